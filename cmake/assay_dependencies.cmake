@@ -1,0 +1,15 @@
+# Everything comes from the distribution's packages (scripts/setup.sh installs them).
+find_package(Threads REQUIRED)
+find_package(VulkanHeaders REQUIRED)
+find_package(fmt REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(pugixml REQUIRED)
+find_package(benchmark REQUIRED)
+find_package(GTest REQUIRED)
+find_package(glslang REQUIRED)
+find_path(VOLK_DIR volk.c REQUIRED)
+find_path(XXHASH_DIR xxhash.h REQUIRED)
+
+include(GoogleTest)

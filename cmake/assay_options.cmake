@@ -1,0 +1,20 @@
+option(ASSAY_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+
+# What every target of ours is compiled with; third-party headers are SYSTEM and exempt.
+add_library(assay_options INTERFACE)
+target_compile_options(assay_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wcast-qual -Wconversion
+  -Wno-sign-conversion -Wno-missing-field-initializers -Werror)
+# Reference arithmetic is IEEE, in the order written: no contraction into fused multiply-adds.
+target_compile_options(assay_options INTERFACE -ffp-contract=off)
+target_include_directories(assay_options INTERFACE ${CMAKE_SOURCE_DIR})
+
+if(ASSAY_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "harness/core/fill.h"
+#include "harness/core/form.h"
+#include "harness/core/op.h"
+#include "harness/core/params.h"
+#include "harness/core/source_location.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+enum class Mode : std::uint8_t { Accu, Perf, Both };
+enum class Tier : std::uint8_t { Smoke, Ci, Nightly };
+
+std::string_view name_of(Mode mode);  ///< "accu", "perf", "both"
+std::string_view name_of(Tier tier);  ///< "smoke", "ci", "nightly"
+
+/// What a case's `tolerance:` says. Bounds of the reference are multiplied by `scale`: below 1
+/// tightens; above 1 loosens and needs a reason.
+struct Tolerance {
+  double scale = 1;
+  std::string reason;
+};
+
+/// One point of a product in a case file, checked against its op's declaration.
+struct Case {
+  std::string id;    ///< "q8ta_pixel_shuffle/small/1x96x16x9/same/4W4C.4C1W/fused"
+  std::string name;  ///< "small"
+  const Op* op = nullptr;
+  const Impl* impl = nullptr;
+  Params params;
+  std::vector<TensorSpec> tensors;                    ///< op->tensors(params)
+  std::vector<Form> forms;                            ///< one per tensor
+  std::map<std::string, FillSpec> fills;              ///< one per input tensor, by name
+  std::map<std::string, std::string> expected_files;  ///< output name -> resolved .npy path
+  Tolerance tolerance;
+  std::map<std::string, std::int64_t> tune;
+  Mode mode = Mode::Accu;
+  Tier tier = Tier::Ci;
+  std::uint64_t seed = 0;
+  double timeout_s = 60;
+  SourceLocation where;
+  /// Hash of op, parameters, fills and seed, expected files too: cases with equal keys share one data set and
+  /// one reference. Never depends on name, impl, forms, tier or mode.
+  std::uint64_t data_key = 0;
+  /// The impl's declared constraint that excludes this point: status INVALID.
+  std::optional<std::string> invalid;
+};
+
+}  // namespace assay

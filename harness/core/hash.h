@@ -1,0 +1,23 @@
+#pragma once
+
+#include "harness/core/tensor.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+/// XXH3-128 of the bytes, as 32 lower-case hex digits.
+std::string hash_hex(std::span<const std::byte> bytes);
+std::string hash_hex(std::string_view text);
+std::uint64_t hash64(std::string_view text);
+
+/// Hash of dtype, shape and logical values: padding is excluded, so all forms of a tensor hash equal.
+std::string hash_of(const HostTensor& tensor);
+/// One hash for several tensors, in order.
+std::string hash_of(std::span<const HostTensor> tensors);
+
+}  // namespace assay

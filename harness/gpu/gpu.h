@@ -1,0 +1,233 @@
+#pragma once
+
+// The whole of what the engine needs from a GPU, in six nouns:
+//   Instance  -> the loader, the validation layer's messages, the devices there are
+//   Device    -> one opened device: queue, memory
+//   ShaderLibrary -> GLSL sources (embedded or --shaders DIR) to SPIR-V, cached
+//   Executable -> a Program's pipelines on a device
+//   Workspace -> one set of a Program's tensors and scratch in device memory, guarded
+//   Timing    -> what one timed submission took
+// Vulkan types never leave harness/gpu.
+
+#include "harness/core/device_info.h"
+#include "harness/core/error.h"
+#include "harness/core/form.h"
+#include "harness/core/pack.h"
+#include "harness/core/program.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::gpu {
+
+/// Bytes before and after the data of every buffer, inside the descriptor's range. A multiple of 256.
+inline constexpr std::uint32_t guard_bytes = 1024;
+
+/// Status OUT_OF_MEMORY: an allocation failed; the message says how much was asked for and what.
+class OutOfMemory : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Status DEVICE_LOST: the device is gone; nothing more can run on it in this process.
+class DeviceLost : public Error {
+ public:
+  explicit DeviceLost(const std::string& message) : Error(message, ExitCode::Infrastructure) {}
+};
+
+/// Status TIMEOUT: a submission did not end in time. The device counts as lost afterwards.
+class Timeout : public Error {
+ public:
+  explicit Timeout(const std::string& message) : Error(message, ExitCode::Infrastructure) {}
+};
+
+/// A shader that does not compile. The message quotes the line of the GLSL file it stands in.
+class CompileError : public Error {
+ public:
+  using Error::Error;
+};
+
+struct InstanceOptions {
+  bool validation =
+      false;  ///< turn on VK_LAYER_KHRONOS_validation; Error(Usage) with the package's name when missing
+};
+
+class Instance {
+ public:
+  /// Throws Error(NoDevice) when there is no Vulkan loader.
+  explicit Instance(const InstanceOptions& options = {});
+  ~Instance();
+  Instance(const Instance&) = delete;
+  Instance& operator=(const Instance&) = delete;
+
+  /// The devices of Vulkan >= 1.1 with a compute queue, in the loader's order. May be empty.
+  const std::vector<DeviceInfo>& devices() const;
+
+  /// Messages of the validation layer (warnings and errors) so far; the texts of the newest ones.
+  std::int64_t validation_messages() const;
+  std::vector<std::string> validation_texts() const;
+
+  struct State;
+  State& state() const { return *state_; }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// Picks by index ("0"), UUID, or a part of the name (case-insensitive); empty: the best one (discrete before
+/// integrated before virtual before cpu). "all" gives every device. Throws Error(Usage) that lists the
+/// devices when nothing or, for a name, more than one matches; Error(NoDevice) when there is none at all.
+std::vector<std::size_t> select_devices(const std::vector<DeviceInfo>& devices,
+                                        const std::vector<std::string>& asked);
+
+class Device {
+ public:
+  Device(Instance& instance, std::size_t index);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  const DeviceInfo& info() const;
+
+  struct State;
+  State& state() const { return *state_; }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// SPIR-V words of one (shader, defines), and where they came from.
+struct Spirv {
+  std::vector<std::uint32_t> words;
+  std::string hash;       ///< of the words
+  double compile_ms = 0;  ///< 0 when it came from the cache
+};
+
+struct ShaderOptions {
+  std::vector<std::filesystem::path> directories;  ///< --shaders: searched before the embedded sources
+  /// Where SPIR-V is cached; empty: no cache on disk.
+  std::filesystem::path cache_directory;
+};
+
+/// $XDG_CACHE_HOME/assay/spirv or ~/.cache/assay/spirv.
+std::filesystem::path default_cache_directory();
+
+class ShaderLibrary {
+ public:
+  explicit ShaderLibrary(ShaderOptions options = {});
+  ~ShaderLibrary();
+
+  /// Compiles for Vulkan 1.1 (SPIR-V 1.3), or takes it from memory or the disk cache, whose key is a hash of
+  /// all sources that went in, defines and compiler version. A corrupt or foreign entry is rebuilt. Throws
+  /// CompileError; Error(Usage) for a shader that does not exist.
+  const Spirv& compile(const std::string& shader, const std::vector<Define>& defines);
+
+  /// The sources there are: names such as "quantize_affine.comp" and "common/indexing.glslh".
+  std::vector<std::string> names() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Why this program cannot run on this device, with the number asked for and the device's limit
+/// (UNSUPPORTED's reason), or nothing: features, workgroup sizes and counts, shared memory,
+/// push constants, buffer ranges (guards included), number of bindings.
+std::optional<std::string> unsupported(const Program& program, std::span<const Physical> tensors,
+                                       std::span<const Feature> needs, const DeviceInfo& device,
+                                       std::uint32_t guard);
+
+class Executable;
+
+/// Device memory for every tensor and scratch of a program. An allocation is guard + data + guard bytes.
+/// `guard` is guard_bytes, or 0 for PERF; it must be the executable's.
+class Workspace {
+ public:
+  /// Throws OutOfMemory.
+  Workspace(Device& device, const Program& program, std::span<const Physical> tensors, std::uint32_t guard);
+  ~Workspace();
+  Workspace(Workspace&&) noexcept;
+  Workspace& operator=(Workspace&&) noexcept;
+
+  /// Bytes of one allocation, guards included.
+  std::uint64_t size(Resource resource) const;
+  /// All of one allocation, guards included.
+  void write(Resource resource, std::span<const std::byte> bytes);
+  std::vector<std::byte> read(Resource resource) const;
+  /// Device memory of the whole set.
+  std::uint64_t memory_bytes() const;
+
+  struct State;
+  State& state() const { return *state_; }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// How programs follow each other inside a timed batch.
+enum class Spacing : std::uint8_t {
+  Barrier,    ///< a compute barrier after each program: the time of one
+  Overlapped  ///< none: throughput
+};
+
+struct TimedRun {
+  int warm = 0;   ///< programs before the first stamp
+  int batch = 1;  ///< programs between the stamps
+  Spacing spacing = Spacing::Barrier;
+};
+
+struct Timing {
+  std::optional<double> gpu_ns;  ///< between the two stamps; absent when the queue has no timestamps
+  double wall_ns = 0;            ///< submit to fence on the CPU's clock
+};
+
+/// A program's pipelines.
+class Executable {
+ public:
+  /// Compiles shaders and creates pipelines. Throws CompileError, or what unsupported() should have told
+  /// before.
+  Executable(Device& device, ShaderLibrary& shaders, const Program& program, std::uint32_t guard);
+  ~Executable();
+  Executable(Executable&&) noexcept;
+  Executable& operator=(Executable&&) noexcept;
+
+  const Program& program() const;
+  double compile_ms() const;       ///< GLSL to pipeline, all dispatches
+  std::string spirv_hash() const;  ///< of the SPIR-V of all dispatches, in order
+
+  /// Runs everything once, setup dispatches included, and waits. `label` names the submission in debuggers.
+  /// Throws Timeout, DeviceLost.
+  void run(Workspace& workspace, std::string_view label, double timeout_s);
+
+  /// Runs the setup dispatches only, and waits.
+  void setup(Workspace& workspace, double timeout_s);
+
+  /// One submission: run.warm programs, stamp, run.batch programs, stamp. Setup dispatches are left out.
+  Timing time(Workspace& workspace, const TimedRun& run, double timeout_s);
+
+  /// The share of each timed dispatch, in ns, from one submission with a stamp after each; empty without
+  /// timestamps.
+  std::vector<double> dispatch_ns(Workspace& workspace, double timeout_s);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The two stamps of a queue made into a time: valid bits masked, wrap handled, period as double.
+double ticks_to_ns(std::uint64_t begin, std::uint64_t end, std::uint32_t valid_bits, double period_ns);
+
+/// What the timer can tell apart, measured: max(smallest step seen, p95 of an empty stamp pair), ns. 0
+/// without timestamps.
+double measure_timer_unit_ns(Device& device);
+
+}  // namespace assay::gpu

@@ -1,0 +1,125 @@
+#pragma once
+
+#include "harness/core/device_info.h"
+#include "harness/core/expected.h"
+#include "harness/core/source_location.h"
+#include "harness/core/status.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// Version of journal and reports; raised when a column or a field changes its meaning.
+inline constexpr int report_schema = 1;
+
+/// The first line of a journal: everything that the run's figures depend on.
+struct RunInfo {
+  int schema = report_schema;
+  std::string run_id;       ///< "20260102T030405Z-1a2b3c"
+  std::string started_utc;  ///< ISO 8601
+  DeviceInfo device;
+  std::string version;  ///< of assay, with the commit where known
+  std::string compiler;
+  std::string build_type;
+  std::string os;
+  std::string cpu;
+  int cores = 0;
+  std::vector<std::string> command;
+  std::map<std::string, std::string> environment;  ///< the Vulkan loader's variables that are set
+  std::uint64_t seed = 0;
+  bool validation = false;
+  double timer_unit_ns = 0;  ///< max(smallest step, p95 of an empty stamp pair); 0: not measured in this run
+};
+
+/// Which case a record is about, in the words of its file.
+struct CaseInfo {
+  std::string id;
+  std::string op;
+  std::string name;
+  std::string impl;
+  std::string shape;   ///< of the op's first tensor: "1x96x16x9"
+  std::string params;  ///< canonical "name=value" pairs
+  std::string forms;   ///< "x=buffer/4W4C y=buffer/4C1W"
+  std::string tune;    ///< "local_size=128", or empty
+  std::string fill;    ///< "x=normal scale=normal"
+  std::string mode;    ///< "accu" or "perf": a case of mode both is planned twice
+  std::string tier;
+  std::uint64_t seed = 0;
+  SourceLocation where;
+};
+
+/// How right the answer is. Describes the worst output of the case.
+struct AccuracyResult {
+  std::string output;
+  OutputClass output_class = OutputClass::Exact;
+  std::int64_t elements = 0;
+  std::int64_t mismatches = 0;
+  double max_abs_err = 0;
+  double err_over_bound = 0;  ///< share of the bound that was spent; 0 for a perfect exact output
+  std::int64_t flips = 0;     ///< banded: accepted off-by-ones
+  double expected_flips = 0;
+  /// What failed, one of: "", "wrong_value", "unwritten", "write_out_of_bounds", "depends_on_padding",
+  /// "depends_on_old_output", "nondeterministic", "input_modified", "too_many_flips"; or the trivial answer
+  /// that would pass (MISTRUSTED): "all_zeros", "constant", "copied_input", "shifted".
+  std::string metric;
+  std::vector<std::int64_t> first_bad;  ///< tensor coordinates of the first bad element
+  double expected = 0;
+  double got = 0;
+  double bound = 0;
+  std::string tile_map;           ///< lines of a small picture of where the errors lie
+  std::string input_hash;         ///< of the logical inputs
+  std::string output_hash;        ///< of the logical outputs, padding excluded
+  bool hash_is_portable = false;  ///< every output is exact: the hash must be equal on all devices
+  double reference_ms = 0;
+  double gpu_ms = 0;  ///< wall time of upload, runs and download
+  std::int64_t memory_bytes = 0;
+};
+
+/// How fast one dispatch label is within a program, from a separate stamped pass.
+struct DispatchShare {
+  std::string label;
+  std::string role;  ///< "op" or "transition"
+  double time_us = 0;
+};
+
+/// Kernel time of one program run (all its timed dispatches, barriers included).
+struct PerfResult {
+  double time_us_min = 0, time_us_p25 = 0, time_us_p50 = 0, time_us_p75 = 0;
+  double time_us_mean = 0, time_us_stdev = 0;
+  double spread_pct = 0;  ///< (largest - smallest block median) / median
+  double ci_pct = 0;      ///< half width of the median's interval over blocks, of the median
+  int blocks = 0;
+  int samples = 0;
+  int batch = 0;             ///< programs per sample
+  std::string stop;          ///< "interval" or "budget"
+  double throughput_us = 0;  ///< per program when programs overlap (no barrier between them)
+  double time_transition_us = 0;
+  std::int64_t bytes = 0;
+  std::int64_t operations = 0;
+  std::string clock;      ///< "gpu" timestamps or "wall" time of batches
+  bool verified = false;  ///< the timed outputs equal the judged output
+  std::string output_hash;
+  double compile_ms = 0;
+  std::string spirv_hash;
+  std::vector<DispatchShare> dispatches;
+  std::vector<std::vector<double>> sample_us;  ///< raw samples by block
+};
+
+/// How one planned case ended.
+struct Record {
+  CaseInfo info;
+  Status status = Status::Missing;
+  std::string reason;  ///< of every status but PASS, a sentence with numbers
+  std::optional<AccuracyResult>
+      accuracy;  ///< mode accu, once judged; perf rows carry the verdict on the judged output
+  std::optional<PerfResult> perf;  ///< mode perf, PASS only: a wrong kernel has no time
+  std::int64_t validation_messages = 0;
+  std::string repro;  ///< one line that runs this case again
+  double total_ms = 0;
+};
+
+}  // namespace assay
