@@ -1,0 +1,25 @@
+#pragma once
+
+#include "harness/cases/case.h"
+#include "harness/core/op.h"
+
+#include <span>
+#include <string>
+
+namespace assay {
+
+/// `assay list`: one id a line; `details` adds mode, tier and file:line.
+std::string list_cases(std::span<const Case* const> cases, bool details);
+
+/// `assay ops`: one op a line, with its summary.
+std::string list_ops(const Registry& registry);
+
+/// `assay ops NAME`: parameters with type, range, default and meaning; impls with needs and tunables. The
+/// tensors of an op depend on its parameters: they are shown for `example`, a case of this op, when there is
+/// one.
+std::string describe_op(const Op& op, const Case* example = nullptr);
+
+/// `assay schema`: a JSON Schema (draft 2020-12) of case files, from which editors complete and check.
+std::string schema_json(const Registry& registry);
+
+}  // namespace assay

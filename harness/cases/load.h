@@ -1,0 +1,36 @@
+#pragma once
+
+#include "harness/cases/case.h"
+#include "harness/cases/diagnostic.h"
+#include "harness/core/op.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace assay {
+
+struct LoadOptions {
+  /// The seed of cases that do not say their own `seed:`; 0 when absent.
+  std::optional<std::uint64_t> seed;
+  /// More cases than this, of one product or of all files together, are refused with the count.
+  std::int64_t max_cases = 100000;
+};
+
+struct LoadResult {
+  std::vector<Case> cases;         ///< in the order of files, cases in them and points of their products
+  std::vector<Diagnostic> errors;  ///< any at all: the run ends with exit code 2
+};
+
+/// Reads case files (cases/README.md is the language) and expands them into cases, each checked against the
+/// declaration of its op. A directory stands for all *.yaml below it, sorted, but for those in folders named
+/// `expectations`. A file is read once, however often it is named or included. What is wrong becomes a
+/// Diagnostic and hides nothing else: bad files, cases and points leave the others in the result. Never
+/// throws on bad input. The cases point into `registry`, which must outlive them; std::logic_error when an
+/// op declares a parameter whose name is a key of the case language.
+LoadResult load_cases(std::span<const std::filesystem::path> files_or_directories, const Registry& registry,
+                      const LoadOptions& options = {});
+
+}  // namespace assay

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "harness/cases/case.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// Which cases to run. Empty members select everything.
+struct Selection {
+  std::string filter;              ///< "POS[:POS...][-NEG[:NEG...]]", globs over ids, as in GoogleTest
+  std::vector<std::string> impls;  ///< names or globs; a case passes when one matches
+  std::vector<std::string> ops;    ///< names or globs
+  std::optional<Mode> mode;        ///< Accu and Perf also select cases of mode `both`
+  std::vector<Tier> tiers;
+};
+
+/// True when `text` matches `pattern`: `*` is any text, `?` any one character. Linear in pattern times text.
+bool glob_matches(std::string_view pattern, std::string_view text);
+
+/// True when an id passes a GoogleTest filter: some POS matches (or there is none) and no NEG does.
+bool filter_matches(std::string_view filter, std::string_view id);
+
+/// The selected cases, in their order. They point into `cases`.
+std::vector<const Case*> select(std::span<const Case> cases, const Selection& selection);
+
+/// Cases that share one data set and one reference.
+struct Group {
+  std::vector<const Case*> cases;
+};
+
+/// Groups by data_key, in the order in which the keys first appear.
+std::vector<Group> group_by_data(std::span<const Case* const> cases);
+
+}  // namespace assay
