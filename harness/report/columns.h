@@ -1,0 +1,26 @@
+#pragma once
+
+#include "harness/report/record.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// One column of a CSV report. This table is the only place that knows it; reports/README.md shows the
+/// same words.
+struct Column {
+  std::string name;  ///< with its unit: "time_us_p50"
+  std::string unit;  ///< "us", "bytes", "text", ...
+  std::string meaning;
+  std::function<std::string(const RunInfo&, const Record&)> value;  ///< empty: absent
+};
+
+std::vector<Column> accu_columns();
+std::vector<Column> perf_columns();
+
+/// The columns as a Markdown table: name, unit, meaning.
+std::string markdown_table(const std::vector<Column>& columns);
+
+}  // namespace assay

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "harness/report/record.h"
+
+#include <span>
+
+namespace assay {
+
+/// What happens in a run, told to whoever listens: the journal, the live report, the console.
+///
+/// Order: run, plan, then begin and record for each case, end. A resumed run tells run and plan again.
+/// A case is known by its id and mode: one of mode both is planned, begun and recorded once for each.
+class RunListener {
+ public:
+  virtual ~RunListener() = default;
+
+  /// The run's circumstances are known.
+  virtual void run(const RunInfo& info) = 0;
+  /// The cases that shall be run, all of them, in the order that reports list them.
+  virtual void plan(std::span<const CaseInfo> cases) = 0;
+  /// This case is about to run: if nothing more is heard, it is to blame.
+  virtual void begin(const CaseInfo& info) = 0;
+  /// This case has ended.
+  virtual void record(const Record& record) = 0;
+  /// Every planned case has been recorded or given up.
+  virtual void end() = 0;
+};
+
+}  // namespace assay
