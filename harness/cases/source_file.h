@@ -1,0 +1,64 @@
+#pragma once
+
+#include "harness/cases/diagnostic.h"
+
+#include <cstddef>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::cases {
+
+/// A place in a source file as the YAML parser counts: line and byte of the line, both from 0.
+struct Mark {
+  int line = 0;
+  int byte = 0;
+};
+
+/// A Diagnostic on its way to whoever collects them.
+class Problem : public std::exception {
+ public:
+  explicit Problem(Diagnostic diagnostic) : diagnostic_(std::move(diagnostic)) {}
+  const Diagnostic& diagnostic() const { return diagnostic_; }
+  const char* what() const noexcept override { return diagnostic_.message.c_str(); }
+
+ private:
+  Diagnostic diagnostic_;
+};
+
+/// The text of a file that a person wrote: UTF-8 without byte order mark, lines ended by '\n'.
+class SourceFile {
+ public:
+  static constexpr std::size_t max_bytes = std::size_t{16} << 20;
+
+  /// Reads and checks a file. Throws Problem when it cannot be read, is larger than max_bytes, or is not
+  /// text.
+  static SourceFile read(const std::filesystem::path& path);
+
+  /// The same of a text that is at hand.
+  SourceFile(std::filesystem::path path, std::string bytes);
+
+  const std::filesystem::path& path() const { return path_; }
+  const std::string& text() const { return text_; }
+  int lines() const { return static_cast<int>(line_starts_.size()); }
+  /// Line `number`, from 1, without its end. Empty past the last line.
+  std::string_view line(int number) const;
+
+  /// Line and column from 1, columns in characters (UTF-8 code points). A place past the end becomes the end
+  /// of the last line that has any text.
+  SourceLocation locate(Mark mark) const;
+
+  Diagnostic diagnose(Mark mark, std::string message, std::string suggestion = {}) const;
+
+ private:
+  void check_text(const std::string& bytes) const;
+  void find_lines();
+
+  std::filesystem::path path_;
+  std::string text_;
+  std::vector<std::size_t> line_starts_;
+};
+
+}  // namespace assay::cases
