@@ -8,8 +8,9 @@ namespace assay {
 
 /// What happens in a run, told to whoever listens: the journal, the live report, the console.
 ///
-/// Order: run, plan, then begin and record for each case, end. A resumed run tells run and plan again.
-/// A case is known by its id and mode: one of mode both is planned, begun and recorded once for each.
+/// Order: run, plan, then begin and record for each case, end. A resumed run tells run again, and plan for
+/// the cases that are left. A case is known by its id and mode: one of mode both is planned, begun and
+/// recorded once for each.
 class RunListener {
  public:
   virtual ~RunListener() = default;

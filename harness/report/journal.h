@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/report/events.h"
+#include "harness/report/file.h"
 #include "harness/report/record.h"
 
 #include <cstddef>
@@ -25,11 +26,8 @@ namespace assay {
 class Journal final : public RunListener {
  public:
   /// Creates the file, and the folders above it. An old journal is emptied, or with `append` gone on with;
-  /// a last line that a kill cut off is removed then.
+  /// a last line that a kill cut off is removed then. A journal that another process writes is refused.
   explicit Journal(std::filesystem::path path, bool append = false);
-  ~Journal() override;
-  Journal(const Journal&) = delete;
-  Journal& operator=(const Journal&) = delete;
 
   void run(const RunInfo& info) override;
   void plan(std::span<const CaseInfo> cases) override;
@@ -41,9 +39,11 @@ class Journal final : public RunListener {
 
  private:
   void write_line(std::string line);
+  void lock() const;
+  void cut_to_whole_lines(bool append);
 
   std::filesystem::path path_;
-  int fd_ = -1;
+  FileDescriptor file_;
 };
 
 /// What a journal tells of a run so far: all that any report is made of.

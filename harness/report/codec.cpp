@@ -1,0 +1,93 @@
+#include "harness/report/codec.h"
+
+#include "harness/core/error.h"
+#include "harness/report/json_fields.h"
+#include "harness/report/record_fields.h"
+
+namespace assay {
+namespace {
+
+using json_fields::Json;
+
+std::string line_of(const Json& object) {
+  return object.dump();
+}
+
+Json event(const char* name) {
+  return Json{{"event", name}};
+}
+
+RunInfo decode_run(const Json& object) {
+  // Looked at first: a journal of another schema may lack any other field.
+  const auto schema = object.find("schema");
+  if (schema != object.end() && schema->is_number_integer() && *schema != report_schema) {
+    throw Error("it has schema " + schema->dump() + " and this assay reads schema " +
+                std::to_string(report_schema) + ": read it with the assay that wrote it");
+  }
+  return json_fields::decode<RunInfo>(object, "run");
+}
+
+const Json& member(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end()) throw Error(std::string("the field '") + name + "' is missing");
+  return *found;
+}
+
+Json parse(std::string_view line) {
+  try {
+    return Json::parse(line);
+  } catch (const Json::parse_error& error) {
+    throw Error("it is not JSON from column " + std::to_string(error.byte) + " on");
+  }
+}
+
+}  // namespace
+
+nlohmann::ordered_json json_of(const RunInfo& info) {
+  return json_fields::encode(info);
+}
+
+std::string encode_run(const RunInfo& info) {
+  Json object = event("run");
+  object.update(json_fields::encode(info));
+  return line_of(object);
+}
+
+std::string encode_plan(std::span<const CaseInfo> cases) {
+  Json object = event("plan");
+  Json& list = object["cases"] = Json::array();
+  for (const CaseInfo& info : cases) list.push_back(json_fields::encode(info));
+  return line_of(object);
+}
+
+std::string encode_begin(const CaseInfo& info) {
+  Json object = event("begin");
+  object["case"] = json_fields::encode(info);
+  return line_of(object);
+}
+
+std::string encode_record(const Record& record) {
+  Json object = event("record");
+  object.update(json_fields::encode(record));
+  return line_of(object);
+}
+
+std::string encode_end() {
+  return line_of(event("end"));
+}
+
+void decode_line(std::string_view line, RunListener& listener) {
+  const Json object = parse(line);
+  if (!object.is_object()) throw Error("it is not a JSON object");
+  const Json& name = member(object, "event");
+  if (name == "run") return listener.run(decode_run(object));
+  if (name == "plan") {
+    return listener.plan(json_fields::decode<std::vector<CaseInfo>>(member(object, "cases"), "cases"));
+  }
+  if (name == "begin") return listener.begin(json_fields::decode<CaseInfo>(member(object, "case"), "case"));
+  if (name == "record") return listener.record(json_fields::decode<Record>(object, "record"));
+  if (name == "end") return listener.end();
+  throw Error("the event " + name.dump() + " is unknown (run, plan, begin, record, end)");
+}
+
+}  // namespace assay

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "harness/report/events.h"
+#include "harness/report/record.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+// Events as lines of the journal and back. Numbers keep their value (NaN and infinities are the strings
+// "nan", "inf" and "-inf"), text becomes valid UTF-8.
+
+std::string encode_run(const RunInfo& info);
+std::string encode_plan(std::span<const CaseInfo> cases);
+std::string encode_begin(const CaseInfo& info);
+std::string encode_record(const Record& record);
+std::string encode_end();
+
+/// Tells `listener` the event of one line. Throws Error that names the field and what is wrong with it.
+void decode_line(std::string_view line, RunListener& listener);
+
+nlohmann::ordered_json json_of(const RunInfo& info);
+
+}  // namespace assay

@@ -1,0 +1,258 @@
+#include "harness/report/columns.h"
+
+#include "harness/core/status.h"
+#include "harness/report/text.h"
+#include "harness/report/words.h"
+
+#include <string_view>
+#include <utility>
+
+namespace assay {
+namespace {
+
+using Columns = std::vector<Column>;
+
+// A column that is absent in rows without accuracy.
+template <class Get>
+Column accuracy(std::string name, std::string unit, std::string meaning, Get get) {
+  return {std::move(name), std::move(unit), std::move(meaning), [get](const RunInfo&, const Record& record) {
+            return record.accuracy ? get(*record.accuracy) : std::string();
+          }};
+}
+
+// One that says something of a wrong element only.
+template <class Get>
+Column wrong_element(std::string name, std::string unit, std::string meaning, Get get) {
+  return accuracy(std::move(name), std::move(unit), std::move(meaning),
+                  [get](const AccuracyResult& a) { return a.first_bad.empty() ? std::string() : get(a); });
+}
+
+// One that is absent where there is no time or it is withheld.
+template <class Get>
+Column timing(std::string name, std::string unit, std::string meaning, Get get) {
+  return {std::move(name), std::move(unit), std::move(meaning), [get](const RunInfo&, const Record& record) {
+            return has_time(record) ? get(*record.perf) : std::string();
+          }};
+}
+
+Column text(std::string name, std::string meaning, std::string CaseInfo::*member) {
+  return {std::move(name), "text", std::move(meaning),
+          [member](const RunInfo&, const Record& record) { return record.info.*member; }};
+}
+
+Column time_us(std::string name, std::string meaning, double PerfResult::*member) {
+  return timing(std::move(name), "us", std::move(meaning),
+                [member](const PerfResult& perf) { return fixed(perf.*member, 4); });
+}
+
+std::string flag(bool value) {
+  return value ? "true" : "false";
+}
+
+std::string per_second(std::int64_t amount, double time_us) {
+  if (amount <= 0 || !(time_us > 0)) return "";
+  return significant(static_cast<double>(amount) / time_us / 1e3, 6);
+}
+
+std::string join_coordinates(const std::vector<std::int64_t>& coordinates) {
+  std::string joined;
+  for (const std::int64_t coordinate : coordinates) {
+    if (!joined.empty()) joined += ' ';
+    joined += std::to_string(coordinate);
+  }
+  return joined;
+}
+
+std::string join_dispatches(const std::vector<DispatchShare>& dispatches) {
+  std::string joined;
+  for (const DispatchShare& dispatch : dispatches) {
+    if (!joined.empty()) joined += ' ';
+    joined += dispatch.label + "=" + fixed(dispatch.time_us, 4);
+  }
+  return joined;
+}
+
+Columns run_columns() {
+  return {
+      {"schema", "number", "version of these columns; raised when one changes its meaning",
+       [](const RunInfo& run, const Record&) { return std::to_string(run.schema); }},
+      {"run_id", "text", "the run this row is of",
+       [](const RunInfo& run, const Record&) { return run.run_id; }},
+      {"device", "text", "name of the device",
+       [](const RunInfo& run, const Record&) { return run.device.name; }},
+      {"driver", "text", "name and version of the driver",
+       [](const RunInfo& run, const Record&) {
+         return run.device.driver_name + (run.device.driver_info.empty() ? "" : " ") + run.device.driver_info;
+       }},
+  };
+}
+
+Columns case_columns() {
+  return {
+      text("case", "id of the case", &CaseInfo::id),
+      text("op", "the op", &CaseInfo::op),
+      text("impl", "the impl that ran", &CaseInfo::impl),
+      text("shape", "shape of the op's first tensor, slowest dim first", &CaseInfo::shape),
+      text("forms", "physical form of every tensor", &CaseInfo::forms),
+      text("params", "parameters of the op, name=value", &CaseInfo::params),
+      text("tune", "specialization constants that the case sets", &CaseInfo::tune),
+      text("fill", "what every input is filled with", &CaseInfo::fill),
+      {"seed", "number", "seed of the input data",
+       [](const RunInfo&, const Record& record) { return std::to_string(record.info.seed); }},
+      text("tier", "smoke, ci or nightly", &CaseInfo::tier),
+  };
+}
+
+Columns verdict_columns() {
+  return {
+      {"status", "text", "how the case ended, one of the statuses below",
+       [](const RunInfo&, const Record& record) { return std::string(name_of(record.status)); }},
+      {"reason", "text", "why, with numbers; absent for PASS",
+       [](const RunInfo&, const Record& record) { return record.reason; }},
+  };
+}
+
+Columns place_columns() {
+  return {
+      {"validation_messages", "number", "messages of the Vulkan validation layer during the case",
+       [](const RunInfo&, const Record& record) { return std::to_string(record.validation_messages); }},
+      {"total_ms", "ms", "wall time of the whole case",
+       [](const RunInfo&, const Record& record) { return fixed(record.total_ms, 3); }},
+      {"file", "text", "case file",
+       [](const RunInfo&, const Record& record) { return record.info.where.file; }},
+      {"line", "number", "line of the case in that file",
+       [](const RunInfo&, const Record& record) { return std::to_string(record.info.where.line); }},
+      {"repro", "text", "command that runs this case again",
+       [](const RunInfo&, const Record& record) { return record.repro; }},
+  };
+}
+
+using Accuracy = const AccuracyResult&;
+
+Columns difference_columns() {
+  return {
+      accuracy("metric", "text", "what is wrong, one of the metrics below; absent when nothing is",
+               [](Accuracy a) { return a.metric; }),
+      accuracy("output", "text", "the output that the figures are of: the worst one",
+               [](Accuracy a) { return a.output; }),
+      accuracy("class", "text", "how it is judged: exact, banded or bounded",
+               [](Accuracy a) { return std::string(name_of(a.output_class)); }),
+      accuracy("elements", "elements", "elements of the output",
+               [](Accuracy a) { return std::to_string(a.elements); }),
+      accuracy("mismatches", "elements", "elements that are wrong",
+               [](Accuracy a) { return std::to_string(a.mismatches); }),
+      accuracy("max_abs_err", "value", "largest absolute difference from the reference",
+               [](Accuracy a) { return significant(a.max_abs_err, 6); }),
+      accuracy("err_over_bound", "ratio",
+               "largest share of an element's bound that was spent; above 1 is wrong",
+               [](Accuracy a) { return significant(a.err_over_bound, 6); }),
+      accuracy(
+          "flips", "elements", "banded: accepted differences of one beside a rounding tie",
+          [](Accuracy a) { return a.output_class == OutputClass::Banded ? std::to_string(a.flips) : ""; }),
+      accuracy("expected_flips", "elements", "banded: how many of them are to be expected",
+               [](Accuracy a) {
+                 return a.output_class == OutputClass::Banded ? significant(a.expected_flips, 6) : "";
+               }),
+      wrong_element("first_bad_index", "coordinates", "first wrong element, coordinates separated by blanks",
+                    [](Accuracy a) { return join_coordinates(a.first_bad); }),
+      wrong_element("expected", "value", "what the reference says there",
+                    [](Accuracy a) { return shortest(a.expected); }),
+      wrong_element("got", "value", "what the device gave there", [](Accuracy a) { return shortest(a.got); }),
+      wrong_element("bound", "value", "largest absolute difference allowed there",
+                    [](Accuracy a) { return shortest(a.bound); }),
+  };
+}
+
+Columns evidence_columns() {
+  return {
+      accuracy("input_hash", "hash", "hash of the logical inputs", [](Accuracy a) { return a.input_hash; }),
+      accuracy("output_hash", "hash", "hash of the logical outputs, padding excluded",
+               [](Accuracy a) { return a.output_hash; }),
+      accuracy("hash_portable", "flag",
+               "true: every output is exact and the hash must be equal on all devices",
+               [](Accuracy a) { return flag(a.hash_is_portable); }),
+      accuracy("reference_ms", "ms", "time of the CPU reference",
+               [](Accuracy a) { return fixed(a.reference_ms, 3); }),
+      accuracy("gpu_ms", "ms", "wall time of upload, runs and download",
+               [](Accuracy a) { return fixed(a.gpu_ms, 3); }),
+      accuracy("memory_bytes", "bytes", "device memory of the case, guards included",
+               [](Accuracy a) { return std::to_string(a.memory_bytes); }),
+  };
+}
+
+using Perf = const PerfResult&;
+
+Columns time_columns() {
+  return {
+      time_us("time_us_min", "fastest sample, per program", &PerfResult::time_us_min),
+      time_us("time_us_p25", "first quartile of the samples", &PerfResult::time_us_p25),
+      time_us("time_us_p50", "median of the samples: the time", &PerfResult::time_us_p50),
+      time_us("time_us_p75", "third quartile of the samples", &PerfResult::time_us_p75),
+      time_us("time_us_mean", "mean of the samples", &PerfResult::time_us_mean),
+      time_us("time_us_stdev", "standard deviation of the samples", &PerfResult::time_us_stdev),
+      timing("ci_pct", "%", "half width of the median's interval over blocks, of the median",
+             [](Perf p) { return fixed(p.ci_pct, 2); }),
+      timing("spread_pct", "%", "largest less smallest block median, of the median",
+             [](Perf p) { return fixed(p.spread_pct, 2); }),
+      timing("blocks", "number", "blocks of samples, each with fresh buffers",
+             [](Perf p) { return std::to_string(p.blocks); }),
+      timing("samples", "number", "samples in all blocks", [](Perf p) { return std::to_string(p.samples); }),
+      timing("batch", "programs", "programs in one sample", [](Perf p) { return std::to_string(p.batch); }),
+      timing("stop", "text", "why sampling ended: interval (narrow enough) or budget (time was up)",
+             [](Perf p) { return p.stop; }),
+      time_us("throughput_us", "time per program when programs overlap", &PerfResult::throughput_us),
+      time_us("time_transition_us", "share of dispatches that only change the layout",
+              &PerfResult::time_transition_us),
+      timing("dispatches", "us", "time of each dispatch from a separate stamped pass, label=us",
+             [](Perf p) { return join_dispatches(p.dispatches); }),
+  };
+}
+
+Columns rate_columns() {
+  return {
+      timing("bytes", "bytes", "bytes that must move: inputs read once, outputs written once",
+             [](Perf p) { return std::to_string(p.bytes); }),
+      timing("ops", "operations", "operations that must be done, 2 per multiply-add",
+             [](Perf p) { return std::to_string(p.operations); }),
+      timing("gbps", "GB/s", "bytes / time_us_p50, in 10^9 bytes a second",
+             [](Perf p) { return per_second(p.bytes, p.time_us_p50); }),
+      timing("gops", "GOP/s", "ops / time_us_p50, in 10^9 operations a second; absent where ops is 0",
+             [](Perf p) { return per_second(p.operations, p.time_us_p50); }),
+      timing("clock", "text", "gpu (timestamps) or wall (time of batches on the CPU)",
+             [](Perf p) { return p.clock; }),
+      timing("verified", "flag", "true: the timed outputs equal the judged output",
+             [](Perf p) { return flag(p.verified); }),
+      timing("output_hash", "hash", "hash of the timed outputs", [](Perf p) { return p.output_hash; }),
+      timing("compile_ms", "ms", "GLSL to pipeline, all dispatches",
+             [](Perf p) { return fixed(p.compile_ms, 3); }),
+      timing("spirv", "hash", "hash of the SPIR-V of all dispatches", [](Perf p) { return p.spirv_hash; }),
+  };
+}
+
+Columns joined(std::initializer_list<Columns> parts) {
+  Columns all;
+  for (const Columns& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+}  // namespace
+
+std::vector<Column> accu_columns() {
+  return joined({run_columns(), case_columns(), verdict_columns(), difference_columns(), evidence_columns(),
+                 place_columns()});
+}
+
+std::vector<Column> perf_columns() {
+  return joined(
+      {run_columns(), case_columns(), verdict_columns(), time_columns(), rate_columns(), place_columns()});
+}
+
+std::string markdown_table(const std::vector<Column>& columns) {
+  std::string table = "| column | unit | meaning |\n|---|---|---|\n";
+  for (const Column& column : columns) {
+    table += "| `" + column.name + "` | " + column.unit + " | " + column.meaning + " |\n";
+  }
+  return table;
+}
+
+}  // namespace assay

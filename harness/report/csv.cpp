@@ -1,0 +1,59 @@
+#include "harness/report/columns.h"
+#include "harness/report/text.h"
+#include "harness/report/writers.h"
+
+#include <string_view>
+
+namespace assay {
+namespace {
+
+// RFC 4180: quoted where needed, quotes doubled. Blanks at the ends are quoted too: some readers drop them.
+std::string cell(const std::string& value) {
+  const std::string text = printable(value);
+  const bool blank_ends = text.starts_with(' ') || text.ends_with(' ');
+  if (!blank_ends && text.find_first_of(",\"\r\n") == text.npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+template <class Value>
+void add_row(std::string& csv, const std::vector<Column>& columns, Value value) {
+  std::string_view separator;
+  for (const Column& column : columns) {
+    csv += separator;
+    csv += cell(value(column));
+    separator = ",";
+  }
+  csv += "\r\n";
+}
+
+// Every record is in one of the two reports.
+bool is_perf(const Record& record) {
+  return record.info.mode == "perf";
+}
+
+std::string csv_of(const RunReport& report, bool perf, const std::vector<Column>& columns) {
+  std::string csv;
+  add_row(csv, columns, [](const Column& column) { return column.name; });
+  for (const Record& record : report.records) {
+    if (is_perf(record) != perf) continue;
+    add_row(csv, columns, [&](const Column& column) { return column.value(report.run, record); });
+  }
+  return csv;
+}
+
+}  // namespace
+
+std::string accu_csv(const RunReport& report) {
+  return csv_of(report, false, accu_columns());
+}
+
+std::string perf_csv(const RunReport& report) {
+  return csv_of(report, true, perf_columns());
+}
+
+}  // namespace assay

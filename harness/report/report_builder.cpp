@@ -1,0 +1,95 @@
+#include "harness/report/codec.h"
+#include "harness/report/journal.h"
+
+namespace assay {
+
+/// Keeps what was decoded.
+class ReportBuilder::Store final : public RunListener {
+ public:
+  explicit Store(ReportBuilder& builder) : builder_(builder) {}
+
+  void run(const RunInfo& info) override {
+    // A resumed run keeps the name of the run that it goes on with.
+    if (!builder_.run_) builder_.run_ = info;
+    builder_.ended_ = false;
+  }
+
+  void plan(std::span<const CaseInfo> cases) override {
+    for (const CaseInfo& info : cases) builder_.entry(info).planned = true;
+    builder_.ended_ = false;
+  }
+
+  void begin(const CaseInfo& info) override {
+    Entry& entry = builder_.entry(info);
+    entry.begun = true;
+    entry.record.reset();
+    builder_.ended_ = false;
+  }
+
+  void record(const Record& record) override {
+    builder_.entry(record.info).record = record;
+    builder_.ended_ = false;
+  }
+
+  void end() override { builder_.ended_ = true; }
+
+ private:
+  ReportBuilder& builder_;
+};
+
+namespace {
+
+Record unfinished(const CaseInfo& info, bool begun) {
+  Record record;
+  record.info = info;
+  record.status = begun ? Status::Crash : Status::Missing;
+  record.reason =
+      begun ? "the run ended while this case was running" : "not reached: the run ended before it";
+  return record;
+}
+
+}  // namespace
+
+ReportBuilder::Entry& ReportBuilder::entry(const CaseInfo& info) {
+  const auto [at, is_new] = index_.try_emplace({info.id, info.mode}, entries_.size());
+  if (is_new) entries_.push_back({.info = info});
+  return entries_[at->second];
+}
+
+void ReportBuilder::line(std::string_view line) {
+  Store store(*this);
+  decode_line(line, store);
+}
+
+void ReportBuilder::run(const RunInfo& info) {
+  line(encode_run(info));
+}
+void ReportBuilder::plan(std::span<const CaseInfo> cases) {
+  line(encode_plan(cases));
+}
+void ReportBuilder::begin(const CaseInfo& info) {
+  line(encode_begin(info));
+}
+void ReportBuilder::record(const Record& record) {
+  line(encode_record(record));
+}
+void ReportBuilder::end() {
+  line(encode_end());
+}
+
+RunReport ReportBuilder::report() const {
+  RunReport report;
+  if (run_) report.run = *run_;
+  report.complete = ended_ && !cut_off_;
+  report.cut_off = cut_off_;
+  report.records.reserve(entries_.size());
+  for (const bool planned : {true, false}) {
+    for (const Entry& entry : entries_) {
+      if (entry.planned != planned) continue;
+      report.records.push_back(entry.record ? *entry.record : unfinished(entry.info, entry.begun));
+    }
+  }
+  return report;
+}
+
+}  // namespace assay
