@@ -3,7 +3,7 @@ option(ASSAY_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitize
 # What every target of ours is compiled with; third-party headers are SYSTEM and exempt.
 add_library(assay_options INTERFACE)
 target_compile_options(assay_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wcast-qual -Wconversion
+  -Wall -Wextra -Wpedantic -Wshadow=local -Wnon-virtual-dtor -Wold-style-cast -Wcast-qual -Wconversion
   -Wno-sign-conversion -Wno-missing-field-initializers -Werror)
 # Reference arithmetic is IEEE, in the order written: no contraction into fused multiply-adds.
 target_compile_options(assay_options INTERFACE -ffp-contract=off)

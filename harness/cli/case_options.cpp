@@ -1,0 +1,56 @@
+#include "harness/cli/commands.h"
+#include "harness/core/error.h"
+
+#include <iostream>
+#include <system_error>
+
+namespace assay::cli {
+
+std::filesystem::path binary_directory() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+void CaseOptions::add_to(CLI::App& app) {
+  app.add_option("files", files, "Case files or folders (default: cases/ here, else beside the binary)");
+  app.add_option("--filter", filter, "Ids to take: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest");
+  app.add_option("--impl", impls, "Impls to take (names or globs)");
+  app.add_option("--op", ops, "Ops to take (names or globs)");
+  app.add_option("--tier", tiers, "Tiers to take (repeatable; default: all)")
+      ->check(CLI::IsMember({"smoke", "ci", "nightly"}));
+  app.add_option("--mode", mode, "Only accuracy or only performance rows")
+      ->check(CLI::IsMember({"accu", "perf"}));
+  app.add_option("--seed", seed, "Seed of the cases that do not say their own");
+}
+
+std::vector<std::filesystem::path> CaseOptions::paths() const {
+  if (!files.empty()) return files;
+  for (const std::filesystem::path& candidate :
+       {std::filesystem::path("cases"), binary_directory() / "cases"}) {
+    if (std::filesystem::is_directory(candidate)) return {candidate};
+  }
+  throw Error(
+      "looking for cases: there is no folder cases/ here or beside the binary; name case files or folders");
+}
+
+Selection CaseOptions::selection() const {
+  Selection selection{.filter = filter, .impls = impls, .ops = ops};
+  if (!mode.empty()) selection.mode = mode == "accu" ? Mode::Accu : Mode::Perf;
+  for (const std::string& tier : tiers) {
+    selection.tiers.push_back(tier == "smoke" ? Tier::Smoke : tier == "ci" ? Tier::Ci : Tier::Nightly);
+  }
+  return selection;
+}
+
+LoadResult load_and_complain(const CaseOptions& options, const Registry& registry) {
+  const std::vector<std::filesystem::path> paths = options.paths();
+  LoadResult loaded = load_cases(paths, registry, {.seed = options.seed});
+  for (const Diagnostic& error : loaded.errors) std::cerr << to_string(error) << '\n';
+  if (!loaded.errors.empty()) {
+    std::cerr << loaded.errors.size() << (loaded.errors.size() == 1 ? " error" : " errors")
+              << " in case files; the other cases are taken, the exit code will be 2\n";
+  }
+  return loaded;
+}
+
+}  // namespace assay::cli

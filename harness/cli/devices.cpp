@@ -1,0 +1,69 @@
+#include "harness/cli/commands.h"
+#include "harness/core/error.h"
+#include "harness/gpu/gpu.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <iostream>
+
+namespace assay::cli {
+namespace {
+
+std::string yes_no(bool yes) {
+  return yes ? "yes" : "no";
+}
+
+std::string dot_product(const DeviceInfo& device) {
+  if (!device.has(Feature::DotProduct)) return "no";
+  return device.dot_product_accelerated ? "yes, accelerated" : "yes, not accelerated";
+}
+
+std::string cooperative_matrix(const DeviceInfo& device) {
+  std::string text;
+  if (device.has(Feature::CooperativeMatrixKhr)) text += "KHR ";
+  if (device.has(Feature::CooperativeMatrixNv)) text += "NV ";
+  return text.empty() ? "no" : text;
+}
+
+void print(std::size_t index, const DeviceInfo& device) {
+  const std::array<std::pair<const char*, std::string>, 13> lines{{
+      {"type", device.type},
+      {"driver", fmt::format("{} {}", device.driver_name, device.driver_info)},
+      {"API", device.api_version},
+      {"subgroup size", fmt::format("{} ({} to {})", device.subgroup_size, device.min_subgroup_size,
+                                    device.max_subgroup_size)},
+      {"int8 storage", yes_no(device.has(Feature::Storage8))},
+      {"int8 arithmetic", yes_no(device.has(Feature::Int8))},
+      {"fp16 storage", yes_no(device.has(Feature::Storage16))},
+      {"fp16 arithmetic", yes_no(device.has(Feature::Float16))},
+      {"int8 dot product", dot_product(device)},
+      {"cooperative matrix", cooperative_matrix(device)},
+      {"device memory",
+       fmt::format("{:.1f} GiB", static_cast<double>(device.device_memory_bytes) / (1ULL << 30))},
+      {"timestamps",
+       fmt::format("{} ns a tick, {} valid bits", device.timestamp_period_ns, device.timestamp_valid_bits)},
+      {"UUID", device.uuid},
+  }};
+  std::cout << fmt::format("[{}] {}\n", index, device.name);
+  for (const auto& [name, value] : lines) std::cout << fmt::format("    {:<19} {}\n", name, value);
+}
+
+int devices() {
+  const gpu::Instance instance;
+  if (instance.devices().empty()) {
+    throw Error("looking for devices: the Vulkan loader knows no device of Vulkan 1.1 with a compute queue",
+                ExitCode::NoDevice);
+  }
+  for (std::size_t i = 0; i < instance.devices().size(); ++i) print(i, instance.devices()[i]);
+  return 0;
+}
+
+}  // namespace
+
+void add_devices(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("devices", "Print the Vulkan devices and what they can do");
+  command->callback([&context] { context.chosen = [] { return devices(); }; });
+}
+
+}  // namespace assay::cli

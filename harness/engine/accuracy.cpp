@@ -1,0 +1,278 @@
+#include "harness/engine/accuracy.h"
+
+#include "harness/core/hash.h"
+#include "harness/engine/judge.h"
+#include "harness/engine/stopwatch.h"
+#include "harness/engine/tile_map.h"
+#include "harness/engine/trivial_answer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+namespace assay {
+namespace {
+
+using Outputs = std::vector<HostTensor>;
+
+struct Finding {
+  std::string metric;
+  std::string reason;
+};
+
+bool same(const Outputs& a, const Outputs& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const HostTensor& x, const HostTensor& y) {
+    return std::equal(x.bytes().begin(), x.bytes().end(), y.bytes().begin(), y.bytes().end());
+  });
+}
+
+bool same_element(const HostTensor& a, const HostTensor& b, std::int64_t index) {
+  const std::size_t size = size_of(a.dtype());
+  const std::size_t offset = static_cast<std::size_t>(index) * size;
+  return std::memcmp(a.bytes().data() + offset, b.bytes().data() + offset, size) == 0;
+}
+
+std::string place(const TensorSpec& spec, std::int64_t index) {
+  return fmt::format("{}[{}]", spec.name, fmt::join(coordinates(spec.shape, index), ", "));
+}
+
+std::vector<const TensorSpec*> output_specs(const Case& one) {
+  std::vector<const TensorSpec*> specs;
+  for (const TensorSpec& spec : one.tensors) {
+    if (!spec.is_input()) specs.push_back(&spec);
+  }
+  return specs;
+}
+
+/// Elements of one output for which `is_bad` holds: how many, which is the first.
+struct Count {
+  std::int64_t bad = 0;
+  std::int64_t first = 0;
+};
+
+Count count_if(std::int64_t elements, const std::function<bool(std::int64_t)>& is_bad) {
+  Count count;
+  for (std::int64_t i = 0; i < elements; ++i) {
+    if (is_bad(i) && count.bad++ == 0) count.first = i;
+  }
+  return count;
+}
+
+/// One case's investigation: collects findings in the order of their weight.
+class Investigation {
+ public:
+  Investigation(Experiment& experiment, const Case& one, const DataSet& data)
+      : experiment_(experiment), case_(one), data_(data), specs_(output_specs(one)) {}
+
+  Assessment conclude() {
+    const Stopwatch watch;
+    a_ = experiment_.run(Poison::A, Poison::A);
+    b_ = experiment_.run(Poison::B, Poison::B);
+    note_trespasses();
+    if (!same(a_.outputs, b_.outputs)) explain_difference();
+    result_.gpu_ms = watch.ms();
+    judge_values();
+    if (findings_.empty()) try_trivial_answers();
+    return finish();
+  }
+
+ private:
+  void note(std::string metric, std::string reason) {
+    findings_.push_back({std::move(metric), std::move(reason)});
+  }
+
+  void note_trespasses() {
+    for (const Observation* seen : {&a_, &b_}) {
+      for (const Trespass& trespass : seen->trespasses) {
+        const auto known = [&](const Finding& finding) { return finding.reason == trespass.reason; };
+        if (std::none_of(findings_.begin(), findings_.end(), known)) note(trespass.metric, trespass.reason);
+      }
+    }
+  }
+
+  /// The two runs differ: elements nobody wrote, else what the answer depends on, found by changing one
+  /// poison at a time.
+  void explain_difference() {
+    for (std::size_t i = 0; i < specs_.size(); ++i) note_unwritten(i);
+    if (has("unwritten")) return;
+    const Observation again = experiment_.run(Poison::A, Poison::A);
+    if (!same(a_.outputs, again.outputs))
+      return note_difference("nondeterministic", "differs between two equal runs", again);
+    const Observation old_content = experiment_.run(Poison::A, Poison::B);
+    if (!same(a_.outputs, old_content.outputs)) {
+      return note_difference("depends_on_old_output", "depends on what outputs or scratch held before",
+                             old_content);
+    }
+    note_difference("depends_on_padding", "depends on padding or on memory outside the inputs", b_);
+  }
+
+  void note_unwritten(std::size_t output) {
+    const HostTensor poison_a = experiment_.unwritten(output, Poison::A);
+    const HostTensor poison_b = experiment_.unwritten(output, Poison::B);
+    const HostTensor& got_a = a_.outputs[output];
+    const HostTensor& got_b = b_.outputs[output];
+    const Count count = count_if(got_a.numel(), [&](std::int64_t i) {
+      return same_element(got_a, poison_a, i) && same_element(got_b, poison_b, i);
+    });
+    if (count.bad == 0) return;
+    note("unwritten", fmt::format("{} of {} elements of '{}' were never written, first {}", count.bad,
+                                  got_a.numel(), specs_[output]->name, place(*specs_[output], count.first)));
+  }
+
+  void note_difference(const std::string& metric, const char* what, const Observation& other) {
+    for (std::size_t i = 0; i < specs_.size(); ++i) {
+      const HostTensor& x = a_.outputs[i];
+      const HostTensor& y = other.outputs[i];
+      const Count count = count_if(x.numel(), [&](std::int64_t k) { return !same_element(x, y, k); });
+      if (count.bad == 0) continue;
+      note(metric,
+           fmt::format("the answer {}: {} of {} elements, first {}: {} and {}", what, count.bad, x.numel(),
+                       place(*specs_[i], count.first), x.at(count.first), y.at(count.first)));
+    }
+  }
+
+  void judge_values() {
+    for (std::size_t i = 0; i < specs_.size(); ++i) {
+      const Judgement judgement = judge(data_.expected[i], a_.outputs[i], case_.tolerance.scale);
+      // The row describes the first output that is wrong, else the one that spent most of its bound.
+      const bool worse = !judgement.pass
+                             ? !described_wrong_
+                             : !described_wrong_ && judgement.err_over_bound >= result_.err_over_bound;
+      if (worse) describe(i, judgement);
+      if (judgement.pass) continue;
+      if (judgement.too_many_flips) {
+        note("too_many_flips", fmt::format("'{}': {} elements are off by one inside their band, about {:.1f} "
+                                           "are expected and {:.1f} allowed",
+                                           specs_[i]->name, judgement.flips, data_.expected[i].expected_flips,
+                                           allowed_flips(data_.expected[i], case_.tolerance.scale)));
+      } else {
+        note("wrong_value", wrong_value(i, judgement));
+      }
+    }
+  }
+
+  std::string wrong_value(std::size_t output, const Judgement& judgement) const {
+    const std::int64_t first = *judgement.first_bad;
+    const std::int64_t elements = a_.outputs[output].numel();
+    return fmt::format("{}: expected {}, got {} ({}); {} of {} elements wrong ({:.3g} %), largest error {}",
+                       place(*specs_[output], first), data_.expected[output].values.at(first),
+                       a_.outputs[output].at(first), bound_text(output, first), judgement.mismatches,
+                       elements,
+                       100.0 * static_cast<double>(judgement.mismatches) / static_cast<double>(elements),
+                       judgement.max_abs_err);
+  }
+
+  std::string bound_text(std::size_t output, std::int64_t index) const {
+    const Expected& expected = data_.expected[output];
+    if (expected.output_class != OutputClass::Bounded) return std::string(name_of(expected.output_class));
+    return fmt::format("bound {:.3g}", bound_at(output, index));
+  }
+
+  double bound_at(std::size_t output, std::int64_t index) const {
+    const Expected& expected = data_.expected[output];
+    if (expected.output_class != OutputClass::Bounded || expected.bound.empty()) return 0;
+    return expected.bound[static_cast<std::size_t>(index)] * case_.tolerance.scale;
+  }
+
+  void describe(std::size_t output, const Judgement& judgement) {
+    const Expected& expected = data_.expected[output];
+    const HostTensor& got = a_.outputs[output];
+    described_wrong_ = !judgement.pass;
+    result_.output = specs_[output]->name;
+    result_.output_class = expected.output_class;
+    result_.elements = got.numel();
+    result_.mismatches = judgement.mismatches;
+    result_.max_abs_err = judgement.max_abs_err;
+    result_.err_over_bound = judgement.err_over_bound;
+    result_.flips = judgement.flips;
+    result_.expected_flips = expected.expected_flips;
+    if (!judgement.first_bad) return;
+    const std::int64_t first = *judgement.first_bad;
+    result_.first_bad = coordinates(got.shape(), first);
+    result_.expected = expected.values.at(first);
+    result_.got = got.at(first);
+    result_.bound = bound_at(output, first);
+    result_.tile_map = tile_map(
+        got.shape(), [&](std::int64_t i) { return !accepts(expected, i, got.at(i), case_.tolerance.scale); });
+  }
+
+  void try_trivial_answers() {
+    for (std::size_t i = 0; i < specs_.size(); ++i) {
+      const auto trivial = trivial_answer(*specs_[i], data_.expected[i], data_.inputs, case_.tolerance.scale);
+      if (trivial) {
+        note(*trivial,
+             fmt::format(
+                 "the answer is right, but '{}' of output '{}' would pass too: this case proves nothing",
+                 *trivial, specs_[i]->name));
+      } else if (copied_memory_passes(i)) {
+        note("copied_input", fmt::format("the answer is right, but a copy of an input's memory would pass as "
+                                         "'{}' too: this case proves nothing",
+                                         specs_[i]->name));
+      }
+    }
+    mistrusted_ = !findings_.empty();
+  }
+
+  bool copied_memory_passes(std::size_t output) const {
+    const TensorSpec& spec = *specs_[output];
+    if (!spec.copy_because.empty() || !spec.constant_because.empty()) return false;
+    const std::vector<Physical> physical = physical_tensors(case_);
+    std::size_t input = 0;
+    for (std::size_t i = 0; i < case_.tensors.size(); ++i) {
+      if (!case_.tensors[i].is_input()) continue;
+      const HostTensor& source = data_.inputs[input++];
+      const auto target = static_cast<std::size_t>(&spec - case_.tensors.data());
+      if (accepts_copied_memory(data_.expected[output], physical[target], source, physical[i],
+                                case_.tolerance.scale))
+        return true;
+    }
+    return false;
+  }
+
+  bool has(const std::string& metric) const {
+    return std::any_of(findings_.begin(), findings_.end(),
+                       [&](const Finding& f) { return f.metric == metric; });
+  }
+
+  Assessment finish() {
+    result_.input_hash = data_.input_hash;
+    result_.output_hash = hash_of(a_.outputs);
+    result_.hash_is_portable =
+        std::all_of(data_.expected.begin(), data_.expected.end(),
+                    [](const Expected& expected) { return expected.output_class == OutputClass::Exact; });
+    result_.reference_ms = data_.reference_ms;
+    result_.memory_bytes = static_cast<std::int64_t>(experiment_.memory_bytes());
+    Assessment assessment;
+    if (!findings_.empty()) {
+      assessment.status = mistrusted_ ? Status::Mistrusted : Status::Fail;
+      result_.metric = findings_.front().metric;
+      std::vector<std::string> reasons;
+      for (const Finding& finding : findings_) reasons.push_back(finding.reason);
+      assessment.reason = fmt::format("{}", fmt::join(reasons, "; "));
+    }
+    assessment.result = std::move(result_);
+    assessment.outputs = std::move(a_.outputs);
+    return assessment;
+  }
+
+  Experiment& experiment_;
+  const Case& case_;
+  const DataSet& data_;
+  std::vector<const TensorSpec*> specs_;
+  Observation a_, b_;
+  std::vector<Finding> findings_;
+  AccuracyResult result_;
+  bool described_wrong_ = false;
+  bool mistrusted_ = false;
+};
+
+}  // namespace
+
+Assessment assess(Experiment& experiment, const Case& one, const DataSet& data) {
+  return Investigation(experiment, one, data).conclude();
+}
+
+}  // namespace assay

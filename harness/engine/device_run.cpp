@@ -1,0 +1,266 @@
+#include "harness/engine/device_run.h"
+
+#include "harness/engine/accuracy.h"
+#include "harness/engine/case_info.h"
+#include "harness/engine/dump.h"
+#include "harness/engine/measurement.h"
+#include "harness/engine/stopwatch.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace assay {
+namespace {
+
+/// A status and its reason, from whatever went wrong while a row ran.
+struct Outcome {
+  Status status = Status::Pass;
+  std::string reason;
+};
+
+/// Runs `body`; its exceptions become the outcome of the row. Errors of recording pass through.
+template <class Body>
+std::optional<Outcome> outcome_of(Body&& body) {
+  try {
+    body();
+    return std::nullopt;
+  } catch (const gpu::OutOfMemory& error) {
+    return Outcome{Status::OutOfMemory, error.what()};
+  } catch (const std::bad_alloc&) {
+    return Outcome{Status::OutOfMemory, "the host has no memory left for this case's tensors"};
+  } catch (const gpu::Timeout& error) {
+    return Outcome{Status::Timeout, error.what()};
+  } catch (const gpu::DeviceLost& error) {
+    return Outcome{Status::DeviceLost, error.what()};
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::Infrastructure) throw;  // an unwritable dump is no fault of the case
+    return Outcome{Status::Fail, error.what()};
+  } catch (const std::exception& error) {
+    return Outcome{Status::Fail, error.what()};
+  }
+}
+
+bool loses_device(Status status) {
+  return status == Status::Timeout || status == Status::DeviceLost;
+}
+
+/// One row on its way from plan to record.
+struct Row {
+  const Case* one = nullptr;
+  Mode mode = Mode::Accu;
+  Record record;
+  Stopwatch watch;
+  std::optional<Program> program;
+  std::unique_ptr<Experiment> experiment;
+  std::vector<HostTensor> outputs;
+  bool recorded = false;
+};
+
+class GroupRun {
+ public:
+  GroupRun(gpu::Device& device, gpu::ShaderLibrary& shaders, const Expectations& expectations,
+           const DeviceRunOptions& options, RunListener& listener)
+      : device_(device),
+        shaders_(shaders),
+        expectations_(expectations),
+        options_(options),
+        listener_(listener) {}
+
+  /// False when the device was lost; `lost_because` says by whom.
+  bool run(const PlannedGroup& planned) {
+    std::vector<std::unique_ptr<Row>> timed;
+    for (const PlannedRow& row : planned) {
+      if (lost()) {
+        record_missing(row);
+        continue;
+      }
+      std::unique_ptr<Row> ready = run_row(row);
+      if (ready) timed.push_back(std::move(ready));
+    }
+    if (!timed.empty()) measure_rows(timed);
+    return !lost();
+  }
+
+  void record_missing(const PlannedRow& planned) {
+    Record record;
+    record.info = case_info(*planned.one, planned.mode);
+    record.status = Status::Missing;
+    record.reason = "not run: " + lost_because_;
+    record.repro = repro_line(record.info, options_.repro_options);
+    listener_.record(record);
+  }
+
+  bool lost() const { return !lost_because_.empty(); }
+
+ private:
+  /// Takes a row as far as it goes alone: recorded, or (mode perf) judged right and ready to be timed.
+  std::unique_ptr<Row> run_row(const PlannedRow& planned) {
+    auto row = std::make_unique<Row>();
+    row->one = planned.one;
+    row->mode = planned.mode;
+    row->record.info = case_info(*planned.one, planned.mode);
+    messages_before_ = messages();
+    listener_.begin(row->record.info);
+    if (const auto outcome = plan(*row)) {
+      finish(*row, *outcome);
+      return nullptr;
+    }
+    if (const auto outcome = outcome_of([&] { judge_row(*row); })) {
+      finish(*row, *outcome);
+      return nullptr;
+    }
+    const bool passed = row->record.status == Status::Pass;
+    if (row->mode == Mode::Perf && passed) return row;
+    finish(*row, {row->record.status, row->record.reason});
+    return nullptr;
+  }
+
+  /// The reason not to run, if there is one; else the row's program is built.
+  std::optional<Outcome> plan(Row& row) {
+    const Case& one = *row.one;
+    if (one.invalid) return Outcome{Status::Invalid, *one.invalid};
+    const auto expectation = expectations_.find(device_.info().name, one.id);
+    if (expectation && expectation->kind == Expectation::Kind::Skip)
+      return Outcome{Status::Skipped, expectation->reason};
+    std::optional<std::string> unsupported;
+    const auto failure = outcome_of([&] {
+      for (const Feature feature : one.impl->needs) {
+        if (!device_.info().has(feature)) unsupported = fmt::format("{} is missing", name_of(feature));
+      }
+      if (unsupported) return;
+      const BuildContext context{one.params, one.tensors, one.forms, device_.info(), one.tune};
+      row.program = one.impl->build(context);
+      unsupported =
+          gpu::unsupported(*row.program, physical_tensors(one), one.impl->needs, device_.info(), guard(row));
+    });
+    if (failure) return failure;
+    if (unsupported) return Outcome{Status::Unsupported, *unsupported};
+    return std::nullopt;
+  }
+
+  static std::uint32_t guard(const Row& row) { return row.mode == Mode::Perf ? 0 : gpu::guard_bytes; }
+
+  void judge_row(Row& row) {
+    const DataSet& data = data_for(*row.one);
+    row.experiment =
+        std::make_unique<Experiment>(device_, shaders_, *row.one, *row.program, data.inputs, guard(row));
+    Assessment assessment = assess(*row.experiment, *row.one, data);
+    row.experiment->release();
+    if (options_.dump) dump_tensors(*options_.dump, *row.one, data, assessment);
+    row.record.status = assessment.status;
+    row.record.reason = assessment.reason;
+    row.record.accuracy = assessment.result;
+    row.outputs = std::move(assessment.outputs);
+  }
+
+  /// The group's inputs and expected outputs, made when the first row needs them.
+  const DataSet& data_for(const Case& one) {
+    if (!data_) data_ = make_data_set(one);
+    return *data_;
+  }
+
+  void measure_rows(std::vector<std::unique_ptr<Row>>& rows) {
+    std::vector<TimedCase> timed;
+    for (const auto& row : rows) timed.push_back({row->one, row->experiment.get(), &row->outputs});
+    messages_before_ = messages();
+    const std::vector<Measurement> measurements = measure(timed, options_.sampling);
+    for (std::size_t i = 0; i < rows.size(); ++i) finish_measured(*rows[i], measurements[i]);
+  }
+
+  void finish_measured(Row& row, const Measurement& measurement) {
+    if (measurement.failure) {
+      return finish(row, *outcome_of([&] { std::rethrow_exception(measurement.failure); }));
+    }
+    if (!measurement.verified) {
+      return finish(
+          row, {Status::Fail, "the timed runs did not compute the answer that was judged: no time is given"});
+    }
+    row.record.perf = measurement.perf;
+    finish(row, {Status::Pass, ""});
+  }
+
+  void finish(Row& row, Outcome outcome) {
+    row.record.status = outcome.status;
+    row.record.reason = std::move(outcome.reason);
+    apply_expectation(row);
+    row.record.validation_messages = messages() - messages_before_;
+    if (row.record.validation_messages > 0) blame_validation(row);
+    row.record.repro = repro_line(row.record.info, options_.repro_options);
+    row.record.total_ms = row.watch.ms();
+    if (loses_device(row.record.status))
+      lost_because_ = fmt::format("the device was lost by {}", row.record.info.id);
+    row.experiment.reset();
+    listener_.record(row.record);
+  }
+
+  void apply_expectation(Row& row) {
+    const auto expectation = expectations_.find(device_.info().name, row.one->id);
+    if (!expectation || expectation->kind != Expectation::Kind::Fail) return;
+    if (row.record.status == Status::Fail) {
+      row.record.status = Status::ExpectedFail;
+      row.record.reason = fmt::format("expected ({}): {}", expectation->reason, row.record.reason);
+    } else if (row.record.status == Status::Pass) {
+      row.record.status = Status::UnexpectedPass;
+      row.record.reason = fmt::format("it passes, but {}:{} expects it to fail ({}): remove that rule",
+                                      expectation->where.file, expectation->where.line, expectation->reason);
+      row.record.perf.reset();
+    }
+  }
+
+  /// A pass with validation messages is no pass: another driver may do anything with that program.
+  void blame_validation(Row& row) {
+    if (row.record.status != Status::Pass) return;
+    row.record.status = Status::Fail;
+    row.record.reason =
+        fmt::format("the answer is right, but the validation layer has {} messages, the newest: {}",
+                    row.record.validation_messages, options_.newest_validation_message());
+    row.record.perf.reset();
+  }
+
+  std::int64_t messages() const { return options_.validation_messages ? options_.validation_messages() : 0; }
+
+  gpu::Device& device_;
+  gpu::ShaderLibrary& shaders_;
+  const Expectations& expectations_;
+  const DeviceRunOptions& options_;
+  RunListener& listener_;
+  std::optional<DataSet> data_;
+  std::int64_t messages_before_ = 0;
+  std::string lost_because_;
+
+ public:
+  void forget_data() { data_.reset(); }
+};
+
+}  // namespace
+
+std::vector<PlannedGroup> plan_rows(std::span<const Case* const> cases, std::optional<Mode> mode) {
+  const auto wants = [&](const Case& one, Mode row) {
+    return (one.mode == row || one.mode == Mode::Both) && (!mode || *mode == row || *mode == Mode::Both);
+  };
+  std::vector<PlannedGroup> groups;
+  for (const Group& group : group_by_data(cases)) {
+    PlannedGroup rows;
+    for (const Mode row : {Mode::Accu, Mode::Perf}) {
+      for (const Case* one : group.cases) {
+        if (wants(*one, row)) rows.push_back({one, row});
+      }
+    }
+    if (!rows.empty()) groups.push_back(std::move(rows));
+  }
+  return groups;
+}
+
+void run_on_device(gpu::Device& device, gpu::ShaderLibrary& shaders, std::span<const PlannedGroup> groups,
+                   const Expectations& expectations, const DeviceRunOptions& options, RunListener& listener) {
+  GroupRun run(device, shaders, expectations, options, listener);
+  for (const PlannedGroup& group : groups) {
+    run.run(group);
+    run.forget_data();
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,159 @@
+#include "harness/engine/experiment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace assay {
+namespace {
+
+/// Bytes of `guard` that are not poison any more; `first_offset` is where the guard starts in its allocation.
+struct Damage {
+  std::int64_t bytes = 0;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+Damage damage(std::span<const std::byte> guard, Poison poison, std::uint64_t first_offset) {
+  std::vector<std::byte> clean(guard.size());
+  fill_poison(clean, poison, first_offset);
+  Damage found;
+  for (std::size_t i = 0; i < guard.size(); ++i) {
+    if (guard[i] == clean[i]) continue;
+    if (found.bytes++ == 0) found.first = static_cast<std::int64_t>(i);
+    found.last = static_cast<std::int64_t>(i);
+  }
+  return found;
+}
+
+void check_guards(const std::string& name, std::span<const std::byte> allocation, std::uint32_t guard,
+                  Poison poison, std::vector<Trespass>& found) {
+  const Damage before = damage(allocation.first(guard), poison, 0);
+  if (before.bytes > 0) {
+    found.push_back({"write_out_of_bounds",
+                     fmt::format("'{}' was written before its start: {} bytes, the nearest {} before", name,
+                                 before.bytes, guard - before.last)});
+  }
+  const std::size_t end = allocation.size() - guard;
+  const Damage after = damage(allocation.last(guard), poison, end);
+  if (after.bytes > 0) {
+    found.push_back(
+        {"write_out_of_bounds", fmt::format("'{}' was written past its end: {} bytes, the nearest at end+{}",
+                                            name, after.bytes, after.first)});
+  }
+}
+
+}  // namespace
+
+std::vector<Physical> physical_tensors(const Case& one) {
+  std::vector<Physical> physical;
+  for (std::size_t i = 0; i < one.tensors.size(); ++i) {
+    physical.emplace_back(one.forms[i], one.tensors[i].dtype, one.tensors[i].shape);
+  }
+  return physical;
+}
+
+Experiment::Experiment(gpu::Device& device, gpu::ShaderLibrary& shaders, const Case& one,
+                       const Program& program, std::span<const HostTensor> inputs, std::uint32_t guard)
+    : device_(&device),
+      case_(&one),
+      program_(&program),
+      inputs_(inputs),
+      guard_(guard),
+      physical_(physical_tensors(one)),
+      executable_(device, shaders, program, guard) {
+  std::size_t next_input = 0;
+  for (const TensorSpec& spec : one.tensors) input_of_.push_back(spec.is_input() ? next_input++ : 0);
+}
+
+std::vector<std::byte> Experiment::image(std::size_t tensor, Poison padding, Poison outputs) const {
+  const TensorSpec& spec = case_->tensors[tensor];
+  const auto data_bytes = static_cast<std::size_t>(physical_[tensor].bytes());
+  std::vector<std::byte> bytes(data_bytes + 2 * static_cast<std::size_t>(guard_));
+  if (!spec.is_input()) {
+    fill_poison(bytes, outputs);
+    const std::span all(bytes);
+    fill_poison(all.first(guard_), padding);
+    fill_poison(all.last(guard_), padding, guard_ + data_bytes);
+    return bytes;
+  }
+  fill_poison(bytes, padding);
+  const std::vector<std::byte> data = pack(inputs_[input_of_[tensor]], physical_[tensor], padding, guard_);
+  std::memcpy(bytes.data() + guard_, data.data(), data.size());
+  return bytes;
+}
+
+void Experiment::fill(gpu::Workspace& workspace, Poison padding, Poison outputs) const {
+  for (std::size_t i = 0; i < physical_.size(); ++i) {
+    workspace.write(Resource::tensor(static_cast<std::uint32_t>(i)), image(i, padding, outputs));
+  }
+  for (std::uint32_t i = 0; i < program_->scratch.size(); ++i) {
+    const Resource scratch = Resource::scratch(i);
+    std::vector<std::byte> bytes(workspace.size(scratch));
+    fill_poison(bytes, outputs);
+    workspace.write(scratch, bytes);
+  }
+}
+
+void Experiment::inspect(std::size_t tensor, Poison padding, Poison outputs, Observation& seen) const {
+  const TensorSpec& spec = case_->tensors[tensor];
+  const std::vector<std::byte> bytes = workspace_->read(Resource::tensor(static_cast<std::uint32_t>(tensor)));
+  check_guards(spec.name, bytes, guard_, padding, seen.trespasses);
+  const auto data = std::span(bytes).subspan(guard_, bytes.size() - 2 * static_cast<std::size_t>(guard_));
+  if (!spec.is_input()) {
+    seen.outputs.push_back(unpack(data, physical_[tensor]));
+    return;
+  }
+  const std::vector<std::byte> uploaded = image(tensor, padding, outputs);
+  const auto [now, then] = std::mismatch(data.begin(), data.end(), uploaded.begin() + guard_);
+  if (now != data.end()) {
+    seen.trespasses.push_back(
+        {"input_modified", fmt::format("input '{}' was overwritten, first at byte {} of its data", spec.name,
+                                       now - data.begin())});
+  }
+}
+
+Observation Experiment::run(Poison padding, Poison outputs) {
+  if (!workspace_) workspace_.emplace(*device_, *program_, physical_, guard_);
+  memory_bytes_ = workspace_->memory_bytes();
+  fill(*workspace_, padding, outputs);
+  executable_.run(*workspace_, case_->id, case_->timeout_s);
+  Observation seen;
+  for (std::size_t i = 0; i < physical_.size(); ++i) inspect(i, padding, outputs, seen);
+  for (std::uint32_t i = 0; i < program_->scratch.size() && guard_ > 0; ++i) {
+    check_guards("scratch " + program_->scratch[i].name, workspace_->read(Resource::scratch(i)), guard_,
+                 outputs, seen.trespasses);
+  }
+  return seen;
+}
+
+HostTensor Experiment::unwritten(std::size_t output, Poison poison) const {
+  std::size_t tensor = 0;
+  for (std::size_t seen = 0; tensor < case_->tensors.size(); ++tensor) {
+    if (!case_->tensors[tensor].is_input() && seen++ == output) break;
+  }
+  std::vector<std::byte> data(static_cast<std::size_t>(physical_[tensor].bytes()));
+  fill_poison(data, poison, guard_);
+  return unpack(data, physical_[tensor]);
+}
+
+gpu::Workspace Experiment::fresh_workspace(Poison outputs) {
+  gpu::Workspace workspace(*device_, *program_, physical_, guard_);
+  fill(workspace, Poison::A, outputs);
+  executable_.setup(workspace, case_->timeout_s);
+  return workspace;
+}
+
+std::vector<HostTensor> Experiment::read_outputs(const gpu::Workspace& workspace) const {
+  std::vector<HostTensor> outputs;
+  for (std::size_t i = 0; i < physical_.size(); ++i) {
+    if (case_->tensors[i].is_input()) continue;
+    const std::vector<std::byte> bytes = workspace.read(Resource::tensor(static_cast<std::uint32_t>(i)));
+    outputs.push_back(unpack(
+        std::span(bytes).subspan(guard_, bytes.size() - 2 * static_cast<std::size_t>(guard_)), physical_[i]));
+  }
+  return outputs;
+}
+
+}  // namespace assay

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "harness/cases/case.h"
+#include "harness/core/pack.h"
+#include "harness/core/tensor.h"
+#include "harness/gpu/gpu.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// Something a run did to memory that it must not do.
+struct Trespass {
+  std::string metric;  ///< "write_out_of_bounds" or "input_modified"
+  std::string reason;  ///< a sentence: which tensor, where, how many bytes
+};
+
+/// What one run left behind.
+struct Observation {
+  std::vector<HostTensor> outputs;
+  std::vector<Trespass> trespasses;
+};
+
+/// One case on one device: its tensors in device memory, its program ready to run with chosen poison.
+class Experiment {
+ public:
+  /// `guard` is gpu::guard_bytes, or 0 as in PERF. Throws gpu::OutOfMemory, gpu::CompileError.
+  Experiment(gpu::Device& device, gpu::ShaderLibrary& shaders, const Case& one, const Program& program,
+             std::span<const HostTensor> inputs, std::uint32_t guard);
+
+  /// Poisons all memory that holds no input element, runs the program once and reads everything back.
+  /// `padding` goes into the inputs' padding and all guards, `outputs` into outputs and scratch.
+  Observation run(Poison padding, Poison outputs);
+
+  /// What each element of an output would be if nothing had written it.
+  HostTensor unwritten(std::size_t output, Poison poison) const;
+
+  /// A further set of buffers for the same program: inputs uploaded, outputs poisoned, setup done.
+  gpu::Workspace fresh_workspace(Poison outputs);
+  /// The outputs that a workspace holds.
+  std::vector<HostTensor> read_outputs(const gpu::Workspace& workspace) const;
+
+  gpu::Executable& executable() { return executable_; }
+  std::uint64_t memory_bytes() const { return memory_bytes_; }
+  /// Frees the experiment's own set of buffers; run() makes a new one.
+  void release() { workspace_.reset(); }
+
+ private:
+  std::vector<std::byte> image(std::size_t tensor, Poison padding, Poison outputs) const;
+  void fill(gpu::Workspace& workspace, Poison padding, Poison outputs) const;
+  void inspect(std::size_t tensor, Poison padding, Poison outputs, Observation& seen) const;
+
+  gpu::Device* device_;
+  const Case* case_;
+  const Program* program_;
+  std::span<const HostTensor> inputs_;
+  std::uint32_t guard_;
+  std::vector<Physical> physical_;     ///< one per tensor
+  std::vector<std::size_t> input_of_;  ///< tensor index -> index into inputs_
+  gpu::Executable executable_;
+  std::optional<gpu::Workspace> workspace_;
+  std::uint64_t memory_bytes_ = 0;
+};
+
+/// Physical form of each of a case's tensors.
+std::vector<Physical> physical_tensors(const Case& one);
+
+}  // namespace assay

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "harness/engine/experiment.h"
+#include "harness/engine/sampler.h"
+#include "harness/report/record.h"
+
+#include <exception>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// One case that has been judged right and may be timed.
+struct TimedCase {
+  const Case* one = nullptr;
+  Experiment* experiment = nullptr;                 ///< built with guard 0
+  const std::vector<HostTensor>* judged = nullptr;  ///< the outputs that the reference accepted
+};
+
+/// What sampling one case gave.
+struct Measurement {
+  bool verified = false;  ///< false: what was timed did not compute the judged answer; `perf` has no time
+  PerfResult perf;
+  std::exception_ptr failure;  ///< what went wrong on the GPU while it was sampled
+};
+
+/// Samples the cases interleaved, verifies every block's outputs, then measures throughput and the share of
+/// each dispatch in passes of their own.
+std::vector<Measurement> measure(std::span<const TimedCase> cases, const SamplingOptions& options);
+
+}  // namespace assay

@@ -1,0 +1,106 @@
+#include "harness/engine/run_info.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <random>
+#include <thread>
+
+namespace assay {
+namespace {
+
+/// Variables that change which devices and layers the Vulkan loader finds, or how a driver works.
+constexpr std::array loader_variables = {
+    "VK_DRIVER_FILES",
+    "VK_ICD_FILENAMES",
+    "VK_ADD_DRIVER_FILES",
+    "VK_LOADER_DRIVERS_SELECT",
+    "VK_LOADER_DRIVERS_DISABLE",
+    "VK_LOADER_LAYERS_ENABLE",
+    "VK_LOADER_LAYERS_DISABLE",
+    "VK_INSTANCE_LAYERS",
+    "VK_LAYER_PATH",
+    "MESA_VK_DEVICE_SELECT",
+    "LP_NUM_THREADS",
+    "CUDA_VISIBLE_DEVICES",
+};
+
+std::string value_of_line(const std::string& file, const std::string& key, char separator) {
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) {
+    if (!line.starts_with(key)) continue;
+    std::string value = line.substr(line.find(separator) + 1);
+    std::erase(value, '"');
+    value.erase(0, value.find_first_not_of(" \t"));
+    return value;
+  }
+  return "unknown";
+}
+
+std::string new_run_id(std::chrono::system_clock::time_point now) {
+  std::random_device random;
+  return fmt::format("{:%Y%m%dT%H%M%SZ}-{:06x}", fmt::gmtime(std::chrono::system_clock::to_time_t(now)),
+                     random() & 0xffffffU);
+}
+
+std::string slug(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) {
+      text += static_cast<char>(std::tolower(byte));
+    } else if (!text.empty() && text.back() != '-') {
+      text += '-';
+    }
+  }
+  while (text.ends_with('-')) text.pop_back();
+  return text.empty() ? "device" : text;
+}
+
+}  // namespace
+
+RunInfo make_run_info(const RunSettings& settings, const DeviceInfo& device) {
+  const auto now = std::chrono::system_clock::now();
+  RunInfo info;
+  info.run_id = new_run_id(now);
+  info.started_utc =
+      fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(now)));
+  info.device = device;
+  info.version = settings.version;
+  info.compiler = settings.compiler;
+  info.build_type = settings.build_type;
+  info.os = value_of_line("/etc/os-release", "PRETTY_NAME=", '=');
+  info.cpu = value_of_line("/proc/cpuinfo", "model name", ':');
+  info.cores = static_cast<int>(std::thread::hardware_concurrency());
+  info.command = settings.command;
+  for (const char* name : loader_variables) {
+    if (const char* value = std::getenv(name)) info.environment[name] = value;
+  }
+  info.seed = settings.seed;
+  info.validation = settings.validation;
+  return info;
+}
+
+std::string device_slug(std::span<const DeviceInfo> devices, std::size_t index) {
+  const auto shared_by_others = [&](const auto& text_of) {
+    const std::string own = text_of(devices[index]);
+    return std::count_if(devices.begin(), devices.end(),
+                         [&](const DeviceInfo& other) { return text_of(other) == own; }) > 1;
+  };
+  const auto by_name = [](const DeviceInfo& device) { return slug(device.name); };
+  const auto by_uuid = [](const DeviceInfo& device) {
+    return slug(device.name) + "-" + device.uuid.substr(0, 8);
+  };
+  if (!shared_by_others(by_name)) return by_name(devices[index]);
+  if (!shared_by_others(by_uuid)) return by_uuid(devices[index]);
+  return fmt::format("{}-{}", by_uuid(devices[index]), index);
+}
+
+}  // namespace assay

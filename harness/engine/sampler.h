@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// Something whose time can be sampled: one case on one device, or a simulation in a test.
+class SampleSource {
+ public:
+  virtual ~SampleSource() = default;
+  /// A new block: fresh buffers, poisoned outputs. What differs between runs differs between blocks.
+  virtual void open_block() = 0;
+  /// Runs `warm` programs untimed, then `batch` timed ones, in one submission; ns between the stamps.
+  virtual double time_batch(int warm, int batch) = 0;
+  /// The block's end: verifies what was timed. Returns false when the timed answer is wrong.
+  virtual bool close_block() = 0;
+};
+
+/// The steady clock of the CPU, in seconds.
+double steady_seconds();
+
+struct SamplingOptions {
+  int min_blocks = 5;
+  int max_blocks = 25;
+  int samples_per_block = 10;
+  double interval_pct = 1;        ///< stop when the half width of the median's interval over blocks is below
+  double budget_s = 1;            ///< or when a row has taken this long (after min_blocks)
+  double sample_target_ns = 1e6;  ///< wanted length of a sample
+  double timer_unit_ns = 0;       ///< samples are at least 50 units long
+  double max_submission_ns = 50e6;  ///< drivers' watchdogs: well under 100 ms unless one program is longer
+  std::uint64_t shuffle_seed = 0;
+  std::function<double()> now_s = steady_seconds;  ///< replaced by a fake clock in tests
+};
+
+/// The samples of one row: ns per program, by block.
+struct Samples {
+  std::vector<std::vector<double>> blocks;
+  int batch = 1;
+  std::string stop;      ///< "interval" or "budget"
+  bool verified = true;  ///< false: some block's timed answer was wrong, sampling ended there
+  double interval_pct = 0;
+  std::exception_ptr failure;  ///< what the source threw; its row ends there, the others go on
+
+  std::vector<double> all() const;
+  std::vector<double> block_medians() const;
+};
+
+/// Half width of the median's interval over block medians, in percent of the median.
+double interval_pct(const std::vector<double>& block_medians);
+
+/// Samples all sources, interleaved block by block in shuffled order, until each has a narrow interval
+/// or has spent its budget.
+std::vector<Samples> sample_interleaved(std::span<SampleSource* const> sources,
+                                        const SamplingOptions& options);
+
+}  // namespace assay
