@@ -124,7 +124,7 @@ nlohmann::ordered_json context_of(const RunReport& report) {
   const RunInfo& run = report.run;
   return {
       {"date", printable(run.started_utc)},
-      {"host_name", printable(run.os)},
+      {"host_name", printable(run.host)},
       {"executable", "assay"},
       {"num_cpus", run.cores},
       {"library_build_type", printable(run.build_type)},

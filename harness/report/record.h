@@ -25,6 +25,7 @@ struct RunInfo {
   std::string version;  ///< of assay, with the commit where known
   std::string compiler;
   std::string build_type;
+  std::string host;  ///< name of the machine
   std::string os;
   std::string cpu;
   int cores = 0;

@@ -52,6 +52,7 @@ void fields(Visit& visit, Is<RunInfo> auto& x) {
   visit("version", x.version);
   visit("compiler", x.compiler);
   visit("build_type", x.build_type);
+  visit("host", x.host);
   visit("os", x.os);
   visit("cpu", x.cpu);
   visit("cores", x.cores);

@@ -10,7 +10,6 @@
 namespace assay {
 
 std::string run_json(const RunReport& report) {
-  // Passed through the codec once, as the journal does, so that any text is valid UTF-8.
   nlohmann::ordered_json json = json_of(report.run);
   json["complete"] = report.complete;
   json["journal_cut_off"] = report.cut_off;

@@ -1,0 +1,161 @@
+#include "harness/report/console.h"
+
+#include "harness/core/status.h"
+#include "harness/report/perf_table.h"
+#include "harness/report/style.h"
+#include "harness/report/summary.h"
+#include "harness/report/text.h"
+#include "harness/report/words.h"
+
+#include <chrono>
+#include <cmath>
+#include <ostream>
+#include <utility>
+
+namespace assay {
+namespace {
+
+constexpr double terminal_interval_s = 0.1;
+constexpr double plain_interval_s = 5;
+constexpr std::size_t listed_failures = 40;
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string cases(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " case" : " cases");
+}
+
+// "8.3 s", "2 min 05 s", "1 h 02 min"
+std::string duration(double seconds) {
+  if (seconds < 60) return fixed(seconds, 1) + " s";
+  const auto whole = static_cast<long>(std::lround(seconds));
+  const auto two_digits = [](long value) { return (value < 10 ? "0" : "") + std::to_string(value); };
+  if (whole < 3600) return std::to_string(whole / 60) + " min " + two_digits(whole % 60) + " s";
+  return std::to_string(whole / 3600) + " h " + two_digits(whole / 60 % 60) + " min";
+}
+
+}  // namespace
+
+Console::Console(std::ostream& out, std::ostream& log, ConsoleOptions options)
+    : out_(out), log_(log), options_(std::move(options)) {
+  if (!options_.now_seconds) options_.now_seconds = steady_seconds;
+  started_ = last_progress_ = options_.now_seconds();
+}
+
+void Console::run(const RunInfo& info) {
+  const DeviceInfo& device = info.device;
+  out_ << painted("assay " + printable(info.version), Ink::Bold, options_.color) << "  run "
+       << printable(info.run_id) << '\n';
+  out_ << "device  " << painted(printable(device.name), Ink::Bold, options_.color);
+  if (!device.type.empty()) out_ << " (" << printable(device.type) << ")";
+  out_ << '\n';
+  out_ << "driver  " << printable(device.driver_name + " " + device.driver_info);
+  if (!device.api_version.empty()) out_ << ", Vulkan " << printable(device.api_version);
+  out_ << '\n';
+}
+
+void Console::plan(std::span<const CaseInfo> planned) {
+  planned_ = planned.size();
+  std::size_t perf = 0;
+  for (const CaseInfo& info : planned) perf += info.mode == "perf" ? 1 : 0;
+  out_ << "cases   " << planned_;
+  if (perf > 0) out_ << " (" << planned_ - perf << " accu, " << perf << " perf)";
+  out_ << "\n\n";
+  out_.flush();
+  done_ = failed_ = 0;
+  started_ = last_progress_ = options_.now_seconds();
+}
+
+void Console::begin(const CaseInfo& info) {
+  current_ = printable(info.id);
+  progress(false);
+}
+
+void Console::record(const Record& record) {
+  ++done_;
+  const bool bad = class_of(record.status) != StatusClass::Fine;
+  failed_ += bad ? 1 : 0;
+  if (bad) {
+    show_failure(record);
+  } else if (options_.verbose) {
+    clear_progress();
+    out_ << painted(name_of(record.status), ink_of(record.status), options_.color) << "  "
+         << printable(record.info.id) << "  " << fixed(record.total_ms, 1) << " ms";
+    if (!record.reason.empty()) out_ << "  " << indented(printable(record.reason), 2);
+    out_ << '\n';
+  }
+  progress(done_ == planned_);
+}
+
+void Console::show_failure(const Record& record) {
+  clear_progress();
+  const std::string text = failure_text(record);
+  const std::size_t head = text.find(' ');
+  const bool in_full = options_.verbose || failed_ <= options_.full_failures;
+  out_ << painted(text.substr(0, head), ink_of(record.status), options_.color)
+       << (in_full ? text.substr(head) : text.substr(head, text.find('\n') + 1 - head));
+  if (in_full) out_ << '\n';
+  if (!options_.verbose && failed_ == options_.full_failures) {
+    out_ << "further failures are shown in one line each (--verbose shows them in full)\n\n";
+  }
+  out_.flush();
+}
+
+void Console::progress(bool now) {
+  const double time = options_.now_seconds();
+  const double interval = options_.is_terminal ? terminal_interval_s : plain_interval_s;
+  if (time - last_progress_ < interval && !(now && options_.is_terminal)) return;
+  last_progress_ = time;
+  std::string line = std::to_string(done_) + "/" + std::to_string(planned_);
+  if (failed_ > 0) line += "  " + std::to_string(failed_) + " failed";
+  const double elapsed = time - started_;
+  if (done_ > 0 && done_ < planned_ && elapsed > 1) {
+    line += "  " + duration(elapsed / static_cast<double>(done_) * static_cast<double>(planned_ - done_)) +
+            " left";
+  }
+  line += "  " + current_;
+  if (options_.is_terminal) {
+    // One column is left free: a full last column makes some terminals wrap.
+    log_ << "\r\x1b[K" << shortened(line, options_.width > 1 ? options_.width - 1 : 1);
+    progress_shown_ = true;
+  } else {
+    log_ << line << '\n';
+  }
+  log_.flush();
+}
+
+void Console::clear_progress() {
+  if (!progress_shown_) return;
+  log_ << "\r\x1b[K";
+  log_.flush();
+  progress_shown_ = false;
+}
+
+void Console::end() {
+  clear_progress();
+}
+
+void Console::summary(const RunReport& report, const std::filesystem::path& directory) {
+  clear_progress();
+  if (const std::string table = perf_table(report, options_.color); !table.empty()) {
+    out_ << painted("PERF", Ink::Bold, options_.color)
+         << "  median with the half width of its interval; time as a multiple of the group's first row\n"
+         << table << '\n';
+  }
+  if (const std::string failures = failure_list(report, listed_failures, options_.color); !failures.empty()) {
+    out_ << painted("FAILURES", Ink::Bold, options_.color) << '\n' << failures << '\n';
+  }
+  out_ << painted(cases(report.records.size()), Ink::Bold, options_.color);
+  if (done_ > 0) out_ << " in " << duration(options_.now_seconds() - started_);
+  out_ << '\n' << status_totals(report, options_.color);
+  if (!report.complete) {
+    out_ << painted("The run did not come to its end.", Ink::Magenta, options_.color)
+         << (report.cut_off ? " The journal's last line was cut off." : "") << '\n';
+  }
+  if (!directory.empty()) out_ << "reports " << directory.string() << '\n';
+  out_.flush();
+}
+
+}  // namespace assay

@@ -1,0 +1,168 @@
+#include "harness/report/perf_table.h"
+
+#include "harness/core/status.h"
+#include "harness/report/style.h"
+#include "harness/report/text.h"
+#include "harness/report/words.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <vector>
+
+namespace assay {
+namespace {
+
+constexpr std::size_t column_count = 8;
+using Row = std::array<std::string, column_count>;
+enum ColumnIndex : std::size_t { Impl, Forms, Median, Interval, Bandwidth, Rate, Ratio, Note };
+
+bool is_right_aligned(std::size_t column) {
+  return column >= Median && column <= Ratio;
+}
+
+struct Line {
+  Row cells;
+  Ink ink = Ink::Plain;
+};
+
+struct Group {
+  std::string heading;
+  std::vector<const Record*> records;
+  std::vector<Line> lines;
+};
+
+std::string heading_of(const CaseInfo& info) {
+  std::string heading = info.op + "  " + info.shape;
+  if (!info.params.empty()) heading += "  " + info.params;
+  return printable(heading);
+}
+
+std::vector<Group> groups_of(const RunReport& report) {
+  std::vector<Group> groups;
+  std::map<std::string, std::size_t> index;
+  for (const Record& record : report.records) {
+    if (record.info.mode != "perf") continue;
+    const std::string heading = heading_of(record.info);
+    const auto [at, is_new] = index.try_emplace(heading, groups.size());
+    if (is_new) groups.push_back({.heading = heading});
+    groups[at->second].records.push_back(&record);
+  }
+  return groups;
+}
+
+// "x=buffer/4W4C y=texture3d/CP" without what most forms have in common.
+std::string short_forms(std::string forms) {
+  constexpr std::string_view usual = "=buffer/";
+  for (auto at = forms.find(usual); at != forms.npos; at = forms.find(usual, at)) {
+    forms.replace(at, usual.size(), "=");
+  }
+  return printable(forms);
+}
+
+std::string impl_of(const CaseInfo& info) {
+  return printable(info.tune.empty() ? info.impl : info.impl + " [" + info.tune + "]");
+}
+
+std::string rate(std::int64_t amount, double time_us) {
+  if (amount <= 0 || !(time_us > 0)) return "";
+  const double giga = static_cast<double>(amount) / time_us / 1e3;
+  return fixed(giga, giga < 10 ? 2 : 1);
+}
+
+std::string note_of(const PerfResult& perf) {
+  std::string note;
+  const auto add = [&](const std::string& text) { note += (note.empty() ? "" : ", ") + text; };
+  if (perf.stop == "budget") add("interval not reached");
+  if (perf.clock == "wall") add("wall clock");
+  if (!perf.verified) add("not verified");
+  return note;
+}
+
+Line timed_line(const Record& record, double first_us) {
+  const PerfResult& perf = *record.perf;
+  Line line;
+  line.cells[Impl] = impl_of(record.info);
+  line.cells[Forms] = short_forms(record.info.forms);
+  line.cells[Median] = fixed(perf.time_us_p50, 2);
+  line.cells[Interval] = fixed(perf.ci_pct, 1) + " %";
+  line.cells[Bandwidth] = rate(perf.bytes, perf.time_us_p50);
+  line.cells[Rate] = rate(perf.operations, perf.time_us_p50);
+  if (first_us > 0) line.cells[Ratio] = fixed(perf.time_us_p50 / first_us, 2) + "x";
+  line.cells[Note] = note_of(perf);
+  if (record.status != Status::Pass) {
+    line.cells[Note] =
+        std::string(name_of(record.status)) + (line.cells[Note].empty() ? "" : ", ") + line.cells[Note];
+    line.ink = ink_of(record.status);
+  }
+  return line;
+}
+
+Line untimed_line(const Record& record) {
+  Line line;
+  line.cells[Impl] = impl_of(record.info);
+  line.cells[Forms] = short_forms(record.info.forms);
+  line.cells[Median] = "-";
+  line.cells[Note] = std::string(name_of(record.status));
+  line.ink = ink_of(record.status);
+  return line;
+}
+
+void fill_lines(Group& group) {
+  double first_us = 0;
+  for (const Record* record : group.records) {
+    if (!has_time(*record)) {
+      group.lines.push_back(untimed_line(*record));
+      continue;
+    }
+    if (first_us == 0) first_us = record->perf->time_us_p50;
+    group.lines.push_back(timed_line(*record, first_us));
+  }
+}
+
+using Widths = std::array<std::size_t, column_count>;
+
+Widths widths_of(const Row& header, const std::vector<Group>& groups) {
+  Widths widths{};
+  const auto widen = [&](const Row& cells) {
+    for (std::size_t i = 0; i < column_count; ++i) widths[i] = std::max(widths[i], columns_of(cells[i]));
+  };
+  widen(header);
+  for (const Group& group : groups) {
+    for (const Line& line : group.lines) widen(line.cells);
+  }
+  return widths;
+}
+
+std::string text_of(const Row& cells, const Widths& widths) {
+  std::string text;
+  for (std::size_t i = 0; i < column_count; ++i) {
+    if (widths[i] == 0) continue;
+    const std::string blanks(widths[i] - columns_of(cells[i]), ' ');
+    text += "  " + (is_right_aligned(i) ? blanks + cells[i] : cells[i] + blanks);
+  }
+  while (text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+std::string perf_table(const RunReport& report, bool color) {
+  std::vector<Group> groups = groups_of(report);
+  if (groups.empty()) return "";
+  for (Group& group : groups) fill_lines(group);
+  Row header{"impl", "forms", "median us", "+-", "GB/s", "GOP/s", "time", ""};
+  const bool has_rate = std::ranges::any_of(groups, [](const Group& group) {
+    return std::ranges::any_of(group.lines, [](const Line& line) { return !line.cells[Rate].empty(); });
+  });
+  if (!has_rate) header[Rate].clear();
+  const Widths widths = widths_of(header, groups);
+  std::string text = painted(text_of(header, widths), Ink::Bold, color) + '\n';
+  for (const Group& group : groups) {
+    text += painted(group.heading, Ink::Bold, color) + '\n';
+    for (const Line& line : group.lines) text += painted(text_of(line.cells, widths), line.ink, color) + '\n';
+  }
+  return text;
+}
+
+}  // namespace assay

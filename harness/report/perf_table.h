@@ -1,0 +1,15 @@
+#pragma once
+
+#include "harness/report/journal.h"
+
+#include <string>
+
+namespace assay {
+
+/// What was timed, as a table: cases of one op, shape and parameters stand together, each with its median,
+/// the half width of the median's interval, GB/s, GOP/s where the op has operations, and its time as a
+/// multiple of the first timed row of the group. A case without a time shows its status instead. Empty when
+/// the report has no case of mode perf.
+std::string perf_table(const RunReport& report, bool color);
+
+}  // namespace assay
