@@ -48,6 +48,13 @@ bool is_int8x4(Layout layout);
 /// WP (W4, H, N*C), HP (W, H4, N*C), CP (W, H, N*C4), z = n*Ctex + c.
 class Physical {
  public:
+  /// How far apart the elements of one dim lie: index i is at (i/4)*block + (i%4)*lane.
+  struct Stride {
+    std::int64_t block = 0, lane = 0;
+    std::int64_t at(std::int64_t i) const { return (i >> 2) * block + (i & 3) * lane; }
+    friend bool operator==(const Stride&, const Stride&) = default;
+  };
+
   /// Throws Error when the form cannot hold the dtype (an int8x4 layout of a 32-bit type, say).
   Physical(Form form, DType dtype, const Shape& shape);
 
@@ -63,7 +70,11 @@ class Physical {
   /// Texels in x, y, z (textures only).
   std::array<std::uint32_t, 3> extent() const { return extent_; }
 
-  std::int64_t offset(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const;
+  std::int64_t offset(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
+    return strides_[0].at(n) + strides_[1].at(c) + strides_[2].at(h) + strides_[3].at(w);
+  }
+  /// Strides of N, C, H, W: every layout is a sum of one term a dim.
+  const std::array<Stride, 4>& strides() const { return strides_; }
   /// True when row-major logical order and memory order are the same, without padding in between.
   bool is_contiguous() const;
 
@@ -72,6 +83,7 @@ class Physical {
   DType dtype_;
   Shape shape_;
   Dims dims_;
+  std::array<Stride, 4> strides_{};
   std::int64_t elements_ = 0;
   std::array<std::uint32_t, 3> extent_{};
 };

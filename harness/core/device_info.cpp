@@ -1,0 +1,29 @@
+#include "harness/core/device_info.h"
+
+#include "harness/core/names.h"
+
+#include <algorithm>
+
+namespace assay {
+
+std::string_view name_of(Feature feature) {
+  static constexpr Names<12> names{"storageBuffer8BitAccess",
+                                   "storageBuffer16BitAccess",
+                                   "shaderInt8",
+                                   "shaderInt16",
+                                   "shaderFloat16",
+                                   "shaderInt64",
+                                   "shaderIntegerDotProduct",
+                                   "subgroupArithmetic",
+                                   "subgroupShuffle",
+                                   "subgroupSizeControl",
+                                   "VK_KHR_cooperative_matrix",
+                                   "VK_NV_cooperative_matrix"};
+  return name_in(names, feature);
+}
+
+bool DeviceInfo::has(Feature feature) const {
+  return std::find(features.begin(), features.end(), feature) != features.end();
+}
+
+}  // namespace assay

@@ -1,0 +1,56 @@
+#include "harness/core/tensor.h"
+
+#include <cstring>
+#include <string>
+
+namespace assay {
+namespace {
+
+template <class T>
+T load(const std::vector<std::byte>& data, std::int64_t index) {
+  T value;
+  std::memcpy(&value, data.data() + static_cast<std::size_t>(index) * sizeof(T), sizeof(T));
+  return value;
+}
+
+}  // namespace
+
+HostTensor::HostTensor(DType dtype, Shape shape)
+    : dtype_(dtype),
+      shape_(std::move(shape)),
+      numel_(assay::numel(shape_)),
+      data_(static_cast<std::size_t>(numel_) * size_of(dtype)) {}
+
+double HostTensor::at(std::int64_t index) const {
+  if (index < 0 || index >= numel_) {
+    throw std::logic_error("element " + std::to_string(index) + " of a tensor of " + std::to_string(numel_) +
+                           " was asked for");
+  }
+  switch (dtype_) {
+    case DType::F32:
+      return load<float>(data_, index);
+    case DType::F16:
+      return to_float(load<Half>(data_, index));
+    case DType::I32:
+      return load<std::int32_t>(data_, index);
+    case DType::I16:
+      return load<std::int16_t>(data_, index);
+    case DType::I8:
+      return load<std::int8_t>(data_, index);
+    case DType::U8:
+      return load<std::uint8_t>(data_, index);
+    case DType::F64:
+      return load<double>(data_, index);
+    case DType::I64:
+      return static_cast<double>(load<std::int64_t>(data_, index));
+  }
+  throw std::logic_error("HostTensor::at: not a dtype");
+}
+
+void HostTensor::check(DType asked) const {
+  if (asked == dtype_) return;
+  throw std::logic_error("a tensor of dtype " + std::string(name_of(dtype_)) + " was read as " +
+                         std::string(name_of(asked)));
+}
+
+}  // namespace assay
