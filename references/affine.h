@@ -1,0 +1,77 @@
+#pragma once
+
+#include "harness/core/dtype.h"
+#include "harness/core/params.h"
+#include "harness/core/shape.h"
+
+#include <cstdint>
+
+namespace assay::references {
+
+/// How a tensor is cut into blocks that share one scale and one zero point. Blocks at the end of a dim
+/// may be ragged: they are clamped to the tensor.
+struct BlockGrid {
+  Shape shape;
+  Shape block;   ///< as many entries as `shape`, each in [1, dim]
+  Shape counts;  ///< ceil(shape / block): the shape of scale and zero point, row-major block ids
+};
+
+/// What the zero point is.
+enum class ZeroPointDomain : std::uint8_t {
+  Int,   ///< i32, added after rounding
+  None,  ///< absent: real = scale * q
+  Float  ///< f32: the real value of the middle of the quantised range
+};
+
+/// The checked parameters that quantize_affine and dequantize_affine share.
+struct Affine {
+  BlockGrid grid;
+  DType real = DType::F32;      ///< F32 or F16
+  DType quantized = DType::I8;  ///< I8, U8 or I32 (which holds the i16 range)
+  std::int32_t quant_min = -128;
+  std::int32_t quant_max = 127;
+  ZeroPointDomain domain = ZeroPointDomain::Int;
+
+  /// Middle of the quantised range, (quant_max + quant_min + 1) / 2, for the float domain; may end in .5.
+  float mid() const { return static_cast<float>(quant_max + quant_min + 1) * 0.5f; }
+};
+
+/// `quant_min` and `quant_max` that stand for the whole range of `quantized`.
+inline constexpr std::int64_t whole_range_min = INT32_MIN;
+inline constexpr std::int64_t whole_range_max = INT32_MAX;
+
+/// Reads shape, block_size, dtype, quantized, quant_min, quant_max and zero_point_domain. Throws
+/// ParameterError where they do not fit each other.
+Affine affine(const Params& params);
+
+/// A run of elements along the last dim that lie in one block.
+struct BlockRun {
+  std::int64_t first = 0;  ///< row-major index of its first element
+  std::int64_t count = 0;
+  std::int64_t block = 0;  ///< row-major id of the block
+};
+
+/// Calls visit(BlockRun) for all runs of the rows [first_row, last_row), in memory order. A row is one line
+/// along the last dim.
+template <class Visit>
+void for_each_run(const BlockGrid& grid, std::int64_t first_row, std::int64_t last_row, const Visit& visit);
+
+std::int64_t row_count(const BlockGrid& grid);
+/// Rows that make a chunk of parallel work worth a thread.
+std::int64_t row_grain(const BlockGrid& grid);
+/// Id of the first block of a row.
+std::int64_t first_block_of_row(const BlockGrid& grid, std::int64_t row);
+
+template <class Visit>
+void for_each_run(const BlockGrid& grid, std::int64_t first_row, std::int64_t last_row, const Visit& visit) {
+  const std::int64_t width = grid.shape.back();
+  const std::int64_t step = grid.block.back();
+  for (std::int64_t row = first_row; row < last_row; ++row) {
+    std::int64_t block = first_block_of_row(grid, row);
+    for (std::int64_t w = 0; w < width; w += step, ++block) {
+      visit(BlockRun{row * width + w, step < width - w ? step : width - w, block});
+    }
+  }
+}
+
+}  // namespace assay::references

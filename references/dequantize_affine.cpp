@@ -1,0 +1,115 @@
+#include "references/dequantize_affine.h"
+
+#include "harness/core/parallel.h"
+#include "references/affine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace assay::references {
+namespace {
+
+/// The scale and zero point of one block.
+struct BlockRule {
+  float scale;
+  float mid;                ///< Float only
+  float zero_point;         ///< Float only
+  std::int32_t subtrahend;  ///< Int only, else 0
+};
+
+template <ZeroPointDomain domain>
+BlockRule rule_of(const Affine& affine, std::span<const HostTensor> inputs, std::int64_t block) {
+  const float scale = inputs[1].as<float>()[block];
+  if constexpr (domain == ZeroPointDomain::Int) {
+    return {scale, 0, 0, inputs[2].as<std::int32_t>()[block]};
+  } else if constexpr (domain == ZeroPointDomain::None) {
+    return {scale, 0, 0, 0};
+  } else {
+    return {scale, affine.mid(), inputs[2].as<float>()[block], 0};
+  }
+}
+
+template <ZeroPointDomain domain>
+inline float real_of(std::int32_t q, const BlockRule& rule) {
+  if constexpr (domain == ZeroPointDomain::Float) {
+    return (static_cast<float>(q) - rule.mid) * rule.scale + rule.zero_point;
+  }
+  return static_cast<float>(q - rule.subtrahend) * rule.scale;
+}
+
+void store(float* y, std::int64_t index, float value) {
+  y[index] = value;
+}
+void store(Half* y, std::int64_t index, float value) {
+  y[index] = to_half(value);
+}
+
+template <ZeroPointDomain domain, class Q, class Y>
+void dequantize(const Affine& affine, std::span<const HostTensor> inputs, HostTensor& output) {
+  const Q* q = inputs[0].as<Q>().data();
+  Y* y = output.as<Y>().data();
+  parallel_for(row_count(affine.grid), row_grain(affine.grid), [&](std::int64_t first, std::int64_t last) {
+    for_each_run(affine.grid, first, last, [&](BlockRun run) {
+      const BlockRule rule = rule_of<domain>(affine, inputs, run.block);
+      for (std::int64_t i = run.first; i < run.first + run.count; ++i) {
+        store(y, i, real_of<domain>(static_cast<std::int32_t>(q[i]), rule));
+      }
+    });
+  });
+}
+
+template <class Q, class Y>
+void dequantize_in_domain(const Affine& affine, std::span<const HostTensor> inputs, HostTensor& output) {
+  switch (affine.domain) {
+    case ZeroPointDomain::Int:
+      return dequantize<ZeroPointDomain::Int, Q, Y>(affine, inputs, output);
+    case ZeroPointDomain::None:
+      return dequantize<ZeroPointDomain::None, Q, Y>(affine, inputs, output);
+    case ZeroPointDomain::Float:
+      return dequantize<ZeroPointDomain::Float, Q, Y>(affine, inputs, output);
+  }
+}
+
+template <class Y>
+void dequantize_from(const Affine& affine, std::span<const HostTensor> inputs, HostTensor& output) {
+  if (affine.quantized == DType::I8) return dequantize_in_domain<std::int8_t, Y>(affine, inputs, output);
+  if (affine.quantized == DType::U8) return dequantize_in_domain<std::uint8_t, Y>(affine, inputs, output);
+  dequantize_in_domain<std::int32_t, Y>(affine, inputs, output);
+}
+
+std::vector<float> ulp_bounds(std::span<const Half> values) {
+  std::vector<float> bound(values.size());
+  constexpr std::int64_t grain = 1 << 15;
+  parallel_for(static_cast<std::int64_t>(values.size()), grain, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) bound[i] = ulp_of(values[i]);
+  });
+  return bound;
+}
+
+}  // namespace
+
+float ulp_of(Half value) {
+  constexpr int mantissa_bits = 10;
+  constexpr int bias = 15;
+  const int exponent = (value.bits >> mantissa_bits) & 31;
+  if (exponent == 31) return 0;
+  return std::ldexp(1.0f, std::max(exponent, 1) - bias - mantissa_bits);
+}
+
+std::vector<Expected> dequantize_affine(const Params& params, std::span<const HostTensor> inputs) {
+  const Affine checked = affine(params);
+  std::vector<Expected> outputs(1);
+  Expected& y = outputs[0];
+  y.values = HostTensor(checked.real, checked.grid.shape);
+  if (checked.real == DType::F32) {
+    dequantize_from<float>(checked, inputs, y.values);
+    return outputs;
+  }
+  dequantize_from<Half>(checked, inputs, y.values);
+  y.output_class = OutputClass::Bounded;
+  y.bound = ulp_bounds(y.values.as<Half>());
+  return outputs;
+}
+
+}  // namespace assay::references

@@ -1,0 +1,173 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// y[n, c, oh, ow] = requantise(x[n, c*r*r + (oh%r)*r + ow%r, oh/r, ow/r]) between int8x4 layouts.
+//
+// X_QUADS, Y_QUADS  the words of four pixels, 4*i to 4*i + 3, lie together and aligned: always in 4W4C, in
+//                   4C1W when the width is a multiple of 4
+//
+// A tile is what one invocation does, numbered so that neighbours write neighbouring words. r = 1 and 2: the
+// four pixels of one input quad, all the channels that make one output block, r*r whole output quads.
+// Other factors: one output quad, gathered byte by byte.
+
+#include "common/guards.glslh"
+#include "common/indexing.glslh"
+#include "common/int8x4.glslh"
+#include "common/quantise.glslh"
+
+layout(constant_id = 16) const uint upscale = 2u;
+layout(constant_id = 17) const uint x_layout = LAYOUT_4W4C;
+layout(constant_id = 18) const uint y_layout = LAYOUT_4W4C;
+layout(constant_id = 19) const bool requantises = true;
+
+layout(push_constant) uniform Push {
+  uint tiles;
+  uint tile_columns;     // quads along the width that tiles are counted by
+  Divider by_columns;
+  Divider by_blocks;     // blocks of the output
+  Extent x_extent;
+  Extent y_extent;
+  uint y_channels;
+  int x_zero_point;
+  float x_scale;
+  float y_inverse_scale;
+  float y_zero_point;
+} push;
+
+#if X_QUADS
+layout(set = 0, binding = 0) restrict readonly buffer X { uvec4 x[]; };
+#else
+layout(set = 0, binding = 0) restrict readonly buffer X { uint x[]; };
+#endif
+#if Y_QUADS
+layout(set = 0, binding = 1) restrict writeonly buffer Y { uvec4 y[]; };
+#else
+layout(set = 0, binding = 1) restrict writeonly buffer Y { uint y[]; };
+#endif
+
+uint x_index(uint row, uint block, uint w) {
+  return guard_words + word_index(x_layout, push.x_extent, row, block, w);
+}
+
+uint y_index(uint row, uint block, uint w) {
+  return guard_words + word_index(y_layout, push.y_extent, row, block, w);
+}
+
+uint load_word(uint row, uint block, uint w) {
+  const uint word = x_index(row, block, w);
+#if X_QUADS
+  return x[word / 4u][word % 4u];
+#else
+  return x[word];
+#endif
+}
+
+// The words of four pixels; what lies past the width is unspecified.
+uvec4 load_quad(uint row, uint block, uint quad) {
+#if X_QUADS
+  return x[x_index(row, block, quad * 4u) / 4u];
+#else
+  uvec4 words = uvec4(0u);
+  for (uint i = 0u; i < 4u; ++i) {
+    const uint w = quad * 4u + i;
+    if (w < push.x_extent.width) words[i] = load_word(row, block, w);
+  }
+  return words;
+#endif
+}
+
+void store_quad(uint row, uint block, uint quad, uvec4 words) {
+  if (quad * 4u >= push.y_extent.width) return;
+#if Y_QUADS
+  y[y_index(row, block, quad * 4u) / 4u] = words;
+#else
+  for (uint i = 0u; i < 4u; ++i) {
+    const uint w = quad * 4u + i;
+    if (w < push.y_extent.width) y[y_index(row, block, w)] = words[i];
+  }
+#endif
+}
+
+// ((q - zero_point) * scale) * (1 / y_scale): the order of the unfused chain, which gives the same integers.
+int requantise(int q) {
+  const float real = product(float(q - push.x_zero_point), push.x_scale);
+  const float scaled = product(real, push.y_inverse_scale);
+  return round_and_clamp(scaled, 0.0, push.y_zero_point, -128.0, 127.0);
+}
+
+uvec4 requantise_words(uvec4 words) {
+  if (!requantises) return words;
+  for (uint i = 0u; i < 4u; ++i) {
+    const ivec4 q = unpack_signed_bytes(words[i]);
+    words[i] = pack_bytes(ivec4(requantise(q.x), requantise(q.y), requantise(q.z), requantise(q.w)));
+  }
+  return words;
+}
+
+void copy_quad(uint row, uint block, uint quad) {
+  store_quad(row, block, quad, requantise_words(load_quad(row, block, quad)));
+}
+
+// r = 2: the four channels of an input block are the four places of one output channel. So four input blocks
+// make one output block by a transposition of bytes.
+void shuffle_tile_by_2(uint row, uint block, uint quad) {
+  uvec4 places[4];
+  for (uint lane = 0u; lane < 4u; ++lane) {
+    const uint channel = block * 4u + lane;
+    places[lane] = channel < push.y_channels ? load_quad(row, channel, quad) : uvec4(0u);
+  }
+  transpose_bytes(places);
+  for (uint down = 0u; down < 2u; ++down) {
+    const uvec4 even = places[2u * down];
+    const uvec4 odd = places[2u * down + 1u];
+    const uint y_row = row * 2u + down;
+    store_quad(y_row, block, 2u * quad, requantise_words(uvec4(even.x, odd.x, even.y, odd.y)));
+    store_quad(y_row, block, 2u * quad + 1u, requantise_words(uvec4(even.z, odd.z, even.w, odd.w)));
+  }
+}
+
+uint gather_word(uint row, uint block, uint w) {
+  const uint place = row % upscale * upscale + w % upscale;
+  uint word = 0u;
+  for (uint lane = 0u; lane < 4u; ++lane) {
+    const uint channel = block * 4u + lane;
+    if (channel >= push.y_channels) break;
+    const uint x_channel = channel * (upscale * upscale) + place;
+    const uint x_word = load_word(row / upscale, x_channel / 4u, w / upscale);
+    word |= byte_of(x_word, x_channel % 4u) << (8u * lane);
+  }
+  return word;
+}
+
+void gather_quad(uint row, uint block, uint quad) {
+  uvec4 words = uvec4(0u);
+  for (uint i = 0u; i < 4u; ++i) {
+    const uint w = quad * 4u + i;
+    if (w < push.y_extent.width) words[i] = gather_word(row, block, w);
+  }
+  store_quad(row, block, quad, requantise_words(words));
+}
+
+void main() {
+  const uint tile = flat_invocation();
+  if (tile >= push.tiles) return;
+  uint row, block, quad;
+  if (y_layout == LAYOUT_4W4C) {  // blocks are the fastest
+    const uint rest = divide(tile, push.by_blocks);
+    block = tile - rest * push.y_extent.blocks;
+    row = divide(rest, push.by_columns);
+    quad = rest - row * push.tile_columns;
+  } else {  // pixels are
+    const uint rest = divide(tile, push.by_columns);
+    quad = tile - rest * push.tile_columns;
+    row = divide(rest, push.by_blocks);
+    block = rest - row * push.y_extent.blocks;
+  }
+  if (upscale == 1u) {
+    copy_quad(row, block, quad);
+  } else if (upscale == 2u) {
+    shuffle_tile_by_2(row, block, quad);
+  } else {
+    gather_quad(row, block, quad);
+  }
+}
