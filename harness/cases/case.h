@@ -20,6 +20,8 @@ enum class Tier : std::uint8_t { Smoke, Ci, Nightly };
 
 std::string_view name_of(Mode mode);  ///< "accu", "perf", "both"
 std::string_view name_of(Tier tier);  ///< "smoke", "ci", "nightly"
+std::optional<Mode> parse_mode(std::string_view name);
+std::optional<Tier> parse_tier(std::string_view name);
 
 /// What a case's `tolerance:` says. Bounds of the reference are multiplied by `scale`: below 1
 /// tightens; above 1 loosens and needs a reason.

@@ -22,8 +22,6 @@ std::string caret_indent(std::string_view line, int column) {
   return indent;
 }
 
-constexpr std::size_t longest_shown_line = 400;
-
 }  // namespace
 
 std::string to_string(const Diagnostic& diagnostic) {
@@ -31,7 +29,7 @@ std::string to_string(const Diagnostic& diagnostic) {
   std::string text = where.file;
   if (where.line > 0) text += fmt::format(":{}:{}", where.line, where.column);
   text += ": error: " + diagnostic.message;
-  if (!diagnostic.source_line.empty() && diagnostic.source_line.size() <= longest_shown_line) {
+  if (!diagnostic.source_line.empty()) {
     text += fmt::format("\n    {}\n    {}^", diagnostic.source_line,
                         caret_indent(diagnostic.source_line, where.column));
   }

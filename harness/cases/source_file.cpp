@@ -11,6 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t longest_shown_line = 400;
+
 bool is_continuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
 }
@@ -101,9 +103,15 @@ void SourceFile::check_text(const std::string& bytes) const {
 }
 
 void SourceFile::find_lines() {
-  line_starts_.push_back(0);
-  for (std::size_t i = 0; i < text_.size(); ++i) {
-    if (text_[i] == '\n' && i + 1 < text_.size()) line_starts_.push_back(i + 1);
+  for (std::size_t begin = 0; begin < text_.size() || begin == 0;) {
+    line_starts_.push_back(begin);
+    const std::size_t end = std::min(text_.find('\n', begin), text_.size());
+    if (end - begin > max_line_bytes) {
+      const std::string message = fmt::format("the line has {} bytes, more than the {} that a line may have",
+                                              end - begin, max_line_bytes);
+      throw Problem({{path_.string(), lines(), 1}, message, {}, {}});
+    }
+    begin = end + 1;
   }
 }
 
@@ -130,7 +138,8 @@ SourceLocation SourceFile::locate(Mark mark) const {
 
 Diagnostic SourceFile::diagnose(Mark mark, std::string message, std::string suggestion) const {
   SourceLocation where = locate(mark);
-  std::string shown(line(where.line));
+  std::string shown;
+  if (line(where.line).size() <= longest_shown_line) shown = line(where.line);
   return {std::move(where), std::move(message), std::move(shown), std::move(suggestion)};
 }
 

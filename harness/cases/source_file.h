@@ -32,9 +32,10 @@ class Problem : public std::exception {
 class SourceFile {
  public:
   static constexpr std::size_t max_bytes = std::size_t{16} << 20;
+  static constexpr std::size_t max_line_bytes = std::size_t{64} << 10;
 
-  /// Reads and checks a file. Throws Problem when it cannot be read, is larger than max_bytes, or is not
-  /// text.
+  /// Reads and checks a file. Throws Problem when it cannot be read, is larger than max_bytes, has a line
+  /// longer than max_line_bytes, or is not text.
   static SourceFile read(const std::filesystem::path& path);
 
   /// The same of a text that is at hand.
@@ -50,6 +51,7 @@ class SourceFile {
   /// of the last line that has any text.
   SourceLocation locate(Mark mark) const;
 
+  /// The line is left out of the Diagnostic when it is too long to be read.
   Diagnostic diagnose(Mark mark, std::string message, std::string suggestion = {}) const;
 
  private:

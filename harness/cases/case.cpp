@@ -1,0 +1,29 @@
+#include "harness/cases/case.h"
+
+#include "harness/core/names.h"
+
+namespace assay {
+namespace {
+
+constexpr Names<3> mode_names{"accu", "perf", "both"};
+constexpr Names<3> tier_names{"smoke", "ci", "nightly"};
+
+}  // namespace
+
+std::string_view name_of(Mode mode) {
+  return name_in(mode_names, mode);
+}
+
+std::string_view name_of(Tier tier) {
+  return name_in(tier_names, tier);
+}
+
+std::optional<Mode> parse_mode(std::string_view name) {
+  return value_in<Mode>(mode_names, name);
+}
+
+std::optional<Tier> parse_tier(std::string_view name) {
+  return value_in<Tier>(tier_names, name);
+}
+
+}  // namespace assay

@@ -1,0 +1,92 @@
+#pragma once
+
+#include "harness/cases/yaml_tree.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace assay::cases {
+
+/// The named values of a file and of the files that it includes.
+class Sets {
+ public:
+  /// False when the name is taken.
+  bool add(const Node* key, const Node* value);
+  const Node::Entry* find(std::string_view name) const;
+  std::vector<std::string> names() const;
+  const std::map<std::string, Node::Entry, std::less<>>& all() const { return sets_; }
+
+ private:
+  std::map<std::string, Node::Entry, std::less<>> sets_;
+};
+
+/// How a value of a case is read: whether names of sets stand in it, and how it becomes a segment of an id.
+struct Style {
+  enum class Kind : std::uint8_t {
+    Plain,   ///< by its value
+    Tune,    ///< names before values: "local_size64"
+    Hidden,  ///< no segment: forms and impl have their own, at the end
+    With,    ///< a map of case keys, each in its own style
+  };
+  Kind kind = Kind::Plain;
+  bool sets = true;
+  std::string prefix;
+
+  /// The style of what stands under `key` in a value of this style.
+  Style below(std::string_view key) const;
+};
+
+/// The style of the value of a case's key.
+Style style_of(std::string_view key);
+
+/// One choice for every `each` in a value.
+struct Alternative {
+  const Node* value = nullptr;        ///< without `each`; names of sets replaced by their values
+  std::vector<std::string> segments;  ///< of an id, one for each outermost `each`
+};
+
+/// What a value expands to, known without expanding it.
+struct Extent {
+  std::uint64_t alternatives = 1;  ///< saturating
+  std::uint64_t nodes = 1;         ///< of the largest alternative, saturating
+};
+
+/// Expands `each` and the names of sets. The sets and the nodes must outlive it; new nodes go into the arena.
+class Expander {
+ public:
+  Expander(const Sets& sets, Arena& arena) : sets_(sets), arena_(arena) {}
+
+  /// Throws Problem for a malformed `each` and for sets that refer to themselves.
+  Extent extent(const Node& value, const Style& style);
+
+  /// All alternatives, the first axis varying slowest. For values whose extent() is known to be small.
+  std::vector<Alternative> expand(const Node& value, const Style& style);
+
+  const Sets& sets() const { return sets_; }
+
+ private:
+  const Node::Entry* set_named_by(const Node& value, const Style& style) const;
+  Extent extent_of_set(const Node& name, const Node::Entry& set, const Style& style);
+  Extent extent_of_each(const Node& each, const Style& style);
+  Extent extent_of_parts(const Node& value, const Style& style);
+  std::vector<Alternative> expand_set(const Node& name, const Node::Entry& set, const Style& style);
+  std::vector<Alternative> expand_each(const Node& each, const Style& style);
+  std::vector<Alternative> expand_parts(const Node& value, const Style& style);
+  const Node* rebuilt(const Node& value, const std::vector<const Node*>& parts);
+
+  const Sets& sets_;
+  Arena& arena_;
+  /// By node, and what of the style matters: sets are named in it; it is a map of case keys.
+  using Known = std::map<std::tuple<const Node*, bool, bool>, Extent>;
+  Known known_;
+  std::vector<std::string_view> open_sets_;
+};
+
+/// The list under `each`, or null when the value is no `{each: [...]}`.
+const Node* each_list(const Node& value);
+
+}  // namespace assay::cases

@@ -1,0 +1,93 @@
+#include "harness/cases/id_text.h"
+
+#include "harness/cases/scalars.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <vector>
+
+namespace assay::cases {
+namespace {
+
+/// "-0.5" -> "m0.5", "1e+20" -> "1e20": GoogleTest filters use '-'.
+std::string number_text(std::string text) {
+  std::erase(text, '+');
+  std::replace(text.begin(), text.end(), '-', 'm');
+  return text;
+}
+
+std::string shortest(double number) {
+  std::array<char, 32> buffer{};
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
+  return {buffer.data(), result.ptr};
+}
+
+std::string scalar_text(const Node& value) {
+  if (const auto integer = as_integer(value)) return number_text(std::to_string(*integer));
+  if (const auto number = as_number(value)) return number_text(shortest(*number));
+  return id_text(value.text);
+}
+
+bool has_keys(const Node& map, std::span<const std::string_view> keys) {
+  return map.entries.size() == keys.size() &&
+         std::all_of(keys.begin(), keys.end(),
+                     [&](std::string_view key) { return map.find(key) != nullptr; });
+}
+
+std::string map_text(const Node& map, const Style& style) {
+  constexpr std::array<std::string_view, 2> qparams{"scale", "zero_point"};
+  constexpr std::array<std::string_view, 1> constant{"constant"}, npy{"npy"};
+  if (has_keys(map, qparams)) {
+    return segment_of(*map.find("scale"), {}) + "_" + segment_of(*map.find("zero_point"), {});
+  }
+  if (has_keys(map, constant)) return "constant" + segment_of(*map.entries[0].value, {});
+  if (has_keys(map, npy)) return id_text(std::filesystem::path(map.entries[0].value->text).stem().string());
+  std::vector<std::string> parts;
+  for (const Node::Entry& entry : map.entries) {
+    const Style below = style.below(entry.key->text);
+    if (below.kind == Style::Kind::Hidden || entry.key->text == "reason") continue;
+    parts.push_back(segment_of(*entry.value, below));
+  }
+  return joined(parts, '.');
+}
+
+std::string value_text(const Node& value, const Style& style) {
+  if (!value.set_name.empty()) return value.set_name;
+  if (value.is_scalar()) return scalar_text(value);
+  if (value.is_map()) return map_text(value, style);
+  std::vector<std::string> parts;
+  for (const Node* item : value.items) parts.push_back(segment_of(*item, style));
+  return joined(parts, 'x');
+}
+
+}  // namespace
+
+std::string segment_of(const Node& value, const Style& style) {
+  const std::string text = style.prefix + value_text(value, style);
+  return text.empty() ? "default" : text;
+}
+
+std::string id_text(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    const bool allowed =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+    if (!allowed) c = '_';
+  }
+  return result;
+}
+
+std::string joined(std::span<const std::string> parts, char separator) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (!text.empty()) text += separator;
+    text += part;
+  }
+  return text;
+}
+
+}  // namespace assay::cases

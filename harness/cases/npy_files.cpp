@@ -1,0 +1,68 @@
+#include "harness/cases/npy_files.h"
+
+#include "harness/core/error.h"
+#include "harness/core/hash.h"
+#include "harness/core/npy.h"
+#include "harness/core/tensor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay::cases {
+namespace {
+
+NpyInfo inspect(const std::string& path) {
+  NpyInfo info;
+  try {
+    const HostTensor tensor = read_npy(path);
+    info.dtype = tensor.dtype();
+    info.shape = tensor.shape();
+    info.hash = hash_of(tensor);
+    info.lowest = info.highest = tensor.at(0);
+    for (std::int64_t i = 0; i < tensor.numel(); ++i) {
+      const double value = tensor.at(i);
+      info.finite = info.finite && std::isfinite(value);
+      info.whole = info.whole && value == std::trunc(value);
+      info.lowest = std::min(info.lowest, value);
+      info.highest = std::max(info.highest, value);
+    }
+  } catch (const std::exception& error) {
+    info.error = error.what();
+  }
+  return info;
+}
+
+/// Integer data whose op gives no range may take every value of their dtype.
+bool is_unlimited(const TensorSpec& tensor) {
+  const FillDomain& domain = tensor.domain;
+  return domain.role == FillRole::Data && (is_float(tensor.dtype) || domain.lo == domain.hi);
+}
+
+}  // namespace
+
+const NpyInfo& NpyFiles::get(const std::string& path) {
+  const auto found = known_.find(path);
+  return found != known_.end() ? found->second : known_.emplace(path, inspect(path)).first->second;
+}
+
+std::optional<std::string> outside_domain(const TensorSpec& tensor, const NpyInfo& values) {
+  if (is_integer(tensor.dtype) && !values.whole) return fmt::format("'{}' holds integers", tensor.name);
+  if (tensor.domain.role == FillRole::Scale) {
+    if (values.finite && values.lowest > 0) return std::nullopt;
+    return fmt::format("'{}' is a scale: every value must be finite and greater than 0, the smallest is {}",
+                       tensor.name, values.lowest);
+  }
+  double low = tensor.domain.lo, high = tensor.domain.hi;
+  if (is_unlimited(tensor)) {
+    if (is_float(tensor.dtype)) return std::nullopt;
+    low = static_cast<double>(lowest(tensor.dtype));
+    high = static_cast<double>(highest(tensor.dtype));
+  }
+  if (values.finite && values.lowest >= low && values.highest <= high) return std::nullopt;
+  return fmt::format("values of '{}' must be between {} and {}, these are between {} and {}", tensor.name,
+                     low, high, values.lowest, values.highest);
+}
+
+}  // namespace assay::cases

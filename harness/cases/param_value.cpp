@@ -1,0 +1,112 @@
+#include "harness/cases/param_value.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace assay::cases {
+namespace {
+
+std::vector<std::int64_t> to_ints(const Node& value, const Spot& spot, std::span<const std::string> names) {
+  if (!value.is_list()) wrong_type(value, spot, "a list of integers such as [1, 16, 4, 4]", names);
+  std::vector<std::int64_t> entries;
+  for (const Node* item : value.items) {
+    entries.push_back(to_integer(*item, {spot.caret, fmt::format("{}[{}]", spot.name, entries.size())}));
+  }
+  return entries;
+}
+
+const Node& member(const Node& map, const std::string& key, const Spot& spot) {
+  const Node* value = map.find(key);
+  if (value == nullptr)
+    throw Problem(diagnose(*spot.caret, fmt::format("'{}' lacks its '{}'", spot.name, key)));
+  return *value;
+}
+
+std::int32_t to_zero_point(const ParamSpec& spec, const Node& value, const Spot& spot) {
+  const std::int64_t zero_point = to_integer(value, spot);
+  constexpr std::int64_t low = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int64_t high = std::numeric_limits<std::int32_t>::max();
+  if (zero_point < low || zero_point > high) {
+    throw Problem(diagnose(*spot.caret, fmt::format("{} must be between {} and {}, got {}", spot.name,
+                                                    spec.zero_point_min, spec.zero_point_max, zero_point)));
+  }
+  return static_cast<std::int32_t>(zero_point);
+}
+
+QParams to_qparams(const ParamSpec& spec, const Origin& origin, std::span<const std::string> names) {
+  static const std::array<std::string, 2> keys{"scale", "zero_point"};
+  const Node& map = *origin.value;
+  const Spot spot{origin.caret, spec.name};
+  if (!map.is_map()) wrong_type(map, spot, "a map {scale: ..., zero_point: ...}", names);
+  for (const Node::Entry& entry : map.entries) {
+    if (entry.key->text != keys[0] && entry.key->text != keys[1]) {
+      throw unknown_name(*entry.key, "key", entry.key->text, keys);
+    }
+  }
+  const Node& scale = member(map, keys[0], spot);
+  const Node& zero_point = member(map, keys[1], spot);
+  return {to_float32(scale, {map.find_entry(keys[0])->key, spec.name + ".scale"}),
+          to_zero_point(spec, zero_point, {map.find_entry(keys[1])->key, spec.name + ".zero_point"})};
+}
+
+std::string to_choice(const ParamSpec& spec, const Node& value, const Spot& spot,
+                      std::span<const std::string> names) {
+  std::vector<std::string> known = spec.choices;
+  known.insert(known.end(), names.begin(), names.end());
+  for (const std::string& choice : spec.choices) {
+    if (value.is_scalar() && value.text == choice) return choice;
+  }
+  wrong_type(value, spot, fmt::format("one of {}", fmt::join(spec.choices, ", ")), known);
+}
+
+Value convert(const ParamSpec& spec, const Origin& origin, std::span<const std::string> names) {
+  const Node& value = *origin.value;
+  const Spot spot{origin.caret, spec.name};
+  const bool is_text = value.is_scalar() && !as_number(value) && !as_boolean(value);
+  switch (spec.kind) {
+    case ParamSpec::Kind::Shape:
+    case ParamSpec::Kind::Ints:
+      return to_ints(value, spot, names);
+    case ParamSpec::Kind::Integer:
+      if (is_text) wrong_type(value, spot, "a decimal integer of 64 bits", names);
+      return to_integer(value, spot);
+    case ParamSpec::Kind::Number:
+      if (is_text) wrong_type(value, spot, "a finite decimal number", names);
+      return to_number(value, spot);
+    case ParamSpec::Kind::Boolean:
+      return to_boolean(value, spot);
+    case ParamSpec::Kind::Choice:
+      return to_choice(spec, value, spot, names);
+    case ParamSpec::Kind::QParams:
+      return to_qparams(spec, origin, names);
+  }
+  return {};
+}
+
+}  // namespace
+
+Value to_value(const ParamSpec& spec, const Origin& origin, std::span<const std::string> names_of_sets) {
+  Value value = convert(spec, origin, names_of_sets);
+  try {
+    spec.check(value);
+  } catch (const ParameterError& error) {
+    throw problem_of(error, spec.name, origin);
+  }
+  return value;
+}
+
+Problem problem_of(const ParameterError& error, const std::string& name, const Origin& origin) {
+  const Node* caret = origin.caret;
+  if (error.parameter().starts_with(name + ".") && origin.value->is_map()) {
+    const Node::Entry* inner = origin.value->find_entry(error.parameter().substr(name.size() + 1));
+    if (inner != nullptr) caret = inner->key;
+  }
+  return Problem(diagnose(*caret, error.what()));
+}
+
+}  // namespace assay::cases

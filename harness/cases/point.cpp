@@ -1,0 +1,267 @@
+#include "harness/cases/point.h"
+
+#include "harness/cases/id_text.h"
+#include "harness/cases/scalars.h"
+#include "harness/core/hash.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace assay::cases {
+namespace {
+
+std::vector<std::string> tensor_names(const std::vector<TensorSpec>& tensors, TensorSpec::Role role) {
+  std::vector<std::string> names;
+  for (const TensorSpec& tensor : tensors) {
+    if (tensor.role == role) names.push_back(tensor.name);
+  }
+  return names;
+}
+
+template <class T>
+void check_names(const PlacedMap<T>& named, std::string_view what, const std::vector<std::string>& known) {
+  for (const auto& [name, placed] : named) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw unknown_name(*placed.origin.caret, what, name, known);
+    }
+  }
+}
+
+std::string form_list(const std::vector<Form>& forms) {
+  std::vector<std::string> names;
+  for (const Form form : forms) names.push_back(to_string(form));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// "4W4C", "t3CP", "t2WP".
+std::string form_text(Form form) {
+  const std::string_view prefix = form.storage == Storage::Texture3D   ? "t3"
+                                  : form.storage == Storage::Texture2D ? "t2"
+                                                                       : "";
+  return fmt::format("{}{}", prefix, name_of(form.layout));
+}
+
+}  // namespace
+
+Case PointBuilder::build(std::span<const std::vector<Setting>* const> settings,
+                         std::span<const std::string> segments) {
+  point_ = {};
+  gather(settings);
+  set_plain_values();
+  set_params();
+  set_tensors();
+  set_impl();
+  set_forms();
+  set_fills();
+  set_expected();
+  set_tune();
+  set_id(segments);
+  set_data_key();
+  if (point_.impl->excludes)
+    point_.invalid = point_.impl->excludes(point_.params, point_.tensors, point_.forms);
+  return std::move(point_);
+}
+
+void PointBuilder::gather(std::span<const std::vector<Setting>* const> settings) {
+  given_.clear();
+  for (const std::vector<Setting>* group : settings) {
+    for (const Setting& setting : *group) {
+      const auto [known, is_new] = given_.emplace(setting.key, &setting);
+      if (is_new) continue;
+      const SourceLocation first = location_of(*known->second->origin.caret);
+      throw Problem(
+          diagnose(*setting.origin.caret, fmt::format("'{}' is given twice, first at {}:{}:{}", setting.key,
+                                                      first.file, first.line, first.column)));
+    }
+  }
+}
+
+template <class T>
+const T* PointBuilder::given(std::string_view key) const {
+  const auto found = given_.find(key);
+  return found == given_.end() ? nullptr : &std::get<T>(found->second->value);
+}
+
+void PointBuilder::set_plain_values() {
+  point_.name = head_.name;
+  point_.op = head_.op;
+  point_.mode = head_.mode;
+  point_.tier = head_.tier;
+  point_.timeout_s = head_.timeout_s;
+  point_.where = head_.where;
+  point_.seed = head_.seed;
+  if (const auto* seed = given<std::uint64_t>("seed")) point_.seed = *seed;
+  if (const auto* tolerance = given<Tolerance>("tolerance")) point_.tolerance = *tolerance;
+}
+
+void PointBuilder::set_params() {
+  for (const ParamSpec& param : head_.op->params) {
+    if (const Value* value = given<Value>(param.name)) {
+      point_.params.set(param.name, *value);
+    } else if (param.fallback) {
+      point_.params.set(param.name, *param.fallback);
+    } else {
+      throw Problem(diagnose(*head_.caret,
+                             fmt::format("case '{}' lacks the parameter '{}' of {}{}", head_.name, param.name,
+                                         head_.op->name, param.doc.empty() ? "" : ": " + param.doc)));
+    }
+  }
+}
+
+void PointBuilder::set_tensors() {
+  try {
+    point_.tensors = head_.op->tensors(point_.params);
+  } catch (const ParameterError& error) {
+    fail(error);
+  } catch (const Error& error) {
+    throw Problem(diagnose(*head_.caret, error.what()));
+  }
+}
+
+void PointBuilder::fail(const ParameterError& error) const {
+  const std::string name = error.parameter().substr(0, error.parameter().find('.'));
+  const auto found = given_.find(name);
+  if (found == given_.end()) throw Problem(diagnose(*head_.caret, error.what()));
+  throw problem_of(error, name, found->second->origin);
+}
+
+void PointBuilder::set_impl() {
+  const auto* impl = given<const Impl*>("impl");
+  if (impl == nullptr && head_.op->impls.empty()) {
+    throw Problem(diagnose(*head_.caret, fmt::format("op '{}' has no impl", head_.op->name)));
+  }
+  point_.impl = impl != nullptr ? *impl : &head_.op->impls.front();
+}
+
+void PointBuilder::set_forms() {
+  const auto* setting = given<FormsSetting>("forms");
+  std::vector<std::string> known;
+  for (const TensorSpec& tensor : point_.tensors) known.push_back(tensor.name);
+  if (setting != nullptr) check_names(setting->by_tensor, "tensor", known);
+  for (const TensorSpec& tensor : point_.tensors) {
+    const auto chosen =
+        setting == nullptr ? PlacedMap<Form>::const_iterator{} : setting->by_tensor.find(tensor.name);
+    if (setting == nullptr || chosen == setting->by_tensor.end()) {
+      point_.forms.push_back(tensor.forms.empty() ? Form{} : tensor.forms.front());
+      continue;
+    }
+    const Form form = chosen->second.value;
+    if (std::find(tensor.forms.begin(), tensor.forms.end(), form) == tensor.forms.end()) {
+      throw Problem(
+          diagnose(*chosen->second.origin.caret,
+                   fmt::format("tensor '{}' ({}) does not accept the form {}; it accepts {}", tensor.name,
+                               name_of(tensor.dtype), to_string(form), form_list(tensor.forms))));
+    }
+    point_.forms.push_back(form);
+  }
+}
+
+void PointBuilder::set_fills() {
+  const auto* setting = given<FillSetting>("fill");
+  if (setting != nullptr) {
+    check_names(setting->by_tensor, "input", tensor_names(point_.tensors, TensorSpec::Role::Input));
+  }
+  for (const TensorSpec& tensor : point_.tensors) {
+    if (!tensor.is_input()) continue;
+    FillSpec& fill = point_.fills[tensor.name];
+    if (setting == nullptr) continue;
+    if (setting->all) fill = *setting->all;
+    const auto named = setting->by_tensor.find(tensor.name);
+    if (named == setting->by_tensor.end()) continue;
+    fill = named->second.value;
+    check_fill(tensor, fill, named->second.origin);
+  }
+}
+
+void PointBuilder::check_fill(const TensorSpec& tensor, const FillSpec& fill, const Origin& origin) {
+  NpyInfo values;
+  if (fill.kind == FillKind::Npy) {
+    values = checked_npy(tensor, fill.file, origin);
+  } else if (fill.kind == FillKind::Constant) {
+    values.lowest = values.highest = *fill.value;
+    values.whole =
+        *fill.value == static_cast<double>(static_cast<float>(*fill.value)) || !is_integer(tensor.dtype);
+  } else {
+    return;
+  }
+  if (const auto why = outside_domain(tensor, values)) throw Problem(diagnose(*origin.caret, *why));
+}
+
+const NpyInfo& PointBuilder::checked_npy(const TensorSpec& tensor, const std::string& file,
+                                         const Origin& origin) {
+  const Node::Entry* npy = origin.value->find_entry("npy");
+  const Node& caret = npy == nullptr ? *origin.caret : *npy->key;
+  const NpyInfo& info = npy_files_.get(file);
+  if (!info.error.empty()) throw Problem(diagnose(caret, info.error));
+  if (info.dtype != tensor.dtype || info.shape != tensor.shape) {
+    throw Problem(diagnose(caret, fmt::format("{} holds {} [{}], but '{}' is {} [{}]", file,
+                                              name_of(info.dtype), to_string(info.shape), tensor.name,
+                                              name_of(tensor.dtype), to_string(tensor.shape))));
+  }
+  return info;
+}
+
+void PointBuilder::set_expected() {
+  const auto* setting = given<ExpectedSetting>("expected");
+  if (setting == nullptr) return;
+  check_names(setting->files, "output", tensor_names(point_.tensors, TensorSpec::Role::Output));
+  for (const TensorSpec& tensor : point_.tensors) {
+    const auto file = setting->files.find(tensor.name);
+    if (file == setting->files.end()) continue;
+    checked_npy(tensor, file->second.value, file->second.origin);
+    point_.expected_files[tensor.name] = file->second.value;
+  }
+}
+
+void PointBuilder::set_tune() {
+  const auto* setting = given<TuneSetting>("tune");
+  if (setting == nullptr) return;
+  std::vector<std::string> known;
+  for (const Tunable& tunable : point_.impl->tunables) known.push_back(tunable.name);
+  check_names(setting->constants, fmt::format("tunable of {} impl '{}':", head_.op->name, point_.impl->name),
+              known);
+  for (const Tunable& tunable : point_.impl->tunables) {
+    const auto constant = setting->constants.find(tunable.name);
+    if (constant == setting->constants.end()) continue;
+    const std::int64_t value = constant->second.value;
+    if (value < tunable.min || value > tunable.max) {
+      throw Problem(diagnose(*constant->second.origin.caret,
+                             fmt::format("tune.{} must be between {} and {}, got {}", tunable.name,
+                                         tunable.min, tunable.max, value)));
+    }
+    point_.tune[tunable.name] = value;
+  }
+}
+
+void PointBuilder::set_id(std::span<const std::string> segments) {
+  std::vector<std::string> parts{head_.op->name, head_.name};
+  parts.insert(parts.end(), segments.begin(), segments.end());
+  std::vector<std::string> layouts;
+  for (std::size_t i = 0; i < point_.tensors.size(); ++i) {
+    if (point_.tensors[i].forms.size() > 1) layouts.push_back(form_text(point_.forms[i]));
+  }
+  if (!layouts.empty()) parts.push_back(joined(layouts, '.'));
+  parts.push_back(id_text(point_.impl->name));
+  point_.id = joined(parts, '/');
+}
+
+// Text before hashing: every part is named and ended, so that two different data sets never give the same
+// text.
+void PointBuilder::set_data_key() {
+  std::string text =
+      fmt::format("op {}\nparams {}\nseed {}\n", head_.op->name, point_.params.canonical(), point_.seed);
+  for (const auto& [tensor, fill] : point_.fills) {
+    text += fmt::format("fill {} {}", tensor, name_of(fill.kind));
+    if (fill.value) text += fmt::format(" {}", *fill.value);
+    if (fill.kind == FillKind::Npy) text += " " + npy_files_.get(fill.file).hash;
+    text += '\n';
+  }
+  for (const auto& [tensor, file] : point_.expected_files) {
+    text += fmt::format("expected {} {}\n", tensor, npy_files_.get(file).hash);
+  }
+  point_.data_key = hash64(text);
+}
+
+}  // namespace assay::cases

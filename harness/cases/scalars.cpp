@@ -1,0 +1,122 @@
+#include "harness/cases/scalars.h"
+
+#include "harness/cases/nearest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+
+namespace assay::cases {
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// The text of a plain scalar without a leading '+'.
+std::string_view plain_text(const Node& value) {
+  if (!value.is_scalar() || value.quoted) return {};
+  std::string_view text = value.text;
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  return text;
+}
+
+template <class T>
+std::optional<T> parse_whole(std::string_view text) {
+  T result{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return result;
+}
+
+bool has_leading_zero(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return text.size() > 1 && text[0] == '0' && is_digit(text[1]);
+}
+
+template <class T>
+std::optional<T> parse_finite(std::string_view text) {
+  const bool is_decimal = std::all_of(text.begin(), text.end(), [](char c) {
+    return is_digit(c) || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+  });
+  if (!is_decimal || has_leading_zero(text)) return std::nullopt;
+  const std::optional<T> number = parse_whole<T>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> as_integer(const Node& value) {
+  const std::string_view text = plain_text(value);
+  return has_leading_zero(text) ? std::nullopt : parse_whole<std::int64_t>(text);
+}
+
+std::optional<std::uint64_t> as_unsigned(const Node& value) {
+  const std::string_view text = plain_text(value);
+  return has_leading_zero(text) ? std::nullopt : parse_whole<std::uint64_t>(text);
+}
+
+std::optional<double> as_number(const Node& value) {
+  return parse_finite<double>(plain_text(value));
+}
+
+std::optional<float> as_float(const Node& value) {
+  return parse_finite<float>(plain_text(value));
+}
+
+std::optional<bool> as_boolean(const Node& value) {
+  if (value.is_plain("true")) return true;
+  if (value.is_plain("false")) return false;
+  return std::nullopt;
+}
+
+void wrong_type(const Node& value, const Spot& spot, std::string_view wanted,
+                std::span<const std::string> known) {
+  if (value.is_null()) throw Problem(diagnose(*spot.caret, fmt::format("'{}' has no value", spot.name)));
+  throw Problem(diagnose(*spot.caret,
+                         fmt::format("'{}' must be {}, got {}", spot.name, wanted, describe(value)),
+                         value.is_scalar() ? nearest(value.text, known) : std::string()));
+}
+
+std::int64_t to_integer(const Node& value, const Spot& spot) {
+  if (const auto integer = as_integer(value)) return *integer;
+  wrong_type(value, spot, "a decimal integer of 64 bits");
+}
+
+std::uint64_t to_unsigned(const Node& value, const Spot& spot) {
+  if (const auto integer = as_unsigned(value)) return *integer;
+  wrong_type(value, spot, "a decimal integer from 0 to 18446744073709551615");
+}
+
+double to_number(const Node& value, const Spot& spot) {
+  if (const auto number = as_number(value)) return *number;
+  wrong_type(value, spot, "a finite decimal number");
+}
+
+float to_float32(const Node& value, const Spot& spot) {
+  if (const auto number = as_float(value)) return *number;
+  wrong_type(value, spot, "a finite decimal number that a 32-bit float can hold");
+}
+
+bool to_boolean(const Node& value, const Spot& spot) {
+  if (const auto boolean = as_boolean(value)) return *boolean;
+  static const std::string known[] = {"true", "false"};
+  wrong_type(value, spot, "true or false", known);
+}
+
+const std::string& to_text(const Node& value, const Spot& spot) {
+  if (!value.is_scalar()) wrong_type(value, spot, "a text");
+  return value.text;
+}
+
+Problem unknown_name(const Node& caret, std::string_view what, std::string_view name,
+                     std::span<const std::string> known) {
+  constexpr std::size_t longest = 60;
+  const std::string shown(name.size() <= longest ? name : name.substr(0, longest));
+  return Problem(diagnose(caret, fmt::format("unknown {} '{}'", what, shown), nearest(name, known)));
+}
+
+}  // namespace assay::cases

@@ -1,0 +1,94 @@
+#pragma once
+
+#include "harness/cases/case.h"
+#include "harness/cases/expand.h"
+#include "harness/cases/param_value.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace assay::cases {
+
+/// A value and where it was written.
+template <class T>
+struct Placed {
+  T value;
+  Origin origin;
+};
+
+template <class T>
+using PlacedMap = std::map<std::string, Placed<T>>;
+
+/// `fill:` one for all inputs, or one for each that is named.
+struct FillSetting {
+  std::optional<FillSpec> all;
+  PlacedMap<FillSpec> by_tensor;
+};
+
+struct FormsSetting {
+  PlacedMap<Form> by_tensor;
+};
+
+/// `expected:` resolved files by output.
+struct ExpectedSetting {
+  PlacedMap<std::string> files;
+};
+
+struct TuneSetting {
+  PlacedMap<std::int64_t> constants;
+};
+
+/// What one key of a case says, typed, but not yet held against the tensors and the impl of a point.
+struct Setting {
+  std::string key;  ///< a parameter, "fill", "forms", "expected", "tolerance", "tune", "seed" or "impl"
+  Origin origin;
+  std::variant<Value, FillSetting, FormsSetting, ExpectedSetting, Tolerance, TuneSetting, std::uint64_t,
+               const Impl*>
+      value;
+};
+
+/// Reads values without `each` and names of sets into settings.
+class SettingReader {
+ public:
+  SettingReader(const Op& op, const Sets& sets);
+
+  /// What `key: value` says: one setting, or several for `qparams` and `with`. Throws Problem.
+  std::vector<Setting> read(const std::string& key, const Origin& origin) const;
+
+  /// Keys that stand for values of a case: those below and the op's parameters.
+  const std::vector<std::string>& keys() const { return keys_; }
+
+ private:
+  void read_into(std::vector<Setting>& settings, const std::string& key, const Origin& origin) const;
+  void read_with(std::vector<Setting>& settings, const Origin& origin) const;
+  void read_qparams(std::vector<Setting>& settings, const Origin& origin) const;
+  FillSetting read_fill(const Origin& origin) const;
+  FillSpec read_fill_spec(const Origin& origin, const std::string& name) const;
+  FormsSetting read_forms(const Origin& origin) const;
+  const Impl* read_impl(const Origin& origin) const;
+
+  const Op& op_;
+  std::vector<std::string> keys_;
+  std::vector<std::string> set_names_;
+};
+
+/// Keys of a case that say its values, parameters aside: "fill", "impl", ...
+std::span<const std::string> setting_keys();
+
+/// Every key of the case language but the parameters: no op may name a parameter so.
+std::span<const std::string> reserved_keys();
+
+/// "buffer/WP", ...: every form there is.
+const std::vector<std::string>& form_names();
+/// "normal", ...
+const std::vector<std::string>& fill_names();
+
+/// Throws Problem for a key of `map` that is not known.
+void check_keys(const Node& map, std::span<const std::string> known);
+
+}  // namespace assay::cases
