@@ -1,0 +1,34 @@
+# shellcheck shell=bash
+# What the scripts beside it share; sourced, never run. Leaves the caller in the repository's root.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root" || exit 1
+
+# A CI often checks out as one user and builds as another; git would refuse such a tree.
+export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0=$root
+
+# stdout is for data (the binary's), everything a script has to say goes to stderr.
+say() { printf '%s\n' "$*" >&2; }
+
+# die MESSAGE [EXIT_CODE]
+die() {
+  say "$1"
+  exit "${2:-1}"
+}
+
+# build_preset PRESET [TARGET...]: configures and builds; no target means all of them. Returns non-zero on
+# failure. CMake's chatter is kept in a file and shown only when it matters.
+build_preset() {
+  local preset=$1 log=build/$1.configure.log jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
+  shift
+  mkdir -p build
+  if ! cmake --preset "$preset" >"$log" 2>&1; then
+    cat "$log" >&2
+    say "Configuring the CMake preset '$preset' failed; CMake's own words are above and in $log."
+    return 1
+  fi
+  if ! cmake --build --preset "$preset" --parallel "$jobs" ${1:+--target "$@"} >&2; then
+    say "Building the CMake preset '$preset' failed; the compiler's own words are above."
+    return 1
+  fi
+}

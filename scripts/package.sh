@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# One folder that runs on another x86-64 Linux with glibc 2.36 or newer and a Vulkan loader: the binary, the
+# shared libraries it needs beside it, the cases.
+#
+#   scripts/package.sh [DIR]        default: dist/assay-<version>-x86_64; an older DIR of ours is replaced
+#
+# Never packed: glibc, the Vulkan loader and drivers, and the C++ runtime (libstdc++, libgcc_s). Drivers are
+# loaded into our process and want the C++ runtime of *their* system: an older one beside the binary would win
+# and hide them (Mesa built with a newer GCC does not load then). Every system of that glibc has one that is
+# new enough.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+max_glibc=2.36
+max_glibcxx=3.4.30 # GCC 12
+build=build/package
+system_libraries='^(ld-linux.*|lib(c|m|pthread|dl|rt|resolv|vulkan|stdc\+\+|gcc_s))\.so'
+
+# The same objects as preset release (ccache has them), linked with a runpath of $ORIGIN.
+build_binary() {
+  local log=build/package.log
+  mkdir -p build
+  say "Building in $build"
+  # shellcheck disable=SC2016  # $ORIGIN is for the dynamic linker
+  cmake --preset release -B "$build" -DCMAKE_BUILD_RPATH='$ORIGIN' -DCMAKE_EXE_LINKER_FLAGS=-Wl,--as-needed \
+    >"$log" 2>&1 || { cat "$log" >&2; die "Configuring $build failed; see above."; }
+  cmake --build "$build" --target assay --parallel "$(nproc)" >&2 || die "Building the binary to pack failed."
+}
+
+# Prints the paths of the shared libraries that FILE needs and a target may lack.
+libraries_of() {
+  local list name path
+  list=$(ldd "$1")
+  [[ $list != *"not found"* ]] || die "ldd says that $1 lacks a library here: $list"
+  while read -r name path; do
+    [[ $name =~ $system_libraries ]] || echo "$path"
+  done < <(awk '$2 == "=>" { print $1, $3 }' <<<"$list")
+}
+
+# What we pack of others, and what we linked into the binary, comes with its licence.
+copy_licences() {
+  local to=$1/licences library package
+  shift
+  mkdir -p "$to"
+  {
+    printf '%s\n' glslang-dev spirv-tools libvulkan-volk-dev libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev
+    for library in "$@"; do dpkg-query -S "$(realpath "$library")" | cut -d: -f1; done
+  } | sort -u | while read -r package; do
+    cp "/usr/share/doc/$package/copyright" "$to/$package.txt"
+  done
+}
+
+write_readme() {
+  cat >"$1/README.txt" <<TEXT
+assay $2: is a GPU op right, and how fast is it, on every Vulkan device of this machine.
+
+  ./assay devices                               which devices there are
+  ./assay run --tier smoke --tier ci --out out  run the cases beside this file; reports go to out/
+  ./assay --help                                everything else
+
+Needs: x86-64 Linux, glibc $max_glibc or newer, libstdc++ of GCC 12 or newer, a Vulkan loader (libvulkan.so.1:
+package libvulkan1 on Debian and Ubuntu, vulkan-loader on Fedora) and a Vulkan driver. Without a GPU, Mesa's
+lavapipe will do (package mesa-vulkan-drivers). Everything else is in this folder, which may be moved anywhere.
+
+Exit codes: 0 fine, 1 failures, 2 usage or load errors, 3 infrastructure, 77 no Vulkan device.
+Licences of the libraries packed or linked in: licences/.
+TEXT
+}
+
+# newest_version FILE PREFIX: the highest symbol version FILE asks for, such as 2.34 for GLIBC_.
+newest_version() {
+  objdump -T "$1" | grep -oE "\($2[0-9.]+\)" | tr -d '()' | sed "s/^$2//" | sort -Vu | tail -1
+}
+
+# require_at_most FILE PREFIX LIMIT
+require_at_most() {
+  local newest
+  newest=$(newest_version "$1" "$2") || return 0 # asks for none
+  [[ $(printf '%s\n' "$newest" "$3" | sort -V | tail -1) == "$3" ]] ||
+    die "$1 needs $2$newest, newer than the $2$3 that the package promises: build it on Debian 12."
+}
+
+check_package() {
+  local dir=$1 file needed
+  for file in "$dir/assay" "$dir"/*.so*; do
+    [[ -e $file ]] || continue # a package without libraries
+    require_at_most "$file" GLIBC_ "$max_glibc"
+    require_at_most "$file" GLIBCXX_ "$max_glibcxx"
+  done
+  # shellcheck disable=SC2016  # the dynamic linker's own variable
+  objdump -p "$dir/assay" | grep -qE 'R(UN)?PATH +\$ORIGIN$' || die "$dir/assay has no runpath of \$ORIGIN."
+  needed=$(libraries_of "$dir/assay")
+  while read -r file; do
+    [[ -z $file || $file == "$dir/"* ]] || die "$dir/assay takes $file from the system: it should be in the package."
+  done <<<"$needed"
+  (cd / && "$dir/assay" --version) || die "The packed binary does not start."
+  (cd / && "$dir/assay" list >/dev/null) || die "The packed binary cannot load the cases beside it."
+}
+
+main() {
+  local version dir needed libraries=()
+  unset LD_LIBRARY_PATH # the package must not need its help
+  scripts/setup.sh
+  build_binary
+  version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build/CMakeCache.txt")
+  dir=$(realpath -m "${1:-dist/assay-$version-x86_64}")
+  [[ ! -e $dir || -x $dir/assay ]] || die "$dir exists and is no package of ours; not replacing it."
+
+  rm -rf "$dir"
+  mkdir -p "$dir"
+  install -s -m 755 "$build/assay" "$dir/assay"
+  needed=$(libraries_of "$build/assay")
+  if [[ -n $needed ]]; then
+    mapfile -t libraries <<<"$needed"
+    cp -L "${libraries[@]}" "$dir/"
+  fi
+  cp -r cases "$dir/cases"
+  copy_licences "$dir" "${libraries[@]}"
+  write_readme "$dir" "$version"
+  check_package "$dir"
+  say "Packed $(du -sh "$dir" | cut -f1) into $dir"
+}
+
+main "$@"

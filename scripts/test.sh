@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Every test: unit and end-to-end tests, formatting of C++, the scripts' own linter. Installs what is missing.
+#
+#   scripts/test.sh [--asan] [ctest arguments]
+#
+# --asan runs the tests a second time under AddressSanitizer and UBSan. The last line is always
+# "N passed, N failed", and the exit code is non-zero unless nothing failed.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+exec 2>&1 # one stream, so that the last line is the last
+
+passed=0
+failed=0
+conclude() {
+  local status=$?
+  # A script that ends early (no packages, an interrupt) must not read as a success.
+  ((status == 0 || failed > 0)) || failed=1
+  printf '%s passed, %s failed\n' "$passed" "$failed"
+}
+trap conclude EXIT
+
+# check NAME COMMAND...: one check that is no CTest test.
+check() {
+  local name=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    say "FAILED: $name"
+  fi
+}
+
+# run_tests PRESET [ctest arguments]: builds everything and counts what CTest says in its summary.
+run_tests() {
+  local preset=$1 log=build/$1.ctest.log status=0 summary bad=0 all=0 skipped
+  shift
+  say "== tests, preset $preset"
+  build_preset "$preset" || { failed=$((failed + 1)); return; }
+  ctest --preset "$preset" --parallel 2 --no-tests=error "$@" </dev/null | tee "$log" || status=$?
+  summary=$(grep -E '^[0-9]+% tests passed' "$log" | tail -1) || true
+  if [[ $summary =~ ([0-9]+)' tests failed out of '([0-9]+) ]]; then
+    bad=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
+  fi
+  # Neither a run without a summary nor a failure that the summary does not show may pass.
+  ((status == 0 || bad > 0)) || bad=1 all=$((all > 0 ? all : 1))
+  skipped=$(grep -cE '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .*\*\*\*Skipped' "$log") || true
+  ((skipped == 0)) || say "$skipped tests were skipped and count as neither passed nor failed."
+  passed=$((passed + all - bad - skipped))
+  failed=$((failed + bad))
+}
+
+formatting_is_clean() {
+  git ls-files -z '*.cpp' '*.h' | xargs -0 -r clang-format --dry-run -Werror
+}
+
+scripts_are_clean() {
+  shellcheck -x scripts/*.sh .ci/run
+}
+
+main() {
+  local presets=(release) preset
+  if [[ ${1:-} == --asan ]]; then
+    presets+=(asan)
+    shift
+  fi
+  scripts/setup.sh --dev
+  for preset in "${presets[@]}"; do run_tests "$preset" "$@"; done
+  check "formatting (repair with: git ls-files '*.cpp' '*.h' | xargs clang-format -i)" formatting_is_clean
+  check "shellcheck on the scripts" scripts_are_clean
+  ((failed == 0))
+}
+
+main "$@"
