@@ -7,6 +7,8 @@
 #include "harness/report/text.h"
 #include "harness/report/words.h"
 
+#include <fmt/core.h>
+
 #include <chrono>
 #include <cmath>
 #include <ostream>
@@ -31,9 +33,8 @@ std::string cases(std::size_t count) {
 std::string duration(double seconds) {
   if (seconds < 60) return fixed(seconds, 1) + " s";
   const auto whole = static_cast<long>(std::lround(seconds));
-  const auto two_digits = [](long value) { return (value < 10 ? "0" : "") + std::to_string(value); };
-  if (whole < 3600) return std::to_string(whole / 60) + " min " + two_digits(whole % 60) + " s";
-  return std::to_string(whole / 3600) + " h " + two_digits(whole / 60 % 60) + " min";
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
 }  // namespace

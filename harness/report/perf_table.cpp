@@ -55,7 +55,7 @@ std::vector<Group> groups_of(const RunReport& report) {
 std::string short_forms(std::string forms) {
   constexpr std::string_view usual = "=buffer/";
   for (auto at = forms.find(usual); at != forms.npos; at = forms.find(usual, at)) {
-    forms.replace(at, usual.size(), "=");
+    forms.erase(at + 1, usual.size() - 1);
   }
   return printable(forms);
 }
@@ -102,7 +102,7 @@ Line untimed_line(const Record& record) {
   Line line;
   line.cells[Impl] = impl_of(record.info);
   line.cells[Forms] = short_forms(record.info.forms);
-  line.cells[Median] = "-";
+  line.cells[Median] += '-';
   line.cells[Note] = std::string(name_of(record.status));
   line.ink = ink_of(record.status);
   return line;
