@@ -141,10 +141,11 @@ class ShaderLibrary {
 
 /// Why this program cannot run on this device, with the number asked for and the device's limit
 /// (UNSUPPORTED's reason), or nothing: features, workgroup sizes and counts, shared memory,
-/// push constants, buffer ranges (guards included), number of bindings.
+/// push constants, buffer ranges (guards included), number of bindings. `names` are those of the tensors, for
+/// the message; without them it says "tensor 0".
 std::optional<std::string> unsupported(const Program& program, std::span<const Physical> tensors,
                                        std::span<const Feature> needs, const DeviceInfo& device,
-                                       std::uint32_t guard);
+                                       std::uint32_t guard, std::span<const std::string> names = {});
 
 class Executable;
 

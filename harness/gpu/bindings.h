@@ -1,0 +1,40 @@
+#pragma once
+
+#include "harness/gpu/pipeline.h"
+#include "harness/gpu/workspace.h"
+
+#include <map>
+
+namespace assay::gpu {
+
+/// The descriptor sets that tie a program's pipelines to one workspace, one set a dispatch.
+class Bindings {
+ public:
+  Bindings(const DeviceTable& table, const Program& program, std::span<const Pipeline> pipelines,
+           const Workspace::State& workspace);
+
+  VkDescriptorSet set(std::size_t dispatch) const { return sets_[dispatch]; }
+
+ private:
+  void create_pool(const DeviceTable& table, const Program& program);
+  void allocate(const DeviceTable& table, std::span<const Pipeline> pipelines);
+  void point(const DeviceTable& table, const Program& program, const Workspace::State& workspace);
+
+  Handle<VkDescriptorPool> pool_;  ///< frees the sets with it
+  std::vector<VkDescriptorSet> sets_;
+};
+
+/// The bindings of an executable by workspace: made once, used by every submission, forgotten when there are
+/// many. Valid because workspaces have ids that are never used again.
+class BindingsCache {
+ public:
+  static constexpr std::size_t most = 64;
+
+  const Bindings& get(const DeviceTable& table, const Program& program, std::span<const Pipeline> pipelines,
+                      const Workspace::State& workspace);
+
+ private:
+  std::map<std::uint64_t, Bindings> by_workspace_;
+};
+
+}  // namespace assay::gpu

@@ -1,0 +1,120 @@
+#include "harness/gpu/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace assay::gpu {
+namespace {
+
+Handle<VkDescriptorSetLayout> create_set_layout(const DeviceTable& table, const Dispatch& dispatch) {
+  std::vector<VkDescriptorSetLayoutBinding> bindings;
+  for (std::uint32_t i = 0; i < dispatch.bindings.size(); ++i) {
+    bindings.push_back({.binding = i,
+                        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                        .descriptorCount = 1,
+                        .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+                        .pImmutableSamplers = nullptr});
+  }
+  VkDescriptorSetLayoutCreateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
+  info.bindingCount = static_cast<std::uint32_t>(bindings.size());
+  info.pBindings = bindings.data();
+  VkDescriptorSetLayout layout = VK_NULL_HANDLE;
+  check(table.vk.vkCreateDescriptorSetLayout(table.device, &info, nullptr, &layout),
+        fmt::format("creating the descriptor layout of dispatch '{}'", dispatch.label));
+  return {table, layout, table.vk.vkDestroyDescriptorSetLayout};
+}
+
+Handle<VkPipelineLayout> create_layout(const DeviceTable& table, const Dispatch& dispatch,
+                                       VkDescriptorSetLayout set_layout) {
+  const VkPushConstantRange range{
+      .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+      .offset = 0,
+      .size = static_cast<std::uint32_t>(dispatch.push.words().size() * sizeof(std::uint32_t))};
+  VkPipelineLayoutCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+  info.setLayoutCount = 1;
+  info.pSetLayouts = &set_layout;
+  info.pushConstantRangeCount = range.size > 0 ? 1 : 0;
+  info.pPushConstantRanges = &range;
+  VkPipelineLayout layout = VK_NULL_HANDLE;
+  check(table.vk.vkCreatePipelineLayout(table.device, &info, nullptr, &layout),
+        fmt::format("creating the pipeline layout of dispatch '{}'", dispatch.label));
+  return {table, layout, table.vk.vkDestroyPipelineLayout};
+}
+
+Handle<VkShaderModule> create_module(const DeviceTable& table, const Dispatch& dispatch, const Spirv& spirv) {
+  VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
+  info.codeSize = spirv.words.size() * sizeof(std::uint32_t);
+  info.pCode = spirv.words.data();
+  VkShaderModule module = VK_NULL_HANDLE;
+  check(table.vk.vkCreateShaderModule(table.device, &info, nullptr, &module),
+        fmt::format("creating the shader module of '{}'", dispatch.shader));
+  return {table, module, table.vk.vkDestroyShaderModule};
+}
+
+/// The values of a dispatch's specialization constants, laid out as Vulkan wants them.
+struct Specialization {
+  std::vector<VkSpecializationMapEntry> entries;
+  std::vector<std::uint32_t> values;
+
+  void add(std::uint32_t id, std::uint32_t value) {
+    entries.push_back({.constantID = id,
+                       .offset = static_cast<std::uint32_t>(values.size() * sizeof(value)),
+                       .size = sizeof(value)});
+    values.push_back(value);
+  }
+
+  VkSpecializationInfo info() const {
+    return {.mapEntryCount = static_cast<std::uint32_t>(entries.size()),
+            .pMapEntries = entries.data(),
+            .dataSize = values.size() * sizeof(std::uint32_t),
+            .pData = values.data()};
+  }
+};
+
+Specialization specialize(const Dispatch& dispatch, std::uint32_t guard) {
+  Specialization result;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    result.add(SpecConstant::local_size_x + i, dispatch.local_size[i]);
+  }
+  result.add(SpecConstant::guard_words, guard / static_cast<std::uint32_t>(sizeof(std::uint32_t)));
+  for (const SpecConstant& constant : dispatch.constants) {
+    if (constant.id < SpecConstant::first_free) {
+      throw std::logic_error(fmt::format("dispatch '{}' sets specialization constant {}; its own start at {}",
+                                         dispatch.label, constant.id, SpecConstant::first_free));
+    }
+    result.add(constant.id, constant.value);
+  }
+  return result;
+}
+
+}  // namespace
+
+Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch, const Spirv& spirv,
+                         std::uint32_t guard) {
+  const DeviceTable& table = device.table;
+  Pipeline pipeline;
+  pipeline.set_layout = create_set_layout(table, dispatch);
+  pipeline.layout = create_layout(table, dispatch, pipeline.set_layout.get());
+  const Handle<VkShaderModule> module = create_module(table, dispatch, spirv);
+  const Specialization specialization = specialize(dispatch, guard);
+  const VkSpecializationInfo specialization_info = specialization.info();
+
+  VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+  info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+  info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+  info.stage.module = module.get();
+  info.stage.pName = "main";
+  info.stage.pSpecializationInfo = &specialization_info;
+  info.layout = pipeline.layout.get();
+  VkPipeline handle = VK_NULL_HANDLE;
+  check(table.vk.vkCreateComputePipelines(table.device, device.pipeline_cache.get(), 1, &info, nullptr,
+                                          &handle),
+        fmt::format("creating the pipeline of dispatch '{}' ({}) on '{}'", dispatch.label, dispatch.shader,
+                    device.info().name));
+  pipeline.handle = {table, handle, table.vk.vkDestroyPipeline};
+  device.name(VK_OBJECT_TYPE_PIPELINE, object_id(handle), dispatch.label);
+  return pipeline;
+}
+
+}  // namespace assay::gpu

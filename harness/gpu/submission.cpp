@@ -1,0 +1,82 @@
+#include "harness/gpu/submission.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <limits>
+
+namespace assay::gpu {
+namespace {
+
+std::uint64_t nanoseconds(double seconds) {
+  constexpr double most = 1e9;  // 30 years: longer than that is for ever
+  if (!(seconds < most)) {
+    return std::numeric_limits<std::uint64_t>::max();
+  }
+  return seconds <= 0 ? 0 : static_cast<std::uint64_t>(seconds * 1e9);
+}
+
+}  // namespace
+
+Submission::Submission(Device::State& device, std::string doing, std::string_view label)
+    : device_(device), doing_(std::move(doing)) {
+  device_.require_alive(doing_);
+  // An exception may have left it half recorded.
+  check_alive(device_.table.vk.vkResetCommandBuffer(device_.commands, 0), "resetting the command buffer");
+  VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+  begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+  check_alive(device_.table.vk.vkBeginCommandBuffer(device_.commands, &begin),
+              "beginning the command buffer");
+  if (!label.empty() && device_.instance.begin_label != nullptr) {
+    const std::string text(label);
+    VkDebugUtilsLabelEXT info{VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT};
+    info.pLabelName = text.c_str();
+    device_.instance.begin_label(device_.commands, &info);
+    labelled_ = true;
+  }
+}
+
+double Submission::submit_and_wait(double timeout_s) {
+  const VolkDeviceTable& vk = device_.table.vk;
+  if (labelled_) {
+    device_.instance.end_label(device_.commands);
+  }
+  check_alive(vk.vkEndCommandBuffer(device_.commands), "ending the command buffer");
+  const VkFence fence = device_.fence.get();
+  check_alive(vk.vkResetFences(device_.table.device, 1, &fence), "resetting the fence");
+  VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO};
+  info.commandBufferCount = 1;
+  info.pCommandBuffers = &device_.commands;
+  const auto start = std::chrono::steady_clock::now();
+  check_alive(vk.vkQueueSubmit(device_.queue, 1, &info, fence), "submitting");
+  wait(timeout_s);
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+}
+
+void Submission::wait(double timeout_s) {
+  const VkFence fence = device_.fence.get();
+  const VkResult result =
+      device_.table.vk.vkWaitForFences(device_.table.device, 1, &fence, VK_TRUE, nanoseconds(timeout_s));
+  if (result == VK_TIMEOUT) {
+    device_.table.lost = true;
+    device_.table.abandoned = true;
+    device_.instance.abandoned = true;
+    throw Timeout(
+        fmt::format("{} on '{}': the GPU did not end within {:g} s; the kernel may loop for ever, or "
+                    "the timeout be too short",
+                    doing_, device_.info().name, timeout_s));
+  }
+  check_alive(result, "waiting for the GPU");
+}
+
+void Submission::check_alive(VkResult result, std::string_view step) {
+  if (result >= 0) {
+    return;
+  }
+  if (result == VK_ERROR_DEVICE_LOST) {
+    device_.table.lost = true;
+  }
+  check(result, fmt::format("{} on '{}': {}", doing_, device_.info().name, step));
+}
+
+}  // namespace assay::gpu
