@@ -107,6 +107,11 @@ const Node::Entry* Expander::set_named_by(const Node& value, const Style& style)
   return style.sets && value.is_scalar() && !value.quoted ? sets_.find(value.text) : nullptr;
 }
 
+bool Expander::is_axis(const Node& value, const Style& style) const {
+  const Node::Entry* set = set_named_by(value, style);
+  return each_list(set == nullptr ? value : *set->value) != nullptr;
+}
+
 Extent Expander::extent(const Node& value, const Style& style) {
   const Known::key_type key{&value, style.sets, style.kind == Style::Kind::With};
   if (const auto found = known_.find(key); found != known_.end()) return found->second;

@@ -66,7 +66,8 @@ class Expander {
   /// All alternatives, the first axis varying slowest. For values whose extent() is known to be small.
   std::vector<Alternative> expand(const Node& value, const Style& style);
 
-  const Sets& sets() const { return sets_; }
+  /// True for `{each: [...]}` and for the name of a set that is one.
+  bool is_axis(const Node& value, const Style& style) const;
 
  private:
   const Node::Entry* set_named_by(const Node& value, const Style& style) const;

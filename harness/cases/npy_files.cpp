@@ -34,10 +34,11 @@ NpyInfo inspect(const std::string& path) {
   return info;
 }
 
-/// Integer data whose op gives no range may take every value of their dtype.
+/// Float data may take every value, and so may what its op gives no range.
 bool is_unlimited(const TensorSpec& tensor) {
   const FillDomain& domain = tensor.domain;
-  return domain.role == FillRole::Data && (is_float(tensor.dtype) || domain.lo == domain.hi);
+  if (domain.role == FillRole::Data && is_float(tensor.dtype)) return true;
+  return domain.role != FillRole::Index && domain.lo == domain.hi;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace assay::cases {
 namespace {
@@ -115,7 +116,7 @@ void PointBuilder::set_tensors() {
     point_.tensors = head_.op->tensors(point_.params);
   } catch (const ParameterError& error) {
     fail(error);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     throw Problem(diagnose(*head_.caret, error.what()));
   }
 }
@@ -179,7 +180,7 @@ void PointBuilder::check_fill(const TensorSpec& tensor, const FillSpec& fill, co
   NpyInfo values;
   if (fill.kind == FillKind::Npy) {
     values = checked_npy(tensor, fill.file, origin);
-  } else if (fill.kind == FillKind::Constant) {
+  } else if (fill.value) {
     values.lowest = values.highest = *fill.value;
     values.whole =
         *fill.value == static_cast<double>(static_cast<float>(*fill.value)) || !is_integer(tensor.dtype);

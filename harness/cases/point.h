@@ -51,7 +51,6 @@ class PointBuilder {
 
   void check_fill(const TensorSpec& tensor, const FillSpec& fill, const Origin& origin);
   const NpyInfo& checked_npy(const TensorSpec& tensor, const std::string& file, const Origin& origin);
-  void check_tensor_names(const PlacedMap<FillSpec>& named) const;
   [[noreturn]] void fail(const ParameterError& error) const;
 
   const CaseHead& head_;

@@ -172,10 +172,8 @@ FillSpec SettingReader::read_fill_spec(const Origin& origin, const std::string& 
   if (!value.is_scalar()) wrong_type(value, spot, "a fill, {constant: NUMBER} or {npy: FILE}", known);
   const std::optional<FillKind> kind = parse_fill(value.text);
   if (!kind) throw unknown_name(*origin.caret, "fill", value.text, known);
-  if (*kind == FillKind::Constant || *kind == FillKind::Npy) {
-    throw Problem(diagnose(
-        *origin.caret,
-        fmt::format("fill '{0}' needs a value and a tensor: fill: {{x: {{{0}: ...}}}}", value.text)));
+  if (*kind == FillKind::Npy) {
+    throw Problem(diagnose(*origin.caret, "fill 'npy' needs a tensor and a file: fill: {x: {npy: FILE}}"));
   }
   return {*kind, std::nullopt, {}};
 }

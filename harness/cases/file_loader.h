@@ -1,0 +1,50 @@
+#pragma once
+
+#include "harness/cases/case_expansion.h"
+#include "harness/cases/expand.h"
+#include "harness/cases/source_file.h"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace assay::cases {
+
+/// Loads case files and what they include, each once.
+class FileLoader {
+ public:
+  explicit FileLoader(LoadState& state) : state_(state) {}
+
+  /// Adds the cases of a file to the state, those of its includes first. Throws Problem when the file cannot
+  /// be read at all; what is wrong inside it goes to the reporter.
+  void load(const std::filesystem::path& path);
+
+ private:
+  struct File {
+    std::unique_ptr<SourceFile> source;
+    const Node* root = nullptr;  ///< null: it could not be read
+    Sets sets;                   ///< its own and those of its includes
+    bool is_loading = true;
+  };
+
+  File& load_once(const std::filesystem::path& path);
+  void parse(File& file, const std::filesystem::path& path);
+  void read(File& file);
+  void check_file_keys(const Node& root);
+  void read_includes(File& file, const Node::Entry& entry);
+  void include(File& file, const Node& item);
+  void take_sets(File& file, const File& included, const Node& item);
+  void read_sets(File& file, const Node::Entry& entry);
+  const Op* read_op(const Node& root);
+  void check_set_names(const File& file, const Op& op);
+  void read_cases(const File& file, const Op& op);
+  std::string include_chain(const File& again) const;
+
+  LoadState& state_;
+  std::map<std::string, File> files_;  ///< by canonical path
+  std::vector<const File*> open_;      ///< each includes the next
+};
+
+}  // namespace assay::cases

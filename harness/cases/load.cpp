@@ -1,0 +1,42 @@
+#include "harness/cases/load.h"
+
+#include "harness/cases/case_expansion.h"
+#include "harness/cases/case_files.h"
+#include "harness/cases/file_loader.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace assay {
+namespace {
+
+void check_param_names(const Registry& registry) {
+  const std::span<const std::string> reserved = cases::reserved_keys();
+  for (const Op& op : registry.ops()) {
+    for (const ParamSpec& param : op.params) {
+      if (std::find(reserved.begin(), reserved.end(), param.name) != reserved.end()) {
+        throw std::logic_error("op " + op.name + " declares a parameter '" + param.name +
+                               "', which is a key of the case language");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+LoadResult load_cases(std::span<const std::filesystem::path> files_or_directories, const Registry& registry,
+                      const LoadOptions& options) {
+  check_param_names(registry);
+  cases::LoadState state{registry, options, {}, {}, {}, {}, {}};
+  cases::FileLoader loader(state);
+  for (const std::filesystem::path& path : files_or_directories) {
+    try {
+      for (const std::filesystem::path& file : cases::case_files(path)) loader.load(file);
+    } catch (const cases::Problem& problem) {
+      state.reporter.add(problem);
+    }
+  }
+  return {std::move(state.cases), state.reporter.take()};
+}
+
+}  // namespace assay

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "harness/cases/diagnostic.h"
+#include "harness/cases/source_file.h"
+#include "harness/cases/yaml_tree.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace assay::cases {
+
+/// Collects what is wrong: each thing once, and so many for each file that a person still reads them.
+class Reporter {
+ public:
+  static constexpr int most_per_file = 100;
+
+  void add(Diagnostic diagnostic);
+  void add(const Problem& problem) { add(problem.diagnostic()); }
+  /// Every flaw at or below a node.
+  void add_flaws(const Node& node);
+
+  bool is_full(const std::string& file) const;
+  std::vector<Diagnostic> take() { return std::move(diagnostics_); }
+
+ private:
+  std::vector<Diagnostic> diagnostics_;
+  std::set<std::string> seen_;
+  std::map<std::string, int> count_;
+};
+
+}  // namespace assay::cases
