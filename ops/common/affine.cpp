@@ -1,0 +1,144 @@
+#include "ops/common/affine.h"
+
+#include "ops/common/block_axes.h"
+#include "ops/common/divider.h"
+#include "ops/common/grid.h"
+
+#include <utility>
+
+namespace assay::ops {
+namespace {
+
+using references::Affine;
+using references::ZeroPointDomain;
+
+constexpr std::uint32_t axis_count_id = SpecConstant::first_free;
+constexpr std::uint32_t quad_in_one_block_id = SpecConstant::first_free + 1;
+constexpr std::size_t most_axes = 4;
+constexpr double largest_float_zero_point = 2;
+
+Form buffer(Layout layout) {
+  return {Storage::Buffer, layout};
+}
+
+void add(PushConstants& push, Divider divider) {
+  push.add(std::int64_t{divider.multiplier}).add(std::int64_t{divider.shift});
+}
+
+PushConstants push_constants(const Affine& affine, std::int64_t elements, std::vector<BlockAxis> axes) {
+  PushConstants push;
+  push.add(elements).add(static_cast<float>(affine.quant_min)).add(static_cast<float>(affine.quant_max));
+  axes.resize(most_axes);
+  for (const BlockAxis& axis : axes) {
+    push.add(axis.size);
+    add(push, divider(axis.size));
+    add(push, divider(axis.block));
+    push.add(axis.stride);
+  }
+  return push;
+}
+
+std::string flag(bool value) {
+  return value ? "1" : "0";
+}
+
+std::string domain_define(ZeroPointDomain domain) {
+  switch (domain) {
+    case ZeroPointDomain::None:
+      return "DOMAIN_NONE";
+    case ZeroPointDomain::Float:
+      return "DOMAIN_FLOAT";
+    default:
+      return "DOMAIN_INT";
+  }
+}
+
+}  // namespace
+
+std::vector<ParamSpec> affine_params() {
+  return {
+      shape("shape", rank(1, 4)),
+      ints("block_size", rank(1, 4)).says("elements of a block along each dim; -1 is the whole dim"),
+      choice("dtype", {"f32", "f16"}).by_default(std::string("f32")).says("type of the real values"),
+      choice("quantized", {"i8", "u8", "i32"})
+          .by_default(std::string("i8"))
+          .says("type of the integers; i32 holds the i16 range"),
+      integer("quant_min")
+          .by_default(references::whole_range_min)
+          .says("smallest integer; by default that of `quantized`"),
+      integer("quant_max")
+          .by_default(references::whole_range_max)
+          .says("largest integer; by default that of `quantized`"),
+      choice("zero_point_domain", {"int", "none", "float"})
+          .by_default(std::string("int"))
+          .says("int: an i32 a block; none: real = scale * q; float: the real value of the range's middle"),
+  };
+}
+
+TensorSpec affine_data(const Affine& affine, std::string name, TensorSpec::Role role, DType dtype,
+                       FillDomain domain) {
+  return {.name = std::move(name),
+          .role = role,
+          .dtype = dtype,
+          .shape = affine.grid.shape,
+          .forms = {buffer(Layout::WP), buffer(Layout::HP), buffer(Layout::CP)},
+          .domain = domain};
+}
+
+std::vector<TensorSpec> affine_block_tensors(const Affine& affine) {
+  std::vector<TensorSpec> tensors{{.name = "scale",
+                                   .dtype = DType::F32,
+                                   .shape = affine.grid.counts,
+                                   .forms = {buffer(Layout::WP)},
+                                   .domain = {FillRole::Scale, 0, 0}}};
+  if (affine.domain == ZeroPointDomain::None) return tensors;
+  const bool in_float = affine.domain == ZeroPointDomain::Float;
+  const double low = in_float ? -largest_float_zero_point : affine.quant_min;
+  const double high = in_float ? largest_float_zero_point : affine.quant_max;
+  tensors.push_back({.name = "zero_point",
+                     .dtype = in_float ? DType::F32 : DType::I32,
+                     .shape = affine.grid.counts,
+                     .forms = {buffer(Layout::WP)},
+                     .domain = {FillRole::ZeroPoint, low, high}});
+  return tensors;
+}
+
+Work affine_work(const Params& params, std::span<const TensorSpec> tensors) {
+  Work work = streaming_work(tensors);
+  work.operations = 2 * numel(params.ints("shape"));
+  return work;
+}
+
+Dispatch affine_dispatch(const BuildContext& context, std::string label, std::string shader) {
+  const Affine affine = references::affine(context.params);
+  const std::vector<BlockAxis> axes = block_axes(affine.grid, context.forms[0].layout);
+  const std::int64_t elements = numel(affine.grid.shape);
+  Dispatch dispatch;
+  dispatch.label = std::move(label);
+  dispatch.shader = std::move(shader);
+  dispatch.defines = {{"REAL_F16", flag(affine.real == DType::F16)},
+                      {"QUANT_I32", flag(affine.quantized == DType::I32)},
+                      {"DOMAIN", domain_define(affine.domain)},
+                      {"WHOLE_QUADS", flag(elements % 4 == 0)}};
+  dispatch.constants = {{axis_count_id, static_cast<std::uint32_t>(axes.size())},
+                        {quad_in_one_block_id, quads_in_one_block(axes) ? 1u : 0u}};
+  dispatch.push = push_constants(affine, elements, axes);
+  for (std::uint32_t i = 0; i < context.tensors.size(); ++i) dispatch.bindings.push_back(Resource::tensor(i));
+  set_grid(dispatch, context, div_up(elements, 4));
+  return dispatch;
+}
+
+std::optional<std::string> affine_excludes(const Params& params, std::span<const TensorSpec> tensors,
+                                           std::span<const Form> forms) {
+  if (forms.front() != forms.back()) {
+    return tensors.front().name + " is " + to_string(forms.front()) + " and " + tensors.back().name + " is " +
+           to_string(forms.back()) + ": this kernel walks both in one memory order and needs equal forms";
+  }
+  const std::int64_t elements = numel(params.ints("shape"));
+  if (elements >= std::int64_t{1} << 31) {
+    return std::to_string(elements) + " elements are more than the 2^31 - 1 that this kernel can count";
+  }
+  return std::nullopt;
+}
+
+}  // namespace assay::ops

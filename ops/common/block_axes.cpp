@@ -1,0 +1,74 @@
+#include "ops/common/block_axes.h"
+
+#include <array>
+#include <stdexcept>
+
+namespace assay::ops {
+namespace {
+
+/// The dims in memory order, fastest first, as indices into N, C, H, W.
+std::array<std::size_t, 4> memory_order(Layout layout) {
+  switch (layout) {
+    case Layout::WP:
+      return {3, 2, 1, 0};
+    case Layout::HP:
+      return {2, 3, 1, 0};
+    case Layout::CP:
+      return {1, 3, 2, 0};
+    default:
+      throw std::logic_error("block_axes: " + std::string(name_of(layout)) + " is not a float layout");
+  }
+}
+
+/// N, C, H, W as axes; a dim that is one block has stride 0.
+std::array<BlockAxis, 4> axes_by_dim(const references::BlockGrid& grid) {
+  std::array<BlockAxis, 4> axes;
+  std::int64_t stride = 1;
+  std::size_t place = 4;
+  for (std::size_t dim = grid.shape.size(); dim-- > 0;) {
+    axes[--place] = {grid.shape[dim], grid.block[dim], grid.counts[dim] == 1 ? 0 : stride};
+    stride *= grid.counts[dim];
+  }
+  return axes;
+}
+
+/// Makes `fast` the product of both axes, if blocks can still be told from it.
+bool merge(BlockAxis& fast, const BlockAxis& slow) {
+  if (fast.stride == 0) {  // one block along it: blocks change with the slower axis only
+    fast = {fast.size * slow.size, fast.size * slow.block, slow.stride};
+    return true;
+  }
+  const bool continues =
+      slow.block == 1 && fast.size % fast.block == 0 && slow.stride == fast.stride * (fast.size / fast.block);
+  if (continues) fast.size *= slow.size;
+  return continues;
+}
+
+}  // namespace
+
+std::vector<BlockAxis> block_axes(const references::BlockGrid& grid, Layout layout) {
+  const std::array<BlockAxis, 4> by_dim = axes_by_dim(grid);
+  std::vector<BlockAxis> axes;
+  for (const std::size_t dim : memory_order(layout)) {
+    if (by_dim[dim].size == 1) continue;
+    if (axes.empty() || !merge(axes.back(), by_dim[dim])) axes.push_back(by_dim[dim]);
+  }
+  if (axes.size() == 1 && axes[0].stride == 0) axes.clear();
+  return axes;
+}
+
+std::int64_t block_at(const std::vector<BlockAxis>& axes, std::int64_t place) {
+  std::int64_t block = 0;
+  for (const BlockAxis& axis : axes) {
+    block += place % axis.size / axis.block * axis.stride;
+    place /= axis.size;
+  }
+  return block;
+}
+
+bool quads_in_one_block(const std::vector<BlockAxis>& axes) {
+  if (axes.empty()) return true;
+  return axes[0].block % 4 == 0 && (axes.size() == 1 || axes[0].size % 4 == 0);
+}
+
+}  // namespace assay::ops

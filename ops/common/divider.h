@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+namespace assay::ops {
+
+/// Division by a number that a shader knows only at run time: `divide` in shaders/common/indexing.glslh.
+struct Divider {
+  std::uint32_t multiplier = 0;  ///< 0 stands for division by 1
+  std::uint32_t shift = 0;
+};
+
+/// For quotients n / divisor with n < 2^31. Throws std::logic_error unless 1 <= divisor < 2^31.
+Divider divider(std::int64_t divisor);
+
+/// What the shader computes, for tests.
+std::uint32_t divide(std::uint32_t n, Divider divider);
+
+}  // namespace assay::ops

@@ -1,0 +1,49 @@
+#include "ops/common/divider.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <stdexcept>
+
+namespace assay::ops {
+namespace {
+
+constexpr std::uint32_t largest = 0x7fffffff;
+
+void expect_exact(std::uint32_t d) {
+  const Divider by = divider(d);
+  for (const std::uint32_t multiple : {0u, d, largest / d * d}) {
+    for (const std::uint32_t n : {multiple - 1, multiple, multiple + 1}) {
+      if (n <= largest) {
+        ASSERT_EQ(divide(n, by), n / d) << n << " / " << d;
+      }
+    }
+  }
+  ASSERT_EQ(divide(largest, by), largest / d) << d;
+}
+
+TEST(Divider, IsExactNextToMultiplesOfEverySmallDivisorAndEveryPowerOfTwo) {
+  for (std::uint32_t d = 1; d < 20000; ++d) expect_exact(d);
+  for (int bit = 1; bit < 31; ++bit) {
+    const std::uint32_t power = 1u << bit;
+    for (const std::uint32_t d : {power - 1, power, power + 1}) expect_exact(d);
+  }
+  expect_exact(largest);
+}
+
+TEST(Divider, IsExactOnRandomNumbers) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 1000000; ++round) {
+    const auto n = static_cast<std::uint32_t>(random() & largest);
+    const auto d = static_cast<std::uint32_t>((random() & largest) >> (random() % 31) | 1);
+    ASSERT_EQ(divide(n, divider(d)), n / d) << n << " / " << d;
+  }
+}
+
+TEST(Divider, RefusesWhatItCannotDivideBy) {
+  EXPECT_THROW(divider(0), std::logic_error);
+  EXPECT_THROW(divider(std::int64_t{1} << 31), std::logic_error);
+}
+
+}  // namespace
+}  // namespace assay::ops

@@ -1,0 +1,135 @@
+#include "references/q8ta_pixel_shuffle.h"
+
+#include "harness/core/op.h"
+#include "ops/common/divider.h"
+#include "ops/common/grid.h"
+
+namespace assay::ops {
+namespace {
+
+constexpr std::int64_t operations_of_requantisation = 4;  // -, *, *, +
+constexpr std::int64_t largest_tiled_factor = 2;          // larger ones are gathered byte by byte
+
+bool requantises(const Params& params) {
+  return params.qparams("x") != params.qparams("y");
+}
+
+/// Why the output holds the input's values in the same order, or nothing.
+std::string copy_because(const Params& params) {
+  const Dims in = nchw(params.ints("shape"));
+  if (requantises(params)) return "";
+  if (params.integer("upscale_factor") == 1)
+    return "upscale_factor 1 moves nothing, and both qparams are equal";
+  if (in.h == 1 && in.w == 1) return "1x1 pixels keep their order, and both qparams are equal";
+  return "";
+}
+
+std::vector<TensorSpec> tensors(const Params& params) {
+  const Shape& in = params.ints("shape");
+  const Shape out = references::pixel_shuffled(in, params.integer("upscale_factor"));
+  const std::vector<Form> forms{{Storage::Buffer, Layout::P4W4C}, {Storage::Buffer, Layout::P4C1W}};
+  return {
+      {.name = "x", .dtype = DType::I8, .shape = in, .forms = forms, .domain = {FillRole::Data, -128, 127}},
+      {.name = "y",
+       .role = TensorSpec::Role::Output,
+       .dtype = DType::I8,
+       .shape = out,
+       .forms = forms,
+       .copy_because = copy_because(params)}};
+}
+
+Work work(const Params& params, std::span<const TensorSpec> tensors) {
+  Work work = streaming_work(tensors);
+  if (requantises(params)) work.operations = operations_of_requantisation * numel(params.ints("shape"));
+  return work;
+}
+
+/// Whether the words of pixels 4*i to 4*i + 3 lie together at a multiple of 16 bytes.
+bool has_quads(Form form, const Dims& dims) {
+  return form.layout == Layout::P4W4C || dims.w % 4 == 0;
+}
+
+std::uint32_t layout_constant(Form form) {
+  return form.layout == Layout::P4C1W ? 1u : 0u;
+}
+
+/// The tiles of the kernel: rows x columns (quads along the width) x blocks of output channels.
+struct Tiles {
+  std::int64_t rows, columns, blocks;
+};
+
+Tiles tiles_of(const Dims& in, const Dims& out, std::int64_t factor) {
+  const bool by_input = factor <= largest_tiled_factor;
+  const Dims& counted = by_input ? in : out;
+  return {counted.n * counted.h, div_up(counted.w, 4), div_up(out.c, 4)};
+}
+
+void add(PushConstants& push, std::int64_t divisor) {
+  const Divider by = divider(divisor);
+  push.add(std::int64_t{by.multiplier}).add(std::int64_t{by.shift});
+}
+
+PushConstants push_constants(const Params& params, const Dims& in, const Dims& out, const Tiles& tiles) {
+  const QParams& x = params.qparams("x");
+  const QParams& y = params.qparams("y");
+  PushConstants push;
+  push.add(tiles.rows * tiles.columns * tiles.blocks).add(tiles.columns);
+  add(push, tiles.columns);
+  add(push, tiles.blocks);
+  push.add(in.w).add(div_up(in.c, 4)).add(out.w).add(div_up(out.c, 4)).add(out.c);
+  push.add(std::int64_t{x.zero_point}).add(x.scale);
+  push.add(1.0f / y.scale).add(static_cast<float>(y.zero_point));
+  return push;
+}
+
+Program fused(const BuildContext& context) {
+  const std::int64_t factor = context.params.integer("upscale_factor");
+  const Dims in = nchw(context.tensors[0].shape);
+  const Dims out = nchw(context.tensors[1].shape);
+  const Tiles tiles = tiles_of(in, out, factor);
+  Dispatch dispatch;
+  dispatch.label = "pixel_shuffle";
+  dispatch.shader = "q8ta_pixel_shuffle.comp";
+  dispatch.defines = {{"X_QUADS", has_quads(context.forms[0], in) ? "1" : "0"},
+                      {"Y_QUADS", has_quads(context.forms[1], out) ? "1" : "0"}};
+  dispatch.constants = {{SpecConstant::first_free, static_cast<std::uint32_t>(factor)},
+                        {SpecConstant::first_free + 1, layout_constant(context.forms[0])},
+                        {SpecConstant::first_free + 2, layout_constant(context.forms[1])},
+                        {SpecConstant::first_free + 3, requantises(context.params) ? 1u : 0u}};
+  dispatch.push = push_constants(context.params, in, out, tiles);
+  dispatch.bindings = {Resource::tensor(0), Resource::tensor(1)};
+  set_grid(dispatch, context, tiles.rows * tiles.columns * tiles.blocks);
+  return {.dispatches = {std::move(dispatch)}};
+}
+
+std::optional<std::string> excludes(const Params&, std::span<const TensorSpec> tensors,
+                                    std::span<const Form> forms) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const std::int64_t elements = Physical(forms[i], tensors[i].dtype, tensors[i].shape).elements();
+    if (elements < std::int64_t{1} << 31) continue;
+    return tensors[i].name + " takes " + std::to_string(elements) + " bytes as " + to_string(forms[i]) +
+           ", more than the 2^31 - 1 that this kernel can count";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Op q8ta_pixel_shuffle() {
+  return {
+      .name = "q8ta_pixel_shuffle",
+      .summary = "pixel shuffle on int8x4 tensors, with requantisation",
+      .params = {shape("shape", rank(4)), integer("upscale_factor").at_least(1).at_most(64), qparams("x"),
+                 qparams("y")},
+      .tensors = tensors,
+      .reference = references::q8ta_pixel_shuffle,
+      .work = work,
+      .impls = {{.name = "fused",
+                 .summary = "one dispatch: bytes shuffled in registers, requantised when the qparams differ",
+                 .tunables = {local_size_tunable()},
+                 .build = fused,
+                 .excludes = excludes}},
+  };
+}
+
+}  // namespace assay::ops

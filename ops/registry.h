@@ -1,0 +1,11 @@
+#pragma once
+
+#include "harness/core/op.h"
+
+namespace assay::ops {
+
+/// All ops of the binary, by name. CMake writes its definition from the files in this folder: x.cpp
+/// defines `Op assay::ops::x()`.
+Registry registry();
+
+}  // namespace assay::ops
