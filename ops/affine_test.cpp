@@ -1,0 +1,165 @@
+#include "harness/core/error.h"
+#include "ops/on_device_test.h"
+#include "ops/registry.h"
+
+#include <random>
+
+namespace assay::ops {
+namespace {
+
+/// Draws points of what quantize_affine and dequantize_affine accept.
+class Points {
+ public:
+  explicit Points(std::uint32_t seed) : random_(seed) {}
+
+  std::int64_t pick(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
+  }
+
+  template <class T>
+  T one_of(const std::vector<T>& values) {
+    return values[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(values.size()) - 1))];
+  }
+
+  Params params(const Op& op) {
+    Shape shape;
+    std::vector<std::int64_t> block;
+    for (std::int64_t rank = pick(1, 4); rank > 0; --rank) {
+      shape.push_back(pick(1, 13));
+      block.push_back(one_of<std::int64_t>({1, -1, pick(1, shape.back())}));
+    }
+    Params params;
+    params.set("shape", shape);
+    params.set("block_size", block);
+    params.set("dtype", one_of<std::string>({"f32", "f16"}));
+    params.set("zero_point_domain", one_of<std::string>({"int", "none", "float"}));
+    set_range(params);
+    return with_defaults(op, std::move(params));
+  }
+
+  std::vector<Form> forms(std::size_t tensors) {
+    const Layout layout = one_of<Layout>({Layout::WP, Layout::HP, Layout::CP});
+    std::vector<Form> forms(tensors, {Storage::Buffer, Layout::WP});
+    forms.front().layout = layout;
+    forms.back().layout = layout;
+    return forms;
+  }
+
+ private:
+  void set_range(Params& params) {
+    struct Range {
+      std::string quantized;
+      std::int64_t min, max;
+    };
+    const auto range = one_of<Range>({{"i8", -8, 7},
+                                      {"i8", -128, 127},
+                                      {"i8", -127, 127},
+                                      {"u8", 0, 20},
+                                      {"u8", 0, 255},
+                                      {"i32", -32768, 32767}});
+    params.set("quantized", range.quantized);
+    params.set("quant_min", range.min);
+    params.set("quant_max", range.max);
+  }
+
+  std::mt19937 random_;
+};
+
+class AffineOpsTest : public OnDeviceTest {
+ protected:
+  void try_points(const std::string& name, int count, std::uint32_t seed) {
+    const Registry ops = registry();
+    const Op* op = ops.find(name);
+    Points points(seed);
+    for (int round = 0; round < count && !HasFatalFailure(); ++round) {
+      Trial trial{.op = op, .params = points.params(*op), .seed = static_cast<std::uint64_t>(round)};
+      trial.forms = points.forms(op->tensors(trial.params).size());
+      trial.fill = points.one_of<FillKind>({FillKind::Normal, FillKind::Ties, FillKind::Saturate,
+                                            FillKind::Wide, FillKind::Outlier, FillKind::Special});
+      expect_right(trial);
+    }
+  }
+
+  /// Blocks that take the way of one block a quad, on enough elements for several workgroups.
+  void try_long_rows(const std::string& name) {
+    const Registry ops = registry();
+    const Op* op = ops.find(name);
+    for (const std::vector<std::int64_t>& block : {std::vector<std::int64_t>{1, -1}, {1, 32}, {-1, -1}}) {
+      Params params;
+      params.set("shape", Shape{37, 128});
+      params.set("block_size", block);
+      Trial trial{.op = op, .params = with_defaults(*op, params), .seed = 5};
+      trial.forms.assign(4, {Storage::Buffer, Layout::WP});
+      expect_right(trial);
+    }
+  }
+};
+
+TEST_F(AffineOpsTest, QuantizeAgreesWithItsReferenceOnRandomPoints) {
+  try_points("quantize_affine", 120, 31);
+}
+
+TEST_F(AffineOpsTest, DequantizeAgreesWithItsReferenceOnRandomPoints) {
+  try_points("dequantize_affine", 120, 32);
+}
+
+TEST_F(AffineOpsTest, BothAgreeWithTheirReferencesOnRowsOfWholeQuads) {
+  try_long_rows("quantize_affine");
+  try_long_rows("dequantize_affine");
+}
+
+TEST_F(AffineOpsTest, ATunedLocalSizeChangesTheGridAndNotTheAnswer) {
+  const Registry ops = registry();
+  const Op* op = ops.find("quantize_affine");
+  Params params;
+  params.set("shape", Shape{5, 77});
+  params.set("block_size", std::vector<std::int64_t>{2, 10});
+  Trial trial{.op = op, .params = with_defaults(*op, params), .seed = 6, .tune = {{"local_size", 7}}};
+  trial.forms.assign(4, {Storage::Buffer, Layout::CP});
+  trial.forms[1] = trial.forms[2] = {Storage::Buffer, Layout::WP};
+  expect_right(trial);
+}
+
+TEST(AffineOps, ExcludeDifferentLayoutsOfInputAndOutput) {
+  const Registry ops = registry();
+  const Op* op = ops.find("quantize_affine");
+  Params params;
+  params.set("shape", Shape{4, 4});
+  params.set("block_size", std::vector<std::int64_t>{1, -1});
+  params = with_defaults(*op, params);
+  const std::vector<TensorSpec> tensors = op->tensors(params);
+  std::vector<Form> forms(tensors.size(), {Storage::Buffer, Layout::WP});
+  EXPECT_EQ(op->impls.front().excludes(params, tensors, forms), std::nullopt);
+  forms.back().layout = Layout::CP;
+  const std::optional<std::string> why = op->impls.front().excludes(params, tensors, forms);
+  ASSERT_TRUE(why);
+  EXPECT_THAT(*why, testing::HasSubstr("x is buffer/WP and q is buffer/CP"));
+}
+
+TEST(AffineOps, HaveNoZeroPointTensorInTheNoneDomain) {
+  const Registry ops = registry();
+  for (const std::string name : {"quantize_affine", "dequantize_affine"}) {
+    const Op* op = ops.find(name);
+    Params params;
+    params.set("shape", Shape{4, 4});
+    params.set("block_size", std::vector<std::int64_t>{1, -1});
+    params.set("zero_point_domain", std::string("none"));
+    EXPECT_EQ(op->tensors(with_defaults(*op, params)).size(), 3u) << name;
+  }
+}
+
+TEST(AffineOps, CountEachByteOnceAndTwoOperationsAnElement) {
+  const Registry ops = registry();
+  const Op* op = ops.find("quantize_affine");
+  Params params;
+  params.set("shape", Shape{4, 32});
+  params.set("block_size", std::vector<std::int64_t>{1, -1});
+  params = with_defaults(*op, params);
+  const Work work = op->work(params, op->tensors(params));
+  EXPECT_EQ(work.bytes_read, 4 * 32 * 4 + 4 * 4 + 4 * 4);
+  EXPECT_EQ(work.bytes_written, 4 * 32);
+  EXPECT_EQ(work.operations, 2 * 4 * 32);
+}
+
+}  // namespace
+}  // namespace assay::ops

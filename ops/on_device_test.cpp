@@ -1,0 +1,128 @@
+#include "ops/on_device_test.h"
+
+#include "harness/core/pack.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace assay::ops {
+namespace {
+
+constexpr std::uint32_t guard = gpu::guard_bytes;
+
+std::vector<Physical> physical_tensors(std::span<const TensorSpec> tensors, std::span<const Form> forms) {
+  std::vector<Physical> physical;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    physical.emplace_back(forms[i], tensors[i].dtype, tensors[i].shape);
+  }
+  return physical;
+}
+
+/// What one allocation holds before a run.
+std::vector<std::byte> image(const Physical& physical, const HostTensor* data, Poison poison) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(physical.bytes()) + 2 * guard);
+  fill_poison(bytes, poison);
+  if (data != nullptr) {
+    const std::vector<std::byte> packed = pack(*data, physical, poison, guard);
+    std::memcpy(bytes.data() + guard, packed.data(), packed.size());
+  }
+  return bytes;
+}
+
+std::span<const std::byte> data_of(std::span<const std::byte> allocation) {
+  return allocation.subspan(guard, allocation.size() - 2 * guard);
+}
+
+bool guards_kept(std::span<const std::byte> now, std::span<const std::byte> before) {
+  const auto equal = [](std::span<const std::byte> a, std::span<const std::byte> b) {
+    return std::equal(a.begin(), a.end(), b.begin());
+  };
+  return equal(now.first(guard), before.first(guard)) && equal(now.last(guard), before.last(guard));
+}
+
+bool same_bits(double want, double got) {
+  return std::bit_cast<std::uint64_t>(want) == std::bit_cast<std::uint64_t>(got);
+}
+
+bool accepted(const Expected& expected, std::int64_t i, double got) {
+  const double want = expected.values.at(i);
+  if (expected.output_class == OutputClass::Bounded) return std::fabs(got - want) <= expected.bound[i];
+  return same_bits(want, got) || (std::fabs(want) < 0x1p-126 && got == 0);
+}
+
+void expect_accepted(const Expected& expected, const HostTensor& got) {
+  for (std::int64_t i = 0; i < got.numel(); ++i) {
+    ASSERT_TRUE(accepted(expected, i, got.at(i)))
+        << "element " << i << ": expected " << expected.values.at(i) << ", got " << got.at(i);
+  }
+}
+
+std::vector<HostTensor> filled_inputs(const Trial& trial, std::span<const TensorSpec> tensors) {
+  std::vector<HostTensor> inputs;
+  for (std::uint32_t i = 0; i < tensors.size(); ++i) {
+    if (!tensors[i].is_input()) continue;
+    const FillSpec fill{.kind = trial.fill};
+    inputs.push_back(
+        make_filled(tensors[i].dtype, tensors[i].shape, fill, tensors[i].domain, {trial.seed, 1, i}));
+  }
+  return inputs;
+}
+
+}  // namespace
+
+std::string Trial::describe() const {
+  std::string text = op->name + " " + params.canonical() + " fill=" + std::string(name_of(fill)) +
+                     " seed=" + std::to_string(seed);
+  for (const Form form : forms) text.append(" ").append(to_string(form));
+  return text;
+}
+
+gpu::ShaderLibrary& OnDeviceTest::shaders() {
+  static gpu::ShaderLibrary library(
+      {.directories = {std::filesystem::path(ASSAY_SOURCE_DIR) / "ops/testdata"}, .cache_directory = {}});
+  return library;
+}
+
+void OnDeviceTest::expect_right(const Trial& trial) {
+  SCOPED_TRACE(trial.describe());
+  const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
+  ASSERT_EQ(trial.forms.size(), tensors.size());
+  const std::vector<Physical> physical = physical_tensors(tensors, trial.forms);
+  const std::vector<HostTensor> inputs = filled_inputs(trial, tensors);
+  const std::vector<Expected> expected = trial.op->reference(trial.params, inputs);
+
+  const Impl& impl = trial.op->impls.front();
+  const Program program = impl.build({trial.params, tensors, trial.forms, device().info(), trial.tune});
+  ASSERT_EQ(gpu::unsupported(program, physical, impl.needs, device().info(), guard), std::nullopt);
+  gpu::Executable executable(device(), shaders(), program, guard);
+  gpu::Workspace workspace(device(), program, physical, guard);
+
+  for (const Poison poison : {Poison::A, Poison::B}) {
+    std::vector<std::vector<std::byte>> before;
+    for (std::uint32_t i = 0; i < tensors.size(); ++i) {
+      before.push_back(image(physical[i], i < inputs.size() ? &inputs[i] : nullptr, poison));
+      workspace.write(Resource::tensor(i), before.back());
+    }
+    executable.run(workspace, trial.op->name, timeout_s);
+    for (std::uint32_t i = 0; i < tensors.size(); ++i) {
+      const std::vector<std::byte> after = workspace.read(Resource::tensor(i));
+      EXPECT_TRUE(guards_kept(after, before[i])) << tensors[i].name << ": written outside its data";
+      if (i < inputs.size()) {
+        EXPECT_TRUE(after == before[i]) << tensors[i].name << ": an input was overwritten";
+      } else {
+        expect_accepted(expected[i - inputs.size()], unpack(data_of(after), physical[i]));
+      }
+    }
+  }
+}
+
+Params with_defaults(const Op& op, Params params) {
+  for (const ParamSpec& spec : op.params) {
+    if (!params.has(spec.name)) params.set(spec.name, spec.fallback.value());
+  }
+  return params;
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,88 @@
+#include "harness/core/error.h"
+#include "ops/on_device_test.h"
+#include "ops/registry.h"
+
+#include <random>
+
+namespace assay::ops {
+namespace {
+
+constexpr Form p4w4c{Storage::Buffer, Layout::P4W4C};
+constexpr Form p4c1w{Storage::Buffer, Layout::P4C1W};
+
+Params shuffle_params(const Shape& shape, std::int64_t r, QParams x, QParams y) {
+  Params params;
+  params.set("shape", shape);
+  params.set("upscale_factor", r);
+  params.set("x", x);
+  params.set("y", y);
+  return params;
+}
+
+class PixelShuffleOpTest : public OnDeviceTest {
+ protected:
+  Registry ops = registry();
+  const Op* op = ops.find("q8ta_pixel_shuffle");
+};
+
+TEST_F(PixelShuffleOpTest, AgreesWithItsReferenceOnRandomShapesFactorsAndLayouts) {
+  std::mt19937 random(41);
+  const auto pick = [&](std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+  };
+  std::uniform_real_distribution<float> scale(0.003f, 0.2f);
+  const auto qparams = [&] { return QParams{scale(random), static_cast<std::int32_t>(pick(-128, 127))}; };
+  for (int round = 0; round < 96 && !HasFatalFailure(); ++round) {
+    const std::int64_t r = round % 4 + 1;
+    const Shape shape{pick(1, 3), pick(1, 9) * r * r, pick(1, 5), pick(1, 10)};
+    const QParams x = qparams();
+    const QParams y = round / 4 % 2 == 0 ? x : qparams();
+    const std::vector<Form> forms{round / 8 % 2 == 0 ? p4w4c : p4c1w, round / 16 % 2 == 0 ? p4w4c : p4c1w};
+    expect_right({.op = op,
+                  .params = shuffle_params(shape, r, x, y),
+                  .forms = forms,
+                  .fill = round % 3 == 0 ? FillKind::Saturate : FillKind::Uniform,
+                  .seed = static_cast<std::uint64_t>(round)});
+  }
+}
+
+TEST_F(PixelShuffleOpTest, AgreesWithItsReferenceOnTheNetShapesInEveryPairOfLayouts) {
+  for (const Shape& shape :
+       {Shape{1, 16, 4, 4}, Shape{1, 24, 8, 4}, Shape{1, 32, 12, 8}, Shape{1, 96, 16, 9}}) {
+    for (const Form x : {p4w4c, p4c1w}) {
+      for (const Form y : {p4w4c, p4c1w}) {
+        const QParams same{0.007112f, 0};
+        expect_right({.op = op, .params = shuffle_params(shape, 2, same, same), .forms = {x, y}});
+        expect_right({.op = op, .params = shuffle_params(shape, 2, same, {0.013f, 5}), .forms = {x, y}});
+      }
+    }
+  }
+}
+
+TEST_F(PixelShuffleOpTest, RefusesChannelsThatTheFactorSquaredDoesNotDivide) {
+  EXPECT_THROW(op->tensors(shuffle_params({1, 6, 4, 4}, 2, {}, {})), ParameterError);
+}
+
+TEST_F(PixelShuffleOpTest, IsACopyOnlyWhereNothingMovesAndNothingIsRequantised) {
+  const auto declared = [&](const Shape& shape, std::int64_t r, QParams y) {
+    return !op->tensors(shuffle_params(shape, r, {0.5f, 1}, y)).back().copy_because.empty();
+  };
+  EXPECT_TRUE(declared({1, 4, 2, 3}, 1, {0.5f, 1}));
+  EXPECT_TRUE(declared({2, 8, 1, 1}, 2, {0.5f, 1}));
+  EXPECT_FALSE(declared({1, 4, 2, 3}, 1, {0.5f, 2}));
+  EXPECT_FALSE(declared({2, 8, 1, 2}, 2, {0.5f, 1}));
+}
+
+TEST_F(PixelShuffleOpTest, CountsOperationsOnlyWhenItRequantises) {
+  const auto work = [&](QParams y) {
+    const Params params = shuffle_params({1, 16, 4, 4}, 2, {0.5f, 1}, y);
+    return op->work(params, op->tensors(params));
+  };
+  EXPECT_EQ(work({0.5f, 1}).operations, 0);
+  EXPECT_EQ(work({0.25f, 1}).operations, 4 * 256);
+  EXPECT_EQ(work({0.5f, 1}).bytes_read, 256);
+  EXPECT_EQ(work({0.5f, 1}).bytes_written, 256);
+}
+
+}  // namespace
+}  // namespace assay::ops
