@@ -194,7 +194,7 @@ std::vector<Alternative> Expander::expand_each(const Node& each, const Style& st
       std::string segment = segment_of(*alternative.value, style);
       // Items with axes of their own: a set's name alone would be the same for all of them.
       if (!alternative.value->set_name.empty() && !alternative.segments.empty()) {
-        segment += "." + joined(alternative.segments, '.');
+        segment.append(1, '.').append(joined(alternative.segments, '.'));
       }
       alternative.segments.clear();
       if (style.kind != Style::Kind::Hidden) alternative.segments.push_back(std::move(segment));

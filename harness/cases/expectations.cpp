@@ -57,7 +57,13 @@ Expectations::Rule read_rule(const Node& node) {
 }
 
 std::regex read_device(const Node::Entry& entry) {
+  // A longer pattern is a mistake, and could exhaust the stack of the library's recursive matcher.
+  constexpr std::size_t longest = 200;
   const std::string& text = text_of(entry);
+  if (text.size() > longest) {
+    throw cases::Problem(
+        cases::diagnose(*entry.key, fmt::format("'device' has more than {} characters", longest)));
+  }
   try {
     return std::regex(text, std::regex::ECMAScript);
   } catch (const std::regex_error& error) {
