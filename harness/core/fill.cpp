@@ -110,7 +110,8 @@ HostTensor make_filled(DType dtype, const Shape& shape, const FillSpec& fill, co
     throw std::logic_error("make_filled: .npy files are read by the case loader");
   HostTensor tensor(dtype, shape);
   const RandomBits random(key);
-  const FillRequest request{dtype, fill, domain, tensor.numel(), random.pick(tensor.numel())};
+  const FillRequest request{dtype,  fill.kind,      fill.value,
+                            domain, tensor.numel(), random.pick(tensor.numel())};
   switch (dtype) {
     case DType::F32:
       generate<float>(tensor, random, float_rule(request));

@@ -103,7 +103,7 @@ Rule<float> special(const FillRequest& request) {
 
 /// The value of `fill: constant`, NaN and infinities too; a finite one must stay finite in the dtype.
 float constant_data(const FillRequest& request) {
-  const double value = request.fill.value.value_or(1);
+  const double value = request.value.value_or(1);
   if (std::isfinite(value) && std::abs(value) > static_cast<double>(largest(request.dtype))) {
     throw Error(fmt::format("fill constant: the value {} is beyond the largest {}, {}", value,
                             name_of(request.dtype), largest(request.dtype)));
@@ -114,7 +114,7 @@ float constant_data(const FillRequest& request) {
 }  // namespace
 
 Rule<float> float_data_rule(const FillRequest& request) {
-  switch (request.fill.kind) {
+  switch (request.kind) {
     case FillKind::Uniform:
       return per_element<float>([](Bits bits, std::int64_t) { return uniform(bits.a); });
     case FillKind::Ties:

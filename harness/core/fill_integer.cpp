@@ -45,8 +45,8 @@ Rule<std::int64_t> uniform(Range range) {
 }
 
 Rule<std::int64_t> constant(const FillRequest& request, Range range, std::int64_t fallback) {
-  if (!request.fill.value) return always(range.clamp(fallback));
-  const double value = *request.fill.value;
+  if (!request.value) return always(range.clamp(fallback));
+  const double value = *request.value;
   if (!range.contains(value) || std::floor(value) != value) {
     throw Error(fmt::format("fill constant: the value must be an integer between {} and {}, got {}", range.lo,
                             range.hi, value));
@@ -94,7 +94,7 @@ Rule<std::int64_t> outlier(const FillRequest& request, Range range) {
 
 Rule<std::int64_t> integer_data_rule(const FillRequest& request) {
   const Range range = data_range(request);
-  switch (request.fill.kind) {
+  switch (request.kind) {
     case FillKind::Normal:
       return normal(range);
     case FillKind::Saturate:
@@ -113,8 +113,8 @@ Rule<std::int64_t> integer_data_rule(const FillRequest& request) {
 
 Rule<std::int64_t> zero_point_rule(const FillRequest& request) {
   const Range range = range_of(request);
-  if (request.fill.kind == FillKind::Zero) return zero(range);
-  if (request.fill.kind == FillKind::Constant) return constant(request, range, 3);
+  if (request.kind == FillKind::Zero) return zero(range);
+  if (request.kind == FillKind::Constant) return constant(request, range, 3);
   // Zero points that are all zero would hide a kernel that ignores them.
   const std::int64_t nonzero = range.hi > 0 ? range.hi : range.lo;
   return per_element<std::int64_t>([=, chosen = request.chosen](Bits bits, std::int64_t index) {
@@ -125,8 +125,8 @@ Rule<std::int64_t> zero_point_rule(const FillRequest& request) {
 
 Rule<std::int64_t> index_rule(const FillRequest& request) {
   const Range range = range_of(request);
-  if (request.fill.kind == FillKind::Zero) return zero(range);
-  if (request.fill.kind == FillKind::Constant) return constant(request, range, middle(range) + 1);
+  if (request.kind == FillKind::Zero) return zero(range);
+  if (request.kind == FillKind::Constant) return constant(request, range, middle(range) + 1);
   return uniform(range);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 
 // What each fill means for each role: rules that turn the random bits of elements into their values.
@@ -14,7 +15,8 @@ namespace assay {
 /// What a rule may depend on beside an element's bits and index.
 struct FillRequest {
   DType dtype = DType::F32;
-  FillSpec fill;
+  FillKind kind = FillKind::Normal;
+  std::optional<double> value;  ///< of `constant`
   FillDomain domain;
   std::int64_t numel = 0;
   std::int64_t chosen = 0;  ///< the element that gets what every tensor needs at least once

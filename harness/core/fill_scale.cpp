@@ -76,10 +76,10 @@ Rule<float> powers_of_two(Range range) {
 }
 
 Rule<float> constant(const FillRequest& request, Range range) {
-  if (request.fill.kind == FillKind::Zero || !request.fill.value) {
+  if (request.kind == FillKind::Zero || !request.value) {
     return always(static_cast<float>(std::clamp(0x1p-4, range.lo, range.hi)));
   }
-  const double value = *request.fill.value;
+  const double value = *request.value;
   const double largest = request.dtype == DType::F16 ? 65504 : 0x1.fffffep127;
   const double smallest = request.dtype == DType::F16 ? 0x1p-24 : 0x1p-149;
   if (!(value >= smallest) || !(value <= largest)) {
@@ -94,7 +94,7 @@ float clamp_to(Range range, double value) {
 }
 
 Rule<float> constant_zero_point(const FillRequest& request, Range range) {
-  const double value = request.fill.value.value_or(clamp_to(range, 3));
+  const double value = request.value.value_or(clamp_to(range, 3));
   if (!(value >= range.lo) || !(value <= range.hi)) {
     throw Error(fmt::format("fill constant: a zero point must be between {} and {}, got {}", range.lo,
                             range.hi, value));
@@ -106,7 +106,7 @@ Rule<float> constant_zero_point(const FillRequest& request, Range range) {
 
 Rule<float> scale_rule(const FillRequest& request) {
   const Range range = scale_range(request);
-  switch (request.fill.kind) {
+  switch (request.kind) {
     case FillKind::Ties:
       return powers_of_two(range);
     case FillKind::Saturate:
@@ -127,8 +127,8 @@ Rule<float> float_zero_point_rule(const FillRequest& request) {
     throw Error(
         fmt::format("filling float zero points: [{}, {}] is no range within +-2^20", range.lo, range.hi));
   }
-  if (request.fill.kind == FillKind::Zero) return always(clamp_to(range, 0));
-  if (request.fill.kind == FillKind::Constant) return constant_zero_point(request, range);
+  if (request.kind == FillKind::Zero) return always(clamp_to(range, 0));
+  if (request.kind == FillKind::Constant) return constant_zero_point(request, range);
   const auto lowest = static_cast<std::int64_t>(std::ceil(range.lo * 16));
   const auto highest = static_cast<std::int64_t>(std::floor(range.hi * 16));
   if (lowest > highest) return always(static_cast<float>(range.lo));

@@ -1,0 +1,85 @@
+#include "harness/core/parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace assay {
+namespace {
+
+/// How often each index was visited.
+std::vector<int> visits(std::int64_t count, std::int64_t grain) {
+  std::vector<int> seen(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)), 0);
+  parallel_for(count, grain, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) ++seen[static_cast<std::size_t>(i)];
+  });
+  return seen;
+}
+
+TEST(ParallelTest, EveryIndexIsVisitedOnce) {
+  for (const std::int64_t count : {1, 2, 3, 7, 64, 1000, 1001}) {
+    for (const std::int64_t grain : {0, 1, 3, 64, 5000}) {
+      EXPECT_EQ(visits(count, grain), std::vector<int>(static_cast<std::size_t>(count), 1))
+          << count << " by " << grain;
+    }
+  }
+}
+
+TEST(ParallelTest, NothingIsCalledForAnEmptyRange) {
+  int calls = 0;
+  parallel_for(0, 1, [&](std::int64_t, std::int64_t) { ++calls; });
+  parallel_for(-3, 1, [&](std::int64_t, std::int64_t) { ++calls; });
+  EXPECT_EQ(calls, 0);
+}
+
+TEST(ParallelTest, NoChunkIsShorterThanTheGrain) {
+  std::mutex mutex;
+  std::int64_t shortest = 1 << 30;
+  parallel_for(1000, 300, [&](std::int64_t first, std::int64_t last) {
+    const std::scoped_lock lock(mutex);
+    shortest = std::min(shortest, last - first);
+  });
+  EXPECT_GE(shortest, 300);
+}
+
+TEST(ParallelTest, AnExceptionIsRethrownAfterAllChunksHaveEnded) {
+  std::atomic<int> ended = 0;
+  const auto body = [&](std::int64_t first, std::int64_t) {
+    ++ended;
+    if (first == 0) throw std::runtime_error("first chunk");
+  };
+  try {
+    parallel_for(1000, 1, body);
+    FAIL() << "the exception was lost";
+  } catch (const std::runtime_error& error) {
+    EXPECT_EQ(std::string(error.what()), "first chunk");
+  }
+  const int after = ended;
+  parallel_for(1000, 1, [&](std::int64_t, std::int64_t) { --ended; });
+  EXPECT_EQ(ended, 0) << "not all of " << after << " chunks ran";
+}
+
+TEST(ParallelTest, AnExceptionOfTheLastChunkIsRethrownToo) {
+  EXPECT_THROW(parallel_for(1000, 1,
+                            [](std::int64_t, std::int64_t last) {
+                              if (last == 1000) throw std::runtime_error("last chunk");
+                            }),
+               std::runtime_error);
+}
+
+TEST(ParallelTest, CallsMayBeNested) {
+  std::atomic<int> total = 0;
+  parallel_for(4, 1, [&](std::int64_t first, std::int64_t last) {
+    parallel_for(100 * (last - first), 1,
+                 [&](std::int64_t a, std::int64_t b) { total += static_cast<int>(b - a); });
+  });
+  EXPECT_EQ(total, 400);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,65 @@
+#include "harness/core/tensor.h"
+
+#include "harness/core/error.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace assay {
+namespace {
+
+template <class T>
+double round_trip(T value) {
+  HostTensor tensor(DTypeOf<T>::value, {3});
+  tensor.as<T>()[1] = value;
+  EXPECT_EQ(tensor.at(0), 0);
+  EXPECT_EQ(tensor.at(2), 0);
+  return tensor.at(1);
+}
+
+TEST(HostTensorTest, ElementsAreWidenedFromEveryDType) {
+  EXPECT_EQ(round_trip<float>(-1.5F), -1.5);
+  EXPECT_EQ(round_trip<Half>(to_half(0.25F)), 0.25);
+  EXPECT_EQ(round_trip<std::int32_t>(-2147483647), -2147483647.0);
+  EXPECT_EQ(round_trip<std::int16_t>(-32768), -32768.0);
+  EXPECT_EQ(round_trip<std::int8_t>(-128), -128.0);
+  EXPECT_EQ(round_trip<std::uint8_t>(255), 255.0);
+  EXPECT_EQ(round_trip<double>(1e300), 1e300);
+  EXPECT_EQ(round_trip<std::int64_t>(1LL << 40), 0x1p40);
+}
+
+TEST(HostTensorTest, ANewTensorHasTheBytesOfItsElements) {
+  const HostTensor tensor(DType::F16, {2, 3});
+  EXPECT_EQ(tensor.numel(), 6);
+  EXPECT_EQ(tensor.bytes().size(), 12U);
+  EXPECT_EQ(tensor.shape(), (Shape{2, 3}));
+}
+
+TEST(HostTensorTest, ADefaultTensorIsEmpty) {
+  const HostTensor tensor;
+  EXPECT_EQ(tensor.numel(), 0);
+  EXPECT_TRUE(tensor.bytes().empty());
+  EXPECT_TRUE(tensor.as<float>().empty());
+}
+
+TEST(HostTensorTest, ReadingAsAnotherTypeIsAMistake) {
+  HostTensor tensor(DType::I8, {4});
+  EXPECT_NO_THROW(tensor.as<std::int8_t>());
+  EXPECT_THROW(tensor.as<std::uint8_t>(), std::logic_error);
+  EXPECT_THROW(std::as_const(tensor).as<float>(), std::logic_error);
+}
+
+TEST(HostTensorTest, AnElementPastTheEndIsAMistake) {
+  const HostTensor tensor(DType::I8, {4});
+  EXPECT_THROW(tensor.at(4), std::logic_error);
+  EXPECT_THROW(tensor.at(-1), std::logic_error);
+}
+
+TEST(HostTensorTest, AnImpossibleShapeIsRefused) {
+  EXPECT_THROW(HostTensor(DType::I8, {4, 0}), Error);
+  EXPECT_THROW(HostTensor(DType::I8, {1LL << 41}), Error);
+}
+
+}  // namespace
+}  // namespace assay
