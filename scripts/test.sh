@@ -46,7 +46,7 @@ run_tests() {
   # Neither a run without a summary nor a failure that the summary does not show may pass.
   ((status == 0 || bad > 0)) || bad=1 all=$((all > 0 ? all : 1))
   skipped=$(grep -cE '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .*\*\*\*Skipped' "$log") || true
-  ((skipped == 0)) || say "$skipped tests were skipped and count as neither passed nor failed."
+  ((skipped == 0)) || say "Skipped, hence neither passed nor failed: $skipped"
   passed=$((passed + all - bad - skipped))
   failed=$((failed + bad))
 }
