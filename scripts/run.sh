@@ -4,7 +4,7 @@
 #
 #   scripts/run.sh [arguments of `assay run`]
 #
-# Arguments are added to ours; a --tier or --out given here replaces ours. Paths are relative to the
+# Case files given here replace cases/, a --tier or --out given here replaces ours. Paths are relative to the
 # repository's root. The exit code is assay's own: 0 fine, 1 failures, 2 usage, 3 infrastructure, 77 no device.
 # When the machine cannot be prepared or the build fails it is 3 too: no verdict on any op was reached.
 set -euo pipefail
@@ -27,4 +27,4 @@ build_preset release assay || exit 3
 defaults=()
 given --tier "$@" || defaults+=(--tier smoke --tier ci)
 given --out "$@" || defaults+=(--out assay-out)
-exec build/release/assay run cases "${defaults[@]}" "$@"
+exec build/release/assay run "$@" "${defaults[@]}"
