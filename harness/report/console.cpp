@@ -46,6 +46,7 @@ Console::Console(std::ostream& out, std::ostream& log, ConsoleOptions options)
 }
 
 void Console::run(const RunInfo& info) {
+  header_shown_ = true;
   const DeviceInfo& device = info.device;
   out_ << painted("assay " + printable(info.version), Ink::Bold, options_.color) << "  run "
        << printable(info.run_id) << '\n';
@@ -140,6 +141,10 @@ void Console::end() {
 
 void Console::summary(const RunReport& report, const std::filesystem::path& directory) {
   clear_progress();
+  if (!header_shown_) {  // a report that is read back
+    run(report.run);
+    out_ << '\n';
+  }
   if (const std::string table = perf_table(report, options_.color); !table.empty()) {
     out_ << painted("PERF", Ink::Bold, options_.color)
          << "  median with the half width of its interval; time as a multiple of the group's first row\n"

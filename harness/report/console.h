@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
-#include <map>
 #include <string>
 
 namespace assay {
@@ -34,8 +33,8 @@ class Console final : public RunListener {
   /// Removes the progress line.
   void end() override;
 
-  /// The PERF table, the failures once more in a line each, the totals by status with their reasons, and
-  /// where the reports are (`directory` may be empty).
+  /// The header, unless run() showed it; the PERF table, the failures once more in a line each, the totals by
+  /// status with their reasons, and where the reports are (`directory` may be empty).
   void summary(const RunReport& report, const std::filesystem::path& directory);
 
  private:
@@ -53,6 +52,7 @@ class Console final : public RunListener {
   double started_ = 0;
   double last_progress_ = 0;
   bool progress_shown_ = false;
+  bool header_shown_ = false;
 };
 
 }  // namespace assay

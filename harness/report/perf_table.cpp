@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace assay {
@@ -38,15 +39,42 @@ std::string heading_of(const CaseInfo& info) {
   return printable(heading);
 }
 
+// Where rows of one group would look the same, what else their cases differ in tells them apart.
+std::string long_heading_of(const CaseInfo& info) {
+  return heading_of(info) + printable("  (" + info.name + ", " + info.fill + ")");
+}
+
+std::string row_key(const CaseInfo& info) {
+  return heading_of(info) + '\n' + info.impl + '\n' + info.tune + '\n' + info.forms;
+}
+
+std::vector<const Record*> perf_records(const RunReport& report) {
+  std::vector<const Record*> records;
+  for (const Record& record : report.records) {
+    if (record.info.mode == "perf") records.push_back(&record);
+  }
+  return records;
+}
+
+std::set<std::string> ambiguous_headings(const std::vector<const Record*>& records) {
+  std::set<std::string> seen, ambiguous;
+  for (const Record* record : records) {
+    if (!seen.insert(row_key(record->info)).second) ambiguous.insert(heading_of(record->info));
+  }
+  return ambiguous;
+}
+
 std::vector<Group> groups_of(const RunReport& report) {
+  const std::vector<const Record*> records = perf_records(report);
+  const std::set<std::string> ambiguous = ambiguous_headings(records);
   std::vector<Group> groups;
   std::map<std::string, std::size_t> index;
-  for (const Record& record : report.records) {
-    if (record.info.mode != "perf") continue;
-    const std::string heading = heading_of(record.info);
+  for (const Record* record : records) {
+    std::string heading = heading_of(record->info);
+    if (ambiguous.contains(heading)) heading = long_heading_of(record->info);
     const auto [at, is_new] = index.try_emplace(heading, groups.size());
     if (is_new) groups.push_back({.heading = heading});
-    groups[at->second].records.push_back(&record);
+    groups[at->second].records.push_back(record);
   }
   return groups;
 }

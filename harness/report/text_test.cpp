@@ -60,7 +60,8 @@ TEST(Shortest, ReadsAsAPersonWouldWriteIt) {
 
 TEST(Shortest, ReadsBackAsTheSameFloat) {
   for (const float value : {1.0F / 3, 1e-40F, 3.4028235e38F, -7.0F / 1024, 16777216.0F}) {
-    EXPECT_EQ(std::strtof(shortest(static_cast<double>(value)).c_str(), nullptr), value) << shortest(static_cast<double>(value));
+    EXPECT_EQ(std::strtof(shortest(static_cast<double>(value)).c_str(), nullptr), value)
+        << shortest(static_cast<double>(value));
   }
 }
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <string_view>
-#include <utility>
 
 namespace assay {
 namespace {
@@ -28,30 +27,27 @@ std::string extent(const AccuracyResult& a) {
          significant(percent, 2) + " %)";
 }
 
-// "" when the metric needs more than a place.
-std::string what_of_metric(const std::string& metric) {
-  using Words = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array sentences = {
-      Words{"wrong_value", "wrong value at"},
-      Words{"unwritten", "never written:"},
-      Words{"write_out_of_bounds", "write outside the tensor's data:"},
-      Words{"depends_on_padding", "the answer depends on what is in the padding, first at"},
-      Words{"depends_on_old_output", "the answer depends on what the output held before, first at"},
-      Words{"nondeterministic", "two runs gave different answers, first at"},
-      Words{"input_modified", "an input was changed by the run:"},
-  };
-  for (const auto& [name, sentence] : sentences) {
-    if (name == metric) return std::string(sentence);
-  }
-  return "";
-}
+constexpr std::array metric_table = {
+    MetricWords{"wrong_value", "wrong value", "wrong value at"},
+    MetricWords{"unwritten", "elements never written", "never written:"},
+    MetricWords{"write_out_of_bounds", "write out of bounds", "write outside the data of"},
+    MetricWords{"depends_on_padding", "depends on padding", "depends on what is in the padding, first at"},
+    MetricWords{"depends_on_old_output", "depends on the output's old content",
+                "depends on what the output held before, first at"},
+    MetricWords{"nondeterministic", "not deterministic", "two runs gave different answers, first at"},
+    MetricWords{"input_modified", "input modified", "an input was changed by the run:"},
+    MetricWords{"too_many_flips", "too many flips", ""},
+    MetricWords{"all_zeros", "all zeros would pass", ""},
+    MetricWords{"constant", "a constant would pass", ""},
+    MetricWords{"copied_input", "a copy of the input would pass", ""},
+    MetricWords{"shifted", "a shifted answer would pass", ""},
+};
 
-std::string trivial_answer(const std::string& metric) {
-  if (metric == "all_zeros") return "an answer of all zeros";
-  if (metric == "constant") return "the best constant";
-  if (metric == "copied_input") return "a copy of the input";
-  if (metric == "shifted") return "the answer shifted by one element";
-  return "";
+MetricWords words_of(const std::string& metric) {
+  for (const MetricWords& words : metric_table) {
+    if (words.metric == metric) return words;
+  }
+  return {metric, metric, metric};
 }
 
 void add_line(std::string& text, std::string_view label, std::string_view value) {
@@ -65,7 +61,7 @@ void add_line(std::string& text, std::string_view label, std::string_view value)
 
 std::string error_of(const AccuracyResult& a) {
   if (a.mismatches == 0 || a.max_abs_err == 0) return "";
-  std::string text = "at most " + significant(a.max_abs_err, 6);
+  std::string text = "largest " + significant(a.max_abs_err, 6);
   if (a.bound > 0 && std::isfinite(a.err_over_bound)) {
     text += ", " + significant(a.err_over_bound, 3) + " times the bound";
   }
@@ -74,20 +70,20 @@ std::string error_of(const AccuracyResult& a) {
 
 }  // namespace
 
+std::span<const MetricWords> known_metrics() {
+  return metric_table;
+}
+
 std::string describe(const AccuracyResult& a) {
   if (a.metric.empty()) return "";
-  if (const std::string what = what_of_metric(a.metric); !what.empty()) {
-    return what + " " + place(a) + values(a) + extent(a);
-  }
-  if (const std::string answer = trivial_answer(a.metric); !answer.empty()) {
-    return answer + " would pass for " + a.output + " too: this case proves nothing";
-  }
+  const MetricWords words = words_of(a.metric);
+  if (!words.sentence.empty()) return std::string(words.sentence) + " " + place(a) + values(a) + extent(a);
   if (a.metric == "too_many_flips") {
     return std::to_string(a.flips) + " elements of " + a.output +
            " are off by one beside a rounding tie, about " + significant(a.expected_flips, 3) +
            " were expected";
   }
-  return a.metric + " at " + place(a) + values(a) + extent(a);
+  return std::string(words.name) + " as " + a.output + " too: this case proves nothing";
 }
 
 std::string failure_text(const Record& record) {
@@ -95,10 +91,12 @@ std::string failure_text(const Record& record) {
   if (!record.info.mode.empty()) text += " (" + printable(record.info.mode) + ")";
   const SourceLocation& where = record.info.where;
   if (!where.file.empty()) add_line(text, "at", where.file + ":" + std::to_string(where.line));
-  std::string what;
-  if (record.accuracy) what = describe(*record.accuracy);
-  add_line(text, "what", what);
-  if (record.reason != what) add_line(text, "why", record.reason);
+  if (record.accuracy) {
+    const AccuracyResult& a = *record.accuracy;
+    // The reason tells the figures already, of every finding: beside it the name is enough.
+    add_line(text, "what", record.reason.empty() ? describe(a) : words_of(a.metric).name);
+  }
+  add_line(text, "why", record.reason);
   if (record.accuracy) {
     add_line(text, "error", error_of(*record.accuracy));
     add_line(text, "map", record.accuracy->tile_map);
