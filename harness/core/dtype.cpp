@@ -18,11 +18,10 @@ constexpr Names<8> dtype_names{"f32", "f16", "i32", "i16", "i8", "u8", "f64", "i
 
 /// `value >> shift`, the bits that fall out rounded to nearest even. 1 <= shift <= 31.
 std::uint32_t shift_right_rne(std::uint32_t value, int shift) {
-  const std::uint32_t kept = value >> shift;
-  const std::uint32_t rest = value & ((1U << shift) - 1);
-  const std::uint32_t half = 1U << (shift - 1);
-  const bool up = rest > half || (rest == half && (kept & 1U) != 0);
-  return kept + (up ? 1U : 0U);
+  const std::uint32_t below_half = (1U << (shift - 1)) - 1;
+  const std::uint32_t is_odd =
+      value >> shift & 1U;  // an odd result rounds up from half on, an even one above it
+  return (value + below_half + is_odd) >> shift;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace assay {
 namespace {
 
 using namespace fill_test;
+using testing::ElementsAre;
 
 TEST(FillTest, NamesParseBackToTheirFill) {
   for (const FillKind kind : all_kinds) EXPECT_EQ(parse_fill(name_of(kind)), kind);
@@ -41,6 +42,38 @@ TEST(FillTest, ElementsComputedOneByOneAreThoseOfTheWholeTensor) {
       ASSERT_EQ(std::bit_cast<std::uint32_t>(got), std::bit_cast<std::uint32_t>(expected)) << name_of(kind);
     }
   }
+}
+
+/// The first four elements' bits; a change of the mapping changes all published input hashes.
+std::vector<std::uint32_t> first_bits(FillKind kind, FillRole role = FillRole::Data) {
+  const HostTensor tensor = make_filled(DType::F32, {4}, {.kind = kind}, {.role = role}, key);
+  std::vector<std::uint32_t> bits;
+  for (const float value : tensor.as<float>()) bits.push_back(std::bit_cast<std::uint32_t>(value));
+  return bits;
+}
+
+TEST(FillTest, FloatsHaveTheBitsThatTheyAlwaysHad) {
+  EXPECT_THAT(first_bits(FillKind::Normal), ElementsAre(0xbfc35b6fU, 0xbfb7d69bU, 0xbe47c833U, 0xbf3425c5U));
+  EXPECT_THAT(first_bits(FillKind::Uniform), ElementsAre(0xbf69098cU, 0x3ee78a1cU, 0xbf7748b2U, 0x3f07c48aU));
+  EXPECT_THAT(first_bits(FillKind::Ties), ElementsAre(0x3f200000U, 0xc08c0000U, 0x3ea00000U, 0xc0740000U));
+  EXPECT_THAT(first_bits(FillKind::Saturate),
+              ElementsAre(0x4440d9d8U, 0xc41b599eU, 0x448ee2f1U, 0x448f8dddU));
+  EXPECT_THAT(first_bits(FillKind::Wide), ElementsAre(0xc0a10ea5U, 0xba333607U, 0xc03a385aU, 0xbafd8f98U));
+  EXPECT_THAT(first_bits(FillKind::Outlier), ElementsAre(0xbd9c4926U, 0xbd931216U, 0xbc1fd35dU, 0xbd101e37U));
+  EXPECT_THAT(first_bits(FillKind::Normal, FillRole::Scale),
+              ElementsAre(0x3d24d087U, 0x3c1a199bU, 0x3d3f5d1cU, 0x3c3fbec8U));
+  EXPECT_THAT(first_bits(FillKind::Ties, FillRole::Scale),
+              ElementsAre(0x3e000000U, 0x3d800000U, 0x3e000000U, 0x3d800000U));
+  EXPECT_THAT(first_bits(FillKind::Wide, FillRole::Scale),
+              ElementsAre(0x3da4d087U, 0x3b1a199bU, 0x3dbf5d1cU, 0x3bbfbec8U));
+}
+
+TEST(FillTest, IntegersHaveTheValuesThatTheyAlwaysHad) {
+  const auto first = [](FillKind kind) { return values(DType::I8, kind, {}, 8); };
+  EXPECT_THAT(first(FillKind::Normal), ElementsAre(-66, -62, -9, -31, 3, -63, 62, 84));
+  EXPECT_THAT(first(FillKind::Uniform), ElementsAre(11, -71, 4, -61, 50, -96, 125, 92));
+  EXPECT_THAT(first(FillKind::Saturate), ElementsAre(-128, 127, 4, -61, 127, -96, -128, 92));
+  EXPECT_THAT(first(FillKind::Outlier), ElementsAre(-2, -3, 0, -128, 0, -4, 3, 3));
 }
 
 TEST(FillTest, SeedKeyAndTensorEachChangeTheData) {

@@ -177,7 +177,8 @@ class Reader {
   explicit Reader(const std::filesystem::path& file) {
     std::error_code error;
     const auto status = std::filesystem::status(file, error);
-    if (!std::filesystem::exists(status)) refuse("there is no such file");
+    if (status.type() == std::filesystem::file_type::not_found) refuse("there is no such file");
+    if (status.type() == std::filesystem::file_type::none) refuse(error.message());
     if (!std::filesystem::is_regular_file(status)) refuse("it is not a regular file");
     stream_.open(file, std::ios::binary);
     left_ = std::filesystem::file_size(file, error);
@@ -253,8 +254,8 @@ HostTensor read_tensor(Reader& reader) {
 
 std::string header_text(const HostTensor& tensor) {
   std::string dims;
-  for (const std::int64_t dim : tensor.shape()) dims += fmt::format("{}, ", dim);
-  if (tensor.shape().size() > 1) dims.resize(dims.size() - 2);
+  for (const std::int64_t dim : tensor.shape()) dims += fmt::format("{}{}", dims.empty() ? "" : ", ", dim);
+  if (tensor.shape().size() == 1) dims += ',';  // a tuple of one
   std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
                                        code_of_dtype(tensor.dtype()), dims);
   const std::size_t before = magic.size() + 4;  // version and length

@@ -35,17 +35,38 @@ void fill_bytes(std::span<std::byte> bytes, Poison poison, std::uint64_t first_o
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = poison_byte(poison, first_offset + i);
 }
 
-/// Copies the rows (elements of equal n, c, h) [first, last) between the logical tensor and memory.
+/// The rows (elements of equal n, c, h) of a tensor, counted in an order that stays in one region of memory:
+/// where channels lie inside a row, all channels of a row before the next row.
+struct RowOrder {
+  explicit RowOrder(const Physical& physical)
+      : dims(physical.dims()), channels_inside(physical.strides()[1].lane < physical.strides()[2].lane) {}
+
+  struct Row {
+    std::int64_t n, c, h;
+  };
+  Row operator[](std::int64_t i) const {
+    const std::int64_t inner = channels_inside ? dims.c : dims.h;
+    const std::int64_t outer = channels_inside ? dims.h : dims.c;
+    const std::int64_t a = i / inner % outer, b = i % inner, n = i / inner / outer;
+    return channels_inside ? Row{n, b, a} : Row{n, a, b};
+  }
+
+  Dims dims;
+  bool channels_inside;
+};
+
+/// Copies the rows [first, last) between the logical tensor and memory.
 template <std::size_t Size, bool ToMemory, class Logical, class Memory>
 void copy_rows(Logical* logical, Memory* memory, const Physical& physical, std::int64_t first,
                std::int64_t last) {
   const Dims& dims = physical.dims();
+  const RowOrder rows(physical);
   const Physical::Stride along = physical.strides()[3];
-  for (std::int64_t row = first; row < last; ++row) {
-    const std::int64_t plane = row / dims.h;
-    const std::int64_t start = physical.offset(plane / dims.c, plane % dims.c, row % dims.h, 0);
+  for (std::int64_t i = first; i < last; ++i) {
+    const auto [n, c, h] = rows[i];
+    const std::int64_t row = (n * dims.c + c) * dims.h + h;
     auto* row_logical = logical + row * dims.w * static_cast<std::int64_t>(Size);
-    auto* row_memory = memory + start * static_cast<std::int64_t>(Size);
+    auto* row_memory = memory + physical.offset(n, c, h, 0) * static_cast<std::int64_t>(Size);
     for (std::int64_t w = 0; w < dims.w; ++w) {
       auto* in_logical = row_logical + w * static_cast<std::int64_t>(Size);
       auto* in_memory = row_memory + along.at(w) * static_cast<std::int64_t>(Size);

@@ -57,8 +57,8 @@ std::vector<std::byte> plainly_packed(const HostTensor& tensor, const Physical& 
   const Dims& d = physical.dims();
   const std::size_t size = size_of(tensor.dtype());
   for (std::int64_t i = 0; i < tensor.numel(); ++i) {
-    const std::vector<std::int64_t> at = coordinates({d.n, d.c, d.h, d.w}, i);
-    const auto offset = static_cast<std::size_t>(physical.offset(at[0], at[1], at[2], at[3]));
+    const std::int64_t w = i % d.w, h = i / d.w % d.h, c = i / d.w / d.h % d.c, n = i / d.w / d.h / d.c;
+    const auto offset = static_cast<std::size_t>(physical.offset(n, c, h, w));
     std::memcpy(data.data() + offset * size, tensor.bytes().data() + static_cast<std::size_t>(i) * size,
                 size);
   }

@@ -50,11 +50,7 @@ class Params {
 /// Declares one parameter of an op: its type, what it may be, its default. Built by the functions below, read
 /// by the case loader (errors), `assay ops` and `assay schema` (documentation).
 struct ParamSpec {
-// GCC 12 takes a scoped enumerator for one that hides the alias assay::Shape.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
   enum class Kind : std::uint8_t { Shape, Integer, Number, Boolean, Choice, Ints, QParams };
-#pragma GCC diagnostic pop
 
   std::string name;
   Kind kind = Kind::Integer;
