@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <string_view>
 #include <vector>
 
 namespace assay {
@@ -12,6 +13,16 @@ std::string fill_text(const FillSpec& fill) {
   if (fill.kind == FillKind::Npy) return "npy:" + fill.file;
   if (fill.value) return fmt::format("{}:{}", name_of(fill.kind), *fill.value);
   return std::string(name_of(fill.kind));
+}
+
+/// A word of a shell command line, quoted where a shell would take it apart.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view plain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+-:=,@%";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace
@@ -42,8 +53,8 @@ CaseInfo case_info(const Case& one, Mode mode) {
 }
 
 std::string repro_line(const CaseInfo& info, const std::string& options) {
-  return fmt::format("assay run {} --filter '{}' --mode {}{}{}", info.where.file, info.id, info.mode,
-                     options.empty() ? "" : " ", options);
+  return fmt::format("assay run {} --filter '{}' --mode {}{}{}", shell_word(info.where.file), info.id,
+                     info.mode, options.empty() ? "" : " ", options);
 }
 
 }  // namespace assay

@@ -1,20 +1,24 @@
 #include "harness/engine/data_set.h"
 
-#include "harness/core/hash.h"
 #include "harness/core/error.h"
+#include "harness/core/hash.h"
 #include "harness/core/npy.h"
 #include "harness/engine/stopwatch.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <stdexcept>
+
 namespace assay {
 namespace {
 
-HostTensor read_input(const TensorSpec& spec, const std::string& file) {
+/// `doing` says what the file is for: "filling 'x'".
+HostTensor read_tensor(const TensorSpec& spec, const std::string& file, const std::string& doing) {
   HostTensor tensor = read_npy(file);
   if (tensor.dtype() != spec.dtype || tensor.shape() != spec.shape) {
-    throw Error(fmt::format("filling '{}' from {}: the file holds {} {}, the case needs {} {}", spec.name,
-                            file, name_of(tensor.dtype()), to_string(tensor.shape()), name_of(spec.dtype),
+    throw Error(fmt::format("{} from {}: the file holds {} {}, the case needs {} {}", doing, file,
+                            name_of(tensor.dtype()), to_string(tensor.shape()), name_of(spec.dtype),
                             to_string(spec.shape)));
   }
   return tensor;
@@ -28,11 +32,20 @@ std::vector<HostTensor> make_inputs(const Case& one) {
     if (!spec.is_input()) continue;
     const FillSpec& fill = one.fills.at(spec.name);
     inputs.push_back(fill.kind == FillKind::Npy
-                         ? read_input(spec, fill.file)
+                         ? read_tensor(spec, fill.file, fmt::format("filling '{}'", spec.name))
                          : make_filled(spec.dtype, spec.shape, fill, spec.domain,
                                        {one.seed, key, static_cast<std::uint32_t>(i)}));
   }
   return inputs;
+}
+
+/// A reference that breaks its contract would be read past its end further on.
+void check_outputs(const Case& one, const std::vector<Expected>& expected) {
+  const auto outputs = std::count_if(one.tensors.begin(), one.tensors.end(),
+                                     [](const TensorSpec& spec) { return !spec.is_input(); });
+  if (static_cast<std::size_t>(outputs) == expected.size()) return;
+  throw std::logic_error(fmt::format("the reference of {} gave {} outputs, the op declares {}", one.op->name,
+                                     expected.size(), outputs));
 }
 
 /// Values that the case's author supplies replace the reference's; bounds stay the reference's.
@@ -41,7 +54,10 @@ void take_expected_files(const Case& one, std::vector<Expected>& expected) {
   for (const TensorSpec& spec : one.tensors) {
     if (spec.is_input()) continue;
     const auto file = one.expected_files.find(spec.name);
-    if (file != one.expected_files.end()) expected[output].values = read_input(spec, file->second);
+    if (file != one.expected_files.end()) {
+      expected[output].values =
+          read_tensor(spec, file->second, fmt::format("taking the expected values of '{}'", spec.name));
+    }
     ++output;
   }
 }
@@ -55,6 +71,7 @@ DataSet make_data_set(const Case& one) {
   const Stopwatch watch;
   data.expected = one.op->reference(one.params, data.inputs);
   data.reference_ms = watch.ms();
+  check_outputs(one, data.expected);
   take_expected_files(one, data.expected);
   return data;
 }

@@ -3,6 +3,7 @@
 #include "harness/engine/accuracy.h"
 #include "harness/engine/case_info.h"
 #include "harness/engine/dump.h"
+#include "harness/engine/judge.h"
 #include "harness/engine/measurement.h"
 #include "harness/engine/stopwatch.h"
 
@@ -54,10 +55,17 @@ struct Row {
   Record record;
   Stopwatch watch;
   std::optional<Program> program;
-  std::unique_ptr<Experiment> experiment;
-  std::vector<HostTensor> outputs;
-  bool recorded = false;
+  std::uint32_t guard = gpu::guard_bytes;  ///< around the data while the row is judged
+  std::unique_ptr<Experiment> experiment;  ///< mode perf: what is timed, without guards
+  std::vector<HostTensor> outputs;         ///< mode perf: of that experiment, accepted by the reference
+  std::int64_t validation_messages = 0;    ///< while it was judged
 };
+
+std::vector<std::string> names_of(std::span<const TensorSpec> tensors) {
+  std::vector<std::string> names;
+  for (const TensorSpec& spec : tensors) names.push_back(spec.name);
+  return names;
+}
 
 class GroupRun {
  public:
@@ -80,7 +88,11 @@ class GroupRun {
       std::unique_ptr<Row> ready = run_row(row);
       if (ready) timed.push_back(std::move(ready));
     }
-    if (!timed.empty()) measure_rows(timed);
+    if (!lost()) {
+      measure_rows(timed);
+    } else {
+      for (const auto& row : timed) finish(*row, {Status::Missing, "not timed: " + lost_because_});
+    }
     return !lost();
   }
 
@@ -102,7 +114,7 @@ class GroupRun {
     row->one = planned.one;
     row->mode = planned.mode;
     row->record.info = case_info(*planned.one, planned.mode);
-    messages_before_ = messages();
+    take_messages();
     listener_.begin(row->record.info);
     if (const auto outcome = plan(*row)) {
       finish(*row, *outcome);
@@ -112,6 +124,7 @@ class GroupRun {
       finish(*row, *outcome);
       return nullptr;
     }
+    row->validation_messages = take_messages();
     const bool passed = row->record.status == Status::Pass;
     if (row->mode == Mode::Perf && passed) return row;
     finish(*row, {row->record.status, row->record.reason});
@@ -133,27 +146,56 @@ class GroupRun {
       if (unsupported) return;
       const BuildContext context{one.params, one.tensors, one.forms, device_.info(), one.tune};
       row.program = one.impl->build(context);
-      unsupported =
-          gpu::unsupported(*row.program, physical_tensors(one), one.impl->needs, device_.info(), guard(row));
+      unsupported = beyond_device(row);
     });
     if (failure) return failure;
     if (unsupported) return Outcome{Status::Unsupported, *unsupported};
     return std::nullopt;
   }
 
-  static std::uint32_t guard(const Row& row) { return row.mode == Mode::Perf ? 0 : gpu::guard_bytes; }
+  /// Why the row's program cannot run here. A row that is timed gives up its guards where they are what
+  /// does not fit.
+  std::optional<std::string> beyond_device(Row& row) const {
+    const Case& one = *row.one;
+    const auto reason = [&](std::uint32_t guard) {
+      return gpu::unsupported(*row.program, physical_tensors(one), one.impl->needs, device_.info(), guard,
+                              names_of(one.tensors));
+    };
+    const std::optional<std::string> guarded = reason(row.guard);
+    if (!guarded || row.mode != Mode::Perf || reason(0)) return guarded;
+    row.guard = 0;
+    return std::nullopt;
+  }
 
   void judge_row(Row& row) {
     const DataSet& data = data_for(*row.one);
-    row.experiment =
-        std::make_unique<Experiment>(device_, shaders_, *row.one, *row.program, data.inputs, guard(row));
-    Assessment assessment = assess(*row.experiment, *row.one, data);
-    row.experiment->release();
+    Experiment experiment(device_, shaders_, *row.one, *row.program, data.inputs, row.guard);
+    const Assessment assessment = assess(experiment, *row.one, data);
+    experiment.release();
     if (options_.dump) dump_tensors(*options_.dump, *row.one, data, assessment);
     row.record.status = assessment.status;
     row.record.reason = assessment.reason;
     row.record.accuracy = assessment.result;
-    row.outputs = std::move(assessment.outputs);
+    if (row.mode == Mode::Perf && assessment.status == Status::Pass) prepare_timing(row, data);
+  }
+
+  /// What is timed has no guards, hence other code: its answer must be right too. It is that answer, bit
+  /// by bit, which every block of samples is held against.
+  void prepare_timing(Row& row, const DataSet& data) {
+    row.experiment = std::make_unique<Experiment>(device_, shaders_, *row.one, *row.program, data.inputs, 0U);
+    Observation seen = row.experiment->run(Poison::B, Poison::A);
+    row.experiment->release();
+    for (std::size_t i = 0; i < seen.outputs.size(); ++i) {
+      if (judge(data.expected[i], seen.outputs[i], row.one->tolerance.scale).pass) continue;
+      row.record.status = Status::Fail;
+      row.record.reason =
+          "the answer is right with guards around the data, but wrong without: no time is given";
+    }
+    if (!seen.trespasses.empty()) {
+      row.record.status = Status::Fail;
+      row.record.reason = seen.trespasses.front().reason;
+    }
+    row.outputs = std::move(seen.outputs);
   }
 
   /// The group's inputs and expected outputs, made when the first row needs them.
@@ -165,9 +207,14 @@ class GroupRun {
   void measure_rows(std::vector<std::unique_ptr<Row>>& rows) {
     std::vector<TimedCase> timed;
     for (const auto& row : rows) timed.push_back({row->one, row->experiment.get(), &row->outputs});
-    messages_before_ = messages();
+    take_messages();
     const std::vector<Measurement> measurements = measure(timed, options_.sampling);
-    for (std::size_t i = 0; i < rows.size(); ++i) finish_measured(*rows[i], measurements[i]);
+    // The rows of a group are timed together: nobody can tell whose program the messages are about.
+    const std::int64_t told = take_messages();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      rows[i]->validation_messages += told;
+      finish_measured(*rows[i], measurements[i]);
+    }
   }
 
   void finish_measured(Row& row, const Measurement& measurement) {
@@ -186,14 +233,14 @@ class GroupRun {
     row.record.status = outcome.status;
     row.record.reason = std::move(outcome.reason);
     apply_expectation(row);
-    row.record.validation_messages = messages() - messages_before_;
+    row.record.validation_messages = row.validation_messages + take_messages();
     if (row.record.validation_messages > 0) blame_validation(row);
     row.record.repro = repro_line(row.record.info, options_.repro_options);
     row.record.total_ms = row.watch.ms();
     if (loses_device(row.record.status))
       lost_because_ = fmt::format("the device was lost by {}", row.record.info.id);
-    row.experiment.reset();
     listener_.record(row.record);
+    row.experiment.reset();
   }
 
   void apply_expectation(Row& row) {
@@ -220,7 +267,11 @@ class GroupRun {
     row.record.perf.reset();
   }
 
-  std::int64_t messages() const { return options_.validation_messages ? options_.validation_messages() : 0; }
+  /// Validation messages since this was asked last.
+  std::int64_t take_messages() {
+    const std::int64_t now = options_.validation_messages ? options_.validation_messages() : 0;
+    return now - std::exchange(messages_before_, now);
+  }
 
   gpu::Device& device_;
   gpu::ShaderLibrary& shaders_;

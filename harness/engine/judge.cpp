@@ -36,7 +36,9 @@ double bound_of(const Expected& expected, std::int64_t index, double scale) {
   return expected.bound[static_cast<std::size_t>(index)] * scale;
 }
 
-double share_of_bound(const Expected& expected, std::int64_t index, double error, double scale) {
+/// The share of its bound that an element spent; infinity for a wrong element that has none.
+double share_spent(const Expected& expected, std::int64_t index, double error, bool accepted, double scale) {
+  if (expected.output_class != OutputClass::Bounded) return accepted ? 0 : infinity;
   if (error == 0) return 0;
   const double bound = bound_of(expected, index, scale);
   return bound > 0 ? error / bound : infinity;
@@ -62,14 +64,8 @@ void judge_element(const Expected& expected, const HostTensor& got, std::int64_t
     ++part.mismatches;
     if (!part.first_bad) part.first_bad = i;
   }
-  if (expected.output_class == OutputClass::Banded) {
-    if (accepted && value != want) ++part.flips;
-    if (!accepted) part.err_over_bound = infinity;
-    return;
-  }
-  const bool flushed = accepted && expected.output_class == OutputClass::Exact;
-  if (!flushed)
-    part.err_over_bound = std::max(part.err_over_bound, share_of_bound(expected, i, error, scale));
+  if (expected.output_class == OutputClass::Banded && accepted && value != want) ++part.flips;
+  part.err_over_bound = std::max(part.err_over_bound, share_spent(expected, i, error, accepted, scale));
 }
 
 void merge(Judgement& whole, const Judgement& part) {

@@ -35,12 +35,10 @@ class GpuSource : public SampleSource {
   }
 
   /// ns per program when programs overlap.
-  double throughput_ns(int batch) {
+  double throughput_ns(int warm, int batch) {
     std::vector<double> values;
     for (int i = 0; i < side_pass_repeats; ++i) {
-      values.push_back(
-          time({.warm = std::max(1, batch / 4), .batch = batch, .spacing = gpu::Spacing::Overlapped}) /
-          batch);
+      values.push_back(time({.warm = warm, .batch = batch, .spacing = gpu::Spacing::Overlapped}) / batch);
     }
     return median(values);
   }
@@ -113,7 +111,7 @@ Measurement describe(GpuSource& source, const TimedCase& timed, const Samples& s
   PerfResult& perf = measurement.perf;
   describe_samples(samples, perf);
   source.open_block();
-  perf.throughput_us = source.throughput_ns(samples.batch) / ns_per_us;
+  perf.throughput_us = source.throughput_ns(samples.warm, samples.batch) / ns_per_us;
   describe_shares(timed.experiment->executable().program(), source.dispatch_ns(), perf);
   measurement.verified = source.close_block();
   const Work work = timed.one->op->work(timed.one->params, timed.one->tensors);
@@ -147,7 +145,7 @@ std::vector<Measurement> measure(std::span<const TimedCase> cases, const Samplin
   const std::vector<Samples> samples = sample_interleaved(pointers, options);
   std::vector<Measurement> measurements;
   for (std::size_t i = 0; i < cases.size(); ++i)
-    measurements.push_back(describe(*sources[i], cases[i], samples[i]));
+    measurements.push_back(conclude(*sources[i], cases[i], samples[i]));
   return measurements;
 }
 

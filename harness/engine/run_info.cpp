@@ -89,17 +89,20 @@ RunInfo make_run_info(const RunSettings& settings, const DeviceInfo& device) {
 }
 
 std::string device_slug(std::span<const DeviceInfo> devices, std::size_t index) {
-  const auto shared_by_others = [&](const auto& text_of) {
-    const std::string own = text_of(devices[index]);
-    return std::count_if(devices.begin(), devices.end(),
-                         [&](const DeviceInfo& other) { return text_of(other) == own; }) > 1;
-  };
   const auto by_name = [](const DeviceInfo& device) { return slug(device.name); };
   const auto by_uuid = [](const DeviceInfo& device) {
     return slug(device.name) + "-" + device.uuid.substr(0, 8);
   };
-  if (!shared_by_others(by_name)) return by_name(devices[index]);
-  if (!shared_by_others(by_uuid)) return by_uuid(devices[index]);
+  // Whether another device goes, or may go, by this text.
+  const auto is_taken = [&](const std::string& text) {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      if (i != index && (by_name(devices[i]) == text || by_uuid(devices[i]) == text)) return true;
+    }
+    return false;
+  };
+  for (const std::string& text : {by_name(devices[index]), by_uuid(devices[index])}) {
+    if (!is_taken(text)) return text;
+  }
   return fmt::format("{}-{}", by_uuid(devices[index]), index);
 }
 

@@ -1,7 +1,10 @@
 #include "harness/engine/sampler.h"
 
+#include "harness/core/error.h"
 #include "harness/core/philox.h"
 #include "harness/engine/statistics.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,10 +15,18 @@
 namespace assay {
 namespace {
 
+constexpr double ns_per_s = 1e9;
 constexpr double units_per_sample = 50;
 constexpr double steady_ratio = 0.02;     // warm-up ends when two batches agree this well ...
 constexpr double warm_up_limit_s = 0.25;  // ... or after this long
+constexpr int warm_up_batches = 1000;     // ... or after so many, should the CPU's clock stand still
+constexpr double grown_ratio = 1.1;       // a batch longer than this is tried before it is sampled
 constexpr int max_batch = 20000;          // bounds the length of a command buffer
+constexpr int readings_per_sample = 10;   // a reading that is no time is taken again so often
+
+bool is_time(double ns) {
+  return std::isfinite(ns) && ns > 0;
+}
 
 /// One row while it is sampled.
 class Row {
@@ -32,7 +43,7 @@ class Row {
     std::vector<double> block;
     const double share_s = options_->budget_s / options_->min_blocks;
     do {
-      block.push_back(source_->time_batch(warm_, samples_.batch) / samples_.batch);
+      block.push_back(sample());
     } while (static_cast<int>(block.size()) < options_->samples_per_block &&
              options_->now_s() - started < share_s);
     samples_.verified = source_->close_block();
@@ -44,26 +55,56 @@ class Row {
   }
 
  private:
+  /// ns per program of one submission.
+  double sample() {
+    for (int i = 0; i < readings_per_sample; ++i) {
+      const double ns = source_->time_batch(samples_.warm, samples_.batch);
+      if (is_time(ns)) return ns / samples_.batch;
+    }
+    throw Error(fmt::format(
+        "timing {} programs a submission: the clock gave no positive time {} times in a row, so it stands "
+        "still, runs backwards or is too coarse for this device",
+        samples_.batch, readings_per_sample));
+  }
+
   /// Finds the batch length, then repeats batches until the clock is steady.
   void warm_up() {
     const double started = options_->now_s();
-    double per_program = source_->time_batch(1, 1);
-    choose_batch(per_program);
-    for (double previous = 0; options_->now_s() - started < warm_up_limit_s;) {
-      previous = std::exchange(per_program, source_->time_batch(warm_, samples_.batch) / samples_.batch);
-      choose_batch(per_program);
-      if (std::fabs(per_program - previous) <= steady_ratio * previous) return;
+    double previous = 0;
+    for (int i = 0; i < warm_up_batches; ++i) {
+      const double submitted = options_->now_s();
+      const double reading = source_->time_batch(samples_.warm, samples_.batch);
+      const double wall_ns = (options_->now_s() - submitted) * ns_per_s;
+      const double per_program = is_time(reading) ? reading / samples_.batch : 0;
+      const bool grows = choose_batch(per_program, longest_program(reading, wall_ns));
+      const bool steady = previous > 0 && std::fabs(per_program - previous) <= steady_ratio * previous;
+      if ((steady && !grows) || options_->now_s() - started >= warm_up_limit_s) return;
+      previous = per_program;
     }
   }
 
-  void choose_batch(double per_program_ns) {
+  /// What a program takes at most: as the device's clock tells where it sees enough of the batch, else all
+  /// of the time that the submission took on the CPU's.
+  double longest_program(double reading_ns, double wall_ns) const {
+    const bool seen = is_time(reading_ns) && options_->timer_unit_ns > 0 &&
+                      reading_ns >= units_per_sample * options_->timer_unit_ns;
+    return seen ? reading_ns / samples_.batch
+                : std::max(is_time(reading_ns) ? reading_ns : 0, wall_ns) / (samples_.warm + samples_.batch);
+  }
+
+  /// Whether the new batch is clearly longer than the one that it was chosen by.
+  bool choose_batch(double per_program_ns, double longest_program_ns) {
     const double wanted = std::max(options_->sample_target_ns, units_per_sample * options_->timer_unit_ns);
-    const double per_program = std::max(per_program_ns, 1.0);
-    const double longest =
-        options_->max_submission_ns / per_program / 1.25;  // a quarter more for warm programs
-    const double batch = std::clamp(std::ceil(wanted / per_program), 1.0, std::max(1.0, std::floor(longest)));
+    const double room =
+        std::clamp(std::floor(options_->max_submission_ns / std::max(longest_program_ns, 1.0)), 1.0,
+                   2.0 * max_batch);  // programs in a submission
+    // A quarter more goes to warm programs.
+    const double batch = std::clamp(std::ceil(wanted / std::max(per_program_ns, 1.0)), 1.0,
+                                    std::max(1.0, std::floor(room / 1.25)));
+    const int before = samples_.batch;
     samples_.batch = std::min(static_cast<int>(batch), max_batch);
-    warm_ = std::max(1, samples_.batch / 4);
+    samples_.warm = std::min(std::max(1, samples_.batch / 4), static_cast<int>(room) - samples_.batch);
+    return samples_.batch > grown_ratio * before;
   }
 
   void decide() {
@@ -80,7 +121,6 @@ class Row {
   SampleSource* source_;
   const SamplingOptions* options_;
   Samples samples_;
-  int warm_ = 1;
   double spent_s_ = 0;
 };
 

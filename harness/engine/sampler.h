@@ -15,7 +15,8 @@ class SampleSource {
   virtual ~SampleSource() = default;
   /// A new block: fresh buffers, poisoned outputs. What differs between runs differs between blocks.
   virtual void open_block() = 0;
-  /// Runs `warm` programs untimed, then `batch` timed ones, in one submission; ns between the stamps.
+  /// Runs `warm` programs untimed, then `batch` timed ones, in one submission; ns between the stamps. What
+  /// is no positive number counts as no reading, and is asked for again.
   virtual double time_batch(int warm, int batch) = 0;
   /// The block's end: verifies what was timed. Returns false when the timed answer is wrong.
   virtual bool close_block() = 0;
@@ -40,7 +41,8 @@ struct SamplingOptions {
 /// The samples of one row: ns per program, by block.
 struct Samples {
   std::vector<std::vector<double>> blocks;
-  int batch = 1;
+  int batch = 1;         ///< timed programs in a submission
+  int warm = 0;          ///< untimed ones before them
   std::string stop;      ///< "interval" or "budget"
   bool verified = true;  ///< false: some block's timed answer was wrong, sampling ended there
   double interval_pct = 0;

@@ -1,0 +1,70 @@
+#include "harness/engine/case_info.h"
+
+#include "harness/engine/test_support.h"
+
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+using testing::flip_op;
+using testing::make_case;
+using testing::shape_params;
+
+TEST(CaseInfo, SaysACaseInTheWordsOfItsFile) {
+  const Op op = flip_op();
+  Case one = make_case(op, shape_params({1, 96, 16, 9}), "small");
+  one.forms = {{Storage::Buffer, Layout::P4W4C}, {Storage::Texture3D, Layout::CP}};
+  one.tune = {{"tile", 4}, {"local_size", 128}};
+  one.tier = Tier::Smoke;
+  one.mode = Mode::Both;
+  one.seed = 42;
+  const CaseInfo info = case_info(one, Mode::Perf);
+  EXPECT_EQ(info.id, "flip/small/plain");
+  EXPECT_EQ(info.op, "flip");
+  EXPECT_EQ(info.name, "small");
+  EXPECT_EQ(info.impl, "plain");
+  EXPECT_EQ(info.shape, "1x96x16x9");
+  EXPECT_EQ(info.params, one.params.canonical());
+  EXPECT_EQ(info.forms, "x=buffer/4W4C y=texture3d/CP");
+  EXPECT_EQ(info.tune, "local_size=128 tile=4");
+  EXPECT_EQ(info.fill, "x=uniform");
+  EXPECT_EQ(info.mode, "perf") << "the row's mode, not the case's";
+  EXPECT_EQ(info.tier, "smoke");
+  EXPECT_EQ(info.seed, 42U);
+  EXPECT_EQ(info.where.file, "cases/flip.yaml");
+  EXPECT_EQ(info.where.line, 7);
+}
+
+TEST(CaseInfo, NamesTheValueOfAConstantAndTheFileOfAnNpy) {
+  const Op op = flip_op();
+  Case one = make_case(op, shape_params({4}));
+  one.fills["x"] = {.kind = FillKind::Constant, .value = -3};
+  EXPECT_EQ(case_info(one, Mode::Accu).fill, "x=constant:-3");
+  one.fills["x"] = {.kind = FillKind::Npy, .file = "data/x.npy"};
+  EXPECT_EQ(case_info(one, Mode::Accu).fill, "x=npy:data/x.npy");
+}
+
+TEST(CaseInfo, WithoutTuningThereIsNoTune) {
+  const Op op = flip_op();
+  EXPECT_EQ(case_info(make_case(op, shape_params({4})), Mode::Accu).tune, "");
+}
+
+TEST(ReproLine, IsACommandForThisRowAlone) {
+  const Op op = flip_op();
+  const CaseInfo info = case_info(make_case(op, shape_params({4}), "small"), Mode::Accu);
+  EXPECT_EQ(repro_line(info, ""), "assay run cases/flip.yaml --filter 'flip/small/plain' --mode accu");
+  EXPECT_EQ(repro_line(info, "--device '1'"),
+            "assay run cases/flip.yaml --filter 'flip/small/plain' --mode accu --device '1'");
+}
+
+TEST(ReproLine, QuotesAFileNameThatAShellWouldTakeApart) {
+  const Op op = flip_op();
+  Case one = make_case(op, shape_params({4}), "small");
+  one.where.file = "my cases/it's.yaml";
+  EXPECT_EQ(repro_line(case_info(one, Mode::Accu), ""),
+            "assay run 'my cases/it'\\''s.yaml' --filter 'flip/small/plain' --mode accu");
+}
+
+}  // namespace
+}  // namespace assay
