@@ -12,6 +12,7 @@
 #include <iterator>
 #include <limits>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace assay::test {
@@ -174,7 +175,8 @@ class ScratchFolder {
   ScratchFolder() {
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
     path_ = std::filesystem::path(::testing::TempDir()) /
-            (std::string("assay_report_") + test->test_suite_name() + "_" + test->name());
+            (std::string("assay_report_") + test->test_suite_name() + "_" + test->name() + "_" +
+             std::to_string(::getpid()));
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
   }
