@@ -1,0 +1,46 @@
+#pragma once
+
+#include "harness/cases/case.h"
+#include "harness/engine/device_run.h"
+#include "harness/gpu/gpu.h"
+
+#include <string>
+#include <vector>
+
+namespace assay::faults {
+
+/// What a run told its listener.
+struct Heard {
+  std::vector<std::string> begun;  ///< ids
+  std::vector<Record> records;
+};
+
+/// The default device and the shaders of this folder.
+class Bench {
+ public:
+  /// Opened once a process, before any test needs it.
+  static Bench& shared();
+
+  Heard run(const std::vector<Case>& cases, const DeviceRunOptions& options = {},
+            const Expectations& expectations = {});
+  /// The one row that `one` has in `mode`.
+  Record run(const Case& one, Mode mode = Mode::Accu);
+
+  gpu::Device& device() { return device_; }
+  gpu::ShaderLibrary& shaders() { return shaders_; }
+  /// Mesa's CPU driver: what a test may rely on where Vulkan leaves it open.
+  bool is_lavapipe() const;
+
+ private:
+  Bench();
+
+  gpu::Instance instance_;
+  gpu::Device device_;
+  gpu::ShaderLibrary shaders_;
+};
+
+/// A case of `op` with its impl `impl`, all inputs filled with `fill`, in forms that our kernels take.
+Case fault_case(const Op& op, const std::string& impl, const Params& params,
+                FillKind fill = FillKind::Normal);
+
+}  // namespace assay::faults

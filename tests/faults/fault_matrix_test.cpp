@@ -1,0 +1,226 @@
+#include "tests/faults/bench.h"
+#include "tests/faults/fault_ops.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <ostream>
+
+namespace assay::faults {
+namespace {
+
+using ::testing::ContainsRegex;
+
+const Shape image = {2, 5, 3, 7};  // a batch, rows that are no multiple of four, 210 elements
+
+/// One kernel, and what the engine must say of it.
+struct Verdict {
+  Case (*make)(const std::string& impl);
+  std::string impl;
+  std::string metric;  ///< empty: the kernel is right
+  std::string reason;  ///< a regular expression
+};
+
+std::ostream& operator<<(std::ostream& out, const Verdict& verdict) {
+  return out << verdict.impl;
+}
+
+Case quantize_case(const std::string& impl) {
+  static const Op op = quantize();
+  return fault_case(op, impl, quantize_params(image));
+}
+
+Case tie_case(const std::string& impl) {
+  static const Op op = quantize();
+  return fault_case(op, impl, quantize_params(image), FillKind::Ties);
+}
+
+Case saturating_case(const std::string& impl) {
+  static const Op op = quantize();
+  return fault_case(op, impl, quantize_params(image), FillKind::Saturate);
+}
+
+Case dequantize_case(const std::string& impl) {
+  static const Op op = dequantize();
+  return fault_case(op, impl, dequantize_params(image));
+}
+
+Case zero_case(const std::string& impl) {
+  static const Op op = dequantize();
+  return fault_case(op, impl, dequantize_params(image), FillKind::Zero);
+}
+
+const Op& pixel_shuffle_op() {
+  static const Op op = pixel_shuffle();
+  return op;
+}
+
+Case same_case(const std::string& impl) {
+  return fault_case(pixel_shuffle_op(), impl, pixel_shuffle_params({2, 32, 3, 4}, 2, true));
+}
+
+Case different_case(const std::string& impl) {
+  return fault_case(pixel_shuffle_op(), impl, pixel_shuffle_params({2, 32, 3, 4}, 2, false));
+}
+
+/// Nine channels: three lanes of padding in every third word of x.
+Case padded_case(const std::string& impl) {
+  return fault_case(pixel_shuffle_op(), impl, pixel_shuffle_params({2, 9, 2, 5}, 3, false));
+}
+
+Case matmul_case(const std::string& impl) {
+  static const Op op = matmul();
+  return fault_case(op, impl, matmul_params(5, 67, 13));
+}
+
+class FaultMatrix : public ::testing::TestWithParam<Verdict> {};
+
+TEST_P(FaultMatrix, AccuracyRowNamesTheFault) {
+  const Verdict& verdict = GetParam();
+  const Record record = Bench::shared().run(verdict.make(verdict.impl), Mode::Accu);
+  ASSERT_TRUE(record.accuracy.has_value()) << record.reason;
+  EXPECT_EQ(record.status, verdict.metric.empty() ? Status::Pass : Status::Fail) << record.reason;
+  EXPECT_EQ(record.accuracy->metric, verdict.metric) << record.reason;
+  EXPECT_THAT(record.reason, ContainsRegex(verdict.reason));
+  EXPECT_FALSE(record.perf.has_value());
+}
+
+TEST_P(FaultMatrix, PerformanceRowHasATimeOnlyWhenTheKernelIsRight) {
+  const Verdict& verdict = GetParam();
+  const Record record = Bench::shared().run(verdict.make(verdict.impl), Mode::Perf);
+  EXPECT_EQ(record.status, verdict.metric.empty() ? Status::Pass : Status::Fail) << record.reason;
+  EXPECT_EQ(record.perf.has_value(), verdict.metric.empty());
+  EXPECT_THAT(record.reason, ContainsRegex(verdict.reason));
+  if (record.perf) {
+    EXPECT_TRUE(record.perf->verified);
+    EXPECT_GT(record.perf->time_us_p50, 0);
+    EXPECT_GE(record.perf->blocks, 5);
+  }
+}
+
+std::string name_of_verdict(const ::testing::TestParamInfo<Verdict>& info) {
+  const Case one = info.param.make(info.param.impl);
+  std::string name = one.op->name + "_" + info.param.impl;
+  return name + "_" + std::to_string(info.index);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Control, FaultMatrix,
+    ::testing::Values(Verdict{quantize_case, "correct", "", "^$"}, Verdict{tie_case, "correct", "", "^$"},
+                      Verdict{saturating_case, "correct", "", "^$"},
+                      Verdict{dequantize_case, "correct", "", "^$"}, Verdict{same_case, "correct", "", "^$"},
+                      Verdict{different_case, "correct", "", "^$"}, Verdict{padded_case, "correct", "", "^$"},
+                      Verdict{matmul_case, "correct", "", "^$"}),
+    name_of_verdict);
+
+INSTANTIATE_TEST_SUITE_P(
+    Memory, FaultMatrix,
+    ::testing::Values(Verdict{quantize_case, "null_kernel", "unwritten",
+                              "210 of 210 elements of 'q' were never written, first q\\[0, 0, 0, 0\\]"},
+                      Verdict{quantize_case, "one_element_not_written", "unwritten",
+                              "1 of 210 elements of 'q' were never written, first q\\[1, 4, 2, 6\\]"},
+                      Verdict{quantize_case, "write_past_end", "write_out_of_bounds",
+                              "'q' was written past its end: [1-4] bytes, the nearest at end\\+[0-3]"},
+                      Verdict{quantize_case, "write_before_start", "write_out_of_bounds",
+                              "'q' was written before its start: [1-4] bytes, the nearest [1-4] before"},
+                      Verdict{quantize_case, "input_overwritten", "input_modified",
+                              "input 'x' was overwritten, first at byte (16|17|18|19) of its data"},
+                      Verdict{quantize_case, "reads_past_end", "depends_on_padding",
+                              "depends on padding or on memory outside the inputs: 1 of 210 elements, first "
+                              "q\\[0, 0, 0, 0\\]"},
+                      Verdict{
+                          padded_case, "depends_on_padding", "depends_on_padding",
+                          "depends on padding or on memory outside the inputs: .* first y\\[0, 0, 0, 0\\]"},
+                      Verdict{quantize_case, "keeps_old_bit", "depends_on_old_output",
+                              "depends on what outputs or scratch held before: 53 of 210 elements, first "
+                              "q\\[0, 0, 0, 0\\]"}),
+    name_of_verdict);
+
+INSTANTIATE_TEST_SUITE_P(
+    Arithmetic, FaultMatrix,
+    ::testing::Values(
+        Verdict{quantize_case, "zero_point_ignored", "wrong_value", "q\\[0, .* elements wrong"},
+        Verdict{quantize_case, "zero_point_off_by_one", "wrong_value",
+                "q\\[0, 0, 0, 0\\]: expected .* elements wrong \\([0-9.]+ %\\), largest error 1$"},
+        Verdict{tie_case, "half_away", "wrong_value", "q\\[0, .* largest error 1$"},
+        Verdict{quantize_case, "truncation", "wrong_value", "q\\[0, .* largest error 1$"},
+        Verdict{quantize_case, "scale_off", "wrong_value", "q\\[.* largest error"},
+        Verdict{different_case, "requantise_skipped", "wrong_value", "y\\[0, 0, 0, .* elements wrong"},
+        Verdict{zero_case, "minus_zero", "wrong_value", "y\\[0, 0, 0, 0\\]: expected 0, got -0 \\(exact\\)"},
+        Verdict{dequantize_case, "nan_output", "wrong_value",
+                "y\\[1, 0, 0, 0\\]: expected .*, got nan \\(exact\\); 1 of 210 elements wrong"}),
+    name_of_verdict);
+
+INSTANTIATE_TEST_SUITE_P(
+    Indexing, FaultMatrix,
+    ::testing::Values(Verdict{same_case, "copy_kernel", "wrong_value", "y\\[0, 0, 0, .* elements wrong"},
+                      Verdict{different_case, "copy_kernel", "wrong_value", "y\\[0, 0, 0, .* elements wrong"},
+                      Verdict{same_case, "swapped_layout", "wrong_value", "y\\[0, .* elements wrong"},
+                      Verdict{different_case, "swapped_layout", "wrong_value", "y\\[0, .* elements wrong"},
+                      Verdict{quantize_case, "only_batch_0", "wrong_value", "^q\\[1, 0, "},
+                      Verdict{same_case, "only_batch_0", "wrong_value", "^y\\[1, 0, "},
+                      Verdict{quantize_case, "width_tail_dropped", "wrong_value", "^q\\[0, 0, 0, [4-6]\\]"},
+                      Verdict{matmul_case, "last_k_dropped", "wrong_value", "^y\\[0, "},
+                      Verdict{matmul_case, "column_tail_dropped", "wrong_value",
+                              "^y\\[0, 12\\]: .*; 5 of 65 elements wrong"},
+                      Verdict{matmul_case, "counted_twice", "wrong_value", "^y\\[0, "},
+                      Verdict{matmul_case, "return_before_barrier", "wrong_value",
+                              "^y\\[0, 0\\]|; y\\[0, 0\\]"}),
+    name_of_verdict);
+
+TEST(FaultMatrix, PrintsNothing) {
+  Bench& bench = Bench::shared();
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  bench.run(quantize_case("correct"));
+  bench.run(quantize_case("null_kernel"));
+  bench.run(matmul_case("does_not_compile"));
+  bench.run(matmul_case("correct"), Mode::Perf);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+// Faults whose answer depends on how a device schedules its invocations: they must fail, by whatever they
+// show.
+
+TEST(ScheduleFault, AMissingBarrierFails) {
+  const Record record = Bench::shared().run(matmul_case("missing_barrier"));
+  EXPECT_EQ(record.status, Status::Fail) << record.reason;
+  EXPECT_EQ(Bench::shared().run(matmul_case("missing_barrier"), Mode::Perf).status, Status::Fail);
+}
+
+TEST(ScheduleFault, SharedMemoryReadBeforeItIsWrittenMakesTheAnswerDifferBetweenEqualRuns) {
+  Bench& bench = Bench::shared();
+  if (!bench.is_lavapipe()) GTEST_SKIP() << "only lavapipe is known to keep shared memory between runs";
+  for (const Mode mode : {Mode::Accu, Mode::Perf}) {
+    const Record record = bench.run(matmul_case("uninitialised_shared"), mode);
+    EXPECT_EQ(record.status, Status::Fail);
+    ASSERT_TRUE(record.accuracy.has_value());
+    EXPECT_EQ(record.accuracy->metric, "nondeterministic");
+    EXPECT_THAT(record.reason,
+                ContainsRegex("differs between two equal runs: 5 of 65 elements, first y\\[0, 0\\]: "));
+    EXPECT_FALSE(record.perf.has_value());
+  }
+}
+
+TEST(TimedFault, AnAnswerThatIsRightOnlyTheFirstTimeHasNoTime) {
+  Bench& bench = Bench::shared();
+  EXPECT_EQ(bench.run(matmul_case("wrong_when_repeated"), Mode::Accu).status, Status::Pass);
+  const Record record = bench.run(matmul_case("wrong_when_repeated"), Mode::Perf);
+  EXPECT_EQ(record.status, Status::Fail);
+  EXPECT_FALSE(record.perf.has_value());
+  EXPECT_THAT(record.reason,
+              ::testing::HasSubstr("the timed runs did not compute the answer that was judged"));
+}
+
+TEST(TimedFault, AnAnswerThatNeedsTheGuardsHasNoTime) {
+  Bench& bench = Bench::shared();
+  EXPECT_EQ(bench.run(quantize_case("wrong_without_guards"), Mode::Accu).status, Status::Pass);
+  const Record record = bench.run(quantize_case("wrong_without_guards"), Mode::Perf);
+  EXPECT_EQ(record.status, Status::Fail);
+  EXPECT_FALSE(record.perf.has_value());
+  EXPECT_THAT(record.reason, ::testing::HasSubstr("wrong without"));
+}
+
+}  // namespace
+}  // namespace assay::faults

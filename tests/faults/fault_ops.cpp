@@ -1,0 +1,247 @@
+#include "tests/faults/fault_ops.h"
+
+#include "ops/registry.h"
+
+#include <stdexcept>
+#include <utility>
+
+namespace assay::faults {
+namespace {
+
+constexpr std::uint32_t local_size = 16;
+
+/// The real op, with impls of ours.
+Op real_op(const std::string& name) {
+  const Registry registry = ops::registry();
+  const Op* op = registry.find(name);
+  if (op == nullptr) throw std::logic_error("there is no op " + name);
+  Op copy = *op;
+  copy.impls.clear();
+  return copy;
+}
+
+Params with_defaults(const Op& op, Params params) {
+  for (const ParamSpec& spec : op.params) {
+    if (!params.has(spec.name)) params.set(spec.name, spec.fallback.value());
+  }
+  return params;
+}
+
+/// A dispatch of our shader that binds all tensors; the fault is what `fault` names.
+Dispatch faulty(const BuildContext& context, const std::string& shader, const std::string& fault) {
+  Dispatch dispatch;
+  dispatch.label = fault;
+  dispatch.shader = shader;
+  dispatch.defines = {{"FAULT_" + fault, "1"}};
+  dispatch.local_size = {local_size, 1, 1};
+  for (std::uint32_t i = 0; i < context.tensors.size(); ++i) dispatch.bindings.push_back(Resource::tensor(i));
+  return dispatch;
+}
+
+using Build = Program (*)(const BuildContext& context, const std::string& fault);
+
+void add_impls(Op& op, Build build, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    op.impls.push_back(
+        {.name = name, .build = [build, name](const BuildContext& context) { return build(context, name); }});
+  }
+}
+
+Program quantize_program(const BuildContext& context, const std::string& fault) {
+  const Dims dims = nchw(context.tensors.front().shape);
+  const std::int64_t elements = numel(context.tensors.front().shape);
+  Dispatch dispatch = faulty(context, "quantize_faults.comp", fault);
+  dispatch.push.add(elements).add(dims.c).add(dims.h * dims.w).add(dims.w);
+  dispatch.workgroups = fold_grid(div_up(elements, 4), local_size);
+  return {.dispatches = {std::move(dispatch)}};
+}
+
+Program dequantize_program(const BuildContext& context, const std::string& fault) {
+  const std::int64_t elements = numel(context.tensors.front().shape);
+  Dispatch dispatch = faulty(context, "dequantize_faults.comp", fault);
+  dispatch.push.add(elements);
+  dispatch.workgroups = fold_grid(elements, local_size);
+  return {.dispatches = {std::move(dispatch)}};
+}
+
+Program pixel_shuffle_program(const BuildContext& context, const std::string& fault) {
+  const Dims in = nchw(context.tensors[0].shape);
+  const Dims out = nchw(context.tensors[1].shape);
+  const QParams& x = context.params.qparams("x");
+  const QParams& y = context.params.qparams("y");
+  const std::int64_t words = out.n * div_up(out.c, 4) * out.h * out.w;
+  Dispatch dispatch = faulty(context, "pixel_shuffle_faults.comp", fault);
+  dispatch.constants = {
+      {SpecConstant::first_free, static_cast<std::uint32_t>(context.params.integer("upscale_factor"))}};
+  dispatch.push.add(words).add(in.h).add(in.w).add(in.c).add(out.c);
+  dispatch.push.add(std::int64_t{x.zero_point}).add(x.scale).add(1.0F / y.scale);
+  dispatch.push.add(static_cast<float>(y.zero_point)).add(std::int64_t{x == y ? 0 : 1});
+  dispatch.workgroups = fold_grid(words, local_size);
+  return {.dispatches = {std::move(dispatch)}};
+}
+
+Program matmul_program(const BuildContext& context, const std::string& fault) {
+  Dispatch dispatch = faulty(context, "matmul_faults.comp", fault);
+  dispatch.push.add(context.params.integer("k")).add(context.params.integer("n"));
+  dispatch.workgroups = {static_cast<std::uint32_t>(context.params.integer("m")), 1, 1};
+  return {.dispatches = {std::move(dispatch)}};
+}
+
+/// Right once after its set-up, wrong when it runs again.
+Program wrong_when_repeated(const BuildContext& context) {
+  Program program = matmul_program(context, "wrong_when_repeated");
+  program.scratch.push_back({"runs", DType::I32, {1}, {Storage::Buffer, Layout::WP}});
+  program.dispatches.front().bindings.push_back(Resource::scratch(0));
+  Dispatch count;
+  count.label = "count";
+  count.shader = "count_runs.comp";
+  count.local_size = {1, 1, 1};
+  count.bindings = {Resource::scratch(0)};
+  Dispatch reset = count;
+  reset.label = "reset";
+  reset.defines = {{"RESET", "1"}};
+  reset.role = DispatchRole::Setup;
+  program.dispatches.insert(program.dispatches.begin(), std::move(reset));
+  program.dispatches.push_back(std::move(count));
+  return program;
+}
+
+Program oversized_workgroup(const BuildContext& context) {
+  Program program = matmul_program(context, "correct");
+  program.dispatches.front().local_size = {context.device.max_workgroup_size[0] + 1, 1, 1};
+  return program;
+}
+
+/// Scratch that each fits a binding, and together more than the device has.
+Program oversized_scratch(const BuildContext& context) {
+  constexpr std::int64_t piece = 96 << 20;
+  Program program = matmul_program(context, "correct");
+  const auto pieces = static_cast<std::int64_t>(context.device.device_memory_bytes) / piece + 2;
+  for (std::int64_t i = 0; i < pieces; ++i) {
+    program.scratch.push_back({"piece", DType::I8, {piece}, {Storage::Buffer, Layout::WP}});
+  }
+  return program;
+}
+
+Program does_not_compile(const BuildContext& context) {
+  return {.dispatches = {faulty(context, "does_not_compile.comp", "does_not_compile")}};
+}
+
+/// A loop without end, in as many workgroups as there can be: lavapipe leaves any loop after 65535 rounds.
+Program endless(const BuildContext& context) {
+  Dispatch dispatch = faulty(context, "endless.comp", "endless");
+  dispatch.workgroups = {context.device.max_workgroup_count[0], context.device.max_workgroup_count[1], 1};
+  return {.dispatches = {std::move(dispatch)}};
+}
+
+TensorSpec matrix(std::string name, std::int64_t rows, std::int64_t columns) {
+  return {.name = std::move(name),
+          .dtype = DType::I8,
+          .shape = {rows, columns},
+          .forms = {{Storage::Buffer, Layout::WP}},
+          .domain = {FillRole::Data, -128, 127}};
+}
+
+std::vector<TensorSpec> matmul_tensors(const Params& params) {
+  const std::int64_t m = params.integer("m");
+  const std::int64_t k = params.integer("k");
+  const std::int64_t n = params.integer("n");
+  TensorSpec y = matrix("y", m, n);
+  y.role = TensorSpec::Role::Output;
+  y.dtype = DType::I32;
+  return {matrix("x", m, k), matrix("w", n, k), y};
+}
+
+std::vector<Expected> matmul_reference(const Params& params, std::span<const HostTensor> inputs) {
+  const auto m = static_cast<std::size_t>(params.integer("m"));
+  const auto k = static_cast<std::size_t>(params.integer("k"));
+  const auto n = static_cast<std::size_t>(params.integer("n"));
+  const auto x = inputs[0].as<std::int8_t>();
+  const auto w = inputs[1].as<std::int8_t>();
+  Expected expected{.values = HostTensor(DType::I32, {params.integer("m"), params.integer("n")})};
+  const auto y = expected.values.as<std::int32_t>();
+  for (std::size_t i = 0; i < m * n; ++i) {
+    for (std::size_t d = 0; d < k; ++d) y[i] += x[i / n * k + d] * w[i % n * k + d];
+  }
+  return {expected};
+}
+
+}  // namespace
+
+Op quantize() {
+  Op op = real_op("quantize_affine");
+  add_impls(op, quantize_program,
+            {"correct", "null_kernel", "one_element_not_written", "write_past_end", "write_before_start",
+             "input_overwritten", "zero_point_ignored", "zero_point_off_by_one", "half_away", "truncation",
+             "scale_off", "only_batch_0", "width_tail_dropped", "reads_past_end", "keeps_old_bit",
+             "wrong_without_guards"});
+  return op;
+}
+
+Op dequantize() {
+  Op op = real_op("dequantize_affine");
+  add_impls(op, dequantize_program, {"correct", "nan_output", "minus_zero"});
+  return op;
+}
+
+Op pixel_shuffle() {
+  Op op = real_op("q8ta_pixel_shuffle");
+  add_impls(op, pixel_shuffle_program,
+            {"correct", "copy_kernel", "requantise_skipped", "swapped_layout", "only_batch_0",
+             "depends_on_padding"});
+  return op;
+}
+
+Op matmul() {
+  Op op;
+  op.name = "matmul";
+  op.params = {integer("m").at_least(1), integer("k").at_least(1).at_most(256),
+               integer("n").at_least(1).at_most(local_size)};
+  op.tensors = matmul_tensors;
+  op.reference = matmul_reference;
+  op.work = [](const Params&, std::span<const TensorSpec> tensors) { return streaming_work(tensors); };
+  add_impls(op, matmul_program,
+            {"correct", "last_k_dropped", "column_tail_dropped", "counted_twice", "return_before_barrier",
+             "missing_barrier", "uninitialised_shared"});
+  op.impls.push_back({.name = "does_not_compile", .build = does_not_compile});
+  op.impls.push_back({.name = "endless", .build = endless});
+  op.impls.push_back({.name = "wrong_when_repeated", .build = wrong_when_repeated});
+  op.impls.push_back({.name = "oversized_workgroup", .build = oversized_workgroup});
+  op.impls.push_back({.name = "oversized_scratch", .build = oversized_scratch});
+  return op;
+}
+
+Params quantize_params(const Shape& shape) {
+  static const Op op = real_op("quantize_affine");
+  Params params;
+  params.set("shape", shape);
+  params.set("block_size", Shape{-1, 1, -1, -1});
+  return with_defaults(op, std::move(params));
+}
+
+Params dequantize_params(const Shape& shape) {
+  static const Op op = real_op("dequantize_affine");
+  Params params;
+  params.set("shape", shape);
+  params.set("block_size", Shape{-1, -1, -1, -1});
+  return with_defaults(op, std::move(params));
+}
+
+Params pixel_shuffle_params(const Shape& shape, std::int64_t factor, bool equal_qparams) {
+  Params params;
+  params.set("shape", shape);
+  params.set("upscale_factor", factor);
+  params.set("x", QParams{0.007112F, 3});
+  params.set("y", equal_qparams ? QParams{0.007112F, 3} : QParams{0.013F, -5});
+  return params;
+}
+
+Params matmul_params(std::int64_t m, std::int64_t k, std::int64_t n) {
+  Params params;
+  params.set("m", m);
+  params.set("k", k);
+  params.set("n", n);
+  return params;
+}
+
+}  // namespace assay::faults

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "harness/core/op.h"
+
+namespace assay::faults {
+
+// Ops whose impls are all wrong in one way, the one their name says, but for `correct`. Tensors and
+// references are those of the real ops, where there is one.
+
+/// quantize_affine, f32 to i8 per channel, WP.
+Op quantize();
+/// dequantize_affine, i8 to f32 per tensor, WP.
+Op dequantize();
+/// q8ta_pixel_shuffle from 4C1W to 4C1W.
+Op pixel_shuffle();
+/// y[m, n] = sum_k x[m, k] * w[n, k], i8 to i32; n <= 16, k <= 256. Also has impls that never get to an
+/// answer.
+Op matmul();
+
+Params quantize_params(const Shape& shape);
+Params dequantize_params(const Shape& shape);
+Params pixel_shuffle_params(const Shape& shape, std::int64_t factor, bool equal_qparams);
+Params matmul_params(std::int64_t m, std::int64_t k, std::int64_t n);
+
+}  // namespace assay::faults

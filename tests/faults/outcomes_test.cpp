@@ -1,0 +1,315 @@
+#include "harness/core/npy.h"
+#include "tests/faults/bench.h"
+#include "tests/faults/fault_ops.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <random>
+
+// How rows end that do not simply pass or fail, and what a record holds of them.
+
+namespace assay::faults {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+const Op& matmul_op() {
+  static const Op op = matmul();
+  return op;
+}
+
+const Op& quantize_op() {
+  static const Op op = quantize();
+  return op;
+}
+
+Case matmul_case(const std::string& impl, FillKind fill = FillKind::Normal) {
+  return fault_case(matmul_op(), impl, matmul_params(4, 33, 9), fill);
+}
+
+Case quantize_case(const std::string& impl, FillKind fill = FillKind::Normal) {
+  return fault_case(quantize_op(), impl, quantize_params({2, 5, 3, 7}), fill);
+}
+
+Record run(const Case& one, Mode mode = Mode::Accu) {
+  return Bench::shared().run(one, mode);
+}
+
+std::vector<Status> statuses(const Heard& heard) {
+  std::vector<Status> all;
+  for (const Record& record : heard.records) all.push_back(record.status);
+  return all;
+}
+
+/// The one rule of the device that runs the tests.
+Expectations expecting(Expectation::Kind kind, const std::string& glob) {
+  Expectations expectations;
+  Expectations::Device device{.name = std::regex(".*")};
+  device.rules.push_back({glob, {kind, "known driver bug", {"expectations/any.yaml", 12, 3}}});
+  expectations.add(std::move(device));
+  return expectations;
+}
+
+TEST(Outcome, AShaderThatDoesNotCompileFailsWithItsLine) {
+  for (const Mode mode : {Mode::Accu, Mode::Perf}) {
+    const Record record = run(matmul_case("does_not_compile"), mode);
+    EXPECT_EQ(record.status, Status::Fail);
+    EXPECT_THAT(record.reason, HasSubstr("does_not_compile.comp:8: error: 'undeclared'"));
+    EXPECT_THAT(record.reason, HasSubstr("undeclared[i] = 0u;"));
+    EXPECT_FALSE(record.perf.has_value());
+  }
+}
+
+std::optional<Feature> missing_feature(const DeviceInfo& device) {
+  for (int i = 0; i <= static_cast<int>(Feature::CooperativeMatrixNv); ++i) {
+    if (!device.has(static_cast<Feature>(i))) return static_cast<Feature>(i);
+  }
+  return std::nullopt;
+}
+
+TEST(Outcome, AFeatureThatTheDeviceLacksIsUnsupported) {
+  const std::optional<Feature> missing = missing_feature(Bench::shared().device().info());
+  if (!missing) GTEST_SKIP() << "the device has every feature";
+  Op op = matmul();
+  op.impls.front().needs = {*missing};
+  const Record record = run(fault_case(op, op.impls.front().name, matmul_params(4, 33, 9)));
+  EXPECT_EQ(record.status, Status::Unsupported);
+  EXPECT_EQ(record.reason, std::string(name_of(*missing)) + " is missing");
+  EXPECT_FALSE(record.accuracy.has_value());
+}
+
+TEST(Outcome, AWorkgroupBeyondTheLimitIsUnsupportedWithBothNumbers) {
+  const std::uint32_t limit = Bench::shared().device().info().max_workgroup_size[0];
+  const Record record = run(matmul_case("oversized_workgroup"));
+  EXPECT_EQ(record.status, Status::Unsupported);
+  EXPECT_THAT(record.reason, HasSubstr(std::to_string(limit + 1)));
+  EXPECT_THAT(record.reason, HasSubstr("maxComputeWorkGroupSize[0] is " + std::to_string(limit)));
+}
+
+TEST(Outcome, ATensorBeyondTheLimitIsUnsupportedByName) {
+  const auto limit = static_cast<std::int64_t>(Bench::shared().device().info().max_storage_buffer_range);
+  if (limit > std::int64_t{1} << 30) GTEST_SKIP() << "the device binds " << limit << " bytes";
+  Case one = quantize_case("correct");
+  one.params = quantize_params({1, 1, 1, limit / 4});  // with its guards, x is just too large
+  one.tensors = one.op->tensors(one.params);
+  const Record record = run(one);
+  EXPECT_EQ(record.status, Status::Unsupported);
+  EXPECT_THAT(record.reason, HasSubstr("buffer 'x' needs"));
+  EXPECT_THAT(record.reason, HasSubstr("maxStorageBufferRange is"));
+}
+
+TEST(Outcome, MemoryThatTheDeviceDoesNotHaveIsOutOfMemory) {
+  const Record record = run(matmul_case("oversized_scratch"));
+  EXPECT_EQ(record.status, Status::OutOfMemory) << record.reason;
+  EXPECT_THAT(record.reason, HasSubstr("allocating"));
+  EXPECT_EQ(run(matmul_case("correct")).status, Status::Pass) << "the next row has its memory";
+}
+
+TEST(Outcome, ARightKernelIsMistrustedWhenAConstantWouldPass) {
+  Case one = quantize_case("correct");
+  for (auto& [name, fill] : one.fills) fill = {.kind = FillKind::Constant};
+  const Record record = run(one);
+  EXPECT_EQ(record.status, Status::Mistrusted);
+  ASSERT_TRUE(record.accuracy.has_value());
+  EXPECT_EQ(record.accuracy->metric, "constant");
+  EXPECT_THAT(record.reason, HasSubstr("'constant' of output 'q' would pass too: this case proves nothing"));
+  EXPECT_EQ(record.accuracy->mismatches, 0);
+}
+
+TEST(Outcome, ARightKernelIsMistrustedWhenZerosWouldPass) {
+  const Record record = run(matmul_case("correct", FillKind::Zero));
+  EXPECT_EQ(record.status, Status::Mistrusted);
+  EXPECT_EQ(record.accuracy->metric, "all_zeros");
+}
+
+TEST(Outcome, AMistrustedAnswerHasNoTime) {
+  const Record record = run(matmul_case("correct", FillKind::Zero), Mode::Perf);
+  EXPECT_EQ(record.status, Status::Mistrusted);
+  EXPECT_FALSE(record.perf.has_value());
+}
+
+TEST(Outcome, AWrongKernelFailsEvenWhenItsCaseProvesNothing) {
+  EXPECT_EQ(run(quantize_case("null_kernel", FillKind::Zero)).status, Status::Fail);
+}
+
+TEST(Outcome, AnExcludedPointIsInvalidAndIsNotRun) {
+  Case one = matmul_case("endless");
+  one.invalid = "needs K to be a multiple of 4, it is 33";
+  const Record record = run(one);
+  EXPECT_EQ(record.status, Status::Invalid);
+  EXPECT_EQ(record.reason, "needs K to be a multiple of 4, it is 33");
+}
+
+TEST(Outcome, ASkippedCaseIsNotRun) {
+  const Heard heard = Bench::shared().run({matmul_case("endless")}, {.mode = Mode::Accu},
+                                          expecting(Expectation::Kind::Skip, "matmul/*"));
+  ASSERT_THAT(statuses(heard), ElementsAre(Status::Skipped));
+  EXPECT_EQ(heard.records[0].reason, "known driver bug");
+}
+
+TEST(Outcome, AnExpectedFailureIsFineAndKeepsItsReason) {
+  const Heard heard = Bench::shared().run({quantize_case("truncation")}, {.mode = Mode::Accu},
+                                          expecting(Expectation::Kind::Fail, "*/truncation"));
+  ASSERT_THAT(statuses(heard), ElementsAre(Status::ExpectedFail));
+  EXPECT_THAT(heard.records[0].reason, StartsWith("expected (known driver bug): q["));
+}
+
+TEST(Outcome, APassThatWasExpectedToFailIsUnexpectedAndHasNoTime) {
+  for (const Mode mode : {Mode::Accu, Mode::Perf}) {
+    const Heard heard = Bench::shared().run({quantize_case("correct")}, {.mode = mode},
+                                            expecting(Expectation::Kind::Fail, "*"));
+    ASSERT_THAT(statuses(heard), ElementsAre(Status::UnexpectedPass));
+    EXPECT_THAT(heard.records[0].reason, HasSubstr("expectations/any.yaml:12"));
+    EXPECT_FALSE(heard.records[0].perf.has_value());
+  }
+}
+
+TEST(Outcome, APassWithValidationMessagesFailsInBothModes) {
+  for (const Mode mode : {Mode::Accu, Mode::Perf}) {
+    DeviceRunOptions options{.mode = mode};
+    // A message arrives while the program is prepared, none while it is timed.
+    options.validation_messages = [asked = 0]() mutable { return std::int64_t{asked++ == 0 ? 0 : 1}; };
+    options.newest_validation_message = [] { return std::string("binding 3 is not bound"); };
+    const Heard heard = Bench::shared().run({matmul_case("correct")}, options);
+    ASSERT_THAT(statuses(heard), ElementsAre(Status::Fail));
+    EXPECT_EQ(heard.records[0].validation_messages, 1);
+    EXPECT_THAT(heard.records[0].reason, HasSubstr("binding 3 is not bound"));
+    EXPECT_FALSE(heard.records[0].perf.has_value());
+  }
+}
+
+TEST(Outcome, AMissingInputFileFailsItsRowOnly) {
+  Case broken = matmul_case("correct");
+  broken.id = "matmul/broken/correct";
+  broken.fills["x"] = {.kind = FillKind::Npy, .file = "/nowhere/x.npy"};
+  broken.data_key = 1;
+  const Heard heard = Bench::shared().run({broken, matmul_case("correct")}, {.mode = Mode::Accu});
+  EXPECT_THAT(statuses(heard), ElementsAre(Status::Fail, Status::Pass));
+  EXPECT_THAT(heard.records[0].reason, HasSubstr("/nowhere/x.npy"));
+}
+
+TEST(Outcome, AWrongImplDoesNotTakeItsGroupWithIt) {
+  const std::vector<Case> group = {matmul_case("does_not_compile"), matmul_case("last_k_dropped"),
+                                   matmul_case("wrong_when_repeated"), matmul_case("correct")};
+  const Heard heard = Bench::shared().run(group);
+  // Accuracy rows first; those that are timed end together, after the others of the group.
+  EXPECT_THAT(statuses(heard), ElementsAre(Status::Fail, Status::Fail, Status::Pass, Status::Pass,  // accu
+                                           Status::Fail, Status::Fail, Status::Fail, Status::Pass));
+  EXPECT_EQ(heard.begun.size(), 8U);
+  EXPECT_TRUE(heard.records.back().perf.has_value());
+}
+
+TEST(PlannedRows, ACaseOfModeBothIsTwoAccuracyFirst) {
+  const Case one = matmul_case("correct");
+  const Case* pointers[] = {&one};
+  const auto modes = [&](std::optional<Mode> mode) {
+    std::vector<Mode> all;
+    for (const PlannedGroup& group : plan_rows(pointers, mode)) {
+      for (const PlannedRow& row : group) all.push_back(row.mode);
+    }
+    return all;
+  };
+  EXPECT_THAT(modes(std::nullopt), ElementsAre(Mode::Accu, Mode::Perf));
+  EXPECT_THAT(modes(Mode::Accu), ElementsAre(Mode::Accu));
+  EXPECT_THAT(modes(Mode::Perf), ElementsAre(Mode::Perf));
+}
+
+TEST(PlannedRows, ACaseOfAnotherModeHasNone) {
+  Case one = matmul_case("correct");
+  one.mode = Mode::Accu;
+  const Case* pointers[] = {&one};
+  EXPECT_THAT(plan_rows(pointers, Mode::Perf), IsEmpty());
+}
+
+TEST(RecordOfAFailure, PicturesWhereTheErrorsLie) {
+  const Record record = run(quantize_case("width_tail_dropped"));
+  ASSERT_TRUE(record.accuracy.has_value());
+  const AccuracyResult& accuracy = *record.accuracy;
+  EXPECT_EQ(accuracy.output, "q");
+  EXPECT_EQ(accuracy.elements, 210);
+  EXPECT_GT(accuracy.mismatches, 60) << "90 elements were dropped, few of them are 0 anyway";
+  EXPECT_LE(accuracy.mismatches, 90);
+  ASSERT_EQ(accuracy.first_bad.size(), 4U);
+  EXPECT_GE(accuracy.first_bad[3], 4);
+  EXPECT_EQ(accuracy.got, 0);
+  EXPECT_NE(accuracy.expected, 0);
+  EXPECT_THAT(accuracy.tile_map, StartsWith("errors by tile of 2 rows x 1 column of 30 x 7\n...."));
+  EXPECT_THAT(accuracy.tile_map, HasSubstr("....###"));
+  EXPECT_TRUE(accuracy.hash_is_portable);
+  EXPECT_GT(accuracy.memory_bytes, 210 * 5);
+  EXPECT_EQ(record.repro,
+            "assay run faults.yaml --filter 'quantize_affine/fault/width_tail_dropped' --mode accu");
+}
+
+TEST(RecordOfAPass, HasHashesThatNeitherImplNorModeChanges) {
+  const Record accu = run(matmul_case("correct"));
+  const Record perf = run(matmul_case("correct"), Mode::Perf);
+  const Record other = run(matmul_case("wrong_when_repeated"));
+  ASSERT_EQ(accu.status, Status::Pass) << accu.reason;
+  ASSERT_EQ(perf.status, Status::Pass) << perf.reason;
+  EXPECT_EQ(accu.accuracy->output_hash, perf.accuracy->output_hash);
+  EXPECT_EQ(accu.accuracy->output_hash, perf.perf->output_hash);
+  EXPECT_EQ(accu.accuracy->output_hash, other.accuracy->output_hash);
+  EXPECT_EQ(accu.accuracy->input_hash, other.accuracy->input_hash);
+  EXPECT_EQ(accu.accuracy->err_over_bound, 0);
+  EXPECT_EQ(accu.accuracy->tile_map, "");
+}
+
+TEST(RecordOfATime, HasWorkSamplesAndShares) {
+  const Record record = run(matmul_case("correct"), Mode::Perf);
+  ASSERT_TRUE(record.perf.has_value()) << record.reason;
+  const PerfResult& perf = *record.perf;
+  EXPECT_EQ(perf.bytes, 4 * 33 + 9 * 33 + 4 * 4 * 9);
+  EXPECT_EQ(perf.blocks, static_cast<int>(perf.sample_us.size()));
+  std::size_t samples = 0;
+  for (const auto& block : perf.sample_us) samples += block.size();
+  EXPECT_EQ(perf.samples, static_cast<int>(samples));
+  EXPECT_LE(perf.time_us_min, perf.time_us_p25);
+  EXPECT_LE(perf.time_us_p25, perf.time_us_p50);
+  EXPECT_LE(perf.time_us_p50, perf.time_us_p75);
+  EXPECT_GT(perf.throughput_us, 0);
+  ASSERT_EQ(perf.dispatches.size(), 1U);
+  EXPECT_EQ(perf.dispatches[0].label, "correct");
+  EXPECT_EQ(perf.dispatches[0].role, "op");
+  EXPECT_GT(perf.dispatches[0].time_us, 0);
+  EXPECT_EQ(perf.time_transition_us, 0);
+  EXPECT_THAT(perf.stop, ::testing::AnyOf("interval", "budget"));
+  EXPECT_EQ(perf.spirv_hash.size(), 32U);
+}
+
+TEST(DumpOption, WritesTheTensorsOfAFailure) {
+  const std::filesystem::path root =
+      std::filesystem::temp_directory_path() / ("assay_faults_" + std::to_string(std::random_device{}()));
+  const Heard heard = Bench::shared().run({quantize_case("truncation")}, {.mode = Mode::Accu, .dump = root});
+  ASSERT_EQ(heard.records.size(), 1U);
+  const AccuracyResult& accuracy = *heard.records[0].accuracy;
+  const std::filesystem::path folder = root / "quantize_affine_fault_truncation";
+  const HostTensor got = read_npy(folder / "q.got.npy");
+  const HostTensor expected = read_npy(folder / "q.expected.npy");
+  std::int64_t mismatches = 0;
+  for (std::int64_t i = 0; i < got.numel(); ++i) mismatches += got.at(i) != expected.at(i) ? 1 : 0;
+  EXPECT_EQ(mismatches, accuracy.mismatches);
+  for (const char* input : {"x.npy", "scale.npy", "zero_point.npy"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder / input)) << input;
+  }
+  std::filesystem::remove_all(root);
+}
+
+TEST(DumpOption, AFolderThatCannotBeWrittenEndsTheRun) {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("assay_faults_" + std::to_string(std::random_device{}()));
+  std::ofstream(file) << "no folder";
+  EXPECT_THROW(Bench::shared().run({quantize_case("correct")}, {.mode = Mode::Accu, .dump = file}), Error);
+  std::filesystem::remove(file);
+}
+
+}  // namespace
+}  // namespace assay::faults
