@@ -98,11 +98,15 @@ std::string limits_of(const ParamSpec& param) {
   return {};
 }
 
+std::string default_of(const ParamSpec& param) {
+  if (param.derive) return "has a default";
+  return param.fallback ? "default " + to_string(*param.fallback) : "required";
+}
+
 std::string describe_params(const Op& op) {
   Rows rows;
   for (const ParamSpec& param : op.params) {
-    const std::string fallback = param.fallback ? "default " + to_string(*param.fallback) : "required";
-    rows.push_back({param.name, type_of(param), limits_of(param), fallback, param.doc});
+    rows.push_back({param.name, type_of(param), limits_of(param), default_of(param), param.doc});
   }
   return aligned(rows);
 }

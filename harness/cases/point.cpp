@@ -101,8 +101,8 @@ void PointBuilder::set_params() {
   for (const ParamSpec& param : head_.op->params) {
     if (const Value* value = given<Value>(param.name)) {
       point_.params.set(param.name, *value);
-    } else if (param.fallback) {
-      point_.params.set(param.name, *param.fallback);
+    } else if (const std::optional<Value> fallback = param.default_for(point_.params)) {
+      point_.params.set(param.name, *fallback);
     } else {
       throw Problem(diagnose(*head_.caret,
                              fmt::format("case '{}' lacks the parameter '{}' of {}{}", head_.name, param.name,

@@ -3,6 +3,7 @@
 #include "harness/cases/load.h"
 #include "harness/cases/select.h"
 #include "harness/core/op.h"
+#include "harness/report/console.h"
 
 #include <CLI/CLI.hpp>
 
@@ -49,6 +50,9 @@ struct CaseOptions {
 
 /// Loads the cases and prints what is wrong with them on stderr.
 LoadResult load_and_complain(const CaseOptions& options, const Registry& registry);
+
+/// What the terminal and NO_COLOR (no-color.org) allow.
+ConsoleOptions console_options(bool verbose);
 
 /// The folder that holds the binary.
 std::filesystem::path binary_directory();

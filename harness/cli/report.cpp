@@ -13,7 +13,7 @@ namespace {
 int report(const std::filesystem::path& folder) {
   const RunReport report = read_journal(folder / "journal.jsonl");
   write_reports(folder, report);
-  Console console(std::cout, std::cerr);
+  Console console(std::cout, std::cerr, console_options(false));
   console.summary(report, folder);
   return static_cast<int>(exit_code(report));
 }

@@ -12,12 +12,9 @@
 
 #include "build_info.h"
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <regex>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 namespace assay::cli {
 namespace {
@@ -33,20 +30,6 @@ struct RunOptions {
   bool validation = false;
   bool verbose = false;
 };
-
-/// Columns of the terminal behind `fd`, 100 where there is none.
-std::size_t terminal_width(int fd) {
-  winsize size{};
-  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
-}
-
-ConsoleOptions console_options(const RunOptions& options) {
-  const char* no_color = std::getenv("NO_COLOR");
-  return {.color = ::isatty(STDOUT_FILENO) != 0 && (no_color == nullptr || *no_color == '\0'),
-          .is_terminal = ::isatty(STDERR_FILENO) != 0,
-          .width = terminal_width(STDOUT_FILENO),
-          .verbose = options.verbose};
-}
 
 /// What a repro line must repeat to meet the same device and shaders.
 std::string repro_options(const RunOptions& options) {
@@ -132,7 +115,7 @@ class RunCommand {
     gpu::Device device(instance, index);
     gpu::ShaderLibrary shaders(shader_options());
     const std::filesystem::path folder = options_.out / device_slug(instance.devices(), index);
-    Console console(std::cout, std::cerr, console_options(options_));
+    Console console(std::cout, std::cerr, console_options(options_.verbose));
     Recorder recorder(folder, console);
     RunInfo info = make_run_info(run_settings(), device.info());
     DeviceRunOptions run_options = device_run_options(instance);

@@ -169,4 +169,8 @@ ParamSpec qparams(std::string name, std::int64_t zero_point_min, std::int64_t ze
   return spec;
 }
 
+std::optional<Value> ParamSpec::default_for(const Params& earlier) const {
+  return derive ? derive(earlier) : fallback;
+}
+
 }  // namespace assay

@@ -133,6 +133,15 @@ TEST(ParamSpecTest, ABuilderKeepsDocumentationAndDefault) {
   EXPECT_EQ(to_string(*spec.fallback), "2");
 }
 
+TEST(ParamSpecTest, ADefaultMayDependOnEarlierParameters) {
+  const ParamSpec spec =
+      integer("limit").derived([](const Params& earlier) { return Value(2 * earlier.integer("r")); });
+  Params earlier;
+  earlier.set("r", std::int64_t{21});
+  EXPECT_EQ(spec.default_for(earlier), std::optional<Value>(std::int64_t{42}));
+  EXPECT_EQ(integer("r").default_for(earlier), std::nullopt);
+}
+
 TEST(ParamSpecTest, BooleansAreAccepted) {
   EXPECT_EQ(problem(boolean("b"), true), "");
 }

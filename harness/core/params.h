@@ -55,7 +55,9 @@ struct ParamSpec {
   std::string name;
   Kind kind = Kind::Integer;
   std::string doc;
-  std::optional<Value> fallback;  ///< absent: the parameter is required
+  std::optional<Value> fallback;  ///< neither this nor `derive`: the parameter is required
+  /// A default that depends on the parameters declared before this one; `doc` says how.
+  std::function<Value(const Params&)> derive;
 
   std::int64_t min_integer = std::numeric_limits<std::int32_t>::min();
   std::int64_t max_integer = std::numeric_limits<std::int32_t>::max();
@@ -84,6 +86,10 @@ struct ParamSpec {
     fallback = std::move(value);
     return std::move(*this);
   }
+  ParamSpec&& derived(std::function<Value(const Params&)> from) && {
+    derive = std::move(from);
+    return std::move(*this);
+  }
   ParamSpec&& says(std::string text) && {
     doc = std::move(text);
     return std::move(*this);
@@ -92,6 +98,8 @@ struct ParamSpec {
   /// Throws ParameterError when `value` has the wrong type or is out of range. The parameter path
   /// is the name, or "name.scale" / "name.zero_point".
   void check(const Value& value) const;
+  /// The value of a case that does not say one, given the parameters declared before; nothing when required.
+  std::optional<Value> default_for(const Params& earlier) const;
 };
 
 /// Number of entries of a shape or list.

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <random>
 #include <thread>
+#include <unistd.h>
 
 namespace assay {
 namespace {
@@ -42,6 +43,11 @@ std::string value_of_line(const std::string& file, const std::string& key, char 
     return value;
   }
   return "unknown";
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
 std::string new_run_id(std::chrono::system_clock::time_point now) {
@@ -77,6 +83,7 @@ RunInfo make_run_info(const RunSettings& settings, const DeviceInfo& device) {
   info.compiler = settings.compiler;
   info.build_type = settings.build_type;
   info.os = value_of_line("/etc/os-release", "PRETTY_NAME=", '=');
+  info.host = host_name();
   info.cpu = value_of_line("/proc/cpuinfo", "model name", ':');
   info.cores = static_cast<int>(std::thread::hardware_concurrency());
   info.command = settings.command;
