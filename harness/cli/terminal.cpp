@@ -1,0 +1,28 @@
+#include "harness/cli/commands.h"
+
+#include <cstdlib>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace assay::cli {
+namespace {
+
+constexpr std::size_t default_width = 100;
+
+/// Columns of the terminal behind `fd`.
+std::size_t terminal_width(int fd) {
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : default_width;
+}
+
+}  // namespace
+
+ConsoleOptions console_options(bool verbose) {
+  const char* no_color = std::getenv("NO_COLOR");
+  return {.color = ::isatty(STDOUT_FILENO) != 0 && (no_color == nullptr || *no_color == '\0'),
+          .is_terminal = ::isatty(STDERR_FILENO) != 0,
+          .width = terminal_width(STDOUT_FILENO),
+          .verbose = verbose};
+}
+
+}  // namespace assay::cli

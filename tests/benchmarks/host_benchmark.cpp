@@ -1,0 +1,121 @@
+// What the harness itself costs on the host, per step of a case's way: expansion, fills, packing, hashing,
+// references, judging, writing reports.
+
+#include "harness/cases/load.h"
+#include "harness/core/fill.h"
+#include "harness/core/hash.h"
+#include "harness/core/pack.h"
+#include "harness/engine/case_info.h"
+#include "harness/engine/data_set.h"
+#include "harness/engine/judge.h"
+#include "harness/report/writers.h"
+#include "ops/registry.h"
+
+#include <benchmark/benchmark.h>
+
+#include <filesystem>
+#include <stdexcept>
+#include <vector>
+
+namespace {
+
+using namespace assay;
+
+const std::vector<std::filesystem::path> case_folder{ASSAY_SOURCE_DIR "/cases"};
+
+void set_bytes(benchmark::State& state, std::size_t bytes_per_iteration) {
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes_per_iteration));
+}
+
+HostTensor normal_tensor(DType dtype, const Shape& shape) {
+  return make_filled(dtype, shape, {.kind = FillKind::Normal}, {}, {.seed = 1});
+}
+
+void expand_all_case_files(benchmark::State& state) {
+  const Registry registry = ops::registry();
+  std::size_t cases = 0;
+  for (auto _ : state) {
+    const LoadResult loaded = load_cases(case_folder, registry);
+    cases = loaded.cases.size();
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(cases));
+}
+BENCHMARK(expand_all_case_files)->Unit(benchmark::kMillisecond);
+
+void fill_normal_f32(benchmark::State& state) {
+  const Shape shape{state.range(0), 4096};
+  for (auto _ : state) benchmark::DoNotOptimize(normal_tensor(DType::F32, shape));
+  set_bytes(state, static_cast<std::size_t>(numel(shape)) * 4);
+}
+BENCHMARK(fill_normal_f32)->Arg(256)->Arg(4096)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+void pack_int8(benchmark::State& state) {
+  const auto layout = static_cast<Layout>(state.range(0));
+  const HostTensor tensor = normal_tensor(DType::I8, {1, 96, 128, 72});
+  const Physical physical({Storage::Buffer, layout}, DType::I8, tensor.shape());
+  for (auto _ : state) benchmark::DoNotOptimize(pack(tensor, physical, Poison::A));
+  set_bytes(state, tensor.bytes().size());
+  state.SetLabel(std::string(name_of(layout)));
+}
+BENCHMARK(pack_int8)
+    ->DenseRange(static_cast<int>(Layout::WP), static_cast<int>(Layout::P4H4W))
+    ->UseRealTime();
+
+void hash_tensor(benchmark::State& state) {
+  const HostTensor tensor = normal_tensor(DType::F32, {1024, 4096});
+  for (auto _ : state) benchmark::DoNotOptimize(hash_of(tensor));
+  set_bytes(state, tensor.bytes().size());
+}
+BENCHMARK(hash_tensor)->Unit(benchmark::kMillisecond);
+
+const Case& first_perf_case(const LoadResult& loaded, std::string_view op) {
+  for (const Case& one : loaded.cases) {
+    if (one.op->name == op && one.mode == Mode::Perf) return one;
+  }
+  throw std::runtime_error("no perf case of " + std::string(op));
+}
+
+void run_reference(benchmark::State& state, const char* op) {
+  const Registry registry = ops::registry();
+  const LoadResult loaded = load_cases(case_folder, registry);
+  const Case& one = first_perf_case(loaded, op);
+  const DataSet data = make_data_set(one);
+  for (auto _ : state) benchmark::DoNotOptimize(one.op->reference(one.params, data.inputs));
+  state.SetItemsProcessed(state.iterations() * data.expected.front().values.numel());
+  state.SetLabel(one.id);
+}
+BENCHMARK_CAPTURE(run_reference, quantize_affine, "quantize_affine")->UseRealTime();
+BENCHMARK_CAPTURE(run_reference, dequantize_affine, "dequantize_affine")->UseRealTime();
+BENCHMARK_CAPTURE(run_reference, q8ta_pixel_shuffle, "q8ta_pixel_shuffle")->UseRealTime();
+
+void judge_equal_outputs(benchmark::State& state) {
+  const HostTensor got = normal_tensor(DType::F32, {1024, 4096});
+  const Expected expected{.values = got};
+  for (auto _ : state) benchmark::DoNotOptimize(judge(expected, got));
+  set_bytes(state, got.bytes().size());
+}
+BENCHMARK(judge_equal_outputs)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+RunReport passing_report(const LoadResult& loaded) {
+  RunReport report;
+  report.run.run_id = "benchmark";
+  report.complete = true;
+  for (const Case& one : loaded.cases) {
+    Record record;
+    record.info = case_info(one, Mode::Accu);
+    record.status = Status::Pass;
+    record.accuracy = AccuracyResult{.output = "y", .elements = 1000};
+    report.records.push_back(record);
+  }
+  return report;
+}
+
+void write_accu_csv(benchmark::State& state) {
+  const Registry registry = ops::registry();
+  const RunReport report = passing_report(load_cases(case_folder, registry));
+  for (auto _ : state) benchmark::DoNotOptimize(accu_csv(report));
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(report.records.size()));
+}
+BENCHMARK(write_accu_csv)->Unit(benchmark::kMillisecond);
+
+}  // namespace

@@ -1,0 +1,76 @@
+#include "tests/cli/process.h"
+#include "tests/cli/sample_cases.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace assay::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Commands, ListPrintsIds) {
+  const TemporaryFolder folder;
+  const Outcome outcome = assay({"list", folder.write("c.yaml", shuffle_cases)});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.out,
+            "q8ta_pixel_shuffle/small/1x16x4x4/4W4C.4W4C/fused\n"
+            "q8ta_pixel_shuffle/small/1x16x4x4/4W4C.4C1W/fused\n"
+            "q8ta_pixel_shuffle/small/2x24x8x5/4W4C.4W4C/fused\n"
+            "q8ta_pixel_shuffle/small/2x24x8x5/4W4C.4C1W/fused\n");
+}
+
+TEST(Commands, ListTakesAFilter) {
+  const TemporaryFolder folder;
+  const Outcome outcome = assay({"list", folder.write("c.yaml", shuffle_cases), "--filter", "*-*4C1W*"});
+  EXPECT_EQ(outcome.out,
+            "q8ta_pixel_shuffle/small/1x16x4x4/4W4C.4W4C/fused\n"
+            "q8ta_pixel_shuffle/small/2x24x8x5/4W4C.4W4C/fused\n");
+}
+
+TEST(Commands, SchemaIsJsonThatNamesTheOps) {
+  const Outcome outcome = assay({"schema"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NO_THROW((void)nlohmann::json::parse(outcome.out));
+  EXPECT_THAT(outcome.out, HasSubstr("q8ta_pixel_shuffle"));
+}
+
+TEST(Commands, OpsDescribesAnOp) {
+  EXPECT_THAT(assay({"ops"}).out, HasSubstr("quantize_affine"));
+  EXPECT_THAT(assay({"ops", "q8ta_pixel_shuffle"}).out, HasSubstr("upscale_factor"));
+  const Outcome unknown = assay({"ops", "q8ta_pixel_shufle"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("there is no op 'q8ta_pixel_shufle'"));
+}
+
+TEST(Commands, DevicesPrintsWhatADeviceCanDo) {
+  const Outcome outcome = assay({"devices"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  for (const char* line : {"subgroup size", "int8 dot product", "cooperative matrix", "UUID", "driver"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(line));
+  }
+}
+
+TEST(Commands, AnUnknownOptionIsAUsageError) {
+  EXPECT_EQ(assay({"run", "--no-such-option"}).exit_code, 2);
+  EXPECT_EQ(assay({}).exit_code, 2);
+  EXPECT_EQ(assay({"--help"}).exit_code, 0);
+}
+
+TEST(Commands, AMissingFileIsALoadError) {
+  const Outcome outcome = assay({"list", "/no/such/file.yaml"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("/no/such/file.yaml"));
+}
+
+TEST(Commands, ADamagedJournalIsNamedWithItsLine) {
+  const TemporaryFolder folder;
+  folder.write("journal.jsonl", "this is no journal\n");
+  const Outcome outcome = assay({"report", folder.path().string()});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("journal.jsonl:1"));
+}
+
+}  // namespace
+}  // namespace assay::test

@@ -1,0 +1,256 @@
+#include "harness/report/journal.h"
+#include "harness/report/writers.h"
+#include "tests/cli/process.h"
+#include "tests/cli/sample_cases.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <csignal>
+#include <filesystem>
+#include <sys/wait.h>
+#include <thread>
+
+namespace assay::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Run, PassesAndLeavesEveryReport) {
+  const TemporaryFolder folder;
+  const Outcome outcome = assay({"run", folder.write("c.yaml", shuffle_cases), "--out", folder / "out"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("PASS"));
+  for (const char* name : {"journal.jsonl", "accu.csv", "perf.csv", "perf.json", "junit.xml", "run.json"}) {
+    EXPECT_TRUE(std::filesystem::exists(device_folder(folder / "out") / name)) << name;
+  }
+  const auto run = nlohmann::json::parse(read_file(device_folder(folder / "out") / "run.json"));
+  EXPECT_FALSE(run.at("device").at("name").get<std::string>().empty());
+}
+
+TEST(Run, ReportsAreAFunctionOfTheJournal) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(assay({"run", folder.write("c.yaml", perf_cases), "--out", folder / "out", "--budget", "0.1"})
+                .exit_code,
+            0);
+  const std::filesystem::path reports = device_folder(folder / "out");
+  const RunReport report = read_journal(reports / "journal.jsonl");
+  EXPECT_TRUE(report.complete);
+  EXPECT_EQ(read_file(reports / "accu.csv"), accu_csv(report));
+  EXPECT_EQ(read_file(reports / "perf.csv"), perf_csv(report));
+  EXPECT_EQ(read_file(reports / "perf.json"), perf_json(report));
+  EXPECT_EQ(read_file(reports / "junit.xml"), junit_xml(report));
+  EXPECT_EQ(read_file(reports / "run.json"), run_json(report));
+}
+
+TEST(Run, ReportCommandWritesTheSameBytesAgain) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(assay({"run", folder.write("c.yaml", shuffle_cases), "--out", folder / "out"}).exit_code, 0);
+  const std::filesystem::path reports = device_folder(folder / "out");
+  const std::string before = read_file(reports / "accu.csv");
+  std::filesystem::remove(reports / "accu.csv");
+  EXPECT_EQ(assay({"report", reports.string()}).exit_code, 0);
+  EXPECT_EQ(read_file(reports / "accu.csv"), before);
+}
+
+TEST(Run, AKillLosesNothingThatWasFinished) {
+  const TemporaryFolder folder;
+  const int pid = start(
+      {.words = {ASSAY_BINARY, "run", ASSAY_SOURCE_DIR "/cases", "--mode", "accu", "--out", folder / "out"}});
+  const std::filesystem::path out = folder / "out";
+  const auto journal_size = [&] {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(out, error)) {
+      return std::filesystem::file_size(entry.path() / "journal.jsonl", error);
+    }
+    return std::uintmax_t{0};
+  };
+  for (int i = 0; i < 600 && journal_size() < 600000; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+
+  const Outcome report = assay({"report", device_folder(out).string()});
+  EXPECT_EQ(report.exit_code, 3) << report.err;  // rows are MISSING
+  EXPECT_THAT(report.out, HasSubstr("MISSING"));
+  EXPECT_THAT(read_file(device_folder(out) / "accu.csv"), HasSubstr(",PASS,"));
+}
+
+TEST(Run, SelectingNothingIsAUsageError) {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      assay({"run", folder.write("c.yaml", shuffle_cases), "--filter", "nothing*", "--out", folder / "out"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("choosing cases: none of 4 is selected"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "out"));
+}
+
+TEST(Run, NoVulkanDeviceIsExitCode77) {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      assay({"run", folder.write("c.yaml", shuffle_cases), "--out", folder / "out"},
+            {{"VK_DRIVER_FILES", "/nonexistent.json"}, {"VK_ICD_FILENAMES", "/nonexistent.json"}});
+  EXPECT_EQ(outcome.exit_code, 77);
+  EXPECT_THAT(outcome.err, HasSubstr("Vulkan"));
+}
+
+TEST(Run, AnUnknownDeviceIsAUsageErrorThatListsTheDevices) {
+  const TemporaryFolder folder;
+  const Outcome outcome = assay(
+      {"run", folder.write("c.yaml", shuffle_cases), "--device", "no such device", "--out", folder / "out"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("no such device"));
+  EXPECT_THAT(outcome.err, HasSubstr("0"));
+}
+
+TEST(Run, TheWrongDeviceIsRefused) {
+  const TemporaryFolder folder;
+  const Outcome outcome = assay({"run", folder.write("c.yaml", shuffle_cases), "--expect-device",
+                                 "^no such gpu$", "--out", folder / "out"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("wrong device"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "out"));
+}
+
+TEST(Run, AnOutputFolderThatCannotBeMadeIsInfrastructure) {
+  const TemporaryFolder folder;
+  folder.write("file", "");
+  const Outcome outcome = assay({"run", folder.write("c.yaml", shuffle_cases), "--out", folder / "file/out"});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("file/out"));
+  EXPECT_THAT(outcome.err, HasSubstr("Not a directory"));
+}
+
+TEST(Run, AFullDiskIsInfrastructureAndSaysSo) {
+  const TemporaryFolder folder;
+  const std::string cases = folder.write("c.yaml", shuffle_cases);
+  std::filesystem::create_directory(folder / "small");
+  // A tmpfs of 16 KiB, in a mount namespace of its own: nothing is left behind.
+  const std::string script = "mount -t tmpfs -o size=16k none '" + (folder / "small") + "' && exec " +
+                             ASSAY_BINARY + " run '" + cases + "' --out '" + (folder / "small/out") + "'";
+  const Outcome outcome =
+      run({.words = {"unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script}});
+  if (outcome.err.find("unshare") != std::string::npos || outcome.err.find("mount:") != std::string::npos) {
+    GTEST_SKIP() << "this machine allows no private mounts: " << outcome.err;
+  }
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("No space left on device"));
+}
+
+TEST(Run, OneBadFileHidesNoOthersCases) {
+  const TemporaryFolder folder;
+  folder.write("cases/good.yaml", shuffle_cases);
+  folder.write("cases/bad.yaml", "op: q8ta_pixel_shuffle\ncases:\n  - name: a\n    shpae: [1, 16, 4, 4]\n");
+  const Outcome outcome = assay({"run", folder / "cases", "--out", folder / "out"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("bad.yaml:4:5: error: unknown key 'shpae'"));
+  EXPECT_THAT(outcome.err, HasSubstr("did you mean 'shape'?"));
+  EXPECT_THAT(outcome.out, HasSubstr("4 cases"));
+}
+
+TEST(Run, ACaseThatCannotFailIsMistrusted) {
+  const TemporaryFolder folder;
+  const Outcome outcome = assay({"run", folder.write("c.yaml", mistrusted_cases), "--out", folder / "out"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("MISTRUSTED"));
+  EXPECT_THAT(outcome.out, HasSubstr("c.yaml:3"));
+}
+
+TEST(Run, AShaderThatDoesNotCompileFailsWithItsLine) {
+  const TemporaryFolder folder;
+  folder.write("shaders/q8ta_pixel_shuffle.comp", "#version 450\nvoid main() {\n  int x = y;\n}\n");
+  const Outcome outcome = assay({"run", folder.write("c.yaml", shuffle_cases), "--shaders",
+                                 folder / "shaders", "--out", folder / "out"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("q8ta_pixel_shuffle.comp:3"));
+  EXPECT_THAT(outcome.out, HasSubstr("int x = y;"));
+}
+
+TEST(Run, AWrongShaderFailsWithPlaceAndRepro) {
+  const TemporaryFolder folder;
+  std::string source = read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_pixel_shuffle.comp");
+  const std::string right = "float(q - push.x_zero_point)";
+  ASSERT_NE(source.find(right), std::string::npos);
+  source.replace(source.find(right), right.size(), "float(q)");
+  folder.write("shaders/q8ta_pixel_shuffle.comp", source);
+  const Outcome outcome = assay({"run", folder.write("c.yaml", shuffle_cases), "--shaders",
+                                 folder / "shaders", "--out", folder / "out"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("FAIL"));
+  EXPECT_THAT(outcome.out, HasSubstr("y[0, 0, 0, 0]: expected"));
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr("--filter 'q8ta_pixel_shuffle/small/1x16x4x4/4W4C.4W4C/fused' --mode accu --shaders"));
+}
+
+TEST(Run, AnswersAFilteredCaseInUnderASecond) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> words{"run",      ASSAY_SOURCE_DIR "/cases/q8ta_pixel_shuffle.yaml",
+                                       "--filter", "q8ta_pixel_shuffle/*1x16x4x4*",
+                                       "--mode",   "accu",
+                                       "--out",    folder / "out"};
+  const Outcome cold = assay(words);
+  const Outcome warm = assay(words);
+  EXPECT_EQ(warm.exit_code, 0) << warm.out << warm.err;
+#if !defined(__SANITIZE_ADDRESS__)
+  EXPECT_LT(warm.seconds, 1.0) << "cold: " << cold.seconds;
+#endif
+}
+
+TEST(Run, DumpsTensors) {
+  const TemporaryFolder folder;
+  const Outcome outcome = assay({"run", folder.write("c.yaml", shuffle_cases), "--filter",
+                                 "*1x16x4x4/4W4C.4W4C*", "--dump", folder / "dump", "--out", folder / "out"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  for (const char* name : {"x.npy", "y.got.npy", "y.expected.npy", "y.error.npy"}) {
+    EXPECT_TRUE(std::filesystem::exists(device_folder(folder / "dump") / name)) << name;
+  }
+}
+
+TEST(Run, WritesNoColourIntoAPipe) {
+  const TemporaryFolder folder;
+  const Outcome outcome = assay({"run", folder.write("c.yaml", shuffle_cases), "--out", folder / "out"});
+  EXPECT_THAT(outcome.out, Not(HasSubstr("\x1b[")));
+}
+
+TEST(Run, TwoRunsHaveEqualHashes) {
+  const TemporaryFolder folder;
+  const std::string cases = folder.write("c.yaml", shuffle_cases);
+  ASSERT_EQ(assay({"run", cases, "--out", folder / "a"}).exit_code, 0);
+  ASSERT_EQ(assay({"run", cases, "--out", folder / "b"}).exit_code, 0);
+  const RunReport a = read_journal(device_folder(folder / "a") / "journal.jsonl");
+  const RunReport b = read_journal(device_folder(folder / "b") / "journal.jsonl");
+  ASSERT_EQ(a.records.size(), 4U);
+  for (std::size_t i = 0; i < a.records.size(); ++i) {
+    EXPECT_EQ(a.records[i].accuracy->input_hash, b.records[i].accuracy->input_hash);
+    EXPECT_EQ(a.records[i].accuracy->output_hash, b.records[i].accuracy->output_hash);
+  }
+  EXPECT_EQ(a.records[0].accuracy->output_hash, a.records[1].accuracy->output_hash)
+      << "forms share one data set";
+}
+
+TEST(Run, ASeedChangesTheData) {
+  const TemporaryFolder folder;
+  const std::string cases = folder.write("c.yaml", shuffle_cases);
+  ASSERT_EQ(assay({"run", cases, "--out", folder / "a"}).exit_code, 0);
+  ASSERT_EQ(assay({"run", cases, "--seed", "7", "--out", folder / "b"}).exit_code, 0);
+  const RunReport a = read_journal(device_folder(folder / "a") / "journal.jsonl");
+  const RunReport b = read_journal(device_folder(folder / "b") / "journal.jsonl");
+  EXPECT_NE(a.records[0].accuracy->input_hash, b.records[0].accuracy->input_hash);
+}
+
+TEST(Run, ValidationFindsNothingToSay) {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      assay({"run", folder.write("c.yaml", shuffle_cases), folder.write("p.yaml", perf_cases), "--validation",
+             "--budget", "0.1", "--out", folder / "out"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  for (const Record& record : read_journal(device_folder(folder / "out") / "journal.jsonl").records) {
+    EXPECT_EQ(record.validation_messages, 0) << record.info.id;
+  }
+}
+
+}  // namespace
+}  // namespace assay::test
