@@ -14,6 +14,7 @@ namespace {
 
 /// Raised when the options below change, so that what older ones made is not taken from a cache.
 constexpr int options_version = 1;
+constexpr std::size_t deepest_include = 64;
 constexpr int glsl_version = 450;  ///< of sources without #version
 
 /// Resolves #include among sources that are in memory already; names count from the shader root, wherever the
@@ -23,7 +24,10 @@ class Includer final : public glslang::TShader::Includer {
   Includer(const std::map<std::string, ShaderSource>& sources, const std::string& places)
       : sources_(sources), places_(places) {}
 
-  IncludeResult* includeLocal(const char* name, const char* /*includer*/, std::size_t /*depth*/) override {
+  IncludeResult* includeLocal(const char* name, const char* /*includer*/, std::size_t depth) override {
+    if (depth > deepest_include) {
+      return fail(fmt::format("{} levels deep: these files include each other", depth));
+    }
     const auto found = sources_.find(name);
     if (found == sources_.end()) {
       return fail(fmt::format("not found in {}", places_));

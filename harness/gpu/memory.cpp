@@ -20,12 +20,18 @@ constexpr VkMemoryPropertyFlags never =
     VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
     VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD | VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD;
 
+/// Properties that a memory type must and must not have.
+struct Wish {
+  VkMemoryPropertyFlags with = 0;
+  VkMemoryPropertyFlags without = 0;
+};
+
 std::uint32_t first_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t allowed,
-                         std::span<const VkMemoryPropertyFlags> wishes) {
-  for (const VkMemoryPropertyFlags wish : wishes) {
+                         std::span<const Wish> wishes) {
+  for (const Wish wish : wishes) {
     for (std::uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
       const VkMemoryPropertyFlags flags = memory.memoryTypes[i].propertyFlags;
-      if ((allowed >> i & 1U) && (flags & wish) == wish && !(flags & never)) {
+      if ((allowed >> i & 1U) && (flags & wish.with) == wish.with && !(flags & (wish.without | never))) {
         return i;
       }
     }
@@ -37,13 +43,20 @@ std::uint32_t first_type(const VkPhysicalDeviceMemoryProperties& memory, std::ui
 }  // namespace
 
 std::uint32_t tensor_memory_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t allowed) {
+  // Local memory that the host can see but not cache comes last: it may be a window of 256 MiB.
   return first_type(memory, allowed,
-                    std::array{local | visible | cached | coherent, local | visible | cached, local,
-                               VkMemoryPropertyFlags{0}});
+                    std::array<Wish, 5>{{{.with = local | visible | cached | coherent},
+                                         {.with = local | visible | cached},
+                                         {.with = local, .without = visible},
+                                         {.with = local},
+                                         {}}});
 }
 
 std::uint32_t staging_memory_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t allowed) {
-  return first_type(memory, allowed, std::array{visible | cached | coherent, visible | cached, visible});
+  return first_type(
+      memory, allowed,
+      std::array<Wish, 3>{
+          {{.with = visible | cached | coherent}, {.with = visible | cached}, {.with = visible}}});
 }
 
 MemoryBlock::MemoryBlock(Device::State& device, std::uint64_t bytes, std::uint32_t type,
@@ -53,6 +66,7 @@ MemoryBlock::MemoryBlock(Device::State& device, std::uint64_t bytes, std::uint32
   const VkMemoryType& kind = physical.memory.memoryTypes[type];
   const std::uint64_t heap = physical.memory.memoryHeaps[kind.heapIndex].size;
   coherent_ = kind.propertyFlags & coherent;
+  cached_ = kind.propertyFlags & cached;
   const std::string doing = fmt::format("allocating {} for {} on '{}' (its heap has {})", bytes_text(bytes),
                                         what, device.info().name, bytes_text(heap));
   if (device.allocations >= physical.max_allocations) {
@@ -77,6 +91,7 @@ MemoryBlock::MemoryBlock(MemoryBlock&& other) noexcept
     : device_(std::exchange(other.device_, nullptr)),
       bytes_(other.bytes_),
       coherent_(other.coherent_),
+      cached_(other.cached_),
       memory_(std::move(other.memory_)),
       mapped_(other.mapped_) {}
 

@@ -19,6 +19,8 @@ class MemoryBlock {
   std::uint64_t bytes() const { return bytes_; }
   /// Null when the host cannot see it.
   std::byte* mapped() const { return mapped_; }
+  /// The same, but null also where the host's reads would crawl because they are not cached.
+  std::byte* mapped_fast() const { return cached_ ? mapped_ : nullptr; }
   /// Makes host writes to [offset, offset + size) seen by the device, or device writes by the host. Nothing
   /// to do for coherent memory.
   void flush(std::uint64_t offset, std::uint64_t size) const;
@@ -29,7 +31,8 @@ class MemoryBlock {
 
   Device::State* device_;
   std::uint64_t bytes_;
-  bool coherent_;
+  bool coherent_ = false;
+  bool cached_ = false;
   Handle<VkDeviceMemory> memory_;
   std::byte* mapped_ = nullptr;
 };

@@ -137,7 +137,7 @@ void Workspace::write(Resource resource, std::span<const std::byte> bytes) {
         fmt::format("writing {} bytes into {}, which has {}", bytes.size(), buffer.name, buffer.bytes));
   }
   state_->device.require_alive(fmt::format("writing {}", buffer.name));
-  if (std::byte* mapped = buffer.block->mapped()) {
+  if (std::byte* mapped = buffer.block->mapped_fast()) {
     std::memcpy(mapped + buffer.offset, bytes.data(), bytes.size());
     buffer.block->flush(buffer.offset, buffer.bytes);
     return;
@@ -149,7 +149,7 @@ std::vector<std::byte> Workspace::read(Resource resource) const {
   const Buffer& buffer = state_->at(resource);
   state_->device.require_alive(fmt::format("reading {}", buffer.name));
   std::vector<std::byte> bytes(buffer.bytes);
-  if (const std::byte* mapped = buffer.block->mapped()) {
+  if (const std::byte* mapped = buffer.block->mapped_fast()) {
     buffer.block->invalidate(buffer.offset, buffer.bytes);
     std::memcpy(bytes.data(), mapped + buffer.offset, bytes.size());
   } else {
