@@ -11,18 +11,6 @@ std::filesystem::path binary_directory() {
   return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
 }
 
-void CaseOptions::add_to(CLI::App& app) {
-  app.add_option("files", files, "Case files or folders (default: cases/ here, else beside the binary)");
-  app.add_option("--filter", filter, "Ids to take: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest");
-  app.add_option("--impl", impls, "Impls to take (names or globs)");
-  app.add_option("--op", ops, "Ops to take (names or globs)");
-  app.add_option("--tier", tiers, "Tiers to take (repeatable; default: all)")
-      ->check(CLI::IsMember({"smoke", "ci", "nightly"}));
-  app.add_option("--mode", mode, "Only accuracy or only performance rows")
-      ->check(CLI::IsMember({"accu", "perf"}));
-  app.add_option("--seed", seed, "Seed of the cases that do not say their own");
-}
-
 std::vector<std::filesystem::path> CaseOptions::paths() const {
   if (!files.empty()) return files;
   for (const std::filesystem::path& candidate :

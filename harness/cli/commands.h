@@ -1,11 +1,11 @@
 #pragma once
 
+// CLI11 is heavy to compile: command_line.cpp alone sees it. Subcommands get plain structs.
+
 #include "harness/cases/load.h"
 #include "harness/cases/select.h"
 #include "harness/core/op.h"
 #include "harness/report/console.h"
-
-#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -20,16 +20,7 @@ namespace assay::cli {
 struct Context {
   const Registry& registry;
   std::vector<std::string> command_line;
-  std::function<int()> chosen;  ///< set by the subcommand that was named; returns the exit code
 };
-
-// One a file: adds the subcommand to `app`; `context` outlives the parse.
-void add_run(CLI::App& app, Context& context);
-void add_list(CLI::App& app, Context& context);
-void add_ops(CLI::App& app, Context& context);
-void add_schema(CLI::App& app, Context& context);
-void add_devices(CLI::App& app, Context& context);
-void add_report(CLI::App& app, Context& context);
 
 /// Which cases: the options that `run` and `list` share.
 struct CaseOptions {
@@ -41,12 +32,40 @@ struct CaseOptions {
   std::string mode;
   std::optional<std::uint64_t> seed;
 
-  void add_to(CLI::App& app);
   /// The paths asked for, else the folder of cases (below the current directory, else beside the binary).
   /// Throws Error when there is none.
   std::vector<std::filesystem::path> paths() const;
   Selection selection() const;
 };
+
+struct RunOptions {
+  CaseOptions cases;
+  std::vector<std::string> devices;
+  std::string expect_device;
+  std::filesystem::path out = "assay-out";
+  std::filesystem::path shaders;
+  std::filesystem::path dump;
+  double budget_s = 1;
+  bool validation = false;
+  bool verbose = false;
+};
+
+struct ListOptions {
+  CaseOptions cases;
+  bool details = false;
+};
+
+// One a file. Each returns the exit code.
+int run(const RunOptions& options, const Context& context);
+int list(const ListOptions& options, const Context& context);
+int ops(const std::string& name, const Context& context);
+int schema(const Context& context);
+int devices();
+int report(const std::filesystem::path& folder);
+
+/// Parses the command line into the subcommand that it names; the result runs it. Help, the version and usage
+/// errors are printed here and give a function that only returns the exit code.
+std::function<int()> parse(int argc, char** argv, const Context& context);
 
 /// Loads the cases and prints what is wrong with them on stderr.
 LoadResult load_and_complain(const CaseOptions& options, const Registry& registry);

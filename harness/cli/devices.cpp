@@ -49,6 +49,8 @@ void print(std::size_t index, const DeviceInfo& device) {
   for (const auto& [name, value] : lines) std::cout << fmt::format("    {:<19} {}\n", name, value);
 }
 
+}  // namespace
+
 int devices() {
   const gpu::Instance instance;
   if (instance.devices().empty()) {
@@ -57,13 +59,6 @@ int devices() {
   }
   for (std::size_t i = 0; i < instance.devices().size(); ++i) print(i, instance.devices()[i]);
   return 0;
-}
-
-}  // namespace
-
-void add_devices(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("devices", "Print the Vulkan devices and what they can do");
-  command->callback([&context] { context.chosen = [] { return devices(); }; });
 }
 
 }  // namespace assay::cli

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <iostream>
-#include <memory>
 
 namespace assay::cli {
 namespace {
@@ -23,36 +22,23 @@ std::optional<Case> example_of(const Op& op, const Registry& registry) {
   return std::nullopt;
 }
 
-int ops(const std::string& name, const Registry& registry) {
+}  // namespace
+
+int ops(const std::string& name, const Context& context) {
   if (name.empty()) {
-    std::cout << list_ops(registry);
+    std::cout << list_ops(context.registry);
     return 0;
   }
-  const Op* op = registry.find(name);
+  const Op* op = context.registry.find(name);
   if (op == nullptr) throw Error(fmt::format("there is no op '{}'; `assay ops` lists them", name));
-  const std::optional<Case> example = example_of(*op, registry);
+  const std::optional<Case> example = example_of(*op, context.registry);
   std::cout << describe_op(*op, example ? &*example : nullptr);
   return 0;
 }
 
-}  // namespace
-
-void add_ops(CLI::App& app, Context& context) {
-  auto name = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("ops", "Print the ops; with a name, its parameters and impls");
-  command->add_option("name", *name, "An op");
-  command->callback(
-      [&context, name] { context.chosen = [&context, name] { return ops(*name, context.registry); }; });
-}
-
-void add_schema(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("schema", "Print the JSON Schema of case files");
-  command->callback([&context] {
-    context.chosen = [&context] {
-      std::cout << schema_json(context.registry);
-      return 0;
-    };
-  });
+int schema(const Context& context) {
+  std::cout << schema_json(context.registry);
+  return 0;
 }
 
 }  // namespace assay::cli

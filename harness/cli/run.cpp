@@ -13,23 +13,10 @@
 #include "build_info.h"
 #include <algorithm>
 #include <iostream>
-#include <memory>
 #include <regex>
 
 namespace assay::cli {
 namespace {
-
-struct RunOptions {
-  CaseOptions cases;
-  std::vector<std::string> devices;
-  std::string expect_device;
-  std::filesystem::path out = "assay-out";
-  std::filesystem::path shaders;
-  std::filesystem::path dump;
-  double budget_s = 1;
-  bool validation = false;
-  bool verbose = false;
-};
 
 /// What a repro line must repeat to meet the same device and shaders.
 std::string repro_options(const RunOptions& options) {
@@ -173,30 +160,8 @@ class RunCommand {
 
 }  // namespace
 
-void add_run(CLI::App& app, Context& context) {
-  auto options = std::make_shared<RunOptions>();
-  CLI::App* command = app.add_subcommand("run", "Run cases on a device and write its reports");
-  options->cases.add_to(*command);
-  command->add_option("--device", options->devices,
-                      "Index, UUID or part of the name; repeatable, or all (default: the best)");
-  command->add_option("--expect-device", options->expect_device,
-                      "Refuse to run on a device whose name this regex does not match");
-  command->add_option("--out", options->out, "Folder of the reports, one below it a device")
-      ->capture_default_str();
-  command
-      ->add_option("--shaders", options->shaders,
-                   "Folder of GLSL files that are taken before the embedded ones")
-      ->check(CLI::ExistingDirectory);
-  command->add_option("--dump", options->dump, "Folder for the tensors of every accuracy case as .npy");
-  command->add_option("--budget", options->budget_s, "Seconds of sampling a performance row may take")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_flag("--validation", options->validation,
-                    "Turn the Khronos validation layer on; its messages fail a case");
-  command->add_flag("-v,--verbose", options->verbose, "A line for every case, every failure in full");
-  command->callback([&context, options] {
-    context.chosen = [&context, options] { return RunCommand(*options, context).run(); };
-  });
+int run(const RunOptions& options, const Context& context) {
+  return RunCommand(options, context).run();
 }
 
 }  // namespace assay::cli

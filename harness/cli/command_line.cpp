@@ -1,0 +1,95 @@
+#include "harness/cli/commands.h"
+#include "harness/core/error.h"
+
+#include <CLI/CLI.hpp>
+
+#include "build_info.h"
+#include <memory>
+
+namespace assay::cli {
+namespace {
+
+/// Everything that options are parsed into, and what was chosen.
+struct Parsed {
+  RunOptions run;
+  ListOptions list;
+  std::string op;
+  std::filesystem::path report_folder;
+  std::function<int()> chosen;
+};
+
+void add_case_options(CLI::App& app, CaseOptions& options) {
+  app.add_option("files", options.files,
+                 "Case files or folders (default: cases/ here, else beside the binary)");
+  app.add_option("--filter", options.filter,
+                 "Ids to take: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest");
+  app.add_option("--impl", options.impls, "Impls to take (names or globs)");
+  app.add_option("--op", options.ops, "Ops to take (names or globs)");
+  app.add_option("--tier", options.tiers, "Tiers to take (repeatable; default: all)")
+      ->check(CLI::IsMember({"smoke", "ci", "nightly"}));
+  app.add_option("--mode", options.mode, "Only accuracy or only performance rows")
+      ->check(CLI::IsMember({"accu", "perf"}));
+  app.add_option("--seed", options.seed, "Seed of the cases that do not say their own");
+}
+
+void add_run(CLI::App& app, RunOptions& options) {
+  add_case_options(app, options.cases);
+  app.add_option("--device", options.devices,
+                 "Index, UUID or part of the name; repeatable, or all (default: the best)");
+  app.add_option("--expect-device", options.expect_device,
+                 "Refuse to run on a device whose name this regex does not match");
+  app.add_option("--out", options.out, "Folder of the reports, one below it a device")->capture_default_str();
+  app.add_option("--shaders", options.shaders, "Folder of GLSL files that are taken before the embedded ones")
+      ->check(CLI::ExistingDirectory);
+  app.add_option("--dump", options.dump, "Folder for the tensors of every accuracy case as .npy");
+  app.add_option("--budget", options.budget_s, "Seconds of sampling a performance row may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_flag("--validation", options.validation,
+               "Turn the Khronos validation layer on; its messages fail a case");
+  app.add_flag("-v,--verbose", options.verbose, "A line for every case, every failure in full");
+}
+
+void add_subcommands(CLI::App& app, Parsed& parsed, const Context& context) {
+  const auto add = [&](const char* name, const char* help, std::function<int()> body) {
+    CLI::App* command = app.add_subcommand(name, help);
+    command->callback([&parsed, body = std::move(body)] { parsed.chosen = body; });
+    return command;
+  };
+  add_run(
+      *add("run", "Run cases on a device and write its reports", [&] { return run(parsed.run, context); }),
+      parsed.run);
+  CLI::App* list_command = add("list", "Print the ids of the cases that run would take",
+                               [&] { return list(parsed.list, context); });
+  add_case_options(*list_command, parsed.list.cases);
+  list_command->add_flag("-l,--long", parsed.list.details, "Mode, tier and file:line too");
+  add("ops", "Print the ops; with a name, its parameters and impls", [&] {
+    return ops(parsed.op, context);
+  })->add_option("name", parsed.op, "An op");
+  add("schema", "Print the JSON Schema of case files", [&] { return schema(context); });
+  add("devices", "Print the Vulkan devices and what they can do", [] { return devices(); });
+  add("report", "Write a device's reports again from its journal, and print the summary",
+      [&] { return report(parsed.report_folder); })
+      ->add_option("folder", parsed.report_folder, "The folder that holds journal.jsonl")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+}
+
+}  // namespace
+
+std::function<int()> parse(int argc, char** argv, const Context& context) {
+  const auto parsed = std::make_shared<Parsed>();
+  CLI::App app{"assay: is a GPU op right, and how fast is it, on every device you own", "assay"};
+  app.set_version_flag("--version", ASSAY_VERSION);
+  app.require_subcommand(1);
+  add_subcommands(app, *parsed, context);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::Usage);
+    return [code] { return code; };
+  }
+  return [parsed] { return parsed->chosen(); };
+}
+
+}  // namespace assay::cli
