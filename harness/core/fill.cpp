@@ -8,22 +8,25 @@
 #include <array>
 #include <stdexcept>
 
-// What the fills mean, by role:
+// What the fills mean. Data:
 //
-//            data, float                  data, integer in [lo, hi]    scale in [lo, hi]         zero point
-//            index
-//   normal   N(0, 1)                      bell over the range          log-uniform               uniform
-//   uniform uniform  [-1, 1)                      uniform                      log-uniform uniform uniform
-//   ties     odd multiples of 2^-3..2^-5  uniform                      2^-4, 2^-3, 2^-2          uniform
-//   uniform saturate half of them hi/4 to 2*hi    half of them lo or hi        [lo, 4*lo] uniform uniform
-//   wide     2^-20 to 2^20, both signs    uniform                      2^-12 to 2^4              uniform
-//   uniform constant the value, or 1              the value, or middle + 1     the value, or 2^-4 value, or 3
-//   as data zero     0                            0, clamped                   as constant               0,
-//   clamped   0, clamped outlier  N(0, 0.05), 1 in 64 +-20     -4..4, 1 in 64 lo or hi      log-uniform
-//   uniform      uniform special  normal, 1 in 8 special       as saturate                  log-uniform
-//   uniform      uniform
+//            float                        integer in [lo, hi]
+//   normal   N(0, 1)                      bell over the range
+//   uniform  [-1, 1)                      uniform
+//   ties     odd multiples of 2^-3..2^-5  uniform
+//   saturate half of them hi/4 to 2*hi    half of them lo or hi
+//   wide     2^-20 to 2^20, both signs    uniform
+//   constant the value, or 1              the value, or middle + 1
+//   zero     0                            0, clamped
+//   outlier  N(0, 0.05), 1 in 64 +-20     -4 to 4, 1 in 64 lo or hi
+//   special  normal, 1 in 8 special       as saturate
 //
-// float16 data are the float values rounded; `wide` keeps to 2^-14..2^14 there, `saturate` below infinity.
+// float16 data are the float values rounded; there `wide` keeps to 2^-14..2^14 and `saturate` below infinity.
+//
+// Scales are log-uniform in [lo, hi], but 2^-4, 2^-3 or 2^-2 under `ties`, [lo, 4*lo] under `saturate`, 2^-12
+// to 2^4 under `wide` where the op declares no range, and the value or 2^-4 under `constant` and `zero`.
+// Zero points and indices are uniform in [lo, hi], but 0, clamped, under `zero`, and the value (or 3 for a
+// zero point, middle + 1 for an index) under `constant`.
 
 namespace assay {
 namespace {
@@ -106,8 +109,9 @@ std::optional<FillKind> parse_fill(std::string_view name) {
 
 HostTensor make_filled(DType dtype, const Shape& shape, const FillSpec& fill, const FillDomain& domain,
                        const DataKey& key) {
-  if (fill.kind == FillKind::Npy)
+  if (fill.kind == FillKind::Npy) {
     throw std::logic_error("make_filled: .npy files are read by the case loader");
+  }
   HostTensor tensor(dtype, shape);
   const RandomBits random(key);
   const FillRequest request{dtype,  fill.kind,      fill.value,

@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
-// Rules of float data. Integers are mapped to floats by exact steps and at most one rounding, never by a
-// function of the C library: the same bits come from every compiler.
+// Rules of float data. Integers become floats by IEEE operations in the order written, most of them exact,
+// never by a function of the C library: the same bits come from every compiler.
 
 namespace assay {
 namespace {

@@ -83,7 +83,7 @@ struct ParamSpec {
     return std::move(*this);
   }
   ParamSpec&& by_default(Value value) && {
-    fallback = std::move(value);
+    fallback.emplace(std::move(value));
     return std::move(*this);
   }
   ParamSpec&& derived(std::function<Value(const Params&)> from) && {
