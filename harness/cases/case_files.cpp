@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const fs::path& path, std::string message) {
-  throw Problem({{path.string(), 0, 0}, std::move(message), {}, {}});
+  throw Problem(file_diagnostic(path, std::move(message)));
 }
 
 bool is_yaml_file(const fs::directory_entry& entry) {

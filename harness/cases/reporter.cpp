@@ -16,7 +16,7 @@ void Reporter::add(Diagnostic diagnostic) {
   }
   const std::string message =
       fmt::format("more than {} errors: the rest of this file's are not shown", most_per_file);
-  diagnostics_.push_back({{where.file, 0, 0}, message, {}, {}});
+  diagnostics_.push_back(file_diagnostic(where.file, message));
 }
 
 void Reporter::add_flaws(const Node& node) {

@@ -18,7 +18,7 @@ bool is_continuation(char byte) {
 }
 
 [[noreturn]] void refuse(const fs::path& path, std::string message) {
-  throw Problem({{path.string(), 0, 0}, std::move(message), {}, {}});
+  throw Problem(file_diagnostic(path, std::move(message)));
 }
 
 std::string read_bytes(const fs::path& path) {
@@ -73,6 +73,15 @@ std::string with_unix_line_ends(std::string text) {
 
 }  // namespace
 
+Diagnostic file_diagnostic(const fs::path& path, std::string message, int line) {
+  Diagnostic diagnostic;
+  diagnostic.where.file = path.string();
+  diagnostic.where.line = line;
+  diagnostic.where.column = line > 0 ? 1 : 0;
+  diagnostic.message = std::move(message);
+  return diagnostic;
+}
+
 SourceFile SourceFile::read(const fs::path& path) {
   return {path, read_bytes(path)};
 }
@@ -91,11 +100,11 @@ void SourceFile::check_text(const std::string& bytes) const {
   for (std::size_t i = 0; i < bytes.size();) {
     const std::size_t length = sequence_length(bytes, i);
     if (length == 0 || is_forbidden_control(bytes[i])) {
-      throw Problem({{path_.string(), line, 1},
-                     fmt::format("not a text file: byte 0x{:02x} at offset {} is not UTF-8 text",
-                                 static_cast<unsigned char>(bytes[i]), i),
-                     {},
-                     {}});
+      throw Problem(
+          file_diagnostic(path_,
+                          fmt::format("not a text file: byte 0x{:02x} at offset {} is not UTF-8 text",
+                                      static_cast<unsigned char>(bytes[i]), i),
+                          line));
     }
     if (bytes[i] == '\n') ++line;
     i += length;
@@ -109,7 +118,7 @@ void SourceFile::find_lines() {
     if (end - begin > max_line_bytes) {
       const std::string message = fmt::format("the line has {} bytes, more than the {} that a line may have",
                                               end - begin, max_line_bytes);
-      throw Problem({{path_.string(), lines(), 1}, message, {}, {}});
+      throw Problem(file_diagnostic(path_, message, lines()));
     }
     begin = end + 1;
   }

@@ -28,6 +28,9 @@ class Problem : public std::exception {
   Diagnostic diagnostic_;
 };
 
+/// What is wrong with a file as a whole, or with one of its lines.
+Diagnostic file_diagnostic(const std::filesystem::path& path, std::string message, int line = 0);
+
 /// The text of a file that a person wrote: UTF-8 without byte order mark, lines ended by '\n'.
 class SourceFile {
  public:
