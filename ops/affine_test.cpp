@@ -136,6 +136,18 @@ TEST(AffineOps, ExcludeDifferentLayoutsOfInputAndOutput) {
   EXPECT_THAT(*why, testing::HasSubstr("x is buffer/WP and q is buffer/CP"));
 }
 
+TEST(AffineOps, TakeTheWholeRangeOfTheQuantizedTypeUnlessToldOtherwise) {
+  const Registry ops = registry();
+  Params params;
+  params.set("shape", Shape{4});
+  params.set("block_size", std::vector<std::int64_t>{2});
+  params.set("quantized", std::string("u8"));
+  params.set("quant_max", std::int64_t{15});
+  params = with_defaults(*ops.find("quantize_affine"), params);
+  EXPECT_EQ(params.integer("quant_min"), 0);
+  EXPECT_EQ(params.integer("quant_max"), 15);
+}
+
 TEST(AffineOps, HaveNoZeroPointTensorInTheNoneDomain) {
   const Registry ops = registry();
   for (const std::string name : {"quantize_affine", "dequantize_affine"}) {

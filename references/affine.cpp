@@ -31,19 +31,8 @@ BlockGrid block_grid(const Shape& shape, const std::vector<std::int64_t>& block_
   return grid;
 }
 
-/// Integers that `quantized` may hold: i32 carries the i16 range, so that every float step is exact.
-struct Range {
-  std::int64_t min, max;
-};
-Range range_of(DType quantized) {
-  const DType narrow = quantized == DType::I32 ? DType::I16 : quantized;
-  return {lowest(narrow), highest(narrow)};
-}
-
-std::int32_t quant_limit(const Params& params, const char* name, std::int64_t whole, std::int64_t limit,
-                         Range range) {
+std::int32_t quant_limit(const Params& params, const char* name, QuantRange range) {
   const std::int64_t asked = params.integer(name);
-  if (asked == whole) return static_cast<std::int32_t>(limit);
   if (asked >= range.min && asked <= range.max) return static_cast<std::int32_t>(asked);
   throw ParameterError(name, std::string(name) + " is " + std::to_string(asked) +
                                  ", but `quantized: " + params.choice("quantized") + "` holds " +
@@ -57,14 +46,19 @@ ZeroPointDomain domain_of(const std::string& name) {
 
 }  // namespace
 
+QuantRange quant_range(DType quantized) {
+  const DType narrow = quantized == DType::I32 ? DType::I16 : quantized;
+  return {lowest(narrow), highest(narrow)};
+}
+
 Affine affine(const Params& params) {
   Affine result;
   result.grid = block_grid(params.ints("shape"), params.ints("block_size"));
   result.real = parse_dtype(params.choice("dtype")).value();
   result.quantized = parse_dtype(params.choice("quantized")).value();
-  const Range range = range_of(result.quantized);
-  result.quant_min = quant_limit(params, "quant_min", whole_range_min, range.min, range);
-  result.quant_max = quant_limit(params, "quant_max", whole_range_max, range.max, range);
+  const QuantRange range = quant_range(result.quantized);
+  result.quant_min = quant_limit(params, "quant_min", range);
+  result.quant_max = quant_limit(params, "quant_max", range);
   if (result.quant_min >= result.quant_max) {
     throw ParameterError("quant_max", "quant_max is " + std::to_string(result.quant_max) +
                                           ", but must be above quant_min, which is " +

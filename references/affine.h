@@ -36,9 +36,11 @@ struct Affine {
   float mid() const { return static_cast<float>(quant_max + quant_min + 1) * 0.5f; }
 };
 
-/// `quant_min` and `quant_max` that stand for the whole range of `quantized`.
-inline constexpr std::int64_t whole_range_min = INT32_MIN;
-inline constexpr std::int64_t whole_range_max = INT32_MAX;
+/// The integers that a quantised type may hold: i32 carries the i16 range, so that every float step is exact.
+struct QuantRange {
+  std::int64_t min = 0, max = 0;
+};
+QuantRange quant_range(DType quantized);
 
 /// Reads shape, block_size, dtype, quantized, quant_min, quant_max and zero_point_domain. Throws
 /// ParameterError where they do not fit each other.

@@ -15,8 +15,8 @@ Params affine_params(const Shape& shape, const std::vector<std::int64_t>& block_
   params.set("block_size", block_size);
   params.set("dtype", std::string("f32"));
   params.set("quantized", std::string("i8"));
-  params.set("quant_min", whole_range_min);
-  params.set("quant_max", whole_range_max);
+  params.set("quant_min", std::int64_t{-128});
+  params.set("quant_max", std::int64_t{127});
   params.set("zero_point_domain", std::string("int"));
   return params;
 }
@@ -115,15 +115,14 @@ TEST(AffineParameters, MinusOneInABlockSizeIsTheWholeDim) {
   EXPECT_THAT(checked.grid.counts, ElementsAre(1, 3));
 }
 
-TEST(AffineParameters, TheRangeIsThatOfTheQuantizedTypeUnlessGiven) {
+TEST(AffineParameters, AnI32HoldsTheRangeOfAnI16) {
+  EXPECT_EQ(quant_range(DType::I32).min, -32768);
+  EXPECT_EQ(quant_range(DType::I32).max, 32767);
+  EXPECT_EQ(quant_range(DType::U8).max, 255);
   Params params = affine_params({4}, {2});
   params.set("quantized", std::string("i32"));
-  EXPECT_EQ(affine(params).quant_min, -32768);
-  EXPECT_EQ(affine(params).quant_max, 32767);
-  params.set("quantized", std::string("u8"));
-  params.set("quant_max", std::int64_t{15});
-  EXPECT_EQ(affine(params).quant_min, 0);
-  EXPECT_EQ(affine(params).quant_max, 15);
+  params.set("quant_max", std::int64_t{32768});
+  EXPECT_THAT(refusal(params), HasSubstr("holds -32768 to 32767"));
 }
 
 TEST(AffineParameters, ABlockLargerThanItsDimIsRefused) {

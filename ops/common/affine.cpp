@@ -38,6 +38,10 @@ PushConstants push_constants(const Affine& affine, std::int64_t elements, std::v
   return push;
 }
 
+references::QuantRange range_of(const Params& params) {
+  return references::quant_range(parse_dtype(params.choice("quantized")).value());
+}
+
 std::string flag(bool value) {
   return value ? "1" : "0";
 }
@@ -64,10 +68,10 @@ std::vector<ParamSpec> affine_params() {
           .by_default(std::string("i8"))
           .says("type of the integers; i32 holds the i16 range"),
       integer("quant_min")
-          .by_default(references::whole_range_min)
+          .derived([](const Params& earlier) { return range_of(earlier).min; })
           .says("smallest integer; by default that of `quantized`"),
       integer("quant_max")
-          .by_default(references::whole_range_max)
+          .derived([](const Params& earlier) { return range_of(earlier).max; })
           .says("largest integer; by default that of `quantized`"),
       choice("zero_point_domain", {"int", "none", "float"})
           .by_default(std::string("int"))
