@@ -72,6 +72,7 @@ TEST(RunInfo, SaysWhenWhereAndHow) {
   EXPECT_GT(info.cores, 0);
   EXPECT_FALSE(info.os.empty());
   EXPECT_FALSE(info.cpu.empty());
+  EXPECT_FALSE(info.host.empty());
   EXPECT_EQ(info.schema, report_schema);
 }
 

@@ -22,7 +22,7 @@ Op real_op(const std::string& name) {
 
 Params with_defaults(const Op& op, Params params) {
   for (const ParamSpec& spec : op.params) {
-    if (!params.has(spec.name)) params.set(spec.name, spec.fallback.value());
+    if (!params.has(spec.name)) params.set(spec.name, spec.default_for(params).value());
   }
   return params;
 }

@@ -1,10 +1,12 @@
 #include "harness/core/npy.h"
+#include "harness/engine/statistics.h"
 #include "tests/faults/bench.h"
 #include "tests/faults/fault_ops.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -270,7 +272,14 @@ TEST(RecordOfATime, HasWorkSamplesAndShares) {
   EXPECT_EQ(perf.bytes, 4 * 33 + 9 * 33 + 4 * 4 * 9);
   EXPECT_EQ(perf.blocks, static_cast<int>(perf.sample_us.size()));
   std::size_t samples = 0;
-  for (const auto& block : perf.sample_us) samples += block.size();
+  std::vector<double> medians;
+  for (const auto& block : perf.sample_us) {
+    samples += block.size();
+    medians.push_back(median(block));
+  }
+  const auto [low, high] = std::minmax_element(medians.begin(), medians.end());
+  EXPECT_NEAR(perf.spread_pct, 100 * (*high - *low) / perf.time_us_p50, 1e-6);
+  EXPECT_NEAR(perf.ci_pct, interval_pct(medians), 1e-6);
   EXPECT_EQ(perf.samples, static_cast<int>(samples));
   EXPECT_LE(perf.time_us_min, perf.time_us_p25);
   EXPECT_LE(perf.time_us_p25, perf.time_us_p50);
