@@ -25,21 +25,30 @@ class Includer final : public glslang::TShader::Includer {
       : sources_(sources), places_(places) {}
 
   IncludeResult* includeLocal(const char* name, const char* /*includer*/, std::size_t depth) override {
-    if (depth > deepest_include) {
-      return fail(fmt::format("{} levels deep: these files include each other", depth));
-    }
-    const auto found = sources_.find(name);
-    if (found == sources_.end()) {
-      return fail(fmt::format("not found in {}", places_));
-    }
-    const std::string& text = found->second.text;
-    return keep(std::make_unique<IncludeResult>(name, text.data(), text.size(), nullptr));
+    return find(name, depth);
+  }
+
+  /// glslang comes here when includeLocal() found nothing, and takes its error from here.
+  IncludeResult* includeSystem(const char* name, const char* /*includer*/, std::size_t depth) override {
+    return find(name, depth);
   }
 
   void releaseInclude(IncludeResult*) override {}  // all die with the includer
 
  private:
-  /// An empty name tells glslang that the text is an error.
+  IncludeResult* find(const char* name, std::size_t depth) {
+    if (depth > deepest_include) {
+      return fail(fmt::format("files include each other, stopped {} levels deep", depth));
+    }
+    const auto found = sources_.find(name);
+    if (found == sources_.end()) {
+      return fail(fmt::format("looked in {}", places_));
+    }
+    const std::string& text = found->second.text;
+    return keep(std::make_unique<IncludeResult>(name, text.data(), text.size(), nullptr));
+  }
+
+  /// An empty name tells glslang that the text is an error; it appends " for header name: x".
   IncludeResult* fail(std::string why) {
     errors_.push_back(std::make_unique<std::string>(std::move(why)));
     const std::string& text = *errors_.back();

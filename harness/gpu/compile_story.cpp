@@ -64,9 +64,10 @@ std::string tell(const Complaint& complaint, const std::map<std::string, ShaderS
   return text;
 }
 
-/// glslang ends its log with a count of what stands above it.
+/// glslang ends its log with lines that say no more than that there are errors above.
 bool is_summary(std::string_view line) {
-  return line.find("compilation errors.  No code generated.") != std::string_view::npos;
+  return line.find("compilation errors.  No code generated.") != std::string_view::npos ||
+         line.ends_with("'' : compilation terminated");
 }
 
 }  // namespace
@@ -76,6 +77,7 @@ std::string compile_story(const std::string& log, const std::map<std::string, Sh
   std::string story;
   std::istringstream stream(log);
   for (std::string line; std::getline(stream, line);) {
+    line.erase(line.find_last_not_of(" \t\r") + 1);
     if (line.empty() || is_summary(line)) {
       continue;
     }

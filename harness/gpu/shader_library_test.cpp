@@ -1,3 +1,4 @@
+#include "harness/gpu/compile.h"
 #include "harness/gpu/spirv_cache.h"
 #include "harness/gpu/spirv_validation.h"
 #include "harness/gpu/testing.h"
@@ -18,6 +19,8 @@ constexpr const char* valid =
 
 class ShaderLibraryTest : public ::testing::Test {
  protected:
+  static void SetUpTestSuite() { static const GlslangProcess shared; }  // saves time: see GpuTest
+
   void SetUp() override {
     sources.write("ok.comp", valid);
     sources.write("common/value.glslh", "uint value() { return 1u; }\n");
@@ -150,14 +153,34 @@ TEST_F(ShaderLibraryTest, DefinesReachTheShader) {
 }
 
 TEST_F(ShaderLibraryTest, AnErrorShowsFileLineTextAndDefines) {
-  sources.write("bad.comp", "#version 450\nvoid main() {\n  float x = 1.0;\n  y[0] = x;\n}\n");
+  sources.write("bad.comp", "#version 450\nvoid main() {\n  float x = 1.0;\n  float z = x + y;\n}\n");
   EXPECT_EQ(failure("bad.comp", {{"DTYPE", "f32"}, {"TAIL", "1"}}),
-            path("bad.comp") + ":4: error: 'y' : undeclared identifier\n    4 |   y[0] = x;\n" + "x");
+            path("bad.comp") +
+                ":4: error: 'y' : undeclared identifier\n"
+                "    4 |   float z = x + y;\n"
+                "defines: DTYPE=f32 TAIL=1");
 }
 
 TEST_F(ShaderLibraryTest, AnErrorInAnIncludeShowsTheIncludedFile) {
-  sources.write("common/value.glslh", "uint value() {\n  return unknown;\n}\n");
-  EXPECT_EQ(failure("ok.comp"), "x");
+  sources.write("common/value.glslh", "uint value() {\n  uint v = unknown;\n  return v;\n}\n");
+  EXPECT_THAT(failure("ok.comp"), ::testing::StartsWith(path("common/value.glslh") +
+                                                        ":2: error: 'unknown' : undeclared identifier\n"
+                                                        "    2 |   uint v = unknown;\n"));
+}
+
+TEST_F(ShaderLibraryTest, AnErrorInAnEmbeddedShaderShowsItsFileInTheTree) {
+  const std::vector<EmbeddedSource> embedded{{"bad.comp", "#version 450\nvoid main() { float a = b; }"}};
+  const ShaderSources tree({}, embedded);
+  const GlslangProcess process;
+  try {
+    compile_glsl("bad.comp", tree.closure("bad.comp"), {}, tree.places());
+    FAIL() << "nothing was thrown";
+  } catch (const CompileError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "shaders/bad.comp:2: error: 'b' : undeclared identifier\n"
+              "    2 | void main() { float a = b; }\n"
+              "defines: none");
+  }
 }
 
 TEST_F(ShaderLibraryTest, AnErrorBehindAnIncludeKeepsItsLine) {
@@ -167,7 +190,11 @@ TEST_F(ShaderLibraryTest, AnErrorBehindAnIncludeKeepsItsLine) {
 
 TEST_F(ShaderLibraryTest, AMissingIncludeSaysWhereItWasLookedFor) {
   sources.write("lost.comp", "#version 450\n#include \"common/nope.glslh\"\nvoid main() {}\n");
-  EXPECT_EQ(failure("lost.comp"), "x");
+  EXPECT_EQ(failure("lost.comp"), path("lost.comp") + ":2: error: '#include' : looked in '" +
+                                      sources.path().string() +
+                                      "' and the embedded sources for header name: common/nope.glslh\n"
+                                      "    2 | #include \"common/nope.glslh\"\n"
+                                      "defines: none");
 }
 
 TEST_F(ShaderLibraryTest, AnIncludeThatIsSwitchedOffMayBeMissing) {

@@ -2,6 +2,7 @@
 
 // What the tests of this room share.
 
+#include "harness/gpu/compile.h"
 #include "harness/gpu/gpu.h"
 
 #include <gmock/gmock.h>
@@ -90,6 +91,9 @@ class GpuTest : public ::testing::Test {
     static Device shared(instance(), select_devices(instance().devices(), {}).front());
     return shared;
   }
+
+  /// Keeps glslang's tables from being built again for every test.
+  static void SetUpTestSuite() { static const GlslangProcess shared; }
 
   void SetUp() override { messages_before_ = instance().validation_messages(); }
 
