@@ -51,8 +51,7 @@ Case PointBuilder::build(std::span<const std::vector<Setting>* const> settings,
   point_ = {};
   gather(settings);
   set_plain_values();
-  set_params();
-  set_tensors();
+  set_params_and_tensors();
   set_impl();
   set_forms();
   set_fills();
@@ -111,9 +110,13 @@ void PointBuilder::set_params() {
   }
 }
 
-void PointBuilder::set_tensors() {
+// Defaults and tensors are computed by the op, which may find that the parameters do not fit each other.
+void PointBuilder::set_params_and_tensors() {
   try {
+    set_params();
     point_.tensors = head_.op->tensors(point_.params);
+  } catch (const Problem&) {
+    throw;
   } catch (const ParameterError& error) {
     fail(error);
   } catch (const std::exception& error) {

@@ -38,8 +38,8 @@ class PointBuilder {
   template <class T>
   const T* given(std::string_view key) const;
 
+  void set_params_and_tensors();
   void set_params();
-  void set_tensors();
   void set_impl();
   void set_forms();
   void set_fills();

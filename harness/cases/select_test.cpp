@@ -1,0 +1,96 @@
+#include "harness/cases/select.h"
+
+#include "harness/cases/fake_ops_test.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+
+namespace assay {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(Select, AStarIsAnyTextAndAQuestionMarkAnyCharacter) {
+  EXPECT_TRUE(glob_matches("", ""));
+  EXPECT_TRUE(glob_matches("*", ""));
+  EXPECT_TRUE(glob_matches("a*c", "abbc"));
+  EXPECT_TRUE(glob_matches("a*c", "ac"));
+  EXPECT_TRUE(glob_matches("*/4W4C.*", "op/name/4W4C.4C1W/fused"));
+  EXPECT_TRUE(glob_matches("a?c", "abc"));
+  EXPECT_TRUE(glob_matches("*ab", "aab"));
+  EXPECT_FALSE(glob_matches("", "a"));
+  EXPECT_FALSE(glob_matches("a?c", "ac"));
+  EXPECT_FALSE(glob_matches("a*c", "abcd"));
+  EXPECT_FALSE(glob_matches("a.c", "abc"));
+}
+
+TEST(Select, ManyStarsTakeNoExponentialTime) {
+  const std::string text(2000, 'a');
+  std::string pattern;
+  for (int i = 0; i < 200; ++i) pattern += "*a";
+  pattern += "b";
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_FALSE(glob_matches(pattern, text));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+}
+
+TEST(Select, AFilterHasPositiveAndNegativeGlobs) {
+  EXPECT_TRUE(filter_matches("", "a/b"));
+  EXPECT_TRUE(filter_matches("*", "a/b"));
+  EXPECT_TRUE(filter_matches("x:a*", "a/b"));
+  EXPECT_TRUE(filter_matches("a*-*c", "a/b"));
+  EXPECT_TRUE(filter_matches("-*c", "a/b"));
+  EXPECT_FALSE(filter_matches("x:y", "a/b"));
+  EXPECT_FALSE(filter_matches("*-*b", "a/b"));
+  EXPECT_FALSE(filter_matches("-x:*b", "a/b"));
+  EXPECT_FALSE(filter_matches("a", "a/b")) << "the whole id must match";
+}
+
+std::vector<Case> some_cases() {
+  return cases::load_good(R"(op: q8ta_pixel_shuffle
+sets:
+  q: {scale: 0.5, zero_point: 1}
+defaults: {upscale_factor: 2, shape: {each: [[1, 4, 2, 2], [1, 8, 2, 2]]}, x: q, y: q}
+cases:
+  - {name: a, mode: accu, tier: smoke, impl: all}
+  - {name: p, mode: perf, tier: ci}
+  - {name: b, mode: both, tier: nightly}
+)");
+}
+
+std::vector<std::string> names_of(const std::vector<Case>& cases, const Selection& selection) {
+  std::vector<std::string> names;
+  for (const Case* one : select(cases, selection)) {
+    if (names.empty() || names.back() != one->name) names.push_back(one->name);
+  }
+  return names;
+}
+
+TEST(Select, SelectsByModeTierImplAndOp) {
+  const std::vector<Case> cases = some_cases();
+  ASSERT_EQ(cases.size(), 8u);
+  EXPECT_THAT(names_of(cases, {}), ElementsAre("a", "p", "b"));
+  EXPECT_THAT(names_of(cases, {.mode = Mode::Accu}), ElementsAre("a", "b"));
+  EXPECT_THAT(names_of(cases, {.mode = Mode::Perf}), ElementsAre("p", "b"));
+  EXPECT_THAT(names_of(cases, {.tiers = {Tier::Smoke, Tier::Ci}}), ElementsAre("a", "p"));
+  EXPECT_THAT(names_of(cases, {.impls = {"unfused"}}), ElementsAre("a"));
+  EXPECT_THAT(names_of(cases, {.impls = {"nothing", "*fused"}}), ElementsAre("a", "p", "b"));
+  EXPECT_THAT(names_of(cases, {.ops = {"quantize*"}}), IsEmpty());
+  EXPECT_THAT(names_of(cases, {.filter = "*/1x8x2x2/*-*/b/*", .ops = {"q8ta*"}}), ElementsAre("a", "p"));
+}
+
+TEST(Select, GroupsShareTheirDataWhateverTheirName) {
+  const std::vector<Case> cases = some_cases();
+  const std::vector<Group> groups = group_by_data(select(cases, {}));
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].cases.size(), 4u);
+  EXPECT_EQ(groups[0].cases[0]->id, "q8ta_pixel_shuffle/a/1x4x2x2/4W4C.4W4C/fused");
+  EXPECT_EQ(groups[0].cases[1]->id, "q8ta_pixel_shuffle/a/1x4x2x2/4W4C.4W4C/unfused");
+  EXPECT_EQ(groups[0].cases[2]->id, "q8ta_pixel_shuffle/p/1x4x2x2/4W4C.4W4C/fused");
+  EXPECT_EQ(groups[1].cases[0]->id, "q8ta_pixel_shuffle/a/1x8x2x2/4W4C.4W4C/fused");
+}
+
+}  // namespace
+}  // namespace assay
