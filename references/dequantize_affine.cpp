@@ -4,7 +4,7 @@
 #include "references/affine.h"
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 #include <cstddef>
 
 namespace assay::references {
@@ -94,7 +94,8 @@ float ulp_of(Half value) {
   constexpr int bias = 15;
   const int exponent = (value.bits >> mantissa_bits) & 31;
   if (exponent == 31) return 0;
-  return std::ldexp(1.0f, std::max(exponent, 1) - bias - mantissa_bits);
+  const int ulp_exponent = std::max(exponent, 1) - bias - mantissa_bits;
+  return std::bit_cast<float>(static_cast<std::uint32_t>(ulp_exponent + 127) << 23);
 }
 
 std::vector<Expected> dequantize_affine(const Params& params, std::span<const HostTensor> inputs) {

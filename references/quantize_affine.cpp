@@ -17,7 +17,7 @@ struct BlockRule {
   float zero_point;  ///< Int only, else 0
 };
 
-/// The clamping range, for the value before and after the zero point is added.
+/// The clamping range.
 struct Limits {
   float min, max;
 };
@@ -42,21 +42,19 @@ inline float map(float x, const BlockRule& rule) {
   return x * rule.factor;
 }
 
-/// The value is clamped once before it is rounded, one step wider than the range, which changes no result
-/// (rounding is monotone) and keeps it inside what `round_even` takes.
+/// The value is clamped before it is rounded and the zero point added: since the ends of the range are
+/// integers, that gives what clamping last would, and keeps the value inside what `round_even` takes. `rule`
+/// and `limits` are copies: stores of bytes may alias anything that is not local.
 template <ZeroPointDomain domain, class X, class Q>
-void quantize_run(const X* x, Q* q, std::int64_t count, const BlockRule& rule, Limits limits) {
-  const float low = limits.min - rule.zero_point - 1.0f;
-  const float high = limits.max - rule.zero_point + 1.0f;
+void quantize_run(const X* x, Q* q, std::int64_t count, const BlockRule rule, const Limits limits) {
+  const float low = limits.min - rule.zero_point;
+  const float high = limits.max - rule.zero_point;
   for (std::int64_t i = 0; i < count; ++i) {
     const float mapped = map<domain>(read(x[i]), rule);
     float value = mapped == mapped ? mapped : rule.nan;
     value = value < low ? low : value;
     value = value > high ? high : value;
-    value = round_even(value) + rule.zero_point;
-    value = value < limits.min ? limits.min : value;
-    value = value > limits.max ? limits.max : value;
-    q[i] = static_cast<Q>(static_cast<std::int32_t>(value));
+    q[i] = static_cast<Q>(static_cast<std::int32_t>(round_even(value) + rule.zero_point));
   }
 }
 
