@@ -44,7 +44,8 @@ class DeviceLost : public Error {
   explicit DeviceLost(const std::string& message) : Error(message, ExitCode::Infrastructure) {}
 };
 
-/// Status TIMEOUT: a submission did not end in time. The device counts as lost afterwards.
+/// Status TIMEOUT: a submission did not end in time. The device counts as lost afterwards, all that belongs
+/// to it is leaked, and the process leaves without the exit handlers of before (harness/gpu/hung_exit.h).
 class Timeout : public Error {
  public:
   explicit Timeout(const std::string& message) : Error(message, ExitCode::Infrastructure) {}

@@ -1,5 +1,7 @@
 #include "harness/gpu/submission.h"
 
+#include "harness/gpu/hung_exit.h"
+
 #include <fmt/format.h>
 
 #include <chrono>
@@ -61,6 +63,7 @@ void Submission::wait(double timeout_s) {
     device_.table.lost = true;
     device_.table.abandoned = true;
     device_.instance.abandoned = true;
+    leave_at_once_on_exit();
     throw Timeout(
         fmt::format("{} on '{}': the GPU did not end within {:g} s; the kernel may loop for ever, or "
                     "the timeout be too short",
