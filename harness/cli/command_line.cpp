@@ -14,7 +14,7 @@ struct Parsed {
   RunOptions run;
   ListOptions list;
   std::string op;
-  std::filesystem::path report_folder;
+  ReportOptions report;
   std::function<int()> chosen;
 };
 
@@ -32,6 +32,10 @@ void add_case_options(CLI::App& app, CaseOptions& options) {
   app.add_option("--seed", options.seed, "Seed of the cases that do not say their own");
 }
 
+void add_benchmark_flag(CLI::App& app, bool& flag) {
+  app.add_flag("--benchmark", flag, "Print the times in Google Benchmark's console format too");
+}
+
 void add_run(CLI::App& app, RunOptions& options) {
   add_case_options(app, options.cases);
   app.add_option("--device", options.devices,
@@ -47,6 +51,7 @@ void add_run(CLI::App& app, RunOptions& options) {
       ->capture_default_str();
   app.add_flag("--validation", options.validation,
                "Turn the Khronos validation layer on; its messages fail a case");
+  add_benchmark_flag(app, options.benchmark_console);
   app.add_flag("-v,--verbose", options.verbose, "A line for every case, every failure in full");
 }
 
@@ -68,11 +73,13 @@ void add_subcommands(CLI::App& app, Parsed& parsed, const Context& context) {
   })->add_option("name", parsed.op, "An op");
   add("schema", "Print the JSON Schema of case files", [&] { return schema(context); });
   add("devices", "Print the Vulkan devices and what they can do", [] { return devices(); });
-  add("report", "Write a device's reports again from its journal, and print the summary",
-      [&] { return report(parsed.report_folder); })
-      ->add_option("folder", parsed.report_folder, "The folder that holds journal.jsonl")
+  CLI::App* report_command =
+      add("report", "Write a device's reports again from its journal, and print the summary",
+          [&] { return report(parsed.report); });
+  report_command->add_option("folder", parsed.report.folder, "The folder that holds journal.jsonl")
       ->required()
       ->check(CLI::ExistingDirectory);
+  add_benchmark_flag(*report_command, parsed.report.benchmark_console);
 }
 
 }  // namespace

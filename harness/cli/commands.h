@@ -48,11 +48,17 @@ struct RunOptions {
   double budget_s = 1;
   bool validation = false;
   bool verbose = false;
+  bool benchmark_console = false;
 };
 
 struct ListOptions {
   CaseOptions cases;
   bool details = false;
+};
+
+struct ReportOptions {
+  std::filesystem::path folder;
+  bool benchmark_console = false;
 };
 
 // One a file. Each returns the exit code.
@@ -61,7 +67,7 @@ int list(const ListOptions& options, const Context& context);
 int ops(const std::string& name, const Context& context);
 int schema(const Context& context);
 int devices();
-int report(const std::filesystem::path& folder);
+int report(const ReportOptions& options);
 
 /// Parses the command line into the subcommand that it names; the result runs it. Help, the version and usage
 /// errors are printed here and give a function that only returns the exit code.
@@ -69,6 +75,10 @@ std::function<int()> parse(int argc, char** argv, const Context& context);
 
 /// Loads the cases and prints what is wrong with them on stderr.
 LoadResult load_and_complain(const CaseOptions& options, const Registry& registry);
+
+/// Prints the summary of a run, then, when asked, its times in Google Benchmark's own words.
+void print_summary(Console& console, const RunReport& report, const std::filesystem::path& folder,
+                   bool benchmark_console);
 
 /// What the terminal and NO_COLOR (no-color.org) allow.
 ConsoleOptions console_options(bool verbose);

@@ -1,5 +1,4 @@
 #include "harness/cli/commands.h"
-#include "harness/report/console.h"
 #include "harness/report/exit_code.h"
 #include "harness/report/journal.h"
 #include "harness/report/writers.h"
@@ -7,11 +6,18 @@
 #include <iostream>
 
 namespace assay::cli {
-int report(const std::filesystem::path& folder) {
-  const RunReport report = read_journal(folder / "journal.jsonl");
-  write_reports(folder, report);
-  Console console(std::cout, std::cerr, console_options(false));
+
+void print_summary(Console& console, const RunReport& report, const std::filesystem::path& folder,
+                   bool benchmark_console) {
   console.summary(report, folder);
+  if (benchmark_console) std::cout << perf_console(report);
+}
+
+int report(const ReportOptions& options) {
+  const RunReport report = read_journal(options.folder / "journal.jsonl");
+  write_reports(options.folder, report);
+  Console console(std::cout, std::cerr, console_options(false));
+  print_summary(console, report, options.folder, options.benchmark_console);
   return static_cast<int>(exit_code(report));
 }
 

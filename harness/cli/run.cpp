@@ -115,7 +115,7 @@ class RunCommand {
     run_on_device(device, shaders, groups_, expectations_, run_options, recorder);
     recorder.end();
     const RunReport report = recorder.report();
-    console.summary(report, folder);
+    print_summary(console, report, folder, options_.benchmark_console);
     return exit_code(report);
   }
 

@@ -45,6 +45,15 @@ TEST(Run, ReportsAreAFunctionOfTheJournal) {
   EXPECT_EQ(read_file(reports / "run.json"), run_json(report));
 }
 
+TEST(Run, GoogleBenchmarksConsoleIsThereWhenAsked) {
+  const TemporaryFolder folder;
+  const Outcome outcome = assay(
+      {"run", folder.write("c.yaml", perf_cases), "--out", folder / "out", "--budget", "0.1", "--benchmark"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("q8ta_pixel_shuffle/timed/4W4C.4W4C/fused"));
+  EXPECT_THAT(outcome.out, HasSubstr("_median"));
+}
+
 TEST(Run, ReportCommandWritesTheSameBytesAgain) {
   const TemporaryFolder folder;
   ASSERT_EQ(assay({"run", folder.write("c.yaml", shuffle_cases), "--out", folder / "out"}).exit_code, 0);
