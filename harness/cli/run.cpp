@@ -140,6 +140,7 @@ class RunCommand {
     if (!options_.dump.empty()) run_options.dump = options_.dump;
     run_options.repro_options = repro_options(options_);
     run_options.sampling.budget_s = options_.budget_s;
+    run_options.sampling.shuffle_seed = options_.cases.seed.value_or(0);
     if (options_.validation) {
       run_options.validation_messages = [&instance] { return instance.validation_messages(); };
       run_options.newest_validation_message = [&instance] {
