@@ -12,9 +12,16 @@ namespace {
 
 constexpr std::uint64_t most_values = 1000000;  // of all alternatives of one key
 
-bool is_head_key(std::string_view key) {
-  const std::vector<std::string>& keys = head_keys();
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
+/// Why a point whose id was first given at `first` is refused.
+std::string equal_ids(const Case& point, const SourceLocation& first) {
+  if (first.file == point.where.file && first.line == point.where.line &&
+      first.column == point.where.column) {
+    return fmt::format(
+        "two points of this case have the id {}: remove the repeated value, or name one in `sets:`",
+        point.id);
+  }
+  return fmt::format("the id {} is already that of {}:{}: give one of them another name", point.id,
+                     first.file, first.line);
 }
 
 }  // namespace
@@ -200,13 +207,7 @@ void CaseExpansion::add_point(PointBuilder& builder, const CaseHead& head,
 
 void CaseExpansion::add_case(Case point, const CaseHead& head) {
   const auto [known, is_new] = state_.ids.emplace(point.id, point.where);
-  if (!is_new) {
-    const SourceLocation& first = known->second;
-    throw Problem(
-        diagnose(*head.caret, fmt::format("the id {} is already that of {}:{}: ids must differ, rename one "
-                                          "or name its values in `sets:`",
-                                          point.id, first.file, first.line)));
-  }
+  if (!is_new) throw Problem(diagnose(*head.caret, equal_ids(point, known->second)));
   state_.cases.push_back(std::move(point));
 }
 

@@ -51,6 +51,10 @@ CaseHead read_case_head(const Node& node, const std::vector<Node::Entry>& entrie
   head.caret = &node;
   for (const Node::Entry& entry : entries) {
     const std::string& key = entry.key->text;
+    if (is_head_key(key) && entry.value->is_map() && entry.value->find("each") != nullptr) {
+      throw Problem(
+          diagnose(*entry.key, fmt::format("'{}' is one for the whole case: it takes no 'each'", key)));
+    }
     if (key == "name") {
       head.caret = entry.key;
       head.name = to_name(entry);

@@ -219,9 +219,8 @@ void FileLoader::read_cases(const File& file, const Op& op) {
     expansion.set_defaults(*entry->value);
   }
   const Node::Entry& entry = *file.root->find_entry("cases");
-  if (!entry.value->is_list() || entry.value->items.empty()) {
-    wrong_type(*entry.value, {entry.key, "cases"}, "a list of at least one case");
-  }
+  if (!entry.value->is_list()) wrong_type(*entry.value, {entry.key, "cases"}, "a list of cases");
+  if (entry.value->items.empty()) throw Problem(diagnose(*entry.key, "'cases' is an empty list"));
   for (const Node* node : entry.value->items) {
     if (node->is_null()) {
       state_.reporter.add(diagnose(*entry.key, "a case of the list is empty"));

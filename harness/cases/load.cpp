@@ -4,20 +4,17 @@
 #include "harness/cases/case_files.h"
 #include "harness/cases/file_loader.h"
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace assay {
 namespace {
 
 void check_param_names(const Registry& registry) {
-  const std::span<const std::string> reserved = cases::reserved_keys();
   for (const Op& op : registry.ops()) {
     for (const ParamSpec& param : op.params) {
-      if (std::find(reserved.begin(), reserved.end(), param.name) != reserved.end()) {
-        throw std::logic_error("op " + op.name + " declares a parameter '" + param.name +
-                               "', which is a key of the case language");
-      }
+      if (!cases::is_reserved(param.name)) continue;
+      throw std::logic_error("op " + op.name + " declares a parameter '" + param.name +
+                             "', which is a key of the case language");
     }
   }
 }

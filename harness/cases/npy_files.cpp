@@ -62,6 +62,10 @@ std::optional<std::string> outside_domain(const TensorSpec& tensor, const NpyInf
     high = static_cast<double>(highest(tensor.dtype));
   }
   if (values.finite && values.lowest >= low && values.highest <= high) return std::nullopt;
+  if (values.lowest == values.highest) {
+    return fmt::format("values of '{}' must be between {} and {}, got {}", tensor.name, low, high,
+                       values.lowest);
+  }
   return fmt::format("values of '{}' must be between {} and {}, these are between {} and {}", tensor.name,
                      low, high, values.lowest, values.highest);
 }

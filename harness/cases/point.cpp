@@ -185,8 +185,7 @@ void PointBuilder::check_fill(const TensorSpec& tensor, const FillSpec& fill, co
     values = checked_npy(tensor, fill.file, origin);
   } else if (fill.value) {
     values.lowest = values.highest = *fill.value;
-    values.whole =
-        *fill.value == static_cast<double>(static_cast<float>(*fill.value)) || !is_integer(tensor.dtype);
+    values.whole = *fill.value == std::trunc(*fill.value);
   } else {
     return;
   }

@@ -3,6 +3,7 @@
 #include "harness/cases/nearest.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -76,9 +77,12 @@ std::optional<bool> as_boolean(const Node& value) {
 void wrong_type(const Node& value, const Spot& spot, std::string_view wanted,
                 std::span<const std::string> known) {
   if (value.is_null()) throw Problem(diagnose(*spot.caret, fmt::format("'{}' has no value", spot.name)));
-  throw Problem(diagnose(*spot.caret,
-                         fmt::format("'{}' must be {}, got {}", spot.name, wanted, describe(value)),
-                         value.is_scalar() ? nearest(value.text, known) : std::string()));
+  static const std::string each[] = {"each"};
+  std::string suggestion;
+  if (value.is_scalar()) suggestion = nearest(value.text, known);
+  if (value.is_map() && value.entries.size() == 1) suggestion = nearest(value.entries[0].key->text, each);
+  const std::string message = fmt::format("'{}' must be {}, got {}", spot.name, wanted, describe(value));
+  throw Problem(diagnose(*spot.caret, message, suggestion));
 }
 
 std::int64_t to_integer(const Node& value, const Spot& spot) {
@@ -114,9 +118,13 @@ const std::string& to_text(const Node& value, const Spot& spot) {
 
 Problem unknown_name(const Node& caret, std::string_view what, std::string_view name,
                      std::span<const std::string> known) {
-  constexpr std::size_t longest = 60;
-  const std::string shown(name.size() <= longest ? name : name.substr(0, longest));
-  return Problem(diagnose(caret, fmt::format("unknown {} '{}'", what, shown), nearest(name, known)));
+  constexpr std::size_t longest = 60, most_listed = 24;
+  std::string message = fmt::format("unknown {} '{}'", what, name.substr(0, longest));
+  std::string suggestion = nearest(name, known);
+  if (suggestion.empty() && !known.empty() && known.size() <= most_listed) {
+    message += fmt::format("; known: {}", fmt::join(known, ", "));
+  }
+  return Problem(diagnose(caret, std::move(message), std::move(suggestion)));
 }
 
 }  // namespace assay::cases

@@ -3,7 +3,6 @@
 #include "harness/cases/scalars.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -80,6 +79,13 @@ TuneSetting read_tune(const Origin& origin, std::span<const std::string> names_o
   return setting;
 }
 
+/// A layout alone is the usual slip.
+Problem unknown_form(const Node& caret, const std::string& text) {
+  const std::string in_buffer = "buffer/" + text;
+  if (!parse_form(in_buffer)) return unknown_name(caret, "form", text, form_names());
+  return Problem(diagnose(caret, fmt::format("unknown form '{}'", text), in_buffer));
+}
+
 }  // namespace
 
 SettingReader::SettingReader(const Op& op, const Sets& sets) : op_(op), set_names_(sets.names()) {
@@ -124,7 +130,9 @@ void SettingReader::read_into(std::vector<Setting>& settings, const std::string&
 void SettingReader::read_with(std::vector<Setting>& settings, const Origin& origin) const {
   for (const Node::Entry& entry :
        to_map(origin, "with", "a map of values that go together", set_names_).entries) {
-    if (entry.key->text == "with") throw unknown_name(*entry.key, "key inside 'with'", "with", {});
+    if (entry.key->text == "with" || is_head_key(entry.key->text)) {
+      throw Problem(diagnose(*entry.key, fmt::format("'{}' cannot stand inside 'with'", entry.key->text)));
+    }
     read_into(settings, entry.key->text, origin_of(entry));
   }
 }
@@ -184,7 +192,7 @@ FormsSetting SettingReader::read_forms(const Origin& origin) const {
        to_map(origin, "forms", "a map {TENSOR: STORAGE/LAYOUT}", set_names_).entries) {
     const std::string& text = to_text(*entry.value, {entry.key, "forms." + entry.key->text});
     const std::optional<Form> form = parse_form(text);
-    if (!form) throw unknown_name(*entry.key, "form", text, form_names());
+    if (!form) throw unknown_form(*entry.key, text);
     setting.by_tensor.insert({entry.key->text, {*form, origin_of(entry)}});
   }
   return setting;
@@ -195,9 +203,7 @@ const Impl* SettingReader::read_impl(const Origin& origin) const {
   for (const Impl& impl : op_.impls) known.push_back(impl.name);
   const std::string& name = to_text(*origin.value, {origin.caret, "impl"});
   if (const Impl* impl = op_.find_impl(name)) return impl;
-  Diagnostic diagnostic = unknown_name(*origin.caret, "impl", name, known).diagnostic();
-  diagnostic.message += fmt::format(" of {}; it has {}", op_.name, fmt::join(known, ", "));
-  throw Problem(std::move(diagnostic));
+  throw unknown_name(*origin.caret, fmt::format("impl of {}:", op_.name), name, known);
 }
 
 std::span<const std::string> setting_keys() {
@@ -206,11 +212,14 @@ std::span<const std::string> setting_keys() {
   return keys;
 }
 
-std::span<const std::string> reserved_keys() {
-  static const std::array<std::string, 14> keys{"with",      "qparams", "fill",    "forms", "expected",
-                                                "tolerance", "tune",    "seed",    "impl",  "name",
-                                                "mode",      "tier",    "timeout", "each"};
-  return keys;
+bool is_head_key(std::string_view key) {
+  return key == "name" || key == "mode" || key == "tier" || key == "timeout";
+}
+
+bool is_reserved(std::string_view key) {
+  const std::span<const std::string> settings = setting_keys();
+  return is_head_key(key) || key == "each" ||
+         std::find(settings.begin(), settings.end(), key) != settings.end();
 }
 
 const std::vector<std::string>& form_names() {

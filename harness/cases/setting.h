@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -80,8 +81,11 @@ class SettingReader {
 /// Keys of a case that say its values, parameters aside: "fill", "impl", ...
 std::span<const std::string> setting_keys();
 
-/// Every key of the case language but the parameters: no op may name a parameter so.
-std::span<const std::string> reserved_keys();
+/// "name", "mode", "tier", "timeout": one for the whole case, no axes.
+bool is_head_key(std::string_view key);
+
+/// True for every key of the case language but the parameters: no op may name a parameter so.
+bool is_reserved(std::string_view key);
 
 /// "buffer/WP", ...: every form there is.
 const std::vector<std::string>& form_names();

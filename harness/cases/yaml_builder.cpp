@@ -129,7 +129,7 @@ void YamlBuilder::note_flaws(Node& map) const {
 
 void YamlBuilder::refuse_tag(const Node& node, const std::string& tag) const {
   if (tag.empty() || tag == "?" || tag == "!") return;
-  throw Problem(diagnose(node, fmt::format("YAML tags are not part of the case language: remove '{}'", tag)));
+  throw Problem(diagnose(node, "YAML tags ('!...') are not part of the case language"));
 }
 
 // The parser takes the end of the file for the closing quote.

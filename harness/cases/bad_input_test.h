@@ -1,0 +1,44 @@
+#pragma once
+
+#include "harness/cases/fake_ops_test.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+namespace assay::cases {
+
+/// Case files with something wrong in them, and all that is said about it.
+struct BadInput {
+  std::string name;
+  std::string files;      ///< case.yaml; a line "=== NAME" begins another file
+  std::size_t cases = 0;  ///< how many are loaded all the same
+  std::string message;    ///< the whole of it: file:line:col, line, caret, suggestion
+};
+std::ostream& operator<<(std::ostream& stream, const BadInput& input);
+
+/// Loads case.yaml and compares.
+class BadInputTest : public testing::TestWithParam<BadInput> {
+ protected:
+  static void expect_message(const BadInput& input);
+};
+
+std::string name_of_bad_input(const testing::TestParamInfo<BadInput>& info);
+
+/// A good case file of q8ta_pixel_shuffle and one of quantize_affine, each with one case `one` that ends with
+/// the file.
+inline const std::string shuffle_file = pixel_shuffle_case("");
+inline const std::string quantize_file = R"(op: quantize_affine
+cases:
+  - name: one
+    shape: [8, 6]
+    block_size: [2, 3]
+)";
+
+/// `text` with the first `old` replaced; the test fails when there is none.
+std::string with(std::string text, std::string_view old, std::string_view replacement);
+
+}  // namespace assay::cases

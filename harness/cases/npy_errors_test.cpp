@@ -1,0 +1,115 @@
+#include "harness/cases/bad_input_test.h"
+#include "harness/core/npy.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+// Files that a case names: their header, dtype, shape and values are checked when the case is loaded.
+
+namespace assay::cases {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class NpyErrors : public testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& bytes) { folder_.write(name, bytes); }
+
+  template <class T>
+  void write(const std::string& name, const Shape& shape, T value) {
+    HostTensor tensor(DTypeOf<T>::value, shape);
+    for (T& element : tensor.as<T>()) element = value;
+    write_npy(folder_.path() / name, tensor);
+  }
+
+  /// The message about a case of quantize_affine (x f32 [8, 6], scale f32 and zero_point i32 [4, 2], q i8).
+  std::string error_of(const std::string& line) {
+    const LoadResult result = load_text(folder_, quantize_file + "    " + line + "\n");
+    EXPECT_EQ(result.cases.size(), result.errors.empty() ? 1u : 0u);
+    return messages(folder_, result.errors);
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(NpyErrors, AGoodFileIsTaken) {
+  write("x.npy", Shape{8, 6}, 2.5f);
+  write("q.npy", Shape{8, 6}, std::int8_t{3});
+  EXPECT_EQ(error_of("fill: {x: {npy: x.npy}}"), "");
+  EXPECT_EQ(error_of("expected: {q: {npy: q.npy}}"), "");
+}
+
+TEST_F(NpyErrors, AMissingFile) {
+  const std::string error = error_of("fill: {x: {npy: nothing.npy}}");
+  EXPECT_THAT(error, StartsWith("case.yaml:6:16: error: "));
+  EXPECT_THAT(error, HasSubstr("nothing.npy"));
+  EXPECT_THAT(error, HasSubstr("\n        fill: {x: {npy: nothing.npy}}\n                   ^"));
+}
+
+TEST_F(NpyErrors, AFileOfAnotherKind) {
+  write("x.npy", std::string("this is text, and long enough to be read as a header of something"));
+  EXPECT_THAT(error_of("fill: {x: {npy: x.npy}}"), StartsWith("case.yaml:6:16: error: "));
+}
+
+TEST_F(NpyErrors, ATruncatedFile) {
+  write("whole.npy", Shape{8, 6}, 2.5f);
+  const std::uintmax_t size = std::filesystem::file_size(folder_.path() / "whole.npy");
+  for (const std::uintmax_t kept : {std::uintmax_t{0}, std::uintmax_t{5}, std::uintmax_t{40}, size - 1}) {
+    std::filesystem::copy_file(folder_.path() / "whole.npy", folder_.path() / "x.npy",
+                               std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::resize_file(folder_.path() / "x.npy", kept);
+    EXPECT_THAT(error_of("fill: {x: {npy: x.npy}}"), StartsWith("case.yaml:6:16: error: ")) << kept;
+  }
+}
+
+TEST_F(NpyErrors, AnotherDtype) {
+  write("x.npy", Shape{8, 6}, std::int32_t{2});
+  EXPECT_THAT(error_of("fill: {x: {npy: x.npy}}"),
+              StartsWith("case.yaml:6:16: error: x.npy holds i32 [8x6], but 'x' is f32 [8x6]\n"));
+}
+
+TEST_F(NpyErrors, AnotherShape) {
+  write("q.npy", Shape{6, 8}, std::int8_t{2});
+  EXPECT_THAT(error_of("expected: {q: {npy: q.npy}}"),
+              StartsWith("case.yaml:6:20: error: q.npy holds i8 [6x8], but 'q' is i8 [8x6]\n"));
+}
+
+TEST_F(NpyErrors, AScaleThatIsNotPositiveOrNotFinite) {
+  for (const float bad : {0.0f, -1.0f, std::nanf(""), std::numeric_limits<float>::infinity()}) {
+    write("s.npy", Shape{4, 2}, bad);
+    EXPECT_THAT(
+        error_of("fill: {scale: {npy: s.npy}}"),
+        StartsWith(
+            "case.yaml:6:12: error: 'scale' is a scale: every value must be finite and greater than 0"));
+  }
+  write("s.npy", Shape{4, 2}, 0.5f);
+  EXPECT_EQ(error_of("fill: {scale: {npy: s.npy}}"), "");
+}
+
+TEST_F(NpyErrors, AZeroPointOutOfRange) {
+  write("z.npy", Shape{4, 2}, std::int32_t{128});
+  EXPECT_THAT(
+      error_of("fill: {zero_point: {npy: z.npy}}"),
+      StartsWith("case.yaml:6:12: error: values of 'zero_point' must be between -128 and 127, got 128\n"));
+}
+
+TEST_F(NpyErrors, NanIsDataLikeAnyOther) {
+  write("x.npy", Shape{8, 6}, std::nanf(""));
+  EXPECT_EQ(error_of("fill: {x: {npy: x.npy}}"), "");
+}
+
+TEST_F(NpyErrors, PathsAreRelativeToTheFileTheyAreWrittenIn) {
+  write("x.npy", Shape{8, 6}, 2.5f);
+  folder_.write("deeper/sets.yaml", "sets: {from_file: {x: {npy: ../x.npy}}}\n");
+  const LoadResult result =
+      load_text(folder_, "include: [deeper/sets.yaml]\n" + quantize_file + "    fill: from_file\n");
+  EXPECT_EQ(messages(folder_, result.errors), "");
+  ASSERT_EQ(result.cases.size(), 1u);
+  EXPECT_EQ(result.cases[0].fills.at("x").file, (folder_.path() / "x.npy").string());
+}
+
+}  // namespace
+}  // namespace assay::cases
