@@ -17,7 +17,8 @@ if(ASSAY_SANITIZE)
   target_compile_options(assay_options INTERFACE -Wno-maybe-uninitialized)
 endif()
 
+# Paths relative to the source tree, so that clones of one commit share what ccache holds.
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
 endif()
