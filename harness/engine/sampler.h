@@ -31,6 +31,7 @@ struct SamplingOptions {
   int samples_per_block = 10;
   double interval_pct = 1;        ///< stop when the half width of the median's interval over blocks is below
   double budget_s = 1;            ///< or when a row has taken this long (after min_blocks)
+  double heat_s = 0.05;           ///< work before the samples of a block, so that clocks are up
   double sample_target_ns = 1e6;  ///< wanted length of a sample
   double timer_unit_ns = 0;       ///< samples are at least 50 units long
   double max_submission_ns = 50e6;  ///< drivers' watchdogs: well under 100 ms unless one program is longer

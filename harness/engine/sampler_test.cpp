@@ -73,6 +73,7 @@ std::function<double(int)> noisy(double ns, double share) {
 SamplingOptions options_for(FakeClock& clock) {
   SamplingOptions options;
   options.now_s = [&clock] { return clock.now_s; };
+  options.heat_s = 0;
   return options;
 }
 
@@ -99,6 +100,36 @@ TEST(Sampler, AConstantTimeStopsByIntervalAfterTheFewestBlocks) {
   EXPECT_EQ(samples.batch, 10) << "a millisecond";
   for (const double ns : samples.all()) EXPECT_DOUBLE_EQ(ns, 100 * us);
   for (const auto& block : samples.blocks) EXPECT_EQ(block.size(), 10U);
+}
+
+/// A GPU that lowers its clocks while the host prepares a block, and raises them after 30 ms of work.
+class SleepySource : public SampleSource {
+ public:
+  explicit SleepySource(FakeClock& clock) : clock_(clock) {}
+  void open_block() override { worked_s_ = 0; }
+  double time_batch(int warm, int batch) override {
+    const double each = (worked_s_ < 0.03 ? 300 : 100) * us;
+    worked_s_ += each * (warm + batch) * 1e-9;
+    clock_.now_s += each * (warm + batch) * 1e-9;
+    return each * batch;
+  }
+  bool close_block() override { return true; }
+
+ private:
+  FakeClock& clock_;
+  double worked_s_ = 0;
+};
+
+TEST(Sampler, EveryBlockIsHeatedBeforeItsSamples) {
+  FakeClock clock;
+  SleepySource source(clock);
+  SampleSource* sources[] = {&source};
+  SamplingOptions options = options_for(clock);
+  options.heat_s = 0.05;
+  for (const double ns : sample_interleaved(sources, options).front().all()) EXPECT_DOUBLE_EQ(ns, 100 * us);
+  options.heat_s = 0;
+  const std::vector<double> cold = sample_interleaved(sources, options).front().all();
+  EXPECT_EQ(*std::max_element(cold.begin(), cold.end()), 300 * us) << "the simulation does show it";
 }
 
 TEST(Sampler, NoiseBetweenBlocksStopsByBudget) {
