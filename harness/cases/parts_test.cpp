@@ -12,18 +12,20 @@
 namespace assay::cases {
 namespace {
 
+std::string rendered(const std::string& text, Mark mark, const std::string& suggestion = "") {
+  return to_string(SourceFile("a.yaml", text).diagnose(mark, "bad", suggestion));
+}
+
 TEST(Diagnostic, ShowsPlaceLineCaretAndSuggestion) {
-  const Diagnostic diagnostic{{"a.yaml", 7, 5}, "unknown key 'shpae'", "    shpae: [1]", "shape"};
-  EXPECT_EQ(to_string(diagnostic),
-            "a.yaml:7:5: error: unknown key 'shpae'\n"
+  EXPECT_EQ(rendered("one\n    shpae: [1]\n", {1, 4}, "shape"),
+            "a.yaml:2:5: error: bad\n"
             "        shpae: [1]\n"
             "        ^\n"
             "    did you mean 'shape'?");
 }
 
 TEST(Diagnostic, RepeatsTabsBeforeTheCaret) {
-  EXPECT_EQ(to_string({{"a.yaml", 1, 4}, "bad", "a:\tb", ""}),
-            "a.yaml:1:4: error: bad\n    a:\tb\n      \t^");
+  EXPECT_EQ(rendered("a:\tb", {0, 3}), "a.yaml:1:4: error: bad\n    a:\tb\n      \t^");
 }
 
 TEST(Diagnostic, CountsCharactersAndNotBytes) {
