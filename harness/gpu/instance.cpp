@@ -74,12 +74,6 @@ Wishes wishes_for(const InstanceOptions& options) {
   return wishes;
 }
 
-/// A layer complains of structures that are newer than itself (Debian 12's of KHR cooperative matrices). That
-/// is no misuse: a structure is chained only when the device knows it.
-bool layer_is_too_old(std::string_view message) {
-  return message.find("includes a structure with unknown VkStructureType") != std::string_view::npos;
-}
-
 VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT,
                                           VkDebugUtilsMessageTypeFlagsEXT,
                                           const VkDebugUtilsMessengerCallbackDataEXT* data, void* log) {

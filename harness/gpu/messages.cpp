@@ -4,6 +4,12 @@
 
 namespace assay::gpu {
 
+bool layer_is_too_old(std::string_view message) {
+  const auto has = [message](std::string_view part) { return message.find(part) != std::string_view::npos; };
+  return has("includes a structure with unknown VkStructureType") ||
+         (has("Device Extension ") && has(" is not supported by this layer"));
+}
+
 void MessageLog::add(std::string text) {
   const std::lock_guard lock(mutex_);
   ++count_;

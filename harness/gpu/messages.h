@@ -4,9 +4,14 @@
 #include <deque>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::gpu {
+
+/// True for what a validation layer says of extensions and structures that are newer than itself (Debian 12's
+/// of KHR cooperative matrices). That is no misuse: they are used only where the device knows them.
+bool layer_is_too_old(std::string_view message);
 
 /// What the validation layer said. Layers may call from any thread.
 class MessageLog {
