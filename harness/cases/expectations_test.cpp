@@ -9,6 +9,7 @@ namespace {
 
 using cases::TempFolder;
 using testing::ElementsAre;
+using testing::StartsWith;
 
 ExpectationsResult load(const TempFolder& folder, std::string_view text) {
   const std::filesystem::path files[] = {folder.write("gpu.yaml", text)};
@@ -90,14 +91,14 @@ TEST(Expectations, AreStrict) {
             "gpu.yaml:3:17: error: duplicate key 'match', already given at 3:6\n"
             "      - {match: op, match: x, status: skip, reason: r}\n"
             "                    ^");
-  EXPECT_EQ(errors_of("device: [H100\nexpect: []\n").substr(0, 31), "gpu.yaml:2:7: error: YAML synta");
+  EXPECT_THAT(errors_of("device: [H100\nexpect: []\n"), StartsWith("gpu.yaml:2:7: error: YAML syntax: "));
 }
 
 TEST(Expectations, RefuseAPatternThatIsNoRegularExpression) {
-  EXPECT_EQ(errors_of("device: \"(H100\"\nexpect: []\n").substr(0, 60),
-            "gpu.yaml:1:1: error: '(H100' is not a regular expression: ");
-  EXPECT_EQ(errors_of("device: " + std::string(300, '(') + "\nexpect: []\n").substr(0, 60),
-            "gpu.yaml:1:1: error: 'device' has more than 200 characte");
+  EXPECT_THAT(errors_of("device: \"(H100\"\nexpect: []\n"),
+              StartsWith("gpu.yaml:1:1: error: '(H100' is not a regular expression: "));
+  EXPECT_THAT(errors_of("device: " + std::string(300, '(') + "\nexpect: []\n"),
+              StartsWith("gpu.yaml:1:1: error: 'device' has more than 200 characters\n"));
 }
 
 TEST(Expectations, AreFoundBelowFoldersAndBesideOrAboveFiles) {

@@ -84,7 +84,7 @@ TEST(SourceFile, PutsAPlacePastTheEndAtTheEndOfTheLastText) {
 }
 
 TEST(SourceFile, RefusesWhatIsNotUtf8) {
-  for (const std::string bad :
+  for (const std::string& bad :
        {std::string("a\0b", 3), std::string("\xC0\xAF"), std::string("\xE2\x82"), std::string("\x80"),
         std::string("\xF8\x88\x80\x80\x80"), std::string("a\x1b[0m")}) {
     EXPECT_THROW(SourceFile("a.yaml", bad), Problem);
