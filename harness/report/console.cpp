@@ -147,7 +147,8 @@ void Console::summary(const RunReport& report, const std::filesystem::path& dire
   }
   if (const std::string table = perf_table(report, options_.color); !table.empty()) {
     out_ << painted("PERF", Ink::Bold, options_.color)
-         << "  median with the half width of its interval; time as a multiple of the group's first row\n"
+         << "  median with the half width of its interval; time as a multiple of the group's first row; "
+            "* the fastest of its group\n"
          << table << '\n';
   }
   if (const std::string failures = failure_list(report, listed_failures, options_.color); !failures.empty()) {

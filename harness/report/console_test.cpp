@@ -1,7 +1,6 @@
 #include "harness/report/console.h"
 
 #include "harness/report/golden.h"
-#include "harness/report/perf_table.h"
 #include "harness/report/summary.h"
 #include "harness/report/test_records.h"
 #include "harness/report/words.h"
@@ -75,10 +74,11 @@ FAIL  shuffle/bad/1x16x4x8/4W4C.4W4C/fused (accu)
           .##.
   again   assay run --filter shuffle/bad/1x16x4x8/4W4C.4W4C/fused
 
-PERF  median with the half width of its interval; time as a multiple of the group's first row
+PERF  median with the half width of its interval; time as a multiple of the group's first row; * the fastest of its group
   impl     forms          median us     +-  GB/s   time
-shuffle  1x16x4x8  upscale_factor=2
-  fused    x=4W4C y=4C1W       2.50  0.8 %  3.20  1.00x
+shuffle  all rows: upscale_factor=2
+shuffle  1x16x4x8
+* fused    x=4W4C y=4C1W       2.50  0.8 %  3.20  1.00x
   unfused  x=4W4C y=4C1W      10.00  0.8 %  0.80  4.00x
 
 FAILURES
@@ -184,50 +184,6 @@ driver  Acme 12.3, Vulkan 1.3.250
 PASS                1
 The run did not come to its end. The journal's last line was cut off.
 )"));
-}
-
-TEST(PerfTable, IsEmptyWithoutPerfCases) {
-  EXPECT_EQ(perf_table(test::report_of({test::passed("a")}), false), "");
-}
-
-TEST(PerfTable, GroupsByOpShapeAndParameters) {
-  Record wide = test::timed("wide", "fused", 8);
-  wide.info.shape = "1x96x128x72";
-  wide.info.forms = "x=texture3d/CP y=buffer/WP";
-  wide.info.tune = "local_size=128";
-  wide.perf->operations = 1600000;
-  wide.perf->stop = "budget";
-  wide.perf->clock = "wall";
-  wide.perf->verified = false;
-  Record suspect = wide;
-  suspect.info.impl = "magic";
-  suspect.status = Status::Suspect;
-  suspect.perf->time_us_p50 = 4;
-  Record lost = wide;
-  lost.info.impl = "lost";
-  lost.status = Status::Timeout;
-  const RunReport report = test::report_of(
-      {lost, wide, test::timed("small", "fused", 2), suspect, test::timed("small", "unfused", 3)});
-  EXPECT_TRUE(
-      test::matches(perf_table(report, false),
-                    R"(  impl                    forms                median us     +-  GB/s  GOP/s   time
-shuffle  1x96x128x72  upscale_factor=2
-  lost [local_size=128]   x=texture3d/CP y=WP          -                             TIMEOUT
-  fused [local_size=128]  x=texture3d/CP y=WP       8.00  0.8 %  1.00  200.0  1.00x  interval not reached, wall clock, not verified
-  magic [local_size=128]  x=texture3d/CP y=WP       4.00  0.8 %  2.00  400.0  0.50x  SUSPECT, interval not reached, wall clock, not verified
-shuffle  1x16x4x8  upscale_factor=2
-  fused                   x=4W4C y=4C1W             2.00  0.8 %  4.00         1.00x
-  unfused                 x=4W4C y=4C1W             3.00  0.8 %  2.67         1.50x
-)"));
-}
-
-TEST(PerfTable, TellsRowsApartThatWouldLookTheSame) {
-  Record zeros = test::timed("zeros", "fused", 4);
-  zeros.info.fill = "x=zero";
-  const std::string table = perf_table(test::report_of({test::timed("normal", "fused", 2), zeros}), false);
-  EXPECT_THAT(table, HasSubstr("shuffle  1x16x4x8  upscale_factor=2  (normal, x=normal)\n"));
-  EXPECT_THAT(table, HasSubstr("shuffle  1x16x4x8  upscale_factor=2  (zeros, x=zero)\n"));
-  EXPECT_THAT(table, Not(HasSubstr("2.00x"))) << "different data are not compared";
 }
 
 TEST(FailureList, PutsWhatNeverRanLastAndCountsTheRest) {

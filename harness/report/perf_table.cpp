@@ -1,6 +1,7 @@
 #include "harness/report/perf_table.h"
 
 #include "harness/core/status.h"
+#include "harness/report/headings.h"
 #include "harness/report/style.h"
 #include "harness/report/text.h"
 #include "harness/report/words.h"
@@ -25,27 +26,23 @@ bool is_right_aligned(std::size_t column) {
 struct Line {
   Row cells;
   Ink ink = Ink::Plain;
+  bool is_fastest = false;
 };
 
 struct Group {
   std::string heading;
+  std::string common;  // of the first group of an op: what all its rows have in common
   std::vector<const Record*> records;
   std::vector<Line> lines;
 };
 
-std::string heading_of(const CaseInfo& info) {
-  std::string heading = info.op + "  " + info.shape;
-  if (!info.params.empty()) heading += "  " + info.params;
-  return printable(heading);
-}
-
 // Where rows of one group would look the same, what else their cases differ in tells them apart.
-std::string long_heading_of(const CaseInfo& info) {
-  return heading_of(info) + printable("  (" + info.name + ", " + info.fill + ")");
+std::string long_heading(const std::string& heading, const CaseInfo& info) {
+  return heading + printable("  (" + info.name + ", " + info.fill + ")");
 }
 
-std::string row_key(const CaseInfo& info) {
-  return heading_of(info) + '\n' + info.impl + '\n' + info.tune + '\n' + info.forms;
+std::string row_key(const std::string& heading, const CaseInfo& info) {
+  return heading + '\n' + info.impl + '\n' + info.tune + '\n' + info.forms;
 }
 
 std::vector<const Record*> perf_records(const RunReport& report) {
@@ -56,24 +53,33 @@ std::vector<const Record*> perf_records(const RunReport& report) {
   return records;
 }
 
-std::set<std::string> ambiguous_headings(const std::vector<const Record*>& records) {
+std::set<std::string> ambiguous_headings(const std::vector<const Record*>& records,
+                                         const Headings& headings) {
   std::set<std::string> seen, ambiguous;
   for (const Record* record : records) {
-    if (!seen.insert(row_key(record->info)).second) ambiguous.insert(heading_of(record->info));
+    const std::string heading = headings.of(record->info);
+    if (!seen.insert(row_key(heading, record->info)).second) ambiguous.insert(heading);
   }
   return ambiguous;
 }
 
-std::vector<Group> groups_of(const RunReport& report) {
-  const std::vector<const Record*> records = perf_records(report);
-  const std::set<std::string> ambiguous = ambiguous_headings(records);
+std::string common_line(const std::string& op, const Headings& headings) {
+  const std::string common = headings.common(op);
+  return common.empty() ? "" : printable(op) + "  all rows: " + common;
+}
+
+std::vector<Group> groups_of(const std::vector<const Record*>& records, const Headings& headings) {
+  const std::set<std::string> ambiguous = ambiguous_headings(records, headings);
   std::vector<Group> groups;
   std::map<std::string, std::size_t> index;
+  std::set<std::string> ops;
   for (const Record* record : records) {
-    std::string heading = heading_of(record->info);
-    if (ambiguous.contains(heading)) heading = long_heading_of(record->info);
+    const CaseInfo& info = record->info;
+    std::string heading = headings.of(info);
+    if (ambiguous.contains(heading)) heading = long_heading(heading, info);
     const auto [at, is_new] = index.try_emplace(heading, groups.size());
     if (is_new) groups.push_back({.heading = heading});
+    if (ops.insert(info.op).second) groups[at->second].common = common_line(info.op, headings);
     groups[at->second].records.push_back(record);
   }
   return groups;
@@ -136,6 +142,23 @@ Line untimed_line(const Record& record) {
   return line;
 }
 
+// A time that cannot be, or that is not known to be of a right answer, wins nothing.
+bool may_win(const Record& record) {
+  return has_time(record) && record.status != Status::Suspect && record.perf->verified;
+}
+
+void mark_fastest(Group& group) {
+  std::size_t timed = 0;
+  std::size_t fastest = group.records.size();
+  for (std::size_t i = 0; i < group.records.size(); ++i) {
+    timed += has_time(*group.records[i]) ? 1 : 0;
+    if (!may_win(*group.records[i])) continue;
+    const auto time_of = [&](std::size_t row) { return group.records[row]->perf->time_us_p50; };
+    if (fastest == group.records.size() || time_of(i) < time_of(fastest)) fastest = i;
+  }
+  if (timed > 1 && fastest < group.records.size()) group.lines[fastest].is_fastest = true;
+}
+
 void fill_lines(Group& group) {
   double first_us = 0;
   for (const Record* record : group.records) {
@@ -146,6 +169,7 @@ void fill_lines(Group& group) {
     if (first_us == 0) first_us = record->perf->time_us_p50;
     group.lines.push_back(timed_line(*record, first_us));
   }
+  mark_fastest(group);
 }
 
 using Widths = std::array<std::size_t, column_count>;
@@ -162,33 +186,42 @@ Widths widths_of(const Row& header, const std::vector<Group>& groups) {
   return widths;
 }
 
-std::string text_of(const Row& cells, const Widths& widths) {
+std::string text_of(const Line& line, const Widths& widths) {
   std::string text;
   for (std::size_t i = 0; i < column_count; ++i) {
     if (widths[i] == 0) continue;
-    const std::string blanks(widths[i] - columns_of(cells[i]), ' ');
-    text += "  " + (is_right_aligned(i) ? blanks + cells[i] : cells[i] + blanks);
+    const std::string& cell = line.cells[i];
+    const std::string blanks(widths[i] - columns_of(cell), ' ');
+    text += text.empty() && line.is_fastest ? "* " : "  ";
+    text += is_right_aligned(i) ? blanks + cell : cell + blanks;
   }
   while (text.ends_with(' ')) text.pop_back();
   return text;
 }
 
-}  // namespace
-
-std::string perf_table(const RunReport& report, bool color) {
-  std::vector<Group> groups = groups_of(report);
-  if (groups.empty()) return "";
-  for (Group& group : groups) fill_lines(group);
+Row header_of(const std::vector<Group>& groups) {
   Row header{"impl", "forms", "median us", "+-", "GB/s", "GOP/s", "time", ""};
   const bool has_rate = std::ranges::any_of(groups, [](const Group& group) {
     return std::ranges::any_of(group.lines, [](const Line& line) { return !line.cells[Rate].empty(); });
   });
   if (!has_rate) header[Rate].clear();
-  const Widths widths = widths_of(header, groups);
+  return header;
+}
+
+}  // namespace
+
+std::string perf_table(const RunReport& report, bool color) {
+  const std::vector<const Record*> records = perf_records(report);
+  if (records.empty()) return "";
+  std::vector<Group> groups = groups_of(records, Headings(records));
+  for (Group& group : groups) fill_lines(group);
+  const Line header{.cells = header_of(groups)};
+  const Widths widths = widths_of(header.cells, groups);
   std::string text = painted(text_of(header, widths), Ink::Bold, color) + '\n';
   for (const Group& group : groups) {
+    if (!group.common.empty()) text += painted(group.common, Ink::Dim, color) + '\n';
     text += painted(group.heading, Ink::Bold, color) + '\n';
-    for (const Line& line : group.lines) text += painted(text_of(line.cells, widths), line.ink, color) + '\n';
+    for (const Line& line : group.lines) text += painted(text_of(line, widths), line.ink, color) + '\n';
   }
   return text;
 }
