@@ -23,6 +23,15 @@ cases:
     qparams: {x: {scale: 0.007112, zero_point: -3}, y: {scale: 0.013, zero_point: 5}}
 )";
 
+inline constexpr const char* both_cases = R"(op: q8ta_pixel_shuffle
+cases:
+  - name: both
+    mode: both
+    upscale_factor: 2
+    shape: [1, 16, 4, 4]
+    qparams: {x: {scale: 0.007112, zero_point: -3}, y: {scale: 0.013, zero_point: 5}}
+)";
+
 /// Constant input: the answer is constant, so the case proves nothing.
 inline constexpr const char* mistrusted_cases = R"(op: q8ta_pixel_shuffle
 cases:
