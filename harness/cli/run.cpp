@@ -106,6 +106,9 @@ class RunCommand {
     Recorder recorder(folder, console);
     RunInfo info = make_run_info(run_settings(), device.info());
     DeviceRunOptions run_options = device_run_options(instance);
+    DeviceActivity activity;
+    run_options.sampling.activity = &activity;
+    if (device.info().type == "cpu") run_options.sampling.most_heat_s = run_options.sampling.least_heat_s;
     if (has_perf(groups_)) {
       info.timer_unit_ns = gpu::measure_timer_unit_ns(device);
       run_options.sampling.timer_unit_ns = info.timer_unit_ns;
