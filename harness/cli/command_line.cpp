@@ -15,7 +15,6 @@ struct Parsed {
   ListOptions list;
   std::string op;
   ReportOptions report;
-  ShowOptions show;
   std::function<int()> chosen;
 };
 
@@ -46,6 +45,12 @@ void add_run(CLI::App& app, RunOptions& options) {
   app.add_option("--out", options.out, "Folder of the reports, one below it a device")->capture_default_str();
   app.add_option("--shaders", options.shaders, "Folder of GLSL files that are taken before the embedded ones")
       ->check(CLI::ExistingDirectory);
+  CLI::Option* versus = app.add_option("--versus-shaders", options.versus_shaders,
+                                       "Run every row with the GLSL files of this folder too, and compare")
+                            ->check(CLI::ExistingDirectory);
+  app.add_option("--baseline-impl", options.baseline_impl,
+                 "Compare the time of every other impl with that of this one")
+      ->excludes(versus);
   app.add_option("--dump", options.dump, "Folder for the tensors of every accuracy case as .npy");
   app.add_option("--budget", options.budget_s, "Seconds of sampling a performance row may take")
       ->check(CLI::PositiveNumber)
@@ -54,20 +59,6 @@ void add_run(CLI::App& app, RunOptions& options) {
                "Turn the Khronos validation layer on; its messages fail a case");
   add_benchmark_flag(app, options.benchmark_console);
   app.add_flag("-v,--verbose", options.verbose, "A line for every case, every failure in full");
-}
-
-void add_report(CLI::App& app, ReportOptions& options) {
-  app.add_option("folder", options.folder, "The folder that holds journal.jsonl")
-      ->required()
-      ->check(CLI::ExistingDirectory);
-  add_benchmark_flag(app, options.benchmark_console);
-}
-
-void add_show(CLI::App& app, ShowOptions& options) {
-  app.add_option("report", options.report, "A device's folder, its journal.jsonl, or the --out of a run")
-      ->required();
-  app.add_option("id", options.id, "An id, a glob over ids, or a part of one id")->required();
-  app.add_flag("--samples", options.samples, "Every raw sample too, by block");
 }
 
 void add_subcommands(CLI::App& app, Parsed& parsed, const Context& context) {
@@ -88,12 +79,13 @@ void add_subcommands(CLI::App& app, Parsed& parsed, const Context& context) {
   })->add_option("name", parsed.op, "An op");
   add("schema", "Print the JSON Schema of case files", [&] { return schema(context); });
   add("devices", "Print the Vulkan devices and what they can do", [] { return devices(); });
-  add_report(*add("report", "Write a device's reports again from its journal, and print the summary",
-                  [&] { return report(parsed.report); }),
-             parsed.report);
-  add_show(
-      *add("show", "Print everything that a report knows about one case", [&] { return show(parsed.show); }),
-      parsed.show);
+  CLI::App* report_command =
+      add("report", "Write a device's reports again from its journal, and print the summary",
+          [&] { return report(parsed.report); });
+  report_command->add_option("folder", parsed.report.folder, "The folder that holds journal.jsonl")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  add_benchmark_flag(*report_command, parsed.report.benchmark_console);
 }
 
 }  // namespace

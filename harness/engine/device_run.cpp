@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <utility>
@@ -50,6 +51,8 @@ bool loses_device(Status status) {
 
 /// One row on its way from plan to record.
 struct Row {
+  std::size_t index = 0;  ///< in its group
+  bool versus = false;
   const Case* one = nullptr;
   Mode mode = Mode::Accu;
   Record record;
@@ -59,6 +62,7 @@ struct Row {
   std::unique_ptr<Experiment> experiment;  ///< mode perf: what is timed, without guards
   std::vector<HostTensor> outputs;         ///< mode perf: of that experiment, accepted by the reference
   std::int64_t validation_messages = 0;    ///< while it was judged
+  std::optional<Ratio> ratio;              ///< to the time of its baseline
 };
 
 std::vector<std::string> names_of(std::span<const TensorSpec> tensors) {
@@ -79,13 +83,16 @@ class GroupRun {
 
   /// False when the device was lost; `lost_because` says by whom.
   bool run(const PlannedGroup& planned) {
+    group_ = planned;
+    baselines_ = choose_baselines(planned, options_.baseline_impl);
+    ended_.assign(planned.size(), Status::Missing);
     std::vector<std::unique_ptr<Row>> timed;
-    for (const PlannedRow& row : planned) {
+    for (std::size_t i = 0; i < planned.size(); ++i) {
       if (lost()) {
-        record_missing(row);
+        record_missing(planned[i]);
         continue;
       }
-      std::unique_ptr<Row> ready = run_row(row);
+      std::unique_ptr<Row> ready = run_row(i);
       if (ready) timed.push_back(std::move(ready));
     }
     if (!lost()) {
@@ -98,10 +105,10 @@ class GroupRun {
 
   void record_missing(const PlannedRow& planned) {
     Record record;
-    record.info = case_info(*planned.one, planned.mode);
+    record.info = row_info(planned, options_.names);
     record.status = Status::Missing;
     record.reason = "not run: " + lost_because_;
-    record.repro = repro_line(record.info, options_.repro_options);
+    record.repro = repro_of(planned);
     listener_.record(record);
   }
 
@@ -109,11 +116,14 @@ class GroupRun {
 
  private:
   /// Takes a row as far as it goes alone: recorded, or (mode perf) judged right and ready to be timed.
-  std::unique_ptr<Row> run_row(const PlannedRow& planned) {
+  std::unique_ptr<Row> run_row(std::size_t index) {
+    const PlannedRow& planned = group_[index];
     auto row = std::make_unique<Row>();
+    row->index = index;
+    row->versus = planned.versus;
     row->one = planned.one;
     row->mode = planned.mode;
-    row->record.info = case_info(*planned.one, planned.mode);
+    row->record.info = row_info(planned, options_.names);
     take_messages();
     listener_.begin(row->record.info);
     if (const auto outcome = plan(*row)) {
@@ -169,7 +179,7 @@ class GroupRun {
 
   void judge_row(Row& row) {
     const DataSet& data = data_for(*row.one);
-    Experiment experiment(device_, shaders_, *row.one, *row.program, data.inputs, row.guard);
+    Experiment experiment(device_, shaders_of(row), *row.one, *row.program, data.inputs, row.guard);
     const Assessment assessment = assess(experiment, *row.one, data);
     experiment.release();
     if (options_.dump) dump_tensors(*options_.dump, *row.one, data, assessment);
@@ -182,7 +192,8 @@ class GroupRun {
   /// What is timed has no guards, hence other code: its answer must be right too. It is that answer, bit
   /// by bit, which every block of samples is held against.
   void prepare_timing(Row& row, const DataSet& data) {
-    row.experiment = std::make_unique<Experiment>(device_, shaders_, *row.one, *row.program, data.inputs, 0U);
+    row.experiment =
+        std::make_unique<Experiment>(device_, shaders_of(row), *row.one, *row.program, data.inputs, 0U);
     Observation seen = row.experiment->run(Poison::B, Poison::A);
     row.experiment->release();
     for (std::size_t i = 0; i < seen.outputs.size(); ++i) {
@@ -205,8 +216,12 @@ class GroupRun {
   }
 
   void measure_rows(std::vector<std::unique_ptr<Row>>& rows) {
+    // Baselines come first, in the list and to their end: what is compared must know how they ended.
+    std::stable_partition(rows.begin(), rows.end(),
+                          [&](const auto& row) { return !baselines_[row->index].wanted; });
     std::vector<TimedCase> timed;
-    for (const auto& row : rows) timed.push_back({row->one, row->experiment.get(), &row->outputs});
+    for (const auto& row : rows)
+      timed.push_back({row->one, row->experiment.get(), &row->outputs, baseline_among(rows, *row)});
     take_messages();
     const std::vector<Measurement> measurements = measure(timed, options_.sampling);
     // The rows of a group are timed together: nobody can tell whose program the messages are about.
@@ -226,6 +241,7 @@ class GroupRun {
           row, {Status::Fail, "the timed runs did not compute the answer that was judged: no time is given"});
     }
     row.record.perf = measurement.perf;
+    row.ratio = measurement.ratio;
     finish(row, {Status::Pass, ""});
   }
 
@@ -235,12 +251,53 @@ class GroupRun {
     apply_expectation(row);
     row.record.validation_messages = row.validation_messages + take_messages();
     if (row.record.validation_messages > 0) blame_validation(row);
-    row.record.repro = repro_line(row.record.info, options_.repro_options);
+    if (baselines_[row.index].wanted) row.record.comparison = comparison_of(row);
+    row.record.repro = repro_of(group_[row.index]);
+    ended_[row.index] = row.record.status;
     row.record.total_ms = row.watch.ms();
     if (loses_device(row.record.status))
       lost_because_ = fmt::format("the device was lost by {}", row.record.info.id);
     listener_.record(row.record);
     row.experiment.reset();
+  }
+
+  /// Where in `rows` the baseline of `row` stands, if it is timed.
+  std::optional<std::size_t> baseline_among(const std::vector<std::unique_ptr<Row>>& rows,
+                                            const Row& row) const {
+    for (std::size_t i = 0; i < rows.size() && baselines_[row.index].row; ++i) {
+      if (rows[i]->index == *baselines_[row.index].row) return i;
+    }
+    return std::nullopt;
+  }
+
+  /// The row's ratio, or why there is none.
+  Comparison comparison_of(const Row& row) const {
+    const std::optional<std::size_t> baseline = baselines_[row.index].row;
+    if (!baseline) {
+      return {.note = fmt::format("no row of impl '{}' in the same forms is timed in this group",
+                                  options_.baseline_impl)};
+    }
+    Comparison made{.baseline = row_info(group_[*baseline], options_.names).id};
+    if (!row.record.perf) {
+      made.note = fmt::format("this row is {}", name_of(row.record.status));
+    } else if (ended_[*baseline] != Status::Pass || !row.ratio) {
+      made.note = fmt::format("its baseline {} is {}", made.baseline, name_of(ended_[*baseline]));
+    } else {
+      made.ratio = row.ratio->median;
+      made.ratio_low = row.ratio->interval.low;
+      made.ratio_high = row.ratio->interval.high;
+      made.blocks = row.ratio->pairs;
+    }
+    return made;
+  }
+
+  gpu::ShaderLibrary& shaders_of(const Row& row) const {
+    return row.versus ? *options_.versus->library : shaders_;
+  }
+
+  std::string repro_of(const PlannedRow& planned) const {
+    return repro_line(case_info(*planned.one, planned.mode),
+                      planned.versus ? options_.versus->repro_options : options_.repro_options);
   }
 
   void apply_expectation(Row& row) {
@@ -278,6 +335,9 @@ class GroupRun {
   const Expectations& expectations_;
   const DeviceRunOptions& options_;
   RunListener& listener_;
+  PlannedGroup group_;
+  std::vector<Baseline> baselines_;  ///< of each row
+  std::vector<Status> ended_;        ///< of each row; MISSING until it has ended
   std::optional<DataSet> data_;
   std::int64_t messages_before_ = 0;
   std::string lost_because_;
@@ -287,23 +347,6 @@ class GroupRun {
 };
 
 }  // namespace
-
-std::vector<PlannedGroup> plan_rows(std::span<const Case* const> cases, std::optional<Mode> mode) {
-  const auto wants = [&](const Case& one, Mode row) {
-    return (one.mode == row || one.mode == Mode::Both) && (!mode || *mode == row || *mode == Mode::Both);
-  };
-  std::vector<PlannedGroup> groups;
-  for (const Group& group : group_by_data(cases)) {
-    PlannedGroup rows;
-    for (const Mode row : {Mode::Accu, Mode::Perf}) {
-      for (const Case* one : group.cases) {
-        if (wants(*one, row)) rows.push_back({one, row});
-      }
-    }
-    if (!rows.empty()) groups.push_back(std::move(rows));
-  }
-  return groups;
-}
 
 void run_on_device(gpu::Device& device, gpu::ShaderLibrary& shaders, std::span<const PlannedGroup> groups,
                    const Expectations& expectations, const DeviceRunOptions& options, RunListener& listener) {

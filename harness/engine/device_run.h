@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/cases/expectations.h"
-#include "harness/cases/select.h"
+#include "harness/engine/planned_rows.h"
 #include "harness/engine/sampler.h"
 #include "harness/gpu/gpu.h"
 #include "harness/report/events.h"
@@ -14,23 +14,23 @@
 
 namespace assay {
 
+/// The other version of the shaders (--versus-shaders).
+struct VersusShaders {
+  gpu::ShaderLibrary* library = nullptr;
+  std::string repro_options;  ///< what a repro line of its rows must repeat
+};
+
 struct DeviceRunOptions {
   std::optional<Mode> mode;                   ///< Accu or Perf only; empty: what each case says
   std::optional<std::filesystem::path> dump;  ///< --dump
   std::string repro_options;                  ///< what a repro line must repeat
+  RowNames names;                             ///< how rows are called; the plan must use the same
+  std::optional<VersusShaders> versus;        ///< for the planned rows that are of the other version
+  std::string baseline_impl;                  ///< --baseline-impl: whose rows the others are compared with
   SamplingOptions sampling;
   std::function<std::int64_t()> validation_messages;  ///< of the instance, so far; empty: not counted
   std::function<std::string()> newest_validation_message;
 };
-
-/// The rows that a run of `cases` has: a case of mode both is two, accuracy first; a group's rows stand
-/// together.
-struct PlannedRow {
-  const Case* one = nullptr;
-  Mode mode = Mode::Accu;
-};
-using PlannedGroup = std::vector<PlannedRow>;
-std::vector<PlannedGroup> plan_rows(std::span<const Case* const> cases, std::optional<Mode> mode);
 
 /// Runs all rows on one device, group after group, and tells `listener` of each begin and record. What goes
 /// wrong with a row becomes its status; only a failure to record (unwritable output) is thrown. After a lost

@@ -133,6 +133,23 @@ Measurement conclude(GpuSource& source, const TimedCase& timed, const Samples& s
   return {.failure = std::current_exception()};
 }
 
+/// Cases that are compared with one baseline are a team with it.
+std::vector<std::size_t> teams_of(std::span<const TimedCase> cases) {
+  std::vector<std::size_t> teams;
+  for (std::size_t i = 0; i < cases.size(); ++i) teams.push_back(cases[i].baseline.value_or(i));
+  return teams;
+}
+
+void compare(std::span<const TimedCase> cases, std::span<const Samples> samples,
+             std::vector<Measurement>& measurements) {
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (!cases[i].baseline || !measurements[i].verified) continue;
+    const std::size_t baseline = *cases[i].baseline;
+    if (!measurements[baseline].verified) continue;
+    measurements[i].ratio = paired_ratio(samples[i].block_medians(), samples[baseline].block_medians());
+  }
+}
+
 }  // namespace
 
 std::vector<Measurement> measure(std::span<const TimedCase> cases, const SamplingOptions& options) {
@@ -142,10 +159,11 @@ std::vector<Measurement> measure(std::span<const TimedCase> cases, const Samplin
     sources.push_back(std::make_unique<GpuSource>(timed));
     pointers.push_back(sources.back().get());
   }
-  const std::vector<Samples> samples = sample_interleaved(pointers, options);
+  const std::vector<Samples> samples = sample_interleaved(pointers, options, teams_of(cases));
   std::vector<Measurement> measurements;
   for (std::size_t i = 0; i < cases.size(); ++i)
     measurements.push_back(conclude(*sources[i], cases[i], samples[i]));
+  compare(cases, samples, measurements);
   return measurements;
 }
 

@@ -2,9 +2,12 @@
 
 #include "harness/engine/experiment.h"
 #include "harness/engine/sampler.h"
+#include "harness/engine/statistics.h"
 #include "harness/report/record.h"
 
+#include <cstddef>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +19,7 @@ struct TimedCase {
   const Case* one = nullptr;
   Experiment* experiment = nullptr;                 ///< built with guard 0
   const std::vector<HostTensor>* judged = nullptr;  ///< the outputs that the reference accepted
+  std::optional<std::size_t> baseline;              ///< index of the case that it is compared with
 };
 
 /// What sampling one case gave.
@@ -23,10 +27,11 @@ struct Measurement {
   bool verified = false;  ///< false: what was timed did not compute the judged answer; `perf` has no time
   PerfResult perf;
   std::exception_ptr failure;  ///< what went wrong on the GPU while it was sampled
+  std::optional<Ratio> ratio;  ///< to the baseline's time, when both were verified
 };
 
 /// Samples the cases interleaved, verifies every block's outputs, then measures throughput and the share of
-/// each dispatch in passes of their own.
+/// each dispatch in passes of their own. Cases that are compared are sampled in the same rounds.
 std::vector<Measurement> measure(std::span<const TimedCase> cases, const SamplingOptions& options);
 
 }  // namespace assay

@@ -61,4 +61,13 @@ MedianInterval median_interval(std::vector<double> values) {
   return {values[static_cast<std::size_t>(k - 1)], values[static_cast<std::size_t>(n - k)]};
 }
 
+std::optional<Ratio> paired_ratio(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> quotients;
+  for (std::size_t k = 0; k < std::min(a.size(), b.size()); ++k) {
+    if (a[k] > 0 && b[k] > 0) quotients.push_back(a[k] / b[k]);
+  }
+  if (quotients.empty()) return std::nullopt;
+  return Ratio{median(quotients), median_interval(quotients), static_cast<int>(quotients.size())};
+}
+
 }  // namespace assay

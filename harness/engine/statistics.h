@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,5 +28,17 @@ struct MedianInterval {
   double high = 0;
 };
 MedianInterval median_interval(std::vector<double> values);
+
+/// Median and interval of the quotients a[k] / b[k].
+struct Ratio {
+  double median = 0;
+  MedianInterval interval;
+  int pairs = 0;
+};
+
+/// Two measurements that were taken in pairs, compared pair by pair, so that what both share leaves the
+/// quotient. Values behind the shorter one's end have no partner and are left out; a value that is not
+/// positive leaves its pair out. Absent when no pair is left.
+std::optional<Ratio> paired_ratio(std::span<const double> a, std::span<const double> b);
 
 }  // namespace assay

@@ -98,5 +98,37 @@ TEST(MedianInterval, HoldsTheMedianAsOftenAsItPromises) {
   }
 }
 
+TEST(PairedRatio, WhatBothShareLeavesTheQuotient) {
+  // The clock drifts by half during the run, the ratio does not.
+  const std::vector<double> b = {100, 110, 120, 130, 140, 150};
+  std::vector<double> a;
+  for (const double value : b) a.push_back(value * 0.5);
+  const std::optional<Ratio> ratio = paired_ratio(a, b);
+  ASSERT_TRUE(ratio);
+  EXPECT_DOUBLE_EQ(ratio->median, 0.5);
+  EXPECT_DOUBLE_EQ(ratio->interval.low, 0.5);
+  EXPECT_DOUBLE_EQ(ratio->interval.high, 0.5);
+  EXPECT_EQ(ratio->pairs, 6);
+}
+
+TEST(PairedRatio, IsTheMedianOfTheQuotientsWithItsInterval) {
+  const std::vector<double> a = {2, 4, 3, 5, 6};
+  const std::vector<double> b = {2, 2, 2, 2, 2};
+  const std::optional<Ratio> ratio = paired_ratio(a, b);
+  ASSERT_TRUE(ratio);
+  EXPECT_DOUBLE_EQ(ratio->median, 2);
+  EXPECT_DOUBLE_EQ(ratio->interval.low, 1);
+  EXPECT_DOUBLE_EQ(ratio->interval.high, 3);
+}
+
+TEST(PairedRatio, LeavesOutWhatHasNoPartner) {
+  const std::optional<Ratio> ratio = paired_ratio(std::vector<double>{2, 4, 1e9}, std::vector<double>{1, 2});
+  ASSERT_TRUE(ratio);
+  EXPECT_EQ(ratio->pairs, 2);
+  EXPECT_DOUBLE_EQ(ratio->interval.high, 2);
+  EXPECT_FALSE(paired_ratio(std::vector<double>{1, 2}, std::vector<double>{}));
+  EXPECT_FALSE(paired_ratio(std::vector<double>{1}, std::vector<double>{0})) << "no time, no quotient";
+}
+
 }  // namespace
 }  // namespace assay

@@ -59,6 +59,7 @@ TEST(RecordFields, NameEveryMemberOfEveryStruct) {
   EXPECT_EQ(field_count<AccuracyResult>(), member_count<AccuracyResult>());
   EXPECT_EQ(field_count<DispatchShare>(), member_count<DispatchShare>());
   EXPECT_EQ(field_count<PerfResult>(), member_count<PerfResult>());
+  EXPECT_EQ(field_count<Comparison>(), member_count<Comparison>());
   EXPECT_EQ(field_count<Record>(), member_count<Record>());
 }
 

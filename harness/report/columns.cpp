@@ -100,6 +100,8 @@ Columns case_columns() {
       {"seed", "number", "seed of the input data",
        [](const RunInfo&, const Record& record) { return std::to_string(record.info.seed); }},
       text("tier", "smoke, ci or nightly", &CaseInfo::tier),
+      {"shaders", "text", "folder of shaders taken before the embedded ones (--shaders)",
+       [](const RunInfo&, const Record& record) { return record.info.shaders.value_or(""); }},
   };
 }
 
@@ -229,6 +231,39 @@ Columns rate_columns() {
   };
 }
 
+// One that is absent in rows that are compared with no other.
+template <class Get>
+Column comparison(std::string name, std::string unit, std::string meaning, Get get) {
+  return {std::move(name), std::move(unit), std::move(meaning), [get](const RunInfo&, const Record& record) {
+            return record.comparison ? get(*record.comparison) : std::string();
+          }};
+}
+
+// One of the ratio's, absent too where there is none.
+template <class Get>
+Column ratio(std::string name, std::string unit, std::string meaning, Get get) {
+  return comparison(std::move(name), std::move(unit), std::move(meaning),
+                    [get](const Comparison& c) { return c.ratio > 0 ? get(c) : std::string(); });
+}
+
+Columns comparison_columns() {
+  return {
+      comparison("baseline", "text", "id of the row that this one is compared with",
+                 [](const Comparison& c) { return c.baseline; }),
+      ratio("ratio_to_baseline", "ratio",
+            "time over the baseline's: median of the quotients of block medians, round by round",
+            [](const Comparison& c) { return significant(c.ratio, 6); }),
+      ratio("ratio_low", "ratio", "lower end of that median's interval",
+            [](const Comparison& c) { return significant(c.ratio_low, 6); }),
+      ratio("ratio_high", "ratio", "upper end of that median's interval",
+            [](const Comparison& c) { return significant(c.ratio_high, 6); }),
+      ratio("ratio_blocks", "number", "rounds in which both were sampled",
+            [](const Comparison& c) { return std::to_string(c.blocks); }),
+      comparison("comparison_note", "text", "why there is no ratio",
+                 [](const Comparison& c) { return c.note; }),
+  };
+}
+
 Columns joined(std::initializer_list<Columns> parts) {
   Columns all;
   for (const Columns& part : parts) all.insert(all.end(), part.begin(), part.end());
@@ -243,8 +278,8 @@ std::vector<Column> accu_columns() {
 }
 
 std::vector<Column> perf_columns() {
-  return joined(
-      {run_columns(), case_columns(), verdict_columns(), time_columns(), rate_columns(), place_columns()});
+  return joined({run_columns(), case_columns(), verdict_columns(), time_columns(), rate_columns(),
+                 comparison_columns(), place_columns()});
 }
 
 std::string markdown_table(const std::vector<Column>& columns) {

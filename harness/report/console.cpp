@@ -1,6 +1,7 @@
 #include "harness/report/console.h"
 
 #include "harness/core/status.h"
+#include "harness/report/comparisons.h"
 #include "harness/report/perf_table.h"
 #include "harness/report/style.h"
 #include "harness/report/summary.h"
@@ -150,6 +151,11 @@ void Console::summary(const RunReport& report, const std::filesystem::path& dire
          << "  median with the half width of its interval; time as a multiple of the group's first row; "
             "* the fastest of its group\n"
          << table << '\n';
+  }
+  if (const std::string lines = comparison_lines(report, options_.color); !lines.empty()) {
+    out_ << painted("COMPARISONS", Ink::Bold, options_.color)
+         << "  ratio of times with its interval; the rows were sampled in the same rounds\n"
+         << lines << '\n';
   }
   if (const std::string failures = failure_list(report, listed_failures, options_.color); !failures.empty()) {
     out_ << painted("FAILURES", Ink::Bold, options_.color) << '\n' << failures << '\n';

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <set>
 #include <vector>
@@ -42,7 +43,7 @@ std::string long_heading(const std::string& heading, const CaseInfo& info) {
 }
 
 std::string row_key(const std::string& heading, const CaseInfo& info) {
-  return heading + '\n' + info.impl + '\n' + info.tune + '\n' + info.forms;
+  return heading + '\n' + info.impl + '\n' + info.tune + '\n' + info.forms + '\n' + info.shaders.value_or("");
 }
 
 std::vector<const Record*> perf_records(const RunReport& report) {
@@ -159,6 +160,16 @@ void mark_fastest(Group& group) {
   if (timed > 1 && fastest < group.records.size()) group.lines[fastest].is_fastest = true;
 }
 
+// Where a group has two versions of the shaders, each row says which it is of.
+void name_shaders(Group& group) {
+  const auto shaders = [](const Record* record) { return record->info.shaders; };
+  if (std::ranges::adjacent_find(group.records, std::ranges::not_equal_to(), shaders) == group.records.end())
+    return;
+  for (std::size_t i = 0; i < group.records.size(); ++i) {
+    group.lines[i].cells[Impl] += "  " + printable(shaders(group.records[i]).value_or("(embedded)"));
+  }
+}
+
 void fill_lines(Group& group) {
   double first_us = 0;
   for (const Record* record : group.records) {
@@ -170,6 +181,7 @@ void fill_lines(Group& group) {
     group.lines.push_back(timed_line(*record, first_us));
   }
   mark_fastest(group);
+  name_shaders(group);
 }
 
 using Widths = std::array<std::size_t, column_count>;

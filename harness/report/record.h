@@ -51,6 +51,7 @@ struct CaseInfo {
   std::string tier;
   std::uint64_t seed = 0;
   SourceLocation where;
+  std::optional<std::string> shaders;  ///< the folder taken before the embedded sources; absent: none
 };
 
 /// How right the answer is. Describes the worst output of the case.
@@ -110,6 +111,17 @@ struct PerfResult {
   std::vector<std::vector<double>> sample_us;  ///< raw samples by block
 };
 
+/// How a row's time compares with that of the row it is held against: sampled in the same rounds of blocks.
+struct Comparison {
+  std::string baseline;  ///< id of that row; empty: the group has none
+  /// Time over the baseline's: the median of the quotients of block medians, a pair of blocks for each
+  /// round; 0: not compared, `note` says why.
+  double ratio = 0;
+  double ratio_low = 0, ratio_high = 0;  ///< the median's interval over those quotients
+  int blocks = 0;                        ///< pairs of blocks
+  std::string note;
+};
+
 /// How one planned case ended.
 struct Record {
   CaseInfo info;
@@ -117,7 +129,8 @@ struct Record {
   std::string reason;  ///< of every status but PASS, a sentence with numbers
   std::optional<AccuracyResult>
       accuracy;  ///< mode accu, once judged; perf rows carry the verdict on the judged output
-  std::optional<PerfResult> perf;  ///< mode perf, PASS only: a wrong kernel has no time
+  std::optional<PerfResult> perf;        ///< mode perf, PASS only: a wrong kernel has no time
+  std::optional<Comparison> comparison;  ///< mode perf, when the run compares it with another row
   std::int64_t validation_messages = 0;
   std::string repro;  ///< one line that runs this case again
   double total_ms = 0;

@@ -85,6 +85,7 @@ void fields(Visit& visit, Is<CaseInfo> auto& x) {
   visit("tier", x.tier);
   visit("seed", x.seed);
   visit("where", x.where);
+  visit("shaders", x.shaders);
 }
 
 template <class Visit>
@@ -146,12 +147,23 @@ void fields(Visit& visit, Is<PerfResult> auto& x) {
 }
 
 template <class Visit>
+void fields(Visit& visit, Is<Comparison> auto& x) {
+  visit("baseline", x.baseline);
+  visit("ratio", x.ratio);
+  visit("ratio_low", x.ratio_low);
+  visit("ratio_high", x.ratio_high);
+  visit("blocks", x.blocks);
+  visit("note", x.note);
+}
+
+template <class Visit>
 void fields(Visit& visit, Is<Record> auto& x) {
   visit("case", x.info);
   visit("status", x.status);
   visit("reason", x.reason);
   visit("accuracy", x.accuracy);
   visit("perf", x.perf);
+  visit("comparison", x.comparison);
   visit("validation_messages", x.validation_messages);
   visit("repro", x.repro);
   visit("total_ms", x.total_ms);

@@ -158,6 +158,9 @@ inline std::vector<Record> all_kinds() {
   records.push_back(odd);
   records.push_back(timed("fast", "fused", 2.5));
   records.push_back(timed("fast", "unfused", 10));
+  records.back().info.shaders = "my shaders";
+  records.back().comparison =
+      Comparison{.baseline = "shuffle/fast", .ratio = 4, .ratio_low = 3.5, .ratio_high = 4.5, .blocks = 10};
   Record withheld = timed("wrong", "fused", 1);
   withheld.status = Status::Fail;
   withheld.reason = "a wrong kernel has no time";

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <random>
 
@@ -207,6 +208,45 @@ TEST(Outcome, AWrongImplDoesNotTakeItsGroupWithIt) {
                                            Status::Fail, Status::Fail, Status::Fail, Status::Pass));
   EXPECT_EQ(heard.begun.size(), 8U);
   EXPECT_TRUE(heard.records.back().perf.has_value());
+}
+
+TEST(BaselineImpl, EveryOtherImplOfAGroupIsHeldAgainstIt) {
+  Op op = matmul();
+  op.impls.push_back({.name = "again", .build = op.find_impl("correct")->build});
+  const auto one = [&](const char* impl) { return fault_case(op, impl, matmul_params(4, 33, 9)); };
+  const std::vector<Case> group = {one("again"), one("correct"), one("last_k_dropped"),
+                                   one("wrong_when_repeated")};
+  const Heard heard = Bench::shared().run(group, {.mode = Mode::Perf, .baseline_impl = "correct"});
+  std::map<std::string, Record> of;
+  for (const Record& record : heard.records) of[record.info.impl] = record;
+  EXPECT_FALSE(of.at("correct").comparison);
+  const Comparison again = of.at("again").comparison.value();
+  EXPECT_EQ(again.baseline, "matmul/fault/correct");
+  EXPECT_EQ(again.note, "");
+  EXPECT_GT(again.ratio, 0.2);
+  EXPECT_LT(again.ratio, 5) << "it is the same kernel";
+  EXPECT_GE(again.blocks, 5);
+  for (const char* wrong : {"last_k_dropped", "wrong_when_repeated"}) {
+    EXPECT_EQ(of.at(wrong).comparison.value().ratio, 0);
+    EXPECT_EQ(of.at(wrong).comparison.value().note, "this row is FAIL");
+  }
+}
+
+TEST(BaselineImpl, AWrongBaselineIsNamedByWhoeverNeedsIt) {
+  const std::vector<Case> group = {matmul_case("correct"), matmul_case("wrong_when_repeated")};
+  const Heard heard =
+      Bench::shared().run(group, {.mode = Mode::Perf, .baseline_impl = "wrong_when_repeated"});
+  ASSERT_THAT(statuses(heard), ElementsAre(Status::Fail, Status::Pass)) << "the baseline ends first";
+  EXPECT_EQ(heard.records[1].comparison.value().note,
+            "its baseline matmul/fault/wrong_when_repeated is FAIL");
+}
+
+TEST(BaselineImpl, AGroupWithoutItSaysSo) {
+  const Heard heard =
+      Bench::shared().run({matmul_case("correct")}, {.mode = Mode::Perf, .baseline_impl = "nobody"});
+  ASSERT_THAT(statuses(heard), ElementsAre(Status::Pass));
+  EXPECT_EQ(heard.records[0].comparison.value().note,
+            "no row of impl 'nobody' in the same forms is timed in this group");
 }
 
 TEST(PlannedRows, ACaseOfModeBothIsTwoAccuracyFirst) {

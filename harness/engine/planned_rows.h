@@ -1,0 +1,49 @@
+#pragma once
+
+#include "harness/cases/select.h"
+#include "harness/report/record.h"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// One row of a run.
+struct PlannedRow {
+  const Case* one = nullptr;
+  Mode mode = Mode::Accu;
+  bool versus = false;  ///< with the other version of the shaders
+};
+using PlannedGroup = std::vector<PlannedRow>;
+
+/// The rows that a run of `cases` has: a case of mode both is two, accuracy first; with `versus` each comes
+/// once more, with the other version of the shaders. A group's rows stand together. Throws Error when two
+/// rows would have one id.
+std::vector<PlannedGroup> plan_rows(std::span<const Case* const> cases, std::optional<Mode> mode,
+                                    bool versus = false);
+
+/// What rows are called beside their case.
+struct RowNames {
+  std::optional<std::string> shaders;  ///< folder of the run's own shaders
+  std::optional<std::string> versus;   ///< folder of the other version's
+};
+
+/// The row in the words of its reports. The id of one with the other version of the shaders ends in
+/// "/versus".
+CaseInfo row_info(const PlannedRow& row, const RowNames& names);
+
+/// The row that each is held against.
+struct Baseline {
+  bool wanted = false;             ///< the row is to be compared
+  std::optional<std::size_t> row;  ///< index in the group; absent: the group has none
+};
+
+/// For each row of a group: with the other version of the shaders, the same row with the run's own; with
+/// `impl`, each row of mode perf of another impl, the row of that impl in the same forms (of several the one
+/// with the same tuning and name).
+std::vector<Baseline> choose_baselines(const PlannedGroup& group, const std::string& impl);
+
+}  // namespace assay

@@ -1,0 +1,115 @@
+#include "harness/report/journal.h"
+#include "harness/report/writers.h"
+#include "tests/cli/process.h"
+#include "tests/cli/sample_cases.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace assay::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// A folder with the shuffle's kernel, changed by `edit`.
+std::string version(const TemporaryFolder& folder, const std::string& name, const std::string& before,
+                    const std::string& after) {
+  std::string text = read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_pixel_shuffle.comp");
+  if (!before.empty()) text.replace(text.rfind(before), before.size(), after);
+  folder.write(name + "/q8ta_pixel_shuffle.comp", text);
+  return folder / name;
+}
+
+std::string slow_main(const std::string& call) {
+  // The answer stays: the loop's end is the host's to choose, so that no compiler can leave it out.
+  return "void main() {\n  uint spent = 0u;\n  for (uint i = 0u; i < 2000u; ++i) spent = (spent * 5u) ^ "
+         "(i + gl_NumWorkGroups.x);\n  if (spent == 12345u) return;\n" +
+         call;
+}
+
+RunReport report_in(const TemporaryFolder& folder) {
+  return read_journal(device_folder(folder / "out") / "journal.jsonl");
+}
+
+TEST(CompareShaders, ASlowerVersionIsSlowerAndTheJournalKnowsIt) {
+  const TemporaryFolder folder;
+  const std::string mine = version(folder, "mine", "void main() {", slow_main(""));
+  const Outcome outcome = assay({"run", folder.write("c.yaml", perf_pair_cases), "--versus-shaders", mine,
+                                 "--out", folder / "out", "--budget", "0.1"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("shaders " + mine + " vs the embedded shaders: "));
+  EXPECT_THAT(outcome.out, HasSubstr("x slower ("));
+
+  const RunReport report = report_in(folder);
+  ASSERT_EQ(report.records.size(), 4U) << "two rows, each in two versions";
+  for (std::size_t i = 1; i < 4; i += 2) {
+    const Record& own = report.records[i - 1];
+    const Record& versus = report.records[i];
+    EXPECT_FALSE(own.comparison);
+    EXPECT_EQ(versus.info.id, own.info.id + "/versus");
+    EXPECT_EQ(versus.info.shaders, mine);
+    ASSERT_TRUE(versus.comparison);
+    EXPECT_EQ(versus.comparison->baseline, own.info.id);
+    EXPECT_GT(versus.comparison->ratio_low, 1);
+    EXPECT_GE(versus.comparison->blocks, 10);
+    EXPECT_EQ(versus.comparison->blocks, own.perf->blocks) << "every block has a partner";
+    EXPECT_THAT(versus.repro, HasSubstr("--filter '" + own.info.id + "'"));
+    EXPECT_THAT(versus.repro, HasSubstr("--shaders '" + mine + "'"));
+  }
+  EXPECT_THAT(assay({"report", device_folder(folder / "out").string()}).out, HasSubstr("x slower ("))
+      << "reports are a function of the journal";
+}
+
+TEST(CompareShaders, AWrongVersionFailsAndIsNotCompared) {
+  const TemporaryFolder folder;
+  const std::string mine = version(folder, "mine", "void main() {", "void main() {\n  return;\n");
+  const Outcome outcome = assay({"run", folder.write("c.yaml", perf_cases), "--versus-shaders", mine, "--out",
+                                 folder / "out", "--budget", "0.1"});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("not compared: this row is FAIL"));
+  const RunReport report = report_in(folder);
+  ASSERT_EQ(report.records.size(), 2U);
+  EXPECT_EQ(report.records[0].status, Status::Pass);
+  EXPECT_EQ(report.records[1].status, Status::Fail);
+}
+
+TEST(CompareShaders, AWrongBaselineIsNamed) {
+  const TemporaryFolder folder;
+  const std::string broken = version(folder, "broken", "void main() {", "void main() {\n  return;\n");
+  const std::string good = version(folder, "good", "", "");
+  const Outcome outcome = assay({"run", folder.write("c.yaml", perf_cases), "--shaders", broken,
+                                 "--versus-shaders", good, "--out", folder / "out", "--budget", "0.1"});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              HasSubstr("not compared: its baseline q8ta_pixel_shuffle/timed/4W4C.4W4C/fused is FAIL"));
+}
+
+TEST(CompareShaders, NothingToTimeIsAUsageError) {
+  const TemporaryFolder folder;
+  const std::string cases = folder.write("c.yaml", shuffle_cases);
+  const Outcome outcome =
+      assay({"run", cases, "--versus-shaders", ASSAY_SOURCE_DIR "/shaders", "--out", folder / "out"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("no row of mode perf is selected"));
+}
+
+TEST(BaselineImpl, AnImplThatIsNotSelectedIsAUsageErrorThatNamesThoseThatAre) {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      assay({"run", folder.write("c.yaml", perf_cases), "--baseline-impl", "fuse", "--out", folder / "out"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("no selected row of mode perf has impl 'fuse'; there are: fused"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("COMPARISONS")));
+}
+
+TEST(BaselineImpl, ExcludesTwoVersionsOfTheShaders) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(assay({"run", folder.write("c.yaml", perf_cases), "--baseline-impl", "fused", "--versus-shaders",
+                   ASSAY_SOURCE_DIR "/shaders", "--out", folder / "out"})
+                .exit_code,
+            2);
+}
+
+}  // namespace
+}  // namespace assay::test
