@@ -98,7 +98,7 @@ void PointBuilder::set_plain_values() {
 
 void PointBuilder::set_params() {
   for (const ParamSpec& param : head_.op->params) {
-    if (const Value* value = given<Value>(param.name)) {
+    if (const auto* value = given<Value>(param.name)) {
       point_.params.set(param.name, *value);
     } else if (const std::optional<Value> fallback = param.default_for(point_.params)) {
       point_.params.set(param.name, *fallback);

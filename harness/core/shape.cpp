@@ -14,9 +14,10 @@ constexpr std::int64_t most_elements = std::int64_t{1} << 40;
 std::int64_t numel(const Shape& shape) {
   std::int64_t product = 1;
   for (const std::int64_t dim : shape) {
-    if (dim < 1)
+    if (dim < 1) {
       throw Error(
           fmt::format("shape {} has a dim of {}; every dim must be at least 1", to_string(shape), dim));
+    }
     if (dim > most_elements / product) {
       throw Error(fmt::format("shape {} has more than 2^40 elements", to_string(shape)));
     }
