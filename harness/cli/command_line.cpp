@@ -15,6 +15,7 @@ struct Parsed {
   ListOptions list;
   std::string op;
   ReportOptions report;
+  ShowOptions show;
   std::function<int()> chosen;
 };
 
@@ -61,6 +62,20 @@ void add_run(CLI::App& app, RunOptions& options) {
   app.add_flag("-v,--verbose", options.verbose, "A line for every case, every failure in full");
 }
 
+void add_report(CLI::App& app, ReportOptions& options) {
+  app.add_option("folder", options.folder, "The folder that holds journal.jsonl")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  add_benchmark_flag(app, options.benchmark_console);
+}
+
+void add_show(CLI::App& app, ShowOptions& options) {
+  app.add_option("report", options.report, "A device's folder, its journal.jsonl, or the --out of a run")
+      ->required();
+  app.add_option("id", options.id, "An id, a glob over ids, or a part of one id")->required();
+  app.add_flag("--samples", options.samples, "Every raw sample too, by block");
+}
+
 void add_subcommands(CLI::App& app, Parsed& parsed, const Context& context) {
   const auto add = [&](const char* name, const char* help, std::function<int()> body) {
     CLI::App* command = app.add_subcommand(name, help);
@@ -79,13 +94,12 @@ void add_subcommands(CLI::App& app, Parsed& parsed, const Context& context) {
   })->add_option("name", parsed.op, "An op");
   add("schema", "Print the JSON Schema of case files", [&] { return schema(context); });
   add("devices", "Print the Vulkan devices and what they can do", [] { return devices(); });
-  CLI::App* report_command =
-      add("report", "Write a device's reports again from its journal, and print the summary",
-          [&] { return report(parsed.report); });
-  report_command->add_option("folder", parsed.report.folder, "The folder that holds journal.jsonl")
-      ->required()
-      ->check(CLI::ExistingDirectory);
-  add_benchmark_flag(*report_command, parsed.report.benchmark_console);
+  add_report(*add("report", "Write a device's reports again from its journal, and print the summary",
+                  [&] { return report(parsed.report); }),
+             parsed.report);
+  add_show(
+      *add("show", "Print everything that a report knows about one case", [&] { return show(parsed.show); }),
+      parsed.show);
 }
 
 }  // namespace

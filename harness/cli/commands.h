@@ -63,6 +63,12 @@ struct ReportOptions {
   bool benchmark_console = false;
 };
 
+struct ShowOptions {
+  std::filesystem::path report;  ///< a journal, a device's folder, or a folder that holds one of them
+  std::string id;                ///< an id, a glob over ids, or a part of one
+  bool samples = false;
+};
+
 // One a file. Each returns the exit code.
 int run(const RunOptions& options, const Context& context);
 int list(const ListOptions& options, const Context& context);
@@ -70,6 +76,7 @@ int ops(const std::string& name, const Context& context);
 int schema(const Context& context);
 int devices();
 int report(const ReportOptions& options);
+int show(const ShowOptions& options);
 
 /// Parses the command line into the subcommand that it names; the result runs it. Help, the version and usage
 /// errors are printed here and give a function that only returns the exit code.

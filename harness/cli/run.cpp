@@ -144,6 +144,9 @@ class RunCommand {
     Recorder recorder(folder, console);
     RunInfo info = make_run_info(run_settings(), device.info());
     DeviceRunOptions run_options = device_run_options(instance);
+    DeviceActivity activity;
+    run_options.sampling.activity = &activity;
+    if (device.info().type == "cpu") run_options.sampling.most_heat_s = run_options.sampling.least_heat_s;
     if (!options_.versus_shaders.empty() || !options_.baseline_impl.empty())
       run_options.sampling.min_blocks = compared_blocks;
     if (!options_.versus_shaders.empty())

@@ -20,9 +20,11 @@ constexpr double units_per_sample = 50;
 constexpr double steady_ratio = 0.02;     // warm-up ends when two batches agree this well ...
 constexpr double warm_up_limit_s = 0.25;  // ... or after this long
 constexpr int warm_up_batches = 1000;     // ... or after so many, should the CPU's clock stand still
-constexpr double grown_ratio = 1.1;       // a batch longer than this is tried before it is sampled
-constexpr int max_batch = 20000;          // bounds the length of a command buffer
-constexpr int readings_per_sample = 10;   // a reading that is no time is taken again so often
+constexpr int heating_batches = 100000;   // the same for heating
+constexpr double heat_per_idle_time = 2;
+constexpr double grown_ratio = 1.1;      // a batch longer than this is tried before it is sampled
+constexpr int max_batch = 20000;         // bounds the length of a command buffer
+constexpr int readings_per_sample = 10;  // a reading that is no time is taken again so often
 
 bool is_time(double ns) {
   return std::isfinite(ns) && ns > 0;
@@ -31,7 +33,8 @@ bool is_time(double ns) {
 /// One row while it is sampled.
 class Row {
  public:
-  Row(SampleSource& source, const SamplingOptions& options) : source_(&source), options_(&options) {}
+  Row(SampleSource& source, const SamplingOptions& options, DeviceActivity& activity)
+      : source_(&source), options_(&options), activity_(&activity) {}
 
   bool failed() const { return !samples_.verified || samples_.failure; }
   /// Whether it may end here: its interval is narrow, its budget spent, or it failed.
@@ -40,8 +43,10 @@ class Row {
 
   void run_block() try {
     source_->open_block();
-    if (samples_.blocks.empty()) warm_up();
-    heat();
+    const bool is_first = samples_.blocks.empty();
+    if (is_first) warm_up();
+    const bool was_idle = heat();
+    if (is_first && was_idle) warm_up();       // the clocks have changed, hence the length of a sample
     const double started = options_->now_s();  // the budget is for samples
     std::vector<double> block;
     const double share_s = options_->budget_s / options_->min_blocks;
@@ -49,6 +54,7 @@ class Row {
       block.push_back(sample());
     } while (static_cast<int>(block.size()) < options_->samples_per_block &&
              options_->now_s() - started < share_s);
+    activity_->busy_until_s = options_->now_s();
     samples_.verified = source_->close_block();
     samples_.blocks.push_back(std::move(block));
     spent_s_ += options_->now_s() - started;
@@ -87,16 +93,18 @@ class Row {
     }
   }
 
-  /// Keeps the device busy before a block's samples. While the host packs and uploads, a GPU lowers its
-  /// clocks, and takes tens of milliseconds of work to raise them again.
-  void heat() {
+  /// Keeps the device busy before a block's samples; whether it had stood idle for long.
+  bool heat() {
     const double started = options_->now_s();
-    for (int i = 0; i < warm_up_batches; ++i) {
+    const double wanted = heat_per_idle_time * (started - activity_->busy_until_s);
+    const double heat_s = std::clamp(wanted, options_->least_heat_s, options_->most_heat_s);
+    for (int i = 0; i < heating_batches; ++i) {
       const double submitted = options_->now_s();
-      if (submitted - started + submission_s_ >= options_->heat_s) return;  // the first sample is heat enough
+      if (submitted - started + submission_s_ >= heat_s) break;  // the first sample is heat enough
       source_->time_batch(samples_.warm, samples_.batch);
       submission_s_ = options_->now_s() - submitted;
     }
+    return heat_s > options_->least_heat_s;
   }
 
   /// What a program takes at most: as the device's clock tells where it sees enough of the batch, else all
@@ -137,6 +145,7 @@ class Row {
 
   SampleSource* source_;
   const SamplingOptions* options_;
+  DeviceActivity* activity_;
   Samples samples_;
   double spent_s_ = 0;
   double submission_s_ = 0;  ///< the last one's, on the CPU's clock
@@ -193,8 +202,10 @@ double interval_pct(const std::vector<double>& block_medians) {
 
 std::vector<Samples> sample_interleaved(std::span<SampleSource* const> sources,
                                         const SamplingOptions& options, std::span<const std::size_t> teams) {
+  DeviceActivity unknown;
+  DeviceActivity& activity = options.activity != nullptr ? *options.activity : unknown;
   std::vector<Row> rows;
-  for (SampleSource* source : sources) rows.emplace_back(*source, options);
+  for (SampleSource* source : sources) rows.emplace_back(*source, options, activity);
   std::vector<std::size_t> order(rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (std::uint32_t round = 0;; ++round) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,16 +26,26 @@ class SampleSource {
 /// The steady clock of the CPU, in seconds.
 double steady_seconds();
 
+/// When a device was last kept busy, on the clock of the options; shared by all that sample on it.
+struct DeviceActivity {
+  double busy_until_s = -std::numeric_limits<double>::infinity();
+};
+
 struct SamplingOptions {
   int min_blocks = 5;
   int max_blocks = 25;
   int samples_per_block = 10;
-  double interval_pct = 1;        ///< stop when the half width of the median's interval over blocks is below
-  double budget_s = 1;            ///< or when a row has taken this long (after min_blocks)
-  double heat_s = 0.05;           ///< work before the samples of a block, so that clocks are up
-  double sample_target_ns = 1e6;  ///< wanted length of a sample
-  double timer_unit_ns = 0;       ///< samples are at least 50 units long
-  double max_submission_ns = 50e6;  ///< drivers' watchdogs: well under 100 ms unless one program is longer
+  double interval_pct = 1;  ///< stop when the half width of the median's interval over blocks is below
+  double budget_s = 1;      ///< or when a row has taken this long (after min_blocks)
+  /// Work before the samples of a block, so that clocks are up: twice the time that the device stood idle,
+  /// within these limits. A GPU lowers its clocks within milliseconds of idleness and raises them within
+  /// a second of work.
+  double least_heat_s = 0.05;
+  double most_heat_s = 1;
+  DeviceActivity* activity = nullptr;  ///< null: the device counts as idle before the first block
+  double sample_target_ns = 1e6;       ///< wanted length of a sample
+  double timer_unit_ns = 0;            ///< samples are at least 50 units long
+  double max_submission_ns = 50e6;     ///< drivers' watchdogs: well under 100 ms unless one program is longer
   std::uint64_t shuffle_seed = 0;
   std::function<double()> now_s = steady_seconds;  ///< replaced by a fake clock in tests
 };

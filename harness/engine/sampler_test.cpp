@@ -73,7 +73,8 @@ std::function<double(int)> noisy(double ns, double share) {
 SamplingOptions options_for(FakeClock& clock) {
   SamplingOptions options;
   options.now_s = [&clock] { return clock.now_s; };
-  options.heat_s = 0;
+  options.least_heat_s = 0;
+  options.most_heat_s = 0;
   return options;
 }
 
@@ -102,13 +103,18 @@ TEST(Sampler, AConstantTimeStopsByIntervalAfterTheFewestBlocks) {
   for (const auto& block : samples.blocks) EXPECT_EQ(block.size(), 10U);
 }
 
-/// A GPU that lowers its clocks while the host prepares a block, and raises them after 30 ms of work.
+/// A GPU that lowers its clocks while the host prepares a block for `idle_s`, and raises them after `ramp_s`
+/// of work.
 class SleepySource : public SampleSource {
  public:
-  explicit SleepySource(FakeClock& clock) : clock_(clock) {}
-  void open_block() override { worked_s_ = 0; }
+  SleepySource(FakeClock& clock, double idle_s, double ramp_s)
+      : clock_(clock), idle_s_(idle_s), ramp_s_(ramp_s) {}
+  void open_block() override {
+    worked_s_ = 0;
+    clock_.now_s += idle_s_;
+  }
   double time_batch(int warm, int batch) override {
-    const double each = (worked_s_ < 0.03 ? 300 : 100) * us;
+    const double each = (worked_s_ < ramp_s_ ? 300 : 100) * us;
     worked_s_ += each * (warm + batch) * 1e-9;
     clock_.now_s += each * (warm + batch) * 1e-9;
     return each * batch;
@@ -117,19 +123,46 @@ class SleepySource : public SampleSource {
 
  private:
   FakeClock& clock_;
+  double idle_s_, ramp_s_;
   double worked_s_ = 0;
 };
 
-TEST(Sampler, EveryBlockIsHeatedBeforeItsSamples) {
+double slowest_sample_us(double idle_s, double ramp_s, double least_heat_s, double most_heat_s) {
   FakeClock clock;
-  SleepySource source(clock);
+  SleepySource source(clock, idle_s, ramp_s);
   SampleSource* sources[] = {&source};
   SamplingOptions options = options_for(clock);
-  options.heat_s = 0.05;
-  for (const double ns : sample_interleaved(sources, options).front().all()) EXPECT_DOUBLE_EQ(ns, 100 * us);
-  options.heat_s = 0;
-  const std::vector<double> cold = sample_interleaved(sources, options).front().all();
-  EXPECT_EQ(*std::max_element(cold.begin(), cold.end()), 300 * us) << "the simulation does show it";
+  options.least_heat_s = least_heat_s;
+  options.most_heat_s = most_heat_s;
+  const std::vector<double> all = sample_interleaved(sources, options).front().all();
+  return *std::max_element(all.begin(), all.end()) / us;
+}
+
+TEST(Sampler, EveryBlockIsHeatedBeforeItsSamples) {
+  EXPECT_EQ(slowest_sample_us(0, 0.03, 0.05, 1), 100);
+  EXPECT_EQ(slowest_sample_us(0, 0.03, 0, 0), 300) << "the simulation does show it";
+}
+
+TEST(Sampler, ADeviceThatStoodIdleForLongIsHeatedForLonger) {
+  EXPECT_EQ(slowest_sample_us(0.4, 0.7, 0.05, 1), 100);
+  EXPECT_EQ(slowest_sample_us(0.4, 0.7, 0.05, 0.05), 300) << "the simulation does show it";
+}
+
+TEST(Sampler, ADeviceThatWasBusyJustBeforeIsNotHeatedForLong) {
+  const auto heating_s = [](double busy_until_s) {
+    FakeClock clock;
+    clock.now_s = 10;
+    FakeSource source(clock, always(100 * us));
+    DeviceActivity activity{busy_until_s};
+    SampleSource* sources[] = {&source};
+    SamplingOptions options = options_for(clock);
+    options.most_heat_s = 1;
+    options.activity = &activity;
+    sample_interleaved(sources, options);
+    EXPECT_DOUBLE_EQ(activity.busy_until_s, clock.now_s) << "the next row is told";
+    return clock.now_s - 10;
+  };
+  EXPECT_NEAR(heating_s(-100) - heating_s(9.999), 1, 0.02);
 }
 
 TEST(Sampler, NoiseBetweenBlocksStopsByBudget) {

@@ -1,0 +1,280 @@
+#include "harness/report/show.h"
+
+#include "harness/core/status.h"
+#include "harness/report/style.h"
+#include "harness/report/text.h"
+#include "harness/report/words.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+namespace {
+
+/// Text in sections of labelled lines.
+class Page {
+ public:
+  explicit Page(bool color) : color_(color) {}
+
+  void verdict(const Record& record) {
+    if (!text_.empty()) text_ += '\n';
+    text_ +=
+        painted(name_of(record.status), ink_of(record.status), color_) + "  " +
+        painted(printable(record.info.id) + " (" + printable(record.info.mode) + ")", Ink::Bold, color_) +
+        '\n';
+  }
+
+  void section(const std::string& title) { text_ += '\n' + painted(title, Ink::Bold, color_) + '\n'; }
+
+  /// Nothing where there is no value; further lines of a value stand below its first.
+  void line(std::string_view label, std::string_view value) {
+    while (value.ends_with('\n')) value.remove_suffix(1);
+    if (value.empty()) return;
+    std::string head = "  " + std::string(label);
+    head.resize(std::max(value_column, head.size() + 1), ' ');
+    text_ += head + indented(printable(value), value_column) + '\n';
+  }
+
+  std::string text() const { return text_; }
+
+ private:
+  static constexpr std::size_t value_column = 18;
+  bool color_;
+  std::string text_;
+};
+
+std::string us(double value) {
+  return fixed(value, 4) + " us";
+}
+
+std::string ms(double value) {
+  return fixed(value, 3) + " ms";
+}
+
+std::string percent(double part, double whole) {
+  return whole > 0 ? fixed(100 * part / whole, 1) + " %" : "";
+}
+
+std::string joined(std::initializer_list<std::string> parts, const std::string& separator) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (part.empty()) continue;
+    if (!text.empty()) text += separator;
+    text += part;
+  }
+  return text;
+}
+
+void show_case(Page& page, const Record& record) {
+  const CaseInfo& info = record.info;
+  page.line("reason", record.reason);
+  page.section("case");
+  page.line("op", info.op);
+  page.line("name", info.name);
+  page.line("impl", info.impl);
+  page.line("shape", info.shape);
+  page.line("params", info.params);
+  page.line("forms", info.forms);
+  page.line("tune", info.tune);
+  page.line("fill", info.fill);
+  page.line("seed", std::to_string(info.seed));
+  page.line("tier", info.tier);
+  page.line("at", info.where.file + ":" + std::to_string(info.where.line) + ":" +
+                      std::to_string(info.where.column));
+  page.line("validation", std::to_string(record.validation_messages) + " messages of the layer");
+  page.line("took", ms(record.total_ms) + " in all");
+  page.line("again", record.repro);
+}
+
+std::string metric_line(const AccuracyResult& a) {
+  for (const MetricWords& words : known_metrics()) {
+    if (words.metric == a.metric) return a.metric + " (" + std::string(words.name) + ")";
+  }
+  return a.metric;
+}
+
+std::string first_bad_line(const AccuracyResult& a) {
+  if (a.first_bad.empty()) return "";
+  return bracketed(a.first_bad) + ": expected " + shortest(a.expected) + ", got " + shortest(a.got) +
+         ", bound " + shortest(a.bound);
+}
+
+std::string flips_line(const AccuracyResult& a) {
+  if (a.output_class != OutputClass::Banded && a.flips == 0) return "";
+  return std::to_string(a.flips) + " beside rounding ties, " + significant(a.expected_flips, 6) + " expected";
+}
+
+std::string output_hash_line(const AccuracyResult& a) {
+  if (a.output_hash.empty()) return "";
+  return a.output_hash + (a.hash_is_portable ? " (every output is exact: equal on all devices)"
+                                             : " (may differ between devices)");
+}
+
+void show_accuracy(Page& page, const AccuracyResult& a) {
+  page.section("accuracy");
+  page.line("output", a.output);
+  page.line("class", name_of(a.output_class));
+  const std::string share =
+      a.mismatches > 0 ? percent(static_cast<double>(a.mismatches), static_cast<double>(a.elements)) : "";
+  page.line("elements", std::to_string(a.elements));
+  page.line("wrong", joined({std::to_string(a.mismatches), share.empty() ? "" : "(" + share + ")"}, " "));
+  page.line("largest error", significant(a.max_abs_err, 6));
+  page.line("of the bound", significant(a.err_over_bound, 6));
+  page.line("flips", flips_line(a));
+  page.line("metric", metric_line(a));
+  page.line("first wrong", first_bad_line(a));
+  page.line("map", a.tile_map);
+  page.line("input hash", a.input_hash);
+  page.line("output hash", output_hash_line(a));
+  page.line("reference", ms(a.reference_ms) + " on the CPU");
+  page.line("device", ms(a.gpu_ms) + " for upload, runs and download");
+  page.line("memory", std::to_string(a.memory_bytes) + " bytes");
+}
+
+std::string rate(std::int64_t amount, double time_us, const std::string& unit) {
+  if (amount <= 0 || !(time_us > 0)) return "";
+  return significant(static_cast<double>(amount) / time_us / 1e3, 4) + " " + unit;
+}
+
+// Each dispatch: label, role, time and its share of them all, in columns.
+std::string dispatch_lines(const std::vector<DispatchShare>& dispatches) {
+  double sum = 0;
+  std::size_t label_width = 0, role_width = 0, time_width = 0;
+  for (const DispatchShare& dispatch : dispatches) {
+    sum += dispatch.time_us;
+    label_width = std::max(label_width, columns_of(printable(dispatch.label)));
+    role_width = std::max(role_width, columns_of(printable(dispatch.role)));
+    time_width = std::max(time_width, us(dispatch.time_us).size());
+  }
+  const auto filled = [](const std::string& text, std::size_t width) {
+    return text + std::string(width - columns_of(text), ' ');
+  };
+  std::string lines;
+  for (const DispatchShare& dispatch : dispatches) {
+    const std::string time = us(dispatch.time_us), share = percent(dispatch.time_us, sum);
+    lines += filled(printable(dispatch.label), label_width) + "  " +
+             filled(printable(dispatch.role), role_width) + "  " +
+             std::string(time_width - time.size(), ' ') + time + "  " +
+             std::string(share.size() < 7 ? 7 - share.size() : 0, ' ') + share + '\n';
+  }
+  return lines;
+}
+
+double median_of(std::vector<double> samples) {
+  std::ranges::sort(samples);
+  const std::size_t half = samples.size() / 2;
+  return samples.size() % 2 == 1 ? samples[half] : (samples[half - 1] + samples[half]) / 2;
+}
+
+// Words of numbers, so many a line.
+class Numbers {
+ public:
+  void add(const std::string& word) {
+    constexpr std::size_t words_a_line = 10;
+    if (count_ > 0) text_ += count_ % words_a_line == 0 ? "\n" : "  ";
+    text_ += word;
+    ++count_;
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+  std::size_t count_ = 0;
+};
+
+std::string block_medians(const PerfResult& perf) {
+  Numbers medians;
+  for (const std::vector<double>& block : perf.sample_us) {
+    medians.add(block.empty() ? "-" : significant(median_of(block), 6));
+  }
+  return medians.text();
+}
+
+void show_samples(Page& page, const PerfResult& perf) {
+  page.section("samples, us by block");
+  for (std::size_t i = 0; i < perf.sample_us.size(); ++i) {
+    Numbers numbers;
+    for (const double sample : perf.sample_us[i]) numbers.add(shortest(sample));
+    page.line("block " + std::to_string(i + 1), perf.sample_us[i].empty() ? "none" : numbers.text());
+  }
+}
+
+void show_sampling(Page& page, const PerfResult& p) {
+  page.line("median", us(p.time_us_p50) + " +- " + fixed(p.ci_pct, 2) + " %");
+  page.line("min, quartiles", us(p.time_us_min) + ", " + us(p.time_us_p25) + ", " + us(p.time_us_p75));
+  page.line("mean", us(p.time_us_mean) + ", standard deviation " + us(p.time_us_stdev));
+  page.line("spread", fixed(p.spread_pct, 2) + " % between the medians of blocks");
+  page.line("block medians", block_medians(p));
+  page.line("sampled", std::to_string(p.blocks) + " blocks, " + std::to_string(p.samples) +
+                           " samples, batch " + std::to_string(p.batch) + " (programs a sample)");
+  page.line("ended by", p.stop);
+  page.line("clock", p.clock);
+}
+
+void show_time(Page& page, const Record& record) {
+  const PerfResult& p = *record.perf;
+  page.section(has_time(record) ? "time of one program run"
+                                : "time of one program run: no result, the case ended as " +
+                                      std::string(name_of(record.status)));
+  show_sampling(page, p);
+  page.line("overlapping", us(p.throughput_us) + " a program, without a barrier between programs");
+  page.line("transitions", us(p.time_transition_us) + " in dispatches that only change the layout");
+  page.line("must move",
+            joined({std::to_string(p.bytes) + " bytes", rate(p.bytes, p.time_us_p50, "GB/s")}, ", "));
+  page.line("must do",
+            joined({std::to_string(p.operations) + " operations", rate(p.operations, p.time_us_p50, "GOP/s")},
+                   ", "));
+  page.line("dispatches", dispatch_lines(p.dispatches));
+  page.line("verified", p.verified ? "yes: the timed outputs equal the judged one" : "no");
+  page.line("output hash", p.output_hash);
+  page.line("compiled in", ms(p.compile_ms));
+  page.line("SPIR-V hash", p.spirv_hash);
+}
+
+void show_device(Page& page, const DeviceInfo& device) {
+  page.section("device");
+  page.line("name", device.name);
+  page.line("type", device.type);
+  page.line("driver", joined({device.driver_name, device.driver_info}, " "));
+  page.line("Vulkan", device.api_version);
+  page.line("UUID", device.uuid);
+}
+
+void show_run(Page& page, const RunInfo& run) {
+  show_device(page, run.device);
+  page.section("run");
+  page.line("id", run.run_id + " (schema " + std::to_string(run.schema) + ")");
+  page.line("started", run.started_utc);
+  page.line("assay", joined({run.version, run.compiler, run.build_type}, ", "));
+  page.line("host", joined({run.host, run.os}, ", "));
+  page.line("CPU", run.cpu + ", " + std::to_string(run.cores) + " cores");
+  std::string command;
+  for (const std::string& word : run.command) command += (command.empty() ? "" : " ") + word;
+  page.line("command", command);
+  std::string environment;
+  for (const auto& [name, value] : run.environment) environment += name + "=" + value + "\n";
+  page.line("environment", environment);
+  page.line("seed", std::to_string(run.seed));
+  page.line("layer", run.validation ? "validation on" : "validation off");
+  page.line("timer unit", run.timer_unit_ns > 0 ? significant(run.timer_unit_ns, 6) + " ns" : "not measured");
+}
+
+}  // namespace
+
+std::string show_text(const RunInfo& run, std::span<const Record* const> rows, const PageOptions& options) {
+  Page page(options.color);
+  for (const Record* record : rows) {
+    page.verdict(*record);
+    show_case(page, *record);
+    if (record->accuracy) show_accuracy(page, *record->accuracy);
+    if (!record->perf) continue;
+    show_time(page, *record);
+    if (options.samples) show_samples(page, *record->perf);
+  }
+  show_run(page, run);
+  return page.text();
+}
+
+}  // namespace assay
