@@ -80,6 +80,7 @@ void show_case(Page& page, const Record& record) {
   page.line("tune", info.tune);
   page.line("fill", info.fill);
   page.line("seed", std::to_string(info.seed));
+  page.line("shaders", info.shaders.value_or(""));
   page.line("tier", info.tier);
   page.line("at", info.where.file + ":" + std::to_string(info.where.line) + ":" +
                       std::to_string(info.where.column));
@@ -233,6 +234,16 @@ void show_time(Page& page, const Record& record) {
   page.line("SPIR-V hash", p.spirv_hash);
 }
 
+void show_comparison(Page& page, const Comparison& c) {
+  page.section("comparison");
+  page.line("baseline", c.baseline);
+  if (c.ratio > 0)
+    page.line("time", significant(c.ratio, 6) + " of the baseline's, between " + significant(c.ratio_low, 6) +
+                          " and " + significant(c.ratio_high, 6));
+  page.line("rounds", std::to_string(c.blocks) + ", a block of each in every round");
+  page.line("not compared", c.note);
+}
+
 void show_device(Page& page, const DeviceInfo& device) {
   page.section("device");
   page.line("name", device.name);
@@ -269,9 +280,9 @@ std::string show_text(const RunInfo& run, std::span<const Record* const> rows, c
     page.verdict(*record);
     show_case(page, *record);
     if (record->accuracy) show_accuracy(page, *record->accuracy);
-    if (!record->perf) continue;
-    show_time(page, *record);
-    if (options.samples) show_samples(page, *record->perf);
+    if (record->perf) show_time(page, *record);
+    if (record->perf && options.samples) show_samples(page, *record->perf);
+    if (record->comparison) show_comparison(page, *record->comparison);
   }
   show_run(page, run);
   return page.text();

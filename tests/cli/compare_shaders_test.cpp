@@ -23,7 +23,7 @@ std::string version(const TemporaryFolder& folder, const std::string& name, cons
 
 std::string slow_main(const std::string& call) {
   // The answer stays: the loop's end is the host's to choose, so that no compiler can leave it out.
-  return "void main() {\n  uint spent = 0u;\n  for (uint i = 0u; i < 2000u; ++i) spent = (spent * 5u) ^ "
+  return "void main() {\n  uint spent = 0u;\n  for (uint i = 0u; i < 20000u; ++i) spent = (spent * 5u) ^ "
          "(i + gl_NumWorkGroups.x);\n  if (spent == 12345u) return;\n" +
          call;
 }
