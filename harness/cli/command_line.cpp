@@ -16,6 +16,7 @@ struct Parsed {
   std::string op;
   ReportOptions report;
   ShowOptions show;
+  PivotOptions pivot;
   std::function<int()> chosen;
 };
 
@@ -76,6 +77,16 @@ void add_show(CLI::App& app, ShowOptions& options) {
   app.add_flag("--samples", options.samples, "Every raw sample too, by block");
 }
 
+void add_pivot(CLI::App& app, PivotOptions& options) {
+  app.add_option("reports", options.reports, "Folders of devices, journals, or folders of several devices")
+      ->required();
+  app.add_option("--csv", options.csv, "Write the table of times as CSV to this file (- for stdout)");
+  app.add_option("--markdown", options.markdown,
+                 "Write the tables as Markdown to this file (default: stdout)");
+  app.add_flag("--hashes", options.hashes,
+               "Compare the hashes of exact outputs instead; 1 is the exit code when any differs");
+}
+
 void add_subcommands(CLI::App& app, Parsed& parsed, const Context& context) {
   const auto add = [&](const char* name, const char* help, std::function<int()> body) {
     CLI::App* command = app.add_subcommand(name, help);
@@ -100,6 +111,9 @@ void add_subcommands(CLI::App& app, Parsed& parsed, const Context& context) {
   add_show(
       *add("show", "Print everything that a report knows about one case", [&] { return show(parsed.show); }),
       parsed.show);
+  add_pivot(
+      *add("pivot", "Lay the reports of several devices side by side", [&] { return pivot(parsed.pivot); }),
+      parsed.pivot);
 }
 
 }  // namespace

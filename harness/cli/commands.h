@@ -69,6 +69,14 @@ struct ShowOptions {
   bool samples = false;
 };
 
+struct PivotOptions {
+  std::vector<std::filesystem::path>
+      reports;                     ///< as ShowOptions::report, a folder stands for all its devices
+  std::filesystem::path csv;       ///< file to write; "-": stdout; empty: none
+  std::filesystem::path markdown;  ///< likewise; stdout when nothing else is asked for
+  bool hashes = false;
+};
+
 // One a file. Each returns the exit code.
 int run(const RunOptions& options, const Context& context);
 int list(const ListOptions& options, const Context& context);
@@ -77,6 +85,7 @@ int schema(const Context& context);
 int devices();
 int report(const ReportOptions& options);
 int show(const ShowOptions& options);
+int pivot(const PivotOptions& options);
 
 /// Parses the command line into the subcommand that it names; the result runs it. Help, the version and usage
 /// errors are printed here and give a function that only returns the exit code.

@@ -264,6 +264,16 @@ Columns comparison_columns() {
   };
 }
 
+Columns named(const Columns& columns, std::initializer_list<std::string_view> names) {
+  Columns chosen;
+  for (const std::string_view name : names) {
+    for (const Column& column : columns) {
+      if (column.name == name) chosen.push_back(column);
+    }
+  }
+  return chosen;
+}
+
 Columns joined(std::initializer_list<Columns> parts) {
   Columns all;
   for (const Columns& part : parts) all.insert(all.end(), part.begin(), part.end());
@@ -280,6 +290,20 @@ std::vector<Column> accu_columns() {
 std::vector<Column> perf_columns() {
   return joined({run_columns(), case_columns(), verdict_columns(), time_columns(), rate_columns(),
                  comparison_columns(), place_columns()});
+}
+
+std::vector<Column> pivot_case_columns() {
+  return named(perf_columns(), {"case", "op", "impl", "shape", "forms", "params", "tune", "fill"});
+}
+
+std::vector<Column> pivot_device_columns() {
+  Columns columns = named(perf_columns(), {"status", "time_us_p50", "ci_pct", "gbps"});
+  columns.push_back(
+      {"ratio",
+       "ratio",
+       "time_us_p50 / that of the case's first row here; absent where it has one impl and tune point",
+       {}});
+  return columns;
 }
 
 std::string markdown_table(const std::vector<Column>& columns) {

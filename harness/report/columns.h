@@ -20,6 +20,11 @@ struct Column {
 std::vector<Column> accu_columns();
 std::vector<Column> perf_columns();
 
+/// The columns of a pivot: those of the case, whose values are the same in every report that has it, ...
+std::vector<Column> pivot_case_columns();
+/// ... and those that each device has. Only `ratio` has no function: it is of two records.
+std::vector<Column> pivot_device_columns();
+
 /// The columns as a Markdown table: name, unit, meaning.
 std::string markdown_table(const std::vector<Column>& columns);
 

@@ -1,3 +1,5 @@
+#include "harness/report/csv.h"
+
 #include "harness/report/columns.h"
 #include "harness/report/text.h"
 #include "harness/report/writers.h"
@@ -21,14 +23,11 @@ std::string cell(const std::string& value) {
 }
 
 template <class Value>
-void add_row(std::string& csv, const std::vector<Column>& columns, Value value) {
-  std::string_view separator;
-  for (const Column& column : columns) {
-    csv += separator;
-    csv += cell(value(column));
-    separator = ",";
-  }
-  csv += "\r\n";
+std::string row(const std::vector<Column>& columns, Value value) {
+  std::vector<std::string> cells;
+  cells.reserve(columns.size());
+  for (const Column& column : columns) cells.push_back(value(column));
+  return csv_row(cells);
 }
 
 // Every record is in one of the two reports.
@@ -37,16 +36,21 @@ bool is_perf(const Record& record) {
 }
 
 std::string csv_of(const RunReport& report, bool perf, const std::vector<Column>& columns) {
-  std::string csv;
-  add_row(csv, columns, [](const Column& column) { return column.name; });
+  std::string csv = row(columns, [](const Column& column) { return column.name; });
   for (const Record& record : report.records) {
     if (is_perf(record) != perf) continue;
-    add_row(csv, columns, [&](const Column& column) { return column.value(report.run, record); });
+    csv += row(columns, [&](const Column& column) { return column.value(report.run, record); });
   }
   return csv;
 }
 
 }  // namespace
+
+std::string csv_row(const std::vector<std::string>& cells) {
+  std::string text;
+  for (const std::string& value : cells) text += (text.empty() ? "" : ",") + cell(value);
+  return text + "\r\n";
+}
 
 std::string accu_csv(const RunReport& report) {
   return csv_of(report, false, accu_columns());

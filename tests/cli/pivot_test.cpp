@@ -1,0 +1,111 @@
+#include "tests/cli/process.h"
+#include "tests/cli/sample_cases.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace assay::test {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+/// One run on the best device that all tests here read.
+class Pivot : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new TemporaryFolder;
+    const Outcome outcome = assay({"run", folder_->write("c.yaml", shuffle_cases),
+                                   folder_->write("p.yaml", both_cases), "--budget", "0.1", "--out", out()});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  }
+  static void TearDownTestSuite() { delete folder_; }
+
+  static std::string out() { return *folder_ / "out"; }
+  static std::string journal() { return read_file(device_folder(out()) / "journal.jsonl"); }
+
+ private:
+  static inline TemporaryFolder* folder_ = nullptr;
+};
+
+// `text` with the first `from` after `after` replaced.
+std::string replaced(std::string text, const std::string& after, const std::string& from,
+                     const std::string& to) {
+  const auto at = text.find(from, text.find(after));
+  EXPECT_NE(at, text.npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+// The same run, as if it had been on another device.
+std::string on_another_device(const std::string& journal) {
+  return replaced(journal, "\"device\"", "\"name\":\"", "\"name\":\"Another ");
+}
+
+TEST_F(Pivot, PrintsMarkdownOfEveryDeviceInAFolder) {
+  const TemporaryFolder folder;
+  folder.write("a/journal.jsonl", journal());
+  folder.write("b/journal.jsonl", on_another_device(journal()));
+  const Outcome outcome = assay({"pivot", folder.path().string()});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, StartsWith("| device "));
+  EXPECT_THAT(outcome.out, HasSubstr("\n| Another "));
+  EXPECT_THAT(outcome.out, HasSubstr("\n| `q8ta_pixel_shuffle/both/4W4C.4W4C/fused` | fused |"));
+  EXPECT_THAT(outcome.out, EndsWith("\n5 exact outputs equal on 2 devices\n"));
+}
+
+TEST_F(Pivot, WritesTheFilesThatAreAskedForAndNothingElse) {
+  const TemporaryFolder folder;
+  const std::string csv = folder / "p.csv", markdown = folder / "p.md";
+  const Outcome outcome = assay({"pivot", out(), out(), "--csv", csv, "--markdown", markdown});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(read_file(csv), StartsWith("case,op,impl,"));
+  EXPECT_EQ(std::ranges::count(read_file(csv), '\n'), 2);
+  EXPECT_THAT(read_file(csv), HasSubstr("q8ta_pixel_shuffle/both/4W4C.4W4C/fused,q8ta_pixel_shuffle,fused,"));
+  EXPECT_EQ(read_file(markdown), assay({"pivot", out(), out(), "--markdown", "-"}).out);
+  EXPECT_EQ(read_file(csv), assay({"pivot", out(), out(), "--csv", "-"}).out);
+}
+
+TEST_F(Pivot, FindsEqualHashes) {
+  const Outcome outcome = assay({"pivot", out(), device_folder(out()).string(), "--hashes"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "5 exact outputs equal on 2 devices\n");
+}
+
+TEST_F(Pivot, FindsADifferentHash) {
+  const TemporaryFolder folder;
+  const std::string key = "\"output_hash\":\"";
+  const std::string other = replaced(journal(), "\"event\":\"record\"", key, key + "0");
+  folder.write("journal.jsonl", on_another_device(other));
+  const Outcome outcome = assay({"pivot", out(), folder.path().string(), "--hashes"});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_THAT(outcome.out, StartsWith("q8ta_pixel_shuffle/"));
+  EXPECT_THAT(outcome.out, HasSubstr("\n  Another "));
+  EXPECT_THAT(outcome.out, EndsWith("\n4 exact outputs equal on 2 devices; 1 differs\n"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("the inputs differ")));
+}
+
+TEST_F(Pivot, CannotCompareTheHashesOfOneReport) {
+  const Outcome outcome = assay({"pivot", out(), "--hashes"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("comparing hashes: there is one report"));
+}
+
+TEST_F(Pivot, SaysWhereItCannotWriteOrRead) {
+  const Outcome unwritable = assay({"pivot", out(), "--csv", "/no/such/folder/p.csv"});
+  EXPECT_EQ(unwritable.exit_code, 3);
+  EXPECT_THAT(unwritable.err, HasSubstr("/no/such/folder/p.csv"));
+  const TemporaryFolder empty;
+  const Outcome unreadable = assay({"pivot", empty.path().string()});
+  EXPECT_EQ(unreadable.exit_code, 2);
+  EXPECT_THAT(unreadable.err, HasSubstr("journal.jsonl"));
+  EXPECT_EQ(assay({"pivot"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace assay::test
