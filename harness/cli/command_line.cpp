@@ -121,7 +121,7 @@ void add_subcommands(CLI::App& app, Parsed& parsed, const Context& context) {
 std::function<int()> parse(int argc, char** argv, const Context& context) {
   const auto parsed = std::make_shared<Parsed>();
   CLI::App app{"assay: is a GPU op right, and how fast is it, on every device you own", "assay"};
-  app.set_version_flag("--version", ASSAY_VERSION);
+  app.set_version_flag("--version", version());
   app.require_subcommand(1);
   add_subcommands(app, *parsed, context);
   try {

@@ -165,7 +165,7 @@ class RunCommand {
   }
 
   RunSettings run_settings() const {
-    return {.version = ASSAY_VERSION,
+    return {.version = version(),
             .compiler = ASSAY_COMPILER,
             .build_type = ASSAY_BUILD_TYPE,
             .command = context_.command_line,

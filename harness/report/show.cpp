@@ -141,6 +141,7 @@ std::string rate(std::int64_t amount, double time_us, const std::string& unit) {
 
 // Each dispatch: label, role, time and its share of them all, in columns.
 std::string dispatch_lines(const std::vector<DispatchShare>& dispatches) {
+  constexpr std::size_t share_width = 7;  // 100.0 %
   double sum = 0;
   std::size_t label_width = 0, role_width = 0, time_width = 0;
   for (const DispatchShare& dispatch : dispatches) {
@@ -155,10 +156,12 @@ std::string dispatch_lines(const std::vector<DispatchShare>& dispatches) {
   std::string lines;
   for (const DispatchShare& dispatch : dispatches) {
     const std::string time = us(dispatch.time_us), share = percent(dispatch.time_us, sum);
-    lines += filled(printable(dispatch.label), label_width) + "  " +
-             filled(printable(dispatch.role), role_width) + "  " +
-             std::string(time_width - time.size(), ' ') + time + "  " +
-             std::string(share.size() < 7 ? 7 - share.size() : 0, ' ') + share + '\n';
+    lines +=
+        joined({filled(printable(dispatch.label), label_width), filled(printable(dispatch.role), role_width),
+                std::string(time_width - time.size(), ' ') + time,
+                std::string(share_width - std::min(share_width, share.size()), ' ') + share},
+               "  ");
+    lines += '\n';
   }
   return lines;
 }
@@ -265,7 +268,8 @@ void show_run(Page& page, const RunInfo& run) {
   for (const std::string& word : run.command) command += (command.empty() ? "" : " ") + word;
   page.line("command", command);
   std::string environment;
-  for (const auto& [name, value] : run.environment) environment += name + "=" + value + "\n";
+  for (const auto& [name, value] : run.environment)
+    environment.append(name).append("=").append(value).append("\n");
   page.line("environment", environment);
   page.line("seed", std::to_string(run.seed));
   page.line("layer", run.validation ? "validation on" : "validation off");
