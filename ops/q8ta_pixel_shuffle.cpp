@@ -1,8 +1,10 @@
 #include "references/q8ta_pixel_shuffle.h"
 
 #include "harness/core/op.h"
-#include "ops/common/divider.h"
 #include "ops/common/grid.h"
+#include "ops/common/push.h"
+#include "ops/common/relayout.h"
+#include "ops/common/reorder.h"
 
 namespace assay::ops {
 namespace {
@@ -64,18 +66,13 @@ Tiles tiles_of(const Dims& in, const Dims& out, std::int64_t factor) {
   return {counted.n * counted.h, div_up(counted.w, 4), div_up(out.c, 4)};
 }
 
-void add(PushConstants& push, std::int64_t divisor) {
-  const Divider by = divider(divisor);
-  push.add(std::int64_t{by.multiplier}).add(std::int64_t{by.shift});
-}
-
 PushConstants push_constants(const Params& params, const Dims& in, const Dims& out, const Tiles& tiles) {
   const QParams& x = params.qparams("x");
   const QParams& y = params.qparams("y");
   PushConstants push;
   push.add(tiles.rows * tiles.columns * tiles.blocks).add(tiles.columns);
-  add(push, tiles.columns);
-  add(push, tiles.blocks);
+  add(push, divider(tiles.columns));
+  add(push, divider(tiles.blocks));
   push.add(in.w).add(div_up(in.c, 4)).add(out.w).add(div_up(out.c, 4)).add(out.c);
   push.add(std::int64_t{x.zero_point}).add(x.scale);
   push.add(1.0f / y.scale).add(static_cast<float>(y.zero_point));
@@ -102,13 +99,50 @@ Program fused(const BuildContext& context) {
   return {.dispatches = {std::move(dispatch)}};
 }
 
+/// A scratch tensor between two steps of the chain: f32, row-major.
+Scratch between_steps(std::string name, const Shape& shape) {
+  return {std::move(name), DType::F32, shape, {Storage::Buffer, Layout::WP}};
+}
+
+TensorAt scratch_at(const Program& program, std::uint32_t index) {
+  const Scratch& scratch = program.scratch[index];
+  return {Resource::scratch(index), {scratch.form, scratch.dtype, scratch.shape}};
+}
+
+/// dequantize -> view as {n*c, r, r, h, w} -> permute to {n*c, h, r, w, r} -> view as {n, c, h*r, w*r} ->
+/// quantize. Tensors of more than four dims are described by as many elements in four.
+Program unfused(const BuildContext& context) {
+  const Params& params = context.params;
+  const std::int64_t r = params.integer("upscale_factor");
+  const Dims in = nchw(context.tensors[0].shape);
+  const Dims out = nchw(context.tensors[1].shape);
+  Program program;
+  program.scratch = {between_steps("real", context.tensors[0].shape),
+                     between_steps("places apart", {out.n * out.c, r * r, in.h, in.w}),
+                     between_steps("places in rows", {out.n * out.c, in.h * r, in.w, r}),
+                     between_steps("shuffled", context.tensors[1].shape)};
+  const auto scratch = [&](std::uint32_t index) { return scratch_at(program, index); };
+  std::vector<Dispatch>& steps = program.dispatches;
+  steps.push_back(relayout_dispatch(context, "dequantize", tensor_at(context, 0), scratch(0),
+                                    dequantising(params.qparams("x"))));
+  steps.push_back(view_dispatch(context, "view", scratch(0), scratch(1)));
+  steps.push_back(permute_buffers(context, "permute", Resource::scratch(1), Resource::scratch(2), DType::F32,
+                                  {out.n * out.c, r, r, in.h, in.w}, {0, 3, 1, 4, 2}));
+  steps.push_back(view_dispatch(context, "view", scratch(2), scratch(3)));
+  steps.push_back(relayout_dispatch(context, "quantize", scratch(3), tensor_at(context, 1),
+                                    quantising(params.qparams("y"))));
+  for (Dispatch& step : steps) {
+    if (step.label == "view") step.role = DispatchRole::Transition;
+  }
+  return program;
+}
+
 std::optional<std::string> excludes(const Params&, std::span<const TensorSpec> tensors,
                                     std::span<const Form> forms) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const std::int64_t elements = Physical(forms[i], tensors[i].dtype, tensors[i].shape).elements();
-    if (elements < std::int64_t{1} << 31) continue;
-    return tensors[i].name + " takes " + std::to_string(elements) + " bytes as " + to_string(forms[i]) +
-           ", more than the 2^31 - 1 that this kernel can count";
+    if (auto reason = too_large({forms[i], tensors[i].dtype, tensors[i].shape})) {
+      return tensors[i].name + ": " + *reason;
+    }
   }
   return std::nullopt;
 }
@@ -128,6 +162,11 @@ Op q8ta_pixel_shuffle() {
                  .summary = "one dispatch: bytes shuffled in registers, requantised when the qparams differ",
                  .tunables = {local_size_tunable()},
                  .build = fused,
+                 .excludes = excludes},
+                {.name = "unfused",
+                 .summary = "five dispatches: dequantize, view, permute, view, quantize",
+                 .tunables = {local_size_tunable()},
+                 .build = unfused,
                  .excludes = excludes}},
   };
 }

@@ -15,7 +15,4 @@ namespace assay::references {
 /// store with either rounding. `inputs`: q, scale and, unless the domain is none, zero_point.
 std::vector<Expected> dequantize_affine(const Params& params, std::span<const HostTensor> inputs);
 
-/// Distance from a finite float16 number to its neighbour away from zero; 0 for infinities and NaN.
-float ulp_of(Half value);
-
 }  // namespace assay::references

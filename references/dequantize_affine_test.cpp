@@ -77,16 +77,6 @@ TEST(DequantizeAffine, IsExactInFloat32AndBoundedByOneUlpInFloat16) {
   }
 }
 
-TEST(UlpOf, IsTheSpacingOfFloat16AndZeroWhereThereIsNone) {
-  EXPECT_EQ(ulp_of(to_half(1.0f)), 0x1p-10f);
-  EXPECT_EQ(ulp_of(to_half(-1.999f)), 0x1p-10f);
-  EXPECT_EQ(ulp_of(to_half(2.0f)), 0x1p-9f);
-  EXPECT_EQ(ulp_of(to_half(0.0f)), 0x1p-24f);
-  EXPECT_EQ(ulp_of(to_half(0x1p-20f)), 0x1p-24f);
-  EXPECT_EQ(ulp_of(to_half(65504.0f)), 32.0f);
-  EXPECT_EQ(ulp_of(to_half(INFINITY)), 0.0f);
-}
-
 TEST(DequantizeAffine, GivesTheGoldenVectors) {
   const std::vector<Golden> vectors = golden_vectors("dequantize_affine");
   EXPECT_EQ(vectors.size(), 65u);

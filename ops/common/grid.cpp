@@ -29,9 +29,13 @@ std::uint32_t default_local_size(std::int64_t invocations, const DeviceInfo& dev
   return static_cast<std::uint32_t>(std::clamp(local, std::min(least, most), most));
 }
 
-void set_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t invocations) {
+std::uint32_t tuned_local_size(const BuildContext& context, std::int64_t invocations) {
   const std::uint32_t fallback = default_local_size(invocations, context.device);
-  const auto local = static_cast<std::uint32_t>(context.tuned("local_size", fallback));
+  return static_cast<std::uint32_t>(context.tuned("local_size", fallback));
+}
+
+void set_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t invocations) {
+  const std::uint32_t local = tuned_local_size(context, invocations);
   dispatch.local_size = {local, 1, 1};
   dispatch.workgroups = fold_grid(invocations, local);
 }

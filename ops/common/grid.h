@@ -14,6 +14,9 @@ Tunable local_size_tunable();
 /// larger workgroups, between the device's subgroup and 256.
 std::uint32_t default_local_size(std::int64_t invocations, const DeviceInfo& device);
 
+/// The tuned `local_size`, or the default for this many invocations.
+std::uint32_t tuned_local_size(const BuildContext& context, std::int64_t invocations);
+
 /// Gives `dispatch` the local size (tuned, or by default) and the workgroups for this many invocations.
 void set_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t invocations);
 

@@ -1,0 +1,73 @@
+#include "ops/common/tensor_at.h"
+
+namespace assay::ops {
+namespace {
+
+constexpr std::int64_t most_elements = (std::int64_t{1} << 31) - 1;
+
+std::string type_define(DType dtype) {
+  return dtype == DType::I8 ? "TYPE_INT8" : dtype == DType::F16 ? "TYPE_F16" : "TYPE_F32";
+}
+
+std::string storage_define(Storage storage) {
+  if (storage == Storage::Buffer) return "STORAGE_BUFFER";
+  return storage == Storage::Texture3D ? "STORAGE_3D" : "STORAGE_2D";
+}
+
+}  // namespace
+
+TensorAt tensor_at(const BuildContext& context, std::uint32_t index) {
+  return {Resource::tensor(index), context.physical(index)};
+}
+
+Conversion quantising(const QParams& to) {
+  return {1.0f / to.scale, to.zero_point};
+}
+
+Conversion dequantising(const QParams& from) {
+  return {from.scale, from.zero_point};
+}
+
+Axis packed_axis(Layout layout) {
+  switch (layout) {
+    case Layout::WP:
+    case Layout::P4W:
+    case Layout::P4H4W:
+      return Axis::W;
+    case Layout::HP:
+      return Axis::H;
+    default:
+      return Axis::C;
+  }
+}
+
+std::array<Physical::Stride, 4> kernel_strides(const Physical& physical) {
+  std::array<Physical::Stride, 4> strides = physical.strides();
+  if (!is_int8x4(physical.form().layout)) return strides;
+  for (Physical::Stride& stride : strides) stride = {stride.block / 4, stride.lane / 4};
+  return strides;
+}
+
+void add_strides(PushConstants& push, const Physical& physical) {
+  if (physical.form().storage != Storage::Buffer) {
+    push.add(std::int64_t{physical.extent()[2]} / physical.dims().n);
+    for (int i = 0; i < 6; ++i) push.add(std::int64_t{0});
+    return;
+  }
+  const auto strides = kernel_strides(physical);
+  push.add(strides[0].lane);
+  for (const std::size_t dim : {3, 2, 1}) push.add(strides[dim].block).add(strides[dim].lane);
+}
+
+void add_form_defines(Dispatch& dispatch, const std::string& side, const Physical& physical) {
+  dispatch.defines.push_back({side + "_TYPE", type_define(physical.dtype())});
+  dispatch.defines.push_back({side + "_STORAGE", storage_define(physical.form().storage)});
+}
+
+std::optional<std::string> too_large(const Physical& physical) {
+  if (physical.elements() <= most_elements) return std::nullopt;
+  return std::to_string(physical.elements()) + " elements as " + to_string(physical.form()) +
+         " are more than the 2^31 - 1 that this kernel can count";
+}
+
+}  // namespace assay::ops

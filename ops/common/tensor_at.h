@@ -1,0 +1,44 @@
+#pragma once
+
+#include "harness/core/op.h"
+#include "harness/core/program.h"
+
+#include <cstdint>
+#include <string>
+
+namespace assay::ops {
+
+/// One side of a dispatch that moves a tensor: where it lies, and as what.
+struct TensorAt {
+  Resource resource;
+  Physical physical;
+};
+
+/// The tensor at `index` of the context, in its form.
+TensorAt tensor_at(const BuildContext& context, std::uint32_t index);
+
+/// What happens to values on the way. Int8 to float dequantises, float to int8 quantises.
+struct Conversion {
+  float scale = 1;              ///< of the integers; quantising: its reciprocal, fl32(1 / scale)
+  std::int32_t zero_point = 0;  ///< of the integers
+};
+Conversion quantising(const QParams& to);
+Conversion dequantising(const QParams& from);
+
+/// Axes, as shaders/common/forms.glslh counts them.
+enum class Axis : std::uint8_t { W, H, C };
+Axis packed_axis(Layout layout);
+
+/// Appends the `Strides` of shaders/common/forms.glslh.
+void add_strides(PushConstants& push, const Physical& physical);
+
+/// Strides of N, C, H, W in what kernels count: words for int8x4, else elements.
+std::array<Physical::Stride, 4> kernel_strides(const Physical& physical);
+
+/// Values of the #defines `<side>_TYPE` and `<side>_STORAGE`.
+void add_form_defines(Dispatch& dispatch, const std::string& side, const Physical& physical);
+
+/// Why kernels that count in 32-bit numbers cannot take this tensor, or nothing.
+std::optional<std::string> too_large(const Physical& physical);
+
+}  // namespace assay::ops

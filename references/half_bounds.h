@@ -1,0 +1,17 @@
+#pragma once
+
+#include "harness/core/dtype.h"
+
+#include <span>
+#include <vector>
+
+namespace assay::references {
+
+/// One unit in the last place of a float16, 2^-24 for denormals; 0 for infinities and NaN. Devices round
+/// float16 stores to nearest or towards zero, as they like.
+float ulp_of(Half value);
+
+/// ulp_of() of each: the bound of a float16 output whose float32 value is exact.
+std::vector<float> ulp_bounds(std::span<const Half> values);
+
+}  // namespace assay::references

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "harness/core/expected.h"
+#include "harness/core/params.h"
+#include "harness/core/tensor.h"
+
+#include <span>
+#include <vector>
+
+namespace assay::references {
+
+/// y holds the values of x in row-major order, in the shape `new_shape`. Exact. `inputs`: x.
+std::vector<Expected> view(const Params& params, std::span<const HostTensor> inputs);
+
+}  // namespace assay::references

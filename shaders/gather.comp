@@ -1,0 +1,278 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// Moves a tensor to any form and any order: the way for what relayout.comp, permute.comp and copy.comp cannot do.
+// One invocation computes four values that share a word or a texel of y, and looks up each of them in x.
+//
+// X_TYPE, Y_TYPE        TYPE_INT8, TYPE_F32, TYPE_F16
+// X_STORAGE, Y_STORAGE  STORAGE_BUFFER; floats also STORAGE_3D, STORAGE_2D
+// MAP                   MAP_VIEW: the same row-major index; MAP_PERMUTE: the dims of x in another order
+
+#include "common/forms.glslh"
+#include "common/guards.glslh"
+#include "common/indexing.glslh"
+#include "common/int8x4.glslh"
+#include "common/quantise.glslh"
+
+#define MAP_VIEW 0
+#define MAP_PERMUTE 1
+
+// Values of y_order, the order of y's memory: the layouts of harness/core/form.h.
+#define ORDER_WP 0u
+#define ORDER_HP 1u
+#define ORDER_CP 2u
+#define ORDER_4W 3u
+#define ORDER_4C 4u
+#define ORDER_4C1W 5u
+#define ORDER_4W4C 6u
+#define ORDER_4H4W 7u
+
+layout(constant_id = 16) const uint y_order = ORDER_WP;
+layout(constant_id = 17) const uint x_packed_axis = AXIS_W;  // textures
+// MAP_PERMUTE: which dim of y (0 to 3: N, C, H, W) each of N, C, H, W of x is.
+layout(constant_id = 18) const uint n_from = 0u;
+layout(constant_id = 19) const uint c_from = 1u;
+layout(constant_id = 20) const uint h_from = 2u;
+layout(constant_id = 21) const uint w_from = 3u;
+
+struct Side {
+  uint width, height, channels;
+  Divider by_width, by_height, by_channels;  // y: of its blocks of four along a padded axis
+};
+
+layout(push_constant) uniform Push {
+  uint quads;     // of y, in memory
+  uint elements;  // of y, in memory
+  Side x, y;
+  Strides x_strides;
+  float scale;  // of the integers; quantising: its reciprocal
+  int zero_point;
+} push;
+
+#if X_STORAGE == STORAGE_3D && X_TYPE == TYPE_F32
+layout(set = 0, binding = 0, rgba32f) uniform restrict readonly image3D x;
+#elif X_STORAGE == STORAGE_3D
+layout(set = 0, binding = 0, rgba16f) uniform restrict readonly image3D x;
+#elif X_STORAGE == STORAGE_2D && X_TYPE == TYPE_F32
+layout(set = 0, binding = 0, rgba32f) uniform restrict readonly image2D x;
+#elif X_STORAGE == STORAGE_2D
+layout(set = 0, binding = 0, rgba16f) uniform restrict readonly image2D x;
+#else
+layout(set = 0, binding = 0) restrict readonly buffer X { uint x[]; };
+#endif
+
+#if Y_STORAGE == STORAGE_3D && Y_TYPE == TYPE_F32
+layout(set = 0, binding = 1, rgba32f) uniform restrict writeonly image3D y;
+#elif Y_STORAGE == STORAGE_3D
+layout(set = 0, binding = 1, rgba16f) uniform restrict writeonly image3D y;
+#elif Y_STORAGE == STORAGE_2D && Y_TYPE == TYPE_F32
+layout(set = 0, binding = 1, rgba32f) uniform restrict writeonly image2D y;
+#elif Y_STORAGE == STORAGE_2D
+layout(set = 0, binding = 1, rgba16f) uniform restrict writeonly image2D y;
+#else
+layout(set = 0, binding = 1) restrict writeonly buffer Y { uint y[]; };
+#endif
+
+// A position is uvec4(n, c, h, w).
+
+uint take(inout uint rest, Divider by, uint size) {
+  const uint quotient = divide(rest, by);
+  const uint digit = rest - quotient * size;
+  rest = quotient;
+  return digit;
+}
+
+uint take_width(inout uint rest, uint size) { return take(rest, push.y.by_width, size); }
+uint take_height(inout uint rest, uint size) { return take(rest, push.y.by_height, size); }
+uint take_channels(inout uint rest, uint size) { return take(rest, push.y.by_channels, size); }
+
+uint blocks(uint size) {
+  return (size + 3u) / 4u;
+}
+
+// Where in the tensor the quad's first element lies, for forms whose quads are words or texels along one axis.
+uvec4 position_of_quad(uint quad) {
+  uint rest = quad;
+  uvec4 at = uvec4(0u);
+  if (y_order == ORDER_WP || y_order == ORDER_4W) {
+    at.w = 4u * take_width(rest, blocks(push.y.width));
+    at.z = take_height(rest, push.y.height);
+    at.y = take_channels(rest, push.y.channels);
+  } else if (y_order == ORDER_HP) {
+    at.w = take_width(rest, push.y.width);
+    at.z = 4u * take_height(rest, blocks(push.y.height));
+    at.y = take_channels(rest, push.y.channels);
+  } else if (y_order == ORDER_4C) {
+    at.y = 4u * take_channels(rest, blocks(push.y.channels));
+    at.w = take_width(rest, push.y.width);
+    at.z = take_height(rest, push.y.height);
+  } else if (y_order == ORDER_4C1W) {
+    at.w = take_width(rest, push.y.width);
+    at.y = 4u * take_channels(rest, blocks(push.y.channels));
+    at.z = take_height(rest, push.y.height);
+  } else if (y_order == ORDER_4W4C) {
+    const uint lane = rest % 4u;
+    rest /= 4u;
+    at.y = 4u * take_channels(rest, blocks(push.y.channels));
+    at.w = 4u * take_width(rest, blocks(push.y.width)) + lane;
+    at.z = take_height(rest, push.y.height);
+  } else if (y_order == ORDER_4H4W) {
+    const uint lane = rest % 4u;
+    rest /= 4u;
+    at.w = 4u * take_width(rest, blocks(push.y.width));
+    at.z = 4u * take_height(rest, blocks(push.y.height)) + lane;
+    at.y = take_channels(rest, push.y.channels);
+  } else {  // a texture of ORDER_CP: x, y, z
+    at.w = take_width(rest, push.y.width);
+    at.z = take_height(rest, push.y.height);
+    at.y = 4u * take_channels(rest, blocks(push.y.channels));
+  }
+  at.x = rest;
+  return at;
+}
+
+// Where the element at this place of a float buffer lies in the tensor.
+uvec4 position_of_element(uint element) {
+  uint rest = element;
+  uvec4 at;
+  if (y_order == ORDER_WP) {
+    at.w = take_width(rest, push.y.width);
+    at.z = take_height(rest, push.y.height);
+    at.y = take_channels(rest, push.y.channels);
+  } else if (y_order == ORDER_HP) {
+    at.z = take_height(rest, push.y.height);
+    at.w = take_width(rest, push.y.width);
+    at.y = take_channels(rest, push.y.channels);
+  } else {
+    at.y = take_channels(rest, push.y.channels);
+    at.w = take_width(rest, push.y.width);
+    at.z = take_height(rest, push.y.height);
+  }
+  at.x = rest;
+  return at;
+}
+
+uvec4 position_in_x(uvec4 at) {
+#if MAP == MAP_VIEW
+  uint rest = ((at.x * push.y.channels + at.y) * push.y.height + at.z) * push.y.width + at.w;
+  uvec4 source;
+  source.w = take(rest, push.x.by_width, push.x.width);
+  source.z = take(rest, push.x.by_height, push.x.height);
+  source.y = take(rest, push.x.by_channels, push.x.channels);
+  source.x = rest;
+  return source;
+#else
+  return uvec4(at[n_from], at[c_from], at[h_from], at[w_from]);
+#endif
+}
+
+#if X_TYPE == TYPE_INT8
+int load_integer(uvec4 at) {
+  const uint axis_lane = x_packed_axis == AXIS_W ? at.w : at.y;
+  const uint word = guard_words + offset_of(push.x_strides, at.x, at.wzy);
+  return bitfieldExtract(int(x[word]), int(axis_lane % 4u) * 8, 8);
+}
+#else
+float load_real(uvec4 at) {
+#if X_STORAGE == STORAGE_BUFFER
+  const uint place = offset_of(push.x_strides, at.x, at.wzy);
+#if X_TYPE == TYPE_F16
+  return unpackHalf2x16(x[guard_words + place / 2u])[place % 2u];
+#else
+  return uintBitsToFloat(x[guard_words + place]);
+#endif
+#else
+  const ivec3 texel = texel_of(push.x_strides, at.x, at.wzy, x_packed_axis);
+#if X_STORAGE == STORAGE_3D
+  return imageLoad(x, texel)[at.wzy[x_packed_axis] % 4u];
+#else
+  return imageLoad(x, texel.xy)[at.wzy[x_packed_axis] % 4u];
+#endif
+#endif
+}
+#endif
+
+#if Y_TYPE == TYPE_INT8
+int value_at(uvec4 at) {
+#if X_TYPE == TYPE_INT8
+  return load_integer(position_in_x(at));
+#else
+  const float scaled = product(load_real(position_in_x(at)), push.scale);
+  return round_and_clamp(scaled, 0.0, float(push.zero_point), -128.0, 127.0);
+#endif
+}
+#define VALUE int
+#define VALUES ivec4
+#else
+float value_at(uvec4 at) {
+#if X_TYPE == TYPE_INT8
+  return product(push.scale, float(load_integer(position_in_x(at)) - push.zero_point));
+#else
+  return load_real(position_in_x(at));
+#endif
+}
+#define VALUE float
+#define VALUES vec4
+#endif
+
+// Element i of the quad; padding is whatever the first element is.
+VALUES values_of(uint quad) {
+  VALUES values;
+#if Y_TYPE != TYPE_INT8 && Y_STORAGE == STORAGE_BUFFER
+  for (uint i = 0u; i < 4u; ++i) {
+    values[i] = value_at(position_of_element(min(quad * 4u + i, push.elements - 1u)));
+  }
+#else
+  const uvec4 size = uvec4(~0u, push.y.channels, push.y.height, push.y.width);
+  const uvec4 first = min(position_of_quad(quad), size - 1u);
+  const uint dim = y_order == ORDER_WP || y_order == ORDER_4W || y_order == ORDER_4H4W ? 3u
+                   : y_order == ORDER_HP                                              ? 2u
+                                                                                      : 1u;
+  for (uint i = 0u; i < 4u; ++i) {
+    uvec4 at = first;
+    at[dim] += i;
+    values[i] = value_at(min(at, size - 1u));
+  }
+#endif
+  return values;
+}
+
+void store(uint quad, VALUES values) {
+#if Y_TYPE == TYPE_INT8
+  y[guard_words + quad] = pack_bytes(values);
+#elif Y_STORAGE == STORAGE_BUFFER
+#if Y_TYPE == TYPE_F16
+  const uvec2 words = pack_halves(values);
+  const uint per_word = 2u;
+#else
+  const uvec4 words = floatBitsToUint(values);
+  const uint per_word = 1u;
+#endif
+  for (uint i = 0u; i < 4u / per_word; ++i) {
+    if (quad * 4u + i * per_word < push.elements) y[guard_words + quad * (4u / per_word) + i] = words[i];
+  }
+#else
+#if Y_TYPE == TYPE_F16
+  values = overflowed_halves(values);
+#endif
+  const uvec3 size = uvec3(push.y.width, push.y.height, push.y.channels);
+  const uint axis = y_order == ORDER_WP ? AXIS_W : y_order == ORDER_HP ? AXIS_H : AXIS_C;
+  uvec3 extent = size;
+  extent[axis] = blocks(extent[axis]);
+  const uvec4 at = position_of_quad(quad);
+  uvec3 texel = at.wzy;
+  texel[axis] /= 4u;
+  texel.z += at.x * extent.z;
+#if Y_STORAGE == STORAGE_3D
+  imageStore(y, ivec3(texel), values);
+#else
+  imageStore(y, ivec2(texel.xy), values);
+#endif
+#endif
+}
+
+void main() {
+  const uint quad = flat_invocation();
+  if (quad >= push.quads) return;
+  store(quad, values_of(quad));
+}
