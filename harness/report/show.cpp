@@ -240,9 +240,10 @@ void show_time(Page& page, const Record& record) {
 void show_comparison(Page& page, const Comparison& c) {
   page.section("comparison");
   page.line("baseline", c.baseline);
-  if (c.ratio > 0)
+  if (c.ratio > 0) {
     page.line("time", significant(c.ratio, 6) + " of the baseline's, between " + significant(c.ratio_low, 6) +
                           " and " + significant(c.ratio_high, 6));
+  }
   page.line("rounds", std::to_string(c.blocks) + ", a block of each in every round");
   page.line("not compared", c.note);
 }

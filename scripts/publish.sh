@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Keeps the report of one device in the repository, for others to read and to lay beside their own.
+#
+#   scripts/publish.sh FOLDER NAME [INTO]     FOLDER: a device's, below the --out of a run
+#                                             INTO: default reports/published; an older INTO/NAME is replaced
+#
+# journal.jsonl is copied without the machine's name, all else is made again from the copy. What must not be
+# published is refused, with the reason: see reports/published/README.md. The exit code is 0 when it is
+# published, 1 when it is refused, 2 for a usage error. ASSAY names another binary than build/release/assay.
+set -euo pipefail
+# Paths are the caller's; the repository's root is where lib.sh leaves us.
+folder=${1:+$(realpath -m "$1")}
+into=${3:+$(realpath -m "$3")}
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+assay=${ASSAY:-build/release/assay}
+max_bytes=$((8 << 20))
+
+refuse() { die "Not published: $1" 1; }
+
+# field NAME: the text of a field of the run event, the journal's first line. That line has each name once
+# before its free text (the command line) and is written by assay alone: no blanks, no reordering.
+field() {
+  head -1 "$journal" | grep -oP "\"$1\":\K(\"([^\"\\\\]|\\\\.)*\"|[^,}]*)" | head -1 | sed 's/^"//; s/"$//'
+}
+
+# A report that nobody can make again proves little: the commit must be one that others have.
+check_build() {
+  local version commit
+  version=$(field version)
+  commit=${version##*+}
+  [[ $commit != *-dirty ]] ||
+    refuse "the binary ($version) was built with uncommitted changes. Commit them, build, run again."
+  git cat-file -e "$commit^{commit}" 2>/dev/null ||
+    refuse "the binary ($version) was built from a commit that is not in this repository."
+}
+
+check_kernels() {
+  ! grep -qP '"shaders":"' "$journal" ||
+    refuse "the run took its kernels from a folder (--shaders, --versus-shaders), not from the commit it names."
+}
+
+# Absolute paths tell of user names and of how a machine is set up; those of the system's own packages do not.
+check_privacy() {
+  local paths
+  paths=$(grep -oP '(?<=["'"'"' =:,(])/(?!usr/|etc/|opt/)[\w.~+-]+(/[\w.~+-]+)+' "$journal" | sort -u | head -5) || true
+  [[ -z $paths ]] ||
+    refuse "the report holds paths of this machine, such as
+$paths
+Run from the repository's root with relative paths: build/release/assay run --out assay-out"
+}
+
+# The validation layer slows what is timed.
+check_times() {
+  [[ $(field validation) != true ]] || ! grep -q '^{"event":"record".*"mode":"perf"' "$journal" ||
+    refuse "cases were timed with the validation layer on. Run once more without --validation."
+}
+
+# Every report again from the copied journal; assay's own verdict decides.
+check_rows() {
+  local status=0
+  "$assay" report "$staging" >"$staging/summary.txt" || status=$?
+  case $status in
+    0) ;;
+    2) refuse "no case was judged, or the journal cannot be read." ;;
+    *)
+      sed -n '/^FAILURES/,$p' "$staging/summary.txt" >&2
+      refuse "not every row is fine (exit code $status); the list is above."
+      ;;
+  esac
+  grep -q '^  "complete": true' "$staging/run.json" || refuse "the run did not come to its end."
+}
+
+main() {
+  local name=${2:-} target
+  (($# == 2 || $# == 3)) || die "Usage: scripts/publish.sh FOLDER NAME [INTO]" 2
+  [[ $name =~ ^[a-z0-9][a-z0-9.-]*$ ]] || die "NAME is to be a folder's name of a-z, 0-9, - and . and is '$name'." 2
+  [[ -f $folder/journal.jsonl ]] || die "$1 has no journal.jsonl: name the folder of one device below --out." 2
+  [[ -x $assay ]] || build_preset release assay || exit 3
+
+  staging=$(mktemp -d)
+  trap 'rm -rf "$staging"' EXIT
+  journal=$staging/journal.jsonl
+  sed '1s/"host":"[^"]*"/"host":""/' "$folder/journal.jsonl" >"$journal"
+  (($(stat -c %s "$journal") <= max_bytes)) ||
+    refuse "the journal has $(stat -c %s "$journal") bytes, more than $max_bytes: run fewer tiers."
+  check_rows
+  check_build
+  check_kernels
+  check_times
+  check_privacy
+
+  target=${into:-reports/published}/$name
+  rm -rf "$target"
+  mkdir -p "$target"
+  cp "$staging"/{journal.jsonl,accu.csv,perf.csv,run.json} "$target/"
+  say "Published $(grep -c '^{"event":"record"' "$journal") rows of $(field name) in $target"
+}
+
+main "$@"

@@ -1,0 +1,146 @@
+#include "tests/cli/process.h"
+#include "tests/cli/sample_cases.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+namespace assay::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  EXPECT_NE(at, text.npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+// `"key":"value"`, as the first line of a journal has it.
+std::string field_of(const std::string& journal, const std::string& key) {
+  const auto at = journal.find("\"" + key + "\":\"");
+  return journal.substr(at, journal.find('"', at + key.size() + 4) + 1 - at);
+}
+
+/// scripts/publish.sh on the journal of one run, whose text each test damages in its own way.
+class Publish : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const TemporaryFolder folder;
+    folder.write("c.yaml", both_cases);
+    const Outcome outcome = run({.words = {std::filesystem::absolute(ASSAY_BINARY), "run", "c.yaml",
+                                           "--budget", "0.1", "--out", "out"},
+                                 .directory = folder.path()});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+    const Outcome commit = run({.words = {"git", "rev-parse", "--short=12", "HEAD"}});
+    if (commit.exit_code != 0) GTEST_SKIP() << "this is no clone: " << commit.err;
+    journal_ = read_file(device_folder(folder / "out") / "journal.jsonl");
+    // What a run of a clean build with relative paths would have written.
+    journal_ = replaced(journal_, std::filesystem::absolute(ASSAY_BINARY), "build/release/assay");
+    journal_ = replaced(journal_, field_of(journal_, "version"),
+                        "\"version\":\"0.1.0+" + commit.out.substr(0, 12) + "\"");
+    const auto environment = journal_.find("\"environment\":{");
+    journal_ =
+        replaced(journal_, journal_.substr(environment, journal_.find('}', environment) + 1 - environment),
+                 "\"environment\":{}");
+    journal_ = replaced(journal_, field_of(journal_, "host"), "\"host\":\"secret-machine\"");
+  }
+
+  Outcome publish(const std::string& journal, const std::string& name = "acme") {
+    folder_.write("device/journal.jsonl", journal);
+    return run({.words = {"scripts/publish.sh", folder_ / "device", name, folder_ / "published"},
+                .environment = {{"ASSAY", std::filesystem::absolute(ASSAY_BINARY)}}});
+  }
+
+  void expect_refused(const std::string& journal, const std::string& reason) {
+    const Outcome outcome = publish(journal);
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.out << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("Not published: "));
+    EXPECT_THAT(outcome.err, HasSubstr(reason));
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "published"));
+  }
+
+  static const std::string& journal() { return journal_; }
+
+  TemporaryFolder folder_;
+
+ private:
+  static inline std::string journal_;
+};
+
+TEST_F(Publish, KeepsTheFilesThatPivotAndPeopleRead) {
+  const Outcome outcome = publish(journal());
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  std::set<std::string> names;
+  const std::string published = folder_ / "published/acme";
+  for (const auto& entry : std::filesystem::directory_iterator(published)) {
+    names.insert(entry.path().filename());
+    EXPECT_THAT(read_file(entry.path()), Not(HasSubstr("secret-machine"))) << entry.path();
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"journal.jsonl", "accu.csv", "perf.csv", "run.json"}));
+  EXPECT_EQ(read_file(published + "/journal.jsonl"), replaced(journal(), "secret-machine", ""));
+  EXPECT_EQ(assay({"pivot", folder_ / "published", folder_ / "device", "--hashes"}).out,
+            "1 exact output equal on 2 devices\n");
+}
+
+TEST_F(Publish, ReplacesAnOlderReportOfThatName) {
+  folder_.write("published/acme/old.txt", "");
+  EXPECT_EQ(publish(journal()).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "published/acme/old.txt"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "published/acme/run.json"));
+}
+
+TEST_F(Publish, RefusesARunThatDidNotEnd) {
+  expect_refused(replaced(journal(), "{\"event\":\"end\"}\n", ""), "the run did not come to its end");
+}
+
+TEST_F(Publish, RefusesFailures) {
+  expect_refused(replaced(journal(), "\"status\":\"PASS\"", "\"status\":\"FAIL\""), "not every row is fine");
+}
+
+TEST_F(Publish, RefusesABuildThatNobodyElseHas) {
+  const std::string version = field_of(journal(), "version");
+  expect_refused(replaced(journal(), version, replaced(version, "0.1.0+", "0.1.0+0000")),
+                 "from a commit that is not in this repository");
+  expect_refused(replaced(journal(), version, version.substr(0, version.size() - 1) + "-dirty\""),
+                 "with uncommitted changes");
+}
+
+TEST_F(Publish, RefusesKernelsFromAFolder) {
+  expect_refused(replaced(journal(), "\"mode\":\"perf\",", "\"mode\":\"perf\",\"shaders\":\"edited\","),
+                 "took its kernels from a folder");
+}
+
+TEST_F(Publish, RefusesTimesUnderTheValidationLayer) {
+  expect_refused(replaced(journal(), "\"validation\":false", "\"validation\":true"),
+                 "with the validation layer on");
+}
+
+TEST_F(Publish, RefusesPathsOfTheMachine) {
+  expect_refused(replaced(journal(), "\"file\":\"c.yaml\"", "\"file\":\"/home/someone/c.yaml\""),
+                 "/home/someone/c.yaml");
+  expect_refused(
+      replaced(journal(), "\"environment\":{", "\"environment\":{\"VK_DRIVER_FILES\":\"/srv/icd.json\""),
+      "/srv/icd.json");
+}
+
+TEST_F(Publish, TakesPathsOfTheSystemsPackages) {
+  const Outcome outcome = publish(replaced(
+      journal(), "\"environment\":{", "\"environment\":{\"VK_LAYER_PATH\":\"/usr/share/vulkan/icd.json\""));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
+TEST_F(Publish, WantsAFolderAndAPlainName) {
+  EXPECT_EQ(publish(journal(), "../acme").exit_code, 2);
+  EXPECT_EQ(publish(journal(), "").exit_code, 2);
+  EXPECT_EQ(run({.words = {"scripts/publish.sh"}}).exit_code, 2);
+  const Outcome outcome = run({.words = {"scripts/publish.sh", folder_.path(), "acme"}});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("has no journal.jsonl"));
+}
+
+}  // namespace
+}  // namespace assay::test
