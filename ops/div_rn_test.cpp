@@ -75,7 +75,7 @@ class DivRnTest : public OnDeviceTest {
     dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
     const Program program{.dispatches = {dispatch}};
     const std::vector<Physical> tensors(3, {{Storage::Buffer, Layout::WP}, DType::F32, {count}});
-    gpu::Executable executable(device(), shaders(), program, 0);
+    gpu::Executable executable(device(), shaders(), program, tensors, 0);
     gpu::Workspace workspace(device(), program, tensors, 0);
     workspace.write(Resource::tensor(0), tensor_of(operands.a).bytes());
     workspace.write(Resource::tensor(1), tensor_of(operands.b).bytes());

@@ -10,7 +10,7 @@
 namespace assay::ops {
 namespace {
 
-constexpr std::uint32_t guard = gpu::guard_bytes;
+constexpr std::uint32_t guard = gpu::guard_bytes;  ///< of buffers
 
 std::vector<Physical> physical_tensors(std::span<const TensorSpec> tensors, std::span<const Form> forms) {
   std::vector<Physical> physical;
@@ -22,24 +22,28 @@ std::vector<Physical> physical_tensors(std::span<const TensorSpec> tensors, std:
 
 /// What one allocation holds before a run.
 std::vector<std::byte> image(const Physical& physical, const HostTensor* data, Poison poison) {
-  std::vector<std::byte> bytes(static_cast<std::size_t>(physical.bytes()) + 2 * guard);
+  const std::size_t around = gpu::guard_of(physical.form(), guard);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(physical.bytes()) + 2 * around);
   fill_poison(bytes, poison);
   if (data != nullptr) {
-    const std::vector<std::byte> packed = pack(*data, physical, poison, guard);
-    std::memcpy(bytes.data() + guard, packed.data(), packed.size());
+    const std::vector<std::byte> packed = pack(*data, physical, poison, around);
+    std::memcpy(bytes.data() + around, packed.data(), packed.size());
   }
   return bytes;
 }
 
-std::span<const std::byte> data_of(std::span<const std::byte> allocation) {
-  return allocation.subspan(guard, allocation.size() - 2 * guard);
+std::span<const std::byte> data_of(const Physical& physical, std::span<const std::byte> allocation) {
+  return allocation.subspan(gpu::guard_of(physical.form(), guard),
+                            static_cast<std::size_t>(physical.bytes()));
 }
 
-bool guards_kept(std::span<const std::byte> now, std::span<const std::byte> before) {
+bool guards_kept(const Physical& physical, std::span<const std::byte> now,
+                 std::span<const std::byte> before) {
+  const std::size_t around = gpu::guard_of(physical.form(), guard);
   const auto equal = [](std::span<const std::byte> a, std::span<const std::byte> b) {
     return std::equal(a.begin(), a.end(), b.begin());
   };
-  return equal(now.first(guard), before.first(guard)) && equal(now.last(guard), before.last(guard));
+  return equal(now.first(around), before.first(around)) && equal(now.last(around), before.last(around));
 }
 
 bool same_bits(double want, double got) {
@@ -98,7 +102,7 @@ void OnDeviceTest::expect_right(const Trial& trial) {
   const Impl& impl = trial.op->impls.front();
   const Program program = impl.build({trial.params, tensors, trial.forms, device().info(), trial.tune});
   ASSERT_EQ(gpu::unsupported(program, physical, impl.needs, device().info(), guard), std::nullopt);
-  gpu::Executable executable(device(), shaders(), program, guard);
+  gpu::Executable executable(device(), shaders(), program, physical, guard);
   gpu::Workspace workspace(device(), program, physical, guard);
 
   for (const Poison poison : {Poison::A, Poison::B}) {
@@ -110,11 +114,12 @@ void OnDeviceTest::expect_right(const Trial& trial) {
     executable.run(workspace, trial.op->name, timeout_s);
     for (std::uint32_t i = 0; i < tensors.size(); ++i) {
       const std::vector<std::byte> after = workspace.read(Resource::tensor(i));
-      EXPECT_TRUE(guards_kept(after, before[i])) << tensors[i].name << ": written outside its data";
+      EXPECT_TRUE(guards_kept(physical[i], after, before[i]))
+          << tensors[i].name << ": written outside its data";
       if (i < inputs.size()) {
         EXPECT_TRUE(after == before[i]) << tensors[i].name << ": an input was overwritten";
       } else {
-        expect_accepted(expected[i - inputs.size()], unpack(data_of(after), physical[i]));
+        expect_accepted(expected[i - inputs.size()], unpack(data_of(physical[i], after), physical[i]));
       }
     }
   }

@@ -51,7 +51,8 @@ struct Case {
   /// Hash of op, parameters, fills and seed, expected files too: cases with equal keys share one data set and
   /// one reference. Never depends on name, impl, forms, tier or mode.
   std::uint64_t data_key = 0;
-  /// The impl's declared constraint that excludes this point: status INVALID.
+  /// The impl's declared constraint that excludes this point, or the form that cannot hold its tensor: status
+  /// INVALID.
   std::optional<std::string> invalid;
 };
 

@@ -2,6 +2,7 @@
 
 #include "harness/cases/id_text.h"
 #include "harness/cases/scalars.h"
+#include "harness/core/error.h"
 #include "harness/core/hash.h"
 
 #include <fmt/format.h>
@@ -44,6 +45,19 @@ std::string form_text(Form form) {
   return fmt::format("{}{}", prefix, name_of(form.layout));
 }
 
+/// Why a tensor of the point cannot have its form, whatever the device: a 2D texture has one slice, say.
+std::optional<std::string> impossible_form(const Case& point) {
+  for (std::size_t i = 0; i < point.tensors.size(); ++i) {
+    const TensorSpec& tensor = point.tensors[i];
+    try {
+      const Physical physical(point.forms[i], tensor.dtype, tensor.shape);
+    } catch (const Error& error) {
+      return fmt::format("{}: {}", tensor.name, error.what());
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Case PointBuilder::build(std::span<const std::vector<Setting>* const> settings,
@@ -59,7 +73,8 @@ Case PointBuilder::build(std::span<const std::vector<Setting>* const> settings,
   set_tune();
   set_id(segments);
   set_data_key();
-  if (point_.impl->excludes)
+  point_.invalid = impossible_form(point_);
+  if (!point_.invalid && point_.impl->excludes)
     point_.invalid = point_.impl->excludes(point_.params, point_.tensors, point_.forms);
   return std::move(point_);
 }

@@ -26,4 +26,11 @@ bool DeviceInfo::has(Feature feature) const {
   return std::find(features.begin(), features.end(), feature) != features.end();
 }
 
+const TextureSupport* DeviceInfo::texture(Storage storage, DType dtype) const {
+  const auto found = std::find_if(textures.begin(), textures.end(), [&](const TextureSupport& one) {
+    return one.storage == storage && one.dtype == dtype;
+  });
+  return found == textures.end() ? nullptr : &*found;
+}
+
 }  // namespace assay

@@ -1,5 +1,8 @@
 #pragma once
 
+#include "harness/core/dtype.h"
+#include "harness/core/form.h"
+
 #include <array>
 #include <cstdint>
 #include <string>
@@ -26,6 +29,14 @@ enum class Feature : std::uint8_t {
 
 std::string_view name_of(Feature feature);  ///< "storageBuffer8BitAccess", "shaderIntegerDotProduct", ...
 
+/// A kind of texture that a device reads, writes (as a storage image) and copies.
+struct TextureSupport {
+  Storage storage = Storage::Texture3D;  ///< never Buffer
+  DType dtype = DType::F32;
+  std::array<std::uint32_t, 3> max_extent{};  ///< texels in x, y, z
+  std::uint64_t max_bytes = 0;                ///< of one texture
+};
+
 /// What is known of a Vulkan device: plain data, so that ops can ask it without seeing Vulkan.
 struct DeviceInfo {
   std::string name;         ///< "NVIDIA H100 80GB HBM3"
@@ -47,8 +58,10 @@ struct DeviceInfo {
   std::uint32_t max_push_constant_bytes = 128;
   std::uint64_t max_storage_buffer_range = 1ULL << 27;
   std::uint32_t max_storage_buffers_per_stage = 4;
+  std::uint32_t max_storage_images_per_stage = 4;
   std::uint32_t max_image_3d = 256;
   std::uint32_t max_image_2d = 4096;
+  std::vector<TextureSupport> textures;
   std::uint32_t subgroup_size = 1;
   std::uint32_t min_subgroup_size = 1;
   std::uint32_t max_subgroup_size = 1;
@@ -57,6 +70,8 @@ struct DeviceInfo {
   std::uint64_t device_memory_bytes = 0;  ///< sum of device-local heaps
 
   bool has(Feature feature) const;
+  /// Null when the device has no such textures.
+  const TextureSupport* texture(Storage storage, DType dtype) const;
 };
 
 }  // namespace assay

@@ -13,6 +13,8 @@ namespace {
 constexpr Names<3> storage_names{"buffer", "texture3d", "texture2d"};
 constexpr Names<8> layout_names{"WP", "HP", "CP", "4W", "4C", "4C1W", "4W4C", "4H4W"};
 
+constexpr Names<6> texel_names{"rgba32f", "rgba16f", "rgba32i", "rgba16i", "rgba8i", "rgba8ui"};
+
 /// The terms of an offset, slowest first. A capital letter stands for a dim's blocks of four, whose
 /// lanes are the small letter to the right of it; a small letter alone for a whole dim.
 constexpr Names<8> buffer_orders{"nchw", "ncwh", "nhwc", "nchWw", "nhwCc", "nhCwc", "nhWCwc", "ncHWhw"};
@@ -73,8 +75,7 @@ std::array<std::uint32_t, 3> checked_extent(Form form, const Shape& shape, const
 }
 
 void check_dtype(Form form, DType dtype) {
-  const bool is_texture = form.storage != Storage::Buffer;
-  if (is_int8x4(form.layout) && is_texture) {
+  if (is_int8x4(form.layout) && is_texture(form)) {
     throw Error(
         fmt::format("form {} is impossible: the int8x4 layouts exist in buffers only", to_string(form)));
   }
@@ -118,15 +119,23 @@ bool is_int8x4(Layout layout) {
   return layout >= Layout::P4W;
 }
 
+bool is_texture(Form form) {
+  return form.storage != Storage::Buffer;
+}
+
+std::string_view texel_name(DType dtype) {
+  return name_in(texel_names, dtype);
+}
+
 Physical::Physical(Form form, DType dtype, const Shape& shape)
     : form_(form), dtype_(dtype), shape_(shape), dims_(nchw(shape)) {
   check_dtype(form, dtype);
   numel(shape);  // throws on an impossible shape
-  if (form.storage == Storage::Buffer) {
-    strides_ = lay_out(name_in(buffer_orders, form.layout), dims_, elements_);
-  } else {
+  if (is_texture(form)) {
     strides_ = lay_out(name_in(texture_orders, form.layout), dims_, elements_);
     extent_ = checked_extent(form, shape, dims_);
+  } else {
+    strides_ = lay_out(name_in(buffer_orders, form.layout), dims_, elements_);
   }
 }
 

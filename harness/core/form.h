@@ -31,6 +31,9 @@ std::string to_string(Form form);           ///< "buffer/4W4C"
 /// "texture" is accepted for "texture3d". Empty when the text names no form.
 std::optional<Form> parse_form(std::string_view text);
 bool is_int8x4(Layout layout);
+bool is_texture(Form form);
+/// What GLSL calls a texel of four such lanes: "rgba32f", "rgba8i". Throws std::out_of_range for F64 and I64.
+std::string_view texel_name(DType dtype);
 
 /// Where each element of one tensor lies in memory: the addressing contract that shaders, packing and
 /// guards share. Offsets are in elements of `dtype` from the start of the tensor's data.

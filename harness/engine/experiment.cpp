@@ -27,6 +27,11 @@ Damage damage(std::span<const std::byte> guard, Poison poison, std::uint64_t fir
   return found;
 }
 
+/// What lies between the guards.
+std::span<const std::byte> data_of(std::span<const std::byte> allocation, std::size_t guard) {
+  return allocation.subspan(guard, allocation.size() - 2 * guard);
+}
+
 void check_guards(const std::string& name, std::span<const std::byte> allocation, std::uint32_t guard,
                   Poison poison, std::vector<Trespass>& found) {
   const Damage before = damage(allocation.first(guard), poison, 0);
@@ -62,7 +67,7 @@ Experiment::Experiment(gpu::Device& device, gpu::ShaderLibrary& shaders, const C
       inputs_(inputs),
       guard_(guard),
       physical_(physical_tensors(one)),
-      executable_(device, shaders, program, guard) {
+      executable_(device, shaders, program, physical_, guard) {
   std::size_t next_input = 0;
   for (const TensorSpec& spec : one.tensors) input_of_.push_back(spec.is_input() ? next_input++ : 0);
 }
@@ -70,17 +75,18 @@ Experiment::Experiment(gpu::Device& device, gpu::ShaderLibrary& shaders, const C
 std::vector<std::byte> Experiment::image(std::size_t tensor, Poison padding, Poison outputs) const {
   const TensorSpec& spec = case_->tensors[tensor];
   const auto data_bytes = static_cast<std::size_t>(physical_[tensor].bytes());
-  std::vector<std::byte> bytes(data_bytes + 2 * static_cast<std::size_t>(guard_));
+  const std::size_t around = guard(tensor);
+  std::vector<std::byte> bytes(data_bytes + 2 * around);
   if (!spec.is_input()) {
     fill_poison(bytes, outputs);
     const std::span all(bytes);
-    fill_poison(all.first(guard_), padding);
-    fill_poison(all.last(guard_), padding, guard_ + data_bytes);
+    fill_poison(all.first(around), padding);
+    fill_poison(all.last(around), padding, around + data_bytes);
     return bytes;
   }
   fill_poison(bytes, padding);
-  const std::vector<std::byte> data = pack(inputs_[input_of_[tensor]], physical_[tensor], padding, guard_);
-  std::memcpy(bytes.data() + guard_, data.data(), data.size());
+  const std::vector<std::byte> data = pack(inputs_[input_of_[tensor]], physical_[tensor], padding, around);
+  std::memcpy(bytes.data() + around, data.data(), data.size());
   return bytes;
 }
 
@@ -99,14 +105,14 @@ void Experiment::fill(gpu::Workspace& workspace, Poison padding, Poison outputs)
 void Experiment::inspect(std::size_t tensor, Poison padding, Poison outputs, Observation& seen) const {
   const TensorSpec& spec = case_->tensors[tensor];
   const std::vector<std::byte> bytes = workspace_->read(Resource::tensor(static_cast<std::uint32_t>(tensor)));
-  check_guards(spec.name, bytes, guard_, padding, seen.trespasses);
-  const auto data = std::span(bytes).subspan(guard_, bytes.size() - 2 * static_cast<std::size_t>(guard_));
+  check_guards(spec.name, bytes, guard(tensor), padding, seen.trespasses);
+  const auto data = data_of(bytes, guard(tensor));
   if (!spec.is_input()) {
     seen.outputs.push_back(unpack(data, physical_[tensor]));
     return;
   }
   const std::vector<std::byte> uploaded = image(tensor, padding, outputs);
-  const auto [now, then] = std::mismatch(data.begin(), data.end(), uploaded.begin() + guard_);
+  const auto [now, then] = std::mismatch(data.begin(), data.end(), uploaded.begin() + guard(tensor));
   if (now != data.end()) {
     seen.trespasses.push_back(
         {"input_modified", fmt::format("input '{}' was overwritten, first at byte {} of its data", spec.name,
@@ -122,8 +128,9 @@ Observation Experiment::run(Poison padding, Poison outputs) {
   Observation seen;
   for (std::size_t i = 0; i < physical_.size(); ++i) inspect(i, padding, outputs, seen);
   for (std::uint32_t i = 0; i < program_->scratch.size() && guard_ > 0; ++i) {
-    check_guards("scratch " + program_->scratch[i].name, workspace_->read(Resource::scratch(i)), guard_,
-                 outputs, seen.trespasses);
+    const Scratch& scratch = program_->scratch[i];
+    check_guards("scratch " + scratch.name, workspace_->read(Resource::scratch(i)),
+                 gpu::guard_of(scratch.form, guard_), outputs, seen.trespasses);
   }
   return seen;
 }
@@ -134,7 +141,7 @@ HostTensor Experiment::unwritten(std::size_t output, Poison poison) const {
     if (!case_->tensors[tensor].is_input() && seen++ == output) break;
   }
   std::vector<std::byte> data(static_cast<std::size_t>(physical_[tensor].bytes()));
-  fill_poison(data, poison, guard_);
+  fill_poison(data, poison, guard(tensor));
   return unpack(data, physical_[tensor]);
 }
 
@@ -150,8 +157,7 @@ std::vector<HostTensor> Experiment::read_outputs(const gpu::Workspace& workspace
   for (std::size_t i = 0; i < physical_.size(); ++i) {
     if (case_->tensors[i].is_input()) continue;
     const std::vector<std::byte> bytes = workspace.read(Resource::tensor(static_cast<std::uint32_t>(i)));
-    outputs.push_back(unpack(
-        std::span(bytes).subspan(guard_, bytes.size() - 2 * static_cast<std::size_t>(guard_)), physical_[i]));
+    outputs.push_back(unpack(data_of(bytes, guard(i)), physical_[i]));
   }
   return outputs;
 }

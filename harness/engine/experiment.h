@@ -49,6 +49,8 @@ class Experiment {
   void release() { workspace_.reset(); }
 
  private:
+  /// Bytes before and after the data of a tensor.
+  std::uint32_t guard(std::size_t tensor) const { return gpu::guard_of(case_->forms[tensor], guard_); }
   std::vector<std::byte> image(std::size_t tensor, Poison padding, Poison outputs) const;
   void fill(gpu::Workspace& workspace, Poison padding, Poison outputs) const;
   void inspect(std::size_t tensor, Poison padding, Poison outputs, Observation& seen) const;

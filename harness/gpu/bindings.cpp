@@ -1,28 +1,39 @@
 #include "harness/gpu/bindings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <stdexcept>
 
 namespace assay::gpu {
 
 Bindings::Bindings(const DeviceTable& table, const Program& program, std::span<const Pipeline> pipelines,
                    const Workspace::State& workspace) {
-  create_pool(table, program);
+  create_pool(table, pipelines);
   allocate(table, pipelines);
-  point(table, program, workspace);
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    point(table, program.dispatches[i], pipelines[i], sets_[i], workspace);
+  }
 }
 
-void Bindings::create_pool(const DeviceTable& table, const Program& program) {
-  std::uint32_t buffers = 0;
-  for (const Dispatch& dispatch : program.dispatches) {
-    buffers += static_cast<std::uint32_t>(dispatch.bindings.size());
+void Bindings::create_pool(const DeviceTable& table, std::span<const Pipeline> pipelines) {
+  std::map<VkDescriptorType, std::uint32_t> counts;
+  for (const Pipeline& pipeline : pipelines) {
+    for (const VkDescriptorType type : pipeline.bindings) {
+      ++counts[type];
+    }
   }
-  // Vulkan wants at least one of each, also for a program that binds nothing.
-  const VkDescriptorPoolSize size{.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                  .descriptorCount = std::max(buffers, 1U)};
+  if (counts.empty()) {
+    counts[VK_DESCRIPTOR_TYPE_STORAGE_BUFFER] = 1;  // Vulkan wants one, also where nothing is bound
+  }
+  std::vector<VkDescriptorPoolSize> sizes;
+  for (const auto& [type, count] : counts) {
+    sizes.push_back({.type = type, .descriptorCount = count});
+  }
   VkDescriptorPoolCreateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
-  info.maxSets = std::max(static_cast<std::uint32_t>(program.dispatches.size()), 1U);
-  info.poolSizeCount = 1;
-  info.pPoolSizes = &size;
+  info.maxSets = std::max(static_cast<std::uint32_t>(pipelines.size()), 1U);
+  info.poolSizeCount = static_cast<std::uint32_t>(sizes.size());
+  info.pPoolSizes = sizes.data();
   VkDescriptorPool pool = VK_NULL_HANDLE;
   check(table.vk.vkCreateDescriptorPool(table.device, &info, nullptr, &pool), "creating a descriptor pool");
   pool_ = {table, pool, table.vk.vkDestroyDescriptorPool};
@@ -44,23 +55,31 @@ void Bindings::allocate(const DeviceTable& table, std::span<const Pipeline> pipe
   check(table.vk.vkAllocateDescriptorSets(table.device, &info, sets_.data()), "allocating descriptor sets");
 }
 
-void Bindings::point(const DeviceTable& table, const Program& program, const Workspace::State& workspace) {
-  for (std::size_t i = 0; i < program.dispatches.size(); ++i) {
-    std::vector<VkDescriptorBufferInfo> buffers;
-    for (const Resource& resource : program.dispatches[i].bindings) {
-      buffers.push_back(workspace.descriptor_of(resource));
-    }
-    if (buffers.empty()) {
-      continue;
-    }
-    // One write fills consecutive bindings of the same type.
-    VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
-    write.dstSet = sets_[i];
-    write.descriptorCount = static_cast<std::uint32_t>(buffers.size());
-    write.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-    write.pBufferInfo = buffers.data();
-    table.vk.vkUpdateDescriptorSets(table.device, 1, &write, 0, nullptr);
+void Bindings::point(const DeviceTable& table, const Dispatch& dispatch, const Pipeline& pipeline,
+                     VkDescriptorSet set, const Workspace::State& workspace) const {
+  std::vector<Descriptor> descriptors;
+  for (const Resource& resource : dispatch.bindings) {
+    descriptors.push_back(workspace.descriptor_of(resource));
   }
+  std::vector<VkWriteDescriptorSet> writes;
+  for (std::uint32_t i = 0; i < descriptors.size(); ++i) {
+    if (descriptors[i].type != pipeline.bindings[i]) {
+      throw std::logic_error(
+          fmt::format("binding {} of dispatch '{}' is a buffer in the workspace and an image in the program, "
+                      "or the reverse: both must be made for the same forms",
+                      i, dispatch.label));
+    }
+    VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
+    write.dstSet = set;
+    write.dstBinding = i;
+    write.descriptorCount = 1;
+    write.descriptorType = descriptors[i].type;
+    write.pBufferInfo = &descriptors[i].buffer;
+    write.pImageInfo = &descriptors[i].image;
+    writes.push_back(write);
+  }
+  table.vk.vkUpdateDescriptorSets(table.device, static_cast<std::uint32_t>(writes.size()), writes.data(), 0,
+                                  nullptr);
 }
 
 const Bindings& BindingsCache::get(const DeviceTable& table, const Program& program,

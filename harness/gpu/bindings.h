@@ -16,9 +16,10 @@ class Bindings {
   VkDescriptorSet set(std::size_t dispatch) const { return sets_[dispatch]; }
 
  private:
-  void create_pool(const DeviceTable& table, const Program& program);
+  void create_pool(const DeviceTable& table, std::span<const Pipeline> pipelines);
   void allocate(const DeviceTable& table, std::span<const Pipeline> pipelines);
-  void point(const DeviceTable& table, const Program& program, const Workspace::State& workspace);
+  void point(const DeviceTable& table, const Dispatch& dispatch, const Pipeline& pipeline,
+             VkDescriptorSet set, const Workspace::State& workspace) const;
 
   Handle<VkDescriptorPool> pool_;  ///< frees the sets with it
   std::vector<VkDescriptorSet> sets_;

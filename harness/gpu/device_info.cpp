@@ -1,3 +1,4 @@
+#include "harness/gpu/image.h"
 #include "harness/gpu/physical_device.h"
 
 #include <fmt/format.h>
@@ -138,6 +139,7 @@ void add_limits(DeviceInfo& info, const VkPhysicalDeviceLimits& limits) {
   info.max_push_constant_bytes = limits.maxPushConstantsSize;
   info.max_storage_buffer_range = limits.maxStorageBufferRange;
   info.max_storage_buffers_per_stage = limits.maxPerStageDescriptorStorageBuffers;
+  info.max_storage_images_per_stage = limits.maxPerStageDescriptorStorageImages;
   info.max_image_3d = limits.maxImageDimension3D;
   info.max_image_2d = limits.maxImageDimension2D;
   info.timestamp_period_ns = static_cast<double>(limits.timestampPeriod);
@@ -166,6 +168,7 @@ void add_memory(PhysicalDevice& device, const Properties& properties) {
   device.max_buffer_bytes = buffer == 0 ? unlimited : buffer;
   device.max_allocations = limits.maxMemoryAllocationCount;
   device.non_coherent_atom = limits.nonCoherentAtomSize;
+  device.image_granularity = limits.bufferImageGranularity;
 }
 
 }  // namespace
@@ -186,6 +189,7 @@ std::optional<PhysicalDevice> describe(VkPhysicalDevice handle) {
   add_limits(device.info, properties.core.properties.limits);
   add_subgroups(device.info, properties);
   add_memory(device, properties);
+  device.info.textures = supported_textures(handle);
   device.info.timestamp_valid_bits = families[*family].timestampValidBits;
   device.info.extensions = device.facts.extensions;
   device.info.features = FeatureChain(device.facts).features();

@@ -49,7 +49,7 @@ TEST_F(DeviceTest, TwoDevicesOfOneProcessWorkSideBySide) {
   Device other(other_instance, select_devices(other_instance.devices(), {}).front());
   ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
   for (Device* each : {&device(), &other, &device()}) {
-    Executable runnable(*each, library, program, 0);
+    Executable runnable(*each, library, program, tensors, 0);
     Workspace memory(*each, program, tensors, 0);
     memory.write(Resource::tensor(0), bytes_of({41}));
     runnable.run(memory, "one", timeout_s);
@@ -147,8 +147,8 @@ TEST_F(ValidationTest, SeesThatABarrierIsMissingBetweenDispatches) {
       {.label = "first", .shader = "first.comp", .bindings = {Resource::tensor(0), Resource::tensor(1)}},
       {.label = "second", .shader = "second.comp", .bindings = {Resource::tensor(1), Resource::tensor(2)}}};
   ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
-  Executable runnable(device_, library, program, 0);
   const std::vector<Physical> tensors(3, words(16));
+  Executable runnable(device_, library, program, tensors, 0);
   Workspace memory(device_, program, tensors, 0);
   runnable.time(memory, {.warm = 1, .batch = 3, .spacing = Spacing::Barrier}, 30);
   EXPECT_EQ(instance_.validation_messages(), 0);
@@ -225,8 +225,8 @@ TEST(InstanceDeathTest, WithoutTheLayerValidationNamesThePackage) {
     // lavapipe leaves any loop after 65535 turns: there it is the number of workgroups that takes for ever.
     program.dispatches.front().workgroups = {65535, 1000, 1};
     ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
-    Executable runnable(device, library, program, 0);
     const std::vector<Physical> tensors{words(2)};
+    Executable runnable(device, library, program, tensors, 0);
     Workspace memory(device, program, tensors, 0);
     memory.write(Resource::tensor(0), bytes_of({0, 0}));
     try {

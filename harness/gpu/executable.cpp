@@ -17,7 +17,7 @@ struct Executable::State {
   State(Device::State& owner, Program built, std::uint32_t guard_size)
       : device(owner), program(std::move(built)), guard(guard_size) {}
 
-  void build(ShaderLibrary& shaders);
+  void build(ShaderLibrary& shaders, std::span<const Physical> tensors);
   const Bindings& bind(const Workspace& workspace);
   Recordable recordable() const { return {device.table, program, pipelines}; }
   std::size_t timed_dispatches() const;
@@ -33,8 +33,8 @@ struct Executable::State {
   std::string spirv_hash;
 };
 
-void Executable::State::build(ShaderLibrary& shaders) {
-  if (const auto reason = beyond_limits(program, device.info())) {
+void Executable::State::build(ShaderLibrary& shaders, std::span<const Physical> tensors) {
+  if (const auto reason = beyond_limits(program, tensors, device.info())) {
     throw Error(fmt::format("preparing a program for '{}': {}", device.info().name, *reason));
   }
   device.require_alive("preparing a program");
@@ -43,7 +43,11 @@ void Executable::State::build(ShaderLibrary& shaders) {
   for (const Dispatch& dispatch : program.dispatches) {
     const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
     hashes += spirv.hash;
-    pipelines.push_back(create_pipeline(device, dispatch, spirv, guard));
+    std::vector<VkDescriptorType> types;
+    for (const Resource& resource : dispatch.bindings) {
+      types.push_back(descriptor_type(form_of(program, tensors, resource)));
+    }
+    pipelines.push_back(create_pipeline(device, dispatch, std::move(types), spirv, guard));
   }
   spirv_hash = hash_hex(hashes);
   compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -87,9 +91,10 @@ void Executable::State::record_batch(Submission& submission, const Bindings& set
   }
 }
 
-Executable::Executable(Device& device, ShaderLibrary& shaders, const Program& program, std::uint32_t guard)
+Executable::Executable(Device& device, ShaderLibrary& shaders, const Program& program,
+                       std::span<const Physical> tensors, std::uint32_t guard)
     : state_(std::make_unique<State>(device.state(), program, guard)) {
-  state_->build(shaders);
+  state_->build(shaders, tensors);
 }
 Executable::~Executable() = default;
 Executable::Executable(Executable&&) noexcept = default;

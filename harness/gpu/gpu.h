@@ -32,6 +32,12 @@ namespace assay::gpu {
 /// Bytes before and after the data of every buffer, inside the descriptor's range. A multiple of 256.
 inline constexpr std::uint32_t guard_bytes = 1024;
 
+/// The guard of a resource of that form, where buffers have `guard` bytes. A texture has none: Vulkan drops
+/// what is stored outside of it, so that there is nothing to see.
+constexpr std::uint32_t guard_of(Form form, std::uint32_t guard) {
+  return form.storage == Storage::Buffer ? guard : 0;
+}
+
 /// Status OUT_OF_MEMORY: an allocation failed; the message says how much was asked for and what.
 class OutOfMemory : public Error {
  public:
@@ -73,7 +79,8 @@ class Instance {
   /// The devices of Vulkan >= 1.1 with a compute queue, in the loader's order. May be empty.
   const std::vector<DeviceInfo>& devices() const;
 
-  /// Messages of the validation layer (warnings and errors) so far; the texts of the newest ones.
+  /// Messages of the validation layer (warnings and errors, but not about performance) so far; the texts of
+  /// the newest ones.
   std::int64_t validation_messages() const;
   std::vector<std::string> validation_texts() const;
 
@@ -142,25 +149,26 @@ class ShaderLibrary {
 
 /// Why this program cannot run on this device, with the number asked for and the device's limit
 /// (UNSUPPORTED's reason), or nothing: features, workgroup sizes and counts, shared memory,
-/// push constants, buffer ranges (guards included), number of bindings. `names` are those of the tensors, for
-/// the message; without them it says "tensor 0".
+/// push constants, buffer ranges (guards included), texture formats and extents, number of bindings. `names`
+/// are those of the tensors, for the message; without them it says "tensor 0".
 std::optional<std::string> unsupported(const Program& program, std::span<const Physical> tensors,
                                        std::span<const Feature> needs, const DeviceInfo& device,
                                        std::uint32_t guard, std::span<const std::string> names = {});
 
 class Executable;
 
-/// Device memory for every tensor and scratch of a program. An allocation is guard + data + guard bytes.
-/// `guard` is guard_bytes, or 0 for PERF; it must be the executable's.
+/// Device memory for every tensor and scratch of a program, each as its form wants it: a storage buffer of
+/// guard + data + guard bytes, or a storage image whose bytes are its texels, x fastest, then y, then z, four
+/// lanes each (`Physical::bytes()`). `guard` is guard_bytes, or 0 for PERF; it must be the executable's.
 class Workspace {
  public:
-  /// Throws OutOfMemory.
+  /// Throws OutOfMemory, or Error for a texture that unsupported() should have refused before.
   Workspace(Device& device, const Program& program, std::span<const Physical> tensors, std::uint32_t guard);
   ~Workspace();
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
 
-  /// Bytes of one allocation, guards included.
+  /// Bytes of one allocation, guards (see guard_of) included.
   std::uint64_t size(Resource resource) const;
   /// All of one allocation, guards included.
   void write(Resource resource, std::span<const std::byte> bytes);
@@ -195,9 +203,10 @@ struct Timing {
 /// A program's pipelines.
 class Executable {
  public:
-  /// Compiles shaders and creates pipelines. Throws CompileError, or what unsupported() should have told
-  /// before.
-  Executable(Device& device, ShaderLibrary& shaders, const Program& program, std::uint32_t guard);
+  /// Compiles shaders and creates pipelines for workspaces of `tensors`, whose forms decide what each binding
+  /// is. Throws CompileError, or what unsupported() should have told before.
+  Executable(Device& device, ShaderLibrary& shaders, const Program& program,
+             std::span<const Physical> tensors, std::uint32_t guard);
   ~Executable();
   Executable(Executable&&) noexcept;
   Executable& operator=(Executable&&) noexcept;

@@ -53,11 +53,12 @@ TEST(Unsupported, NamesTheLimitOfADispatchWithBothNumbers) {
       {"dispatch 'd' needs 5 storage buffers, maxPerStageDescriptorStorageBuffers is 4",
        [](Dispatch& d) { d.bindings.push_back(Resource::tensor(0)); }},
   };
+  const std::vector<Physical> tensors{{{}, DType::F32, {1}}};
   for (const Case& one : cases) {
     Program program;
     program.dispatches.push_back(at_the_limits());
     one.change(program.dispatches.back());
-    EXPECT_EQ(unsupported(program, {}, {}, DeviceInfo{}, 0).value_or(""), one.reason);
+    EXPECT_EQ(unsupported(program, tensors, {}, DeviceInfo{}, 0).value_or(""), one.reason);
   }
 }
 
@@ -95,12 +96,6 @@ TEST(Unsupported, ChecksScratchToo) {
   program.scratch.push_back({.name = "sums", .dtype = DType::I32, .shape = {1 << 26}, .form = plain});
   EXPECT_EQ(unsupported(program, {}, {}, DeviceInfo{}, 0),
             "buffer 'sums' needs 268.4 MB, maxStorageBufferRange is 134.2 MB");
-}
-
-TEST(Unsupported, SaysThatTexturesComeLater) {
-  const std::vector<Physical> tensors{{{Storage::Texture3D, Layout::CP}, DType::F32, {1, 4, 2, 2}}};
-  EXPECT_EQ(unsupported({}, tensors, {}, DeviceInfo{}, 0),
-            "texture storage is not implemented yet: texture3d/CP");
 }
 
 }  // namespace

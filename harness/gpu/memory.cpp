@@ -36,7 +36,7 @@ std::uint32_t first_type(const VkPhysicalDeviceMemoryProperties& memory, std::ui
       }
     }
   }
-  throw Error("choosing device memory: the driver offers no memory type for storage buffers",
+  throw Error("choosing device memory: the driver offers no memory type for storage buffers or images",
               ExitCode::Infrastructure);
 }
 

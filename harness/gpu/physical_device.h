@@ -17,6 +17,7 @@ struct PhysicalDevice {
   std::uint64_t max_buffer_bytes = 0;      ///< maxBufferSize; ~0 where the device does not say
   std::uint32_t max_allocations = 0;       ///< maxMemoryAllocationCount
   std::uint64_t non_coherent_atom = 1;     ///< nonCoherentAtomSize
+  std::uint64_t image_granularity = 1;     ///< bufferImageGranularity
 };
 
 /// Everything about `handle`, or nothing for a device below Vulkan 1.1 or without a compute queue.

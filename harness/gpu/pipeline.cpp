@@ -7,11 +7,12 @@
 namespace assay::gpu {
 namespace {
 
-Handle<VkDescriptorSetLayout> create_set_layout(const DeviceTable& table, const Dispatch& dispatch) {
+Handle<VkDescriptorSetLayout> create_set_layout(const DeviceTable& table, const Dispatch& dispatch,
+                                                std::span<const VkDescriptorType> types) {
   std::vector<VkDescriptorSetLayoutBinding> bindings;
-  for (std::uint32_t i = 0; i < dispatch.bindings.size(); ++i) {
+  for (std::uint32_t i = 0; i < types.size(); ++i) {
     bindings.push_back({.binding = i,
-                        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                        .descriptorType = types[i],
                         .descriptorCount = 1,
                         .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
                         .pImmutableSamplers = nullptr});
@@ -90,11 +91,16 @@ Specialization specialize(const Dispatch& dispatch, std::uint32_t guard) {
 
 }  // namespace
 
-Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch, const Spirv& spirv,
-                         std::uint32_t guard) {
+VkDescriptorType descriptor_type(Form form) {
+  return is_texture(form) ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+}
+
+Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
+                         std::vector<VkDescriptorType> bindings, const Spirv& spirv, std::uint32_t guard) {
   const DeviceTable& table = device.table;
   Pipeline pipeline;
-  pipeline.set_layout = create_set_layout(table, dispatch);
+  pipeline.bindings = std::move(bindings);
+  pipeline.set_layout = create_set_layout(table, dispatch, pipeline.bindings);
   pipeline.layout = create_layout(table, dispatch, pipeline.set_layout.get());
   const Handle<VkShaderModule> module = create_module(table, dispatch, spirv);
   const Specialization specialization = specialize(dispatch, guard);

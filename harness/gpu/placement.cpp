@@ -1,5 +1,7 @@
 #include "harness/gpu/placement.h"
 
+#include <algorithm>
+
 namespace assay::gpu {
 namespace {
 
@@ -9,16 +11,20 @@ constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) {
 
 }  // namespace
 
-PlacementPlan place(std::span<const PlacementNeed> needs, std::uint64_t max_block) {
+PlacementPlan place(std::span<const PlacementNeed> needs, std::uint64_t max_block,
+                    std::uint64_t image_granularity) {
   PlacementPlan plan;
-  for (const PlacementNeed& need : needs) {
+  for (std::size_t i = 0; i < needs.size(); ++i) {
+    const PlacementNeed& need = needs[i];
     std::uint64_t offset = 0;
-    if (!plan.block_bytes.empty()) {
-      offset = align_up(plan.block_bytes.back(), need.alignment);
+    if (i > 0) {
+      const bool kind_changes = need.image != needs[i - 1].image;
+      const std::uint64_t alignment = std::max(need.alignment, kind_changes ? image_granularity : 1);
+      offset = align_up(plan.block_bytes.back(), alignment);
     }
     // Compared without adding: sizes may be close to 2^64.
     const bool fits = need.bytes <= max_block && offset <= max_block - need.bytes;
-    if (plan.block_bytes.empty() || !fits) {
+    if (i == 0 || !fits) {
       plan.block_bytes.push_back(0);
       offset = 0;
     }

@@ -29,6 +29,17 @@ TEST(Placement, GivesATooLargeBufferABlockOfItsOwn) {
   EXPECT_EQ(plan.block_bytes, (std::vector<std::uint64_t>{1, ~std::uint64_t{0}, 1}));
 }
 
+TEST(Placement, KeepsImagesAndBuffersApart) {
+  const std::vector<PlacementNeed> needs{
+      {10, 4, false}, {10, 4, false}, {10, 4, true}, {10, 4, true}, {10, 4, false}};
+  const PlacementPlan plan = place(needs, 1000, 64);
+  std::vector<std::uint64_t> offsets;
+  for (const Placement& one : plan.places) {
+    offsets.push_back(one.offset);
+  }
+  EXPECT_EQ(offsets, (std::vector<std::uint64_t>{0, 12, 64, 76, 128}));
+}
+
 TEST(Placement, OfNothingIsNothing) {
   EXPECT_TRUE(place({}, 1000).block_bytes.empty());
 }

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -103,9 +104,22 @@ class GpuTest : public ::testing::Test {
   }
 
   /// Compiles and prepares a program of shaders in `directory`.
-  Executable executable(const Program& program, std::uint32_t guard = guard_bytes) {
+  Executable executable(const Program& program, const std::vector<Physical>& tensors,
+                        std::uint32_t guard = guard_bytes) {
     ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
-    return {device(), library, program, guard};
+    return {device(), library, program, tensors, guard};
+  }
+
+  /// The same, of buffers only.
+  Executable executable(const Program& program, std::uint32_t guard = guard_bytes) {
+    std::size_t tensors = 0;
+    for (const Dispatch& dispatch : program.dispatches) {
+      for (const Resource& resource : dispatch.bindings) {
+        const bool is_tensor = resource.kind == Resource::Kind::Tensor;
+        tensors = std::max<std::size_t>(tensors, is_tensor ? resource.index + 1 : 0);
+      }
+    }
+    return executable(program, std::vector<Physical>(tensors, words(1)), guard);
   }
 
   static Workspace workspace(const Program& program, const std::vector<Physical>& tensors,

@@ -1,6 +1,7 @@
 #include "harness/gpu/workspace.h"
 
 #include "harness/gpu/placement.h"
+#include "harness/gpu/staging.h"
 #include "harness/gpu/text.h"
 
 #include <fmt/format.h>
@@ -12,21 +13,31 @@
 namespace assay::gpu {
 namespace {
 
-std::uint64_t total_bytes(const Physical& physical, std::uint32_t guard) {
-  return static_cast<std::uint64_t>(physical.bytes()) + 2 * std::uint64_t{guard};
+using Allocation = Workspace::State::Allocation;
+
+std::uint64_t bytes_of(const Allocation& allocation) {
+  return std::visit([](const auto& one) { return one.bytes; }, allocation);
+}
+
+const std::string& name_of(const Allocation& allocation) {
+  return std::visit([](const auto& one) -> const std::string& { return one.name; }, allocation);
+}
+
+VkMemoryRequirements requirements_of(const Device::State& device, const Allocation& allocation) {
+  return std::visit([&](const auto& one) { return requirements(device, one); }, allocation);
 }
 
 std::string describe(std::string_view what, const Physical& physical) {
-  return fmt::format("{} ({} {}, {})", what, name_of(physical.dtype()), to_string(physical.shape()),
+  return fmt::format("{} ({} {}, {})", what, assay::name_of(physical.dtype()), to_string(physical.shape()),
                      to_string(physical.form()));
 }
 
-std::string story(const Device::State& device, const std::vector<Buffer*>& buffers) {
+std::string story(const Device::State& device, const std::vector<Allocation*>& allocations) {
   std::uint64_t bytes = 0;
   std::string parts;
-  for (const Buffer* buffer : buffers) {
-    bytes += buffer->bytes;
-    parts += fmt::format("{}{}: {}", parts.empty() ? "" : "; ", buffer->name, bytes_text(buffer->bytes));
+  for (const Allocation* one : allocations) {
+    bytes += bytes_of(*one);
+    parts += fmt::format("{}{}: {}", parts.empty() ? "" : "; ", name_of(*one), bytes_text(bytes_of(*one)));
   }
   return fmt::format("allocating {} for a workspace on '{}' [{}]", bytes_text(bytes), device.info().name,
                      parts);
@@ -34,39 +45,43 @@ std::string story(const Device::State& device, const std::vector<Buffer*>& buffe
 
 /// Refuses what is known not to fit: a driver asked for more than its limits may do anything.
 void refuse_impossible(const Device::State& device, const PlacementPlan& plan, std::uint32_t type,
-                       const std::vector<Buffer*>& buffers) {
+                       const std::vector<Allocation*>& allocations) {
   const PhysicalDevice& physical = device.physical;
   const std::uint64_t heap = physical.memory.memoryHeaps[physical.memory.memoryTypes[type].heapIndex].size;
   std::uint64_t sum = 0;
   for (const std::uint64_t bytes : plan.block_bytes) {
     if (bytes > physical.max_allocation_bytes) {
-      throw OutOfMemory(fmt::format("{}: maxMemoryAllocationSize is {}", story(device, buffers),
+      throw OutOfMemory(fmt::format("{}: maxMemoryAllocationSize is {}", story(device, allocations),
                                     bytes_text(physical.max_allocation_bytes)));
     }
     sum += bytes;
     if (sum > heap) {
       throw OutOfMemory(
-          fmt::format("{}: the device's heap has {}", story(device, buffers), bytes_text(heap)));
+          fmt::format("{}: the device's heap has {}", story(device, allocations), bytes_text(heap)));
     }
   }
 }
 
-/// Places buffers that all go to one memory type.
-void allocate(Workspace::State& state, std::uint32_t type, const std::vector<Buffer*>& buffers) {
+/// Places what goes to one memory type.
+void allocate(Workspace::State& state, std::uint32_t type, const std::vector<Allocation*>& allocations) {
+  const Device::State& device = state.device;
   std::vector<PlacementNeed> needs;
-  for (const Buffer* buffer : buffers) {
-    const VkMemoryRequirements asked = requirements(state.device, *buffer);
-    needs.push_back({.bytes = asked.size, .alignment = asked.alignment});
+  for (const Allocation* one : allocations) {
+    const VkMemoryRequirements asked = requirements_of(device, *one);
+    needs.push_back(
+        {.bytes = asked.size, .alignment = asked.alignment, .image = std::holds_alternative<Image>(*one)});
   }
-  const PlacementPlan plan = place(needs, state.device.physical.max_allocation_bytes);
-  refuse_impossible(state.device, plan, type, buffers);
+  const PlacementPlan plan =
+      place(needs, device.physical.max_allocation_bytes, device.physical.image_granularity);
+  refuse_impossible(device, plan, type, allocations);
   const std::size_t first = state.blocks.size();
   for (const std::uint64_t bytes : plan.block_bytes) {
     state.blocks.emplace_back(state.device, bytes, type,
-                              fmt::format("a workspace's {} buffers", buffers.size()));
+                              fmt::format("a workspace's {} resources", allocations.size()));
   }
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    bind(state.device, *buffers[i], state.blocks[first + plan.places[i].block], plan.places[i].offset);
+  for (std::size_t i = 0; i < allocations.size(); ++i) {
+    const MemoryBlock& block = state.blocks[first + plan.places[i].block];
+    std::visit([&](auto& one) { bind(device, one, block, plan.places[i].offset); }, *allocations[i]);
   }
 }
 
@@ -77,38 +92,74 @@ Workspace::State::State(Device::State& owner, const Program& program, std::span<
     : device(owner), id(owner.next_workspace_id++), guard(guard_size) {
   device.require_alive("allocating a workspace");
   for (const Physical& physical : physicals) {
-    tensors.push_back(create_buffer(device, describe(fmt::format("tensor {}", tensors.size()), physical),
-                                    total_bytes(physical, guard)));
+    add(tensors, fmt::format("tensor {}", tensors.size()), physical);
   }
   for (const Scratch& temporary : program.scratch) {
-    const Physical physical(temporary.form, temporary.dtype, temporary.shape);
-    scratch.push_back(create_buffer(device, describe(fmt::format("scratch '{}'", temporary.name), physical),
-                                    total_bytes(physical, guard)));
+    add(scratch, fmt::format("scratch '{}'", temporary.name),
+        Physical(temporary.form, temporary.dtype, temporary.shape));
   }
-  std::map<std::uint32_t, std::vector<Buffer*>> by_type;
-  for (std::vector<Buffer>* buffers : {&tensors, &scratch}) {
-    for (Buffer& buffer : *buffers) {
-      const std::uint32_t allowed = requirements(device, buffer).memoryTypeBits;
-      by_type[tensor_memory_type(device.physical.memory, allowed)].push_back(&buffer);
+  place_all();
+  prepare();
+}
+
+void Workspace::State::add(std::vector<Allocation>& to, const std::string& what, const Physical& physical) {
+  if (is_texture(physical.form())) {
+    to.emplace_back(create_image(device, describe(what, physical), physical));
+    return;
+  }
+  const std::uint64_t bytes = static_cast<std::uint64_t>(physical.bytes()) + 2 * std::uint64_t{guard};
+  to.emplace_back(create_buffer(device, describe(what, physical), bytes));
+}
+
+void Workspace::State::place_all() {
+  // By memory type, and there buffers before images: what stands between the two kinds is wasted once.
+  std::map<std::uint32_t, std::vector<Allocation*>> by_type;
+  for (const bool images : {false, true}) {
+    for (std::vector<Allocation>* allocations : {&tensors, &scratch}) {
+      for (Allocation& one : *allocations) {
+        if (std::holds_alternative<Image>(one) != images) {
+          continue;
+        }
+        const std::uint32_t allowed = requirements_of(device, one).memoryTypeBits;
+        by_type[tensor_memory_type(device.physical.memory, allowed)].push_back(&one);
+      }
     }
   }
-  for (const auto& [type, buffers] : by_type) {
-    allocate(*this, type, buffers);
+  for (const auto& [type, allocations] : by_type) {
+    allocate(*this, type, allocations);
   }
 }
 
-const Buffer& Workspace::State::at(Resource resource) const {
-  const std::vector<Buffer>& buffers = resource.kind == Resource::Kind::Tensor ? tensors : scratch;
-  if (resource.index >= buffers.size()) {
+void Workspace::State::prepare() {
+  std::vector<const Image*> images;
+  for (const std::vector<Allocation>* allocations : {&tensors, &scratch}) {
+    for (const Allocation& one : *allocations) {
+      if (const auto* image = std::get_if<Image>(&one)) {
+        images.push_back(image);
+      }
+    }
+  }
+  prepare_images(device, images);
+}
+
+const Workspace::State::Allocation& Workspace::State::at(Resource resource) const {
+  const std::vector<Allocation>& all = resource.kind == Resource::Kind::Tensor ? tensors : scratch;
+  if (resource.index >= all.size()) {
     throw std::logic_error(fmt::format("{} {} was asked for, the program has {}",
                                        resource.kind == Resource::Kind::Tensor ? "tensor" : "scratch",
-                                       resource.index, buffers.size()));
+                                       resource.index, all.size()));
   }
-  return buffers[resource.index];
+  return all[resource.index];
 }
 
-VkDescriptorBufferInfo Workspace::State::descriptor_of(Resource resource) const {
-  return {.buffer = at(resource).handle.get(), .offset = 0, .range = VK_WHOLE_SIZE};
+Descriptor Workspace::State::descriptor_of(Resource resource) const {
+  const Allocation& one = at(resource);
+  if (const auto* image = std::get_if<Image>(&one)) {
+    return {.type = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
+            .image = {.imageView = image->view.get(), .imageLayout = VK_IMAGE_LAYOUT_GENERAL}};
+  }
+  return {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+          .buffer = {.buffer = std::get<Buffer>(one).handle.get(), .offset = 0, .range = VK_WHOLE_SIZE}};
 }
 
 std::uint64_t Workspace::State::memory_bytes() const {
@@ -127,28 +178,36 @@ Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 
 std::uint64_t Workspace::size(Resource resource) const {
-  return state_->at(resource).bytes;
+  return bytes_of(state_->at(resource));
 }
 
 void Workspace::write(Resource resource, std::span<const std::byte> bytes) {
-  const Buffer& buffer = state_->at(resource);
-  if (bytes.size() != buffer.bytes) {
+  const Allocation& to = state_->at(resource);
+  if (bytes.size() != bytes_of(to)) {
     throw std::logic_error(
-        fmt::format("writing {} bytes into {}, which has {}", bytes.size(), buffer.name, buffer.bytes));
+        fmt::format("writing {} bytes into {}, which has {}", bytes.size(), name_of(to), bytes_of(to)));
   }
-  state_->device.require_alive(fmt::format("writing {}", buffer.name));
+  state_->device.require_alive(fmt::format("writing {}", name_of(to)));
+  if (const auto* image = std::get_if<Image>(&to)) {
+    return state_->device.staging_area().upload(*image, bytes);
+  }
+  const auto& buffer = std::get<Buffer>(to);
   if (std::byte* mapped = buffer.block->mapped_fast()) {
     std::memcpy(mapped + buffer.offset, bytes.data(), bytes.size());
-    buffer.block->flush(buffer.offset, buffer.bytes);
-    return;
+    return buffer.block->flush(buffer.offset, buffer.bytes);
   }
   state_->device.staging_area().upload(buffer, bytes);
 }
 
 std::vector<std::byte> Workspace::read(Resource resource) const {
-  const Buffer& buffer = state_->at(resource);
-  state_->device.require_alive(fmt::format("reading {}", buffer.name));
-  std::vector<std::byte> bytes(buffer.bytes);
+  const Allocation& from = state_->at(resource);
+  state_->device.require_alive(fmt::format("reading {}", name_of(from)));
+  std::vector<std::byte> bytes(bytes_of(from));
+  if (const auto* image = std::get_if<Image>(&from)) {
+    state_->device.staging_area().download(*image, bytes);
+    return bytes;
+  }
+  const auto& buffer = std::get<Buffer>(from);
   if (const std::byte* mapped = buffer.block->mapped_fast()) {
     buffer.block->invalidate(buffer.offset, buffer.bytes);
     std::memcpy(bytes.data(), mapped + buffer.offset, bytes.size());

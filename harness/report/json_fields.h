@@ -95,6 +95,12 @@ inline std::optional<Status> parse_enum(const std::string& name, Status) {
 inline std::optional<OutputClass> parse_enum(const std::string& name, OutputClass) {
   return named(name, OutputClass::Bounded);
 }
+inline std::optional<Storage> parse_enum(const std::string& name, Storage) {
+  return named(name, Storage::Texture2D);
+}
+inline std::optional<DType> parse_enum(const std::string& name, DType) {
+  return parse_dtype(name);
+}
 inline std::optional<Feature> parse_enum(const std::string& name, Feature) {
   return named(name, Feature::CooperativeMatrixNv);
 }

@@ -14,6 +14,14 @@ template <class T, class U>
 concept Is = std::same_as<std::remove_const_t<T>, U>;
 
 template <class Visit>
+void fields(Visit& visit, Is<TextureSupport> auto& x) {
+  visit("storage", x.storage);
+  visit("dtype", x.dtype);
+  visit("max_extent", x.max_extent);
+  visit("max_bytes", x.max_bytes);
+}
+
+template <class Visit>
 void fields(Visit& visit, Is<DeviceInfo> auto& x) {
   visit("name", x.name);
   visit("type", x.type);
@@ -33,8 +41,10 @@ void fields(Visit& visit, Is<DeviceInfo> auto& x) {
   visit("max_push_constant_bytes", x.max_push_constant_bytes);
   visit("max_storage_buffer_range", x.max_storage_buffer_range);
   visit("max_storage_buffers_per_stage", x.max_storage_buffers_per_stage);
+  visit("max_storage_images_per_stage", x.max_storage_images_per_stage);
   visit("max_image_3d", x.max_image_3d);
   visit("max_image_2d", x.max_image_2d);
+  visit("textures", x.textures);
   visit("subgroup_size", x.subgroup_size);
   visit("min_subgroup_size", x.min_subgroup_size);
   visit("max_subgroup_size", x.max_subgroup_size);
