@@ -14,6 +14,7 @@ struct Parsed {
   RunOptions run;
   ListOptions list;
   std::string op;
+  NewOpOptions new_op;
   ReportOptions report;
   ShowOptions show;
   PivotOptions pivot;
@@ -104,6 +105,11 @@ void add_subcommands(CLI::App& app, Parsed& parsed, const Context& context) {
     return ops(parsed.op, context);
   })->add_option("name", parsed.op, "An op");
   add("schema", "Print the JSON Schema of case files", [&] { return schema(context); });
+  CLI::App* new_op_command = add("new-op", "Write the files of a new op that builds and passes",
+                                 [&] { return new_op(parsed.new_op, context); });
+  new_op_command->add_option("name", parsed.new_op.name, "Lower-case letters, digits and single underscores")
+      ->required();
+  new_op_command->add_option("--dir", parsed.new_op.root, "The source tree")->capture_default_str();
   add("devices", "Print the Vulkan devices and what they can do", [] { return devices(); });
   add_report(*add("report", "Write a device's reports again from its journal, and print the summary",
                   [&] { return report(parsed.report); }),

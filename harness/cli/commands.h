@@ -77,11 +77,17 @@ struct PivotOptions {
   bool hashes = false;
 };
 
+struct NewOpOptions {
+  std::string name;
+  std::filesystem::path root = ".";  ///< the source tree
+};
+
 // One a file. Each returns the exit code.
 int run(const RunOptions& options, const Context& context);
 int list(const ListOptions& options, const Context& context);
 int ops(const std::string& name, const Context& context);
 int schema(const Context& context);
+int new_op(const NewOpOptions& options, const Context& context);
 int devices();
 int report(const ReportOptions& options);
 int show(const ShowOptions& options);

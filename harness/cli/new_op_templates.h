@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace assay::cli {
+
+/// A file that `assay new-op` writes. The word NEW_OP stands for the op's name, in path and text.
+struct NewFile {
+  std::string path;  ///< below the source tree
+  std::string text;
+};
+
+/// The files of a working op, from harness/cli/templates/.
+std::vector<NewFile> new_op_templates();
+
+}  // namespace assay::cli

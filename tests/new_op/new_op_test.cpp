@@ -1,0 +1,155 @@
+#include "harness/report/journal.h"
+#include "tests/cli/process.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+// ASSAY_BINARY is assay with the op that `assay new-op generated` wrote into NEW_OP_TREE, and no other.
+
+namespace assay::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const fs::path tree = NEW_OP_TREE;
+const std::string cases = tree / "cases/generated.yaml";
+
+/// An empty source tree.
+struct Tree : TemporaryFolder {
+  Tree() {
+    for (const char* folder : {"cases", "ops", "references", "shaders"})
+      fs::create_directory(path() / folder);
+  }
+  Outcome new_op(const std::string& name) const { return assay({"new-op", name, "--dir", path().string()}); }
+  std::size_t files() const {
+    const auto all = fs::recursive_directory_iterator(path());
+    return static_cast<std::size_t>(
+        std::count_if(begin(all), end(all), [](const auto& entry) { return entry.is_regular_file(); }));
+  }
+};
+
+std::vector<std::string> lines_of(const fs::path& file) {
+  std::istringstream text(read_file(file));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(NewOp, ItsFilesHaveAtMost250Lines) {
+  std::size_t lines = 0;
+  std::size_t files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(tree)) {
+    if (!entry.is_regular_file()) continue;
+    lines += lines_of(entry.path()).size();
+    ++files;
+  }
+  EXPECT_EQ(files, 5U) << "cases, op, reference and its header, shader";
+  EXPECT_LE(lines, 250U);
+  EXPECT_GT(lines, 100U);
+}
+
+TEST(NewOp, ItsFilesIncludeOnlyWhatTheirRoomsMay) {
+  for (const char* file : {"references/generated.cpp", "references/generated.h"}) {
+    for (const std::string& line : lines_of(tree / file)) {
+      if (!line.starts_with("#include \"")) continue;
+      EXPECT_THAT(line, AnyOf(StartsWith("#include \"harness/core/"), StartsWith("#include \"references/")));
+    }
+  }
+  for (const std::string& line : lines_of(tree / "ops/generated.cpp")) {
+    if (!line.starts_with("#include \"")) continue;
+    EXPECT_THAT(line, AnyOf(StartsWith("#include \"harness/core/"), StartsWith("#include \"references/"),
+                            StartsWith("#include \"ops/common/")));
+  }
+}
+
+TEST(NewOp, EveryAccuracyAndPerformanceRowPasses) {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      assay({"run", cases, "--shaders", tree / "shaders", "--out", folder / "out", "--budget", "0.1"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  const RunReport report = read_journal(device_folder(folder / "out") / "journal.jsonl");
+  std::size_t timed = 0;
+  for (const Record& record : report.records) {
+    EXPECT_EQ(record.status, Status::Pass) << record.info.id << ": " << record.reason;
+    timed += record.perf ? 1 : 0;
+  }
+  EXPECT_GE(report.records.size(), 15U);
+  EXPECT_GE(timed, 2U);
+}
+
+TEST(NewOp, AWrongShaderFails) {
+  const TemporaryFolder folder;
+  std::string shader = read_file(tree / "shaders/generated.comp");
+  const std::string right = "product + push.offset";
+  ASSERT_NE(shader.find(right), std::string::npos);
+  shader.replace(shader.find(right), right.size(), "product - push.offset");
+  folder.write("shaders/generated.comp", shader);
+  const Outcome outcome = assay(
+      {"run", cases, "--shaders", folder / "shaders", "--filter", "*/small/*", "--out", folder / "out"});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("FAIL"));
+  EXPECT_THAT(outcome.out, HasSubstr("wrong value"));
+}
+
+TEST(NewOp, SaysWhatItWroteAndWhatToDoNext) {
+  const Tree empty;
+  const Outcome outcome = empty.new_op("my_op2");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(empty.files(), 5U);
+  EXPECT_THAT(outcome.out, HasSubstr("wrote " + (empty / "shaders/my_op2.comp") + "\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("assay run cases/my_op2.yaml"));
+  for (const auto& entry : fs::recursive_directory_iterator(empty.path())) {
+    if (!entry.is_regular_file()) continue;
+    EXPECT_THAT(read_file(entry.path()), ::testing::Not(HasSubstr("NEW_OP"))) << entry.path();
+  }
+}
+
+TEST(NewOp, LeavesAnExistingFileAloneAndWritesNothing) {
+  const Tree tree_with_one;
+  tree_with_one.write("shaders/mine.comp", "precious");
+  const Outcome outcome = tree_with_one.new_op("mine");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr(tree_with_one / "shaders/mine.comp"));
+  EXPECT_THAT(outcome.err, HasSubstr("exists already and is left alone"));
+  EXPECT_EQ(tree_with_one.files(), 1U);
+  EXPECT_EQ(read_file(tree_with_one / "shaders/mine.comp"), "precious");
+}
+
+TEST(NewOp, RefusesNamesThatCannotBe) {
+  const Tree empty;
+  const std::vector<std::pair<std::string, std::string>> bad = {{"", "lower-case"},
+                                                                {"MyOp", "lower-case"},
+                                                                {"2d", "lower-case"},
+                                                                {"a-b", "lower-case"},
+                                                                {"../up", "lower-case"},
+                                                                {"a__b", "underscores"},
+                                                                {"a_", "underscores"},
+                                                                {"my_test", "tests"},
+                                                                {"float", "a meaning in C++"},
+                                                                {"shape", "a meaning in C++"},
+                                                                {std::string(49, 'a'), "49 letters"},
+                                                                {"generated", "an op of this name"}};
+  for (const auto& [name, why] : bad) {
+    const Outcome outcome = empty.new_op(name);
+    EXPECT_EQ(outcome.exit_code, 2) << name;
+    EXPECT_THAT(outcome.err, HasSubstr("naming an op '" + name + "': ")) << name;
+    EXPECT_THAT(outcome.err, HasSubstr(why)) << name;
+  }
+  EXPECT_EQ(empty.files(), 0U);
+}
+
+TEST(NewOp, AFolderThatIsNoSourceTreeIsNamed) {
+  const TemporaryFolder folder;
+  const Outcome outcome = assay({"new-op", "mine", "--dir", folder.path().string()});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("is no source tree of assay"));
+}
+
+}  // namespace
+}  // namespace assay::test
