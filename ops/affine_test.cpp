@@ -7,6 +7,22 @@
 namespace assay::ops {
 namespace {
 
+/// `form` for input and output, the default for what lies between them.
+std::vector<Form> forms_of(std::size_t tensors, Form form) {
+  std::vector<Form> forms(tensors, {Storage::Buffer, Layout::WP});
+  forms.front() = forms.back() = form;
+  return forms;
+}
+
+bool can_hold(Form form, const TensorSpec& tensor) {
+  try {
+    const Physical physical(form, tensor.dtype, tensor.shape);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 /// Draws points of what quantize_affine and dequantize_affine accept.
 class Points {
  public:
@@ -37,12 +53,13 @@ class Points {
     return with_defaults(op, std::move(params));
   }
 
-  std::vector<Form> forms(std::size_t tensors) {
-    const Layout layout = one_of<Layout>({Layout::WP, Layout::HP, Layout::CP});
-    std::vector<Form> forms(tensors, {Storage::Buffer, Layout::WP});
-    forms.front().layout = layout;
-    forms.back().layout = layout;
-    return forms;
+  /// Input and output in one form: a buffer, or a texture that can hold them.
+  std::vector<Form> forms(std::span<const TensorSpec> tensors) {
+    std::vector<Form> possible;
+    for (const Form form : tensors.front().forms) {
+      if (can_hold(form, tensors.front())) possible.push_back(form);
+    }
+    return forms_of(tensors.size(), one_of(possible));
   }
 
  private:
@@ -73,34 +90,37 @@ class AffineOpsTest : public OnDeviceTest {
     Points points(seed);
     for (int round = 0; round < count && !HasFatalFailure(); ++round) {
       Trial trial{.op = op, .params = points.params(*op), .seed = static_cast<std::uint64_t>(round)};
-      trial.forms = points.forms(op->tensors(trial.params).size());
+      trial.forms = points.forms(op->tensors(trial.params));
       trial.fill = points.one_of<FillKind>({FillKind::Normal, FillKind::Ties, FillKind::Saturate,
                                             FillKind::Wide, FillKind::Outlier, FillKind::Special});
       expect_right(trial);
     }
   }
 
-  /// Blocks that take the way of one block a quad, on enough elements for several workgroups.
+  /// Blocks that take the way of one block a quad or texel, on enough elements for several workgroups.
   void try_long_rows(const std::string& name) {
     const Registry ops = registry();
     const Op* op = ops.find(name);
     for (const std::vector<std::int64_t>& block : {std::vector<std::int64_t>{1, -1}, {1, 32}, {-1, -1}}) {
-      Params params;
-      params.set("shape", Shape{37, 128});
-      params.set("block_size", block);
-      Trial trial{.op = op, .params = with_defaults(*op, params), .seed = 5};
-      trial.forms.assign(4, {Storage::Buffer, Layout::WP});
-      expect_right(trial);
+      for (const Form form : {Form{Storage::Buffer, Layout::WP}, Form{Storage::Texture3D, Layout::WP},
+                              Form{Storage::Texture2D, Layout::HP}}) {
+        Params params;
+        params.set("shape", Shape{37, 128});
+        params.set("block_size", block);
+        Trial trial{.op = op, .params = with_defaults(*op, params), .seed = 5};
+        trial.forms = forms_of(4, form);
+        expect_right(trial);
+      }
     }
   }
 };
 
 TEST_F(AffineOpsTest, QuantizeAgreesWithItsReferenceOnRandomPoints) {
-  try_points("quantize_affine", 120, 31);
+  try_points("quantize_affine", 240, 31);
 }
 
 TEST_F(AffineOpsTest, DequantizeAgreesWithItsReferenceOnRandomPoints) {
-  try_points("dequantize_affine", 120, 32);
+  try_points("dequantize_affine", 240, 32);
 }
 
 TEST_F(AffineOpsTest, BothAgreeWithTheirReferencesOnRowsOfWholeQuads) {
@@ -115,12 +135,85 @@ TEST_F(AffineOpsTest, ATunedLocalSizeChangesTheGridAndNotTheAnswer) {
   params.set("shape", Shape{5, 77});
   params.set("block_size", std::vector<std::int64_t>{2, 10});
   Trial trial{.op = op, .params = with_defaults(*op, params), .seed = 6, .tune = {{"local_size", 7}}};
-  trial.forms.assign(4, {Storage::Buffer, Layout::CP});
-  trial.forms[1] = trial.forms[2] = {Storage::Buffer, Layout::WP};
+  trial.forms = forms_of(4, {Storage::Buffer, Layout::CP});
+  expect_right(trial);
+  trial.forms = forms_of(4, {Storage::Texture3D, Layout::CP});
+  expect_right(trial);
+  trial.tune = {{"local_x", 3}, {"local_y", 2}, {"local_z", 5}};
   expect_right(trial);
 }
 
-TEST(AffineOps, ExcludeDifferentLayoutsOfInputAndOutput) {
+TEST_F(AffineOpsTest, BatchesOfATextureDoNotMixWithItsSlices) {
+  const Registry ops = registry();
+  for (const std::string name : {"quantize_affine", "dequantize_affine"}) {
+    const Op* op = ops.find(name);
+    Params params;
+    params.set("shape", Shape{3, 10, 5, 9});
+    params.set("block_size", std::vector<std::int64_t>{1, 3, 2, 4});
+    for (const Layout layout : {Layout::WP, Layout::HP, Layout::CP}) {
+      Trial trial{.op = op, .params = with_defaults(*op, params), .seed = 7};
+      trial.forms = forms_of(4, {Storage::Texture3D, layout});
+      expect_right(trial);
+    }
+  }
+}
+
+TEST_F(AffineOpsTest, AHalfOfATextureIsInfiniteWhereverTheReferenceIs) {
+  const Registry ops = registry();
+  const Op* op = ops.find("dequantize_affine");
+  Params params;
+  params.set("shape", Shape{6, 40});
+  params.set("block_size", std::vector<std::int64_t>{1, 8});
+  params.set("quantized", std::string("i32"));
+  params.set("dtype", std::string("f16"));
+  Trial trial{.op = op, .params = with_defaults(*op, params), .fill = FillKind::Wide, .seed = 8};
+  trial.forms = forms_of(4, {Storage::Texture3D, Layout::WP});
+  expect_right(trial);
+}
+
+TEST_F(AffineOpsTest, AnExtentBeyondTheDeviceIsUnsupportedWithTheNumber) {
+  const Registry ops = registry();
+  const Op* op = ops.find("quantize_affine");
+  Params params;
+  params.set("shape", Shape{1, 1, 20000, 4});
+  params.set("block_size", std::vector<std::int64_t>{1, 1, 1, -1});
+  params = with_defaults(*op, params);
+  const std::vector<TensorSpec> tensors = op->tensors(params);
+  const std::vector<Form> forms = forms_of(tensors.size(), {Storage::Texture3D, Layout::WP});
+  std::vector<Physical> physical;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    physical.emplace_back(forms[i], tensors[i].dtype, tensors[i].shape);
+  }
+  const Program program = op->impls.front().build({params, tensors, forms, device().info(), {}});
+  const std::optional<std::string> why = gpu::unsupported(program, physical, {}, device().info(), 0);
+  ASSERT_TRUE(why);
+  EXPECT_THAT(*why, testing::HasSubstr("20000"));
+}
+
+TEST(AffineOps, UseOnlyTheDimsOfATextureThatHaveSeveralBlocks) {
+  const Registry ops = registry();
+  const Op* op = ops.find("quantize_affine");
+  Params params;
+  params.set("shape", Shape{2, 6, 5, 8});
+  params.set("block_size", std::vector<std::int64_t>{-1, 1, -1, -1});
+  params = with_defaults(*op, params);
+  const std::vector<TensorSpec> tensors = op->tensors(params);
+  const DeviceInfo device;
+  const auto constants = [&](Layout layout) {
+    const std::vector<Form> forms = forms_of(tensors.size(), {Storage::Texture3D, layout});
+    const Program program = op->impls.front().build({params, tensors, forms, device, {}});
+    std::vector<std::uint32_t> values;
+    for (const SpecConstant& constant : program.dispatches.front().constants)
+      values.push_back(constant.value);
+    return values;
+  };
+  EXPECT_THAT(constants(Layout::WP),
+              testing::ElementsAre(4, 1, 0));  // per channel: texels lie in one channel
+  EXPECT_THAT(constants(Layout::HP), testing::ElementsAre(4, 1, 1));
+  EXPECT_THAT(constants(Layout::CP), testing::ElementsAre(4, 0, 2));  // a texel holds four channels
+}
+
+TEST(AffineOps, ExcludeDifferentFormsOfInputAndOutput) {
   const Registry ops = registry();
   const Op* op = ops.find("quantize_affine");
   Params params;
@@ -134,6 +227,9 @@ TEST(AffineOps, ExcludeDifferentLayoutsOfInputAndOutput) {
   const std::optional<std::string> why = op->impls.front().excludes(params, tensors, forms);
   ASSERT_TRUE(why);
   EXPECT_THAT(*why, testing::HasSubstr("x is buffer/WP and q is buffer/CP"));
+  forms.back() = {Storage::Texture3D, Layout::WP};
+  EXPECT_THAT(op->impls.front().excludes(params, tensors, forms).value_or(""),
+              testing::HasSubstr("x is buffer/WP and q is texture3d/WP"));
 }
 
 TEST(AffineOps, TakeTheWholeRangeOfTheQuantizedTypeUnlessToldOtherwise) {

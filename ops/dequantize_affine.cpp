@@ -2,7 +2,6 @@
 
 #include "harness/core/op.h"
 #include "ops/common/affine.h"
-#include "ops/common/grid.h"
 
 namespace assay::ops {
 namespace {
@@ -37,8 +36,8 @@ Op dequantize_affine() {
       .reference = references::dequantize_affine,
       .work = affine_work,
       .impls = {{.name = "elementwise",
-                 .summary = "one invocation four consecutive elements; q and y in the same layout",
-                 .tunables = {local_size_tunable()},
+                 .summary = "one invocation a quad of a buffer or a texel; q and y in the same form",
+                 .tunables = affine_tunables(),
                  .build = elementwise,
                  .excludes = affine_excludes}},
   };

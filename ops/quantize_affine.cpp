@@ -2,7 +2,6 @@
 
 #include "harness/core/op.h"
 #include "ops/common/affine.h"
-#include "ops/common/grid.h"
 
 namespace assay::ops {
 namespace {
@@ -33,8 +32,8 @@ Op quantize_affine() {
       .reference = references::quantize_affine,
       .work = affine_work,
       .impls = {{.name = "elementwise",
-                 .summary = "one invocation four consecutive elements; x and q in the same layout",
-                 .tunables = {local_size_tunable()},
+                 .summary = "one invocation a quad of a buffer or a texel; x and q in the same form",
+                 .tunables = affine_tunables(),
                  .build = elementwise,
                  .excludes = affine_excludes}},
   };

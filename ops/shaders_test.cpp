@@ -37,8 +37,11 @@ std::set<Variant> affine_variants(const Op& op) {
           params.set("quantized", quantized);
           params.set("zero_point_domain", domain);
           params = with_defaults(op, params);
-          const std::vector<Form> forms(op.tensors(params).size(), {Storage::Buffer, Layout::WP});
-          add_variants(op, params, forms, found);
+          for (const Storage storage : {Storage::Buffer, Storage::Texture3D, Storage::Texture2D}) {
+            std::vector<Form> forms(op.tensors(params).size(), {Storage::Buffer, Layout::WP});
+            forms.front().storage = forms.back().storage = storage;
+            add_variants(op, params, forms, found);
+          }
         }
       }
     }
@@ -78,7 +81,7 @@ TEST(Shaders, OfTheAffineOpsAreValidInEveryVariant) {
   const Registry ops = registry();
   for (const std::string name : {"quantize_affine", "dequantize_affine"}) {
     const std::set<Variant> variants = affine_variants(*ops.find(name));
-    EXPECT_EQ(variants.size(), 24u) << name;
+    EXPECT_EQ(variants.size(), 24u + 36u) << name;  // buffers, textures
     expect_valid(variants);
   }
 }

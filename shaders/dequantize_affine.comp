@@ -1,27 +1,26 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// y = float(q - zero_point) * scale, one scale and zero point a block; one invocation a quad.
-//
-// REAL_F16     y is f16 instead of f32
-// QUANT_I32    q is i32 instead of i8 or u8
-// DOMAIN       DOMAIN_INT, DOMAIN_NONE or DOMAIN_FLOAT
-// WHOLE_QUADS  the number of elements is a multiple of 4
+// y = float(q - zero_point) * scale, one scale and zero point a block; one invocation a quad of a buffer or a
+// texel. The variants are those of common/affine.glslh.
 
 #include "common/affine.glslh"
 #include "common/packing.glslh"
-#include "common/quads.glslh"
 #include "common/quantise.glslh"
 
-layout(constant_id = 18) const bool bytes_are_signed = true;
-
-#if QUANT_I32
+#if TEXTURE
+layout(set = 0, binding = 0, QUANT_TEXEL) uniform restrict readonly QUANT_IMAGE q;
+ivec4 load_integers(uvec3 texel) {
+  return ivec4(imageLoad(q, TEXEL(texel)));
+}
+#elif QUANT_I32
 layout(set = 0, binding = 0) restrict readonly buffer Q { QUAD_OF_4 q[]; };
 QUAD_READER_4(read_q, q)
 ivec4 load_integers(uint quad) {
   return ivec4(read_q(quad, words_of(1u)));
 }
 #else
+layout(constant_id = 18) const bool bytes_are_signed = true;
 layout(set = 0, binding = 0) restrict readonly buffer Q { QUAD_OF_1 q[]; };
 QUAD_READER_1(read_q, q)
 ivec4 load_integers(uint quad) {
@@ -30,25 +29,22 @@ ivec4 load_integers(uint quad) {
 }
 #endif
 
-layout(set = 0, binding = 1) restrict readonly buffer Scale { float scale[]; };
-#if DOMAIN == DOMAIN_INT
-layout(set = 0, binding = 2) restrict readonly buffer ZeroPoint { int zero_point[]; };
-#define Y_BINDING 3
-#elif DOMAIN == DOMAIN_FLOAT
-layout(set = 0, binding = 2) restrict readonly buffer ZeroPoint { float zero_point[]; };
-#define Y_BINDING 3
-#else
-#define Y_BINDING 2
-#endif
-
+#if TEXTURE
+layout(set = 0, binding = OUTPUT_BINDING, REAL_TEXEL) uniform restrict writeonly REAL_IMAGE y;
+void store_reals(uvec3 texel, vec4 values) {
 #if REAL_F16
-layout(set = 0, binding = Y_BINDING) restrict writeonly buffer Y { QUAD_OF_2 y[]; };
+  values = overflowed_halves(values);
+#endif
+  imageStore(y, TEXEL(texel), values);
+}
+#elif REAL_F16
+layout(set = 0, binding = OUTPUT_BINDING) restrict writeonly buffer Y { QUAD_OF_2 y[]; };
 QUAD_WRITER_2(write_y, y)
 void store_reals(uint quad, vec4 values) {
   write_y(quad, words_of(2u), pack_halves(values));
 }
 #else
-layout(set = 0, binding = Y_BINDING) restrict writeonly buffer Y { QUAD_OF_4 y[]; };
+layout(set = 0, binding = OUTPUT_BINDING) restrict writeonly buffer Y { QUAD_OF_4 y[]; };
 QUAD_WRITER_4(write_y, y)
 void store_reals(uint quad, vec4 values) {
   write_y(quad, words_of(1u), floatBitsToUint(values));
@@ -67,11 +63,11 @@ float dequantise(int integer, uint block) {
 }
 
 void main() {
-  const uint quad = flat_invocation();
-  if (quad >= words_of(4u)) return;
-  const ivec4 integers = load_integers(quad);
-  const uvec4 blocks = blocks_of_quad(quad);
+  PLACE place;
+  if (!find_place(place)) return;
+  const ivec4 integers = load_integers(place);
+  const uvec4 blocks = blocks_of(place);
   vec4 reals;
   for (uint i = 0u; i < 4u; ++i) reals[i] = dequantise(integers[i], blocks[i]);
-  store_reals(quad, reals);
+  store_reals(place, reals);
 }

@@ -1,20 +1,20 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// q = clamp(roundEven(x * (1 / scale)) + zero_point), one scale and zero point a block; one invocation a quad.
-//
-// REAL_F16     x is f16 instead of f32
-// QUANT_I32    q is i32 instead of i8 or u8
-// DOMAIN       DOMAIN_INT, DOMAIN_NONE or DOMAIN_FLOAT
-// WHOLE_QUADS  the number of elements is a multiple of 4
+// q = clamp(roundEven(x * (1 / scale)) + zero_point), one scale and zero point a block; one invocation a quad
+// of a buffer or a texel. The variants are those of common/affine.glslh.
 
 #include "common/affine.glslh"
 #include "common/div_rn.glslh"
 #include "common/packing.glslh"
-#include "common/quads.glslh"
 #include "common/quantise.glslh"
 
-#if REAL_F16
+#if TEXTURE
+layout(set = 0, binding = 0, REAL_TEXEL) uniform restrict readonly REAL_IMAGE x;
+vec4 load_reals(uvec3 texel) {
+  return imageLoad(x, TEXEL(texel));
+}
+#elif REAL_F16
 layout(set = 0, binding = 0) restrict readonly buffer X { QUAD_OF_2 x[]; };
 QUAD_READER_2(read_x, x)
 vec4 load_reals(uint quad) {
@@ -28,25 +28,19 @@ vec4 load_reals(uint quad) {
 }
 #endif
 
-layout(set = 0, binding = 1) restrict readonly buffer Scale { float scale[]; };
-#if DOMAIN == DOMAIN_INT
-layout(set = 0, binding = 2) restrict readonly buffer ZeroPoint { int zero_point[]; };
-#define Q_BINDING 3
-#elif DOMAIN == DOMAIN_FLOAT
-layout(set = 0, binding = 2) restrict readonly buffer ZeroPoint { float zero_point[]; };
-#define Q_BINDING 3
-#else
-#define Q_BINDING 2
-#endif
-
-#if QUANT_I32
-layout(set = 0, binding = Q_BINDING) restrict writeonly buffer Q { QUAD_OF_4 q[]; };
+#if TEXTURE
+layout(set = 0, binding = OUTPUT_BINDING, QUANT_TEXEL) uniform restrict writeonly QUANT_IMAGE q;
+void store_integers(uvec3 texel, ivec4 values) {
+  imageStore(q, TEXEL(texel), QUANT_LANES(values));
+}
+#elif QUANT_I32
+layout(set = 0, binding = OUTPUT_BINDING) restrict writeonly buffer Q { QUAD_OF_4 q[]; };
 QUAD_WRITER_4(write_q, q)
 void store_integers(uint quad, ivec4 values) {
   write_q(quad, words_of(1u), uvec4(values));
 }
 #else
-layout(set = 0, binding = Q_BINDING) restrict writeonly buffer Q { QUAD_OF_1 q[]; };
+layout(set = 0, binding = OUTPUT_BINDING) restrict writeonly buffer Q { QUAD_OF_1 q[]; };
 QUAD_WRITER_1(write_q, q)
 void store_integers(uint quad, ivec4 values) {
   write_q(quad, words_of(4u), pack_bytes(values));
@@ -79,19 +73,19 @@ int quantise(float real, BlockRule rule) {
 #else
   const float value = product(real, rule.factor);
 #endif
-  return round_and_clamp(value, rule.nan, rule.zero_point, push.quant_min, push.quant_max);
+  return round_and_clamp(value, rule.nan, rule.zero_point, push.range.min, push.range.max);
 }
 
 void main() {
-  const uint quad = flat_invocation();
-  if (quad >= words_of(4u)) return;
-  const vec4 reals = load_reals(quad);
-  const uvec4 blocks = blocks_of_quad(quad);
+  PLACE place;
+  if (!find_place(place)) return;
+  const vec4 reals = load_reals(place);
+  const uvec4 blocks = blocks_of(place);
   BlockRule rule = rule_of(blocks[0]);
   ivec4 integers;
   for (uint i = 0u; i < 4u; ++i) {
-    if (!quad_in_one_block && i > 0u) rule = rule_of(blocks[i]);
+    if (!in_one_block && i > 0u) rule = rule_of(blocks[i]);
     integers[i] = quantise(reals[i], rule);
   }
-  store_integers(quad, integers);
+  store_integers(place, integers);
 }

@@ -4,6 +4,8 @@
 #include "ops/common/divider.h"
 #include "ops/common/grid.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace assay::ops {
@@ -12,8 +14,11 @@ namespace {
 using references::Affine;
 using references::ZeroPointDomain;
 
+// Of shaders/common/affine_buffer.glslh and affine_texture.glslh: `in_one_block` belongs to both.
 constexpr std::uint32_t axis_count_id = SpecConstant::first_free;
-constexpr std::uint32_t quad_in_one_block_id = SpecConstant::first_free + 1;
+constexpr std::uint32_t split_dims_id = SpecConstant::first_free;
+constexpr std::uint32_t in_one_block_id = SpecConstant::first_free + 1;
+constexpr std::uint32_t packed_dim_id = SpecConstant::first_free + 3;
 constexpr std::size_t most_axes = 4;
 constexpr double largest_float_zero_point = 2;
 
@@ -21,13 +26,27 @@ Form buffer(Layout layout) {
   return {Storage::Buffer, layout};
 }
 
+std::vector<Form> every_float_form() {
+  std::vector<Form> forms;
+  for (const Storage storage : {Storage::Buffer, Storage::Texture3D, Storage::Texture2D}) {
+    for (const Layout layout : {Layout::WP, Layout::HP, Layout::CP}) forms.push_back({storage, layout});
+  }
+  return forms;
+}
+
 void add(PushConstants& push, Divider divider) {
   push.add(std::int64_t{divider.multiplier}).add(std::int64_t{divider.shift});
 }
 
-PushConstants push_constants(const Affine& affine, std::int64_t elements, std::vector<BlockAxis> axes) {
+PushConstants range_constants(const Affine& affine) {
   PushConstants push;
-  push.add(elements).add(static_cast<float>(affine.quant_min)).add(static_cast<float>(affine.quant_max));
+  push.add(static_cast<float>(affine.quant_min)).add(static_cast<float>(affine.quant_max));
+  return push;
+}
+
+PushConstants buffer_constants(const Affine& affine, std::int64_t elements, std::vector<BlockAxis> axes) {
+  PushConstants push = range_constants(affine);
+  push.add(elements);
   axes.resize(most_axes);
   for (const BlockAxis& axis : axes) {
     push.add(axis.size);
@@ -36,6 +55,32 @@ PushConstants push_constants(const Affine& affine, std::int64_t elements, std::v
     push.add(axis.stride);
   }
   return push;
+}
+
+/// W, H, C, N: the dims in the order in which the texture kernels count them.
+std::array<BlockAxis, most_axes> texture_dims(const Affine& affine) {
+  std::array<BlockAxis, most_axes> dims = axes_by_dim(affine.grid);
+  std::reverse(dims.begin(), dims.end());
+  return dims;
+}
+
+PushConstants texture_constants(const Affine& affine, const Physical& physical) {
+  const std::int64_t slices = physical.extent()[2] / physical.dims().n;
+  PushConstants push = range_constants(affine);
+  for (const std::uint32_t texels : physical.extent()) push.add(std::int64_t{texels});
+  push.add(slices);
+  add(push, divider(slices));
+  for (const BlockAxis& dim : texture_dims(affine)) {
+    push.add(dim.size);
+    add(push, divider(dim.block));
+    push.add(dim.stride);
+  }
+  return push;
+}
+
+/// Index of the dim that the lanes of a texel lie along, in W, H, C, N.
+std::uint32_t packed_dim(Layout layout) {
+  return layout == Layout::WP ? 0 : layout == Layout::HP ? 1 : 2;
 }
 
 references::QuantRange range_of(const Params& params) {
@@ -57,7 +102,39 @@ std::string domain_define(ZeroPointDomain domain) {
   }
 }
 
+void use_buffers(Dispatch& dispatch, const BuildContext& context, const Affine& affine) {
+  const std::vector<BlockAxis> axes = block_axes(affine.grid, context.forms[0].layout);
+  const std::int64_t elements = numel(affine.grid.shape);
+  dispatch.defines.push_back({"TEXTURE", "0"});
+  dispatch.defines.push_back({"WHOLE_QUADS", flag(elements % 4 == 0)});
+  dispatch.constants = {{axis_count_id, static_cast<std::uint32_t>(axes.size())},
+                        {in_one_block_id, quads_in_one_block(axes) ? 1u : 0u}};
+  dispatch.push = buffer_constants(affine, elements, axes);
+  set_grid(dispatch, context, div_up(elements, 4));
+}
+
+void use_textures(Dispatch& dispatch, const BuildContext& context, const Affine& affine) {
+  const Physical physical = context.physical(0);
+  const std::array<BlockAxis, most_axes> dims = texture_dims(affine);
+  const std::uint32_t packed = packed_dim(physical.form().layout);
+  std::uint32_t split_dims = 0;
+  for (std::size_t i = 0; i < dims.size(); ++i) split_dims |= dims[i].stride == 0 ? 0u : 1u << i;
+  const bool in_one_block = dims[packed].stride == 0 || dims[packed].block % 4 == 0;
+  dispatch.defines.push_back({"TEXTURE", physical.form().storage == Storage::Texture3D ? "3" : "2"});
+  dispatch.defines.push_back({"QUANT_U8", flag(affine.quantized == DType::U8)});
+  dispatch.constants = {
+      {split_dims_id, split_dims}, {in_one_block_id, in_one_block ? 1u : 0u}, {packed_dim_id, packed}};
+  dispatch.push = texture_constants(affine, physical);
+  set_texture_grid(dispatch, context, physical.extent());
+}
+
 }  // namespace
+
+std::vector<Tunable> affine_tunables() {
+  std::vector<Tunable> tunables = local_extent_tunables();
+  tunables.insert(tunables.begin(), local_size_tunable());
+  return tunables;
+}
 
 std::vector<ParamSpec> affine_params() {
   return {
@@ -85,7 +162,7 @@ TensorSpec affine_data(const Affine& affine, std::string name, TensorSpec::Role 
           .role = role,
           .dtype = dtype,
           .shape = affine.grid.shape,
-          .forms = {buffer(Layout::WP), buffer(Layout::HP), buffer(Layout::CP)},
+          .forms = every_float_form(),
           .domain = domain};
 }
 
@@ -115,20 +192,18 @@ Work affine_work(const Params& params, std::span<const TensorSpec> tensors) {
 
 Dispatch affine_dispatch(const BuildContext& context, std::string label, std::string shader) {
   const Affine affine = references::affine(context.params);
-  const std::vector<BlockAxis> axes = block_axes(affine.grid, context.forms[0].layout);
-  const std::int64_t elements = numel(affine.grid.shape);
   Dispatch dispatch;
   dispatch.label = std::move(label);
   dispatch.shader = std::move(shader);
   dispatch.defines = {{"REAL_F16", flag(affine.real == DType::F16)},
                       {"QUANT_I32", flag(affine.quantized == DType::I32)},
-                      {"DOMAIN", domain_define(affine.domain)},
-                      {"WHOLE_QUADS", flag(elements % 4 == 0)}};
-  dispatch.constants = {{axis_count_id, static_cast<std::uint32_t>(axes.size())},
-                        {quad_in_one_block_id, quads_in_one_block(axes) ? 1u : 0u}};
-  dispatch.push = push_constants(affine, elements, axes);
+                      {"DOMAIN", domain_define(affine.domain)}};
   for (std::uint32_t i = 0; i < context.tensors.size(); ++i) dispatch.bindings.push_back(Resource::tensor(i));
-  set_grid(dispatch, context, div_up(elements, 4));
+  if (context.forms[0].storage == Storage::Buffer) {
+    use_buffers(dispatch, context, affine);
+  } else {
+    use_textures(dispatch, context, affine);
+  }
   return dispatch;
 }
 
@@ -136,7 +211,8 @@ std::optional<std::string> affine_excludes(const Params& params, std::span<const
                                            std::span<const Form> forms) {
   if (forms.front() != forms.back()) {
     return tensors.front().name + " is " + to_string(forms.front()) + " and " + tensors.back().name + " is " +
-           to_string(forms.back()) + ": this kernel walks both in one memory order and needs equal forms";
+           to_string(forms.back()) +
+           ": an invocation writes the place that it read, so both need one storage and one layout";
   }
   const std::int64_t elements = numel(params.ints("shape"));
   if (elements >= std::int64_t{1} << 31) {

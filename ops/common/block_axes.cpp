@@ -1,6 +1,5 @@
 #include "ops/common/block_axes.h"
 
-#include <array>
 #include <stdexcept>
 
 namespace assay::ops {
@@ -20,18 +19,6 @@ std::array<std::size_t, 4> memory_order(Layout layout) {
   }
 }
 
-/// N, C, H, W as axes; a dim that is one block has stride 0.
-std::array<BlockAxis, 4> axes_by_dim(const references::BlockGrid& grid) {
-  std::array<BlockAxis, 4> axes;
-  std::int64_t stride = 1;
-  std::size_t place = 4;
-  for (std::size_t dim = grid.shape.size(); dim-- > 0;) {
-    axes[--place] = {grid.shape[dim], grid.block[dim], grid.counts[dim] == 1 ? 0 : stride};
-    stride *= grid.counts[dim];
-  }
-  return axes;
-}
-
 /// Makes `fast` the product of both axes, if blocks can still be told from it.
 bool merge(BlockAxis& fast, const BlockAxis& slow) {
   if (fast.stride == 0) {  // one block along it: blocks change with the slower axis only
@@ -45,6 +32,17 @@ bool merge(BlockAxis& fast, const BlockAxis& slow) {
 }
 
 }  // namespace
+
+std::array<BlockAxis, 4> axes_by_dim(const references::BlockGrid& grid) {
+  std::array<BlockAxis, 4> axes;
+  std::int64_t stride = 1;
+  std::size_t place = 4;
+  for (std::size_t dim = grid.shape.size(); dim-- > 0;) {
+    axes[--place] = {grid.shape[dim], grid.block[dim], grid.counts[dim] == 1 ? 0 : stride};
+    stride *= grid.counts[dim];
+  }
+  return axes;
+}
 
 std::vector<BlockAxis> block_axes(const references::BlockGrid& grid, Layout layout) {
   const std::array<BlockAxis, 4> by_dim = axes_by_dim(grid);

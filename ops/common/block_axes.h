@@ -3,6 +3,7 @@
 #include "harness/core/form.h"
 #include "references/affine.h"
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct BlockAxis {
 /// The fewest axes, fastest first, from which a kernel gets the block of the element at a place in memory:
 /// none for per tensor, one for per token or per group in WP. `layout` is WP, HP or CP.
 std::vector<BlockAxis> block_axes(const references::BlockGrid& grid, Layout layout);
+
+/// N, C, H, W as axes, unmerged; a dim that is one block has stride 0.
+std::array<BlockAxis, 4> axes_by_dim(const references::BlockGrid& grid);
 
 /// Block id of the element at `place` in memory: what the kernels compute from the axes.
 std::int64_t block_at(const std::vector<BlockAxis>& axes, std::int64_t place);

@@ -40,6 +40,11 @@ TEST(BlockAxes, RaggedBlocksAreNotMergedAcrossRows) {
               ElementsAre(BlockAxis{10, 4, 1}, BlockAxis{4, 1, 3}));
 }
 
+TEST(BlockAxes, ByDimAreInOrderNCHWAndHaveNoStrideAlongADimOfOneBlock) {
+  EXPECT_THAT(axes_by_dim(grid_of({6, 5, 8}, {4, 5, 2})),
+              ElementsAre(BlockAxis{1, 1, 0}, BlockAxis{6, 4, 4}, BlockAxis{5, 5, 0}, BlockAxis{8, 2, 1}));
+}
+
 std::int64_t defined_block(const BlockGrid& grid, const Shape& at) {
   std::int64_t block = 0;
   for (std::size_t dim = 0; dim < at.size(); ++dim) {

@@ -10,6 +10,21 @@ constexpr std::int64_t workgroups_to_fill_a_device = 1024;
 constexpr std::int64_t smallest_workgroup = 32;
 constexpr std::int64_t largest_workgroup = 256;
 
+constexpr std::array<const char*, 3> side_names{"local_x", "local_y", "local_z"};
+
+/// How long one side may be for the workgroup to have at most `wanted` invocations.
+std::uint32_t room_along(std::size_t side, const std::array<std::uint32_t, 3>& local, std::uint32_t wanted) {
+  std::uint64_t others = 1;
+  for (std::size_t i = 0; i < 3; ++i) others *= i == side ? 1 : local[i];
+  return static_cast<std::uint32_t>(wanted / others);
+}
+
+/// The smallest side that still needs no more workgroups along `extent`.
+std::uint32_t evened(std::uint32_t extent, std::uint32_t side) {
+  const std::uint32_t workgroups = (extent + side - 1) / side;
+  return (extent + workgroups - 1) / workgroups;
+}
+
 }  // namespace
 
 Tunable local_size_tunable() {
@@ -38,6 +53,52 @@ void set_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t invo
   const std::uint32_t local = tuned_local_size(context, invocations);
   dispatch.local_size = {local, 1, 1};
   dispatch.workgroups = fold_grid(invocations, local);
+}
+
+std::vector<Tunable> local_extent_tunables() {
+  std::vector<Tunable> tunables;
+  for (const char* name : side_names) {
+    tunables.push_back({.name = name,
+                        .fallback = 0,
+                        .min = 1,
+                        .max = 1024,
+                        .doc =
+                            "textures: side of a workgroup in texels; by default chosen from the texture's "
+                            "extent and the device"});
+  }
+  return tunables;
+}
+
+std::array<std::uint32_t, 3> local_extent(std::array<std::uint32_t, 3> extent, std::uint32_t wanted,
+                                          const DeviceInfo& device) {
+  std::array<std::uint32_t, 3> local{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    local[i] = static_cast<std::uint32_t>(div_up(extent[i], device.max_workgroup_count[i]));
+  }
+  const auto grow = [&](std::size_t side, std::uint32_t most) {
+    const std::uint32_t room = room_along(side, local, wanted);
+    local[side] =
+        std::max(local[side], std::min({most, room, extent[side], device.max_workgroup_size[side]}));
+  };
+  grow(0, std::max(device.subgroup_size, 1u));
+  local[0] = evened(extent[0], local[0]);
+  for (const std::size_t side : {1, 2}) {
+    grow(side, wanted);
+    local[side] = evened(extent[side], local[side]);
+  }
+  grow(0, room_along(0, local, wanted) / local[0] * local[0]);
+  return local;
+}
+
+void set_texture_grid(Dispatch& dispatch, const BuildContext& context, std::array<std::uint32_t, 3> extent) {
+  const std::int64_t texels = std::int64_t{extent[0]} * extent[1] * extent[2];
+  const auto wanted =
+      static_cast<std::uint32_t>(context.tuned("local_size", default_local_size(texels, context.device)));
+  const std::array<std::uint32_t, 3> chosen = local_extent(extent, wanted, context.device);
+  for (std::size_t i = 0; i < 3; ++i) {
+    dispatch.local_size[i] = static_cast<std::uint32_t>(context.tuned(side_names[i], chosen[i]));
+    dispatch.workgroups[i] = static_cast<std::uint32_t>(div_up(extent[i], dispatch.local_size[i]));
+  }
 }
 
 }  // namespace assay::ops

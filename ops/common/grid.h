@@ -3,7 +3,9 @@
 #include "harness/core/op.h"
 #include "harness/core/program.h"
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
 namespace assay::ops {
 
@@ -19,5 +21,18 @@ std::uint32_t tuned_local_size(const BuildContext& context, std::int64_t invocat
 
 /// Gives `dispatch` the local size (tuned, or by default) and the workgroups for this many invocations.
 void set_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t invocations);
+
+/// The tunables `local_x`, `local_y`, `local_z`: the sides of a workgroup over a texture's texels.
+std::vector<Tunable> local_extent_tunables();
+
+/// The sides of a workgroup of about `wanted` invocations, one a texel of `extent`. x is filled up to the
+/// device's subgroup, then y, then z, then x again. No side exceeds the extent's, and each divides it as
+/// evenly as it can; sides grow beyond `wanted` where the device could not count the workgroups otherwise.
+std::array<std::uint32_t, 3> local_extent(std::array<std::uint32_t, 3> extent, std::uint32_t wanted,
+                                          const DeviceInfo& device);
+
+/// Gives `dispatch` a grid of one invocation a texel of `extent`. `local_x`, `local_y` and `local_z` set
+/// sides of the workgroup, `local_size` what the others are chosen for.
+void set_texture_grid(Dispatch& dispatch, const BuildContext& context, std::array<std::uint32_t, 3> extent);
 
 }  // namespace assay::ops
