@@ -1,8 +1,10 @@
 #include "ops/common/affine.h"
 
 #include "ops/common/block_axes.h"
-#include "ops/common/divider.h"
+#include "ops/common/forms.h"
 #include "ops/common/grid.h"
+#include "ops/common/push.h"
+#include "ops/common/tensor_at.h"
 
 #include <algorithm>
 #include <array>
@@ -24,18 +26,6 @@ constexpr double largest_float_zero_point = 2;
 
 Form buffer(Layout layout) {
   return {Storage::Buffer, layout};
-}
-
-std::vector<Form> every_float_form() {
-  std::vector<Form> forms;
-  for (const Storage storage : {Storage::Buffer, Storage::Texture3D, Storage::Texture2D}) {
-    for (const Layout layout : {Layout::WP, Layout::HP, Layout::CP}) forms.push_back({storage, layout});
-  }
-  return forms;
-}
-
-void add(PushConstants& push, Divider divider) {
-  push.add(std::int64_t{divider.multiplier}).add(std::int64_t{divider.shift});
 }
 
 PushConstants range_constants(const Affine& affine) {
@@ -78,11 +68,6 @@ PushConstants texture_constants(const Affine& affine, const Physical& physical) 
   return push;
 }
 
-/// Index of the dim that the lanes of a texel lie along, in W, H, C, N.
-std::uint32_t packed_dim(Layout layout) {
-  return layout == Layout::WP ? 0 : layout == Layout::HP ? 1 : 2;
-}
-
 references::QuantRange range_of(const Params& params) {
   return references::quant_range(parse_dtype(params.choice("quantized")).value());
 }
@@ -116,7 +101,7 @@ void use_buffers(Dispatch& dispatch, const BuildContext& context, const Affine& 
 void use_textures(Dispatch& dispatch, const BuildContext& context, const Affine& affine) {
   const Physical physical = context.physical(0);
   const std::array<BlockAxis, most_axes> dims = texture_dims(affine);
-  const std::uint32_t packed = packed_dim(physical.form().layout);
+  const auto packed = static_cast<std::uint32_t>(packed_axis(physical.form().layout));
   std::uint32_t split_dims = 0;
   for (std::size_t i = 0; i < dims.size(); ++i) split_dims |= dims[i].stride == 0 ? 0u : 1u << i;
   const bool in_one_block = dims[packed].stride == 0 || dims[packed].block % 4 == 0;
@@ -162,7 +147,7 @@ TensorSpec affine_data(const Affine& affine, std::string name, TensorSpec::Role 
           .role = role,
           .dtype = dtype,
           .shape = affine.grid.shape,
-          .forms = every_float_form(),
+          .forms = float_forms(),
           .domain = domain};
 }
 

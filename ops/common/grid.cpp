@@ -92,9 +92,8 @@ std::array<std::uint32_t, 3> local_extent(std::array<std::uint32_t, 3> extent, s
 
 void set_texture_grid(Dispatch& dispatch, const BuildContext& context, std::array<std::uint32_t, 3> extent) {
   const std::int64_t texels = std::int64_t{extent[0]} * extent[1] * extent[2];
-  const auto wanted =
-      static_cast<std::uint32_t>(context.tuned("local_size", default_local_size(texels, context.device)));
-  const std::array<std::uint32_t, 3> chosen = local_extent(extent, wanted, context.device);
+  const std::array<std::uint32_t, 3> chosen =
+      local_extent(extent, tuned_local_size(context, texels), context.device);
   for (std::size_t i = 0; i < 3; ++i) {
     dispatch.local_size[i] = static_cast<std::uint32_t>(context.tuned(side_names[i], chosen[i]));
     dispatch.workgroups[i] = static_cast<std::uint32_t>(div_up(extent[i], dispatch.local_size[i]));
