@@ -6,11 +6,16 @@
 #include "ops/common/relayout.h"
 #include "ops/common/reorder.h"
 
+#include <cmath>
+
 namespace assay::ops {
 namespace {
 
 constexpr std::int64_t operations_of_requantisation = 4;  // -, *, *, +
 constexpr std::int64_t largest_tiled_factor = 2;          // larger ones are gathered byte by byte
+// Output quads that large devices compute at once: where there are no more, an invocation each is the
+// quickest.
+constexpr std::int64_t output_quads_at_once = 1 << 18;
 
 bool requantises(const Params& params) {
   return params.qparams("x") != params.qparams("y");
@@ -60,22 +65,30 @@ struct Tiles {
   std::int64_t rows, columns, blocks;
 };
 
-Tiles tiles_of(const Dims& in, const Dims& out, std::int64_t factor) {
-  const bool by_input = factor <= largest_tiled_factor;
-  const Dims& counted = by_input ? in : out;
+Tiles tiles_of(const Dims& counted, const Dims& out) {
   return {counted.n * counted.h, div_up(counted.w, 4), div_up(out.c, 4)};
+}
+
+std::int64_t count(const Tiles& tiles) {
+  return tiles.rows * tiles.columns * tiles.blocks;
+}
+
+/// Whether an invocation computes one output quad, or all that come from one input quad.
+bool by_output(std::int64_t factor, const Dims& out) {
+  return factor > largest_tiled_factor || (factor == 2 && count(tiles_of(out, out)) <= output_quads_at_once);
 }
 
 PushConstants push_constants(const Params& params, const Dims& in, const Dims& out, const Tiles& tiles) {
   const QParams& x = params.qparams("x");
   const QParams& y = params.qparams("y");
   PushConstants push;
-  push.add(tiles.rows * tiles.columns * tiles.blocks).add(tiles.columns);
+  push.add(count(tiles)).add(tiles.columns);
   add(push, divider(tiles.columns));
   add(push, divider(tiles.blocks));
   push.add(in.w).add(div_up(in.c, 4)).add(out.w).add(div_up(out.c, 4)).add(out.c);
   push.add(std::int64_t{x.zero_point}).add(x.scale);
   push.add(1.0f / y.scale).add(static_cast<float>(y.zero_point));
+  push.add(static_cast<float>(-128 - y.zero_point)).add(static_cast<float>(127 - y.zero_point));
   return push;
 }
 
@@ -83,7 +96,7 @@ Program fused(const BuildContext& context) {
   const std::int64_t factor = context.params.integer("upscale_factor");
   const Dims in = nchw(context.tensors[0].shape);
   const Dims out = nchw(context.tensors[1].shape);
-  const Tiles tiles = tiles_of(in, out, factor);
+  const Tiles tiles = tiles_of(by_output(factor, out) ? out : in, out);
   Dispatch dispatch;
   dispatch.label = "pixel_shuffle";
   dispatch.shader = "q8ta_pixel_shuffle.comp";
@@ -92,10 +105,11 @@ Program fused(const BuildContext& context) {
   dispatch.constants = {{SpecConstant::first_free, static_cast<std::uint32_t>(factor)},
                         {SpecConstant::first_free + 1, layout_constant(context.forms[0])},
                         {SpecConstant::first_free + 2, layout_constant(context.forms[1])},
-                        {SpecConstant::first_free + 3, requantises(context.params) ? 1u : 0u}};
+                        {SpecConstant::first_free + 3, requantises(context.params) ? 1u : 0u},
+                        {SpecConstant::first_free + 4, by_output(factor, out) ? 1u : 0u}};
   dispatch.push = push_constants(context.params, in, out, tiles);
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1)};
-  set_grid(dispatch, context, tiles.rows * tiles.columns * tiles.blocks);
+  set_grid(dispatch, context, count(tiles));
   return {.dispatches = {std::move(dispatch)}};
 }
 
@@ -137,8 +151,9 @@ Program unfused(const BuildContext& context) {
   return program;
 }
 
-std::optional<std::string> excludes(const Params&, std::span<const TensorSpec> tensors,
+std::optional<std::string> excludes(const Params& params, std::span<const TensorSpec> tensors,
                                     std::span<const Form> forms) {
+  if (std::isinf(1.0f / params.qparams("y").scale)) return "1 / y.scale is infinite in float32";
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (auto reason = too_large({forms[i], tensors[i].dtype, tensors[i].shape})) {
       return tensors[i].name + ": " + *reason;

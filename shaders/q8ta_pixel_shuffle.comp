@@ -7,8 +7,8 @@
 //                   4C1W when the width is a multiple of 4
 //
 // A tile is what one invocation does, numbered so that neighbours write neighbouring words. r = 1 and 2: the
-// four pixels of one input quad, all the channels that make one output block, r*r whole output quads.
-// Other factors: one output quad, gathered byte by byte.
+// four pixels of one input quad, all the channels that make one output block, r*r whole output quads. Other
+// factors, and r = 2 where that many tiles would leave a device idle: one output quad.
 
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
@@ -19,6 +19,7 @@ layout(constant_id = 16) const uint upscale = 2u;
 layout(constant_id = 17) const uint x_layout = LAYOUT_4W4C;
 layout(constant_id = 18) const uint y_layout = LAYOUT_4W4C;
 layout(constant_id = 19) const bool requantises = true;
+layout(constant_id = 20) const bool tiles_are_output_quads = false;
 
 layout(push_constant) uniform Push {
   uint tiles;
@@ -32,6 +33,7 @@ layout(push_constant) uniform Push {
   float x_scale;
   float y_inverse_scale;
   float y_zero_point;
+  float low, high;  // of an output value less the zero point
 } push;
 
 #if X_QUADS
@@ -88,20 +90,21 @@ void store_quad(uint row, uint block, uint quad, uvec4 words) {
 #endif
 }
 
-// ((q - zero_point) * scale) * (1 / y_scale): the order of the unfused chain, which gives the same integers.
-int requantise(int q) {
-  const float real = product(float(q - push.x_zero_point), push.x_scale);
-  const float scaled = product(real, push.y_inverse_scale);
-  return round_and_clamp(scaled, 0.0, push.y_zero_point, -128.0, 127.0);
+// ((q - zero_point) * scale) * (1 / y_scale): the order of the unfused chain, which gives the same integers. The
+// host knows that neither product is a NaN.
+uint requantise(uint word) {
+  const vec4 integers = signed_bytes_less(word, push.x_zero_point);
+  vec4 rounded;
+  for (uint i = 0u; i < 4u; ++i) {
+    const float scaled = product(product(integers[i], push.x_scale), push.y_inverse_scale);
+    rounded[i] = min(max(roundEven(scaled), push.low), push.high);
+  }
+  return pack_integers(rounded, push.y_zero_point);
 }
 
 uvec4 requantise_words(uvec4 words) {
   if (!requantises) return words;
-  for (uint i = 0u; i < 4u; ++i) {
-    const ivec4 q = unpack_signed_bytes(words[i]);
-    words[i] = pack_bytes(ivec4(requantise(q.x), requantise(q.y), requantise(q.z), requantise(q.w)));
-  }
-  return words;
+  return uvec4(requantise(words.x), requantise(words.y), requantise(words.z), requantise(words.w));
 }
 
 void copy_quad(uint row, uint block, uint quad) {
@@ -124,6 +127,31 @@ void shuffle_tile_by_2(uint row, uint block, uint quad) {
     store_quad(y_row, block, 2u * quad, requantise_words(uvec4(even.x, odd.x, even.y, odd.y)));
     store_quad(y_row, block, 2u * quad + 1u, requantise_words(uvec4(even.z, odd.z, even.w, odd.w)));
   }
+}
+
+// The two words of output pixels that come from one input pixel, in the output row 2 * row + down.
+uvec2 pair_of_pixel(uint row, uint block, uint w, uint down) {
+  uvec4 halves = uvec4(0u);
+  for (uint lane = 0u; lane < 4u; ++lane) {
+    const uint channel = block * 4u + lane;
+    if (channel < push.y_channels) halves[lane] = (load_word(row, channel, w) >> (16u * down)) & 0xffffu;
+  }
+  const uint first = halves.x | (halves.y << 16);
+  const uint second = halves.z | (halves.w << 16);
+  const uvec2 even = uvec2(first, second) & 0x00ff00ffu;
+  const uvec2 odd = (uvec2(first, second) >> 8) & 0x00ff00ffu;
+  const uvec2 even_bytes = (even | (even >> 8)) & 0xffffu;
+  const uvec2 odd_bytes = (odd | (odd >> 8)) & 0xffffu;
+  return uvec2(even_bytes.x | (even_bytes.y << 16), odd_bytes.x | (odd_bytes.y << 16));
+}
+
+void shuffle_quad_by_2(uint y_row, uint block, uint y_quad) {
+  const uint row = y_row / 2u;
+  const uint w = y_quad * 2u;
+  uvec4 words = uvec4(0u);
+  words.xy = pair_of_pixel(row, block, w, y_row % 2u);
+  if (w + 1u < push.x_extent.width) words.zw = pair_of_pixel(row, block, w + 1u, y_row % 2u);
+  store_quad(y_row, block, y_quad, requantise_words(words));
 }
 
 uint gather_word(uint row, uint block, uint w) {
@@ -165,6 +193,8 @@ void main() {
   }
   if (upscale == 1u) {
     copy_quad(row, block, quad);
+  } else if (upscale == 2u && tiles_are_output_quads) {
+    shuffle_quad_by_2(row, block, quad);
   } else if (upscale == 2u) {
     shuffle_tile_by_2(row, block, quad);
   } else {

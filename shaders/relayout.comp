@@ -198,17 +198,18 @@ mat4 turned(mat4 quads) {
 }
 
 uint quantise(vec4 reals) {
-  ivec4 integers;
+  vec4 integers;
   for (uint i = 0u; i < 4u; ++i) {
-    integers[i] = round_and_clamp(product(reals[i], push.scale), 0.0, float(push.zero_point), -128.0, 127.0);
+    const float scaled = product(reals[i], push.scale);
+    integers[i] = rounded_and_clamped(scaled, 0.0, float(push.zero_point), -128.0, 127.0);
   }
-  return pack_bytes(integers);
+  return pack_integers(integers, 0.0);
 }
 
 vec4 dequantise(uint word) {
-  const ivec4 integers = unpack_signed_bytes(word);
+  const vec4 integers = signed_bytes_less(word, push.zero_point);
   vec4 reals;
-  for (uint i = 0u; i < 4u; ++i) reals[i] = product(push.scale, float(integers[i] - push.zero_point));
+  for (uint i = 0u; i < 4u; ++i) reals[i] = product(push.scale, integers[i]);
   return reals;
 }
 
