@@ -93,7 +93,7 @@ void store_quad(uint row, uint block, uint quad, uvec4 words) {
 // ((q - zero_point) * scale) * (1 / y_scale): the order of the unfused chain, which gives the same integers. The
 // host knows that neither product is a NaN.
 uint requantise(uint word) {
-  const vec4 integers = signed_bytes_less(word, push.x_zero_point);
+  const vec4 integers = signed_bytes_less(word, ivec4(push.x_zero_point));
   vec4 rounded;
   for (uint i = 0u; i < 4u; ++i) {
     const float scaled = product(product(integers[i], push.x_scale), push.y_inverse_scale);

@@ -30,20 +30,20 @@ vec4 load_reals(uint quad) {
 
 #if TEXTURE
 layout(set = 0, binding = OUTPUT_BINDING, QUANT_TEXEL) uniform restrict writeonly QUANT_IMAGE q;
-void store_integers(uvec3 texel, ivec4 values) {
-  imageStore(q, TEXEL(texel), QUANT_LANES(values));
+void store_integers(uvec3 texel, vec4 values) {
+  imageStore(q, TEXEL(texel), QUANT_LANES(ivec4(values)));
 }
 #elif QUANT_I32
 layout(set = 0, binding = OUTPUT_BINDING) restrict writeonly buffer Q { QUAD_OF_4 q[]; };
 QUAD_WRITER_4(write_q, q)
-void store_integers(uint quad, ivec4 values) {
-  write_q(quad, words_of(1u), uvec4(values));
+void store_integers(uint quad, vec4 values) {
+  write_q(quad, words_of(1u), uvec4(ivec4(values)));
 }
 #else
 layout(set = 0, binding = OUTPUT_BINDING) restrict writeonly buffer Q { QUAD_OF_1 q[]; };
 QUAD_WRITER_1(write_q, q)
-void store_integers(uint quad, ivec4 values) {
-  write_q(quad, words_of(4u), pack_bytes(values));
+void store_integers(uint quad, vec4 values) {
+  write_q(quad, words_of(4u), pack_integers(values, 0.0));
 }
 #endif
 
@@ -67,25 +67,37 @@ BlockRule rule_of(uint block) {
 #endif
 }
 
-int quantise(float real, BlockRule rule) {
+// The integer, as a float.
+float quantise(float real, BlockRule rule) {
 #if DOMAIN == DOMAIN_FLOAT
   const float value = div_rn(difference(real, rule.x_min), rule.factor);
 #else
   const float value = product(real, rule.factor);
 #endif
-  return round_and_clamp(value, rule.nan, rule.zero_point, push.range.min, push.range.max);
+  return rounded_and_clamped(value, rule.nan, rule.zero_point, push.range.min, push.range.max);
 }
 
 void main() {
-  PLACE place;
-  if (!find_place(place)) return;
-  const vec4 reals = load_reals(place);
-  const uvec4 blocks = blocks_of(place);
-  BlockRule rule = rule_of(blocks[0]);
-  ivec4 integers;
-  for (uint i = 0u; i < 4u; ++i) {
-    if (!in_one_block && i > 0u) rule = rule_of(blocks[i]);
-    integers[i] = quantise(reals[i], rule);
+  PLACE place[MOST_PLACES];
+  vec4 reals[MOST_PLACES];
+  uint count = 0u;
+  for (; count < places; ++count) {
+    if (!find_place(count, place[count])) break;
+    reals[count] = load_reals(place[count]);
   }
-  store_integers(place, integers);
+  uint block = ~0u;
+  BlockRule rule;
+  for (uint k = 0u; k < places; ++k) {
+    if (k >= count) return;
+    const uvec4 blocks = blocks_of(place[k]);
+    vec4 integers;
+    for (uint i = 0u; i < 4u; ++i) {
+      if (blocks[i] != block && (i == 0u || !in_one_block)) {
+        block = blocks[i];
+        rule = rule_of(block);
+      }
+      integers[i] = quantise(reals[k][i], rule);
+    }
+    store_integers(place[k], integers);
+  }
 }

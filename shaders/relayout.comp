@@ -207,7 +207,7 @@ uint quantise(vec4 reals) {
 }
 
 vec4 dequantise(uint word) {
-  const vec4 integers = signed_bytes_less(word, push.zero_point);
+  const vec4 integers = signed_bytes_less(word, ivec4(push.zero_point));
   vec4 reals;
   for (uint i = 0u; i < 4u; ++i) reals[i] = product(push.scale, integers[i]);
   return reals;
@@ -232,7 +232,7 @@ void move_tile(uint n, uvec3 at) {
 }
 
 void main() {
-  const uint box = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+  const uint box = flat_workgroup();
   if (box >= push.boxes) return;
   const uint rest = divide(box, push.by_columns);
   const uint rows = divide(rest, push.by_blocks);

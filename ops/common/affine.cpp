@@ -21,6 +21,10 @@ constexpr std::uint32_t axis_count_id = SpecConstant::first_free;
 constexpr std::uint32_t split_dims_id = SpecConstant::first_free;
 constexpr std::uint32_t in_one_block_id = SpecConstant::first_free + 1;
 constexpr std::uint32_t packed_dim_id = SpecConstant::first_free + 3;
+constexpr std::uint32_t places_id = SpecConstant::first_free + 4;
+constexpr std::uint32_t most_places = 4;
+// Quads from which an invocation takes several: as many as large devices hold invocations for twice.
+constexpr std::int64_t many_quads = 1 << 20;
 constexpr std::size_t most_axes = 4;
 constexpr double largest_float_zero_point = 2;
 
@@ -87,15 +91,25 @@ std::string domain_define(ZeroPointDomain domain) {
   }
 }
 
+/// Quads of an invocation: several pay where they share the work of their block.
+std::uint32_t places_of(const BuildContext& context, std::int64_t quads, bool in_one_block) {
+  const std::int64_t fallback = in_one_block && quads >= many_quads ? most_places : 1;
+  return static_cast<std::uint32_t>(context.tuned("places", fallback));
+}
+
 void use_buffers(Dispatch& dispatch, const BuildContext& context, const Affine& affine) {
   const std::vector<BlockAxis> axes = block_axes(affine.grid, context.forms[0].layout);
   const std::int64_t elements = numel(affine.grid.shape);
   dispatch.defines.push_back({"TEXTURE", "0"});
   dispatch.defines.push_back({"WHOLE_QUADS", flag(elements % 4 == 0)});
+  const bool in_one_block = quads_in_one_block(axes);
+  const std::int64_t quads = div_up(elements, 4);
+  const std::uint32_t places = places_of(context, quads, in_one_block);
   dispatch.constants = {{axis_count_id, static_cast<std::uint32_t>(axes.size())},
-                        {in_one_block_id, quads_in_one_block(axes) ? 1u : 0u}};
+                        {in_one_block_id, in_one_block ? 1u : 0u},
+                        {places_id, places}};
   dispatch.push = buffer_constants(affine, elements, axes);
-  set_grid(dispatch, context, div_up(elements, 4));
+  set_grid(dispatch, context, div_up(quads, std::int64_t{places}));
 }
 
 void use_textures(Dispatch& dispatch, const BuildContext& context, const Affine& affine) {
@@ -118,6 +132,11 @@ void use_textures(Dispatch& dispatch, const BuildContext& context, const Affine&
 std::vector<Tunable> affine_tunables() {
   std::vector<Tunable> tunables = local_extent_tunables();
   tunables.insert(tunables.begin(), local_size_tunable());
+  tunables.push_back({.name = "places",
+                      .fallback = 0,
+                      .min = 1,
+                      .max = most_places,
+                      .doc = "buffers: quads of an invocation; by default chosen from the tensor's size"});
   return tunables;
 }
 
