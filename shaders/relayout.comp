@@ -7,6 +7,7 @@
 // X_STORAGE, Y_STORAGE  STORAGE_BUFFER; floats also STORAGE_3D, STORAGE_2D
 // X_AXIS, Y_AXIS        packed axis: four values along it, a quad, are one word, vector or texel
 // X_WHOLE, Y_WHOLE      buffers: floats: every quad is complete and aligned; int8: so are the four quads of a tile
+// DEEP                  tiles are 4 x 16: four blocks of channels, whose words are neighbours in y (4C)
 //
 // A tile is what one invocation moves: 4 x 4 values, four quads along each one's packed axis. Where both are
 // packed along the same axis, the other side of the tile is any other axis and no value changes its lane. A
@@ -135,7 +136,17 @@ mat4 load_quads(uint n, uvec3 at) {
 }
 #endif
 
-#if Y_TYPE == TYPE_INT8
+#if DEEP
+// Words [k][i]: block of channels k, pixel i.
+void store_blocks(uint n, uvec3 at, uvec4 words[4]) {
+  const uint first = guard_words + offset_of(push.y, n, at);
+  const uint count = quads_from(at, Y_STACK);
+  const uint step = step_along(push.y, Y_STACK);
+  for (uint i = 0u; i < 4u; ++i) {
+    if (i < count) y[(first + i * step) / 4u] = uvec4(words[0][i], words[1][i], words[2][i], words[3][i]);
+  }
+}
+#elif Y_TYPE == TYPE_INT8
 void store_words(uint n, uvec3 at, uvec4 words) {
   const uint first = guard_words + offset_of(push.y, n, at);
 #if Y_WHOLE
@@ -214,7 +225,11 @@ vec4 dequantise(uint word) {
 }
 
 void move_tile(uint n, uvec3 at) {
-#if X_TYPE == TYPE_INT8 && Y_TYPE == TYPE_INT8
+#if DEEP
+  uvec4 words[4];
+  for (uint k = 0u; k < 4u; ++k) words[k] = turned(load_words(n, at + uvec3(0u, 0u, 4u * k)));
+  store_blocks(n, at, words);
+#elif X_TYPE == TYPE_INT8 && Y_TYPE == TYPE_INT8
   store_words(n, at, turned(load_words(n, at)));
 #elif X_TYPE == TYPE_INT8
   const uvec4 words = turned(load_words(n, at));
@@ -241,6 +256,9 @@ void main() {
   uvec3 at = box_at * gl_WorkGroupSize + gl_LocalInvocationID;
   at[X_AXIS] *= 4u;
   at[X_STACK] *= 4u;
+#if DEEP
+  at[AXIS_C] *= 4u;
+#endif
   if (any(greaterThanEqual(at, size()))) return;
   move_tile(n, at);
 }

@@ -11,6 +11,8 @@ namespace assay::ops {
 namespace {
 
 constexpr std::int64_t tile = 4;  // values along each side of a tile
+// Tiles from which four in one pay: more than large devices hold invocations for.
+constexpr std::int64_t many_tiles = 1 << 19;
 
 using Sizes = std::array<std::int64_t, 3>;  // along W, H, C
 
@@ -100,6 +102,13 @@ Box wish_of(const Physical& physical, Axis stack) {
   return wish;
 }
 
+/// Whether an invocation shall move four tiles whose words are neighbours in y: single words, each a line
+/// away from the next, are what the kernel is slowest at.
+bool is_deep(const Physical& x, const Physical& y, std::int64_t tiles) {
+  return is_int8(x) && y.form().layout == Layout::P4C && packed_axis(x.form().layout) == Axis::W &&
+         y.dims().c % (4 * tile) == 0 && tiles >= many_tiles;
+}
+
 Sizes tiles_of(const Dims& dims, Axis a, Axis b) {
   Sizes tiles = sizes_of(dims);
   for (const Axis axis : {a, b}) tiles[index(axis)] = div_up(tiles[index(axis)], tile);
@@ -166,17 +175,22 @@ Dispatch relayout_dispatch(const BuildContext& context, std::string label, const
   const Axis x_stack = stack_axis(x_axis, y_axis);
   const Axis y_stack = stack_axis(y_axis, x_axis);
   const Dims& dims = x.physical.dims();
-  const Sizes tiles = tiles_of(dims, x_axis, x_stack);
+  Sizes tiles = tiles_of(dims, x_axis, x_stack);
   const std::int64_t all_tiles = dims.n * tiles[0] * tiles[1] * tiles[2];
+  const bool deep = is_deep(x.physical, y.physical, all_tiles);
+  if (deep) tiles[index(Axis::C)] /= tile;
+  const Box y_wish = deep ? Box{1, 1, 4} : wish_of(y.physical, y_stack);
 
   Dispatch dispatch;
   dispatch.label = std::move(label);
   dispatch.shader = "relayout.comp";
   add_defines(dispatch, "X", x.physical, x_stack);
   add_defines(dispatch, "Y", y.physical, y_stack);
-  const Box box = choose_box(wish_of(x.physical, x_stack), wish_of(y.physical, y_stack),
-                             within(tiles, context.device.max_workgroup_size), context.device.subgroup_size,
-                             tuned_local_size(context, all_tiles));
+  if (deep) dispatch.defines.back().value = "1";  // Y_WHOLE: it writes vectors
+  dispatch.defines.push_back({"DEEP", deep ? "1" : "0"});
+  const Box box =
+      choose_box(wish_of(x.physical, x_stack), y_wish, within(tiles, context.device.max_workgroup_size),
+                 context.device.subgroup_size, tuned_local_size(context, all_tiles));
   std::array<std::int64_t, 3> boxes{};
   for (std::size_t i = 0; i < 3; ++i) boxes[i] = div_up(tiles[i], std::int64_t{box[i]});
   const std::int64_t all_boxes = dims.n * boxes[0] * boxes[1] * boxes[2];
