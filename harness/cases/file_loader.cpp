@@ -60,6 +60,12 @@ void FileLoader::load(const fs::path& path) {
   load_once(path);
 }
 
+std::vector<std::filesystem::path> FileLoader::files() const {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& [path, file] : files_) paths.emplace_back(path);
+  return paths;
+}
+
 FileLoader::File& FileLoader::load_once(const fs::path& path) {
   const auto [found, is_new] = files_.try_emplace(canonical_text(path));
   File& file = found->second;

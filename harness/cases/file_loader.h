@@ -20,6 +20,8 @@ class FileLoader {
   /// Adds the cases of a file to the state, those of its includes first. Throws Problem when the file cannot
   /// be read at all; what is wrong inside it goes to the reporter.
   void load(const std::filesystem::path& path);
+  /// The files that were met so far, by canonical path.
+  std::vector<std::filesystem::path> files() const;
 
  private:
   struct File {

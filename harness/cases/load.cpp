@@ -33,7 +33,7 @@ LoadResult load_cases(std::span<const std::filesystem::path> files_or_directorie
       state.reporter.add(problem);
     }
   }
-  return {std::move(state.cases), state.reporter.take()};
+  return {std::move(state.cases), state.reporter.take(), loader.files()};
 }
 
 }  // namespace assay

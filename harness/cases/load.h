@@ -22,6 +22,7 @@ struct LoadOptions {
 struct LoadResult {
   std::vector<Case> cases;         ///< in the order of files, cases in them and points of their products
   std::vector<Diagnostic> errors;  ///< any at all: the run ends with exit code 2
+  std::vector<std::filesystem::path> files;  ///< all that were read or should have been, includes too
 };
 
 /// Reads case files (cases/README.md is the language) and expands them into cases, each checked against the

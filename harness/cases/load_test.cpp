@@ -205,5 +205,17 @@ TEST(Load, RefusesAnOpWhoseParameterIsAKeyOfTheLanguage) {
   EXPECT_THROW(load_cases({}, registry), std::logic_error);
 }
 
+TEST(Load, NamesTheFilesThatItReadIncludesToo) {
+  const TempFolder folder;
+  const auto canonical = [&](const char* name) { return std::filesystem::canonical(folder.path() / name); };
+  folder.write("sets/base.yaml", "sets: {tiny: [4]}\n");
+  folder.write("broken.yaml", "op: [");
+  folder.write("main.yaml", "op: quantize_affine\ninclude: [sets/base.yaml]\ncases: []\n");
+  const std::filesystem::path files[] = {folder.path() / "main.yaml", folder.path() / "broken.yaml"};
+  EXPECT_THAT(load_cases(files, fake_ops()).files,
+              testing::UnorderedElementsAre(canonical("main.yaml"), canonical("sets/base.yaml"),
+                                            canonical("broken.yaml")));
+}
+
 }  // namespace
 }  // namespace assay::cases

@@ -60,6 +60,9 @@ void add_run(CLI::App& app, RunOptions& options) {
       ->capture_default_str();
   app.add_flag("--validation", options.validation,
                "Turn the Khronos validation layer on; its messages fail a case");
+  app.add_flag(
+      "--watch", options.watch,
+      "Run again whenever a case file or a file of the shader folders is saved, and say what changed");
   add_benchmark_flag(app, options.benchmark_console);
   app.add_flag("-v,--verbose", options.verbose, "A line for every case, every failure in full");
 }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,6 +50,7 @@ struct RunOptions {
   std::filesystem::path dump;
   double budget_s = 1;
   bool validation = false;
+  bool watch = false;
   bool verbose = false;
   bool benchmark_console = false;
 };
@@ -101,8 +103,8 @@ std::function<int()> parse(int argc, char** argv, const Context& context);
 LoadResult load_and_complain(const CaseOptions& options, const Registry& registry);
 
 /// Prints the summary of a run, then, when asked, its times in Google Benchmark's own words.
-void print_summary(Console& console, const RunReport& report, const std::filesystem::path& folder,
-                   bool benchmark_console);
+void print_summary(std::ostream& out, Console& console, const RunReport& report,
+                   const std::filesystem::path& folder, bool benchmark_console);
 
 /// What the terminal and NO_COLOR (no-color.org) allow.
 ConsoleOptions console_options(bool verbose);

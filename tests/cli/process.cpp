@@ -64,8 +64,8 @@ Outcome assay(std::vector<std::string> arguments,
   return run({.words = std::move(arguments), .environment = std::move(environment)});
 }
 
-int start(const Command& command) {
-  return spawn(command, "/dev/null", "/dev/null");
+int start(const Command& command, const std::string& out, const std::string& err) {
+  return spawn(command, out, err);
 }
 
 TemporaryFolder::TemporaryFolder() {

@@ -29,8 +29,9 @@ Outcome run(const Command& command);
 Outcome assay(std::vector<std::string> arguments,
               std::vector<std::pair<std::string, std::string>> environment = {});
 
-/// Starts without waiting, output discarded. Returns the process id.
-int start(const Command& command);
+/// Starts without waiting, its output goes to files or is discarded. Returns the process id. Ends it after a
+/// minute.
+int start(const Command& command, const std::string& out = "/dev/null", const std::string& err = "/dev/null");
 
 /// A new empty folder, removed at the end.
 class TemporaryFolder {
