@@ -6,6 +6,7 @@
 #include "ops/common/relayout.h"
 #include "ops/common/reorder.h"
 
+#include <bit>
 #include <cmath>
 
 namespace assay::ops {
@@ -13,9 +14,9 @@ namespace {
 
 constexpr std::int64_t operations_of_requantisation = 4;  // -, *, *, +
 constexpr std::int64_t largest_tiled_factor = 2;          // larger ones are gathered byte by byte
-// Output quads that large devices compute at once: where there are no more, an invocation each is the
-// quickest.
-constexpr std::int64_t output_quads_at_once = 1 << 18;
+// Where there are no more output quads than these, tiles are split by four, or by two.
+constexpr std::int64_t few_output_quads = 1 << 13;
+constexpr std::int64_t some_output_quads = 1 << 16;
 
 bool requantises(const Params& params) {
   return params.qparams("x") != params.qparams("y");
@@ -65,17 +66,24 @@ struct Tiles {
   std::int64_t rows, columns, blocks;
 };
 
-Tiles tiles_of(const Dims& counted, const Dims& out) {
-  return {counted.n * counted.h, div_up(counted.w, 4), div_up(out.c, 4)};
-}
-
 std::int64_t count(const Tiles& tiles) {
   return tiles.rows * tiles.columns * tiles.blocks;
 }
 
-/// Whether an invocation computes one output quad, or all that come from one input quad.
-bool by_output(std::int64_t factor, const Dims& out) {
-  return factor > largest_tiled_factor || (factor == 2 && count(tiles_of(out, out)) <= output_quads_at_once);
+/// Into how many invocations the output of one input quad is split: 1, 2 (rows) or 4 (quads).
+std::int64_t split_of(const BuildContext& context, const Dims& out) {
+  if (context.params.integer("upscale_factor") != 2) return 1;
+  const std::int64_t quads = out.n * out.h * div_up(out.w, 4) * div_up(out.c, 4);
+  const std::int64_t fallback = quads <= few_output_quads ? 4 : quads <= some_output_quads ? 2 : 1;
+  return static_cast<std::int64_t>(
+      std::bit_floor(static_cast<std::uint64_t>(context.tuned("split", fallback))));
+}
+
+Tiles tiles_of(const Dims& in, const Dims& out, std::int64_t factor, std::int64_t split) {
+  const bool gathers = factor > largest_tiled_factor;
+  const Dims& rows = gathers || split > 1 ? out : in;
+  const Dims& columns = gathers || split > 2 ? out : in;
+  return {rows.n * rows.h, div_up(columns.w, 4), div_up(out.c, 4)};
 }
 
 PushConstants push_constants(const Params& params, const Dims& in, const Dims& out, const Tiles& tiles) {
@@ -96,7 +104,8 @@ Program fused(const BuildContext& context) {
   const std::int64_t factor = context.params.integer("upscale_factor");
   const Dims in = nchw(context.tensors[0].shape);
   const Dims out = nchw(context.tensors[1].shape);
-  const Tiles tiles = tiles_of(by_output(factor, out) ? out : in, out);
+  const std::int64_t split = split_of(context, out);
+  const Tiles tiles = tiles_of(in, out, factor, split);
   Dispatch dispatch;
   dispatch.label = "pixel_shuffle";
   dispatch.shader = "q8ta_pixel_shuffle.comp";
@@ -106,7 +115,7 @@ Program fused(const BuildContext& context) {
                         {SpecConstant::first_free + 1, layout_constant(context.forms[0])},
                         {SpecConstant::first_free + 2, layout_constant(context.forms[1])},
                         {SpecConstant::first_free + 3, requantises(context.params) ? 1u : 0u},
-                        {SpecConstant::first_free + 4, by_output(factor, out) ? 1u : 0u}};
+                        {SpecConstant::first_free + 4, static_cast<std::uint32_t>(split)}};
   dispatch.push = push_constants(context.params, in, out, tiles);
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1)};
   set_grid(dispatch, context, count(tiles));
@@ -175,7 +184,13 @@ Op q8ta_pixel_shuffle() {
       .work = work,
       .impls = {{.name = "fused",
                  .summary = "one dispatch: bytes shuffled in registers, requantised when the qparams differ",
-                 .tunables = {local_size_tunable()},
+                 .tunables = {local_size_tunable(),
+                              {.name = "split",
+                               .fallback = 0,
+                               .min = 1,
+                               .max = 4,
+                               .doc = "upscale_factor 2: invocations that share an input quad, 1, 2 or 4 "
+                                      "(3 is 2); by default chosen from the tensor's size"}},
                  .build = fused,
                  .excludes = excludes},
                 {.name = "unfused",

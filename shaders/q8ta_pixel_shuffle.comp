@@ -7,8 +7,8 @@
 //                   4C1W when the width is a multiple of 4
 //
 // A tile is what one invocation does, numbered so that neighbours write neighbouring words. r = 1 and 2: the
-// four pixels of one input quad, all the channels that make one output block, r*r whole output quads. Other
-// factors, and r = 2 where that many tiles would leave a device idle: one output quad.
+// four pixels of one input quad, all the channels that make one output block, r*r whole output quads; r = 2
+// may split them, where whole ones would leave a device idle. Other factors: one output quad.
 
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
@@ -19,7 +19,7 @@ layout(constant_id = 16) const uint upscale = 2u;
 layout(constant_id = 17) const uint x_layout = LAYOUT_4W4C;
 layout(constant_id = 18) const uint y_layout = LAYOUT_4W4C;
 layout(constant_id = 19) const bool requantises = true;
-layout(constant_id = 20) const bool tiles_are_output_quads = false;
+layout(constant_id = 20) const uint split = 1u;  // 1; of r = 2 also 2: one output row; 4: one output quad
 
 layout(push_constant) uniform Push {
   uint tiles;
@@ -129,29 +129,34 @@ void shuffle_tile_by_2(uint row, uint block, uint quad) {
   }
 }
 
-// The two words of output pixels that come from one input pixel, in the output row 2 * row + down.
-uvec2 pair_of_pixel(uint row, uint block, uint w, uint down) {
-  uvec4 halves = uvec4(0u);
-  for (uint lane = 0u; lane < 4u; ++lane) {
-    const uint channel = block * 4u + lane;
-    if (channel < push.y_channels) halves[lane] = (load_word(row, channel, w) >> (16u * down)) & 0xffffu;
-  }
-  const uint first = halves.x | (halves.y << 16);
-  const uint second = halves.z | (halves.w << 16);
-  const uvec2 even = uvec2(first, second) & 0x00ff00ffu;
-  const uvec2 odd = (uvec2(first, second) >> 8) & 0x00ff00ffu;
-  const uvec2 even_bytes = (even | (even >> 8)) & 0xffffu;
-  const uvec2 odd_bytes = (odd | (odd >> 8)) & 0xffffu;
-  return uvec2(even_bytes.x | (even_bytes.y << 16), odd_bytes.x | (odd_bytes.y << 16));
+// Bytes 0 and 2 of 2 words, for four pixels at once.
+uvec4 even_bytes(uvec4 first, uvec4 second) {
+  const uvec4 low = first & 0x00ff00ffu;
+  const uvec4 high = second & 0x00ff00ffu;
+  return ((low | (low >> 8)) & 0xffffu) | ((high | (high >> 8)) << 16);
 }
 
-void shuffle_quad_by_2(uint y_row, uint block, uint y_quad) {
-  const uint row = y_row / 2u;
-  const uint w = y_quad * 2u;
-  uvec4 words = uvec4(0u);
-  words.xy = pair_of_pixel(row, block, w, y_row % 2u);
-  if (w + 1u < push.x_extent.width) words.zw = pair_of_pixel(row, block, w + 1u, y_row % 2u);
-  store_quad(y_row, block, y_quad, requantise_words(words));
+// One row of a tile's output, or one quad of it. Every invocation that shares a tile reads all of it.
+void shuffle_part_by_2(uint y_row, uint block, uint column) {
+  const uint down = 16u * (y_row % 2u);
+  const uint quad = split == 4u ? column / 2u : column;
+  uvec4 halves[4];
+  for (uint lane = 0u; lane < 4u; ++lane) {
+    const uint channel = min(block * 4u + lane, push.y_channels - 1u);
+    halves[lane] = (load_quad(y_row / 2u, channel, quad) >> down) & 0xffffu;
+  }
+  const uvec4 first = halves[0] | (halves[1] << 16);
+  const uvec4 second = halves[2] | (halves[3] << 16);
+  const uvec4 even = even_bytes(first, second);
+  const uvec4 odd = even_bytes(first >> 8, second >> 8);
+  const uvec4 left = uvec4(even.x, odd.x, even.y, odd.y);
+  const uvec4 right = uvec4(even.z, odd.z, even.w, odd.w);
+  if (split == 4u) {
+    store_quad(y_row, block, column, requantise_words(column % 2u == 0u ? left : right));
+  } else {
+    store_quad(y_row, block, 2u * quad, requantise_words(left));
+    store_quad(y_row, block, 2u * quad + 1u, requantise_words(right));
+  }
 }
 
 uint gather_word(uint row, uint block, uint w) {
@@ -193,8 +198,8 @@ void main() {
   }
   if (upscale == 1u) {
     copy_quad(row, block, quad);
-  } else if (upscale == 2u && tiles_are_output_quads) {
-    shuffle_quad_by_2(row, block, quad);
+  } else if (upscale == 2u && split > 1u) {
+    shuffle_part_by_2(row, block, quad);
   } else if (upscale == 2u) {
     shuffle_tile_by_2(row, block, quad);
   } else {
