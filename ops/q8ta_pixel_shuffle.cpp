@@ -14,9 +14,8 @@ namespace {
 
 constexpr std::int64_t operations_of_requantisation = 4;  // -, *, *, +
 constexpr std::int64_t largest_tiled_factor = 2;          // larger ones are gathered byte by byte
-// Where there are no more output quads than these, tiles are split by four, or by two.
-constexpr std::int64_t few_output_quads = 1 << 13;
-constexpr std::int64_t some_output_quads = 1 << 16;
+// Where there are no more output quads than these, an invocation computes one of them, not a whole tile.
+constexpr std::int64_t few_output_quads = 1 << 14;
 
 bool requantises(const Params& params) {
   return params.qparams("x") != params.qparams("y");
@@ -74,7 +73,7 @@ std::int64_t count(const Tiles& tiles) {
 std::int64_t split_of(const BuildContext& context, const Dims& out) {
   if (context.params.integer("upscale_factor") != 2) return 1;
   const std::int64_t quads = out.n * out.h * div_up(out.w, 4) * div_up(out.c, 4);
-  const std::int64_t fallback = quads <= few_output_quads ? 4 : quads <= some_output_quads ? 2 : 1;
+  const std::int64_t fallback = quads <= few_output_quads ? 4 : 1;
   return static_cast<std::int64_t>(
       std::bit_floor(static_cast<std::uint64_t>(context.tuned("split", fallback))));
 }

@@ -7,7 +7,7 @@ namespace assay::ops {
 namespace {
 
 constexpr std::int64_t workgroups_to_fill_a_device = 1024;
-constexpr std::int64_t smallest_workgroup = 32;
+constexpr std::int64_t smallest_workgroup = 64;
 constexpr std::int64_t largest_workgroup = 256;
 
 constexpr std::array<const char*, 3> side_names{"local_x", "local_y", "local_z"};
