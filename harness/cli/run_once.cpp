@@ -234,8 +234,11 @@ class Run {
 RunDevices::RunDevices(const RunOptions& options) : instance_({.validation = options.validation}) {
   const std::vector<std::size_t> chosen = gpu::select_devices(instance_.devices(), options.devices);
   refuse_wrong_device(options, instance_, chosen);
-  for (const std::size_t index : chosen)
-    opened_.push_back({.index = index, .device = std::make_unique<gpu::Device>(instance_, index)});
+  for (const std::size_t index : chosen) {
+    Opened& opened = opened_.emplace_back();
+    opened.index = index;
+    opened.device = std::make_unique<gpu::Device>(instance_, index);
+  }
 }
 
 RunOutcome run_once(const RunOptions& options, const Context& context, std::unique_ptr<RunDevices>& devices,

@@ -111,9 +111,10 @@ std::string unchanged_line(std::size_t rows, const Record* only) {
   if (rows == 0) return "";
   if (rows == 1 && only->status != Status::Pass)
     return "no change: " + name_of_row(only->info) + " is " + std::string(name_of(only->status)) + '\n';
-  if (rows == 1)
-    return "no change: " + name_of_row(only->info) +
-           (has_time(*only) ? "  time same: " + time_of(*only->perf) : "") + '\n';
+  if (rows == 1) {
+    const std::string time = has_time(*only) ? "  time same: " + time_of(*only->perf) : "";
+    return "no change: " + name_of_row(only->info) + time + '\n';
+  }
   return "no change: " + std::to_string(rows) + " rows\n";
 }
 
