@@ -86,6 +86,7 @@ class GroupRun {
     group_ = planned;
     baselines_ = choose_baselines(planned, options_.baseline_impl);
     ended_.assign(planned.size(), Status::Missing);
+    running_.reset();
     std::vector<std::unique_ptr<Row>> timed;
     for (std::size_t i = 0; i < planned.size(); ++i) {
       if (lost()) {
@@ -125,7 +126,7 @@ class GroupRun {
     row->mode = planned.mode;
     row->record.info = row_info(planned, options_.names);
     take_messages();
-    listener_.begin(row->record.info);
+    begin(*row);
     if (const auto outcome = plan(*row)) {
       finish(*row, *outcome);
       return nullptr;
@@ -220,8 +221,10 @@ class GroupRun {
     std::stable_partition(rows.begin(), rows.end(),
                           [&](const auto& row) { return !baselines_[row->index].wanted; });
     std::vector<TimedCase> timed;
-    for (const auto& row : rows)
-      timed.push_back({row->one, row->experiment.get(), &row->outputs, baseline_among(rows, *row)});
+    for (const auto& row : rows) {
+      timed.push_back({row->one, row->experiment.get(), &row->outputs, baseline_among(rows, *row),
+                       [this, &row] { begin(*row); }});
+    }
     take_messages();
     const std::vector<Measurement> measurements = measure(timed, options_.sampling);
     // The rows of a group are timed together: nobody can tell whose program the messages are about.
@@ -259,6 +262,13 @@ class GroupRun {
       lost_because_ = fmt::format("the device was lost by {}", row.record.info.id);
     listener_.record(row.record);
     row.experiment.reset();
+  }
+
+  /// Rows that are timed together take turns: the listener knows at any time whose program runs.
+  void begin(const Row& row) {
+    if (running_ == row.index) return;
+    running_ = row.index;
+    listener_.begin(row.record.info);
   }
 
   /// Where in `rows` the baseline of `row` stands, if it is timed.
@@ -336,8 +346,9 @@ class GroupRun {
   const DeviceRunOptions& options_;
   RunListener& listener_;
   PlannedGroup group_;
-  std::vector<Baseline> baselines_;  ///< of each row
-  std::vector<Status> ended_;        ///< of each row; MISSING until it has ended
+  std::vector<Baseline> baselines_;     ///< of each row
+  std::vector<Status> ended_;           ///< of each row; MISSING until it has ended
+  std::optional<std::size_t> running_;  ///< index of the row that began last
   std::optional<DataSet> data_;
   std::int64_t messages_before_ = 0;
   std::string lost_because_;

@@ -24,7 +24,10 @@ class GpuSource : public SampleSource {
  public:
   explicit GpuSource(const TimedCase& timed) : timed_(timed) {}
 
-  void open_block() override { workspace_.emplace(timed_.experiment->fresh_workspace(Poison::B)); }
+  void open_block() override {
+    if (timed_.begins) timed_.begins();
+    workspace_.emplace(timed_.experiment->fresh_workspace(Poison::B));
+  }
 
   double time_batch(int warm, int batch) override { return time({.warm = warm, .batch = batch}); }
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,7 @@ struct TimedCase {
   Experiment* experiment = nullptr;                 ///< built with guard 0
   const std::vector<HostTensor>* judged = nullptr;  ///< the outputs that the reference accepted
   std::optional<std::size_t> baseline;              ///< index of the case that it is compared with
+  std::function<void()> begins;                     ///< told before each of its blocks; may be empty
 };
 
 /// What sampling one case gave.

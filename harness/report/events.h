@@ -10,7 +10,8 @@ namespace assay {
 ///
 /// Order: run, plan, then begin and record for each case, end. A resumed run tells run again, and plan for
 /// the cases that are left. A case is known by its id and mode: one of mode both is planned, begun and
-/// recorded once for each.
+/// recorded once for each. Rows that are timed together take turns: begin is told again for the one whose
+/// turn it is, so that at any time the row that began last is the one that runs.
 class RunListener {
  public:
   virtual ~RunListener() = default;
@@ -19,7 +20,7 @@ class RunListener {
   virtual void run(const RunInfo& info) = 0;
   /// The cases that shall be run, all of them, in the order that reports list them.
   virtual void plan(std::span<const CaseInfo> cases) = 0;
-  /// This case is about to run: if nothing more is heard, it is to blame.
+  /// This case is about to run, or goes on: if nothing more is heard, it is to blame, and no other.
   virtual void begin(const CaseInfo& info) = 0;
   /// This case has ended.
   virtual void record(const Record& record) = 0;

@@ -70,9 +70,10 @@ class ReportBuilder final : public RunListener {
   /// Notes that the journal's last line was cut off.
   void cut_off() { cut_off_ = true; }
 
-  /// The report as it would be if the run ended now: a case that was begun and not recorded is a CRASH ("the
-  /// run ended while this case was running"), one that was planned and never begun is MISSING ("not
-  /// reached: the run ended before it"). Of several records of one case the newest counts.
+  /// The report as it would be if the run ended now: the case that was begun last is a CRASH when it is not
+  /// recorded ("the run ended while this case was running"); one that was begun before it and waits for its
+  /// next turn is MISSING, and so is one that was planned and never begun ("not reached: the run ended before
+  /// it"). Of several records of one case the newest counts.
   RunReport report() const;
   /// Whether the run's circumstances are known yet.
   bool has_run() const { return run_.has_value(); }
@@ -91,6 +92,7 @@ class ReportBuilder final : public RunListener {
   std::optional<RunInfo> run_;
   std::vector<Entry> entries_;
   std::map<std::pair<std::string, std::string>, std::size_t> index_;  ///< (id, mode) -> entry
+  std::optional<std::size_t> running_;                                ///< the entry that was begun last
   bool ended_ = false;
   bool cut_off_ = false;
 };

@@ -139,6 +139,39 @@ TEST(Journal, KeepsWhatWasRecordedBeforeAKill) {
   EXPECT_EQ(report.records[2].reason, "not reached: the run ended before it");
 }
 
+TEST(Journal, BlamesAKillOnTheRowWhoseTurnItWas) {
+  const std::vector<CaseInfo> rows = {test::sample_case("a", "perf"), test::sample_case("b", "perf"),
+                                      test::sample_case("c", "perf")};
+  // a and b are judged, then timed in turn; c is never reached. Each line may be the last one.
+  const std::vector<std::size_t> turns = {0, 1, 0, 1, 0, 1};
+  for (std::size_t last = 0; last < turns.size(); ++last) {
+    ReportBuilder builder;
+    builder.run(test::sample_run());
+    builder.plan(rows);
+    for (std::size_t i = 0; i <= last; ++i) builder.begin(rows[turns[i]]);
+    const RunReport report = builder.report();
+    for (std::size_t row = 0; row < 3; ++row)
+      EXPECT_EQ(report.records[row].status, row == turns[last] ? Status::Crash : Status::Missing) << last;
+    if (last > 0) {
+      EXPECT_EQ(report.records[1 - turns[last]].reason,
+                "not finished: the run ended while another case of its group was running");
+    }
+    EXPECT_EQ(report.records[2].reason, "not reached: the run ended before it");
+  }
+}
+
+TEST(Journal, BlamesNobodyBetweenTheRecordsOfRowsThatWereTimedTogether) {
+  ReportBuilder builder;
+  builder.run(test::sample_run());
+  const std::vector<Record> records = {test::timed("a", "fused", 1), test::timed("b", "fused", 1)};
+  builder.plan(infos_of(records));
+  builder.begin(records[0].info);
+  builder.begin(records[1].info);
+  builder.record(records[1]);
+  EXPECT_EQ(builder.report().records[0].status, Status::Missing);
+  EXPECT_EQ(builder.report().records[1].status, Status::Pass);
+}
+
 TEST(Journal, IsReadableWhereverItIsCutOff) {
   const test::ScratchFolder folder;
   const std::filesystem::path path = folder / "journal.jsonl";

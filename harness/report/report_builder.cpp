@@ -23,6 +23,7 @@ class ReportBuilder::Store final : public RunListener {
     Entry& entry = builder_.entry(info);
     entry.begun = true;
     entry.record.reset();
+    builder_.running_ = static_cast<std::size_t>(&entry - builder_.entries_.data());
     builder_.ended_ = false;
   }
 
@@ -39,12 +40,13 @@ class ReportBuilder::Store final : public RunListener {
 
 namespace {
 
-Record unfinished(const CaseInfo& info, bool begun) {
+Record unfinished(const CaseInfo& info, bool begun, bool running) {
   Record record;
   record.info = info;
-  record.status = begun ? Status::Crash : Status::Missing;
-  record.reason =
-      begun ? "the run ended while this case was running" : "not reached: the run ended before it";
+  record.status = running ? Status::Crash : Status::Missing;
+  record.reason = running ? "the run ended while this case was running"
+                  : begun ? "not finished: the run ended while another case of its group was running"
+                          : "not reached: the run ended before it";
   return record;
 }
 
@@ -84,9 +86,11 @@ RunReport ReportBuilder::report() const {
   report.cut_off = cut_off_;
   report.records.reserve(entries_.size());
   for (const bool planned : {true, false}) {
-    for (const Entry& entry : entries_) {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const Entry& entry = entries_[i];
       if (entry.planned != planned) continue;
-      report.records.push_back(entry.record ? *entry.record : unfinished(entry.info, entry.begun));
+      report.records.push_back(entry.record ? *entry.record
+                                            : unfinished(entry.info, entry.begun, running_ == i));
     }
   }
   return report;

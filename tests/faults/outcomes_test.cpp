@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 
 // How rows end that do not simply pass or fail, and what a record holds of them.
 
@@ -206,8 +207,25 @@ TEST(Outcome, AWrongImplDoesNotTakeItsGroupWithIt) {
   // Accuracy rows first; those that are timed end together, after the others of the group.
   EXPECT_THAT(statuses(heard), ElementsAre(Status::Fail, Status::Fail, Status::Pass, Status::Pass,  // accu
                                            Status::Fail, Status::Fail, Status::Fail, Status::Pass));
-  EXPECT_EQ(heard.begun.size(), 8U);
+  EXPECT_EQ(std::set<std::string>(heard.begun.begin(), heard.begun.end()).size(), 4U);
   EXPECT_TRUE(heard.records.back().perf.has_value());
+}
+
+TEST(TimedTogether, WhoseTurnItIsIsTold) {
+  Op op = matmul();
+  op.impls.push_back({.name = "again", .build = op.find_impl("correct")->build});
+  const std::vector<Case> group = {fault_case(op, "correct", matmul_params(4, 33, 9)),
+                                   fault_case(op, "again", matmul_params(4, 33, 9))};
+  const Heard heard = Bench::shared().run(group, {.mode = Mode::Perf});
+  ASSERT_THAT(statuses(heard), ElementsAre(Status::Pass, Status::Pass));
+  EXPECT_GT(heard.begun.size(), 6U) << "five blocks of each, in turn";
+  EXPECT_LE(heard.begun.size(), 2U + 2U * 26U) << "at most once a block";
+  for (std::size_t i = 1; i < heard.begun.size(); ++i) EXPECT_NE(heard.begun[i - 1], heard.begun[i]) << i;
+}
+
+TEST(TimedTogether, ARowThatIsTimedAloneBeginsOnce) {
+  const Heard heard = Bench::shared().run({matmul_case("correct")}, {.mode = Mode::Perf});
+  EXPECT_EQ(heard.begun.size(), 1U);
 }
 
 TEST(BaselineImpl, EveryOtherImplOfAGroupIsHeldAgainstIt) {
