@@ -20,9 +20,9 @@ DeviceInfo device_with(std::uint32_t subgroup, std::uint32_t most) {
   return device;
 }
 
-TEST(LocalSize, GrowsWithTheTensorFromOneSubgroupTo256) {
+TEST(LocalSize, GrowsWithTheTensorFrom64To256) {
   const DeviceInfo device = device_with(32, 1024);
-  EXPECT_EQ(default_local_size(1, device), 32u);
+  EXPECT_EQ(default_local_size(1, device), 64u);
   EXPECT_EQ(default_local_size(1 << 16, device), 64u);
   EXPECT_EQ(default_local_size((1 << 17) + 5000, device), 128u);
   EXPECT_EQ(default_local_size(1 << 24, device), 256u);
@@ -101,8 +101,8 @@ Dispatch texture_dispatch(const std::map<std::string, std::int64_t>& tune, Sides
 
 TEST(TextureGrid, CoversTheExtentWithWorkgroupsOfTheChosenSides) {
   const Dispatch dispatch = texture_dispatch({}, {100, 50, 3});
-  EXPECT_THAT(dispatch.local_size, ElementsAre(25, 1, 1));
-  EXPECT_THAT(dispatch.workgroups, ElementsAre(4, 50, 3));
+  EXPECT_THAT(dispatch.local_size, ElementsAre(25, 2, 1));
+  EXPECT_THAT(dispatch.workgroups, ElementsAre(4, 25, 3));
 }
 
 TEST(TextureGrid, TakesTheTunedSidesAndTheTunedNumberOfInvocations) {
