@@ -54,7 +54,8 @@ void add_run(CLI::App& app, RunOptions& options) {
   app.add_option("--baseline-impl", options.baseline_impl,
                  "Compare the time of every other impl with that of this one")
       ->excludes(versus);
-  app.add_option("--dump", options.dump, "Folder for the tensors of every accuracy case as .npy");
+  app.add_option("--dump", options.dump,
+                 "Folder for the tensors of every row as .npy, and the SPIR-V of its dispatches as text");
   app.add_option("--budget", options.budget_s, "Seconds of sampling a performance row may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -71,6 +71,12 @@ std::vector<std::string> names_of(std::span<const TensorSpec> tensors) {
   return names;
 }
 
+/// A debugger that is attached gets a capture of the row's runs.
+Assessment captured_assessment(Experiment& experiment, const Case& one, const DataSet& data) {
+  const gpu::DebuggerCapture capture;
+  return assess(experiment, one, data);
+}
+
 class GroupRun {
  public:
   GroupRun(gpu::Device& device, gpu::ShaderLibrary& shaders, const Expectations& expectations,
@@ -180,14 +186,19 @@ class GroupRun {
 
   void judge_row(Row& row) {
     const DataSet& data = data_for(*row.one);
+    if (options_.dump) dump_program(dump_folder(row), *row.program, shaders_of(row));
     Experiment experiment(device_, shaders_of(row), *row.one, *row.program, data.inputs, row.guard);
-    const Assessment assessment = assess(experiment, *row.one, data);
+    const Assessment assessment = captured_assessment(experiment, *row.one, data);
     experiment.release();
-    if (options_.dump) dump_tensors(*options_.dump, *row.one, data, assessment);
+    if (options_.dump) dump_tensors(dump_folder(row), *row.one, data, assessment);
     row.record.status = assessment.status;
     row.record.reason = assessment.reason;
     row.record.accuracy = assessment.result;
     if (row.mode == Mode::Perf && assessment.status == Status::Pass) prepare_timing(row, data);
+  }
+
+  std::filesystem::path dump_folder(const Row& row) const {
+    return assay::dump_folder(*options_.dump, row.record.info.id);
   }
 
   /// What is timed has no guards, hence other code: its answer must be right too. It is that answer, bit

@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
+#include <set>
 
 namespace assay {
 namespace {
@@ -32,9 +34,9 @@ struct Answer {
 TEST(Dump, WritesEveryTensorWhereNumpyFindsIt) {
   const testing::TemporaryFolder root;
   const Answer answer;
-  const std::filesystem::path folder =
-      dump_tensors(root.path() / "deep" / "er", answer.one, answer.data, answer.assessment);
-  EXPECT_EQ(folder, root.path() / "deep" / "er" / "flip_small_plain");
+  const std::filesystem::path folder = dump_folder(root.path() / "deep" / "er", answer.one.id);
+  EXPECT_EQ(folder, root.path() / "deep" / "er" / "flip-small-plain");
+  dump_tensors(folder, answer.one, answer.data, answer.assessment);
   EXPECT_EQ(hash_of(read_npy(folder / "x.npy")), hash_of(answer.data.inputs[0]));
   EXPECT_EQ(hash_of(read_npy(folder / "y.got.npy")), hash_of(answer.assessment.outputs[0]));
   EXPECT_EQ(hash_of(read_npy(folder / "y.expected.npy")), hash_of(answer.data.expected[0].values));
@@ -51,7 +53,8 @@ TEST(Dump, WritesOverAnOlderDump) {
   Answer answer;
   dump_tensors(root.path(), answer.one, answer.data, answer.assessment);
   answer.assessment.outputs[0].as<std::int8_t>()[0] = 99;
-  const std::filesystem::path folder = dump_tensors(root.path(), answer.one, answer.data, answer.assessment);
+  const std::filesystem::path& folder = root.path();
+  dump_tensors(folder, answer.one, answer.data, answer.assessment);
   EXPECT_EQ(read_npy(folder / "y.got.npy").at(0), 99);
 }
 
@@ -59,15 +62,54 @@ TEST(Dump, AFolderThatCannotBeMadeIsAnErrorOfTheInfrastructure) {
   const testing::TemporaryFolder root;
   const std::filesystem::path file = root.path() / "file";
   std::ofstream(file) << "not a folder";
-  const Answer answer;
   try {
-    dump_tensors(file, answer.one, answer.data, answer.assessment);
+    dump_folder(file, "flip/small/plain");
     FAIL() << "a file was taken for a folder";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::Infrastructure);
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("dumping tensors: creating '" + file.string()));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("dumping a case: creating '" + file.string()));
     EXPECT_THAT(error.what(), ::testing::HasSubstr("Not a directory"));
   }
+}
+
+TEST(Dump, NoTwoIdsShareAFolder) {
+  const testing::TemporaryFolder root;
+  const std::set<std::filesystem::path> folders = {
+      dump_folder(root.path(), "a/b_c"), dump_folder(root.path(), "a_b/c"), dump_folder(root.path(), "a/b/c"),
+      dump_folder(root.path(), "a_b_c"), dump_folder(root.path(), "a/b/c/versus")};
+  EXPECT_EQ(folders.size(), 5U);
+  for (const std::filesystem::path& folder : folders) EXPECT_EQ(folder.parent_path(), root.path());
+}
+
+TEST(Dump, TellsWhatEachDispatchRuns) {
+  const testing::TemporaryFolder root;
+  std::ofstream(root.path() / "tiny.comp")
+      << "#version 450\nlayout(binding = 0) buffer Y { uint y[]; };\nvoid main() { y[0] = FIVE; }\n";
+  gpu::ShaderLibrary shaders({.directories = {root.path()}, .cache_directory = {}});
+  Dispatch dispatch{.label = "the/first one", .shader = "tiny.comp", .defines = {{"FIVE", "5u"}}};
+  dispatch.workgroups = {3, 2, 1};
+  dispatch.constants = {{.id = 16, .value = 7}};
+  dispatch.push.add(std::int64_t{255});
+  Dispatch setup{.label = "second", .shader = "tiny.comp", .defines = {{"FIVE", "6u"}}};
+  setup.role = DispatchRole::Setup;
+  dump_program(root.path(), {.dispatches = {dispatch, setup}}, shaders);
+
+  const auto text_of = [&](const std::string& name) {
+    std::ifstream file(root.path() / name);
+    return std::string{std::istreambuf_iterator<char>(file), {}};
+  };
+  EXPECT_THAT(text_of("0.the-first-one.spvasm"),
+              ::testing::StartsWith("; the/first one (op)\n"
+                                    "; shader tiny.comp\n"
+                                    "; #define FIVE 5u\n"
+                                    "; 3 x 2 x 1 workgroups of 64 x 1 x 1 invocations\n"
+                                    "; constant_id 16 = 7\n"
+                                    "; push constant word 0 = 0x000000ff\n"
+                                    "; SPIR-V "));
+  EXPECT_THAT(text_of("0.the-first-one.spvasm"), ::testing::ContainsRegex("EntryPoint.*main"));
+  EXPECT_THAT(text_of("0.the-first-one.spvasm"), ::testing::ContainsRegex("Constant +5"));
+  EXPECT_THAT(text_of("1.second.spvasm"), ::testing::StartsWith("; second (setup)\n"));
+  EXPECT_THAT(text_of("1.second.spvasm"), ::testing::ContainsRegex("Constant +6"));
 }
 
 }  // namespace

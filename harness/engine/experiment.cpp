@@ -70,6 +70,7 @@ Experiment::Experiment(gpu::Device& device, gpu::ShaderLibrary& shaders, const C
       executable_(device, shaders, program, physical_, guard) {
   std::size_t next_input = 0;
   for (const TensorSpec& spec : one.tensors) input_of_.push_back(spec.is_input() ? next_input++ : 0);
+  executable_.set_label(one.id);
 }
 
 std::vector<std::byte> Experiment::image(std::size_t tensor, Poison padding, Poison outputs) const {

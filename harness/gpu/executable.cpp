@@ -31,6 +31,7 @@ struct Executable::State {
   BindingsCache bindings;
   double compile_ms = 0;
   std::string spirv_hash;
+  std::string label = "program";
 };
 
 void Executable::State::build(ShaderLibrary& shaders, std::span<const Physical> tensors) {
@@ -112,12 +113,16 @@ std::string Executable::spirv_hash() const {
   return state_->spirv_hash;
 }
 
+void Executable::set_label(std::string label) {
+  state_->label = std::move(label);
+}
+
 void Executable::run(Workspace& workspace, std::string_view label, double timeout_s) {
   state_->run(workspace, Part::All, label, timeout_s);
 }
 
 void Executable::setup(Workspace& workspace, double timeout_s) {
-  state_->run(workspace, Part::Setup, "setup", timeout_s);
+  state_->run(workspace, Part::Setup, state_->label + ": setup", timeout_s);
 }
 
 Timing Executable::time(Workspace& workspace, const TimedRun& run, double timeout_s) {
@@ -127,7 +132,8 @@ Timing Executable::time(Workspace& workspace, const TimedRun& run, double timeou
   if (Stamps::available(device)) {
     stamps.emplace(device, 2);
   }
-  Submission submission(device, fmt::format("timing a batch of {}", run.batch), "timed batch");
+  Submission submission(device, fmt::format("timing a batch of {} of {}", run.batch, state_->label),
+                        state_->label + ": timed batch");
   const VkCommandBuffer commands = submission.commands();
   if (stamps) {
     stamps->reset(commands);
@@ -159,7 +165,7 @@ std::vector<double> Executable::dispatch_ns(Workspace& workspace, double timeout
     return {};
   }
   Stamps stamps(device, static_cast<std::uint32_t>(state_->timed_dispatches()) + 1);
-  Submission submission(device, "timing each dispatch", "stamped pass");
+  Submission submission(device, "timing each dispatch of " + state_->label, state_->label + ": stamped pass");
   const VkCommandBuffer commands = submission.commands();
   stamps.reset(commands);
   barrier(device.table, commands, Scope::Anything, Scope::Compute);

@@ -147,6 +147,23 @@ class ShaderLibrary {
   std::unique_ptr<State> state_;
 };
 
+/// SPIR-V as text, an instruction a line, names of the source included.
+std::string disassemble(std::span<const std::uint32_t> words);
+
+/// One capture of RenderDoc, from its making to its end, of all that is submitted between; nothing when
+/// RenderDoc is not attached to the process. A command line without a window has no frames of its own:
+/// without this RenderDoc would see none.
+class DebuggerCapture {
+ public:
+  DebuggerCapture();
+  ~DebuggerCapture();
+  DebuggerCapture(const DebuggerCapture&) = delete;
+  DebuggerCapture& operator=(const DebuggerCapture&) = delete;
+
+ private:
+  bool started_ = false;
+};
+
 /// Why this program cannot run on this device, with the number asked for and the device's limit
 /// (UNSUPPORTED's reason), or nothing: features, workgroup sizes and counts, shared memory,
 /// push constants, buffer ranges (guards included), texture formats and extents, number of bindings. `names`
@@ -214,6 +231,9 @@ class Executable {
   const Program& program() const;
   double compile_ms() const;       ///< GLSL to pipeline, all dispatches
   std::string spirv_hash() const;  ///< of the SPIR-V of all dispatches, in order
+
+  /// What setup, timed batches and stamped passes are called in debuggers, messages included: the case's id.
+  void set_label(std::string label);
 
   /// Runs everything once, setup dispatches included, and waits. `label` names the submission in debuggers.
   /// Throws Timeout, DeviceLost.

@@ -213,7 +213,7 @@ TEST(Run, DumpsTensors) {
   const Outcome outcome = assay({"run", folder.write("c.yaml", shuffle_cases), "--filter",
                                  "*1x16x4x4/4W4C.4W4C*", "--dump", folder / "dump", "--out", folder / "out"});
   EXPECT_EQ(outcome.exit_code, 0);
-  for (const char* name : {"x.npy", "y.got.npy", "y.expected.npy", "y.error.npy"}) {
+  for (const char* name : {"x.npy", "y.got.npy", "y.expected.npy", "y.error.npy", "0.pixel_shuffle.spvasm"}) {
     EXPECT_TRUE(std::filesystem::exists(device_folder(folder / "dump") / name)) << name;
   }
 }

@@ -358,7 +358,7 @@ TEST(DumpOption, WritesTheTensorsOfAFailure) {
   const Heard heard = Bench::shared().run({quantize_case("truncation")}, {.mode = Mode::Accu, .dump = root});
   ASSERT_EQ(heard.records.size(), 1U);
   const AccuracyResult& accuracy = *heard.records[0].accuracy;
-  const std::filesystem::path folder = root / "quantize_affine_fault_truncation";
+  const std::filesystem::path folder = root / "quantize_affine-fault-truncation";
   const HostTensor got = read_npy(folder / "q.got.npy");
   const HostTensor expected = read_npy(folder / "q.expected.npy");
   std::int64_t mismatches = 0;
