@@ -94,7 +94,7 @@ PushConstants push_constants(const Params& params, const Dims& in, const Dims& o
   add(push, divider(tiles.blocks));
   push.add(in.w).add(div_up(in.c, 4)).add(out.w).add(div_up(out.c, 4)).add(out.c);
   push.add(std::int64_t{x.zero_point}).add(x.scale);
-  push.add(1.0f / y.scale).add(static_cast<float>(y.zero_point));
+  push.add(1.0f / y.scale).add(std::int64_t{y.zero_point});
   push.add(static_cast<float>(-128 - y.zero_point)).add(static_cast<float>(127 - y.zero_point));
   return push;
 }
@@ -109,7 +109,8 @@ Program fused(const BuildContext& context) {
   dispatch.label = "pixel_shuffle";
   dispatch.shader = "q8ta_pixel_shuffle.comp";
   dispatch.defines = {{"X_QUADS", has_quads(context.forms[0], in) ? "1" : "0"},
-                      {"Y_QUADS", has_quads(context.forms[1], out) ? "1" : "0"}};
+                      {"Y_QUADS", has_quads(context.forms[1], out) ? "1" : "0"},
+                      {"ROUNDS_TO_EVEN", context.device.has(Feature::RoundsToEven32) ? "1" : "0"}};
   dispatch.constants = {{SpecConstant::first_free, static_cast<std::uint32_t>(factor)},
                         {SpecConstant::first_free + 1, layout_constant(context.forms[0])},
                         {SpecConstant::first_free + 2, layout_constant(context.forms[1])},

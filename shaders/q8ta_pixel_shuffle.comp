@@ -5,6 +5,7 @@
 //
 // X_QUADS, Y_QUADS  the words of four pixels, 4*i to 4*i + 3, lie together and aligned: always in 4W4C, in
 //                   4C1W when the width is a multiple of 4
+// ROUNDS_TO_EVEN    see common/rounding.glslh
 //
 // A tile is what one invocation does, numbered so that neighbours write neighbouring words. r = 1 and 2: the
 // four pixels of one input quad, all the channels that make one output block, r*r whole output quads; r = 2
@@ -14,6 +15,7 @@
 #include "common/indexing.glslh"
 #include "common/int8x4.glslh"
 #include "common/quantise.glslh"
+#include "common/rounding.glslh"
 
 layout(constant_id = 16) const uint upscale = 2u;
 layout(constant_id = 17) const uint x_layout = LAYOUT_4W4C;
@@ -32,7 +34,7 @@ layout(push_constant) uniform Push {
   int x_zero_point;
   float x_scale;
   float y_inverse_scale;
-  float y_zero_point;
+  int y_zero_point;
   float low, high;  // of an output value less the zero point
 } push;
 
@@ -94,12 +96,12 @@ void store_quad(uint row, uint block, uint quad, uvec4 words) {
 // host knows that neither product is a NaN.
 uint requantise(uint word) {
   const vec4 integers = signed_bytes_less(word, ivec4(push.x_zero_point));
-  vec4 rounded;
+  vec4 clamped;  // at integers, so before rounding as well as after
   for (uint i = 0u; i < 4u; ++i) {
     const float scaled = product(product(integers[i], push.x_scale), push.y_inverse_scale);
-    rounded[i] = min(max(roundEven(scaled), push.low), push.high);
+    clamped[i] = min(max(scaled, push.low), push.high);
   }
-  return pack_integers(rounded, push.y_zero_point);
+  return pack_rounded(clamped, push.y_zero_point);
 }
 
 uvec4 requantise_words(uvec4 words) {

@@ -23,6 +23,7 @@ enum class Feature : std::uint8_t {
   SubgroupArithmetic,
   SubgroupShuffle,
   SubgroupSizeControl,
+  RoundsToEven32,  ///< a shader may demand that float32 results are rounded to nearest even
   CooperativeMatrixKhr,
   CooperativeMatrixNv,
 };

@@ -68,6 +68,9 @@ void FeatureChain::keep_what_kernels_need() {
   storage8_.storagePushConstant8 = VK_FALSE;
   cooperative_khr_.cooperativeMatrixRobustBufferAccess = VK_FALSE;
   cooperative_nv_.cooperativeMatrixRobustBufferAccess = VK_FALSE;
+  if (facts_.has(VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME)) {
+    extensions_.push_back(VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME);
+  }
   // macOS and iOS drivers: the specification demands that it is enabled where it is listed.
   if (facts_.has("VK_KHR_portability_subset")) {
     extensions_.push_back("VK_KHR_portability_subset");
@@ -89,10 +92,23 @@ std::vector<Feature> FeatureChain::features() const {
   add(core_.features.shaderInt64, Feature::Int64);
   add(dot_product_.shaderIntegerDotProduct, Feature::DotProduct);
   add_subgroup_features(found);
+  add(rounds_to_even(), Feature::RoundsToEven32);
   add(subgroup_size_.subgroupSizeControl, Feature::SubgroupSizeControl);
   add(cooperative_khr_.cooperativeMatrix, Feature::CooperativeMatrixKhr);
   add(cooperative_nv_.cooperativeMatrix, Feature::CooperativeMatrixNv);
   return found;
+}
+
+/// A property too; what it promises is had by an execution mode of the shader that asks for it.
+VkBool32 FeatureChain::rounds_to_even() const {
+  if (!facts_.knows(VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME, VK_API_VERSION_1_2)) {
+    return VK_FALSE;
+  }
+  VkPhysicalDeviceFloatControlsProperties controls{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES};
+  VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &controls, {}};
+  vkGetPhysicalDeviceProperties2(facts_.handle, &properties);
+  return controls.shaderRoundingModeRTEFloat32;
 }
 
 /// Subgroup operations are properties, not features: there is nothing to enable.

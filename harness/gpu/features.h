@@ -53,6 +53,7 @@ class FeatureChain {
   template <class T>
   void ask(T& features, VkStructureType type, const char* extension, std::uint32_t core);
   void keep_what_kernels_need();
+  VkBool32 rounds_to_even() const;
   void add_subgroup_features(std::vector<Feature>& found) const;
 
   const DeviceFacts& facts_;
