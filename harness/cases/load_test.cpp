@@ -113,6 +113,20 @@ TEST(Load, KeepsExcludedPointsAsInvalid) {
   EXPECT_FALSE(cases[2].invalid.has_value());
 }
 
+TEST(Load, KeepsAFormThatCannotHoldItsTensorAsInvalid) {
+  const std::vector<Case> cases = load_good(R"(op: quantize_affine
+defaults: {shape: [2, 3, 8], block_size: [1, 1, 8]}
+cases:
+  - {name: slices, forms: {x: {each: [texture2d/WP, texture3d/CP]}}}
+  - {name: flat, shape: [3, 8], block_size: [1, 8], forms: {x: texture2d/WP}}
+)");
+  ASSERT_EQ(cases.size(), 3u);
+  EXPECT_EQ(cases[0].invalid,
+            "x: a tensor 2x3x8 as texture2d/WP needs 2 slices; a 2D texture has one: use texture3d");
+  EXPECT_FALSE(cases[1].invalid.has_value());
+  EXPECT_FALSE(cases[2].invalid.has_value());
+}
+
 TEST(Load, AppliesDefaultsUnlessACaseSaysOtherwise) {
   const std::vector<Case> cases = load_good(R"(op: quantize_affine
 defaults:

@@ -26,8 +26,17 @@ std::string cooperative_matrix(const DeviceInfo& device) {
   return text.empty() ? "no" : text;
 }
 
+/// How many texels a side, and which.
+std::string textures(const DeviceInfo& device, Storage storage, std::uint32_t limit) {
+  std::string texels;
+  for (const TextureSupport& one : device.textures) {
+    if (one.storage == storage) texels += fmt::format(" {}", texel_name(one.dtype));
+  }
+  return texels.empty() ? "no" : fmt::format("up to {}:{}", limit, texels);
+}
+
 void print(std::size_t index, const DeviceInfo& device) {
-  const std::array<std::pair<const char*, std::string>, 13> lines{{
+  const std::array<std::pair<const char*, std::string>, 15> lines{{
       {"type", device.type},
       {"driver", fmt::format("{} {}", device.driver_name, device.driver_info)},
       {"API", device.api_version},
@@ -39,6 +48,8 @@ void print(std::size_t index, const DeviceInfo& device) {
       {"fp16 arithmetic", yes_no(device.has(Feature::Float16))},
       {"int8 dot product", dot_product(device)},
       {"cooperative matrix", cooperative_matrix(device)},
+      {"3D textures", textures(device, Storage::Texture3D, device.max_image_3d)},
+      {"2D textures", textures(device, Storage::Texture2D, device.max_image_2d)},
       {"device memory",
        fmt::format("{:.1f} GiB", static_cast<double>(device.device_memory_bytes) / (1ULL << 30))},
       {"timestamps",

@@ -32,6 +32,15 @@ TEST(DeviceInfoTest, ADeviceHasTheFeaturesThatAreListed) {
   EXPECT_FALSE(device.has(Feature::Int16));
 }
 
+TEST(DeviceInfoTest, ATextureIsFoundByItsStorageAndDtype) {
+  DeviceInfo device;
+  EXPECT_EQ(device.texture(Storage::Texture3D, DType::I8), nullptr);
+  device.textures = {{Storage::Texture2D, DType::I8}, {Storage::Texture3D, DType::F16}};
+  EXPECT_EQ(device.texture(Storage::Texture3D, DType::I8), nullptr);
+  EXPECT_EQ(device.texture(Storage::Texture2D, DType::I8), &device.textures[0]);
+  EXPECT_EQ(device.texture(Storage::Texture3D, DType::F16), &device.textures[1]);
+}
+
 TEST(ExpectedTest, OutputClassesHaveTheirNames) {
   EXPECT_EQ(name_of(OutputClass::Exact), "exact");
   EXPECT_EQ(name_of(OutputClass::Banded), "banded");

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <stdexcept>
 
 namespace assay {
 namespace {
@@ -279,6 +280,22 @@ TEST(PhysicalTest, AnImpossibleShapeIsRefused) {
 TEST(PhysicalTest, TheLargestShapeDoesNotOverflow) {
   const Physical physical = buffer(Layout::P4W4C, {1LL << 20, 1, 1LL << 20, 1});
   EXPECT_EQ(physical.elements(), 1LL << 44);
+}
+
+TEST(FormTest, TexelsAreCalledWhatGlslCallsThem) {
+  EXPECT_EQ(texel_name(DType::F32), "rgba32f");
+  EXPECT_EQ(texel_name(DType::F16), "rgba16f");
+  EXPECT_EQ(texel_name(DType::I32), "rgba32i");
+  EXPECT_EQ(texel_name(DType::I16), "rgba16i");
+  EXPECT_EQ(texel_name(DType::I8), "rgba8i");
+  EXPECT_EQ(texel_name(DType::U8), "rgba8ui");
+  EXPECT_THROW(texel_name(DType::F64), std::out_of_range);
+}
+
+TEST(FormTest, WhatIsNoBufferIsATexture) {
+  EXPECT_FALSE(is_texture({Storage::Buffer, Layout::CP}));
+  EXPECT_TRUE(is_texture({Storage::Texture3D, Layout::CP}));
+  EXPECT_TRUE(is_texture({Storage::Texture2D, Layout::WP}));
 }
 
 }  // namespace

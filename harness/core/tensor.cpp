@@ -1,5 +1,6 @@
 #include "harness/core/tensor.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -51,6 +52,19 @@ void HostTensor::check(DType asked) const {
   if (asked == dtype_) return;
   throw std::logic_error("a tensor of dtype " + std::string(name_of(dtype_)) + " was read as " +
                          std::string(name_of(asked)));
+}
+
+bool same_bytes(const HostTensor& a, const HostTensor& b, std::int64_t first, std::int64_t last) {
+  const std::size_t size = size_of(a.dtype());
+  const std::size_t begin = static_cast<std::size_t>(first) * size;
+  const std::size_t end = static_cast<std::size_t>(last) * size;
+  return std::memcmp(a.bytes().data() + begin, b.bytes().data() + begin, end - begin) == 0;
+}
+
+bool same_bytes(std::span<const HostTensor> a, std::span<const HostTensor> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const HostTensor& x, const HostTensor& y) {
+    return x.dtype() == y.dtype() && x.shape() == y.shape() && same_bytes(x, y, 0, x.numel());
+  });
 }
 
 }  // namespace assay

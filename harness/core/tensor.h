@@ -47,4 +47,9 @@ class HostTensor {
   std::vector<std::byte> data_;
 };
 
+/// Whether the elements [first, last) of two tensors of one dtype hold the same bytes.
+bool same_bytes(const HostTensor& a, const HostTensor& b, std::int64_t first, std::int64_t last);
+/// Whether two lists of tensors are the same: dtypes, shapes and bytes.
+bool same_bytes(std::span<const HostTensor> a, std::span<const HostTensor> b);
+
 }  // namespace assay

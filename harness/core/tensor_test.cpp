@@ -61,5 +61,33 @@ TEST(HostTensorTest, AnImpossibleShapeIsRefused) {
   EXPECT_THROW(HostTensor(DType::I8, {1LL << 41}), Error);
 }
 
+TEST(SameBytes, ComparesDtypesShapesAndEveryByte) {
+  std::vector<HostTensor> a;
+  a.emplace_back(DType::I16, Shape{2, 3});
+  a.emplace_back(DType::F32, Shape{1});
+  std::vector<HostTensor> b = a;
+  EXPECT_TRUE(same_bytes(a, b));
+  b[1].as<float>()[0] = -0.0F;
+  EXPECT_FALSE(same_bytes(a, b));
+  b[1] = HostTensor(DType::I32, {1});
+  EXPECT_FALSE(same_bytes(a, b));
+  b[1] = a[1];
+  b[0] = HostTensor(DType::I16, {3, 2});
+  EXPECT_FALSE(same_bytes(a, b));
+  b.pop_back();
+  EXPECT_FALSE(same_bytes(a, b));
+}
+
+TEST(SameBytes, OfARangeLooksAtNothingElse) {
+  HostTensor a(DType::I16, {5});
+  HostTensor b = a;
+  b.as<std::int16_t>()[1] = 256;
+  b.as<std::int16_t>()[4] = 1;
+  EXPECT_TRUE(same_bytes(a, b, 2, 4));
+  EXPECT_TRUE(same_bytes(a, b, 0, 1));
+  EXPECT_FALSE(same_bytes(a, b, 1, 2));
+  EXPECT_FALSE(same_bytes(a, b, 3, 5));
+}
+
 }  // namespace
 }  // namespace assay

@@ -10,30 +10,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 
 namespace assay {
 namespace {
 
-using Outputs = std::vector<HostTensor>;
-
 struct Finding {
   std::string metric;
   std::string reason;
 };
-
-bool same(const Outputs& a, const Outputs& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const HostTensor& x, const HostTensor& y) {
-    return std::equal(x.bytes().begin(), x.bytes().end(), y.bytes().begin(), y.bytes().end());
-  });
-}
-
-bool same_element(const HostTensor& a, const HostTensor& b, std::int64_t index) {
-  const std::size_t size = size_of(a.dtype());
-  const std::size_t offset = static_cast<std::size_t>(index) * size;
-  return std::memcmp(a.bytes().data() + offset, b.bytes().data() + offset, size) == 0;
-}
 
 std::string place(const TensorSpec& spec, std::int64_t index) {
   return fmt::format("{}[{}]", spec.name, fmt::join(coordinates(spec.shape, index), ", "));
@@ -72,7 +57,7 @@ class Investigation {
     a_ = experiment_.run(Poison::A, Poison::A);
     b_ = experiment_.run(Poison::B, Poison::B);
     note_trespasses();
-    if (!same(a_.outputs, b_.outputs)) explain_difference();
+    if (!same_bytes(a_.outputs, b_.outputs)) explain_difference();
     result_.gpu_ms = watch.ms();
     judge_values();
     if (findings_.empty()) try_trivial_answers();
@@ -99,10 +84,10 @@ class Investigation {
     for (std::size_t i = 0; i < specs_.size(); ++i) note_unwritten(i);
     if (has("unwritten")) return;
     const Observation again = experiment_.run(Poison::A, Poison::A);
-    if (!same(a_.outputs, again.outputs))
+    if (!same_bytes(a_.outputs, again.outputs))
       return note_difference("nondeterministic", "differs between two equal runs", again);
     const Observation old_content = experiment_.run(Poison::A, Poison::B);
-    if (!same(a_.outputs, old_content.outputs)) {
+    if (!same_bytes(a_.outputs, old_content.outputs)) {
       return note_difference("depends_on_old_output", "depends on what outputs or scratch held before",
                              old_content);
     }
@@ -115,7 +100,7 @@ class Investigation {
     const HostTensor& got_a = a_.outputs[output];
     const HostTensor& got_b = b_.outputs[output];
     const Count count = count_if(got_a.numel(), [&](std::int64_t i) {
-      return same_element(got_a, poison_a, i) && same_element(got_b, poison_b, i);
+      return same_bytes(got_a, poison_a, i, i + 1) && same_bytes(got_b, poison_b, i, i + 1);
     });
     if (count.bad == 0) return;
     note("unwritten", fmt::format("{} of {} elements of '{}' were never written, first {}", count.bad,
@@ -126,7 +111,7 @@ class Investigation {
     for (std::size_t i = 0; i < specs_.size(); ++i) {
       const HostTensor& x = a_.outputs[i];
       const HostTensor& y = other.outputs[i];
-      const Count count = count_if(x.numel(), [&](std::int64_t k) { return !same_element(x, y, k); });
+      const Count count = count_if(x.numel(), [&](std::int64_t k) { return !same_bytes(x, y, k, k + 1); });
       if (count.bad == 0) continue;
       note(metric,
            fmt::format("the answer {}: {} of {} elements, first {}: {} and {}", what, count.bad, x.numel(),

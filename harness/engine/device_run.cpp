@@ -87,8 +87,8 @@ class GroupRun {
         options_(options),
         listener_(listener) {}
 
-  /// False when the device was lost; `lost_because` says by whom.
-  bool run(const PlannedGroup& planned) {
+  /// Runs one group. After the device is lost, here or before, its rows are recorded as MISSING.
+  void run(const PlannedGroup& planned) {
     group_ = planned;
     baselines_ = choose_baselines(planned, options_.baseline_impl);
     ended_.assign(planned.size(), Status::Missing);
@@ -107,9 +107,11 @@ class GroupRun {
     } else {
       for (const auto& row : timed) finish(*row, {Status::Missing, "not timed: " + lost_because_});
     }
-    return !lost();
+    packed_.reset();
+    data_.reset();
   }
 
+ private:
   void record_missing(const PlannedRow& planned) {
     Record record;
     record.info = row_info(planned, options_.names);
@@ -121,7 +123,6 @@ class GroupRun {
 
   bool lost() const { return !lost_because_.empty(); }
 
- private:
   /// Takes a row as far as it goes alone: recorded, or (mode perf) judged right and ready to be timed.
   std::unique_ptr<Row> run_row(std::size_t index) {
     const PlannedRow& planned = group_[index];
@@ -187,7 +188,7 @@ class GroupRun {
   void judge_row(Row& row) {
     const DataSet& data = data_for(*row.one);
     if (options_.dump) dump_program(dump_folder(row), *row.program, shaders_of(row));
-    Experiment experiment(device_, shaders_of(row), *row.one, *row.program, data.inputs, row.guard);
+    Experiment experiment(device_, shaders_of(row), *row.one, *row.program, *packed_, row.guard);
     const Assessment assessment = captured_assessment(experiment, *row.one, data);
     experiment.release();
     if (options_.dump) dump_tensors(dump_folder(row), *row.one, data, assessment);
@@ -205,7 +206,7 @@ class GroupRun {
   /// by bit, which every block of samples is held against.
   void prepare_timing(Row& row, const DataSet& data) {
     row.experiment =
-        std::make_unique<Experiment>(device_, shaders_of(row), *row.one, *row.program, data.inputs, 0U);
+        std::make_unique<Experiment>(device_, shaders_of(row), *row.one, *row.program, *packed_, 0U);
     Observation seen = row.experiment->run(Poison::B, Poison::A);
     row.experiment->release();
     for (std::size_t i = 0; i < seen.outputs.size(); ++i) {
@@ -223,7 +224,10 @@ class GroupRun {
 
   /// The group's inputs and expected outputs, made when the first row needs them.
   const DataSet& data_for(const Case& one) {
-    if (!data_) data_ = make_data_set(one);
+    if (!data_) {
+      data_ = make_data_set(one);
+      packed_.emplace(data_->inputs);
+    }
     return *data_;
   }
 
@@ -361,11 +365,9 @@ class GroupRun {
   std::vector<Status> ended_;           ///< of each row; MISSING until it has ended
   std::optional<std::size_t> running_;  ///< index of the row that began last
   std::optional<DataSet> data_;
+  std::optional<PackedInputs> packed_;  ///< of data_
   std::int64_t messages_before_ = 0;
   std::string lost_because_;
-
- public:
-  void forget_data() { data_.reset(); }
 };
 
 }  // namespace
@@ -373,10 +375,7 @@ class GroupRun {
 void run_on_device(gpu::Device& device, gpu::ShaderLibrary& shaders, std::span<const PlannedGroup> groups,
                    const Expectations& expectations, const DeviceRunOptions& options, RunListener& listener) {
   GroupRun run(device, shaders, expectations, options, listener);
-  for (const PlannedGroup& group : groups) {
-    run.run(group);
-    run.forget_data();
-  }
+  for (const PlannedGroup& group : groups) run.run(group);
 }
 
 }  // namespace assay

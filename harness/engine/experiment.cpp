@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace assay {
 namespace {
@@ -60,60 +59,73 @@ std::vector<Physical> physical_tensors(const Case& one) {
 }
 
 Experiment::Experiment(gpu::Device& device, gpu::ShaderLibrary& shaders, const Case& one,
-                       const Program& program, std::span<const HostTensor> inputs, std::uint32_t guard)
+                       const Program& program, PackedInputs& inputs, std::uint32_t guard)
     : device_(&device),
       case_(&one),
       program_(&program),
-      inputs_(inputs),
+      inputs_(&inputs),
       guard_(guard),
       physical_(physical_tensors(one)),
       executable_(device, shaders, program, physical_, guard) {
-  std::size_t next_input = 0;
-  for (const TensorSpec& spec : one.tensors) input_of_.push_back(spec.is_input() ? next_input++ : 0);
   executable_.set_label(one.id);
 }
 
-std::vector<std::byte> Experiment::image(std::size_t tensor, Poison padding, Poison outputs) const {
-  const TensorSpec& spec = case_->tensors[tensor];
+void Experiment::release() {
+  workspace_.reset();
+  uploaded_.clear();
+}
+
+void Experiment::pack_inputs(Poison padding) {
+  if (!uploaded_.empty() && uploaded_padding_ == padding) return;
+  uploaded_.clear();  // before others are packed: never both in memory
+  uploaded_padding_ = padding;
+  std::size_t input = 0;
+  for (std::size_t i = 0; i < physical_.size(); ++i) {
+    const bool is_input = case_->tensors[i].is_input();
+    uploaded_.push_back(is_input ? inputs_->get(input++, physical_[i], guard(i), padding) : nullptr);
+  }
+}
+
+AllocationBytes Experiment::poisoned_output(std::size_t tensor, Poison padding, Poison outputs) const {
   const auto data_bytes = static_cast<std::size_t>(physical_[tensor].bytes());
   const std::size_t around = guard(tensor);
-  std::vector<std::byte> bytes(data_bytes + 2 * around);
-  if (!spec.is_input()) {
-    fill_poison(bytes, outputs);
-    const std::span all(bytes);
-    fill_poison(all.first(around), padding);
-    fill_poison(all.last(around), padding, around + data_bytes);
-    return bytes;
-  }
-  fill_poison(bytes, padding);
-  const std::vector<std::byte> data = pack(inputs_[input_of_[tensor]], physical_[tensor], padding, around);
-  std::memcpy(bytes.data() + around, data.data(), data.size());
+  AllocationBytes bytes(data_bytes + 2 * around);
+  fill_poison(bytes, outputs);
+  const std::span all(bytes);
+  fill_poison(all.first(around), padding);
+  fill_poison(all.last(around), padding, around + data_bytes);
   return bytes;
 }
 
-void Experiment::fill(gpu::Workspace& workspace, Poison padding, Poison outputs) const {
+void Experiment::fill(gpu::Workspace& workspace, Poison padding, Poison outputs) {
+  pack_inputs(padding);
   for (std::size_t i = 0; i < physical_.size(); ++i) {
-    workspace.write(Resource::tensor(static_cast<std::uint32_t>(i)), image(i, padding, outputs));
+    const Resource tensor = Resource::tensor(static_cast<std::uint32_t>(i));
+    if (uploaded_[i]) {
+      workspace.write(tensor, *uploaded_[i]);
+    } else {
+      workspace.write(tensor, poisoned_output(i, padding, outputs));
+    }
   }
   for (std::uint32_t i = 0; i < program_->scratch.size(); ++i) {
     const Resource scratch = Resource::scratch(i);
-    std::vector<std::byte> bytes(workspace.size(scratch));
+    AllocationBytes bytes(workspace.size(scratch));
     fill_poison(bytes, outputs);
     workspace.write(scratch, bytes);
   }
 }
 
-void Experiment::inspect(std::size_t tensor, Poison padding, Poison outputs, Observation& seen) const {
+void Experiment::inspect(std::size_t tensor, Poison padding, Observation& seen) const {
   const TensorSpec& spec = case_->tensors[tensor];
-  const std::vector<std::byte> bytes = workspace_->read(Resource::tensor(static_cast<std::uint32_t>(tensor)));
+  const AllocationBytes bytes = workspace_->read(Resource::tensor(static_cast<std::uint32_t>(tensor)));
   check_guards(spec.name, bytes, guard(tensor), padding, seen.trespasses);
   const auto data = data_of(bytes, guard(tensor));
   if (!spec.is_input()) {
     seen.outputs.push_back(unpack(data, physical_[tensor]));
     return;
   }
-  const std::vector<std::byte> uploaded = image(tensor, padding, outputs);
-  const auto [now, then] = std::mismatch(data.begin(), data.end(), uploaded.begin() + guard(tensor));
+  const auto uploaded = data_of(*uploaded_[tensor], guard(tensor));
+  const auto [now, then] = std::mismatch(data.begin(), data.end(), uploaded.begin());
   if (now != data.end()) {
     seen.trespasses.push_back(
         {"input_modified", fmt::format("input '{}' was overwritten, first at byte {} of its data", spec.name,
@@ -127,7 +139,7 @@ Observation Experiment::run(Poison padding, Poison outputs) {
   fill(*workspace_, padding, outputs);
   executable_.run(*workspace_, case_->id, case_->timeout_s);
   Observation seen;
-  for (std::size_t i = 0; i < physical_.size(); ++i) inspect(i, padding, outputs, seen);
+  for (std::size_t i = 0; i < physical_.size(); ++i) inspect(i, padding, seen);
   for (std::uint32_t i = 0; i < program_->scratch.size() && guard_ > 0; ++i) {
     const Scratch& scratch = program_->scratch[i];
     check_guards("scratch " + scratch.name, workspace_->read(Resource::scratch(i)),
@@ -141,7 +153,7 @@ HostTensor Experiment::unwritten(std::size_t output, Poison poison) const {
   for (std::size_t seen = 0; tensor < case_->tensors.size(); ++tensor) {
     if (!case_->tensors[tensor].is_input() && seen++ == output) break;
   }
-  std::vector<std::byte> data(static_cast<std::size_t>(physical_[tensor].bytes()));
+  AllocationBytes data(static_cast<std::size_t>(physical_[tensor].bytes()));
   fill_poison(data, poison, guard(tensor));
   return unpack(data, physical_[tensor]);
 }
@@ -157,7 +169,7 @@ std::vector<HostTensor> Experiment::read_outputs(const gpu::Workspace& workspace
   std::vector<HostTensor> outputs;
   for (std::size_t i = 0; i < physical_.size(); ++i) {
     if (case_->tensors[i].is_input()) continue;
-    const std::vector<std::byte> bytes = workspace.read(Resource::tensor(static_cast<std::uint32_t>(i)));
+    const AllocationBytes bytes = workspace.read(Resource::tensor(static_cast<std::uint32_t>(i)));
     outputs.push_back(unpack(data_of(bytes, guard(i)), physical_[i]));
   }
   return outputs;

@@ -3,6 +3,7 @@
 #include "harness/cases/case.h"
 #include "harness/core/pack.h"
 #include "harness/core/tensor.h"
+#include "harness/engine/packed_inputs.h"
 #include "harness/gpu/gpu.h"
 
 #include <optional>
@@ -27,9 +28,10 @@ struct Observation {
 /// One case on one device: its tensors in device memory, its program ready to run with chosen poison.
 class Experiment {
  public:
-  /// `guard` is gpu::guard_bytes, or 0 as in PERF. Throws gpu::OutOfMemory, gpu::CompileError.
+  /// All but the device's memory must outlive this. `guard` is gpu::guard_bytes, or 0 as in PERF. Throws
+  /// gpu::OutOfMemory, gpu::CompileError.
   Experiment(gpu::Device& device, gpu::ShaderLibrary& shaders, const Case& one, const Program& program,
-             std::span<const HostTensor> inputs, std::uint32_t guard);
+             PackedInputs& inputs, std::uint32_t guard);
 
   /// Poisons all memory that holds no input element, runs the program once and reads everything back.
   /// `padding` goes into the inputs' padding and all guards, `outputs` into outputs and scratch.
@@ -38,30 +40,34 @@ class Experiment {
   /// What each element of an output would be if nothing had written it.
   HostTensor unwritten(std::size_t output, Poison poison) const;
 
-  /// A further set of buffers for the same program: inputs uploaded, outputs poisoned, setup done.
+  /// A further set of memory for the same program: inputs uploaded, outputs poisoned, setup done. The inputs
+  /// are packed by the first of these only.
   gpu::Workspace fresh_workspace(Poison outputs);
   /// The outputs that a workspace holds.
   std::vector<HostTensor> read_outputs(const gpu::Workspace& workspace) const;
 
   gpu::Executable& executable() { return executable_; }
   std::uint64_t memory_bytes() const { return memory_bytes_; }
-  /// Frees the experiment's own set of buffers; run() makes a new one.
-  void release() { workspace_.reset(); }
+  /// Frees the experiment's own set of memory and its packed inputs; what needs them makes new ones.
+  void release();
 
  private:
   /// Bytes before and after the data of a tensor.
   std::uint32_t guard(std::size_t tensor) const { return gpu::guard_of(case_->forms[tensor], guard_); }
-  std::vector<std::byte> image(std::size_t tensor, Poison padding, Poison outputs) const;
-  void fill(gpu::Workspace& workspace, Poison padding, Poison outputs) const;
-  void inspect(std::size_t tensor, Poison padding, Poison outputs, Observation& seen) const;
+  void pack_inputs(Poison padding);
+  AllocationBytes poisoned_output(std::size_t tensor, Poison padding, Poison outputs) const;
+  void fill(gpu::Workspace& workspace, Poison padding, Poison outputs);
+  void inspect(std::size_t tensor, Poison padding, Observation& seen) const;
 
   gpu::Device* device_;
   const Case* case_;
   const Program* program_;
-  std::span<const HostTensor> inputs_;
+  PackedInputs* inputs_;
   std::uint32_t guard_;
-  std::vector<Physical> physical_;     ///< one per tensor
-  std::vector<std::size_t> input_of_;  ///< tensor index -> index into inputs_
+  std::vector<Physical> physical_;  ///< one per tensor
+  /// What the inputs' memory was filled with last, one per tensor; null for outputs, empty before the first.
+  std::vector<std::shared_ptr<const AllocationBytes>> uploaded_;
+  Poison uploaded_padding_ = Poison::A;
   gpu::Executable executable_;
   std::optional<gpu::Workspace> workspace_;
   std::uint64_t memory_bytes_ = 0;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <mutex>
 #include <stdexcept>
@@ -42,15 +41,6 @@ double share_spent(const Expected& expected, std::int64_t index, double error, b
   if (error == 0) return 0;
   const double bound = bound_of(expected, index, scale);
   return bound > 0 ? error / bound : infinity;
-}
-
-std::size_t byte_offset(const HostTensor& tensor, std::int64_t index) {
-  return static_cast<std::size_t>(index) * size_of(tensor.dtype());
-}
-
-bool same_bytes(const HostTensor& a, const HostTensor& b, std::int64_t first, std::int64_t last) {
-  const std::size_t begin = byte_offset(a, first);
-  return std::memcmp(a.bytes().data() + begin, b.bytes().data() + begin, byte_offset(a, last) - begin) == 0;
 }
 
 void judge_element(const Expected& expected, const HostTensor& got, std::int64_t i, double scale,

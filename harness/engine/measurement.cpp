@@ -13,12 +13,6 @@ namespace {
 constexpr int side_pass_repeats = 5;  // throughput and shares: the median of so many passes
 constexpr double ns_per_us = 1e3;
 
-bool same_bytes(const std::vector<HostTensor>& a, const std::vector<HostTensor>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const HostTensor& x, const HostTensor& y) {
-    return std::equal(x.bytes().begin(), x.bytes().end(), y.bytes().begin(), y.bytes().end());
-  });
-}
-
 /// Samples one case's kernel time on its device.
 class GpuSource : public SampleSource {
  public:

@@ -53,6 +53,7 @@ std::size_t field_count() {
 
 TEST(RecordFields, NameEveryMemberOfEveryStruct) {
   EXPECT_EQ(field_count<DeviceInfo>(), member_count<DeviceInfo>());
+  EXPECT_EQ(field_count<TextureSupport>(), member_count<TextureSupport>());
   EXPECT_EQ(field_count<RunInfo>(), member_count<RunInfo>());
   EXPECT_EQ(field_count<CaseInfo>(), member_count<CaseInfo>());
   EXPECT_EQ(field_count<SourceLocation>(), member_count<SourceLocation>());
@@ -184,6 +185,10 @@ TEST(Codec, NamesTheFieldThatIsWrong) {
             "the field 'record.accuracy.hash_is_portable' should be true or false and is 1");
   EXPECT_EQ(decode_error(with(encode_run(test::sample_run()), "/device/max_workgroup_size", {1, 2})),
             "the field 'run.device.max_workgroup_size' should be a list of the right length and is [1,2]");
+  EXPECT_EQ(decode_error(with(encode_run(test::sample_run()), "/device/textures/0/storage", "texture4d")),
+            "the field 'run.device.textures.storage' should be a known name and is \"texture4d\"");
+  EXPECT_EQ(decode_error(with(encode_run(test::sample_run()), "/device/textures/0/dtype", "f12")),
+            "the field 'run.device.textures.dtype' should be a known name and is \"f12\"");
   EXPECT_EQ(decode_error(R"({"event":"begin","case":{}})"), "the field 'case.id' is missing");
 }
 

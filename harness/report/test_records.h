@@ -29,6 +29,7 @@ inline RunInfo sample_run() {
   run.device.uuid = "000102030405060708090a0b0c0d0e0f";
   run.device.features = {Feature::Storage8, Feature::CooperativeMatrixNv};
   run.device.extensions = {"VK_KHR_one", "VK_KHR_two"};
+  run.device.textures = {{Storage::Texture2D, DType::F16, {16384, 8192, 1}, 1ULL << 40}};
   run.version = "0.1.0 (abc1234)";
   run.compiler = "GCC 12.2.0";
   run.build_type = "Release";

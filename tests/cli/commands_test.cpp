@@ -47,7 +47,8 @@ TEST(Commands, OpsDescribesAnOp) {
 TEST(Commands, DevicesPrintsWhatADeviceCanDo) {
   const Outcome outcome = assay({"devices"});
   EXPECT_EQ(outcome.exit_code, 0);
-  for (const char* line : {"subgroup size", "int8 dot product", "cooperative matrix", "UUID", "driver"}) {
+  for (const char* line : {"subgroup size", "int8 dot product", "cooperative matrix", "UUID", "driver",
+                           "3D textures         up to ", "rgba32f rgba16f rgba32i rgba16i rgba8i rgba8ui"}) {
     EXPECT_THAT(outcome.out, HasSubstr(line));
   }
 }

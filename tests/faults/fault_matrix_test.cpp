@@ -73,6 +73,16 @@ Case matmul_case(const std::string& impl) {
   return fault_case(op, impl, matmul_params(5, 67, 13));
 }
 
+Case flip_3d_case(const std::string& impl) {
+  static const Op op = flip(Storage::Texture3D);
+  return fault_case(op, impl, flip_params(image));
+}
+
+Case flip_2d_case(const std::string& impl) {
+  static const Op op = flip(Storage::Texture2D);
+  return fault_case(op, impl, flip_params({15, 14}));
+}
+
 class FaultMatrix : public ::testing::TestWithParam<Verdict> {};
 
 void expect_verdict(const Record& record, const Verdict& verdict) {
@@ -164,6 +174,33 @@ INSTANTIATE_TEST_SUITE_P(
                       Verdict{matmul_case, "counted_twice", "wrong_value", "^y\\[0, "},
                       Verdict{matmul_case, "return_before_barrier", "wrong_value",
                               "^y\\[0, 0\\]|; y\\[0, 0\\]"}),
+    name_of_verdict);
+
+// Textures have no guards, and need none; all else is seen in them too. Their rows are 7 and 14 elements
+// wide.
+INSTANTIATE_TEST_SUITE_P(
+    Texture, FaultMatrix,
+    ::testing::Values(Verdict{flip_3d_case, "correct", "", "^$"}, Verdict{flip_2d_case, "correct", "", "^$"},
+                      Verdict{flip_3d_case, "one_texel_not_written", "unwritten",
+                              "4 of 210 elements of 'y' were never written, first y\\[1, 4, 1, 0\\]"},
+                      Verdict{flip_2d_case, "one_texel_not_written", "unwritten",
+                              "4 of 210 elements of 'y' were never written, first y\\[1, 0\\]"},
+                      Verdict{flip_3d_case, "one_texel_wrong", "wrong_value",
+                              "^y\\[1, 4, 1, 1\\]: .*; 1 of 210 elements wrong"},
+                      Verdict{flip_2d_case, "one_texel_wrong", "wrong_value",
+                              "^y\\[1, 1\\]: .*; 1 of 210 elements wrong"},
+                      Verdict{flip_3d_case, "rows_swapped", "wrong_value", "^y\\[0, 0, 0, "},
+                      Verdict{flip_2d_case, "rows_swapped", "wrong_value", "^y\\[0, "},
+                      Verdict{flip_3d_case, "depends_on_padding", "depends_on_padding",
+                              "on memory outside the inputs: 1 of 210 elements, first y\\[0, 0, 0, 4\\]"},
+                      Verdict{flip_2d_case, "depends_on_padding", "depends_on_padding",
+                              "on memory outside the inputs: 1 of 210 elements, first y\\[0, 12\\]"},
+                      Verdict{flip_3d_case, "keeps_old_bit", "depends_on_old_output",
+                              "60 of 210 elements, first y\\[0, 0, 0, 0\\]"},
+                      Verdict{flip_3d_case, "input_overwritten", "input_modified",
+                              "input 'x' was overwritten, first at byte 8 of its data"},
+                      Verdict{flip_2d_case, "input_overwritten", "input_modified",
+                              "input 'x' was overwritten, first at byte 16 of its data"}),
     name_of_verdict);
 
 TEST(FaultMatrix, PrintsNothing) {

@@ -16,10 +16,13 @@ Op pixel_shuffle();
 /// y[m, n] = sum_k x[m, k] * w[n, k], i8 to i32; n <= 16, k <= 256. Also has impls that never get to an
 /// answer.
 Op matmul();
+/// y = ~x on i8, both of that texture storage in WP.
+Op flip(Storage storage);
 
 Params quantize_params(const Shape& shape);
 Params dequantize_params(const Shape& shape);
 Params pixel_shuffle_params(const Shape& shape, std::int64_t factor, bool equal_qparams);
 Params matmul_params(std::int64_t m, std::int64_t k, std::int64_t n);
+Params flip_params(const Shape& shape);
 
 }  // namespace assay::faults

@@ -110,6 +110,15 @@ TEST(Outcome, ATensorBeyondTheLimitIsUnsupportedByName) {
   EXPECT_THAT(record.reason, HasSubstr("maxStorageBufferRange is"));
 }
 
+TEST(Outcome, ATextureBeyondTheLimitIsUnsupportedByName) {
+  static const Op op = flip(Storage::Texture3D);
+  const std::int64_t limit = Bench::shared().device().info().max_image_3d;
+  const Record record = run(fault_case(op, "correct", flip_params({limit + 1, 1})));
+  EXPECT_EQ(record.status, Status::Unsupported);
+  EXPECT_EQ(record.reason, "x as texture3d/WP needs " + std::to_string(limit + 1) +
+                               " texels in y; maxImageDimension3D is " + std::to_string(limit));
+}
+
 TEST(Outcome, MemoryThatTheDeviceDoesNotHaveIsOutOfMemory) {
   const Record record = run(matmul_case("oversized_scratch"));
   EXPECT_EQ(record.status, Status::OutOfMemory) << record.reason;
