@@ -23,7 +23,7 @@ struct Resource {
   friend bool operator==(const Resource&, const Resource&) = default;
 };
 
-/// A tensor that lives only inside a program: poisoned and guarded like the others.
+/// A tensor that lives only inside a program: in a buffer or texture, poisoned and guarded like the others.
 struct Scratch {
   std::string name;
   DType dtype = DType::F32;

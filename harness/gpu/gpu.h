@@ -5,7 +5,7 @@
 //   Device    -> one opened device: queue, memory
 //   ShaderLibrary -> GLSL sources (embedded or --shaders DIR) to SPIR-V, cached
 //   Executable -> a Program's pipelines on a device
-//   Workspace -> one set of a Program's tensors and scratch in device memory, guarded
+//   Workspace -> one set of a Program's tensors and scratch in device memory: guarded buffers, textures
 //   Timing    -> what one timed submission took
 // Vulkan types never leave harness/gpu.
 
