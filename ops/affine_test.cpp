@@ -14,28 +14,10 @@ std::vector<Form> forms_of(std::size_t tensors, Form form) {
   return forms;
 }
 
-bool can_hold(Form form, const TensorSpec& tensor) {
-  try {
-    const Physical physical(form, tensor.dtype, tensor.shape);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 /// Draws points of what quantize_affine and dequantize_affine accept.
-class Points {
+class Points : public Draw {
  public:
-  explicit Points(std::uint32_t seed) : random_(seed) {}
-
-  std::int64_t pick(std::int64_t low, std::int64_t high) {
-    return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
-  }
-
-  template <class T>
-  T one_of(const std::vector<T>& values) {
-    return values[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(values.size()) - 1))];
-  }
+  using Draw::Draw;
 
   Params params(const Op& op) {
     Shape shape;
@@ -54,7 +36,7 @@ class Points {
   }
 
   /// Input and output in one form: a buffer, or a texture that can hold them.
-  std::vector<Form> forms(std::span<const TensorSpec> tensors) {
+  std::vector<Form> one_form(std::span<const TensorSpec> tensors) {
     std::vector<Form> possible;
     for (const Form form : tensors.front().forms) {
       if (can_hold(form, tensors.front())) possible.push_back(form);
@@ -78,8 +60,6 @@ class Points {
     params.set("quant_min", range.min);
     params.set("quant_max", range.max);
   }
-
-  std::mt19937 random_;
 };
 
 class AffineOpsTest : public OnDeviceTest {
@@ -90,7 +70,7 @@ class AffineOpsTest : public OnDeviceTest {
     Points points(seed);
     for (int round = 0; round < count && !HasFatalFailure(); ++round) {
       Trial trial{.op = op, .params = points.params(*op), .seed = static_cast<std::uint64_t>(round)};
-      trial.forms = points.forms(op->tensors(trial.params));
+      trial.forms = points.one_form(op->tensors(trial.params));
       trial.fill = points.one_of<FillKind>({FillKind::Normal, FillKind::Ties, FillKind::Saturate,
                                             FillKind::Wide, FillKind::Outlier, FillKind::Special});
       expect_right(trial);
@@ -141,6 +121,44 @@ TEST_F(AffineOpsTest, ATunedLocalSizeChangesTheGridAndNotTheAnswer) {
   expect_right(trial);
   trial.tune = {{"local_x", 3}, {"local_y", 2}, {"local_z", 5}};
   expect_right(trial);
+}
+
+TEST_F(AffineOpsTest, TunedPlacesChangeTheGridAndNotTheAnswer) {
+  const Registry ops = registry();
+  for (const std::string name : {"quantize_affine", "dequantize_affine"}) {
+    const Op* op = ops.find(name);
+    for (const std::int64_t places : {1, 2, 3, 4}) {
+      for (const std::vector<std::int64_t>& block : {std::vector<std::int64_t>{-1, -1}, {3, 10}}) {
+        Params params;
+        params.set("shape", Shape{7, 77});  // 134 whole quads and 3 elements
+        params.set("block_size", block);
+        Trial trial{.op = op,
+                    .params = with_defaults(*op, params),
+                    .seed = 9,
+                    .tune = {{"places", places}, {"local_size", 7}}};
+        trial.forms = forms_of(4, {Storage::Buffer, Layout::WP});
+        const Dispatch dispatch = program_of(trial).dispatches.front();
+        EXPECT_EQ(dispatch.workgroups[0], div_up(135, 7 * places));
+        expect_right(trial);
+      }
+    }
+  }
+}
+
+TEST_F(AffineOpsTest, ManyQuadsOfOneBlockTakeSeveralPlacesAnInvocation) {
+  const Registry ops = registry();
+  for (const std::string name : {"quantize_affine", "dequantize_affine"}) {
+    const Op* op = ops.find(name);
+    Params params;
+    params.set("shape", Shape{(1 << 22) + 5});
+    params.set("block_size", std::vector<std::int64_t>{-1});
+    Trial trial{.op = op, .params = with_defaults(*op, params), .seed = 10};
+    trial.forms = forms_of(4, {Storage::Buffer, Layout::WP});
+    const Dispatch dispatch = program_of(trial).dispatches.front();
+    EXPECT_EQ(std::int64_t{dispatch.workgroups[0]} * dispatch.workgroups[1],
+              div_up(std::int64_t{(1 << 18) + 1}, dispatch.local_size[0]));
+    expect_right(trial);
+  }
 }
 
 TEST_F(AffineOpsTest, BatchesOfATextureDoNotMixWithItsSlices) {

@@ -1,11 +1,13 @@
 #include "ops/on_device_test.h"
 
+#include "harness/core/error.h"
 #include "harness/core/pack.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 
 namespace assay::ops {
 namespace {
@@ -76,12 +78,21 @@ std::vector<HostTensor> filled_inputs(const Trial& trial, std::span<const Tensor
   return inputs;
 }
 
+const Impl& impl_of(const Trial& trial) {
+  if (trial.impl.empty()) return trial.op->impls.front();
+  const Impl* impl = trial.op->find_impl(trial.impl);
+  if (impl == nullptr) throw std::logic_error(trial.op->name + " has no impl " + trial.impl);
+  return *impl;
+}
+
 }  // namespace
 
 std::string Trial::describe() const {
-  std::string text = op->name + " " + params.canonical() + " fill=" + std::string(name_of(fill)) +
-                     " seed=" + std::to_string(seed);
+  std::string text = op->name + (impl.empty() ? "" : "/" + impl) + " " + params.canonical() +
+                     " fill=" + std::string(name_of(fill)) + " seed=" + std::to_string(seed);
   for (const Form form : forms) text.append(" ").append(to_string(form));
+  for (const auto& [name, value] : tune)
+    text.append(" ").append(name).append("=").append(std::to_string(value));
   return text;
 }
 
@@ -89,6 +100,11 @@ gpu::ShaderLibrary& OnDeviceTest::shaders() {
   static gpu::ShaderLibrary library(
       {.directories = {std::filesystem::path(ASSAY_SOURCE_DIR) / "ops/testdata"}, .cache_directory = {}});
   return library;
+}
+
+Program OnDeviceTest::program_of(const Trial& trial) {
+  const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
+  return impl_of(trial).build({trial.params, tensors, trial.forms, device().info(), trial.tune});
 }
 
 void OnDeviceTest::expect_right(const Trial& trial) {
@@ -99,8 +115,11 @@ void OnDeviceTest::expect_right(const Trial& trial) {
   const std::vector<HostTensor> inputs = filled_inputs(trial, tensors);
   const std::vector<Expected> expected = trial.op->reference(trial.params, inputs);
 
-  const Impl& impl = trial.op->impls.front();
-  const Program program = impl.build({trial.params, tensors, trial.forms, device().info(), trial.tune});
+  const Impl& impl = impl_of(trial);
+  if (impl.excludes) {
+    ASSERT_EQ(impl.excludes(trial.params, tensors, trial.forms), std::nullopt);
+  }
+  const Program program = program_of(trial);
   ASSERT_EQ(gpu::unsupported(program, physical, impl.needs, device().info(), guard), std::nullopt);
   gpu::Executable executable(device(), shaders(), program, physical, guard);
   gpu::Workspace workspace(device(), program, physical, guard);
@@ -122,6 +141,37 @@ void OnDeviceTest::expect_right(const Trial& trial) {
         expect_accepted(expected[i - inputs.size()], unpack(data_of(physical[i], after), physical[i]));
       }
     }
+  }
+}
+
+Shape Draw::shape(std::int64_t most) {
+  Shape dims;
+  for (std::int64_t rank = pick(1, 4); rank > 0; --rank) dims.push_back(pick(1, most));
+  return dims;
+}
+
+QParams Draw::qparams() {
+  return {0.001F * static_cast<float>(pick(3, 200)), static_cast<std::int32_t>(pick(-128, 127))};
+}
+
+std::vector<Form> Draw::forms(std::span<const TensorSpec> tensors) {
+  std::vector<Form> chosen;
+  for (const TensorSpec& tensor : tensors) {
+    std::vector<Form> possible;
+    for (const Form form : tensor.forms) {
+      if (can_hold(form, tensor)) possible.push_back(form);
+    }
+    chosen.push_back(one_of(possible));
+  }
+  return chosen;
+}
+
+bool can_hold(Form form, const TensorSpec& tensor) {
+  try {
+    const Physical physical(form, tensor.dtype, tensor.shape);
+    return true;
+  } catch (const Error&) {
+    return false;
   }
 }
 

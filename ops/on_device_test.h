@@ -6,6 +6,8 @@
 #include "harness/gpu/testing.h"
 
 #include <map>
+#include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,7 @@ struct Trial {
   FillKind fill = FillKind::Normal;
   std::uint64_t seed = 0;
   std::map<std::string, std::int64_t> tune;
+  std::string impl;  ///< empty: the op's first
 
   std::string describe() const;
 };
@@ -26,12 +29,43 @@ struct Trial {
 /// With the validation layer on: any message fails the test.
 class OnDeviceTest : public gpu::GpuTest {
  protected:
-  /// Runs the op's first impl twice, over two poisons, and expects: outputs as the reference says, guards
-  /// and inputs untouched.
+  /// Runs the impl twice, over two poisons, and expects: outputs as the reference says, guards and inputs
+  /// untouched.
   void expect_right(const Trial& trial);
+
+  /// What the impl would dispatch.
+  Program program_of(const Trial& trial);
 
   static gpu::ShaderLibrary& shaders();
 };
+
+/// Random choices of a test, the same in every run.
+class Draw {
+ public:
+  explicit Draw(std::uint32_t seed) : random_(seed) {}
+
+  std::int64_t pick(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
+  }
+
+  template <class T>
+  T one_of(const std::vector<T>& values) {
+    return values[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(values.size()) - 1))];
+  }
+
+  /// Of rank 1 to 4, each dim at most `most`.
+  Shape shape(std::int64_t most);
+  /// A scale of everyday size and any zero point of int8.
+  QParams qparams();
+  /// For each tensor one of its forms that can hold it.
+  std::vector<Form> forms(std::span<const TensorSpec> tensors);
+
+ private:
+  std::mt19937 random_;
+};
+
+/// Whether a Physical of this form exists; whether a device has room for it is another question.
+bool can_hold(Form form, const TensorSpec& tensor);
 
 /// `params` with every parameter that it lacks set to the op's default.
 Params with_defaults(const Op& op, Params params);

@@ -59,6 +59,52 @@ TEST_F(PixelShuffleOpTest, AgreesWithItsReferenceOnTheNetShapesInEveryPairOfLayo
   }
 }
 
+TEST_F(PixelShuffleOpTest, UnfusedGivesTheIntegersOfTheReferenceAndSoOfFused) {
+  Draw draw(42);
+  for (int round = 0; round < 24 && !HasFatalFailure(); ++round) {
+    const std::int64_t r = round % 4 + 1;
+    const Shape shape{draw.pick(1, 3), draw.pick(1, 9) * r * r, draw.pick(1, 5), draw.pick(1, 10)};
+    const QParams x = draw.qparams();
+    Trial trial{.op = op,
+                .params = shuffle_params(shape, r, x, round % 3 == 0 ? x : draw.qparams()),
+                .forms = {draw.one_of<Form>({p4w4c, p4c1w}), draw.one_of<Form>({p4w4c, p4c1w})},
+                .fill = FillKind::Uniform,
+                .seed = static_cast<std::uint64_t>(round),
+                .impl = "unfused"};
+    if (round % 4 == 0) trial.tune = {{"local_size", draw.one_of<std::int64_t>({1, 7, 1024})}};
+    expect_right(trial);
+  }
+}
+
+TEST_F(PixelShuffleOpTest, EverySplitGivesTheSameAnswer) {
+  const QParams x{0.02F, 7};
+  for (const std::int64_t split : {1, 2, 3, 4}) {
+    for (const Shape& shape : {Shape{2, 20, 3, 5}, Shape{1, 36, 2, 4}, Shape{3, 4, 1, 2}}) {
+      for (const Form from : {p4w4c, p4c1w}) {
+        for (const Form to : {p4w4c, p4c1w}) {
+          Trial trial{.op = op,
+                      .params = shuffle_params(shape, 2, x, shape[0] == 1 ? x : QParams{0.03F, -9}),
+                      .forms = {from, to},
+                      .fill = FillKind::Uniform,
+                      .tune = {{"split", split}}};
+          const Dispatch dispatch = program_of(trial).dispatches.front();
+          EXPECT_EQ(dispatch.constants.back().value, split == 3 ? 2 : split);
+          expect_right(trial);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(PixelShuffleOpTest, ALargeTensorIsNotSplit) {
+  const Params params = shuffle_params({1, 64, 64, 72}, 2, {0.02F, 7}, {0.03F, -9});
+  for (const Form form : {p4w4c, p4c1w}) {
+    const Trial trial{.op = op, .params = params, .forms = {form, form}, .fill = FillKind::Uniform};
+    EXPECT_EQ(program_of(trial).dispatches.front().constants.back().value, 1U);
+    expect_right(trial);
+  }
+}
+
 TEST_F(PixelShuffleOpTest, RefusesChannelsThatTheFactorSquaredDoesNotDivide) {
   EXPECT_THROW(op->tensors(shuffle_params({1, 6, 4, 4}, 2, {}, {})), ParameterError);
 }

@@ -1,4 +1,3 @@
-#include "harness/core/error.h"
 #include "harness/gpu/gpu.h"
 #include "ops/on_device_test.h"
 #include "ops/registry.h"
@@ -24,15 +23,6 @@ using Variants = std::set<Variant>;
 // No other shape of up to 8 x 8 x 8 leads to a further variant.
 const std::vector<Shape> shapes{{4, 4, 4}, {4, 4, 3}, {4, 3, 4}, {3, 4, 4},          {2, 3, 5, 7},
                                 {4},       {4, 4},    {4, 1},    {1, 16, 1024, 2048}};
-
-bool can_hold(Form form, const TensorSpec& tensor) {
-  try {
-    const Physical physical(form, tensor.dtype, tensor.shape);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
 
 /// Calls `use` with each combination of forms that can hold the tensors.
 void each_forms(std::span<const TensorSpec> tensors, std::vector<Form>& chosen,
