@@ -40,16 +40,25 @@ void each_forms(std::span<const TensorSpec> tensors, std::vector<Form>& chosen,
   }
 }
 
+/// One that has no optional feature, and one that has those that change a shader.
+std::vector<DeviceInfo> devices() {
+  std::vector<DeviceInfo> all(2);
+  all[1].features = {Feature::RoundsToEven32};
+  return all;
+}
+
 /// What the impls of `op` dispatch for one point, in every combination of forms that they take.
 void add_variants(const Op& op, const Params& params, Variants& found) {
   const std::vector<TensorSpec> tensors = op.tensors(params);
-  const DeviceInfo device;
+  const std::vector<DeviceInfo> all_devices = devices();
   std::vector<Form> chosen;
   each_forms(tensors, chosen, [&](const std::vector<Form>& forms) {
     for (const Impl& impl : op.impls) {
       if (impl.excludes && impl.excludes(params, tensors, forms)) continue;
-      const Program program = impl.build({params, tensors, forms, device, {}});
-      for (const Dispatch& dispatch : program.dispatches) found.emplace(dispatch.shader, dispatch.defines);
+      for (const DeviceInfo& device : all_devices) {
+        const Program program = impl.build({params, tensors, forms, device, {}});
+        for (const Dispatch& dispatch : program.dispatches) found.emplace(dispatch.shader, dispatch.defines);
+      }
     }
   });
 }
@@ -144,7 +153,7 @@ std::map<std::string, Coverage> coverage() {
           {"permute", {permute_points(), 20}},
           {"q8ta_clone", {shaped_points(), 13}},
           {"q8ta_dequantize", {quantising_points("x"), 111}},
-          {"q8ta_pixel_shuffle", {pixel_shuffle_points(), 12}},
+          {"q8ta_pixel_shuffle", {pixel_shuffle_points(), 16}},
           {"q8ta_quantize", {quantising_points("y"), 120}},
           {"quantize_affine", {affine_points(), 60}},
           {"view", {view_points(), 20}}};
