@@ -57,7 +57,10 @@ void add_variants(const Op& op, const Params& params, Variants& found) {
       if (impl.excludes && impl.excludes(params, tensors, forms)) continue;
       for (const DeviceInfo& device : all_devices) {
         const Program program = impl.build({params, tensors, forms, device, {}});
-        for (const Dispatch& dispatch : program.dispatches) found.emplace(dispatch.shader, dispatch.defines);
+        for (const Dispatch& dispatch : program.dispatches) {
+          found.emplace(dispatch.shader, dispatch.defines);
+          EXPECT_LE(dispatch.push.words().size(), 32U) << "more than every device takes: " << dispatch.shader;
+        }
       }
     }
   });

@@ -22,9 +22,11 @@ std::optional<std::string> relayout_excludes(const Physical& x, const Physical& 
 /// Tiles of a workgroup along W, H and C.
 using Box = std::array<std::uint32_t, 3>;
 
-/// A box of about `invocations` tiles, a power of two along each axis, none more than twice as long as the
-/// tensor has tiles. Its first `subgroup` tiles are those whose accesses to both sides fill whole sectors of
-/// memory; x and y wish for so many tiles along each axis.
+/// A box of about `invocations` tiles, a power of two along each axis, less than twice as long as the tensor
+/// has tiles. As far as `subgroup` tiles go it is as long as makes accesses to both sides fill whole sectors
+/// of memory: x and y wish for so many tiles along each axis, and y comes first. Beyond, it grows along C,
+/// then H, then W. Invocations count along W, H, C: growth along C leaves the first subgroup as it was
+/// wished.
 Box choose_box(const Box& x_wish, const Box& y_wish, const std::array<std::int64_t, 3>& tiles,
                std::uint32_t subgroup, std::uint32_t invocations);
 

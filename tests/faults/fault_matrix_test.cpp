@@ -68,6 +68,21 @@ Case padded_case(const std::string& impl) {
   return fault_case(pixel_shuffle_op(), impl, pixel_shuffle_params({2, 9, 2, 5}, 3, false));
 }
 
+Case clone_case(const std::string& impl) {
+  static const Op op = clone();
+  return fault_case(op, impl, clone_params(image));
+}
+
+Case texture_tie_case(const std::string& impl) {
+  static const Op op = quantize_tensor();
+  return fault_case(op, impl, quantize_tensor_params(image), FillKind::Ties);
+}
+
+Case texture_case(const std::string& impl) {
+  static const Op op = dequantize_tensor();
+  return fault_case(op, impl, dequantize_tensor_params(image));
+}
+
 Case matmul_case(const std::string& impl) {
   static const Op op = matmul();
   return fault_case(op, impl, matmul_params(5, 67, 13));
@@ -118,7 +133,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Verdict{saturating_case, "correct", "", "^$"},
                       Verdict{dequantize_case, "correct", "", "^$"}, Verdict{same_case, "correct", "", "^$"},
                       Verdict{different_case, "correct", "", "^$"}, Verdict{padded_case, "correct", "", "^$"},
-                      Verdict{matmul_case, "correct", "", "^$"}),
+                      Verdict{clone_case, "correct", "", "^$"},
+                      Verdict{texture_tie_case, "correct", "", "^$"},
+                      Verdict{texture_case, "correct", "", "^$"}, Verdict{matmul_case, "correct", "", "^$"}),
     name_of_verdict);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -151,6 +168,9 @@ INSTANTIATE_TEST_SUITE_P(
         Verdict{quantize_case, "zero_point_off_by_one", "wrong_value",
                 "q\\[0, 0, 0, 0\\]: expected .* elements wrong \\([0-9.]+ %\\), largest error 1$"},
         Verdict{tie_case, "half_away", "wrong_value", "q\\[0, .* largest error 1$"},
+        Verdict{texture_tie_case, "half_away", "wrong_value", "y\\[0, .* largest error 1$"},
+        Verdict{texture_case, "zero_point_off_by_one", "wrong_value",
+                "y\\[0, 0, 0, 0\\]: expected .*; 210 of 210 elements wrong"},
         Verdict{quantize_case, "truncation", "wrong_value", "q\\[0, .* largest error 1$"},
         Verdict{quantize_case, "scale_off", "wrong_value", "q\\[.* largest error"},
         Verdict{different_case, "requantise_skipped", "wrong_value", "y\\[0, 0, 0, .* elements wrong"},
@@ -161,19 +181,23 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Indexing, FaultMatrix,
-    ::testing::Values(Verdict{same_case, "copy_kernel", "wrong_value", "y\\[0, 0, 0, .* elements wrong"},
-                      Verdict{different_case, "copy_kernel", "wrong_value", "y\\[0, 0, 0, .* elements wrong"},
-                      Verdict{same_case, "swapped_layout", "wrong_value", "y\\[0, .* elements wrong"},
-                      Verdict{different_case, "swapped_layout", "wrong_value", "y\\[0, .* elements wrong"},
-                      Verdict{quantize_case, "only_batch_0", "wrong_value", "^q\\[1, 0, "},
-                      Verdict{same_case, "only_batch_0", "wrong_value", "^y\\[1, 0, "},
-                      Verdict{quantize_case, "width_tail_dropped", "wrong_value", "^q\\[0, 0, 0, [4-6]\\]"},
-                      Verdict{matmul_case, "last_k_dropped", "wrong_value", "^y\\[0, "},
-                      Verdict{matmul_case, "column_tail_dropped", "wrong_value",
-                              "^y\\[0, 12\\]: .*; 5 of 65 elements wrong"},
-                      Verdict{matmul_case, "counted_twice", "wrong_value", "^y\\[0, "},
-                      Verdict{matmul_case, "return_before_barrier", "wrong_value",
-                              "^y\\[0, 0\\]|; y\\[0, 0\\]"}),
+    ::testing::Values(
+        Verdict{same_case, "copy_kernel", "wrong_value", "y\\[0, 0, 0, .* elements wrong"},
+        Verdict{different_case, "copy_kernel", "wrong_value", "y\\[0, 0, 0, .* elements wrong"},
+        Verdict{same_case, "swapped_layout", "wrong_value", "y\\[0, .* elements wrong"},
+        Verdict{different_case, "swapped_layout", "wrong_value", "y\\[0, .* elements wrong"},
+        Verdict{quantize_case, "only_batch_0", "wrong_value", "^q\\[1, 0, "},
+        Verdict{same_case, "only_batch_0", "wrong_value", "^y\\[1, 0, "},
+        Verdict{quantize_case, "width_tail_dropped", "wrong_value", "^q\\[0, 0, 0, [4-6]\\]"},
+        Verdict{clone_case, "lanes_swapped", "depends_on_padding",
+                "42 of 210 elements, first y\\[0, 4, 0, 0\\].*; y\\[0, 0, 0, .* elements wrong"},
+        Verdict{clone_case, "only_batch_0", "wrong_value", "^y\\[1, 0, "},
+        Verdict{clone_case, "tail_block_dropped", "wrong_value", "^y\\[0, 4, 0, "},
+        Verdict{matmul_case, "last_k_dropped", "wrong_value", "^y\\[0, "},
+        Verdict{matmul_case, "column_tail_dropped", "wrong_value",
+                "^y\\[0, 12\\]: .*; 5 of 65 elements wrong"},
+        Verdict{matmul_case, "counted_twice", "wrong_value", "^y\\[0, "},
+        Verdict{matmul_case, "return_before_barrier", "wrong_value", "^y\\[0, 0\\]|; y\\[0, 0\\]"}),
     name_of_verdict);
 
 // Textures have no guards, and need none; all else is seen in them too. Their rows are 7 and 14 elements

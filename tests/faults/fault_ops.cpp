@@ -80,6 +80,45 @@ Program pixel_shuffle_program(const BuildContext& context, const std::string& fa
   return {.dispatches = {std::move(dispatch)}};
 }
 
+/// `kind` says what the kernel is: CLONE, QUANTIZE or DEQUANTIZE.
+Program relayout_program(const BuildContext& context, const std::string& fault, const std::string& kind,
+                         const QParams& integers) {
+  const Dims dims = nchw(context.tensors.front().shape);
+  const std::int64_t blocks = div_up(dims.c, 4);
+  const std::int64_t words = dims.n * dims.h * blocks * dims.w;
+  Dispatch dispatch = faulty(context, "relayout_faults.comp", fault);
+  dispatch.defines.push_back({kind, "1"});
+  dispatch.push.add(words).add(dims.w).add(dims.h).add(blocks);
+  dispatch.push.add(integers.scale).add(std::int64_t{integers.zero_point});
+  dispatch.workgroups = fold_grid(words, local_size);
+  return {.dispatches = {std::move(dispatch)}};
+}
+
+Program clone_program(const BuildContext& context, const std::string& fault) {
+  return relayout_program(context, fault, "CLONE", {});
+}
+
+Program quantize_tensor_program(const BuildContext& context, const std::string& fault) {
+  const QParams& to = context.params.qparams("y");
+  return relayout_program(context, fault, "QUANTIZE", {1.0F / to.scale, to.zero_point});
+}
+
+Program dequantize_tensor_program(const BuildContext& context, const std::string& fault) {
+  return relayout_program(context, fault, "DEQUANTIZE", context.params.qparams("x"));
+}
+
+/// `op`, whose float tensors are channels-packed 3D textures.
+Op with_textures(Op op) {
+  op.tensors = [tensors = op.tensors](const Params& params) {
+    std::vector<TensorSpec> specs = tensors(params);
+    for (TensorSpec& spec : specs) {
+      if (spec.dtype != DType::I8) spec.forms = {{Storage::Texture3D, Layout::CP}};
+    }
+    return specs;
+  };
+  return op;
+}
+
 Program matmul_program(const BuildContext& context, const std::string& fault) {
   Dispatch dispatch = faulty(context, "matmul_faults.comp", fault);
   dispatch.push.add(context.params.integer("k")).add(context.params.integer("n"));
@@ -192,6 +231,24 @@ Op pixel_shuffle() {
   return op;
 }
 
+Op clone() {
+  Op op = real_op("q8ta_clone");
+  add_impls(op, clone_program, {"correct", "lanes_swapped", "only_batch_0", "tail_block_dropped"});
+  return op;
+}
+
+Op quantize_tensor() {
+  Op op = with_textures(real_op("q8ta_quantize"));
+  add_impls(op, quantize_tensor_program, {"correct", "half_away"});
+  return op;
+}
+
+Op dequantize_tensor() {
+  Op op = with_textures(real_op("q8ta_dequantize"));
+  add_impls(op, dequantize_tensor_program, {"correct", "zero_point_off_by_one"});
+  return op;
+}
+
 Op matmul() {
   Op op;
   op.name = "matmul";
@@ -234,6 +291,28 @@ Params pixel_shuffle_params(const Shape& shape, std::int64_t factor, bool equal_
   params.set("x", QParams{0.007112F, 3});
   params.set("y", equal_qparams ? QParams{0.007112F, 3} : QParams{0.013F, -5});
   return params;
+}
+
+Params clone_params(const Shape& shape) {
+  Params params;
+  params.set("shape", shape);
+  return params;
+}
+
+Params quantize_tensor_params(const Shape& shape) {
+  static const Op op = real_op("q8ta_quantize");
+  Params params;
+  params.set("shape", shape);
+  params.set("y", QParams{0.25F, -3});
+  return with_defaults(op, std::move(params));
+}
+
+Params dequantize_tensor_params(const Shape& shape) {
+  static const Op op = real_op("q8ta_dequantize");
+  Params params;
+  params.set("shape", shape);
+  params.set("x", QParams{0.25F, -3});
+  return with_defaults(op, std::move(params));
 }
 
 Params matmul_params(std::int64_t m, std::int64_t k, std::int64_t n) {

@@ -13,6 +13,12 @@ Op quantize();
 Op dequantize();
 /// q8ta_pixel_shuffle from 4C1W to 4C1W.
 Op pixel_shuffle();
+/// q8ta_clone from 4C1W to 4C1W.
+Op clone();
+/// q8ta_quantize, f32 of a channels-packed 3D texture to 4C1W.
+Op quantize_tensor();
+/// q8ta_dequantize, 4C1W to f32 of a channels-packed 3D texture.
+Op dequantize_tensor();
 /// y[m, n] = sum_k x[m, k] * w[n, k], i8 to i32; n <= 16, k <= 256. Also has impls that never get to an
 /// answer.
 Op matmul();
@@ -22,6 +28,9 @@ Op flip(Storage storage);
 Params quantize_params(const Shape& shape);
 Params dequantize_params(const Shape& shape);
 Params pixel_shuffle_params(const Shape& shape, std::int64_t factor, bool equal_qparams);
+Params clone_params(const Shape& shape);
+Params quantize_tensor_params(const Shape& shape);
+Params dequantize_tensor_params(const Shape& shape);
 Params matmul_params(std::int64_t m, std::int64_t k, std::int64_t n);
 Params flip_params(const Shape& shape);
 
