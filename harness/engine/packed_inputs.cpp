@@ -24,7 +24,7 @@ std::shared_ptr<const AllocationBytes> PackedInputs::get(std::size_t index, cons
   std::weak_ptr<const AllocationBytes>& known = packed_[{index, physical.form(), guard, poison}];
   if (auto bytes = known.lock()) return bytes;
   // Not make_shared: that would keep the bytes for as long as anybody remembers them.
-  const std::shared_ptr<const AllocationBytes> bytes(
+  std::shared_ptr<const AllocationBytes> bytes(
       new AllocationBytes(packed(inputs_[index], physical, guard, poison)));
   known = bytes;
   return bytes;
