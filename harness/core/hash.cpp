@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 
@@ -39,6 +41,26 @@ class Hasher {
   std::unique_ptr<XXH3_state_t, FreeState> state_;
 };
 
+template <class Bits>
+void replace_bits(HostTensor& tensor, Bits (*canonical)(Bits)) {
+  for (std::size_t at = 0; at < tensor.bytes().size(); at += sizeof(Bits)) {
+    Bits bits{};
+    std::memcpy(&bits, tensor.bytes().data() + at, sizeof(Bits));
+    const Bits replaced = canonical(bits);
+    if (replaced != bits) std::memcpy(tensor.bytes().data() + at, &replaced, sizeof(Bits));
+  }
+}
+
+std::uint32_t canonical_float(std::uint32_t bits) {
+  const std::uint32_t exponent = bits & 0x7f800000U;
+  if (exponent == 0) return bits & 0x80000000U;
+  return exponent == 0x7f800000U && (bits & 0x007fffffU) != 0 ? 0x7fc00000U : bits;
+}
+
+std::uint16_t canonical_half(std::uint16_t bits) {
+  return (bits & 0x7c00U) == 0x7c00U && (bits & 0x03ffU) != 0 ? std::uint16_t{0x7e00U} : bits;
+}
+
 }  // namespace
 
 std::string hash_hex(std::span<const std::byte> bytes) {
@@ -60,6 +82,21 @@ std::string hash_of(const HostTensor& tensor) {
 std::string hash_of(std::span<const HostTensor> tensors) {
   Hasher hasher;
   for (const HostTensor& tensor : tensors) hasher.feed(tensor);
+  return hasher.result();
+}
+
+std::string answer_hash_of(std::span<const HostTensor> tensors) {
+  Hasher hasher;
+  for (const HostTensor& tensor : tensors) {
+    if (!is_float(tensor.dtype())) {
+      hasher.feed(tensor);
+      continue;
+    }
+    HostTensor canonical = tensor;
+    if (tensor.dtype() == DType::F32) replace_bits<std::uint32_t>(canonical, canonical_float);
+    if (tensor.dtype() == DType::F16) replace_bits<std::uint16_t>(canonical, canonical_half);
+    hasher.feed(canonical);
+  }
   return hasher.result();
 }
 

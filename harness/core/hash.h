@@ -20,4 +20,8 @@ std::string hash_of(const HostTensor& tensor);
 /// One hash for several tensors, in order.
 std::string hash_of(std::span<const HostTensor> tensors);
 
+/// The same for answers of devices: what a right answer may differ in counts as equal. All NaNs are one, and
+/// a float32 below 2^-126, which devices may flush, is a zero of its sign.
+std::string answer_hash_of(std::span<const HostTensor> tensors);
+
 }  // namespace assay

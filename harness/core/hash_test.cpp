@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <set>
 #include <vector>
 
@@ -62,6 +63,42 @@ TEST(HashTest, LongDataHashesLikeTheBytesFedAtOnce) {
   std::string text = "u8[5000]";
   for (const std::uint8_t value : tensor.as<std::uint8_t>()) text += static_cast<char>(value);
   EXPECT_EQ(hash_of(tensor), hash_hex(text));
+}
+
+std::string answer_hash(const std::vector<float>& values, DType dtype) {
+  HostTensor tensor(dtype, {static_cast<std::int64_t>(values.size())});
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (dtype == DType::F32) {
+      tensor.as<float>()[i] = values[i];
+    } else {
+      tensor.as<Half>()[i] = to_half(values[i]);
+    }
+  }
+  return answer_hash_of(std::span(&tensor, 1));
+}
+
+float with_bits(std::uint32_t bits) {
+  return std::bit_cast<float>(bits);
+}
+
+TEST(AnswerHash, TakesAllNaNsAsOneAndFlushedNumbersAsZeros) {
+  const float nan = with_bits(0x7fc00000), other_nan = with_bits(0xffc12345);
+  for (const DType dtype : {DType::F32, DType::F16}) {
+    EXPECT_EQ(answer_hash({1, nan}, dtype), answer_hash({1, other_nan}, dtype));
+    EXPECT_NE(answer_hash({1, nan}, dtype), answer_hash({1, with_bits(0x7f800000)}, dtype)) << "infinity";
+    EXPECT_NE(answer_hash({0.0f}, dtype), answer_hash({-0.0f}, dtype));
+    EXPECT_NE(answer_hash({1, 2}, dtype), answer_hash({1, 3}, dtype));
+  }
+  EXPECT_EQ(answer_hash({with_bits(0x007fffff)}, DType::F32), answer_hash({0.0f}, DType::F32));
+  EXPECT_EQ(answer_hash({with_bits(0x80000001)}, DType::F32), answer_hash({-0.0f}, DType::F32));
+  EXPECT_NE(answer_hash({0x1p-126f}, DType::F32), answer_hash({0.0f}, DType::F32));
+  EXPECT_NE(answer_hash({0x1p-24f}, DType::F16), answer_hash({0.0f}, DType::F16)) << "no device flushes it";
+}
+
+TEST(AnswerHash, EqualsTheHashOfOrdinaryValues) {
+  HostTensor tensor(DType::I8, {3});
+  tensor.as<std::int8_t>()[1] = 5;
+  EXPECT_EQ(answer_hash_of(std::span(&tensor, 1)), hash_of(tensor));
 }
 
 }  // namespace

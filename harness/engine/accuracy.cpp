@@ -224,7 +224,7 @@ class Investigation {
 
   Assessment finish() {
     result_.input_hash = data_.input_hash;
-    result_.output_hash = hash_of(a_.outputs);
+    result_.output_hash = answer_hash_of(a_.outputs);
     result_.hash_is_portable =
         std::all_of(data_.expected.begin(), data_.expected.end(),
                     [](const Expected& expected) { return expected.output_class == OutputClass::Exact; });

@@ -116,7 +116,7 @@ Measurement describe(GpuSource& source, const TimedCase& timed, const Samples& s
   perf.operations = work.operations;
   perf.clock = source.wall_clock() ? "wall" : "gpu";
   perf.verified = measurement.verified;
-  perf.output_hash = hash_of(*timed.judged);
+  perf.output_hash = answer_hash_of(*timed.judged);
   perf.compile_ms = timed.experiment->executable().compile_ms();
   perf.spirv_hash = timed.experiment->executable().spirv_hash();
   return measurement;
