@@ -168,7 +168,9 @@ Columns difference_columns() {
 Columns evidence_columns() {
   return {
       accuracy("input_hash", "hash", "hash of the logical inputs", [](Accuracy a) { return a.input_hash; }),
-      accuracy("output_hash", "hash", "hash of the logical outputs, padding excluded",
+      accuracy("output_hash", "hash",
+               "hash of the logical outputs, padding excluded; all NaNs count as one, float32 below 2^-126 "
+               "as zeros",
                [](Accuracy a) { return a.output_hash; }),
       accuracy("hash_portable", "flag",
                "true: every output is exact and the hash must be equal on all devices",
@@ -224,7 +226,8 @@ Columns rate_columns() {
              [](Perf p) { return p.clock; }),
       timing("verified", "flag", "true: the timed outputs equal the judged output",
              [](Perf p) { return flag(p.verified); }),
-      timing("output_hash", "hash", "hash of the timed outputs", [](Perf p) { return p.output_hash; }),
+      timing("output_hash", "hash", "hash of the timed outputs, made in the same way",
+             [](Perf p) { return p.output_hash; }),
       timing("compile_ms", "ms", "GLSL to pipeline, all dispatches",
              [](Perf p) { return fixed(p.compile_ms, 3); }),
       timing("spirv", "hash", "hash of the SPIR-V of all dispatches", [](Perf p) { return p.spirv_hash; }),
