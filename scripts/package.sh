@@ -88,8 +88,9 @@ check_package() {
     require_at_most "$file" GLIBC_ "$max_glibc"
     require_at_most "$file" GLIBCXX_ "$max_glibcxx"
   done
+  # No `grep -q` after a pipe: it leaves early, and pipefail counts the writer's SIGPIPE as a failure.
   # shellcheck disable=SC2016  # the dynamic linker's own variable
-  objdump -p "$dir/assay" | grep -qE 'R(UN)?PATH +\$ORIGIN$' || die "$dir/assay has no runpath of \$ORIGIN."
+  objdump -p "$dir/assay" | grep -E 'R(UN)?PATH +\$ORIGIN$' >/dev/null || die "$dir/assay has no runpath of \$ORIGIN."
   needed=$(libraries_of "$dir/assay")
   while read -r file; do
     [[ -z $file || $file == "$dir/"* ]] || die "$dir/assay takes $file from the system: it should be in the package."
