@@ -9,6 +9,9 @@ namespace {
 constexpr std::int64_t workgroups_to_fill_a_device = 1024;
 constexpr std::int64_t smallest_workgroup = 64;
 constexpr std::int64_t largest_workgroup = 256;
+// So few invocations end before they could overlap: what counts is how many workgroups have to be started.
+constexpr std::int64_t few_invocations = 1024;
+constexpr std::int64_t workgroup_of_few = 128;
 
 constexpr std::array<const char*, 3> side_names{"local_x", "local_y", "local_z"};
 
@@ -38,9 +41,9 @@ Tunable local_size_tunable() {
 std::uint32_t default_local_size(std::int64_t invocations, const DeviceInfo& device) {
   const std::int64_t most = std::min<std::int64_t>(largest_workgroup, device.max_workgroup_invocations);
   const std::int64_t least = std::max<std::int64_t>(smallest_workgroup, device.subgroup_size);
-  const auto wanted =
-      static_cast<std::uint64_t>(std::max<std::int64_t>(invocations / workgroups_to_fill_a_device, 1));
-  const auto local = static_cast<std::int64_t>(std::bit_floor(wanted));
+  const std::int64_t wanted = invocations <= few_invocations ? std::min(invocations, workgroup_of_few)
+                                                             : invocations / workgroups_to_fill_a_device;
+  const auto local = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(wanted)));
   return static_cast<std::uint32_t>(std::clamp(local, std::min(least, most), most));
 }
 

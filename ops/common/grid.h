@@ -13,7 +13,7 @@ namespace assay::ops {
 Tunable local_size_tunable();
 
 /// Invocations of a workgroup when no case says so: enough workgroups to fill a large device first, then
-/// larger workgroups, between the device's subgroup and 256.
+/// larger workgroups, between the device's subgroup or 64 and 256; 128 where few workgroups hold all.
 std::uint32_t default_local_size(std::int64_t invocations, const DeviceInfo& device);
 
 /// The tuned `local_size`, or the default for this many invocations.

@@ -28,6 +28,13 @@ TEST(LocalSize, GrowsWithTheTensorFrom64To256) {
   EXPECT_EQ(default_local_size(1 << 24, device), 256u);
 }
 
+TEST(LocalSize, IsLargerWhereFewWorkgroupsHoldAllInvocations) {
+  const DeviceInfo device = device_with(32, 1024);
+  EXPECT_EQ(default_local_size(960, device), 128u);
+  EXPECT_EQ(default_local_size(100, device), 64u) << "no more than there are";
+  EXPECT_EQ(default_local_size(1025, device), 64u);
+}
+
 TEST(LocalSize, NeverExceedsTheDevice) {
   EXPECT_EQ(default_local_size(1 << 24, device_with(64, 128)), 128u);
   EXPECT_EQ(default_local_size(1, device_with(64, 128)), 64u);
