@@ -160,9 +160,20 @@ Program unfused(const BuildContext& context) {
   return program;
 }
 
+/// Whether no step of the requantisation can be infinite or flushed: the kernels do not look for NaN.
+bool scales_are_safe(const Params& params) {
+  constexpr float largest_difference = 255;
+  return std::isfinite(largest_difference * params.qparams("x").scale) &&
+         std::isnormal(1.0f / params.qparams("y").scale);
+}
+
 std::optional<std::string> excludes(const Params& params, std::span<const TensorSpec> tensors,
                                     std::span<const Form> forms) {
-  if (std::isinf(1.0f / params.qparams("y").scale)) return "1 / y.scale is infinite in float32";
+  if (!scales_are_safe(params)) {
+    return "float32 cannot hold 255 * x.scale or 1 / y.scale as a normal number: a step would give infinity "
+           "or be "
+           "flushed to zero, and their product be no number";
+  }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (auto reason = too_large({forms[i], tensors[i].dtype, tensors[i].shape})) {
       return tensors[i].name + ": " + *reason;
