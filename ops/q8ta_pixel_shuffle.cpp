@@ -14,8 +14,10 @@ namespace {
 
 constexpr std::int64_t operations_of_requantisation = 4;  // -, *, *, +
 constexpr std::int64_t largest_tiled_factor = 2;          // larger ones are gathered byte by byte
-// Where there are no more output quads than these, an invocation computes one of them, not a whole tile.
-constexpr std::int64_t few_output_quads = 1 << 14;
+// Where there are no more output quads than these, an invocation computes one word or one quad, not a whole
+// tile.
+constexpr std::int64_t quads_by_word = 1 << 12;
+constexpr std::int64_t quads_by_quad = 1 << 14;
 
 bool requantises(const Params& params) {
   return params.qparams("x") != params.qparams("y");
@@ -69,13 +71,16 @@ std::int64_t count(const Tiles& tiles) {
   return tiles.rows * tiles.columns * tiles.blocks;
 }
 
-/// Into how many invocations the output of one input quad is split: 1, 2 (rows) or 4 (quads).
+/// Into how many invocations the output of one input quad is split: 1, 2 (rows), 4 (quads) or 16 (words).
 std::int64_t split_of(const BuildContext& context, const Dims& out) {
   if (context.params.integer("upscale_factor") != 2) return 1;
   const std::int64_t quads = out.n * out.h * div_up(out.w, 4) * div_up(out.c, 4);
-  const std::int64_t fallback = quads <= few_output_quads ? 4 : 1;
-  return static_cast<std::int64_t>(
-      std::bit_floor(static_cast<std::uint64_t>(context.tuned("split", fallback))));
+  const std::int64_t fallback = quads <= quads_by_word ? 16 : quads <= quads_by_quad ? 4 : 1;
+  const std::int64_t asked = context.tuned("split", fallback);
+  for (const std::int64_t split : {16, 4, 2}) {
+    if (asked >= split) return split;
+  }
+  return 1;
 }
 
 Tiles tiles_of(const Dims& in, const Dims& out, std::int64_t factor, std::int64_t split) {
@@ -118,7 +123,7 @@ Program fused(const BuildContext& context) {
                         {SpecConstant::first_free + 4, static_cast<std::uint32_t>(split)}};
   dispatch.push = push_constants(context.params, in, out, tiles);
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1)};
-  set_grid(dispatch, context, count(tiles));
+  set_grid(dispatch, context, count(tiles) * (split == 16 ? 4 : 1));
   return {.dispatches = {std::move(dispatch)}};
 }
 
@@ -199,9 +204,9 @@ Op q8ta_pixel_shuffle() {
                               {.name = "split",
                                .fallback = 0,
                                .min = 1,
-                               .max = 4,
-                               .doc = "upscale_factor 2: invocations that share an input quad, 1, 2 or 4 "
-                                      "(3 is 2); by default chosen from the tensor's size"}},
+                               .max = 16,
+                               .doc = "upscale_factor 2: invocations that share an input quad, 1, 2, 4 or 16 "
+                                      "(or less than asked); by default chosen from the tensor's size"}},
                  .build = fused,
                  .excludes = excludes},
                 {.name = "unfused",

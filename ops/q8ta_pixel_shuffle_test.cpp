@@ -78,7 +78,7 @@ TEST_F(PixelShuffleOpTest, UnfusedGivesTheIntegersOfTheReferenceAndSoOfFused) {
 
 TEST_F(PixelShuffleOpTest, EverySplitGivesTheSameAnswer) {
   const QParams x{0.02F, 7};
-  for (const std::int64_t split : {1, 2, 3, 4}) {
+  for (const std::int64_t split : {1, 2, 3, 4, 16}) {
     for (const Shape& shape : {Shape{2, 20, 3, 5}, Shape{1, 36, 2, 4}, Shape{3, 4, 1, 2}}) {
       for (const Form from : {p4w4c, p4c1w}) {
         for (const Form to : {p4w4c, p4c1w}) {

@@ -21,7 +21,8 @@ layout(constant_id = 16) const uint upscale = 2u;
 layout(constant_id = 17) const uint x_layout = LAYOUT_4W4C;
 layout(constant_id = 18) const uint y_layout = LAYOUT_4W4C;
 layout(constant_id = 19) const bool requantises = true;
-layout(constant_id = 20) const uint split = 1u;  // 1; of r = 2 also 2: one output row; 4: one output quad
+// 1; of r = 2 also 2: one output row; 4: one output quad; 16: one output word.
+layout(constant_id = 20) const uint split = 1u;
 
 layout(push_constant) uniform Push {
   uint tiles;
@@ -161,6 +162,24 @@ void shuffle_part_by_2(uint y_row, uint block, uint column) {
   }
 }
 
+void shuffle_word_by_2(uint y_row, uint block, uint w) {
+  if (w >= push.y_extent.width) return;
+  const uint place = 2u * (y_row % 2u) + w % 2u;
+  uvec4 bytes;
+  for (uint lane = 0u; lane < 4u; ++lane) {
+    const uint channel = min(block * 4u + lane, push.y_channels - 1u);
+    bytes[lane] = byte_of(load_word(y_row / 2u, channel, w / 2u), place);
+  }
+  uint word = bytes.x | (bytes.y << 8) | (bytes.z << 16) | (bytes.w << 24);
+  if (requantises) word = requantise(word);
+  const uint at = y_index(y_row, block, w);
+#if Y_QUADS
+  y[at / 4u][at % 4u] = word;
+#else
+  y[at] = word;
+#endif
+}
+
 uint gather_word(uint row, uint block, uint w) {
   const uint place = row % upscale * upscale + w % upscale;
   uint word = 0u;
@@ -184,7 +203,7 @@ void gather_quad(uint row, uint block, uint quad) {
 }
 
 void main() {
-  const uint tile = flat_invocation();
+  const uint tile = flat_invocation() / (split == 16u ? 4u : 1u);
   if (tile >= push.tiles) return;
   uint row, block, quad;
   if (y_layout == LAYOUT_4W4C) {  // blocks are the fastest
@@ -200,6 +219,8 @@ void main() {
   }
   if (upscale == 1u) {
     copy_quad(row, block, quad);
+  } else if (upscale == 2u && split == 16u) {
+    shuffle_word_by_2(row, block, quad * 4u + flat_invocation() % 4u);
   } else if (upscale == 2u && split > 1u) {
     shuffle_part_by_2(row, block, quad);
   } else if (upscale == 2u) {
