@@ -114,27 +114,27 @@ TEST_F(DeviceTest, WhatIsReportedAsAFeatureIsEnabled) {
         {.label = "use", .shader = "use.comp", .local_size = {1, 1, 1}, .bindings = {Resource::tensor(0)}});
     Workspace memory = workspace(program, {words(4)});
     executable(program).run(memory, name_of(use.feature), timeout_s);
-    EXPECT_EQ(instance().validation_messages(), messages_before_) << name_of(use.feature);
+    EXPECT_EQ(instance().validation_messages(), messages_before) << name_of(use.feature);
   }
 }
 
 class ValidationTest : public ::testing::Test {
  protected:
-  ValidationTest() : device_(instance_, select_devices(instance_.devices(), {}).front()) {}
+  ValidationTest() : device(instance, select_devices(instance.devices(), {}).front()) {}
 
-  Instance instance_{{.validation = true}};
-  Device device_;
+  Instance instance{{.validation = true}};
+  Device device;
 };
 
 TEST_F(ValidationTest, CountsAMisuse) {
-  ASSERT_EQ(instance_.validation_messages(), 0);
-  Submission submission(device_.state(), "misusing Vulkan");
+  ASSERT_EQ(instance.validation_messages(), 0);
+  Submission submission(device.state(), "misusing Vulkan");
   // A barrier between no stages: forbidden, but no driver crashes on it.
-  device_.state().table.vk.vkCmdPipelineBarrier(submission.commands(), 0, 0, 0, 0, nullptr, 0, nullptr, 0,
-                                                nullptr);
-  EXPECT_GE(instance_.validation_messages(), 1);
-  ASSERT_FALSE(instance_.validation_texts().empty());
-  EXPECT_THAT(instance_.validation_texts().back(), HasSubstr("vkCmdPipelineBarrier"));
+  device.state().table.vk.vkCmdPipelineBarrier(submission.commands(), 0, 0, 0, 0, nullptr, 0, nullptr, 0,
+                                               nullptr);
+  EXPECT_GE(instance.validation_messages(), 1);
+  ASSERT_FALSE(instance.validation_texts().empty());
+  EXPECT_THAT(instance.validation_texts().back(), HasSubstr("vkCmdPipelineBarrier"));
 }
 
 // Proves that missing barriers would be seen: that other tests see no message then means something.
@@ -148,13 +148,13 @@ TEST_F(ValidationTest, SeesThatABarrierIsMissingBetweenDispatches) {
       {.label = "second", .shader = "second.comp", .bindings = {Resource::tensor(1), Resource::tensor(2)}}};
   ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
   const std::vector<Physical> tensors(3, words(16));
-  Executable runnable(device_, library, program, tensors, 0);
-  Workspace memory(device_, program, tensors, 0);
+  Executable runnable(device, library, program, tensors, 0);
+  Workspace memory(device, program, tensors, 0);
   runnable.time(memory, {.warm = 1, .batch = 3, .spacing = Spacing::Barrier}, 30);
-  EXPECT_EQ(instance_.validation_messages(), 0);
+  EXPECT_EQ(instance.validation_messages(), 0);
   runnable.time(memory, {.warm = 1, .batch = 3, .spacing = Spacing::Overlapped}, 30);
-  EXPECT_GE(instance_.validation_messages(), 1);
-  EXPECT_THAT(instance_.validation_texts(), ::testing::Contains(HasSubstr("SYNC-HAZARD")));
+  EXPECT_GE(instance.validation_messages(), 1);
+  EXPECT_THAT(instance.validation_texts(), ::testing::Contains(HasSubstr("SYNC-HAZARD")));
 }
 
 TEST(Instance, WithoutValidationHearsNothing) {

@@ -96,10 +96,10 @@ class GpuTest : public ::testing::Test {
   /// Keeps glslang's tables from being built again for every test.
   static void SetUpTestSuite() { static const GlslangProcess shared; }
 
-  void SetUp() override { messages_before_ = instance().validation_messages(); }
+  void SetUp() override { messages_before = instance().validation_messages(); }
 
   void TearDown() override {
-    EXPECT_EQ(instance().validation_messages(), messages_before_)
+    EXPECT_EQ(instance().validation_messages(), messages_before)
         << ::testing::PrintToString(instance().validation_texts());
   }
 
@@ -128,7 +128,7 @@ class GpuTest : public ::testing::Test {
   }
 
   TempDirectory directory;
-  std::int64_t messages_before_ = 0;
+  std::int64_t messages_before = 0;
 
   static constexpr double timeout_s = 30;
 };
