@@ -1,6 +1,7 @@
 #include "references/q8ta_quantize.h"
 
 #include "harness/core/op.h"
+#include "ops/common/affine.h"
 #include "ops/common/forms.h"
 #include "ops/common/grid.h"
 #include "ops/common/reorder.h"
@@ -22,12 +23,6 @@ std::vector<TensorSpec> tensors(const Params& params) {
            .dtype = DType::I8,
            .shape = shape,
            .forms = int8_forms()}};
-}
-
-Work work(const Params& params, std::span<const TensorSpec> tensors) {
-  Work work = streaming_work(tensors);
-  work.operations = 2 * numel(params.ints("shape"));
-  return work;
 }
 
 Program tiled(const BuildContext& context) {
@@ -52,7 +47,7 @@ Op q8ta_quantize() {
            qparams("y")},
       .tensors = tensors,
       .reference = references::q8ta_quantize,
-      .work = work,
+      .work = affine_work,
       .impls = {{.name = "tiled",
                  .summary = "one invocation 4 x 4 values, transposed in registers where lanes change",
                  .tunables = {local_size_tunable()},
