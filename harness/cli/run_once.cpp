@@ -179,7 +179,7 @@ class Run {
       run_options.versus = {&versus, repro_options(options_, options_.versus_shaders)};
     if (has_perf(groups_)) {
       if (!opened.timer_unit_ns) opened.timer_unit_ns = gpu::measure_timer_unit_ns(device);
-      info.timer_unit_ns = run_options.sampling.timer_unit_ns = *opened.timer_unit_ns;
+      info.timer.unit_ns = run_options.sampling.timer_unit_ns = *opened.timer_unit_ns;
     }
     recorder.run(info);
     recorder.plan(plan_of(groups_, run_options.names));

@@ -1,7 +1,7 @@
 #include "harness/engine/measurement.h"
 
 #include "harness/core/hash.h"
-#include "harness/engine/statistics.h"
+#include "harness/core/statistics.h"
 
 #include <algorithm>
 #include <memory>

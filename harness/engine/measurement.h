@@ -2,7 +2,7 @@
 
 #include "harness/engine/experiment.h"
 #include "harness/engine/sampler.h"
-#include "harness/engine/statistics.h"
+#include "harness/core/statistics.h"
 #include "harness/report/record.h"
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/philox.h"
-#include "harness/engine/statistics.h"
+#include "harness/core/statistics.h"
 
 #include <fmt/format.h>
 

@@ -17,14 +17,14 @@ Json event(const char* name) {
   return Json{{"event", name}};
 }
 
-RunInfo decode_run(const Json& object) {
-  // Looked at first: a journal of another schema may lack any other field.
-  const auto schema = object.find("schema");
-  if (schema != object.end() && schema->is_number_integer() && *schema != report_schema) {
-    throw Error("it has schema " + schema->dump() + " and this assay reads schema " +
-                std::to_string(report_schema) + ": read it with the assay that wrote it");
-  }
-  return json_fields::decode<RunInfo>(object, "run");
+/// Looked at first: a journal of another schema may lack any other field.
+int schema_of(const Json& run) {
+  const auto schema = run.find("schema");
+  if (schema == run.end() || !schema->is_number_integer())
+    return report_schema;  // decoding says what is wrong
+  if (*schema >= 1 && *schema <= report_schema) return schema->get<int>();
+  throw Error("it has schema " + schema->dump() + " and this assay reads schemas 1 to " +
+              std::to_string(report_schema) + ": read it with the assay that wrote it");
 }
 
 const Json& member(const Json& object, const char* name) {
@@ -76,16 +76,22 @@ std::string encode_end() {
   return line_of(event("end"));
 }
 
-void decode_line(std::string_view line, RunListener& listener) {
+void Decoder::line(std::string_view line, RunListener& listener) {
   const Json object = parse(line);
   if (!object.is_object()) throw Error("it is not a JSON object");
   const Json& name = member(object, "event");
-  if (name == "run") return listener.run(decode_run(object));
-  if (name == "plan") {
-    return listener.plan(json_fields::decode<std::vector<CaseInfo>>(member(object, "cases"), "cases"));
+  if (name == "run") {
+    schema_ = schema_of(object);
+    return listener.run(json_fields::decode<RunInfo>(object, {"run", schema_}));
   }
-  if (name == "begin") return listener.begin(json_fields::decode<CaseInfo>(member(object, "case"), "case"));
-  if (name == "record") return listener.record(json_fields::decode<Record>(object, "record"));
+  if (name == "plan") {
+    const Json& cases = member(object, "cases");
+    return listener.plan(json_fields::decode<std::vector<CaseInfo>>(cases, {"cases", schema_}));
+  }
+  if (name == "begin") {
+    return listener.begin(json_fields::decode<CaseInfo>(member(object, "case"), {"case", schema_}));
+  }
+  if (name == "record") return listener.record(json_fields::decode<Record>(object, {"record", schema_}));
   if (name == "end") return listener.end();
   throw Error("the event " + name.dump() + " is unknown (run, plan, begin, record, end)");
 }

@@ -20,8 +20,15 @@ std::string encode_begin(const CaseInfo& info);
 std::string encode_record(const Record& record);
 std::string encode_end();
 
-/// Tells `listener` the event of one line. Throws Error that names the field and what is wrong with it.
-void decode_line(std::string_view line, RunListener& listener);
+/// Reads the lines of one journal, in order: the first says which schema the others have.
+class Decoder {
+ public:
+  /// Tells `listener` the event of one line. Throws Error that names the field and what is wrong with it.
+  void line(std::string_view line, RunListener& listener);
+
+ private:
+  int schema_ = report_schema;
+};
 
 nlohmann::ordered_json json_of(const RunInfo& info);
 

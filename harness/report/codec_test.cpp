@@ -39,7 +39,7 @@ constexpr std::size_t member_count() {
 struct FieldCounter {
   std::size_t count = 0;
   template <class T>
-  void operator()(const char*, const T&) {
+  void operator()(const char*, const T&, int /*since*/ = 1) {
     ++count;
   }
 };
@@ -55,6 +55,9 @@ TEST(RecordFields, NameEveryMemberOfEveryStruct) {
   EXPECT_EQ(field_count<DeviceInfo>(), member_count<DeviceInfo>());
   EXPECT_EQ(field_count<TextureSupport>(), member_count<TextureSupport>());
   EXPECT_EQ(field_count<RunInfo>(), member_count<RunInfo>());
+  EXPECT_EQ(field_count<TimerCalibration>(), member_count<TimerCalibration>());
+  EXPECT_EQ(field_count<BandwidthPoint>(), member_count<BandwidthPoint>());
+  EXPECT_EQ(field_count<Ceilings>(), member_count<Ceilings>());
   EXPECT_EQ(field_count<CaseInfo>(), member_count<CaseInfo>());
   EXPECT_EQ(field_count<SourceLocation>(), member_count<SourceLocation>());
   EXPECT_EQ(field_count<AccuracyResult>(), member_count<AccuracyResult>());
@@ -80,7 +83,7 @@ struct Listener final : RunListener {
 
 Record through_the_journal(const Record& record) {
   Listener listener;
-  decode_line(encode_record(record), listener);
+  Decoder().line(encode_record(record), listener);
   return listener.records.at(0);
 }
 
@@ -93,7 +96,7 @@ std::string with(const std::string& line, const std::string& pointer, const nloh
 
 std::string decode_error(const std::string& line) {
   Listener listener;
-  return test::error_of([&] { decode_line(line, listener); });
+  return test::error_of([&] { Decoder().line(line, listener); });
 }
 
 TEST(Codec, EncodesWhatItDecoded) {
@@ -102,7 +105,7 @@ TEST(Codec, EncodesWhatItDecoded) {
     EXPECT_EQ(line, encode_record(record));
   }
   Listener listener;
-  decode_line(encode_run(test::sample_run()), listener);
+  Decoder().line(encode_run(test::sample_run()), listener);
   EXPECT_EQ(encode_run(listener.runs.at(0)), encode_run(test::sample_run()));
 }
 
@@ -149,9 +152,10 @@ TEST(Codec, MakesAnyTextOneValidLine) {
 TEST(Codec, TellsEachEventToTheListener) {
   Listener listener;
   const std::vector<CaseInfo> cases = {test::sample_case("a"), test::sample_case("b", "perf")};
-  decode_line(encode_plan(cases), listener);
-  decode_line(encode_begin(cases[1]), listener);
-  decode_line(encode_end(), listener);
+  Decoder decoder;
+  decoder.line(encode_plan(cases), listener);
+  decoder.line(encode_begin(cases[1]), listener);
+  decoder.line(encode_end(), listener);
   ASSERT_EQ(listener.planned.size(), 2U);
   EXPECT_EQ(listener.planned[1].mode, "perf");
   ASSERT_EQ(listener.begun.size(), 1U);
@@ -203,7 +207,7 @@ TEST(Codec, SaysWhyALineIsNoEvent) {
 
 TEST(Codec, RefusesAnotherSchema) {
   EXPECT_EQ(decode_error(R"({"event":"run","schema":99})"),
-            "it has schema 99 and this assay reads schema 1: read it with the assay that wrote it");
+            "it has schema 99 and this assay reads schemas 1 to 2: read it with the assay that wrote it");
 }
 
 }  // namespace

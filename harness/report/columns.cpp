@@ -49,6 +49,10 @@ std::string flag(bool value) {
   return value ? "true" : "false";
 }
 
+std::string percent_or_absent(double percent) {
+  return percent > 0 ? fixed(percent, 2) : "";
+}
+
 std::string per_second(std::int64_t amount, double time_us) {
   if (amount <= 0 || !(time_us > 0)) return "";
   return significant(static_cast<double>(amount) / time_us / 1e3, 6);
@@ -75,7 +79,7 @@ std::string join_dispatches(const std::vector<DispatchShare>& dispatches) {
 Columns run_columns() {
   return {
       {"schema", "number", "version of these columns; raised when one changes its meaning",
-       [](const RunInfo& run, const Record&) { return std::to_string(run.schema); }},
+       [](const RunInfo&, const Record&) { return std::to_string(report_schema); }},
       {"run_id", "text", "the run this row is of",
        [](const RunInfo& run, const Record&) { return run.run_id; }},
       {"device", "text", "name of the device",
@@ -103,6 +107,12 @@ Columns case_columns() {
       {"shaders", "text", "folder of shaders taken before the embedded ones (--shaders)",
        [](const RunInfo&, const Record& record) { return record.info.shaders.value_or(""); }},
   };
+}
+
+Columns cache_columns() {
+  return {text("cache",
+               "hot (the same memory again and again) or cold (sets rotate, so that caches hold none)",
+               &CaseInfo::cache)};
 }
 
 Columns verdict_columns() {
@@ -201,14 +211,21 @@ Columns time_columns() {
       timing("blocks", "number", "blocks of samples, each with fresh buffers",
              [](Perf p) { return std::to_string(p.blocks); }),
       timing("samples", "number", "samples in all blocks", [](Perf p) { return std::to_string(p.samples); }),
+      timing("discarded", "number", "samples thrown away because the device's clock was down meanwhile",
+             [](Perf p) { return std::to_string(p.discarded); }),
       timing("batch", "programs", "programs in one sample", [](Perf p) { return std::to_string(p.batch); }),
+      timing("sets", "number", "sets of tensors that a sample's programs rotate over; 1 where hot",
+             [](Perf p) { return std::to_string(p.sets); }),
       timing("stop", "text", "why sampling ended: interval (narrow enough) or budget (time was up)",
              [](Perf p) { return p.stop; }),
       time_us("throughput_us", "time per program when programs overlap", &PerfResult::throughput_us),
       time_us("time_transition_us", "share of dispatches that only change the layout",
               &PerfResult::time_transition_us),
-      timing("dispatches", "us", "time of each dispatch from a separate stamped pass, label=us",
-             [](Perf p) { return join_dispatches(p.dispatches); }),
+      timing(
+          "dispatches", "us",
+          "time of each dispatch from a separate stamped pass, label=us: for their shares; stamps cost time, "
+          "so the sum is not time_us_p50",
+          [](Perf p) { return join_dispatches(p.dispatches); }),
   };
 }
 
@@ -222,15 +239,63 @@ Columns rate_columns() {
              [](Perf p) { return per_second(p.bytes, p.time_us_p50); }),
       timing("gops", "GOP/s", "ops / time_us_p50, in 10^9 operations a second; absent where ops is 0",
              [](Perf p) { return per_second(p.operations, p.time_us_p50); }),
+      timing("pct_peak_bw", "%", "gbps, of the device's bandwidth over that footprint and read share",
+             [](Perf p) { return percent_or_absent(p.pct_peak_bw); }),
+      timing("pct_peak_ops", "%",
+             "gops, of the device's ceiling that the op is held against; absent where none",
+             [](Perf p) { return percent_or_absent(p.pct_peak_ops); }),
+      timing("limited_by", "text",
+             "the larger of the two shares, bandwidth or operations; latency where both are under 20 % and "
+             "the time "
+             "under 5 empty dispatches",
+             [](Perf p) { return p.limited_by; }),
+      timing("suspect", "text",
+             "why the time cannot be: above 105 % of what the device was measured to reach",
+             [](Perf p) { return p.suspect; }),
       timing("clock", "text", "gpu (timestamps) or wall (time of batches on the CPU)",
              [](Perf p) { return p.clock; }),
+      timing("timer", "text", "good, coarse (a sample is under 50 units of the clock) or broken",
+             [](Perf p) { return p.timer; }),
+      timing("clock_ratio", "ratio",
+             "a fixed piece of work at full clock over the same beside the samples: below 1 the device was "
+             "slower",
+             [](Perf p) { return p.clock_ratio > 0 ? fixed(p.clock_ratio, 3) : ""; }),
       timing("verified", "flag", "true: the timed outputs equal the judged output",
              [](Perf p) { return flag(p.verified); }),
+      timing("verified_pct", "%", "share of the timed outputs' elements that were compared",
+             [](Perf p) { return percent_or_absent(p.verified_pct); }),
       timing("output_hash", "hash", "hash of the timed outputs, made in the same way",
              [](Perf p) { return p.output_hash; }),
+  };
+}
+
+std::string count_or_absent(const std::optional<std::int64_t>& count) {
+  return count ? std::to_string(*count) : "";
+}
+
+Columns program_columns() {
+  return {
+      timing("impl_auto", "text", "impl auto: the impl that it chose", [](Perf p) { return p.impl_auto; }),
+      timing("regret_pct", "%", "impl auto: how much longer it took than the best impl of the same forms",
+             [](Perf p) { return p.regret_pct ? fixed(*p.regret_pct, 2) : ""; }),
       timing("compile_ms", "ms", "GLSL to pipeline, all dispatches",
              [](Perf p) { return fixed(p.compile_ms, 3); }),
+      timing("registers", "number",
+             "registers of an invocation, the largest of the dispatches; where the driver tells",
+             [](Perf p) { return count_or_absent(p.registers); }),
+      timing("spills", "bytes", "memory that an invocation's registers spill to, the same",
+             [](Perf p) { return count_or_absent(p.spill_bytes); }),
+      timing("shared_bytes", "bytes", "shared memory of a workgroup, the same",
+             [](Perf p) { return count_or_absent(p.shared_bytes); }),
+      timing("memory_mb", "MB", "device memory of all sets, in 10^6 bytes",
+             [](Perf p) {
+               return p.memory_bytes > 0 ? fixed(static_cast<double>(p.memory_bytes) / 1e6, 3) : "";
+             }),
       timing("spirv", "hash", "hash of the SPIR-V of all dispatches", [](Perf p) { return p.spirv_hash; }),
+      timing("program", "hash",
+             "hash of all that the device runs: SPIR-V, specialization, workgroups, push constants, "
+             "bindings, memory",
+             [](Perf p) { return p.program_hash; }),
   };
 }
 
@@ -291,8 +356,8 @@ std::vector<Column> accu_columns() {
 }
 
 std::vector<Column> perf_columns() {
-  return joined({run_columns(), case_columns(), verdict_columns(), time_columns(), rate_columns(),
-                 comparison_columns(), place_columns()});
+  return joined({run_columns(), case_columns(), cache_columns(), verdict_columns(), time_columns(),
+                 rate_columns(), program_columns(), comparison_columns(), place_columns()});
 }
 
 std::vector<Column> pivot_case_columns() {
@@ -300,7 +365,7 @@ std::vector<Column> pivot_case_columns() {
 }
 
 std::vector<Column> pivot_device_columns() {
-  Columns columns = named(perf_columns(), {"status", "time_us_p50", "ci_pct", "gbps"});
+  Columns columns = named(perf_columns(), {"status", "time_us_p50", "ci_pct", "gbps", "pct_peak_bw"});
   columns.push_back(
       {"ratio",
        "ratio",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/report/codec.h"
 #include "harness/report/events.h"
 #include "harness/report/file.h"
 #include "harness/report/record.h"
@@ -89,6 +90,7 @@ class ReportBuilder final : public RunListener {
   };
   Entry& entry(const CaseInfo& info);
 
+  Decoder decoder_;
   std::optional<RunInfo> run_;
   std::vector<Entry> entries_;
   std::map<std::pair<std::string, std::string>, std::size_t> index_;  ///< (id, mode) -> entry
@@ -99,7 +101,7 @@ class ReportBuilder final : public RunListener {
 
 /// Reads a journal back. A last line without its line end, as a kill leaves it, is left out and reported as
 /// `cut_off`. Throws Error with file:line and what is wrong for any other damaged line, for a journal of
-/// another schema, and for one that does not say which run it is of.
+/// a newer schema, and for one that does not say which run it is of.
 RunReport read_journal(const std::filesystem::path& path);
 
 }  // namespace assay

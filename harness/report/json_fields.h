@@ -42,11 +42,11 @@ struct Writer {
   Json object = Json::object();
 
   template <class T>
-  void operator()(const char* name, const T& value) {
+  void operator()(const char* name, const T& value, int /*since*/ = 1) {
     object[name] = encode(value);
   }
   template <class T>
-  void operator()(const char* name, const std::optional<T>& value) {
+  void operator()(const char* name, const std::optional<T>& value, int /*since*/ = 1) {
     if (value) object[name] = encode(*value);
   }
 };
@@ -101,93 +101,106 @@ inline std::optional<Storage> parse_enum(const std::string& name, Storage) {
 inline std::optional<DType> parse_enum(const std::string& name, DType) {
   return parse_dtype(name);
 }
+inline std::optional<TimerQuality> parse_enum(const std::string& name, TimerQuality) {
+  return named(name, TimerQuality::Broken);
+}
 inline std::optional<Feature> parse_enum(const std::string& name, Feature) {
   return named(name, Feature::CooperativeMatrixNv);
 }
 
-/// `path` is what messages call the value.
+/// Where a value stands.
+struct Place {
+  std::string path;  ///< what messages call the value
+  int schema;        ///< of the journal: its version decides which members must be there
+
+  Place member(const std::string& name) const { return {path + "." + name, schema}; }
+};
+
 template <class T>
-T decode(const Json& json, const std::string& path);
+T decode(const Json& json, const Place& place);
 
 /// Visits the members of a struct and fills them from an object. Unknown members are passed over: a newer
 /// assay of the same schema may have added some.
 struct Reader {
   const Json& object;
-  std::string path;
+  Place place;
 
   template <class T>
-  void operator()(const char* name, T& value) {
+  void operator()(const char* name, T& value, int since = 1) {
     const auto found = object.find(name);
-    if (found == object.end()) throw Error("the field '" + path + "." + name + "' is missing");
-    value = decode<T>(*found, path + "." + name);
+    if (found != object.end()) {
+      value = decode<T>(*found, place.member(name));
+    } else if (place.schema >= since) {
+      throw Error("the field '" + place.path + "." + name + "' is missing");
+    }
   }
   template <class T>
-  void operator()(const char* name, std::optional<T>& value) {
+  void operator()(const char* name, std::optional<T>& value, int /*since*/ = 1) {
     const auto found = object.find(name);
-    if (found != object.end()) value = decode<T>(*found, path + "." + name);
+    if (found != object.end()) value = decode<T>(*found, place.member(name));
   }
 };
 
 template <std::floating_point T>
-T decode_float(const Json& json, const std::string& path) {
+T decode_float(const Json& json, const Place& place) {
   if (json.is_number()) return json.get<T>();
   if (json == "nan") return std::numeric_limits<T>::quiet_NaN();
   if (json == "inf") return std::numeric_limits<T>::infinity();
   if (json == "-inf") return -std::numeric_limits<T>::infinity();
-  throw_field_error(path, R"(a number, "nan", "inf" or "-inf")", json);
+  throw_field_error(place.path, R"(a number, "nan", "inf" or "-inf")", json);
 }
 
 template <std::integral T>
-T decode_integer(const Json& json, const std::string& path) {
+T decode_integer(const Json& json, const Place& place) {
   if (json.is_number_unsigned()) {
     if (std::in_range<T>(json.get<std::uint64_t>())) return json.get<T>();
   } else if (json.is_number_integer()) {
     if (std::in_range<T>(json.get<std::int64_t>())) return json.get<T>();
   }
-  throw_field_error(path, "a whole number in range", json);
+  throw_field_error(place.path, "a whole number in range", json);
 }
 
 template <class T>
-T decode_list(const Json& json, const std::string& path) {
-  if (!json.is_array()) throw_field_error(path, "a list", json);
+T decode_list(const Json& json, const Place& place) {
+  if (!json.is_array()) throw_field_error(place.path, "a list", json);
   T list{};
   if constexpr (requires { list.push_back({}); }) {
     list.reserve(json.size());
-    for (const Json& item : json) list.push_back(decode<typename T::value_type>(item, path));
+    for (const Json& item : json) list.push_back(decode<typename T::value_type>(item, place));
   } else {
-    if (json.size() != list.size()) throw_field_error(path, "a list of the right length", json);
-    for (std::size_t i = 0; i < list.size(); ++i) list[i] = decode<typename T::value_type>(json[i], path);
+    if (json.size() != list.size()) throw_field_error(place.path, "a list of the right length", json);
+    for (std::size_t i = 0; i < list.size(); ++i) list[i] = decode<typename T::value_type>(json[i], place);
   }
   return list;
 }
 
 template <class T>
-T decode(const Json& json, const std::string& path) {
+T decode(const Json& json, const Place& place) {
   if constexpr (std::same_as<T, std::string>) {
-    if (!json.is_string()) throw_field_error(path, "text", json);
+    if (!json.is_string()) throw_field_error(place.path, "text", json);
     return json.get<std::string>();
   } else if constexpr (std::same_as<T, bool>) {
-    if (!json.is_boolean()) throw_field_error(path, "true or false", json);
+    if (!json.is_boolean()) throw_field_error(place.path, "true or false", json);
     return json.get<bool>();
   } else if constexpr (std::floating_point<T>) {
-    return decode_float<T>(json, path);
+    return decode_float<T>(json, place);
   } else if constexpr (std::integral<T>) {
-    return decode_integer<T>(json, path);
+    return decode_integer<T>(json, place);
   } else if constexpr (std::is_enum_v<T>) {
-    const auto value = parse_enum(decode<std::string>(json, path), T{});
-    if (!value) throw_field_error(path, "a known name", json);
+    const auto value = parse_enum(decode<std::string>(json, place), T{});
+    if (!value) throw_field_error(place.path, "a known name", json);
     return *value;
   } else if constexpr (List<T>) {
-    return decode_list<T>(json, path);
+    return decode_list<T>(json, place);
   } else {
-    if (!json.is_object()) throw_field_error(path, "an object", json);
+    if (!json.is_object()) throw_field_error(place.path, "an object", json);
     T value{};
     if constexpr (Map<T>) {
       for (const auto& item : json.items()) {
-        value[item.key()] = decode<typename T::mapped_type>(item.value(), path + "." + item.key());
+        value[item.key()] = decode<typename T::mapped_type>(item.value(), place.member(item.key()));
       }
     } else {
-      Reader reader{json, path};
+      Reader reader{json, place};
       fields(reader, value);
     }
     return value;

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "harness/core/ceilings.h"
 #include "harness/core/device_info.h"
 #include "harness/core/expected.h"
 #include "harness/core/source_location.h"
 #include "harness/core/status.h"
+#include "harness/core/timer_calibration.h"
 
 #include <cstdint>
 #include <map>
@@ -13,8 +15,9 @@
 
 namespace assay {
 
-/// Version of journal and reports; raised when a column or a field changes its meaning.
-inline constexpr int report_schema = 1;
+/// Version of journal and reports; raised when a column or a field changes its meaning. Journals of older
+/// versions are read: what they lack keeps its initial value.
+inline constexpr int report_schema = 2;
 
 /// The first line of a journal: everything that the run's figures depend on.
 struct RunInfo {
@@ -33,7 +36,8 @@ struct RunInfo {
   std::map<std::string, std::string> environment;  ///< the Vulkan loader's variables that are set
   std::uint64_t seed = 0;
   bool validation = false;
-  double timer_unit_ns = 0;  ///< max(smallest step, p95 of an empty stamp pair); 0: not measured in this run
+  TimerCalibration timer;
+  Ceilings ceilings;  ///< nothing measured: the run has no row of mode perf, or was told to do without
 };
 
 /// Which case a record is about, in the words of its file.
@@ -48,6 +52,7 @@ struct CaseInfo {
   std::string tune;    ///< "local_size=128", or empty
   std::string fill;    ///< "x=normal scale=normal"
   std::string mode;    ///< "accu" or "perf": a case of mode both is planned twice
+  std::string cache;   ///< mode perf: "hot" or "cold"; a case of cache both is planned twice
   std::string tier;
   std::uint64_t seed = 0;
   SourceLocation where;
@@ -97,16 +102,37 @@ struct PerfResult {
   int blocks = 0;
   int samples = 0;
   int batch = 0;             ///< programs per sample
+  int sets = 1;              ///< sets of tensors that the programs of a sample rotate over; 1: hot
+  int discarded = 0;         ///< samples that were taken while the device's clock was down, and thrown away
   std::string stop;          ///< "interval" or "budget"
   double throughput_us = 0;  ///< per program when programs overlap (no barrier between them)
   double time_transition_us = 0;
   std::int64_t bytes = 0;
+  std::int64_t bytes_read = 0;  ///< of them
   std::int64_t operations = 0;
-  std::string clock;      ///< "gpu" timestamps or "wall" time of batches
-  bool verified = false;  ///< the timed outputs equal the judged output
+  double pct_peak_bw = 0;  ///< see Roofline (core/roofline.h), as are the next three
+  double pct_peak_ops = 0;
+  std::string limited_by;
+  std::string suspect;
+  std::string clock;  ///< "gpu" timestamps or "wall" time of batches
+  std::string timer;  ///< "good", "coarse" (samples are under 50 units of the clock) or "broken"
+  /// The pilot's time when the device runs at full clock over its time beside the samples that were kept:
+  /// below 1 the device ran slower; 0: no pilot ran.
+  double clock_ratio = 0;
+  bool verified = false;    ///< the timed outputs equal the judged output
+  double verified_pct = 0;  ///< share of the timed outputs' elements that were compared
   std::string output_hash;
+  std::string impl_auto;             ///< impl auto: the impl that it chose
+  std::optional<double> regret_pct;  ///< impl auto: how much longer it took than the best impl of its rivals
   double compile_ms = 0;
   std::string spirv_hash;
+  /// Of all that the device runs: SPIR-V, specialization, workgroups, push constants, dispatches, what is
+  /// bound and in which memory type. Rows of equal hash are the same program.
+  std::string program_hash;
+  std::optional<std::int64_t> registers;     ///< per invocation, the largest of the dispatches; where told
+  std::optional<std::int64_t> spill_bytes;   ///< per invocation, the same
+  std::optional<std::int64_t> shared_bytes;  ///< per workgroup, the same
+  std::int64_t memory_bytes = 0;             ///< device memory of all its sets
   std::vector<DispatchShare> dispatches;
   std::vector<std::vector<double>> sample_us;  ///< raw samples by block
 };

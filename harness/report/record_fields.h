@@ -8,7 +8,8 @@
 namespace assay {
 
 // The fields of what a journal holds, each named once for both directions: `fields(visit, x)` calls
-// visit(name, member) for every member, x const when it is written and mutable when it is read.
+// visit(name, member) for every member, x const when it is written and mutable when it is read. A member that
+// came with a later schema says so, `visit(name, member, since)`: older journals may lack it.
 
 template <class T, class U>
 concept Is = std::same_as<std::remove_const_t<T>, U>;
@@ -44,13 +45,52 @@ void fields(Visit& visit, Is<DeviceInfo> auto& x) {
   visit("max_storage_images_per_stage", x.max_storage_images_per_stage);
   visit("max_image_3d", x.max_image_3d);
   visit("max_image_2d", x.max_image_2d);
-  visit("textures", x.textures);
+  visit("textures", x.textures, 2);
   visit("subgroup_size", x.subgroup_size);
   visit("min_subgroup_size", x.min_subgroup_size);
   visit("max_subgroup_size", x.max_subgroup_size);
   visit("timestamp_period_ns", x.timestamp_period_ns);
   visit("timestamp_valid_bits", x.timestamp_valid_bits);
   visit("device_memory_bytes", x.device_memory_bytes);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<TimerCalibration> auto& x) {
+  visit("quality", x.quality);
+  visit("note", x.note);
+  visit("period_ns", x.period_ns);
+  visit("valid_bits", x.valid_bits);
+  visit("wrap_s", x.wrap_s);
+  visit("step_ns", x.step_ns);
+  visit("pair_ns_p50", x.pair_ns_p50);
+  visit("pair_ns_p95", x.pair_ns_p95);
+  visit("unit_ns", x.unit_ns);
+  visit("gpu_over_cpu", x.gpu_over_cpu);
+  visit("cross_check", x.cross_check);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<BandwidthPoint> auto& x) {
+  visit("footprint_bytes", x.footprint_bytes);
+  visit("copy_gbps", x.copy_gbps);
+  visit("read_gbps", x.read_gbps);
+  visit("write_gbps", x.write_gbps);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<Ceilings> auto& x) {
+  visit("device_uuid", x.device_uuid);
+  visit("driver", x.driver);
+  visit("kernels", x.kernels);
+  visit("measured_utc", x.measured_utc);
+  visit("bandwidth", x.bandwidth);
+  visit("cache_bytes", x.cache_bytes);
+  visit("fp32_gops", x.fp32_gops);
+  visit("fp16_gops", x.fp16_gops);
+  visit("dot4x8_gops", x.dot4x8_gops);
+  visit("coop_int8_gops", x.coop_int8_gops);
+  visit("coop_fp16_gops", x.coop_fp16_gops);
+  visit("dispatch_us", x.dispatch_us);
 }
 
 template <class Visit>
@@ -70,7 +110,8 @@ void fields(Visit& visit, Is<RunInfo> auto& x) {
   visit("environment", x.environment);
   visit("seed", x.seed);
   visit("validation", x.validation);
-  visit("timer_unit_ns", x.timer_unit_ns);
+  visit("timer", x.timer, 2);
+  visit("ceilings", x.ceilings, 2);
 }
 
 template <class Visit>
@@ -92,6 +133,7 @@ void fields(Visit& visit, Is<CaseInfo> auto& x) {
   visit("tune", x.tune);
   visit("fill", x.fill);
   visit("mode", x.mode);
+  visit("cache", x.cache, 2);
   visit("tier", x.tier);
   visit("seed", x.seed);
   visit("where", x.where);
@@ -142,16 +184,33 @@ void fields(Visit& visit, Is<PerfResult> auto& x) {
   visit("blocks", x.blocks);
   visit("samples", x.samples);
   visit("batch", x.batch);
+  visit("sets", x.sets, 2);
+  visit("discarded", x.discarded, 2);
   visit("stop", x.stop);
   visit("throughput_us", x.throughput_us);
   visit("time_transition_us", x.time_transition_us);
   visit("bytes", x.bytes);
+  visit("bytes_read", x.bytes_read, 2);
   visit("operations", x.operations);
+  visit("pct_peak_bw", x.pct_peak_bw, 2);
+  visit("pct_peak_ops", x.pct_peak_ops, 2);
+  visit("limited_by", x.limited_by, 2);
+  visit("suspect", x.suspect, 2);
   visit("clock", x.clock);
+  visit("timer", x.timer, 2);
+  visit("clock_ratio", x.clock_ratio, 2);
   visit("verified", x.verified);
+  visit("verified_pct", x.verified_pct, 2);
   visit("output_hash", x.output_hash);
+  visit("impl_auto", x.impl_auto, 2);
+  visit("regret_pct", x.regret_pct, 2);
   visit("compile_ms", x.compile_ms);
   visit("spirv_hash", x.spirv_hash);
+  visit("program_hash", x.program_hash, 2);
+  visit("registers", x.registers, 2);
+  visit("spill_bytes", x.spill_bytes, 2);
+  visit("shared_bytes", x.shared_bytes, 2);
+  visit("memory_bytes", x.memory_bytes, 2);
   visit("dispatches", x.dispatches);
   visit("sample_us", x.sample_us);
 }

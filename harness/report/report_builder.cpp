@@ -60,7 +60,7 @@ ReportBuilder::Entry& ReportBuilder::entry(const CaseInfo& info) {
 
 void ReportBuilder::line(std::string_view line) {
   Store store(*this);
-  decode_line(line, store);
+  decoder_.line(line, store);
 }
 
 void ReportBuilder::run(const RunInfo& info) {

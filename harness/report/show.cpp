@@ -274,7 +274,7 @@ void show_run(Page& page, const RunInfo& run) {
   page.line("environment", environment);
   page.line("seed", std::to_string(run.seed));
   page.line("layer", run.validation ? "validation on" : "validation off");
-  page.line("timer unit", run.timer_unit_ns > 0 ? significant(run.timer_unit_ns, 6) + " ns" : "not measured");
+  page.line("timer unit", run.timer.unit_ns > 0 ? significant(run.timer.unit_ns, 6) + " ns" : "not measured");
 }
 
 }  // namespace

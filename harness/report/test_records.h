@@ -40,7 +40,25 @@ inline RunInfo sample_run() {
   run.command = {"assay", "run", "cases/shuffle.yaml"};
   run.environment = {{"VK_DRIVER_FILES", "icd.json"}};
   run.seed = 18446744073709551615ULL;
-  run.timer_unit_ns = 32.5;
+  run.timer = {.period_ns = 1,
+               .valid_bits = 64,
+               .wrap_s = 1.8446744073709552e10,
+               .step_ns = 32,
+               .pair_ns_p50 = 32,
+               .pair_ns_p95 = 32.5,
+               .unit_ns = 32.5,
+               .gpu_over_cpu = 1.0005,
+               .cross_check = "submission"};
+  run.ceilings = {.device_uuid = run.device.uuid,
+                  .driver = "Acme 12.3",
+                  .kernels = "0123456789abcdef0123456789abcdef",
+                  .measured_utc = "2026-01-02T03:04:01Z",
+                  .bandwidth = {{1 << 20, 2000, 2500, 1500}, {1 << 30, 500, 520, 480}},
+                  .cache_bytes = 32 << 20,
+                  .fp32_gops = 50000,
+                  .fp16_gops = 100000,
+                  .dot4x8_gops = 90000,
+                  .dispatch_us = 2.25};
   return run;
 }
 
@@ -56,6 +74,7 @@ inline CaseInfo sample_case(const std::string& name, const std::string& mode = "
   info.forms = "x=buffer/4W4C y=buffer/4C1W";
   info.fill = "x=normal";
   info.mode = mode;
+  if (mode == "perf") info.cache = "hot";
   info.tier = "ci";
   info.seed = 7;
   info.where = {"cases/shuffle.yaml", 12, 5};
@@ -126,11 +145,20 @@ inline Record timed(const std::string& name, const std::string& impl, double med
   p.stop = "interval";
   p.throughput_us = median_us * 0.875;
   p.bytes = 8000;
+  p.bytes_read = 4000;
+  p.pct_peak_bw = 12.5;
+  p.limited_by = "latency";
   p.clock = "gpu";
+  p.timer = "good";
+  p.clock_ratio = 0.995;
   p.verified = true;
+  p.verified_pct = 100;
   p.output_hash = "9999aaaabbbbccccddddeeeeffff0000";
   p.compile_ms = 12.5;
   p.spirv_hash = "abcdefabcdefabcdefabcdefabcdefab";
+  p.program_hash = "0000111122223333444455556666777" + std::to_string(impl.size());
+  p.registers = 24;
+  p.memory_bytes = 8192;
   p.dispatches = {{"shuffle", "op", median_us}};
   p.sample_us = {{median_us * 0.5, median_us}, {median_us, median_us * 2}};
   record.repro = "assay run --mode perf --filter " + record.info.id;

@@ -1,4 +1,4 @@
-#include "harness/engine/statistics.h"
+#include "harness/core/statistics.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// What a device reaches over one footprint, in GB/s (10^9 bytes a second), bytes read plus bytes written.
+struct BandwidthPoint {
+  std::uint64_t footprint_bytes = 0;  ///< all memory that is touched, read or written
+  double copy_gbps = 0;               ///< half read, half written
+  double read_gbps = 0;
+  double write_gbps = 0;
+};
+
+/// The limits of one device with one driver, measured by kernels of our own. 0 where the device lacks the
+/// feature or nothing was measured; operations count 2 per multiply-add.
+struct Ceilings {
+  std::string device_uuid;  ///< of what they were measured on, as is `driver`
+  std::string driver;       ///< name and version
+  std::string kernels;      ///< hash of the kernels that measured; others would reach other limits
+  std::string measured_utc;
+  std::vector<BandwidthPoint> bandwidth;  ///< by footprint, ascending
+  /// The last-level cache's size as the curve shows it: the largest footprint that still runs at the cache's
+  /// speed; 0: the curve shows none.
+  std::uint64_t cache_bytes = 0;
+  double fp32_gops = 0;
+  double fp16_gops = 0;
+  double dot4x8_gops = 0;
+  double coop_int8_gops = 0;
+  double coop_fp16_gops = 0;
+  double dispatch_us = 0;  ///< spacing of empty dispatches with a barrier between each two
+
+  bool measured() const { return !bandwidth.empty(); }
+};
+
+/// The curve at a footprint and a share of bytes read (0: write only, 0.5: copy, 1: read only). Between two
+/// footprints it is straight over the footprint's logarithm; between two shares the time per byte is
+/// straight. Outside of the curve its end counts. 0 when nothing was measured.
+double bandwidth_gbps(const Ceilings& ceilings, std::uint64_t footprint_bytes, double read_share);
+
+}  // namespace assay
