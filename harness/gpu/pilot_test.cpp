@@ -1,0 +1,80 @@
+#include "harness/gpu/pilot.h"
+
+#include "harness/core/statistics.h"
+#include "harness/gpu/barrier.h"
+#include "harness/gpu/submission.h"
+#include "harness/gpu/testing.h"
+#include "harness/gpu/timer.h"
+
+#include <cmath>
+
+namespace assay::gpu {
+namespace {
+
+class PilotTest : public GpuTest {
+ protected:
+  static constexpr double us = 1e3;
+
+  /// The pilot's kernel run as a program, its output.
+  std::vector<float> output_of(std::uint32_t rounds) {
+    const Program program = pilot_program(device().info(), rounds);
+    const std::vector<Physical> tensors{
+        Physical({Storage::Buffer, Layout::WP}, DType::F32, {pilot_words(device().info())})};
+    Executable built(device(), library, program, tensors, 0);
+    Workspace memory = workspace(program, tensors, 0);
+    built.run(memory, "pilot", timeout_s);
+    const std::vector<std::byte> bytes = memory.read(Resource::tensor(0));
+    std::vector<float> values(bytes.size() / sizeof(float));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+
+  ShaderLibrary library;
+};
+
+TEST_F(PilotTest, DoesSixteenStepsARoundInEveryInvocation) {
+  for (const std::uint32_t rounds : {0U, 1U, 5U, 40U}) {
+    const std::vector<float> values = output_of(rounds);
+    ASSERT_EQ(values.size(), static_cast<std::size_t>(pilot_words(device().info())));
+    const double shrunk = std::pow(0.9990234375, 16.0 * rounds);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double expected = 1 + (static_cast<double>(i % 1024) - 1) * shrunk;
+      ASSERT_NEAR(values[i], expected, 1e-4 * std::max(1.0, std::abs(expected))) << rounds << " " << i;
+    }
+  }
+}
+
+TEST_F(PilotTest, LastsAboutAsLongAsItIsMeantTo) {
+  Pilot pilot(device(), library);
+  std::vector<double> readings;
+  for (int i = 0; i < 31; ++i) {
+    readings.push_back(pilot.time_ns(timeout_s));
+  }
+  const double wanted = device().info().type == "cpu" ? 200 * us : 80 * us;
+  EXPECT_GT(median(readings), wanted / 2.5);
+  EXPECT_LT(median(readings), wanted * 2.5);
+}
+
+TEST_F(PilotTest, CanEndATimedSubmission) {
+  if (!Stamps::available(device().state())) {
+    GTEST_SKIP() << "the queue has no timestamps";
+  }
+  Pilot pilot(device(), library);
+  const DeviceTable& table = device().state().table;
+  Stamps stamps(device().state(), 3);
+  Submission submission(device().state(), "testing the pilot");
+  stamps.reset(submission.commands());
+  stamps.stamp(submission.commands());
+  for (int i = 0; i < 2; ++i) {
+    pilot.state().record(submission.commands());
+    barrier(table, submission.commands(), Scope::Compute, Scope::Compute);
+    stamps.stamp(submission.commands());
+  }
+  submission.submit_and_wait(timeout_s);
+  const std::vector<double> steps = stamps.steps_ns();
+  EXPECT_GT(steps[1], 20 * us);
+  EXPECT_LT(steps[1], 20e3 * us);
+}
+
+}  // namespace
+}  // namespace assay::gpu
