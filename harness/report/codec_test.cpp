@@ -205,6 +205,72 @@ TEST(Codec, SaysWhyALineIsNoEvent) {
             "the event \"pause\" is unknown (run, plan, begin, record, end)");
 }
 
+nlohmann::json json_of_line(const std::string& line) {
+  return nlohmann::json::parse(line);
+}
+
+// The lines of a journal of schema 1, as assay 0.1.0 wrote them: nothing in them came with schema 2.
+const std::string run_of_schema_1 = [] {
+  nlohmann::json run = json_of_line(encode_run(test::sample_run()));
+  run["schema"] = 1;
+  for (const char* name : {"timer", "ceilings"}) run.erase(name);
+  run["device"].erase("textures");
+  return run.dump();
+}();
+const std::string record_of_schema_1 =
+    R"({"event":"record","case":{"id":"dequantize/16x4/WP.WP/elementwise","op":"dequantize","name":"decode",)"
+    R"("impl":"elementwise","shape":"16x4","params":"dtype=f32","forms":"q=buffer/WP y=buffer/WP","tune":"",)"
+    R"("fill":"q=normal","mode":"perf","tier":"ci","seed":0,"where":{"file":"a.yaml","line":160,"column":5}},)"
+    R"("status":"PASS","reason":"","perf":{"time_us_min":3.5,"time_us_p25":4.5,"time_us_p50":5.5,)"
+    R"("time_us_p75":6.5,"time_us_mean":5.5,"time_us_stdev":1.0,"spread_pct":1.25,"ci_pct":0.5,"blocks":1,)"
+    R"("samples":2,"batch":8,"stop":"interval","throughput_us":4.0,"time_transition_us":0.0,"bytes":64,)"
+    R"("operations":128,"clock":"gpu","verified":true,"output_hash":"f4","compile_ms":7.5,"spirv_hash":"4a",)"
+    R"("dispatches":[{"label":"d","role":"op","time_us":5.0}],"sample_us":[[4.5,6.5]]},)"
+    R"("validation_messages":0,"repro":"assay run","total_ms":503.25})";
+
+TEST(Codec, ReadsAJournalOfSchema1) {
+  Listener listener;
+  Decoder decoder;
+  decoder.line(run_of_schema_1, listener);
+  decoder.line(record_of_schema_1, listener);
+  const RunInfo& run = listener.runs.at(0);
+  EXPECT_EQ(run.schema, 1);
+  EXPECT_EQ(run.timer.unit_ns, 0);
+  EXPECT_FALSE(run.ceilings.measured());
+  EXPECT_TRUE(run.device.textures.empty());
+  const Record& record = listener.records.at(0);
+  EXPECT_EQ(record.info.cache, "");
+  EXPECT_EQ(record.perf->time_us_p50, 5.5);
+  EXPECT_EQ(record.perf->sets, 1);
+  EXPECT_EQ(record.perf->pct_peak_bw, 0);
+  EXPECT_EQ(record.perf->program_hash, "");
+  EXPECT_FALSE(record.perf->registers.has_value());
+}
+
+TEST(Codec, MissesAFieldOfSchema2InAJournalOfSchema2) {
+  Listener listener;
+  Decoder decoder;
+  decoder.line(encode_run(test::sample_run()), listener);
+  EXPECT_EQ(test::error_of([&] { decoder.line(record_of_schema_1, listener); }),
+            "the field 'record.case.cache' is missing");
+  nlohmann::json run = json_of_line(run_of_schema_1);
+  run["schema"] = 2;
+  EXPECT_EQ(decode_error(run.dump()), "the field 'run.device.textures' is missing");
+  nlohmann::json record = json_of_line(encode_record(test::timed("a", "fused", 2)));
+  record["perf"].erase("program_hash");
+  EXPECT_EQ(decode_error(record.dump()), "the field 'record.perf.program_hash' is missing");
+}
+
+TEST(Codec, MissesAnOldFieldInAJournalOfSchema1Too) {
+  Listener listener;
+  Decoder decoder;
+  decoder.line(run_of_schema_1, listener);
+  nlohmann::json record = json_of_line(record_of_schema_1);
+  record["perf"].erase("batch");
+  EXPECT_EQ(test::error_of([&] { decoder.line(record.dump(), listener); }),
+            "the field 'record.perf.batch' is missing");
+}
+
 TEST(Codec, RefusesAnotherSchema) {
   EXPECT_EQ(decode_error(R"({"event":"run","schema":99})"),
             "it has schema 99 and this assay reads schemas 1 to 2: read it with the assay that wrote it");

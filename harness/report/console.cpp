@@ -10,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <ostream>
@@ -38,6 +39,41 @@ std::string duration(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
+// How far the clock can be trusted; empty when nothing was measured.
+std::string timer_line(const TimerCalibration& timer) {
+  if (!(timer.unit_ns > 0) && timer.note.empty()) return "";
+  std::string line(name_of(timer.quality));
+  if (timer.unit_ns > 0) line += ", unit " + significant(timer.unit_ns, 3) + " ns";
+  if (timer.gpu_over_cpu > 0) line += ", " + fixed(timer.gpu_over_cpu, 4) + " of the CPU's clock";
+  return line + (timer.note.empty() ? "" : ": " + printable(timer.note));
+}
+
+std::string rate(double giga) {
+  return fixed(giga, giga < 100 ? 1 : 0);
+}
+
+std::string copy_speed(const BandwidthPoint& point, const char* unit) {
+  return rate(point.copy_gbps) + unit + " at " + binary_bytes(point.footprint_bytes);
+}
+
+// What the device reaches: far beyond its caches, at its best, and in operations.
+std::string peak_line(const Ceilings& ceilings) {
+  const std::vector<BandwidthPoint>& curve = ceilings.bandwidth;
+  const auto best = std::ranges::max_element(curve, {}, &BandwidthPoint::copy_gbps);
+  std::string line = "copy " + copy_speed(curve.back(), " GB/s");
+  if (best->footprint_bytes != curve.back().footprint_bytes) line += ", " + copy_speed(*best, "");
+  std::string rates;
+  const auto add = [&](const char* name, double gops) {
+    if (gops > 0) rates += (rates.empty() ? "" : ", ") + (name + rate(gops));
+  };
+  add("fp32 ", ceilings.fp32_gops);
+  add("fp16 ", ceilings.fp16_gops);
+  add("dot4x8 ", ceilings.dot4x8_gops);
+  add("matrix int8 ", ceilings.coop_int8_gops);
+  add("matrix fp16 ", ceilings.coop_fp16_gops);
+  return line + (rates.empty() ? "" : "; " + rates + " GOP/s");
+}
+
 }  // namespace
 
 Console::Console(std::ostream& out, std::ostream& log, ConsoleOptions options)
@@ -57,6 +93,8 @@ void Console::run(const RunInfo& info) {
   out_ << "driver  " << printable(device.driver_name + " " + device.driver_info);
   if (!device.api_version.empty()) out_ << ", Vulkan " << printable(device.api_version);
   out_ << '\n';
+  if (const std::string timer = timer_line(info.timer); !timer.empty()) out_ << "timer   " << timer << '\n';
+  if (info.ceilings.measured()) out_ << "peak    " << peak_line(info.ceilings) << '\n';
 }
 
 void Console::plan(std::span<const CaseInfo> planned) {

@@ -63,6 +63,8 @@ TEST(Console, ShowsFailuresTablesAndTotals) {
   EXPECT_TRUE(test::matches(fixture.out.str(), R"(assay 0.1.0 (abc1234)  run 20260102T030405Z-1a2b3c
 device  Acme GPU 9 (discrete)
 driver  Acme 12.3, Vulkan 1.3.250
+timer   good, unit 32.5 ns, 1.0005 of the CPU's clock
+peak    copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000, dot4x8 90000 GOP/s
 cases   7 (5 accu, 2 perf)
 
 FAIL  shuffle/bad/1x16x4x8/4W4C.4W4C/fused (accu)
@@ -75,11 +77,11 @@ FAIL  shuffle/bad/1x16x4x8/4W4C.4W4C/fused (accu)
   again   assay run --filter shuffle/bad/1x16x4x8/4W4C.4W4C/fused
 
 PERF  median with the half width of its interval; time as a multiple of the group's first row; * the fastest of its group
-  impl     forms          median us     +-  GB/s   time
+  impl     forms          median us     +-  GB/s  % peak   time
 shuffle  all rows: upscale_factor=2
 shuffle  1x16x4x8
-* fused    x=4W4C y=4C1W       2.50  0.8 %  3.20  1.00x
-  unfused  x=4W4C y=4C1W      10.00  0.8 %  0.80  4.00x
+* fused    x=4W4C y=4C1W       2.50  0.8 %  3.20    12.5  1.00x
+  unfused  x=4W4C y=4C1W      10.00  0.8 %  0.80    12.5  4.00x
 
 FAILURES
 FAIL             shuffle/bad/1x16x4x8/4W4C.4W4C/fused
@@ -179,6 +181,8 @@ TEST(Console, ShowsTheHeaderOfAReportThatIsReadBack) {
   EXPECT_TRUE(test::matches(fixture.out.str(), R"(assay 0.1.0 (abc1234)  run 20260102T030405Z-1a2b3c
 device  Acme GPU 9 (discrete)
 driver  Acme 12.3, Vulkan 1.3.250
+timer   good, unit 32.5 ns, 1.0005 of the CPU's clock
+peak    copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000, dot4x8 90000 GOP/s
 
 1 case
 PASS                1

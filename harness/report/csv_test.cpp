@@ -66,7 +66,7 @@ Row present(Row row) {
 }
 
 Row common_cells() {
-  return {{"schema", "1"},
+  return {{"schema", "2"},
           {"run_id", "20260102T030405Z-1a2b3c"},
           {"device", "Acme GPU 9"},
           {"driver", "Acme 12.3"},
@@ -159,6 +159,7 @@ TEST(PerfCsv, TellsAllOfATime) {
   EXPECT_EQ(present(rows[0]), merged(common_cells(), {{"case", "shuffle/fast/1x16x4x8/4W4C.4W4C/fused"},
                                                       {"status", "PASS"},
                                                       {"tune", "local_size=128"},
+                                                      {"cache", "hot"},
                                                       {"time_us_min", "1.2500"},
                                                       {"time_us_p25", "1.8750"},
                                                       {"time_us_p50", "2.5000"},
@@ -169,6 +170,8 @@ TEST(PerfCsv, TellsAllOfATime) {
                                                       {"spread_pct", "1.50"},
                                                       {"blocks", "2"},
                                                       {"samples", "4"},
+                                                      {"discarded", "0"},
+                                                      {"sets", "1"},
                                                       {"batch", "10"},
                                                       {"stop", "interval"},
                                                       {"throughput_us", "2.1875"},
@@ -178,15 +181,54 @@ TEST(PerfCsv, TellsAllOfATime) {
                                                       {"ops", "5000"},
                                                       {"gbps", "3.2"},
                                                       {"gops", "2"},
+                                                      {"pct_peak_bw", "12.50"},
+                                                      {"limited_by", "latency"},
                                                       {"clock", "gpu"},
+                                                      {"timer", "good"},
+                                                      {"clock_ratio", "0.995"},
                                                       {"verified", "true"},
+                                                      {"verified_pct", "100.00"},
                                                       {"output_hash", "9999aaaabbbbccccddddeeeeffff0000"},
                                                       {"compile_ms", "12.500"},
+                                                      {"registers", "24"},
+                                                      {"memory_mb", "0.008"},
                                                       {"spirv", "abcdefabcdefabcdefabcdefabcdefab"},
+                                                      {"program", "00001111222233334444555566667775"},
                                                       {"total_ms", "40.000"},
                                                       {"repro",
                                                        "assay run --mode perf --filter "
                                                        "shuffle/fast/1x16x4x8/4W4C.4W4C/fused"}}));
+}
+
+TEST(PerfCsv, LeavesOutWhatIsNotKnown) {
+  Record record = test::timed("fast", "fused", 2.5);
+  PerfResult& perf = *record.perf;
+  perf.pct_peak_bw = perf.clock_ratio = perf.verified_pct = 0;
+  perf.registers.reset();
+  perf.memory_bytes = 0;
+  const Row row = present(rows_of(perf_csv(test::report_of({record}))).at(0));
+  for (const char* column : {"pct_peak_bw", "pct_peak_ops", "suspect", "clock_ratio", "verified_pct",
+                             "impl_auto", "regret_pct", "registers", "spills", "shared_bytes", "memory_mb"}) {
+    EXPECT_FALSE(row.contains(column)) << column;
+  }
+}
+
+TEST(PerfCsv, TellsWhatWasChosenAndWhatItCosts) {
+  Record record = test::timed("fast", "fused", 2.5);
+  PerfResult& perf = *record.perf;
+  perf.pct_peak_ops = 61.234;
+  perf.impl_auto = "tiled";
+  perf.regret_pct = 0;
+  perf.spill_bytes = 0;
+  perf.shared_bytes = 4096;
+  perf.suspect = "too fast";
+  const Row row = rows_of(perf_csv(test::report_of({record}))).at(0);
+  EXPECT_EQ(row.at("pct_peak_ops"), "61.23");
+  EXPECT_EQ(row.at("impl_auto"), "tiled");
+  EXPECT_EQ(row.at("regret_pct"), "0.00");
+  EXPECT_EQ(row.at("spills"), "0");
+  EXPECT_EQ(row.at("shared_bytes"), "4096");
+  EXPECT_EQ(row.at("suspect"), "too fast");
 }
 
 TEST(PerfCsv, WithholdsTheTimeOfAWrongKernel) {

@@ -105,7 +105,7 @@ TEST(Journal, IsOneLineAnEvent) {
   tell(journal, {test::passed("a"), test::passed("b")});
   const std::string text = test::read_file(journal.path());
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 7);
-  EXPECT_THAT(text, StartsWith(R"({"event":"run","schema":1,)"));
+  EXPECT_THAT(text, StartsWith(R"({"event":"run","schema":2,)"));
   EXPECT_THAT(text, HasSubstr("\n{\"event\":\"record\",\"case\":{\"id\":\"shuffle/b/"));
   EXPECT_THAT(text, ::testing::EndsWith("\n{\"event\":\"end\"}\n"));
 }

@@ -16,9 +16,9 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t column_count = 8;
+constexpr std::size_t column_count = 9;
 using Row = std::array<std::string, column_count>;
-enum ColumnIndex : std::size_t { Impl, Forms, Median, Interval, Bandwidth, Rate, Ratio, Note };
+enum ColumnIndex : std::size_t { Impl, Forms, Median, Interval, Bandwidth, Rate, Peak, Ratio, Note };
 
 bool is_right_aligned(std::size_t column) {
   return column >= Median && column <= Ratio;
@@ -110,6 +110,9 @@ std::string note_of(const PerfResult& perf) {
   const auto add = [&](const std::string& text) { note += (note.empty() ? "" : ", ") + text; };
   if (perf.stop == "budget") add("interval not reached");
   if (perf.clock == "wall") add("wall clock");
+  if (perf.timer == "coarse" || perf.timer == "broken") add(perf.timer + " timer");
+  if (perf.discarded > 0) add(std::to_string(perf.discarded) + " discarded");
+  if (!perf.suspect.empty()) add("too fast for the device");
   if (!perf.verified) add("not verified");
   return note;
 }
@@ -123,6 +126,8 @@ Line timed_line(const Record& record, double first_us) {
   line.cells[Interval] = fixed(perf.ci_pct, 1) + " %";
   line.cells[Bandwidth] = rate(perf.bytes, perf.time_us_p50);
   line.cells[Rate] = rate(perf.operations, perf.time_us_p50);
+  const double peak = percent_of_peak(perf);
+  if (peak > 0) line.cells[Peak] = fixed(peak, 1);
   if (first_us > 0) line.cells[Ratio] = fixed(perf.time_us_p50 / first_us, 2) + "x";
   line.cells[Note] = note_of(perf);
   if (record.status != Status::Pass) {
@@ -212,11 +217,14 @@ std::string text_of(const Line& line, const Widths& widths) {
 }
 
 Row header_of(const std::vector<Group>& groups) {
-  Row header{"impl", "forms", "median us", "+-", "GB/s", "GOP/s", "time", ""};
-  const bool has_rate = std::ranges::any_of(groups, [](const Group& group) {
-    return std::ranges::any_of(group.lines, [](const Line& line) { return !line.cells[Rate].empty(); });
-  });
-  if (!has_rate) header[Rate].clear();
+  Row header{"impl", "forms", "median us", "+-", "GB/s", "GOP/s", "% peak", "time", ""};
+  for (const ColumnIndex column : {Rate, Peak}) {
+    const bool is_used = std::ranges::any_of(groups, [column](const Group& group) {
+      return std::ranges::any_of(group.lines,
+                                 [column](const Line& line) { return !line.cells[column].empty(); });
+    });
+    if (!is_used) header[column].clear();
+  }
   return header;
 }
 

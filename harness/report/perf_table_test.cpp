@@ -21,6 +21,8 @@ TEST(PerfTable, GroupsByOpShapeAndParameters) {
   wide.info.forms = "x=texture3d/CP y=buffer/WP";
   wide.info.tune = "local_size=128";
   wide.perf->operations = 1600000;
+  wide.perf->pct_peak_ops = 40;
+  wide.perf->limited_by = "operations";
   wide.perf->stop = "budget";
   wide.perf->clock = "wall";
   wide.perf->verified = false;
@@ -33,18 +35,35 @@ TEST(PerfTable, GroupsByOpShapeAndParameters) {
   lost.status = Status::Timeout;
   const RunReport report = test::report_of(
       {lost, wide, test::timed("small", "fused", 2), suspect, test::timed("small", "unfused", 3)});
-  EXPECT_TRUE(
-      test::matches(perf_table(report, false),
-                    R"(  impl                    forms                median us     +-  GB/s  GOP/s   time
+  EXPECT_TRUE(test::matches(
+      perf_table(report, false),
+      R"(  impl                    forms                median us     +-  GB/s  GOP/s  % peak   time
 shuffle  all rows: upscale_factor=2
 shuffle  1x96x128x72
-  lost [local_size=128]   x=texture3d/CP y=WP          -                             TIMEOUT
-  fused [local_size=128]  x=texture3d/CP y=WP       8.00  0.8 %  1.00  200.0  1.00x  interval not reached, wall clock, not verified
-  magic [local_size=128]  x=texture3d/CP y=WP       4.00  0.8 %  2.00  400.0  0.50x  SUSPECT, interval not reached, wall clock, not verified
+  lost [local_size=128]   x=texture3d/CP y=WP          -                                     TIMEOUT
+  fused [local_size=128]  x=texture3d/CP y=WP       8.00  0.8 %  1.00  200.0    40.0  1.00x  interval not reached, wall clock, not verified
+  magic [local_size=128]  x=texture3d/CP y=WP       4.00  0.8 %  2.00  400.0    40.0  0.50x  SUSPECT, interval not reached, wall clock, not verified
 shuffle  1x16x4x8
-* fused                   x=4W4C y=4C1W             2.00  0.8 %  4.00         1.00x
-  unfused                 x=4W4C y=4C1W             3.00  0.8 %  2.67         1.50x
+* fused                   x=4W4C y=4C1W             2.00  0.8 %  4.00           12.5  1.00x
+  unfused                 x=4W4C y=4C1W             3.00  0.8 %  2.67           12.5  1.50x
 )"));
+}
+
+TEST(PerfTable, LeavesOutThePeakWhereNoneIsKnown) {
+  Record record = test::timed("a", "fused", 2);
+  record.perf->pct_peak_bw = 0;
+  EXPECT_THAT(perf_table(test::report_of({record}), false), Not(HasSubstr("peak")));
+}
+
+TEST(PerfTable, NotesWhatSpeaksAgainstATime) {
+  Record record = test::timed("a", "fused", 2);
+  record.perf->timer = "coarse";
+  record.perf->discarded = 3;
+  record.perf->suspect = "8000 bytes in 2 us are too much";
+  const std::string table = perf_table(test::report_of({record}), false);
+  EXPECT_THAT(table, HasSubstr("1.00x  coarse timer, 3 discarded, too fast for the device\n"));
+  record.perf->timer = "broken";
+  EXPECT_THAT(perf_table(test::report_of({record}), false), HasSubstr("broken timer"));
 }
 
 TEST(PerfTable, MarksTheTunePointThatWon) {

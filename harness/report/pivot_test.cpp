@@ -94,10 +94,13 @@ TEST(Pivot, GivesNoRatioToOrOfACaseWithoutATime) {
 std::vector<RunReport> two_devices() {
   Record fused = test::timed("a", "fused", 2.5);
   fused.info.tune = "local_size=64";
+  Record unfused = test::timed("a", "unfused", 10);
+  unfused.perf->pct_peak_ops = 61;
+  unfused.perf->limited_by = "operations";
   Record wrong = test::timed("a", "unfused", 1);
   wrong.status = Status::Fail;
   Record unsupported = test::without_answer("late", Status::Unsupported, "no int8");
-  return {report_on("A (x)", {test::passed("p"), test::failed("q"), fused, test::timed("a", "unfused", 10)}),
+  return {report_on("A (x)", {test::passed("p"), test::failed("q"), fused, unfused}),
           report_on("B|C", {test::passed("p"), unsupported, fused, wrong, test::timed("b", "fused", 0.25)})};
 }
 
@@ -105,14 +108,15 @@ TEST(PivotCsv, HasAGroupOfColumnsForEachDevice) {
   const std::vector<RunReport> reports = two_devices();
   const std::string info = ",shuffle,fused,1x16x4x8,x=buffer/4W4C y=buffer/4C1W,upscale_factor=2,";
   const std::string unfused = ",shuffle,unfused,1x16x4x8,x=buffer/4W4C y=buffer/4C1W,upscale_factor=2,";
-  EXPECT_EQ(pivot_csv(make_pivot(reports)),
-            "case,op,impl,shape,forms,params,tune,fill,"
-            "A:status,A:time_us_p50,A:ci_pct,A:gbps,A:ratio,"
-            "B|C:status,B|C:time_us_p50,B|C:ci_pct,B|C:gbps,B|C:ratio\r\n" +
-                id("a") + info +
-                "local_size=64,x=normal,PASS,2.5000,0.75,3.2,1.0000,PASS,2.5000,0.75,3.2,1.0000\r\n" +
-                id("a", "unfused") + unfused + ",x=normal,PASS,10.0000,0.75,0.8,4.0000,FAIL,,,,\r\n" +
-                id("b") + info + ",x=normal,,,,,,PASS,0.2500,0.75,32,\r\n");
+  EXPECT_EQ(
+      pivot_csv(make_pivot(reports)),
+      "case,op,impl,shape,forms,params,tune,fill,"
+      "A:status,A:time_us_p50,A:ci_pct,A:gbps,A:pct_peak_bw,A:ratio,"
+      "B|C:status,B|C:time_us_p50,B|C:ci_pct,B|C:gbps,B|C:pct_peak_bw,B|C:ratio\r\n" +
+          id("a") + info +
+          "local_size=64,x=normal,PASS,2.5000,0.75,3.2,12.50,1.0000,PASS,2.5000,0.75,3.2,12.50,1.0000\r\n" +
+          id("a", "unfused") + unfused + ",x=normal,PASS,10.0000,0.75,0.8,12.50,4.0000,FAIL,,,,,\r\n" +
+          id("b") + info + ",x=normal,,,,,,,PASS,0.2500,0.75,32,12.50,\r\n");
 }
 
 TEST(PivotMarkdown, ShowsDevicesTimesTotalsAndHashes) {
@@ -123,11 +127,11 @@ TEST(PivotMarkdown, ShowsDevicesTimesTotalsAndHashes) {
 | A      | A (x) | Acme 12.3 | 0.1.0 (abc1234) | 2026-01-02T03:04:05Z | complete |
 | B\|C   | B\|C  | Acme 12.3 | 0.1.0 (abc1234) | 2026-01-02T03:04:05Z | complete |
 
-| case                                   | impl                  | A, us | +- % | GB/s | ratio | B\|C, us | +- % | GB/s | ratio |
-| -------------------------------------- | --------------------- | ----: | ---: | ---: | ----: | -------: | ---: | ---: | ----: |
-| `shuffle/a/1x16x4x8/4W4C.4W4C/fused`   | fused (local_size=64) |  2.50 |  0.8 | 3.20 |  1.00 |     2.50 |  0.8 | 3.20 |  1.00 |
-| `shuffle/a/1x16x4x8/4W4C.4W4C/unfused` | unfused               | 10.00 |  0.8 | 0.80 |  4.00 |     FAIL |      |      |       |
-| `shuffle/b/1x16x4x8/4W4C.4W4C/fused`   | fused                 |       |      |      |       |     0.25 |  0.8 | 32.0 |       |
+| case                                   | impl                  | A, us | +- % | GB/s | % peak | ratio | B\|C, us | +- % | GB/s | % peak | ratio |
+| -------------------------------------- | --------------------- | ----: | ---: | ---: | -----: | ----: | -------: | ---: | ---: | -----: | ----: |
+| `shuffle/a/1x16x4x8/4W4C.4W4C/fused`   | fused (local_size=64) |  2.50 |  0.8 | 3.20 |   12.5 |  1.00 |     2.50 |  0.8 | 3.20 |   12.5 |  1.00 |
+| `shuffle/a/1x16x4x8/4W4C.4W4C/unfused` | unfused               | 10.00 |  0.8 | 0.80 |   61.0 |  4.00 |     FAIL |      |      |        |       |
+| `shuffle/b/1x16x4x8/4W4C.4W4C/fused`   | fused                 |       |      |      |        |       |     0.25 |  0.8 | 32.0 |   12.5 |       |
 
 | accuracy    |   A | B\|C |
 | ----------- | --: | ---: |
@@ -141,7 +145,10 @@ TEST(PivotMarkdown, ShowsDevicesTimesTotalsAndHashes) {
 }
 
 TEST(PivotMarkdown, LeavesOutWhatIsNotThere) {
-  const std::vector<RunReport> timed = {report_on("A", {test::timed("a", "fused", 2)})};
+  Record record = test::timed("a", "fused", 2);
+  record.perf->pct_peak_bw = 0;
+  const std::vector<RunReport> timed = {report_on("A", {record})};
+  EXPECT_THAT(pivot_markdown(make_pivot(timed)), Not(HasSubstr("% peak")));
   EXPECT_THAT(pivot_markdown(make_pivot(timed)), Not(HasSubstr("ratio")));
   EXPECT_THAT(pivot_markdown(make_pivot(timed)), Not(HasSubstr("accuracy")));
   EXPECT_THAT(pivot_markdown(make_pivot(timed)), Not(HasSubstr("exact output")));

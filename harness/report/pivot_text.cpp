@@ -4,6 +4,7 @@
 #include "harness/report/markdown.h"
 #include "harness/report/pivot.h"
 #include "harness/report/text.h"
+#include "harness/report/words.h"
 
 #include <map>
 
@@ -56,7 +57,29 @@ std::string gigabytes(const PerfResult& perf) {
   return fixed(rate, rate < 10 ? 2 : 1);
 }
 
-void add_times(Cells& cells, const Pivot& pivot, const PivotRow& row, std::size_t device, bool with_ratio) {
+/// The columns that a table has only where a row has something to say in them.
+struct Extras {
+  bool peak = false;
+  bool ratio = false;
+};
+
+Extras extras_of(const Pivot& pivot) {
+  Extras extras;
+  for (const PivotRow& row : pivot.rows) {
+    extras.ratio = extras.ratio || row.has_rivals;
+    for (const Record* record : row.records) {
+      extras.peak = extras.peak || (has_figures(record) && percent_of_peak(*record->perf) > 0);
+    }
+  }
+  return extras;
+}
+
+std::string peak_text(const Record* record) {
+  const double percent = has_figures(record) ? percent_of_peak(*record->perf) : 0;
+  return percent > 0 ? fixed(percent, 1) : "";
+}
+
+void add_times(Cells& cells, const Pivot& pivot, const PivotRow& row, std::size_t device, Extras extras) {
   const Record* record = row.records[device];
   if (has_figures(record)) {
     cells.push_back(fixed(record->perf->time_us_p50, 2));
@@ -66,22 +89,23 @@ void add_times(Cells& cells, const Pivot& pivot, const PivotRow& row, std::size_
     cells.push_back(record == nullptr ? "" : std::string(name_of(record->status)));
     cells.insert(cells.end(), 2, "");
   }
-  if (with_ratio) cells.push_back(ratio_text(pivot.ratio(row, device), 2));
+  if (extras.peak) cells.push_back(peak_text(record));
+  if (extras.ratio) cells.push_back(ratio_text(pivot.ratio(row, device), 2));
 }
 
 std::string times_table(const Pivot& pivot) {
-  bool with_ratio = false;
-  for (const PivotRow& row : pivot.rows) with_ratio = with_ratio || row.has_rivals;
+  const Extras extras = extras_of(pivot);
   std::vector<Cells> rows = {{"case", "impl"}};
   for (const std::string& device : pivot.devices) {
     rows[0].push_back(markdown_cell(device) + ", us");
     rows[0].insert(rows[0].end(), {"+- %", "GB/s"});
-    if (with_ratio) rows[0].push_back("ratio");
+    if (extras.peak) rows[0].push_back("% peak");
+    if (extras.ratio) rows[0].push_back("ratio");
   }
   for (const PivotRow& row : pivot.rows) {
     const CaseInfo& info = row.any().info;
     Cells& cells = rows.emplace_back(Cells{markdown_code(info.id), impl_text(info)});
-    for (std::size_t i = 0; i < pivot.devices.size(); ++i) add_times(cells, pivot, row, i, with_ratio);
+    for (std::size_t i = 0; i < pivot.devices.size(); ++i) add_times(cells, pivot, row, i, extras);
   }
   std::vector<bool> right(rows[0].size(), true);
   right[0] = right[1] = false;

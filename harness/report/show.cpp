@@ -1,7 +1,7 @@
 #include "harness/report/show.h"
 
 #include "harness/core/status.h"
-#include "harness/report/style.h"
+#include "harness/report/page.h"
 #include "harness/report/text.h"
 #include "harness/report/words.h"
 
@@ -13,38 +13,6 @@
 namespace assay {
 namespace {
 
-/// Text in sections of labelled lines.
-class Page {
- public:
-  explicit Page(bool color) : color_(color) {}
-
-  void verdict(const Record& record) {
-    if (!text_.empty()) text_ += '\n';
-    text_ +=
-        painted(name_of(record.status), ink_of(record.status), color_) + "  " +
-        painted(printable(record.info.id) + " (" + printable(record.info.mode) + ")", Ink::Bold, color_) +
-        '\n';
-  }
-
-  void section(const std::string& title) { text_ += '\n' + painted(title, Ink::Bold, color_) + '\n'; }
-
-  /// Nothing where there is no value; further lines of a value stand below its first.
-  void line(std::string_view label, std::string_view value) {
-    while (value.ends_with('\n')) value.remove_suffix(1);
-    if (value.empty()) return;
-    std::string head = "  " + std::string(label);
-    head.resize(std::max(value_column, head.size() + 1), ' ');
-    text_ += head + indented(printable(value), value_column) + '\n';
-  }
-
-  std::string text() const { return text_; }
-
- private:
-  static constexpr std::size_t value_column = 18;
-  bool color_;
-  std::string text_;
-};
-
 std::string us(double value) {
   return fixed(value, 4) + " us";
 }
@@ -55,16 +23,6 @@ std::string ms(double value) {
 
 std::string percent(double part, double whole) {
   return whole > 0 ? fixed(100 * part / whole, 1) + " %" : "";
-}
-
-std::string joined(std::initializer_list<std::string> parts, const std::string& separator) {
-  std::string text;
-  for (const std::string& part : parts) {
-    if (part.empty()) continue;
-    if (!text.empty()) text += separator;
-    text += part;
-  }
-  return text;
 }
 
 void show_case(Page& page, const Record& record) {
@@ -79,6 +37,7 @@ void show_case(Page& page, const Record& record) {
   page.line("forms", info.forms);
   page.line("tune", info.tune);
   page.line("fill", info.fill);
+  page.line("cache", info.cache);
   page.line("seed", std::to_string(info.seed));
   page.line("shaders", info.shaders.value_or(""));
   page.line("tier", info.tier);
@@ -213,8 +172,46 @@ void show_sampling(Page& page, const PerfResult& p) {
   page.line("block medians", block_medians(p));
   page.line("sampled", std::to_string(p.blocks) + " blocks, " + std::to_string(p.samples) +
                            " samples, batch " + std::to_string(p.batch) + " (programs a sample)");
+  if (p.sets != 1) page.line("rotating", "over " + std::to_string(p.sets) + " sets of tensors");
+  if (p.discarded > 0) {
+    page.line("discarded", std::to_string(p.discarded) + " samples, taken while the device's clock was down");
+  }
   page.line("ended by", p.stop);
   page.line("clock", p.clock);
+  page.line("timer", p.timer);
+  if (p.clock_ratio > 0) {
+    page.line("full clock", significant(p.clock_ratio, 6) + " of it beside the samples, by the pilot");
+  }
+}
+
+std::string of_peak(double percent, const std::string& what) {
+  return percent > 0 ? significant(percent, 6) + " % of the device's " + what : "";
+}
+
+void show_rates(Page& page, const PerfResult& p) {
+  const std::string read = p.bytes_read > 0 ? " (" + std::to_string(p.bytes_read) + " of them read)" : "";
+  page.line("must move", joined({std::to_string(p.bytes) + " bytes" + read,
+                                 rate(p.bytes, p.time_us_p50, "GB/s"), of_peak(p.pct_peak_bw, "bandwidth")},
+                                ", "));
+  page.line("must do",
+            joined({std::to_string(p.operations) + " operations", rate(p.operations, p.time_us_p50, "GOP/s"),
+                    of_peak(p.pct_peak_ops, "operations")},
+                   ", "));
+  page.line("limited by", p.limited_by);
+  page.line("suspect", p.suspect);
+}
+
+// What is known of the program itself.
+void show_program(Page& page, const PerfResult& p) {
+  page.line("impl auto", p.impl_auto.empty() ? "" : "chose " + p.impl_auto);
+  if (p.regret_pct) page.line("regret", significant(*p.regret_pct, 6) + " % over the best of its rivals");
+  page.line("compiled in", ms(p.compile_ms));
+  if (p.registers) page.line("registers", std::to_string(*p.registers) + " an invocation");
+  if (p.spill_bytes) page.line("spills", std::to_string(*p.spill_bytes) + " bytes an invocation");
+  if (p.shared_bytes) page.line("shared memory", std::to_string(*p.shared_bytes) + " bytes a workgroup");
+  if (p.memory_bytes > 0) page.line("memory", std::to_string(p.memory_bytes) + " bytes in all sets");
+  page.line("SPIR-V hash", p.spirv_hash);
+  page.line("program hash", p.program_hash);
 }
 
 void show_time(Page& page, const Record& record) {
@@ -225,16 +222,12 @@ void show_time(Page& page, const Record& record) {
   show_sampling(page, p);
   page.line("overlapping", us(p.throughput_us) + " a program, without a barrier between programs");
   page.line("transitions", us(p.time_transition_us) + " in dispatches that only change the layout");
-  page.line("must move",
-            joined({std::to_string(p.bytes) + " bytes", rate(p.bytes, p.time_us_p50, "GB/s")}, ", "));
-  page.line("must do",
-            joined({std::to_string(p.operations) + " operations", rate(p.operations, p.time_us_p50, "GOP/s")},
-                   ", "));
+  show_rates(page, p);
   page.line("dispatches", dispatch_lines(p.dispatches));
   page.line("verified", p.verified ? "yes: the timed outputs equal the judged one" : "no");
+  if (p.verified_pct > 0) page.line("compared", significant(p.verified_pct, 6) + " % of their elements");
   page.line("output hash", p.output_hash);
-  page.line("compiled in", ms(p.compile_ms));
-  page.line("SPIR-V hash", p.spirv_hash);
+  show_program(page, p);
 }
 
 void show_comparison(Page& page, const Comparison& c) {
@@ -246,35 +239,6 @@ void show_comparison(Page& page, const Comparison& c) {
   }
   page.line("rounds", std::to_string(c.blocks) + ", a block of each in every round");
   page.line("not compared", c.note);
-}
-
-void show_device(Page& page, const DeviceInfo& device) {
-  page.section("device");
-  page.line("name", device.name);
-  page.line("type", device.type);
-  page.line("driver", joined({device.driver_name, device.driver_info}, " "));
-  page.line("Vulkan", device.api_version);
-  page.line("UUID", device.uuid);
-}
-
-void show_run(Page& page, const RunInfo& run) {
-  show_device(page, run.device);
-  page.section("run");
-  page.line("id", run.run_id + " (schema " + std::to_string(run.schema) + ")");
-  page.line("started", run.started_utc);
-  page.line("assay", joined({run.version, run.compiler, run.build_type}, ", "));
-  page.line("host", joined({run.host, run.os}, ", "));
-  page.line("CPU", run.cpu + ", " + std::to_string(run.cores) + " cores");
-  std::string command;
-  for (const std::string& word : run.command) command += (command.empty() ? "" : " ") + word;
-  page.line("command", command);
-  std::string environment;
-  for (const auto& [name, value] : run.environment)
-    environment.append(name).append("=").append(value).append("\n");
-  page.line("environment", environment);
-  page.line("seed", std::to_string(run.seed));
-  page.line("layer", run.validation ? "validation on" : "validation off");
-  page.line("timer unit", run.timer.unit_ns > 0 ? significant(run.timer.unit_ns, 6) + " ns" : "not measured");
 }
 
 }  // namespace

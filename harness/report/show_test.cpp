@@ -21,7 +21,7 @@ using ::testing::Not;
 class Filler {
  public:
   template <class T>
-  void operator()(const char* name, T& value) {
+  void operator()(const char* name, T& value, int /*since*/ = 1) {
     const std::string outer = std::exchange(path_, path_ + "/" + name);
     fill(value);
     path_ = outer;
@@ -51,6 +51,7 @@ class Filler {
     }
   }
   void fill(Status& value) { expect(std::string(name_of(value = Status::UnexpectedPass))); }
+  void fill(TimerQuality& value) { expect(std::string(name_of(value = TimerQuality::Coarse))); }
   void fill(OutputClass& value) { expect(std::string(name_of(value = OutputClass::Banded))); }
   void fill(std::map<std::string, std::string>& value) {
     value = {{"name" + std::to_string(next()), "value" + std::to_string(next())}};
@@ -174,6 +175,7 @@ case
   forms           x=buffer/4W4C y=buffer/4C1W
   tune            local_size=64
   fill            x=normal
+  cache           hot
   seed            7
   tier            ci
   at              cases/shuffle.yaml:12:5
@@ -190,17 +192,24 @@ time of one program run
   sampled         2 blocks, 4 samples, batch 10 (programs a sample)
   ended by        interval
   clock           gpu
+  timer           good
+  full clock      0.995 of it beside the samples, by the pilot
   overlapping     2.1875 us a program, without a barrier between programs
   transitions     0.0000 us in dispatches that only change the layout
-  must move       8000 bytes, 3.2 GB/s
+  must move       8000 bytes (4000 of them read), 3.2 GB/s, 12.5 % of the device's bandwidth
   must do         0 operations
+  limited by      latency
   dispatches      dequantize  op          9.5000 us   95.0 %
                   view        transition  0.2500 us    2.5 %
                   quantize    op          0.2500 us    2.5 %
   verified        yes: the timed outputs equal the judged one
+  compared        100 % of their elements
   output hash     9999aaaabbbbccccddddeeeeffff0000
   compiled in     12.500 ms
+  registers       24 an invocation
+  memory          8192 bytes in all sets
   SPIR-V hash     abcdefabcdefabcdefabcdefabcdefab
+  program hash    00001111222233334444555566667775
 
 device
   name            Acme GPU 9
@@ -210,7 +219,7 @@ device
   UUID            000102030405060708090a0b0c0d0e0f
 
 run
-  id              20260102T030405Z-1a2b3c (schema 1)
+  id              20260102T030405Z-1a2b3c (schema 2)
   started         2026-01-02T03:04:05Z
   assay           0.1.0 (abc1234), GCC 12.2.0, Release
   host            rack7, Linux 6.1
@@ -219,7 +228,27 @@ run
   environment     VK_DRIVER_FILES=icd.json
   seed            18446744073709551615
   layer           validation off
-  timer unit      32.5 ns
+
+timer
+  quality         good
+  unit            32.5 ns, the larger of step and empty pair (95 %)
+  period          1 ns a tick
+  valid bits      64, it begins again after 1.84467e+10 s
+  smallest step   32 ns
+  empty pair      32 ns median, 32.5 ns at 95 %
+  long dispatch   1.0005 of its time by the CPU's clock (submission)
+
+ceilings
+  measured        2026-01-02T03:04:01Z, on 000102030405060708090a0b0c0d0e0f, driver Acme 12.3
+  kernels         0123456789abcdef0123456789abcdef
+  GB/s            footprint  copy  read  write
+                      1 MiB  2000  2500   1500
+                      1 GiB   500   520    480
+  last cache      32 MiB
+  fp32            50000 GOP/s
+  fp16            100000 GOP/s
+  dot4x8          90000 GOP/s
+  dispatch        2.25 us from one empty to the next
 )"));
 }
 

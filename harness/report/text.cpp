@@ -144,4 +144,11 @@ std::string significant(double value, int digits) {
   return number_text(value, std::chars_format::general, digits);
 }
 
+std::string binary_bytes(std::uint64_t bytes) {
+  constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; bytes != 0 && bytes % 1024 == 0 && unit + 1 < units.size(); ++unit) bytes /= 1024;
+  return std::to_string(bytes) + " " + units[unit];
+}
+
 }  // namespace assay

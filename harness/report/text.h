@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,9 @@ std::string shortest(double value);
 std::string fixed(double value, int digits);
 /// "0.00123457", "1.5e+20": at most `digits` significant digits.
 std::string significant(double value, int digits);
+
+/// "64 KiB": in the largest unit that keeps the number whole.
+std::string binary_bytes(std::uint64_t bytes);
 
 /// "[0,3,7,2]"
 template <class Range>

@@ -84,5 +84,13 @@ TEST(Significant, DropsWhatIsNotThere) {
   EXPECT_EQ(significant(std::nan(""), 3), "nan");
 }
 
+TEST(BinaryBytes, AreWholeInTheLargestUnit) {
+  EXPECT_EQ(binary_bytes(0), "0 B");
+  EXPECT_EQ(binary_bytes(1000), "1000 B");
+  EXPECT_EQ(binary_bytes(1536), "1536 B");
+  EXPECT_EQ(binary_bytes(3ULL << 20), "3 MiB");
+  EXPECT_EQ(binary_bytes(2048ULL << 40), "2048 TiB");
+}
+
 }  // namespace
 }  // namespace assay

@@ -108,6 +108,10 @@ std::string failure_text(const Record& record) {
   return text + '\n';
 }
 
+double percent_of_peak(const PerfResult& perf) {
+  return perf.limited_by == "operations" ? perf.pct_peak_ops : perf.pct_peak_bw;
+}
+
 bool has_time(const Record& record) {
   switch (record.status) {
     case Status::Pass:

@@ -25,6 +25,10 @@ std::string describe(const AccuracyResult& accuracy);
 /// the console share it.
 std::string failure_text(const Record& record);
 
+/// The share of the device's limit that holds the program back, in percent: of the operations' ceiling where
+/// it is limited by operations, else of the bandwidth's; 0 where nothing is known of it.
+double percent_of_peak(const PerfResult& perf);
+
 /// Whether the record's time may be shown: it was measured, and the timed answer was not wrong.
 bool has_time(const Record& record);
 

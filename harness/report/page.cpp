@@ -1,0 +1,46 @@
+#include "harness/report/page.h"
+
+#include "harness/core/status.h"
+#include "harness/report/style.h"
+#include "harness/report/text.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace assay {
+namespace {
+
+constexpr std::size_t value_column = 18;
+
+}  // namespace
+
+void Page::verdict(const Record& record) {
+  if (!text_.empty()) text_ += '\n';
+  text_ += painted(name_of(record.status), ink_of(record.status), color_) + "  " +
+           painted(printable(record.info.id) + " (" + printable(record.info.mode) + ")", Ink::Bold, color_) +
+           '\n';
+}
+
+void Page::section(const std::string& title) {
+  text_ += '\n' + painted(title, Ink::Bold, color_) + '\n';
+}
+
+void Page::line(std::string_view label, std::string_view value) {
+  while (value.ends_with('\n')) value.remove_suffix(1);
+  if (value.empty()) return;
+  std::string head = "  " + std::string(label);
+  head.resize(std::max(value_column, head.size() + 1), ' ');
+  text_ += head + indented(printable(value), value_column) + '\n';
+}
+
+std::string joined(std::initializer_list<std::string> parts, const std::string& separator) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (part.empty()) continue;
+    if (!text.empty()) text += separator;
+    text += part;
+  }
+  return text;
+}
+
+}  // namespace assay
