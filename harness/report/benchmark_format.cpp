@@ -31,10 +31,15 @@ void add_rate(Run& run, const char* name, std::int64_t amount, double time_us) {
   run.counters[name] = benchmark::Counter(rate, benchmark::Counter::kIsRate, benchmark::Counter::kIs1000);
 }
 
+// No two rows have one name, and a row has the same in every run.
+std::string name_of(const CaseInfo& info) {
+  return printable(info.id) + (info.cache == "cold" ? "/cold" : "");
+}
+
 // What all rows of a case share. Google Benchmark leaves some fields of a Run unset.
 Run basic_run(const Record& record, std::int64_t family, std::int64_t repetitions) {
   Run run;
-  run.run_name.function_name = printable(record.info.id);
+  run.run_name.function_name = name_of(record.info);
   run.family_index = family;
   run.per_family_instance_index = 0;
   run.repetition_index = 0;
@@ -112,7 +117,7 @@ nlohmann::ordered_json withheld_cases(const RunReport& report) {
   auto list = nlohmann::ordered_json::array();
   for (const Record& record : report.records) {
     if (!is_perf(record) || has_finite_time(record)) continue;
-    list.push_back({{"name", printable(record.info.id)},
+    list.push_back({{"name", name_of(record.info)},
                     {"status", std::string(name_of(record.status))},
                     {"reason", printable(record.reason)}});
   }

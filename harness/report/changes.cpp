@@ -1,6 +1,7 @@
 #include "harness/report/changes.h"
 
 #include "harness/core/status.h"
+#include "harness/report/row_key.h"
 #include "harness/report/style.h"
 #include "harness/report/text.h"
 #include "harness/report/words.h"
@@ -15,14 +16,13 @@ namespace assay {
 namespace {
 
 const Record* find(const RunReport& report, const CaseInfo& info) {
-  const auto found = std::ranges::find_if(report.records, [&](const Record& record) {
-    return record.info.id == info.id && record.info.mode == info.mode;
-  });
+  const auto found = std::ranges::find_if(
+      report.records, [&](const Record& record) { return key_of(record.info) == key_of(info); });
   return found == report.records.end() ? nullptr : &*found;
 }
 
 std::string name_of_row(const CaseInfo& info) {
-  return printable(info.id) + (info.mode == "perf" ? " (perf)" : "");
+  return printable(info.id) + (info.mode == "perf" ? " (" + printable(mode_words(info)) + ")" : "");
 }
 
 std::string why(const Record& record) {

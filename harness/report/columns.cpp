@@ -361,7 +361,7 @@ std::vector<Column> perf_columns() {
 }
 
 std::vector<Column> pivot_case_columns() {
-  return named(perf_columns(), {"case", "op", "impl", "shape", "forms", "params", "tune", "fill"});
+  return named(perf_columns(), {"case", "op", "impl", "shape", "forms", "params", "tune", "fill", "cache"});
 }
 
 std::vector<Column> pivot_device_columns() {

@@ -1,5 +1,6 @@
 #include "harness/report/comparisons.h"
 
+#include "harness/report/row_key.h"
 #include "harness/report/style.h"
 #include "harness/report/text.h"
 #include "harness/report/words.h"
@@ -16,7 +17,9 @@ constexpr double close_to_one = 1.1;
 
 const Record* find_baseline(const RunReport& report, const Record& record) {
   const auto found = std::ranges::find_if(report.records, [&](const Record& other) {
-    return other.info.id == record.comparison->baseline && other.info.mode == record.info.mode;
+    RowKey baseline = key_of(record.info);
+    baseline.id = record.comparison->baseline;
+    return key_of(other.info) == baseline;
   });
   return found == report.records.end() ? nullptr : &*found;
 }

@@ -9,9 +9,10 @@ namespace assay {
 /// What happens in a run, told to whoever listens: the journal, the live report, the console.
 ///
 /// Order: run, plan, then begin and record for each case, end. A resumed run tells run again, and plan for
-/// the cases that are left. A case is known by its id and mode: one of mode both is planned, begun and
-/// recorded once for each. Rows that are timed together take turns: begin is told again for the one whose
-/// turn it is, so that at any time the row that began last is the one that runs.
+/// the cases that are left. A case is known by its id, mode and cache (RowKey): one of mode both is
+/// planned, begun and recorded once for each, one of cache both likewise. Rows that are timed together take
+/// turns: begin is told again for the one whose turn it is, so that at any time the row that began last is
+/// the one that runs.
 class RunListener {
  public:
   virtual ~RunListener() = default;

@@ -4,6 +4,7 @@
 #include "harness/report/events.h"
 #include "harness/report/file.h"
 #include "harness/report/record.h"
+#include "harness/report/row_key.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -93,8 +94,8 @@ class ReportBuilder final : public RunListener {
   Decoder decoder_;
   std::optional<RunInfo> run_;
   std::vector<Entry> entries_;
-  std::map<std::pair<std::string, std::string>, std::size_t> index_;  ///< (id, mode) -> entry
-  std::optional<std::size_t> running_;                                ///< the entry that was begun last
+  std::map<RowKey, std::size_t> index_;  ///< to the entries
+  std::optional<std::size_t> running_;   ///< the entry that was begun last
   bool ended_ = false;
   bool cut_off_ = false;
 };

@@ -99,6 +99,17 @@ TEST(Journal, RebuildsTheLiveReportsOfAnUnfinishedRunToo) {
   EXPECT_EQ(all_reports(read_journal(journal.path())), all_reports(live.report()));
 }
 
+TEST(Journal, KeepsTheColdRowOfACaseBesideTheHotOne) {
+  std::vector<Record> records = {test::timed("a", "fused", 2), test::timed("a", "fused", 3)};
+  records[1].info.cache = "cold";
+  ReportBuilder builder;
+  tell(builder, records);
+  const RunReport report = builder.report();
+  ASSERT_EQ(report.records.size(), 2U);
+  EXPECT_EQ(report.records[0].perf->time_us_p50, 2);
+  EXPECT_EQ(report.records[1].perf->time_us_p50, 3);
+}
+
 TEST(Journal, IsOneLineAnEvent) {
   const test::ScratchFolder folder;
   Journal journal(folder / "deep/down/journal.jsonl");

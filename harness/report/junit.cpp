@@ -78,8 +78,9 @@ void add_outcome(pugi::xml_node test, const Record& record) {
 void add_test(pugi::xml_node suite, const Record& record) {
   pugi::xml_node test = suite.append_child("testcase");
   set(test, "name", record.info.id);
-  // A case of mode both is there twice: the class tells them apart.
-  set(test, "classname", record.info.op + "." + record.info.mode);
+  // A case of mode both is there twice, one of cache both again: the class tells them apart.
+  set(test, "classname",
+      record.info.op + "." + record.info.mode + (record.info.cache == "cold" ? ".cold" : ""));
   set(test, "time", fixed(record.total_ms / 1e3, 6));
   set(test, "file", record.info.where.file);
   set(test, "line", std::to_string(record.info.where.line));

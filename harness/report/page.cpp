@@ -1,6 +1,7 @@
 #include "harness/report/page.h"
 
 #include "harness/core/status.h"
+#include "harness/report/row_key.h"
 #include "harness/report/style.h"
 #include "harness/report/text.h"
 
@@ -17,7 +18,8 @@ constexpr std::size_t value_column = 18;
 void Page::verdict(const Record& record) {
   if (!text_.empty()) text_ += '\n';
   text_ += painted(name_of(record.status), ink_of(record.status), color_) + "  " +
-           painted(printable(record.info.id) + " (" + printable(record.info.mode) + ")", Ink::Bold, color_) +
+           painted(printable(record.info.id) + " (" + printable(mode_words(record.info)) + ")", Ink::Bold,
+                   color_) +
            '\n';
 }
 

@@ -43,7 +43,8 @@ std::string long_heading(const std::string& heading, const CaseInfo& info) {
 }
 
 std::string row_key(const std::string& heading, const CaseInfo& info) {
-  return heading + '\n' + info.impl + '\n' + info.tune + '\n' + info.forms + '\n' + info.shaders.value_or("");
+  return heading + '\n' + info.impl + '\n' + info.tune + '\n' + info.forms + '\n' + info.cache + '\n' +
+         info.shaders.value_or("");
 }
 
 std::vector<const Record*> perf_records(const RunReport& report) {
@@ -78,6 +79,7 @@ std::vector<Group> groups_of(const std::vector<const Record*>& records, const He
     const CaseInfo& info = record->info;
     std::string heading = headings.of(info);
     if (ambiguous.contains(heading)) heading = long_heading(heading, info);
+    if (info.cache == "cold") heading += "  cold";
     const auto [at, is_new] = index.try_emplace(heading, groups.size());
     if (is_new) groups.push_back({.heading = heading});
     if (ops.insert(info.op).second) groups[at->second].common = common_line(info.op, headings);

@@ -66,6 +66,15 @@ TEST(PerfTable, NotesWhatSpeaksAgainstATime) {
   EXPECT_THAT(perf_table(test::report_of({record}), false), HasSubstr("broken timer"));
 }
 
+TEST(PerfTable, GivesColdRowsAGroupOfTheirOwn) {
+  Record cold = test::timed("a", "fused", 3);
+  cold.info.cache = "cold";
+  const std::string table = perf_table(test::report_of({test::timed("a", "fused", 2), cold}), false);
+  EXPECT_THAT(table, HasSubstr("shuffle  1x16x4x8\n"));
+  EXPECT_THAT(table, HasSubstr("shuffle  1x16x4x8  cold\n"));
+  EXPECT_THAT(table, Not(HasSubstr("1.50x")));
+}
+
 TEST(PerfTable, MarksTheTunePointThatWon) {
   std::vector<Record> records;
   for (const double us : {3.0, 2.0, 2.5}) {

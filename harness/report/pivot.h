@@ -32,8 +32,8 @@ struct Pivot {
   double ratio(const PivotRow& row, std::size_t device) const;
 };
 
-/// Lays reports beside each other. Rows meet when id, impl, shape, parameters, forms, tune and fill are all
-/// equal: what was changed between two runs stands in rows of its own.
+/// Lays reports beside each other. Rows meet when id, impl, shape, parameters, forms, tune, fill and cache
+/// are all equal: what was changed between two runs stands in rows of its own.
 Pivot make_pivot(std::span<const RunReport> reports);
 
 /// "H100 80GB HBM3" of "NVIDIA H100 80GB HBM3", "llvmpipe" of "llvmpipe (LLVM 15.0.6, 256 bits)".

@@ -78,6 +78,20 @@ TEST(Pivot, GivesTheRatioToTheFirstImplOfTheSameCase) {
   EXPECT_EQ(pivot.ratio(pivot.rows[3], 0), 2.5);
 }
 
+TEST(Pivot, KeepsColdRowsApart) {
+  Record cold = test::timed("a", "fused", 3);
+  cold.info.cache = "cold";
+  Record old = test::timed("a", "fused", 2);
+  old.info.cache.clear();  // of a journal that knows no cache
+  const std::vector<RunReport> reports = {report_on("A", {test::timed("a", "fused", 2), cold}),
+                                          report_on("B", {old})};
+  const Pivot pivot = make_pivot(reports);
+  ASSERT_EQ(pivot.rows.size(), 2U);
+  EXPECT_EQ(pivot.rows[0].records[1], &reports[1].records[0]);
+  EXPECT_EQ(pivot.ratio(pivot.rows[1], 0), 0) << "the hot row is no other impl";
+  EXPECT_THAT(pivot_markdown(pivot), HasSubstr("| fused, cold |"));
+}
+
 TEST(Pivot, GivesNoRatioToOrOfACaseWithoutATime) {
   Record wrong = test::timed("a", "fused", 2);
   wrong.status = Status::Fail;
@@ -108,15 +122,16 @@ TEST(PivotCsv, HasAGroupOfColumnsForEachDevice) {
   const std::vector<RunReport> reports = two_devices();
   const std::string info = ",shuffle,fused,1x16x4x8,x=buffer/4W4C y=buffer/4C1W,upscale_factor=2,";
   const std::string unfused = ",shuffle,unfused,1x16x4x8,x=buffer/4W4C y=buffer/4C1W,upscale_factor=2,";
-  EXPECT_EQ(
-      pivot_csv(make_pivot(reports)),
-      "case,op,impl,shape,forms,params,tune,fill,"
-      "A:status,A:time_us_p50,A:ci_pct,A:gbps,A:pct_peak_bw,A:ratio,"
-      "B|C:status,B|C:time_us_p50,B|C:ci_pct,B|C:gbps,B|C:pct_peak_bw,B|C:ratio\r\n" +
-          id("a") + info +
-          "local_size=64,x=normal,PASS,2.5000,0.75,3.2,12.50,1.0000,PASS,2.5000,0.75,3.2,12.50,1.0000\r\n" +
-          id("a", "unfused") + unfused + ",x=normal,PASS,10.0000,0.75,0.8,12.50,4.0000,FAIL,,,,,\r\n" +
-          id("b") + info + ",x=normal,,,,,,,PASS,0.2500,0.75,32,12.50,\r\n");
+  EXPECT_EQ(pivot_csv(make_pivot(reports)),
+            "case,op,impl,shape,forms,params,tune,fill,cache,"
+            "A:status,A:time_us_p50,A:ci_pct,A:gbps,A:pct_peak_bw,A:ratio,"
+            "B|C:status,B|C:time_us_p50,B|C:ci_pct,B|C:gbps,B|C:pct_peak_bw,B|C:ratio\r\n" +
+                id("a") + info +
+                "local_size=64,x=normal,hot,PASS,2.5000,0.75,3.2,12.50,1.0000,PASS,2.5000,0.75,3.2,12.50,1."
+                "0000\r\n" +
+                id("a", "unfused") + unfused +
+                ",x=normal,hot,PASS,10.0000,0.75,0.8,12.50,4.0000,FAIL,,,,,\r\n" + id("b") + info +
+                ",x=normal,hot,,,,,,,PASS,0.2500,0.75,32,12.50,\r\n");
 }
 
 TEST(PivotMarkdown, ShowsDevicesTimesTotalsAndHashes) {

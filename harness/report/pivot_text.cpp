@@ -36,7 +36,8 @@ std::string csv_header(const Pivot& pivot) {
 }
 
 std::string impl_text(const CaseInfo& info) {
-  return markdown_cell(info.tune.empty() ? info.impl : info.impl + " (" + info.tune + ")");
+  const std::string cold = info.cache == "cold" ? ", cold" : "";
+  return markdown_cell((info.tune.empty() ? info.impl : info.impl + " (" + info.tune + ")") + cold);
 }
 
 std::string devices_table(const Pivot& pivot) {

@@ -53,7 +53,7 @@ Record unfinished(const CaseInfo& info, bool begun, bool running) {
 }  // namespace
 
 ReportBuilder::Entry& ReportBuilder::entry(const CaseInfo& info) {
-  const auto [at, is_new] = index_.try_emplace({info.id, info.mode}, entries_.size());
+  const auto [at, is_new] = index_.try_emplace(key_of(info), entries_.size());
   if (is_new) entries_.push_back({.info = info});
   return entries_[at->second];
 }

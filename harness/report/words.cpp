@@ -1,6 +1,7 @@
 #include "harness/report/words.h"
 
 #include "harness/core/status.h"
+#include "harness/report/row_key.h"
 #include "harness/report/text.h"
 
 #include <array>
@@ -88,7 +89,7 @@ std::string describe(const AccuracyResult& a) {
 
 std::string failure_text(const Record& record) {
   std::string text = std::string(name_of(record.status)) + "  " + printable(record.info.id);
-  if (!record.info.mode.empty()) text += " (" + printable(record.info.mode) + ")";
+  if (!record.info.mode.empty()) text += " (" + printable(mode_words(record.info)) + ")";
   const SourceLocation& where = record.info.where;
   if (!where.file.empty()) add_line(text, "at", where.file + ":" + std::to_string(where.line));
   if (record.accuracy) {
