@@ -178,8 +178,8 @@ class Run {
     if (!options_.versus_shaders.empty())
       run_options.versus = {&versus, repro_options(options_, options_.versus_shaders)};
     if (has_perf(groups_)) {
-      if (!opened.timer_unit_ns) opened.timer_unit_ns = gpu::measure_timer_unit_ns(device);
-      info.timer.unit_ns = run_options.sampling.timer_unit_ns = *opened.timer_unit_ns;
+      info.timer = calibrated(opened, shaders);
+      run_options.sampling.timer_unit_ns = info.timer.unit_ns;
     }
     recorder.run(info);
     recorder.plan(plan_of(groups_, run_options.names));
@@ -188,6 +188,16 @@ class Run {
     RunReport report = recorder.report();
     print_summary(desk_.out, console, report, folder, options_.benchmark_console);
     return report;
+  }
+
+  /// Measured once for each device, however often a selection is run on it.
+  const TimerCalibration& calibrated(RunDevices::Opened& opened, gpu::ShaderLibrary& shaders) const {
+    if (!opened.timer) {
+      opened.timer = gpu::calibrate_timer(*opened.device, shaders);
+      if (opened.timer->quality == TimerQuality::Broken) opened.device->distrust_timestamps();
+      desk_.log << "timer   " << to_string(*opened.timer) << '\n';
+    }
+    return *opened.timer;
   }
 
   RunSettings run_settings() const {

@@ -23,7 +23,7 @@ class RunDevices {
     std::size_t index = 0;
     std::unique_ptr<gpu::Device> device;
     DeviceActivity activity;
-    std::optional<double> timer_unit_ns;  ///< measured when a row is first timed
+    std::optional<TimerCalibration> timer;  ///< measured before a row is first timed
   };
 
   /// Throws Error(NoDevice) without a device, Error(Usage) or Error(Infrastructure) for the wrong one.

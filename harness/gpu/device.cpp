@@ -114,4 +114,8 @@ const DeviceInfo& Device::info() const {
   return state_->info();
 }
 
+void Device::distrust_timestamps() {
+  state_->timestamps_distrusted = true;
+}
+
 }  // namespace assay::gpu

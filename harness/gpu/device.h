@@ -19,6 +19,7 @@ struct Device::State {
   VkQueue queue = VK_NULL_HANDLE;
   std::uint32_t allocations = 0;        ///< live VkDeviceMemory objects
   std::uint64_t next_workspace_id = 0;  ///< workspaces are told apart by number, never by address
+  bool timestamps_distrusted = false;
 
   Handle<VkPipelineCache> pipeline_cache;
   Handle<VkCommandPool> command_pool;

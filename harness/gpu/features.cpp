@@ -52,6 +52,9 @@ FeatureChain::FeatureChain(const DeviceFacts& facts) : facts_(facts) {
       VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME, never);
   ask(cooperative_nv_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV,
       VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME, never);
+  if (facts.has(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME)) {
+    extensions_.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
+  }
   vkGetPhysicalDeviceFeatures2(facts.handle, &core_);
   keep_what_kernels_need();
 }

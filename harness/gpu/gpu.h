@@ -15,6 +15,7 @@
 #include "harness/core/form.h"
 #include "harness/core/pack.h"
 #include "harness/core/program.h"
+#include "harness/core/timer_calibration.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -106,6 +107,9 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   const DeviceInfo& info() const;
+
+  /// From here on the device counts as one without timestamps: Timing has no gpu_ns, dispatch_ns is empty.
+  void distrust_timestamps();
 
   struct State;
   State& state() const { return *state_; }
@@ -214,8 +218,9 @@ struct TimedRun {
 };
 
 struct Timing {
-  std::optional<double> gpu_ns;  ///< between the two stamps; absent when the queue has no timestamps
-  double wall_ns = 0;            ///< submit to fence on the CPU's clock
+  std::optional<double>
+      gpu_ns;          ///< between the two stamps; absent without timestamps, or when they are distrusted
+  double wall_ns = 0;  ///< submit to fence on the CPU's clock
 };
 
 /// A program's pipelines.
@@ -279,8 +284,9 @@ class Pilot {
 /// The two stamps of a queue made into a time: valid bits masked, wrap handled, period as double.
 double ticks_to_ns(std::uint64_t begin, std::uint64_t end, std::uint32_t valid_bits, double period_ns);
 
-/// What the timer can tell apart, measured: max(smallest step seen, p95 of an empty stamp pair), ns. 0
-/// without timestamps.
-double measure_timer_unit_ns(Device& device);
+/// Measures the timestamps of the device's queue and holds them against the CPU's clock: some 0.3 s of work
+/// on a warm device, up to 2 s more on one that is idle. Throws Timeout, DeviceLost, CompileError. It trusts
+/// nothing: whoever gets a timer that is broken calls device.distrust_timestamps().
+TimerCalibration calibrate_timer(Device& device, ShaderLibrary& shaders);
 
 }  // namespace assay::gpu

@@ -1,12 +1,12 @@
 #include "harness/gpu/pilot.h"
 
-#include "harness/core/statistics.h"
 #include "harness/gpu/barrier.h"
 #include "harness/gpu/submission.h"
 #include "harness/gpu/timer.h"
 #include "harness/gpu/workspace.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -84,10 +84,10 @@ void PilotKernel::record(VkCommandBuffer commands, std::uint32_t rounds) {
   Recordable{device_.table, program_, pipelines_}.record(commands, bindings_, Part::Timed);
 }
 
-Timing PilotKernel::time(std::uint32_t rounds, std::uint32_t warm_rounds, double limit_s) {
+StampedRun PilotKernel::run(std::span<const std::uint32_t> rounds, double limit_s) {
   std::optional<Stamps> stamps;
   if (Stamps::available(device_)) {
-    stamps.emplace(device_, 2);
+    stamps.emplace(device_, static_cast<std::uint32_t>(rounds.size() + 1));
   }
   Submission submission(device_, "timing the pilot", "pilot");
   const VkCommandBuffer commands = submission.commands();
@@ -100,26 +100,28 @@ Timing PilotKernel::time(std::uint32_t rounds, std::uint32_t warm_rounds, double
   if (stamps) {
     stamps->reset(commands);
   }
-  if (warm_rounds > 0) {
-    record(commands, warm_rounds);
+  stamp();
+  for (const std::uint32_t count : rounds) {
+    if (count > 0) {
+      record(commands, count);
+    }
+    stamp();
   }
-  stamp();
-  record(commands, rounds);
-  stamp();
-  Timing timing;
-  timing.wall_ns = submission.submit_and_wait(limit_s);
+  StampedRun result;
+  result.wall_ns = submission.submit_and_wait(limit_s);
   if (stamps) {
-    timing.gpu_ns = stamps->steps_ns().front();
+    result.ticks = stamps->ticks();
   }
-  return timing;
+  return result;
 }
 
-double PilotKernel::median_wall_ns(std::uint32_t rounds, double limit_s) {
-  std::vector<double> readings;
+/// The smallest of some readings: whatever else the machine does only adds to them.
+double PilotKernel::best_wall_ns(std::uint32_t rounds, double limit_s) {
+  double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < 7; ++i) {
-    readings.push_back(wall_ns(rounds, limit_s));
+    best = std::min(best, wall_ns(rounds, limit_s));
   }
-  return median(readings);
+  return best;
 }
 
 /// A GPU that stood idle runs at a fraction of its clock and takes up to a second of work to raise it.
@@ -148,7 +150,7 @@ std::uint32_t PilotKernel::rounds_for(double target_ns, double limit_s) {
   // What each submission costs beside the kernel leaves the difference. Warm, it may be too short again.
   double difference_ns = 0;
   for (;;) {
-    difference_ns = median_wall_ns(3 * rounds, limit_s) - median_wall_ns(rounds, limit_s);
+    difference_ns = best_wall_ns(3 * rounds, limit_s) - best_wall_ns(rounds, limit_s);
     if (difference_ns >= choice_ns || rounds >= most_rounds / 8) {
       break;
     }
@@ -168,8 +170,13 @@ Pilot::Pilot(Pilot&&) noexcept = default;
 Pilot& Pilot::operator=(Pilot&&) noexcept = default;
 
 double Pilot::time_ns(double timeout_s) {
-  const Timing timing = state_->kernel.time(state_->rounds, state_->rounds, timeout_s);
-  return timing.gpu_ns.value_or(timing.wall_ns);
+  const DeviceInfo& info = state_->kernel.device().info();
+  const std::array rounds{state_->rounds, state_->rounds};
+  const StampedRun run = state_->kernel.run(rounds, timeout_s);
+  if (run.ticks.empty()) {
+    return run.wall_ns / 2;
+  }
+  return ticks_to_ns(run.ticks[1], run.ticks[2], info.timestamp_valid_bits, info.timestamp_period_ns);
 }
 
 }  // namespace assay::gpu

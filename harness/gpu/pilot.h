@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/gpu/bindings.h"
+#include "harness/gpu/calibration.h"
 #include "harness/gpu/recording.h"
 
 namespace assay::gpu {
@@ -14,19 +15,22 @@ class PilotKernel {
  public:
   PilotKernel(Device& device, ShaderLibrary& shaders);
 
+  const Device::State& device() const { return device_; }
+
   /// Records one dispatch. Barriers around it are the caller's.
   void record(VkCommandBuffer commands, std::uint32_t rounds);
 
-  /// One submission: `warm_rounds` untimed where not 0, stamp, `rounds`, stamp.
-  Timing time(std::uint32_t rounds, std::uint32_t warm_rounds, double timeout_s);
+  /// One submission: a stamp, then for each entry that many rounds (0: no dispatch) and a stamp. No ticks
+  /// without timestamps.
+  StampedRun run(std::span<const std::uint32_t> rounds, double timeout_s);
 
   /// How many rounds last about `target_ns` on the device when it is warm: heats it first, for as long as it
   /// gets faster. By the CPU's clock, so that no timestamp is trusted yet.
   std::uint32_t rounds_for(double target_ns, double timeout_s);
 
  private:
-  double wall_ns(std::uint32_t rounds, double timeout_s) { return time(rounds, 0, timeout_s).wall_ns; }
-  double median_wall_ns(std::uint32_t rounds, double timeout_s);
+  double wall_ns(std::uint32_t rounds, double timeout_s) { return run({&rounds, 1}, timeout_s).wall_ns; }
+  double best_wall_ns(std::uint32_t rounds, double timeout_s);
   void heat(std::uint32_t rounds, double timeout_s);
 
   Device::State& device_;

@@ -1,19 +1,6 @@
 #include "harness/gpu/timer.h"
 
-#include "harness/gpu/barrier.h"
-#include "harness/gpu/submission.h"
-
-#include <algorithm>
-
 namespace assay::gpu {
-namespace {
-
-constexpr std::uint32_t pairs_a_submission = 64;
-constexpr int submissions = 4;
-constexpr double timeout_s = 30;
-
-}  // namespace
-
 double ticks_to_ns(std::uint64_t begin, std::uint64_t end, std::uint32_t valid_bits, double period_ns) {
   const std::uint64_t mask = valid_bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << valid_bits) - 1;
   // Modulo 2^valid_bits the difference is right whether or not the counter wrapped in between.
@@ -55,46 +42,6 @@ std::vector<double> Stamps::steps_ns() const {
     steps.push_back(ticks_to_ns(all[i], all[i + 1], info.timestamp_valid_bits, info.timestamp_period_ns));
   }
   return steps;
-}
-
-double timer_unit(std::vector<double> pairs, const std::vector<double>& steps) {
-  double smallest = 0;
-  for (const double step : steps) {
-    if (step > 0 && (smallest == 0 || step < smallest)) {
-      smallest = step;
-    }
-  }
-  std::sort(pairs.begin(), pairs.end());
-  // Nearest rank: the smallest value that 95 % of the pairs do not exceed.
-  const double p95 = pairs.empty() ? 0 : pairs[(pairs.size() * 95 + 99) / 100 - 1];
-  return std::max(smallest, p95);
-}
-
-double measure_timer_unit_ns(Device& device) {
-  Device::State& state = device.state();
-  if (!Stamps::available(state)) {
-    return 0;
-  }
-  std::vector<double> pairs;
-  std::vector<double> steps;
-  for (int i = 0; i < submissions; ++i) {
-    Stamps stamps(state, 2 * pairs_a_submission);
-    Submission submission(state, "measuring the timer's unit", "timer unit");
-    stamps.reset(submission.commands());
-    for (std::uint32_t pair = 0; pair < pairs_a_submission; ++pair) {
-      barrier(state.table, submission.commands(), Scope::Compute, Scope::Compute);
-      stamps.stamp(submission.commands());
-      barrier(state.table, submission.commands(), Scope::Compute, Scope::Compute);
-      stamps.stamp(submission.commands());
-    }
-    submission.submit_and_wait(timeout_s);
-    const std::vector<double> all = stamps.steps_ns();
-    steps.insert(steps.end(), all.begin(), all.end());
-    for (std::size_t j = 0; j < all.size(); j += 2) {
-      pairs.push_back(all[j]);
-    }
-  }
-  return timer_unit(std::move(pairs), steps);
 }
 
 }  // namespace assay::gpu

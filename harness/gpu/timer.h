@@ -7,7 +7,10 @@ namespace assay::gpu {
 /// Timestamps of one submission. Only for queues that have them: see `available`.
 class Stamps {
  public:
-  static bool available(const Device::State& device) { return device.info().timestamp_valid_bits > 0; }
+  /// Whether there are timestamps, and nobody distrusts them.
+  static bool available(const Device::State& device) {
+    return device.info().timestamp_valid_bits > 0 && !device.timestamps_distrusted;
+  }
 
   Stamps(Device::State& device, std::uint32_t count);
 
@@ -32,9 +35,5 @@ class Stamps {
   std::uint32_t next_ = 0;
   Handle<VkQueryPool> pool_;
 };
-
-/// From the ns of empty stamp pairs and those of all neighbouring stamps: max(smallest non-zero step, p95 of
-/// the pairs).
-double timer_unit(std::vector<double> pairs, const std::vector<double>& steps);
 
 }  // namespace assay::gpu

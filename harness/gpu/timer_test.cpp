@@ -1,5 +1,6 @@
 #include "harness/gpu/timer.h"
 
+#include "harness/gpu/pilot.h"
 #include "harness/gpu/testing.h"
 
 namespace assay::gpu {
@@ -22,32 +23,29 @@ TEST(TicksToNs, IgnoresBitsThatAreNotValid) {
   EXPECT_DOUBLE_EQ(ticks_to_ns(3, 9, 0, 1.0), 0.0);
 }
 
-TEST(TimerUnit, IsTheSmallestStepWhenPairsAreQuicker) {
-  EXPECT_DOUBLE_EQ(timer_unit({0, 0, 0}, {0, 1000, 32, 64}), 32.0);
-}
-
-TEST(TimerUnit, IsTheP95OfEmptyPairsWhenTheyTakeLonger) {
-  std::vector<double> pairs;
-  for (int i = 100; i >= 1; --i) {
-    pairs.push_back(i);
-  }
-  EXPECT_DOUBLE_EQ(timer_unit(pairs, pairs), 95.0);
-}
-
-TEST(TimerUnit, OfNothingIsNothing) {
-  EXPECT_DOUBLE_EQ(timer_unit({}, {}), 0.0);
-}
-
 using TimerTest = GpuTest;
 
-TEST_F(TimerTest, MeasuresAUnitThatIsSmallButNotNothing) {
-  const double unit = measure_timer_unit_ns(device());
-  if (device().info().timestamp_valid_bits == 0) {
-    EXPECT_EQ(unit, 0);
-    return;
-  }
-  EXPECT_GT(unit, 0);
-  EXPECT_LT(unit, 100e6);
+TEST_F(TimerTest, StampsThatAreDistrustedAreNotUsed) {
+  Device own(instance(), select_devices(instance().devices(), {}).front());
+  const bool has_them = own.info().timestamp_valid_bits > 0;
+  EXPECT_EQ(Stamps::available(own.state()), has_them);
+  own.distrust_timestamps();
+  EXPECT_FALSE(Stamps::available(own.state()));
+  EXPECT_EQ(Stamps::available(device().state()), has_them) << "another device's are trusted as before";
+}
+
+TEST_F(TimerTest, WithoutTrustTimesAreTheCpusAlone) {
+  Device own(instance(), select_devices(instance().devices(), {}).front());
+  own.distrust_timestamps();
+  ShaderLibrary library;
+  const Program program = pilot_program(own.info(), 1);
+  const std::vector<Physical> tensors{words(pilot_words(own.info()))};
+  Executable pilot(own, library, program, tensors, 0);
+  Workspace memory(own, program, tensors, 0);
+  const Timing timing = pilot.time(memory, {}, timeout_s);
+  EXPECT_FALSE(timing.gpu_ns.has_value());
+  EXPECT_GT(timing.wall_ns, 0);
+  EXPECT_TRUE(pilot.dispatch_ns(memory, timeout_s).empty());
 }
 
 }  // namespace
