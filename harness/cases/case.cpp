@@ -7,6 +7,7 @@ namespace {
 
 constexpr Names<3> mode_names{"accu", "perf", "both"};
 constexpr Names<3> tier_names{"smoke", "ci", "nightly"};
+constexpr Names<3> caches_names{"hot", "cold", "both"};
 
 }  // namespace
 
@@ -18,12 +19,20 @@ std::string_view name_of(Tier tier) {
   return name_in(tier_names, tier);
 }
 
+std::string_view name_of(Caches caches) {
+  return name_in(caches_names, caches);
+}
+
 std::optional<Mode> parse_mode(std::string_view name) {
   return value_in<Mode>(mode_names, name);
 }
 
 std::optional<Tier> parse_tier(std::string_view name) {
   return value_in<Tier>(tier_names, name);
+}
+
+std::optional<Caches> parse_caches(std::string_view name) {
+  return value_in<Caches>(caches_names, name);
 }
 
 }  // namespace assay

@@ -18,10 +18,15 @@ namespace assay {
 enum class Mode : std::uint8_t { Accu, Perf, Both };
 enum class Tier : std::uint8_t { Smoke, Ci, Nightly };
 
+/// Which rows a timed case has: with data in the cache, with data in memory, one of each.
+enum class Caches : std::uint8_t { Hot, Cold, Both };
+
 std::string_view name_of(Mode mode);  ///< "accu", "perf", "both"
 std::string_view name_of(Tier tier);  ///< "smoke", "ci", "nightly"
+std::string_view name_of(Caches caches);  ///< "hot", "cold", "both"
 std::optional<Mode> parse_mode(std::string_view name);
 std::optional<Tier> parse_tier(std::string_view name);
+std::optional<Caches> parse_caches(std::string_view name);
 
 /// What a case's `tolerance:` says. Bounds of the reference are multiplied by `scale`: below 1
 /// tightens; above 1 loosens and needs a reason.
@@ -45,6 +50,7 @@ struct Case {
   std::map<std::string, std::int64_t> tune;
   Mode mode = Mode::Accu;
   Tier tier = Tier::Ci;
+  Caches caches = Caches::Hot;  ///< mode perf
   std::uint64_t seed = 0;
   double timeout_s = 60;
   SourceLocation where;

@@ -42,13 +42,14 @@ double to_timeout(const Node::Entry& entry) {
 }  // namespace
 
 const std::vector<std::string>& head_keys() {
-  static const std::vector<std::string> keys{"name", "mode", "tier", "timeout"};
+  static const std::vector<std::string> keys{"name", "mode", "tier", "cache", "timeout"};
   return keys;
 }
 
 CaseHead read_case_head(const Node& node, const std::vector<Node::Entry>& entries) {
   CaseHead head;
   head.caret = &node;
+  const Node::Entry* cache = nullptr;
   for (const Node::Entry& entry : entries) {
     const std::string& key = entry.key->text;
     if (is_head_key(key) && entry.value->is_map() && entry.value->find("each") != nullptr) {
@@ -62,9 +63,15 @@ CaseHead read_case_head(const Node& node, const std::vector<Node::Entry>& entrie
       head.mode = to_enum<Mode>(entry, {"accu", "perf", "both"}, parse_mode);
     } else if (key == "tier") {
       head.tier = to_enum<Tier>(entry, {"smoke", "ci", "nightly"}, parse_tier);
+    } else if (key == "cache") {
+      cache = &entry;
+      head.caches = to_enum<Caches>(entry, {"hot", "cold", "both"}, parse_caches);
     } else if (key == "timeout") {
       head.timeout_s = to_timeout(entry);
     }
+  }
+  if (cache != nullptr && head.mode == Mode::Accu) {
+    throw Problem(diagnose(*cache->key, "'cache' is about times: a case of mode accu has none"));
   }
   if (head.name.empty()) throw Problem(diagnose(node, "a case needs a 'name'"));
   head.where = location_of(*head.caret);

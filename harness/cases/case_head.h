@@ -8,7 +8,7 @@
 
 namespace assay::cases {
 
-/// "name", "mode", "tier", "timeout": keys of a case that are no axes.
+/// "name", "mode", "tier", "cache", "timeout": keys of a case that are no axes.
 const std::vector<std::string>& head_keys();
 
 /// Reads them out of the entries of a case, its defaults included; op and seed are left to the caller. Throws

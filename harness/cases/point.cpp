@@ -104,6 +104,7 @@ void PointBuilder::set_plain_values() {
   point_.op = head_.op;
   point_.mode = head_.mode;
   point_.tier = head_.tier;
+  point_.caches = head_.caches;
   point_.timeout_s = head_.timeout_s;
   point_.where = head_.where;
   point_.seed = head_.seed;

@@ -19,6 +19,7 @@ struct CaseHead {
   std::string name;
   Mode mode = Mode::Accu;
   Tier tier = Tier::Ci;
+  Caches caches = Caches::Hot;
   std::uint64_t seed = 0;  ///< unless a point says another
   double timeout_s = 60;
   const Node* caret = nullptr;  ///< the case's name: for errors that belong to no key

@@ -67,7 +67,7 @@ TEST(CasesReadme, TellsEveryKeyAndEveryFill) {
   const std::string text = readme();
   for (const std::string& key : setting_keys()) EXPECT_THAT(text, testing::HasSubstr("\n| `" + key + "` |"));
   for (const std::string key :
-       {"op", "include", "sets", "defaults", "cases", "name", "mode", "tier", "timeout"}) {
+       {"op", "include", "sets", "defaults", "cases", "name", "mode", "tier", "cache", "timeout"}) {
     EXPECT_THAT(text, testing::HasSubstr("\n| `" + key + "` |"));
   }
   for (const std::string& fill : fill_names()) {

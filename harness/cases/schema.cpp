@@ -175,6 +175,7 @@ Json case_keys(const Op& op) {
   properties["with"] = either({with, {{"type", "array"}, {"items", with}}});
   properties["mode"] = enumeration({"accu", "perf", "both"});
   properties["tier"] = enumeration({"smoke", "ci", "nightly"});
+  properties["cache"] = enumeration({"hot", "cold", "both"});
   properties["timeout"] = {{"type", "number"}, {"exclusiveMinimum", 0}};
   return properties;
 }

@@ -213,7 +213,7 @@ std::span<const std::string> setting_keys() {
 }
 
 bool is_head_key(std::string_view key) {
-  return key == "name" || key == "mode" || key == "tier" || key == "timeout";
+  return key == "name" || key == "mode" || key == "tier" || key == "cache" || key == "timeout";
 }
 
 bool is_reserved(std::string_view key) {

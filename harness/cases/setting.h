@@ -81,7 +81,7 @@ class SettingReader {
 /// Keys of a case that say its values, parameters aside: "fill", "impl", ...
 std::span<const std::string> setting_keys();
 
-/// "name", "mode", "tier", "timeout": one for the whole case, no axes.
+/// "name", "mode", "tier", "cache", "timeout": one for the whole case, no axes.
 bool is_head_key(std::string_view key);
 
 /// True for every key of the case language but the parameters: no op may name a parameter so.

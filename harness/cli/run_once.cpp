@@ -173,12 +173,13 @@ class Run {
     Interruptible listener(recorder, desk_.before_a_row);
     RunInfo info = make_run_info(run_settings(), device.info());
     DeviceRunOptions run_options = device_run_options(instance);
-    run_options.sampling.activity = &opened.activity;
     if (device.info().type == "cpu") run_options.sampling.most_heat_s = run_options.sampling.least_heat_s;
     if (!options_.versus_shaders.empty())
       run_options.versus = {&versus, repro_options(options_, options_.versus_shaders)};
     if (has_perf(groups_)) {
-      info.timer = calibrated(opened, shaders);
+      run_options.tools = &tools_of(opened, shaders);
+      info.timer = opened.tools->timer;
+      info.ceilings = opened.tools->ceilings;
       run_options.sampling.timer_unit_ns = info.timer.unit_ns;
     }
     recorder.run(info);
@@ -190,14 +191,13 @@ class Run {
     return report;
   }
 
-  /// Measured once for each device, however often a selection is run on it.
-  const TimerCalibration& calibrated(RunDevices::Opened& opened, gpu::ShaderLibrary& shaders) const {
-    if (!opened.timer) {
-      opened.timer = gpu::calibrate_timer(*opened.device, shaders);
-      if (opened.timer->quality == TimerQuality::Broken) opened.device->distrust_timestamps();
-      desk_.log << "timer   " << to_string(*opened.timer) << '\n';
+  /// Made once for each device, however often a selection is run on it.
+  TimingTools& tools_of(RunDevices::Opened& opened, gpu::ShaderLibrary& shaders) const {
+    if (!opened.tools) {
+      opened.tools = std::make_unique<TimingTools>(*opened.device, shaders);
+      desk_.log << "timer   " << to_string(opened.tools->timer) << '\n';
     }
-    return *opened.timer;
+    return *opened.tools;
   }
 
   RunSettings run_settings() const {

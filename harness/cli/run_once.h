@@ -2,7 +2,7 @@
 
 #include "harness/cli/commands.h"
 #include "harness/core/error.h"
-#include "harness/engine/sampler.h"
+#include "harness/engine/timing_tools.h"
 #include "harness/gpu/gpu.h"
 
 #include <cstddef>
@@ -22,8 +22,7 @@ class RunDevices {
   struct Opened {
     std::size_t index = 0;
     std::unique_ptr<gpu::Device> device;
-    DeviceActivity activity;
-    std::optional<TimerCalibration> timer;  ///< measured before a row is first timed
+    std::unique_ptr<TimingTools> tools;  ///< made when a row is first timed
   };
 
   /// Throws Error(NoDevice) without a device, Error(Usage) or Error(Infrastructure) for the wrong one.

@@ -38,6 +38,15 @@ const ParamSpec* Op::find_param(std::string_view param) const {
   return find_by_name(params, param);
 }
 
+const Impl& chosen_impl(const Op& op, const Impl& impl, const BuildContext& context) {
+  if (!impl.choose) return impl;
+  const std::string name = impl.choose(context);
+  const Impl* chosen = op.find_impl(name);
+  if (chosen != nullptr && !chosen->choose) return *chosen;
+  throw std::logic_error("op '" + op.name + "': impl '" + impl.name + "' chooses '" + name +
+                         "', which is no impl with a program");
+}
+
 Registry::Registry(std::vector<Op> ops) : ops_(std::move(ops)) {
   std::set<std::string_view> names;
   for (const Op& op : ops_) {

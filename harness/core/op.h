@@ -90,6 +90,8 @@ struct Impl {
   std::vector<Feature> needs;
   std::vector<Tunable> tunables;
   std::function<Program(const BuildContext&)> build;
+  /// Impl `auto` has this and no `build`: the name of the impl of the same op that is best here.
+  std::function<std::string(const BuildContext&)> choose;
   /// Why this impl excludes this point of a product (INVALID), or nothing. Optional.
   std::function<std::optional<std::string>(const Params&, std::span<const TensorSpec>, std::span<const Form>)>
       excludes;
@@ -111,6 +113,10 @@ struct Op {
   const Impl* find_impl(std::string_view name) const;
   const ParamSpec* find_param(std::string_view name) const;
 };
+
+/// The impl whose program runs: `impl`, or the one that it chooses. Throws std::logic_error for a choice that
+/// the op does not have or that chooses in turn.
+const Impl& chosen_impl(const Op& op, const Impl& impl, const BuildContext& context);
 
 /// The ops that a binary knows. Given to whoever needs it; there is no global one.
 class Registry {

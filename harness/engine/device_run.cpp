@@ -53,7 +53,9 @@ bool loses_device(Status status) {
 struct Row {
   std::size_t index = 0;  ///< in its group
   bool versus = false;
+  Cache cache = Cache::Hot;
   const Case* one = nullptr;
+  const Impl* impl = nullptr;  ///< the case's, or the one that it chooses
   Mode mode = Mode::Accu;
   Record record;
   Stopwatch watch;
@@ -129,6 +131,7 @@ class GroupRun {
     auto row = std::make_unique<Row>();
     row->index = index;
     row->versus = planned.versus;
+    row->cache = planned.cache;
     row->one = planned.one;
     row->mode = planned.mode;
     row->record.info = row_info(planned, options_.names);
@@ -158,12 +161,13 @@ class GroupRun {
       return Outcome{Status::Skipped, expectation->reason};
     std::optional<std::string> unsupported;
     const auto failure = outcome_of([&] {
-      for (const Feature feature : one.impl->needs) {
+      const BuildContext context{one.params, one.tensors, one.forms, device_.info(), one.tune};
+      row.impl = &chosen_impl(*one.op, *one.impl, context);
+      for (const Feature feature : row.impl->needs) {
         if (!device_.info().has(feature)) unsupported = fmt::format("{} is missing", name_of(feature));
       }
       if (unsupported) return;
-      const BuildContext context{one.params, one.tensors, one.forms, device_.info(), one.tune};
-      row.program = one.impl->build(context);
+      row.program = row.impl->build(context);
       unsupported = beyond_device(row);
     });
     if (failure) return failure;
@@ -176,7 +180,7 @@ class GroupRun {
   std::optional<std::string> beyond_device(Row& row) const {
     const Case& one = *row.one;
     const auto reason = [&](std::uint32_t guard) {
-      return gpu::unsupported(*row.program, physical_tensors(one), one.impl->needs, device_.info(), guard,
+      return gpu::unsupported(*row.program, physical_tensors(one), row.impl->needs, device_.info(), guard,
                               names_of(one.tensors));
     };
     const std::optional<std::string> guarded = reason(row.guard);
@@ -237,11 +241,16 @@ class GroupRun {
                           [&](const auto& row) { return !baselines_[row->index].wanted; });
     std::vector<TimedCase> timed;
     for (const auto& row : rows) {
-      timed.push_back({row->one, row->experiment.get(), &row->outputs, baseline_among(rows, *row),
+      timed.push_back({row->one, row->experiment.get(), &row->outputs, row->cache,
+                       row->impl == row->one->impl ? "" : row->impl->name, baseline_among(rows, *row),
                        [this, &row] { begin(*row); }});
     }
+    if (timed.empty()) return;
     take_messages();
-    const std::vector<Measurement> measurements = measure(timed, options_.sampling);
+    SamplingOptions sampling = options_.sampling;
+    sampling.clock = &tools().clock;
+    std::vector<Measurement> measurements = measure(timed, tools(), sampling);
+    note_regret(timed, measurements);
     // The rows of a group are timed together: nobody can tell whose program the messages are about.
     const std::int64_t told = take_messages();
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -254,13 +263,15 @@ class GroupRun {
     if (measurement.failure) {
       return finish(row, *outcome_of([&] { std::rethrow_exception(measurement.failure); }));
     }
+    if (!measurement.refusal.empty()) return finish(row, {Status::Skipped, measurement.refusal});
     if (!measurement.verified) {
       return finish(
           row, {Status::Fail, "the timed runs did not compute the answer that was judged: no time is given"});
     }
     row.record.perf = measurement.perf;
     row.ratio = measurement.ratio;
-    finish(row, {Status::Pass, ""});
+    const std::string& suspect = measurement.perf.suspect;
+    finish(row, {suspect.empty() ? Status::Pass : Status::Suspect, suspect});
   }
 
   void finish(Row& row, Outcome outcome) {
@@ -316,6 +327,12 @@ class GroupRun {
     return made;
   }
 
+  TimingTools& tools() {
+    if (options_.tools != nullptr) return *options_.tools;
+    if (!own_tools_) own_tools_ = std::make_unique<TimingTools>(device_, shaders_);
+    return *own_tools_;
+  }
+
   gpu::ShaderLibrary& shaders_of(const Row& row) const {
     return row.versus ? *options_.versus->library : shaders_;
   }
@@ -366,6 +383,7 @@ class GroupRun {
   std::optional<std::size_t> running_;  ///< index of the row that began last
   std::optional<DataSet> data_;
   std::optional<PackedInputs> packed_;  ///< of data_
+  std::unique_ptr<TimingTools> own_tools_;
   std::int64_t messages_before_ = 0;
   std::string lost_because_;
 };

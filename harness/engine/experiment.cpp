@@ -158,8 +158,20 @@ HostTensor Experiment::unwritten(std::size_t output, Poison poison) const {
   return unpack(data, physical_[tensor]);
 }
 
+gpu::Workspace Experiment::empty_workspace() {
+  return {*device_, *program_, physical_, guard_};
+}
+
+std::vector<std::size_t> Experiment::output_tensors() const {
+  std::vector<std::size_t> outputs;
+  for (std::size_t i = 0; i < physical_.size(); ++i) {
+    if (!case_->tensors[i].is_input()) outputs.push_back(i);
+  }
+  return outputs;
+}
+
 gpu::Workspace Experiment::fresh_workspace(Poison outputs) {
-  gpu::Workspace workspace(*device_, *program_, physical_, guard_);
+  gpu::Workspace workspace = empty_workspace();
   fill(workspace, Poison::A, outputs);
   executable_.setup(workspace, case_->timeout_s);
   return workspace;
@@ -167,8 +179,7 @@ gpu::Workspace Experiment::fresh_workspace(Poison outputs) {
 
 std::vector<HostTensor> Experiment::read_outputs(const gpu::Workspace& workspace) const {
   std::vector<HostTensor> outputs;
-  for (std::size_t i = 0; i < physical_.size(); ++i) {
-    if (case_->tensors[i].is_input()) continue;
+  for (const std::size_t i : output_tensors()) {
     const AllocationBytes bytes = workspace.read(Resource::tensor(static_cast<std::uint32_t>(i)));
     outputs.push_back(unpack(data_of(bytes, guard(i)), physical_[i]));
   }

@@ -43,8 +43,13 @@ class Experiment {
   /// A further set of memory for the same program: inputs uploaded, outputs poisoned, setup done. The inputs
   /// are packed by the first of these only.
   gpu::Workspace fresh_workspace(Poison outputs);
+  /// The same without anything in it.
+  gpu::Workspace empty_workspace();
   /// The outputs that a workspace holds.
   std::vector<HostTensor> read_outputs(const gpu::Workspace& workspace) const;
+
+  /// Which of the tensors are outputs, in order.
+  std::vector<std::size_t> output_tensors() const;
 
   gpu::Executable& executable() { return executable_; }
   std::uint64_t memory_bytes() const { return memory_bytes_; }

@@ -1,7 +1,9 @@
 #include "harness/engine/measurement.h"
 
 #include "harness/core/hash.h"
+#include "harness/core/roofline.h"
 #include "harness/core/statistics.h"
+#include "harness/engine/rotation.h"
 
 #include <algorithm>
 #include <memory>
@@ -12,39 +14,41 @@ namespace {
 
 constexpr int side_pass_repeats = 5;  // throughput and shares: the median of so many passes
 constexpr double ns_per_us = 1e3;
+constexpr double ns_per_s = 1e9;
+constexpr double units_per_sample = 50;
+constexpr std::uint64_t kept_share = 4;  // sets that are kept between blocks take so much of the memory: 1/4
 
 /// Samples one case's kernel time on its device.
 class GpuSource : public SampleSource {
  public:
-  explicit GpuSource(const TimedCase& timed) : timed_(timed) {}
+  GpuSource(const TimedCase& timed, TimingTools& tools, int sets, std::uint64_t keep)
+      : timed_(timed), tools_(&tools), sets_(*timed.experiment, tools.device, tools.difference, sets, keep) {}
 
   void open_block() override {
     if (timed_.begins) timed_.begins();
-    workspace_.emplace(timed_.experiment->fresh_workspace(Poison::B));
+    sets_.open();
   }
 
-  double time_batch(int warm, int batch) override { return time({.warm = warm, .batch = batch}); }
-
-  bool close_block() override {
-    const bool right = same_bytes(timed_.experiment->read_outputs(*workspace_), *timed_.judged);
-    workspace_.reset();
-    return right;
+  Reading time_batch(int warm, int batch) override {
+    const gpu::Timing timing = time({.warm = warm, .batch = batch, .pilot = &tools_->pilot});
+    return {timing.gpu_ns.value_or(timing.wall_ns), timing.pilot_ns.value_or(0)};
   }
+
+  bool close_block() override { return sets_.close(*timed_.judged); }
 
   /// ns per program when programs overlap.
   double throughput_ns(int warm, int batch) {
     std::vector<double> values;
     for (int i = 0; i < side_pass_repeats; ++i) {
-      values.push_back(time({.warm = warm, .batch = batch, .spacing = gpu::Spacing::Overlapped}) / batch);
+      const gpu::Timing timing = time({.warm = warm, .batch = batch, .spacing = gpu::Spacing::Overlapped});
+      values.push_back(timing.gpu_ns.value_or(timing.wall_ns) / batch);
     }
     return median(values);
   }
 
   std::vector<double> dispatch_ns() {
     std::vector<std::vector<double>> passes;
-    for (int i = 0; i < side_pass_repeats; ++i) {
-      passes.push_back(timed_.experiment->executable().dispatch_ns(*workspace_, timed_.one->timeout_s));
-    }
+    for (int i = 0; i < side_pass_repeats; ++i) passes.push_back(sets_.dispatch_ns(timed_.one->timeout_s));
     std::vector<double> medians;
     for (std::size_t d = 0; d < passes.front().size(); ++d) {
       std::vector<double> values;
@@ -55,17 +59,29 @@ class GpuSource : public SampleSource {
   }
 
   bool wall_clock() const { return wall_clock_; }
+  double submitted_s() const { return submitted_s_; }
+  const RotatingSets& sets() const { return sets_; }
 
  private:
-  double time(const gpu::TimedRun& run) {
-    const gpu::Timing timing = timed_.experiment->executable().time(*workspace_, run, timed_.one->timeout_s);
+  gpu::Timing time(const gpu::TimedRun& run) {
+    const gpu::Timing timing = sets_.time(run, timed_.one->timeout_s);
     wall_clock_ = !timing.gpu_ns.has_value();
-    return timing.gpu_ns.value_or(timing.wall_ns);
+    submitted_s_ += timing.wall_ns / ns_per_s;
+    return timing;
   }
 
   TimedCase timed_;
-  std::optional<gpu::Workspace> workspace_;
+  TimingTools* tools_;
+  RotatingSets sets_;
   bool wall_clock_ = false;
+  double submitted_s_ = 0;
+};
+
+/// One case on its way through the sampler; no source where it is refused.
+struct Timed {
+  const TimedCase* one = nullptr;
+  SetCount sets;
+  std::unique_ptr<GpuSource> source;
 };
 
 void describe_samples(const Samples& samples, PerfResult& perf) {
@@ -85,6 +101,7 @@ void describe_samples(const Samples& samples, PerfResult& perf) {
   perf.samples = static_cast<int>(all.size());
   perf.batch = samples.batch;
   perf.stop = samples.stop;
+  perf.discarded = samples.discarded;
   for (const auto& block : samples.blocks) {
     std::vector<double>& out = perf.sample_us.emplace_back();
     for (const double ns : block) out.push_back(ns / ns_per_us);
@@ -103,65 +120,155 @@ void describe_shares(const Program& program, const std::vector<double>& shares_n
   }
 }
 
-Measurement describe(GpuSource& source, const TimedCase& timed, const Samples& samples) {
+/// How far the clock can be trusted for this row.
+std::string timer_of(const TimerCalibration& timer, const PerfResult& perf) {
+  const double sample_ns = perf.time_us_p50 * ns_per_us * perf.batch;
+  const bool is_short = timer.unit_ns > 0 && sample_ns < units_per_sample * timer.unit_ns;
+  return std::string(
+      name_of(timer.quality == TimerQuality::Good && is_short ? TimerQuality::Coarse : timer.quality));
+}
+
+void describe_clock(const GpuSource& source, const TimingTools& tools, const Samples& samples,
+                    PerfResult& perf) {
+  perf.clock = source.wall_clock() ? "wall" : "gpu";
+  perf.timer = timer_of(tools.timer, perf);
+  if (samples.pilot_ns > 0) perf.clock_ratio = tools.clock.full_clock_ns() / samples.pilot_ns;
+}
+
+void describe_work(const TimedCase& timed, const TimingTools& tools, PerfResult& perf) {
+  const Work work = timed.one->op->work(timed.one->params, timed.one->tensors);
+  perf.bytes = work.bytes_read + work.bytes_written;
+  perf.bytes_read = work.bytes_read;
+  perf.operations = work.operations;
+  const Roofline found = roofline(tools.ceilings, work, timed.cache, perf.time_us_p50);
+  perf.pct_peak_bw = found.pct_peak_bw;
+  perf.pct_peak_ops = found.pct_peak_ops;
+  perf.limited_by = found.limited_by;
+  perf.suspect = found.suspect;
+}
+
+void describe_program(const TimedCase& timed, const GpuSource& source, PerfResult& perf) {
+  const gpu::Executable& executable = timed.experiment->executable();
+  perf.output_hash = answer_hash_of(*timed.judged);
+  perf.compile_ms = executable.compile_ms();
+  perf.spirv_hash = executable.spirv_hash();
+  perf.impl_auto = timed.impl_auto;
+  perf.program_hash = source.sets().program_hash();
+  perf.memory_bytes = static_cast<std::int64_t>(source.sets().memory_bytes());
+}
+
+Measurement describe(const Timed& timed, const TimingTools& tools, const Samples& samples) {
+  GpuSource& source = *timed.source;
   Measurement measurement{.verified = samples.verified};
   PerfResult& perf = measurement.perf;
   describe_samples(samples, perf);
+  perf.sets = timed.sets.sets;
   source.open_block();
   perf.throughput_us = source.throughput_ns(samples.warm, samples.batch) / ns_per_us;
-  describe_shares(timed.experiment->executable().program(), source.dispatch_ns(), perf);
+  describe_shares(timed.one->experiment->executable().program(), source.dispatch_ns(), perf);
   measurement.verified = source.close_block();
-  const Work work = timed.one->op->work(timed.one->params, timed.one->tensors);
-  perf.bytes = work.bytes_read + work.bytes_written;
-  perf.operations = work.operations;
-  perf.clock = source.wall_clock() ? "wall" : "gpu";
+  describe_clock(source, tools, samples, perf);
+  describe_work(*timed.one, tools, perf);
+  describe_program(*timed.one, source, perf);
   perf.verified = measurement.verified;
-  perf.output_hash = answer_hash_of(*timed.judged);
-  perf.compile_ms = timed.experiment->executable().compile_ms();
-  perf.spirv_hash = timed.experiment->executable().spirv_hash();
+  perf.verified_pct = source.sets().verified_pct();
   return measurement;
 }
 
-Measurement conclude(GpuSource& source, const TimedCase& timed, const Samples& samples) try {
+Measurement conclude(const Timed& timed, const TimingTools& tools, const Samples& samples) try {
   if (samples.failure) return {.failure = samples.failure};
   if (!samples.verified) return {.verified = false};
-  return describe(source, timed, samples);
+  return describe(timed, tools, samples);
 } catch (...) {
   return {.failure = std::current_exception()};
 }
 
 /// Cases that are compared with one baseline are a team with it.
-std::vector<std::size_t> teams_of(std::span<const TimedCase> cases) {
+std::vector<std::size_t> teams_of(std::span<const TimedCase> cases, std::span<const Timed> timed) {
   std::vector<std::size_t> teams;
-  for (std::size_t i = 0; i < cases.size(); ++i) teams.push_back(cases[i].baseline.value_or(i));
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (timed[i].source) teams.push_back(cases[i].baseline.value_or(i));
+  }
   return teams;
 }
 
-void compare(std::span<const TimedCase> cases, std::span<const Samples> samples,
+/// The sets of each row, and the row's share of the memory that may be kept between blocks.
+std::vector<Timed> prepare(std::span<const TimedCase> cases, TimingTools& tools) {
+  const std::uint64_t keep =
+      tools.device.info().device_memory_bytes / kept_share / std::max<std::size_t>(cases.size(), 1);
+  std::vector<Timed> timed;
+  for (const TimedCase& one : cases) {
+    Timed& made = timed.emplace_back();
+    made.one = &one;
+    if (one.cache == Cache::Cold) {
+      const Work work = one.one->op->work(one.one->params, one.one->tensors);
+      made.sets = cold_sets(work.bytes_read + work.bytes_written, tools.ceilings.cache_bytes,
+                            tools.device.info().device_memory_bytes);
+    }
+    if (made.sets.refusal.empty()) {
+      made.source = std::make_unique<GpuSource>(one, tools, made.sets.sets, keep);
+    }
+  }
+  return timed;
+}
+
+/// `samples[i]`: of case i; nothing where it was refused.
+void compare(std::span<const TimedCase> cases, const std::vector<std::optional<Samples>>& samples,
              std::vector<Measurement>& measurements) {
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (!cases[i].baseline || !measurements[i].verified) continue;
     const std::size_t baseline = *cases[i].baseline;
     if (!measurements[baseline].verified) continue;
-    measurements[i].ratio = paired_ratio(samples[i].block_medians(), samples[baseline].block_medians());
+    measurements[i].ratio = paired_ratio(samples[i]->block_medians(), samples[baseline]->block_medians());
   }
+}
+
+std::vector<std::optional<Samples>> sample(std::span<const TimedCase> cases, const std::vector<Timed>& timed,
+                                           const SamplingOptions& options) {
+  std::vector<SampleSource*> sources;
+  for (const Timed& one : timed) {
+    if (one.source) sources.push_back(one.source.get());
+  }
+  std::vector<Samples> taken = sample_interleaved(sources, options, teams_of(cases, timed));
+  std::vector<std::optional<Samples>> samples(timed.size());
+  auto next = taken.begin();
+  for (std::size_t i = 0; i < timed.size(); ++i) {
+    if (timed[i].source) samples[i] = std::move(*next++);
+  }
+  return samples;
 }
 
 }  // namespace
 
-std::vector<Measurement> measure(std::span<const TimedCase> cases, const SamplingOptions& options) {
-  std::vector<std::unique_ptr<GpuSource>> sources;
-  std::vector<SampleSource*> pointers;
-  for (const TimedCase& timed : cases) {
-    sources.push_back(std::make_unique<GpuSource>(timed));
-    pointers.push_back(sources.back().get());
-  }
-  const std::vector<Samples> samples = sample_interleaved(pointers, options, teams_of(cases));
+std::vector<Measurement> measure(std::span<const TimedCase> cases, TimingTools& tools,
+                                 const SamplingOptions& options) {
+  const std::vector<Timed> timed = prepare(cases, tools);
+  const std::vector<std::optional<Samples>> samples = sample(cases, timed, options);
   std::vector<Measurement> measurements;
-  for (std::size_t i = 0; i < cases.size(); ++i)
-    measurements.push_back(conclude(*sources[i], cases[i], samples[i]));
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (!samples[i]) {
+      measurements.push_back({.refusal = timed[i].sets.refusal});
+      continue;
+    }
+    measurements.push_back(conclude(timed[i], tools, *samples[i]));
+    measurements.back().submitted_s = timed[i].source->submitted_s();
+  }
   compare(cases, samples, measurements);
   return measurements;
+}
+
+void note_regret(std::span<const TimedCase> cases, std::span<Measurement> measurements) {
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (cases[i].impl_auto.empty() || !measurements[i].verified) continue;
+    double best_us = 0;
+    for (std::size_t k = 0; k < cases.size(); ++k) {
+      const bool is_rival = cases[k].impl_auto.empty() && measurements[k].verified &&
+                            cases[k].cache == cases[i].cache && cases[k].one->forms == cases[i].one->forms;
+      const double time_us = measurements[k].perf.time_us_p50;
+      if (is_rival && (best_us == 0 || time_us < best_us)) best_us = time_us;
+    }
+    if (best_us > 0) measurements[i].perf.regret_pct = 100 * (measurements[i].perf.time_us_p50 / best_us - 1);
+  }
 }
 
 }  // namespace assay

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "harness/core/roofline.h"
+#include "harness/core/statistics.h"
 #include "harness/engine/experiment.h"
 #include "harness/engine/sampler.h"
-#include "harness/core/statistics.h"
+#include "harness/engine/timing_tools.h"
 #include "harness/report/record.h"
 
 #include <cstddef>
@@ -20,8 +22,10 @@ struct TimedCase {
   const Case* one = nullptr;
   Experiment* experiment = nullptr;                 ///< built with guard 0
   const std::vector<HostTensor>* judged = nullptr;  ///< the outputs that the reference accepted
-  std::optional<std::size_t> baseline;              ///< index of the case that it is compared with
-  std::function<void()> begins;                     ///< told before each of its blocks; may be empty
+  Cache cache = Cache::Hot;
+  std::string impl_auto;                ///< impl auto: the impl that it chose
+  std::optional<std::size_t> baseline;  ///< index of the case that it is compared with
+  std::function<void()> begins;         ///< told before each of its blocks; may be empty
 };
 
 /// What sampling one case gave.
@@ -30,10 +34,17 @@ struct Measurement {
   PerfResult perf;
   std::exception_ptr failure;  ///< what went wrong on the GPU while it was sampled
   std::optional<Ratio> ratio;  ///< to the baseline's time, when both were verified
+  std::string refusal;         ///< why it could not be timed as it was asked; empty: it was
+  double submitted_s = 0;      ///< wall time of its timed submissions
 };
 
 /// Samples the cases interleaved, verifies every block's outputs, then measures throughput and the share of
 /// each dispatch in passes of their own. Cases that are compared are sampled in the same rounds.
-std::vector<Measurement> measure(std::span<const TimedCase> cases, const SamplingOptions& options);
+std::vector<Measurement> measure(std::span<const TimedCase> cases, TimingTools& tools,
+                                 const SamplingOptions& options);
+
+/// Writes regret_pct into the measurements of rows that chose their impl: how much longer each took than the
+/// best of the rows of other impls in the same forms and with the same cache. Absent without such rows.
+void note_regret(std::span<const TimedCase> cases, std::span<Measurement> measurements);
 
 }  // namespace assay

@@ -5,28 +5,44 @@
 
 #include <fmt/format.h>
 
-#include <unordered_set>
+#include <algorithm>
+#include <set>
+#include <utility>
 
 namespace assay {
 namespace {
 
 constexpr const char* versus_suffix = "/versus";
+constexpr const char* cold_suffix = "/cold";
 
-void refuse_equal_ids(std::span<const Case* const> cases) {
-  std::unordered_set<std::string> ids;
-  for (const Case* one : cases) ids.insert(one->id);
-  for (const Case* one : cases) {
-    if (!ids.contains(one->id + versus_suffix)) continue;
-    throw Error(fmt::format(
-        "planning to compare shaders: the case '{0}{1}' has the id that case '{0}' would have with the other "
-        "version; leave one of them out with --filter",
-        one->id, versus_suffix));
-  }
+/// Ids with a suffix may meet those that a file gives.
+void refuse_equal_ids(const std::vector<PlannedGroup>& groups) {
+  std::set<std::pair<std::string, Mode>> plain;
+  const auto for_each_row = [&](const auto& action) {
+    for (const PlannedGroup& group : groups) std::for_each(group.begin(), group.end(), action);
+  };
+  for_each_row([&](const PlannedRow& row) { plain.emplace(row.one->id, row.mode); });
+  for_each_row([&](const PlannedRow& row) {
+    const std::string id = row_info(row, {}).id;
+    if (id == row.one->id || !plain.contains({id, row.mode})) return;
+    throw Error(
+        fmt::format("planning the rows: '{0}' is the id of a case and of a row of the case '{1}' (a cold "
+                    "row's id ends in "
+                    "{2}, that of one with the other shaders in {3}); leave one of them out with --filter",
+                    id, row.one->id, cold_suffix, versus_suffix));
+  });
+}
+
+std::vector<Cache> caches_of(const Case& one, Mode mode) {
+  if (mode == Mode::Accu || one.caches == Caches::Hot) return {Cache::Hot};
+  if (one.caches == Caches::Cold) return {Cache::Cold};
+  return {Cache::Hot, Cache::Cold};
 }
 
 std::optional<std::size_t> own_version(const PlannedGroup& group, const PlannedRow& row) {
   for (std::size_t i = 0; i < group.size(); ++i) {
-    if (group[i].one == row.one && group[i].mode == row.mode && !group[i].versus) return i;
+    const PlannedRow& other = group[i];
+    if (other.one == row.one && other.mode == row.mode && other.cache == row.cache && !other.versus) return i;
   }
   return std::nullopt;
 }
@@ -34,7 +50,7 @@ std::optional<std::size_t> own_version(const PlannedGroup& group, const PlannedR
 /// How well `other` fits as the baseline of `row`; negative: not at all.
 int fitness(const PlannedRow& row, const PlannedRow& other, const std::string& impl) {
   const bool fits = other.mode == Mode::Perf && other.one->impl->name == impl && other.versus == row.versus &&
-                    other.one->forms == row.one->forms;
+                    other.cache == row.cache && other.one->forms == row.one->forms;
   if (!fits) return -1;
   return (other.one->tune == row.one->tune ? 2 : 0) + (other.one->name == row.one->name ? 1 : 0);
 }
@@ -56,7 +72,6 @@ std::optional<std::size_t> row_of_impl(const PlannedGroup& group, const PlannedR
 
 std::vector<PlannedGroup> plan_rows(std::span<const Case* const> cases, std::optional<Mode> mode,
                                     bool versus) {
-  if (versus) refuse_equal_ids(cases);
   const auto wants = [&](const Case& one, Mode row) {
     return (one.mode == row || one.mode == Mode::Both) && (!mode || *mode == row || *mode == Mode::Both);
   };
@@ -66,17 +81,22 @@ std::vector<PlannedGroup> plan_rows(std::span<const Case* const> cases, std::opt
     for (const Mode row : {Mode::Accu, Mode::Perf}) {
       for (const Case* one : group.cases) {
         if (!wants(*one, row)) continue;
-        rows.push_back({one, row});
-        if (versus) rows.push_back({one, row, true});
+        for (const Cache cache : caches_of(*one, row)) {
+          rows.push_back({one, row, false, cache});
+          if (versus) rows.push_back({one, row, true, cache});
+        }
       }
     }
     if (!rows.empty()) groups.push_back(std::move(rows));
   }
+  refuse_equal_ids(groups);
   return groups;
 }
 
 CaseInfo row_info(const PlannedRow& row, const RowNames& names) {
   CaseInfo info = case_info(*row.one, row.mode);
+  if (row.mode == Mode::Perf) info.cache = name_of(row.cache);
+  if (row.cache == Cache::Cold) info.id += cold_suffix;
   if (row.versus) info.id += versus_suffix;
   info.shaders = row.versus ? names.versus : names.shaders;
   return info;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/cases/select.h"
+#include "harness/core/roofline.h"
 #include "harness/report/record.h"
 
 #include <cstddef>
@@ -15,13 +16,14 @@ namespace assay {
 struct PlannedRow {
   const Case* one = nullptr;
   Mode mode = Mode::Accu;
-  bool versus = false;  ///< with the other version of the shaders
+  bool versus = false;       ///< with the other version of the shaders
+  Cache cache = Cache::Hot;  ///< mode perf
 };
 using PlannedGroup = std::vector<PlannedRow>;
 
-/// The rows that a run of `cases` has: a case of mode both is two, accuracy first; with `versus` each comes
-/// once more, with the other version of the shaders. A group's rows stand together. Throws Error when two
-/// rows would have one id.
+/// The rows that a run of `cases` has: a case of mode both is two, accuracy first; a timed one of cache both
+/// is two, hot first; with `versus` each comes once more, with the other version of the shaders. A group's
+/// rows stand together. Throws Error when two rows would have one id.
 std::vector<PlannedGroup> plan_rows(std::span<const Case* const> cases, std::optional<Mode> mode,
                                     bool versus = false);
 
@@ -31,8 +33,8 @@ struct RowNames {
   std::optional<std::string> versus;   ///< folder of the other version's
 };
 
-/// The row in the words of its reports. The id of one with the other version of the shaders ends in
-/// "/versus".
+/// The row in the words of its reports. The id of a cold one ends in "/cold", the id of one with the other
+/// version of the shaders in "/versus".
 CaseInfo row_info(const PlannedRow& row, const RowNames& names);
 
 /// The row that each is held against.

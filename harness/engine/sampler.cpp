@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <thread>
 #include <utility>
 
 namespace assay {
@@ -21,7 +22,7 @@ constexpr double steady_ratio = 0.02;     // warm-up ends when two batches agree
 constexpr double warm_up_limit_s = 0.25;  // ... or after this long
 constexpr int warm_up_batches = 1000;     // ... or after so many, should the CPU's clock stand still
 constexpr int heating_batches = 100000;   // the same for heating
-constexpr double heat_per_idle_time = 2;
+constexpr int steady_readings = 3;
 constexpr double grown_ratio = 1.1;      // a batch longer than this is tried before it is sampled
 constexpr int max_batch = 20000;         // bounds the length of a command buffer
 constexpr int readings_per_sample = 10;  // a reading that is no time is taken again so often
@@ -33,8 +34,8 @@ bool is_time(double ns) {
 /// One row while it is sampled.
 class Row {
  public:
-  Row(SampleSource& source, const SamplingOptions& options, DeviceActivity& activity)
-      : source_(&source), options_(&options), activity_(&activity) {}
+  Row(SampleSource& source, const SamplingOptions& options, ClockWatch& clock)
+      : source_(&source), options_(&options), clock_(&clock) {}
 
   bool failed() const { return !samples_.verified || samples_.failure; }
   /// Whether it may end here: its interval is narrow, its budget spent, or it failed.
@@ -45,16 +46,10 @@ class Row {
     source_->open_block();
     const bool is_first = samples_.blocks.empty();
     if (is_first) warm_up();
-    const bool was_idle = heat();
-    if (is_first && was_idle) warm_up();       // the clocks have changed, hence the length of a sample
+    const bool was_down = settle();
+    if (is_first && was_down) warm_up();       // the clock has changed, hence the length of a sample
     const double started = options_->now_s();  // the budget is for samples
-    std::vector<double> block;
-    const double share_s = options_->budget_s / options_->min_blocks;
-    do {
-      block.push_back(sample());
-    } while (static_cast<int>(block.size()) < options_->samples_per_block &&
-             options_->now_s() - started < share_s);
-    activity_->busy_until_s = options_->now_s();
+    std::vector<double> block = take_block(started);
     samples_.verified = source_->close_block();
     samples_.blocks.push_back(std::move(block));
     spent_s_ += options_->now_s() - started;
@@ -64,11 +59,37 @@ class Row {
   }
 
  private:
-  /// ns per program of one submission.
-  double sample() {
+  /// A block's samples that were taken at a good clock. As many may be thrown away as are wanted; then the
+  /// clock is this row's own: its program may well draw more power than others.
+  std::vector<double> take_block(double started) {
+    std::vector<double> block;
+    std::vector<double> pilots;
+    int discarded = 0;
+    const double share_s = options_->budget_s / options_->min_blocks;
+    while (block.empty() || (static_cast<int>(block.size()) < options_->samples_per_block &&
+                             options_->now_s() - started < share_s)) {
+      const Reading reading = sample();
+      if (clock_->is_down(reading.pilot_ns, accepted_ns_) && discarded < options_->samples_per_block) {
+        ++discarded;
+        continue;
+      }
+      block.push_back(reading.ns / samples_.batch);
+      if (reading.pilot_ns > 0) pilots.push_back(reading.pilot_ns);
+    }
+    samples_.discarded += discarded;
+    pilots_.insert(pilots_.end(), pilots.begin(), pilots.end());
+    if (!pilots.empty()) {
+      accepted_ns_ = std::max(accepted_ns_, median(pilots));
+      samples_.pilot_ns = median(pilots_);
+    }
+    return block;
+  }
+
+  /// One submission that gave a time.
+  Reading sample() {
     for (int i = 0; i < readings_per_sample; ++i) {
-      const double ns = source_->time_batch(samples_.warm, samples_.batch);
-      if (is_time(ns)) return ns / samples_.batch;
+      const Reading reading = submit();
+      if (is_time(reading.ns)) return reading;
     }
     throw Error(fmt::format(
         "timing {} programs a submission: the clock gave no positive time {} times in a row, so it stands "
@@ -76,14 +97,21 @@ class Row {
         samples_.batch, readings_per_sample));
   }
 
+  Reading submit() {
+    const double started = options_->now_s();
+    const Reading reading = source_->time_batch(samples_.warm, samples_.batch);
+    submission_s_ = options_->now_s() - started;
+    has_pilot_ = reading.pilot_ns > 0;
+    clock_->hear(reading.pilot_ns);
+    return reading;
+  }
+
   /// Finds the batch length, then repeats batches until the clock is steady.
   void warm_up() {
     const double started = options_->now_s();
     double previous = 0;
     for (int i = 0; i < warm_up_batches; ++i) {
-      const double submitted = options_->now_s();
-      const double reading = source_->time_batch(samples_.warm, samples_.batch);
-      submission_s_ = options_->now_s() - submitted;
+      const double reading = submit().ns;
       const double wall_ns = submission_s_ * ns_per_s;
       const double per_program = is_time(reading) ? reading / samples_.batch : 0;
       const bool grows = choose_batch(per_program, longest_program(reading, wall_ns));
@@ -93,18 +121,37 @@ class Row {
     }
   }
 
-  /// Keeps the device busy before a block's samples; whether it had stood idle for long.
-  bool heat() {
-    const double started = options_->now_s();
-    const double wanted = heat_per_idle_time * (started - activity_->busy_until_s);
-    const double heat_s = std::clamp(wanted, options_->least_heat_s, options_->most_heat_s);
-    for (int i = 0; i < heating_batches; ++i) {
-      const double submitted = options_->now_s();
-      if (submitted - started + submission_s_ >= heat_s) break;  // the first sample is heat enough
-      source_->time_batch(samples_.warm, samples_.batch);
-      submission_s_ = options_->now_s() - submitted;
+  /// Brings the device to full clock before a block's samples; whether it had not been there. A program that
+  /// is long heats by itself: its first samples are thrown away where the clock was down.
+  bool settle() {
+    bool was_down = false;
+    if (submission_s_ >= options_->least_heat_s && clock_->full_clock_ns() > 0) return false;
+    while (!heat(was_down) && rests_ < options_->most_rests) {
+      ++rests_;
+      options_->sleep_s(options_->rest_s);
     }
-    return heat_s > options_->least_heat_s;
+    return was_down;
+  }
+
+  /// Keeps the device busy until it runs at full clock, or until it does not seem to get there: false.
+  bool heat(bool& was_down) {
+    const bool clock_is_known = clock_->full_clock_ns() > 0;
+    const double started = options_->now_s();
+    int good_in_a_row = 0;
+    for (int i = 0; i < heating_batches; ++i) {
+      // Without a pilot nobody watches the clock, and the first sample is heat too.
+      if (!has_pilot_ && options_->now_s() - started + submission_s_ >= options_->least_heat_s) return true;
+      const Reading reading = submit();
+      const double spent_s = options_->now_s() - started;
+      if (!has_pilot_) continue;
+      const bool down = clock_->is_down(reading.pilot_ns, accepted_ns_);
+      was_down = was_down || down || !clock_is_known;
+      good_in_a_row = down ? 0 : good_in_a_row + 1;
+      const bool good = good_in_a_row >= steady_readings;
+      if (good && clock_is_known) return true;
+      if (spent_s >= options_->most_heat_s) return good;
+    }
+    return false;
   }
 
   /// What a program takes at most: as the device's clock tells where it sees enough of the batch, else all
@@ -145,10 +192,14 @@ class Row {
 
   SampleSource* source_;
   const SamplingOptions* options_;
-  DeviceActivity* activity_;
+  ClockWatch* clock_;
   Samples samples_;
   double spent_s_ = 0;
+  std::vector<double> pilots_;  ///< beside the samples that were kept
+  double accepted_ns_ = 0;      ///< a pilot's time that counts as this row's own clock
+  bool has_pilot_ = false;
   double submission_s_ = 0;  ///< the last one's, on the CPU's clock
+  int rests_ = 0;
 };
 
 /// Fisher-Yates with Philox, so that a run's order can be repeated from its seed.
@@ -182,6 +233,10 @@ double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+void sleep_for_seconds(double seconds) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+}
+
 std::vector<double> Samples::all() const {
   std::vector<double> values;
   for (const auto& block : blocks) values.insert(values.end(), block.begin(), block.end());
@@ -202,10 +257,10 @@ double interval_pct(const std::vector<double>& block_medians) {
 
 std::vector<Samples> sample_interleaved(std::span<SampleSource* const> sources,
                                         const SamplingOptions& options, std::span<const std::size_t> teams) {
-  DeviceActivity unknown;
-  DeviceActivity& activity = options.activity != nullptr ? *options.activity : unknown;
+  ClockWatch own;
+  ClockWatch& clock = options.clock != nullptr ? *options.clock : own;
   std::vector<Row> rows;
-  for (SampleSource* source : sources) rows.emplace_back(*source, options, activity);
+  for (SampleSource* source : sources) rows.emplace_back(*source, options, clock);
   std::vector<std::size_t> order(rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (std::uint32_t round = 0;; ++round) {

@@ -1,14 +1,21 @@
 #pragma once
 
+#include "harness/engine/clock_watch.h"
+
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <limits>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace assay {
+
+/// What one timed submission told.
+struct Reading {
+  double ns = 0;        ///< between the stamps around the batch
+  double pilot_ns = 0;  ///< of the pilot behind it; 0: none ran
+};
 
 /// Something whose time can be sampled: one case on one device, or a simulation in a test.
 class SampleSource {
@@ -16,9 +23,9 @@ class SampleSource {
   virtual ~SampleSource() = default;
   /// A new block: fresh buffers, poisoned outputs. What differs between runs differs between blocks.
   virtual void open_block() = 0;
-  /// Runs `warm` programs untimed, then `batch` timed ones, in one submission; ns between the stamps. What
-  /// is no positive number counts as no reading, and is asked for again.
-  virtual double time_batch(int warm, int batch) = 0;
+  /// Runs `warm` programs untimed, then `batch` timed ones, then the pilot, in one submission. A time that is
+  /// no positive number counts as no reading, and is asked for again.
+  virtual Reading time_batch(int warm, int batch) = 0;
   /// The block's end: verifies what was timed. Returns false when the timed answer is wrong.
   virtual bool close_block() = 0;
 };
@@ -26,10 +33,8 @@ class SampleSource {
 /// The steady clock of the CPU, in seconds.
 double steady_seconds();
 
-/// When a device was last kept busy, on the clock of the options; shared by all that sample on it.
-struct DeviceActivity {
-  double busy_until_s = -std::numeric_limits<double>::infinity();
-};
+/// Lets the device cool down.
+void sleep_for_seconds(double seconds);
 
 struct SamplingOptions {
   int min_blocks = 5;
@@ -37,17 +42,22 @@ struct SamplingOptions {
   int samples_per_block = 10;
   double interval_pct = 1;  ///< stop when the half width of the median's interval over blocks is below
   double budget_s = 1;      ///< or when a row has taken this long (after min_blocks)
-  /// Work before the samples of a block, so that clocks are up: twice the time that the device stood idle,
-  /// within these limits. A GPU lowers its clocks within milliseconds of idleness and raises them within
-  /// a second of work.
+  /// Work before the samples of a block: until the pilot runs at full clock, most_heat_s at most; that long
+  /// in any case while the watch knows no full clock. A GPU lowers its clocks within milliseconds of idleness
+  /// and raises them within a second of work. Without a pilot every block is heated for least_heat_s.
   double least_heat_s = 0.05;
   double most_heat_s = 1;
-  DeviceActivity* activity = nullptr;  ///< null: the device counts as idle before the first block
-  double sample_target_ns = 1e6;       ///< wanted length of a sample
-  double timer_unit_ns = 0;            ///< samples are at least 50 units long
-  double max_submission_ns = 50e6;     ///< drivers' watchdogs: well under 100 ms unless one program is longer
+  /// A device that heating does not bring to full clock is throttled: it rests so long, then is heated again,
+  /// so often a row; then its clock is taken as it is.
+  double rest_s = 0.25;
+  int most_rests = 2;
+  ClockWatch* clock = nullptr;      ///< null: these sources have one of their own
+  double sample_target_ns = 1e6;    ///< wanted length of a sample
+  double timer_unit_ns = 0;         ///< samples are at least 50 units long
+  double max_submission_ns = 50e6;  ///< drivers' watchdogs: well under 100 ms unless one program is longer
   std::uint64_t shuffle_seed = 0;
-  std::function<double()> now_s = steady_seconds;  ///< replaced by a fake clock in tests
+  std::function<double()> now_s = steady_seconds;  ///< replaced by a fake clock in tests, as is
+  std::function<void(double)> sleep_s = sleep_for_seconds;
 };
 
 /// The samples of one row: ns per program, by block.
@@ -55,6 +65,8 @@ struct Samples {
   std::vector<std::vector<double>> blocks;
   int batch = 1;         ///< timed programs in a submission
   int warm = 0;          ///< untimed ones before them
+  int discarded = 0;     ///< samples thrown away because the clock was down
+  double pilot_ns = 0;   ///< median beside the samples that were kept; 0: no pilot
   std::string stop;      ///< "interval" or "budget"
   bool verified = true;  ///< false: some block's timed answer was wrong, sampling ended there
   double interval_pct = 0;

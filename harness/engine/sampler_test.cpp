@@ -36,19 +36,21 @@ class FakeSource : public SampleSource {
   void open_block() override {
     ++block_;
     clock_.openings.push_back(id_);
+    if (opened) opened();
   }
 
-  double time_batch(int warm, int batch) override {
+  Reading time_batch(int warm, int batch) override {
     const double each = program_ns_(block_);
     submissions.push_back({warm, batch, each * (warm + batch)});
     clock_.now_s += (each * (warm + batch) + 20 * us) * 1e-9;
-    return timer(each * batch);
+    return {timer(each * batch)};
   }
 
   bool close_block() override { return block_ < wrong_block; }
 
   std::vector<Submission> submissions;
   std::function<double(double)> timer = [](double ns) { return ns; };
+  std::function<void()> opened;
   int wrong_block = std::numeric_limits<int>::max();
 
  private:
@@ -103,66 +105,19 @@ TEST(Sampler, AConstantTimeStopsByIntervalAfterTheFewestBlocks) {
   for (const auto& block : samples.blocks) EXPECT_EQ(block.size(), 10U);
 }
 
-/// A GPU that lowers its clocks while the host prepares a block for `idle_s`, and raises them after `ramp_s`
-/// of work.
-class SleepySource : public SampleSource {
- public:
-  SleepySource(FakeClock& clock, double idle_s, double ramp_s)
-      : clock_(clock), idle_s_(idle_s), ramp_s_(ramp_s) {}
-  void open_block() override {
-    worked_s_ = 0;
-    clock_.now_s += idle_s_;
-  }
-  double time_batch(int warm, int batch) override {
-    const double each = (worked_s_ < ramp_s_ ? 300 : 100) * us;
-    worked_s_ += each * (warm + batch) * 1e-9;
-    clock_.now_s += each * (warm + batch) * 1e-9;
-    return each * batch;
-  }
-  bool close_block() override { return true; }
-
- private:
-  FakeClock& clock_;
-  double idle_s_, ramp_s_;
-  double worked_s_ = 0;
-};
-
-double slowest_sample_us(double idle_s, double ramp_s, double least_heat_s, double most_heat_s) {
-  FakeClock clock;
-  SleepySource source(clock, idle_s, ramp_s);
-  SampleSource* sources[] = {&source};
-  SamplingOptions options = options_for(clock);
-  options.least_heat_s = least_heat_s;
-  options.most_heat_s = most_heat_s;
-  const std::vector<double> all = sample_interleaved(sources, options).front().all();
-  return *std::max_element(all.begin(), all.end()) / us;
-}
-
-TEST(Sampler, EveryBlockIsHeatedBeforeItsSamples) {
-  EXPECT_EQ(slowest_sample_us(0, 0.03, 0.05, 1), 100);
-  EXPECT_EQ(slowest_sample_us(0, 0.03, 0, 0), 300) << "the simulation does show it";
-}
-
-TEST(Sampler, ADeviceThatStoodIdleForLongIsHeatedForLonger) {
-  EXPECT_EQ(slowest_sample_us(0.4, 0.7, 0.05, 1), 100);
-  EXPECT_EQ(slowest_sample_us(0.4, 0.7, 0.05, 0.05), 300) << "the simulation does show it";
-}
-
-TEST(Sampler, ADeviceThatWasBusyJustBeforeIsNotHeatedForLong) {
-  const auto heating_s = [](double busy_until_s) {
+TEST(Sampler, WithoutAPilotEveryBlockIsHeatedForAWhile) {
+  const auto slowest_us = [](double heat_s) {
     FakeClock clock;
-    clock.now_s = 10;
-    FakeSource source(clock, always(100 * us));
-    DeviceActivity activity{busy_until_s};
-    SampleSource* sources[] = {&source};
+    double opened_s = 0;
+    FakeSource source(clock, [&](int) { return (clock.now_s - opened_s < 0.03 ? 300 : 100) * us; });
+    source.opened = [&] { opened_s = clock.now_s; };
     SamplingOptions options = options_for(clock);
-    options.most_heat_s = 1;
-    options.activity = &activity;
-    sample_interleaved(sources, options);
-    EXPECT_DOUBLE_EQ(activity.busy_until_s, clock.now_s) << "the next row is told";
-    return clock.now_s - 10;
+    options.least_heat_s = heat_s;
+    const std::vector<double> all = sample(source, options).all();
+    return *std::max_element(all.begin(), all.end()) / us;
   };
-  EXPECT_NEAR(heating_s(-100) - heating_s(9.999), 1, 0.02);
+  EXPECT_EQ(slowest_us(0.05), 100);
+  EXPECT_EQ(slowest_us(0), 300) << "the simulation does show it";
 }
 
 TEST(Sampler, NoiseBetweenBlocksStopsByBudget) {

@@ -12,8 +12,19 @@ Bindings::Bindings(const DeviceTable& table, const Program& program, std::span<c
   create_pool(table, pipelines);
   allocate(table, pipelines);
   for (std::size_t i = 0; i < sets_.size(); ++i) {
-    point(table, program.dispatches[i], pipelines[i], sets_[i], workspace);
+    std::vector<Descriptor> descriptors;
+    for (const Resource& resource : program.dispatches[i].bindings) {
+      descriptors.push_back(workspace.descriptor_of(resource));
+    }
+    point(table, program.dispatches[i], pipelines[i], sets_[i], descriptors);
   }
+}
+
+Bindings::Bindings(const DeviceTable& table, const Program& program, std::span<const Pipeline> pipelines,
+                   std::span<const Descriptor> descriptors) {
+  create_pool(table, pipelines);
+  allocate(table, pipelines);
+  point(table, program.dispatches.front(), pipelines.front(), sets_.front(), descriptors);
 }
 
 void Bindings::create_pool(const DeviceTable& table, std::span<const Pipeline> pipelines) {
@@ -56,11 +67,7 @@ void Bindings::allocate(const DeviceTable& table, std::span<const Pipeline> pipe
 }
 
 void Bindings::point(const DeviceTable& table, const Dispatch& dispatch, const Pipeline& pipeline,
-                     VkDescriptorSet set, const Workspace::State& workspace) const {
-  std::vector<Descriptor> descriptors;
-  for (const Resource& resource : dispatch.bindings) {
-    descriptors.push_back(workspace.descriptor_of(resource));
-  }
+                     VkDescriptorSet set, std::span<const Descriptor> descriptors) const {
   std::vector<VkWriteDescriptorSet> writes;
   for (std::uint32_t i = 0; i < descriptors.size(); ++i) {
     if (descriptors[i].type != pipeline.bindings[i]) {
@@ -82,16 +89,22 @@ void Bindings::point(const DeviceTable& table, const Dispatch& dispatch, const P
                                   nullptr);
 }
 
-const Bindings& BindingsCache::get(const DeviceTable& table, const Program& program,
-                                   std::span<const Pipeline> pipelines, const Workspace::State& workspace) {
-  const auto found = by_workspace_.find(workspace.id);
-  if (found != by_workspace_.end()) {
-    return found->second;
-  }
-  if (by_workspace_.size() >= most) {
+std::vector<const Bindings*> BindingsCache::get(const DeviceTable& table, const Program& program,
+                                                std::span<const Pipeline> pipelines,
+                                                std::span<const Workspace::State* const> workspaces) {
+  const auto is_new = [&](const Workspace::State* workspace) {
+    return !by_workspace_.contains(workspace->id);
+  };
+  const auto news = static_cast<std::size_t>(std::count_if(workspaces.begin(), workspaces.end(), is_new));
+  if (news > 0 && by_workspace_.size() + news > most) {
     by_workspace_.clear();  // safe: every submission was waited for
   }
-  return by_workspace_.try_emplace(workspace.id, table, program, pipelines, workspace).first->second;
+  std::vector<const Bindings*> found;
+  for (const Workspace::State* workspace : workspaces) {
+    found.push_back(
+        &by_workspace_.try_emplace(workspace->id, table, program, pipelines, *workspace).first->second);
+  }
+  return found;
 }
 
 }  // namespace assay::gpu

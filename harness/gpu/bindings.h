@@ -12,6 +12,9 @@ class Bindings {
  public:
   Bindings(const DeviceTable& table, const Program& program, std::span<const Pipeline> pipelines,
            const Workspace::State& workspace);
+  /// Of a program of one dispatch, whose bindings are given.
+  Bindings(const DeviceTable& table, const Program& program, std::span<const Pipeline> pipelines,
+           std::span<const Descriptor> descriptors);
 
   VkDescriptorSet set(std::size_t dispatch) const { return sets_[dispatch]; }
 
@@ -19,7 +22,7 @@ class Bindings {
   void create_pool(const DeviceTable& table, std::span<const Pipeline> pipelines);
   void allocate(const DeviceTable& table, std::span<const Pipeline> pipelines);
   void point(const DeviceTable& table, const Dispatch& dispatch, const Pipeline& pipeline,
-             VkDescriptorSet set, const Workspace::State& workspace) const;
+             VkDescriptorSet set, std::span<const Descriptor> descriptors) const;
 
   Handle<VkDescriptorPool> pool_;  ///< frees the sets with it
   std::vector<VkDescriptorSet> sets_;
@@ -31,8 +34,10 @@ class BindingsCache {
  public:
   static constexpr std::size_t most = 64;
 
-  const Bindings& get(const DeviceTable& table, const Program& program, std::span<const Pipeline> pipelines,
-                      const Workspace::State& workspace);
+  /// One for each workspace, in order; valid until the next call.
+  std::vector<const Bindings*> get(const DeviceTable& table, const Program& program,
+                                   std::span<const Pipeline> pipelines,
+                                   std::span<const Workspace::State* const> workspaces);
 
  private:
   std::map<std::uint64_t, Bindings> by_workspace_;

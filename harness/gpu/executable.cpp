@@ -1,6 +1,7 @@
 #include "harness/core/hash.h"
 #include "harness/gpu/barrier.h"
 #include "harness/gpu/limits.h"
+#include "harness/gpu/pilot.h"
 #include "harness/gpu/recording.h"
 #include "harness/gpu/submission.h"
 #include "harness/gpu/timer.h"
@@ -13,16 +14,30 @@
 
 namespace assay::gpu {
 
+namespace {
+
+/// The workspaces of a batch, in turn.
+struct Rotation {
+  std::vector<const Bindings*> sets;
+  std::size_t next = 0;
+
+  const Bindings& take() { return *sets[next++ % sets.size()]; }
+};
+
+}  // namespace
+
 struct Executable::State {
   State(Device::State& owner, Program built, std::uint32_t guard_size)
       : device(owner), program(std::move(built)), guard(guard_size) {}
 
   void build(ShaderLibrary& shaders, std::span<const Physical> tensors);
-  const Bindings& bind(const Workspace& workspace);
+  std::vector<const Bindings*> bind(std::span<Workspace* const> workspaces);
+  const Bindings& bind(Workspace& workspace);
   Recordable recordable() const { return {device.table, program, pipelines}; }
   std::size_t timed_dispatches() const;
   void run(Workspace& workspace, Part part, std::string_view label, double timeout_s);
-  void record_batch(Submission& submission, const Bindings& sets, int programs, Spacing spacing) const;
+  void refuse_stranger(const Workspace::State& workspace) const;
+  void record_batch(Submission& submission, Rotation& sets, int programs, Spacing spacing) const;
 
   Device::State& device;
   const Program program;
@@ -54,16 +69,31 @@ void Executable::State::build(ShaderLibrary& shaders, std::span<const Physical> 
   compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-const Bindings& Executable::State::bind(const Workspace& workspace) {
-  const Workspace::State& state = workspace.state();
-  if (state.guard != guard) {
+void Executable::State::refuse_stranger(const Workspace::State& workspace) const {
+  if (workspace.guard != guard) {
     throw std::logic_error(fmt::format(
-        "a workspace with guards of {} bytes cannot run a program built for {}", state.guard, guard));
+        "a workspace with guards of {} bytes cannot run a program built for {}", workspace.guard, guard));
   }
-  if (&state.device != &device) {
+  if (&workspace.device != &device) {
     throw std::logic_error("a workspace cannot run on another device than its own");
   }
-  return bindings.get(device.table, program, pipelines, state);
+}
+
+std::vector<const Bindings*> Executable::State::bind(std::span<Workspace* const> workspaces) {
+  if (workspaces.empty()) {
+    throw std::logic_error("a program needs a workspace to run over");
+  }
+  std::vector<const Workspace::State*> states;
+  for (const Workspace* workspace : workspaces) {
+    refuse_stranger(workspace->state());
+    states.push_back(&workspace->state());
+  }
+  return bindings.get(device.table, program, pipelines, states);
+}
+
+const Bindings& Executable::State::bind(Workspace& workspace) {
+  Workspace* const one = &workspace;
+  return *bind({&one, 1}).front();
 }
 
 std::size_t Executable::State::timed_dispatches() const {
@@ -82,13 +112,13 @@ void Executable::State::run(Workspace& workspace, Part part, std::string_view la
 }
 
 /// `programs` runs of the timed part. What follows the last is the caller's business.
-void Executable::State::record_batch(Submission& submission, const Bindings& sets, int programs,
+void Executable::State::record_batch(Submission& submission, Rotation& sets, int programs,
                                      Spacing spacing) const {
   for (int i = 0; i < programs; ++i) {
     if (i > 0 && spacing == Spacing::Barrier) {
       barrier(device.table, submission.commands(), Scope::Compute, Scope::Compute);
     }
-    recordable().record(submission.commands(), sets, Part::Timed);
+    recordable().record(submission.commands(), sets.take(), Part::Timed);
   }
 }
 
@@ -126,40 +156,54 @@ void Executable::setup(Workspace& workspace, double timeout_s) {
 }
 
 Timing Executable::time(Workspace& workspace, const TimedRun& run, double timeout_s) {
-  const Bindings& sets = state_->bind(workspace);
+  Workspace* const one = &workspace;
+  return time({&one, 1}, run, timeout_s);
+}
+
+Timing Executable::time(std::span<Workspace* const> workspaces, const TimedRun& run, double timeout_s) {
+  Rotation sets{.sets = state_->bind(workspaces), .next = run.first_set};
   Device::State& device = state_->device;
   std::optional<Stamps> stamps;
   if (Stamps::available(device)) {
-    stamps.emplace(device, 2);
+    stamps.emplace(device, run.pilot != nullptr ? 3 : 2);
   }
   Submission submission(device, fmt::format("timing a batch of {} of {}", run.batch, state_->label),
                         state_->label + ": timed batch");
   const VkCommandBuffer commands = submission.commands();
+  const auto stamp = [&] {
+    barrier(device.table, commands, Scope::Compute, Scope::Compute);
+    if (stamps) {
+      stamps->stamp(commands);
+    }
+  };
   if (stamps) {
     stamps->reset(commands);
   }
   barrier(device.table, commands, Scope::Anything, Scope::Compute);
   state_->record_batch(submission, sets, run.warm, Spacing::Barrier);
-  barrier(device.table, commands, Scope::Compute, Scope::Compute);
-  if (stamps) {
-    stamps->stamp(commands);
-  }
+  stamp();
   state_->record_batch(submission, sets, run.batch, run.spacing);
-  barrier(device.table, commands, Scope::Compute, Scope::Compute);
-  if (stamps) {
-    stamps->stamp(commands);
+  stamp();
+  if (stamps && run.pilot != nullptr) {
+    run.pilot->state().record(commands);
+    stamp();
   }
   barrier(device.table, commands, Scope::Compute, Scope::TransferAndHost);
   Timing timing;
   timing.wall_ns = submission.submit_and_wait(timeout_s);
   if (stamps) {
-    timing.gpu_ns = stamps->steps_ns().front();
+    const std::vector<double> steps = stamps->steps_ns();
+    timing.gpu_ns = steps[0];
+    if (run.pilot != nullptr) {
+      timing.pilot_ns = steps[1];
+    }
   }
   return timing;
 }
 
 std::vector<double> Executable::dispatch_ns(Workspace& workspace, double timeout_s) {
-  const Bindings& sets = state_->bind(workspace);
+  Workspace* const one = &workspace;
+  Rotation sets{.sets = state_->bind({&one, 1})};
   Device::State& device = state_->device;
   if (!Stamps::available(device)) {
     return {};
@@ -172,7 +216,7 @@ std::vector<double> Executable::dispatch_ns(Workspace& workspace, double timeout
   state_->record_batch(submission, sets, 1, Spacing::Barrier);  // warm-up
   barrier(device.table, commands, Scope::Compute, Scope::Compute);
   stamps.stamp(commands);
-  state_->recordable().record(commands, sets, Part::Timed, [&] { stamps.stamp(commands); });
+  state_->recordable().record(commands, sets.take(), Part::Timed, [&] { stamps.stamp(commands); });
   barrier(device.table, commands, Scope::Compute, Scope::TransferAndHost);
   submission.submit_and_wait(timeout_s);
   return stamps.steps_ns();

@@ -195,6 +195,9 @@ class Workspace {
   /// All of one allocation, guards included.
   void write(Resource resource, std::span<const std::byte> bytes);
   std::vector<std::byte> read(Resource resource) const;
+  /// Makes the whole set hold what `other`, one of the same program on the same device, holds: a copy on the
+  /// device, in time with nothing but what was submitted before.
+  void copy_from(const Workspace& other);
   /// Device memory of the whole set.
   std::uint64_t memory_bytes() const;
 
@@ -205,22 +208,44 @@ class Workspace {
   std::unique_ptr<State> state_;
 };
 
+/// Compares what workspaces hold, on the device: nothing of it crosses the bus.
+class Difference {
+ public:
+  Difference(Device& device, ShaderLibrary& shaders);
+  ~Difference();
+  Difference(const Difference&) = delete;
+  Difference& operator=(const Difference&) = delete;
+
+  /// In how many 32-bit words `resource` differs, its guards included; nothing for a texture: those have to
+  /// be read. Both workspaces are of one program.
+  std::optional<std::uint32_t> words(const Workspace& a, const Workspace& b, Resource resource);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 /// How programs follow each other inside a timed batch.
 enum class Spacing : std::uint8_t {
   Barrier,    ///< a compute barrier after each program: the time of one
   Overlapped  ///< none: throughput
 };
 
+class Pilot;
+
 struct TimedRun {
   int warm = 0;   ///< programs before the first stamp
   int batch = 1;  ///< programs between the stamps
   Spacing spacing = Spacing::Barrier;
+  std::size_t first_set = 0;     ///< the workspace of the first program; the others follow in turn
+  const Pilot* pilot = nullptr;  ///< runs behind the batch, timed by itself
 };
 
 struct Timing {
   std::optional<double>
       gpu_ns;          ///< between the two stamps; absent without timestamps, or when they are distrusted
   double wall_ns = 0;  ///< submit to fence on the CPU's clock
+  std::optional<double> pilot_ns;
 };
 
 /// A program's pipelines.
@@ -248,7 +273,9 @@ class Executable {
   /// Runs the setup dispatches only, and waits.
   void setup(Workspace& workspace, double timeout_s);
 
-  /// One submission: run.warm programs, stamp, run.batch programs, stamp. Setup dispatches are left out.
+  /// One submission: run.warm programs, stamp, run.batch programs, stamp, and where there is one the pilot
+  /// and a stamp. Setup dispatches are left out. Of several workspaces each program takes the next one.
+  Timing time(std::span<Workspace* const> workspaces, const TimedRun& run, double timeout_s);
   Timing time(Workspace& workspace, const TimedRun& run, double timeout_s);
 
   /// The share of each timed dispatch, in ns, from one submission with a stamp after each; empty without

@@ -1,7 +1,9 @@
 #include "harness/gpu/workspace.h"
 
+#include "harness/gpu/barrier.h"
 #include "harness/gpu/placement.h"
 #include "harness/gpu/staging.h"
+#include "harness/gpu/submission.h"
 #include "harness/gpu/text.h"
 
 #include <fmt/format.h>
@@ -14,6 +16,8 @@ namespace assay::gpu {
 namespace {
 
 using Allocation = Workspace::State::Allocation;
+
+constexpr double copy_timeout_s = 60;
 
 std::uint64_t bytes_of(const Allocation& allocation) {
   return std::visit([](const auto& one) { return one.bytes; }, allocation);
@@ -83,6 +87,26 @@ void allocate(Workspace::State& state, std::uint32_t type, const std::vector<All
     const MemoryBlock& block = state.blocks[first + plan.places[i].block];
     std::visit([&](auto& one) { bind(device, one, block, plan.places[i].offset); }, *allocations[i]);
   }
+}
+
+/// The two are of one form.
+void record_copy(const DeviceTable& table, VkCommandBuffer commands, const Allocation& from,
+                 const Allocation& to) {
+  if (const auto* image = std::get_if<Image>(&from)) {
+    constexpr VkImageSubresourceLayers layers{
+        .aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .mipLevel = 0, .baseArrayLayer = 0, .layerCount = 1};
+    const VkImageCopy region{.srcSubresource = layers,
+                             .srcOffset = {},
+                             .dstSubresource = layers,
+                             .dstOffset = {},
+                             .extent = image->extent};
+    table.vk.vkCmdCopyImage(commands, image->handle.get(), VK_IMAGE_LAYOUT_GENERAL,
+                            std::get<Image>(to).handle.get(), VK_IMAGE_LAYOUT_GENERAL, 1, &region);
+    return;
+  }
+  const auto& buffer = std::get<Buffer>(from);
+  const VkBufferCopy region{.srcOffset = 0, .dstOffset = 0, .size = buffer.bytes};
+  table.vk.vkCmdCopyBuffer(commands, buffer.handle.get(), std::get<Buffer>(to).handle.get(), 1, &region);
 }
 
 }  // namespace
@@ -215,6 +239,25 @@ std::vector<std::byte> Workspace::read(Resource resource) const {
     state_->device.staging_area().download(buffer, bytes);
   }
   return bytes;
+}
+
+void Workspace::copy_from(const Workspace& other) {
+  if (&other.state_->device != &state_->device || other.state_->guard != state_->guard ||
+      other.state_->tensors.size() != state_->tensors.size() ||
+      other.state_->scratch.size() != state_->scratch.size()) {
+    throw std::logic_error("a workspace can be copied only from one of the same program on its device");
+  }
+  Submission submission(state_->device, "copying a workspace on the device");
+  const DeviceTable& table = state_->device.table;
+  barrier(table, submission.commands(), Scope::Anything, Scope::Transfer);
+  for (std::size_t i = 0; i < state_->tensors.size(); ++i) {
+    record_copy(table, submission.commands(), other.state_->tensors[i], state_->tensors[i]);
+  }
+  for (std::size_t i = 0; i < state_->scratch.size(); ++i) {
+    record_copy(table, submission.commands(), other.state_->scratch[i], state_->scratch[i]);
+  }
+  barrier(table, submission.commands(), Scope::Transfer, Scope::Anything);
+  submission.submit_and_wait(copy_timeout_s);
 }
 
 std::uint64_t Workspace::memory_bytes() const {

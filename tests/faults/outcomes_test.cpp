@@ -1,5 +1,5 @@
 #include "harness/core/npy.h"
-#include "harness/engine/statistics.h"
+#include "harness/core/statistics.h"
 #include "tests/faults/bench.h"
 #include "tests/faults/fault_ops.h"
 

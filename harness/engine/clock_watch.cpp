@@ -1,0 +1,40 @@
+#include "harness/engine/clock_watch.h"
+
+#include "harness/core/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay {
+namespace {
+
+constexpr std::size_t window = 5;
+constexpr double least_tolerance = 0.03;
+constexpr double most_tolerance = 0.15;
+constexpr double deviations = 5;  // of the median deviation: about 3.4 standard deviations
+
+double median_deviation(const std::vector<double>& values, double middle) {
+  std::vector<double> deviations_of;
+  for (const double value : values) deviations_of.push_back(std::fabs(value - middle));
+  return median(deviations_of);
+}
+
+}  // namespace
+
+void ClockWatch::hear(double pilot_ns) {
+  if (!(pilot_ns > 0) || !std::isfinite(pilot_ns)) return;
+  if (newest_.size() == window) newest_.erase(newest_.begin());
+  newest_.push_back(pilot_ns);
+  if (newest_.size() < window) return;
+  const double middle = median(newest_);
+  if (full_clock_ns_ > 0 && middle >= full_clock_ns_) return;
+  full_clock_ns_ = middle;
+  tolerance_ =
+      std::clamp(deviations * median_deviation(newest_, middle) / middle, least_tolerance, most_tolerance);
+}
+
+bool ClockWatch::is_down(double pilot_ns, double accepted_ns) const {
+  return full_clock_ns_ > 0 && pilot_ns > std::max(full_clock_ns_, accepted_ns) * (1 + tolerance_);
+}
+
+}  // namespace assay

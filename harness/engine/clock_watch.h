@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace assay {
+
+/// What pilots have told of a device's clock: a pilot is a fixed piece of work that runs beside the samples,
+/// so that its time changes with the clock and with nothing else. One for a device, shared by all that sample
+/// on it.
+class ClockWatch {
+ public:
+  /// A pilot's time in ns. What is not positive tells nothing.
+  void hear(double pilot_ns);
+
+  /// The pilot's time at the best clock that was seen to last (the smallest median of a few in a row); 0: not
+  /// known yet.
+  double full_clock_ns() const { return full_clock_ns_; }
+
+  /// Whether a pilot that took this long ran at a lower clock than full, or than `accepted_ns` where that is
+  /// more: beyond what pilots differ by at one clock. False while nothing is known.
+  bool is_down(double pilot_ns, double accepted_ns = 0) const;
+
+ private:
+  std::vector<double> newest_;  ///< the last few, oldest first
+  double full_clock_ns_ = 0;
+  double tolerance_ = 0;
+};
+
+}  // namespace assay

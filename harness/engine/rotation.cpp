@@ -1,0 +1,111 @@
+#include "harness/engine/rotation.h"
+
+#include "harness/core/hash.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+constexpr std::uint64_t unknown_cache_bytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t turns_of_cache = 2;
+constexpr std::uint64_t most_sets = 1024;  // each is an allocation of its own, of which devices give 4096
+
+double megabytes(std::uint64_t bytes) {
+  return static_cast<double>(bytes) / 1e6;
+}
+
+std::int64_t elements_of(const std::vector<HostTensor>& tensors) {
+  std::int64_t sum = 0;
+  for (const HostTensor& tensor : tensors) sum += tensor.numel();
+  return sum;
+}
+
+}  // namespace
+
+SetCount cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_t device_memory_bytes) {
+  const std::uint64_t bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(set_bytes, 1));
+  const std::uint64_t wanted = turns_of_cache * (cache_bytes > 0 ? cache_bytes : unknown_cache_bytes);
+  const std::uint64_t sets = std::max<std::uint64_t>(wanted / bytes + 1, 2);
+  if (sets > most_sets) {
+    return {.refusal =
+                fmt::format("a cold row needs sets of tensors that are {:.3g} MB together, twice the cache; "
+                            "{} sets of {} bytes, the most that are made, are {:.3g} MB",
+                            megabytes(wanted), most_sets, bytes, megabytes(most_sets * bytes))};
+  }
+  if (sets * bytes > device_memory_bytes / 2) {
+    return {.refusal = fmt::format("a cold row needs {} sets of tensors of {} bytes: more than half of the "
+                                   "device's {:.4g} MB",
+                                   sets, bytes, megabytes(device_memory_bytes))};
+  }
+  return {.sets = static_cast<int>(sets)};
+}
+
+RotatingSets::RotatingSets(Experiment& experiment, gpu::Device& device, gpu::Difference& difference, int sets,
+                           std::uint64_t keep)
+    : experiment_(&experiment), device_(&device), difference_(&difference), count_(sets), keep_(keep) {}
+
+void RotatingSets::open() {
+  sets_.clear();
+  programs_run_ = 0;
+  gpu::Workspace filled = filled_ ? std::move(*filled_) : experiment_->fresh_workspace(Poison::B);
+  filled_.reset();
+  kept_bytes_ = 2 * filled.memory_bytes();  // this one and the right one
+  if (!may_keep() && count_ == 1) {
+    sets_.push_back(std::move(filled));
+  } else {
+    for (int i = 0; i < count_; ++i) {
+      sets_.push_back(experiment_->empty_workspace());
+      sets_.back().copy_from(filled);
+    }
+    if (may_keep()) filled_ = std::move(filled);
+  }
+  memory_bytes_ = 0;
+  for (const gpu::Workspace& set : sets_) memory_bytes_ += set.memory_bytes();
+}
+
+gpu::Timing RotatingSets::time(gpu::TimedRun run, double timeout_s) {
+  std::vector<gpu::Workspace*> sets;
+  for (gpu::Workspace& set : sets_) sets.push_back(&set);
+  run.first_set = programs_run_ % sets.size();
+  programs_run_ += static_cast<std::size_t>(run.warm) + static_cast<std::size_t>(run.batch);
+  return experiment_->executable().time(sets, run, timeout_s);
+}
+
+std::vector<double> RotatingSets::dispatch_ns(double timeout_s) {
+  return experiment_->executable().dispatch_ns(sets_.front(), timeout_s);
+}
+
+bool RotatingSets::equals_right_one(const gpu::Workspace& workspace) {
+  if (!right_) return false;
+  for (const std::size_t output : experiment_->output_tensors()) {
+    const auto tensor = Resource::tensor(static_cast<std::uint32_t>(output));
+    const std::optional<std::uint32_t> words = difference_->words(workspace, *right_, tensor);
+    if (!words || *words > 0) return false;
+  }
+  return true;
+}
+
+/// The host decides; the device only spares it the sets that hold the very bits of one that it found right.
+bool RotatingSets::is_right(const gpu::Workspace& workspace, const std::vector<HostTensor>& judged) {
+  return equals_right_one(workspace) || same_bytes(experiment_->read_outputs(workspace), judged);
+}
+
+bool RotatingSets::close(const std::vector<HostTensor>& judged) {
+  const std::size_t used = std::min(sets_.size(), programs_run_);
+  std::int64_t compared = 0;
+  bool right = true;
+  for (std::size_t i = 0; i < used && right; ++i) {
+    right = is_right(sets_[i], judged);
+    compared += elements_of(judged);
+  }
+  const double all = static_cast<double>(elements_of(judged)) * static_cast<double>(used);
+  verified_pct_ = all > 0 ? 100 * static_cast<double>(compared) / all : 0;
+  if (right && !right_ && may_keep() && used > 0) right_ = std::move(sets_.front());
+  sets_.clear();
+  return right;
+}
+
+}  // namespace assay

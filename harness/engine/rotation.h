@@ -1,0 +1,66 @@
+#pragma once
+
+#include "harness/core/roofline.h"
+#include "harness/engine/experiment.h"
+#include "harness/gpu/gpu.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// How many sets of tensors a cold row rotates over, or why there can be no such row.
+struct SetCount {
+  int sets = 1;
+  std::string refusal;  ///< a sentence with numbers; empty: there can
+};
+
+/// Enough sets of `set_bytes` that twice the last-level cache (`cache_bytes`; 0: unknown, taken for 64 MiB)
+/// is used before one comes again, within half of the device's memory.
+SetCount cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_t device_memory_bytes);
+
+/// The sets of tensors that the timed programs of one row run over: fresh memory in every block, filled on
+/// the device from a set that was filled once.
+class RotatingSets {
+ public:
+  /// `keep` at most so many bytes on the device between blocks; else every block is filled by the host.
+  RotatingSets(Experiment& experiment, gpu::Device& device, gpu::Difference& difference, int sets,
+               std::uint64_t keep);
+
+  /// New memory: inputs uploaded, outputs poisoned.
+  void open();
+  /// Takes the time of a submission; the next one goes on with the next set.
+  gpu::Timing time(gpu::TimedRun run, double timeout_s);
+  std::vector<double> dispatch_ns(double timeout_s);
+  /// Whether every set that a program ran over holds `judged`; the memory goes.
+  bool close(const std::vector<HostTensor>& judged);
+
+  std::uint64_t memory_bytes() const { return memory_bytes_; }
+  /// Of what ran in the block that was closed last: outputs' elements compared, of all.
+  double verified_pct() const { return verified_pct_; }
+  std::string program_hash() const { return program_hash_; }
+
+ private:
+  bool is_right(const gpu::Workspace& workspace, const std::vector<HostTensor>& judged);
+  bool equals_right_one(const gpu::Workspace& workspace);
+  bool may_keep() const { return kept_bytes_ <= keep_; }
+
+  Experiment* experiment_;
+  gpu::Device* device_;
+  gpu::Difference* difference_;
+  int count_;
+  std::uint64_t keep_;
+  std::uint64_t kept_bytes_ = 0;
+  std::optional<gpu::Workspace> filled_;  ///< what every set begins as
+  std::optional<gpu::Workspace> right_;   ///< one whose outputs were found right on the host
+  std::vector<gpu::Workspace> sets_;
+  std::size_t programs_run_ = 0;  ///< in this block
+  std::uint64_t memory_bytes_ = 0;
+  double verified_pct_ = 0;
+  std::string program_hash_;
+};
+
+}  // namespace assay

@@ -1,0 +1,17 @@
+#include "harness/engine/timing_tools.h"
+
+namespace assay {
+namespace {
+
+TimerCalibration calibrated(gpu::Device& device, gpu::ShaderLibrary& shaders) {
+  TimerCalibration timer = gpu::calibrate_timer(device, shaders);
+  if (timer.quality == TimerQuality::Broken) device.distrust_timestamps();
+  return timer;
+}
+
+}  // namespace
+
+TimingTools::TimingTools(gpu::Device& owner, gpu::ShaderLibrary& shaders)
+    : device(owner), timer(calibrated(owner, shaders)), pilot(owner, shaders), difference(owner, shaders) {}
+
+}  // namespace assay

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "harness/core/ceilings.h"
+#include "harness/core/timer_calibration.h"
+#include "harness/engine/clock_watch.h"
+#include "harness/gpu/gpu.h"
+
+namespace assay {
+
+/// What timing needs of a device beside its programs; made once for a device, kept between runs.
+struct TimingTools {
+  /// Calibrates the timer (a broken one is not used from then on) and heats the device for its pilot's length:
+  /// two or three seconds on a device that stood idle.
+  TimingTools(gpu::Device& owner, gpu::ShaderLibrary& shaders);
+
+  gpu::Device& device;
+  TimerCalibration timer;
+  gpu::Pilot pilot;
+  gpu::Difference difference;
+  ClockWatch clock;
+  Ceilings ceilings;  ///< nothing measured: rows carry no percentages
+};
+
+}  // namespace assay

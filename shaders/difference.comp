@@ -1,0 +1,19 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// Counts the words in which two buffers differ.
+
+#include "common/indexing.glslh"
+
+layout(push_constant) uniform Push {
+  uint words;
+} push;
+
+layout(set = 0, binding = 0) restrict readonly buffer A { uint a[]; };
+layout(set = 0, binding = 1) restrict readonly buffer B { uint b[]; };
+layout(set = 0, binding = 2) restrict buffer Found { uint differences; };
+
+void main() {
+  const uint i = flat_invocation();
+  if (i < push.words && a[i] != b[i]) atomicAdd(differences, 1u);
+}
