@@ -39,6 +39,7 @@ void Device::State::open() {
   check(vkCreateDevice(physical.facts.handle, &device_info, nullptr, &table.device),
         fmt::format("opening device '{}'", info().name));
   volkLoadDeviceTable(&table.vk, table.device);
+  tells_statistics = features.tells_statistics();
   table.vk.vkGetDeviceQueue(table.device, physical.queue_family, 0, &queue);
 }
 

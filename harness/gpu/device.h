@@ -20,6 +20,7 @@ struct Device::State {
   std::uint32_t allocations = 0;        ///< live VkDeviceMemory objects
   std::uint64_t next_workspace_id = 0;  ///< workspaces are told apart by number, never by address
   bool timestamps_distrusted = false;
+  bool tells_statistics = false;  ///< of pipelines: VK_KHR_pipeline_executable_properties
 
   Handle<VkPipelineCache> pipeline_cache;
   Handle<VkCommandPool> command_pool;

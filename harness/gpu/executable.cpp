@@ -2,6 +2,7 @@
 #include "harness/gpu/barrier.h"
 #include "harness/gpu/limits.h"
 #include "harness/gpu/pilot.h"
+#include "harness/gpu/pipeline_statistics.h"
 #include "harness/gpu/recording.h"
 #include "harness/gpu/submission.h"
 #include "harness/gpu/timer.h"
@@ -141,6 +142,17 @@ double Executable::compile_ms() const {
 
 std::string Executable::spirv_hash() const {
   return state_->spirv_hash;
+}
+
+ExecutableStatistics Executable::statistics() const {
+  ExecutableStatistics all;
+  for (std::size_t i = 0; i < state_->pipelines.size(); ++i) {
+    const Dispatch& dispatch = state_->program.dispatches[i];
+    if (belongs(dispatch.role, Part::Timed)) {
+      add_statistics(all, statistics_of(state_->device, dispatch, state_->pipelines[i], state_->guard));
+    }
+  }
+  return all;
 }
 
 void Executable::set_label(std::string label) {

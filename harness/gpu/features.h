@@ -43,6 +43,8 @@ class FeatureChain {
   FeatureChain& operator=(const FeatureChain&) = delete;
 
   std::vector<Feature> features() const;
+  /// Of pipelines: registers and the like.
+  bool tells_statistics() const { return executables_.pipelineExecutableInfo == VK_TRUE; }
 
   /// pNext of VkDeviceCreateInfo.
   const void* chain() const { return &core_; }
@@ -69,6 +71,7 @@ class FeatureChain {
   VkPhysicalDeviceVulkanMemoryModelFeatures memory_model_{};
   VkPhysicalDeviceCooperativeMatrixFeaturesKHR cooperative_khr_{};
   VkPhysicalDeviceCooperativeMatrixFeaturesNV cooperative_nv_{};
+  VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables_{};
 };
 
 }  // namespace assay::gpu

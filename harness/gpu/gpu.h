@@ -248,6 +248,15 @@ struct Timing {
   std::optional<double> pilot_ns;
 };
 
+/// What the driver tells of a program's compiled shaders: of each, the largest of its timed dispatches;
+/// absent where it does not tell.
+struct ExecutableStatistics {
+  std::optional<std::int64_t> registers;    ///< an invocation's
+  std::optional<std::int64_t> spill_bytes;  ///< private memory of an invocation: what no register holds
+  /// Of a workgroup; what the program declares where the driver does not tell.
+  std::optional<std::int64_t> shared_bytes;
+};
+
 /// A program's pipelines.
 class Executable {
  public:
@@ -262,6 +271,9 @@ class Executable {
   const Program& program() const;
   double compile_ms() const;       ///< GLSL to pipeline, all dispatches
   std::string spirv_hash() const;  ///< of the SPIR-V of all dispatches, in order
+
+  /// Compiles each timed dispatch once more where the driver tells anything: not for every row.
+  ExecutableStatistics statistics() const;
 
   /// What setup, timed batches and stamped passes are called in debuggers, messages included: the case's id.
   void set_label(std::string label);

@@ -95,21 +95,16 @@ VkDescriptorType descriptor_type(Form form) {
   return is_texture(form) ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
 }
 
-Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
-                         std::vector<VkDescriptorType> bindings, const Spirv& spirv, std::uint32_t guard) {
+Handle<VkPipeline> create_handle(const Device::State& device, const Dispatch& dispatch,
+                                 const Pipeline& pipeline, std::uint32_t guard, VkPipelineCreateFlags flags) {
   const DeviceTable& table = device.table;
-  Pipeline pipeline;
-  pipeline.bindings = std::move(bindings);
-  pipeline.set_layout = create_set_layout(table, dispatch, pipeline.bindings);
-  pipeline.layout = create_layout(table, dispatch, pipeline.set_layout.get());
-  const Handle<VkShaderModule> module = create_module(table, dispatch, spirv);
   const Specialization specialization = specialize(dispatch, guard);
   const VkSpecializationInfo specialization_info = specialization.info();
-
   VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+  info.flags = flags;
   info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
   info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-  info.stage.module = module.get();
+  info.stage.module = pipeline.module.get();
   info.stage.pName = "main";
   info.stage.pSpecializationInfo = &specialization_info;
   info.layout = pipeline.layout.get();
@@ -118,8 +113,19 @@ Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
                                           &handle),
         fmt::format("creating the pipeline of dispatch '{}' ({}) on '{}'", dispatch.label, dispatch.shader,
                     device.info().name));
-  pipeline.handle = {table, handle, table.vk.vkDestroyPipeline};
-  device.name(VK_OBJECT_TYPE_PIPELINE, object_id(handle), dispatch.label);
+  return {table, handle, table.vk.vkDestroyPipeline};
+}
+
+Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
+                         std::vector<VkDescriptorType> bindings, const Spirv& spirv, std::uint32_t guard) {
+  const DeviceTable& table = device.table;
+  Pipeline pipeline;
+  pipeline.bindings = std::move(bindings);
+  pipeline.set_layout = create_set_layout(table, dispatch, pipeline.bindings);
+  pipeline.layout = create_layout(table, dispatch, pipeline.set_layout.get());
+  pipeline.module = create_module(table, dispatch, spirv);
+  pipeline.handle = create_handle(device, dispatch, pipeline, guard, /*flags=*/0);
+  device.name(VK_OBJECT_TYPE_PIPELINE, object_id(pipeline.handle.get()), dispatch.label);
   return pipeline;
 }
 

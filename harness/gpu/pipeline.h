@@ -9,6 +9,7 @@ struct Pipeline {
   std::vector<VkDescriptorType> bindings;  ///< what each binding is
   Handle<VkDescriptorSetLayout> set_layout;
   Handle<VkPipelineLayout> layout;
+  Handle<VkShaderModule> module;
   Handle<VkPipeline> handle;
 };
 
@@ -16,6 +17,10 @@ struct Pipeline {
 /// ignored by Vulkan. `bindings`: what each of the dispatch's is; `guard` is in bytes.
 Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
                          std::vector<VkDescriptorType> bindings, const Spirv& spirv, std::uint32_t guard);
+
+/// One more VkPipeline of the same dispatch, with `flags`; `pipeline` lends its layout and its shader.
+Handle<VkPipeline> create_handle(const Device::State& device, const Dispatch& dispatch,
+                                 const Pipeline& pipeline, std::uint32_t guard, VkPipelineCreateFlags flags);
 
 /// What a resource of that form is bound as.
 VkDescriptorType descriptor_type(Form form);
