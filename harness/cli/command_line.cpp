@@ -14,6 +14,7 @@ struct Parsed {
   RunOptions run;
   ListOptions list;
   std::string op;
+  DevicesOptions devices;
   NewOpOptions new_op;
   ReportOptions report;
   ShowOptions show;
@@ -68,6 +69,13 @@ void add_run(CLI::App& app, RunOptions& options) {
   app.add_flag("-v,--verbose", options.verbose, "A line for every case, every failure in full");
 }
 
+void add_devices(CLI::App& app, DevicesOptions& options) {
+  app.add_option("--device", options.devices, "Index, UUID or part of the name; repeatable (default: all)");
+  app.add_flag(
+      "--ceilings", options.ceilings,
+      "Measure what each reaches (bandwidth by footprint, arithmetic, dispatch spacing), and keep it");
+}
+
 void add_report(CLI::App& app, ReportOptions& options) {
   app.add_option("folder", options.folder, "The folder that holds journal.jsonl")
       ->required()
@@ -114,7 +122,9 @@ void add_subcommands(CLI::App& app, Parsed& parsed, const Context& context) {
   new_op_command->add_option("name", parsed.new_op.name, "Lower-case letters, digits and single underscores")
       ->required();
   new_op_command->add_option("--dir", parsed.new_op.root, "The source tree")->capture_default_str();
-  add("devices", "Print the Vulkan devices and what they can do", [] { return devices(); });
+  add_devices(*add("devices", "Print the Vulkan devices and what they can do",
+                   [&] { return devices(parsed.devices); }),
+              parsed.devices);
   add_report(*add("report", "Write a device's reports again from its journal, and print the summary",
                   [&] { return report(parsed.report); }),
              parsed.report);

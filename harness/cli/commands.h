@@ -79,6 +79,11 @@ struct PivotOptions {
   bool hashes = false;
 };
 
+struct DevicesOptions {
+  std::vector<std::string> devices;  ///< as RunOptions::devices; empty: all
+  bool ceilings = false;             ///< measure what they reach, and print it
+};
+
 struct NewOpOptions {
   std::string name;
   std::filesystem::path root = ".";  ///< the source tree
@@ -90,7 +95,7 @@ int list(const ListOptions& options, const Context& context);
 int ops(const std::string& name, const Context& context);
 int schema(const Context& context);
 int new_op(const NewOpOptions& options, const Context& context);
-int devices();
+int devices(const DevicesOptions& options);
 int report(const ReportOptions& options);
 int show(const ShowOptions& options);
 int pivot(const PivotOptions& options);

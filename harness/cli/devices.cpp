@@ -1,5 +1,7 @@
 #include "harness/cli/commands.h"
 #include "harness/core/error.h"
+#include "harness/engine/ceiling_store.h"
+#include "harness/engine/ceilings_text.h"
 #include "harness/gpu/gpu.h"
 
 #include <fmt/format.h>
@@ -60,15 +62,28 @@ void print(std::size_t index, const DeviceInfo& device) {
   for (const auto& [name, value] : lines) std::cout << fmt::format("    {:<19} {}\n", name, value);
 }
 
+void print_ceilings(gpu::Instance& instance, std::size_t index) {
+  gpu::Device device(instance, index);
+  gpu::ShaderLibrary shaders({.directories = {}, .cache_directory = gpu::default_cache_directory()});
+  const CeilingStore store(default_ceiling_directory());
+  std::cout << std::flush;  // the device is read about while it is measured
+  std::cout << ceilings_text(ceilings_for(device, shaders, store, CeilingPolicy::Measure));
+}
+
 }  // namespace
 
-int devices() {
-  const gpu::Instance instance;
+int devices(const DevicesOptions& options) {
+  gpu::Instance instance;
   if (instance.devices().empty()) {
     throw Error("looking for devices: the Vulkan loader knows no device of Vulkan 1.1 with a compute queue",
                 ExitCode::NoDevice);
   }
-  for (std::size_t i = 0; i < instance.devices().size(); ++i) print(i, instance.devices()[i]);
+  const std::vector<std::string> all{"all"};
+  for (const std::size_t i :
+       gpu::select_devices(instance.devices(), options.devices.empty() ? all : options.devices)) {
+    print(i, instance.devices()[i]);
+    if (options.ceilings) print_ceilings(instance, i);
+  }
   return 0;
 }
 

@@ -76,6 +76,14 @@ std::string encode_end() {
   return line_of(event("end"));
 }
 
+std::string encode_ceilings(const Ceilings& ceilings) {
+  return line_of(json_fields::encode(ceilings));
+}
+
+Ceilings decode_ceilings(std::string_view text) {
+  return json_fields::decode<Ceilings>(parse(text), {"ceilings", report_schema});
+}
+
 void Decoder::line(std::string_view line, RunListener& listener) {
   const Json object = parse(line);
   if (!object.is_object()) throw Error("it is not a JSON object");

@@ -20,6 +20,10 @@ std::string encode_begin(const CaseInfo& info);
 std::string encode_record(const Record& record);
 std::string encode_end();
 
+/// A device's ceilings alone, as one line without its end, and back; the latter throws Error as Decoder does.
+std::string encode_ceilings(const Ceilings& ceilings);
+Ceilings decode_ceilings(std::string_view text);
+
 /// Reads the lines of one journal, in order: the first says which schema the others have.
 class Decoder {
  public:

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "harness/core/ceilings.h"
+#include "harness/gpu/gpu.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace assay {
+
+struct CeilingOptions {
+  double timeout_s = 30;  ///< of one submission
+  /// Submissions are timed by the CPU's clock: for devices whose own cannot be trusted.
+  bool wall_clock = false;
+  /// The largest footprint of the bandwidth curve; 0: 1 GiB on a discrete GPU, 256 MiB elsewhere. Smaller
+  /// where the device has less than four times as much memory, or does not bind that much.
+  std::uint64_t max_footprint_bytes = 0;
+};
+
+/// What the device reaches, by kernels of our own (shaders/ceilings): about 4 s on a GPU, 6 s on a CPU. Every
+/// figure is the best of several kernels and repetitions: a ceiling is a maximum. What the device lacks the
+/// feature for is 0. Throws what running programs throws: Timeout, DeviceLost, OutOfMemory when not even a
+/// small footprint can be had.
+Ceilings measure_ceilings(gpu::Device& device, gpu::ShaderLibrary& shaders,
+                          const CeilingOptions& options = {});
+
+/// What `Ceilings::driver` says: name and version of the driver; where the device is the host's CPU, that CPU
+/// too, since such a driver's UUID is the same on every host.
+std::string ceilings_driver(const DeviceInfo& device);
+
+/// What `Ceilings::kernels` says: a hash of all kernels that would measure, and of how they are timed.
+std::string ceilings_kernels(gpu::ShaderLibrary& shaders);
+
+/// Size of the last-level cache: the largest footprint whose bandwidth (geometric mean of copy, read and
+/// write) is nearer to the cache's than to that of the far end, which has to lie well beyond the cache and to
+/// be slower by a quarter. 0: no such place. Inner caches do not count, nor noise of a few percent.
+std::uint64_t last_level_cache_bytes(std::span<const BandwidthPoint> curve);
+
+}  // namespace assay

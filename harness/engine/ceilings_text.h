@@ -1,0 +1,13 @@
+#pragma once
+
+#include "harness/core/ceilings.h"
+
+#include <string>
+
+namespace assay {
+
+/// The ceilings of one device for a terminal: the bandwidth curve as a table, then a line a figure. Lines are
+/// indented by four and end with a newline.
+std::string ceilings_text(const Ceilings& ceilings);
+
+}  // namespace assay
