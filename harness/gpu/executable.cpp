@@ -3,6 +3,7 @@
 #include "harness/gpu/limits.h"
 #include "harness/gpu/pilot.h"
 #include "harness/gpu/pipeline_statistics.h"
+#include "harness/gpu/program_hash.h"
 #include "harness/gpu/recording.h"
 #include "harness/gpu/submission.h"
 #include "harness/gpu/timer.h"
@@ -28,10 +29,13 @@ struct Rotation {
 }  // namespace
 
 struct Executable::State {
-  State(Device::State& owner, Program built, std::uint32_t guard_size)
-      : device(owner), program(std::move(built)), guard(guard_size) {}
+  State(Device::State& owner, Program built, std::span<const Physical> physicals, std::uint32_t guard_size)
+      : device(owner),
+        program(std::move(built)),
+        tensors(physicals.begin(), physicals.end()),
+        guard(guard_size) {}
 
-  void build(ShaderLibrary& shaders, std::span<const Physical> tensors);
+  void build(ShaderLibrary& shaders);
   std::vector<const Bindings*> bind(std::span<Workspace* const> workspaces);
   const Bindings& bind(Workspace& workspace);
   Recordable recordable() const { return {device.table, program, pipelines}; }
@@ -42,6 +46,7 @@ struct Executable::State {
 
   Device::State& device;
   const Program program;
+  const std::vector<Physical> tensors;
   const std::uint32_t guard;
   std::vector<Pipeline> pipelines;  ///< one a dispatch
   BindingsCache bindings;
@@ -50,7 +55,7 @@ struct Executable::State {
   std::string label = "program";
 };
 
-void Executable::State::build(ShaderLibrary& shaders, std::span<const Physical> tensors) {
+void Executable::State::build(ShaderLibrary& shaders) {
   if (const auto reason = beyond_limits(program, tensors, device.info())) {
     throw Error(fmt::format("preparing a program for '{}': {}", device.info().name, *reason));
   }
@@ -125,8 +130,8 @@ void Executable::State::record_batch(Submission& submission, Rotation& sets, int
 
 Executable::Executable(Device& device, ShaderLibrary& shaders, const Program& program,
                        std::span<const Physical> tensors, std::uint32_t guard)
-    : state_(std::make_unique<State>(device.state(), program, guard)) {
-  state_->build(shaders, tensors);
+    : state_(std::make_unique<State>(device.state(), program, tensors, guard)) {
+  state_->build(shaders);
 }
 Executable::~Executable() = default;
 Executable::Executable(Executable&&) noexcept = default;
@@ -153,6 +158,20 @@ ExecutableStatistics Executable::statistics() const {
     }
   }
   return all;
+}
+
+std::string Executable::program_hash(const Workspace& workspace) const {
+  const Workspace::State& memory = workspace.state();
+  state_->refuse_stranger(memory);
+  std::vector<std::string> spirv;
+  for (const Pipeline& pipeline : state_->pipelines) {
+    spirv.push_back(pipeline.spirv_hash);
+  }
+  return gpu::program_hash({.program = state_->program,
+                            .spirv = spirv,
+                            .tensors = state_->tensors,
+                            .guard = state_->guard,
+                            .memory = [&](Resource resource) { return memory.memory_of(resource); }});
 }
 
 void Executable::set_label(std::string label) {

@@ -283,6 +283,10 @@ class Executable {
   double compile_ms() const;       ///< GLSL to pipeline, all dispatches
   std::string spirv_hash() const;  ///< of the SPIR-V of all dispatches, in order
 
+  /// Of all that the device runs: SPIR-V, specialization, workgroups, push constants, roles and order of the
+  /// dispatches, what each binds, in which form and which type of memory. Rows of equal hash are one program.
+  std::string program_hash(const Workspace& workspace) const;
+
   /// Compiles each timed dispatch once more where the driver tells anything: not for every row.
   ExecutableStatistics statistics() const;
 

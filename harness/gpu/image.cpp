@@ -136,6 +136,7 @@ void bind(const Device::State& device, Image& image, const MemoryBlock& block, s
   const DeviceTable& table = device.table;
   check(table.vk.vkBindImageMemory(table.device, image.handle.get(), block.handle(), offset),
         fmt::format("binding the image of {}", image.name));
+  image.block = &block;
   VkImageViewCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
   info.image = image.handle.get();
   info.viewType = image.view_type;

@@ -13,7 +13,8 @@ struct Image {
   VkFormat format = VK_FORMAT_UNDEFINED;
   VkImageViewType view_type = VK_IMAGE_VIEW_TYPE_3D;
   Handle<VkImage> handle;
-  Handle<VkImageView> view;  ///< there once it is bound
+  Handle<VkImageView> view;            ///< there once it is bound
+  const MemoryBlock* block = nullptr;  ///< the same
 };
 
 /// All of an image: it has one level and one layer.

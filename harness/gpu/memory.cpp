@@ -65,8 +65,7 @@ MemoryBlock::MemoryBlock(Device::State& device, std::uint64_t bytes, std::uint32
   const PhysicalDevice& physical = device.physical;
   const VkMemoryType& kind = physical.memory.memoryTypes[type];
   const std::uint64_t heap = physical.memory.memoryHeaps[kind.heapIndex].size;
-  coherent_ = kind.propertyFlags & coherent;
-  cached_ = kind.propertyFlags & cached;
+  properties_ = kind.propertyFlags;
   const std::string doing = fmt::format("allocating {} for {} on '{}' (its heap has {})", bytes_text(bytes),
                                         what, device.info().name, bytes_text(heap));
   if (device.allocations >= physical.max_allocations) {
@@ -90,8 +89,7 @@ MemoryBlock::MemoryBlock(Device::State& device, std::uint64_t bytes, std::uint32
 MemoryBlock::MemoryBlock(MemoryBlock&& other) noexcept
     : device_(std::exchange(other.device_, nullptr)),
       bytes_(other.bytes_),
-      coherent_(other.coherent_),
-      cached_(other.cached_),
+      properties_(other.properties_),
       memory_(std::move(other.memory_)),
       mapped_(other.mapped_) {}
 
@@ -114,7 +112,7 @@ VkMappedMemoryRange MemoryBlock::range(std::uint64_t offset, std::uint64_t size)
 }
 
 void MemoryBlock::flush(std::uint64_t offset, std::uint64_t size) const {
-  if (!coherent_) {
+  if (!(properties_ & coherent)) {
     const VkMappedMemoryRange written = range(offset, size);
     check(device_->table.vk.vkFlushMappedMemoryRanges(device_->table.device, 1, &written),
           "flushing mapped memory");
@@ -122,7 +120,7 @@ void MemoryBlock::flush(std::uint64_t offset, std::uint64_t size) const {
 }
 
 void MemoryBlock::invalidate(std::uint64_t offset, std::uint64_t size) const {
-  if (!coherent_) {
+  if (!(properties_ & coherent)) {
     const VkMappedMemoryRange read = range(offset, size);
     check(device_->table.vk.vkInvalidateMappedMemoryRanges(device_->table.device, 1, &read),
           "invalidating mapped memory");

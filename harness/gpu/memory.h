@@ -17,10 +17,13 @@ class MemoryBlock {
 
   VkDeviceMemory handle() const { return memory_.get(); }
   std::uint64_t bytes() const { return bytes_; }
+  VkMemoryPropertyFlags properties() const { return properties_; }  ///< of its type
   /// Null when the host cannot see it.
   std::byte* mapped() const { return mapped_; }
   /// The same, but null also where the host's reads would crawl because they are not cached.
-  std::byte* mapped_fast() const { return cached_ ? mapped_ : nullptr; }
+  std::byte* mapped_fast() const {
+    return properties_ & VK_MEMORY_PROPERTY_HOST_CACHED_BIT ? mapped_ : nullptr;
+  }
   /// Makes host writes to [offset, offset + size) seen by the device, or device writes by the host. Nothing
   /// to do for coherent memory.
   void flush(std::uint64_t offset, std::uint64_t size) const;
@@ -31,8 +34,7 @@ class MemoryBlock {
 
   Device::State* device_;
   std::uint64_t bytes_;
-  bool coherent_ = false;
-  bool cached_ = false;
+  VkMemoryPropertyFlags properties_ = 0;
   Handle<VkDeviceMemory> memory_;
   std::byte* mapped_ = nullptr;
 };

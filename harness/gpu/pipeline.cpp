@@ -121,6 +121,7 @@ Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
   const DeviceTable& table = device.table;
   Pipeline pipeline;
   pipeline.bindings = std::move(bindings);
+  pipeline.spirv_hash = spirv.hash;
   pipeline.set_layout = create_set_layout(table, dispatch, pipeline.bindings);
   pipeline.layout = create_layout(table, dispatch, pipeline.set_layout.get());
   pipeline.module = create_module(table, dispatch, spirv);

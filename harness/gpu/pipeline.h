@@ -7,6 +7,7 @@ namespace assay::gpu {
 /// One dispatch, ready to be recorded.
 struct Pipeline {
   std::vector<VkDescriptorType> bindings;  ///< what each binding is
+  std::string spirv_hash;
   Handle<VkDescriptorSetLayout> set_layout;
   Handle<VkPipelineLayout> layout;
   Handle<VkShaderModule> module;

@@ -186,6 +186,10 @@ Descriptor Workspace::State::descriptor_of(Resource resource) const {
           .buffer = {.buffer = std::get<Buffer>(one).handle.get(), .offset = 0, .range = VK_WHOLE_SIZE}};
 }
 
+VkMemoryPropertyFlags Workspace::State::memory_of(Resource resource) const {
+  return std::visit([](const auto& one) { return one.block->properties(); }, at(resource));
+}
+
 std::uint64_t Workspace::State::memory_bytes() const {
   std::uint64_t sum = 0;
   for (const MemoryBlock& block : blocks) {
