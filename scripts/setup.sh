@@ -41,6 +41,9 @@ dev_packages=(
   clang-format # formatting check
   clang-tidy   # static analysis of changed files
   shellcheck   # the same for these scripts
+  # perf.json goes through Google Benchmark's own compare.py in the tests, with its U test
+  libbenchmark-tools
+  python3-scipy
 )
 
 # Prints those of its arguments that are not installed, one a line.

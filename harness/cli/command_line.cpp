@@ -19,6 +19,7 @@ struct Parsed {
   ReportOptions report;
   ShowOptions show;
   PivotOptions pivot;
+  CompareRunsOptions compare;
   std::function<int()> chosen;
 };
 
@@ -100,6 +101,28 @@ void add_pivot(CLI::App& app, PivotOptions& options) {
                "Compare the hashes of exact outputs instead; 1 is the exit code when any differs");
 }
 
+void add_compare(CLI::App& app, CompareRunsOptions& options) {
+  app.add_option("runs", options.runs,
+                 "BASE NEW: each a device's folder, its journal.jsonl, or the --out of a run")
+      ->expected(0, 2);
+  app.add_option("--base", options.base, "A run of the base's side; repeatable, runs of a side are pooled");
+  app.add_option("--new", options.next, "A run of the new side; likewise");
+  app.add_flag("--all", options.all, "Every row, not only those that are not SAME");
+  app.add_option("--explain", options.explain, "Say how one row (an id, a glob or a part of one) was judged");
+  app.add_option("--csv", options.csv, "Write every row as CSV to this file (- for stdout)");
+  app.add_option("--json", options.json, "Write every row with its blocks as JSON to this file");
+  app.add_option("--markdown", options.markdown, "Write what is not SAME as Markdown to this file");
+  app.add_option("--fail-on", options.fail_on,
+                 "Verdicts that make the exit code 1, separated by commas, or none")
+      ->capture_default_str();
+  app.add_option("--min-effect", options.smallest_effect_pct,
+                 "Percent by which a time must differ at the least")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_flag("--judge-same-programs", options.judge_same_programs,
+               "No ENVIRONMENT: rows of the same program are SLOWER or FASTER too");
+}
+
 void add_subcommands(CLI::App& app, Parsed& parsed, const Context& context) {
   const auto add = [&](const char* name, const char* help, std::function<int()> body) {
     CLI::App* command = app.add_subcommand(name, help);
@@ -134,6 +157,9 @@ void add_subcommands(CLI::App& app, Parsed& parsed, const Context& context) {
   add_pivot(
       *add("pivot", "Lay the reports of several devices side by side", [&] { return pivot(parsed.pivot); }),
       parsed.pivot);
+  add_compare(
+      *add("compare", "Judge row by row what two runs differ in", [&] { return compare(parsed.compare); }),
+      parsed.compare);
 }
 
 }  // namespace

@@ -84,6 +84,17 @@ struct DevicesOptions {
   bool ceilings = false;             ///< measure what they reach, and print it
 };
 
+struct CompareRunsOptions {
+  std::vector<std::filesystem::path> runs;        ///< base and new, unless these are named one by one:
+  std::vector<std::filesystem::path> base, next;  ///< as PivotOptions::reports
+  std::filesystem::path csv, json, markdown;      ///< files to write; "-": stdout; empty: none
+  std::string explain;                            ///< an id, a glob over ids, or a part of one; empty: none
+  std::string fail_on = "slower,broken,gone";     ///< names of verdicts, or "none"
+  double smallest_effect_pct = 1;
+  bool judge_same_programs = false;
+  bool all = false;
+};
+
 struct NewOpOptions {
   std::string name;
   std::filesystem::path root = ".";  ///< the source tree
@@ -99,6 +110,7 @@ int devices(const DevicesOptions& options);
 int report(const ReportOptions& options);
 int show(const ShowOptions& options);
 int pivot(const PivotOptions& options);
+int compare(const CompareRunsOptions& options);
 
 /// Parses the command line into the subcommand that it names; the result runs it. Help, the version and usage
 /// errors are printed here and give a function that only returns the exit code.

@@ -12,8 +12,10 @@
 namespace assay {
 namespace {
 
+constexpr int time_digits = 5;
+
 std::string us(double value) {
-  return significant(value, 4) + " us";
+  return significant(value, time_digits) + " us";
 }
 
 std::string pct(double value) {
@@ -21,7 +23,7 @@ std::string pct(double value) {
 }
 
 std::string range(const RowSide& side) {
-  return significant(side.lowest_us(), 4) + " to " + us(side.highest_us());
+  return significant(side.lowest_us(), time_digits) + " to " + us(side.highest_us());
 }
 
 std::string ending(const RowSide& side) {

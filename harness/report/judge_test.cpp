@@ -87,7 +87,7 @@ TEST(Judge, CallsACompleteSeparationByMoreThanItNeedsSlowerOrFaster) {
   EXPECT_NEAR(slower.effect_pct, 5, 1e-9);
   EXPECT_EQ(
       slower.reason,
-      "100.2 us -> 105.2 us, 5.00 % slower: all blocks now (105 to 105.4 us) are above all blocks before "
+      "100.2 us -> 105.21 us, 5.00 % slower: all blocks now (105 to 105.42 us) are above all blocks before "
       "(100 to 100.4 us), and it is more than the 1.00 % that this row needs");
   const Judgement faster = judge_blocks(scaled(steady, 1.05), steady);
   EXPECT_EQ(faster.verdict, Verdict::Faster);

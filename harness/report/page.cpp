@@ -16,11 +16,13 @@ constexpr std::size_t value_column = 18;
 }  // namespace
 
 void Page::verdict(const Record& record) {
+  title(name_of(record.status), ink_of(record.status),
+        printable(record.info.id) + " (" + printable(mode_words(record.info)) + ")");
+}
+
+void Page::title(std::string_view word, Ink ink, const std::string& subject) {
   if (!text_.empty()) text_ += '\n';
-  text_ += painted(name_of(record.status), ink_of(record.status), color_) + "  " +
-           painted(printable(record.info.id) + " (" + printable(mode_words(record.info)) + ")", Ink::Bold,
-                   color_) +
-           '\n';
+  text_ += painted(word, ink, color_) + "  " + painted(subject, Ink::Bold, color_) + '\n';
 }
 
 void Page::section(const std::string& title) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/report/record.h"
+#include "harness/report/style.h"
 
 #include <initializer_list>
 #include <string>
@@ -8,13 +9,15 @@
 
 namespace assay {
 
-/// Text in sections of labelled lines: what `assay show` prints.
+/// Text in sections of labelled lines: what `assay show` and `assay compare --explain` print.
 class Page {
  public:
   explicit Page(bool color) : color_(color) {}
 
   /// The head of a row: its status, id and mode.
   void verdict(const Record& record);
+  /// The head of anything: a word in its colour, and what it is said of.
+  void title(std::string_view word, Ink ink, const std::string& subject);
   void section(const std::string& title);
   /// Nothing where there is no value; further lines of a value stand below its first.
   void line(std::string_view label, std::string_view value);

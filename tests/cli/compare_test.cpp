@@ -1,0 +1,333 @@
+#include "harness/core/statistics.h"
+#include "harness/report/journal.h"
+#include "tests/cli/process.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace assay::test {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+using Series = std::vector<std::vector<double>>;
+
+RunInfo run_info(const std::string& run_id) {
+  RunInfo run;
+  run.run_id = run_id;
+  run.started_utc = "2026-01-02T03:04:05Z";
+  run.device.name = "Acme GPU 9";
+  run.device.uuid = "000102030405060708090a0b0c0d0e0f";
+  run.device.driver_name = "Acme";
+  run.version = "0.1.0";
+  return run;
+}
+
+Record accurate(const std::string& name, Status status = Status::Pass) {
+  Record record;
+  record.info.id = "shuffle/" + name;
+  record.info.op = "shuffle";
+  record.info.impl = "fused";
+  record.info.mode = "accu";
+  record.status = status;
+  if (status != Status::Pass) record.reason = "it is wrong";
+  record.accuracy.emplace();
+  return record;
+}
+
+// `block` a so many times: a steady device.
+Record timed(const std::string& name, double us, const std::string& program, int samples = 10) {
+  Record record = accurate(name);
+  record.info.mode = "perf";
+  record.info.cache = "hot";
+  PerfResult& perf = record.perf.emplace();
+  std::vector<double> all;
+  for (int b = 0; b < 5; ++b) {
+    std::vector<double>& block = perf.sample_us.emplace_back();
+    for (int s = 0; s < samples; ++s) block.push_back(us * (1 + 1e-4 * b + 1e-5 * s));
+    all.insert(all.end(), block.begin(), block.end());
+  }
+  const Summary summary = summarize(all);
+  perf.time_us_min = summary.min;
+  perf.time_us_p25 = summary.p25;
+  perf.time_us_p50 = summary.p50;
+  perf.time_us_p75 = summary.p75;
+  perf.time_us_mean = summary.mean;
+  perf.time_us_stdev = summary.stdev;
+  perf.blocks = 5;
+  perf.samples = static_cast<int>(all.size());
+  perf.batch = 10;
+  perf.clock = "gpu";
+  perf.timer = "good";
+  perf.verified = true;
+  perf.program_hash = program;
+  return record;
+}
+
+/// Journals as runs write them, each in a folder of its own.
+class Compare : public ::testing::Test {
+ protected:
+  std::string write(const std::string& name, const std::vector<Record>& records, RunInfo run) {
+    Journal journal(folder_ / (name + "/journal.jsonl"));
+    journal.run(run);
+    std::vector<CaseInfo> plan;
+    for (const Record& record : records) plan.push_back(record.info);
+    journal.plan(plan);
+    for (const Record& record : records) {
+      journal.begin(record.info);
+      journal.record(record);
+    }
+    journal.end();
+    return folder_ / name;
+  }
+  std::string write(const std::string& name, const std::vector<Record>& records) {
+    return write(name, records, run_info(name));
+  }
+
+  // The journal of that run with the first `from` replaced.
+  void edit(const std::string& name, const std::string& from, const std::string& to) {
+    const std::string path = name + "/journal.jsonl";
+    std::string journal = read_file(folder_ / path);
+    const auto at = journal.find(from);
+    ASSERT_NE(at, journal.npos) << from;
+    folder_.write(path, journal.replace(at, from.size(), to));
+  }
+
+  std::string base() {
+    return write("base", {accurate("same"), timed("same", 100, "p"), timed("edited", 100, "p")});
+  }
+  std::string slower() {
+    return write("slower", {accurate("same"), timed("same", 100, "p"), timed("edited", 110, "q")});
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Compare, FailsOnASlowerRow) {
+  const Outcome outcome = assay({"compare", base(), slower()});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_THAT(
+      outcome.out,
+      ContainsRegex("\n  SLOWER  +100\\.02  +110\\.0[0-9] +\\+10\\.0 %.*shuffle/edited \\(perf\\)\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("\n1 SLOWER, 2 SAME\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("By chance alone at most 0.02 of the 2 times judged"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("SAME  "))) << "rows that are the same stay out";
+  EXPECT_THAT(outcome.err, IsEmpty());
+}
+
+TEST_F(Compare, IsFineWhereNothingIsWorse) {
+  const Outcome faster = assay({"compare", slower(), base()});
+  EXPECT_EQ(faster.exit_code, 0) << faster.err;
+  EXPECT_THAT(faster.out, HasSubstr("FASTER"));
+  EXPECT_EQ(assay({"compare", folder_ / "base", folder_ / "base/journal.jsonl"}).exit_code, 0);
+}
+
+TEST_F(Compare, FailsOnWhatItIsTold) {
+  const std::string a = base(), b = slower();
+  EXPECT_EQ(assay({"compare", a, b, "--fail-on", "none"}).exit_code, 0);
+  EXPECT_EQ(assay({"compare", a, b, "--fail-on", "broken,gone"}).exit_code, 0);
+  EXPECT_EQ(assay({"compare", a, b, "--fail-on", "broken,SLOWER"}).exit_code, 1);
+  EXPECT_EQ(assay({"compare", b, a, "--fail-on", "faster"}).exit_code, 1);
+  for (const char* wrong : {"slow", "slower,", ""}) {
+    const Outcome outcome = assay({"compare", a, b, "--fail-on", wrong});
+    EXPECT_EQ(outcome.exit_code, 2) << wrong;
+    EXPECT_THAT(outcome.err, HasSubstr("is no verdict; there are none, faster, slower, same,")) << wrong;
+  }
+}
+
+TEST_F(Compare, FailsOnBrokenAndGoneRows) {
+  const std::string a = write("a", {accurate("x"), accurate("y")});
+  EXPECT_EQ(assay({"compare", a, write("b", {accurate("x"), accurate("y", Status::Fail)})}).exit_code, 1);
+  EXPECT_EQ(assay({"compare", a, write("c", {accurate("x")})}).exit_code, 1);
+  EXPECT_EQ(assay({"compare", write("d", {accurate("x")}), a}).exit_code, 0) << "a new row is no failure";
+}
+
+TEST_F(Compare, FailsOnTheEnvironmentOnlyWhenAsked) {
+  const std::string a = write("a", {timed("x", 100, "p")}), b = write("b", {timed("x", 110, "p")});
+  const Outcome outcome = assay({"compare", a, b});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("  ENVIRONMENT  "));
+  EXPECT_EQ(assay({"compare", a, b, "--fail-on", "environment"}).exit_code, 1);
+  const Outcome judged = assay({"compare", a, b, "--judge-same-programs"});
+  EXPECT_EQ(judged.exit_code, 1);
+  EXPECT_THAT(judged.out, HasSubstr("  SLOWER  "));
+}
+
+TEST_F(Compare, ExplainsARow) {
+  const std::string a = base(), b = slower();
+  const Outcome outcome = assay({"compare", a, b, "--explain", "edited"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, StartsWith("SLOWER  shuffle/edited (perf)\n"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("\n  separation      blocks 100 to 100.04 us before, 110 to 110.05 us now: "));
+  EXPECT_THAT(assay({"compare", a, b, "--explain", "*/same"}).out,
+              ContainsRegex("^SAME  shuffle/same \\(accu\\)\n(.|\n)*\nSAME  shuffle/same \\(perf\\)\n"));
+  const Outcome several = assay({"compare", a, b, "--explain", "shuffle"});
+  EXPECT_EQ(several.exit_code, 2);
+  EXPECT_THAT(several.err, HasSubstr("2 ids match; name one of them:\n  shuffle/same\n  shuffle/edited\n"));
+  const Outcome none = assay({"compare", a, b, "--explain", "edted"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("no id matches; the nearest are\n  shuffle/edited\n"));
+}
+
+TEST_F(Compare, ShowsEveryRowWhenAsked) {
+  EXPECT_THAT(assay({"compare", base(), slower(), "--all"}).out,
+              ContainsRegex("\n  SAME +100\\.02.*shuffle/same \\(perf\\)\n"));
+}
+
+TEST_F(Compare, PoolsSeveralRunsOfASide) {
+  const std::string a = base(), b = slower();
+  const std::string c =
+      write("third", {accurate("same"), timed("same", 100, "p"), timed("edited", 115, "q")});
+  EXPECT_EQ(assay({"compare", "--base", a, "--new", b, "--new", c}).exit_code, 1);
+  const Outcome wide = assay({"compare", "--base", a, "--base", c, "--new", b});
+  EXPECT_EQ(wide.exit_code, 0) << "slower than one run of the base, faster than the other: " << wide.out;
+  EXPECT_THAT(assay({"compare", "--base", a, "--base", a, "--new", b}).err, HasSubstr("twice"));
+}
+
+TEST_F(Compare, WantsTwoSides) {
+  const std::string a = base();
+  for (const std::vector<std::string>& sides :
+       {std::vector<std::string>{}, {a}, {"--base", a}, {a, a, "--base", a}}) {
+    std::vector<std::string> words = {"compare"};
+    words.insert(words.end(), sides.begin(), sides.end());
+    const Outcome outcome = assay(words);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("name two reports, BASE NEW"));
+  }
+}
+
+TEST_F(Compare, ComparesTheDevicesOfAFolderEachWithItself) {
+  RunInfo other = run_info("run");
+  other.device.uuid = "another";
+  other.device.name = "Other";
+  write("before/acme", {timed("x", 100, "p")}, run_info("run"));
+  write("before/other", {timed("x", 200, "p")}, other);
+  write("after/acme", {timed("x", 100, "p")}, run_info("run"));
+  write("after/other", {timed("x", 220, "q")}, other);
+  const Outcome outcome = assay({"compare", folder_ / "before", folder_ / "after"});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\n1 SLOWER, 1 SAME\n"));
+}
+
+TEST_F(Compare, ComparesTwoDevicesWithoutAVerdictOfSpeed) {
+  RunInfo other = run_info("other");
+  other.device.uuid = "another";
+  const std::string a = base();
+  const Outcome outcome = assay(
+      {"compare", a, write("other", {timed("same", 900, "p")}, other), "--fail-on", "slower,faster,broken"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, ContainsRegex("\n  - +100\\.02 +900\\.[0-9]+ +9x +shuffle/same \\(perf\\)\n"));
+}
+
+TEST_F(Compare, WritesFiles) {
+  const std::string a = base(), b = slower();
+  const std::string csv = folder_ / "c.csv", json = folder_ / "c.json", markdown = folder_ / "c.md";
+  EXPECT_EQ(assay({"compare", a, b, "--csv", csv, "--json", json, "--markdown", markdown}).exit_code, 1);
+  EXPECT_THAT(read_file(csv), StartsWith("verdict,case,"));
+  EXPECT_EQ(std::ranges::count(read_file(csv), '\n'), 4);
+  EXPECT_EQ(nlohmann::json::parse(read_file(json)).at("totals").at("SLOWER"), 1);
+  EXPECT_THAT(read_file(markdown), HasSubstr("| SLOWER "));
+  EXPECT_EQ(assay({"compare", a, b, "--csv", "-"}).out, read_file(csv));
+  const Outcome unwritable = assay({"compare", a, b, "--csv", "/no/such/folder/c.csv"});
+  EXPECT_EQ(unwritable.exit_code, 3);
+  EXPECT_THAT(unwritable.err, HasSubstr("/no/such/folder/c.csv"));
+}
+
+// ---- what cannot be compared
+
+TEST_F(Compare, CannotCompareWithoutACommonCase) {
+  const Outcome outcome = assay({"compare", base(), write("other", {accurate("elsewhere")})});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr("the two sides have no row in common"));
+}
+
+TEST_F(Compare, CannotCompareANewerSchema) {
+  const std::string a = base(), b = slower();
+  edit("slower", "\"schema\":2", "\"schema\":3");
+  const Outcome outcome = assay({"compare", a, b});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr(b + "/journal.jsonl:1: "));
+  EXPECT_THAT(outcome.err, HasSubstr("it has schema 3 and this assay reads schemas 1 to 2"));
+}
+
+TEST_F(Compare, ReadsAnOlderSchema) {
+  const std::string published = std::string(ASSAY_SOURCE_DIR) + "/reports/published/lavapipe";
+  const Outcome outcome = assay({"compare", published, published});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr(" SAME"));
+}
+
+TEST_F(Compare, CannotCompareWhatIsNotThere) {
+  const std::string a = base();
+  for (const std::string& missing : {std::string("/no/such/folder"), folder_ / "empty"}) {
+    std::filesystem::create_directories(folder_ / "empty");
+    const Outcome outcome = assay({"compare", a, missing});
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr(missing));
+  }
+}
+
+TEST_F(Compare, WarnsOfARunThatDidNotEnd) {
+  const std::string a = base(), b = slower();
+  edit("slower", "{\"event\":\"end\"}\n", "");
+  Outcome outcome = assay({"compare", a, b});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("warning: " + b + "/journal.jsonl: the run did not come to its end"));
+  folder_.write("slower/journal.jsonl", read_file(b + "/journal.jsonl") + "{\"event\":\"rec");
+  outcome = assay({"compare", a, b});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("journal.jsonl: the journal's last line was cut off"));
+}
+
+TEST_F(Compare, GivesNoVerdictOnAJournalThatWasEdited) {
+  const std::string a = base();
+  const auto error_after = [&](const std::string& from, const std::string& to) {
+    slower();
+    edit("slower", from, to);
+    const Outcome outcome = assay({"compare", a, folder_ / "slower"});
+    EXPECT_EQ(outcome.exit_code, 2) << to;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr(folder_ / "slower/journal.jsonl:"));
+    return outcome.err;
+  };
+  EXPECT_THAT(
+      error_after("\"time_us_p50\":1", "\"time_us_p50\":2"),
+      HasSubstr("journal.jsonl:6: the record of shuffle/same (perf) contradicts itself: 'time_us_p50'"));
+  EXPECT_THAT(error_after("\"samples\":50", "\"samples\":49"), HasSubstr("'samples' is 49 and should be 50"));
+  EXPECT_THAT(error_after("\"batch\":10", "\"batch\":\"ten\""), HasSubstr("jsonl:6: this line"));
+  EXPECT_THAT(error_after("\"clock_ratio\":0.0,", ""), HasSubstr("'record.perf.clock_ratio' is missing"));
+  EXPECT_THAT(error_after("\"event\":\"begin\"", "\"event\":begin"), HasSubstr("jsonl:3: "));
+}
+
+// ---- Google Benchmark's own tool
+
+TEST_F(Compare, LeavesPerfJsonToGoogleBenchmarksToolToo) {
+  const std::string tool = "/usr/share/benchmark/compare.py", python = "/usr/bin/python3";  // Debian's
+  if (!std::filesystem::exists(tool) || run({.words = {python, "-c", "import scipy.stats"}}).exit_code != 0) {
+    GTEST_SKIP() << "libbenchmark-tools or python3-scipy is not installed (scripts/setup.sh --dev)";
+  }
+  const std::string a = write("a", {timed("x", 100, "p", 10), timed("y", 50, "p", 12)});
+  const std::string b = write("b", {timed("x", 110, "q", 8), timed("y", 50, "q", 15)});
+  for (const std::string& folder : {a, b}) ASSERT_EQ(assay({"report", folder}).exit_code, 0);
+  const Outcome outcome =
+      run({.words = {python, tool, "--no-color", "benchmarks", a + "/perf.json", b + "/perf.json"}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              ContainsRegex("shuffle/x_pvalue +0\\.0000 +0\\.0000 +U Test, Repetitions: 50 vs 40"));
+  EXPECT_THAT(outcome.out,
+              ContainsRegex("shuffle/y_pvalue +[0-9.]+ +[0-9.]+ +U Test, Repetitions: 60 vs 75"));
+  EXPECT_THAT(outcome.out, ContainsRegex("shuffle/x_median +\\+0\\.1[01]"));
+}
+
+}  // namespace
+}  // namespace assay::test
