@@ -101,9 +101,10 @@ std::string explain_id(const RunComparison& comparison, const std::string& wante
   const std::string looking = "looking for '" + wanted + "' in the comparison: ";
   if (matching.empty())
     throw Error(looking + "no id matches; the nearest are" + listed(nearest_ids(ids, wanted, 5)));
-  if (matching.size() > 1)
+  if (matching.size() > 1) {
     throw Error(looking + std::to_string(matching.size()) +
                 " ids match; name one of them:" + listed(matching));
+  }
   std::string text;
   for (const Judgement& row : comparison.rows) {
     if (row.info.id != matching.front()) continue;

@@ -90,9 +90,10 @@ std::string side_words(std::span<const RunReport> side) {
 
 std::vector<RunReport> without_records(std::span<const RunReport> side) {
   std::vector<RunReport> runs;
-  for (const RunReport& report : side)
+  for (const RunReport& report : side) {
     runs.push_back(
         {.run = report.run, .records = {}, .complete = report.complete, .cut_off = report.cut_off});
+  }
   return runs;
 }
 

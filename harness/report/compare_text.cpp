@@ -171,9 +171,10 @@ void explain_side(Page& page, const RowSide& side, const char* name) {
   page.line("median", significant(side.time_us, 6) + " us +- " + fixed(side.ci_pct, 2) + " %, of " +
                           std::to_string(side.samples) + " samples");
   page.line("spread", fixed(side.spread_pct, 2) + " % between the blocks");
-  if (side.pct_peak > 0)
+  if (side.pct_peak > 0) {
     page.line("% peak",
               fixed(side.pct_peak, 1) + (side.limited_by.empty() ? "" : ", limited by " + side.limited_by));
+  }
 }
 
 }  // namespace
@@ -193,9 +194,10 @@ std::string totals_line(const RunComparison& comparison) {
   for (const auto& [verdict, count] : comparison.totals())
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name_of(verdict));
   const std::size_t silent = comparison.without_verdict();
-  if (silent > 0)
+  if (silent > 0) {
     text +=
         fmt::format("{}{} row{} without a verdict", text.empty() ? "" : "; ", silent, silent == 1 ? "" : "s");
+  }
   return text + '\n';
 }
 
@@ -216,10 +218,11 @@ std::string chance_text(const RunComparison& comparison) {
 
 std::string compare_text(const RunComparison& comparison, const CompareView& view) {
   std::string text = runs_text(comparison.base, "base") + runs_text(comparison.next, "new");
-  if (comparison.cross_device)
+  if (comparison.cross_device) {
     text +=
         "Two devices: verdicts of speed are for one device; here are times, and what share of its limit each "
         "reaches.\n";
+  }
   text += '\n' + rows_table(comparison, view) + means_text(comparison) + totals_line(comparison) +
           resolution_line(comparison) + chance_text(comparison);
   return text;

@@ -13,6 +13,7 @@ struct RowKey {
   std::string mode;
   std::string cache;  ///< "cold", else "": rows of journals that know no cache are hot
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): the check takes what the compiler generates for a null pointer
   friend auto operator<=>(const RowKey&, const RowKey&) = default;
 };
 RowKey key_of(const CaseInfo& info);
