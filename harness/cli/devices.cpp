@@ -65,6 +65,7 @@ void print(std::size_t index, const DeviceInfo& device) {
 void print_ceilings(gpu::Instance& instance, std::size_t index) {
   gpu::Device device(instance, index);
   gpu::ShaderLibrary shaders({.directories = {}, .cache_directory = gpu::default_cache_directory()});
+  if (gpu::calibrate_timer(device, shaders).quality == TimerQuality::Broken) device.distrust_timestamps();
   const CeilingStore store(default_ceiling_directory());
   std::cout << std::flush;  // the device is read about while it is measured
   std::cout << ceilings_text(ceilings_for(device, shaders, store, CeilingPolicy::Measure));

@@ -92,7 +92,7 @@ std::vector<BandwidthPoint> bandwidth_curve(Bench& bench, const DeviceInfo& devi
 
 double gops(Bench& bench, const ceiling::Arithmetic& arithmetic) {
   const auto make = [&](std::uint32_t rounds) {
-    return ceiling::arithmetic_kernel(arithmetic, bench.grid(), rounds);
+    return ceiling::arithmetic_kernel(arithmetic, bench.arithmetic_grid(), rounds);
   };
   return bench.rate(make, 1, 0);
 }
@@ -102,7 +102,7 @@ double cooperative_gops(Bench& bench, gpu::Device& device, DType factors) {
   const DeviceInfo& info = device.info();
   for (const gpu::CooperativeShape& shape : gpu::cooperative_shapes(device)) {
     const bool wanted = shape.factors == factors && (factors == DType::F16 || shape.sums == DType::I32);
-    if (!wanted || bench.grid().local_size % info.subgroup_size != 0) continue;
+    if (!wanted || bench.arithmetic_grid().local_size % info.subgroup_size != 0) continue;
     best = std::max(best, gops(bench, ceiling::cooperative(shape, info.subgroup_size)));
   }
   return best;

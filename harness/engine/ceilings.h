@@ -11,8 +11,6 @@ namespace assay {
 
 struct CeilingOptions {
   double timeout_s = 30;  ///< of one submission
-  /// Submissions are timed by the CPU's clock: for devices whose own cannot be trusted.
-  bool wall_clock = false;
   /// The largest footprint of the bandwidth curve; 0: 1 GiB on a discrete GPU, 256 MiB elsewhere. Smaller
   /// where the device has less than four times as much memory, or does not bind that much.
   std::uint64_t max_footprint_bytes = 0;
@@ -21,7 +19,7 @@ struct CeilingOptions {
 /// What the device reaches, by kernels of our own (shaders/ceilings): about 4 s on a GPU, 6 s on a CPU. Every
 /// figure is the best of several kernels and repetitions: a ceiling is a maximum. What the device lacks the
 /// feature for is 0. Throws what running programs throws: Timeout, DeviceLost, OutOfMemory when not even a
-/// small footprint can be had.
+/// small footprint can be had. A device whose timestamps are distrusted is timed by the CPU's clock.
 Ceilings measure_ceilings(gpu::Device& device, gpu::ShaderLibrary& shaders,
                           const CeilingOptions& options = {});
 

@@ -28,6 +28,7 @@ class Bench {
         std::uint64_t footprint_bytes);
 
   const Grid& grid() const { return grid_; }
+  const Grid& arithmetic_grid() const { return arithmetic_grid_; }
   std::uint64_t footprint_bytes() const { return footprint_bytes_; }
   const gpu::Workspace& workspace() const { return workspace_; }
 
@@ -59,7 +60,7 @@ class Bench {
   gpu::ShaderLibrary& shaders_;
   CeilingOptions options_;
   Effort effort_;
-  Grid grid_;
+  Grid grid_, arithmetic_grid_;
   std::uint64_t footprint_bytes_;
   std::vector<Physical> buffers_;
   gpu::Workspace workspace_;

@@ -57,6 +57,13 @@ Grid grid_for(const DeviceInfo& device) {
   return {.workgroups = 4096, .local_size = std::min(256U, largest)};
 }
 
+Grid arithmetic_grid_for(const DeviceInfo& device) {
+  constexpr std::uint32_t small = 64;  // whole subgroups of every device
+  const Grid grid = grid_for(device);
+  const std::uint32_t parts = std::max(grid.local_size / small, 1U);
+  return {.workgroups = grid.workgroups * parts, .local_size = grid.local_size / parts};
+}
+
 std::uint64_t chunk_bytes(Walk walk, const Grid& grid) {
   return 2 * vector_bytes * walk.vectors * grid.local_size;
 }

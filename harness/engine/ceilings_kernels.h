@@ -32,6 +32,8 @@ struct Grid {
   std::uint32_t local_size = 0;
 };
 Grid grid_for(const DeviceInfo& device);
+/// As many invocations in small workgroups, so that all multiprocessors have equal shares of arithmetic.
+Grid arithmetic_grid_for(const DeviceInfo& device);
 
 /// Which results are stored: those with (result & mask) == value.
 struct Keep {

@@ -178,7 +178,7 @@ TEST_F(KernelTest, ReadTakesAnotherChunkEachRound) {
 
 TEST_F(KernelTest, BandwidthCountsTheBytesOfItsChunks) {
   const Walk once{.vectors = 2, .rounds = false}, again{.vectors = 2, .rounds = true};
-  const std::uint64_t chunk = 2 * 16 * 2 * grid.local_size;
+  const std::uint64_t chunk = std::uint64_t{2} * 16 * 2 * grid.local_size;
   EXPECT_EQ(chunk_bytes(once, grid), chunk);
   EXPECT_EQ(bandwidth_kernel(Access::Copy, once, grid, 8 * chunk, 5).work, 8.0 * static_cast<double>(chunk));
   EXPECT_EQ(bandwidth_kernel(Access::Read, again, grid, 8 * chunk, 5).work,
@@ -304,6 +304,9 @@ TEST(CeilingKernels, FitASmallDevice) {
   const DeviceInfo phone{.type = "integrated"};  // the limits that every device has
   const Grid small = grid_for(phone);
   EXPECT_LE(small.local_size, 128U);
+  const Grid arithmetic = arithmetic_grid_for(phone);
+  EXPECT_EQ(arithmetic.workgroups * arithmetic.local_size, small.workgroups * small.local_size);
+  EXPECT_EQ(arithmetic.local_size, 64U);
   const Kernel kernel = bandwidth_kernel(Access::Read, {}, small, 1 << 20, 1);
   EXPECT_EQ(gpu::unsupported(kernel.program, buffers(1 << 19), {}, phone, 0), std::nullopt);
 }

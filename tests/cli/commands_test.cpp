@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
+#include <iterator>
+
 namespace assay::test {
 namespace {
 
@@ -51,6 +54,25 @@ TEST(Commands, DevicesPrintsWhatADeviceCanDo) {
                            "3D textures         up to ", "rgba32f rgba16f rgba32i rgba16i rgba8i rgba8ui"}) {
     EXPECT_THAT(outcome.out, HasSubstr(line));
   }
+}
+
+TEST(Commands, DevicesMeasuresCeilingsAndKeepsThem) {
+  const TemporaryFolder cache;
+  const Outcome outcome =
+      assay({"devices", "--ceilings", "--device", "0"}, {{"XDG_CACHE_HOME", cache.path().string()}});
+  EXPECT_EQ(outcome.exit_code, 0);
+  for (const char* line : {"UUID", "footprint      copy      read     write", "64 KiB", "fp32",
+                           "dispatch spacing", "last-level cache"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(line));
+  }
+  const auto kept = std::filesystem::directory_iterator(cache.path() / "assay" / "ceilings");
+  EXPECT_EQ(std::distance(begin(kept), end(kept)), 1);
+}
+
+TEST(Commands, DevicesRefusesADeviceThatIsNotThere) {
+  const Outcome outcome = assay({"devices", "--device", "no such device"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("selecting device 'no such device'"));
 }
 
 TEST(Commands, AnUnknownOptionIsAUsageError) {
