@@ -21,8 +21,8 @@ enum class Tier : std::uint8_t { Smoke, Ci, Nightly };
 /// Which rows a timed case has: with data in the cache, with data in memory, one of each.
 enum class Caches : std::uint8_t { Hot, Cold, Both };
 
-std::string_view name_of(Mode mode);  ///< "accu", "perf", "both"
-std::string_view name_of(Tier tier);  ///< "smoke", "ci", "nightly"
+std::string_view name_of(Mode mode);      ///< "accu", "perf", "both"
+std::string_view name_of(Tier tier);      ///< "smoke", "ci", "nightly"
 std::string_view name_of(Caches caches);  ///< "hot", "cold", "both"
 std::optional<Mode> parse_mode(std::string_view name);
 std::optional<Tier> parse_tier(std::string_view name);

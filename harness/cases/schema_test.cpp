@@ -67,8 +67,8 @@ TEST(Schema, AllowsEachForEveryValueButThoseOfTheWholeCase) {
       schema().at("allOf").at(1).at("then").at("properties").at("cases").at("items").at("properties");
   for (const auto& [key, value] : keys.items()) {
     const bool takes_each = value.dump().find("\"each\"") != std::string::npos;
-    const bool is_of_the_case = key == "name" || key == "mode" || key == "tier" || key == "cache" ||
-                                key == "timeout";
+    const bool is_of_the_case =
+        key == "name" || key == "mode" || key == "tier" || key == "cache" || key == "timeout";
     EXPECT_EQ(takes_each, !is_of_the_case) << key;
   }
 }

@@ -61,6 +61,16 @@ void add_run(CLI::App& app, RunOptions& options) {
   app.add_option("--budget", options.budget_s, "Seconds of sampling a performance row may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--ceilings", options.ceilings,
+                 "What times are held against: ceilings stored for this device and driver (measured once), "
+                 "measured anew, or none")
+      ->check(CLI::IsMember({"stored", "measure", "none"}))
+      ->capture_default_str();
+  app.add_option(
+         "--handicap", options.handicap_pct,
+         "Give every timed program so many percent more work, at least a dispatch: to see that compare "
+         "finds it")
+      ->check(CLI::Range(0.0, 1000.0));
   app.add_flag("--validation", options.validation,
                "Turn the Khronos validation layer on; its messages fail a case");
   app.add_flag(

@@ -49,6 +49,8 @@ struct RunOptions {
   std::string baseline_impl;
   std::filesystem::path dump;
   double budget_s = 1;
+  double handicap_pct = 0;
+  std::string ceilings = "stored";  ///< "stored", "measure" or "none"
   bool validation = false;
   bool watch = false;
   bool verbose = false;

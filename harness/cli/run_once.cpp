@@ -1,6 +1,8 @@
 #include "harness/cli/run_once.h"
 
 #include "harness/cases/expectations.h"
+#include "harness/engine/ceiling_store.h"
+#include "harness/engine/ceilings_text.h"
 #include "harness/engine/device_run.h"
 #include "harness/engine/recorder.h"
 #include "harness/engine/run_info.h"
@@ -21,6 +23,10 @@ namespace {
 /// Blocks of rows that are compared, at least: the interval of the ratio then covers 97 %, where the 5 of
 /// other rows give 93 and one comparison of equals in 16 would show a difference.
 constexpr int compared_blocks = 10;
+
+/// Length of a GPU's samples: long against what a submission costs the host, so that most of a run is
+/// measured.
+constexpr double gpu_sample_ns = 5e6;
 
 /// What a repro line must repeat to meet the same device and shaders.
 std::string repro_options(const RunOptions& options, const std::filesystem::path& shaders) {
@@ -173,7 +179,11 @@ class Run {
     Interruptible listener(recorder, desk_.before_a_row);
     RunInfo info = make_run_info(run_settings(), device.info());
     DeviceRunOptions run_options = device_run_options(instance);
-    if (device.info().type == "cpu") run_options.sampling.most_heat_s = run_options.sampling.least_heat_s;
+    if (device.info().type == "cpu") {
+      run_options.sampling.most_heat_s = run_options.sampling.least_heat_s;
+    } else {
+      run_options.sampling.sample_target_ns = gpu_sample_ns;
+    }
     if (!options_.versus_shaders.empty())
       run_options.versus = {&versus, repro_options(options_, options_.versus_shaders)};
     if (has_perf(groups_)) {
@@ -196,8 +206,23 @@ class Run {
     if (!opened.tools) {
       opened.tools = std::make_unique<TimingTools>(*opened.device, shaders);
       desk_.log << "timer   " << to_string(opened.tools->timer) << '\n';
+      add_ceilings(*opened.tools, shaders);
     }
     return *opened.tools;
+  }
+
+  /// Without memory for them the run goes on: its rows have no percentages then.
+  void add_ceilings(TimingTools& tools, gpu::ShaderLibrary& shaders) const {
+    if (options_.ceilings == "none") return;
+    const CeilingStore store(default_ceiling_directory());
+    const auto policy = options_.ceilings == "measure" ? CeilingPolicy::Measure : CeilingPolicy::Stored;
+    const bool broken = tools.timer.quality == TimerQuality::Broken;
+    try {
+      tools.ceilings = ceilings_for(tools.device, shaders, store, policy, {.wall_clock = broken});
+      desk_.log << "limits  " << ceilings_line(tools.ceilings) << '\n';
+    } catch (const gpu::OutOfMemory& error) {
+      desk_.log << "limits  not measured: " << error.what() << '\n';
+    }
   }
 
   RunSettings run_settings() const {
@@ -217,6 +242,7 @@ class Run {
     run_options.names = {name_of_folder(options_.shaders), name_of_folder(options_.versus_shaders)};
     run_options.baseline_impl = options_.baseline_impl;
     run_options.sampling.budget_s = options_.budget_s;
+    run_options.handicap_pct = options_.handicap_pct;
     if (!options_.versus_shaders.empty() || !options_.baseline_impl.empty())
       run_options.sampling.min_blocks = compared_blocks;
     run_options.sampling.shuffle_seed = options_.cases.seed.value_or(0);

@@ -47,4 +47,14 @@ std::string ceilings_text(const Ceilings& ceilings) {
   return text;
 }
 
+std::string ceilings_line(const Ceilings& ceilings) {
+  if (!ceilings.measured()) return "not measured";
+  const BandwidthPoint& far = ceilings.bandwidth.back();
+  return fmt::format(
+      "copy {:.1f} GB/s over {}, cache {}, fp32 {}, int8 dot product {}, a dispatch {:.2f} us; {}",
+      far.copy_gbps, size_text(far.footprint_bytes),
+      ceilings.cache_bytes > 0 ? size_text(ceilings.cache_bytes) : "not seen", gops_text(ceilings.fp32_gops),
+      gops_text(ceilings.dot4x8_gops), ceilings.dispatch_us, ceilings.measured_utc);
+}
+
 }  // namespace assay

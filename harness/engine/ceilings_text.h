@@ -10,4 +10,7 @@ namespace assay {
 /// indented by four and end with a newline.
 std::string ceilings_text(const Ceilings& ceilings);
 
+/// The heart of them in a line, without its end.
+std::string ceilings_line(const Ceilings& ceilings);
+
 }  // namespace assay

@@ -58,7 +58,8 @@ struct Row {
   const Impl* impl = nullptr;  ///< the case's, or the one that it chooses
   Mode mode = Mode::Accu;
   Record record;
-  Stopwatch watch;
+  double judging_ms = 0;  ///< planning, judging and preparing to be timed
+  double timing_ms = 0;
   std::optional<Program> program;
   std::uint32_t guard = gpu::guard_bytes;  ///< around the data while the row is judged
   std::unique_ptr<Experiment> experiment;  ///< mode perf: what is timed, without guards
@@ -137,11 +138,17 @@ class GroupRun {
     row->record.info = row_info(planned, options_.names);
     take_messages();
     begin(*row);
-    if (const auto outcome = plan(*row)) {
-      finish(*row, *outcome);
-      return nullptr;
+    std::optional<Outcome> outcome = plan(*row);
+    std::optional<Stopwatch> watch;
+    if (!outcome) {
+      outcome = outcome_of([&] {
+        const DataSet& data = data_for(*row->one);
+        watch.emplace();
+        judge_row(*row, data);
+      });
     }
-    if (const auto outcome = outcome_of([&] { judge_row(*row); })) {
+    if (watch) row->judging_ms = watch->ms();
+    if (outcome) {
       finish(*row, *outcome);
       return nullptr;
     }
@@ -189,8 +196,7 @@ class GroupRun {
     return std::nullopt;
   }
 
-  void judge_row(Row& row) {
-    const DataSet& data = data_for(*row.one);
+  void judge_row(Row& row, const DataSet& data) {
     if (options_.dump) dump_program(dump_folder(row), *row.program, shaders_of(row));
     Experiment experiment(device_, shaders_of(row), *row.one, *row.program, *packed_, row.guard);
     const Assessment assessment = captured_assessment(experiment, *row.one, data);
@@ -224,6 +230,16 @@ class GroupRun {
       row.record.reason = seen.trespasses.front().reason;
     }
     row.outputs = std::move(seen.outputs);
+    if (options_.handicap_pct > 0) handicap(row);
+  }
+
+  /// What is timed from now on is the program and work of no use: a slowdown of known size.
+  void handicap(Row& row) {
+    const double ns = rough_time_ns(*row.experiment, row.one->timeout_s);
+    const double burden_ns = ns * options_.handicap_pct / 100 - tools().ceilings.dispatch_us * 1e3;
+    tools().pilot.burden(*row.program, std::max(burden_ns, 0.0));
+    row.experiment =
+        std::make_unique<Experiment>(device_, shaders_of(row), *row.one, *row.program, *packed_, 0U);
   }
 
   /// The group's inputs and expected outputs, made when the first row needs them.
@@ -260,6 +276,7 @@ class GroupRun {
   }
 
   void finish_measured(Row& row, const Measurement& measurement) {
+    row.timing_ms = measurement.total_s * 1e3;
     if (measurement.failure) {
       return finish(row, *outcome_of([&] { std::rethrow_exception(measurement.failure); }));
     }
@@ -283,7 +300,7 @@ class GroupRun {
     if (baselines_[row.index].wanted) row.record.comparison = comparison_of(row);
     row.record.repro = repro_of(group_[row.index]);
     ended_[row.index] = row.record.status;
-    row.record.total_ms = row.watch.ms();
+    row.record.total_ms = row.judging_ms + row.timing_ms;
     if (loses_device(row.record.status))
       lost_because_ = fmt::format("the device was lost by {}", row.record.info.id);
     listener_.record(row.record);

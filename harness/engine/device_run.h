@@ -29,6 +29,7 @@ struct DeviceRunOptions {
   std::optional<VersusShaders> versus;        ///< for the planned rows that are of the other version
   std::string baseline_impl;                  ///< --baseline-impl: whose rows the others are compared with
   SamplingOptions sampling;
+  double handicap_pct = 0;       ///< --handicap: every timed program gets so much more work
   TimingTools* tools = nullptr;  ///< of this device; null: made when a row is first timed, without ceilings
   std::function<std::int64_t()> validation_messages;  ///< of the instance, so far; empty: not counted
   std::function<std::string()> newest_validation_message;

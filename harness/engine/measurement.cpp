@@ -4,6 +4,7 @@
 #include "harness/core/roofline.h"
 #include "harness/core/statistics.h"
 #include "harness/engine/rotation.h"
+#include "harness/engine/stopwatch.h"
 
 #include <algorithm>
 #include <memory>
@@ -26,6 +27,7 @@ class GpuSource : public SampleSource {
 
   void open_block() override {
     if (timed_.begins) timed_.begins();
+    watch_ = Stopwatch();
     sets_.open();
   }
 
@@ -34,7 +36,11 @@ class GpuSource : public SampleSource {
     return {timing.gpu_ns.value_or(timing.wall_ns), timing.pilot_ns.value_or(0)};
   }
 
-  bool close_block() override { return sets_.close(*timed_.judged); }
+  bool close_block() override {
+    const bool right = sets_.close(*timed_.judged);
+    total_s_ += watch_.ms() / 1e3;
+    return right;
+  }
 
   /// ns per program when programs overlap.
   double throughput_ns(int warm, int batch) {
@@ -60,6 +66,7 @@ class GpuSource : public SampleSource {
 
   bool wall_clock() const { return wall_clock_; }
   double submitted_s() const { return submitted_s_; }
+  double total_s() const { return total_s_; }
   const RotatingSets& sets() const { return sets_; }
 
  private:
@@ -75,6 +82,8 @@ class GpuSource : public SampleSource {
   RotatingSets sets_;
   bool wall_clock_ = false;
   double submitted_s_ = 0;
+  Stopwatch watch_;  ///< of the block that is open
+  double total_s_ = 0;
 };
 
 /// One case on its way through the sampler; no source where it is refused.
@@ -149,11 +158,15 @@ void describe_work(const TimedCase& timed, const TimingTools& tools, PerfResult&
 
 void describe_program(const TimedCase& timed, const GpuSource& source, PerfResult& perf) {
   const gpu::Executable& executable = timed.experiment->executable();
+  const gpu::ExecutableStatistics statistics = executable.statistics();
   perf.output_hash = answer_hash_of(*timed.judged);
   perf.compile_ms = executable.compile_ms();
   perf.spirv_hash = executable.spirv_hash();
   perf.impl_auto = timed.impl_auto;
   perf.program_hash = source.sets().program_hash();
+  perf.registers = statistics.registers;
+  perf.spill_bytes = statistics.spill_bytes;
+  perf.shared_bytes = statistics.shared_bytes;
   perf.memory_bytes = static_cast<std::int64_t>(source.sets().memory_bytes());
 }
 
@@ -251,10 +264,26 @@ std::vector<Measurement> measure(std::span<const TimedCase> cases, TimingTools& 
       continue;
     }
     measurements.push_back(conclude(timed[i], tools, *samples[i]));
-    measurements.back().submitted_s = timed[i].source->submitted_s();
+    measurements.back().perf.submitted_ms = timed[i].source->submitted_s() * 1e3;
+    measurements.back().total_s = timed[i].source->total_s();
   }
   compare(cases, samples, measurements);
   return measurements;
+}
+
+double rough_time_ns(Experiment& experiment, double timeout_s) {
+  constexpr double wanted_ns = 2e6;
+  constexpr int readings = 9;
+  gpu::Workspace workspace = experiment.fresh_workspace(Poison::B);
+  const auto time = [&](int batch) {
+    const gpu::Timing timing =
+        experiment.executable().time(workspace, {.warm = 1, .batch = batch}, timeout_s);
+    return timing.gpu_ns.value_or(timing.wall_ns) / batch;
+  };
+  const int batch = static_cast<int>(std::clamp(wanted_ns / std::max(time(1), 1.0), 1.0, 1000.0));
+  std::vector<double> times;
+  for (int i = 0; i < readings; ++i) times.push_back(time(batch));
+  return median(times);
 }
 
 void note_regret(std::span<const TimedCase> cases, std::span<Measurement> measurements) {

@@ -35,13 +35,16 @@ struct Measurement {
   std::exception_ptr failure;  ///< what went wrong on the GPU while it was sampled
   std::optional<Ratio> ratio;  ///< to the baseline's time, when both were verified
   std::string refusal;         ///< why it could not be timed as it was asked; empty: it was
-  double submitted_s = 0;      ///< wall time of its timed submissions
+  double total_s = 0;          ///< wall time of its blocks and side passes
 };
 
 /// Samples the cases interleaved, verifies every block's outputs, then measures throughput and the share of
 /// each dispatch in passes of their own. Cases that are compared are sampled in the same rounds.
 std::vector<Measurement> measure(std::span<const TimedCase> cases, TimingTools& tools,
                                  const SamplingOptions& options);
+
+/// The time of one program of `experiment`, roughly: from a handful of submissions, clock up or not.
+double rough_time_ns(Experiment& experiment, double timeout_s);
 
 /// Writes regret_pct into the measurements of rows that chose their impl: how much longer each took than the
 /// best of the rows of other impls in the same forms and with the same cache. Absent without such rows.

@@ -9,8 +9,8 @@ namespace assay {
 
 /// What timing needs of a device beside its programs; made once for a device, kept between runs.
 struct TimingTools {
-  /// Calibrates the timer (a broken one is not used from then on) and heats the device for its pilot's length:
-  /// two or three seconds on a device that stood idle.
+  /// Calibrates the timer (a broken one is not used from then on) and heats the device for its pilot's
+  /// length: two or three seconds on a device that stood idle.
   TimingTools(gpu::Device& owner, gpu::ShaderLibrary& shaders);
 
   gpu::Device& device;

@@ -328,6 +328,10 @@ class Pilot {
   /// stamps, or from submit to fence when the queue has no timestamps. Throws Timeout, DeviceLost.
   double time_ns(double timeout_s);
 
+  /// Appends a dispatch of the pilot's work to a program: about `ns` at full clock, an empty dispatch at
+  /// least. To slow a program down on purpose.
+  void burden(Program& program, double ns) const;
+
   struct State;
   State& state() const { return *state_; }
 

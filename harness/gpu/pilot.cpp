@@ -25,6 +25,10 @@ bool is_cpu(const DeviceInfo& device) {
   return device.type == "cpu";
 }
 
+double pilot_ns(const DeviceInfo& device) {
+  return is_cpu(device) ? pilot_ns_cpu : pilot_ns_gpu;
+}
+
 /// Some for each core of a large GPU, all of which run at once there: the time is that of one. A CPU runs
 /// them one after the other, and needs only enough of them to employ each of its threads.
 std::uint32_t workgroups(const DeviceInfo& device) {
@@ -161,8 +165,7 @@ std::uint32_t PilotKernel::rounds_for(double target_ns, double limit_s) {
 }
 
 Pilot::State::State(Device& device, ShaderLibrary& shaders)
-    : kernel(device, shaders),
-      rounds(kernel.rounds_for(is_cpu(device.info()) ? pilot_ns_cpu : pilot_ns_gpu, timeout_s)) {}
+    : kernel(device, shaders), rounds(kernel.rounds_for(pilot_ns(device.info()), timeout_s)) {}
 
 Pilot::Pilot(Device& device, ShaderLibrary& shaders) : state_(std::make_unique<State>(device, shaders)) {}
 Pilot::~Pilot() = default;
@@ -177,6 +180,19 @@ double Pilot::time_ns(double timeout_s) {
     return run.wall_ns / 2;
   }
   return ticks_to_ns(run.ticks[1], run.ticks[2], info.timestamp_valid_bits, info.timestamp_period_ns);
+}
+
+void Pilot::burden(Program& program, double ns) const {
+  const DeviceInfo& device = state_->kernel.device().info();
+  const double rounds_per_ns = state_->rounds / pilot_ns(device);
+  const double rounds = std::clamp(ns * rounds_per_ns, 1.0, static_cast<double>(most_rounds));
+  Program work = pilot_program(device, static_cast<std::uint32_t>(rounds));
+  Dispatch& dispatch = work.dispatches.front();
+  dispatch.label = "burden";
+  dispatch.bindings = {Resource::scratch(static_cast<std::uint32_t>(program.scratch.size()))};
+  program.scratch.push_back(
+      {.name = "burden", .dtype = DType::F32, .shape = {pilot_words(device)}, .form = {}});
+  program.dispatches.push_back(std::move(dispatch));
 }
 
 }  // namespace assay::gpu

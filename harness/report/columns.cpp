@@ -128,7 +128,7 @@ Columns place_columns() {
   return {
       {"validation_messages", "number", "messages of the Vulkan validation layer during the case",
        [](const RunInfo&, const Record& record) { return std::to_string(record.validation_messages); }},
-      {"total_ms", "ms", "wall time of the whole case",
+      {"total_ms", "ms", "wall time of the whole case, without making its group's data and reference",
        [](const RunInfo&, const Record& record) { return fixed(record.total_ms, 3); }},
       {"file", "text", "case file",
        [](const RunInfo&, const Record& record) { return record.info.where.file; }},

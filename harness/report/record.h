@@ -133,6 +133,7 @@ struct PerfResult {
   std::optional<std::int64_t> spill_bytes;   ///< per invocation, the same
   std::optional<std::int64_t> shared_bytes;  ///< per workgroup, the same
   std::int64_t memory_bytes = 0;             ///< device memory of all its sets
+  double submitted_ms = 0;                   ///< wall time of all its timed submissions, warm-up included
   std::vector<DispatchShare> dispatches;
   std::vector<std::vector<double>> sample_us;  ///< raw samples by block
 };
@@ -158,8 +159,8 @@ struct Record {
   std::optional<PerfResult> perf;        ///< mode perf, PASS only: a wrong kernel has no time
   std::optional<Comparison> comparison;  ///< mode perf, when the run compares it with another row
   std::int64_t validation_messages = 0;
-  std::string repro;  ///< one line that runs this case again
-  double total_ms = 0;
+  std::string repro;    ///< one line that runs this case again
+  double total_ms = 0;  ///< wall time of this row, without making its group's data and reference
 };
 
 }  // namespace assay

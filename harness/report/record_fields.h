@@ -211,6 +211,7 @@ void fields(Visit& visit, Is<PerfResult> auto& x) {
   visit("spill_bytes", x.spill_bytes, 2);
   visit("shared_bytes", x.shared_bytes, 2);
   visit("memory_bytes", x.memory_bytes, 2);
+  visit("submitted_ms", x.submitted_ms, 2);
   visit("dispatches", x.dispatches);
   visit("sample_us", x.sample_us);
 }

@@ -209,6 +209,7 @@ void show_program(Page& page, const PerfResult& p) {
   if (p.registers) page.line("registers", std::to_string(*p.registers) + " an invocation");
   if (p.spill_bytes) page.line("spills", std::to_string(*p.spill_bytes) + " bytes an invocation");
   if (p.shared_bytes) page.line("shared memory", std::to_string(*p.shared_bytes) + " bytes a workgroup");
+  if (p.submitted_ms > 0) page.line("timed for", ms(p.submitted_ms) + " in submissions");
   if (p.memory_bytes > 0) page.line("memory", std::to_string(p.memory_bytes) + " bytes in all sets");
   page.line("SPIR-V hash", p.spirv_hash);
   page.line("program hash", p.program_hash);
