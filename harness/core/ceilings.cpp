@@ -21,6 +21,29 @@ double at_share(const BandwidthPoint& point, double read_share) {
 
 }  // namespace
 
+Ceilings larger_of(const Ceilings& a, const Ceilings& b) {
+  Ceilings larger = b;
+  for (double Ceilings::*figure : {&Ceilings::fp32_gops, &Ceilings::fp16_gops, &Ceilings::dot4x8_gops,
+                                   &Ceilings::coop_int8_gops, &Ceilings::coop_fp16_gops}) {
+    larger.*figure = std::max(a.*figure, b.*figure);
+  }
+  if (a.dispatch_us > 0) larger.dispatch_us = std::min(a.dispatch_us, b.dispatch_us);
+  const auto same_footprint = [](const BandwidthPoint& x, const BandwidthPoint& y) {
+    return x.footprint_bytes == y.footprint_bytes;
+  };
+  if (!std::equal(a.bandwidth.begin(), a.bandwidth.end(), b.bandwidth.begin(), b.bandwidth.end(),
+                  same_footprint)) {
+    return larger;
+  }
+  for (std::size_t i = 0; i < larger.bandwidth.size(); ++i) {
+    for (double BandwidthPoint::*rate :
+         {&BandwidthPoint::copy_gbps, &BandwidthPoint::read_gbps, &BandwidthPoint::write_gbps}) {
+      larger.bandwidth[i].*rate = std::max(a.bandwidth[i].*rate, b.bandwidth[i].*rate);
+    }
+  }
+  return larger;
+}
+
 double bandwidth_gbps(const Ceilings& ceilings, std::uint64_t footprint_bytes, double read_share) {
   const std::vector<BandwidthPoint>& curve = ceilings.bandwidth;
   if (curve.empty()) return 0;

@@ -35,6 +35,10 @@ struct Ceilings {
   bool measured() const { return !bandwidth.empty(); }
 };
 
+/// The larger of each figure of two measurements of the same device: what disturbs a measurement only lowers
+/// it. Of curves over other footprints that of `b` counts.
+Ceilings larger_of(const Ceilings& a, const Ceilings& b);
+
 /// The curve at a footprint and a share of bytes read (0: write only, 0.5: copy, 1: read only). Between two
 /// footprints it is straight over the footprint's logarithm; between two shares the time per byte is
 /// straight. Outside of the curve its end counts. 0 when nothing was measured.

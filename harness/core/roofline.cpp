@@ -8,7 +8,6 @@
 namespace assay {
 namespace {
 
-constexpr double suspect_pct = 105;
 constexpr double low_share_pct = 20;
 constexpr double latency_spacings = 5;
 
@@ -52,7 +51,8 @@ std::optional<Cache> parse_cache(std::string_view name) {
   return std::nullopt;
 }
 
-Roofline roofline(const Ceilings& ceilings, const Work& work, Cache cache, double time_us) {
+Roofline roofline(const Ceilings& ceilings, const Work& work, Cache cache, double time_us,
+                  double suspect_pct) {
   Roofline result;
   if (!ceilings.measured() || !(time_us > 0)) return result;
   const std::int64_t bytes = work.bytes_read + work.bytes_written;

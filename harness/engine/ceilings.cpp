@@ -20,25 +20,29 @@ using ceiling::Grid;
 using ceiling::Walk;
 
 /// Raised when the way in which kernels are timed changes what they reach.
-constexpr int method_version = 1;
+constexpr int method_version = 2;
 
 constexpr std::uint64_t mib = 1ULL << 20;
 constexpr std::uint64_t least_footprint = 64 << 10;
 constexpr std::uint64_t fine_from = 1 * mib;  ///< on GPUs footprints grow by sqrt(2) from here on, by 2 below
-/// Below, launching a kernel that visits its footprint once takes longer than the visit.
+/// Below, launching a kernel that visits its footprint once takes longer than the visit on any GPU.
 constexpr std::uint64_t once_from = 8 * mib;
+/// A visit that outlasts the launch so many times is repeated by dispatches, as real programs repeat theirs.
+/// Rounds inside a dispatch do not keep in step: what some workgroups have just read others would find in a
+/// cache that does not hold the footprint.
+constexpr double launches_per_visit = 8;
 
-/// Those that are tried; the best counts.
-std::vector<Walk> walks(const DeviceInfo& device, std::uint64_t footprint_bytes) {
-  const bool once = footprint_bytes >= once_from;
-  if (device.type == "cpu") {  // launches cost little there, and time is short
-    if (once) return {{.vectors = 1, .rounds = false}};
-    return {{.vectors = 1, .rounds = true}, {.vectors = 1, .rounds = false}};
-  }
-  std::vector<Walk> all{{.vectors = 4, .rounds = true}, {.vectors = 2, .rounds = true}};
-  if (once) all.push_back({.vectors = 1, .rounds = false});
-  if (once) all.push_back({.vectors = 4, .rounds = false});
-  return all;
+/// Kernels that visit the footprint once; the best counts.
+std::vector<Walk> once_walks(const DeviceInfo& device, std::uint64_t footprint_bytes) {
+  if (footprint_bytes < once_from && device.type != "cpu") return {};
+  if (device.type == "cpu") return {{.vectors = 1, .rounds = false}};  // time is short there
+  return {{.vectors = 1, .rounds = false}, {.vectors = 4, .rounds = false}};
+}
+
+/// Kernels that visit it again and again.
+std::vector<Walk> round_walks(const DeviceInfo& device) {
+  if (device.type == "cpu") return {{.vectors = 1, .rounds = true}};
+  return {{.vectors = 4, .rounds = true}, {.vectors = 2, .rounds = true}};
 }
 
 std::uint64_t largest_footprint(const DeviceInfo& device, const CeilingOptions& options) {
@@ -61,30 +65,47 @@ std::vector<std::uint64_t> footprints(const DeviceInfo& device, std::uint64_t la
   return all;
 }
 
-double best_of_walks(Bench& bench, const DeviceInfo& device, Access access, std::uint64_t footprint,
-                     double expected) {
+/// What is known before a point of the curve is measured.
+struct BandwidthRun {
+  double expected = 0;  ///< GB/s at the point before
+  double dispatch_ns = 0;
+};
+
+double rate_of(Bench& bench, Access access, const Walk& walk, std::uint64_t footprint, double expected) {
   const Grid& grid = bench.grid();
+  const auto make = [&](std::uint32_t rounds) {
+    return ceiling::bandwidth_kernel(access, walk, grid, footprint, rounds);
+  };
+  const std::uint64_t chunks = footprint / ceiling::chunk_bytes(walk, grid);
+  const auto one_pass = static_cast<std::uint32_t>((chunks + grid.workgroups - 1) / grid.workgroups);
+  return walk.rounds ? bench.rate(make, one_pass, expected) : bench.rate_repeated(make(1));
+}
+
+double best_of_walks(Bench& bench, const DeviceInfo& device, Access access, std::uint64_t footprint,
+                     const BandwidthRun& run) {
   double best = 0;
-  for (const Walk walk : walks(device, footprint)) {
-    const auto make = [&](std::uint32_t rounds) {
-      return ceiling::bandwidth_kernel(access, walk, grid, footprint, rounds);
-    };
-    const std::uint64_t chunks = footprint / ceiling::chunk_bytes(walk, grid);
-    const auto one_pass = static_cast<std::uint32_t>((chunks + grid.workgroups - 1) / grid.workgroups);
-    best = std::max(best, walk.rounds ? bench.rate(make, one_pass, expected) : bench.rate_repeated(make(1)));
+  for (const Walk& walk : once_walks(device, footprint)) {
+    best = std::max(best, rate_of(bench, access, walk, footprint, run.expected));
+  }
+  const bool outlasts_launch =
+      best > 0 && static_cast<double>(footprint) / best >= launches_per_visit * run.dispatch_ns;
+  if (outlasts_launch) return best;
+  for (const Walk& walk : round_walks(device)) {
+    best = std::max(best, rate_of(bench, access, walk, footprint, run.expected));
   }
   return best;
 }
 
-std::vector<BandwidthPoint> bandwidth_curve(Bench& bench, const DeviceInfo& device) {
+std::vector<BandwidthPoint> bandwidth_curve(Bench& bench, const DeviceInfo& device, double dispatch_ns) {
   std::vector<BandwidthPoint> curve;
   BandwidthPoint point;
   const std::uint64_t chunk = ceiling::chunk_bytes({.vectors = 4}, bench.grid());
   for (const std::uint64_t footprint : footprints(device, bench.footprint_bytes(), chunk)) {
     point.footprint_bytes = footprint;
-    point.copy_gbps = best_of_walks(bench, device, Access::Copy, footprint, point.copy_gbps);
-    point.read_gbps = best_of_walks(bench, device, Access::Read, footprint, point.read_gbps);
-    point.write_gbps = best_of_walks(bench, device, Access::Write, footprint, point.write_gbps);
+    point.copy_gbps = best_of_walks(bench, device, Access::Copy, footprint, {point.copy_gbps, dispatch_ns});
+    point.read_gbps = best_of_walks(bench, device, Access::Read, footprint, {point.read_gbps, dispatch_ns});
+    point.write_gbps =
+        best_of_walks(bench, device, Access::Write, footprint, {point.write_gbps, dispatch_ns});
     curve.push_back(point);
   }
   return curve;
@@ -140,10 +161,11 @@ Ceilings measure_ceilings(gpu::Device& device, gpu::ShaderLibrary& shaders, cons
   ceilings.measured_utc = utc_now();
   Bench bench(device, shaders, options, largest_footprint(info, options));
   bench.heat();
-  ceilings.bandwidth = bandwidth_curve(bench, info);
+  const double dispatch_ns = bench.dispatch_ns();
+  ceilings.dispatch_us = dispatch_ns / 1e3;
+  ceilings.bandwidth = bandwidth_curve(bench, info, dispatch_ns);
   ceilings.cache_bytes = last_level_cache_bytes(ceilings.bandwidth);
   measure_arithmetic(bench, device, ceilings);
-  ceilings.dispatch_us = bench.dispatch_ns() / 1e3;
   return ceilings;
 }
 

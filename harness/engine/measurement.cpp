@@ -17,6 +17,7 @@ constexpr int side_pass_repeats = 5;  // throughput and shares: the median of so
 constexpr double ns_per_us = 1e3;
 constexpr double ns_per_s = 1e9;
 constexpr double units_per_sample = 50;
+constexpr int most_measured_again = 2;
 constexpr std::uint64_t kept_share = 4;  // sets that are kept between blocks take so much of the memory: 1/4
 
 /// Samples one case's kernel time on its device.
@@ -144,12 +145,23 @@ void describe_clock(const GpuSource& source, const TimingTools& tools, const Sam
   if (samples.pilot_ns > 0) perf.clock_ratio = tools.clock.full_clock_ns() / samples.pilot_ns;
 }
 
-void describe_work(const TimedCase& timed, const TimingTools& tools, PerfResult& perf) {
+/// A row above the ceilings may tell of the ceilings: they are measured once more before it is suspected.
+Roofline roofline_of(const Work& work, Cache cache, TimingTools& tools, double time_us) {
+  const double limit_pct = tools.device.info().type == "cpu" ? suspect_above_pct_on_cpu : suspect_above_pct;
+  Roofline found = roofline(tools.ceilings, work, cache, time_us, limit_pct);
+  if (found.suspect.empty() || !tools.measure_again || tools.measured_again == most_measured_again)
+    return found;
+  ++tools.measured_again;
+  tools.measure_again();
+  return roofline(tools.ceilings, work, cache, time_us, limit_pct);
+}
+
+void describe_work(const TimedCase& timed, TimingTools& tools, PerfResult& perf) {
   const Work work = timed.one->op->work(timed.one->params, timed.one->tensors);
   perf.bytes = work.bytes_read + work.bytes_written;
   perf.bytes_read = work.bytes_read;
   perf.operations = work.operations;
-  const Roofline found = roofline(tools.ceilings, work, timed.cache, perf.time_us_p50);
+  const Roofline found = roofline_of(work, timed.cache, tools, perf.time_us_p50);
   perf.pct_peak_bw = found.pct_peak_bw;
   perf.pct_peak_ops = found.pct_peak_ops;
   perf.limited_by = found.limited_by;
@@ -170,7 +182,7 @@ void describe_program(const TimedCase& timed, const GpuSource& source, PerfResul
   perf.memory_bytes = static_cast<std::int64_t>(source.sets().memory_bytes());
 }
 
-Measurement describe(const Timed& timed, const TimingTools& tools, const Samples& samples) {
+Measurement describe(const Timed& timed, TimingTools& tools, const Samples& samples) {
   GpuSource& source = *timed.source;
   Measurement measurement{.verified = samples.verified};
   PerfResult& perf = measurement.perf;
@@ -188,7 +200,7 @@ Measurement describe(const Timed& timed, const TimingTools& tools, const Samples
   return measurement;
 }
 
-Measurement conclude(const Timed& timed, const TimingTools& tools, const Samples& samples) try {
+Measurement conclude(const Timed& timed, TimingTools& tools, const Samples& samples) try {
   if (samples.failure) return {.failure = samples.failure};
   if (!samples.verified) return {.verified = false};
   return describe(timed, tools, samples);

@@ -64,6 +64,7 @@ void RotatingSets::open() {
   }
   memory_bytes_ = 0;
   for (const gpu::Workspace& set : sets_) memory_bytes_ += set.memory_bytes();
+  if (program_hash_.empty()) program_hash_ = experiment_->executable().program_hash(sets_.front());
 }
 
 gpu::Timing RotatingSets::time(gpu::TimedRun run, double timeout_s) {

@@ -5,6 +5,8 @@
 #include "harness/engine/clock_watch.h"
 #include "harness/gpu/gpu.h"
 
+#include <functional>
+
 namespace assay {
 
 /// What timing needs of a device beside its programs; made once for a device, kept between runs.
@@ -19,6 +21,10 @@ struct TimingTools {
   gpu::Difference difference;
   ClockWatch clock;
   Ceilings ceilings;  ///< nothing measured: rows carry no percentages
+  /// Measures the ceilings again and leaves the larger of both in `ceilings`: asked for when a row is above
+  /// them, since the device may have been disturbed when they were measured. May be empty.
+  std::function<void()> measure_again;
+  int measured_again = 0;
 };
 
 }  // namespace assay

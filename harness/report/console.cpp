@@ -83,6 +83,7 @@ Console::Console(std::ostream& out, std::ostream& log, ConsoleOptions options)
 }
 
 void Console::run(const RunInfo& info) {
+  if (header_shown_) return;  // told again when the ceilings were measured again
   header_shown_ = true;
   const DeviceInfo& device = info.device;
   out_ << painted("assay " + printable(info.version), Ink::Bold, options_.color) << "  run "
