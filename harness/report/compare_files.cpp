@@ -48,6 +48,8 @@ void add_sides(Columns& columns) {
            [](Side side) { return side.has_time() ? std::to_string(side.block_us.size()) : std::string(); });
   add_both(columns, "runs", "number", "runs that have the row",
            [](Side side) { return std::to_string(side.runs.size()); });
+  add_both(columns, "clock_ratio", "ratio", "share of its full clock that the device ran at, by the pilot",
+           [](Side side) { return number(side.clock_ratio, 3); });
   add_both(columns, "pct_peak", "%", "share of the limit that holds the program back",
            [](Side side) { return number(side.pct_peak, 2); });
   add_both(columns, "err_over_bound", "ratio", "largest share of the accuracy's bound that was spent",
@@ -66,6 +68,7 @@ Json side_json(const RowSide& side) {
                      {"samples", side.samples},
                      {"block_us", side.block_us},
                      {"programs", side.programs}});
+    if (side.clock_ratio > 0) json["clock_ratio"] = side.clock_ratio;
     if (side.pct_peak > 0) json["pct_peak"] = side.pct_peak;
   }
   return json;

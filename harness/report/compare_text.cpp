@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t column_count = 7;
+constexpr std::size_t column_count = 8;
 using Cells = std::array<std::string, column_count>;
 
 struct Line {
@@ -48,6 +48,7 @@ std::string peaks_of(const Judgement& row) {
 
 // The figures of these say it all.
 bool needs_no_reason(const Judgement& row) {
+  if (!row.brief.empty()) return true;
   if (!row.verdict) return row.ratio > 0;
   switch (*row.verdict) {
     case Verdict::Slower:
@@ -70,7 +71,8 @@ Line line_of(const Judgement& row) {
                 change_of(row.ratio),
                 row.needed_pct > 0 ? fixed(row.needed_pct, 1) + " %" : "",
                 peaks_of(row),
-                name_of_row(row)};
+                name_of_row(row),
+                row.brief};
   if (row.verdict) line.ink = ink_of(*row.verdict);
   if (!needs_no_reason(row)) line.reason = printable(row.reason);
   return line;
@@ -81,7 +83,7 @@ std::string text_of(const Line& line, const std::array<std::size_t, column_count
   for (std::size_t i = 0; i < column_count; ++i) {
     if (widths[i] == 0) continue;
     const std::string blanks(widths[i] - columns_of(line.cells[i]), ' ');
-    const bool left = i == 0 || i + 1 == column_count;
+    const bool left = i == 0 || i + 2 >= column_count;
     const std::string cell = i == 0 ? painted(line.cells[i], line.ink, color) : line.cells[i];
     text += "  " + (left ? cell + blanks : blanks + cell);
   }
@@ -94,7 +96,7 @@ std::string text_of(const Line& line, const std::array<std::size_t, column_count
 std::string rows_table(const RunComparison& comparison, const CompareView& view) {
   const std::vector<const Judgement*> rows = shown_rows(comparison, view.all);
   if (rows.empty()) return "";
-  std::vector<Line> lines = {{.cells = {"", "base us", "new us", "time", "needed", "% peak", "row"}}};
+  std::vector<Line> lines = {{.cells = {"", "base us", "new us", "time", "needed", "% peak", "row", ""}}};
   for (const Judgement* row : rows) lines.push_back(line_of(*row));
   std::array<std::size_t, column_count> widths{};
   for (std::size_t i = 0; i < column_count; ++i) {
@@ -170,6 +172,7 @@ void explain_side(Page& page, const RowSide& side, const char* name) {
   page.line("blocks, us", blocks);
   page.line("median", significant(side.time_us, 6) + " us +- " + fixed(side.ci_pct, 2) + " %, of " +
                           std::to_string(side.samples) + " samples");
+  if (side.clock_ratio > 0) page.line("clock", fixed(side.clock_ratio, 3) + " of full clock, by the pilot");
   page.line("spread", fixed(side.spread_pct, 2) + " % between the blocks");
   if (side.pct_peak > 0) {
     page.line("% peak",

@@ -59,10 +59,8 @@ new   run 2  Acme GPU 9, Acme 12.3  assay 0.1.0 (abc1234)  (did not come to its 
       new: too fast for the device
   DRIFTED                                                      shuffle/drifted/1x16x4x8/4W4C.4W4C/fused (accu)
       0.5 of the accuracy's bound are spent, 0 before
-  AMBIGUOUS     100.00  110.00  +10.0 %   6.0 %  12.5 -> 12.5  shuffle/ambiguous/1x16x4x8/4W4C.4W4C/fused (perf)
-      100 us -> 110 us, 10.0 % slower: more than the 6.00 % that this row needs, but the blocks overlap (100 to 105 us before, 104 to 110 us now)
-  ENVIRONMENT   100.20  110.20  +10.0 %   1.0 %  12.5 -> 12.5  shuffle/environment/1x16x4x8/4W4C.4W4C/fused (perf)
-      100.2 us -> 110.2 us, 9.98 % slower, but the device ran the same program with the same driver: what differs is around it (clocks, load, memory)
+  AMBIGUOUS     100.00  110.00  +10.0 %   6.0 %  12.5 -> 12.5  shuffle/ambiguous/1x16x4x8/4W4C.4W4C/fused (perf)    blocks overlap
+  ENVIRONMENT   100.20  110.20  +10.0 %   1.0 %  12.5 -> 12.5  shuffle/environment/1x16x4x8/4W4C.4W4C/fused (perf)  the same program
   FASTER        110.20  100.20   -9.1 %   1.0 %  12.5 -> 12.5  shuffle/faster/1x16x4x8/4W4C.4W4C/fused (perf)
   FASTER        100.20   40.00   0.399x   1.0 %  12.5 -> 12.5  shuffle/halved/1x16x4x8/4W4C.4W4C/fused (perf)
   NEW                                                          shuffle/new/1x16x4x8/4W4C.4W4C/fused (accu)
@@ -128,6 +126,7 @@ base
   status          PASS
   blocks, us      100  100.1  100.2  100.3  100.4
   median          100.2 us +- 0.20 %, of 5 samples
+  clock           0.995 of full clock, by the pilot
   spread          0.40 % between the blocks
   % peak          12.5, limited by latency
 
@@ -136,6 +135,7 @@ new
   status          PASS
   blocks, us      110  110.1  110.2  110.3  110.4
   median          110.2 us +- 0.18 %, of 5 samples
+  clock           0.995 of full clock, by the pilot
   spread          0.36 % between the blocks
   % peak          12.5, limited by latency
 
@@ -148,6 +148,7 @@ what was looked at; the last decided
   blocks          5 before, 5 now; 5 each are needed
   separation      blocks 100 to 100.4 us before, 110 to 110.4 us now: completely separated
   effect          9.98 %; needed is more than 1.00 %, the largest of 1.00 % at least, 0.00 % timer, 0.40 % spread before, 0.40 % now
+  clock           by the pilot the device ran at 0.995 of its full clock before, at 0.995 now
   same program    program %int before, program %int now: not known to be the same
 )"));
 }
@@ -159,15 +160,16 @@ TEST(CompareCsv, HasEveryRow) {
   EXPECT_EQ(lines[0],
             "verdict,case,mode,cache,op,impl,shape,device,ratio,effect_pct,needed_pct,chance,peak_ratio,"
             "base_status,new_status,base_us,new_us,base_ci_pct,new_ci_pct,base_spread_pct,new_spread_pct,"
-            "base_blocks,new_blocks,base_runs,new_runs,base_pct_peak,new_pct_peak,base_err_over_bound,"
+            "base_blocks,new_blocks,base_runs,new_runs,base_clock_ratio,new_clock_ratio,base_pct_peak,new_"
+            "pct_peak,base_err_over_bound,"
             "new_err_over_bound,reason\r");
   EXPECT_THAT(
       lines[3],
       StartsWith("SLOWER,shuffle/slower/1x16x4x8/4W4C.4W4C/fused,perf,,shuffle,fused,1x16x4x8,Acme GPU "
                  "9,1.0998,9.98,1.00,0.00793651,1,PASS,PASS,100.2000,110.2000,0.20,0.18,0.40,0.36,5,5,1,"
-                 "1,12.50,12.50,0,0,"));
+                 "1,0.995,0.995,12.50,12.50,0,0,"));
   EXPECT_THAT(lines[7], StartsWith("GONE,shuffle/gone/1x16x4x8/4W4C.4W4C/fused,accu,,shuffle,fused,1x16x4x8,"
-                                   "Acme GPU 9,,,,,,PASS,,,,,,,,,,1,,,,0,,base: PASS; new: no such row"));
+                                   "Acme GPU 9,,,,,,PASS,,,,,,,,,,1,,,,,,0,,base: PASS; new: no such row"));
 }
 
 TEST(CompareJson, HasRunsTotalsAndRows) {
@@ -182,7 +184,7 @@ TEST(CompareJson, HasRunsTotalsAndRows) {
   const auto& slower = json.at("rows").at(2);
   EXPECT_EQ(slower.at("verdict"), "SLOWER");
   EXPECT_EQ(slower.at("new").at("block_us"), slow);
-  EXPECT_EQ(slower.at("conditions").size(), 9U);
+  EXPECT_EQ(slower.at("conditions").size(), 10U);
   EXPECT_TRUE(json.at("rows").at(10).at("verdict").is_null());
 }
 

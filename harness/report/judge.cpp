@@ -14,8 +14,12 @@ namespace {
 
 constexpr int time_digits = 5;
 
+std::string number(double us) {
+  return us < 1e5 ? significant(us, time_digits) : fixed(us, 0);
+}
+
 std::string us(double value) {
-  return significant(value, time_digits) + " us";
+  return number(value) + " us";
 }
 
 std::string pct(double value) {
@@ -23,7 +27,7 @@ std::string pct(double value) {
 }
 
 std::string range(const RowSide& side) {
-  return significant(side.lowest_us(), time_digits) + " to " + us(side.highest_us());
+  return number(side.lowest_us()) + " to " + us(side.highest_us());
 }
 
 std::string ending(const RowSide& side) {
@@ -73,9 +77,10 @@ class Judge {
 
   void note(const char* name, std::string finding) { j_.conditions.push_back({name, std::move(finding)}); }
 
-  bool decide(std::optional<Verdict> verdict, std::string reason) {
+  bool decide(std::optional<Verdict> verdict, std::string reason, const char* brief = "") {
     j_.verdict = verdict;
     j_.reason = std::move(reason);
+    j_.brief = brief;
     return true;
   }
 
@@ -146,7 +151,7 @@ class Judge {
   void speed() {
     if (has_no_time() || is_suspect() || is_of_two_devices() || has_too_few_blocks()) return;
     const bool counts = measure();
-    if (counts && is_same_program()) return;
+    if (counts && (is_of_another_clock() || is_same_program())) return;
     conclude(counts);
   }
 
@@ -188,7 +193,7 @@ class Judge {
         fmt::format("{} before, {} now; {} each are needed", before, now, fewest_blocks);
     note("blocks", finding);
     if (std::min(before, now) >= fewest_blocks) return false;
-    return decide(Verdict::Ambiguous, "too few blocks: " + finding);
+    return decide(Verdict::Ambiguous, "too few blocks: " + finding, "too few blocks");
   }
 
   bool is_separated() const {
@@ -225,6 +230,23 @@ class Judge {
                        j_.ratio > 1 ? "slower" : "faster");
   }
 
+  bool is_of_another_clock() {
+    const double before = base().clock_ratio, now = next().clock_ratio;
+    if (!(before > 0) || !(now > 0)) {
+      note("clock", "no pilot watched it on both sides");
+      return false;
+    }
+    // How much slower the device itself was on the side that took longer.
+    const double slower = j_.ratio > 1 ? before / now : now / before;
+    const bool explains = slower > clock_limit && 1 + j_.effect_pct / 100 <= clock_explains * slower;
+    const std::string finding =
+        fmt::format("by the pilot the device ran at {} of its full clock before, at {} now", fixed(before, 3),
+                    fixed(now, 3));
+    note("clock", finding + (explains ? ": that may be all of the difference" : ""));
+    return explains &&
+           decide(Verdict::Environment, difference() + ", but " + finding, "the device itself was slower");
+  }
+
   bool is_same_program() {
     const std::string program = only(base().programs);
     const bool same_driver = base().drivers == next().drivers && base().drivers.size() == 1;
@@ -240,7 +262,8 @@ class Judge {
     return decide(Verdict::Environment,
                   difference() +
                       ", but the device ran the same program with the same driver: what differs "
-                      "is around it (clocks, load, memory)");
+                      "is around it (clocks, load, memory)",
+                  "the same program");
   }
 
   std::string circumstances() const {
@@ -260,17 +283,26 @@ class Judge {
                          difference(), range(next()), j_.ratio > 1 ? "above" : "below", range(base()), needed,
                          circumstances()));
     } else if (j_.effect_pct <= floor_pct() || (!separated && j_.effect_pct <= j_.needed_pct)) {
-      decide(Verdict::Same, fmt::format("{}: no difference of more than {} is seen", difference(), needed));
+      if (j_.needed_pct > std::max(coarsest_pct, options_.smallest_effect_pct)) {
+        decide(
+            Verdict::Ambiguous,
+            fmt::format("{}: too noisy, only a difference of more than {} would show", difference(), needed),
+            "too noisy");
+      } else {
+        decide(Verdict::Same, fmt::format("{}: no difference of more than {} is seen", difference(), needed));
+      }
     } else if (separated) {
       decide(Verdict::Ambiguous,
              fmt::format("{}: the blocks are completely separated, but by less than the {} "
                          "that they scatter on one side",
-                         difference(), needed));
+                         difference(), needed),
+             "less than it scatters");
     } else {
       decide(
           Verdict::Ambiguous,
           fmt::format("{}: more than the {} that this row needs, but the blocks overlap ({} before, {} now)",
-                      difference(), needed, range(base()), range(next())));
+                      difference(), needed, range(base()), range(next())),
+          "blocks overlap");
     }
   }
 

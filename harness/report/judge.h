@@ -17,7 +17,13 @@ struct CompareOptions {
 };
 
 inline constexpr std::size_t fewest_blocks = 5;  ///< on each side, to judge speed
-inline constexpr double drift_limit = 0.1;       ///< growth of err_over_bound that is no drift yet
+/// A row that needs more than this to show a difference is never called the same.
+inline constexpr double coarsest_pct = 10;
+/// Pilots that differ by more than this say that the device was not in the same state.
+inline constexpr double clock_limit = 1.1;
+/// ... but a difference of so many times the pilots' is no matter of clocks.
+inline constexpr double clock_explains = 2;
+inline constexpr double drift_limit = 0.1;  ///< growth of err_over_bound that is no drift yet
 
 /// One thing that was looked at on the way to a verdict.
 struct Condition {
@@ -32,6 +38,7 @@ struct Judgement {
   /// Absent: nothing to judge. Neither side has a result, or speed was compared between two devices.
   std::optional<Verdict> verdict;
   std::string reason;  ///< a sentence with numbers; empty for SAME rows of mode accu
+  std::string brief;   ///< the same in few words, where the figures beside it say the rest; else empty
   std::optional<RowSide> base, next;
   double ratio = 0;  ///< time of the new side over the base's; 0: one has none, or they are not comparable
   double peak_ratio = 0;              ///< the same of pct_peak

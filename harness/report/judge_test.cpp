@@ -142,6 +142,40 @@ TEST(Judge, NeedsMoreThanTheUnitOfTheClock) {
   EXPECT_EQ(judge_rows(base, next).verdict, Verdict::Same) << "3 % are less than a unit";
 }
 
+TEST(Judge, CallsNothingTheSameThatItCouldNotTellApart) {
+  const Judgement noisy = judge_blocks({100, 100, 100, 100, 111}, {100, 100, 100, 100, 111});
+  EXPECT_EQ(noisy.verdict, Verdict::Ambiguous);
+  EXPECT_THAT(noisy.reason, HasSubstr("too noisy, only a difference of more than 11.0 % would show"));
+  const Judgement quiet = judge_blocks({100, 100, 100, 100, 109}, {100, 100, 100, 100, 109});
+  EXPECT_EQ(quiet.verdict, Verdict::Same);
+}
+
+// ---- the device's clock
+
+Judgement judge_clocks(double before, double now, double factor) {
+  Record base = test::measured("a", test::blocks(steady));
+  Record next = test::measured("a", test::blocks(scaled(steady, factor)));
+  base.perf->clock_ratio = before;
+  next.perf->clock_ratio = now;
+  return judge_rows(base, next);
+}
+
+TEST(Judge, BlamesADeviceThatWasSlowerItself) {
+  const Judgement throttled = judge_clocks(0.99, 0.6, 1.7);
+  EXPECT_EQ(throttled.verdict, Verdict::Environment);
+  EXPECT_THAT(throttled.reason,
+              HasSubstr("70.0 % slower, but by the pilot the device ran at 0.990 of its full "
+                        "clock before, at 0.600 now"));
+  EXPECT_EQ(judge_clocks(0.6, 0.99, 1 / 1.7).verdict, Verdict::Environment);
+}
+
+TEST(Judge, BlamesNoClockThatExplainsNothing) {
+  EXPECT_EQ(judge_clocks(0.99, 0.95, 1.1).verdict, Verdict::Slower) << "4 % are no other state";
+  EXPECT_EQ(judge_clocks(0.6, 0.99, 1.1).verdict, Verdict::Slower) << "slower although the device was faster";
+  EXPECT_EQ(judge_clocks(0.99, 0.6, 3.4).verdict, Verdict::Slower) << "more than twice what the pilot shows";
+  EXPECT_EQ(judge_clocks(0, 0.6, 1.7).verdict, Verdict::Slower) << "no pilot, nothing known";
+}
+
 // ---- the same program
 
 Record with_program(std::vector<double> block_us, const std::string& hash) {
@@ -349,7 +383,7 @@ TEST(Judge, WritesDownEveryConditionThatItLookedAt) {
     EXPECT_NE(condition.finding, "");
   }
   EXPECT_EQ(names, (std::vector<std::string>{"result", "same task", "status", "accuracy", "trust", "blocks",
-                                             "separation", "effect", "same program"}));
+                                             "separation", "effect", "clock", "same program"}));
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ bool RowSide::has_result() const {
 RowSide pool_runs(const std::vector<const RunInfo*>& runs, const std::vector<const Record*>& records) {
   RowSide side;
   side.info = records.front()->info;
-  std::vector<double> peaks;
+  std::vector<double> peaks, clocks;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const Record& record = *records[i];
     side.runs.push_back(runs[i]->run_id);
@@ -127,8 +127,10 @@ RowSide pool_runs(const std::vector<const RunInfo*>& runs, const std::vector<con
     if (record.info.mode != "perf" || !has_time(record)) continue;
     add_time(side, *runs[i], record);
     if (percent_of_peak(*record.perf) > 0) peaks.push_back(percent_of_peak(*record.perf));
+    if (record.perf->clock_ratio > 0) clocks.push_back(record.perf->clock_ratio);
   }
   if (!peaks.empty()) side.pct_peak = median(peaks);
+  if (!clocks.empty()) side.clock_ratio = median(clocks);
   summarize_blocks(side);
   return side;
 }

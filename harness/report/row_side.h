@@ -26,7 +26,9 @@ struct RowSide {
   double spread_pct = 0;  ///< largest less smallest of block_us, of time_us
   double ci_pct = 0;      ///< half width of the median's interval over block_us, of time_us
   double timer_pct = 0;   ///< unit of the clock as a share of one sample, the largest of the runs
-  double pct_peak = 0;    ///< of the limit that holds the program back, median of the runs; 0: unknown
+  double clock_ratio =
+      0;  ///< the pilot's at full clock over its time beside the samples, median of the runs; 0: none
+  double pct_peak = 0;  ///< of the limit that holds the program back, median of the runs; 0: unknown
   std::string limited_by;
 
   bool has_time() const { return time_us > 0; }
