@@ -39,11 +39,15 @@ std::string duration(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
+std::string nanoseconds(double ns) {
+  return ns < 1000 ? significant(ns, 3) + " ns" : significant(ns / 1e3, 3) + " us";
+}
+
 // How far the clock can be trusted; empty when nothing was measured.
 std::string timer_line(const TimerCalibration& timer) {
   if (!(timer.unit_ns > 0) && timer.note.empty()) return "";
   std::string line(name_of(timer.quality));
-  if (timer.unit_ns > 0) line += ", unit " + significant(timer.unit_ns, 3) + " ns";
+  if (timer.unit_ns > 0) line += ", unit " + nanoseconds(timer.unit_ns);
   if (timer.gpu_over_cpu > 0) line += ", " + fixed(timer.gpu_over_cpu, 4) + " of the CPU's clock";
   return line + (timer.note.empty() ? "" : ": " + printable(timer.note));
 }
