@@ -44,6 +44,7 @@ class RotatingSets {
   std::string program_hash() const { return program_hash_; }
 
  private:
+  std::size_t first_set(std::size_t programs) const;
   bool is_right(const gpu::Workspace& workspace, const std::vector<HostTensor>& judged);
   bool equals_right_one(const gpu::Workspace& workspace);
   bool may_keep() const { return kept_bytes_ <= keep_; }
@@ -57,6 +58,12 @@ class RotatingSets {
   std::optional<gpu::Workspace> filled_;  ///< what every set begins as
   std::optional<gpu::Workspace> right_;   ///< one whose outputs were found right on the host
   std::vector<gpu::Workspace> sets_;
+  /// The newest submission; the same one again needs no recording.
+  struct Recorded {
+    gpu::TimedRun run;
+    gpu::TimedBatch batch;
+  };
+  std::optional<Recorded> recorded_;
   std::size_t programs_run_ = 0;  ///< in this block
   std::uint64_t memory_bytes_ = 0;
   double verified_pct_ = 0;

@@ -192,42 +192,73 @@ Timing Executable::time(Workspace& workspace, const TimedRun& run, double timeou
 }
 
 Timing Executable::time(std::span<Workspace* const> workspaces, const TimedRun& run, double timeout_s) {
-  Rotation sets{.sets = state_->bind(workspaces), .next = run.first_set};
-  Device::State& device = state_->device;
+  return TimedBatch(*this, workspaces, run).submit(timeout_s);
+}
+
+struct TimedBatch::State {
+  State(Executable::State& executable, std::span<Workspace* const> workspaces, const TimedRun& run);
+
+  void record(const Executable::State& executable, Rotation sets, const TimedRun& run);
+  void stamp();
+
+  Device::State& device;
+  bool has_pilot;
   std::optional<Stamps> stamps;
+  Submission submission;
+};
+
+TimedBatch::State::State(Executable::State& executable, std::span<Workspace* const> workspaces,
+                         const TimedRun& run)
+    : device(executable.device),
+      has_pilot(run.pilot != nullptr && Stamps::available(device)),
+      submission(device, fmt::format("timing a batch of {} of {}", run.batch, executable.label),
+                 executable.label + ": timed batch", Submission::Use::Repeated) {
   if (Stamps::available(device)) {
-    stamps.emplace(device, run.pilot != nullptr ? 3 : 2);
+    stamps.emplace(device, has_pilot ? 3 : 2);
   }
-  Submission submission(device, fmt::format("timing a batch of {} of {}", run.batch, state_->label),
-                        state_->label + ": timed batch");
+  record(executable, {.sets = executable.bind(workspaces), .next = run.first_set}, run);
+}
+
+void TimedBatch::State::stamp() {
+  barrier(device.table, submission.commands(), Scope::Compute, Scope::Compute);
+  if (stamps) {
+    stamps->stamp(submission.commands());
+  }
+}
+
+void TimedBatch::State::record(const Executable::State& executable, Rotation sets, const TimedRun& run) {
   const VkCommandBuffer commands = submission.commands();
-  const auto stamp = [&] {
-    barrier(device.table, commands, Scope::Compute, Scope::Compute);
-    if (stamps) {
-      stamps->stamp(commands);
-    }
-  };
   if (stamps) {
     stamps->reset(commands);
   }
   barrier(device.table, commands, Scope::Anything, Scope::Compute);
-  state_->record_batch(submission, sets, run.warm, Spacing::Barrier);
+  executable.record_batch(submission, sets, run.warm, Spacing::Barrier);
   stamp();
-  state_->record_batch(submission, sets, run.batch, run.spacing);
+  executable.record_batch(submission, sets, run.batch, run.spacing);
   stamp();
-  if (stamps && run.pilot != nullptr) {
+  if (has_pilot) {
     run.pilot->state().record(commands);
     stamp();
   }
   barrier(device.table, commands, Scope::Compute, Scope::TransferAndHost);
+}
+
+TimedBatch::TimedBatch(Executable& executable, std::span<Workspace* const> workspaces, const TimedRun& run)
+    : state_(std::make_unique<State>(executable.state(), workspaces, run)) {}
+TimedBatch::~TimedBatch() = default;
+TimedBatch::TimedBatch(TimedBatch&&) noexcept = default;
+TimedBatch& TimedBatch::operator=(TimedBatch&&) noexcept = default;
+
+Timing TimedBatch::submit(double timeout_s) {
   Timing timing;
-  timing.wall_ns = submission.submit_and_wait(timeout_s);
-  if (stamps) {
-    const std::vector<double> steps = stamps->steps_ns();
-    timing.gpu_ns = steps[0];
-    if (run.pilot != nullptr) {
-      timing.pilot_ns = steps[1];
-    }
+  timing.wall_ns = state_->submission.submit_and_wait(timeout_s);
+  if (!state_->stamps) {
+    return timing;
+  }
+  const std::vector<double> steps = state_->stamps->steps_ns();
+  timing.gpu_ns = steps[0];
+  if (state_->has_pilot) {
+    timing.pilot_ns = steps[1];
   }
   return timing;
 }

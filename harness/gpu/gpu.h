@@ -250,6 +250,8 @@ struct TimedRun {
   Spacing spacing = Spacing::Barrier;
   std::size_t first_set = 0;     ///< the workspace of the first program; the others follow in turn
   const Pilot* pilot = nullptr;  ///< runs behind the batch, timed by itself
+
+  friend bool operator==(const TimedRun&, const TimedRun&) = default;
 };
 
 struct Timing {
@@ -300,14 +302,34 @@ class Executable {
   /// Runs the setup dispatches only, and waits.
   void setup(Workspace& workspace, double timeout_s);
 
-  /// One submission: run.warm programs, stamp, run.batch programs, stamp, and where there is one the pilot
-  /// and a stamp. Setup dispatches are left out. Of several workspaces each program takes the next one.
+  /// One TimedBatch, submitted once.
   Timing time(std::span<Workspace* const> workspaces, const TimedRun& run, double timeout_s);
   Timing time(Workspace& workspace, const TimedRun& run, double timeout_s);
 
   /// The share of each timed dispatch, in ns, from one submission with a stamp after each; empty without
   /// timestamps.
   std::vector<double> dispatch_ns(Workspace& workspace, double timeout_s);
+
+  struct State;
+  State& state() const { return *state_; }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// A timed submission, recorded once and submitted any number of times: run.warm programs, stamp, run.batch
+/// programs, stamp, and where there is one the pilot and a stamp. Setup dispatches are left out. Of several
+/// workspaces each program takes the next one.
+class TimedBatch {
+ public:
+  /// All must outlive this, and as long as this is used the executable runs over no other workspaces.
+  TimedBatch(Executable& executable, std::span<Workspace* const> workspaces, const TimedRun& run);
+  ~TimedBatch();
+  TimedBatch(TimedBatch&&) noexcept;
+  TimedBatch& operator=(TimedBatch&&) noexcept;
+
+  /// Throws Timeout, DeviceLost.
+  Timing submit(double timeout_s);
 
  private:
   struct State;

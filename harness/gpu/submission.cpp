@@ -20,35 +20,63 @@ std::uint64_t nanoseconds(double seconds) {
 
 }  // namespace
 
-Submission::Submission(Device::State& device, std::string doing, std::string_view label)
-    : device_(device), doing_(std::move(doing)) {
+Submission::Submission(Device::State& device, std::string doing, std::string_view label, Use use)
+    : device_(device), doing_(std::move(doing)), commands_(device.commands) {
   device_.require_alive(doing_);
-  // An exception may have left it half recorded.
-  check_alive(device_.table.vk.vkResetCommandBuffer(device_.commands, 0), "resetting the command buffer");
-  VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-  begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-  check_alive(device_.table.vk.vkBeginCommandBuffer(device_.commands, &begin),
-              "beginning the command buffer");
+  begin(use);
   if (!label.empty() && device_.instance.begin_label != nullptr) {
     const std::string text(label);
     VkDebugUtilsLabelEXT info{VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT};
     info.pLabelName = text.c_str();
-    device_.instance.begin_label(device_.commands, &info);
+    device_.instance.begin_label(commands_, &info);
     labelled_ = true;
   }
 }
 
+Submission::~Submission() {
+  if (owned_ && !device_.table.abandoned) {
+    device_.table.vk.vkFreeCommandBuffers(device_.table.device, device_.command_pool.get(), 1, &commands_);
+  }
+}
+
+void Submission::begin(Use use) {
+  const VolkDeviceTable& vk = device_.table.vk;
+  if (use == Use::Repeated) {
+    VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+    info.commandPool = device_.command_pool.get();
+    info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    info.commandBufferCount = 1;
+    check_alive(vk.vkAllocateCommandBuffers(device_.table.device, &info, &commands_),
+                "allocating a command buffer");
+    owned_ = true;
+  } else {
+    // An exception may have left it half recorded.
+    check_alive(vk.vkResetCommandBuffer(commands_, 0), "resetting the command buffer");
+  }
+  VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+  begin.flags = use == Use::Once ? VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT : 0;
+  check_alive(vk.vkBeginCommandBuffer(commands_, &begin), "beginning the command buffer");
+}
+
+void Submission::end() {
+  if (labelled_) {
+    device_.instance.end_label(commands_);
+  }
+  check_alive(device_.table.vk.vkEndCommandBuffer(commands_), "ending the command buffer");
+  ended_ = true;
+}
+
 double Submission::submit_and_wait(double timeout_s) {
   const VolkDeviceTable& vk = device_.table.vk;
-  if (labelled_) {
-    device_.instance.end_label(device_.commands);
+  device_.require_alive(doing_);
+  if (!ended_) {
+    end();
   }
-  check_alive(vk.vkEndCommandBuffer(device_.commands), "ending the command buffer");
   const VkFence fence = device_.fence.get();
   check_alive(vk.vkResetFences(device_.table.device, 1, &fence), "resetting the fence");
   VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO};
   info.commandBufferCount = 1;
-  info.pCommandBuffers = &device_.commands;
+  info.pCommandBuffers = &commands_;
   const auto start = std::chrono::steady_clock::now();
   check_alive(vk.vkQueueSubmit(device_.queue, 1, &info, fence), "submitting");
   wait(timeout_s);
