@@ -9,7 +9,6 @@ namespace assay {
 namespace {
 
 constexpr std::size_t window = 5;
-constexpr double least_tolerance = 0.03;
 constexpr double most_tolerance = 0.15;
 constexpr double deviations = 5;  // of the median deviation: about 3.4 standard deviations
 
@@ -29,8 +28,8 @@ void ClockWatch::hear(double pilot_ns) {
   const double middle = median(newest_);
   if (full_clock_ns_ > 0 && middle >= full_clock_ns_) return;
   full_clock_ns_ = middle;
-  tolerance_ =
-      std::clamp(deviations * median_deviation(newest_, middle) / middle, least_tolerance, most_tolerance);
+  const double measured = std::min(deviations * median_deviation(newest_, middle) / middle, most_tolerance);
+  tolerance_ = std::max(measured, least_tolerance_);
 }
 
 bool ClockWatch::is_down(double pilot_ns, double accepted_ns) const {

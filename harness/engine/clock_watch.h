@@ -10,6 +10,10 @@ namespace assay {
 /// on it.
 class ClockWatch {
  public:
+  /// Pilots that differ by less than `least_tolerance` always count as at one clock. A CPU that does other
+  /// work beside needs more than the 3 % of a GPU.
+  explicit ClockWatch(double least_tolerance = 0.03) : least_tolerance_(least_tolerance) {}
+
   /// A pilot's time in ns. What is not positive tells nothing.
   void hear(double pilot_ns);
 
@@ -22,6 +26,7 @@ class ClockWatch {
   bool is_down(double pilot_ns, double accepted_ns = 0) const;
 
  private:
+  double least_tolerance_;
   std::vector<double> newest_;  ///< the last few, oldest first
   double full_clock_ns_ = 0;
   double tolerance_ = 0;

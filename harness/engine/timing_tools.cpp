@@ -3,6 +3,9 @@
 namespace assay {
 namespace {
 
+constexpr double gpu_tolerance = 0.03;
+constexpr double cpu_tolerance = 0.25;
+
 TimerCalibration calibrated(gpu::Device& device, gpu::ShaderLibrary& shaders) {
   TimerCalibration timer = gpu::calibrate_timer(device, shaders);
   if (timer.quality == TimerQuality::Broken) device.distrust_timestamps();
@@ -12,6 +15,10 @@ TimerCalibration calibrated(gpu::Device& device, gpu::ShaderLibrary& shaders) {
 }  // namespace
 
 TimingTools::TimingTools(gpu::Device& owner, gpu::ShaderLibrary& shaders)
-    : device(owner), timer(calibrated(owner, shaders)), pilot(owner, shaders), difference(owner, shaders) {}
+    : device(owner),
+      timer(calibrated(owner, shaders)),
+      pilot(owner, shaders),
+      difference(owner, shaders),
+      clock(owner.info().type == "cpu" ? cpu_tolerance : gpu_tolerance) {}
 
 }  // namespace assay
