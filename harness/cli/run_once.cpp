@@ -20,13 +20,18 @@
 namespace assay::cli {
 namespace {
 
-/// Blocks of rows that are compared, at least: the interval of the ratio then covers 97 %, where the 5 of
-/// other rows give 93 and one comparison of equals in 16 would show a difference.
+/// Blocks of a row, at least. Two runs of one program must not look different: with 7 blocks a side the
+/// medians of equals lie further apart than all blocks of either once in some ten thousand rows, with 5 once
+/// in some hundred.
+constexpr int standard_blocks = 7;
+
+/// Blocks of rows that are compared, at least: the interval of the ratio then covers 97 %, where 5
+/// would give 93 and one comparison of equals in 16 would show a difference.
 constexpr int compared_blocks = 10;
 
 /// Length of a GPU's samples: long against what a submission costs the host, so that most of a run is
 /// measured.
-constexpr double gpu_sample_ns = 5e6;
+constexpr double gpu_sample_ns = 4e6;
 
 /// What a repro line must repeat to meet the same device and shaders.
 std::string repro_options(const RunOptions& options, const std::filesystem::path& shaders) {
@@ -260,6 +265,7 @@ class Run {
     run_options.names = {name_of_folder(options_.shaders), name_of_folder(options_.versus_shaders)};
     run_options.baseline_impl = options_.baseline_impl;
     run_options.sampling.budget_s = options_.budget_s;
+    run_options.sampling.min_blocks = standard_blocks;
     run_options.handicap_pct = options_.handicap_pct;
     if (!options_.versus_shaders.empty() || !options_.baseline_impl.empty())
       run_options.sampling.min_blocks = compared_blocks;

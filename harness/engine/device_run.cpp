@@ -2,6 +2,7 @@
 
 #include "harness/engine/accuracy.h"
 #include "harness/engine/case_info.h"
+#include "harness/engine/device_rows.h"
 #include "harness/engine/dump.h"
 #include "harness/engine/judge.h"
 #include "harness/engine/measurement.h"
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <utility>
@@ -49,25 +51,6 @@ bool loses_device(Status status) {
   return status == Status::Timeout || status == Status::DeviceLost;
 }
 
-/// One row on its way from plan to record.
-struct Row {
-  std::size_t index = 0;  ///< in its group
-  bool versus = false;
-  Cache cache = Cache::Hot;
-  const Case* one = nullptr;
-  const Impl* impl = nullptr;  ///< the case's, or the one that it chooses
-  Mode mode = Mode::Accu;
-  Record record;
-  double judging_ms = 0;  ///< planning, judging and preparing to be timed
-  double timing_ms = 0;
-  std::optional<Program> program;
-  std::uint32_t guard = gpu::guard_bytes;  ///< around the data while the row is judged
-  std::unique_ptr<Experiment> experiment;  ///< mode perf: what is timed, without guards
-  std::vector<HostTensor> outputs;         ///< mode perf: of that experiment, accepted by the reference
-  std::int64_t validation_messages = 0;    ///< while it was judged
-  std::optional<Ratio> ratio;              ///< to the time of its baseline
-};
-
 std::vector<std::string> names_of(std::span<const TensorSpec> tensors) {
   std::vector<std::string> names;
   for (const TensorSpec& spec : tensors) names.push_back(spec.name);
@@ -80,41 +63,61 @@ Assessment captured_assessment(Experiment& experiment, const Case& one, const Da
   return assess(experiment, one, data);
 }
 
-class GroupRun {
+/// Host memory that rows hold which wait to be timed.
+constexpr std::size_t most_waiting_bytes = std::size_t{1} << 30;
+
+/// All rows of a device. Those that are to be timed wait for each other, as many as memory allows, and take
+/// turns by blocks: what the machine does meanwhile is then seen by some blocks of every row and not by all
+/// blocks of some.
+class DeviceRun {
  public:
-  GroupRun(gpu::Device& device, gpu::ShaderLibrary& shaders, const Expectations& expectations,
-           const DeviceRunOptions& options, RunListener& listener)
+  DeviceRun(gpu::Device& device, gpu::ShaderLibrary& shaders, const Expectations& expectations,
+            const DeviceRunOptions& options, RunListener& listener)
       : device_(device),
         shaders_(shaders),
         expectations_(expectations),
         options_(options),
         listener_(listener) {}
 
-  /// Runs one group. After the device is lost, here or before, its rows are recorded as MISSING.
-  void run(const PlannedGroup& planned) {
-    group_ = planned;
-    baselines_ = choose_baselines(planned, options_.baseline_impl);
-    ended_.assign(planned.size(), Status::Missing);
-    running_.reset();
-    std::vector<std::unique_ptr<Row>> timed;
-    for (std::size_t i = 0; i < planned.size(); ++i) {
-      if (lost()) {
-        record_missing(planned[i]);
-        continue;
-      }
-      std::unique_ptr<Row> ready = run_row(i);
-      if (ready) timed.push_back(std::move(ready));
+  void run(std::span<const PlannedGroup> groups) {
+    for (const PlannedGroup& group : groups) {
+      judge_group(group);
+      if (waiting_bytes_ > most_waiting_bytes) time_waiting();
     }
-    if (!lost()) {
-      measure_rows(timed);
-    } else {
-      for (const auto& row : timed) finish(*row, {Status::Missing, "not timed: " + lost_because_});
-    }
-    packed_.reset();
-    data_.reset();
+    time_waiting();
   }
 
  private:
+  /// Takes the rows of one group as far as each goes alone. After the device is lost, here or before, they
+  /// are recorded as MISSING.
+  void judge_group(const PlannedGroup& planned) {
+    const auto group = std::make_shared<RowGroup>();
+    group->planned = planned;
+    group->baselines = choose_baselines(planned, options_.baseline_impl);
+    group->ended.assign(planned.size(), Status::Missing);
+    running_ = nullptr;
+    std::vector<std::unique_ptr<DeviceRow>> ready;
+    for (std::size_t i = 0; i < planned.size(); ++i) {
+      if (lost()) {
+        record_missing(planned[i]);
+      } else if (std::unique_ptr<DeviceRow> row = run_row(group, i)) {
+        ready.push_back(std::move(row));
+      } else {
+        running_ = nullptr;  // it has ended, and is no more
+      }
+    }
+    if (ready.empty()) return;
+    waiting_bytes_ += waiting_bytes(*group, ready);
+    std::move(ready.begin(), ready.end(), std::back_inserter(waiting_));
+  }
+
+  void time_waiting() {
+    std::vector<std::unique_ptr<DeviceRow>> rows = std::exchange(waiting_, {});
+    waiting_bytes_ = 0;
+    if (!lost()) return measure_rows(rows);
+    for (const auto& row : rows) finish(*row, {Status::Missing, "not timed: " + lost_because_});
+  }
+
   void record_missing(const PlannedRow& planned) {
     Record record;
     record.info = row_info(planned, options_.names);
@@ -127,9 +130,10 @@ class GroupRun {
   bool lost() const { return !lost_because_.empty(); }
 
   /// Takes a row as far as it goes alone: recorded, or (mode perf) judged right and ready to be timed.
-  std::unique_ptr<Row> run_row(std::size_t index) {
-    const PlannedRow& planned = group_[index];
-    auto row = std::make_unique<Row>();
+  std::unique_ptr<DeviceRow> run_row(const std::shared_ptr<RowGroup>& group, std::size_t index) {
+    const PlannedRow& planned = group->planned[index];
+    auto row = std::make_unique<DeviceRow>();
+    row->group = group;
     row->index = index;
     row->versus = planned.versus;
     row->cache = planned.cache;
@@ -142,7 +146,7 @@ class GroupRun {
     std::optional<Stopwatch> watch;
     if (!outcome) {
       outcome = outcome_of([&] {
-        const DataSet& data = data_for(*row->one);
+        const DataSet& data = group->data_for(*row->one);
         watch.emplace();
         judge_row(*row, data);
       });
@@ -160,7 +164,7 @@ class GroupRun {
   }
 
   /// The reason not to run, if there is one; else the row's program is built.
-  std::optional<Outcome> plan(Row& row) {
+  std::optional<Outcome> plan(DeviceRow& row) {
     const Case& one = *row.one;
     if (one.invalid) return Outcome{Status::Invalid, *one.invalid};
     const auto expectation = expectations_.find(device_.info().name, one.id);
@@ -184,7 +188,7 @@ class GroupRun {
 
   /// Why the row's program cannot run here. A row that is timed gives up its guards where they are what
   /// does not fit.
-  std::optional<std::string> beyond_device(Row& row) const {
+  std::optional<std::string> beyond_device(DeviceRow& row) const {
     const Case& one = *row.one;
     const auto reason = [&](std::uint32_t guard) {
       return gpu::unsupported(*row.program, physical_tensors(one), row.impl->needs, device_.info(), guard,
@@ -196,9 +200,9 @@ class GroupRun {
     return std::nullopt;
   }
 
-  void judge_row(Row& row, const DataSet& data) {
+  void judge_row(DeviceRow& row, const DataSet& data) {
     if (options_.dump) dump_program(dump_folder(row), *row.program, shaders_of(row));
-    Experiment experiment(device_, shaders_of(row), *row.one, *row.program, *packed_, row.guard);
+    Experiment experiment(device_, shaders_of(row), *row.one, *row.program, *row.group->packed, row.guard);
     const Assessment assessment = captured_assessment(experiment, *row.one, data);
     experiment.release();
     if (options_.dump) dump_tensors(dump_folder(row), *row.one, data, assessment);
@@ -208,15 +212,15 @@ class GroupRun {
     if (row.mode == Mode::Perf && assessment.status == Status::Pass) prepare_timing(row, data);
   }
 
-  std::filesystem::path dump_folder(const Row& row) const {
+  std::filesystem::path dump_folder(const DeviceRow& row) const {
     return assay::dump_folder(*options_.dump, row.record.info.id);
   }
 
   /// What is timed has no guards, hence other code: its answer must be right too. It is that answer, bit
   /// by bit, which every block of samples is held against.
-  void prepare_timing(Row& row, const DataSet& data) {
-    row.experiment =
-        std::make_unique<Experiment>(device_, shaders_of(row), *row.one, *row.program, *packed_, 0U);
+  void prepare_timing(DeviceRow& row, const DataSet& data) {
+    row.experiment = std::make_unique<Experiment>(device_, shaders_of(row), *row.one, *row.program,
+                                                  *row.group->packed, 0U);
     Observation seen = row.experiment->run(Poison::B, Poison::A);
     row.experiment->release();
     for (std::size_t i = 0; i < seen.outputs.size(); ++i) {
@@ -234,32 +238,26 @@ class GroupRun {
   }
 
   /// What is timed from now on is the program and work of no use: a slowdown of known size.
-  void handicap(Row& row) {
+  void handicap(DeviceRow& row) {
     const double ns = rough_time_ns(*row.experiment, row.one->timeout_s);
     const double burden_ns = ns * options_.handicap_pct / 100 - tools().ceilings.dispatch_us * 1e3;
     tools().pilot.burden(*row.program, std::max(burden_ns, 0.0));
-    row.experiment =
-        std::make_unique<Experiment>(device_, shaders_of(row), *row.one, *row.program, *packed_, 0U);
+    row.experiment = std::make_unique<Experiment>(device_, shaders_of(row), *row.one, *row.program,
+                                                  *row.group->packed, 0U);
   }
 
-  /// The group's inputs and expected outputs, made when the first row needs them.
-  const DataSet& data_for(const Case& one) {
-    if (!data_) {
-      data_ = make_data_set(one);
-      packed_.emplace(data_->inputs);
-    }
-    return *data_;
-  }
-
-  void measure_rows(std::vector<std::unique_ptr<Row>>& rows) {
+  void measure_rows(std::vector<std::unique_ptr<DeviceRow>>& rows) {
     // Baselines come first, in the list and to their end: what is compared must know how they ended.
     std::stable_partition(rows.begin(), rows.end(),
-                          [&](const auto& row) { return !baselines_[row->index].wanted; });
+                          [](const auto& row) { return !row->group->baselines[row->index].wanted; });
     std::vector<TimedCase> timed;
     for (const auto& row : rows) {
       timed.push_back({row->one, row->experiment.get(), &row->outputs, row->cache,
                        row->impl == row->one->impl ? "" : row->impl->name, baseline_among(rows, *row),
-                       [this, &row] { begin(*row); }});
+                       [this, &row] {
+                         credit_messages();
+                         begin(*row);
+                       }});
     }
     if (timed.empty()) return;
     take_messages();
@@ -267,15 +265,18 @@ class GroupRun {
     sampling.clock = &tools().clock;
     std::vector<Measurement> measurements = measure(timed, tools(), sampling);
     note_regret(timed, measurements);
-    // The rows of a group are timed together: nobody can tell whose program the messages are about.
-    const std::int64_t told = take_messages();
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      rows[i]->validation_messages += told;
-      finish_measured(*rows[i], measurements[i]);
-    }
+    credit_messages();
+    for (std::size_t i = 0; i < rows.size(); ++i) finish_measured(*rows[i], measurements[i]);
+    running_ = nullptr;
   }
 
-  void finish_measured(Row& row, const Measurement& measurement) {
+  /// What the validation layer has said since rows took turns last is about the one whose turn it was.
+  void credit_messages() {
+    const std::int64_t told = take_messages();
+    if (running_ != nullptr) running_->validation_messages += told;
+  }
+
+  void finish_measured(DeviceRow& row, const Measurement& measurement) {
     row.timing_ms = measurement.total_s * 1e3;
     if (measurement.failure) {
       return finish(row, *outcome_of([&] { std::rethrow_exception(measurement.failure); }));
@@ -291,15 +292,15 @@ class GroupRun {
     finish(row, {suspect.empty() ? Status::Pass : Status::Suspect, suspect});
   }
 
-  void finish(Row& row, Outcome outcome) {
+  void finish(DeviceRow& row, Outcome outcome) {
     row.record.status = outcome.status;
     row.record.reason = std::move(outcome.reason);
     apply_expectation(row);
     row.record.validation_messages = row.validation_messages + take_messages();
     if (row.record.validation_messages > 0) blame_validation(row);
-    if (baselines_[row.index].wanted) row.record.comparison = comparison_of(row);
-    row.record.repro = repro_of(group_[row.index]);
-    ended_[row.index] = row.record.status;
+    if (row.group->baselines[row.index].wanted) row.record.comparison = comparison_of(row);
+    row.record.repro = repro_of(row.group->planned[row.index]);
+    row.group->ended[row.index] = row.record.status;
     row.record.total_ms = row.judging_ms + row.timing_ms;
     if (loses_device(row.record.status))
       lost_because_ = fmt::format("the device was lost by {}", row.record.info.id);
@@ -308,33 +309,34 @@ class GroupRun {
   }
 
   /// Rows that are timed together take turns: the listener knows at any time whose program runs.
-  void begin(const Row& row) {
-    if (running_ == row.index) return;
-    running_ = row.index;
+  void begin(DeviceRow& row) {
+    if (running_ == &row) return;
+    running_ = &row;
     listener_.begin(row.record.info);
   }
 
   /// Where in `rows` the baseline of `row` stands, if it is timed.
-  std::optional<std::size_t> baseline_among(const std::vector<std::unique_ptr<Row>>& rows,
-                                            const Row& row) const {
-    for (std::size_t i = 0; i < rows.size() && baselines_[row.index].row; ++i) {
-      if (rows[i]->index == *baselines_[row.index].row) return i;
+  std::optional<std::size_t> baseline_among(const std::vector<std::unique_ptr<DeviceRow>>& rows,
+                                            const DeviceRow& row) const {
+    const std::optional<std::size_t> wanted = row.group->baselines[row.index].row;
+    for (std::size_t i = 0; i < rows.size() && wanted; ++i) {
+      if (rows[i]->group == row.group && rows[i]->index == *wanted) return i;
     }
     return std::nullopt;
   }
 
   /// The row's ratio, or why there is none.
-  Comparison comparison_of(const Row& row) const {
-    const std::optional<std::size_t> baseline = baselines_[row.index].row;
+  Comparison comparison_of(const DeviceRow& row) const {
+    const std::optional<std::size_t> baseline = row.group->baselines[row.index].row;
     if (!baseline) {
       return {.note = fmt::format("no row of impl '{}' in the same forms is timed in this group",
                                   options_.baseline_impl)};
     }
-    Comparison made{.baseline = row_info(group_[*baseline], options_.names).id};
+    Comparison made{.baseline = row_info(row.group->planned[*baseline], options_.names).id};
     if (!row.record.perf) {
       made.note = fmt::format("this row is {}", name_of(row.record.status));
-    } else if (ended_[*baseline] != Status::Pass || !row.ratio) {
-      made.note = fmt::format("its baseline {} is {}", made.baseline, name_of(ended_[*baseline]));
+    } else if (row.group->ended[*baseline] != Status::Pass || !row.ratio) {
+      made.note = fmt::format("its baseline {} is {}", made.baseline, name_of(row.group->ended[*baseline]));
     } else {
       made.ratio = row.ratio->median;
       made.ratio_low = row.ratio->interval.low;
@@ -350,7 +352,7 @@ class GroupRun {
     return *own_tools_;
   }
 
-  gpu::ShaderLibrary& shaders_of(const Row& row) const {
+  gpu::ShaderLibrary& shaders_of(const DeviceRow& row) const {
     return row.versus ? *options_.versus->library : shaders_;
   }
 
@@ -359,7 +361,7 @@ class GroupRun {
                       planned.versus ? options_.versus->repro_options : options_.repro_options);
   }
 
-  void apply_expectation(Row& row) {
+  void apply_expectation(DeviceRow& row) {
     const auto expectation = expectations_.find(device_.info().name, row.one->id);
     if (!expectation || expectation->kind != Expectation::Kind::Fail) return;
     if (row.record.status == Status::Fail) {
@@ -374,7 +376,7 @@ class GroupRun {
   }
 
   /// A pass with validation messages is no pass: another driver may do anything with that program.
-  void blame_validation(Row& row) {
+  void blame_validation(DeviceRow& row) {
     if (row.record.status != Status::Pass) return;
     row.record.status = Status::Fail;
     row.record.reason =
@@ -394,12 +396,9 @@ class GroupRun {
   const Expectations& expectations_;
   const DeviceRunOptions& options_;
   RunListener& listener_;
-  PlannedGroup group_;
-  std::vector<Baseline> baselines_;     ///< of each row
-  std::vector<Status> ended_;           ///< of each row; MISSING until it has ended
-  std::optional<std::size_t> running_;  ///< index of the row that began last
-  std::optional<DataSet> data_;
-  std::optional<PackedInputs> packed_;  ///< of data_
+  std::vector<std::unique_ptr<DeviceRow>> waiting_;  ///< judged right, not timed yet
+  std::size_t waiting_bytes_ = 0;
+  DeviceRow* running_ = nullptr;  ///< the row that began last
   std::unique_ptr<TimingTools> own_tools_;
   std::int64_t messages_before_ = 0;
   std::string lost_because_;
@@ -409,8 +408,7 @@ class GroupRun {
 
 void run_on_device(gpu::Device& device, gpu::ShaderLibrary& shaders, std::span<const PlannedGroup> groups,
                    const Expectations& expectations, const DeviceRunOptions& options, RunListener& listener) {
-  GroupRun run(device, shaders, expectations, options, listener);
-  for (const PlannedGroup& group : groups) run.run(group);
+  DeviceRun(device, shaders, expectations, options, listener).run(groups);
 }
 
 }  // namespace assay

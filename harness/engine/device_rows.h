@@ -1,0 +1,60 @@
+#pragma once
+
+#include "harness/core/statistics.h"
+#include "harness/engine/data_set.h"
+#include "harness/engine/experiment.h"
+#include "harness/engine/packed_inputs.h"
+#include "harness/engine/planned_rows.h"
+#include "harness/report/record.h"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace assay {
+
+/// Rows whose data all come from one set. What they share stays until the last of them is recorded.
+struct RowGroup {
+  PlannedGroup planned;
+  std::vector<Baseline> baselines;  ///< of each row
+  std::vector<Status> ended;        ///< of each row; MISSING until it has ended
+  std::optional<DataSet> data;
+  std::optional<PackedInputs> packed;  ///< of data
+
+  /// The group's inputs and expected outputs, made when the first row needs them.
+  const DataSet& data_for(const Case& one) {
+    if (!data) {
+      data = make_data_set(one);
+      packed.emplace(data->inputs);
+    }
+    return *data;
+  }
+};
+
+/// One row on its way from plan to record.
+struct DeviceRow {
+  std::shared_ptr<RowGroup> group;
+  std::size_t index = 0;  ///< in it
+  bool versus = false;
+  Cache cache = Cache::Hot;
+  const Case* one = nullptr;
+  const Impl* impl = nullptr;  ///< the case's, or the one that it chooses
+  Mode mode = Mode::Accu;
+  Record record;
+  double judging_ms = 0;  ///< planning, judging and preparing to be timed
+  double timing_ms = 0;
+  std::optional<Program> program;
+  std::uint32_t guard = gpu::guard_bytes;  ///< around the data while the row is judged
+  std::unique_ptr<Experiment> experiment;  ///< mode perf: what is timed, without guards
+  std::vector<HostTensor> outputs;         ///< mode perf: of that experiment, accepted by the reference
+  std::int64_t validation_messages = 0;    ///< while it was judged
+  std::optional<Ratio> ratio;              ///< to the time of its baseline
+};
+
+/// Host memory that the rows of a group hold while they wait to be timed: inputs as they are and packed, the
+/// expected outputs, and each row's own.
+std::size_t waiting_bytes(const RowGroup& group, std::span<const std::unique_ptr<DeviceRow>> rows);
+
+}  // namespace assay
