@@ -23,8 +23,8 @@ constexpr std::uint64_t kept_share = 4;  // sets that are kept between blocks ta
 /// Samples one case's kernel time on its device.
 class GpuSource : public SampleSource {
  public:
-  GpuSource(const TimedCase& timed, TimingTools& tools, int sets, std::uint64_t keep)
-      : timed_(timed), tools_(&tools), sets_(*timed.experiment, tools.device, tools.difference, sets, keep) {}
+  GpuSource(const TimedCase& timed, TimingTools& tools, int sets, KeptMemory& kept)
+      : timed_(timed), tools_(&tools), sets_(*timed.experiment, tools.difference, sets, kept) {}
 
   void open_block() override {
     if (timed_.begins) timed_.begins();
@@ -217,10 +217,8 @@ std::vector<std::size_t> teams_of(std::span<const TimedCase> cases, std::span<co
   return teams;
 }
 
-/// The sets of each row, and the row's share of the memory that may be kept between blocks.
-std::vector<Timed> prepare(std::span<const TimedCase> cases, TimingTools& tools) {
-  const std::uint64_t keep =
-      tools.device.info().device_memory_bytes / kept_share / std::max<std::size_t>(cases.size(), 1);
+/// The sets of each row.
+std::vector<Timed> prepare(std::span<const TimedCase> cases, TimingTools& tools, KeptMemory& kept) {
   std::vector<Timed> timed;
   for (const TimedCase& one : cases) {
     Timed& made = timed.emplace_back();
@@ -231,7 +229,7 @@ std::vector<Timed> prepare(std::span<const TimedCase> cases, TimingTools& tools)
                             tools.device.info().device_memory_bytes);
     }
     if (made.sets.refusal.empty()) {
-      made.source = std::make_unique<GpuSource>(one, tools, made.sets.sets, keep);
+      made.source = std::make_unique<GpuSource>(one, tools, made.sets.sets, kept);
     }
   }
   return timed;
@@ -267,7 +265,8 @@ std::vector<std::optional<Samples>> sample(std::span<const TimedCase> cases, con
 
 std::vector<Measurement> measure(std::span<const TimedCase> cases, TimingTools& tools,
                                  const SamplingOptions& options) {
-  const std::vector<Timed> timed = prepare(cases, tools);
+  KeptMemory kept{.limit = tools.device.info().device_memory_bytes / kept_share};
+  const std::vector<Timed> timed = prepare(cases, tools, kept);
   const std::vector<std::optional<Samples>> samples = sample(cases, timed, options);
   std::vector<Measurement> measurements;
   for (std::size_t i = 0; i < cases.size(); ++i) {

@@ -43,9 +43,8 @@ SetCount cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint6
   return {.sets = static_cast<int>(sets)};
 }
 
-RotatingSets::RotatingSets(Experiment& experiment, gpu::Device& device, gpu::Difference& difference, int sets,
-                           std::uint64_t keep)
-    : experiment_(&experiment), device_(&device), difference_(&difference), count_(sets), keep_(keep) {}
+RotatingSets::RotatingSets(Experiment& experiment, gpu::Difference& difference, int sets, KeptMemory& kept)
+    : experiment_(&experiment), difference_(&difference), count_(sets), kept_(&kept) {}
 
 void RotatingSets::open() {
   recorded_.reset();
@@ -53,15 +52,15 @@ void RotatingSets::open() {
   programs_run_ = 0;
   gpu::Workspace filled = filled_ ? std::move(*filled_) : experiment_->fresh_workspace(Poison::B);
   filled_.reset();
-  kept_bytes_ = 2 * filled.memory_bytes();  // this one and the right one
-  if (!may_keep() && count_ == 1) {
+  if (!may_keep_) may_keep_ = kept_->take(2 * filled.memory_bytes());  // this one and the right one
+  if (!*may_keep_ && count_ == 1) {
     sets_.push_back(std::move(filled));
   } else {
     for (int i = 0; i < count_; ++i) {
       sets_.push_back(experiment_->empty_workspace());
       sets_.back().copy_from(filled);
     }
-    if (may_keep()) filled_ = std::move(filled);
+    if (*may_keep_) filled_ = std::move(filled);
   }
   memory_bytes_ = 0;
   for (const gpu::Workspace& set : sets_) memory_bytes_ += set.memory_bytes();
@@ -117,7 +116,7 @@ bool RotatingSets::close(const std::vector<HostTensor>& judged) {
   const double all = static_cast<double>(elements_of(judged)) * static_cast<double>(used);
   verified_pct_ = all > 0 ? 100 * static_cast<double>(compared) / all : 0;
   recorded_.reset();
-  if (right && !right_ && may_keep() && used > 0) right_ = std::move(sets_.front());
+  if (right && !right_ && *may_keep_ && used > 0) right_ = std::move(sets_.front());
   sets_.clear();
   return right;
 }

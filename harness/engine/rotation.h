@@ -22,13 +22,25 @@ struct SetCount {
 /// is used before one comes again, within half of the device's memory.
 SetCount cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_t device_memory_bytes);
 
+/// Device memory that rows may keep between their blocks, first come, first served.
+struct KeptMemory {
+  std::uint64_t limit = 0;
+  std::uint64_t used = 0;
+
+  bool take(std::uint64_t bytes) {
+    if (used + bytes > limit) return false;
+    used += bytes;
+    return true;
+  }
+};
+
 /// The sets of tensors that the timed programs of one row run over: fresh memory in every block, filled on
 /// the device from a set that was filled once.
 class RotatingSets {
  public:
-  /// `keep` at most so many bytes on the device between blocks; else every block is filled by the host.
-  RotatingSets(Experiment& experiment, gpu::Device& device, gpu::Difference& difference, int sets,
-               std::uint64_t keep);
+  /// What begins each block, and what it has to end as, stay on the device where `kept` has room for two
+  /// sets; else every block is filled and read by the host. `kept` must outlive this.
+  RotatingSets(Experiment& experiment, gpu::Difference& difference, int sets, KeptMemory& kept);
 
   /// New memory: inputs uploaded, outputs poisoned.
   void open();
@@ -47,14 +59,11 @@ class RotatingSets {
   std::size_t first_set(std::size_t programs) const;
   bool is_right(const gpu::Workspace& workspace, const std::vector<HostTensor>& judged);
   bool equals_right_one(const gpu::Workspace& workspace);
-  bool may_keep() const { return kept_bytes_ <= keep_; }
-
   Experiment* experiment_;
-  gpu::Device* device_;
   gpu::Difference* difference_;
   int count_;
-  std::uint64_t keep_;
-  std::uint64_t kept_bytes_ = 0;
+  KeptMemory* kept_;
+  std::optional<bool> may_keep_;          ///< once asked
   std::optional<gpu::Workspace> filled_;  ///< what every set begins as
   std::optional<gpu::Workspace> right_;   ///< one whose outputs were found right on the host
   std::vector<gpu::Workspace> sets_;
