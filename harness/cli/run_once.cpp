@@ -29,9 +29,12 @@ constexpr int standard_blocks = 7;
 /// would give 93 and one comparison of equals in 16 would show a difference.
 constexpr int compared_blocks = 10;
 
+/// What pilots beside one row differ by on a CPU that nobody disturbs.
+constexpr double cpu_clock_tolerance = 0.15;
+
 /// Length of a GPU's samples: long against what a submission costs the host, so that most of a run is
 /// measured.
-constexpr double gpu_sample_ns = 4e6;
+constexpr double gpu_sample_ns = 3.5e6;
 
 /// What a repro line must repeat to meet the same device and shaders.
 std::string repro_options(const RunOptions& options, const std::filesystem::path& shaders) {
@@ -186,6 +189,7 @@ class Run {
     DeviceRunOptions run_options = device_run_options(instance);
     if (device.info().type == "cpu") {
       run_options.sampling.most_heat_s = run_options.sampling.least_heat_s;
+      run_options.sampling.own_clock_tolerance = cpu_clock_tolerance;
     } else {
       run_options.sampling.sample_target_ns = gpu_sample_ns;
     }

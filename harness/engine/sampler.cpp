@@ -69,7 +69,7 @@ class Row {
     while (block.empty() || (static_cast<int>(block.size()) < options_->samples_per_block &&
                              options_->now_s() - started < share_s)) {
       const Reading reading = sample();
-      if (clock_->is_down(reading.pilot_ns, accepted_ns_) && discarded < options_->samples_per_block) {
+      if (is_down(reading.pilot_ns) && discarded < options_->samples_per_block) {
         ++discarded;
         continue;
       }
@@ -79,10 +79,18 @@ class Row {
     samples_.discarded += discarded;
     pilots_.insert(pilots_.end(), pilots.begin(), pilots.end());
     if (!pilots.empty()) {
-      accepted_ns_ = std::max(accepted_ns_, median(pilots));
+      const double own_ns = median(pilots);
+      accepted_ns_ = std::max(accepted_ns_, own_ns);
+      best_own_ns_ = best_own_ns_ > 0 ? std::min(best_own_ns_, own_ns) : own_ns;
       samples_.pilot_ns = median(pilots_);
     }
     return block;
+  }
+
+  bool is_down(double pilot_ns) const {
+    const bool below_own = options_->own_clock_tolerance > 0 && best_own_ns_ > 0 &&
+                           pilot_ns > best_own_ns_ * (1 + options_->own_clock_tolerance);
+    return below_own || clock_->is_down(pilot_ns, accepted_ns_);
   }
 
   /// One submission that gave a time.
@@ -144,7 +152,7 @@ class Row {
       const Reading reading = submit();
       const double spent_s = options_->now_s() - started;
       if (!has_pilot_) continue;
-      const bool down = clock_->is_down(reading.pilot_ns, accepted_ns_);
+      const bool down = is_down(reading.pilot_ns);
       was_down = was_down || down || !clock_is_known;
       good_in_a_row = down ? 0 : good_in_a_row + 1;
       const bool good = good_in_a_row >= steady_readings;
@@ -197,6 +205,7 @@ class Row {
   double spent_s_ = 0;
   std::vector<double> pilots_;  ///< beside the samples that were kept
   double accepted_ns_ = 0;      ///< a pilot's time that counts as this row's own clock
+  double best_own_ns_ = 0;      ///< the smallest median of a block's pilots
   bool has_pilot_ = false;
   double submission_s_ = 0;  ///< the last one's, on the CPU's clock
   int rests_ = 0;

@@ -51,6 +51,9 @@ struct SamplingOptions {
   /// so often a row; then its clock is taken as it is.
   double rest_s = 0.25;
   int most_rests = 2;
+  /// More than 0: a pilot that takes so much longer than this row's own best block of them counts as down
+  /// too. For CPUs, which others disturb for seconds, and whose pilots depend on what ran just before.
+  double own_clock_tolerance = 0;
   ClockWatch* clock = nullptr;      ///< null: these sources have one of their own
   double sample_target_ns = 1e6;    ///< wanted length of a sample
   double timer_unit_ns = 0;         ///< samples are at least 50 units long

@@ -139,6 +139,25 @@ TEST(Throttling, AProgramThatAlwaysLowersTheClockIsMeasuredAtItsOwn) {
   EXPECT_NEAR(clock.full_clock_ns() / samples.pilot_ns, 0.8, 1e-9) << "and told";
 }
 
+TEST(Throttling, OnACpuARowsOwnBestPilotsAreTheMeasureToo) {
+  const auto slowest = [](double own_tolerance) {
+    FakeDevice device;
+    ClockWatch clock(0.25);
+    for (int i = 0; i < 5; ++i) clock.hear(pilot_ns);
+    Source source(device);
+    // Disturbed now and then by less than what pilots of different rows differ by.
+    device.speed = [&source](const FakeDevice&) {
+      return source.submissions > 20 && source.submissions % 5 == 0 ? 0.85 : 1.0;
+    };
+    SamplingOptions options = options_for(device);
+    options.clock = &clock;
+    options.own_clock_tolerance = own_tolerance;
+    return slowest_us(sample(source, options));
+  };
+  EXPECT_EQ(slowest(0.08), 100);
+  EXPECT_GT(slowest(0), 117) << "the simulation does show it";
+}
+
 TEST(Throttling, ADriftOfTheProgramAloneIsNoThrottling) {
   FakeDevice device;
   Source source(device);

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# What `assay compare` says of runs of one program, and of a slowdown that was put in on purpose.
+#
+#   scripts/false_alarms.sh [PAIRS] [OUT] [assay run's options]
+#       PAIRS   default 20: so many pairs of neighbours among PAIRS + 1 runs
+#       OUT     default assay-out/false-alarms; runs that are there already are not made again
+#       options default: --tier ci --budget 0.15
+#
+# Prints, with the same-program rule switched off, how many rows of how many were called SLOWER or FASTER; then
+# how many of the rows that scatter by less than 1 % are found SLOWER with 5 % more work in them (--handicap).
+# An idle machine makes the answers worth something. The exit code is 0 unless a run or a comparison fails.
+set -euo pipefail
+pairs=${1:-20}
+out=$(realpath -m "${2:-assay-out/false-alarms}")
+options=("${@:3}")
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+((${#options[@]})) || options=(--tier ci --budget 0.15)
+assay=${ASSAY:-build/release/assay}
+handicapped=2
+
+# run NAME [OPTION...]: a run of its own, unless it is there.
+run() {
+  local name=$1
+  shift
+  [[ ! -e $out/$name/done ]] || return 0
+  "$assay" run --mode perf --out "$out/$name" "${options[@]}" "$@" >"$out/$name.log" 2>&1 ||
+    die "the run $name failed; see $out/$name.log"
+  touch "$out/$name/done"
+}
+
+# judge BASE NEW: CSV of the verdicts; a verdict is no failure here.
+judge() {
+  "$assay" compare "$out/$1" "$out/$2" --judge-same-programs --fail-on none --all --csv -
+}
+
+# rows CSV...: verdict and the two spreads of each judged row.
+rows() {
+  /usr/bin/python3 -c '
+import csv, sys
+for name in sys.argv[1:]:
+    for row in csv.DictReader(open(name, newline="")):
+        if row["needed_pct"]:
+            print(row["verdict"], row["base_spread_pct"], row["new_spread_pct"])' "$@"
+}
+
+mkdir -p "$out"
+for ((i = 0; i <= pairs; ++i)); do run "run$i"; done
+for ((i = 1; i <= handicapped; ++i)); do run "slow$i" --handicap 5; done
+
+for ((i = 1; i <= pairs; ++i)); do judge "run$((i - 1))" "run$i" >"$out/same$i.csv"; done
+for ((i = 1; i <= handicapped; ++i)); do
+  for ((k = 0; k <= pairs; k += 5)); do judge "run$k" "slow$i" >"$out/slow$i.$k.csv"; done
+done
+
+say "$pairs pairs of runs of the same program (${options[*]}):"
+rows "$out"/same*.csv | awk '
+  { ++all; ++of[$1]; if ($2 < 1 && $3 < 1) ++quiet }
+  END { printf "  %d rows judged: %d SLOWER, %d FASTER, %d SAME, %d AMBIGUOUS; %d scatter by less than 1 %%\n",
+        all, of["SLOWER"], of["FASTER"], of["SAME"], of["AMBIGUOUS"], quiet }'
+say "5 % more work:"
+rows "$out"/slow*.csv | awk '
+  { ++all; if ($1 == "SLOWER") ++found; if ($2 < 1 && $3 < 1) { ++quiet; if ($1 == "SLOWER") ++quiet_found } }
+  END { printf "  %d of %d rows SLOWER; of the %d that scatter by less than 1 %%: %d\n", found, all, quiet, quiet_found }'

@@ -1,0 +1,124 @@
+#include "tests/faults/bench.h"
+#include "tests/faults/fault_ops.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+// What rows that are timed say beside their time: cold sets, chosen impls, the device's limits, a handicap.
+
+namespace assay::faults {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// 256 KiB and more of input: enough that some hundred sets exceed any cache.
+Case large_quantize_case(const Op& op, const std::string& impl) {
+  return fault_case(op, impl, quantize_params({1, 1, 256, 512}), FillKind::Normal);
+}
+
+std::vector<Record> timed(const std::vector<Case>& cases, DeviceRunOptions options = {}) {
+  options.mode = Mode::Perf;
+  return Bench::shared().run(cases, options).records;
+}
+
+TEST(ColdRow, RotatesOverSetsAndEachIsVerified) {
+  const Op op = quantize();
+  Case one = large_quantize_case(op, "correct");
+  one.caches = Caches::Both;
+  const std::vector<Record> records = timed({one});
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].info.cache, "hot");
+  EXPECT_EQ(records[0].info.id, one.id);
+  ASSERT_TRUE(records[0].perf) << records[0].reason;
+  EXPECT_EQ(records[0].perf->sets, 1);
+  EXPECT_EQ(records[1].info.cache, "cold");
+  EXPECT_EQ(records[1].info.id, one.id + "/cold");
+  ASSERT_TRUE(records[1].perf) << records[1].reason;
+  EXPECT_GT(records[1].perf->sets, 100);
+  EXPECT_GT(records[1].perf->memory_bytes, 100 * records[0].perf->memory_bytes);
+  EXPECT_EQ(records[1].perf->verified_pct, 100);
+}
+
+TEST(ColdRow, OfTensorsThatAreTooSmallIsSkippedWithTheNumbers) {
+  const Op op = quantize();
+  Case one = fault_case(op, "correct", quantize_params({2, 5, 3, 7}), FillKind::Normal);
+  one.caches = Caches::Cold;
+  const std::vector<Record> records = timed({one});
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].status, Status::Skipped);
+  EXPECT_THAT(records[0].reason, HasSubstr("1024 sets of"));
+  EXPECT_FALSE(records[0].perf);
+}
+
+TEST(ChosenImpl, IsNamedAndHeldAgainstTheBestOfItsRivals) {
+  Op op = quantize();
+  op.impls.push_back({.name = "auto", .choose = [](const BuildContext&) { return std::string("correct"); }});
+  const std::vector<Record> records =
+      timed({large_quantize_case(op, "correct"), large_quantize_case(op, "auto")});
+  ASSERT_EQ(records.size(), 2U);
+  ASSERT_TRUE(records[0].perf && records[1].perf) << records[1].reason;
+  EXPECT_EQ(records[0].perf->impl_auto, "");
+  EXPECT_FALSE(records[0].perf->regret_pct);
+  EXPECT_EQ(records[1].perf->impl_auto, "correct");
+  ASSERT_TRUE(records[1].perf->regret_pct);
+  const double ratio = records[1].perf->time_us_p50 / records[0].perf->time_us_p50;
+  EXPECT_NEAR(*records[1].perf->regret_pct, 100 * (ratio - 1), 1e-9);
+  EXPECT_EQ(records[0].perf->program_hash, records[1].perf->program_hash) << "it is the same program";
+}
+
+TEST(ChosenImpl, ThatDoesNotExistFailsItsRow) {
+  Op op = quantize();
+  op.impls.push_back({.name = "auto", .choose = [](const BuildContext&) { return std::string("nobody"); }});
+  const std::vector<Record> records = timed({large_quantize_case(op, "auto")});
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].status, Status::Fail);
+  EXPECT_THAT(records[0].reason, HasSubstr("'auto' chooses 'nobody'"));
+}
+
+Ceilings ceilings_of(double gbps) {
+  return {
+      .bandwidth = {{.footprint_bytes = 1 << 20, .copy_gbps = gbps, .read_gbps = gbps, .write_gbps = gbps}},
+      .dispatch_us = 1};
+}
+
+TEST(Ceiling, ARowAboveItIsSuspectAndKeepsItsFigures) {
+  Bench& bench = Bench::shared();
+  const Op op = quantize();
+  TimingTools tools(bench.device(), bench.shaders());
+  tools.ceilings = ceilings_of(1e-6);
+  int measured = 0;
+  tools.measure_again = [&measured] { ++measured; };
+  const std::vector<Record> records = timed({large_quantize_case(op, "correct")}, {.tools = &tools});
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].status, Status::Suspect);
+  EXPECT_THAT(records[0].reason,
+              HasSubstr("the time is too short, the work is not done, or the ceiling is wrong"));
+  ASSERT_TRUE(records[0].perf);
+  EXPECT_GT(records[0].perf->pct_peak_bw, 200);
+  EXPECT_EQ(measured, 1) << "the ceiling may be what is wrong";
+}
+
+TEST(Ceiling, OneThatWasMeasuredTooLowSuspectsNobody) {
+  Bench& bench = Bench::shared();
+  const Op op = quantize();
+  TimingTools tools(bench.device(), bench.shaders());
+  tools.ceilings = ceilings_of(1e-6);
+  tools.measure_again = [&tools] { tools.ceilings = ceilings_of(1e6); };
+  const std::vector<Record> records = timed({large_quantize_case(op, "correct")}, {.tools = &tools});
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].status, Status::Pass) << records[0].reason;
+  EXPECT_LT(records[0].perf->pct_peak_bw, 1);
+}
+
+TEST(Handicap, SlowsTheTimedProgramDownAndIsAnotherProgram) {
+  const Op op = quantize();
+  const Record plain = timed({large_quantize_case(op, "correct")}).front();
+  const Record slowed = timed({large_quantize_case(op, "correct")}, {.handicap_pct = 300}).front();
+  ASSERT_TRUE(plain.perf && slowed.perf) << slowed.reason;
+  EXPECT_GT(slowed.perf->time_us_p50, 2 * plain.perf->time_us_p50);
+  EXPECT_NE(slowed.perf->program_hash, plain.perf->program_hash);
+  EXPECT_EQ(slowed.perf->output_hash, plain.perf->output_hash);
+}
+
+}  // namespace
+}  // namespace assay::faults
