@@ -92,12 +92,11 @@ std::vector<double> RotatingSets::dispatch_ns(double timeout_s) {
 
 bool RotatingSets::equals_right_one(const gpu::Workspace& workspace) {
   if (!right_) return false;
-  for (const std::size_t output : experiment_->output_tensors()) {
+  const std::vector<std::size_t> outputs = experiment_->output_tensors();
+  return std::ranges::all_of(outputs, [&](std::size_t output) {
     const auto tensor = Resource::tensor(static_cast<std::uint32_t>(output));
-    const std::optional<std::uint32_t> words = difference_->words(workspace, *right_, tensor);
-    if (!words || *words > 0) return false;
-  }
-  return true;
+    return difference_->words(workspace, *right_, tensor) == 0U;
+  });
 }
 
 /// The host decides; the device only spares it the sets that hold the very bits of one that it found right.
