@@ -245,7 +245,7 @@ class Run {
                      RunListener& listener) const {
     if (!tools.ceilings.measured()) return;
     desk_.log << "limits  measured again: a row is above them\n";
-    tools.ceilings = larger_of(tools.ceilings, ceilings_of(tools, shaders, true));
+    tools.ceilings = larger_of(tools.ceilings, measure_ceilings(tools.device, shaders));
     CeilingStore(default_ceiling_directory()).store(tools.ceilings);
     desk_.log << "limits  " << ceilings_line(tools.ceilings) << '\n';
     info.ceilings = tools.ceilings;

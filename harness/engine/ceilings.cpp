@@ -4,7 +4,6 @@
 #include "harness/engine/ceilings_bench.h"
 #include "harness/engine/run_info.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -147,11 +146,6 @@ void measure_arithmetic(Bench& bench, gpu::Device& device, Ceilings& ceilings) {
   if (info.has(Feature::Int8)) ceilings.coop_int8_gops = cooperative_gops(bench, device, DType::I8);
 }
 
-std::string utc_now() {
-  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
-}
-
 }  // namespace
 
 Ceilings measure_ceilings(gpu::Device& device, gpu::ShaderLibrary& shaders, const CeilingOptions& options) {
@@ -160,7 +154,7 @@ Ceilings measure_ceilings(gpu::Device& device, gpu::ShaderLibrary& shaders, cons
   ceilings.device_uuid = info.uuid;
   ceilings.driver = ceilings_driver(info);
   ceilings.kernels = ceilings_kernels(shaders);
-  ceilings.measured_utc = utc_now();
+  ceilings.measured_utc = utc_text(std::chrono::system_clock::now());
   Bench bench(device, shaders, options, largest_footprint(info, options));
   bench.heat();
   const double dispatch_ns = bench.dispatch_ns();

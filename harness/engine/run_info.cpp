@@ -72,12 +72,15 @@ std::string slug(std::string_view name) {
 
 }  // namespace
 
+std::string utc_text(std::chrono::system_clock::time_point when) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(when)));
+}
+
 RunInfo make_run_info(const RunSettings& settings, const DeviceInfo& device) {
   const auto now = std::chrono::system_clock::now();
   RunInfo info;
   info.run_id = new_run_id(now);
-  info.started_utc =
-      fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(now)));
+  info.started_utc = utc_text(now);
   info.device = device;
   info.version = settings.version;
   info.compiler = settings.compiler;

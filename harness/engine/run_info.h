@@ -2,6 +2,7 @@
 
 #include "harness/report/record.h"
 
+#include <chrono>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@ struct RunSettings {
   std::uint64_t seed = 0;
   bool validation = false;
 };
+
+/// ISO 8601, to the second: "2026-01-02T03:04:05Z".
+std::string utc_text(std::chrono::system_clock::time_point when);
 
 /// The circumstances of a run that starts now on `device`: a new run id, the host, the loader's variables.
 RunInfo make_run_info(const RunSettings& settings, const DeviceInfo& device);

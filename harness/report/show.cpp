@@ -1,5 +1,6 @@
 #include "harness/report/show.h"
 
+#include "harness/core/statistics.h"
 #include "harness/core/status.h"
 #include "harness/report/page.h"
 #include "harness/report/text.h"
@@ -125,12 +126,6 @@ std::string dispatch_lines(const std::vector<DispatchShare>& dispatches) {
   return lines;
 }
 
-double median_of(std::vector<double> samples) {
-  std::ranges::sort(samples);
-  const std::size_t half = samples.size() / 2;
-  return samples.size() % 2 == 1 ? samples[half] : (samples[half - 1] + samples[half]) / 2;
-}
-
 // Words of numbers, so many a line.
 class Numbers {
  public:
@@ -150,7 +145,7 @@ class Numbers {
 std::string block_medians(const PerfResult& perf) {
   Numbers medians;
   for (const std::vector<double>& block : perf.sample_us) {
-    medians.add(block.empty() ? "-" : significant(median_of(block), 6));
+    medians.add(block.empty() ? "-" : significant(median(block), 6));
   }
   return medians.text();
 }
