@@ -43,7 +43,7 @@ void each_forms(std::span<const TensorSpec> tensors, std::vector<Form>& chosen,
 /// One that has no optional feature, and one that has those that change a shader.
 std::vector<DeviceInfo> devices() {
   std::vector<DeviceInfo> all(2);
-  all[1].features = {Feature::RoundsToEven32};
+  all[1].features = {Feature::RoundsToEven32, Feature::SubgroupShuffle};
   return all;
 }
 
@@ -54,6 +54,7 @@ void add_variants(const Op& op, const Params& params, Variants& found) {
   std::vector<Form> chosen;
   each_forms(tensors, chosen, [&](const std::vector<Form>& forms) {
     for (const Impl& impl : op.impls) {
+      if (!impl.build) continue;  // it chooses another
       if (impl.excludes && impl.excludes(params, tensors, forms)) continue;
       for (const DeviceInfo& device : all_devices) {
         const Program program = impl.build({params, tensors, forms, device, {}});
@@ -81,6 +82,38 @@ std::vector<Params> affine_points() {
           points.push_back(std::move(params));
         }
       }
+    }
+  }
+  return points;
+}
+
+/// Every rule; blocks whose lanes are apart, that are split, and neither.
+std::vector<Params> choose_points(const std::vector<std::string>& mappings) {
+  std::vector<Params> points;
+  for (const std::string dtype : {"f32", "f16"}) {
+    for (const Shape& shape : {Shape{7, 7}, Shape{8, 8}, Shape{1, 1 << 18}}) {
+      for (const std::vector<std::int64_t>& block : {std::vector<std::int64_t>{1, -1}, {-1, 1}}) {
+        for (const std::string& mapping : mappings) {
+          Params params;
+          params.set("shape", shape);
+          params.set("block_size", block);
+          params.set("dtype", dtype);
+          params.set("mapping", mapping);
+          points.push_back(std::move(params));
+        }
+      }
+    }
+  }
+  return points;
+}
+
+std::vector<Params> dynamic_points() {
+  std::vector<Params> points;
+  for (const Params& chosen : choose_points({"asymmetric", "symmetric", "symmetric_no_clipping_err"})) {
+    for (const std::string quantized : {"i8", "u8", "i32"}) {
+      if (quantized == "u8" && chosen.choice("mapping") == "symmetric_no_clipping_err") continue;
+      points.push_back(chosen);
+      points.back().set("quantized", quantized);
     }
   }
   return points;
@@ -152,14 +185,20 @@ struct Coverage {
 
 /// By the name of an op. A new op is covered here.
 std::map<std::string, Coverage> coverage() {
-  return {{"dequantize_affine", {affine_points(), 60}},
-          {"permute", {permute_points(), 20}},
-          {"q8ta_clone", {shaped_points(), 13}},
-          {"q8ta_dequantize", {quantising_points("x"), 111}},
-          {"q8ta_pixel_shuffle", {pixel_shuffle_points(), 16}},
-          {"q8ta_quantize", {quantising_points("y"), 120}},
-          {"quantize_affine", {affine_points(), 60}},
-          {"view", {view_points(), 20}}};
+  return {
+      {"choose_qparams_affine", {choose_points({"asymmetric", "symmetric", "symmetric_no_clipping_err"}), 0}},
+      {"choose_qparams_per_row", {choose_points({""}), 0}},
+      {"choose_qparams_per_token_asymmetric", {choose_points({""}), 0}},
+      {"choose_qparams_tensor", {choose_points({""}), 0}},
+      {"quantize_dynamic", {dynamic_points(), 0}},
+      {"dequantize_affine", {affine_points(), 60}},
+      {"permute", {permute_points(), 20}},
+      {"q8ta_clone", {shaped_points(), 13}},
+      {"q8ta_dequantize", {quantising_points("x"), 111}},
+      {"q8ta_pixel_shuffle", {pixel_shuffle_points(), 16}},
+      {"q8ta_quantize", {quantising_points("y"), 120}},
+      {"quantize_affine", {affine_points(), 60}},
+      {"view", {view_points(), 20}}};
 }
 
 void expect_valid(const Variants& variants) {

@@ -17,20 +17,6 @@ std::int64_t block_entry(const Shape& shape, const std::vector<std::int64_t>& bl
                                          std::to_string(shape[dim]) + ", or -1 for the whole dim");
 }
 
-BlockGrid block_grid(const Shape& shape, const std::vector<std::int64_t>& block_size) {
-  if (block_size.size() != shape.size()) {
-    throw ParameterError("block_size", "block_size has " + std::to_string(block_size.size()) +
-                                           " entries, but shape " + to_string(shape) + " has " +
-                                           std::to_string(shape.size()) + " dims: give one entry a dim");
-  }
-  BlockGrid grid{shape, {}, {}};
-  for (std::size_t dim = 0; dim < shape.size(); ++dim) {
-    grid.block.push_back(block_entry(shape, block_size, dim));
-    grid.counts.push_back(div_up(shape[dim], grid.block.back()));
-  }
-  return grid;
-}
-
 std::int32_t quant_limit(const Params& params, const char* name, QuantRange range) {
   const std::int64_t asked = params.integer(name);
   if (asked >= range.min && asked <= range.max) return static_cast<std::int32_t>(asked);
@@ -51,19 +37,39 @@ QuantRange quant_range(DType quantized) {
   return {lowest(narrow), highest(narrow)};
 }
 
+BlockGrid block_grid(const Shape& shape, const std::vector<std::int64_t>& block_size) {
+  if (block_size.size() != shape.size()) {
+    throw ParameterError("block_size", "block_size has " + std::to_string(block_size.size()) +
+                                           " entries, but shape " + to_string(shape) + " has " +
+                                           std::to_string(shape.size()) + " dims: give one entry a dim");
+  }
+  BlockGrid grid{shape, {}, {}};
+  for (std::size_t dim = 0; dim < shape.size(); ++dim) {
+    grid.block.push_back(block_entry(shape, block_size, dim));
+    grid.counts.push_back(div_up(shape[dim], grid.block.back()));
+  }
+  return grid;
+}
+
+QuantLimits quant_limits(const Params& params) {
+  const QuantRange range = quant_range(parse_dtype(params.choice("quantized")).value());
+  const QuantLimits limits{quant_limit(params, "quant_min", range), quant_limit(params, "quant_max", range)};
+  if (limits.min >= limits.max) {
+    throw ParameterError("quant_max", "quant_max is " + std::to_string(limits.max) +
+                                          ", but must be above quant_min, which is " +
+                                          std::to_string(limits.min));
+  }
+  return limits;
+}
+
 Affine affine(const Params& params) {
   Affine result;
   result.grid = block_grid(params.ints("shape"), params.ints("block_size"));
   result.real = parse_dtype(params.choice("dtype")).value();
   result.quantized = parse_dtype(params.choice("quantized")).value();
-  const QuantRange range = quant_range(result.quantized);
-  result.quant_min = quant_limit(params, "quant_min", range);
-  result.quant_max = quant_limit(params, "quant_max", range);
-  if (result.quant_min >= result.quant_max) {
-    throw ParameterError("quant_max", "quant_max is " + std::to_string(result.quant_max) +
-                                          ", but must be above quant_min, which is " +
-                                          std::to_string(result.quant_min));
-  }
+  const QuantLimits limits = quant_limits(params);
+  result.quant_min = limits.min;
+  result.quant_max = limits.max;
   result.domain = domain_of(params.choice("zero_point_domain"));
   return result;
 }

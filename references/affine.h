@@ -5,6 +5,7 @@
 #include "harness/core/shape.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace assay::references {
 
@@ -15,6 +16,9 @@ struct BlockGrid {
   Shape block;   ///< as many entries as `shape`, each in [1, dim]
   Shape counts;  ///< ceil(shape / block): the shape of scale and zero point, row-major block ids
 };
+
+/// The grid of `block_size`, -1 being a whole dim. Throws ParameterError unless its entries fit `shape`.
+BlockGrid block_grid(const Shape& shape, const std::vector<std::int64_t>& block_size);
 
 /// What the zero point is.
 enum class ZeroPointDomain : std::uint8_t {
@@ -41,6 +45,14 @@ struct QuantRange {
   std::int64_t min = 0, max = 0;
 };
 QuantRange quant_range(DType quantized);
+
+/// The checked quant_min and quant_max.
+struct QuantLimits {
+  std::int32_t min = 0, max = 0;
+};
+/// Reads quantized, quant_min and quant_max. Throws ParameterError unless `quantized` holds both and
+/// quant_min < quant_max.
+QuantLimits quant_limits(const Params& params);
 
 /// Reads shape, block_size, dtype, quantized, quant_min, quant_max and zero_point_domain. Throws
 /// ParameterError where they do not fit each other.

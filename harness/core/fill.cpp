@@ -20,6 +20,12 @@
 //   zero     0                            0, clamped
 //   outlier  N(0, 0.05), 1 in 64 +-20     -4 to 4, 1 in 64 lo or hi
 //   special  normal, 1 in 8 special       as saturate
+//   mixed    see below                    bell over the range
+//
+// `mixed` changes from run to run of the elements: a row (along the last dim) where there are eight rows or
+// more, else an eighth of all. Run i is, by i % 8: normal; zeros; all 0.3; normal times 2^-30 (f16: 2^-12);
+// small with one outlier of +-20; normal with 1 in 4 NaN or infinite; negative; nothing but NaN and
+// infinities.
 //
 // float16 data are the float values rounded; there `wide` keeps to 2^-14..2^14 and `saturate` below infinity.
 //
@@ -31,8 +37,8 @@
 namespace assay {
 namespace {
 
-constexpr Names<10> fill_names{"normal",   "uniform", "ties",    "saturate", "wide",
-                               "constant", "zero",    "outlier", "special",  "npy"};
+constexpr Names<11> fill_names{"normal", "uniform", "ties",    "saturate", "wide", "constant",
+                               "zero",   "outlier", "special", "mixed",    "npy"};
 
 constexpr std::int64_t batch = 1024;            // elements whose bits and values lie on the stack
 constexpr std::int64_t batches_per_chunk = 64;  // less is not worth a thread
@@ -107,6 +113,13 @@ std::optional<FillKind> parse_fill(std::string_view name) {
   return value_in<FillKind>(fill_names, name);
 }
 
+std::int64_t mixed_run(const Shape& shape) {
+  constexpr std::int64_t kinds = 8;
+  const std::int64_t elements = numel(shape);
+  const std::int64_t row = shape.empty() ? 1 : shape.back();
+  return elements / row >= kinds ? row : div_up(elements, kinds);
+}
+
 HostTensor make_filled(DType dtype, const Shape& shape, const FillSpec& fill, const FillDomain& domain,
                        const DataKey& key) {
   if (fill.kind == FillKind::Npy) {
@@ -114,8 +127,8 @@ HostTensor make_filled(DType dtype, const Shape& shape, const FillSpec& fill, co
   }
   HostTensor tensor(dtype, shape);
   const RandomBits random(key);
-  const FillRequest request{dtype,  fill.kind,      fill.value,
-                            domain, tensor.numel(), random.pick(tensor.numel())};
+  const FillRequest request{
+      dtype, fill.kind, fill.value, domain, tensor.numel(), random.pick(tensor.numel()), mixed_run(shape)};
   switch (dtype) {
     case DType::F32:
       generate<float>(tensor, random, float_rule(request));

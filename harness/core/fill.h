@@ -11,7 +11,7 @@ namespace assay {
 
 /// What an input is filled with. Meanings depend on the domain of the tensor (`FillDomain`); fill.cpp has the
 /// table. `Special` mixes NaN, infinities, zeros of both signs, denormals and huge values into normal data
-/// (floats).
+/// (floats). `Mixed` gives one row after another another kind of float data.
 enum class FillKind : std::uint8_t {
   Normal,
   Uniform,
@@ -22,6 +22,7 @@ enum class FillKind : std::uint8_t {
   Zero,
   Outlier,
   Special,
+  Mixed,
   Npy
 };
 

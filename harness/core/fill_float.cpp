@@ -101,6 +101,39 @@ Rule<float> special(const FillRequest& request) {
       });
 }
 
+/// NaN, infinity or minus infinity.
+float non_finite(std::uint32_t bits) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  if (bits % 3 == 0) return std::numeric_limits<float>::quiet_NaN();
+  return bits % 3 == 1 ? infinity : -infinity;
+}
+
+/// Runs of eight kinds, one after another: fill.cpp has the list.
+Rule<float> mixed(const FillRequest& request) {
+  const float tiny = request.dtype == DType::F16 ? 0x1p-12F : 0x1p-30F;
+  return per_element<float>([tiny, run = request.run](Bits bits, std::int64_t index) {
+    switch (index / run % 8) {
+      case 1:
+        return 0.0F;
+      case 2:
+        return 0.3F;
+      case 3:
+        return normal(bits) * tiny;
+      case 4:
+        if (index % run == run / 2) return (bits.b & 1U) == 0 ? 20.0F : -20.0F;
+        return normal(bits) * 0.05F;
+      case 5:
+        return (bits.a & 3U) == 0 ? non_finite(bits.b) : normal(bits);
+      case 6:
+        return -0.5F - std::abs(normal(bits));
+      case 7:
+        return non_finite(bits.b);
+      default:
+        return normal(bits);
+    }
+  });
+}
+
 /// The value of `fill: constant`, NaN and infinities too; a finite one must stay finite in the dtype.
 float constant_data(const FillRequest& request) {
   const double value = request.value.value_or(1);
@@ -131,6 +164,8 @@ Rule<float> float_data_rule(const FillRequest& request) {
       return outlier(request);
     case FillKind::Special:
       return special(request);
+    case FillKind::Mixed:
+      return mixed(request);
     default:
       return per_element<float>([](Bits bits, std::int64_t) { return normal(bits); });
   }

@@ -131,5 +131,37 @@ TEST(FillFloatTest, SpecialDataHoldEverySpecialValueOfTheDType) {
   EXPECT_THAT(halves, testing::Contains(-65504));
 }
 
+bool none_of(const std::vector<double>& row, bool (*predicate)(double)) {
+  return std::ranges::none_of(row, predicate);
+}
+
+TEST(FillFloatTest, MixedRowsAreOfEightKindsInTurn) {
+  constexpr std::int64_t width = 64;
+  for (const DType dtype : float_dtypes) {
+    const HostTensor all = make_filled(dtype, {3, 3, width}, {.kind = FillKind::Mixed}, {}, key);
+    const std::vector<double> flat = values(all);
+    std::vector<std::vector<double>> rows;
+    for (std::size_t i = 0; i < 9; ++i) rows.emplace_back(&flat[i * width], &flat[i * width] + width);
+    const auto finite = [](double x) { return std::isfinite(x); };
+    const auto not_finite = [](double x) { return !std::isfinite(x); };
+    EXPECT_TRUE(none_of(rows[0], not_finite));
+    EXPECT_TRUE(none_of(rows[1], [](double x) { return x != 0; }));
+    EXPECT_TRUE(none_of(rows[2], [](double x) { return std::abs(x - 0.3) > 1e-4; }));
+    EXPECT_TRUE(none_of(rows[3], [](double x) { return std::abs(x) > 0x1p-9; }));
+    EXPECT_FALSE(none_of(rows[3], [](double x) { return x != 0; }));
+    EXPECT_EQ(share(rows[4], [](double x) { return std::abs(x) == 20; }), 1.0 / width);
+    EXPECT_NEAR(share(rows[5], not_finite), 0.25, 0.15);
+    EXPECT_TRUE(none_of(rows[6], [](double x) { return x > -0.5; }));
+    EXPECT_TRUE(none_of(rows[7], finite));
+    EXPECT_TRUE(none_of(rows[8], not_finite));  // from the start again
+  }
+}
+
+TEST(FillFloatTest, MixedTensorsOfFewRowsChangeByEighths) {
+  const std::vector<double> all = values(DType::F32, FillKind::Mixed, {}, 80);
+  EXPECT_TRUE(std::all_of(all.begin() + 10, all.begin() + 20, [](double x) { return x == 0; }));
+  EXPECT_TRUE(std::all_of(all.begin() + 70, all.end(), [](double x) { return !std::isfinite(x); }));
+}
+
 }  // namespace
 }  // namespace assay

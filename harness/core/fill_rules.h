@@ -20,7 +20,11 @@ struct FillRequest {
   FillDomain domain;
   std::int64_t numel = 0;
   std::int64_t chosen = 0;  ///< the element that gets what every tensor needs at least once
+  std::int64_t run = 1;     ///< elements of one kind under `mixed`
 };
+
+/// Elements of one kind under `mixed`: a row, or an eighth of a tensor of fewer than eight rows.
+std::int64_t mixed_run(const Shape& shape);
 
 /// Values of the elements first, first + 1, ... from their bits.
 template <class V>

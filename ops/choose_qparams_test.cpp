@@ -1,0 +1,176 @@
+#include "ops/common/boxes.h"
+#include "ops/on_device_test.h"
+#include "ops/registry.h"
+
+namespace assay::ops {
+namespace {
+
+const std::vector<FillKind> fills{FillKind::Normal,  FillKind::Ties,    FillKind::Wide, FillKind::Mixed,
+                                  FillKind::Outlier, FillKind::Special, FillKind::Zero};
+
+/// Draws points of what choose_qparams_affine accepts.
+class Points : public Draw {
+ public:
+  using Draw::Draw;
+
+  Params params(std::int64_t most) {
+    const Shape dims = shape(most);
+    std::vector<std::int64_t> block;
+    for (const std::int64_t dim : dims) block.push_back(one_of<std::int64_t>({1, 2, -1, pick(1, dim)}));
+    for (std::size_t i = 0; i < dims.size(); ++i) block[i] = std::min(block[i], dims[i]);
+    Params params;
+    params.set("shape", dims);
+    params.set("block_size", block);
+    params.set("dtype", one_of<std::string>({"f32", "f16"}));
+    params.set("mapping", one_of<std::string>({"asymmetric", "symmetric", "symmetric_no_clipping_err"}));
+    params.set("quant_min", one_of<std::int64_t>({-128, -127, -8}));
+    params.set("eps", one_of<double>({0x1p-23, 0.25}));
+    return params;
+  }
+
+  std::map<std::string, std::int64_t> tune() {
+    return {{"local_size", one_of<std::int64_t>({1, 4, 32, 100, 256})},
+            {"splits", one_of<std::int64_t>({1, 2, 8})},
+            {"passes", one_of<std::int64_t>({1, 2, 4})}};
+  }
+};
+
+class ChooseQParamsTest : public OnDeviceTest {
+ protected:
+  void try_points(const std::string& impl, int count, std::uint32_t seed) {
+    const Op& op = *ops.find("choose_qparams_affine");
+    Points points(seed);
+    for (int round = 0; round < count && !HasFatalFailure(); ++round) {
+      Trial trial{.op = &op, .params = with_defaults(op, points.params(13)), .impl = impl};
+      trial.seed = static_cast<std::uint64_t>(round);
+      trial.forms = points.forms(op.tensors(trial.params));
+      trial.fill = points.one_of(fills);
+      if (impl == "workgroup") trial.tune = points.tune();
+      expect_right(trial);
+    }
+  }
+
+  Trial trial_of(const std::string& name, Params params, FillKind fill) {
+    const Op& op = *ops.find(name);
+    Trial trial{.op = &op, .params = with_defaults(op, std::move(params)), .fill = fill, .seed = 9};
+    for (const TensorSpec& tensor : op.tensors(trial.params)) trial.forms.push_back(tensor.forms.front());
+    return trial;
+  }
+
+  Registry ops = registry();
+};
+
+TEST_F(ChooseQParamsTest, WorkgroupAgreesWithTheReferenceOnRandomPoints) {
+  try_points("workgroup", 240, 71);
+}
+
+TEST_F(ChooseQParamsTest, SerialAgreesWithTheReferenceOnRandomPoints) {
+  try_points("serial", 60, 72);
+}
+
+TEST_F(ChooseQParamsTest, EveryRuleIsRightOnRowsOfEveryKind) {
+  for (const std::string name :
+       {"choose_qparams_tensor", "choose_qparams_per_token_asymmetric", "choose_qparams_per_row"}) {
+    for (const FillKind fill : fills) {
+      Params params;
+      params.set("shape", Shape{17, 130});
+      expect_right(trial_of(name, params, fill));
+    }
+  }
+}
+
+TEST_F(ChooseQParamsTest, LargeBlocksAreSharedByWorkgroups) {
+  Params params;
+  params.set("shape", Shape{3, 300000});
+  params.set("block_size", std::vector<std::int64_t>{1, -1});
+  const Trial trial = trial_of("choose_qparams_affine", params, FillKind::Outlier);
+  EXPECT_EQ(program_of(trial).dispatches.size(), 2u);
+  expect_right(trial);
+}
+
+TEST_F(ChooseQParamsTest, ManySmallBlocksAreReadInPasses) {
+  Params params;
+  params.set("shape", Shape{1030, 4096});
+  params.set("block_size", std::vector<std::int64_t>{1, 32});
+  const Trial trial = trial_of("choose_qparams_affine", params, FillKind::Mixed);
+  const Program program = program_of(trial);
+  ASSERT_EQ(program.dispatches.size(), 1u);
+  EXPECT_LT(program.dispatches[0].workgroups[0] * program.dispatches[0].workgroups[1] * 32, 1030 * 128);
+  expect_right(trial);
+}
+
+TEST_F(ChooseQParamsTest, DynamicQuantisationIsRightOnRandomPoints) {
+  const Op& op = *ops.find("quantize_dynamic");
+  Points points(73);
+  for (int round = 0; round < 120 && !HasFatalFailure(); ++round) {
+    Params params = points.params(40);
+    Params dynamic;
+    for (const std::string name : {"shape", "dtype", "mapping", "quant_min", "eps"})
+      dynamic.set(name, params.at(name));
+    dynamic.set("quantized", points.one_of<std::string>({"i8", "i32"}));
+    Trial trial{.op = &op, .params = with_defaults(op, dynamic), .seed = static_cast<std::uint64_t>(round)};
+    const std::vector<TensorSpec> tensors = op.tensors(trial.params);
+    const Form form = points.one_of<Form>({{Storage::Buffer, Layout::WP}, {Storage::Texture3D, Layout::WP}});
+    trial.forms = {form, {}, {}, form};
+    trial.impl = points.one_of<std::string>({"fused", "unfused"});
+    trial.fill = points.one_of(fills);
+    if (trial.impl == "fused" && round % 3 == 0)
+      trial.tune = {{"columns", points.one_of<std::int64_t>({1, 2, 16})}};
+    expect_right(trial);
+  }
+}
+
+Boxes boxes(const Shape& shape, const std::vector<std::int64_t>& block, Form form = {}) {
+  return boxes_of(references::block_grid(shape, block), Physical(form, DType::F32, shape), true);
+}
+
+TEST(Boxes, ATokenIsOneRowOfQuads) {
+  const Boxes tokens = boxes({16, 4096}, {1, -1});
+  EXPECT_EQ(tokens.count(), 16);
+  EXPECT_EQ(tokens.axes[0].places, 1024);
+  EXPECT_EQ(tokens.rows(), 1);
+  EXPECT_TRUE(tokens.whole);
+}
+
+TEST(Boxes, RowsThatBeginInsideQuadsTouchOneMore) {
+  const Boxes tokens = boxes({16, 4098}, {1, -1});
+  EXPECT_EQ(tokens.axes[0].places, 1026);
+  EXPECT_FALSE(tokens.whole);
+}
+
+TEST(Boxes, SingleColumnsAreReadFourAtATime) {
+  const Boxes columns = boxes({100, 64}, {-1, 1});
+  EXPECT_TRUE(columns.lanes_apart);
+  EXPECT_EQ(columns.count(), 16);
+  EXPECT_EQ(columns.rows(), 100);
+  EXPECT_FALSE(boxes({100, 66}, {-1, 1}).lanes_apart);  // rows do not begin at quads
+}
+
+TEST(Boxes, TexturesCountTexelsAlongThePackedDim) {
+  const Boxes channels = boxes({2, 7, 5, 6}, {1, 1, -1, -1}, {Storage::Texture3D, Layout::CP});
+  EXPECT_EQ(channels.packed, 2u);
+  EXPECT_TRUE(channels.lanes_apart);
+  EXPECT_EQ(channels.count(), 2 * 2);
+  EXPECT_EQ(channels.places(), 6 * 5);
+}
+
+TEST(Teams, NeighboursReadNeighboursWhateverTheBlock) {
+  const Team tokens = team_of(boxes({16384, 4096}, {1, -1}), 256);
+  EXPECT_EQ(tokens.columns, 256);
+  EXPECT_EQ(tokens.splits, 1);
+  const Team groups = team_of(boxes({16384, 4096}, {1, 32}), 256);
+  EXPECT_EQ(groups.columns, 8);
+  EXPECT_EQ(groups.boxes, 32);
+  EXPECT_EQ(groups.passes, 4);
+  const Team columns = team_of(boxes({16384, 4096}, {-1, 1}), 256);
+  EXPECT_EQ(columns.columns, 1);
+  EXPECT_EQ(columns.boxes, 32);
+  EXPECT_EQ(columns.rows, 8);
+  EXPECT_EQ(columns.splits, 32);
+  const Team whole = team_of(boxes({16384, 4096}, {-1, -1}), 256);
+  EXPECT_EQ(whole.columns, 256);
+  EXPECT_EQ(whole.splits, 1024);
+}
+
+}  // namespace
+}  // namespace assay::ops

@@ -1,0 +1,119 @@
+#include "ops/common/boxes.h"
+
+#include "ops/common/block_axes.h"
+#include "ops/common/tensor_at.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace assay::ops {
+namespace {
+
+constexpr std::int64_t quad = 4;
+constexpr std::int64_t columns_side_by_side = 32;  // 512 bytes: what neighbours should read together
+constexpr std::int64_t most_passes = 4;            // MOST_PASSES of shaders/choose_qparams.comp
+constexpr std::int64_t most_splits = 1024;
+constexpr std::int64_t full_device = 1024;     // workgroups
+constexpr std::int64_t least_steps_apart = 8;  // of an invocation of a workgroup that shares a box
+
+std::int64_t power_of_two_from(std::int64_t n) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n)));
+}
+
+/// The axes as blocks cut them, fastest first.
+std::array<BlockAxis, 4> cut_axes(const references::BlockGrid& grid, const Physical& physical) {
+  std::array<BlockAxis, 4> cut;
+  if (is_texture(physical.form())) {
+    cut = axes_by_dim(grid);
+    std::reverse(cut.begin(), cut.end());
+    return cut;
+  }
+  const std::vector<BlockAxis> merged = block_axes(grid, physical.form().layout);
+  if (merged.empty()) cut[0] = {numel(grid.shape), numel(grid.shape), 0};
+  std::copy(merged.begin(), merged.end(), cut.begin());
+  return cut;
+}
+
+/// Whether places along the packed axis begin at multiples of four of its elements.
+bool rows_are_aligned(const std::array<BlockAxis, 4>& cut, const Physical& physical) {
+  if (is_texture(physical.form()) || cut[0].size % quad == 0) return true;
+  return cut[1].size * cut[2].size * cut[3].size == 1;
+}
+
+/// Places that a box touches at most along the packed axis.
+std::int64_t packed_places(const BoxAxis& axis, bool aligned) {
+  if (aligned && (axis.block % quad == 0 || axis.count == 1)) return div_up(axis.block, quad);
+  return (axis.block + 2 * (quad - 1)) / quad;
+}
+
+}  // namespace
+
+std::int64_t Boxes::count() const {
+  std::int64_t product = 1;
+  for (const BoxAxis& axis : axes) product *= axis.count;
+  return product;
+}
+
+std::int64_t Boxes::rows() const {
+  return axes[1].places * axes[2].places * axes[3].places;
+}
+
+std::int64_t Boxes::places() const {
+  return axes[0].places * rows();
+}
+
+Boxes boxes_of(const references::BlockGrid& grid, const Physical& physical, bool may_join) {
+  const std::array<BlockAxis, 4> cut = cut_axes(grid, physical);
+  const bool aligned = rows_are_aligned(cut, physical);
+  Boxes boxes;
+  boxes.packed =
+      is_texture(physical.form()) ? static_cast<std::size_t>(packed_axis(physical.form().layout)) : 0;
+  const BlockAxis& packed = cut[boxes.packed];
+  boxes.lanes_apart = may_join && aligned && packed.block <= 2 && packed.size > packed.block;
+  if (boxes.lanes_apart) boxes.lane_block = packed.block;
+  boxes.whole = aligned;
+  for (std::size_t i = 0; i < cut.size(); ++i) {
+    BoxAxis& axis = boxes.axes[i];
+    axis = {cut[i].size, cut[i].block, cut[i].stride, 0, cut[i].block};
+    if (i == boxes.packed && boxes.lanes_apart) {
+      axis.block = quad;
+      axis.stride *= quad / boxes.lane_block;
+    }
+    axis.count = div_up(axis.size, axis.block);
+    if (i == boxes.packed) axis.places = packed_places(axis, aligned);
+    boxes.whole = boxes.whole && axis.size % axis.block == 0 && (i != boxes.packed || axis.block % quad == 0);
+  }
+  return boxes;
+}
+
+Team team_of(const Boxes& boxes, std::int64_t invocations) {
+  Team team;
+  const std::int64_t across = boxes.axes[0].places;
+  const std::int64_t rows = boxes.rows();
+  const std::int64_t most_boxes = power_of_two_from(boxes.count());
+  team.columns = std::min(power_of_two_from(across), invocations);
+  if (rows > 1) {
+    const std::int64_t neighbours =
+        std::min({div_up(columns_side_by_side, team.columns), power_of_two_from(boxes.axes[0].count),
+                  invocations / team.columns});
+    team.rows = std::min(power_of_two_from(rows), invocations / (team.columns * neighbours));
+  }
+  team.boxes = std::min(invocations / (team.columns * team.rows), most_boxes);
+
+  const std::int64_t groups = div_up(boxes.count(), team.boxes);
+  if (rows == 1 && across <= team.columns) {
+    while (team.passes * 2 <= std::min(team.columns, most_passes) &&
+           groups / (team.passes * 2) >= full_device) {
+      team.passes *= 2;
+    }
+    return team;
+  }
+  const std::int64_t steps = div_up(across, team.columns) * div_up(rows, team.rows);
+  while (groups * team.splits < full_device && steps / (team.splits * 2) >= least_steps_apart &&
+         team.splits < most_splits) {
+    team.splits *= 2;
+  }
+  return team;
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,325 @@
+#include "ops/common/choose.h"
+
+#include "ops/common/affine.h"
+#include "ops/common/boxes.h"
+#include "ops/common/forms.h"
+#include "ops/common/grid.h"
+#include "ops/common/push.h"
+#include "ops/common/tensor_at.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace assay::ops {
+namespace {
+
+using references::BlockGrid;
+using references::ChooseQParams;
+using references::QParamsRule;
+
+// Of shaders/choose_qparams.comp.
+constexpr std::uint32_t packed_axis_id = SpecConstant::first_free;
+constexpr std::uint32_t column_bits_id = SpecConstant::first_free + 1;
+constexpr std::uint32_t box_bits_id = SpecConstant::first_free + 2;
+constexpr std::uint32_t split_bits_id = SpecConstant::first_free + 3;
+constexpr std::uint32_t passes_id = SpecConstant::first_free + 4;
+constexpr std::uint32_t whole_id = SpecConstant::first_free + 5;
+constexpr std::uint32_t lane_block_id = SpecConstant::first_free + 6;
+
+constexpr std::int64_t usual_workgroup = 256;
+constexpr std::int64_t large_workgroup = 1024;
+constexpr std::int64_t few_boxes = 128;                    // fewer than large devices have processors
+constexpr std::int64_t places_of_one_workgroup = 1 << 16;  // more are split
+constexpr std::int64_t operations_of_element = 2;          // min, max
+constexpr double smallest_eps = 1e-30;  // what devices may flush to zero stays far below it
+// One invocation reads a place in about half a microsecond: so many take less than 100 ms.
+constexpr std::int64_t most_serial_places = 1 << 17;
+constexpr std::int64_t serial_is_best = 2;  // places of a box
+
+std::uint32_t log2_of(std::int64_t power) {
+  return static_cast<std::uint32_t>(std::countr_zero(static_cast<std::uint64_t>(power)));
+}
+
+std::string flag(bool value) {
+  return value ? "1" : "0";
+}
+
+/// The largest power of two that is asked for, or is usual, and that the device has.
+std::int64_t workgroup_of(const BuildContext& context, const Boxes& boxes) {
+  const bool few = boxes.count() <= few_boxes && boxes.places() <= places_of_one_workgroup;
+  const std::int64_t asked = context.tuned("local_size", few ? large_workgroup : usual_workgroup);
+  const std::int64_t most =
+      std::min(context.device.max_workgroup_invocations, context.device.max_workgroup_size[0]);
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::min(asked, most))));
+}
+
+Team tuned_team(const BuildContext& context, const Boxes& boxes) {
+  Team team = team_of(boxes, workgroup_of(context, boxes));
+  const auto power = [](std::int64_t asked) {
+    return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(asked)));
+  };
+  const bool reads_whole_boxes = boxes.rows() == 1 && boxes.axes[0].places <= team.columns;
+  if (reads_whole_boxes) {
+    team.passes = std::min(power(context.tuned("passes", team.passes)), team.columns);
+  } else {
+    team.splits = power(context.tuned("splits", team.splits));
+  }
+  return team;
+}
+
+void add_limits(PushConstants& push, const references::QParamsLimits& limits) {
+  push.add(static_cast<float>(limits.quant_min)).add(static_cast<float>(limits.quant_max)).add(limits.eps);
+}
+
+PushConstants box_constants(const ChooseQParams& op, const Boxes& boxes) {
+  PushConstants push;
+  push.add(boxes.count());
+  for (const BoxAxis& axis : boxes.axes) push.add(axis.size).add(axis.block).add(axis.stride);
+  for (std::size_t i = 0; i < 3; ++i) push.add(boxes.axes[i].count);
+  for (std::size_t i = 0; i < 3; ++i) add(push, divider(boxes.axes[i].count));
+  for (std::size_t i = 0; i < 3; ++i) push.add(boxes.axes[i].places);
+  for (std::size_t i = 1; i < 3; ++i) add(push, divider(boxes.axes[i].places));
+  add_limits(push, op.limits);
+  return push;
+}
+
+Dispatch box_dispatch(const BuildContext& context, const ChooseQParams& op, const Boxes& boxes,
+                      const Team& team, bool subgroups) {
+  const Physical x = context.physical(0);
+  Dispatch dispatch;
+  dispatch.label = "choose_qparams";
+  dispatch.shader = "choose_qparams.comp";
+  dispatch.defines = {
+      {"TEXTURE", x.form().storage == Storage::Buffer      ? "0"
+                  : x.form().storage == Storage::Texture3D ? "3"
+                                                           : "2"},
+      {"REAL_F16", flag(x.dtype() == DType::F16)},
+      {"WHOLE_QUADS", flag(x.elements() % 4 == 0)},
+      {"SPLIT", flag(team.splits > 1)},
+      {"LANES_APART", flag(boxes.lanes_apart)},
+      {"SUBGROUPS", flag(subgroups)},
+      {"RULE", team.splits > 1 ? rule_define(QParamsRule::Asymmetric) : rule_define(op.rule)}};
+  dispatch.constants = {{packed_axis_id, static_cast<std::uint32_t>(boxes.packed)},
+                        {column_bits_id, log2_of(team.columns)},
+                        {box_bits_id, log2_of(team.boxes)},
+                        {split_bits_id, log2_of(team.splits)},
+                        {passes_id, static_cast<std::uint32_t>(team.passes)},
+                        {whole_id, boxes.whole ? 1u : 0u},
+                        {lane_block_id, static_cast<std::uint32_t>(boxes.lane_block)}};
+  dispatch.push = box_constants(op, boxes);
+  dispatch.local_size = {static_cast<std::uint32_t>(team.invocations()), 1, 1};
+  dispatch.workgroups = fold_grid(div_up(boxes.count(), team.boxes * team.passes) * team.splits, 1);
+  dispatch.shared_bytes = static_cast<std::uint32_t>(team.invocations() * (boxes.lanes_apart ? 32 : 8));
+  dispatch.bindings = {Resource::tensor(0)};
+  return dispatch;
+}
+
+/// The second pass over the ranges that `splits` workgroups found of each block.
+Dispatch join_dispatch(const BuildContext& context, const ChooseQParams& op, std::int64_t splits) {
+  const std::int64_t blocks = numel(op.grid.counts);
+  const std::int64_t most = std::min<std::int64_t>(
+      {usual_workgroup, context.device.max_workgroup_invocations, context.device.max_workgroup_size[0]});
+  const auto local =
+      static_cast<std::uint32_t>(std::bit_floor(static_cast<std::uint64_t>(std::min(splits, most))));
+  Dispatch dispatch;
+  dispatch.label = "join";
+  dispatch.shader = "choose_qparams_join.comp";
+  dispatch.defines = {{"SUBGROUPS", flag(context.device.has(Feature::SubgroupShuffle))},
+                      {"RULE", rule_define(op.rule)}};
+  dispatch.push.add(blocks).add(splits);
+  add_limits(dispatch.push, op.limits);
+  dispatch.local_size = {local, 1, 1};
+  dispatch.workgroups = fold_grid(blocks, 1);
+  dispatch.shared_bytes = local * 8;
+  return dispatch;
+}
+
+Program serial(const BuildContext& context, const ChooseQParams& op) {
+  const Boxes boxes = boxes_of(op.grid, context.physical(0), false);
+  const auto local = std::bit_floor(tuned_local_size(context, boxes.count()));
+  Dispatch dispatch = box_dispatch(context, op, boxes, {.boxes = local}, false);
+  dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
+  return {.dispatches = {std::move(dispatch)}};
+}
+
+Program workgroup(const BuildContext& context, const ChooseQParams& op) {
+  Program program;
+  add_choose_dispatches(program, context, op, Resource::tensor(1), Resource::tensor(2));
+  return program;
+}
+
+std::optional<std::string> serial_excludes(const ChooseQParams& op, std::span<const TensorSpec> tensors,
+                                           std::span<const Form> forms) {
+  if (auto reason = too_large_to_choose(tensors, forms)) return reason;
+  const Physical x{forms[0], tensors[0].dtype, tensors[0].shape};
+  const std::int64_t places = boxes_of(op.grid, x, false).places();
+  if (places <= most_serial_places) return std::nullopt;
+  return "one invocation would read the " + std::to_string(places) + " quads of a block, more than " +
+         std::to_string(most_serial_places) + ": a submission might take longer than 100 ms";
+}
+
+/// Why the outputs are constants whatever x is, or nothing.
+std::string one_value(const ChooseQParams& op) {
+  return numel(op.grid.counts) == 1 ? "there is one block, hence one value" : "";
+}
+
+Work work(const Params& params, std::span<const TensorSpec> tensors) {
+  Work work = streaming_work(tensors);
+  work.operations = operations_of_element * numel(params.ints("shape"));
+  return work;
+}
+
+}  // namespace
+
+std::string rule_define(QParamsRule rule) {
+  switch (rule) {
+    case QParamsRule::Asymmetric:
+      return "RULE_ASYMMETRIC";
+    case QParamsRule::Symmetric:
+      return "RULE_SYMMETRIC";
+    case QParamsRule::SymmetricNoClippingErr:
+      return "RULE_NO_CLIPPING";
+    case QParamsRule::PerToken:
+      return "RULE_PER_TOKEN";
+    case QParamsRule::PerRow:
+      return "RULE_PER_ROW";
+  }
+  return "";
+}
+
+ParamSpec real_param() {
+  return choice("dtype", {"f32", "f16"}).by_default(std::string("f32")).says("type of the real values");
+}
+
+std::vector<ParamSpec> quant_params() {
+  std::vector<ParamSpec> params = affine_params();
+  const auto is_of_range = [](const ParamSpec& param) {
+    return param.name == "quantized" || param.name == "quant_min" || param.name == "quant_max";
+  };
+  std::erase_if(params, [&](const ParamSpec& param) { return !is_of_range(param); });
+  return params;
+}
+
+ParamSpec mapping_param() {
+  return choice("mapping", {"asymmetric", "symmetric", "symmetric_no_clipping_err"})
+      .by_default(std::string("asymmetric"))
+      .says("how scale and zero point follow from the range of a block");
+}
+
+ParamSpec eps_param(double by_default) {
+  ParamSpec spec = number("eps");
+  spec.min_number = smallest_eps;
+  return std::move(spec).by_default(by_default).says("the least scale");
+}
+
+TensorSpec choose_input(const ChooseQParams& op) {
+  return {.name = "x", .dtype = op.real, .shape = op.grid.shape, .forms = float_forms()};
+}
+
+std::vector<TensorSpec> choose_outputs(const ChooseQParams& op) {
+  const bool asymmetric = op.rule != QParamsRule::Symmetric && op.rule != QParamsRule::SymmetricNoClippingErr;
+  TensorSpec scale{.name = "scale",
+                   .role = TensorSpec::Role::Output,
+                   .dtype = DType::F32,
+                   .shape = op.grid.counts,
+                   .forms = {{Storage::Buffer, Layout::WP}},
+                   .constant_because = one_value(op)};
+  TensorSpec zero_point = scale;
+  zero_point.name = "zero_point";
+  zero_point.dtype = DType::I32;
+  if (!asymmetric)
+    zero_point.constant_because = "symmetric mappings have the middle of the range as zero point";
+  return {std::move(scale), std::move(zero_point)};
+}
+
+std::vector<Tunable> choose_tunables() {
+  std::vector<Tunable> tunables{local_size_tunable()};
+  tunables.push_back(
+      {.name = "splits",
+       .fallback = 0,
+       .min = 1,
+       .max = 1024,
+       .doc = "workgroups that share a block (rounded down to a power of two); by default as many as "
+              "fill a large device"});
+  tunables.push_back(
+      {.name = "passes",
+       .fallback = 0,
+       .min = 1,
+       .max = 4,
+       .doc = "small blocks: how many an invocation reads a part of, one after another (rounded down "
+              "to a power of two)"});
+  return tunables;
+}
+
+std::optional<std::string> too_large_to_choose(std::span<const TensorSpec> tensors,
+                                               std::span<const Form> forms) {
+  return too_large({forms[0], tensors[0].dtype, tensors[0].shape});
+}
+
+void add_choose_dispatches(Program& program, const BuildContext& context, const ChooseQParams& op,
+                           Resource scale, Resource zero_point) {
+  const Boxes boxes = boxes_of(op.grid, context.physical(0), true);
+  const Team team = tuned_team(context, boxes);
+  const bool subgroups = context.device.has(Feature::SubgroupShuffle);
+  Dispatch first = box_dispatch(context, op, boxes, team, subgroups);
+  if (team.splits == 1) {
+    first.bindings.insert(first.bindings.end(), {scale, zero_point});
+    program.dispatches.push_back(std::move(first));
+    return;
+  }
+  const auto parts = static_cast<std::uint32_t>(program.scratch.size());
+  program.scratch.push_back({"ranges", DType::F32, {numel(op.grid.counts), team.splits, 2}, {}});
+  first.bindings.push_back(Resource::scratch(parts));
+  Dispatch second = join_dispatch(context, op, team.splits);
+  second.bindings = {Resource::scratch(parts), scale, zero_point};
+  program.dispatches.push_back(std::move(first));
+  program.dispatches.push_back(std::move(second));
+}
+
+Op choose_op(std::string name, std::string summary, std::vector<ParamSpec> params, ChooseOf choose) {
+  const auto tensors = [choose](const Params& params) {
+    const ChooseQParams op = choose(params);
+    std::vector<TensorSpec> all{choose_input(op)};
+    for (TensorSpec& output : choose_outputs(op)) all.push_back(std::move(output));
+    return all;
+  };
+  const auto reference = [choose](const Params& params, std::span<const HostTensor> inputs) {
+    return references::choose_qparams(choose(params), inputs);
+  };
+  Impl one{
+      .name = "serial",
+      .summary = "one invocation a block",
+      .tunables = {local_size_tunable()},
+      .build = [choose](const BuildContext& context) { return serial(context, choose(context.params)); },
+      .excludes =
+          [choose](const Params& params, std::span<const TensorSpec> tensors, std::span<const Form> forms) {
+            return serial_excludes(choose(params), tensors, forms);
+          }};
+  Impl many{
+      .name = "workgroup",
+      .summary =
+          "reduction by subgroups and shared memory: several small blocks a workgroup, several "
+          "workgroups a large block",
+      .tunables = choose_tunables(),
+      .build = [choose](const BuildContext& context) { return workgroup(context, choose(context.params)); },
+      .excludes = [](const Params&, std::span<const TensorSpec> tensors,
+                     std::span<const Form> forms) { return too_large_to_choose(tensors, forms); }};
+  Impl best{.name = "auto",
+            .summary = "serial for blocks of a few elements, else workgroup",
+            .choose = [choose](const BuildContext& context) -> std::string {
+              const ChooseQParams op = choose(context.params);
+              const Boxes boxes = boxes_of(op.grid, context.physical(0), false);
+              return boxes.places() <= serial_is_best ? "serial" : "workgroup";
+            },
+            .excludes = many.excludes};
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .params = std::move(params),
+          .tensors = tensors,
+          .reference = reference,
+          .work = work,
+          .impls = {std::move(many), std::move(one), std::move(best)}};
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "harness/core/expected.h"
+#include "harness/core/params.h"
+#include "harness/core/tensor.h"
+#include "references/affine.h"
+#include "references/qparams.h"
+
+#include <span>
+#include <vector>
+
+namespace assay::references {
+
+/// The checked parameters of an op that chooses one scale and zero point a block.
+struct ChooseQParams {
+  BlockGrid grid;
+  DType real = DType::F32;  ///< F32 or F16
+  QParamsRule rule = QParamsRule::Asymmetric;
+  QParamsLimits limits;
+};
+
+/// Any block, three mappings. Reads shape, block_size, dtype, mapping, quantized, quant_min, quant_max and
+/// eps. Throws ParameterError where they do not fit each other.
+ChooseQParams choose_affine(const Params& params);
+/// The whole tensor is one block, asymmetric. Reads shape, dtype, quantized, quant_min, quant_max and eps.
+ChooseQParams choose_tensor(const Params& params);
+/// One block a token (all dims but the last), -128 to 127. Reads shape, dtype and eps.
+ChooseQParams choose_per_token(const Params& params);
+/// One block a row of [H, W]. Reads shape, dtype, quant_min and quant_max.
+ChooseQParams choose_per_row(const Params& params);
+
+/// Scale (f32) and zero point (i32) of every block, shape `grid.counts`, exact: choose_qparams() of the
+/// smallest and the largest value, 0 among them; values that are not finite are skipped. `inputs`: x.
+std::vector<Expected> choose_qparams(const ChooseQParams& op, std::span<const HostTensor> inputs);
+
+}  // namespace assay::references

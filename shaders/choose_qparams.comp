@@ -1,0 +1,191 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// Scale and zero point of each block of a tensor, from its smallest and largest value.
+//
+// TEXTURE      0: a buffer; 2 or 3: a texture of so many dimensions
+// REAL_F16     the tensor is f16 instead of f32
+// SPLIT        several workgroups share a box, and leave its range to choose_qparams_join.comp
+// LANES_APART  a block is 1 or 2 elements long along the packed axis: a box is four elements, hence several blocks
+// RULE, SUBGROUPS, WHOLE_QUADS: see the included files
+//
+// Axes are those of memory, fastest first; the host merges what need not be told apart. A box is a block, or the blocks
+// of four neighbours (LANES_APART). It is read place by place: a place is a quad or a texel, a column its number
+// along axis 0, a row what is left. An invocation's number is, from its lowest bits, column, box of the workgroup, row:
+// neighbours read neighbouring places whatever the shape of a block.
+
+#include "common/guards.glslh"
+#include "common/indexing.glslh"
+#include "common/qparams.glslh"
+#include "common/value_range.glslh"
+
+struct BoxAxis {
+  uint size;    // elements
+  uint block;   // elements of a box
+  uint stride;  // from one box to the next, in block ids
+};
+
+layout(push_constant) uniform Push {
+  uint boxes;
+  BoxAxis axes[4];
+  uint counts[3];  // boxes along axes 0, 1, 2
+  Divider by_counts[3];
+  uint places[3];  // of a box along axes 0, 1, 2
+  Divider by_places_1, by_places_2;
+  float quant_min, quant_max, eps;
+} push;
+
+layout(constant_id = 16) const uint packed_axis = 0u;
+layout(constant_id = 17) const uint column_bits = 0u;  // log2 of the invocations along axis 0
+layout(constant_id = 18) const uint box_bits = 0u;     // log2 of the boxes that a workgroup reads at a time
+layout(constant_id = 19) const uint split_bits = 0u;   // log2 of the workgroups that share a box
+layout(constant_id = 20) const uint passes = 1u;       // times that a workgroup reads boxes, of one place an invocation
+layout(constant_id = 21) const bool whole = false;     // boxes are made of whole places, none sticks out
+layout(constant_id = 22) const uint lane_block = 1u;   // LANES_APART: lanes of a block
+
+struct Box {
+  uvec4 first;  // elements along the axes
+  uvec4 end;
+  uint block;   // id of its first block
+};
+
+#if TEXTURE
+#include "common/box_texture.glslh"
+#else
+#include "common/box_buffer.glslh"
+#endif
+
+#if SPLIT
+layout(set = 0, binding = 1) restrict writeonly buffer Parts { vec2 parts[]; };
+#else
+layout(set = 0, binding = 1) restrict writeonly buffer Scale { float scale[]; };
+layout(set = 0, binding = 2) restrict writeonly buffer ZeroPoint { int zero_point[]; };
+#endif
+
+#define MOST_PASSES 4u
+#define PLACES_AT_ONCE 4u
+
+Box box_of(uint number) {
+  Box box;
+  box.block = 0u;
+  uint rest = number;
+  for (uint i = 0u; i < 4u; ++i) {
+    uint at = rest;
+    if (i < 3u) {
+      rest = divide(rest, push.by_counts[i]);
+      at -= rest * push.counts[i];
+    }
+    box.first[i] = at * push.axes[i].block;
+    box.end[i] = min(box.first[i] + push.axes[i].block, push.axes[i].size);
+    box.block += at * push.axes[i].stride;
+  }
+  return box;
+}
+
+uvec3 row_of(uint number) {
+  const uint rest = divide(number, push.by_places_1);
+  const uint last = divide(rest, push.by_places_2);
+  return uvec3(number - rest * push.places[1], rest - last * push.places[2], last);
+}
+
+// Which invocation this is.
+struct Lane {
+  uint number;
+  uint column;
+  uint box;
+  uint row;
+};
+
+Lane this_lane() {
+  const uint number = flat_lane();
+  return Lane(number, number & ((1u << column_bits) - 1u), (number >> column_bits) & ((1u << box_bits) - 1u),
+              number >> (column_bits + box_bits));
+}
+
+// The invocation's share of a box: every so many columns and rows, of which workgroup `split` takes its part.
+QuadRange range_of(Box box, Lane lane, uint split) {
+  const uint rows = push.places[1] * push.places[2] * push.axes[3].block;
+  const uint row_step = gl_WorkGroupSize.x >> (column_bits + box_bits);
+  const uint across = (push.places[0] + (1u << column_bits) - 1u) >> column_bits;
+  const uint steps = across * ((rows + row_step - 1u) / row_step);
+  const uint share = (steps + (1u << split_bits) - 1u) >> split_bits;
+  const uint end = min((split + 1u) * share, steps);
+  uint step = split * share;
+  uint turn = step / across;
+  uint column = lane.column + ((step - turn * across) << column_bits);
+  uint row = lane.row + turn * row_step;
+  QuadRange range = QuadRange(vec4(0.0), vec4(0.0));
+  while (step < end) {
+    vec4 values[PLACES_AT_ONCE];
+    for (uint i = 0u; i < PLACES_AT_ONCE; ++i) {
+      const bool here = step + i < end && column < push.places[0] && row < rows;
+      values[i] = here ? load_place(box, column, row_of(row)) : vec4(0.0);
+      column += 1u << column_bits;
+      if (column >= across << column_bits) {
+        column = lane.column;
+        row += row_step;
+      }
+    }
+    for (uint i = 0u; i < PLACES_AT_ONCE; ++i) widen(range, values[i]);
+    step += PLACES_AT_ONCE;
+  }
+  return range;
+}
+
+#if SPLIT
+void store(uint block, uint split, float low, float high) {
+  parts[guard_words / 2u + (block << split_bits) + split] = vec2(low, high);
+}
+#else
+void store(uint block, uint split, float low, float high) {
+  const QParams chosen = qparams_of(low, high, QuantLimits(push.quant_min, push.quant_max, push.eps));
+  scale[guard_words + block] = chosen.scale;
+  zero_point[guard_words + block] = chosen.zero_point;
+}
+#endif
+
+void store(Box box, uint split, Range range) {
+#if LANES_APART
+  const uint stride = push.axes[packed_axis].stride * lane_block / 4u;
+  for (uint i = 0u; i < 4u; i += lane_block) {
+    if (box.first[packed_axis] + i >= push.axes[packed_axis].size) return;
+    const uint last = i + lane_block - 1u;
+    store(box.block + i / lane_block * stride, split, min(range.low[i], range.low[last]),
+          max(range.high[i], range.high[last]));
+  }
+#else
+  store(box.block, split, range.low, range.high);
+#endif
+}
+
+void main() {
+  const Lane lane = this_lane();
+  const uint kept = ((1u << box_bits) - 1u) << column_bits;
+  const uint split = flat_workgroup() & ((1u << split_bits) - 1u);
+  const uint first = ((flat_workgroup() >> split_bits) * passes << box_bits) + lane.box;
+  if (passes == 1u) {
+    const bool exists = first < push.boxes;
+    Box box = box_of(exists ? first : 0u);
+    QuadRange quads = QuadRange(vec4(0.0), vec4(0.0));
+    if (exists) quads = range_of(box, lane, split);
+    const Range range = reduced(folded(quads), lane.number, kept);
+    if (exists && lane.column == 0u && lane.row == 0u) store(box, split, range);
+    return;
+  }
+  // All loads first; then one invocation a box computes what is stored, those of all passes side by side.
+  vec4 values[MOST_PASSES];
+  for (uint i = 0u; i < passes; ++i) {
+    const uint number = first + (i << box_bits);
+    const bool here = number < push.boxes && lane.column < push.places[0];
+    values[i] = here ? load_place(box_of(number), lane.column, uvec3(0u)) : vec4(0.0);
+  }
+  Range mine = Range(BOUND(0.0), BOUND(0.0));
+  for (uint i = 0u; i < passes; ++i) {
+    QuadRange quads = QuadRange(vec4(0.0), vec4(0.0));
+    widen(quads, values[i]);
+    const Range range = reduced(folded(quads), lane.number, kept);
+    if (lane.column == i) mine = range;
+  }
+  const uint number = first + (lane.column << box_bits);
+  if (lane.column < passes && number < push.boxes) store(box_of(number), 0u, mine);
+}

@@ -1,0 +1,87 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// Scale and zero point of each token (a row along the last dim), and its integers: what choose_qparams.comp and
+// quantize_affine.comp compute one after the other. A row is read once: an invocation keeps the first quads that it
+// reads, and only reads again what lies beyond them.
+//
+// TEXTURE      0: buffers; 2 or 3: textures of so many dimensions; width-packed
+// REAL_F16     x is f16 instead of f32
+// QUANT_I32    q is i32 instead of i8 or u8; QUANT_U8 (textures): u8
+// WHOLE_ROWS   the width is a multiple of 4: no two rows share a quad
+// WHOLE_QUADS, RULE, SUBGROUPS: see the included files
+
+#define LANES_APART 0
+#include "common/guards.glslh"
+#include "common/indexing.glslh"
+#include "common/packing.glslh"
+#include "common/qparams.glslh"
+#include "common/value_range.glslh"
+
+#define MOST_KEPT 8u
+
+layout(constant_id = 16) const uint column_bits = 0u;  // log2 of the invocations of a row
+layout(constant_id = 17) const uint kept = 1u;         // quads that an invocation keeps
+
+layout(push_constant) uniform Push {
+  uint tokens;
+  uint width;
+  uint height;  // textures: rows of a slice
+  Divider by_height;
+  float quant_min, quant_max, eps;
+} push;
+
+#if TEXTURE
+#include "common/row_texture.glslh"
+#else
+#include "common/row_buffer.glslh"
+#endif
+
+layout(set = 0, binding = 1) restrict writeonly buffer Scale { float scale[]; };
+layout(set = 0, binding = 2) restrict writeonly buffer ZeroPoint { int zero_point[]; };
+
+// The integers, as floats.
+vec4 quantised(vec4 reals, float inverse, float zero) {
+  vec4 integers;
+  for (uint i = 0u; i < 4u; ++i) {
+    integers[i] = rounded_and_clamped(product(reals[i], inverse), 0.0, zero, push.quant_min, push.quant_max);
+  }
+  return integers;
+}
+
+void main() {
+  const uint lane = flat_lane();
+  const uint columns = 1u << column_bits;
+  const uint column = lane & (columns - 1u);
+  const uint number = flat_workgroup() * (gl_WorkGroupSize.x >> column_bits) + (lane >> column_bits);
+  const bool exists = number < push.tokens;
+  const uint token = exists ? number : 0u;
+  const uint quads = exists ? quads_of_row(token) : 0u;
+
+  vec4 values[MOST_KEPT];
+  for (uint i = 0u; i < kept; ++i) {
+    const uint quad = column + (i << column_bits);
+    values[i] = quad < quads ? load_quad(token, quad) : vec4(0.0);
+  }
+  QuadRange range = QuadRange(vec4(0.0), vec4(0.0));
+  for (uint i = 0u; i < kept; ++i) widen(range, values[i]);
+  const uint first_left = column + (kept << column_bits);
+  for (uint quad = first_left; quad < quads; quad += columns) widen(range, load_quad(token, quad));
+
+  const Range all = reduced(folded(range), lane, 0xffffffffu << column_bits);
+  const QParams chosen =
+      qparams_of(all.low, all.high, QuantLimits(push.quant_min, push.quant_max, push.eps));
+  if (exists && column == 0u) {
+    scale[guard_words + token] = chosen.scale;
+    zero_point[guard_words + token] = chosen.zero_point;
+  }
+  const float inverse = div_rn(1.0, chosen.scale);
+  const float zero = float(chosen.zero_point);
+  for (uint i = 0u; i < kept; ++i) {
+    const uint quad = column + (i << column_bits);
+    if (quad < quads) store_quad(token, quad, quantised(values[i], inverse, zero));
+  }
+  for (uint quad = first_left; quad < quads; quad += columns) {
+    store_quad(token, quad, quantised(load_quad(token, quad), inverse, zero));
+  }
+}
