@@ -61,11 +61,11 @@ class ChooseQParamsTest : public OnDeviceTest {
 };
 
 TEST_F(ChooseQParamsTest, WorkgroupAgreesWithTheReferenceOnRandomPoints) {
-  try_points("workgroup", 240, 71);
+  try_points("workgroup", 80, 71);
 }
 
 TEST_F(ChooseQParamsTest, SerialAgreesWithTheReferenceOnRandomPoints) {
-  try_points("serial", 60, 72);
+  try_points("serial", 24, 72);
 }
 
 TEST_F(ChooseQParamsTest, EveryRuleIsRightOnRowsOfEveryKind) {
@@ -102,7 +102,7 @@ TEST_F(ChooseQParamsTest, ManySmallBlocksAreReadInPasses) {
 TEST_F(ChooseQParamsTest, DynamicQuantisationIsRightOnRandomPoints) {
   const Op& op = *ops.find("quantize_dynamic");
   Points points(73);
-  for (int round = 0; round < 120 && !HasFatalFailure(); ++round) {
+  for (int round = 0; round < 48 && !HasFatalFailure(); ++round) {
     Params params = points.params(40);
     Params dynamic;
     for (const std::string name : {"shape", "dtype", "mapping", "quant_min", "eps"})

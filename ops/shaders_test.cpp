@@ -185,20 +185,20 @@ struct Coverage {
 
 /// By the name of an op. A new op is covered here.
 std::map<std::string, Coverage> coverage() {
-  return {
-      {"choose_qparams_affine", {choose_points({"asymmetric", "symmetric", "symmetric_no_clipping_err"}), 0}},
-      {"choose_qparams_per_row", {choose_points({""}), 0}},
-      {"choose_qparams_per_token_asymmetric", {choose_points({""}), 0}},
-      {"choose_qparams_tensor", {choose_points({""}), 0}},
-      {"quantize_dynamic", {dynamic_points(), 0}},
-      {"dequantize_affine", {affine_points(), 60}},
-      {"permute", {permute_points(), 20}},
-      {"q8ta_clone", {shaped_points(), 13}},
-      {"q8ta_dequantize", {quantising_points("x"), 111}},
-      {"q8ta_pixel_shuffle", {pixel_shuffle_points(), 16}},
-      {"q8ta_quantize", {quantising_points("y"), 120}},
-      {"quantize_affine", {affine_points(), 60}},
-      {"view", {view_points(), 20}}};
+  return {{"choose_qparams_affine",
+           {choose_points({"asymmetric", "symmetric", "symmetric_no_clipping_err"}), 102}},
+          {"choose_qparams_per_row", {choose_points({""}), 42}},
+          {"choose_qparams_per_token_asymmetric", {choose_points({""}), 42}},
+          {"choose_qparams_tensor", {choose_points({""}), 30}},
+          {"quantize_dynamic", {dynamic_points(), 234}},
+          {"dequantize_affine", {affine_points(), 60}},
+          {"permute", {permute_points(), 20}},
+          {"q8ta_clone", {shaped_points(), 13}},
+          {"q8ta_dequantize", {quantising_points("x"), 111}},
+          {"q8ta_pixel_shuffle", {pixel_shuffle_points(), 16}},
+          {"q8ta_quantize", {quantising_points("y"), 120}},
+          {"quantize_affine", {affine_points(), 60}},
+          {"view", {view_points(), 20}}};
 }
 
 void expect_valid(const Variants& variants) {

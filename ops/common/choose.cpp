@@ -164,6 +164,54 @@ std::string one_value(const ChooseQParams& op) {
   return numel(op.grid.counts) == 1 ? "there is one block, hence one value" : "";
 }
 
+std::optional<std::string> excludes(const Params&, std::span<const TensorSpec> tensors,
+                                    std::span<const Form> forms) {
+  return too_large_to_choose(tensors, forms);
+}
+
+Impl workgroup_impl(const ChooseOf& choose) {
+  return {
+      .name = "workgroup",
+      .summary =
+          "reduction by subgroups and shared memory: several small blocks a workgroup, several "
+          "workgroups a large block",
+      .tunables = choose_tunables(),
+      .build = [choose](const BuildContext& context) { return workgroup(context, choose(context.params)); },
+      .excludes = excludes};
+}
+
+Impl serial_impl(const ChooseOf& choose) {
+  return {
+      .name = "serial",
+      .summary = "one invocation a block",
+      .tunables = {local_size_tunable()},
+      .build = [choose](const BuildContext& context) { return serial(context, choose(context.params)); },
+      .excludes =
+          [choose](const Params& params, std::span<const TensorSpec> tensors, std::span<const Form> forms) {
+            return serial_excludes(choose(params), tensors, forms);
+          }};
+}
+
+Impl auto_impl(const ChooseOf& choose) {
+  return {.name = "auto",
+          .summary = "serial for blocks of a few elements, else workgroup",
+          .choose = [choose](const BuildContext& context) -> std::string {
+            const ChooseQParams op = choose(context.params);
+            const Boxes boxes = boxes_of(op.grid, context.physical(0), false);
+            return boxes.places() <= serial_is_best ? "serial" : "workgroup";
+          },
+          .excludes = excludes};
+}
+
+std::function<std::vector<TensorSpec>(const Params&)> tensors_of(const ChooseOf& choose) {
+  return [choose](const Params& params) {
+    const ChooseQParams op = choose(params);
+    std::vector<TensorSpec> all{choose_input(op)};
+    for (TensorSpec& output : choose_outputs(op)) all.push_back(std::move(output));
+    return all;
+  };
+}
+
 Work work(const Params& params, std::span<const TensorSpec> tensors) {
   Work work = streaming_work(tensors);
   work.operations = operations_of_element * numel(params.ints("shape"));
@@ -278,48 +326,16 @@ void add_choose_dispatches(Program& program, const BuildContext& context, const 
 }
 
 Op choose_op(std::string name, std::string summary, std::vector<ParamSpec> params, ChooseOf choose) {
-  const auto tensors = [choose](const Params& params) {
-    const ChooseQParams op = choose(params);
-    std::vector<TensorSpec> all{choose_input(op)};
-    for (TensorSpec& output : choose_outputs(op)) all.push_back(std::move(output));
-    return all;
-  };
-  const auto reference = [choose](const Params& params, std::span<const HostTensor> inputs) {
-    return references::choose_qparams(choose(params), inputs);
-  };
-  Impl one{
-      .name = "serial",
-      .summary = "one invocation a block",
-      .tunables = {local_size_tunable()},
-      .build = [choose](const BuildContext& context) { return serial(context, choose(context.params)); },
-      .excludes =
-          [choose](const Params& params, std::span<const TensorSpec> tensors, std::span<const Form> forms) {
-            return serial_excludes(choose(params), tensors, forms);
-          }};
-  Impl many{
-      .name = "workgroup",
-      .summary =
-          "reduction by subgroups and shared memory: several small blocks a workgroup, several "
-          "workgroups a large block",
-      .tunables = choose_tunables(),
-      .build = [choose](const BuildContext& context) { return workgroup(context, choose(context.params)); },
-      .excludes = [](const Params&, std::span<const TensorSpec> tensors,
-                     std::span<const Form> forms) { return too_large_to_choose(tensors, forms); }};
-  Impl best{.name = "auto",
-            .summary = "serial for blocks of a few elements, else workgroup",
-            .choose = [choose](const BuildContext& context) -> std::string {
-              const ChooseQParams op = choose(context.params);
-              const Boxes boxes = boxes_of(op.grid, context.physical(0), false);
-              return boxes.places() <= serial_is_best ? "serial" : "workgroup";
-            },
-            .excludes = many.excludes};
   return {.name = std::move(name),
           .summary = std::move(summary),
           .params = std::move(params),
-          .tensors = tensors,
-          .reference = reference,
+          .tensors = tensors_of(choose),
+          .reference =
+              [choose](const Params& point, std::span<const HostTensor> inputs) {
+                return references::choose_qparams(choose(point), inputs);
+              },
           .work = work,
-          .impls = {std::move(many), std::move(one), std::move(best)}};
+          .impls = {workgroup_impl(choose), serial_impl(choose), auto_impl(choose)}};
 }
 
 }  // namespace assay::ops
