@@ -2,13 +2,17 @@
 #extension GL_GOOGLE_include_directive : require
 
 // Moves a tensor to any form and any order: the way for what relayout.comp, permute.comp and copy.comp cannot do.
-// One invocation computes four values that share a word or a texel of y, and looks up each of them in x.
+// One invocation computes four values that share a word or a texel of y, or are neighbours in its buffer, and looks
+// up each of them in x.
 //
 // X_TYPE, Y_TYPE        TYPE_INT8, TYPE_F32, TYPE_F16
 // X_STORAGE, Y_STORAGE  STORAGE_BUFFER; floats also STORAGE_3D, STORAGE_2D
-// MAP                   MAP_VIEW: the same row-major index; MAP_PERMUTE: the dims of x in another order
+// Y_WHOLE               float buffers: four neighbours always lie in one row, and are written as one vector
+// MAP                   MAP_VIEW: the same row-major index; MAP_PERMUTE: the dims of x in another order;
+//                       MAP_SHUFFLE: a pixel shuffle
 
-#include "common/forms.glslh"
+#define X_WHOLE 0
+#include "common/bindings.glslh"
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
 #include "common/int8x4.glslh"
@@ -16,6 +20,7 @@
 
 #define MAP_VIEW 0
 #define MAP_PERMUTE 1
+#define MAP_SHUFFLE 2
 
 // Values of y_order, the order of y's memory: the layouts of harness/core/form.h.
 #define ORDER_WP 0u
@@ -34,6 +39,7 @@ layout(constant_id = 18) const uint n_from = 0u;
 layout(constant_id = 19) const uint c_from = 1u;
 layout(constant_id = 20) const uint h_from = 2u;
 layout(constant_id = 21) const uint w_from = 3u;
+layout(constant_id = 22) const uint upscale = 2u;  // MAP_SHUFFLE
 
 struct Side {
   uint width, height, channels;
@@ -48,30 +54,6 @@ layout(push_constant) uniform Push {
   float scale;  // of the integers; quantising: its reciprocal
   int zero_point;
 } push;
-
-#if X_STORAGE == STORAGE_3D && X_TYPE == TYPE_F32
-layout(set = 0, binding = 0, rgba32f) uniform restrict readonly image3D x;
-#elif X_STORAGE == STORAGE_3D
-layout(set = 0, binding = 0, rgba16f) uniform restrict readonly image3D x;
-#elif X_STORAGE == STORAGE_2D && X_TYPE == TYPE_F32
-layout(set = 0, binding = 0, rgba32f) uniform restrict readonly image2D x;
-#elif X_STORAGE == STORAGE_2D
-layout(set = 0, binding = 0, rgba16f) uniform restrict readonly image2D x;
-#else
-layout(set = 0, binding = 0) restrict readonly buffer X { uint x[]; };
-#endif
-
-#if Y_STORAGE == STORAGE_3D && Y_TYPE == TYPE_F32
-layout(set = 0, binding = 1, rgba32f) uniform restrict writeonly image3D y;
-#elif Y_STORAGE == STORAGE_3D
-layout(set = 0, binding = 1, rgba16f) uniform restrict writeonly image3D y;
-#elif Y_STORAGE == STORAGE_2D && Y_TYPE == TYPE_F32
-layout(set = 0, binding = 1, rgba32f) uniform restrict writeonly image2D y;
-#elif Y_STORAGE == STORAGE_2D
-layout(set = 0, binding = 1, rgba16f) uniform restrict writeonly image2D y;
-#else
-layout(set = 0, binding = 1) restrict writeonly buffer Y { uint y[]; };
-#endif
 
 // A position is uvec4(n, c, h, w).
 
@@ -161,6 +143,9 @@ uvec4 position_in_x(uvec4 at) {
   source.y = take(rest, push.x.by_channels, push.x.channels);
   source.x = rest;
   return source;
+#elif MAP == MAP_SHUFFLE
+  const uvec2 place = at.zw % upscale;
+  return uvec4(at.x, at.y * (upscale * upscale) + place.x * upscale + place.y, at.zw / upscale);
 #else
   return uvec4(at[n_from], at[c_from], at[h_from], at[w_from]);
 #endif
@@ -183,11 +168,7 @@ float load_real(uvec4 at) {
 #endif
 #else
   const ivec3 texel = texel_of(push.x_strides, at.x, at.wzy, x_packed_axis);
-#if X_STORAGE == STORAGE_3D
-  return imageLoad(x, texel)[at.wzy[x_packed_axis] % 4u];
-#else
-  return imageLoad(x, texel.xy)[at.wzy[x_packed_axis] % 4u];
-#endif
+  return imageLoad(x, X_TEXEL(texel))[at.wzy[x_packed_axis] % 4u];
 #endif
 }
 #endif
@@ -215,16 +196,22 @@ float value_at(uvec4 at) {
 #define VALUES vec4
 #endif
 
+#define FLOAT_BUFFER (Y_TYPE != TYPE_INT8 && Y_STORAGE == STORAGE_BUFFER)
+
 // Element i of the quad; padding is whatever the first element is.
 VALUES values_of(uint quad) {
   VALUES values;
-#if Y_TYPE != TYPE_INT8 && Y_STORAGE == STORAGE_BUFFER
+#if FLOAT_BUFFER && !Y_WHOLE
   for (uint i = 0u; i < 4u; ++i) {
     values[i] = value_at(position_of_element(min(quad * 4u + i, push.elements - 1u)));
   }
 #else
   const uvec4 size = uvec4(~0u, push.y.channels, push.y.height, push.y.width);
+#if FLOAT_BUFFER
+  const uvec4 first = position_of_element(quad * 4u);
+#else
   const uvec4 first = min(position_of_quad(quad), size - 1u);
+#endif
   const uint dim = y_order == ORDER_WP || y_order == ORDER_4W || y_order == ORDER_4H4W ? 3u
                    : y_order == ORDER_HP                                              ? 2u
                                                                                       : 1u;
@@ -248,9 +235,13 @@ void store(uint quad, VALUES values) {
   const uvec4 words = floatBitsToUint(values);
   const uint per_word = 1u;
 #endif
+#if Y_WHOLE
+  y[guard_words * per_word / 4u + quad] = words;
+#else
   for (uint i = 0u; i < 4u / per_word; ++i) {
     if (quad * 4u + i * per_word < push.elements) y[guard_words + quad * (4u / per_word) + i] = words[i];
   }
+#endif
 #else
 #if Y_TYPE == TYPE_F16
   values = overflowed_halves(values);
@@ -263,11 +254,7 @@ void store(uint quad, VALUES values) {
   uvec3 texel = at.wzy;
   texel[axis] /= 4u;
   texel.z += at.x * extent.z;
-#if Y_STORAGE == STORAGE_3D
-  imageStore(y, ivec3(texel), values);
-#else
-  imageStore(y, ivec2(texel.xy), values);
-#endif
+  imageStore(y, Y_TEXEL(ivec3(texel)), values);
 #endif
 }
 

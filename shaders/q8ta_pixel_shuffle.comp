@@ -14,8 +14,7 @@
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
 #include "common/int8x4.glslh"
-#include "common/quantise.glslh"
-#include "common/rounding.glslh"
+#include "common/requantise.glslh"
 
 layout(constant_id = 16) const uint upscale = 2u;
 layout(constant_id = 17) const uint x_layout = LAYOUT_4W4C;
@@ -32,10 +31,7 @@ layout(push_constant) uniform Push {
   Extent x_extent;
   Extent y_extent;
   uint y_channels;
-  int x_zero_point;
-  float x_scale;
-  float y_inverse_scale;
-  int y_zero_point;
+  Requantisation requantisation;
   float low, high;  // of an output value less the zero point
 } push;
 
@@ -93,16 +89,9 @@ void store_quad(uint row, uint block, uint quad, uvec4 words) {
 #endif
 }
 
-// ((q - zero_point) * scale) * (1 / y_scale): the order of the unfused chain, which gives the same integers. The
-// host knows that neither product is a NaN.
+// In the order of the unfused chain, which gives the same integers.
 uint requantise(uint word) {
-  const vec4 integers = signed_bytes_less(word, ivec4(push.x_zero_point));
-  vec4 clamped;  // at integers, so before rounding as well as after
-  for (uint i = 0u; i < 4u; ++i) {
-    const float scaled = product(product(integers[i], push.x_scale), push.y_inverse_scale);
-    clamped[i] = min(max(scaled, push.low), push.high);
-  }
-  return pack_rounded(clamped, push.y_zero_point);
+  return requantised_word(word, push.requantisation, push.low, push.high);
 }
 
 uvec4 requantise_words(uvec4 words) {

@@ -1,11 +1,11 @@
 #include "ops/common/relayout.h"
 
 #include "ops/common/grid.h"
-#include "ops/common/push.h"
+#include "ops/common/requantise.h"
+#include "ops/common/tile_boxes.h"
 
-#include <algorithm>
-#include <bit>
 #include <stdexcept>
+#include <utility>
 
 namespace assay::ops {
 namespace {
@@ -14,7 +14,7 @@ constexpr std::int64_t tile = 4;  // values along each side of a tile
 // Tiles from which four in one pay: more than large devices hold invocations for.
 constexpr std::int64_t many_tiles = 1 << 19;
 
-using Sizes = std::array<std::int64_t, 3>;  // along W, H, C
+using Sizes = Tiles;  // values along W, H, C
 
 std::size_t index(Axis axis) {
   return static_cast<std::size_t>(axis);
@@ -47,6 +47,7 @@ bool is_padded(Layout layout, Axis axis) {
 /// Whether one vector access reaches what the kernel calls whole: a float quad, or the four words of a tile.
 bool is_whole(const Physical& physical, Axis stack) {
   const Sizes sizes = sizes_of(physical.dims());
+  if (is_texture(physical.form())) return false;
   if (!is_int8(physical)) return sizes[index(packed_axis(physical.form().layout))] % tile == 0;
   const auto strides = kernel_strides(physical);
   const bool complete = is_padded(physical.form().layout, stack) || sizes[index(stack)] % tile == 0;
@@ -70,15 +71,11 @@ void add_defines(Dispatch& dispatch, const std::string& side, const Physical& ph
 }
 
 /// Tiles along each axis that one access of a subgroup should span, for whole sectors of 32 bytes.
-Box wish_of(const Physical& physical, Axis stack) {
+Box wish_of_bytes(const Physical& physical, Axis stack) {
   constexpr std::uint32_t sector_words = 8;
   Box wish{1, 1, 1};
   const auto ask = [&](Axis axis, std::uint32_t tiles) { wish[index(axis)] = tiles; };
   const Layout layout = physical.form().layout;
-  if (!is_int8(physical)) {
-    ask(packed_axis(layout), sector_words / 2);
-    return wish;
-  }
   const bool whole = is_whole(physical, stack);
   switch (layout) {
     case Layout::P4W:
@@ -109,51 +106,63 @@ bool is_deep(const Physical& x, const Physical& y, std::int64_t tiles) {
          y.dims().c % (4 * tile) == 0 && tiles >= many_tiles;
 }
 
-Sizes tiles_of(const Dims& dims, Axis a, Axis b) {
-  Sizes tiles = sizes_of(dims);
-  for (const Axis axis : {a, b}) tiles[index(axis)] = div_up(tiles[index(axis)], tile);
-  return tiles;
+/// How a tensor is cut into tiles, each moved by one invocation.
+struct Tiling {
+  Axis x_axis, y_axis;    ///< packed axes
+  Axis x_stack, y_stack;  ///< along which the four quads of a tile are stacked
+  bool single;            ///< a tile is one quad: floats that stay packed along one axis
+  bool deep;              ///< a tile is sixteen quads
+  Tiles tiles;
+  std::int64_t shallow_tiles;  ///< of all batches, were none deep
+};
+
+Tiling tiling_of(const Physical& x, const Physical& y) {
+  Tiling tiling{};
+  tiling.x_axis = packed_axis(x.form().layout);
+  tiling.y_axis = packed_axis(y.form().layout);
+  tiling.x_stack = stack_axis(tiling.x_axis, tiling.y_axis);
+  tiling.y_stack = stack_axis(tiling.y_axis, tiling.x_axis);
+  tiling.single = tiling.x_axis == tiling.y_axis && !is_int8(x) && !is_int8(y);
+  Tiles& tiles = tiling.tiles = sizes_of(x.dims());
+  const auto cut = [&](Axis axis) { tiles[index(axis)] = div_up(tiles[index(axis)], tile); };
+  cut(tiling.x_axis);
+  if (!tiling.single) cut(tiling.x_stack);
+  tiling.shallow_tiles = x.dims().n * tiles[0] * tiles[1] * tiles[2];
+  tiling.deep = is_deep(x, y, tiling.shallow_tiles);
+  if (tiling.deep) tiles[index(Axis::C)] /= tile;
+  return tiling;
 }
 
-Sizes within(Sizes tiles, const std::array<std::uint32_t, 3>& most) {
-  for (std::size_t i = 0; i < 3; ++i) {
-    tiles[i] = std::min(tiles[i], static_cast<std::int64_t>(std::bit_floor(most[i])));
-  }
-  return tiles;
+Box wish_of(const Physical& physical, Axis stack, const Tiling& tiling) {
+  if (is_int8(physical)) return wish_of_bytes(physical, stack);
+  return wish_of_floats(physical, tiling.single ? std::nullopt : std::optional(stack));
 }
 
-std::uint32_t product(const Box& box) {
-  return box[0] * box[1] * box[2];
-}
-
-/// The axis that a wish is longest along: the one that neighbours in memory differ in.
-std::size_t longest(const Box& wish) {
-  return static_cast<std::size_t>(std::max_element(wish.begin(), wish.end()) - wish.begin());
+/// All but what happens to the values: no conversion yet in the defines nor in the push constants.
+Dispatch tiled_dispatch(const BuildContext& context, std::string label, const TensorAt& x,
+                        const TensorAt& y) {
+  if (const auto reason = relayout_excludes(x.physical, y.physical)) throw std::logic_error(*reason);
+  const Tiling tiling = tiling_of(x.physical, y.physical);
+  const Box x_wish = wish_of(x.physical, tiling.x_stack, tiling);
+  const Box y_wish = tiling.deep ? Box{1, 1, 4} : wish_of(y.physical, tiling.y_stack, tiling);
+  const Dims& dims = x.physical.dims();
+  Dispatch dispatch;
+  dispatch.label = std::move(label);
+  dispatch.shader = "relayout.comp";
+  add_defines(dispatch, "X", x.physical, tiling.x_stack);
+  add_defines(dispatch, "Y", y.physical, tiling.y_stack);
+  if (tiling.deep) dispatch.defines.back().value = "1";  // Y_WHOLE: it writes vectors
+  dispatch.defines.push_back({"DEEP", tiling.deep ? "1" : "0"});
+  dispatch.push.add(dims.w).add(dims.h).add(dims.c);
+  set_box_grid(dispatch, context, x_wish, y_wish, tiling.tiles, dims.n,
+               tuned_local_size(context, tiling.shallow_tiles));
+  add_strides(dispatch.push, x.physical);
+  add_strides(dispatch.push, y.physical);
+  dispatch.bindings = {x.resource, y.resource};
+  return dispatch;
 }
 
 }  // namespace
-
-Box choose_box(const Box& x_wish, const Box& y_wish, const std::array<std::int64_t, 3>& tiles,
-               std::uint32_t subgroup, std::uint32_t invocations) {
-  Box most{}, box{}, x = x_wish;
-  for (std::size_t i = 0; i < 3; ++i) {
-    most[i] = static_cast<std::uint32_t>(std::bit_ceil(std::min<std::uint64_t>(tiles[i], 1U << 20)));
-  }
-  const auto join = [&] {
-    for (std::size_t i = 0; i < 3; ++i) box[i] = std::min(std::max(x[i], y_wish[i]), most[i]);
-  };
-  // Where both wishes do not fit one subgroup, reads give way: what they leave unread is cached.
-  for (join(); product(box) > subgroup && product(x) > 1; join()) x[longest(x)] /= 2;
-  const auto grow = [&](std::initializer_list<std::size_t> order, std::uint32_t wanted) {
-    for (const std::size_t axis : order) {
-      while (product(box) * 2 <= wanted && box[axis] < most[axis]) box[axis] *= 2;
-    }
-  };
-  grow({longest(y_wish), longest(x_wish), 0, 2, 1}, std::min(subgroup, invocations));
-  grow({2, 1, 0}, invocations);
-  while (product(box) > invocations) box[longest(box)] /= 2;
-  return box;
-}
 
 std::optional<std::string> relayout_excludes(const Physical& x, const Physical& y) {
   const bool odd_halves = y.dtype() == DType::F16 && y.form().storage == Storage::Buffer &&
@@ -169,42 +178,17 @@ std::optional<std::string> relayout_excludes(const Physical& x, const Physical& 
 
 Dispatch relayout_dispatch(const BuildContext& context, std::string label, const TensorAt& x,
                            const TensorAt& y, const Conversion& conversion) {
-  if (const auto reason = relayout_excludes(x.physical, y.physical)) throw std::logic_error(*reason);
-  const Axis x_axis = packed_axis(x.physical.form().layout);
-  const Axis y_axis = packed_axis(y.physical.form().layout);
-  const Axis x_stack = stack_axis(x_axis, y_axis);
-  const Axis y_stack = stack_axis(y_axis, x_axis);
-  const Dims& dims = x.physical.dims();
-  Sizes tiles = tiles_of(dims, x_axis, x_stack);
-  const std::int64_t all_tiles = dims.n * tiles[0] * tiles[1] * tiles[2];
-  const bool deep = is_deep(x.physical, y.physical, all_tiles);
-  if (deep) tiles[index(Axis::C)] /= tile;
-  const Box y_wish = deep ? Box{1, 1, 4} : wish_of(y.physical, y_stack);
+  Dispatch dispatch = tiled_dispatch(context, std::move(label), x, y);
+  dispatch.push.add(conversion.scale).add(std::int64_t{conversion.zero_point});
+  return dispatch;
+}
 
-  Dispatch dispatch;
-  dispatch.label = std::move(label);
-  dispatch.shader = "relayout.comp";
-  add_defines(dispatch, "X", x.physical, x_stack);
-  add_defines(dispatch, "Y", y.physical, y_stack);
-  if (deep) dispatch.defines.back().value = "1";  // Y_WHOLE: it writes vectors
-  dispatch.defines.push_back({"DEEP", deep ? "1" : "0"});
-  const Box box =
-      choose_box(wish_of(x.physical, x_stack), y_wish, within(tiles, context.device.max_workgroup_size),
-                 context.device.subgroup_size, tuned_local_size(context, all_tiles));
-  std::array<std::int64_t, 3> boxes{};
-  for (std::size_t i = 0; i < 3; ++i) boxes[i] = div_up(tiles[i], std::int64_t{box[i]});
-  const std::int64_t all_boxes = dims.n * boxes[0] * boxes[1] * boxes[2];
-  dispatch.local_size = box;
-  dispatch.workgroups = fold_grid(all_boxes, 1);
-
-  PushConstants& push = dispatch.push;
-  push.add(dims.w).add(dims.h).add(dims.c).add(all_boxes);
-  push.add(boxes[0]).add(boxes[2]).add(boxes[1]);
-  for (const std::size_t axis : {0, 2, 1}) add(push, divider(boxes[axis]));
-  add_strides(push, x.physical);
-  add_strides(push, y.physical);
-  push.add(conversion.scale).add(std::int64_t{conversion.zero_point});
-  dispatch.bindings = {x.resource, y.resource};
+Dispatch rectifying_dispatch(const BuildContext& context, std::string label, const TensorAt& x,
+                             const TensorAt& y, const Requantisation& requantisation) {
+  Dispatch dispatch = tiled_dispatch(context, std::move(label), x, y);
+  dispatch.defines.push_back({"RELU", "1"});
+  dispatch.defines.push_back(rounding_define(context.device));
+  add(dispatch.push, requantisation);
   return dispatch;
 }
 

@@ -6,17 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
-#include <numeric>
-#include <random>
 
 namespace assay::ops {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
-
-using Tiles = std::array<std::int64_t, 3>;
 
 Form buffer(Layout layout) {
   return {Storage::Buffer, layout};
@@ -62,63 +56,6 @@ std::string define(const Dispatch& dispatch, const std::string& name) {
 std::string whole(const Shape& shape, Layout x, Layout y) {
   const Dispatch dispatch = Move::bytes(shape, x, y).relayout();
   return define(dispatch, "X_WHOLE") + define(dispatch, "Y_WHOLE");
-}
-
-TEST(ChooseBox, GivesBothWishesToTheFirstSubgroupWhereTheyFit) {
-  // 4 x 1 x 8: eight words of channels to write, four of width to read.
-  EXPECT_THAT(choose_box({4, 1, 1}, {1, 1, 8}, Tiles{64, 64, 64}, 32, 32), ElementsAre(4, 1, 8));
-  EXPECT_THAT(choose_box({4, 1, 1}, {1, 1, 8}, Tiles{64, 64, 64}, 64, 64), ElementsAre(4, 1, 16));
-}
-
-TEST(ChooseBox, LetsReadsGiveWayWhereBothWishesDoNotFit) {
-  EXPECT_THAT(choose_box({8, 1, 1}, {1, 1, 8}, Tiles{64, 64, 64}, 16, 16), ElementsAre(2, 1, 8));
-  EXPECT_THAT(choose_box({8, 1, 1}, {1, 1, 8}, Tiles{64, 64, 64}, 8, 8), ElementsAre(1, 1, 8));
-}
-
-TEST(ChooseBox, GrowsBeyondTheSubgroupAlongChannelsFirst) {
-  EXPECT_THAT(choose_box({4, 1, 1}, {1, 1, 8}, Tiles{64, 64, 64}, 32, 256), ElementsAre(4, 1, 64));
-  EXPECT_THAT(choose_box({4, 1, 1}, {1, 1, 8}, Tiles{64, 64, 8}, 32, 256), ElementsAre(4, 8, 8));
-  EXPECT_THAT(choose_box({4, 1, 1}, {1, 1, 8}, Tiles{64, 1, 8}, 32, 256), ElementsAre(32, 1, 8));
-}
-
-TEST(ChooseBox, IsHalvedWhereFewerInvocationsAreAskedForThanTheWishesNeed) {
-  EXPECT_THAT(choose_box({8, 1, 1}, {1, 1, 8}, Tiles{64, 64, 64}, 128, 1), ElementsAre(1, 1, 1));
-  const Box box = choose_box({8, 1, 1}, {1, 1, 8}, Tiles{64, 64, 64}, 128, 7);
-  EXPECT_EQ(box[0] * box[1] * box[2], 4U);
-}
-
-TEST(ChooseBox, IsNoLongerThanATinyTensorNeeds) {
-  EXPECT_THAT(choose_box({8, 1, 1}, {1, 1, 8}, Tiles{1, 1, 1}, 32, 256), ElementsAre(1, 1, 1));
-  EXPECT_THAT(choose_box({8, 1, 1}, {1, 1, 8}, Tiles{3, 1, 1}, 32, 256), ElementsAre(4, 1, 1));
-  EXPECT_THAT(choose_box({8, 1, 1}, {8, 1, 1}, Tiles{1, 5, 1}, 32, 256), ElementsAre(1, 8, 1));
-}
-
-TEST(ChooseBox, KeepsToPowersOfTwoAndToWhatWasAskedWhateverTheTensor) {
-  std::mt19937 random(5);
-  const auto pick = [&](std::uint32_t low, std::uint32_t high) {
-    return std::uniform_int_distribution<std::uint32_t>(low, high)(random);
-  };
-  const auto wish = [&] {
-    Box box{1, 1, 1};
-    box[pick(0, 2)] <<= pick(0, 3);
-    box[pick(0, 2)] <<= pick(0, 1);
-    return box;
-  };
-  for (int round = 0; round < 5000; ++round) {
-    const Tiles tiles{pick(1, 100), pick(1, 100), pick(1, 100)};
-    const std::uint32_t subgroup = 4U << pick(0, 5);
-    const std::uint32_t invocations = pick(1, 1024);
-    const Box box = choose_box(wish(), wish(), tiles, subgroup, invocations);
-    std::uint32_t total = 1;
-    for (std::size_t i = 0; i < 3; ++i) {
-      ASSERT_TRUE(std::has_single_bit(box[i]));
-      ASSERT_LT(box[i], 2 * tiles[i]);
-      total *= box[i];
-    }
-    ASSERT_LE(total, invocations);
-    const bool covers = box[0] >= tiles[0] && box[1] >= tiles[1] && box[2] >= tiles[2];
-    ASSERT_TRUE(covers || total * 2 > invocations) << "invocations are left and tiles too";
-  }
 }
 
 TEST(RelayoutDispatch, NeverExceedsTheSidesOfADevicesWorkgroupsNorTheTunedTotal) {

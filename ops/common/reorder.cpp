@@ -4,6 +4,7 @@
 #include "ops/common/push.h"
 #include "ops/common/relayout.h"
 
+#include <array>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -16,6 +17,7 @@ constexpr std::size_t most_dims = 6;  // MOST_DIMS of shaders/permute.comp
 constexpr std::uint32_t y_order_id = SpecConstant::first_free;
 constexpr std::uint32_t x_packed_axis_id = SpecConstant::first_free + 1;
 constexpr std::uint32_t first_source_id = SpecConstant::first_free + 2;
+constexpr std::uint32_t upscale_id = SpecConstant::first_free + 6;
 
 bool is_row_major_buffer(const Physical& physical) {
   return physical.form() == Form{Storage::Buffer, Layout::WP};
@@ -49,21 +51,33 @@ void add_side(PushConstants& push, const Physical& physical, bool is_output) {
   add(push, divider(divisor(Axis::C, dims.c)));
 }
 
-/// The gathering kernel. `sources`: which dim of y (0 to 3: N, C, H, W) each of N, C, H, W of x is; empty: a
-/// view.
+/// Whether four neighbours in a buffer of floats always lie in one row of it.
+bool has_whole_rows(const Physical& physical) {
+  const Dims& dims = physical.dims();
+  const Axis axis = packed_axis(physical.form().layout);
+  const std::int64_t row = axis == Axis::W ? dims.w : axis == Axis::H ? dims.h : dims.c;
+  return physical.form().storage == Storage::Buffer && physical.dtype() != DType::I8 && row % 4 == 0;
+}
+
+/// Which value of x each value of y is: a value of MAP, and what it is told.
+struct Map {
+  std::string name;
+  std::vector<SpecConstant> constants;
+};
+
+/// The gathering kernel.
 Dispatch gather_dispatch(const BuildContext& context, std::string label, const TensorAt& x, const TensorAt& y,
-                         const std::vector<std::uint32_t>& sources, const Conversion& conversion = {}) {
+                         const Map& map, const Conversion& conversion = {}) {
   Dispatch dispatch = named(std::move(label), "gather.comp", x, y);
   add_form_defines(dispatch, "X", x.physical);
   add_form_defines(dispatch, "Y", y.physical);
-  dispatch.defines.push_back({"MAP", sources.empty() ? "MAP_VIEW" : "MAP_PERMUTE"});
+  dispatch.defines.push_back({"Y_WHOLE", has_whole_rows(y.physical) ? "1" : "0"});
+  dispatch.defines.push_back({"MAP", map.name});
   const Form x_form = x.physical.form();
   const Form y_form = y.physical.form();
   dispatch.constants = {{y_order_id, static_cast<std::uint32_t>(y_form.layout)},
                         {x_packed_axis_id, static_cast<std::uint32_t>(packed_axis(x_form.layout))}};
-  for (std::uint32_t i = 0; i < sources.size(); ++i) {
-    dispatch.constants.push_back({first_source_id + i, sources[i]});
-  }
+  dispatch.constants.insert(dispatch.constants.end(), map.constants.begin(), map.constants.end());
   const std::int64_t quads = div_up(y.physical.elements(), 4);
   PushConstants& push = dispatch.push;
   push.add(quads).add(y.physical.elements());
@@ -75,10 +89,25 @@ Dispatch gather_dispatch(const BuildContext& context, std::string label, const T
   return dispatch;
 }
 
+Map view_map() {
+  return {"MAP_VIEW", {}};
+}
+
+/// `sources`: which dim of y (0 to 3: N, C, H, W) each of N, C, H, W of x is.
+Map permute_map(const std::array<std::uint32_t, 4>& sources) {
+  Map map{"MAP_PERMUTE", {}};
+  for (std::uint32_t i = 0; i < 4; ++i) map.constants.push_back({first_source_id + i, sources[i]});
+  return map;
+}
+
+Map shuffle_map(std::int64_t upscale_factor) {
+  return {"MAP_SHUFFLE", {{upscale_id, static_cast<std::uint32_t>(upscale_factor)}}};
+}
+
 /// `dims` among N, C, H, W, for the gathering kernel: entry i says which dim of y dim i of x is.
-std::vector<std::uint32_t> sources_of(const Shape& dims) {
+std::array<std::uint32_t, 4> sources_of(const Shape& dims) {
   const std::size_t missing = 4 - dims.size();
-  std::vector<std::uint32_t> sources(4);
+  std::array<std::uint32_t, 4> sources{};
   std::iota(sources.begin(), sources.end(), 0U);
   for (std::size_t i = 0; i < dims.size(); ++i) {
     sources[missing + static_cast<std::size_t>(dims[i])] = static_cast<std::uint32_t>(missing + i);
@@ -110,18 +139,34 @@ std::vector<PermutedDim> permuted_dims(const Shape& shape, const Shape& dims) {
   return merged;
 }
 
-}  // namespace
-
-Dispatch view_dispatch(const BuildContext& context, std::string label, const TensorAt& x, const TensorAt& y) {
-  if (!is_row_major_buffer(x.physical) || !is_row_major_buffer(y.physical)) {
-    return gather_dispatch(context, std::move(label), x, y, {});
+/// Whether both are buffers in which equal shapes have their values at the same places.
+bool has_same_memory(const Physical& x, const Physical& y) {
+  if (is_texture(x.form()) || is_texture(y.form()) || x.dtype() != y.dtype()) return false;
+  if (x.elements() != y.elements()) return false;
+  const Dims& dims = x.dims();
+  const std::array<std::int64_t, 4> sizes{dims.n, dims.c, dims.h, dims.w};
+  for (std::size_t dim = 0; dim < 4; ++dim) {
+    if (sizes[dim] > 1 && x.strides()[dim] != y.strides()[dim]) return false;
   }
+  return true;
+}
+
+Dispatch copy_dispatch(const BuildContext& context, std::string label, const TensorAt& x, const TensorAt& y) {
   const std::int64_t words = y.physical.bytes() / 4;
   Dispatch dispatch = named(std::move(label), "copy.comp", x, y);
   dispatch.defines = {{"WHOLE_QUADS", words % 4 == 0 ? "1" : "0"}};
   dispatch.push.add(words);
   set_grid(dispatch, context, div_up(words, 4));
   return dispatch;
+}
+
+}  // namespace
+
+Dispatch view_dispatch(const BuildContext& context, std::string label, const TensorAt& x, const TensorAt& y) {
+  if (is_row_major_buffer(x.physical) && is_row_major_buffer(y.physical)) {
+    return copy_dispatch(context, std::move(label), x, y);
+  }
+  return gather_dispatch(context, std::move(label), x, y, view_map());
 }
 
 Dispatch permute_buffers(const BuildContext& context, std::string label, Resource x, Resource y, DType dtype,
@@ -152,15 +197,21 @@ Dispatch permute_dispatch(const BuildContext& context, std::string label, const 
     return permute_buffers(context, std::move(label), x.resource, y.resource, x.physical.dtype(),
                            x.physical.shape(), dims);
   }
-  return gather_dispatch(context, std::move(label), x, y, sources_of(dims));
+  return gather_dispatch(context, std::move(label), x, y, permute_map(sources_of(dims)));
 }
 
 Dispatch move_dispatch(const BuildContext& context, std::string label, const TensorAt& x, const TensorAt& y,
                        const Conversion& conversion) {
+  if (has_same_memory(x.physical, y.physical)) return copy_dispatch(context, std::move(label), x, y);
   if (!relayout_excludes(x.physical, y.physical)) {
     return relayout_dispatch(context, std::move(label), x, y, conversion);
   }
-  return gather_dispatch(context, std::move(label), x, y, {0, 1, 2, 3}, conversion);
+  return gather_dispatch(context, std::move(label), x, y, permute_map({0, 1, 2, 3}), conversion);
+}
+
+Dispatch shuffle_dispatch(const BuildContext& context, std::string label, const TensorAt& x,
+                          const TensorAt& y, std::int64_t upscale_factor) {
+  return gather_dispatch(context, std::move(label), x, y, shuffle_map(upscale_factor));
 }
 
 }  // namespace assay::ops

@@ -20,9 +20,13 @@ Dispatch permute_dispatch(const BuildContext& context, std::string label, const 
 Dispatch permute_buffers(const BuildContext& context, std::string label, Resource x, Resource y, DType dtype,
                          const Shape& shape, const Shape& dims);
 
-/// Moves x to y of equal shape, converting values: shaders/relayout.comp where it can, else
-/// shaders/gather.comp.
+/// Moves x to y of equal shape, converting values where their types differ: a copy (shaders/copy.comp) where
+/// nothing changes its place, else shaders/relayout.comp where it can, else shaders/gather.comp.
 Dispatch move_dispatch(const BuildContext& context, std::string label, const TensorAt& x, const TensorAt& y,
-                       const Conversion& conversion);
+                       const Conversion& conversion = {});
+
+/// y is the pixel shuffle of x, floats in any form, each value looked up: shaders/gather.comp.
+Dispatch shuffle_dispatch(const BuildContext& context, std::string label, const TensorAt& x,
+                          const TensorAt& y, std::int64_t upscale_factor);
 
 }  // namespace assay::ops

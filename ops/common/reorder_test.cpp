@@ -74,5 +74,61 @@ TEST(PermuteDispatch, SaysWhichDimOfYEachDimOfXIs) {
   EXPECT_THAT(sources({5, 7}, {1, 0}), ElementsAre(0, 1, 3, 2));  // unsqueezed on the left
 }
 
+/// The dispatch that moves a tensor of `shape` from one form to the other.
+Dispatch moved(const Shape& shape, Form x, Form y, DType dtype = DType::F32) {
+  const Params params;
+  const DeviceInfo device;
+  return move_dispatch({params, {}, {}, device, {}}, "move", {Resource::tensor(0), {x, dtype, shape}},
+                       {Resource::tensor(1), {y, dtype, shape}});
+}
+
+std::string define(const Dispatch& dispatch, const std::string& name) {
+  for (const Define& one : dispatch.defines) {
+    if (one.name == name) return one.value;
+  }
+  return "none";
+}
+
+constexpr Form wp{Storage::Buffer, Layout::WP};
+constexpr Form hp{Storage::Buffer, Layout::HP};
+constexpr Form cp{Storage::Buffer, Layout::CP};
+constexpr Form texture_cp{Storage::Texture3D, Layout::CP};
+
+TEST(MoveDispatch, IsACopyWhereTheOrderInMemoryStays) {
+  for (const Form form : {wp, hp, cp}) EXPECT_EQ(moved({2, 3, 5, 7}, form, form).shader, "copy.comp");
+  EXPECT_EQ(moved({144}, wp, cp).shader, "copy.comp");
+  EXPECT_EQ(moved({6, 1, 7}, wp, hp).shader, "copy.comp");  // one row: W and H need not be told apart
+  EXPECT_EQ(moved({6, 2, 7}, wp, hp).shader, "relayout.comp");
+  EXPECT_EQ(moved({2, 1, 5, 7}, wp, cp).shader, "copy.comp");
+  EXPECT_EQ(moved({2, 2, 1, 7}, wp, cp).shader, "relayout.comp");
+  EXPECT_EQ(moved({2, 3, 5, 7}, texture_cp, texture_cp).shader, "relayout.comp");
+}
+
+TEST(MoveDispatch, LooksUpHalvesWhoseRowsShareWords) {
+  EXPECT_EQ(moved({2, 3, 5, 7}, wp, cp, DType::F16).shader, "gather.comp");
+  EXPECT_EQ(moved({2, 4, 5, 7}, wp, cp, DType::F16).shader, "relayout.comp");
+  EXPECT_EQ(moved({2, 3, 5, 7}, wp, texture_cp, DType::F16).shader, "relayout.comp");
+}
+
+TEST(ShuffleDispatch, WritesVectorsWhereRowsOfYAreMultiplesOfFour) {
+  const auto y_whole = [](const Shape& y_shape, Form y) {
+    const Params params;
+    const DeviceInfo device;
+    const Shape x_shape{y_shape[0], y_shape[1] * 9, y_shape[2] / 3, y_shape[3] / 3};
+    const Dispatch dispatch = shuffle_dispatch({params, {}, {}, device, {}}, "shuffle",
+                                               {Resource::tensor(0), {wp, DType::F32, x_shape}},
+                                               {Resource::tensor(1), {y, DType::F32, y_shape}}, 3);
+    EXPECT_EQ(dispatch.constants.back().value, 3U);
+    EXPECT_EQ(define(dispatch, "MAP"), "MAP_SHUFFLE");
+    return define(dispatch, "Y_WHOLE");
+  };
+  EXPECT_EQ(y_whole({1, 5, 3, 12}, wp), "1");
+  EXPECT_EQ(y_whole({1, 4, 12, 3}, wp), "0");
+  EXPECT_EQ(y_whole({1, 5, 12, 3}, hp), "1");
+  EXPECT_EQ(y_whole({1, 4, 3, 3}, cp), "1");
+  EXPECT_EQ(y_whole({1, 5, 12, 12}, cp), "0");
+  EXPECT_EQ(y_whole({1, 4, 12, 12}, texture_cp), "0");  // texels are whole as they are
+}
+
 }  // namespace
 }  // namespace assay::ops

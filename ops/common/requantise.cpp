@@ -1,0 +1,21 @@
+#include "ops/common/requantise.h"
+
+namespace assay::ops {
+
+void add(PushConstants& push, const Requantisation& requantisation) {
+  push.add(std::int64_t{requantisation.x.zero_point}).add(requantisation.x.scale);
+  push.add(1.0F / requantisation.y.scale).add(std::int64_t{requantisation.y.zero_point});
+}
+
+Define rounding_define(const DeviceInfo& device) {
+  return {"ROUNDS_TO_EVEN", device.has(Feature::RoundsToEven32) ? "1" : "0"};
+}
+
+std::optional<std::string> scale_excludes(const std::string& name, const QParams& qparams) {
+  if (qparams.scale >= 0x1p-100F && qparams.scale <= 0x1p100F) return std::nullopt;
+  return name + " is " + to_string(Value(qparams)) +
+         ", whose scale is not between 2^-100 and 2^100: a step may be infinite, or below 2^-126, where "
+         "devices may give zero";
+}
+
+}  // namespace assay::ops

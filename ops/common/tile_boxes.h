@@ -1,0 +1,36 @@
+#pragma once
+
+#include "harness/core/op.h"
+#include "harness/core/program.h"
+#include "ops/common/tensor_at.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace assay::ops {
+
+/// Tiles of a workgroup along W, H and C.
+using Box = std::array<std::uint32_t, 3>;
+/// Tiles of a tensor's batch along W, H and C.
+using Tiles = std::array<std::int64_t, 3>;
+
+/// A box of about `invocations` tiles, a power of two along each axis, less than twice as long as the tensor
+/// has tiles. As far as `subgroup` tiles go it is as long as makes accesses to both sides fill whole sectors
+/// of memory: x and y wish for so many tiles along each axis, and y comes first. Beyond, it grows along C,
+/// then H, then W. Invocations count along W, H, C: growth along C leaves the first subgroup as it was
+/// wished.
+Box choose_box(const Box& x_wish, const Box& y_wish, const Tiles& tiles, std::uint32_t subgroup,
+               std::uint32_t invocations);
+
+/// What a tensor of floats wishes for: the quads that one access of a subgroup should span, for whole sectors
+/// of 32 bytes. In buffers these lie along the packed axis. Textures keep patches of their x and y together,
+/// whatever is packed: 4 x 2 texels. `stack`: a tile is four quads along this axis.
+Box wish_of_floats(const Physical& physical, std::optional<Axis> stack);
+
+/// Gives `dispatch` a grid of boxes of about `invocations` tiles each, and appends the `TileBoxes` of
+/// shaders/common/tile_boxes.glslh to its push constants.
+void set_box_grid(Dispatch& dispatch, const BuildContext& context, const Box& x_wish, const Box& y_wish,
+                  const Tiles& tiles, std::int64_t batches, std::uint32_t invocations);
+
+}  // namespace assay::ops
