@@ -1,0 +1,59 @@
+#include "references/clone.h"
+
+#include "harness/core/op.h"
+#include "ops/common/forms.h"
+#include "ops/common/grid.h"
+#include "ops/common/reorder.h"
+
+namespace assay::ops {
+namespace {
+
+std::vector<TensorSpec> tensors(const Params& params) {
+  const Shape& shape = params.ints("shape");
+  const DType dtype = parse_dtype(params.choice("dtype")).value();
+  return {{.name = "x", .dtype = dtype, .shape = shape, .forms = float_forms()},
+          {.name = "y",
+           .role = TensorSpec::Role::Output,
+           .dtype = dtype,
+           .shape = shape,
+           .forms = float_forms(),
+           .copy_because = "a clone holds the values of its input"}};
+}
+
+Work work(const Params&, std::span<const TensorSpec> tensors) {
+  return streaming_work(tensors);
+}
+
+Program tiled(const BuildContext& context) {
+  return {.dispatches = {move_dispatch(context, "clone", tensor_at(context, 0), tensor_at(context, 1))}};
+}
+
+std::optional<std::string> excludes(const Params&, std::span<const TensorSpec> tensors,
+                                    std::span<const Form> forms) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (auto reason = too_large({forms[i], tensors[i].dtype, tensors[i].shape})) return reason;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Op clone() {
+  return {
+      .name = "clone",
+      .summary = "the same values in another float form",
+      .params = {shape("shape", rank(1, 4)), choice("dtype", {"f32", "f16"}).by_default(std::string("f32"))},
+      .tensors = tensors,
+      .reference = references::clone,
+      .work = work,
+      .impls = {{.name = "tiled",
+                 .summary =
+                     "a copy where the order in memory stays; else one invocation four or 4 x 4 values, "
+                     "transposed in registers where lanes change",
+                 .tunables = {local_size_tunable()},
+                 .build = tiled,
+                 .excludes = excludes}},
+  };
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "harness/core/expected.h"
+#include "harness/core/params.h"
+#include "harness/core/tensor.h"
+
+#include <span>
+#include <vector>
+
+namespace assay::references {
+
+/// y = x, f32 or f16: a clone changes where values lie, never what they are. Exact. `inputs`: x.
+std::vector<Expected> clone(const Params& params, std::span<const HostTensor> inputs);
+
+}  // namespace assay::references
