@@ -1,7 +1,7 @@
 #include "references/q8ta_pixel_shuffle.h"
 
 #include "harness/core/error.h"
-#include "harness/core/parallel.h"
+#include "references/pixel_strands.h"
 
 #include <algorithm>
 #include <array>
@@ -29,20 +29,6 @@ Table requantisation(const QParams& x, const QParams& y) {
   return table;
 }
 
-/// Where one line of the output (n, c, oh) comes from.
-struct LineSource {
-  std::int64_t first = 0;         ///< index of the input element that gives ow = 0
-  std::int64_t channel_step = 0;  ///< from the channel of ow to that of ow + 1
-};
-
-LineSource source_of_line(const Dims& in, std::int64_t r, std::int64_t line) {
-  const std::int64_t out_h = in.h * r;
-  const std::int64_t oh = line % out_h;
-  const std::int64_t plane = line / out_h;  // n * C_out + c; times r*r it is n * C_in + c * r*r
-  const std::int64_t in_plane = plane * r * r + oh % r * r;
-  return {(in_plane * in.h + oh / r) * in.w, in.h * in.w};
-}
-
 }  // namespace
 
 Shape pixel_shuffled(const Shape& shape, std::int64_t upscale_factor) {
@@ -62,20 +48,8 @@ std::vector<Expected> q8ta_pixel_shuffle(const Params& params, std::span<const H
   std::vector<Expected> outputs(1);
   outputs[0].values = HostTensor(DType::I8, pixel_shuffled(params.ints("shape"), r));
   const Table table = requantisation(params.qparams("x"), params.qparams("y"));
-  const std::int8_t* x = inputs[0].as<std::int8_t>().data();
-  std::int8_t* y = outputs[0].values.as<std::int8_t>().data();
-  const std::int64_t width = in.w * r;
-  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 15) / width);
-  parallel_for(in.n * in.c / r * in.h, grain, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t line = first; line < last; ++line) {
-      const LineSource source = source_of_line(in, r, line);
-      for (std::int64_t j = 0; j < r; ++j) {
-        const std::int8_t* from = x + source.first + j * source.channel_step;
-        std::int8_t* to = y + line * width + j;
-        for (std::int64_t w = 0; w < in.w; ++w) to[w * r] = table[static_cast<std::uint8_t>(from[w])];
-      }
-    }
-  });
+  shuffle_pixels(in, r, inputs[0].as<std::int8_t>().data(), outputs[0].values.as<std::int8_t>().data(),
+                 [&](std::int8_t q) { return table[static_cast<std::uint8_t>(q)]; });
   return outputs;
 }
 

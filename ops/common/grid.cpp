@@ -13,6 +13,12 @@ constexpr std::int64_t largest_workgroup = 256;
 constexpr std::int64_t few_invocations = 1024;
 constexpr std::int64_t workgroup_of_few = 128;
 
+// `places` of shaders/common/places.glslh.
+constexpr std::uint32_t places_id = SpecConstant::first_free + 4;
+constexpr std::int64_t most_places = 4;
+// As many as large devices hold invocations for twice: then an invocation does several.
+constexpr std::int64_t many_things = 1 << 20;
+
 constexpr std::array<const char*, 3> side_names{"local_x", "local_y", "local_z"};
 
 /// How long one side may be for the workgroup to have at most `wanted` invocations.
@@ -56,6 +62,20 @@ void set_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t invo
   const std::uint32_t local = tuned_local_size(context, invocations);
   dispatch.local_size = {local, 1, 1};
   dispatch.workgroups = fold_grid(invocations, local);
+}
+
+Tunable places_tunable() {
+  return {.name = "places",
+          .fallback = 0,
+          .min = 1,
+          .max = most_places,
+          .doc = "vectors that an invocation writes; by default chosen from the tensor's size"};
+}
+
+void set_places_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t things) {
+  const std::int64_t places = context.tuned("places", things >= many_things ? most_places : 1);
+  dispatch.constants.push_back({places_id, static_cast<std::uint32_t>(places)});
+  set_grid(dispatch, context, div_up(things, places));
 }
 
 std::vector<Tunable> local_extent_tunables() {

@@ -22,6 +22,13 @@ std::uint32_t tuned_local_size(const BuildContext& context, std::int64_t invocat
 /// Gives `dispatch` the local size (tuned, or by default) and the workgroups for this many invocations.
 void set_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t invocations);
 
+/// The tunable `places`: how many things an invocation does (shaders/common/places.glslh).
+Tunable places_tunable();
+
+/// Gives `dispatch` a grid for so many things, several an invocation where there are many: `places`, tuned or
+/// by default, which becomes a specialization constant.
+void set_places_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t things);
+
 /// The tunables `local_x`, `local_y`, `local_z`: the sides of a workgroup over a texture's texels.
 std::vector<Tunable> local_extent_tunables();
 

@@ -1,0 +1,151 @@
+#include "references/pixel_shuffle.h"
+
+#include "harness/core/op.h"
+#include "ops/common/forms.h"
+#include "ops/common/grid.h"
+#include "ops/common/push.h"
+#include "ops/common/reorder.h"
+#include "ops/common/tile_boxes.h"
+#include "references/q8ta_pixel_shuffle.h"
+
+namespace assay::ops {
+namespace {
+
+/// Why the output holds the input's values in the same order, or nothing.
+std::string copy_because(const Params& params) {
+  const Dims in = nchw(params.ints("shape"));
+  if (params.integer("upscale_factor") == 1) return "upscale_factor 1 moves nothing";
+  if (in.h == 1 && in.w == 1) return "1x1 pixels keep their order";
+  return "";
+}
+
+std::vector<TensorSpec> tensors(const Params& params) {
+  const Shape& in = params.ints("shape");
+  const DType dtype = parse_dtype(params.choice("dtype")).value();
+  return {{.name = "x", .dtype = dtype, .shape = in, .forms = float_forms()},
+          {.name = "y",
+           .role = TensorSpec::Role::Output,
+           .dtype = dtype,
+           .shape = references::pixel_shuffled(in, params.integer("upscale_factor")),
+           .forms = float_forms(),
+           .copy_because = copy_because(params)}};
+}
+
+Work work(const Params&, std::span<const TensorSpec> tensors) {
+  return streaming_work(tensors);
+}
+
+std::int64_t words_of_row(const Physical& physical) {
+  return physical.dims().w * static_cast<std::int64_t>(size_of(physical.dtype())) / 4;
+}
+
+/// Width-packed buffers whose rows are pairs of words of x, hence vectors of y.
+bool takes_rows(const Physical& x, const Physical& y) {
+  const Form row_major{Storage::Buffer, Layout::WP};
+  return x.form() == row_major && y.form() == row_major &&
+         x.dims().w * static_cast<std::int64_t>(size_of(x.dtype())) % 8 == 0;
+}
+
+/// Channels-packed tensors, but for halves of y that share words.
+bool takes_tiles(const Physical& x, const Physical& y) {
+  const bool shares_words = !is_texture(y.form()) && y.dtype() == DType::F16 && y.dims().c % 4 != 0;
+  return x.form().layout == Layout::CP && y.form().layout == Layout::CP && !shares_words;
+}
+
+Dispatch by_rows(const BuildContext& context, const Physical& x) {
+  const std::int64_t columns = words_of_row(x) / 2;
+  const std::int64_t quads = x.bytes() / 16;
+  const Dims& in = x.dims();
+  Dispatch dispatch;
+  dispatch.label = "pixel_shuffle";
+  dispatch.shader = "pixel_shuffle_rows.comp";
+  dispatch.defines = {{"HALVES", x.dtype() == DType::F16 ? "1" : "0"}};
+  dispatch.push.add(quads).add(columns).add(in.h).add(in.h * columns);
+  add(dispatch.push, divider(columns));
+  add(dispatch.push, divider(in.h));
+  dispatch.bindings = {Resource::tensor(0), Resource::tensor(1)};
+  set_places_grid(dispatch, context, quads);
+  return dispatch;
+}
+
+Dispatch by_tiles(const BuildContext& context, const Physical& x, const Physical& y) {
+  const bool apart = context.tuned("split", 1) >= 4;
+  const Dims& out = y.dims();
+  const Dims& pixels = apart ? out : x.dims();
+  const Tiles tiles{pixels.w, pixels.h, div_up(out.c, 4)};
+  Dispatch dispatch;
+  dispatch.label = "pixel_shuffle";
+  dispatch.shader = "pixel_shuffle_tiles.comp";
+  add_form_defines(dispatch, "X", x);
+  add_form_defines(dispatch, "Y", y);
+  dispatch.defines.push_back({"Y_WHOLE", !is_texture(y.form()) && out.c % 4 == 0 ? "1" : "0"});
+  dispatch.constants = {{SpecConstant::first_free, apart ? 1U : 0U}};
+  dispatch.push.add(pixels.w).add(pixels.h).add(out.c);
+  set_box_grid(dispatch, context, wish_of_floats(x, std::nullopt), wish_of_floats(y, std::nullopt), tiles,
+               out.n, tuned_local_size(context, out.n * tiles[0] * tiles[1] * tiles[2]));
+  add_strides(dispatch.push, x);
+  add_strides(dispatch.push, y);
+  dispatch.bindings = {Resource::tensor(0), Resource::tensor(1)};
+  return dispatch;
+}
+
+Program direct(const BuildContext& context) {
+  const std::int64_t r = context.params.integer("upscale_factor");
+  const TensorAt x = tensor_at(context, 0);
+  const TensorAt y = tensor_at(context, 1);
+  if (r == 1) return {.dispatches = {move_dispatch(context, "pixel_shuffle", x, y)}};
+  if (r == 2 && takes_rows(x.physical, y.physical)) return {.dispatches = {by_rows(context, x.physical)}};
+  if (r == 2 && takes_tiles(x.physical, y.physical)) {
+    return {.dispatches = {by_tiles(context, x.physical, y.physical)}};
+  }
+  return {.dispatches = {shuffle_dispatch(context, "pixel_shuffle", x, y, r)}};
+}
+
+Program gather(const BuildContext& context) {
+  return {.dispatches = {shuffle_dispatch(context, "pixel_shuffle", tensor_at(context, 0),
+                                          tensor_at(context, 1), context.params.integer("upscale_factor"))}};
+}
+
+std::optional<std::string> excludes(const Params&, std::span<const TensorSpec> tensors,
+                                    std::span<const Form> forms) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (auto reason = too_large({forms[i], tensors[i].dtype, tensors[i].shape})) {
+      return tensors[i].name + ": " + *reason;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Op pixel_shuffle() {
+  return {
+      .name = "pixel_shuffle",
+      .summary = "pixel shuffle on floats, from any form to any other",
+      .params = {shape("shape", rank(4)), integer("upscale_factor").at_least(1).at_most(64),
+                 choice("dtype", {"f32", "f16"}).by_default(std::string("f32"))},
+      .tensors = tensors,
+      .reference = references::pixel_shuffle,
+      .work = work,
+      .impls = {{.name = "direct",
+                 .summary = "factor 2: rows interleaved in width-packed buffers, quads transposed where "
+                            "channels are packed; else as gather",
+                 .tunables = {local_size_tunable(),
+                              places_tunable(),
+                              {.name = "split",
+                               .fallback = 0,
+                               .min = 1,
+                               .max = 4,
+                               .doc = "channels packed, upscale_factor 2: 4 gives each output quad an "
+                                      "invocation of its own, 1 (the default) four to one"}},
+                 .build = direct,
+                 .excludes = excludes},
+                {.name = "gather",
+                 .summary = "one invocation four neighbouring values of y, each looked up",
+                 .tunables = {local_size_tunable()},
+                 .build = gather,
+                 .excludes = excludes}},
+  };
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "harness/core/expected.h"
+#include "harness/core/params.h"
+#include "harness/core/tensor.h"
+
+#include <span>
+#include <vector>
+
+namespace assay::references {
+
+/// y[n, c, oh, ow] = x[n, c*r*r + (oh%r)*r + ow%r, oh/r, ow/r], f32 or f16, r the parameter upscale_factor.
+/// The shape of y is pixel_shuffled() of references/q8ta_pixel_shuffle.h. Exact. `inputs`: x.
+std::vector<Expected> pixel_shuffle(const Params& params, std::span<const HostTensor> inputs);
+
+}  // namespace assay::references

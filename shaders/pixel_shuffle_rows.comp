@@ -1,0 +1,58 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// Pixel shuffle by 2 between width-packed buffers: y[n, c, 2h + down, 2w + right] = x[n, 4c + 2 down + right, h, w].
+//
+// HALVES  elements have 16 bits instead of 32
+//
+// A row of y interleaves two rows of x, `right` 0 and 1, a plane apart. A place is four words of y, made of two words
+// of each: neighbours read neighbouring pairs and write neighbouring quads. Batch and channel of y fold into `plane`.
+
+#include "common/guards.glslh"
+#include "common/places.glslh"
+
+layout(push_constant) uniform Push {
+  uint quads;       // of y, four words each
+  uint columns;     // quads of a row of y: pairs of words of a row of x
+  uint height;      // of x
+  uint plane_step;  // pairs from one plane of x to the next
+  Divider by_columns;
+  Divider by_height;
+} push;
+
+layout(set = 0, binding = 0) restrict readonly buffer X { uvec2 x[]; };
+layout(set = 0, binding = 1) restrict writeonly buffer Y { uvec4 y[]; };
+
+// The pair of x that gives the even elements; that of the odd ones lies a plane further.
+uint source_of(uint quad) {
+  const uint row = divide(quad, push.by_columns);
+  const uint column = quad - row * push.columns;
+  const uint plane = divide(row / 2u, push.by_height);
+  const uint h = row / 2u - plane * push.height;
+  return (4u * plane + 2u * (row % 2u)) * push.plane_step + h * push.columns + column;
+}
+
+uvec4 interleaved(uvec2 even, uvec2 odd) {
+#if HALVES
+  const uvec2 low = (even & 0xffffu) | (odd << 16);
+  const uvec2 high = (even >> 16) | (odd & 0xffff0000u);
+  return uvec4(low.x, high.x, low.y, high.y);
+#else
+  return uvec4(even.x, odd.x, even.y, odd.y);
+#endif
+}
+
+void main() {
+  uvec2 even[MOST_PLACES], odd[MOST_PLACES];
+  uint count = 0u;
+  for (; count < places; ++count) {
+    if (place_at(count) >= push.quads) break;
+    const uint source = guard_words / 2u + source_of(place_at(count));
+    even[count] = x[source];
+    odd[count] = x[source + push.plane_step];
+  }
+  for (uint k = 0u; k < places; ++k) {
+    if (k >= count) return;
+    y[guard_words / 4u + place_at(k)] = interleaved(even[k], odd[k]);
+  }
+}
