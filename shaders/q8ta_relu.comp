@@ -1,0 +1,43 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// y = clamp(roundEven(max((q - x_zero_point) * x_scale, 0) * (1 / y_scale)) + y_zero_point) between int8x4 buffers of
+// one layout: word by word, padding like the rest. Between two layouts relayout.comp does it.
+//
+// WHOLE_QUADS     the number of words is a multiple of 4: a place is four of them, else one
+// ROUNDS_TO_EVEN  see common/rounding.glslh
+
+#include "common/guards.glslh"
+#include "common/places.glslh"
+#include "common/requantise.glslh"
+#include "common/word_places.glslh"
+
+layout(push_constant) uniform Push {
+  uint count;  // of places
+  Requantisation requantisation;
+} push;
+
+layout(set = 0, binding = 0) restrict readonly buffer X { PLACE_WORDS x[]; };
+layout(set = 0, binding = 1) restrict writeonly buffer Y { PLACE_WORDS y[]; };
+
+PLACE_WORDS rectified(PLACE_WORDS words) {
+#if WHOLE_QUADS
+  for (uint i = 0u; i < 4u; ++i) words[i] = rectified_word(words[i], push.requantisation);
+  return words;
+#else
+  return rectified_word(words, push.requantisation);
+#endif
+}
+
+void main() {
+  PLACE_WORDS words[MOST_PLACES];
+  uint count = 0u;
+  for (; count < places; ++count) {
+    if (place_at(count) >= push.count) break;
+    words[count] = x[guard_words / WORDS_OF_PLACE + place_at(count)];
+  }
+  for (uint k = 0u; k < places; ++k) {
+    if (k >= count) return;
+    y[guard_words / WORDS_OF_PLACE + place_at(k)] = rectified(words[k]);
+  }
+}
