@@ -1,0 +1,29 @@
+#pragma once
+
+#include "harness/core/expected.h"
+#include "harness/core/params.h"
+#include "harness/core/shape.h"
+#include "harness/core/tensor.h"
+
+#include <span>
+#include <vector>
+
+namespace assay::references {
+
+/// The shape that both broadcast to: aligned at the right, dims equal or one of them 1. Throws ParameterError
+/// on "b_shape" where they do not fit.
+Shape broadcast(const Shape& shape, const Shape& b_shape);
+
+/// y = clamp(roundEven(((a - a.zero_point) * a.scale + alpha * ((b - b.zero_point) * b.scale)) * inv_y) +
+/// y.zero_point), a and b broadcast to y's shape. inv_y = fl32(1 / y.scale), and alpha is the parameter as a
+/// float32; the differences are taken in int32, then each step is a float32 operation, in this order:
+///   ra = (a - a.zero_point) * a.scale
+///   rb = (b - b.zero_point) * b.scale
+///   t = alpha * rb
+///   s = ra + t
+///   v = s * inv_y
+///   clamp(roundEven(v) + y.zero_point, -128, 127)
+/// Exact. `inputs`: a, b.
+std::vector<Expected> q8ta_add(const Params& params, std::span<const HostTensor> inputs);
+
+}  // namespace assay::references
