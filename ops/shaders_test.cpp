@@ -161,6 +161,49 @@ std::vector<Params> permute_points() {
   return points;
 }
 
+/// `shaped_points` with the parameters of int8 tensors.
+std::vector<Params> requantising_points(const std::vector<std::string>& names) {
+  std::vector<Params> points = shaped_points();
+  for (Params& params : points) {
+    for (const std::string& name : names) params.set(name, QParams{0.5F, 1});
+  }
+  return points;
+}
+
+/// `b_shape`: that of a, one value a channel, one a row.
+std::vector<Params> add_points() {
+  std::vector<Params> points;
+  for (const Params& shaped : requantising_points({"a", "b", "y"})) {
+    const Shape& shape = shaped.ints("shape");
+    for (const std::size_t dims_of_one : {0, 1, 2}) {
+      Shape b_shape = shape;
+      for (std::size_t i = 0; i < dims_of_one && i < shape.size(); ++i) b_shape[shape.size() - 1 - i] = 1;
+      points.push_back(shaped);
+      points.back().set("b_shape", b_shape);
+      points.push_back(points.back());
+      points.back().set("shape", b_shape);
+      points.back().set("b_shape", shape);
+    }
+  }
+  return points;
+}
+
+std::vector<Params> float_shuffle_points() {
+  std::vector<Params> points;
+  for (const std::string dtype : {"f32", "f16"}) {
+    for (const std::int64_t upscale : {1, 2, 3}) {
+      for (const Shape& y : {Shape{1, 4, 4, 4}, Shape{1, 3, 5, 7}, Shape{1, 1, 3, 3}}) {
+        Params params;
+        params.set("shape", Shape{1, y[1] * upscale * upscale, y[2], y[3]});
+        params.set("upscale_factor", upscale);
+        params.set("dtype", dtype);
+        points.push_back(std::move(params));
+      }
+    }
+  }
+  return points;
+}
+
 std::vector<Params> pixel_shuffle_points() {
   std::vector<Params> points;
   for (const std::int64_t channels : {4, 16, 36}) {
@@ -190,15 +233,19 @@ std::map<std::string, Coverage> coverage() {
           {"choose_qparams_per_row", {choose_points({""}), 42}},
           {"choose_qparams_per_token_asymmetric", {choose_points({""}), 42}},
           {"choose_qparams_tensor", {choose_points({""}), 30}},
+          {"clone", {typed_points(), 231}},
           {"quantize_dynamic", {dynamic_points(), 234}},
           {"dequantize_affine", {affine_points(), 60}},
-          {"permute", {permute_points(), 20}},
+          {"permute", {permute_points(), 26}},
+          {"pixel_shuffle", {float_shuffle_points(), 242}},
+          {"q8ta_add", {add_points(), 8}},
           {"q8ta_clone", {shaped_points(), 13}},
-          {"q8ta_dequantize", {quantising_points("x"), 111}},
+          {"q8ta_dequantize", {quantising_points("x"), 71}},
           {"q8ta_pixel_shuffle", {pixel_shuffle_points(), 16}},
-          {"q8ta_quantize", {quantising_points("y"), 120}},
+          {"q8ta_quantize", {quantising_points("y"), 80}},
+          {"q8ta_relu", {requantising_points({"x", "y"}), 26}},
           {"quantize_affine", {affine_points(), 60}},
-          {"view", {view_points(), 20}}};
+          {"view", {view_points(), 26}}};
 }
 
 void expect_valid(const Variants& variants) {
