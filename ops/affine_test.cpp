@@ -1,82 +1,11 @@
-#include "harness/core/error.h"
-#include "ops/on_device_test.h"
+#include "ops/affine_points_test.h"
 #include "ops/registry.h"
-
-#include <random>
 
 namespace assay::ops {
 namespace {
 
-/// `form` for input and output, the default for what lies between them.
-std::vector<Form> forms_of(std::size_t tensors, Form form) {
-  std::vector<Form> forms(tensors, {Storage::Buffer, Layout::WP});
-  forms.front() = forms.back() = form;
-  return forms;
-}
-
-/// Draws points of what quantize_affine and dequantize_affine accept.
-class Points : public Draw {
- public:
-  using Draw::Draw;
-
-  Params params(const Op& op) {
-    Shape shape;
-    std::vector<std::int64_t> block;
-    for (std::int64_t rank = pick(1, 4); rank > 0; --rank) {
-      shape.push_back(pick(1, 13));
-      block.push_back(one_of<std::int64_t>({1, -1, pick(1, shape.back())}));
-    }
-    Params params;
-    params.set("shape", shape);
-    params.set("block_size", block);
-    params.set("dtype", one_of<std::string>({"f32", "f16"}));
-    params.set("zero_point_domain", one_of<std::string>({"int", "none", "float"}));
-    set_range(params);
-    return with_defaults(op, std::move(params));
-  }
-
-  /// Input and output in one form: a buffer, or a texture that can hold them.
-  std::vector<Form> one_form(std::span<const TensorSpec> tensors) {
-    std::vector<Form> possible;
-    for (const Form form : tensors.front().forms) {
-      if (can_hold(form, tensors.front())) possible.push_back(form);
-    }
-    return forms_of(tensors.size(), one_of(possible));
-  }
-
- private:
-  void set_range(Params& params) {
-    struct Range {
-      std::string quantized;
-      std::int64_t min, max;
-    };
-    const auto range = one_of<Range>({{"i8", -8, 7},
-                                      {"i8", -128, 127},
-                                      {"i8", -127, 127},
-                                      {"u8", 0, 20},
-                                      {"u8", 0, 255},
-                                      {"i32", -32768, 32767}});
-    params.set("quantized", range.quantized);
-    params.set("quant_min", range.min);
-    params.set("quant_max", range.max);
-  }
-};
-
-class AffineOpsTest : public OnDeviceTest {
+class AffineOpsTest : public AffinePointsTest {
  protected:
-  void try_points(const std::string& name, int count, std::uint32_t seed) {
-    const Registry ops = registry();
-    const Op* op = ops.find(name);
-    Points points(seed);
-    for (int round = 0; round < count && !HasFatalFailure(); ++round) {
-      Trial trial{.op = op, .params = points.params(*op), .seed = static_cast<std::uint64_t>(round)};
-      trial.forms = points.one_form(op->tensors(trial.params));
-      trial.fill = points.one_of<FillKind>({FillKind::Normal, FillKind::Ties, FillKind::Saturate,
-                                            FillKind::Wide, FillKind::Outlier, FillKind::Special});
-      expect_right(trial);
-    }
-  }
-
   /// Blocks that take the way of one block a quad or texel, on enough elements for several workgroups.
   void try_long_rows(const std::string& name) {
     const Registry ops = registry();
