@@ -119,6 +119,29 @@ std::vector<Params> dynamic_points() {
   return points;
 }
 
+/// Of ops over the affine kernels whose name says which elements share a scale.
+std::vector<Params> granularity_points() {
+  std::vector<Params> points;
+  for (const Params& affine : affine_points()) {
+    if (affine.choice("zero_point_domain") != "int") continue;
+    Params& params = points.emplace_back();
+    for (const char* same : {"shape", "dtype", "quantized"}) params.set(same, affine.at(same));
+    params.set("axis", std::int64_t{-1});
+  }
+  return points;
+}
+
+std::vector<Params> embedding_points() {
+  std::vector<Params> points(2);
+  for (Params& params : points) {
+    params.set("indices", Shape{2, 3});
+    params.set("vocab", std::int64_t{5});
+    params.set("dim", std::int64_t{32});
+  }
+  points[1].set("dtype", std::string("f16"));
+  return points;
+}
+
 std::vector<Params> shaped_points() {
   std::vector<Params> points(shapes.size());
   for (std::size_t i = 0; i < shapes.size(); ++i) points[i].set("shape", shapes[i]);
@@ -236,6 +259,10 @@ std::map<std::string, Coverage> coverage() {
           {"clone", {typed_points(), 231}},
           {"quantize_dynamic", {dynamic_points(), 234}},
           {"dequantize_affine", {affine_points(), 60}},
+          {"dequantize_per_channel", {granularity_points(), 20}},
+          {"dequantize_per_tensor", {granularity_points(), 20}},
+          {"dequantize_per_token", {granularity_points(), 20}},
+          {"embedding_q4gsw", {embedding_points(), 8}},
           {"permute", {permute_points(), 26}},
           {"pixel_shuffle", {float_shuffle_points(), 242}},
           {"q8ta_add", {add_points(), 8}},
@@ -245,6 +272,9 @@ std::map<std::string, Coverage> coverage() {
           {"q8ta_quantize", {quantising_points("y"), 80}},
           {"q8ta_relu", {requantising_points({"x", "y"}), 26}},
           {"quantize_affine", {affine_points(), 60}},
+          {"quantize_per_channel", {granularity_points(), 20}},
+          {"quantize_per_tensor", {granularity_points(), 20}},
+          {"quantize_per_token", {granularity_points(), 20}},
           {"view", {view_points(), 26}}};
 }
 

@@ -1,3 +1,4 @@
+#include "harness/core/npy.h"
 #include "tests/cli/process.h"
 #include "tests/cli/sample_cases.h"
 
@@ -85,6 +86,29 @@ TEST(Commands, AMissingFileIsALoadError) {
   const Outcome outcome = assay({"list", "/no/such/file.yaml"});
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("/no/such/file.yaml"));
+}
+
+TEST(Commands, AnIndexBeyondItsTableIsALoadErrorAtItsPlace) {
+  const TemporaryFolder folder;
+  HostTensor indices(DType::I32, {3});
+  indices.as<std::int32_t>()[1] = 10;
+  write_npy(folder / "indices.npy", indices);
+  const std::string file = folder.write("c.yaml",
+                                        "op: embedding_q4gsw\n"
+                                        "cases:\n"
+                                        "  - name: rows\n"
+                                        "    indices: [3]\n"
+                                        "    vocab: 10\n"
+                                        "    dim: 32\n"
+                                        "    fill: {indices: {npy: indices.npy}}\n");
+  const Outcome outcome = assay({"list", file});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err,
+              HasSubstr(file + ":7:12: error: values of 'indices' must be between 0 and 9, these are "
+                               "between 0 and 10\n"));
+  indices.as<std::int32_t>()[1] = 9;
+  write_npy(folder / "indices.npy", indices);
+  EXPECT_EQ(assay({"list", file}).exit_code, 0);
 }
 
 TEST(Commands, ADamagedJournalIsNamedWithItsLine) {
