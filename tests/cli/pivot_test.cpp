@@ -1,5 +1,5 @@
 #include "tests/cli/process.h"
-#include "tests/cli/sample_cases.h"
+#include "tests/cli/sample_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,22 +15,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// One run on the best device that all tests here read.
-class Pivot : public ::testing::Test {
+class Pivot : public SampleRunTest {
  protected:
-  static void SetUpTestSuite() {
-    folder_ = new TemporaryFolder;
-    const Outcome outcome = assay({"run", folder_->write("c.yaml", shuffle_cases),
-                                   folder_->write("p.yaml", both_cases), "--budget", "0.1", "--out", out()});
-    ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  }
-  static void TearDownTestSuite() { delete folder_; }
-
-  static std::string out() { return *folder_ / "out"; }
   static std::string journal() { return read_file(device_folder(out()) / "journal.jsonl"); }
-
- private:
-  static inline TemporaryFolder* folder_ = nullptr;
 };
 
 // `text` with the first `from` after `after` replaced.

@@ -1,5 +1,5 @@
 #include "tests/cli/process.h"
-#include "tests/cli/sample_cases.h"
+#include "tests/cli/sample_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,22 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// One run on the best device that all tests here read.
-class Show : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    folder_ = new TemporaryFolder;
-    const Outcome outcome = assay({"run", folder_->write("c.yaml", shuffle_cases),
-                                   folder_->write("p.yaml", both_cases), "--budget", "0.1", "--out", out()});
-    ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  }
-  static void TearDownTestSuite() { delete folder_; }
-
-  static std::string out() { return *folder_ / "out"; }
-
- private:
-  static inline TemporaryFolder* folder_ = nullptr;
-};
+class Show : public SampleRunTest {};
 
 TEST_F(Show, PrintsBothRowsOfAnId) {
   const Outcome outcome = assay({"show", out(), "q8ta_pixel_shuffle/both/4W4C.4W4C/fused"});

@@ -1,0 +1,27 @@
+#include "tests/cli/sample_run.h"
+
+#include "tests/cli/process.h"
+#include "tests/cli/sample_cases.h"
+
+namespace assay::test {
+namespace {
+
+const TemporaryFolder& folder() {
+  static const TemporaryFolder kept_to_the_end;
+  return kept_to_the_end;
+}
+
+}  // namespace
+
+std::string SampleRunTest::out() {
+  return folder() / "out";
+}
+
+void SampleRunTest::SetUpTestSuite() {
+  static const Outcome outcome =
+      assay({"run", folder().write("c.yaml", shuffle_cases), folder().write("p.yaml", both_cases), "--budget",
+             "0.1", "--out", out()});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+}
+
+}  // namespace assay::test
