@@ -187,7 +187,7 @@ class Run {
     Interruptible listener(recorder, desk_.before_a_row);
     RunInfo info = make_run_info(run_settings(), device.info());
     DeviceRunOptions run_options = device_run_options(instance);
-    if (device.info().type == "cpu") {
+    if (device.info().is_cpu()) {
       run_options.sampling.most_heat_s = run_options.sampling.least_heat_s;
       run_options.sampling.own_clock_tolerance = cpu_clock_tolerance;
     } else {

@@ -71,6 +71,8 @@ struct DeviceInfo {
   std::uint64_t device_memory_bytes = 0;  ///< sum of device-local heaps
 
   bool has(Feature feature) const;
+  /// The host's own processors, lavapipe say: the device shares them and their memory with everything else.
+  bool is_cpu() const { return type == "cpu"; }
   /// Null when the device has no such textures.
   const TextureSupport* texture(Storage storage, DType dtype) const;
 };

@@ -32,6 +32,14 @@ TEST(DeviceInfoTest, ADeviceHasTheFeaturesThatAreListed) {
   EXPECT_FALSE(device.has(Feature::Int16));
 }
 
+TEST(DeviceInfoTest, ADeviceOfTypeCpuIsOne) {
+  DeviceInfo device;
+  device.type = "integrated";
+  EXPECT_FALSE(device.is_cpu());
+  device.type = "cpu";
+  EXPECT_TRUE(device.is_cpu());
+}
+
 TEST(DeviceInfoTest, ATextureIsFoundByItsStorageAndDtype) {
   DeviceInfo device;
   EXPECT_EQ(device.texture(Storage::Texture3D, DType::I8), nullptr);

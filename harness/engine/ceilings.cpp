@@ -33,14 +33,14 @@ constexpr double launches_per_visit = 8;
 
 /// Kernels that visit the footprint once; the best counts.
 std::vector<Walk> once_walks(const DeviceInfo& device, std::uint64_t footprint_bytes) {
-  if (footprint_bytes < once_from && device.type != "cpu") return {};
-  if (device.type == "cpu") return {{.vectors = 1, .rounds = false}};  // time is short there
+  if (footprint_bytes < once_from && !device.is_cpu()) return {};
+  if (device.is_cpu()) return {{.vectors = 1, .rounds = false}};  // time is short there
   return {{.vectors = 1, .rounds = false}, {.vectors = 4, .rounds = false}};
 }
 
 /// Kernels that visit it again and again.
 std::vector<Walk> round_walks(const DeviceInfo& device) {
-  if (device.type == "cpu") return {{.vectors = 1, .rounds = true}};
+  if (device.is_cpu()) return {{.vectors = 1, .rounds = true}};
   return {{.vectors = 4, .rounds = true}, {.vectors = 2, .rounds = true}};
 }
 
@@ -53,7 +53,7 @@ std::uint64_t largest_footprint(const DeviceInfo& device, const CeilingOptions& 
 /// Multiples of `chunk`, ascending.
 std::vector<std::uint64_t> footprints(const DeviceInfo& device, std::uint64_t largest, std::uint64_t chunk) {
   std::vector<std::uint64_t> all;
-  const bool cpu = device.type == "cpu";
+  const bool cpu = device.is_cpu();
   double bytes = least_footprint;
   while (bytes < static_cast<double>(largest) * 1.01) {
     const auto chunks = static_cast<std::uint64_t>(std::round(bytes / static_cast<double>(chunk)));
@@ -88,7 +88,7 @@ double best_of_walks(Bench& bench, const DeviceInfo& device, Access access, std:
   }
   // A CPU runs a dispatch's workgroups one after the other: rounds cannot lose step there, and save
   // dispatching.
-  const bool outlasts_launch = device.type != "cpu" && best > 0 &&
+  const bool outlasts_launch = !device.is_cpu() && best > 0 &&
                                static_cast<double>(footprint) / best >= launches_per_visit * run.dispatch_ns;
   if (outlasts_launch) return best;
   for (const Walk& walk : round_walks(device)) {
@@ -167,7 +167,7 @@ Ceilings measure_ceilings(gpu::Device& device, gpu::ShaderLibrary& shaders, cons
 
 std::string ceilings_driver(const DeviceInfo& device) {
   std::string driver = fmt::format("{} {}", device.driver_name, device.driver_info);
-  if (device.type != "cpu") return driver;
+  if (!device.is_cpu()) return driver;
   const RunInfo host = make_run_info({}, device);
   return fmt::format("{} on {} cores of {}", driver, host.cores, host.cpu);
 }

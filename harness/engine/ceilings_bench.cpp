@@ -28,7 +28,7 @@ gpu::Workspace allocate(gpu::Device& device, std::uint64_t& bytes) {
 }  // namespace
 
 Effort effort_for(const DeviceInfo& device) {
-  if (device.type != "cpu") return {};
+  if (!device.is_cpu()) return {};
   // No clocks to raise; and what a batch costs in the end is a thread's wake-up, not a launch.
   return {.target_ns = 4e6, .repetitions = 3, .least_heat_s = 0, .most_heat_s = 0};
 }

@@ -53,7 +53,7 @@ std::vector<Physical> buffers(std::uint64_t bytes_each) {
 
 Grid grid_for(const DeviceInfo& device) {
   const std::uint32_t largest = std::min(device.max_workgroup_invocations, device.max_workgroup_size[0]);
-  if (device.type == "cpu") return {.workgroups = 64, .local_size = std::min(64U, largest)};
+  if (device.is_cpu()) return {.workgroups = 64, .local_size = std::min(64U, largest)};
   return {.workgroups = 4096, .local_size = std::min(256U, largest)};
 }
 

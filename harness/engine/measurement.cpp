@@ -147,7 +147,7 @@ void describe_clock(const GpuSource& source, const TimingTools& tools, const Sam
 
 /// A row above the ceilings may tell of the ceilings: they are measured once more before it is suspected.
 Roofline roofline_of(const Work& work, Cache cache, TimingTools& tools, double time_us) {
-  const double limit_pct = tools.device.info().type == "cpu" ? suspect_above_pct_on_cpu : suspect_above_pct;
+  const double limit_pct = tools.device.info().is_cpu() ? suspect_above_pct_on_cpu : suspect_above_pct;
   Roofline found = roofline(tools.ceilings, work, cache, time_us, limit_pct);
   if (found.suspect.empty() || !tools.measure_again || tools.measured_again == most_measured_again)
     return found;

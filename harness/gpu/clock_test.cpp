@@ -48,7 +48,7 @@ class ClockTest : public GpuTest {
 
   void SetUp() override {
     GpuTest::SetUp();
-    const double length_ns = device().info().type == "cpu" ? 1e6 : 2e5;
+    const double length_ns = device().info().is_cpu() ? 1e6 : 2e5;
     n = PilotKernel(device(), library).rounds_for(length_ns, timeout_s);
   }
 

@@ -21,18 +21,14 @@ constexpr double choice_ns = 2e6;       // rounds are counted on a dispatch of t
 constexpr std::uint32_t most_rounds = 1U << 24;
 constexpr double timeout_s = 30;
 
-bool is_cpu(const DeviceInfo& device) {
-  return device.type == "cpu";
-}
-
 double pilot_ns(const DeviceInfo& device) {
-  return is_cpu(device) ? pilot_ns_cpu : pilot_ns_gpu;
+  return device.is_cpu() ? pilot_ns_cpu : pilot_ns_gpu;
 }
 
 /// Some for each core of a large GPU, all of which run at once there: the time is that of one. A CPU runs
 /// them one after the other, and needs only enough of them to employ each of its threads.
 std::uint32_t workgroups(const DeviceInfo& device) {
-  return is_cpu(device) ? 64 : 256;
+  return device.is_cpu() ? 64 : 256;
 }
 
 double now_s() {
@@ -130,7 +126,7 @@ double PilotKernel::best_wall_ns(std::uint32_t rounds, double limit_s) {
 
 /// A GPU that stood idle runs at a fraction of its clock and takes up to a second of work to raise it.
 void PilotKernel::heat(std::uint32_t rounds, double limit_s) {
-  const bool cpu = is_cpu(device_.info());
+  const bool cpu = device_.info().is_cpu();
   const double patience_s = cpu ? 0.02 : 0.4;
   const double most_s = cpu ? 0.1 : 2;
   const double started = now_s();

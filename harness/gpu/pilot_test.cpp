@@ -47,7 +47,7 @@ TEST_F(PilotTest, DoesSixteenStepsARoundInEveryInvocation) {
 
 TEST_F(PilotTest, LastsAboutAsLongAsItIsMeantTo) {
   // Other work on the machine lengthens readings, and may spoil the choice of the rounds: the best of a few.
-  const double wanted = device().info().type == "cpu" ? 200 * us : 80 * us;
+  const double wanted = device().info().is_cpu() ? 200 * us : 80 * us;
   double nearest = 0;
   for (int attempt = 0; attempt < 3; ++attempt) {
     Pilot pilot(device(), library);

@@ -124,7 +124,7 @@ void finish(std::vector<GeometricMean>& means) {
 
 std::string device_key(const RunInfo& run) {
   const DeviceInfo& device = run.device;
-  if (device.type == "cpu") return "cpu:" + short_device_name(device.name) + ":" + run.cpu;
+  if (device.is_cpu()) return "cpu:" + short_device_name(device.name) + ":" + run.cpu;
   return device.uuid.empty() ? "name:" + device.name : "uuid:" + device.uuid;
 }
 
