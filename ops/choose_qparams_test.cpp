@@ -88,14 +88,14 @@ TEST_F(ChooseQParamsTest, LargeBlocksAreSharedByWorkgroups) {
   expect_right(trial);
 }
 
-TEST_F(ChooseQParamsTest, ManySmallBlocksAreReadInPasses) {
+TEST_F(ChooseQParamsTest, SmallBlocksAreReadFourQuadsAnInvocation) {
   Params params;
   params.set("shape", Shape{1030, 4096});
   params.set("block_size", std::vector<std::int64_t>{1, 32});
   const Trial trial = trial_of("choose_qparams_affine", params, FillKind::Mixed);
   const Program program = program_of(trial);
   ASSERT_EQ(program.dispatches.size(), 1u);
-  EXPECT_LT(program.dispatches[0].workgroups[0] * program.dispatches[0].workgroups[1] * 32, 1030 * 128);
+  EXPECT_EQ(program.dispatches[0].workgroups[0] * program.dispatches[0].local_size[0], 1030 * 1024 / 4);
   expect_right(trial);
 }
 
@@ -159,9 +159,10 @@ TEST(Teams, NeighboursReadNeighboursWhateverTheBlock) {
   EXPECT_EQ(tokens.columns, 256);
   EXPECT_EQ(tokens.splits, 1);
   const Team groups = team_of(boxes({16384, 4096}, {1, 32}), 256);
-  EXPECT_EQ(groups.columns, 8);
-  EXPECT_EQ(groups.boxes, 32);
-  EXPECT_EQ(groups.passes, 4);
+  EXPECT_EQ(groups.columns, 2);
+  EXPECT_EQ(groups.each, 4);
+  EXPECT_EQ(groups.boxes, 128);
+  EXPECT_EQ(groups.passes, 2);
   const Team columns = team_of(boxes({16384, 4096}, {-1, 1}), 256);
   EXPECT_EQ(columns.columns, 1);
   EXPECT_EQ(columns.boxes, 32);

@@ -16,9 +16,9 @@ constexpr std::uint32_t column_bits_id = SpecConstant::first_free;
 constexpr std::uint32_t kept_id = SpecConstant::first_free + 1;
 constexpr std::int64_t most_kept = 8;
 
-constexpr std::int64_t usual_kept = 4;       // quads of an invocation, where there are many rows
-constexpr std::int64_t usual_columns = 256;  // invocations of a row, until each would have more than 8 quads
-constexpr std::int64_t few_tokens = 512;     // rows that leave a large device idle unless many work on each
+constexpr std::int64_t least_columns = 8;  // neighbours of a row write 32 bytes together
+constexpr std::int64_t few_tokens =
+    512;  // rows that leave a large device idle unless many invocations work on each
 constexpr std::int64_t smallest_workgroup = 128;
 constexpr std::int64_t operations_of_element = 4;  // min, max, *, +
 
@@ -46,9 +46,9 @@ std::int64_t power_of_two_from(std::int64_t n) {
 std::int64_t columns_of(const BuildContext& context, std::int64_t tokens, std::int64_t quads) {
   const std::int64_t most = static_cast<std::int64_t>(std::bit_floor(
       std::min(context.device.max_workgroup_invocations, context.device.max_workgroup_size[0])));
-  std::int64_t wanted = std::min(power_of_two_from(div_up(quads, usual_kept)), usual_columns);
-  if (wanted * most_kept < quads) wanted = power_of_two_from(div_up(quads, most_kept));
-  if (tokens <= few_tokens) wanted = power_of_two_from(quads);
+  const std::int64_t each = tokens <= few_tokens ? 1 : most_kept;
+  const std::int64_t wanted =
+      std::max(power_of_two_from(div_up(quads, each)), std::min(power_of_two_from(quads), least_columns));
   const std::int64_t asked = context.tuned("columns", wanted);
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::min(asked, most))));
 }

@@ -39,9 +39,11 @@ layout(constant_id = 16) const uint packed_axis = 0u;
 layout(constant_id = 17) const uint column_bits = 0u;  // log2 of the invocations along axis 0
 layout(constant_id = 18) const uint box_bits = 0u;     // log2 of the boxes that a workgroup reads at a time
 layout(constant_id = 19) const uint split_bits = 0u;   // log2 of the workgroups that share a box
-layout(constant_id = 20) const uint passes = 1u;       // times that a workgroup reads boxes, of one place an invocation
+layout(constant_id = 20) const uint passes = 1u;       // times that a workgroup reads boxes, if more than one: whole ones
 layout(constant_id = 21) const bool whole = false;     // boxes are made of whole places, none sticks out
 layout(constant_id = 22) const uint lane_block = 1u;   // LANES_APART: lanes of a block
+layout(constant_id = 23) const uint row_axes = 3u;     // the rows of a box lie along axis 1 up to this one; 0: one row
+layout(constant_id = 24) const uint each = 0u;         // places of an invocation in a pass; 0: as many as there are
 
 struct Box {
   uvec4 first;  // elements along the axes
@@ -62,7 +64,7 @@ layout(set = 0, binding = 1) restrict writeonly buffer Scale { float scale[]; };
 layout(set = 0, binding = 2) restrict writeonly buffer ZeroPoint { int zero_point[]; };
 #endif
 
-#define MOST_PASSES 4u
+#define MOST_PLACES 8u  // of an invocation, of all passes
 #define PLACES_AT_ONCE 4u
 
 Box box_of(uint number) {
@@ -83,6 +85,8 @@ Box box_of(uint number) {
 }
 
 uvec3 row_of(uint number) {
+  if (row_axes == 0u) return uvec3(0u);
+  if (row_axes == 1u) return uvec3(number, 0u, 0u);
   const uint rest = divide(number, push.by_places_1);
   const uint last = divide(rest, push.by_places_2);
   return uvec3(number - rest * push.places[1], rest - last * push.places[2], last);
@@ -111,19 +115,21 @@ QuadRange range_of(Box box, Lane lane, uint split) {
   const uint share = (steps + (1u << split_bits) - 1u) >> split_bits;
   const uint end = min((split + 1u) * share, steps);
   uint step = split * share;
-  uint turn = step / across;
+  const uint turn = step / across;
   uint column = lane.column + ((step - turn * across) << column_bits);
   uint row = lane.row + turn * row_step;
+  Line line = line_of(box, row_of(row));
   QuadRange range = QuadRange(vec4(0.0), vec4(0.0));
   while (step < end) {
     vec4 values[PLACES_AT_ONCE];
     for (uint i = 0u; i < PLACES_AT_ONCE; ++i) {
       const bool here = step + i < end && column < push.places[0] && row < rows;
-      values[i] = here ? load_place(box, column, row_of(row)) : vec4(0.0);
+      values[i] = here ? load_place(line, column) : vec4(0.0);
       column += 1u << column_bits;
       if (column >= across << column_bits) {
         column = lane.column;
         row += row_step;
+        if (row_axes > 0u) line = line_of(box, row_of(row));
       }
     }
     for (uint i = 0u; i < PLACES_AT_ONCE; ++i) widen(range, values[i]);
@@ -163,7 +169,7 @@ void main() {
   const uint kept = ((1u << box_bits) - 1u) << column_bits;
   const uint split = flat_workgroup() & ((1u << split_bits) - 1u);
   const uint first = ((flat_workgroup() >> split_bits) * passes << box_bits) + lane.box;
-  if (passes == 1u) {
+  if (each == 0u) {
     const bool exists = first < push.boxes;
     Box box = box_of(exists ? first : 0u);
     QuadRange quads = QuadRange(vec4(0.0), vec4(0.0));
@@ -173,16 +179,20 @@ void main() {
     return;
   }
   // All loads first; then one invocation a box computes what is stored, those of all passes side by side.
-  vec4 values[MOST_PASSES];
+  vec4 values[MOST_PLACES];
   for (uint i = 0u; i < passes; ++i) {
     const uint number = first + (i << box_bits);
-    const bool here = number < push.boxes && lane.column < push.places[0];
-    values[i] = here ? load_place(box_of(number), lane.column, uvec3(0u)) : vec4(0.0);
+    const Line line = line_of(box_of(min(number, push.boxes - 1u)), uvec3(0u));
+    for (uint k = 0u; k < each; ++k) {
+      const uint column = lane.column + (k << column_bits);
+      const bool here = number < push.boxes && column < push.places[0];
+      values[i * each + k] = here ? load_place(line, column) : vec4(0.0);
+    }
   }
   Range mine = Range(BOUND(0.0), BOUND(0.0));
   for (uint i = 0u; i < passes; ++i) {
     QuadRange quads = QuadRange(vec4(0.0), vec4(0.0));
-    widen(quads, values[i]);
+    for (uint k = 0u; k < each; ++k) widen(quads, values[i * each + k]);
     const Range range = reduced(folded(quads), lane.number, kept);
     if (lane.column == i) mine = range;
   }

@@ -302,8 +302,9 @@ void note_regret(std::span<const TimedCase> cases, std::span<Measurement> measur
     if (cases[i].impl_auto.empty() || !measurements[i].verified) continue;
     double best_us = 0;
     for (std::size_t k = 0; k < cases.size(); ++k) {
-      const bool is_rival = cases[k].impl_auto.empty() && measurements[k].verified &&
-                            cases[k].cache == cases[i].cache && cases[k].one->forms == cases[i].one->forms;
+      const bool is_rival =
+          cases[k].impl_auto.empty() && measurements[k].verified && cases[k].cache == cases[i].cache &&
+          cases[k].one->data_key == cases[i].one->data_key && cases[k].one->forms == cases[i].one->forms;
       const double time_us = measurements[k].perf.time_us_p50;
       if (is_rival && (best_us == 0 || time_us < best_us)) best_us = time_us;
     }

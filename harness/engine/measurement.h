@@ -47,7 +47,8 @@ std::vector<Measurement> measure(std::span<const TimedCase> cases, TimingTools& 
 double rough_time_ns(Experiment& experiment, double timeout_s);
 
 /// Writes regret_pct into the measurements of rows that chose their impl: how much longer each took than the
-/// best of the rows of other impls in the same forms and with the same cache. Absent without such rows.
+/// best of the rows of other impls on the same data, in the same forms and with the same cache. Absent
+/// without such rows.
 void note_regret(std::span<const TimedCase> cases, std::span<Measurement> measurements);
 
 }  // namespace assay

@@ -10,8 +10,10 @@ namespace assay::ops {
 namespace {
 
 constexpr std::int64_t quad = 4;
-constexpr std::int64_t columns_side_by_side = 32;  // 512 bytes: what neighbours should read together
-constexpr std::int64_t most_passes = 4;            // MOST_PASSES of shaders/choose_qparams.comp
+constexpr std::int64_t columns_side_by_side = 32;   // 512 bytes: what neighbours should read together
+constexpr std::int64_t most_places = 8;             // MOST_PLACES of shaders/choose_qparams.comp
+constexpr std::int64_t most_each = 4;               // places that share one exchange with other invocations
+constexpr std::int64_t columns_of_small_boxes = 8;  // boxes up to so many times most_each places are small
 constexpr std::int64_t most_splits = 1024;
 constexpr std::int64_t full_device = 1024;     // workgroups
 constexpr std::int64_t least_steps_apart = 8;  // of an invocation of a workgroup that shares a box
@@ -86,11 +88,40 @@ Boxes boxes_of(const references::BlockGrid& grid, const Physical& physical, bool
   return boxes;
 }
 
-Team team_of(const Boxes& boxes, std::int64_t invocations) {
+std::int64_t Boxes::row_axes() const {
+  for (std::int64_t axis = 3; axis > 0; --axis) {
+    if (axes[static_cast<std::size_t>(axis)].places > 1) return axis;
+  }
+  return 0;
+}
+
+namespace {
+
+/// A box of one short row: a few invocations read it at once.
+Team team_of_small(const Boxes& boxes, std::int64_t invocations) {
   Team team;
   const std::int64_t across = boxes.axes[0].places;
+  team.each = std::min(across, most_each);
+  team.columns = std::min(power_of_two_from(div_up(across, team.each)), invocations);
+  team.each = div_up(across, team.columns);
+  team.boxes = std::min(invocations / team.columns, power_of_two_from(boxes.count()));
+  const std::int64_t groups = div_up(boxes.count(), team.boxes);
+  while (team.passes * 2 <= std::min(team.columns, most_places / team.each) &&
+         groups / (team.passes * 2) >= full_device) {
+    team.passes *= 2;
+  }
+  return team;
+}
+
+}  // namespace
+
+Team team_of(const Boxes& boxes, std::int64_t invocations) {
+  const std::int64_t across = boxes.axes[0].places;
   const std::int64_t rows = boxes.rows();
-  const std::int64_t most_boxes = power_of_two_from(boxes.count());
+  if (rows == 1 && across <= std::min(columns_of_small_boxes, invocations) * most_each) {
+    return team_of_small(boxes, invocations);
+  }
+  Team team;
   team.columns = std::min(power_of_two_from(across), invocations);
   if (rows > 1) {
     const std::int64_t neighbours =
@@ -98,16 +129,9 @@ Team team_of(const Boxes& boxes, std::int64_t invocations) {
                   invocations / team.columns});
     team.rows = std::min(power_of_two_from(rows), invocations / (team.columns * neighbours));
   }
-  team.boxes = std::min(invocations / (team.columns * team.rows), most_boxes);
+  team.boxes = std::min(invocations / (team.columns * team.rows), power_of_two_from(boxes.count()));
 
   const std::int64_t groups = div_up(boxes.count(), team.boxes);
-  if (rows == 1 && across <= team.columns) {
-    while (team.passes * 2 <= std::min(team.columns, most_passes) &&
-           groups / (team.passes * 2) >= full_device) {
-      team.passes *= 2;
-    }
-    return team;
-  }
   const std::int64_t steps = div_up(across, team.columns) * div_up(rows, team.rows);
   while (groups * team.splits < full_device && steps / (team.splits * 2) >= least_steps_apart &&
          team.splits < most_splits) {

@@ -30,6 +30,8 @@ struct Boxes {
   std::int64_t count() const;
   std::int64_t rows() const;    ///< of a box: places along axes 1, 2 and 3
   std::int64_t places() const;  ///< of a box
+  /// The axes along which the rows of a box lie: 1 up to this one, 0 for none.
+  std::int64_t row_axes() const;
 };
 
 /// `may_join`: boxes of several blocks are wanted where they save reads. `physical` has a float layout.
@@ -40,8 +42,9 @@ struct Team {
   std::int64_t columns = 1;  ///< along axis 0 of a box
   std::int64_t boxes = 1;    ///< boxes at a time
   std::int64_t rows = 1;     ///< along the rows of a box
-  std::int64_t passes = 1;   ///< times that boxes are read; more than one only if a pass reads whole boxes
-  std::int64_t splits = 1;   ///< workgroups that share a box; 1 if there are passes
+  std::int64_t each = 0;     ///< places of an invocation in a pass that reads whole boxes; 0: it reads on and on
+  std::int64_t passes = 1;   ///< such passes
+  std::int64_t splits = 1;   ///< workgroups that share a box; 1 if whole boxes are read
 
   std::int64_t invocations() const { return columns * boxes * rows; }
 };

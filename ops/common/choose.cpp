@@ -26,9 +26,12 @@ constexpr std::uint32_t split_bits_id = SpecConstant::first_free + 3;
 constexpr std::uint32_t passes_id = SpecConstant::first_free + 4;
 constexpr std::uint32_t whole_id = SpecConstant::first_free + 5;
 constexpr std::uint32_t lane_block_id = SpecConstant::first_free + 6;
+constexpr std::uint32_t row_axes_id = SpecConstant::first_free + 7;
+constexpr std::uint32_t each_id = SpecConstant::first_free + 8;
 
 constexpr std::int64_t usual_workgroup = 256;
-constexpr std::int64_t large_workgroup = 1024;
+constexpr std::int64_t large_workgroup = 512;
+constexpr std::int64_t most_places = 8;                    // MOST_PLACES
 constexpr std::int64_t few_boxes = 128;                    // fewer than large devices have processors
 constexpr std::int64_t places_of_one_workgroup = 1 << 16;  // more are split
 constexpr std::int64_t operations_of_element = 2;          // min, max
@@ -59,9 +62,10 @@ Team tuned_team(const BuildContext& context, const Boxes& boxes) {
   const auto power = [](std::int64_t asked) {
     return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(asked)));
   };
-  const bool reads_whole_boxes = boxes.rows() == 1 && boxes.axes[0].places <= team.columns;
-  if (reads_whole_boxes) {
-    team.passes = std::min(power(context.tuned("passes", team.passes)), team.columns);
+  if (team.each > 0) {
+    const std::int64_t most = std::min(team.columns, most_places / team.each);
+    team.passes = std::clamp<std::int64_t>(power(context.tuned("passes", team.passes)), 1,
+                                           std::max<std::int64_t>(power(most), 1));
   } else {
     team.splits = power(context.tuned("splits", team.splits));
   }
@@ -106,7 +110,9 @@ Dispatch box_dispatch(const BuildContext& context, const ChooseQParams& op, cons
                         {split_bits_id, log2_of(team.splits)},
                         {passes_id, static_cast<std::uint32_t>(team.passes)},
                         {whole_id, boxes.whole ? 1u : 0u},
-                        {lane_block_id, static_cast<std::uint32_t>(boxes.lane_block)}};
+                        {lane_block_id, static_cast<std::uint32_t>(boxes.lane_block)},
+                        {row_axes_id, static_cast<std::uint32_t>(boxes.row_axes())},
+                        {each_id, static_cast<std::uint32_t>(team.each)}};
   dispatch.push = box_constants(op, boxes);
   dispatch.local_size = {static_cast<std::uint32_t>(team.invocations()), 1, 1};
   dispatch.workgroups = fold_grid(div_up(boxes.count(), team.boxes * team.passes) * team.splits, 1);
