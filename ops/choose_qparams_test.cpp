@@ -30,8 +30,7 @@ class Points : public Draw {
 
   std::map<std::string, std::int64_t> tune() {
     return {{"local_size", one_of<std::int64_t>({1, 4, 32, 100, 256})},
-            {"splits", one_of<std::int64_t>({1, 2, 8})},
-            {"passes", one_of<std::int64_t>({1, 2, 4})}};
+            {"splits", one_of<std::int64_t>({1, 2, 8})}};
   }
 };
 
@@ -162,7 +161,6 @@ TEST(Teams, NeighboursReadNeighboursWhateverTheBlock) {
   EXPECT_EQ(groups.columns, 2);
   EXPECT_EQ(groups.each, 4);
   EXPECT_EQ(groups.boxes, 128);
-  EXPECT_EQ(groups.passes, 2);
   const Team columns = team_of(boxes({16384, 4096}, {-1, 1}), 256);
   EXPECT_EQ(columns.columns, 1);
   EXPECT_EQ(columns.boxes, 32);

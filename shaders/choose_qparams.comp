@@ -39,11 +39,10 @@ layout(constant_id = 16) const uint packed_axis = 0u;
 layout(constant_id = 17) const uint column_bits = 0u;  // log2 of the invocations along axis 0
 layout(constant_id = 18) const uint box_bits = 0u;     // log2 of the boxes that a workgroup reads at a time
 layout(constant_id = 19) const uint split_bits = 0u;   // log2 of the workgroups that share a box
-layout(constant_id = 20) const uint passes = 1u;       // times that a workgroup reads boxes, if more than one: whole ones
+layout(constant_id = 20) const uint each = 0u;         // small boxes: places of an invocation, at most 4; 0: it reads on and on
 layout(constant_id = 21) const bool whole = false;     // boxes are made of whole places, none sticks out
 layout(constant_id = 22) const uint lane_block = 1u;   // LANES_APART: lanes of a block
 layout(constant_id = 23) const uint row_axes = 3u;     // the rows of a box lie along axis 1 up to this one; 0: one row
-layout(constant_id = 24) const uint each = 0u;         // places of an invocation in a pass; 0: as many as there are
 
 struct Box {
   uvec4 first;  // elements along the axes
@@ -64,7 +63,6 @@ layout(set = 0, binding = 1) restrict writeonly buffer Scale { float scale[]; };
 layout(set = 0, binding = 2) restrict writeonly buffer ZeroPoint { int zero_point[]; };
 #endif
 
-#define MOST_PLACES 8u  // of an invocation, of all passes
 #define PLACES_AT_ONCE 4u
 
 Box box_of(uint number) {
@@ -126,11 +124,11 @@ QuadRange range_of(Box box, Lane lane, uint split) {
       const bool here = step + i < end && column < push.places[0] && row < rows;
       values[i] = here ? load_place(line, column) : vec4(0.0);
       column += 1u << column_bits;
-      if (column >= across << column_bits) {
-        column = lane.column;
-        row += row_step;
-        if (row_axes > 0u) line = line_of(box, row_of(row));
-      }
+      const bool at_end = column >= across << column_bits;
+      column = at_end ? lane.column : column;
+      row += at_end ? row_step : 0u;
+      // Found anew at each place: a branch would part the loads.
+      if (row_axes > 0u) line = line_of(box, row_of(row));
     }
     for (uint i = 0u; i < PLACES_AT_ONCE; ++i) widen(range, values[i]);
     step += PLACES_AT_ONCE;
@@ -164,38 +162,28 @@ void store(Box box, uint split, Range range) {
 #endif
 }
 
+// A box of which each invocation has so few places that all loads can be under way at once.
+QuadRange range_of_small(Box box, Lane lane) {
+  const Line line = line_of(box, uvec3(0u));
+  vec4 values[PLACES_AT_ONCE];
+  for (uint i = 0u; i < each; ++i) {
+    const uint column = lane.column + (i << column_bits);
+    values[i] = column < push.places[0] ? load_place(line, column) : vec4(0.0);
+  }
+  QuadRange range = QuadRange(vec4(0.0), vec4(0.0));
+  for (uint i = 0u; i < each; ++i) widen(range, values[i]);
+  return range;
+}
+
 void main() {
   const Lane lane = this_lane();
-  const uint kept = ((1u << box_bits) - 1u) << column_bits;
   const uint split = flat_workgroup() & ((1u << split_bits) - 1u);
-  const uint first = ((flat_workgroup() >> split_bits) * passes << box_bits) + lane.box;
-  if (each == 0u) {
-    const bool exists = first < push.boxes;
-    Box box = box_of(exists ? first : 0u);
-    QuadRange quads = QuadRange(vec4(0.0), vec4(0.0));
-    if (exists) quads = range_of(box, lane, split);
-    const Range range = reduced(folded(quads), lane.number, kept);
-    if (exists && lane.column == 0u && lane.row == 0u) store(box, split, range);
-    return;
-  }
-  // All loads first; then one invocation a box computes what is stored, those of all passes side by side.
-  vec4 values[MOST_PLACES];
-  for (uint i = 0u; i < passes; ++i) {
-    const uint number = first + (i << box_bits);
-    const Line line = line_of(box_of(min(number, push.boxes - 1u)), uvec3(0u));
-    for (uint k = 0u; k < each; ++k) {
-      const uint column = lane.column + (k << column_bits);
-      const bool here = number < push.boxes && column < push.places[0];
-      values[i * each + k] = here ? load_place(line, column) : vec4(0.0);
-    }
-  }
-  Range mine = Range(BOUND(0.0), BOUND(0.0));
-  for (uint i = 0u; i < passes; ++i) {
-    QuadRange quads = QuadRange(vec4(0.0), vec4(0.0));
-    for (uint k = 0u; k < each; ++k) widen(quads, values[i * each + k]);
-    const Range range = reduced(folded(quads), lane.number, kept);
-    if (lane.column == i) mine = range;
-  }
-  const uint number = first + (lane.column << box_bits);
-  if (lane.column < passes && number < push.boxes) store(box_of(number), 0u, mine);
+  const uint number = (flat_workgroup() >> split_bits << box_bits) + lane.box;
+  const bool exists = number < push.boxes;
+  const Box box = box_of(exists ? number : 0u);
+  QuadRange quads = QuadRange(vec4(0.0), vec4(0.0));
+  if (exists && each > 0u) quads = range_of_small(box, lane);
+  if (exists && each == 0u) quads = range_of(box, lane, split);
+  const Range range = reduced(folded(quads), lane.number, ((1u << box_bits) - 1u) << column_bits);
+  if (exists && lane.column == 0u && lane.row == 0u) store(box, split, range);
 }

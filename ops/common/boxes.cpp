@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::int64_t quad = 4;
 constexpr std::int64_t columns_side_by_side = 32;   // 512 bytes: what neighbours should read together
-constexpr std::int64_t most_places = 8;             // MOST_PLACES of shaders/choose_qparams.comp
 constexpr std::int64_t most_each = 4;               // places that share one exchange with other invocations
 constexpr std::int64_t columns_of_small_boxes = 8;  // boxes up to so many times most_each places are small
 constexpr std::int64_t most_splits = 1024;
@@ -105,11 +104,6 @@ Team team_of_small(const Boxes& boxes, std::int64_t invocations) {
   team.columns = std::min(power_of_two_from(div_up(across, team.each)), invocations);
   team.each = div_up(across, team.columns);
   team.boxes = std::min(invocations / team.columns, power_of_two_from(boxes.count()));
-  const std::int64_t groups = div_up(boxes.count(), team.boxes);
-  while (team.passes * 2 <= std::min(team.columns, most_places / team.each) &&
-         groups / (team.passes * 2) >= full_device) {
-    team.passes *= 2;
-  }
   return team;
 }
 

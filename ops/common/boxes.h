@@ -42,15 +42,14 @@ struct Team {
   std::int64_t columns = 1;  ///< along axis 0 of a box
   std::int64_t boxes = 1;    ///< boxes at a time
   std::int64_t rows = 1;     ///< along the rows of a box
-  std::int64_t each = 0;     ///< places of an invocation in a pass that reads whole boxes; 0: it reads on and on
-  std::int64_t passes = 1;   ///< such passes
-  std::int64_t splits = 1;   ///< workgroups that share a box; 1 if whole boxes are read
+  std::int64_t each = 0;     ///< small boxes: places of an invocation, at most 4; 0: it reads on and on
+  std::int64_t splits = 1;   ///< workgroups that share a box; 1 for small ones
 
   std::int64_t invocations() const { return columns * boxes * rows; }
 };
 
 /// A team of at most `invocations` (a power of two): neighbours read neighbouring places as far as the boxes
-/// let them; large boxes are split until the device is full, many small ones read in several passes.
+/// let them; large boxes are split until the device is full.
 Team team_of(const Boxes& boxes, std::int64_t invocations);
 
 }  // namespace assay::ops

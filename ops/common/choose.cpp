@@ -23,22 +23,20 @@ constexpr std::uint32_t packed_axis_id = SpecConstant::first_free;
 constexpr std::uint32_t column_bits_id = SpecConstant::first_free + 1;
 constexpr std::uint32_t box_bits_id = SpecConstant::first_free + 2;
 constexpr std::uint32_t split_bits_id = SpecConstant::first_free + 3;
-constexpr std::uint32_t passes_id = SpecConstant::first_free + 4;
+constexpr std::uint32_t each_id = SpecConstant::first_free + 4;
 constexpr std::uint32_t whole_id = SpecConstant::first_free + 5;
 constexpr std::uint32_t lane_block_id = SpecConstant::first_free + 6;
 constexpr std::uint32_t row_axes_id = SpecConstant::first_free + 7;
-constexpr std::uint32_t each_id = SpecConstant::first_free + 8;
 
-constexpr std::int64_t usual_workgroup = 256;
-constexpr std::int64_t large_workgroup = 512;
-constexpr std::int64_t most_places = 8;                    // MOST_PLACES
+constexpr std::int64_t usual_workgroup = 128;
+constexpr std::int64_t workgroup_of_few = 256;             // where boxes are split
+constexpr std::int64_t workgroup_of_alone = 512;           // where one workgroup reads each of few boxes
 constexpr std::int64_t few_boxes = 128;                    // fewer than large devices have processors
 constexpr std::int64_t places_of_one_workgroup = 1 << 16;  // more are split
 constexpr std::int64_t operations_of_element = 2;          // min, max
 constexpr double smallest_eps = 1e-30;  // what devices may flush to zero stays far below it
 // One invocation reads a place in about half a microsecond: so many take less than 100 ms.
 constexpr std::int64_t most_serial_places = 1 << 17;
-constexpr std::int64_t serial_is_best = 2;  // places of a box
 
 std::uint32_t log2_of(std::int64_t power) {
   return static_cast<std::uint32_t>(std::countr_zero(static_cast<std::uint64_t>(power)));
@@ -50,8 +48,11 @@ std::string flag(bool value) {
 
 /// The largest power of two that is asked for, or is usual, and that the device has.
 std::int64_t workgroup_of(const BuildContext& context, const Boxes& boxes) {
-  const bool few = boxes.count() <= few_boxes && boxes.places() <= places_of_one_workgroup;
-  const std::int64_t asked = context.tuned("local_size", few ? large_workgroup : usual_workgroup);
+  std::int64_t fallback = usual_workgroup;
+  if (boxes.count() <= few_boxes) {
+    fallback = boxes.places() <= places_of_one_workgroup ? workgroup_of_alone : workgroup_of_few;
+  }
+  const std::int64_t asked = context.tuned("local_size", fallback);
   const std::int64_t most =
       std::min(context.device.max_workgroup_invocations, context.device.max_workgroup_size[0]);
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::min(asked, most))));
@@ -59,15 +60,9 @@ std::int64_t workgroup_of(const BuildContext& context, const Boxes& boxes) {
 
 Team tuned_team(const BuildContext& context, const Boxes& boxes) {
   Team team = team_of(boxes, workgroup_of(context, boxes));
-  const auto power = [](std::int64_t asked) {
-    return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(asked)));
-  };
-  if (team.each > 0) {
-    const std::int64_t most = std::min(team.columns, most_places / team.each);
-    team.passes = std::clamp<std::int64_t>(power(context.tuned("passes", team.passes)), 1,
-                                           std::max<std::int64_t>(power(most), 1));
-  } else {
-    team.splits = power(context.tuned("splits", team.splits));
+  if (team.each == 0) {
+    const std::int64_t asked = context.tuned("splits", team.splits);
+    team.splits = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(asked)));
   }
   return team;
 }
@@ -108,14 +103,13 @@ Dispatch box_dispatch(const BuildContext& context, const ChooseQParams& op, cons
                         {column_bits_id, log2_of(team.columns)},
                         {box_bits_id, log2_of(team.boxes)},
                         {split_bits_id, log2_of(team.splits)},
-                        {passes_id, static_cast<std::uint32_t>(team.passes)},
                         {whole_id, boxes.whole ? 1u : 0u},
                         {lane_block_id, static_cast<std::uint32_t>(boxes.lane_block)},
                         {row_axes_id, static_cast<std::uint32_t>(boxes.row_axes())},
                         {each_id, static_cast<std::uint32_t>(team.each)}};
   dispatch.push = box_constants(op, boxes);
   dispatch.local_size = {static_cast<std::uint32_t>(team.invocations()), 1, 1};
-  dispatch.workgroups = fold_grid(div_up(boxes.count(), team.boxes * team.passes) * team.splits, 1);
+  dispatch.workgroups = fold_grid(div_up(boxes.count(), team.boxes) * team.splits, 1);
   dispatch.shared_bytes = static_cast<std::uint32_t>(team.invocations() * (boxes.lanes_apart ? 32 : 8));
   dispatch.bindings = {Resource::tensor(0)};
   return dispatch;
@@ -198,14 +192,12 @@ Impl serial_impl(const ChooseOf& choose) {
           }};
 }
 
-Impl auto_impl(const ChooseOf& choose) {
+/// Small boxes are read by one invocation in impl `workgroup` too, with all loads under way at once: no shape
+/// has been found where `serial` is the better one (shaders/NOTES.md).
+Impl auto_impl() {
   return {.name = "auto",
-          .summary = "serial for blocks of a few elements, else workgroup",
-          .choose = [choose](const BuildContext& context) -> std::string {
-            const ChooseQParams op = choose(context.params);
-            const Boxes boxes = boxes_of(op.grid, context.physical(0), false);
-            return boxes.places() <= serial_is_best ? "serial" : "workgroup";
-          },
+          .summary = "workgroup, which has been the better one wherever both were measured",
+          .choose = [](const BuildContext&) { return std::string("workgroup"); },
           .excludes = excludes};
 }
 
@@ -296,13 +288,6 @@ std::vector<Tunable> choose_tunables() {
        .max = 1024,
        .doc = "workgroups that share a block (rounded down to a power of two); by default as many as "
               "fill a large device"});
-  tunables.push_back(
-      {.name = "passes",
-       .fallback = 0,
-       .min = 1,
-       .max = 4,
-       .doc = "small blocks: how many an invocation reads a part of, one after another (rounded down "
-              "to a power of two)"});
   return tunables;
 }
 
@@ -341,7 +326,7 @@ Op choose_op(std::string name, std::string summary, std::vector<ParamSpec> param
                 return references::choose_qparams(choose(point), inputs);
               },
           .work = work,
-          .impls = {workgroup_impl(choose), serial_impl(choose), auto_impl(choose)}};
+          .impls = {workgroup_impl(choose), serial_impl(choose), auto_impl()}};
 }
 
 }  // namespace assay::ops

@@ -37,7 +37,7 @@ void add_choose_dispatches(Program& program, const BuildContext& context, const 
 /// The value of the #define RULE.
 std::string rule_define(references::QParamsRule rule);
 
-/// What every impl may set: invocations, workgroups that share a block, passes.
+/// What impl `workgroup` may set: invocations, workgroups that share a block.
 std::vector<Tunable> choose_tunables();
 
 /// Why kernels that count in 32-bit numbers cannot take x, or nothing.
