@@ -46,10 +46,10 @@ bool takes_rows(const Physical& x, const Physical& y) {
          x.dims().w * static_cast<std::int64_t>(size_of(x.dtype())) % 8 == 0;
 }
 
-/// Channels-packed tensors, but for halves of y that share words.
-bool takes_tiles(const Physical& x, const Physical& y) {
+/// Channels-packed tensors and an even factor, but for halves of y that share words.
+bool takes_tiles(const Physical& x, const Physical& y, std::int64_t factor) {
   const bool shares_words = !is_texture(y.form()) && y.dtype() == DType::F16 && y.dims().c % 4 != 0;
-  return x.form().layout == Layout::CP && y.form().layout == Layout::CP && !shares_words;
+  return factor % 2 == 0 && x.form().layout == Layout::CP && y.form().layout == Layout::CP && !shares_words;
 }
 
 Dispatch by_rows(const BuildContext& context, const Physical& x) {
@@ -68,19 +68,17 @@ Dispatch by_rows(const BuildContext& context, const Physical& x) {
   return dispatch;
 }
 
-Dispatch by_tiles(const BuildContext& context, const Physical& x, const Physical& y) {
-  const bool apart = context.tuned("split", 1) >= 4;
+Dispatch by_tiles(const BuildContext& context, const Physical& x, const Physical& y, std::int64_t factor) {
   const Dims& out = y.dims();
-  const Dims& pixels = apart ? out : x.dims();
-  const Tiles tiles{pixels.w, pixels.h, div_up(out.c, 4)};
+  const Tiles tiles{out.w, out.h, div_up(out.c, 4)};
   Dispatch dispatch;
   dispatch.label = "pixel_shuffle";
   dispatch.shader = "pixel_shuffle_tiles.comp";
   add_form_defines(dispatch, "X", x);
   add_form_defines(dispatch, "Y", y);
   dispatch.defines.push_back({"Y_WHOLE", !is_texture(y.form()) && out.c % 4 == 0 ? "1" : "0"});
-  dispatch.constants = {{SpecConstant::first_free, apart ? 1U : 0U}};
-  dispatch.push.add(pixels.w).add(pixels.h).add(out.c);
+  dispatch.constants = {{SpecConstant::first_free, static_cast<std::uint32_t>(factor)}};
+  dispatch.push.add(out.w).add(out.h).add(out.c);
   set_box_grid(dispatch, context, wish_of_floats(x, std::nullopt), wish_of_floats(y, std::nullopt), tiles,
                out.n, tuned_local_size(context, out.n * tiles[0] * tiles[1] * tiles[2]));
   add_strides(dispatch.push, x);
@@ -95,8 +93,8 @@ Program direct(const BuildContext& context) {
   const TensorAt y = tensor_at(context, 1);
   if (r == 1) return {.dispatches = {move_dispatch(context, "pixel_shuffle", x, y)}};
   if (r == 2 && takes_rows(x.physical, y.physical)) return {.dispatches = {by_rows(context, x.physical)}};
-  if (r == 2 && takes_tiles(x.physical, y.physical)) {
-    return {.dispatches = {by_tiles(context, x.physical, y.physical)}};
+  if (takes_tiles(x.physical, y.physical, r)) {
+    return {.dispatches = {by_tiles(context, x.physical, y.physical, r)}};
   }
   return {.dispatches = {shuffle_dispatch(context, "pixel_shuffle", x, y, r)}};
 }
@@ -128,16 +126,9 @@ Op pixel_shuffle() {
       .reference = references::pixel_shuffle,
       .work = work,
       .impls = {{.name = "direct",
-                 .summary = "factor 2: rows interleaved in width-packed buffers, quads transposed where "
-                            "channels are packed; else as gather",
-                 .tunables = {local_size_tunable(),
-                              places_tunable(),
-                              {.name = "split",
-                               .fallback = 0,
-                               .min = 1,
-                               .max = 4,
-                               .doc = "channels packed, upscale_factor 2: 4 gives each output quad an "
-                                      "invocation of its own, 1 (the default) four to one"}},
+                 .summary = "rows interleaved in width-packed buffers (factor 2), lanes of quads where "
+                            "channels are packed (even factors); else as gather",
+                 .tunables = {local_size_tunable(), places_tunable()},
                  .build = direct,
                  .excludes = excludes},
                 {.name = "gather",

@@ -66,10 +66,9 @@ TEST_F(FloatShuffleTest, AgreesWithItsReferenceOnRandomPoints) {
     if (round % 2 == 0) trial.forms[1] = trial.forms[0] = draw.one_of<Form>({wp, cp, texture_cp});
     trial.fill = draw.one_of<FillKind>({FillKind::Normal, FillKind::Wide, FillKind::Outlier});
     if (round % 4 == 0) {
-      trial.tune = {{"local_size", draw.one_of<std::int64_t>({1, 7, 128})}, {"split", draw.pick(1, 4)}};
+      trial.tune = {{"local_size", draw.one_of<std::int64_t>({1, 7, 128})}};
     }
     if (round % 3 == 0) trial.impl = "gather";
-    if (trial.impl == "gather") trial.tune.erase("split");
     expect_right(trial);
   }
 }
@@ -91,14 +90,12 @@ TEST_F(FloatShuffleTest, ManyRowsAreSeveralPlacesAnInvocation) {
   expect_right(trial);
 }
 
-TEST_F(FloatShuffleTest, TilesAreTheSameApart) {
+TEST_F(FloatShuffleTest, TilesTakeEveryEvenFactor) {
   for (const Form y : {cp, texture_cp}) {
     for (const Form x : {cp, texture_cp}) {
-      for (const std::int64_t split : {1, 4}) {
-        expect_right({.op = op,
-                      .params = shuffle_params({2, 52, 5, 7}, 2, "f32"),
-                      .forms = {x, y},
-                      .tune = {{"split", split}}});
+      for (const std::int64_t factor : {2, 4, 6}) {
+        const Params params = shuffle_params({2, 3 * factor * factor, 5, 7}, factor, "f32");
+        expect_right({.op = op, .params = params, .forms = {x, y}});
       }
     }
   }
@@ -113,6 +110,8 @@ TEST_F(FloatShuffleTest, TakesTheFastWaysWhereTheyExist) {
   EXPECT_EQ(shader_of({1, 8, 4, 5}, 2, "f16", cp, texture_cp), "pixel_shuffle_tiles.comp");
   EXPECT_EQ(shader_of({1, 8, 4, 5}, 2, "f16", cp, cp), "gather.comp");  // 2 channels: pixels share words
   EXPECT_EQ(shader_of({1, 16, 4, 5}, 2, "f16", cp, cp), "pixel_shuffle_tiles.comp");
+  EXPECT_EQ(shader_of({1, 16, 4, 5}, 4, "f32", texture_cp, cp), "pixel_shuffle_tiles.comp");
+  EXPECT_EQ(shader_of({1, 9, 4, 5}, 3, "f32", texture_cp, cp), "gather.comp");
   EXPECT_EQ(shader_of({1, 8, 4, 6}, 2, "f32", wp, cp), "gather.comp");
   EXPECT_EQ(shader_of({1, 9, 4, 6}, 3, "f32", wp, wp), "gather.comp");
   EXPECT_EQ(shader_of({1, 9, 4, 6}, 1, "f32", wp, wp), "copy.comp");

@@ -14,10 +14,12 @@ namespace {
 // Of shaders/quantize_dynamic.comp.
 constexpr std::uint32_t column_bits_id = SpecConstant::first_free;
 constexpr std::uint32_t kept_id = SpecConstant::first_free + 1;
-constexpr std::int64_t most_kept = 8;
+constexpr std::int64_t most_kept = 16;
 
 constexpr std::int64_t least_columns = 8;  // neighbours of a row write 32 bytes together
 constexpr std::int64_t kept_of_few = 4;
+constexpr std::int64_t kept_of_many = 8;
+constexpr std::int64_t most_columns = 512;
 constexpr std::int64_t few_tokens =
     512;  // rows that leave a large device idle unless many invocations work on each
 constexpr std::int64_t smallest_workgroup = 128;
@@ -47,9 +49,9 @@ std::int64_t power_of_two_from(std::int64_t n) {
 std::int64_t columns_of(const BuildContext& context, std::int64_t tokens, std::int64_t quads) {
   const std::int64_t most = static_cast<std::int64_t>(std::bit_floor(
       std::min(context.device.max_workgroup_invocations, context.device.max_workgroup_size[0])));
-  const std::int64_t each = tokens <= few_tokens ? kept_of_few : most_kept;
-  const std::int64_t wanted =
-      std::max(power_of_two_from(div_up(quads, each)), std::min(power_of_two_from(quads), least_columns));
+  const std::int64_t each = tokens <= few_tokens ? kept_of_few : kept_of_many;
+  const std::int64_t wanted = std::clamp(power_of_two_from(div_up(quads, each)),
+                                         std::min(power_of_two_from(quads), least_columns), most_columns);
   const std::int64_t asked = context.tuned("columns", wanted);
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::min(asked, most))));
 }
@@ -64,6 +66,7 @@ std::vector<Define> defines_of(const BuildContext& context, const references::Ch
   const std::int64_t width = choose.grid.shape.back();
   std::vector<Define> defines{{"REAL_F16", flag(x.dtype() == DType::F16)},
                               {"QUANT_I32", flag(quantized == DType::I32)},
+                              {"ROUNDS_TO_EVEN", flag(context.device.has(Feature::RoundsToEven32))},
                               {"SUBGROUPS", flag(context.device.has(Feature::SubgroupShuffle))},
                               {"RULE", rule_define(choose.rule)}};
   if (x.form().storage == Storage::Buffer) {

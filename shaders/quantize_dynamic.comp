@@ -9,16 +9,17 @@
 // REAL_F16     x is f16 instead of f32
 // QUANT_I32    q is i32 instead of i8 or u8; QUANT_U8 (textures): u8
 // WHOLE_ROWS   the width is a multiple of 4: no two rows share a quad
-// WHOLE_QUADS, RULE, SUBGROUPS: see the included files
+// WHOLE_QUADS, RULE, SUBGROUPS, ROUNDS_TO_EVEN: see the included files
 
 #define LANES_APART 0
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
 #include "common/packing.glslh"
 #include "common/qparams.glslh"
+#include "common/rounding.glslh"
 #include "common/value_range.glslh"
 
-#define MOST_KEPT 8u
+#define MOST_KEPT 16u
 
 layout(constant_id = 16) const uint column_bits = 0u;  // log2 of the invocations of a row
 layout(constant_id = 17) const uint kept = 1u;         // quads that an invocation keeps
@@ -40,14 +41,33 @@ layout(push_constant) uniform Push {
 layout(set = 0, binding = 1) restrict writeonly buffer Scale { float scale[]; };
 layout(set = 0, binding = 2) restrict writeonly buffer ZeroPoint { int zero_point[]; };
 
-// The integers, as floats.
-vec4 quantised(vec4 reals, float inverse, float zero) {
-  vec4 integers;
+struct Quantiser {
+  float inverse;  // fl32(1 / scale)
+  int zero_point;
+};
+
+// The integers less the zero point, before they are rounded. The ends of the range are integers, so that values may be
+// clamped first.
+vec4 clamped(vec4 reals, Quantiser by) {
+  const float low = push.quant_min - float(by.zero_point);
+  const float high = push.quant_max - float(by.zero_point);
+  vec4 values;
   for (uint i = 0u; i < 4u; ++i) {
-    integers[i] = rounded_and_clamped(product(reals[i], inverse), 0.0, zero, push.quant_min, push.quant_max);
+    const float value = product(reals[i], by.inverse);
+    values[i] = min(max(is_nan(value) ? 0.0 : value, low), high);
   }
-  return integers;
+  return values;
 }
+
+#if TEXTURE || QUANT_I32
+void store_quantised(uint token, uint quad, vec4 reals, Quantiser by) {
+  store_quad(token, quad, roundEven(clamped(reals, by)) + float(by.zero_point));
+}
+#else
+void store_quantised(uint token, uint quad, vec4 reals, Quantiser by) {
+  store_word(token, quad, pack_rounded(clamped(reals, by), by.zero_point));
+}
+#endif
 
 void main() {
   const uint lane = flat_lane();
@@ -75,13 +95,12 @@ void main() {
     scale[guard_words + token] = chosen.scale;
     zero_point[guard_words + token] = chosen.zero_point;
   }
-  const float inverse = div_rn(1.0, chosen.scale);
-  const float zero = float(chosen.zero_point);
+  const Quantiser by = Quantiser(div_rn(1.0, chosen.scale), chosen.zero_point);
   for (uint i = 0u; i < kept; ++i) {
     const uint quad = column + (i << column_bits);
-    if (quad < quads) store_quad(token, quad, quantised(values[i], inverse, zero));
+    if (quad < quads) store_quantised(token, quad, values[i], by);
   }
   for (uint quad = first_left; quad < quads; quad += columns) {
-    store_quad(token, quad, quantised(load_quad(token, quad), inverse, zero));
+    store_quantised(token, quad, load_quad(token, quad), by);
   }
 }
