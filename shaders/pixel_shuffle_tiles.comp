@@ -12,7 +12,7 @@
 // neighbours, and each quad of x is read by those of four output pixels, from the cache but for the first time. (To read it
 // once and write four quads apart was slower: shaders/NOTES.md.)
 
-#define X_WHOLE 1
+#define X_WHOLE 0
 #define X_AXIS AXIS_C
 #define Y_AXIS AXIS_C
 #include "common/bindings.glslh"
@@ -27,6 +27,20 @@ layout(push_constant) uniform Push {
   Strides x, y;
 } push;
 
+// The value of x at channel `lane` of a quad of channels that begins at `at`.
+float load_lane(uint n, uvec3 at, uint lane) {
+#if X_STORAGE != STORAGE_BUFFER
+  return imageLoad(x, X_TEXEL(texel_of(push.x, n, at, X_AXIS)))[lane];
+#else
+  const uint place = offset_of(push.x, n, at) + lane;
+#if X_TYPE == TYPE_F16
+  return unpackHalf2x16(x[guard_words + place / 2u])[place % 2u];
+#else
+  return uintBitsToFloat(x[guard_words + place]);
+#endif
+#endif
+}
+
 void main() {
   uint n;
   uvec3 tile;
@@ -37,11 +51,11 @@ void main() {
   const uvec2 pixel = tile.xy / factor;
   const uvec2 inside = tile.xy - pixel * factor;
   const uint place = inside.y * factor + inside.x;
-  vec4 values = vec4(0.0);
+  vec4 values;
+  // The last channel again where there are no four: a branch would part the loads.
   for (uint k = 0u; k < 4u; ++k) {
-    if (k >= count) break;
-    const uint source = (channel + k) * factor * factor + place;
-    values[k] = load_quad(push.x, n, uvec3(pixel, source & ~3u), 4u)[source & 3u];
+    const uint source = (channel + min(k, count - 1u)) * factor * factor + (place & ~3u);
+    values[k] = load_lane(n, uvec3(pixel, source), place & 3u);
   }
   store_quad(push.y, n, uvec3(tile.xy, channel), values, count);
 }
