@@ -66,7 +66,6 @@ std::vector<Define> defines_of(const BuildContext& context, const references::Ch
   const std::int64_t width = choose.grid.shape.back();
   std::vector<Define> defines{{"REAL_F16", flag(x.dtype() == DType::F16)},
                               {"QUANT_I32", flag(quantized == DType::I32)},
-                              {"ROUNDS_TO_EVEN", flag(context.device.has(Feature::RoundsToEven32))},
                               {"SUBGROUPS", flag(context.device.has(Feature::SubgroupShuffle))},
                               {"RULE", rule_define(choose.rule)}};
   if (x.form().storage == Storage::Buffer) {

@@ -27,16 +27,16 @@ layout(push_constant) uniform Push {
   Strides x, y;
 } push;
 
-// The value of x at channel `lane` of a quad of channels that begins at `at`.
-float load_lane(uint n, uvec3 at, uint lane) {
+// One channel of x, in lane 0 of buffers, in its own lane of a texel.
+vec4 load_channel(uint n, uvec2 pixel, uint channel) {
 #if X_STORAGE != STORAGE_BUFFER
-  return imageLoad(x, X_TEXEL(texel_of(push.x, n, at, X_AXIS)))[lane];
+  return imageLoad(x, X_TEXEL(texel_of(push.x, n, uvec3(pixel, channel), X_AXIS)));
 #else
-  const uint place = offset_of(push.x, n, at) + lane;
+  const uint place = offset_of(push.x, n, uvec3(pixel, channel));
 #if X_TYPE == TYPE_F16
-  return unpackHalf2x16(x[guard_words + place / 2u])[place % 2u];
+  return vec4(unpackHalf2x16(x[guard_words + place / 2u])[place % 2u]);
 #else
-  return uintBitsToFloat(x[guard_words + place]);
+  return vec4(uintBitsToFloat(x[guard_words + place]));
 #endif
 #endif
 }
@@ -51,11 +51,12 @@ void main() {
   const uvec2 pixel = tile.xy / factor;
   const uvec2 inside = tile.xy - pixel * factor;
   const uint place = inside.y * factor + inside.x;
-  vec4 values;
-  // The last channel again where there are no four: a branch would part the loads.
+  // The last channel again where there are no four: a branch would part the loads, and so does taking a lane at once.
+  vec4 loaded[4];
   for (uint k = 0u; k < 4u; ++k) {
-    const uint source = (channel + min(k, count - 1u)) * factor * factor + (place & ~3u);
-    values[k] = load_lane(n, uvec3(pixel, source), place & 3u);
+    loaded[k] = load_channel(n, pixel, (channel + min(k, count - 1u)) * factor * factor + place);
   }
+  const mat4 lanes = transpose(mat4(loaded[0], loaded[1], loaded[2], loaded[3]));
+  const vec4 values = lanes[X_STORAGE == STORAGE_BUFFER ? 0u : place & 3u];
   store_quad(push.y, n, uvec3(tile.xy, channel), values, count);
 }

@@ -9,14 +9,13 @@
 // REAL_F16     x is f16 instead of f32
 // QUANT_I32    q is i32 instead of i8 or u8; QUANT_U8 (textures): u8
 // WHOLE_ROWS   the width is a multiple of 4: no two rows share a quad
-// WHOLE_QUADS, RULE, SUBGROUPS, ROUNDS_TO_EVEN: see the included files
+// WHOLE_QUADS, RULE, SUBGROUPS: see the included files
 
 #define LANES_APART 0
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
 #include "common/packing.glslh"
 #include "common/qparams.glslh"
-#include "common/rounding.glslh"
 #include "common/value_range.glslh"
 
 #define MOST_KEPT 16u
@@ -46,28 +45,27 @@ struct Quantiser {
   int zero_point;
 };
 
-// The integers less the zero point, before they are rounded. The ends of the range are integers, so that values may be
-// clamped first.
-vec4 clamped(vec4 reals, Quantiser by) {
+// The integers, as floats, less the zero point. The ends of the range are integers, so that values may be clamped before
+// they are rounded. `finite`: no value is a NaN or infinite.
+vec4 quantised(vec4 reals, Quantiser by, bool finite) {
   const float low = push.quant_min - float(by.zero_point);
   const float high = push.quant_max - float(by.zero_point);
   vec4 values;
-  for (uint i = 0u; i < 4u; ++i) {
-    const float value = product(reals[i], by.inverse);
-    values[i] = min(max(is_nan(value) ? 0.0 : value, low), high);
+  for (uint i = 0u; i < 4u; ++i) values[i] = product(reals[i], by.inverse);
+  if (!finite) {
+    for (uint i = 0u; i < 4u; ++i) values[i] = is_nan(values[i]) ? 0.0 : values[i];
   }
+  for (uint i = 0u; i < 4u; ++i) values[i] = roundEven(min(max(values[i], low), high));
   return values;
 }
 
+void store_quantised(uint token, uint quad, vec4 integers, int zero_point) {
 #if TEXTURE || QUANT_I32
-void store_quantised(uint token, uint quad, vec4 reals, Quantiser by) {
-  store_quad(token, quad, roundEven(clamped(reals, by)) + float(by.zero_point));
-}
+  store_quad(token, quad, integers + float(zero_point));
 #else
-void store_quantised(uint token, uint quad, vec4 reals, Quantiser by) {
-  store_word(token, quad, pack_rounded(clamped(reals, by), by.zero_point));
-}
+  store_word(token, quad, pack_integers(integers, float(zero_point)));
 #endif
+}
 
 void main() {
   const uint lane = flat_lane();
@@ -83,8 +81,16 @@ void main() {
     const uint quad = column + (i << column_bits);
     values[i] = quad < quads ? load_quad(token, quad) : vec4(0.0);
   }
+  // Looking once for what is not finite is cheaper than at every value, twice.
+  uint largest = 0u;
+  for (uint i = 0u; i < kept; ++i) largest = max(largest, largest_magnitude(values[i]));
+  const bool finite = largest < 0x7f800000u;
   QuadRange range = QuadRange(vec4(0.0), vec4(0.0));
-  for (uint i = 0u; i < kept; ++i) widen(range, values[i]);
+  if (finite) {
+    for (uint i = 0u; i < kept; ++i) widen_by_finite(range, values[i]);
+  } else {
+    for (uint i = 0u; i < kept; ++i) widen(range, values[i]);
+  }
   const uint first_left = column + (kept << column_bits);
   for (uint quad = first_left; quad < quads; quad += columns) widen(range, load_quad(token, quad));
 
@@ -96,11 +102,13 @@ void main() {
     zero_point[guard_words + token] = chosen.zero_point;
   }
   const Quantiser by = Quantiser(div_rn(1.0, chosen.scale), chosen.zero_point);
+  // A scale that is infinite makes a NaN of what is finite.
+  const bool plain = finite && by.inverse > 0.0;
   for (uint i = 0u; i < kept; ++i) {
     const uint quad = column + (i << column_bits);
-    if (quad < quads) store_quantised(token, quad, values[i], by);
+    if (quad < quads) store_quantised(token, quad, quantised(values[i], by, plain), by.zero_point);
   }
   for (uint quad = first_left; quad < quads; quad += columns) {
-    store_quantised(token, quad, load_quad(token, quad), by);
+    store_quantised(token, quad, quantised(load_quad(token, quad), by, false), by.zero_point);
   }
 }
