@@ -46,7 +46,8 @@ struct Quantiser {
 };
 
 // The integers, as floats, less the zero point. The ends of the range are integers, so that values may be clamped before
-// they are rounded. `finite`: no value is a NaN or infinite.
+// they are rounded. `finite`: no value is a NaN or infinite, so no
+// product is a NaN.
 vec4 quantised(vec4 reals, Quantiser by, bool finite) {
   const float low = push.quant_min - float(by.zero_point);
   const float high = push.quant_max - float(by.zero_point);
@@ -102,11 +103,9 @@ void main() {
     zero_point[guard_words + token] = chosen.zero_point;
   }
   const Quantiser by = Quantiser(div_rn(1.0, chosen.scale), chosen.zero_point);
-  // A scale that is infinite makes a NaN of what is finite.
-  const bool plain = finite && by.inverse > 0.0;
   for (uint i = 0u; i < kept; ++i) {
     const uint quad = column + (i << column_bits);
-    if (quad < quads) store_quantised(token, quad, quantised(values[i], by, plain), by.zero_point);
+    if (quad < quads) store_quantised(token, quad, quantised(values[i], by, finite), by.zero_point);
   }
   for (uint quad = first_left; quad < quads; quad += columns) {
     store_quantised(token, quad, quantised(load_quad(token, quad), by, false), by.zero_point);
