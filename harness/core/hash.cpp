@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -30,9 +32,12 @@ class Hasher {
   void feed(const void* data, std::size_t size) {
     if (size != 0) XXH3_128bits_update(state_.get(), data, size);
   }
-  void feed(const HostTensor& tensor) {
+  void feed_head(const HostTensor& tensor) {
     const std::string head = fmt::format("{}[{}]", name_of(tensor.dtype()), to_string(tensor.shape()));
     feed(head.data(), head.size());
+  }
+  void feed(const HostTensor& tensor) {
+    feed_head(tensor);
     feed(tensor.bytes().data(), tensor.bytes().size());
   }
   std::string result() const { return hex(XXH3_128bits_digest(state_.get())); }
@@ -40,16 +45,6 @@ class Hasher {
  private:
   std::unique_ptr<XXH3_state_t, FreeState> state_;
 };
-
-template <class Bits>
-void replace_bits(HostTensor& tensor, Bits (*canonical)(Bits)) {
-  for (std::size_t at = 0; at < tensor.bytes().size(); at += sizeof(Bits)) {
-    Bits bits{};
-    std::memcpy(&bits, tensor.bytes().data() + at, sizeof(Bits));
-    const Bits replaced = canonical(bits);
-    if (replaced != bits) std::memcpy(tensor.bytes().data() + at, &replaced, sizeof(Bits));
-  }
-}
 
 std::uint32_t canonical_float(std::uint32_t bits) {
   const std::uint32_t exponent = bits & 0x7f800000U;
@@ -59,6 +54,22 @@ std::uint32_t canonical_float(std::uint32_t bits) {
 
 std::uint16_t canonical_half(std::uint16_t bits) {
   return (bits & 0x7c00U) == 0x7c00U && (bits & 0x03ffU) != 0 ? std::uint16_t{0x7e00U} : bits;
+}
+
+/// Feeds a tensor of floats with every element made canonical, a piece at a time.
+template <class Bits, Bits (*Canonical)(Bits)>
+void feed_canonical(Hasher& hasher, const HostTensor& tensor) {
+  constexpr std::size_t piece = 4096;
+  std::array<Bits, piece> bits{};
+  hasher.feed_head(tensor);
+  const std::span<const std::byte> bytes = tensor.bytes();
+  for (std::size_t done = 0; done < bytes.size();) {
+    const std::size_t size = std::min(bytes.size() - done, sizeof(bits));
+    std::memcpy(bits.data(), bytes.data() + done, size);
+    for (Bits& one : bits) one = Canonical(one);
+    hasher.feed(bits.data(), size);
+    done += size;
+  }
 }
 
 }  // namespace
@@ -88,14 +99,13 @@ std::string hash_of(std::span<const HostTensor> tensors) {
 std::string answer_hash_of(std::span<const HostTensor> tensors) {
   Hasher hasher;
   for (const HostTensor& tensor : tensors) {
-    if (!is_float(tensor.dtype())) {
+    if (tensor.dtype() == DType::F32) {
+      feed_canonical<std::uint32_t, canonical_float>(hasher, tensor);
+    } else if (tensor.dtype() == DType::F16) {
+      feed_canonical<std::uint16_t, canonical_half>(hasher, tensor);
+    } else {
       hasher.feed(tensor);
-      continue;
     }
-    HostTensor canonical = tensor;
-    if (tensor.dtype() == DType::F32) replace_bits<std::uint32_t>(canonical, canonical_float);
-    if (tensor.dtype() == DType::F16) replace_bits<std::uint16_t>(canonical, canonical_half);
-    hasher.feed(canonical);
   }
   return hasher.result();
 }

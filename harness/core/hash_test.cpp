@@ -95,6 +95,25 @@ TEST(AnswerHash, TakesAllNaNsAsOneAndFlushedNumbersAsZeros) {
   EXPECT_NE(answer_hash({0x1p-24f}, DType::F16), answer_hash({0.0f}, DType::F16)) << "no device flushes it";
 }
 
+TEST(AnswerHash, LooksAtEveryElementOfALargeTensor) {
+  std::vector<float> values(20'000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 16;
+  for (const DType dtype : {DType::F32, DType::F16}) {
+    HostTensor tensor(dtype, {20'000});
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (dtype == DType::F32) tensor.as<float>()[i] = values[i];
+      if (dtype == DType::F16) tensor.as<Half>()[i] = to_half(values[i]);
+    }
+    EXPECT_EQ(answer_hash(values, dtype), hash_of(tensor)) << "there is nothing to replace";
+    std::vector<float> nans = values;
+    nans.back() = with_bits(0x7fc00000);
+    std::vector<float> others = values;
+    others.back() = with_bits(0xffc12345);
+    EXPECT_EQ(answer_hash(nans, dtype), answer_hash(others, dtype));
+    EXPECT_NE(answer_hash(nans, dtype), answer_hash(values, dtype));
+  }
+}
+
 TEST(AnswerHash, EqualsTheHashOfOrdinaryValues) {
   HostTensor tensor(DType::I8, {3});
   tensor.as<std::int8_t>()[1] = 5;

@@ -103,6 +103,13 @@ void check_matches(const HostTensor& tensor, const Physical& physical) {
                           name_of(physical.dtype()), to_string(physical.shape())));
 }
 
+void check_size(std::size_t given, const Physical& physical, const char* doing, const char* where) {
+  if (given == static_cast<std::size_t>(physical.bytes())) return;
+  throw Error(fmt::format("{} a tensor {} {} {} {}: {} bytes are needed, {} were given", doing,
+                          name_of(physical.dtype()), to_string(physical.shape()), where,
+                          to_string(physical.form()), physical.bytes(), given));
+}
+
 }  // namespace
 
 std::byte poison_byte(Poison poison, std::uint64_t offset) {
@@ -126,30 +133,36 @@ void fill_poison(std::span<std::byte> bytes, Poison poison, std::uint64_t first_
   fill_bytes(bytes.subspan(done), poison, first_offset + done);
 }
 
-std::vector<std::byte> pack(const HostTensor& tensor, const Physical& physical, Poison poison,
-                            std::uint64_t first_offset) {
+bool has_padding(const Physical& physical) {
+  const auto elements = static_cast<std::size_t>(numel(physical.shape()));
+  return static_cast<std::size_t>(physical.bytes()) != elements * size_of(physical.dtype());
+}
+
+void pack_into(std::span<std::byte> data, const HostTensor& tensor, const Physical& physical, Poison poison,
+               std::uint64_t first_offset) {
   check_matches(tensor, physical);
-  std::vector<std::byte> data(static_cast<std::size_t>(physical.bytes()));
+  check_size(data.size(), physical, "packing", "into");
   const std::span<const std::byte> logical = tensor.bytes();
   if (physical.is_contiguous()) {
-    std::memcpy(data.data(), logical.data(), logical.size());
-    fill_poison(std::span(data).subspan(logical.size()), poison, first_offset + logical.size());
-    return data;
+    copy_bytes(data, logical);
+    return fill_poison(data.subspan(logical.size()), poison, first_offset + logical.size());
   }
-  if (data.size() != logical.size()) fill_poison(data, poison, first_offset);
+  if (has_padding(physical)) fill_poison(data, poison, first_offset);
   copy_all<true>(logical.data(), data.data(), physical);
+}
+
+std::vector<std::byte> pack(const HostTensor& tensor, const Physical& physical, Poison poison,
+                            std::uint64_t first_offset) {
+  std::vector<std::byte> data(static_cast<std::size_t>(physical.bytes()));
+  pack_into(data, tensor, physical, poison, first_offset);
   return data;
 }
 
 HostTensor unpack(std::span<const std::byte> data, const Physical& physical) {
-  if (data.size() != static_cast<std::size_t>(physical.bytes())) {
-    throw Error(fmt::format("unpacking a tensor {} {} from {}: {} bytes are needed, {} were given",
-                            name_of(physical.dtype()), to_string(physical.shape()),
-                            to_string(physical.form()), physical.bytes(), data.size()));
-  }
-  HostTensor tensor(physical.dtype(), physical.shape());
+  check_size(data.size(), physical, "unpacking", "from");
+  HostTensor tensor = HostTensor::uninitialized(physical.dtype(), physical.shape());
   if (physical.is_contiguous()) {
-    std::memcpy(tensor.bytes().data(), data.data(), tensor.bytes().size());
+    copy_bytes(tensor.bytes(), data.first(tensor.bytes().size()));
   } else {
     copy_all<false>(tensor.bytes().data(), data.data(), physical);
   }

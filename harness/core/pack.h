@@ -25,6 +25,13 @@ void fill_poison(std::span<std::byte> bytes, Poison poison, std::uint64_t first_
 std::vector<std::byte> pack(const HostTensor& tensor, const Physical& physical, Poison poison,
                             std::uint64_t first_offset = 0);
 
+/// The same into memory that is there: `data` has physical.bytes() bytes.
+void pack_into(std::span<std::byte> data, const HostTensor& tensor, const Physical& physical, Poison poison,
+               std::uint64_t first_offset = 0);
+
+/// Whether the data region holds a byte that no element owns.
+bool has_padding(const Physical& physical);
+
 /// The logical tensor in a data region; padding is dropped.
 HostTensor unpack(std::span<const std::byte> data, const Physical& physical);
 

@@ -198,5 +198,27 @@ TEST(PackGoldenTest, TheInt8x4LayoutsAreThoseOfTheGoldenVectors) {
   }
 }
 
+TEST(PackInto, FillsMemoryThatIsThere) {
+  const HostTensor tensor = counting(DType::I8, {1, 5, 2, 3});
+  for (const Physical& physical : all_forms(DType::I8, tensor.shape())) {
+    std::vector<std::byte> data(static_cast<std::size_t>(physical.bytes()), std::byte{77});
+    pack_into(data, tensor, physical, Poison::B, 16);
+    EXPECT_EQ(data, pack(tensor, physical, Poison::B, 16)) << to_string(physical.form());
+    data.push_back({});
+    EXPECT_THROW(pack_into(data, tensor, physical, Poison::B), Error);
+  }
+}
+
+TEST(HasPadding, TellsBytesThatNoElementOwns) {
+  const auto padded = [](Layout layout, const Shape& shape) {
+    return has_padding({{Storage::Buffer, layout}, DType::I8, shape});
+  };
+  EXPECT_FALSE(padded(Layout::WP, {8}));
+  EXPECT_TRUE(padded(Layout::WP, {5})) << "to whole words";
+  EXPECT_FALSE(padded(Layout::P4C, {1, 8, 3, 3}));
+  EXPECT_TRUE(padded(Layout::P4C, {1, 7, 3, 3}));
+  EXPECT_FALSE(has_padding({{Storage::Buffer, Layout::WP}, DType::F32, {5}}));
+}
+
 }  // namespace
 }  // namespace assay

@@ -1,6 +1,7 @@
 #include "harness/core/parallel.h"
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <system_error>
 #include <thread>
@@ -8,6 +9,8 @@
 
 namespace assay {
 namespace {
+
+constexpr std::int64_t bytes_per_thread = 1 << 20;  // less is not worth a thread
 
 std::int64_t chunk_count(std::int64_t count, std::int64_t grain) {
   const std::int64_t threads = std::max(1U, std::thread::hardware_concurrency());
@@ -52,6 +55,18 @@ void parallel_for(std::int64_t count, std::int64_t grain,
   for (const std::exception_ptr& error : errors) {
     if (error) std::rethrow_exception(error);
   }
+}
+
+void copy_bytes(std::span<std::byte> to, std::span<const std::byte> from) {
+  parallel_for(std::ssize(from), bytes_per_thread, [&](std::int64_t first, std::int64_t last) {
+    std::memcpy(to.data() + first, from.data() + first, static_cast<std::size_t>(last - first));
+  });
+}
+
+void zero_bytes(std::span<std::byte> to) {
+  parallel_for(std::ssize(to), bytes_per_thread, [&](std::int64_t first, std::int64_t last) {
+    std::memset(to.data() + first, 0, static_cast<std::size_t>(last - first));
+  });
 }
 
 }  // namespace assay

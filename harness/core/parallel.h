@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 
 namespace assay {
 
@@ -9,5 +11,11 @@ namespace assay {
 /// Serial when there is one chunk. The first exception is rethrown here.
 void parallel_for(std::int64_t count, std::int64_t grain,
                   const std::function<void(std::int64_t, std::int64_t)>& body);
+
+/// Copies `from` to the start of `to`, which has as many bytes; on all hardware threads when there are many.
+/// Memory that nobody touched before is got by the threads, too: that takes longer than the copy.
+void copy_bytes(std::span<std::byte> to, std::span<const std::byte> from);
+/// The same, of zeros.
+void zero_bytes(std::span<std::byte> to);
 
 }  // namespace assay

@@ -81,5 +81,18 @@ TEST(ParallelTest, CallsMayBeNested) {
   EXPECT_EQ(total, 400);
 }
 
+TEST(CopyBytes, CopiesAllOfThemHoweverMany) {
+  for (const std::size_t count : {0U, 1U, 1000U, (5U << 20) + 3}) {
+    std::vector<std::byte> from(count);
+    for (std::size_t i = 0; i < count; ++i) from[i] = static_cast<std::byte>(i * 31 + (i >> 12));
+    std::vector<std::byte> to(count + 1, std::byte{9});
+    copy_bytes(to, from);
+    EXPECT_TRUE(std::equal(from.begin(), from.end(), to.begin())) << count;
+    EXPECT_EQ(to.back(), std::byte{9});
+    zero_bytes(to);
+    EXPECT_TRUE(std::ranges::all_of(to, [](std::byte byte) { return byte == std::byte{0}; })) << count;
+  }
+}
+
 }  // namespace
 }  // namespace assay

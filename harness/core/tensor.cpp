@@ -1,5 +1,7 @@
 #include "harness/core/tensor.h"
 
+#include "harness/core/parallel.h"
+
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -8,44 +10,56 @@ namespace assay {
 namespace {
 
 template <class T>
-T load(const std::vector<std::byte>& data, std::int64_t index) {
+T load(const std::byte* bytes) {
   T value;
-  std::memcpy(&value, data.data() + static_cast<std::size_t>(index) * sizeof(T), sizeof(T));
+  std::memcpy(&value, bytes, sizeof(T));
   return value;
 }
 
 }  // namespace
 
-HostTensor::HostTensor(DType dtype, Shape shape)
+HostTensor::HostTensor(DType dtype, Shape shape, Anything)
     : dtype_(dtype),
       shape_(std::move(shape)),
       numel_(assay::numel(shape_)),
       data_(static_cast<std::size_t>(numel_) * size_of(dtype)) {}
+
+HostTensor::HostTensor(DType dtype, Shape shape) : HostTensor(dtype, std::move(shape), Anything{}) {
+  zero_bytes(data_);
+}
+
+HostTensor HostTensor::uninitialized(DType dtype, Shape shape) {
+  return {dtype, std::move(shape), Anything{}};
+}
 
 double HostTensor::at(std::int64_t index) const {
   if (index < 0 || index >= numel_) {
     throw std::logic_error("element " + std::to_string(index) + " of a tensor of " + std::to_string(numel_) +
                            " was asked for");
   }
-  switch (dtype_) {
+  return element_at(dtype_, data_.data() + static_cast<std::size_t>(index) * size_of(dtype_));
+}
+
+double element_at(DType dtype, const std::byte* bytes) {
+  switch (dtype) {
     case DType::F32:
-      return load<float>(data_, index);
+      return load<float>(bytes);
     case DType::F16:
-      return to_float(load<Half>(data_, index));
+      return to_float(load<Half>(bytes));
     case DType::I32:
-      return load<std::int32_t>(data_, index);
+      return load<std::int32_t>(bytes);
     case DType::I16:
-      return load<std::int16_t>(data_, index);
+      return load<std::int16_t>(bytes);
     case DType::I8:
-      return load<std::int8_t>(data_, index);
+      return load<std::int8_t>(bytes);
     case DType::U8:
-      return load<std::uint8_t>(data_, index);
+      return load<std::uint8_t>(bytes);
     case DType::F64:
-      return load<double>(data_, index);
+      return load<double>(bytes);
     case DType::I64:
-      return static_cast<double>(load<std::int64_t>(data_, index));
+      return static_cast<double>(load<std::int64_t>(bytes));
   }
-  throw std::logic_error("HostTensor::at: not a dtype");
+  throw std::logic_error("element_at: not a dtype");
 }
 
 void HostTensor::check(DType asked) const {

@@ -2,6 +2,7 @@
 
 #include "harness/core/dtype.h"
 #include "harness/core/shape.h"
+#include "harness/core/uninitialized.h"
 
 #include <cstddef>
 #include <span>
@@ -15,6 +16,8 @@ class HostTensor {
  public:
   HostTensor() = default;
   HostTensor(DType dtype, Shape shape);  ///< zero-filled; throws Error on an impossible shape
+  /// Holds anything: whoever makes it writes every element.
+  static HostTensor uninitialized(DType dtype, Shape shape);
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
@@ -39,13 +42,19 @@ class HostTensor {
   double at(std::int64_t index) const;
 
  private:
+  struct Anything {};
+  HostTensor(DType dtype, Shape shape, Anything);
+
   void check(DType asked) const;
 
   DType dtype_ = DType::F32;
   Shape shape_;
   std::int64_t numel_ = 0;
-  std::vector<std::byte> data_;
+  UninitializedBytes data_;
 };
+
+/// An element of that dtype at `bytes`, widened to double as HostTensor::at does.
+double element_at(DType dtype, const std::byte* bytes);
 
 /// Whether the elements [first, last) of two tensors of one dtype hold the same bytes.
 bool same_bytes(const HostTensor& a, const HostTensor& b, std::int64_t first, std::int64_t last);

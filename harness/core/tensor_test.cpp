@@ -36,6 +36,16 @@ TEST(HostTensorTest, ANewTensorHasTheBytesOfItsElements) {
   EXPECT_EQ(tensor.shape(), (Shape{2, 3}));
 }
 
+TEST(HostTensorTest, AnUninitializedTensorHasThemToo) {
+  HostTensor tensor = HostTensor::uninitialized(DType::I16, {2, 3});
+  EXPECT_EQ(tensor.dtype(), DType::I16);
+  EXPECT_EQ(tensor.bytes().size(), 12U);
+  for (std::int16_t& value : tensor.as<std::int16_t>()) value = 3;
+  const HostTensor copy = tensor;
+  EXPECT_EQ(copy.at(5), 3);
+  EXPECT_THROW(HostTensor::uninitialized(DType::F32, {-1}), Error);
+}
+
 TEST(HostTensorTest, ADefaultTensorIsEmpty) {
   const HostTensor tensor;
   EXPECT_EQ(tensor.numel(), 0);

@@ -57,7 +57,7 @@ class Investigation {
     a_ = experiment_.run(Poison::A, Poison::A);
     b_ = experiment_.run(Poison::B, Poison::B);
     note_trespasses();
-    if (!same_bytes(a_.outputs, b_.outputs)) explain_difference();
+    if (!same_answer(a_.outputs, b_.outputs)) explain_difference();
     result_.gpu_ms = watch.ms();
     judge_values();
     if (findings_.empty()) try_trivial_answers();
@@ -65,6 +65,9 @@ class Investigation {
   }
 
  private:
+  /// An output of the first run.
+  const HostTensor& got(std::size_t output) const { return (*a_.outputs)[output]; }
+
   void note(std::string metric, std::string reason) {
     findings_.push_back({std::move(metric), std::move(reason)});
   }
@@ -84,10 +87,10 @@ class Investigation {
     for (std::size_t i = 0; i < specs_.size(); ++i) note_unwritten(i);
     if (has("unwritten")) return;
     const Observation again = experiment_.run(Poison::A, Poison::A);
-    if (!same_bytes(a_.outputs, again.outputs))
+    if (!same_answer(a_.outputs, again.outputs))
       return note_difference("nondeterministic", "differs between two equal runs", again);
     const Observation old_content = experiment_.run(Poison::A, Poison::B);
-    if (!same_bytes(a_.outputs, old_content.outputs)) {
+    if (!same_answer(a_.outputs, old_content.outputs)) {
       return note_difference("depends_on_old_output", "depends on what outputs or scratch held before",
                              old_content);
     }
@@ -97,8 +100,8 @@ class Investigation {
   void note_unwritten(std::size_t output) {
     const HostTensor poison_a = experiment_.unwritten(output, Poison::A);
     const HostTensor poison_b = experiment_.unwritten(output, Poison::B);
-    const HostTensor& got_a = a_.outputs[output];
-    const HostTensor& got_b = b_.outputs[output];
+    const HostTensor& got_a = got(output);
+    const HostTensor& got_b = (*b_.outputs)[output];
     const Count count = count_if(got_a.numel(), [&](std::int64_t i) {
       return same_bytes(got_a, poison_a, i, i + 1) && same_bytes(got_b, poison_b, i, i + 1);
     });
@@ -109,8 +112,8 @@ class Investigation {
 
   void note_difference(const std::string& metric, const char* what, const Observation& other) {
     for (std::size_t i = 0; i < specs_.size(); ++i) {
-      const HostTensor& x = a_.outputs[i];
-      const HostTensor& y = other.outputs[i];
+      const HostTensor& x = got(i);
+      const HostTensor& y = (*other.outputs)[i];
       const Count count = count_if(x.numel(), [&](std::int64_t k) { return !same_bytes(x, y, k, k + 1); });
       if (count.bad == 0) continue;
       note(metric,
@@ -121,7 +124,7 @@ class Investigation {
 
   void judge_values() {
     for (std::size_t i = 0; i < specs_.size(); ++i) {
-      const Judgement judgement = judge(data_.expected[i], a_.outputs[i], case_.tolerance.scale);
+      const Judgement judgement = judge(data_.expected[i], got(i), case_.tolerance.scale);
       // The row describes the first output that is wrong, else the one that spent most of its bound.
       const bool worse = !judgement.pass
                              ? !described_wrong_
@@ -141,10 +144,10 @@ class Investigation {
 
   std::string wrong_value(std::size_t output, const Judgement& judgement) const {
     const std::int64_t first = *judgement.first_bad;
-    const std::int64_t elements = a_.outputs[output].numel();
+    const std::int64_t elements = got(output).numel();
     return fmt::format("{}: expected {}, got {} ({}); {} of {} elements wrong ({:.3g} %), largest error {}",
                        place(*specs_[output], first), data_.expected[output].values.at(first),
-                       a_.outputs[output].at(first), bound_text(output, first), judgement.mismatches,
+                       got(output).at(first), bound_text(output, first), judgement.mismatches,
                        elements,
                        100.0 * static_cast<double>(judgement.mismatches) / static_cast<double>(elements),
                        judgement.max_abs_err);
@@ -164,11 +167,11 @@ class Investigation {
 
   void describe(std::size_t output, const Judgement& judgement) {
     const Expected& expected = data_.expected[output];
-    const HostTensor& got = a_.outputs[output];
+    const HostTensor& values = got(output);
     described_wrong_ = !judgement.pass;
     result_.output = specs_[output]->name;
     result_.output_class = expected.output_class;
-    result_.elements = got.numel();
+    result_.elements = values.numel();
     result_.mismatches = judgement.mismatches;
     result_.max_abs_err = judgement.max_abs_err;
     result_.err_over_bound = judgement.err_over_bound;
@@ -176,12 +179,12 @@ class Investigation {
     result_.expected_flips = expected.expected_flips;
     if (!judgement.first_bad) return;
     const std::int64_t first = *judgement.first_bad;
-    result_.first_bad = coordinates(got.shape(), first);
+    result_.first_bad = coordinates(values.shape(), first);
     result_.expected = expected.values.at(first);
-    result_.got = got.at(first);
+    result_.got = values.at(first);
     result_.bound = bound_at(output, first);
     result_.tile_map = tile_map(
-        got.shape(), [&](std::int64_t i) { return !accepts(expected, i, got.at(i), case_.tolerance.scale); });
+        values.shape(), [&](std::int64_t i) { return !accepts(expected, i, values.at(i), case_.tolerance.scale); });
   }
 
   void try_trivial_answers() {
@@ -205,13 +208,11 @@ class Investigation {
     const TensorSpec& spec = *specs_[output];
     if (!spec.copy_because.empty() || !spec.constant_because.empty()) return false;
     const std::vector<Physical> physical = physical_tensors(case_);
-    std::size_t input = 0;
+    const Physical& target = physical[static_cast<std::size_t>(&spec - case_.tensors.data())];
     for (std::size_t i = 0; i < case_.tensors.size(); ++i) {
-      if (!case_.tensors[i].is_input()) continue;
-      const HostTensor& source = data_.inputs[input++];
-      const auto target = static_cast<std::size_t>(&spec - case_.tensors.data());
-      if (accepts_copied_memory(data_.expected[output], physical[target], source, physical[i],
-                                case_.tolerance.scale))
+      if (!case_.tensors[i].is_input() || physical[i].bytes() != target.bytes()) continue;
+      const PackedInput source = experiment_.packed(i, Poison::A);
+      if (accepts_copied_memory(data_.expected[output], target, source.bytes, case_.tolerance.scale))
         return true;
     }
     return false;
@@ -224,7 +225,7 @@ class Investigation {
 
   Assessment finish() {
     result_.input_hash = data_.input_hash;
-    result_.output_hash = answer_hash_of(a_.outputs);
+    result_.output_hash = answer_hash_of(*a_.outputs);
     result_.hash_is_portable =
         std::all_of(data_.expected.begin(), data_.expected.end(),
                     [](const Expected& expected) { return expected.output_class == OutputClass::Exact; });

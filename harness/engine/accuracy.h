@@ -1,11 +1,11 @@
 #pragma once
 
+#include "harness/engine/answer.h"
 #include "harness/engine/data_set.h"
 #include "harness/engine/experiment.h"
 #include "harness/report/record.h"
 
 #include <string>
-#include <vector>
 
 namespace assay {
 
@@ -14,7 +14,7 @@ struct Assessment {
   Status status = Status::Pass;  ///< Pass, Fail or Mistrusted
   std::string reason;            ///< empty for Pass
   AccuracyResult result;
-  std::vector<HostTensor> outputs;  ///< of the first run
+  Answer outputs;  ///< of the first run
 };
 
 /// Runs a case twice with different poison and judges what it did: writes outside, overwritten inputs,

@@ -17,7 +17,7 @@ std::size_t waiting_bytes(const RowGroup& group, std::span<const std::unique_ptr
     sum += 2 * bytes_of(group.data->inputs);
     for (const Expected& expected : group.data->expected) sum += expected.values.bytes().size();
   }
-  for (const auto& row : rows) sum += bytes_of(row->outputs);
+  for (const auto& row : rows) sum += bytes_of(*row->outputs);
   return sum;
 }
 

@@ -8,9 +8,11 @@
 #include "harness/report/record.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace assay {
@@ -48,9 +50,23 @@ struct DeviceRow {
   std::optional<Program> program;
   std::uint32_t guard = gpu::guard_bytes;  ///< around the data while the row is judged
   std::unique_ptr<Experiment> experiment;  ///< mode perf: what is timed, without guards
-  std::vector<HostTensor> outputs;         ///< mode perf: of that experiment, accepted by the reference
+  Answer outputs;                          ///< mode perf: of that experiment, accepted by the reference
+  std::string outputs_hash;
   std::int64_t validation_messages = 0;    ///< while it was judged
   std::optional<Ratio> ratio;              ///< to the time of its baseline
+};
+
+/// Device memory that rows may keep while they wait to be timed and between their blocks, first come, first
+/// served.
+struct KeptMemory {
+  std::uint64_t limit = 0;
+  std::uint64_t used = 0;
+
+  bool take(std::uint64_t bytes) {
+    if (used + bytes > limit) return false;
+    used += bytes;
+    return true;
+  }
 };
 
 /// Host memory that the rows of a group hold while they wait to be timed: inputs as they are and packed, the

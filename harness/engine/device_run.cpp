@@ -1,5 +1,6 @@
 #include "harness/engine/device_run.h"
 
+#include "harness/core/hash.h"
 #include "harness/engine/accuracy.h"
 #include "harness/engine/case_info.h"
 #include "harness/engine/device_rows.h"
@@ -65,6 +66,17 @@ Assessment captured_assessment(Experiment& experiment, const Case& one, const Da
 
 /// Host memory that rows hold which wait to be timed.
 constexpr std::size_t most_waiting_bytes = std::size_t{1} << 30;
+/// Of the device's memory, what rows may keep their originals in: 1/4.
+constexpr std::uint64_t kept_share = 4;
+/// Tensors that are smaller together go through the host: what the device would spare it is less than what
+/// its kernels cost. Not where they are needed again for every block.
+constexpr std::uint64_t worth_keeping_bytes = std::uint64_t{1} << 20;
+
+std::uint64_t bytes_of_tensors(const Case& one) {
+  std::uint64_t sum = 0;
+  for (const Physical& physical : physical_tensors(one)) sum += static_cast<std::uint64_t>(physical.bytes());
+  return sum;
+}
 
 /// All rows of a device. Those that are to be timed wait for each other, as many as memory allows, and take
 /// turns by blocks: what the machine does meanwhile is then seen by some blocks of every row and not by all
@@ -77,7 +89,8 @@ class DeviceRun {
         shaders_(shaders),
         expectations_(expectations),
         options_(options),
-        listener_(listener) {}
+        listener_(listener),
+        kept_{.limit = device.info().device_memory_bytes / kept_share} {}
 
   void run(std::span<const PlannedGroup> groups) {
     for (const PlannedGroup& group : groups) {
@@ -114,6 +127,7 @@ class DeviceRun {
   void time_waiting() {
     std::vector<std::unique_ptr<DeviceRow>> rows = std::exchange(waiting_, {});
     waiting_bytes_ = 0;
+    kept_.used = 0;  // of the rows that are judged after these have been timed
     if (!lost()) return measure_rows(rows);
     for (const auto& row : rows) finish(*row, {Status::Missing, "not timed: " + lost_because_});
   }
@@ -202,14 +216,28 @@ class DeviceRun {
 
   void judge_row(DeviceRow& row, const DataSet& data) {
     if (options_.dump) dump_program(dump_folder(row), *row.program, shaders_of(row));
-    Experiment experiment(device_, shaders_of(row), *row.one, *row.program, *row.group->packed, row.guard);
+    Experiment experiment(device_, shaders_of(row), *row.one, *row.program, *row.group->packed, row.guard,
+                          originals_for(row));
     const Assessment assessment = captured_assessment(experiment, *row.one, data);
     experiment.release();
     if (options_.dump) dump_tensors(dump_folder(row), *row.one, data, assessment);
     row.record.status = assessment.status;
     row.record.reason = assessment.reason;
     row.record.accuracy = assessment.result;
-    if (row.mode == Mode::Perf && assessment.status == Status::Pass) prepare_timing(row, data);
+    if (row.mode == Mode::Perf && assessment.status == Status::Pass)
+      prepare_timing(row, data, assessment, experiment.take_originals());
+  }
+
+  /// Null where everything is to go through the host.
+  std::unique_ptr<Originals> originals_for(const DeviceRow& row) {
+    const std::uint64_t bytes = bytes_of_tensors(*row.one);
+    if (bytes > kept_.limit || (row.mode == Mode::Accu && bytes < worth_keeping_bytes)) return nullptr;
+    if (!memory_) memory_ = std::make_unique<gpu::DeviceMemory>(device_, shaders_);
+    try {
+      return std::make_unique<Originals>(device_, *memory_, *row.one, *row.group->packed);
+    } catch (const gpu::OutOfMemory&) {
+      return nullptr;
+    }
   }
 
   std::filesystem::path dump_folder(const DeviceRow& row) const {
@@ -218,13 +246,25 @@ class DeviceRun {
 
   /// What is timed has no guards, hence other code: its answer must be right too. It is that answer, bit
   /// by bit, which every block of samples is held against.
-  void prepare_timing(DeviceRow& row, const DataSet& data) {
+  void prepare_timing(DeviceRow& row, const DataSet& data, const Assessment& assessment,
+                      std::unique_ptr<Originals> originals) {
     row.experiment = std::make_unique<Experiment>(device_, shaders_of(row), *row.one, *row.program,
-                                                  *row.group->packed, 0U);
-    Observation seen = row.experiment->run(Poison::B, Poison::A);
+                                                  *row.group->packed, 0U, std::move(originals));
+    const Observation seen = row.experiment->run(Poison::B, Poison::A);
     row.experiment->release();
-    for (std::size_t i = 0; i < seen.outputs.size(); ++i) {
-      if (judge(data.expected[i], seen.outputs[i], row.one->tolerance.scale).pass) continue;
+    judge_without_guards(row, data, assessment, seen);
+    row.outputs = seen.outputs;
+    const Originals* kept = row.experiment->originals();
+    if (kept != nullptr && !kept_.take(kept->memory_bytes())) row.experiment->take_originals().reset();
+    if (options_.handicap_pct > 0) handicap(row);
+  }
+
+  static void judge_without_guards(DeviceRow& row, const DataSet& data, const Assessment& assessment,
+                                   const Observation& seen) {
+    const bool is_judged = same_answer(seen.outputs, assessment.outputs);
+    row.outputs_hash = is_judged ? assessment.result.output_hash : answer_hash_of(*seen.outputs);
+    for (std::size_t i = 0; i < seen.outputs->size() && !is_judged; ++i) {
+      if (judge(data.expected[i], (*seen.outputs)[i], row.one->tolerance.scale).pass) continue;
       row.record.status = Status::Fail;
       row.record.reason =
           "the answer is right with guards around the data, but wrong without: no time is given";
@@ -233,8 +273,6 @@ class DeviceRun {
       row.record.status = Status::Fail;
       row.record.reason = seen.trespasses.front().reason;
     }
-    row.outputs = std::move(seen.outputs);
-    if (options_.handicap_pct > 0) handicap(row);
   }
 
   /// What is timed from now on is the program and work of no use: a slowdown of known size.
@@ -243,7 +281,7 @@ class DeviceRun {
     const double burden_ns = ns * options_.handicap_pct / 100 - tools().ceilings.dispatch_us * 1e3;
     tools().pilot.burden(*row.program, std::max(burden_ns, 0.0));
     row.experiment = std::make_unique<Experiment>(device_, shaders_of(row), *row.one, *row.program,
-                                                  *row.group->packed, 0U);
+                                                  *row.group->packed, 0U, row.experiment->take_originals());
   }
 
   void measure_rows(std::vector<std::unique_ptr<DeviceRow>>& rows) {
@@ -252,7 +290,7 @@ class DeviceRun {
                           [](const auto& row) { return !row->group->baselines[row->index].wanted; });
     std::vector<TimedCase> timed;
     for (const auto& row : rows) {
-      timed.push_back({row->one, row->experiment.get(), &row->outputs, row->cache,
+      timed.push_back({row->one, row->experiment.get(), row->outputs, row->outputs_hash, row->cache,
                        row->impl == row->one->impl ? "" : row->impl->name, baseline_among(rows, *row),
                        [this, &row] {
                          credit_messages();
@@ -396,6 +434,8 @@ class DeviceRun {
   const Expectations& expectations_;
   const DeviceRunOptions& options_;
   RunListener& listener_;
+  KeptMemory kept_;                                  ///< for originals
+  std::unique_ptr<gpu::DeviceMemory> memory_;        ///< once a row's tensors go that way
   std::vector<std::unique_ptr<DeviceRow>> waiting_;  ///< judged right, not timed yet
   std::size_t waiting_bytes_ = 0;
   DeviceRow* running_ = nullptr;  ///< the row that began last

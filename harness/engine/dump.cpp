@@ -101,7 +101,7 @@ void dump_tensors(const std::filesystem::path& folder, const Case& one, const Da
       write_npy(folder / (spec.name + ".npy"), data.inputs[input++]);
       continue;
     }
-    const HostTensor& got = assessment.outputs[output];
+    const HostTensor& got = (*assessment.outputs)[output];
     const HostTensor& expected = data.expected[output].values;
     write_npy(folder / (spec.name + ".got.npy"), got);
     write_npy(folder / (spec.name + ".expected.npy"), expected);

@@ -19,40 +19,45 @@ using testing::flip_op;
 using testing::make_case;
 using testing::shape_params;
 
-struct Answer {
+struct Answered {
   Op op = flip_op();
   Case one = make_case(op, shape_params({2, 3}), "small");
   DataSet data = make_data_set(one);
   Assessment assessment;
 
-  Answer() {
-    assessment.outputs = {data.expected[0].values};
-    assessment.outputs[0].as<std::int8_t>()[4] = static_cast<std::int8_t>(data.expected[0].values.at(4) / 2);
+  Answered() { say(4, static_cast<std::int8_t>(data.expected[0].values.at(4) / 2)); }
+
+  /// The right answer but for one element.
+  void say(std::size_t element, std::int8_t value) {
+    std::vector<HostTensor> outputs = {data.expected[0].values};
+    outputs[0].as<std::int8_t>()[element] = value;
+    assessment.outputs = std::make_shared<std::vector<HostTensor>>(std::move(outputs));
   }
+  const HostTensor& y() const { return assessment.outputs->front(); }
 };
 
 TEST(Dump, WritesEveryTensorWhereNumpyFindsIt) {
   const testing::TemporaryFolder root;
-  const Answer answer;
+  const Answered answer;
   const std::filesystem::path folder = dump_folder(root.path() / "deep" / "er", answer.one.id);
   EXPECT_EQ(folder, root.path() / "deep" / "er" / "flip-small-plain");
   dump_tensors(folder, answer.one, answer.data, answer.assessment);
   EXPECT_EQ(hash_of(read_npy(folder / "x.npy")), hash_of(answer.data.inputs[0]));
-  EXPECT_EQ(hash_of(read_npy(folder / "y.got.npy")), hash_of(answer.assessment.outputs[0]));
+  EXPECT_EQ(hash_of(read_npy(folder / "y.got.npy")), hash_of(answer.y()));
   EXPECT_EQ(hash_of(read_npy(folder / "y.expected.npy")), hash_of(answer.data.expected[0].values));
   const HostTensor error = read_npy(folder / "y.error.npy");
   EXPECT_EQ(error.dtype(), DType::F64);
   EXPECT_EQ(error.shape(), (Shape{2, 3}));
   for (std::int64_t i = 0; i < 6; ++i) {
-    EXPECT_EQ(error.at(i), answer.assessment.outputs[0].at(i) - answer.data.expected[0].values.at(i)) << i;
+    EXPECT_EQ(error.at(i), answer.y().at(i) - answer.data.expected[0].values.at(i)) << i;
   }
 }
 
 TEST(Dump, WritesOverAnOlderDump) {
   const testing::TemporaryFolder root;
-  Answer answer;
+  Answered answer;
   dump_tensors(root.path(), answer.one, answer.data, answer.assessment);
-  answer.assessment.outputs[0].as<std::int8_t>()[0] = 99;
+  answer.say(0, 99);
   const std::filesystem::path& folder = root.path();
   dump_tensors(folder, answer.one, answer.data, answer.assessment);
   EXPECT_EQ(read_npy(folder / "y.got.npy").at(0), 99);

@@ -1,6 +1,5 @@
 #include "harness/engine/measurement.h"
 
-#include "harness/core/hash.h"
 #include "harness/core/roofline.h"
 #include "harness/core/statistics.h"
 #include "harness/engine/rotation.h"
@@ -18,13 +17,12 @@ constexpr double ns_per_us = 1e3;
 constexpr double ns_per_s = 1e9;
 constexpr double units_per_sample = 50;
 constexpr int most_measured_again = 2;
-constexpr std::uint64_t kept_share = 4;  // sets that are kept between blocks take so much of the memory: 1/4
 
 /// Samples one case's kernel time on its device.
 class GpuSource : public SampleSource {
  public:
-  GpuSource(const TimedCase& timed, TimingTools& tools, int sets, KeptMemory& kept)
-      : timed_(timed), tools_(&tools), sets_(*timed.experiment, tools.difference, sets, kept) {}
+  GpuSource(const TimedCase& timed, TimingTools& tools, int sets)
+      : timed_(timed), tools_(&tools), sets_(*timed.experiment, sets) {}
 
   void open_block() override {
     if (timed_.begins) timed_.begins();
@@ -38,7 +36,7 @@ class GpuSource : public SampleSource {
   }
 
   bool close_block() override {
-    const bool right = sets_.close(*timed_.judged);
+    const bool right = sets_.close(timed_.judged);
     total_s_ += watch_.ms() / 1e3;
     return right;
   }
@@ -171,7 +169,7 @@ void describe_work(const TimedCase& timed, TimingTools& tools, PerfResult& perf)
 void describe_program(const TimedCase& timed, const GpuSource& source, PerfResult& perf) {
   const gpu::Executable& executable = timed.experiment->executable();
   const gpu::ExecutableStatistics statistics = executable.statistics();
-  perf.output_hash = answer_hash_of(*timed.judged);
+  perf.output_hash = timed.judged_hash;
   perf.compile_ms = executable.compile_ms();
   perf.spirv_hash = executable.spirv_hash();
   perf.impl_auto = timed.impl_auto;
@@ -218,7 +216,7 @@ std::vector<std::size_t> teams_of(std::span<const TimedCase> cases, std::span<co
 }
 
 /// The sets of each row.
-std::vector<Timed> prepare(std::span<const TimedCase> cases, TimingTools& tools, KeptMemory& kept) {
+std::vector<Timed> prepare(std::span<const TimedCase> cases, TimingTools& tools) {
   std::vector<Timed> timed;
   for (const TimedCase& one : cases) {
     Timed& made = timed.emplace_back();
@@ -229,7 +227,7 @@ std::vector<Timed> prepare(std::span<const TimedCase> cases, TimingTools& tools,
                             tools.device.info().device_memory_bytes);
     }
     if (made.sets.refusal.empty()) {
-      made.source = std::make_unique<GpuSource>(one, tools, made.sets.sets, kept);
+      made.source = std::make_unique<GpuSource>(one, tools, made.sets.sets);
     }
   }
   return timed;
@@ -265,8 +263,7 @@ std::vector<std::optional<Samples>> sample(std::span<const TimedCase> cases, con
 
 std::vector<Measurement> measure(std::span<const TimedCase> cases, TimingTools& tools,
                                  const SamplingOptions& options) {
-  KeptMemory kept{.limit = tools.device.info().device_memory_bytes / kept_share};
-  const std::vector<Timed> timed = prepare(cases, tools, kept);
+  const std::vector<Timed> timed = prepare(cases, tools);
   const std::vector<std::optional<Samples>> samples = sample(cases, timed, options);
   std::vector<Measurement> measurements;
   for (std::size_t i = 0; i < cases.size(); ++i) {

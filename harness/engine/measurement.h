@@ -20,8 +20,9 @@ namespace assay {
 /// One case that has been judged right and may be timed.
 struct TimedCase {
   const Case* one = nullptr;
-  Experiment* experiment = nullptr;                 ///< built with guard 0
-  const std::vector<HostTensor>* judged = nullptr;  ///< the outputs that the reference accepted
+  Experiment* experiment = nullptr;  ///< built with guard 0
+  Answer judged;                     ///< the outputs that the reference accepted
+  std::string judged_hash;           ///< answer_hash_of them
   Cache cache = Cache::Hot;
   std::string impl_auto;                ///< impl auto: the impl that it chose
   std::optional<std::size_t> baseline;  ///< index of the case that it is compared with

@@ -1,33 +1,27 @@
 #include "harness/engine/packed_inputs.h"
 
-#include <algorithm>
-
 namespace assay {
 namespace {
 
-AllocationBytes packed(const HostTensor& input, const Physical& physical, std::uint32_t guard,
-                       Poison poison) {
-  AllocationBytes data = pack(input, physical, poison, guard);
-  if (guard == 0) return data;
-  AllocationBytes bytes(data.size() + 2 * std::size_t{guard});
-  const std::span all(bytes);
-  fill_poison(all.first(guard), poison);
-  std::copy(data.begin(), data.end(), bytes.begin() + guard);
-  fill_poison(all.last(guard), poison, guard + data.size());
-  return bytes;
+bool lies_as_it_is(const HostTensor& input, const Physical& physical) {
+  return input.dtype() == physical.dtype() && input.shape() == physical.shape() && physical.is_contiguous() &&
+         !has_padding(physical);
 }
 
 }  // namespace
 
-std::shared_ptr<const AllocationBytes> PackedInputs::get(std::size_t index, const Physical& physical,
-                                                         std::uint32_t guard, Poison poison) {
-  std::weak_ptr<const AllocationBytes>& known = packed_[{index, physical.form(), guard, poison}];
-  if (auto bytes = known.lock()) return bytes;
+PackedInput PackedInputs::get(std::size_t index, const Physical& physical, Poison poison) {
+  const HostTensor& input = inputs_[index];
+  if (lies_as_it_is(input, physical)) return {input.bytes(), nullptr};
+  const auto size = static_cast<std::size_t>(physical.bytes());
+  const Poison seen = has_padding(physical) ? poison : Poison::A;
+  std::weak_ptr<const std::byte[]>& known = packed_[{index, physical.form(), seen}];
+  if (auto bytes = known.lock()) return {{bytes.get(), size}, bytes};
   // Not make_shared: that would keep the bytes for as long as anybody remembers them.
-  std::shared_ptr<const AllocationBytes> bytes(
-      new AllocationBytes(packed(inputs_[index], physical, guard, poison)));
+  const std::shared_ptr<std::byte[]> bytes(new std::byte[size]);
+  pack_into({bytes.get(), size}, input, physical, poison);
   known = bytes;
-  return bytes;
+  return {{bytes.get(), size}, bytes};
 }
 
 }  // namespace assay

@@ -10,30 +10,32 @@
 #include <memory>
 #include <span>
 #include <tuple>
-#include <vector>
 
 namespace assay {
 
-/// The bytes of one allocation: guard, data, guard.
-using AllocationBytes = std::vector<std::byte>;
+/// One input as it lies in memory, without guards.
+struct PackedInput {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const std::byte[]> owner;  ///< of the bytes; null: they are the tensor's own
+};
 
 /// The inputs of a group in the forms of its cases. An input is packed once for all who hold it at the same
-/// time, and forgotten with the last of them: rows that differ only in impl or tuning share their bytes.
+/// time, and forgotten with the last of them: rows that differ only in impl or tuning share their bytes. One
+/// that lies in memory as it does in its tensor is never packed.
 class PackedInputs {
  public:
   /// `inputs` must outlive this.
   explicit PackedInputs(std::span<const HostTensor> inputs) : inputs_(inputs) {}
 
-  /// Input `index` in its physical form, with `guard` bytes on both sides; guards and padding are poisoned.
-  /// Throws Error when dtype or shape differ.
-  std::shared_ptr<const AllocationBytes> get(std::size_t index, const Physical& physical, std::uint32_t guard,
-                                             Poison poison);
+  /// Input `index` in its physical form, padding poisoned with offsets from its first byte. Throws Error when
+  /// dtype or shape differ.
+  PackedInput get(std::size_t index, const Physical& physical, Poison poison);
 
  private:
-  using Key = std::tuple<std::size_t, Form, std::uint32_t, Poison>;
+  using Key = std::tuple<std::size_t, Form, Poison>;
 
   std::span<const HostTensor> inputs_;
-  std::map<Key, std::weak_ptr<const AllocationBytes>> packed_;
+  std::map<Key, std::weak_ptr<const std::byte[]>> packed_;
 };
 
 }  // namespace assay

@@ -1,7 +1,5 @@
 #include "harness/engine/rotation.h"
 
-#include "harness/core/hash.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,24 +41,14 @@ SetCount cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint6
   return {.sets = static_cast<int>(sets)};
 }
 
-RotatingSets::RotatingSets(Experiment& experiment, gpu::Difference& difference, int sets, KeptMemory& kept)
-    : experiment_(&experiment), difference_(&difference), count_(sets), kept_(&kept) {}
-
 void RotatingSets::open() {
   recorded_.reset();
   sets_.clear();
   programs_run_ = 0;
-  gpu::Workspace filled = filled_ ? std::move(*filled_) : experiment_->fresh_workspace(Poison::B);
-  filled_.reset();
-  if (!may_keep_) may_keep_ = kept_->take(2 * filled.memory_bytes());  // this one and the right one
-  if (!*may_keep_ && count_ == 1) {
-    sets_.push_back(std::move(filled));
-  } else {
-    for (int i = 0; i < count_; ++i) {
-      sets_.push_back(experiment_->empty_workspace());
-      sets_.back().copy_from(filled);
-    }
-    if (*may_keep_) filled_ = std::move(filled);
+  sets_.push_back(experiment_->fresh_workspace(Poison::B));
+  for (int i = 1; i < count_; ++i) {
+    sets_.push_back(experiment_->empty_workspace());
+    sets_.back().copy_from(sets_.front());
   }
   memory_bytes_ = 0;
   for (const gpu::Workspace& set : sets_) memory_bytes_ += set.memory_bytes();
@@ -90,32 +78,17 @@ std::vector<double> RotatingSets::dispatch_ns(double timeout_s) {
   return experiment_->executable().dispatch_ns(sets_.front(), timeout_s);
 }
 
-bool RotatingSets::equals_right_one(const gpu::Workspace& workspace) {
-  if (!right_) return false;
-  const std::vector<std::size_t> outputs = experiment_->output_tensors();
-  return std::ranges::all_of(outputs, [&](std::size_t output) {
-    const auto tensor = Resource::tensor(static_cast<std::uint32_t>(output));
-    return difference_->words(workspace, *right_, tensor) == 0U;
-  });
-}
-
-/// The host decides; the device only spares it the sets that hold the very bits of one that it found right.
-bool RotatingSets::is_right(const gpu::Workspace& workspace, const std::vector<HostTensor>& judged) {
-  return equals_right_one(workspace) || same_bytes(experiment_->read_outputs(workspace), judged);
-}
-
-bool RotatingSets::close(const std::vector<HostTensor>& judged) {
+bool RotatingSets::close(const Answer& judged) {
   const std::size_t used = std::min(sets_.size(), programs_run_);
   std::int64_t compared = 0;
   bool right = true;
   for (std::size_t i = 0; i < used && right; ++i) {
-    right = is_right(sets_[i], judged);
-    compared += elements_of(judged);
+    right = same_answer(experiment_->outputs_of(sets_[i]), judged);
+    compared += elements_of(*judged);
   }
-  const double all = static_cast<double>(elements_of(judged)) * static_cast<double>(used);
+  const double all = static_cast<double>(elements_of(*judged)) * static_cast<double>(used);
   verified_pct_ = all > 0 ? 100 * static_cast<double>(compared) / all : 0;
   recorded_.reset();
-  if (right && !right_ && *may_keep_ && used > 0) right_ = std::move(sets_.front());
   sets_.clear();
   return right;
 }

@@ -22,33 +22,18 @@ struct SetCount {
 /// is used before one comes again, within half of the device's memory.
 SetCount cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_t device_memory_bytes);
 
-/// Device memory that rows may keep between their blocks, first come, first served.
-struct KeptMemory {
-  std::uint64_t limit = 0;
-  std::uint64_t used = 0;
-
-  bool take(std::uint64_t bytes) {
-    if (used + bytes > limit) return false;
-    used += bytes;
-    return true;
-  }
-};
-
-/// The sets of tensors that the timed programs of one row run over: fresh memory in every block, filled on
-/// the device from a set that was filled once.
+/// The sets of tensors that the timed programs of one row run over: fresh memory in every block.
 class RotatingSets {
  public:
-  /// What begins each block, and what it has to end as, stay on the device where `kept` has room for two
-  /// sets; else every block is filled and read by the host. `kept` must outlive this.
-  RotatingSets(Experiment& experiment, gpu::Difference& difference, int sets, KeptMemory& kept);
+  RotatingSets(Experiment& experiment, int sets) : experiment_(&experiment), count_(sets) {}
 
-  /// New memory: inputs uploaded, outputs poisoned.
+  /// New memory: inputs filled in, outputs poisoned.
   void open();
   /// Takes the time of a submission; the next one goes on with the next set.
   gpu::Timing time(gpu::TimedRun run, double timeout_s);
   std::vector<double> dispatch_ns(double timeout_s);
   /// Whether every set that a program ran over holds `judged`; the memory goes.
-  bool close(const std::vector<HostTensor>& judged);
+  bool close(const Answer& judged);
 
   std::uint64_t memory_bytes() const { return memory_bytes_; }
   /// Of what ran in the block that was closed last: outputs' elements compared, of all.
@@ -57,15 +42,9 @@ class RotatingSets {
 
  private:
   std::size_t first_set(std::size_t programs) const;
-  bool is_right(const gpu::Workspace& workspace, const std::vector<HostTensor>& judged);
-  bool equals_right_one(const gpu::Workspace& workspace);
+
   Experiment* experiment_;
-  gpu::Difference* difference_;
   int count_;
-  KeptMemory* kept_;
-  std::optional<bool> may_keep_;          ///< once asked
-  std::optional<gpu::Workspace> filled_;  ///< what every set begins as
-  std::optional<gpu::Workspace> right_;   ///< one whose outputs were found right on the host
   std::vector<gpu::Workspace> sets_;
   /// The newest submission; the same one again needs no recording.
   struct Recorded {

@@ -18,7 +18,6 @@ TimingTools::TimingTools(gpu::Device& owner, gpu::ShaderLibrary& shaders)
     : device(owner),
       timer(calibrated(owner, shaders)),
       pilot(owner, shaders),
-      difference(owner, shaders),
       clock(owner.info().type == "cpu" ? cpu_tolerance : gpu_tolerance) {}
 
 }  // namespace assay

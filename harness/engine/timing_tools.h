@@ -18,7 +18,6 @@ struct TimingTools {
   gpu::Device& device;
   TimerCalibration timer;
   gpu::Pilot pilot;
-  gpu::Difference difference;
   ClockWatch clock;
   Ceilings ceilings;  ///< nothing measured: rows carry no percentages
   /// Measures the ceilings again and leaves the larger of both in `ceilings`: asked for when a row is above

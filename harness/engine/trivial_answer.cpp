@@ -1,6 +1,5 @@
 #include "harness/engine/trivial_answer.h"
 
-#include "harness/core/pack.h"
 #include "harness/engine/judge.h"
 
 #include <algorithm>
@@ -78,11 +77,17 @@ std::optional<std::string> trivial_answer(const TensorSpec& spec, const Expected
   return std::nullopt;
 }
 
-bool accepts_copied_memory(const Expected& expected, const Physical& output, const HostTensor& input,
-                           const Physical& input_physical, double scale) {
-  if (output.bytes() != input_physical.bytes()) return false;
-  const HostTensor copied = unpack(pack(input, input_physical, Poison::A), output);
-  return accepts_all(expected, scale, [&](std::int64_t i) { return copied.at(i); });
+bool accepts_copied_memory(const Expected& expected, const Physical& output,
+                           std::span<const std::byte> memory, double scale) {
+  if (memory.size() != static_cast<std::size_t>(output.bytes())) return false;
+  const Dims& dims = output.dims();
+  const auto size = static_cast<std::int64_t>(size_of(output.dtype()));
+  // Element by element: nearly every output refuses one of the first.
+  return accepts_all(expected, scale, [&](std::int64_t i) {
+    const std::int64_t w = i % dims.w, h = i / dims.w % dims.h;
+    const std::int64_t c = i / dims.w / dims.h % dims.c, n = i / dims.w / dims.h / dims.c;
+    return element_at(output.dtype(), memory.data() + output.offset(n, c, h, w) * size);
+  });
 }
 
 }  // namespace assay

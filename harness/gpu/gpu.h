@@ -1,11 +1,12 @@
 #pragma once
 
-// The whole of what the engine needs from a GPU, in seven nouns:
+// The whole of what the engine needs from a GPU, in eight nouns:
 //   Instance  -> the loader, the validation layer's messages, the devices there are
 //   Device    -> one opened device: queue, memory
 //   ShaderLibrary -> GLSL sources (embedded or --shaders DIR) to SPIR-V, cached
 //   Executable -> a Program's pipelines on a device
 //   Workspace -> one set of a Program's tensors and scratch in device memory: guarded buffers, textures
+//   DeviceMemory -> what is done to workspaces without the host: poisoning, copying, comparing
 //   Timing    -> what one timed submission took
 //   Pilot     -> the device's clock, watched
 // Vulkan types never leave harness/gpu.
@@ -206,6 +207,8 @@ class Workspace {
   /// All of one allocation, guards included.
   void write(Resource resource, std::span<const std::byte> bytes);
   std::vector<std::byte> read(Resource resource) const;
+  /// A part of one allocation, `offset` bytes from its start; of a texture only all.
+  void read(Resource resource, std::uint64_t offset, std::span<std::byte> into) const;
   /// Makes the whole set hold what `other`, one of the same program on the same device, holds: a copy on the
   /// device, in time with nothing but what was submitted before.
   void copy_from(const Workspace& other);
@@ -219,17 +222,32 @@ class Workspace {
   std::unique_ptr<State> state_;
 };
 
-/// Compares what workspaces hold, on the device: nothing of it crosses the bus.
-class Difference {
+/// Copies, poisons and compares what workspaces hold, on the device: nothing of it crosses the bus. Each call
+/// is done when it returns. The data of a resource are what lies between its guards, of a texture all.
+class DeviceMemory {
  public:
-  Difference(Device& device, ShaderLibrary& shaders);
-  ~Difference();
-  Difference(const Difference&) = delete;
-  Difference& operator=(const Difference&) = delete;
+  static constexpr std::uint64_t largest_window = std::uint64_t{32} << 20;
 
-  /// In how many 32-bit words `resource` differs, its guards included; nothing for a texture: those have to
-  /// be read. Both workspaces are of one program.
-  std::optional<std::uint32_t> words(const Workspace& a, const Workspace& b, Resource resource);
+  /// Kernels see textures through buffers of `window` bytes at most, a piece at a time; a texel (16 bytes) at
+  /// least.
+  DeviceMemory(Device& device, ShaderLibrary& shaders, std::uint64_t window = largest_window);
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  /// What is poisoned of a resource, and how: the bytes of fill_poison, counted from the allocation's start.
+  struct Fill {
+    Resource resource;
+    std::optional<Poison> data;  ///< nothing: they stay
+    Poison guards = Poison::A;
+  };
+  void poison(Workspace& workspace, std::span<const Fill> fills);
+
+  /// Copies the data of each resource into the same resource of another workspace, of whatever guards.
+  void copy(const Workspace& from, Workspace& to, std::span<const Resource> resources);
+
+  /// In how many 32-bit words the data of these resources differ between two workspaces of whatever guards.
+  std::uint32_t differences(const Workspace& a, const Workspace& b, std::span<const Resource> resources);
 
  private:
   struct State;

@@ -1,12 +1,12 @@
 #include "harness/gpu/staging.h"
 
+#include "harness/core/parallel.h"
 #include "harness/gpu/barrier.h"
 #include "harness/gpu/image.h"
 #include "harness/gpu/memory.h"
 #include "harness/gpu/submission.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace assay::gpu {
 namespace {
@@ -87,7 +87,7 @@ void Staging::run(VkBuffer staging, const Copy& copy) {
 
 void Staging::send(std::span<const std::byte> piece, const Copy& copy) {
   Area& staging = area(piece.size());
-  std::memcpy(staging.block.mapped(), piece.data(), piece.size());
+  copy_bytes({staging.block.mapped(), piece.size()}, piece);
   staging.block.flush(0, piece.size());
   run(staging.buffer.handle.get(), copy);
 }
@@ -96,7 +96,7 @@ void Staging::receive(std::span<std::byte> piece, const Copy& copy) {
   Area& staging = area(piece.size());
   run(staging.buffer.handle.get(), copy);
   staging.block.invalidate(0, piece.size());
-  std::memcpy(piece.data(), staging.block.mapped(), piece.size());
+  copy_bytes(piece, {staging.block.mapped(), piece.size()});
 }
 
 void Staging::upload(const Buffer& to, std::span<const std::byte> bytes) {
@@ -110,11 +110,11 @@ void Staging::upload(const Buffer& to, std::span<const std::byte> bytes) {
   }
 }
 
-void Staging::download(const Buffer& from, std::span<std::byte> bytes) {
+void Staging::download(const Buffer& from, std::span<std::byte> bytes, std::uint64_t offset) {
   for (std::uint64_t done = 0; done < bytes.size();) {
     const auto piece = bytes.subspan(done, room(bytes.size() - done));
     receive(piece, [&](VkCommandBuffer commands, VkBuffer staging) {
-      const VkBufferCopy region{.srcOffset = done, .dstOffset = 0, .size = piece.size()};
+      const VkBufferCopy region{.srcOffset = offset + done, .dstOffset = 0, .size = piece.size()};
       device_.table.vk.vkCmdCopyBuffer(commands, from.handle.get(), staging, 1, &region);
     });
     done += piece.size();

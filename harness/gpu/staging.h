@@ -22,7 +22,7 @@ class Staging {
   ~Staging();
 
   void upload(const Buffer& to, std::span<const std::byte> bytes);
-  void download(const Buffer& from, std::span<std::byte> bytes);
+  void download(const Buffer& from, std::span<std::byte> bytes, std::uint64_t offset = 0);
   /// An image's bytes are its texels, x fastest, then y, then z.
   void upload(const Image& to, std::span<const std::byte> bytes);
   void download(const Image& from, std::span<std::byte> bytes);

@@ -1,5 +1,6 @@
 #include "harness/gpu/workspace.h"
 
+#include "harness/core/parallel.h"
 #include "harness/gpu/barrier.h"
 #include "harness/gpu/placement.h"
 #include "harness/gpu/staging.h"
@@ -8,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <map>
 #include <stdexcept>
 
@@ -221,28 +221,37 @@ void Workspace::write(Resource resource, std::span<const std::byte> bytes) {
   }
   const auto& buffer = std::get<Buffer>(to);
   if (std::byte* mapped = buffer.block->mapped_fast()) {
-    std::memcpy(mapped + buffer.offset, bytes.data(), bytes.size());
+    copy_bytes({mapped + buffer.offset, bytes.size()}, bytes);
     return buffer.block->flush(buffer.offset, buffer.bytes);
   }
   state_->device.staging_area().upload(buffer, bytes);
 }
 
 std::vector<std::byte> Workspace::read(Resource resource) const {
+  std::vector<std::byte> bytes(size(resource));
+  read(resource, 0, bytes);
+  return bytes;
+}
+
+void Workspace::read(Resource resource, std::uint64_t offset, std::span<std::byte> into) const {
   const Allocation& from = state_->at(resource);
   state_->device.require_alive(fmt::format("reading {}", name_of(from)));
-  std::vector<std::byte> bytes(bytes_of(from));
-  if (const auto* image = std::get_if<Image>(&from)) {
-    state_->device.staging_area().download(*image, bytes);
-    return bytes;
+  const auto* image = std::get_if<Image>(&from);
+  const bool is_part = offset != 0 || into.size() != bytes_of(from);
+  if (offset + into.size() > bytes_of(from) || (image != nullptr && is_part)) {
+    throw std::logic_error(fmt::format("reading {} bytes at {} of {}, which has {}", into.size(), offset,
+                                       name_of(from), bytes_of(from)));
+  }
+  if (image != nullptr) {
+    return state_->device.staging_area().download(*image, into);
   }
   const auto& buffer = std::get<Buffer>(from);
   if (const std::byte* mapped = buffer.block->mapped_fast()) {
-    buffer.block->invalidate(buffer.offset, buffer.bytes);
-    std::memcpy(bytes.data(), mapped + buffer.offset, bytes.size());
+    buffer.block->invalidate(buffer.offset + offset, into.size());
+    copy_bytes(into, {mapped + buffer.offset + offset, into.size()});
   } else {
-    state_->device.staging_area().download(buffer, bytes);
+    state_->device.staging_area().download(buffer, into, offset);
   }
-  return bytes;
 }
 
 void Workspace::copy_from(const Workspace& other) {

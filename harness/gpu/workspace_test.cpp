@@ -50,6 +50,17 @@ TEST_F(WorkspaceTest, RefusesPartsAndUnknownResources) {
   EXPECT_THROW(memory.read(Resource::scratch(0)), std::logic_error);
 }
 
+TEST_F(WorkspaceTest, GivesBackPartsOfBuffers) {
+  Workspace memory = workspace({}, {words(100)});
+  const Resource tensor = Resource::tensor(0);
+  const std::vector<std::byte> all = pattern(memory.size(tensor), 4);
+  memory.write(tensor, all);
+  std::vector<std::byte> some(400);
+  memory.read(tensor, guard_bytes, some);
+  EXPECT_TRUE(std::equal(some.begin(), some.end(), all.begin() + guard_bytes));
+  EXPECT_THROW(memory.read(tensor, all.size() - 399, some), std::logic_error);
+}
+
 TEST_F(WorkspaceTest, MayBeMoved) {
   Workspace a = workspace({}, {words(4)}, 0);
   a.write(Resource::tensor(0), pattern(16, 3));
@@ -128,6 +139,16 @@ TEST_F(StagingTest, MovesWhatIsLargerThanItsBufferInPieces) {
     staging.download(target.buffer, received);
     EXPECT_TRUE(received == sent) << bytes;
   }
+}
+
+TEST_F(StagingTest, BringsPartsOfBuffers) {
+  Target target(device().state(), 4000);
+  Staging staging(device().state(), 1000);
+  const auto sent = pattern(4000, 6);
+  staging.upload(target.buffer, sent);
+  std::vector<std::byte> received(2500);
+  staging.download(target.buffer, received, 600);
+  EXPECT_TRUE(std::equal(received.begin(), received.end(), sent.begin() + 600));
 }
 
 TEST_F(StagingTest, GrowsOnDemandAndIsUsedAgain) {

@@ -1,0 +1,119 @@
+#include "harness/engine/experiment.h"
+
+#include "harness/engine/data_set.h"
+#include "tests/faults/bench.h"
+#include "tests/faults/fault_ops.h"
+
+#include <gtest/gtest.h>
+
+// Whether tensors go through the host or stay on the device, the same is seen.
+
+namespace assay::faults {
+namespace {
+
+struct Setting {
+  explicit Setting(Case chosen)
+      : one(std::move(chosen)),
+        data(make_data_set(one)),
+        packed(data.inputs),
+        memory(Bench::shared().device(), Bench::shared().shaders()),
+        program(one.impl->build(
+            {one.params, one.tensors, one.forms, Bench::shared().device().info(), one.tune})) {}
+
+  Experiment experiment(std::uint32_t guard, std::unique_ptr<Originals> kept) {
+    Bench& bench = Bench::shared();
+    return {bench.device(), bench.shaders(), one, program, packed, guard, std::move(kept)};
+  }
+  std::unique_ptr<Originals> originals() {
+    return std::make_unique<Originals>(Bench::shared().device(), memory, one, packed);
+  }
+
+  Case one;
+  DataSet data;
+  PackedInputs packed;
+  gpu::DeviceMemory memory;
+  Program program;
+};
+
+const Shape image = {2, 5, 3, 7};
+
+Case quantize_case(const std::string& impl) {
+  static const Op op = quantize();
+  return fault_case(op, impl, quantize_params(image));
+}
+
+/// Padding in both tensors, in every third word.
+Case padded_case(const std::string& impl) {
+  static const Op op = pixel_shuffle();
+  return fault_case(op, impl, pixel_shuffle_params({2, 9, 2, 5}, 3, false));
+}
+
+Case texture_case(const std::string& impl) {
+  static const Op op = flip(Storage::Texture3D);
+  return fault_case(op, impl, flip_params(image));
+}
+
+struct Way {
+  Poison padding, outputs;
+};
+
+void expect_same(const Observation& by_host, const Observation& on_device, const std::string& what) {
+  EXPECT_TRUE(same_answer(by_host.outputs, on_device.outputs)) << what;
+  ASSERT_EQ(by_host.trespasses.size(), on_device.trespasses.size()) << what;
+  for (std::size_t i = 0; i < by_host.trespasses.size(); ++i) {
+    EXPECT_EQ(by_host.trespasses[i].metric, on_device.trespasses[i].metric) << what;
+    EXPECT_EQ(by_host.trespasses[i].reason, on_device.trespasses[i].reason) << what;
+  }
+}
+
+TEST(Experiment, SeesTheSameByTheHostAndOnTheDevice) {
+  const std::vector<Case> cases = {
+      quantize_case("correct"),           quantize_case("null_kernel"),
+      quantize_case("write_past_end"),    quantize_case("write_before_start"),
+      quantize_case("input_overwritten"), quantize_case("one_element_not_written"),
+      padded_case("correct"),             padded_case("depends_on_padding"),
+      texture_case("correct"),            texture_case("one_texel_not_written"),
+      texture_case("depends_on_padding")};
+  for (const Case& one : cases) {
+    Setting setting(one);
+    Experiment by_host = setting.experiment(gpu::guard_bytes, nullptr);
+    Experiment on_device = setting.experiment(gpu::guard_bytes, setting.originals());
+    for (const Way way : {Way{Poison::A, Poison::A}, Way{Poison::B, Poison::B}, Way{Poison::A, Poison::B}}) {
+      expect_same(by_host.run(way.padding, way.outputs), on_device.run(way.padding, way.outputs), one.id);
+    }
+  }
+}
+
+TEST(Experiment, OutputsThatAreEqualAreReadOnce) {
+  Setting setting(quantize_case("correct"));
+  Experiment experiment = setting.experiment(gpu::guard_bytes, setting.originals());
+  const Observation first = experiment.run(Poison::A, Poison::A);
+  EXPECT_EQ(experiment.run(Poison::B, Poison::B).outputs, first.outputs);
+  Experiment bare = setting.experiment(0, experiment.take_originals());
+  EXPECT_EQ(bare.run(Poison::B, Poison::A).outputs, first.outputs) << "without guards, too";
+  const gpu::Workspace fresh = bare.fresh_workspace(Poison::B);
+  EXPECT_NE(bare.outputs_of(fresh), first.outputs) << "nothing has run there";
+}
+
+TEST(Experiment, FreshMemoryHoldsPoisonAndTheInputs) {
+  Setting setting(padded_case("correct"));
+  Experiment by_host = setting.experiment(0, nullptr);
+  Experiment on_device = setting.experiment(0, setting.originals());
+  const gpu::Workspace a = by_host.fresh_workspace(Poison::B);
+  const gpu::Workspace b = on_device.fresh_workspace(Poison::B);
+  for (std::uint32_t i = 0; i < setting.one.tensors.size(); ++i) {
+    EXPECT_EQ(a.read(Resource::tensor(i)), b.read(Resource::tensor(i))) << i;
+  }
+}
+
+TEST(Experiment, GivesOriginalsUpWhereAnInputWasOverwritten) {
+  Setting setting(quantize_case("input_overwritten"));
+  Experiment experiment = setting.experiment(gpu::guard_bytes, setting.originals());
+  const Observation seen = experiment.run(Poison::A, Poison::A);
+  ASSERT_EQ(seen.trespasses.size(), 1U);
+  EXPECT_EQ(seen.trespasses[0].metric, "input_modified");
+  EXPECT_EQ(experiment.originals(), nullptr);
+}
+
+}  // namespace
+}  // namespace assay::faults
