@@ -1,6 +1,7 @@
 #include "harness/core/parallel.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <exception>
 #include <system_error>
@@ -67,6 +68,16 @@ void zero_bytes(std::span<std::byte> to) {
   parallel_for(std::ssize(to), bytes_per_thread, [&](std::int64_t first, std::int64_t last) {
     std::memset(to.data() + first, 0, static_cast<std::size_t>(last - first));
   });
+}
+
+bool equal_bytes(std::span<const std::byte> a, std::span<const std::byte> b) {
+  std::atomic<bool> equal = true;
+  parallel_for(std::ssize(a), bytes_per_thread, [&](std::int64_t first, std::int64_t last) {
+    if (std::memcmp(a.data() + first, b.data() + first, static_cast<std::size_t>(last - first)) != 0) {
+      equal = false;
+    }
+  });
+  return equal;
 }
 
 }  // namespace assay

@@ -12,10 +12,12 @@ namespace assay {
 void parallel_for(std::int64_t count, std::int64_t grain,
                   const std::function<void(std::int64_t, std::int64_t)>& body);
 
-/// Copies `from` to the start of `to`, which has as many bytes; on all hardware threads when there are many.
-/// Memory that nobody touched before is got by the threads, too: that takes longer than the copy.
+/// Copies `from` to the start of `to`, which has as many bytes, on all hardware threads when they are many,
+/// as are the next two. Memory that nobody touched before is got by the threads, too: that takes longer than
+/// the copy.
 void copy_bytes(std::span<std::byte> to, std::span<const std::byte> from);
-/// The same, of zeros.
 void zero_bytes(std::span<std::byte> to);
+/// Whether both hold the same bytes; `b` has as many as `a`.
+bool equal_bytes(std::span<const std::byte> a, std::span<const std::byte> b);
 
 }  // namespace assay

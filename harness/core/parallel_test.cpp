@@ -81,6 +81,18 @@ TEST(ParallelTest, CallsMayBeNested) {
   EXPECT_EQ(total, 400);
 }
 
+TEST(EqualBytes, SeesTheOneThatDiffers) {
+  std::vector<std::byte> a((3U << 20) + 1, std::byte{5});
+  std::vector<std::byte> b = a;
+  EXPECT_TRUE(equal_bytes(a, b));
+  EXPECT_TRUE(equal_bytes({}, {}));
+  for (const std::size_t i : {std::size_t{0}, a.size() / 2, a.size() - 1}) {
+    b[i] = std::byte{6};
+    EXPECT_FALSE(equal_bytes(a, b)) << i;
+    b[i] = a[i];
+  }
+}
+
 TEST(CopyBytes, CopiesAllOfThemHoweverMany) {
   for (const std::size_t count : {0U, 1U, 1000U, (5U << 20) + 3}) {
     std::vector<std::byte> from(count);

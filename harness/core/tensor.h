@@ -1,8 +1,8 @@
 #pragma once
 
+#include "harness/core/byte_buffer.h"
 #include "harness/core/dtype.h"
 #include "harness/core/shape.h"
-#include "harness/core/uninitialized.h"
 
 #include <cstddef>
 #include <span>
@@ -50,7 +50,7 @@ class HostTensor {
   DType dtype_ = DType::F32;
   Shape shape_;
   std::int64_t numel_ = 0;
-  UninitializedBytes data_;
+  ByteBuffer data_;
 };
 
 /// An element of that dtype at `bytes`, widened to double as HostTensor::at does.

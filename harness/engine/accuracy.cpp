@@ -147,8 +147,7 @@ class Investigation {
     const std::int64_t elements = got(output).numel();
     return fmt::format("{}: expected {}, got {} ({}); {} of {} elements wrong ({:.3g} %), largest error {}",
                        place(*specs_[output], first), data_.expected[output].values.at(first),
-                       got(output).at(first), bound_text(output, first), judgement.mismatches,
-                       elements,
+                       got(output).at(first), bound_text(output, first), judgement.mismatches, elements,
                        100.0 * static_cast<double>(judgement.mismatches) / static_cast<double>(elements),
                        judgement.max_abs_err);
   }
@@ -183,8 +182,9 @@ class Investigation {
     result_.expected = expected.values.at(first);
     result_.got = values.at(first);
     result_.bound = bound_at(output, first);
-    result_.tile_map = tile_map(
-        values.shape(), [&](std::int64_t i) { return !accepts(expected, i, values.at(i), case_.tolerance.scale); });
+    result_.tile_map = tile_map(values.shape(), [&](std::int64_t i) {
+      return !accepts(expected, i, values.at(i), case_.tolerance.scale);
+    });
   }
 
   void try_trivial_answers() {

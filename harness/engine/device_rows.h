@@ -52,8 +52,8 @@ struct DeviceRow {
   std::unique_ptr<Experiment> experiment;  ///< mode perf: what is timed, without guards
   Answer outputs;                          ///< mode perf: of that experiment, accepted by the reference
   std::string outputs_hash;
-  std::int64_t validation_messages = 0;    ///< while it was judged
-  std::optional<Ratio> ratio;              ///< to the time of its baseline
+  std::int64_t validation_messages = 0;  ///< while it was judged
+  std::optional<Ratio> ratio;            ///< to the time of its baseline
 };
 
 /// Device memory that rows may keep while they wait to be timed and between their blocks, first come, first

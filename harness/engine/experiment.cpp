@@ -1,9 +1,10 @@
 #include "harness/engine/experiment.h"
 
+#include "harness/core/parallel.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace assay {
@@ -24,7 +25,7 @@ Guards guards_of(std::span<const std::byte> allocation, std::size_t guard) {
 
 /// The first byte in which the two, which are as long, differ.
 std::optional<std::size_t> first_difference(std::span<const std::byte> a, std::span<const std::byte> b) {
-  if (std::memcmp(a.data(), b.data(), a.size()) == 0) return std::nullopt;
+  if (equal_bytes(a, b)) return std::nullopt;
   return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
 }
 
@@ -59,8 +60,8 @@ void Experiment::release() {
 
 PackedInput Experiment::packed(std::size_t tensor, Poison padding) const {
   const auto before = case_->tensors.begin() + static_cast<std::ptrdiff_t>(tensor);
-  const auto input = std::count_if(case_->tensors.begin(), before,
-                                   [](const TensorSpec& spec) { return spec.is_input(); });
+  const auto input =
+      std::count_if(case_->tensors.begin(), before, [](const TensorSpec& spec) { return spec.is_input(); });
   return inputs_->get(static_cast<std::size_t>(input), physical_[tensor], padding);
 }
 
@@ -73,10 +74,10 @@ void Experiment::pack_inputs(Poison padding) {
   }
 }
 
-UninitializedBytes Experiment::with_guards(std::size_t tensor, Poison padding) const {
+ByteBuffer Experiment::with_guards(std::size_t tensor, Poison padding) const {
   const std::span<const std::byte> data = uploaded_[tensor].bytes;
   const std::size_t around = guard(tensor);
-  UninitializedBytes bytes(data.size() + 2 * around);
+  ByteBuffer bytes(data.size() + 2 * around);
   const std::span all(bytes);
   fill_poison(all.first(around), padding);
   std::copy(data.begin(), data.end(), all.begin() + static_cast<std::ptrdiff_t>(around));
@@ -84,10 +85,10 @@ UninitializedBytes Experiment::with_guards(std::size_t tensor, Poison padding) c
   return bytes;
 }
 
-UninitializedBytes Experiment::poisoned_output(std::size_t tensor, Poison padding, Poison outputs) const {
+ByteBuffer Experiment::poisoned_output(std::size_t tensor, Poison padding, Poison outputs) const {
   const auto data_bytes = static_cast<std::size_t>(physical_[tensor].bytes());
   const std::size_t around = guard(tensor);
-  UninitializedBytes bytes(data_bytes + 2 * around);
+  ByteBuffer bytes(data_bytes + 2 * around);
   fill_poison(bytes, outputs);
   const std::span all(bytes);
   fill_poison(all.first(around), padding);
@@ -113,7 +114,7 @@ void Experiment::fill_by_host(gpu::Workspace& workspace, Poison padding, Poison 
   }
   for (std::uint32_t i = 0; i < program_->scratch.size(); ++i) {
     const Resource scratch = Resource::scratch(i);
-    UninitializedBytes bytes(workspace.size(scratch));
+    ByteBuffer bytes(workspace.size(scratch));
     fill_poison(bytes, outputs);
     workspace.write(scratch, bytes);
   }
@@ -122,7 +123,7 @@ void Experiment::fill_by_host(gpu::Workspace& workspace, Poison padding, Poison 
 /// What an output holds; nothing of an input.
 HostTensor Experiment::inspect(std::size_t tensor, Poison padding, Observation& seen) const {
   const TensorSpec& spec = case_->tensors[tensor];
-  UninitializedBytes bytes(workspace_->size(resource_of(tensor)));
+  ByteBuffer bytes(workspace_->size(resource_of(tensor)));
   workspace_->read(resource_of(tensor), 0, bytes);
   check_guards(spec.name, guards_of(bytes, guard(tensor)), padding, seen.trespasses);
   const auto data = data_of(bytes, guard(tensor));
@@ -159,7 +160,7 @@ void Experiment::inspect_guards(const std::string& name, Resource resource, Form
   const std::size_t around = gpu::guard_of(form, guard_);
   if (around == 0) return;
   const std::uint64_t end = workspace_->size(resource) - around;
-  UninitializedBytes both(2 * around);
+  ByteBuffer both(2 * around);
   const std::span bytes(both);
   workspace_->read(resource, 0, bytes.first(around));
   workspace_->read(resource, end, bytes.last(around));
@@ -193,7 +194,7 @@ HostTensor Experiment::unwritten(std::size_t output, Poison poison) const {
   for (std::size_t seen = 0; tensor < case_->tensors.size(); ++tensor) {
     if (!case_->tensors[tensor].is_input() && seen++ == output) break;
   }
-  UninitializedBytes data(static_cast<std::size_t>(physical_[tensor].bytes()));
+  ByteBuffer data(static_cast<std::size_t>(physical_[tensor].bytes()));
   fill_poison(data, poison, guard(tensor));
   return unpack(data, physical_[tensor]);
 }
@@ -221,7 +222,7 @@ HostTensor Experiment::read(const gpu::Workspace& workspace, std::size_t tensor)
     workspace.read(resource_of(tensor), guard(tensor), output.bytes());
     return output;
   }
-  UninitializedBytes data(static_cast<std::size_t>(physical.bytes()));
+  ByteBuffer data(static_cast<std::size_t>(physical.bytes()));
   workspace.read(resource_of(tensor), guard(tensor), data);
   return unpack(data, physical);
 }

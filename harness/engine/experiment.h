@@ -65,8 +65,8 @@ class Experiment {
   /// Bytes before and after the data of a tensor.
   std::uint32_t guard(std::size_t tensor) const { return gpu::guard_of(case_->forms[tensor], guard_); }
   void pack_inputs(Poison padding);
-  UninitializedBytes with_guards(std::size_t tensor, Poison padding) const;
-  UninitializedBytes poisoned_output(std::size_t tensor, Poison padding, Poison outputs) const;
+  ByteBuffer with_guards(std::size_t tensor, Poison padding) const;
+  ByteBuffer poisoned_output(std::size_t tensor, Poison padding, Poison outputs) const;
   /// `padding`: nothing where it does not matter which.
   void fill(gpu::Workspace& workspace, std::optional<Poison> padding, Poison outputs);
   void fill_by_host(gpu::Workspace& workspace, Poison padding, Poison outputs);

@@ -51,11 +51,11 @@ void Originals::lay_out(gpu::Workspace& workspace, const Program& program, std::
 }
 
 bool Originals::inputs_are_whole(const gpu::Workspace& workspace) {
-  return memory_->differences(tensors_, workspace, inputs_) == 0;
+  return memory_->same(tensors_, workspace, inputs_);
 }
 
 Answer Originals::recognise(const gpu::Workspace& workspace) {
-  if (!answer_ || memory_->differences(tensors_, workspace, outputs_) != 0) return nullptr;
+  if (!answer_ || !memory_->same(tensors_, workspace, outputs_)) return nullptr;
   return answer_;
 }
 

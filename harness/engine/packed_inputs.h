@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/core/byte_buffer.h"
 #include "harness/core/form.h"
 #include "harness/core/pack.h"
 #include "harness/core/tensor.h"
@@ -16,7 +17,7 @@ namespace assay {
 /// One input as it lies in memory, without guards.
 struct PackedInput {
   std::span<const std::byte> bytes;
-  std::shared_ptr<const std::byte[]> owner;  ///< of the bytes; null: they are the tensor's own
+  std::shared_ptr<const ByteBuffer> owner;  ///< of the bytes; null: they are the tensor's own
 };
 
 /// The inputs of a group in the forms of its cases. An input is packed once for all who hold it at the same
@@ -35,7 +36,7 @@ class PackedInputs {
   using Key = std::tuple<std::size_t, Form, Poison>;
 
   std::span<const HostTensor> inputs_;
-  std::map<Key, std::weak_ptr<const std::byte[]>> packed_;
+  std::map<Key, std::weak_ptr<const ByteBuffer>> packed_;
 };
 
 }  // namespace assay

@@ -65,7 +65,7 @@ TEST(PackedInputs, AreForgottenWithTheLastHolder) {
   const std::vector<HostTensor> inputs = two_inputs();
   PackedInputs packed(inputs);
   const Physical physical(plain, DType::I8, {1, 5});
-  std::weak_ptr<const std::byte[]> watched;
+  std::weak_ptr<const ByteBuffer> watched;
   {
     const PackedInput held = packed.get(0, physical, Poison::A);
     watched = held.owner;

@@ -18,8 +18,8 @@ namespace assay {
 std::optional<std::string> trivial_answer(const TensorSpec& spec, const Expected& expected,
                                           std::span<const HostTensor> inputs, double scale = 1);
 
-/// The same for a kernel that copies memory of as many bytes, byte by byte, into the output, where its form is
-/// `output`: true when that would be accepted. `memory`: an input's, padding included.
+/// The same for a kernel that copies memory of as many bytes, byte by byte, into the output, where its form
+/// is `output`: true when that would be accepted. `memory`: an input's, padding included.
 bool accepts_copied_memory(const Expected& expected, const Physical& output,
                            std::span<const std::byte> memory, double scale = 1);
 

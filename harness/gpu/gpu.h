@@ -222,15 +222,18 @@ class Workspace {
   std::unique_ptr<State> state_;
 };
 
-/// Copies, poisons and compares what workspaces hold, on the device: nothing of it crosses the bus. Each call
+/// Copies, poisons and compares what workspaces hold where they are: nothing of it crosses the bus. Each call
 /// is done when it returns. The data of a resource are what lies between its guards, of a texture all.
 class DeviceMemory {
  public:
-  static constexpr std::uint64_t largest_window = std::uint64_t{32} << 20;
-
-  /// Kernels see textures through buffers of `window` bytes at most, a piece at a time; a texel (16 bytes) at
-  /// least.
-  DeviceMemory(Device& device, ShaderLibrary& shaders, std::uint64_t window = largest_window);
+  struct Options {
+    /// Textures are seen through buffers of so many bytes at most, a piece at a time; a texel (16) at least.
+    std::uint64_t window = std::uint64_t{32} << 20;
+    /// Kernels do it also where the host reaches the memory as fast (CPUs, integrated devices).
+    bool kernels_only = false;
+  };
+  DeviceMemory(Device& device, ShaderLibrary& shaders);
+  DeviceMemory(Device& device, ShaderLibrary& shaders, const Options& options);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
@@ -246,8 +249,8 @@ class DeviceMemory {
   /// Copies the data of each resource into the same resource of another workspace, of whatever guards.
   void copy(const Workspace& from, Workspace& to, std::span<const Resource> resources);
 
-  /// In how many 32-bit words the data of these resources differ between two workspaces of whatever guards.
-  std::uint32_t differences(const Workspace& a, const Workspace& b, std::span<const Resource> resources);
+  /// Whether the data of these resources are the same in two workspaces of whatever guards.
+  bool same(const Workspace& a, const Workspace& b, std::span<const Resource> resources);
 
  private:
   struct State;

@@ -67,13 +67,17 @@ void expect_same(const Observation& by_host, const Observation& on_device, const
 }
 
 TEST(Experiment, SeesTheSameByTheHostAndOnTheDevice) {
-  const std::vector<Case> cases = {
-      quantize_case("correct"),           quantize_case("null_kernel"),
-      quantize_case("write_past_end"),    quantize_case("write_before_start"),
-      quantize_case("input_overwritten"), quantize_case("one_element_not_written"),
-      padded_case("correct"),             padded_case("depends_on_padding"),
-      texture_case("correct"),            texture_case("one_texel_not_written"),
-      texture_case("depends_on_padding")};
+  const std::vector<Case> cases = {quantize_case("correct"),
+                                   quantize_case("null_kernel"),
+                                   quantize_case("write_past_end"),
+                                   quantize_case("write_before_start"),
+                                   quantize_case("input_overwritten"),
+                                   quantize_case("one_element_not_written"),
+                                   padded_case("correct"),
+                                   padded_case("depends_on_padding"),
+                                   texture_case("correct"),
+                                   texture_case("one_texel_not_written"),
+                                   texture_case("depends_on_padding")};
   for (const Case& one : cases) {
     Setting setting(one);
     Experiment by_host = setting.experiment(gpu::guard_bytes, nullptr);
