@@ -177,12 +177,11 @@ TEST(Run, AShaderThatDoesNotCompileFailsWithItsLine) {
 
 TEST(Run, AWrongShaderFailsWithPlaceAndRepro) {
   const TemporaryFolder folder;
-  std::string source = read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_pixel_shuffle.comp");
-  // Wherever the kernel uses the zero point, not where it declares it.
-  const std::string right = "push.x_zero_point";
+  std::string source = read_file(ASSAY_SOURCE_DIR "/shaders/common/requantise.glslh");
+  const std::string right = "ivec4(by.x_zero_point)";
   ASSERT_NE(source.find(right), std::string::npos);
-  source.replace(source.find(right), right.size(), "0");
-  folder.write("shaders/q8ta_pixel_shuffle.comp", source);
+  source.replace(source.find(right), right.size(), "ivec4(0)");
+  folder.write("shaders/common/requantise.glslh", source);
   const Outcome outcome = assay({"run", folder.write("c.yaml", shuffle_cases), "--shaders",
                                  folder / "shaders", "--out", folder / "out"});
   EXPECT_EQ(outcome.exit_code, 1);
