@@ -38,12 +38,8 @@ struct RowGroup {
 /// One row on its way from plan to record.
 struct DeviceRow {
   std::shared_ptr<RowGroup> group;
-  std::size_t index = 0;  ///< in it
-  bool versus = false;
-  Cache cache = Cache::Hot;
-  const Case* one = nullptr;
+  std::size_t index = 0;       ///< in it
   const Impl* impl = nullptr;  ///< the case's, or the one that it chooses
-  Mode mode = Mode::Accu;
   Record record;
   double judging_ms = 0;  ///< planning, judging and preparing to be timed
   double timing_ms = 0;
@@ -54,19 +50,10 @@ struct DeviceRow {
   std::string outputs_hash;
   std::int64_t validation_messages = 0;  ///< while it was judged
   std::optional<Ratio> ratio;            ///< to the time of its baseline
-};
 
-/// Device memory that rows may keep while they wait to be timed and between their blocks, first come, first
-/// served.
-struct KeptMemory {
-  std::uint64_t limit = 0;
-  std::uint64_t used = 0;
-
-  bool take(std::uint64_t bytes) {
-    if (used + bytes > limit) return false;
-    used += bytes;
-    return true;
-  }
+  const PlannedRow& plan() const { return group->planned[index]; }
+  const Case& one() const { return *plan().one; }
+  const Baseline& baseline() const { return group->baselines[index]; }
 };
 
 /// Host memory that the rows of a group hold while they wait to be timed: inputs as they are and packed, the
