@@ -155,6 +155,8 @@ class DeviceRun {
           row, {Status::Fail, "the timed runs did not compute the answer that was judged: no time is given"});
     }
     row.record.perf = measurement.perf;
+    row.record.spent = measurement.spent;
+    row.record.spent->judging_ms = row.judging_ms;
     row.ratio = measurement.ratio;
     const std::string& suspect = measurement.perf.suspect;
     finish(row, {suspect.empty() ? Status::Pass : Status::Suspect, suspect});

@@ -28,6 +28,7 @@ class GpuSource : public SampleSource {
     if (timed_.begins) timed_.begins();
     watch_ = Stopwatch();
     sets_.open();
+    filling_ms_ += watch_.ms();
   }
 
   Reading time_batch(int warm, int batch) override {
@@ -36,8 +37,10 @@ class GpuSource : public SampleSource {
   }
 
   bool close_block() override {
+    const Stopwatch closing;
     const bool right = sets_.close(timed_.judged);
-    total_s_ += watch_.ms() / 1e3;
+    filling_ms_ += closing.ms();
+    total_s_ += watch_.s();
     return right;
   }
 
@@ -53,7 +56,9 @@ class GpuSource : public SampleSource {
 
   std::vector<double> dispatch_ns() {
     std::vector<std::vector<double>> passes;
+    const Stopwatch watch;
     for (int i = 0; i < side_pass_repeats; ++i) passes.push_back(sets_.dispatch_ns(timed_.one->timeout_s));
+    submitted_s_ += watch.s();
     std::vector<double> medians;
     for (std::size_t d = 0; d < passes.front().size(); ++d) {
       std::vector<double> values;
@@ -66,6 +71,7 @@ class GpuSource : public SampleSource {
   bool wall_clock() const { return wall_clock_; }
   double submitted_s() const { return submitted_s_; }
   double total_s() const { return total_s_; }
+  double filling_ms() const { return filling_ms_; }
   const RotatingSets& sets() const { return sets_; }
 
  private:
@@ -83,6 +89,7 @@ class GpuSource : public SampleSource {
   double submitted_s_ = 0;
   Stopwatch watch_;  ///< of the block that is open
   double total_s_ = 0;
+  double filling_ms_ = 0;
 };
 
 /// One case on its way through the sampler; no source where it is refused.
@@ -274,6 +281,9 @@ std::vector<Measurement> measure(std::span<const TimedCase> cases, TimingTools& 
     measurements.push_back(conclude(timed[i], tools, *samples[i]));
     measurements.back().perf.submitted_ms = timed[i].source->submitted_s() * 1e3;
     measurements.back().total_s = timed[i].source->total_s();
+    measurements.back().spent = {.filling_ms = timed[i].source->filling_ms(),
+                                 .heating_ms = samples[i]->heating_s * 1e3,
+                                 .resting_ms = samples[i]->resting_s * 1e3};
   }
   compare(cases, samples, measurements);
   return measurements;

@@ -37,6 +37,7 @@ struct Measurement {
   std::optional<Ratio> ratio;  ///< to the baseline's time, when both were verified
   std::string refusal;         ///< why it could not be timed as it was asked; empty: it was
   double total_s = 0;          ///< wall time of its blocks and side passes
+  TimeSpent spent;             ///< of that; nothing is known of judging here
 };
 
 /// Samples the cases interleaved, verifies every block's outputs, then measures throughput and the share of

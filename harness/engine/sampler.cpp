@@ -44,10 +44,7 @@ class Row {
 
   void run_block() try {
     source_->open_block();
-    const bool is_first = samples_.blocks.empty();
-    if (is_first) warm_up();
-    const bool was_down = settle();
-    if (is_first && was_down) warm_up();       // the clock has changed, hence the length of a sample
+    prepare();
     const double started = options_->now_s();  // the budget is for samples
     std::vector<double> block = take_block(started);
     samples_.verified = source_->close_block();
@@ -59,6 +56,17 @@ class Row {
   }
 
  private:
+  /// Until samples may be taken.
+  void prepare() {
+    const double started = options_->now_s();
+    const double rested = samples_.resting_s;
+    const bool is_first = samples_.blocks.empty();
+    if (is_first) warm_up();
+    const bool was_down = settle();
+    if (is_first && was_down) warm_up();  // the clock has changed, hence the length of a sample
+    samples_.heating_s += options_->now_s() - started - (samples_.resting_s - rested);
+  }
+
   /// A block's samples that were taken at a good clock. As many may be thrown away as are wanted; then the
   /// clock is this row's own: its program may well draw more power than others.
   std::vector<double> take_block(double started) {
@@ -136,7 +144,9 @@ class Row {
     if (submission_s_ >= options_->least_heat_s && clock_->full_clock_ns() > 0) return false;
     while (!heat(was_down) && rests_ < options_->most_rests) {
       ++rests_;
+      const double started = options_->now_s();
       options_->sleep_s(options_->rest_s);
+      samples_.resting_s += options_->now_s() - started;
     }
     return was_down;
   }

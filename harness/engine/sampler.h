@@ -70,6 +70,8 @@ struct Samples {
   int warm = 0;          ///< untimed ones before them
   int discarded = 0;     ///< samples thrown away because the clock was down
   double pilot_ns = 0;   ///< median beside the samples that were kept; 0: no pilot
+  double heating_s = 0;  ///< submissions before the samples of blocks: to find the batch, to raise the clock
+  double resting_s = 0;
   std::string stop;      ///< "interval" or "budget"
   bool verified = true;  ///< false: some block's timed answer was wrong, sampling ended there
   double interval_pct = 0;

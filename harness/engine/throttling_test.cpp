@@ -119,6 +119,10 @@ TEST(Throttling, AHotDeviceRests) {
   options.clock = &clock;
   const Samples samples = sample(source, options);
   EXPECT_EQ(slowest_us(samples), 100);
+  EXPECT_GE(samples.resting_s, options.rest_s);
+  EXPECT_LE(samples.resting_s, options.most_rests * options.rest_s + 1e-9);
+  EXPECT_GT(samples.heating_s, 0) << "until it rests";
+  EXPECT_LT(samples.heating_s, device.now_s - samples.resting_s);
   options.most_rests = 0;
   device.heat_j = 50;
   EXPECT_GT(slowest_us(sample(source, options)), 140) << "the simulation does show it";

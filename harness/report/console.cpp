@@ -6,6 +6,7 @@
 #include "harness/report/style.h"
 #include "harness/report/summary.h"
 #include "harness/report/text.h"
+#include "harness/report/time_totals.h"
 #include "harness/report/words.h"
 
 #include <fmt/core.h>
@@ -210,6 +211,7 @@ void Console::summary(const RunReport& report, const std::filesystem::path& dire
     out_ << painted("The run did not come to its end.", Ink::Magenta, options_.color)
          << (report.cut_off ? " The journal's last line was cut off." : "") << '\n';
   }
+  if (const auto totals = time_totals(report)) out_ << "time    " << time_line(*totals) << '\n';
   if (!directory.empty()) out_ << "reports " << directory.string() << '\n';
   out_.flush();
 }

@@ -133,7 +133,7 @@ struct PerfResult {
   std::optional<std::int64_t> spill_bytes;   ///< per invocation, the same
   std::optional<std::int64_t> shared_bytes;  ///< per workgroup, the same
   std::int64_t memory_bytes = 0;             ///< device memory of all its sets
-  double submitted_ms = 0;                   ///< wall time of all its timed submissions, warm-up included
+  double submitted_ms = 0;  ///< wall time of its timed submissions, warm-up and stamped passes included
   std::vector<DispatchShare> dispatches;
   std::vector<std::vector<double>> sample_us;  ///< raw samples by block
 };
@@ -149,6 +149,14 @@ struct Comparison {
   std::string note;
 };
 
+/// Where the wall time of a timed row went, beside its submissions (PerfResult::submitted_ms).
+struct TimeSpent {
+  double judging_ms = 0;  ///< until it was found right and could be timed
+  double filling_ms = 0;  ///< its blocks' memory: got, filled, compared, given back
+  double heating_ms = 0;  ///< of the submissions: those before each block's samples, until the clock is up
+  double resting_ms = 0;  ///< for the device to cool down
+};
+
 /// How one planned case ended.
 struct Record {
   CaseInfo info;
@@ -159,8 +167,9 @@ struct Record {
   std::optional<PerfResult> perf;        ///< mode perf, PASS only: a wrong kernel has no time
   std::optional<Comparison> comparison;  ///< mode perf, when the run compares it with another row
   std::int64_t validation_messages = 0;
-  std::string repro;    ///< one line that runs this case again
-  double total_ms = 0;  ///< wall time of this row, without making its group's data and reference
+  std::string repro;               ///< one line that runs this case again
+  double total_ms = 0;             ///< wall time of this row, without making its group's data and reference
+  std::optional<TimeSpent> spent;  ///< mode perf, once timed
 };
 
 }  // namespace assay

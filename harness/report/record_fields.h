@@ -217,6 +217,14 @@ void fields(Visit& visit, Is<PerfResult> auto& x) {
 }
 
 template <class Visit>
+void fields(Visit& visit, Is<TimeSpent> auto& x) {
+  visit("judging_ms", x.judging_ms);
+  visit("filling_ms", x.filling_ms);
+  visit("heating_ms", x.heating_ms);
+  visit("resting_ms", x.resting_ms);
+}
+
+template <class Visit>
 void fields(Visit& visit, Is<Comparison> auto& x) {
   visit("baseline", x.baseline);
   visit("ratio", x.ratio);
@@ -237,6 +245,7 @@ void fields(Visit& visit, Is<Record> auto& x) {
   visit("validation_messages", x.validation_messages);
   visit("repro", x.repro);
   visit("total_ms", x.total_ms);
+  visit("spent", x.spent);
 }
 
 }  // namespace assay

@@ -1,6 +1,7 @@
 #include "harness/core/status.h"
 #include "harness/report/codec.h"
 #include "harness/report/file.h"
+#include "harness/report/time_totals.h"
 #include "harness/report/writers.h"
 
 #include <nlohmann/json.hpp>
@@ -18,6 +19,11 @@ std::string run_json(const RunReport& report) {
   for (const Record& record : report.records) ++counts[record.status];
   auto& statuses = json["statuses"] = nlohmann::ordered_json::object();
   for (const auto& [status, count] : counts) statuses[std::string(name_of(status))] = count;
+  if (const auto totals = time_totals(report)) {
+    json["timed_rows"] = {{"wall_s", totals->rows_s},       {"submitted_s", totals->submitted_s},
+                          {"heating_s", totals->heating_s}, {"judging_s", totals->judging_s},
+                          {"filling_s", totals->filling_s}, {"resting_s", totals->resting_s}};
+  }
   return json.dump(2) + "\n";
 }
 

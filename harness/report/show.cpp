@@ -26,6 +26,12 @@ std::string percent(double part, double whole) {
   return whole > 0 ? fixed(100 * part / whole, 1) + " %" : "";
 }
 
+std::string spent_lines(const TimeSpent& spent) {
+  return ms(spent.judging_ms) + " judging\n" + ms(spent.filling_ms) +
+         " filling and comparing blocks' memory\n" + ms(spent.heating_ms) +
+         " submissions to heat the device\n" + ms(spent.resting_ms) + " resting";
+}
+
 void show_case(Page& page, const Record& record) {
   const CaseInfo& info = record.info;
   page.line("reason", record.reason);
@@ -46,6 +52,7 @@ void show_case(Page& page, const Record& record) {
                       std::to_string(info.where.column));
   page.line("validation", std::to_string(record.validation_messages) + " messages of the layer");
   page.line("took", ms(record.total_ms) + " in all");
+  if (record.spent) page.line("of that", spent_lines(*record.spent));
   page.line("again", record.repro);
 }
 

@@ -361,6 +361,17 @@ TEST(RecordOfATime, HasWorkSamplesAndShares) {
   EXPECT_EQ(perf.spirv_hash.size(), 32U);
 }
 
+TEST(RecordOfATime, SaysWhereTheRowsTimeWent) {
+  const Record record = run(matmul_case("correct"), Mode::Perf);
+  ASSERT_TRUE(record.perf.has_value() && record.spent.has_value()) << record.reason;
+  EXPECT_GT(record.spent->judging_ms, 0);
+  EXPECT_GT(record.spent->filling_ms, 0);
+  EXPECT_GT(record.spent->heating_ms, 0);
+  EXPECT_LT(record.spent->heating_ms, record.total_ms);
+  EXPECT_LE(record.spent->judging_ms + record.perf->submitted_ms + record.spent->filling_ms, record.total_ms);
+  EXPECT_FALSE(run(matmul_case("correct")).spent.has_value());
+}
+
 TEST(DumpOption, WritesTheTensorsOfAFailure) {
   const std::filesystem::path root =
       std::filesystem::temp_directory_path() / ("assay_faults_" + std::to_string(std::random_device{}()));
