@@ -104,6 +104,25 @@ PushConstants push_constants(const Params& params, const Dims& in, const Dims& o
   return push;
 }
 
+/// What push_constants() says once more, built into the program.
+void bake(Dispatch& dispatch, const Params& params, const Dims& in, const Dims& out, const Tiles& tiles) {
+  const QParams& x = params.qparams("x");
+  const QParams& y = params.qparams("y");
+  std::uint32_t id = SpecConstant::first_free + 5;
+  const auto add_word = [&](std::uint32_t word) { dispatch.constants.push_back({id++, word}); };
+  const auto add_integer = [&](std::int64_t value) { add_word(static_cast<std::uint32_t>(value)); };
+  const auto add_real = [&](float value) { add_word(std::bit_cast<std::uint32_t>(value)); };
+  for (const std::int64_t value : {std::int64_t{1}, count(tiles), tiles.columns, in.w, div_up(in.c, 4), out.w,
+                                   div_up(out.c, 4), out.c, std::int64_t{x.zero_point}}) {
+    add_integer(value);
+  }
+  add_real(x.scale);
+  add_real(1.0f / y.scale);
+  add_integer(y.zero_point);
+  add_real(static_cast<float>(-128 - y.zero_point));
+  add_real(static_cast<float>(127 - y.zero_point));
+}
+
 Program fused(const BuildContext& context) {
   const std::int64_t factor = context.params.integer("upscale_factor");
   const Dims in = nchw(context.tensors[0].shape);
@@ -121,6 +140,8 @@ Program fused(const BuildContext& context) {
                         {SpecConstant::first_free + 2, layout_constant(context.forms[1])},
                         {SpecConstant::first_free + 3, requantises(context.params) ? 1u : 0u},
                         {SpecConstant::first_free + 4, static_cast<std::uint32_t>(split)}};
+  if (context.tuned("bake", context.device.is_cpu() ? 0 : 1) != 0)
+    bake(dispatch, context.params, in, out, tiles);
   dispatch.push = push_constants(context.params, in, out, tiles);
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1)};
   set_grid(dispatch, context, count(tiles) * (split == 16 ? 4 : 1));
@@ -198,22 +219,31 @@ Op q8ta_pixel_shuffle() {
       .tensors = tensors,
       .reference = references::q8ta_pixel_shuffle,
       .work = work,
-      .impls = {{.name = "fused",
-                 .summary = "one dispatch: bytes shuffled in registers, requantised when the qparams differ",
-                 .tunables = {local_size_tunable(),
-                              {.name = "split",
-                               .fallback = 0,
-                               .min = 1,
-                               .max = 16,
-                               .doc = "upscale_factor 2: invocations that share an input quad, 1, 2, 4 or 16 "
-                                      "(or less than asked); by default chosen from the tensor's size"}},
-                 .build = fused,
-                 .excludes = excludes},
-                {.name = "unfused",
-                 .summary = "five dispatches: dequantize, view, permute, view, quantize",
-                 .tunables = {local_size_tunable()},
-                 .build = unfused,
-                 .excludes = excludes}},
+      .impls =
+          {{.name = "fused",
+            .summary = "one dispatch: bytes shuffled in registers, requantised when the qparams differ",
+            .tunables =
+                {local_size_tunable(),
+                 {.name = "bake",
+                  .fallback = 1,
+                  .min = 0,
+                  .max = 1,
+                  .doc =
+                      "1: sizes and qparams are built into the program; 0: they are pushed, and programs are "
+                      "shared by all shapes; by default 1, but 0 on a CPU, where constants are cached"},
+                 {.name = "split",
+                  .fallback = 0,
+                  .min = 1,
+                  .max = 16,
+                  .doc = "upscale_factor 2: invocations that share an input quad, 1, 2, 4 or 16 "
+                         "(or less than asked); by default chosen from the tensor's size"}},
+            .build = fused,
+            .excludes = excludes},
+           {.name = "unfused",
+            .summary = "five dispatches: dequantize, view, permute, view, quantize",
+            .tunables = {local_size_tunable()},
+            .build = unfused,
+            .excludes = excludes}},
   };
 }
 

@@ -35,6 +35,39 @@ layout(push_constant) uniform Push {
   float low, high;  // of an output value less the zero point
 } push;
 
+// The same numbers as specialization constants. What a small tensor waits for is latency, and a dispatch's constants are
+// in no cache when it begins: a program that has them built in does not wait (shaders/NOTES.md).
+layout(constant_id = 21) const bool baked = false;
+layout(constant_id = 22) const uint baked_tiles = 0u;
+layout(constant_id = 23) const uint baked_tile_columns = 1u;
+layout(constant_id = 24) const uint baked_x_width = 1u;
+layout(constant_id = 25) const uint baked_x_blocks = 1u;
+layout(constant_id = 26) const uint baked_y_width = 1u;
+layout(constant_id = 27) const uint baked_y_blocks = 1u;
+layout(constant_id = 28) const uint baked_y_channels = 1u;
+layout(constant_id = 29) const int baked_x_zero_point = 0;
+layout(constant_id = 30) const float baked_x_scale = 1.0;
+layout(constant_id = 31) const float baked_y_inverse_scale = 1.0;
+layout(constant_id = 32) const int baked_y_zero_point = 0;
+layout(constant_id = 33) const float baked_low = 0.0;
+layout(constant_id = 34) const float baked_high = 0.0;
+
+uint tiles() { return baked ? baked_tiles : push.tiles; }
+uint tile_columns() { return baked ? baked_tile_columns : push.tile_columns; }
+uint y_channels() { return baked ? baked_y_channels : push.y_channels; }
+uint over_columns(uint n) { return baked ? n / baked_tile_columns : divide(n, push.by_columns); }
+uint over_blocks(uint n) { return baked ? n / baked_y_blocks : divide(n, push.by_blocks); }
+
+Extent x_extent() {
+  if (baked) return Extent(baked_x_width, baked_x_blocks);
+  return push.x_extent;
+}
+
+Extent y_extent() {
+  if (baked) return Extent(baked_y_width, baked_y_blocks);
+  return push.y_extent;
+}
+
 #if X_QUADS
 layout(set = 0, binding = 0) restrict readonly buffer X { uvec4 x[]; };
 #else
@@ -47,11 +80,11 @@ layout(set = 0, binding = 1) restrict writeonly buffer Y { uint y[]; };
 #endif
 
 uint x_index(uint row, uint block, uint w) {
-  return guard_words + word_index(x_layout, push.x_extent, row, block, w);
+  return guard_words + word_index(x_layout, x_extent(), row, block, w);
 }
 
 uint y_index(uint row, uint block, uint w) {
-  return guard_words + word_index(y_layout, push.y_extent, row, block, w);
+  return guard_words + word_index(y_layout, y_extent(), row, block, w);
 }
 
 uint load_word(uint row, uint block, uint w) {
@@ -71,27 +104,30 @@ uvec4 load_quad(uint row, uint block, uint quad) {
   uvec4 words = uvec4(0u);
   for (uint i = 0u; i < 4u; ++i) {
     const uint w = quad * 4u + i;
-    if (w < push.x_extent.width) words[i] = load_word(row, block, w);
+    if (w < x_extent().width) words[i] = load_word(row, block, w);
   }
   return words;
 #endif
 }
 
 void store_quad(uint row, uint block, uint quad, uvec4 words) {
-  if (quad * 4u >= push.y_extent.width) return;
+  if (quad * 4u >= y_extent().width) return;
 #if Y_QUADS
   y[y_index(row, block, quad * 4u) / 4u] = words;
 #else
   for (uint i = 0u; i < 4u; ++i) {
     const uint w = quad * 4u + i;
-    if (w < push.y_extent.width) y[y_index(row, block, w)] = words[i];
+    if (w < y_extent().width) y[y_index(row, block, w)] = words[i];
   }
 #endif
 }
 
 // In the order of the unfused chain, which gives the same integers.
 uint requantise(uint word) {
-  return requantised_word(word, push.requantisation, push.low, push.high);
+  if (!baked) return requantised_word(word, push.requantisation, push.low, push.high);
+  const Requantisation by =
+      Requantisation(baked_x_zero_point, baked_x_scale, baked_y_inverse_scale, baked_y_zero_point);
+  return requantised_word(word, by, baked_low, baked_high);
 }
 
 uvec4 requantise_words(uvec4 words) {
@@ -109,7 +145,7 @@ void shuffle_tile_by_2(uint row, uint block, uint quad) {
   uvec4 places[4];
   for (uint lane = 0u; lane < 4u; ++lane) {
     const uint channel = block * 4u + lane;
-    places[lane] = channel < push.y_channels ? load_quad(row, channel, quad) : uvec4(0u);
+    places[lane] = channel < y_channels() ? load_quad(row, channel, quad) : uvec4(0u);
   }
   transpose_bytes(places);
   for (uint down = 0u; down < 2u; ++down) {
@@ -134,7 +170,7 @@ void shuffle_part_by_2(uint y_row, uint block, uint column) {
   const uint quad = split == 4u ? column / 2u : column;
   uvec4 halves[4];
   for (uint lane = 0u; lane < 4u; ++lane) {
-    const uint channel = min(block * 4u + lane, push.y_channels - 1u);
+    const uint channel = min(block * 4u + lane, y_channels() - 1u);
     halves[lane] = (load_quad(y_row / 2u, channel, quad) >> down) & 0xffffu;
   }
   const uvec4 first = halves[0] | (halves[1] << 16);
@@ -152,11 +188,11 @@ void shuffle_part_by_2(uint y_row, uint block, uint column) {
 }
 
 void shuffle_word_by_2(uint y_row, uint block, uint w) {
-  if (w >= push.y_extent.width) return;
+  if (w >= y_extent().width) return;
   const uint place = 2u * (y_row % 2u) + w % 2u;
   uvec4 bytes;
   for (uint lane = 0u; lane < 4u; ++lane) {
-    const uint channel = min(block * 4u + lane, push.y_channels - 1u);
+    const uint channel = min(block * 4u + lane, y_channels() - 1u);
     bytes[lane] = byte_of(load_word(y_row / 2u, channel, w / 2u), place);
   }
   uint word = bytes.x | (bytes.y << 8) | (bytes.z << 16) | (bytes.w << 24);
@@ -174,7 +210,7 @@ uint gather_word(uint row, uint block, uint w) {
   uint word = 0u;
   for (uint lane = 0u; lane < 4u; ++lane) {
     const uint channel = block * 4u + lane;
-    if (channel >= push.y_channels) break;
+    if (channel >= y_channels()) break;
     const uint x_channel = channel * (upscale * upscale) + place;
     const uint x_word = load_word(row / upscale, x_channel / 4u, w / upscale);
     word |= byte_of(x_word, x_channel % 4u) << (8u * lane);
@@ -186,25 +222,25 @@ void gather_quad(uint row, uint block, uint quad) {
   uvec4 words = uvec4(0u);
   for (uint i = 0u; i < 4u; ++i) {
     const uint w = quad * 4u + i;
-    if (w < push.y_extent.width) words[i] = gather_word(row, block, w);
+    if (w < y_extent().width) words[i] = gather_word(row, block, w);
   }
   store_quad(row, block, quad, requantise_words(words));
 }
 
 void main() {
   const uint tile = flat_invocation() / (split == 16u ? 4u : 1u);
-  if (tile >= push.tiles) return;
+  if (tile >= tiles()) return;
   uint row, block, quad;
   if (y_layout == LAYOUT_4W4C) {  // blocks are the fastest
-    const uint rest = divide(tile, push.by_blocks);
-    block = tile - rest * push.y_extent.blocks;
-    row = divide(rest, push.by_columns);
-    quad = rest - row * push.tile_columns;
+    const uint rest = over_blocks(tile);
+    block = tile - rest * y_extent().blocks;
+    row = over_columns(rest);
+    quad = rest - row * tile_columns();
   } else {  // pixels are
-    const uint rest = divide(tile, push.by_columns);
-    quad = tile - rest * push.tile_columns;
-    row = divide(rest, push.by_blocks);
-    block = rest - row * push.y_extent.blocks;
+    const uint rest = over_columns(tile);
+    quad = tile - rest * tile_columns();
+    row = over_blocks(rest);
+    block = rest - row * y_extent().blocks;
   }
   if (upscale == 1u) {
     copy_quad(row, block, quad);
