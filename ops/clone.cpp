@@ -30,10 +30,7 @@ Program tiled(const BuildContext& context) {
 
 std::optional<std::string> excludes(const Params&, std::span<const TensorSpec> tensors,
                                     std::span<const Form> forms) {
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (auto reason = too_large({forms[i], tensors[i].dtype, tensors[i].shape})) return reason;
-  }
-  return std::nullopt;
+  return any_too_large(tensors, forms);
 }
 
 }  // namespace

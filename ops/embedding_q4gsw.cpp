@@ -1,6 +1,7 @@
 #include "references/embedding_q4gsw.h"
 
 #include "harness/core/op.h"
+#include "ops/common/defines.h"
 #include "ops/common/grid.h"
 #include "ops/common/push.h"
 #include "ops/common/tensor_at.h"
@@ -13,11 +14,6 @@ namespace {
 using references::embedding_q4gsw_params;
 using references::EmbeddingQ4gsw;
 
-constexpr std::uint32_t places_id = SpecConstant::first_free;
-constexpr std::uint32_t most_places = 4;
-// Places of 16 bytes from which an invocation takes several: as many as large devices hold invocations for
-// twice.
-constexpr std::int64_t many_places = 1 << 20;
 constexpr std::int64_t values_in_a_word = 8;
 constexpr std::int64_t values_in_a_texel = 4;
 
@@ -60,10 +56,6 @@ Work work(const Params& params, std::span<const TensorSpec> tensors) {
           .operations = 2 * values};
 }
 
-std::string flag(bool value) {
-  return value ? "1" : "0";
-}
-
 /// `values`: of one place.
 PushConstants push_constants(const EmbeddingQ4gsw& table, std::int64_t values, std::int64_t height) {
   const std::int64_t columns = table.dim / values;
@@ -77,11 +69,8 @@ PushConstants push_constants(const EmbeddingQ4gsw& table, std::int64_t values, s
 
 void use_buffer(Dispatch& dispatch, const BuildContext& context, const EmbeddingQ4gsw& table) {
   const std::int64_t values = table.dtype == DType::F16 ? 8 : 4;  // 16 bytes
-  const std::int64_t all = numel(table.indices) * (table.dim / values);
-  const std::int64_t places = context.tuned("places", all >= many_places ? most_places : 1);
-  dispatch.constants = {{places_id, static_cast<std::uint32_t>(places)}};
   dispatch.push = push_constants(table, values, 1);
-  set_grid(dispatch, context, div_up(all, places));
+  set_places_grid(dispatch, context, numel(table.indices) * (table.dim / values));
 }
 
 void use_texture(Dispatch& dispatch, const BuildContext& context, const EmbeddingQ4gsw& table) {
@@ -109,23 +98,13 @@ Program gather(const BuildContext& context) {
 
 std::optional<std::string> excludes(const Params&, std::span<const TensorSpec> tensors,
                                     std::span<const Form> forms) {
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (auto reason = too_large({forms[i], tensors[i].dtype, tensors[i].shape})) {
-      return tensors[i].name + ": " + *reason;
-    }
-  }
-  return std::nullopt;
+  return any_too_large(tensors, forms);
 }
 
 std::vector<Tunable> tunables() {
   std::vector<Tunable> all = local_extent_tunables();
   all.insert(all.begin(), local_size_tunable());
-  all.push_back(
-      {.name = "places",
-       .fallback = 0,
-       .min = 1,
-       .max = most_places,
-       .doc = "buffers: pieces of 16 bytes of an invocation; by default chosen from the size of y"});
+  all.push_back(places_tunable());
   return all;
 }
 

@@ -1,6 +1,7 @@
 #include "references/pixel_shuffle.h"
 
 #include "harness/core/op.h"
+#include "ops/common/defines.h"
 #include "ops/common/forms.h"
 #include "ops/common/grid.h"
 #include "ops/common/push.h"
@@ -59,7 +60,7 @@ Dispatch by_rows(const BuildContext& context, const Physical& x) {
   Dispatch dispatch;
   dispatch.label = "pixel_shuffle";
   dispatch.shader = "pixel_shuffle_rows.comp";
-  dispatch.defines = {{"HALVES", x.dtype() == DType::F16 ? "1" : "0"}};
+  dispatch.defines = {{"HALVES", flag(x.dtype() == DType::F16)}};
   dispatch.push.add(quads).add(columns).add(in.h).add(in.h * columns);
   add(dispatch.push, divider(columns));
   add(dispatch.push, divider(in.h));
@@ -76,7 +77,7 @@ Dispatch by_tiles(const BuildContext& context, const Physical& x, const Physical
   dispatch.shader = "pixel_shuffle_tiles.comp";
   add_form_defines(dispatch, "X", x);
   add_form_defines(dispatch, "Y", y);
-  dispatch.defines.push_back({"Y_WHOLE", !is_texture(y.form()) && out.c % 4 == 0 ? "1" : "0"});
+  dispatch.defines.push_back({"Y_WHOLE", flag(!is_texture(y.form()) && out.c % 4 == 0)});
   dispatch.constants = {{SpecConstant::first_free, static_cast<std::uint32_t>(factor)}};
   dispatch.push.add(out.w).add(out.h).add(out.c);
   set_box_grid(dispatch, context, wish_of_floats(x, std::nullopt), wish_of_floats(y, std::nullopt), tiles,
@@ -106,12 +107,7 @@ Program gather(const BuildContext& context) {
 
 std::optional<std::string> excludes(const Params&, std::span<const TensorSpec> tensors,
                                     std::span<const Form> forms) {
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (auto reason = too_large({forms[i], tensors[i].dtype, tensors[i].shape})) {
-      return tensors[i].name + ": " + *reason;
-    }
-  }
-  return std::nullopt;
+  return any_too_large(tensors, forms);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "harness/core/op.h"
 #include "ops/common/broadcast.h"
+#include "ops/common/defines.h"
 #include "ops/common/forms.h"
 #include "ops/common/grid.h"
 #include "ops/common/push.h"
@@ -51,10 +52,6 @@ Work work(const Params&, std::span<const TensorSpec> tensors) {
   Work work = streaming_work(tensors);
   work.operations = operations * numel(tensors[2].shape);
   return work;
-}
-
-std::string flag(bool value) {
-  return value ? "1" : "0";
 }
 
 void add_steps(PushConstants& push, const BroadcastAxis& axis) {

@@ -1,10 +1,12 @@
 #include "references/q8ta_pixel_shuffle.h"
 
 #include "harness/core/op.h"
+#include "ops/common/defines.h"
 #include "ops/common/grid.h"
 #include "ops/common/push.h"
 #include "ops/common/relayout.h"
 #include "ops/common/reorder.h"
+#include "ops/common/requantise.h"
 
 #include <bit>
 #include <cmath>
@@ -132,9 +134,9 @@ Program fused(const BuildContext& context) {
   Dispatch dispatch;
   dispatch.label = "pixel_shuffle";
   dispatch.shader = "q8ta_pixel_shuffle.comp";
-  dispatch.defines = {{"X_QUADS", has_quads(context.forms[0], in) ? "1" : "0"},
-                      {"Y_QUADS", has_quads(context.forms[1], out) ? "1" : "0"},
-                      {"ROUNDS_TO_EVEN", context.device.has(Feature::RoundsToEven32) ? "1" : "0"}};
+  dispatch.defines = {{"X_QUADS", flag(has_quads(context.forms[0], in))},
+                      {"Y_QUADS", flag(has_quads(context.forms[1], out))},
+                      rounding_define(context.device)};
   dispatch.constants = {{SpecConstant::first_free, static_cast<std::uint32_t>(factor)},
                         {SpecConstant::first_free + 1, layout_constant(context.forms[0])},
                         {SpecConstant::first_free + 2, layout_constant(context.forms[1])},
@@ -200,12 +202,7 @@ std::optional<std::string> excludes(const Params& params, std::span<const Tensor
            "or be "
            "flushed to zero, and their product be no number";
   }
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (auto reason = too_large({forms[i], tensors[i].dtype, tensors[i].shape})) {
-      return tensors[i].name + ": " + *reason;
-    }
-  }
-  return std::nullopt;
+  return any_too_large(tensors, forms);
 }
 
 }  // namespace

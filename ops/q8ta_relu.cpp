@@ -1,6 +1,7 @@
 #include "references/q8ta_relu.h"
 
 #include "harness/core/op.h"
+#include "ops/common/defines.h"
 #include "ops/common/forms.h"
 #include "ops/common/grid.h"
 #include "ops/common/relayout.h"
@@ -50,7 +51,7 @@ Dispatch same_layout(const BuildContext& context, const Requantisation& requanti
   Dispatch dispatch;
   dispatch.label = "relu";
   dispatch.shader = "q8ta_relu.comp";
-  dispatch.defines = {{"WHOLE_QUADS", whole ? "1" : "0"}, rounding_define(context.device)};
+  dispatch.defines = {{"WHOLE_QUADS", flag(whole)}, rounding_define(context.device)};
   dispatch.push.add(things);
   add(dispatch.push, requantisation);
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1)};

@@ -2,6 +2,7 @@
 
 #include "ops/common/affine.h"
 #include "ops/common/choose.h"
+#include "ops/common/defines.h"
 #include "ops/common/grid.h"
 #include "ops/common/push.h"
 
@@ -20,8 +21,8 @@ constexpr std::int64_t least_columns = 8;  // neighbours of a row write 32 bytes
 constexpr std::int64_t kept_of_few = 4;
 constexpr std::int64_t kept_of_many = 8;
 constexpr std::int64_t most_columns = 512;
-constexpr std::int64_t few_tokens =
-    512;  // rows that leave a large device idle unless many invocations work on each
+// Rows that leave a large device idle unless many invocations work on each.
+constexpr std::int64_t few_tokens = 512;
 constexpr std::int64_t smallest_workgroup = 128;
 constexpr std::int64_t operations_of_element = 4;  // min, max, *, +
 
@@ -41,23 +42,13 @@ Work work(const Params& params, std::span<const TensorSpec> tensors) {
   return work;
 }
 
-std::int64_t power_of_two_from(std::int64_t n) {
-  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n)));
-}
-
 /// Invocations of a row of so many quads.
 std::int64_t columns_of(const BuildContext& context, std::int64_t tokens, std::int64_t quads) {
-  const std::int64_t most = static_cast<std::int64_t>(std::bit_floor(
-      std::min(context.device.max_workgroup_invocations, context.device.max_workgroup_size[0])));
   const std::int64_t each = tokens <= few_tokens ? kept_of_few : kept_of_many;
   const std::int64_t wanted = std::clamp(power_of_two_from(div_up(quads, each)),
                                          std::min(power_of_two_from(quads), least_columns), most_columns);
   const std::int64_t asked = context.tuned("columns", wanted);
-  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::min(asked, most))));
-}
-
-std::string flag(bool value) {
-  return value ? "1" : "0";
+  return power_of_two_within(std::min(asked, most_invocations(context.device)));
 }
 
 std::vector<Define> defines_of(const BuildContext& context, const references::ChooseQParams& choose) {
@@ -66,14 +57,13 @@ std::vector<Define> defines_of(const BuildContext& context, const references::Ch
   const std::int64_t width = choose.grid.shape.back();
   std::vector<Define> defines{{"REAL_F16", flag(x.dtype() == DType::F16)},
                               {"QUANT_I32", flag(quantized == DType::I32)},
-                              {"SUBGROUPS", flag(context.device.has(Feature::SubgroupShuffle))},
-                              {"RULE", rule_define(choose.rule)}};
+                              {"RULE", rule_define(choose.rule)},
+                              subgroups_define(context.device),
+                              texture_define(x.form())};
   if (x.form().storage == Storage::Buffer) {
-    defines.push_back({"TEXTURE", "0"});
     defines.push_back({"WHOLE_ROWS", flag(width % 4 == 0)});
     defines.push_back({"WHOLE_QUADS", flag(x.elements() % 4 == 0)});
   } else {
-    defines.push_back({"TEXTURE", x.form().storage == Storage::Texture3D ? "3" : "2"});
     defines.push_back({"QUANT_U8", flag(quantized == DType::U8)});
   }
   return defines;
@@ -87,7 +77,7 @@ Program fused(const BuildContext& context) {
   const std::int64_t quads = div_up(dims.w, 4);
   const std::int64_t columns = columns_of(context, tokens, quads);
   const std::int64_t local =
-      std::max(columns, std::min<std::int64_t>(smallest_workgroup, context.device.max_workgroup_invocations));
+      std::max(columns, std::min(smallest_workgroup, most_invocations(context.device)));
   Dispatch dispatch;
   dispatch.label = "quantize_dynamic";
   dispatch.shader = "quantize_dynamic.comp";

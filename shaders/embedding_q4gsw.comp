@@ -12,11 +12,8 @@
 #include "common/indexing.glslh"
 #include "common/nibbles.glslh"
 #include "common/packing.glslh"
+#include "common/places.glslh"
 #include "common/quantise.glslh"
-
-// Neighbours in a workgroup take neighbouring places; an invocation's own lie a workgroup apart.
-#define MOST_PLACES 4u
-layout(constant_id = 16) const uint places = 1u;
 
 // A row of y is `columns` places.
 layout(push_constant) uniform Push {
@@ -95,12 +92,11 @@ uvec4 place_of(uint word, uint column, float scale) {
 #endif
 
 void main() {
-  const uint first = flat_workgroup() * places * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
   uint columns[MOST_PLACES];
   uint rows[MOST_PLACES];
   uint count = 0u;
   for (; count < places; ++count) {
-    const uint place = first + count * gl_WorkGroupSize.x;
+    const uint place = place_at(count);
     if (place >= push.count) break;
     const uint at = divide(place, push.by_columns);
     columns[count] = place - at * push.columns;
@@ -115,7 +111,7 @@ void main() {
   }
   for (uint k = 0u; k < places; ++k) {
     if (k >= count) return;
-    y[guard_words / 4u + first + k * gl_WorkGroupSize.x] = place_of(words[k], columns[k], scales[k]);
+    y[guard_words / 4u + place_at(k)] = place_of(words[k], columns[k], scales[k]);
   }
 }
 #endif

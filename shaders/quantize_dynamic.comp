@@ -46,8 +46,7 @@ struct Quantiser {
 };
 
 // The integers, as floats, less the zero point. The ends of the range are integers, so that values may be clamped before
-// they are rounded. `finite`: no value is a NaN or infinite, so no
-// product is a NaN.
+// they are rounded. `finite`: no value is a NaN or infinite, so no product is a NaN.
 vec4 quantised(vec4 reals, Quantiser by, bool finite) {
   const float low = push.quant_min - float(by.zero_point);
   const float high = push.quant_max - float(by.zero_point);

@@ -1,6 +1,7 @@
 #include "ops/common/affine.h"
 
 #include "ops/common/block_axes.h"
+#include "ops/common/defines.h"
 #include "ops/common/forms.h"
 #include "ops/common/grid.h"
 #include "ops/common/push.h"
@@ -76,10 +77,6 @@ references::QuantRange range_of(const Params& params) {
   return references::quant_range(parse_dtype(params.choice("quantized")).value());
 }
 
-std::string flag(bool value) {
-  return value ? "1" : "0";
-}
-
 std::string domain_define(ZeroPointDomain domain) {
   switch (domain) {
     case ZeroPointDomain::None:
@@ -100,7 +97,7 @@ std::uint32_t places_of(const BuildContext& context, std::int64_t quads, bool in
 void use_buffers(Dispatch& dispatch, const BuildContext& context, const Affine& affine) {
   const std::vector<BlockAxis> axes = block_axes(affine.grid, context.forms[0].layout);
   const std::int64_t elements = numel(affine.grid.shape);
-  dispatch.defines.push_back({"TEXTURE", "0"});
+  dispatch.defines.push_back(texture_define(context.forms[0]));
   dispatch.defines.push_back({"WHOLE_QUADS", flag(elements % 4 == 0)});
   const bool in_one_block = quads_in_one_block(axes);
   const std::int64_t quads = div_up(elements, 4);
@@ -119,7 +116,7 @@ void use_textures(Dispatch& dispatch, const BuildContext& context, const Affine&
   std::uint32_t split_dims = 0;
   for (std::size_t i = 0; i < dims.size(); ++i) split_dims |= dims[i].stride == 0 ? 0u : 1u << i;
   const bool in_one_block = dims[packed].stride == 0 || dims[packed].block % 4 == 0;
-  dispatch.defines.push_back({"TEXTURE", physical.form().storage == Storage::Texture3D ? "3" : "2"});
+  dispatch.defines.push_back(texture_define(physical.form()));
   dispatch.defines.push_back({"QUANT_U8", flag(affine.quantized == DType::U8)});
   dispatch.constants = {
       {split_dims_id, split_dims}, {in_one_block_id, in_one_block ? 1u : 0u}, {packed_dim_id, packed}};

@@ -1,10 +1,10 @@
 #include "ops/common/boxes.h"
 
 #include "ops/common/block_axes.h"
+#include "ops/common/grid.h"
 #include "ops/common/tensor_at.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace assay::ops {
 namespace {
@@ -16,10 +16,6 @@ constexpr std::int64_t columns_of_small_boxes = 8;  // boxes up to so many times
 constexpr std::int64_t most_splits = 1024;
 constexpr std::int64_t full_device = 1024;     // workgroups
 constexpr std::int64_t least_steps_apart = 8;  // of an invocation of a workgroup that shares a box
-
-std::int64_t power_of_two_from(std::int64_t n) {
-  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n)));
-}
 
 /// The axes as blocks cut them, fastest first.
 std::array<BlockAxis, 4> cut_axes(const references::BlockGrid& grid, const Physical& physical) {
@@ -45,6 +41,17 @@ bool rows_are_aligned(const std::array<BlockAxis, 4>& cut, const Physical& physi
 std::int64_t packed_places(const BoxAxis& axis, bool aligned) {
   if (aligned && (axis.block % quad == 0 || axis.count == 1)) return div_up(axis.block, quad);
   return (axis.block + 2 * (quad - 1)) / quad;
+}
+
+/// A box of one short row: a few invocations read it at once.
+Team team_of_small(const Boxes& boxes, std::int64_t invocations) {
+  Team team;
+  const std::int64_t across = boxes.axes[0].places;
+  team.each = std::min(across, most_each);
+  team.columns = std::min(power_of_two_from(div_up(across, team.each)), invocations);
+  team.each = div_up(across, team.columns);
+  team.boxes = std::min(invocations / team.columns, power_of_two_from(boxes.count()));
+  return team;
 }
 
 }  // namespace
@@ -93,21 +100,6 @@ std::int64_t Boxes::row_axes() const {
   }
   return 0;
 }
-
-namespace {
-
-/// A box of one short row: a few invocations read it at once.
-Team team_of_small(const Boxes& boxes, std::int64_t invocations) {
-  Team team;
-  const std::int64_t across = boxes.axes[0].places;
-  team.each = std::min(across, most_each);
-  team.columns = std::min(power_of_two_from(div_up(across, team.each)), invocations);
-  team.each = div_up(across, team.columns);
-  team.boxes = std::min(invocations / team.columns, power_of_two_from(boxes.count()));
-  return team;
-}
-
-}  // namespace
 
 Team team_of(const Boxes& boxes, std::int64_t invocations) {
   const std::int64_t across = boxes.axes[0].places;

@@ -2,6 +2,7 @@
 
 #include "ops/common/affine.h"
 #include "ops/common/boxes.h"
+#include "ops/common/defines.h"
 #include "ops/common/forms.h"
 #include "ops/common/grid.h"
 #include "ops/common/push.h"
@@ -42,10 +43,6 @@ std::uint32_t log2_of(std::int64_t power) {
   return static_cast<std::uint32_t>(std::countr_zero(static_cast<std::uint64_t>(power)));
 }
 
-std::string flag(bool value) {
-  return value ? "1" : "0";
-}
-
 /// The largest power of two that is asked for, or is usual, and that the device has.
 std::int64_t workgroup_of(const BuildContext& context, const Boxes& boxes) {
   std::int64_t fallback = usual_workgroup;
@@ -53,16 +50,13 @@ std::int64_t workgroup_of(const BuildContext& context, const Boxes& boxes) {
     fallback = boxes.places() <= places_of_one_workgroup ? workgroup_of_alone : workgroup_of_few;
   }
   const std::int64_t asked = context.tuned("local_size", fallback);
-  const std::int64_t most =
-      std::min(context.device.max_workgroup_invocations, context.device.max_workgroup_size[0]);
-  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::min(asked, most))));
+  return power_of_two_within(std::min(asked, most_invocations(context.device)));
 }
 
 Team tuned_team(const BuildContext& context, const Boxes& boxes) {
   Team team = team_of(boxes, workgroup_of(context, boxes));
   if (team.each == 0) {
-    const std::int64_t asked = context.tuned("splits", team.splits);
-    team.splits = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(asked)));
+    team.splits = power_of_two_within(context.tuned("splits", team.splits));
   }
   return team;
 }
@@ -84,20 +78,18 @@ PushConstants box_constants(const ChooseQParams& op, const Boxes& boxes) {
 }
 
 Dispatch box_dispatch(const BuildContext& context, const ChooseQParams& op, const Boxes& boxes,
-                      const Team& team, bool subgroups) {
+                      const Team& team, const Define& subgroups) {
   const Physical x = context.physical(0);
   Dispatch dispatch;
   dispatch.label = "choose_qparams";
   dispatch.shader = "choose_qparams.comp";
   dispatch.defines = {
-      {"TEXTURE", x.form().storage == Storage::Buffer      ? "0"
-                  : x.form().storage == Storage::Texture3D ? "3"
-                                                           : "2"},
+      texture_define(x.form()),
       {"REAL_F16", flag(x.dtype() == DType::F16)},
       {"WHOLE_QUADS", flag(x.elements() % 4 == 0)},
       {"SPLIT", flag(team.splits > 1)},
       {"LANES_APART", flag(boxes.lanes_apart)},
-      {"SUBGROUPS", flag(subgroups)},
+      subgroups,
       {"RULE", team.splits > 1 ? rule_define(QParamsRule::Asymmetric) : rule_define(op.rule)}};
   dispatch.constants = {{packed_axis_id, static_cast<std::uint32_t>(boxes.packed)},
                         {column_bits_id, log2_of(team.columns)},
@@ -118,15 +110,12 @@ Dispatch box_dispatch(const BuildContext& context, const ChooseQParams& op, cons
 /// The second pass over the ranges that `splits` workgroups found of each block.
 Dispatch join_dispatch(const BuildContext& context, const ChooseQParams& op, std::int64_t splits) {
   const std::int64_t blocks = numel(op.grid.counts);
-  const std::int64_t most = std::min<std::int64_t>(
-      {usual_workgroup, context.device.max_workgroup_invocations, context.device.max_workgroup_size[0]});
   const auto local =
-      static_cast<std::uint32_t>(std::bit_floor(static_cast<std::uint64_t>(std::min(splits, most))));
+      static_cast<std::uint32_t>(std::min({splits, usual_workgroup, most_invocations(context.device)}));
   Dispatch dispatch;
   dispatch.label = "join";
   dispatch.shader = "choose_qparams_join.comp";
-  dispatch.defines = {{"SUBGROUPS", flag(context.device.has(Feature::SubgroupShuffle))},
-                      {"RULE", rule_define(op.rule)}};
+  dispatch.defines = {subgroups_define(context.device), {"RULE", rule_define(op.rule)}};
   dispatch.push.add(blocks).add(splits);
   add_limits(dispatch.push, op.limits);
   dispatch.local_size = {local, 1, 1};
@@ -137,8 +126,8 @@ Dispatch join_dispatch(const BuildContext& context, const ChooseQParams& op, std
 
 Program serial(const BuildContext& context, const ChooseQParams& op) {
   const Boxes boxes = boxes_of(op.grid, context.physical(0), false);
-  const auto local = std::bit_floor(tuned_local_size(context, boxes.count()));
-  Dispatch dispatch = box_dispatch(context, op, boxes, {.boxes = local}, false);
+  const std::int64_t local = power_of_two_within(tuned_local_size(context, boxes.count()));
+  Dispatch dispatch = box_dispatch(context, op, boxes, {.boxes = local}, {"SUBGROUPS", "0"});
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
   return {.dispatches = {std::move(dispatch)}};
 }
@@ -300,8 +289,7 @@ void add_choose_dispatches(Program& program, const BuildContext& context, const 
                            Resource scale, Resource zero_point) {
   const Boxes boxes = boxes_of(op.grid, context.physical(0), true);
   const Team team = tuned_team(context, boxes);
-  const bool subgroups = context.device.has(Feature::SubgroupShuffle);
-  Dispatch first = box_dispatch(context, op, boxes, team, subgroups);
+  Dispatch first = box_dispatch(context, op, boxes, team, subgroups_define(context.device));
   if (team.splits == 1) {
     first.bindings.insert(first.bindings.end(), {scale, zero_point});
     program.dispatches.push_back(std::move(first));

@@ -36,6 +36,18 @@ std::uint32_t evened(std::uint32_t extent, std::uint32_t side) {
 
 }  // namespace
 
+std::int64_t power_of_two_from(std::int64_t n) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n)));
+}
+
+std::int64_t power_of_two_within(std::int64_t n) {
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(n)));
+}
+
+std::int64_t most_invocations(const DeviceInfo& device) {
+  return power_of_two_within(std::min(device.max_workgroup_invocations, device.max_workgroup_size[0]));
+}
+
 Tunable local_size_tunable() {
   return {.name = "local_size",
           .fallback = 0,
@@ -49,8 +61,7 @@ std::uint32_t default_local_size(std::int64_t invocations, const DeviceInfo& dev
   const std::int64_t least = std::max<std::int64_t>(smallest_workgroup, device.subgroup_size);
   const std::int64_t wanted = invocations <= few_invocations ? std::min(invocations, workgroup_of_few)
                                                              : invocations / workgroups_to_fill_a_device;
-  const auto local = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(wanted)));
-  return static_cast<std::uint32_t>(std::clamp(local, std::min(least, most), most));
+  return static_cast<std::uint32_t>(std::clamp(power_of_two_within(wanted), std::min(least, most), most));
 }
 
 std::uint32_t tuned_local_size(const BuildContext& context, std::int64_t invocations) {

@@ -9,6 +9,13 @@
 
 namespace assay::ops {
 
+/// The least power of two that is n or more, and the greatest that is n or less; n >= 1.
+std::int64_t power_of_two_from(std::int64_t n);
+std::int64_t power_of_two_within(std::int64_t n);
+
+/// The most invocations along x of a workgroup that are a power of two.
+std::int64_t most_invocations(const DeviceInfo& device);
+
 /// The tunable `local_size`: invocations of a workgroup.
 Tunable local_size_tunable();
 

@@ -1,5 +1,6 @@
 #include "ops/common/relayout.h"
 
+#include "ops/common/defines.h"
 #include "ops/common/grid.h"
 #include "ops/common/requantise.h"
 #include "ops/common/tile_boxes.h"
@@ -67,7 +68,7 @@ std::string axis_define(Axis axis) {
 void add_defines(Dispatch& dispatch, const std::string& side, const Physical& physical, Axis stack) {
   add_form_defines(dispatch, side, physical);
   dispatch.defines.push_back({side + "_AXIS", axis_define(packed_axis(physical.form().layout))});
-  dispatch.defines.push_back({side + "_WHOLE", is_whole(physical, stack) ? "1" : "0"});
+  dispatch.defines.push_back({side + "_WHOLE", flag(is_whole(physical, stack))});
 }
 
 /// Tiles along each axis that one access of a subgroup should span, for whole sectors of 32 bytes.
@@ -152,7 +153,7 @@ Dispatch tiled_dispatch(const BuildContext& context, std::string label, const Te
   add_defines(dispatch, "X", x.physical, tiling.x_stack);
   add_defines(dispatch, "Y", y.physical, tiling.y_stack);
   if (tiling.deep) dispatch.defines.back().value = "1";  // Y_WHOLE: it writes vectors
-  dispatch.defines.push_back({"DEEP", tiling.deep ? "1" : "0"});
+  dispatch.defines.push_back({"DEEP", flag(tiling.deep)});
   dispatch.push.add(dims.w).add(dims.h).add(dims.c);
   set_box_grid(dispatch, context, x_wish, y_wish, tiling.tiles, dims.n,
                tuned_local_size(context, tiling.shallow_tiles));

@@ -1,5 +1,6 @@
 #include "ops/common/reorder.h"
 
+#include "ops/common/defines.h"
 #include "ops/common/grid.h"
 #include "ops/common/push.h"
 #include "ops/common/relayout.h"
@@ -71,7 +72,7 @@ Dispatch gather_dispatch(const BuildContext& context, std::string label, const T
   Dispatch dispatch = named(std::move(label), "gather.comp", x, y);
   add_form_defines(dispatch, "X", x.physical);
   add_form_defines(dispatch, "Y", y.physical);
-  dispatch.defines.push_back({"Y_WHOLE", has_whole_rows(y.physical) ? "1" : "0"});
+  dispatch.defines.push_back({"Y_WHOLE", flag(has_whole_rows(y.physical))});
   dispatch.defines.push_back({"MAP", map.name});
   const Form x_form = x.physical.form();
   const Form y_form = y.physical.form();
@@ -154,7 +155,7 @@ bool has_same_memory(const Physical& x, const Physical& y) {
 Dispatch copy_dispatch(const BuildContext& context, std::string label, const TensorAt& x, const TensorAt& y) {
   const std::int64_t words = y.physical.bytes() / 4;
   Dispatch dispatch = named(std::move(label), "copy.comp", x, y);
-  dispatch.defines = {{"WHOLE_QUADS", words % 4 == 0 ? "1" : "0"}};
+  dispatch.defines = {{"WHOLE_QUADS", flag(words % 4 == 0)}};
   dispatch.push.add(words);
   set_grid(dispatch, context, div_up(words, 4));
   return dispatch;
@@ -176,7 +177,7 @@ Dispatch permute_buffers(const BuildContext& context, std::string label, Resourc
   Dispatch dispatch;
   dispatch.label = std::move(label);
   dispatch.shader = "permute.comp";
-  dispatch.defines = {{"HALVES", dtype == DType::F16 ? "1" : "0"}};
+  dispatch.defines = {{"HALVES", flag(dtype == DType::F16)}};
   dispatch.constants = {{SpecConstant::first_free, static_cast<std::uint32_t>(merged.size())}};
   const std::int64_t elements = numel(shape);
   dispatch.push.add(elements);

@@ -1,5 +1,7 @@
 #include "ops/common/requantise.h"
 
+#include "ops/common/defines.h"
+
 namespace assay::ops {
 
 void add(PushConstants& push, const Requantisation& requantisation) {
@@ -8,7 +10,7 @@ void add(PushConstants& push, const Requantisation& requantisation) {
 }
 
 Define rounding_define(const DeviceInfo& device) {
-  return {"ROUNDS_TO_EVEN", device.has(Feature::RoundsToEven32) ? "1" : "0"};
+  return {"ROUNDS_TO_EVEN", flag(device.has(Feature::RoundsToEven32))};
 }
 
 std::optional<std::string> scale_excludes(const std::string& name, const QParams& qparams) {

@@ -70,4 +70,13 @@ std::optional<std::string> too_large(const Physical& physical) {
          " are more than the 2^31 - 1 that this kernel can count";
 }
 
+std::optional<std::string> any_too_large(std::span<const TensorSpec> tensors, std::span<const Form> forms) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (auto reason = too_large({forms[i], tensors[i].dtype, tensors[i].shape})) {
+      return tensors[i].name + ": " + *reason;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace assay::ops

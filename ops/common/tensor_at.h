@@ -4,6 +4,8 @@
 #include "harness/core/program.h"
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 
 namespace assay::ops {
@@ -40,5 +42,7 @@ void add_form_defines(Dispatch& dispatch, const std::string& side, const Physica
 
 /// Why kernels that count in 32-bit numbers cannot take this tensor, or nothing.
 std::optional<std::string> too_large(const Physical& physical);
+/// The same for each of a case's tensors in its form; the reason begins with the tensor's name.
+std::optional<std::string> any_too_large(std::span<const TensorSpec> tensors, std::span<const Form> forms);
 
 }  // namespace assay::ops

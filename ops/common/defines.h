@@ -1,0 +1,22 @@
+#pragma once
+
+#include "harness/core/device_info.h"
+#include "harness/core/form.h"
+#include "harness/core/program.h"
+
+#include <string>
+
+// Values of #defines that several kernels have.
+
+namespace assay::ops {
+
+/// "1" or "0".
+std::string flag(bool value);
+
+/// TEXTURE: 0 for a buffer, else the number of dimensions.
+Define texture_define(Form form);
+
+/// SUBGROUPS of shaders/common/value_range.glslh.
+Define subgroups_define(const DeviceInfo& device);
+
+}  // namespace assay::ops
