@@ -34,9 +34,26 @@ class Points : public Draw {
   }
 };
 
+/// The least device: no exchange of registers, and no limit above what Vulkan promises.
+void as_least_device(DeviceInfo& device) {
+  const DeviceInfo least;
+  std::erase(device.features, Feature::SubgroupShuffle);
+  device.max_workgroup_size = least.max_workgroup_size;
+  device.max_workgroup_invocations = least.max_workgroup_invocations;
+}
+
+/// What `dispatch` gives for SUBGROUPS.
+std::string subgroups_of(const Dispatch& dispatch) {
+  for (const Define& define : dispatch.defines) {
+    if (define.name == "SUBGROUPS") return define.value;
+  }
+  return "none";
+}
+
 class ChooseQParamsTest : public OnDeviceTest {
  protected:
-  void try_points(const std::string& impl, int count, std::uint32_t seed) {
+  void try_points(const std::string& impl, int count, std::uint32_t seed,
+                  const std::function<void(DeviceInfo&)>& as_if = {}) {
     const Op& op = *ops.find("choose_qparams_affine");
     Points points(seed);
     for (int round = 0; round < count && !HasFatalFailure(); ++round) {
@@ -45,6 +62,30 @@ class ChooseQParamsTest : public OnDeviceTest {
       trial.forms = points.forms(op.tensors(trial.params));
       trial.fill = points.one_of(fills);
       if (impl == "workgroup") trial.tune = points.tune();
+      trial.as_if = as_if;
+      expect_right(trial);
+    }
+  }
+
+  /// Random points of quantize_dynamic, each impl in turn.
+  void try_dynamic_points(int count, std::uint32_t seed, const std::function<void(DeviceInfo&)>& as_if = {}) {
+    const Op& op = *ops.find("quantize_dynamic");
+    Points points(seed);
+    for (int round = 0; round < count && !HasFatalFailure(); ++round) {
+      const Params params = points.params(40);
+      Params dynamic;
+      for (const std::string name : {"shape", "dtype", "mapping", "quant_min", "eps"})
+        dynamic.set(name, params.at(name));
+      dynamic.set("quantized", points.one_of<std::string>({"i8", "i32"}));
+      Trial trial{.op = &op, .params = with_defaults(op, dynamic), .seed = static_cast<std::uint64_t>(round)};
+      const Form form =
+          points.one_of<Form>({{Storage::Buffer, Layout::WP}, {Storage::Texture3D, Layout::WP}});
+      trial.forms = {form, {}, {}, form};
+      trial.impl = points.one_of<std::string>({"fused", "unfused"});
+      trial.fill = points.one_of(fills);
+      if (trial.impl == "fused" && round % 3 == 0)
+        trial.tune = {{"columns", points.one_of<std::int64_t>({1, 2, 16})}};
+      trial.as_if = as_if;
       expect_right(trial);
     }
   }
@@ -99,23 +140,40 @@ TEST_F(ChooseQParamsTest, SmallBlocksAreReadFourQuadsAnInvocation) {
 }
 
 TEST_F(ChooseQParamsTest, DynamicQuantisationIsRightOnRandomPoints) {
-  const Op& op = *ops.find("quantize_dynamic");
-  Points points(73);
-  for (int round = 0; round < 48 && !HasFatalFailure(); ++round) {
-    Params params = points.params(40);
-    Params dynamic;
-    for (const std::string name : {"shape", "dtype", "mapping", "quant_min", "eps"})
-      dynamic.set(name, params.at(name));
-    dynamic.set("quantized", points.one_of<std::string>({"i8", "i32"}));
-    Trial trial{.op = &op, .params = with_defaults(op, dynamic), .seed = static_cast<std::uint64_t>(round)};
-    const std::vector<TensorSpec> tensors = op.tensors(trial.params);
-    const Form form = points.one_of<Form>({{Storage::Buffer, Layout::WP}, {Storage::Texture3D, Layout::WP}});
-    trial.forms = {form, {}, {}, form};
-    trial.impl = points.one_of<std::string>({"fused", "unfused"});
-    trial.fill = points.one_of(fills);
-    if (trial.impl == "fused" && round % 3 == 0)
-      trial.tune = {{"columns", points.one_of<std::int64_t>({1, 2, 16})}};
+  try_dynamic_points(48, 73);
+}
+
+TEST_F(ChooseQParamsTest, TheLeastDeviceReducesInSharedMemory) {
+  try_points("workgroup", 40, 74, as_least_device);
+  try_dynamic_points(24, 75, as_least_device);
+}
+
+TEST_F(ChooseQParamsTest, TheLeastDeviceTakesLargeBlocksInWorkgroupsOf128) {
+  Params params;
+  params.set("shape", Shape{3, 300000});
+  for (const std::string op : {"choose_qparams_tensor", "choose_qparams_per_row", "quantize_dynamic"}) {
+    Trial trial = trial_of(op, params, FillKind::Outlier);
+    trial.as_if = as_least_device;
+    for (const Dispatch& dispatch : program_of(trial).dispatches) EXPECT_LE(dispatch.local_size[0], 128u);
     expect_right(trial);
+  }
+}
+
+TEST_F(ChooseQParamsTest, SubgroupsExchangeRegistersWhereTheyHaveOneSize) {
+  Params params;
+  params.set("shape", Shape{3, 300000});
+  for (const std::string op : {"choose_qparams_tensor", "quantize_dynamic"}) {
+    Trial trial = trial_of(op, params, FillKind::Normal);
+    for (const std::uint32_t least : {8u, 32u}) {
+      trial.as_if = [least](DeviceInfo& device) {
+        device.features = {Feature::SubgroupShuffle};
+        device.min_subgroup_size = least;
+        device.subgroup_size = device.max_subgroup_size = 32;
+      };
+      for (const Dispatch& dispatch : program_of(trial).dispatches) {
+        EXPECT_EQ(subgroups_of(dispatch), least == 32 ? "1" : "0") << op;
+      }
+    }
   }
 }
 

@@ -104,7 +104,9 @@ gpu::ShaderLibrary& OnDeviceTest::shaders() {
 
 Program OnDeviceTest::program_of(const Trial& trial) {
   const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
-  return impl_of(trial).build({trial.params, tensors, trial.forms, device().info(), trial.tune});
+  DeviceInfo info = device().info();
+  if (trial.as_if) trial.as_if(info);
+  return impl_of(trial).build({trial.params, tensors, trial.forms, info, trial.tune});
 }
 
 void OnDeviceTest::expect_right(const Trial& trial) {

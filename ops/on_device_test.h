@@ -5,6 +5,7 @@
 #include "harness/core/op.h"
 #include "harness/gpu/testing.h"
 
+#include <functional>
 #include <map>
 #include <random>
 #include <span>
@@ -22,6 +23,8 @@ struct Trial {
   std::uint64_t seed = 0;
   std::map<std::string, std::int64_t> tune;
   std::string impl;  ///< empty: the op's first
+  /// Changes what the impl is told of the device, to what the device can do as well.
+  std::function<void(DeviceInfo&)> as_if;
 
   std::string describe() const;
 };

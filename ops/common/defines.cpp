@@ -12,7 +12,8 @@ Define texture_define(Form form) {
 }
 
 Define subgroups_define(const DeviceInfo& device) {
-  return {"SUBGROUPS", flag(device.has(Feature::SubgroupShuffle))};
+  const bool has_one_size = device.min_subgroup_size == device.max_subgroup_size;
+  return {"SUBGROUPS", flag(device.has(Feature::SubgroupShuffle) && has_one_size)};
 }
 
 }  // namespace assay::ops

@@ -16,7 +16,9 @@ std::string flag(bool value);
 /// TEXTURE: 0 for a buffer, else the number of dimensions.
 Define texture_define(Form form);
 
-/// SUBGROUPS of shaders/common/value_range.glslh.
+/// SUBGROUPS of shaders/common/value_range.glslh. Its invocations are numbered by gl_SubgroupID *
+/// gl_SubgroupSize, which counts every number once only if all subgroups are full. Drivers with several sizes
+/// may run a shader with another one than gl_SubgroupSize says: there shared memory is used.
 Define subgroups_define(const DeviceInfo& device);
 
 }  // namespace assay::ops
