@@ -57,7 +57,7 @@ Tunable local_size_tunable() {
 }
 
 std::uint32_t default_local_size(std::int64_t invocations, const DeviceInfo& device) {
-  const std::int64_t most = std::min<std::int64_t>(largest_workgroup, device.max_workgroup_invocations);
+  const std::int64_t most = std::min(largest_workgroup, most_invocations(device));
   const std::int64_t least = std::max<std::int64_t>(smallest_workgroup, device.subgroup_size);
   const std::int64_t wanted = invocations <= few_invocations ? std::min(invocations, workgroup_of_few)
                                                              : invocations / workgroups_to_fill_a_device;

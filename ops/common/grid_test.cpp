@@ -41,6 +41,19 @@ TEST(LocalSize, NeverExceedsTheDevice) {
   EXPECT_EQ(default_local_size(1, device_with(128, 64)), 64u);
 }
 
+TEST(LocalSize, KeepsToTheLimitAlongX) {
+  DeviceInfo device = device_with(32, 1024);
+  device.max_workgroup_size[0] = 128;
+  EXPECT_EQ(default_local_size(1 << 24, device), 128u);
+}
+
+TEST(MostInvocations, IsAPowerOfTwoWithinBothLimits) {
+  DeviceInfo device = device_with(32, 896);
+  EXPECT_EQ(most_invocations(device), 512);
+  device.max_workgroup_size[0] = 256;
+  EXPECT_EQ(most_invocations(device), 256);
+}
+
 TEST(Grid, TakesTheTunedLocalSizeAndCoversAllInvocations) {
   const Params params;
   const DeviceInfo device = device_with(32, 1024);
