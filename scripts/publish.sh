@@ -15,7 +15,7 @@ into=${3:+$(realpath -m "$3")}
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 assay=${ASSAY:-build/release/assay}
-max_bytes=$((8 << 20))
+max_bytes=$((16 << 20))
 
 refuse() { die "Not published: $1" 1; }
 
