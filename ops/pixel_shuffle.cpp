@@ -47,10 +47,12 @@ bool takes_rows(const Physical& x, const Physical& y) {
          x.dims().w * static_cast<std::int64_t>(size_of(x.dtype())) % 8 == 0;
 }
 
-/// Channels-packed tensors and an even factor, but for halves of y that share words.
+/// Channels-packed tensors and an even factor, but for halves of y that share words. From buffers larger
+/// factors are gathered: single words, a pixel apart, are what is read either way (shaders/NOTES.md).
 bool takes_tiles(const Physical& x, const Physical& y, std::int64_t factor) {
-  const bool shares_words = !is_texture(y.form()) && y.dtype() == DType::F16 && y.dims().c % 4 != 0;
-  return factor % 2 == 0 && x.form().layout == Layout::CP && y.form().layout == Layout::CP && !shares_words;
+  if (x.form().layout != Layout::CP || y.form().layout != Layout::CP || factor % 2 != 0) return false;
+  if (factor > 2 && !is_texture(x.form())) return false;
+  return is_texture(y.form()) || y.dtype() != DType::F16 || y.dims().c % 4 == 0;
 }
 
 Dispatch by_rows(const BuildContext& context, const Physical& x) {
@@ -123,7 +125,7 @@ Op pixel_shuffle() {
       .work = work,
       .impls = {{.name = "direct",
                  .summary = "rows interleaved in width-packed buffers (factor 2), lanes of quads where "
-                            "channels are packed (even factors); else as gather",
+                            "channels are packed (factor 2, from textures any even one); else as gather",
                  .tunables = {local_size_tunable(), places_tunable()},
                  .build = direct,
                  .excludes = excludes},

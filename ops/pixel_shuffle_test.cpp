@@ -111,6 +111,7 @@ TEST_F(FloatShuffleTest, TakesTheFastWaysWhereTheyExist) {
   EXPECT_EQ(shader_of({1, 8, 4, 5}, 2, "f16", cp, cp), "gather.comp");  // 2 channels: pixels share words
   EXPECT_EQ(shader_of({1, 16, 4, 5}, 2, "f16", cp, cp), "pixel_shuffle_tiles.comp");
   EXPECT_EQ(shader_of({1, 16, 4, 5}, 4, "f32", texture_cp, cp), "pixel_shuffle_tiles.comp");
+  EXPECT_EQ(shader_of({1, 16, 4, 5}, 4, "f32", cp, cp), "gather.comp");
   EXPECT_EQ(shader_of({1, 9, 4, 5}, 3, "f32", texture_cp, cp), "gather.comp");
   EXPECT_EQ(shader_of({1, 8, 4, 6}, 2, "f32", wp, cp), "gather.comp");
   EXPECT_EQ(shader_of({1, 9, 4, 6}, 3, "f32", wp, wp), "gather.comp");
