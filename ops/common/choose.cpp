@@ -15,7 +15,6 @@
 namespace assay::ops {
 namespace {
 
-using references::BlockGrid;
 using references::ChooseQParams;
 using references::QParamsRule;
 
@@ -304,7 +303,7 @@ void add_choose_dispatches(Program& program, const BuildContext& context, const 
   program.dispatches.push_back(std::move(second));
 }
 
-Op choose_op(std::string name, std::string summary, std::vector<ParamSpec> params, ChooseOf choose) {
+Op choose_op(std::string name, std::string summary, std::vector<ParamSpec> params, const ChooseOf& choose) {
   return {.name = std::move(name),
           .summary = std::move(summary),
           .params = std::move(params),

@@ -27,7 +27,7 @@ TensorSpec choose_input(const references::ChooseQParams& op);
 std::vector<TensorSpec> choose_outputs(const references::ChooseQParams& op);
 
 /// An op of one input and its blocks' scale and zero point, with the impls serial, workgroup and auto.
-Op choose_op(std::string name, std::string summary, std::vector<ParamSpec> params, ChooseOf choose);
+Op choose_op(std::string name, std::string summary, std::vector<ParamSpec> params, const ChooseOf& choose);
 
 /// The dispatches of impl `workgroup` appended to `program`; x is tensor 0, scale and zero point the
 /// resources.
