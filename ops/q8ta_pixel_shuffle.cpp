@@ -8,7 +8,6 @@
 #include "ops/common/reorder.h"
 #include "ops/common/requantise.h"
 
-#include <bit>
 #include <cmath>
 
 namespace assay::ops {
@@ -106,23 +105,15 @@ PushConstants push_constants(const Params& params, const Dims& in, const Dims& o
   return push;
 }
 
-/// What push_constants() says once more, built into the program.
-void bake(Dispatch& dispatch, const Params& params, const Dims& in, const Dims& out, const Tiles& tiles) {
-  const QParams& x = params.qparams("x");
-  const QParams& y = params.qparams("y");
+/// What is pushed, built into the program as well, but for the dividers: those are words 2 to 5.
+void bake(Dispatch& dispatch) {
   std::uint32_t id = SpecConstant::first_free + 5;
-  const auto add_word = [&](std::uint32_t word) { dispatch.constants.push_back({id++, word}); };
-  const auto add_integer = [&](std::int64_t value) { add_word(static_cast<std::uint32_t>(value)); };
-  const auto add_real = [&](float value) { add_word(std::bit_cast<std::uint32_t>(value)); };
-  for (const std::int64_t value : {std::int64_t{1}, count(tiles), tiles.columns, in.w, div_up(in.c, 4), out.w,
-                                   div_up(out.c, 4), out.c, std::int64_t{x.zero_point}}) {
-    add_integer(value);
+  dispatch.constants.push_back({id++, 1});
+  const std::vector<std::uint32_t>& words = dispatch.push.words();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool is_divider = i >= 2 && i < 6;
+    if (!is_divider) dispatch.constants.push_back({id++, words[i]});
   }
-  add_real(x.scale);
-  add_real(1.0f / y.scale);
-  add_integer(y.zero_point);
-  add_real(static_cast<float>(-128 - y.zero_point));
-  add_real(static_cast<float>(127 - y.zero_point));
 }
 
 Program fused(const BuildContext& context) {
@@ -142,9 +133,8 @@ Program fused(const BuildContext& context) {
                         {SpecConstant::first_free + 2, layout_constant(context.forms[1])},
                         {SpecConstant::first_free + 3, requantises(context.params) ? 1u : 0u},
                         {SpecConstant::first_free + 4, static_cast<std::uint32_t>(split)}};
-  if (context.tuned("bake", context.device.is_cpu() ? 0 : 1) != 0)
-    bake(dispatch, context.params, in, out, tiles);
   dispatch.push = push_constants(context.params, in, out, tiles);
+  if (context.tuned("bake", context.device.is_cpu() ? 0 : 1) != 0) bake(dispatch);
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1)};
   set_grid(dispatch, context, count(tiles) * (split == 16 ? 4 : 1));
   return {.dispatches = {std::move(dispatch)}};

@@ -241,10 +241,10 @@ ParamSpec mapping_param() {
       .says("how scale and zero point follow from the range of a block");
 }
 
-ParamSpec eps_param(double by_default) {
+ParamSpec eps_param() {
   ParamSpec spec = number("eps");
   spec.min_number = smallest_eps;
-  return std::move(spec).by_default(by_default).says("the least scale");
+  return std::move(spec).by_default(0x1p-23).says("the least scale");
 }
 
 TensorSpec choose_input(const ChooseQParams& op) {

@@ -18,8 +18,7 @@ using ChooseOf = std::function<references::ChooseQParams(const Params&)>;
 ParamSpec real_param();                 ///< dtype
 std::vector<ParamSpec> quant_params();  ///< quantized, quant_min, quant_max
 ParamSpec mapping_param();
-/// `by_default` as text says where it is from.
-ParamSpec eps_param(double by_default = 0x1p-23);
+ParamSpec eps_param();  ///< the least scale, 2^-23 unless said
 
 /// x in any float form.
 TensorSpec choose_input(const references::ChooseQParams& op);
