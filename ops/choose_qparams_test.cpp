@@ -177,6 +177,27 @@ TEST_F(ChooseQParamsTest, SubgroupsExchangeRegistersWhereTheyHaveOneSize) {
   }
 }
 
+/// What `auto` chooses for [16, 4096] with this block, on a device of this type.
+std::string chosen_on(const std::string& type, std::int64_t block) {
+  const Registry ops = registry();
+  const Op& op = *ops.find("choose_qparams_affine");
+  Params params;
+  params.set("shape", Shape{16, 4096});
+  params.set("block_size", std::vector<std::int64_t>{1, block});
+  params = with_defaults(op, params);
+  const std::vector<TensorSpec> tensors = op.tensors(params);
+  const std::vector<Form> forms(tensors.size());
+  DeviceInfo device;
+  device.type = type;
+  return op.find_impl("auto")->choose({params, tensors, forms, device, {}});
+}
+
+TEST(ChooseQParamsAuto, TakesOneInvocationABlockWhereWaitingIsDear) {
+  EXPECT_EQ(chosen_on("cpu", -1), "serial");
+  EXPECT_EQ(chosen_on("cpu", 32), "workgroup");  // a few invocations, which need not wait
+  EXPECT_EQ(chosen_on("discrete", -1), "workgroup");
+}
+
 Boxes boxes(const Shape& shape, const std::vector<std::int64_t>& block, Form form = {}) {
   return boxes_of(references::block_grid(shape, block), Physical(form, DType::F32, shape), true);
 }

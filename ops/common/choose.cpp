@@ -180,12 +180,18 @@ Impl serial_impl(const ChooseOf& choose) {
           }};
 }
 
-/// Small boxes are read by one invocation in impl `workgroup` too, with all loads under way at once: no shape
-/// has been found where `serial` is the better one (shaders/NOTES.md).
-Impl auto_impl() {
+/// On GPUs no shape has been found where `serial` is the better one: `workgroup` reads small boxes by one
+/// invocation too, with all loads under way at once. On a CPU invocations that wait for each other cost more
+/// than they save (shaders/NOTES.md).
+Impl auto_impl(const ChooseOf& choose) {
   return {.name = "auto",
-          .summary = "workgroup, which has been the better one wherever both were measured",
-          .choose = [](const BuildContext&) { return std::string("workgroup"); },
+          .summary = "workgroup; on a CPU device serial for blocks over which a whole workgroup would wait",
+          .choose = [choose](const BuildContext& context) -> std::string {
+            const ChooseQParams op = choose(context.params);
+            const bool waits = tuned_team(context, boxes_of(op.grid, context.physical(0), true)).each == 0;
+            const auto too_long = serial_excludes(op, context.tensors, context.forms);
+            return context.device.is_cpu() && waits && !too_long ? "serial" : "workgroup";
+          },
           .excludes = excludes};
 }
 
@@ -313,7 +319,7 @@ Op choose_op(std::string name, std::string summary, std::vector<ParamSpec> param
                 return references::choose_qparams(choose(point), inputs);
               },
           .work = work,
-          .impls = {workgroup_impl(choose), serial_impl(choose), auto_impl()}};
+          .impls = {workgroup_impl(choose), serial_impl(choose), auto_impl(choose)}};
 }
 
 }  // namespace assay::ops
