@@ -74,6 +74,27 @@ TEST_F(AffineOpsTest, TunedPlacesChangeTheGridAndNotTheAnswer) {
   }
 }
 
+TEST_F(AffineOpsTest, PlacesOfAnInvocationMayLieAnyNumberOfQuadsApart) {
+  const Registry ops = registry();
+  for (const std::string name : {"quantize_affine", "dequantize_affine"}) {
+    const Op* op = ops.find(name);
+    // By default: a row apart where channels lie along it, 8 quads in a group of 128, a workgroup.
+    for (const std::vector<std::int64_t>& block :
+         {std::vector<std::int64_t>{-1, 1}, {4, 1}, {1, 128}, {-1, 30}}) {
+      for (const std::int64_t apart : {0, 1, 5, 1000}) {
+        Params params;
+        params.set("shape", Shape{11, 256});
+        params.set("block_size", block);
+        Trial trial{.op = op, .params = with_defaults(*op, params), .seed = 11};
+        trial.tune = {{"places", apart == 5 ? 4 : 3}, {"rounds", apart == 1 ? 2 : 1}};
+        if (apart != 0) trial.tune["apart"] = apart;
+        trial.forms = forms_of(4, {Storage::Buffer, Layout::WP});
+        expect_right(trial);
+      }
+    }
+  }
+}
+
 TEST_F(AffineOpsTest, ManyQuadsOfOneBlockTakeSeveralPlacesAnInvocation) {
   const Registry ops = registry();
   for (const std::string name : {"quantize_affine", "dequantize_affine"}) {

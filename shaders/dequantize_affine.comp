@@ -63,72 +63,53 @@ void store_reals(uint quad, vec4 values) {
 }
 #endif
 
-// What one block does to its elements.
-struct BlockRule {
-  float scale;
-  int zero_point;  // int domain, else 0
-  float middle;    // float domain: the real value of the range's middle
-};
-
-BlockRule rule_of(uint block) {
-  BlockRule rule = BlockRule(scale[guard_words + block], 0, 0.0);
-#if DOMAIN == DOMAIN_INT
-  rule.zero_point = zero_point[guard_words + block];
-#elif DOMAIN == DOMAIN_FLOAT
-  rule.middle = zero_point[guard_words + block];
-#endif
-  return rule;
-}
-
 // `moved`: the integer less the zero point.
-float dequantise(float moved, BlockRule rule) {
+float dequantise(float moved, BlockParams block) {
 #if DOMAIN == DOMAIN_FLOAT
-  return sum(product(difference(moved, quant_mid()), rule.scale), rule.middle);
+  return sum(product(difference(moved, quant_mid()), block.scale), block.zero_point);
 #else
-  return product(moved, rule.scale);
+  return product(moved, block.scale);
 #endif
 }
 
-vec4 dequantise_place(INTEGERS integers, BlockRule rule) {
-  const vec4 moved = integers_less(integers, ivec4(rule.zero_point));
-  return vec4(dequantise(moved.x, rule), dequantise(moved.y, rule), dequantise(moved.z, rule),
-              dequantise(moved.w, rule));
+// What the integers of a block are less.
+int zero_of(BlockParams block) {
+#if DOMAIN == DOMAIN_INT
+  return block.zero_point;
+#else
+  return 0;
+#endif
 }
 
-// Where each of the four elements may have a block of its own.
-vec4 dequantise_apart(INTEGERS integers, uvec4 blocks) {
-  BlockRule rules[4];
-  ivec4 zero_points;
-  for (uint i = 0u; i < 4u; ++i) {
-    rules[i] = rule_of(blocks[i]);
-    zero_points[i] = rules[i].zero_point;
-  }
-  const vec4 moved = integers_less(integers, zero_points);
-  return vec4(dequantise(moved.x, rules[0]), dequantise(moved.y, rules[1]), dequantise(moved.z, rules[2]),
-              dequantise(moved.w, rules[3]));
+vec4 dequantise_place(INTEGERS integers, BlockParams lanes[4]) {
+  const vec4 moved = integers_less(
+      integers, ivec4(zero_of(lanes[0]), zero_of(lanes[1]), zero_of(lanes[2]), zero_of(lanes[3])));
+  return vec4(dequantise(moved.x, lanes[0]), dequantise(moved.y, lanes[1]), dequantise(moved.z, lanes[2]),
+              dequantise(moved.w, lanes[3]));
 }
 
 void main() {
   PLACE place[MOST_PLACES];
-  INTEGERS integers[MOST_PLACES];
-  uint count = 0u;
-  for (; count < places; ++count) {
-    if (!find_place(count, place[count])) break;
-    integers[count] = load_integers(place[count]);
-  }
-  uint block = ~0u;
-  BlockRule rule;
-  for (uint k = 0u; k < places; ++k) {
-    if (k >= count) return;
-    const uvec4 blocks = blocks_of(place[k]);
-    if (!in_one_block) {
-      store_reals(place[k], dequantise_apart(integers[k], blocks));
-      continue;
+  if (!find_place(0u, place[0])) return;
+  uvec4 blocks = blocks_of(place[0]);
+  BlockParams lanes[4] = params_of(blocks);
+  for (uint round = 0u; round < rounds; ++round) {
+    INTEGERS integers[MOST_PLACES];
+    uint count = 0u;
+    for (; count < places; ++count) {
+      if (!find_place(round * places + count, place[count])) break;
+      integers[count] = load_integers(place[count]);
     }
-    if (blocks.x != block) {
-      block = blocks.x;
-      rule = rule_of(block);
+    for (uint k = 0u; k < places; ++k) {
+      if (k >= count) return;
+      if (!same_blocks && round + k > 0u) {
+        const uvec4 own = blocks_of(place[k]);
+        if (own != blocks) {
+          blocks = own;
+          lanes = params_of(blocks);
+        }
+      }
+      store_reals(place[k], dequantise_place(integers[k], lanes));
     }
-    store_reals(place[k], dequantise_place(integers[k], rule));
   }
 }

@@ -55,15 +55,14 @@ struct BlockRule {
   float zero_point;  // int domain, else 0
 };
 
-BlockRule rule_of(uint block) {
-  const float s = scale[guard_words + block];
+BlockRule rule_of(BlockParams block) {
 #if DOMAIN == DOMAIN_INT
-  return BlockRule(div_rn(1.0, s), 0.0, 0.0, float(zero_point[guard_words + block]));
+  return BlockRule(div_rn(1.0, block.scale), 0.0, 0.0, float(block.zero_point));
 #elif DOMAIN == DOMAIN_NONE
-  return BlockRule(div_rn(1.0, s), 0.0, 0.0, 0.0);
+  return BlockRule(div_rn(1.0, block.scale), 0.0, 0.0, 0.0);
 #else
   const float mid = quant_mid();
-  return BlockRule(s, difference(zero_point[guard_words + block], product(s, mid)), mid, 0.0);
+  return BlockRule(block.scale, difference(block.zero_point, product(block.scale, mid)), mid, 0.0);
 #endif
 }
 
@@ -77,27 +76,45 @@ float quantise(float real, BlockRule rule) {
   return rounded_and_clamped(value, rule.nan, rule.zero_point, push.range.min, push.range.max);
 }
 
+// The rules of the four lanes; where these are one block, only the first.
+void find_rules(uvec4 blocks, BlockParams params[4], inout BlockRule rules[4]) {
+  rules[0] = rule_of(params[0]);
+  if (in_one_block) return;
+  for (uint i = 1u; i < 4u; ++i) {
+    if (blocks[i] == blocks[i - 1u]) {
+      rules[i] = rules[i - 1u];
+    } else {
+      rules[i] = rule_of(params[i]);
+    }
+  }
+}
+
 void main() {
   PLACE place[MOST_PLACES];
-  vec4 reals[MOST_PLACES];
-  uint count = 0u;
-  for (; count < places; ++count) {
-    if (!find_place(count, place[count])) break;
-    reals[count] = load_reals(place[count]);
-  }
-  uint block = ~0u;
-  BlockRule rule;
-  for (uint k = 0u; k < places; ++k) {
-    if (k >= count) return;
-    const uvec4 blocks = blocks_of(place[k]);
-    vec4 integers;
-    for (uint i = 0u; i < 4u; ++i) {
-      if (blocks[i] != block && (i == 0u || !in_one_block)) {
-        block = blocks[i];
-        rule = rule_of(block);
-      }
-      integers[i] = quantise(reals[k][i], rule);
+  if (!find_place(0u, place[0])) return;
+  uvec4 blocks = blocks_of(place[0]);
+  BlockParams params[4] = params_of(blocks);
+  BlockRule rules[4];
+  for (uint round = 0u; round < rounds; ++round) {
+    vec4 reals[MOST_PLACES];
+    uint count = 0u;
+    for (; count < places; ++count) {
+      if (!find_place(round * places + count, place[count])) break;
+      reals[count] = load_reals(place[count]);
     }
-    store_integers(place[k], integers);
+    if (round == 0u) find_rules(blocks, params, rules);
+    for (uint k = 0u; k < places; ++k) {
+      if (k >= count) return;
+      if (!same_blocks && round + k > 0u) {
+        const uvec4 own = blocks_of(place[k]);
+        if (own != blocks) {
+          blocks = own;
+          find_rules(blocks, params_of(blocks), rules);
+        }
+      }
+      vec4 integers;
+      for (uint i = 0u; i < 4u; ++i) integers[i] = quantise(reals[k][i], rules[in_one_block ? 0u : i]);
+      store_integers(place[k], integers);
+    }
   }
 }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 namespace assay::ops {
@@ -23,7 +24,10 @@ constexpr std::uint32_t split_dims_id = SpecConstant::first_free;
 constexpr std::uint32_t in_one_block_id = SpecConstant::first_free + 1;
 constexpr std::uint32_t packed_dim_id = SpecConstant::first_free + 3;
 constexpr std::uint32_t places_id = SpecConstant::first_free + 4;
-constexpr std::uint32_t most_places = 4;
+constexpr std::uint32_t same_blocks_id = SpecConstant::first_free + 5;
+constexpr std::uint32_t rounds_id = SpecConstant::first_free + 6;
+constexpr std::int64_t most_places = 4;
+constexpr std::int64_t least_neighbours = 4;  // invocations whose quads of f16 fill 32 bytes
 // Quads from which an invocation takes several: as many as large devices hold invocations for twice.
 constexpr std::int64_t many_quads = 1 << 20;
 constexpr std::size_t most_axes = 4;
@@ -39,7 +43,8 @@ PushConstants range_constants(const Affine& affine) {
   return push;
 }
 
-PushConstants buffer_constants(const Affine& affine, std::int64_t elements, std::vector<BlockAxis> axes) {
+PushConstants buffer_constants(const Affine& affine, std::int64_t elements, std::vector<BlockAxis> axes,
+                               std::int64_t apart) {
   PushConstants push = range_constants(affine);
   push.add(elements);
   axes.resize(most_axes);
@@ -49,6 +54,8 @@ PushConstants buffer_constants(const Affine& affine, std::int64_t elements, std:
     add(push, divider(axis.block));
     push.add(axis.stride);
   }
+  push.add(apart);
+  add(push, divider(apart));
   return push;
 }
 
@@ -88,10 +95,47 @@ std::string domain_define(ZeroPointDomain domain) {
   }
 }
 
-/// Quads of an invocation: several pay where they share the work of their block.
-std::uint32_t places_of(const BuildContext& context, std::int64_t quads, bool in_one_block) {
-  const std::int64_t fallback = in_one_block && quads >= many_quads ? most_places : 1;
-  return static_cast<std::uint32_t>(context.tuned("places", fallback));
+/// How a buffer's quads are shared out among invocations.
+struct Shares {
+  std::int64_t places = 1;   ///< quads of an invocation that it reads at once
+  std::int64_t rounds = 1;   ///< so often it does so
+  std::int64_t apart = 1;    ///< from one of its quads to the next
+  bool same_blocks = false;  ///< an invocation's quads are known to have the same blocks, lane by lane
+};
+
+/// Where quads lie in one block each: an invocation's own lie in one block too, if blocks are long enough
+/// that neighbours still fill whole sectors of memory.
+Shares shares_of_whole(const BuildContext& context, const std::vector<BlockAxis>& axes, std::int64_t quads,
+                       std::int64_t workgroup) {
+  Shares shares;
+  shares.places = context.tuned("places", quads >= many_quads ? most_places : 1);
+  std::int64_t apart = workgroup;
+  std::int64_t block = 0;  // all is one
+  if (!axes.empty()) {
+    apart = power_of_two_within(workgroup);
+    block = axes.size() == 1 ? axes[0].block / 4 : std::gcd(axes[0].block / 4, axes[0].size / 4);
+    while (apart > least_neighbours && block % (apart * shares.places) != 0) apart /= 2;
+  }
+  shares.apart = context.tuned("apart", apart);
+  shares.same_blocks = block % (shares.apart * shares.places) == 0;
+  return shares;
+}
+
+/// Where lanes have blocks of their own. Per channel, say, where the channels lie along the fastest axis: the
+/// quads at one place of neighbouring rows have the same blocks, lane by lane, so they are an invocation's.
+Shares shares_of_lanes(const BuildContext& context, const std::vector<BlockAxis>& axes, std::int64_t quads,
+                       std::int64_t workgroup) {
+  const std::int64_t row = axes[0].size / 4;
+  Shares shares;
+  shares.places = context.tuned("places", quads >= many_quads ? most_places : 1);
+  shares.rounds = context.tuned("rounds", quads >= many_quads * most_places ? most_places : 1);
+  const std::int64_t rows = shares.places * shares.rounds;
+  const bool repeats = axes.size() == 2 && axes[0].size % 4 == 0 && row >= least_neighbours &&
+                       (axes[1].stride == 0 || axes[1].block % rows == 0);
+  if (!repeats) return {.places = context.tuned("places", 1), .apart = workgroup};
+  shares.apart = context.tuned("apart", row);
+  shares.same_blocks = shares.apart == row;
+  return shares;
 }
 
 void use_buffers(Dispatch& dispatch, const BuildContext& context, const Affine& affine) {
@@ -101,12 +145,18 @@ void use_buffers(Dispatch& dispatch, const BuildContext& context, const Affine& 
   dispatch.defines.push_back({"WHOLE_QUADS", flag(elements % 4 == 0)});
   const bool in_one_block = quads_in_one_block(axes);
   const std::int64_t quads = div_up(elements, 4);
-  const std::uint32_t places = places_of(context, quads, in_one_block);
+  const std::int64_t local = tuned_local_size(context, quads >= many_quads ? quads / most_places : quads);
+  const Shares shares = in_one_block ? shares_of_whole(context, axes, quads, local)
+                                     : shares_of_lanes(context, axes, quads, local);
   dispatch.constants = {{axis_count_id, static_cast<std::uint32_t>(axes.size())},
                         {in_one_block_id, in_one_block ? 1u : 0u},
-                        {places_id, places}};
-  dispatch.push = buffer_constants(affine, elements, axes);
-  set_grid(dispatch, context, div_up(quads, std::int64_t{places}));
+                        {places_id, static_cast<std::uint32_t>(shares.places)},
+                        {same_blocks_id, shares.same_blocks ? 1u : 0u},
+                        {rounds_id, static_cast<std::uint32_t>(shares.rounds)}};
+  dispatch.push = buffer_constants(affine, elements, axes, shares.apart);
+  dispatch.local_size = {static_cast<std::uint32_t>(local), 1, 1};
+  dispatch.workgroups = fold_grid(div_up(quads, shares.places * shares.rounds * shares.apart) * shares.apart,
+                                  dispatch.local_size[0]);
 }
 
 void use_textures(Dispatch& dispatch, const BuildContext& context, const Affine& affine) {
@@ -134,6 +184,18 @@ std::vector<Tunable> affine_tunables() {
                       .min = 1,
                       .max = most_places,
                       .doc = "buffers: quads of an invocation; by default chosen from the tensor's size"});
+  tunables.push_back({.name = "apart",
+                      .fallback = 0,
+                      .min = 1,
+                      .max = 1 << 20,
+                      .doc = "buffers: quads from one of an invocation to its next; by default chosen so "
+                             "that they share blocks"});
+  tunables.push_back({.name = "rounds",
+                      .fallback = 0,
+                      .min = 1,
+                      .max = 64,
+                      .doc = "buffers whose lanes have blocks of their own: how often an invocation reads "
+                             "`places` quads; by default chosen from the tensor's size"});
   return tunables;
 }
 
