@@ -30,7 +30,8 @@ class Points : public Draw {
 
   std::map<std::string, std::int64_t> tune() {
     return {{"local_size", one_of<std::int64_t>({1, 4, 32, 100, 256})},
-            {"splits", one_of<std::int64_t>({1, 2, 8})}};
+            {"splits", one_of<std::int64_t>({1, 2, 8})},
+            {"quads", one_of<std::int64_t>({1, 3, 4, 8})}};
   }
 };
 
@@ -128,19 +129,56 @@ TEST_F(ChooseQParamsTest, LargeBlocksAreSharedByWorkgroups) {
   expect_right(trial);
 }
 
-TEST_F(ChooseQParamsTest, SmallBlocksAreReadFourQuadsAnInvocation) {
-  Params params;
-  params.set("shape", Shape{1030, 4096});
-  params.set("block_size", std::vector<std::int64_t>{1, 32});
-  const Trial trial = trial_of("choose_qparams_affine", params, FillKind::Mixed);
-  const Program program = program_of(trial);
-  ASSERT_EQ(program.dispatches.size(), 1u);
-  EXPECT_EQ(program.dispatches[0].workgroups[0] * program.dispatches[0].local_size[0], 1030 * 1024 / 4);
-  expect_right(trial);
+TEST_F(ChooseQParamsTest, SmallBlocksAreReadSeveralQuadsAnInvocation) {
+  for (const auto& [dtype, quads] : {std::pair<std::string, std::uint32_t>{"f32", 2}, {"f16", 4}}) {
+    Params params;
+    params.set("shape", Shape{1030, 4096});
+    params.set("block_size", std::vector<std::int64_t>{1, 32});
+    params.set("dtype", dtype);
+    const Trial trial = trial_of("choose_qparams_affine", params, FillKind::Mixed);
+    const Program program = program_of(trial);
+    ASSERT_EQ(program.dispatches.size(), 1u);
+    EXPECT_EQ(program.dispatches[0].workgroups[0] * program.dispatches[0].local_size[0], 1030 * 1024 / quads);
+    expect_right(trial);
+  }
+}
+
+TEST_F(ChooseQParamsTest, RowsAreReadAtOnceAsFarAsRegistersHoldThem) {
+  for (const std::int64_t width : {516, 1024, 4096, 4097, 4100}) {  // 8 quads for 128 invocations; more
+    Params params;
+    params.set("shape", Shape{200, width});
+    params.set("block_size", std::vector<std::int64_t>{1, -1});
+    expect_right(trial_of("choose_qparams_affine", params, FillKind::Mixed));
+  }
 }
 
 TEST_F(ChooseQParamsTest, DynamicQuantisationIsRightOnRandomPoints) {
   try_dynamic_points(48, 73);
+}
+
+/// Of quantize_dynamic, fused: whether it is told that no row ends within an invocation's share.
+bool takes_complete_rows(const Dispatch& dispatch) {
+  return dispatch.constants.back().value != 0;
+}
+
+TEST_F(ChooseQParamsTest, RowsThatFillTheirInvocationsAreNotChecked) {
+  const Op& op = *ops.find("quantize_dynamic");
+  // 8 rows a workgroup; few tokens, of which all invocations compute the parameters, and many.
+  for (const auto& [shape, complete] : {std::pair{Shape{64, 512}, true},
+                                        {Shape{1024, 512}, true},
+                                        {Shape{1021, 512}, false},
+                                        {Shape{1024, 516}, false}}) {
+    for (const FillKind fill : {FillKind::Mixed, FillKind::Special}) {
+      Params params;
+      params.set("shape", shape);
+      Trial trial{.op = &op, .params = with_defaults(op, params), .fill = fill, .seed = 12};
+      const Form form{Storage::Buffer, Layout::WP};
+      trial.forms = {form, {}, {}, form};
+      trial.impl = "fused";
+      EXPECT_EQ(takes_complete_rows(program_of(trial).dispatches[0]), complete);
+      expect_right(trial);
+    }
+  }
 }
 
 TEST_F(ChooseQParamsTest, TheLeastDeviceReducesInSharedMemory) {
@@ -233,19 +271,20 @@ TEST(Boxes, TexturesCountTexelsAlongThePackedDim) {
 }
 
 TEST(Teams, NeighboursReadNeighboursWhateverTheBlock) {
-  const Team tokens = team_of(boxes({16384, 4096}, {1, -1}), 256);
+  const Team tokens = team_of(boxes({16384, 4096}, {1, -1}), 256, 4);
   EXPECT_EQ(tokens.columns, 256);
+  EXPECT_EQ(tokens.each, 4);
   EXPECT_EQ(tokens.splits, 1);
-  const Team groups = team_of(boxes({16384, 4096}, {1, 32}), 256);
+  const Team groups = team_of(boxes({16384, 4096}, {1, 32}), 256, 4);
   EXPECT_EQ(groups.columns, 2);
   EXPECT_EQ(groups.each, 4);
   EXPECT_EQ(groups.boxes, 128);
-  const Team columns = team_of(boxes({16384, 4096}, {-1, 1}), 256);
+  const Team columns = team_of(boxes({16384, 4096}, {-1, 1}), 256, 4);
   EXPECT_EQ(columns.columns, 1);
   EXPECT_EQ(columns.boxes, 32);
   EXPECT_EQ(columns.rows, 8);
   EXPECT_EQ(columns.splits, 32);
-  const Team whole = team_of(boxes({16384, 4096}, {-1, -1}), 256);
+  const Team whole = team_of(boxes({16384, 4096}, {-1, -1}), 256, 4);
   EXPECT_EQ(whole.columns, 256);
   EXPECT_EQ(whole.splits, 1024);
 }

@@ -15,6 +15,8 @@ namespace {
 // Of shaders/quantize_dynamic.comp.
 constexpr std::uint32_t column_bits_id = SpecConstant::first_free;
 constexpr std::uint32_t kept_id = SpecConstant::first_free + 1;
+constexpr std::uint32_t once_id = SpecConstant::first_free + 2;
+constexpr std::uint32_t complete_id = SpecConstant::first_free + 3;
 constexpr std::int64_t most_kept = 16;
 
 constexpr std::int64_t least_columns = 8;  // neighbours of a row write 32 bytes together
@@ -84,17 +86,21 @@ Program fused(const BuildContext& context) {
   dispatch.defines = defines_of(context, choose);
   // A row that begins inside a quad may touch one more.
   const std::int64_t kept = std::min(div_up(quads + (dims.w % 4 == 0 ? 0 : 1), columns), most_kept);
+  dispatch.local_size = {static_cast<std::uint32_t>(local), 1, 1};
+  dispatch.workgroups = fold_grid(tokens * columns, dispatch.local_size[0]);
+  const std::int64_t invocations = local * dispatch.workgroups[0] * dispatch.workgroups[1];
+  const bool is_complete = dims.w % 4 == 0 && kept * columns == quads && invocations == tokens * columns;
   dispatch.constants = {
       {column_bits_id, static_cast<std::uint32_t>(std::countr_zero(static_cast<std::uint64_t>(columns)))},
-      {kept_id, static_cast<std::uint32_t>(kept)}};
+      {kept_id, static_cast<std::uint32_t>(kept)},
+      {once_id, static_cast<std::uint32_t>(context.tuned("once", tokens > few_tokens ? 1 : 0))},
+      {complete_id, is_complete ? 1u : 0u}};
   PushConstants& push = dispatch.push;
   push.add(tokens).add(dims.w).add(dims.h);
   add(push, divider(dims.h));
   push.add(static_cast<float>(choose.limits.quant_min)).add(static_cast<float>(choose.limits.quant_max));
   push.add(choose.limits.eps);
-  dispatch.local_size = {static_cast<std::uint32_t>(local), 1, 1};
-  dispatch.workgroups = fold_grid(tokens * columns, static_cast<std::uint32_t>(local));
-  dispatch.shared_bytes = static_cast<std::uint32_t>(local * 8);
+  dispatch.shared_bytes = static_cast<std::uint32_t>(local * 8 + local / columns * 8);
   for (std::uint32_t i = 0; i < 4; ++i) dispatch.bindings.push_back(Resource::tensor(i));
   return {.dispatches = {std::move(dispatch)}};
 }
@@ -144,7 +150,13 @@ Op quantize_dynamic() {
                        .min = 1,
                        .max = 1024,
                        .doc = "invocations of a row (rounded down to a power of two); by default chosen from "
-                              "its length"}},
+                              "its length"},
+                      {.name = "once",
+                       .fallback = 0,
+                       .min = 0,
+                       .max = 1,
+                       .doc = "1: one invocation of a row computes its parameters, 0: all do; by default one "
+                              "where there are many rows"}},
                  .build = fused,
                  .excludes = fused_excludes},
                 {.name = "unfused",

@@ -39,7 +39,7 @@ layout(constant_id = 16) const uint packed_axis = 0u;
 layout(constant_id = 17) const uint column_bits = 0u;  // log2 of the invocations along axis 0
 layout(constant_id = 18) const uint box_bits = 0u;     // log2 of the boxes that a workgroup reads at a time
 layout(constant_id = 19) const uint split_bits = 0u;   // log2 of the workgroups that share a box
-layout(constant_id = 20) const uint each = 0u;         // small boxes: places of an invocation, at most 4; 0: it reads on and on
+layout(constant_id = 20) const uint each = 0u;         // small boxes: places of an invocation, at most MOST_EACH; 0: it reads on and on
 layout(constant_id = 21) const bool whole = false;     // boxes are made of whole places, none sticks out
 layout(constant_id = 22) const uint lane_block = 1u;   // LANES_APART: lanes of a block
 layout(constant_id = 23) const uint row_axes = 3u;     // the rows of a box lie along axis 1 up to this one; 0: one row
@@ -64,6 +64,7 @@ layout(set = 0, binding = 2) restrict writeonly buffer ZeroPoint { int zero_poin
 #endif
 
 #define PLACES_AT_ONCE 4u
+#define MOST_EACH 8u
 
 Box box_of(uint number) {
   Box box;
@@ -165,13 +166,13 @@ void store(Box box, uint split, Range range) {
 // A box of which each invocation has so few places that all loads can be under way at once.
 QuadRange range_of_small(Box box, Lane lane) {
   const Line line = line_of(box, uvec3(0u));
-  vec4 values[PLACES_AT_ONCE];
+  vec4 values[MOST_EACH];
   for (uint i = 0u; i < each; ++i) {
     const uint column = lane.column + (i << column_bits);
     values[i] = column < push.places[0] ? load_place(line, column) : vec4(0.0);
   }
   QuadRange range = QuadRange(vec4(0.0), vec4(0.0));
-  for (uint i = 0u; i < each; ++i) widen(range, values[i]);
+  WIDEN_BY_ALL(range, values, each)
   return range;
 }
 

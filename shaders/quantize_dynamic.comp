@@ -22,6 +22,8 @@
 
 layout(constant_id = 16) const uint column_bits = 0u;  // log2 of the invocations of a row
 layout(constant_id = 17) const uint kept = 1u;         // quads that an invocation keeps
+layout(constant_id = 19) const bool complete = false;  // rows are `kept` quads an invocation, and there is one for each
+layout(constant_id = 18) const bool once = false;      // one invocation of a row computes its parameters
 
 layout(push_constant) uniform Push {
   uint tokens;
@@ -44,6 +46,8 @@ struct Quantiser {
   float inverse;  // fl32(1 / scale)
   int zero_point;
 };
+
+shared Quantiser shared_quantisers[gl_WorkGroupSize.x >> column_bits];
 
 // The integers, as floats, less the zero point. The ends of the range are integers, so that values may be clamped before
 // they are rounded. `finite`: no value is a NaN or infinite, so no product is a NaN.
@@ -72,14 +76,14 @@ void main() {
   const uint columns = 1u << column_bits;
   const uint column = lane & (columns - 1u);
   const uint number = flat_workgroup() * (gl_WorkGroupSize.x >> column_bits) + (lane >> column_bits);
-  const bool exists = number < push.tokens;
+  const bool exists = complete || number < push.tokens;
   const uint token = exists ? number : 0u;
   const uint quads = exists ? quads_of_row(token) : 0u;
 
   vec4 values[MOST_KEPT];
   for (uint i = 0u; i < kept; ++i) {
     const uint quad = column + (i << column_bits);
-    values[i] = quad < quads ? load_quad(token, quad) : vec4(0.0);
+    values[i] = complete || quad < quads ? load_quad(token, quad) : vec4(0.0);
   }
   // Looking once for what is not finite is cheaper than at every value, twice.
   uint largest = 0u;
@@ -92,20 +96,31 @@ void main() {
     for (uint i = 0u; i < kept; ++i) widen(range, values[i]);
   }
   const uint first_left = column + (kept << column_bits);
-  for (uint quad = first_left; quad < quads; quad += columns) widen(range, load_quad(token, quad));
+  if (!complete) {
+    for (uint quad = first_left; quad < quads; quad += columns) widen(range, load_quad(token, quad));
+  }
 
   const Range all = reduced(folded(range), lane, 0xffffffffu << column_bits);
-  const QParams chosen =
-      qparams_of(all.low, all.high, QuantLimits(push.quant_min, push.quant_max, push.eps));
-  if (exists && column == 0u) {
-    scale[guard_words + token] = chosen.scale;
-    zero_point[guard_words + token] = chosen.zero_point;
+  Quantiser by;
+  if (!once || column == 0u) {
+    const QParams chosen =
+        qparams_of(all.low, all.high, QuantLimits(push.quant_min, push.quant_max, push.eps));
+    if (exists && column == 0u) {
+      scale[guard_words + token] = chosen.scale;
+      zero_point[guard_words + token] = chosen.zero_point;
+    }
+    by = Quantiser(div_rn(1.0, chosen.scale), chosen.zero_point);
+    if (once) shared_quantisers[lane >> column_bits] = by;
   }
-  const Quantiser by = Quantiser(div_rn(1.0, chosen.scale), chosen.zero_point);
+  if (once) {
+    barrier();
+    by = shared_quantisers[lane >> column_bits];
+  }
   for (uint i = 0u; i < kept; ++i) {
     const uint quad = column + (i << column_bits);
-    if (quad < quads) store_quantised(token, quad, quantised(values[i], by, finite), by.zero_point);
+    if (complete || quad < quads) store_quantised(token, quad, quantised(values[i], by, finite), by.zero_point);
   }
+  if (complete) return;
   for (uint quad = first_left; quad < quads; quad += columns) {
     store_quantised(token, quad, quantised(load_quad(token, quad), by, false), by.zero_point);
   }

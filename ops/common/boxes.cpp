@@ -10,9 +10,10 @@ namespace assay::ops {
 namespace {
 
 constexpr std::int64_t quad = 4;
-constexpr std::int64_t columns_side_by_side = 32;   // 512 bytes: what neighbours should read together
-constexpr std::int64_t most_each = 4;               // places that share one exchange with other invocations
-constexpr std::int64_t columns_of_small_boxes = 8;  // boxes up to so many times most_each places are small
+constexpr std::int64_t columns_side_by_side = 32;  // 512 bytes: what neighbours should read together
+constexpr std::int64_t most_each = 8;              // MOST_EACH of shaders/choose_qparams.comp
+constexpr std::int64_t places_of_small_boxes =
+    128;  // of one row: several places an invocation save exchanges
 constexpr std::int64_t most_splits = 1024;
 constexpr std::int64_t full_device = 1024;     // workgroups
 constexpr std::int64_t least_steps_apart = 8;  // of an invocation of a workgroup that shares a box
@@ -43,12 +44,12 @@ std::int64_t packed_places(const BoxAxis& axis, bool aligned) {
   return (axis.block + 2 * (quad - 1)) / quad;
 }
 
-/// A box of one short row: a few invocations read it at once.
-Team team_of_small(const Boxes& boxes, std::int64_t invocations) {
-  Team team;
+/// Boxes of one row, which their invocations read at once.
+Team team_of_rows(const Boxes& boxes, std::int64_t invocations, std::int64_t small_each) {
   const std::int64_t across = boxes.axes[0].places;
-  team.each = std::min(across, most_each);
-  team.columns = std::min(power_of_two_from(div_up(across, team.each)), invocations);
+  const std::int64_t wanted = across <= places_of_small_boxes ? std::min(across, small_each) : 1;
+  Team team;
+  team.columns = std::min(power_of_two_from(div_up(across, wanted)), invocations);
   team.each = div_up(across, team.columns);
   team.boxes = std::min(invocations / team.columns, power_of_two_from(boxes.count()));
   return team;
@@ -101,12 +102,10 @@ std::int64_t Boxes::row_axes() const {
   return 0;
 }
 
-Team team_of(const Boxes& boxes, std::int64_t invocations) {
+Team team_of(const Boxes& boxes, std::int64_t invocations, std::int64_t small_each) {
   const std::int64_t across = boxes.axes[0].places;
   const std::int64_t rows = boxes.rows();
-  if (rows == 1 && across <= std::min(columns_of_small_boxes, invocations) * most_each) {
-    return team_of_small(boxes, invocations);
-  }
+  if (rows == 1 && across <= invocations * most_each) return team_of_rows(boxes, invocations, small_each);
   Team team;
   team.columns = std::min(power_of_two_from(across), invocations);
   if (rows > 1) {

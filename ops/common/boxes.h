@@ -42,14 +42,15 @@ struct Team {
   std::int64_t columns = 1;  ///< along axis 0 of a box
   std::int64_t boxes = 1;    ///< boxes at a time
   std::int64_t rows = 1;     ///< along the rows of a box
-  std::int64_t each = 0;     ///< small boxes: places of an invocation, at most 4; 0: it reads on and on
+  std::int64_t each = 0;     ///< boxes of one row: places of an invocation, all read at once; 0: it reads on
   std::int64_t splits = 1;   ///< workgroups that share a box; 1 for small ones
 
   std::int64_t invocations() const { return columns * boxes * rows; }
 };
 
 /// A team of at most `invocations` (a power of two): neighbours read neighbouring places as far as the boxes
-/// let them; large boxes are split until the device is full.
-Team team_of(const Boxes& boxes, std::int64_t invocations);
+/// let them; large boxes are split until the device is full. `small_each`: the places of an invocation, 1 to
+/// 8, where boxes are one row of up to 128.
+Team team_of(const Boxes& boxes, std::int64_t invocations, std::int64_t small_each);
 
 }  // namespace assay::ops

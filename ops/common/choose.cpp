@@ -29,11 +29,13 @@ constexpr std::uint32_t lane_block_id = SpecConstant::first_free + 6;
 constexpr std::uint32_t row_axes_id = SpecConstant::first_free + 7;
 
 constexpr std::int64_t usual_workgroup = 128;
+constexpr std::int64_t most_each = 8;                      // MOST_EACH of shaders/choose_qparams.comp
 constexpr std::int64_t workgroup_of_few = 256;             // where boxes are split
 constexpr std::int64_t workgroup_of_alone = 512;           // where one workgroup reads each of few boxes
 constexpr std::int64_t few_boxes = 128;                    // fewer than large devices have processors
 constexpr std::int64_t places_of_one_workgroup = 1 << 16;  // more are split
 constexpr std::int64_t operations_of_element = 2;          // min, max
+constexpr std::int64_t few_to_wait_for = 8;                // invocations that a CPU runs in step
 constexpr double smallest_eps = 1e-30;  // what devices may flush to zero stays far below it
 // One invocation reads a place in about half a microsecond: so many take less than 100 ms.
 constexpr std::int64_t most_serial_places = 1 << 17;
@@ -52,8 +54,17 @@ std::int64_t workgroup_of(const BuildContext& context, const Boxes& boxes) {
   return power_of_two_within(std::min(asked, most_invocations(context.device)));
 }
 
+/// Places of an invocation where boxes are small: more save exchanges and parameters that are computed by few
+/// invocations while others wait, fewer leave neighbours whose accesses fill 32 to 64 bytes.
+std::int64_t small_each(DType real, const Boxes& boxes) {
+  const std::int64_t neighbours = real == DType::F16 ? 2 : 4;
+  const std::int64_t most = real == DType::F16 ? most_each : most_each / 2;
+  return std::clamp<std::int64_t>(boxes.axes[0].places / neighbours, 2, most);
+}
+
 Team tuned_team(const BuildContext& context, const Boxes& boxes) {
-  Team team = team_of(boxes, workgroup_of(context, boxes));
+  const std::int64_t quads = context.tuned("quads", small_each(context.tensors[0].dtype, boxes));
+  Team team = team_of(boxes, workgroup_of(context, boxes), quads);
   if (team.each == 0) {
     team.splits = power_of_two_within(context.tuned("splits", team.splits));
   }
@@ -188,7 +199,8 @@ Impl auto_impl(const ChooseOf& choose) {
           .summary = "workgroup; on a CPU device serial for blocks over which a whole workgroup would wait",
           .choose = [choose](const BuildContext& context) -> std::string {
             const ChooseQParams op = choose(context.params);
-            const bool waits = tuned_team(context, boxes_of(op.grid, context.physical(0), true)).each == 0;
+            const Team team = tuned_team(context, boxes_of(op.grid, context.physical(0), true));
+            const bool waits = team.columns * team.rows > few_to_wait_for;
             const auto too_long = serial_excludes(op, context.tensors, context.forms);
             return context.device.is_cpu() && waits && !too_long ? "serial" : "workgroup";
           },
@@ -282,6 +294,11 @@ std::vector<Tunable> choose_tunables() {
        .max = 1024,
        .doc = "workgroups that share a block (rounded down to a power of two); by default as many as "
               "fill a large device"});
+  tunables.push_back({.name = "quads",
+                      .fallback = 0,
+                      .min = 1,
+                      .max = most_each,
+                      .doc = "small blocks: quads that an invocation reads at most, all at once"});
   return tunables;
 }
 
