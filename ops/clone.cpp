@@ -4,6 +4,7 @@
 #include "ops/common/forms.h"
 #include "ops/common/grid.h"
 #include "ops/common/reorder.h"
+#include "ops/common/tile_boxes.h"
 
 namespace assay::ops {
 namespace {
@@ -22,6 +23,12 @@ std::vector<TensorSpec> tensors(const Params& params) {
 
 Work work(const Params&, std::span<const TensorSpec> tensors) {
   return streaming_work(tensors);
+}
+
+std::vector<Tunable> tunables() {
+  std::vector<Tunable> all = box_tunables();
+  all.insert(all.begin(), local_size_tunable());
+  return all;
 }
 
 Program tiled(const BuildContext& context) {
@@ -47,7 +54,7 @@ Op clone() {
                  .summary =
                      "a copy where the order in memory stays; else one invocation four or 4 x 4 values, "
                      "transposed in registers where lanes change",
-                 .tunables = {local_size_tunable()},
+                 .tunables = tunables(),
                  .build = tiled,
                  .excludes = excludes}},
   };

@@ -53,6 +53,16 @@ TEST_F(FloatCloneTest, MovesTensorsOfManyBoxes) {
   expect_right_in_every_pair({2, 17, 21, 23}, "f32");
 }
 
+TEST_F(FloatCloneTest, MovesHalvesByTilesOfEight) {
+  const Shape shape{2, 24, 40, 48};
+  const Form wp{Storage::Buffer, Layout::WP};
+  const Form cp{Storage::Buffer, Layout::CP};
+  const Trial trial{.op = op, .params = clone_params(shape, "f16"), .forms = {wp, cp}};
+  EXPECT_EQ(program_of(trial).dispatches.front().shader, "relayout_halves.comp");
+  expect_right_in_every_pair(shape, "f16");
+  expect_right_in_every_pair(shape, "f16", {{"local_size", 7}});
+}
+
 TEST_F(FloatCloneTest, IsRightWithAnyTunedLocalSize) {
   for (const std::int64_t local_size : {1, 7, 1024}) {
     expect_right_in_every_pair({2, 9, 6, 11}, "f32", {{"local_size", local_size}});

@@ -47,12 +47,13 @@ bool takes_rows(const Physical& x, const Physical& y) {
          x.dims().w * static_cast<std::int64_t>(size_of(x.dtype())) % 8 == 0;
 }
 
-/// Channels-packed tensors and an even factor, but for halves of y that share words. From buffers larger
-/// factors are gathered: single words, a pixel apart, are what is read either way (shaders/NOTES.md).
+/// Channels-packed tensors and an even factor, from buffers only 2, between buffers only f32. What tiles
+/// would read of larger factors and of halves are single words, a pixel apart: gathered faster
+/// (shaders/NOTES.md).
 bool takes_tiles(const Physical& x, const Physical& y, std::int64_t factor) {
   if (x.form().layout != Layout::CP || y.form().layout != Layout::CP || factor % 2 != 0) return false;
-  if (factor > 2 && !is_texture(x.form())) return false;
-  return is_texture(y.form()) || y.dtype() != DType::F16 || y.dims().c % 4 == 0;
+  if (!is_texture(x.form())) return factor == 2 && (x.dtype() == DType::F32 || is_texture(y.form()));
+  return is_texture(y.form()) || y.dtype() == DType::F32 || y.dims().c % 4 == 0;
 }
 
 Dispatch by_rows(const BuildContext& context, const Physical& x) {
@@ -71,23 +72,40 @@ Dispatch by_rows(const BuildContext& context, const Physical& x) {
   return dispatch;
 }
 
+/// Where two quads of y come from the same texels of x, boxes that keep together what shares those, and that
+/// are small, were measured to be the best.
+Wishes wishes_of_tiles(const Physical& x, const Physical& y, bool tall) {
+  Wishes wishes{wish_of_floats(x, std::nullopt), wish_of_floats(y, std::nullopt), false, {}};
+  if (tall) wishes.measured = is_texture(y.form()) ? Box{8, 8, 1} : Box{4, 2, 8};
+  return wishes;
+}
+
 Dispatch by_tiles(const BuildContext& context, const Physical& x, const Physical& y, std::int64_t factor) {
   const Dims& out = y.dims();
-  const Tiles tiles{out.w, out.h, div_up(out.c, 4)};
+  const bool tall = factor == 2 && is_texture(x.form());
+  const Tiles tiles{out.w, tall ? out.h / 2 : out.h, div_up(out.c, 4)};
   Dispatch dispatch;
   dispatch.label = "pixel_shuffle";
   dispatch.shader = "pixel_shuffle_tiles.comp";
   add_form_defines(dispatch, "X", x);
   add_form_defines(dispatch, "Y", y);
   dispatch.defines.push_back({"Y_WHOLE", flag(!is_texture(y.form()) && out.c % 4 == 0)});
+  dispatch.defines.push_back({"TALL", flag(tall)});
   dispatch.constants = {{SpecConstant::first_free, static_cast<std::uint32_t>(factor)}};
   dispatch.push.add(out.w).add(out.h).add(out.c);
-  set_box_grid(dispatch, context, wish_of_floats(x, std::nullopt), wish_of_floats(y, std::nullopt), tiles,
-               out.n, tuned_local_size(context, out.n * tiles[0] * tiles[1] * tiles[2]));
+  set_box_grid(dispatch, context, wishes_of_tiles(x, y, tall), tiles, out.n,
+               tuned_local_size(context, out.n * tiles[0] * tiles[1] * tiles[2]));
   add_strides(dispatch.push, x);
   add_strides(dispatch.push, y);
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1)};
   return dispatch;
+}
+
+std::vector<Tunable> tunables() {
+  std::vector<Tunable> all = box_tunables();
+  all.insert(all.begin(), local_size_tunable());
+  all.insert(all.begin(), places_tunable());
+  return all;
 }
 
 Program direct(const BuildContext& context) {
@@ -126,7 +144,7 @@ Op pixel_shuffle() {
       .impls = {{.name = "direct",
                  .summary = "rows interleaved in width-packed buffers (factor 2), lanes of quads where "
                             "channels are packed (factor 2, from textures any even one); else as gather",
-                 .tunables = {local_size_tunable(), places_tunable()},
+                 .tunables = tunables(),
                  .build = direct,
                  .excludes = excludes},
                 {.name = "gather",

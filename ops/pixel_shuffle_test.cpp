@@ -108,8 +108,10 @@ TEST_F(FloatShuffleTest, TakesTheFastWaysWhereTheyExist) {
   EXPECT_EQ(shader_of({1, 8, 4, 6}, 2, "f16", wp, wp), "gather.comp");
   EXPECT_EQ(shader_of({1, 8, 4, 5}, 2, "f32", cp, texture_cp), "pixel_shuffle_tiles.comp");
   EXPECT_EQ(shader_of({1, 8, 4, 5}, 2, "f16", cp, texture_cp), "pixel_shuffle_tiles.comp");
-  EXPECT_EQ(shader_of({1, 8, 4, 5}, 2, "f16", cp, cp), "gather.comp");  // 2 channels: pixels share words
-  EXPECT_EQ(shader_of({1, 16, 4, 5}, 2, "f16", cp, cp), "pixel_shuffle_tiles.comp");
+  EXPECT_EQ(shader_of({1, 8, 4, 5}, 2, "f16", texture_cp, cp),
+            "gather.comp");  // 2 channels: pixels share words
+  EXPECT_EQ(shader_of({1, 16, 4, 5}, 2, "f16", cp, cp), "gather.comp");
+  EXPECT_EQ(shader_of({1, 16, 4, 5}, 2, "f32", cp, cp), "pixel_shuffle_tiles.comp");
   EXPECT_EQ(shader_of({1, 16, 4, 5}, 4, "f32", texture_cp, cp), "pixel_shuffle_tiles.comp");
   EXPECT_EQ(shader_of({1, 16, 4, 5}, 4, "f32", cp, cp), "gather.comp");
   EXPECT_EQ(shader_of({1, 9, 4, 5}, 3, "f32", texture_cp, cp), "gather.comp");

@@ -7,8 +7,9 @@
 // X_TYPE, Y_TYPE        TYPE_F32, TYPE_F16, the same
 // X_STORAGE, Y_STORAGE  STORAGE_BUFFER, STORAGE_3D, STORAGE_2D
 // Y_WHOLE               the channels of y are a multiple of 4; those of x always are
+// TALL                  factor 2: a tile is two quads, one above the other, from the same texels of x
 //
-// A tile is one quad of y: a pixel of four channels, each of which is one lane of a quad of x. Neighbours write
+// A tile is one or two quads of y: a pixel of four channels, each of which is one lane of a quad of x. Neighbours write
 // neighbours, and each quad of x is read by those of four output pixels, from the cache but for the first time. (To read it
 // once and write four quads apart was slower: shaders/NOTES.md.)
 
@@ -46,6 +47,9 @@ void main() {
   uvec3 tile;
   if (!find_tile(push.boxes, n, tile)) return;
   const uint channel = 4u * tile.z;
+#if TALL
+  tile.y *= 2u;
+#endif
   if (any(greaterThanEqual(uvec3(tile.xy, channel), uvec3(push.width, push.height, push.channels)))) return;
   const uint count = min(4u, push.channels - channel);
   const uvec2 pixel = tile.xy / factor;
@@ -59,4 +63,7 @@ void main() {
   const mat4 lanes = transpose(mat4(loaded[0], loaded[1], loaded[2], loaded[3]));
   const vec4 values = lanes[X_STORAGE == STORAGE_BUFFER ? 0u : place & 3u];
   store_quad(push.y, n, uvec3(tile.xy, channel), values, count);
+#if TALL
+  store_quad(push.y, n, uvec3(tile.x, tile.y + 1u, channel), lanes[place + 2u], count);
+#endif
 }

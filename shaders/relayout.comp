@@ -9,6 +9,10 @@
 // X_WHOLE, Y_WHOLE      buffers: floats: every quad is complete and aligned; int8: so are the four quads of a tile
 // DEEP                  tiles are 4 x 16: four blocks of channels, whose words are neighbours in y (4C)
 // RELU                  int8x4 to int8x4: values are rectified and requantised (q8ta_relu)
+// SCATTER               texture to buffer of f32, packed along another axis: a tile is one texel, whose values
+//                       are written apart
+// GATHER                floats to a texture that is packed along another axis: a tile is one texel, whose values are
+//                       read apart
 //
 // A tile is what one invocation moves: 4 x 4 values, four quads along each one's packed axis. Where both are
 // packed along the same axis, the other side of the tile is any other axis and no value changes its lane. Floats need
@@ -37,7 +41,7 @@
 #define Y_STACK AXIS_W
 #endif
 
-#define SINGLE (X_AXIS == Y_AXIS && X_TYPE != TYPE_INT8 && Y_TYPE != TYPE_INT8)
+#define SINGLE (SCATTER || GATHER || X_AXIS == Y_AXIS && X_TYPE != TYPE_INT8 && Y_TYPE != TYPE_INT8)
 
 layout(push_constant) uniform Push {
   uint width, height, channels;
@@ -165,8 +169,39 @@ vec4 dequantise(uint word) {
 }
 #endif
 
+#if SCATTER
+// Neighbours along Y_AXIS write neighbouring words.
+void scatter(uint n, uvec3 at, vec4 quad) {
+  const uint first = guard_words + offset_of(push.y, n, at);
+  const uint count = left_along(X_AXIS, at);
+  const uint step = step_along(push.y, X_AXIS);
+  for (uint i = 0u; i < 4u; ++i) {
+    if (i < count) y[first + i * step] = floatBitsToUint(quad[i]);
+  }
+}
+#endif
+
+#if GATHER
+// Neighbours along X_AXIS read neighbouring values.
+vec4 gathered(uint n, uvec3 at) {
+  const uint last = size()[Y_AXIS] - 1u;
+  const uint lane = X_STORAGE == STORAGE_BUFFER ? 0u : at[X_AXIS] & 3u;
+  vec4 loaded[4];
+  for (uint i = 0u; i < 4u; ++i) {
+    uvec3 from = at;
+    from[Y_AXIS] = min(at[Y_AXIS] + i, last);
+    loaded[i] = load_quad(push.x, n, from, 1u);
+  }
+  return transpose(mat4(loaded[0], loaded[1], loaded[2], loaded[3]))[lane];
+}
+#endif
+
 void move_tile(uint n, uvec3 at) {
-#if DEEP
+#if GATHER
+  store_quad(push.y, n, at, gathered(n, at), 4u);
+#elif SCATTER
+  scatter(n, at, load_quad(push.x, n, at, 4u));
+#elif DEEP
   uvec4 words[4];
   for (uint k = 0u; k < 4u; ++k) words[k] = turned(converted(load_words(n, at + uvec3(0u, 0u, 4u * k))));
   store_blocks(n, at, words);
@@ -194,7 +229,11 @@ void main() {
   uint n;
   uvec3 at;
   if (!find_tile(push.boxes, n, at)) return;
+#if GATHER
+  at[Y_AXIS] *= 4u;
+#else
   at[X_AXIS] *= 4u;
+#endif
 #if !SINGLE
   at[X_STACK] *= 4u;
 #endif

@@ -14,6 +14,7 @@ namespace {
 constexpr std::int64_t tile = 4;  // values along each side of a tile
 // Tiles from which four in one pay: more than large devices hold invocations for.
 constexpr std::int64_t many_tiles = 1 << 19;
+constexpr std::int64_t halves_side = 8;  // SIDE of shaders/relayout_halves.comp
 
 using Sizes = Tiles;  // values along W, H, C
 
@@ -111,8 +112,12 @@ bool is_deep(const Physical& x, const Physical& y, std::int64_t tiles) {
 struct Tiling {
   Axis x_axis, y_axis;    ///< packed axes
   Axis x_stack, y_stack;  ///< along which the four quads of a tile are stacked
-  bool single;            ///< a tile is one quad: floats that stay packed along one axis
+  bool scatter;           ///< a tile is one texel, whose values are written apart
+  bool gather;            ///< a tile is one texel, whose values are read apart
+  bool single;            ///< a tile is one quad: floats that stay packed along one axis, or are scattered or
+                          ///< gathered
   bool deep;              ///< a tile is sixteen quads
+  bool square;            ///< what a workgroup's tiles shall be
   Tiles tiles;
   std::int64_t shallow_tiles;  ///< of all batches, were none deep
 };
@@ -123,10 +128,16 @@ Tiling tiling_of(const Physical& x, const Physical& y) {
   tiling.y_axis = packed_axis(y.form().layout);
   tiling.x_stack = stack_axis(tiling.x_axis, tiling.y_axis);
   tiling.y_stack = stack_axis(tiling.y_axis, tiling.x_axis);
-  tiling.single = tiling.x_axis == tiling.y_axis && !is_int8(x) && !is_int8(y);
+  tiling.scatter = tiling.x_axis != tiling.y_axis && is_texture(x.form()) && !is_texture(y.form()) &&
+                   y.dtype() == DType::F32;
+  tiling.gather = tiling.x_axis != tiling.y_axis && is_texture(y.form()) && !is_int8(x) &&
+                  (tiling.x_axis == Axis::W || (tiling.x_axis == Axis::H && !is_texture(x.form())));
+  tiling.single =
+      tiling.scatter || tiling.gather || (tiling.x_axis == tiling.y_axis && !is_int8(x) && !is_int8(y));
+  tiling.square = !is_int8(x) && !is_int8(y) && !is_texture(x.form()) && !is_texture(y.form());
   Tiles& tiles = tiling.tiles = sizes_of(x.dims());
   const auto cut = [&](Axis axis) { tiles[index(axis)] = div_up(tiles[index(axis)], tile); };
-  cut(tiling.x_axis);
+  cut(tiling.gather ? tiling.y_axis : tiling.x_axis);
   if (!tiling.single) cut(tiling.x_stack);
   tiling.shallow_tiles = x.dims().n * tiles[0] * tiles[1] * tiles[2];
   tiling.deep = is_deep(x, y, tiling.shallow_tiles);
@@ -134,9 +145,32 @@ Tiling tiling_of(const Physical& x, const Physical& y) {
   return tiling;
 }
 
+/// Of a buffer whose values are read or written one by one: neighbours along its packed axis fill sectors.
+Box wish_of_apart(Axis packed) {
+  constexpr std::uint32_t neighbours = 16;
+  Box wish{1, 1, 1};
+  wish[index(packed)] = neighbours;
+  return wish;
+}
+
 Box wish_of(const Physical& physical, Axis stack, const Tiling& tiling) {
   if (is_int8(physical)) return wish_of_bytes(physical, stack);
+  if ((tiling.scatter || tiling.gather) && !is_texture(physical.form())) {
+    return wish_of_apart(packed_axis(physical.form().layout));
+  }
   return wish_of_floats(physical, tiling.single ? std::nullopt : std::optional(stack));
+}
+
+/// Boxes that are faster than what both sides wish for (shaders/NOTES.md, on an H100).
+std::optional<Box> measured_box(const Tiling& tiling, const Physical& x, const Physical& y) {
+  const bool from_texture = is_texture(x.form());
+  if (tiling.x_axis == Axis::H && is_texture(y.form())) {
+    if (from_texture && tiling.y_axis != Axis::H) return Box{4, 16, 1};
+    if (tiling.gather) return Box{2, 32, 4};
+    if (!from_texture) return Box{8, 16, 1};
+  }
+  if (tiling.gather && x.dtype() == DType::F16) return Box{16, 16, 1};
+  return std::nullopt;
 }
 
 /// All but what happens to the values: no conversion yet in the defines nor in the push constants.
@@ -151,12 +185,51 @@ Dispatch tiled_dispatch(const BuildContext& context, std::string label, const Te
   dispatch.label = std::move(label);
   dispatch.shader = "relayout.comp";
   add_defines(dispatch, "X", x.physical, tiling.x_stack);
+  if (tiling.gather) dispatch.defines.back().value = "0";  // X_WHOLE: it reads words
   add_defines(dispatch, "Y", y.physical, tiling.y_stack);
-  if (tiling.deep) dispatch.defines.back().value = "1";  // Y_WHOLE: it writes vectors
+  if (tiling.deep) dispatch.defines.back().value = "1";     // Y_WHOLE: it writes vectors
+  if (tiling.scatter) dispatch.defines.back().value = "0";  // words
   dispatch.defines.push_back({"DEEP", flag(tiling.deep)});
+  dispatch.defines.push_back({"SCATTER", flag(tiling.scatter)});
+  dispatch.defines.push_back({"GATHER", flag(tiling.gather)});
   dispatch.push.add(dims.w).add(dims.h).add(dims.c);
-  set_box_grid(dispatch, context, x_wish, y_wish, tiling.tiles, dims.n,
+  const Wishes wishes{x_wish, y_wish, tiling.square, measured_box(tiling, x.physical, y.physical)};
+  set_box_grid(dispatch, context, wishes, tiling.tiles, dims.n,
                tuned_local_size(context, tiling.shallow_tiles));
+  add_strides(dispatch.push, x.physical);
+  add_strides(dispatch.push, y.physical);
+  dispatch.bindings = {x.resource, y.resource};
+  return dispatch;
+}
+
+/// Whether relayout_halves.comp can move x to y.
+bool takes_halves(const Physical& x, const Physical& y) {
+  const auto is_buffer_of_halves = [](const Physical& side) {
+    return side.dtype() == DType::F16 && side.form().storage == Storage::Buffer;
+  };
+  if (!is_buffer_of_halves(x) || !is_buffer_of_halves(y)) return false;
+  const Axis x_axis = packed_axis(x.form().layout);
+  const Axis y_axis = packed_axis(y.form().layout);
+  const Sizes sizes = sizes_of(x.dims());
+  return x_axis != y_axis && sizes[index(x_axis)] % halves_side == 0 &&
+         sizes[index(y_axis)] % halves_side == 0;
+}
+
+Dispatch halves_dispatch(const BuildContext& context, std::string label, const TensorAt& x,
+                         const TensorAt& y) {
+  const Axis x_axis = packed_axis(x.physical.form().layout);
+  const Axis y_axis = packed_axis(y.physical.form().layout);
+  const Dims& dims = x.physical.dims();
+  Tiles tiles = sizes_of(dims);
+  for (const Axis axis : {x_axis, y_axis}) tiles[index(axis)] /= halves_side;
+  Dispatch dispatch;
+  dispatch.label = std::move(label);
+  dispatch.shader = "relayout_halves.comp";
+  dispatch.defines = {{"X_AXIS", axis_define(x_axis)}, {"Y_AXIS", axis_define(y_axis)}};
+  dispatch.push.add(dims.w).add(dims.h).add(dims.c);
+  const Wishes wishes{wish_of_floats(x.physical, y_axis), wish_of_floats(y.physical, x_axis), true, {}};
+  set_box_grid(dispatch, context, wishes, tiles, dims.n,
+               tuned_local_size(context, dims.n * tiles[0] * tiles[1] * tiles[2]));
   add_strides(dispatch.push, x.physical);
   add_strides(dispatch.push, y.physical);
   dispatch.bindings = {x.resource, y.resource};
@@ -179,6 +252,7 @@ std::optional<std::string> relayout_excludes(const Physical& x, const Physical& 
 
 Dispatch relayout_dispatch(const BuildContext& context, std::string label, const TensorAt& x,
                            const TensorAt& y, const Conversion& conversion) {
+  if (takes_halves(x.physical, y.physical)) return halves_dispatch(context, std::move(label), x, y);
   Dispatch dispatch = tiled_dispatch(context, std::move(label), x, y);
   dispatch.push.add(conversion.scale).add(std::int64_t{conversion.zero_point});
   return dispatch;

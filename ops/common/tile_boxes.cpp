@@ -9,6 +9,8 @@
 namespace assay::ops {
 namespace {
 
+constexpr std::array<const char*, 3> side_names{"local_x", "local_y", "local_z"};
+
 std::uint32_t product(const Box& box) {
   return box[0] * box[1] * box[2];
 }
@@ -27,25 +29,43 @@ Tiles within(Tiles tiles, const std::array<std::uint32_t, 3>& most) {
 
 }  // namespace
 
-Box choose_box(const Box& x_wish, const Box& y_wish, const Tiles& tiles, std::uint32_t subgroup,
-               std::uint32_t invocations) {
-  Box most{}, box{}, x = x_wish;
+Box choose_box(const Wishes& wishes, const Tiles& tiles, std::uint32_t subgroup, std::uint32_t invocations) {
+  Box most{}, box{}, x = wishes.x;
   for (std::size_t i = 0; i < 3; ++i) {
     most[i] = static_cast<std::uint32_t>(std::bit_ceil(std::min<std::uint64_t>(tiles[i], 1U << 20)));
   }
-  const auto join = [&] {
-    for (std::size_t i = 0; i < 3; ++i) box[i] = std::min(std::max(x[i], y_wish[i]), most[i]);
-  };
-  // Where both wishes do not fit one subgroup, reads give way: what they leave unread is cached.
-  for (join(); product(box) > subgroup && product(x) > 1; join()) x[longest(x)] /= 2;
   const auto grow = [&](std::initializer_list<std::size_t> order, std::uint32_t wanted) {
     for (const std::size_t axis : order) {
       while (product(box) * 2 <= wanted && box[axis] < most[axis]) box[axis] *= 2;
     }
   };
-  grow({longest(y_wish), longest(x_wish), 0, 2, 1}, std::min(subgroup, invocations));
+  const auto halve = [&] {
+    while (product(box) > invocations) box[longest(box)] /= 2;
+  };
+  if (wishes.measured) {
+    for (std::size_t i = 0; i < 3; ++i) box[i] = std::min((*wishes.measured)[i], most[i]);
+    halve();
+    grow({2, 1, 0}, invocations);
+    return box;
+  }
+  const auto join = [&] {
+    for (std::size_t i = 0; i < 3; ++i) box[i] = std::min(std::max(x[i], wishes.y[i]), most[i]);
+  };
+  // Where both wishes do not fit one subgroup, reads give way: what they leave unread is cached.
+  for (join(); product(box) > subgroup && product(x) > 1; join()) x[longest(x)] /= 2;
+  const std::size_t along_x = longest(wishes.x);
+  const std::size_t along_y = longest(wishes.y);
+  grow({along_y, along_x, 0, 2, 1}, std::min(subgroup, invocations));
+  const auto widen_square = [&] {
+    const std::size_t shorter = box[along_x] < box[along_y] ? along_x : along_y;
+    const bool fits = product(box) * 2 <= invocations && box[shorter] < most[shorter];
+    if (fits) box[shorter] *= 2;
+    return fits;
+  };
+  while (wishes.square && widen_square()) {
+  }
   grow({2, 1, 0}, invocations);
-  while (product(box) > invocations) box[longest(box)] /= 2;
+  halve();
   return box;
 }
 
@@ -62,11 +82,28 @@ Box wish_of_floats(const Physical& physical, std::optional<Axis> stack) {
   return wish;
 }
 
-void set_box_grid(Dispatch& dispatch, const BuildContext& context, const Box& x_wish, const Box& y_wish,
-                  const Tiles& tiles, std::int64_t batches, std::uint32_t invocations) {
+std::vector<Tunable> box_tunables() {
+  std::vector<Tunable> tunables;
+  for (const char* name : side_names) {
+    tunables.push_back({.name = name,
+                        .fallback = 0,
+                        .min = 1,
+                        .max = 1024,
+                        .doc = "tiles of a workgroup along W, H or C; by default chosen from both forms"});
+  }
+  return tunables;
+}
+
+void set_box_grid(Dispatch& dispatch, const BuildContext& context, const Wishes& wishes, const Tiles& tiles,
+                  std::int64_t batches, std::uint32_t invocations) {
   const DeviceInfo& device = context.device;
-  const Box box =
-      choose_box(x_wish, y_wish, within(tiles, device.max_workgroup_size), device.subgroup_size, invocations);
+  const std::uint32_t fallback =
+      wishes.measured ? std::min(product(*wishes.measured), invocations) : invocations;
+  const auto wanted = static_cast<std::uint32_t>(context.tuned("local_size", fallback));
+  Box box = choose_box(wishes, within(tiles, device.max_workgroup_size), device.subgroup_size, wanted);
+  for (std::size_t i = 0; i < 3; ++i) {
+    box[i] = static_cast<std::uint32_t>(context.tuned(side_names[i], box[i]));
+  }
   Tiles boxes{};
   for (std::size_t i = 0; i < 3; ++i) boxes[i] = div_up(tiles[i], std::int64_t{box[i]});
   const std::int64_t all_boxes = batches * boxes[0] * boxes[1] * boxes[2];

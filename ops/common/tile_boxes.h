@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace assay::ops {
 
@@ -15,22 +16,34 @@ using Box = std::array<std::uint32_t, 3>;
 /// Tiles of a tensor's batch along W, H and C.
 using Tiles = std::array<std::int64_t, 3>;
 
+/// What makes accesses to both sides fill whole sectors of memory: so many tiles along each axis.
+struct Wishes {
+  Box x, y;
+  /// Whether a box shall be about as long along the axis that x wishes for as along that of y: where tiles
+  /// are turned, each side then reads or writes long rows. Else it grows along C.
+  bool square = false;
+  /// The box that was measured to be the best, instead of all this; halved where the tensor is smaller.
+  std::optional<Box> measured;
+};
+
 /// A box of about `invocations` tiles, a power of two along each axis, less than twice as long as the tensor
-/// has tiles. As far as `subgroup` tiles go it is as long as makes accesses to both sides fill whole sectors
-/// of memory: x and y wish for so many tiles along each axis, and y comes first. Beyond, it grows along C,
-/// then H, then W. Invocations count along W, H, C: growth along C leaves the first subgroup as it was
-/// wished.
-Box choose_box(const Box& x_wish, const Box& y_wish, const Tiles& tiles, std::uint32_t subgroup,
-               std::uint32_t invocations);
+/// has tiles. As far as `subgroup` tiles go it is what both sides wish, and y comes first. Beyond, it becomes
+/// a square or grows along C, then it grows along H, then W. Invocations count along W, H, C: growth along C
+/// leaves the first subgroup as it was wished.
+Box choose_box(const Wishes& wishes, const Tiles& tiles, std::uint32_t subgroup, std::uint32_t invocations);
 
 /// What a tensor of floats wishes for: the quads that one access of a subgroup should span, for whole sectors
 /// of 32 bytes. In buffers these lie along the packed axis. Textures keep patches of their x and y together,
 /// whatever is packed: 4 x 2 texels. `stack`: a tile is four quads along this axis.
 Box wish_of_floats(const Physical& physical, std::optional<Axis> stack);
 
+/// The tunables `local_x`, `local_y`, `local_z`: the sides of a workgroup in tiles.
+std::vector<Tunable> box_tunables();
+
 /// Gives `dispatch` a grid of boxes of about `invocations` tiles each, and appends the `TileBoxes` of
-/// shaders/common/tile_boxes.glslh to its push constants.
-void set_box_grid(Dispatch& dispatch, const BuildContext& context, const Box& x_wish, const Box& y_wish,
-                  const Tiles& tiles, std::int64_t batches, std::uint32_t invocations);
+/// shaders/common/tile_boxes.glslh to its push constants. `invocations`: of a workgroup, unless `local_size`
+/// is tuned or the wishes hold a box; `local_x`, `local_y` and `local_z` set sides.
+void set_box_grid(Dispatch& dispatch, const BuildContext& context, const Wishes& wishes, const Tiles& tiles,
+                  std::int64_t batches, std::uint32_t invocations);
 
 }  // namespace assay::ops

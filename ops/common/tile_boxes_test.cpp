@@ -13,31 +13,44 @@ using testing::ElementsAre;
 
 TEST(ChooseBox, GivesBothWishesToTheFirstSubgroupWhereTheyFit) {
   // 4 x 1 x 8: eight words of channels to write, four of width to read.
-  EXPECT_THAT(choose_box({4, 1, 1}, {1, 1, 8}, Tiles{64, 64, 64}, 32, 32), ElementsAre(4, 1, 8));
-  EXPECT_THAT(choose_box({4, 1, 1}, {1, 1, 8}, Tiles{64, 64, 64}, 64, 64), ElementsAre(4, 1, 16));
+  EXPECT_THAT(choose_box({{4, 1, 1}, {1, 1, 8}}, Tiles{64, 64, 64}, 32, 32), ElementsAre(4, 1, 8));
+  EXPECT_THAT(choose_box({{4, 1, 1}, {1, 1, 8}}, Tiles{64, 64, 64}, 64, 64), ElementsAre(4, 1, 16));
 }
 
 TEST(ChooseBox, LetsReadsGiveWayWhereBothWishesDoNotFit) {
-  EXPECT_THAT(choose_box({8, 1, 1}, {1, 1, 8}, Tiles{64, 64, 64}, 16, 16), ElementsAre(2, 1, 8));
-  EXPECT_THAT(choose_box({8, 1, 1}, {1, 1, 8}, Tiles{64, 64, 64}, 8, 8), ElementsAre(1, 1, 8));
+  EXPECT_THAT(choose_box({{8, 1, 1}, {1, 1, 8}}, Tiles{64, 64, 64}, 16, 16), ElementsAre(2, 1, 8));
+  EXPECT_THAT(choose_box({{8, 1, 1}, {1, 1, 8}}, Tiles{64, 64, 64}, 8, 8), ElementsAre(1, 1, 8));
 }
 
 TEST(ChooseBox, GrowsBeyondTheSubgroupAlongChannelsFirst) {
-  EXPECT_THAT(choose_box({4, 1, 1}, {1, 1, 8}, Tiles{64, 64, 64}, 32, 256), ElementsAre(4, 1, 64));
-  EXPECT_THAT(choose_box({4, 1, 1}, {1, 1, 8}, Tiles{64, 64, 8}, 32, 256), ElementsAre(4, 8, 8));
-  EXPECT_THAT(choose_box({4, 1, 1}, {1, 1, 8}, Tiles{64, 1, 8}, 32, 256), ElementsAre(32, 1, 8));
+  EXPECT_THAT(choose_box({{4, 1, 1}, {1, 1, 8}}, Tiles{64, 64, 64}, 32, 256), ElementsAre(4, 1, 64));
+  EXPECT_THAT(choose_box({{4, 1, 1}, {1, 1, 8}}, Tiles{64, 64, 8}, 32, 256), ElementsAre(4, 8, 8));
+  EXPECT_THAT(choose_box({{4, 1, 1}, {1, 1, 8}}, Tiles{64, 1, 8}, 32, 256), ElementsAre(32, 1, 8));
+}
+
+TEST(ChooseBox, BecomesASquareOfBothAxesWhereTilesAreTurned) {
+  EXPECT_THAT(choose_box({{4, 1, 1}, {1, 4, 1}, true}, Tiles{64, 64, 64}, 32, 256), ElementsAre(16, 16, 1));
+  EXPECT_THAT(choose_box({{4, 1, 1}, {1, 1, 4}, true}, Tiles{64, 64, 64}, 32, 128), ElementsAre(8, 1, 16));
+  EXPECT_THAT(choose_box({{4, 1, 1}, {1, 4, 1}, true}, Tiles{64, 4, 64}, 32, 256), ElementsAre(8, 4, 8));
+}
+
+TEST(ChooseBox, IsTheMeasuredOneAsFarAsTheTensorAndTheWorkgroupGo) {
+  const Wishes wishes{{1, 4, 1}, {4, 2, 1}, false, Box{2, 32, 4}};
+  EXPECT_THAT(choose_box(wishes, Tiles{64, 64, 64}, 32, 256), ElementsAre(2, 32, 4));
+  EXPECT_THAT(choose_box(wishes, Tiles{64, 64, 64}, 32, 64), ElementsAre(2, 8, 4));
+  EXPECT_THAT(choose_box(wishes, Tiles{64, 4, 2}, 32, 256), ElementsAre(32, 4, 2));
 }
 
 TEST(ChooseBox, IsHalvedWhereFewerInvocationsAreAskedForThanTheWishesNeed) {
-  EXPECT_THAT(choose_box({8, 1, 1}, {1, 1, 8}, Tiles{64, 64, 64}, 128, 1), ElementsAre(1, 1, 1));
-  const Box box = choose_box({8, 1, 1}, {1, 1, 8}, Tiles{64, 64, 64}, 128, 7);
+  EXPECT_THAT(choose_box({{8, 1, 1}, {1, 1, 8}}, Tiles{64, 64, 64}, 128, 1), ElementsAre(1, 1, 1));
+  const Box box = choose_box({{8, 1, 1}, {1, 1, 8}}, Tiles{64, 64, 64}, 128, 7);
   EXPECT_EQ(box[0] * box[1] * box[2], 4U);
 }
 
 TEST(ChooseBox, IsNoLongerThanATinyTensorNeeds) {
-  EXPECT_THAT(choose_box({8, 1, 1}, {1, 1, 8}, Tiles{1, 1, 1}, 32, 256), ElementsAre(1, 1, 1));
-  EXPECT_THAT(choose_box({8, 1, 1}, {1, 1, 8}, Tiles{3, 1, 1}, 32, 256), ElementsAre(4, 1, 1));
-  EXPECT_THAT(choose_box({8, 1, 1}, {8, 1, 1}, Tiles{1, 5, 1}, 32, 256), ElementsAre(1, 8, 1));
+  EXPECT_THAT(choose_box({{8, 1, 1}, {1, 1, 8}}, Tiles{1, 1, 1}, 32, 256), ElementsAre(1, 1, 1));
+  EXPECT_THAT(choose_box({{8, 1, 1}, {1, 1, 8}}, Tiles{3, 1, 1}, 32, 256), ElementsAre(4, 1, 1));
+  EXPECT_THAT(choose_box({{8, 1, 1}, {8, 1, 1}}, Tiles{1, 5, 1}, 32, 256), ElementsAre(1, 8, 1));
 }
 
 TEST(ChooseBox, KeepsToPowersOfTwoAndToWhatWasAskedWhateverTheTensor) {
@@ -55,7 +68,9 @@ TEST(ChooseBox, KeepsToPowersOfTwoAndToWhatWasAskedWhateverTheTensor) {
     const Tiles tiles{pick(1, 100), pick(1, 100), pick(1, 100)};
     const std::uint32_t subgroup = 4U << pick(0, 5);
     const std::uint32_t invocations = pick(1, 1024);
-    const Box box = choose_box(wish(), wish(), tiles, subgroup, invocations);
+    const Box box =
+        choose_box({wish(), wish(), pick(0, 1) != 0, pick(0, 3) == 0 ? std::optional(wish()) : std::nullopt},
+                   tiles, subgroup, invocations);
     std::uint32_t total = 1;
     for (std::size_t i = 0; i < 3; ++i) {
       ASSERT_TRUE(std::has_single_bit(box[i]));
@@ -93,7 +108,7 @@ TEST(BoxGrid, CountsTheBoxesOfAllBatches) {
   device.subgroup_size = 32;
   device.max_workgroup_size = {128, 128, 64};
   Dispatch dispatch;
-  set_box_grid(dispatch, {params, {}, {}, device, {}}, {4, 1, 1}, {1, 1, 8}, Tiles{9, 3, 17}, 5, 32);
+  set_box_grid(dispatch, {params, {}, {}, device, {}}, {{4, 1, 1}, {1, 1, 8}}, Tiles{9, 3, 17}, 5, 32);
   EXPECT_THAT(dispatch.local_size, ElementsAre(4, 1, 8));
   const std::vector<std::uint32_t>& words = dispatch.push.words();
   ASSERT_EQ(words.size(), 10U);
