@@ -271,20 +271,20 @@ TEST(Boxes, TexturesCountTexelsAlongThePackedDim) {
 }
 
 TEST(Teams, NeighboursReadNeighboursWhateverTheBlock) {
-  const Team tokens = team_of(boxes({16384, 4096}, {1, -1}), 256, 4);
+  const Team tokens = team_of(boxes({16384, 4096}, {1, -1}), 256, 4, 8);
   EXPECT_EQ(tokens.columns, 256);
   EXPECT_EQ(tokens.each, 4);
   EXPECT_EQ(tokens.splits, 1);
-  const Team groups = team_of(boxes({16384, 4096}, {1, 32}), 256, 4);
+  const Team groups = team_of(boxes({16384, 4096}, {1, 32}), 256, 4, 8);
   EXPECT_EQ(groups.columns, 2);
   EXPECT_EQ(groups.each, 4);
   EXPECT_EQ(groups.boxes, 128);
-  const Team columns = team_of(boxes({16384, 4096}, {-1, 1}), 256, 4);
+  const Team columns = team_of(boxes({16384, 4096}, {-1, 1}), 256, 4, 8);
   EXPECT_EQ(columns.columns, 1);
   EXPECT_EQ(columns.boxes, 32);
   EXPECT_EQ(columns.rows, 8);
   EXPECT_EQ(columns.splits, 32);
-  const Team whole = team_of(boxes({16384, 4096}, {-1, -1}), 256, 4);
+  const Team whole = team_of(boxes({16384, 4096}, {-1, -1}), 256, 4, 8);
   EXPECT_EQ(whole.columns, 256);
   EXPECT_EQ(whole.splits, 1024);
 }

@@ -72,6 +72,11 @@ Dispatch by_rows(const BuildContext& context, const Physical& x) {
   return dispatch;
 }
 
+/// Whether a tile is two quads of y from the same texels of x: where texels take longer to load than to come.
+bool takes_two_quads(const Physical& x, const Physical& y, std::int64_t factor) {
+  return factor == 2 && is_texture(x.form()) && (x.dtype() == DType::F16 || !is_texture(y.form()));
+}
+
 /// Where two quads of y come from the same texels of x, boxes that keep together what shares those, and that
 /// are small, were measured to be the best.
 Wishes wishes_of_tiles(const Physical& x, const Physical& y, bool tall) {
@@ -82,7 +87,7 @@ Wishes wishes_of_tiles(const Physical& x, const Physical& y, bool tall) {
 
 Dispatch by_tiles(const BuildContext& context, const Physical& x, const Physical& y, std::int64_t factor) {
   const Dims& out = y.dims();
-  const bool tall = factor == 2 && is_texture(x.form());
+  const bool tall = takes_two_quads(x, y, factor);
   const Tiles tiles{out.w, tall ? out.h / 2 : out.h, div_up(out.c, 4)};
   Dispatch dispatch;
   dispatch.label = "pixel_shuffle";

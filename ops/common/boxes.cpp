@@ -10,10 +10,8 @@ namespace assay::ops {
 namespace {
 
 constexpr std::int64_t quad = 4;
-constexpr std::int64_t columns_side_by_side = 32;  // 512 bytes: what neighbours should read together
-constexpr std::int64_t most_each = 8;              // MOST_EACH of shaders/choose_qparams.comp
-constexpr std::int64_t places_of_small_boxes =
-    128;  // of one row: several places an invocation save exchanges
+constexpr std::int64_t columns_side_by_side = 32;    // 512 bytes: what neighbours should read together
+constexpr std::int64_t places_of_small_boxes = 128;  // several an invocation save exchanges
 constexpr std::int64_t most_splits = 1024;
 constexpr std::int64_t full_device = 1024;     // workgroups
 constexpr std::int64_t least_steps_apart = 8;  // of an invocation of a workgroup that shares a box
@@ -102,10 +100,10 @@ std::int64_t Boxes::row_axes() const {
   return 0;
 }
 
-Team team_of(const Boxes& boxes, std::int64_t invocations, std::int64_t small_each) {
+Team team_of(const Boxes& boxes, std::int64_t invocations, std::int64_t small_each, std::int64_t most) {
   const std::int64_t across = boxes.axes[0].places;
   const std::int64_t rows = boxes.rows();
-  if (rows == 1 && across <= invocations * most_each) return team_of_rows(boxes, invocations, small_each);
+  if (rows == 1 && across <= invocations * most) return team_of_rows(boxes, invocations, small_each);
   Team team;
   team.columns = std::min(power_of_two_from(across), invocations);
   if (rows > 1) {

@@ -49,8 +49,8 @@ struct Team {
 };
 
 /// A team of at most `invocations` (a power of two): neighbours read neighbouring places as far as the boxes
-/// let them; large boxes are split until the device is full. `small_each`: the places of an invocation, 1 to
-/// 8, where boxes are one row of up to 128.
-Team team_of(const Boxes& boxes, std::int64_t invocations, std::int64_t small_each);
+/// let them; large boxes are split until the device is full. Boxes of one row are read at once, as far as
+/// `most` places an invocation go; those of up to 128 places with `small_each` of them each, 1 to `most`.
+Team team_of(const Boxes& boxes, std::int64_t invocations, std::int64_t small_each, std::int64_t most);
 
 }  // namespace assay::ops

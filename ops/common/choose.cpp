@@ -63,8 +63,10 @@ std::int64_t small_each(DType real, const Boxes& boxes) {
 }
 
 Team tuned_team(const BuildContext& context, const Boxes& boxes) {
+  // More texels at once were slower (shaders/NOTES.md).
+  const std::int64_t most = is_texture(context.forms[0]) ? most_each / 2 : most_each;
   const std::int64_t quads = context.tuned("quads", small_each(context.tensors[0].dtype, boxes));
-  Team team = team_of(boxes, workgroup_of(context, boxes), quads);
+  Team team = team_of(boxes, workgroup_of(context, boxes), std::min(quads, most), most);
   if (team.each == 0) {
     team.splits = power_of_two_within(context.tuned("splits", team.splits));
   }

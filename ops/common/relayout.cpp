@@ -134,13 +134,14 @@ Tiling tiling_of(const Physical& x, const Physical& y) {
                   (tiling.x_axis == Axis::W || (tiling.x_axis == Axis::H && !is_texture(x.form())));
   tiling.single =
       tiling.scatter || tiling.gather || (tiling.x_axis == tiling.y_axis && !is_int8(x) && !is_int8(y));
-  tiling.square = !is_int8(x) && !is_int8(y) && !is_texture(x.form()) && !is_texture(y.form());
   Tiles& tiles = tiling.tiles = sizes_of(x.dims());
   const auto cut = [&](Axis axis) { tiles[index(axis)] = div_up(tiles[index(axis)], tile); };
   cut(tiling.gather ? tiling.y_axis : tiling.x_axis);
   if (!tiling.single) cut(tiling.x_stack);
   tiling.shallow_tiles = x.dims().n * tiles[0] * tiles[1] * tiles[2];
   tiling.deep = is_deep(x, y, tiling.shallow_tiles);
+  tiling.square = !is_int8(x) && !is_int8(y) && !is_texture(x.form()) && !is_texture(y.form()) &&
+                  tiling.shallow_tiles >= many_tiles;
   if (tiling.deep) tiles[index(Axis::C)] /= tile;
   return tiling;
 }
