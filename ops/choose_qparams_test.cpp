@@ -135,7 +135,8 @@ TEST_F(ChooseQParamsTest, SmallBlocksAreReadSeveralQuadsAnInvocation) {
     params.set("shape", Shape{1030, 4096});
     params.set("block_size", std::vector<std::int64_t>{1, 32});
     params.set("dtype", dtype);
-    const Trial trial = trial_of("choose_qparams_affine", params, FillKind::Mixed);
+    Trial trial = trial_of("choose_qparams_affine", params, FillKind::Mixed);
+    trial.as_if = [](DeviceInfo& device) { device.type = "discrete"; };
     const Program program = program_of(trial);
     ASSERT_EQ(program.dispatches.size(), 1u);
     EXPECT_EQ(program.dispatches[0].workgroups[0] * program.dispatches[0].local_size[0], 1030 * 1024 / quads);

@@ -35,7 +35,7 @@ constexpr std::int64_t workgroup_of_alone = 512;           // where one workgrou
 constexpr std::int64_t few_boxes = 128;                    // fewer than large devices have processors
 constexpr std::int64_t places_of_one_workgroup = 1 << 16;  // more are split
 constexpr std::int64_t operations_of_element = 2;          // min, max
-constexpr std::int64_t few_to_wait_for = 8;                // invocations that a CPU runs in step
+constexpr std::int64_t few_to_wait_for = 4;                // invocations, on a CPU device
 constexpr double smallest_eps = 1e-30;  // what devices may flush to zero stays far below it
 // One invocation reads a place in about half a microsecond: so many take less than 100 ms.
 constexpr std::int64_t most_serial_places = 1 << 17;
@@ -55,9 +55,11 @@ std::int64_t workgroup_of(const BuildContext& context, const Boxes& boxes) {
 }
 
 /// Places of an invocation where boxes are small: more save exchanges and parameters that are computed by few
-/// invocations while others wait, fewer leave neighbours whose accesses fill 32 to 64 bytes.
-std::int64_t small_each(DType real, const Boxes& boxes) {
-  const std::int64_t neighbours = real == DType::F16 ? 2 : 4;
+/// invocations while others wait, fewer leave neighbours whose accesses fill 32 to 64 bytes. On a CPU device
+/// accesses are filled by no neighbours.
+std::int64_t small_each(const BuildContext& context, const Boxes& boxes) {
+  const DType real = context.tensors[0].dtype;
+  const std::int64_t neighbours = context.device.is_cpu() ? 1 : real == DType::F16 ? 2 : 4;
   const std::int64_t most = real == DType::F16 ? most_each : most_each / 2;
   return std::clamp<std::int64_t>(boxes.axes[0].places / neighbours, 2, most);
 }
@@ -65,7 +67,7 @@ std::int64_t small_each(DType real, const Boxes& boxes) {
 Team tuned_team(const BuildContext& context, const Boxes& boxes) {
   // More texels at once were slower (shaders/NOTES.md).
   const std::int64_t most = is_texture(context.forms[0]) ? most_each / 2 : most_each;
-  const std::int64_t quads = context.tuned("quads", small_each(context.tensors[0].dtype, boxes));
+  const std::int64_t quads = context.tuned("quads", small_each(context, boxes));
   Team team = team_of(boxes, workgroup_of(context, boxes), std::min(quads, most), most);
   if (team.each == 0) {
     team.splits = power_of_two_within(context.tuned("splits", team.splits));
