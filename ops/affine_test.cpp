@@ -74,22 +74,75 @@ TEST_F(AffineOpsTest, TunedPlacesChangeTheGridAndNotTheAnswer) {
   }
 }
 
-TEST_F(AffineOpsTest, PlacesOfAnInvocationMayLieAnyNumberOfQuadsApart) {
+/// How quads are shared out among invocations: a point, what is tuned, and what shall follow.
+struct Sharing {
+  Shape shape;
+  std::vector<std::int64_t> block;
+  std::map<std::string, std::int64_t> tune;
+  std::uint32_t apart;  ///< 0: any
+  bool same_blocks;
+  Layout layout = Layout::WP;
+};
+
+const std::vector<Sharing> sharings{
+    {{11, 256}, {1, 128}, {{"places", 4}}, 8, true},   // a group of 128
+    {{11, 256}, {1, 128}, {{"places", 3}}, 4, false},  // 32 quads are no multiple of 3
+    {{12, 96}, {2, 64}, {{"places", 2}}, 4, true},     // blocks that rows cut: what divides both
+    {{11, 256}, {-1, 1}, {{"places", 4}}, 64, true},   // a row apart
+    {{11, 256}, {4, 1}, {{"places", 4}}, 64, true},
+    {{11, 256}, {4, 1}, {{"places", 3}}, 0, false},  // runs of 3 rows do not end where blocks of 4 do
+    {{37, 256}, {8, 1}, {{"places", 4}, {"rounds", 2}}, 64, true},
+    {{37, 256}, {-1, 1}, {{"places", 4}, {"rounds", 4}}, 64, true},
+    {{37, 256}, {-1, 1}, {{"places", 4}, {"rounds", 4}, {"apart", 5}}, 5, false},
+    {{11, 256}, {-1, 30}, {{"places", 2}, {"rounds", 3}, {"apart", 1000}}, 1000, false},
+    {{11, 256}, {1, 32}, {{"places", 4}, {"rounds", 2}, {"apart", 1}}, 1, true},
+    {{2, 24, 5, 16}, {1, 1, -1, -1}, {{"places", 4}}, 6, true, Layout::CP},  // pixels are rows
+    {{2, 64, 5, 16}, {1, -1, 1, 1}, {{"places", 4}}, 4, true, Layout::CP},
+    {{2, 3, 64, 16}, {1, 1, -1, 4}, {{"places", 2}}, 0, true, Layout::HP},
+};
+
+TEST_F(AffineOpsTest, QuadsOfAnInvocationShareBlocksWhereTheyCan) {
+  constexpr std::uint32_t same_blocks = SpecConstant::first_free + 5;
+  constexpr std::size_t apart_word = 27;  // after the range, the count and four axes of six words
   const Registry ops = registry();
+  const Op* op = ops.find("quantize_affine");
+  for (const Sharing& sharing : sharings) {
+    Params params;
+    params.set("shape", sharing.shape);
+    params.set("block_size", sharing.block);
+    Trial trial{.op = op, .params = with_defaults(*op, params), .tune = sharing.tune};
+    trial.forms = forms_of(4, {Storage::Buffer, sharing.layout});
+    const Dispatch dispatch = program_of(trial).dispatches.front();
+    SCOPED_TRACE(to_string(sharing.shape) + " in blocks of " + to_string(sharing.block));
+    EXPECT_EQ(constant_of(dispatch, same_blocks), sharing.same_blocks ? 1U : 0U);
+    if (sharing.apart != 0) {
+      EXPECT_EQ(dispatch.push.words().at(apart_word), sharing.apart);
+    }
+  }
+}
+
+TEST_F(AffineOpsTest, AnySharingOfQuadsIsRightForEveryTypeAndDomain) {
+  const Registry ops = registry();
+  int round = 0;
   for (const std::string name : {"quantize_affine", "dequantize_affine"}) {
     const Op* op = ops.find(name);
-    // By default: a row apart where channels lie along it, 8 quads in a group of 128, a workgroup.
-    for (const std::vector<std::int64_t>& block :
-         {std::vector<std::int64_t>{-1, 1}, {4, 1}, {1, 128}, {-1, 30}}) {
-      for (const std::int64_t apart : {0, 1, 5, 1000}) {
+    for (const Sharing& sharing : sharings) {
+      for (const std::string domain : {"int", "none", "float"}) {
         Params params;
-        params.set("shape", Shape{11, 256});
-        params.set("block_size", block);
-        Trial trial{.op = op, .params = with_defaults(*op, params), .seed = 11};
-        trial.tune = {{"places", apart == 5 ? 4 : 3}, {"rounds", apart == 1 ? 2 : 1}};
-        if (apart != 0) trial.tune["apart"] = apart;
-        trial.forms = forms_of(4, {Storage::Buffer, Layout::WP});
+        params.set("shape", sharing.shape);
+        params.set("block_size", sharing.block);
+        params.set("dtype", std::string(round % 2 == 0 ? "f16" : "f32"));
+        params.set("quantized", std::string(round % 3 == 0 ? "i8" : round % 3 == 1 ? "u8" : "i32"));
+        params.set("zero_point_domain", domain);
+        const bool special = name == "quantize_affine" && domain != "float" && round % 4 == 0;
+        Trial trial{.op = op,
+                    .params = with_defaults(*op, params),
+                    .fill = special ? FillKind::Special : FillKind::Normal,
+                    .seed = static_cast<std::uint64_t>(round),
+                    .tune = sharing.tune};
+        trial.forms = forms_of(op->tensors(trial.params).size(), {Storage::Buffer, sharing.layout});
         expect_right(trial);
+        ++round;
       }
     }
   }

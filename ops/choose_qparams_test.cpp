@@ -153,18 +153,57 @@ TEST_F(ChooseQParamsTest, RowsAreReadAtOnceAsFarAsRegistersHoldThem) {
   }
 }
 
+TEST_F(ChooseQParamsTest, RowsOfHalvesAndOfTexelsAreReadAtOnceToo) {
+  const std::function<void(DeviceInfo&)> as_it_is;
+  for (const auto& as_if : {as_it_is, std::function<void(DeviceInfo&)>(as_least_device)}) {
+    for (const auto& [dtype, width, form] :
+         {std::tuple<std::string, std::int64_t, Form>{"f16", 4096, {}},
+          {"f16", 4100, {}},
+          {"f32", 2048, {Storage::Texture3D, Layout::WP}},  // 4 texels for each of 128 invocations
+          {"f32", 2052, {Storage::Texture3D, Layout::WP}}}) {
+      Params params;
+      params.set("shape", Shape{200, width});
+      params.set("block_size", std::vector<std::int64_t>{1, -1});
+      params.set("dtype", dtype);
+      Trial trial = trial_of("choose_qparams_affine", params, FillKind::Mixed);
+      trial.forms[0] = form;
+      trial.as_if = as_if;
+      expect_right(trial);
+    }
+  }
+}
+
+TEST_F(ChooseQParamsTest, DynamicQuantisationIsRightHoweverARowIsShared) {
+  const Op& op = *ops.find("quantize_dynamic");
+  int round = 0;
+  for (const std::string quantized : {"i8", "u8", "i32"}) {
+    for (const std::int64_t columns : {1, 4, 8, 128}) {  // 128, 32, 16 (all kept) and 1 quad each
+      for (const std::int64_t once : {0, 1}) {
+        Params params;
+        params.set("shape", Shape{64, 512});
+        params.set("quantized", quantized);
+        params.set("dtype", std::string(round % 2 == 0 ? "f16" : "f32"));
+        Trial trial{.op = &op, .params = with_defaults(op, params), .fill = FillKind::Mixed, .seed = 13};
+        const Form form{round % 3 == 0 ? Storage::Texture3D : Storage::Buffer, Layout::WP};
+        trial.forms = {form, {}, {}, form};
+        trial.impl = "fused";
+        trial.tune = {{"columns", columns}, {"once", once}};
+        if (round % 5 == 0) trial.as_if = as_least_device;
+        expect_right(trial);
+        ++round;
+      }
+    }
+  }
+}
+
 TEST_F(ChooseQParamsTest, DynamicQuantisationIsRightOnRandomPoints) {
   try_dynamic_points(48, 73);
 }
 
-/// Of quantize_dynamic, fused: whether it is told that no row ends within an invocation's share.
-bool takes_complete_rows(const Dispatch& dispatch) {
-  return dispatch.constants.back().value != 0;
-}
-
 TEST_F(ChooseQParamsTest, RowsThatFillTheirInvocationsAreNotChecked) {
+  constexpr std::uint32_t complete_id = SpecConstant::first_free + 3;
   const Op& op = *ops.find("quantize_dynamic");
-  // 8 rows a workgroup; few tokens, of which all invocations compute the parameters, and many.
+  // Few tokens, of which all invocations compute the parameters, and many.
   for (const auto& [shape, complete] : {std::pair{Shape{64, 512}, true},
                                         {Shape{1024, 512}, true},
                                         {Shape{1021, 512}, false},
@@ -176,7 +215,7 @@ TEST_F(ChooseQParamsTest, RowsThatFillTheirInvocationsAreNotChecked) {
       const Form form{Storage::Buffer, Layout::WP};
       trial.forms = {form, {}, {}, form};
       trial.impl = "fused";
-      EXPECT_EQ(takes_complete_rows(program_of(trial).dispatches[0]), complete);
+      EXPECT_EQ(constant_of(program_of(trial).dispatches[0], complete_id), complete ? 1U : 0U);
       expect_right(trial);
     }
   }

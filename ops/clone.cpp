@@ -25,12 +25,6 @@ Work work(const Params&, std::span<const TensorSpec> tensors) {
   return streaming_work(tensors);
 }
 
-std::vector<Tunable> tunables() {
-  std::vector<Tunable> all = box_tunables();
-  all.insert(all.begin(), local_size_tunable());
-  return all;
-}
-
 Program tiled(const BuildContext& context) {
   return {.dispatches = {move_dispatch(context, "clone", tensor_at(context, 0), tensor_at(context, 1))}};
 }
@@ -51,10 +45,10 @@ Op clone() {
       .reference = references::clone,
       .work = work,
       .impls = {{.name = "tiled",
-                 .summary =
-                     "a copy where the order in memory stays; else one invocation four or 4 x 4 values, "
-                     "transposed in registers where lanes change",
-                 .tunables = tunables(),
+                 .summary = "a copy where the order in memory stays; else an invocation moves a quad, or "
+                            "turns 4 x 4 values "
+                            "or 8 x 8 halves in registers; of textures packed along another axis one texel",
+                 .tunables = box_tunables(),
                  .build = tiled,
                  .excludes = excludes}},
   };

@@ -69,6 +69,28 @@ TEST_F(FloatCloneTest, IsRightWithAnyTunedLocalSize) {
   }
 }
 
+TEST_F(FloatCloneTest, IsRightWithAnyTunedBox) {
+  for (const std::map<std::string, std::int64_t>& tune :
+       {std::map<std::string, std::int64_t>{{"local_x", 3}, {"local_y", 5}, {"local_z", 2}},
+        {{"local_x", 1}, {"local_y", 1}, {"local_z", 7}}}) {
+    expect_right_in_every_pair({2, 9, 6, 11}, "f32", tune);
+    expect_right_in_every_pair({2, 24, 40, 48}, "f16", tune);
+  }
+}
+
+TEST_F(FloatCloneTest, HalvesGoByEightWhereBothPackedAxesAreMultiplesOfIt) {
+  const Form wp{Storage::Buffer, Layout::WP};
+  const Form hp{Storage::Buffer, Layout::HP};
+  const Form cp{Storage::Buffer, Layout::CP};
+  const auto shader = [&](const Shape& shape, Form x, Form y) {
+    return program_of({.op = op, .params = clone_params(shape, "f16"), .forms = {x, y}}).dispatches[0].shader;
+  };
+  EXPECT_EQ(shader({2, 8, 5, 16}, wp, cp), "relayout_halves.comp");
+  EXPECT_EQ(shader({2, 8, 5, 16}, wp, hp), "gather.comp");  // rows of 5 halves share words
+  EXPECT_EQ(shader({2, 12, 5, 16}, wp, cp), "relayout.comp");
+  expect_right_in_every_pair({2, 24, 5, 48}, "f16");
+}
+
 TEST_F(FloatCloneTest, AgreesWithItsReferenceOnRandomShapes) {
   Draw draw(71);
   for (int round = 0; round < 40 && !HasFatalFailure(); ++round) {

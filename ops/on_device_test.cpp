@@ -177,6 +177,14 @@ bool can_hold(Form form, const TensorSpec& tensor) {
   }
 }
 
+std::uint32_t constant_of(const Dispatch& dispatch, std::uint32_t id) {
+  const auto found = std::find_if(dispatch.constants.begin(), dispatch.constants.end(),
+                                  [id](const SpecConstant& constant) { return constant.id == id; });
+  if (found != dispatch.constants.end()) return found->value;
+  ADD_FAILURE() << dispatch.shader << " has no specialization constant " << id;
+  return 0;
+}
+
 Params with_defaults(const Op& op, Params params) {
   for (const ParamSpec& spec : op.params) {
     if (!params.has(spec.name)) params.set(spec.name, spec.default_for(params).value());

@@ -70,6 +70,9 @@ class Draw {
 /// Whether a Physical of this form exists; whether a device has room for it is another question.
 bool can_hold(Form form, const TensorSpec& tensor);
 
+/// The value of a specialization constant; a test fails where the dispatch sets none.
+std::uint32_t constant_of(const Dispatch& dispatch, std::uint32_t id);
+
 /// `params` with every parameter that it lacks set to the op's default.
 Params with_defaults(const Op& op, Params params);
 

@@ -72,7 +72,7 @@ Dispatch by_rows(const BuildContext& context, const Physical& x) {
   return dispatch;
 }
 
-/// Whether a tile is two quads of y from the same texels of x: where texels take longer to load than to come.
+/// Whether a tile is two quads of y from the same texels of x: where the number of loads binds, not bytes.
 bool takes_two_quads(const Physical& x, const Physical& y, std::int64_t factor) {
   return factor == 2 && is_texture(x.form()) && (x.dtype() == DType::F16 || !is_texture(y.form()));
 }
@@ -99,7 +99,7 @@ Dispatch by_tiles(const BuildContext& context, const Physical& x, const Physical
   dispatch.constants = {{SpecConstant::first_free, static_cast<std::uint32_t>(factor)}};
   dispatch.push.add(out.w).add(out.h).add(out.c);
   set_box_grid(dispatch, context, wishes_of_tiles(x, y, tall), tiles, out.n,
-               tuned_local_size(context, out.n * tiles[0] * tiles[1] * tiles[2]));
+               out.n * tiles[0] * tiles[1] * tiles[2]);
   add_strides(dispatch.push, x);
   add_strides(dispatch.push, y);
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1)};
@@ -108,8 +108,7 @@ Dispatch by_tiles(const BuildContext& context, const Physical& x, const Physical
 
 std::vector<Tunable> tunables() {
   std::vector<Tunable> all = box_tunables();
-  all.insert(all.begin(), local_size_tunable());
-  all.insert(all.begin(), places_tunable());
+  all.push_back(places_tunable());
   return all;
 }
 
@@ -147,8 +146,9 @@ Op pixel_shuffle() {
       .reference = references::pixel_shuffle,
       .work = work,
       .impls = {{.name = "direct",
-                 .summary = "rows interleaved in width-packed buffers (factor 2), lanes of quads where "
-                            "channels are packed (factor 2, from textures any even one); else as gather",
+                 .summary =
+                     "rows interleaved in width-packed buffers (factor 2), lanes of quads where channels "
+                     "are packed (factor 2 of f32, from textures any even factor); else as gather",
                  .tunables = tunables(),
                  .build = direct,
                  .excludes = excludes},

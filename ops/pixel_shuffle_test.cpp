@@ -101,6 +101,18 @@ TEST_F(FloatShuffleTest, TilesTakeEveryEvenFactor) {
   }
 }
 
+TEST_F(FloatShuffleTest, TilesOfHalvesTakeEveryEvenFactorAndAnyBox) {
+  for (const Form y : {cp, texture_cp}) {
+    for (const std::int64_t factor : {2, 4, 6}) {
+      for (const std::map<std::string, std::int64_t>& tune :
+           {std::map<std::string, std::int64_t>{}, {{"local_x", 3}, {"local_y", 1}, {"local_z", 2}}}) {
+        const Params params = shuffle_params({2, 8 * factor * factor, 5, 7}, factor, "f16");
+        expect_right({.op = op, .params = params, .forms = {texture_cp, y}, .tune = tune});
+      }
+    }
+  }
+}
+
 TEST_F(FloatShuffleTest, TakesTheFastWaysWhereTheyExist) {
   EXPECT_EQ(shader_of({1, 8, 4, 6}, 2, "f32", wp, wp), "pixel_shuffle_rows.comp");
   EXPECT_EQ(shader_of({1, 8, 4, 5}, 2, "f32", wp, wp), "gather.comp");

@@ -5,6 +5,7 @@
 #include "ops/common/forms.h"
 #include "ops/common/grid.h"
 #include "ops/common/reorder.h"
+#include "ops/common/tile_boxes.h"
 
 namespace assay::ops {
 namespace {
@@ -50,7 +51,7 @@ Op q8ta_quantize() {
       .work = affine_work,
       .impls = {{.name = "tiled",
                  .summary = "one invocation 4 x 4 values, transposed in registers where lanes change",
-                 .tunables = {local_size_tunable()},
+                 .tunables = box_tunables(),
                  .build = tiled,
                  .excludes = excludes}},
   };

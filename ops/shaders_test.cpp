@@ -214,7 +214,7 @@ std::vector<Params> add_points() {
 std::vector<Params> float_shuffle_points() {
   std::vector<Params> points;
   for (const std::string dtype : {"f32", "f16"}) {
-    for (const std::int64_t upscale : {1, 2, 3}) {
+    for (const std::int64_t upscale : {1, 2, 3, 4}) {
       for (const Shape& y : {Shape{1, 4, 4, 4}, Shape{1, 3, 5, 7}, Shape{1, 1, 3, 3}}) {
         Params params;
         params.set("shape", Shape{1, y[1] * upscale * upscale, y[2], y[3]});
@@ -264,7 +264,7 @@ std::map<std::string, Coverage> coverage() {
           {"dequantize_per_token", {granularity_points(), 20}},
           {"embedding_q4gsw", {embedding_points(), 8}},
           {"permute", {permute_points(), 26}},
-          {"pixel_shuffle", {float_shuffle_points(), 221}},
+          {"pixel_shuffle", {float_shuffle_points(), 226}},
           {"q8ta_add", {add_points(), 8}},
           {"q8ta_clone", {shaped_points(), 13}},
           {"q8ta_dequantize", {quantising_points("x"), 71}},

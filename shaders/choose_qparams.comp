@@ -39,7 +39,7 @@ layout(constant_id = 16) const uint packed_axis = 0u;
 layout(constant_id = 17) const uint column_bits = 0u;  // log2 of the invocations along axis 0
 layout(constant_id = 18) const uint box_bits = 0u;     // log2 of the boxes that a workgroup reads at a time
 layout(constant_id = 19) const uint split_bits = 0u;   // log2 of the workgroups that share a box
-layout(constant_id = 20) const uint each = 0u;         // small boxes: places of an invocation, at most MOST_EACH; 0: it reads on and on
+layout(constant_id = 20) const uint each = 0u;         // boxes of one row: places of an invocation, at most MOST_EACH; 0: it reads on and on
 layout(constant_id = 21) const bool whole = false;     // boxes are made of whole places, none sticks out
 layout(constant_id = 22) const uint lane_block = 1u;   // LANES_APART: lanes of a block
 layout(constant_id = 23) const uint row_axes = 3u;     // the rows of a box lie along axis 1 up to this one; 0: one row
@@ -163,8 +163,8 @@ void store(Box box, uint split, Range range) {
 #endif
 }
 
-// A box of which each invocation has so few places that all loads can be under way at once.
-QuadRange range_of_small(Box box, Lane lane) {
+// Of a box of one row each invocation has so few places that all loads can be under way at once.
+QuadRange range_at_once(Box box, Lane lane) {
   const Line line = line_of(box, uvec3(0u));
   vec4 values[MOST_EACH];
   for (uint i = 0u; i < each; ++i) {
@@ -172,7 +172,8 @@ QuadRange range_of_small(Box box, Lane lane) {
     values[i] = column < push.places[0] ? load_place(line, column) : vec4(0.0);
   }
   QuadRange range = QuadRange(vec4(0.0), vec4(0.0));
-  WIDEN_BY_ALL(range, values, each)
+  bool finite;
+  WIDEN_BY_ALL(range, values, each, finite)
   return range;
 }
 
@@ -183,7 +184,7 @@ void main() {
   const bool exists = number < push.boxes;
   const Box box = box_of(exists ? number : 0u);
   QuadRange quads = QuadRange(vec4(0.0), vec4(0.0));
-  if (exists && each > 0u) quads = range_of_small(box, lane);
+  if (exists && each > 0u) quads = range_at_once(box, lane);
   if (exists && each == 0u) quads = range_of(box, lane, split);
   const Range range = reduced(folded(quads), lane.number, ((1u << box_bits) - 1u) << column_bits);
   if (exists && lane.column == 0u && lane.row == 0u) store(box, split, range);

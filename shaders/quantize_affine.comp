@@ -102,6 +102,7 @@ void main() {
       if (!find_place(round * places + count, place[count])) break;
       reals[count] = load_reals(place[count]);
     }
+    // Only now: the block's parameters are on their way together with the values.
     if (round == 0u) find_rules(blocks, params, rules);
     for (uint k = 0u; k < places; ++k) {
       if (k >= count) return;

@@ -22,8 +22,8 @@
 
 layout(constant_id = 16) const uint column_bits = 0u;  // log2 of the invocations of a row
 layout(constant_id = 17) const uint kept = 1u;         // quads that an invocation keeps
-layout(constant_id = 19) const bool complete = false;  // rows are `kept` quads an invocation, and there is one for each
 layout(constant_id = 18) const bool once = false;      // one invocation of a row computes its parameters
+layout(constant_id = 19) const bool complete = false;  // rows are `kept` quads an invocation, and the grid has no others
 
 layout(push_constant) uniform Push {
   uint tokens;
@@ -85,16 +85,9 @@ void main() {
     const uint quad = column + (i << column_bits);
     values[i] = complete || quad < quads ? load_quad(token, quad) : vec4(0.0);
   }
-  // Looking once for what is not finite is cheaper than at every value, twice.
-  uint largest = 0u;
-  for (uint i = 0u; i < kept; ++i) largest = max(largest, largest_magnitude(values[i]));
-  const bool finite = largest < 0x7f800000u;
   QuadRange range = QuadRange(vec4(0.0), vec4(0.0));
-  if (finite) {
-    for (uint i = 0u; i < kept; ++i) widen_by_finite(range, values[i]);
-  } else {
-    for (uint i = 0u; i < kept; ++i) widen(range, values[i]);
-  }
+  bool finite;
+  WIDEN_BY_ALL(range, values, kept, finite)
   const uint first_left = column + (kept << column_bits);
   if (!complete) {
     for (uint quad = first_left; quad < quads; quad += columns) widen(range, load_quad(token, quad));

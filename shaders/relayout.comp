@@ -41,7 +41,7 @@
 #define Y_STACK AXIS_W
 #endif
 
-#define SINGLE (SCATTER || GATHER || X_AXIS == Y_AXIS && X_TYPE != TYPE_INT8 && Y_TYPE != TYPE_INT8)
+#define SINGLE (SCATTER || GATHER || (X_AXIS == Y_AXIS && X_TYPE != TYPE_INT8 && Y_TYPE != TYPE_INT8))
 
 layout(push_constant) uniform Push {
   uint width, height, channels;

@@ -95,12 +95,15 @@ std::string domain_define(ZeroPointDomain domain) {
   }
 }
 
-/// How a buffer's quads are shared out among invocations.
+/// How a buffer's quads are shared out: runs of `apart` invocations take `apart` x `places` x `rounds`
+/// neighbouring quads, each of them every `apart`-th.
 struct Shares {
-  std::int64_t places = 1;   ///< quads of an invocation that it reads at once
-  std::int64_t rounds = 1;   ///< so often it does so
-  std::int64_t apart = 1;    ///< from one of its quads to the next
+  std::int64_t places = 1;  ///< quads of an invocation that it reads at once
+  std::int64_t rounds = 1;  ///< so often it does so
+  std::int64_t apart = 1;
   bool same_blocks = false;  ///< an invocation's quads are known to have the same blocks, lane by lane
+
+  std::int64_t each() const { return places * rounds; }
 };
 
 /// Where quads lie in one block each: an invocation's own lie in one block too, if blocks are long enough
@@ -109,32 +112,38 @@ Shares shares_of_whole(const BuildContext& context, const std::vector<BlockAxis>
                        std::int64_t workgroup) {
   Shares shares;
   shares.places = context.tuned("places", quads >= many_quads ? most_places : 1);
+  shares.rounds = context.tuned("rounds", 1);
   std::int64_t apart = workgroup;
   std::int64_t block = 0;  // all is one
   if (!axes.empty()) {
     apart = power_of_two_within(workgroup);
     block = axes.size() == 1 ? axes[0].block / 4 : std::gcd(axes[0].block / 4, axes[0].size / 4);
-    while (apart > least_neighbours && block % (apart * shares.places) != 0) apart /= 2;
+    while (apart > least_neighbours && block % (apart * shares.each()) != 0) apart /= 2;
   }
   shares.apart = context.tuned("apart", apart);
-  shares.same_blocks = block % (shares.apart * shares.places) == 0;
+  shares.same_blocks = block % (shares.apart * shares.each()) == 0;
   return shares;
 }
 
-/// Where lanes have blocks of their own. Per channel, say, where the channels lie along the fastest axis: the
-/// quads at one place of neighbouring rows have the same blocks, lane by lane, so they are an invocation's.
+/// Whether the quads at one place of neighbouring rows have the same blocks, lane by lane, in runs of so many
+/// rows: per channel, say, where the channels lie along the fastest axis.
+bool rows_repeat(const std::vector<BlockAxis>& axes, std::int64_t quads, std::int64_t rows) {
+  if (axes.size() != 2 || axes[0].size % 4 != 0 || axes[0].size < 4 * least_neighbours) return false;
+  return axes[0].size / 4 * rows <= quads && (axes[1].stride == 0 || axes[1].block % rows == 0);
+}
+
+/// Where lanes have blocks of their own: an invocation's quads lie one above the other in rows that repeat.
 Shares shares_of_lanes(const BuildContext& context, const std::vector<BlockAxis>& axes, std::int64_t quads,
                        std::int64_t workgroup) {
-  const std::int64_t row = axes[0].size / 4;
+  const bool many = quads >= many_quads && rows_repeat(axes, quads, most_places);
+  const bool more = quads >= many_quads * most_places && rows_repeat(axes, quads, most_places * most_places);
   Shares shares;
-  shares.places = context.tuned("places", quads >= many_quads ? most_places : 1);
-  shares.rounds = context.tuned("rounds", quads >= many_quads * most_places ? most_places : 1);
-  const std::int64_t rows = shares.places * shares.rounds;
-  const bool repeats = axes.size() == 2 && axes[0].size % 4 == 0 && row >= least_neighbours &&
-                       (axes[1].stride == 0 || axes[1].block % rows == 0);
-  if (!repeats) return {.places = context.tuned("places", 1), .apart = workgroup};
-  shares.apart = context.tuned("apart", row);
-  shares.same_blocks = shares.apart == row;
+  shares.places = context.tuned("places", many ? most_places : 1);
+  shares.rounds = context.tuned("rounds", more ? most_places : 1);
+  const bool repeats = rows_repeat(axes, quads, shares.each());
+  const std::int64_t row = axes[0].size / 4;
+  shares.apart = context.tuned("apart", repeats ? row : workgroup);
+  shares.same_blocks = repeats && shares.apart == row;
   return shares;
 }
 
@@ -151,12 +160,12 @@ void use_buffers(Dispatch& dispatch, const BuildContext& context, const Affine& 
   dispatch.constants = {{axis_count_id, static_cast<std::uint32_t>(axes.size())},
                         {in_one_block_id, in_one_block ? 1u : 0u},
                         {places_id, static_cast<std::uint32_t>(shares.places)},
-                        {same_blocks_id, shares.same_blocks ? 1u : 0u},
+                        {same_blocks_id, shares.same_blocks || shares.each() == 1 ? 1u : 0u},
                         {rounds_id, static_cast<std::uint32_t>(shares.rounds)}};
   dispatch.push = buffer_constants(affine, elements, axes, shares.apart);
   dispatch.local_size = {static_cast<std::uint32_t>(local), 1, 1};
-  dispatch.workgroups = fold_grid(div_up(quads, shares.places * shares.rounds * shares.apart) * shares.apart,
-                                  dispatch.local_size[0]);
+  dispatch.workgroups =
+      fold_grid(div_up(quads, shares.each() * shares.apart) * shares.apart, dispatch.local_size[0]);
 }
 
 void use_textures(Dispatch& dispatch, const BuildContext& context, const Affine& affine) {
@@ -194,8 +203,9 @@ std::vector<Tunable> affine_tunables() {
                       .fallback = 0,
                       .min = 1,
                       .max = 64,
-                      .doc = "buffers whose lanes have blocks of their own: how often an invocation reads "
-                             "`places` quads; by default chosen from the tensor's size"});
+                      .doc =
+                          "buffers: how often an invocation reads `places` quads; by default more than once "
+                          "where rows share blocks that lanes do not"});
   return tunables;
 }
 

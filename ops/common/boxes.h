@@ -43,7 +43,7 @@ struct Team {
   std::int64_t boxes = 1;    ///< boxes at a time
   std::int64_t rows = 1;     ///< along the rows of a box
   std::int64_t each = 0;     ///< boxes of one row: places of an invocation, all read at once; 0: it reads on
-  std::int64_t splits = 1;   ///< workgroups that share a box; 1 for small ones
+  std::int64_t splits = 1;   ///< workgroups that share a box; 1 where it is read at once
 
   std::int64_t invocations() const { return columns * boxes * rows; }
 };

@@ -200,7 +200,7 @@ Impl serial_impl(const ChooseOf& choose) {
 /// than they save (shaders/NOTES.md).
 Impl auto_impl(const ChooseOf& choose) {
   return {.name = "auto",
-          .summary = "workgroup; on a CPU device serial for blocks over which a whole workgroup would wait",
+          .summary = "workgroup; on a CPU device serial for blocks over which many invocations would wait",
           .choose = [choose](const BuildContext& context) -> std::string {
             const ChooseQParams op = choose(context.params);
             const Team team = tuned_team(context, boxes_of(op.grid, context.physical(0), true));
@@ -298,11 +298,13 @@ std::vector<Tunable> choose_tunables() {
        .max = 1024,
        .doc = "workgroups that share a block (rounded down to a power of two); by default as many as "
               "fill a large device"});
-  tunables.push_back({.name = "quads",
-                      .fallback = 0,
-                      .min = 1,
-                      .max = most_each,
-                      .doc = "small blocks: quads that an invocation reads at most, all at once"});
+  tunables.push_back(
+      {.name = "quads",
+       .fallback = 0,
+       .min = 1,
+       .max = most_each,
+       .doc = "blocks of one row of up to 128 quads: how many an invocation reads, of texels at most 4; "
+              "by default chosen from the block"});
   return tunables;
 }
 

@@ -89,18 +89,21 @@ void set_places_grid(Dispatch& dispatch, const BuildContext& context, std::int64
   set_grid(dispatch, context, div_up(things, places));
 }
 
-std::vector<Tunable> local_extent_tunables() {
+std::vector<Tunable> local_side_tunables(const std::string& doc) {
   std::vector<Tunable> tunables;
   for (const char* name : side_names) {
-    tunables.push_back({.name = name,
-                        .fallback = 0,
-                        .min = 1,
-                        .max = 1024,
-                        .doc =
-                            "textures: side of a workgroup in texels; by default chosen from the texture's "
-                            "extent and the device"});
+    tunables.push_back({.name = name, .fallback = 0, .min = 1, .max = 1024, .doc = doc});
   }
   return tunables;
+}
+
+std::vector<Tunable> local_extent_tunables() {
+  return local_side_tunables(
+      "textures: side of a workgroup in texels; by default chosen from the texture's extent and the device");
+}
+
+std::uint32_t tuned_side(const BuildContext& context, std::size_t side, std::uint32_t fallback) {
+  return static_cast<std::uint32_t>(context.tuned(side_names[side], fallback));
 }
 
 std::array<std::uint32_t, 3> local_extent(std::array<std::uint32_t, 3> extent, std::uint32_t wanted,
@@ -129,7 +132,7 @@ void set_texture_grid(Dispatch& dispatch, const BuildContext& context, std::arra
   const std::array<std::uint32_t, 3> chosen =
       local_extent(extent, tuned_local_size(context, texels), context.device);
   for (std::size_t i = 0; i < 3; ++i) {
-    dispatch.local_size[i] = static_cast<std::uint32_t>(context.tuned(side_names[i], chosen[i]));
+    dispatch.local_size[i] = tuned_side(context, i, chosen[i]);
     dispatch.workgroups[i] = static_cast<std::uint32_t>(div_up(extent[i], dispatch.local_size[i]));
   }
 }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace assay::ops {
@@ -36,8 +37,15 @@ Tunable places_tunable();
 /// by default, which becomes a specialization constant.
 void set_places_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t things);
 
-/// The tunables `local_x`, `local_y`, `local_z`: the sides of a workgroup over a texture's texels.
+/// The tunables `local_x`, `local_y`, `local_z`: the sides of a workgroup. Those that a case does not set
+/// stay as they were chosen, so that one alone may make a workgroup too large for the device.
+std::vector<Tunable> local_side_tunables(const std::string& doc);
+
+/// The same for workgroups over a texture's texels.
 std::vector<Tunable> local_extent_tunables();
+
+/// One of them: side 0, 1 or 2, tuned or `fallback`.
+std::uint32_t tuned_side(const BuildContext& context, std::size_t side, std::uint32_t fallback);
 
 /// The sides of a workgroup of about `wanted` invocations, one a texel of `extent`. x is filled up to the
 /// device's subgroup, then y, then z, then x again. No side exceeds the extent's, and each divides it as

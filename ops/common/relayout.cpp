@@ -14,6 +14,8 @@ namespace {
 constexpr std::int64_t tile = 4;  // values along each side of a tile
 // Tiles from which four in one pay: more than large devices hold invocations for.
 constexpr std::int64_t many_tiles = 1 << 19;
+// Values from which square boxes pay.
+constexpr std::int64_t many_values = many_tiles * tile * tile;
 constexpr std::int64_t halves_side = 8;  // SIDE of shaders/relayout_halves.comp
 
 using Sizes = Tiles;  // values along W, H, C
@@ -66,10 +68,10 @@ std::string axis_define(Axis axis) {
   return axis == Axis::W ? "AXIS_W" : axis == Axis::H ? "AXIS_H" : "AXIS_C";
 }
 
-void add_defines(Dispatch& dispatch, const std::string& side, const Physical& physical, Axis stack) {
+void add_defines(Dispatch& dispatch, const std::string& side, const Physical& physical, bool whole) {
   add_form_defines(dispatch, side, physical);
   dispatch.defines.push_back({side + "_AXIS", axis_define(packed_axis(physical.form().layout))});
-  dispatch.defines.push_back({side + "_WHOLE", flag(is_whole(physical, stack))});
+  dispatch.defines.push_back({side + "_WHOLE", flag(whole)});
 }
 
 /// Tiles along each axis that one access of a subgroup should span, for whole sectors of 32 bytes.
@@ -117,7 +119,7 @@ struct Tiling {
   bool single;            ///< a tile is one quad: floats that stay packed along one axis, or are scattered or
                           ///< gathered
   bool deep;              ///< a tile is sixteen quads
-  bool square;            ///< what a workgroup's tiles shall be
+  bool square;            ///< boxes are about as long along both packed axes
   Tiles tiles;
   std::int64_t shallow_tiles;  ///< of all batches, were none deep
 };
@@ -141,7 +143,7 @@ Tiling tiling_of(const Physical& x, const Physical& y) {
   tiling.shallow_tiles = x.dims().n * tiles[0] * tiles[1] * tiles[2];
   tiling.deep = is_deep(x, y, tiling.shallow_tiles);
   tiling.square = !is_int8(x) && !is_int8(y) && !is_texture(x.form()) && !is_texture(y.form()) &&
-                  tiling.shallow_tiles >= many_tiles;
+                  x.elements() >= many_values;
   if (tiling.deep) tiles[index(Axis::C)] /= tile;
   return tiling;
 }
@@ -177,7 +179,6 @@ std::optional<Box> measured_box(const Tiling& tiling, const Physical& x, const P
 /// All but what happens to the values: no conversion yet in the defines nor in the push constants.
 Dispatch tiled_dispatch(const BuildContext& context, std::string label, const TensorAt& x,
                         const TensorAt& y) {
-  if (const auto reason = relayout_excludes(x.physical, y.physical)) throw std::logic_error(*reason);
   const Tiling tiling = tiling_of(x.physical, y.physical);
   const Box x_wish = wish_of(x.physical, tiling.x_stack, tiling);
   const Box y_wish = tiling.deep ? Box{1, 1, 4} : wish_of(y.physical, tiling.y_stack, tiling);
@@ -185,18 +186,17 @@ Dispatch tiled_dispatch(const BuildContext& context, std::string label, const Te
   Dispatch dispatch;
   dispatch.label = std::move(label);
   dispatch.shader = "relayout.comp";
-  add_defines(dispatch, "X", x.physical, tiling.x_stack);
-  if (tiling.gather) dispatch.defines.back().value = "0";  // X_WHOLE: it reads words
-  add_defines(dispatch, "Y", y.physical, tiling.y_stack);
-  if (tiling.deep) dispatch.defines.back().value = "1";     // Y_WHOLE: it writes vectors
-  if (tiling.scatter) dispatch.defines.back().value = "0";  // words
+  // Single values are read and written as words, deep tiles written as vectors.
+  const bool x_whole = !tiling.gather && is_whole(x.physical, tiling.x_stack);
+  const bool y_whole = tiling.deep || (!tiling.scatter && is_whole(y.physical, tiling.y_stack));
+  add_defines(dispatch, "X", x.physical, x_whole);
+  add_defines(dispatch, "Y", y.physical, y_whole);
   dispatch.defines.push_back({"DEEP", flag(tiling.deep)});
   dispatch.defines.push_back({"SCATTER", flag(tiling.scatter)});
   dispatch.defines.push_back({"GATHER", flag(tiling.gather)});
   dispatch.push.add(dims.w).add(dims.h).add(dims.c);
   const Wishes wishes{x_wish, y_wish, tiling.square, measured_box(tiling, x.physical, y.physical)};
-  set_box_grid(dispatch, context, wishes, tiling.tiles, dims.n,
-               tuned_local_size(context, tiling.shallow_tiles));
+  set_box_grid(dispatch, context, wishes, tiling.tiles, dims.n, tiling.shallow_tiles);
   add_strides(dispatch.push, x.physical);
   add_strides(dispatch.push, y.physical);
   dispatch.bindings = {x.resource, y.resource};
@@ -228,9 +228,9 @@ Dispatch halves_dispatch(const BuildContext& context, std::string label, const T
   dispatch.shader = "relayout_halves.comp";
   dispatch.defines = {{"X_AXIS", axis_define(x_axis)}, {"Y_AXIS", axis_define(y_axis)}};
   dispatch.push.add(dims.w).add(dims.h).add(dims.c);
-  const Wishes wishes{wish_of_floats(x.physical, y_axis), wish_of_floats(y.physical, x_axis), true, {}};
-  set_box_grid(dispatch, context, wishes, tiles, dims.n,
-               tuned_local_size(context, dims.n * tiles[0] * tiles[1] * tiles[2]));
+  const bool square = x.physical.elements() >= many_values;
+  const Wishes wishes{wish_of_floats(x.physical, y_axis), wish_of_floats(y.physical, x_axis), square, {}};
+  set_box_grid(dispatch, context, wishes, tiles, dims.n, dims.n * tiles[0] * tiles[1] * tiles[2]);
   add_strides(dispatch.push, x.physical);
   add_strides(dispatch.push, y.physical);
   dispatch.bindings = {x.resource, y.resource};
@@ -253,6 +253,7 @@ std::optional<std::string> relayout_excludes(const Physical& x, const Physical& 
 
 Dispatch relayout_dispatch(const BuildContext& context, std::string label, const TensorAt& x,
                            const TensorAt& y, const Conversion& conversion) {
+  if (const auto reason = relayout_excludes(x.physical, y.physical)) throw std::logic_error(*reason);
   if (takes_halves(x.physical, y.physical)) return halves_dispatch(context, std::move(label), x, y);
   Dispatch dispatch = tiled_dispatch(context, std::move(label), x, y);
   dispatch.push.add(conversion.scale).add(std::int64_t{conversion.zero_point});
@@ -261,6 +262,7 @@ Dispatch relayout_dispatch(const BuildContext& context, std::string label, const
 
 Dispatch rectifying_dispatch(const BuildContext& context, std::string label, const TensorAt& x,
                              const TensorAt& y, const Requantisation& requantisation) {
+  if (const auto reason = relayout_excludes(x.physical, y.physical)) throw std::logic_error(*reason);
   Dispatch dispatch = tiled_dispatch(context, std::move(label), x, y);
   dispatch.defines.push_back({"RELU", "1"});
   dispatch.defines.push_back(rounding_define(context.device));

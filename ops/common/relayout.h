@@ -10,8 +10,9 @@
 
 namespace assay::ops {
 
-/// Moves x to y, of equal shape, by 4 x 4 tiles: shaders/relayout.comp. int8x4, f32 and f16 in any form that
-/// can hold them. Throws std::logic_error where relayout_excludes() gives a reason.
+/// Moves x to y, of equal shape, int8x4, f32 and f16 in any form that can hold them: by tiles of 4 x 4
+/// values, one quad or one texel (shaders/relayout.comp), halves between buffers by 8 x 8 where their sizes
+/// allow it (shaders/relayout_halves.comp). Throws std::logic_error where relayout_excludes() gives a reason.
 Dispatch relayout_dispatch(const BuildContext& context, std::string label, const TensorAt& x,
                            const TensorAt& y, const Conversion& conversion = {});
 
@@ -19,7 +20,7 @@ Dispatch relayout_dispatch(const BuildContext& context, std::string label, const
 Dispatch rectifying_dispatch(const BuildContext& context, std::string label, const TensorAt& x,
                              const TensorAt& y, const Requantisation& requantisation);
 
-/// Why that kernel cannot move x to y, or nothing.
+/// Why these kernels cannot move x to y, or nothing.
 std::optional<std::string> relayout_excludes(const Physical& x, const Physical& y);
 
 }  // namespace assay::ops

@@ -9,8 +9,6 @@
 namespace assay::ops {
 namespace {
 
-constexpr std::array<const char*, 3> side_names{"local_x", "local_y", "local_z"};
-
 std::uint32_t product(const Box& box) {
   return box[0] * box[1] * box[2];
 }
@@ -83,27 +81,20 @@ Box wish_of_floats(const Physical& physical, std::optional<Axis> stack) {
 }
 
 std::vector<Tunable> box_tunables() {
-  std::vector<Tunable> tunables;
-  for (const char* name : side_names) {
-    tunables.push_back({.name = name,
-                        .fallback = 0,
-                        .min = 1,
-                        .max = 1024,
-                        .doc = "tiles of a workgroup along W, H or C; by default chosen from both forms"});
-  }
+  std::vector<Tunable> tunables =
+      local_side_tunables("tiles of a workgroup along W, H or C; by default chosen from both forms");
+  tunables.insert(tunables.begin(), local_size_tunable());
   return tunables;
 }
 
 void set_box_grid(Dispatch& dispatch, const BuildContext& context, const Wishes& wishes, const Tiles& tiles,
-                  std::int64_t batches, std::uint32_t invocations) {
+                  std::int64_t batches, std::int64_t invocations) {
   const DeviceInfo& device = context.device;
-  const std::uint32_t fallback =
-      wishes.measured ? std::min(product(*wishes.measured), invocations) : invocations;
-  const auto wanted = static_cast<std::uint32_t>(context.tuned("local_size", fallback));
-  Box box = choose_box(wishes, within(tiles, device.max_workgroup_size), device.subgroup_size, wanted);
-  for (std::size_t i = 0; i < 3; ++i) {
-    box[i] = static_cast<std::uint32_t>(context.tuned(side_names[i], box[i]));
-  }
+  std::uint32_t local = default_local_size(invocations, device);
+  if (wishes.measured) local = std::min(local, product(*wishes.measured));
+  local = static_cast<std::uint32_t>(context.tuned("local_size", local));
+  Box box = choose_box(wishes, within(tiles, device.max_workgroup_size), device.subgroup_size, local);
+  for (std::size_t i = 0; i < 3; ++i) box[i] = tuned_side(context, i, box[i]);
   Tiles boxes{};
   for (std::size_t i = 0; i < 3; ++i) boxes[i] = div_up(tiles[i], std::int64_t{box[i]});
   const std::int64_t all_boxes = batches * boxes[0] * boxes[1] * boxes[2];

@@ -37,13 +37,12 @@ Box choose_box(const Wishes& wishes, const Tiles& tiles, std::uint32_t subgroup,
 /// whatever is packed: 4 x 2 texels. `stack`: a tile is four quads along this axis.
 Box wish_of_floats(const Physical& physical, std::optional<Axis> stack);
 
-/// The tunables `local_x`, `local_y`, `local_z`: the sides of a workgroup in tiles.
+/// The tunables of a grid of boxes: `local_size`, and `local_x`, `local_y`, `local_z`, the sides of a box.
 std::vector<Tunable> box_tunables();
 
-/// Gives `dispatch` a grid of boxes of about `invocations` tiles each, and appends the `TileBoxes` of
-/// shaders/common/tile_boxes.glslh to its push constants. `invocations`: of a workgroup, unless `local_size`
-/// is tuned or the wishes hold a box; `local_x`, `local_y` and `local_z` set sides.
+/// Gives `dispatch` a grid of boxes, tuned or chosen for so many invocations in all, and appends the
+/// `TileBoxes` of shaders/common/tile_boxes.glslh to its push constants.
 void set_box_grid(Dispatch& dispatch, const BuildContext& context, const Wishes& wishes, const Tiles& tiles,
-                  std::int64_t batches, std::uint32_t invocations);
+                  std::int64_t batches, std::int64_t invocations);
 
 }  // namespace assay::ops

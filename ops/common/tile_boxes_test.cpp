@@ -108,7 +108,9 @@ TEST(BoxGrid, CountsTheBoxesOfAllBatches) {
   device.subgroup_size = 32;
   device.max_workgroup_size = {128, 128, 64};
   Dispatch dispatch;
-  set_box_grid(dispatch, {params, {}, {}, device, {}}, {{4, 1, 1}, {1, 1, 8}}, Tiles{9, 3, 17}, 5, 32);
+  const std::map<std::string, std::int64_t> tune{{"local_size", 32}};
+  set_box_grid(dispatch, {params, {}, {}, device, tune}, {{4, 1, 1}, {1, 1, 8}}, Tiles{9, 3, 17}, 5,
+               5 * 9 * 3 * 17);
   EXPECT_THAT(dispatch.local_size, ElementsAre(4, 1, 8));
   const std::vector<std::uint32_t>& words = dispatch.push.words();
   ASSERT_EQ(words.size(), 10U);
