@@ -43,6 +43,11 @@ void as_least_device(DeviceInfo& device) {
   device.max_workgroup_invocations = least.max_workgroup_invocations;
 }
 
+/// One that has several sizes of subgroups, and lets a dispatch demand its own.
+void as_varying_device(DeviceInfo& device) {
+  device.min_subgroup_size = device.subgroup_size / 2;
+}
+
 /// What `dispatch` gives for SUBGROUPS.
 std::string subgroups_of(const Dispatch& dispatch) {
   for (const Define& define : dispatch.defines) {
@@ -226,6 +231,12 @@ TEST_F(ChooseQParamsTest, TheLeastDeviceReducesInSharedMemory) {
   try_dynamic_points(24, 75, as_least_device);
 }
 
+TEST_F(ChooseQParamsTest, ADeviceOfSeveralSubgroupSizesReducesInRegistersOfFullOnes) {
+  if (device().info().max_full_subgroups == 0) GTEST_SKIP() << "the device cannot demand full subgroups";
+  try_points("workgroup", 40, 76, as_varying_device);
+  try_dynamic_points(24, 77, as_varying_device);
+}
+
 TEST_F(ChooseQParamsTest, TheLeastDeviceTakesLargeBlocksInWorkgroupsOf128) {
   Params params;
   params.set("shape", Shape{3, 300000});
@@ -237,19 +248,25 @@ TEST_F(ChooseQParamsTest, TheLeastDeviceTakesLargeBlocksInWorkgroupsOf128) {
   }
 }
 
-TEST_F(ChooseQParamsTest, SubgroupsExchangeRegistersWhereTheyHaveOneSize) {
+TEST_F(ChooseQParamsTest, SubgroupsExchangeRegistersWhereTheyHaveOneSizeOrTheirOwnIsDemanded) {
   Params params;
   params.set("shape", Shape{3, 300000});
   for (const std::string op : {"choose_qparams_tensor", "quantize_dynamic"}) {
     Trial trial = trial_of(op, params, FillKind::Normal);
-    for (const std::uint32_t least : {8u, 32u}) {
-      trial.as_if = [least](DeviceInfo& device) {
+    for (const auto& [least, most_full, used, demanded] : {std::tuple{32u, 0u, "1", 0u},
+                                                           {32u, 64u, "1", 0u},
+                                                           {8u, 0u, "0", 0u},
+                                                           {8u, 1u, "0", 0u},
+                                                           {8u, 64u, "1", 32u}}) {
+      trial.as_if = [least = least, most_full = most_full](DeviceInfo& device) {
         device.features = {Feature::SubgroupShuffle};
         device.min_subgroup_size = least;
         device.subgroup_size = device.max_subgroup_size = 32;
+        device.max_full_subgroups = most_full;
       };
       for (const Dispatch& dispatch : program_of(trial).dispatches) {
-        EXPECT_EQ(subgroups_of(dispatch), least == 32 ? "1" : "0") << op;
+        EXPECT_EQ(subgroups_of(dispatch), used) << op;
+        EXPECT_EQ(dispatch.subgroup_size, demanded) << op;
       }
     }
   }

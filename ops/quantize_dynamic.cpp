@@ -60,7 +60,6 @@ std::vector<Define> defines_of(const BuildContext& context, const references::Ch
   std::vector<Define> defines{{"REAL_F16", flag(x.dtype() == DType::F16)},
                               {"QUANT_I32", flag(quantized == DType::I32)},
                               {"RULE", rule_define(choose.rule)},
-                              subgroups_define(context.device),
                               texture_define(x.form())};
   if (x.form().storage == Storage::Buffer) {
     defines.push_back({"WHOLE_ROWS", flag(width % 4 == 0)});
@@ -87,6 +86,7 @@ Program fused(const BuildContext& context) {
   // A row that begins inside a quad may touch one more.
   const std::int64_t kept = std::min(div_up(quads + (dims.w % 4 == 0 ? 0 : 1), columns), most_kept);
   dispatch.local_size = {static_cast<std::uint32_t>(local), 1, 1};
+  use_subgroups(dispatch, context.device);
   dispatch.workgroups = fold_grid(tokens * columns, dispatch.local_size[0]);
   const std::int64_t invocations = local * dispatch.workgroups[0] * dispatch.workgroups[1];
   const bool is_complete = dims.w % 4 == 0 && kept * columns == quads && invocations == tokens * columns;

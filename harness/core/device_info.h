@@ -66,6 +66,8 @@ struct DeviceInfo {
   std::uint32_t subgroup_size = 1;
   std::uint32_t min_subgroup_size = 1;
   std::uint32_t max_subgroup_size = 1;
+  /// Of a workgroup whose dispatch demands `subgroup_size` and full subgroups; 0: none can.
+  std::uint32_t max_full_subgroups = 0;
   double timestamp_period_ns = 0;
   std::uint32_t timestamp_valid_bits = 0;
   std::uint64_t device_memory_bytes = 0;  ///< sum of device-local heaps

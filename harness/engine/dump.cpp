@@ -62,6 +62,8 @@ std::string description(const Dispatch& dispatch, const std::string& spirv_hash)
     text += fmt::format("; #define {} {}\n", define.name, define.value);
   text += fmt::format("; {} workgroups of {} invocations\n", fmt::join(dispatch.workgroups, " x "),
                       fmt::join(dispatch.local_size, " x "));
+  if (dispatch.subgroup_size != 0)
+    text += fmt::format("; full subgroups of {} invocations\n", dispatch.subgroup_size);
   for (const SpecConstant& constant : dispatch.constants)
     text += fmt::format("; constant_id {} = {}\n", constant.id, constant.value);
   for (std::size_t i = 0; i < dispatch.push.words().size(); ++i)

@@ -54,6 +54,26 @@ class ExecutableTest : public GpuTest {
   }
 };
 
+TEST_F(ExecutableTest, SubgroupsHaveTheSizeThatIsDemandedAndAreFull) {
+  const DeviceInfo& info = device().info();
+  if (info.max_full_subgroups == 0) GTEST_SKIP() << "the device cannot demand full subgroups";
+  directory.write("sizes.comp",
+                  shader_text("#extension GL_KHR_shader_subgroup_ballot : require\n" +
+                                  std::string(guard_declaration) + buffers({"y"}),
+                              "y.data[guard + gl_LocalInvocationID.x] = gl_SubgroupSize * 1000u + "
+                              "subgroupBallotBitCount(subgroupBallot(true));"));
+  const std::uint32_t count = 2 * info.subgroup_size;
+  Program program;
+  program.dispatches.push_back({.label = "sizes",
+                                .shader = "sizes.comp",
+                                .local_size = {count, 1, 1},
+                                .bindings = {Resource::tensor(0)},
+                                .subgroup_size = info.subgroup_size});
+  Workspace memory = workspace(program, {words(count)});
+  executable(program).run(memory, "sizes", timeout_s);
+  EXPECT_THAT(data_of(words_of(memory.read(Resource::tensor(0))), count), Each(info.subgroup_size * 1001));
+}
+
 TEST_F(ExecutableTest, CopiesAndLeavesGuardsAndInputAlone) {
   const Program program = copy_program(256);
   Workspace memory = workspace(program, {words(256), words(256)});

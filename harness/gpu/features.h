@@ -43,6 +43,10 @@ class FeatureChain {
   FeatureChain& operator=(const FeatureChain&) = delete;
 
   std::vector<Feature> features() const;
+  /// Whether a pipeline may demand a size of its subgroups, and that they are full.
+  bool demands_full_subgroups() const {
+    return subgroup_size_.subgroupSizeControl == VK_TRUE && subgroup_size_.computeFullSubgroups == VK_TRUE;
+  }
   /// Of pipelines: registers and the like.
   bool tells_statistics() const { return executables_.pipelineExecutableInfo == VK_TRUE; }
 

@@ -47,6 +47,23 @@ Reason beyond_workgroup(const Dispatch& dispatch, const DeviceInfo& device) {
                 device.max_workgroup_invocations);
 }
 
+/// Subgroups of the size that is demanded, where the device lets a dispatch demand one.
+Reason beyond_subgroups(const Dispatch& dispatch, const DeviceInfo& device) {
+  if (dispatch.subgroup_size == 0) {
+    return std::nullopt;
+  }
+  if (dispatch.subgroup_size != device.subgroup_size ||
+      dispatch.local_size[0] % dispatch.subgroup_size != 0) {
+    throw std::logic_error(fmt::format(
+        "dispatch '{}' demands subgroups of {} in workgroups of {} along x, the device's size is {}",
+        dispatch.label, dispatch.subgroup_size, dispatch.local_size[0], device.subgroup_size));
+  }
+  const std::uint64_t subgroups = std::uint64_t{dispatch.local_size[0]} * dispatch.local_size[1] *
+                                  dispatch.local_size[2] / dispatch.subgroup_size;
+  return beyond(dispatch, "full subgroups in a workgroup", subgroups, "maxComputeWorkgroupSubgroups",
+                device.max_full_subgroups);
+}
+
 Reason beyond_bindings(const Dispatch& dispatch, const Program& program, std::span<const Physical> tensors,
                        const DeviceInfo& device) {
   const auto images = static_cast<std::uint64_t>(std::count_if(
@@ -145,6 +162,9 @@ std::optional<std::string> beyond_limits(const Program& program, std::span<const
                                          const DeviceInfo& device) {
   for (const Dispatch& dispatch : program.dispatches) {
     if (auto reason = beyond_workgroup(dispatch, device)) {
+      return reason;
+    }
+    if (auto reason = beyond_subgroups(dispatch, device)) {
       return reason;
     }
     if (auto reason = beyond_interface(dispatch, device)) {

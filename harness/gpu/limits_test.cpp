@@ -62,6 +62,21 @@ TEST(Unsupported, NamesTheLimitOfADispatchWithBothNumbers) {
   }
 }
 
+TEST(Unsupported, CountsFullSubgroupsWhereADispatchDemandsThem) {
+  Program program;
+  program.dispatches.push_back(at_the_limits());
+  program.dispatches.back().subgroup_size = 32;
+  const std::vector<Physical> tensors{{{}, DType::F32, {1}}};
+  DeviceInfo device;
+  device.subgroup_size = 32;
+  EXPECT_EQ(unsupported(program, tensors, {}, device, 0),
+            "dispatch 'd' needs 4 full subgroups in a workgroup, maxComputeWorkgroupSubgroups is 0");
+  device.max_full_subgroups = 4;
+  EXPECT_EQ(unsupported(program, tensors, {}, device, 0), std::nullopt);
+  device.subgroup_size = 64;
+  EXPECT_THROW(unsupported(program, tensors, {}, device, 0), std::logic_error);
+}
+
 TEST(Unsupported, NamesTheMissingFeature) {
   DeviceInfo device;
   device.features = {Feature::Int8, Feature::Storage8};

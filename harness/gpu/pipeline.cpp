@@ -107,6 +107,13 @@ Handle<VkPipeline> create_handle(const Device::State& device, const Dispatch& di
   info.stage.module = pipeline.module.get();
   info.stage.pName = "main";
   info.stage.pSpecializationInfo = &specialization_info;
+  VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup_size{
+      VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO, nullptr,
+      dispatch.subgroup_size};
+  if (dispatch.subgroup_size != 0) {
+    info.stage.pNext = &subgroup_size;
+    info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+  }
   info.layout = pipeline.layout.get();
   VkPipeline handle = VK_NULL_HANDLE;
   check(table.vk.vkCreateComputePipelines(table.device, device.pipeline_cache.get(), 1, &info, nullptr,

@@ -45,6 +45,7 @@ std::string dispatch_text(const HashedProgram& hashed, std::size_t index) {
                                  static_cast<int>(dispatch.role), hashed.spirv[index],
                                  joined(dispatch.local_size), constants_text(dispatch.constants));
   text += fmt::format("workgroups {}\npush {}\n", joined(dispatch.workgroups), joined(dispatch.push.words()));
+  if (dispatch.subgroup_size != 0) text += fmt::format("full subgroups of {}\n", dispatch.subgroup_size);
   for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
     text += fmt::format("binding {}: {}\n", i, resource_text(hashed, dispatch.bindings[i]));
   }

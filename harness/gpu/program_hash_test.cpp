@@ -70,6 +70,7 @@ TEST(ProgramHash, DiffersInEachPartThatTheDeviceSees) {
        [](Parts& p) {
          p.first().local_size = {32, 2, 1};
        }},
+      {"full subgroups", [](Parts& p) { p.first().subgroup_size = 32; }},
       {"guard", [](Parts& p) { p.guard = guard_bytes; }},
       {"workgroups",
        [](Parts& p) {

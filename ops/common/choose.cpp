@@ -92,7 +92,7 @@ PushConstants box_constants(const ChooseQParams& op, const Boxes& boxes) {
 }
 
 Dispatch box_dispatch(const BuildContext& context, const ChooseQParams& op, const Boxes& boxes,
-                      const Team& team, const Define& subgroups) {
+                      const Team& team) {
   const Physical x = context.physical(0);
   Dispatch dispatch;
   dispatch.label = "choose_qparams";
@@ -103,7 +103,6 @@ Dispatch box_dispatch(const BuildContext& context, const ChooseQParams& op, cons
       {"WHOLE_QUADS", flag(x.elements() % 4 == 0)},
       {"SPLIT", flag(team.splits > 1)},
       {"LANES_APART", flag(boxes.lanes_apart)},
-      subgroups,
       {"RULE", team.splits > 1 ? rule_define(QParamsRule::Asymmetric) : rule_define(op.rule)}};
   dispatch.constants = {{packed_axis_id, static_cast<std::uint32_t>(boxes.packed)},
                         {column_bits_id, log2_of(team.columns)},
@@ -129,10 +128,11 @@ Dispatch join_dispatch(const BuildContext& context, const ChooseQParams& op, std
   Dispatch dispatch;
   dispatch.label = "join";
   dispatch.shader = "choose_qparams_join.comp";
-  dispatch.defines = {subgroups_define(context.device), {"RULE", rule_define(op.rule)}};
+  dispatch.defines = {{"RULE", rule_define(op.rule)}};
   dispatch.push.add(blocks).add(splits);
   add_limits(dispatch.push, op.limits);
   dispatch.local_size = {local, 1, 1};
+  use_subgroups(dispatch, context.device);
   dispatch.workgroups = fold_grid(blocks, 1);
   dispatch.shared_bytes = local * 8;
   return dispatch;
@@ -141,7 +141,8 @@ Dispatch join_dispatch(const BuildContext& context, const ChooseQParams& op, std
 Program serial(const BuildContext& context, const ChooseQParams& op) {
   const Boxes boxes = boxes_of(op.grid, context.physical(0), false);
   const std::int64_t local = power_of_two_within(tuned_local_size(context, boxes.count()));
-  Dispatch dispatch = box_dispatch(context, op, boxes, {.boxes = local}, {"SUBGROUPS", "0"});
+  Dispatch dispatch = box_dispatch(context, op, boxes, {.boxes = local});
+  dispatch.defines.push_back({"SUBGROUPS", "0"});
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
   return {.dispatches = {std::move(dispatch)}};
 }
@@ -317,7 +318,8 @@ void add_choose_dispatches(Program& program, const BuildContext& context, const 
                            Resource scale, Resource zero_point) {
   const Boxes boxes = boxes_of(op.grid, context.physical(0), true);
   const Team team = tuned_team(context, boxes);
-  Dispatch first = box_dispatch(context, op, boxes, team, subgroups_define(context.device));
+  Dispatch first = box_dispatch(context, op, boxes, team);
+  use_subgroups(first, context.device);
   if (team.splits == 1) {
     first.bindings.insert(first.bindings.end(), {scale, zero_point});
     program.dispatches.push_back(std::move(first));
