@@ -232,7 +232,7 @@ TEST_F(ChooseQParamsTest, TheLeastDeviceReducesInSharedMemory) {
 }
 
 TEST_F(ChooseQParamsTest, ADeviceOfSeveralSubgroupSizesReducesInRegistersOfFullOnes) {
-  if (device().info().max_full_subgroups == 0) GTEST_SKIP() << "the device cannot demand full subgroups";
+  if (!device().info().has(Feature::FullSubgroups)) GTEST_SKIP() << "the device cannot demand full subgroups";
   try_points("workgroup", 40, 76, as_varying_device);
   try_dynamic_points(24, 77, as_varying_device);
 }
@@ -253,16 +253,15 @@ TEST_F(ChooseQParamsTest, SubgroupsExchangeRegistersWhereTheyHaveOneSizeOrTheirO
   params.set("shape", Shape{3, 300000});
   for (const std::string op : {"choose_qparams_tensor", "quantize_dynamic"}) {
     Trial trial = trial_of(op, params, FillKind::Normal);
-    for (const auto& [least, most_full, used, demanded] : {std::tuple{32u, 0u, "1", 0u},
-                                                           {32u, 64u, "1", 0u},
-                                                           {8u, 0u, "0", 0u},
-                                                           {8u, 1u, "0", 0u},
-                                                           {8u, 64u, "1", 32u}}) {
-      trial.as_if = [least = least, most_full = most_full](DeviceInfo& device) {
+    for (const auto& [least, full, used, demanded] : {std::tuple{32u, false, "1", 0u},
+                                                      {32u, true, "1", 0u},
+                                                      {8u, false, "0", 0u},
+                                                      {8u, true, "1", 32u}}) {
+      trial.as_if = [least = least, full = full](DeviceInfo& device) {
         device.features = {Feature::SubgroupShuffle};
+        if (full) device.features.push_back(Feature::FullSubgroups);
         device.min_subgroup_size = least;
         device.subgroup_size = device.max_subgroup_size = 32;
-        device.max_full_subgroups = most_full;
       };
       for (const Dispatch& dispatch : program_of(trial).dispatches) {
         EXPECT_EQ(subgroups_of(dispatch), used) << op;

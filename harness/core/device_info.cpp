@@ -7,7 +7,7 @@
 namespace assay {
 
 std::string_view name_of(Feature feature) {
-  static constexpr Names<13> names{"storageBuffer8BitAccess",
+  static constexpr Names<14> names{"storageBuffer8BitAccess",
                                    "storageBuffer16BitAccess",
                                    "shaderInt8",
                                    "shaderInt16",
@@ -17,6 +17,7 @@ std::string_view name_of(Feature feature) {
                                    "subgroupArithmetic",
                                    "subgroupShuffle",
                                    "subgroupSizeControl",
+                                   "computeFullSubgroups",
                                    "shaderRoundingModeRTEFloat32",
                                    "VK_KHR_cooperative_matrix",
                                    "VK_NV_cooperative_matrix"};

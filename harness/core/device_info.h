@@ -23,6 +23,7 @@ enum class Feature : std::uint8_t {
   SubgroupArithmetic,
   SubgroupShuffle,
   SubgroupSizeControl,
+  FullSubgroups,   ///< a dispatch of any size may demand `subgroup_size`, and that all subgroups are full
   RoundsToEven32,  ///< a shader may demand that float32 results are rounded to nearest even
   CooperativeMatrixKhr,
   CooperativeMatrixNv,
@@ -66,8 +67,6 @@ struct DeviceInfo {
   std::uint32_t subgroup_size = 1;
   std::uint32_t min_subgroup_size = 1;
   std::uint32_t max_subgroup_size = 1;
-  /// Of a workgroup whose dispatch demands `subgroup_size` and full subgroups; 0: none can.
-  std::uint32_t max_full_subgroups = 0;
   double timestamp_period_ns = 0;
   std::uint32_t timestamp_valid_bits = 0;
   std::uint64_t device_memory_bytes = 0;  ///< sum of device-local heaps

@@ -145,16 +145,11 @@ void add_limits(DeviceInfo& info, const VkPhysicalDeviceLimits& limits) {
   info.timestamp_period_ns = static_cast<double>(limits.timestampPeriod);
 }
 
-void add_subgroups(DeviceInfo& info, const Properties& properties, const FeatureChain& features) {
+void add_subgroups(DeviceInfo& info, const Properties& properties) {
   info.subgroup_size = properties.subgroup.subgroupSize;
   const bool varies = properties.subgroup_size.maxSubgroupSize != 0;
   info.min_subgroup_size = varies ? properties.subgroup_size.minSubgroupSize : info.subgroup_size;
   info.max_subgroup_size = varies ? properties.subgroup_size.maxSubgroupSize : info.subgroup_size;
-  const bool demanded =
-      (properties.subgroup_size.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
-  if (demanded && features.demands_full_subgroups()) {
-    info.max_full_subgroups = properties.subgroup_size.maxComputeWorkgroupSubgroups;
-  }
   info.dot_product_accelerated = properties.dot_product.integerDotProduct4x8BitPackedSignedAccelerated;
 }
 
@@ -192,13 +187,12 @@ std::optional<PhysicalDevice> describe(VkPhysicalDevice handle) {
   const Properties properties(device.facts);
   add_identity(device.info, properties);
   add_limits(device.info, properties.core.properties.limits);
-  const FeatureChain features(device.facts);
-  add_subgroups(device.info, properties, features);
+  add_subgroups(device.info, properties);
   add_memory(device, properties);
   device.info.textures = supported_textures(handle);
   device.info.timestamp_valid_bits = families[*family].timestampValidBits;
   device.info.extensions = device.facts.extensions;
-  device.info.features = features.features();
+  device.info.features = FeatureChain(device.facts).features();
   return device;
 }
 

@@ -56,7 +56,7 @@ class ExecutableTest : public GpuTest {
 
 TEST_F(ExecutableTest, SubgroupsHaveTheSizeThatIsDemandedAndAreFull) {
   const DeviceInfo& info = device().info();
-  if (info.max_full_subgroups == 0) GTEST_SKIP() << "the device cannot demand full subgroups";
+  if (!info.has(Feature::FullSubgroups)) GTEST_SKIP() << "the device cannot demand full subgroups";
   directory.write("sizes.comp",
                   shader_text("#extension GL_KHR_shader_subgroup_ballot : require\n" +
                                   std::string(guard_declaration) + buffers({"y"}),

@@ -99,6 +99,7 @@ std::vector<Feature> FeatureChain::features() const {
   add_subgroup_features(found);
   add(rounds_to_even(), Feature::RoundsToEven32);
   add(subgroup_size_.subgroupSizeControl, Feature::SubgroupSizeControl);
+  add(demands_full_subgroups(), Feature::FullSubgroups);
   add(cooperative_khr_.cooperativeMatrix, Feature::CooperativeMatrixKhr);
   add(cooperative_nv_.cooperativeMatrix, Feature::CooperativeMatrixNv);
   return found;
@@ -114,6 +115,21 @@ VkBool32 FeatureChain::rounds_to_even() const {
   VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &controls, {}};
   vkGetPhysicalDeviceProperties2(facts_.handle, &properties);
   return controls.shaderRoundingModeRTEFloat32;
+}
+
+/// The features, and that the largest workgroup has no more subgroups than one that demands them may have.
+VkBool32 FeatureChain::demands_full_subgroups() const {
+  if (!subgroup_size_.subgroupSizeControl || !subgroup_size_.computeFullSubgroups) {
+    return VK_FALSE;
+  }
+  VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+  VkPhysicalDeviceSubgroupSizeControlProperties sizes{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES, &subgroup};
+  VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &sizes, {}};
+  vkGetPhysicalDeviceProperties2(facts_.handle, &properties);
+  const std::uint64_t most = std::uint64_t{sizes.maxComputeWorkgroupSubgroups} * subgroup.subgroupSize;
+  return (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
+         most >= properties.properties.limits.maxComputeWorkGroupInvocations;
 }
 
 /// Subgroup operations are properties, not features: there is nothing to enable.

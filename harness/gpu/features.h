@@ -43,10 +43,6 @@ class FeatureChain {
   FeatureChain& operator=(const FeatureChain&) = delete;
 
   std::vector<Feature> features() const;
-  /// Whether a pipeline may demand a size of its subgroups, and that they are full.
-  bool demands_full_subgroups() const {
-    return subgroup_size_.subgroupSizeControl == VK_TRUE && subgroup_size_.computeFullSubgroups == VK_TRUE;
-  }
   /// Of pipelines: registers and the like.
   bool tells_statistics() const { return executables_.pipelineExecutableInfo == VK_TRUE; }
 
@@ -60,6 +56,7 @@ class FeatureChain {
   void ask(T& features, VkStructureType type, const char* extension, std::uint32_t core);
   void keep_what_kernels_need();
   VkBool32 rounds_to_even() const;
+  VkBool32 demands_full_subgroups() const;
   void add_subgroup_features(std::vector<Feature>& found) const;
 
   const DeviceFacts& facts_;

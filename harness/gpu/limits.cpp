@@ -47,7 +47,7 @@ Reason beyond_workgroup(const Dispatch& dispatch, const DeviceInfo& device) {
                 device.max_workgroup_invocations);
 }
 
-/// Subgroups of the size that is demanded, where the device lets a dispatch demand one.
+/// Where a dispatch demands a size of subgroups: the device's own, as ops promise.
 Reason beyond_subgroups(const Dispatch& dispatch, const DeviceInfo& device) {
   if (dispatch.subgroup_size == 0) {
     return std::nullopt;
@@ -58,10 +58,11 @@ Reason beyond_subgroups(const Dispatch& dispatch, const DeviceInfo& device) {
         "dispatch '{}' demands subgroups of {} in workgroups of {} along x, the device's size is {}",
         dispatch.label, dispatch.subgroup_size, dispatch.local_size[0], device.subgroup_size));
   }
-  const std::uint64_t subgroups = std::uint64_t{dispatch.local_size[0]} * dispatch.local_size[1] *
-                                  dispatch.local_size[2] / dispatch.subgroup_size;
-  return beyond(dispatch, "full subgroups in a workgroup", subgroups, "maxComputeWorkgroupSubgroups",
-                device.max_full_subgroups);
+  if (device.has(Feature::FullSubgroups)) {
+    return std::nullopt;
+  }
+  return fmt::format("dispatch '{}' needs full subgroups, {} is missing", dispatch.label,
+                     name_of(Feature::FullSubgroups));
 }
 
 Reason beyond_bindings(const Dispatch& dispatch, const Program& program, std::span<const Physical> tensors,

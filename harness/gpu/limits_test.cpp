@@ -62,7 +62,7 @@ TEST(Unsupported, NamesTheLimitOfADispatchWithBothNumbers) {
   }
 }
 
-TEST(Unsupported, CountsFullSubgroupsWhereADispatchDemandsThem) {
+TEST(Unsupported, NamesFullSubgroupsWhereADispatchDemandsThem) {
   Program program;
   program.dispatches.push_back(at_the_limits());
   program.dispatches.back().subgroup_size = 32;
@@ -70,8 +70,8 @@ TEST(Unsupported, CountsFullSubgroupsWhereADispatchDemandsThem) {
   DeviceInfo device;
   device.subgroup_size = 32;
   EXPECT_EQ(unsupported(program, tensors, {}, device, 0),
-            "dispatch 'd' needs 4 full subgroups in a workgroup, maxComputeWorkgroupSubgroups is 0");
-  device.max_full_subgroups = 4;
+            "dispatch 'd' needs full subgroups, computeFullSubgroups is missing");
+  device.features = {Feature::FullSubgroups};
   EXPECT_EQ(unsupported(program, tensors, {}, device, 0), std::nullopt);
   device.subgroup_size = 64;
   EXPECT_THROW(unsupported(program, tensors, {}, device, 0), std::logic_error);

@@ -13,9 +13,8 @@ Define texture_define(Form form) {
 
 void use_subgroups(Dispatch& dispatch, const DeviceInfo& device) {
   const bool has_one_size = device.min_subgroup_size == device.max_subgroup_size;
-  const std::uint32_t subgroups = dispatch.local_size[0] / device.subgroup_size;
-  const bool demands = !has_one_size && dispatch.local_size[0] % device.subgroup_size == 0 &&
-                       subgroups <= device.max_full_subgroups;
+  const bool demands = !has_one_size && device.has(Feature::FullSubgroups) &&
+                       dispatch.local_size[0] % device.subgroup_size == 0;
   const bool uses = device.has(Feature::SubgroupShuffle) && (has_one_size || demands);
   if (uses && demands) dispatch.subgroup_size = device.subgroup_size;
   dispatch.defines.push_back({"SUBGROUPS", flag(uses)});
