@@ -250,7 +250,8 @@ Columns rate_columns() {
              "under 5 empty dispatches",
              [](Perf p) { return p.limited_by; }),
       timing("suspect", "text",
-             "why the time cannot be: above 105 % of what the device was measured to reach",
+             "why the time cannot be: above 105 % (a CPU device: 200 %) of what the device was measured to "
+             "reach",
              [](Perf p) { return p.suspect; }),
       timing("clock", "text", "gpu (timestamps) or wall (time of batches on the CPU)",
              [](Perf p) { return p.clock; }),
