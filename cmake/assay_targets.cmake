@@ -1,30 +1,49 @@
-# assay_room(<name> LINKS <targets...>)
+# assay_module(<name> [DIR <folder>...] LINKS <targets...> [PRIVATE_LINKS <targets...>] [TEST <target> | NO_TEST])
 #
-# A folder is a target of the same name: every *.cpp here but *_test.cpp goes into the library
-# assay_<name>, the *_test.cpp into <name>_test. LINKS are the arrows to other rooms, and nothing else
-# may be included. TEST_LINKS are the test's own.
-function(assay_room name)
-  cmake_parse_arguments(ARG "" "" "LINKS;TEST_LINKS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS *.cpp)
-  file(GLOB tests CONFIGURE_DEPENDS *_test.cpp)
-  if(tests)
-    list(REMOVE_ITEM sources ${tests})
-  endif()
-  if(sources)
-    add_library(assay_${name} STATIC ${sources})
-    target_link_libraries(assay_${name} PUBLIC ${ARG_LINKS} PRIVATE assay_options)
-    target_include_directories(assay_${name} PUBLIC ${CMAKE_SOURCE_DIR})
-  else()
-    add_library(assay_${name} INTERFACE)
-  endif()
-  if(tests)
+# A folder is a target: every *.cpp in it but *_test.cpp goes into the library assay_<name>, the *_test.cpp into
+# the test executable <name>_test. LINKS are the arrows to other modules, and nothing else may be included.
+# DIR names folders other than the current one, relative to it. TEST_LINKS are the test's own. With NO_TEST
+# another test executable takes the folder's tests (assay_module_tests).
+function(assay_module name)
+  cmake_parse_arguments(ARG "NO_TEST" "" "DIR;LINKS;TEST_LINKS" ${ARGN})
+  assay_module_files(sources tests "${ARG_DIR}")
+  add_library(assay_${name} STATIC ${sources})
+  target_link_libraries(assay_${name} PUBLIC ${ARG_LINKS} PRIVATE assay_options)
+  target_include_directories(assay_${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  if(tests AND NOT ARG_NO_TEST)
     assay_test(${name}_test SOURCES ${tests} LINKS assay_${name} ${ARG_TEST_LINKS})
   endif()
 endfunction()
 
+# Sets `sources` and `tests` to the files of folders (default: the current one).
+function(assay_module_files sources_name tests_name folders)
+  if(NOT folders)
+    set(folders .)
+  endif()
+  set(sources "")
+  set(tests "")
+  foreach(folder IN LISTS folders)
+    file(GLOB in_folder CONFIGURE_DEPENDS ${folder}/*.cpp)
+    list(APPEND sources ${in_folder})
+  endforeach()
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  set(${sources_name} ${sources} PARENT_SCOPE)
+  set(${tests_name} ${tests} PARENT_SCOPE)
+endfunction()
+
+# assay_module_tests(<name> DIR <folders...> LINKS <targets...>): one test executable for the tests of several
+# folders, where each would link the same large libraries.
+function(assay_module_tests name)
+  cmake_parse_arguments(ARG "" "" "DIR;LINKS" ${ARGN})
+  assay_module_files(sources tests "${ARG_DIR}")
+  assay_test(${name} SOURCES ${tests} LINKS ${ARG_LINKS})
+endfunction()
+
 # assay_test(<name> SOURCES <files...> LINKS <targets...>): a GoogleTest executable, each test known to CTest.
 # Tests run in the source tree's root, which they reach through ASSAY_SOURCE_DIR: a relative path, so that
-# objects do not depend on where the tree lies. Their own code is not optimised: it compiles in half the time.
+# objects do not depend on where the tree lies. Their own code is not optimized: it compiles in half the time.
 function(assay_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})

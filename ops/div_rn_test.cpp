@@ -1,4 +1,4 @@
-#include "ops/on_device_test.h"
+#include "tests/support/on_device.h"
 
 #include <bit>
 #include <cmath>

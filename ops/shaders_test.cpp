@@ -1,6 +1,6 @@
 #include "harness/gpu/gpu.h"
-#include "ops/on_device_test.h"
 #include "ops/registry.h"
+#include "tests/support/on_device.h"
 
 #include <gmock/gmock.h>
 #include <spirv-tools/libspirv.hpp>
@@ -160,7 +160,7 @@ std::vector<Params> typed_points() {
 }
 
 /// `typed_points` with parameters of the integers under `name`.
-std::vector<Params> quantising_points(const std::string& name) {
+std::vector<Params> quantizing_points(const std::string& name) {
   std::vector<Params> points = typed_points();
   for (Params& params : points) params.set(name, QParams{0.5F, 1});
   return points;
@@ -185,7 +185,7 @@ std::vector<Params> permute_points() {
 }
 
 /// `shaped_points` with the parameters of int8 tensors.
-std::vector<Params> requantising_points(const std::vector<std::string>& names) {
+std::vector<Params> requantizing_points(const std::vector<std::string>& names) {
   std::vector<Params> points = shaped_points();
   for (Params& params : points) {
     for (const std::string& name : names) params.set(name, QParams{0.5F, 1});
@@ -196,7 +196,7 @@ std::vector<Params> requantising_points(const std::vector<std::string>& names) {
 /// `b_shape`: that of a, one value a channel, one a row.
 std::vector<Params> add_points() {
   std::vector<Params> points;
-  for (const Params& shaped : requantising_points({"a", "b", "y"})) {
+  for (const Params& shaped : requantizing_points({"a", "b", "y"})) {
     const Shape& shape = shaped.ints("shape");
     for (const std::size_t dims_of_one : {0, 1, 2}) {
       Shape b_shape = shape;
@@ -267,10 +267,10 @@ std::map<std::string, Coverage> coverage() {
           {"pixel_shuffle", {float_shuffle_points(), 226}},
           {"q8ta_add", {add_points(), 8}},
           {"q8ta_clone", {shaped_points(), 13}},
-          {"q8ta_dequantize", {quantising_points("x"), 71}},
+          {"q8ta_dequantize", {quantizing_points("x"), 71}},
           {"q8ta_pixel_shuffle", {pixel_shuffle_points(), 16}},
-          {"q8ta_quantize", {quantising_points("y"), 80}},
-          {"q8ta_relu", {requantising_points({"x", "y"}), 26}},
+          {"q8ta_quantize", {quantizing_points("y"), 80}},
+          {"q8ta_relu", {requantizing_points({"x", "y"}), 26}},
           {"quantize_affine", {affine_points(), 60}},
           {"quantize_per_channel", {granularity_points(), 20}},
           {"quantize_per_tensor", {granularity_points(), 20}},

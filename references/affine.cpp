@@ -1,6 +1,6 @@
 #include "references/affine.h"
 
-#include "harness/core/error.h"
+#include "harness/base/error.h"
 
 #include <algorithm>
 #include <string>

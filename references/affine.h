@@ -1,8 +1,8 @@
 #pragma once
 
-#include "harness/core/dtype.h"
-#include "harness/core/params.h"
-#include "harness/core/shape.h"
+#include "harness/op/params.h"
+#include "harness/tensor/dtype.h"
+#include "harness/tensor/shape.h"
 
 #include <cstdint>
 #include <vector>
@@ -24,7 +24,7 @@ BlockGrid block_grid(const Shape& shape, const std::vector<std::int64_t>& block_
 enum class ZeroPointDomain : std::uint8_t {
   Int,   ///< i32, added after rounding
   None,  ///< absent: real = scale * q
-  Float  ///< f32: the real value of the middle of the quantised range
+  Float  ///< f32: the real value of the middle of the quantized range
 };
 
 /// The checked parameters that quantize_affine and dequantize_affine share.
@@ -36,11 +36,11 @@ struct Affine {
   std::int32_t quant_max = 127;
   ZeroPointDomain domain = ZeroPointDomain::Int;
 
-  /// Middle of the quantised range, (quant_max + quant_min + 1) / 2, for the float domain; may end in .5.
+  /// Middle of the quantized range, (quant_max + quant_min + 1) / 2, for the float domain; may end in .5.
   float mid() const { return static_cast<float>(quant_max + quant_min + 1) * 0.5f; }
 };
 
-/// The integers that a quantised type may hold: i32 carries the i16 range, so that every float step is exact.
+/// The integers that a quantized type may hold: i32 carries the i16 range, so that every float step is exact.
 struct QuantRange {
   std::int64_t min = 0, max = 0;
 };

@@ -1,6 +1,6 @@
 #include "references/affine_test.h"
 
-#include "harness/core/error.h"
+#include "harness/base/error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

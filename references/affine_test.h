@@ -2,8 +2,8 @@
 
 // What the tests of quantize_affine and dequantize_affine share.
 
-#include "harness/core/params.h"
-#include "harness/core/tensor.h"
+#include "harness/op/params.h"
+#include "harness/tensor/tensor.h"
 #include "references/affine.h"
 #include "references/golden_test.h"
 

@@ -1,7 +1,7 @@
 #include "references/choose_qparams.h"
 
-#include "harness/core/error.h"
-#include "harness/core/parallel.h"
+#include "harness/base/error.h"
+#include "harness/base/parallel.h"
 
 #include <algorithm>
 #include <cmath>

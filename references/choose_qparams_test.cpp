@@ -1,7 +1,7 @@
 #include "references/choose_qparams.h"
 
-#include "harness/core/error.h"
-#include "harness/core/fill.h"
+#include "harness/base/error.h"
+#include "harness/tensor/fill.h"
 #include "references/affine_test.h"
 #include "references/quantize_affine.h"
 #include "references/quantize_dynamic.h"

@@ -1,6 +1,6 @@
 #include "references/dequantize_affine.h"
 
-#include "harness/core/parallel.h"
+#include "harness/base/parallel.h"
 #include "references/affine.h"
 #include "references/half_bounds.h"
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "harness/core/expected.h"
-#include "harness/core/params.h"
-#include "harness/core/tensor.h"
+#include "harness/op/expected.h"
+#include "harness/op/params.h"
+#include "harness/tensor/tensor.h"
 
 #include <span>
 #include <vector>

@@ -1,7 +1,7 @@
 #include "references/embedding_q4gsw.h"
 
-#include "harness/core/error.h"
-#include "harness/core/parallel.h"
+#include "harness/base/error.h"
+#include "harness/base/parallel.h"
 #include "references/half_bounds.h"
 
 #include <algorithm>

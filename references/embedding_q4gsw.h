@@ -1,10 +1,10 @@
 #pragma once
 
-#include "harness/core/dtype.h"
-#include "harness/core/expected.h"
-#include "harness/core/params.h"
-#include "harness/core/shape.h"
-#include "harness/core/tensor.h"
+#include "harness/op/expected.h"
+#include "harness/op/params.h"
+#include "harness/tensor/dtype.h"
+#include "harness/tensor/shape.h"
+#include "harness/tensor/tensor.h"
 
 #include <cstdint>
 #include <span>

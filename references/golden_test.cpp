@@ -1,6 +1,6 @@
 #include "references/golden_test.h"
 
-#include "harness/core/npy.h"
+#include "harness/tensor/npy.h"
 
 #include <gtest/gtest.h>
 

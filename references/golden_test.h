@@ -2,9 +2,9 @@
 
 // Golden vectors for reference tests: references/golden/<op>/<vector>/{manifest.json, <tensor>.npy}.
 
-#include "harness/core/expected.h"
-#include "harness/core/params.h"
-#include "harness/core/tensor.h"
+#include "harness/op/expected.h"
+#include "harness/op/params.h"
+#include "harness/tensor/tensor.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 #include "references/granularity.h"
 
-#include "harness/core/error.h"
+#include "harness/base/error.h"
 
 #include <string>
 

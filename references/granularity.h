@@ -1,7 +1,7 @@
 #pragma once
 
-#include "harness/core/params.h"
-#include "harness/core/shape.h"
+#include "harness/op/params.h"
+#include "harness/tensor/shape.h"
 
 #include <cstdint>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "references/half_bounds.h"
 
-#include "harness/core/parallel.h"
+#include "harness/base/parallel.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/core/dtype.h"
+#include "harness/tensor/dtype.h"
 
 #include <span>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "references/permute.h"
 
-#include "harness/core/error.h"
+#include "harness/base/error.h"
 #include "references/golden_test.h"
 #include "references/q8ta_clone.h"
 #include "references/view.h"

@@ -1,6 +1,6 @@
 #include "references/pixel_shuffle.h"
 
-#include "references/pixel_strands.h"
+#include "references/pixel_shuffle_rows.h"
 #include "references/q8ta_pixel_shuffle.h"
 
 namespace assay::references {

@@ -1,7 +1,7 @@
 #include "references/q8ta_add.h"
 
-#include "harness/core/error.h"
-#include "harness/core/parallel.h"
+#include "harness/base/error.h"
+#include "harness/base/parallel.h"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@ Terms terms_of(const QParams& from, float factor) {
   return terms;
 }
 
-std::int8_t quantise(float sum, float inverse, float zero_point) {
+std::int8_t quantize(float sum, float inverse, float zero_point) {
   const float moved = std::nearbyint(sum * inverse) + zero_point;
   return static_cast<std::int8_t>(std::clamp(moved, -128.0F, 127.0F));
 }
@@ -89,7 +89,7 @@ std::vector<Expected> q8ta_add(const Params& params, std::span<const HostTensor>
       const std::int8_t* a_row = a.row(n, c, h);
       const std::int8_t* b_row = b.row(n, c, h);
       for (std::int64_t w = 0; w < dims.w; ++w) {
-        y[line * dims.w + w] = quantise(a.term(a_row, w) + b.term(b_row, w), inverse, zero_point);
+        y[line * dims.w + w] = quantize(a.term(a_row, w) + b.term(b_row, w), inverse, zero_point);
       }
     }
   });

@@ -1,6 +1,6 @@
 #include "references/q8ta_add.h"
 
-#include "harness/core/error.h"
+#include "harness/base/error.h"
 #include "references/golden_test.h"
 
 #include <gmock/gmock.h>

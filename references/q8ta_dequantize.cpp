@@ -1,6 +1,6 @@
 #include "references/q8ta_dequantize.h"
 
-#include "harness/core/parallel.h"
+#include "harness/base/parallel.h"
 #include "references/half_bounds.h"
 
 namespace assay::references {
@@ -16,7 +16,7 @@ void store(float value, Half& y) {
 }
 
 template <class Real>
-void dequantise_all(std::span<const std::int8_t> x, std::span<Real> y, const QParams& from) {
+void dequantize_all(std::span<const std::int8_t> x, std::span<Real> y, const QParams& from) {
   parallel_for(static_cast<std::int64_t>(x.size()), grain, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) {
       store(from.scale * static_cast<float>(x[i] - from.zero_point), y[i]);
@@ -32,10 +32,10 @@ std::vector<Expected> q8ta_dequantize(const Params& params, std::span<const Host
   Expected& y = outputs[0];
   y.values = HostTensor(in_half ? DType::F16 : DType::F32, inputs[0].shape());
   if (!in_half) {
-    dequantise_all(inputs[0].as<std::int8_t>(), y.values.as<float>(), params.qparams("x"));
+    dequantize_all(inputs[0].as<std::int8_t>(), y.values.as<float>(), params.qparams("x"));
     return outputs;
   }
-  dequantise_all(inputs[0].as<std::int8_t>(), y.values.as<Half>(), params.qparams("x"));
+  dequantize_all(inputs[0].as<std::int8_t>(), y.values.as<Half>(), params.qparams("x"));
   y.output_class = OutputClass::Bounded;
   y.bound = ulp_bounds(y.values.as<Half>());
   return outputs;

@@ -1,7 +1,7 @@
 #include "references/q8ta_pixel_shuffle.h"
 
-#include "harness/core/error.h"
-#include "references/pixel_strands.h"
+#include "harness/base/error.h"
+#include "references/pixel_shuffle_rows.h"
 
 #include <algorithm>
 #include <array>
@@ -11,20 +11,20 @@
 namespace assay::references {
 namespace {
 
-/// The answer for every int8 value, by its bits: requantisation knows only 256 inputs.
+/// The answer for every int8 value, by its bits: requantization knows only 256 inputs.
 using Table = std::array<std::int8_t, 256>;
 
-std::int8_t requantise(std::int32_t q, const QParams& x, const QParams& y) {
+std::int8_t requantize(std::int32_t q, const QParams& x, const QParams& y) {
   const float inverse = 1.0f / y.scale;
   const float real = static_cast<float>(q - x.zero_point) * x.scale;
   const float moved = std::nearbyint(real * inverse) + static_cast<float>(y.zero_point);
   return static_cast<std::int8_t>(std::clamp(moved, -128.0f, 127.0f));
 }
 
-Table requantisation(const QParams& x, const QParams& y) {
+Table requantization(const QParams& x, const QParams& y) {
   Table table{};
   for (std::int32_t q = -128; q <= 127; ++q) {
-    table[static_cast<std::uint8_t>(q)] = x == y ? static_cast<std::int8_t>(q) : requantise(q, x, y);
+    table[static_cast<std::uint8_t>(q)] = x == y ? static_cast<std::int8_t>(q) : requantize(q, x, y);
   }
   return table;
 }
@@ -47,7 +47,7 @@ std::vector<Expected> q8ta_pixel_shuffle(const Params& params, std::span<const H
   const Dims in = nchw(params.ints("shape"));
   std::vector<Expected> outputs(1);
   outputs[0].values = HostTensor(DType::I8, pixel_shuffled(params.ints("shape"), r));
-  const Table table = requantisation(params.qparams("x"), params.qparams("y"));
+  const Table table = requantization(params.qparams("x"), params.qparams("y"));
   shuffle_pixels(in, r, inputs[0].as<std::int8_t>().data(), outputs[0].values.as<std::int8_t>().data(),
                  [&](std::int8_t q) { return table[static_cast<std::uint8_t>(q)]; });
   return outputs;

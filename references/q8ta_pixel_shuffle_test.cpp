@@ -1,6 +1,6 @@
 #include "references/q8ta_pixel_shuffle.h"
 
-#include "harness/core/error.h"
+#include "harness/base/error.h"
 #include "references/golden_test.h"
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ HostTensor shuffled(const Params& params, const HostTensor& x) {
   return std::move(outputs[0].values);
 }
 
-std::int32_t plain_requantised(std::int32_t q, const QParams& x, const QParams& y) {
+std::int32_t plain_requantized(std::int32_t q, const QParams& x, const QParams& y) {
   if (x == y) return q;
   const float inverse = 1.0f / y.scale;
   const float centred = static_cast<float>(q - x.zero_point);
@@ -54,7 +54,7 @@ std::int32_t plain_element(const Params& params, const HostTensor& x, const Shap
   const std::vector<std::int64_t> at = coordinates(out, index);
   const std::int64_t channel = at[1] * r * r + at[2] % r * r + at[3] % r;
   const std::int64_t source = ((at[0] * in.c + channel) * in.h + at[2] / r) * in.w + at[3] / r;
-  return plain_requantised(static_cast<std::int32_t>(x.at(source)), params.qparams("x"), params.qparams("y"));
+  return plain_requantized(static_cast<std::int32_t>(x.at(source)), params.qparams("x"), params.qparams("y"));
 }
 
 HostTensor random_tensor(const Shape& shape, std::mt19937& random) {

@@ -1,6 +1,6 @@
 #include "references/q8ta_quantize.h"
 
-#include "harness/core/parallel.h"
+#include "harness/base/parallel.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,18 +17,18 @@ float real_of(Half value) {
   return to_float(value);
 }
 
-std::int8_t quantise(float real, float inverse, float zero_point) {
+std::int8_t quantize(float real, float inverse, float zero_point) {
   const float scaled = real * inverse;
   const float moved = std::nearbyint(std::isnan(scaled) ? 0.0f : scaled) + zero_point;
   return static_cast<std::int8_t>(std::clamp(moved, -128.0f, 127.0f));
 }
 
 template <class Real>
-void quantise_all(std::span<const Real> x, std::span<std::int8_t> y, const QParams& to) {
+void quantize_all(std::span<const Real> x, std::span<std::int8_t> y, const QParams& to) {
   const float inverse = 1.0f / to.scale;
   const auto zero_point = static_cast<float>(to.zero_point);
   parallel_for(static_cast<std::int64_t>(x.size()), grain, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i) y[i] = quantise(real_of(x[i]), inverse, zero_point);
+    for (std::int64_t i = first; i < last; ++i) y[i] = quantize(real_of(x[i]), inverse, zero_point);
   });
 }
 
@@ -39,9 +39,9 @@ std::vector<Expected> q8ta_quantize(const Params& params, std::span<const HostTe
   HostTensor& y = outputs[0].values;
   y = HostTensor(DType::I8, inputs[0].shape());
   if (inputs[0].dtype() == DType::F32) {
-    quantise_all(inputs[0].as<float>(), y.as<std::int8_t>(), params.qparams("y"));
+    quantize_all(inputs[0].as<float>(), y.as<std::int8_t>(), params.qparams("y"));
   } else {
-    quantise_all(inputs[0].as<Half>(), y.as<std::int8_t>(), params.qparams("y"));
+    quantize_all(inputs[0].as<Half>(), y.as<std::int8_t>(), params.qparams("y"));
   }
   return outputs;
 }

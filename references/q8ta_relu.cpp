@@ -1,6 +1,6 @@
 #include "references/q8ta_relu.h"
 
-#include "harness/core/parallel.h"
+#include "harness/base/parallel.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/core/params.h"
+#include "harness/op/params.h"
 
 #include <cstdint>
 
@@ -15,7 +15,7 @@ enum class QParamsRule : std::uint8_t {
   PerRow,                  ///< per-row rule of dynamic linear: no eps, small scales raised to 6.1e-5
 };
 
-/// The quantised range, and the least scale (not used by PerRow).
+/// The quantized range, and the least scale (not used by PerRow).
 struct QParamsLimits {
   std::int32_t quant_min = -128;
   std::int32_t quant_max = 127;

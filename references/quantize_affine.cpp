@@ -1,6 +1,6 @@
 #include "references/quantize_affine.h"
 
-#include "harness/core/parallel.h"
+#include "harness/base/parallel.h"
 #include "references/affine.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ inline float read(Half x) {
   return to_float(x);
 }
 
-/// Round half to even without a library call, so that loops are vectorised: adding 1.5 * 2^23 leaves no
+/// Round half to even without a library call, so that loops are vectorized: adding 1.5 * 2^23 leaves no
 /// room for a fraction. Right for |x| < 2^22.
 inline float round_even(float x) {
   constexpr float magic = 12582912.0f;

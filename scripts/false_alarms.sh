@@ -7,7 +7,7 @@
 #       options default: --tier ci --budget 0.15
 #
 # Prints, with the same-program rule switched off, how many rows of how many were called SLOWER or FASTER; then
-# how many of the rows that scatter by less than 1 % are found SLOWER with 5 % more work in them (--handicap).
+# how many of the rows that scatter by less than 1 % are found SLOWER with 5 % more work in them (--inject-slowdown).
 # An idle machine makes the answers worth something. The exit code is 0 unless a run or a comparison fails.
 set -euo pipefail
 pairs=${1:-20}
@@ -17,7 +17,7 @@ options=("${@:3}")
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 ((${#options[@]})) || options=(--tier ci --budget 0.15)
 assay=${ASSAY:-build/release/assay}
-handicapped=2
+slowed_down=2
 
 # run NAME [OPTION...]: a run of its own, unless it is there.
 run() {
@@ -46,10 +46,10 @@ for name in sys.argv[1:]:
 
 mkdir -p "$out"
 for ((i = 0; i <= pairs; ++i)); do run "run$i"; done
-for ((i = 1; i <= handicapped; ++i)); do run "slow$i" --handicap 5; done
+for ((i = 1; i <= slowed_down; ++i)); do run "slow$i" --inject-slowdown 5; done
 
 for ((i = 1; i <= pairs; ++i)); do judge "run$((i - 1))" "run$i" >"$out/same$i.csv"; done
-for ((i = 1; i <= handicapped; ++i)); do
+for ((i = 1; i <= slowed_down; ++i)); do
   for ((k = 0; k <= pairs; k += 5)); do judge "run$k" "slow$i" >"$out/slow$i.$k.csv"; done
 done
 

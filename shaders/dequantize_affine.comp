@@ -6,7 +6,7 @@
 
 #include "common/affine.glslh"
 #include "common/packing.glslh"
-#include "common/quantise.glslh"
+#include "common/quantize.glslh"
 
 // Four integers as they are stored, and as floats, less a number each.
 #if TEXTURE || QUANT_I32
@@ -64,7 +64,7 @@ void store_reals(uint quad, vec4 values) {
 #endif
 
 // `moved`: the integer less the zero point.
-float dequantise(float moved, BlockParams block) {
+float dequantize(float moved, BlockParams block) {
 #if DOMAIN == DOMAIN_FLOAT
   return sum(product(difference(moved, quant_mid()), block.scale), block.zero_point);
 #else
@@ -81,11 +81,11 @@ int zero_of(BlockParams block) {
 #endif
 }
 
-vec4 dequantise_place(INTEGERS integers, BlockParams lanes[4]) {
+vec4 dequantize_place(INTEGERS integers, BlockParams lanes[4]) {
   const vec4 moved = integers_less(
       integers, ivec4(zero_of(lanes[0]), zero_of(lanes[1]), zero_of(lanes[2]), zero_of(lanes[3])));
-  return vec4(dequantise(moved.x, lanes[0]), dequantise(moved.y, lanes[1]), dequantise(moved.z, lanes[2]),
-              dequantise(moved.w, lanes[3]));
+  return vec4(dequantize(moved.x, lanes[0]), dequantize(moved.y, lanes[1]), dequantize(moved.z, lanes[2]),
+              dequantize(moved.w, lanes[3]));
 }
 
 void main() {
@@ -109,7 +109,7 @@ void main() {
           lanes = params_of(blocks);
         }
       }
-      store_reals(place[k], dequantise_place(integers[k], lanes));
+      store_reals(place[k], dequantize_place(integers[k], lanes));
     }
   }
 }

@@ -13,7 +13,7 @@
 #include "common/nibbles.glslh"
 #include "common/packing.glslh"
 #include "common/places.glslh"
-#include "common/quantise.glslh"
+#include "common/quantize.glslh"
 
 // A row of y is `columns` places.
 layout(push_constant) uniform Push {

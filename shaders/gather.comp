@@ -16,7 +16,7 @@
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
 #include "common/int8x4.glslh"
-#include "common/quantise.glslh"
+#include "common/quantize.glslh"
 
 #define MAP_VIEW 0
 #define MAP_PERMUTE 1
@@ -51,7 +51,7 @@ layout(push_constant) uniform Push {
   uint elements;  // of y, in memory
   Side x, y;
   Strides x_strides;
-  float scale;  // of the integers; quantising: its reciprocal
+  float scale;  // of the integers; quantizing: its reciprocal
   int zero_point;
 } push;
 

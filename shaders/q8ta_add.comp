@@ -14,7 +14,7 @@
 
 #include "common/guards.glslh"
 #include "common/places.glslh"
-#include "common/requantise.glslh"
+#include "common/requantize.glslh"
 #include "common/word_places.glslh"
 
 #define MOST_AXES 5u
@@ -107,7 +107,7 @@ uint sum_of_words(uint a_word, uint b_word) {
   }
   const float low = float(-128 - push.y_zero_point);
   const float high = float(127 - push.y_zero_point);
-  return quantised_word(sums, push.y_inverse_scale, push.y_zero_point, low, high);
+  return quantized_word(sums, push.y_inverse_scale, push.y_zero_point, low, high);
 }
 
 PLACE_WORDS sums_of(PLACE_WORDS a_words, PLACE_WORDS b_words) {

@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// y[n, c, oh, ow] = requantise(x[n, c*r*r + (oh%r)*r + ow%r, oh/r, ow/r]) between int8x4 layouts.
+// y[n, c, oh, ow] = requantize(x[n, c*r*r + (oh%r)*r + ow%r, oh/r, ow/r]) between int8x4 layouts.
 //
 // X_QUADS, Y_QUADS  the words of four pixels, 4*i to 4*i + 3, lie together and aligned: always in 4W4C, in
 //                   4C1W when the width is a multiple of 4
@@ -14,12 +14,12 @@
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
 #include "common/int8x4.glslh"
-#include "common/requantise.glslh"
+#include "common/requantize.glslh"
 
 layout(constant_id = 16) const uint upscale = 2u;
 layout(constant_id = 17) const uint x_layout = LAYOUT_4W4C;
 layout(constant_id = 18) const uint y_layout = LAYOUT_4W4C;
-layout(constant_id = 19) const bool requantises = true;
+layout(constant_id = 19) const bool requantizes = true;
 // 1; of r = 2 also 2: one output row; 4: one output quad; 16: one output word.
 layout(constant_id = 20) const uint split = 1u;
 
@@ -31,7 +31,7 @@ layout(push_constant) uniform Push {
   Extent x_extent;
   Extent y_extent;
   uint y_channels;
-  Requantisation requantisation;
+  Requantization requantization;
   float low, high;  // of an output value less the zero point
 } push;
 
@@ -123,20 +123,20 @@ void store_quad(uint row, uint block, uint quad, uvec4 words) {
 }
 
 // In the order of the unfused chain, which gives the same integers.
-uint requantise(uint word) {
-  if (!baked) return requantised_word(word, push.requantisation, push.low, push.high);
-  const Requantisation by =
-      Requantisation(baked_x_zero_point, baked_x_scale, baked_y_inverse_scale, baked_y_zero_point);
-  return requantised_word(word, by, baked_low, baked_high);
+uint requantize(uint word) {
+  if (!baked) return requantized_word(word, push.requantization, push.low, push.high);
+  const Requantization by =
+      Requantization(baked_x_zero_point, baked_x_scale, baked_y_inverse_scale, baked_y_zero_point);
+  return requantized_word(word, by, baked_low, baked_high);
 }
 
-uvec4 requantise_words(uvec4 words) {
-  if (!requantises) return words;
-  return uvec4(requantise(words.x), requantise(words.y), requantise(words.z), requantise(words.w));
+uvec4 requantize_words(uvec4 words) {
+  if (!requantizes) return words;
+  return uvec4(requantize(words.x), requantize(words.y), requantize(words.z), requantize(words.w));
 }
 
 void copy_quad(uint row, uint block, uint quad) {
-  store_quad(row, block, quad, requantise_words(load_quad(row, block, quad)));
+  store_quad(row, block, quad, requantize_words(load_quad(row, block, quad)));
 }
 
 // r = 2: the four channels of an input block are the four places of one output channel. So four input blocks
@@ -152,8 +152,8 @@ void shuffle_tile_by_2(uint row, uint block, uint quad) {
     const uvec4 even = places[2u * down];
     const uvec4 odd = places[2u * down + 1u];
     const uint y_row = row * 2u + down;
-    store_quad(y_row, block, 2u * quad, requantise_words(uvec4(even.x, odd.x, even.y, odd.y)));
-    store_quad(y_row, block, 2u * quad + 1u, requantise_words(uvec4(even.z, odd.z, even.w, odd.w)));
+    store_quad(y_row, block, 2u * quad, requantize_words(uvec4(even.x, odd.x, even.y, odd.y)));
+    store_quad(y_row, block, 2u * quad + 1u, requantize_words(uvec4(even.z, odd.z, even.w, odd.w)));
   }
 }
 
@@ -180,10 +180,10 @@ void shuffle_part_by_2(uint y_row, uint block, uint column) {
   const uvec4 left = uvec4(even.x, odd.x, even.y, odd.y);
   const uvec4 right = uvec4(even.z, odd.z, even.w, odd.w);
   if (split == 4u) {
-    store_quad(y_row, block, column, requantise_words(column % 2u == 0u ? left : right));
+    store_quad(y_row, block, column, requantize_words(column % 2u == 0u ? left : right));
   } else {
-    store_quad(y_row, block, 2u * quad, requantise_words(left));
-    store_quad(y_row, block, 2u * quad + 1u, requantise_words(right));
+    store_quad(y_row, block, 2u * quad, requantize_words(left));
+    store_quad(y_row, block, 2u * quad + 1u, requantize_words(right));
   }
 }
 
@@ -196,7 +196,7 @@ void shuffle_word_by_2(uint y_row, uint block, uint w) {
     bytes[lane] = byte_of(load_word(y_row / 2u, channel, w / 2u), place);
   }
   uint word = bytes.x | (bytes.y << 8) | (bytes.z << 16) | (bytes.w << 24);
-  if (requantises) word = requantise(word);
+  if (requantizes) word = requantize(word);
   const uint at = y_index(y_row, block, w);
 #if Y_QUADS
   y[at / 4u][at % 4u] = word;
@@ -224,7 +224,7 @@ void gather_quad(uint row, uint block, uint quad) {
     const uint w = quad * 4u + i;
     if (w < y_extent().width) words[i] = gather_word(row, block, w);
   }
-  store_quad(row, block, quad, requantise_words(words));
+  store_quad(row, block, quad, requantize_words(words));
 }
 
 void main() {

@@ -9,12 +9,12 @@
 
 #include "common/guards.glslh"
 #include "common/places.glslh"
-#include "common/requantise.glslh"
+#include "common/requantize.glslh"
 #include "common/word_places.glslh"
 
 layout(push_constant) uniform Push {
   uint count;  // of places
-  Requantisation requantisation;
+  Requantization requantization;
 } push;
 
 layout(set = 0, binding = 0) restrict readonly buffer X { PLACE_WORDS x[]; };
@@ -22,10 +22,10 @@ layout(set = 0, binding = 1) restrict writeonly buffer Y { PLACE_WORDS y[]; };
 
 PLACE_WORDS rectified(PLACE_WORDS words) {
 #if WHOLE_QUADS
-  for (uint i = 0u; i < 4u; ++i) words[i] = rectified_word(words[i], push.requantisation);
+  for (uint i = 0u; i < 4u; ++i) words[i] = rectified_word(words[i], push.requantization);
   return words;
 #else
-  return rectified_word(words, push.requantisation);
+  return rectified_word(words, push.requantization);
 #endif
 }
 

@@ -7,7 +7,7 @@
 #include "common/affine.glslh"
 #include "common/div_rn.glslh"
 #include "common/packing.glslh"
-#include "common/quantise.glslh"
+#include "common/quantize.glslh"
 
 #if TEXTURE
 layout(set = 0, binding = 0, REAL_TEXEL) uniform restrict readonly REAL_IMAGE x;
@@ -67,7 +67,7 @@ BlockRule rule_of(BlockParams block) {
 }
 
 // The integer, as a float.
-float quantise(float real, BlockRule rule) {
+float quantize(float real, BlockRule rule) {
 #if DOMAIN == DOMAIN_FLOAT
   const float value = div_rn(difference(real, rule.x_min), rule.factor);
 #else
@@ -114,7 +114,7 @@ void main() {
         }
       }
       vec4 integers;
-      for (uint i = 0u; i < 4u; ++i) integers[i] = quantise(reals[k][i], rules[in_one_block ? 0u : i]);
+      for (uint i = 0u; i < 4u; ++i) integers[i] = quantize(reals[k][i], rules[in_one_block ? 0u : i]);
       store_integers(place[k], integers);
     }
   }

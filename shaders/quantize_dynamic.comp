@@ -42,16 +42,16 @@ layout(push_constant) uniform Push {
 layout(set = 0, binding = 1) restrict writeonly buffer Scale { float scale[]; };
 layout(set = 0, binding = 2) restrict writeonly buffer ZeroPoint { int zero_point[]; };
 
-struct Quantiser {
+struct Quantizer {
   float inverse;  // fl32(1 / scale)
   int zero_point;
 };
 
-shared Quantiser shared_quantisers[gl_WorkGroupSize.x >> column_bits];
+shared Quantizer shared_quantizers[gl_WorkGroupSize.x >> column_bits];
 
 // The integers, as floats, less the zero point. The ends of the range are integers, so that values may be clamped before
 // they are rounded. `finite`: no value is a NaN or infinite, so no product is a NaN.
-vec4 quantised(vec4 reals, Quantiser by, bool finite) {
+vec4 quantized(vec4 reals, Quantizer by, bool finite) {
   const float low = push.quant_min - float(by.zero_point);
   const float high = push.quant_max - float(by.zero_point);
   vec4 values;
@@ -63,7 +63,7 @@ vec4 quantised(vec4 reals, Quantiser by, bool finite) {
   return values;
 }
 
-void store_quantised(uint token, uint quad, vec4 integers, int zero_point) {
+void store_quantized(uint token, uint quad, vec4 integers, int zero_point) {
 #if TEXTURE || QUANT_I32
   store_quad(token, quad, integers + float(zero_point));
 #else
@@ -94,7 +94,7 @@ void main() {
   }
 
   const Range all = reduced(folded(range), lane, 0xffffffffu << column_bits);
-  Quantiser by;
+  Quantizer by;
   if (!once || column == 0u) {
     const QParams chosen =
         qparams_of(all.low, all.high, QuantLimits(push.quant_min, push.quant_max, push.eps));
@@ -102,19 +102,19 @@ void main() {
       scale[guard_words + token] = chosen.scale;
       zero_point[guard_words + token] = chosen.zero_point;
     }
-    by = Quantiser(div_rn(1.0, chosen.scale), chosen.zero_point);
-    if (once) shared_quantisers[lane >> column_bits] = by;
+    by = Quantizer(div_rn(1.0, chosen.scale), chosen.zero_point);
+    if (once) shared_quantizers[lane >> column_bits] = by;
   }
   if (once) {
     barrier();
-    by = shared_quantisers[lane >> column_bits];
+    by = shared_quantizers[lane >> column_bits];
   }
   for (uint i = 0u; i < kept; ++i) {
     const uint quad = column + (i << column_bits);
-    if (complete || quad < quads) store_quantised(token, quad, quantised(values[i], by, finite), by.zero_point);
+    if (complete || quad < quads) store_quantized(token, quad, quantized(values[i], by, finite), by.zero_point);
   }
   if (complete) return;
   for (uint quad = first_left; quad < quads; quad += columns) {
-    store_quantised(token, quad, quantised(load_quad(token, quad), by, false), by.zero_point);
+    store_quantized(token, quad, quantized(load_quad(token, quad), by, false), by.zero_point);
   }
 }

@@ -1,14 +1,14 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Moves a tensor from one physical form to another, and quantises or dequantises it on the way.
+// Moves a tensor from one physical form to another, and quantizes or dequantizes it on the way.
 //
 // X_TYPE, Y_TYPE        TYPE_INT8, TYPE_F32, TYPE_F16
 // X_STORAGE, Y_STORAGE  STORAGE_BUFFER; floats also STORAGE_3D, STORAGE_2D
 // X_AXIS, Y_AXIS        packed axis: four values along it, a quad, are one word, vector or texel
 // X_WHOLE, Y_WHOLE      buffers: floats: every quad is complete and aligned; int8: so are the four quads of a tile
 // DEEP                  tiles are 4 x 16: four blocks of channels, whose words are neighbours in y (4C)
-// RELU                  int8x4 to int8x4: values are rectified and requantised (q8ta_relu)
+// RELU                  int8x4 to int8x4: values are rectified and requantized (q8ta_relu)
 // SCATTER               texture to buffer of f32, packed along another axis: a tile is one texel, whose values
 //                       are written apart
 // GATHER                floats to a texture that is packed along another axis: a tile is one texel, whose values are
@@ -24,9 +24,9 @@
 #include "common/float_quads.glslh"
 #include "common/guards.glslh"
 #include "common/int8x4.glslh"
-#include "common/quantise.glslh"
+#include "common/quantize.glslh"
 #if RELU
-#include "common/requantise.glslh"
+#include "common/requantize.glslh"
 #endif
 
 // Axis along which the four quads of a tile are stacked.
@@ -48,9 +48,9 @@ layout(push_constant) uniform Push {
   TileBoxes boxes;
   Strides x, y;
 #if RELU
-  Requantisation requantisation;
+  Requantization requantization;
 #else
-  float scale;  // of the integers; quantising: its reciprocal
+  float scale;  // of the integers; quantizing: its reciprocal
   int zero_point;
 #endif
 } push;
@@ -144,7 +144,7 @@ mat4 turned(mat4 quads) {
 
 #if RELU
 uvec4 converted(uvec4 words) {
-  for (uint i = 0u; i < 4u; ++i) words[i] = rectified_word(words[i], push.requantisation);
+  for (uint i = 0u; i < 4u; ++i) words[i] = rectified_word(words[i], push.requantization);
   return words;
 }
 #else
@@ -152,7 +152,7 @@ uvec4 converted(uvec4 words) {
   return words;
 }
 
-uint quantise(vec4 reals) {
+uint quantize(vec4 reals) {
   vec4 integers;
   for (uint i = 0u; i < 4u; ++i) {
     const float scaled = product(reals[i], push.scale);
@@ -161,7 +161,7 @@ uint quantise(vec4 reals) {
   return pack_integers(integers, 0.0);
 }
 
-vec4 dequantise(uint word) {
+vec4 dequantize(uint word) {
   const vec4 integers = signed_bytes_less(word, ivec4(push.zero_point));
   vec4 reals;
   for (uint i = 0u; i < 4u; ++i) reals[i] = product(push.scale, integers[i]);
@@ -210,12 +210,12 @@ void move_tile(uint n, uvec3 at) {
 #elif X_TYPE == TYPE_INT8
   const uvec4 words = turned(load_words(n, at));
   mat4 quads;
-  for (uint i = 0u; i < 4u; ++i) quads[i] = dequantise(words[i]);
+  for (uint i = 0u; i < 4u; ++i) quads[i] = dequantize(words[i]);
   store_quads(n, at, quads);
 #elif Y_TYPE == TYPE_INT8
   const mat4 quads = load_quads(n, at);
   uvec4 words;
-  for (uint i = 0u; i < 4u; ++i) words[i] = quantise(quads[i]);
+  for (uint i = 0u; i < 4u; ++i) words[i] = quantize(quads[i]);
   store_words(n, at, turned(words));
 #elif SINGLE
   const uint values = left_along(X_AXIS, at);

@@ -28,8 +28,8 @@ class BadInputTest : public testing::TestWithParam<BadInput> {
 
 std::string name_of_bad_input(const testing::TestParamInfo<BadInput>& info);
 
-/// A good case file of q8ta_pixel_shuffle and one of quantize_affine, each with one case `one` that ends with
-/// the file.
+/// A good case file of q8ta_pixel_shuffle and one of quantize_affine, each with one case `test_case` that
+/// ends with the file.
 inline const std::string shuffle_file = pixel_shuffle_case("");
 inline const std::string quantize_file = R"(op: quantize_affine
 cases:

@@ -1,6 +1,6 @@
 #include "harness/cases/case.h"
 
-#include "harness/core/names.h"
+#include "harness/base/names.h"
 
 namespace assay {
 namespace {
@@ -33,6 +33,14 @@ std::optional<Tier> parse_tier(std::string_view name) {
 
 std::optional<Caches> parse_caches(std::string_view name) {
   return value_in<Caches>(caches_names, name);
+}
+
+std::vector<Physical> physical_tensors(const Case& test_case) {
+  std::vector<Physical> physical;
+  for (std::size_t i = 0; i < test_case.tensors.size(); ++i) {
+    physical.emplace_back(test_case.forms[i], test_case.tensors[i].dtype, test_case.tensors[i].shape);
+  }
+  return physical;
 }
 
 }  // namespace assay

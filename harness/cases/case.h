@@ -1,10 +1,10 @@
 #pragma once
 
-#include "harness/core/fill.h"
-#include "harness/core/form.h"
-#include "harness/core/op.h"
-#include "harness/core/params.h"
-#include "harness/core/source_location.h"
+#include "harness/base/source_location.h"
+#include "harness/op/op.h"
+#include "harness/op/params.h"
+#include "harness/tensor/fill.h"
+#include "harness/tensor/form.h"
 
 #include <cstdint>
 #include <map>
@@ -61,5 +61,8 @@ struct Case {
   /// INVALID.
   std::optional<std::string> invalid;
 };
+
+/// Physical form of each of the tensors.
+std::vector<Physical> physical_tensors(const Case& test_case);
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 #include "harness/cases/fake_ops_test.h"
 #include "harness/cases/load.h"
-#include "harness/core/npy.h"
+#include "harness/tensor/npy.h"
 
 #include <gtest/gtest.h>
 

@@ -149,14 +149,15 @@ std::string describe_impls(const Op& op) {
 std::string list_cases(std::span<const Case* const> cases, bool details) {
   if (details) {
     Rows rows;
-    for (const Case* one : cases) {
-      rows.push_back({one->id, std::string(name_of(one->mode)), std::string(name_of(one->tier)),
-                      fmt::format("{}:{}", one->where.file, one->where.line)});
+    for (const Case* test_case : cases) {
+      rows.push_back({test_case->id, std::string(name_of(test_case->mode)),
+                      std::string(name_of(test_case->tier)),
+                      fmt::format("{}:{}", test_case->where.file, test_case->where.line)});
     }
     return aligned(rows);
   }
   std::string text;
-  for (const Case* one : cases) text += one->id + '\n';
+  for (const Case* test_case : cases) text += test_case->id + '\n';
   return text;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/cases/case.h"
-#include "harness/core/op.h"
+#include "harness/op/op.h"
 
 #include <span>
 #include <string>

@@ -29,14 +29,14 @@ TEST(Describe, ListsCasesWithModeTierAndPlace) {
 
 TEST(Describe, ListsOpsWithTheirSummaries) {
   EXPECT_EQ(list_ops(fake_ops()),
-            "  q8ta_pixel_shuffle  pixel shuffle on int8x4 tensors, with requantisation\n"
+            "  q8ta_pixel_shuffle  pixel shuffle on int8x4 tensors, with requantization\n"
             "  quantize_affine     real to integer values, one scale and zero point a block\n");
 }
 
 TEST(Describe, ShowsParametersTensorsAndImplsOfAnOp) {
   const std::vector<Case> loaded = cases::load_good(cases::pixel_shuffle_case(""));
   EXPECT_EQ(describe_op(*fake_ops().find("q8ta_pixel_shuffle"), &loaded.at(0)),
-            R"(q8ta_pixel_shuffle: pixel shuffle on int8x4 tensors, with requantisation
+            R"(q8ta_pixel_shuffle: pixel shuffle on int8x4 tensors, with requantization
 
 parameters
   shape           shape    4 dims >= 1                      required  of x

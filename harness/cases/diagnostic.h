@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/core/source_location.h"
+#include "harness/base/source_location.h"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #include "harness/cases/fake_ops_test.h"
 
-#include "harness/core/error.h"
+#include "harness/base/error.h"
 
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ Tunable local_size() {
 Op pixel_shuffle() {
   Op op;
   op.name = "q8ta_pixel_shuffle";
-  op.summary = "pixel shuffle on int8x4 tensors, with requantisation";
+  op.summary = "pixel shuffle on int8x4 tensors, with requantization";
   op.params = {shape("shape", rank(4)).says("of x"), integer("upscale_factor").at_least(1).at_most(64),
                qparams("x"), qparams("y")};
   op.tensors = pixel_shuffle_tensors;
@@ -179,7 +179,7 @@ std::vector<Case> load_good(std::string_view text, const LoadOptions& options) {
 
 std::vector<std::string> ids_of(const std::vector<Case>& cases) {
   std::vector<std::string> ids;
-  for (const Case& one : cases) ids.push_back(one.id);
+  for (const Case& test_case : cases) ids.push_back(test_case.id);
   return ids;
 }
 

@@ -12,10 +12,10 @@ using testing::ElementsAre;
 
 std::vector<std::string> middles(const std::vector<Case>& cases) {
   std::vector<std::string> segments;
-  for (const Case& one : cases) {
-    const std::size_t begin = one.id.find('/', one.id.find('/') + 1) + 1;
-    const std::size_t end = one.id.rfind('/', one.id.rfind('/') - 1);
-    segments.push_back(end <= begin ? "" : one.id.substr(begin, end - begin));
+  for (const Case& test_case : cases) {
+    const std::size_t begin = test_case.id.find('/', test_case.id.find('/') + 1) + 1;
+    const std::size_t end = test_case.id.rfind('/', test_case.id.rfind('/') - 1);
+    segments.push_back(end <= begin ? "" : test_case.id.substr(begin, end - begin));
   }
   return segments;
 }

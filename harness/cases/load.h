@@ -2,7 +2,7 @@
 
 #include "harness/cases/case.h"
 #include "harness/cases/diagnostic.h"
-#include "harness/core/op.h"
+#include "harness/op/op.h"
 
 #include <cstdint>
 #include <filesystem>

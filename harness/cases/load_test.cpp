@@ -52,29 +52,29 @@ TEST(Load, FillsEveryFieldOfACase) {
 )"));
   ASSERT_THAT(result.errors, IsEmpty());
   ASSERT_EQ(result.cases.size(), 1u);
-  const Case& one = result.cases[0];
-  EXPECT_EQ(one.id, "q8ta_pixel_shuffle/one/4W4C.4C1W/fused");
-  EXPECT_EQ(one.name, "one");
-  EXPECT_EQ(one.op, fake_ops().find("q8ta_pixel_shuffle"));
-  EXPECT_EQ(one.impl, one.op->find_impl("fused"));
-  EXPECT_EQ(one.mode, Mode::Both);
-  EXPECT_EQ(one.tier, Tier::Nightly);
-  EXPECT_EQ(one.timeout_s, 2.5);
-  EXPECT_EQ(one.seed, 18446744073709551615ull);
-  EXPECT_EQ(one.params.ints("shape"), (Shape{1, 16, 4, 4}));
-  EXPECT_EQ(one.params.qparams("y"), (QParams{0.25f, -3}));
-  EXPECT_EQ(one.tensors.size(), 2u);
-  EXPECT_EQ(one.tensors[1].shape, (Shape{1, 4, 8, 8}));
-  EXPECT_THAT(one.forms,
+  const Case& test_case = result.cases[0];
+  EXPECT_EQ(test_case.id, "q8ta_pixel_shuffle/one/4W4C.4C1W/fused");
+  EXPECT_EQ(test_case.name, "one");
+  EXPECT_EQ(test_case.op, fake_ops().find("q8ta_pixel_shuffle"));
+  EXPECT_EQ(test_case.impl, test_case.op->find_impl("fused"));
+  EXPECT_EQ(test_case.mode, Mode::Both);
+  EXPECT_EQ(test_case.tier, Tier::Nightly);
+  EXPECT_EQ(test_case.timeout_s, 2.5);
+  EXPECT_EQ(test_case.seed, 18446744073709551615ull);
+  EXPECT_EQ(test_case.params.ints("shape"), (Shape{1, 16, 4, 4}));
+  EXPECT_EQ(test_case.params.qparams("y"), (QParams{0.25f, -3}));
+  EXPECT_EQ(test_case.tensors.size(), 2u);
+  EXPECT_EQ(test_case.tensors[1].shape, (Shape{1, 4, 8, 8}));
+  EXPECT_THAT(test_case.forms,
               ElementsAre(Form{Storage::Buffer, Layout::P4W4C}, Form{Storage::Buffer, Layout::P4C1W}));
-  EXPECT_EQ(one.fills, (std::map<std::string, FillSpec>{{"x", {FillKind::Constant, 3.0, ""}}}));
-  EXPECT_EQ(one.tolerance.scale, 2);
-  EXPECT_EQ(one.tolerance.reason, "a looser driver");
-  EXPECT_EQ(one.tune, (std::map<std::string, std::int64_t>{{"local_size", 128}}));
-  EXPECT_EQ(one.where.file, (folder.path() / "case.yaml").string());
-  EXPECT_EQ(one.where.line, 3);
-  EXPECT_EQ(one.where.column, 5);
-  EXPECT_FALSE(one.invalid.has_value());
+  EXPECT_EQ(test_case.fills, (std::map<std::string, FillSpec>{{"x", {FillKind::Constant, 3.0, ""}}}));
+  EXPECT_EQ(test_case.tolerance.scale, 2);
+  EXPECT_EQ(test_case.tolerance.reason, "a looser driver");
+  EXPECT_EQ(test_case.tune, (std::map<std::string, std::int64_t>{{"local_size", 128}}));
+  EXPECT_EQ(test_case.where.file, (folder.path() / "case.yaml").string());
+  EXPECT_EQ(test_case.where.line, 3);
+  EXPECT_EQ(test_case.where.column, 5);
+  EXPECT_FALSE(test_case.invalid.has_value());
 }
 
 TEST(Load, GivesWhatACaseDoesNotSay) {
@@ -144,7 +144,7 @@ cases:
                                          "quantize_affine/as_default/9/WP.WP/elementwise",
                                          "quantize_affine/other/f32/WP.WP/elementwise",
                                          "quantize_affine/other/f16/WP.WP/elementwise"));
-  for (const Case& one : cases) EXPECT_EQ(one.tier, Tier::Smoke) << one.id;
+  for (const Case& test_case : cases) EXPECT_EQ(test_case.tier, Tier::Smoke) << test_case.id;
   EXPECT_EQ(cases[0].params.choice("dtype"), "f16");
   EXPECT_EQ(cases[2].params.choice("dtype"), "f32");
 }

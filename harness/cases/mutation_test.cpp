@@ -68,11 +68,12 @@ void expect_sense(const LoadResult& result, const std::string& text) {
     EXPECT_FALSE(to_string(error).empty()) << text;
     EXPECT_LE(error.where.column, static_cast<int>(error.source_line.size()) + 1) << text;
   }
-  for (const Case& one : result.cases) {
-    EXPECT_EQ(one.id.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./"),
-              std::string::npos)
-        << one.id;
-    EXPECT_EQ(one.forms.size(), one.tensors.size());
+  for (const Case& test_case : result.cases) {
+    EXPECT_EQ(
+        test_case.id.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./"),
+        std::string::npos)
+        << test_case.id;
+    EXPECT_EQ(test_case.forms.size(), test_case.tensors.size());
   }
 }
 

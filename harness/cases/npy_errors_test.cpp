@@ -1,5 +1,5 @@
 #include "harness/cases/bad_input_test.h"
-#include "harness/core/npy.h"
+#include "harness/tensor/npy.h"
 
 #include <gmock/gmock.h>
 

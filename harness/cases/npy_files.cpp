@@ -1,9 +1,9 @@
 #include "harness/cases/npy_files.h"
 
-#include "harness/core/error.h"
-#include "harness/core/hash.h"
-#include "harness/core/npy.h"
-#include "harness/core/tensor.h"
+#include "harness/base/error.h"
+#include "harness/tensor/npy.h"
+#include "harness/tensor/tensor.h"
+#include "harness/tensor/tensor_hash.h"
 
 #include <fmt/format.h>
 

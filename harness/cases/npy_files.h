@@ -1,8 +1,8 @@
 #pragma once
 
-#include "harness/core/dtype.h"
-#include "harness/core/op.h"
-#include "harness/core/shape.h"
+#include "harness/op/op.h"
+#include "harness/tensor/dtype.h"
+#include "harness/tensor/shape.h"
 
 #include <map>
 #include <optional>

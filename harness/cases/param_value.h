@@ -1,9 +1,9 @@
 #pragma once
 
+#include "harness/base/error.h"
 #include "harness/cases/scalars.h"
 #include "harness/cases/yaml_tree.h"
-#include "harness/core/error.h"
-#include "harness/core/params.h"
+#include "harness/op/params.h"
 
 #include <span>
 #include <string>

@@ -1,9 +1,9 @@
 #include "harness/cases/point.h"
 
+#include "harness/base/error.h"
+#include "harness/base/hash.h"
 #include "harness/cases/id_text.h"
 #include "harness/cases/scalars.h"
-#include "harness/core/error.h"
-#include "harness/core/hash.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

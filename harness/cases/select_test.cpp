@@ -62,8 +62,8 @@ cases:
 
 std::vector<std::string> names_of(const std::vector<Case>& cases, const Selection& selection) {
   std::vector<std::string> names;
-  for (const Case* one : select(cases, selection)) {
-    if (names.empty() || names.back() != one->name) names.push_back(one->name);
+  for (const Case* test_case : select(cases, selection)) {
+    if (names.empty() || names.back() != test_case->name) names.push_back(test_case->name);
   }
   return names;
 }

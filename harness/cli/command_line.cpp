@@ -1,5 +1,5 @@
+#include "harness/base/error.h"
 #include "harness/cli/commands.h"
-#include "harness/core/error.h"
 
 #include <CLI/CLI.hpp>
 
@@ -67,7 +67,7 @@ void add_run(CLI::App& app, RunOptions& options) {
       ->check(CLI::IsMember({"stored", "measure", "none"}))
       ->capture_default_str();
   app.add_option(
-         "--handicap", options.handicap_pct,
+         "--inject-slowdown", options.injected_slowdown_pct,
          "Give every timed program so many percent more work, at least a dispatch: to see that compare "
          "finds it")
       ->check(CLI::Range(0.0, 1000.0));

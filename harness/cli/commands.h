@@ -4,8 +4,8 @@
 
 #include "harness/cases/load.h"
 #include "harness/cases/select.h"
-#include "harness/core/op.h"
-#include "harness/report/console.h"
+#include "harness/op/op.h"
+#include "harness/report/console/console.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -49,7 +49,7 @@ struct RunOptions {
   std::string baseline_impl;
   std::filesystem::path dump;
   double budget_s = 1;
-  double handicap_pct = 0;
+  double injected_slowdown_pct = 0;
   std::string ceilings = "stored";  ///< "stored", "measure" or "none"
   bool validation = false;
   bool watch = false;

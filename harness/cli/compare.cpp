@@ -1,13 +1,13 @@
-#include "harness/report/compare.h"
+#include "harness/report/compare/compare.h"
 
+#include "harness/base/error.h"
+#include "harness/base/file.h"
+#include "harness/base/text.h"
 #include "harness/cases/select.h"
 #include "harness/cli/commands.h"
-#include "harness/core/error.h"
-#include "harness/report/checked_journal.h"
-#include "harness/report/compare_text.h"
-#include "harness/report/file.h"
-#include "harness/report/find_rows.h"
-#include "harness/report/text.h"
+#include "harness/report/compare/compare_text.h"
+#include "harness/report/record/checked_journal.h"
+#include "harness/report/record/find_rows.h"
 
 #include <algorithm>
 #include <iostream>
@@ -96,7 +96,7 @@ std::string listed(const std::vector<std::string>& ids) {
 // All rows of one id: both modes, hot and cold, every device.
 std::string explain_id(const RunComparison& comparison, const std::string& wanted) {
   RunReport ids;
-  for (const Judgement& row : comparison.rows) ids.records.push_back({.info = row.info});
+  for (const RowVerdict& row : comparison.rows) ids.records.push_back({.info = row.info});
   const std::vector<std::string> matching = matching_ids(ids, wanted, glob_matches);
   const std::string looking = "looking for '" + wanted + "' in the comparison: ";
   if (matching.empty())
@@ -106,7 +106,7 @@ std::string explain_id(const RunComparison& comparison, const std::string& wante
                 " ids match; name one of them:" + listed(matching));
   }
   std::string text;
-  for (const Judgement& row : comparison.rows) {
+  for (const RowVerdict& row : comparison.rows) {
     if (row.info.id != matching.front()) continue;
     text += (text.empty() ? "" : "\n") + explain(row, console_options(false).color);
   }
@@ -135,7 +135,7 @@ int compare(const CompareRunsOptions& options) {
                                                  .smallest_effect_pct = options.smallest_effect_pct});
   print(comparison, options);
   const bool failed = std::ranges::any_of(
-      comparison.rows, [&](const Judgement& row) { return row.verdict && failing.contains(*row.verdict); });
+      comparison.rows, [&](const RowVerdict& row) { return row.verdict && failing.contains(*row.verdict); });
   return static_cast<int>(failed ? ExitCode::Failures : ExitCode::Fine);
 }
 

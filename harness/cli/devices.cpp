@@ -1,8 +1,8 @@
+#include "harness/base/error.h"
 #include "harness/cli/commands.h"
-#include "harness/core/error.h"
-#include "harness/engine/ceiling_store.h"
-#include "harness/engine/ceilings_text.h"
+#include "harness/engine/ceilings/ceiling_store.h"
 #include "harness/gpu/gpu.h"
+#include "harness/report/console/ceilings_text.h"
 
 #include <fmt/format.h>
 

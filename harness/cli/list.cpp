@@ -1,6 +1,6 @@
+#include "harness/base/error.h"
 #include "harness/cases/describe.h"
 #include "harness/cli/commands.h"
-#include "harness/core/error.h"
 
 #include <iostream>
 

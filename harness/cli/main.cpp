@@ -1,5 +1,5 @@
+#include "harness/base/error.h"
 #include "harness/cli/commands.h"
-#include "harness/core/error.h"
 #include "ops/registry.h"
 
 #include <exception>

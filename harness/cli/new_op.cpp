@@ -1,6 +1,6 @@
+#include "harness/base/error.h"
 #include "harness/cli/commands.h"
 #include "harness/cli/new_op_templates.h"
-#include "harness/core/error.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
+#include "harness/base/error.h"
 #include "harness/cases/describe.h"
 #include "harness/cli/commands.h"
-#include "harness/core/error.h"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@ namespace {
 std::optional<Case> example_of(const Op& op, const Registry& registry) {
   try {
     LoadResult loaded = load_cases(CaseOptions{}.paths(), registry);
-    for (Case& one : loaded.cases) {
-      if (one.op == &op) return std::move(one);
+    for (Case& test_case : loaded.cases) {
+      if (test_case.op == &op) return std::move(test_case);
     }
   } catch (const Error&) {
     return std::nullopt;  // no folder of cases here: the description does without an example

@@ -1,10 +1,10 @@
-#include "harness/report/pivot.h"
+#include "harness/report/files/pivot.h"
 
+#include "harness/base/error.h"
+#include "harness/base/file.h"
 #include "harness/cli/commands.h"
-#include "harness/core/error.h"
-#include "harness/report/file.h"
-#include "harness/report/find_rows.h"
-#include "harness/report/hashes.h"
+#include "harness/report/files/hashes.h"
+#include "harness/report/record/find_rows.h"
 
 #include <iostream>
 

@@ -1,7 +1,7 @@
 #include "harness/cli/commands.h"
-#include "harness/report/exit_code.h"
-#include "harness/report/journal.h"
-#include "harness/report/writers.h"
+#include "harness/report/files/writers.h"
+#include "harness/report/record/exit_code.h"
+#include "harness/report/record/journal.h"
 
 #include <iostream>
 

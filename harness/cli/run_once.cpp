@@ -1,12 +1,12 @@
 #include "harness/cli/run_once.h"
 
+#include "harness/app/recorder.h"
 #include "harness/cases/expectations.h"
-#include "harness/engine/ceiling_store.h"
-#include "harness/engine/ceilings_text.h"
-#include "harness/engine/device_run.h"
-#include "harness/engine/recorder.h"
-#include "harness/engine/run_info.h"
-#include "harness/report/exit_code.h"
+#include "harness/engine/ceilings/ceiling_store.h"
+#include "harness/engine/run/device_run.h"
+#include "harness/engine/run/run_info.h"
+#include "harness/report/console/ceilings_text.h"
+#include "harness/report/record/exit_code.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -29,7 +29,7 @@ constexpr int standard_blocks = 7;
 /// would give 93 and one comparison of equals in 16 would show a difference.
 constexpr int compared_blocks = 10;
 
-/// What pilots beside one row differ by on a CPU that nobody disturbs.
+/// What clock probes beside one row differ by on a CPU that nobody disturbs.
 constexpr double cpu_clock_tolerance = 0.15;
 
 /// Length of a GPU's samples: long against what a submission costs the host, so that most of a run is
@@ -57,8 +57,8 @@ gpu::ShaderOptions shader_options(const std::filesystem::path& folder) {
   return options;
 }
 
-std::vector<CaseInfo> plan_of(const std::vector<PlannedGroup>& groups, const RowNames& names) {
-  std::vector<CaseInfo> plan;
+std::vector<RowInfo> plan_of(const std::vector<PlannedGroup>& groups, const RowNames& names) {
+  std::vector<RowInfo> plan;
   for (const PlannedGroup& group : groups) {
     for (const PlannedRow& row : group) plan.push_back(row_info(row, names));
   }
@@ -84,7 +84,7 @@ void refuse_empty_comparison(const RunOptions& options, const std::vector<Planne
   std::set<std::string> impls;
   for (const PlannedGroup& group : groups) {
     for (const PlannedRow& row : group) {
-      if (row.mode == Mode::Perf) impls.insert(row.one->impl->name);
+      if (row.mode == Mode::Perf) impls.insert(row.test_case->impl->name);
     }
   }
   if (impls.contains(options.baseline_impl)) return;
@@ -118,8 +118,8 @@ class Interruptible final : public RunListener {
       : listener_(listener), before_a_row_(before_a_row) {}
 
   void run(const RunInfo& info) override { listener_.run(info); }
-  void plan(std::span<const CaseInfo> cases) override { listener_.plan(cases); }
-  void begin(const CaseInfo& info) override {
+  void plan(std::span<const RowInfo> cases) override { listener_.plan(cases); }
+  void begin(const RowInfo& info) override {
     if (before_a_row_) before_a_row_();
     listener_.begin(info);
   }
@@ -270,7 +270,7 @@ class Run {
     run_options.baseline_impl = options_.baseline_impl;
     run_options.sampling.budget_s = options_.budget_s;
     run_options.sampling.min_blocks = standard_blocks;
-    run_options.handicap_pct = options_.handicap_pct;
+    run_options.injected_slowdown_pct = options_.injected_slowdown_pct;
     if (!options_.versus_shaders.empty() || !options_.baseline_impl.empty())
       run_options.sampling.min_blocks = compared_blocks;
     run_options.sampling.shuffle_seed = options_.cases.seed.value_or(0);

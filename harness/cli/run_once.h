@@ -1,8 +1,8 @@
 #pragma once
 
+#include "harness/base/error.h"
 #include "harness/cli/commands.h"
-#include "harness/core/error.h"
-#include "harness/engine/timing_tools.h"
+#include "harness/engine/timing/timing_tools.h"
 #include "harness/gpu/gpu.h"
 
 #include <cstddef>

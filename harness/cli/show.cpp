@@ -1,10 +1,10 @@
-#include "harness/report/show.h"
+#include "harness/report/console/show.h"
 
+#include "harness/base/error.h"
+#include "harness/base/text.h"
 #include "harness/cases/select.h"
 #include "harness/cli/commands.h"
-#include "harness/core/error.h"
-#include "harness/report/find_rows.h"
-#include "harness/report/text.h"
+#include "harness/report/record/find_rows.h"
 
 #include <algorithm>
 #include <iostream>

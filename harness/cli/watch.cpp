@@ -1,9 +1,9 @@
+#include "harness/app/file_watch.h"
+#include "harness/base/clock.h"
+#include "harness/base/status.h"
+#include "harness/base/text.h"
 #include "harness/cli/run_once.h"
-#include "harness/core/status.h"
-#include "harness/engine/file_watch.h"
-#include "harness/engine/stopwatch.h"
-#include "harness/report/changes.h"
-#include "harness/report/text.h"
+#include "harness/report/console/changes.h"
 
 #include <fmt/format.h>
 

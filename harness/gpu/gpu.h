@@ -8,15 +8,15 @@
 //   Workspace -> one set of a Program's tensors and scratch in device memory: guarded buffers, textures
 //   DeviceMemory -> what is done to workspaces without the host: poisoning, copying, comparing
 //   Timing    -> what one timed submission took
-//   Pilot     -> the device's clock, watched
+//   Clock probe     -> the device's clock, watched
 // Vulkan types never leave harness/gpu.
 
-#include "harness/core/device_info.h"
-#include "harness/core/error.h"
-#include "harness/core/form.h"
-#include "harness/core/pack.h"
-#include "harness/core/program.h"
-#include "harness/core/timer_calibration.h"
+#include "harness/base/error.h"
+#include "harness/op/device_info.h"
+#include "harness/op/program.h"
+#include "harness/op/timer_calibration.h"
+#include "harness/tensor/form.h"
+#include "harness/tensor/pack.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -263,14 +263,14 @@ enum class Spacing : std::uint8_t {
   Overlapped  ///< none: throughput
 };
 
-class Pilot;
+class ClockProbe;
 
 struct TimedRun {
   int warm = 0;   ///< programs before the first stamp
   int batch = 1;  ///< programs between the stamps
   Spacing spacing = Spacing::Barrier;
-  std::size_t first_set = 0;     ///< the workspace of the first program; the others follow in turn
-  const Pilot* pilot = nullptr;  ///< runs behind the batch, timed by itself
+  std::size_t first_set = 0;          ///< the workspace of the first program; the others follow in turn
+  const ClockProbe* probe = nullptr;  ///< runs behind the batch, timed by itself
 
   friend bool operator==(const TimedRun&, const TimedRun&) = default;
 };
@@ -279,7 +279,7 @@ struct Timing {
   std::optional<double>
       gpu_ns;          ///< between the two stamps; absent without timestamps, or when they are distrusted
   double wall_ns = 0;  ///< submit to fence on the CPU's clock
-  std::optional<double> pilot_ns;
+  std::optional<double> probe_ns;
 };
 
 /// What the driver tells of a program's compiled shaders: of each, the largest of its timed dispatches;
@@ -339,8 +339,8 @@ class Executable {
 };
 
 /// A timed submission, recorded once and submitted any number of times: run.warm programs, stamp, run.batch
-/// programs, stamp, and where there is one the pilot and a stamp. Setup dispatches are left out. Of several
-/// workspaces each program takes the next one.
+/// programs, stamp, and where there is one the clock probe and a stamp. Setup dispatches are left out. Of
+/// several workspaces each program takes the next one.
 class TimedBatch {
  public:
   /// All must outlive this, and as long as this is used the executable runs over no other workspaces.
@@ -359,20 +359,20 @@ class TimedBatch {
 
 /// A kernel that always does the same and hardly touches memory, so that its time tells the device's clock:
 /// about 80 us at full clock, 200 us on a device of type "cpu".
-class Pilot {
+class ClockProbe {
  public:
-  /// Heats the device (up to 2 s of work, until it no longer gets faster) to choose the pilot's length.
-  Pilot(Device& device, ShaderLibrary& shaders);
-  ~Pilot();
-  Pilot(Pilot&&) noexcept;
-  Pilot& operator=(Pilot&&) noexcept;
+  /// Heats the device (up to 2 s of work, until it no longer gets faster) to choose the clock probe's length.
+  ClockProbe(Device& device, ShaderLibrary& shaders);
+  ~ClockProbe();
+  ClockProbe(ClockProbe&&) noexcept;
+  ClockProbe& operator=(ClockProbe&&) noexcept;
 
-  /// One reading, from a submission of its own behind a run of the pilot that is not timed: ns between the
-  /// stamps, or from submit to fence when the queue has no timestamps. Throws Timeout, DeviceLost.
+  /// One reading, from a submission of its own behind a run of the clock probe that is not timed: ns between
+  /// the stamps, or from submit to fence when the queue has no timestamps. Throws Timeout, DeviceLost.
   double time_ns(double timeout_s);
 
-  /// Appends a dispatch of the pilot's work to a program: about `ns` at full clock, an empty dispatch at
-  /// least. To slow a program down on purpose.
+  /// Appends a dispatch of the clock probe's work to a program: about `ns` at full clock, an empty dispatch
+  /// at least. To slow a program down on purpose.
   void burden(Program& program, double ns) const;
 
   struct State;

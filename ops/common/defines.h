@@ -1,8 +1,8 @@
 #pragma once
 
-#include "harness/core/device_info.h"
-#include "harness/core/form.h"
-#include "harness/core/program.h"
+#include "harness/op/device_info.h"
+#include "harness/op/program.h"
+#include "harness/tensor/form.h"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/core/form.h"
+#include "harness/tensor/form.h"
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "harness/core/op.h"
-#include "harness/core/program.h"
+#include "harness/op/op.h"
+#include "harness/op/program.h"
 
 #include <array>
 #include <cstdint>

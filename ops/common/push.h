@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/core/program.h"
+#include "harness/op/program.h"
 #include "ops/common/divider.h"
 
 namespace assay::ops {

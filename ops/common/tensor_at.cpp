@@ -20,11 +20,11 @@ TensorAt tensor_at(const BuildContext& context, std::uint32_t index) {
   return {Resource::tensor(index), context.physical(index)};
 }
 
-Conversion quantising(const QParams& to) {
+Conversion quantizing(const QParams& to) {
   return {1.0f / to.scale, to.zero_point};
 }
 
-Conversion dequantising(const QParams& from) {
+Conversion dequantizing(const QParams& from) {
   return {from.scale, from.zero_point};
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "harness/core/op.h"
-#include "harness/core/program.h"
+#include "harness/op/op.h"
+#include "harness/op/program.h"
 
 #include <cstdint>
 #include <optional>
@@ -19,13 +19,13 @@ struct TensorAt {
 /// The tensor at `index` of the context, in its form.
 TensorAt tensor_at(const BuildContext& context, std::uint32_t index);
 
-/// What happens to values on the way. Int8 to float dequantises, float to int8 quantises.
+/// What happens to values on the way. Int8 to float dequantizes, float to int8 quantizes.
 struct Conversion {
-  float scale = 1;              ///< of the integers; quantising: its reciprocal, fl32(1 / scale)
+  float scale = 1;              ///< of the integers; quantizing: its reciprocal, fl32(1 / scale)
   std::int32_t zero_point = 0;  ///< of the integers
 };
-Conversion quantising(const QParams& to);
-Conversion dequantising(const QParams& from);
+Conversion quantizing(const QParams& to);
+Conversion dequantizing(const QParams& from);
 
 /// Axes, as shaders/common/forms.glslh counts them.
 enum class Axis : std::uint8_t { W, H, C };

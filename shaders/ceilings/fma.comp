@@ -11,7 +11,7 @@
 #define TO_FLOAT(pair) (float((pair).x) + float((pair).y))
 #else
 #define REAL float
-#define TO_FLOAT(one) (one)
+#define TO_FLOAT(test_case) (test_case)
 #endif
 
 #include "common/indexing.glslh"

@@ -2,13 +2,13 @@
 // references, judging, writing reports.
 
 #include "harness/cases/load.h"
-#include "harness/core/fill.h"
-#include "harness/core/hash.h"
-#include "harness/core/pack.h"
-#include "harness/engine/case_info.h"
-#include "harness/engine/data_set.h"
-#include "harness/engine/judge.h"
-#include "harness/report/writers.h"
+#include "harness/engine/accuracy/data_set.h"
+#include "harness/engine/accuracy/output_check.h"
+#include "harness/engine/run/planned_rows.h"
+#include "harness/report/files/writers.h"
+#include "harness/tensor/fill.h"
+#include "harness/tensor/pack.h"
+#include "harness/tensor/tensor_hash.h"
 #include "ops/registry.h"
 
 #include <benchmark/benchmark.h>
@@ -69,8 +69,8 @@ void hash_tensor(benchmark::State& state) {
 BENCHMARK(hash_tensor)->Unit(benchmark::kMillisecond);
 
 const Case& first_perf_case(const LoadResult& loaded, std::string_view op) {
-  for (const Case& one : loaded.cases) {
-    if (one.op->name == op && one.mode == Mode::Perf) return one;
+  for (const Case& test_case : loaded.cases) {
+    if (test_case.op->name == op && test_case.mode == Mode::Perf) return test_case;
   }
   throw std::runtime_error("no perf case of " + std::string(op));
 }
@@ -78,11 +78,11 @@ const Case& first_perf_case(const LoadResult& loaded, std::string_view op) {
 void run_reference(benchmark::State& state, const char* op) {
   const Registry registry = ops::registry();
   const LoadResult loaded = load_cases(case_folder, registry);
-  const Case& one = first_perf_case(loaded, op);
-  const DataSet data = make_data_set(one);
-  for (auto _ : state) benchmark::DoNotOptimize(one.op->reference(one.params, data.inputs));
+  const Case& test_case = first_perf_case(loaded, op);
+  const DataSet data = make_data_set(test_case);
+  for (auto _ : state) benchmark::DoNotOptimize(test_case.op->reference(test_case.params, data.inputs));
   state.SetItemsProcessed(state.iterations() * data.expected.front().values.numel());
-  state.SetLabel(one.id);
+  state.SetLabel(test_case.id);
 }
 BENCHMARK_CAPTURE(run_reference, quantize_affine, "quantize_affine")->UseRealTime();
 BENCHMARK_CAPTURE(run_reference, dequantize_affine, "dequantize_affine")->UseRealTime();
@@ -91,7 +91,7 @@ BENCHMARK_CAPTURE(run_reference, q8ta_pixel_shuffle, "q8ta_pixel_shuffle")->UseR
 void judge_equal_outputs(benchmark::State& state) {
   const HostTensor got = normal_tensor(DType::F32, {1024, 4096});
   const Expected expected{.values = got};
-  for (auto _ : state) benchmark::DoNotOptimize(judge(expected, got));
+  for (auto _ : state) benchmark::DoNotOptimize(check_output(expected, got));
   set_bytes(state, got.bytes().size());
 }
 BENCHMARK(judge_equal_outputs)->UseRealTime()->Unit(benchmark::kMillisecond);
@@ -100,9 +100,9 @@ RunReport passing_report(const LoadResult& loaded) {
   RunReport report;
   report.run.run_id = "benchmark";
   report.complete = true;
-  for (const Case& one : loaded.cases) {
+  for (const Case& test_case : loaded.cases) {
     Record record;
-    record.info = case_info(one, Mode::Accu);
+    record.info = row_info({.test_case = &test_case, .mode = Mode::Accu}, {});
     record.status = Status::Pass;
     record.accuracy = AccuracyResult{.output = "y", .elements = 1000};
     report.records.push_back(record);

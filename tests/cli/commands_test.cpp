@@ -1,4 +1,4 @@
-#include "harness/core/npy.h"
+#include "harness/tensor/npy.h"
 #include "tests/cli/process.h"
 #include "tests/cli/sample_cases.h"
 

@@ -1,5 +1,5 @@
-#include "harness/report/journal.h"
-#include "harness/report/writers.h"
+#include "harness/report/files/writers.h"
+#include "harness/report/record/journal.h"
 #include "tests/cli/process.h"
 #include "tests/cli/sample_cases.h"
 

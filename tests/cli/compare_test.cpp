@@ -1,5 +1,5 @@
-#include "harness/core/statistics.h"
-#include "harness/report/journal.h"
+#include "harness/base/statistics.h"
+#include "harness/report/record/journal.h"
 #include "tests/cli/process.h"
 
 #include <gmock/gmock.h>
@@ -78,7 +78,7 @@ class Compare : public ::testing::Test {
   std::string write(const std::string& name, const std::vector<Record>& records, RunInfo run) {
     Journal journal(folder_ / (name + "/journal.jsonl"));
     journal.run(run);
-    std::vector<CaseInfo> plan;
+    std::vector<RowInfo> plan;
     for (const Record& record : records) plan.push_back(record.info);
     journal.plan(plan);
     for (const Record& record : records) {

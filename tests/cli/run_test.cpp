@@ -1,5 +1,5 @@
-#include "harness/report/journal.h"
-#include "harness/report/writers.h"
+#include "harness/report/files/writers.h"
+#include "harness/report/record/journal.h"
 #include "tests/cli/process.h"
 #include "tests/cli/sample_cases.h"
 
@@ -177,11 +177,11 @@ TEST(Run, AShaderThatDoesNotCompileFailsWithItsLine) {
 
 TEST(Run, AWrongShaderFailsWithPlaceAndRepro) {
   const TemporaryFolder folder;
-  std::string source = read_file(ASSAY_SOURCE_DIR "/shaders/common/requantise.glslh");
+  std::string source = read_file(ASSAY_SOURCE_DIR "/shaders/common/requantize.glslh");
   const std::string right = "ivec4(by.x_zero_point)";
   ASSERT_NE(source.find(right), std::string::npos);
   source.replace(source.find(right), right.size(), "ivec4(0)");
-  folder.write("shaders/common/requantise.glslh", source);
+  folder.write("shaders/common/requantize.glslh", source);
   const Outcome outcome = assay({"run", folder.write("c.yaml", shuffle_cases), "--shaders",
                                  folder / "shaders", "--out", folder / "out"});
   EXPECT_EQ(outcome.exit_code, 1);

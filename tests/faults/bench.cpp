@@ -1,6 +1,6 @@
 #include "tests/faults/bench.h"
 
-#include "harness/core/hash.h"
+#include "harness/base/hash.h"
 
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@ class Ear final : public RunListener {
   explicit Ear(Heard& heard) : heard_(heard) {}
 
   void run(const RunInfo&) override {}
-  void plan(std::span<const CaseInfo>) override {}
-  void begin(const CaseInfo& info) override { heard_.begun.push_back(info.id); }
+  void plan(std::span<const RowInfo>) override {}
+  void begin(const RowInfo& info) override { heard_.begun.push_back(info.id); }
   void record(const Record& record) override { heard_.records.push_back(record); }
   void end() override {}
 
@@ -58,7 +58,7 @@ bool Bench::is_lavapipe() const {
 Heard Bench::run(const std::vector<Case>& cases, const DeviceRunOptions& options,
                  const Expectations& expectations) {
   std::vector<const Case*> pointers;
-  for (const Case& one : cases) pointers.push_back(&one);
+  for (const Case& test_case : cases) pointers.push_back(&test_case);
   DeviceRunOptions hurried = options;
   hurried.sampling.budget_s = 0.02;
   Heard heard;
@@ -67,32 +67,32 @@ Heard Bench::run(const std::vector<Case>& cases, const DeviceRunOptions& options
   return heard;
 }
 
-Record Bench::run(const Case& one, Mode mode) {
+Record Bench::run(const Case& test_case, Mode mode) {
   DeviceRunOptions options;
   options.mode = mode;
-  const Heard heard = run(std::vector<Case>{one}, options);
+  const Heard heard = run(std::vector<Case>{test_case}, options);
   if (heard.records.size() != 1) throw std::logic_error("one row was planned, another number recorded");
   return heard.records.front();
 }
 
 Case fault_case(const Op& op, const std::string& impl, const Params& params, FillKind fill) {
-  Case one;
-  one.op = &op;
-  one.impl = op.find_impl(impl);
-  if (one.impl == nullptr) throw std::logic_error(op.name + " has no impl " + impl);
-  one.name = "fault";
-  one.id = op.name + "/fault/" + impl;
-  one.params = params;
-  one.tensors = op.tensors(params);
-  for (const TensorSpec& spec : one.tensors) {
-    one.forms.push_back(form_of(spec));
-    if (spec.is_input()) one.fills[spec.name] = {.kind = fill};
+  Case test_case;
+  test_case.op = &op;
+  test_case.impl = op.find_impl(impl);
+  if (test_case.impl == nullptr) throw std::logic_error(op.name + " has no impl " + impl);
+  test_case.name = "fault";
+  test_case.id = op.name + "/fault/" + impl;
+  test_case.params = params;
+  test_case.tensors = op.tensors(params);
+  for (const TensorSpec& spec : test_case.tensors) {
+    test_case.forms.push_back(form_of(spec));
+    if (spec.is_input()) test_case.fills[spec.name] = {.kind = fill};
   }
-  one.mode = Mode::Both;
-  one.timeout_s = 20;
-  one.where = {"faults.yaml", 1, 1};
-  one.data_key = hash64(op.name + "\n" + params.canonical() + "\n" + std::string(name_of(fill)));
-  return one;
+  test_case.mode = Mode::Both;
+  test_case.timeout_s = 20;
+  test_case.where = {"faults.yaml", 1, 1};
+  test_case.data_key = hash64(op.name + "\n" + params.canonical() + "\n" + std::string(name_of(fill)));
+  return test_case;
 }
 
 }  // namespace assay::faults

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/cases/case.h"
-#include "harness/engine/device_run.h"
+#include "harness/engine/run/device_run.h"
 #include "harness/gpu/gpu.h"
 
 #include <string>
@@ -23,8 +23,8 @@ class Bench {
 
   Heard run(const std::vector<Case>& cases, const DeviceRunOptions& options = {},
             const Expectations& expectations = {});
-  /// The one row that `one` has in `mode`.
-  Record run(const Case& one, Mode mode = Mode::Accu);
+  /// The one row that `test_case` has in `mode`.
+  Record run(const Case& test_case, Mode mode = Mode::Accu);
 
   gpu::Device& device() { return device_; }
   gpu::ShaderLibrary& shaders() { return shaders_; }

@@ -1,6 +1,6 @@
-#include "harness/engine/experiment.h"
+#include "harness/engine/accuracy/experiment.h"
 
-#include "harness/engine/data_set.h"
+#include "harness/engine/accuracy/data_set.h"
 #include "tests/faults/bench.h"
 #include "tests/faults/fault_ops.h"
 
@@ -13,22 +13,22 @@ namespace {
 
 struct Setting {
   explicit Setting(Case chosen)
-      : one(std::move(chosen)),
-        data(make_data_set(one)),
+      : test_case(std::move(chosen)),
+        data(make_data_set(test_case)),
         packed(data.inputs),
         memory(Bench::shared().device(), Bench::shared().shaders()),
-        program(one.impl->build(
-            {one.params, one.tensors, one.forms, Bench::shared().device().info(), one.tune})) {}
+        program(test_case.impl->build({test_case.params, test_case.tensors, test_case.forms,
+                                       Bench::shared().device().info(), test_case.tune})) {}
 
   Experiment experiment(std::uint32_t guard, std::unique_ptr<Originals> kept) {
     Bench& bench = Bench::shared();
-    return {bench.device(), bench.shaders(), one, program, packed, guard, std::move(kept)};
+    return {bench.device(), bench.shaders(), test_case, program, packed, guard, std::move(kept)};
   }
   std::unique_ptr<Originals> originals() {
-    return std::make_unique<Originals>(Bench::shared().device(), memory, one, packed);
+    return std::make_unique<Originals>(Bench::shared().device(), memory, test_case, packed);
   }
 
-  Case one;
+  Case test_case;
   DataSet data;
   PackedInputs packed;
   gpu::DeviceMemory memory;
@@ -57,12 +57,12 @@ struct Way {
   Poison padding, outputs;
 };
 
-void expect_same(const Observation& by_host, const Observation& on_device, const std::string& what) {
+void expect_same(const RunResult& by_host, const RunResult& on_device, const std::string& what) {
   EXPECT_TRUE(same_answer(by_host.outputs, on_device.outputs)) << what;
-  ASSERT_EQ(by_host.trespasses.size(), on_device.trespasses.size()) << what;
-  for (std::size_t i = 0; i < by_host.trespasses.size(); ++i) {
-    EXPECT_EQ(by_host.trespasses[i].metric, on_device.trespasses[i].metric) << what;
-    EXPECT_EQ(by_host.trespasses[i].reason, on_device.trespasses[i].reason) << what;
+  ASSERT_EQ(by_host.findings.size(), on_device.findings.size()) << what;
+  for (std::size_t i = 0; i < by_host.findings.size(); ++i) {
+    EXPECT_EQ(by_host.findings[i].metric, on_device.findings[i].metric) << what;
+    EXPECT_EQ(by_host.findings[i].reason, on_device.findings[i].reason) << what;
   }
 }
 
@@ -78,12 +78,13 @@ TEST(Experiment, SeesTheSameByTheHostAndOnTheDevice) {
                                    texture_case("correct"),
                                    texture_case("one_texel_not_written"),
                                    texture_case("depends_on_padding")};
-  for (const Case& one : cases) {
-    Setting setting(one);
+  for (const Case& test_case : cases) {
+    Setting setting(test_case);
     Experiment by_host = setting.experiment(gpu::guard_bytes, nullptr);
     Experiment on_device = setting.experiment(gpu::guard_bytes, setting.originals());
     for (const Way way : {Way{Poison::A, Poison::A}, Way{Poison::B, Poison::B}, Way{Poison::A, Poison::B}}) {
-      expect_same(by_host.run(way.padding, way.outputs), on_device.run(way.padding, way.outputs), one.id);
+      expect_same(by_host.run(way.padding, way.outputs), on_device.run(way.padding, way.outputs),
+                  test_case.id);
     }
   }
 }
@@ -91,7 +92,7 @@ TEST(Experiment, SeesTheSameByTheHostAndOnTheDevice) {
 TEST(Experiment, OutputsThatAreEqualAreReadOnce) {
   Setting setting(quantize_case("correct"));
   Experiment experiment = setting.experiment(gpu::guard_bytes, setting.originals());
-  const Observation first = experiment.run(Poison::A, Poison::A);
+  const RunResult first = experiment.run(Poison::A, Poison::A);
   EXPECT_EQ(experiment.run(Poison::B, Poison::B).outputs, first.outputs);
   Experiment bare = setting.experiment(0, experiment.take_originals());
   EXPECT_EQ(bare.run(Poison::B, Poison::A).outputs, first.outputs) << "without guards, too";
@@ -105,7 +106,7 @@ TEST(Experiment, FreshMemoryHoldsPoisonAndTheInputs) {
   Experiment on_device = setting.experiment(0, setting.originals());
   const gpu::Workspace a = by_host.fresh_workspace(Poison::B);
   const gpu::Workspace b = on_device.fresh_workspace(Poison::B);
-  for (std::uint32_t i = 0; i < setting.one.tensors.size(); ++i) {
+  for (std::uint32_t i = 0; i < setting.test_case.tensors.size(); ++i) {
     EXPECT_EQ(a.read(Resource::tensor(i)), b.read(Resource::tensor(i))) << i;
   }
 }
@@ -113,9 +114,9 @@ TEST(Experiment, FreshMemoryHoldsPoisonAndTheInputs) {
 TEST(Experiment, GivesOriginalsUpWhereAnInputWasOverwritten) {
   Setting setting(quantize_case("input_overwritten"));
   Experiment experiment = setting.experiment(gpu::guard_bytes, setting.originals());
-  const Observation seen = experiment.run(Poison::A, Poison::A);
-  ASSERT_EQ(seen.trespasses.size(), 1U);
-  EXPECT_EQ(seen.trespasses[0].metric, "input_modified");
+  const RunResult seen = experiment.run(Poison::A, Poison::A);
+  ASSERT_EQ(seen.findings.size(), 1U);
+  EXPECT_EQ(seen.findings[0].metric, "input_modified");
   EXPECT_EQ(experiment.originals(), nullptr);
 }
 

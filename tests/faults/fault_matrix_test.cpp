@@ -111,9 +111,9 @@ void expect_verdict(const Record& record, const Verdict& verdict) {
 
 TEST_P(FaultMatrix, BothModesNameTheFaultAndOnlyARightKernelHasATime) {
   const Verdict& verdict = GetParam();
-  const Case one = verdict.make(verdict.impl);
-  expect_verdict(Bench::shared().run(one, Mode::Accu), verdict);
-  const Record timed = Bench::shared().run(one, Mode::Perf);
+  const Case test_case = verdict.make(verdict.impl);
+  expect_verdict(Bench::shared().run(test_case, Mode::Accu), verdict);
+  const Record timed = Bench::shared().run(test_case, Mode::Perf);
   expect_verdict(timed, verdict);
   if (!timed.perf) return;
   EXPECT_TRUE(timed.perf->verified);
@@ -122,8 +122,8 @@ TEST_P(FaultMatrix, BothModesNameTheFaultAndOnlyARightKernelHasATime) {
 }
 
 std::string name_of_verdict(const ::testing::TestParamInfo<Verdict>& info) {
-  const Case one = info.param.make(info.param.impl);
-  std::string name = one.op->name + "_" + info.param.impl;
+  const Case test_case = info.param.make(info.param.impl);
+  std::string name = test_case.op->name + "_" + info.param.impl;
   return name + "_" + std::to_string(info.index);
 }
 
@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "y\\[0, 0, 0, 0\\]: expected .*; 210 of 210 elements wrong"},
         Verdict{quantize_case, "truncation", "wrong_value", "q\\[0, .* largest error 1$"},
         Verdict{quantize_case, "scale_off", "wrong_value", "q\\[.* largest error"},
-        Verdict{different_case, "requantise_skipped", "wrong_value", "y\\[0, 0, 0, .* elements wrong"},
+        Verdict{different_case, "requantize_skipped", "wrong_value", "y\\[0, 0, 0, .* elements wrong"},
         Verdict{zero_case, "minus_zero", "wrong_value", "y\\[0, 0, 0, 0\\]: expected 0, got -0 \\(exact\\)"},
         Verdict{dequantize_case, "nan_output", "wrong_value",
                 "y\\[1, 0, 0, 0\\]: expected .*, got nan \\(exact\\); 1 of 210 elements wrong"}),
@@ -255,7 +255,7 @@ TEST(ScheduleFault, SharedMemoryReadBeforeItIsWrittenMakesTheAnswerDifferBetween
   Bench& bench = Bench::shared();
   if (!bench.is_lavapipe()) GTEST_SKIP() << "only lavapipe is known to keep shared memory between runs";
   for (const Mode mode : {Mode::Accu, Mode::Perf}) {
-    const Record record = bench.run(matmul_case("uninitialised_shared"), mode);
+    const Record record = bench.run(matmul_case("uninitialized_shared"), mode);
     EXPECT_EQ(record.status, Status::Fail);
     ASSERT_TRUE(record.accuracy.has_value());
     EXPECT_EQ(record.accuracy->metric, "nondeterministic");

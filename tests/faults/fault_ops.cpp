@@ -226,7 +226,7 @@ Op dequantize() {
 Op pixel_shuffle() {
   Op op = real_op("q8ta_pixel_shuffle");
   add_impls(op, pixel_shuffle_program,
-            {"correct", "copy_kernel", "requantise_skipped", "swapped_layout", "only_batch_0",
+            {"correct", "copy_kernel", "requantize_skipped", "swapped_layout", "only_batch_0",
              "depends_on_padding"});
   return op;
 }
@@ -259,7 +259,7 @@ Op matmul() {
   op.work = [](const Params&, std::span<const TensorSpec> tensors) { return streaming_work(tensors); };
   add_impls(op, matmul_program,
             {"correct", "last_k_dropped", "column_tail_dropped", "counted_twice", "return_before_barrier",
-             "missing_barrier", "uninitialised_shared"});
+             "missing_barrier", "uninitialized_shared"});
   op.impls.push_back({.name = "does_not_compile", .build = does_not_compile});
   op.impls.push_back({.name = "endless", .build = endless});
   op.impls.push_back({.name = "wrong_when_repeated", .build = wrong_when_repeated});

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/core/op.h"
+#include "harness/op/op.h"
 
 namespace assay::faults {
 

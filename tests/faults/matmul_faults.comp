@@ -19,7 +19,7 @@ layout(push_constant) uniform Push {
 } push;
 
 shared int row[256];
-#ifdef FAULT_uninitialised_shared
+#ifdef FAULT_uninitialized_shared
 shared uint visits;
 #endif
 
@@ -60,7 +60,7 @@ void main() {
 #ifdef FAULT_wrong_when_repeated
   if (runs[guard_words] != 0u) value += 1;
 #endif
-#ifdef FAULT_uninitialised_shared
+#ifdef FAULT_uninitialized_shared
   if (lane == 0u) value += int(++visits & 0xffffu);
 #endif
   y[guard_words + gl_WorkGroupID.x * push.columns + lane] = value;

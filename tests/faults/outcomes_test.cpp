@@ -1,5 +1,5 @@
-#include "harness/core/npy.h"
-#include "harness/core/statistics.h"
+#include "harness/base/statistics.h"
+#include "harness/tensor/npy.h"
 #include "tests/faults/bench.h"
 #include "tests/faults/fault_ops.h"
 
@@ -43,8 +43,8 @@ Case quantize_case(const std::string& impl, FillKind fill = FillKind::Normal) {
   return fault_case(quantize_op(), impl, quantize_params({2, 5, 3, 7}), fill);
 }
 
-Record run(const Case& one, Mode mode = Mode::Accu) {
-  return Bench::shared().run(one, mode);
+Record run(const Case& test_case, Mode mode = Mode::Accu) {
+  return Bench::shared().run(test_case, mode);
 }
 
 std::vector<Status> statuses(const Heard& heard) {
@@ -101,10 +101,10 @@ TEST(Outcome, AWorkgroupBeyondTheLimitIsUnsupportedWithBothNumbers) {
 TEST(Outcome, ATensorBeyondTheLimitIsUnsupportedByName) {
   const auto limit = static_cast<std::int64_t>(Bench::shared().device().info().max_storage_buffer_range);
   if (limit > std::int64_t{1} << 30) GTEST_SKIP() << "the device binds " << limit << " bytes";
-  Case one = quantize_case("correct");
-  one.params = quantize_params({1, 1, 1, limit / 4});  // with its guards, x is just too large
-  one.tensors = one.op->tensors(one.params);
-  const Record record = run(one);
+  Case test_case = quantize_case("correct");
+  test_case.params = quantize_params({1, 1, 1, limit / 4});  // with its guards, x is just too large
+  test_case.tensors = test_case.op->tensors(test_case.params);
+  const Record record = run(test_case);
   EXPECT_EQ(record.status, Status::Unsupported);
   EXPECT_THAT(record.reason, HasSubstr("buffer 'x' needs"));
   EXPECT_THAT(record.reason, HasSubstr("maxStorageBufferRange is"));
@@ -127,9 +127,9 @@ TEST(Outcome, MemoryThatTheDeviceDoesNotHaveIsOutOfMemory) {
 }
 
 TEST(Outcome, ARightKernelIsMistrustedWhenAConstantWouldPass) {
-  Case one = quantize_case("correct");
-  for (auto& [name, fill] : one.fills) fill = {.kind = FillKind::Constant};
-  const Record record = run(one);
+  Case test_case = quantize_case("correct");
+  for (auto& [name, fill] : test_case.fills) fill = {.kind = FillKind::Constant};
+  const Record record = run(test_case);
   EXPECT_EQ(record.status, Status::Mistrusted);
   ASSERT_TRUE(record.accuracy.has_value());
   EXPECT_EQ(record.accuracy->metric, "constant");
@@ -154,9 +154,9 @@ TEST(Outcome, AWrongKernelFailsEvenWhenItsCaseProvesNothing) {
 }
 
 TEST(Outcome, AnExcludedPointIsInvalidAndIsNotRun) {
-  Case one = matmul_case("endless");
-  one.invalid = "needs K to be a multiple of 4, it is 33";
-  const Record record = run(one);
+  Case test_case = matmul_case("endless");
+  test_case.invalid = "needs K to be a multiple of 4, it is 33";
+  const Record record = run(test_case);
   EXPECT_EQ(record.status, Status::Invalid);
   EXPECT_EQ(record.reason, "needs K to be a multiple of 4, it is 33");
 }
@@ -240,9 +240,9 @@ TEST(TimedTogether, ARowThatIsTimedAloneBeginsOnce) {
 TEST(BaselineImpl, EveryOtherImplOfAGroupIsHeldAgainstIt) {
   Op op = matmul();
   op.impls.push_back({.name = "again", .build = op.find_impl("correct")->build});
-  const auto one = [&](const char* impl) { return fault_case(op, impl, matmul_params(4, 33, 9)); };
-  const std::vector<Case> group = {one("again"), one("correct"), one("last_k_dropped"),
-                                   one("wrong_when_repeated")};
+  const auto test_case = [&](const char* impl) { return fault_case(op, impl, matmul_params(4, 33, 9)); };
+  const std::vector<Case> group = {test_case("again"), test_case("correct"), test_case("last_k_dropped"),
+                                   test_case("wrong_when_repeated")};
   const Heard heard = Bench::shared().run(group, {.mode = Mode::Perf, .baseline_impl = "correct"});
   std::map<std::string, Record> of;
   for (const Record& record : heard.records) of[record.info.impl] = record;
@@ -277,8 +277,8 @@ TEST(BaselineImpl, AGroupWithoutItSaysSo) {
 }
 
 TEST(PlannedRows, ACaseOfModeBothIsTwoAccuracyFirst) {
-  const Case one = matmul_case("correct");
-  const Case* pointers[] = {&one};
+  const Case test_case = matmul_case("correct");
+  const Case* pointers[] = {&test_case};
   const auto modes = [&](std::optional<Mode> mode) {
     std::vector<Mode> all;
     for (const PlannedGroup& group : plan_rows(pointers, mode)) {
@@ -292,9 +292,9 @@ TEST(PlannedRows, ACaseOfModeBothIsTwoAccuracyFirst) {
 }
 
 TEST(PlannedRows, ACaseOfAnotherModeHasNone) {
-  Case one = matmul_case("correct");
-  one.mode = Mode::Accu;
-  const Case* pointers[] = {&one};
+  Case test_case = matmul_case("correct");
+  test_case.mode = Mode::Accu;
+  const Case* pointers[] = {&test_case};
   EXPECT_THAT(plan_rows(pointers, Mode::Perf), IsEmpty());
 }
 

@@ -21,14 +21,14 @@ layout(push_constant) uniform Push {
   float x_scale;
   float y_inverse;
   float y_zero_point;
-  uint requantise;
+  uint requantize;
 } push;
 
-int requantised(int integer) {
-#ifdef FAULT_requantise_skipped
+int requantized(int integer) {
+#ifdef FAULT_requantize_skipped
   return integer;
 #endif
-  if (push.requantise == 0u) return integer;
+  if (push.requantize == 0u) return integer;
   const float real = product(product(float(integer - push.x_zero_point), push.x_scale), push.y_inverse);
   return round_and_clamp(real, 0.0, push.y_zero_point, -128.0, 127.0);
 }
@@ -50,9 +50,9 @@ int output_byte(uint row, uint w, uint c) {
   const uint in_row = batch * push.in_height + h / factor;
   const int integer = input_byte(in_row, w / factor, (c * factor + h % factor) * factor + w % factor);
 #ifdef FAULT_depends_on_padding
-  return requantised(integer) ^ (input_byte(in_row, w / factor, push.in_channels) & 1);
+  return requantized(integer) ^ (input_byte(in_row, w / factor, push.in_channels) & 1);
 #else
-  return requantised(integer);
+  return requantized(integer);
 #endif
 }
 

@@ -38,7 +38,7 @@ float zero_point_of(uint channel) {
 #endif
 }
 
-int quantised(uint i) {
+int quantized(uint i) {
   const uint channel = i / push.plane % push.channels;
   float factor = div_rn(1.0, scale[guard_words + channel]);
 #ifdef FAULT_scale_off
@@ -57,12 +57,12 @@ int element(uint i) {
   if (i % push.width >= push.width / 4u * 4u) return 0;
 #endif
 #ifdef FAULT_wrong_without_guards
-  if (guard_words == 0u && i == 0u) return quantised(i) ^ 1;
+  if (guard_words == 0u && i == 0u) return quantized(i) ^ 1;
 #endif
 #ifdef FAULT_reads_past_end
-  if (i == 0u) return quantised(i) ^ int(floatBitsToUint(x[guard_words + push.elements]) & 1u);
+  if (i == 0u) return quantized(i) ^ int(floatBitsToUint(x[guard_words + push.elements]) & 1u);
 #endif
-  return quantised(i);
+  return quantized(i);
 }
 
 void main() {

@@ -22,7 +22,7 @@ layout(set = 0, binding = 1) writeonly buffer Y { uint y[]; };
 layout(push_constant) uniform Push {
   uint words;
   uint width, height, blocks;  // of one batch
-  float scale;                 // of the integers; quantising: its reciprocal
+  float scale;                 // of the integers; quantizing: its reciprocal
   int zero_point;
 } push;
 

@@ -4,7 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// What rows that are timed say beside their time: cold sets, chosen impls, the device's limits, a handicap.
+// What rows that are timed say beside their time: cold sets, chosen impls, the device's limits, a injected
+// slowdown.
 
 namespace assay::faults {
 namespace {
@@ -23,16 +24,16 @@ std::vector<Record> timed(const std::vector<Case>& cases, DeviceRunOptions optio
 
 TEST(ColdRow, RotatesOverSetsAndEachIsVerified) {
   const Op op = quantize();
-  Case one = large_quantize_case(op, "correct");
-  one.caches = Caches::Both;
-  const std::vector<Record> records = timed({one});
+  Case test_case = large_quantize_case(op, "correct");
+  test_case.caches = Caches::Both;
+  const std::vector<Record> records = timed({test_case});
   ASSERT_EQ(records.size(), 2U);
   EXPECT_EQ(records[0].info.cache, "hot");
-  EXPECT_EQ(records[0].info.id, one.id);
+  EXPECT_EQ(records[0].info.id, test_case.id);
   ASSERT_TRUE(records[0].perf) << records[0].reason;
   EXPECT_EQ(records[0].perf->sets, 1);
   EXPECT_EQ(records[1].info.cache, "cold");
-  EXPECT_EQ(records[1].info.id, one.id + "/cold");
+  EXPECT_EQ(records[1].info.id, test_case.id + "/cold");
   ASSERT_TRUE(records[1].perf) << records[1].reason;
   EXPECT_GT(records[1].perf->sets, 100);
   EXPECT_GT(records[1].perf->memory_bytes, 100 * records[0].perf->memory_bytes);
@@ -41,9 +42,9 @@ TEST(ColdRow, RotatesOverSetsAndEachIsVerified) {
 
 TEST(ColdRow, OfTensorsThatAreTooSmallIsSkippedWithTheNumbers) {
   const Op op = quantize();
-  Case one = fault_case(op, "correct", quantize_params({2, 5, 3, 7}), FillKind::Normal);
-  one.caches = Caches::Cold;
-  const std::vector<Record> records = timed({one});
+  Case test_case = fault_case(op, "correct", quantize_params({2, 5, 3, 7}), FillKind::Normal);
+  test_case.caches = Caches::Cold;
+  const std::vector<Record> records = timed({test_case});
   ASSERT_EQ(records.size(), 1U);
   EXPECT_EQ(records[0].status, Status::Skipped);
   EXPECT_THAT(records[0].reason, HasSubstr("1024 sets of"));
@@ -110,10 +111,10 @@ TEST(Ceiling, OneThatWasMeasuredTooLowSuspectsNobody) {
   EXPECT_LT(records[0].perf->pct_peak_bw, 1);
 }
 
-TEST(Handicap, SlowsTheTimedProgramDownAndIsAnotherProgram) {
+TEST(InjectSlowdown, SlowsTheTimedProgramDownAndIsAnotherProgram) {
   const Op op = quantize();
   const Record plain = timed({large_quantize_case(op, "correct")}).front();
-  const Record slowed = timed({large_quantize_case(op, "correct")}, {.handicap_pct = 300}).front();
+  const Record slowed = timed({large_quantize_case(op, "correct")}, {.injected_slowdown_pct = 300}).front();
   ASSERT_TRUE(plain.perf && slowed.perf) << slowed.reason;
   EXPECT_GT(slowed.perf->time_us_p50, 2 * plain.perf->time_us_p50);
   EXPECT_NE(slowed.perf->program_hash, plain.perf->program_hash);

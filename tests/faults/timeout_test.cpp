@@ -15,15 +15,15 @@ namespace {
 /// ever, and so would be whatever waits for it.
 [[noreturn]] void run_and_leave(Mode mode) {
   const Op op = matmul();
-  const auto one = [&](const std::string& impl, std::int64_t m, std::uint64_t key) {
+  const auto test_case = [&](const std::string& impl, std::int64_t m, std::uint64_t key) {
     Case made = fault_case(op, impl, matmul_params(m, 33, 9));
     if (impl == "endless") made.timeout_s = 1;
     made.data_key = key;
     return made;
   };
   // The endless row has a neighbour in its group on either side, then comes another group.
-  const std::vector<Case> cases = {one("correct", 3, 1), one("endless", 3, 1), one("last_k_dropped", 3, 1),
-                                   one("correct", 4, 2)};
+  const std::vector<Case> cases = {test_case("correct", 3, 1), test_case("endless", 3, 1),
+                                   test_case("last_k_dropped", 3, 1), test_case("correct", 4, 2)};
   const Heard heard = Bench::shared().run(cases, {.mode = mode});
   for (const Record& record : heard.records) {
     std::fprintf(stderr, "%s=%s(%s)%s;", record.info.impl.c_str(),

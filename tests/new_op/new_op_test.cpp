@@ -1,4 +1,4 @@
-#include "harness/report/journal.h"
+#include "harness/report/record/journal.h"
 #include "tests/cli/process.h"
 
 #include <gmock/gmock.h>

@@ -1,0 +1,59 @@
+#include "harness/app/recorder.h"
+
+#include "harness/base/clock.h"
+#include "harness/report/files/writers.h"
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+constexpr double rewrite_every_s = 2;
+constexpr double rewrite_share = 20;  // rewriting takes at most a twentieth of the run's time
+
+}  // namespace
+
+Recorder::Recorder(std::filesystem::path directory, Console& console)
+    : directory_(std::move(directory)), journal_(directory_ / "journal.jsonl"), console_(console) {}
+
+void Recorder::run(const RunInfo& info) {
+  journal_.run(info);
+  builder_.run(info);
+  console_.run(info);
+}
+
+void Recorder::plan(std::span<const RowInfo> cases) {
+  journal_.plan(cases);
+  builder_.plan(cases);
+  console_.plan(cases);
+  rewrite_reports();
+}
+
+void Recorder::begin(const RowInfo& info) {
+  journal_.begin(info);
+  builder_.begin(info);
+  console_.begin(info);
+}
+
+void Recorder::record(const Record& record) {
+  journal_.record(record);
+  builder_.record(record);
+  console_.record(record);
+  if (steady_seconds() >= next_rewrite_s_) rewrite_reports();
+}
+
+void Recorder::end() {
+  journal_.end();
+  builder_.end();
+  console_.end();
+  rewrite_reports();
+}
+
+void Recorder::rewrite_reports() {
+  const double started = steady_seconds();
+  write_reports(directory_, builder_.report());
+  const double took = steady_seconds() - started;
+  next_rewrite_s_ = steady_seconds() + std::max(rewrite_every_s, rewrite_share * took);
+}
+
+}  // namespace assay

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "harness/report/console/console.h"
+#include "harness/report/record/journal.h"
+
+#include <filesystem>
+
+namespace assay {
+
+/// Listens to a run for everybody: the journal first, then the report and the console. The reports are
+/// rewritten as the run goes, so that an interrupted run has readable ones.
+class Recorder final : public RunListener {
+ public:
+  /// `directory` is the device's folder. Throws Error(Infrastructure) when it cannot be written.
+  Recorder(std::filesystem::path directory, Console& console);
+
+  void run(const RunInfo& info) override;
+  void plan(std::span<const RowInfo> cases) override;
+  void begin(const RowInfo& info) override;
+  void record(const Record& record) override;
+  void end() override;
+
+  RunReport report() const { return builder_.report(); }
+
+ private:
+  void rewrite_reports();
+
+  std::filesystem::path directory_;
+  Journal journal_;
+  ReportBuilder builder_;
+  Console& console_;
+  double next_rewrite_s_ = 0;
+};
+
+}  // namespace assay

@@ -1,0 +1,140 @@
+#include "harness/app/recorder.h"
+
+#include "harness/base/error.h"
+#include "harness/report/files/writers.h"
+#include "tests/support/engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string content(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+RowInfo info(const std::string& id, const std::string& mode = "accu") {
+  return {.id = id, .op = "flip", .name = "small", .impl = "plain", .mode = mode, .tier = "ci"};
+}
+
+Record passed(const RowInfo& about) {
+  Record record;
+  record.info = about;
+  record.status = Status::Pass;
+  record.accuracy = AccuracyResult{.output = "y", .elements = 4};
+  return record;
+}
+
+RunInfo run_info() {
+  RunInfo run;
+  run.run_id = "20260102T030405Z-1a2b3c";
+  run.device.name = "fake";
+  return run;
+}
+
+/// A recorder whose console writes where a test can look.
+struct Desk {
+  testing::TemporaryFolder folder;
+  std::ostringstream out, log;
+  Console console{out, log};
+  Recorder recorder{folder.path() / "device", console};
+
+  std::filesystem::path file(const std::string& name) const { return folder.path() / "device" / name; }
+};
+
+TEST(Recorder, HasReportsBeforeTheFirstCaseEnds) {
+  Desk desk;
+  desk.recorder.run(run_info());
+  const std::vector<RowInfo> plan = {info("flip/a/plain"), info("flip/b/plain", "perf")};
+  desk.recorder.plan(plan);
+  desk.recorder.begin(plan[0]);
+  for (const char* name : {"accu.csv", "perf.csv", "perf.json", "junit.xml", "run.json"}) {
+    EXPECT_TRUE(std::filesystem::exists(desk.file(name))) << name;
+  }
+  EXPECT_THAT(content(desk.file("accu.csv")), HasSubstr("flip/a/plain"));
+  EXPECT_THAT(content(desk.file("accu.csv")), HasSubstr("MISSING"));
+  EXPECT_THAT(content(desk.file("perf.csv")), HasSubstr("flip/b/plain"));
+}
+
+TEST(Recorder, KeepsEveryRecordInTheJournalAtOnce) {
+  Desk desk;
+  desk.recorder.run(run_info());
+  const std::vector<RowInfo> plan = {info("flip/a/plain"), info("flip/b/plain")};
+  desk.recorder.plan(plan);
+  desk.recorder.begin(plan[0]);
+  desk.recorder.record(passed(plan[0]));
+  desk.recorder.begin(plan[1]);
+  const RunReport seen = read_journal(desk.file("journal.jsonl"));  // as if the process had been killed now
+  ASSERT_EQ(seen.records.size(), 2U);
+  EXPECT_EQ(seen.records[0].status, Status::Pass);
+  EXPECT_EQ(seen.records[1].status, Status::Crash) << "it was begun and never ended";
+  EXPECT_FALSE(seen.complete);
+}
+
+TEST(Recorder, ReportsEqualThoseRebuiltFromTheJournal) {
+  Desk desk;
+  desk.recorder.run(run_info());
+  const std::vector<RowInfo> plan = {info("flip/a/plain"), info("flip/b/plain", "perf"),
+                                     info("flip/c/plain")};
+  desk.recorder.plan(plan);
+  for (const RowInfo& about : {plan[0], plan[1]}) {
+    desk.recorder.begin(about);
+    Record record = passed(about);
+    record.total_ms = 1.0 / 3;
+    if (about.mode == "perf") {
+      record.perf = PerfResult{.time_us_min = 0.1, .time_us_p50 = 0.3, .samples = 2, .stop = "interval"};
+      record.perf->sample_us = {{0.1}, {0.3}};
+    }
+    desk.recorder.record(record);
+  }
+  desk.recorder.end();
+  const testing::TemporaryFolder again;
+  write_reports(again.path(), read_journal(desk.file("journal.jsonl")));
+  for (const char* name : {"accu.csv", "perf.csv", "perf.json", "junit.xml", "run.json"}) {
+    EXPECT_EQ(content(desk.file(name)), content(again.path() / name)) << name;
+  }
+  EXPECT_THAT(content(desk.file("accu.csv")), HasSubstr("PASS"));
+  EXPECT_THAT(content(desk.file("accu.csv")), HasSubstr("MISSING")) << "flip/c was never reached";
+}
+
+TEST(Recorder, TellsTheConsoleToo) {
+  Desk desk;
+  desk.recorder.run(run_info());
+  const std::vector<RowInfo> plan = {info("flip/a/plain")};
+  desk.recorder.plan(plan);
+  desk.recorder.begin(plan[0]);
+  Record record = passed(plan[0]);
+  record.status = Status::Fail;
+  record.reason = "y[3] is wrong";
+  desk.recorder.record(record);
+  desk.recorder.end();
+  EXPECT_THAT(desk.out.str(), HasSubstr("y[3] is wrong"));
+  EXPECT_TRUE(desk.recorder.report().complete);
+}
+
+TEST(Recorder, AFolderThatCannotBeWrittenIsAnErrorOfTheInfrastructure) {
+  const testing::TemporaryFolder folder;
+  std::ofstream(folder.path() / "file") << "not a folder";
+  std::ostringstream out, log;
+  Console console(out, log);
+  try {
+    const Recorder recorder(folder.path() / "file" / "device", console);
+    FAIL() << "a file was taken for a folder";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::Infrastructure);
+    EXPECT_THAT(error.what(), HasSubstr((folder.path() / "file").string()));
+  }
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,110 @@
+#include "harness/base/parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace assay {
+namespace {
+
+/// How often each index was visited.
+std::vector<int> visits(std::int64_t count, std::int64_t grain) {
+  std::vector<int> seen(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)), 0);
+  parallel_for(count, grain, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) ++seen[static_cast<std::size_t>(i)];
+  });
+  return seen;
+}
+
+TEST(ParallelTest, EveryIndexIsVisitedOnce) {
+  for (const std::int64_t count : {1, 2, 3, 7, 64, 1000, 1001}) {
+    for (const std::int64_t grain : {0, 1, 3, 64, 5000}) {
+      EXPECT_EQ(visits(count, grain), std::vector<int>(static_cast<std::size_t>(count), 1))
+          << count << " by " << grain;
+    }
+  }
+}
+
+TEST(ParallelTest, NothingIsCalledForAnEmptyRange) {
+  int calls = 0;
+  parallel_for(0, 1, [&](std::int64_t, std::int64_t) { ++calls; });
+  parallel_for(-3, 1, [&](std::int64_t, std::int64_t) { ++calls; });
+  EXPECT_EQ(calls, 0);
+}
+
+TEST(ParallelTest, NoChunkIsShorterThanTheGrain) {
+  std::mutex mutex;
+  std::int64_t shortest = 1 << 30;
+  parallel_for(1000, 300, [&](std::int64_t first, std::int64_t last) {
+    const std::scoped_lock lock(mutex);
+    shortest = std::min(shortest, last - first);
+  });
+  EXPECT_GE(shortest, 300);
+}
+
+TEST(ParallelTest, AnExceptionIsRethrownAfterAllChunksHaveEnded) {
+  std::atomic<int> ended = 0;
+  const auto body = [&](std::int64_t first, std::int64_t) {
+    ++ended;
+    if (first == 0) throw std::runtime_error("first chunk");
+  };
+  try {
+    parallel_for(1000, 1, body);
+    FAIL() << "the exception was lost";
+  } catch (const std::runtime_error& error) {
+    EXPECT_EQ(std::string(error.what()), "first chunk");
+  }
+  const int after = ended;
+  parallel_for(1000, 1, [&](std::int64_t, std::int64_t) { --ended; });
+  EXPECT_EQ(ended, 0) << "not all of " << after << " chunks ran";
+}
+
+TEST(ParallelTest, AnExceptionOfTheLastChunkIsRethrownToo) {
+  EXPECT_THROW(parallel_for(1000, 1,
+                            [](std::int64_t, std::int64_t last) {
+                              if (last == 1000) throw std::runtime_error("last chunk");
+                            }),
+               std::runtime_error);
+}
+
+TEST(ParallelTest, CallsMayBeNested) {
+  std::atomic<int> total = 0;
+  parallel_for(4, 1, [&](std::int64_t first, std::int64_t last) {
+    parallel_for(100 * (last - first), 1,
+                 [&](std::int64_t a, std::int64_t b) { total += static_cast<int>(b - a); });
+  });
+  EXPECT_EQ(total, 400);
+}
+
+TEST(EqualBytes, SeesTheOneThatDiffers) {
+  std::vector<std::byte> a((3U << 20) + 1, std::byte{5});
+  std::vector<std::byte> b = a;
+  EXPECT_TRUE(equal_bytes(a, b));
+  EXPECT_TRUE(equal_bytes({}, {}));
+  for (const std::size_t i : {std::size_t{0}, a.size() / 2, a.size() - 1}) {
+    b[i] = std::byte{6};
+    EXPECT_FALSE(equal_bytes(a, b)) << i;
+    b[i] = a[i];
+  }
+}
+
+TEST(CopyBytes, CopiesAllOfThemHoweverMany) {
+  for (const std::size_t count : {0U, 1U, 1000U, (5U << 20) + 3}) {
+    std::vector<std::byte> from(count);
+    for (std::size_t i = 0; i < count; ++i) from[i] = static_cast<std::byte>(i * 31 + (i >> 12));
+    std::vector<std::byte> to(count + 1, std::byte{9});
+    copy_bytes(to, from);
+    EXPECT_TRUE(std::equal(from.begin(), from.end(), to.begin())) << count;
+    EXPECT_EQ(to.back(), std::byte{9});
+    zero_bytes(to);
+    EXPECT_TRUE(std::ranges::all_of(to, [](std::byte byte) { return byte == std::byte{0}; })) << count;
+  }
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,73 @@
+#include "harness/base/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+namespace assay {
+namespace {
+
+constexpr double interval_confidence = 0.93;
+
+/// Probability that the median lies between order statistics k and n+1-k (1-based) of n values:
+/// 1 - 2 * P(Binomial(n, 1/2) < k).
+double coverage(int n, int k) {
+  double term = std::pow(0.5, n);
+  double below = 0;
+  for (int i = 0; i < k; ++i) {
+    below += term;
+    term = term * (n - i) / (i + 1);
+  }
+  return 1 - 2 * below;
+}
+
+}  // namespace
+
+double quantile(std::span<const double> sorted, double q) {
+  if (sorted.empty()) throw std::logic_error("quantile of no values");
+  const double position = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], position - static_cast<double>(below));
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return quantile(values, 0.5);
+}
+
+Summary summarize(std::vector<double> values) {
+  if (values.empty()) throw std::logic_error("summary of no values");
+  std::sort(values.begin(), values.end());
+  const auto count = static_cast<double>(values.size());
+  Summary summary{.min = values.front(),
+                  .p25 = quantile(values, 0.25),
+                  .p50 = quantile(values, 0.5),
+                  .p75 = quantile(values, 0.75)};
+  summary.mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - summary.mean) * (value - summary.mean);
+  summary.stdev = values.size() > 1 ? std::sqrt(squares / (count - 1)) : 0;
+  return summary;
+}
+
+MedianInterval median_interval(std::vector<double> values) {
+  if (values.empty()) throw std::logic_error("median interval of no values");
+  std::sort(values.begin(), values.end());
+  const int n = static_cast<int>(values.size());
+  int k = 1;
+  while (2 * (k + 1) <= n && coverage(n, k + 1) >= interval_confidence) ++k;
+  return {values[static_cast<std::size_t>(k - 1)], values[static_cast<std::size_t>(n - k)]};
+}
+
+std::optional<Ratio> paired_ratio(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> quotients;
+  for (std::size_t k = 0; k < std::min(a.size(), b.size()); ++k) {
+    if (a[k] > 0 && b[k] > 0) quotients.push_back(a[k] / b[k]);
+  }
+  if (quotients.empty()) return std::nullopt;
+  return Ratio{median(quotients), median_interval(quotients), static_cast<int>(quotients.size())};
+}
+
+}  // namespace assay

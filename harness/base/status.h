@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace assay {
+
+/// How a planned case ended; every planned case ends in exactly one.
+enum class Status : std::uint8_t {
+  // fine
+  Pass,
+  Unsupported,   ///< the device lacks a feature or a limit; the reason names it with numbers
+  Invalid,       ///< a declared constraint of the impl excludes this point of a product
+  Skipped,       ///< asked for, with a reason
+  ExpectedFail,  ///< listed in the device's expectations, and it did fail
+  // failing
+  Fail,
+  Mistrusted,  ///< passed, but so would a trivial answer
+  Suspect,
+  Crash,
+  Timeout,
+  OutOfMemory,
+  Flaky,
+  UnexpectedPass,
+  // infrastructure
+  DeviceLost,
+  Missing,      ///< planned, and not reached
+  Interrupted,  ///< a signal ended the run while this row was running
+};
+
+enum class StatusClass : std::uint8_t { Fine, Failing, Infrastructure };
+
+StatusClass class_of(Status status);
+std::string_view name_of(Status status);  ///< "PASS", "OUT_OF_MEMORY", ...
+std::optional<Status> parse_status(std::string_view name);
+
+}  // namespace assay

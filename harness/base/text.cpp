@@ -1,0 +1,170 @@
+#include "harness/base/text.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+namespace assay {
+namespace {
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
+
+struct CodePoint {
+  std::optional<std::uint32_t> value;  // empty: these bytes are no UTF-8
+  std::size_t bytes = 1;
+};
+
+bool is_continuation(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+}
+
+// The smallest code point that needs so many bytes; a smaller one in as many is overlong.
+constexpr std::array<std::uint32_t, 5> smallest{0, 0, 0x80, 0x800, 0x10000};
+
+// Reads one code point. Of a broken sequence the bytes up to the first one that does not fit are taken.
+CodePoint code_point_at(std::string_view text, std::size_t at) {
+  const auto lead = static_cast<unsigned char>(text[at]);
+  if (lead < 0x80) return {lead, 1};
+  const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4) return {std::nullopt, 1};
+  std::uint32_t value = lead & (0xFFU >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if (at + i >= text.size() || !is_continuation(text[at + i])) return {std::nullopt, i};
+    value = (value << 6U) | (static_cast<unsigned char>(text[at + i]) & 0x3FU);
+  }
+  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
+  if (value < smallest[bytes] || surrogate || value > 0x10FFFF) return {std::nullopt, bytes};
+  return {value, bytes};
+}
+
+template <class Put>
+void for_each_code_point(std::string_view text, Put put) {
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint point = code_point_at(text, at);
+    put(point.value, text.substr(at, point.bytes));
+    at += point.bytes;
+  }
+}
+
+std::string escaped(std::uint32_t control) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  return {'\\', 'x', digits[(control >> 4U) & 0xFU], digits[control & 0xFU]};
+}
+
+bool is_control(std::uint32_t point) {
+  return (point < 0x20 && point != '\n' && point != '\t') || (point >= 0x7F && point < 0xA0);
+}
+
+std::optional<std::string> not_finite(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return std::nullopt;
+}
+
+template <class... Format>
+std::string number_text(Format... format) {
+  std::array<char, 400> buffer{};  // the longest: 1e308 with all its digits
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), format...);
+  return {buffer.data(), result.ptr};
+}
+
+}  // namespace
+
+std::string valid_utf8(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  for_each_code_point(text,
+                      [&](auto point, std::string_view bytes) { result += point ? bytes : replacement; });
+  return result;
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  for_each_code_point(text, [&](auto point, std::string_view bytes) {
+    if (!point || *point == 0xFFFE || *point == 0xFFFF) {
+      result += replacement;
+    } else if (is_control(*point)) {
+      result += escaped(*point);
+    } else {
+      result += bytes;
+    }
+  });
+  return result;
+}
+
+std::size_t columns_of(std::string_view text) {
+  std::size_t columns = 0;
+  for (const char byte : text) columns += is_continuation(byte) ? 0 : 1;
+  return columns;
+}
+
+std::string shortened(std::string_view text, std::size_t width) {
+  if (columns_of(text) <= width) return std::string(text);
+  constexpr std::string_view dots = "...";
+  const std::size_t kept = width > dots.size() ? width - dots.size() : 0;
+  std::size_t end = 0;
+  for (std::size_t columns = 0; columns < kept; ++columns) {
+    do ++end;
+    while (end < text.size() && is_continuation(text[end]));
+  }
+  return std::string(text.substr(0, end)).append(dots.substr(0, width));
+}
+
+std::string indented(std::string_view text, std::size_t indent) {
+  std::string result;
+  for (const char c : text) {
+    result += c;
+    if (c == '\n') result.append(indent, ' ');
+  }
+  return result;
+}
+
+std::string shortest(double value) {
+  if (const auto text = not_finite(value)) return *text;
+  constexpr double whole_below = 9007199254740992.0;  // 2^53
+  if (value == std::trunc(value) && std::abs(value) < whole_below)
+    return number_text(value, std::chars_format::fixed);
+  constexpr double float_max = 3.4028234663852886e38;
+  if (std::abs(value) <= float_max && static_cast<double>(static_cast<float>(value)) == value) {
+    return number_text(static_cast<float>(value));
+  }
+  return number_text(value);
+}
+
+std::string fixed(double value, int digits) {
+  if (const auto text = not_finite(value)) return *text;
+  return number_text(value, std::chars_format::fixed, digits);
+}
+
+std::string significant(double value, int digits) {
+  if (const auto text = not_finite(value)) return *text;
+  return number_text(value, std::chars_format::general, digits);
+}
+
+std::string binary_bytes(std::uint64_t bytes) {
+  constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; bytes != 0 && bytes % 1024 == 0 && unit + 1 < units.size(); ++unit) bytes /= 1024;
+  return std::to_string(bytes) + " " + units[unit];
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  const double value = static_cast<double>(bytes);
+  if (bytes < 10'000) {
+    return fmt::format("{} bytes", bytes);
+  }
+  if (bytes < 1'000'000) {
+    return fmt::format("{:.1f} kB", value / 1e3);
+  }
+  if (bytes < 1'000'000'000) {
+    return fmt::format("{:.1f} MB", value / 1e6);
+  }
+  return fmt::format("{:.1f} GB", value / 1e9);
+}
+
+}  // namespace assay

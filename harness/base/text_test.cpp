@@ -1,0 +1,104 @@
+#include "harness/base/text.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+namespace assay {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+TEST(ValidUtf8, KeepsWhatIsValid) {
+  const std::string text = "plain \t\n \xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80 \xF4\x8F\xBF\xBF";
+  EXPECT_EQ(valid_utf8(text), text);
+}
+
+TEST(ValidUtf8, ReplacesBytesThatAreNone) {
+  EXPECT_EQ(valid_utf8("a\xFFz"), "a\xEF\xBF\xBDz");
+  EXPECT_EQ(valid_utf8("a\x80z"), "a\xEF\xBF\xBDz") << "continuation without a lead";
+  EXPECT_EQ(valid_utf8("a\xE2\x82z"), "a\xEF\xBF\xBDz") << "cut short by another character";
+  EXPECT_EQ(valid_utf8("a\xE2\x82"), "a\xEF\xBF\xBD") << "cut short by the end";
+  EXPECT_EQ(valid_utf8("\xE0\x80\x80"), "\xEF\xBF\xBD") << "overlong";
+  EXPECT_EQ(valid_utf8("\xED\xA0\x80"), "\xEF\xBF\xBD") << "surrogate";
+  EXPECT_EQ(valid_utf8("\xF4\x90\x80\x80"), "\xEF\xBF\xBD") << "beyond U+10FFFF";
+}
+
+TEST(Printable, ShowsControlCharactersAndKeepsLines) {
+  EXPECT_EQ(printable("a\tb\nc"), "a\tb\nc");
+  EXPECT_EQ(printable(std::string("\x1b[31m\r\x7f") + '\0'), "\\x1b[31m\\x0d\\x7f\\x00");
+  EXPECT_EQ(printable("\xC2\x9B"
+                      "31m"),
+            "\\x9b31m")
+      << "the one-character form of ESC [";
+  EXPECT_EQ(printable("\xEF\xBF\xBF"), "\xEF\xBF\xBD") << "not allowed in XML";
+}
+
+TEST(Shortened, CutsBetweenCodePoints) {
+  EXPECT_EQ(shortened("abcdef", 6), "abcdef");
+  EXPECT_EQ(shortened("abcdefg", 6), "abc...");
+  EXPECT_EQ(shortened("\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9", 4), "\xC3\xA9...");
+  EXPECT_EQ(shortened("abcdef", 2), "..");
+}
+
+TEST(Indented, IndentsAllButTheFirstLine) {
+  EXPECT_EQ(indented("a\nb\nc", 2), "a\n  b\n  c");
+}
+
+TEST(Shortest, ReadsAsAPersonWouldWriteIt) {
+  EXPECT_EQ(shortest(12), "12");
+  EXPECT_EQ(shortest(-0.0), "-0");
+  EXPECT_EQ(shortest(50331648), "50331648") << "whole numbers keep all digits";
+  EXPECT_EQ(shortest(static_cast<double>(0.1F)), "0.1");
+  EXPECT_EQ(shortest(0.1), "0.1");
+  EXPECT_EQ(shortest(1e300), "1e+300");
+  EXPECT_EQ(shortest(std::nan("")), "nan");
+  EXPECT_EQ(shortest(-infinity), "-inf");
+}
+
+TEST(Shortest, ReadsBackAsTheSameFloat) {
+  for (const float value : {1.0F / 3, 1e-40F, 3.4028235e38F, -7.0F / 1024, 16777216.0F}) {
+    EXPECT_EQ(std::strtof(shortest(static_cast<double>(value)).c_str(), nullptr), value)
+        << shortest(static_cast<double>(value));
+  }
+}
+
+TEST(Shortest, ReadsBackAsTheSameDouble) {
+  for (const double value : {1.0 / 3, 4503599627370497.5, 1e-300, 9007199254740994.0}) {
+    EXPECT_EQ(std::stod(shortest(value)), value) << shortest(value);
+  }
+}
+
+TEST(Fixed, HasTheDigitsAsked) {
+  EXPECT_EQ(fixed(2.0, 4), "2.0000");
+  EXPECT_EQ(fixed(0.00004, 4), "0.0000");
+  EXPECT_EQ(fixed(1e300, 0).size(), 301U);
+  EXPECT_EQ(fixed(infinity, 4), "inf");
+}
+
+TEST(Significant, DropsWhatIsNotThere) {
+  EXPECT_EQ(significant(0.5, 6), "0.5");
+  EXPECT_EQ(significant(1234567, 3), "1.23e+06");
+  EXPECT_EQ(significant(std::nan(""), 3), "nan");
+}
+
+TEST(BinaryBytes, AreWholeInTheLargestUnit) {
+  EXPECT_EQ(binary_bytes(0), "0 B");
+  EXPECT_EQ(binary_bytes(1000), "1000 B");
+  EXPECT_EQ(binary_bytes(1536), "1536 B");
+  EXPECT_EQ(binary_bytes(3ULL << 20), "3 MiB");
+  EXPECT_EQ(binary_bytes(2048ULL << 40), "2048 TiB");
+}
+
+TEST(BytesText, UsesPowersOfTenWithOneDecimal) {
+  EXPECT_EQ(bytes_text(0), "0 bytes");
+  EXPECT_EQ(bytes_text(9'999), "9999 bytes");
+  EXPECT_EQ(bytes_text(10'000), "10.0 kB");
+  EXPECT_EQ(bytes_text(1ULL << 27), "134.2 MB");
+  EXPECT_EQ(bytes_text(3'250'000'000), "3.2 GB");
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,258 @@
+#include "harness/engine/accuracy/accuracy.h"
+
+#include "harness/base/clock.h"
+#include "harness/engine/accuracy/output_check.h"
+#include "harness/engine/accuracy/tile_map.h"
+#include "harness/engine/accuracy/trivial_answer.h"
+#include "harness/tensor/tensor_hash.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace assay {
+namespace {
+
+std::string place(const TensorSpec& spec, std::int64_t index) {
+  return fmt::format("{}[{}]", spec.name, fmt::join(coordinates(spec.shape, index), ", "));
+}
+
+std::vector<const TensorSpec*> output_specs(const Case& test_case) {
+  std::vector<const TensorSpec*> specs;
+  for (const TensorSpec& spec : test_case.tensors) {
+    if (!spec.is_input()) specs.push_back(&spec);
+  }
+  return specs;
+}
+
+/// Elements of one output for which `is_bad` holds: how many, which is the first.
+struct Count {
+  std::int64_t bad = 0;
+  std::int64_t first = 0;
+};
+
+Count count_if(std::int64_t elements, const std::function<bool(std::int64_t)>& is_bad) {
+  Count count;
+  for (std::int64_t i = 0; i < elements; ++i) {
+    if (is_bad(i) && count.bad++ == 0) count.first = i;
+  }
+  return count;
+}
+
+/// One case's investigation: collects findings in the order of their weight.
+class Investigation {
+ public:
+  Investigation(Experiment& experiment, const Case& test_case, const DataSet& data)
+      : experiment_(experiment), case_(test_case), data_(data), specs_(output_specs(test_case)) {}
+
+  AccuracyOutcome conclude() {
+    const Stopwatch watch;
+    a_ = experiment_.run(Poison::A, Poison::A);
+    b_ = experiment_.run(Poison::B, Poison::B);
+    note_findings();
+    if (!same_answer(a_.outputs, b_.outputs)) explain_difference();
+    result_.gpu_ms = watch.ms();
+    judge_values();
+    if (findings_.empty()) try_trivial_answers();
+    return finish();
+  }
+
+ private:
+  /// An output of the first run.
+  const HostTensor& got(std::size_t output) const { return (*a_.outputs)[output]; }
+
+  void note(std::string metric, std::string reason) {
+    findings_.push_back({std::move(metric), std::move(reason)});
+  }
+
+  void note_findings() {
+    for (const RunResult* seen : {&a_, &b_}) {
+      for (const Finding& finding : seen->findings) {
+        const auto known = [&](const Finding& other) { return other.reason == finding.reason; };
+        if (std::none_of(findings_.begin(), findings_.end(), known)) note(finding.metric, finding.reason);
+      }
+    }
+  }
+
+  /// The two runs differ: elements nobody wrote, else what the answer depends on, found by changing one
+  /// poison at a time.
+  void explain_difference() {
+    for (std::size_t i = 0; i < specs_.size(); ++i) note_unwritten(i);
+    if (has("unwritten")) return;
+    const RunResult again = experiment_.run(Poison::A, Poison::A);
+    if (!same_answer(a_.outputs, again.outputs))
+      return note_difference("nondeterministic", "differs between two equal runs", again);
+    const RunResult old_content = experiment_.run(Poison::A, Poison::B);
+    if (!same_answer(a_.outputs, old_content.outputs)) {
+      return note_difference("depends_on_old_output", "depends on what outputs or scratch held before",
+                             old_content);
+    }
+    note_difference("depends_on_padding", "depends on padding or on memory outside the inputs", b_);
+  }
+
+  void note_unwritten(std::size_t output) {
+    const HostTensor poison_a = experiment_.unwritten(output, Poison::A);
+    const HostTensor poison_b = experiment_.unwritten(output, Poison::B);
+    const HostTensor& got_a = got(output);
+    const HostTensor& got_b = (*b_.outputs)[output];
+    const Count count = count_if(got_a.numel(), [&](std::int64_t i) {
+      return same_bytes(got_a, poison_a, i, i + 1) && same_bytes(got_b, poison_b, i, i + 1);
+    });
+    if (count.bad == 0) return;
+    note("unwritten", fmt::format("{} of {} elements of '{}' were never written, first {}", count.bad,
+                                  got_a.numel(), specs_[output]->name, place(*specs_[output], count.first)));
+  }
+
+  void note_difference(const std::string& metric, const char* what, const RunResult& other) {
+    for (std::size_t i = 0; i < specs_.size(); ++i) {
+      const HostTensor& x = got(i);
+      const HostTensor& y = (*other.outputs)[i];
+      const Count count = count_if(x.numel(), [&](std::int64_t k) { return !same_bytes(x, y, k, k + 1); });
+      if (count.bad == 0) continue;
+      note(metric,
+           fmt::format("the answer {}: {} of {} elements, first {}: {} and {}", what, count.bad, x.numel(),
+                       place(*specs_[i], count.first), x.at(count.first), y.at(count.first)));
+    }
+  }
+
+  void judge_values() {
+    for (std::size_t i = 0; i < specs_.size(); ++i) {
+      const OutputCheck check = check_output(data_.expected[i], got(i), case_.tolerance.scale);
+      // The row describes the first output that is wrong, else the one that spent most of its bound.
+      const bool worse = !check.pass ? !described_wrong_
+                                     : !described_wrong_ && check.err_over_bound >= result_.err_over_bound;
+      if (worse) describe(i, check);
+      if (check.pass) continue;
+      if (check.too_many_flips) {
+        note("too_many_flips", fmt::format("'{}': {} elements are off by one inside their band, about {:.1f} "
+                                           "are expected and {:.1f} allowed",
+                                           specs_[i]->name, check.flips, data_.expected[i].expected_flips,
+                                           allowed_flips(data_.expected[i], case_.tolerance.scale)));
+      } else {
+        note("wrong_value", wrong_value(i, check));
+      }
+    }
+  }
+
+  std::string wrong_value(std::size_t output, const OutputCheck& check) const {
+    const std::int64_t first = *check.first_bad;
+    const std::int64_t elements = got(output).numel();
+    return fmt::format("{}: expected {}, got {} ({}); {} of {} elements wrong ({:.3g} %), largest error {}",
+                       place(*specs_[output], first), data_.expected[output].values.at(first),
+                       got(output).at(first), bound_text(output, first), check.mismatches, elements,
+                       100.0 * static_cast<double>(check.mismatches) / static_cast<double>(elements),
+                       check.max_abs_err);
+  }
+
+  std::string bound_text(std::size_t output, std::int64_t index) const {
+    const Expected& expected = data_.expected[output];
+    if (expected.output_class != OutputClass::Bounded) return std::string(name_of(expected.output_class));
+    return fmt::format("bound {:.3g}", bound_at(output, index));
+  }
+
+  double bound_at(std::size_t output, std::int64_t index) const {
+    const Expected& expected = data_.expected[output];
+    if (expected.output_class != OutputClass::Bounded || expected.bound.empty()) return 0;
+    return expected.bound[static_cast<std::size_t>(index)] * case_.tolerance.scale;
+  }
+
+  void describe(std::size_t output, const OutputCheck& check) {
+    const Expected& expected = data_.expected[output];
+    const HostTensor& values = got(output);
+    described_wrong_ = !check.pass;
+    result_.output = specs_[output]->name;
+    result_.output_class = expected.output_class;
+    result_.elements = values.numel();
+    result_.mismatches = check.mismatches;
+    result_.max_abs_err = check.max_abs_err;
+    result_.err_over_bound = check.err_over_bound;
+    result_.flips = check.flips;
+    result_.expected_flips = expected.expected_flips;
+    if (!check.first_bad) return;
+    const std::int64_t first = *check.first_bad;
+    result_.first_bad = coordinates(values.shape(), first);
+    result_.expected = expected.values.at(first);
+    result_.got = values.at(first);
+    result_.bound = bound_at(output, first);
+    result_.tile_map = tile_map(values.shape(), [&](std::int64_t i) {
+      return !accepts(expected, i, values.at(i), case_.tolerance.scale);
+    });
+  }
+
+  void try_trivial_answers() {
+    for (std::size_t i = 0; i < specs_.size(); ++i) {
+      const auto trivial = trivial_answer(*specs_[i], data_.expected[i], data_.inputs, case_.tolerance.scale);
+      if (trivial) {
+        note(*trivial,
+             fmt::format(
+                 "the answer is right, but '{}' of output '{}' would pass too: this case proves nothing",
+                 *trivial, specs_[i]->name));
+      } else if (copied_memory_passes(i)) {
+        note("copied_input", fmt::format("the answer is right, but a copy of an input's memory would pass as "
+                                         "'{}' too: this case proves nothing",
+                                         specs_[i]->name));
+      }
+    }
+    mistrusted_ = !findings_.empty();
+  }
+
+  bool copied_memory_passes(std::size_t output) const {
+    const TensorSpec& spec = *specs_[output];
+    if (!spec.copy_because.empty() || !spec.constant_because.empty()) return false;
+    const std::vector<Physical> physical = physical_tensors(case_);
+    const Physical& target = physical[static_cast<std::size_t>(&spec - case_.tensors.data())];
+    for (std::size_t i = 0; i < case_.tensors.size(); ++i) {
+      if (!case_.tensors[i].is_input() || physical[i].bytes() != target.bytes()) continue;
+      const PackedInput source = experiment_.packed(i, Poison::A);
+      if (accepts_copied_memory(data_.expected[output], target, source.bytes, case_.tolerance.scale))
+        return true;
+    }
+    return false;
+  }
+
+  bool has(const std::string& metric) const {
+    return std::any_of(findings_.begin(), findings_.end(),
+                       [&](const Finding& f) { return f.metric == metric; });
+  }
+
+  AccuracyOutcome finish() {
+    result_.input_hash = data_.input_hash;
+    result_.output_hash = answer_hash_of(*a_.outputs);
+    result_.hash_is_portable =
+        std::all_of(data_.expected.begin(), data_.expected.end(),
+                    [](const Expected& expected) { return expected.output_class == OutputClass::Exact; });
+    result_.reference_ms = data_.reference_ms;
+    result_.memory_bytes = static_cast<std::int64_t>(experiment_.memory_bytes());
+    AccuracyOutcome assessment;
+    if (!findings_.empty()) {
+      assessment.status = mistrusted_ ? Status::Mistrusted : Status::Fail;
+      result_.metric = findings_.front().metric;
+      std::vector<std::string> reasons;
+      for (const Finding& finding : findings_) reasons.push_back(finding.reason);
+      assessment.reason = fmt::format("{}", fmt::join(reasons, "; "));
+    }
+    assessment.result = std::move(result_);
+    assessment.outputs = std::move(a_.outputs);
+    return assessment;
+  }
+
+  Experiment& experiment_;
+  const Case& case_;
+  const DataSet& data_;
+  std::vector<const TensorSpec*> specs_;
+  RunResult a_, b_;
+  std::vector<Finding> findings_;
+  AccuracyResult result_;
+  bool described_wrong_ = false;
+  bool mistrusted_ = false;
+};
+
+}  // namespace
+
+AccuracyOutcome assess(Experiment& experiment, const Case& test_case, const DataSet& data) {
+  return Investigation(experiment, test_case, data).conclude();
+}
+
+}  // namespace assay

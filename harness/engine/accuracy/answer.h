@@ -1,0 +1,17 @@
+#pragma once
+
+#include "harness/tensor/tensor.h"
+
+#include <memory>
+#include <vector>
+
+namespace assay {
+
+/// The outputs of a case, in order. Runs that left the very same bits share them.
+using Answer = std::shared_ptr<const std::vector<HostTensor>>;
+
+inline bool same_answer(const Answer& a, const Answer& b) {
+  return a == b || same_bytes(*a, *b);
+}
+
+}  // namespace assay

@@ -1,0 +1,129 @@
+#include "harness/engine/accuracy/data_set.h"
+
+#include "harness/base/error.h"
+#include "harness/tensor/npy.h"
+#include "harness/tensor/tensor_hash.h"
+#include "tests/support/engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+using ::testing::AllOf;
+using testing::flip_op;
+using ::testing::HasSubstr;
+using testing::make_case;
+using testing::shape_params;
+using testing::tensor;
+
+std::string message_of(const Case& test_case) try {
+  make_data_set(test_case);
+  return "";
+} catch (const Error& error) {
+  return error.what();
+}
+
+TEST(DataSet, HoldsTheInputsAndWhatTheReferenceMakesOfThem) {
+  const Op op = flip_op();
+  const DataSet data = make_data_set(make_case(op, shape_params({2, 3})));
+  ASSERT_EQ(data.inputs.size(), 1U);
+  ASSERT_EQ(data.expected.size(), 1U);
+  EXPECT_EQ(data.inputs[0].shape(), (Shape{2, 3}));
+  for (std::int64_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(data.expected[0].values.at(i), -1 - data.inputs[0].at(i));
+  }
+  EXPECT_EQ(data.input_hash, hash_of(data.inputs));
+  EXPECT_GE(data.reference_ms, 0);
+}
+
+TEST(DataSet, DependsOnOpParametersFillAndSeedOnly) {
+  const Op op = flip_op();
+  const Case base = make_case(op, shape_params({64}));
+  const std::string hash = make_data_set(base).input_hash;
+
+  Case renamed = base;
+  renamed.name = "other";
+  renamed.id = "flip/other/plain";
+  renamed.mode = Mode::Perf;
+  renamed.tier = Tier::Nightly;
+  renamed.tune = {{"local_size", 32}};
+  EXPECT_EQ(make_data_set(renamed).input_hash, hash);
+
+  Case reseeded = base;
+  reseeded.seed = 1;
+  EXPECT_NE(make_data_set(reseeded).input_hash, hash);
+
+  Case refilled = base;
+  refilled.fills["x"] = {.kind = FillKind::Saturate};
+  EXPECT_NE(make_data_set(refilled).input_hash, hash);
+
+  Op other = flip_op();
+  other.name = "flop";
+  Case of_other_op = make_case(other, shape_params({64}));
+  EXPECT_NE(make_data_set(of_other_op).input_hash, hash);
+}
+
+TEST(DataSet, TakesAnInputFromAFile) {
+  const testing::TemporaryFolder folder;
+  const HostTensor stored = tensor<std::int8_t>({2, 2}, {1, -2, 3, -4});
+  write_npy(folder.path() / "x.npy", stored);
+  const Op op = flip_op();
+  Case test_case = make_case(op, shape_params({2, 2}));
+  test_case.fills["x"] = {.kind = FillKind::Npy, .file = (folder.path() / "x.npy").string()};
+  const DataSet data = make_data_set(test_case);
+  EXPECT_EQ(hash_of(data.inputs[0]), hash_of(stored));
+  EXPECT_EQ(data.expected[0].values.at(1), 1);
+}
+
+TEST(DataSet, TakesExpectedValuesFromAFileAndKeepsTheClass) {
+  const testing::TemporaryFolder folder;
+  write_npy(folder.path() / "y.npy", tensor<std::int8_t>({2}, {11, 12}));
+  const Op op = flip_op();
+  Case test_case = make_case(op, shape_params({2}));
+  test_case.expected_files["y"] = (folder.path() / "y.npy").string();
+  const DataSet data = make_data_set(test_case);
+  EXPECT_EQ(data.expected[0].values.at(0), 11);
+  EXPECT_EQ(data.expected[0].values.at(1), 12);
+  EXPECT_EQ(data.expected[0].output_class, OutputClass::Exact);
+}
+
+TEST(DataSet, SaysWhichFileHoldsAnotherShapeOrType) {
+  const testing::TemporaryFolder folder;
+  const std::string file = (folder.path() / "x.npy").string();
+  const Op op = flip_op();
+  Case test_case = make_case(op, shape_params({2, 2}));
+  test_case.fills["x"] = {.kind = FillKind::Npy, .file = file};
+  write_npy(file, tensor<std::int8_t>({4}, {1, 2, 3, 4}));
+  EXPECT_THAT(message_of(test_case), AllOf(HasSubstr("filling 'x' from " + file), HasSubstr("holds i8 4"),
+                                           HasSubstr("needs i8 2x2")));
+  write_npy(file, tensor<float>({2, 2}, {1, 2, 3, 4}));
+  EXPECT_THAT(message_of(test_case), HasSubstr("holds f32 2x2"));
+}
+
+TEST(DataSet, SaysWhichExpectedFileHoldsAnotherShape) {
+  const testing::TemporaryFolder folder;
+  const std::string file = (folder.path() / "y.npy").string();
+  write_npy(file, tensor<std::int8_t>({3}, {1, 2, 3}));
+  const Op op = flip_op();
+  Case test_case = make_case(op, shape_params({2}));
+  test_case.expected_files["y"] = file;
+  EXPECT_THAT(message_of(test_case), HasSubstr("expected values of 'y' from " + file));
+}
+
+TEST(DataSet, SaysWhichFileIsMissing) {
+  const Op op = flip_op();
+  Case test_case = make_case(op, shape_params({2}));
+  test_case.fills["x"] = {.kind = FillKind::Npy, .file = "/nowhere/x.npy"};
+  EXPECT_THAT(message_of(test_case), HasSubstr("/nowhere/x.npy"));
+}
+
+TEST(DataSet, AReferenceThatForgetsAnOutputIsToldSo) {
+  Op op = flip_op();
+  op.reference = [](const Params&, std::span<const HostTensor>) { return std::vector<Expected>{}; };
+  EXPECT_THROW(make_data_set(make_case(op, shape_params({2}))), std::logic_error);
+}
+
+}  // namespace
+}  // namespace assay

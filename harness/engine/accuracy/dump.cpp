@@ -1,0 +1,115 @@
+#include "harness/engine/accuracy/dump.h"
+
+#include "harness/base/error.h"
+#include "harness/tensor/npy.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <string_view>
+#include <system_error>
+
+namespace assay {
+namespace {
+
+HostTensor error_of(const HostTensor& got, const HostTensor& expected) {
+  HostTensor error(DType::F64, got.shape());
+  const std::span<double> values = error.as<double>();
+  for (std::int64_t i = 0; i < got.numel(); ++i)
+    values[static_cast<std::size_t>(i)] = got.at(i) - expected.at(i);
+  return error;
+}
+
+void write_text(const std::filesystem::path& file, const std::string& text) {
+  errno = 0;
+  std::ofstream stream(file, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (stream) return;
+  throw Error(fmt::format("dumping a program: writing '{}': {}", file.string(), std::strerror(errno)),
+              ExitCode::Infrastructure);
+}
+
+/// A label as a part of a file's name.
+std::string file_word(std::string label) {
+  const auto is_plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  std::ranges::replace_if(label, std::not_fn(is_plain), '-');
+  return label;
+}
+
+std::string_view name_of(DispatchRole role) {
+  switch (role) {
+    case DispatchRole::Op:
+      return "op";
+    case DispatchRole::Transition:
+      return "transition";
+    case DispatchRole::Setup:
+      return "setup";
+  }
+  return "unknown";
+}
+
+std::string description(const Dispatch& dispatch, const std::string& spirv_hash) {
+  std::string text =
+      fmt::format("; {} ({})\n; shader {}\n", dispatch.label, name_of(dispatch.role), dispatch.shader);
+  for (const Define& define : dispatch.defines)
+    text += fmt::format("; #define {} {}\n", define.name, define.value);
+  text += fmt::format("; {} workgroups of {} invocations\n", fmt::join(dispatch.workgroups, " x "),
+                      fmt::join(dispatch.local_size, " x "));
+  if (dispatch.subgroup_size != 0)
+    text += fmt::format("; full subgroups of {} invocations\n", dispatch.subgroup_size);
+  for (const SpecConstant& constant : dispatch.constants)
+    text += fmt::format("; constant_id {} = {}\n", constant.id, constant.value);
+  for (std::size_t i = 0; i < dispatch.push.words().size(); ++i)
+    text += fmt::format("; push constant word {} = {:#010x}\n", i, dispatch.push.words()[i]);
+  return text + fmt::format("; SPIR-V {}\n\n", spirv_hash);
+}
+
+}  // namespace
+
+std::filesystem::path dump_folder(const std::filesystem::path& root, std::string id) {
+  std::ranges::replace(id, '/', '-');
+  std::filesystem::path folder = root / id;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    throw Error(fmt::format("dumping a case: creating '{}': {}", folder.string(), error.message()),
+                ExitCode::Infrastructure);
+  }
+  return folder;
+}
+
+void dump_program(const std::filesystem::path& folder, const Program& program, gpu::ShaderLibrary& shaders) {
+  for (std::size_t i = 0; i < program.dispatches.size(); ++i) {
+    const Dispatch& dispatch = program.dispatches[i];
+    const gpu::Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
+    write_text(folder / fmt::format("{}.{}.spvasm", i, file_word(dispatch.label)),
+               description(dispatch, spirv.hash) + gpu::disassemble(spirv.words));
+  }
+}
+
+void dump_tensors(const std::filesystem::path& folder, const Case& test_case, const DataSet& data,
+                  const AccuracyOutcome& assessment) {
+  std::size_t input = 0;
+  std::size_t output = 0;
+  for (const TensorSpec& spec : test_case.tensors) {
+    if (spec.is_input()) {
+      write_npy(folder / (spec.name + ".npy"), data.inputs[input++]);
+      continue;
+    }
+    const HostTensor& got = (*assessment.outputs)[output];
+    const HostTensor& expected = data.expected[output].values;
+    write_npy(folder / (spec.name + ".got.npy"), got);
+    write_npy(folder / (spec.name + ".expected.npy"), expected);
+    write_npy(folder / (spec.name + ".error.npy"), error_of(got, expected));
+    ++output;
+  }
+}
+
+}  // namespace assay

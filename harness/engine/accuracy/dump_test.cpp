@@ -1,0 +1,121 @@
+#include "harness/engine/accuracy/dump.h"
+
+#include "harness/base/error.h"
+#include "harness/tensor/npy.h"
+#include "harness/tensor/tensor_hash.h"
+#include "tests/support/engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <set>
+
+namespace assay {
+namespace {
+
+using testing::flip_op;
+using testing::make_case;
+using testing::shape_params;
+
+struct Answered {
+  Op op = flip_op();
+  Case test_case = make_case(op, shape_params({2, 3}), "small");
+  DataSet data = make_data_set(test_case);
+  AccuracyOutcome assessment;
+
+  Answered() { say(4, static_cast<std::int8_t>(data.expected[0].values.at(4) / 2)); }
+
+  /// The right answer but for one element.
+  void say(std::size_t element, std::int8_t value) {
+    std::vector<HostTensor> outputs = {data.expected[0].values};
+    outputs[0].as<std::int8_t>()[element] = value;
+    assessment.outputs = std::make_shared<std::vector<HostTensor>>(std::move(outputs));
+  }
+  const HostTensor& y() const { return assessment.outputs->front(); }
+};
+
+TEST(Dump, WritesEveryTensorWhereNumpyFindsIt) {
+  const testing::TemporaryFolder root;
+  const Answered answer;
+  const std::filesystem::path folder = dump_folder(root.path() / "deep" / "er", answer.test_case.id);
+  EXPECT_EQ(folder, root.path() / "deep" / "er" / "flip-small-plain");
+  dump_tensors(folder, answer.test_case, answer.data, answer.assessment);
+  EXPECT_EQ(hash_of(read_npy(folder / "x.npy")), hash_of(answer.data.inputs[0]));
+  EXPECT_EQ(hash_of(read_npy(folder / "y.got.npy")), hash_of(answer.y()));
+  EXPECT_EQ(hash_of(read_npy(folder / "y.expected.npy")), hash_of(answer.data.expected[0].values));
+  const HostTensor error = read_npy(folder / "y.error.npy");
+  EXPECT_EQ(error.dtype(), DType::F64);
+  EXPECT_EQ(error.shape(), (Shape{2, 3}));
+  for (std::int64_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(error.at(i), answer.y().at(i) - answer.data.expected[0].values.at(i)) << i;
+  }
+}
+
+TEST(Dump, WritesOverAnOlderDump) {
+  const testing::TemporaryFolder root;
+  Answered answer;
+  dump_tensors(root.path(), answer.test_case, answer.data, answer.assessment);
+  answer.say(0, 99);
+  const std::filesystem::path& folder = root.path();
+  dump_tensors(folder, answer.test_case, answer.data, answer.assessment);
+  EXPECT_EQ(read_npy(folder / "y.got.npy").at(0), 99);
+}
+
+TEST(Dump, AFolderThatCannotBeMadeIsAnErrorOfTheInfrastructure) {
+  const testing::TemporaryFolder root;
+  const std::filesystem::path file = root.path() / "file";
+  std::ofstream(file) << "not a folder";
+  try {
+    dump_folder(file, "flip/small/plain");
+    FAIL() << "a file was taken for a folder";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::Infrastructure);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("dumping a case: creating '" + file.string()));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("Not a directory"));
+  }
+}
+
+TEST(Dump, NoTwoIdsShareAFolder) {
+  const testing::TemporaryFolder root;
+  const std::set<std::filesystem::path> folders = {
+      dump_folder(root.path(), "a/b_c"), dump_folder(root.path(), "a_b/c"), dump_folder(root.path(), "a/b/c"),
+      dump_folder(root.path(), "a_b_c"), dump_folder(root.path(), "a/b/c/versus")};
+  EXPECT_EQ(folders.size(), 5U);
+  for (const std::filesystem::path& folder : folders) EXPECT_EQ(folder.parent_path(), root.path());
+}
+
+TEST(Dump, TellsWhatEachDispatchRuns) {
+  const testing::TemporaryFolder root;
+  std::ofstream(root.path() / "tiny.comp")
+      << "#version 450\nlayout(binding = 0) buffer Y { uint y[]; };\nvoid main() { y[0] = FIVE; }\n";
+  gpu::ShaderLibrary shaders({.directories = {root.path()}, .cache_directory = {}});
+  Dispatch dispatch{.label = "the/first one", .shader = "tiny.comp", .defines = {{"FIVE", "5u"}}};
+  dispatch.workgroups = {3, 2, 1};
+  dispatch.constants = {{.id = 16, .value = 7}};
+  dispatch.push.add(std::int64_t{255});
+  Dispatch setup{.label = "second", .shader = "tiny.comp", .defines = {{"FIVE", "6u"}}};
+  setup.role = DispatchRole::Setup;
+  dump_program(root.path(), {.dispatches = {dispatch, setup}}, shaders);
+
+  const auto text_of = [&](const std::string& name) {
+    std::ifstream file(root.path() / name);
+    return std::string{std::istreambuf_iterator<char>(file), {}};
+  };
+  EXPECT_THAT(text_of("0.the-first-one.spvasm"),
+              ::testing::StartsWith("; the/first one (op)\n"
+                                    "; shader tiny.comp\n"
+                                    "; #define FIVE 5u\n"
+                                    "; 3 x 2 x 1 workgroups of 64 x 1 x 1 invocations\n"
+                                    "; constant_id 16 = 7\n"
+                                    "; push constant word 0 = 0x000000ff\n"
+                                    "; SPIR-V "));
+  EXPECT_THAT(text_of("0.the-first-one.spvasm"), ::testing::ContainsRegex("EntryPoint.*main"));
+  EXPECT_THAT(text_of("0.the-first-one.spvasm"), ::testing::ContainsRegex("Constant +5"));
+  EXPECT_THAT(text_of("1.second.spvasm"), ::testing::StartsWith("; second (setup)\n"));
+  EXPECT_THAT(text_of("1.second.spvasm"), ::testing::ContainsRegex("Constant +6"));
+}
+
+}  // namespace
+}  // namespace assay

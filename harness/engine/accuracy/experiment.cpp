@@ -1,0 +1,234 @@
+#include "harness/engine/accuracy/experiment.h"
+
+#include "harness/base/parallel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace assay {
+namespace {
+
+Resource resource_of(std::size_t tensor) {
+  return Resource::tensor(static_cast<std::uint32_t>(tensor));
+}
+
+/// What lies between the guards.
+std::span<const std::byte> data_of(std::span<const std::byte> allocation, std::size_t guard) {
+  return allocation.subspan(guard, allocation.size() - 2 * guard);
+}
+
+Guards guards_of(std::span<const std::byte> allocation, std::size_t guard) {
+  return {allocation.first(guard), allocation.last(guard), allocation.size() - guard};
+}
+
+/// The first byte in which the two, which are as long, differ.
+std::optional<std::size_t> first_difference(std::span<const std::byte> a, std::span<const std::byte> b) {
+  if (equal_bytes(a, b)) return std::nullopt;
+  return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
+}
+
+}  // namespace
+
+Experiment::Experiment(gpu::Device& device, gpu::ShaderLibrary& shaders, const Case& test_case,
+                       const Program& program, PackedInputs& inputs, std::uint32_t guard,
+                       std::unique_ptr<Originals> originals)
+    : device_(&device),
+      case_(&test_case),
+      program_(&program),
+      inputs_(&inputs),
+      guard_(guard),
+      physical_(physical_tensors(test_case)),
+      originals_(std::move(originals)),
+      executable_(device, shaders, program, physical_, guard) {
+  executable_.set_label(test_case.id);
+}
+
+void Experiment::release() {
+  workspace_.reset();
+  uploaded_.clear();
+}
+
+PackedInput Experiment::packed(std::size_t tensor, Poison padding) const {
+  const auto before = case_->tensors.begin() + static_cast<std::ptrdiff_t>(tensor);
+  const auto input =
+      std::count_if(case_->tensors.begin(), before, [](const TensorSpec& spec) { return spec.is_input(); });
+  return inputs_->get(static_cast<std::size_t>(input), physical_[tensor], padding);
+}
+
+void Experiment::pack_inputs(Poison padding) {
+  if (!uploaded_.empty() && uploaded_padding_ == padding) return;
+  uploaded_.clear();  // before others are packed: never both in memory
+  uploaded_padding_ = padding;
+  for (std::size_t i = 0; i < physical_.size(); ++i) {
+    uploaded_.push_back(case_->tensors[i].is_input() ? packed(i, padding) : PackedInput{});
+  }
+}
+
+ByteBuffer Experiment::with_guards(std::size_t tensor, Poison padding) const {
+  const std::span<const std::byte> data = uploaded_[tensor].bytes;
+  const std::size_t around = guard(tensor);
+  ByteBuffer bytes(data.size() + 2 * around);
+  const std::span all(bytes);
+  fill_poison(all.first(around), padding);
+  std::copy(data.begin(), data.end(), all.begin() + static_cast<std::ptrdiff_t>(around));
+  fill_poison(all.last(around), padding, around + data.size());
+  return bytes;
+}
+
+ByteBuffer Experiment::poisoned_output(std::size_t tensor, Poison padding, Poison outputs) const {
+  const auto data_bytes = static_cast<std::size_t>(physical_[tensor].bytes());
+  const std::size_t around = guard(tensor);
+  ByteBuffer bytes(data_bytes + 2 * around);
+  fill_poison(bytes, outputs);
+  const std::span all(bytes);
+  fill_poison(all.first(around), padding);
+  fill_poison(all.last(around), padding, around + data_bytes);
+  return bytes;
+}
+
+void Experiment::fill(gpu::Workspace& workspace, std::optional<Poison> padding, Poison outputs) {
+  if (originals_) return originals_->lay_out(workspace, *program_, padding, outputs);
+  fill_by_host(workspace, padding.value_or(Poison::A), outputs);
+}
+
+void Experiment::fill_by_host(gpu::Workspace& workspace, Poison padding, Poison outputs) {
+  pack_inputs(padding);
+  for (std::size_t i = 0; i < physical_.size(); ++i) {
+    if (!case_->tensors[i].is_input()) {
+      workspace.write(resource_of(i), poisoned_output(i, padding, outputs));
+    } else if (guard(i) == 0) {
+      workspace.write(resource_of(i), uploaded_[i].bytes);
+    } else {
+      workspace.write(resource_of(i), with_guards(i, padding));
+    }
+  }
+  for (std::uint32_t i = 0; i < program_->scratch.size(); ++i) {
+    const Resource scratch = Resource::scratch(i);
+    ByteBuffer bytes(workspace.size(scratch));
+    fill_poison(bytes, outputs);
+    workspace.write(scratch, bytes);
+  }
+}
+
+/// What an output holds; nothing of an input.
+HostTensor Experiment::inspect(std::size_t tensor, Poison padding, RunResult& seen) const {
+  const TensorSpec& spec = case_->tensors[tensor];
+  ByteBuffer bytes(workspace_->size(resource_of(tensor)));
+  workspace_->read(resource_of(tensor), 0, bytes);
+  check_guards(spec.name, guards_of(bytes, guard(tensor)), padding, seen.findings);
+  const auto data = data_of(bytes, guard(tensor));
+  if (!spec.is_input()) return unpack(data, physical_[tensor]);
+  if (const auto first = first_difference(data, uploaded_[tensor].bytes)) {
+    seen.findings.push_back(
+        {"input_modified",
+         fmt::format("input '{}' was overwritten, first at byte {} of its data", spec.name, *first)});
+  }
+  return {};
+}
+
+void Experiment::look_by_host(Poison padding, Poison outputs, RunResult& seen) {
+  pack_inputs(padding);
+  auto answer = std::make_shared<std::vector<HostTensor>>();
+  for (std::size_t i = 0; i < physical_.size(); ++i) {
+    HostTensor output = inspect(i, padding, seen);
+    if (!case_->tensors[i].is_input()) answer->push_back(std::move(output));
+  }
+  inspect_scratch(outputs, seen);
+  seen.outputs = std::move(answer);
+}
+
+void Experiment::look_on_device(Poison padding, Poison outputs, RunResult& seen) {
+  for (std::size_t i = 0; i < physical_.size(); ++i) {
+    inspect_guards(case_->tensors[i].name, resource_of(i), case_->forms[i], padding, seen);
+  }
+  inspect_scratch(outputs, seen);
+  seen.outputs = outputs_of(*workspace_);
+}
+
+void Experiment::inspect_guards(const std::string& name, Resource resource, Form form, Poison poison,
+                                RunResult& seen) const {
+  const std::size_t around = gpu::guard_of(form, guard_);
+  if (around == 0) return;
+  const std::uint64_t end = workspace_->size(resource) - around;
+  ByteBuffer both(2 * around);
+  const std::span bytes(both);
+  workspace_->read(resource, 0, bytes.first(around));
+  workspace_->read(resource, end, bytes.last(around));
+  check_guards(name, {bytes.first(around), bytes.last(around), end}, poison, seen.findings);
+}
+
+void Experiment::inspect_scratch(Poison outputs, RunResult& seen) const {
+  for (std::uint32_t i = 0; i < program_->scratch.size(); ++i) {
+    const Scratch& scratch = program_->scratch[i];
+    inspect_guards("scratch " + scratch.name, Resource::scratch(i), scratch.form, outputs, seen);
+  }
+}
+
+RunResult Experiment::run(Poison padding, Poison outputs) {
+  if (!workspace_) workspace_.emplace(empty_workspace());
+  memory_bytes_ = workspace_->memory_bytes();
+  fill(*workspace_, padding, outputs);
+  executable_.run(*workspace_, case_->id, case_->timeout_s);
+  if (originals_ && !originals_->inputs_are_whole(*workspace_)) originals_.reset();
+  RunResult seen;
+  if (originals_) {
+    look_on_device(padding, outputs, seen);
+  } else {
+    look_by_host(padding, outputs, seen);
+  }
+  return seen;
+}
+
+HostTensor Experiment::unwritten(std::size_t output, Poison poison) const {
+  std::size_t tensor = 0;
+  for (std::size_t seen = 0; tensor < case_->tensors.size(); ++tensor) {
+    if (!case_->tensors[tensor].is_input() && seen++ == output) break;
+  }
+  ByteBuffer data(static_cast<std::size_t>(physical_[tensor].bytes()));
+  fill_poison(data, poison, guard(tensor));
+  return unpack(data, physical_[tensor]);
+}
+
+/// Originals are a comfort: where there is no memory for both, they go.
+gpu::Workspace Experiment::empty_workspace() try {
+  return {*device_, *program_, physical_, guard_};
+} catch (const gpu::OutOfMemory&) {
+  if (!originals_) throw;
+  originals_.reset();
+  return {*device_, *program_, physical_, guard_};
+}
+
+gpu::Workspace Experiment::fresh_workspace(Poison outputs) {
+  gpu::Workspace workspace = empty_workspace();
+  fill(workspace, std::nullopt, outputs);
+  executable_.setup(workspace, case_->timeout_s);
+  return workspace;
+}
+
+HostTensor Experiment::read(const gpu::Workspace& workspace, std::size_t tensor) const {
+  const Physical& physical = physical_[tensor];
+  if (physical.is_contiguous() && !has_padding(physical)) {
+    HostTensor output = HostTensor::uninitialized(physical.dtype(), physical.shape());
+    workspace.read(resource_of(tensor), guard(tensor), output.bytes());
+    return output;
+  }
+  ByteBuffer data(static_cast<std::size_t>(physical.bytes()));
+  workspace.read(resource_of(tensor), guard(tensor), data);
+  return unpack(data, physical);
+}
+
+Answer Experiment::outputs_of(const gpu::Workspace& workspace) {
+  if (originals_) {
+    if (Answer known = originals_->recognize(workspace)) return known;
+  }
+  auto outputs = std::make_shared<std::vector<HostTensor>>();
+  for (std::size_t i = 0; i < physical_.size(); ++i) {
+    if (!case_->tensors[i].is_input()) outputs->push_back(read(workspace, i));
+  }
+  if (originals_) originals_->keep(workspace, outputs);
+  return outputs;
+}
+
+}  // namespace assay

@@ -1,0 +1,66 @@
+#include "harness/engine/accuracy/originals.h"
+
+#include <utility>
+
+namespace assay {
+namespace {
+
+std::vector<Resource> resources_of(const Case& test_case, bool inputs) {
+  std::vector<Resource> found;
+  for (std::uint32_t i = 0; i < test_case.tensors.size(); ++i) {
+    if (test_case.tensors[i].is_input() == inputs) found.push_back(Resource::tensor(i));
+  }
+  return found;
+}
+
+}  // namespace
+
+Originals::Originals(gpu::Device& device, gpu::DeviceMemory& memory, const Case& test_case,
+                     PackedInputs& inputs)
+    : memory_(&memory),
+      case_(&test_case),
+      packed_(&inputs),
+      inputs_(resources_of(test_case, true)),
+      outputs_(resources_of(test_case, false)),
+      tensors_(device, Program{}, physical_tensors(test_case), 0) {}
+
+/// Inputs without padding stay.
+void Originals::upload(Poison padding) {
+  const std::vector<Physical> physical = physical_tensors(*case_);
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const Physical& form = physical[inputs_[i].index];
+    if (padding_ && !has_padding(form)) continue;
+    tensors_.write(inputs_[i], packed_->get(i, form, padding).bytes);
+  }
+  padding_ = padding;
+}
+
+void Originals::lay_out(gpu::Workspace& workspace, const Program& program, std::optional<Poison> padding,
+                        Poison outputs) {
+  const Poison wanted = padding.value_or(padding_.value_or(Poison::A));
+  if (padding_ != wanted) upload(wanted);
+  memory_->copy(tensors_, workspace, inputs_);
+  std::vector<gpu::DeviceMemory::Fill> fills;
+  for (const Resource input : inputs_) fills.push_back({.resource = input, .guards = wanted});
+  for (const Resource output : outputs_) fills.push_back({output, outputs, wanted});
+  for (std::uint32_t i = 0; i < program.scratch.size(); ++i) {
+    fills.push_back({Resource::scratch(i), outputs, outputs});
+  }
+  memory_->poison(workspace, fills);
+}
+
+bool Originals::inputs_are_whole(const gpu::Workspace& workspace) {
+  return memory_->same(tensors_, workspace, inputs_);
+}
+
+Answer Originals::recognize(const gpu::Workspace& workspace) {
+  if (!answer_ || !memory_->same(tensors_, workspace, outputs_)) return nullptr;
+  return answer_;
+}
+
+void Originals::keep(const gpu::Workspace& workspace, Answer answer) {
+  memory_->copy(workspace, tensors_, outputs_);
+  answer_ = std::move(answer);
+}
+
+}  // namespace assay

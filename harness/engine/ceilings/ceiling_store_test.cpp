@@ -1,0 +1,161 @@
+#include "harness/engine/ceilings/ceiling_store.h"
+
+#include "harness/report/record/codec.h"
+#include "tests/support/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+namespace assay {
+namespace {
+
+using testing::TemporaryFolder;
+
+Ceilings ceilings() {
+  Ceilings made;
+  made.device_uuid = "0123456789abcdef";
+  made.driver = "NVIDIA 580.1";
+  made.kernels = "feedbeef";
+  made.measured_utc = "2026-01-02T03:04:05Z";
+  made.bandwidth = {{64 << 10, 100.25, 200.5, 50.125}, {1 << 20, 101, 201, 51}};
+  made.cache_bytes = 1 << 20;
+  made.fp32_gops = 50000.1;
+  made.dot4x8_gops = 90000;
+  made.dispatch_us = 2.375;
+  return made;
+}
+
+CeilingKey key_of(const Ceilings& made) {
+  return {made.device_uuid, made.driver, made.kernels};
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void write(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream(file, std::ios::binary | std::ios::trunc) << text;
+}
+
+class CeilingStoreTest : public ::testing::Test {
+ protected:
+  TemporaryFolder folder;
+  CeilingStore store{folder.path() / "below" / "ceilings"};
+  Ceilings stored = ceilings();
+  CeilingKey key = key_of(stored);
+};
+
+TEST_F(CeilingStoreTest, GivesBackWhatWasStored) {
+  EXPECT_FALSE(store.load(key));
+  store.store(stored);
+  const auto found = store.load(key);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(encode_ceilings(*found), encode_ceilings(stored));
+  EXPECT_EQ(found->bandwidth.size(), 2U);
+  EXPECT_EQ(found->bandwidth[0].write_gbps, 50.125);
+}
+
+TEST_F(CeilingStoreTest, LeavesOneFileAndTakesTheNewest) {
+  store.store(stored);
+  stored.fp32_gops = 60000;
+  store.store(stored);
+  EXPECT_EQ(store.load(key)->fp32_gops, 60000);
+  const auto files = std::filesystem::directory_iterator(store.file_of(key).parent_path());
+  EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+}
+
+TEST_F(CeilingStoreTest, HasNoneForAnotherDeviceDriverOrKernels) {
+  store.store(stored);
+  for (std::string CeilingKey::*part :
+       {&CeilingKey::device_uuid, &CeilingKey::driver, &CeilingKey::kernels}) {
+    CeilingKey other = key;
+    other.*part += "1";
+    EXPECT_FALSE(store.load(other));
+  }
+  EXPECT_TRUE(store.load(key));
+}
+
+// Its name alone would say that it is right.
+TEST_F(CeilingStoreTest, DoesNotTakeAFileWhoseContentNamesAnother) {
+  store.store(stored);
+  for (std::string Ceilings::*part : {&Ceilings::device_uuid, &Ceilings::driver, &Ceilings::kernels}) {
+    Ceilings other = stored;
+    other.*part += "1";
+    write(store.file_of(key), encode_ceilings(other));
+    EXPECT_FALSE(store.load(key)) << other.*part;
+  }
+  write(store.file_of(key), encode_ceilings(stored));
+  EXPECT_TRUE(store.load(key));
+}
+
+TEST_F(CeilingStoreTest, DoesNotTakeADamagedFile) {
+  store.store(stored);
+  const std::string whole = text_of(store.file_of(key));
+  for (const std::string& damaged :
+       {std::string(), whole.substr(0, whole.size() / 2), "x" + whole, std::string("{}"), std::string("[1]"),
+        std::string("null"), std::string("\xff\xfe\x00", 3)}) {
+    write(store.file_of(key), damaged);
+    EXPECT_FALSE(store.load(key)) << damaged;
+  }
+}
+
+TEST_F(CeilingStoreTest, DoesNotTakeWhatCannotBeTrue) {
+  const auto refuses = [&](const std::function<void(Ceilings&)>& change) {
+    Ceilings changed = stored;
+    change(changed);
+    store.store(changed);
+    return !store.load(key);
+  };
+  EXPECT_FALSE(refuses([](Ceilings&) {}));
+  EXPECT_TRUE(refuses([](Ceilings& c) { c.bandwidth.clear(); }));
+  EXPECT_TRUE(refuses([](Ceilings& c) { c.bandwidth[1].read_gbps = 0; }));
+  EXPECT_TRUE(
+      refuses([](Ceilings& c) { c.bandwidth[1].copy_gbps = std::numeric_limits<double>::infinity(); }));
+  EXPECT_TRUE(refuses([](Ceilings& c) { std::swap(c.bandwidth[0], c.bandwidth[1]); }));
+  EXPECT_TRUE(refuses([](Ceilings& c) { c.fp32_gops = -1; }));
+  EXPECT_TRUE(refuses([](Ceilings& c) { c.dispatch_us = std::numeric_limits<double>::quiet_NaN(); }));
+}
+
+TEST_F(CeilingStoreTest, KeepsNothingWhereItCannotWrite) {
+  write(folder.path() / "file", "in the way");
+  const CeilingStore blocked(folder.path() / "file" / "below");
+  blocked.store(stored);
+  EXPECT_FALSE(blocked.load(key));
+  const CeilingStore none{std::filesystem::path()};
+  none.store(stored);
+  EXPECT_FALSE(none.load(key));
+}
+
+class CeilingsForTest : public CeilingStoreTest {
+ protected:
+  gpu::Instance instance;
+  gpu::Device device{instance, gpu::select_devices(instance.devices(), {}).front()};
+  gpu::ShaderLibrary shaders;
+  CeilingOptions small{.max_footprint_bytes = 1 << 20};
+};
+
+TEST_F(CeilingsForTest, AreMeasuredOnceAndThenTakenFromTheStore) {
+  const Ceilings measured = ceilings_for(device, shaders, store, CeilingPolicy::Stored, small);
+  EXPECT_EQ(measured.device_uuid, device.info().uuid);
+  EXPECT_EQ(measured.driver, ceilings_driver(device.info()));
+  EXPECT_EQ(measured.kernels, ceilings_kernels(shaders));
+
+  // Not what anything would measure: it can only come from the file.
+  Ceilings marked = measured;
+  marked.fp32_gops = 123.456;
+  store.store(marked);
+  EXPECT_EQ(ceilings_for(device, shaders, store, CeilingPolicy::Stored, small).fp32_gops, 123.456);
+  EXPECT_NE(ceilings_for(device, shaders, store, CeilingPolicy::Measure, small).fp32_gops, 123.456);
+  EXPECT_NE(store.load(key_of(marked))->fp32_gops, 123.456) << "what was measured is stored";
+
+  write(store.file_of(key_of(marked)), "damaged");
+  EXPECT_TRUE(ceilings_for(device, shaders, store, CeilingPolicy::Stored, small).measured());
+  EXPECT_TRUE(store.load(key_of(marked))) << "a damaged file is replaced";
+}
+
+}  // namespace
+}  // namespace assay

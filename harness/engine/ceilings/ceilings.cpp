@@ -1,0 +1,186 @@
+#include "harness/engine/ceilings/ceilings.h"
+
+#include "harness/base/clock.h"
+#include "harness/base/hash.h"
+#include "harness/base/host_info.h"
+#include "harness/engine/ceilings/ceilings_bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace assay {
+namespace {
+
+using ceiling::Access;
+using ceiling::Bench;
+using ceiling::Grid;
+using ceiling::Walk;
+
+/// Raised when the way in which kernels are timed changes what they reach.
+constexpr int method_version = 3;
+
+constexpr std::uint64_t mib = 1ULL << 20;
+constexpr std::uint64_t least_footprint = 64 << 10;
+constexpr std::uint64_t fine_from = 1 * mib;  ///< on GPUs footprints grow by sqrt(2) from here on, by 2 below
+/// Below, launching a kernel that visits its footprint once takes longer than the visit on any GPU.
+constexpr std::uint64_t once_from = 8 * mib;
+/// A visit that outlasts the launch so many times is repeated by dispatches, as real programs repeat theirs.
+/// Rounds inside a dispatch do not keep in step: what some workgroups have just read others would find in a
+/// cache that does not hold the footprint.
+constexpr double launches_per_visit = 8;
+
+/// Kernels that visit the footprint once; the best counts.
+std::vector<Walk> once_walks(const DeviceInfo& device, std::uint64_t footprint_bytes) {
+  if (footprint_bytes < once_from && !device.is_cpu()) return {};
+  if (device.is_cpu()) return {{.vectors = 1, .rounds = false}};  // time is short there
+  return {{.vectors = 1, .rounds = false}, {.vectors = 4, .rounds = false}};
+}
+
+/// Kernels that visit it again and again.
+std::vector<Walk> round_walks(const DeviceInfo& device) {
+  if (device.is_cpu()) return {{.vectors = 1, .rounds = true}};
+  return {{.vectors = 4, .rounds = true}, {.vectors = 2, .rounds = true}};
+}
+
+std::uint64_t largest_footprint(const DeviceInfo& device, const CeilingOptions& options) {
+  const std::uint64_t wish = device.type == "discrete" ? 1024 * mib : 256 * mib;
+  return std::min({options.max_footprint_bytes != 0 ? options.max_footprint_bytes : wish,
+                   device.device_memory_bytes / 4, 2 * device.max_storage_buffer_range});
+}
+
+/// Multiples of `chunk`, ascending.
+std::vector<std::uint64_t> footprints(const DeviceInfo& device, std::uint64_t largest, std::uint64_t chunk) {
+  std::vector<std::uint64_t> all;
+  const bool cpu = device.is_cpu();
+  double bytes = least_footprint;
+  while (bytes < static_cast<double>(largest) * 1.01) {
+    const auto chunks = static_cast<std::uint64_t>(std::round(bytes / static_cast<double>(chunk)));
+    all.push_back(std::max<std::uint64_t>(chunks, 1) * chunk);
+    const bool fine = bytes > 0.99 * fine_from;
+    bytes *= cpu ? 4 : fine ? std::sqrt(2.0) : 2;
+  }
+  return all;
+}
+
+/// What is known before a point of the curve is measured.
+struct BandwidthRun {
+  double expected = 0;  ///< GB/s at the point before
+  double dispatch_ns = 0;
+};
+
+double rate_of(Bench& bench, Access access, const Walk& walk, std::uint64_t footprint, double expected) {
+  const Grid& grid = bench.grid();
+  const auto make = [&](std::uint32_t rounds) {
+    return ceiling::bandwidth_kernel(access, walk, grid, footprint, rounds);
+  };
+  const std::uint64_t chunks = footprint / ceiling::chunk_bytes(walk, grid);
+  const auto one_pass = static_cast<std::uint32_t>((chunks + grid.workgroups - 1) / grid.workgroups);
+  return walk.rounds ? bench.rate(make, one_pass, expected) : bench.rate_repeated(make(1));
+}
+
+double best_of_walks(Bench& bench, const DeviceInfo& device, Access access, std::uint64_t footprint,
+                     const BandwidthRun& run) {
+  double best = 0;
+  for (const Walk& walk : once_walks(device, footprint)) {
+    best = std::max(best, rate_of(bench, access, walk, footprint, run.expected));
+  }
+  // A CPU runs a dispatch's workgroups one after the other: rounds cannot lose step there, and save
+  // dispatching.
+  const bool outlasts_launch = !device.is_cpu() && best > 0 &&
+                               static_cast<double>(footprint) / best >= launches_per_visit * run.dispatch_ns;
+  if (outlasts_launch) return best;
+  for (const Walk& walk : round_walks(device)) {
+    best = std::max(best, rate_of(bench, access, walk, footprint, run.expected));
+  }
+  return best;
+}
+
+std::vector<BandwidthPoint> bandwidth_curve(Bench& bench, const DeviceInfo& device, double dispatch_ns) {
+  std::vector<BandwidthPoint> curve;
+  BandwidthPoint point;
+  const std::uint64_t chunk = ceiling::chunk_bytes({.vectors = 4}, bench.grid());
+  for (const std::uint64_t footprint : footprints(device, bench.footprint_bytes(), chunk)) {
+    point.footprint_bytes = footprint;
+    point.copy_gbps = best_of_walks(bench, device, Access::Copy, footprint, {point.copy_gbps, dispatch_ns});
+    point.read_gbps = best_of_walks(bench, device, Access::Read, footprint, {point.read_gbps, dispatch_ns});
+    point.write_gbps =
+        best_of_walks(bench, device, Access::Write, footprint, {point.write_gbps, dispatch_ns});
+    curve.push_back(point);
+  }
+  return curve;
+}
+
+double gops(Bench& bench, const ceiling::Arithmetic& arithmetic) {
+  const auto make = [&](std::uint32_t rounds) {
+    return ceiling::arithmetic_kernel(arithmetic, bench.arithmetic_grid(), rounds);
+  };
+  return bench.rate(make, 1, 0);
+}
+
+double cooperative_gops(Bench& bench, gpu::Device& device, DType factors) {
+  double best = 0;
+  const DeviceInfo& info = device.info();
+  for (const gpu::CooperativeShape& shape : gpu::cooperative_shapes(device)) {
+    const bool wanted = shape.factors == factors && (factors == DType::F16 || shape.sums == DType::I32);
+    if (!wanted || bench.arithmetic_grid().local_size % info.subgroup_size != 0) continue;
+    best = std::max(best, gops(bench, ceiling::cooperative(shape, info.subgroup_size)));
+  }
+  return best;
+}
+
+void measure_arithmetic(Bench& bench, gpu::Device& device, Ceilings& ceilings) {
+  using ceiling::Addition;
+  using ceiling::Real;
+  const DeviceInfo& info = device.info();
+  ceilings.fp32_gops = gops(bench, ceiling::fma(Real::Single));
+  if (info.has(Feature::Float16)) {
+    ceilings.fp16_gops = gops(bench, ceiling::fma(Real::Half));
+    ceilings.coop_fp16_gops = cooperative_gops(bench, device, DType::F16);
+  }
+  if (info.has(Feature::DotProduct)) {
+    ceilings.dot4x8_gops = std::max(gops(bench, ceiling::dot4x8(Addition::Plain)),
+                                    gops(bench, ceiling::dot4x8(Addition::Saturating)));
+  }
+  if (info.has(Feature::Int8)) ceilings.coop_int8_gops = cooperative_gops(bench, device, DType::I8);
+}
+
+}  // namespace
+
+Ceilings measure_ceilings(gpu::Device& device, gpu::ShaderLibrary& shaders, const CeilingOptions& options) {
+  const DeviceInfo& info = device.info();
+  Ceilings ceilings;
+  ceilings.device_uuid = info.uuid;
+  ceilings.driver = ceilings_driver(info);
+  ceilings.kernels = ceilings_kernels(shaders);
+  ceilings.measured_utc = utc_text(std::chrono::system_clock::now());
+  Bench bench(device, shaders, options, largest_footprint(info, options));
+  bench.heat();
+  const double dispatch_ns = bench.dispatch_ns();
+  ceilings.dispatch_us = dispatch_ns / 1e3;
+  ceilings.bandwidth = bandwidth_curve(bench, info, dispatch_ns);
+  ceilings.cache_bytes = last_level_cache_bytes(ceilings.bandwidth);
+  measure_arithmetic(bench, device, ceilings);
+  return ceilings;
+}
+
+std::string ceilings_driver(const DeviceInfo& device) {
+  std::string driver = fmt::format("{} {}", device.driver_name, device.driver_info);
+  if (!device.is_cpu()) return driver;
+  const HostInfo host = host_info();
+  return fmt::format("{} on {} cores of {}", driver, host.cores, host.cpu);
+}
+
+std::string ceilings_kernels(gpu::ShaderLibrary& shaders) {
+  std::string all = fmt::format("method {}", method_version);
+  for (const Program& program : ceiling::all_programs()) {
+    for (const Dispatch& dispatch : program.dispatches) {
+      all += ' ' + shaders.compile(dispatch.shader, dispatch.defines).hash;
+    }
+  }
+  return hash_hex(all);
+}
+
+}  // namespace assay

@@ -1,0 +1,50 @@
+#include "harness/engine/run/device_context.h"
+
+#include <utility>
+
+namespace assay {
+namespace {
+
+/// Of the device's memory, what rows may keep their originals in: 1/4.
+constexpr std::uint64_t kept_share = 4;
+
+}  // namespace
+
+DeviceContext::DeviceContext(gpu::Device& owner, gpu::ShaderLibrary& own_shaders, const Expectations& rules,
+                             const DeviceRunOptions& asked)
+    : device(owner),
+      options(asked),
+      kept{.limit = owner.info().device_memory_bytes / kept_share},
+      shaders_(own_shaders),
+      expectations_(rules) {}
+
+std::optional<Expectation> DeviceContext::expectation_of(const Case& test_case) const {
+  return expectations_.find(device.info().name, test_case.id);
+}
+
+gpu::ShaderLibrary& DeviceContext::shaders_of(const PlannedRow& row) const {
+  return row.versus ? *options.versus->library : shaders_;
+}
+
+std::string DeviceContext::repro_of(const PlannedRow& row) const {
+  return repro_line(row_info({.test_case = row.test_case, .mode = row.mode}, {}),
+                    row.versus ? options.versus->repro_options : options.repro_options);
+}
+
+TimingTools& DeviceContext::tools() {
+  if (options.tools != nullptr) return *options.tools;
+  if (!own_tools_) own_tools_ = std::make_unique<TimingTools>(device, shaders_);
+  return *own_tools_;
+}
+
+gpu::DeviceMemory& DeviceContext::memory() {
+  if (!memory_) memory_ = std::make_unique<gpu::DeviceMemory>(device, shaders_);
+  return *memory_;
+}
+
+std::int64_t DeviceContext::take_messages() {
+  const std::int64_t now = options.validation_messages ? options.validation_messages() : 0;
+  return now - std::exchange(messages_before_, now);
+}
+
+}  // namespace assay

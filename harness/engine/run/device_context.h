@@ -1,0 +1,61 @@
+#pragma once
+
+#include "harness/cases/expectations.h"
+#include "harness/engine/accuracy/originals.h"
+#include "harness/engine/run/planned_rows.h"
+#include "harness/engine/run/run_options.h"
+#include "harness/engine/timing/timing_tools.h"
+#include "harness/gpu/gpu.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace assay {
+
+/// Device memory that rows may keep while they wait to be timed and between their blocks, first come, first
+/// served.
+struct KeptMemory {
+  std::uint64_t limit = 0;
+  std::uint64_t used = 0;
+
+  bool take(std::uint64_t bytes) {
+    if (used + bytes > limit) return false;
+    used += bytes;
+    return true;
+  }
+};
+
+/// What all rows of a run on one device share: the device, what was asked for, and tools that are made when
+/// a row first needs them.
+class DeviceContext {
+ public:
+  /// All must outlive this.
+  DeviceContext(gpu::Device& owner, gpu::ShaderLibrary& own_shaders, const Expectations& rules,
+                const DeviceRunOptions& asked);
+
+  gpu::Device& device;
+  const DeviceRunOptions& options;
+  KeptMemory kept;  ///< for originals
+
+  std::optional<Expectation> expectation_of(const Case& test_case) const;
+  gpu::ShaderLibrary& shaders_of(const PlannedRow& row) const;
+  RowInfo info_of(const PlannedRow& row) const { return row_info(row, options.names); }
+  /// One line that runs the row again.
+  std::string repro_of(const PlannedRow& row) const;
+
+  TimingTools& tools();
+  gpu::DeviceMemory& memory();
+  /// Validation messages since this was asked last.
+  std::int64_t take_messages();
+
+ private:
+  gpu::ShaderLibrary& shaders_;
+  const Expectations& expectations_;
+  std::unique_ptr<TimingTools> own_tools_;
+  std::unique_ptr<gpu::DeviceMemory> memory_;
+  std::int64_t messages_before_ = 0;
+};
+
+}  // namespace assay

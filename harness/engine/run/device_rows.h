@@ -1,0 +1,63 @@
+#pragma once
+
+#include "harness/base/statistics.h"
+#include "harness/engine/accuracy/data_set.h"
+#include "harness/engine/accuracy/experiment.h"
+#include "harness/engine/accuracy/packed_inputs.h"
+#include "harness/engine/run/planned_rows.h"
+#include "harness/report/record/record.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// Rows whose data all come from one set. What they share stays until the last of them is recorded.
+struct RowGroup {
+  PlannedGroup planned;
+  std::vector<Baseline> baselines;  ///< of each row
+  std::vector<Status> ended;        ///< of each row; MISSING until it has ended
+  std::optional<DataSet> data;
+  std::optional<PackedInputs> packed;  ///< of data
+
+  /// The group's inputs and expected outputs, made when the first row needs them.
+  const DataSet& data_for(const Case& test_case) {
+    if (!data) {
+      data = make_data_set(test_case);
+      packed.emplace(data->inputs);
+    }
+    return *data;
+  }
+};
+
+/// One row on its way from plan to record.
+struct DeviceRow {
+  std::shared_ptr<RowGroup> group;
+  std::size_t index = 0;       ///< in it
+  const Impl* impl = nullptr;  ///< the case's, or the one that it chooses
+  Record record;
+  double judging_ms = 0;  ///< planning, judging and preparing to be timed
+  double timing_ms = 0;
+  std::optional<Program> program;
+  std::uint32_t guard = gpu::guard_bytes;  ///< around the data while the row is judged
+  std::unique_ptr<Experiment> experiment;  ///< mode perf: what is timed, without guards
+  Answer outputs;                          ///< mode perf: of that experiment, accepted by the reference
+  std::string outputs_hash;
+  std::int64_t validation_messages = 0;  ///< while it was judged
+  std::optional<Ratio> ratio;            ///< to the time of its baseline
+
+  const PlannedRow& plan() const { return group->planned[index]; }
+  const Case& test_case() const { return *plan().test_case; }
+  const Baseline& baseline() const { return group->baselines[index]; }
+};
+
+/// Host memory that the rows of a group hold while they wait to be timed: inputs as they are and packed, the
+/// expected outputs, and each row's own.
+std::size_t waiting_bytes(const RowGroup& group, std::span<const std::unique_ptr<DeviceRow>> rows);
+
+}  // namespace assay

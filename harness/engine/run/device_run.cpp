@@ -1,0 +1,212 @@
+#include "harness/engine/run/device_run.h"
+
+#include "harness/base/clock.h"
+#include "harness/engine/run/device_context.h"
+#include "harness/engine/run/device_rows.h"
+#include "harness/engine/run/row_ending.h"
+#include "harness/engine/run/row_judging.h"
+#include "harness/engine/timing/measurement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+namespace assay {
+namespace {
+
+using Rows = std::vector<std::unique_ptr<DeviceRow>>;
+
+bool loses_device(Status status) {
+  return status == Status::Timeout || status == Status::DeviceLost;
+}
+
+constexpr const char* stopped_because = "the run was interrupted";
+
+/// Host memory that rows hold which wait to be timed.
+constexpr std::size_t most_waiting_bytes = std::size_t{1} << 30;
+
+/// Where in `rows` the baseline of `row` stands, if it is timed.
+std::optional<std::size_t> baseline_among(const Rows& rows, const DeviceRow& row) {
+  const std::optional<std::size_t> wanted = row.baseline().row;
+  for (std::size_t i = 0; i < rows.size() && wanted; ++i) {
+    if (rows[i]->group == row.group && rows[i]->index == *wanted) return i;
+  }
+  return std::nullopt;
+}
+
+/// All rows of a device. Those that are to be timed wait for each other, as many as memory allows, and take
+/// turns by blocks: what the machine does meanwhile is then seen by some blocks of every row and not by all
+/// blocks of some.
+class DeviceRun {
+ public:
+  DeviceRun(gpu::Device& device, gpu::ShaderLibrary& shaders, const Expectations& expectations,
+            const DeviceRunOptions& options, RunListener& listener)
+      : context_(device, shaders, expectations, options), listener_(listener) {}
+
+  void run(std::span<const PlannedGroup> groups) {
+    for (const PlannedGroup& group : groups) {
+      judge_group(group);
+      if (waiting_bytes_ > most_waiting_bytes) time_waiting();
+    }
+    time_waiting();
+  }
+
+ private:
+  /// Takes the rows of one group as far as each goes alone. After the device is lost, here or before, they
+  /// are recorded as MISSING.
+  void judge_group(const PlannedGroup& planned) {
+    const auto group = std::make_shared<RowGroup>();
+    group->planned = planned;
+    group->baselines = choose_baselines(planned, context_.options.baseline_impl);
+    group->ended.assign(planned.size(), Status::Missing);
+    running_ = nullptr;
+    Rows ready;
+    for (std::size_t i = 0; i < planned.size(); ++i) {
+      if (ended()) {
+        listener_.record(missing_row(planned[i], "not run: " + ended_because_, context_));
+      } else if (std::unique_ptr<DeviceRow> row = run_row(group, i)) {
+        ready.push_back(std::move(row));
+      } else {
+        running_ = nullptr;  // it has ended, and is no more
+      }
+    }
+    if (ready.empty()) return;
+    waiting_bytes_ += waiting_bytes(*group, ready);
+    std::move(ready.begin(), ready.end(), std::back_inserter(waiting_));
+  }
+
+  void time_waiting() {
+    Rows rows = std::exchange(waiting_, {});
+    waiting_bytes_ = 0;
+    context_.kept.used = 0;  // of the rows that are judged after these have been timed
+    if (!ended()) return measure_rows(rows);
+    for (const auto& row : rows) finish(*row, {Status::Missing, "not timed: " + ended_because_});
+  }
+
+  /// Whether no further row may run: the device is lost, or a stop was requested.
+  bool ended() {
+    if (!ended_because_.empty()) return true;
+    if (!context_.options.stop_requested || !context_.options.stop_requested()) return false;
+    ended_because_ = stopped_because;
+    return true;
+  }
+
+  /// Takes a row as far as it goes alone: recorded, or (mode perf) judged right and ready to be timed.
+  std::unique_ptr<DeviceRow> run_row(const std::shared_ptr<RowGroup>& group, std::size_t index) {
+    auto row = std::make_unique<DeviceRow>();
+    row->group = group;
+    row->index = index;
+    row->record.info = context_.info_of(row->plan());
+    context_.take_messages();
+    begin(*row);
+    std::optional<Outcome> outcome = plan_row(*row, context_);
+    if (!outcome) outcome = check_output(*row);
+    row->validation_messages = context_.take_messages();
+    if (row->plan().mode == Mode::Perf && outcome->status == Status::Pass) return row;
+    finish(*row, *outcome);
+    return nullptr;
+  }
+
+  Outcome check_output(DeviceRow& row) {
+    std::optional<Stopwatch> watch;  // the group's data are no row's
+    Outcome outcome;
+    const auto failure = outcome_of([&] {
+      const DataSet& data = row.group->data_for(row.test_case());
+      watch.emplace();
+      outcome = judge_row(row, data, context_);
+    });
+    if (watch) row.judging_ms = watch->ms();
+    return failure.value_or(outcome);
+  }
+
+  void measure_rows(Rows& rows) {
+    // Baselines come first, in the list and to their end: what is compared must know how they ended.
+    std::stable_partition(rows.begin(), rows.end(), [](const auto& row) { return !row->baseline().wanted; });
+    std::vector<TimedRow> timed;
+    for (const auto& row : rows) {
+      const Case& test_case = row->test_case();
+      timed.push_back({&test_case, row->experiment.get(), row->outputs, row->outputs_hash, row->plan().cache,
+                       row->impl == test_case.impl ? "" : row->impl->name, baseline_among(rows, *row),
+                       [this, &row] {
+                         credit_messages();
+                         begin(*row);
+                       }});
+    }
+    if (timed.empty()) return;
+    context_.take_messages();
+    SamplingOptions sampling = context_.options.sampling;
+    sampling.clock = &context_.tools().clock;
+    sampling.stop_requested = context_.options.stop_requested;
+    std::vector<Measurement> measurements = measure(timed, context_.tools(), sampling);
+    note_regret(timed, measurements);
+    credit_messages();
+    for (std::size_t i = 0; i < rows.size(); ++i) finish_measured(*rows[i], measurements[i]);
+    running_ = nullptr;
+  }
+
+  /// What the validation layer has said since rows took turns last is about the one whose turn it was.
+  void credit_messages() {
+    const std::int64_t told = context_.take_messages();
+    if (running_ != nullptr) running_->validation_messages += told;
+  }
+
+  void finish_measured(DeviceRow& row, const Measurement& measurement) {
+    row.timing_ms = measurement.total_s * 1e3;
+    if (measurement.failure) {
+      return finish(row, *outcome_of([&] { std::rethrow_exception(measurement.failure); }));
+    }
+    if (measurement.stopped) return finish(row, stopped(row));
+    if (!measurement.refusal.empty()) return finish(row, {Status::Skipped, measurement.refusal});
+    if (!measurement.verified) {
+      return finish(
+          row, {Status::Fail, "the timed runs did not compute the answer that was judged: no time is given"});
+    }
+    row.record.perf = measurement.perf;
+    row.record.spent = measurement.spent;
+    row.record.spent->judging_ms = row.judging_ms;
+    row.ratio = measurement.ratio;
+    const std::string& suspect = measurement.perf.suspect;
+    finish(row, {suspect.empty() ? Status::Pass : Status::Suspect, suspect});
+  }
+
+  /// Of rows that take turns the one whose turn it was is the one that was interrupted.
+  Outcome stopped(const DeviceRow& row) const {
+    if (running_ == &row)
+      return {Status::Interrupted, fmt::format("{} while this row was timed", stopped_because)};
+    return {Status::Missing, fmt::format("not timed to its end: {}", stopped_because)};
+  }
+
+  void finish(DeviceRow& row, Outcome outcome) {
+    end_row(row, std::move(outcome), context_);
+    if (loses_device(row.record.status))
+      ended_because_ = fmt::format("the device was lost by {}", row.record.info.id);
+    listener_.record(row.record);
+    row.experiment.reset();
+  }
+
+  /// Rows that are timed together take turns: the listener knows at any time whose program runs.
+  void begin(DeviceRow& row) {
+    if (running_ == &row) return;
+    running_ = &row;
+    listener_.begin(row.record.info);
+  }
+
+  DeviceContext context_;
+  RunListener& listener_;
+  Rows waiting_;  ///< judged right, not timed yet
+  std::size_t waiting_bytes_ = 0;
+  DeviceRow* running_ = nullptr;  ///< the row that began last
+  std::string ended_because_;     ///< empty: rows may run
+};
+
+}  // namespace
+
+void run_on_device(gpu::Device& device, gpu::ShaderLibrary& shaders, std::span<const PlannedGroup> groups,
+                   const Expectations& expectations, const DeviceRunOptions& options, RunListener& listener) {
+  DeviceRun(device, shaders, expectations, options, listener).run(groups);
+}
+
+}  // namespace assay

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "harness/cases/expectations.h"
+#include "harness/engine/run/planned_rows.h"
+#include "harness/engine/run/run_options.h"
+#include "harness/gpu/gpu.h"
+#include "harness/report/record/events.h"
+
+#include <span>
+
+namespace assay {
+
+/// Runs all rows on one device, group after group, and tells `listener` of each begin and record. What goes
+/// wrong with a row becomes its status; only a failure to record (unwritable output) is thrown. After a lost
+/// device the rows that are left are recorded as MISSING. When a stop is requested, so are they, and the row
+/// that was running is INTERRUPTED.
+void run_on_device(gpu::Device& device, gpu::ShaderLibrary& shaders, std::span<const PlannedGroup> groups,
+                   const Expectations& expectations, const DeviceRunOptions& options, RunListener& listener);
+
+}  // namespace assay

@@ -1,0 +1,172 @@
+#include "harness/engine/run/planned_rows.h"
+
+#include "harness/base/error.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace assay {
+namespace {
+
+constexpr const char* versus_suffix = "/versus";
+constexpr const char* cold_suffix = "/cold";
+
+/// Ids with a suffix may meet those that a file gives.
+void refuse_equal_ids(const std::vector<PlannedGroup>& groups) {
+  std::set<std::pair<std::string, Mode>> plain;
+  const auto for_each_row = [&](const auto& action) {
+    for (const PlannedGroup& group : groups) std::for_each(group.begin(), group.end(), action);
+  };
+  for_each_row([&](const PlannedRow& row) { plain.emplace(row.test_case->id, row.mode); });
+  for_each_row([&](const PlannedRow& row) {
+    const std::string id = row_info(row, {}).id;
+    if (id == row.test_case->id || !plain.contains({id, row.mode})) return;
+    throw Error(
+        fmt::format("planning the rows: '{0}' is the id of a case and of a row of the case '{1}' (a cold "
+                    "row's id ends in "
+                    "{2}, that of one with the other shaders in {3}); leave one of them out with --filter",
+                    id, row.test_case->id, cold_suffix, versus_suffix));
+  });
+}
+
+std::vector<Cache> caches_of(const Case& test_case, Mode mode) {
+  if (mode == Mode::Accu || test_case.caches == Caches::Hot) return {Cache::Hot};
+  if (test_case.caches == Caches::Cold) return {Cache::Cold};
+  return {Cache::Hot, Cache::Cold};
+}
+
+std::optional<std::size_t> own_version(const PlannedGroup& group, const PlannedRow& row) {
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const PlannedRow& other = group[i];
+    if (other.test_case == row.test_case && other.mode == row.mode && other.cache == row.cache &&
+        !other.versus)
+      return i;
+  }
+  return std::nullopt;
+}
+
+/// How well `other` fits as the baseline of `row`; negative: not at all.
+int fitness(const PlannedRow& row, const PlannedRow& other, const std::string& impl) {
+  const bool fits = other.mode == Mode::Perf && other.test_case->impl->name == impl &&
+                    other.versus == row.versus && other.cache == row.cache &&
+                    other.test_case->forms == row.test_case->forms;
+  if (!fits) return -1;
+  return (other.test_case->tune == row.test_case->tune ? 2 : 0) +
+         (other.test_case->name == row.test_case->name ? 1 : 0);
+}
+
+std::optional<std::size_t> row_of_impl(const PlannedGroup& group, const PlannedRow& row,
+                                       const std::string& impl) {
+  std::optional<std::size_t> best;
+  int best_fitness = -1;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const int fits = fitness(row, group[i], impl);
+    if (fits <= best_fitness) continue;
+    best = i;
+    best_fitness = fits;
+  }
+  return best;
+}
+
+std::string fill_text(const FillSpec& fill) {
+  if (fill.kind == FillKind::Npy) return "npy:" + fill.file;
+  if (fill.value) return fmt::format("{}:{}", name_of(fill.kind), *fill.value);
+  return std::string(name_of(fill.kind));
+}
+
+/// A word of a shell command line, quoted where a shell would take it apart.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view plain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+-:=,@%";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+/// What the row has of its case.
+RowInfo info_of_case(const Case& test_case, Mode mode) {
+  std::vector<std::string> forms;
+  std::vector<std::string> fills;
+  for (std::size_t i = 0; i < test_case.tensors.size(); ++i) {
+    const TensorSpec& spec = test_case.tensors[i];
+    forms.push_back(fmt::format("{}={}", spec.name, to_string(test_case.forms[i])));
+    if (spec.is_input())
+      fills.push_back(fmt::format("{}={}", spec.name, fill_text(test_case.fills.at(spec.name))));
+  }
+  std::vector<std::string> tune;
+  for (const auto& [name, value] : test_case.tune) tune.push_back(fmt::format("{}={}", name, value));
+  return {.id = test_case.id,
+          .op = test_case.op->name,
+          .name = test_case.name,
+          .impl = test_case.impl->name,
+          .shape = to_string(test_case.tensors.front().shape),
+          .params = test_case.params.canonical(),
+          .forms = fmt::format("{}", fmt::join(forms, " ")),
+          .tune = fmt::format("{}", fmt::join(tune, " ")),
+          .fill = fmt::format("{}", fmt::join(fills, " ")),
+          .mode = std::string(name_of(mode)),
+          .tier = std::string(name_of(test_case.tier)),
+          .seed = test_case.seed,
+          .where = test_case.where};
+}
+
+}  // namespace
+
+std::vector<PlannedGroup> plan_rows(std::span<const Case* const> cases, std::optional<Mode> mode,
+                                    bool versus) {
+  const auto wants = [&](const Case& test_case, Mode row) {
+    return (test_case.mode == row || test_case.mode == Mode::Both) &&
+           (!mode || *mode == row || *mode == Mode::Both);
+  };
+  std::vector<PlannedGroup> groups;
+  for (const Group& group : group_by_data(cases)) {
+    PlannedGroup rows;
+    for (const Mode row : {Mode::Accu, Mode::Perf}) {
+      for (const Case* test_case : group.cases) {
+        if (!wants(*test_case, row)) continue;
+        for (const Cache cache : caches_of(*test_case, row)) {
+          rows.push_back({test_case, row, false, cache});
+          if (versus) rows.push_back({test_case, row, true, cache});
+        }
+      }
+    }
+    if (!rows.empty()) groups.push_back(std::move(rows));
+  }
+  refuse_equal_ids(groups);
+  return groups;
+}
+
+RowInfo row_info(const PlannedRow& row, const RowNames& names) {
+  RowInfo info = info_of_case(*row.test_case, row.mode);
+  if (row.mode == Mode::Perf) info.cache = name_of(row.cache);
+  if (row.cache == Cache::Cold) info.id += cold_suffix;
+  if (row.versus) info.id += versus_suffix;
+  info.shaders = row.versus ? names.versus : names.shaders;
+  return info;
+}
+
+std::string repro_line(const RowInfo& info, const std::string& options) {
+  return fmt::format("assay run {} --filter '{}' --mode {}{}{}", shell_word(info.where.file), info.id,
+                     info.mode, options.empty() ? "" : " ", options);
+}
+
+std::vector<Baseline> choose_baselines(const PlannedGroup& group, const std::string& impl) {
+  std::vector<Baseline> baselines(group.size());
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const PlannedRow& row = group[i];
+    if (row.mode != Mode::Perf) continue;
+    if (row.versus && impl.empty()) {
+      baselines[i] = {true, own_version(group, row)};
+    } else if (!impl.empty() && row.test_case->impl->name != impl) {
+      baselines[i] = {true, row_of_impl(group, row, impl)};
+    }
+  }
+  return baselines;
+}
+
+}  // namespace assay

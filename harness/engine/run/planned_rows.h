@@ -1,0 +1,54 @@
+#pragma once
+
+#include "harness/cases/select.h"
+#include "harness/op/roofline.h"
+#include "harness/report/record/record.h"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// One row of a run.
+struct PlannedRow {
+  const Case* test_case = nullptr;
+  Mode mode = Mode::Accu;
+  bool versus = false;       ///< with the other version of the shaders
+  Cache cache = Cache::Hot;  ///< mode perf
+};
+using PlannedGroup = std::vector<PlannedRow>;
+
+/// The rows that a run of `cases` has: a case of mode both is two, accuracy first; a timed one of cache both
+/// is two, hot first; with `versus` each comes once more, with the other version of the shaders. A group's
+/// rows stand together. Throws Error when two rows would have one id.
+std::vector<PlannedGroup> plan_rows(std::span<const Case* const> cases, std::optional<Mode> mode,
+                                    bool versus = false);
+
+/// What rows are called beside their case.
+struct RowNames {
+  std::optional<std::string> shaders;  ///< folder of the run's own shaders
+  std::optional<std::string> versus;   ///< folder of the other version's
+};
+
+/// The row in the words of its reports. The id of a cold one ends in "/cold", the id of one with the other
+/// version of the shaders in "/versus".
+RowInfo row_info(const PlannedRow& row, const RowNames& names);
+
+/// The command that runs just this row again; `options` are those of the run that matter (device, shaders).
+std::string repro_line(const RowInfo& info, const std::string& options);
+
+/// The row that each is held against.
+struct Baseline {
+  bool wanted = false;             ///< the row is to be compared
+  std::optional<std::size_t> row;  ///< index in the group; absent: the group has none
+};
+
+/// For each row of a group: with the other version of the shaders, the same row with the run's own; with
+/// `impl`, each row of mode perf of another impl, the row of that impl in the same forms (of several the one
+/// with the same tuning and name).
+std::vector<Baseline> choose_baselines(const PlannedGroup& group, const std::string& impl);
+
+}  // namespace assay

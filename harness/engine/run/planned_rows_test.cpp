@@ -1,0 +1,121 @@
+#include "harness/engine/run/planned_rows.h"
+
+#include "harness/base/error.h"
+#include "tests/support/engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+using testing::flip_op;
+using ::testing::HasSubstr;
+using testing::make_case;
+using testing::shape_params;
+
+/// An op with two impls and a few cases of it, all of one group.
+struct Bench {
+  Op op = flip_op();
+  std::vector<Case> cases;
+
+  Bench() { op.impls.push_back({.name = "other"}); }
+
+  Case& add(const std::string& name, const std::string& impl, Mode mode = Mode::Perf) {
+    Case test_case = make_case(op, shape_params({4}), name);
+    test_case.impl = op.find_impl(impl);
+    test_case.id = op.name + "/" + name + "/" + impl;
+    test_case.mode = mode;
+    return cases.emplace_back(std::move(test_case));
+  }
+
+  PlannedGroup plan(bool versus = false) const {
+    std::vector<const Case*> pointers;
+    for (const Case& test_case : cases) pointers.push_back(&test_case);
+    return plan_rows(pointers, {}, versus).at(0);
+  }
+};
+
+TEST(PlanRows, EachRowComesOnceMoreWithTheOtherVersion) {
+  Bench bench;
+  bench.add("a", "plain", Mode::Both);
+  const PlannedGroup rows = bench.plan(true);
+  ASSERT_EQ(rows.size(), 4U);
+  const RowNames names{.shaders = "mine", .versus = "theirs"};
+  EXPECT_EQ(row_info(rows[0], names).id, "flip/a/plain");
+  EXPECT_EQ(row_info(rows[0], names).mode, "accu");
+  EXPECT_EQ(row_info(rows[0], names).shaders, "mine");
+  EXPECT_EQ(row_info(rows[3], names).id, "flip/a/plain/versus");
+  EXPECT_EQ(row_info(rows[3], names).mode, "perf");
+  EXPECT_EQ(row_info(rows[3], names).shaders, "theirs");
+  EXPECT_EQ(bench.plan(false).size(), 2U);
+  EXPECT_EQ(row_info(rows[0], {}).shaders, std::nullopt) << "the embedded ones have no folder";
+}
+
+TEST(PlanRows, TwoRowsOfOneIdAreRefused) {
+  Bench bench;
+  bench.add("a", "plain");
+  bench.add("b", "plain").id = "flip/a/plain/versus";
+  try {
+    bench.plan(true);
+    FAIL() << "two rows have one id";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::Usage);
+    EXPECT_THAT(error.what(), HasSubstr("'flip/a/plain/versus'"));
+  }
+  EXPECT_EQ(bench.plan(false).size(), 2U) << "without a comparison they are two rows";
+}
+
+TEST(Baselines, TheOtherVersionIsHeldAgainstTheOwn) {
+  Bench bench;
+  bench.add("a", "plain", Mode::Both);
+  bench.add("a", "other");
+  const PlannedGroup rows = bench.plan(true);
+  const std::vector<Baseline> baselines = choose_baselines(rows, "");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(baselines[i].wanted, rows[i].versus && rows[i].mode == Mode::Perf) << i;
+    if (!baselines[i].wanted) continue;
+    ASSERT_TRUE(baselines[i].row) << i;
+    const PlannedRow& own = rows[*baselines[i].row];
+    EXPECT_FALSE(own.versus);
+    EXPECT_EQ(own.test_case, rows[i].test_case);
+    EXPECT_EQ(own.mode, Mode::Perf);
+  }
+}
+
+TEST(Baselines, EveryOtherImplIsHeldAgainstTheNamedOneInItsForms) {
+  Bench bench;
+  const Form other_form{Storage::Buffer, Layout::CP};
+  bench.add("a", "other");
+  bench.add("b", "other").forms[0] = other_form;
+  bench.add("a", "plain");
+  bench.add("b", "plain").forms[0] = other_form;
+  const std::vector<Baseline> baselines = choose_baselines(bench.plan(), "plain");
+  EXPECT_EQ(baselines[0].row, 2U);
+  EXPECT_EQ(baselines[1].row, 3U);
+  EXPECT_FALSE(baselines[2].wanted) << "the baseline is compared with nothing";
+}
+
+TEST(Baselines, OfSeveralTheOneOfTheSameTuningIsTaken) {
+  Bench bench;
+  bench.add("a", "plain").tune = {{"local_size", 64}};
+  bench.add("b", "plain").tune = {{"local_size", 128}};
+  bench.add("c", "other").tune = {{"local_size", 128}};
+  bench.add("a", "other").tune = {{"local_size", 256}};
+  const std::vector<Baseline> baselines = choose_baselines(bench.plan(), "plain");
+  EXPECT_EQ(baselines[2].row, 1U);
+  EXPECT_EQ(baselines[3].row, 0U) << "no tuning fits, the name does";
+}
+
+TEST(Baselines, AGroupWithoutTheImplHasNone) {
+  Bench bench;
+  bench.add("a", "plain");
+  bench.add("a", "other", Mode::Accu);
+  const std::vector<Baseline> baselines = choose_baselines(bench.plan(), "other");
+  EXPECT_FALSE(baselines[0].wanted) << "what is not timed is not compared";
+  EXPECT_TRUE(baselines[1].wanted);
+  EXPECT_FALSE(baselines[1].row) << "the other impl's row is not timed";
+}
+
+}  // namespace
+}  // namespace assay

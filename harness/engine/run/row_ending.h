@@ -1,0 +1,16 @@
+#pragma once
+
+#include "harness/engine/run/device_context.h"
+#include "harness/engine/run/device_rows.h"
+#include "harness/engine/run/outcome.h"
+
+namespace assay {
+
+/// Completes the record of a row that ended so: what was expected of it, the validation layer's messages, how
+/// it compares with its baseline, how to run it again. Its group is told how it ended.
+void end_row(DeviceRow& row, Outcome outcome, DeviceContext& context);
+
+/// The record of a row that nobody ran, whose reason is that.
+Record missing_row(const PlannedRow& planned, const std::string& reason, const DeviceContext& context);
+
+}  // namespace assay

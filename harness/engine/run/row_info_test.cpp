@@ -1,0 +1,71 @@
+#include "harness/engine/run/planned_rows.h"
+#include "tests/support/engine.h"
+
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+using testing::flip_op;
+using testing::make_case;
+using testing::shape_params;
+
+TEST(RowInfo, SaysACaseInTheWordsOfItsFile) {
+  const Op op = flip_op();
+  Case test_case = make_case(op, shape_params({1, 96, 16, 9}), "small");
+  test_case.forms = {{Storage::Buffer, Layout::P4W4C}, {Storage::Texture3D, Layout::CP}};
+  test_case.tune = {{"tile", 4}, {"local_size", 128}};
+  test_case.tier = Tier::Smoke;
+  test_case.mode = Mode::Both;
+  test_case.seed = 42;
+  const RowInfo info = row_info({.test_case = &test_case, .mode = Mode::Perf}, {});
+  EXPECT_EQ(info.id, "flip/small/plain");
+  EXPECT_EQ(info.op, "flip");
+  EXPECT_EQ(info.name, "small");
+  EXPECT_EQ(info.impl, "plain");
+  EXPECT_EQ(info.shape, "1x96x16x9");
+  EXPECT_EQ(info.params, test_case.params.canonical());
+  EXPECT_EQ(info.forms, "x=buffer/4W4C y=texture3d/CP");
+  EXPECT_EQ(info.tune, "local_size=128 tile=4");
+  EXPECT_EQ(info.fill, "x=uniform");
+  EXPECT_EQ(info.mode, "perf") << "the row's mode, not the case's";
+  EXPECT_EQ(info.tier, "smoke");
+  EXPECT_EQ(info.seed, 42U);
+  EXPECT_EQ(info.where.file, "cases/flip.yaml");
+  EXPECT_EQ(info.where.line, 7);
+}
+
+TEST(RowInfo, NamesTheValueOfAConstantAndTheFileOfAnNpy) {
+  const Op op = flip_op();
+  Case test_case = make_case(op, shape_params({4}));
+  test_case.fills["x"] = {.kind = FillKind::Constant, .value = -3};
+  EXPECT_EQ(row_info({.test_case = &test_case, .mode = Mode::Accu}, {}).fill, "x=constant:-3");
+  test_case.fills["x"] = {.kind = FillKind::Npy, .file = "data/x.npy"};
+  EXPECT_EQ(row_info({.test_case = &test_case, .mode = Mode::Accu}, {}).fill, "x=npy:data/x.npy");
+}
+
+TEST(RowInfo, WithoutTuningThereIsNoTune) {
+  const Op op = flip_op();
+  const Case untuned = make_case(op, shape_params({4}));
+  EXPECT_EQ(row_info({.test_case = &untuned}, {}).tune, "");
+}
+
+TEST(ReproLine, IsACommandForThisRowAlone) {
+  const Op op = flip_op();
+  const Case test_case = make_case(op, shape_params({4}), "small");
+  const RowInfo info = row_info({.test_case = &test_case}, {});
+  EXPECT_EQ(repro_line(info, ""), "assay run cases/flip.yaml --filter 'flip/small/plain' --mode accu");
+  EXPECT_EQ(repro_line(info, "--device '1'"),
+            "assay run cases/flip.yaml --filter 'flip/small/plain' --mode accu --device '1'");
+}
+
+TEST(ReproLine, QuotesAFileNameThatAShellWouldTakeApart) {
+  const Op op = flip_op();
+  Case test_case = make_case(op, shape_params({4}), "small");
+  test_case.where.file = "my cases/it's.yaml";
+  EXPECT_EQ(repro_line(row_info({.test_case = &test_case, .mode = Mode::Accu}, {}), ""),
+            "assay run 'my cases/it'\\''s.yaml' --filter 'flip/small/plain' --mode accu");
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "harness/engine/run/planned_rows.h"
+#include "harness/engine/timing/sampler.h"
+#include "harness/engine/timing/timing_tools.h"
+#include "harness/gpu/gpu.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace assay {
+
+/// The other version of the shaders (--versus-shaders).
+struct VersusShaders {
+  gpu::ShaderLibrary* library = nullptr;
+  std::string repro_options;  ///< what a repro line of its rows must repeat
+};
+
+struct DeviceRunOptions {
+  std::optional<Mode> mode;                   ///< Accu or Perf only; empty: what each case says
+  std::optional<std::filesystem::path> dump;  ///< --dump
+  std::string repro_options;                  ///< what a repro line must repeat
+  RowNames names;                             ///< how rows are called; the plan must use the same
+  std::optional<VersusShaders> versus;        ///< for the planned rows that are of the other version
+  std::string baseline_impl;                  ///< --baseline-impl: whose rows the others are compared with
+  SamplingOptions sampling;
+  double injected_slowdown_pct = 0;  ///< --injected slowdown: every timed program gets so much more work
+  TimingTools* tools = nullptr;  ///< of this device; null: made when a row is first timed, without ceilings
+  /// Asked before each row begins and before each block of samples: true ends the run there. Empty: never.
+  std::function<bool()> stop_requested;
+  std::function<std::int64_t()> validation_messages;  ///< of the instance, so far; empty: not counted
+  std::function<std::string()> newest_validation_message;
+};
+
+}  // namespace assay

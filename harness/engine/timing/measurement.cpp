@@ -1,0 +1,325 @@
+#include "harness/engine/timing/measurement.h"
+
+#include "harness/base/clock.h"
+#include "harness/base/statistics.h"
+#include "harness/engine/timing/rotation.h"
+#include "harness/op/roofline.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+namespace assay {
+namespace {
+
+constexpr int side_pass_repeats = 5;  // throughput and shares: the median of so many passes
+constexpr double ns_per_us = 1e3;
+constexpr double ns_per_s = 1e9;
+constexpr double units_per_sample = 50;
+constexpr int most_measured_again = 2;
+
+/// Samples one row's kernel time on its device.
+class GpuSource : public SampleSource {
+ public:
+  GpuSource(const TimedRow& timed, TimingTools& tools, int sets)
+      : timed_(timed), tools_(&tools), sets_(*timed.experiment, sets) {}
+
+  void open_block() override {
+    if (timed_.begins) timed_.begins();
+    watch_ = Stopwatch();
+    sets_.open();
+    filling_ms_ += watch_.ms();
+  }
+
+  Reading time_batch(int warm, int batch) override {
+    const gpu::Timing timing = time({.warm = warm, .batch = batch, .probe = &tools_->probe});
+    return {timing.gpu_ns.value_or(timing.wall_ns), timing.probe_ns.value_or(0)};
+  }
+
+  bool close_block() override {
+    const Stopwatch closing;
+    const bool right = sets_.close(timed_.judged);
+    filling_ms_ += closing.ms();
+    total_s_ += watch_.s();
+    return right;
+  }
+
+  /// ns per program when programs overlap.
+  double throughput_ns(int warm, int batch) {
+    std::vector<double> values;
+    for (int i = 0; i < side_pass_repeats; ++i) {
+      const gpu::Timing timing = time({.warm = warm, .batch = batch, .spacing = gpu::Spacing::Overlapped});
+      values.push_back(timing.gpu_ns.value_or(timing.wall_ns) / batch);
+    }
+    return median(values);
+  }
+
+  std::vector<double> dispatch_ns() {
+    std::vector<std::vector<double>> passes;
+    const Stopwatch watch;
+    for (int i = 0; i < side_pass_repeats; ++i)
+      passes.push_back(sets_.dispatch_ns(timed_.test_case->timeout_s));
+    submitted_s_ += watch.s();
+    std::vector<double> medians;
+    for (std::size_t d = 0; d < passes.front().size(); ++d) {
+      std::vector<double> values;
+      for (const auto& pass : passes) values.push_back(pass[d]);
+      medians.push_back(median(values));
+    }
+    return medians;
+  }
+
+  bool wall_clock() const { return wall_clock_; }
+  double submitted_s() const { return submitted_s_; }
+  double total_s() const { return total_s_; }
+  double filling_ms() const { return filling_ms_; }
+  const RotatingSets& sets() const { return sets_; }
+
+ private:
+  gpu::Timing time(const gpu::TimedRun& run) {
+    const gpu::Timing timing = sets_.time(run, timed_.test_case->timeout_s);
+    wall_clock_ = !timing.gpu_ns.has_value();
+    submitted_s_ += timing.wall_ns / ns_per_s;
+    return timing;
+  }
+
+  TimedRow timed_;
+  TimingTools* tools_;
+  RotatingSets sets_;
+  bool wall_clock_ = false;
+  double submitted_s_ = 0;
+  Stopwatch watch_;  ///< of the block that is open
+  double total_s_ = 0;
+  double filling_ms_ = 0;
+};
+
+/// One row on its way through the sampler; no source where it is refused.
+struct Timed {
+  const TimedRow* row = nullptr;
+  SetCount sets;
+  std::unique_ptr<GpuSource> source;
+};
+
+void describe_samples(const Samples& samples, PerfResult& perf) {
+  const std::vector<double> all = samples.all();
+  const Summary summary = summarize(all);
+  perf.time_us_min = summary.min / ns_per_us;
+  perf.time_us_p25 = summary.p25 / ns_per_us;
+  perf.time_us_p50 = summary.p50 / ns_per_us;
+  perf.time_us_p75 = summary.p75 / ns_per_us;
+  perf.time_us_mean = summary.mean / ns_per_us;
+  perf.time_us_stdev = summary.stdev / ns_per_us;
+  const std::vector<double> medians = samples.block_medians();
+  const auto [low, high] = std::minmax_element(medians.begin(), medians.end());
+  perf.spread_pct = summary.p50 > 0 ? 100 * (*high - *low) / summary.p50 : 0;
+  perf.ci_pct = samples.interval_pct;
+  perf.blocks = static_cast<int>(samples.blocks.size());
+  perf.samples = static_cast<int>(all.size());
+  perf.batch = samples.batch;
+  perf.stop = samples.stop;
+  perf.discarded = samples.discarded;
+  for (const auto& block : samples.blocks) {
+    std::vector<double>& out = perf.sample_us.emplace_back();
+    for (const double ns : block) out.push_back(ns / ns_per_us);
+  }
+}
+
+/// The pass of its own that says how a program's time divides among its dispatches.
+void describe_shares(const Program& program, const std::vector<double>& shares_ns, PerfResult& perf) {
+  std::size_t next = 0;
+  for (const Dispatch& dispatch : program.dispatches) {
+    if (dispatch.role == DispatchRole::Setup || next == shares_ns.size()) continue;
+    const bool transition = dispatch.role == DispatchRole::Transition;
+    const double us = shares_ns[next++] / ns_per_us;
+    perf.dispatches.push_back({dispatch.label, transition ? "transition" : "op", us});
+    if (transition) perf.time_transition_us += us;
+  }
+}
+
+/// How far the clock can be trusted for this row.
+std::string timer_of(const TimerCalibration& timer, const PerfResult& perf) {
+  const double sample_ns = perf.time_us_p50 * ns_per_us * perf.batch;
+  const bool is_short = timer.unit_ns > 0 && sample_ns < units_per_sample * timer.unit_ns;
+  return std::string(
+      name_of(timer.quality == TimerQuality::Good && is_short ? TimerQuality::Coarse : timer.quality));
+}
+
+void describe_clock(const GpuSource& source, const TimingTools& tools, const Samples& samples,
+                    PerfResult& perf) {
+  perf.clock = source.wall_clock() ? "wall" : "gpu";
+  perf.timer = timer_of(tools.timer, perf);
+  if (samples.probe_ns > 0) perf.clock_ratio = tools.clock.full_clock_ns() / samples.probe_ns;
+}
+
+/// A row above the ceilings may tell of the ceilings: they are measured once more before it is suspected.
+Roofline hold_against_ceilings(const Work& work, Cache cache, TimingTools& tools, double time_us) {
+  const double limit_pct = tools.device.info().is_cpu() ? suspect_above_pct_on_cpu : suspect_above_pct;
+  Roofline found = roofline(tools.ceilings, work, cache, time_us, limit_pct);
+  if (found.suspect.empty() || !tools.measure_again || tools.measured_again == most_measured_again)
+    return found;
+  ++tools.measured_again;
+  tools.measure_again();
+  return roofline(tools.ceilings, work, cache, time_us, limit_pct);
+}
+
+void describe_work(const TimedRow& timed, TimingTools& tools, PerfResult& perf) {
+  const Work work = timed.test_case->op->work(timed.test_case->params, timed.test_case->tensors);
+  perf.bytes = work.bytes_read + work.bytes_written;
+  perf.bytes_read = work.bytes_read;
+  perf.operations = work.operations;
+  const Roofline found = hold_against_ceilings(work, timed.cache, tools, perf.time_us_p50);
+  perf.pct_peak_bw = found.pct_peak_bw;
+  perf.pct_peak_ops = found.pct_peak_ops;
+  perf.limited_by = found.limited_by;
+  perf.suspect = found.suspect;
+}
+
+void describe_program(const TimedRow& timed, const GpuSource& source, PerfResult& perf) {
+  const gpu::Executable& executable = timed.experiment->executable();
+  const gpu::ExecutableStatistics statistics = executable.statistics();
+  perf.output_hash = timed.judged_hash;
+  perf.compile_ms = executable.compile_ms();
+  perf.spirv_hash = executable.spirv_hash();
+  perf.impl_auto = timed.impl_auto;
+  perf.program_hash = source.sets().program_hash();
+  perf.registers = statistics.registers;
+  perf.spill_bytes = statistics.spill_bytes;
+  perf.shared_bytes = statistics.shared_bytes;
+  perf.memory_bytes = static_cast<std::int64_t>(source.sets().memory_bytes());
+}
+
+Measurement describe(const Timed& timed, TimingTools& tools, const Samples& samples) {
+  GpuSource& source = *timed.source;
+  Measurement measurement{.verified = samples.verified};
+  PerfResult& perf = measurement.perf;
+  describe_samples(samples, perf);
+  perf.sets = timed.sets.sets;
+  source.open_block();
+  perf.throughput_us = source.throughput_ns(samples.warm, samples.batch) / ns_per_us;
+  describe_shares(timed.row->experiment->executable().program(), source.dispatch_ns(), perf);
+  measurement.verified = source.close_block();
+  describe_clock(source, tools, samples, perf);
+  describe_work(*timed.row, tools, perf);
+  describe_program(*timed.row, source, perf);
+  perf.verified = measurement.verified;
+  perf.verified_pct = source.sets().verified_pct();
+  return measurement;
+}
+
+Measurement conclude(const Timed& timed, TimingTools& tools, const Samples& samples) try {
+  if (samples.failure) return {.failure = samples.failure};
+  if (samples.stopped) return {.stopped = true};
+  if (!samples.verified) return {.verified = false};
+  return describe(timed, tools, samples);
+} catch (...) {
+  return {.failure = std::current_exception()};
+}
+
+/// Rows that are compared with one baseline are a comparison group with it.
+std::vector<std::size_t> comparison_groups_of(std::span<const TimedRow> rows, std::span<const Timed> timed) {
+  std::vector<std::size_t> comparison_groups;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (timed[i].source) comparison_groups.push_back(rows[i].baseline.value_or(i));
+  }
+  return comparison_groups;
+}
+
+/// The sets of each row.
+std::vector<Timed> prepare(std::span<const TimedRow> rows, TimingTools& tools) {
+  std::vector<Timed> timed;
+  for (const TimedRow& row : rows) {
+    Timed& made = timed.emplace_back();
+    made.row = &row;
+    if (row.cache == Cache::Cold) {
+      const Work work = row.test_case->op->work(row.test_case->params, row.test_case->tensors);
+      made.sets = cold_sets(work.bytes_read + work.bytes_written, tools.ceilings.cache_bytes,
+                            tools.device.info().device_memory_bytes);
+    }
+    if (made.sets.refusal.empty()) {
+      made.source = std::make_unique<GpuSource>(row, tools, made.sets.sets);
+    }
+  }
+  return timed;
+}
+
+/// `samples[i]`: of row i; nothing where it was refused.
+void compare(std::span<const TimedRow> rows, const std::vector<std::optional<Samples>>& samples,
+             std::vector<Measurement>& measurements) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i].baseline || !measurements[i].verified) continue;
+    const std::size_t baseline = *rows[i].baseline;
+    if (!measurements[baseline].verified) continue;
+    measurements[i].ratio = paired_ratio(samples[i]->block_medians(), samples[baseline]->block_medians());
+  }
+}
+
+std::vector<std::optional<Samples>> sample(std::span<const TimedRow> rows, const std::vector<Timed>& timed,
+                                           const SamplingOptions& options) {
+  std::vector<SampleSource*> sources;
+  for (const Timed& row : timed) {
+    if (row.source) sources.push_back(row.source.get());
+  }
+  std::vector<Samples> taken = sample_interleaved(sources, options, comparison_groups_of(rows, timed));
+  std::vector<std::optional<Samples>> samples(timed.size());
+  auto next = taken.begin();
+  for (std::size_t i = 0; i < timed.size(); ++i) {
+    if (timed[i].source) samples[i] = std::move(*next++);
+  }
+  return samples;
+}
+
+}  // namespace
+
+std::vector<Measurement> measure(std::span<const TimedRow> rows, TimingTools& tools,
+                                 const SamplingOptions& options) {
+  const std::vector<Timed> timed = prepare(rows, tools);
+  const std::vector<std::optional<Samples>> samples = sample(rows, timed, options);
+  std::vector<Measurement> measurements;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!samples[i]) {
+      measurements.push_back({.refusal = timed[i].sets.refusal});
+      continue;
+    }
+    measurements.push_back(conclude(timed[i], tools, *samples[i]));
+    measurements.back().perf.submitted_ms = timed[i].source->submitted_s() * 1e3;
+    measurements.back().total_s = timed[i].source->total_s();
+    measurements.back().spent = {.filling_ms = timed[i].source->filling_ms(),
+                                 .heating_ms = samples[i]->heating_s * 1e3,
+                                 .resting_ms = samples[i]->resting_s * 1e3};
+  }
+  compare(rows, samples, measurements);
+  return measurements;
+}
+
+double rough_time_ns(Experiment& experiment, double timeout_s) {
+  constexpr double wanted_ns = 2e6;
+  constexpr int readings = 9;
+  gpu::Workspace workspace = experiment.fresh_workspace(Poison::B);
+  const auto time = [&](int batch) {
+    const gpu::Timing timing =
+        experiment.executable().time(workspace, {.warm = 1, .batch = batch}, timeout_s);
+    return timing.gpu_ns.value_or(timing.wall_ns) / batch;
+  };
+  const int batch = static_cast<int>(std::clamp(wanted_ns / std::max(time(1), 1.0), 1.0, 1000.0));
+  std::vector<double> times;
+  for (int i = 0; i < readings; ++i) times.push_back(time(batch));
+  return median(times);
+}
+
+void note_regret(std::span<const TimedRow> rows, std::span<Measurement> measurements) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].impl_auto.empty() || !measurements[i].verified) continue;
+    double best_us = 0;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const bool is_rival = rows[k].impl_auto.empty() && measurements[k].verified &&
+                            rows[k].cache == rows[i].cache &&
+                            rows[k].test_case->data_key == rows[i].test_case->data_key &&
+                            rows[k].test_case->forms == rows[i].test_case->forms;
+      const double time_us = measurements[k].perf.time_us_p50;
+      if (is_rival && (best_us == 0 || time_us < best_us)) best_us = time_us;
+    }
+    if (best_us > 0) measurements[i].perf.regret_pct = 100 * (measurements[i].perf.time_us_p50 / best_us - 1);
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "harness/base/statistics.h"
+#include "harness/engine/accuracy/experiment.h"
+#include "harness/engine/timing/sampler.h"
+#include "harness/engine/timing/timing_tools.h"
+#include "harness/op/roofline.h"
+#include "harness/report/record/record.h"
+
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// One row that has been judged right and may be timed.
+struct TimedRow {
+  const Case* test_case = nullptr;
+  Experiment* experiment = nullptr;  ///< built with guard 0
+  Answer judged;                     ///< the outputs that the reference accepted
+  std::string judged_hash;           ///< answer_hash_of them
+  Cache cache = Cache::Hot;
+  std::string impl_auto;                ///< impl auto: the impl that it chose
+  std::optional<std::size_t> baseline;  ///< index of the row that it is compared with
+  std::function<void()> begins;         ///< told before each of its blocks; may be empty
+};
+
+/// What sampling one row gave.
+struct Measurement {
+  bool verified = false;  ///< false: what was timed did not compute the judged answer; `perf` has no time
+  PerfResult perf;
+  std::exception_ptr failure;  ///< what went wrong on the GPU while it was sampled
+  std::optional<Ratio> ratio;  ///< to the baseline's time, when both were verified
+  bool stopped = false;        ///< a stop was requested before it had been sampled enough
+  std::string refusal;         ///< why it could not be timed as it was asked; empty: it was
+  double total_s = 0;          ///< wall time of its blocks and side passes
+  TimeSpent spent;             ///< of that; nothing is known of judging here
+};
+
+/// Samples the rows interleaved, verifies every block's outputs, then measures throughput and the share of
+/// each dispatch in passes of their own. Rows that are compared are sampled in the same rounds.
+std::vector<Measurement> measure(std::span<const TimedRow> rows, TimingTools& tools,
+                                 const SamplingOptions& options);
+
+/// The time of one program of `experiment`, roughly: from a handful of submissions, clock up or not.
+double rough_time_ns(Experiment& experiment, double timeout_s);
+
+/// Writes regret_pct into the measurements of rows that chose their impl: how much longer each took than the
+/// best of the rows of other impls on the same data, in the same forms and with the same cache. Absent
+/// without such rows.
+void note_regret(std::span<const TimedRow> rows, std::span<Measurement> measurements);
+
+}  // namespace assay

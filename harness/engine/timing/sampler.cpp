@@ -1,0 +1,305 @@
+#include "harness/engine/timing/sampler.h"
+
+#include "harness/base/error.h"
+#include "harness/base/statistics.h"
+#include "harness/tensor/philox.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+namespace assay {
+namespace {
+
+constexpr double ns_per_s = 1e9;
+constexpr double units_per_sample = 50;
+constexpr double steady_ratio = 0.02;     // warm-up ends when two batches agree this well ...
+constexpr double warm_up_limit_s = 0.25;  // ... or after this long
+constexpr int warm_up_batches = 1000;     // ... or after so many, should the CPU's clock stand still
+constexpr int heating_batches = 100000;   // the same for heating
+constexpr int steady_readings = 3;
+constexpr double grown_ratio = 1.1;      // a batch longer than this is tried before it is sampled
+constexpr int max_batch = 20000;         // bounds the length of a command buffer
+constexpr int readings_per_sample = 10;  // a reading that is no time is taken again so often
+
+bool is_time(double ns) {
+  return std::isfinite(ns) && ns > 0;
+}
+
+/// One row while it is sampled.
+class Row {
+ public:
+  Row(SampleSource& source, const SamplingOptions& options, ClockWatch& clock)
+      : source_(&source), options_(&options), clock_(&clock) {}
+
+  bool failed() const { return !samples_.verified || samples_.failure; }
+  /// Whether it may end here: its interval is narrow, its budget spent, or it failed.
+  bool may_end() const { return !samples_.stop.empty() || failed(); }
+  /// A stop was requested: what has not seen enough never will.
+  void stop() { samples_.stopped = !may_end(); }
+  Samples take() { return std::move(samples_); }
+
+  void run_block() try {
+    source_->open_block();
+    prepare();
+    const double started = options_->now_s();  // the budget is for samples
+    std::vector<double> block = take_block(started);
+    samples_.verified = source_->close_block();
+    samples_.blocks.push_back(std::move(block));
+    spent_s_ += options_->now_s() - started;
+    decide();
+  } catch (...) {
+    samples_.failure = std::current_exception();
+  }
+
+ private:
+  /// Until samples may be taken.
+  void prepare() {
+    const double started = options_->now_s();
+    const double rested = samples_.resting_s;
+    const bool is_first = samples_.blocks.empty();
+    if (is_first) warm_up();
+    const bool was_down = settle();
+    if (is_first && was_down) warm_up();  // the clock has changed, hence the length of a sample
+    samples_.heating_s += options_->now_s() - started - (samples_.resting_s - rested);
+  }
+
+  /// A block's samples that were taken at a good clock. As many may be thrown away as are wanted; then the
+  /// clock is this row's own: its program may well draw more power than others.
+  std::vector<double> take_block(double started) {
+    std::vector<double> block;
+    std::vector<double> probes;
+    int discarded = 0;
+    const double share_s = options_->budget_s / options_->min_blocks;
+    while (block.empty() || (static_cast<int>(block.size()) < options_->samples_per_block &&
+                             options_->now_s() - started < share_s)) {
+      const Reading reading = sample();
+      if (is_down(reading.probe_ns) && discarded < options_->samples_per_block) {
+        ++discarded;
+        continue;
+      }
+      block.push_back(reading.ns / samples_.batch);
+      if (reading.probe_ns > 0) probes.push_back(reading.probe_ns);
+    }
+    samples_.discarded += discarded;
+    probes_.insert(probes_.end(), probes.begin(), probes.end());
+    if (!probes.empty()) {
+      const double own_ns = median(probes);
+      accepted_ns_ = std::max(accepted_ns_, own_ns);
+      best_own_ns_ = best_own_ns_ > 0 ? std::min(best_own_ns_, own_ns) : own_ns;
+      samples_.probe_ns = median(probes_);
+    }
+    return block;
+  }
+
+  bool is_down(double probe_ns) const {
+    const bool below_own = options_->own_clock_tolerance > 0 && best_own_ns_ > 0 &&
+                           probe_ns > best_own_ns_ * (1 + options_->own_clock_tolerance);
+    return below_own || clock_->is_down(probe_ns, accepted_ns_);
+  }
+
+  /// One submission that gave a time.
+  Reading sample() {
+    for (int i = 0; i < readings_per_sample; ++i) {
+      const Reading reading = submit();
+      if (is_time(reading.ns)) return reading;
+    }
+    throw Error(fmt::format(
+        "timing {} programs a submission: the clock gave no positive time {} times in a row, so it stands "
+        "still, runs backwards or is too coarse for this device",
+        samples_.batch, readings_per_sample));
+  }
+
+  Reading submit() {
+    const double started = options_->now_s();
+    const Reading reading = source_->time_batch(samples_.warm, samples_.batch);
+    submission_s_ = options_->now_s() - started;
+    has_probe_ = reading.probe_ns > 0;
+    clock_->hear(reading.probe_ns);
+    return reading;
+  }
+
+  /// Finds the batch length, then repeats batches until the clock is steady.
+  void warm_up() {
+    const double started = options_->now_s();
+    double previous = 0;
+    for (int i = 0; i < warm_up_batches; ++i) {
+      const double reading = submit().ns;
+      const double wall_ns = submission_s_ * ns_per_s;
+      const double per_program = is_time(reading) ? reading / samples_.batch : 0;
+      const bool grows = choose_batch(per_program, longest_program(reading, wall_ns));
+      const bool steady = previous > 0 && std::fabs(per_program - previous) <= steady_ratio * previous;
+      if ((steady && !grows) || options_->now_s() - started >= warm_up_limit_s) return;
+      previous = per_program;
+    }
+  }
+
+  /// Brings the device to full clock before a block's samples; whether it had not been there. A program that
+  /// is long heats by itself: its first samples are thrown away where the clock was down.
+  bool settle() {
+    bool was_down = false;
+    if (submission_s_ >= options_->least_heat_s && clock_->full_clock_ns() > 0) return false;
+    while (!heat(was_down) && rests_ < options_->most_rests) {
+      ++rests_;
+      const double started = options_->now_s();
+      options_->sleep_s(options_->rest_s);
+      samples_.resting_s += options_->now_s() - started;
+    }
+    return was_down;
+  }
+
+  /// Keeps the device busy until it runs at full clock, or until it does not seem to get there: false.
+  bool heat(bool& was_down) {
+    const bool clock_is_known = clock_->full_clock_ns() > 0;
+    const double started = options_->now_s();
+    int good_in_a_row = 0;
+    for (int i = 0; i < heating_batches; ++i) {
+      // Without a clock probe nobody watches the clock, and the first sample is heat too.
+      if (!has_probe_ && options_->now_s() - started + submission_s_ >= options_->least_heat_s) return true;
+      const Reading reading = submit();
+      const double spent_s = options_->now_s() - started;
+      if (!has_probe_) continue;
+      const bool down = is_down(reading.probe_ns);
+      was_down = was_down || down || !clock_is_known;
+      good_in_a_row = down ? 0 : good_in_a_row + 1;
+      const bool good = good_in_a_row >= steady_readings;
+      if (good && clock_is_known) return true;
+      if (spent_s >= options_->most_heat_s) return good;
+    }
+    return false;
+  }
+
+  /// What a program takes at most: as the device's clock tells where it sees enough of the batch, else all
+  /// of the time that the submission took on the CPU's.
+  double longest_program(double reading_ns, double wall_ns) const {
+    const bool seen = is_time(reading_ns) && options_->timer_unit_ns > 0 &&
+                      reading_ns >= units_per_sample * options_->timer_unit_ns;
+    return seen ? reading_ns / samples_.batch
+                : std::max(is_time(reading_ns) ? reading_ns : 0, wall_ns) / (samples_.warm + samples_.batch);
+  }
+
+  /// Whether the new batch is clearly longer than the one that it was chosen by.
+  bool choose_batch(double per_program_ns, double longest_program_ns) {
+    const double wanted = std::max(options_->sample_target_ns, units_per_sample * options_->timer_unit_ns);
+    const double room =
+        std::clamp(std::floor(options_->max_submission_ns / std::max(longest_program_ns, 1.0)), 1.0,
+                   2.0 * max_batch);  // programs in a submission
+    // A quarter more goes to warm programs.
+    const double batch = std::clamp(std::ceil(wanted / std::max(per_program_ns, 1.0)), 1.0,
+                                    std::max(1.0, std::floor(room / 1.25)));
+    const int before = samples_.batch;
+    samples_.batch = std::min(static_cast<int>(batch), max_batch);
+    samples_.warm = std::min(std::max(1, samples_.batch / 4), static_cast<int>(room) - samples_.batch);
+    return samples_.batch > grown_ratio * before;
+  }
+
+  void decide() {
+    if (static_cast<int>(samples_.blocks.size()) < options_->min_blocks) return;
+    samples_.interval_pct = interval_pct(samples_.block_medians());
+    samples_.stop.clear();  // a row that goes on for its comparison group is asked again
+    if (samples_.interval_pct <= options_->interval_pct) {
+      samples_.stop = "interval";
+    } else if (spent_s_ >= options_->budget_s ||
+               static_cast<int>(samples_.blocks.size()) >= options_->max_blocks) {
+      samples_.stop = "budget";
+    }
+  }
+
+  SampleSource* source_;
+  const SamplingOptions* options_;
+  ClockWatch* clock_;
+  Samples samples_;
+  double spent_s_ = 0;
+  std::vector<double> probes_;  ///< beside the samples that were kept
+  double accepted_ns_ = 0;      ///< a clock probe's time that counts as this row's own clock
+  double best_own_ns_ = 0;      ///< the smallest median of a block's clock probes
+  bool has_probe_ = false;
+  double submission_s_ = 0;  ///< the last one's, on the CPU's clock
+  int rests_ = 0;
+};
+
+/// Fisher-Yates with Philox, so that a run's order can be repeated from its seed.
+void shuffle(std::vector<std::size_t>& order, std::uint64_t seed, std::uint32_t block) {
+  for (std::size_t i = order.size(); i > 1; --i) {
+    const auto random =
+        philox4x32({static_cast<std::uint32_t>(i), block, 0, 0},
+                   {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+    std::swap(order[i - 1], order[random[0] % i]);
+  }
+}
+
+/// Which rows take a block in the next round: those that have not failed and of whose comparison group
+/// (comparison_groups[i]; each alone when there are none) one has not seen enough.
+std::vector<bool> still_going(const std::vector<Row>& rows, std::span<const std::size_t> comparison_groups) {
+  const auto same_group = [&](std::size_t i, std::size_t k) {
+    return i == k || (!comparison_groups.empty() && comparison_groups[i] == comparison_groups[k]);
+  };
+  std::vector<bool> going(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t k = 0; k < rows.size() && !rows[i].failed() && !going[i]; ++k) {
+      going[i] = same_group(i, k) && !rows[k].may_end();
+    }
+  }
+  return going;
+}
+
+std::vector<Samples> taken(std::vector<Row>& rows) {
+  std::vector<Samples> samples;
+  for (Row& row : rows) samples.push_back(row.take());
+  return samples;
+}
+
+std::vector<Samples> stopped(std::vector<Row>& rows) {
+  for (Row& row : rows) row.stop();
+  return taken(rows);
+}
+
+}  // namespace
+
+std::vector<double> Samples::all() const {
+  std::vector<double> values;
+  for (const auto& block : blocks) values.insert(values.end(), block.begin(), block.end());
+  return values;
+}
+
+std::vector<double> Samples::block_medians() const {
+  std::vector<double> medians;
+  for (const auto& block : blocks) medians.push_back(median(block));
+  return medians;
+}
+
+double interval_pct(const std::vector<double>& block_medians) {
+  const double middle = median(block_medians);
+  const MedianInterval interval = median_interval(block_medians);
+  return middle > 0 ? 100 * (interval.high - interval.low) / 2 / middle : 0;
+}
+
+std::vector<Samples> sample_interleaved(std::span<SampleSource* const> sources,
+                                        const SamplingOptions& options,
+                                        std::span<const std::size_t> comparison_groups) {
+  ClockWatch own;
+  ClockWatch& clock = options.clock != nullptr ? *options.clock : own;
+  std::vector<Row> rows;
+  for (SampleSource* source : sources) rows.emplace_back(*source, options, clock);
+  std::vector<std::size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto stop_requested = [&] { return options.stop_requested && options.stop_requested(); };
+  for (std::uint32_t round = 0;; ++round) {
+    const std::vector<bool> going = still_going(rows, comparison_groups);
+    if (std::find(going.begin(), going.end(), true) == going.end()) break;
+    shuffle(order, options.shuffle_seed, round);
+    for (const std::size_t i : order) {
+      if (!going[i]) continue;
+      if (stop_requested()) return stopped(rows);
+      rows[i].run_block();
+    }
+  }
+  return taken(rows);
+}
+
+}  // namespace assay

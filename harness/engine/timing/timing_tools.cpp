@@ -1,0 +1,23 @@
+#include "harness/engine/timing/timing_tools.h"
+
+namespace assay {
+namespace {
+
+constexpr double gpu_tolerance = 0.03;
+constexpr double cpu_tolerance = 0.25;
+
+TimerCalibration calibrated(gpu::Device& device, gpu::ShaderLibrary& shaders) {
+  TimerCalibration timer = gpu::calibrate_timer(device, shaders);
+  if (timer.quality == TimerQuality::Broken) device.distrust_timestamps();
+  return timer;
+}
+
+}  // namespace
+
+TimingTools::TimingTools(gpu::Device& owner, gpu::ShaderLibrary& shaders)
+    : device(owner),
+      timer(calibrated(owner, shaders)),
+      probe(owner, shaders),
+      clock(owner.info().type == "cpu" ? cpu_tolerance : gpu_tolerance) {}
+
+}  // namespace assay

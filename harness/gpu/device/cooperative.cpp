@@ -1,0 +1,49 @@
+#include "harness/gpu/device/device.h"
+
+#include <optional>
+
+namespace assay::gpu {
+namespace {
+
+std::optional<DType> dtype_of(VkComponentTypeNV type) {
+  switch (type) {
+    case VK_COMPONENT_TYPE_FLOAT16_NV:
+      return DType::F16;
+    case VK_COMPONENT_TYPE_FLOAT32_NV:
+      return DType::F32;
+    case VK_COMPONENT_TYPE_SINT8_NV:
+      return DType::I8;
+    case VK_COMPONENT_TYPE_SINT32_NV:
+      return DType::I32;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::vector<VkCooperativeMatrixPropertiesNV> properties_of(VkPhysicalDevice device) {
+  std::uint32_t count = 0;
+  check(vkGetPhysicalDeviceCooperativeMatrixPropertiesNV(device, &count, nullptr),
+        "listing a device's cooperative matrices");
+  std::vector<VkCooperativeMatrixPropertiesNV> found(
+      count, {.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_NV});
+  check(vkGetPhysicalDeviceCooperativeMatrixPropertiesNV(device, &count, found.data()),
+        "listing a device's cooperative matrices");
+  return found;
+}
+
+}  // namespace
+
+std::vector<CooperativeShape> cooperative_shapes(const Device& device) {
+  std::vector<CooperativeShape> shapes;
+  if (!device.info().has(Feature::CooperativeMatrixNv)) return shapes;
+  for (const VkCooperativeMatrixPropertiesNV& one : properties_of(device.state().physical.facts.handle)) {
+    const auto factors = dtype_of(one.AType);
+    const auto sums = dtype_of(one.CType);
+    const bool uniform = one.AType == one.BType && one.CType == one.DType;
+    if (!factors || !sums || !uniform || one.scope != VK_SCOPE_SUBGROUP_NV) continue;
+    shapes.push_back({one.MSize, one.NSize, one.KSize, *factors, *sums});
+  }
+  return shapes;
+}
+
+}  // namespace assay::gpu

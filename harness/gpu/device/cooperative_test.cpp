@@ -1,0 +1,19 @@
+#include "tests/support/gpu.h"
+
+namespace assay::gpu {
+namespace {
+
+class CooperativeTest : public GpuTest {};
+
+TEST_F(CooperativeTest, ShapesAreListedWhereTheDeviceHasTheFeatureAndOnlyThere) {
+  const std::vector<CooperativeShape> shapes = cooperative_shapes(device());
+  EXPECT_EQ(!shapes.empty(), device().info().has(Feature::CooperativeMatrixNv));
+  for (const CooperativeShape& shape : shapes) {
+    EXPECT_GT(shape.rows, 0U);
+    EXPECT_GT(shape.columns, 0U);
+    EXPECT_GT(shape.depth, 0U);
+  }
+}
+
+}  // namespace
+}  // namespace assay::gpu

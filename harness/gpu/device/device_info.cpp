@@ -1,0 +1,199 @@
+#include "harness/gpu/device/physical_device.h"
+#include "harness/gpu/memory/image.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace assay::gpu {
+namespace {
+
+/// The property structures of one device, asked for in one call.
+struct Properties {
+  VkPhysicalDeviceProperties2 core{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+  VkPhysicalDeviceIDProperties id{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
+  VkPhysicalDeviceMaintenance3Properties maintenance3{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
+  VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+  VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+  VkPhysicalDeviceSubgroupSizeControlProperties subgroup_size{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
+  VkPhysicalDeviceShaderIntegerDotProductProperties dot_product{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES};
+  VkPhysicalDeviceMaintenance4Properties maintenance4{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES};
+
+  explicit Properties(const DeviceFacts& facts) {
+    chain(id);
+    chain(maintenance3);
+    chain(subgroup);
+    if (facts.knows(VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME, VK_API_VERSION_1_2)) {
+      chain(driver);
+    }
+    if (facts.knows(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, VK_API_VERSION_1_3)) {
+      chain(subgroup_size);
+    }
+    if (facts.knows(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME, VK_API_VERSION_1_3)) {
+      chain(dot_product);
+    }
+    if (facts.knows(VK_KHR_MAINTENANCE_4_EXTENSION_NAME, VK_API_VERSION_1_3)) {
+      chain(maintenance4);
+    }
+    vkGetPhysicalDeviceProperties2(facts.handle, &core);
+  }
+
+ private:
+  template <class T>
+  void chain(T& properties) {
+    properties.pNext = core.pNext;
+    core.pNext = &properties;
+  }
+};
+
+DeviceFacts facts_of(VkPhysicalDevice handle, std::uint32_t api) {
+  std::uint32_t count = 0;
+  check(vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, nullptr),
+        "listing a device's extensions");
+  std::vector<VkExtensionProperties> found(count);
+  check(vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, found.data()),
+        "listing a device's extensions");
+  DeviceFacts facts{.handle = handle, .api = api, .extensions = {}};
+  for (const VkExtensionProperties& extension : found) {
+    facts.extensions.emplace_back(extension.extensionName);
+  }
+  std::sort(facts.extensions.begin(), facts.extensions.end());
+  return facts;
+}
+
+/// The first family that computes, one with timestamps before one without.
+std::optional<std::uint32_t> compute_family(const std::vector<VkQueueFamilyProperties>& families) {
+  std::optional<std::uint32_t> found;
+  for (std::uint32_t i = 0; i < families.size(); ++i) {
+    if (!(families[i].queueFlags & VK_QUEUE_COMPUTE_BIT)) {
+      continue;
+    }
+    if (families[i].timestampValidBits > 0) {
+      return i;
+    }
+    if (!found) {
+      found = i;
+    }
+  }
+  return found;
+}
+
+std::vector<VkQueueFamilyProperties> queue_families(VkPhysicalDevice handle) {
+  std::uint32_t count = 0;
+  vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, nullptr);
+  std::vector<VkQueueFamilyProperties> families(count);
+  vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, families.data());
+  return families;
+}
+
+std::string type_name(VkPhysicalDeviceType type) {
+  switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+      return "discrete";
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+      return "integrated";
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+      return "virtual";
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+      return "cpu";
+    default:
+      return "other";
+  }
+}
+
+std::string hex(const std::uint8_t* bytes, std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    text += fmt::format("{:02x}", bytes[i]);
+  }
+  return text;
+}
+
+void add_identity(DeviceInfo& info, const Properties& properties) {
+  const VkPhysicalDeviceProperties& core = properties.core.properties;
+  info.name = core.deviceName;
+  info.type = type_name(core.deviceType);
+  info.driver_name = properties.driver.driverName;
+  info.driver_info = properties.driver.driverInfo;
+  if (info.driver_info.empty()) {  // before Vulkan 1.2 there is only the vendor's own number
+    info.driver_info = fmt::format("{:#x}", core.driverVersion);
+  }
+  info.api_version =
+      fmt::format("{}.{}.{}", VK_API_VERSION_MAJOR(core.apiVersion), VK_API_VERSION_MINOR(core.apiVersion),
+                  VK_API_VERSION_PATCH(core.apiVersion));
+  info.vendor_id = core.vendorID;
+  info.device_id = core.deviceID;
+  info.uuid = hex(properties.id.deviceUUID, VK_UUID_SIZE);
+}
+
+void add_limits(DeviceInfo& info, const VkPhysicalDeviceLimits& limits) {
+  std::copy_n(limits.maxComputeWorkGroupCount, 3, info.max_workgroup_count.begin());
+  std::copy_n(limits.maxComputeWorkGroupSize, 3, info.max_workgroup_size.begin());
+  info.max_workgroup_invocations = limits.maxComputeWorkGroupInvocations;
+  info.max_shared_bytes = limits.maxComputeSharedMemorySize;
+  info.max_push_constant_bytes = limits.maxPushConstantsSize;
+  info.max_storage_buffer_range = limits.maxStorageBufferRange;
+  info.max_storage_buffers_per_stage = limits.maxPerStageDescriptorStorageBuffers;
+  info.max_storage_images_per_stage = limits.maxPerStageDescriptorStorageImages;
+  info.max_image_3d = limits.maxImageDimension3D;
+  info.max_image_2d = limits.maxImageDimension2D;
+  info.timestamp_period_ns = static_cast<double>(limits.timestampPeriod);
+}
+
+void add_subgroups(DeviceInfo& info, const Properties& properties) {
+  info.subgroup_size = properties.subgroup.subgroupSize;
+  const bool varies = properties.subgroup_size.maxSubgroupSize != 0;
+  info.min_subgroup_size = varies ? properties.subgroup_size.minSubgroupSize : info.subgroup_size;
+  info.max_subgroup_size = varies ? properties.subgroup_size.maxSubgroupSize : info.subgroup_size;
+  info.dot_product_accelerated = properties.dot_product.integerDotProduct4x8BitPackedSignedAccelerated;
+}
+
+void add_memory(PhysicalDevice& device, const Properties& properties) {
+  const VkPhysicalDeviceLimits& limits = properties.core.properties.limits;
+  vkGetPhysicalDeviceMemoryProperties(device.facts.handle, &device.memory);
+  for (std::uint32_t i = 0; i < device.memory.memoryHeapCount; ++i) {
+    if (device.memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) {
+      device.info.device_memory_bytes += device.memory.memoryHeaps[i].size;
+    }
+  }
+  constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t allocation = properties.maintenance3.maxMemoryAllocationSize;
+  const std::uint64_t buffer = properties.maintenance4.maxBufferSize;
+  device.max_allocation_bytes = allocation == 0 ? unlimited : allocation;
+  device.max_buffer_bytes = buffer == 0 ? unlimited : buffer;
+  device.max_allocations = limits.maxMemoryAllocationCount;
+  device.non_coherent_atom = limits.nonCoherentAtomSize;
+  device.image_granularity = limits.bufferImageGranularity;
+}
+
+}  // namespace
+
+std::optional<PhysicalDevice> describe(VkPhysicalDevice handle) {
+  VkPhysicalDeviceProperties first{};
+  vkGetPhysicalDeviceProperties(handle, &first);
+  const std::vector<VkQueueFamilyProperties> families = queue_families(handle);
+  const std::optional<std::uint32_t> family = compute_family(families);
+  if (first.apiVersion < VK_API_VERSION_1_1 || !family) {
+    return std::nullopt;
+  }
+  PhysicalDevice device;
+  device.facts = facts_of(handle, first.apiVersion);
+  device.queue_family = *family;
+  const Properties properties(device.facts);
+  add_identity(device.info, properties);
+  add_limits(device.info, properties.core.properties.limits);
+  add_subgroups(device.info, properties);
+  add_memory(device, properties);
+  device.info.textures = supported_textures(handle);
+  device.info.timestamp_valid_bits = families[*family].timestampValidBits;
+  device.info.extensions = device.facts.extensions;
+  device.info.features = FeatureChain(device.facts).features();
+  return device;
+}
+
+}  // namespace assay::gpu

@@ -1,0 +1,260 @@
+#include "harness/gpu/device/device.h"
+
+#include "harness/gpu/program/submission.h"
+#include "tests/support/gpu.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <unistd.h>
+
+namespace assay::gpu {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+class DeviceTest : public GpuTest {};
+
+TEST_F(DeviceTest, InfoIsWholeAndPlausible) {
+  const DeviceInfo& info = device().info();
+  EXPECT_FALSE(info.name.empty());
+  EXPECT_FALSE(info.driver_name.empty());
+  EXPECT_FALSE(info.driver_info.empty());
+  EXPECT_THAT(info.type, ::testing::AnyOf("discrete", "integrated", "virtual", "cpu", "other"));
+  EXPECT_THAT(info.api_version, MatchesRegex("1\\.[1-9]\\.[0-9]+"));
+  EXPECT_THAT(info.uuid, MatchesRegex("[0-9a-f]+"));
+  EXPECT_EQ(info.uuid.size(), 32u);
+  EXPECT_NE(info.uuid, std::string(32, '0'));
+  EXPECT_TRUE(std::is_sorted(info.extensions.begin(), info.extensions.end()));
+  EXPECT_GE(info.max_workgroup_count[0], 65535u);
+  EXPECT_GE(info.max_workgroup_invocations, 128u);
+  EXPECT_GE(info.max_shared_bytes, 16384u);
+  EXPECT_GE(info.max_push_constant_bytes, 128u);
+  EXPECT_GE(info.max_storage_buffer_range, 1ULL << 27);
+  EXPECT_GE(info.max_image_3d, 256u);
+  EXPECT_GE(info.max_image_2d, 4096u);
+  EXPECT_LE(info.min_subgroup_size, info.subgroup_size);
+  EXPECT_LE(info.subgroup_size, info.max_subgroup_size);
+  EXPECT_GT(info.device_memory_bytes, 0u);
+  EXPECT_EQ(info.timestamp_valid_bits > 0, info.timestamp_period_ns > 0);
+}
+
+TEST_F(DeviceTest, TwoDevicesOfOneProcessWorkSideBySide) {
+  directory.write("one.comp", shader_text(buffers({"y"}), "y.data[0] += 1u;"));
+  Program program;
+  program.dispatches.push_back(
+      {.label = "one", .shader = "one.comp", .local_size = {1, 1, 1}, .bindings = {Resource::tensor(0)}});
+  const std::vector<Physical> tensors{words(1)};
+  Instance other_instance;
+  Device other(other_instance, select_devices(other_instance.devices(), {}).front());
+  ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
+  for (Device* each : {&device(), &other, &device()}) {
+    Executable runnable(*each, library, program, tensors, 0);
+    Workspace memory(*each, program, tensors, 0);
+    memory.write(Resource::tensor(0), bytes_of({41}));
+    runnable.run(memory, "one", timeout_s);
+    EXPECT_EQ(words_of(memory.read(Resource::tensor(0)))[0], 42u);
+  }
+}
+
+TEST_F(DeviceTest, AnIndexThatDoesNotExistIsAnError) {
+  EXPECT_THROW(Device(instance(), 1000), Error);
+}
+
+struct FeatureUse {
+  Feature feature;
+  std::string declarations;
+  std::string body;
+};
+
+std::vector<FeatureUse> feature_uses() {
+  return {
+      {Feature::Storage8,
+       "#extension GL_EXT_shader_8bit_storage : require\n"
+       "layout(set = 0, binding = 0) buffer Y { uint8_t y[]; };",
+       "y[0] = uint8_t(7);"},
+      {Feature::Storage16,
+       "#extension GL_EXT_shader_16bit_storage : require\n"
+       "layout(set = 0, binding = 0) buffer Y { float16_t y[]; };",
+       "y[0] = float16_t(7.0);"},
+      {Feature::Int8, "#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require\n" + buffers({"y"}),
+       "int8_t a = int8_t(y.data[0]); y.data[0] = uint(a * a);"},
+      {Feature::Int16,
+       "#extension GL_EXT_shader_explicit_arithmetic_types_int16 : require\n" + buffers({"y"}),
+       "int16_t a = int16_t(y.data[0]); y.data[0] = uint(a * a);"},
+      {Feature::Float16,
+       "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n" + buffers({"y"}),
+       "float16_t a = float16_t(y.data[0]); y.data[0] = uint(a * a);"},
+      {Feature::Int64,
+       "#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require\n" + buffers({"y"}),
+       "int64_t a = int64_t(y.data[0]); y.data[0] = uint(a * a);"},
+      {Feature::SubgroupArithmetic,
+       "#extension GL_KHR_shader_subgroup_arithmetic : require\n" + buffers({"y"}),
+       "y.data[0] = subgroupAdd(y.data[0]);"},
+      {Feature::SubgroupShuffle, "#extension GL_KHR_shader_subgroup_shuffle : require\n" + buffers({"y"}),
+       "y.data[0] = subgroupShuffle(y.data[0], 0u);"},
+      {Feature::DotProduct,
+       "#extension GL_EXT_spirv_intrinsics : require\n"
+       "spirv_instruction(extensions = [\"SPV_KHR_integer_dot_product\"], capabilities = [6019, 6018], id = "
+       "4450) int packed_dot(int a, int b, spirv_literal int format);\n" +
+           buffers({"y"}),
+       "y.data[0] = uint(packed_dot(0x01020304, 0x01010101, 0));"},
+  };
+}
+
+// The validation layer speaks when a shader uses what was not enabled: see GpuTest::TearDown.
+TEST_F(DeviceTest, WhatIsReportedAsAFeatureIsEnabled) {
+  for (const FeatureUse& use : feature_uses()) {
+    if (!device().info().has(use.feature)) {
+      continue;
+    }
+    directory.write("use.comp", shader_text(use.declarations, use.body));
+    Program program;
+    program.dispatches.push_back(
+        {.label = "use", .shader = "use.comp", .local_size = {1, 1, 1}, .bindings = {Resource::tensor(0)}});
+    Workspace memory = workspace(program, {words(4)});
+    executable(program).run(memory, name_of(use.feature), timeout_s);
+    EXPECT_EQ(instance().validation_messages(), messages_before) << name_of(use.feature);
+  }
+}
+
+class ValidationTest : public ::testing::Test {
+ protected:
+  ValidationTest() : device(instance, select_devices(instance.devices(), {}).front()) {}
+
+  Instance instance{{.validation = true}};
+  Device device;
+};
+
+TEST_F(ValidationTest, CountsAMisuse) {
+  ASSERT_EQ(instance.validation_messages(), 0);
+  Submission submission(device.state(), "misusing Vulkan");
+  // A barrier between no stages: forbidden, but no driver crashes on it.
+  device.state().table.vk.vkCmdPipelineBarrier(submission.commands(), 0, 0, 0, 0, nullptr, 0, nullptr, 0,
+                                               nullptr);
+  EXPECT_GE(instance.validation_messages(), 1);
+  ASSERT_FALSE(instance.validation_texts().empty());
+  EXPECT_THAT(instance.validation_texts().back(), HasSubstr("vkCmdPipelineBarrier"));
+}
+
+// Proves that missing barriers would be seen: that other tests see no message then means something.
+TEST_F(ValidationTest, SeesThatABarrierIsMissingBetweenDispatches) {
+  const TempDirectory directory;
+  directory.write("first.comp", shader_text(buffers({"x", "s"}), "s.data[0] = x.data[0];"));
+  directory.write("second.comp", shader_text(buffers({"s", "y"}), "y.data[0] = s.data[0];"));
+  Program program;
+  program.dispatches = {
+      {.label = "first", .shader = "first.comp", .bindings = {Resource::tensor(0), Resource::tensor(1)}},
+      {.label = "second", .shader = "second.comp", .bindings = {Resource::tensor(1), Resource::tensor(2)}}};
+  ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
+  const std::vector<Physical> tensors(3, words(16));
+  Executable runnable(device, library, program, tensors, 0);
+  Workspace memory(device, program, tensors, 0);
+  runnable.time(memory, {.warm = 1, .batch = 3, .spacing = Spacing::Barrier}, 30);
+  EXPECT_EQ(instance.validation_messages(), 0);
+  runnable.time(memory, {.warm = 1, .batch = 3, .spacing = Spacing::Overlapped}, 30);
+  EXPECT_GE(instance.validation_messages(), 1);
+  EXPECT_THAT(instance.validation_texts(), ::testing::Contains(HasSubstr("SYNC-HAZARD")));
+}
+
+TEST(Instance, WithoutValidationHearsNothing) {
+  Instance instance;
+  Device device(instance, select_devices(instance.devices(), {}).front());
+  EXPECT_EQ(instance.validation_messages(), 0);
+  EXPECT_TRUE(instance.validation_texts().empty());
+}
+
+/// Runs in a child process of a death test: ends it with 0 when `action` throws an Error of `code` whose
+/// message has `part`.
+template <class Action>
+[[noreturn]] void expect_error_and_exit(ExitCode code, const std::string& part, const Action& action) {
+  try {
+    action();
+    std::fprintf(stderr, "nothing was thrown\n");
+  } catch (const Error& error) {
+    if (error.code() == code && std::string(error.what()).find(part) != std::string::npos) {
+      std::exit(0);
+    }
+    std::fprintf(stderr, "%s\n", error.what());
+  }
+  std::exit(1);
+}
+
+using InstanceDeathTest = ::testing::Test;
+
+TEST(InstanceDeathTest, WithoutADriverThereIsNoDevice) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        ::setenv("VK_DRIVER_FILES", "/nonexistent.json", 1);
+        ::setenv("VK_ICD_FILENAMES", "/nonexistent.json", 1);
+        expect_error_and_exit(ExitCode::NoDevice, "mesa-vulkan-drivers", [] {
+          const Instance instance;
+          select_devices(instance.devices(), {});
+        });
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+TEST(InstanceDeathTest, WithoutTheLayerValidationNamesThePackage) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        ::setenv("VK_LAYER_PATH", "/nonexistent", 1);
+        expect_error_and_exit(ExitCode::Usage, "install the package vulkan-validationlayers",
+                              [] { const Instance instance({.validation = true}); });
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+/// Starts a kernel that never ends, and leaves as a program would: everything destroyed, exit().
+[[noreturn]] void hang_and_leave() {
+  ::alarm(40);  // a destructor that hangs must not hang the test
+  const TempDirectory directory;
+  directory.write("hang.comp", shader_text("layout(set = 0, binding = 0) volatile buffer Y { uint y[]; };",
+                                           "for (uint i = 0u; i != 0xFFFFFFFFu; i += y[0]) y[1] = i;"));
+  int failures = 0;
+  {
+    Instance instance({.validation = true});
+    Device device(instance, select_devices(instance.devices(), {}).front());
+    Program program;
+    program.dispatches.push_back({.label = "hang",
+                                  .shader = "hang.comp",
+                                  .local_size = {64, 1, 1},
+                                  .bindings = {Resource::tensor(0)}});
+    // lavapipe leaves any loop after 65535 turns: there it is the number of workgroups that takes for ever.
+    program.dispatches.front().workgroups = {65535, 1000, 1};
+    ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
+    const std::vector<Physical> tensors{words(2)};
+    Executable runnable(device, library, program, tensors, 0);
+    Workspace memory(device, program, tensors, 0);
+    memory.write(Resource::tensor(0), bytes_of({0, 0}));
+    try {
+      runnable.run(memory, "'hang'", 0.25);
+      ++failures;
+    } catch (const Timeout& timeout) {
+      std::fprintf(stderr, "%s\n", timeout.what());
+    }
+    try {
+      runnable.run(memory, "after", 0.25);
+      ++failures;
+    } catch (const DeviceLost& lost) {
+      std::fprintf(stderr, "%s\n", lost.what());
+    }
+    try {
+      memory.read(Resource::tensor(0));
+      ++failures;
+    } catch (const DeviceLost&) {
+    }
+  }
+  std::exit(failures == 0 ? 42 : failures);
+}
+
+TEST(TimeoutDeathTest, AKernelThatNeverEndsIsATimeoutAndTheProcessStillEnds) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(hang_and_leave(), ::testing::ExitedWithCode(42),
+              "running 'hang' on '.*': the GPU did not end within 0.25 s");
+}
+
+}  // namespace
+}  // namespace assay::gpu

@@ -1,0 +1,151 @@
+#include "harness/gpu/device/features.h"
+
+#include <algorithm>
+
+namespace assay::gpu {
+namespace {
+
+constexpr std::uint32_t never = ~0U;  ///< not part of any core version
+
+}  // namespace
+
+bool DeviceFacts::has(std::string_view extension) const {
+  return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
+}
+
+bool DeviceFacts::knows(std::string_view extension, std::uint32_t core) const {
+  return api >= core || has(extension);
+}
+
+/// Chains `features` when the device knows the structure, and enables the extension when it is listed: a
+/// shader that names the extension needs it on a device whose core version is older.
+template <class T>
+void FeatureChain::ask(T& features, VkStructureType type, const char* extension, std::uint32_t core) {
+  features.sType = type;
+  if (!facts_.knows(extension, core)) {
+    return;
+  }
+  features.pNext = core_.pNext;
+  core_.pNext = &features;
+  if (facts_.has(extension)) {
+    extensions_.push_back(extension);
+  }
+}
+
+FeatureChain::FeatureChain(const DeviceFacts& facts) : facts_(facts) {
+  core_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+  ask(storage16_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES,
+      VK_KHR_16BIT_STORAGE_EXTENSION_NAME, VK_API_VERSION_1_1);
+  ask(storage8_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES, VK_KHR_8BIT_STORAGE_EXTENSION_NAME,
+      VK_API_VERSION_1_2);
+  ask(float16_int8_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
+      VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME, VK_API_VERSION_1_2);
+  ask(dot_product_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES,
+      VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME, VK_API_VERSION_1_3);
+  ask(subgroup_size_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
+      VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, VK_API_VERSION_1_3);
+  ask(subgroup_types_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SUBGROUP_EXTENDED_TYPES_FEATURES,
+      VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES_EXTENSION_NAME, VK_API_VERSION_1_2);
+  ask(memory_model_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES,
+      VK_KHR_VULKAN_MEMORY_MODEL_EXTENSION_NAME, VK_API_VERSION_1_2);
+  ask(cooperative_khr_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR,
+      VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME, never);
+  ask(cooperative_nv_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV,
+      VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME, never);
+  ask(executables_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
+      VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, never);
+  if (facts.has(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME)) {
+    extensions_.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
+  }
+  vkGetPhysicalDeviceFeatures2(facts.handle, &core_);
+  keep_what_kernels_need();
+}
+
+/// Robust buffer access must be off: a store past the data has to land in the guard, where it is seen, and
+/// not be dropped by the driver.
+void FeatureChain::keep_what_kernels_need() {
+  const VkPhysicalDeviceFeatures all = core_.features;
+  core_.features = {};
+  core_.features.shaderInt16 = all.shaderInt16;
+  core_.features.shaderInt64 = all.shaderInt64;
+  storage16_.storagePushConstant16 = VK_FALSE;
+  storage16_.storageInputOutput16 = VK_FALSE;
+  storage8_.storagePushConstant8 = VK_FALSE;
+  cooperative_khr_.cooperativeMatrixRobustBufferAccess = VK_FALSE;
+  cooperative_nv_.cooperativeMatrixRobustBufferAccess = VK_FALSE;
+  if (facts_.has(VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME)) {
+    extensions_.push_back(VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME);
+  }
+  // macOS and iOS drivers: the specification demands that it is enabled where it is listed.
+  if (facts_.has("VK_KHR_portability_subset")) {
+    extensions_.push_back("VK_KHR_portability_subset");
+  }
+}
+
+std::vector<Feature> FeatureChain::features() const {
+  std::vector<Feature> found;
+  const auto add = [&found](VkBool32 there, Feature feature) {
+    if (there) {
+      found.push_back(feature);
+    }
+  };
+  add(storage8_.storageBuffer8BitAccess, Feature::Storage8);
+  add(storage16_.storageBuffer16BitAccess, Feature::Storage16);
+  add(float16_int8_.shaderInt8, Feature::Int8);
+  add(core_.features.shaderInt16, Feature::Int16);
+  add(float16_int8_.shaderFloat16, Feature::Float16);
+  add(core_.features.shaderInt64, Feature::Int64);
+  add(dot_product_.shaderIntegerDotProduct, Feature::DotProduct);
+  add_subgroup_features(found);
+  add(rounds_to_even(), Feature::RoundsToEven32);
+  add(subgroup_size_.subgroupSizeControl, Feature::SubgroupSizeControl);
+  add(demands_full_subgroups(), Feature::FullSubgroups);
+  add(cooperative_khr_.cooperativeMatrix, Feature::CooperativeMatrixKhr);
+  add(cooperative_nv_.cooperativeMatrix, Feature::CooperativeMatrixNv);
+  return found;
+}
+
+/// A property too; what it promises is had by an execution mode of the shader that asks for it.
+VkBool32 FeatureChain::rounds_to_even() const {
+  if (!facts_.knows(VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME, VK_API_VERSION_1_2)) {
+    return VK_FALSE;
+  }
+  VkPhysicalDeviceFloatControlsProperties controls{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES};
+  VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &controls, {}};
+  vkGetPhysicalDeviceProperties2(facts_.handle, &properties);
+  return controls.shaderRoundingModeRTEFloat32;
+}
+
+/// The features, and that the largest workgroup has no more subgroups than one that demands them may have.
+VkBool32 FeatureChain::demands_full_subgroups() const {
+  if (!subgroup_size_.subgroupSizeControl || !subgroup_size_.computeFullSubgroups) {
+    return VK_FALSE;
+  }
+  VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+  VkPhysicalDeviceSubgroupSizeControlProperties sizes{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES, &subgroup};
+  VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &sizes, {}};
+  vkGetPhysicalDeviceProperties2(facts_.handle, &properties);
+  const std::uint64_t most = std::uint64_t{sizes.maxComputeWorkgroupSubgroups} * subgroup.subgroupSize;
+  return (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
+         most >= properties.properties.limits.maxComputeWorkGroupInvocations;
+}
+
+/// Subgroup operations are properties, not features: there is nothing to enable.
+void FeatureChain::add_subgroup_features(std::vector<Feature>& found) const {
+  VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+  VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &subgroup, {}};
+  vkGetPhysicalDeviceProperties2(facts_.handle, &properties);
+  if (!(subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT)) {
+    return;
+  }
+  if (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) {
+    found.push_back(Feature::SubgroupArithmetic);
+  }
+  if (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) {
+    found.push_back(Feature::SubgroupShuffle);
+  }
+}
+
+}  // namespace assay::gpu

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "harness/gpu/device/vk.h"
+
+#include <string>
+#include <vector>
+
+// Headers before 1.3.255 do not have the KHR cooperative matrices; the values are those of the registry.
+#ifndef VK_KHR_cooperative_matrix
+#define VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME "VK_KHR_cooperative_matrix"
+#endif
+
+namespace assay::gpu {
+
+#ifndef VK_KHR_cooperative_matrix
+struct VkPhysicalDeviceCooperativeMatrixFeaturesKHR {
+  VkStructureType sType;
+  void* pNext;
+  VkBool32 cooperativeMatrix;
+  VkBool32 cooperativeMatrixRobustBufferAccess;
+};
+inline constexpr auto VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR =
+    static_cast<VkStructureType>(1000506000);
+#endif
+
+/// What a physical device says of itself before anything else is asked: needed to know what may be asked.
+struct DeviceFacts {
+  VkPhysicalDevice handle = VK_NULL_HANDLE;
+  std::uint32_t api = 0;  ///< the version that counts: the device's
+  std::vector<std::string> extensions;
+
+  bool has(std::string_view extension) const;
+  /// True when a structure of `extension` may be chained: listed, or part of the core since `core`.
+  bool knows(std::string_view extension, std::uint32_t core) const;
+};
+
+/// The optional features of a device that kernels may need. The same object answers which there are and
+/// enables exactly those, so that what DeviceInfo reports is what the opened device has.
+class FeatureChain {
+ public:
+  explicit FeatureChain(const DeviceFacts& facts);
+  FeatureChain(const FeatureChain&) = delete;
+  FeatureChain& operator=(const FeatureChain&) = delete;
+
+  std::vector<Feature> features() const;
+  /// Of pipelines: registers and the like.
+  bool tells_statistics() const { return executables_.pipelineExecutableInfo == VK_TRUE; }
+
+  /// pNext of VkDeviceCreateInfo.
+  const void* chain() const { return &core_; }
+  /// Extensions to enable with it; the names live as long as the program.
+  const std::vector<const char*>& extensions() const { return extensions_; }
+
+ private:
+  template <class T>
+  void ask(T& features, VkStructureType type, const char* extension, std::uint32_t core);
+  void keep_what_kernels_need();
+  VkBool32 rounds_to_even() const;
+  VkBool32 demands_full_subgroups() const;
+  void add_subgroup_features(std::vector<Feature>& found) const;
+
+  const DeviceFacts& facts_;
+  std::vector<const char*> extensions_;
+
+  VkPhysicalDeviceFeatures2 core_{};
+  VkPhysicalDevice16BitStorageFeatures storage16_{};
+  VkPhysicalDevice8BitStorageFeatures storage8_{};
+  VkPhysicalDeviceShaderFloat16Int8Features float16_int8_{};
+  VkPhysicalDeviceShaderIntegerDotProductFeatures dot_product_{};
+  VkPhysicalDeviceSubgroupSizeControlFeatures subgroup_size_{};
+  VkPhysicalDeviceShaderSubgroupExtendedTypesFeatures subgroup_types_{};
+  VkPhysicalDeviceVulkanMemoryModelFeatures memory_model_{};
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR cooperative_khr_{};
+  VkPhysicalDeviceCooperativeMatrixFeaturesNV cooperative_nv_{};
+  VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables_{};
+};
+
+}  // namespace assay::gpu

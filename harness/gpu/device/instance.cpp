@@ -1,0 +1,217 @@
+#include "harness/gpu/device/instance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace assay::gpu {
+namespace {
+
+constexpr const char* validation_layer = "VK_LAYER_KHRONOS_validation";
+
+bool layer_exists(const char* name) {
+  std::uint32_t count = 0;
+  check(vkEnumerateInstanceLayerProperties(&count, nullptr), "listing the Vulkan layers");
+  std::vector<VkLayerProperties> layers(count);
+  check(vkEnumerateInstanceLayerProperties(&count, layers.data()), "listing the Vulkan layers");
+  return std::any_of(layers.begin(), layers.end(), [name](const VkLayerProperties& layer) {
+    return std::string_view(layer.layerName) == name;
+  });
+}
+
+/// Extensions of the loader and drivers (`layer` null) or of one layer.
+std::vector<std::string> instance_extensions(const char* layer) {
+  std::uint32_t count = 0;
+  check(vkEnumerateInstanceExtensionProperties(layer, &count, nullptr), "listing the instance extensions");
+  std::vector<VkExtensionProperties> found(count);
+  check(vkEnumerateInstanceExtensionProperties(layer, &count, found.data()),
+        "listing the instance extensions");
+  std::vector<std::string> names;
+  for (const VkExtensionProperties& extension : found) {
+    names.emplace_back(extension.extensionName);
+  }
+  return names;
+}
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// What goes into VkInstanceCreateInfo.
+struct Wishes {
+  std::vector<const char*> layers;
+  std::vector<const char*> extensions;
+  VkInstanceCreateFlags flags = 0;
+  bool synchronization_validation = false;
+};
+
+Wishes wishes_for(const InstanceOptions& options) {
+  Wishes wishes;
+  std::vector<std::string> there = instance_extensions(nullptr);
+  if (options.validation) {
+    if (!layer_exists(validation_layer)) {
+      throw Error(
+          fmt::format("turning on Vulkan validation: the layer {} is not installed; install the "
+                      "package vulkan-validationlayers, or run without --validation",
+                      validation_layer));
+    }
+    wishes.layers.push_back(validation_layer);
+    const std::vector<std::string> of_layer = instance_extensions(validation_layer);
+    wishes.synchronization_validation = contains(of_layer, VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
+    there.insert(there.end(), of_layer.begin(), of_layer.end());
+  }
+  if (wishes.synchronization_validation) {
+    wishes.extensions.push_back(VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
+  }
+  if (contains(there, VK_EXT_DEBUG_UTILS_EXTENSION_NAME)) {
+    wishes.extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+  }
+  // Without it the loader hides devices that are not fully conformant (MoltenVK).
+  if (contains(there, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME)) {
+    wishes.extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+    wishes.flags |= VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
+  }
+  return wishes;
+}
+
+VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT,
+                                          VkDebugUtilsMessageTypeFlagsEXT,
+                                          const VkDebugUtilsMessengerCallbackDataEXT* data, void* log) {
+  if (!layer_is_too_old(data->pMessage)) {
+    static_cast<MessageLog*>(log)->add(data->pMessage);
+  }
+  return VK_FALSE;  // the call that was complained about goes on
+}
+
+/// General messages are left out: they come from the loader and the drivers, not from validation.
+VkDebugUtilsMessengerCreateInfoEXT messenger_info(MessageLog& log) {
+  VkDebugUtilsMessengerCreateInfoEXT info{VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT};
+  info.messageSeverity =
+      VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+  // Not what it thinks of performance: that is no misuse, and it is measured here. (It would rather have a
+  // texture change its layout for every copy.)
+  info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
+  info.pfnUserCallback = on_message;
+  info.pUserData = &log;
+  return info;
+}
+
+}  // namespace
+
+Instance::State::State(const InstanceOptions& options) : messages(std::make_unique<MessageLog>()) {
+  if (volkInitialize() != VK_SUCCESS) {
+    throw Error("looking for Vulkan devices: there is no Vulkan loader; install the package libvulkan1",
+                ExitCode::NoDevice);
+  }
+  create(options);
+  volkLoadInstanceOnly(handle);
+  try {
+    load_debug_utils();
+    if (options.validation) {
+      listen();
+    }
+    list_devices();
+  } catch (...) {
+    vkDestroyInstance(handle, nullptr);
+    throw;
+  }
+}
+
+void Instance::State::create(const InstanceOptions& options) {
+  if (volkGetInstanceVersion() < VK_API_VERSION_1_1) {
+    throw Error(
+        "looking for Vulkan devices: the Vulkan loader is older than 1.1; update the package libvulkan1",
+        ExitCode::NoDevice);
+  }
+  const Wishes wishes = wishes_for(options);
+  VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
+  application.pApplicationName = "assay";
+  // The highest version whose features are used where a device has them; the floor is checked per device.
+  application.apiVersion = VK_API_VERSION_1_3;
+
+  const VkValidationFeatureEnableEXT synchronization =
+      VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
+  VkValidationFeaturesEXT validation{VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT};
+  validation.enabledValidationFeatureCount = 1;
+  validation.pEnabledValidationFeatures = &synchronization;
+
+  VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
+  info.pNext = wishes.synchronization_validation ? &validation : nullptr;
+  info.flags = wishes.flags;
+  info.pApplicationInfo = &application;
+  info.enabledLayerCount = static_cast<std::uint32_t>(wishes.layers.size());
+  info.ppEnabledLayerNames = wishes.layers.data();
+  info.enabledExtensionCount = static_cast<std::uint32_t>(wishes.extensions.size());
+  info.ppEnabledExtensionNames = wishes.extensions.data();
+  const VkResult result = vkCreateInstance(&info, nullptr, &handle);
+  if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
+    throw Error(
+        "looking for Vulkan devices: the Vulkan loader finds no usable driver; install the device's "
+        "driver, or the package mesa-vulkan-drivers for a CPU device",
+        ExitCode::NoDevice);
+  }
+  check(result, "creating the Vulkan instance");
+}
+
+void Instance::State::load_debug_utils() {
+  const auto load = [this](const char* name) { return vkGetInstanceProcAddr(handle, name); };
+  begin_label = reinterpret_cast<PFN_vkCmdBeginDebugUtilsLabelEXT>(load("vkCmdBeginDebugUtilsLabelEXT"));
+  end_label = reinterpret_cast<PFN_vkCmdEndDebugUtilsLabelEXT>(load("vkCmdEndDebugUtilsLabelEXT"));
+  set_name = reinterpret_cast<PFN_vkSetDebugUtilsObjectNameEXT>(load("vkSetDebugUtilsObjectNameEXT"));
+}
+
+void Instance::State::listen() {
+  const auto create_messenger = reinterpret_cast<PFN_vkCreateDebugUtilsMessengerEXT>(
+      vkGetInstanceProcAddr(handle, "vkCreateDebugUtilsMessengerEXT"));
+  if (create_messenger == nullptr) {
+    throw Error(
+        "turning on Vulkan validation: neither loader nor layer offers VK_EXT_debug_utils, so its "
+        "messages cannot be heard; update the package vulkan-validationlayers");
+  }
+  const VkDebugUtilsMessengerCreateInfoEXT info = messenger_info(*messages);
+  check(create_messenger(handle, &info, nullptr, &messenger), "listening to the validation layer");
+}
+
+void Instance::State::list_devices() {
+  std::uint32_t count = 0;
+  check(vkEnumeratePhysicalDevices(handle, &count, nullptr), "listing the Vulkan devices");
+  std::vector<VkPhysicalDevice> handles(count);
+  check(vkEnumeratePhysicalDevices(handle, &count, handles.data()), "listing the Vulkan devices");
+  for (VkPhysicalDevice device : handles) {
+    if (std::optional<PhysicalDevice> described = describe(device)) {
+      infos.push_back(described->info);
+      physical.push_back(std::move(*described));
+    }
+  }
+}
+
+Instance::State::~State() {
+  if (abandoned) {
+    // A hung device lives in it: leaked, as everything of that device is, with the log it may still write to.
+    static_cast<void>(messages.release());
+    return;
+  }
+  if (messenger != VK_NULL_HANDLE) {
+    const auto destroy_messenger = reinterpret_cast<PFN_vkDestroyDebugUtilsMessengerEXT>(
+        vkGetInstanceProcAddr(handle, "vkDestroyDebugUtilsMessengerEXT"));
+    destroy_messenger(handle, messenger, nullptr);
+  }
+  vkDestroyInstance(handle, nullptr);
+}
+
+Instance::Instance(const InstanceOptions& options) : state_(std::make_unique<State>(options)) {}
+Instance::~Instance() = default;
+
+const std::vector<DeviceInfo>& Instance::devices() const {
+  return state_->infos;
+}
+
+std::int64_t Instance::validation_messages() const {
+  return state_->messages->count();
+}
+
+std::vector<std::string> Instance::validation_texts() const {
+  return state_->messages->texts();
+}
+
+}  // namespace assay::gpu

@@ -1,0 +1,193 @@
+#include "harness/gpu/device/limits.h"
+
+#include "harness/base/text.h"
+#include "harness/gpu/gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace assay::gpu {
+namespace {
+
+using Reason = std::optional<std::string>;
+
+Reason missing_feature(std::span<const Feature> needs, const DeviceInfo& device) {
+  for (const Feature feature : needs) {
+    if (!device.has(feature)) {
+      return fmt::format("{} is missing", name_of(feature));
+    }
+  }
+  return std::nullopt;
+}
+
+Reason beyond(const Dispatch& dispatch, std::string_view what, std::uint64_t asked,
+              std::string_view limit_name, std::uint64_t limit) {
+  if (asked <= limit) {
+    return std::nullopt;
+  }
+  return fmt::format("dispatch '{}' needs {} {}, {} is {}", dispatch.label, asked, what, limit_name, limit);
+}
+
+Reason beyond_workgroup(const Dispatch& dispatch, const DeviceInfo& device) {
+  std::uint64_t invocations = 1;
+  for (std::size_t i = 0; i < 3; ++i) {
+    invocations *= dispatch.local_size[i];
+    if (auto reason = beyond(dispatch, "invocations in one dimension of a workgroup", dispatch.local_size[i],
+                             fmt::format("maxComputeWorkGroupSize[{}]", i), device.max_workgroup_size[i])) {
+      return reason;
+    }
+    if (auto reason = beyond(dispatch, "workgroups in one dimension", dispatch.workgroups[i],
+                             fmt::format("maxComputeWorkGroupCount[{}]", i), device.max_workgroup_count[i])) {
+      return reason;
+    }
+  }
+  return beyond(dispatch, "invocations in a workgroup", invocations, "maxComputeWorkGroupInvocations",
+                device.max_workgroup_invocations);
+}
+
+/// Where a dispatch demands a size of subgroups: the device's own, as ops promise.
+Reason beyond_subgroups(const Dispatch& dispatch, const DeviceInfo& device) {
+  if (dispatch.subgroup_size == 0) {
+    return std::nullopt;
+  }
+  if (dispatch.subgroup_size != device.subgroup_size ||
+      dispatch.local_size[0] % dispatch.subgroup_size != 0) {
+    throw std::logic_error(fmt::format(
+        "dispatch '{}' demands subgroups of {} in workgroups of {} along x, the device's size is {}",
+        dispatch.label, dispatch.subgroup_size, dispatch.local_size[0], device.subgroup_size));
+  }
+  if (device.has(Feature::FullSubgroups)) {
+    return std::nullopt;
+  }
+  return fmt::format("dispatch '{}' needs full subgroups, {} is missing", dispatch.label,
+                     name_of(Feature::FullSubgroups));
+}
+
+Reason beyond_bindings(const Dispatch& dispatch, const Program& program, std::span<const Physical> tensors,
+                       const DeviceInfo& device) {
+  const auto images = static_cast<std::uint64_t>(std::count_if(
+      dispatch.bindings.begin(), dispatch.bindings.end(),
+      [&](const Resource& resource) { return is_texture(form_of(program, tensors, resource)); }));
+  if (auto reason = beyond(dispatch, "storage images", images, "maxPerStageDescriptorStorageImages",
+                           device.max_storage_images_per_stage)) {
+    return reason;
+  }
+  return beyond(dispatch, "storage buffers", dispatch.bindings.size() - images,
+                "maxPerStageDescriptorStorageBuffers", device.max_storage_buffers_per_stage);
+}
+
+Reason beyond_interface(const Dispatch& dispatch, const DeviceInfo& device) {
+  if (auto reason = beyond(dispatch, "bytes of shared memory", dispatch.shared_bytes,
+                           "maxComputeSharedMemorySize", device.max_shared_bytes)) {
+    return reason;
+  }
+  return beyond(dispatch, "bytes of push constants", dispatch.push.words().size() * sizeof(std::uint32_t),
+                "maxPushConstantsSize", device.max_push_constant_bytes);
+}
+
+Reason cannot_hold(const std::string& name, const Physical& physical, std::uint32_t guard,
+                   const DeviceInfo& device) {
+  if (is_texture(physical.form())) {
+    return beyond_texture(name, physical, device);
+  }
+  const std::uint64_t bytes = static_cast<std::uint64_t>(physical.bytes()) + 2 * std::uint64_t{guard};
+  if (bytes > device.max_storage_buffer_range) {
+    return fmt::format("buffer '{}' needs {}, maxStorageBufferRange is {}", name, bytes_text(bytes),
+                       bytes_text(device.max_storage_buffer_range));
+  }
+  return std::nullopt;
+}
+
+Reason cannot_hold_all(const Program& program, std::span<const Physical> tensors, std::uint32_t guard,
+                       const DeviceInfo& device, std::span<const std::string> names) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const std::string name = i < names.size() ? names[i] : fmt::format("tensor {}", i);
+    if (auto reason = cannot_hold(name, tensors[i], guard, device)) {
+      return reason;
+    }
+  }
+  for (const Scratch& scratch : program.scratch) {
+    const Physical physical(scratch.form, scratch.dtype, scratch.shape);
+    if (auto reason = cannot_hold(scratch.name, physical, guard, device)) {
+      return reason;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Form form_of(const Program& program, std::span<const Physical> tensors, Resource resource) {
+  const bool is_tensor = resource.kind == Resource::Kind::Tensor;
+  const std::size_t count = is_tensor ? tensors.size() : program.scratch.size();
+  if (resource.index >= count) {
+    throw std::logic_error(fmt::format("a dispatch binds {} {}, the program has {}",
+                                       is_tensor ? "tensor" : "scratch", resource.index, count));
+  }
+  return is_tensor ? tensors[resource.index].form() : program.scratch[resource.index].form;
+}
+
+std::optional<std::string> beyond_texture(const std::string& name, const Physical& physical,
+                                          const DeviceInfo& device) {
+  const Storage storage = physical.form().storage;
+  const bool is_3d = storage == Storage::Texture3D;
+  const std::uint32_t limit = is_3d ? device.max_image_3d : device.max_image_2d;
+  const std::string needs = fmt::format("{} as {} needs", name, to_string(physical.form()));
+  const TextureSupport* support = device.texture(storage, physical.dtype());
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::uint32_t texels = physical.extent()[i];
+    if (texels > limit) {
+      return fmt::format("{} {} texels in {}; maxImageDimension{} is {}", needs, texels, "xyz"[i],
+                         is_3d ? "3D" : "2D", limit);
+    }
+    if (support != nullptr && texels > support->max_extent[i]) {
+      return fmt::format("{} {} texels in {}; the device has at most {} of {} there", needs, texels, "xyz"[i],
+                         support -> max_extent[i], texel_name(physical.dtype()));
+    }
+  }
+  if (support == nullptr) {
+    return fmt::format("{} storage images of {} that can be copied, which the device lacks in {}", needs,
+                       texel_name(physical.dtype()), is_3d ? "3D" : "2D");
+  }
+  const auto bytes = static_cast<std::uint64_t>(physical.bytes());
+  if (bytes > support->max_bytes) {
+    return fmt::format("{} {}; maxResourceSize is {}", needs, bytes_text(bytes),
+                       bytes_text(support->max_bytes));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> beyond_limits(const Program& program, std::span<const Physical> tensors,
+                                         const DeviceInfo& device) {
+  for (const Dispatch& dispatch : program.dispatches) {
+    if (auto reason = beyond_workgroup(dispatch, device)) {
+      return reason;
+    }
+    if (auto reason = beyond_subgroups(dispatch, device)) {
+      return reason;
+    }
+    if (auto reason = beyond_interface(dispatch, device)) {
+      return reason;
+    }
+    if (auto reason = beyond_bindings(dispatch, program, tensors, device)) {
+      return reason;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> unsupported(const Program& program, std::span<const Physical> tensors,
+                                       std::span<const Feature> needs, const DeviceInfo& device,
+                                       std::uint32_t guard, std::span<const std::string> names) {
+  if (auto reason = missing_feature(needs, device)) {
+    return reason;
+  }
+  if (auto reason = beyond_limits(program, tensors, device)) {
+    return reason;
+  }
+  return cannot_hold_all(program, tensors, guard, device, names);
+}
+
+}  // namespace assay::gpu

@@ -1,0 +1,117 @@
+#include "harness/gpu/device/limits.h"
+
+#include "harness/gpu/gpu.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace assay::gpu {
+namespace {
+
+struct Case {
+  std::string reason;  ///< empty: supported
+  std::function<void(Dispatch&)> change;
+};
+
+/// A dispatch at the very edge of the default DeviceInfo's limits.
+Dispatch at_the_limits() {
+  Dispatch dispatch;
+  dispatch.label = "d";
+  dispatch.local_size = {128, 1, 1};
+  dispatch.workgroups = {65535, 65535, 65535};
+  dispatch.shared_bytes = 16384;
+  for (int i = 0; i < 32; ++i) {
+    dispatch.push.add(std::int64_t{i});
+  }
+  dispatch.bindings.assign(4, Resource::tensor(0));
+  return dispatch;
+}
+
+TEST(Unsupported, NamesTheLimitOfADispatchWithBothNumbers) {
+  const std::vector<Case> cases{
+      {"", [](Dispatch&) {}},
+      {"dispatch 'd' needs 129 invocations in one dimension of a workgroup, maxComputeWorkGroupSize[0] is "
+       "128",
+       [](Dispatch& d) {
+         d.local_size = {129, 1, 1};
+       }},
+      {"dispatch 'd' needs 65 invocations in one dimension of a workgroup, maxComputeWorkGroupSize[2] is 64",
+       [](Dispatch& d) {
+         d.local_size = {1, 1, 65};
+       }},
+      {"dispatch 'd' needs 192 invocations in a workgroup, maxComputeWorkGroupInvocations is 128",
+       [](Dispatch& d) {
+         d.local_size = {64, 3, 1};
+       }},
+      {"dispatch 'd' needs 65536 workgroups in one dimension, maxComputeWorkGroupCount[1] is 65535",
+       [](Dispatch& d) { d.workgroups[1] = 65536; }},
+      {"dispatch 'd' needs 16385 bytes of shared memory, maxComputeSharedMemorySize is 16384",
+       [](Dispatch& d) { d.shared_bytes = 16385; }},
+      {"dispatch 'd' needs 132 bytes of push constants, maxPushConstantsSize is 128",
+       [](Dispatch& d) { d.push.add(std::int64_t{0}); }},
+      {"dispatch 'd' needs 5 storage buffers, maxPerStageDescriptorStorageBuffers is 4",
+       [](Dispatch& d) { d.bindings.push_back(Resource::tensor(0)); }},
+  };
+  const std::vector<Physical> tensors{{{}, DType::F32, {1}}};
+  for (const Case& one : cases) {
+    Program program;
+    program.dispatches.push_back(at_the_limits());
+    one.change(program.dispatches.back());
+    EXPECT_EQ(unsupported(program, tensors, {}, DeviceInfo{}, 0).value_or(""), one.reason);
+  }
+}
+
+TEST(Unsupported, NamesFullSubgroupsWhereADispatchDemandsThem) {
+  Program program;
+  program.dispatches.push_back(at_the_limits());
+  program.dispatches.back().subgroup_size = 32;
+  const std::vector<Physical> tensors{{{}, DType::F32, {1}}};
+  DeviceInfo device;
+  device.subgroup_size = 32;
+  EXPECT_EQ(unsupported(program, tensors, {}, device, 0),
+            "dispatch 'd' needs full subgroups, computeFullSubgroups is missing");
+  device.features = {Feature::FullSubgroups};
+  EXPECT_EQ(unsupported(program, tensors, {}, device, 0), std::nullopt);
+  device.subgroup_size = 64;
+  EXPECT_THROW(unsupported(program, tensors, {}, device, 0), std::logic_error);
+}
+
+TEST(Unsupported, NamesTheMissingFeature) {
+  DeviceInfo device;
+  device.features = {Feature::Int8, Feature::Storage8};
+  const std::vector<Feature> needs{Feature::Storage8, Feature::DotProduct};
+  EXPECT_EQ(unsupported({}, {}, needs, device, 0), "shaderIntegerDotProduct is missing");
+  device.features.push_back(Feature::DotProduct);
+  EXPECT_EQ(unsupported({}, {}, needs, device, 0), std::nullopt);
+}
+
+const Form plain{Storage::Buffer, Layout::WP};
+
+TEST(Unsupported, ABufferMayFillTheRangeWithItsGuardsAndNoMore) {
+  DeviceInfo device;
+  device.max_storage_buffer_range = 4096 + 2 * 1024;
+  const std::vector<Physical> fits{{plain, DType::F32, {1024}}};
+  const std::vector<Physical> large{{plain, DType::F32, {1024}}, {plain, DType::F32, {1025}}};
+  EXPECT_EQ(unsupported({}, fits, {}, device, 1024), std::nullopt);
+  EXPECT_EQ(unsupported({}, large, {}, device, 0), std::nullopt);
+  EXPECT_EQ(unsupported({}, large, {}, device, 1024),
+            "buffer 'tensor 1' needs 6148 bytes, maxStorageBufferRange is 6144 bytes");
+}
+
+TEST(Unsupported, CallsBuffersByTheirNames) {
+  const std::vector<Physical> tensors{{plain, DType::F32, {53'500'000}}};
+  const std::vector<std::string> names{"y"};
+  EXPECT_EQ(unsupported({}, tensors, {}, DeviceInfo{}, 0, names),
+            "buffer 'y' needs 214.0 MB, maxStorageBufferRange is 134.2 MB");
+}
+
+TEST(Unsupported, ChecksScratchToo) {
+  Program program;
+  program.scratch.push_back({.name = "sums", .dtype = DType::I32, .shape = {1 << 26}, .form = plain});
+  EXPECT_EQ(unsupported(program, {}, {}, DeviceInfo{}, 0),
+            "buffer 'sums' needs 268.4 MB, maxStorageBufferRange is 134.2 MB");
+}
+
+}  // namespace
+}  // namespace assay::gpu

@@ -1,0 +1,175 @@
+#include "tests/support/gpu.h"
+
+namespace assay::gpu {
+namespace {
+
+/// By kernels, and where the host may help. A small window: textures go through it in pieces.
+class DeviceMemoryTest : public GpuTest, public ::testing::WithParamInterface<bool> {
+ protected:
+  DeviceMemory memory{device(), library(), {.window = 256, .kernels_only = GetParam()}};
+
+  static ShaderLibrary& library() {
+    static ShaderLibrary shared({.directories = {}, .cache_directory = {}});
+    return shared;
+  }
+
+  static std::vector<std::byte> ramp(std::size_t count, unsigned seed) {
+    std::vector<std::byte> bytes(count);
+    for (std::size_t i = 0; i < count; ++i)
+      bytes[i] = static_cast<std::byte>((i * 7 + i / 256 + seed) & 255U);
+    return bytes;
+  }
+
+  static void write_ramp(Workspace& to, unsigned seed) { to.write(tensor, ramp(to.size(tensor), seed)); }
+
+  static std::vector<std::byte> poisoned(std::size_t count, Poison poison, std::uint64_t first_offset = 0) {
+    std::vector<std::byte> bytes(count);
+    fill_poison(bytes, poison, first_offset);
+    return bytes;
+  }
+
+  static constexpr Resource tensor{};
+};
+
+constexpr Poison both[] = {Poison::A, Poison::B};
+
+std::vector<std::byte> part(const std::vector<std::byte>& all, std::size_t from, std::size_t count) {
+  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(from);
+  return {begin, begin + static_cast<std::ptrdiff_t>(count)};
+}
+
+TEST_P(DeviceMemoryTest, PoisonsWithTheBytesOfTheHost) {
+  for (const std::int64_t count : {1, 2, 3, 64, 129, 100'001}) {
+    for (const std::uint32_t guard : {0U, guard_bytes}) {
+      for (const Poison poison : both) {
+        Workspace one = workspace({}, {words(count)}, guard);
+        memory.poison(one, {{{tensor, poison, poison}}});
+        EXPECT_TRUE(one.read(tensor) == poisoned(one.size(tensor), poison)) << count << " guard " << guard;
+      }
+    }
+  }
+}
+
+TEST_P(DeviceMemoryTest, PoisonsGuardsAndDataEachInItsWay) {
+  Workspace one = workspace({}, {words(33)});
+  memory.poison(one, {{{tensor, Poison::A, Poison::B}}});
+  const std::vector<std::byte> seen = one.read(tensor);
+  const std::size_t end = guard_bytes + 33 * 4;
+  EXPECT_EQ(part(seen, 0, guard_bytes), poisoned(guard_bytes, Poison::B));
+  EXPECT_EQ(part(seen, guard_bytes, 33 * 4), poisoned(33 * 4, Poison::A, guard_bytes));
+  EXPECT_EQ(part(seen, end, guard_bytes), poisoned(guard_bytes, Poison::B, end));
+}
+
+TEST_P(DeviceMemoryTest, LeavesDataThatAreNotToBePoisoned) {
+  Workspace one = workspace({}, {words(33)});
+  write_ramp(one, 5);
+  memory.poison(one, {{{.resource = tensor, .guards = Poison::B}}});
+  const std::vector<std::byte> seen = one.read(tensor);
+  EXPECT_EQ(part(seen, 0, guard_bytes), poisoned(guard_bytes, Poison::B));
+  EXPECT_EQ(part(seen, guard_bytes, 33 * 4), part(ramp(one.size(tensor), 5), guard_bytes, 33 * 4));
+}
+
+TEST_P(DeviceMemoryTest, PoisonsScratchToo) {
+  Program program;
+  program.scratch.push_back({.name = "s", .dtype = DType::F16, .shape = {5}, .form = {}});
+  Workspace one = workspace(program, {words(3), words(4)});
+  const Resource scratch = Resource::scratch(0);
+  memory.poison(one, {{{Resource::tensor(1), Poison::A, Poison::A}, {scratch, Poison::B, Poison::B}}});
+  EXPECT_EQ(one.read(Resource::tensor(1)), poisoned(one.size(Resource::tensor(1)), Poison::A));
+  EXPECT_EQ(one.read(scratch), poisoned(one.size(scratch), Poison::B));
+}
+
+TEST_P(DeviceMemoryTest, CopiesDataBetweenWorkspacesOfDifferentGuards) {
+  for (const std::uint32_t guard : {0U, guard_bytes}) {
+    Workspace from = workspace({}, {words(1000)}, guard);
+    Workspace to = workspace({}, {words(1000)}, guard_bytes - guard);
+    write_ramp(from, 1);
+    write_ramp(to, 2);
+    memory.copy(from, to, {{tensor}});
+    std::vector<std::byte> expected = ramp(to.size(tensor), 2);
+    const std::vector<std::byte> data = part(ramp(from.size(tensor), 1), guard, 4000);
+    std::copy(data.begin(), data.end(), expected.begin() + (guard_bytes - guard));
+    EXPECT_TRUE(to.read(tensor) == expected) << guard;
+  }
+}
+
+TEST_P(DeviceMemoryTest, TellsWhetherDataAreTheSame) {
+  for (const std::uint32_t guard : {0U, guard_bytes}) {
+    Workspace a = workspace({}, {words(1003), words(3)}, guard);
+    Workspace b = workspace({}, {words(1003), words(3)}, guard_bytes);
+    const std::vector<std::byte> bytes = ramp(b.size(tensor), 0);
+    a.write(tensor, part(bytes, guard_bytes - guard, 4012 + 2 * guard));
+    memory.copy(a, b, {{Resource::tensor(1)}});
+    const std::vector<Resource> all = {tensor, Resource::tensor(1)};
+    const auto same_but_for = [&](std::size_t byte) {
+      std::vector<std::byte> changed = bytes;
+      changed[byte] ^= std::byte{1};
+      b.write(tensor, changed);
+      EXPECT_TRUE(memory.same(a, b, {{Resource::tensor(1)}}));
+      return memory.same(a, b, all);
+    };
+    b.write(tensor, bytes);
+    EXPECT_TRUE(memory.same(a, b, all));
+    for (const std::size_t byte : {0U, guard_bytes - 1, guard_bytes + 4012U}) {
+      EXPECT_TRUE(same_but_for(byte)) << "a guard's byte " << byte;
+    }
+    for (const std::size_t byte : {0U, 1U, 1023U, 1024U, 2047U, 4000U, 4004U, 4011U}) {
+      EXPECT_FALSE(same_but_for(guard_bytes + byte)) << "the data's byte " << byte;
+    }
+  }
+}
+
+TEST_P(DeviceMemoryTest, FindsOneWordOfManyThatDiffers) {
+  constexpr std::int64_t count = (3 << 20) + 1;
+  Workspace a = workspace({}, {words(count)}, 0);
+  Workspace b = workspace({}, {words(count)}, 0);
+  write_ramp(a, 0);
+  for (const std::int64_t word : {std::int64_t{0}, count / 2, count - 2, count - 1}) {
+    std::vector<std::byte> bytes = ramp(a.size(tensor), 0);
+    b.write(tensor, bytes);
+    EXPECT_TRUE(memory.same(a, b, {{tensor}}));
+    bytes[static_cast<std::size_t>(word) * 4 + 2] ^= std::byte{128};
+    b.write(tensor, bytes);
+    EXPECT_FALSE(memory.same(a, b, {{tensor}})) << word;
+  }
+}
+
+TEST_P(DeviceMemoryTest, DoesTheSameToTextures) {
+  for (const Storage storage : {Storage::Texture3D, Storage::Texture2D}) {
+    for (const DType dtype : {DType::I8, DType::F16, DType::F32}) {
+      const Physical physical({storage, Layout::WP}, dtype,
+                              storage == Storage::Texture3D ? Shape{2, 3, 5, 9} : Shape{9, 75});
+      Workspace a = workspace({}, {physical});
+      Workspace b = workspace({}, {physical});
+      for (const Poison poison : both) {
+        memory.poison(a, {{{tensor, poison, Poison::A}}});
+        EXPECT_TRUE(a.read(tensor) == poisoned(a.size(tensor), poison)) << name_of(dtype);
+      }
+      memory.poison(b, {{{tensor, Poison::A, Poison::A}}});
+      EXPECT_FALSE(memory.same(a, b, {{tensor}}));
+      memory.poison(b, {{{.resource = tensor}}});
+      EXPECT_TRUE(b.read(tensor) == poisoned(a.size(tensor), Poison::A)) << "nothing was asked for";
+      memory.copy(a, b, {{tensor}});
+      EXPECT_TRUE(b.read(tensor) == poisoned(a.size(tensor), Poison::B));
+      EXPECT_TRUE(memory.same(a, b, {{tensor}}));
+      std::vector<std::byte> bytes = b.read(tensor);
+      bytes.back() ^= std::byte{1};
+      b.write(tensor, bytes);
+      EXPECT_FALSE(memory.same(a, b, {{tensor}}));
+    }
+  }
+}
+
+TEST_P(DeviceMemoryTest, RefusesTensorsOfDifferentSizes) {
+  Workspace a = workspace({}, {words(4)});
+  Workspace b = workspace({}, {words(5)});
+  EXPECT_THROW(memory.copy(a, b, {{tensor}}), std::logic_error);
+  EXPECT_THROW(memory.same(a, b, {{tensor}}), std::logic_error);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, DeviceMemoryTest, ::testing::Bool(), [](const auto& way) {
+  return way.param ? std::string("by_kernels") : std::string("as_it_is_fastest");
+});
+
+}  // namespace
+}  // namespace assay::gpu

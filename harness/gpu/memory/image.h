@@ -1,0 +1,42 @@
+#pragma once
+
+#include "harness/gpu/memory/memory.h"
+
+namespace assay::gpu {
+
+/// A texture and the part of a block it is bound to. Its layout is GENERAL from prepare_images() on.
+struct Image {
+  std::string name;
+  std::uint64_t bytes = 0;        ///< of its texels, as read and written
+  std::uint64_t texel_bytes = 0;  ///< of one: four lanes
+  VkExtent3D extent{};
+  VkFormat format = VK_FORMAT_UNDEFINED;
+  VkImageViewType view_type = VK_IMAGE_VIEW_TYPE_3D;
+  Handle<VkImage> handle;
+  Handle<VkImageView> view;            ///< there once it is bound
+  const MemoryBlock* block = nullptr;  ///< the same
+};
+
+/// All of an image: it has one level and one layer.
+inline constexpr VkImageSubresourceRange whole_image{.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT,
+                                                     .baseMipLevel = 0,
+                                                     .levelCount = 1,
+                                                     .baseArrayLayer = 0,
+                                                     .layerCount = 1};
+
+/// Four lanes of `dtype`. Throws std::logic_error for a dtype that exists on the host only.
+VkFormat texel_format(DType dtype);
+
+/// The textures that `device` takes as storage images and copies to and from.
+std::vector<TextureSupport> supported_textures(VkPhysicalDevice device);
+
+/// Creates a storage and transfer image without memory, for a texture form. Throws Error when the device
+/// has no such textures.
+Image create_image(Device::State& device, std::string name, const Physical& physical);
+VkMemoryRequirements requirements(const Device::State& device, const Image& image);
+void bind(const Device::State& device, Image& image, const MemoryBlock& block, std::uint64_t offset);
+
+/// Brings bound images into the layout GENERAL, in which they stay. Their texels are anything.
+void prepare_images(Device::State& device, std::span<const Image* const> images);
+
+}  // namespace assay::gpu

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "harness/gpu/device/vk.h"
+
+#include <functional>
+#include <memory>
+#include <span>
+
+namespace assay::gpu {
+
+struct Buffer;
+struct Image;
+
+/// Moves bytes between the host and memory that the host cannot see or read in order (images), through one
+/// host-visible buffer that grows up to `largest_chunk` and is used again; what is larger goes in pieces.
+class Staging {
+ public:
+  static constexpr std::uint64_t largest_chunk = std::uint64_t{64} << 20;
+
+  /// `chunk` holds a texel at least: 16 bytes.
+  explicit Staging(Device::State& device, std::uint64_t chunk = largest_chunk);
+  ~Staging();
+
+  void upload(const Buffer& to, std::span<const std::byte> bytes);
+  void download(const Buffer& from, std::span<std::byte> bytes, std::uint64_t offset = 0);
+  /// An image's bytes are its texels, x fastest, then y, then z.
+  void upload(const Image& to, std::span<const std::byte> bytes);
+  void download(const Image& from, std::span<std::byte> bytes);
+
+ private:
+  struct Area;
+  /// Records one copy between the staging buffer's start and somewhere.
+  using Copy = std::function<void(VkCommandBuffer commands, VkBuffer staging)>;
+
+  Area& area(std::uint64_t wanted);
+  /// How much of what is left the next copy may move.
+  std::uint64_t room(std::uint64_t left) const;
+  void send(std::span<const std::byte> piece, const Copy& copy);
+  void receive(std::span<std::byte> piece, const Copy& copy);
+  void run(VkBuffer staging, const Copy& copy);
+
+  Device::State& device_;
+  std::uint64_t chunk_;
+  std::unique_ptr<Area> area_;
+};
+
+/// The texels from `first` on, in the order of an image's bytes, that one copy can move; `most` of them (one
+/// or more) at the most: whole slices, else whole rows of one slice, else a part of a row.
+struct Box {
+  VkOffset3D offset{};
+  VkExtent3D extent{};
+  std::uint64_t texels() const;
+};
+Box box_at(const VkExtent3D& image, std::uint64_t first, std::uint64_t most);
+
+}  // namespace assay::gpu

@@ -1,0 +1,280 @@
+#include "harness/gpu/memory/workspace.h"
+
+#include "harness/base/parallel.h"
+#include "harness/base/text.h"
+#include "harness/gpu/memory/placement.h"
+#include "harness/gpu/memory/staging.h"
+#include "harness/gpu/program/barrier.h"
+#include "harness/gpu/program/submission.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <stdexcept>
+
+namespace assay::gpu {
+namespace {
+
+using Allocation = Workspace::State::Allocation;
+
+constexpr double copy_timeout_s = 60;
+
+std::uint64_t bytes_of(const Allocation& allocation) {
+  return std::visit([](const auto& one) { return one.bytes; }, allocation);
+}
+
+const std::string& name_of(const Allocation& allocation) {
+  return std::visit([](const auto& one) -> const std::string& { return one.name; }, allocation);
+}
+
+VkMemoryRequirements requirements_of(const Device::State& device, const Allocation& allocation) {
+  return std::visit([&](const auto& one) { return requirements(device, one); }, allocation);
+}
+
+std::string describe(std::string_view what, const Physical& physical) {
+  return fmt::format("{} ({} {}, {})", what, assay::name_of(physical.dtype()), to_string(physical.shape()),
+                     to_string(physical.form()));
+}
+
+std::string story(const Device::State& device, const std::vector<Allocation*>& allocations) {
+  std::uint64_t bytes = 0;
+  std::string parts;
+  for (const Allocation* one : allocations) {
+    bytes += bytes_of(*one);
+    parts += fmt::format("{}{}: {}", parts.empty() ? "" : "; ", name_of(*one), bytes_text(bytes_of(*one)));
+  }
+  return fmt::format("allocating {} for a workspace on '{}' [{}]", bytes_text(bytes), device.info().name,
+                     parts);
+}
+
+/// Refuses what is known not to fit: a driver asked for more than its limits may do anything.
+void refuse_impossible(const Device::State& device, const PlacementPlan& plan, std::uint32_t type,
+                       const std::vector<Allocation*>& allocations) {
+  const PhysicalDevice& physical = device.physical;
+  const std::uint64_t heap = physical.memory.memoryHeaps[physical.memory.memoryTypes[type].heapIndex].size;
+  std::uint64_t sum = 0;
+  for (const std::uint64_t bytes : plan.block_bytes) {
+    if (bytes > physical.max_allocation_bytes) {
+      throw OutOfMemory(fmt::format("{}: maxMemoryAllocationSize is {}", story(device, allocations),
+                                    bytes_text(physical.max_allocation_bytes)));
+    }
+    sum += bytes;
+    if (sum > heap) {
+      throw OutOfMemory(
+          fmt::format("{}: the device's heap has {}", story(device, allocations), bytes_text(heap)));
+    }
+  }
+}
+
+/// Places what goes to one memory type.
+void allocate(Workspace::State& state, std::uint32_t type, const std::vector<Allocation*>& allocations) {
+  const Device::State& device = state.device;
+  std::vector<PlacementNeed> needs;
+  for (const Allocation* one : allocations) {
+    const VkMemoryRequirements asked = requirements_of(device, *one);
+    needs.push_back(
+        {.bytes = asked.size, .alignment = asked.alignment, .image = std::holds_alternative<Image>(*one)});
+  }
+  const PlacementPlan plan =
+      place(needs, device.physical.max_allocation_bytes, device.physical.image_granularity);
+  refuse_impossible(device, plan, type, allocations);
+  const std::size_t first = state.blocks.size();
+  for (const std::uint64_t bytes : plan.block_bytes) {
+    state.blocks.emplace_back(state.device, bytes, type,
+                              fmt::format("a workspace's {} resources", allocations.size()));
+  }
+  for (std::size_t i = 0; i < allocations.size(); ++i) {
+    const MemoryBlock& block = state.blocks[first + plan.places[i].block];
+    std::visit([&](auto& one) { bind(device, one, block, plan.places[i].offset); }, *allocations[i]);
+  }
+}
+
+/// The two are of one form.
+void record_copy(const DeviceTable& table, VkCommandBuffer commands, const Allocation& from,
+                 const Allocation& to) {
+  if (const auto* image = std::get_if<Image>(&from)) {
+    constexpr VkImageSubresourceLayers layers{
+        .aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .mipLevel = 0, .baseArrayLayer = 0, .layerCount = 1};
+    const VkImageCopy region{.srcSubresource = layers,
+                             .srcOffset = {},
+                             .dstSubresource = layers,
+                             .dstOffset = {},
+                             .extent = image->extent};
+    table.vk.vkCmdCopyImage(commands, image->handle.get(), VK_IMAGE_LAYOUT_GENERAL,
+                            std::get<Image>(to).handle.get(), VK_IMAGE_LAYOUT_GENERAL, 1, &region);
+    return;
+  }
+  const auto& buffer = std::get<Buffer>(from);
+  const VkBufferCopy region{.srcOffset = 0, .dstOffset = 0, .size = buffer.bytes};
+  table.vk.vkCmdCopyBuffer(commands, buffer.handle.get(), std::get<Buffer>(to).handle.get(), 1, &region);
+}
+
+}  // namespace
+
+Workspace::State::State(Device::State& owner, const Program& program, std::span<const Physical> physicals,
+                        std::uint32_t guard_size)
+    : device(owner), id(owner.next_workspace_id++), guard(guard_size) {
+  device.require_alive("allocating a workspace");
+  for (const Physical& physical : physicals) {
+    add(tensors, fmt::format("tensor {}", tensors.size()), physical);
+  }
+  for (const Scratch& temporary : program.scratch) {
+    add(scratch, fmt::format("scratch '{}'", temporary.name),
+        Physical(temporary.form, temporary.dtype, temporary.shape));
+  }
+  place_all();
+  prepare();
+}
+
+void Workspace::State::add(std::vector<Allocation>& to, const std::string& what, const Physical& physical) {
+  if (is_texture(physical.form())) {
+    to.emplace_back(create_image(device, describe(what, physical), physical));
+    return;
+  }
+  const std::uint64_t bytes = static_cast<std::uint64_t>(physical.bytes()) + 2 * std::uint64_t{guard};
+  to.emplace_back(create_buffer(device, describe(what, physical), bytes));
+}
+
+void Workspace::State::place_all() {
+  // By memory type, and there buffers before images: what stands between the two kinds is wasted once.
+  std::map<std::uint32_t, std::vector<Allocation*>> by_type;
+  for (const bool images : {false, true}) {
+    for (std::vector<Allocation>* allocations : {&tensors, &scratch}) {
+      for (Allocation& one : *allocations) {
+        if (std::holds_alternative<Image>(one) != images) {
+          continue;
+        }
+        const std::uint32_t allowed = requirements_of(device, one).memoryTypeBits;
+        by_type[tensor_memory_type(device.physical.memory, allowed)].push_back(&one);
+      }
+    }
+  }
+  for (const auto& [type, allocations] : by_type) {
+    allocate(*this, type, allocations);
+  }
+}
+
+void Workspace::State::prepare() {
+  std::vector<const Image*> images;
+  for (const std::vector<Allocation>* allocations : {&tensors, &scratch}) {
+    for (const Allocation& one : *allocations) {
+      if (const auto* image = std::get_if<Image>(&one)) {
+        images.push_back(image);
+      }
+    }
+  }
+  prepare_images(device, images);
+}
+
+const Workspace::State::Allocation& Workspace::State::at(Resource resource) const {
+  const std::vector<Allocation>& all = resource.kind == Resource::Kind::Tensor ? tensors : scratch;
+  if (resource.index >= all.size()) {
+    throw std::logic_error(fmt::format("{} {} was asked for, the program has {}",
+                                       resource.kind == Resource::Kind::Tensor ? "tensor" : "scratch",
+                                       resource.index, all.size()));
+  }
+  return all[resource.index];
+}
+
+Descriptor Workspace::State::descriptor_of(Resource resource) const {
+  const Allocation& one = at(resource);
+  if (const auto* image = std::get_if<Image>(&one)) {
+    return {.type = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
+            .image = {.imageView = image->view.get(), .imageLayout = VK_IMAGE_LAYOUT_GENERAL}};
+  }
+  return {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+          .buffer = {.buffer = std::get<Buffer>(one).handle.get(), .offset = 0, .range = VK_WHOLE_SIZE}};
+}
+
+VkMemoryPropertyFlags Workspace::State::memory_of(Resource resource) const {
+  return std::visit([](const auto& one) { return one.block->properties(); }, at(resource));
+}
+
+std::uint64_t Workspace::State::memory_bytes() const {
+  std::uint64_t sum = 0;
+  for (const MemoryBlock& block : blocks) {
+    sum += block.bytes();
+  }
+  return sum;
+}
+
+Workspace::Workspace(Device& device, const Program& program, std::span<const Physical> tensors,
+                     std::uint32_t guard)
+    : state_(std::make_unique<State>(device.state(), program, tensors, guard)) {}
+Workspace::~Workspace() = default;
+Workspace::Workspace(Workspace&&) noexcept = default;
+Workspace& Workspace::operator=(Workspace&&) noexcept = default;
+
+std::uint64_t Workspace::size(Resource resource) const {
+  return bytes_of(state_->at(resource));
+}
+
+void Workspace::write(Resource resource, std::span<const std::byte> bytes) {
+  const Allocation& to = state_->at(resource);
+  if (bytes.size() != bytes_of(to)) {
+    throw std::logic_error(
+        fmt::format("writing {} bytes into {}, which has {}", bytes.size(), name_of(to), bytes_of(to)));
+  }
+  state_->device.require_alive(fmt::format("writing {}", name_of(to)));
+  if (const auto* image = std::get_if<Image>(&to)) {
+    return state_->device.staging_area().upload(*image, bytes);
+  }
+  const auto& buffer = std::get<Buffer>(to);
+  if (std::byte* mapped = buffer.block->mapped_fast()) {
+    copy_bytes({mapped + buffer.offset, bytes.size()}, bytes);
+    return buffer.block->flush(buffer.offset, buffer.bytes);
+  }
+  state_->device.staging_area().upload(buffer, bytes);
+}
+
+std::vector<std::byte> Workspace::read(Resource resource) const {
+  std::vector<std::byte> bytes(size(resource));
+  read(resource, 0, bytes);
+  return bytes;
+}
+
+void Workspace::read(Resource resource, std::uint64_t offset, std::span<std::byte> into) const {
+  const Allocation& from = state_->at(resource);
+  state_->device.require_alive(fmt::format("reading {}", name_of(from)));
+  const auto* image = std::get_if<Image>(&from);
+  const bool is_part = offset != 0 || into.size() != bytes_of(from);
+  if (offset + into.size() > bytes_of(from) || (image != nullptr && is_part)) {
+    throw std::logic_error(fmt::format("reading {} bytes at {} of {}, which has {}", into.size(), offset,
+                                       name_of(from), bytes_of(from)));
+  }
+  if (image != nullptr) {
+    return state_->device.staging_area().download(*image, into);
+  }
+  const auto& buffer = std::get<Buffer>(from);
+  if (const std::byte* mapped = buffer.block->mapped_fast()) {
+    buffer.block->invalidate(buffer.offset + offset, into.size());
+    copy_bytes(into, {mapped + buffer.offset + offset, into.size()});
+  } else {
+    state_->device.staging_area().download(buffer, into, offset);
+  }
+}
+
+void Workspace::copy_from(const Workspace& other) {
+  if (&other.state_->device != &state_->device || other.state_->guard != state_->guard ||
+      other.state_->tensors.size() != state_->tensors.size() ||
+      other.state_->scratch.size() != state_->scratch.size()) {
+    throw std::logic_error("a workspace can be copied only from one of the same program on its device");
+  }
+  Submission submission(state_->device, "copying a workspace on the device");
+  const DeviceTable& table = state_->device.table;
+  barrier(table, submission.commands(), Scope::Anything, Scope::Transfer);
+  for (std::size_t i = 0; i < state_->tensors.size(); ++i) {
+    record_copy(table, submission.commands(), other.state_->tensors[i], state_->tensors[i]);
+  }
+  for (std::size_t i = 0; i < state_->scratch.size(); ++i) {
+    record_copy(table, submission.commands(), other.state_->scratch[i], state_->scratch[i]);
+  }
+  barrier(table, submission.commands(), Scope::Transfer, Scope::Anything);
+  submission.submit_and_wait(copy_timeout_s);
+}
+
+std::uint64_t Workspace::memory_bytes() const {
+  return state_->memory_bytes();
+}
+
+}  // namespace assay::gpu

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "harness/gpu/memory/image.h"
+#include "harness/gpu/memory/memory.h"
+
+#include <deque>
+#include <variant>
+
+namespace assay::gpu {
+
+/// What a dispatch is pointed at: `buffer` or `image`, as `type` says.
+struct Descriptor {
+  VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+  VkDescriptorBufferInfo buffer{};
+  VkDescriptorImageInfo image{};
+};
+
+/// A resource of a program is a buffer or an image, as its form says. Both lie in the same blocks; they
+/// differ in how they are bound (`descriptor_of`) and in how bytes get in and out.
+struct Workspace::State {
+  using Allocation = std::variant<Buffer, Image>;
+
+  State(Device::State& device, const Program& program, std::span<const Physical> tensors,
+        std::uint32_t guard);
+
+  Device::State& device;
+  std::uint64_t id;                ///< never used twice by a device
+  std::uint32_t guard;             ///< bytes before and after the data of each buffer
+  std::deque<MemoryBlock> blocks;  ///< outlive what lies in them; never move
+  std::vector<Allocation> tensors;
+  std::vector<Allocation> scratch;
+
+  /// Throws std::logic_error for a resource that the program does not have.
+  const Allocation& at(Resource resource) const;
+  Descriptor descriptor_of(Resource resource) const;
+  /// Property flags of the type of memory that it lies in.
+  VkMemoryPropertyFlags memory_of(Resource resource) const;
+  std::uint64_t memory_bytes() const;
+
+ private:
+  void add(std::vector<Allocation>& to, const std::string& what, const Physical& physical);
+  void place_all();
+  void prepare();
+};
+
+}  // namespace assay::gpu

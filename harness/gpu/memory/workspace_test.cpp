@@ -1,0 +1,205 @@
+#include "harness/gpu/memory/workspace.h"
+
+#include "harness/gpu/memory/staging.h"
+#include "tests/support/gpu.h"
+
+#include <numeric>
+
+namespace assay::gpu {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<std::byte> pattern(std::size_t count, unsigned seed) {
+  std::vector<std::byte> bytes(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    bytes[i] = static_cast<std::byte>((i * 31 + i / 251 + seed) & 255U);
+  }
+  return bytes;
+}
+
+using WorkspaceTest = GpuTest;
+
+TEST_F(WorkspaceTest, HasGuardDataGuardForTensorsAndScratch) {
+  Program program;
+  program.scratch.push_back({.name = "s", .dtype = DType::F16, .shape = {3}, .form = {}});
+  Workspace memory = workspace(program, {words(5), {{}, DType::I8, {5}}});
+  EXPECT_EQ(memory.size(Resource::tensor(0)), 20u + 2 * guard_bytes);
+  EXPECT_EQ(memory.size(Resource::tensor(1)), 8u + 2 * guard_bytes);
+  EXPECT_EQ(memory.size(Resource::scratch(0)), 8u + 2 * guard_bytes);
+  EXPECT_GE(memory.memory_bytes(), 36u + 6 * guard_bytes);
+}
+
+TEST_F(WorkspaceTest, GivesBackWhatWasWrittenToEachResource) {
+  Program program;
+  program.scratch.push_back({.name = "s", .dtype = DType::I32, .shape = {77}, .form = {}});
+  Workspace memory = workspace(program, {words(1), words(100'000)});
+  const std::vector<Resource> all{Resource::tensor(0), Resource::tensor(1), Resource::scratch(0)};
+  for (unsigned i = 0; i < all.size(); ++i) {
+    memory.write(all[i], pattern(memory.size(all[i]), i));
+  }
+  for (unsigned i = 0; i < all.size(); ++i) {
+    EXPECT_TRUE(memory.read(all[i]) == pattern(memory.size(all[i]), i)) << "resource " << i;
+  }
+}
+
+TEST_F(WorkspaceTest, RefusesPartsAndUnknownResources) {
+  Workspace memory = workspace({}, {words(4)});
+  EXPECT_THROW(memory.write(Resource::tensor(0), pattern(16, 0)), std::logic_error);
+  EXPECT_THROW(memory.size(Resource::tensor(1)), std::logic_error);
+  EXPECT_THROW(memory.read(Resource::scratch(0)), std::logic_error);
+}
+
+TEST_F(WorkspaceTest, GivesBackPartsOfBuffers) {
+  Workspace memory = workspace({}, {words(100)});
+  const Resource tensor = Resource::tensor(0);
+  const std::vector<std::byte> all = pattern(memory.size(tensor), 4);
+  memory.write(tensor, all);
+  std::vector<std::byte> some(400);
+  memory.read(tensor, guard_bytes, some);
+  EXPECT_TRUE(std::equal(some.begin(), some.end(), all.begin() + guard_bytes));
+  EXPECT_THROW(memory.read(tensor, all.size() - 399, some), std::logic_error);
+}
+
+TEST_F(WorkspaceTest, MayBeMoved) {
+  Workspace a = workspace({}, {words(4)}, 0);
+  a.write(Resource::tensor(0), pattern(16, 3));
+  Workspace b = workspace({}, {words(8)}, 0);
+  b = std::move(a);
+  EXPECT_EQ(b.read(Resource::tensor(0)), pattern(16, 3));
+}
+
+TEST_F(WorkspaceTest, MoreThanTheDeviceHasIsOutOfMemoryWithSizes) {
+  const std::int64_t gib = std::int64_t{1} << 30;
+  const auto count = static_cast<std::size_t>(device().info().device_memory_bytes / gib + 2);
+  const std::vector<Physical> tensors(count, words(gib / 4));
+  try {
+    workspace({}, tensors, 0);
+    FAIL() << "nothing was thrown";
+  } catch (const OutOfMemory& error) {
+    EXPECT_THAT(error.what(), HasSubstr("tensor 0 (i32 268435456, buffer/WP): 1.1 GB"));
+    EXPECT_THAT(error.what(), HasSubstr("the device's heap has"));
+  }
+}
+
+TEST_F(WorkspaceTest, ABufferThatNoAllocationCanHoldIsOutOfMemory) {
+  const std::int64_t eib = std::int64_t{1} << 40;
+  EXPECT_THROW(workspace({}, {words(eib)}), OutOfMemory);
+}
+
+TEST_F(WorkspaceTest, MemoryIsGivenBack) {
+  const std::uint32_t before = device().state().allocations;
+  {
+    Workspace memory = workspace({}, {words(4)});
+    EXPECT_GT(device().state().allocations, before);
+  }
+  EXPECT_EQ(device().state().allocations, before);
+}
+
+// Without validation: the layer would complain of a request that large before the driver refuses it.
+TEST(MemoryBlock, WhatTheDriverRefusesIsOutOfMemoryWithTheSize) {
+  Instance instance;
+  Device device(instance, select_devices(instance.devices(), {}).front());
+  const std::uint32_t type = tensor_memory_type(device.state().physical.memory, ~0U);
+  try {
+    const MemoryBlock block(device.state(), std::uint64_t{1} << 60, type, "a test");
+    FAIL() << "nothing was thrown";
+  } catch (const OutOfMemory& error) {
+    EXPECT_THAT(error.what(), HasSubstr("allocating 1152921504.6 GB for a test on '" + device.info().name));
+    EXPECT_THAT(error.what(), HasSubstr("VK_ERROR_OUT_OF"));
+  }
+}
+
+class StagingTest : public GpuTest {
+ protected:
+  /// A buffer of its own memory, whatever the device's kind.
+  struct Target {
+    Target(Device::State& device, std::uint64_t bytes)
+        : buffer(create_buffer(device, "target", bytes)),
+          block(device, requirements(device, buffer).size,
+                tensor_memory_type(device.physical.memory, requirements(device, buffer).memoryTypeBits),
+                "target") {
+      bind(device, buffer, block, 0);
+    }
+    Buffer buffer;
+    MemoryBlock block;
+  };
+};
+
+TEST_F(StagingTest, MovesWhatIsLargerThanItsBufferInPieces) {
+  for (const std::uint64_t bytes : {4ULL, 1000ULL, 1004ULL, 4'000ULL, 4'100ULL}) {
+    Target target(device().state(), bytes);
+    Staging staging(device().state(), 1000);
+    const auto sent = pattern(bytes, 5);
+    staging.upload(target.buffer, sent);
+    if (target.block.mapped() != nullptr) {
+      EXPECT_EQ(std::memcmp(target.block.mapped(), sent.data(), sent.size()), 0) << bytes;
+    }
+    std::vector<std::byte> received(bytes);
+    staging.download(target.buffer, received);
+    EXPECT_TRUE(received == sent) << bytes;
+  }
+}
+
+TEST_F(StagingTest, BringsPartsOfBuffers) {
+  Target target(device().state(), 4000);
+  Staging staging(device().state(), 1000);
+  const auto sent = pattern(4000, 6);
+  staging.upload(target.buffer, sent);
+  std::vector<std::byte> received(2500);
+  staging.download(target.buffer, received, 600);
+  EXPECT_TRUE(std::equal(received.begin(), received.end(), sent.begin() + 600));
+}
+
+TEST_F(StagingTest, GrowsOnDemandAndIsUsedAgain) {
+  Target small(device().state(), 16);
+  Target large(device().state(), 5000);
+  Staging staging(device().state());
+  const std::uint32_t before = device().state().allocations;
+  staging.upload(small.buffer, pattern(16, 1));
+  staging.upload(large.buffer, pattern(5000, 2));
+  staging.upload(small.buffer, pattern(16, 3));
+  EXPECT_EQ(device().state().allocations, before + 1);
+  std::vector<std::byte> received(5000);
+  staging.download(large.buffer, received);
+  EXPECT_TRUE(received == pattern(5000, 2));
+}
+
+VkPhysicalDeviceMemoryProperties memory_of(const std::vector<VkMemoryPropertyFlags>& types) {
+  VkPhysicalDeviceMemoryProperties memory{};
+  for (const VkMemoryPropertyFlags flags : types) {
+    memory.memoryTypes[memory.memoryTypeCount++].propertyFlags = flags;
+  }
+  return memory;
+}
+
+constexpr VkMemoryPropertyFlags local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+constexpr VkMemoryPropertyFlags visible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
+constexpr VkMemoryPropertyFlags coherent = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+constexpr VkMemoryPropertyFlags cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+
+TEST(MemoryTypes, OnADiscreteDeviceTensorsAreLocalAndStagingIsCached) {
+  const auto memory =
+      memory_of({visible | coherent, local | visible | coherent, local, visible | coherent | cached});
+  EXPECT_EQ(tensor_memory_type(memory, ~0U), 2u);     // not the window, which may be small
+  EXPECT_EQ(tensor_memory_type(memory, 0b1011), 1u);  // the window, when nothing else is allowed
+  EXPECT_EQ(staging_memory_type(memory, ~0U), 3u);
+}
+
+TEST(MemoryTypes, OnAnIntegratedDeviceTensorsAreCachedAndSeenByTheHost) {
+  EXPECT_EQ(tensor_memory_type(
+                memory_of({local, local | visible | cached, local | visible | cached | coherent}), ~0U),
+            2u);
+  EXPECT_EQ(tensor_memory_type(memory_of({local, local | visible | cached}), ~0U), 1u);
+}
+
+TEST(MemoryTypes, LazyProtectedAndUncachedMemoryIsNeverTaken) {
+  const auto memory =
+      memory_of({local | VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT, local | VK_MEMORY_PROPERTY_PROTECTED_BIT,
+                 local | VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD, visible});
+  EXPECT_EQ(tensor_memory_type(memory, ~0U), 3u);
+  EXPECT_THROW(tensor_memory_type(memory, 0b0111), Error);
+}
+
+}  // namespace
+}  // namespace assay::gpu

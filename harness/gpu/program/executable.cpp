@@ -1,0 +1,287 @@
+#include "harness/base/hash.h"
+#include "harness/gpu/device/limits.h"
+#include "harness/gpu/program/barrier.h"
+#include "harness/gpu/program/pipeline_statistics.h"
+#include "harness/gpu/program/program_hash.h"
+#include "harness/gpu/program/recording.h"
+#include "harness/gpu/program/submission.h"
+#include "harness/gpu/timing/clock_probe.h"
+#include "harness/gpu/timing/timer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+namespace assay::gpu {
+
+namespace {
+
+/// The workspaces of a batch, in turn.
+struct Rotation {
+  std::vector<const Bindings*> sets;
+  std::size_t next = 0;
+
+  const Bindings& take() { return *sets[next++ % sets.size()]; }
+};
+
+}  // namespace
+
+struct Executable::State {
+  State(Device::State& owner, Program built, std::span<const Physical> physicals, std::uint32_t guard_size)
+      : device(owner),
+        program(std::move(built)),
+        tensors(physicals.begin(), physicals.end()),
+        guard(guard_size) {}
+
+  void build(ShaderLibrary& shaders);
+  std::vector<const Bindings*> bind(std::span<Workspace* const> workspaces);
+  const Bindings& bind(Workspace& workspace);
+  Recordable recordable() const { return {device.table, program, pipelines}; }
+  std::size_t timed_dispatches() const;
+  void run(Workspace& workspace, Part part, std::string_view label, double timeout_s);
+  void refuse_stranger(const Workspace::State& workspace) const;
+  void record_batch(Submission& submission, Rotation& sets, int programs, Spacing spacing) const;
+
+  Device::State& device;
+  const Program program;
+  const std::vector<Physical> tensors;
+  const std::uint32_t guard;
+  std::vector<Pipeline> pipelines;  ///< one a dispatch
+  BindingsCache bindings;
+  double compile_ms = 0;
+  std::string spirv_hash;
+  std::string label = "program";
+};
+
+void Executable::State::build(ShaderLibrary& shaders) {
+  if (const auto reason = beyond_limits(program, tensors, device.info())) {
+    throw Error(fmt::format("preparing a program for '{}': {}", device.info().name, *reason));
+  }
+  device.require_alive("preparing a program");
+  const auto start = std::chrono::steady_clock::now();
+  std::string hashes;
+  for (const Dispatch& dispatch : program.dispatches) {
+    const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
+    hashes += spirv.hash;
+    std::vector<VkDescriptorType> types;
+    for (const Resource& resource : dispatch.bindings) {
+      types.push_back(descriptor_type(form_of(program, tensors, resource)));
+    }
+    pipelines.push_back(create_pipeline(device, dispatch, std::move(types), spirv, guard));
+  }
+  spirv_hash = hash_hex(hashes);
+  compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+void Executable::State::refuse_stranger(const Workspace::State& workspace) const {
+  if (workspace.guard != guard) {
+    throw std::logic_error(fmt::format(
+        "a workspace with guards of {} bytes cannot run a program built for {}", workspace.guard, guard));
+  }
+  if (&workspace.device != &device) {
+    throw std::logic_error("a workspace cannot run on another device than its own");
+  }
+}
+
+std::vector<const Bindings*> Executable::State::bind(std::span<Workspace* const> workspaces) {
+  if (workspaces.empty()) {
+    throw std::logic_error("a program needs a workspace to run over");
+  }
+  std::vector<const Workspace::State*> states;
+  for (const Workspace* workspace : workspaces) {
+    refuse_stranger(workspace->state());
+    states.push_back(&workspace->state());
+  }
+  return bindings.get(device.table, program, pipelines, states);
+}
+
+const Bindings& Executable::State::bind(Workspace& workspace) {
+  Workspace* const one = &workspace;
+  return *bind({&one, 1}).front();
+}
+
+std::size_t Executable::State::timed_dispatches() const {
+  return static_cast<std::size_t>(
+      std::count_if(program.dispatches.begin(), program.dispatches.end(),
+                    [](const Dispatch& dispatch) { return belongs(dispatch.role, Part::Timed); }));
+}
+
+void Executable::State::run(Workspace& workspace, Part part, std::string_view label, double timeout_s) {
+  const Bindings& sets = bind(workspace);
+  Submission submission(device, fmt::format("running {}", label), label);
+  barrier(device.table, submission.commands(), Scope::Anything, Scope::Compute);
+  recordable().record(submission.commands(), sets, part);
+  barrier(device.table, submission.commands(), Scope::Compute, Scope::TransferAndHost);
+  submission.submit_and_wait(timeout_s);
+}
+
+/// `programs` runs of the timed part. What follows the last is the caller's business.
+void Executable::State::record_batch(Submission& submission, Rotation& sets, int programs,
+                                     Spacing spacing) const {
+  for (int i = 0; i < programs; ++i) {
+    if (i > 0 && spacing == Spacing::Barrier) {
+      barrier(device.table, submission.commands(), Scope::Compute, Scope::Compute);
+    }
+    recordable().record(submission.commands(), sets.take(), Part::Timed);
+  }
+}
+
+Executable::Executable(Device& device, ShaderLibrary& shaders, const Program& program,
+                       std::span<const Physical> tensors, std::uint32_t guard)
+    : state_(std::make_unique<State>(device.state(), program, tensors, guard)) {
+  state_->build(shaders);
+}
+Executable::~Executable() = default;
+Executable::Executable(Executable&&) noexcept = default;
+Executable& Executable::operator=(Executable&&) noexcept = default;
+
+const Program& Executable::program() const {
+  return state_->program;
+}
+
+double Executable::compile_ms() const {
+  return state_->compile_ms;
+}
+
+std::string Executable::spirv_hash() const {
+  return state_->spirv_hash;
+}
+
+ExecutableStatistics Executable::statistics() const {
+  ExecutableStatistics all;
+  for (std::size_t i = 0; i < state_->pipelines.size(); ++i) {
+    const Dispatch& dispatch = state_->program.dispatches[i];
+    if (belongs(dispatch.role, Part::Timed)) {
+      add_statistics(all, statistics_of(state_->device, dispatch, state_->pipelines[i], state_->guard));
+    }
+  }
+  return all;
+}
+
+std::string Executable::program_hash(const Workspace& workspace) const {
+  const Workspace::State& memory = workspace.state();
+  state_->refuse_stranger(memory);
+  std::vector<std::string> spirv;
+  for (const Pipeline& pipeline : state_->pipelines) {
+    spirv.push_back(pipeline.spirv_hash);
+  }
+  return gpu::program_hash({.program = state_->program,
+                            .spirv = spirv,
+                            .tensors = state_->tensors,
+                            .guard = state_->guard,
+                            .memory = [&](Resource resource) { return memory.memory_of(resource); }});
+}
+
+void Executable::set_label(std::string label) {
+  state_->label = std::move(label);
+}
+
+void Executable::run(Workspace& workspace, std::string_view label, double timeout_s) {
+  state_->run(workspace, Part::All, label, timeout_s);
+}
+
+void Executable::setup(Workspace& workspace, double timeout_s) {
+  state_->run(workspace, Part::Setup, state_->label + ": setup", timeout_s);
+}
+
+Timing Executable::time(Workspace& workspace, const TimedRun& run, double timeout_s) {
+  Workspace* const one = &workspace;
+  return time({&one, 1}, run, timeout_s);
+}
+
+Timing Executable::time(std::span<Workspace* const> workspaces, const TimedRun& run, double timeout_s) {
+  return TimedBatch(*this, workspaces, run).submit(timeout_s);
+}
+
+struct TimedBatch::State {
+  State(Executable::State& executable, std::span<Workspace* const> workspaces, const TimedRun& run);
+
+  void record(const Executable::State& executable, Rotation sets, const TimedRun& run);
+  void stamp();
+
+  Device::State& device;
+  bool has_probe;
+  std::optional<Stamps> stamps;
+  Submission submission;
+};
+
+TimedBatch::State::State(Executable::State& executable, std::span<Workspace* const> workspaces,
+                         const TimedRun& run)
+    : device(executable.device),
+      has_probe(run.probe != nullptr && Stamps::available(device)),
+      submission(device, fmt::format("timing a batch of {} of {}", run.batch, executable.label),
+                 executable.label + ": timed batch", Submission::Use::Repeated) {
+  if (Stamps::available(device)) {
+    stamps.emplace(device, has_probe ? 3 : 2);
+  }
+  record(executable, {.sets = executable.bind(workspaces), .next = run.first_set}, run);
+}
+
+void TimedBatch::State::stamp() {
+  barrier(device.table, submission.commands(), Scope::Compute, Scope::Compute);
+  if (stamps) {
+    stamps->stamp(submission.commands());
+  }
+}
+
+void TimedBatch::State::record(const Executable::State& executable, Rotation sets, const TimedRun& run) {
+  const VkCommandBuffer commands = submission.commands();
+  if (stamps) {
+    stamps->reset(commands);
+  }
+  barrier(device.table, commands, Scope::Anything, Scope::Compute);
+  executable.record_batch(submission, sets, run.warm, Spacing::Barrier);
+  stamp();
+  executable.record_batch(submission, sets, run.batch, run.spacing);
+  stamp();
+  if (has_probe) {
+    run.probe->state().record(commands);
+    stamp();
+  }
+  barrier(device.table, commands, Scope::Compute, Scope::TransferAndHost);
+}
+
+TimedBatch::TimedBatch(Executable& executable, std::span<Workspace* const> workspaces, const TimedRun& run)
+    : state_(std::make_unique<State>(executable.state(), workspaces, run)) {}
+TimedBatch::~TimedBatch() = default;
+TimedBatch::TimedBatch(TimedBatch&&) noexcept = default;
+TimedBatch& TimedBatch::operator=(TimedBatch&&) noexcept = default;
+
+Timing TimedBatch::submit(double timeout_s) {
+  Timing timing;
+  timing.wall_ns = state_->submission.submit_and_wait(timeout_s);
+  if (!state_->stamps) {
+    return timing;
+  }
+  const std::vector<double> steps = state_->stamps->steps_ns();
+  timing.gpu_ns = steps[0];
+  if (state_->has_probe) {
+    timing.probe_ns = steps[1];
+  }
+  return timing;
+}
+
+std::vector<double> Executable::dispatch_ns(Workspace& workspace, double timeout_s) {
+  Workspace* const one = &workspace;
+  Rotation sets{.sets = state_->bind({&one, 1})};
+  Device::State& device = state_->device;
+  if (!Stamps::available(device)) {
+    return {};
+  }
+  Stamps stamps(device, static_cast<std::uint32_t>(state_->timed_dispatches()) + 1);
+  Submission submission(device, "timing each dispatch of " + state_->label, state_->label + ": stamped pass");
+  const VkCommandBuffer commands = submission.commands();
+  stamps.reset(commands);
+  barrier(device.table, commands, Scope::Anything, Scope::Compute);
+  state_->record_batch(submission, sets, 1, Spacing::Barrier);  // warm-up
+  barrier(device.table, commands, Scope::Compute, Scope::Compute);
+  stamps.stamp(commands);
+  state_->recordable().record(commands, sets.take(), Part::Timed, [&] { stamps.stamp(commands); });
+  barrier(device.table, commands, Scope::Compute, Scope::TransferAndHost);
+  submission.submit_and_wait(timeout_s);
+  return stamps.steps_ns();
+}
+
+}  // namespace assay::gpu

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "harness/gpu/program/bindings.h"
+
+#include <functional>
+
+namespace assay::gpu {
+
+/// Which dispatches of a program are recorded.
+enum class Part : std::uint8_t { All, Setup, Timed };
+bool belongs(DispatchRole role, Part part);
+
+/// A program with its pipelines: what can be recorded, any number of times, each time over any bindings (so
+/// that a batch may rotate over several workspaces).
+struct Recordable {
+  const DeviceTable& table;
+  const Program& program;
+  std::span<const Pipeline> pipelines;
+
+  /// Records the dispatches of `part` in order, a full compute barrier between each two. No barrier before
+  /// the first or after the last: that depends on what is around the program. `after_each`, where given, is
+  /// called behind each dispatch and its barrier, the last one's included.
+  void record(VkCommandBuffer commands, const Bindings& bindings, Part part,
+              const std::function<void()>& after_each = {}) const;
+
+ private:
+  void record_dispatch(VkCommandBuffer commands, const Bindings& bindings, std::size_t index) const;
+};
+
+}  // namespace assay::gpu

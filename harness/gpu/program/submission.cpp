@@ -1,0 +1,113 @@
+#include "harness/gpu/program/submission.h"
+
+#include "harness/gpu/program/hung_exit.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <limits>
+
+namespace assay::gpu {
+namespace {
+
+std::uint64_t nanoseconds(double seconds) {
+  constexpr double most = 1e9;  // 30 years: longer than that is for ever
+  if (!(seconds < most)) {
+    return std::numeric_limits<std::uint64_t>::max();
+  }
+  return seconds <= 0 ? 0 : static_cast<std::uint64_t>(seconds * 1e9);
+}
+
+}  // namespace
+
+Submission::Submission(Device::State& device, std::string doing, std::string_view label, Use use)
+    : device_(device), doing_(std::move(doing)), commands_(device.commands) {
+  device_.require_alive(doing_);
+  begin(use);
+  if (!label.empty() && device_.instance.begin_label != nullptr) {
+    const std::string text(label);
+    VkDebugUtilsLabelEXT info{VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT};
+    info.pLabelName = text.c_str();
+    device_.instance.begin_label(commands_, &info);
+    labelled_ = true;
+  }
+}
+
+Submission::~Submission() {
+  if (owned_ && !device_.table.abandoned) {
+    device_.table.vk.vkFreeCommandBuffers(device_.table.device, device_.command_pool.get(), 1, &commands_);
+  }
+}
+
+void Submission::begin(Use use) {
+  const VolkDeviceTable& vk = device_.table.vk;
+  if (use == Use::Repeated) {
+    VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+    info.commandPool = device_.command_pool.get();
+    info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    info.commandBufferCount = 1;
+    check_alive(vk.vkAllocateCommandBuffers(device_.table.device, &info, &commands_),
+                "allocating a command buffer");
+    owned_ = true;
+  } else {
+    // An exception may have left it half recorded.
+    check_alive(vk.vkResetCommandBuffer(commands_, 0), "resetting the command buffer");
+  }
+  VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+  begin.flags = use == Use::Once ? VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT : 0;
+  check_alive(vk.vkBeginCommandBuffer(commands_, &begin), "beginning the command buffer");
+}
+
+void Submission::end() {
+  if (labelled_) {
+    device_.instance.end_label(commands_);
+  }
+  check_alive(device_.table.vk.vkEndCommandBuffer(commands_), "ending the command buffer");
+  ended_ = true;
+}
+
+double Submission::submit_and_wait(double timeout_s) {
+  const VolkDeviceTable& vk = device_.table.vk;
+  device_.require_alive(doing_);
+  if (!ended_) {
+    end();
+  }
+  const VkFence fence = device_.fence.get();
+  check_alive(vk.vkResetFences(device_.table.device, 1, &fence), "resetting the fence");
+  VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO};
+  info.commandBufferCount = 1;
+  info.pCommandBuffers = &commands_;
+  const auto start = std::chrono::steady_clock::now();
+  check_alive(vk.vkQueueSubmit(device_.queue, 1, &info, fence), "submitting");
+  wait(timeout_s);
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+}
+
+void Submission::wait(double timeout_s) {
+  const VkFence fence = device_.fence.get();
+  const VkResult result =
+      device_.table.vk.vkWaitForFences(device_.table.device, 1, &fence, VK_TRUE, nanoseconds(timeout_s));
+  if (result == VK_TIMEOUT) {
+    device_.table.lost = true;
+    device_.table.abandoned = true;
+    device_.instance.abandoned = true;
+    leave_at_once_on_exit();
+    throw Timeout(
+        fmt::format("{} on '{}': the GPU did not end within {:g} s; the kernel may loop for ever, or "
+                    "the timeout be too short",
+                    doing_, device_.info().name, timeout_s));
+  }
+  check_alive(result, "waiting for the GPU");
+}
+
+void Submission::check_alive(VkResult result, std::string_view step) {
+  if (result >= 0) {
+    return;
+  }
+  if (result == VK_ERROR_DEVICE_LOST) {
+    device_.table.lost = true;
+  }
+  check(result, fmt::format("{} on '{}': {}", doing_, device_.info().name, step));
+}
+
+}  // namespace assay::gpu

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "harness/gpu/device/device.h"
+
+#include <string>
+
+namespace assay::gpu {
+
+/// One command buffer, from begin to fence. A device runs one at a time.
+class Submission {
+ public:
+  enum class Use : std::uint8_t {
+    Once,     ///< the device's own command buffer: one such submission at a time
+    Repeated  ///< a command buffer of its own, which may be submitted again
+  };
+
+  /// Begins recording. `doing` is what it does, for messages ("running 'x/small'"); `label` names it in
+  /// debuggers. Throws DeviceLost when the device is gone already.
+  Submission(Device::State& device, std::string doing, std::string_view label = {}, Use use = Use::Once);
+  ~Submission();
+  Submission(const Submission&) = delete;
+  Submission& operator=(const Submission&) = delete;
+
+  VkCommandBuffer commands() const { return commands_; }
+
+  /// Ends the recording unless it has ended, submits and waits. Returns ns from submit to fence on the CPU's
+  /// clock. Throws Timeout, DeviceLost; after either nothing can be submitted to this device any more.
+  double submit_and_wait(double timeout_s);
+
+ private:
+  void begin(Use use);
+  void end();
+  void wait(double timeout_s);
+  /// check(), and remembers a lost device.
+  void check_alive(VkResult result, std::string_view step);
+
+  Device::State& device_;
+  std::string doing_;
+  VkCommandBuffer commands_ = VK_NULL_HANDLE;
+  bool owned_ = false;
+  bool labelled_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace assay::gpu

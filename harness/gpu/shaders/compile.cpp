@@ -1,0 +1,138 @@
+#include "harness/gpu/shaders/compile.h"
+
+#include "harness/gpu/gpu.h"
+
+#include <fmt/format.h>
+#include <glslang/Public/ResourceLimits.h>
+#include <glslang/Public/ShaderLang.h>
+#include <glslang/SPIRV/GlslangToSpv.h>
+
+#include <memory>
+
+namespace assay::gpu {
+namespace {
+
+/// Raised when the options below change, so that what older ones made is not taken from a cache.
+constexpr int options_version = 1;
+constexpr std::size_t deepest_include = 64;
+constexpr int glsl_version = 450;  ///< of sources without #version
+
+/// Resolves #include among sources that are in memory already; names count from the shader root, wherever the
+/// including file lies.
+class Includer final : public glslang::TShader::Includer {
+ public:
+  Includer(const std::map<std::string, ShaderSource>& sources, const std::string& places)
+      : sources_(sources), places_(places) {}
+
+  IncludeResult* includeLocal(const char* name, const char* /*includer*/, std::size_t depth) override {
+    return find(name, depth);
+  }
+
+  /// glslang comes here when includeLocal() found nothing, and takes its error from here.
+  IncludeResult* includeSystem(const char* name, const char* /*includer*/, std::size_t depth) override {
+    return find(name, depth);
+  }
+
+  void releaseInclude(IncludeResult*) override {}  // all die with the includer
+
+ private:
+  IncludeResult* find(const char* name, std::size_t depth) {
+    if (depth > deepest_include) {
+      return fail(fmt::format("files include each other, stopped {} levels deep", depth));
+    }
+    const auto found = sources_.find(name);
+    if (found == sources_.end()) {
+      return fail(fmt::format("looked in {}", places_));
+    }
+    const std::string& text = found->second.text;
+    return keep(std::make_unique<IncludeResult>(name, text.data(), text.size(), nullptr));
+  }
+
+  /// An empty name tells glslang that the text is an error; it appends " for header name: x".
+  IncludeResult* fail(std::string why) {
+    errors_.push_back(std::make_unique<std::string>(std::move(why)));
+    const std::string& text = *errors_.back();
+    return keep(std::make_unique<IncludeResult>("", text.data(), text.size(), nullptr));
+  }
+
+  IncludeResult* keep(std::unique_ptr<IncludeResult> result) {
+    results_.push_back(std::move(result));
+    return results_.back().get();
+  }
+
+  const std::map<std::string, ShaderSource>& sources_;
+  const std::string& places_;
+  std::vector<std::unique_ptr<std::string>> errors_;
+  std::vector<std::unique_ptr<IncludeResult>> results_;
+};
+
+/// glslang reads it before the source and does not count its lines.
+std::string preamble_of(const std::vector<Define>& defines) {
+  std::string text = "#extension GL_GOOGLE_include_directive : require\n";
+  for (const Define& define : defines) {
+    text += fmt::format("#define {} {}\n", define.name, define.value);
+  }
+  return text;
+}
+
+/// SPIR-V of a shader that was parsed.
+std::vector<std::uint32_t> generate(glslang::TShader& shader, EShMessages messages,
+                                    const std::map<std::string, ShaderSource>& sources,
+                                    const std::vector<Define>& defines) {
+  glslang::TProgram program;
+  program.addShader(&shader);
+  if (!program.link(messages)) {
+    throw CompileError(compile_story(program.getInfoLog(), sources, defines));
+  }
+  glslang::SpvOptions options;
+  options.disableOptimizer = true;  // drivers optimize; what is written is what they get
+  spv::SpvBuildLogger logger;
+  std::vector<std::uint32_t> words;
+  glslang::GlslangToSpv(*program.getIntermediate(EShLangCompute), words, &logger, &options);
+  const std::string log = logger.getAllMessages();
+  if (words.empty() || log.find("error") != std::string::npos) {
+    throw CompileError(compile_story(log, sources, defines));
+  }
+  return words;
+}
+
+}  // namespace
+
+GlslangProcess::GlslangProcess() {
+  glslang::InitializeProcess();
+}
+
+GlslangProcess::~GlslangProcess() {
+  glslang::FinalizeProcess();
+}
+
+std::string compiler_version() {
+  const glslang::Version version = glslang::GetVersion();
+  return fmt::format("glslang {}.{}.{}{} generator {} options {}", version.major, version.minor,
+                     version.patch, version.flavor, glslang::GetSpirvGeneratorVersion(), options_version);
+}
+
+std::vector<std::uint32_t> compile_glsl(const std::string& name,
+                                        const std::map<std::string, ShaderSource>& sources,
+                                        const std::vector<Define>& defines, const std::string& places) {
+  constexpr auto messages = static_cast<EShMessages>(EShMsgSpvRules | EShMsgVulkanRules);
+  const std::string& source = sources.at(name).text;
+  const char* text = source.data();
+  const int length = static_cast<int>(source.size());
+  const char* string_name = name.c_str();
+  const std::string preamble = preamble_of(defines);
+
+  glslang::TShader shader(EShLangCompute);
+  shader.setStringsWithLengthsAndNames(&text, &length, &string_name, 1);
+  shader.setPreamble(preamble.c_str());
+  shader.setEnvInput(glslang::EShSourceGlsl, EShLangCompute, glslang::EShClientVulkan, 100);
+  shader.setEnvClient(glslang::EShClientVulkan, glslang::EShTargetVulkan_1_1);
+  shader.setEnvTarget(glslang::EShTargetSpv, glslang::EShTargetSpv_1_3);
+  Includer includer(sources, places);
+  if (!shader.parse(GetDefaultResources(), glsl_version, false, messages, includer)) {
+    throw CompileError(compile_story(shader.getInfoLog(), sources, defines));
+  }
+  return generate(shader, messages, sources, defines);
+}
+
+}  // namespace assay::gpu

@@ -1,0 +1,121 @@
+#include "harness/base/hash.h"
+#include "harness/gpu/gpu.h"
+#include "harness/gpu/shaders/compile.h"
+#include "harness/gpu/shaders/spirv_cache.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+
+namespace assay::gpu {
+namespace {
+
+/// Appends so that no two different lists of texts give the same bytes.
+void append(std::string& all, std::string_view text) {
+  all += fmt::format("{}:", text.size());
+  all += text;
+}
+
+std::string cache_key(const std::string& shader, const std::map<std::string, ShaderSource>& sources,
+                      const std::vector<Define>& defines) {
+  std::string all;
+  append(all, compiler_version());
+  append(all, shader);
+  for (const auto& [name, source] : sources) {
+    append(all, name);
+    append(all, source.text);
+  }
+  append(all, "defines");
+  for (const Define& define : defines) {
+    append(all, define.name);
+    append(all, define.value);
+  }
+  return hash_hex(all);
+}
+
+}  // namespace
+
+std::filesystem::path default_cache_directory() {
+  namespace fs = std::filesystem;
+  const char* const xdg = std::getenv("XDG_CACHE_HOME");
+  if (xdg != nullptr && fs::path(xdg).is_absolute()) {  // the XDG specification ignores relative ones
+    return fs::path(xdg) / "assay" / "spirv";
+  }
+  const char* const home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') {
+    return {};
+  }
+  return fs::path(home) / ".cache" / "assay" / "spirv";
+}
+
+struct ShaderLibrary::State {
+  using Variant = std::pair<std::string, std::vector<Define>>;
+
+  explicit State(ShaderOptions options) : sources(std::move(options.directories), embedded_shaders()) {
+    if (!options.cache_directory.empty()) {
+      cache.emplace(std::move(options.cache_directory));
+    }
+  }
+
+  Spirv make(const std::string& shader, const std::vector<Define>& defines);
+  Spirv build(const std::string& shader, const std::map<std::string, ShaderSource>& found,
+              const std::vector<Define>& defines);
+
+  ShaderSources sources;
+  std::optional<SpirvCache> cache;
+  std::optional<GlslangProcess> glslang;
+  std::map<Variant, Spirv> compiled;
+};
+
+Spirv ShaderLibrary::State::make(const std::string& shader, const std::vector<Define>& defines) {
+  const std::map<std::string, ShaderSource> found = sources.closure(shader);
+  if (found.empty()) {
+    throw Error(fmt::format("compiling shader '{}': there is no such file in {}", shader, sources.places()));
+  }
+  const std::string key = cache_key(shader, found, defines);
+  if (cache) {
+    if (auto words = cache->load(key)) {
+      std::string hash = hash_hex(std::as_bytes(std::span(*words)));
+      return {.words = std::move(*words), .hash = std::move(hash), .compile_ms = 0};
+    }
+  }
+  Spirv spirv = build(shader, found, defines);
+  if (cache) {
+    cache->store(key, spirv.words);
+  }
+  return spirv;
+}
+
+Spirv ShaderLibrary::State::build(const std::string& shader, const std::map<std::string, ShaderSource>& found,
+                                  const std::vector<Define>& defines) {
+  const auto start = std::chrono::steady_clock::now();
+  if (!glslang) {
+    glslang.emplace();
+  }
+  Spirv spirv;
+  spirv.words = compile_glsl(shader, found, defines, sources.places());
+  spirv.hash = hash_hex(std::as_bytes(std::span(spirv.words)));
+  spirv.compile_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return spirv;
+}
+
+ShaderLibrary::ShaderLibrary(ShaderOptions options) : state_(std::make_unique<State>(std::move(options))) {}
+ShaderLibrary::~ShaderLibrary() = default;
+
+const Spirv& ShaderLibrary::compile(const std::string& shader, const std::vector<Define>& defines) {
+  const State::Variant variant{shader, defines};
+  const auto found = state_->compiled.find(variant);
+  if (found != state_->compiled.end()) {
+    return found->second;
+  }
+  return state_->compiled.emplace(variant, state_->make(shader, defines)).first->second;
+}
+
+std::vector<std::string> ShaderLibrary::names() const {
+  const std::set<std::string> names = state_->sources.names();
+  return {names.begin(), names.end()};
+}
+
+}  // namespace assay::gpu

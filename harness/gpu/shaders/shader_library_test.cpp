@@ -1,0 +1,274 @@
+#include "harness/gpu/shaders/compile.h"
+#include "harness/gpu/shaders/spirv_cache.h"
+#include "harness/gpu/shaders/spirv_validation.h"
+#include "tests/support/gpu.h"
+
+#include <chrono>
+#include <cstdlib>
+
+namespace assay::gpu {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr const char* valid =
+    "#version 450\n#include \"common/value.glslh\"\nlayout(local_size_x_id = 0) in;\n"
+    "layout(std430, set = 0, binding = 0) buffer Y { uint y[]; };\n"
+    "void main() { y[0] = value(); }\n";
+
+class ShaderLibraryTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { static const GlslangProcess shared; }  // saves time: see GpuTest
+
+  void SetUp() override {
+    sources.write("ok.comp", valid);
+    sources.write("common/value.glslh", "uint value() { return 1u; }\n");
+  }
+
+  ShaderLibrary library() {
+    return ShaderLibrary({.directories = {sources.path()}, .cache_directory = cache.path()});
+  }
+
+  /// What a new process would get.
+  Spirv compile(const std::string& shader, const std::vector<Define>& defines = {}) {
+    return ShaderLibrary({.directories = {sources.path()}, .cache_directory = cache.path()})
+        .compile(shader, defines);
+  }
+
+  std::string failure(const std::string& shader, const std::vector<Define>& defines = {}) {
+    try {
+      compile(shader, defines);
+    } catch (const CompileError& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  }
+
+  std::string path(const std::string& name) const { return (sources.path() / name).string(); }
+
+  std::vector<fs::path> entries() const {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(cache.path())) {
+      files.push_back(entry.path());
+    }
+    return files;
+  }
+
+  TempDirectory sources;
+  TempDirectory cache;
+};
+
+TEST_F(ShaderLibraryTest, MakesValidSpirv13) {
+  const Spirv spirv = compile("ok.comp");
+  ASSERT_GT(spirv.words.size(), 5u);
+  EXPECT_EQ(spirv.words[0], 0x07230203u);
+  EXPECT_EQ(spirv.words[1], 0x00010300u);
+  EXPECT_EQ(validate_spirv(spirv.words), std::nullopt);
+  EXPECT_GT(spirv.compile_ms, 0);
+  EXPECT_EQ(spirv.hash.size(), 32u);
+}
+
+TEST_F(ShaderLibraryTest, TheValidatorSeesDamage) {
+  Spirv spirv = compile("ok.comp");
+  spirv.words.resize(spirv.words.size() - 2);
+  EXPECT_NE(validate_spirv(spirv.words), std::nullopt);
+}
+
+TEST_F(ShaderLibraryTest, ASecondProcessTakesItFromTheCache) {
+  const Spirv first = compile("ok.comp");
+  ASSERT_EQ(entries().size(), 1u);
+  const Spirv second = compile("ok.comp");
+  EXPECT_EQ(second.compile_ms, 0);
+  EXPECT_EQ(second.words, first.words);
+  EXPECT_EQ(second.hash, first.hash);
+}
+
+TEST_F(ShaderLibraryTest, ACachedShaderTakesLessThanAMillisecond) {
+  compile("ok.comp");
+  double best = 1e9;
+  for (int i = 0; i < 20; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    compile("ok.comp");
+    best = std::min(
+        best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+  }
+  EXPECT_LT(best, 1.0);
+}
+
+TEST_F(ShaderLibraryTest, OneLibraryCompilesAVariantOnce) {
+  ShaderLibrary shaders = library();
+  const Spirv* const first = &shaders.compile("ok.comp", {});
+  shaders.compile("ok.comp", {{"A", "1"}});
+  EXPECT_EQ(&shaders.compile("ok.comp", {}), first);
+  EXPECT_EQ(entries().size(), 2u);
+}
+
+TEST_F(ShaderLibraryTest, ADamagedEntryIsRebuiltAndRepaired) {
+  const Spirv good = compile("ok.comp");
+  const fs::path file = entries().front();
+  for (const auto& damage : std::vector<std::function<void()>>{
+           [&] { fs::resize_file(file, fs::file_size(file) - 4); }, [&] { fs::resize_file(file, 0); },
+           [&] { std::ofstream(file, std::ios::binary) << "another program's file"; },
+           [&] {
+             std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+             stream.seekp(100);
+             stream.put('\x55');
+           }}) {
+    damage();
+    const Spirv rebuilt = compile("ok.comp");
+    EXPECT_GT(rebuilt.compile_ms, 0);
+    EXPECT_EQ(rebuilt.words, good.words);
+    EXPECT_EQ(compile("ok.comp").compile_ms, 0);
+  }
+}
+
+TEST_F(ShaderLibraryTest, AChangedSourceIncludeOrDefineIsCompiledAnew) {
+  const Spirv first = compile("ok.comp");
+  EXPECT_GT(compile("ok.comp", {{"A", "1"}}).compile_ms, 0);
+  EXPECT_GT(compile("ok.comp", {{"A", "2"}}).compile_ms, 0);
+  sources.write("common/value.glslh", "uint value() { return 2u; }\n");
+  const Spirv second = compile("ok.comp");
+  EXPECT_GT(second.compile_ms, 0);
+  EXPECT_NE(second.hash, first.hash);
+  sources.write("unrelated.comp", "changes nothing");
+  EXPECT_EQ(compile("ok.comp").compile_ms, 0);
+}
+
+TEST_F(ShaderLibraryTest, WorksWithoutACacheAndWithOneThatCannotBeWritten) {
+  ShaderLibrary none({.directories = {sources.path()}, .cache_directory = {}});
+  EXPECT_GT(none.compile("ok.comp", {}).compile_ms, 0);
+  ShaderLibrary blocked(
+      {.directories = {sources.path()}, .cache_directory = sources.write("file", "in the way") / "cache"});
+  EXPECT_GT(blocked.compile("ok.comp", {}).compile_ms, 0);
+}
+
+TEST_F(ShaderLibraryTest, DefinesReachTheShader) {
+  sources.write("common/value.glslh", "uint value() { return VALUE; }\n");
+  const Spirv a = compile("ok.comp", {{"VALUE", "5u"}});
+  const Spirv b = compile("ok.comp", {{"VALUE", "(2u + 3u)"}});
+  const Spirv c = compile("ok.comp", {{"VALUE", "6u"}});
+  EXPECT_EQ(a.words, b.words);
+  EXPECT_NE(a.words, c.words);
+}
+
+TEST_F(ShaderLibraryTest, AnErrorShowsFileLineTextAndDefines) {
+  sources.write("bad.comp", "#version 450\nvoid main() {\n  float x = 1.0;\n  float z = x + y;\n}\n");
+  EXPECT_EQ(failure("bad.comp", {{"DTYPE", "f32"}, {"TAIL", "1"}}),
+            path("bad.comp") +
+                ":4: error: 'y' : undeclared identifier\n"
+                "    4 |   float z = x + y;\n"
+                "defines: DTYPE=f32 TAIL=1");
+}
+
+TEST_F(ShaderLibraryTest, AnErrorInAnIncludeShowsTheIncludedFile) {
+  sources.write("common/value.glslh", "uint value() {\n  uint v = unknown;\n  return v;\n}\n");
+  EXPECT_THAT(failure("ok.comp"), ::testing::StartsWith(path("common/value.glslh") +
+                                                        ":2: error: 'unknown' : undeclared identifier\n"
+                                                        "    2 |   uint v = unknown;\n"));
+}
+
+TEST_F(ShaderLibraryTest, AnErrorInAnEmbeddedShaderShowsItsFileInTheTree) {
+  const std::vector<EmbeddedSource> embedded{{"bad.comp", "#version 450\nvoid main() { float a = b; }"}};
+  const ShaderSources tree({}, embedded);
+  const GlslangProcess process;
+  try {
+    compile_glsl("bad.comp", tree.closure("bad.comp"), {}, tree.places());
+    FAIL() << "nothing was thrown";
+  } catch (const CompileError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "shaders/bad.comp:2: error: 'b' : undeclared identifier\n"
+              "    2 | void main() { float a = b; }\n"
+              "defines: none");
+  }
+}
+
+TEST_F(ShaderLibraryTest, AnErrorBehindAnIncludeKeepsItsLine) {
+  sources.write("late.comp", "#version 450\n#include \"common/value.glslh\"\nvoid main() {\n  nothing;\n}\n");
+  EXPECT_THAT(failure("late.comp"), HasSubstr(path("late.comp") + ":4: error: 'nothing'"));
+}
+
+TEST_F(ShaderLibraryTest, AMissingIncludeSaysWhereItWasLookedFor) {
+  sources.write("lost.comp", "#version 450\n#include \"common/nope.glslh\"\nvoid main() {}\n");
+  EXPECT_EQ(failure("lost.comp"), path("lost.comp") + ":2: error: '#include' : looked in '" +
+                                      sources.path().string() +
+                                      "' and the embedded sources for header name: common/nope.glslh\n"
+                                      "    2 | #include \"common/nope.glslh\"\n"
+                                      "defines: none");
+}
+
+TEST_F(ShaderLibraryTest, AnIncludeThatIsSwitchedOffMayBeMissing) {
+  sources.write("off.comp",
+                "#version 450\n#ifdef NEVER\n#include \"common/nope.glslh\"\n#endif\nvoid main() {}\n");
+  EXPECT_NO_THROW(compile("off.comp"));
+}
+
+TEST_F(ShaderLibraryTest, AnIncludeCycleIsAnError) {
+  sources.write("common/value.glslh", "#include \"common/value.glslh\"\n");
+  EXPECT_THAT(failure("ok.comp"), HasSubstr("files include each other"));
+}
+
+TEST_F(ShaderLibraryTest, AFailureIsNotCached) {
+  sources.write("bad.comp", "#version 450\nvoid main() { oops }\n");
+  EXPECT_THAT(failure("bad.comp"), HasSubstr("error"));
+  EXPECT_THAT(failure("bad.comp"), HasSubstr("error"));
+  EXPECT_TRUE(entries().empty());
+}
+
+TEST_F(ShaderLibraryTest, AnUnknownShaderIsAnError) {
+  try {
+    compile("none.comp");
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()), "compiling shader 'none.comp': there is no such file in '" +
+                                             sources.path().string() + "' and the embedded sources");
+    EXPECT_EQ(error.code(), ExitCode::Usage);
+  }
+}
+
+TEST_F(ShaderLibraryTest, AnOverrideGoesBeforeTheEmbeddedShader) {
+  ASSERT_FALSE(ShaderLibrary().names().empty());
+  const std::vector<std::string> embedded = ShaderLibrary().names();
+  const auto shader = std::find_if(embedded.begin(), embedded.end(),
+                                   [](const std::string& name) { return name.ends_with(".comp"); });
+  ASSERT_NE(shader, embedded.end());
+  sources.write(*shader, valid);
+  EXPECT_EQ(compile(*shader).words, compile("ok.comp").words);
+  EXPECT_THAT(library().names(), ::testing::IsSupersetOf({*shader, std::string("ok.comp")}));
+}
+
+/// Sets an environment variable for a scope.
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) {
+    if (const char* const before = std::getenv(name)) {
+      before_ = before;
+    }
+    value == nullptr ? ::unsetenv(name) : ::setenv(name, value, 1);
+  }
+  ~Environment() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+TEST(DefaultCacheDirectory, FollowsTheXdgSpecification) {
+  const Environment home("HOME", "/home/someone");
+  {
+    const Environment xdg("XDG_CACHE_HOME", "/caches");
+    EXPECT_EQ(default_cache_directory(), fs::path("/caches/assay/spirv"));
+  }
+  for (const char* const ignored : {static_cast<const char*>(nullptr), "", "relative"}) {
+    const Environment xdg("XDG_CACHE_HOME", ignored);
+    EXPECT_EQ(default_cache_directory(), fs::path("/home/someone/.cache/assay/spirv"));
+  }
+  const Environment xdg("XDG_CACHE_HOME", nullptr);
+  const Environment nobody("HOME", nullptr);
+  EXPECT_TRUE(default_cache_directory().empty());
+}
+
+}  // namespace
+}  // namespace assay::gpu

@@ -1,0 +1,95 @@
+#include "harness/gpu/shaders/shader_sources.h"
+
+#include "tests/support/gpu.h"
+
+namespace assay::gpu {
+std::span<const EmbeddedSource> embedded_testdata();
+namespace {
+
+using ::testing::ElementsAre;
+namespace fs = std::filesystem;
+
+std::map<std::string, std::string> files_below(const fs::path& root) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    const fs::path& file = entry.path();
+    if (file.extension() == ".comp" || file.extension() == ".glslh") {
+      std::ifstream stream(file, std::ios::binary);
+      files[file.lexically_relative(root).generic_string()] = {std::istreambuf_iterator<char>(stream), {}};
+    }
+  }
+  return files;
+}
+
+std::map<std::string, std::string> as_map(std::span<const EmbeddedSource> sources) {
+  std::map<std::string, std::string> files;
+  for (const EmbeddedSource& source : sources) {
+    files[std::string(source.name)] = source.text;
+  }
+  return files;
+}
+
+TEST(EmbeddedShaders, AreTheFilesOfTheTreeByteByByte) {
+  EXPECT_EQ(as_map(embedded_shaders()), files_below(fs::path(ASSAY_SOURCE_DIR) / "shaders"));
+  EXPECT_FALSE(embedded_shaders().empty());
+}
+
+TEST(EmbeddedShaders, SurviveAllThatCMakeWouldEat) {
+  const auto embedded = as_map(embedded_testdata());
+  EXPECT_EQ(embedded, files_below(fs::path(ASSAY_SOURCE_DIR) / "harness/gpu/testdata/embed"));
+  EXPECT_EQ(embedded.at("common/empty.glslh"), "");
+  EXPECT_THAT(embedded.at("odd.comp"), ::testing::HasSubstr("${NOT_A_VARIABLE} @X@"));
+}
+
+TEST(IncludedNames, AreThoseOfIncludeLines) {
+  EXPECT_THAT(included_names("#include \"a.glslh\"\n  #  include\t\"common/b.glslh\" // why\n"
+                             "int include; // #include \"no.glslh\"\n#include <no.glslh>\n#include \"open\n"
+                             "#include \"last.glslh\""),
+              ElementsAre("a.glslh", "common/b.glslh", "last.glslh"));
+  EXPECT_THAT(included_names(""), ElementsAre());
+}
+
+class ShaderSourcesTest : public ::testing::Test {
+ protected:
+  TempDirectory first;
+  TempDirectory second;
+  const std::vector<EmbeddedSource> embedded{{"a.comp", "embedded a"}, {"common/b.glslh", "embedded b"}};
+};
+
+TEST_F(ShaderSourcesTest, DirectoriesAreSearchedInOrderBeforeTheEmbeddedSources) {
+  first.write("common/b.glslh", "first b");
+  second.write("common/b.glslh", "second b");
+  const fs::path c = second.write("c.comp", "second c");
+  const ShaderSources sources({first.path(), second.path()}, embedded);
+  EXPECT_EQ(sources.find("common/b.glslh")->text, "first b");
+  EXPECT_EQ(sources.find("c.comp")->text, "second c");
+  EXPECT_EQ(sources.find("c.comp")->display, c.string());
+  EXPECT_EQ(sources.find("a.comp")->text, "embedded a");
+  EXPECT_EQ(sources.find("a.comp")->display, "shaders/a.comp");
+  EXPECT_EQ(sources.find("common"), std::nullopt);
+  EXPECT_THAT(sources.names(), ElementsAre("a.comp", "c.comp", "common/b.glslh"));
+}
+
+TEST_F(ShaderSourcesTest, TheClosureFollowsIncludesOfIncludesAndCycles) {
+  first.write("a.comp", "#include \"x.glslh\"\n#include \"missing.glslh\"");
+  first.write("x.glslh", "#include \"common/b.glslh\"\n#include \"x.glslh\"");
+  first.write("unrelated.glslh", "");
+  const auto closure = ShaderSources({first.path()}, embedded).closure("a.comp");
+  EXPECT_EQ(closure.size(), 3u);
+  EXPECT_TRUE(closure.contains("a.comp") && closure.contains("x.glslh") &&
+              closure.contains("common/b.glslh"));
+  EXPECT_TRUE(ShaderSources({}, embedded).closure("missing.comp").empty());
+}
+
+TEST_F(ShaderSourcesTest, ADirectoryThatIsNoneIsAnError) {
+  try {
+    const ShaderSources sources({first.path() / "none"}, embedded);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "looking for shaders in '" + (first.path() / "none").string() + "': it is no directory");
+  }
+}
+
+}  // namespace
+}  // namespace assay::gpu

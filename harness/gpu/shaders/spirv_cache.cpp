@@ -1,0 +1,91 @@
+#include "harness/gpu/shaders/spirv_cache.h"
+
+#include "harness/base/hash.h"
+
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <span>
+#include <unistd.h>
+
+namespace assay::gpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t hash_length = 32;
+constexpr std::array<char, 8> magic{'A', 'S', 'S', 'A', 'Y', 'S', 'P', 'V'};
+constexpr std::uint32_t format = 1;
+
+struct Header {
+  std::array<char, 8> magic{};
+  std::uint32_t format = 0;
+  std::uint32_t words = 0;
+  std::array<char, hash_length> key{};
+  std::array<char, hash_length> hash{};
+};
+static_assert(sizeof(Header) == 80, "the header is written as it lies in memory");
+
+std::string hash_of_words(const std::vector<std::uint32_t>& words) {
+  return hash_hex(std::as_bytes(std::span(words)));
+}
+
+Header header_for(const std::string& key, const std::vector<std::uint32_t>& words) {
+  Header header{.magic = magic, .format = format, .words = static_cast<std::uint32_t>(words.size())};
+  std::memcpy(header.key.data(), key.data(), hash_length);
+  std::memcpy(header.hash.data(), hash_of_words(words).data(), hash_length);
+  return header;
+}
+
+}  // namespace
+
+fs::path SpirvCache::file_of(const std::string& key) const {
+  return directory_ / (key + ".spv");
+}
+
+std::optional<std::vector<std::uint32_t>> SpirvCache::load(const std::string& key) const {
+  std::error_code error;
+  const fs::path file = file_of(key);
+  const std::uintmax_t size = fs::file_size(file, error);
+  if (error || size <= sizeof(Header) || (size - sizeof(Header)) % sizeof(std::uint32_t) != 0) {
+    return std::nullopt;
+  }
+  std::ifstream stream(file, std::ios::binary);
+  Header header;
+  stream.read(reinterpret_cast<char*>(&header), sizeof header);
+  if (!stream || header.words != (size - sizeof(Header)) / sizeof(std::uint32_t)) {
+    return std::nullopt;
+  }
+  std::vector<std::uint32_t> words(header.words);
+  stream.read(reinterpret_cast<char*>(words.data()),
+              static_cast<std::streamsize>(words.size() * sizeof(std::uint32_t)));
+  const Header expected = header_for(key, words);
+  if (!stream || std::memcmp(&header, &expected, sizeof header) != 0) {
+    return std::nullopt;
+  }
+  return words;
+}
+
+void SpirvCache::store(const std::string& key, const std::vector<std::uint32_t>& words) const {
+  std::error_code error;
+  fs::create_directories(directory_, error);
+  const fs::path temporary = directory_ / (key + ".tmp" + std::to_string(::getpid()));
+  const Header header = header_for(key, words);
+  {
+    std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
+    stream.write(reinterpret_cast<const char*>(&header), sizeof header);
+    stream.write(reinterpret_cast<const char*>(words.data()),
+                 static_cast<std::streamsize>(words.size() * sizeof(std::uint32_t)));
+    stream.close();
+    if (!stream) {
+      fs::remove(temporary, error);
+      return;
+    }
+  }
+  fs::rename(temporary, file_of(key), error);
+  if (error) {
+    fs::remove(temporary, error);
+  }
+}
+
+}  // namespace assay::gpu

@@ -1,0 +1,78 @@
+#include "harness/gpu/shaders/spirv_cache.h"
+
+#include "harness/base/hash.h"
+#include "tests/support/gpu.h"
+
+namespace assay::gpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SpirvCacheTest : public ::testing::Test {
+ protected:
+  static std::string contents(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+
+  TempDirectory directory;
+  SpirvCache cache{directory.path() / "deep" / "inside"};
+  const std::string key = hash_hex("key");
+  const std::vector<std::uint32_t> module{0x07230203, 1, 2, 3, 0xFFFFFFFF};
+};
+
+TEST_F(SpirvCacheTest, GivesBackWhatWasStored) {
+  EXPECT_EQ(cache.load(key), std::nullopt);
+  cache.store(key, module);
+  EXPECT_EQ(cache.load(key), module);
+  cache.store(key, {1, 2});
+  EXPECT_EQ(cache.load(key), (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(std::distance(fs::directory_iterator(cache.file_of(key).parent_path()), {}), 1)
+      << "a temporary file was left behind";
+}
+
+TEST_F(SpirvCacheTest, DistrustsEveryFlippedByte) {
+  cache.store(key, module);
+  const std::string good = contents(cache.file_of(key));
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ 0x40);
+    std::ofstream(cache.file_of(key), std::ios::binary) << bad;
+    EXPECT_EQ(cache.load(key), std::nullopt) << "byte " << i;
+  }
+}
+
+TEST_F(SpirvCacheTest, DistrustsEveryTruncationAndTail) {
+  cache.store(key, module);
+  const std::string good = contents(cache.file_of(key));
+  for (std::size_t length = 0; length < good.size(); ++length) {
+    std::ofstream(cache.file_of(key), std::ios::binary) << good.substr(0, length);
+    EXPECT_EQ(cache.load(key), std::nullopt) << length << " bytes";
+  }
+  std::ofstream(cache.file_of(key), std::ios::binary) << good << "more";
+  EXPECT_EQ(cache.load(key), std::nullopt);
+}
+
+TEST_F(SpirvCacheTest, DistrustsTheEntryOfAnotherKey) {
+  const std::string other = hash_hex("other");
+  cache.store(other, module);
+  fs::rename(cache.file_of(other), cache.file_of(key));
+  EXPECT_EQ(cache.load(key), std::nullopt);
+}
+
+TEST_F(SpirvCacheTest, AClaimOfManyWordsAllocatesNothing) {
+  cache.store(key, module);
+  std::string huge = contents(cache.file_of(key));
+  huge.replace(12, 4, "\xff\xff\xff\xff", 4);
+  std::ofstream(cache.file_of(key), std::ios::binary) << huge;
+  EXPECT_EQ(cache.load(key), std::nullopt);
+}
+
+TEST_F(SpirvCacheTest, ADirectoryThatCannotBeMadeIsNoError) {
+  const SpirvCache nowhere(directory.write("file", "in the way") / "cache");
+  EXPECT_NO_THROW(nowhere.store(key, module));
+  EXPECT_EQ(nowhere.load(key), std::nullopt);
+}
+
+}  // namespace
+}  // namespace assay::gpu

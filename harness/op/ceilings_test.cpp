@@ -1,0 +1,72 @@
+#include "harness/op/ceilings.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace assay {
+namespace {
+
+constexpr std::uint64_t kib = 1024;
+constexpr std::uint64_t mib = 1024 * kib;
+
+Ceilings curve() {
+  Ceilings ceilings;
+  ceilings.bandwidth = {{1 * mib, 1000, 2000, 500}, {4 * mib, 800, 1000, 400}, {64 * mib, 200, 400, 100}};
+  return ceilings;
+}
+
+TEST(Bandwidth, IsNothingWhenNothingWasMeasured) {
+  EXPECT_FALSE(Ceilings{}.measured());
+  EXPECT_EQ(bandwidth_gbps({}, mib, 0.5), 0);
+}
+
+TEST(Bandwidth, IsWhatWasMeasuredAtAPoint) {
+  EXPECT_TRUE(curve().measured());
+  EXPECT_DOUBLE_EQ(bandwidth_gbps(curve(), 4 * mib, 0.5), 800);
+  EXPECT_DOUBLE_EQ(bandwidth_gbps(curve(), 4 * mib, 1), 1000);
+  EXPECT_DOUBLE_EQ(bandwidth_gbps(curve(), 4 * mib, 0), 400);
+}
+
+TEST(Bandwidth, IsStraightOverTheLogarithmOfTheFootprint) {
+  EXPECT_NEAR(bandwidth_gbps(curve(), 2 * mib, 0.5), 900, 1e-9);   // half way from 1 to 4 MiB
+  EXPECT_NEAR(bandwidth_gbps(curve(), 8 * mib, 0.5), 650, 1e-9);   // a quarter of the way from 4 to 64
+  EXPECT_NEAR(bandwidth_gbps(curve(), 16 * mib, 0.5), 500, 1e-9);  // and half
+}
+
+TEST(Bandwidth, IsTheEndsOutsideOfTheCurve) {
+  EXPECT_EQ(bandwidth_gbps(curve(), 0, 0.5), 1000);
+  EXPECT_EQ(bandwidth_gbps(curve(), kib, 0.5), 1000);
+  EXPECT_EQ(bandwidth_gbps(curve(), std::numeric_limits<std::uint64_t>::max(), 0.5), 200);
+}
+
+TEST(Bandwidth, IsStraightOverTheTimePerByteBetweenShares) {
+  // Three quarters read: half of the bytes as a copy moves them, half as reading alone does.
+  EXPECT_NEAR(bandwidth_gbps(curve(), mib, 0.75), 1 / (0.5 / 1000 + 0.5 / 2000), 1e-9);
+  EXPECT_NEAR(bandwidth_gbps(curve(), mib, 0.25), 1 / (0.5 / 1000 + 0.5 / 500), 1e-9);
+  EXPECT_NEAR(bandwidth_gbps(curve(), mib, 0.1), 1 / (0.2 / 1000 + 0.8 / 500), 1e-9);
+}
+
+TEST(Bandwidth, TakesNoShareBeyondReadOnlyAndWriteOnly) {
+  EXPECT_DOUBLE_EQ(bandwidth_gbps(curve(), mib, 1.5), 2000);
+  EXPECT_DOUBLE_EQ(bandwidth_gbps(curve(), mib, -1), 500);
+}
+
+TEST(Bandwidth, IsAFlatLineForOnePoint) {
+  Ceilings test_case;
+  test_case.bandwidth = {{mib, 10, 20, 5}};
+  for (const std::uint64_t footprint : {kib, mib, 64 * mib}) {
+    EXPECT_DOUBLE_EQ(bandwidth_gbps(test_case, footprint, 0.5), 10);
+  }
+}
+
+TEST(Bandwidth, IsUnknownWhereAKindWasNotMeasured) {
+  Ceilings ceilings;
+  ceilings.bandwidth = {{mib, 10, 0, 5}};
+  EXPECT_EQ(bandwidth_gbps(ceilings, mib, 0.9), 0);
+  EXPECT_NEAR(bandwidth_gbps(ceilings, mib, 0.25), 1 / (0.5 / 10 + 0.5 / 5), 1e-9);
+}
+
+}  // namespace
+}  // namespace assay

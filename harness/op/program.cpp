@@ -1,0 +1,34 @@
+#include "harness/op/program.h"
+
+#include "harness/base/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace assay {
+
+std::array<std::uint32_t, 3> fold_grid(std::int64_t invocations, std::uint32_t local_size) {
+  constexpr std::int64_t most = 65535;                     // workgroups a dimension that every device takes
+  constexpr std::int64_t indices = std::int64_t{1} << 32;  // the flat index is a 32-bit uint
+  if (invocations < 0 || local_size == 0) {
+    throw Error(
+        fmt::format("a grid of {} invocations in workgroups of {} is impossible", invocations, local_size));
+  }
+  if (invocations > indices) {
+    throw Error(
+        fmt::format("a grid of {} invocations is more than a 32-bit index can tell apart", invocations));
+  }
+  const std::int64_t groups = std::max<std::int64_t>(div_up(invocations, local_size), 1);
+  const std::int64_t y = div_up(groups, most);
+  const std::int64_t x = div_up(groups, y);  // evenly, so that few workgroups are past the end
+  if (y > most || x * y * local_size > indices) {
+    throw Error(
+        fmt::format("{} workgroups of {} do not fit in two dimensions of {} with a 32-bit index: use larger "
+                    "workgroups or more elements an invocation",
+                    groups, local_size, most));
+  }
+  return {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y), 1};
+}
+
+}  // namespace assay

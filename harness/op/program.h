@@ -1,0 +1,99 @@
+#pragma once
+
+#include "harness/tensor/dtype.h"
+#include "harness/tensor/form.h"
+#include "harness/tensor/shape.h"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay {
+
+/// A tensor of the op, or a scratch tensor of the program.
+struct Resource {
+  enum class Kind : std::uint8_t { Tensor, Scratch } kind = Kind::Tensor;
+  std::uint32_t index = 0;
+
+  static Resource tensor(std::uint32_t index) { return {Kind::Tensor, index}; }
+  static Resource scratch(std::uint32_t index) { return {Kind::Scratch, index}; }
+  friend bool operator==(const Resource&, const Resource&) = default;
+};
+
+/// A tensor that lives only inside a program: in a buffer or texture, poisoned and guarded like the others.
+struct Scratch {
+  std::string name;
+  DType dtype = DType::F32;
+  Shape shape;
+  Form form;
+};
+
+/// What a dispatch is for. `Setup` runs once, untimed (weight packing); `Transition` changes layouts only.
+enum class DispatchRole : std::uint8_t { Op, Transition, Setup };
+
+/// Specialization constants 0, 1, 2 are the local size and 3 is the guard (in 32-bit words) that
+/// accessors add to every index: the runner sets them. An op's own start at `first_free`.
+struct SpecConstant {
+  static constexpr std::uint32_t local_size_x = 0;
+  static constexpr std::uint32_t guard_words = 3;
+  static constexpr std::uint32_t first_free = 16;
+
+  std::uint32_t id = first_free;
+  std::uint32_t value = 0;  ///< the bits of an int, uint, float or bool (0 or 1)
+};
+
+/// A `#define` that selects a variant of a shader.
+struct Define {
+  std::string name;
+  std::string value;
+  friend auto operator<=>(const Define&, const Define&) = default;
+};
+
+/// Push constants: 32-bit scalars in the order they are declared in GLSL (std430, no vectors).
+class PushConstants {
+ public:
+  PushConstants& add(std::int64_t value) {
+    words_.push_back(static_cast<std::uint32_t>(value));
+    return *this;
+  }
+  PushConstants& add(float value) {
+    words_.push_back(std::bit_cast<std::uint32_t>(value));
+    return *this;
+  }
+  const std::vector<std::uint32_t>& words() const { return words_; }
+
+ private:
+  std::vector<std::uint32_t> words_;
+};
+
+struct Dispatch {
+  std::string label;   ///< "quantize", "permute": the share of the time is reported under it
+  std::string shader;  ///< file in shaders/: "q8ta_pixel_shuffle.comp"
+  std::vector<Define> defines;
+  std::array<std::uint32_t, 3> local_size{64, 1, 1};
+  std::array<std::uint32_t, 3> workgroups{1, 1, 1};
+  std::vector<SpecConstant> constants;
+  PushConstants push;
+  std::vector<Resource> bindings;  ///< set 0, binding i; a resource may be bound once
+  DispatchRole role = DispatchRole::Op;
+  /// The size that subgroups must have, all of them full: the device's `subgroup_size`, which divides
+  /// local_size[0]. 0: whatever the driver takes.
+  std::uint32_t subgroup_size = 0;
+  std::uint32_t shared_bytes = 0;  ///< checked against the device's limit before the shader is compiled
+};
+
+/// What an impl submits: dispatches in order, a full compute barrier between each two.
+struct Program {
+  std::vector<Scratch> scratch;
+  std::vector<Dispatch> dispatches;
+};
+
+/// Workgroups for `invocations` in one dimension, folded so that no dimension exceeds 65535: {x, y, 1} with
+/// x*y*local >= invocations. Shaders get the flat index from `flat_invocation()` (common/indexing.glslh)
+/// and leave when it is past the end.
+std::array<std::uint32_t, 3> fold_grid(std::int64_t invocations, std::uint32_t local_size);
+
+}  // namespace assay

@@ -1,0 +1,70 @@
+#include "harness/op/program.h"
+
+#include "harness/base/error.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+constexpr std::int64_t one_dimension = 65535LL * 64;
+
+TEST(FoldGridTest, SmallGridsStayInOneDimension) {
+  EXPECT_THAT(fold_grid(1, 64), ElementsAre(1, 1, 1));
+  EXPECT_THAT(fold_grid(64, 64), ElementsAre(1, 1, 1));
+  EXPECT_THAT(fold_grid(65, 64), ElementsAre(2, 1, 1));
+  EXPECT_THAT(fold_grid(one_dimension, 64), ElementsAre(65535, 1, 1));
+}
+
+TEST(FoldGridTest, NoInvocationsStillGiveALegalGrid) {
+  EXPECT_THAT(fold_grid(0, 64), ElementsAre(1, 1, 1));
+}
+
+TEST(FoldGridTest, AGridOneWorkgroupTooLongIsFoldedEvenly) {
+  EXPECT_THAT(fold_grid(one_dimension + 1, 64), ElementsAre(32768, 2, 1));
+}
+
+TEST(FoldGridTest, EveryInvocationIsCoveredWithFewWorkgroupsToSpare) {
+  for (const std::int64_t count :
+       {one_dimension + 1, 2 * one_dimension, 3 * one_dimension + 77, std::int64_t{1} << 31}) {
+    for (const std::uint32_t local : {32U, 64U, 256U, 1024U}) {
+      const auto grid = fold_grid(count, local);
+      const std::int64_t groups = std::int64_t{grid[0]} * grid[1];
+      EXPECT_GE(groups * local, count);
+      EXPECT_LT(groups - div_up(count, local), grid[1]);
+      EXPECT_LE(grid[0], 65535U);
+      EXPECT_LE(grid[1], 65535U);
+      EXPECT_EQ(grid[2], 1U);
+    }
+  }
+}
+
+TEST(FoldGridTest, TwoDimensionsAreTheLimit) {
+  EXPECT_THAT(fold_grid(65535LL * 65535, 1), ElementsAre(65535, 65535, 1));
+  EXPECT_THAT([] { fold_grid(65535LL * 65535 + 1, 1); },
+              ThrowsMessage<Error>(HasSubstr("do not fit in two dimensions of 65535")));
+}
+
+TEST(FoldGridTest, MoreInvocationsThanA32BitIndexAreRefused) {
+  EXPECT_THAT([] { fold_grid((1LL << 32) + 1, 1024); }, ThrowsMessage<Error>(HasSubstr("32-bit index")));
+  EXPECT_THROW(fold_grid(1LL << 62, 64), Error);
+}
+
+TEST(FoldGridTest, AnImpossibleGridIsRefused) {
+  EXPECT_THROW(fold_grid(-1, 64), Error);
+  EXPECT_THROW(fold_grid(1, 0), Error);
+}
+
+TEST(PushConstantsTest, WordsHoldTheBitsOfTheScalarsInOrder) {
+  PushConstants push;
+  push.add(std::int64_t{-1}).add(1.0F).add(std::int64_t{7});
+  EXPECT_THAT(push.words(), ElementsAre(0xffffffffU, 0x3f800000U, 7U));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "harness/report/compare/row_verdict.h"
+#include "harness/report/record/journal.h"
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// Time of the new side over the base's, and what share of its limit each device reaches, as geometric means
+/// over the rows of one op and impl that have a ratio.
+struct GeometricMean {
+  std::string op;
+  std::string impl;
+  std::string cache;  ///< "cold", else empty
+  double ratio = 1;
+  std::size_t rows = 0;
+  double peak_ratio = 0;  ///< 0: no row's is known
+  std::size_t peak_rows = 0;
+};
+
+/// Two sides of runs, row by row.
+struct RunComparison {
+  std::vector<RunReport> base, next;  ///< without their records
+  bool cross_device = false;          ///< each side is of one device, and these are two
+  std::vector<RowVerdict> rows;       ///< in the plan's order of the base, then what only the new side has
+  std::vector<GeometricMean> means;   ///< by op and impl, in the order of the rows
+  /// How many rows of the same speed would be separated completely by chance alone: an upper bound of the
+  /// false FASTER and SLOWER, as these need an effect besides. Sum of RowVerdict::chance.
+  double expected_separations = 0;
+  std::size_t judged = 0;  ///< rows that it is summed over
+
+  std::map<Verdict, std::size_t> totals() const;
+  std::size_t without_verdict() const;
+};
+
+/// Compares the runs of two sides. Rows meet when device, id, mode and cache are equal; the runs of one side
+/// are pooled. Where each side is of one device and these differ, rows meet by id, mode and cache, and
+/// speed gets no verdict. Throws Error(Usage) when the sides have no row in common, and when one side
+/// holds a run twice.
+RunComparison compare_runs(std::span<const RunReport> base, std::span<const RunReport> next,
+                           CompareOptions options = {});
+
+/// What tells devices apart: the UUID, else the name. Software devices have UUIDs that name their driver's
+/// version, and no silicon of their own: they go by their name and the CPU.
+std::string device_key(const RunInfo& run);
+
+}  // namespace assay

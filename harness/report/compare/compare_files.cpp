@@ -1,0 +1,245 @@
+#include "harness/base/text.h"
+#include "harness/report/compare/compare_text.h"
+#include "harness/report/files/csv.h"
+#include "harness/report/files/markdown.h"
+#include "harness/report/record/row_key.h"
+
+#include <nlohmann/json.hpp>
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Columns = std::vector<CompareColumn>;
+
+std::string number(double value, int digits) {
+  return value > 0 ? fixed(value, digits) : "";
+}
+
+// The same column of both sides.
+template <class Get>
+void add_both(Columns& columns, const std::string& name, const std::string& unit, const std::string& meaning,
+              Get get) {
+  columns.push_back({"base_" + name, unit, meaning + ", on the base's side",
+                     [get](const RowVerdict& row) { return row.base ? get(*row.base) : std::string(); }});
+  columns.push_back({"new_" + name, unit, "the same on the new side",
+                     [get](const RowVerdict& row) { return row.next ? get(*row.next) : std::string(); }});
+}
+
+CompareColumn text(const std::string& name, const std::string& meaning, std::string RowInfo::*member) {
+  return {name, "text", meaning, [member](const RowVerdict& row) { return row.info.*member; }};
+}
+
+std::string verdict_text(const RowVerdict& row) {
+  return row.verdict ? std::string(name_of(*row.verdict)) : "";
+}
+
+void add_sides(Columns& columns) {
+  using Side = const RowSide&;
+  add_both(columns, "status", "text", "worst status of the row's runs",
+           [](Side side) { return std::string(name_of(side.status)); });
+  add_both(columns, "us", "us", "median of the block medians of all runs",
+           [](Side side) { return number(side.time_us, 4); });
+  add_both(columns, "ci_pct", "%", "half width of that median's interval over the blocks",
+           [](Side side) { return side.has_time() ? fixed(side.ci_pct, 2) : std::string(); });
+  add_both(columns, "spread_pct", "%", "largest less smallest block median, of their median",
+           [](Side side) { return side.has_time() ? fixed(side.spread_pct, 2) : std::string(); });
+  add_both(columns, "blocks", "number", "blocks of samples",
+           [](Side side) { return side.has_time() ? std::to_string(side.block_us.size()) : std::string(); });
+  add_both(columns, "runs", "number", "runs that have the row",
+           [](Side side) { return std::to_string(side.runs.size()); });
+  add_both(columns, "clock_ratio", "ratio",
+           "share of its full clock that the device ran at, by the clock probe",
+           [](Side side) { return number(side.clock_ratio, 3); });
+  add_both(columns, "pct_peak", "%", "share of the limit that holds the program back",
+           [](Side side) { return number(side.pct_peak, 2); });
+  add_both(columns, "err_over_bound", "ratio", "largest share of the accuracy's bound that was spent",
+           [](Side side) { return significant(side.err_over_bound, 6); });
+}
+
+Json side_json(const RowSide& side) {
+  Json json = {{"runs", side.runs},
+               {"status", std::string(name_of(side.status))},
+               {"reason", valid_utf8(side.reason)}};
+  if (side.has_time()) {
+    json.update(Json{{"time_us", side.time_us},
+                     {"ci_pct", side.ci_pct},
+                     {"spread_pct", side.spread_pct},
+                     {"timer_pct", side.timer_pct},
+                     {"samples", side.samples},
+                     {"block_us", side.block_us},
+                     {"programs", side.programs}});
+    if (side.clock_ratio > 0) json["clock_ratio"] = side.clock_ratio;
+    if (side.pct_peak > 0) json["pct_peak"] = side.pct_peak;
+  }
+  return json;
+}
+
+Json row_json(const RowVerdict& row) {
+  Json json = {{"verdict", row.verdict ? Json(name_of(*row.verdict)) : Json()},
+               {"case", valid_utf8(row.info.id)},
+               {"mode", valid_utf8(row.info.mode)},
+               {"cache", key_of(row.info).cache},
+               {"op", valid_utf8(row.info.op)},
+               {"impl", valid_utf8(row.info.impl)},
+               {"device", valid_utf8(row.device)},
+               {"reason", valid_utf8(row.reason)}};
+  if (row.ratio > 0) json["ratio"] = row.ratio;
+  if (row.peak_ratio > 0) json["peak_ratio"] = row.peak_ratio;
+  if (row.needed_pct > 0)
+    json.update(Json{{"effect_pct", row.effect_pct}, {"needed_pct", row.needed_pct}, {"chance", row.chance}});
+  if (row.base) json["base"] = side_json(*row.base);
+  if (row.next) json["new"] = side_json(*row.next);
+  Json& conditions = json["conditions"] = Json::array();
+  for (const Condition& condition : row.conditions)
+    conditions.push_back({{"name", condition.name}, {"finding", valid_utf8(condition.finding)}});
+  return json;
+}
+
+Json runs_json(const std::vector<RunReport>& runs) {
+  Json list = Json::array();
+  for (const RunReport& report : runs) {
+    const RunInfo& run = report.run;
+    list.push_back({{"run_id", valid_utf8(run.run_id)},
+                    {"device", valid_utf8(run.device.name)},
+                    {"uuid", valid_utf8(run.device.uuid)},
+                    {"driver", valid_utf8(driver_of(run))},
+                    {"version", valid_utf8(run.version)},
+                    {"started_utc", valid_utf8(run.started_utc)},
+                    {"complete", report.complete}});
+  }
+  return list;
+}
+
+Json means_json(const RunComparison& comparison) {
+  Json list = Json::array();
+  for (const GeometricMean& mean : comparison.means) {
+    Json& json = list.emplace_back(Json{{"op", valid_utf8(mean.op)},
+                                        {"impl", valid_utf8(mean.impl)},
+                                        {"cache", mean.cache},
+                                        {"ratio", mean.ratio},
+                                        {"rows", mean.rows}});
+    if (mean.peak_rows > 0) json.update(Json{{"peak_ratio", mean.peak_ratio}, {"peak_rows", mean.peak_rows}});
+  }
+  return list;
+}
+
+std::string markdown_runs(const RunComparison& comparison) {
+  std::vector<std::vector<std::string>> rows = {{"side", "device", "driver", "assay", "started", "run"}};
+  const auto add = [&](const char* side, const std::vector<RunReport>& runs) {
+    for (const RunReport& report : runs) {
+      rows.push_back({side, markdown_cell(report.run.device.name), markdown_cell(driver_of(report.run)),
+                      markdown_cell(report.run.version), markdown_cell(report.run.started_utc),
+                      report.complete ? "complete" : "did not come to its end"});
+    }
+  };
+  add("base", comparison.base);
+  add("new", comparison.next);
+  return markdown_aligned(rows, std::vector<bool>(rows[0].size(), false));
+}
+
+std::string markdown_rows(const RunComparison& comparison) {
+  const std::vector<const RowVerdict*> shown = shown_rows(comparison, false);
+  if (shown.empty()) return "";
+  std::vector<std::vector<std::string>> rows = {
+      {"verdict", "row", "base, us", "new, us", "new/base", "needed", "% peak", "new % peak", "why"}};
+  const auto us = [](const std::optional<RowSide>& side) { return side ? number(side->time_us, 2) : ""; };
+  const auto peak = [](const std::optional<RowSide>& side) { return side ? number(side->pct_peak, 1) : ""; };
+  for (const RowVerdict* row : shown) {
+    rows.push_back({row->verdict ? std::string(name_of(*row->verdict)) : "-",
+                    markdown_code(row->info.id) + " (" + markdown_cell(mode_words(row->info)) + ")",
+                    us(row->base), us(row->next), row->ratio > 0 ? significant(row->ratio, 4) : "",
+                    row->needed_pct > 0 ? fixed(row->needed_pct, 1) + " %" : "", peak(row->base),
+                    peak(row->next), markdown_cell(row->reason)});
+  }
+  std::vector<bool> right(rows[0].size(), true);
+  right[0] = right[1] = right.back() = false;
+  return '\n' + markdown_aligned(rows, right);
+}
+
+std::string markdown_means(const RunComparison& comparison) {
+  if (comparison.means.empty()) return "";
+  std::vector<std::vector<std::string>> rows = {{"op", "impl", "new/base", "rows", "% peak, new/base"}};
+  for (const GeometricMean& mean : comparison.means) {
+    rows.push_back({markdown_cell(mean.op),
+                    markdown_cell(mean.impl + (mean.cache.empty() ? "" : ", " + mean.cache)),
+                    significant(mean.ratio, 4), std::to_string(mean.rows),
+                    mean.peak_ratio > 0 ? significant(mean.peak_ratio, 4) : ""});
+  }
+  return '\n' + markdown_aligned(rows, {false, false, true, true, true});
+}
+
+}  // namespace
+
+std::vector<CompareColumn> compare_columns() {
+  Columns columns = {
+      {"verdict", "text", "one of the verdicts; absent: no result on either side, or speed of two devices",
+       verdict_text},
+      text("case", "id of the case", &RowInfo::id),
+      text("mode", "accu or perf", &RowInfo::mode),
+      {"cache", "text", "cold, else absent", [](const RowVerdict& row) { return key_of(row.info).cache; }},
+      text("op", "the op", &RowInfo::op),
+      text("impl", "the impl that ran", &RowInfo::impl),
+      text("shape", "shape of the op's first tensor, slowest dim first", &RowInfo::shape),
+      {"device", "text", "name of the device; of two, the new side's",
+       [](const RowVerdict& row) { return row.device; }},
+      {"ratio", "ratio", "new_us / base_us",
+       [](const RowVerdict& row) { return row.ratio > 0 ? significant(row.ratio, 6) : ""; }},
+      {"effect_pct", "%", "how much the longer of the two times is longer",
+       [](const RowVerdict& row) { return row.ratio > 0 ? fixed(row.effect_pct, 2) : ""; }},
+      {"needed_pct", "%", "effect that would count; absent where speed was not judged",
+       [](const RowVerdict& row) { return number(row.needed_pct, 2); }},
+      {"chance", "ratio", "that exchangeable blocks separate completely, 2 / C(b+n, b)",
+       [](const RowVerdict& row) { return row.chance > 0 ? significant(row.chance, 6) : ""; }},
+      {"peak_ratio", "ratio", "new_pct_peak / base_pct_peak",
+       [](const RowVerdict& row) { return row.peak_ratio > 0 ? significant(row.peak_ratio, 6) : ""; }},
+  };
+  add_sides(columns);
+  columns.push_back(
+      {"reason", "text", "why, with numbers", [](const RowVerdict& row) { return row.reason; }});
+  return columns;
+}
+
+std::string markdown_table(const std::vector<CompareColumn>& columns) {
+  std::string table = "| column | unit | meaning |\n|---|---|---|\n";
+  for (const CompareColumn& column : columns)
+    table += "| `" + column.name + "` | " + column.unit + " | " + column.meaning + " |\n";
+  return table;
+}
+
+std::string compare_csv(const RunComparison& comparison) {
+  const Columns columns = compare_columns();
+  std::vector<std::string> cells;
+  for (const CompareColumn& column : columns) cells.push_back(column.name);
+  std::string csv = csv_row(cells);
+  for (const RowVerdict& row : comparison.rows) {
+    cells.clear();
+    for (const CompareColumn& column : columns) cells.push_back(column.value(row));
+    csv += csv_row(cells);
+  }
+  return csv;
+}
+
+std::string compare_json(const RunComparison& comparison) {
+  Json totals = Json::object();
+  for (const auto& [verdict, count] : comparison.totals()) totals[std::string(name_of(verdict))] = count;
+  Json json = {{"schema", report_schema},
+               {"base", runs_json(comparison.base)},
+               {"new", runs_json(comparison.next)},
+               {"cross_device", comparison.cross_device},
+               {"totals", totals},
+               {"without_verdict", comparison.without_verdict()},
+               {"judged", comparison.judged},
+               {"expected_separations", comparison.expected_separations},
+               {"geometric_means", means_json(comparison)}};
+  Json& rows = json["rows"] = Json::array();
+  for (const RowVerdict& row : comparison.rows) rows.push_back(row_json(row));
+  return json.dump(2) + "\n";
+}
+
+std::string compare_markdown(const RunComparison& comparison) {
+  return markdown_runs(comparison) + '\n' + totals_line(comparison) + markdown_rows(comparison) +
+         markdown_means(comparison) + (comparison.judged > 0 ? "\n" + chance_text(comparison) : "");
+}
+
+}  // namespace assay

@@ -1,0 +1,213 @@
+#include "harness/report/compare/compare_text.h"
+
+#include "tests/support/golden.h"
+#include "tests/support/simulated_series.h"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const std::vector<double> steady = {100, 100.1, 100.2, 100.3, 100.4};
+const std::vector<double> slow = {110, 110.1, 110.2, 110.3, 110.4};
+
+Record measured(const std::string& name, const std::vector<double>& block_us) {
+  return test::measured(name, test::blocks(block_us));
+}
+
+// One row of each kind.
+RunComparison sample() {
+  Record drifted = test::passed("drifted");
+  drifted.accuracy->err_over_bound = 0.5;
+  Record same_program = measured("environment", slow);
+  Record program = measured("environment", steady);
+  program.perf->program_hash = same_program.perf->program_hash = "p";
+  Record suspect = measured("suspect", steady);
+  suspect.perf->suspect = "too fast for the device";
+  const Record skipped = test::without_answer("skipped", Status::Skipped, "asked for");
+  const std::vector<RunReport> base = {
+      test::run_of({test::passed("same"), measured("same", steady), measured("slower", steady),
+                    measured("faster", slow), measured("ambiguous", {100, 100, 100, 100, 105}), program,
+                    test::passed("gone"), test::passed("broken"), test::passed("drifted"),
+                    measured("suspect", steady), skipped, measured("halved", steady)},
+                   "run 1")};
+  RunReport next = test::run_of(
+      {test::passed("same"), measured("same", steady), measured("slower", slow), measured("faster", steady),
+       measured("ambiguous", {104, 110, 110, 110, 110}), same_program, test::failed("broken"), drifted,
+       suspect, test::passed("new"), skipped, measured("halved", {40, 40, 40, 40, 40})},
+      "run 2");
+  next.complete = false;
+  return compare_runs(base, std::vector{next});
+}
+
+TEST(CompareText, ShowsWhatIsNotTheSameWorstFirst) {
+  EXPECT_TRUE(test::matches(compare_text(sample(), {}),
+                            R"(base  run 1  Acme GPU 9, Acme 12.3  assay 0.1.0 (abc1234)
+new   run 2  Acme GPU 9, Acme 12.3  assay 0.1.0 (abc1234)  (did not come to its end)
+
+               base us  new us     time  needed        % peak  row
+  BROKEN                                                       shuffle/broken/1x16x4x8/4W4C.4W4C/fused (accu)
+      PASS before, FAIL (1 of 2 outputs is wrong) now
+  SLOWER        100.20  110.20  +10.0 %   1.0 %  12.5 -> 12.5  shuffle/slower/1x16x4x8/4W4C.4W4C/fused (perf)
+  GONE                                                         shuffle/gone/1x16x4x8/4W4C.4W4C/fused (accu)
+  SUSPECT       100.20  100.20   +0.0 %          12.5 -> 12.5  shuffle/suspect/1x16x4x8/4W4C.4W4C/fused (perf)
+      new: too fast for the device
+  DRIFTED                                                      shuffle/drifted/1x16x4x8/4W4C.4W4C/fused (accu)
+      0.5 of the accuracy's bound are spent, 0 before
+  AMBIGUOUS     100.00  110.00  +10.0 %   6.0 %  12.5 -> 12.5  shuffle/ambiguous/1x16x4x8/4W4C.4W4C/fused (perf)    blocks overlap
+  ENVIRONMENT   100.20  110.20  +10.0 %   1.0 %  12.5 -> 12.5  shuffle/environment/1x16x4x8/4W4C.4W4C/fused (perf)  the same program
+  FASTER        110.20  100.20   -9.1 %   1.0 %  12.5 -> 12.5  shuffle/faster/1x16x4x8/4W4C.4W4C/fused (perf)
+  FASTER        100.20   40.00   0.399x   1.0 %  12.5 -> 12.5  shuffle/halved/1x16x4x8/4W4C.4W4C/fused (perf)
+  NEW                                                          shuffle/new/1x16x4x8/4W4C.4W4C/fused (accu)
+
+geometric means of the new time over the base's
+  0.886x  shuffle fused, 6 rows
+
+2 FASTER, 1 SLOWER, 2 SAME, 1 AMBIGUOUS, 1 ENVIRONMENT, 1 NEW, 1 GONE, 1 BROKEN, 1 DRIFTED, 1 SUSPECT; 1 row without a verdict
+SAME: half of these times would have shown a difference over 1.0 %, all of them one over 1.0 %
+By chance alone at most 0.05 of the 6 times judged would have their blocks separated completely, and an
+alarm needs an effect besides: 2 / C(b+n, b) for b and n blocks, summed. It takes the blocks of both sides
+as exchangeable; what differs between two runs and not between the blocks of one is not in it: several
+runs a side (--base A --base B) bring it into the spread. There is no p-value, as samples of one block are
+correlated.
+)"));
+}
+
+TEST(CompareText, ShowsEveryRowWhenAsked) {
+  const std::string text = compare_text(sample(), {.all = true});
+  EXPECT_THAT(text, HasSubstr("  SAME          100.20  100.20   +0.0 %"));
+  EXPECT_THAT(text, HasSubstr("shuffle/skipped/1x16x4x8/4W4C.4W4C/fused (accu)\n      no result on either"));
+}
+
+TEST(CompareText, SaysThatTwoDevicesAreNotJudged) {
+  RunReport other = test::run_of({measured("a", slow)});
+  other.run.device.uuid = "another";
+  other.run.device.name = "Acme GPU 10";
+  const std::string text =
+      compare_text(compare_runs(std::vector{test::run_of({measured("a", steady)})}, std::vector{other}), {});
+  EXPECT_THAT(text, HasSubstr("Two devices: verdicts of speed are for one device"));
+  EXPECT_THAT(text, HasSubstr("\n  -   100.20  110.20  +10.0 %  12.5 -> 12.5  shuffle/a"));
+  EXPECT_THAT(text, HasSubstr("1.100x  shuffle fused, 1 row; 1.000x of its device's limit"));
+  EXPECT_THAT(text, Not(HasSubstr("By chance")));
+}
+
+TEST(CompareText, IsPlainUnlessColorIsAskedFor) {
+  EXPECT_EQ(compare_text(sample(), {.all = true}).find('\x1b'), std::string::npos);
+  EXPECT_THAT(compare_text(sample(), {.color = true}), HasSubstr("\x1b[1;31mSLOWER\x1b[0m"));
+}
+
+TEST(CompareText, LetsNoTextOfOthersBreakIt) {
+  Record odd = test::failed("odd");
+  odd.reason = test::nasty;
+  const std::vector<RunReport> base = {test::run_of({test::passed("odd")})};
+  const RunComparison comparison = compare_runs(base, std::vector{test::run_of({odd})});
+  for (const std::string& text : {compare_text(comparison, {}), explain(comparison.rows[0], false),
+                                  compare_markdown(comparison), compare_csv(comparison)}) {
+    EXPECT_EQ(valid_utf8(text), text);
+    EXPECT_EQ(text.find('\x1b'), text.npos);
+  }
+  EXPECT_TRUE(nlohmann::json::accept(compare_json(comparison)));
+}
+
+TEST(Explain, ShowsBlocksAndEveryCondition) {
+  const RunComparison comparison = sample();
+  EXPECT_TRUE(test::matches(explain(comparison.rows[2], false),
+                            R"(SLOWER  shuffle/slower/1x16x4x8/4W4C.4W4C/fused (perf)
+  device          Acme GPU 9
+  reason          100.2 us -> 110.2 us, 9.98 % slower: all blocks now (110 to 110.4 us) are above all blocks before (100 to 100.4 us), and it is more than the 1.00 % that this row needs
+
+base
+  runs            run 1
+  status          PASS
+  blocks, us      100  100.1  100.2  100.3  100.4
+  median          100.2 us +- 0.20 %, of 5 samples
+  clock           0.995 of full clock, by the clock probe
+  spread          0.40 % between the blocks
+  % peak          12.5, limited by latency
+
+new
+  runs            run 2
+  status          PASS
+  blocks, us      110  110.1  110.2  110.3  110.4
+  median          110.2 us +- 0.18 %, of 5 samples
+  clock           0.995 of full clock, by the clock probe
+  spread          0.36 % between the blocks
+  % peak          12.5, limited by latency
+
+what was looked at; the last decided
+  result          base: PASS; new: PASS
+  same task       yes
+  status          PASS before, PASS now
+  accuracy        0 of the bound before, 0 now
+  trust           neither side speaks against its times
+  blocks          5 before, 5 now; 5 each are needed
+  separation      blocks 100 to 100.4 us before, 110 to 110.4 us now: completely separated
+  effect          9.98 %; needed is more than 1.00 %, the largest of 1.00 % at least, 0.00 % timer, 0.40 % spread before, 0.40 % now
+  clock           by the clock probe the device ran at 0.995 of its full clock before, at 0.995 now
+  same program    program %int before, program %int now: not known to be the same
+)"));
+}
+
+TEST(CompareCsv, HasEveryRow) {
+  const std::string csv = compare_csv(sample());
+  const std::vector<std::string> lines = test::lines_of(csv);
+  ASSERT_EQ(lines.size(), 14U);
+  EXPECT_EQ(lines[0],
+            "verdict,case,mode,cache,op,impl,shape,device,ratio,effect_pct,needed_pct,chance,peak_ratio,"
+            "base_status,new_status,base_us,new_us,base_ci_pct,new_ci_pct,base_spread_pct,new_spread_pct,"
+            "base_blocks,new_blocks,base_runs,new_runs,base_clock_ratio,new_clock_ratio,base_pct_peak,new_"
+            "pct_peak,base_err_over_bound,"
+            "new_err_over_bound,reason\r");
+  EXPECT_THAT(
+      lines[3],
+      StartsWith("SLOWER,shuffle/slower/1x16x4x8/4W4C.4W4C/fused,perf,,shuffle,fused,1x16x4x8,Acme GPU "
+                 "9,1.0998,9.98,1.00,0.00793651,1,PASS,PASS,100.2000,110.2000,0.20,0.18,0.40,0.36,5,5,1,"
+                 "1,0.995,0.995,12.50,12.50,0,0,"));
+  EXPECT_THAT(lines[7], StartsWith("GONE,shuffle/gone/1x16x4x8/4W4C.4W4C/fused,accu,,shuffle,fused,1x16x4x8,"
+                                   "Acme GPU 9,,,,,,PASS,,,,,,,,,,1,,,,,,0,,base: PASS; new: no such row"));
+}
+
+TEST(CompareJson, HasRunsTotalsAndRows) {
+  const auto json = nlohmann::json::parse(compare_json(sample()));
+  EXPECT_EQ(json.at("base").at(0).at("run_id"), "run 1");
+  EXPECT_EQ(json.at("new").at(0).at("complete"), false);
+  EXPECT_EQ(json.at("totals").at("FASTER"), 2);
+  EXPECT_EQ(json.at("totals").at("SAME"), 2);
+  EXPECT_EQ(json.at("without_verdict"), 1);
+  EXPECT_EQ(json.at("geometric_means").at(0).at("rows"), 6);
+  ASSERT_EQ(json.at("rows").size(), 13U);
+  const auto& slower = json.at("rows").at(2);
+  EXPECT_EQ(slower.at("verdict"), "SLOWER");
+  EXPECT_EQ(slower.at("new").at("block_us"), slow);
+  EXPECT_EQ(slower.at("conditions").size(), 10U);
+  EXPECT_TRUE(json.at("rows").at(10).at("verdict").is_null());
+}
+
+TEST(CompareMarkdown, ShowsWhatTheTerminalShows) {
+  const std::string text = compare_markdown(sample());
+  EXPECT_THAT(text, StartsWith("| side | device     | driver    | assay "));
+  EXPECT_THAT(text, HasSubstr("\n| SLOWER      | `shuffle/slower/1x16x4x8/4W4C.4W4C/fused` (perf)"));
+  EXPECT_THAT(text, HasSubstr("\n| shuffle | fused |   0.8858 |    6 |"));
+  EXPECT_THAT(text, HasSubstr("2 FASTER, 1 SLOWER"));
+  EXPECT_THAT(text, HasSubstr("By chance alone"));
+  EXPECT_THAT(text, Not(HasSubstr("| SAME")));
+}
+
+std::string readme() {
+  return test::read_file(std::string(ASSAY_SOURCE_DIR) + "/reports/README.md");
+}
+
+TEST(ReportsReadme, ShowsTheColumnsAndVerdictsOfAComparison) {
+  EXPECT_THAT(readme(), HasSubstr("\n### compare.csv\n\n" + markdown_table(compare_columns()) + "\n"));
+  for (int i = 0; i < verdict_count; ++i) {
+    EXPECT_THAT(readme(), HasSubstr("\n| `" + std::string(name_of(static_cast<Verdict>(i))) + "` | "));
+  }
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,144 @@
+#include "harness/report/compare/row_side.h"
+
+#include "harness/base/statistics.h"
+#include "harness/base/text.h"
+#include "harness/report/record/words.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace assay {
+namespace {
+
+void add_once(std::vector<std::string>& list, std::string text) {
+  if (std::ranges::find(list, text) == list.end()) list.push_back(std::move(text));
+}
+
+// 0: right. What fails counts more than what was left out.
+int badness(Status status) {
+  switch (status) {
+    case Status::Pass:
+    case Status::UnexpectedPass:
+      return 0;
+    case Status::Unsupported:
+    case Status::Invalid:
+    case Status::Skipped:
+    case Status::ExpectedFail:
+    case Status::Missing:
+    case Status::Interrupted:
+      return 1;
+    case Status::Suspect:
+      return 2;
+    default:
+      return 3;
+  }
+}
+
+std::string suspicion(const RunInfo& run, const Record& record) {
+  const PerfResult& perf = *record.perf;
+  if (record.status == Status::Suspect && !record.reason.empty()) return record.reason;
+  if (!perf.suspect.empty()) return perf.suspect;
+  if (record.status == Status::Suspect) return "the run calls the time suspect";
+  if (perf.timer == "broken")
+    return "the device's timer is broken" + (run.timer.note.empty() ? "" : ": " + run.timer.note);
+  if (!perf.verified) return "the timed outputs were not verified";
+  if (run.validation) return "it was timed under the validation layer";
+  return "";
+}
+
+void add_time(RowSide& side, const RunInfo& run, const Record& record) {
+  const PerfResult& perf = *record.perf;
+  for (const std::vector<double>& block : perf.sample_us) {
+    if (block.empty()) continue;
+    side.block_us.push_back(median(block));
+    side.samples += static_cast<int>(block.size());
+  }
+  add_once(side.programs, perf.program_hash);
+  add_once(side.clocks, perf.clock);
+  if (side.suspect.empty()) side.suspect = suspicion(run, record);
+  const double sample_us = perf.time_us_p50 * std::max(1, perf.batch);
+  if (sample_us > 0 && perf.clock != "wall")
+    side.timer_pct = std::max(side.timer_pct, 100 * run.timer.unit_ns / 1e3 / sample_us);
+  side.limited_by = perf.limited_by;
+}
+
+void summarize_blocks(RowSide& side) {
+  if (side.block_us.empty()) return;
+  side.time_us = median(side.block_us);
+  if (!(side.time_us > 0)) return;
+  side.spread_pct = 100 * (side.highest_us() - side.lowest_us()) / side.time_us;
+  const MedianInterval interval = median_interval(side.block_us);
+  side.ci_pct = 100 * (interval.high - interval.low) / 2 / side.time_us;
+}
+
+void add_task(RowSide& side, const Record& record) {
+  const std::string hash = record.accuracy ? record.accuracy->input_hash : "";
+  const RowSide other{.info = record.info, .input_hash = hash};
+  if (side.conflict.empty()) side.conflict = task_difference(side, other);
+  if (side.input_hash.empty()) side.input_hash = hash;
+}
+
+}  // namespace
+
+std::string task_difference(const RowSide& a, const RowSide& b) {
+  const auto of = [&](const char* name, const std::string& in_a, const std::string& in_b) {
+    return in_a == in_b ? std::string()
+                        : std::string(name) + " " + (in_a.empty() ? "none" : in_a) + " and " +
+                              (in_b.empty() ? "none" : in_b);
+  };
+  for (const auto& [name, member] :
+       {std::pair{"op", &RowInfo::op}, std::pair{"impl", &RowInfo::impl}, std::pair{"shape", &RowInfo::shape},
+        std::pair{"params", &RowInfo::params}, std::pair{"forms", &RowInfo::forms},
+        std::pair{"fill", &RowInfo::fill}}) {
+    if (a.info.*member != b.info.*member) return of(name, a.info.*member, b.info.*member);
+  }
+  if (a.info.seed != b.info.seed) return of("seed", std::to_string(a.info.seed), std::to_string(b.info.seed));
+  if (a.input_hash.empty() || b.input_hash.empty()) return "";
+  return of("inputs of hash", a.input_hash, b.input_hash);
+}
+
+double RowSide::lowest_us() const {
+  return *std::ranges::min_element(block_us);
+}
+
+double RowSide::highest_us() const {
+  return *std::ranges::max_element(block_us);
+}
+
+bool RowSide::has_result() const {
+  return badness(status) != 1;
+}
+
+RowSide pool_runs(const std::vector<const RunInfo*>& runs, const std::vector<const Record*>& records) {
+  RowSide side;
+  side.info = records.front()->info;
+  std::vector<double> peaks, clocks;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const Record& record = *records[i];
+    side.runs.push_back(runs[i]->run_id);
+    add_once(side.drivers, driver_of(*runs[i]));
+    if (i == 0 || badness(record.status) > badness(side.status)) {
+      side.status = record.status;
+      side.reason = record.reason;
+    }
+    add_task(side, record);
+    if (record.accuracy) {
+      side.err_over_bound = std::max(side.err_over_bound, record.accuracy->err_over_bound);
+    }
+    if (record.info.mode != "perf" || !has_time(record)) continue;
+    add_time(side, *runs[i], record);
+    if (percent_of_peak(*record.perf) > 0) peaks.push_back(percent_of_peak(*record.perf));
+    if (record.perf->clock_ratio > 0) clocks.push_back(record.perf->clock_ratio);
+  }
+  if (!peaks.empty()) side.pct_peak = median(peaks);
+  if (!clocks.empty()) side.clock_ratio = median(clocks);
+  summarize_blocks(side);
+  return side;
+}
+
+std::string driver_of(const RunInfo& run) {
+  const DeviceInfo& device = run.device;
+  return device.driver_name + (device.driver_info.empty() ? "" : " ") + device.driver_info;
+}
+
+}  // namespace assay

@@ -1,0 +1,333 @@
+#include "harness/report/compare/row_verdict.h"
+
+#include "harness/base/text.h"
+#include "harness/report/record/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace assay {
+namespace {
+
+constexpr int time_digits = 5;
+
+std::string number(double us) {
+  return us < 1e5 ? significant(us, time_digits) : fixed(us, 0);
+}
+
+std::string us(double value) {
+  return number(value) + " us";
+}
+
+std::string pct(double value) {
+  return fixed(value, std::fabs(value) < 10 ? 2 : 1) + " %";
+}
+
+std::string range(const RowSide& side) {
+  return number(side.lowest_us()) + " to " + us(side.highest_us());
+}
+
+std::string ending(const RowSide& side) {
+  return std::string(name_of(side.status)) + (side.reason.empty() ? "" : " (" + side.reason + ")");
+}
+
+std::string changed(const char* what, const std::string& before, const std::string& after) {
+  if (before == after) return "";
+  return fmt::format("; {} {} before, {} now", what, before.empty() ? "none" : before,
+                     after.empty() ? "none" : after);
+}
+
+std::string only(const std::vector<std::string>& list) {
+  return list.size() == 1 ? list.front() : std::string();
+}
+
+std::string listed(const std::vector<std::string>& list) {
+  std::string text;
+  for (const std::string& item : list) text += (text.empty() ? "" : ", ") + (item.empty() ? "unknown" : item);
+  return text;
+}
+
+/// An unexpected pass is right too: the expectations are wrong.
+bool is_right(Status status) {
+  return class_of(status) == StatusClass::Fine || status == Status::UnexpectedPass;
+}
+
+/// Looks at one row, condition by condition, until one decides. Each method is such a condition: true ends.
+class Judge {
+ public:
+  Judge(RowVerdict& verdict, const CompareOptions& options) : j_(verdict), options_(options) {}
+
+  void run() {
+    if (decide_if_alone()) return;
+    figures();
+    if (decide_if_another_task() || decide_if_broken()) return;
+    const std::string drift = drift_of();
+    if (j_.info.mode != "perf") return accuracy(drift);
+    speed();
+    if (drift.empty() || j_.verdict == Verdict::Slower || j_.verdict == Verdict::Suspect) return;
+    decide(Verdict::Drifted, drift + "; " + j_.reason);
+  }
+
+ private:
+  const RowSide& base() const { return *j_.base; }
+  const RowSide& next() const { return *j_.next; }
+
+  void note(const char* name, std::string finding) { j_.conditions.push_back({name, std::move(finding)}); }
+
+  bool decide(std::optional<Verdict> verdict, std::string reason, const char* brief = "") {
+    j_.verdict = verdict;
+    j_.reason = std::move(reason);
+    j_.brief = brief;
+    return true;
+  }
+
+  bool decide_if_alone() {
+    const bool before = j_.base && base().has_result(), now = j_.next && next().has_result();
+    const auto of = [](const std::optional<RowSide>& side) {
+      return side ? ending(*side) : std::string("no such row");
+    };
+    note("result", fmt::format("base: {}; new: {}", of(j_.base), of(j_.next)));
+    if (before && now) return false;
+    if (!before && !now)
+      return decide({}, fmt::format("no result on either side: {}, {}", of(j_.base), of(j_.next)));
+    if (now) return decide(Verdict::New, fmt::format("new: {}; base: {}", of(j_.next), of(j_.base)));
+    return decide(Verdict::Gone, fmt::format("base: {}; new: {}", of(j_.base), of(j_.next)));
+  }
+
+  bool decide_if_another_task() {
+    for (const RowSide* side : {&base(), &next()}) {
+      if (side->conflict.empty()) continue;
+      note("same task", "no");
+      return refuse("the runs of one side differ in what they ask for under this id: " + side->conflict);
+    }
+    const std::string difference = task_difference(base(), next());
+    note("same task", difference.empty() ? "yes" : "no");
+    if (difference.empty()) return false;
+    return refuse("not comparable: the case was changed under its id, " + difference);
+  }
+
+  bool refuse(std::string reason) {
+    j_.ratio = j_.peak_ratio = j_.effect_pct = 0;
+    return decide(Verdict::Ambiguous, std::move(reason));
+  }
+
+  bool decide_if_broken() {
+    const bool right = is_right(base().status), right_now = is_right(next().status);
+    const std::string both = fmt::format("{} before, {} now", ending(base()), ending(next()));
+    note("status", both);
+    if (right && right_now) return false;
+    if (base().status == Status::Suspect || next().status == Status::Suspect) {
+      if (j_.info.mode == "perf" && base().has_time() && next().has_time()) return false;
+      return decide(Verdict::Suspect, both);
+    }
+    if (right) return decide(Verdict::Broken, both);
+    if (right_now) return decide(Verdict::New, "right again: " + both);
+    return decide({}, "no result on either side: " + both);
+  }
+
+  std::string drift_of() {
+    if (options_.cross_device) return "";
+    const double before = base().err_over_bound, now = next().err_over_bound;
+    note("accuracy",
+         fmt::format("{} of the bound before, {} now", significant(before, 4), significant(now, 4)));
+    if (!(now - before > drift_limit)) return "";
+    return fmt::format("{} of the accuracy's bound are spent, {} before", significant(now, 4),
+                       significant(before, 4));
+  }
+
+  void accuracy(const std::string& drift) { decide(drift.empty() ? Verdict::Same : Verdict::Drifted, drift); }
+
+  // Before anything is judged: a row that is not judged shows its times all the same.
+  void figures() {
+    if (!base().has_time() || !next().has_time()) return;
+    j_.ratio = next().time_us / base().time_us;
+    j_.effect_pct = 100 * (std::max(j_.ratio, 1 / j_.ratio) - 1);
+    if (base().pct_peak > 0 && next().pct_peak > 0) j_.peak_ratio = next().pct_peak / base().pct_peak;
+  }
+
+  void speed() {
+    if (decide_if_untimed() || decide_if_suspect() || decide_if_two_devices() || decide_if_too_few_blocks())
+      return;
+    const bool counts = measure();
+    if (counts && (decide_if_another_clock() || decide_if_same_program())) return;
+    conclude(counts);
+  }
+
+  bool decide_if_untimed() {
+    if (base().has_time() && next().has_time()) return false;
+    note("time", fmt::format("base: {}; new: {}", base().has_time() ? "measured" : "none",
+                             next().has_time() ? "measured" : "none"));
+    return decide(Verdict::Ambiguous,
+                  fmt::format("the {} has no samples", base().has_time() ? "new side" : "base"));
+  }
+
+  bool decide_if_suspect() {
+    const auto suspect = [&](std::string why) {
+      note("trust", why);
+      return decide(Verdict::Suspect, std::move(why));
+    };
+    if (!base().suspect.empty()) return suspect("base: " + base().suspect);
+    if (!next().suspect.empty()) return suspect("new: " + next().suspect);
+    if (base().clocks != next().clocks || base().clocks.size() != 1) {
+      return suspect(fmt::format("the times are of different clocks: {} before, {} now",
+                                 listed(base().clocks), listed(next().clocks)));
+    }
+    note("trust", "neither side speaks against its times");
+    return false;
+  }
+
+  bool decide_if_two_devices() {
+    if (!options_.cross_device) return false;
+    note("same device", "no: verdicts of speed are for one device");
+    std::string reason = us(base().time_us) + " and " + us(next().time_us);
+    if (j_.peak_ratio > 0)
+      reason += fmt::format(", {} and {} of each one's limit", pct(base().pct_peak), pct(next().pct_peak));
+    return decide({}, std::move(reason));
+  }
+
+  bool decide_if_too_few_blocks() {
+    const std::size_t before = base().block_us.size(), now = next().block_us.size();
+    const std::string finding =
+        fmt::format("{} before, {} now; {} each are needed", before, now, fewest_blocks);
+    note("blocks", finding);
+    if (std::min(before, now) >= fewest_blocks) return false;
+    return decide(Verdict::Ambiguous, "too few blocks: " + finding, "too few blocks");
+  }
+
+  bool is_separated() const {
+    return next().lowest_us() > base().highest_us() || next().highest_us() < base().lowest_us();
+  }
+
+  double floor_pct() const {
+    return std::max({options_.smallest_effect_pct, base().timer_pct, next().timer_pct});
+  }
+
+  /// A side's spread in the measure of the effect, as a share of the shorter of the two times: else a side
+  /// with a slow mode would need less than the mode makes it differ.
+  double scatter_pct(const RowSide& side) const {
+    return 100 * (side.highest_us() - side.lowest_us()) / std::min(base().time_us, next().time_us);
+  }
+
+  /// Whether the difference counts: the blocks separate completely, and by more than the row needs.
+  bool measure() {
+    j_.chance = chance_of_separation(base().block_us.size(), next().block_us.size());
+    j_.needed_pct = std::max({floor_pct(), scatter_pct(base()), scatter_pct(next())});
+    const bool separated = is_separated();
+    note("separation", fmt::format("blocks {} before, {} now: {}", range(base()), range(next()),
+                                   separated ? "completely separated" : "they overlap"));
+    note("effect", fmt::format("{}; needed is more than {}, the largest of {} at least, {} timer, {} spread "
+                               "before, {} now",
+                               pct(j_.effect_pct), pct(j_.needed_pct), pct(options_.smallest_effect_pct),
+                               pct(std::max(base().timer_pct, next().timer_pct)), pct(scatter_pct(base())),
+                               pct(scatter_pct(next()))));
+    return separated && j_.effect_pct > j_.needed_pct;
+  }
+
+  std::string difference() const {
+    return fmt::format("{} -> {}, {} {}", us(base().time_us), us(next().time_us), pct(j_.effect_pct),
+                       j_.ratio > 1 ? "slower" : "faster");
+  }
+
+  bool decide_if_another_clock() {
+    const double before = base().clock_ratio, now = next().clock_ratio;
+    if (!(before > 0) || !(now > 0)) {
+      note("clock", "no clock probe watched it on both sides");
+      return false;
+    }
+    // How much slower the device itself was on the side that took longer.
+    const double slower = j_.ratio > 1 ? before / now : now / before;
+    const bool explains = slower > clock_limit && 1 + j_.effect_pct / 100 <= clock_explains * slower;
+    const std::string finding =
+        fmt::format("by the clock probe the device ran at {} of its full clock before, at {} now",
+                    fixed(before, 3), fixed(now, 3));
+    note("clock", finding + (explains ? ": that may be all of the difference" : ""));
+    return explains &&
+           decide(Verdict::Environment, difference() + ", but " + finding, "the device itself was slower");
+  }
+
+  bool decide_if_same_program() {
+    const std::string program = only(base().programs);
+    const bool same_driver = base().drivers == next().drivers && base().drivers.size() == 1;
+    const bool same = !program.empty() && base().programs == next().programs && same_driver;
+    note("same program", fmt::format("{} before, {} now: {}{}", listed(base().programs),
+                                     listed(next().programs), same ? "the same" : "not known to be the same",
+                                     same_driver ? "" : ", and another driver"));
+    if (!same) return false;
+    if (options_.judge_same_programs) {
+      note("same program", "judged all the same, as was asked for");
+      return false;
+    }
+    return decide(Verdict::Environment,
+                  difference() +
+                      ", but the device ran the same program with the same driver: what differs "
+                      "is around it (clocks, load, memory)",
+                  "the same program");
+  }
+
+  std::string circumstances() const {
+    return changed("driver", listed(base().drivers), listed(next().drivers)) +
+           changed("shaders", base().info.shaders.value_or("embedded"),
+                   next().info.shaders.value_or("embedded")) +
+           changed("tune", base().info.tune, next().info.tune);
+  }
+
+  void conclude(bool counts) {
+    const bool separated = is_separated();
+    const std::string needed = pct(j_.needed_pct);
+    if (counts) {
+      decide(j_.ratio > 1 ? Verdict::Slower : Verdict::Faster,
+             fmt::format("{}: all blocks now ({}) are {} all blocks before ({}), and it is more than the {} "
+                         "that this row needs{}",
+                         difference(), range(next()), j_.ratio > 1 ? "above" : "below", range(base()), needed,
+                         circumstances()));
+    } else if (j_.effect_pct <= floor_pct() || (!separated && j_.effect_pct <= j_.needed_pct)) {
+      if (j_.needed_pct > std::max(coarsest_pct, options_.smallest_effect_pct)) {
+        decide(
+            Verdict::Ambiguous,
+            fmt::format("{}: too noisy, only a difference of more than {} would show", difference(), needed),
+            "too noisy");
+      } else {
+        decide(Verdict::Same, fmt::format("{}: no difference of more than {} is seen", difference(), needed));
+      }
+    } else if (separated) {
+      decide(Verdict::Ambiguous,
+             fmt::format("{}: the blocks are completely separated, but by less than the {} "
+                         "that they scatter on one side",
+                         difference(), needed),
+             "less than it scatters");
+    } else {
+      decide(
+          Verdict::Ambiguous,
+          fmt::format("{}: more than the {} that this row needs, but the blocks overlap ({} before, {} now)",
+                      difference(), needed, range(base()), range(next())),
+          "blocks overlap");
+    }
+  }
+
+  RowVerdict& j_;
+  const CompareOptions& options_;
+};
+
+}  // namespace
+
+RowVerdict row_verdict(std::optional<RowSide> base, std::optional<RowSide> next,
+                       const CompareOptions& options) {
+  RowVerdict made;
+  made.info = next ? next->info : base->info;
+  made.base = std::move(base);
+  made.next = std::move(next);
+  Judge(made, options).run();
+  return made;
+}
+
+double chance_of_separation(std::size_t base_blocks, std::size_t next_blocks) {
+  double chance = 2;
+  for (std::size_t i = 1; i <= base_blocks; ++i)
+    chance *= static_cast<double>(i) / static_cast<double>(next_blocks + i);
+  return std::min(chance, 1.0);
+}
+
+}  // namespace assay

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "harness/report/console/style.h"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace assay {
+
+/// What comparing two runs says of one row. reports/README.md states the rule in full.
+enum class Verdict : std::uint8_t {
+  Faster,
+  Slower,
+  Same,         ///< no difference that the row could show
+  Ambiguous,    ///< the blocks neither prove a difference nor its absence, or the rows are not comparable
+  Environment,  ///< a difference, but the device ran the same program: what differs is around it
+  New,          ///< a result where there was none
+  Gone,         ///< no result where there was one
+  Broken,       ///< right before, failing now
+  Drifted,      ///< more of an accuracy bound is spent
+  Suspect,      ///< a time of either side cannot be trusted
+};
+inline constexpr int verdict_count = 10;
+
+std::string_view name_of(Verdict verdict);  ///< "FASTER"
+/// In any case: "slower", "SLOWER".
+std::optional<Verdict> parse_verdict(std::string_view name);
+
+Ink ink_of(Verdict verdict);
+
+}  // namespace assay

@@ -1,0 +1,89 @@
+#include "harness/report/console/comparisons.h"
+
+#include "harness/base/text.h"
+#include "harness/report/console/style.h"
+#include "harness/report/record/row_key.h"
+#include "harness/report/record/words.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+constexpr int enough_blocks = 5;  // with fewer the interval covers less than it says
+constexpr double close_to_one = 1.1;
+
+const Record* find_baseline(const RunReport& report, const Record& record) {
+  const auto found = std::ranges::find_if(report.records, [&](const Record& other) {
+    RowKey baseline = key_of(record.info);
+    baseline.id = record.comparison->baseline;
+    return key_of(other.info) == baseline;
+  });
+  return found == report.records.end() ? nullptr : &*found;
+}
+
+std::string shaders_of(const RowInfo& info) {
+  return info.shaders ? "shaders " + *info.shaders : "the embedded shaders";
+}
+
+// What tells the two rows apart.
+std::string parties(const RowInfo& info, const RowInfo& baseline) {
+  if (info.impl != baseline.impl) return info.impl + " vs " + baseline.impl;
+  return shaders_of(info) + " vs " + shaders_of(baseline);
+}
+
+std::string factor(double value) {
+  return fixed(value, value < close_to_one ? 3 : 2);
+}
+
+std::string verdict(const Comparison& c) {
+  if (c.ratio_low <= 1 && c.ratio_high >= 1) {
+    return fmt::format("no difference: the interval of the ratio holds 1 ({} .. {})", fixed(c.ratio_low, 3),
+                       fixed(c.ratio_high, 3));
+  }
+  if (c.ratio < 1) {
+    return fmt::format("{}x faster ({} .. {})", factor(1 / c.ratio), factor(1 / c.ratio_high),
+                       factor(1 / c.ratio_low));
+  }
+  return fmt::format("{}x slower ({} .. {})", factor(c.ratio), factor(c.ratio_low), factor(c.ratio_high));
+}
+
+std::string compared(const Record& record, const Record& baseline) {
+  const Comparison& c = *record.comparison;
+  std::string text = fmt::format("{}, {} us -> {} us", verdict(c), fixed(baseline.perf->time_us_p50, 2),
+                                 fixed(record.perf->time_us_p50, 2));
+  if (c.blocks < enough_blocks) text += fmt::format("; only {} blocks: the interval says little", c.blocks);
+  if (record.perf->spirv_hash == baseline.perf->spirv_hash)
+    text += "; both have the same SPIR-V: what differs is noise";
+  return text;
+}
+
+Ink ink_of(const Comparison& c) {
+  if (c.ratio <= 0) return Ink::Magenta;
+  if (c.ratio_low <= 1 && c.ratio_high >= 1) return Ink::Plain;
+  return c.ratio < 1 ? Ink::Green : Ink::Red;
+}
+
+std::string line_of(const RunReport& report, const Record& record, bool color) {
+  const Record* baseline = find_baseline(report, record);
+  const std::string head = printable(record.info.id) + "  ";
+  std::string text = baseline == nullptr ? "" : parties(record.info, baseline->info) + ": ";
+  const bool has_ratio =
+      record.comparison->ratio > 0 && baseline != nullptr && has_time(*baseline) && has_time(record);
+  text += has_ratio ? compared(record, *baseline) : "not compared: " + record.comparison->note;
+  return head + painted(printable(text), ink_of(*record.comparison), color) + '\n';
+}
+
+}  // namespace
+
+std::string comparison_lines(const RunReport& report, bool color) {
+  std::string lines;
+  for (const Record& record : report.records) {
+    if (record.comparison) lines += line_of(report, record, color);
+  }
+  return lines;
+}
+
+}  // namespace assay

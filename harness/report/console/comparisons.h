@@ -1,0 +1,14 @@
+#pragma once
+
+#include "harness/report/record/journal.h"
+
+#include <string>
+
+namespace assay {
+
+/// A line for each row that was compared with another: which is faster and by how much, with the ratio's
+/// interval and both times; or that there is no difference to be seen, or why there is no ratio. Empty when
+/// the run compared nothing.
+std::string comparison_lines(const RunReport& report, bool color);
+
+}  // namespace assay

@@ -1,0 +1,96 @@
+#include "harness/report/console/comparisons.h"
+
+#include "harness/report/files/writers.h"
+#include "tests/support/records.h"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+
+Record compared(double median_us, const Comparison& comparison) {
+  Record record = test::timed("fast", "fused", median_us);
+  record.perf->spirv_hash = "0123";
+  record.comparison = comparison;
+  record.comparison->baseline = test::sample_case("fast", "perf", "unfused").id;
+  return record;
+}
+
+std::string line_of(const Record& record) {
+  return comparison_lines(test::report_of({test::timed("fast", "unfused", 10), record}), false);
+}
+
+const std::string id = "shuffle/fast/1x16x4x8/4W4C.4W4C/fused";
+
+TEST(ComparisonLines, SayHowMuchFasterWithTheIntervalAndBothTimes) {
+  EXPECT_EQ(line_of(compared(4, {.ratio = 0.4, .ratio_low = 0.39, .ratio_high = 0.42, .blocks = 10})),
+            id + "  fused vs unfused: 2.50x faster (2.38 .. 2.56), 10.00 us -> 4.00 us\n");
+}
+
+TEST(ComparisonLines, SayHowMuchSlower) {
+  EXPECT_EQ(line_of(compared(10.5, {.ratio = 1.05, .ratio_low = 1.04, .ratio_high = 1.2, .blocks = 10})),
+            id + "  fused vs unfused: 1.050x slower (1.040 .. 1.20), 10.00 us -> 10.50 us\n");
+}
+
+TEST(ComparisonLines, SeeNoDifferenceWhereTheIntervalHoldsOne) {
+  for (const auto& [low, high] : {std::pair{0.99, 1.02}, {1.0, 1.02}, {0.9, 1.0}}) {
+    EXPECT_THAT(line_of(compared(10.1, {.ratio = 1.01, .ratio_low = low, .ratio_high = high, .blocks = 10})),
+                HasSubstr("no difference: the interval of the ratio holds 1"));
+  }
+}
+
+TEST(ComparisonLines, TellWhenTheIntervalIsOfTooFewBlocks) {
+  EXPECT_THAT(line_of(compared(4, {.ratio = 0.4, .ratio_low = 0.39, .ratio_high = 0.42, .blocks = 4})),
+              HasSubstr("; only 4 blocks: the interval says little"));
+}
+
+TEST(ComparisonLines, TellWhenBothRanTheSameCode) {
+  Record record = compared(4, {.ratio = 0.4, .ratio_low = 0.39, .ratio_high = 0.42, .blocks = 10});
+  record.perf->spirv_hash = test::timed("fast", "unfused", 10).perf->spirv_hash;
+  EXPECT_THAT(line_of(record), HasSubstr("; both have the same SPIR-V: what differs is noise"));
+}
+
+TEST(ComparisonLines, NameTheFoldersOfTwoVersionsOfTheShaders) {
+  Record own = test::timed("fast", "fused", 10);
+  Record versus = compared(4, {.ratio = 0.4, .ratio_low = 0.39, .ratio_high = 0.42, .blocks = 10});
+  versus.comparison->baseline = own.info.id;
+  versus.info.id += "/versus";
+  versus.info.shaders = "mine";
+  EXPECT_THAT(comparison_lines(test::report_of({own, versus}), false),
+              HasSubstr(id + "/versus  shaders mine vs the embedded shaders: 2.50x faster"));
+  own.info.shaders = "old";
+  EXPECT_THAT(comparison_lines(test::report_of({own, versus}), false),
+              HasSubstr("shaders mine vs shaders old: "));
+}
+
+TEST(ComparisonLines, SayWhyThereIsNoRatio) {
+  Record failed = compared(4, {.note = "this row is FAIL"});
+  failed.status = Status::Fail;
+  EXPECT_EQ(line_of(failed), id + "  fused vs unfused: not compared: this row is FAIL\n");
+  Record alone = compared(4, {.note = "no row of impl 'x' in the same forms is timed in this group"});
+  alone.comparison->baseline.clear();
+  EXPECT_EQ(comparison_lines(test::report_of({alone}), false),
+            id + "  not compared: no row of impl 'x' in the same forms is timed in this group\n");
+}
+
+TEST(ComparisonLines, AreNoneWhenNothingWasCompared) {
+  const RunReport report = test::report_of({test::passed("good"), test::timed("fast", "fused", 2.5)});
+  EXPECT_EQ(comparison_lines(report, false), "");
+}
+
+TEST(ComparisonColumns, HoldTheRatioAndItsInterval) {
+  const Record record = compared(4, {.ratio = 0.4, .ratio_low = 0.39, .ratio_high = 0.42, .blocks = 10});
+  EXPECT_THAT(perf_csv(test::report_of({record})),
+              HasSubstr(",shuffle/fast/1x16x4x8/4W4C.4W4C/unfused,0.4,0.39,0.42,10,,"));
+}
+
+TEST(ComparisonColumns, HoldTheNoteWhereThereIsNoRatio) {
+  const Record record = compared(4, {.note = "its baseline is FAIL"});
+  EXPECT_THAT(perf_csv(test::report_of({record})),
+              HasSubstr(",shuffle/fast/1x16x4x8/4W4C.4W4C/unfused,,,,,its baseline is FAIL,"));
+}
+
+}  // namespace
+}  // namespace assay

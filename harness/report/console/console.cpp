@@ -1,0 +1,215 @@
+#include "harness/report/console/console.h"
+
+#include "harness/base/clock.h"
+#include "harness/base/status.h"
+#include "harness/base/text.h"
+#include "harness/report/console/comparisons.h"
+#include "harness/report/console/perf_table.h"
+#include "harness/report/console/style.h"
+#include "harness/report/console/summary.h"
+#include "harness/report/record/time_totals.h"
+#include "harness/report/record/words.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+#include <utility>
+
+namespace assay {
+namespace {
+
+constexpr double terminal_interval_s = 0.1;
+constexpr double plain_interval_s = 5;
+constexpr std::size_t listed_failures = 40;
+
+std::string cases(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " case" : " cases");
+}
+
+// "8.3 s", "2 min 05 s", "1 h 02 min"
+std::string duration(double seconds) {
+  if (seconds < 60) return fixed(seconds, 1) + " s";
+  const auto whole = static_cast<long>(std::lround(seconds));
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+std::string nanoseconds(double ns) {
+  return ns < 1000 ? significant(ns, 3) + " ns" : significant(ns / 1e3, 3) + " us";
+}
+
+// How far the clock can be trusted; empty when nothing was measured.
+std::string timer_line(const TimerCalibration& timer) {
+  if (!(timer.unit_ns > 0) && timer.note.empty()) return "";
+  std::string line(name_of(timer.quality));
+  if (timer.unit_ns > 0) line += ", unit " + nanoseconds(timer.unit_ns);
+  if (timer.gpu_over_cpu > 0) line += ", " + fixed(timer.gpu_over_cpu, 4) + " of the CPU's clock";
+  return line + (timer.note.empty() ? "" : ": " + printable(timer.note));
+}
+
+std::string rate(double giga) {
+  return fixed(giga, giga < 100 ? 1 : 0);
+}
+
+std::string copy_speed(const BandwidthPoint& point, const char* unit) {
+  return rate(point.copy_gbps) + unit + " at " + binary_bytes(point.footprint_bytes);
+}
+
+// What the device reaches: far beyond its caches, at its best, and in operations.
+std::string peak_line(const Ceilings& ceilings) {
+  const std::vector<BandwidthPoint>& curve = ceilings.bandwidth;
+  const auto best = std::ranges::max_element(curve, {}, &BandwidthPoint::copy_gbps);
+  std::string line = "copy " + copy_speed(curve.back(), " GB/s");
+  if (best->footprint_bytes != curve.back().footprint_bytes) line += ", " + copy_speed(*best, "");
+  std::string rates;
+  const auto add = [&](const char* name, double gops) {
+    if (gops > 0) rates += (rates.empty() ? "" : ", ") + (name + rate(gops));
+  };
+  add("fp32 ", ceilings.fp32_gops);
+  add("fp16 ", ceilings.fp16_gops);
+  add("dot4x8 ", ceilings.dot4x8_gops);
+  add("matrix int8 ", ceilings.coop_int8_gops);
+  add("matrix fp16 ", ceilings.coop_fp16_gops);
+  return line + (rates.empty() ? "" : "; " + rates + " GOP/s");
+}
+
+}  // namespace
+
+Console::Console(std::ostream& out, std::ostream& log, ConsoleOptions options)
+    : out_(out), log_(log), options_(std::move(options)) {
+  if (!options_.now_seconds) options_.now_seconds = steady_seconds;
+  started_ = last_progress_ = options_.now_seconds();
+}
+
+void Console::run(const RunInfo& info) {
+  if (header_shown_) return;  // told again when the ceilings were measured again
+  header_shown_ = true;
+  const DeviceInfo& device = info.device;
+  out_ << painted("assay " + printable(info.version), Ink::Bold, options_.color) << "  run "
+       << printable(info.run_id) << '\n';
+  out_ << "device  " << painted(printable(device.name), Ink::Bold, options_.color);
+  if (!device.type.empty()) out_ << " (" << printable(device.type) << ")";
+  out_ << '\n';
+  out_ << "driver  " << printable(device.driver_name + " " + device.driver_info);
+  if (!device.api_version.empty()) out_ << ", Vulkan " << printable(device.api_version);
+  out_ << '\n';
+  if (const std::string timer = timer_line(info.timer); !timer.empty()) out_ << "timer   " << timer << '\n';
+  if (info.ceilings.measured()) out_ << "peak    " << peak_line(info.ceilings) << '\n';
+}
+
+void Console::plan(std::span<const RowInfo> planned) {
+  planned_ = planned.size();
+  std::size_t perf = 0;
+  for (const RowInfo& info : planned) perf += info.mode == "perf" ? 1 : 0;
+  out_ << "cases   " << planned_;
+  if (perf > 0) out_ << " (" << planned_ - perf << " accu, " << perf << " perf)";
+  out_ << "\n\n";
+  out_.flush();
+  done_ = failed_ = 0;
+  started_ = last_progress_ = options_.now_seconds();
+}
+
+void Console::begin(const RowInfo& info) {
+  current_ = printable(info.id);
+  progress(false);
+}
+
+void Console::record(const Record& record) {
+  ++done_;
+  const bool bad = class_of(record.status) != StatusClass::Fine;
+  failed_ += bad ? 1 : 0;
+  if (bad) {
+    show_failure(record);
+  } else if (options_.verbose) {
+    clear_progress();
+    out_ << painted(name_of(record.status), ink_of(record.status), options_.color) << "  "
+         << printable(record.info.id) << "  " << fixed(record.total_ms, 1) << " ms";
+    if (!record.reason.empty()) out_ << "  " << indented(printable(record.reason), 2);
+    out_ << '\n';
+  }
+  progress(done_ == planned_);
+}
+
+void Console::show_failure(const Record& record) {
+  clear_progress();
+  const std::string text = failure_text(record);
+  const std::size_t head = text.find(' ');
+  const bool in_full = options_.verbose || failed_ <= options_.full_failures;
+  out_ << painted(text.substr(0, head), ink_of(record.status), options_.color)
+       << (in_full ? text.substr(head) : text.substr(head, text.find('\n') + 1 - head));
+  if (in_full) out_ << '\n';
+  if (!options_.verbose && failed_ == options_.full_failures) {
+    out_ << "further failures are shown in one line each (--verbose shows them in full)\n\n";
+  }
+  out_.flush();
+}
+
+void Console::progress(bool now) {
+  const double time = options_.now_seconds();
+  const double interval = options_.is_terminal ? terminal_interval_s : plain_interval_s;
+  if (time - last_progress_ < interval && !(now && options_.is_terminal)) return;
+  last_progress_ = time;
+  std::string line = std::to_string(done_) + "/" + std::to_string(planned_);
+  if (failed_ > 0) line += "  " + std::to_string(failed_) + " failed";
+  const double elapsed = time - started_;
+  if (done_ > 0 && done_ < planned_ && elapsed > 1) {
+    line += "  " + duration(elapsed / static_cast<double>(done_) * static_cast<double>(planned_ - done_)) +
+            " left";
+  }
+  line += "  " + current_;
+  if (options_.is_terminal) {
+    // One column is left free: a full last column makes some terminals wrap.
+    log_ << "\r\x1b[K" << shortened(line, options_.width > 1 ? options_.width - 1 : 1);
+    progress_shown_ = true;
+  } else {
+    log_ << line << '\n';
+  }
+  log_.flush();
+}
+
+void Console::clear_progress() {
+  if (!progress_shown_) return;
+  log_ << "\r\x1b[K";
+  log_.flush();
+  progress_shown_ = false;
+}
+
+void Console::end() {
+  clear_progress();
+}
+
+void Console::summary(const RunReport& report, const std::filesystem::path& directory) {
+  clear_progress();
+  if (!header_shown_) {  // a report that is read back
+    run(report.run);
+    out_ << '\n';
+  }
+  if (const std::string table = perf_table(report, options_.color); !table.empty()) {
+    out_ << painted("PERF", Ink::Bold, options_.color)
+         << "  median with the half width of its interval; time as a multiple of the group's first row; "
+            "* the fastest of its group\n"
+         << table << '\n';
+  }
+  if (const std::string lines = comparison_lines(report, options_.color); !lines.empty()) {
+    out_ << painted("COMPARISONS", Ink::Bold, options_.color)
+         << "  ratio of times with its interval; the rows were sampled in the same rounds\n"
+         << lines << '\n';
+  }
+  if (const std::string failures = failure_list(report, listed_failures, options_.color); !failures.empty()) {
+    out_ << painted("FAILURES", Ink::Bold, options_.color) << '\n' << failures << '\n';
+  }
+  out_ << painted(cases(report.records.size()), Ink::Bold, options_.color);
+  if (done_ > 0) out_ << " in " << duration(options_.now_seconds() - started_);
+  out_ << '\n' << status_totals(report, options_.color);
+  if (!report.complete) {
+    out_ << painted("The run did not come to its end.", Ink::Magenta, options_.color)
+         << (report.cut_off ? " The journal's last line was cut off." : "") << '\n';
+  }
+  if (const auto totals = time_totals(report)) out_ << "time    " << time_line(*totals) << '\n';
+  if (!directory.empty()) out_ << "reports " << directory.string() << '\n';
+  out_.flush();
+}
+
+}  // namespace assay

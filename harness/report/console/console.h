@@ -1,0 +1,58 @@
+#pragma once
+
+#include "harness/report/record/events.h"
+#include "harness/report/record/journal.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <iosfwd>
+#include <string>
+
+namespace assay {
+
+struct ConsoleOptions {
+  bool color = false;                   ///< ANSI colours; the caller looks at NO_COLOR and the terminal
+  bool is_terminal = false;             ///< the log is a terminal: progress is one rewritten line
+  std::size_t width = 100;              ///< columns of the terminal
+  bool verbose = false;                 ///< a line for every case, and every failure in full
+  std::size_t full_failures = 20;       ///< failures shown in full; later ones get one line each
+  std::function<double()> now_seconds;  ///< a monotonic clock; empty: std::chrono::steady_clock
+};
+
+/// What a person reads while a run goes and when it ends. Data (header, failures, tables, summary) go to
+/// `out`, progress goes to `log`.
+class Console final : public RunListener {
+ public:
+  Console(std::ostream& out, std::ostream& log, ConsoleOptions options = {});
+
+  void run(const RunInfo& info) override;
+  void plan(std::span<const RowInfo> cases) override;
+  void begin(const RowInfo& info) override;
+  void record(const Record& record) override;
+  /// Removes the progress line.
+  void end() override;
+
+  /// The header, unless run() showed it; the PERF table, the failures once more in a line each, the totals by
+  /// status with their reasons, and where the reports are (`directory` may be empty).
+  void summary(const RunReport& report, const std::filesystem::path& directory);
+
+ private:
+  void progress(bool now);
+  void clear_progress();
+  void show_failure(const Record& record);
+
+  std::ostream& out_;
+  std::ostream& log_;
+  ConsoleOptions options_;
+  std::size_t planned_ = 0;
+  std::size_t done_ = 0;
+  std::size_t failed_ = 0;
+  std::string current_;
+  double started_ = 0;
+  double last_progress_ = 0;
+  bool progress_shown_ = false;
+  bool header_shown_ = false;
+};
+
+}  // namespace assay

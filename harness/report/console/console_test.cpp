@@ -1,0 +1,267 @@
+#include "harness/report/console/console.h"
+
+#include "harness/report/console/summary.h"
+#include "harness/report/record/words.h"
+#include "tests/support/golden.h"
+#include "tests/support/records.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::vector<RowInfo> infos_of(const std::vector<Record>& records) {
+  std::vector<RowInfo> infos;
+  for (const Record& record : records) infos.push_back(record.info);
+  return infos;
+}
+
+// A console on strings, with a clock that the test turns on.
+struct Fixture {
+  explicit Fixture(ConsoleOptions options = {}) : console(out, log, with_clock(std::move(options))) {}
+
+  ConsoleOptions with_clock(ConsoleOptions options) {
+    options.now_seconds = [this] { return now; };
+    return options;
+  }
+
+  void run(const std::vector<Record>& records, double seconds_a_case) {
+    console.run(test::sample_run());
+    console.plan(infos_of(records));
+    for (const Record& record : records) {
+      console.begin(record.info);
+      now += seconds_a_case;
+      console.record(record);
+    }
+    console.end();
+  }
+
+  double now = 100;
+  std::ostringstream out, log;
+  Console console;
+};
+
+TEST(Console, ShowsFailuresTablesAndTotals) {
+  const std::vector<Record> records = {
+      test::passed("good"),
+      test::failed("bad"),
+      test::without_answer("old", Status::Unsupported, "shaderInt8 is missing"),
+      test::without_answer("older", Status::Unsupported, "shaderInt8 is missing"),
+      test::without_answer("odd", Status::Invalid, "channels 6 are no multiple of 4"),
+      test::timed("fast", "fused", 2.5),
+      test::timed("fast", "unfused", 10),
+  };
+  Fixture fixture;
+  fixture.run(records, 0.5);
+  fixture.console.summary(test::report_of(records), "out/acme");
+  EXPECT_TRUE(test::matches(fixture.out.str(), R"(assay 0.1.0 (abc1234)  run 20260102T030405Z-1a2b3c
+device  Acme GPU 9 (discrete)
+driver  Acme 12.3, Vulkan 1.3.250
+timer   good, unit 32.5 ns, 1.0005 of the CPU's clock
+peak    copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000, dot4x8 90000 GOP/s
+cases   7 (5 accu, 2 perf)
+
+FAIL  shuffle/bad/1x16x4x8/4W4C.4W4C/fused (accu)
+  at      cases/shuffle.yaml:12
+  what    wrong value
+  why     1 of 2 outputs is wrong
+  error   largest 3
+  map     ....
+          .##.
+  again   assay run --filter shuffle/bad/1x16x4x8/4W4C.4W4C/fused
+
+PERF  median with the half width of its interval; time as a multiple of the group's first row; * the fastest of its group
+  impl     forms          median us     +-  GB/s  % peak   time
+shuffle  all rows: upscale_factor=2
+shuffle  1x16x4x8
+* fused    x=4W4C y=4C1W       2.50  0.8 %  3.20    12.5  1.00x
+  unfused  x=4W4C y=4C1W      10.00  0.8 %  0.80    12.5  4.00x
+
+FAILURES
+FAIL             shuffle/bad/1x16x4x8/4W4C.4W4C/fused
+                 1 of 2 outputs is wrong
+
+7 cases in 3.5 s
+PASS                3
+UNSUPPORTED         2
+                    2  shaderInt8 is missing
+INVALID             1
+                    1  channels 6 are no multiple of 4
+FAIL                1
+reports out/acme
+)"));
+  EXPECT_EQ(fixture.log.str(), "") << "no progress is due in so short a run";
+}
+
+TEST(Console, TellsProgressInPlainLinesNowAndThen) {
+  Fixture fixture;
+  fixture.run({test::passed("a"), test::failed("b"), test::passed("c"), test::passed("d")}, 3);
+  EXPECT_EQ(fixture.log.str(),
+            "2/4  1 failed  6.0 s left  shuffle/b/1x16x4x8/4W4C.4W4C/fused\n"
+            "4/4  1 failed  shuffle/d/1x16x4x8/4W4C.4W4C/fused\n");
+}
+
+TEST(Console, RewritesOneLineOnATerminal) {
+  Fixture fixture({.is_terminal = true, .width = 24});
+  fixture.run({test::passed("a"), test::passed("b")}, 60);
+  EXPECT_EQ(fixture.log.str(),
+            "\r\x1b[K1/2  1 min 00 s left..."
+            "\r\x1b[K2/2  shuffle/b/1x16x..."
+            "\r\x1b[K");
+}
+
+TEST(Console, TakesTheProgressLineAwayBeforeAFailure) {
+  Fixture fixture({.is_terminal = true});
+  fixture.console.plan(infos_of({test::failed("a"), test::passed("b")}));
+  fixture.now += 1;
+  fixture.console.begin(test::sample_case("a"));
+  EXPECT_THAT(fixture.log.str(), StartsWith("\r\x1b[K0/2"));
+  fixture.log.str("");
+  fixture.console.record(test::failed("a"));
+  EXPECT_THAT(fixture.log.str(), StartsWith("\r\x1b[K"));
+}
+
+TEST(Console, ShowsLaterFailuresInOneLine) {
+  Fixture fixture({.full_failures = 1});
+  fixture.run({test::failed("a"), test::failed("b")}, 0);
+  EXPECT_THAT(fixture.out.str(), HasSubstr("  what    wrong value\n"));
+  EXPECT_THAT(fixture.out.str(), HasSubstr("further failures are shown in one line each"));
+  EXPECT_THAT(fixture.out.str(),
+              ::testing::EndsWith("\n\nFAIL  shuffle/b/1x16x4x8/4W4C.4W4C/fused (accu)\n"));
+}
+
+TEST(Console, ShowsEveryCaseWhenVerbose) {
+  Fixture fixture({.verbose = true, .full_failures = 0});
+  fixture.run({test::passed("a"), test::without_answer("b", Status::Skipped, "as asked"), test::failed("c")},
+              0);
+  EXPECT_THAT(fixture.out.str(), HasSubstr("PASS  shuffle/a/1x16x4x8/4W4C.4W4C/fused  2.1 ms\n"));
+  EXPECT_THAT(fixture.out.str(),
+              HasSubstr("SKIPPED  shuffle/b/1x16x4x8/4W4C.4W4C/fused  0.0 ms  as asked\n"));
+  EXPECT_THAT(fixture.out.str(), HasSubstr("  what    wrong value\n"));
+}
+
+TEST(Console, IsPlainTextUnlessColorIsAskedFor) {
+  const std::vector<Record> records = test::all_kinds();
+  for (const bool color : {false, true}) {
+    Fixture fixture({.color = color, .verbose = true});
+    fixture.run(records, 0);
+    fixture.console.summary(test::report_of(records), "out");
+    EXPECT_EQ(fixture.out.str().find('\x1b') != std::string::npos, color);
+    EXPECT_EQ(fixture.out.str().find("\x1b[1;31mFAIL\x1b[0m") != std::string::npos, color);
+  }
+}
+
+TEST(Console, LetsNoControlCharacterOfOthersThrough) {
+  Fixture fixture;
+  RunInfo run = test::sample_run();
+  run.device.name = test::nasty;
+  fixture.console.run(run);
+  std::vector<Record> records = test::all_kinds();
+  for (Record& record : records) record.info.id = record.info.impl = record.info.forms = test::nasty;
+  fixture.run(records, 10);
+  fixture.console.summary(test::report_of(records), "out");
+  for (const std::string& text : {fixture.out.str(), fixture.log.str()}) {
+    EXPECT_EQ(text.find_first_of(std::string("\x1b\r\x7f") + '\0'), text.npos);
+    EXPECT_EQ(valid_utf8(text), text);
+  }
+}
+
+TEST(Console, ShowsTheHeaderOfAReportThatIsReadBack) {
+  Fixture fixture;
+  RunReport report = test::report_of({test::passed("a")});
+  report.complete = false;
+  report.cut_off = true;
+  fixture.console.summary(report, "");
+  EXPECT_TRUE(test::matches(fixture.out.str(), R"(assay 0.1.0 (abc1234)  run 20260102T030405Z-1a2b3c
+device  Acme GPU 9 (discrete)
+driver  Acme 12.3, Vulkan 1.3.250
+timer   good, unit 32.5 ns, 1.0005 of the CPU's clock
+peak    copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000, dot4x8 90000 GOP/s
+
+1 case
+PASS                1
+The run did not come to its end. The journal's last line was cut off.
+)"));
+}
+
+TEST(FailureList, PutsWhatNeverRanLastAndCountsTheRest) {
+  const RunReport report =
+      test::report_of({test::without_answer("a", Status::Missing, "not reached"), test::failed("b"),
+                       test::without_answer("c", Status::Crash, "signal 11\nstack")});
+  EXPECT_EQ(failure_list(report, 2, false),
+            "FAIL             shuffle/b/1x16x4x8/4W4C.4W4C/fused\n"
+            "                 1 of 2 outputs is wrong\n"
+            "CRASH            shuffle/c/1x16x4x8/4W4C.4W4C/fused\n"
+            "                 signal 11\n"
+            "and 1 more; the reports have them all\n");
+  EXPECT_EQ(failure_list(test::report_of({test::passed("a")}), 2, false), "");
+}
+
+TEST(StatusTotals, CountsEveryCaseOnce) {
+  const RunReport report = test::report_of(test::all_kinds());
+  std::size_t sum = 0;
+  for (const std::string& line : test::lines_of(status_totals(report, false))) {
+    if (!line.starts_with(' ')) sum += std::stoul(line.substr(line.find_last_of(' ')));
+  }
+  EXPECT_EQ(sum, report.records.size());
+}
+
+TEST(Describe, TellsEachMetricInWords) {
+  AccuracyResult a = *test::failed("a").accuracy;
+  EXPECT_EQ(describe(a),
+            "wrong value at y[0,3,7,2]: expected 12, got 13 (bound 0); 42 of 1536 elements (2.7 %)");
+  std::set<std::string> seen;
+  for (const MetricWords& words : known_metrics()) {
+    a.metric = words.metric;
+    EXPECT_TRUE(seen.insert(describe(a)).second) << words.metric;
+    EXPECT_THAT(describe(a), HasSubstr("y")) << words.metric;
+  }
+  a.metric = "too_many_flips";
+  a.flips = 120;
+  a.expected_flips = 3.25;
+  EXPECT_EQ(describe(a), "120 elements of y are off by one beside a rounding tie, about 3.25 were expected");
+  a.metric = "all_zeros";
+  EXPECT_EQ(describe(a), "all zeros would pass as y too: this case proves nothing");
+  a.metric = "invented_later";
+  EXPECT_THAT(describe(a), StartsWith("invented_later y[0,3,7,2]"));
+  a.metric = "";
+  EXPECT_EQ(describe(a), "");
+}
+
+TEST(FailureText, TellsTheFiguresItselfWhereThereIsNoReason) {
+  Record record = test::failed("a");
+  record.reason.clear();
+  record.validation_messages = 2;
+  record.accuracy->bound = 0.5;
+  record.accuracy->err_over_bound = 6;
+  EXPECT_EQ(
+      failure_text(record),
+      "FAIL  shuffle/a/1x16x4x8/4W4C.4W4C/fused (accu)\n"
+      "  at      cases/shuffle.yaml:12\n"
+      "  what    wrong value at y[0,3,7,2]: expected 12, got 13 (bound 0.5); 42 of 1536 elements (2.7 %)\n"
+      "  error   largest 3, 6 times the bound\n"
+      "  map     ....\n"
+      "          .##.\n"
+      "  layer   2 messages of the validation layer\n"
+      "  again   assay run --filter shuffle/a/1x16x4x8/4W4C.4W4C/fused\n");
+}
+
+TEST(HasTime, WithholdsTheTimeOfWrongKernels) {
+  for (int i = 0; i <= static_cast<int>(Status::Interrupted); ++i) {
+    Record record = test::timed("a", "fused", 1);
+    record.status = static_cast<Status>(i);
+    const bool shown = record.status == Status::Pass || record.status == Status::Suspect ||
+                       record.status == Status::UnexpectedPass;
+    EXPECT_EQ(has_time(record), shown) << name_of(record.status);
+  }
+  EXPECT_FALSE(has_time(test::passed("a")));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,251 @@
+#include "harness/report/console/perf_table.h"
+
+#include "harness/base/status.h"
+#include "harness/base/text.h"
+#include "harness/report/console/headings.h"
+#include "harness/report/console/style.h"
+#include "harness/report/record/words.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace assay {
+namespace {
+
+constexpr std::size_t column_count = 9;
+using Row = std::array<std::string, column_count>;
+enum ColumnIndex : std::size_t { Impl, Forms, Median, Interval, Bandwidth, Rate, Peak, Ratio, Note };
+
+bool is_right_aligned(std::size_t column) {
+  return column >= Median && column <= Ratio;
+}
+
+struct Line {
+  Row cells;
+  Ink ink = Ink::Plain;
+  bool is_fastest = false;
+};
+
+struct Group {
+  std::string heading;
+  std::string common;  // of the first group of an op: what all its rows have in common
+  std::vector<const Record*> records;
+  std::vector<Line> lines;
+};
+
+// Where rows of one group would look the same, what else their cases differ in tells them apart.
+std::string long_heading(const std::string& heading, const RowInfo& info) {
+  return heading + printable("  (" + info.name + ", " + info.fill + ")");
+}
+
+std::string row_key(const std::string& heading, const RowInfo& info) {
+  return heading + '\n' + info.impl + '\n' + info.tune + '\n' + info.forms + '\n' + info.cache + '\n' +
+         info.shaders.value_or("");
+}
+
+std::vector<const Record*> perf_records(const RunReport& report) {
+  std::vector<const Record*> records;
+  for (const Record& record : report.records) {
+    if (record.info.mode == "perf") records.push_back(&record);
+  }
+  return records;
+}
+
+std::set<std::string> ambiguous_headings(const std::vector<const Record*>& records,
+                                         const Headings& headings) {
+  std::set<std::string> seen, ambiguous;
+  for (const Record* record : records) {
+    const std::string heading = headings.of(record->info);
+    if (!seen.insert(row_key(heading, record->info)).second) ambiguous.insert(heading);
+  }
+  return ambiguous;
+}
+
+std::string common_line(const std::string& op, const Headings& headings) {
+  const std::string common = headings.common(op);
+  return common.empty() ? "" : printable(op) + "  all rows: " + common;
+}
+
+std::vector<Group> groups_of(const std::vector<const Record*>& records, const Headings& headings) {
+  const std::set<std::string> ambiguous = ambiguous_headings(records, headings);
+  std::vector<Group> groups;
+  std::map<std::string, std::size_t> index;
+  std::set<std::string> ops;
+  for (const Record* record : records) {
+    const RowInfo& info = record->info;
+    std::string heading = headings.of(info);
+    if (ambiguous.contains(heading)) heading = long_heading(heading, info);
+    if (info.cache == "cold") heading += "  cold";
+    const auto [at, is_new] = index.try_emplace(heading, groups.size());
+    if (is_new) groups.push_back({.heading = heading});
+    if (ops.insert(info.op).second) groups[at->second].common = common_line(info.op, headings);
+    groups[at->second].records.push_back(record);
+  }
+  return groups;
+}
+
+// "x=buffer/4W4C y=texture3d/CP" without what most forms have in common.
+std::string short_forms(std::string forms) {
+  constexpr std::string_view usual = "=buffer/";
+  for (auto at = forms.find(usual); at != forms.npos; at = forms.find(usual, at)) {
+    forms.erase(at + 1, usual.size() - 1);
+  }
+  return printable(forms);
+}
+
+std::string impl_of(const RowInfo& info) {
+  return printable(info.tune.empty() ? info.impl : info.impl + " [" + info.tune + "]");
+}
+
+std::string rate(std::int64_t amount, double time_us) {
+  if (amount <= 0 || !(time_us > 0)) return "";
+  const double giga = static_cast<double>(amount) / time_us / 1e3;
+  return fixed(giga, giga < 10 ? 2 : 1);
+}
+
+std::string note_of(const PerfResult& perf) {
+  std::string note;
+  const auto add = [&](const std::string& text) { note += (note.empty() ? "" : ", ") + text; };
+  if (perf.stop == "budget") add("interval not reached");
+  if (perf.clock == "wall") add("wall clock");
+  if (perf.timer == "coarse" || perf.timer == "broken") add(perf.timer + " timer");
+  if (perf.discarded > 0) add(std::to_string(perf.discarded) + " discarded");
+  if (!perf.suspect.empty()) add("too fast for the device");
+  if (!perf.verified) add("not verified");
+  return note;
+}
+
+Line timed_line(const Record& record, double first_us) {
+  const PerfResult& perf = *record.perf;
+  Line line;
+  line.cells[Impl] = impl_of(record.info);
+  line.cells[Forms] = short_forms(record.info.forms);
+  line.cells[Median] = fixed(perf.time_us_p50, 2);
+  line.cells[Interval] = fixed(perf.ci_pct, 1) + " %";
+  line.cells[Bandwidth] = rate(perf.bytes, perf.time_us_p50);
+  line.cells[Rate] = rate(perf.operations, perf.time_us_p50);
+  const double peak = percent_of_peak(perf);
+  if (peak > 0) line.cells[Peak] = fixed(peak, 1);
+  if (first_us > 0) line.cells[Ratio] = fixed(perf.time_us_p50 / first_us, 2) + "x";
+  line.cells[Note] = note_of(perf);
+  if (record.status != Status::Pass) {
+    line.cells[Note] =
+        std::string(name_of(record.status)) + (line.cells[Note].empty() ? "" : ", ") + line.cells[Note];
+    line.ink = ink_of(record.status);
+  }
+  return line;
+}
+
+Line untimed_line(const Record& record) {
+  Line line;
+  line.cells[Impl] = impl_of(record.info);
+  line.cells[Forms] = short_forms(record.info.forms);
+  line.cells[Median] += '-';
+  line.cells[Note] = std::string(name_of(record.status));
+  line.ink = ink_of(record.status);
+  return line;
+}
+
+// A time that cannot be, or that is not known to be of a right answer, wins nothing.
+bool may_win(const Record& record) {
+  return has_time(record) && record.status != Status::Suspect && record.perf->verified;
+}
+
+void mark_fastest(Group& group) {
+  std::size_t timed = 0;
+  std::size_t fastest = group.records.size();
+  for (std::size_t i = 0; i < group.records.size(); ++i) {
+    timed += has_time(*group.records[i]) ? 1 : 0;
+    if (!may_win(*group.records[i])) continue;
+    const auto time_of = [&](std::size_t row) { return group.records[row]->perf->time_us_p50; };
+    if (fastest == group.records.size() || time_of(i) < time_of(fastest)) fastest = i;
+  }
+  if (timed > 1 && fastest < group.records.size()) group.lines[fastest].is_fastest = true;
+}
+
+// Where a group has two versions of the shaders, each row says which it is of.
+void name_shaders(Group& group) {
+  const auto shaders = [](const Record* record) { return record->info.shaders; };
+  if (std::ranges::adjacent_find(group.records, std::ranges::not_equal_to(), shaders) == group.records.end())
+    return;
+  for (std::size_t i = 0; i < group.records.size(); ++i) {
+    group.lines[i].cells[Impl] += "  " + printable(shaders(group.records[i]).value_or("(embedded)"));
+  }
+}
+
+void fill_lines(Group& group) {
+  double first_us = 0;
+  for (const Record* record : group.records) {
+    if (!has_time(*record)) {
+      group.lines.push_back(untimed_line(*record));
+      continue;
+    }
+    if (first_us == 0) first_us = record->perf->time_us_p50;
+    group.lines.push_back(timed_line(*record, first_us));
+  }
+  mark_fastest(group);
+  name_shaders(group);
+}
+
+using Widths = std::array<std::size_t, column_count>;
+
+Widths widths_of(const Row& header, const std::vector<Group>& groups) {
+  Widths widths{};
+  const auto widen = [&](const Row& cells) {
+    for (std::size_t i = 0; i < column_count; ++i) widths[i] = std::max(widths[i], columns_of(cells[i]));
+  };
+  widen(header);
+  for (const Group& group : groups) {
+    for (const Line& line : group.lines) widen(line.cells);
+  }
+  return widths;
+}
+
+std::string text_of(const Line& line, const Widths& widths) {
+  std::string text;
+  for (std::size_t i = 0; i < column_count; ++i) {
+    if (widths[i] == 0) continue;
+    const std::string& cell = line.cells[i];
+    const std::string blanks(widths[i] - columns_of(cell), ' ');
+    text += text.empty() && line.is_fastest ? "* " : "  ";
+    text += is_right_aligned(i) ? blanks + cell : cell + blanks;
+  }
+  while (text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
+Row header_of(const std::vector<Group>& groups) {
+  Row header{"impl", "forms", "median us", "+-", "GB/s", "GOP/s", "% peak", "time", ""};
+  for (const ColumnIndex column : {Rate, Peak}) {
+    const bool is_used = std::ranges::any_of(groups, [column](const Group& group) {
+      return std::ranges::any_of(group.lines,
+                                 [column](const Line& line) { return !line.cells[column].empty(); });
+    });
+    if (!is_used) header[column].clear();
+  }
+  return header;
+}
+
+}  // namespace
+
+std::string perf_table(const RunReport& report, bool color) {
+  const std::vector<const Record*> records = perf_records(report);
+  if (records.empty()) return "";
+  std::vector<Group> groups = groups_of(records, Headings(records));
+  for (Group& group : groups) fill_lines(group);
+  const Line header{.cells = header_of(groups)};
+  const Widths widths = widths_of(header.cells, groups);
+  std::string text = painted(text_of(header, widths), Ink::Bold, color) + '\n';
+  for (const Group& group : groups) {
+    if (!group.common.empty()) text += painted(group.common, Ink::Dim, color) + '\n';
+    text += painted(group.heading, Ink::Bold, color) + '\n';
+    for (const Line& line : group.lines) text += painted(text_of(line, widths), line.ink, color) + '\n';
+  }
+  return text;
+}
+
+}  // namespace assay

@@ -1,0 +1,112 @@
+#include "harness/base/text.h"
+#include "harness/report/console/page.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <vector>
+
+namespace assay {
+namespace {
+
+void show_device(Page& page, const DeviceInfo& device) {
+  page.section("device");
+  page.line("name", device.name);
+  page.line("type", device.type);
+  page.line("driver", joined({device.driver_name, device.driver_info}, " "));
+  page.line("Vulkan", device.api_version);
+  page.line("UUID", device.uuid);
+}
+
+void show_circumstances(Page& page, const RunInfo& run) {
+  page.section("run");
+  page.line("id", run.run_id + " (schema " + std::to_string(run.schema) + ")");
+  page.line("started", run.started_utc);
+  page.line("assay", joined({run.version, run.compiler, run.build_type}, ", "));
+  page.line("host", joined({run.host, run.os}, ", "));
+  page.line("CPU", run.cpu + ", " + std::to_string(run.cores) + " cores");
+  std::string command;
+  for (const std::string& word : run.command) command += (command.empty() ? "" : " ") + word;
+  page.line("command", command);
+  std::string environment;
+  for (const auto& [name, value] : run.environment)
+    environment.append(name).append("=").append(value).append("\n");
+  page.line("environment", environment);
+  page.line("seed", std::to_string(run.seed));
+  page.line("layer", run.validation ? "validation on" : "validation off");
+}
+
+std::string ns(double value) {
+  return significant(value, 6) + " ns";
+}
+
+void show_timer(Page& page, const TimerCalibration& t) {
+  page.section("timer");
+  const bool measured = t.unit_ns > 0;
+  if (measured || !t.note.empty()) {
+    page.line("quality", joined({std::string(name_of(t.quality)), t.note}, ": "));
+  }
+  if (!measured) return page.line("unit", "not measured");
+  page.line("unit", ns(t.unit_ns) + ", the larger of step and empty pair (95 %)");
+  page.line("period", ns(t.period_ns) + " a tick");
+  page.line("valid bits",
+            std::to_string(t.valid_bits) + ", it begins again after " + significant(t.wrap_s, 6) + " s");
+  page.line("smallest step", ns(t.step_ns));
+  page.line("empty pair", ns(t.pair_ns_p50) + " median, " + ns(t.pair_ns_p95) + " at 95 %");
+  if (t.gpu_over_cpu > 0) {
+    page.line("long dispatch",
+              significant(t.gpu_over_cpu, 6) + " of its time by the CPU's clock (" + t.cross_check + ")");
+  }
+}
+
+std::string curve_table(const std::vector<BandwidthPoint>& curve) {
+  using Cells = std::array<std::string, 4>;
+  std::vector<Cells> rows = {{"footprint", "copy", "read", "write"}};
+  for (const BandwidthPoint& point : curve) {
+    rows.push_back({binary_bytes(point.footprint_bytes), significant(point.copy_gbps, 6),
+                    significant(point.read_gbps, 6), significant(point.write_gbps, 6)});
+  }
+  std::array<std::size_t, 4> widths{};
+  for (const Cells& cells : rows) {
+    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
+  }
+  std::string table;
+  for (const Cells& cells : rows) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      table += (i == 0 ? "" : "  ") + std::string(widths[i] - cells[i].size(), ' ') + cells[i];
+    }
+    table += '\n';
+  }
+  return table;
+}
+
+std::string gops(double value) {
+  return value > 0 ? significant(value, 6) + " GOP/s" : "";
+}
+
+void show_ceilings(Page& page, const Ceilings& c) {
+  page.section("ceilings");
+  if (!c.measured()) return page.line("measured", "none");
+  page.line("measured", joined({c.measured_utc, "on " + c.device_uuid, "driver " + c.driver}, ", "));
+  page.line("kernels", c.kernels);
+  page.line("GB/s", curve_table(c.bandwidth));
+  page.line("last cache", c.cache_bytes > 0 ? binary_bytes(c.cache_bytes) : "the curve shows none");
+  page.line("fp32", gops(c.fp32_gops));
+  page.line("fp16", gops(c.fp16_gops));
+  page.line("dot4x8", gops(c.dot4x8_gops));
+  page.line("matrix int8", gops(c.coop_int8_gops));
+  page.line("matrix fp16", gops(c.coop_fp16_gops));
+  if (c.dispatch_us > 0)
+    page.line("dispatch", significant(c.dispatch_us, 6) + " us from one empty to the next");
+}
+
+}  // namespace
+
+void show_run(Page& page, const RunInfo& run) {
+  show_device(page, run.device);
+  show_circumstances(page, run);
+  show_timer(page, run.timer);
+  show_ceilings(page, run.ceilings);
+}
+
+}  // namespace assay

@@ -1,0 +1,279 @@
+#include "harness/report/console/show.h"
+
+#include "harness/base/status.h"
+#include "harness/report/record/record_fields.h"
+#include "tests/support/golden.h"
+#include "tests/support/records.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <type_traits>
+#include <utility>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Gives every field of a record a value of its own and remembers how a text has to show it.
+class Filler {
+ public:
+  template <class T>
+  void operator()(const char* name, T& value, int /*since*/ = 1) {
+    const std::string outer = std::exchange(path_, path_ + "/" + name);
+    fill(value);
+    path_ = outer;
+  }
+
+  const std::vector<std::pair<std::string, std::string>>& expected() const { return expected_; }
+
+ private:
+  // Numbers that no sum, share or rate of others is likely to be.
+  int next() { return number_ += 7; }
+  void expect(const std::string& text) { expected_.emplace_back(path_, text); }
+
+  void fill(std::string& value) {
+    value = "text" + std::to_string(next());
+    expect(value);
+  }
+  void fill(double& value) {
+    value = next() + 0.25;
+    expect(shortest(value));
+  }
+  void fill(bool&) {}  // a test of its own
+  // Lists and limits are no row's: run.json has them.
+  void fill(DeviceInfo& device) {
+    for (std::string* text : {&device.name, &device.type, &device.driver_name, &device.driver_info,
+                              &device.api_version, &device.uuid}) {
+      fill(*text);
+    }
+  }
+  void fill(Status& value) { expect(std::string(name_of(value = Status::UnexpectedPass))); }
+  void fill(TimerQuality& value) { expect(std::string(name_of(value = TimerQuality::Coarse))); }
+  void fill(OutputClass& value) { expect(std::string(name_of(value = OutputClass::Banded))); }
+  void fill(std::map<std::string, std::string>& value) {
+    value = {{"name" + std::to_string(next()), "value" + std::to_string(next())}};
+    expect(value.begin()->first + "=" + value.begin()->second);
+  }
+  template <class T>
+  requires std::is_integral_v<T>
+  void fill(T& value) {
+    value = static_cast<T>(next());
+    expect(std::to_string(value));
+  }
+  template <class T>
+  void fill(std::optional<T>& value) {
+    fill(value.emplace());
+  }
+  template <class T>
+  void fill(std::vector<T>& value) {
+    value.resize(1);  // so that a block's median is its sample
+    fill(value.front());
+  }
+  template <class T>
+  requires std::is_class_v<T>
+  void fill(T& value) { fields(*this, value); }
+
+  std::string path_;
+  int number_ = 4001;
+  std::vector<std::pair<std::string, std::string>> expected_;
+};
+
+std::string page_of(const Record& record, const PageOptions& options = {}) {
+  const Record* const row = &record;
+  return show_text(test::sample_run(), {&row, 1}, options);
+}
+
+TEST(Show, LeavesNoFieldOfARecordOut) {
+  Record record;
+  Filler filler;
+  fields(filler, record);
+  ASSERT_GT(filler.expected().size(), 60U);
+  const std::string page = page_of(record);
+  for (const auto& [path, text] : filler.expected()) {
+    EXPECT_THAT(page, HasSubstr(text)) << "the page of show.cpp has no line for the record's " << path;
+  }
+}
+
+TEST(Show, LeavesNothingOfTheRunOut) {
+  RunInfo run;
+  Filler filler;
+  fields(filler, run);
+  const Record record = test::passed("a");
+  const Record* const row = &record;
+  const std::string page = show_text(run, {&row, 1});
+  for (const auto& [path, text] : filler.expected()) EXPECT_THAT(page, HasSubstr(text)) << path;
+  EXPECT_THAT(page, HasSubstr("validation off"));
+  run.validation = true;
+  EXPECT_THAT(show_text(run, {&row, 1}), HasSubstr("validation on"));
+}
+
+TEST(Show, TellsWhetherTheTimeIsVerifiedAndTheHashPortable) {
+  Record record = test::timed("a", "fused", 2);
+  EXPECT_THAT(page_of(record), HasSubstr("verified        yes"));
+  record.perf->verified = false;
+  EXPECT_THAT(page_of(record), HasSubstr("verified        no\n"));
+  record = test::passed("a");
+  EXPECT_THAT(page_of(record), HasSubstr("(every output is exact: equal on all devices)"));
+  record.accuracy->hash_is_portable = false;
+  EXPECT_THAT(page_of(record), HasSubstr("(may differ between devices)"));
+}
+
+TEST(Show, LaysOutBothRowsOfACase) {
+  Record accuracy = test::failed("a");
+  Record perf = test::timed("a", "fused", 2.5);
+  perf.info.tune = "local_size=64";
+  perf.perf->dispatches = {{"dequantize", "op", 9.5}, {"view", "transition", 0.25}, {"quantize", "op", 0.25}};
+  perf.perf->sample_us = {{2.5, 3}, {2.5, 9, 1}, {}};
+  const std::vector<const Record*> rows = {&accuracy, &perf};
+  EXPECT_TRUE(
+      test::matches(show_text(test::sample_run(), rows), R"(FAIL  shuffle/a/1x16x4x8/4W4C.4W4C/fused (accu)
+  reason          1 of 2 outputs is wrong
+
+case
+  op              shuffle
+  name            a
+  impl            fused
+  shape           1x16x4x8
+  params          upscale_factor=2
+  forms           x=buffer/4W4C y=buffer/4C1W
+  fill            x=normal
+  seed            7
+  tier            ci
+  at              cases/shuffle.yaml:12:5
+  validation      0 messages of the layer
+  took            2.125 ms in all
+  again           assay run --filter shuffle/a/1x16x4x8/4W4C.4W4C/fused
+
+accuracy
+  output          y
+  class           exact
+  elements        1536
+  wrong           42 (2.7 %)
+  largest error   3
+  of the bound    inf
+  metric          wrong_value (wrong value)
+  first wrong     [0,3,7,2]: expected 12, got 13, bound 0
+  map             ....
+                  .##.
+  input hash      11112222333344445555666677778888
+  output hash     9999aaaabbbbccccddddeeeeffff0000 (every output is exact: equal on all devices)
+  reference       0.250 ms on the CPU
+  device          1.500 ms for upload, runs and download
+  memory          4096 bytes
+
+PASS  shuffle/a/1x16x4x8/4W4C.4W4C/fused (perf)
+
+case
+  op              shuffle
+  name            a
+  impl            fused
+  shape           1x16x4x8
+  params          upscale_factor=2
+  forms           x=buffer/4W4C y=buffer/4C1W
+  tune            local_size=64
+  fill            x=normal
+  cache           hot
+  seed            7
+  tier            ci
+  at              cases/shuffle.yaml:12:5
+  validation      0 messages of the layer
+  took            40.000 ms in all
+  again           assay run --mode perf --filter shuffle/a/1x16x4x8/4W4C.4W4C/fused
+
+time of one program run
+  median          2.5000 us +- 0.75 %
+  min, quartiles  1.2500 us, 1.8750 us, 3.1250 us
+  mean            2.8125 us, standard deviation 0.5000 us
+  spread          1.50 % between the medians of blocks
+  block medians   2.75  2.5  -
+  sampled         2 blocks, 4 samples, batch 10 (programs a sample)
+  ended by        interval
+  clock           gpu
+  timer           good
+  full clock      0.995 of it beside the samples, by the clock probe
+  overlapping     2.1875 us a program, without a barrier between programs
+  transitions     0.0000 us in dispatches that only change the layout
+  must move       8000 bytes (4000 of them read), 3.2 GB/s, 12.5 % of the device's bandwidth
+  must do         0 operations
+  limited by      latency
+  dispatches      dequantize  op          9.5000 us   95.0 %
+                  view        transition  0.2500 us    2.5 %
+                  quantize    op          0.2500 us    2.5 %
+  verified        yes: the timed outputs equal the judged one
+  compared        100 % of their elements
+  output hash     9999aaaabbbbccccddddeeeeffff0000
+  compiled in     12.500 ms
+  registers       24 an invocation
+  memory          8192 bytes in all sets
+  SPIR-V hash     abcdefabcdefabcdefabcdefabcdefab
+  program hash    00001111222233334444555566667775
+
+device
+  name            Acme GPU 9
+  type            discrete
+  driver          Acme 12.3
+  Vulkan          1.3.250
+  UUID            000102030405060708090a0b0c0d0e0f
+
+run
+  id              20260102T030405Z-1a2b3c (schema 2)
+  started         2026-01-02T03:04:05Z
+  assay           0.1.0 (abc1234), GCC 12.2.0, Release
+  host            rack7, Linux 6.1
+  CPU             Acme CPU, 8 cores
+  command         assay run cases/shuffle.yaml
+  environment     VK_DRIVER_FILES=icd.json
+  seed            18446744073709551615
+  layer           validation off
+
+timer
+  quality         good
+  unit            32.5 ns, the larger of step and empty pair (95 %)
+  period          1 ns a tick
+  valid bits      64, it begins again after 1.84467e+10 s
+  smallest step   32 ns
+  empty pair      32 ns median, 32.5 ns at 95 %
+  long dispatch   1.0005 of its time by the CPU's clock (submission)
+
+ceilings
+  measured        2026-01-02T03:04:01Z, on 000102030405060708090a0b0c0d0e0f, driver Acme 12.3
+  kernels         0123456789abcdef0123456789abcdef
+  GB/s            footprint  copy  read  write
+                      1 MiB  2000  2500   1500
+                      1 GiB   500   520    480
+  last cache      32 MiB
+  fp32            50000 GOP/s
+  fp16            100000 GOP/s
+  dot4x8          90000 GOP/s
+  dispatch        2.25 us from one empty to the next
+)"));
+}
+
+TEST(Show, WithholdsNothingButSaysThatAWrongKernelHasNoTime) {
+  Record record = test::timed("a", "fused", 2.5);
+  record.status = Status::Fail;
+  EXPECT_THAT(page_of(record), HasSubstr("\ntime of one program run: no result, the case ended as FAIL\n"));
+}
+
+TEST(Show, AddsEverySampleWhenAsked) {
+  Record record = test::timed("a", "fused", 2.5);
+  record.perf->sample_us = {{1.125, 2.0625}, {}};
+  EXPECT_THAT(page_of(record), Not(HasSubstr("2.0625")));
+  EXPECT_THAT(page_of(record, {.samples = true}),
+              HasSubstr("\nsamples, us by block\n  block 1         1.125  2.0625\n  block 2         none\n"));
+}
+
+TEST(Show, IsPlainTextUnlessColorIsAskedFor) {
+  for (const Record& record : test::all_kinds()) {
+    const std::string page = page_of(record);
+    EXPECT_EQ(page.find_first_of(std::string("\x1b\r\x7f") + '\0'), page.npos);
+    EXPECT_EQ(valid_utf8(page), page);
+    EXPECT_THAT(page_of(record, {.color = true}), HasSubstr("\x1b["));
+  }
+}
+
+}  // namespace
+}  // namespace assay

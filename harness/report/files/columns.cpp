@@ -1,0 +1,386 @@
+#include "harness/report/files/columns.h"
+
+#include "harness/base/status.h"
+#include "harness/base/text.h"
+#include "harness/report/record/words.h"
+
+#include <string_view>
+#include <utility>
+
+namespace assay {
+namespace {
+
+using Columns = std::vector<Column>;
+
+// A column that is absent in rows without accuracy.
+template <class Get>
+Column accuracy(std::string name, std::string unit, std::string meaning, Get get) {
+  return {std::move(name), std::move(unit), std::move(meaning), [get](const RunInfo&, const Record& record) {
+            return record.accuracy ? get(*record.accuracy) : std::string();
+          }};
+}
+
+// One that says something of a wrong element only.
+template <class Get>
+Column wrong_element(std::string name, std::string unit, std::string meaning, Get get) {
+  return accuracy(std::move(name), std::move(unit), std::move(meaning),
+                  [get](const AccuracyResult& a) { return a.first_bad.empty() ? std::string() : get(a); });
+}
+
+// One that is absent where there is no time or it is withheld.
+template <class Get>
+Column timing(std::string name, std::string unit, std::string meaning, Get get) {
+  return {std::move(name), std::move(unit), std::move(meaning), [get](const RunInfo&, const Record& record) {
+            return has_time(record) ? get(*record.perf) : std::string();
+          }};
+}
+
+Column text(std::string name, std::string meaning, std::string RowInfo::*member) {
+  return {std::move(name), "text", std::move(meaning),
+          [member](const RunInfo&, const Record& record) { return record.info.*member; }};
+}
+
+Column time_us(std::string name, std::string meaning, double PerfResult::*member) {
+  return timing(std::move(name), "us", std::move(meaning),
+                [member](const PerfResult& perf) { return fixed(perf.*member, 4); });
+}
+
+std::string flag(bool value) {
+  return value ? "true" : "false";
+}
+
+std::string percent_or_absent(double percent) {
+  return percent > 0 ? fixed(percent, 2) : "";
+}
+
+std::string per_second(std::int64_t amount, double time_us) {
+  if (amount <= 0 || !(time_us > 0)) return "";
+  return significant(static_cast<double>(amount) / time_us / 1e3, 6);
+}
+
+std::string join_coordinates(const std::vector<std::int64_t>& coordinates) {
+  std::string joined;
+  for (const std::int64_t coordinate : coordinates) {
+    if (!joined.empty()) joined += ' ';
+    joined += std::to_string(coordinate);
+  }
+  return joined;
+}
+
+std::string join_dispatches(const std::vector<DispatchShare>& dispatches) {
+  std::string joined;
+  for (const DispatchShare& dispatch : dispatches) {
+    if (!joined.empty()) joined += ' ';
+    joined += dispatch.label + "=" + fixed(dispatch.time_us, 4);
+  }
+  return joined;
+}
+
+Columns run_columns() {
+  return {
+      {"schema", "number", "version of these columns; raised when one changes its meaning",
+       [](const RunInfo&, const Record&) { return std::to_string(report_schema); }},
+      {"run_id", "text", "the run this row is of",
+       [](const RunInfo& run, const Record&) { return run.run_id; }},
+      {"device", "text", "name of the device",
+       [](const RunInfo& run, const Record&) { return run.device.name; }},
+      {"driver", "text", "name and version of the driver",
+       [](const RunInfo& run, const Record&) {
+         return run.device.driver_name + (run.device.driver_info.empty() ? "" : " ") + run.device.driver_info;
+       }},
+  };
+}
+
+Columns case_columns() {
+  return {
+      text("case", "id of the case", &RowInfo::id),
+      text("op", "the op", &RowInfo::op),
+      text("impl", "the impl that ran", &RowInfo::impl),
+      text("shape", "shape of the op's first tensor, slowest dim first", &RowInfo::shape),
+      text("forms", "physical form of every tensor", &RowInfo::forms),
+      text("params", "parameters of the op, name=value", &RowInfo::params),
+      text("tune", "specialization constants that the case sets", &RowInfo::tune),
+      text("fill", "what every input is filled with", &RowInfo::fill),
+      {"seed", "number", "seed of the input data",
+       [](const RunInfo&, const Record& record) { return std::to_string(record.info.seed); }},
+      text("tier", "smoke, ci or nightly", &RowInfo::tier),
+      {"shaders", "text", "folder of shaders taken before the embedded ones (--shaders)",
+       [](const RunInfo&, const Record& record) { return record.info.shaders.value_or(""); }},
+  };
+}
+
+Columns cache_columns() {
+  return {text("cache",
+               "hot (the same memory again and again) or cold (sets rotate, so that caches hold none)",
+               &RowInfo::cache)};
+}
+
+Columns verdict_columns() {
+  return {
+      {"status", "text", "how the case ended, one of the statuses below",
+       [](const RunInfo&, const Record& record) { return std::string(name_of(record.status)); }},
+      {"reason", "text", "why, with numbers; absent for PASS",
+       [](const RunInfo&, const Record& record) { return record.reason; }},
+  };
+}
+
+Columns place_columns() {
+  return {
+      {"validation_messages", "number", "messages of the Vulkan validation layer during the case",
+       [](const RunInfo&, const Record& record) { return std::to_string(record.validation_messages); }},
+      {"total_ms", "ms", "wall time of the whole case, without making its group's data and reference",
+       [](const RunInfo&, const Record& record) { return fixed(record.total_ms, 3); }},
+      {"file", "text", "case file",
+       [](const RunInfo&, const Record& record) { return record.info.where.file; }},
+      {"line", "number", "line of the case in that file",
+       [](const RunInfo&, const Record& record) { return std::to_string(record.info.where.line); }},
+      {"repro", "text", "command that runs this case again",
+       [](const RunInfo&, const Record& record) { return record.repro; }},
+  };
+}
+
+using Accuracy = const AccuracyResult&;
+
+Columns difference_columns() {
+  return {
+      accuracy("metric", "text", "what is wrong, one of the metrics below; absent when nothing is",
+               [](Accuracy a) { return a.metric; }),
+      accuracy("output", "text", "the output that the figures are of: the worst one",
+               [](Accuracy a) { return a.output; }),
+      accuracy("class", "text", "how it is judged: exact, banded or bounded",
+               [](Accuracy a) { return std::string(name_of(a.output_class)); }),
+      accuracy("elements", "elements", "elements of the output",
+               [](Accuracy a) { return std::to_string(a.elements); }),
+      accuracy("mismatches", "elements", "elements that are wrong",
+               [](Accuracy a) { return std::to_string(a.mismatches); }),
+      accuracy("max_abs_err", "value", "largest absolute difference from the reference",
+               [](Accuracy a) { return significant(a.max_abs_err, 6); }),
+      accuracy("err_over_bound", "ratio",
+               "largest share of an element's bound that was spent; above 1 is wrong",
+               [](Accuracy a) { return significant(a.err_over_bound, 6); }),
+      accuracy(
+          "flips", "elements", "banded: accepted differences of one beside a rounding tie",
+          [](Accuracy a) { return a.output_class == OutputClass::Banded ? std::to_string(a.flips) : ""; }),
+      accuracy("expected_flips", "elements", "banded: how many of them are to be expected",
+               [](Accuracy a) {
+                 return a.output_class == OutputClass::Banded ? significant(a.expected_flips, 6) : "";
+               }),
+      wrong_element("first_bad_index", "coordinates", "first wrong element, coordinates separated by blanks",
+                    [](Accuracy a) { return join_coordinates(a.first_bad); }),
+      wrong_element("expected", "value", "what the reference says there",
+                    [](Accuracy a) { return shortest(a.expected); }),
+      wrong_element("got", "value", "what the device gave there", [](Accuracy a) { return shortest(a.got); }),
+      wrong_element("bound", "value", "largest absolute difference allowed there",
+                    [](Accuracy a) { return shortest(a.bound); }),
+  };
+}
+
+Columns evidence_columns() {
+  return {
+      accuracy("input_hash", "hash", "hash of the logical inputs", [](Accuracy a) { return a.input_hash; }),
+      accuracy("output_hash", "hash",
+               "hash of the logical outputs, padding excluded; all NaNs count as one, float32 below 2^-126 "
+               "as zeros",
+               [](Accuracy a) { return a.output_hash; }),
+      accuracy("hash_portable", "flag",
+               "true: every output is exact and the hash must be equal on all devices",
+               [](Accuracy a) { return flag(a.hash_is_portable); }),
+      accuracy("reference_ms", "ms", "time of the CPU reference",
+               [](Accuracy a) { return fixed(a.reference_ms, 3); }),
+      accuracy("gpu_ms", "ms", "wall time of upload, runs and download",
+               [](Accuracy a) { return fixed(a.gpu_ms, 3); }),
+      accuracy("memory_bytes", "bytes", "device memory of the case, guards included",
+               [](Accuracy a) { return std::to_string(a.memory_bytes); }),
+  };
+}
+
+using Perf = const PerfResult&;
+
+Columns time_columns() {
+  return {
+      time_us("time_us_min", "fastest sample, per program", &PerfResult::time_us_min),
+      time_us("time_us_p25", "first quartile of the samples", &PerfResult::time_us_p25),
+      time_us("time_us_p50", "median of the samples: the time", &PerfResult::time_us_p50),
+      time_us("time_us_p75", "third quartile of the samples", &PerfResult::time_us_p75),
+      time_us("time_us_mean", "mean of the samples", &PerfResult::time_us_mean),
+      time_us("time_us_stdev", "standard deviation of the samples", &PerfResult::time_us_stdev),
+      timing("ci_pct", "%", "half width of the median's interval over blocks, of the median",
+             [](Perf p) { return fixed(p.ci_pct, 2); }),
+      timing("spread_pct", "%", "largest less smallest block median, of the median",
+             [](Perf p) { return fixed(p.spread_pct, 2); }),
+      timing("blocks", "number", "blocks of samples, each with fresh buffers",
+             [](Perf p) { return std::to_string(p.blocks); }),
+      timing("samples", "number", "samples in all blocks", [](Perf p) { return std::to_string(p.samples); }),
+      timing("discarded", "number", "samples thrown away because the device's clock was down meanwhile",
+             [](Perf p) { return std::to_string(p.discarded); }),
+      timing("batch", "programs", "programs in one sample", [](Perf p) { return std::to_string(p.batch); }),
+      timing("sets", "number", "sets of tensors that a sample's programs rotate over; 1 where hot",
+             [](Perf p) { return std::to_string(p.sets); }),
+      timing("stop", "text", "why sampling ended: interval (narrow enough) or budget (time was up)",
+             [](Perf p) { return p.stop; }),
+      time_us("throughput_us", "time per program when programs overlap", &PerfResult::throughput_us),
+      time_us("time_transition_us", "share of dispatches that only change the layout",
+              &PerfResult::time_transition_us),
+      timing(
+          "dispatches", "us",
+          "time of each dispatch from a separate stamped pass, label=us: for their shares; stamps cost time, "
+          "so the sum is not time_us_p50",
+          [](Perf p) { return join_dispatches(p.dispatches); }),
+  };
+}
+
+Columns rate_columns() {
+  return {
+      timing("bytes", "bytes", "bytes that must move: inputs read once, outputs written once",
+             [](Perf p) { return std::to_string(p.bytes); }),
+      timing("ops", "operations", "operations that must be done, 2 per multiply-add",
+             [](Perf p) { return std::to_string(p.operations); }),
+      timing("gbps", "GB/s", "bytes / time_us_p50, in 10^9 bytes a second",
+             [](Perf p) { return per_second(p.bytes, p.time_us_p50); }),
+      timing("gops", "GOP/s", "ops / time_us_p50, in 10^9 operations a second; absent where ops is 0",
+             [](Perf p) { return per_second(p.operations, p.time_us_p50); }),
+      timing("pct_peak_bw", "%", "gbps, of the device's bandwidth over that footprint and read share",
+             [](Perf p) { return percent_or_absent(p.pct_peak_bw); }),
+      timing("pct_peak_ops", "%",
+             "gops, of the device's ceiling that the op is held against; absent where none",
+             [](Perf p) { return percent_or_absent(p.pct_peak_ops); }),
+      timing("limited_by", "text",
+             "the larger of the two shares, bandwidth or operations; latency where both are under 20 % and "
+             "the time "
+             "under 5 empty dispatches",
+             [](Perf p) { return p.limited_by; }),
+      timing("suspect", "text",
+             "why the time cannot be: above 105 % (a CPU device: 200 %) of what the device was measured to "
+             "reach",
+             [](Perf p) { return p.suspect; }),
+      timing("clock", "text", "gpu (timestamps) or wall (time of batches on the CPU)",
+             [](Perf p) { return p.clock; }),
+      timing("timer", "text", "good, coarse (a sample is under 50 units of the clock) or broken",
+             [](Perf p) { return p.timer; }),
+      timing("clock_ratio", "ratio",
+             "a fixed piece of work at full clock over the same beside the samples: below 1 the device was "
+             "slower",
+             [](Perf p) { return p.clock_ratio > 0 ? fixed(p.clock_ratio, 3) : ""; }),
+      timing("verified", "flag", "true: the timed outputs equal the judged output",
+             [](Perf p) { return flag(p.verified); }),
+      timing("verified_pct", "%", "share of the timed outputs' elements that were compared",
+             [](Perf p) { return percent_or_absent(p.verified_pct); }),
+      timing("output_hash", "hash", "hash of the timed outputs, made in the same way",
+             [](Perf p) { return p.output_hash; }),
+  };
+}
+
+std::string count_or_absent(const std::optional<std::int64_t>& count) {
+  return count ? std::to_string(*count) : "";
+}
+
+Columns program_columns() {
+  return {
+      timing("impl_auto", "text", "impl auto: the impl that it chose", [](Perf p) { return p.impl_auto; }),
+      timing("regret_pct", "%", "impl auto: how much longer it took than the best impl of the same forms",
+             [](Perf p) { return p.regret_pct ? fixed(*p.regret_pct, 2) : ""; }),
+      timing("compile_ms", "ms", "GLSL to pipeline, all dispatches",
+             [](Perf p) { return fixed(p.compile_ms, 3); }),
+      timing("registers", "number",
+             "registers of an invocation, the largest of the dispatches; where the driver tells",
+             [](Perf p) { return count_or_absent(p.registers); }),
+      timing("spills", "bytes", "memory that an invocation's registers spill to, the same",
+             [](Perf p) { return count_or_absent(p.spill_bytes); }),
+      timing("shared_bytes", "bytes", "shared memory of a workgroup, the same",
+             [](Perf p) { return count_or_absent(p.shared_bytes); }),
+      timing("memory_mb", "MB", "device memory of all sets, in 10^6 bytes",
+             [](Perf p) {
+               return p.memory_bytes > 0 ? fixed(static_cast<double>(p.memory_bytes) / 1e6, 3) : "";
+             }),
+      timing("spirv", "hash", "hash of the SPIR-V of all dispatches", [](Perf p) { return p.spirv_hash; }),
+      timing("program", "hash",
+             "hash of all that the device runs: SPIR-V, specialization, workgroups, push constants, "
+             "bindings, memory",
+             [](Perf p) { return p.program_hash; }),
+  };
+}
+
+// One that is absent in rows that are compared with no other.
+template <class Get>
+Column comparison(std::string name, std::string unit, std::string meaning, Get get) {
+  return {std::move(name), std::move(unit), std::move(meaning), [get](const RunInfo&, const Record& record) {
+            return record.comparison ? get(*record.comparison) : std::string();
+          }};
+}
+
+// One of the ratio's, absent too where there is none.
+template <class Get>
+Column ratio(std::string name, std::string unit, std::string meaning, Get get) {
+  return comparison(std::move(name), std::move(unit), std::move(meaning),
+                    [get](const Comparison& c) { return c.ratio > 0 ? get(c) : std::string(); });
+}
+
+Columns comparison_columns() {
+  return {
+      comparison("baseline", "text", "id of the row that this one is compared with",
+                 [](const Comparison& c) { return c.baseline; }),
+      ratio("ratio_to_baseline", "ratio",
+            "time over the baseline's: median of the quotients of block medians, round by round",
+            [](const Comparison& c) { return significant(c.ratio, 6); }),
+      ratio("ratio_low", "ratio", "lower end of that median's interval",
+            [](const Comparison& c) { return significant(c.ratio_low, 6); }),
+      ratio("ratio_high", "ratio", "upper end of that median's interval",
+            [](const Comparison& c) { return significant(c.ratio_high, 6); }),
+      ratio("ratio_blocks", "number", "rounds in which both were sampled",
+            [](const Comparison& c) { return std::to_string(c.blocks); }),
+      comparison("comparison_note", "text", "why there is no ratio",
+                 [](const Comparison& c) { return c.note; }),
+  };
+}
+
+Columns named(const Columns& columns, std::initializer_list<std::string_view> names) {
+  Columns chosen;
+  for (const std::string_view name : names) {
+    for (const Column& column : columns) {
+      if (column.name == name) chosen.push_back(column);
+    }
+  }
+  return chosen;
+}
+
+Columns joined(std::initializer_list<Columns> parts) {
+  Columns all;
+  for (const Columns& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+}  // namespace
+
+std::vector<Column> accu_columns() {
+  return joined({run_columns(), case_columns(), verdict_columns(), difference_columns(), evidence_columns(),
+                 place_columns()});
+}
+
+std::vector<Column> perf_columns() {
+  return joined({run_columns(), case_columns(), cache_columns(), verdict_columns(), time_columns(),
+                 rate_columns(), program_columns(), comparison_columns(), place_columns()});
+}
+
+std::vector<Column> pivot_case_columns() {
+  return named(perf_columns(), {"case", "op", "impl", "shape", "forms", "params", "tune", "fill", "cache"});
+}
+
+std::vector<Column> pivot_device_columns() {
+  Columns columns = named(perf_columns(), {"status", "time_us_p50", "ci_pct", "gbps", "pct_peak_bw"});
+  columns.push_back(
+      {"ratio",
+       "ratio",
+       "time_us_p50 / that of the case's first row here; absent where it has one impl and tune point",
+       {}});
+  return columns;
+}
+
+std::string markdown_table(const std::vector<Column>& columns) {
+  std::string table = "| column | unit | meaning |\n|---|---|---|\n";
+  for (const Column& column : columns) {
+    table += "| `" + column.name + "` | " + column.unit + " | " + column.meaning + " |\n";
+  }
+  return table;
+}
+
+}  // namespace assay

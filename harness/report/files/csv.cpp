@@ -1,0 +1,63 @@
+#include "harness/report/files/csv.h"
+
+#include "harness/base/text.h"
+#include "harness/report/files/columns.h"
+#include "harness/report/files/writers.h"
+
+#include <string_view>
+
+namespace assay {
+namespace {
+
+// RFC 4180: quoted where needed, quotes doubled. Blanks at the ends are quoted too: some readers drop them.
+std::string cell(const std::string& value) {
+  const std::string text = printable(value);
+  const bool blank_ends = text.starts_with(' ') || text.ends_with(' ');
+  if (!blank_ends && text.find_first_of(",\"\r\n") == text.npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+template <class Value>
+std::string row(const std::vector<Column>& columns, Value value) {
+  std::vector<std::string> cells;
+  cells.reserve(columns.size());
+  for (const Column& column : columns) cells.push_back(value(column));
+  return csv_row(cells);
+}
+
+// Every record is in one of the two reports.
+bool is_perf(const Record& record) {
+  return record.info.mode == "perf";
+}
+
+std::string csv_of(const RunReport& report, bool perf, const std::vector<Column>& columns) {
+  std::string csv = row(columns, [](const Column& column) { return column.name; });
+  for (const Record& record : report.records) {
+    if (is_perf(record) != perf) continue;
+    csv += row(columns, [&](const Column& column) { return column.value(report.run, record); });
+  }
+  return csv;
+}
+
+}  // namespace
+
+std::string csv_row(const std::vector<std::string>& cells) {
+  std::string text;
+  for (const std::string& value : cells) text += (text.empty() ? "" : ",") + cell(value);
+  return text + "\r\n";
+}
+
+std::string accu_csv(const RunReport& report) {
+  return csv_of(report, false, accu_columns());
+}
+
+std::string perf_csv(const RunReport& report) {
+  return csv_of(report, true, perf_columns());
+}
+
+}  // namespace assay

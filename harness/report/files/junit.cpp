@@ -1,0 +1,162 @@
+#include "harness/base/status.h"
+#include "harness/base/text.h"
+#include "harness/report/files/writers.h"
+#include "harness/report/record/words.h"
+
+#include <pugixml.hpp>
+
+#include <map>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+namespace {
+
+enum class Outcome : std::uint8_t { Passed, Failure, Error, Skipped };
+
+Outcome outcome_of(Status status) {
+  switch (status) {
+    case Status::Pass:
+      return Outcome::Passed;
+    case Status::Unsupported:
+    case Status::Invalid:
+    case Status::Skipped:
+    case Status::ExpectedFail:
+      return Outcome::Skipped;
+    case Status::Fail:
+    case Status::Mistrusted:
+    case Status::Suspect:
+    case Status::OutOfMemory:
+    case Status::Flaky:
+    case Status::UnexpectedPass:
+      return Outcome::Failure;
+    case Status::Crash:
+    case Status::Timeout:
+    case Status::DeviceLost:
+    case Status::Missing:
+    case Status::Interrupted:
+      return Outcome::Error;
+  }
+  return Outcome::Error;
+}
+
+void set(pugi::xml_node node, const char* name, std::string_view value) {
+  node.append_attribute(name).set_value(printable(value).c_str());
+}
+
+void set(pugi::xml_node node, const char* name, std::size_t value) {
+  set(node, name, std::to_string(value));
+}
+
+void add_property(pugi::xml_node properties, const char* name, std::string_view value) {
+  if (value.empty()) return;
+  pugi::xml_node property = properties.append_child("property");
+  set(property, "name", name);
+  set(property, "value", value);
+}
+
+// One line for lists of failures; the whole story is in the element's text.
+std::string message_of(const Record& record) {
+  std::string message = record.reason;
+  if (message.empty() && record.accuracy) message = describe(*record.accuracy);
+  return std::string(name_of(record.status)) + (message.empty() ? "" : ": ") + message;
+}
+
+void add_outcome(pugi::xml_node test, const Record& record) {
+  const Outcome outcome = outcome_of(record.status);
+  if (outcome == Outcome::Passed) return;
+  const char* element = outcome == Outcome::Failure ? "failure"
+                        : outcome == Outcome::Error ? "error"
+                                                    : "skipped";
+  pugi::xml_node node = test.append_child(element);
+  set(node, "message", message_of(record));
+  if (outcome == Outcome::Skipped) return;
+  set(node, "type", name_of(record.status));
+  node.text().set(failure_text(record).c_str());
+}
+
+void add_test(pugi::xml_node suite, const Record& record) {
+  pugi::xml_node test = suite.append_child("testcase");
+  set(test, "name", record.info.id);
+  // A case of mode both is there twice, one of cache both again: the class tells them apart.
+  set(test, "classname",
+      record.info.op + "." + record.info.mode + (record.info.cache == "cold" ? ".cold" : ""));
+  set(test, "time", fixed(record.total_ms / 1e3, 6));
+  set(test, "file", record.info.where.file);
+  set(test, "line", std::to_string(record.info.where.line));
+  pugi::xml_node properties = test.append_child("properties");
+  add_property(properties, "status", name_of(record.status));
+  add_property(properties, "impl", record.info.impl);
+  add_property(properties, "repro", record.repro);
+  if (record.accuracy) add_property(properties, "output_hash", record.accuracy->output_hash);
+  if (has_time(record)) add_property(properties, "time_us_p50", fixed(record.perf->time_us_p50, 4));
+  add_outcome(test, record);
+}
+
+struct Totals {
+  std::size_t tests = 0, failures = 0, errors = 0, skipped = 0;
+  double seconds = 0;
+
+  void add(const Record& record) {
+    const Outcome outcome = outcome_of(record.status);
+    ++tests;
+    failures += outcome == Outcome::Failure ? 1 : 0;
+    errors += outcome == Outcome::Error ? 1 : 0;
+    skipped += outcome == Outcome::Skipped ? 1 : 0;
+    seconds += record.total_ms / 1e3;
+  }
+};
+
+void set_totals(pugi::xml_node node, const Totals& totals) {
+  set(node, "tests", totals.tests);
+  set(node, "failures", totals.failures);
+  set(node, "errors", totals.errors);
+  set(node, "skipped", totals.skipped);
+  set(node, "time", fixed(totals.seconds, 6));
+}
+
+void add_suite_properties(pugi::xml_node suite, const RunInfo& run) {
+  pugi::xml_node properties = suite.append_child("properties");
+  add_property(properties, "run_id", run.run_id);
+  add_property(properties, "device", run.device.name);
+  add_property(properties, "driver", run.device.driver_name + " " + run.device.driver_info);
+  add_property(properties, "version", run.version);
+  add_property(properties, "seed", std::to_string(run.seed));
+}
+
+void add_suite(pugi::xml_node root, const RunReport& report, const std::string& op,
+               const std::vector<const Record*>& records) {
+  pugi::xml_node suite = root.append_child("testsuite");
+  set(suite, "name", op);
+  Totals totals;
+  for (const Record* record : records) totals.add(*record);
+  set_totals(suite, totals);
+  set(suite, "timestamp", report.run.started_utc);
+  add_suite_properties(suite, report.run);
+  for (const Record* record : records) add_test(suite, *record);
+}
+
+}  // namespace
+
+std::string junit_xml(const RunReport& report) {
+  std::map<std::string, std::vector<const Record*>> suites;
+  Totals totals;
+  for (const Record& record : report.records) {
+    suites[record.info.op].push_back(&record);
+    totals.add(record);
+  }
+  pugi::xml_document document;
+  pugi::xml_node declaration = document.append_child(pugi::node_declaration);
+  set(declaration, "version", "1.0");
+  set(declaration, "encoding", "UTF-8");
+  pugi::xml_node root = document.append_child("testsuites");
+  set(root, "name", "assay");
+  set_totals(root, totals);
+  for (const auto& [op, records] : suites) add_suite(root, report, op, records);
+  std::ostringstream out;
+  document.save(out, "  ", pugi::format_default, pugi::encoding_utf8);
+  return out.str();
+}
+
+}  // namespace assay

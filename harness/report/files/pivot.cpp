@@ -1,0 +1,117 @@
+#include "harness/report/files/pivot.h"
+
+#include "harness/base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+
+namespace assay {
+namespace {
+
+using Key = std::vector<std::string>;
+
+// What makes two rows measurements of the same thing.
+Key row_key(const RowInfo& info) {
+  return {info.id, info.impl, info.shape, info.params, info.forms, info.tune, info.fill, key_of(info).cache};
+}
+
+// What the impls of one case share.
+Key case_key(const RowInfo& info) {
+  return {info.op, info.name, info.shape, info.params, info.forms, info.fill, key_of(info).cache};
+}
+
+std::vector<PivotRow> rows_of(std::span<const RunReport> reports) {
+  std::vector<PivotRow> rows;
+  std::map<Key, std::size_t> index;
+  for (std::size_t device = 0; device < reports.size(); ++device) {
+    for (const Record& record : reports[device].records) {
+      if (record.info.mode != "perf") continue;
+      const auto [at, is_new] = index.try_emplace(row_key(record.info), rows.size());
+      if (is_new) rows.push_back({.records = std::vector<const Record*>(reports.size())});
+      rows[at->second].records[device] = &record;
+    }
+  }
+  return rows;
+}
+
+void find_rivals(std::vector<PivotRow>& rows) {
+  std::map<Key, std::size_t> first;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].first_impl = first.try_emplace(case_key(rows[i].any().info), i).first->second;
+    if (rows[i].first_impl == i) continue;
+    rows[i].has_rivals = true;
+    rows[rows[i].first_impl].has_rivals = true;
+  }
+}
+
+std::vector<std::string> unique_names(std::span<const RunReport> reports) {
+  std::map<std::string, std::size_t> counts;
+  for (const RunReport& report : reports) ++counts[short_device_name(report.run.device.name)];
+  std::set<std::string> taken;
+  std::vector<std::string> names;
+  for (const RunReport& report : reports) {
+    const std::string name = short_device_name(report.run.device.name);
+    std::string unique = name;
+    for (int number = 1; counts[name] > 1 || taken.contains(unique); ++number) {
+      unique = name + " #" + std::to_string(number);
+      if (!taken.contains(unique) && !counts.contains(unique)) break;
+    }
+    taken.insert(unique);
+    names.push_back(unique);
+  }
+  return names;
+}
+
+}  // namespace
+
+const Record& PivotRow::any() const {
+  return **std::ranges::find_if(records, [](const Record* record) { return record != nullptr; });
+}
+
+bool has_figures(const Record* record) {
+  return record != nullptr && record->status == Status::Pass && record->perf.has_value();
+}
+
+double Pivot::ratio(const PivotRow& row, std::size_t device) const {
+  const Record* first = rows[row.first_impl].records[device];
+  const Record* record = row.records[device];
+  if (!row.has_rivals || !has_figures(first) || !has_figures(record)) return 0;
+  if (!(first->perf->time_us_p50 > 0)) return 0;
+  return record->perf->time_us_p50 / first->perf->time_us_p50;
+}
+
+Pivot make_pivot(std::span<const RunReport> reports) {
+  Pivot pivot{.reports = reports, .devices = unique_names(reports), .rows = rows_of(reports)};
+  find_rivals(pivot.rows);
+  return pivot;
+}
+
+std::string short_device_name(std::string_view name) {
+  constexpr std::array vendors = {"NVIDIA", "AMD", "Intel", "Qualcomm", "ARM", "Apple"};
+  std::string outside;
+  int depth = 0;
+  for (const char c : printable(name)) {
+    if (c == ')' && depth > 0) {
+      --depth;
+      outside += ' ';
+    } else if (c == '(') {
+      ++depth;
+    } else if (depth == 0) {
+      outside += c;
+    }
+  }
+  std::istringstream stream(outside);
+  std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+  if (words.size() > 1 && std::ranges::find(vendors, words.front()) != vendors.end()) {
+    words.erase(words.begin());
+  }
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text.empty() ? "device" : text;
+}
+
+}  // namespace assay

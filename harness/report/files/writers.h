@@ -1,0 +1,31 @@
+#pragma once
+
+#include "harness/report/record/journal.h"
+
+#include <filesystem>
+#include <string>
+
+namespace assay {
+
+// Every writer is a pure function of the report: no clock, no locale, no environment.
+
+/// accu.csv: one row a case of mode accu, the columns of accu_columns() (columns.h). RFC 4180.
+std::string accu_csv(const RunReport& report);
+/// perf.csv: one row a case of mode perf, the columns of perf_columns(); without a time where it is withheld.
+std::string perf_csv(const RunReport& report);
+/// perf.json: Google Benchmark's format for its compare.py, each sample a repetition, then mean, median and
+/// stddev. Cases without a time are listed in the context under "withheld".
+std::string perf_json(const RunReport& report);
+/// The same in the words of Google Benchmark's console reporter, aggregates only.
+std::string perf_console(const RunReport& report);
+/// junit.xml: a test suite an op, a test case a row.
+std::string junit_xml(const RunReport& report);
+/// run.json: the run's circumstances and how many cases ended in which status.
+std::string run_json(const RunReport& report);
+
+/// Writes accu.csv, perf.csv, perf.json, junit.xml and run.json into `dir` (created when missing). Each is
+/// written beside its place and renamed: a reader never sees half a file. Throws Error(Infrastructure) that
+/// names the file and the system's reason.
+void write_reports(const std::filesystem::path& dir, const RunReport& report);
+
+}  // namespace assay

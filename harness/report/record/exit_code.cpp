@@ -1,0 +1,27 @@
+#include "harness/report/record/exit_code.h"
+
+#include "harness/base/status.h"
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+bool any(const RunReport& report, StatusClass wanted) {
+  return std::ranges::any_of(report.records,
+                             [&](const Record& record) { return class_of(record.status) == wanted; });
+}
+
+bool was_judged(const Record& record) {
+  return record.status == Status::Pass || record.status == Status::ExpectedFail;
+}
+
+}  // namespace
+
+ExitCode exit_code(const RunReport& report) {
+  if (any(report, StatusClass::Infrastructure)) return ExitCode::Infrastructure;
+  if (any(report, StatusClass::Failing)) return ExitCode::Failures;
+  return std::ranges::any_of(report.records, was_judged) ? ExitCode::Fine : ExitCode::Usage;
+}
+
+}  // namespace assay

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "harness/base/error.h"
+#include "harness/report/record/journal.h"
+
+namespace assay {
+
+/// What a run exits with: Infrastructure if any case ended in an infrastructure status, else Failures if any
+/// failed, else Usage if no case was judged at all (PASS or EXPECTED_FAIL), else Fine.
+ExitCode exit_code(const RunReport& report);
+
+}  // namespace assay

@@ -1,0 +1,120 @@
+#include "harness/report/record/journal.h"
+
+#include "harness/base/error.h"
+#include "harness/base/file.h"
+#include "harness/report/record/codec.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <fstream>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace assay {
+namespace {
+
+// Size of the file's whole lines: up to the last line feed.
+off_t size_of_whole_lines(int fd, off_t size) {
+  std::array<char, 4096> chunk{};
+  while (size > 0) {
+    const off_t begin = std::max<off_t>(0, size - static_cast<off_t>(chunk.size()));
+    const ssize_t count = ::pread(fd, chunk.data(), static_cast<std::size_t>(size - begin), begin);
+    if (count <= 0) return -1;
+    const std::string_view text(chunk.data(), static_cast<std::size_t>(count));
+    if (const auto at = text.rfind('\n'); at != text.npos) return begin + static_cast<off_t>(at) + 1;
+    size = begin;
+  }
+  return 0;
+}
+
+int open_for_append(const std::filesystem::path& path) {
+  make_directories(path.parent_path());
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (fd < 0) throw_file_error("open the journal", path, errno);
+  return fd;
+}
+
+}  // namespace
+
+Journal::Journal(std::filesystem::path path, bool append)
+    : path_(std::move(path)), file_(open_for_append(path_)) {
+  lock();
+  cut_to_whole_lines(append);
+}
+
+void Journal::lock() const {
+  // The lock ends with the process, however it ends. File systems without locks are taken as they are.
+  if (::flock(file_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  throw Error("cannot write the journal " + path_.string() +
+                  ": another run is writing it; wait for that run or choose another folder",
+              ExitCode::Infrastructure);
+}
+
+void Journal::cut_to_whole_lines(bool append) {
+  struct stat status {};
+  if (::fstat(file_.get(), &status) != 0) throw_file_error("read the journal", path_, errno);
+  if (!S_ISREG(status.st_mode)) return;
+  const off_t kept = append ? size_of_whole_lines(file_.get(), status.st_size) : 0;
+  if (kept < 0) throw_file_error("read the journal", path_, errno);
+  if (kept == status.st_size) return;
+  if (::ftruncate(file_.get(), kept) != 0) throw_file_error("write the journal", path_, errno);
+}
+
+void Journal::write_line(std::string line) {
+  line += '\n';
+  const std::size_t written = write_bytes(file_.get(), line);
+  if (written == line.size()) return;
+  const int error = errno;
+  // What was written of the line is taken back, so that the journal stays readable.
+  struct stat status {};
+  if (written > 0 && ::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode)) {
+    [[maybe_unused]] const int result =
+        ::ftruncate(file_.get(), status.st_size - static_cast<off_t>(written));
+  }
+  throw_file_error("write the journal", path_, error);
+}
+
+void Journal::run(const RunInfo& info) {
+  write_line(encode_run(info));
+}
+void Journal::plan(std::span<const RowInfo> cases) {
+  write_line(encode_plan(cases));
+}
+void Journal::begin(const RowInfo& info) {
+  write_line(encode_begin(info));
+}
+void Journal::record(const Record& record) {
+  write_line(encode_record(record));
+}
+void Journal::end() {
+  write_line(encode_end());
+}
+
+RunReport read_journal(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw_file_error("read the journal", path, errno);
+  ReportBuilder builder;
+  std::string line;
+  for (std::size_t number = 1; std::getline(file, line); ++number) {
+    if (file.eof()) {  // no line end: the write did not come to its end
+      builder.cut_off();
+      break;
+    }
+    try {
+      builder.line(line);
+    } catch (const Error& error) {
+      throw Error(path.string() + ":" + std::to_string(number) +
+                  ": this line of the journal is damaged: " + error.what());
+    }
+  }
+  if (file.bad()) throw_file_error("read the journal", path, EIO);
+  if (!builder.has_run())
+    throw Error(path.string() +
+                ": the journal does not say which run it is of: it is empty or ended before the run began");
+  return builder.report();
+}
+
+}  // namespace assay

@@ -1,0 +1,175 @@
+#pragma once
+
+#include "harness/base/source_location.h"
+#include "harness/base/status.h"
+#include "harness/op/ceilings.h"
+#include "harness/op/device_info.h"
+#include "harness/op/expected.h"
+#include "harness/op/timer_calibration.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// Version of journal and reports; raised when a column or a field changes its meaning. Journals of older
+/// versions are read: what they lack keeps its initial value.
+inline constexpr int report_schema = 2;
+
+/// The first line of a journal: everything that the run's figures depend on.
+struct RunInfo {
+  int schema = report_schema;
+  std::string run_id;       ///< "20260102T030405Z-1a2b3c"
+  std::string started_utc;  ///< ISO 8601
+  DeviceInfo device;
+  std::string version;  ///< of assay, with the commit where known
+  std::string compiler;
+  std::string build_type;
+  std::string host;  ///< name of the machine
+  std::string os;
+  std::string cpu;
+  int cores = 0;
+  std::vector<std::string> command;
+  std::map<std::string, std::string> environment;  ///< the Vulkan loader's variables that are set
+  std::uint64_t seed = 0;
+  bool validation = false;
+  TimerCalibration timer;
+  Ceilings ceilings;  ///< nothing measured: the run has no row of mode perf, or was told to do without
+};
+
+/// Which case a record is about, in the words of its file.
+struct RowInfo {
+  std::string id;
+  std::string op;
+  std::string name;
+  std::string impl;
+  std::string shape;   ///< of the op's first tensor: "1x96x16x9"
+  std::string params;  ///< canonical "name=value" pairs
+  std::string forms;   ///< "x=buffer/4W4C y=buffer/4C1W"
+  std::string tune;    ///< "local_size=128", or empty
+  std::string fill;    ///< "x=normal scale=normal"
+  std::string mode;    ///< "accu" or "perf": a case of mode both is planned twice
+  std::string cache;   ///< mode perf: "hot" or "cold"; a case of cache both is planned twice
+  std::string tier;
+  std::uint64_t seed = 0;
+  SourceLocation where;
+  std::optional<std::string> shaders;  ///< the folder taken before the embedded sources; absent: none
+};
+
+/// How right the answer is. Describes the worst output of the case.
+struct AccuracyResult {
+  std::string output;
+  OutputClass output_class = OutputClass::Exact;
+  std::int64_t elements = 0;
+  std::int64_t mismatches = 0;
+  double max_abs_err = 0;
+  double err_over_bound = 0;  ///< share of the bound that was spent; 0 for a perfect exact output
+  std::int64_t flips = 0;     ///< banded: accepted off-by-ones
+  double expected_flips = 0;
+  /// What failed, one of: "", "wrong_value", "unwritten", "write_out_of_bounds", "depends_on_padding",
+  /// "depends_on_old_output", "nondeterministic", "input_modified", "too_many_flips"; or the trivial answer
+  /// that would pass (MISTRUSTED): "all_zeros", "constant", "copied_input", "shifted".
+  std::string metric;
+  std::vector<std::int64_t> first_bad;  ///< tensor coordinates of the first bad element
+  double expected = 0;
+  double got = 0;
+  double bound = 0;
+  std::string tile_map;           ///< lines of a small picture of where the errors lie
+  std::string input_hash;         ///< of the logical inputs
+  std::string output_hash;        ///< of the logical outputs, padding excluded
+  bool hash_is_portable = false;  ///< every output is exact: the hash must be equal on all devices
+  double reference_ms = 0;
+  double gpu_ms = 0;  ///< wall time of upload, runs and download
+  std::int64_t memory_bytes = 0;
+};
+
+/// How fast one dispatch label is within a program, from a separate stamped pass.
+struct DispatchShare {
+  std::string label;
+  std::string role;  ///< "op" or "transition"
+  double time_us = 0;
+};
+
+/// Kernel time of one program run (all its timed dispatches, barriers included).
+struct PerfResult {
+  double time_us_min = 0, time_us_p25 = 0, time_us_p50 = 0, time_us_p75 = 0;
+  double time_us_mean = 0, time_us_stdev = 0;
+  double spread_pct = 0;  ///< (largest - smallest block median) / median
+  double ci_pct = 0;      ///< half width of the median's interval over blocks, of the median
+  int blocks = 0;
+  int samples = 0;
+  int batch = 0;             ///< programs per sample
+  int sets = 1;              ///< sets of tensors that the programs of a sample rotate over; 1: hot
+  int discarded = 0;         ///< samples that were taken while the device's clock was down, and thrown away
+  std::string stop;          ///< "interval" or "budget"
+  double throughput_us = 0;  ///< per program when programs overlap (no barrier between them)
+  double time_transition_us = 0;
+  std::int64_t bytes = 0;
+  std::int64_t bytes_read = 0;  ///< of them
+  std::int64_t operations = 0;
+  double pct_peak_bw = 0;  ///< see Roofline (core/roofline.h), as are the next three
+  double pct_peak_ops = 0;
+  std::string limited_by;
+  std::string suspect;
+  std::string clock;  ///< "gpu" timestamps or "wall" time of batches
+  std::string timer;  ///< "good", "coarse" (samples are under 50 units of the clock) or "broken"
+  /// The clock probe's time when the device runs at full clock over its time beside the samples that were
+  /// kept: below 1 the device ran slower; 0: no clock probe ran.
+  double clock_ratio = 0;
+  bool verified = false;    ///< the timed outputs equal the judged output
+  double verified_pct = 0;  ///< share of the timed outputs' elements that were compared
+  std::string output_hash;
+  std::string impl_auto;             ///< impl auto: the impl that it chose
+  std::optional<double> regret_pct;  ///< impl auto: how much longer it took than the best impl of its rivals
+  double compile_ms = 0;
+  std::string spirv_hash;
+  /// Of all that the device runs: SPIR-V, specialization, workgroups, push constants, dispatches, what is
+  /// bound and in which memory type. Rows of equal hash are the same program.
+  std::string program_hash;
+  std::optional<std::int64_t> registers;     ///< per invocation, the largest of the dispatches; where told
+  std::optional<std::int64_t> spill_bytes;   ///< per invocation, the same
+  std::optional<std::int64_t> shared_bytes;  ///< per workgroup, the same
+  std::int64_t memory_bytes = 0;             ///< device memory of all its sets
+  double submitted_ms = 0;  ///< wall time of its timed submissions, warm-up and stamped passes included
+  std::vector<DispatchShare> dispatches;
+  std::vector<std::vector<double>> sample_us;  ///< raw samples by block
+};
+
+/// How a row's time compares with that of the row it is held against: sampled in the same rounds of blocks.
+struct Comparison {
+  std::string baseline;  ///< id of that row; empty: the group has none
+  /// Time over the baseline's: the median of the quotients of block medians, a pair of blocks for each
+  /// round; 0: not compared, `note` says why.
+  double ratio = 0;
+  double ratio_low = 0, ratio_high = 0;  ///< the median's interval over those quotients
+  int blocks = 0;                        ///< pairs of blocks
+  std::string note;
+};
+
+/// Where the wall time of a timed row went, beside its submissions (PerfResult::submitted_ms).
+struct TimeSpent {
+  double judging_ms = 0;  ///< until it was found right and could be timed
+  double filling_ms = 0;  ///< its blocks' memory: got, filled, compared, given back
+  double heating_ms = 0;  ///< of the submissions: those before each block's samples, until the clock is up
+  double resting_ms = 0;  ///< for the device to cool down
+};
+
+/// How one planned case ended.
+struct Record {
+  RowInfo info;
+  Status status = Status::Missing;
+  std::string reason;  ///< of every status but PASS, a sentence with numbers
+  std::optional<AccuracyResult>
+      accuracy;  ///< mode accu, once judged; perf rows carry the verdict on the judged output
+  std::optional<PerfResult> perf;        ///< mode perf, PASS only: a wrong kernel has no time
+  std::optional<Comparison> comparison;  ///< mode perf, when the run compares it with another row
+  std::int64_t validation_messages = 0;
+  std::string repro;               ///< one line that runs this case again
+  double total_ms = 0;             ///< wall time of this row, without making its group's data and reference
+  std::optional<TimeSpent> spent;  ///< mode perf, once timed
+};
+
+}  // namespace assay

@@ -1,0 +1,251 @@
+#pragma once
+
+#include "harness/report/record/record.h"
+
+#include <concepts>
+#include <type_traits>
+
+namespace assay {
+
+// The fields of what a journal holds, each named once for both directions: `fields(visit, x)` calls
+// visit(name, member) for every member, x const when it is written and mutable when it is read. A member that
+// came with a later schema says so, `visit(name, member, since)`: older journals may lack it.
+
+template <class T, class U>
+concept Is = std::same_as<std::remove_const_t<T>, U>;
+
+template <class Visit>
+void fields(Visit& visit, Is<TextureSupport> auto& x) {
+  visit("storage", x.storage);
+  visit("dtype", x.dtype);
+  visit("max_extent", x.max_extent);
+  visit("max_bytes", x.max_bytes);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<DeviceInfo> auto& x) {
+  visit("name", x.name);
+  visit("type", x.type);
+  visit("driver_name", x.driver_name);
+  visit("driver_info", x.driver_info);
+  visit("api_version", x.api_version);
+  visit("vendor_id", x.vendor_id);
+  visit("device_id", x.device_id);
+  visit("uuid", x.uuid);
+  visit("features", x.features);
+  visit("extensions", x.extensions);
+  visit("dot_product_accelerated", x.dot_product_accelerated);
+  visit("max_workgroup_count", x.max_workgroup_count);
+  visit("max_workgroup_size", x.max_workgroup_size);
+  visit("max_workgroup_invocations", x.max_workgroup_invocations);
+  visit("max_shared_bytes", x.max_shared_bytes);
+  visit("max_push_constant_bytes", x.max_push_constant_bytes);
+  visit("max_storage_buffer_range", x.max_storage_buffer_range);
+  visit("max_storage_buffers_per_stage", x.max_storage_buffers_per_stage);
+  visit("max_storage_images_per_stage", x.max_storage_images_per_stage);
+  visit("max_image_3d", x.max_image_3d);
+  visit("max_image_2d", x.max_image_2d);
+  visit("textures", x.textures, 2);
+  visit("subgroup_size", x.subgroup_size);
+  visit("min_subgroup_size", x.min_subgroup_size);
+  visit("max_subgroup_size", x.max_subgroup_size);
+  visit("timestamp_period_ns", x.timestamp_period_ns);
+  visit("timestamp_valid_bits", x.timestamp_valid_bits);
+  visit("device_memory_bytes", x.device_memory_bytes);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<TimerCalibration> auto& x) {
+  visit("quality", x.quality);
+  visit("note", x.note);
+  visit("period_ns", x.period_ns);
+  visit("valid_bits", x.valid_bits);
+  visit("wrap_s", x.wrap_s);
+  visit("step_ns", x.step_ns);
+  visit("pair_ns_p50", x.pair_ns_p50);
+  visit("pair_ns_p95", x.pair_ns_p95);
+  visit("unit_ns", x.unit_ns);
+  visit("gpu_over_cpu", x.gpu_over_cpu);
+  visit("cross_check", x.cross_check);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<BandwidthPoint> auto& x) {
+  visit("footprint_bytes", x.footprint_bytes);
+  visit("copy_gbps", x.copy_gbps);
+  visit("read_gbps", x.read_gbps);
+  visit("write_gbps", x.write_gbps);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<Ceilings> auto& x) {
+  visit("device_uuid", x.device_uuid);
+  visit("driver", x.driver);
+  visit("kernels", x.kernels);
+  visit("measured_utc", x.measured_utc);
+  visit("bandwidth", x.bandwidth);
+  visit("cache_bytes", x.cache_bytes);
+  visit("fp32_gops", x.fp32_gops);
+  visit("fp16_gops", x.fp16_gops);
+  visit("dot4x8_gops", x.dot4x8_gops);
+  visit("coop_int8_gops", x.coop_int8_gops);
+  visit("coop_fp16_gops", x.coop_fp16_gops);
+  visit("dispatch_us", x.dispatch_us);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<RunInfo> auto& x) {
+  visit("schema", x.schema);
+  visit("run_id", x.run_id);
+  visit("started_utc", x.started_utc);
+  visit("device", x.device);
+  visit("version", x.version);
+  visit("compiler", x.compiler);
+  visit("build_type", x.build_type);
+  visit("host", x.host);
+  visit("os", x.os);
+  visit("cpu", x.cpu);
+  visit("cores", x.cores);
+  visit("command", x.command);
+  visit("environment", x.environment);
+  visit("seed", x.seed);
+  visit("validation", x.validation);
+  visit("timer", x.timer, 2);
+  visit("ceilings", x.ceilings, 2);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<SourceLocation> auto& x) {
+  visit("file", x.file);
+  visit("line", x.line);
+  visit("column", x.column);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<RowInfo> auto& x) {
+  visit("id", x.id);
+  visit("op", x.op);
+  visit("name", x.name);
+  visit("impl", x.impl);
+  visit("shape", x.shape);
+  visit("params", x.params);
+  visit("forms", x.forms);
+  visit("tune", x.tune);
+  visit("fill", x.fill);
+  visit("mode", x.mode);
+  visit("cache", x.cache, 2);
+  visit("tier", x.tier);
+  visit("seed", x.seed);
+  visit("where", x.where);
+  visit("shaders", x.shaders);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<AccuracyResult> auto& x) {
+  visit("output", x.output);
+  visit("class", x.output_class);
+  visit("elements", x.elements);
+  visit("mismatches", x.mismatches);
+  visit("max_abs_err", x.max_abs_err);
+  visit("err_over_bound", x.err_over_bound);
+  visit("flips", x.flips);
+  visit("expected_flips", x.expected_flips);
+  visit("metric", x.metric);
+  visit("first_bad", x.first_bad);
+  visit("expected", x.expected);
+  visit("got", x.got);
+  visit("bound", x.bound);
+  visit("tile_map", x.tile_map);
+  visit("input_hash", x.input_hash);
+  visit("output_hash", x.output_hash);
+  visit("hash_is_portable", x.hash_is_portable);
+  visit("reference_ms", x.reference_ms);
+  visit("gpu_ms", x.gpu_ms);
+  visit("memory_bytes", x.memory_bytes);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<DispatchShare> auto& x) {
+  visit("label", x.label);
+  visit("role", x.role);
+  visit("time_us", x.time_us);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<PerfResult> auto& x) {
+  visit("time_us_min", x.time_us_min);
+  visit("time_us_p25", x.time_us_p25);
+  visit("time_us_p50", x.time_us_p50);
+  visit("time_us_p75", x.time_us_p75);
+  visit("time_us_mean", x.time_us_mean);
+  visit("time_us_stdev", x.time_us_stdev);
+  visit("spread_pct", x.spread_pct);
+  visit("ci_pct", x.ci_pct);
+  visit("blocks", x.blocks);
+  visit("samples", x.samples);
+  visit("batch", x.batch);
+  visit("sets", x.sets, 2);
+  visit("discarded", x.discarded, 2);
+  visit("stop", x.stop);
+  visit("throughput_us", x.throughput_us);
+  visit("time_transition_us", x.time_transition_us);
+  visit("bytes", x.bytes);
+  visit("bytes_read", x.bytes_read, 2);
+  visit("operations", x.operations);
+  visit("pct_peak_bw", x.pct_peak_bw, 2);
+  visit("pct_peak_ops", x.pct_peak_ops, 2);
+  visit("limited_by", x.limited_by, 2);
+  visit("suspect", x.suspect, 2);
+  visit("clock", x.clock);
+  visit("timer", x.timer, 2);
+  visit("clock_ratio", x.clock_ratio, 2);
+  visit("verified", x.verified);
+  visit("verified_pct", x.verified_pct, 2);
+  visit("output_hash", x.output_hash);
+  visit("impl_auto", x.impl_auto, 2);
+  visit("regret_pct", x.regret_pct, 2);
+  visit("compile_ms", x.compile_ms);
+  visit("spirv_hash", x.spirv_hash);
+  visit("program_hash", x.program_hash, 2);
+  visit("registers", x.registers, 2);
+  visit("spill_bytes", x.spill_bytes, 2);
+  visit("shared_bytes", x.shared_bytes, 2);
+  visit("memory_bytes", x.memory_bytes, 2);
+  visit("submitted_ms", x.submitted_ms, 2);
+  visit("dispatches", x.dispatches);
+  visit("sample_us", x.sample_us);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<TimeSpent> auto& x) {
+  visit("judging_ms", x.judging_ms);
+  visit("filling_ms", x.filling_ms);
+  visit("heating_ms", x.heating_ms);
+  visit("resting_ms", x.resting_ms);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<Comparison> auto& x) {
+  visit("baseline", x.baseline);
+  visit("ratio", x.ratio);
+  visit("ratio_low", x.ratio_low);
+  visit("ratio_high", x.ratio_high);
+  visit("blocks", x.blocks);
+  visit("note", x.note);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<Record> auto& x) {
+  visit("case", x.info);
+  visit("status", x.status);
+  visit("reason", x.reason);
+  visit("accuracy", x.accuracy);
+  visit("perf", x.perf);
+  visit("comparison", x.comparison);
+  visit("validation_messages", x.validation_messages);
+  visit("repro", x.repro);
+  visit("total_ms", x.total_ms);
+  visit("spent", x.spent);
+}
+
+}  // namespace assay

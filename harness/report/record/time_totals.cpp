@@ -1,0 +1,43 @@
+#include "harness/report/record/time_totals.h"
+
+#include "harness/base/text.h"
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+constexpr double ms_per_s = 1e3;
+
+void add(TimeTotals& totals, const Record& record) {
+  const TimeSpent& spent = *record.spent;
+  totals.rows_s += record.total_ms / ms_per_s;
+  totals.submitted_s += record.perf->submitted_ms / ms_per_s;
+  totals.heating_s += spent.heating_ms / ms_per_s;
+  totals.judging_s += spent.judging_ms / ms_per_s;
+  totals.filling_s += spent.filling_ms / ms_per_s;
+  totals.resting_s += spent.resting_ms / ms_per_s;
+}
+
+}  // namespace
+
+std::optional<TimeTotals> time_totals(const RunReport& report) {
+  TimeTotals totals;
+  for (const Record& record : report.records) {
+    if (record.spent && record.perf) add(totals, record);
+  }
+  return totals.rows_s > 0 ? std::optional(totals) : std::nullopt;
+}
+
+std::string time_line(const TimeTotals& totals) {
+  const auto share = [&](double seconds, const char* what) {
+    return fixed(100 * std::max(seconds, 0.0) / totals.rows_s, 0) + " % " + what;
+  };
+  return fixed(totals.rows_s, totals.rows_s < 10 ? 1 : 0) +
+         " s of timed rows: " + share(totals.submitted_s, "timed submissions") + " (" +
+         share(totals.heating_s, "heat the device") + "), " + share(totals.judging_s, "judging") + ", " +
+         share(totals.filling_s, "filling") + ", " + share(totals.resting_s, "resting") + ", " +
+         share(totals.other_s(), "other");
+}
+
+}  // namespace assay

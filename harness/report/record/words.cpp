@@ -1,0 +1,127 @@
+#include "harness/report/record/words.h"
+
+#include "harness/base/status.h"
+#include "harness/base/text.h"
+#include "harness/report/record/row_key.h"
+
+#include <array>
+#include <cmath>
+#include <string_view>
+
+namespace assay {
+namespace {
+
+std::string place(const AccuracyResult& a) {
+  return a.output + (a.first_bad.empty() ? "" : bracketed(a.first_bad));
+}
+
+std::string values(const AccuracyResult& a) {
+  if (a.first_bad.empty()) return "";
+  return ": expected " + shortest(a.expected) + ", got " + shortest(a.got) + " (bound " + shortest(a.bound) +
+         ")";
+}
+
+std::string extent(const AccuracyResult& a) {
+  if (a.mismatches <= 0 || a.elements <= 0) return "";
+  const double percent = 100.0 * static_cast<double>(a.mismatches) / static_cast<double>(a.elements);
+  return "; " + std::to_string(a.mismatches) + " of " + std::to_string(a.elements) + " elements (" +
+         significant(percent, 2) + " %)";
+}
+
+constexpr std::array metric_table = {
+    MetricWords{"wrong_value", "wrong value", "wrong value at"},
+    MetricWords{"unwritten", "elements never written", "never written:"},
+    MetricWords{"write_out_of_bounds", "write out of bounds", "write outside the data of"},
+    MetricWords{"depends_on_padding", "depends on padding", "depends on what is in the padding, first at"},
+    MetricWords{"depends_on_old_output", "depends on the output's old content",
+                "depends on what the output held before, first at"},
+    MetricWords{"nondeterministic", "not deterministic", "two runs gave different answers, first at"},
+    MetricWords{"input_modified", "input modified", "an input was changed by the run:"},
+    MetricWords{"too_many_flips", "too many flips", ""},
+    MetricWords{"all_zeros", "all zeros would pass", ""},
+    MetricWords{"constant", "a constant would pass", ""},
+    MetricWords{"copied_input", "a copy of the input would pass", ""},
+    MetricWords{"shifted", "a shifted answer would pass", ""},
+};
+
+MetricWords words_of(const std::string& metric) {
+  for (const MetricWords& words : metric_table) {
+    if (words.metric == metric) return words;
+  }
+  return {metric, metric, metric};
+}
+
+void add_line(std::string& text, std::string_view label, std::string_view value) {
+  constexpr std::size_t value_column = 10;
+  if (value.empty()) return;
+  std::string line = "  " + std::string(label);
+  line.resize(value_column, ' ');
+  while (value.ends_with('\n')) value.remove_suffix(1);
+  text += '\n' + line + indented(printable(value), value_column);
+}
+
+std::string error_of(const AccuracyResult& a) {
+  if (a.mismatches == 0 || a.max_abs_err == 0) return "";
+  std::string text = "largest " + significant(a.max_abs_err, 6);
+  if (a.bound > 0 && std::isfinite(a.err_over_bound)) {
+    text += ", " + significant(a.err_over_bound, 3) + " times the bound";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::span<const MetricWords> known_metrics() {
+  return metric_table;
+}
+
+std::string describe(const AccuracyResult& a) {
+  if (a.metric.empty()) return "";
+  const MetricWords words = words_of(a.metric);
+  if (!words.sentence.empty()) return std::string(words.sentence) + " " + place(a) + values(a) + extent(a);
+  if (a.metric == "too_many_flips") {
+    return std::to_string(a.flips) + " elements of " + a.output +
+           " are off by one beside a rounding tie, about " + significant(a.expected_flips, 3) +
+           " were expected";
+  }
+  return std::string(words.name) + " as " + a.output + " too: this case proves nothing";
+}
+
+std::string failure_text(const Record& record) {
+  std::string text = std::string(name_of(record.status)) + "  " + printable(record.info.id);
+  if (!record.info.mode.empty()) text += " (" + printable(mode_words(record.info)) + ")";
+  const SourceLocation& where = record.info.where;
+  if (!where.file.empty()) add_line(text, "at", where.file + ":" + std::to_string(where.line));
+  if (record.accuracy) {
+    const AccuracyResult& a = *record.accuracy;
+    // The reason tells the figures already, of every finding: beside it the name is enough.
+    add_line(text, "what", record.reason.empty() ? describe(a) : words_of(a.metric).name);
+  }
+  add_line(text, "why", record.reason);
+  if (record.accuracy) {
+    add_line(text, "error", error_of(*record.accuracy));
+    add_line(text, "map", record.accuracy->tile_map);
+  }
+  if (record.validation_messages > 0) {
+    add_line(text, "layer", std::to_string(record.validation_messages) + " messages of the validation layer");
+  }
+  add_line(text, "again", record.repro);
+  return text + '\n';
+}
+
+double percent_of_peak(const PerfResult& perf) {
+  return perf.limited_by == "operations" ? perf.pct_peak_ops : perf.pct_peak_bw;
+}
+
+bool has_time(const Record& record) {
+  switch (record.status) {
+    case Status::Pass:
+    case Status::Suspect:
+    case Status::UnexpectedPass:
+      return record.perf.has_value();
+    default:
+      return false;
+  }
+}
+
+}  // namespace assay

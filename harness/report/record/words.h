@@ -1,0 +1,35 @@
+#pragma once
+
+#include "harness/report/record/record.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+/// A metric (AccuracyResult::metric) in words.
+struct MetricWords {
+  std::string_view metric;    ///< "wrong_value"
+  std::string_view name;      ///< "wrong value"
+  std::string_view sentence;  ///< "wrong value at": goes before a place; "" for those that name none
+};
+std::span<const MetricWords> known_metrics();
+
+/// What is wrong with an answer, as a sentence: "wrong value at [0,3,7,2]: expected 12, got 13 (bound 0); 42
+/// of 1536 elements (2.7 %)". Empty when nothing is.
+std::string describe(const AccuracyResult& accuracy);
+
+/// A failure as people read it, in lines: status and id, place, what is wrong and why (the record's reason,
+/// or describe() where it has none), the largest error, the tile map, the repro line. Plain text; JUnit and
+/// the console share it.
+std::string failure_text(const Record& record);
+
+/// The share of the device's limit that holds the program back, in percent: of the operations' ceiling where
+/// it is limited by operations, else of the bandwidth's; 0 where nothing is known of it.
+double percent_of_peak(const PerfResult& perf);
+
+/// Whether the record's time may be shown: it was measured, and the timed answer was not wrong.
+bool has_time(const Record& record);
+
+}  // namespace assay

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "harness/tensor/tensor.h"
+
+#include <filesystem>
+
+namespace assay {
+
+/// Reads a NumPy .npy file (format 1.0 to 3.0, little endian, C order; f2 f4 f8 i1 i2 i4 i8 u1 and bool as
+/// U8). Rank 0 reads as {1}. Throws Error naming the file and what is wrong (missing, not .npy, truncated,
+/// Fortran order, unsupported dtype); a header that claims more data than the file has never allocates for
+/// it.
+HostTensor read_npy(const std::filesystem::path& file);
+
+/// Writes format 1.0. Throws Error(Infrastructure) when the file cannot be written whole.
+void write_npy(const std::filesystem::path& file, const HostTensor& tensor);
+
+}  // namespace assay

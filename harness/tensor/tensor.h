@@ -1,0 +1,64 @@
+#pragma once
+
+#include "harness/base/byte_buffer.h"
+#include "harness/tensor/dtype.h"
+#include "harness/tensor/shape.h"
+
+#include <cstddef>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+namespace assay {
+
+/// A logical tensor on the host: row-major, no padding.
+class HostTensor {
+ public:
+  HostTensor() = default;
+  HostTensor(DType dtype, Shape shape);  ///< zero-filled; throws Error on an impossible shape
+  /// Holds anything: whoever makes it writes every element.
+  static HostTensor uninitialized(DType dtype, Shape shape);
+
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  std::int64_t numel() const { return numel_; }
+
+  std::span<std::byte> bytes() { return data_; }
+  std::span<const std::byte> bytes() const { return data_; }
+
+  /// The elements as T. Throws std::logic_error when T is not the tensor's dtype.
+  template <class T>
+  std::span<T> as() {
+    check(DTypeOf<T>::value);
+    return {reinterpret_cast<T*>(data_.data()), static_cast<std::size_t>(numel_)};
+  }
+  template <class T>
+  std::span<const T> as() const {
+    check(DTypeOf<T>::value);
+    return {reinterpret_cast<const T*>(data_.data()), static_cast<std::size_t>(numel_)};
+  }
+
+  /// Element `index` of any dtype, widened to double (exact but for I64 above 2^53).
+  double at(std::int64_t index) const;
+
+ private:
+  struct Anything {};
+  HostTensor(DType dtype, Shape shape, Anything);
+
+  void check(DType asked) const;
+
+  DType dtype_ = DType::F32;
+  Shape shape_;
+  std::int64_t numel_ = 0;
+  ByteBuffer data_;
+};
+
+/// An element of that dtype at `bytes`, widened to double as HostTensor::at does.
+double element_at(DType dtype, const std::byte* bytes);
+
+/// Whether the elements [first, last) of two tensors of one dtype hold the same bytes.
+bool same_bytes(const HostTensor& a, const HostTensor& b, std::int64_t first, std::int64_t last);
+/// Whether two lists of tensors are the same: dtypes, shapes and bytes.
+bool same_bytes(std::span<const HostTensor> a, std::span<const HostTensor> b);
+
+}  // namespace assay

@@ -1,0 +1,294 @@
+#include "ops/affine/affine_points_test.h"
+#include "ops/registry.h"
+
+namespace assay::ops {
+namespace {
+
+class AffineOpsTest : public AffinePointsTest {
+ protected:
+  /// Blocks that take the way of one block a quad or texel, on enough elements for several workgroups.
+  void try_long_rows(const std::string& name) {
+    const Registry ops = registry();
+    const Op* op = ops.find(name);
+    for (const std::vector<std::int64_t>& block : {std::vector<std::int64_t>{1, -1}, {1, 32}, {-1, -1}}) {
+      for (const Form form : {Form{Storage::Buffer, Layout::WP}, Form{Storage::Texture3D, Layout::WP},
+                              Form{Storage::Texture2D, Layout::HP}}) {
+        Params params;
+        params.set("shape", Shape{37, 128});
+        params.set("block_size", block);
+        Trial trial{.op = op, .params = with_defaults(*op, params), .seed = 5};
+        trial.forms = forms_of(4, form);
+        expect_right(trial);
+      }
+    }
+  }
+};
+
+TEST_F(AffineOpsTest, QuantizeAgreesWithItsReferenceOnRandomPoints) {
+  try_points("quantize_affine", 240, 31);
+}
+
+TEST_F(AffineOpsTest, DequantizeAgreesWithItsReferenceOnRandomPoints) {
+  try_points("dequantize_affine", 240, 32);
+}
+
+TEST_F(AffineOpsTest, BothAgreeWithTheirReferencesOnRowsOfWholeQuads) {
+  try_long_rows("quantize_affine");
+  try_long_rows("dequantize_affine");
+}
+
+TEST_F(AffineOpsTest, ATunedLocalSizeChangesTheGridAndNotTheAnswer) {
+  const Registry ops = registry();
+  const Op* op = ops.find("quantize_affine");
+  Params params;
+  params.set("shape", Shape{5, 77});
+  params.set("block_size", std::vector<std::int64_t>{2, 10});
+  Trial trial{.op = op, .params = with_defaults(*op, params), .seed = 6, .tune = {{"local_size", 7}}};
+  trial.forms = forms_of(4, {Storage::Buffer, Layout::CP});
+  expect_right(trial);
+  trial.forms = forms_of(4, {Storage::Texture3D, Layout::CP});
+  expect_right(trial);
+  trial.tune = {{"local_x", 3}, {"local_y", 2}, {"local_z", 5}};
+  expect_right(trial);
+}
+
+TEST_F(AffineOpsTest, TunedPlacesChangeTheGridAndNotTheAnswer) {
+  const Registry ops = registry();
+  for (const std::string name : {"quantize_affine", "dequantize_affine"}) {
+    const Op* op = ops.find(name);
+    for (const std::int64_t places : {1, 2, 3, 4}) {
+      for (const std::vector<std::int64_t>& block : {std::vector<std::int64_t>{-1, -1}, {3, 10}}) {
+        Params params;
+        params.set("shape", Shape{7, 77});  // 134 whole quads and 3 elements
+        params.set("block_size", block);
+        Trial trial{.op = op,
+                    .params = with_defaults(*op, params),
+                    .seed = 9,
+                    .tune = {{"places", places}, {"local_size", 7}}};
+        trial.forms = forms_of(4, {Storage::Buffer, Layout::WP});
+        const Dispatch dispatch = program_of(trial).dispatches.front();
+        EXPECT_EQ(dispatch.workgroups[0], div_up(135, 7 * places));
+        expect_right(trial);
+      }
+    }
+  }
+}
+
+/// How quads are shared out among invocations: a point, what is tuned, and what shall follow.
+struct Sharing {
+  Shape shape;
+  std::vector<std::int64_t> block;
+  std::map<std::string, std::int64_t> tune;
+  std::uint32_t apart;  ///< 0: any
+  bool same_blocks;
+  Layout layout = Layout::WP;
+};
+
+const std::vector<Sharing> sharings{
+    {{11, 256}, {1, 128}, {{"places", 4}}, 8, true},   // a group of 128
+    {{11, 256}, {1, 128}, {{"places", 3}}, 4, false},  // 32 quads are no multiple of 3
+    {{12, 96}, {2, 64}, {{"places", 2}}, 4, true},     // blocks that rows cut: what divides both
+    {{11, 256}, {-1, 1}, {{"places", 4}}, 64, true},   // a row apart
+    {{11, 256}, {4, 1}, {{"places", 4}}, 64, true},
+    {{11, 256}, {4, 1}, {{"places", 3}}, 0, false},  // runs of 3 rows do not end where blocks of 4 do
+    {{37, 256}, {8, 1}, {{"places", 4}, {"rounds", 2}}, 64, true},
+    {{37, 256}, {-1, 1}, {{"places", 4}, {"rounds", 4}}, 64, true},
+    {{37, 256}, {-1, 1}, {{"places", 4}, {"rounds", 4}, {"apart", 5}}, 5, false},
+    {{11, 256}, {-1, 30}, {{"places", 2}, {"rounds", 3}, {"apart", 1000}}, 1000, false},
+    {{11, 256}, {1, 32}, {{"places", 4}, {"rounds", 2}, {"apart", 1}}, 1, true},
+    {{2, 24, 5, 16}, {1, 1, -1, -1}, {{"places", 4}}, 6, true, Layout::CP},  // pixels are rows
+    {{2, 64, 5, 16}, {1, -1, 1, 1}, {{"places", 4}}, 4, true, Layout::CP},
+    {{2, 3, 64, 16}, {1, 1, -1, 4}, {{"places", 2}}, 0, true, Layout::HP},
+};
+
+TEST_F(AffineOpsTest, QuadsOfAnInvocationShareBlocksWhereTheyCan) {
+  constexpr std::uint32_t same_blocks = SpecConstant::first_free + 5;
+  constexpr std::size_t apart_word = 27;  // after the range, the count and four axes of six words
+  const Registry ops = registry();
+  const Op* op = ops.find("quantize_affine");
+  for (const Sharing& sharing : sharings) {
+    Params params;
+    params.set("shape", sharing.shape);
+    params.set("block_size", sharing.block);
+    Trial trial{.op = op, .params = with_defaults(*op, params), .tune = sharing.tune};
+    trial.forms = forms_of(4, {Storage::Buffer, sharing.layout});
+    const Dispatch dispatch = program_of(trial).dispatches.front();
+    SCOPED_TRACE(to_string(sharing.shape) + " in blocks of " + to_string(sharing.block));
+    EXPECT_EQ(constant_of(dispatch, same_blocks), sharing.same_blocks ? 1U : 0U);
+    if (sharing.apart != 0) {
+      EXPECT_EQ(dispatch.push.words().at(apart_word), sharing.apart);
+    }
+  }
+}
+
+TEST_F(AffineOpsTest, AnySharingOfQuadsIsRightForEveryTypeAndDomain) {
+  const Registry ops = registry();
+  int round = 0;
+  for (const std::string name : {"quantize_affine", "dequantize_affine"}) {
+    const Op* op = ops.find(name);
+    for (const Sharing& sharing : sharings) {
+      for (const std::string domain : {"int", "none", "float"}) {
+        Params params;
+        params.set("shape", sharing.shape);
+        params.set("block_size", sharing.block);
+        params.set("dtype", std::string(round % 2 == 0 ? "f16" : "f32"));
+        params.set("quantized", std::string(round % 3 == 0 ? "i8" : round % 3 == 1 ? "u8" : "i32"));
+        params.set("zero_point_domain", domain);
+        const bool special = name == "quantize_affine" && domain != "float" && round % 4 == 0;
+        Trial trial{.op = op,
+                    .params = with_defaults(*op, params),
+                    .fill = special ? FillKind::Special : FillKind::Normal,
+                    .seed = static_cast<std::uint64_t>(round),
+                    .tune = sharing.tune};
+        trial.forms = forms_of(op->tensors(trial.params).size(), {Storage::Buffer, sharing.layout});
+        expect_right(trial);
+        ++round;
+      }
+    }
+  }
+}
+
+TEST_F(AffineOpsTest, ManyQuadsOfOneBlockTakeSeveralPlacesAnInvocation) {
+  const Registry ops = registry();
+  for (const std::string name : {"quantize_affine", "dequantize_affine"}) {
+    const Op* op = ops.find(name);
+    Params params;
+    params.set("shape", Shape{(1 << 22) + 5});
+    params.set("block_size", std::vector<std::int64_t>{-1});
+    Trial trial{.op = op, .params = with_defaults(*op, params), .seed = 10};
+    trial.forms = forms_of(4, {Storage::Buffer, Layout::WP});
+    const Dispatch dispatch = program_of(trial).dispatches.front();
+    EXPECT_EQ(std::int64_t{dispatch.workgroups[0]} * dispatch.workgroups[1],
+              div_up(std::int64_t{(1 << 18) + 1}, dispatch.local_size[0]));
+    expect_right(trial);
+  }
+}
+
+TEST_F(AffineOpsTest, BatchesOfATextureDoNotMixWithItsSlices) {
+  const Registry ops = registry();
+  for (const std::string name : {"quantize_affine", "dequantize_affine"}) {
+    const Op* op = ops.find(name);
+    Params params;
+    params.set("shape", Shape{3, 10, 5, 9});
+    params.set("block_size", std::vector<std::int64_t>{1, 3, 2, 4});
+    for (const Layout layout : {Layout::WP, Layout::HP, Layout::CP}) {
+      Trial trial{.op = op, .params = with_defaults(*op, params), .seed = 7};
+      trial.forms = forms_of(4, {Storage::Texture3D, layout});
+      expect_right(trial);
+    }
+  }
+}
+
+TEST_F(AffineOpsTest, AHalfOfATextureIsInfiniteWhereverTheReferenceIs) {
+  const Registry ops = registry();
+  const Op* op = ops.find("dequantize_affine");
+  Params params;
+  params.set("shape", Shape{6, 40});
+  params.set("block_size", std::vector<std::int64_t>{1, 8});
+  params.set("quantized", std::string("i32"));
+  params.set("dtype", std::string("f16"));
+  Trial trial{.op = op, .params = with_defaults(*op, params), .fill = FillKind::Wide, .seed = 8};
+  trial.forms = forms_of(4, {Storage::Texture3D, Layout::WP});
+  expect_right(trial);
+}
+
+TEST_F(AffineOpsTest, AnExtentBeyondTheDeviceIsUnsupportedWithTheNumber) {
+  const Registry ops = registry();
+  const Op* op = ops.find("quantize_affine");
+  Params params;
+  params.set("shape", Shape{1, 1, 20000, 4});
+  params.set("block_size", std::vector<std::int64_t>{1, 1, 1, -1});
+  params = with_defaults(*op, params);
+  const std::vector<TensorSpec> tensors = op->tensors(params);
+  const std::vector<Form> forms = forms_of(tensors.size(), {Storage::Texture3D, Layout::WP});
+  std::vector<Physical> physical;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    physical.emplace_back(forms[i], tensors[i].dtype, tensors[i].shape);
+  }
+  const Program program = op->impls.front().build({params, tensors, forms, device().info(), {}});
+  const std::optional<std::string> why = gpu::unsupported(program, physical, {}, device().info(), 0);
+  ASSERT_TRUE(why);
+  EXPECT_THAT(*why, testing::HasSubstr("20000"));
+}
+
+TEST(AffineOps, UseOnlyTheDimsOfATextureThatHaveSeveralBlocks) {
+  const Registry ops = registry();
+  const Op* op = ops.find("quantize_affine");
+  Params params;
+  params.set("shape", Shape{2, 6, 5, 8});
+  params.set("block_size", std::vector<std::int64_t>{-1, 1, -1, -1});
+  params = with_defaults(*op, params);
+  const std::vector<TensorSpec> tensors = op->tensors(params);
+  const DeviceInfo device;
+  const auto constants = [&](Layout layout) {
+    const std::vector<Form> forms = forms_of(tensors.size(), {Storage::Texture3D, layout});
+    const Program program = op->impls.front().build({params, tensors, forms, device, {}});
+    std::vector<std::uint32_t> values;
+    for (const SpecConstant& constant : program.dispatches.front().constants)
+      values.push_back(constant.value);
+    return values;
+  };
+  EXPECT_THAT(constants(Layout::WP),
+              testing::ElementsAre(4, 1, 0));  // per channel: texels lie in one channel
+  EXPECT_THAT(constants(Layout::HP), testing::ElementsAre(4, 1, 1));
+  EXPECT_THAT(constants(Layout::CP), testing::ElementsAre(4, 0, 2));  // a texel holds four channels
+}
+
+TEST(AffineOps, ExcludeDifferentFormsOfInputAndOutput) {
+  const Registry ops = registry();
+  const Op* op = ops.find("quantize_affine");
+  Params params;
+  params.set("shape", Shape{4, 4});
+  params.set("block_size", std::vector<std::int64_t>{1, -1});
+  params = with_defaults(*op, params);
+  const std::vector<TensorSpec> tensors = op->tensors(params);
+  std::vector<Form> forms(tensors.size(), {Storage::Buffer, Layout::WP});
+  EXPECT_EQ(op->impls.front().excludes(params, tensors, forms), std::nullopt);
+  forms.back().layout = Layout::CP;
+  const std::optional<std::string> why = op->impls.front().excludes(params, tensors, forms);
+  ASSERT_TRUE(why);
+  EXPECT_THAT(*why, testing::HasSubstr("x is buffer/WP and q is buffer/CP"));
+  forms.back() = {Storage::Texture3D, Layout::WP};
+  EXPECT_THAT(op->impls.front().excludes(params, tensors, forms).value_or(""),
+              testing::HasSubstr("x is buffer/WP and q is texture3d/WP"));
+}
+
+TEST(AffineOps, TakeTheWholeRangeOfTheQuantizedTypeUnlessToldOtherwise) {
+  const Registry ops = registry();
+  Params params;
+  params.set("shape", Shape{4});
+  params.set("block_size", std::vector<std::int64_t>{2});
+  params.set("quantized", std::string("u8"));
+  params.set("quant_max", std::int64_t{15});
+  params = with_defaults(*ops.find("quantize_affine"), params);
+  EXPECT_EQ(params.integer("quant_min"), 0);
+  EXPECT_EQ(params.integer("quant_max"), 15);
+}
+
+TEST(AffineOps, HaveNoZeroPointTensorInTheNoneDomain) {
+  const Registry ops = registry();
+  for (const std::string name : {"quantize_affine", "dequantize_affine"}) {
+    const Op* op = ops.find(name);
+    Params params;
+    params.set("shape", Shape{4, 4});
+    params.set("block_size", std::vector<std::int64_t>{1, -1});
+    params.set("zero_point_domain", std::string("none"));
+    EXPECT_EQ(op->tensors(with_defaults(*op, params)).size(), 3u) << name;
+  }
+}
+
+TEST(AffineOps, CountEachByteOnceAndTwoOperationsAnElement) {
+  const Registry ops = registry();
+  const Op* op = ops.find("quantize_affine");
+  Params params;
+  params.set("shape", Shape{4, 32});
+  params.set("block_size", std::vector<std::int64_t>{1, -1});
+  params = with_defaults(*op, params);
+  const Work work = op->work(params, op->tensors(params));
+  EXPECT_EQ(work.bytes_read, 4 * 32 * 4 + 4 * 4 + 4 * 4);
+  EXPECT_EQ(work.bytes_written, 4 * 32);
+  EXPECT_EQ(work.operations, 2 * 4 * 32);
+}
+
+}  // namespace
+}  // namespace assay::ops

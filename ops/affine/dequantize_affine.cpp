@@ -1,0 +1,10 @@
+#include "ops/affine/affine_op.h"
+
+namespace assay::ops {
+
+Op dequantize_affine() {
+  return dequantizing_op(
+      {.name = "dequantize_affine", .summary = "integer to real values, one scale and zero point a block"});
+}
+
+}  // namespace assay::ops

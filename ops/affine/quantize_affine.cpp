@@ -1,0 +1,10 @@
+#include "ops/affine/affine_op.h"
+
+namespace assay::ops {
+
+Op quantize_affine() {
+  return quantizing_op(
+      {.name = "quantize_affine", .summary = "real to integer values, one scale and zero point a block"});
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,351 @@
+#include "ops/choose_qparams/choose.h"
+
+#include "ops/affine/affine.h"
+#include "ops/choose_qparams/boxes.h"
+#include "ops/common/defines.h"
+#include "ops/common/forms.h"
+#include "ops/common/grid.h"
+#include "ops/common/push.h"
+#include "ops/common/tensor_at.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace assay::ops {
+namespace {
+
+using references::ChooseQParams;
+using references::QParamsRule;
+
+// Of shaders/choose_qparams.comp.
+constexpr std::uint32_t packed_axis_id = SpecConstant::first_free;
+constexpr std::uint32_t column_bits_id = SpecConstant::first_free + 1;
+constexpr std::uint32_t box_bits_id = SpecConstant::first_free + 2;
+constexpr std::uint32_t split_bits_id = SpecConstant::first_free + 3;
+constexpr std::uint32_t each_id = SpecConstant::first_free + 4;
+constexpr std::uint32_t whole_id = SpecConstant::first_free + 5;
+constexpr std::uint32_t lane_block_id = SpecConstant::first_free + 6;
+constexpr std::uint32_t row_axes_id = SpecConstant::first_free + 7;
+
+constexpr std::int64_t usual_workgroup = 128;
+constexpr std::int64_t most_each = 8;                      // MOST_EACH of shaders/choose_qparams.comp
+constexpr std::int64_t workgroup_of_few = 256;             // where boxes are split
+constexpr std::int64_t workgroup_of_alone = 512;           // where one workgroup reads each of few boxes
+constexpr std::int64_t few_boxes = 128;                    // fewer than large devices have processors
+constexpr std::int64_t places_of_one_workgroup = 1 << 16;  // more are split
+constexpr std::int64_t operations_of_element = 2;          // min, max
+constexpr std::int64_t few_to_wait_for = 4;                // invocations, on a CPU device
+constexpr double smallest_eps = 1e-30;  // what devices may flush to zero stays far below it
+// One invocation reads a place in about half a microsecond: so many take less than 100 ms.
+constexpr std::int64_t most_serial_places = 1 << 17;
+
+std::uint32_t log2_of(std::int64_t power) {
+  return static_cast<std::uint32_t>(std::countr_zero(static_cast<std::uint64_t>(power)));
+}
+
+/// The largest power of two that is asked for, or is usual, and that the device has.
+std::int64_t workgroup_of(const BuildContext& context, const Boxes& boxes) {
+  std::int64_t fallback = usual_workgroup;
+  if (boxes.count() <= few_boxes) {
+    fallback = boxes.places() <= places_of_one_workgroup ? workgroup_of_alone : workgroup_of_few;
+  }
+  const std::int64_t asked = context.tuned("local_size", fallback);
+  return power_of_two_within(std::min(asked, most_invocations(context.device)));
+}
+
+/// Places of an invocation where boxes are small: more save exchanges and parameters that are computed by few
+/// invocations while others wait, fewer leave neighbours whose accesses fill 32 to 64 bytes. On a CPU device
+/// accesses are filled by no neighbours.
+std::int64_t small_each(const BuildContext& context, const Boxes& boxes) {
+  const DType real = context.tensors[0].dtype;
+  const std::int64_t neighbours = context.device.is_cpu() ? 1 : real == DType::F16 ? 2 : 4;
+  const std::int64_t most = real == DType::F16 ? most_each : most_each / 2;
+  return std::clamp<std::int64_t>(boxes.axes[0].places / neighbours, 2, most);
+}
+
+WorkgroupTiling tuned_tiling(const BuildContext& context, const Boxes& boxes) {
+  // More texels at once were slower (shaders/NOTES.md).
+  const std::int64_t most = is_texture(context.forms[0]) ? most_each / 2 : most_each;
+  const std::int64_t quads = context.tuned("quads", small_each(context, boxes));
+  WorkgroupTiling tiling = tiling_of(boxes, workgroup_of(context, boxes), std::min(quads, most), most);
+  if (tiling.each == 0) {
+    tiling.splits = power_of_two_within(context.tuned("splits", tiling.splits));
+  }
+  return tiling;
+}
+
+void add_limits(PushConstants& push, const references::QParamsLimits& limits) {
+  push.add(static_cast<float>(limits.quant_min)).add(static_cast<float>(limits.quant_max)).add(limits.eps);
+}
+
+PushConstants box_constants(const ChooseQParams& op, const Boxes& boxes) {
+  PushConstants push;
+  push.add(boxes.count());
+  for (const BoxAxis& axis : boxes.axes) push.add(axis.size).add(axis.block).add(axis.stride);
+  for (std::size_t i = 0; i < 3; ++i) push.add(boxes.axes[i].count);
+  for (std::size_t i = 0; i < 3; ++i) add(push, divider(boxes.axes[i].count));
+  for (std::size_t i = 0; i < 3; ++i) push.add(boxes.axes[i].places);
+  for (std::size_t i = 1; i < 3; ++i) add(push, divider(boxes.axes[i].places));
+  add_limits(push, op.limits);
+  return push;
+}
+
+Dispatch box_dispatch(const BuildContext& context, const ChooseQParams& op, const Boxes& boxes,
+                      const WorkgroupTiling& tiling) {
+  const Physical x = context.physical(0);
+  Dispatch dispatch;
+  dispatch.label = "choose_qparams";
+  dispatch.shader = "choose_qparams.comp";
+  dispatch.defines = {
+      texture_define(x.form()),
+      {"REAL_F16", flag(x.dtype() == DType::F16)},
+      {"WHOLE_QUADS", flag(x.elements() % 4 == 0)},
+      {"SPLIT", flag(tiling.splits > 1)},
+      {"LANES_APART", flag(boxes.lanes_apart)},
+      {"RULE", tiling.splits > 1 ? rule_define(QParamsRule::Asymmetric) : rule_define(op.rule)}};
+  dispatch.constants = {{packed_axis_id, static_cast<std::uint32_t>(boxes.packed)},
+                        {column_bits_id, log2_of(tiling.columns)},
+                        {box_bits_id, log2_of(tiling.boxes)},
+                        {split_bits_id, log2_of(tiling.splits)},
+                        {whole_id, boxes.whole ? 1u : 0u},
+                        {lane_block_id, static_cast<std::uint32_t>(boxes.lane_block)},
+                        {row_axes_id, static_cast<std::uint32_t>(boxes.row_axes())},
+                        {each_id, static_cast<std::uint32_t>(tiling.each)}};
+  dispatch.push = box_constants(op, boxes);
+  dispatch.local_size = {static_cast<std::uint32_t>(tiling.invocations()), 1, 1};
+  dispatch.workgroups = fold_grid(div_up(boxes.count(), tiling.boxes) * tiling.splits, 1);
+  dispatch.shared_bytes = static_cast<std::uint32_t>(tiling.invocations() * (boxes.lanes_apart ? 32 : 8));
+  dispatch.bindings = {Resource::tensor(0)};
+  return dispatch;
+}
+
+/// The second pass over the ranges that `splits` workgroups found of each block.
+Dispatch join_dispatch(const BuildContext& context, const ChooseQParams& op, std::int64_t splits) {
+  const std::int64_t blocks = numel(op.grid.counts);
+  const auto local =
+      static_cast<std::uint32_t>(std::min({splits, usual_workgroup, most_invocations(context.device)}));
+  Dispatch dispatch;
+  dispatch.label = "join";
+  dispatch.shader = "choose_qparams_join.comp";
+  dispatch.defines = {{"RULE", rule_define(op.rule)}};
+  dispatch.push.add(blocks).add(splits);
+  add_limits(dispatch.push, op.limits);
+  dispatch.local_size = {local, 1, 1};
+  use_subgroups(dispatch, context.device);
+  dispatch.workgroups = fold_grid(blocks, 1);
+  dispatch.shared_bytes = local * 8;
+  return dispatch;
+}
+
+Program serial(const BuildContext& context, const ChooseQParams& op) {
+  const Boxes boxes = boxes_of(op.grid, context.physical(0), false);
+  const std::int64_t local = power_of_two_within(tuned_local_size(context, boxes.count()));
+  Dispatch dispatch = box_dispatch(context, op, boxes, {.boxes = local});
+  dispatch.defines.push_back({"SUBGROUPS", "0"});
+  dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
+  return {.dispatches = {std::move(dispatch)}};
+}
+
+Program workgroup(const BuildContext& context, const ChooseQParams& op) {
+  Program program;
+  add_choose_dispatches(program, context, op, Resource::tensor(1), Resource::tensor(2));
+  return program;
+}
+
+std::optional<std::string> serial_excludes(const ChooseQParams& op, std::span<const TensorSpec> tensors,
+                                           std::span<const Form> forms) {
+  if (auto reason = too_large_to_choose(tensors, forms)) return reason;
+  const Physical x{forms[0], tensors[0].dtype, tensors[0].shape};
+  const std::int64_t places = boxes_of(op.grid, x, false).places();
+  if (places <= most_serial_places) return std::nullopt;
+  return "one invocation would read the " + std::to_string(places) + " quads of a block, more than " +
+         std::to_string(most_serial_places) + ": a submission might take longer than 100 ms";
+}
+
+/// Why the outputs are constants whatever x is, or nothing.
+std::string one_value(const ChooseQParams& op) {
+  return numel(op.grid.counts) == 1 ? "there is one block, hence one value" : "";
+}
+
+std::optional<std::string> excludes(const Params&, std::span<const TensorSpec> tensors,
+                                    std::span<const Form> forms) {
+  return too_large_to_choose(tensors, forms);
+}
+
+Impl workgroup_impl(const ChooseOf& choose) {
+  return {
+      .name = "workgroup",
+      .summary =
+          "reduction by subgroups and shared memory: several small blocks a workgroup, several "
+          "workgroups a large block",
+      .tunables = choose_tunables(),
+      .build = [choose](const BuildContext& context) { return workgroup(context, choose(context.params)); },
+      .excludes = excludes};
+}
+
+Impl serial_impl(const ChooseOf& choose) {
+  return {
+      .name = "serial",
+      .summary = "one invocation a block",
+      .tunables = {local_size_tunable()},
+      .build = [choose](const BuildContext& context) { return serial(context, choose(context.params)); },
+      .excludes =
+          [choose](const Params& params, std::span<const TensorSpec> tensors, std::span<const Form> forms) {
+            return serial_excludes(choose(params), tensors, forms);
+          }};
+}
+
+/// On GPUs no shape has been found where `serial` is the better one: `workgroup` reads small boxes by one
+/// invocation too, with all loads under way at once. On a CPU invocations that wait for each other cost more
+/// than they save (shaders/NOTES.md).
+Impl auto_impl(const ChooseOf& choose) {
+  return {.name = "auto",
+          .summary = "workgroup; on a CPU device serial for blocks over which many invocations would wait",
+          .choose = [choose](const BuildContext& context) -> std::string {
+            const ChooseQParams op = choose(context.params);
+            const WorkgroupTiling tiling =
+                tuned_tiling(context, boxes_of(op.grid, context.physical(0), true));
+            const bool waits = tiling.columns * tiling.rows > few_to_wait_for;
+            const auto too_long = serial_excludes(op, context.tensors, context.forms);
+            return context.device.is_cpu() && waits && !too_long ? "serial" : "workgroup";
+          },
+          .excludes = excludes};
+}
+
+std::function<std::vector<TensorSpec>(const Params&)> tensors_of(const ChooseOf& choose) {
+  return [choose](const Params& params) {
+    const ChooseQParams op = choose(params);
+    std::vector<TensorSpec> all{choose_input(op)};
+    for (TensorSpec& output : choose_outputs(op)) all.push_back(std::move(output));
+    return all;
+  };
+}
+
+Work work(const Params& params, std::span<const TensorSpec> tensors) {
+  Work work = streaming_work(tensors);
+  work.operations = operations_of_element * numel(params.ints("shape"));
+  return work;
+}
+
+}  // namespace
+
+std::string rule_define(QParamsRule rule) {
+  switch (rule) {
+    case QParamsRule::Asymmetric:
+      return "RULE_ASYMMETRIC";
+    case QParamsRule::Symmetric:
+      return "RULE_SYMMETRIC";
+    case QParamsRule::SymmetricNoClippingErr:
+      return "RULE_NO_CLIPPING";
+    case QParamsRule::PerToken:
+      return "RULE_PER_TOKEN";
+    case QParamsRule::PerRow:
+      return "RULE_PER_ROW";
+  }
+  return "";
+}
+
+ParamSpec real_param() {
+  return choice("dtype", {"f32", "f16"}).by_default(std::string("f32")).says("type of the real values");
+}
+
+std::vector<ParamSpec> quant_params() {
+  std::vector<ParamSpec> params = affine_params();
+  const auto is_of_range = [](const ParamSpec& param) {
+    return param.name == "quantized" || param.name == "quant_min" || param.name == "quant_max";
+  };
+  std::erase_if(params, [&](const ParamSpec& param) { return !is_of_range(param); });
+  return params;
+}
+
+ParamSpec mapping_param() {
+  return choice("mapping", {"asymmetric", "symmetric", "symmetric_no_clipping_err"})
+      .by_default(std::string("asymmetric"))
+      .says("how scale and zero point follow from the range of a block");
+}
+
+ParamSpec eps_param() {
+  ParamSpec spec = number("eps");
+  spec.min_number = smallest_eps;
+  return std::move(spec).by_default(0x1p-23).says("the least scale");
+}
+
+TensorSpec choose_input(const ChooseQParams& op) {
+  return {.name = "x", .dtype = op.real, .shape = op.grid.shape, .forms = float_forms()};
+}
+
+std::vector<TensorSpec> choose_outputs(const ChooseQParams& op) {
+  const bool asymmetric = op.rule != QParamsRule::Symmetric && op.rule != QParamsRule::SymmetricNoClippingErr;
+  TensorSpec scale{.name = "scale",
+                   .role = TensorSpec::Role::Output,
+                   .dtype = DType::F32,
+                   .shape = op.grid.counts,
+                   .forms = {{Storage::Buffer, Layout::WP}},
+                   .constant_because = one_value(op)};
+  TensorSpec zero_point = scale;
+  zero_point.name = "zero_point";
+  zero_point.dtype = DType::I32;
+  if (!asymmetric)
+    zero_point.constant_because = "symmetric mappings have the middle of the range as zero point";
+  return {std::move(scale), std::move(zero_point)};
+}
+
+std::vector<Tunable> choose_tunables() {
+  std::vector<Tunable> tunables{local_size_tunable()};
+  tunables.push_back(
+      {.name = "splits",
+       .fallback = 0,
+       .min = 1,
+       .max = 1024,
+       .doc = "workgroups that share a block (rounded down to a power of two); by default as many as "
+              "fill a large device"});
+  tunables.push_back(
+      {.name = "quads",
+       .fallback = 0,
+       .min = 1,
+       .max = most_each,
+       .doc = "blocks of one row of up to 128 quads: how many an invocation reads, of texels at most 4; "
+              "by default chosen from the block"});
+  return tunables;
+}
+
+std::optional<std::string> too_large_to_choose(std::span<const TensorSpec> tensors,
+                                               std::span<const Form> forms) {
+  return too_large({forms[0], tensors[0].dtype, tensors[0].shape});
+}
+
+void add_choose_dispatches(Program& program, const BuildContext& context, const ChooseQParams& op,
+                           Resource scale, Resource zero_point) {
+  const Boxes boxes = boxes_of(op.grid, context.physical(0), true);
+  const WorkgroupTiling tiling = tuned_tiling(context, boxes);
+  Dispatch first = box_dispatch(context, op, boxes, tiling);
+  use_subgroups(first, context.device);
+  if (tiling.splits == 1) {
+    first.bindings.insert(first.bindings.end(), {scale, zero_point});
+    program.dispatches.push_back(std::move(first));
+    return;
+  }
+  const auto parts = static_cast<std::uint32_t>(program.scratch.size());
+  program.scratch.push_back({"ranges", DType::F32, {numel(op.grid.counts), tiling.splits, 2}, {}});
+  first.bindings.push_back(Resource::scratch(parts));
+  Dispatch second = join_dispatch(context, op, tiling.splits);
+  second.bindings = {Resource::scratch(parts), scale, zero_point};
+  program.dispatches.push_back(std::move(first));
+  program.dispatches.push_back(std::move(second));
+}
+
+Op choose_op(std::string name, std::string summary, std::vector<ParamSpec> params, const ChooseOf& choose) {
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .params = std::move(params),
+          .tensors = tensors_of(choose),
+          .reference =
+              [choose](const Params& point, std::span<const HostTensor> inputs) {
+                return references::choose_qparams(choose(point), inputs);
+              },
+          .work = work,
+          .impls = {workgroup_impl(choose), serial_impl(choose), auto_impl(choose)}};
+}
+
+}  // namespace assay::ops

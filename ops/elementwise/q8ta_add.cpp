@@ -1,0 +1,154 @@
+#include "references/q8ta_add.h"
+
+#include "harness/op/op.h"
+#include "ops/common/defines.h"
+#include "ops/common/forms.h"
+#include "ops/common/grid.h"
+#include "ops/common/push.h"
+#include "ops/common/requantize.h"
+#include "ops/common/tensor_at.h"
+#include "ops/elementwise/broadcast.h"
+
+#include <cmath>
+
+namespace assay::ops {
+namespace {
+
+constexpr std::int64_t operations = 8;  // -, *, -, *, *, +, *, +
+constexpr std::size_t most_axes = 5;    // MOST_AXES of shaders/q8ta_add.comp
+constexpr double largest_alpha = 0x1p100;
+constexpr double smallest_alpha = 0x1p-126;
+
+/// Why the output holds a's values, or nothing.
+std::string copy_because(const Params& params, const Shape& y_shape) {
+  const bool is_copy = params.number("alpha") == 0 && params.qparams("a") == params.qparams("y") &&
+                       numel(y_shape) == numel(params.ints("shape"));
+  return is_copy ? "alpha 0 leaves a, and the qparams of a and y are equal" : "";
+}
+
+TensorSpec operand(std::string name, const Shape& shape) {
+  return {.name = std::move(name),
+          .dtype = DType::I8,
+          .shape = shape,
+          .forms = int8_forms(),
+          .domain = {FillRole::Data, -128, 127}};
+}
+
+std::vector<TensorSpec> tensors(const Params& params) {
+  const Shape& shape = params.ints("shape");
+  const Shape& b_shape = params.ints("b_shape");
+  const Shape y_shape = references::broadcast(shape, b_shape);
+  return {operand("a", shape),
+          operand("b", b_shape),
+          {.name = "y",
+           .role = TensorSpec::Role::Output,
+           .dtype = DType::I8,
+           .shape = y_shape,
+           .forms = int8_forms(),
+           .copy_because = copy_because(params, y_shape)}};
+}
+
+Work work(const Params&, std::span<const TensorSpec> tensors) {
+  Work work = streaming_work(tensors);
+  work.operations = operations * numel(tensors[2].shape);
+  return work;
+}
+
+void add_steps(PushConstants& push, const BroadcastAxis& axis) {
+  push.add(axis.a_step).add(axis.b_step);
+}
+
+/// `axes`: fastest first, counted in places.
+PushConstants push_constants(const Params& params, std::int64_t places,
+                             const std::vector<BroadcastAxis>& axes) {
+  PushConstants push;
+  push.add(places);
+  for (const char* name : {"a", "b"}) {
+    push.add(std::int64_t{params.qparams(name).zero_point}).add(params.qparams(name).scale);
+  }
+  push.add(static_cast<float>(params.number("alpha")));
+  push.add(1.0F / params.qparams("y").scale).add(std::int64_t{params.qparams("y").zero_point});
+  add_steps(push, axes.back());
+  for (std::size_t i = 0; i + 1 < most_axes; ++i) {
+    const BroadcastAxis axis = i + 1 < axes.size() ? axes[i] : BroadcastAxis{};
+    push.add(axis.size);
+    add(push, divider(axis.size));
+    add_steps(push, axis);
+  }
+  return push;
+}
+
+Program fused(const BuildContext& context) {
+  const Physical a = context.physical(0);
+  const Physical b = context.physical(1);
+  const Physical y = context.physical(2);
+  std::vector<BroadcastAxis> axes = broadcast_axes(a, b, y);
+  // Four neighbours along the fastest axis, which an operand steps through word by word or not at all.
+  const bool whole = axes[0].size % 4 == 0;
+  const bool a_whole = whole && axes[0].a_step == 1;
+  const bool b_whole = whole && axes[0].b_step == 1;
+  if (whole) axes[0] = {axes[0].size / 4, axes[0].a_step * 4, axes[0].b_step * 4};
+  if (axes[0].size == 1 && axes.size() > 1) axes.erase(axes.begin());
+  const std::int64_t places = y.bytes() / (whole ? 16 : 4);
+  Dispatch dispatch;
+  dispatch.label = "add";
+  dispatch.shader = "q8ta_add.comp";
+  dispatch.defines = {{"WHOLE_QUADS", flag(whole)},
+                      {"A_WHOLE", flag(a_whole)},
+                      {"B_WHOLE", flag(b_whole)},
+                      rounding_define(context.device)};
+  dispatch.constants = {{SpecConstant::first_free, static_cast<std::uint32_t>(axes.size())},
+                        {SpecConstant::first_free + 1, spreads(a, y) ? 1U : 0U},
+                        {SpecConstant::first_free + 2, spreads(b, y) ? 1U : 0U}};
+  dispatch.push = push_constants(context.params, places, axes);
+  dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
+  set_places_grid(dispatch, context, places);
+  return {.dispatches = {std::move(dispatch)}};
+}
+
+std::optional<std::string> excludes(const Params& params, std::span<const TensorSpec> tensors,
+                                    std::span<const Form> forms) {
+  if (forms[0] != forms[1] || forms[0] != forms[2]) {
+    return "a is " + to_string(forms[0]) + ", b is " + to_string(forms[1]) + " and y is " +
+           to_string(forms[2]) + ": words line up in one layout only";
+  }
+  for (const std::string name : {"a", "b", "y"}) {
+    if (auto reason = scale_excludes(name, params.qparams(name))) return reason;
+  }
+  const double alpha = params.number("alpha");
+  if (alpha != 0 && std::fabs(alpha) < smallest_alpha) {
+    return "alpha " + to_string(Value(alpha)) + " is no normal float32: devices may take it for zero";
+  }
+  return too_large({forms[2], DType::I8, tensors[2].shape});
+}
+
+ParamSpec alpha() {
+  ParamSpec spec = number("alpha").by_default(1.0).says("factor of b, rounded to float32");
+  spec.min_number = -largest_alpha;
+  spec.max_number = largest_alpha;
+  return spec;
+}
+
+}  // namespace
+
+Op q8ta_add() {
+  return {
+      .name = "q8ta_add",
+      .summary = "a + alpha * b on int8x4 tensors, with requantization and broadcasting",
+      .params = {shape("shape", rank(1, 4)).says("of a"),
+                 shape("b_shape", rank(1, 4))
+                     .derived([](const Params& earlier) { return earlier.ints("shape"); })
+                     .says("by default that of a; aligned at the right, dims are equal or one of them is 1"),
+                 alpha(), qparams("a"), qparams("b"), qparams("y")},
+      .tensors = tensors,
+      .reference = references::q8ta_add,
+      .work = work,
+      .impls = {{.name = "fused",
+                 .summary = "one dispatch: 16 bytes after 16 bytes, all tensors in one layout",
+                 .tunables = {local_size_tunable(), places_tunable()},
+                 .build = fused,
+                 .excludes = excludes}},
+  };
+}
+
+}  // namespace assay::ops

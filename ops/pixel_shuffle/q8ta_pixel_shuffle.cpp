@@ -1,0 +1,237 @@
+#include "references/q8ta_pixel_shuffle.h"
+
+#include "harness/op/op.h"
+#include "ops/common/defines.h"
+#include "ops/common/grid.h"
+#include "ops/common/push.h"
+#include "ops/common/requantize.h"
+#include "ops/relayout/relayout.h"
+#include "ops/relayout/reorder.h"
+
+#include <cmath>
+
+namespace assay::ops {
+namespace {
+
+constexpr std::int64_t operations_of_requantization = 4;  // -, *, *, +
+constexpr std::int64_t largest_tiled_factor = 2;          // larger ones are gathered byte by byte
+// Where there are no more output quads than these, an invocation computes one word or one quad, not a whole
+// tile.
+constexpr std::int64_t quads_by_word = 1 << 12;
+constexpr std::int64_t quads_by_quad = 1 << 14;
+
+bool requantizes(const Params& params) {
+  return params.qparams("x") != params.qparams("y");
+}
+
+/// Why the output holds the input's values in the same order, or nothing.
+std::string copy_because(const Params& params) {
+  const Dims in = nchw(params.ints("shape"));
+  if (requantizes(params)) return "";
+  if (params.integer("upscale_factor") == 1)
+    return "upscale_factor 1 moves nothing, and both qparams are equal";
+  if (in.h == 1 && in.w == 1) return "1x1 pixels keep their order, and both qparams are equal";
+  return "";
+}
+
+std::vector<TensorSpec> tensors(const Params& params) {
+  const Shape& in = params.ints("shape");
+  const Shape out = references::pixel_shuffled(in, params.integer("upscale_factor"));
+  const std::vector<Form> forms{{Storage::Buffer, Layout::P4W4C}, {Storage::Buffer, Layout::P4C1W}};
+  return {
+      {.name = "x", .dtype = DType::I8, .shape = in, .forms = forms, .domain = {FillRole::Data, -128, 127}},
+      {.name = "y",
+       .role = TensorSpec::Role::Output,
+       .dtype = DType::I8,
+       .shape = out,
+       .forms = forms,
+       .copy_because = copy_because(params)}};
+}
+
+Work work(const Params& params, std::span<const TensorSpec> tensors) {
+  Work work = streaming_work(tensors);
+  if (requantizes(params)) work.operations = operations_of_requantization * numel(params.ints("shape"));
+  return work;
+}
+
+/// Whether the words of pixels 4*i to 4*i + 3 lie together at a multiple of 16 bytes.
+bool has_quads(Form form, const Dims& dims) {
+  return form.layout == Layout::P4W4C || dims.w % 4 == 0;
+}
+
+std::uint32_t layout_constant(Form form) {
+  return form.layout == Layout::P4C1W ? 1u : 0u;
+}
+
+/// The tiles of the kernel: rows x columns (quads along the width) x blocks of output channels.
+struct Tiles {
+  std::int64_t rows, columns, blocks;
+};
+
+std::int64_t count(const Tiles& tiles) {
+  return tiles.rows * tiles.columns * tiles.blocks;
+}
+
+/// Into how many invocations the output of one input quad is split: 1, 2 (rows), 4 (quads) or 16 (words).
+std::int64_t split_of(const BuildContext& context, const Dims& out) {
+  if (context.params.integer("upscale_factor") != 2) return 1;
+  const std::int64_t quads = out.n * out.h * div_up(out.w, 4) * div_up(out.c, 4);
+  const std::int64_t fallback = quads <= quads_by_word ? 16 : quads <= quads_by_quad ? 4 : 1;
+  const std::int64_t asked = context.tuned("split", fallback);
+  for (const std::int64_t split : {16, 4, 2}) {
+    if (asked >= split) return split;
+  }
+  return 1;
+}
+
+Tiles tiles_of(const Dims& in, const Dims& out, std::int64_t factor, std::int64_t split) {
+  const bool gathers = factor > largest_tiled_factor;
+  const Dims& rows = gathers || split > 1 ? out : in;
+  const Dims& columns = gathers || split > 2 ? out : in;
+  return {rows.n * rows.h, div_up(columns.w, 4), div_up(out.c, 4)};
+}
+
+PushConstants push_constants(const Params& params, const Dims& in, const Dims& out, const Tiles& tiles) {
+  const QParams& x = params.qparams("x");
+  const QParams& y = params.qparams("y");
+  PushConstants push;
+  push.add(count(tiles)).add(tiles.columns);
+  add(push, divider(tiles.columns));
+  add(push, divider(tiles.blocks));
+  push.add(in.w).add(div_up(in.c, 4)).add(out.w).add(div_up(out.c, 4)).add(out.c);
+  push.add(std::int64_t{x.zero_point}).add(x.scale);
+  push.add(1.0f / y.scale).add(std::int64_t{y.zero_point});
+  push.add(static_cast<float>(-128 - y.zero_point)).add(static_cast<float>(127 - y.zero_point));
+  return push;
+}
+
+/// What is pushed, built into the program as well, but for the dividers: those are words 2 to 5.
+void bake(Dispatch& dispatch) {
+  std::uint32_t id = SpecConstant::first_free + 5;
+  dispatch.constants.push_back({id++, 1});
+  const std::vector<std::uint32_t>& words = dispatch.push.words();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool is_divider = i >= 2 && i < 6;
+    if (!is_divider) dispatch.constants.push_back({id++, words[i]});
+  }
+}
+
+Program fused(const BuildContext& context) {
+  const std::int64_t factor = context.params.integer("upscale_factor");
+  const Dims in = nchw(context.tensors[0].shape);
+  const Dims out = nchw(context.tensors[1].shape);
+  const std::int64_t split = split_of(context, out);
+  const Tiles tiles = tiles_of(in, out, factor, split);
+  Dispatch dispatch;
+  dispatch.label = "pixel_shuffle";
+  dispatch.shader = "q8ta_pixel_shuffle.comp";
+  dispatch.defines = {{"X_QUADS", flag(has_quads(context.forms[0], in))},
+                      {"Y_QUADS", flag(has_quads(context.forms[1], out))},
+                      rounding_define(context.device)};
+  dispatch.constants = {{SpecConstant::first_free, static_cast<std::uint32_t>(factor)},
+                        {SpecConstant::first_free + 1, layout_constant(context.forms[0])},
+                        {SpecConstant::first_free + 2, layout_constant(context.forms[1])},
+                        {SpecConstant::first_free + 3, requantizes(context.params) ? 1u : 0u},
+                        {SpecConstant::first_free + 4, static_cast<std::uint32_t>(split)}};
+  dispatch.push = push_constants(context.params, in, out, tiles);
+  if (context.tuned("bake", context.device.is_cpu() ? 0 : 1) != 0) bake(dispatch);
+  dispatch.bindings = {Resource::tensor(0), Resource::tensor(1)};
+  set_grid(dispatch, context, count(tiles) * (split == 16 ? 4 : 1));
+  return {.dispatches = {std::move(dispatch)}};
+}
+
+/// A scratch tensor between two steps of the chain: f32, row-major.
+Scratch between_steps(std::string name, const Shape& shape) {
+  return {std::move(name), DType::F32, shape, {Storage::Buffer, Layout::WP}};
+}
+
+TensorAt scratch_at(const Program& program, std::uint32_t index) {
+  const Scratch& scratch = program.scratch[index];
+  return {Resource::scratch(index), {scratch.form, scratch.dtype, scratch.shape}};
+}
+
+/// dequantize -> view as {n*c, r, r, h, w} -> permute to {n*c, h, r, w, r} -> view as {n, c, h*r, w*r} ->
+/// quantize. Tensors of more than four dims are described by as many elements in four.
+Program unfused(const BuildContext& context) {
+  const Params& params = context.params;
+  const std::int64_t r = params.integer("upscale_factor");
+  const Dims in = nchw(context.tensors[0].shape);
+  const Dims out = nchw(context.tensors[1].shape);
+  Program program;
+  program.scratch = {between_steps("real", context.tensors[0].shape),
+                     between_steps("places apart", {out.n * out.c, r * r, in.h, in.w}),
+                     between_steps("places in rows", {out.n * out.c, in.h * r, in.w, r}),
+                     between_steps("shuffled", context.tensors[1].shape)};
+  const auto scratch = [&](std::uint32_t index) { return scratch_at(program, index); };
+  std::vector<Dispatch>& steps = program.dispatches;
+  steps.push_back(relayout_dispatch(context, "dequantize", tensor_at(context, 0), scratch(0),
+                                    dequantizing(params.qparams("x"))));
+  steps.push_back(view_dispatch(context, "view", scratch(0), scratch(1)));
+  steps.push_back(permute_buffers(context, "permute", Resource::scratch(1), Resource::scratch(2), DType::F32,
+                                  {out.n * out.c, r, r, in.h, in.w}, {0, 3, 1, 4, 2}));
+  steps.push_back(view_dispatch(context, "view", scratch(2), scratch(3)));
+  steps.push_back(relayout_dispatch(context, "quantize", scratch(3), tensor_at(context, 1),
+                                    quantizing(params.qparams("y"))));
+  for (Dispatch& step : steps) {
+    if (step.label == "view") step.role = DispatchRole::Transition;
+  }
+  return program;
+}
+
+/// Whether no step of the requantization can be infinite or flushed: the kernels do not look for NaN.
+bool scales_are_safe(const Params& params) {
+  constexpr float largest_difference = 255;
+  return std::isfinite(largest_difference * params.qparams("x").scale) &&
+         std::isnormal(1.0f / params.qparams("y").scale);
+}
+
+std::optional<std::string> excludes(const Params& params, std::span<const TensorSpec> tensors,
+                                    std::span<const Form> forms) {
+  if (!scales_are_safe(params)) {
+    return "float32 cannot hold 255 * x.scale or 1 / y.scale as a normal number: a step would give infinity "
+           "or be "
+           "flushed to zero, and their product be no number";
+  }
+  return any_too_large(tensors, forms);
+}
+
+}  // namespace
+
+Op q8ta_pixel_shuffle() {
+  return {
+      .name = "q8ta_pixel_shuffle",
+      .summary = "pixel shuffle on int8x4 tensors, with requantization",
+      .params = {shape("shape", rank(4)), integer("upscale_factor").at_least(1).at_most(64), qparams("x"),
+                 qparams("y")},
+      .tensors = tensors,
+      .reference = references::q8ta_pixel_shuffle,
+      .work = work,
+      .impls =
+          {{.name = "fused",
+            .summary = "one dispatch: bytes shuffled in registers, requantized when the qparams differ",
+            .tunables =
+                {local_size_tunable(),
+                 {.name = "bake",
+                  .fallback = 1,
+                  .min = 0,
+                  .max = 1,
+                  .doc =
+                      "1: sizes and qparams are built into the program; 0: they are pushed, and programs are "
+                      "shared by all shapes; by default 1, but 0 on a CPU, where constants are cached"},
+                 {.name = "split",
+                  .fallback = 0,
+                  .min = 1,
+                  .max = 16,
+                  .doc = "upscale_factor 2: invocations that share an input quad, 1, 2, 4 or 16 "
+                         "(or less than asked); by default chosen from the tensor's size"}},
+            .build = fused,
+            .excludes = excludes},
+           {.name = "unfused",
+            .summary = "five dispatches: dequantize, view, permute, view, quantize",
+            .tunables = {local_size_tunable()},
+            .build = unfused,
+            .excludes = excludes}},
+  };
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,58 @@
+#include "references/q8ta_clone.h"
+
+#include "harness/op/op.h"
+#include "ops/common/forms.h"
+#include "ops/common/grid.h"
+#include "ops/relayout/relayout.h"
+#include "ops/relayout/tile_boxes.h"
+
+namespace assay::ops {
+namespace {
+
+std::vector<TensorSpec> tensors(const Params& params) {
+  const Shape& shape = params.ints("shape");
+  return {{.name = "x",
+           .dtype = DType::I8,
+           .shape = shape,
+           .forms = int8_forms(),
+           .domain = {FillRole::Data, -128, 127}},
+          {.name = "y",
+           .role = TensorSpec::Role::Output,
+           .dtype = DType::I8,
+           .shape = shape,
+           .forms = int8_forms(),
+           .copy_because = "a clone holds the values of its input"}};
+}
+
+Work work(const Params&, std::span<const TensorSpec> tensors) {
+  return streaming_work(tensors);
+}
+
+Program tiled(const BuildContext& context) {
+  return {.dispatches = {relayout_dispatch(context, "clone", tensor_at(context, 0), tensor_at(context, 1))}};
+}
+
+std::optional<std::string> excludes(const Params&, std::span<const TensorSpec> tensors,
+                                    std::span<const Form> forms) {
+  return relayout_excludes({forms[0], DType::I8, tensors[0].shape}, {forms[1], DType::I8, tensors[1].shape});
+}
+
+}  // namespace
+
+Op q8ta_clone() {
+  return {
+      .name = "q8ta_clone",
+      .summary = "an int8x4 tensor in another layout",
+      .params = {shape("shape", rank(1, 4))},
+      .tensors = tensors,
+      .reference = references::q8ta_clone,
+      .work = work,
+      .impls = {{.name = "tiled",
+                 .summary = "one invocation 4 x 4 values, transposed in registers where lanes change",
+                 .tunables = box_tunables(),
+                 .build = tiled,
+                 .excludes = excludes}},
+  };
+}
+
+}  // namespace assay::ops

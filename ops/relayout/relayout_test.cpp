@@ -1,0 +1,139 @@
+#include "ops/relayout/relayout.h"
+
+#include "ops/relayout/reorder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace assay::ops {
+namespace {
+
+using testing::HasSubstr;
+
+Form buffer(Layout layout) {
+  return {Storage::Buffer, layout};
+}
+
+/// A dispatch between two tensors of one shape on some device.
+class Move {
+ public:
+  Move(const Shape& shape, Form x, DType x_type, Form y, DType y_type)
+      : x_{Resource::tensor(0), {x, x_type, shape}}, y_{Resource::tensor(1), {y, y_type, shape}} {
+    device_.subgroup_size = 32;
+    device_.max_workgroup_size = {1024, 1024, 64};
+    device_.max_workgroup_invocations = 1024;
+  }
+  static Move bytes(const Shape& shape, Layout x, Layout y) {
+    return {shape, buffer(x), DType::I8, buffer(y), DType::I8};
+  }
+
+  Dispatch relayout() const { return relayout_dispatch(context(), "move", x_, y_); }
+  Dispatch move() const { return move_dispatch(context(), "move", x_, y_, {}); }
+  std::optional<std::string> excludes() const { return relayout_excludes(x_.physical, y_.physical); }
+
+  DeviceInfo& device() { return device_; }
+  std::map<std::string, std::int64_t>& tune() { return tune_; }
+
+ private:
+  BuildContext context() const { return {params_, {}, {}, device_, tune_}; }
+
+  TensorAt x_, y_;
+  Params params_;
+  DeviceInfo device_;
+  std::map<std::string, std::int64_t> tune_;
+};
+
+std::string define(const Dispatch& dispatch, const std::string& name) {
+  for (const Define& test_case : dispatch.defines) {
+    if (test_case.name == name) return test_case.value;
+  }
+  return "none";
+}
+
+/// Whether x and y of a clone are moved by vectors: "10" where x is and y is not.
+std::string whole(const Shape& shape, Layout x, Layout y) {
+  const Dispatch dispatch = Move::bytes(shape, x, y).relayout();
+  return define(dispatch, "X_WHOLE") + define(dispatch, "Y_WHOLE");
+}
+
+TEST(RelayoutDispatch, NeverExceedsTheSidesOfADevicesWorkgroupsNorTheTunedTotal) {
+  for (const Layout x : {Layout::P4W, Layout::P4C, Layout::P4C1W, Layout::P4W4C, Layout::P4H4W}) {
+    for (const Layout y : {Layout::P4W, Layout::P4C, Layout::P4C1W, Layout::P4W4C, Layout::P4H4W}) {
+      for (const std::int64_t local_size : {0, 1, 7, 100, 1024}) {
+        Move move = Move::bytes({2, 600, 600, 600}, x, y);
+        move.device().max_workgroup_size = {48, 17, 5};
+        if (local_size > 0) move.tune()["local_size"] = local_size;
+        const Dispatch dispatch = move.relayout();
+        const auto& local = dispatch.local_size;
+        EXPECT_LE(local[0] * local[1] * local[2], local_size > 0 ? local_size : 256);
+        EXPECT_LE(local[0], 32U);
+        EXPECT_LE(local[1], 16U);
+        EXPECT_LE(local[2], 4U);
+      }
+    }
+  }
+}
+
+TEST(RelayoutDispatch, FoldsAGridOfMoreWorkgroupsThanADimensionCounts) {
+  Move move = Move::bytes({70000, 4, 4, 4}, Layout::P4W4C, Layout::P4C1W);
+  const Dispatch dispatch = move.relayout();
+  EXPECT_LE(dispatch.workgroups[0], 65535U);
+  EXPECT_EQ(dispatch.workgroups[2], 1U);
+  EXPECT_GE(std::int64_t{dispatch.workgroups[0]} * dispatch.workgroups[1],
+            70000 * 4 / dispatch.local_size[1]);
+}
+
+TEST(RelayoutDispatch, TakesVectorsWhereTheFourWordsOfATileLieTogether) {
+  using enum Layout;
+  // 4W4C pads the width, 4C1W and 4C do not; words of 4W are never neighbours along another axis.
+  EXPECT_EQ(whole({1, 8, 4, 8}, P4W4C, P4C1W), "11");
+  EXPECT_EQ(whole({1, 8, 4, 7}, P4W4C, P4C1W), "10");
+  EXPECT_EQ(whole({1, 8, 4, 7}, P4C1W, P4W4C), "01");
+  EXPECT_EQ(whole({1, 8, 4, 8}, P4C, P4C1W), "01");
+  EXPECT_EQ(whole({1, 8, 4, 8}, P4W, P4W4C), "01");
+  EXPECT_EQ(whole({1, 8, 4, 8}, P4W4C, P4W), "10");
+  // Between layouts packed along the width tiles are stacked along the height, which 4H4W pads.
+  EXPECT_EQ(whole({1, 8, 3, 8}, P4H4W, P4H4W), "11");
+  EXPECT_EQ(whole({1, 8, 3, 8}, P4H4W, P4W), "10");
+  EXPECT_EQ(whole({1, 8, 4, 8}, P4H4W, P4C1W), "01");
+}
+
+TEST(RelayoutDispatch, TakesVectorsOfFloatsWhereRowsAreMultiplesOfFour) {
+  const auto y_whole = [](const Shape& shape, Layout layout) {
+    return define(Move(shape, buffer(Layout::P4W4C), DType::I8, buffer(layout), DType::F32).relayout(),
+                  "Y_WHOLE");
+  };
+  EXPECT_EQ(y_whole({3, 5, 8}, Layout::WP), "1");
+  EXPECT_EQ(y_whole({3, 8, 5}, Layout::WP), "0");
+  EXPECT_EQ(y_whole({3, 8, 5}, Layout::HP), "1");
+  EXPECT_EQ(y_whole({8, 3, 5}, Layout::CP), "1");
+  EXPECT_EQ(y_whole({7, 4, 4}, Layout::CP), "0");
+}
+
+TEST(RelayoutExcludes, HalvesWhoseRowsShareWordsButOnlyWhereTheyAreWritten) {
+  const Form words = buffer(Layout::P4C);
+  const Move written({3, 5, 7}, words, DType::I8, buffer(Layout::WP), DType::F16);
+  EXPECT_THAT(written.excludes().value_or(""), HasSubstr("two rows share a word"));
+  EXPECT_THROW((void)written.relayout(), std::logic_error);
+  EXPECT_EQ(written.move().shader, "gather.comp");
+  EXPECT_EQ(Move({3, 5, 8}, words, DType::I8, buffer(Layout::WP), DType::F16).excludes(), std::nullopt);
+  EXPECT_EQ(Move({3, 5, 7}, buffer(Layout::WP), DType::F16, words, DType::I8).excludes(), std::nullopt);
+  EXPECT_EQ(Move({3, 5, 7}, words, DType::I8, {Storage::Texture3D, Layout::WP}, DType::F16).excludes(),
+            std::nullopt);
+  EXPECT_EQ(Move({3, 5, 7}, words, DType::I8, buffer(Layout::WP), DType::F32).move().shader, "relayout.comp");
+}
+
+TEST(RelayoutExcludes, TensorsThatCannotBeCountedWithTheirNumber) {
+  const auto reason = [](const Shape& shape) {
+    return Move::bytes(shape, Layout::P4C, Layout::P4W).excludes().value_or("");
+  };
+  EXPECT_EQ(reason({1, 4, 1 << 14, 1 << 14}), "");
+  EXPECT_THAT(reason({2, 4, 1 << 14, 1 << 14}), HasSubstr("2147483648 elements as buffer/4C"));
+  EXPECT_THAT(reason({1, 4, 1 << 29, 1}), HasSubstr("buffer/4C"));
+  EXPECT_THAT(reason({1, 4, (1 << 29) - 1, 1}), HasSubstr("buffer/4W"));  // padded to four
+}
+
+}  // namespace
+}  // namespace assay::ops

@@ -1,0 +1,136 @@
+#pragma once
+
+// What the tests of this module share.
+
+#include "harness/gpu/gpu.h"
+#include "harness/gpu/shaders/compile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <unistd.h>
+
+namespace assay::gpu {
+
+/// A directory that goes away with the test.
+class TempDirectory {
+ public:
+  TempDirectory() {
+    std::string name = (std::filesystem::temp_directory_path() / "assay-gpu-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) {
+      throw std::runtime_error("cannot create " + name);
+    }
+    path_ = name;
+  }
+  ~TempDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TempDirectory(const TempDirectory&) = delete;
+  TempDirectory& operator=(const TempDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+  std::filesystem::path write(const std::string& name, std::string_view text) const {
+    const std::filesystem::path file = path_ / name;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << text;
+    return file;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// A compute shader: `body` between braces of main(), `declarations` before it.
+inline std::string shader_text(std::string_view declarations, std::string_view body) {
+  return "#version 450\nlayout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;\n" +
+         std::string(declarations) + "\nvoid main() {\n" + std::string(body) + "\n}\n";
+}
+
+/// `uint` storage buffers at bindings 0, 1, ...: "x.data[i]", "y.data[i]".
+inline std::string buffers(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += "layout(std430, set = 0, binding = " + std::to_string(i) + ") buffer B" + std::to_string(i) +
+            " { uint data[]; } " + names[i] + ";\n";
+  }
+  return text;
+}
+
+inline Physical words(std::int64_t count) {
+  return {{Storage::Buffer, Layout::WP}, DType::I32, {count}};
+}
+
+inline std::vector<std::byte> bytes_of(const std::vector<std::uint32_t>& values) {
+  std::vector<std::byte> bytes(values.size() * sizeof(values[0]));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+inline std::vector<std::uint32_t> words_of(const std::vector<std::byte>& bytes) {
+  std::vector<std::uint32_t> values(bytes.size() / sizeof(std::uint32_t));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+/// The default device, opened with validation, and shaders of the test's own. Fails when the machine has no
+/// Vulkan device, and when a test makes the validation layer speak.
+class GpuTest : public ::testing::Test {
+ protected:
+  static Instance& instance() {
+    static Instance shared({.validation = true});
+    return shared;
+  }
+
+  static Device& device() {
+    static Device shared(instance(), select_devices(instance().devices(), {}).front());
+    return shared;
+  }
+
+  /// Keeps glslang's tables from being built again for every test.
+  static void SetUpTestSuite() { static const GlslangProcess shared; }
+
+  void SetUp() override { messages_before = instance().validation_messages(); }
+
+  void TearDown() override {
+    EXPECT_EQ(instance().validation_messages(), messages_before)
+        << ::testing::PrintToString(instance().validation_texts());
+  }
+
+  /// Compiles and prepares a program of shaders in `directory`.
+  Executable executable(const Program& program, const std::vector<Physical>& tensors,
+                        std::uint32_t guard = guard_bytes) {
+    ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
+    return {device(), library, program, tensors, guard};
+  }
+
+  /// The same, of buffers only.
+  Executable executable(const Program& program, std::uint32_t guard = guard_bytes) {
+    std::size_t tensors = 0;
+    for (const Dispatch& dispatch : program.dispatches) {
+      for (const Resource& resource : dispatch.bindings) {
+        const bool is_tensor = resource.kind == Resource::Kind::Tensor;
+        tensors = std::max<std::size_t>(tensors, is_tensor ? resource.index + 1 : 0);
+      }
+    }
+    return executable(program, std::vector<Physical>(tensors, words(1)), guard);
+  }
+
+  static Workspace workspace(const Program& program, const std::vector<Physical>& tensors,
+                             std::uint32_t guard = guard_bytes) {
+    return {device(), program, tensors, guard};
+  }
+
+  TempDirectory directory;
+  std::int64_t messages_before = 0;
+
+  static constexpr double timeout_s = 30;
+};
+
+}  // namespace assay::gpu

@@ -1,0 +1,196 @@
+#include "tests/support/on_device.h"
+
+#include "harness/base/error.h"
+#include "harness/tensor/pack.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+namespace assay::ops {
+namespace {
+
+constexpr std::uint32_t guard = gpu::guard_bytes;  ///< of buffers
+
+std::vector<Physical> physical_tensors(std::span<const TensorSpec> tensors, std::span<const Form> forms) {
+  std::vector<Physical> physical;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    physical.emplace_back(forms[i], tensors[i].dtype, tensors[i].shape);
+  }
+  return physical;
+}
+
+/// What one allocation holds before a run.
+std::vector<std::byte> image(const Physical& physical, const HostTensor* data, Poison poison) {
+  const std::size_t around = gpu::guard_of(physical.form(), guard);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(physical.bytes()) + 2 * around);
+  fill_poison(bytes, poison);
+  if (data != nullptr) {
+    const std::vector<std::byte> packed = pack(*data, physical, poison, around);
+    std::memcpy(bytes.data() + around, packed.data(), packed.size());
+  }
+  return bytes;
+}
+
+std::span<const std::byte> data_of(const Physical& physical, std::span<const std::byte> allocation) {
+  return allocation.subspan(gpu::guard_of(physical.form(), guard),
+                            static_cast<std::size_t>(physical.bytes()));
+}
+
+bool guards_kept(const Physical& physical, std::span<const std::byte> now,
+                 std::span<const std::byte> before) {
+  const std::size_t around = gpu::guard_of(physical.form(), guard);
+  const auto equal = [](std::span<const std::byte> a, std::span<const std::byte> b) {
+    return std::equal(a.begin(), a.end(), b.begin());
+  };
+  return equal(now.first(around), before.first(around)) && equal(now.last(around), before.last(around));
+}
+
+bool same_bits(double want, double got) {
+  return std::bit_cast<std::uint64_t>(want) == std::bit_cast<std::uint64_t>(got);
+}
+
+bool accepted(const Expected& expected, std::int64_t i, double got) {
+  const double want = expected.values.at(i);
+  if (expected.output_class == OutputClass::Bounded) {
+    return want == got || std::fabs(got - want) <= expected.bound[i];
+  }
+  return same_bits(want, got) || (std::fabs(want) < 0x1p-126 && got == 0);
+}
+
+void expect_accepted(const Expected& expected, const HostTensor& got) {
+  for (std::int64_t i = 0; i < got.numel(); ++i) {
+    ASSERT_TRUE(accepted(expected, i, got.at(i)))
+        << "element " << i << ": expected " << expected.values.at(i) << ", got " << got.at(i);
+  }
+}
+
+std::vector<HostTensor> filled_inputs(const Trial& trial, std::span<const TensorSpec> tensors) {
+  std::vector<HostTensor> inputs;
+  for (std::uint32_t i = 0; i < tensors.size(); ++i) {
+    if (!tensors[i].is_input()) continue;
+    const FillSpec fill{.kind = trial.fill};
+    inputs.push_back(
+        make_filled(tensors[i].dtype, tensors[i].shape, fill, tensors[i].domain, {trial.seed, 1, i}));
+  }
+  return inputs;
+}
+
+const Impl& impl_of(const Trial& trial) {
+  if (trial.impl.empty()) return trial.op->impls.front();
+  const Impl* impl = trial.op->find_impl(trial.impl);
+  if (impl == nullptr) throw std::logic_error(trial.op->name + " has no impl " + trial.impl);
+  return *impl;
+}
+
+}  // namespace
+
+std::string Trial::describe() const {
+  std::string text = op->name + (impl.empty() ? "" : "/" + impl) + " " + params.canonical() +
+                     " fill=" + std::string(name_of(fill)) + " seed=" + std::to_string(seed);
+  for (const Form form : forms) text.append(" ").append(to_string(form));
+  for (const auto& [name, value] : tune)
+    text.append(" ").append(name).append("=").append(std::to_string(value));
+  return text;
+}
+
+gpu::ShaderLibrary& OnDeviceTest::shaders() {
+  static gpu::ShaderLibrary library(
+      {.directories = {std::filesystem::path(ASSAY_SOURCE_DIR) / "tests/support/testdata"},
+       .cache_directory = {}});
+  return library;
+}
+
+Program OnDeviceTest::program_of(const Trial& trial) {
+  const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
+  DeviceInfo info = device().info();
+  if (trial.as_if) trial.as_if(info);
+  return impl_of(trial).build({trial.params, tensors, trial.forms, info, trial.tune});
+}
+
+void OnDeviceTest::expect_right(const Trial& trial) {
+  SCOPED_TRACE(trial.describe());
+  const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
+  ASSERT_EQ(trial.forms.size(), tensors.size());
+  const std::vector<Physical> physical = physical_tensors(tensors, trial.forms);
+  const std::vector<HostTensor> inputs = filled_inputs(trial, tensors);
+  const std::vector<Expected> expected = trial.op->reference(trial.params, inputs);
+
+  const Impl& impl = impl_of(trial);
+  if (impl.excludes) {
+    ASSERT_EQ(impl.excludes(trial.params, tensors, trial.forms), std::nullopt);
+  }
+  const Program program = program_of(trial);
+  ASSERT_EQ(gpu::unsupported(program, physical, impl.needs, device().info(), guard), std::nullopt);
+  gpu::Executable executable(device(), shaders(), program, physical, guard);
+  gpu::Workspace workspace(device(), program, physical, guard);
+
+  for (const Poison poison : {Poison::A, Poison::B}) {
+    std::vector<std::vector<std::byte>> before;
+    for (std::uint32_t i = 0; i < tensors.size(); ++i) {
+      before.push_back(image(physical[i], i < inputs.size() ? &inputs[i] : nullptr, poison));
+      workspace.write(Resource::tensor(i), before.back());
+    }
+    executable.run(workspace, trial.op->name, timeout_s);
+    for (std::uint32_t i = 0; i < tensors.size(); ++i) {
+      const std::vector<std::byte> after = workspace.read(Resource::tensor(i));
+      EXPECT_TRUE(guards_kept(physical[i], after, before[i]))
+          << tensors[i].name << ": written outside its data";
+      if (i < inputs.size()) {
+        EXPECT_TRUE(after == before[i]) << tensors[i].name << ": an input was overwritten";
+      } else {
+        expect_accepted(expected[i - inputs.size()], unpack(data_of(physical[i], after), physical[i]));
+      }
+    }
+  }
+}
+
+Shape Draw::shape(std::int64_t most) {
+  Shape dims;
+  for (std::int64_t rank = pick(1, 4); rank > 0; --rank) dims.push_back(pick(1, most));
+  return dims;
+}
+
+QParams Draw::qparams() {
+  return {0.001F * static_cast<float>(pick(3, 200)), static_cast<std::int32_t>(pick(-128, 127))};
+}
+
+std::vector<Form> Draw::forms(std::span<const TensorSpec> tensors) {
+  std::vector<Form> chosen;
+  for (const TensorSpec& tensor : tensors) {
+    std::vector<Form> possible;
+    for (const Form form : tensor.forms) {
+      if (can_hold(form, tensor)) possible.push_back(form);
+    }
+    chosen.push_back(one_of(possible));
+  }
+  return chosen;
+}
+
+bool can_hold(Form form, const TensorSpec& tensor) {
+  try {
+    const Physical physical(form, tensor.dtype, tensor.shape);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::uint32_t constant_of(const Dispatch& dispatch, std::uint32_t id) {
+  const auto found = std::find_if(dispatch.constants.begin(), dispatch.constants.end(),
+                                  [id](const SpecConstant& constant) { return constant.id == id; });
+  if (found != dispatch.constants.end()) return found->value;
+  ADD_FAILURE() << dispatch.shader << " has no specialization constant " << id;
+  return 0;
+}
+
+Params with_defaults(const Op& op, Params params) {
+  for (const ParamSpec& spec : op.params) {
+    if (!params.has(spec.name)) params.set(spec.name, spec.default_for(params).value());
+  }
+  return params;
+}
+
+}  // namespace assay::ops
