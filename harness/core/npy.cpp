@@ -176,7 +176,6 @@ class HeaderParser {
 /// Bytes read from the front, which knows how many are left.
 class Reader {
  public:
-  Reader() = default;
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
   virtual ~Reader() = default;
@@ -205,27 +204,34 @@ class Reader {
   }
 
  protected:
-  std::uint64_t left_ = 0;
+  explicit Reader(std::uint64_t size) : left_(size) {}
 
  private:
   /// The next bytes; no more than are left.
   virtual bool fetch(std::span<std::byte> bytes) = 0;
+
+  std::uint64_t left_;
 };
 
 class FileReader : public Reader {
  public:
-  explicit FileReader(const std::filesystem::path& file) {
+  explicit FileReader(const std::filesystem::path& file)
+      : Reader(size_of_file(file)), stream_(file, std::ios::binary) {
+    if (!stream_) refuse("it cannot be opened (permissions?)");
+  }
+
+ private:
+  static std::uint64_t size_of_file(const std::filesystem::path& file) {
     std::error_code error;
     const auto status = std::filesystem::status(file, error);
     if (status.type() == std::filesystem::file_type::not_found) refuse("there is no such file");
     if (status.type() == std::filesystem::file_type::none) refuse(error.message());
     if (!std::filesystem::is_regular_file(status)) refuse("it is not a regular file");
-    stream_.open(file, std::ios::binary);
-    left_ = std::filesystem::file_size(file, error);
-    if (!stream_ || error) refuse("it cannot be opened (permissions?)");
+    const std::uint64_t size = std::filesystem::file_size(file, error);
+    if (error) refuse(error.message());
+    return size;
   }
 
- private:
   bool fetch(std::span<std::byte> bytes) override {
     stream_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     return !stream_.fail();
@@ -236,7 +242,7 @@ class FileReader : public Reader {
 
 class MemoryReader : public Reader {
  public:
-  explicit MemoryReader(std::span<const std::byte> content) : content_(content) { left_ = content.size(); }
+  explicit MemoryReader(std::span<const std::byte> content) : Reader(content.size()), content_(content) {}
 
  private:
   bool fetch(std::span<std::byte> bytes) override {

@@ -61,6 +61,7 @@ class NpyTest : public testing::Test {
     return std::as_bytes(std::span(content));
   }
 
+ private:
   std::filesystem::path folder_;
 };
 
@@ -161,7 +162,7 @@ TEST_F(NpyTest, AMissingFileIsNamed) {
 }
 
 TEST_F(NpyTest, ADirectoryOrPipeIsNoFile) {
-  EXPECT_THAT([&] { read_npy(folder_); }, testing::ThrowsMessage<Error>(HasSubstr("not a regular file")));
+  EXPECT_THAT([&] { read_npy(path("")); }, testing::ThrowsMessage<Error>(HasSubstr("not a regular file")));
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
   EXPECT_THROW(read_npy(path("pipe")), Error);
 }

@@ -134,7 +134,7 @@ class Report:
             print("PyTorch's functions were not run: it cannot be imported, or --no-torch was given")
         for op, vectors in self.not_recomputed.items():
             print(f"Not recomputed: {op}, {vectors} vectors; formulas.py has no formula for it")
-        print(f"{self.differences()} differences")
+        print(f"Differences: {self.differences()}")
 
 
 def print_tallies(title, tallies):

@@ -75,7 +75,7 @@ class CheckTest(ScriptsTest):
         code, out = self.check_of(tensors)
         self.assertEqual(code, 1)
         self.assertIn("q8ta_relu/00 y[2]: stored 3, recomputed 2, 1 before rounding\n", out)
-        self.assertIn("\n1 differences\n", out)
+        self.assertIn("\nDifferences: 1\n", out)
 
     def test_a_changed_input_shows_in_every_output(self):
         tensors = relu_tensors()
@@ -113,7 +113,7 @@ class CheckTest(ScriptsTest):
         _, out = self.check_of(tensors)
         self.assertEqual(out.count("stored 7"), check_golden.SHOWN)
         self.assertIn("y: 95 more elements", out)
-        self.assertIn("\n100 differences\n", out)
+        self.assertIn("\nDifferences: 100\n", out)
 
     def test_another_dtype_or_shape_is_a_difference(self):
         for y in (np.array([1, 1, 2, 3], np.int16), np.array([[1, 1, 2, 3]], np.int8)):
