@@ -282,7 +282,7 @@ TEST_F(Compare, WarnsOfARunThatDidNotEnd) {
   edit("slower", "{\"event\":\"end\"}\n", "");
   Outcome outcome = assay({"compare", a, b});
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("warning: " + b + "/journal.jsonl: the run did not come to its end"));
+  EXPECT_THAT(outcome.err, HasSubstr("warning: " + b + "/journal.jsonl: the run did not finish"));
   folder_.write("slower/journal.jsonl", read_file(b + "/journal.jsonl") + "{\"event\":\"rec");
   outcome = assay({"compare", a, b});
   EXPECT_EQ(outcome.exit_code, 1);

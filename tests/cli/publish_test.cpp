@@ -94,7 +94,7 @@ TEST_F(Publish, ReplacesAnOlderReportOfThatName) {
 }
 
 TEST_F(Publish, RefusesARunThatDidNotEnd) {
-  expect_refused(replaced(journal(), "{\"event\":\"end\"}\n", ""), "the run did not come to its end");
+  expect_refused(replaced(journal(), "{\"event\":\"end\"}\n", ""), "the run did not finish");
 }
 
 TEST_F(Publish, RefusesFailures) {
@@ -139,7 +139,7 @@ TEST_F(Publish, WantsAFolderAndAPlainName) {
   EXPECT_EQ(run({.words = {"scripts/publish.sh"}}).exit_code, 2);
   const Outcome outcome = run({.words = {"scripts/publish.sh", folder_.path(), "acme"}});
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("has no journal.jsonl"));
+  EXPECT_THAT(outcome.err, HasSubstr("holds no journal.jsonl of one device"));
 }
 
 }  // namespace
