@@ -91,7 +91,7 @@ main() {
   (($# == 2 || $# == 3)) || die "Usage: scripts/publish.sh REPORT NAME [INTO]" 2
   [[ $name =~ ^[a-z0-9][a-z0-9.-]*$ ]] || die "NAME is to be a folder's name of a-z, 0-9, - and . and is '$name'." 2
   folder=$(folder_of_device "$folder") ||
-    die "$1 holds no journal.jsonl of one device: name the folder of a device, such as assay-out/DEVICE." 2
+    die "$1 does not hold the journal.jsonl of one device: name the folder of a device, such as assay-out/DEVICE." 2
   [[ -x $assay ]] || build_preset release assay || exit 3
 
   staging=$(mktemp -d)

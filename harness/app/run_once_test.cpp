@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 namespace assay::app {
@@ -44,7 +45,8 @@ struct Bench {
 
   /// A stop that is requested from the n-th time on that it is asked for.
   static std::function<bool()> after(int asked) {
-    return [asked]() mutable { return --asked < 0; };
+    const auto left = std::make_shared<int>(asked);  // whoever asks has a copy of the function
+    return [left] { return --*left < 0; };
   }
 
   testing::TemporaryFolder folder;

@@ -139,7 +139,8 @@ TEST_F(Compare, FailsOnWhatItIsTold) {
   for (const char* wrong : {"slow", "slower,", ""}) {
     const Outcome outcome = assay({"compare", a, b, "--fail-on", wrong});
     EXPECT_EQ(outcome.exit_code, 2) << wrong;
-    EXPECT_THAT(outcome.err, HasSubstr("is no verdict; there are none, faster, slower, same,")) << wrong;
+    EXPECT_THAT(outcome.err, HasSubstr("is not a verdict; the verdicts are none, faster, slower, same,"))
+        << wrong;
   }
 }
 

@@ -143,10 +143,10 @@ TEST(PivotMarkdown, ShowsDevicesTimesTotalsAndHashes) {
 | B\|C   | B\|C  | Acme 12.3 | 0.1.0 (abc1234) | 2026-01-02T03:04:05Z | complete |
 
 | case                                   | impl                  | A, us | +- % | GB/s | % ceiling | ratio | B\|C, us | +- % | GB/s | % ceiling | ratio |
-| -------------------------------------- | --------------------- | ----: | ---: | ---: | -----: | ----: | -------: | ---: | ---: | -----: | ----: |
-| `shuffle/a/1x16x4x8/4W4C.4W4C/fused`   | fused (local_size=64) |  2.50 |  0.8 | 3.20 |   12.5 |  1.00 |     2.50 |  0.8 | 3.20 |   12.5 |  1.00 |
-| `shuffle/a/1x16x4x8/4W4C.4W4C/unfused` | unfused               | 10.00 |  0.8 | 0.80 |   61.0 |  4.00 |     FAIL |      |      |        |       |
-| `shuffle/b/1x16x4x8/4W4C.4W4C/fused`   | fused                 |       |      |      |        |       |     0.25 |  0.8 | 32.0 |   12.5 |       |
+| -------------------------------------- | --------------------- | ----: | ---: | ---: | --------: | ----: | -------: | ---: | ---: | --------: | ----: |
+| `shuffle/a/1x16x4x8/4W4C.4W4C/fused`   | fused (local_size=64) |  2.50 |  0.8 | 3.20 |      12.5 |  1.00 |     2.50 |  0.8 | 3.20 |      12.5 |  1.00 |
+| `shuffle/a/1x16x4x8/4W4C.4W4C/unfused` | unfused               | 10.00 |  0.8 | 0.80 |      61.0 |  4.00 |     FAIL |      |      |           |       |
+| `shuffle/b/1x16x4x8/4W4C.4W4C/fused`   | fused                 |       |      |      |           |       |     0.25 |  0.8 | 32.0 |      12.5 |       |
 
 | accuracy    |   A | B\|C |
 | ----------- | --: | ---: |
