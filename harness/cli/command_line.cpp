@@ -88,13 +88,12 @@ void add_run(CLI::App& app, app::RunOptions& options) {
   add_comparisons(app, options);
   app.add_option("--dump", options.dump,
                  "Folder for the tensors of every row as .npy and the SPIR-V of its dispatches as text");
-  app.add_option("--budget", options.budget_s, "Maximum seconds of sampling per performance row")
+  app.add_option("--budget", options.budget_s, "Sampling budget of a performance row, in seconds")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option(
-         "--ceilings", options.ceilings,
-         "Measured limits of the device that times are held against: 'stored' (measured once for this device "
-         "and driver), 'measure' (measure them now) or 'none'")
+  app.add_option("--ceilings", options.ceilings,
+                 "What the device was measured to reach, which times are held against: 'stored' (measured "
+                 "once for this device and driver), 'measure' (measure it now) or 'none'")
       ->check(CLI::IsMember({"stored", "measure", "none"}))
       ->capture_default_str();
   app.add_option(
@@ -160,7 +159,8 @@ void add_compare(CLI::App& app, app::CompareOptions& options) {
   app.add_option("--fail-on", options.fail_on,
                  "Verdicts that make the exit code 1, separated by commas, or 'none'")
       ->capture_default_str();
-  app.add_option("--min-effect", options.smallest_effect_pct, "Minimum difference in percent")
+  app.add_option("--min-effect", options.smallest_effect_pct,
+                 "Minimum difference in percent for FASTER or SLOWER")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_flag("--judge-same-programs", options.judge_same_programs,
