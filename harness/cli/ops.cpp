@@ -12,7 +12,7 @@ namespace {
 /// A case of this op from the default folder, for its tensors' shapes and forms; none is no error.
 std::optional<Case> example_of(const Op& op, const Registry& registry) {
   try {
-    LoadResult loaded = load_cases(CaseOptions{}.paths(), registry);
+    LoadResult loaded = load_cases(app::CaseOptions{}.paths(), registry);
     for (Case& test_case : loaded.cases) {
       if (test_case.op == &op) return std::move(test_case);
     }

@@ -1,6 +1,6 @@
-#include "harness/base/error.h"
-#include "harness/cli/commands.h"
-#include "harness/cli/new_op_templates.h"
+#include "harness/app/new_op.h"
+
+#include "harness/app/new_op_templates.h"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iostream>
+#include <ostream>
 
-namespace assay::cli {
+namespace assay::app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -40,10 +40,10 @@ std::string fault_of(const std::string& name, const Registry& registry) {
   if (name.empty() || !is_letter(name.front()) || !std::ranges::all_of(name, is_allowed))
     return "a name is made of lower-case letters, digits and underscores, a letter first: 'my_op2'";
   if (name.find("__") != std::string::npos || name.ends_with('_'))
-    return "underscores stand alone between letters and digits";
+    return "underscores must stand alone, between letters or digits";
   if (name.ends_with("_test")) return "files that end in _test.cpp are taken for tests";
   if (name.size() > longest_name)
-    return fmt::format("it has {} letters, at most {} are allowed", name.size(), longest_name);
+    return fmt::format("it has {} characters; at most {} are allowed", name.size(), longest_name);
   if (std::ranges::find(taken_words, name) != taken_words.end())
     return "the word has a meaning in C++ or in ops/";
   if (registry.find(name) != nullptr) return "there is an op of this name";
@@ -70,8 +70,8 @@ void refuse_to_harm(const fs::path& root, const std::vector<NewFile>& files, con
     const fs::path path = root / file.path;
     if (!fs::is_directory(path.parent_path())) {
       throw Error(
-          fmt::format("writing the op '{}': '{}' is no folder, so '{}' is no source tree of assay; go to "
-                      "the tree's root or name it with --dir",
+          fmt::format("writing the op '{}': there is no folder '{}', so '{}' is not assay's source tree; go "
+                      "to the tree's root or name it with --dir",
                       name, path.parent_path().string(), root.string()));
     }
     if (fs::exists(fs::symlink_status(path))) {
@@ -94,23 +94,23 @@ void write(const fs::path& path, const std::string& text) {
 
 }  // namespace
 
-int new_op(const NewOpOptions& options, const Context& context) {
+ExitCode new_op(const NewOpOptions& options, const Registry& registry, std::ostream& out) {
   const std::string& name = options.name;
-  if (const std::string fault = fault_of(name, context.registry); !fault.empty())
+  if (const std::string fault = fault_of(name, registry); !fault.empty())
     throw Error(fmt::format("naming an op '{}': {}", name, fault));
   const std::vector<NewFile> files = files_of(name);
   refuse_to_harm(options.root, files, name);
   for (const NewFile& file : files) {
     write(options.root / file.path, file.text);
-    std::cout << "wrote " << (options.root / file.path).lexically_normal().string() << '\n';
+    out << "wrote " << (options.root / file.path).lexically_normal().string() << '\n';
   }
-  std::cout << fmt::format(
+  out << fmt::format(
       "\nThe op computes y = x * factor + offset. It builds and passes as it is:\n"
       "  cmake --preset release && ninja -C build/release assay\n"
       "  build/release/assay run cases/{0}.yaml\n"
       "Then replace the arithmetic in references/{0}.cpp and shaders/{0}.comp (ops/README.md goes on).\n",
       name);
-  return static_cast<int>(ExitCode::Fine);
+  return ExitCode::Fine;
 }
 
-}  // namespace assay::cli
+}  // namespace assay::app

@@ -1,15 +1,21 @@
-#include "harness/base/error.h"
-#include "harness/cli/commands.h"
+#include "harness/app/case_options.h"
 
-#include <iostream>
+#include "harness/base/error.h"
+
+#include <algorithm>
+#include <ostream>
 #include <system_error>
 
-namespace assay::cli {
+namespace assay::app {
+namespace {
 
+/// The folder that holds the binary.
 std::filesystem::path binary_directory() {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
 }
+
+}  // namespace
 
 std::vector<std::filesystem::path> CaseOptions::paths() const {
   if (!files.empty()) return files;
@@ -30,15 +36,21 @@ Selection CaseOptions::selection() const {
   return selection;
 }
 
-LoadResult load_and_complain(const CaseOptions& options, const Registry& registry) {
+bool CaseOptions::is_partial() const {
+  const auto is_file = [](const std::filesystem::path& path) { return !std::filesystem::is_directory(path); };
+  return !filter.empty() || !ops.empty() || !impls.empty() || !mode.empty() ||
+         std::ranges::any_of(files, is_file);
+}
+
+LoadResult load_and_complain(const CaseOptions& options, const Registry& registry, std::ostream& errors) {
   const std::vector<std::filesystem::path> paths = options.paths();
   LoadResult loaded = load_cases(paths, registry, {.seed = options.seed});
-  for (const Diagnostic& error : loaded.errors) std::cerr << to_string(error) << '\n';
+  for (const Diagnostic& error : loaded.errors) errors << to_string(error) << '\n';
   if (!loaded.errors.empty()) {
-    std::cerr << loaded.errors.size() << (loaded.errors.size() == 1 ? " error" : " errors")
-              << " in case files; the other cases are taken, the exit code will be 2\n";
+    errors << loaded.errors.size() << (loaded.errors.size() == 1 ? " error" : " errors")
+           << " in case files; the other cases are used, and the exit code will be 2\n";
   }
   return loaded;
 }
 
-}  // namespace assay::cli
+}  // namespace assay::app

@@ -1,19 +1,17 @@
-#include "harness/report/compare/compare.h"
+#include "harness/app/compare.h"
 
-#include "harness/base/error.h"
-#include "harness/base/file.h"
-#include "harness/base/text.h"
-#include "harness/cases/select.h"
-#include "harness/cli/commands.h"
+#include "harness/app/find_report.h"
+#include "harness/app/report.h"
+#include "harness/report/compare/compare.h"
 #include "harness/report/compare/compare_text.h"
 #include "harness/report/record/checked_journal.h"
-#include "harness/report/record/find_rows.h"
 
 #include <algorithm>
-#include <iostream>
+#include <optional>
+#include <ostream>
 #include <set>
 
-namespace assay::cli {
+namespace assay::app {
 namespace {
 
 using Paths = std::vector<std::filesystem::path>;
@@ -22,7 +20,7 @@ struct Sides {
   Paths base, next;
 };
 
-Sides sides_of(const CompareRunsOptions& options) {
+Sides sides_of(const CompareOptions& options) {
   if (options.runs.empty() && !options.base.empty() && !options.next.empty())
     return {options.base, options.next};
   if (options.runs.size() == 2 && options.base.empty() && options.next.empty())
@@ -38,16 +36,15 @@ RunReport read(const std::filesystem::path& journal) try {
   throw Error("comparing runs: " + std::string(error.what()), ExitCode::Usage);
 }
 
-std::vector<RunReport> read_side(const Paths& paths) {
+std::vector<RunReport> read_side(const Paths& paths, std::ostream& log) {
   std::vector<RunReport> reports;
   for (const std::filesystem::path& path : paths) {
-    for (const std::filesystem::path& journal : find_journals(path)) {
+    for (const std::filesystem::path& journal : journals_of(path)) {
       const RunReport& report = reports.emplace_back(read(journal));
       if (report.complete) continue;
-      std::cerr << "warning: " << journal.string()
-                << (report.cut_off ? ": the journal's last line was cut off"
-                                   : ": the run did not come to its end")
-                << "; what it lacks is GONE or NEW here\n";
+      log << "warning: " << journal.string()
+          << (report.cut_off ? ": the journal's last line was cut off" : ": the run did not finish")
+          << "; rows that it lacks are GONE or NEW here\n";
     }
   }
   return reports;
@@ -69,74 +66,53 @@ std::set<Verdict> failing_verdicts(const std::string& list) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     const std::string name = list.substr(begin, end - begin);
     const std::optional<Verdict> verdict = parse_verdict(name);
-    if (!verdict) throw Error("--fail-on: '" + name + "' is no verdict; there are " + verdict_names());
+    if (!verdict)
+      throw Error("--fail-on: '" + name + "' is not a verdict; the verdicts are " + verdict_names());
     verdicts.insert(*verdict);
     begin = end + 1;
   }
   return verdicts;
 }
 
-void write(const std::filesystem::path& path, const std::string& text) {
-  if (path.empty()) return;
-  if (path == "-") {
-    std::cout << text;
-  } else {
-    replace_file(path, text);
-  }
-}
-
-std::string listed(const std::vector<std::string>& ids) {
-  constexpr std::size_t most = 20;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(ids.size(), most); ++i) text += "\n  " + printable(ids[i]);
-  if (ids.size() > most) text += "\n  and " + std::to_string(ids.size() - most) + " more";
-  return text;
-}
-
 // All rows of one id: both modes, hot and cold, every device.
-std::string explain_id(const RunComparison& comparison, const std::string& wanted) {
+std::string explain_id(const RunComparison& comparison, const std::string& wanted, bool color) {
   RunReport ids;
   for (const RowVerdict& row : comparison.rows) ids.records.push_back({.info = row.info});
-  const std::vector<std::string> matching = matching_ids(ids, wanted, glob_matches);
-  const std::string looking = "looking for '" + wanted + "' in the comparison: ";
-  if (matching.empty())
-    throw Error(looking + "no id matches; the nearest are" + listed(nearest_ids(ids, wanted, 5)));
-  if (matching.size() > 1) {
-    throw Error(looking + std::to_string(matching.size()) +
-                " ids match; name one of them:" + listed(matching));
-  }
+  const std::string id = only_id(ids, wanted, "the comparison");
   std::string text;
   for (const RowVerdict& row : comparison.rows) {
-    if (row.info.id != matching.front()) continue;
-    text += (text.empty() ? "" : "\n") + explain(row, console_options(false).color);
+    if (row.info.id != id) continue;
+    text += (text.empty() ? "" : "\n") + explain(row, color);
   }
   return text;
 }
 
-void print(const RunComparison& comparison, const CompareRunsOptions& options) {
-  write(options.csv, compare_csv(comparison));
-  write(options.json, compare_json(comparison));
-  write(options.markdown, compare_markdown(comparison));
+void print(const RunComparison& comparison, const CompareOptions& options, const Terminal& terminal) {
+  write_text(options.csv, compare_csv(comparison), terminal.out);
+  write_text(options.json, compare_json(comparison), terminal.out);
+  write_text(options.markdown, compare_markdown(comparison), terminal.out);
+  const bool color = terminal.console.color;
   if (!options.explain.empty()) {
-    std::cout << explain_id(comparison, options.explain);
+    terminal.out << explain_id(comparison, options.explain, color);
   } else if (options.csv != "-" && options.json != "-" && options.markdown != "-") {
-    std::cout << compare_text(comparison, {.color = console_options(false).color, .all = options.all});
+    terminal.out << compare_text(comparison, {.color = color, .all = options.all});
   }
 }
 
 }  // namespace
 
-int compare(const CompareRunsOptions& options) {
+ExitCode compare(const CompareOptions& options, const Terminal& terminal) {
   const std::set<Verdict> failing = failing_verdicts(options.fail_on);
   const Sides sides = sides_of(options);
-  const std::vector<RunReport> base = read_side(sides.base), next = read_side(sides.next);
+  const std::vector<RunReport> base = read_side(sides.base, terminal.log);
+  const std::vector<RunReport> next = read_side(sides.next, terminal.log);
   const RunComparison comparison = compare_runs(base, next,
                                                 {.judge_same_programs = options.judge_same_programs,
                                                  .smallest_effect_pct = options.smallest_effect_pct});
-  print(comparison, options);
+  print(comparison, options, terminal);
   const bool failed = std::ranges::any_of(
       comparison.rows, [&](const RowVerdict& row) { return row.verdict && failing.contains(*row.verdict); });
-  return static_cast<int>(failed ? ExitCode::Failures : ExitCode::Fine);
+  return failed ? ExitCode::Failures : ExitCode::Fine;
 }
 
-}  // namespace assay::cli
+}  // namespace assay::app

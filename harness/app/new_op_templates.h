@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::cli {
+namespace assay::app {
 
 /// A file that `assay new-op` writes. The word NEW_OP stands for the op's name, in path and text.
 struct NewFile {
@@ -11,7 +11,7 @@ struct NewFile {
   std::string text;
 };
 
-/// The files of a working op, from harness/cli/templates/.
+/// The files of a working op, from harness/app/templates/.
 std::vector<NewFile> new_op_templates();
 
-}  // namespace assay::cli
+}  // namespace assay::app

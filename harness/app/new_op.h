@@ -1,0 +1,21 @@
+#pragma once
+
+#include "harness/base/error.h"
+#include "harness/op/op.h"
+
+#include <filesystem>
+#include <iosfwd>
+#include <string>
+
+namespace assay::app {
+
+struct NewOpOptions {
+  std::string name;
+  std::filesystem::path root = ".";  ///< the source tree
+};
+
+/// Writes the files of a working op into the source tree and says on `out` what they are. Throws
+/// Error(Usage), before anything is written, for a name that cannot be and where a file exists already.
+ExitCode new_op(const NewOpOptions& options, const Registry& registry, std::ostream& out);
+
+}  // namespace assay::app
