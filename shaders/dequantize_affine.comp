@@ -81,7 +81,7 @@ int zero_of(BlockParams block) {
 #endif
 }
 
-vec4 dequantize_place(INTEGERS integers, BlockParams lanes[4]) {
+vec4 dequantize_vector(INTEGERS integers, BlockParams lanes[4]) {
   const vec4 moved = integers_less(
       integers, ivec4(zero_of(lanes[0]), zero_of(lanes[1]), zero_of(lanes[2]), zero_of(lanes[3])));
   return vec4(dequantize(moved.x, lanes[0]), dequantize(moved.y, lanes[1]), dequantize(moved.z, lanes[2]),
@@ -89,27 +89,27 @@ vec4 dequantize_place(INTEGERS integers, BlockParams lanes[4]) {
 }
 
 void main() {
-  PLACE place[MOST_PLACES];
-  if (!find_place(0u, place[0])) return;
-  uvec4 blocks = blocks_of(place[0]);
+  VECTOR_INDEX index[MOST_VECTORS];
+  if (!find_vector(0u, index[0])) return;
+  uvec4 blocks = blocks_of(index[0]);
   BlockParams lanes[4] = params_of(blocks);
-  for (uint round = 0u; round < rounds; ++round) {
-    INTEGERS integers[MOST_PLACES];
+  for (uint iteration = 0u; iteration < iterations; ++iteration) {
+    INTEGERS integers[MOST_VECTORS];
     uint count = 0u;
-    for (; count < places; ++count) {
-      if (!find_place(round * places + count, place[count])) break;
-      integers[count] = load_integers(place[count]);
+    for (; count < vectors_per_invocation; ++count) {
+      if (!find_vector(iteration * vectors_per_invocation + count, index[count])) break;
+      integers[count] = load_integers(index[count]);
     }
-    for (uint k = 0u; k < places; ++k) {
+    for (uint k = 0u; k < vectors_per_invocation; ++k) {
       if (k >= count) return;
-      if (!same_blocks && round + k > 0u) {
-        const uvec4 own = blocks_of(place[k]);
+      if (!same_blocks && iteration + k > 0u) {
+        const uvec4 own = blocks_of(index[k]);
         if (own != blocks) {
           blocks = own;
           lanes = params_of(blocks);
         }
       }
-      store_reals(place[k], dequantize_place(integers[k], lanes));
+      store_reals(index[k], dequantize_vector(integers[k], lanes));
     }
   }
 }

@@ -22,7 +22,7 @@
 #define MAP_PERMUTE 1
 #define MAP_SHUFFLE 2
 
-// Values of y_order, the order of y's memory: the layouts of harness/core/form.h.
+// Values of y_order, the order of y's memory: the layouts of harness/tensor/form.h.
 #define ORDER_WP 0u
 #define ORDER_HP 1u
 #define ORDER_CP 2u
@@ -34,12 +34,15 @@
 
 layout(constant_id = 16) const uint y_order = ORDER_WP;
 layout(constant_id = 17) const uint x_packed_axis = AXIS_W;  // textures
-// MAP_PERMUTE: which dim of y (0 to 3: N, C, H, W) each of N, C, H, W of x is.
+#if MAP == MAP_PERMUTE
+// Which dim of y (0 to 3: N, C, H, W) each of N, C, H, W of x is.
 layout(constant_id = 18) const uint n_from = 0u;
 layout(constant_id = 19) const uint c_from = 1u;
 layout(constant_id = 20) const uint h_from = 2u;
 layout(constant_id = 21) const uint w_from = 3u;
-layout(constant_id = 22) const uint upscale = 2u;  // MAP_SHUFFLE
+#elif MAP == MAP_SHUFFLE
+layout(constant_id = 22) const uint upscale = 2u;
+#endif
 
 struct Side {
   uint width, height, channels;
