@@ -12,10 +12,10 @@
 #include "common/indexing.glslh"
 #include "common/nibbles.glslh"
 #include "common/packing.glslh"
-#include "common/quantize.glslh"
 #if !Y_TEXTURE
 #include "common/vectors.glslh"
 #endif
+#include "common/quantize.glslh"
 
 // A row of y is `columns` vectors.
 layout(push_constant) uniform Push {

@@ -100,7 +100,7 @@ const BadInput inputs[] = {
                ^
     did you mean 'vectors_per_invocation'?)"},
     {"RenamedTunableOfAnImplWithoutIt", quantize_file + "    tune: {rounds: 4}\n", 0,
-     R"(case.yaml:6:12: error: unknown tunable of quantize_affine impl 'elementwise': 'rounds'
+     R"(case.yaml:6:12: error: unknown tunable of quantize_affine impl 'elementwise': 'rounds'; known: local_size, vectors_per_invocation
         tune: {rounds: 4}
                ^)"},
     {"TunableOfAnotherImpl", shuffle_file + R"(    impl: all
