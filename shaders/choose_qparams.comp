@@ -41,14 +41,14 @@ layout(constant_id = 18) const uint box_bits = 0u;     // log2 of the boxes that
 layout(constant_id = 19) const uint split_bits = 0u;   // log2 of the workgroups that share a box
 // Boxes of one row: vectors of an invocation, at most MOST_EACH; 0: it reads on and on.
 layout(constant_id = 20) const uint each = 0u;
-layout(constant_id = 21) const bool whole = false;     // boxes are made of whole vectors, none sticks out
-layout(constant_id = 22) const uint lane_block = 1u;   // LANES_APART: lanes of a block
-layout(constant_id = 23) const uint row_axes = 3u;     // the rows of a box lie along axis 1 up to this one; 0: one row
+layout(constant_id = 21) const bool whole = false;    // boxes are made of whole vectors, none sticks out
+layout(constant_id = 22) const uint lane_block = 1u;  // LANES_APART: lanes of a block
+layout(constant_id = 23) const uint row_axes = 3u;    // the rows of a box lie along axis 1 up to this one; 0: one row
 
 struct Box {
   uvec4 first;  // elements along the axes
   uvec4 end;
-  uint block;   // id of its first block
+  uint block;  // id of its first block
 };
 
 #if TEXTURE

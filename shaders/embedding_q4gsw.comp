@@ -19,24 +19,20 @@
 
 // A row of y is `columns` vectors.
 layout(push_constant) uniform Push {
-  uint count;           // buffers: vectors in all
-  uint columns, height; // textures: texels in x and y
-  uint row_words;       // words of a row of w
-  uint row_groups;      // scales of a row
+  uint count;            // buffers: vectors in all
+  uint columns, height;  // textures: texels in x and y
+  uint row_words;        // words of a row of w
+  uint row_groups;       // scales of a row
   Divider by_columns;
-  Divider by_group;     // vectors of a group
+  Divider by_group;  // vectors of a group
 } push;
 
 #if W_TEXTURE
 layout(set = 0, binding = 0, rgba8ui) uniform restrict readonly uimage2D w;
-uint load_word(uint row, uint word) {
-  return pack_bytes(ivec4(imageLoad(w, ivec2(word, row))));
-}
+uint load_word(uint row, uint word) { return pack_bytes(ivec4(imageLoad(w, ivec2(word, row)))); }
 #else
 layout(set = 0, binding = 0) restrict readonly buffer W { uint w[]; };
-uint load_word(uint row, uint word) {
-  return w[guard_words + row * push.row_words + word];
-}
+uint load_word(uint row, uint word) { return w[guard_words + row * push.row_words + word]; }
 #endif
 layout(set = 0, binding = 1) restrict readonly buffer WScale { float w_scale[]; };
 layout(set = 0, binding = 2) restrict readonly buffer Indices { int indices[]; };
@@ -45,20 +41,15 @@ float load_scale(uint row, uint column) {
   return w_scale[guard_words + row * push.row_groups + divide(column, push.by_group)];
 }
 
-uint load_index(uint at) {
-  return uint(indices[guard_words + at]);
-}
+uint load_index(uint at) { return uint(indices[guard_words + at]); }
 
 vec4 scaled(uint bytes, float scale) {
   const vec4 values = high_nibbles_first(bytes);
-  return vec4(product(values.x, scale), product(values.y, scale), product(values.z, scale),
-              product(values.w, scale));
+  return vec4(product(values.x, scale), product(values.y, scale), product(values.z, scale), product(values.w, scale));
 }
 
 // Four values take half a word.
-vec4 scaled_half(uint word, uint column, float scale) {
-  return scaled(word >> (16u * (column & 1u)), scale);
-}
+vec4 scaled_half(uint word, uint column, float scale) { return scaled(word >> (16u * (column & 1u)), scale); }
 
 #if Y_TEXTURE
 #if Y_F16
@@ -88,9 +79,7 @@ uvec4 vector_of(uint word, uint column, float scale) {
 }
 #else
 #define WORD_OF(column) ((column) >> 1)
-uvec4 vector_of(uint word, uint column, float scale) {
-  return floatBitsToUint(scaled_half(word, column, scale));
-}
+uvec4 vector_of(uint word, uint column, float scale) { return floatBitsToUint(scaled_half(word, column, scale)); }
 #endif
 
 void main() {

@@ -71,9 +71,7 @@ uint take_width(inout uint rest, uint size) { return take(rest, push.y.by_width,
 uint take_height(inout uint rest, uint size) { return take(rest, push.y.by_height, size); }
 uint take_channels(inout uint rest, uint size) { return take(rest, push.y.by_channels, size); }
 
-uint blocks(uint size) {
-  return (size + 3u) / 4u;
-}
+uint blocks(uint size) { return (size + 3u) / 4u; }
 
 // Where in the tensor the quad's first element lies, for forms whose quads are words or texels along one axis.
 uvec4 position_of_quad(uint quad) {
@@ -216,8 +214,8 @@ VALUES values_of(uint quad) {
   const uvec4 first = min(position_of_quad(quad), size - 1u);
 #endif
   const uint dim = y_order == ORDER_WP || y_order == ORDER_4W || y_order == ORDER_4H4W ? 3u
-                   : y_order == ORDER_HP                                              ? 2u
-                                                                                      : 1u;
+                   : y_order == ORDER_HP                                               ? 2u
+                                                                                       : 1u;
   for (uint i = 0u; i < 4u; ++i) {
     uvec4 at = first;
     at[dim] += i;

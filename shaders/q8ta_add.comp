@@ -74,9 +74,7 @@ Steps words_of(uint vector) {
   return Steps(word.a + rest * push.slowest.a, word.b + rest * push.slowest.b);
 }
 
-VECTOR spread(VECTOR words) {
-  return (words & 0xffu) * 0x01010101u;
-}
+VECTOR spread(VECTOR words) { return (words & 0xffu) * 0x01010101u; }
 
 VECTOR load_a(uint word) {
 #if A_WHOLE

@@ -11,40 +11,28 @@
 
 #if TEXTURE
 layout(set = 0, binding = 0, REAL_TEXEL) uniform restrict readonly REAL_IMAGE x;
-vec4 load_reals(uvec3 texel) {
-  return imageLoad(x, TEXEL(texel));
-}
+vec4 load_reals(uvec3 texel) { return imageLoad(x, TEXEL(texel)); }
 #elif REAL_F16
 layout(set = 0, binding = 0) restrict readonly buffer X { QUAD_OF_2 x[]; };
 QUAD_READER_2(read_x, x)
-vec4 load_reals(uint quad) {
-  return unpack_halves(read_x(quad, words_of(2u)));
-}
+vec4 load_reals(uint quad) { return unpack_halves(read_x(quad, words_of(2u))); }
 #else
 layout(set = 0, binding = 0) restrict readonly buffer X { QUAD_OF_4 x[]; };
 QUAD_READER_4(read_x, x)
-vec4 load_reals(uint quad) {
-  return uintBitsToFloat(read_x(quad, words_of(1u)));
-}
+vec4 load_reals(uint quad) { return uintBitsToFloat(read_x(quad, words_of(1u))); }
 #endif
 
 #if TEXTURE
 layout(set = 0, binding = OUTPUT_BINDING, QUANT_TEXEL) uniform restrict writeonly QUANT_IMAGE q;
-void store_integers(uvec3 texel, vec4 values) {
-  imageStore(q, TEXEL(texel), QUANT_LANES(ivec4(values)));
-}
+void store_integers(uvec3 texel, vec4 values) { imageStore(q, TEXEL(texel), QUANT_LANES(ivec4(values))); }
 #elif QUANT_I32
 layout(set = 0, binding = OUTPUT_BINDING) restrict writeonly buffer Q { QUAD_OF_4 q[]; };
 QUAD_WRITER_4(write_q, q)
-void store_integers(uint quad, vec4 values) {
-  write_q(quad, words_of(1u), uvec4(ivec4(values)));
-}
+void store_integers(uint quad, vec4 values) { write_q(quad, words_of(1u), uvec4(ivec4(values))); }
 #else
 layout(set = 0, binding = OUTPUT_BINDING) restrict writeonly buffer Q { QUAD_OF_1 q[]; };
 QUAD_WRITER_1(write_q, q)
-void store_integers(uint quad, vec4 values) {
-  write_q(quad, words_of(4u), pack_integers(values, 0.0));
-}
+void store_integers(uint quad, vec4 values) { write_q(quad, words_of(4u), pack_integers(values, 0.0)); }
 #endif
 
 // What one block does to its elements.
