@@ -15,7 +15,7 @@ namespace assay::ops {
 using ChooseOf = std::function<references::ChooseQParams(const Params&)>;
 
 /// The parameters that such ops share.
-ParamSpec real_param();                 ///< dtype
+ParamSpec real_param();  ///< dtype
 /// `before`, then quantized, quant_min and quant_max, then `after`.
 std::vector<ParamSpec> with_quant_params(std::vector<ParamSpec> before, std::vector<ParamSpec> after = {});
 ParamSpec mapping_param();

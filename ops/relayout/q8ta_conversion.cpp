@@ -54,7 +54,7 @@ Impl tiled_impl(std::function<Program(const BuildContext&)> build,
           .excludes = std::move(excludes)};
 }
 
-Op q8ta_conversion(Q8taConversion conversion) {
+Op q8ta_conversion(const Q8taConversion& conversion) {
   const std::size_t integers = conversion.integers == "x" ? 0 : 1;
   const auto excludes = [integers](const Params&, std::span<const TensorSpec> tensors,
                                    std::span<const Form> forms) {

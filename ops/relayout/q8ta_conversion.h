@@ -24,6 +24,6 @@ struct Q8taConversion {
   std::string integers;  ///< which tensor is int8x4, with one scale and zero point for all: "x" or "y"
   std::function<std::vector<Expected>(const Params&, std::span<const HostTensor>)> reference;
 };
-Op q8ta_conversion(Q8taConversion conversion);
+Op q8ta_conversion(const Q8taConversion& conversion);
 
 }  // namespace assay::ops

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <ranges>
 #include <string>
 #include <string_view>
 
@@ -28,9 +27,10 @@ std::string defines_text(const Dispatch& dispatch) {
                           dispatch.label, what));
 }
 
-std::string listed(const auto& names) {
+/// The names of `constants`, each of which name_of() tells.
+std::string listed(const auto& constants, const auto& name_of) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  for (const auto& constant : constants) text += (text.empty() ? "" : ", ") + name_of(constant);
   return text.empty() ? "none" : text;
 }
 
@@ -59,9 +59,10 @@ std::map<std::uint32_t, std::uint32_t> set_by_op(const Dispatch& dispatch,
     if (constant.name == guard_words) refuse(dispatch, "'guard_words' is set by the runner, not by an op");
     const auto found = declared.find(constant.name);
     if (found == declared.end()) {
-      refuse(dispatch, fmt::format("the op sets the constant '{}', which this variant of the shader does not "
-                                   "declare; it declares: {}",
-                                   constant.name, listed(declared | std::views::keys)));
+      refuse(dispatch,
+             fmt::format("the op sets the constant '{}', which this variant of the shader does not "
+                         "declare; it declares: {}",
+                         constant.name, listed(declared, [](const auto& entry) { return entry.first; })));
     }
     if (!values.emplace(found->second, constant.value).second) {
       refuse(dispatch, fmt::format("the op sets the constant '{}' twice", constant.name));
@@ -83,7 +84,7 @@ std::map<std::uint32_t, std::uint32_t> specialization(const Dispatch& dispatch,
     refuse(dispatch,
            fmt::format("the shader declares the constant '{}', which the op does not set; it sets: {}",
                        unset.begin()->first,
-                       listed(dispatch.constants | std::views::transform(&SpecConstant::name))));
+                       listed(dispatch.constants, [](const SpecConstant& set) { return set.name; })));
   }
   for (std::uint32_t i = 0; i < sides; ++i) values[i] = dispatch.local_size[i];
   if (guard_id) values[guard_id.mapped()] = guard / static_cast<std::uint32_t>(sizeof(std::uint32_t));
