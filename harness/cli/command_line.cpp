@@ -13,7 +13,7 @@ namespace {
 struct Parsed {
   RunOptions run;
   ListOptions list;
-  std::string op;
+  OpsOptions ops;
   DevicesOptions devices;
   NewOpOptions new_op;
   ReportOptions report;
@@ -146,9 +146,13 @@ void add_subcommands(CLI::App& app, Parsed& parsed, const Context& context) {
                                [&] { return list(parsed.list, context); });
   add_case_options(*list_command, parsed.list.cases);
   list_command->add_flag("-l,--long", parsed.list.details, "Mode, tier and file:line too");
-  add("ops", "Print the ops; with a name, its parameters and impls", [&] {
-    return ops(parsed.op, context);
-  })->add_option("name", parsed.op, "An op");
+  CLI::App* ops_command = add("ops", "Print the ops; with a name, its parameters, impls and files",
+                              [&] { return ops(parsed.ops, context); });
+  CLI::Option* op_name = ops_command->add_option("name", parsed.ops.name, "An op");
+  ops_command
+      ->add_flag("--markdown", parsed.ops.markdown,
+                 "All ops as docs/ops.md: run it at the source tree's root")
+      ->excludes(op_name);
   add("schema", "Print the JSON Schema of case files", [&] { return schema(context); });
   CLI::App* new_op_command = add("new-op", "Write the files of a new op that builds and passes",
                                  [&] { return new_op(parsed.new_op, context); });

@@ -97,6 +97,11 @@ struct CompareRunsOptions {
   bool all = false;
 };
 
+struct OpsOptions {
+  std::string name;       ///< empty: all
+  bool markdown = false;  ///< all, as docs/ops.md
+};
+
 struct NewOpOptions {
   std::string name;
   std::filesystem::path root = ".";  ///< the source tree
@@ -105,7 +110,7 @@ struct NewOpOptions {
 // One a file. Each returns the exit code.
 int run(const RunOptions& options, const Context& context);
 int list(const ListOptions& options, const Context& context);
-int ops(const std::string& name, const Context& context);
+int ops(const OpsOptions& options, const Context& context);
 int schema(const Context& context);
 int new_op(const NewOpOptions& options, const Context& context);
 int devices(const DevicesOptions& options);
