@@ -15,7 +15,7 @@ namespace {
 using Kind = ParamSpec::Kind;
 using Overrides = std::map<std::string, Value>;
 
-constexpr std::int64_t most_elements = 1 << 16;
+constexpr std::int64_t most_elements = 1 << 12;
 
 /// `params` with other values for some; what stood at its default stays at the default.
 Params changed(const Op& op, const Params& params, const Overrides& overrides) {

@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <set>
+#include <string>
 #include <utility>
 
 // Every variant of every shader that the cases in cases/ reach, and that points beside them reach, is valid
@@ -54,25 +55,32 @@ void expect_valid(const Variants& variants) {
   }
 }
 
-TEST(Shaders, OfEveryOpAreReachedByItsCases) {
-  const Registry ops = registry();
-  const std::vector<Case> cases = all_cases(ops);
-  for (const Op& op : ops.ops()) {
-    std::size_t programs = 0;
-    each_reachable_program(op, cases, contrasting_devices(), [&](const Program&) { ++programs; });
-    EXPECT_GT(programs, 0U) << "no case of the op '" << op.name
-                            << "' builds a program, so that none of its shaders is tested: "
-                            << "write cases/" << op.name << ".yaml (cases/README.md is the language)";
-  }
+/// The parameter: an op's name.
+class Shaders : public testing::TestWithParam<std::string> {
+ protected:
+  const Registry ops_ = registry();
+  const Op& op_ = *ops_.find(GetParam());
+  const std::vector<Case> cases_ = all_cases(ops_);
+};
+
+TEST_P(Shaders, AreReachedByCasesAndValidInEveryVariant) {
+  const Variants variants = variants_of(op_, cases_);
+  EXPECT_FALSE(variants.empty()) << "no case of the op '" << op_.name
+                                 << "' builds a program, so that none of its "
+                                 << "shaders is tested: write cases/" << op_.name
+                                 << ".yaml (cases/README.md is the language)";
+  expect_valid(variants);
 }
 
-TEST(Shaders, OfEveryOpAreValidInEveryVariant) {
+std::vector<std::string> names_of_ops() {
   const Registry ops = registry();
-  const std::vector<Case> cases = all_cases(ops);
-  Variants all;
-  for (const Op& op : ops.ops()) all.merge(variants_of(op, cases));
-  expect_valid(all);
+  std::vector<std::string> names;
+  for (const Op& op : ops.ops()) names.push_back(op.name);
+  return names;
 }
+
+INSTANTIATE_TEST_SUITE_P(OfOp, Shaders, testing::ValuesIn(names_of_ops()),
+                         [](const auto& of_op) { return of_op.param; });
 
 }  // namespace
 }  // namespace assay::ops
