@@ -16,7 +16,7 @@ namespace {
 /// The cases of the default folder, for an op's tensors and files; none is no error.
 std::vector<Case> cases_if_any(const Registry& registry) {
   try {
-    return load_cases(CaseOptions{}.paths(), registry).cases;
+    return load_cases(app::CaseOptions{}.paths(), registry).cases;
   } catch (const Error&) {
     return {};  // no folder of cases here: the description does without
   }
@@ -53,7 +53,7 @@ int print_page(const Registry& registry) {
         "writing the page of ops: there is no folder cases/ here, which it names files of; go to the "
         "source tree's root");
   }
-  const LoadResult loaded = load_and_complain({.files = {"cases"}}, registry);
+  const LoadResult loaded = app::load_and_complain({.files = {"cases"}}, registry, std::cerr);
   if (!loaded.errors.empty()) return static_cast<int>(ExitCode::Usage);
   std::cout << ops_page(registry, loaded.cases);
   return static_cast<int>(ExitCode::Fine);

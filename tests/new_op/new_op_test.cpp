@@ -169,7 +169,7 @@ TEST(NewOp, RefusesNamesThatCannotBe) {
                                                                 {"my_test", "tests"},
                                                                 {"float", "a meaning in C++"},
                                                                 {"shape", "a meaning in C++"},
-                                                                {std::string(49, 'a'), "49 letters"},
+                                                                {std::string(49, 'a'), "49 characters"},
                                                                 {"generated", "an op of this name"}};
   for (const auto& [name, why] : bad) {
     const Outcome outcome = empty.new_op(name);
@@ -184,7 +184,7 @@ TEST(NewOp, AFolderThatIsNoSourceTreeIsNamed) {
   const TemporaryFolder folder;
   const Outcome outcome = assay({"new-op", "mine", "--dir", folder.path().string()});
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("is no source tree of assay"));
+  EXPECT_THAT(outcome.err, HasSubstr("is not assay's source tree"));
 }
 
 }  // namespace
