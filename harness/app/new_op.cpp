@@ -1,6 +1,7 @@
 #include "harness/app/new_op.h"
 
 #include "harness/app/new_op_templates.h"
+#include "harness/cases/ops_page.h"
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <ostream>
+#include <sstream>
 
 namespace assay::app {
 namespace {
@@ -17,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t longest_name = 48;
+constexpr const char* ops_page_file = "docs/ops.md";
 
 /// Words that a function in ops/ cannot be called by: C++'s own, and those that ops and CMake use.
 constexpr auto taken_words = std::to_array<std::string_view>(
@@ -64,6 +67,23 @@ std::vector<NewFile> files_of(const std::string& name) {
   return files;
 }
 
+/// docs/ops.md of the tree, with the op.
+NewFile page_with(const std::string& name, const fs::path& root) {
+  const fs::path path = root / ops_page_file;
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream page;
+  page << stream.rdbuf();
+  if (!stream) {
+    throw Error(
+        fmt::format("writing the op '{}': '{}' cannot be read, so '{}' is no source tree of assay; go to "
+                    "the tree's root or name it with --dir",
+                    name, path.string(), root.string()));
+  }
+  const NewOpEntry entry = new_op_entry();
+  return {ops_page_file,
+          with_op_added(page.str(), name, with_name(entry.row, name), with_name(entry.section, name))};
+}
+
 /// Nothing is written unless everything can be.
 void refuse_to_harm(const fs::path& root, const std::vector<NewFile>& files, const std::string& name) {
   for (const NewFile& file : files) {
@@ -100,10 +120,13 @@ ExitCode new_op(const NewOpOptions& options, const Registry& registry, std::ostr
     throw Error(fmt::format("naming an op '{}': {}", name, fault));
   const std::vector<NewFile> files = files_of(name);
   refuse_to_harm(options.root, files, name);
+  const NewFile page = page_with(name, options.root);
   for (const NewFile& file : files) {
     write(options.root / file.path, file.text);
     out << "wrote " << (options.root / file.path).lexically_normal().string() << '\n';
   }
+  write(options.root / page.path, page.text);
+  out << "added it to " << (options.root / page.path).lexically_normal().string() << '\n';
   out << fmt::format(
       "\nThe op computes y = x * factor + offset. It builds and passes as it is:\n"
       "  cmake --preset release && ninja -C build/release assay\n"

@@ -14,4 +14,11 @@ struct NewFile {
 /// The files of a working op, from harness/app/templates/.
 std::vector<NewFile> new_op_templates();
 
+/// What docs/ops.md says of it (harness/cases/ops_page.h).
+struct NewOpEntry {
+  std::string row;
+  std::string section;
+};
+NewOpEntry new_op_entry();
+
 }  // namespace assay::app

@@ -16,7 +16,7 @@ namespace {
 struct Parsed {
   app::RunOptions run;
   ListOptions list;
-  std::string op;
+  OpsOptions ops;
   DevicesOptions devices;
   app::NewOpOptions new_op;
   app::ReportOptions report;
@@ -196,10 +196,13 @@ void add_running(Subcommands& commands, Parsed& parsed, const Context& context) 
                                         [&] { return list(parsed.list, context); });
   add_case_options(list_command, parsed.list.cases);
   list_command.add_flag("-l,--long", parsed.list.details, "Also print mode, tier and file:line");
-  commands
-      .add("ops", "Print the ops, or the parameters and impls of one op",
-           [&] { return ops(parsed.op, context); })
-      .add_option("name", parsed.op, "The op to describe");
+  CLI::App& ops_command = commands.add("ops", "Print the ops, or the parameters, impls and files of one op",
+                                       [&] { return ops(parsed.ops, context); });
+  CLI::Option* op_name = ops_command.add_option("name", parsed.ops.name, "The op to describe");
+  ops_command
+      .add_flag("--markdown", parsed.ops.markdown,
+                "Print the page docs/ops.md; run it at the source tree's root")
+      ->excludes(op_name);
   commands.add("schema", "Print the JSON Schema of case files", [&] { return schema(context); });
   CLI::App& new_op =
       commands.add("new-op", "Write the files of a new op, which builds and passes its tests",

@@ -24,10 +24,15 @@ struct DevicesOptions {
   bool ceilings = false;             ///< measure what they reach, and print it
 };
 
+struct OpsOptions {
+  std::string name;       ///< empty: all
+  bool markdown = false;  ///< all, as docs/ops.md
+};
+
 // Each returns the exit code.
 int run(const app::RunOptions& options, const Context& context);
 int list(const ListOptions& options, const Context& context);
-int ops(const std::string& name, const Context& context);
+int ops(const OpsOptions& options, const Context& context);
 int schema(const Context& context);
 int devices(const DevicesOptions& options);
 

@@ -48,6 +48,23 @@ TEST(Commands, OpsDescribesAnOp) {
   EXPECT_THAT(unknown.err, HasSubstr("there is no op 'q8ta_pixel_shufle'"));
 }
 
+TEST(Commands, OpsNamesTheFilesOfAnOp) {
+  const std::string text = assay({"ops", "q8ta_pixel_shuffle"}).out;
+  for (const char* file : {"cases/q8ta_pixel_shuffle.yaml", "ops/pixel_shuffle/q8ta_pixel_shuffle.cpp",
+                           "references/q8ta_pixel_shuffle.h", "shaders/q8ta_pixel_shuffle.comp",
+                           "shaders/common/guards.glslh"}) {
+    EXPECT_THAT(text, HasSubstr(std::string(file) + "\n"));
+  }
+}
+
+TEST(Commands, OpsWritesItsPageInASourceTreeOnly) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run({.words = {ASSAY_BINARY, "ops", "--markdown"}, .directory = folder.path()});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("there is no folder cases/ here"));
+  EXPECT_EQ(outcome.out, "");
+}
+
 TEST(Commands, DevicesPrintsWhatADeviceCanDo) {
   const Outcome outcome = assay({"devices"});
   EXPECT_EQ(outcome.exit_code, 0);
