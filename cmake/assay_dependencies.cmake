@@ -12,4 +12,9 @@ find_package(glslang REQUIRED)
 find_path(VOLK_DIR volk.c REQUIRED)
 find_path(XXHASH_DIR xxhash.h REQUIRED)
 
+# The static library: drivers that are loaded into our process bring the shared one of their own system.
+find_package(zstd REQUIRED)
+add_library(assay_zstd INTERFACE)
+target_link_libraries(assay_zstd INTERFACE zstd::libzstd_static)
+
 include(GoogleTest)

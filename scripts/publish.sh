@@ -4,8 +4,8 @@
 #   scripts/publish.sh FOLDER NAME [INTO]     FOLDER: a device's, below the --out of a run
 #                                             INTO: default reports/published; an older INTO/NAME is replaced
 #
-# journal.jsonl is copied without the machine's name, all else is made again from the copy. What must not be
-# published is refused, with the reason: see reports/published/README.md. The exit code is 0 when it is
+# The journal is copied without the machine's name and compressed (journal.jsonl.zst), all else is made again from
+# the copy. FOLDER may hold a compressed one too. What must not be published is refused, with the reason: see reports/published/README.md. The exit code is 0 when it is
 # published, 1 when it is refused, 2 for a usage error. ASSAY names another binary than build/release/assay.
 set -euo pipefail
 # Paths are the caller's; the repository's root is where lib.sh leaves us.
@@ -53,7 +53,7 @@ Run from the repository's root with relative paths: build/release/assay run --ou
 
 # The validation layer slows what is timed.
 check_times() {
-  [[ $(field validation) != true ]] || ! grep -q '^{"event":"record".*"mode":"perf"' "$journal" ||
+  [[ $(field validation) != true ]] || ! grep -q '^{"event":"plan".*"mode":"perf"' "$journal" ||
     refuse "cases were timed with the validation layer on. Run once more without --validation."
 }
 
@@ -73,18 +73,25 @@ check_rows() {
 }
 
 main() {
-  local name=${2:-} target
+  local name=${2:-} target source
   (($# == 2 || $# == 3)) || die "Usage: scripts/publish.sh FOLDER NAME [INTO]" 2
   [[ $name =~ ^[a-z0-9][a-z0-9.-]*$ ]] || die "NAME is to be a folder's name of a-z, 0-9, - and . and is '$name'." 2
-  [[ -f $folder/journal.jsonl ]] || die "$1 has no journal.jsonl: name the folder of one device below --out." 2
+  for source in "$folder"/journal.jsonl{,.zst}; do
+    if [[ -f $source ]]; then break; fi
+  done
+  [[ -f $source ]] || die "$1 has no journal.jsonl: name the folder of one device below --out." 2
+  command -v zstd >/dev/null || die "Published journals are compressed with zstd, which is not here: run scripts/setup.sh." 3
   [[ -x $assay ]] || build_preset release assay || exit 3
 
   staging=$(mktemp -d)
   trap 'rm -rf "$staging"' EXIT
   journal=$staging/journal.jsonl
-  sed '1s/"host":"[^"]*"/"host":""/' "$folder/journal.jsonl" >"$journal"
-  (($(stat -c %s "$journal") <= max_bytes)) ||
-    refuse "the journal has $(stat -c %s "$journal") bytes, more than $max_bytes: run fewer tiers."
+  compressed=$journal.zst
+  # -f: what is not compressed passes as it is.
+  zstd -dcfq "$source" | sed '1s/"host":"[^"]*",//' >"$journal"
+  zstd -19 -q "$journal" -o "$compressed"
+  (($(stat -c %s "$compressed") <= max_bytes)) ||
+    refuse "the compressed journal has $(stat -c %s "$compressed") bytes, more than $max_bytes: run fewer tiers."
   check_rows
   check_build
   check_kernels
@@ -94,8 +101,8 @@ main() {
   target=${into:-reports/published}/$name
   rm -rf "$target"
   mkdir -p "$target"
-  cp "$staging"/{journal.jsonl,accu.csv,perf.csv,run.json} "$target/"
-  say "Published $(grep -c '^{"event":"record"' "$journal") rows of $(field name) in $target"
+  cp "$staging"/{journal.jsonl.zst,accu.csv,perf.csv,run.json} "$target/"
+  say "Published $(grep -c '^{"event":"end"' "$journal") rows of $(field name) in $target"
 }
 
 main "$@"

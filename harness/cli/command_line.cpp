@@ -88,9 +88,11 @@ void add_devices(CLI::App& app, DevicesOptions& options) {
 }
 
 void add_report(CLI::App& app, ReportOptions& options) {
-  app.add_option("folder", options.folder, "The folder that holds journal.jsonl")
+  app.add_option("folder", options.folder, "The folder that holds journal.jsonl or journal.jsonl.zst")
       ->required()
       ->check(CLI::ExistingDirectory);
+  app.add_option("--rewrite-journal", options.rewritten_journal,
+                 "Write the journal in this version's schema to this file, compressed if it ends in .zst");
   add_benchmark_flag(app, options.benchmark_console);
 }
 

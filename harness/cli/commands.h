@@ -64,6 +64,7 @@ struct ListOptions {
 
 struct ReportOptions {
   std::filesystem::path folder;
+  std::filesystem::path rewritten_journal;  ///< empty: none is written
   bool benchmark_console = false;
 };
 

@@ -1,7 +1,10 @@
+#include "harness/base/file.h"
 #include "harness/cli/commands.h"
 #include "harness/report/files/writers.h"
 #include "harness/report/record/exit_code.h"
+#include "harness/report/record/find_rows.h"
 #include "harness/report/record/journal.h"
+#include "harness/report/record/journal_text.h"
 
 #include <iostream>
 
@@ -14,8 +17,14 @@ void print_summary(std::ostream& out, Console& console, const RunReport& report,
 }
 
 int report(const ReportOptions& options) {
-  const RunReport report = read_journal(options.folder / "journal.jsonl");
+  const std::filesystem::path journal = journal_in(options.folder).value_or(options.folder / journal_name);
+  const RunReport report = read_journal(journal);
   write_reports(options.folder, report);
+  if (!options.rewritten_journal.empty()) {
+    const std::string text = rewritten_journal(journal);
+    const bool compress = options.rewritten_journal.extension() == ".zst";
+    replace_file(options.rewritten_journal, compress ? compressed(text) : text);
+  }
   Console console(std::cout, std::cerr, console_options(false));
   print_summary(std::cout, console, report, options.folder, options.benchmark_console);
   return static_cast<int>(exit_code(report));

@@ -36,12 +36,11 @@ constexpr double cpu_clock_tolerance = 0.15;
 /// measured.
 constexpr double gpu_sample_ns = 3.5e6;
 
-/// What a repro line must repeat to meet the same device and shaders.
-std::string repro_options(const RunOptions& options, const std::filesystem::path& shaders) {
+/// What a repro line must repeat to meet the same device; the folder of shaders is told by the row.
+std::string repro_options(const RunOptions& options) {
   std::string text;
   const auto add = [&](const std::string& words) { text += (text.empty() ? "" : " ") + words; };
   for (const std::string& device : options.devices) add(fmt::format("--device '{}'", device));
-  if (!shaders.empty()) add(fmt::format("--shaders '{}'", shaders.string()));
   if (options.cases.seed) add(fmt::format("--seed {}", *options.cases.seed));
   if (options.validation) add("--validation");
   return text;
@@ -119,12 +118,14 @@ class Interruptible final : public RunListener {
 
   void run(const RunInfo& info) override { listener_.run(info); }
   void plan(std::span<const RowInfo> cases) override { listener_.plan(cases); }
-  void begin(const RowInfo& info) override {
+  void begin(RowIndex row) override {
     if (before_a_row_) before_a_row_();
-    listener_.begin(info);
+    listener_.begin(row);
   }
-  void record(const Record& record) override { listener_.record(record); }
-  void end() override { listener_.end(); }
+  void judged(RowIndex row, const AccuracyResult& accuracy) override { listener_.judged(row, accuracy); }
+  void block(RowIndex row, const Block& block) override { listener_.block(row, block); }
+  void end(RowIndex row, const RowEnd& end) override { listener_.end(row, end); }
+  void done() override { listener_.done(); }
 
  private:
   RunListener& listener_;
@@ -193,8 +194,7 @@ class Run {
     } else {
       run_options.sampling.sample_target_ns = gpu_sample_ns;
     }
-    if (!options_.versus_shaders.empty())
-      run_options.versus = {&versus, repro_options(options_, options_.versus_shaders)};
+    if (!options_.versus_shaders.empty()) run_options.versus = {&versus};
     if (has_perf(groups_)) {
       run_options.tools = &tools_of(opened, shaders);
       info.timer = opened.tools->timer;
@@ -207,7 +207,7 @@ class Run {
     recorder.plan(plan_of(groups_, run_options.names));
     run_on_device(device, shaders, groups_, expectations_, run_options, listener);
     if (opened.tools) opened.tools->measure_again = {};  // what it refers to ends here
-    recorder.end();
+    recorder.done();
     RunReport report = recorder.report();
     print_summary(desk_.out, console, report, folder, options_.benchmark_console);
     return report;
@@ -258,14 +258,14 @@ class Run {
             .build_type = ASSAY_BUILD_TYPE,
             .command = context_.command_line,
             .seed = options_.cases.seed.value_or(0),
-            .validation = options_.validation};
+            .validation = options_.validation,
+            .repro_options = repro_options(options_)};
   }
 
   DeviceRunOptions device_run_options(const gpu::Instance& instance) const {
     DeviceRunOptions run_options;
     run_options.mode = options_.cases.selection().mode;
     if (!options_.dump.empty()) run_options.dump = options_.dump;
-    run_options.repro_options = repro_options(options_, options_.shaders);
     run_options.names = {name_of_folder(options_.shaders), name_of_folder(options_.versus_shaders)};
     run_options.baseline_impl = options_.baseline_impl;
     run_options.sampling.budget_s = options_.budget_s;

@@ -5,6 +5,7 @@
 #include "harness/cases/select.h"
 #include "harness/cli/commands.h"
 #include "harness/report/record/find_rows.h"
+#include "harness/report/record/journal.h"
 
 #include <algorithm>
 #include <iostream>

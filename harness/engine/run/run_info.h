@@ -16,6 +16,7 @@ struct RunSettings {
   std::vector<std::string> command;
   std::uint64_t seed = 0;
   bool validation = false;
+  std::string repro_options;  ///< see RunInfo
 };
 
 /// The circumstances of a run that starts now on `device`: a new run id, the host, the loader's variables.
