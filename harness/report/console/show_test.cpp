@@ -21,7 +21,7 @@ using ::testing::Not;
 class Filler {
  public:
   template <class T>
-  void operator()(const char* name, T& value, int /*since*/ = 1) {
+  void operator()(const char* name, T& value, FieldRule /*rule*/ = {}) {
     const std::string outer = std::exchange(path_, path_ + "/" + name);
     fill(value);
     path_ = outer;
