@@ -41,14 +41,20 @@ function(assay_module_tests name)
   assay_test(${name} SOURCES ${tests} LINKS ${ARG_LINKS})
 endfunction()
 
-# assay_test(<name> SOURCES <files...> LINKS <targets...>): a GoogleTest executable, each test known to CTest.
-# Tests run in the source tree's root, which they reach through ASSAY_SOURCE_DIR: a relative path, so that
-# objects do not depend on where the tree lies. Their own code is not optimized: it compiles in half the time.
+# assay_test(<name> SOURCES <files...> LINKS <targets...> [TREE <folder> FILTER <tests>]): a GoogleTest executable,
+# each test known to CTest. Tests run in the source tree's root, which they reach through ASSAY_SOURCE_DIR: a relative
+# path, so that objects do not depend on where the tree lies. Their own code is not optimized: it compiles in half the
+# time. With TREE, the tests that FILTER selects run in that folder, a tree like ours; their names begin with <name>,
+# because CTest mixes up the properties of tests of one name.
 function(assay_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TREE;FILTER" "SOURCES;LINKS" ${ARGN})
+  set(in_tree WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  if(ARG_TREE)
+    set(in_tree WORKING_DIRECTORY ${ARG_TREE} TEST_FILTER ${ARG_FILTER} TEST_PREFIX ${name}.)
+  endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} assay_options GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE ASSAY_SOURCE_DIR=".")
   target_compile_options(${name} PRIVATE -O0)
-  gtest_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 120 LABELS ${name})
+  gtest_discover_tests(${name} ${in_tree} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 120 LABELS ${name})
 endfunction()

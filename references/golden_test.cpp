@@ -1,30 +1,49 @@
 #include "references/golden_test.h"
 
+#include "harness/base/error.h"
 #include "harness/tensor/npy.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 namespace assay::references {
 
+namespace {
+
+constexpr std::string_view manifest_suffix = "/manifest.json";
+
+std::string member_of(const Golden& golden, std::string_view tensor) {
+  return golden.name + "/" + std::string(tensor) + ".npy";
+}
+
+Golden golden_of(const std::shared_ptr<const NpzMembers>& archive, const std::vector<std::byte>& manifest) {
+  const char* text = reinterpret_cast<const char*>(manifest.data());
+  const nlohmann::json parsed = nlohmann::json::parse(text, text + manifest.size());
+  return {parsed.at("name"), parsed.at("params"), archive};
+}
+
+}  // namespace
+
 HostTensor Golden::tensor(std::string_view tensor_name) const {
-  return read_npy(folder / (std::string(tensor_name) + ".npy"));
+  const std::string member = member_of(*this, tensor_name);
+  const auto found = archive->find(member);
+  if (found == archive->end()) throw Error("golden vector " + name + ": its archive has no " + member);
+  return parse_npy(found->second, member);
 }
 
 bool Golden::has(std::string_view tensor_name) const {
-  return std::filesystem::exists(folder / (std::string(tensor_name) + ".npy"));
+  return archive->contains(member_of(*this, tensor_name));
 }
 
 std::vector<Golden> golden_vectors(std::string_view op) {
+  const std::string file = std::string(ASSAY_SOURCE_DIR "/references/golden/").append(op) + ".npz";
+  const auto archive = std::make_shared<const NpzMembers>(read_npz(file));
   std::vector<Golden> vectors;
-  const std::filesystem::path folder = std::filesystem::path(ASSAY_SOURCE_DIR) / "references/golden" / op;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    std::ifstream file(entry.path() / "manifest.json");
-    const nlohmann::json manifest = nlohmann::json::parse(file);
-    vectors.push_back({manifest.at("name"), manifest.at("params"), entry.path()});
+  for (const auto& [member, content] : *archive) {
+    if (member.ends_with(manifest_suffix)) vectors.push_back(golden_of(archive, content));
   }
   std::sort(vectors.begin(), vectors.end(), [](const Golden& a, const Golden& b) { return a.name < b.name; });
   return vectors;
@@ -34,6 +53,26 @@ namespace {
 
 bool near_tie(double pre) {
   return std::fabs(pre - std::floor(pre) - 0.5) < 1e-5;
+}
+
+TEST(GoldenVectors, AreReadFromTheArchiveOfTheirOp) {
+  const std::vector<Golden> vectors = golden_vectors("layout");
+  ASSERT_EQ(vectors.size(), 25U);
+  EXPECT_TRUE(std::ranges::is_sorted(vectors, {}, &Golden::name));
+  const Golden& golden = vectors[10];
+  EXPECT_EQ(golden.name, "02_4C");
+  EXPECT_EQ(golden.params.at("layout"), "4C");
+  EXPECT_TRUE(golden.has("x"));
+  EXPECT_FALSE(golden.has("y"));
+  EXPECT_EQ(golden.tensor("x").dtype(), DType::I8);  // as NumPy wrote it
+  EXPECT_EQ(golden.tensor("x").shape(), (Shape{2, 17, 23, 23}));
+}
+
+TEST(GoldenVectors, ATensorOrAnOpThatIsNotThereIsNamed) {
+  EXPECT_THAT([] { golden_vectors("layout")[10].tensor("y"); },
+              testing::ThrowsMessage<Error>("golden vector 02_4C: its archive has no 02_4C/y.npy"));
+  EXPECT_THAT([] { golden_vectors("no_such_op"); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("references/golden/no_such_op.npz")));
 }
 
 TEST(GoldenComparison, AcceptsOffByOneOnlyNextToATie) {

@@ -1,15 +1,17 @@
 #pragma once
 
-// Golden vectors for reference tests: references/golden/<op>/<vector>/{manifest.json, <tensor>.npy}.
+// Golden vectors for reference tests: references/golden/<op>.npz, which holds <vector>/manifest.json and
+// <vector>/<tensor>.npy (references/golden/README.md).
 
 #include "harness/op/expected.h"
 #include "harness/op/params.h"
 #include "harness/tensor/tensor.h"
+#include "references/npz_test.h"
 
 #include <nlohmann/json.hpp>
 
-#include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +22,9 @@ namespace assay::references {
 struct Golden {
   std::string name;
   nlohmann::json params;
-  std::filesystem::path folder;
+  std::shared_ptr<const NpzMembers> archive;  ///< of all vectors of the op
 
+  /// Throws Error naming the vector when it has no such tensor.
   HostTensor tensor(std::string_view name) const;
   bool has(std::string_view name) const;
 };

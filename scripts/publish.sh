@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Keeps the report of one device in the repository, for others to read and to lay beside their own.
 #
-#   scripts/publish.sh FOLDER NAME [INTO]     FOLDER: a device's, below the --out of a run
+#   scripts/publish.sh REPORT NAME [INTO]     REPORT: assay-out, assay-out/DEVICE, a run's folder or a journal
 #                                             INTO: default reports/published; an older INTO/NAME is replaced
 #
-# The journal is copied without the machine's name and compressed (journal.jsonl.zst), all else is made again from
-# the copy. FOLDER may hold a compressed one too. What must not be published is refused, with the reason: see reports/published/README.md. The exit code is 0 when it is
-# published, 1 when it is refused, 2 for a usage error. ASSAY names another binary than build/release/assay.
+# The journal, plain or compressed already, is copied without the machine's name and compressed (journal.jsonl.zst);
+# all else is made again from the copy. What must not be published is refused, with the reason: see
+# reports/published/README.md. The exit code is 0 when it is published, 1 when it is refused, 2 for a usage error.
+# ASSAY names another binary than build/release/assay.
 set -euo pipefail
 # Paths are the caller's; the repository's root is where lib.sh leaves us.
 folder=${1:+$(realpath -m "$1")}
@@ -18,6 +19,19 @@ assay=${ASSAY:-build/release/assay}
 max_bytes=$((16 << 20))
 
 refuse() { die "Not published: $1" 1; }
+
+# journal_of REPORT: the journal that REPORT stands for, plain or compressed; it must be of one device.
+journal_of() {
+  local journals
+  shopt -s nullglob
+  if [[ -f $1 ]]; then
+    journals=("$1")
+  else
+    journals=("$1"/journal.jsonl{,.zst})
+    ((${#journals[@]})) || journals=("$1"/*/journal.jsonl{,.zst})
+  fi
+  ((${#journals[@]} == 1)) && echo "${journals[0]}"
+}
 
 # field NAME: the text of a field of the run event, the journal's first line. That line has each name once
 # before its free text (the command line) and is written by assay alone: no blanks, no reordering.
@@ -69,17 +83,15 @@ check_rows() {
       refuse "not every row is fine (exit code $status); the list is above."
       ;;
   esac
-  grep -q '^  "complete": true' "$staging/run.json" || refuse "the run did not come to its end."
+  grep -q '^  "complete": true' "$staging/run.json" || refuse "the run did not finish."
 }
 
 main() {
   local name=${2:-} target source
-  (($# == 2 || $# == 3)) || die "Usage: scripts/publish.sh FOLDER NAME [INTO]" 2
+  (($# == 2 || $# == 3)) || die "Usage: scripts/publish.sh REPORT NAME [INTO]" 2
   [[ $name =~ ^[a-z0-9][a-z0-9.-]*$ ]] || die "NAME is to be a folder's name of a-z, 0-9, - and . and is '$name'." 2
-  for source in "$folder"/journal.jsonl{,.zst}; do
-    if [[ -f $source ]]; then break; fi
-  done
-  [[ -f $source ]] || die "$1 has no journal.jsonl: name the folder of one device below --out." 2
+  source=$(journal_of "$folder") ||
+    die "$1 does not hold the journal of one device: name the folder of a device, such as assay-out/DEVICE." 2
   command -v zstd >/dev/null || die "Published journals are compressed with zstd, which is not here: run scripts/setup.sh." 3
   [[ -x $assay ]] || build_preset release assay || exit 3
 

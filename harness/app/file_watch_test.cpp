@@ -8,7 +8,7 @@
 #include <chrono>
 #include <fstream>
 
-namespace assay {
+namespace assay::app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -94,4 +94,4 @@ TEST(FileWatch, WhatWasSavedBeforeItIsWatchedAnewIsNotForgotten) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::app

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace assay {
+namespace assay::app {
 namespace {
 
 constexpr double rewrite_every_s = 2;
@@ -60,6 +60,11 @@ void Recorder::done() {
   rewrite_reports();
 }
 
+void Recorder::interrupted() {
+  console_.end();
+  rewrite_reports();
+}
+
 void Recorder::rewrite_reports() {
   const double started = steady_seconds();
   write_reports(directory_, builder_.report());
@@ -67,4 +72,4 @@ void Recorder::rewrite_reports() {
   next_rewrite_s_ = steady_seconds() + std::max(rewrite_every_s, rewrite_share * took);
 }
 
-}  // namespace assay
+}  // namespace assay::app

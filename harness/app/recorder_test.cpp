@@ -11,7 +11,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace assay {
+namespace assay::app {
 namespace {
 
 using ::testing::HasSubstr;
@@ -138,4 +138,4 @@ TEST(Recorder, AFolderThatCannotBeWrittenIsAnErrorOfTheInfrastructure) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::app

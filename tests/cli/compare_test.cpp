@@ -140,7 +140,8 @@ TEST_F(Compare, FailsOnWhatItIsTold) {
   for (const char* wrong : {"slow", "slower,", ""}) {
     const Outcome outcome = assay({"compare", a, b, "--fail-on", wrong});
     EXPECT_EQ(outcome.exit_code, 2) << wrong;
-    EXPECT_THAT(outcome.err, HasSubstr("is no verdict; there are none, faster, slower, same,")) << wrong;
+    EXPECT_THAT(outcome.err, HasSubstr("is not a verdict; the verdicts are none, faster, slower, same,"))
+        << wrong;
   }
 }
 
@@ -291,7 +292,7 @@ TEST_F(Compare, WarnsOfARunThatDidNotEnd) {
   edit("slower", "{\"event\":\"done\"}\n", "");
   Outcome outcome = assay({"compare", a, b});
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("warning: " + b + "/journal.jsonl: the run did not come to its end"));
+  EXPECT_THAT(outcome.err, HasSubstr("warning: " + b + "/journal.jsonl: the run did not finish"));
   folder_.write("slower/journal.jsonl", read_file(b + "/journal.jsonl") + "{\"event\":\"rec");
   outcome = assay({"compare", a, b});
   EXPECT_EQ(outcome.exit_code, 1);

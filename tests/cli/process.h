@@ -52,7 +52,7 @@ class TemporaryFolder {
 
 std::string read_file(const std::filesystem::path& file);
 
-/// The only device folder below `out`.
+/// The only folder or link in `out`, but for those of all runs: the device's newest run. Empty: none yet.
 std::filesystem::path device_folder(const std::filesystem::path& out);
 
 }  // namespace assay::test
