@@ -20,15 +20,22 @@ max_bytes=$((16 << 20))
 
 refuse() { die "Not published: $1" 1; }
 
-# journal_of REPORT: the journal that REPORT stands for, plain or compressed; it must be of one device.
+# journal_in FOLDER: the folder's own journal, plain before compressed.
+journal_in() {
+  local journal
+  for journal in "$1"/journal.jsonl{,.zst}; do
+    [[ ! -f $journal ]] || { echo "$journal" && return; }
+  done
+}
+
+# journal_of REPORT: the journal that REPORT stands for; it must be of one device.
 journal_of() {
-  local journals
-  shopt -s nullglob
+  local journals device
   if [[ -f $1 ]]; then
     journals=("$1")
   else
-    journals=("$1"/journal.jsonl{,.zst})
-    ((${#journals[@]})) || journals=("$1"/*/journal.jsonl{,.zst})
+    mapfile -t journals < <(journal_in "$1")
+    ((${#journals[@]})) || mapfile -t journals < <(for device in "$1"/*/; do journal_in "${device%/}"; done)
   fi
   ((${#journals[@]} == 1)) && echo "${journals[0]}"
 }

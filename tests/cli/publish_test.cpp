@@ -153,7 +153,7 @@ TEST_F(Publish, WantsAFolderAndAPlainName) {
   for (const std::string& report : {empty.path().string(), two.path().string(), empty / "none"}) {
     const Outcome outcome = run({.words = {"scripts/publish.sh", report, "acme", folder_ / "published"}});
     EXPECT_EQ(outcome.exit_code, 2) << report;
-    EXPECT_THAT(outcome.err, HasSubstr("does not hold the journal.jsonl of one device")) << report;
+    EXPECT_THAT(outcome.err, HasSubstr("does not hold the journal of one device")) << report;
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include "harness/base/error.h"
 #include "harness/base/statistics.h"
-#include "harness/report/record/record_of.h"
 #include "harness/tensor/philox.h"
 
 #include <fmt/format.h>

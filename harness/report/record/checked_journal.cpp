@@ -132,10 +132,11 @@ class Checker final : public RunListener {
 }  // namespace
 
 RunReport read_checked_journal(const std::filesystem::path& path) {
-  RunReport report = read_journal(path);  // first: its words for a line that cannot be read
+  const std::string text = journal_text(path);
+  RunReport report = report_of_journal(path, text);  // first: its words for a line that cannot be read
   Checker checker;
   Decoder decoder([&](const Record& record) { checker.stored(record); });
-  for_each_line(path, journal_text(path), [&](std::string_view line) { decoder.line(line, checker); });
+  for_each_line(path, text, [&](std::string_view line) { decoder.line(line, checker); });
   return report;
 }
 

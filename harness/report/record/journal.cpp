@@ -40,8 +40,9 @@ int open_for_append(const std::filesystem::path& path) {
 }
 
 /// Whether the last line was cut off.
-bool read_lines(const std::filesystem::path& path, const std::function<void(std::string_view)>& action) {
-  return for_each_line(path, journal_text(path), [&](std::string_view line) {
+bool read_lines(const std::filesystem::path& path, std::string_view text,
+                const std::function<void(std::string_view)>& action) {
+  return for_each_line(path, text, [&](std::string_view line) {
     try {
       action(line);
     } catch (const Error& error) {
@@ -96,8 +97,12 @@ void Journal::line(std::string_view line) {
 }
 
 RunReport read_journal(const std::filesystem::path& path) {
+  return report_of_journal(path, journal_text(path));
+}
+
+RunReport report_of_journal(const std::filesystem::path& path, std::string_view text) {
   ReportBuilder builder;
-  const bool cut_off = read_lines(path, [&](std::string_view line) { builder.line(line); });
+  const bool cut_off = read_lines(path, text, [&](std::string_view line) { builder.line(line); });
   if (cut_off) builder.cut_off();
   if (!builder.has_run())
     throw Error(path.string() +
@@ -108,7 +113,7 @@ RunReport read_journal(const std::filesystem::path& path) {
 std::string rewritten_journal(const std::filesystem::path& path) {
   TextOfLines lines;
   Decoder decoder;
-  read_lines(path, [&](std::string_view line) { decoder.line(line, lines); });
+  read_lines(path, journal_text(path), [&](std::string_view line) { decoder.line(line, lines); });
   return lines.text;
 }
 

@@ -39,6 +39,9 @@ class Journal final : public EventLines {
 /// for a journal of a newer schema, and for one that does not say which run it is of.
 RunReport read_journal(const std::filesystem::path& path);
 
+/// The same of a journal's text; messages call it `path`.
+RunReport report_of_journal(const std::filesystem::path& path, std::string_view text);
+
 /// The text of a journal written anew, event by event: what an older schema holds, in this one. Throws Error
 /// as read_journal does.
 std::string rewritten_journal(const std::filesystem::path& path);

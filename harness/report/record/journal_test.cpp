@@ -121,9 +121,11 @@ TEST(Journal, IsOneLineAnEvent) {
 TEST(Journal, NamesARowOnceAndKeepsNoFigureTwice) {
   const test::ScratchFolder folder;
   Journal journal(folder / "journal.jsonl");
-  tell(journal, {test::timed("a", "fused", 2)});
+  Record record = test::timed("a", "fused", 2);
+  record.repro = repro_line(test::sample_run(), record.info);
+  tell(journal, {record});
   const std::string text = test::read_file(journal.path());
-  const std::string id = test::timed("a", "fused", 2).info.id;
+  const std::string& id = record.info.id;
   EXPECT_EQ(text.find(id), text.rfind(id)) << "events name their row by its index";
   for (const char* computed : {"time_us_p50", "ci_pct", "spread_pct", "sample_us", "assay run --filter"})
     EXPECT_EQ(text.find(computed), text.npos) << computed;
@@ -229,14 +231,12 @@ TEST(Journal, IsReadableWhereverItIsCutOff) {
   const std::size_t plan_line = whole.find('\n', run_line) + 1;
   const auto place_of = [&](const std::string& start) { return whole.find('\n', whole.find(start)) + 1; };
   for (std::size_t size = 0; size < run_line; ++size) {
-    test::write_file(path, whole.substr(0, size));
-    EXPECT_EQ(test::error_of([&] { read_journal(path); }),
+    EXPECT_EQ(test::error_of([&] { report_of_journal(path, whole.substr(0, size)); }),
               path.string() +
                   ": the journal does not say which run it is of: it is empty or ended before the run began");
   }
   for (std::size_t size = run_line; size < whole.size(); ++size) {
-    test::write_file(path, whole.substr(0, size));
-    const RunReport report = read_journal(path);
+    const RunReport report = report_of_journal(path, whole.substr(0, size));
     EXPECT_FALSE(report.complete) << size;
     EXPECT_EQ(report.cut_off, whole[size - 1] != '\n') << size;
     ASSERT_EQ(report.records.size(), size < plan_line ? 0U : 3U) << size;

@@ -152,12 +152,6 @@ void describe_blocks(std::span<const Block> blocks, PerfResult& perf) {
   perf.batch = blocks.front().batch;
 }
 
-double interval_pct(const std::vector<double>& block_medians) {
-  const double middle = median(block_medians);
-  const MedianInterval interval = median_interval(block_medians);
-  return middle > 0 ? 100 * (interval.high - interval.low) / 2 / middle : 0;
-}
-
 std::string repro_line(const RunInfo& run, const RowInfo& info) {
   std::string line = fmt::format("assay run {} --filter '{}' --mode {}", shell_word(info.where.file),
                                  case_id(info), info.mode);

@@ -30,9 +30,6 @@ void tell_record(const RunInfo& run, RowIndex row, const Record& record, RunList
 /// medians, counts, batch and the samples themselves. Nothing where there is no sample.
 void describe_blocks(std::span<const Block> blocks, PerfResult& perf);
 
-/// Half width of the median's interval over block medians, in percent of the median.
-double interval_pct(const std::vector<double>& block_medians);
-
 /// The command that runs just this row again, with the run's options that matter (device, seed) and the row's
 /// own folder of shaders.
 std::string repro_line(const RunInfo& run, const RowInfo& info);
