@@ -1,7 +1,7 @@
 # assay_module(<name> [DIR <folder>...] LINKS <targets...> [PRIVATE_LINKS <targets...>] [TEST <target> | NO_TEST])
 #
-# A folder is a target: every *.cpp in it but *_test.cpp goes into the library assay_<name>, the *_test.cpp into
-# the test executable <name>_test. LINKS are the arrows to other modules, and nothing else may be included.
+# A folder is a target: every *.cpp in it goes into the library assay_<name>, but *_test.cpp and what tests share,
+# *_test_support.cpp, which go into the test executable <name>_test. LINKS are the arrows to other modules, and nothing else may be included.
 # DIR names folders other than the current one, relative to it. TEST_LINKS are the test's own. With NO_TEST
 # another test executable takes the folder's tests (assay_module_tests).
 function(assay_module name)
@@ -27,8 +27,8 @@ function(assay_module_files sources_name tests_name folders)
     list(APPEND sources ${in_folder})
   endforeach()
   set(tests ${sources})
-  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
-  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test(_support)?\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_test(_support)?\\.cpp$")
   set(${sources_name} ${sources} PARENT_SCOPE)
   set(${tests_name} ${tests} PARENT_SCOPE)
 endfunction()
@@ -47,7 +47,7 @@ endfunction()
 function(assay_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE ${ARG_LINKS} assay_options GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${ARG_LINKS} assay_test_support assay_options GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE ASSAY_SOURCE_DIR=".")
   target_compile_options(${name} PRIVATE -O0)
   gtest_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 120 LABELS ${name})

@@ -1,9 +1,8 @@
 #include "ops/registry.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
 #include <string>
 
 namespace assay::ops {
@@ -17,12 +16,10 @@ std::string row_of(const std::string& readme, const std::string& op) {
 }
 
 TEST(Readme, ListsEveryOpWithItsImpls) {
-  std::ifstream file(std::string(ASSAY_SOURCE_DIR) + "/README.md");
-  std::stringstream readme;
-  readme << file.rdbuf();
+  const std::string readme = test::read_file(ASSAY_SOURCE_DIR "/README.md");
   const Registry ops = registry();
   for (const Op& op : ops.ops()) {
-    const std::string row = row_of(readme.str(), op.name);
+    const std::string row = row_of(readme, op.name);
     EXPECT_NE(row, "") << op.name << " has no row in README.md's table of ops";
     for (const Impl& impl : op.impls) {
       EXPECT_NE(row.find("`" + impl.name + "`"), std::string::npos) << op.name << ": " << impl.name;

@@ -15,6 +15,8 @@
 namespace assay::ops {
 namespace {
 
+using namespace test;
+
 using Variant = std::pair<std::string, std::vector<Define>>;
 using Variants = std::set<Variant>;
 

@@ -1,4 +1,4 @@
-#include "harness/cases/bad_input_test.h"
+#include "harness/cases/bad_input_test_support.h"
 #include "harness/cases/reporter.h"
 #include "harness/cases/source_file.h"
 
@@ -11,6 +11,8 @@
 
 namespace assay::cases {
 namespace {
+
+using namespace test;
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -25,7 +27,7 @@ class Limits : public testing::Test {
     return messages(folder_, result.errors);
   }
 
-  TempFolder folder_;
+  TemporaryFolder folder_;
   std::size_t cases_ = 0;
 };
 

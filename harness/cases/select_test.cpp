@@ -1,6 +1,6 @@
 #include "harness/cases/select.h"
 
-#include "harness/cases/fake_ops_test.h"
+#include "harness/cases/fake_ops_test_support.h"
 
 #include <gmock/gmock.h>
 
@@ -8,6 +8,8 @@
 
 namespace assay {
 namespace {
+
+using namespace test;
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -49,7 +51,7 @@ TEST(Select, AFilterHasPositiveAndNegativeGlobs) {
 }
 
 std::vector<Case> some_cases() {
-  return cases::load_good(R"(op: q8ta_pixel_shuffle
+  return load_good(R"(op: q8ta_pixel_shuffle
 sets:
   q: {scale: 0.5, zero_point: 1}
 defaults: {upscale_factor: 2, shape: {each: [[1, 4, 2, 2], [1, 8, 2, 2]]}, x: q, y: q}

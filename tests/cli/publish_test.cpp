@@ -1,5 +1,5 @@
-#include "tests/cli/process.h"
 #include "tests/cli/sample_cases.h"
+#include "tests/support/assay_binary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,11 +31,11 @@ class Publish : public ::testing::Test {
   static void SetUpTestSuite() {
     const TemporaryFolder folder;
     folder.write("c.yaml", both_cases);
-    const Outcome outcome = run({.words = {std::filesystem::absolute(ASSAY_BINARY), "run", "c.yaml",
-                                           "--budget", "0.1", "--out", "out"},
-                                 .directory = folder.path()});
-    ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-    const Outcome commit = run({.words = {"git", "rev-parse", "--short=12", "HEAD"}});
+    const ProcessResult result = run({.words = {std::filesystem::absolute(ASSAY_BINARY), "run", "c.yaml",
+                                                "--budget", "0.1", "--out", "out"},
+                                      .directory = folder.path()});
+    ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
+    const ProcessResult commit = run({.words = {"git", "rev-parse", "--short=12", "HEAD"}});
     if (commit.exit_code != 0) GTEST_SKIP() << "this is no clone: " << commit.err;
     journal_ = read_file(device_folder(folder / "out") / "journal.jsonl");
     // What a run of a clean build with relative paths would have written.
@@ -49,17 +49,17 @@ class Publish : public ::testing::Test {
     journal_ = replaced(journal_, field_of(journal_, "host"), "\"host\":\"secret-machine\"");
   }
 
-  Outcome publish(const std::string& journal, const std::string& name = "acme") {
+  ProcessResult publish(const std::string& journal, const std::string& name = "acme") {
     folder_.write("device/journal.jsonl", journal);
     return run({.words = {"scripts/publish.sh", folder_ / "device", name, folder_ / "published"},
                 .environment = {{"ASSAY", std::filesystem::absolute(ASSAY_BINARY)}}});
   }
 
   void expect_refused(const std::string& journal, const std::string& reason) {
-    const Outcome outcome = publish(journal);
-    EXPECT_EQ(outcome.exit_code, 1) << outcome.out << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr("Not published: "));
-    EXPECT_THAT(outcome.err, HasSubstr(reason));
+    const ProcessResult result = publish(journal);
+    EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
+    EXPECT_THAT(result.err, HasSubstr("Not published: "));
+    EXPECT_THAT(result.err, HasSubstr(reason));
     EXPECT_FALSE(std::filesystem::exists(folder_ / "published"));
   }
 
@@ -72,8 +72,8 @@ class Publish : public ::testing::Test {
 };
 
 TEST_F(Publish, KeepsTheFilesThatPivotAndPeopleRead) {
-  const Outcome outcome = publish(journal());
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  const ProcessResult result = publish(journal());
+  ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
   std::set<std::string> names;
   const std::string published = folder_ / "published/acme";
   for (const auto& entry : std::filesystem::directory_iterator(published)) {
@@ -128,18 +128,18 @@ TEST_F(Publish, RefusesPathsOfTheMachine) {
 }
 
 TEST_F(Publish, TakesPathsOfTheSystemsPackages) {
-  const Outcome outcome = publish(replaced(
+  const ProcessResult result = publish(replaced(
       journal(), "\"environment\":{", "\"environment\":{\"VK_LAYER_PATH\":\"/usr/share/vulkan/icd.json\""));
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
 TEST_F(Publish, WantsAFolderAndAPlainName) {
   EXPECT_EQ(publish(journal(), "../acme").exit_code, 2);
   EXPECT_EQ(publish(journal(), "").exit_code, 2);
   EXPECT_EQ(run({.words = {"scripts/publish.sh"}}).exit_code, 2);
-  const Outcome outcome = run({.words = {"scripts/publish.sh", folder_.path(), "acme"}});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("has no journal.jsonl"));
+  const ProcessResult result = run({.words = {"scripts/publish.sh", folder_.path(), "acme"}});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("has no journal.jsonl"));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::ops {
+namespace assay::test {
 
 /// One thing to run: an op with parameters, forms, data.
 struct Trial {
@@ -30,7 +30,7 @@ struct Trial {
 };
 
 /// With the validation layer on: any message fails the test.
-class OnDeviceTest : public gpu::GpuTest {
+class OnDeviceTest : public GpuTest {
  protected:
   /// Runs the impl twice, over two poisons, and expects: outputs as the reference says, guards and inputs
   /// untouched.
@@ -76,4 +76,4 @@ std::uint32_t constant_of(const Dispatch& dispatch, std::uint32_t id);
 /// `params` with every parameter that it lacks set to the op's default.
 Params with_defaults(const Op& op, Params params);
 
-}  // namespace assay::ops
+}  // namespace assay::test

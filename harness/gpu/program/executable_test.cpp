@@ -5,6 +5,8 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 using ::testing::Each;
 using ::testing::ElementsAreArray;
 

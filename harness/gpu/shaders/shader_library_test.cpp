@@ -9,6 +9,8 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
@@ -55,8 +57,8 @@ class ShaderLibraryTest : public ::testing::Test {
     return files;
   }
 
-  TempDirectory sources;
-  TempDirectory cache;
+  TemporaryFolder sources;
+  TemporaryFolder cache;
 };
 
 TEST_F(ShaderLibraryTest, MakesValidSpirv13) {
@@ -109,11 +111,11 @@ TEST_F(ShaderLibraryTest, ADamagedEntryIsRebuiltAndRepaired) {
   const fs::path file = entries().front();
   for (const auto& damage : std::vector<std::function<void()>>{
            [&] { fs::resize_file(file, fs::file_size(file) - 4); }, [&] { fs::resize_file(file, 0); },
-           [&] { std::ofstream(file, std::ios::binary) << "another program's file"; },
+           [&] { write_file(file, "another program's file"); },
            [&] {
-             std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
-             stream.seekp(100);
-             stream.put('\x55');
+             std::string bytes = read_file(file);
+             bytes.at(100) = '\x55';
+             write_file(file, bytes);
            }}) {
     damage();
     const Spirv rebuilt = compile("ok.comp");

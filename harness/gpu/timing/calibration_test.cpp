@@ -8,6 +8,8 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 using ::testing::HasSubstr;
 
 constexpr double us = 1e3;

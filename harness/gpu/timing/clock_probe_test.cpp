@@ -12,6 +12,8 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 class ClockProbeTest : public GpuTest {
  protected:
   static constexpr double us = 1e3;

@@ -11,6 +11,8 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 /// One program of the clock probe's kernel, a dispatch for each entry, in memory of its own.
 class Spin {
  public:

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 // A journal of one run. Lines: run, plan, begin, record, end.
-std::filesystem::path write_journal(const test::ScratchFolder& folder, const Record& record) {
+std::filesystem::path write_journal(const test::TemporaryFolder& folder, const Record& record) {
   const std::filesystem::path path = folder / "journal.jsonl";
   Journal journal(path);
   journal.run(test::sample_run());
@@ -30,7 +30,7 @@ Record good() {
 }
 
 std::string error_after(const std::function<void(Record&)>& edit) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   Record record = good();
   edit(record);
   const std::filesystem::path path = write_journal(folder, record);
@@ -76,7 +76,7 @@ TEST(CheckedJournal, RefusesAStatusThatTheRecordContradicts) {
 }
 
 TEST(CheckedJournal, MissesTheRecordOfACaseThatWasPlanned) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const std::filesystem::path path = write_journal(folder, good());
   const std::string journal = test::read_file(path);
   const auto begin = journal.find("{\"event\":\"record\""), end = journal.find("{\"event\":\"end\"");
@@ -88,7 +88,7 @@ TEST(CheckedJournal, MissesTheRecordOfACaseThatWasPlanned) {
 }
 
 TEST(CheckedJournal, ReadsAJournalThatWasCutOff) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const std::filesystem::path path = write_journal(folder, good());
   const std::string journal = test::read_file(path);
   test::write_file(path, journal.substr(0, journal.find("\"sample_us\"")));
@@ -96,7 +96,7 @@ TEST(CheckedJournal, ReadsAJournalThatWasCutOff) {
 }
 
 TEST(CheckedJournal, NamesTheLineOfAFieldThatIsMissing) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const std::filesystem::path path = write_journal(folder, good());
   std::string journal = test::read_file(path);
   journal.replace(journal.find("\"batch\""), 7, "\"bunch\"");

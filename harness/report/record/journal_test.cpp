@@ -73,7 +73,7 @@ class FileSizeLimit {
 };
 
 TEST(Journal, RebuildsTheLiveReportsByteForByte) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   ReportBuilder live;
   tell(live, test::all_kinds());
   {
@@ -87,7 +87,7 @@ TEST(Journal, RebuildsTheLiveReportsByteForByte) {
 }
 
 TEST(Journal, RebuildsTheLiveReportsOfAnUnfinishedRunToo) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   Journal journal(folder / "journal.jsonl");
   ReportBuilder live;
   const std::vector<Record> records = test::all_kinds();
@@ -111,7 +111,7 @@ TEST(Journal, KeepsTheColdRowOfACaseBesideTheHotOne) {
 }
 
 TEST(Journal, IsOneLineAnEvent) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   Journal journal(folder / "deep/down/journal.jsonl");
   tell(journal, {test::passed("a"), test::passed("b")});
   const std::string text = test::read_file(journal.path());
@@ -122,7 +122,7 @@ TEST(Journal, IsOneLineAnEvent) {
 }
 
 TEST(Journal, KeepsWhatWasRecordedBeforeAKill) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const std::filesystem::path path = folder / "journal.jsonl";
   const pid_t child = ::fork();
   if (child == 0) {
@@ -184,7 +184,7 @@ TEST(Journal, BlamesNobodyBetweenTheRecordsOfRowsThatWereTimedTogether) {
 }
 
 TEST(Journal, IsReadableWhereverItIsCutOff) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const std::filesystem::path path = folder / "journal.jsonl";
   {
     Journal journal(path);
@@ -208,7 +208,7 @@ TEST(Journal, IsReadableWhereverItIsCutOff) {
 }
 
 TEST(Journal, GoesOnAfterTheLastWholeLine) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const std::filesystem::path path = folder / "journal.jsonl";
   {
     Journal journal(path);
@@ -231,7 +231,7 @@ TEST(Journal, GoesOnAfterTheLastWholeLine) {
 }
 
 TEST(Journal, StartsAnewUnlessAskedToGoOn) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   { tell(*std::make_unique<Journal>(folder / "journal.jsonl"), {test::passed("a")}); }
   { tell(*std::make_unique<Journal>(folder / "journal.jsonl"), {test::passed("b")}); }
   const RunReport report = read_journal(folder / "journal.jsonl");
@@ -240,7 +240,7 @@ TEST(Journal, StartsAnewUnlessAskedToGoOn) {
 }
 
 TEST(Journal, IsWrittenByOneRunAtATime) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   Journal first(folder / "journal.jsonl");
   first.run(test::sample_run());
   const std::string message = test::error_of([&] { Journal second(folder / "journal.jsonl"); });
@@ -256,7 +256,7 @@ TEST(Journal, TellsOfAFullDisk) {
 }
 
 TEST(Journal, TakesAHalfWrittenLineBack) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   Journal journal(folder / "journal.jsonl");
   journal.run(test::sample_run());
   journal.record(test::passed("a"));
@@ -271,7 +271,7 @@ TEST(Journal, TakesAHalfWrittenLineBack) {
 }
 
 TEST(Journal, TellsOfAPlaceThatCannotBeWritten) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   test::write_file(folder / "file", "in the way");
   const auto below_a_file = [&] { Journal journal(folder / "file/journal.jsonl"); };
   EXPECT_EQ(test::error_of(below_a_file),
@@ -282,7 +282,7 @@ TEST(Journal, TellsOfAPlaceThatCannotBeWritten) {
 }
 
 TEST(ReadJournal, NamesTheDamagedLine) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const std::filesystem::path path = folder / "journal.jsonl";
   {
     Journal journal(path);
@@ -297,7 +297,7 @@ TEST(ReadJournal, NamesTheDamagedLine) {
 }
 
 TEST(ReadJournal, TellsOfAFileThatCannotBeRead) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   EXPECT_EQ(test::error_of([&] { read_journal(folder / "none"); }),
             "cannot read the journal " + (folder / "none").string() + ": No such file or directory");
   EXPECT_THAT(test::error_of([&] { read_journal(folder.path()); }), StartsWith("cannot read the journal "));

@@ -9,22 +9,22 @@
 
 #include <random>
 
-namespace assay::references {
+namespace assay::test {
 
 /// Parameters with defaults filled in: f32, i8, whole range, int domain.
 Params affine_params(const Shape& shape, const std::vector<std::int64_t>& block_size);
 
 /// The parameters of a golden vector; `real` and `quantized` are the dtypes of its tensors.
-Params params_of(const Golden& golden, DType real, DType quantized);
+Params params_of(const references::Golden& golden, DType real, DType quantized);
 
 /// Some shape of rank 1 to 4 and blocks that need not divide it, a range and a domain: a point of what
 /// the two ops accept.
 Params random_affine_params(std::mt19937& random);
 
 /// Row-major block id of a row-major element, by coordinates: the definition.
-std::int64_t plain_block_of(const Affine& affine, std::int64_t index);
+std::int64_t plain_block_of(const references::Affine& affine, std::int64_t index);
 
 /// Scale and, unless the domain is none, zero point for `params`.
 std::vector<HostTensor> random_scale_and_zero_point(const Params& params, std::mt19937& random);
 
-}  // namespace assay::references
+}  // namespace assay::test
