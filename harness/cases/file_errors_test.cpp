@@ -5,8 +5,6 @@
 namespace assay::cases {
 namespace {
 
-using namespace test;
-
 class FileErrors : public BadInputTest {};
 
 TEST_P(FileErrors, AreToldWithTheirPlace) {
@@ -76,9 +74,9 @@ op: quantize_affine
      R"(case.yaml:6:1: error: duplicate key 'op', already given at 1:1
     op: q8ta_pixel_shuffle
     ^)"},
-    {"UnknownOp", with(quantize_file, "quantize_affine", "quantised_affine"), 0,
-     R"(case.yaml:1:1: error: unknown op 'quantised_affine'
-    op: quantised_affine
+    {"UnknownOp", with(quantize_file, "quantize_affine", "quantize_afine"), 0,
+     R"(case.yaml:1:1: error: unknown op 'quantize_afine'
+    op: quantize_afine
     ^
     did you mean 'quantize_affine'?)"},
     {"OpOfWrongType", with(quantize_file, "op: quantize_affine", "op: [quantize_affine]"), 0,

@@ -37,7 +37,7 @@ TEST(RunJson, TellsTheCircumstancesAndTheTotals) {
   EXPECT_EQ(file.at("cases"), report.records.size());
   EXPECT_EQ(file.at("statuses").at("PASS"), 4);
   EXPECT_EQ(file.at("statuses").at("FAIL"), 4);
-  EXPECT_EQ(file.at("statuses").size(), 15U);
+  EXPECT_EQ(file.at("statuses").size(), 16U);
 }
 
 TEST(RunJson, IsValidWithNastyText) {

@@ -1,0 +1,112 @@
+#!/usr/bin/python3
+"""What must hold of the documents: README.md is short, lines fit a screen, links lead somewhere.
+
+    scripts/check_docs.py [ROOT]      ROOT: default the repository's root
+
+Looks at every *.md file that git tracks or would track. README.md has at most 120 lines. No line has more than 120
+columns, apart from tables, fenced code and lines whose excess is a link or URL. Every relative link names a file or
+folder that exists, and a heading of it where the link has a #fragment. What is wrong is printed as FILE:LINE: WHAT;
+the exit code is 1 if anything is, 2 where there is nothing to look at.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import urllib.parse
+
+MOST_LINES = {"README.md": 120}
+MOST_COLUMNS = 120
+LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
+URL = re.compile(r"<?https?://\S+")
+FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
+INLINE_CODE = re.compile(r"(`+)(?:(?!\1).)*\1")
+
+
+def documents(root):
+    """Paths of the Markdown files below root, relative to it."""
+    listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard",
+                             "--", "*.md"], check=True, capture_output=True).stdout
+    names = sorted(set(filter(None, listed.decode().split("\0"))))
+    return [pathlib.Path(name) for name in names if (root / name).is_file()]
+
+
+def prose(text):
+    """(number, line) of the lines that are not in a fenced block."""
+    fence = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        marker = FENCE.match(line)
+        if fence is None and marker:
+            fence = marker.group(1)
+        elif fence is not None:
+            if marker and marker.group(1).startswith(fence) and line.strip() == marker.group(1):
+                fence = None
+        else:
+            yield number, line
+
+
+def anchors(text):
+    """The fragments by which the headings of a document can be linked to, as GitHub makes them."""
+    found, counts = set(), {}
+    for _, line in prose(text):
+        heading = re.match(r"#{1,6}\s+(.*?)\s*#*$", line)
+        if not heading:
+            continue
+        words = LINK.sub(lambda link: link.group(0).split("](")[0].lstrip("!["), heading.group(1))
+        slug = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
+        again = counts.get(slug, 0)
+        counts[slug] = again + 1
+        found.add(f"{slug}-{again}" if again else slug)
+    return found
+
+
+def fault_of_link(root, document, target):
+    """Why a link leads nowhere, or nothing."""
+    if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:", target):
+        return None  # a URL: no check may depend on the network
+    path_text, _, fragment = target.partition("#")
+    path = root / document
+    if path_text:
+        path = (root / document.parent / urllib.parse.unquote(path_text)).resolve()
+        if not path.exists():
+            return f"link to '{target}': there is no such file or folder"
+        if not path.is_relative_to(root):
+            return f"link to '{target}' leaves the repository"
+    if fragment and path.suffix == ".md" and fragment not in anchors(path.read_text(encoding="utf-8")):
+        return f"link to '{target}': '{path.relative_to(root)}' has no heading of that name"
+    return None
+
+
+def is_too_long(line):
+    if len(line) <= MOST_COLUMNS or line.lstrip().startswith("|"):
+        return False
+    shortened = URL.sub("", LINK.sub(lambda link: link.group(0).replace(link.group(1), ""), line))
+    return len(shortened) > MOST_COLUMNS
+
+
+def faults_of(root, document):
+    text = (root / document).read_text(encoding="utf-8")
+    most = MOST_LINES.get(str(document))
+    lines = len(text.splitlines())
+    if most is not None and lines > most:
+        yield lines, f"{lines} lines, more than {most}: move what is new to docs/ and link to it"
+    for number, line in prose(text):
+        if is_too_long(line):
+            yield number, f"{len(line)} columns, more than {MOST_COLUMNS}"
+        for link in LINK.finditer(INLINE_CODE.sub(lambda code: " " * len(code.group(0)), line)):
+            if fault := fault_of_link(root, document, link.group(1)):
+                yield number, fault
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
+    checked = documents(root)
+    if not checked:
+        print(f"{root}: no Markdown file to look at", file=sys.stderr)
+        return 2
+    faults = [(document, number, what) for document in checked for number, what in faults_of(root, document)]
+    for document, number, what in faults:
+        print(f"{document}:{number}: {what}", file=sys.stderr)
+    return 1 if faults else 0
+
+
+sys.exit(main())
