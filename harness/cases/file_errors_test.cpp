@@ -5,6 +5,8 @@
 namespace assay::cases {
 namespace {
 
+using namespace test;
+
 class FileErrors : public BadInputTest {};
 
 TEST_P(FileErrors, AreToldWithTheirPlace) {

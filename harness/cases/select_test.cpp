@@ -4,8 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include <chrono>
-
 namespace assay {
 namespace {
 
@@ -33,9 +31,7 @@ TEST(Select, ManyStarsTakeNoExponentialTime) {
   std::string pattern;
   for (int i = 0; i < 200; ++i) pattern += "*a";
   pattern += "b";
-  const auto start = std::chrono::steady_clock::now();
-  EXPECT_FALSE(glob_matches(pattern, text));
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+  EXPECT_FALSE(glob_matches(pattern, text)) << "in exponential time this would never end";
 }
 
 TEST(Select, AFilterHasPositiveAndNegativeGlobs) {

@@ -1,6 +1,5 @@
 #include "tests/support/process.h"
 
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
@@ -12,7 +11,7 @@
 namespace assay::test {
 namespace {
 
-constexpr unsigned time_limit_s = 60;
+constexpr unsigned time_limit_s = 240;  // a hang, not a busy machine
 
 [[noreturn]] void become(const Command& command, const std::filesystem::path& out,
                          const std::filesystem::path& err) {
@@ -43,13 +42,11 @@ int spawn(const Command& command, const std::filesystem::path& out, const std::f
 
 ProcessResult run(const Command& command) {
   const TemporaryFolder folder;
-  const auto started = std::chrono::steady_clock::now();
   const int pid = spawn(command, folder / "out", folder / "err");
   int status = 0;
   rusage usage{};
   if (::wait4(pid, &status, 0, &usage) != pid) throw std::runtime_error("wait4 failed");
   ProcessResult result;
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   result.out = read_file(folder / "out");
   result.err = read_file(folder / "err");

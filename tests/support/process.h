@@ -14,7 +14,6 @@ struct ProcessResult {
   int exit_code = -1;  ///< -1: killed by a signal
   std::string out;
   std::string err;
-  double seconds = 0;
   long max_rss_kib = 0;
 };
 
@@ -24,11 +23,11 @@ struct Command {
   std::filesystem::path directory;                               ///< to run in; empty: ours
 };
 
-/// Runs to the end; a process that takes longer than a minute is killed.
+/// Runs to the end; a process that hangs for four minutes is killed.
 ProcessResult run(const Command& command);
 
-/// Starts without waiting, its output goes to files or is discarded. Returns the process id. Ends it after a
-/// minute.
+/// Starts without waiting, its output goes to files or is discarded. Returns the process id. Ends it after
+/// four minutes.
 int start(const Command& command, const std::filesystem::path& out = "/dev/null",
           const std::filesystem::path& err = "/dev/null");
 

@@ -3,7 +3,6 @@
 #include "harness/gpu/shaders/spirv_validation.h"
 #include "tests/support/gpu.h"
 
-#include <chrono>
 #include <cstdlib>
 
 namespace assay::gpu {
@@ -84,18 +83,6 @@ TEST_F(ShaderLibraryTest, ASecondProcessTakesItFromTheCache) {
   EXPECT_EQ(second.compile_ms, 0);
   EXPECT_EQ(second.words, first.words);
   EXPECT_EQ(second.hash, first.hash);
-}
-
-TEST_F(ShaderLibraryTest, ACachedShaderTakesLessThanAMillisecond) {
-  compile("ok.comp");
-  double best = 1e9;
-  for (int i = 0; i < 20; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    compile("ok.comp");
-    best = std::min(
-        best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
-  }
-  EXPECT_LT(best, 1.0);
 }
 
 TEST_F(ShaderLibraryTest, OneLibraryCompilesAVariantOnce) {
