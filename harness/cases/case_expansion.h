@@ -2,7 +2,7 @@
 
 #include "harness/cases/case.h"
 #include "harness/cases/expand.h"
-#include "harness/cases/load.h"
+#include "harness/cases/load_options.h"
 #include "harness/cases/npy_files.h"
 #include "harness/cases/point.h"
 #include "harness/cases/reporter.h"

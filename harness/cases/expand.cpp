@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::size_t deepest_sets = 16;
 
-bool is_without_sets(std::string_view key) {
-  return key == "impl" || key == "seed" || key == "tolerance" || key == "expected";
-}
-
 /// Lists and entries of maps alike: what stands below a value, in the order written.
 std::vector<Node::Entry> parts_of(const Node& value) {
   std::vector<Node::Entry> parts = value.entries;
@@ -67,24 +63,6 @@ std::vector<std::string> Sets::names() const {
   std::vector<std::string> names;
   for (const auto& [name, entry] : sets_) names.push_back(name);
   return names;
-}
-
-Style Style::below(std::string_view key) const {
-  if (kind == Kind::With) return style_of(key);
-  Style style = *this;
-  style.prefix.clear();
-  if (kind == Kind::Tune) style.prefix = id_text(key);
-  if (key == "npy") style.sets = false;  // the name of a file
-  return style;
-}
-
-Style style_of(std::string_view key) {
-  Style style;
-  if (key == "tune") style.kind = Style::Kind::Tune;
-  if (key == "forms" || key == "impl") style.kind = Style::Kind::Hidden;
-  if (key == "with") style.kind = Style::Kind::With;
-  style.sets = !is_without_sets(key);
-  return style;
 }
 
 const Node* each_list(const Node& value) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/cases/style.h"
 #include "harness/cases/yaml_tree.h"
 
 #include <cstdint>
@@ -23,25 +24,6 @@ class Sets {
  private:
   std::map<std::string, Node::Entry, std::less<>> sets_;
 };
-
-/// How a value of a case is read: whether names of sets stand in it, and how it becomes a segment of an id.
-struct Style {
-  enum class Kind : std::uint8_t {
-    Plain,   ///< by its value
-    Tune,    ///< names before values: "local_size64"
-    Hidden,  ///< no segment: forms and impl have their own, at the end
-    With,    ///< a map of case keys, each in its own style
-  };
-  Kind kind = Kind::Plain;
-  bool sets = true;
-  std::string prefix;
-
-  /// The style of what stands under `key` in a value of this style.
-  Style below(std::string_view key) const;
-};
-
-/// The style of the value of a case's key.
-Style style_of(std::string_view key);
 
 /// One choice for every `each` in a value.
 struct Alternative {

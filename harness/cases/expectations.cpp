@@ -6,6 +6,7 @@
 #include "harness/cases/select.h"
 #include "harness/cases/setting.h"
 #include "harness/cases/source_file.h"
+#include "harness/cases/yaml_parser.h"
 #include "harness/cases/yaml_tree.h"
 
 #include <fmt/format.h>

@@ -2,6 +2,7 @@
 
 #include "harness/cases/id_text.h"
 #include "harness/cases/scalars.h"
+#include "harness/cases/yaml_parser.h"
 
 #include <fmt/format.h>
 

@@ -67,7 +67,7 @@ std::string value_text(const Node& value, const Style& style) {
 }  // namespace
 
 std::string segment_of(const Node& value, const Style& style) {
-  const std::string text = style.prefix + value_text(value, style);
+  const std::string text = id_text(style.prefix) + value_text(value, style);
   return text.empty() ? "default" : text;
 }
 

@@ -2,6 +2,7 @@
 
 #include "harness/cases/case.h"
 #include "harness/cases/diagnostic.h"
+#include "harness/cases/load_options.h"
 #include "harness/op/op.h"
 
 #include <cstdint>
@@ -11,13 +12,6 @@
 #include <vector>
 
 namespace assay {
-
-struct LoadOptions {
-  /// The seed of cases that do not say their own `seed:`; 0 when absent.
-  std::optional<std::uint64_t> seed;
-  /// More cases than this, of one product or of all files together, are refused with the count.
-  std::int64_t max_cases = 100000;
-};
 
 struct LoadResult {
   std::vector<Case> cases;         ///< in the order of files, cases in them and points of their products

@@ -1,6 +1,7 @@
 #include "harness/cases/diagnostic.h"
 #include "harness/cases/nearest.h"
 #include "harness/cases/source_file.h"
+#include "harness/cases/yaml_parser.h"
 #include "harness/cases/yaml_tree.h"
 
 #include <gtest/gtest.h>

@@ -61,12 +61,6 @@ struct TreeLimits {
   std::uint64_t nodes = 1000000;  ///< with aliases written out
 };
 
-/// The tree of a file of one YAML document; null when the file has no value at all. Throws Problem for YAML
-/// syntax errors, a second document, explicit tags, an alias inside its own anchor, and for what exceeds the
-/// limits; aliases are counted, never written out. Flaws are noted in the nodes. `file` must outlive the
-/// nodes.
-const Node* parse_yaml(const SourceFile& file, Arena& arena, const TreeLimits& limits = {});
-
 /// Calls `visit` for every flaw below a node, each once, until it returns false.
 void for_each_flaw(const Node& node, const std::function<bool(const Flaw&)>& visit);
 Diagnostic diagnose(const Flaw& flaw);

@@ -1,6 +1,5 @@
 #include "harness/tensor/fill.h"
 
-#include "harness/base/names.h"
 #include "harness/base/parallel.h"
 #include "harness/tensor/fill_rules.h"
 
@@ -36,9 +35,6 @@
 
 namespace assay {
 namespace {
-
-constexpr Names<11> fill_names{"normal", "uniform", "ties",    "saturate", "wide", "constant",
-                               "zero",   "outlier", "special", "mixed",    "npy"};
 
 constexpr std::int64_t batch = 1024;            // elements whose bits and values lie on the stack
 constexpr std::int64_t batches_per_chunk = 64;  // less is not worth a thread
@@ -104,14 +100,6 @@ Rule<std::int64_t> integer_rule(const FillRequest& request) {
 }
 
 }  // namespace
-
-std::string_view name_of(FillKind kind) {
-  return name_in(fill_names, kind);
-}
-
-std::optional<FillKind> parse_fill(std::string_view name) {
-  return value_in<FillKind>(fill_names, name);
-}
 
 std::int64_t mixed_run(const Shape& shape) {
   constexpr std::int64_t kinds = 8;

@@ -1,7 +1,9 @@
 #pragma once
 
-#include "harness/tensor/fill.h"
+#include "harness/tensor/dtype.h"
+#include "harness/tensor/fill_spec.h"
 #include "harness/tensor/random_bits.h"
+#include "harness/tensor/shape.h"
 
 #include <cstdint>
 #include <functional>

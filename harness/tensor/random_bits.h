@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/tensor/fill.h"
+#include "harness/tensor/fill_spec.h"
 
 #include <cstdint>
 #include <span>

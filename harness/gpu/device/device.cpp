@@ -82,13 +82,6 @@ void Device::State::require_alive(std::string_view doing) const {
   }
 }
 
-Staging& Device::State::staging_area() {
-  if (staging == nullptr) {
-    staging = std::make_unique<Staging>(*this);
-  }
-  return *staging;
-}
-
 void Device::State::name(VkObjectType type, std::uint64_t object, const std::string& name) const {
   if (instance.set_name == nullptr) {
     return;

@@ -2,7 +2,6 @@
 
 #include "harness/gpu/device/instance.h"
 #include "harness/gpu/device/vk.h"
-#include "harness/gpu/memory/staging.h"
 
 namespace assay::gpu {
 
@@ -26,13 +25,15 @@ struct Device::State {
   Handle<VkCommandPool> command_pool;
   VkCommandBuffer commands = VK_NULL_HANDLE;  ///< one submission at a time
   Handle<VkFence> fence;
-  std::unique_ptr<Staging> staging;  ///< see staging_area()
+  /// What is made from the device when it is first needed, and goes before it: its staging memory.
+  struct Attachment {
+    virtual ~Attachment() = default;
+  };
+  std::unique_ptr<Attachment> staging;
 
   const DeviceInfo& info() const { return physical.info; }
   /// Throws DeviceLost when nothing can run any more; `doing` is what was about to be done.
   void require_alive(std::string_view doing) const;
-  /// The way to and from memory that the host cannot see; made when first asked for.
-  Staging& staging_area();
   /// Names an object for the validation layer's messages and for debuggers. Does nothing without them.
   void name(VkObjectType type, std::uint64_t object, const std::string& name) const;
 

@@ -1,4 +1,5 @@
 #include "harness/base/parallel.h"
+#include "harness/gpu/memory/staging.h"
 #include "harness/gpu/program/barrier.h"
 #include "harness/gpu/program/bindings.h"
 #include "harness/gpu/program/recording.h"

@@ -60,6 +60,11 @@ struct Staging::Area {
 Staging::Staging(Device::State& device, std::uint64_t chunk) : device_(device), chunk_(chunk) {}
 Staging::~Staging() = default;
 
+Staging& staging_of(Device::State& device) {
+  if (device.staging == nullptr) device.staging = std::make_unique<Staging>(device);
+  return static_cast<Staging&>(*device.staging);
+}
+
 Staging::Area& Staging::area(std::uint64_t wanted) {
   if (area_ == nullptr || area_->buffer.bytes < wanted) {
     area_.reset();

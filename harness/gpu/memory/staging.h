@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/gpu/device/vk.h"
+#include "harness/gpu/device/device.h"
 
 #include <functional>
 #include <memory>
@@ -13,13 +13,13 @@ struct Image;
 
 /// Moves bytes between the host and memory that the host cannot see or read in order (images), through one
 /// host-visible buffer that grows up to `largest_chunk` and is used again; what is larger goes in pieces.
-class Staging {
+class Staging final : public Device::State::Attachment {
  public:
   static constexpr std::uint64_t largest_chunk = std::uint64_t{64} << 20;
 
   /// `chunk` holds a texel at least: 16 bytes.
   explicit Staging(Device::State& device, std::uint64_t chunk = largest_chunk);
-  ~Staging();
+  ~Staging() override;
 
   void upload(const Buffer& to, std::span<const std::byte> bytes);
   void download(const Buffer& from, std::span<std::byte> bytes, std::uint64_t offset = 0);
@@ -43,6 +43,9 @@ class Staging {
   std::uint64_t chunk_;
   std::unique_ptr<Area> area_;
 };
+
+/// The device's own, made when it is first asked for: the way to and from memory that the host cannot see.
+Staging& staging_of(Device::State& device);
 
 /// The texels from `first` on, in the order of an image's bytes, that one copy can move; `most` of them (one
 /// or more) at the most: whole slices, else whole rows of one slice, else a part of a row.

@@ -217,14 +217,14 @@ void Workspace::write(Resource resource, std::span<const std::byte> bytes) {
   }
   state_->device.require_alive(fmt::format("writing {}", name_of(to)));
   if (const auto* image = std::get_if<Image>(&to)) {
-    return state_->device.staging_area().upload(*image, bytes);
+    return staging_of(state_->device).upload(*image, bytes);
   }
   const auto& buffer = std::get<Buffer>(to);
   if (std::byte* mapped = buffer.block->mapped_fast()) {
     copy_bytes({mapped + buffer.offset, bytes.size()}, bytes);
     return buffer.block->flush(buffer.offset, buffer.bytes);
   }
-  state_->device.staging_area().upload(buffer, bytes);
+  staging_of(state_->device).upload(buffer, bytes);
 }
 
 std::vector<std::byte> Workspace::read(Resource resource) const {
@@ -243,14 +243,14 @@ void Workspace::read(Resource resource, std::uint64_t offset, std::span<std::byt
                                        name_of(from), bytes_of(from)));
   }
   if (image != nullptr) {
-    return state_->device.staging_area().download(*image, into);
+    return staging_of(state_->device).download(*image, into);
   }
   const auto& buffer = std::get<Buffer>(from);
   if (const std::byte* mapped = buffer.block->mapped_fast()) {
     buffer.block->invalidate(buffer.offset + offset, into.size());
     copy_bytes(into, {mapped + buffer.offset + offset, into.size()});
   } else {
-    state_->device.staging_area().download(buffer, into, offset);
+    staging_of(state_->device).download(buffer, into, offset);
   }
 }
 
