@@ -1,8 +1,8 @@
 # assay_module(<name> [DIR <folder>...] LINKS <targets...> [PRIVATE_LINKS <targets...>] [TEST <target> | NO_TEST])
 #
 # A folder is a target: every *.cpp in it goes into the library assay_<name>, but *_test.cpp and what tests share,
-# *_test_support.cpp, which go into the test executable <name>_test. LINKS are the arrows to other modules, and nothing else may be included.
-# DIR names folders other than the current one, relative to it. TEST_LINKS are the test's own. With NO_TEST
+# *_test_support.cpp, which go into the test executable <name>_test. LINKS are the arrows to other modules, and
+# nothing else may be included. DIR names folders other than the current one, relative to it. TEST_LINKS are the test's own. With NO_TEST
 # another test executable takes the folder's tests (assay_module_tests).
 function(assay_module name)
   cmake_parse_arguments(ARG "NO_TEST" "" "DIR;LINKS;TEST_LINKS" ${ARGN})
@@ -43,12 +43,19 @@ endfunction()
 
 # assay_test(<name> SOURCES <files...> LINKS <targets...>): a GoogleTest executable, each test known to CTest.
 # Tests run in the source tree's root, which they reach through ASSAY_SOURCE_DIR: a relative path, so that
-# objects do not depend on where the tree lies. The time limit ends what hangs; no test compares a time with it. Their own code is not optimized: it compiles in half the time.
+# objects do not depend on where the tree lies. Their own code is not optimized, and GoogleTest's headers are
+# precompiled once for all of them: it compiles in a third of the time. The time limit ends what hangs; no test
+# needs to be fast.
 function(assay_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} assay_test_support assay_options GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE ASSAY_SOURCE_DIR=".")
   target_compile_options(${name} PRIVATE -O0)
-  gtest_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS ${name})
+  if(ASSAY_PRECOMPILE_TESTS)
+    target_compile_options(${name} PRIVATE -fpch-preprocess) # what ccache needs to look into GCC's
+    target_precompile_headers(${name} REUSE_FROM assay_test_support)
+  endif()
+  gtest_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_MODE PRE_TEST
+                       PROPERTIES TIMEOUT 300 LABELS ${name})
 endfunction()

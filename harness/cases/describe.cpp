@@ -1,5 +1,7 @@
 #include "harness/cases/describe.h"
 
+#include "harness/base/names.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -57,23 +59,8 @@ std::string length_of(const ParamSpec& param, std::string_view what) {
 }
 
 std::string type_of(const ParamSpec& param) {
-  switch (param.kind) {
-    case ParamSpec::Kind::Shape:
-      return "shape";
-    case ParamSpec::Kind::Integer:
-      return "integer";
-    case ParamSpec::Kind::Number:
-      return "number";
-    case ParamSpec::Kind::Boolean:
-      return "boolean";
-    case ParamSpec::Kind::Choice:
-      return "choice";
-    case ParamSpec::Kind::Ints:
-      return "integers";
-    case ParamSpec::Kind::QParams:
-      return "qparams";
-  }
-  return {};
+  static constexpr Names<7> names{"shape", "integer", "number", "boolean", "choice", "integers", "qparams"};
+  return std::string(name_in(names, param.kind));
 }
 
 std::string limits_of(const ParamSpec& param) {

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct Scratch {
 
 /// What a dispatch is for. `Setup` runs once, untimed (weight packing); `Transition` changes layouts only.
 enum class DispatchRole : std::uint8_t { Op, Transition, Setup };
+
+std::string_view name_of(DispatchRole role);  ///< "op", "transition", "setup"
 
 /// Specialization constants 0, 1, 2 are the local size and 3 is the guard (in 32-bit words) that
 /// accessors add to every index: the runner sets them. An op's own start at `first_free`.

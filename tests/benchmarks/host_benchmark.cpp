@@ -7,6 +7,7 @@
 #include "harness/engine/accuracy/output_check.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/gpu/gpu.h"
+#include "harness/gpu/timing/clock_probe.h"
 #include "harness/report/files/writers.h"
 #include "harness/tensor/fill.h"
 #include "harness/tensor/pack.h"
@@ -151,5 +152,24 @@ void read_the_clock_probe(benchmark::State& state) {
   state.SetLabel(device.info().name);
 }
 BENCHMARK(read_the_clock_probe)->UseManualTime()->Unit(benchmark::kMicrosecond);
+
+/// The harness's own clock on kernels of known relative length: the differences are as 1 to 2.
+void time_multiples_of_a_kernel(benchmark::State& state) {
+  gpu::Instance instance;
+  gpu::Device device(instance, gpu::select_devices(instance.devices(), {}).front());
+  gpu::ShaderLibrary shaders;
+  static const std::uint32_t rounds = gpu::ClockProbeKernel(device, shaders).rounds_for(1e6, 30);
+  const Program program =
+      gpu::probe_program(device.info(), rounds * static_cast<std::uint32_t>(state.range(0)));
+  const std::vector<Physical> tensors{
+      Physical({Storage::Buffer, Layout::WP}, DType::F32, {gpu::probe_words(device.info())})};
+  gpu::Executable executable(device, shaders, program, tensors, 0);
+  gpu::Workspace memory(device, program, tensors, 0);
+  for (auto _ : state) {
+    const gpu::Timing timing = executable.time(memory, {.warm = 1, .batch = 2}, 30);
+    state.SetIterationTime(timing.gpu_ns.value_or(timing.wall_ns) / 2 / 1e9);
+  }
+}
+BENCHMARK(time_multiples_of_a_kernel)->DenseRange(1, 3)->UseManualTime()->Unit(benchmark::kMicrosecond);
 
 }  // namespace
