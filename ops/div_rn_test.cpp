@@ -9,6 +9,8 @@
 namespace assay::ops {
 namespace {
 
+using namespace test;
+
 struct Operands {
   std::vector<float> a, b;
   void add(float numerator, float denominator) {

@@ -19,6 +19,8 @@
 namespace assay::ops {
 namespace {
 
+using namespace test;
+
 constexpr std::size_t most_push_words = 32;  // 128 bytes, which every device takes
 
 using Variants = std::set<std::pair<std::string, std::vector<Define>>>;

@@ -2,7 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/tensor/fill.h"
-#include "references/affine_test.h"
+#include "references/affine_test_support.h"
 #include "references/quantize_affine.h"
 #include "references/quantize_dynamic.h"
 
@@ -13,6 +13,8 @@
 
 namespace assay::references {
 namespace {
+
+using namespace test;
 
 using testing::HasSubstr;
 

@@ -1,6 +1,6 @@
 #include "references/dequantize_affine.h"
 
-#include "references/affine_test.h"
+#include "references/affine_test_support.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,8 @@
 
 namespace assay::references {
 namespace {
+
+using namespace test;
 
 Expected dequantized(const Params& params, const std::vector<HostTensor>& inputs) {
   std::vector<Expected> outputs = dequantize_affine(params, inputs);

@@ -1,7 +1,7 @@
 #include "references/granularity.h"
 
 #include "harness/base/error.h"
-#include "references/affine_test.h"
+#include "references/affine_test_support.h"
 #include "references/quantize_affine.h"
 
 #include <gmock/gmock.h>
@@ -9,6 +9,8 @@
 
 namespace assay::references {
 namespace {
+
+using namespace test;
 
 using testing::ElementsAre;
 
@@ -42,8 +44,8 @@ TEST(Granularity, RefusesAnAxisThatTheShapeLacks) {
 }
 
 /// The block of an element by the definition of the granularity.
-std::int64_t plain_block_of(Granularity granularity, const Shape& shape, std::size_t axis,
-                            std::int64_t element) {
+std::int64_t plain_block_by_name(Granularity granularity, const Shape& shape, std::size_t axis,
+                                 std::int64_t element) {
   if (granularity == Granularity::PerTensor) return 0;
   if (granularity == Granularity::PerToken) return element / shape.back();
   return coordinates(shape, element)[axis];
@@ -59,7 +61,7 @@ TEST(Granularity, GivesEveryElementTheBlockOfItsDefinition) {
       const Affine checked = affine(affine_params_of(granularity, named));
       EXPECT_EQ(checked.domain, ZeroPointDomain::Int);
       for (std::int64_t i = 0; i < numel(shape); ++i) {
-        ASSERT_EQ(plain_block_of(checked, i), plain_block_of(granularity, shape, axis, i)) << i;
+        ASSERT_EQ(plain_block_of(checked, i), plain_block_by_name(granularity, shape, axis, i)) << i;
       }
     }
   }

@@ -1,7 +1,7 @@
 // The physical int8x4 layouts of harness/core/pack.h against golden vectors, which know nothing of our code.
 
 #include "harness/tensor/pack.h"
-#include "references/golden_test.h"
+#include "references/golden_test_support.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,8 @@
 
 namespace assay::references {
 namespace {
+
+using namespace test;
 
 TEST(PackGoldenTest, TheInt8x4LayoutsAreThoseOfTheGoldenVectors) {
   const std::vector<Golden> vectors = golden_vectors("layout");

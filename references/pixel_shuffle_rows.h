@@ -14,8 +14,8 @@ struct InputRow {
   std::int64_t to = 0;    ///< in the output
 };
 
-/// The input row that gives pixels place, place + r, place + 2r, ... of the output's line (n, c, oh), the lines
-/// counted in row-major order. `in`: dims of the input.
+/// The input row that gives pixels place, place + r, place + 2r, ... of the output's line (n, c, oh), the
+/// lines counted in row-major order. `in`: dims of the input.
 inline InputRow input_row_of(const Dims& in, std::int64_t r, std::int64_t line, std::int64_t place) {
   const std::int64_t out_h = in.h * r;
   const std::int64_t oh = line % out_h;

@@ -1,6 +1,6 @@
 #include "references/quantize_affine.h"
 
-#include "references/affine_test.h"
+#include "references/affine_test_support.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,8 @@
 
 namespace assay::references {
 namespace {
+
+using namespace test;
 
 HostTensor quantized(const Params& params, const std::vector<HostTensor>& inputs) {
   std::vector<Expected> outputs = quantize_affine(params, inputs);

@@ -10,9 +10,9 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 exec 2>&1 # one stream, so that the last line is the last
 
-# What runs under the sanitizers: the rooms that read what people and files say, and that compute. The others pass
+# What runs under the sanitizers: the modules that read what people and files say, and that compute. The others pass
 # as well (ctest --preset asan), and would take five minutes more to build.
-asan_tests=(core_test report_test references_test cases_test)
+asan_tests=(base_test tensor_test op_test report_test references_test cases_test)
 
 passed=0
 failed=0

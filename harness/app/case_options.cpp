@@ -19,20 +19,20 @@ std::filesystem::path binary_directory() {
 
 std::vector<std::filesystem::path> CaseOptions::paths() const {
   if (!files.empty()) return files;
-  for (const std::filesystem::path& candidate :
-       {std::filesystem::path("cases"), binary_directory() / "cases"}) {
+  for (const std::filesystem::path& candidate : {std::filesystem::path("cases"), binary_directory() / "cases",
+                                                 binary_directory() / "../share/assay/cases"}) {
     if (std::filesystem::is_directory(candidate)) return {candidate};
   }
   throw Error(
-      "looking for cases: there is no folder cases/ here or beside the binary; name case files or folders");
+      "looking for cases: there is no folder cases/ here, beside the binary or in ../share/assay from it; "
+      "name "
+      "case files or folders");
 }
 
 Selection CaseOptions::selection() const {
   Selection selection{.filter = filter, .impls = impls, .ops = ops};
-  if (!mode.empty()) selection.mode = mode == "accu" ? Mode::Accu : Mode::Perf;
-  for (const std::string& tier : tiers) {
-    selection.tiers.push_back(tier == "smoke" ? Tier::Smoke : tier == "ci" ? Tier::Ci : Tier::Nightly);
-  }
+  if (!mode.empty()) selection.mode = parse_mode(mode);
+  for (const std::string& tier : tiers) selection.tiers.push_back(parse_tier(tier).value());
   return selection;
 }
 

@@ -1,12 +1,11 @@
 #include "harness/app/file_watch.h"
 
-#include "tests/support/engine.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <fstream>
 
 namespace assay::app {
 namespace {
@@ -18,7 +17,7 @@ using ::testing::UnorderedElementsAre;
 
 /// A folder with a file in it and one further down, watched.
 struct Desk {
-  testing::TemporaryFolder folder;
+  test::TemporaryFolder folder;
   fs::path top = folder.path() / "a.comp";
   fs::path deep = folder.path() / "common" / "b.glslh";
   FileWatch watch;
@@ -32,7 +31,7 @@ struct Desk {
   }
 
   static void write(const fs::path& file, const std::string& text) {
-    std::ofstream(file, std::ios::binary) << text;
+    test::write_file(file, text);
     // File systems tell times apart by some milliseconds: a test is faster than any editor.
     static int writes = 0;
     fs::last_write_time(file, fs::file_time_type::clock::now() + std::chrono::seconds(++writes));

@@ -1,7 +1,7 @@
 #include "harness/app/find_report.h"
 
 #include "harness/base/error.h"
-#include "tests/support/engine.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 struct Out {
-  testing::TemporaryFolder folder;
+  test::TemporaryFolder folder;
 
   fs::path operator/(const std::string& name) const { return folder.path() / name; }
   void write_journal(const std::string& device_folder) const {

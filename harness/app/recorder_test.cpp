@@ -3,7 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/report/files/writers.h"
 #include "harness/report/record/record_of.h"
-#include "tests/support/engine.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,13 +16,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-std::string content(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
 
 RowInfo info(const std::string& id, const std::string& mode = "accu") {
   return {.id = id, .op = "flip", .name = "small", .impl = "plain", .mode = mode, .tier = "ci"};
@@ -45,7 +38,7 @@ RunInfo run_info() {
 
 /// A recorder whose console writes where a test can look.
 struct Desk {
-  testing::TemporaryFolder folder;
+  test::TemporaryFolder folder;
   std::ostringstream out, log;
   Console console{out, log};
   Recorder recorder{folder.path() / "device", console};
@@ -62,9 +55,9 @@ TEST(Recorder, HasReportsBeforeTheFirstCaseEnds) {
   for (const char* name : {"accu.csv", "perf.csv", "perf.json", "junit.xml", "run.json"}) {
     EXPECT_TRUE(std::filesystem::exists(desk.file(name))) << name;
   }
-  EXPECT_THAT(content(desk.file("accu.csv")), HasSubstr("flip/a/plain"));
-  EXPECT_THAT(content(desk.file("accu.csv")), HasSubstr("MISSING"));
-  EXPECT_THAT(content(desk.file("perf.csv")), HasSubstr("flip/b/plain"));
+  EXPECT_THAT(test::read_file(desk.file("accu.csv")), HasSubstr("flip/a/plain"));
+  EXPECT_THAT(test::read_file(desk.file("accu.csv")), HasSubstr("MISSING"));
+  EXPECT_THAT(test::read_file(desk.file("perf.csv")), HasSubstr("flip/b/plain"));
 }
 
 TEST(Recorder, KeepsEveryRecordInTheJournalAtOnce) {
@@ -99,13 +92,13 @@ TEST(Recorder, ReportsEqualThoseRebuiltFromTheJournal) {
     tell_record(run_info(), row, record, desk.recorder);
   }
   desk.recorder.done();
-  const testing::TemporaryFolder again;
+  const test::TemporaryFolder again;
   write_reports(again.path(), read_journal(desk.file("journal.jsonl")));
   for (const char* name : {"accu.csv", "perf.csv", "perf.json", "junit.xml", "run.json"}) {
-    EXPECT_EQ(content(desk.file(name)), content(again.path() / name)) << name;
+    EXPECT_EQ(test::read_file(desk.file(name)), test::read_file(again.path() / name)) << name;
   }
-  EXPECT_THAT(content(desk.file("accu.csv")), HasSubstr("PASS"));
-  EXPECT_THAT(content(desk.file("accu.csv")), HasSubstr("MISSING")) << "flip/c was never reached";
+  EXPECT_THAT(test::read_file(desk.file("accu.csv")), HasSubstr("PASS"));
+  EXPECT_THAT(test::read_file(desk.file("accu.csv")), HasSubstr("MISSING")) << "flip/c was never reached";
 }
 
 TEST(Recorder, TellsTheConsoleToo) {
@@ -124,8 +117,8 @@ TEST(Recorder, TellsTheConsoleToo) {
 }
 
 TEST(Recorder, AFolderThatCannotBeWrittenIsAnErrorOfTheInfrastructure) {
-  const testing::TemporaryFolder folder;
-  std::ofstream(folder.path() / "file") << "not a folder";
+  const test::TemporaryFolder folder;
+  folder.write("file", "not a folder");
   std::ostringstream out, log;
   Console console(out, log);
   try {

@@ -1,7 +1,7 @@
 #include "harness/app/run_folder.h"
 
 #include "harness/base/error.h"
-#include "tests/support/engine.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 /// An output folder that is yet to be made.
 struct Desk {
-  testing::TemporaryFolder folder;
+  test::TemporaryFolder folder;
   fs::path out = folder.path() / "out";
   std::ostringstream log;
 
@@ -144,7 +144,7 @@ TEST(RefuseUsedFolder, ADevicesOwnFolderIsNoPlaceForARun) {
 }
 
 TEST(OutputRoot, LooksAtSomeCasesGoToScratch) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   std::ofstream(folder.path() / "c.yaml") << "";
   const auto root = [](const auto& change) {
     RunOptions options;

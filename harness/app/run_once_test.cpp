@@ -2,7 +2,7 @@
 
 #include "harness/report/record/journal.h"
 #include "ops/registry.h"
-#include "tests/support/engine.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ struct Bench {
     return [left] { return --*left < 0; };
   }
 
-  testing::TemporaryFolder folder;
+  test::TemporaryFolder folder;
   Registry registry = ops::registry();
   RunOptions options;
   std::ostringstream out, log, errors;

@@ -1,9 +1,11 @@
-#include "harness/cases/bad_input_test.h"
+#include "harness/cases/bad_input_test_support.h"
 
 // each, sets and with.
 
 namespace assay::cases {
 namespace {
+
+using namespace test;
 
 class AxisErrors : public BadInputTest {};
 

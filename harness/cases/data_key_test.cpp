@@ -1,4 +1,4 @@
-#include "harness/cases/fake_ops_test.h"
+#include "harness/cases/fake_ops_test_support.h"
 #include "harness/cases/load.h"
 #include "harness/tensor/npy.h"
 
@@ -8,6 +8,8 @@
 
 namespace assay::cases {
 namespace {
+
+using namespace test;
 
 std::uint64_t key_of(std::string_view extra, const LoadOptions& options = {}) {
   const std::vector<Case> cases = load_good(pixel_shuffle_case(extra), options);
@@ -63,7 +65,7 @@ HostTensor filled(DType dtype, Shape shape, std::byte value) {
 }
 
 TEST(DataKey, DependsOnTheContentOfFilesAndNotOnTheirNames) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   write_npy(folder.path() / "a.npy", filled(DType::I8, {1, 16, 4, 4}, std::byte{1}));
   write_npy(folder.path() / "same.npy", filled(DType::I8, {1, 16, 4, 4}, std::byte{1}));
   write_npy(folder.path() / "other.npy", filled(DType::I8, {1, 16, 4, 4}, std::byte{2}));

@@ -1,6 +1,6 @@
 #include "harness/cases/describe.h"
 
-#include "harness/cases/fake_ops_test.h"
+#include "harness/cases/fake_ops_test_support.h"
 #include "harness/cases/select.h"
 
 #include <gtest/gtest.h>
@@ -8,20 +8,19 @@
 namespace assay {
 namespace {
 
-using cases::fake_ops;
-using cases::TempFolder;
+using namespace test;
 
 TEST(Describe, ListsCasesByIdOneALine) {
-  const std::vector<Case> loaded = cases::load_good(cases::pixel_shuffle_case("    impl: all\n"));
+  const std::vector<Case> loaded = load_good(pixel_shuffle_case("    impl: all\n"));
   EXPECT_EQ(list_cases(select(loaded, {}), false),
             "q8ta_pixel_shuffle/one/4W4C.4W4C/fused\n"
             "q8ta_pixel_shuffle/one/4W4C.4W4C/unfused\n");
 }
 
 TEST(Describe, ListsCasesWithModeTierAndPlace) {
-  const TempFolder folder;
-  const LoadResult result = cases::load_text(
-      folder, cases::pixel_shuffle_case("    impl: all\n    mode: perf\n    tier: nightly\n"));
+  const TemporaryFolder folder;
+  const LoadResult result =
+      load_text(folder, pixel_shuffle_case("    impl: all\n    mode: perf\n    tier: nightly\n"));
   EXPECT_EQ(folder.without_path(list_cases(select(result.cases, {}), true)),
             "  q8ta_pixel_shuffle/one/4W4C.4W4C/fused    perf  nightly  case.yaml:3\n"
             "  q8ta_pixel_shuffle/one/4W4C.4W4C/unfused  perf  nightly  case.yaml:3\n");
@@ -34,7 +33,7 @@ TEST(Describe, ListsOpsWithTheirSummaries) {
 }
 
 TEST(Describe, ShowsParametersTensorsAndImplsOfAnOp) {
-  const std::vector<Case> loaded = cases::load_good(cases::pixel_shuffle_case(""));
+  const std::vector<Case> loaded = load_good(pixel_shuffle_case(""));
   EXPECT_EQ(describe_op(*fake_ops().find("q8ta_pixel_shuffle"), &loaded.at(0)),
             R"(q8ta_pixel_shuffle: pixel shuffle on int8x4 tensors, with requantization
 

@@ -1,34 +1,34 @@
 #include "harness/cases/expectations.h"
 
-#include "harness/cases/fake_ops_test.h"
+#include "harness/cases/fake_ops_test_support.h"
 
 #include <gmock/gmock.h>
 
 namespace assay {
 namespace {
 
-using cases::TempFolder;
+using namespace test;
 using testing::ElementsAre;
 using testing::StartsWith;
 
-ExpectationsResult load(const TempFolder& folder, std::string_view text) {
+ExpectationsResult load(const TemporaryFolder& folder, std::string_view text) {
   const std::filesystem::path files[] = {folder.write("gpu.yaml", text)};
   return load_expectations(files);
 }
 
 std::string errors_of(std::string_view text) {
-  const TempFolder folder;
-  return cases::messages(folder, load(folder, text).errors);
+  const TemporaryFolder folder;
+  return messages(folder, load(folder, text).errors);
 }
 
 TEST(Expectations, AreThoseOfTheFirstRuleThatMatchesDeviceAndCase) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const ExpectationsResult result = load(folder, R"(device: "H100|A100"
 expect:
   - {match: "op/a/*", status: fail, reason: a bug of the driver}
   - {match: "op/*", status: skip, reason: takes an hour}
 )");
-  ASSERT_EQ(cases::messages(folder, result.errors), "");
+  ASSERT_EQ(messages(folder, result.errors), "");
   const std::optional<Expectation> fail = result.expectations.find("NVIDIA H100 80GB HBM3", "op/a/fused");
   ASSERT_TRUE(fail.has_value());
   EXPECT_EQ(fail->kind, Expectation::Kind::Fail);
@@ -42,13 +42,13 @@ expect:
 }
 
 TEST(Expectations, ABadRuleHidesNoOther) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const ExpectationsResult result = load(folder, R"(device: H100
 expect:
   - {match: "op/a", status: fial, reason: a bug}
   - {match: "op/b", status: skip, reason: slow}
 )");
-  EXPECT_EQ(cases::messages(folder, result.errors),
+  EXPECT_EQ(messages(folder, result.errors),
             "gpu.yaml:3:21: error: unknown status 'fial'\n"
             "      - {match: \"op/a\", status: fial, reason: a bug}\n"
             "                        ^\n"
@@ -102,7 +102,7 @@ TEST(Expectations, RefuseAPatternThatIsNoRegularExpression) {
 }
 
 TEST(Expectations, AreFoundBelowFoldersAndBesideOrAboveFiles) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string empty = "device: H100\nexpect: []\n";
   folder.write("cases/expectations/b.yaml", empty);
   folder.write("cases/expectations/a.yaml", empty);
@@ -121,9 +121,9 @@ TEST(Expectations, AreFoundBelowFoldersAndBesideOrAboveFiles) {
 }
 
 TEST(Expectations, AMissingFileIsAnError) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::filesystem::path files[] = {folder.path() / "nothing.yaml"};
-  EXPECT_EQ(cases::messages(folder, load_expectations(files).errors), "nothing.yaml: error: no such file");
+  EXPECT_EQ(messages(folder, load_expectations(files).errors), "nothing.yaml: error: no such file");
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
-#include "harness/cases/bad_input_test.h"
+#include "harness/cases/bad_input_test_support.h"
 
 // What is wrong with a file as a whole.
 
 namespace assay::cases {
 namespace {
+
+using namespace test;
 
 class FileErrors : public BadInputTest {};
 

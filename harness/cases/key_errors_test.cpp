@@ -1,9 +1,11 @@
-#include "harness/cases/bad_input_test.h"
+#include "harness/cases/bad_input_test_support.h"
 
 // Keys, names and what belongs to a whole case.
 
 namespace assay::cases {
 namespace {
+
+using namespace test;
 
 class KeyErrors : public BadInputTest {};
 

@@ -1,4 +1,4 @@
-#include "harness/cases/fake_ops_test.h"
+#include "harness/cases/fake_ops_test_support.h"
 #include "harness/cases/load.h"
 
 #include <gmock/gmock.h>
@@ -7,6 +7,8 @@
 
 namespace assay::cases {
 namespace {
+
+using namespace test;
 
 using testing::ElementsAre;
 
@@ -80,7 +82,7 @@ TEST(Language, ASetThatIsAnAxisGivesItsItems) {
 }
 
 TEST(Language, QuotedTextIsNoSet) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const LoadResult result = load_text(
       folder,
       "op: quantize_affine\nsets: {small: [4]}\ncases: [{name: a, shape: \"small\", block_size: [2]}]\n");
@@ -203,7 +205,7 @@ cases:
 }
 
 TEST(Language, IncludeBringsCasesAndSetsOfOtherFiles) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   folder.write("sets/base.yaml", "sets: {tiny: [4]}\n");
   folder.write("sets/common.yaml", "include: [base.yaml]\nsets: {small: [8]}\n");
   folder.write("other.yaml",
@@ -222,7 +224,7 @@ TEST(Language, IncludeBringsCasesAndSetsOfOtherFiles) {
 }
 
 TEST(Language, DefaultsOfAnIncludedFileAreItsOwn) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   folder.write("other.yaml",
                "op: quantize_affine\ndefaults: {tier: smoke, block_size: [2]}\n"
                "cases: [{name: other, shape: [4]}]\n");

@@ -1,6 +1,6 @@
 #include "harness/cases/load.h"
 
-#include "harness/cases/fake_ops_test.h"
+#include "harness/cases/fake_ops_test_support.h"
 #include "harness/cases/select.h"
 
 #include <gmock/gmock.h>
@@ -9,6 +9,8 @@
 
 namespace assay::cases {
 namespace {
+
+using namespace test;
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -40,7 +42,7 @@ TEST(Load, ExpandsAProductInTheOrderWritten) {
 }
 
 TEST(Load, FillsEveryFieldOfACase) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const LoadResult result = load_text(folder, pixel_shuffle_case(R"(    mode: both
     tier: nightly
     timeout: 2.5
@@ -169,7 +171,7 @@ TEST(Load, ReadsByteOrderMarksCarriageReturnsAndTabsAfterValues) {
 }
 
 TEST(Load, HidesNoOtherCaseBehindABadOne) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   folder.write("a.yaml",
                "op: quantize_affine\ncases:\n  - {name: good, shape: [4], block_size: [2]}\n"
                "  - {name: bad, shape: [0], block_size: [2]}\n"
@@ -186,7 +188,7 @@ TEST(Load, HidesNoOtherCaseBehindABadOne) {
 }
 
 TEST(Load, TakesEveryCaseFileBelowAFolderSortedButExpectations) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string head = "op: quantize_affine\ncases:\n  - {shape: [4], block_size: [2], name: ";
   folder.write("b.yaml", head + "b}\n");
   folder.write("a/z.yaml", head + "z}\n");
@@ -201,7 +203,7 @@ TEST(Load, TakesEveryCaseFileBelowAFolderSortedButExpectations) {
 }
 
 TEST(Load, ReadsAFileOnceHoweverOftenItIsNamed) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   folder.write("a.yaml", "op: quantize_affine\ncases:\n  - {name: a, shape: [4], block_size: [2]}\n");
   folder.write("suite.yaml", "include: [a.yaml, ./a.yaml]\n");
   const std::filesystem::path paths[] = {folder.path() / "a.yaml",
@@ -220,7 +222,7 @@ TEST(Load, RefusesAnOpWhoseParameterIsAKeyOfTheLanguage) {
 }
 
 TEST(Load, NamesTheFilesThatItReadIncludesToo) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const auto canonical = [&](const char* name) { return std::filesystem::canonical(folder.path() / name); };
   folder.write("sets/base.yaml", "sets: {tiny: [4]}\n");
   folder.write("broken.yaml", "op: [");

@@ -1,4 +1,4 @@
-#include "harness/cases/bad_input_test.h"
+#include "harness/cases/bad_input_test_support.h"
 #include "harness/cases/expectations.h"
 
 #include <gtest/gtest.h>
@@ -10,6 +10,8 @@
 
 namespace assay::cases {
 namespace {
+
+using namespace test;
 
 const std::vector<std::string>& valid_files() {
   static const std::vector<std::string> files{
@@ -80,7 +82,7 @@ void expect_sense(const LoadResult& result, const std::string& text) {
 class Mutation : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(Mutation, GivesCasesOrErrors) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   folder.write("sets.yaml", "sets: {shared: [4]}\n");
   const std::string& valid = valid_files()[GetParam()];
   ASSERT_EQ(messages(folder, load_text(folder, valid).errors), "") << "it is valid before it is changed";
@@ -101,7 +103,7 @@ TEST_P(Mutation, GivesCasesOrErrors) {
 INSTANTIATE_TEST_SUITE_P(Files, Mutation, testing::Range(std::size_t{0}, std::size_t{4}));
 
 TEST(RandomBytes, AreRefused) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {
     std::string bytes(1 + random() % 2000, '\0');
@@ -113,7 +115,7 @@ TEST(RandomBytes, AreRefused) {
 }
 
 TEST(RandomBytes, DoNoHarmInExpectations) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string valid =
       "device: \"llvmpipe|H100\"\nexpect:\n  - {match: \"op/*/f16/*\", status: fail, reason: none}\n";
   std::mt19937 random(11);

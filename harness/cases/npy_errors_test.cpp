@@ -1,4 +1,4 @@
-#include "harness/cases/bad_input_test.h"
+#include "harness/cases/bad_input_test_support.h"
 #include "harness/tensor/npy.h"
 
 #include <gmock/gmock.h>
@@ -10,6 +10,8 @@
 
 namespace assay::cases {
 namespace {
+
+using namespace test;
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -32,7 +34,7 @@ class NpyErrors : public testing::Test {
     return messages(folder_, result.errors);
   }
 
-  TempFolder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(NpyErrors, AGoodFileIsTaken) {

@@ -1,7 +1,7 @@
 #include "harness/cases/ops_page.h"
 
 #include "harness/base/error.h"
-#include "harness/cases/fake_ops_test.h"
+#include "harness/cases/fake_ops_test_support.h"
 
 #include <gmock/gmock.h>
 
@@ -32,7 +32,7 @@ std::string with(const std::string& name) {
 }
 
 TEST(OpsPageText, HasARowAndASectionForEachOp) {
-  const std::string text = ops_page(cases::fake_ops(), {});
+  const std::string text = ops_page(test::fake_ops(), {});
   EXPECT_THAT(text, HasSubstr(ops_page_command));
   EXPECT_THAT(
       text, HasSubstr("\n|---|---|\n| [`q8ta_pixel_shuffle`](#q8ta_pixel_shuffle) | pixel shuffle on int8x4 "

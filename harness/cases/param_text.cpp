@@ -1,5 +1,7 @@
 #include "harness/cases/param_text.h"
 
+#include "harness/base/names.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -39,23 +41,8 @@ std::string length_of(const ParamSpec& param, std::string_view what) {
 }  // namespace
 
 std::string type_text(const ParamSpec& param) {
-  switch (param.kind) {
-    case ParamSpec::Kind::Shape:
-      return "shape";
-    case ParamSpec::Kind::Integer:
-      return "integer";
-    case ParamSpec::Kind::Number:
-      return "number";
-    case ParamSpec::Kind::Boolean:
-      return "boolean";
-    case ParamSpec::Kind::Choice:
-      return "choice";
-    case ParamSpec::Kind::Ints:
-      return "integers";
-    case ParamSpec::Kind::QParams:
-      return "qparams";
-  }
-  return {};
+  static constexpr Names<7> names{"shape", "integer", "number", "boolean", "choice", "integers", "qparams"};
+  return std::string(name_in(names, param.kind));
 }
 
 std::string limits_text(const ParamSpec& param) {

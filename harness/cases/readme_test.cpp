@@ -1,10 +1,9 @@
 #include "harness/cases/expectations.h"
-#include "harness/cases/fake_ops_test.h"
+#include "harness/cases/fake_ops_test_support.h"
 #include "harness/cases/setting.h"
 
 #include <gmock/gmock.h>
 
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -14,11 +13,10 @@
 namespace assay::cases {
 namespace {
 
+using namespace test;
+
 std::string readme() {
-  std::ifstream stream(ASSAY_SOURCE_DIR "/cases/README.md");
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
+  return read_file(ASSAY_SOURCE_DIR "/cases/README.md");
 }
 
 std::vector<std::string> yaml_blocks() {
@@ -41,7 +39,7 @@ std::vector<std::string> yaml_blocks() {
 TEST(CasesReadme, EveryExampleIsGood) {
   std::size_t case_files = 0, expectation_files = 0;
   for (const std::string& block : yaml_blocks()) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     if (block.starts_with("device:")) {
       const std::filesystem::path files[] = {folder.write("device.yaml", block)};
       EXPECT_EQ(messages(folder, load_expectations(files).errors), "") << block;

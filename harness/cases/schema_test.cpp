@@ -1,5 +1,5 @@
 #include "harness/cases/describe.h"
-#include "harness/cases/fake_ops_test.h"
+#include "harness/cases/fake_ops_test_support.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -7,11 +7,13 @@
 namespace assay {
 namespace {
 
+using namespace test;
+
 using Json = nlohmann::json;
 using testing::ElementsAre;
 
 const Json& schema() {
-  static const Json json = Json::parse(schema_json(cases::fake_ops()));
+  static const Json json = Json::parse(schema_json(fake_ops()));
   return json;
 }
 

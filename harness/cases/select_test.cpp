@@ -1,13 +1,13 @@
 #include "harness/cases/select.h"
 
-#include "harness/cases/fake_ops_test.h"
+#include "harness/cases/fake_ops_test_support.h"
 
 #include <gmock/gmock.h>
 
-#include <chrono>
-
 namespace assay {
 namespace {
+
+using namespace test;
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -31,9 +31,7 @@ TEST(Select, ManyStarsTakeNoExponentialTime) {
   std::string pattern;
   for (int i = 0; i < 200; ++i) pattern += "*a";
   pattern += "b";
-  const auto start = std::chrono::steady_clock::now();
-  EXPECT_FALSE(glob_matches(pattern, text));
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+  EXPECT_FALSE(glob_matches(pattern, text)) << "in exponential time this would never end";
 }
 
 TEST(Select, AFilterHasPositiveAndNegativeGlobs) {
@@ -49,7 +47,7 @@ TEST(Select, AFilterHasPositiveAndNegativeGlobs) {
 }
 
 std::vector<Case> some_cases() {
-  return cases::load_good(R"(op: q8ta_pixel_shuffle
+  return load_good(R"(op: q8ta_pixel_shuffle
 sets:
   q: {scale: 0.5, zero_point: 1}
 defaults: {upscale_factor: 2, shape: {each: [[1, 4, 2, 2], [1, 8, 2, 2]]}, x: q, y: q}

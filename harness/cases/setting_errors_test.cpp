@@ -1,9 +1,11 @@
-#include "harness/cases/bad_input_test.h"
+#include "harness/cases/bad_input_test_support.h"
 
 // fill, forms, impl, tune, tolerance, expected, seed.
 
 namespace assay::cases {
 namespace {
+
+using namespace test;
 
 class SettingErrors : public BadInputTest {};
 

@@ -1,9 +1,11 @@
-#include "harness/cases/bad_input_test.h"
+#include "harness/cases/bad_input_test_support.h"
 
 // Values of parameters.
 
 namespace assay::cases {
 namespace {
+
+using namespace test;
 
 class ValueErrors : public BadInputTest {};
 

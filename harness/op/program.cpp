@@ -1,12 +1,18 @@
 #include "harness/op/program.h"
 
 #include "harness/base/error.h"
+#include "harness/base/names.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 namespace assay {
+
+std::string_view name_of(DispatchRole role) {
+  static constexpr Names<3> names{"op", "transition", "setup"};
+  return name_in(names, role);
+}
 
 std::array<std::uint32_t, 3> fold_grid(std::int64_t invocations, std::uint32_t local_size) {
   constexpr std::int64_t most = 65535;                     // workgroups a dimension that every device takes

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct Scratch {
 
 /// What a dispatch is for. `Setup` runs once, untimed (weight packing); `Transition` changes layouts only.
 enum class DispatchRole : std::uint8_t { Op, Transition, Setup };
+
+std::string_view name_of(DispatchRole role);  ///< "op", "transition", "setup"
 
 /// The value of a specialization constant of the shader, by its name in GLSL. A dispatch sets just those that
 /// its variant of the shader declares, but for the local size (ids 0, 1, 2) and `guard_words`, which

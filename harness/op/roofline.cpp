@@ -1,5 +1,7 @@
 #include "harness/op/roofline.h"
 
+#include "harness/base/names.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +9,8 @@
 
 namespace assay {
 namespace {
+
+constexpr Names<2> cache_names{"hot", "cold"};
 
 constexpr double low_share_pct = 20;
 constexpr double latency_spacings = 5;
@@ -42,13 +46,11 @@ std::string limit_of(const Roofline& roofline, double time_us, double dispatch_u
 }  // namespace
 
 std::string_view name_of(Cache cache) {
-  return cache == Cache::Hot ? "hot" : "cold";
+  return name_in(cache_names, cache);
 }
 
 std::optional<Cache> parse_cache(std::string_view name) {
-  if (name == "hot") return Cache::Hot;
-  if (name == "cold") return Cache::Cold;
-  return std::nullopt;
+  return value_in<Cache>(cache_names, name);
 }
 
 Roofline roofline(const Ceilings& ceilings, const Work& work, Cache cache, double time_us,

@@ -1,5 +1,7 @@
 #include "harness/op/timer_calibration.h"
 
+#include "harness/base/names.h"
+
 #include <fmt/format.h>
 
 namespace assay {
@@ -14,15 +16,8 @@ std::string duration(double ns) {
 }  // namespace
 
 std::string_view name_of(TimerQuality quality) {
-  switch (quality) {
-    case TimerQuality::Good:
-      return "good";
-    case TimerQuality::Coarse:
-      return "coarse";
-    case TimerQuality::Broken:
-      return "broken";
-  }
-  return "?";
+  static constexpr Names<3> names{"good", "coarse", "broken"};
+  return name_in(names, quality);
 }
 
 std::string to_string(const TimerCalibration& timer) {

@@ -1,5 +1,5 @@
 #include "harness/base/error.h"
-#include "harness/tensor/fill_test.h"
+#include "harness/tensor/fill_test_support.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,8 @@
 namespace assay {
 namespace {
 
-using namespace fill_test;
+using namespace test;
+
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;

@@ -1,6 +1,5 @@
-#include "harness/tensor/fill_test.h"
-
 #include "harness/tensor/fill_rules.h"
+#include "harness/tensor/fill_test_support.h"
 #include "harness/tensor/tensor_hash.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +13,8 @@
 namespace assay {
 namespace {
 
-using namespace fill_test;
+using namespace test;
+
 using testing::ElementsAre;
 
 TEST(FillTest, NamesParseBackToTheirFill) {

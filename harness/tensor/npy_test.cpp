@@ -1,6 +1,7 @@
 #include "harness/tensor/npy.h"
 
 #include "harness/base/error.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,19 +24,9 @@ using testing::StartsWith;
 
 class NpyTest : public testing::Test {
  protected:
-  NpyTest() {
-    std::string pattern = testing::TempDir() + "assay_npy_XXXXXX";
-    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    folder_ = pattern;
-  }
-  ~NpyTest() override { std::filesystem::remove_all(folder_); }
-
   std::filesystem::path path(const std::string& name) const { return folder_ / name; }
 
-  std::filesystem::path write(const std::string& content) const {
-    std::ofstream(path("x.npy"), std::ios::binary) << content;
-    return path("x.npy");
-  }
+  std::filesystem::path write(const std::string& content) const { return folder_.write("x.npy", content); }
 
   /// What reading a file of that content complains about; "" when it does not. Bytes in memory are refused in
   /// the same words.
@@ -61,8 +52,7 @@ class NpyTest : public testing::Test {
     return std::as_bytes(std::span(content));
   }
 
- private:
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 std::string length_bytes(std::size_t length, int count) {
@@ -78,12 +68,6 @@ std::string npy(const std::string& header, const std::string& data) {
 
 std::string header(const std::string& descr, const std::string& shape, const std::string& order = "False") {
   return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }\n";
-}
-
-std::string slurp(const std::filesystem::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  return text.str();
 }
 
 TEST_F(NpyTest, EveryDTypeComesBackAsWritten) {
@@ -105,7 +89,7 @@ TEST_F(NpyTest, EveryDTypeComesBackAsWritten) {
 TEST_F(NpyTest, AWrittenFileHasTheHeaderThatNumPyWrites) {
   HostTensor tensor(DType::F32, {3});
   write_npy(path("t.npy"), tensor);
-  const std::string content = slurp(path("t.npy"));
+  const std::string content = folder_.read("t.npy");
   const std::string dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }";
   EXPECT_EQ(content.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
   EXPECT_EQ(content.substr(10, dictionary.size()), dictionary);
@@ -118,7 +102,7 @@ TEST_F(NpyTest, BytesInMemoryReadAsTheFileDoes) {
   int value = 5;
   for (std::byte& byte : tensor.bytes()) byte = static_cast<std::byte>(value += 11);
   write_npy(path("t.npy"), tensor);
-  const HostTensor back = parse_npy(bytes_of(slurp(path("t.npy"))), "t.npy");
+  const HostTensor back = parse_npy(bytes_of(folder_.read("t.npy")), "t.npy");
   EXPECT_EQ(back.dtype(), DType::F16);
   EXPECT_EQ(back.shape(), (Shape{2, 3, 4}));
   EXPECT_TRUE(std::ranges::equal(back.bytes(), tensor.bytes()));
@@ -162,7 +146,8 @@ TEST_F(NpyTest, AMissingFileIsNamed) {
 }
 
 TEST_F(NpyTest, ADirectoryOrPipeIsNoFile) {
-  EXPECT_THAT([&] { read_npy(path("")); }, testing::ThrowsMessage<Error>(HasSubstr("not a regular file")));
+  EXPECT_THAT([&] { read_npy(folder_.path()); },
+              testing::ThrowsMessage<Error>(HasSubstr("not a regular file")));
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
   EXPECT_THROW(read_npy(path("pipe")), Error);
 }

@@ -1,8 +1,10 @@
-#include "ops/affine/affine_points_test.h"
+#include "ops/affine/affine_points_test_support.h"
 #include "ops/registry.h"
 
 namespace assay::ops {
 namespace {
+
+using namespace test;
 
 class AffineOpsTest : public AffinePointsTest {
  protected:

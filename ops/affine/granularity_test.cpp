@@ -1,11 +1,13 @@
 #include "harness/base/error.h"
-#include "ops/affine/affine_points_test.h"
+#include "ops/affine/affine_points_test_support.h"
 #include "ops/registry.h"
 
 // Ops whose name says which elements share a scale: the affine kernels with a block size that is derived.
 
 namespace assay::ops {
 namespace {
+
+using namespace test;
 
 const std::vector<std::string> named_ops{"quantize_per_tensor",  "quantize_per_token",
                                          "quantize_per_channel", "dequantize_per_tensor",

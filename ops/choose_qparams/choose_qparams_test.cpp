@@ -5,6 +5,8 @@
 namespace assay::ops {
 namespace {
 
+using namespace test;
+
 const std::vector<FillKind> fills{FillKind::Normal,  FillKind::Ties,    FillKind::Wide, FillKind::Mixed,
                                   FillKind::Outlier, FillKind::Special, FillKind::Zero};
 

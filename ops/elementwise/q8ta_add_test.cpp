@@ -7,6 +7,8 @@
 namespace assay::ops {
 namespace {
 
+using namespace test;
+
 using testing::HasSubstr;
 
 const std::vector<FillKind> fills{FillKind::Normal, FillKind::Uniform, FillKind::Saturate, FillKind::Outlier};

@@ -6,6 +6,8 @@
 namespace assay::ops {
 namespace {
 
+using namespace test;
+
 const std::vector<FillKind> fills{FillKind::Normal, FillKind::Uniform, FillKind::Saturate, FillKind::Outlier};
 
 Params relu_params(const Shape& shape, QParams x, QParams y) {

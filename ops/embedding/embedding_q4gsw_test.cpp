@@ -5,6 +5,8 @@
 namespace assay::ops {
 namespace {
 
+using namespace test;
+
 const Form buffer{Storage::Buffer, Layout::WP};
 const Form texture_rows{Storage::Texture3D, Layout::WP};
 const Form flat_texture{Storage::Texture2D, Layout::WP};

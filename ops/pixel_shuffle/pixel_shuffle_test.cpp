@@ -5,6 +5,8 @@
 namespace assay::ops {
 namespace {
 
+using namespace test;
+
 Params shuffle_params(const Shape& shape, std::int64_t r, const std::string& dtype) {
   Params params;
   params.set("shape", shape);

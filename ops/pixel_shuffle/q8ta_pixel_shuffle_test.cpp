@@ -7,6 +7,8 @@
 namespace assay::ops {
 namespace {
 
+using namespace test;
+
 constexpr Form p4w4c{Storage::Buffer, Layout::P4W4C};
 constexpr Form p4c1w{Storage::Buffer, Layout::P4C1W};
 

@@ -4,6 +4,8 @@
 namespace assay::ops {
 namespace {
 
+using namespace test;
+
 Params clone_params(const Shape& shape, const std::string& dtype) {
   Params params;
   params.set("shape", shape);

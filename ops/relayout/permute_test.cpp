@@ -10,6 +10,8 @@
 namespace assay::ops {
 namespace {
 
+using namespace test;
+
 Params permute_params(const Shape& shape, const Shape& dims, const std::string& dtype) {
   Params params;
   params.set("shape", shape);

@@ -6,6 +6,8 @@
 namespace assay::ops {
 namespace {
 
+using namespace test;
+
 Params clone_params(const Shape& shape) {
   Params params;
   params.set("shape", shape);

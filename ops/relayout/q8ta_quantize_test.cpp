@@ -4,6 +4,8 @@
 namespace assay::ops {
 namespace {
 
+using namespace test;
+
 const std::vector<FillKind> fills{FillKind::Normal, FillKind::Ties, FillKind::Saturate,
                                   FillKind::Wide,   FillKind::Zero, FillKind::Special};
 

@@ -10,6 +10,8 @@
 namespace assay::ops {
 namespace {
 
+using namespace test;
+
 using testing::ElementsAre;
 
 Dispatch permuted_buffers(const Shape& shape, const Shape& dims, DType dtype = DType::F32) {

@@ -2,14 +2,18 @@
 // references, judging, writing reports.
 
 #include "harness/cases/load.h"
+#include "harness/cases/select.h"
 #include "harness/engine/accuracy/data_set.h"
 #include "harness/engine/accuracy/output_check.h"
 #include "harness/engine/run/planned_rows.h"
+#include "harness/gpu/gpu.h"
+#include "harness/gpu/timing/clock_probe.h"
 #include "harness/report/files/writers.h"
 #include "harness/tensor/fill.h"
 #include "harness/tensor/pack.h"
 #include "harness/tensor/tensor_hash.h"
 #include "ops/registry.h"
+#include "tests/support/temporary_folder.h"
 
 #include <benchmark/benchmark.h>
 
@@ -117,5 +121,55 @@ void write_accu_csv(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(report.records.size()));
 }
 BENCHMARK(write_accu_csv)->Unit(benchmark::kMillisecond);
+
+void match_a_glob_of_many_stars(benchmark::State& state) {
+  const std::string text(2000, 'a');
+  std::string pattern;
+  for (int i = 0; i < 200; ++i) pattern += "*a";
+  pattern += "b";
+  for (auto _ : state) benchmark::DoNotOptimize(glob_matches(pattern, text));
+}
+BENCHMARK(match_a_glob_of_many_stars);
+
+void load_a_cached_shader(benchmark::State& state) {
+  const test::TemporaryFolder cache;
+  const gpu::ShaderOptions from_cache{.directories = {}, .cache_directory = cache.path()};
+  gpu::ShaderLibrary(from_cache).compile("clock_probe.comp", {});
+  for (auto _ : state) {
+    gpu::ShaderLibrary library(from_cache);
+    benchmark::DoNotOptimize(library.compile("clock_probe.comp", {}));
+  }
+}
+BENCHMARK(load_a_cached_shader);
+
+/// What it is meant to last: 200 us on a CPU device, 80 us on a GPU.
+void read_the_clock_probe(benchmark::State& state) {
+  gpu::Instance instance;
+  gpu::Device device(instance, gpu::select_devices(instance.devices(), {}).front());
+  gpu::ShaderLibrary shaders;
+  gpu::ClockProbe probe(device, shaders);
+  for (auto _ : state) state.SetIterationTime(probe.time_ns(30) / 1e9);
+  state.SetLabel(device.info().name);
+}
+BENCHMARK(read_the_clock_probe)->UseManualTime()->Unit(benchmark::kMicrosecond);
+
+/// The harness's own clock on kernels of known relative length: the differences are as 1 to 2.
+void time_multiples_of_a_kernel(benchmark::State& state) {
+  gpu::Instance instance;
+  gpu::Device device(instance, gpu::select_devices(instance.devices(), {}).front());
+  gpu::ShaderLibrary shaders;
+  static const std::uint32_t rounds = gpu::ClockProbeKernel(device, shaders).rounds_for(1e6, 30);
+  const Program program =
+      gpu::probe_program(device.info(), rounds * static_cast<std::uint32_t>(state.range(0)));
+  const std::vector<Physical> tensors{
+      Physical({Storage::Buffer, Layout::WP}, DType::F32, {gpu::probe_words(device.info())})};
+  gpu::Executable executable(device, shaders, program, tensors, 0);
+  gpu::Workspace memory(device, program, tensors, 0);
+  for (auto _ : state) {
+    const gpu::Timing timing = executable.time(memory, {.warm = 1, .batch = 2}, 30);
+    state.SetIterationTime(timing.gpu_ns.value_or(timing.wall_ns) / 2 / 1e9);
+  }
+}
+BENCHMARK(time_multiples_of_a_kernel)->DenseRange(1, 3)->UseManualTime()->Unit(benchmark::kMicrosecond);
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "harness/tensor/npy.h"
-#include "tests/cli/process.h"
 #include "tests/cli/sample_cases.h"
+#include "tests/support/assay_binary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,9 +16,9 @@ using ::testing::HasSubstr;
 
 TEST(Commands, ListPrintsIds) {
   const TemporaryFolder folder;
-  const Outcome outcome = assay({"list", folder.write("c.yaml", shuffle_cases)});
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.out,
+  const ProcessResult result = assay({"list", folder.write("c.yaml", shuffle_cases)});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out,
             "q8ta_pixel_shuffle/small/1x16x4x4/4W4C.4W4C/fused\n"
             "q8ta_pixel_shuffle/small/1x16x4x4/4W4C.4C1W/fused\n"
             "q8ta_pixel_shuffle/small/2x24x8x5/4W4C.4W4C/fused\n"
@@ -27,23 +27,23 @@ TEST(Commands, ListPrintsIds) {
 
 TEST(Commands, ListTakesAFilter) {
   const TemporaryFolder folder;
-  const Outcome outcome = assay({"list", folder.write("c.yaml", shuffle_cases), "--filter", "*-*4C1W*"});
-  EXPECT_EQ(outcome.out,
+  const ProcessResult result = assay({"list", folder.write("c.yaml", shuffle_cases), "--filter", "*-*4C1W*"});
+  EXPECT_EQ(result.out,
             "q8ta_pixel_shuffle/small/1x16x4x4/4W4C.4W4C/fused\n"
             "q8ta_pixel_shuffle/small/2x24x8x5/4W4C.4W4C/fused\n");
 }
 
 TEST(Commands, SchemaIsJsonThatNamesTheOps) {
-  const Outcome outcome = assay({"schema"});
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_TRUE(nlohmann::json::accept(outcome.out));
-  EXPECT_THAT(outcome.out, HasSubstr("q8ta_pixel_shuffle"));
+  const ProcessResult result = assay({"schema"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_TRUE(nlohmann::json::accept(result.out));
+  EXPECT_THAT(result.out, HasSubstr("q8ta_pixel_shuffle"));
 }
 
 TEST(Commands, OpsDescribesAnOp) {
   EXPECT_THAT(assay({"ops"}).out, HasSubstr("quantize_affine"));
   EXPECT_THAT(assay({"ops", "q8ta_pixel_shuffle"}).out, HasSubstr("upscale_factor"));
-  const Outcome unknown = assay({"ops", "q8ta_pixel_shufle"});
+  const ProcessResult unknown = assay({"ops", "q8ta_pixel_shufle"});
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("there is no op 'q8ta_pixel_shufle'"));
 }
@@ -59,38 +59,39 @@ TEST(Commands, OpsNamesTheFilesOfAnOp) {
 
 TEST(Commands, OpsWritesItsPageInASourceTreeOnly) {
   const TemporaryFolder folder;
-  const Outcome outcome = run({.words = {ASSAY_BINARY, "ops", "--markdown"}, .directory = folder.path()});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("there is no folder cases/ here"));
-  EXPECT_EQ(outcome.out, "");
+  const ProcessResult result =
+      run({.words = {ASSAY_BINARY, "ops", "--markdown"}, .directory = folder.path()});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("there is no folder cases/ here"));
+  EXPECT_EQ(result.out, "");
 }
 
 TEST(Commands, DevicesPrintsWhatADeviceCanDo) {
-  const Outcome outcome = assay({"devices"});
-  EXPECT_EQ(outcome.exit_code, 0);
+  const ProcessResult result = assay({"devices"});
+  EXPECT_EQ(result.exit_code, 0);
   for (const char* line : {"subgroup size", "int8 dot product", "cooperative matrix", "UUID", "driver",
                            "3D textures         up to ", "rgba32f rgba16f rgba32i rgba16i rgba8i rgba8ui"}) {
-    EXPECT_THAT(outcome.out, HasSubstr(line));
+    EXPECT_THAT(result.out, HasSubstr(line));
   }
 }
 
 TEST(Commands, DevicesMeasuresCeilingsAndKeepsThem) {
   const TemporaryFolder cache;
-  const Outcome outcome =
+  const ProcessResult result =
       assay({"devices", "--ceilings", "--device", "0"}, {{"XDG_CACHE_HOME", cache.path().string()}});
-  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(result.exit_code, 0);
   for (const char* line :
        {"UUID", "footprint", "write", "64 KiB", "fp32", "int8 dot", "dispatch", "last cache"}) {
-    EXPECT_THAT(outcome.out, HasSubstr(line));
+    EXPECT_THAT(result.out, HasSubstr(line));
   }
   const auto kept = std::filesystem::directory_iterator(cache.path() / "assay" / "ceilings");
   EXPECT_EQ(std::distance(begin(kept), end(kept)), 1);
 }
 
 TEST(Commands, DevicesRefusesADeviceThatIsNotThere) {
-  const Outcome outcome = assay({"devices", "--device", "no such device"});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("selecting device 'no such device'"));
+  const ProcessResult result = assay({"devices", "--device", "no such device"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("selecting device 'no such device'"));
 }
 
 TEST(Commands, AnUnknownOptionIsAUsageError) {
@@ -100,9 +101,9 @@ TEST(Commands, AnUnknownOptionIsAUsageError) {
 }
 
 TEST(Commands, AMissingFileIsALoadError) {
-  const Outcome outcome = assay({"list", "/no/such/file.yaml"});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("/no/such/file.yaml"));
+  const ProcessResult result = assay({"list", "/no/such/file.yaml"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("/no/such/file.yaml"));
 }
 
 TEST(Commands, AnIndexBeyondItsTableIsALoadErrorAtItsPlace) {
@@ -118,9 +119,9 @@ TEST(Commands, AnIndexBeyondItsTableIsALoadErrorAtItsPlace) {
                                         "    vocab: 10\n"
                                         "    dim: 32\n"
                                         "    fill: {indices: {npy: indices.npy}}\n");
-  const Outcome outcome = assay({"list", file});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err,
+  const ProcessResult result = assay({"list", file});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err,
               HasSubstr(file + ":7:12: error: values of 'indices' must be between 0 and 9, these are "
                                "between 0 and 10\n"));
   indices.as<std::int32_t>()[1] = 9;
@@ -131,20 +132,20 @@ TEST(Commands, AnIndexBeyondItsTableIsALoadErrorAtItsPlace) {
 TEST(Commands, ADamagedJournalIsNamedWithItsLine) {
   const TemporaryFolder folder;
   folder.write("journal.jsonl", "this is no journal\n");
-  const Outcome outcome = assay({"report", folder.path().string()});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("journal.jsonl:1"));
+  const ProcessResult result = assay({"report", folder.path().string()});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("journal.jsonl:1"));
 }
 
 TEST(Commands, ReportRewritesAnOldJournalAndReadsItCompressed) {
   const TemporaryFolder old, compressed;
   const std::string old_journal = ASSAY_SOURCE_DIR "/harness/report/record/testdata/journal_schema_2.jsonl";
   old.write("journal.jsonl", read_file(old_journal));
-  const Outcome rewriting = assay({"report", old.path().string(), "--rewrite-journal",
+  const ProcessResult rewriting = assay({"report", old.path().string(), "--rewrite-journal",
                                    (compressed.path() / "journal.jsonl.zst").string()});
   EXPECT_EQ(rewriting.exit_code, 0) << rewriting.err;
   EXPECT_EQ(read_file(compressed.path() / "journal.jsonl.zst").substr(0, 4), "\x28\xB5\x2F\xFD");
-  const Outcome reading = assay({"report", compressed.path().string()});
+  const ProcessResult reading = assay({"report", compressed.path().string()});
   EXPECT_EQ(reading.exit_code, 0) << reading.err;
   for (const char* name : {"accu.csv", "perf.csv", "perf.json", "junit.xml"})
     EXPECT_EQ(read_file(compressed.path() / name), read_file(old.path() / name)) << name;

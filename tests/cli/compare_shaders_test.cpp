@@ -1,7 +1,7 @@
 #include "harness/report/files/writers.h"
 #include "harness/report/record/journal.h"
-#include "tests/cli/process.h"
 #include "tests/cli/sample_cases.h"
+#include "tests/support/assay_binary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,11 +35,11 @@ RunReport report_in(const TemporaryFolder& folder) {
 TEST(CompareShaders, ASlowerVersionIsSlowerAndTheJournalKnowsIt) {
   const TemporaryFolder folder;
   const std::string mine = version(folder, "mine", "void main() {", slow_main(""));
-  const Outcome outcome = assay({"run", folder.write("c.yaml", perf_pair_cases), "--versus-shaders", mine,
-                                 "--out", folder / "out", "--budget", "0.1"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("shaders " + mine + " vs the embedded shaders: "));
-  EXPECT_THAT(outcome.out, HasSubstr("x slower ("));
+  const ProcessResult result = assay({"run", folder.write("c.yaml", perf_pair_cases), "--versus-shaders",
+                                      mine, "--out", folder / "out", "--budget", "0.1"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("shaders " + mine + " vs the embedded shaders: "));
+  EXPECT_THAT(result.out, HasSubstr("x slower ("));
 
   const RunReport report = report_in(folder);
   ASSERT_EQ(report.records.size(), 4U) << "two rows, each in two versions";
@@ -64,10 +64,10 @@ TEST(CompareShaders, ASlowerVersionIsSlowerAndTheJournalKnowsIt) {
 TEST(CompareShaders, AWrongVersionFailsAndIsNotCompared) {
   const TemporaryFolder folder;
   const std::string mine = version(folder, "mine", "void main() {", "void main() {\n  return;\n");
-  const Outcome outcome = assay({"run", folder.write("c.yaml", perf_cases), "--versus-shaders", mine, "--out",
-                                 folder / "out", "--budget", "0.1"});
-  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("not compared: this row is FAIL"));
+  const ProcessResult result = assay({"run", folder.write("c.yaml", perf_cases), "--versus-shaders", mine,
+                                      "--out", folder / "out", "--budget", "0.1"});
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("not compared: this row is FAIL"));
   const RunReport report = report_in(folder);
   ASSERT_EQ(report.records.size(), 2U);
   EXPECT_EQ(report.records[0].status, Status::Pass);
@@ -78,29 +78,29 @@ TEST(CompareShaders, AWrongBaselineIsNamed) {
   const TemporaryFolder folder;
   const std::string broken = version(folder, "broken", "void main() {", "void main() {\n  return;\n");
   const std::string good = version(folder, "good", "", "");
-  const Outcome outcome = assay({"run", folder.write("c.yaml", perf_cases), "--shaders", broken,
-                                 "--versus-shaders", good, "--out", folder / "out", "--budget", "0.1"});
-  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
-  EXPECT_THAT(outcome.out,
+  const ProcessResult result = assay({"run", folder.write("c.yaml", perf_cases), "--shaders", broken,
+                                      "--versus-shaders", good, "--out", folder / "out", "--budget", "0.1"});
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_THAT(result.out,
               HasSubstr("not compared: its baseline q8ta_pixel_shuffle/timed/4W4C.4W4C/fused is FAIL"));
 }
 
 TEST(CompareShaders, NothingToTimeIsAUsageError) {
   const TemporaryFolder folder;
   const std::string cases = folder.write("c.yaml", shuffle_cases);
-  const Outcome outcome =
+  const ProcessResult result =
       assay({"run", cases, "--versus-shaders", ASSAY_SOURCE_DIR "/shaders", "--out", folder / "out"});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("no row of mode perf is selected"));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("no row of mode perf is selected"));
 }
 
 TEST(BaselineImpl, AnImplThatIsNotSelectedIsAUsageErrorThatNamesThoseThatAre) {
   const TemporaryFolder folder;
-  const Outcome outcome =
+  const ProcessResult result =
       assay({"run", folder.write("c.yaml", perf_cases), "--baseline-impl", "fuse", "--out", folder / "out"});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("no selected row of mode perf has impl 'fuse'; the impls are: fused"));
-  EXPECT_THAT(outcome.out, Not(HasSubstr("COMPARISONS")));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("no selected row of mode perf has impl 'fuse'; the impls are: fused"));
+  EXPECT_THAT(result.out, Not(HasSubstr("COMPARISONS")));
 }
 
 TEST(BaselineImpl, ExcludesTwoVersionsOfTheShaders) {

@@ -1,7 +1,7 @@
 #include "harness/base/statistics.h"
 #include "harness/report/record/journal.h"
 #include "harness/report/record/record_of.h"
-#include "tests/cli/process.h"
+#include "tests/support/assay_binary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -113,19 +113,19 @@ class Compare : public ::testing::Test {
 };
 
 TEST_F(Compare, FailsOnASlowerRow) {
-  const Outcome outcome = assay({"compare", base(), slower()});
-  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  const ProcessResult result = assay({"compare", base(), slower()});
+  EXPECT_EQ(result.exit_code, 1) << result.err;
   EXPECT_THAT(
-      outcome.out,
+      result.out,
       ContainsRegex("\n  SLOWER  +100\\.02  +110\\.0[0-9] +\\+10\\.0 %.*shuffle/edited \\(perf\\)\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("\n1 SLOWER, 2 SAME\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("By chance alone at most 0.02 of the 2 times judged"));
-  EXPECT_THAT(outcome.out, Not(HasSubstr("SAME  "))) << "rows that are the same stay out";
-  EXPECT_THAT(outcome.err, IsEmpty());
+  EXPECT_THAT(result.out, HasSubstr("\n1 SLOWER, 2 SAME\n"));
+  EXPECT_THAT(result.out, HasSubstr("By chance alone at most 0.02 of the 2 times judged"));
+  EXPECT_THAT(result.out, Not(HasSubstr("SAME  "))) << "rows that are the same stay out";
+  EXPECT_THAT(result.err, IsEmpty());
 }
 
 TEST_F(Compare, IsFineWhereNothingIsWorse) {
-  const Outcome faster = assay({"compare", slower(), base()});
+  const ProcessResult faster = assay({"compare", slower(), base()});
   EXPECT_EQ(faster.exit_code, 0) << faster.err;
   EXPECT_THAT(faster.out, HasSubstr("FASTER"));
   EXPECT_EQ(assay({"compare", folder_ / "base", folder_ / "base/journal.jsonl"}).exit_code, 0);
@@ -138,9 +138,9 @@ TEST_F(Compare, FailsOnWhatItIsTold) {
   EXPECT_EQ(assay({"compare", a, b, "--fail-on", "broken,SLOWER"}).exit_code, 1);
   EXPECT_EQ(assay({"compare", b, a, "--fail-on", "faster"}).exit_code, 1);
   for (const char* wrong : {"slow", "slower,", ""}) {
-    const Outcome outcome = assay({"compare", a, b, "--fail-on", wrong});
-    EXPECT_EQ(outcome.exit_code, 2) << wrong;
-    EXPECT_THAT(outcome.err, HasSubstr("is not a verdict; the verdicts are none, faster, slower, same,"))
+    const ProcessResult result = assay({"compare", a, b, "--fail-on", wrong});
+    EXPECT_EQ(result.exit_code, 2) << wrong;
+    EXPECT_THAT(result.err, HasSubstr("is not a verdict; the verdicts are none, faster, slower, same,"))
         << wrong;
   }
 }
@@ -154,28 +154,28 @@ TEST_F(Compare, FailsOnBrokenAndGoneRows) {
 
 TEST_F(Compare, FailsOnTheEnvironmentOnlyWhenAsked) {
   const std::string a = write("a", {timed("x", 100, "p")}), b = write("b", {timed("x", 110, "p")});
-  const Outcome outcome = assay({"compare", a, b});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("  ENVIRONMENT  "));
+  const ProcessResult result = assay({"compare", a, b});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("  ENVIRONMENT  "));
   EXPECT_EQ(assay({"compare", a, b, "--fail-on", "environment"}).exit_code, 1);
-  const Outcome judged = assay({"compare", a, b, "--judge-same-programs"});
+  const ProcessResult judged = assay({"compare", a, b, "--judge-same-programs"});
   EXPECT_EQ(judged.exit_code, 1);
   EXPECT_THAT(judged.out, HasSubstr("  SLOWER  "));
 }
 
 TEST_F(Compare, ExplainsARow) {
   const std::string a = base(), b = slower();
-  const Outcome outcome = assay({"compare", a, b, "--explain", "edited"});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.out, StartsWith("SLOWER  shuffle/edited (perf)\n"));
-  EXPECT_THAT(outcome.out,
+  const ProcessResult result = assay({"compare", a, b, "--explain", "edited"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, StartsWith("SLOWER  shuffle/edited (perf)\n"));
+  EXPECT_THAT(result.out,
               HasSubstr("\n  separation      blocks 100 to 100.04 us before, 110 to 110.05 us now: "));
   EXPECT_THAT(assay({"compare", a, b, "--explain", "*/same"}).out,
               ContainsRegex("^SAME  shuffle/same \\(accu\\)\n(.|\n)*\nSAME  shuffle/same \\(perf\\)\n"));
-  const Outcome several = assay({"compare", a, b, "--explain", "shuffle"});
+  const ProcessResult several = assay({"compare", a, b, "--explain", "shuffle"});
   EXPECT_EQ(several.exit_code, 2);
   EXPECT_THAT(several.err, HasSubstr("2 ids match; name one of them:\n  shuffle/same\n  shuffle/edited\n"));
-  const Outcome none = assay({"compare", a, b, "--explain", "edted"});
+  const ProcessResult none = assay({"compare", a, b, "--explain", "edted"});
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_THAT(none.err, HasSubstr("no id matches; the nearest are\n  shuffle/edited\n"));
 }
@@ -190,7 +190,7 @@ TEST_F(Compare, PoolsSeveralRunsOfASide) {
   const std::string c =
       write("third", {accurate("same"), timed("same", 100, "p"), timed("edited", 115, "q")});
   EXPECT_EQ(assay({"compare", "--base", a, "--new", b, "--new", c}).exit_code, 1);
-  const Outcome wide = assay({"compare", "--base", a, "--base", c, "--new", b});
+  const ProcessResult wide = assay({"compare", "--base", a, "--base", c, "--new", b});
   EXPECT_EQ(wide.exit_code, 0) << "slower than one run of the base, faster than the other: " << wide.out;
   EXPECT_THAT(assay({"compare", "--base", a, "--base", a, "--new", b}).err, HasSubstr("twice"));
 }
@@ -201,9 +201,9 @@ TEST_F(Compare, WantsTwoSides) {
        {std::vector<std::string>{}, {a}, {"--base", a}, {a, a, "--base", a}}) {
     std::vector<std::string> words = {"compare"};
     words.insert(words.end(), sides.begin(), sides.end());
-    const Outcome outcome = assay(words);
-    EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_THAT(outcome.err, HasSubstr("name two reports, BASE NEW"));
+    const ProcessResult result = assay(words);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.err, HasSubstr("name two reports, BASE NEW"));
   }
 }
 
@@ -215,19 +215,19 @@ TEST_F(Compare, ComparesTheDevicesOfAFolderEachWithItself) {
   write("before/other", {timed("x", 200, "p")}, other);
   write("after/acme", {timed("x", 100, "p")}, run_info("run"));
   write("after/other", {timed("x", 220, "q")}, other);
-  const Outcome outcome = assay({"compare", folder_ / "before", folder_ / "after"});
-  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("\n1 SLOWER, 1 SAME\n"));
+  const ProcessResult result = assay({"compare", folder_ / "before", folder_ / "after"});
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("\n1 SLOWER, 1 SAME\n"));
 }
 
 TEST_F(Compare, ComparesTwoDevicesWithoutAVerdictOfSpeed) {
   RunInfo other = run_info("other");
   other.device.uuid = "another";
   const std::string a = base();
-  const Outcome outcome = assay(
+  const ProcessResult result = assay(
       {"compare", a, write("other", {timed("same", 900, "p")}, other), "--fail-on", "slower,faster,broken"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, ContainsRegex("\n  - +100\\.02 +900\\.[0-9]+ +9x +shuffle/same \\(perf\\)\n"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, ContainsRegex("\n  - +100\\.02 +900\\.[0-9]+ +9x +shuffle/same \\(perf\\)\n"));
 }
 
 TEST_F(Compare, WritesFiles) {
@@ -239,7 +239,7 @@ TEST_F(Compare, WritesFiles) {
   EXPECT_EQ(nlohmann::json::parse(read_file(json)).at("totals").at("SLOWER"), 1);
   EXPECT_THAT(read_file(markdown), HasSubstr("| SLOWER "));
   EXPECT_EQ(assay({"compare", a, b, "--csv", "-"}).out, read_file(csv));
-  const Outcome unwritable = assay({"compare", a, b, "--csv", "/no/such/folder/c.csv"});
+  const ProcessResult unwritable = assay({"compare", a, b, "--csv", "/no/such/folder/c.csv"});
   EXPECT_EQ(unwritable.exit_code, 3);
   EXPECT_THAT(unwritable.err, HasSubstr("/no/such/folder/c.csv"));
 }
@@ -247,56 +247,56 @@ TEST_F(Compare, WritesFiles) {
 // ---- what cannot be compared
 
 TEST_F(Compare, CannotCompareWithoutACommonCase) {
-  const Outcome outcome = assay({"compare", base(), write("other", {accurate("elsewhere")})});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_EQ(outcome.out, "");
-  EXPECT_THAT(outcome.err, HasSubstr("the two sides have no row in common"));
+  const ProcessResult result = assay({"compare", base(), write("other", {accurate("elsewhere")})});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("the two sides have no row in common"));
 }
 
 TEST_F(Compare, CannotCompareANewerSchema) {
   const std::string a = base(), b = slower();
   edit("slower", "\"schema\":3", "\"schema\":4");
-  const Outcome outcome = assay({"compare", a, b});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr(b + "/journal.jsonl:1: "));
-  EXPECT_THAT(outcome.err, HasSubstr("it has schema 4 and this assay reads schemas 1 to 3"));
+  const ProcessResult result = assay({"compare", a, b});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr(b + "/journal.jsonl:1: "));
+  EXPECT_THAT(result.err, HasSubstr("it has schema 4 and this assay reads schemas 1 to 3"));
 }
 
 TEST_F(Compare, ReadsAnOlderSchema) {
   const std::string old =
       std::string(ASSAY_SOURCE_DIR) + "/harness/report/record/testdata/journal_schema_2.jsonl";
-  const Outcome outcome = assay({"compare", old, old});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr(" SAME"));
+  const ProcessResult result = assay({"compare", old, old});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr(" SAME"));
 }
 
 TEST_F(Compare, ReadsPublishedReportsWhichAreCompressed) {
   const std::string published = std::string(ASSAY_SOURCE_DIR) + "/reports/published/lavapipe";
-  const Outcome outcome = assay({"compare", published, published});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr(" SAME"));
+  const ProcessResult result = assay({"compare", published, published});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr(" SAME"));
 }
 
 TEST_F(Compare, CannotCompareWhatIsNotThere) {
   const std::string a = base();
-  for (const std::string& missing : {std::string("/no/such/folder"), folder_ / "empty"}) {
+  for (const std::string& missing : {std::string("/no/such/folder"), (folder_ / "empty").string()}) {
     std::filesystem::create_directories(folder_ / "empty");
-    const Outcome outcome = assay({"compare", a, missing});
-    EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_THAT(outcome.err, HasSubstr(missing));
+    const ProcessResult result = assay({"compare", a, missing});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.err, HasSubstr(missing));
   }
 }
 
 TEST_F(Compare, WarnsOfARunThatDidNotEnd) {
   const std::string a = base(), b = slower();
   edit("slower", "{\"event\":\"done\"}\n", "");
-  Outcome outcome = assay({"compare", a, b});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("warning: " + b + "/journal.jsonl: the run did not finish"));
+  ProcessResult result = assay({"compare", a, b});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("warning: " + b + "/journal.jsonl: the run did not finish"));
   folder_.write("slower/journal.jsonl", read_file(b + "/journal.jsonl") + "{\"event\":\"rec");
-  outcome = assay({"compare", a, b});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("journal.jsonl: the journal's last line was cut off"));
+  result = assay({"compare", a, b});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("journal.jsonl: the journal's last line was cut off"));
 }
 
 TEST_F(Compare, GivesNoVerdictOnAJournalThatWasEdited) {
@@ -304,11 +304,11 @@ TEST_F(Compare, GivesNoVerdictOnAJournalThatWasEdited) {
   const auto error_after = [&](const std::string& from, const std::string& to) {
     slower();
     edit("slower", from, to);
-    const Outcome outcome = assay({"compare", a, folder_ / "slower"});
-    EXPECT_EQ(outcome.exit_code, 2) << to;
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_THAT(outcome.err, HasSubstr(folder_ / "slower/journal.jsonl:"));
-    return outcome.err;
+    const ProcessResult result = assay({"compare", a, folder_ / "slower"});
+    EXPECT_EQ(result.exit_code, 2) << to;
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, HasSubstr(folder_ / "slower/journal.jsonl:"));
+    return result.err;
   };
   EXPECT_THAT(error_after("\"round\":2", "\"round\":3"),
               HasSubstr("journal.jsonl:10: the record of shuffle/same (perf) contradicts itself: its block 3 "
@@ -330,14 +330,13 @@ TEST_F(Compare, LeavesPerfJsonToGoogleBenchmarksToolToo) {
   const std::string a = write("a", {timed("x", 100, "p", 10), timed("y", 50, "p", 12)});
   const std::string b = write("b", {timed("x", 110, "q", 8), timed("y", 50, "q", 15)});
   for (const std::string& folder : {a, b}) ASSERT_EQ(assay({"report", folder}).exit_code, 0);
-  const Outcome outcome =
+  const ProcessResult result =
       run({.words = {python, tool, "--no-color", "benchmarks", a + "/perf.json", b + "/perf.json"}});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out,
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out,
               ContainsRegex("shuffle/x_pvalue +0\\.0000 +0\\.0000 +U Test, Repetitions: 50 vs 40"));
-  EXPECT_THAT(outcome.out,
-              ContainsRegex("shuffle/y_pvalue +[0-9.]+ +[0-9.]+ +U Test, Repetitions: 60 vs 75"));
-  EXPECT_THAT(outcome.out, ContainsRegex("shuffle/x_median +\\+0\\.1[01]"));
+  EXPECT_THAT(result.out, ContainsRegex("shuffle/y_pvalue +[0-9.]+ +[0-9.]+ +U Test, Repetitions: 60 vs 75"));
+  EXPECT_THAT(result.out, ContainsRegex("shuffle/x_median +\\+0\\.1[01]"));
 }
 
 }  // namespace

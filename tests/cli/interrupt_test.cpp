@@ -1,6 +1,6 @@
 #include "harness/report/record/journal.h"
-#include "tests/cli/process.h"
 #include "tests/cli/sample_cases.h"
+#include "tests/support/assay_binary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -80,7 +80,7 @@ class Running {
 
  private:
   static bool wait_until(const std::function<bool()>& reached) {
-    for (int i = 0; i < 2500; ++i) {  // the process itself ends after a minute
+    for (int i = 0; i < 2500; ++i) {  // 50 s: a hang, not a busy machine
       if (reached()) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }

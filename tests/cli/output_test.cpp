@@ -1,6 +1,6 @@
 #include "harness/report/record/journal.h"
-#include "tests/cli/process.h"
 #include "tests/cli/sample_cases.h"
+#include "tests/support/assay_binary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ struct Desk {
   TemporaryFolder folder;
 
   Desk() { folder.write("cases/c.yaml", shuffle_cases); }
-  Outcome assay(std::vector<std::string> words) const {
+  ProcessResult assay(std::vector<std::string> words) const {
     words.insert(words.begin(), fs::absolute(ASSAY_BINARY));
     return run({.words = std::move(words), .directory = folder.path()});
   }
@@ -31,7 +31,7 @@ struct Desk {
 
 TEST(Output, TwoRunsIntoTheDefaultFolderAreBothKept) {
   const Desk desk;
-  const Outcome first = desk.assay({"run"});
+  const ProcessResult first = desk.assay({"run"});
   ASSERT_EQ(first.exit_code, 0) << first.err;
   const fs::path newest = device_folder(desk.folder / "assay-out");
   const fs::path old = fs::canonical(newest);
@@ -49,9 +49,9 @@ TEST(Output, ALookAtSomeCasesGoesToScratch) {
   ASSERT_EQ(desk.assay({"run", "--filter", "*2x24x8x5*"}).exit_code, 0);
   EXPECT_TRUE(fs::exists(device_folder(desk.folder / "assay-out/scratch") / "accu.csv"));
   EXPECT_FALSE(fs::exists(desk.folder / "assay-out/runs"));
-  const Outcome outcome = desk.assay({"show", "assay-out", "small"});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("assay-out/scratch has the newest run"));
+  const ProcessResult result = desk.assay({"show", "assay-out", "small"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("assay-out/scratch has the newest run"));
 }
 
 TEST(Output, AnOutThatHoldsARunIsRefusedUnlessOverwriteIsGiven) {
@@ -59,7 +59,7 @@ TEST(Output, AnOutThatHoldsARunIsRefusedUnlessOverwriteIsGiven) {
   ASSERT_EQ(desk.assay({"run", "--out", "out"}).exit_code, 0);
   const fs::path old = fs::canonical(device_folder(desk.folder / "out"));
   const std::string journal = read_file(old / "journal.jsonl");
-  const Outcome refused = desk.assay({"run", "--out", "out"});
+  const ProcessResult refused = desk.assay({"run", "--out", "out"});
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("--out 'out' holds a run already"));
   EXPECT_THAT(refused.err, HasSubstr("--overwrite"));
@@ -76,9 +76,9 @@ TEST(Output, AFolderOfAnOlderVersionIsNotReplacedByALink) {
   const fs::path link = device_folder(desk.folder / "assay-out");
   fs::remove(link);
   desk.folder.write("assay-out/" + link.filename().string() + "/accu.csv", "precious");
-  const Outcome outcome = desk.assay({"run"});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("move it away (mv 'assay-out/" + link.filename().string() + "'"));
+  const ProcessResult result = desk.assay({"run"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("move it away (mv 'assay-out/" + link.filename().string() + "'"));
   EXPECT_EQ(read_file(link / "accu.csv"), "precious");
 }
 
@@ -96,9 +96,9 @@ TEST(Output, EveryReaderTakesAnOutputFolderARunADeviceAndAJournal) {
 }
 
 TEST(Output, TheOldNameOfAnOptionIsRefusedWithTheNewOne) {
-  const Outcome outcome = Desk().assay({"run", "--handicap", "5"});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("--inject-slowdown"));
+  const ProcessResult result = Desk().assay({"run", "--handicap", "5"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--inject-slowdown"));
 }
 
 }  // namespace

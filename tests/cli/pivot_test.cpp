@@ -1,5 +1,5 @@
-#include "tests/cli/process.h"
 #include "tests/cli/sample_run.h"
+#include "tests/support/assay_binary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,20 +37,20 @@ TEST_F(Pivot, PrintsMarkdownOfEveryDeviceInAFolder) {
   const TemporaryFolder folder;
   folder.write("a/journal.jsonl", journal());
   folder.write("b/journal.jsonl", on_another_device(journal()));
-  const Outcome outcome = assay({"pivot", folder.path().string()});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, StartsWith("| device "));
-  EXPECT_THAT(outcome.out, HasSubstr("\n| Another "));
-  EXPECT_THAT(outcome.out, HasSubstr("\n| `q8ta_pixel_shuffle/both/4W4C.4W4C/fused` | fused |"));
-  EXPECT_THAT(outcome.out, EndsWith("\n5 exact outputs equal on 2 devices\n"));
+  const ProcessResult result = assay({"pivot", folder.path().string()});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, StartsWith("| device "));
+  EXPECT_THAT(result.out, HasSubstr("\n| Another "));
+  EXPECT_THAT(result.out, HasSubstr("\n| `q8ta_pixel_shuffle/both/4W4C.4W4C/fused` | fused |"));
+  EXPECT_THAT(result.out, EndsWith("\n5 exact outputs equal on 2 devices\n"));
 }
 
 TEST_F(Pivot, WritesTheFilesThatAreAskedForAndNothingElse) {
   const TemporaryFolder folder;
   const std::string csv = folder / "p.csv", markdown = folder / "p.md";
-  const Outcome outcome = assay({"pivot", out(), out(), "--csv", csv, "--markdown", markdown});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(outcome.out, "");
+  const ProcessResult result = assay({"pivot", out(), out(), "--csv", csv, "--markdown", markdown});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "");
   EXPECT_THAT(read_file(csv), StartsWith("case,op,impl,"));
   EXPECT_EQ(std::ranges::count(read_file(csv), '\n'), 2);
   EXPECT_THAT(read_file(csv), HasSubstr("q8ta_pixel_shuffle/both/4W4C.4W4C/fused,q8ta_pixel_shuffle,fused,"));
@@ -59,9 +59,9 @@ TEST_F(Pivot, WritesTheFilesThatAreAskedForAndNothingElse) {
 }
 
 TEST_F(Pivot, FindsEqualHashes) {
-  const Outcome outcome = assay({"pivot", out(), device_folder(out()).string(), "--hashes"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(outcome.out, "5 exact outputs equal on 2 devices\n");
+  const ProcessResult result = assay({"pivot", out(), device_folder(out()).string(), "--hashes"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "5 exact outputs equal on 2 devices\n");
 }
 
 TEST_F(Pivot, FindsADifferentHash) {
@@ -69,26 +69,26 @@ TEST_F(Pivot, FindsADifferentHash) {
   const std::string key = "\"output_hash\":\"";
   const std::string other = replaced(journal(), "\"event\":\"judged\"", key, key + "0");
   folder.write("journal.jsonl", on_another_device(other));
-  const Outcome outcome = assay({"pivot", out(), folder.path().string(), "--hashes"});
-  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
-  EXPECT_THAT(outcome.out, StartsWith("q8ta_pixel_shuffle/"));
-  EXPECT_THAT(outcome.out, HasSubstr("\n  Another "));
-  EXPECT_THAT(outcome.out, EndsWith("\n4 exact outputs equal on 2 devices; 1 differs\n"));
-  EXPECT_THAT(outcome.out, Not(HasSubstr("the inputs differ")));
+  const ProcessResult result = assay({"pivot", out(), folder.path().string(), "--hashes"});
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_THAT(result.out, StartsWith("q8ta_pixel_shuffle/"));
+  EXPECT_THAT(result.out, HasSubstr("\n  Another "));
+  EXPECT_THAT(result.out, EndsWith("\n4 exact outputs equal on 2 devices; 1 differs\n"));
+  EXPECT_THAT(result.out, Not(HasSubstr("the inputs differ")));
 }
 
 TEST_F(Pivot, CannotCompareTheHashesOfOneReport) {
-  const Outcome outcome = assay({"pivot", out(), "--hashes"});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("comparing hashes: there is only one report"));
+  const ProcessResult result = assay({"pivot", out(), "--hashes"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("comparing hashes: there is only one report"));
 }
 
 TEST_F(Pivot, SaysWhereItCannotWriteOrRead) {
-  const Outcome unwritable = assay({"pivot", out(), "--csv", "/no/such/folder/p.csv"});
+  const ProcessResult unwritable = assay({"pivot", out(), "--csv", "/no/such/folder/p.csv"});
   EXPECT_EQ(unwritable.exit_code, 3);
   EXPECT_THAT(unwritable.err, HasSubstr("/no/such/folder/p.csv"));
   const TemporaryFolder empty;
-  const Outcome unreadable = assay({"pivot", empty.path().string()});
+  const ProcessResult unreadable = assay({"pivot", empty.path().string()});
   EXPECT_EQ(unreadable.exit_code, 2);
   EXPECT_THAT(unreadable.err, HasSubstr("journal.jsonl"));
   EXPECT_EQ(assay({"pivot"}).exit_code, 2);

@@ -1,6 +1,6 @@
 #include "harness/report/record/journal_text.h"
-#include "tests/cli/process.h"
 #include "tests/cli/sample_cases.h"
+#include "tests/support/assay_binary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,11 +32,11 @@ class Publish : public ::testing::Test {
   static void SetUpTestSuite() {
     const TemporaryFolder folder;
     folder.write("c.yaml", both_cases);
-    const Outcome outcome = run({.words = {std::filesystem::absolute(ASSAY_BINARY), "run", "c.yaml",
-                                           "--budget", "0.1", "--out", "out"},
-                                 .directory = folder.path()});
-    ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-    const Outcome commit = run({.words = {"git", "rev-parse", "--short=12", "HEAD"}});
+    const ProcessResult result = run({.words = {std::filesystem::absolute(ASSAY_BINARY), "run", "c.yaml",
+                                                "--budget", "0.1", "--out", "out"},
+                                      .directory = folder.path()});
+    ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
+    const ProcessResult commit = run({.words = {"git", "rev-parse", "--short=12", "HEAD"}});
     if (commit.exit_code != 0) GTEST_SKIP() << "this is no clone: " << commit.err;
     journal_ = read_file(device_folder(folder / "out") / "journal.jsonl");
     // What a run of a clean build with relative paths would have written.
@@ -48,17 +48,17 @@ class Publish : public ::testing::Test {
     journal_ = replaced(journal_, field_of(journal_, "host"), "\"host\":\"secret-machine\"");
   }
 
-  Outcome publish(const std::string& journal, const std::string& name = "acme") {
+  ProcessResult publish(const std::string& journal, const std::string& name = "acme") {
     folder_.write("device/journal.jsonl", journal);
     return run({.words = {"scripts/publish.sh", folder_ / "device", name, folder_ / "published"},
                 .environment = {{"ASSAY", std::filesystem::absolute(ASSAY_BINARY)}}});
   }
 
   void expect_refused(const std::string& journal, const std::string& reason) {
-    const Outcome outcome = publish(journal);
-    EXPECT_EQ(outcome.exit_code, 1) << outcome.out << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr("Not published: "));
-    EXPECT_THAT(outcome.err, HasSubstr(reason));
+    const ProcessResult result = publish(journal);
+    EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
+    EXPECT_THAT(result.err, HasSubstr("Not published: "));
+    EXPECT_THAT(result.err, HasSubstr(reason));
     EXPECT_FALSE(std::filesystem::exists(folder_ / "published"));
   }
 
@@ -71,8 +71,8 @@ class Publish : public ::testing::Test {
 };
 
 TEST_F(Publish, KeepsTheFilesThatPivotAndPeopleRead) {
-  const Outcome outcome = publish(journal());
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  const ProcessResult result = publish(journal());
+  ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
   std::set<std::string> names;
   const std::string published = folder_ / "published/acme";
   for (const auto& entry : std::filesystem::directory_iterator(published)) {
@@ -95,10 +95,10 @@ TEST_F(Publish, ReplacesAnOlderReportOfThatName) {
 
 TEST_F(Publish, TakesAJournalThatIsCompressedAlready) {
   folder_.write("device/journal.jsonl.zst", compressed(journal()));
-  const Outcome outcome =
+  const ProcessResult result =
       run({.words = {"scripts/publish.sh", folder_ / "device", "acme", folder_ / "published"},
            .environment = {{"ASSAY", std::filesystem::absolute(ASSAY_BINARY)}}});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_EQ(journal_text(folder_ / "published/acme/journal.jsonl.zst"),
             replaced(journal(), "\"host\":\"secret-machine\",", ""));
 }
@@ -138,10 +138,10 @@ TEST_F(Publish, RefusesPathsOfTheMachine) {
 }
 
 TEST_F(Publish, TakesPathsOfTheSystemsPackages) {
-  const Outcome outcome = publish(
+  const ProcessResult result = publish(
       replaced(journal(), "\"event\":\"run\"",
                "\"event\":\"run\",\"environment\":{\"VK_LAYER_PATH\":\"/usr/share/vulkan/icd.json\"}"));
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
 TEST_F(Publish, WantsAFolderAndAPlainName) {
@@ -150,19 +150,21 @@ TEST_F(Publish, WantsAFolderAndAPlainName) {
   EXPECT_EQ(run({.words = {"scripts/publish.sh"}}).exit_code, 2);
   const TemporaryFolder empty, two;
   for (const char* device : {"a", "b"}) two.write(std::string(device) + "/journal.jsonl", journal());
-  for (const std::string& report : {empty.path().string(), two.path().string(), empty / "none"}) {
-    const Outcome outcome = run({.words = {"scripts/publish.sh", report, "acme", folder_ / "published"}});
-    EXPECT_EQ(outcome.exit_code, 2) << report;
-    EXPECT_THAT(outcome.err, HasSubstr("does not hold the journal of one device")) << report;
+  for (const std::string& report : {empty.path().string(), two.path().string(), (empty / "none").string()}) {
+    const ProcessResult result =
+        run({.words = {"scripts/publish.sh", report, "acme", folder_ / "published"}});
+    EXPECT_EQ(result.exit_code, 2) << report;
+    EXPECT_THAT(result.err, HasSubstr("does not hold the journal of one device")) << report;
   }
 }
 
 TEST_F(Publish, TakesTheOutputFolderAndTheJournalOfADevice) {
   folder_.write("device/journal.jsonl", journal());
-  for (const std::string& report : {folder_.path().string(), folder_ / "device/journal.jsonl"}) {
-    const Outcome outcome = run({.words = {"scripts/publish.sh", report, "acme", folder_ / "published/of"},
-                                 .environment = {{"ASSAY", std::filesystem::absolute(ASSAY_BINARY)}}});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const std::string& report : {folder_.path().string(), (folder_ / "device/journal.jsonl").string()}) {
+    const ProcessResult result =
+        run({.words = {"scripts/publish.sh", report, "acme", folder_ / "published/of"},
+             .environment = {{"ASSAY", std::filesystem::absolute(ASSAY_BINARY)}}});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
   }
 }
 

@@ -1,7 +1,7 @@
 #include "tests/cli/sample_run.h"
 
-#include "tests/cli/process.h"
 #include "tests/cli/sample_cases.h"
+#include "tests/support/assay_binary.h"
 
 namespace assay::test {
 namespace {
@@ -18,10 +18,10 @@ std::string SampleRunTest::out() {
 }
 
 void SampleRunTest::SetUpTestSuite() {
-  static const Outcome outcome =
+  static const ProcessResult result =
       assay({"run", folder().write("c.yaml", shuffle_cases), folder().write("p.yaml", both_cases), "--budget",
              "0.1", "--out", out()});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
 }
 
 }  // namespace assay::test

@@ -1,5 +1,5 @@
-#include "tests/cli/process.h"
 #include "tests/cli/sample_run.h"
+#include "tests/support/assay_binary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,40 +15,40 @@ using ::testing::Not;
 class Show : public SampleRunTest {};
 
 TEST_F(Show, PrintsBothRowsOfAnId) {
-  const Outcome outcome = assay({"show", out(), "q8ta_pixel_shuffle/both/4W4C.4W4C/fused"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("PASS  q8ta_pixel_shuffle/both/4W4C.4W4C/fused (accu)\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("PASS  q8ta_pixel_shuffle/both/4W4C.4W4C/fused (perf)\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("\ntime of one program run\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("p.yaml:3:5"));
-  EXPECT_THAT(outcome.out, Not(HasSubstr("samples, us by block")));
+  const ProcessResult result = assay({"show", out(), "q8ta_pixel_shuffle/both/4W4C.4W4C/fused"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("PASS  q8ta_pixel_shuffle/both/4W4C.4W4C/fused (accu)\n"));
+  EXPECT_THAT(result.out, HasSubstr("PASS  q8ta_pixel_shuffle/both/4W4C.4W4C/fused (perf)\n"));
+  EXPECT_THAT(result.out, HasSubstr("\ntime of one program run\n"));
+  EXPECT_THAT(result.out, HasSubstr("p.yaml:3:5"));
+  EXPECT_THAT(result.out, Not(HasSubstr("samples, us by block")));
 }
 
 TEST_F(Show, TakesAPartAGlobAndEveryKindOfReport) {
   const std::filesystem::path device = device_folder(out());
   for (const std::string& report : {out(), device.string(), (device / "journal.jsonl").string()}) {
     for (const char* id : {"both", "*/both/*"}) {
-      const Outcome outcome = assay({"show", report, id, "--samples"});
-      EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-      EXPECT_THAT(outcome.out, HasSubstr("samples, us by block"));
+      const ProcessResult result = assay({"show", report, id, "--samples"});
+      EXPECT_EQ(result.exit_code, 0) << result.err;
+      EXPECT_THAT(result.out, HasSubstr("samples, us by block"));
     }
   }
 }
 
 TEST_F(Show, ListsTheIdsWhenSeveralMatch) {
-  const Outcome outcome = assay({"show", out(), "small/1x16x4x4"});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_EQ(outcome.out, "");
-  EXPECT_THAT(outcome.err,
+  const ProcessResult result = assay({"show", out(), "small/1x16x4x4"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err,
               HasSubstr("looking for 'small/1x16x4x4' in the report: 2 ids match; name one of them:\n"
                         "  q8ta_pixel_shuffle/small/1x16x4x4/4W4C.4W4C/fused\n"
                         "  q8ta_pixel_shuffle/small/1x16x4x4/4W4C.4C1W/fused\n"));
 }
 
 TEST_F(Show, NamesTheNearestIdsWhenNoneMatches) {
-  const Outcome outcome = assay({"show", out(), "bth/4W4C"});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err,
+  const ProcessResult result = assay({"show", out(), "bth/4W4C"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err,
               HasSubstr("no id matches; the nearest are\n  q8ta_pixel_shuffle/both/4W4C.4W4C/fused\n"));
 }
 
@@ -58,15 +58,16 @@ TEST_F(Show, WantsOneDevice) {
     std::filesystem::create_directories(folder / name);
     std::filesystem::copy(device_folder(out()) / "journal.jsonl", folder / name);
   }
-  const Outcome outcome = assay({"show", folder.path().string(), "both"});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("holds several devices; name one of them:\n  " + (folder / "a")));
+  const ProcessResult result = assay({"show", folder.path().string(), "both"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err,
+              HasSubstr("holds several devices; name one of them:\n  " + (folder / "a").string()));
 }
 
 TEST_F(Show, SaysWhereNoReportIs) {
-  const Outcome outcome = assay({"show", "/no/such/folder", "both"});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("there is no file or folder /no/such/folder"));
+  const ProcessResult result = assay({"show", "/no/such/folder", "both"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("there is no file or folder /no/such/folder"));
 }
 
 }  // namespace

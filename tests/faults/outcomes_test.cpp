@@ -2,16 +2,15 @@
 #include "harness/tensor/npy.h"
 #include "tests/faults/bench.h"
 #include "tests/faults/fault_ops.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
-#include <random>
 #include <set>
 
 // How rows end that do not simply pass or fail, and what a record holds of them.
@@ -266,8 +265,9 @@ TEST(BaselineImpl, EveryOtherImplOfAGroupIsHeldAgainstIt) {
   const Comparison again = of.at("again").comparison.value();
   EXPECT_EQ(again.baseline, "matmul/fault/correct");
   EXPECT_EQ(again.note, "");
-  EXPECT_GT(again.ratio, 0.2);
-  EXPECT_LT(again.ratio, 5) << "it is the same kernel";
+  EXPECT_GT(again.ratio_low, 0);
+  EXPECT_LE(again.ratio_low, again.ratio);
+  EXPECT_LE(again.ratio, again.ratio_high);
   EXPECT_GE(again.blocks, 5);
   for (const char* wrong : {"last_k_dropped", "wrong_when_repeated"}) {
     EXPECT_EQ(of.at(wrong).comparison.value().ratio, 0);
@@ -389,9 +389,9 @@ TEST(RecordOfATime, SaysWhereTheRowsTimeWent) {
 }
 
 TEST(DumpOption, WritesTheTensorsOfAFailure) {
-  const std::filesystem::path root =
-      std::filesystem::temp_directory_path() / ("assay_faults_" + std::to_string(std::random_device{}()));
-  const Heard heard = Bench::shared().run({quantize_case("truncation")}, {.mode = Mode::Accu, .dump = root});
+  const test::TemporaryFolder root;
+  const Heard heard =
+      Bench::shared().run({quantize_case("truncation")}, {.mode = Mode::Accu, .dump = root.path()});
   ASSERT_EQ(heard.records.size(), 1U);
   const AccuracyResult& accuracy = *heard.records[0].accuracy;
   const std::filesystem::path folder = root / "quantize_affine-fault-truncation";
@@ -403,15 +403,12 @@ TEST(DumpOption, WritesTheTensorsOfAFailure) {
   for (const char* input : {"x.npy", "scale.npy", "zero_point.npy"}) {
     EXPECT_TRUE(std::filesystem::exists(folder / input)) << input;
   }
-  std::filesystem::remove_all(root);
 }
 
 TEST(DumpOption, AFolderThatCannotBeWrittenEndsTheRun) {
-  const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / ("assay_faults_" + std::to_string(std::random_device{}()));
-  std::ofstream(file) << "no folder";
+  const test::TemporaryFolder folder;
+  const std::filesystem::path file = folder.write("file", "no folder");
   EXPECT_THROW(Bench::shared().run({quantize_case("correct")}, {.mode = Mode::Accu, .dump = file}), Error);
-  std::filesystem::remove(file);
 }
 
 }  // namespace

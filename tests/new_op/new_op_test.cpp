@@ -1,5 +1,5 @@
 #include "harness/report/record/journal.h"
-#include "tests/cli/process.h"
+#include "tests/support/assay_binary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,9 @@ struct Tree : TemporaryFolder {
       fs::create_directory(path() / folder);
     write("docs/ops.md", "| op | what it does |\n|---|---|\n");
   }
-  Outcome new_op(const std::string& name) const { return assay({"new-op", name, "--dir", path().string()}); }
+  ProcessResult new_op(const std::string& name) const {
+    return assay({"new-op", name, "--dir", path().string()});
+  }
   /// Beside docs/ops.md.
   std::size_t files() const {
     const auto all = fs::recursive_directory_iterator(path());
@@ -77,9 +79,9 @@ TEST(NewOp, ItsFilesIncludeOnlyWhatTheirModulesMay) {
 
 TEST(NewOp, EveryAccuracyAndPerformanceRowPasses) {
   const TemporaryFolder folder;
-  const Outcome outcome =
+  const ProcessResult result =
       assay({"run", cases, "--shaders", tree / "shaders", "--out", folder / "out", "--budget", "0.1"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   const RunReport report = read_journal(device_folder(folder / "out") / "journal.jsonl");
   std::size_t timed = 0;
   for (const Record& record : report.records) {
@@ -97,22 +99,22 @@ TEST(NewOp, AWrongShaderFails) {
   ASSERT_NE(shader.find(right), std::string::npos);
   shader.replace(shader.find(right), right.size(), "product - push.offset");
   folder.write("shaders/generated.comp", shader);
-  const Outcome outcome = assay(
+  const ProcessResult result = assay(
       {"run", cases, "--shaders", folder / "shaders", "--filter", "*/small/*", "--out", folder / "out"});
-  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("FAIL"));
-  EXPECT_THAT(outcome.out, HasSubstr("wrong value"));
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("FAIL"));
+  EXPECT_THAT(result.out, HasSubstr("wrong value"));
 }
 
 TEST(NewOp, SaysWhatItWroteAndWhatToDoNext) {
   const Tree empty;
-  const Outcome outcome = empty.new_op("my_op2");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const ProcessResult result = empty.new_op("my_op2");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(empty.files(), 5U);
-  EXPECT_THAT(outcome.out, HasSubstr("wrote " + (empty / "shaders/my_op2.comp") + "\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("added it to " + (empty / "docs/ops.md") + "\n"));
+  EXPECT_THAT(result.out, HasSubstr("wrote " + (empty / "shaders/my_op2.comp").string() + "\n"));
+  EXPECT_THAT(result.out, HasSubstr("added it to " + (empty / "docs/ops.md").string() + "\n"));
   EXPECT_THAT(read_file(empty / "docs/ops.md"), HasSubstr("\n| [`my_op2`](#my_op2) | "));
-  EXPECT_THAT(outcome.out, HasSubstr("assay run cases/my_op2.yaml"));
+  EXPECT_THAT(result.out, HasSubstr("assay run cases/my_op2.yaml"));
   for (const auto& entry : fs::recursive_directory_iterator(empty.path())) {
     if (!entry.is_regular_file()) continue;
     EXPECT_THAT(read_file(entry.path()), ::testing::Not(HasSubstr("NEW_OP"))) << entry.path();
@@ -122,10 +124,10 @@ TEST(NewOp, SaysWhatItWroteAndWhatToDoNext) {
 TEST(NewOp, LeavesAnExistingFileAloneAndWritesNothing) {
   const Tree tree_with_one;
   tree_with_one.write("shaders/mine.comp", "precious");
-  const Outcome outcome = tree_with_one.new_op("mine");
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr(tree_with_one / "shaders/mine.comp"));
-  EXPECT_THAT(outcome.err, HasSubstr("exists already and is left alone"));
+  const ProcessResult result = tree_with_one.new_op("mine");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr(tree_with_one / "shaders/mine.comp"));
+  EXPECT_THAT(result.err, HasSubstr("exists already and is left alone"));
   EXPECT_EQ(tree_with_one.files(), 1U);
   EXPECT_EQ(read_file(tree_with_one / "shaders/mine.comp"), "precious");
 }
@@ -133,28 +135,28 @@ TEST(NewOp, LeavesAnExistingFileAloneAndWritesNothing) {
 TEST(NewOp, WritesNothingWhereThePageOfOpsCannotTakeIt) {
   const Tree tree_with_page;
   tree_with_page.write("docs/ops.md", "# Another page\n");
-  const Outcome outcome = tree_with_page.new_op("mine");
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("adding the op 'mine' to docs/ops.md: it has no table of ops"));
+  const ProcessResult result = tree_with_page.new_op("mine");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("adding the op 'mine' to docs/ops.md: it has no table of ops"));
   EXPECT_EQ(tree_with_page.files(), 0U);
   EXPECT_EQ(read_file(tree_with_page / "docs/ops.md"), "# Another page\n");
 }
 
 TEST(NewOp, IsKnownWithItsFiles) {
-  const Outcome outcome = run({.words = {ASSAY_BINARY, "ops", "generated"}, .directory = tree});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const ProcessResult result = run({.words = {ASSAY_BINARY, "ops", "generated"}, .directory = tree});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
   for (const char* line :
        {"\n  cases        cases/generated.yaml\n", "\n  declaration  ops/generated.cpp\n",
         "\n  references   references/generated.cpp\n               references/generated.h\n",
         "\n  shaders      shaders/generated.comp\n"}) {
-    EXPECT_THAT(outcome.out, HasSubstr(line));
+    EXPECT_THAT(result.out, HasSubstr(line));
   }
 }
 
 TEST(NewOp, LeavesThePageOfOpsAsItsCommandWouldWriteIt) {
-  const Outcome outcome = run({.words = {ASSAY_BINARY, "ops", "--markdown"}, .directory = tree});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(outcome.out, read_file(tree / "docs/ops.md"));
+  const ProcessResult result = run({.words = {ASSAY_BINARY, "ops", "--markdown"}, .directory = tree});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, read_file(tree / "docs/ops.md"));
 }
 
 TEST(NewOp, RefusesNamesThatCannotBe) {
@@ -172,19 +174,19 @@ TEST(NewOp, RefusesNamesThatCannotBe) {
                                                                 {std::string(49, 'a'), "49 characters"},
                                                                 {"generated", "an op of this name"}};
   for (const auto& [name, why] : bad) {
-    const Outcome outcome = empty.new_op(name);
-    EXPECT_EQ(outcome.exit_code, 2) << name;
-    EXPECT_THAT(outcome.err, HasSubstr("naming an op '" + name + "': ")) << name;
-    EXPECT_THAT(outcome.err, HasSubstr(why)) << name;
+    const ProcessResult result = empty.new_op(name);
+    EXPECT_EQ(result.exit_code, 2) << name;
+    EXPECT_THAT(result.err, HasSubstr("naming an op '" + name + "': ")) << name;
+    EXPECT_THAT(result.err, HasSubstr(why)) << name;
   }
   EXPECT_EQ(empty.files(), 0U);
 }
 
 TEST(NewOp, AFolderThatIsNoSourceTreeIsNamed) {
   const TemporaryFolder folder;
-  const Outcome outcome = assay({"new-op", "mine", "--dir", folder.path().string()});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("is not assay's source tree"));
+  const ProcessResult result = assay({"new-op", "mine", "--dir", folder.path().string()});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("is not assay's source tree"));
 }
 
 }  // namespace

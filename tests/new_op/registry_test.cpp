@@ -1,4 +1,4 @@
-#include "tests/cli/process.h"
+#include "tests/support/assay_binary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,13 +14,13 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 struct Tree : TemporaryFolder {
-  Outcome look() const {
+  ProcessResult look() const {
     return run({.words = {CMAKE_PROGRAM, "-DROOT=" + path().string(), "-DOUTPUT=" + output(), "-P",
                           OP_REGISTRY_SCRIPT}});
   }
   std::string registry() const {
-    const Outcome outcome = look();
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const ProcessResult result = look();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
     return read_file(output());
   }
   std::string output() const { return *this / "registry.cpp"; }
@@ -61,10 +61,10 @@ TEST(OpRegistry, RefusesAFileThatHasCasesButNoOp) {
   const Tree tree;
   tree.add("cases/lost.yaml", "op: lost\n");
   tree.add("ops/family/lost.cpp", "auto lost() -> Op {\n");
-  const Outcome outcome = tree.look();
-  EXPECT_NE(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.err, HasSubstr("cases/lost.yaml"));
-  EXPECT_THAT(outcome.err, HasSubstr("ops/family/lost.cpp"));
+  const ProcessResult result = tree.look();
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("cases/lost.yaml"));
+  EXPECT_THAT(result.err, HasSubstr("ops/family/lost.cpp"));
 }
 
 TEST(OpRegistry, RefusesAnOpThatItsPatternWouldLose) {
@@ -72,9 +72,9 @@ TEST(OpRegistry, RefusesAnOpThatItsPatternWouldLose) {
        {"Op other() {", "  Op odd() {", "assay::Op odd() {", "Op odd()", "Op  odd () {"}) {
     const Tree tree;
     tree.add("ops/odd.cpp", std::string(definition) + "\n");
-    const Outcome outcome = tree.look();
-    EXPECT_NE(outcome.exit_code, 0) << definition;
-    EXPECT_THAT(outcome.err, HasSubstr("ops/odd.cpp has the line")) << definition;
+    const ProcessResult result = tree.look();
+    EXPECT_NE(result.exit_code, 0) << definition;
+    EXPECT_THAT(result.err, HasSubstr("ops/odd.cpp has the line")) << definition;
   }
 }
 

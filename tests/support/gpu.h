@@ -1,51 +1,21 @@
 #pragma once
 
-// What the tests of this module share.
+// Tests on the default device, and shaders of their own.
 
 #include "harness/gpu/gpu.h"
 #include "harness/gpu/shaders/compile.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <string>
-#include <unistd.h>
+#include <string_view>
+#include <vector>
 
-namespace assay::gpu {
-
-/// A directory that goes away with the test.
-class TempDirectory {
- public:
-  TempDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "assay-gpu-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw std::runtime_error("cannot create " + name);
-    }
-    path_ = name;
-  }
-  ~TempDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempDirectory(const TempDirectory&) = delete;
-  TempDirectory& operator=(const TempDirectory&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
-  std::filesystem::path write(const std::string& name, std::string_view text) const {
-    const std::filesystem::path file = path_ / name;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary) << text;
-    return file;
-  }
-
- private:
-  std::filesystem::path path_;
-};
+namespace assay::test {
 
 /// A compute shader: `body` between braces of main(), `declarations` before it.
 inline std::string shader_text(std::string_view declarations, std::string_view body) {
@@ -83,18 +53,18 @@ inline std::vector<std::uint32_t> words_of(const std::vector<std::byte>& bytes) 
 /// Vulkan device, and when a test makes the validation layer speak.
 class GpuTest : public ::testing::Test {
  protected:
-  static Instance& instance() {
-    static Instance shared({.validation = true});
+  static gpu::Instance& instance() {
+    static gpu::Instance shared({.validation = true});
     return shared;
   }
 
-  static Device& device() {
-    static Device shared(instance(), select_devices(instance().devices(), {}).front());
+  static gpu::Device& device() {
+    static gpu::Device shared(instance(), gpu::select_devices(instance().devices(), {}).front());
     return shared;
   }
 
   /// Keeps glslang's tables from being built again for every test.
-  static void SetUpTestSuite() { static const GlslangProcess shared; }
+  static void SetUpTestSuite() { static const gpu::GlslangProcess shared; }
 
   void SetUp() override { messages_before = instance().validation_messages(); }
 
@@ -104,14 +74,14 @@ class GpuTest : public ::testing::Test {
   }
 
   /// Compiles and prepares a program of shaders in `directory`.
-  Executable executable(const Program& program, const std::vector<Physical>& tensors,
-                        std::uint32_t guard = guard_bytes) {
-    ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
+  gpu::Executable executable(const Program& program, const std::vector<Physical>& tensors,
+                             std::uint32_t guard = gpu::guard_bytes) {
+    gpu::ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
     return {device(), library, program, tensors, guard};
   }
 
   /// The same, of buffers only.
-  Executable executable(const Program& program, std::uint32_t guard = guard_bytes) {
+  gpu::Executable executable(const Program& program, std::uint32_t guard = gpu::guard_bytes) {
     std::size_t tensors = 0;
     for (const Dispatch& dispatch : program.dispatches) {
       for (const Resource& resource : dispatch.bindings) {
@@ -122,15 +92,15 @@ class GpuTest : public ::testing::Test {
     return executable(program, std::vector<Physical>(tensors, words(1)), guard);
   }
 
-  static Workspace workspace(const Program& program, const std::vector<Physical>& tensors,
-                             std::uint32_t guard = guard_bytes) {
+  static gpu::Workspace workspace(const Program& program, const std::vector<Physical>& tensors,
+                                  std::uint32_t guard = gpu::guard_bytes) {
     return {device(), program, tensors, guard};
   }
 
-  TempDirectory directory;
+  TemporaryFolder directory;
   std::int64_t messages_before = 0;
 
   static constexpr double timeout_s = 30;
 };
 
-}  // namespace assay::gpu
+}  // namespace assay::test

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <stdexcept>
 
-namespace assay::ops {
+namespace assay::test {
 namespace {
 
 constexpr std::uint32_t guard = gpu::guard_bytes;  ///< of buffers
@@ -193,4 +193,4 @@ Params with_defaults(const Op& op, Params params) {
   return params;
 }
 
-}  // namespace assay::ops
+}  // namespace assay::test

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::ops {
+namespace assay::test {
 
 /// One thing to run: an op with parameters, forms, data.
 struct Trial {
@@ -31,7 +31,7 @@ struct Trial {
 };
 
 /// With the validation layer on: any message fails the test.
-class OnDeviceTest : public gpu::GpuTest {
+class OnDeviceTest : public GpuTest {
  protected:
   /// Runs the impl twice, over two poisons, and expects: outputs as the reference says, guards and inputs
   /// untouched.
@@ -77,4 +77,4 @@ std::uint32_t constant_of(const Dispatch& dispatch, std::string_view name);
 /// `params` with every parameter that it lacks set to the op's default.
 Params with_defaults(const Op& op, Params params);
 
-}  // namespace assay::ops
+}  // namespace assay::test

@@ -1,18 +1,14 @@
 #pragma once
 
-// Records that the tests of all writers share. Only tests include this.
+// Records that the tests of all writers share.
 
-#include "harness/base/error.h"
 #include "harness/report/record/journal.h"
+#include "tests/support/error_text.h"
+#include "tests/support/temporary_folder.h"
 
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <string>
-#include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace assay::test {
@@ -199,48 +195,6 @@ inline std::vector<Record> all_kinds() {
 
 inline RunReport report_of(std::vector<Record> records) {
   return {.run = sample_run(), .records = std::move(records), .complete = true};
-}
-
-/// A folder of its own for the running test, removed afterwards.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    path_ = std::filesystem::path(::testing::TempDir()) /
-            (std::string("assay_report_") + test->test_suite_name() + "_" + test->name() + "_" +
-             std::to_string(::getpid()));
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
-  }
-  ~ScratchFolder() { std::filesystem::remove_all(path_); }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-inline std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-inline void write_file(const std::filesystem::path& path, const std::string& content) {
-  std::ofstream(path, std::ios::binary) << content;
-}
-
-/// The message of the Error that `action` throws, "" when it throws none.
-template <class Action>
-std::string error_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 }  // namespace assay::test

@@ -3,7 +3,8 @@
 #include "harness/base/error.h"
 #include "harness/tensor/npy.h"
 #include "harness/tensor/tensor_hash.h"
-#include "tests/support/engine.h"
+#include "tests/support/small_op.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,12 +12,12 @@
 namespace assay {
 namespace {
 
+using test::flip_op;
+using test::make_case;
+using test::shape_params;
+using test::tensor;
 using ::testing::AllOf;
-using testing::flip_op;
 using ::testing::HasSubstr;
-using testing::make_case;
-using testing::shape_params;
-using testing::tensor;
 
 std::string message_of(const Case& test_case) try {
   make_data_set(test_case);
@@ -66,7 +67,7 @@ TEST(DataSet, DependsOnOpParametersFillAndSeedOnly) {
 }
 
 TEST(DataSet, TakesAnInputFromAFile) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const HostTensor stored = tensor<std::int8_t>({2, 2}, {1, -2, 3, -4});
   write_npy(folder.path() / "x.npy", stored);
   const Op op = flip_op();
@@ -78,7 +79,7 @@ TEST(DataSet, TakesAnInputFromAFile) {
 }
 
 TEST(DataSet, TakesExpectedValuesFromAFileAndKeepsTheClass) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   write_npy(folder.path() / "y.npy", tensor<std::int8_t>({2}, {11, 12}));
   const Op op = flip_op();
   Case test_case = make_case(op, shape_params({2}));
@@ -90,7 +91,7 @@ TEST(DataSet, TakesExpectedValuesFromAFileAndKeepsTheClass) {
 }
 
 TEST(DataSet, SaysWhichFileHoldsAnotherShapeOrType) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string file = (folder.path() / "x.npy").string();
   const Op op = flip_op();
   Case test_case = make_case(op, shape_params({2, 2}));
@@ -103,7 +104,7 @@ TEST(DataSet, SaysWhichFileHoldsAnotherShapeOrType) {
 }
 
 TEST(DataSet, SaysWhichExpectedFileHoldsAnotherShape) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string file = (folder.path() / "y.npy").string();
   write_npy(file, tensor<std::int8_t>({3}, {1, 2, 3}));
   const Op op = flip_op();

@@ -43,18 +43,6 @@ std::string file_word(std::string label) {
   return label;
 }
 
-std::string_view name_of(DispatchRole role) {
-  switch (role) {
-    case DispatchRole::Op:
-      return "op";
-    case DispatchRole::Transition:
-      return "transition";
-    case DispatchRole::Setup:
-      return "setup";
-  }
-  return "unknown";
-}
-
 std::string description(const Dispatch& dispatch, const std::string& spirv_hash) {
   std::string text =
       fmt::format("; {} ({})\n; shader {}\n", dispatch.label, name_of(dispatch.role), dispatch.shader);

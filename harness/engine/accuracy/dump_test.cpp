@@ -3,21 +3,20 @@
 #include "harness/base/error.h"
 #include "harness/tensor/npy.h"
 #include "harness/tensor/tensor_hash.h"
-#include "tests/support/engine.h"
+#include "tests/support/small_op.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <set>
 
 namespace assay {
 namespace {
 
-using testing::flip_op;
-using testing::make_case;
-using testing::shape_params;
+using test::flip_op;
+using test::make_case;
+using test::shape_params;
 
 struct Answered {
   Op op = flip_op();
@@ -37,7 +36,7 @@ struct Answered {
 };
 
 TEST(Dump, WritesEveryTensorWhereNumpyFindsIt) {
-  const testing::TemporaryFolder root;
+  const test::TemporaryFolder root;
   const Answered answer;
   const std::filesystem::path folder = dump_folder(root.path() / "deep" / "er", answer.test_case.id);
   EXPECT_EQ(folder, root.path() / "deep" / "er" / "flip-small-plain");
@@ -54,7 +53,7 @@ TEST(Dump, WritesEveryTensorWhereNumpyFindsIt) {
 }
 
 TEST(Dump, WritesOverAnOlderDump) {
-  const testing::TemporaryFolder root;
+  const test::TemporaryFolder root;
   Answered answer;
   dump_tensors(root.path(), answer.test_case, answer.data, answer.assessment);
   answer.say(0, 99);
@@ -64,9 +63,8 @@ TEST(Dump, WritesOverAnOlderDump) {
 }
 
 TEST(Dump, AFolderThatCannotBeMadeIsAnErrorOfTheInfrastructure) {
-  const testing::TemporaryFolder root;
-  const std::filesystem::path file = root.path() / "file";
-  std::ofstream(file) << "not a folder";
+  const test::TemporaryFolder root;
+  const std::filesystem::path file = root.write("file", "not a folder");
   try {
     dump_folder(file, "flip/small/plain");
     FAIL() << "a file was taken for a folder";
@@ -78,7 +76,7 @@ TEST(Dump, AFolderThatCannotBeMadeIsAnErrorOfTheInfrastructure) {
 }
 
 TEST(Dump, NoTwoIdsShareAFolder) {
-  const testing::TemporaryFolder root;
+  const test::TemporaryFolder root;
   const std::set<std::filesystem::path> folders = {
       dump_folder(root.path(), "a/b_c"), dump_folder(root.path(), "a_b/c"), dump_folder(root.path(), "a/b/c"),
       dump_folder(root.path(), "a_b_c"), dump_folder(root.path(), "a/b/c/versus")};
@@ -87,9 +85,9 @@ TEST(Dump, NoTwoIdsShareAFolder) {
 }
 
 TEST(Dump, TellsWhatEachDispatchRuns) {
-  const testing::TemporaryFolder root;
-  std::ofstream(root.path() / "tiny.comp")
-      << "#version 450\nlayout(binding = 0) buffer Y { uint y[]; };\nvoid main() { y[0] = FIVE; }\n";
+  const test::TemporaryFolder root;
+  root.write("tiny.comp",
+             "#version 450\nlayout(binding = 0) buffer Y { uint y[]; };\nvoid main() { y[0] = FIVE; }\n");
   gpu::ShaderLibrary shaders({.directories = {root.path()}, .cache_directory = {}});
   Dispatch dispatch{.label = "the/first one", .shader = "tiny.comp", .defines = {{"FIVE", "5u"}}};
   dispatch.workgroups = {3, 2, 1};
@@ -99,11 +97,7 @@ TEST(Dump, TellsWhatEachDispatchRuns) {
   setup.role = DispatchRole::Setup;
   dump_program(root.path(), {.dispatches = {dispatch, setup}}, shaders);
 
-  const auto text_of = [&](const std::string& name) {
-    std::ifstream file(root.path() / name);
-    return std::string{std::istreambuf_iterator<char>(file), {}};
-  };
-  EXPECT_THAT(text_of("0.the-first-one.spvasm"),
+  EXPECT_THAT(root.read("0.the-first-one.spvasm"),
               ::testing::StartsWith("; the/first one (op)\n"
                                     "; shader tiny.comp\n"
                                     "; #define FIVE 5u\n"
@@ -111,10 +105,10 @@ TEST(Dump, TellsWhatEachDispatchRuns) {
                                     "; specialization constant tile_m = 7\n"
                                     "; push constant word 0 = 0x000000ff\n"
                                     "; SPIR-V "));
-  EXPECT_THAT(text_of("0.the-first-one.spvasm"), ::testing::ContainsRegex("EntryPoint.*main"));
-  EXPECT_THAT(text_of("0.the-first-one.spvasm"), ::testing::ContainsRegex("Constant +5"));
-  EXPECT_THAT(text_of("1.second.spvasm"), ::testing::StartsWith("; second (setup)\n"));
-  EXPECT_THAT(text_of("1.second.spvasm"), ::testing::ContainsRegex("Constant +6"));
+  EXPECT_THAT(root.read("0.the-first-one.spvasm"), ::testing::ContainsRegex("EntryPoint.*main"));
+  EXPECT_THAT(root.read("0.the-first-one.spvasm"), ::testing::ContainsRegex("Constant +5"));
+  EXPECT_THAT(root.read("1.second.spvasm"), ::testing::StartsWith("; second (setup)\n"));
+  EXPECT_THAT(root.read("1.second.spvasm"), ::testing::ContainsRegex("Constant +6"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "harness/engine/accuracy/output_check.h"
 
-#include "tests/support/engine.h"
+#include "tests/support/small_op.h"
 
 #include <gtest/gtest.h>
 
@@ -11,10 +11,10 @@
 namespace assay {
 namespace {
 
-using testing::banded;
-using testing::bounded;
-using testing::exact;
-using testing::row;
+using test::banded;
+using test::bounded;
+using test::exact;
+using test::row;
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float inf = std::numeric_limits<float>::infinity();

@@ -1,12 +1,12 @@
 #include "harness/engine/accuracy/packed_inputs.h"
 
 #include "harness/base/error.h"
-#include "tests/support/engine.h"
+#include "tests/support/small_op.h"
 
 namespace assay {
 namespace {
 
-using testing::tensor;
+using test::tensor;
 
 constexpr Form plain{Storage::Buffer, Layout::WP};
 constexpr Form quads{Storage::Buffer, Layout::P4W};

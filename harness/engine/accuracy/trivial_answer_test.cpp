@@ -1,7 +1,7 @@
 #include "harness/engine/accuracy/trivial_answer.h"
 
 #include "harness/tensor/pack.h"
-#include "tests/support/engine.h"
+#include "tests/support/small_op.h"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@
 namespace assay {
 namespace {
 
-using testing::banded;
-using testing::bounded;
-using testing::exact;
-using testing::row;
+using test::banded;
+using test::bounded;
+using test::exact;
+using test::row;
 
 HostTensor i32(const std::vector<std::int32_t>& values) {
   return row<std::int32_t>(values);
@@ -143,7 +143,7 @@ TEST(AcceptsCopiedMemory, SeesThroughDifferentForms) {
   const Shape shape = {1, 4, 1, 4};
   std::vector<std::int8_t> values;
   for (int i = 0; i < 16; ++i) values.push_back(static_cast<std::int8_t>(i * i - 50));
-  const HostTensor input = testing::tensor<std::int8_t>(shape, values);
+  const HostTensor input = test::tensor<std::int8_t>(shape, values);
   const Physical by_channel({Storage::Buffer, Layout::P4C}, DType::I8, shape);
   const Physical by_width({Storage::Buffer, Layout::P4W}, DType::I8, shape);
   const Expected transposed = exact(copied(input, by_channel, by_width));

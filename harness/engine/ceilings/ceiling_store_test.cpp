@@ -1,7 +1,7 @@
 #include "harness/engine/ceilings/ceiling_store.h"
 
 #include "harness/report/record/codec.h"
-#include "tests/support/engine.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-using testing::TemporaryFolder;
+using test::TemporaryFolder;
 
 Ceilings ceilings() {
   Ceilings made;
@@ -30,15 +30,6 @@ Ceilings ceilings() {
 
 CeilingKey key_of(const Ceilings& made) {
   return {made.device_uuid, made.driver, made.kernels};
-}
-
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-void write(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream(file, std::ios::binary | std::ios::trunc) << text;
 }
 
 class CeilingStoreTest : public ::testing::Test {
@@ -85,20 +76,20 @@ TEST_F(CeilingStoreTest, DoesNotTakeAFileWhoseContentNamesAnother) {
   for (std::string Ceilings::*part : {&Ceilings::device_uuid, &Ceilings::driver, &Ceilings::kernels}) {
     Ceilings other = stored;
     other.*part += "1";
-    write(store.file_of(key), encode_ceilings(other));
+    test::write_file(store.file_of(key), encode_ceilings(other));
     EXPECT_FALSE(store.load(key)) << other.*part;
   }
-  write(store.file_of(key), encode_ceilings(stored));
+  test::write_file(store.file_of(key), encode_ceilings(stored));
   EXPECT_TRUE(store.load(key));
 }
 
 TEST_F(CeilingStoreTest, DoesNotTakeADamagedFile) {
   store.store(stored);
-  const std::string whole = text_of(store.file_of(key));
+  const std::string whole = test::read_file(store.file_of(key));
   for (const std::string& damaged :
        {std::string(), whole.substr(0, whole.size() / 2), "x" + whole, std::string("{}"), std::string("[1]"),
         std::string("null"), std::string("\xff\xfe\x00", 3)}) {
-    write(store.file_of(key), damaged);
+    test::write_file(store.file_of(key), damaged);
     EXPECT_FALSE(store.load(key)) << damaged;
   }
 }
@@ -121,7 +112,7 @@ TEST_F(CeilingStoreTest, DoesNotTakeWhatCannotBeTrue) {
 }
 
 TEST_F(CeilingStoreTest, KeepsNothingWhereItCannotWrite) {
-  write(folder.path() / "file", "in the way");
+  folder.write("file", "in the way");
   const CeilingStore blocked(folder.path() / "file" / "below");
   blocked.store(stored);
   EXPECT_FALSE(blocked.load(key));
@@ -152,7 +143,7 @@ TEST_F(CeilingsForTest, AreMeasuredOnceAndThenTakenFromTheStore) {
   EXPECT_NE(ceilings_for(device, shaders, store, CeilingPolicy::Measure, small).fp32_gops, 123.456);
   EXPECT_NE(store.load(key_of(marked))->fp32_gops, 123.456) << "what was measured is stored";
 
-  write(store.file_of(key_of(marked)), "damaged");
+  test::write_file(store.file_of(key_of(marked)), "damaged");
   EXPECT_TRUE(ceilings_for(device, shaders, store, CeilingPolicy::Stored, small).measured());
   EXPECT_TRUE(store.load(key_of(marked))) << "a damaged file is replaced";
 }

@@ -15,15 +15,14 @@ class CeilingsTest : public ::testing::Test {
 TEST_F(CeilingsTest, ArePositiveWhereTheDeviceHasTheFeatureAndZeroElsewhere) {
   const Ceilings ceilings = measure_ceilings(device, shaders, {.max_footprint_bytes = 4 << 20});
   const DeviceInfo& info = device.info();
-  EXPECT_GT(ceilings.fp32_gops, 0.1);
+  EXPECT_GT(ceilings.fp32_gops, 0);
   EXPECT_EQ(ceilings.fp16_gops > 0, info.has(Feature::Float16));
   EXPECT_EQ(ceilings.dot4x8_gops > 0, info.has(Feature::DotProduct));
   if (!info.has(Feature::CooperativeMatrixNv)) {
     EXPECT_EQ(ceilings.coop_int8_gops, 0);
     EXPECT_EQ(ceilings.coop_fp16_gops, 0);
   }
-  EXPECT_GT(ceilings.dispatch_us, 0.1);
-  EXPECT_LT(ceilings.dispatch_us, 1e4);
+  EXPECT_GT(ceilings.dispatch_us, 0);
   EXPECT_EQ(ceilings.measured_utc.size(), std::string("2026-01-02T03:04:05Z").size());
 }
 
@@ -37,8 +36,8 @@ TEST_F(CeilingsTest, HaveACurveFromSmallFootprintsToTheLargestAskedFor) {
     EXPECT_GT(point.footprint_bytes, previous);
     previous = point.footprint_bytes;
     for (const double gbps : {point.copy_gbps, point.read_gbps, point.write_gbps}) {
-      EXPECT_GT(gbps, 0.01);
-      EXPECT_LT(gbps, 1e5);
+      EXPECT_GT(gbps, 0);
+      EXPECT_LT(gbps, 1e5) << "more than any memory: a unit is wrong";
     }
   }
 }
@@ -47,8 +46,8 @@ TEST_F(CeilingsTest, CanBeTimedByTheCpusClock) {
   device.distrust_timestamps();
   const Ceilings ceilings = measure_ceilings(device, shaders, {.max_footprint_bytes = 64 << 10});
   ASSERT_EQ(ceilings.bandwidth.size(), 1U);
-  EXPECT_GT(ceilings.bandwidth.front().copy_gbps, 0.01);
-  EXPECT_GT(ceilings.fp32_gops, 0.1);
+  EXPECT_GT(ceilings.bandwidth.front().copy_gbps, 0);
+  EXPECT_GT(ceilings.fp32_gops, 0);
 }
 
 TEST_F(CeilingsTest, NameADriverByVersionAndACpuByItself) {

@@ -1,7 +1,7 @@
 #include "harness/engine/run/planned_rows.h"
 
 #include "harness/base/error.h"
-#include "tests/support/engine.h"
+#include "tests/support/small_op.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,10 +9,10 @@
 namespace assay {
 namespace {
 
-using testing::flip_op;
+using test::flip_op;
+using test::make_case;
+using test::shape_params;
 using ::testing::HasSubstr;
-using testing::make_case;
-using testing::shape_params;
 
 /// An op with two impls and a few cases of it, all of one group.
 struct Bench {

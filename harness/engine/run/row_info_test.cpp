@@ -1,14 +1,14 @@
 #include "harness/engine/run/planned_rows.h"
-#include "tests/support/engine.h"
+#include "tests/support/small_op.h"
 
 #include <gtest/gtest.h>
 
 namespace assay {
 namespace {
 
-using testing::flip_op;
-using testing::make_case;
-using testing::shape_params;
+using test::flip_op;
+using test::make_case;
+using test::shape_params;
 
 TEST(RowInfo, SaysACaseInTheWordsOfItsFile) {
   const Op op = flip_op();

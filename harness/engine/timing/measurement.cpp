@@ -107,10 +107,9 @@ void describe_shares(const Program& program, const std::vector<double>& shares_n
   std::size_t next = 0;
   for (const Dispatch& dispatch : program.dispatches) {
     if (dispatch.role == DispatchRole::Setup || next == shares_ns.size()) continue;
-    const bool transition = dispatch.role == DispatchRole::Transition;
     const double us = shares_ns[next++] / ns_per_us;
-    perf.dispatches.push_back({dispatch.label, transition ? "transition" : "op", us});
-    if (transition) perf.time_transition_us += us;
+    perf.dispatches.push_back({dispatch.label, std::string(name_of(dispatch.role)), us});
+    if (dispatch.role == DispatchRole::Transition) perf.time_transition_us += us;
   }
 }
 

@@ -3,6 +3,8 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 class CooperativeTest : public GpuTest {};
 
 TEST_F(CooperativeTest, ShapesAreListedWhereTheDeviceHasTheFeatureAndOnlyThere) {

@@ -10,6 +10,8 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
@@ -139,7 +141,7 @@ TEST_F(ValidationTest, CountsAMisuse) {
 
 // Proves that missing barriers would be seen: that other tests see no message then means something.
 TEST_F(ValidationTest, SeesThatABarrierIsMissingBetweenDispatches) {
-  const TempDirectory directory;
+  const TemporaryFolder directory;
   directory.write("first.comp", shader_text(buffers({"x", "s"}), "s.data[0] = x.data[0];"));
   directory.write("second.comp", shader_text(buffers({"s", "y"}), "y.data[0] = s.data[0];"));
   Program program;
@@ -210,7 +212,7 @@ TEST(InstanceDeathTest, WithoutTheLayerValidationNamesThePackage) {
 /// Starts a kernel that never ends, and leaves as a program would: everything destroyed, exit().
 [[noreturn]] void hang_and_leave() {
   ::alarm(40);  // a destructor that hangs must not hang the test
-  const TempDirectory directory;
+  const TemporaryFolder directory;
   directory.write("hang.comp", shader_text("layout(set = 0, binding = 0) volatile buffer Y { uint y[]; };",
                                            "for (uint i = 0u; i != 0xFFFFFFFFu; i += y[0]) y[1] = i;"));
   int failures = 0;

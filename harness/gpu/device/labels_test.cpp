@@ -6,6 +6,8 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 using ::testing::ElementsAre;
 
 std::vector<std::string>& heard() {

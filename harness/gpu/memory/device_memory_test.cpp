@@ -3,6 +3,8 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 /// By kernels, and where the host may help. A small window: textures go through it in pieces.
 class DeviceMemoryTest : public GpuTest, public ::testing::WithParamInterface<bool> {
  protected:

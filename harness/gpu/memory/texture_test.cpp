@@ -9,6 +9,8 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 using ::testing::HasSubstr;
 
 constexpr std::array dtypes{DType::F32, DType::F16, DType::I32, DType::I16, DType::I8, DType::U8};

@@ -8,6 +8,8 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 using ::testing::HasSubstr;
 
 std::vector<std::byte> pattern(std::size_t count, unsigned seed) {

@@ -7,6 +7,8 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 using Known = std::optional<std::int64_t>;
 
 ExecutableStatistics statistics_from(const std::vector<DriverStatistic>& told) {

@@ -8,6 +8,8 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 /// A program whose every part may be changed, and its hash.
 struct Parts {
   Program program{

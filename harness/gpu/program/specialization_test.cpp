@@ -5,6 +5,8 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -43,7 +45,7 @@ class SpecializationTest : public ::testing::Test {
     return "nothing was thrown";
   }
 
-  TempDirectory sources;
+  TemporaryFolder sources;
   Dispatch dispatch;
 };
 

@@ -7,6 +7,8 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -22,7 +24,7 @@ class DeclaredConstantsTest : public ::testing::Test {
         .words;
   }
 
-  TempDirectory sources;
+  TemporaryFolder sources;
 };
 
 const DeclaredConstant x{0, ""}, y{1, ""}, z{2, ""};  // sides of the workgroup

@@ -6,6 +6,8 @@ namespace assay::gpu {
 std::span<const EmbeddedSource> embedded_testdata();
 namespace {
 
+using namespace test;
+
 using ::testing::ElementsAre;
 namespace fs = std::filesystem;
 
@@ -14,8 +16,7 @@ std::map<std::string, std::string> files_below(const fs::path& root) {
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
     const fs::path& file = entry.path();
     if (file.extension() == ".comp" || file.extension() == ".glslh") {
-      std::ifstream stream(file, std::ios::binary);
-      files[file.lexically_relative(root).generic_string()] = {std::istreambuf_iterator<char>(stream), {}};
+      files[file.lexically_relative(root).generic_string()] = read_file(file);
     }
   }
   return files;
@@ -51,8 +52,8 @@ TEST(IncludedNames, AreThoseOfIncludeLines) {
 
 class ShaderSourcesTest : public ::testing::Test {
  protected:
-  TempDirectory first;
-  TempDirectory second;
+  TemporaryFolder first;
+  TemporaryFolder second;
   const std::vector<EmbeddedSource> embedded{{"a.comp", "embedded a"}, {"common/b.glslh", "embedded b"}};
 };
 

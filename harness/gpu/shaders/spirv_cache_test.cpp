@@ -6,16 +6,13 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 namespace fs = std::filesystem;
 
 class SpirvCacheTest : public ::testing::Test {
  protected:
-  static std::string contents(const fs::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-  }
-
-  TempDirectory directory;
+  TemporaryFolder directory;
   SpirvCache cache{directory.path() / "deep" / "inside"};
   const std::string key = hash_hex("key");
   const std::vector<std::uint32_t> module{0x07230203, 1, 2, 3, 0xFFFFFFFF};
@@ -33,23 +30,23 @@ TEST_F(SpirvCacheTest, GivesBackWhatWasStored) {
 
 TEST_F(SpirvCacheTest, DistrustsEveryFlippedByte) {
   cache.store(key, module);
-  const std::string good = contents(cache.file_of(key));
+  const std::string good = read_file(cache.file_of(key));
   for (std::size_t i = 0; i < good.size(); ++i) {
     std::string bad = good;
     bad[i] = static_cast<char>(bad[i] ^ 0x40);
-    std::ofstream(cache.file_of(key), std::ios::binary) << bad;
+    write_file(cache.file_of(key), bad);
     EXPECT_EQ(cache.load(key), std::nullopt) << "byte " << i;
   }
 }
 
 TEST_F(SpirvCacheTest, DistrustsEveryTruncationAndTail) {
   cache.store(key, module);
-  const std::string good = contents(cache.file_of(key));
+  const std::string good = read_file(cache.file_of(key));
   for (std::size_t length = 0; length < good.size(); ++length) {
-    std::ofstream(cache.file_of(key), std::ios::binary) << good.substr(0, length);
+    write_file(cache.file_of(key), good.substr(0, length));
     EXPECT_EQ(cache.load(key), std::nullopt) << length << " bytes";
   }
-  std::ofstream(cache.file_of(key), std::ios::binary) << good << "more";
+  write_file(cache.file_of(key), good + "more");
   EXPECT_EQ(cache.load(key), std::nullopt);
 }
 
@@ -62,9 +59,9 @@ TEST_F(SpirvCacheTest, DistrustsTheEntryOfAnotherKey) {
 
 TEST_F(SpirvCacheTest, AClaimOfManyWordsAllocatesNothing) {
   cache.store(key, module);
-  std::string huge = contents(cache.file_of(key));
+  std::string huge = read_file(cache.file_of(key));
   huge.replace(12, 4, "\xff\xff\xff\xff", 4);
-  std::ofstream(cache.file_of(key), std::ios::binary) << huge;
+  write_file(cache.file_of(key), huge);
   EXPECT_EQ(cache.load(key), std::nullopt);
 }
 

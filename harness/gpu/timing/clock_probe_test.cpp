@@ -12,6 +12,8 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 class ClockProbeTest : public GpuTest {
  protected:
   static constexpr double us = 1e3;
@@ -45,22 +47,32 @@ TEST_F(ClockProbeTest, DoesSixteenStepsARoundInEveryInvocation) {
   }
 }
 
-TEST_F(ClockProbeTest, LastsAboutAsLongAsItIsMeantTo) {
-  // Other work on the machine lengthens readings, and may spoil the choice of the rounds: the best of a few.
-  const double wanted = device().info().is_cpu() ? 200 * us : 80 * us;
-  double nearest = 0;
-  for (int attempt = 0; attempt < 3; ++attempt) {
-    ClockProbe probe(device(), library);
-    double shortest = probe.time_ns(timeout_s);
-    for (int i = 0; i < 30; ++i) {
-      shortest = std::min(shortest, probe.time_ns(timeout_s));
-    }
-    if (attempt == 0 || std::fabs(std::log(shortest / wanted)) < std::fabs(std::log(nearest / wanted))) {
-      nearest = shortest;
-    }
+// How long it lasts is printed by a benchmark (tests/benchmarks).
+TEST_F(ClockProbeTest, LastsLongerThanAnEmptyRun) {
+  ClockProbe probe(device(), library);
+  ClockProbeKernel kernel(device(), library);
+  const std::uint32_t none = 0;
+  double probe_ns = probe.time_ns(timeout_s);
+  double empty_ns = kernel.run({&none, 1}, timeout_s).wall_ns;
+  for (int i = 0; i < 20; ++i) {  // the machine may be busy: the shortest of some says most
+    probe_ns = std::min(probe_ns, probe.time_ns(timeout_s));
+    empty_ns = std::min(empty_ns, kernel.run({&none, 1}, timeout_s).wall_ns);
   }
-  EXPECT_GT(nearest, wanted / 2.5);
-  EXPECT_LT(nearest, wanted * 2.5);
+  EXPECT_GT(probe_ns, empty_ns);
+}
+
+TEST_F(ClockProbeTest, ABurdenIsADispatchOfAsMuchWorkAsItsTimeAsksFor) {
+  const ClockProbe probe(device(), library);
+  const auto rounds_of = [&](double ns) {
+    Program program = probe_program(device().info(), 1);
+    probe.burden(program, ns);
+    EXPECT_EQ(program.dispatches.size(), 2U);
+    EXPECT_EQ(program.dispatches.back().label, "burden");
+    return program.dispatches.back().push.words().front();
+  };
+  EXPECT_EQ(rounds_of(0), 1U) << "an empty dispatch at least";
+  EXPECT_GT(rounds_of(100 * us), 1U);
+  EXPECT_NEAR(rounds_of(1000 * us), 10.0 * rounds_of(100 * us), 10.0);
 }
 
 TEST_F(ClockProbeTest, CanEndATimedSubmission) {
@@ -80,8 +92,9 @@ TEST_F(ClockProbeTest, CanEndATimedSubmission) {
   }
   submission.submit_and_wait(timeout_s);
   const std::vector<double> steps = stamps.steps_ns();
-  EXPECT_GT(steps[1], 20 * us);
-  EXPECT_LT(steps[1], 20e3 * us);
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_GT(steps[0], 0);
+  EXPECT_GT(steps[1], 0);
 }
 
 }  // namespace

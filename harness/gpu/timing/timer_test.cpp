@@ -6,6 +6,8 @@
 namespace assay::gpu {
 namespace {
 
+using namespace test;
+
 TEST(TicksToNs, MultipliesByADoublePeriod) {
   EXPECT_DOUBLE_EQ(ticks_to_ns(1000, 1100, 64, 52.08), 5208.0);
   EXPECT_DOUBLE_EQ(ticks_to_ns(7, 7, 64, 52.08), 0.0);

@@ -1,6 +1,6 @@
 #include "harness/report/compare/compare_text.h"
 
-#include "tests/support/golden.h"
+#include "tests/support/golden_text.h"
 #include "tests/support/simulated_series.h"
 
 #include <gmock/gmock.h>

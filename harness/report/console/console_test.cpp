@@ -2,7 +2,7 @@
 
 #include "harness/report/console/summary.h"
 #include "harness/report/record/words.h"
-#include "tests/support/golden.h"
+#include "tests/support/golden_text.h"
 #include "tests/support/records.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 #include "harness/report/console/perf_table.h"
 
-#include "tests/support/golden.h"
+#include "tests/support/golden_text.h"
 #include "tests/support/records.h"
 
 #include <gmock/gmock.h>

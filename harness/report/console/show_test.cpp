@@ -2,7 +2,7 @@
 
 #include "harness/base/status.h"
 #include "harness/report/record/record_fields.h"
-#include "tests/support/golden.h"
+#include "tests/support/golden_text.h"
 #include "tests/support/records.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 #include "harness/report/files/writers.h"
-#include "tests/support/golden.h"
+#include "tests/support/golden_text.h"
 #include "tests/support/records.h"
 
 #include <gmock/gmock.h>

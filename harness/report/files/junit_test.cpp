@@ -1,7 +1,7 @@
 #include "harness/base/text.h"
 #include "harness/report/files/writers.h"
 #include "harness/report/record/words.h"
-#include "tests/support/golden.h"
+#include "tests/support/golden_text.h"
 #include "tests/support/records.h"
 
 #include <gtest/gtest.h>

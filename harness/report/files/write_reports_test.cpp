@@ -48,7 +48,7 @@ TEST(RunJson, IsValidWithNastyText) {
 }
 
 TEST(WriteReports, WritesAllOfThemAndNothingElse) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const RunReport report = test::report_of(test::all_kinds());
   const std::filesystem::path target = folder / "new/device";
   write_reports(target, report);
@@ -63,7 +63,7 @@ TEST(WriteReports, WritesAllOfThemAndNothingElse) {
 }
 
 TEST(WriteReports, KeepsTheOldReportWhenTheDiskIsFull) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   write_reports(folder.path(), test::report_of({test::passed("a")}));
   const std::string before = test::read_file(folder / "accu.csv");
   // A cap on the size of files stands for a disk that fills up in the middle.
@@ -83,7 +83,7 @@ TEST(WriteReports, KeepsTheOldReportWhenTheDiskIsFull) {
 }
 
 TEST(WriteReports, NamesThePlaceThatCannotBeWritten) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   test::write_file(folder / "file", "in the way");
   EXPECT_EQ(test::error_of([&] { write_reports(folder / "file", test::report_of({})); }),
             "cannot create the folder " + (folder / "file").string() + ": Not a directory");

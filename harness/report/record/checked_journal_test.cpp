@@ -22,7 +22,7 @@ Record good() {
 }
 
 // A journal of one run of one row. Lines: run, plan, begin, judged, two blocks, end, done.
-std::filesystem::path write_journal(const test::ScratchFolder& folder, const Record& record = good()) {
+std::filesystem::path write_journal(const test::TemporaryFolder& folder, const Record& record = good()) {
   Journal journal(folder / "journal.jsonl");
   test::tell(journal, {record});
   return journal.path();
@@ -34,7 +34,7 @@ std::string error_of(const std::filesystem::path& path) {
 
 // What is said of the journal of good() in whose text `from` is replaced once.
 std::string error_after(const std::string& from, const std::string& to, int line) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const std::filesystem::path path = write_journal(folder);
   std::string text = test::read_file(path);
   const auto at = text.find(from);
@@ -47,7 +47,7 @@ std::string error_after(const std::string& from, const std::string& to, int line
 
 // The same of the journal without that line; it is said of line `told` of what is left.
 std::string error_without(const std::string& start, int told) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const std::filesystem::path path = write_journal(folder);
   const std::string text = test::read_file(path);
   const auto at = text.find(start);
@@ -61,7 +61,7 @@ std::string error_without(const std::string& start, int told) {
 TEST(CheckedJournal, ReadsWhatARunWrote) {
   for (const Record& record : {good(), test::passed("a"), test::failed("a"),
                                test::without_answer("a", Status::Missing, "not run")}) {
-    const test::ScratchFolder folder;
+    const test::TemporaryFolder folder;
     EXPECT_EQ(error_of(write_journal(folder, record)), "");
   }
 }
@@ -94,14 +94,14 @@ TEST(CheckedJournal, RefusesAStatusThatTheEventsContradict) {
 }
 
 TEST(CheckedJournal, RefusesARowOfModeAccuThatPassedUnjudged) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   Record record = test::passed("a");
   record.accuracy.reset();
   EXPECT_THAT(error_of(write_journal(folder, record)), HasSubstr("passed and was not judged"));
 }
 
 TEST(CheckedJournal, RefusesATimeWithoutASample) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   Record record = good();
   record.perf->sample_us.clear();
   EXPECT_THAT(error_of(write_journal(folder, record)), HasSubstr(":5: "));
@@ -112,7 +112,7 @@ TEST(CheckedJournal, MissesTheEndOfARowThatWasPlanned) {
   EXPECT_THAT(
       error_without("{\"event\":\"end\"", 7),
       HasSubstr("the run came to its end, and " + good().info.id + " (perf) did not: lines are missing"));
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const std::filesystem::path path = write_journal(folder);
   const std::string journal = test::read_file(path);
   test::write_file(path, journal.substr(0, journal.find("{\"event\":\"end\"")));
@@ -120,14 +120,14 @@ TEST(CheckedJournal, MissesTheEndOfARowThatWasPlanned) {
 }
 
 TEST(CheckedJournal, RefusesARowThatIsPlannedTwice) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   Journal journal(folder / "journal.jsonl");
   test::tell(journal, {test::passed("a"), test::passed("a")});
   EXPECT_THAT(error_of(journal.path()), HasSubstr(":2: " + good().info.id + " (accu) is planned twice"));
 }
 
 TEST(CheckedJournal, ReadsAJournalThatWasCutOff) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const std::filesystem::path path = write_journal(folder);
   const std::string journal = test::read_file(path);
   test::write_file(path, journal.substr(0, journal.find("\"samples_ns\"")));

@@ -15,7 +15,7 @@ std::vector<std::string> strings(const std::vector<std::filesystem::path>& paths
 }
 
 TEST(FindJournals, TakesAJournalADeviceOrAFolderOfDevices) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   for (const char* device : {"b", "a", "empty"}) std::filesystem::create_directories(folder / device);
   test::write_file(folder / "b/journal.jsonl", "");
   test::write_file(folder / "a/journal.jsonl", "");
@@ -26,7 +26,7 @@ TEST(FindJournals, TakesAJournalADeviceOrAFolderOfDevices) {
 }
 
 TEST(FindJournals, SaysWhatItLookedForWhereThereIsNone) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   EXPECT_THAT(test::error_of([&] { find_journals(folder.path()); }),
               HasSubstr("nor a folder right below it has a journal.jsonl"));
   EXPECT_THAT(test::error_of([&] { find_journals(folder / "none"); }),

@@ -61,7 +61,7 @@ class FileSizeLimit {
 };
 
 TEST(Journal, RebuildsTheLiveReportsByteForByte) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   ReportBuilder live;
   tell(live, test::all_kinds());
   {
@@ -75,7 +75,7 @@ TEST(Journal, RebuildsTheLiveReportsByteForByte) {
 }
 
 TEST(Journal, RebuildsTheLiveReportsOfAnUnfinishedRunToo) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   Journal journal(folder / "journal.jsonl");
   ReportBuilder live;
   const std::vector<Record> records = test::all_kinds();
@@ -99,7 +99,7 @@ TEST(Journal, KeepsTheColdRowOfACaseBesideTheHotOne) {
 }
 
 TEST(Journal, IsOneLineAnEvent) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   Journal journal(folder / "deep/down/journal.jsonl");
   tell(journal, {test::passed("a"), test::timed("b", "fused", 2)});
   const std::string text = test::read_file(journal.path());
@@ -119,7 +119,7 @@ TEST(Journal, IsOneLineAnEvent) {
 }
 
 TEST(Journal, NamesARowOnceAndKeepsNoFigureTwice) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   Journal journal(folder / "journal.jsonl");
   Record record = test::timed("a", "fused", 2);
   record.repro = repro_line(test::sample_run(), record.info);
@@ -134,7 +134,7 @@ TEST(Journal, NamesARowOnceAndKeepsNoFigureTwice) {
 }
 
 TEST(Journal, KeepsWhatWasRecordedBeforeAKill) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const std::filesystem::path path = folder / "journal.jsonl";
   const pid_t child = ::fork();
   if (child == 0) {
@@ -161,7 +161,7 @@ TEST(Journal, KeepsWhatWasRecordedBeforeAKill) {
 }
 
 TEST(Journal, KeepsTheBlocksOfRowsThatAKillFoundTakingTurns) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   Journal journal(folder / "journal.jsonl");
   journal.run(test::sample_run());
   journal.plan(infos_of({test::timed("a", "fused", 2), test::timed("b", "fused", 3)}));
@@ -220,7 +220,7 @@ TEST(Journal, BlamesNobodyBetweenTheRecordsOfRowsThatWereTimedTogether) {
 }
 
 TEST(Journal, IsReadableWhereverItIsCutOff) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const std::filesystem::path path = folder / "journal.jsonl";
   {
     Journal journal(path);
@@ -254,7 +254,7 @@ TEST(Journal, IsReadableWhereverItIsCutOff) {
 }
 
 TEST(Journal, GoesOnAfterTheLastWholeLine) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const std::filesystem::path path = folder / "journal.jsonl";
   {
     Journal journal(path);
@@ -279,7 +279,7 @@ TEST(Journal, GoesOnAfterTheLastWholeLine) {
 }
 
 TEST(Journal, StartsAnewUnlessAskedToGoOn) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   { tell(*std::make_unique<Journal>(folder / "journal.jsonl"), {test::passed("a")}); }
   { tell(*std::make_unique<Journal>(folder / "journal.jsonl"), {test::passed("b")}); }
   const RunReport report = read_journal(folder / "journal.jsonl");
@@ -288,7 +288,7 @@ TEST(Journal, StartsAnewUnlessAskedToGoOn) {
 }
 
 TEST(Journal, IsWrittenByOneRunAtATime) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   Journal first(folder / "journal.jsonl");
   first.run(test::sample_run());
   const std::string message = test::error_of([&] { Journal second(folder / "journal.jsonl"); });
@@ -304,7 +304,7 @@ TEST(Journal, TellsOfAFullDisk) {
 }
 
 TEST(Journal, TakesAHalfWrittenLineBack) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   Journal journal(folder / "journal.jsonl");
   journal.run(test::sample_run());
   journal.plan(infos_of({test::passed("a")}));
@@ -319,7 +319,7 @@ TEST(Journal, TakesAHalfWrittenLineBack) {
 }
 
 TEST(Journal, TellsOfAPlaceThatCannotBeWritten) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   test::write_file(folder / "file", "in the way");
   const auto below_a_file = [&] { Journal journal(folder / "file/journal.jsonl"); };
   EXPECT_EQ(test::error_of(below_a_file),
@@ -330,7 +330,7 @@ TEST(Journal, TellsOfAPlaceThatCannotBeWritten) {
 }
 
 TEST(ReadJournal, NamesTheDamagedLine) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const std::filesystem::path path = folder / "journal.jsonl";
   {
     Journal journal(path);
@@ -345,7 +345,7 @@ TEST(ReadJournal, NamesTheDamagedLine) {
 }
 
 TEST(ReadJournal, TellsOfAFileThatCannotBeRead) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   EXPECT_EQ(test::error_of([&] { read_journal(folder / "none"); }),
             "cannot read the journal " + (folder / "none").string() + ": No such file or directory");
   EXPECT_THAT(test::error_of([&] { read_journal(folder.path()); }), StartsWith("cannot read the journal "));

@@ -25,7 +25,7 @@ class CompressedJournal : public ::testing::Test {
     test::write_file(path_, compressed(text_));
   }
 
-  test::ScratchFolder folder_;
+  test::TemporaryFolder folder_;
   std::filesystem::path path_ = folder_ / compressed_journal_name;
   std::string text_;
 };
@@ -72,7 +72,7 @@ TEST_F(CompressedJournal, IsAnErrorWhenItIsCutOffOrDamaged) {
 }
 
 TEST(JournalText, GrowsPastWhatIsReadAtOnce) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   std::string text;
   for (int i = 0; i < 100000; ++i) text += std::to_string(i * 7919) + '\n';
   test::write_file(folder / "plain", text);

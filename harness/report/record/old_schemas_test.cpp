@@ -83,7 +83,7 @@ TEST(OldSchemas, GiveTheFiguresThatWereStored) {
 }
 
 TEST(OldSchemas, AreTheSameRunInTheNewOne) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   test::write_file(folder / "journal.jsonl", rewritten_journal(journal_of_schema_2));
   const RunReport old = read_journal(journal_of_schema_2);
   RunReport now = read_checked_journal(folder / "journal.jsonl");
@@ -104,7 +104,7 @@ TEST(OldSchemas, AreTheSameRunInTheNewOne) {
 }
 
 TEST(OldSchemas, KeepAReproLineThatTheRunDoesNotTell) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   std::vector<std::string> lines = lines_of_schema_2();
   std::string& record = line_of(lines, "record", "\"mode\":\"perf\"");
   const auto at = record.find(" --mode perf\"");
@@ -119,7 +119,7 @@ TEST(OldSchemas, KeepAReproLineThatTheRunDoesNotTell) {
 }
 
 TEST(OldSchemas, BlameTheRowThatWasBegunLast) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   std::vector<std::string> lines = lines_of_schema_2();
   const auto last = std::ranges::find_if(
       lines, [](const std::string& l) { return l.starts_with("{\"event\":\"record\""); });
@@ -133,7 +133,7 @@ TEST(OldSchemas, BlameTheRowThatWasBegunLast) {
 }
 
 TEST(OldSchemas, RefuseFiguresThatAreNotThoseOfTheSamples) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   const auto error_after = [&](const char* pointer, const json& value) {
     std::vector<std::string> lines = lines_of_schema_2();
     std::string& line = line_of(lines, "record", "\"mode\":\"perf\"");
@@ -153,7 +153,7 @@ TEST(OldSchemas, RefuseFiguresThatAreNotThoseOfTheSamples) {
 }
 
 TEST(OldSchemas, MissTheRecordOfACaseThatWasPlanned) {
-  const test::ScratchFolder folder;
+  const test::TemporaryFolder folder;
   std::vector<std::string> lines = lines_of_schema_2();
   std::erase(lines, std::string(line_of(lines, "record")));
   test::write_file(folder / "journal.jsonl", joined(lines));

@@ -6,7 +6,7 @@
 #include "harness/op/expected.h"
 #include "harness/op/params.h"
 #include "harness/tensor/tensor.h"
-#include "references/npz_test.h"
+#include "references/npz_test_support.h"
 
 #include <nlohmann/json.hpp>
 
@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::references {
+namespace assay::test {
 
 /// One vector: what went in and what must come out.
 struct Golden {
@@ -41,4 +41,4 @@ struct GoldenMatch {
 /// `pre` holds the unrounded values, f64; without it every difference is a mismatch.
 GoldenMatch compare(const HostTensor& got, const HostTensor& want, const HostTensor* pre);
 
-}  // namespace assay::references
+}  // namespace assay::test

@@ -9,7 +9,7 @@
 
 // What the tests of the fills share.
 
-namespace assay::fill_test {
+namespace assay::test {
 
 inline constexpr FillKind all_kinds[] = {
     FillKind::Normal,   FillKind::Uniform, FillKind::Ties,    FillKind::Saturate, FillKind::Wide,
@@ -52,4 +52,4 @@ inline double deviation(const std::vector<double>& all) {
   return std::sqrt(sum / static_cast<double>(all.size()));
 }
 
-}  // namespace assay::fill_test
+}  // namespace assay::test

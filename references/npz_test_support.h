@@ -1,6 +1,6 @@
 #pragma once
 
-// Reading of .npz files, the zip archives of .npy files that numpy.savez writes. Only tests include this.
+// Reading of .npz files, the zip archives of .npy files that numpy.savez writes.
 
 #include <cstddef>
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::references {
+namespace assay::test {
 
 /// The bytes of an archive's members by name.
 using NpzMembers = std::map<std::string, std::vector<std::byte>, std::less<>>;
@@ -18,4 +18,4 @@ using NpzMembers = std::map<std::string, std::vector<std::byte>, std::less<>>;
 /// member where it is about one, and what is wrong (missing, no zip archive, compressed, damaged).
 NpzMembers read_npz(const std::filesystem::path& archive);
 
-}  // namespace assay::references
+}  // namespace assay::test

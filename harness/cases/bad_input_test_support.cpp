@@ -1,9 +1,9 @@
-#include "harness/cases/bad_input_test.h"
+#include "harness/cases/bad_input_test_support.h"
 
 #include <ostream>
 #include <sstream>
 
-namespace assay::cases {
+namespace assay::test {
 
 std::ostream& operator<<(std::ostream& stream, const BadInput& input) {
   return stream << input.name;
@@ -23,7 +23,7 @@ std::string with(std::string text, std::string_view old, std::string_view replac
 }
 
 void BadInputTest::expect_message(const BadInput& input) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::istringstream lines(input.files);
   std::string name = "case.yaml", text;
   for (std::string line; std::getline(lines, line);) {
@@ -42,4 +42,4 @@ void BadInputTest::expect_message(const BadInput& input) {
   EXPECT_EQ(result.cases.size(), input.cases);
 }
 
-}  // namespace assay::cases
+}  // namespace assay::test

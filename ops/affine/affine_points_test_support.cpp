@@ -1,8 +1,8 @@
-#include "ops/affine/affine_points_test.h"
+#include "ops/affine/affine_points_test_support.h"
 
 #include "ops/registry.h"
 
-namespace assay::ops {
+namespace assay::test {
 
 std::vector<Form> forms_of(std::size_t tensors, Form form) {
   std::vector<Form> forms(tensors, {Storage::Buffer, Layout::WP});
@@ -55,7 +55,7 @@ void AffinePoints::set_range(Params& params) {
 }
 
 void AffinePointsTest::try_points(const std::string& name, int count, std::uint32_t seed) {
-  const Registry ops = registry();
+  const Registry ops = ops::registry();
   const Op* op = ops.find(name);
   ASSERT_NE(op, nullptr) << name;
   AffinePoints points(seed);
@@ -68,4 +68,4 @@ void AffinePointsTest::try_points(const std::string& name, int count, std::uint3
   }
 }
 
-}  // namespace assay::ops
+}  // namespace assay::test

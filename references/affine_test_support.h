@@ -5,11 +5,11 @@
 #include "harness/op/params.h"
 #include "harness/tensor/tensor.h"
 #include "references/affine.h"
-#include "references/golden_test.h"
+#include "references/golden_test_support.h"
 
 #include <random>
 
-namespace assay::references {
+namespace assay::test {
 
 /// Parameters with defaults filled in: f32, i8, whole range, int domain.
 Params affine_params(const Shape& shape, const std::vector<std::int64_t>& block_size);
@@ -22,9 +22,9 @@ Params params_of(const Golden& golden, DType real, DType quantized);
 Params random_affine_params(std::mt19937& random);
 
 /// Row-major block id of a row-major element, by coordinates: the definition.
-std::int64_t plain_block_of(const Affine& affine, std::int64_t index);
+std::int64_t plain_block_of(const references::Affine& affine, std::int64_t index);
 
 /// Scale and, unless the domain is none, zero point for `params`.
 std::vector<HostTensor> random_scale_and_zero_point(const Params& params, std::mt19937& random);
 
-}  // namespace assay::references
+}  // namespace assay::test

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/cases/fake_ops_test.h"
+#include "harness/cases/fake_ops_test_support.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay::cases {
+namespace assay::test {
 
 /// Case files with something wrong in them, and all that is said about it.
 struct BadInput {
@@ -41,4 +41,4 @@ cases:
 /// `text` with the first `old` replaced; the test fails when there is none.
 std::string with(std::string text, std::string_view old, std::string_view replacement);
 
-}  // namespace assay::cases
+}  // namespace assay::test

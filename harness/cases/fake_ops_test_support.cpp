@@ -1,14 +1,12 @@
-#include "harness/cases/fake_ops_test.h"
+#include "harness/cases/fake_ops_test_support.h"
 
 #include "harness/base/error.h"
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <fstream>
-#include <unistd.h>
+#include <utility>
 
-namespace assay::cases {
+namespace assay::test {
 namespace {
 
 Form buffer(Layout layout) {
@@ -131,47 +129,18 @@ const Registry& fake_ops() {
   return registry;
 }
 
-TempFolder::TempFolder() {
-  static std::atomic<int> counter{0};
-  const std::string name = "assay_cases_" + std::to_string(getpid()) + "_" + std::to_string(counter++);
-  path_ = std::filesystem::temp_directory_path() / name;
-  std::filesystem::create_directories(path_);
-}
-
-TempFolder::~TempFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::filesystem::path TempFolder::write(const std::string& name, std::string_view text) const {
-  const std::filesystem::path file = path_ / name;
-  std::filesystem::create_directories(file.parent_path());
-  std::ofstream stream(file, std::ios::binary);
-  stream.write(text.data(), static_cast<std::streamsize>(text.size()));
-  EXPECT_TRUE(stream.good()) << file;
-  return file;
-}
-
-std::string TempFolder::without_path(std::string text) const {
-  const std::string prefix = path_.string() + "/";
-  for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix)) {
-    text.erase(at, prefix.size());
-  }
-  return text;
-}
-
-LoadResult load_text(const TempFolder& folder, std::string_view text, const LoadOptions& options) {
+LoadResult load_text(const TemporaryFolder& folder, std::string_view text, const LoadOptions& options) {
   const std::filesystem::path files[] = {folder.write("case.yaml", text)};
   return load_cases(files, fake_ops(), options);
 }
 
 LoadResult load_text(std::string_view text, const LoadOptions& options) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   return load_text(folder, text, options);
 }
 
 std::vector<Case> load_good(std::string_view text, const LoadOptions& options) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   LoadResult result = load_text(folder, text, options);
   EXPECT_EQ(messages(folder, result.errors), "");
   return std::move(result.cases);
@@ -183,7 +152,7 @@ std::vector<std::string> ids_of(const std::vector<Case>& cases) {
   return ids;
 }
 
-std::string messages(const TempFolder& folder, const std::vector<Diagnostic>& errors) {
+std::string messages(const TemporaryFolder& folder, const std::vector<Diagnostic>& errors) {
   std::string text;
   for (const Diagnostic& error : errors) text += (text.empty() ? "" : "\n") + to_string(error);
   return folder.without_path(text);
@@ -200,4 +169,4 @@ std::string pixel_shuffle_case(std::string_view extra) {
          std::string(extra);
 }
 
-}  // namespace assay::cases
+}  // namespace assay::test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::ops {
+namespace assay::test {
 
 /// `form` for input and output, the default for what lies between them.
 std::vector<Form> forms_of(std::size_t tensors, Form form);
@@ -33,4 +33,4 @@ class AffinePointsTest : public OnDeviceTest {
   void try_points(const std::string& name, int count, std::uint32_t seed);
 };
 
-}  // namespace assay::ops
+}  // namespace assay::test

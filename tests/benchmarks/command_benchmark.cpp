@@ -1,0 +1,39 @@
+// What a person waits for: the binary, from the command to its end, and --watch, from a save to the answer.
+
+#include "tests/cli/watching.h"
+
+#include <benchmark/benchmark.h>
+
+#include <string>
+
+namespace assay::test {
+namespace {
+
+void run_a_filtered_case(benchmark::State& state) {
+  const TemporaryFolder folder;
+  for (auto _ : state) {
+    const ProcessResult result =
+        assay({"run", ASSAY_SOURCE_DIR "/cases/q8ta_pixel_shuffle.yaml", "--filter",
+               "q8ta_pixel_shuffle/*1x16x4x4*", "--mode", "accu", "--out", folder / "out"});
+    if (result.exit_code != 0) return state.SkipWithError(result.err.c_str());
+  }
+}
+BENCHMARK(run_a_filtered_case)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+void list_all_cases(benchmark::State& state) {
+  for (auto _ : state) assay({"list"});
+}
+BENCHMARK(list_all_cases)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+void answer_a_saved_shader(benchmark::State& state) {
+  Watching watching;
+  std::string text = Watching::shader();
+  for (auto _ : state) {
+    watching.write_shader(text += "// another line\n");
+    watching.wait_for_run();
+  }
+}
+BENCHMARK(answer_a_saved_shader)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace assay::test
