@@ -12,4 +12,12 @@ find_package(glslang REQUIRED)
 find_path(VOLK_DIR volk.c REQUIRED)
 find_path(XXHASH_DIR xxhash.h REQUIRED)
 
+# Of libzip, which tests alone read archives with, Debian's CMake package refuses to load without the command
+# line tools of three other packages.
+find_path(LIBZIP_DIR zip.h REQUIRED)
+find_library(LIBZIP zip REQUIRED)
+add_library(libzip::zip UNKNOWN IMPORTED)
+set_target_properties(libzip::zip PROPERTIES
+  IMPORTED_LOCATION ${LIBZIP} INTERFACE_INCLUDE_DIRECTORIES ${LIBZIP_DIR})
+
 include(GoogleTest)

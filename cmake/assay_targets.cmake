@@ -41,13 +41,18 @@ function(assay_module_tests name)
   assay_test(${name} SOURCES ${tests} LINKS ${ARG_LINKS})
 endfunction()
 
-# assay_test(<name> SOURCES <files...> LINKS <targets...>): a GoogleTest executable, each test known to CTest.
-# Tests run in the source tree's root, which they reach through ASSAY_SOURCE_DIR: a relative path, so that
-# objects do not depend on where the tree lies. Their own code is not optimized, and GoogleTest's headers are
-# precompiled once for all of them: it compiles in a third of the time. The time limit ends what hangs; no test
-# needs to be fast.
+# assay_test(<name> SOURCES <files...> LINKS <targets...> [TREE <folder> FILTER <tests>]): a GoogleTest executable,
+# each test known to CTest. Tests run in the source tree's root, which they reach through ASSAY_SOURCE_DIR: a relative
+# path, so that objects do not depend on where the tree lies. Their own code is not optimized, and GoogleTest's headers
+# are precompiled once for all of them: it compiles in a third of the time. The time limit ends what hangs; no test
+# needs to be fast. With TREE, the tests that FILTER selects run in that folder, a tree like ours; their names begin
+# with <name>, because CTest mixes up the properties of tests of one name.
 function(assay_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TREE;FILTER" "SOURCES;LINKS" ${ARGN})
+  set(in_tree WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  if(ARG_TREE)
+    set(in_tree WORKING_DIRECTORY ${ARG_TREE} TEST_FILTER ${ARG_FILTER} TEST_PREFIX ${name}.)
+  endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} assay_test_support assay_options GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE ASSAY_SOURCE_DIR=".")
@@ -56,6 +61,5 @@ function(assay_test name)
     target_compile_options(${name} PRIVATE -fpch-preprocess) # what ccache needs to look into GCC's
     target_precompile_headers(${name} REUSE_FROM assay_test_support)
   endif()
-  gtest_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_MODE PRE_TEST
-                       PROPERTIES TIMEOUT 300 LABELS ${name})
+  gtest_discover_tests(${name} ${in_tree} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS ${name})
 endfunction()

@@ -17,7 +17,7 @@ Params affine_params(const Shape& shape, const std::vector<std::int64_t>& block_
   return params;
 }
 
-Params params_of(const references::Golden& golden, DType real, DType quantized) {
+Params params_of(const Golden& golden, DType real, DType quantized) {
   Params params = affine_params(golden.params.at("shape"), golden.params.at("block_size"));
   params.set("dtype", std::string(name_of(real)));
   params.set("quantized", std::string(name_of(quantized)));

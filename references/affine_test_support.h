@@ -5,7 +5,7 @@
 #include "harness/op/params.h"
 #include "harness/tensor/tensor.h"
 #include "references/affine.h"
-#include "references/golden_test.h"
+#include "references/golden_test_support.h"
 
 #include <random>
 
@@ -15,7 +15,7 @@ namespace assay::test {
 Params affine_params(const Shape& shape, const std::vector<std::int64_t>& block_size);
 
 /// The parameters of a golden vector; `real` and `quantized` are the dtypes of its tensors.
-Params params_of(const references::Golden& golden, DType real, DType quantized);
+Params params_of(const Golden& golden, DType real, DType quantized);
 
 /// Some shape of rank 1 to 4 and blocks that need not divide it, a range and a domain: a point of what
 /// the two ops accept.

@@ -2,7 +2,7 @@
 
 #include "harness/base/parallel.h"
 #include "references/affine.h"
-#include "references/half_bounds.h"
+#include "references/real_output.h"
 
 #include <cstddef>
 
@@ -37,61 +37,43 @@ inline float real_of(std::int32_t q, const BlockRule& rule) {
   return static_cast<float>(q - rule.subtrahend) * rule.scale;
 }
 
-void store(float* y, std::int64_t index, float value) {
-  y[index] = value;
-}
-void store(Half* y, std::int64_t index, float value) {
-  y[index] = to_half(value);
-}
-
 template <ZeroPointDomain domain, class Q, class Y>
-void dequantize(const Affine& affine, std::span<const HostTensor> inputs, HostTensor& output) {
+void dequantize(const Affine& affine, std::span<const HostTensor> inputs, std::span<Y> y) {
   const Q* q = inputs[0].as<Q>().data();
-  Y* y = output.as<Y>().data();
   parallel_for(row_count(affine.grid), row_grain(affine.grid), [&](std::int64_t first, std::int64_t last) {
     for_each_run(affine.grid, first, last, [&](BlockRun run) {
       const BlockRule rule = rule_of<domain>(affine, inputs, run.block);
       for (std::int64_t i = run.first; i < run.first + run.count; ++i) {
-        store(y, i, real_of<domain>(static_cast<std::int32_t>(q[i]), rule));
+        store(y[i], real_of<domain>(static_cast<std::int32_t>(q[i]), rule));
       }
     });
   });
 }
 
 template <class Q, class Y>
-void dequantize_in_domain(const Affine& affine, std::span<const HostTensor> inputs, HostTensor& output) {
+void dequantize_in_domain(const Affine& affine, std::span<const HostTensor> inputs, std::span<Y> y) {
   switch (affine.domain) {
     case ZeroPointDomain::Int:
-      return dequantize<ZeroPointDomain::Int, Q, Y>(affine, inputs, output);
+      return dequantize<ZeroPointDomain::Int, Q, Y>(affine, inputs, y);
     case ZeroPointDomain::None:
-      return dequantize<ZeroPointDomain::None, Q, Y>(affine, inputs, output);
+      return dequantize<ZeroPointDomain::None, Q, Y>(affine, inputs, y);
     case ZeroPointDomain::Float:
-      return dequantize<ZeroPointDomain::Float, Q, Y>(affine, inputs, output);
+      return dequantize<ZeroPointDomain::Float, Q, Y>(affine, inputs, y);
   }
 }
 
 template <class Y>
-void dequantize_from(const Affine& affine, std::span<const HostTensor> inputs, HostTensor& output) {
-  if (affine.quantized == DType::I8) return dequantize_in_domain<std::int8_t, Y>(affine, inputs, output);
-  if (affine.quantized == DType::U8) return dequantize_in_domain<std::uint8_t, Y>(affine, inputs, output);
-  dequantize_in_domain<std::int32_t, Y>(affine, inputs, output);
+void dequantize_from(const Affine& affine, std::span<const HostTensor> inputs, std::span<Y> y) {
+  if (affine.quantized == DType::I8) return dequantize_in_domain<std::int8_t, Y>(affine, inputs, y);
+  if (affine.quantized == DType::U8) return dequantize_in_domain<std::uint8_t, Y>(affine, inputs, y);
+  dequantize_in_domain<std::int32_t, Y>(affine, inputs, y);
 }
 
 }  // namespace
 
 std::vector<Expected> dequantize_affine(const Params& params, std::span<const HostTensor> inputs) {
   const Affine checked = affine(params);
-  std::vector<Expected> outputs(1);
-  Expected& y = outputs[0];
-  y.values = HostTensor(checked.real, checked.grid.shape);
-  if (checked.real == DType::F32) {
-    dequantize_from<float>(checked, inputs, y.values);
-    return outputs;
-  }
-  dequantize_from<Half>(checked, inputs, y.values);
-  y.output_class = OutputClass::Bounded;
-  y.bound = ulp_bounds(y.values.as<Half>());
-  return outputs;
+  return real_output(checked.real, checked.grid.shape, [&](auto y) { dequantize_from(checked, inputs, y); });
 }
 
 }  // namespace assay::references

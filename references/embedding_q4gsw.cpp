@@ -2,7 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/parallel.h"
-#include "references/half_bounds.h"
+#include "references/real_output.h"
 
 #include <algorithm>
 #include <string>
@@ -11,13 +11,6 @@ namespace assay::references {
 namespace {
 
 constexpr std::int64_t values_in_a_word = 8;
-
-void store(float& y, float value) {
-  y = value;
-}
-void store(Half& y, float value) {
-  y = to_half(value);
-}
 
 template <class Y>
 void write_row(const EmbeddingQ4gsw& table, const std::uint8_t* bytes, const float* scales, Y* y) {
@@ -29,17 +22,16 @@ void write_row(const EmbeddingQ4gsw& table, const std::uint8_t* bytes, const flo
 }
 
 template <class Y>
-void look_up(const EmbeddingQ4gsw& table, std::span<const HostTensor> inputs, HostTensor& output) {
+void look_up(const EmbeddingQ4gsw& table, std::span<const HostTensor> inputs, std::span<Y> y) {
   const std::uint8_t* w = inputs[0].as<std::uint8_t>().data();
   const float* scale = inputs[1].as<float>().data();
   const std::span<const std::int32_t> indices = inputs[2].as<std::int32_t>();
-  Y* y = output.as<Y>().data();
   const std::int64_t grain = std::max<std::int64_t>(1, (1 << 15) / table.dim);
   parallel_for(numel(table.indices), grain, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) {
       const std::int64_t row = indices[static_cast<std::size_t>(i)];
       write_row(table, w + row * (table.dim / 2), scale + row * (table.dim / table.group_size),
-                y + i * table.dim);
+                y.data() + i * table.dim);
     }
   });
 }
@@ -69,17 +61,7 @@ EmbeddingQ4gsw embedding_q4gsw_params(const Params& params) {
 
 std::vector<Expected> embedding_q4gsw(const Params& params, std::span<const HostTensor> inputs) {
   const EmbeddingQ4gsw table = embedding_q4gsw_params(params);
-  std::vector<Expected> outputs(1);
-  Expected& y = outputs[0];
-  y.values = HostTensor(table.dtype, table.y_shape());
-  if (table.dtype == DType::F32) {
-    look_up<float>(table, inputs, y.values);
-    return outputs;
-  }
-  look_up<Half>(table, inputs, y.values);
-  y.output_class = OutputClass::Bounded;
-  y.bound = ulp_bounds(y.values.as<Half>());
-  return outputs;
+  return real_output(table.dtype, table.y_shape(), [&](auto y) { look_up(table, inputs, y); });
 }
 
 }  // namespace assay::references

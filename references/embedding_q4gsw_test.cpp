@@ -1,7 +1,7 @@
 #include "references/embedding_q4gsw.h"
 
 #include "harness/base/error.h"
-#include "references/golden_test.h"
+#include "references/golden_test_support.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +11,8 @@
 
 namespace assay::references {
 namespace {
+
+using namespace test;
 
 using testing::HasSubstr;
 

@@ -1,39 +1,34 @@
-#include "references/golden_test.h"
+#include "harness/base/error.h"
+#include "references/golden_test_support.h"
 
-#include "harness/tensor/npy.h"
-
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <fstream>
 
 namespace assay::references {
-
-HostTensor Golden::tensor(std::string_view tensor_name) const {
-  return read_npy(folder / (std::string(tensor_name) + ".npy"));
-}
-
-bool Golden::has(std::string_view tensor_name) const {
-  return std::filesystem::exists(folder / (std::string(tensor_name) + ".npy"));
-}
-
-std::vector<Golden> golden_vectors(std::string_view op) {
-  std::vector<Golden> vectors;
-  const std::filesystem::path folder = std::filesystem::path(ASSAY_SOURCE_DIR) / "references/golden" / op;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    std::ifstream file(entry.path() / "manifest.json");
-    const nlohmann::json manifest = nlohmann::json::parse(file);
-    vectors.push_back({manifest.at("name"), manifest.at("params"), entry.path()});
-  }
-  std::sort(vectors.begin(), vectors.end(), [](const Golden& a, const Golden& b) { return a.name < b.name; });
-  return vectors;
-}
-
 namespace {
 
-bool near_tie(double pre) {
-  return std::fabs(pre - std::floor(pre) - 0.5) < 1e-5;
+using namespace test;
+
+TEST(GoldenVectors, AreReadFromTheArchiveOfTheirOp) {
+  const std::vector<Golden> vectors = golden_vectors("layout");
+  ASSERT_EQ(vectors.size(), 25U);
+  EXPECT_TRUE(std::ranges::is_sorted(vectors, {}, &Golden::name));
+  const Golden& golden = vectors[10];
+  EXPECT_EQ(golden.name, "02_4C");
+  EXPECT_EQ(golden.params.at("layout"), "4C");
+  EXPECT_TRUE(golden.has("x"));
+  EXPECT_FALSE(golden.has("y"));
+  EXPECT_EQ(golden.tensor("x").dtype(), DType::I8);  // as NumPy wrote it
+  EXPECT_EQ(golden.tensor("x").shape(), (Shape{2, 17, 23, 23}));
+}
+
+TEST(GoldenVectors, ATensorOrAnOpThatIsNotThereIsNamed) {
+  EXPECT_THAT([] { golden_vectors("layout")[10].tensor("y"); },
+              testing::ThrowsMessage<Error>("golden vector 02_4C: its archive has no 02_4C/y.npy"));
+  EXPECT_THAT([] { golden_vectors("no_such_op"); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("references/golden/no_such_op.npz")));
 }
 
 TEST(GoldenComparison, AcceptsOffByOneOnlyNextToATie) {
@@ -53,18 +48,4 @@ TEST(GoldenComparison, AcceptsOffByOneOnlyNextToATie) {
 }
 
 }  // namespace
-
-GoldenMatch compare(const HostTensor& got, const HostTensor& want, const HostTensor* pre) {
-  EXPECT_EQ(got.dtype(), want.dtype());
-  EXPECT_EQ(got.shape(), want.shape());
-  GoldenMatch match;
-  for (std::int64_t i = 0; i < want.numel(); ++i) {
-    const double difference = std::fabs(got.at(i) - want.at(i));
-    if (difference == 0) continue;
-    const bool flip = pre != nullptr && difference == 1 && near_tie(pre->at(i));
-    ++(flip ? match.flips : match.mismatches);
-  }
-  return match;
-}
-
 }  // namespace assay::references

@@ -1,7 +1,7 @@
 #include "references/permute.h"
 
 #include "harness/base/error.h"
-#include "references/golden_test.h"
+#include "references/golden_test_support.h"
 #include "references/q8ta_clone.h"
 #include "references/view.h"
 
@@ -13,6 +13,8 @@
 
 namespace assay::references {
 namespace {
+
+using namespace test;
 
 using testing::ElementsAre;
 

@@ -1,11 +1,13 @@
 #include "references/pixel_shuffle.h"
 
-#include "references/golden_test.h"
+#include "references/golden_test_support.h"
 
 #include <gtest/gtest.h>
 
 namespace assay::references {
 namespace {
+
+using namespace test;
 
 HostTensor shuffled(const HostTensor& x, std::int64_t r) {
   Params params;

@@ -1,7 +1,7 @@
 #include "references/q8ta_add.h"
 
 #include "harness/base/error.h"
-#include "references/golden_test.h"
+#include "references/golden_test_support.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,6 +12,8 @@
 
 namespace assay::references {
 namespace {
+
+using namespace test;
 
 using testing::ElementsAre;
 using testing::HasSubstr;

@@ -1,6 +1,6 @@
 #include "references/q8ta_dequantize.h"
 
-#include "references/golden_test.h"
+#include "references/golden_test_support.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,8 @@
 
 namespace assay::references {
 namespace {
+
+using namespace test;
 
 using testing::ElementsAre;
 

@@ -1,6 +1,6 @@
 #include "references/q8ta_relu.h"
 
-#include "references/golden_test.h"
+#include "references/golden_test_support.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +11,8 @@
 
 namespace assay::references {
 namespace {
+
+using namespace test;
 
 using testing::ElementsAre;
 

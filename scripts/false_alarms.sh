@@ -24,7 +24,7 @@ run() {
   local name=$1
   shift
   [[ ! -e $out/$name/done ]] || return 0
-  "$assay" run --mode perf --out "$out/$name" "${options[@]}" "$@" >"$out/$name.log" 2>&1 ||
+  "$assay" run --mode perf --out "$out/$name" --overwrite "${options[@]}" "$@" >"$out/$name.log" 2>&1 ||
     die "the run $name failed; see $out/$name.log"
   touch "$out/$name/done"
 }

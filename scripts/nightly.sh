@@ -3,7 +3,8 @@
 #
 #   scripts/nightly.sh [DIR]        e.g. from cron: 0 1 * * *  /opt/assay/scripts/nightly.sh /srv/assay
 #
-# DIR (default: assay-nightly here) gets DIR/<UTC date and time>/<device>/... and DIR/latest. The exit code is
+# DIR (default: assay-nightly here) gets DIR/<UTC date and time>/<device>, a link to the reports of that night, and
+# DIR/latest. The exit code is
 # assay's: 0 fine, 1 failures, 2 usage, 3 infrastructure, 77 no device; 124 when the night was too short.
 set -euo pipefail
 out=$(realpath -m "${1:-assay-nightly}")

@@ -56,7 +56,7 @@ write_readme() {
 assay $2: is a GPU op right, and how fast is it, on every Vulkan device of this machine.
 
   ./assay devices                               which devices there are
-  ./assay run --tier smoke --tier ci --out out  run the cases beside this file; reports go to out/
+  ./assay run --tier smoke --tier ci            run the cases beside this file; reports: assay-out/<device>/
   ./assay --help                                everything else
 
 Needs: x86-64 Linux, glibc $max_glibc or newer, libstdc++ of GCC 12 or newer, a Vulkan loader (libvulkan.so.1:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Keeps the report of one device in the repository, for others to read and to lay beside their own.
 #
-#   scripts/publish.sh FOLDER NAME [INTO]     FOLDER: a device's, below the --out of a run
+#   scripts/publish.sh REPORT NAME [INTO]     REPORT: assay-out, assay-out/DEVICE, a run's folder or a journal
 #                                             INTO: default reports/published; an older INTO/NAME is replaced
 #
 # journal.jsonl is copied without the machine's name, all else is made again from the copy. What must not be
@@ -18,6 +18,20 @@ assay=${ASSAY:-build/release/assay}
 max_bytes=$((16 << 20))
 
 refuse() { die "Not published: $1" 1; }
+
+# folder_of_device REPORT: the folder with the journal that REPORT stands for, which must be of one device.
+folder_of_device() {
+  local journals
+  if [[ -f $1 ]]; then
+    dirname "$1"
+  elif [[ -f $1/journal.jsonl ]]; then
+    echo "$1"
+  else
+    shopt -s nullglob
+    journals=("$1"/*/journal.jsonl)
+    ((${#journals[@]} == 1)) && dirname "${journals[0]}"
+  fi
+}
 
 # field NAME: the text of a field of the run event, the journal's first line. That line has each name once
 # before its free text (the command line) and is written by assay alone: no blanks, no reordering.
@@ -69,14 +83,15 @@ check_rows() {
       refuse "not every row is fine (exit code $status); the list is above."
       ;;
   esac
-  grep -q '^  "complete": true' "$staging/run.json" || refuse "the run did not come to its end."
+  grep -q '^  "complete": true' "$staging/run.json" || refuse "the run did not finish."
 }
 
 main() {
   local name=${2:-} target
-  (($# == 2 || $# == 3)) || die "Usage: scripts/publish.sh FOLDER NAME [INTO]" 2
+  (($# == 2 || $# == 3)) || die "Usage: scripts/publish.sh REPORT NAME [INTO]" 2
   [[ $name =~ ^[a-z0-9][a-z0-9.-]*$ ]] || die "NAME is to be a folder's name of a-z, 0-9, - and . and is '$name'." 2
-  [[ -f $folder/journal.jsonl ]] || die "$1 has no journal.jsonl: name the folder of one device below --out." 2
+  folder=$(folder_of_device "$folder") ||
+    die "$1 does not hold the journal.jsonl of one device: name the folder of a device, such as assay-out/DEVICE." 2
   [[ -x $assay ]] || build_preset release assay || exit 3
 
   staging=$(mktemp -d)

@@ -4,8 +4,10 @@
 #
 #   scripts/run.sh [arguments of `assay run`]
 #
-# Case files given here replace cases/, a --tier, --out or --budget given here replaces ours: a first look samples each
-# timed row for 0.3 s, `assay run` itself for up to one. Paths are relative to the repository's root. The exit code is assay's own: 0 fine, 1 failures, 2 usage, 3 infrastructure, 77 no device.
+# Case files given here replace cases/, a --tier or --budget given here replaces ours: a first look samples each timed
+# row for 0.3 s, `assay run` itself for up to one. Reports go where `assay run` puts them: assay-out/<device> links to
+# the newest. Paths are relative to the repository's root. The exit code is assay's own: 0 fine, 1 failures, 2 usage,
+# 3 infrastructure, 77 no device.
 # When the machine cannot be prepared or the build fails it is 3 too: no verdict on any op was reached.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
@@ -26,6 +28,5 @@ build_preset release assay || exit 3
 
 defaults=()
 given --tier "$@" || defaults+=(--tier smoke --tier ci)
-given --out "$@" || defaults+=(--out assay-out)
 given --budget "$@" || defaults+=(--budget 0.3)
 exec build/release/assay run "$@" "${defaults[@]}"

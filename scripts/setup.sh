@@ -36,6 +36,7 @@ packages=(
   libbenchmark-dev     # perf.json's format and reporter
   libgtest-dev         # unit tests: looked for when configuring, even if only the binary is built
   libgmock-dev         # the same
+  libzip-dev           # golden vectors of unit tests (.npz): the same
 )
 dev_packages=(
   clang-format # formatting check
@@ -44,6 +45,7 @@ dev_packages=(
   # perf.json goes through Google Benchmark's own compare.py in the tests, with its U test
   libbenchmark-tools
   python3-scipy
+  python3-numpy # recomputes the golden vectors
 )
 
 # Prints those of its arguments that are not installed, one a line.

@@ -10,9 +10,9 @@
 // RULE, SUBGROUPS, WHOLE_QUADS: see the included files
 //
 // Axes are those of memory, fastest first; the host merges what need not be told apart. A box is a block, or the blocks
-// of four neighbours (LANES_APART). It is read place by place: a place is a quad or a texel, a column its number
+// of four neighbours (LANES_APART). It is read vector by vector: a vector is a quad or a texel, a column its number
 // along axis 0, a row what is left. An invocation's number is, from its lowest bits, column, box of the workgroup, row:
-// neighbours read neighbouring places whatever the shape of a block.
+// neighbours read neighbouring vectors whatever the shape of a block.
 
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
@@ -30,8 +30,8 @@ layout(push_constant) uniform Push {
   BoxAxis axes[4];
   uint counts[3];  // boxes along axes 0, 1, 2
   Divider by_counts[3];
-  uint places[3];  // of a box along axes 0, 1, 2
-  Divider by_places_1, by_places_2;
+  uint vectors[3];  // of a box along axes 0, 1, 2
+  Divider by_vectors_1, by_vectors_2;
   float quant_min, quant_max, eps;
 } push;
 
@@ -39,15 +39,16 @@ layout(constant_id = 16) const uint packed_axis = 0u;
 layout(constant_id = 17) const uint column_bits = 0u;  // log2 of the invocations along axis 0
 layout(constant_id = 18) const uint box_bits = 0u;     // log2 of the boxes that a workgroup reads at a time
 layout(constant_id = 19) const uint split_bits = 0u;   // log2 of the workgroups that share a box
-layout(constant_id = 20) const uint each = 0u;         // boxes of one row: places of an invocation, at most MOST_EACH; 0: it reads on and on
-layout(constant_id = 21) const bool whole = false;     // boxes are made of whole places, none sticks out
-layout(constant_id = 22) const uint lane_block = 1u;   // LANES_APART: lanes of a block
-layout(constant_id = 23) const uint row_axes = 3u;     // the rows of a box lie along axis 1 up to this one; 0: one row
+// Boxes of one row: vectors of an invocation, at most MOST_EACH; 0: it reads on and on.
+layout(constant_id = 20) const uint each = 0u;
+layout(constant_id = 21) const bool whole = false;    // boxes are made of whole vectors, none sticks out
+layout(constant_id = 22) const uint lane_block = 1u;  // LANES_APART: lanes of a block
+layout(constant_id = 23) const uint row_axes = 3u;    // the rows of a box lie along axis 1 up to this one; 0: one row
 
 struct Box {
   uvec4 first;  // elements along the axes
   uvec4 end;
-  uint block;   // id of its first block
+  uint block;  // id of its first block
 };
 
 #if TEXTURE
@@ -63,7 +64,7 @@ layout(set = 0, binding = 1) restrict writeonly buffer Scale { float scale[]; };
 layout(set = 0, binding = 2) restrict writeonly buffer ZeroPoint { int zero_point[]; };
 #endif
 
-#define PLACES_AT_ONCE 4u
+#define VECTORS_AT_ONCE 4u
 #define MOST_EACH 8u
 
 Box box_of(uint number) {
@@ -86,9 +87,9 @@ Box box_of(uint number) {
 uvec3 row_of(uint number) {
   if (row_axes == 0u) return uvec3(0u);
   if (row_axes == 1u) return uvec3(number, 0u, 0u);
-  const uint rest = divide(number, push.by_places_1);
-  const uint last = divide(rest, push.by_places_2);
-  return uvec3(number - rest * push.places[1], rest - last * push.places[2], last);
+  const uint rest = divide(number, push.by_vectors_1);
+  const uint last = divide(rest, push.by_vectors_2);
+  return uvec3(number - rest * push.vectors[1], rest - last * push.vectors[2], last);
 }
 
 // Which invocation this is.
@@ -107,9 +108,9 @@ Lane this_lane() {
 
 // The invocation's share of a box: every so many columns and rows, of which workgroup `split` takes its part.
 QuadRange range_of(Box box, Lane lane, uint split) {
-  const uint rows = push.places[1] * push.places[2] * push.axes[3].block;
+  const uint rows = push.vectors[1] * push.vectors[2] * push.axes[3].block;
   const uint row_step = gl_WorkGroupSize.x >> (column_bits + box_bits);
-  const uint across = (push.places[0] + (1u << column_bits) - 1u) >> column_bits;
+  const uint across = (push.vectors[0] + (1u << column_bits) - 1u) >> column_bits;
   const uint steps = across * ((rows + row_step - 1u) / row_step);
   const uint share = (steps + (1u << split_bits) - 1u) >> split_bits;
   const uint end = min((split + 1u) * share, steps);
@@ -120,19 +121,19 @@ QuadRange range_of(Box box, Lane lane, uint split) {
   Line line = line_of(box, row_of(row));
   QuadRange range = QuadRange(vec4(0.0), vec4(0.0));
   while (step < end) {
-    vec4 values[PLACES_AT_ONCE];
-    for (uint i = 0u; i < PLACES_AT_ONCE; ++i) {
-      const bool here = step + i < end && column < push.places[0] && row < rows;
-      values[i] = here ? load_place(line, column) : vec4(0.0);
+    vec4 values[VECTORS_AT_ONCE];
+    for (uint i = 0u; i < VECTORS_AT_ONCE; ++i) {
+      const bool here = step + i < end && column < push.vectors[0] && row < rows;
+      values[i] = here ? load_vector(line, column) : vec4(0.0);
       column += 1u << column_bits;
       const bool at_end = column >= across << column_bits;
       column = at_end ? lane.column : column;
       row += at_end ? row_step : 0u;
-      // Found anew at each place: a branch would part the loads.
+      // Found anew at each vector: a branch would part the loads.
       if (row_axes > 0u) line = line_of(box, row_of(row));
     }
-    for (uint i = 0u; i < PLACES_AT_ONCE; ++i) widen(range, values[i]);
-    step += PLACES_AT_ONCE;
+    for (uint i = 0u; i < VECTORS_AT_ONCE; ++i) widen(range, values[i]);
+    step += VECTORS_AT_ONCE;
   }
   return range;
 }
@@ -163,13 +164,13 @@ void store(Box box, uint split, Range range) {
 #endif
 }
 
-// Of a box of one row each invocation has so few places that all loads can be under way at once.
+// Of a box of one row each invocation has so few vectors that all loads can be under way at once.
 QuadRange range_at_once(Box box, Lane lane) {
   const Line line = line_of(box, uvec3(0u));
   vec4 values[MOST_EACH];
   for (uint i = 0u; i < each; ++i) {
     const uint column = lane.column + (i << column_bits);
-    values[i] = column < push.places[0] ? load_place(line, column) : vec4(0.0);
+    values[i] = column < push.vectors[0] ? load_vector(line, column) : vec4(0.0);
   }
   QuadRange range = QuadRange(vec4(0.0), vec4(0.0));
   bool finite;

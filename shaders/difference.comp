@@ -5,7 +5,7 @@
 
 #include "common/indexing.glslh"
 
-#define PLACES 4u
+#define WORDS_EACH 4u
 
 layout(push_constant) uniform Push {
   uint words;
@@ -19,8 +19,8 @@ layout(set = 0, binding = 2) restrict buffer Found { uint difference; };
 
 void main() {
   uint differing = 0u;
-  for (uint k = 0u; k < PLACES; ++k) {
-    const uint i = (flat_workgroup() * PLACES + k) * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
+  for (uint k = 0u; k < WORDS_EACH; ++k) {
+    const uint i = (flat_workgroup() * WORDS_EACH + k) * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
     if (i < push.words) differing |= a[push.first_a + i] ^ b[push.first_b + i];
   }
   if (differing != 0u) atomicOr(difference, 1u);

@@ -22,7 +22,7 @@
 #define MAP_PERMUTE 1
 #define MAP_SHUFFLE 2
 
-// Values of y_order, the order of y's memory: the layouts of harness/core/form.h.
+// Values of y_order, the order of y's memory: the layouts of harness/tensor/form.h.
 #define ORDER_WP 0u
 #define ORDER_HP 1u
 #define ORDER_CP 2u
@@ -34,12 +34,15 @@
 
 layout(constant_id = 16) const uint y_order = ORDER_WP;
 layout(constant_id = 17) const uint x_packed_axis = AXIS_W;  // textures
-// MAP_PERMUTE: which dim of y (0 to 3: N, C, H, W) each of N, C, H, W of x is.
+#if MAP == MAP_PERMUTE
+// Which dim of y (0 to 3: N, C, H, W) each of N, C, H, W of x is.
 layout(constant_id = 18) const uint n_from = 0u;
 layout(constant_id = 19) const uint c_from = 1u;
 layout(constant_id = 20) const uint h_from = 2u;
 layout(constant_id = 21) const uint w_from = 3u;
-layout(constant_id = 22) const uint upscale = 2u;  // MAP_SHUFFLE
+#elif MAP == MAP_SHUFFLE
+layout(constant_id = 22) const uint upscale = 2u;
+#endif
 
 struct Side {
   uint width, height, channels;
@@ -68,9 +71,7 @@ uint take_width(inout uint rest, uint size) { return take(rest, push.y.by_width,
 uint take_height(inout uint rest, uint size) { return take(rest, push.y.by_height, size); }
 uint take_channels(inout uint rest, uint size) { return take(rest, push.y.by_channels, size); }
 
-uint blocks(uint size) {
-  return (size + 3u) / 4u;
-}
+uint blocks(uint size) { return (size + 3u) / 4u; }
 
 // Where in the tensor the quad's first element lies, for forms whose quads are words or texels along one axis.
 uvec4 position_of_quad(uint quad) {
@@ -213,8 +214,8 @@ VALUES values_of(uint quad) {
   const uvec4 first = min(position_of_quad(quad), size - 1u);
 #endif
   const uint dim = y_order == ORDER_WP || y_order == ORDER_4W || y_order == ORDER_4H4W ? 3u
-                   : y_order == ORDER_HP                                              ? 2u
-                                                                                      : 1u;
+                   : y_order == ORDER_HP                                               ? 2u
+                                                                                       : 1u;
   for (uint i = 0u; i < 4u; ++i) {
     uvec4 at = first;
     at[dim] += i;

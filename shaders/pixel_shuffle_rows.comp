@@ -5,11 +5,11 @@
 //
 // HALVES  elements have 16 bits instead of 32
 //
-// A row of y interleaves two rows of x, `right` 0 and 1, a plane apart. A place is four words of y, made of two words
+// A row of y interleaves two rows of x, `right` 0 and 1, a plane apart. A vector is four words of y, made of two words
 // of each: neighbours read neighbouring pairs and write neighbouring quads. Batch and channel of y fold into `plane`.
 
 #include "common/guards.glslh"
-#include "common/places.glslh"
+#include "common/vectors.glslh"
 
 layout(push_constant) uniform Push {
   uint quads;       // of y, four words each
@@ -43,16 +43,16 @@ uvec4 interleaved(uvec2 even, uvec2 odd) {
 }
 
 void main() {
-  uvec2 even[MOST_PLACES], odd[MOST_PLACES];
+  uvec2 even[MOST_VECTORS], odd[MOST_VECTORS];
   uint count = 0u;
-  for (; count < places; ++count) {
-    if (place_at(count) >= push.quads) break;
-    const uint source = guard_words / 2u + source_of(place_at(count));
+  for (; count < vectors_per_invocation; ++count) {
+    if (vector_at(count) >= push.quads) break;
+    const uint source = guard_words / 2u + source_of(vector_at(count));
     even[count] = x[source];
     odd[count] = x[source + push.plane_step];
   }
-  for (uint k = 0u; k < places; ++k) {
+  for (uint k = 0u; k < vectors_per_invocation; ++k) {
     if (k >= count) return;
-    y[guard_words / 4u + place_at(k)] = interleaved(even[k], odd[k]);
+    y[guard_words / 4u + vector_at(k)] = interleaved(even[k], odd[k]);
   }
 }

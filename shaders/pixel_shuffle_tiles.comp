@@ -10,8 +10,8 @@
 // TALL                  factor 2: a tile is two quads, one above the other, from the same texels of x
 //
 // A tile is one or two quads of y: a pixel of four channels, each of which is one lane of a quad of x. Neighbours write
-// neighbours, and each quad of x is read by those of four output pixels, from the cache but for the first time. (To read it
-// once and write four quads apart was slower: shaders/NOTES.md.)
+// neighbours, and each quad of x is read by those of four output pixels, from the cache but for the first time. (To
+// read it once and write four quads apart was slower: shaders/NOTES.md.)
 
 #define X_WHOLE 0
 #define X_AXIS AXIS_C

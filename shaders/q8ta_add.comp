@@ -4,7 +4,7 @@
 // y = clamp(roundEven((ra + alpha * rb) * (1 / y_scale)) + y_zero_point) with r = (q - zero_point) * scale, each step a
 // float32 operation, between int8x4 buffers of one layout; a and b broadcast to y.
 //
-// WHOLE_QUADS       a place is four words of y, which differ along the fastest axis alone; else one word
+// WHOLE_QUADS       a vector is four words of y, which differ along the fastest axis alone; else one word
 // A_WHOLE, B_WHOLE  the four words are neighbours in that operand too; else they are one and the same
 // ROUNDS_TO_EVEN    see common/rounding.glslh
 //
@@ -13,9 +13,9 @@
 // then the word's lowest lane is spread over all four.
 
 #include "common/guards.glslh"
-#include "common/places.glslh"
+#include "common/vectors.glslh"
 #include "common/requantize.glslh"
-#include "common/word_places.glslh"
+#include "common/word_vectors.glslh"
 
 #define MOST_AXES 5u
 
@@ -33,13 +33,13 @@ struct Steps {  // in words, from one index of an axis to the next; 0 where the 
 };
 
 struct Axis {
-  uint size;  // in places
+  uint size;  // in vectors
   Divider by_size;
   Steps steps;
 };
 
 layout(push_constant) uniform Push {
-  uint count;  // of places
+  uint count;  // of vectors
   Operand a, b;
   float alpha;
   float y_inverse_scale;
@@ -49,21 +49,21 @@ layout(push_constant) uniform Push {
 } push;
 
 #if A_WHOLE
-layout(set = 0, binding = 0) restrict readonly buffer A { PLACE_WORDS a[]; };
+layout(set = 0, binding = 0) restrict readonly buffer A { VECTOR a[]; };
 #else
 layout(set = 0, binding = 0) restrict readonly buffer A { uint a[]; };
 #endif
 #if B_WHOLE
-layout(set = 0, binding = 1) restrict readonly buffer B { PLACE_WORDS b[]; };
+layout(set = 0, binding = 1) restrict readonly buffer B { VECTOR b[]; };
 #else
 layout(set = 0, binding = 1) restrict readonly buffer B { uint b[]; };
 #endif
-layout(set = 0, binding = 2) restrict writeonly buffer Y { PLACE_WORDS y[]; };
+layout(set = 0, binding = 2) restrict writeonly buffer Y { VECTOR y[]; };
 
-// First words of the operands that a place of y needs.
-Steps words_of(uint place) {
+// First words of the operands that a vector of y needs.
+Steps words_of(uint vector) {
   Steps word = Steps(0u, 0u);
-  uint rest = place;
+  uint rest = vector;
   for (uint i = 0u; i + 1u < axis_count; ++i) {
     const uint quotient = divide(rest, push.axes[i].by_size);
     const uint index = rest - quotient * push.axes[i].size;
@@ -74,24 +74,22 @@ Steps words_of(uint place) {
   return Steps(word.a + rest * push.slowest.a, word.b + rest * push.slowest.b);
 }
 
-PLACE_WORDS spread(PLACE_WORDS words) {
-  return (words & 0xffu) * 0x01010101u;
-}
+VECTOR spread(VECTOR words) { return (words & 0xffu) * 0x01010101u; }
 
-PLACE_WORDS load_a(uint word) {
+VECTOR load_a(uint word) {
 #if A_WHOLE
-  const PLACE_WORDS words = a[(guard_words + word) / WORDS_OF_PLACE];
+  const VECTOR words = a[(guard_words + word) / WORDS_OF_VECTOR];
 #else
-  const PLACE_WORDS words = PLACE_WORDS(a[guard_words + word]);
+  const VECTOR words = VECTOR(a[guard_words + word]);
 #endif
   return spreads_a ? spread(words) : words;
 }
 
-PLACE_WORDS load_b(uint word) {
+VECTOR load_b(uint word) {
 #if B_WHOLE
-  const PLACE_WORDS words = b[(guard_words + word) / WORDS_OF_PLACE];
+  const VECTOR words = b[(guard_words + word) / WORDS_OF_VECTOR];
 #else
-  const PLACE_WORDS words = PLACE_WORDS(b[guard_words + word]);
+  const VECTOR words = VECTOR(b[guard_words + word]);
 #endif
   return spreads_b ? spread(words) : words;
 }
@@ -110,7 +108,7 @@ uint sum_of_words(uint a_word, uint b_word) {
   return quantized_word(sums, push.y_inverse_scale, push.y_zero_point, low, high);
 }
 
-PLACE_WORDS sums_of(PLACE_WORDS a_words, PLACE_WORDS b_words) {
+VECTOR sums_of(VECTOR a_words, VECTOR b_words) {
 #if WHOLE_QUADS
   uvec4 words;
   for (uint i = 0u; i < 4u; ++i) words[i] = sum_of_words(a_words[i], b_words[i]);
@@ -121,16 +119,16 @@ PLACE_WORDS sums_of(PLACE_WORDS a_words, PLACE_WORDS b_words) {
 }
 
 void main() {
-  PLACE_WORDS a_words[MOST_PLACES], b_words[MOST_PLACES];
+  VECTOR a_words[MOST_VECTORS], b_words[MOST_VECTORS];
   uint count = 0u;
-  for (; count < places; ++count) {
-    if (place_at(count) >= push.count) break;
-    const Steps word = words_of(place_at(count));
+  for (; count < vectors_per_invocation; ++count) {
+    if (vector_at(count) >= push.count) break;
+    const Steps word = words_of(vector_at(count));
     a_words[count] = load_a(word.a);
     b_words[count] = load_b(word.b);
   }
-  for (uint k = 0u; k < places; ++k) {
+  for (uint k = 0u; k < vectors_per_invocation; ++k) {
     if (k >= count) return;
-    y[guard_words / WORDS_OF_PLACE + place_at(k)] = sums_of(a_words[k], b_words[k]);
+    y[guard_words / WORDS_OF_VECTOR + vector_at(k)] = sums_of(a_words[k], b_words[k]);
   }
 }

@@ -25,9 +25,9 @@ layout(constant_id = 20) const uint split = 1u;
 
 layout(push_constant) uniform Push {
   uint tiles;
-  uint tile_columns;     // quads along the width that tiles are counted by
+  uint tile_columns;  // quads along the width that tiles are counted by
   Divider by_columns;
-  Divider by_blocks;     // blocks of the output
+  Divider by_blocks;  // blocks of the output
   Extent x_extent;
   Extent y_extent;
   uint y_channels;
@@ -35,8 +35,8 @@ layout(push_constant) uniform Push {
   float low, high;  // of an output value less the zero point
 } push;
 
-// The same numbers as specialization constants. What a small tensor waits for is latency, and a dispatch's constants are
-// in no cache when it begins: a program that has them built in does not wait (shaders/NOTES.md).
+// The same numbers as specialization constants. What a small tensor waits for is latency, and a dispatch's constants
+// are in no cache when it begins: a program that has them built in does not wait (shaders/NOTES.md).
 layout(constant_id = 21) const bool baked = false;
 layout(constant_id = 22) const uint baked_tiles = 0u;
 layout(constant_id = 23) const uint baked_tile_columns = 1u;
@@ -79,13 +79,9 @@ layout(set = 0, binding = 1) restrict writeonly buffer Y { uvec4 y[]; };
 layout(set = 0, binding = 1) restrict writeonly buffer Y { uint y[]; };
 #endif
 
-uint x_index(uint row, uint block, uint w) {
-  return guard_words + word_index(x_layout, x_extent(), row, block, w);
-}
+uint x_index(uint row, uint block, uint w) { return guard_words + word_index(x_layout, x_extent(), row, block, w); }
 
-uint y_index(uint row, uint block, uint w) {
-  return guard_words + word_index(y_layout, y_extent(), row, block, w);
-}
+uint y_index(uint row, uint block, uint w) { return guard_words + word_index(y_layout, y_extent(), row, block, w); }
 
 uint load_word(uint row, uint block, uint w) {
   const uint word = x_index(row, block, w);

@@ -4,23 +4,23 @@
 // y = clamp(roundEven(max((q - x_zero_point) * x_scale, 0) * (1 / y_scale)) + y_zero_point) between int8x4 buffers of
 // one layout: word by word, padding like the rest. Between two layouts relayout.comp does it.
 //
-// WHOLE_QUADS     the number of words is a multiple of 4: a place is four of them, else one
+// WHOLE_QUADS     the number of words is a multiple of 4: a vector is four of them, else one
 // ROUNDS_TO_EVEN  see common/rounding.glslh
 
 #include "common/guards.glslh"
-#include "common/places.glslh"
+#include "common/vectors.glslh"
 #include "common/requantize.glslh"
-#include "common/word_places.glslh"
+#include "common/word_vectors.glslh"
 
 layout(push_constant) uniform Push {
-  uint count;  // of places
+  uint count;  // of vectors
   Requantization requantization;
 } push;
 
-layout(set = 0, binding = 0) restrict readonly buffer X { PLACE_WORDS x[]; };
-layout(set = 0, binding = 1) restrict writeonly buffer Y { PLACE_WORDS y[]; };
+layout(set = 0, binding = 0) restrict readonly buffer X { VECTOR x[]; };
+layout(set = 0, binding = 1) restrict writeonly buffer Y { VECTOR y[]; };
 
-PLACE_WORDS rectified(PLACE_WORDS words) {
+VECTOR rectified(VECTOR words) {
 #if WHOLE_QUADS
   for (uint i = 0u; i < 4u; ++i) words[i] = rectified_word(words[i], push.requantization);
   return words;
@@ -30,14 +30,14 @@ PLACE_WORDS rectified(PLACE_WORDS words) {
 }
 
 void main() {
-  PLACE_WORDS words[MOST_PLACES];
+  VECTOR words[MOST_VECTORS];
   uint count = 0u;
-  for (; count < places; ++count) {
-    if (place_at(count) >= push.count) break;
-    words[count] = x[guard_words / WORDS_OF_PLACE + place_at(count)];
+  for (; count < vectors_per_invocation; ++count) {
+    if (vector_at(count) >= push.count) break;
+    words[count] = x[guard_words / WORDS_OF_VECTOR + vector_at(count)];
   }
-  for (uint k = 0u; k < places; ++k) {
+  for (uint k = 0u; k < vectors_per_invocation; ++k) {
     if (k >= count) return;
-    y[guard_words / WORDS_OF_PLACE + place_at(k)] = rectified(words[k]);
+    y[guard_words / WORDS_OF_VECTOR + vector_at(k)] = rectified(words[k]);
   }
 }

@@ -11,40 +11,28 @@
 
 #if TEXTURE
 layout(set = 0, binding = 0, REAL_TEXEL) uniform restrict readonly REAL_IMAGE x;
-vec4 load_reals(uvec3 texel) {
-  return imageLoad(x, TEXEL(texel));
-}
+vec4 load_reals(uvec3 texel) { return imageLoad(x, TEXEL(texel)); }
 #elif REAL_F16
 layout(set = 0, binding = 0) restrict readonly buffer X { QUAD_OF_2 x[]; };
 QUAD_READER_2(read_x, x)
-vec4 load_reals(uint quad) {
-  return unpack_halves(read_x(quad, words_of(2u)));
-}
+vec4 load_reals(uint quad) { return unpack_halves(read_x(quad, words_of(2u))); }
 #else
 layout(set = 0, binding = 0) restrict readonly buffer X { QUAD_OF_4 x[]; };
 QUAD_READER_4(read_x, x)
-vec4 load_reals(uint quad) {
-  return uintBitsToFloat(read_x(quad, words_of(1u)));
-}
+vec4 load_reals(uint quad) { return uintBitsToFloat(read_x(quad, words_of(1u))); }
 #endif
 
 #if TEXTURE
 layout(set = 0, binding = OUTPUT_BINDING, QUANT_TEXEL) uniform restrict writeonly QUANT_IMAGE q;
-void store_integers(uvec3 texel, vec4 values) {
-  imageStore(q, TEXEL(texel), QUANT_LANES(ivec4(values)));
-}
+void store_integers(uvec3 texel, vec4 values) { imageStore(q, TEXEL(texel), QUANT_LANES(ivec4(values))); }
 #elif QUANT_I32
 layout(set = 0, binding = OUTPUT_BINDING) restrict writeonly buffer Q { QUAD_OF_4 q[]; };
 QUAD_WRITER_4(write_q, q)
-void store_integers(uint quad, vec4 values) {
-  write_q(quad, words_of(1u), uvec4(ivec4(values)));
-}
+void store_integers(uint quad, vec4 values) { write_q(quad, words_of(1u), uvec4(ivec4(values))); }
 #else
 layout(set = 0, binding = OUTPUT_BINDING) restrict writeonly buffer Q { QUAD_OF_1 q[]; };
 QUAD_WRITER_1(write_q, q)
-void store_integers(uint quad, vec4 values) {
-  write_q(quad, words_of(4u), pack_integers(values, 0.0));
-}
+void store_integers(uint quad, vec4 values) { write_q(quad, words_of(4u), pack_integers(values, 0.0)); }
 #endif
 
 // What one block does to its elements.
@@ -90,24 +78,24 @@ void find_rules(uvec4 blocks, BlockParams params[4], inout BlockRule rules[4]) {
 }
 
 void main() {
-  PLACE place[MOST_PLACES];
-  if (!find_place(0u, place[0])) return;
-  uvec4 blocks = blocks_of(place[0]);
+  VECTOR_INDEX index[MOST_VECTORS];
+  if (!find_vector(0u, index[0])) return;
+  uvec4 blocks = blocks_of(index[0]);
   BlockParams params[4] = params_of(blocks);
   BlockRule rules[4];
-  for (uint round = 0u; round < rounds; ++round) {
-    vec4 reals[MOST_PLACES];
+  for (uint iteration = 0u; iteration < iterations; ++iteration) {
+    vec4 reals[MOST_VECTORS];
     uint count = 0u;
-    for (; count < places; ++count) {
-      if (!find_place(round * places + count, place[count])) break;
-      reals[count] = load_reals(place[count]);
+    for (; count < vectors_per_invocation; ++count) {
+      if (!find_vector(iteration * vectors_per_invocation + count, index[count])) break;
+      reals[count] = load_reals(index[count]);
     }
     // Only now: the block's parameters are on their way together with the values.
-    if (round == 0u) find_rules(blocks, params, rules);
-    for (uint k = 0u; k < places; ++k) {
+    if (iteration == 0u) find_rules(blocks, params, rules);
+    for (uint k = 0u; k < vectors_per_invocation; ++k) {
       if (k >= count) return;
-      if (!same_blocks && round + k > 0u) {
-        const uvec4 own = blocks_of(place[k]);
+      if (!same_blocks && iteration + k > 0u) {
+        const uvec4 own = blocks_of(index[k]);
         if (own != blocks) {
           blocks = own;
           find_rules(blocks, params_of(blocks), rules);
@@ -115,7 +103,7 @@ void main() {
       }
       vec4 integers;
       for (uint i = 0u; i < 4u; ++i) integers[i] = quantize(reals[k][i], rules[in_one_block ? 0u : i]);
-      store_integers(place[k], integers);
+      store_integers(index[k], integers);
     }
   }
 }

@@ -23,7 +23,8 @@
 layout(constant_id = 16) const uint column_bits = 0u;  // log2 of the invocations of a row
 layout(constant_id = 17) const uint kept = 1u;         // quads that an invocation keeps
 layout(constant_id = 18) const bool once = false;      // one invocation of a row computes its parameters
-layout(constant_id = 19) const bool complete = false;  // rows are `kept` quads an invocation, and the grid has no others
+// Rows are `kept` quads an invocation, and the grid has no other invocations.
+layout(constant_id = 19) const bool complete = false;
 
 layout(push_constant) uniform Push {
   uint tokens;
@@ -49,8 +50,8 @@ struct Quantizer {
 
 shared Quantizer shared_quantizers[gl_WorkGroupSize.x >> column_bits];
 
-// The integers, as floats, less the zero point. The ends of the range are integers, so that values may be clamped before
-// they are rounded. `finite`: no value is a NaN or infinite, so no product is a NaN.
+// The integers, as floats, less the zero point. The ends of the range are integers, so that values may be clamped
+// before they are rounded. `finite`: no value is a NaN or infinite, so no product is a NaN.
 vec4 quantized(vec4 reals, Quantizer by, bool finite) {
   const float low = push.quant_min - float(by.zero_point);
   const float high = push.quant_max - float(by.zero_point);
@@ -96,8 +97,7 @@ void main() {
   const Range all = reduced(folded(range), lane, 0xffffffffu << column_bits);
   Quantizer by;
   if (!once || column == 0u) {
-    const QParams chosen =
-        qparams_of(all.low, all.high, QuantLimits(push.quant_min, push.quant_max, push.eps));
+    const QParams chosen = qparams_of(all.low, all.high, QuantLimits(push.quant_min, push.quant_max, push.eps));
     if (exists && column == 0u) {
       scale[guard_words + token] = chosen.scale;
       zero_point[guard_words + token] = chosen.zero_point;

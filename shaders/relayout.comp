@@ -55,14 +55,10 @@ layout(push_constant) uniform Push {
 #endif
 } push;
 
-uvec3 size() {
-  return uvec3(push.width, push.height, push.channels);
-}
+uvec3 size() { return uvec3(push.width, push.height, push.channels); }
 
 // Of four along an axis, how many exist: the last tile may stick out.
-uint left_along(uint axis, uvec3 at) {
-  return min(4u, size()[axis] - at[axis]);
-}
+uint left_along(uint axis, uvec3 at) { return min(4u, size()[axis] - at[axis]); }
 
 #if X_TYPE == TYPE_INT8
 uvec4 load_words(uint n, uvec3 at) {
@@ -148,9 +144,7 @@ uvec4 converted(uvec4 words) {
   return words;
 }
 #else
-uvec4 converted(uvec4 words) {
-  return words;
-}
+uvec4 converted(uvec4 words) { return words; }
 
 uint quantize(vec4 reals) {
   vec4 integers;

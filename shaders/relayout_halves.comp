@@ -25,9 +25,7 @@ layout(push_constant) uniform Push {
 #define SIDE 8u
 
 // Strides count halves, vectors hold eight.
-uint vector_at(Strides strides, uint n, uvec3 at) {
-  return (guard_words * 2u + offset_of(strides, n, at)) / SIDE;
-}
+uint vector_at(Strides strides, uint n, uvec3 at) { return (guard_words * 2u + offset_of(strides, n, at)) / SIDE; }
 
 void main() {
   uint n;

@@ -7,7 +7,7 @@
 #include <optional>
 #include <system_error>
 
-namespace assay {
+namespace assay::app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -73,4 +73,4 @@ void FileWatch::add(const fs::path& file, Contents& seen) const {
   seen.emplace(file, std::move(content));
 }
 
-}  // namespace assay
+}  // namespace assay::app

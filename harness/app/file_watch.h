@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace assay {
+namespace assay::app {
 
 /// Notices when files are saved: by their time and size, then by their content, so that a save that changes
 /// nothing is none. It looks when it is asked; it needs no service of the system.
@@ -35,4 +35,4 @@ class FileWatch {
   Contents known_;
 };
 
-}  // namespace assay
+}  // namespace assay::app

@@ -7,7 +7,7 @@
 
 #include <chrono>
 
-namespace assay {
+namespace assay::app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -93,4 +93,4 @@ TEST(FileWatch, WhatWasSavedBeforeItIsWatchedAnewIsNotForgotten) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::app

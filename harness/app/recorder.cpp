@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace assay {
+namespace assay::app {
 namespace {
 
 constexpr double rewrite_every_s = 2;
@@ -49,6 +49,11 @@ void Recorder::end() {
   rewrite_reports();
 }
 
+void Recorder::interrupted() {
+  console_.end();
+  rewrite_reports();
+}
+
 void Recorder::rewrite_reports() {
   const double started = steady_seconds();
   write_reports(directory_, builder_.report());
@@ -56,4 +61,4 @@ void Recorder::rewrite_reports() {
   next_rewrite_s_ = steady_seconds() + std::max(rewrite_every_s, rewrite_share * took);
 }
 
-}  // namespace assay
+}  // namespace assay::app

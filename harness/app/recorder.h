@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-namespace assay {
+namespace assay::app {
 
 /// Listens to a run for everybody: the journal first, then the report and the console. The reports are
 /// rewritten as the run goes, so that an interrupted run has readable ones.
@@ -20,6 +20,10 @@ class Recorder final : public RunListener {
   void record(const Record& record) override;
   void end() override;
 
+  /// Instead of end(), when the run was stopped before all rows had ended: the journal stays without an end,
+  /// so that its report is not complete.
+  void interrupted();
+
   RunReport report() const { return builder_.report(); }
 
  private:
@@ -32,4 +36,4 @@ class Recorder final : public RunListener {
   double next_rewrite_s_ = 0;
 };
 
-}  // namespace assay
+}  // namespace assay::app

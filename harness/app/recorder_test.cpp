@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace assay {
+namespace assay::app {
 namespace {
 
 using ::testing::HasSubstr;
@@ -130,4 +130,4 @@ TEST(Recorder, AFolderThatCannotBeWrittenIsAnErrorOfTheInfrastructure) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::app

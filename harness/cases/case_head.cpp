@@ -54,7 +54,7 @@ CaseHead read_case_head(const Node& node, const std::vector<Node::Entry>& entrie
     const std::string& key = entry.key->text;
     if (is_head_key(key) && entry.value->is_map() && entry.value->find("each") != nullptr) {
       throw Problem(
-          diagnose(*entry.key, fmt::format("'{}' is one for the whole case: it takes no 'each'", key)));
+          diagnose(*entry.key, fmt::format("'{}' applies to the whole case, so it cannot have 'each'", key)));
     }
     if (key == "name") {
       head.caret = entry.key;

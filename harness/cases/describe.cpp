@@ -1,13 +1,12 @@
 #include "harness/cases/describe.h"
 
-#include "harness/base/names.h"
+#include "harness/cases/param_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -32,68 +31,11 @@ std::string aligned(const Rows& rows) {
   return text;
 }
 
-std::string range_of(std::int64_t low, std::int64_t high) {
-  const bool no_low = low == std::numeric_limits<std::int32_t>::min();
-  const bool no_high = high == std::numeric_limits<std::int32_t>::max();
-  if (no_low && no_high) return "";
-  if (no_high) return fmt::format(">= {}", low);
-  if (no_low) return fmt::format("<= {}", high);
-  return fmt::format("{}..{}", low, high);
-}
-
-std::string number_range(const ParamSpec& param) {
-  std::vector<std::string> parts;
-  if (param.positive) parts.emplace_back("> 0");
-  if (param.min_number > -std::numeric_limits<double>::infinity()) {
-    parts.push_back(fmt::format(">= {}", param.min_number));
-  }
-  if (param.max_number < std::numeric_limits<double>::infinity()) {
-    parts.push_back(fmt::format("<= {}", param.max_number));
-  }
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-std::string length_of(const ParamSpec& param, std::string_view what) {
-  if (param.min_rank == param.max_rank) return fmt::format("{} {}", param.min_rank, what);
-  return fmt::format("{} to {} {}", param.min_rank, param.max_rank, what);
-}
-
-std::string type_of(const ParamSpec& param) {
-  static constexpr Names<7> names{"shape", "integer", "number", "boolean", "choice", "integers", "qparams"};
-  return std::string(name_in(names, param.kind));
-}
-
-std::string limits_of(const ParamSpec& param) {
-  switch (param.kind) {
-    case ParamSpec::Kind::Shape:
-      return length_of(param, "dims >= 1");
-    case ParamSpec::Kind::Ints: {
-      const std::string range = range_of(param.min_integer, param.max_integer);
-      return length_of(param, "entries") + (range.empty() ? "" : " " + range);
-    }
-    case ParamSpec::Kind::Integer:
-      return range_of(param.min_integer, param.max_integer);
-    case ParamSpec::Kind::Number:
-      return number_range(param);
-    case ParamSpec::Kind::Boolean:
-      return "true | false";
-    case ParamSpec::Kind::Choice:
-      return fmt::format("{}", fmt::join(param.choices, " | "));
-    case ParamSpec::Kind::QParams:
-      return fmt::format("scale > 0, zero_point {}..{}", param.zero_point_min, param.zero_point_max);
-  }
-  return {};
-}
-
-std::string default_of(const ParamSpec& param) {
-  if (param.derive) return "has a default";
-  return param.fallback ? "default " + to_string(*param.fallback) : "required";
-}
-
 std::string describe_params(const Op& op) {
   Rows rows;
   for (const ParamSpec& param : op.params) {
-    rows.push_back({param.name, type_of(param), limits_of(param), default_of(param), param.doc});
+    rows.push_back({param.name, cases::type_text(param), cases::limits_text(param),
+                    cases::default_text(param), param.doc});
   }
   return aligned(rows);
 }
@@ -131,7 +73,24 @@ std::string describe_impls(const Op& op) {
   return text;
 }
 
+void add_files(Rows& rows, std::string label, std::span<const std::string> files) {
+  for (const std::string& file : files) rows.push_back({std::exchange(label, ""), file});
+}
+
 }  // namespace
+
+std::string describe_files(const OpFiles& files, std::span<const std::string> includes) {
+  const std::span<const std::string> sources = files.sources;
+  const std::size_t own = std::min<std::size_t>(1, sources.size());
+  Rows rows;
+  add_files(rows, "cases", files.cases);
+  add_files(rows, "declaration", sources.first(own));
+  add_files(rows, "shared code", sources.subspan(own));
+  add_files(rows, "references", files.references);
+  add_files(rows, "shaders", files.shaders);
+  add_files(rows, "included", includes);
+  return "files\n" + aligned(rows);
+}
 
 std::string list_cases(std::span<const Case* const> cases, bool details) {
   if (details) {

@@ -117,7 +117,7 @@ Op quantize() {
                boolean("symmetric").by_default(false)};
   op.tensors = quantize_tensors;
   Impl elementwise = impl("elementwise", "one invocation four elements");
-  elementwise.tunables = {local_size()};
+  elementwise.tunables = {local_size(), {"vectors_per_invocation", 1, 1, 4, "quads of an invocation"}};
   op.impls = {elementwise};
   return op;
 }

@@ -82,7 +82,7 @@ cases: [{name: a, shape: [4]}]
         ^
     did you mean 'accu'?)"},
     {"ModeAsAnAxis", quantize_file + "    mode: {each: [accu, perf]}\n", 0,
-     R"(case.yaml:6:5: error: 'mode' is one for the whole case: it takes no 'each'
+     R"(case.yaml:6:5: error: 'mode' applies to the whole case, so it cannot have 'each'
         mode: {each: [accu, perf]}
         ^)"},
     {"UnknownTier", quantize_file + "    tier: smoek\n", 0, R"(case.yaml:6:5: error: unknown tier 'smoek'

@@ -3,6 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/base/hash.h"
 #include "harness/cases/id_text.h"
+#include "harness/cases/renamed_tunables.h"
 #include "harness/cases/scalars.h"
 
 #include <fmt/format.h>
@@ -28,6 +29,17 @@ void check_names(const PlacedMap<T>& named, std::string_view what, const std::ve
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       throw unknown_name(*placed.origin.caret, what, name, known);
     }
+  }
+}
+
+/// Refuses old names of tunables that the impl has under a new one.
+void refuse_renamed(const TuneSetting& setting, const std::vector<std::string>& known) {
+  for (const auto& [name, placed] : setting.constants) {
+    const auto now = renamed_tunable(name);
+    if (!now || std::ranges::find(known, name) != known.end()) continue;
+    if (std::ranges::find(known, *now) == known.end()) continue;
+    throw Problem(
+        diagnose(*placed.origin.caret, fmt::format("the tunable '{}' is called '{}' now", name, *now), *now));
   }
 }
 
@@ -239,6 +251,7 @@ void PointBuilder::set_tune() {
   if (setting == nullptr) return;
   std::vector<std::string> known;
   for (const Tunable& tunable : point_.impl->tunables) known.push_back(tunable.name);
+  refuse_renamed(*setting, known);
   check_names(setting->constants, fmt::format("tunable of {} impl '{}':", head_.op->name, point_.impl->name),
               known);
   for (const Tunable& tunable : point_.impl->tunables) {

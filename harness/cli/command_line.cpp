@@ -1,9 +1,12 @@
+#include "harness/app/compare.h"
+#include "harness/app/new_op.h"
+#include "harness/app/report.h"
 #include "harness/base/error.h"
 #include "harness/cli/commands.h"
 
 #include <CLI/CLI.hpp>
 
-#include "build_info.h"
+#include <iostream>
 #include <memory>
 
 namespace assay::cli {
@@ -11,165 +14,221 @@ namespace {
 
 /// Everything that options are parsed into, and what was chosen.
 struct Parsed {
-  RunOptions run;
+  app::RunOptions run;
   ListOptions list;
-  std::string op;
+  OpsOptions ops;
   DevicesOptions devices;
-  NewOpOptions new_op;
-  ReportOptions report;
-  ShowOptions show;
-  PivotOptions pivot;
-  CompareRunsOptions compare;
+  app::NewOpOptions new_op;
+  app::ReportOptions report;
+  app::ShowOptions show;
+  app::PivotOptions pivot;
+  app::CompareOptions compare;
   std::function<int()> chosen;
 };
 
-void add_case_options(CLI::App& app, CaseOptions& options) {
+void add_case_options(CLI::App& app, app::CaseOptions& options) {
   app.add_option("files", options.files,
-                 "Case files or folders (default: cases/ here, else beside the binary)");
+                 "Case files or folders of them (default: cases/ here, else the one beside the binary)");
   app.add_option("--filter", options.filter,
-                 "Ids to take: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest");
-  app.add_option("--impl", options.impls, "Impls to take (names or globs)");
-  app.add_option("--op", options.ops, "Ops to take (names or globs)");
-  app.add_option("--tier", options.tiers, "Tiers to take (repeatable; default: all)")
+                 "Ids to select: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest");
+  app.add_option("--impl", options.impls, "Impls to select (names or globs; repeatable)");
+  app.add_option("--op", options.ops, "Ops to select (names or globs; repeatable)");
+  app.add_option("--tier", options.tiers, "Tiers to select (repeatable; default: all)")
       ->check(CLI::IsMember({"smoke", "ci", "nightly"}));
-  app.add_option("--mode", options.mode, "Only accuracy or only performance rows")
+  app.add_option("--mode", options.mode, "Select accuracy rows or performance rows only")
       ->check(CLI::IsMember({"accu", "perf"}));
-  app.add_option("--seed", options.seed, "Seed of the cases that do not say their own");
+  app.add_option("--seed", options.seed, "Seed of the input data, for cases that do not set their own");
 }
 
 void add_benchmark_flag(CLI::App& app, bool& flag) {
-  app.add_flag("--benchmark", flag, "Print the times in Google Benchmark's console format too");
+  app.add_flag("--benchmark", flag, "Also print the times in Google Benchmark's console format");
 }
 
-void add_run(CLI::App& app, RunOptions& options) {
-  add_case_options(app, options.cases);
-  app.add_option("--device", options.devices,
-                 "Index, UUID or part of the name; repeatable, or all (default: the best)");
+/// An option that has a new name: the old one is refused, and the message names the new one.
+void add_renamed(CLI::App& app, const std::string& old_name, const std::string& new_name) {
+  app.add_option_function<std::string>(old_name,
+                                       [=](const std::string&) {
+                                         throw CLI::ValidationError(old_name,
+                                                                    "this option is now called " + new_name);
+                                       })
+      ->group("");  // not in the help
+}
+
+void add_device_choice(CLI::App& app, app::RunOptions& options) {
+  app.add_option(
+      "--device", options.devices,
+      "Device to run on: index, UUID or part of the name; repeatable, or 'all' (default: the best)");
   app.add_option("--expect-device", options.expect_device,
-                 "Refuse to run on a device whose name this regex does not match");
-  app.add_option("--out", options.out, "Folder of the reports, one below it a device")->capture_default_str();
-  app.add_option("--shaders", options.shaders, "Folder of GLSL files that are taken before the embedded ones")
+                 "Refuse to run on a device whose name does not match this regular expression");
+}
+
+void add_comparisons(CLI::App& app, app::RunOptions& options) {
+  app.add_option("--shaders", options.shaders, "Folder of GLSL files to use instead of the embedded ones")
       ->check(CLI::ExistingDirectory);
-  CLI::Option* versus = app.add_option("--versus-shaders", options.versus_shaders,
-                                       "Run every row with the GLSL files of this folder too, and compare")
-                            ->check(CLI::ExistingDirectory);
+  CLI::Option* versus =
+      app.add_option("--versus-shaders", options.versus_shaders,
+                     "Run every row with the GLSL files of this folder as well, and compare the times")
+          ->check(CLI::ExistingDirectory);
   app.add_option("--baseline-impl", options.baseline_impl,
-                 "Compare the time of every other impl with that of this one")
+                 "Compare the time of every other impl with the time of this one")
       ->excludes(versus);
+}
+
+void add_run(CLI::App& app, app::RunOptions& options) {
+  add_case_options(app, options.cases);
+  add_device_choice(app, options);
+  app.add_option(
+      "--out", options.out,
+      "Folder for the reports: they go to OUT/runs/<run>/<device>/, and OUT/<device> links to the newest "
+      "run (default: assay-out; with --watch, --filter, --op, --impl, --mode or case files: "
+      "assay-out/scratch)");
+  app.add_flag(
+      "--overwrite", options.overwrite,
+      "Allow an --out that holds a run: the new run goes beside it, and the links move to the new one");
+  add_comparisons(app, options);
   app.add_option("--dump", options.dump,
-                 "Folder for the tensors of every row as .npy, and the SPIR-V of its dispatches as text");
-  app.add_option("--budget", options.budget_s, "Seconds of sampling a performance row may take")
+                 "Folder for the tensors of every row as .npy and the SPIR-V of its dispatches as text");
+  app.add_option("--budget", options.budget_s, "Sampling budget of a performance row, in seconds")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--ceilings", options.ceilings,
-                 "What times are held against: ceilings stored for this device and driver (measured once), "
-                 "measured anew, or none")
+                 "What the device was measured to reach, which times are held against: 'stored' (measured "
+                 "once for this device and driver), 'measure' (measure it now) or 'none'")
       ->check(CLI::IsMember({"stored", "measure", "none"}))
       ->capture_default_str();
   app.add_option(
          "--inject-slowdown", options.injected_slowdown_pct,
-         "Give every timed program so many percent more work, at least a dispatch: to see that compare "
-         "finds it")
+         "Add this percentage of extra work (at least one dispatch) to every timed program, to check that "
+         "compare finds a slowdown")
       ->check(CLI::Range(0.0, 1000.0));
+  add_renamed(app, "--handicap", "--inject-slowdown");
   app.add_flag("--validation", options.validation,
-               "Turn the Khronos validation layer on; its messages fail a case");
+               "Turn on the Khronos validation layer; any message of it fails the case");
   app.add_flag(
       "--watch", options.watch,
-      "Run again whenever a case file or a file of the shader folders is saved, and say what changed");
+      "Run again whenever a case file or a file in the shader folders is saved, and print what changed");
   add_benchmark_flag(app, options.benchmark_console);
-  app.add_flag("-v,--verbose", options.verbose, "A line for every case, every failure in full");
+  app.add_flag("-v,--verbose", options.verbose, "Print a line for every case, and every failure in full");
 }
 
 void add_devices(CLI::App& app, DevicesOptions& options) {
   app.add_option("--device", options.devices, "Index, UUID or part of the name; repeatable (default: all)");
   app.add_flag(
       "--ceilings", options.ceilings,
-      "Measure what each reaches (bandwidth by footprint, arithmetic, dispatch spacing), and keep it");
+      "Measure the ceilings of each device (bandwidth by footprint, arithmetic, dispatch spacing) and "
+      "store them");
 }
 
-void add_report(CLI::App& app, ReportOptions& options) {
-  app.add_option("folder", options.folder, "The folder that holds journal.jsonl")
-      ->required()
-      ->check(CLI::ExistingDirectory);
+constexpr const char* report_help =
+    "An output folder (the newest run of each device), the folder of a run or of a device, or a "
+    "journal.jsonl";
+
+void add_report(CLI::App& app, app::ReportOptions& options) {
+  app.add_option("report", options.report, report_help)->required()->check(CLI::ExistingPath);
   add_benchmark_flag(app, options.benchmark_console);
 }
 
-void add_show(CLI::App& app, ShowOptions& options) {
-  app.add_option("report", options.report, "A device's folder, its journal.jsonl, or the --out of a run")
-      ->required();
+void add_show(CLI::App& app, app::ShowOptions& options) {
+  app.add_option("report", options.report, report_help)->required();
   app.add_option("id", options.id, "An id, a glob over ids, or a part of one id")->required();
-  app.add_flag("--samples", options.samples, "Every raw sample too, by block");
+  app.add_flag("--samples", options.samples, "Also print every raw sample, by block");
 }
 
-void add_pivot(CLI::App& app, PivotOptions& options) {
-  app.add_option("reports", options.reports, "Folders of devices, journals, or folders of several devices")
-      ->required();
+void add_pivot(CLI::App& app, app::PivotOptions& options) {
+  app.add_option("reports", options.reports, report_help)->required();
   app.add_option("--csv", options.csv, "Write the table of times as CSV to this file (- for stdout)");
   app.add_option("--markdown", options.markdown,
                  "Write the tables as Markdown to this file (default: stdout)");
   app.add_flag("--hashes", options.hashes,
-               "Compare the hashes of exact outputs instead; 1 is the exit code when any differs");
+               "Compare the hashes of exact outputs instead; the exit code is 1 when any differ");
 }
 
-void add_compare(CLI::App& app, CompareRunsOptions& options) {
-  app.add_option("runs", options.runs,
-                 "BASE NEW: each a device's folder, its journal.jsonl, or the --out of a run")
-      ->expected(0, 2);
-  app.add_option("--base", options.base, "A run of the base's side; repeatable, runs of a side are pooled");
-  app.add_option("--new", options.next, "A run of the new side; likewise");
-  app.add_flag("--all", options.all, "Every row, not only those that are not SAME");
-  app.add_option("--explain", options.explain, "Say how one row (an id, a glob or a part of one) was judged");
+void add_compare(CLI::App& app, app::CompareOptions& options) {
+  app.add_option("runs", options.runs, std::string("BASE NEW, each: ") + report_help)->expected(0, 2);
+  app.add_option("--base", options.base,
+                 "A run of the base side (repeatable: the runs of a side are pooled)");
+  app.add_option("--new", options.next, "A run of the new side (repeatable: the runs of a side are pooled)");
+  app.add_flag("--all", options.all, "Print every row, not only those that are not SAME");
+  app.add_option("--explain", options.explain,
+                 "Explain how one row was judged (an id, a glob over ids, or a part of one id)");
   app.add_option("--csv", options.csv, "Write every row as CSV to this file (- for stdout)");
-  app.add_option("--json", options.json, "Write every row with its blocks as JSON to this file");
-  app.add_option("--markdown", options.markdown, "Write what is not SAME as Markdown to this file");
+  app.add_option("--json", options.json,
+                 "Write every row with its blocks as JSON to this file (- for stdout)");
+  app.add_option("--markdown", options.markdown,
+                 "Write the rows that are not SAME as Markdown to this file (- for stdout)");
   app.add_option("--fail-on", options.fail_on,
-                 "Verdicts that make the exit code 1, separated by commas, or none")
+                 "Verdicts that make the exit code 1, separated by commas, or 'none'")
       ->capture_default_str();
   app.add_option("--min-effect", options.smallest_effect_pct,
-                 "Percent by which a time must differ at the least")
+                 "Minimum difference in percent for FASTER or SLOWER")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_flag("--judge-same-programs", options.judge_same_programs,
-               "No ENVIRONMENT: rows of the same program are SLOWER or FASTER too");
+               "Judge rows of the same program as SLOWER or FASTER too, instead of ENVIRONMENT");
 }
 
-void add_subcommands(CLI::App& app, Parsed& parsed, const Context& context) {
-  const auto add = [&](const char* name, const char* help, std::function<int()> body) {
-    CLI::App* command = app.add_subcommand(name, help);
-    command->callback([&parsed, body = std::move(body)] { parsed.chosen = body; });
-    return command;
-  };
-  add_run(
-      *add("run", "Run cases on a device and write its reports", [&] { return run(parsed.run, context); }),
-      parsed.run);
-  CLI::App* list_command = add("list", "Print the ids of the cases that run would take",
-                               [&] { return list(parsed.list, context); });
-  add_case_options(*list_command, parsed.list.cases);
-  list_command->add_flag("-l,--long", parsed.list.details, "Mode, tier and file:line too");
-  add("ops", "Print the ops; with a name, its parameters and impls", [&] {
-    return ops(parsed.op, context);
-  })->add_option("name", parsed.op, "An op");
-  add("schema", "Print the JSON Schema of case files", [&] { return schema(context); });
-  CLI::App* new_op_command = add("new-op", "Write the files of a new op that builds and passes",
-                                 [&] { return new_op(parsed.new_op, context); });
-  new_op_command->add_option("name", parsed.new_op.name, "Lower-case letters, digits and single underscores")
+int code(ExitCode code) {
+  return static_cast<int>(code);
+}
+
+/// Adds subcommands to an app; a callback remembers which one was chosen.
+class Subcommands {
+ public:
+  Subcommands(CLI::App& app, Parsed& parsed) : app_(app), parsed_(parsed) {}
+
+  CLI::App& add(const char* name, const char* help, std::function<int()> body) {
+    CLI::App* command = app_.add_subcommand(name, help);
+    command->callback([this, body = std::move(body)] { parsed_.chosen = body; });
+    return *command;
+  }
+
+ private:
+  CLI::App& app_;
+  Parsed& parsed_;
+};
+
+/// What runs cases, or says what there is to run.
+void add_running(Subcommands& commands, Parsed& parsed, const Context& context) {
+  add_run(commands.add("run", "Run cases on a device and write its reports",
+                       [&] { return run(parsed.run, context); }),
+          parsed.run);
+  CLI::App& list_command = commands.add("list", "Print the ids of the cases that `run` would select",
+                                        [&] { return list(parsed.list, context); });
+  add_case_options(list_command, parsed.list.cases);
+  list_command.add_flag("-l,--long", parsed.list.details, "Also print mode, tier and file:line");
+  CLI::App& ops_command = commands.add("ops", "Print the ops, or the parameters, impls and files of one op",
+                                       [&] { return ops(parsed.ops, context); });
+  CLI::Option* op_name = ops_command.add_option("name", parsed.ops.name, "The op to describe");
+  ops_command
+      .add_flag("--markdown", parsed.ops.markdown,
+                "Print the page docs/ops.md; run it at the source tree's root")
+      ->excludes(op_name);
+  commands.add("schema", "Print the JSON Schema of case files", [&] { return schema(context); });
+  CLI::App& new_op =
+      commands.add("new-op", "Write the files of a new op, which builds and passes its tests",
+                   [&] { return code(app::new_op(parsed.new_op, context.registry, std::cout)); });
+  new_op.add_option("name", parsed.new_op.name, "Name of lower-case letters, digits and single underscores")
       ->required();
-  new_op_command->add_option("--dir", parsed.new_op.root, "The source tree")->capture_default_str();
-  add_devices(*add("devices", "Print the Vulkan devices and what they can do",
-                   [&] { return devices(parsed.devices); }),
+  new_op.add_option("--dir", parsed.new_op.root, "The source tree")->capture_default_str();
+  add_devices(commands.add("devices", "Print the Vulkan devices and what they can do",
+                           [&] { return devices(parsed.devices); }),
               parsed.devices);
-  add_report(*add("report", "Write a device's reports again from its journal, and print the summary",
-                  [&] { return report(parsed.report); }),
+}
+
+/// What reads reports.
+void add_reading(Subcommands& commands, Parsed& parsed) {
+  add_report(commands.add("report", "Write the reports again from their journal, and print the summary",
+                          [&] { return code(app::report(parsed.report, terminal())); }),
              parsed.report);
-  add_show(
-      *add("show", "Print everything that a report knows about one case", [&] { return show(parsed.show); }),
-      parsed.show);
-  add_pivot(
-      *add("pivot", "Lay the reports of several devices side by side", [&] { return pivot(parsed.pivot); }),
-      parsed.pivot);
-  add_compare(
-      *add("compare", "Judge row by row what two runs differ in", [&] { return compare(parsed.compare); }),
-      parsed.compare);
+  add_show(commands.add("show", "Print everything that a report knows about one case",
+                        [&] { return code(app::show(parsed.show, terminal())); }),
+           parsed.show);
+  add_pivot(commands.add("pivot", "Print the reports of several devices side by side",
+                         [&] { return code(app::pivot(parsed.pivot, terminal())); }),
+            parsed.pivot);
+  add_compare(commands.add("compare", "Compare two runs and judge every row",
+                           [&] { return code(app::compare(parsed.compare, terminal())); }),
+              parsed.compare);
 }
 
 }  // namespace
@@ -177,9 +236,11 @@ void add_subcommands(CLI::App& app, Parsed& parsed, const Context& context) {
 std::function<int()> parse(int argc, char** argv, const Context& context) {
   const auto parsed = std::make_shared<Parsed>();
   CLI::App app{"assay: is a GPU op right, and how fast is it, on every device you own", "assay"};
-  app.set_version_flag("--version", version());
+  app.set_version_flag("--version", context.build.version);
   app.require_subcommand(1);
-  add_subcommands(app, *parsed, context);
+  Subcommands commands(app, *parsed);
+  add_running(commands, *parsed, context);
+  add_reading(commands, *parsed);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

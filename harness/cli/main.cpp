@@ -2,6 +2,7 @@
 #include "harness/cli/commands.h"
 #include "ops/registry.h"
 
+#include "build_info.h"
 #include <exception>
 #include <iostream>
 
@@ -9,7 +10,8 @@ namespace {
 
 int run_main(int argc, char** argv) {
   const assay::Registry registry = assay::ops::registry();
-  const assay::cli::Context context{registry, {argv, argv + argc}};
+  const assay::app::Context context{
+      registry, {argv, argv + argc}, {assay::cli::version(), ASSAY_COMPILER, ASSAY_BUILD_TYPE}};
   return assay::cli::parse(argc, argv, context)();
 }
 

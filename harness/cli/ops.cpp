@@ -1,44 +1,76 @@
 #include "harness/base/error.h"
 #include "harness/cases/describe.h"
+#include "harness/cases/ops_page.h"
 #include "harness/cli/commands.h"
+#include "harness/gpu/shaders/shader_sources.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
+#include <set>
 
 namespace assay::cli {
 namespace {
 
-/// A case of this op from the default folder, for its tensors' shapes and forms; none is no error.
-std::optional<Case> example_of(const Op& op, const Registry& registry) {
+/// The cases of the default folder, for an op's tensors and files; none is no error.
+std::vector<Case> cases_if_any(const Registry& registry) {
   try {
-    LoadResult loaded = load_cases(CaseOptions{}.paths(), registry);
-    for (Case& test_case : loaded.cases) {
-      if (test_case.op == &op) return std::move(test_case);
-    }
+    return load_cases(app::CaseOptions{}.paths(), registry).cases;
   } catch (const Error&) {
-    return std::nullopt;  // no folder of cases here: the description does without an example
+    return {};  // no folder of cases here: the description does without
   }
-  return std::nullopt;
+}
+
+/// What the shaders include, directly or not, as paths below the source tree's root.
+std::vector<std::string> includes_of(const std::vector<std::string>& shaders) {
+  constexpr std::string_view root = "shaders/";
+  const gpu::ShaderSources sources({}, gpu::embedded_shaders());
+  std::set<std::string> included;
+  for (const std::string& shader : shaders) {
+    const std::string name = shader.substr(root.size());
+    for (const auto& [other, source] : sources.closure(name)) {
+      if (other != name) included.insert(std::string(root) + other);
+    }
+  }
+  return {included.begin(), included.end()};
+}
+
+int print_op(const std::string& name, const Registry& registry) {
+  const Op* op = registry.find(name);
+  if (op == nullptr) throw Error(fmt::format("there is no op '{}'; `assay ops` lists them", name));
+  const std::vector<Case> cases = cases_if_any(registry);
+  const auto example = std::ranges::find(cases, op, &Case::op);
+  const OpFiles files = files_of(*op, cases);
+  std::cout << describe_op(*op, example == cases.end() ? nullptr : &*example) << '\n'
+            << describe_files(files, includes_of(files.shaders));
+  return static_cast<int>(ExitCode::Fine);
+}
+
+int print_page(const Registry& registry) {
+  if (!std::filesystem::is_directory("cases")) {
+    throw Error(
+        "writing the page of ops: there is no folder cases/ here, which it names files of; go to the "
+        "source tree's root");
+  }
+  const LoadResult loaded = app::load_and_complain({.files = {"cases"}}, registry, std::cerr);
+  if (!loaded.errors.empty()) return static_cast<int>(ExitCode::Usage);
+  std::cout << ops_page(registry, loaded.cases);
+  return static_cast<int>(ExitCode::Fine);
 }
 
 }  // namespace
 
-int ops(const std::string& name, const Context& context) {
-  if (name.empty()) {
-    std::cout << list_ops(context.registry);
-    return 0;
-  }
-  const Op* op = context.registry.find(name);
-  if (op == nullptr) throw Error(fmt::format("there is no op '{}'; `assay ops` lists them", name));
-  const std::optional<Case> example = example_of(*op, context.registry);
-  std::cout << describe_op(*op, example ? &*example : nullptr);
-  return 0;
+int ops(const OpsOptions& options, const Context& context) {
+  if (options.markdown) return print_page(context.registry);
+  if (!options.name.empty()) return print_op(options.name, context.registry);
+  std::cout << list_ops(context.registry);
+  return static_cast<int>(ExitCode::Fine);
 }
 
 int schema(const Context& context) {
   std::cout << schema_json(context.registry);
-  return 0;
+  return static_cast<int>(ExitCode::Fine);
 }
 
 }  // namespace assay::cli

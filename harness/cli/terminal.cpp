@@ -1,6 +1,7 @@
 #include "harness/cli/commands.h"
 
 #include <cstdlib>
+#include <iostream>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -17,12 +18,14 @@ std::size_t terminal_width(int fd) {
 
 }  // namespace
 
-ConsoleOptions console_options(bool verbose) {
+app::Terminal terminal() {
   const char* no_color = std::getenv("NO_COLOR");
-  return {.color = ::isatty(STDOUT_FILENO) != 0 && (no_color == nullptr || *no_color == '\0'),
-          .is_terminal = ::isatty(STDERR_FILENO) != 0,
-          .width = terminal_width(STDOUT_FILENO),
-          .verbose = verbose};
+  const bool color = ::isatty(STDOUT_FILENO) != 0 && (no_color == nullptr || *no_color == '\0');
+  return {
+      std::cout,
+      std::cerr,
+      std::cerr,
+      {.color = color, .is_terminal = ::isatty(STDERR_FILENO) != 0, .width = terminal_width(STDOUT_FILENO)}};
 }
 
 }  // namespace assay::cli

@@ -14,12 +14,12 @@ struct BandwidthPoint {
   double write_gbps = 0;
 };
 
-/// The limits of one device with one driver, measured by kernels of our own. 0 where the device lacks the
-/// feature or nothing was measured; operations count 2 per multiply-add.
+/// The ceilings of one device with one driver: what it reaches, measured by kernels of our own. 0 where the
+/// device lacks the feature or nothing was measured; operations count 2 per multiply-add.
 struct Ceilings {
   std::string device_uuid;  ///< of what they were measured on, as is `driver`
   std::string driver;       ///< name and version
-  std::string kernels;      ///< hash of the kernels that measured; others would reach other limits
+  std::string kernels;      ///< hash of the kernels that measured; others would reach other ceilings
   std::string measured_utc;
   std::vector<BandwidthPoint> bandwidth;  ///< by footprint, ascending
   /// The last-level cache's size as the curve shows it: the largest footprint that still runs at the cache's

@@ -44,7 +44,7 @@ const Impl& chosen_impl(const Op& op, const Impl& impl, const BuildContext& cont
   const Impl* chosen = op.find_impl(name);
   if (chosen != nullptr && !chosen->choose) return *chosen;
   throw std::logic_error("op '" + op.name + "': impl '" + impl.name + "' chooses '" + name +
-                         "', which is no impl with a program");
+                         "', which is not an impl with a program");
 }
 
 Registry::Registry(std::vector<Op> ops) : ops_(std::move(ops)) {

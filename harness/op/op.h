@@ -109,6 +109,9 @@ struct Op {
   std::function<std::vector<Expected>(const Params&, std::span<const HostTensor> inputs)> reference;
   std::function<Work(const Params&, std::span<const TensorSpec>)> work;
   std::vector<Impl> impls;
+  /// Paths below the source tree's root, for `assay ops` and docs/ops.md: the file that declares the op, then
+  /// those of its family and of references/ that it includes. The registry that CMake writes fills it in.
+  std::vector<std::string> files;
 
   const Impl* find_impl(std::string_view name) const;
   const ParamSpec* find_param(std::string_view name) const;

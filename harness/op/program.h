@@ -37,15 +37,13 @@ enum class DispatchRole : std::uint8_t { Op, Transition, Setup };
 
 std::string_view name_of(DispatchRole role);  ///< "op", "transition", "setup"
 
-/// Specialization constants 0, 1, 2 are the local size and 3 is the guard (in 32-bit words) that
-/// accessors add to every index: the runner sets them. An op's own start at `first_free`.
+/// The value of a specialization constant of the shader, by its name in GLSL. A dispatch sets just those that
+/// its variant of the shader declares, but for the local size (ids 0, 1, 2) and `guard_words`, which
+/// accessors add to every index: the runner sets these.
 struct SpecConstant {
-  static constexpr std::uint32_t local_size_x = 0;
-  static constexpr std::uint32_t guard_words = 3;
-  static constexpr std::uint32_t first_free = 16;
-
-  std::uint32_t id = first_free;
+  std::string name;
   std::uint32_t value = 0;  ///< the bits of an int, uint, float or bool (0 or 1)
+  friend bool operator==(const SpecConstant&, const SpecConstant&) = default;
 };
 
 /// A `#define` that selects a variant of a shader.

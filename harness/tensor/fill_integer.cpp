@@ -28,7 +28,7 @@ Range range_of(const FillRequest& request) {
   const Range all{lowest(request.dtype), highest(request.dtype)};
   const bool integral = std::floor(domain.lo) == domain.lo && std::floor(domain.hi) == domain.hi;
   if (!integral || !all.contains(domain.lo) || !all.contains(domain.hi) || domain.lo > domain.hi) {
-    throw Error(fmt::format("filling a tensor of dtype {}: [{}, {}] is no range of its integers",
+    throw Error(fmt::format("filling a tensor of dtype {}: [{}, {}] is not a range of its integers",
                             name_of(request.dtype), domain.lo, domain.hi));
   }
   return {static_cast<std::int64_t>(domain.lo), static_cast<std::int64_t>(domain.hi)};

@@ -90,7 +90,7 @@ TEST(FillIntegerTest, ARangeThatTheDTypeCannotHoldIsRefused) {
   for (const FillDomain domain :
        {FillDomain{.lo = 0, .hi = 256}, {.lo = -1, .hi = 5}, {.lo = 5, .hi = 4}, {.lo = 0.5, .hi = 4}}) {
     EXPECT_THAT([&] { filled(DType::U8, FillKind::Uniform, domain, 4); },
-                ThrowsMessage<Error>(HasSubstr("is no range of its integers")));
+                ThrowsMessage<Error>(HasSubstr("is not a range of its integers")));
   }
 }
 

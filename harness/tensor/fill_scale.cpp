@@ -35,7 +35,7 @@ Range scale_range(const FillRequest& request) {
   const double lo = request.domain.lo == 0 ? 0x1p-8 : request.domain.lo;
   const double hi = request.domain.hi == 0 ? 0x1p-2 : request.domain.hi;
   if (!(lo > 0) || !(hi >= lo) || !(hi >= possible.lo) || !(lo <= possible.hi)) {
-    throw Error(fmt::format("filling scales of dtype {}: [{}, {}] is no range of finite values above 0",
+    throw Error(fmt::format("filling scales of dtype {}: [{}, {}] is not a range of finite values above 0",
                             name_of(request.dtype), lo, hi));
   }
   return {std::max(lo, possible.lo), std::min(hi, possible.hi)};
@@ -125,7 +125,7 @@ Rule<float> float_zero_point_rule(const FillRequest& request) {
   const Range range{request.domain.lo, request.domain.hi};
   if (!(range.lo <= range.hi) || std::max(std::abs(range.lo), std::abs(range.hi)) > 0x1p20) {
     throw Error(
-        fmt::format("filling float zero points: [{}, {}] is no range within +-2^20", range.lo, range.hi));
+        fmt::format("filling float zero points: [{}, {}] is not a range within +-2^20", range.lo, range.hi));
   }
   if (request.kind == FillKind::Zero) return always(clamp_to(range, 0));
   if (request.kind == FillKind::Constant) return constant_zero_point(request, range);

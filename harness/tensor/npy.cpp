@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cctype>
 #include <fstream>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -171,19 +173,12 @@ class HeaderParser {
   bool has_dtype_ = false, has_order_ = false, has_shape_ = false;
 };
 
-/// A file read from the front, which knows how much is left.
+/// Bytes read from the front, which knows how many are left.
 class Reader {
  public:
-  explicit Reader(const std::filesystem::path& file) {
-    std::error_code error;
-    const auto status = std::filesystem::status(file, error);
-    if (status.type() == std::filesystem::file_type::not_found) refuse("there is no such file");
-    if (status.type() == std::filesystem::file_type::none) refuse(error.message());
-    if (!std::filesystem::is_regular_file(status)) refuse("it is not a regular file");
-    stream_.open(file, std::ios::binary);
-    left_ = std::filesystem::file_size(file, error);
-    if (!stream_ || error) refuse("it cannot be opened (permissions?)");
-  }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  virtual ~Reader() = default;
 
   std::uint64_t left() const { return left_; }
 
@@ -191,8 +186,7 @@ class Reader {
     if (bytes.size() > left_) {
       refuse(fmt::format("it is truncated: its {} takes {} bytes, {} are left", part, bytes.size(), left_));
     }
-    stream_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    if (!stream_) refuse(fmt::format("reading its {} failed", part));
+    if (!fetch(bytes)) refuse(fmt::format("reading its {} failed", part));
     left_ -= bytes.size();
   }
 
@@ -209,9 +203,55 @@ class Reader {
     return value;
   }
 
+ protected:
+  explicit Reader(std::uint64_t size) : left_(size) {}
+
  private:
+  /// The next bytes; no more than are left.
+  virtual bool fetch(std::span<std::byte> bytes) = 0;
+
+  std::uint64_t left_;
+};
+
+class FileReader : public Reader {
+ public:
+  explicit FileReader(const std::filesystem::path& file)
+      : Reader(size_of_file(file)), stream_(file, std::ios::binary) {
+    if (!stream_) refuse("it cannot be opened (permissions?)");
+  }
+
+ private:
+  static std::uint64_t size_of_file(const std::filesystem::path& file) {
+    std::error_code error;
+    const auto status = std::filesystem::status(file, error);
+    if (status.type() == std::filesystem::file_type::not_found) refuse("there is no such file");
+    if (status.type() == std::filesystem::file_type::none) refuse(error.message());
+    if (!std::filesystem::is_regular_file(status)) refuse("it is not a regular file");
+    const std::uint64_t size = std::filesystem::file_size(file, error);
+    if (error) refuse(error.message());
+    return size;
+  }
+
+  bool fetch(std::span<std::byte> bytes) override {
+    stream_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    return !stream_.fail();
+  }
+
   std::ifstream stream_;
-  std::uint64_t left_ = 0;
+};
+
+class MemoryReader : public Reader {
+ public:
+  explicit MemoryReader(std::span<const std::byte> content) : Reader(content.size()), content_(content) {}
+
+ private:
+  bool fetch(std::span<std::byte> bytes) override {
+    std::ranges::copy(content_.first(bytes.size()), bytes.begin());
+    content_ = content_.subspan(bytes.size());
+    return true;
+  }
+
+  std::span<const std::byte> content_;
 };
 
 Header read_header(Reader& reader) {
@@ -275,10 +315,19 @@ void remove_partial(const std::filesystem::path& file) {
 
 HostTensor read_npy(const std::filesystem::path& file) {
   try {
-    Reader reader(file);
+    FileReader reader(file);
     return read_tensor(reader);
   } catch (const Error& error) {
     throw Error(fmt::format("reading {}: {}", file.string(), error.what()));
+  }
+}
+
+HostTensor parse_npy(std::span<const std::byte> content, std::string_view name) {
+  try {
+    MemoryReader reader(content);
+    return read_tensor(reader);
+  } catch (const Error& error) {
+    throw Error(fmt::format("reading {}: {}", name, error.what()));
   }
 }
 

@@ -2,7 +2,10 @@
 
 #include "harness/tensor/tensor.h"
 
+#include <cstddef>
 #include <filesystem>
+#include <span>
+#include <string_view>
 
 namespace assay {
 
@@ -11,6 +14,9 @@ namespace assay {
 /// Fortran order, unsupported dtype); a header that claims more data than the file has never allocates for
 /// it.
 HostTensor read_npy(const std::filesystem::path& file);
+
+/// The same from the bytes of such a file, a member of an archive for one; `name` is what errors call them.
+HostTensor parse_npy(std::span<const std::byte> content, std::string_view name);
 
 /// Writes format 1.0. Throws Error(Infrastructure) when the file cannot be written whole.
 void write_npy(const std::filesystem::path& file, const HostTensor& tensor);

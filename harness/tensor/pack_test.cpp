@@ -1,14 +1,12 @@
 #include "harness/tensor/pack.h"
 
 #include "harness/base/error.h"
-#include "harness/tensor/npy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -160,42 +158,6 @@ TEST(PoisonTest, BytesLookRandom) {
   int equal_neighbours = 0;
   for (std::size_t i = 1; i < bytes.size(); ++i) equal_neighbours += bytes[i] == bytes[i - 1] ? 1 : 0;
   EXPECT_LT(equal_neighbours, 256 + 96);
-}
-
-std::vector<std::filesystem::path> golden_layouts() {
-  std::vector<std::filesystem::path> folders;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(ASSAY_SOURCE_DIR "/references/golden/layout")) {
-    folders.push_back(entry.path());
-  }
-  return folders;
-}
-
-TEST(PackGoldenTest, TheInt8x4LayoutsAreThoseOfTheGoldenVectors) {
-  const std::vector<std::filesystem::path> folders = golden_layouts();
-  ASSERT_EQ(folders.size(), 25U);
-  for (const std::filesystem::path& folder : folders) {
-    const std::string name = folder.filename().string();  // "02_4W4C"
-    const auto form = parse_form("buffer/" + name.substr(name.find('_') + 1));
-    ASSERT_TRUE(form.has_value()) << name;
-    const HostTensor x = read_npy(folder / "x.npy");
-    const HostTensor bytes = read_npy(folder / "bytes.npy");
-    const HostTensor mask = read_npy(folder / "mask.npy");
-    const Physical physical(*form, x.dtype(), x.shape());
-    const std::vector<std::byte> data = pack(x, physical, Poison::A);
-    ASSERT_EQ(data.size(), bytes.bytes().size()) << name;
-    std::int64_t owned = 0;
-    for (std::size_t i = 0; i < data.size(); ++i) {
-      if (mask.bytes()[i] == std::byte{0}) {
-        ASSERT_EQ(data[i], poison_byte(Poison::A, i)) << name << " padding byte " << i;
-        continue;
-      }
-      ++owned;
-      ASSERT_EQ(data[i], bytes.bytes()[i]) << name << " byte " << i;
-    }
-    EXPECT_EQ(owned, x.numel());
-    EXPECT_TRUE(std::ranges::equal(unpack(bytes.bytes(), physical).bytes(), x.bytes())) << name;
-  }
 }
 
 TEST(PackInto, FillsMemoryThatIsThere) {

@@ -18,15 +18,7 @@ namespace {
 using references::Affine;
 using references::ZeroPointDomain;
 
-// Of shaders/common/affine_buffer.glslh and affine_texture.glslh: `in_one_block` belongs to both.
-constexpr std::uint32_t axis_count_id = SpecConstant::first_free;
-constexpr std::uint32_t split_dims_id = SpecConstant::first_free;
-constexpr std::uint32_t in_one_block_id = SpecConstant::first_free + 1;
-constexpr std::uint32_t packed_dim_id = SpecConstant::first_free + 3;
-constexpr std::uint32_t places_id = SpecConstant::first_free + 4;
-constexpr std::uint32_t same_blocks_id = SpecConstant::first_free + 5;
-constexpr std::uint32_t rounds_id = SpecConstant::first_free + 6;
-constexpr std::int64_t most_places = 4;
+constexpr std::int64_t most_vectors = 4;      // MOST_VECTORS of shaders/common/affine.glslh
 constexpr std::int64_t least_neighbours = 4;  // invocations whose quads of f16 fill 32 bytes
 // Quads from which an invocation takes several: as many as large devices hold invocations for twice.
 constexpr std::int64_t many_quads = 1 << 20;
@@ -44,7 +36,7 @@ PushConstants range_constants(const Affine& affine) {
 }
 
 PushConstants buffer_constants(const Affine& affine, std::int64_t elements, std::vector<BlockAxis> axes,
-                               std::int64_t apart) {
+                               std::int64_t stride) {
   PushConstants push = range_constants(affine);
   push.add(elements);
   axes.resize(most_axes);
@@ -54,8 +46,8 @@ PushConstants buffer_constants(const Affine& affine, std::int64_t elements, std:
     add(push, divider(axis.block));
     push.add(axis.stride);
   }
-  push.add(apart);
-  add(push, divider(apart));
+  push.add(stride);
+  add(push, divider(stride));
   return push;
 }
 
@@ -95,15 +87,15 @@ std::string domain_define(ZeroPointDomain domain) {
   }
 }
 
-/// How a buffer's quads are shared out: runs of `apart` invocations take `apart` x `places` x `rounds`
-/// neighbouring quads, each of them every `apart`-th.
+/// How a buffer's quads are shared out: runs of `stride` invocations take `stride` x `vectors` x
+/// `iterations` neighbouring quads, each of them every `stride`-th.
 struct Shares {
-  std::int64_t places = 1;  ///< quads of an invocation that it reads at once
-  std::int64_t rounds = 1;  ///< so often it does so
-  std::int64_t apart = 1;
+  std::int64_t vectors = 1;     ///< quads of an invocation that it reads at once
+  std::int64_t iterations = 1;  ///< so often it does so
+  std::int64_t stride = 1;
   bool same_blocks = false;  ///< an invocation's quads are known to have the same blocks, lane by lane
 
-  std::int64_t each() const { return places * rounds; }
+  std::int64_t each() const { return vectors * iterations; }
 };
 
 /// Where quads lie in one block each: an invocation's own lie in one block too, if blocks are long enough
@@ -111,17 +103,17 @@ struct Shares {
 Shares shares_of_whole(const BuildContext& context, const std::vector<BlockAxis>& axes, std::int64_t quads,
                        std::int64_t workgroup) {
   Shares shares;
-  shares.places = context.tuned("places", quads >= many_quads ? most_places : 1);
-  shares.rounds = context.tuned("rounds", 1);
-  std::int64_t apart = workgroup;
+  shares.vectors = context.tuned("vectors_per_invocation", quads >= many_quads ? most_vectors : 1);
+  shares.iterations = context.tuned("iterations", 1);
+  std::int64_t stride = workgroup;
   std::int64_t block = 0;  // all is one
   if (!axes.empty()) {
-    apart = power_of_two_within(workgroup);
+    stride = power_of_two_within(workgroup);
     block = axes.size() == 1 ? axes[0].block / 4 : std::gcd(axes[0].block / 4, axes[0].size / 4);
-    while (apart > least_neighbours && block % (apart * shares.each()) != 0) apart /= 2;
+    while (stride > least_neighbours && block % (stride * shares.each()) != 0) stride /= 2;
   }
-  shares.apart = context.tuned("apart", apart);
-  shares.same_blocks = block % (shares.apart * shares.each()) == 0;
+  shares.stride = context.tuned("stride", stride);
+  shares.same_blocks = block % (shares.stride * shares.each()) == 0;
   return shares;
 }
 
@@ -135,16 +127,23 @@ bool rows_repeat(const std::vector<BlockAxis>& axes, std::int64_t quads, std::in
 /// Where lanes have blocks of their own: an invocation's quads lie one above the other in rows that repeat.
 Shares shares_of_lanes(const BuildContext& context, const std::vector<BlockAxis>& axes, std::int64_t quads,
                        std::int64_t workgroup) {
-  const bool many = quads >= many_quads && rows_repeat(axes, quads, most_places);
-  const bool more = quads >= many_quads * most_places && rows_repeat(axes, quads, most_places * most_places);
+  const bool many = quads >= many_quads && rows_repeat(axes, quads, most_vectors);
+  const bool more =
+      quads >= many_quads * most_vectors && rows_repeat(axes, quads, most_vectors * most_vectors);
   Shares shares;
-  shares.places = context.tuned("places", many ? most_places : 1);
-  shares.rounds = context.tuned("rounds", more ? most_places : 1);
+  shares.vectors = context.tuned("vectors_per_invocation", many ? most_vectors : 1);
+  shares.iterations = context.tuned("iterations", more ? most_vectors : 1);
   const bool repeats = rows_repeat(axes, quads, shares.each());
   const std::int64_t row = axes[0].size / 4;
-  shares.apart = context.tuned("apart", repeats ? row : workgroup);
-  shares.same_blocks = repeats && shares.apart == row;
+  shares.stride = context.tuned("stride", repeats ? row : workgroup);
+  shares.same_blocks = repeats && shares.stride == row;
   return shares;
+}
+
+void add_shares(Dispatch& dispatch, const Shares& shares) {
+  dispatch.constants.push_back({"vectors_per_invocation", static_cast<std::uint32_t>(shares.vectors)});
+  dispatch.constants.push_back({"same_blocks", shares.same_blocks || shares.each() == 1 ? 1u : 0u});
+  dispatch.constants.push_back({"iterations", static_cast<std::uint32_t>(shares.iterations)});
 }
 
 void use_buffers(Dispatch& dispatch, const BuildContext& context, const Affine& affine) {
@@ -154,18 +153,16 @@ void use_buffers(Dispatch& dispatch, const BuildContext& context, const Affine& 
   dispatch.defines.push_back({"WHOLE_QUADS", flag(elements % 4 == 0)});
   const bool in_one_block = quads_in_one_block(axes);
   const std::int64_t quads = div_up(elements, 4);
-  const std::int64_t local = tuned_local_size(context, quads >= many_quads ? quads / most_places : quads);
+  const std::int64_t local = tuned_local_size(context, quads >= many_quads ? quads / most_vectors : quads);
   const Shares shares = in_one_block ? shares_of_whole(context, axes, quads, local)
                                      : shares_of_lanes(context, axes, quads, local);
-  dispatch.constants = {{axis_count_id, static_cast<std::uint32_t>(axes.size())},
-                        {in_one_block_id, in_one_block ? 1u : 0u},
-                        {places_id, static_cast<std::uint32_t>(shares.places)},
-                        {same_blocks_id, shares.same_blocks || shares.each() == 1 ? 1u : 0u},
-                        {rounds_id, static_cast<std::uint32_t>(shares.rounds)}};
-  dispatch.push = buffer_constants(affine, elements, axes, shares.apart);
+  dispatch.constants = {{"axis_count", static_cast<std::uint32_t>(axes.size())},
+                        {"in_one_block", in_one_block ? 1u : 0u}};
+  add_shares(dispatch, shares);
+  dispatch.push = buffer_constants(affine, elements, axes, shares.stride);
   dispatch.local_size = {static_cast<std::uint32_t>(local), 1, 1};
   dispatch.workgroups =
-      fold_grid(div_up(quads, shares.each() * shares.apart) * shares.apart, dispatch.local_size[0]);
+      fold_grid(div_up(quads, shares.each() * shares.stride) * shares.stride, dispatch.local_size[0]);
 }
 
 void use_textures(Dispatch& dispatch, const BuildContext& context, const Affine& affine) {
@@ -178,7 +175,8 @@ void use_textures(Dispatch& dispatch, const BuildContext& context, const Affine&
   dispatch.defines.push_back(texture_define(physical.form()));
   dispatch.defines.push_back({"QUANT_U8", flag(affine.quantized == DType::U8)});
   dispatch.constants = {
-      {split_dims_id, split_dims}, {in_one_block_id, in_one_block ? 1u : 0u}, {packed_dim_id, packed}};
+      {"split_dims", split_dims}, {"in_one_block", in_one_block ? 1u : 0u}, {"packed_dim", packed}};
+  add_shares(dispatch, {});  // a texel to each invocation
   dispatch.push = texture_constants(affine, physical);
   set_texture_grid(dispatch, context, physical.extent());
 }
@@ -188,24 +186,25 @@ void use_textures(Dispatch& dispatch, const BuildContext& context, const Affine&
 std::vector<Tunable> affine_tunables() {
   std::vector<Tunable> tunables = local_extent_tunables();
   tunables.insert(tunables.begin(), local_size_tunable());
-  tunables.push_back({.name = "places",
+  tunables.push_back({.name = "vectors_per_invocation",
                       .fallback = 0,
                       .min = 1,
-                      .max = most_places,
+                      .max = most_vectors,
                       .doc = "buffers: quads of an invocation; by default chosen from the tensor's size"});
-  tunables.push_back({.name = "apart",
+  tunables.push_back({.name = "stride",
                       .fallback = 0,
                       .min = 1,
                       .max = 1 << 20,
                       .doc = "buffers: quads from one of an invocation to its next; by default chosen so "
                              "that they share blocks"});
-  tunables.push_back({.name = "rounds",
-                      .fallback = 0,
-                      .min = 1,
-                      .max = 64,
-                      .doc =
-                          "buffers: how often an invocation reads `places` quads; by default more than once "
-                          "where rows share blocks that lanes do not"});
+  tunables.push_back(
+      {.name = "iterations",
+       .fallback = 0,
+       .min = 1,
+       .max = 64,
+       .doc =
+           "buffers: how often an invocation reads `vectors_per_invocation` quads; by default more than once "
+           "where rows share blocks that lanes do not"});
   return tunables;
 }
 
@@ -285,7 +284,7 @@ std::optional<std::string> affine_excludes(const Params& params, std::span<const
   if (forms.front() != forms.back()) {
     return tensors.front().name + " is " + to_string(forms.front()) + " and " + tensors.back().name + " is " +
            to_string(forms.back()) +
-           ": an invocation writes the place that it read, so both need one storage and one layout";
+           ": an invocation writes where it read, so both need one storage and one layout";
   }
   const std::int64_t elements = numel(params.ints("shape"));
   if (elements >= std::int64_t{1} << 31) {

@@ -13,8 +13,6 @@ namespace {
 using references::Affine;
 using references::Granularity;
 
-constexpr std::uint32_t bytes_are_signed_id = SpecConstant::first_free + 2;  // of dequantize_affine.comp
-
 /// A direction, over the parameters of quantize_affine.
 struct Direction {
   std::vector<TensorSpec> (*tensors)(const Affine&);
@@ -53,7 +51,10 @@ std::vector<TensorSpec> dequantizing_tensors(const Affine& affine) {
 
 Program dequantize(const BuildContext& context) {
   Dispatch dispatch = affine_dispatch(context, "dequantize", "dequantize_affine.comp");
-  dispatch.constants.push_back({bytes_are_signed_id, context.tensors[0].dtype == DType::I8 ? 1u : 0u});
+  const DType quantized = context.tensors[0].dtype;
+  if (!is_texture(context.forms[0]) && quantized != DType::I32) {
+    dispatch.constants.push_back({"bytes_are_signed", quantized == DType::I8 ? 1u : 0u});
+  }
   return {.dispatches = {std::move(dispatch)}};
 }
 

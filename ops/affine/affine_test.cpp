@@ -54,11 +54,11 @@ TEST_F(AffineOpsTest, ATunedLocalSizeChangesTheGridAndNotTheAnswer) {
   expect_right(trial);
 }
 
-TEST_F(AffineOpsTest, TunedPlacesChangeTheGridAndNotTheAnswer) {
+TEST_F(AffineOpsTest, TunedVectorsChangeTheGridAndNotTheAnswer) {
   const Registry ops = registry();
   for (const std::string name : {"quantize_affine", "dequantize_affine"}) {
     const Op* op = ops.find(name);
-    for (const std::int64_t places : {1, 2, 3, 4}) {
+    for (const std::int64_t vectors : {1, 2, 3, 4}) {
       for (const std::vector<std::int64_t>& block : {std::vector<std::int64_t>{-1, -1}, {3, 10}}) {
         Params params;
         params.set("shape", Shape{7, 77});  // 134 whole quads and 3 elements
@@ -66,10 +66,10 @@ TEST_F(AffineOpsTest, TunedPlacesChangeTheGridAndNotTheAnswer) {
         Trial trial{.op = op,
                     .params = with_defaults(*op, params),
                     .seed = 9,
-                    .tune = {{"places", places}, {"local_size", 7}}};
+                    .tune = {{"vectors_per_invocation", vectors}, {"local_size", 7}}};
         trial.forms = forms_of(4, {Storage::Buffer, Layout::WP});
         const Dispatch dispatch = program_of(trial).dispatches.front();
-        EXPECT_EQ(dispatch.workgroups[0], div_up(135, 7 * places));
+        EXPECT_EQ(dispatch.workgroups[0], div_up(135, 7 * vectors));
         expect_right(trial);
       }
     }
@@ -81,31 +81,35 @@ struct Sharing {
   Shape shape;
   std::vector<std::int64_t> block;
   std::map<std::string, std::int64_t> tune;
-  std::uint32_t apart;  ///< 0: any
+  std::uint32_t stride;  ///< 0: any
   bool same_blocks;
   Layout layout = Layout::WP;
 };
 
 const std::vector<Sharing> sharings{
-    {{11, 256}, {1, 128}, {{"places", 4}}, 8, true},   // a group of 128
-    {{11, 256}, {1, 128}, {{"places", 3}}, 4, false},  // 32 quads are no multiple of 3
-    {{12, 96}, {2, 64}, {{"places", 2}}, 4, true},     // blocks that rows cut: what divides both
-    {{11, 256}, {-1, 1}, {{"places", 4}}, 64, true},   // a row apart
-    {{11, 256}, {4, 1}, {{"places", 4}}, 64, true},
-    {{11, 256}, {4, 1}, {{"places", 3}}, 0, false},  // runs of 3 rows do not end where blocks of 4 do
-    {{37, 256}, {8, 1}, {{"places", 4}, {"rounds", 2}}, 64, true},
-    {{37, 256}, {-1, 1}, {{"places", 4}, {"rounds", 4}}, 64, true},
-    {{37, 256}, {-1, 1}, {{"places", 4}, {"rounds", 4}, {"apart", 5}}, 5, false},
-    {{11, 256}, {-1, 30}, {{"places", 2}, {"rounds", 3}, {"apart", 1000}}, 1000, false},
-    {{11, 256}, {1, 32}, {{"places", 4}, {"rounds", 2}, {"apart", 1}}, 1, true},
-    {{2, 24, 5, 16}, {1, 1, -1, -1}, {{"places", 4}}, 6, true, Layout::CP},  // pixels are rows
-    {{2, 64, 5, 16}, {1, -1, 1, 1}, {{"places", 4}}, 4, true, Layout::CP},
-    {{2, 3, 64, 16}, {1, 1, -1, 4}, {{"places", 2}}, 0, true, Layout::HP},
+    {{11, 256}, {1, 128}, {{"vectors_per_invocation", 4}}, 8, true},   // a group of 128
+    {{11, 256}, {1, 128}, {{"vectors_per_invocation", 3}}, 4, false},  // 32 quads are no multiple of 3
+    {{12, 96}, {2, 64}, {{"vectors_per_invocation", 2}}, 4, true},  // blocks that rows cut: what divides both
+    {{11, 256}, {-1, 1}, {{"vectors_per_invocation", 4}}, 64, true},  // a row apart
+    {{11, 256}, {4, 1}, {{"vectors_per_invocation", 4}}, 64, true},
+    {{11, 256},
+     {4, 1},
+     {{"vectors_per_invocation", 3}},
+     0,
+     false},  // runs of 3 rows do not end where blocks of 4 do
+    {{37, 256}, {8, 1}, {{"vectors_per_invocation", 4}, {"iterations", 2}}, 64, true},
+    {{37, 256}, {-1, 1}, {{"vectors_per_invocation", 4}, {"iterations", 4}}, 64, true},
+    {{37, 256}, {-1, 1}, {{"vectors_per_invocation", 4}, {"iterations", 4}, {"stride", 5}}, 5, false},
+    {{11, 256}, {-1, 30}, {{"vectors_per_invocation", 2}, {"iterations", 3}, {"stride", 1000}}, 1000, false},
+    {{11, 256}, {1, 32}, {{"vectors_per_invocation", 4}, {"iterations", 2}, {"stride", 1}}, 1, true},
+    {{2, 24, 5, 16}, {1, 1, -1, -1}, {{"vectors_per_invocation", 4}}, 6, true, Layout::CP},  // pixels are
+                                                                                             // rows
+    {{2, 64, 5, 16}, {1, -1, 1, 1}, {{"vectors_per_invocation", 4}}, 4, true, Layout::CP},
+    {{2, 3, 64, 16}, {1, 1, -1, 4}, {{"vectors_per_invocation", 2}}, 0, true, Layout::HP},
 };
 
 TEST_F(AffineOpsTest, QuadsOfAnInvocationShareBlocksWhereTheyCan) {
-  constexpr std::uint32_t same_blocks = SpecConstant::first_free + 5;
-  constexpr std::size_t apart_word = 27;  // after the range, the count and four axes of six words
+  constexpr std::size_t stride_word = 27;  // after the range, the count and four axes of six words
   const Registry ops = registry();
   const Op* op = ops.find("quantize_affine");
   for (const Sharing& sharing : sharings) {
@@ -116,9 +120,9 @@ TEST_F(AffineOpsTest, QuadsOfAnInvocationShareBlocksWhereTheyCan) {
     trial.forms = forms_of(4, {Storage::Buffer, sharing.layout});
     const Dispatch dispatch = program_of(trial).dispatches.front();
     SCOPED_TRACE(to_string(sharing.shape) + " in blocks of " + to_string(sharing.block));
-    EXPECT_EQ(constant_of(dispatch, same_blocks), sharing.same_blocks ? 1U : 0U);
-    if (sharing.apart != 0) {
-      EXPECT_EQ(dispatch.push.words().at(apart_word), sharing.apart);
+    EXPECT_EQ(constant_of(dispatch, "same_blocks"), sharing.same_blocks ? 1U : 0U);
+    if (sharing.stride != 0) {
+      EXPECT_EQ(dispatch.push.words().at(stride_word), sharing.stride);
     }
   }
 }
@@ -150,7 +154,7 @@ TEST_F(AffineOpsTest, AnySharingOfQuadsIsRightForEveryTypeAndDomain) {
   }
 }
 
-TEST_F(AffineOpsTest, ManyQuadsOfOneBlockTakeSeveralPlacesAnInvocation) {
+TEST_F(AffineOpsTest, ManyQuadsOfOneBlockTakeSeveralVectorsAnInvocation) {
   const Registry ops = registry();
   for (const std::string name : {"quantize_affine", "dequantize_affine"}) {
     const Op* op = ops.find(name);
@@ -225,10 +229,9 @@ TEST(AffineOps, UseOnlyTheDimsOfATextureThatHaveSeveralBlocks) {
   const auto constants = [&](Layout layout) {
     const std::vector<Form> forms = forms_of(tensors.size(), {Storage::Texture3D, layout});
     const Program program = op->impls.front().build({params, tensors, forms, device, {}});
-    std::vector<std::uint32_t> values;
-    for (const SpecConstant& constant : program.dispatches.front().constants)
-      values.push_back(constant.value);
-    return values;
+    const Dispatch& dispatch = program.dispatches.front();
+    return std::array{constant_of(dispatch, "split_dims"), constant_of(dispatch, "in_one_block"),
+                      constant_of(dispatch, "packed_dim")};
   };
   EXPECT_THAT(constants(Layout::WP),
               testing::ElementsAre(4, 1, 0));  // per channel: texels lie in one channel

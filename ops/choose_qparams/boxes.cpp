@@ -10,8 +10,8 @@ namespace assay::ops {
 namespace {
 
 constexpr std::int64_t quad = 4;
-constexpr std::int64_t columns_side_by_side = 32;    // 512 bytes: what neighbours should read together
-constexpr std::int64_t places_of_small_boxes = 128;  // several an invocation save exchanges
+constexpr std::int64_t columns_side_by_side = 32;     // 512 bytes: what neighbours should read together
+constexpr std::int64_t vectors_of_small_boxes = 128;  // several an invocation save exchanges
 constexpr std::int64_t most_splits = 1024;
 constexpr std::int64_t full_device = 1024;     // workgroups
 constexpr std::int64_t least_steps_apart = 8;  // of an invocation of a workgroup that shares a box
@@ -30,22 +30,22 @@ std::array<BlockAxis, 4> cut_axes(const references::BlockGrid& grid, const Physi
   return cut;
 }
 
-/// Whether places along the packed axis begin at multiples of four of its elements.
+/// Whether vectors along the packed axis begin at multiples of four of its elements.
 bool rows_are_aligned(const std::array<BlockAxis, 4>& cut, const Physical& physical) {
   if (is_texture(physical.form()) || cut[0].size % quad == 0) return true;
   return cut[1].size * cut[2].size * cut[3].size == 1;
 }
 
-/// Places that a box touches at most along the packed axis.
-std::int64_t packed_places(const BoxAxis& axis, bool aligned) {
+/// Vectors that a box touches at most along the packed axis.
+std::int64_t packed_vectors(const BoxAxis& axis, bool aligned) {
   if (aligned && (axis.block % quad == 0 || axis.count == 1)) return div_up(axis.block, quad);
   return (axis.block + 2 * (quad - 1)) / quad;
 }
 
 /// Boxes of one row, which their invocations read at once.
 WorkgroupTiling tiling_of_rows(const Boxes& boxes, std::int64_t invocations, std::int64_t small_each) {
-  const std::int64_t across = boxes.axes[0].places;
-  const std::int64_t wanted = across <= places_of_small_boxes ? std::min(across, small_each) : 1;
+  const std::int64_t across = boxes.axes[0].vectors;
+  const std::int64_t wanted = across <= vectors_of_small_boxes ? std::min(across, small_each) : 1;
   WorkgroupTiling tiling;
   tiling.columns = std::min(power_of_two_from(div_up(across, wanted)), invocations);
   tiling.each = div_up(across, tiling.columns);
@@ -62,11 +62,11 @@ std::int64_t Boxes::count() const {
 }
 
 std::int64_t Boxes::rows() const {
-  return axes[1].places * axes[2].places * axes[3].places;
+  return axes[1].vectors * axes[2].vectors * axes[3].vectors;
 }
 
-std::int64_t Boxes::places() const {
-  return axes[0].places * rows();
+std::int64_t Boxes::vectors() const {
+  return axes[0].vectors * rows();
 }
 
 Boxes boxes_of(const references::BlockGrid& grid, const Physical& physical, bool may_join) {
@@ -87,7 +87,7 @@ Boxes boxes_of(const references::BlockGrid& grid, const Physical& physical, bool
       axis.stride *= quad / boxes.lane_block;
     }
     axis.count = div_up(axis.size, axis.block);
-    if (i == boxes.packed) axis.places = packed_places(axis, aligned);
+    if (i == boxes.packed) axis.vectors = packed_vectors(axis, aligned);
     boxes.whole = boxes.whole && axis.size % axis.block == 0 && (i != boxes.packed || axis.block % quad == 0);
   }
   return boxes;
@@ -95,14 +95,14 @@ Boxes boxes_of(const references::BlockGrid& grid, const Physical& physical, bool
 
 std::int64_t Boxes::row_axes() const {
   for (std::int64_t axis = 3; axis > 0; --axis) {
-    if (axes[static_cast<std::size_t>(axis)].places > 1) return axis;
+    if (axes[static_cast<std::size_t>(axis)].vectors > 1) return axis;
   }
   return 0;
 }
 
 WorkgroupTiling tiling_of(const Boxes& boxes, std::int64_t invocations, std::int64_t small_each,
                           std::int64_t most) {
-  const std::int64_t across = boxes.axes[0].places;
+  const std::int64_t across = boxes.axes[0].vectors;
   const std::int64_t rows = boxes.rows();
   if (rows == 1 && across <= invocations * most) return tiling_of_rows(boxes, invocations, small_each);
   WorkgroupTiling tiling;

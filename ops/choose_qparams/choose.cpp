@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <utility>
 
 namespace assay::ops {
@@ -18,27 +19,17 @@ namespace {
 using references::ChooseQParams;
 using references::QParamsRule;
 
-// Of shaders/choose_qparams.comp.
-constexpr std::uint32_t packed_axis_id = SpecConstant::first_free;
-constexpr std::uint32_t column_bits_id = SpecConstant::first_free + 1;
-constexpr std::uint32_t box_bits_id = SpecConstant::first_free + 2;
-constexpr std::uint32_t split_bits_id = SpecConstant::first_free + 3;
-constexpr std::uint32_t each_id = SpecConstant::first_free + 4;
-constexpr std::uint32_t whole_id = SpecConstant::first_free + 5;
-constexpr std::uint32_t lane_block_id = SpecConstant::first_free + 6;
-constexpr std::uint32_t row_axes_id = SpecConstant::first_free + 7;
-
 constexpr std::int64_t usual_workgroup = 128;
-constexpr std::int64_t most_each = 8;                      // MOST_EACH of shaders/choose_qparams.comp
-constexpr std::int64_t workgroup_of_few = 256;             // where boxes are split
-constexpr std::int64_t workgroup_of_alone = 512;           // where one workgroup reads each of few boxes
-constexpr std::int64_t few_boxes = 128;                    // fewer than large devices have processors
-constexpr std::int64_t places_of_one_workgroup = 1 << 16;  // more are split
-constexpr std::int64_t operations_of_element = 2;          // min, max
-constexpr std::int64_t few_to_wait_for = 4;                // invocations, on a CPU device
+constexpr std::int64_t most_each = 8;                       // MOST_EACH of shaders/choose_qparams.comp
+constexpr std::int64_t workgroup_of_few = 256;              // where boxes are split
+constexpr std::int64_t workgroup_of_alone = 512;            // where one workgroup reads each of few boxes
+constexpr std::int64_t few_boxes = 128;                     // fewer than large devices have processors
+constexpr std::int64_t vectors_of_one_workgroup = 1 << 16;  // more are split
+constexpr std::int64_t operations_of_element = 2;           // min, max
+constexpr std::int64_t few_to_wait_for = 4;                 // invocations, on a CPU device
 constexpr double smallest_eps = 1e-30;  // what devices may flush to zero stays far below it
-// One invocation reads a place in about half a microsecond: so many take less than 100 ms.
-constexpr std::int64_t most_serial_places = 1 << 17;
+// One invocation reads a vector in about half a microsecond: so many take less than 100 ms.
+constexpr std::int64_t most_serial_vectors = 1 << 17;
 
 std::uint32_t log2_of(std::int64_t power) {
   return static_cast<std::uint32_t>(std::countr_zero(static_cast<std::uint64_t>(power)));
@@ -48,20 +39,20 @@ std::uint32_t log2_of(std::int64_t power) {
 std::int64_t workgroup_of(const BuildContext& context, const Boxes& boxes) {
   std::int64_t fallback = usual_workgroup;
   if (boxes.count() <= few_boxes) {
-    fallback = boxes.places() <= places_of_one_workgroup ? workgroup_of_alone : workgroup_of_few;
+    fallback = boxes.vectors() <= vectors_of_one_workgroup ? workgroup_of_alone : workgroup_of_few;
   }
   const std::int64_t asked = context.tuned("local_size", fallback);
   return power_of_two_within(std::min(asked, most_invocations(context.device)));
 }
 
-/// Places of an invocation where boxes are small: more save exchanges and parameters that are computed by few
-/// invocations while others wait, fewer leave neighbours whose accesses fill 32 to 64 bytes. On a CPU device
-/// accesses are filled by no neighbours.
+/// Vectors of an invocation where boxes are small: more save exchanges and parameters that are computed by
+/// few invocations while others wait, fewer leave neighbours whose accesses fill 32 to 64 bytes. On a CPU
+/// device accesses are filled by no neighbours.
 std::int64_t small_each(const BuildContext& context, const Boxes& boxes) {
   const DType real = context.tensors[0].dtype;
   const std::int64_t neighbours = context.device.is_cpu() ? 1 : real == DType::F16 ? 2 : 4;
   const std::int64_t most = real == DType::F16 ? most_each : most_each / 2;
-  return std::clamp<std::int64_t>(boxes.axes[0].places / neighbours, 2, most);
+  return std::clamp<std::int64_t>(boxes.axes[0].vectors / neighbours, 2, most);
 }
 
 WorkgroupTiling tuned_tiling(const BuildContext& context, const Boxes& boxes) {
@@ -85,8 +76,8 @@ PushConstants box_constants(const ChooseQParams& op, const Boxes& boxes) {
   for (const BoxAxis& axis : boxes.axes) push.add(axis.size).add(axis.block).add(axis.stride);
   for (std::size_t i = 0; i < 3; ++i) push.add(boxes.axes[i].count);
   for (std::size_t i = 0; i < 3; ++i) add(push, divider(boxes.axes[i].count));
-  for (std::size_t i = 0; i < 3; ++i) push.add(boxes.axes[i].places);
-  for (std::size_t i = 1; i < 3; ++i) add(push, divider(boxes.axes[i].places));
+  for (std::size_t i = 0; i < 3; ++i) push.add(boxes.axes[i].vectors);
+  for (std::size_t i = 1; i < 3; ++i) add(push, divider(boxes.axes[i].vectors));
   add_limits(push, op.limits);
   return push;
 }
@@ -104,14 +95,14 @@ Dispatch box_dispatch(const BuildContext& context, const ChooseQParams& op, cons
       {"SPLIT", flag(tiling.splits > 1)},
       {"LANES_APART", flag(boxes.lanes_apart)},
       {"RULE", tiling.splits > 1 ? rule_define(QParamsRule::Asymmetric) : rule_define(op.rule)}};
-  dispatch.constants = {{packed_axis_id, static_cast<std::uint32_t>(boxes.packed)},
-                        {column_bits_id, log2_of(tiling.columns)},
-                        {box_bits_id, log2_of(tiling.boxes)},
-                        {split_bits_id, log2_of(tiling.splits)},
-                        {whole_id, boxes.whole ? 1u : 0u},
-                        {lane_block_id, static_cast<std::uint32_t>(boxes.lane_block)},
-                        {row_axes_id, static_cast<std::uint32_t>(boxes.row_axes())},
-                        {each_id, static_cast<std::uint32_t>(tiling.each)}};
+  dispatch.constants = {{"packed_axis", static_cast<std::uint32_t>(boxes.packed)},
+                        {"column_bits", log2_of(tiling.columns)},
+                        {"box_bits", log2_of(tiling.boxes)},
+                        {"split_bits", log2_of(tiling.splits)},
+                        {"whole", boxes.whole ? 1u : 0u},
+                        {"lane_block", static_cast<std::uint32_t>(boxes.lane_block)},
+                        {"row_axes", static_cast<std::uint32_t>(boxes.row_axes())},
+                        {"each", static_cast<std::uint32_t>(tiling.each)}};
   dispatch.push = box_constants(op, boxes);
   dispatch.local_size = {static_cast<std::uint32_t>(tiling.invocations()), 1, 1};
   dispatch.workgroups = fold_grid(div_up(boxes.count(), tiling.boxes) * tiling.splits, 1);
@@ -157,10 +148,10 @@ std::optional<std::string> serial_excludes(const ChooseQParams& op, std::span<co
                                            std::span<const Form> forms) {
   if (auto reason = too_large_to_choose(tensors, forms)) return reason;
   const Physical x{forms[0], tensors[0].dtype, tensors[0].shape};
-  const std::int64_t places = boxes_of(op.grid, x, false).places();
-  if (places <= most_serial_places) return std::nullopt;
-  return "one invocation would read the " + std::to_string(places) + " quads of a block, more than " +
-         std::to_string(most_serial_places) + ": a submission might take longer than 100 ms";
+  const std::int64_t vectors = boxes_of(op.grid, x, false).vectors();
+  if (vectors <= most_serial_vectors) return std::nullopt;
+  return "one invocation would read the " + std::to_string(vectors) + " quads of a block, more than " +
+         std::to_string(most_serial_vectors) + ": a submission might take longer than 100 ms";
 }
 
 /// Why the outputs are constants whatever x is, or nothing.
@@ -250,13 +241,13 @@ ParamSpec real_param() {
   return choice("dtype", {"f32", "f16"}).by_default(std::string("f32")).says("type of the real values");
 }
 
-std::vector<ParamSpec> quant_params() {
-  std::vector<ParamSpec> params = affine_params();
+std::vector<ParamSpec> with_quant_params(std::vector<ParamSpec> before, std::vector<ParamSpec> after) {
   const auto is_of_range = [](const ParamSpec& param) {
     return param.name == "quantized" || param.name == "quant_min" || param.name == "quant_max";
   };
-  std::erase_if(params, [&](const ParamSpec& param) { return !is_of_range(param); });
-  return params;
+  std::ranges::copy_if(affine_params(), std::back_inserter(before), is_of_range);
+  std::ranges::move(after, std::back_inserter(before));
+  return before;
 }
 
 ParamSpec mapping_param() {

@@ -15,8 +15,9 @@ namespace assay::ops {
 using ChooseOf = std::function<references::ChooseQParams(const Params&)>;
 
 /// The parameters that such ops share.
-ParamSpec real_param();                 ///< dtype
-std::vector<ParamSpec> quant_params();  ///< quantized, quant_min, quant_max
+ParamSpec real_param();  ///< dtype
+/// `before`, then quantized, quant_min and quant_max, then `after`.
+std::vector<ParamSpec> with_quant_params(std::vector<ParamSpec> before, std::vector<ParamSpec> after = {});
 ParamSpec mapping_param();
 ParamSpec eps_param();  ///< the least scale, 2^-23 unless said
 

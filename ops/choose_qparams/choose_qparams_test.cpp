@@ -208,7 +208,6 @@ TEST_F(ChooseQParamsTest, DynamicQuantizationIsRightOnRandomPoints) {
 }
 
 TEST_F(ChooseQParamsTest, RowsThatFillTheirInvocationsAreNotChecked) {
-  constexpr std::uint32_t complete_id = SpecConstant::first_free + 3;
   const Op& op = *ops.find("quantize_dynamic");
   // Few tokens, of which all invocations compute the parameters, and many.
   for (const auto& [shape, complete] : {std::pair{Shape{64, 512}, true},
@@ -222,7 +221,7 @@ TEST_F(ChooseQParamsTest, RowsThatFillTheirInvocationsAreNotChecked) {
       const Form form{Storage::Buffer, Layout::WP};
       trial.forms = {form, {}, {}, form};
       trial.impl = "fused";
-      EXPECT_EQ(constant_of(program_of(trial).dispatches[0], complete_id), complete ? 1U : 0U);
+      EXPECT_EQ(constant_of(program_of(trial).dispatches[0], "complete"), complete ? 1U : 0U);
       expect_right(trial);
     }
   }
@@ -301,14 +300,14 @@ Boxes boxes(const Shape& shape, const std::vector<std::int64_t>& block, Form for
 TEST(Boxes, ATokenIsOneRowOfQuads) {
   const Boxes tokens = boxes({16, 4096}, {1, -1});
   EXPECT_EQ(tokens.count(), 16);
-  EXPECT_EQ(tokens.axes[0].places, 1024);
+  EXPECT_EQ(tokens.axes[0].vectors, 1024);
   EXPECT_EQ(tokens.rows(), 1);
   EXPECT_TRUE(tokens.whole);
 }
 
 TEST(Boxes, RowsThatBeginInsideQuadsTouchOneMore) {
   const Boxes tokens = boxes({16, 4098}, {1, -1});
-  EXPECT_EQ(tokens.axes[0].places, 1026);
+  EXPECT_EQ(tokens.axes[0].vectors, 1026);
   EXPECT_FALSE(tokens.whole);
 }
 
@@ -325,7 +324,7 @@ TEST(Boxes, TexturesCountTexelsAlongThePackedDim) {
   EXPECT_EQ(channels.packed, 2u);
   EXPECT_TRUE(channels.lanes_apart);
   EXPECT_EQ(channels.count(), 2 * 2);
-  EXPECT_EQ(channels.places(), 6 * 5);
+  EXPECT_EQ(channels.vectors(), 6 * 5);
 }
 
 TEST(WorkgroupTilings, NeighboursReadNeighboursWhateverTheBlock) {

@@ -12,11 +12,6 @@
 namespace assay::ops {
 namespace {
 
-// Of shaders/quantize_dynamic.comp.
-constexpr std::uint32_t column_bits_id = SpecConstant::first_free;
-constexpr std::uint32_t kept_id = SpecConstant::first_free + 1;
-constexpr std::uint32_t once_id = SpecConstant::first_free + 2;
-constexpr std::uint32_t complete_id = SpecConstant::first_free + 3;
 constexpr std::int64_t most_kept = 16;
 
 constexpr std::int64_t least_columns = 8;  // neighbours of a row write 32 bytes together
@@ -91,10 +86,10 @@ Program fused(const BuildContext& context) {
   const std::int64_t invocations = local * dispatch.workgroups[0] * dispatch.workgroups[1];
   const bool is_complete = dims.w % 4 == 0 && kept * columns == quads && invocations == tokens * columns;
   dispatch.constants = {
-      {column_bits_id, static_cast<std::uint32_t>(std::countr_zero(static_cast<std::uint64_t>(columns)))},
-      {kept_id, static_cast<std::uint32_t>(kept)},
-      {once_id, static_cast<std::uint32_t>(context.tuned("once", tokens > few_tokens ? 1 : 0))},
-      {complete_id, is_complete ? 1u : 0u}};
+      {"column_bits", static_cast<std::uint32_t>(std::countr_zero(static_cast<std::uint64_t>(columns)))},
+      {"kept", static_cast<std::uint32_t>(kept)},
+      {"once", static_cast<std::uint32_t>(context.tuned("once", tokens > few_tokens ? 1 : 0))},
+      {"complete", is_complete ? 1u : 0u}};
   PushConstants& push = dispatch.push;
   push.add(tokens).add(dims.w).add(dims.h);
   add(push, divider(dims.h));
@@ -132,13 +127,10 @@ std::optional<std::string> fused_excludes(const Params& params, std::span<const 
 }  // namespace
 
 Op quantize_dynamic() {
-  std::vector<ParamSpec> params{shape("shape", rank(1, 4)), real_param(), mapping_param()};
-  for (ParamSpec& param : quant_params()) params.push_back(std::move(param));
-  params.push_back(eps_param());
   return {
       .name = "quantize_dynamic",
       .summary = "scale and zero point of each token from its values, and its integers",
-      .params = std::move(params),
+      .params = with_quant_params({shape("shape", rank(1, 4)), real_param(), mapping_param()}, {eps_param()}),
       .tensors = tensors,
       .reference = references::quantize_dynamic,
       .work = work,

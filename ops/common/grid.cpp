@@ -13,11 +13,9 @@ constexpr std::int64_t largest_workgroup = 256;
 constexpr std::int64_t few_invocations = 1024;
 constexpr std::int64_t workgroup_of_few = 128;
 
-// `places` of shaders/common/places.glslh.
-constexpr std::uint32_t places_id = SpecConstant::first_free + 4;
-constexpr std::int64_t most_places = 4;
+constexpr std::int64_t most_vectors = 4;  // MOST_VECTORS of shaders/common/vectors.glslh
 // As many as large devices hold invocations for twice: then an invocation does several.
-constexpr std::int64_t many_things = 1 << 20;
+constexpr std::int64_t many_vectors = 1 << 20;
 
 constexpr std::array<const char*, 3> side_names{"local_x", "local_y", "local_z"};
 
@@ -75,18 +73,19 @@ void set_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t invo
   dispatch.workgroups = fold_grid(invocations, local);
 }
 
-Tunable places_tunable() {
-  return {.name = "places",
+Tunable vectors_tunable() {
+  return {.name = "vectors_per_invocation",
           .fallback = 0,
           .min = 1,
-          .max = most_places,
+          .max = most_vectors,
           .doc = "vectors that an invocation writes; by default chosen from the tensor's size"};
 }
 
-void set_places_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t things) {
-  const std::int64_t places = context.tuned("places", things >= many_things ? most_places : 1);
-  dispatch.constants.push_back({places_id, static_cast<std::uint32_t>(places)});
-  set_grid(dispatch, context, div_up(things, places));
+void set_vector_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t vectors) {
+  const std::int64_t each =
+      context.tuned("vectors_per_invocation", vectors >= many_vectors ? most_vectors : 1);
+  dispatch.constants.push_back({"vectors_per_invocation", static_cast<std::uint32_t>(each)});
+  set_grid(dispatch, context, div_up(vectors, each));
 }
 
 std::vector<Tunable> local_side_tunables(const std::string& doc) {

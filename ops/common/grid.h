@@ -30,12 +30,12 @@ std::uint32_t tuned_local_size(const BuildContext& context, std::int64_t invocat
 /// Gives `dispatch` the local size (tuned, or by default) and the workgroups for this many invocations.
 void set_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t invocations);
 
-/// The tunable `places`: how many things an invocation does (shaders/common/places.glslh).
-Tunable places_tunable();
+/// The tunable `vectors_per_invocation` (shaders/common/vectors.glslh).
+Tunable vectors_tunable();
 
-/// Gives `dispatch` a grid for so many things, several an invocation where there are many: `places`, tuned or
-/// by default, which becomes a specialization constant.
-void set_places_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t things);
+/// Gives `dispatch` a grid for so many vectors, several an invocation where there are many:
+/// `vectors_per_invocation`, tuned or by default, which becomes a specialization constant.
+void set_vector_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t vectors);
 
 /// The tunables `local_x`, `local_y`, `local_z`: the sides of a workgroup. Those that a case does not set
 /// stay as they were chosen, so that one alone may make a workgroup too large for the device.

@@ -64,24 +64,24 @@ TEST(Grid, TakesTheTunedLocalSizeAndCoversAllInvocations) {
   EXPECT_EQ(dispatch.workgroups[0], 7u);
 }
 
-Dispatch places_dispatch(std::int64_t things, const std::map<std::string, std::int64_t>& tune = {}) {
+Dispatch vector_dispatch(std::int64_t vectors, const std::map<std::string, std::int64_t>& tune = {}) {
   const Params params;
   const DeviceInfo device = device_with(32, 1024);
   Dispatch dispatch;
-  set_places_grid(dispatch, {params, {}, {}, device, tune}, things);
+  set_vector_grid(dispatch, {params, {}, {}, device, tune}, vectors);
   return dispatch;
 }
 
-TEST(PlacesGrid, GivesAnInvocationSeveralThingsWhereThereAreMany) {
-  const auto places = [](std::int64_t things) { return places_dispatch(things).constants.front().value; };
-  EXPECT_EQ(places(100), 1U);
-  EXPECT_EQ(places((1 << 20) - 1), 1U);
-  EXPECT_EQ(places(1 << 20), 4U);
+TEST(VectorGrid, GivesAnInvocationSeveralVectorsWhereThereAreMany) {
+  const auto each = [](std::int64_t vectors) { return vector_dispatch(vectors).constants.front().value; };
+  EXPECT_EQ(each(100), 1U);
+  EXPECT_EQ(each((1 << 20) - 1), 1U);
+  EXPECT_EQ(each(1 << 20), 4U);
 }
 
-TEST(PlacesGrid, CoversAllThings) {
-  EXPECT_EQ(places_dispatch(1000, {{"places", 3}, {"local_size", 10}}).workgroups[0], 34U);
-  const Dispatch large = places_dispatch((1 << 22) + 1);
+TEST(VectorGrid, CoversAllVectors) {
+  EXPECT_EQ(vector_dispatch(1000, {{"vectors_per_invocation", 3}, {"local_size", 10}}).workgroups[0], 34U);
+  const Dispatch large = vector_dispatch((1 << 22) + 1);
   EXPECT_GT(std::int64_t{large.workgroups[0]} * large.workgroups[1] * large.local_size[0] * 4, 1 << 22);
 }
 

@@ -58,11 +58,11 @@ void add_steps(PushConstants& push, const BroadcastAxis& axis) {
   push.add(axis.a_step).add(axis.b_step);
 }
 
-/// `axes`: fastest first, counted in places.
-PushConstants push_constants(const Params& params, std::int64_t places,
+/// `axes`: fastest first, counted in vectors.
+PushConstants push_constants(const Params& params, std::int64_t vectors,
                              const std::vector<BroadcastAxis>& axes) {
   PushConstants push;
-  push.add(places);
+  push.add(vectors);
   for (const char* name : {"a", "b"}) {
     push.add(std::int64_t{params.qparams(name).zero_point}).add(params.qparams(name).scale);
   }
@@ -89,7 +89,7 @@ Program fused(const BuildContext& context) {
   const bool b_whole = whole && axes[0].b_step == 1;
   if (whole) axes[0] = {axes[0].size / 4, axes[0].a_step * 4, axes[0].b_step * 4};
   if (axes[0].size == 1 && axes.size() > 1) axes.erase(axes.begin());
-  const std::int64_t places = y.bytes() / (whole ? 16 : 4);
+  const std::int64_t vectors = y.bytes() / (whole ? 16 : 4);
   Dispatch dispatch;
   dispatch.label = "add";
   dispatch.shader = "q8ta_add.comp";
@@ -97,12 +97,12 @@ Program fused(const BuildContext& context) {
                       {"A_WHOLE", flag(a_whole)},
                       {"B_WHOLE", flag(b_whole)},
                       rounding_define(context.device)};
-  dispatch.constants = {{SpecConstant::first_free, static_cast<std::uint32_t>(axes.size())},
-                        {SpecConstant::first_free + 1, spreads(a, y) ? 1U : 0U},
-                        {SpecConstant::first_free + 2, spreads(b, y) ? 1U : 0U}};
-  dispatch.push = push_constants(context.params, places, axes);
+  dispatch.constants = {{"axis_count", static_cast<std::uint32_t>(axes.size())},
+                        {"spreads_a", spreads(a, y) ? 1U : 0U},
+                        {"spreads_b", spreads(b, y) ? 1U : 0U}};
+  dispatch.push = push_constants(context.params, vectors, axes);
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
-  set_places_grid(dispatch, context, places);
+  set_vector_grid(dispatch, context, vectors);
   return {.dispatches = {std::move(dispatch)}};
 }
 
@@ -145,7 +145,7 @@ Op q8ta_add() {
       .work = work,
       .impls = {{.name = "fused",
                  .summary = "one dispatch: 16 bytes after 16 bytes, all tensors in one layout",
-                 .tunables = {local_size_tunable(), places_tunable()},
+                 .tunables = {local_size_tunable(), vectors_tunable()},
                  .build = fused,
                  .excludes = excludes}},
   };

@@ -79,7 +79,7 @@ TEST_F(AddOpTest, BroadcastsEitherSideAlongEveryAxis) {
 TEST_F(AddOpTest, BroadcastsWholeVectors) {
   for (const Shape& b : {Shape{8, 1, 1}, {16}, {4, 1}, {1}, {1, 8, 4, 16}}) {
     expect_right_in_every_layout({2, 8, 4, 16}, b);
-    expect_right_in_every_layout({2, 8, 4, 16}, b, {{"places", 3}, {"local_size", 7}});
+    expect_right_in_every_layout({2, 8, 4, 16}, b, {{"vectors_per_invocation", 3}, {"local_size", 7}});
   }
 }
 
@@ -99,7 +99,8 @@ TEST_F(AddOpTest, AgreesWithItsReferenceOnRandomPoints) {
     trial.forms.assign(3, draw.one_of(op->tensors(params).front().forms));
     trial.fill = draw.one_of(fills);
     if (round % 3 == 0) {
-      trial.tune = {{"local_size", draw.one_of<std::int64_t>({1, 7, 128})}, {"places", draw.pick(1, 4)}};
+      trial.tune = {{"local_size", draw.one_of<std::int64_t>({1, 7, 128})},
+                    {"vectors_per_invocation", draw.pick(1, 4)}};
     }
     expect_right(trial);
   }
@@ -131,12 +132,12 @@ TEST_F(AddOpTest, MovesVectorsWhereTheFastestAxisHasWholeOnes) {
   EXPECT_EQ(whole({8, 1, 1}, {2, 8, 4, 16}, P4W), "101");
 }
 
-TEST_F(AddOpTest, LargeTensorsAreSeveralPlacesAnInvocation) {
+TEST_F(AddOpTest, LargeTensorsAreSeveralVectorsAnInvocation) {
   const Shape shape{16, 256, 1030};  // rows of 258 words: no whole vectors, as rows are told apart
   for (const Shape& b : {Shape{256, 1}, Shape{1030}}) {
     const Trial trial{
         .op = op, .params = add_params(shape, b, 0.5), .forms = {p4w, p4w, p4w}, .fill = FillKind::Uniform};
-    EXPECT_EQ(program_of(trial).dispatches.front().constants.back().value, 4U);
+    EXPECT_EQ(constant_of(program_of(trial).dispatches.front(), "vectors_per_invocation"), 4U);
     expect_right(trial);
   }
 }

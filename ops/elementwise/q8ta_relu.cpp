@@ -47,15 +47,15 @@ Work work(const Params& params, std::span<const TensorSpec> tensors) {
 Dispatch same_layout(const BuildContext& context, const Requantization& requantization) {
   const std::int64_t words = context.physical(0).bytes() / 4;
   const bool whole = words % 4 == 0;
-  const std::int64_t things = whole ? words / 4 : words;
+  const std::int64_t vectors = whole ? words / 4 : words;
   Dispatch dispatch;
   dispatch.label = "relu";
   dispatch.shader = "q8ta_relu.comp";
   dispatch.defines = {{"WHOLE_QUADS", flag(whole)}, rounding_define(context.device)};
-  dispatch.push.add(things);
+  dispatch.push.add(vectors);
   add(dispatch.push, requantization);
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1)};
-  set_places_grid(dispatch, context, things);
+  set_vector_grid(dispatch, context, vectors);
   return dispatch;
 }
 
@@ -87,7 +87,7 @@ Op q8ta_relu() {
       .impls = {{.name = "fused",
                  .summary =
                      "one dispatch: 16 bytes after 16 bytes in one layout, between two by tiles of 4 x 4",
-                 .tunables = {local_size_tunable(), places_tunable()},
+                 .tunables = {local_size_tunable(), vectors_tunable()},
                  .build = fused,
                  .excludes = excludes}},
   };

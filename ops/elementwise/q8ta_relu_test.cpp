@@ -56,7 +56,8 @@ TEST_F(ReluOpTest, AgreesWithItsReferenceOnRandomPoints) {
     if (round % 2 == 0) trial.forms[1] = trial.forms[0];
     trial.fill = draw.one_of(fills);
     if (round % 3 == 0) {
-      trial.tune = {{"local_size", draw.one_of<std::int64_t>({1, 7, 128})}, {"places", draw.pick(1, 4)}};
+      trial.tune = {{"local_size", draw.one_of<std::int64_t>({1, 7, 128})},
+                    {"vectors_per_invocation", draw.pick(1, 4)}};
     }
     expect_right(trial);
   }
@@ -94,12 +95,12 @@ TEST_F(ReluOpTest, MovesVectorsInOneLayoutAndTilesBetweenTwo) {
   EXPECT_EQ(dispatch_of({4, 4}, Layout::P4W, Layout::P4C).shader, "relayout.comp");
 }
 
-TEST_F(ReluOpTest, ManyWordsAreSeveralPlacesAnInvocation) {
+TEST_F(ReluOpTest, ManyWordsAreSeveralVectorsAnInvocation) {
   const Params params = relu_params({(1 << 24) + 5}, {0.02F, 3}, {0.03F, -9});
   const Form p4w{Storage::Buffer, Layout::P4W};
   const Trial trial{.op = op, .params = params, .forms = {p4w, p4w}, .fill = FillKind::Uniform};
   const Dispatch dispatch = program_of(trial).dispatches.front();
-  EXPECT_EQ(dispatch.constants.back().value, 4U);
+  EXPECT_EQ(constant_of(dispatch, "vectors_per_invocation"), 4U);
   expect_right(trial);
 }
 

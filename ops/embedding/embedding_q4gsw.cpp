@@ -56,7 +56,7 @@ Work work(const Params& params, std::span<const TensorSpec> tensors) {
           .operations = 2 * values};
 }
 
-/// `values`: of one place.
+/// `values`: of one vector.
 PushConstants push_constants(const EmbeddingQ4gsw& table, std::int64_t values, std::int64_t height) {
   const std::int64_t columns = table.dim / values;
   PushConstants push;
@@ -70,7 +70,7 @@ PushConstants push_constants(const EmbeddingQ4gsw& table, std::int64_t values, s
 void use_buffer(Dispatch& dispatch, const BuildContext& context, const EmbeddingQ4gsw& table) {
   const std::int64_t values = table.dtype == DType::F16 ? 8 : 4;  // 16 bytes
   dispatch.push = push_constants(table, values, 1);
-  set_places_grid(dispatch, context, numel(table.indices) * (table.dim / values));
+  set_vector_grid(dispatch, context, numel(table.indices) * (table.dim / values));
 }
 
 void use_texture(Dispatch& dispatch, const BuildContext& context, const EmbeddingQ4gsw& table) {
@@ -104,7 +104,7 @@ std::optional<std::string> excludes(const Params&, std::span<const TensorSpec> t
 std::vector<Tunable> tunables() {
   std::vector<Tunable> all = local_extent_tunables();
   all.insert(all.begin(), local_size_tunable());
-  all.push_back(places_tunable());
+  all.push_back(vectors_tunable());
   return all;
 }
 

@@ -48,7 +48,7 @@ TEST_F(EmbeddingQ4gswTest, AgreesWithItsReferenceOnRandomPoints) {
     trial.fill = draw.one_of<FillKind>(
         {FillKind::Normal, FillKind::Uniform, FillKind::Ties, FillKind::Saturate, FillKind::Outlier});
     if (round % 3 == 0) trial.tune = {{"local_size", draw.one_of<std::int64_t>({1, 7, 64})}};
-    if (round % 4 == 0) trial.tune["places"] = draw.pick(1, 4);
+    if (round % 4 == 0) trial.tune["vectors_per_invocation"] = draw.pick(1, 4);
     expect_right(trial);
   }
 }
@@ -63,26 +63,26 @@ TEST_F(EmbeddingQ4gswTest, IsRightInEveryPairOfFormsAndBothTypes) {
   }
 }
 
-TEST_F(EmbeddingQ4gswTest, TunedPlacesChangeTheGridAndNotTheAnswer) {
+TEST_F(EmbeddingQ4gswTest, TunedVectorsChangeTheGridAndNotTheAnswer) {
   for (const std::string dtype : {"f32", "f16"}) {
     const std::int64_t in_all = 11 * 72 / (dtype == "f16" ? 8 : 4);
-    for (const std::int64_t places : {1, 2, 3, 4}) {
+    for (const std::int64_t vectors : {1, 2, 3, 4}) {
       const Trial trial{.op = &op,
                         .params = table({11}, 30, 72, 24, dtype),
                         .forms = forms(buffer, buffer),
                         .seed = 3,
-                        .tune = {{"places", places}, {"local_size", 7}}};
-      EXPECT_EQ(dispatch_of(trial).workgroups[0], div_up(in_all, 7 * places));
+                        .tune = {{"vectors_per_invocation", vectors}, {"local_size", 7}}};
+      EXPECT_EQ(dispatch_of(trial).workgroups[0], div_up(in_all, 7 * vectors));
       expect_right(trial);
     }
   }
 }
 
-TEST_F(EmbeddingQ4gswTest, ManyValuesTakeSeveralPlacesAnInvocation) {
+TEST_F(EmbeddingQ4gswTest, ManyValuesTakeSeveralVectorsAnInvocation) {
   const Trial trial{
       .op = &op, .params = table({1025}, 50, 4096, 128), .forms = forms(buffer, buffer), .seed = 4};
   const Dispatch dispatch = dispatch_of(trial);
-  EXPECT_EQ(dispatch.constants.front().value, 4u);
+  EXPECT_EQ(constant_of(dispatch, "vectors_per_invocation"), 4u);
   EXPECT_EQ(std::int64_t{dispatch.workgroups[0]} * dispatch.workgroups[1],
             div_up(std::int64_t{1025 * 4096 / 16}, dispatch.local_size[0]));
   expect_right(trial);

@@ -68,7 +68,7 @@ Dispatch by_rows(const BuildContext& context, const Physical& x) {
   add(dispatch.push, divider(columns));
   add(dispatch.push, divider(in.h));
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1)};
-  set_places_grid(dispatch, context, quads);
+  set_vector_grid(dispatch, context, quads);
   return dispatch;
 }
 
@@ -85,7 +85,10 @@ Wishes wishes_of_tiles(const Physical& x, const Physical& y, bool tall) {
   return wishes;
 }
 
-Dispatch by_tiles(const BuildContext& context, const Physical& x, const Physical& y, std::int64_t factor) {
+Dispatch by_tiles(const BuildContext& context, const TensorAt& from, const TensorAt& to,
+                  std::int64_t factor) {
+  const Physical& x = from.physical;
+  const Physical& y = to.physical;
   const Dims& out = y.dims();
   const bool tall = takes_two_quads(x, y, factor);
   const Tiles tiles{out.w, tall ? out.h / 2 : out.h, div_up(out.c, 4)};
@@ -96,19 +99,14 @@ Dispatch by_tiles(const BuildContext& context, const Physical& x, const Physical
   add_form_defines(dispatch, "Y", y);
   dispatch.defines.push_back({"Y_WHOLE", flag(!is_texture(y.form()) && out.c % 4 == 0)});
   dispatch.defines.push_back({"TALL", flag(tall)});
-  dispatch.constants = {{SpecConstant::first_free, static_cast<std::uint32_t>(factor)}};
-  dispatch.push.add(out.w).add(out.h).add(out.c);
-  set_box_grid(dispatch, context, wishes_of_tiles(x, y, tall), tiles, out.n,
-               out.n * tiles[0] * tiles[1] * tiles[2]);
-  add_strides(dispatch.push, x);
-  add_strides(dispatch.push, y);
-  dispatch.bindings = {Resource::tensor(0), Resource::tensor(1)};
+  dispatch.constants = {{"factor", static_cast<std::uint32_t>(factor)}};
+  set_tiles(dispatch, context, from, to, wishes_of_tiles(x, y, tall), tiles);
   return dispatch;
 }
 
 std::vector<Tunable> tunables() {
   std::vector<Tunable> all = box_tunables();
-  all.push_back(places_tunable());
+  all.push_back(vectors_tunable());
   return all;
 }
 
@@ -119,7 +117,7 @@ Program direct(const BuildContext& context) {
   if (r == 1) return {.dispatches = {move_dispatch(context, "pixel_shuffle", x, y)}};
   if (r == 2 && takes_rows(x.physical, y.physical)) return {.dispatches = {by_rows(context, x.physical)}};
   if (takes_tiles(x.physical, y.physical, r)) {
-    return {.dispatches = {by_tiles(context, x.physical, y.physical, r)}};
+    return {.dispatches = {by_tiles(context, x, y, r)}};
   }
   return {.dispatches = {shuffle_dispatch(context, "pixel_shuffle", x, y, r)}};
 }

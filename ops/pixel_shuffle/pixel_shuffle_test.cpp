@@ -77,18 +77,18 @@ TEST_F(FloatShuffleTest, AgreesWithItsReferenceOnRandomPoints) {
 
 TEST_F(FloatShuffleTest, RowsTakeAnyTunedGrid) {
   for (const std::string dtype : {"f32", "f16"}) {
-    for (const std::int64_t places : {1, 2, 3, 4}) {
+    for (const std::int64_t vectors : {1, 2, 3, 4}) {
       expect_right({.op = op,
                     .params = shuffle_params({2, 12, 5, 12}, 2, dtype),
                     .forms = {wp, wp},
-                    .tune = {{"local_size", 7}, {"places", places}}});
+                    .tune = {{"local_size", 7}, {"vectors_per_invocation", vectors}}});
     }
   }
 }
 
-TEST_F(FloatShuffleTest, ManyRowsAreSeveralPlacesAnInvocation) {
+TEST_F(FloatShuffleTest, ManyRowsAreSeveralVectorsAnInvocation) {
   const Trial trial{.op = op, .params = shuffle_params({1, 8, 720, 730}, 2, "f32"), .forms = {wp, wp}};
-  EXPECT_EQ(program_of(trial).dispatches.front().constants.back().value, 4U);
+  EXPECT_EQ(constant_of(program_of(trial).dispatches.front(), "vectors_per_invocation"), 4U);
   expect_right(trial);
 }
 

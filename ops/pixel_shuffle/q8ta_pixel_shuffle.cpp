@@ -1,6 +1,7 @@
 #include "references/q8ta_pixel_shuffle.h"
 
 #include "harness/op/op.h"
+#include "ops/common/bake.h"
 #include "ops/common/defines.h"
 #include "ops/common/grid.h"
 #include "ops/common/push.h"
@@ -8,7 +9,9 @@
 #include "ops/relayout/relayout.h"
 #include "ops/relayout/reorder.h"
 
+#include <array>
 #include <cmath>
+#include <string_view>
 
 namespace assay::ops {
 namespace {
@@ -91,6 +94,25 @@ Tiles tiles_of(const Dims& in, const Dims& out, std::int64_t factor, std::int64_
   return {rows.n * rows.h, div_up(columns.w, 4), div_up(out.c, 4)};
 }
 
+// The words of push_constants() as shaders/q8ta_pixel_shuffle.comp bakes them: all but its two dividers.
+constexpr std::array<std::string_view, 17> baked_words{"tiles",
+                                                       "tile_columns",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "",
+                                                       "x_width",
+                                                       "x_blocks",
+                                                       "y_width",
+                                                       "y_blocks",
+                                                       "y_channels",
+                                                       "x_zero_point",
+                                                       "x_scale",
+                                                       "y_inverse_scale",
+                                                       "y_zero_point",
+                                                       "low",
+                                                       "high"};
+
 PushConstants push_constants(const Params& params, const Dims& in, const Dims& out, const Tiles& tiles) {
   const QParams& x = params.qparams("x");
   const QParams& y = params.qparams("y");
@@ -105,17 +127,6 @@ PushConstants push_constants(const Params& params, const Dims& in, const Dims& o
   return push;
 }
 
-/// What is pushed, built into the program as well, but for the dividers: those are words 2 to 5.
-void bake(Dispatch& dispatch) {
-  std::uint32_t id = SpecConstant::first_free + 5;
-  dispatch.constants.push_back({id++, 1});
-  const std::vector<std::uint32_t>& words = dispatch.push.words();
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const bool is_divider = i >= 2 && i < 6;
-    if (!is_divider) dispatch.constants.push_back({id++, words[i]});
-  }
-}
-
 Program fused(const BuildContext& context) {
   const std::int64_t factor = context.params.integer("upscale_factor");
   const Dims in = nchw(context.tensors[0].shape);
@@ -128,13 +139,13 @@ Program fused(const BuildContext& context) {
   dispatch.defines = {{"X_QUADS", flag(has_quads(context.forms[0], in))},
                       {"Y_QUADS", flag(has_quads(context.forms[1], out))},
                       rounding_define(context.device)};
-  dispatch.constants = {{SpecConstant::first_free, static_cast<std::uint32_t>(factor)},
-                        {SpecConstant::first_free + 1, layout_constant(context.forms[0])},
-                        {SpecConstant::first_free + 2, layout_constant(context.forms[1])},
-                        {SpecConstant::first_free + 3, requantizes(context.params) ? 1u : 0u},
-                        {SpecConstant::first_free + 4, static_cast<std::uint32_t>(split)}};
+  dispatch.constants = {{"upscale", static_cast<std::uint32_t>(factor)},
+                        {"x_layout", layout_constant(context.forms[0])},
+                        {"y_layout", layout_constant(context.forms[1])},
+                        {"requantizes", requantizes(context.params) ? 1u : 0u},
+                        {"split", static_cast<std::uint32_t>(split)}};
   dispatch.push = push_constants(context.params, in, out, tiles);
-  if (context.tuned("bake", context.device.is_cpu() ? 0 : 1) != 0) bake(dispatch);
+  bake(dispatch, baked_words, wants_bake(context));
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1)};
   set_grid(dispatch, context, count(tiles) * (split == 16 ? 4 : 1));
   return {.dispatches = {std::move(dispatch)}};
@@ -159,8 +170,8 @@ Program unfused(const BuildContext& context) {
   const Dims out = nchw(context.tensors[1].shape);
   Program program;
   program.scratch = {between_steps("real", context.tensors[0].shape),
-                     between_steps("places apart", {out.n * out.c, r * r, in.h, in.w}),
-                     between_steps("places in rows", {out.n * out.c, in.h * r, in.w, r}),
+                     between_steps("pixels apart", {out.n * out.c, r * r, in.h, in.w}),
+                     between_steps("pixels in rows", {out.n * out.c, in.h * r, in.w, r}),
                      between_steps("shuffled", context.tensors[1].shape)};
   const auto scratch = [&](std::uint32_t index) { return scratch_at(program, index); };
   std::vector<Dispatch>& steps = program.dispatches;
@@ -206,31 +217,23 @@ Op q8ta_pixel_shuffle() {
       .tensors = tensors,
       .reference = references::q8ta_pixel_shuffle,
       .work = work,
-      .impls =
-          {{.name = "fused",
-            .summary = "one dispatch: bytes shuffled in registers, requantized when the qparams differ",
-            .tunables =
-                {local_size_tunable(),
-                 {.name = "bake",
-                  .fallback = 1,
-                  .min = 0,
-                  .max = 1,
-                  .doc =
-                      "1: sizes and qparams are built into the program; 0: they are pushed, and programs are "
-                      "shared by all shapes; by default 1, but 0 on a CPU, where constants are cached"},
-                 {.name = "split",
-                  .fallback = 0,
-                  .min = 1,
-                  .max = 16,
-                  .doc = "upscale_factor 2: invocations that share an input quad, 1, 2, 4 or 16 "
-                         "(or less than asked); by default chosen from the tensor's size"}},
-            .build = fused,
-            .excludes = excludes},
-           {.name = "unfused",
-            .summary = "five dispatches: dequantize, view, permute, view, quantize",
-            .tunables = {local_size_tunable()},
-            .build = unfused,
-            .excludes = excludes}},
+      .impls = {{.name = "fused",
+                 .summary = "one dispatch: bytes shuffled in registers, requantized when the qparams differ",
+                 .tunables = {local_size_tunable(),
+                              bake_tunable(),
+                              {.name = "split",
+                               .fallback = 0,
+                               .min = 1,
+                               .max = 16,
+                               .doc = "upscale_factor 2: invocations that share an input quad, 1, 2, 4 or 16 "
+                                      "(or less than asked); by default chosen from the tensor's size"}},
+                 .build = fused,
+                 .excludes = excludes},
+                {.name = "unfused",
+                 .summary = "five dispatches: dequantize, view, permute, view, quantize",
+                 .tunables = {local_size_tunable()},
+                 .build = unfused,
+                 .excludes = excludes}},
   };
 }
 

@@ -90,7 +90,7 @@ TEST_F(PixelShuffleOpTest, EverySplitGivesTheSameAnswer) {
                       .fill = FillKind::Uniform,
                       .tune = {{"split", split}}};
           const Dispatch dispatch = program_of(trial).dispatches.front();
-          EXPECT_EQ(dispatch.constants.back().value, split == 3 ? 2 : split);
+          EXPECT_EQ(constant_of(dispatch, "split"), split == 3 ? 2 : split);
           expect_right(trial);
         }
       }
@@ -102,7 +102,7 @@ TEST_F(PixelShuffleOpTest, ALargeTensorIsNotSplit) {
   const Params params = shuffle_params({1, 64, 64, 72}, 2, {0.02F, 7}, {0.03F, -9});
   for (const Form form : {p4w4c, p4c1w}) {
     const Trial trial{.op = op, .params = params, .forms = {form, form}, .fill = FillKind::Uniform};
-    EXPECT_EQ(program_of(trial).dispatches.front().constants.back().value, 1U);
+    EXPECT_EQ(constant_of(program_of(trial).dispatches.front(), "split"), 1U);
     expect_right(trial);
   }
 }

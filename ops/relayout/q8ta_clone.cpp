@@ -2,9 +2,8 @@
 
 #include "harness/op/op.h"
 #include "ops/common/forms.h"
-#include "ops/common/grid.h"
+#include "ops/relayout/q8ta_conversion.h"
 #include "ops/relayout/relayout.h"
-#include "ops/relayout/tile_boxes.h"
 
 namespace assay::ops {
 namespace {
@@ -47,11 +46,7 @@ Op q8ta_clone() {
       .tensors = tensors,
       .reference = references::q8ta_clone,
       .work = work,
-      .impls = {{.name = "tiled",
-                 .summary = "one invocation 4 x 4 values, transposed in registers where lanes change",
-                 .tunables = box_tunables(),
-                 .build = tiled,
-                 .excludes = excludes}},
+      .impls = {tiled_impl(tiled, excludes)},
   };
 }
 

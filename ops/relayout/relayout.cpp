@@ -182,7 +182,6 @@ Dispatch tiled_dispatch(const BuildContext& context, std::string label, const Te
   const Tiling tiling = tiling_of(x.physical, y.physical);
   const Box x_wish = wish_of(x.physical, tiling.x_stack, tiling);
   const Box y_wish = tiling.deep ? Box{1, 1, 4} : wish_of(y.physical, tiling.y_stack, tiling);
-  const Dims& dims = x.physical.dims();
   Dispatch dispatch;
   dispatch.label = std::move(label);
   dispatch.shader = "relayout.comp";
@@ -194,12 +193,8 @@ Dispatch tiled_dispatch(const BuildContext& context, std::string label, const Te
   dispatch.defines.push_back({"DEEP", flag(tiling.deep)});
   dispatch.defines.push_back({"SCATTER", flag(tiling.scatter)});
   dispatch.defines.push_back({"GATHER", flag(tiling.gather)});
-  dispatch.push.add(dims.w).add(dims.h).add(dims.c);
   const Wishes wishes{x_wish, y_wish, tiling.square, measured_box(tiling, x.physical, y.physical)};
-  set_box_grid(dispatch, context, wishes, tiling.tiles, dims.n, tiling.shallow_tiles);
-  add_strides(dispatch.push, x.physical);
-  add_strides(dispatch.push, y.physical);
-  dispatch.bindings = {x.resource, y.resource};
+  set_tiles(dispatch, context, x, y, wishes, tiling.tiles, tiling.shallow_tiles);
   return dispatch;
 }
 
@@ -220,20 +215,15 @@ Dispatch halves_dispatch(const BuildContext& context, std::string label, const T
                          const TensorAt& y) {
   const Axis x_axis = packed_axis(x.physical.form().layout);
   const Axis y_axis = packed_axis(y.physical.form().layout);
-  const Dims& dims = x.physical.dims();
-  Tiles tiles = sizes_of(dims);
+  Tiles tiles = sizes_of(x.physical.dims());
   for (const Axis axis : {x_axis, y_axis}) tiles[index(axis)] /= halves_side;
   Dispatch dispatch;
   dispatch.label = std::move(label);
   dispatch.shader = "relayout_halves.comp";
   dispatch.defines = {{"X_AXIS", axis_define(x_axis)}, {"Y_AXIS", axis_define(y_axis)}};
-  dispatch.push.add(dims.w).add(dims.h).add(dims.c);
   const bool square = x.physical.elements() >= many_values;
   const Wishes wishes{wish_of_floats(x.physical, y_axis), wish_of_floats(y.physical, x_axis), square, {}};
-  set_box_grid(dispatch, context, wishes, tiles, dims.n, dims.n * tiles[0] * tiles[1] * tiles[2]);
-  add_strides(dispatch.push, x.physical);
-  add_strides(dispatch.push, y.physical);
-  dispatch.bindings = {x.resource, y.resource};
+  set_tiles(dispatch, context, x, y, wishes, tiles);
   return dispatch;
 }
 

@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::size_t most_dims = 6;  // MOST_DIMS of shaders/permute.comp
 
-constexpr std::uint32_t y_order_id = SpecConstant::first_free;
-constexpr std::uint32_t x_packed_axis_id = SpecConstant::first_free + 1;
-constexpr std::uint32_t first_source_id = SpecConstant::first_free + 2;
-constexpr std::uint32_t upscale_id = SpecConstant::first_free + 6;
-
 bool is_row_major_buffer(const Physical& physical) {
   return physical.form() == Form{Storage::Buffer, Layout::WP};
 }
@@ -76,8 +71,8 @@ Dispatch gather_dispatch(const BuildContext& context, std::string label, const T
   dispatch.defines.push_back({"MAP", map.name});
   const Form x_form = x.physical.form();
   const Form y_form = y.physical.form();
-  dispatch.constants = {{y_order_id, static_cast<std::uint32_t>(y_form.layout)},
-                        {x_packed_axis_id, static_cast<std::uint32_t>(packed_axis(x_form.layout))}};
+  dispatch.constants = {{"y_order", static_cast<std::uint32_t>(y_form.layout)},
+                        {"x_packed_axis", static_cast<std::uint32_t>(packed_axis(x_form.layout))}};
   dispatch.constants.insert(dispatch.constants.end(), map.constants.begin(), map.constants.end());
   const std::int64_t quads = div_up(y.physical.elements(), 4);
   PushConstants& push = dispatch.push;
@@ -96,13 +91,12 @@ Map view_map() {
 
 /// `sources`: which dim of y (0 to 3: N, C, H, W) each of N, C, H, W of x is.
 Map permute_map(const std::array<std::uint32_t, 4>& sources) {
-  Map map{"MAP_PERMUTE", {}};
-  for (std::uint32_t i = 0; i < 4; ++i) map.constants.push_back({first_source_id + i, sources[i]});
-  return map;
+  return {"MAP_PERMUTE",
+          {{"n_from", sources[0]}, {"c_from", sources[1]}, {"h_from", sources[2]}, {"w_from", sources[3]}}};
 }
 
 Map shuffle_map(std::int64_t upscale_factor) {
-  return {"MAP_SHUFFLE", {{upscale_id, static_cast<std::uint32_t>(upscale_factor)}}};
+  return {"MAP_SHUFFLE", {{"upscale", static_cast<std::uint32_t>(upscale_factor)}}};
 }
 
 /// `dims` among N, C, H, W, for the gathering kernel: entry i says which dim of y dim i of x is.
@@ -178,7 +172,7 @@ Dispatch permute_buffers(const BuildContext& context, std::string label, Resourc
   dispatch.label = std::move(label);
   dispatch.shader = "permute.comp";
   dispatch.defines = {{"HALVES", flag(dtype == DType::F16)}};
-  dispatch.constants = {{SpecConstant::first_free, static_cast<std::uint32_t>(merged.size())}};
+  dispatch.constants = {{"dim_count", static_cast<std::uint32_t>(merged.size())}};
   const std::int64_t elements = numel(shape);
   dispatch.push.add(elements);
   merged.resize(most_dims);

@@ -1,5 +1,7 @@
 #include "ops/relayout/reorder.h"
 
+#include "tests/support/on_device.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +9,8 @@
 
 namespace assay::ops {
 namespace {
+
+using namespace test;
 
 using testing::ElementsAre;
 
@@ -21,7 +25,7 @@ Dispatch permuted_buffers(const Shape& shape, const Shape& dims, DType dtype = D
 std::vector<std::pair<std::uint32_t, std::uint32_t>> dims_left(const Dispatch& dispatch) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> dims;
   const std::vector<std::uint32_t>& words = dispatch.push.words();
-  for (std::uint32_t i = 0; i < dispatch.constants.front().value; ++i) {
+  for (std::uint32_t i = 0; i < constant_of(dispatch, "dim_count"); ++i) {
     dims.emplace_back(words[1 + 4 * i], words[4 + 4 * i]);
   }
   return dims;
@@ -38,9 +42,8 @@ std::vector<std::uint32_t> sources(const Shape& shape, const Shape& dims) {
                                              {Resource::tensor(0), {texture, DType::F32, shape}},
                                              {Resource::tensor(1), {texture, DType::F32, y_shape}}, dims);
   EXPECT_EQ(dispatch.shader, "gather.comp");
-  std::vector<std::uint32_t> values;
-  for (std::size_t i = 2; i < dispatch.constants.size(); ++i) values.push_back(dispatch.constants[i].value);
-  return values;
+  return {constant_of(dispatch, "n_from"), constant_of(dispatch, "c_from"), constant_of(dispatch, "h_from"),
+          constant_of(dispatch, "w_from")};
 }
 
 using Dim = std::pair<std::uint32_t, std::uint32_t>;
@@ -118,7 +121,7 @@ TEST(ShuffleDispatch, WritesVectorsWhereRowsOfYAreMultiplesOfFour) {
     const Dispatch dispatch = shuffle_dispatch({params, {}, {}, device, {}}, "shuffle",
                                                {Resource::tensor(0), {wp, DType::F32, x_shape}},
                                                {Resource::tensor(1), {y, DType::F32, y_shape}}, 3);
-    EXPECT_EQ(dispatch.constants.back().value, 3U);
+    EXPECT_EQ(constant_of(dispatch, "upscale"), 3U);
     EXPECT_EQ(define(dispatch, "MAP"), "MAP_SHUFFLE");
     return define(dispatch, "Y_WHOLE");
   };

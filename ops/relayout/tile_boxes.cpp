@@ -87,6 +87,17 @@ std::vector<Tunable> box_tunables() {
   return tunables;
 }
 
+void set_tiles(Dispatch& dispatch, const BuildContext& context, const TensorAt& x, const TensorAt& y,
+               const Wishes& wishes, const Tiles& tiles, std::optional<std::int64_t> invocations) {
+  const Dims& sizes = y.physical.dims();
+  dispatch.push.add(sizes.w).add(sizes.h).add(sizes.c);
+  set_box_grid(dispatch, context, wishes, tiles, sizes.n,
+               invocations.value_or(sizes.n * tiles[0] * tiles[1] * tiles[2]));
+  add_strides(dispatch.push, x.physical);
+  add_strides(dispatch.push, y.physical);
+  dispatch.bindings = {x.resource, y.resource};
+}
+
 void set_box_grid(Dispatch& dispatch, const BuildContext& context, const Wishes& wishes, const Tiles& tiles,
                   std::int64_t batches, std::int64_t invocations) {
   const DeviceInfo& device = context.device;

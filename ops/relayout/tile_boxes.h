@@ -40,6 +40,12 @@ Box wish_of_floats(const Physical& physical, std::optional<Axis> stack);
 /// The tunables of a grid of boxes: `local_size`, and `local_x`, `local_y`, `local_z`, the sides of a box.
 std::vector<Tunable> box_tunables();
 
+/// Of a dispatch whose shader and defines are set: the sizes of y, a grid of boxes of `tiles` (those of one
+/// batch), strides of both tensors, and these as bindings. `invocations`: how many there are in all, by
+/// default one a tile. Kernels declare their push constants in this order, their own behind.
+void set_tiles(Dispatch& dispatch, const BuildContext& context, const TensorAt& x, const TensorAt& y,
+               const Wishes& wishes, const Tiles& tiles, std::optional<std::int64_t> invocations = {});
+
 /// Gives `dispatch` a grid of boxes, tuned or chosen for so many invocations in all, and appends the
 /// `TileBoxes` of shaders/common/tile_boxes.glslh to its push constants.
 void set_box_grid(Dispatch& dispatch, const BuildContext& context, const Wishes& wishes, const Tiles& tiles,

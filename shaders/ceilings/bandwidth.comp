@@ -43,7 +43,9 @@ layout(set = 0, binding = 1) SHARED writeonly buffer B { uvec4 b[]; };
 #define LOAD_B(i) const uvec4 b##i = b[first + uint(i) * gl_WorkGroupSize.x];
 #define COPY(i) b[first + uint(i) * gl_WorkGroupSize.x] = a##i;
 #define TAKE(i) value ^= a##i ^ b##i;
-#define STORE(i) a[first + uint(i) * gl_WorkGroupSize.x] = value; b[first + uint(i) * gl_WorkGroupSize.x] = ~value;
+#define STORE(i)                                   \
+  a[first + uint(i) * gl_WorkGroupSize.x] = value; \
+  b[first + uint(i) * gl_WorkGroupSize.x] = ~value;
 
 // `value` is what is written, or what was read until now.
 void visit(uint chunk, inout uvec4 value) {

@@ -44,7 +44,8 @@ layout(set = 0, binding = 0) writeonly buffer Sink { uint sink[]; };
 
 #define START(i) TOTAL x##i = TOTAL(ELEMENT(i));
 #define STEP(i) x##i = coopMatMulAddNV(a, b, x##i);
-#define SUM(i) for (int k = 0; k < x##i.length(); ++k) sum += NUMBER(x##i[k]);
+#define SUM(i) \
+  for (int k = 0; k < x##i.length(); ++k) sum += NUMBER(x##i[k]);
 
 void main() {
   const FACTOR(ROWS, DEPTH) a = FACTOR(ROWS, DEPTH)(TERM(push.factor));

@@ -12,6 +12,7 @@
 #include "ceilings/unroll.glslh"
 
 // Capabilities DotProduct and DotProductInput4x8BitPacked; the last operand: packed vectors of 4x8 bits.
+// clang-format off
 #if SATURATE
 spirv_instruction(extensions = ["SPV_KHR_integer_dot_product"], capabilities = [6019, 6018], id = 4453)
 int dot_and_add(int a, int b, int c, spirv_literal int packed);
@@ -21,6 +22,7 @@ spirv_instruction(extensions = ["SPV_KHR_integer_dot_product"], capabilities = [
 int packed_dot(int a, int b, spirv_literal int packed);
 #define DOT_AND_ADD(a, b, c) (packed_dot(a, b, 0) + (c))
 #endif
+// clang-format on
 
 layout(push_constant) uniform Push {
   uint rounds;

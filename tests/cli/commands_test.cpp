@@ -48,6 +48,24 @@ TEST(Commands, OpsDescribesAnOp) {
   EXPECT_THAT(unknown.err, HasSubstr("there is no op 'q8ta_pixel_shufle'"));
 }
 
+TEST(Commands, OpsNamesTheFilesOfAnOp) {
+  const std::string text = assay({"ops", "q8ta_pixel_shuffle"}).out;
+  for (const char* file : {"cases/q8ta_pixel_shuffle.yaml", "ops/pixel_shuffle/q8ta_pixel_shuffle.cpp",
+                           "references/q8ta_pixel_shuffle.h", "shaders/q8ta_pixel_shuffle.comp",
+                           "shaders/common/guards.glslh"}) {
+    EXPECT_THAT(text, HasSubstr(std::string(file) + "\n"));
+  }
+}
+
+TEST(Commands, OpsWritesItsPageInASourceTreeOnly) {
+  const TemporaryFolder folder;
+  const ProcessResult result =
+      run({.words = {ASSAY_BINARY, "ops", "--markdown"}, .directory = folder.path()});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("there is no folder cases/ here"));
+  EXPECT_EQ(result.out, "");
+}
+
 TEST(Commands, DevicesPrintsWhatADeviceCanDo) {
   const ProcessResult result = assay({"devices"});
   EXPECT_EQ(result.exit_code, 0);
@@ -62,8 +80,8 @@ TEST(Commands, DevicesMeasuresCeilingsAndKeepsThem) {
   const ProcessResult result =
       assay({"devices", "--ceilings", "--device", "0"}, {{"XDG_CACHE_HOME", cache.path().string()}});
   EXPECT_EQ(result.exit_code, 0);
-  for (const char* line : {"UUID", "footprint      copy      read     write", "64 KiB", "fp32",
-                           "dispatch spacing", "last-level cache"}) {
+  for (const char* line :
+       {"UUID", "footprint", "write", "64 KiB", "fp32", "int8 dot", "dispatch", "last cache"}) {
     EXPECT_THAT(result.out, HasSubstr(line));
   }
   const auto kept = std::filesystem::directory_iterator(cache.path() / "assay" / "ceilings");

@@ -99,7 +99,7 @@ TEST(BaselineImpl, AnImplThatIsNotSelectedIsAUsageErrorThatNamesThoseThatAre) {
   const ProcessResult result =
       assay({"run", folder.write("c.yaml", perf_cases), "--baseline-impl", "fuse", "--out", folder / "out"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("no selected row of mode perf has impl 'fuse'; there are: fused"));
+  EXPECT_THAT(result.err, HasSubstr("no selected row of mode perf has impl 'fuse'; the impls are: fused"));
   EXPECT_THAT(result.out, Not(HasSubstr("COMPARISONS")));
 }
 

@@ -139,7 +139,8 @@ TEST_F(Compare, FailsOnWhatItIsTold) {
   for (const char* wrong : {"slow", "slower,", ""}) {
     const ProcessResult result = assay({"compare", a, b, "--fail-on", wrong});
     EXPECT_EQ(result.exit_code, 2) << wrong;
-    EXPECT_THAT(result.err, HasSubstr("is no verdict; there are none, faster, slower, same,")) << wrong;
+    EXPECT_THAT(result.err, HasSubstr("is not a verdict; the verdicts are none, faster, slower, same,"))
+        << wrong;
   }
 }
 
@@ -282,7 +283,7 @@ TEST_F(Compare, WarnsOfARunThatDidNotEnd) {
   edit("slower", "{\"event\":\"end\"}\n", "");
   ProcessResult result = assay({"compare", a, b});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("warning: " + b + "/journal.jsonl: the run did not come to its end"));
+  EXPECT_THAT(result.err, HasSubstr("warning: " + b + "/journal.jsonl: the run did not finish"));
   folder_.write("slower/journal.jsonl", read_file(b + "/journal.jsonl") + "{\"event\":\"rec");
   result = assay({"compare", a, b});
   EXPECT_EQ(result.exit_code, 1);

@@ -80,7 +80,7 @@ TEST_F(Pivot, FindsADifferentHash) {
 TEST_F(Pivot, CannotCompareTheHashesOfOneReport) {
   const ProcessResult result = assay({"pivot", out(), "--hashes"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("comparing hashes: there is one report"));
+  EXPECT_THAT(result.err, HasSubstr("comparing hashes: there is only one report"));
 }
 
 TEST_F(Pivot, SaysWhereItCannotWriteOrRead) {

@@ -94,7 +94,7 @@ TEST_F(Publish, ReplacesAnOlderReportOfThatName) {
 }
 
 TEST_F(Publish, RefusesARunThatDidNotEnd) {
-  expect_refused(replaced(journal(), "{\"event\":\"end\"}\n", ""), "the run did not come to its end");
+  expect_refused(replaced(journal(), "{\"event\":\"end\"}\n", ""), "the run did not finish");
 }
 
 TEST_F(Publish, RefusesFailures) {
@@ -137,9 +137,24 @@ TEST_F(Publish, WantsAFolderAndAPlainName) {
   EXPECT_EQ(publish(journal(), "../acme").exit_code, 2);
   EXPECT_EQ(publish(journal(), "").exit_code, 2);
   EXPECT_EQ(run({.words = {"scripts/publish.sh"}}).exit_code, 2);
-  const ProcessResult result = run({.words = {"scripts/publish.sh", folder_.path(), "acme"}});
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("has no journal.jsonl"));
+  const TemporaryFolder empty, two;
+  for (const char* device : {"a", "b"}) two.write(std::string(device) + "/journal.jsonl", journal());
+  for (const std::string& report : {empty.path().string(), two.path().string(), (empty / "none").string()}) {
+    const ProcessResult result =
+        run({.words = {"scripts/publish.sh", report, "acme", folder_ / "published"}});
+    EXPECT_EQ(result.exit_code, 2) << report;
+    EXPECT_THAT(result.err, HasSubstr("does not hold the journal.jsonl of one device")) << report;
+  }
+}
+
+TEST_F(Publish, TakesTheOutputFolderAndTheJournalOfADevice) {
+  folder_.write("device/journal.jsonl", journal());
+  for (const std::string& report : {folder_.path().string(), (folder_ / "device/journal.jsonl").string()}) {
+    const ProcessResult result =
+        run({.words = {"scripts/publish.sh", report, "acme", folder_ / "published/of"},
+             .environment = {{"ASSAY", std::filesystem::absolute(ASSAY_BINARY)}}});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+  }
 }
 
 }  // namespace

@@ -71,8 +71,7 @@ Program pixel_shuffle_program(const BuildContext& context, const std::string& fa
   const QParams& y = context.params.qparams("y");
   const std::int64_t words = out.n * div_up(out.c, 4) * out.h * out.w;
   Dispatch dispatch = faulty(context, "pixel_shuffle_faults.comp", fault);
-  dispatch.constants = {
-      {SpecConstant::first_free, static_cast<std::uint32_t>(context.params.integer("upscale_factor"))}};
+  dispatch.constants = {{"factor", static_cast<std::uint32_t>(context.params.integer("upscale_factor"))}};
   dispatch.push.add(words).add(in.h).add(in.w).add(in.c).add(out.c);
   dispatch.push.add(std::int64_t{x.zero_point}).add(x.scale).add(1.0F / y.scale);
   dispatch.push.add(static_cast<float>(y.zero_point)).add(std::int64_t{x == y ? 0 : 1});

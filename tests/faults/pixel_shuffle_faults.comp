@@ -12,7 +12,7 @@ layout(set = 0, binding = 1) writeonly buffer Y { uint y[]; };
 layout(constant_id = 16) const uint factor = 2u;
 
 layout(push_constant) uniform Push {
-  uint words;     // of y
+  uint words;  // of y
   uint in_height;
   uint in_width;
   uint in_channels;

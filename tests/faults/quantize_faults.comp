@@ -74,7 +74,8 @@ void main() {
   const uvec4 i = min(word * 4u + uvec4(0u, 1u, 2u, 3u), uvec4(last));
   uint value = pack_bytes(ivec4(element(i.x), element(i.y), element(i.z), element(i.w)));
 #ifdef FAULT_one_element_not_written
-  if (word == last / 4u) value = bitfieldInsert(value, q[guard_words + word] >> (last % 4u * 8u), int(last % 4u * 8u), 8);
+  if (word == last / 4u)
+    value = bitfieldInsert(value, q[guard_words + word] >> (last % 4u * 8u), int(last % 4u * 8u), 8);
 #endif
 #ifdef FAULT_keeps_old_bit
   value = bitfieldInsert(value, q[guard_words + word], 0, 1);

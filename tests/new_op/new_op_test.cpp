@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <sstream>
 
-// ASSAY_BINARY is assay with the op that `assay new-op generated` wrote into NEW_OP_TREE, and no other.
+// ASSAY_BINARY is assay with the ops of NEW_OP_TREE: a copy of the source tree into which `assay new-op
+// generated` wrote one more.
 
 namespace assay::test {
 namespace {
@@ -20,19 +21,22 @@ using ::testing::StartsWith;
 const fs::path tree = NEW_OP_TREE;
 const std::string cases = tree / "cases/generated.yaml";
 
-/// An empty source tree.
+/// A source tree without ops.
 struct Tree : TemporaryFolder {
   Tree() {
-    for (const char* folder : {"cases", "ops", "references", "shaders"})
+    for (const char* folder : {"cases", "docs", "ops", "references", "shaders"})
       fs::create_directory(path() / folder);
+    write("docs/ops.md", "| op | what it does |\n|---|---|\n");
   }
   ProcessResult new_op(const std::string& name) const {
     return assay({"new-op", name, "--dir", path().string()});
   }
+  /// Beside docs/ops.md.
   std::size_t files() const {
     const auto all = fs::recursive_directory_iterator(path());
-    return static_cast<std::size_t>(
-        std::count_if(begin(all), end(all), [](const auto& entry) { return entry.is_regular_file(); }));
+    return static_cast<std::size_t>(std::count_if(begin(all), end(all), [](const auto& entry) {
+      return entry.is_regular_file() && entry.path().extension() != ".md";
+    }));
   }
 };
 
@@ -47,7 +51,7 @@ TEST(NewOp, ItsFilesHaveAtMost250Lines) {
   std::size_t lines = 0;
   std::size_t files = 0;
   for (const auto& entry : fs::recursive_directory_iterator(tree)) {
-    if (!entry.is_regular_file()) continue;
+    if (!entry.is_regular_file() || entry.path().stem() != "generated") continue;
     lines += lines_of(entry.path()).size();
     ++files;
   }
@@ -108,6 +112,8 @@ TEST(NewOp, SaysWhatItWroteAndWhatToDoNext) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(empty.files(), 5U);
   EXPECT_THAT(result.out, HasSubstr("wrote " + (empty / "shaders/my_op2.comp").string() + "\n"));
+  EXPECT_THAT(result.out, HasSubstr("added it to " + (empty / "docs/ops.md").string() + "\n"));
+  EXPECT_THAT(read_file(empty / "docs/ops.md"), HasSubstr("\n| [`my_op2`](#my_op2) | "));
   EXPECT_THAT(result.out, HasSubstr("assay run cases/my_op2.yaml"));
   for (const auto& entry : fs::recursive_directory_iterator(empty.path())) {
     if (!entry.is_regular_file()) continue;
@@ -126,6 +132,33 @@ TEST(NewOp, LeavesAnExistingFileAloneAndWritesNothing) {
   EXPECT_EQ(read_file(tree_with_one / "shaders/mine.comp"), "precious");
 }
 
+TEST(NewOp, WritesNothingWhereThePageOfOpsCannotTakeIt) {
+  const Tree tree_with_page;
+  tree_with_page.write("docs/ops.md", "# Another page\n");
+  const ProcessResult result = tree_with_page.new_op("mine");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("adding the op 'mine' to docs/ops.md: it has no table of ops"));
+  EXPECT_EQ(tree_with_page.files(), 0U);
+  EXPECT_EQ(read_file(tree_with_page / "docs/ops.md"), "# Another page\n");
+}
+
+TEST(NewOp, IsKnownWithItsFiles) {
+  const ProcessResult result = run({.words = {ASSAY_BINARY, "ops", "generated"}, .directory = tree});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  for (const char* line :
+       {"\n  cases        cases/generated.yaml\n", "\n  declaration  ops/generated.cpp\n",
+        "\n  references   references/generated.cpp\n               references/generated.h\n",
+        "\n  shaders      shaders/generated.comp\n"}) {
+    EXPECT_THAT(result.out, HasSubstr(line));
+  }
+}
+
+TEST(NewOp, LeavesThePageOfOpsAsItsCommandWouldWriteIt) {
+  const ProcessResult result = run({.words = {ASSAY_BINARY, "ops", "--markdown"}, .directory = tree});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, read_file(tree / "docs/ops.md"));
+}
+
 TEST(NewOp, RefusesNamesThatCannotBe) {
   const Tree empty;
   const std::vector<std::pair<std::string, std::string>> bad = {{"", "lower-case"},
@@ -138,7 +171,7 @@ TEST(NewOp, RefusesNamesThatCannotBe) {
                                                                 {"my_test", "tests"},
                                                                 {"float", "a meaning in C++"},
                                                                 {"shape", "a meaning in C++"},
-                                                                {std::string(49, 'a'), "49 letters"},
+                                                                {std::string(49, 'a'), "49 characters"},
                                                                 {"generated", "an op of this name"}};
   for (const auto& [name, why] : bad) {
     const ProcessResult result = empty.new_op(name);
@@ -153,7 +186,7 @@ TEST(NewOp, AFolderThatIsNoSourceTreeIsNamed) {
   const TemporaryFolder folder;
   const ProcessResult result = assay({"new-op", "mine", "--dir", folder.path().string()});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("is no source tree of assay"));
+  EXPECT_THAT(result.err, HasSubstr("is not assay's source tree"));
 }
 
 }  // namespace

@@ -178,11 +178,11 @@ bool can_hold(Form form, const TensorSpec& tensor) {
   }
 }
 
-std::uint32_t constant_of(const Dispatch& dispatch, std::uint32_t id) {
+std::uint32_t constant_of(const Dispatch& dispatch, std::string_view name) {
   const auto found = std::find_if(dispatch.constants.begin(), dispatch.constants.end(),
-                                  [id](const SpecConstant& constant) { return constant.id == id; });
+                                  [name](const SpecConstant& constant) { return constant.name == name; });
   if (found != dispatch.constants.end()) return found->value;
-  ADD_FAILURE() << dispatch.shader << " has no specialization constant " << id;
+  ADD_FAILURE() << dispatch.shader << " has no specialization constant " << name;
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::test {
@@ -71,7 +72,7 @@ class Draw {
 bool can_hold(Form form, const TensorSpec& tensor);
 
 /// The value of a specialization constant; a test fails where the dispatch sets none.
-std::uint32_t constant_of(const Dispatch& dispatch, std::uint32_t id);
+std::uint32_t constant_of(const Dispatch& dispatch, std::string_view name);
 
 /// `params` with every parameter that it lacks set to the op's default.
 Params with_defaults(const Op& op, Params params);

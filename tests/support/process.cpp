@@ -61,6 +61,7 @@ int start(const Command& command, const std::filesystem::path& out, const std::f
 std::filesystem::path device_folder(const std::filesystem::path& out) {
   std::filesystem::path found;
   for (const auto& entry : std::filesystem::directory_iterator(out)) {
+    if (entry.path().filename() == "runs" || entry.path().filename() == "scratch") continue;
     if (!found.empty()) throw std::runtime_error("several device folders in " + out.string());
     found = entry.path();
   }

@@ -31,7 +31,7 @@ ProcessResult run(const Command& command);
 int start(const Command& command, const std::filesystem::path& out = "/dev/null",
           const std::filesystem::path& err = "/dev/null");
 
-/// The only device folder below `out`.
+/// The only folder or link in `out`, but for those of all runs: the device's newest run. Empty: none yet.
 std::filesystem::path device_folder(const std::filesystem::path& out);
 
 }  // namespace assay::test

@@ -53,7 +53,7 @@ std::string description(const Dispatch& dispatch, const std::string& spirv_hash)
   if (dispatch.subgroup_size != 0)
     text += fmt::format("; full subgroups of {} invocations\n", dispatch.subgroup_size);
   for (const SpecConstant& constant : dispatch.constants)
-    text += fmt::format("; constant_id {} = {}\n", constant.id, constant.value);
+    text += fmt::format("; specialization constant {} = {}\n", constant.name, constant.value);
   for (std::size_t i = 0; i < dispatch.push.words().size(); ++i)
     text += fmt::format("; push constant word {} = {:#010x}\n", i, dispatch.push.words()[i]);
   return text + fmt::format("; SPIR-V {}\n\n", spirv_hash);

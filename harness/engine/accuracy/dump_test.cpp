@@ -91,7 +91,7 @@ TEST(Dump, TellsWhatEachDispatchRuns) {
   gpu::ShaderLibrary shaders({.directories = {root.path()}, .cache_directory = {}});
   Dispatch dispatch{.label = "the/first one", .shader = "tiny.comp", .defines = {{"FIVE", "5u"}}};
   dispatch.workgroups = {3, 2, 1};
-  dispatch.constants = {{.id = 16, .value = 7}};
+  dispatch.constants = {{.name = "tile_m", .value = 7}};
   dispatch.push.add(std::int64_t{255});
   Dispatch setup{.label = "second", .shader = "tiny.comp", .defines = {{"FIVE", "6u"}}};
   setup.role = DispatchRole::Setup;
@@ -102,7 +102,7 @@ TEST(Dump, TellsWhatEachDispatchRuns) {
                                     "; shader tiny.comp\n"
                                     "; #define FIVE 5u\n"
                                     "; 3 x 2 x 1 workgroups of 64 x 1 x 1 invocations\n"
-                                    "; constant_id 16 = 7\n"
+                                    "; specialization constant tile_m = 7\n"
                                     "; push constant word 0 = 0x000000ff\n"
                                     "; SPIR-V "));
   EXPECT_THAT(root.read("0.the-first-one.spvasm"), ::testing::ContainsRegex("EntryPoint.*main"));

@@ -33,12 +33,6 @@ constexpr std::array loader_variables = {
     "CUDA_VISIBLE_DEVICES",
 };
 
-std::string new_run_id(std::chrono::system_clock::time_point now) {
-  std::random_device random;
-  return fmt::format("{:%Y%m%dT%H%M%SZ}-{:06x}", fmt::gmtime(std::chrono::system_clock::to_time_t(now)),
-                     random() & 0xffffffU);
-}
-
 std::string slug(std::string_view name) {
   std::string text;
   for (const char c : name) {
@@ -55,10 +49,16 @@ std::string slug(std::string_view name) {
 
 }  // namespace
 
+std::string new_run_id() {
+  std::random_device random;
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  return fmt::format("{:%Y%m%dT%H%M%SZ}-{:06x}", fmt::gmtime(now), random() & 0xffffffU);
+}
+
 RunInfo make_run_info(const RunSettings& settings, const DeviceInfo& device) {
   const auto now = std::chrono::system_clock::now();
   RunInfo info;
-  info.run_id = new_run_id(now);
+  info.run_id = settings.run_id.empty() ? new_run_id() : settings.run_id;
   info.started_utc = utc_text(now);
   info.device = device;
   info.version = settings.version;

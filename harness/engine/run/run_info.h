@@ -10,6 +10,7 @@ namespace assay {
 
 /// What is the same for all devices of a run.
 struct RunSettings {
+  std::string run_id;  ///< empty: a new one
   std::string version;
   std::string compiler;
   std::string build_type;
@@ -18,7 +19,10 @@ struct RunSettings {
   bool validation = false;
 };
 
-/// The circumstances of a run that starts now on `device`: a new run id, the host, the loader's variables.
+/// An id that no other run has: "20260102T030405Z-1a2b3c", the time and a random number.
+std::string new_run_id();
+
+/// The circumstances of a run that starts now on `device`: its id, the host, the loader's variables.
 RunInfo make_run_info(const RunSettings& settings, const DeviceInfo& device);
 
 /// A folder name for devices[index] that no other of `devices` has: "nvidia-h100-80gb-hbm3", with the start

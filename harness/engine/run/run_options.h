@@ -27,7 +27,7 @@ struct DeviceRunOptions {
   std::optional<VersusShaders> versus;        ///< for the planned rows that are of the other version
   std::string baseline_impl;                  ///< --baseline-impl: whose rows the others are compared with
   SamplingOptions sampling;
-  double injected_slowdown_pct = 0;  ///< --injected slowdown: every timed program gets so much more work
+  double injected_slowdown_pct = 0;  ///< --inject-slowdown: every timed program gets so much more work
   TimingTools* tools = nullptr;  ///< of this device; null: made when a row is first timed, without ceilings
   /// Asked before each row begins and before each block of samples: true ends the run there. Empty: never.
   std::function<bool()> stop_requested;

@@ -166,7 +166,7 @@ void Instance::State::listen() {
   if (create_messenger == nullptr) {
     throw Error(
         "turning on Vulkan validation: neither loader nor layer offers VK_EXT_debug_utils, so its "
-        "messages cannot be heard; update the package vulkan-validationlayers");
+        "messages cannot be received; update the package vulkan-validationlayers");
   }
   const VkDebugUtilsMessengerCreateInfoEXT info = messenger_info(*messages);
   check(create_messenger(handle, &info, nullptr, &messenger), "listening to the validation layer");

@@ -140,14 +140,14 @@ TEST_F(TextureTest, AScratchTextureCarriesFromOneDispatchToTheNext) {
 }
 
 TEST_F(TextureTest, ADispatchBindsBuffersAndTexturesTogether) {
-  directory.write("mixed.comp", shader_text("layout(constant_id = 3) const uint guard = 0;\n"
+  directory.write("mixed.comp", shader_text("layout(constant_id = 3) const uint guard_words = 0;\n"
                                             "layout(set = 0, binding = 0) buffer X { int x[]; };\n"
                                             "layout(set = 0, binding = 1, rgba32i) uniform iimage2D y;\n"
                                             "layout(set = 0, binding = 2) buffer Z { int z[]; };\n",
                                             "const int i = int(gl_GlobalInvocationID.x);"
-                                            "const int a = x[guard + i];"
+                                            "const int a = x[guard_words + i];"
                                             "imageStore(y, ivec2(i, 0), ivec4(a, a + 1, a + 2, a + 3));"
-                                            "z[guard + i] = -a;"));
+                                            "z[guard_words + i] = -a;"));
   Program program;
   program.dispatches.push_back({.label = "mixed",
                                 .shader = "mixed.comp",

@@ -154,7 +154,7 @@ ExecutableStatistics Executable::statistics() const {
   for (std::size_t i = 0; i < state_->pipelines.size(); ++i) {
     const Dispatch& dispatch = state_->program.dispatches[i];
     if (belongs(dispatch.role, Part::Timed)) {
-      add_statistics(all, statistics_of(state_->device, dispatch, state_->pipelines[i], state_->guard));
+      add_statistics(all, statistics_of(state_->device, dispatch, state_->pipelines[i]));
     }
   }
   return all;

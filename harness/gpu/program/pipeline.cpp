@@ -1,8 +1,8 @@
 #include "harness/gpu/program/pipeline.h"
 
-#include <fmt/format.h>
+#include "harness/gpu/program/specialization.h"
 
-#include <stdexcept>
+#include <fmt/format.h>
 
 namespace assay::gpu {
 namespace {
@@ -53,16 +53,15 @@ Handle<VkShaderModule> create_module(const DeviceTable& table, const Dispatch& d
   return {table, module, table.vk.vkDestroyShaderModule};
 }
 
-/// The values of a dispatch's specialization constants, laid out as Vulkan wants them.
-struct Specialization {
-  std::vector<VkSpecializationMapEntry> entries;
-  std::vector<std::uint32_t> values;
-
-  void add(std::uint32_t id, std::uint32_t value) {
-    entries.push_back({.constantID = id,
-                       .offset = static_cast<std::uint32_t>(values.size() * sizeof(value)),
-                       .size = sizeof(value)});
-    values.push_back(value);
+/// Values of specialization constants, laid out as Vulkan wants them.
+struct SpecializationData {
+  explicit SpecializationData(const std::map<std::uint32_t, std::uint32_t>& by_id) {
+    for (const auto& [id, value] : by_id) {
+      entries.push_back({.constantID = id,
+                         .offset = static_cast<std::uint32_t>(values.size() * sizeof(value)),
+                         .size = sizeof(value)});
+      values.push_back(value);
+    }
   }
 
   VkSpecializationInfo info() const {
@@ -71,23 +70,10 @@ struct Specialization {
             .dataSize = values.size() * sizeof(std::uint32_t),
             .pData = values.data()};
   }
-};
 
-Specialization specialize(const Dispatch& dispatch, std::uint32_t guard) {
-  Specialization result;
-  for (std::uint32_t i = 0; i < 3; ++i) {
-    result.add(SpecConstant::local_size_x + i, dispatch.local_size[i]);
-  }
-  result.add(SpecConstant::guard_words, guard / static_cast<std::uint32_t>(sizeof(std::uint32_t)));
-  for (const SpecConstant& constant : dispatch.constants) {
-    if (constant.id < SpecConstant::first_free) {
-      throw std::logic_error(fmt::format("dispatch '{}' sets specialization constant {}; its own start at {}",
-                                         dispatch.label, constant.id, SpecConstant::first_free));
-    }
-    result.add(constant.id, constant.value);
-  }
-  return result;
-}
+  std::vector<VkSpecializationMapEntry> entries;
+  std::vector<std::uint32_t> values;
+};
 
 }  // namespace
 
@@ -96,10 +82,10 @@ VkDescriptorType descriptor_type(Form form) {
 }
 
 Handle<VkPipeline> create_handle(const Device::State& device, const Dispatch& dispatch,
-                                 const Pipeline& pipeline, std::uint32_t guard, VkPipelineCreateFlags flags) {
+                                 const Pipeline& pipeline, VkPipelineCreateFlags flags) {
   const DeviceTable& table = device.table;
-  const Specialization specialization = specialize(dispatch, guard);
-  const VkSpecializationInfo specialization_info = specialization.info();
+  const SpecializationData constants(pipeline.constants);
+  const VkSpecializationInfo specialization_info = constants.info();
   VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
   info.flags = flags;
   info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
@@ -128,11 +114,12 @@ Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
   const DeviceTable& table = device.table;
   Pipeline pipeline;
   pipeline.bindings = std::move(bindings);
+  pipeline.constants = specialization(dispatch, spirv.words, guard);
   pipeline.spirv_hash = spirv.hash;
   pipeline.set_layout = create_set_layout(table, dispatch, pipeline.bindings);
   pipeline.layout = create_layout(table, dispatch, pipeline.set_layout.get());
   pipeline.module = create_module(table, dispatch, spirv);
-  pipeline.handle = create_handle(device, dispatch, pipeline, guard, /*flags=*/0);
+  pipeline.handle = create_handle(device, dispatch, pipeline, /*flags=*/0);
   device.name(VK_OBJECT_TYPE_PIPELINE, object_id(pipeline.handle.get()), dispatch.label);
   return pipeline;
 }

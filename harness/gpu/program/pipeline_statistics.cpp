@@ -149,11 +149,11 @@ void add_statistics(ExecutableStatistics& all, const ExecutableStatistics& some)
 }
 
 ExecutableStatistics statistics_of(const Device::State& device, const Dispatch& dispatch,
-                                   const Pipeline& pipeline, std::uint32_t guard) {
+                                   const Pipeline& pipeline) {
   ExecutableStatistics all;
   if (device.tells_statistics) {
     const Handle<VkPipeline> told =
-        create_handle(device, dispatch, pipeline, guard, VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR);
+        create_handle(device, dispatch, pipeline, VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR);
     const auto executables = executables_of(device.table, told.get());
     for (std::uint32_t i = 0; i < executables.size(); ++i) {
       for (const VkPipelineExecutableStatisticKHR& one : driver_statistics(device.table, told.get(), i)) {

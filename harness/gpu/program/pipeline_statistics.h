@@ -24,6 +24,6 @@ void add_statistics(ExecutableStatistics& all, const ExecutableStatistics& some)
 /// the flag that captures statistics and thrown away: drivers may leave their caches out for such a pipeline,
 /// so that neither what is timed nor compile_ms may have it.
 ExecutableStatistics statistics_of(const Device::State& device, const Dispatch& dispatch,
-                                   const Pipeline& pipeline, std::uint32_t guard);
+                                   const Pipeline& pipeline);
 
 }  // namespace assay::gpu

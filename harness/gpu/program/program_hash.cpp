@@ -18,11 +18,10 @@ std::string joined(std::span<const std::uint32_t> values) {
 }
 
 std::string constants_text(std::vector<SpecConstant> constants) {
-  std::sort(constants.begin(), constants.end(),
-            [](const SpecConstant& a, const SpecConstant& b) { return a.id < b.id; });
+  std::ranges::sort(constants, {}, &SpecConstant::name);
   std::string text;
   for (const SpecConstant& constant : constants) {
-    text += fmt::format("{}={:x} ", constant.id, constant.value);
+    text += fmt::format("{}={:x} ", constant.name, constant.value);
   }
   return text;
 }

@@ -12,17 +12,18 @@ using namespace test;
 
 /// A program whose every part may be changed, and its hash.
 struct Parts {
-  Program program{.scratch = {{.name = "s", .dtype = DType::F32, .shape = {4, 8}, .form = {}}},
-                  .dispatches = {{.label = "first",
-                                  .shader = "first.comp",
-                                  .defines = {},
-                                  .constants = {{.id = 16, .value = 5}, {.id = 17, .value = 6}},
-                                  .push = PushConstants().add(std::int64_t{3}).add(0.5F),
-                                  .bindings = {Resource::tensor(0), Resource::scratch(0)}},
-                                 {.label = "second",
-                                  .shader = "second.comp",
-                                  .defines = {},
-                                  .bindings = {Resource::scratch(0), Resource::tensor(1)}}}};
+  Program program{
+      .scratch = {{.name = "s", .dtype = DType::F32, .shape = {4, 8}, .form = {}}},
+      .dispatches = {{.label = "first",
+                      .shader = "first.comp",
+                      .defines = {},
+                      .constants = {{.name = "tile_m", .value = 5}, {.name = "tile_n", .value = 6}},
+                      .push = PushConstants().add(std::int64_t{3}).add(0.5F),
+                      .bindings = {Resource::tensor(0), Resource::scratch(0)}},
+                     {.label = "second",
+                      .shader = "second.comp",
+                      .defines = {},
+                      .bindings = {Resource::scratch(0), Resource::tensor(1)}}}};
   std::vector<std::string> spirv{"aa", "bb"};
   std::vector<Physical> tensors{Physical({Storage::Buffer, Layout::WP}, DType::F32, {4, 8}),
                                 Physical({Storage::Buffer, Layout::WP}, DType::F32, {4, 8})};
@@ -60,7 +61,7 @@ TEST(ProgramHash, DiffersInEachPartThatTheDeviceSees) {
       {"SPIR-V of the second", [](Parts& p) { p.spirv[1] = "bc"; }},
       {"SPIR-V swapped", [](Parts& p) { std::swap(p.spirv[0], p.spirv[1]); }},
       {"constant's value", [](Parts& p) { p.first().constants[0].value = 7; }},
-      {"constant's id", [](Parts& p) { p.first().constants[1].id = 18; }},
+      {"constant's name", [](Parts& p) { p.first().constants[1].name = "tile_k"; }},
       {"constants' values swapped",
        [](Parts& p) { std::swap(p.first().constants[0].value, p.first().constants[1].value); }},
       {"no constant", [](Parts& p) { p.first().constants.pop_back(); }},

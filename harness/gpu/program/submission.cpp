@@ -93,8 +93,8 @@ void Submission::wait(double timeout_s) {
     device_.instance.abandoned = true;
     leave_at_once_on_exit();
     throw Timeout(
-        fmt::format("{} on '{}': the GPU did not end within {:g} s; the kernel may loop for ever, or "
-                    "the timeout be too short",
+        fmt::format("{} on '{}': the GPU did not end within {:g} s; the kernel may loop forever, or "
+                    "the timeout is too short",
                     doing_, device_.info().name, timeout_s));
   }
   check_alive(result, "waiting for the GPU");

@@ -69,7 +69,7 @@ ShaderSources::ShaderSources(std::vector<fs::path> directories, std::span<const 
     : directories_(std::move(directories)), embedded_(embedded) {
   for (const fs::path& directory : directories_) {
     if (!fs::is_directory(directory)) {
-      throw Error(fmt::format("looking for shaders in '{}': it is no directory", directory.string()));
+      throw Error(fmt::format("looking for shaders in '{}': it is not a directory", directory.string()));
     }
   }
 }

@@ -88,7 +88,7 @@ TEST_F(ShaderSourcesTest, ADirectoryThatIsNoneIsAnError) {
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()),
-              "looking for shaders in '" + (first.path() / "none").string() + "': it is no directory");
+              "looking for shaders in '" + (first.path() / "none").string() + "': it is not a directory");
   }
 }
 

@@ -51,7 +51,7 @@ void add_sides(Columns& columns) {
   add_both(columns, "clock_ratio", "ratio",
            "share of its full clock that the device ran at, by the clock probe",
            [](Side side) { return number(side.clock_ratio, 3); });
-  add_both(columns, "pct_peak", "%", "share of the limit that holds the program back",
+  add_both(columns, "pct_peak", "%", "share of the ceiling that limits the program",
            [](Side side) { return number(side.pct_peak, 2); });
   add_both(columns, "err_over_bound", "ratio", "largest share of the accuracy's bound that was spent",
            [](Side side) { return significant(side.err_over_bound, 6); });
@@ -130,7 +130,7 @@ std::string markdown_runs(const RunComparison& comparison) {
     for (const RunReport& report : runs) {
       rows.push_back({side, markdown_cell(report.run.device.name), markdown_cell(driver_of(report.run)),
                       markdown_cell(report.run.version), markdown_cell(report.run.started_utc),
-                      report.complete ? "complete" : "did not come to its end"});
+                      report.complete ? "complete" : "did not finish"});
     }
   };
   add("base", comparison.base);
@@ -142,7 +142,7 @@ std::string markdown_rows(const RunComparison& comparison) {
   const std::vector<const RowVerdict*> shown = shown_rows(comparison, false);
   if (shown.empty()) return "";
   std::vector<std::vector<std::string>> rows = {
-      {"verdict", "row", "base, us", "new, us", "new/base", "needed", "% peak", "new % peak", "why"}};
+      {"verdict", "row", "base, us", "new, us", "new/base", "needed", "% ceiling", "new % ceiling", "why"}};
   const auto us = [](const std::optional<RowSide>& side) { return side ? number(side->time_us, 2) : ""; };
   const auto peak = [](const std::optional<RowSide>& side) { return side ? number(side->pct_peak, 1) : ""; };
   for (const RowVerdict* row : shown) {
@@ -159,7 +159,7 @@ std::string markdown_rows(const RunComparison& comparison) {
 
 std::string markdown_means(const RunComparison& comparison) {
   if (comparison.means.empty()) return "";
-  std::vector<std::vector<std::string>> rows = {{"op", "impl", "new/base", "rows", "% peak, new/base"}};
+  std::vector<std::vector<std::string>> rows = {{"op", "impl", "new/base", "rows", "% ceiling, new/base"}};
   for (const GeometricMean& mean : comparison.means) {
     rows.push_back({markdown_cell(mean.op),
                     markdown_cell(mean.impl + (mean.cache.empty() ? "" : ", " + mean.cache)),

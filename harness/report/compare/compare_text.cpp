@@ -96,7 +96,7 @@ std::string text_of(const Line& line, const std::array<std::size_t, column_count
 std::string rows_table(const RunComparison& comparison, const CompareView& view) {
   const std::vector<const RowVerdict*> rows = shown_rows(comparison, view.all);
   if (rows.empty()) return "";
-  std::vector<Line> lines = {{.cells = {"", "base us", "new us", "time", "needed", "% peak", "row", ""}}};
+  std::vector<Line> lines = {{.cells = {"", "base us", "new us", "time", "needed", "% ceiling", "row", ""}}};
   for (const RowVerdict* row : rows) lines.push_back(line_of(*row));
   std::array<std::size_t, column_count> widths{};
   for (std::size_t i = 0; i < column_count; ++i) {
@@ -115,7 +115,7 @@ std::string runs_text(const std::vector<RunReport>& runs, const char* side) {
     const RunInfo& run = report.run;
     text += fmt::format("{:<5} {}  {}, {}  assay {}{}\n", side, printable(run.run_id),
                         printable(run.device.name), printable(driver_of(run)), printable(run.version),
-                        report.complete ? "" : "  (did not come to its end)");
+                        report.complete ? "" : "  (did not finish)");
   }
   return text;
 }
@@ -132,7 +132,7 @@ std::string means_text(const RunComparison& comparison) {
         fmt::format("  {}x  {} {}{}, {} row{}", factor(mean.ratio), printable(mean.op), printable(mean.impl),
                     mean.cache.empty() ? "" : " " + mean.cache, mean.rows, mean.rows == 1 ? "" : "s");
     if (comparison.cross_device && mean.peak_rows > 0)
-      text += fmt::format("; {}x of its device's limit", factor(mean.peak_ratio));
+      text += fmt::format("; {}x of its device's ceiling", factor(mean.peak_ratio));
     text += '\n';
   }
   return text + '\n';
@@ -176,7 +176,7 @@ void explain_side(Page& page, const RowSide& side, const char* name) {
     page.line("clock", fixed(side.clock_ratio, 3) + " of full clock, by the clock probe");
   page.line("spread", fixed(side.spread_pct, 2) + " % between the blocks");
   if (side.pct_peak > 0) {
-    page.line("% peak",
+    page.line("% ceiling",
               fixed(side.pct_peak, 1) + (side.limited_by.empty() ? "" : ", limited by " + side.limited_by));
   }
 }

@@ -48,9 +48,9 @@ RunComparison sample() {
 TEST(CompareText, ShowsWhatIsNotTheSameWorstFirst) {
   EXPECT_TRUE(test::matches(compare_text(sample(), {}),
                             R"(base  run 1  Acme GPU 9, Acme 12.3  assay 0.1.0 (abc1234)
-new   run 2  Acme GPU 9, Acme 12.3  assay 0.1.0 (abc1234)  (did not come to its end)
+new   run 2  Acme GPU 9, Acme 12.3  assay 0.1.0 (abc1234)  (did not finish)
 
-               base us  new us     time  needed        % peak  row
+               base us  new us     time  needed     % ceiling  row
   BROKEN                                                       shuffle/broken/1x16x4x8/4W4C.4W4C/fused (accu)
       PASS before, FAIL (1 of 2 outputs is wrong) now
   SLOWER        100.20  110.20  +10.0 %   1.0 %  12.5 -> 12.5  shuffle/slower/1x16x4x8/4W4C.4W4C/fused (perf)
@@ -92,7 +92,7 @@ TEST(CompareText, SaysThatTwoDevicesAreNotJudged) {
       compare_text(compare_runs(std::vector{test::run_of({measured("a", steady)})}, std::vector{other}), {});
   EXPECT_THAT(text, HasSubstr("Two devices: verdicts of speed are for one device"));
   EXPECT_THAT(text, HasSubstr("\n  -   100.20  110.20  +10.0 %  12.5 -> 12.5  shuffle/a"));
-  EXPECT_THAT(text, HasSubstr("1.100x  shuffle fused, 1 row; 1.000x of its device's limit"));
+  EXPECT_THAT(text, HasSubstr("1.100x  shuffle fused, 1 row; 1.000x of its device's ceiling"));
   EXPECT_THAT(text, Not(HasSubstr("By chance")));
 }
 
@@ -128,7 +128,7 @@ base
   median          100.2 us +- 0.20 %, of 5 samples
   clock           0.995 of full clock, by the clock probe
   spread          0.40 % between the blocks
-  % peak          12.5, limited by latency
+  % ceiling       12.5, limited by latency
 
 new
   runs            run 2
@@ -137,14 +137,14 @@ new
   median          110.2 us +- 0.18 %, of 5 samples
   clock           0.995 of full clock, by the clock probe
   spread          0.36 % between the blocks
-  % peak          12.5, limited by latency
+  % ceiling       12.5, limited by latency
 
 what was looked at; the last decided
   result          base: PASS; new: PASS
   same task       yes
   status          PASS before, PASS now
   accuracy        0 of the bound before, 0 now
-  trust           neither side speaks against its times
+  trust           neither side gives a reason to doubt its times
   blocks          5 before, 5 now; 5 each are needed
   separation      blocks 100 to 100.4 us before, 110 to 110.4 us now: completely separated
   effect          9.98 %; needed is more than 1.00 %, the largest of 1.00 % at least, 0.00 % timer, 0.40 % spread before, 0.40 % now

@@ -175,7 +175,7 @@ class Judge {
       return suspect(fmt::format("the times are of different clocks: {} before, {} now",
                                  listed(base().clocks), listed(next().clocks)));
     }
-    note("trust", "neither side speaks against its times");
+    note("trust", "neither side gives a reason to doubt its times");
     return false;
   }
 
@@ -184,7 +184,8 @@ class Judge {
     note("same device", "no: verdicts of speed are for one device");
     std::string reason = us(base().time_us) + " and " + us(next().time_us);
     if (j_.peak_ratio > 0)
-      reason += fmt::format(", {} and {} of each one's limit", pct(base().pct_peak), pct(next().pct_peak));
+      reason +=
+          fmt::format(", {} and {} of each device's ceiling", pct(base().pct_peak), pct(next().pct_peak));
     return decide({}, std::move(reason));
   }
 

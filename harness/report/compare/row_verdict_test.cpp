@@ -300,7 +300,7 @@ TEST(Judge, GivesSpeedNoVerdictBetweenTwoDevices) {
   next.perf->pct_peak_bw = 50;
   const RowVerdict verdict = judge_rows(base, next, {.cross_device = true});
   EXPECT_FALSE(verdict.verdict.has_value());
-  EXPECT_EQ(verdict.reason, "100.2 us and 200.4 us, 12.5 % and 50.0 % of each one's limit");
+  EXPECT_EQ(verdict.reason, "100.2 us and 200.4 us, 12.5 % and 50.0 % of each device's ceiling");
   EXPECT_DOUBLE_EQ(verdict.ratio, 2);
   EXPECT_DOUBLE_EQ(verdict.peak_ratio, 4);
 }

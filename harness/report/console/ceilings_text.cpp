@@ -1,60 +1,94 @@
 #include "harness/report/console/ceilings_text.h"
 
+#include "harness/base/text.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 namespace assay {
 namespace {
 
-/// "64 KiB", "1.5 MiB".
-std::string size_text(std::uint64_t bytes) {
-  constexpr std::array units{"B", "KiB", "MiB", "GiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (value >= 1024 && unit + 1 < units.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  return fmt::format("{:.4g} {}", value, units[unit]);
+constexpr int digits = 6;
+
+/// The arithmetic, each with its name.
+std::array<std::pair<const char*, double>, 5> arithmetic(const Ceilings& ceilings) {
+  return {{{"fp32", ceilings.fp32_gops},
+           {"fp16", ceilings.fp16_gops},
+           {"int8 dot", ceilings.dot4x8_gops},
+           {"int8 matrix", ceilings.coop_int8_gops},
+           {"fp16 matrix", ceilings.coop_fp16_gops}}};
 }
 
-std::string gops_text(double gops) {
-  if (!(gops > 0)) return "not supported";
-  return gops >= 1e4 ? fmt::format("{:.1f} Top/s", gops / 1e3) : fmt::format("{:.1f} Gop/s", gops);
+std::string short_rate(double giga) {
+  return fixed(giga, giga < 100 ? 1 : 0);
+}
+
+std::string copy_speed(const BandwidthPoint& point, const char* unit) {
+  return short_rate(point.copy_gbps) + unit + " at " + binary_bytes(point.footprint_bytes);
+}
+
+std::string curve_table(const std::vector<BandwidthPoint>& curve) {
+  using Cells = std::array<std::string, 4>;
+  std::vector<Cells> rows = {{"footprint", "copy", "read", "write"}};
+  for (const BandwidthPoint& point : curve) {
+    rows.push_back({binary_bytes(point.footprint_bytes), significant(point.copy_gbps, digits),
+                    significant(point.read_gbps, digits), significant(point.write_gbps, digits)});
+  }
+  std::array<std::size_t, 4> widths{};
+  for (const Cells& cells : rows) {
+    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
+  }
+  std::string table;
+  for (const Cells& cells : rows) {
+    if (!table.empty()) table += '\n';
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      table += (i == 0 ? "" : "  ") + std::string(widths[i] - cells[i].size(), ' ') + cells[i];
+  }
+  return table;
+}
+
+std::string measured_text(const Ceilings& ceilings) {
+  return fmt::format("{}, on {}, driver {}", ceilings.measured_utc, ceilings.device_uuid, ceilings.driver);
 }
 
 }  // namespace
 
+std::vector<CeilingLine> ceiling_lines(const Ceilings& ceilings) {
+  if (!ceilings.measured()) return {{"measured", "none"}};
+  std::vector<CeilingLine> lines = {
+      {"measured", measured_text(ceilings)},
+      {"kernels", ceilings.kernels},
+      {"GB/s", curve_table(ceilings.bandwidth)},
+      {"last cache", ceilings.cache_bytes > 0 ? binary_bytes(ceilings.cache_bytes) : "the curve shows none"}};
+  for (const auto& [name, gops] : arithmetic(ceilings))
+    lines.push_back({name, gops > 0 ? significant(gops, digits) + " GOP/s" : "not supported"});
+  lines.push_back(
+      {"dispatch", significant(ceilings.dispatch_us, digits) + " us from one empty dispatch to the next"});
+  return lines;
+}
+
 std::string ceilings_text(const Ceilings& ceilings) {
-  std::string text = fmt::format("    bandwidth, GB/s\n    {:>10} {:>9} {:>9} {:>9}\n", "footprint", "copy",
-                                 "read", "write");
-  for (const BandwidthPoint& point : ceilings.bandwidth) {
-    text += fmt::format("    {:>10} {:>9.1f} {:>9.1f} {:>9.1f}\n", size_text(point.footprint_bytes),
-                        point.copy_gbps, point.read_gbps, point.write_gbps);
-  }
-  const std::array<std::pair<const char*, std::string>, 8> lines{{
-      {"last-level cache", ceilings.cache_bytes > 0 ? size_text(ceilings.cache_bytes) : "none seen"},
-      {"fp32", gops_text(ceilings.fp32_gops)},
-      {"fp16", gops_text(ceilings.fp16_gops)},
-      {"int8 dot product", gops_text(ceilings.dot4x8_gops)},
-      {"cooperative int8", gops_text(ceilings.coop_int8_gops)},
-      {"cooperative fp16", gops_text(ceilings.coop_fp16_gops)},
-      {"dispatch spacing", fmt::format("{:.2f} us", ceilings.dispatch_us)},
-      {"measured", fmt::format("{}, driver {}", ceilings.measured_utc, ceilings.driver)},
-  }};
-  for (const auto& [name, value] : lines) text += fmt::format("    {:<19} {}\n", name, value);
+  constexpr std::size_t label_width = 20;  // as the other lines of a device
+  std::string text;
+  for (const auto& [label, value] : ceiling_lines(ceilings))
+    text += fmt::format("    {:<{}}{}\n", label, label_width, indented(value, 4 + label_width));
   return text;
 }
 
 std::string ceilings_line(const Ceilings& ceilings) {
   if (!ceilings.measured()) return "not measured";
-  const BandwidthPoint& far = ceilings.bandwidth.back();
-  return fmt::format(
-      "copy {:.1f} GB/s over {}, cache {}, fp32 {}, int8 dot product {}, a dispatch {:.2f} us; {}",
-      far.copy_gbps, size_text(far.footprint_bytes),
-      ceilings.cache_bytes > 0 ? size_text(ceilings.cache_bytes) : "not seen", gops_text(ceilings.fp32_gops),
-      gops_text(ceilings.dot4x8_gops), ceilings.dispatch_us, ceilings.measured_utc);
+  const std::vector<BandwidthPoint>& curve = ceilings.bandwidth;
+  const auto best = std::ranges::max_element(curve, {}, &BandwidthPoint::copy_gbps);
+  std::string line = "copy " + copy_speed(curve.back(), " GB/s");
+  if (best->footprint_bytes != curve.back().footprint_bytes) line += ", " + copy_speed(*best, "");
+  std::string rates;
+  for (const auto& [name, gops] : arithmetic(ceilings)) {
+    if (gops > 0) rates += (rates.empty() ? "" : ", ") + (name + (" " + short_rate(gops)));
+  }
+  return line + (rates.empty() ? "" : "; " + rates + " GOP/s");
 }
 
 }  // namespace assay

@@ -3,6 +3,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/status.h"
 #include "harness/base/text.h"
+#include "harness/report/console/ceilings_text.h"
 #include "harness/report/console/comparisons.h"
 #include "harness/report/console/perf_table.h"
 #include "harness/report/console/style.h"
@@ -49,32 +50,6 @@ std::string timer_line(const TimerCalibration& timer) {
   return line + (timer.note.empty() ? "" : ": " + printable(timer.note));
 }
 
-std::string rate(double giga) {
-  return fixed(giga, giga < 100 ? 1 : 0);
-}
-
-std::string copy_speed(const BandwidthPoint& point, const char* unit) {
-  return rate(point.copy_gbps) + unit + " at " + binary_bytes(point.footprint_bytes);
-}
-
-// What the device reaches: far beyond its caches, at its best, and in operations.
-std::string peak_line(const Ceilings& ceilings) {
-  const std::vector<BandwidthPoint>& curve = ceilings.bandwidth;
-  const auto best = std::ranges::max_element(curve, {}, &BandwidthPoint::copy_gbps);
-  std::string line = "copy " + copy_speed(curve.back(), " GB/s");
-  if (best->footprint_bytes != curve.back().footprint_bytes) line += ", " + copy_speed(*best, "");
-  std::string rates;
-  const auto add = [&](const char* name, double gops) {
-    if (gops > 0) rates += (rates.empty() ? "" : ", ") + (name + rate(gops));
-  };
-  add("fp32 ", ceilings.fp32_gops);
-  add("fp16 ", ceilings.fp16_gops);
-  add("dot4x8 ", ceilings.dot4x8_gops);
-  add("matrix int8 ", ceilings.coop_int8_gops);
-  add("matrix fp16 ", ceilings.coop_fp16_gops);
-  return line + (rates.empty() ? "" : "; " + rates + " GOP/s");
-}
-
 }  // namespace
 
 Console::Console(std::ostream& out, std::ostream& log, ConsoleOptions options)
@@ -96,7 +71,7 @@ void Console::run(const RunInfo& info) {
   if (!device.api_version.empty()) out_ << ", Vulkan " << printable(device.api_version);
   out_ << '\n';
   if (const std::string timer = timer_line(info.timer); !timer.empty()) out_ << "timer   " << timer << '\n';
-  if (info.ceilings.measured()) out_ << "peak    " << peak_line(info.ceilings) << '\n';
+  if (info.ceilings.measured()) out_ << "ceiling " << ceilings_line(info.ceilings) << '\n';
 }
 
 void Console::plan(std::span<const RowInfo> planned) {
@@ -120,7 +95,9 @@ void Console::record(const Record& record) {
   ++done_;
   const bool bad = class_of(record.status) != StatusClass::Fine;
   failed_ += bad ? 1 : 0;
-  if (bad) {
+  if (record.status == Status::Missing && !options_.verbose) {
+    clear_progress();  // it has nothing to tell of itself: the totals count it and give the reason
+  } else if (bad) {
     show_failure(record);
   } else if (options_.verbose) {
     clear_progress();
@@ -141,7 +118,7 @@ void Console::show_failure(const Record& record) {
        << (in_full ? text.substr(head) : text.substr(head, text.find('\n') + 1 - head));
   if (in_full) out_ << '\n';
   if (!options_.verbose && failed_ == options_.full_failures) {
-    out_ << "further failures are shown in one line each (--verbose shows them in full)\n\n";
+    out_ << "Further failures are shown in one line each (--verbose shows them in full).\n\n";
   }
   out_.flush();
 }
@@ -204,7 +181,7 @@ void Console::summary(const RunReport& report, const std::filesystem::path& dire
   if (done_ > 0) out_ << " in " << duration(options_.now_seconds() - started_);
   out_ << '\n' << status_totals(report, options_.color);
   if (!report.complete) {
-    out_ << painted("The run did not come to its end.", Ink::Magenta, options_.color)
+    out_ << painted("The run did not finish.", Ink::Magenta, options_.color)
          << (report.cut_off ? " The journal's last line was cut off." : "") << '\n';
   }
   if (const auto totals = time_totals(report)) out_ << "time    " << time_line(*totals) << '\n';

@@ -64,7 +64,7 @@ TEST(Console, ShowsFailuresTablesAndTotals) {
 device  Acme GPU 9 (discrete)
 driver  Acme 12.3, Vulkan 1.3.250
 timer   good, unit 32.5 ns, 1.0005 of the CPU's clock
-peak    copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000, dot4x8 90000 GOP/s
+ceiling copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000, int8 dot 90000 GOP/s
 cases   7 (5 accu, 2 perf)
 
 FAIL  shuffle/bad/1x16x4x8/4W4C.4W4C/fused (accu)
@@ -77,11 +77,11 @@ FAIL  shuffle/bad/1x16x4x8/4W4C.4W4C/fused (accu)
   again   assay run --filter shuffle/bad/1x16x4x8/4W4C.4W4C/fused
 
 PERF  median with the half width of its interval; time as a multiple of the group's first row; * the fastest of its group
-  impl     forms          median us     +-  GB/s  % peak   time
+  impl     forms          median us     +-  GB/s  % ceiling   time
 shuffle  all rows: upscale_factor=2
 shuffle  1x16x4x8
-* fused    x=4W4C y=4C1W       2.50  0.8 %  3.20    12.5  1.00x
-  unfused  x=4W4C y=4C1W      10.00  0.8 %  0.80    12.5  4.00x
+* fused    x=4W4C y=4C1W       2.50  0.8 %  3.20       12.5  1.00x
+  unfused  x=4W4C y=4C1W      10.00  0.8 %  0.80       12.5  4.00x
 
 FAILURES
 FAIL             shuffle/bad/1x16x4x8/4W4C.4W4C/fused
@@ -131,9 +131,20 @@ TEST(Console, ShowsLaterFailuresInOneLine) {
   Fixture fixture({.full_failures = 1});
   fixture.run({test::failed("a"), test::failed("b")}, 0);
   EXPECT_THAT(fixture.out.str(), HasSubstr("  what    wrong value\n"));
-  EXPECT_THAT(fixture.out.str(), HasSubstr("further failures are shown in one line each"));
+  EXPECT_THAT(fixture.out.str(), HasSubstr("Further failures are shown in one line each"));
   EXPECT_THAT(fixture.out.str(),
               ::testing::EndsWith("\n\nFAIL  shuffle/b/1x16x4x8/4W4C.4W4C/fused (accu)\n"));
+}
+
+TEST(Console, CountsRowsThatNeverRanInsteadOfShowingEach) {
+  const std::vector<Record> records = {test::without_answer("a", Status::Missing, "not run: interrupted"),
+                                       test::without_answer("b", Status::Missing, "not run: interrupted")};
+  Fixture fixture;
+  fixture.run(records, 0);
+  EXPECT_THAT(fixture.out.str(), Not(HasSubstr("MISSING")));
+  fixture.console.summary(test::report_of(records), "");
+  EXPECT_THAT(fixture.out.str(),
+              HasSubstr("MISSING             2\n                    2  not run: interrupted\n"));
 }
 
 TEST(Console, ShowsEveryCaseWhenVerbose) {
@@ -182,11 +193,11 @@ TEST(Console, ShowsTheHeaderOfAReportThatIsReadBack) {
 device  Acme GPU 9 (discrete)
 driver  Acme 12.3, Vulkan 1.3.250
 timer   good, unit 32.5 ns, 1.0005 of the CPU's clock
-peak    copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000, dot4x8 90000 GOP/s
+ceiling copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000, int8 dot 90000 GOP/s
 
 1 case
 PASS                1
-The run did not come to its end. The journal's last line was cut off.
+The run did not finish. The journal's last line was cut off.
 )"));
 }
 

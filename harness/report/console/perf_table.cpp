@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t column_count = 9;
 using Row = std::array<std::string, column_count>;
-enum ColumnIndex : std::size_t { Impl, Forms, Median, Interval, Bandwidth, Rate, Peak, Ratio, Note };
+enum ColumnIndex : std::size_t { Impl, Forms, Median, Interval, Bandwidth, Rate, Ceiling, Ratio, Note };
 
 bool is_right_aligned(std::size_t column) {
   return column >= Median && column <= Ratio;
@@ -128,8 +128,8 @@ Line timed_line(const Record& record, double first_us) {
   line.cells[Interval] = fixed(perf.ci_pct, 1) + " %";
   line.cells[Bandwidth] = rate(perf.bytes, perf.time_us_p50);
   line.cells[Rate] = rate(perf.operations, perf.time_us_p50);
-  const double peak = percent_of_peak(perf);
-  if (peak > 0) line.cells[Peak] = fixed(peak, 1);
+  const double share = percent_of_peak(perf);
+  if (share > 0) line.cells[Ceiling] = fixed(share, 1);
   if (first_us > 0) line.cells[Ratio] = fixed(perf.time_us_p50 / first_us, 2) + "x";
   line.cells[Note] = note_of(perf);
   if (record.status != Status::Pass) {
@@ -219,8 +219,8 @@ std::string text_of(const Line& line, const Widths& widths) {
 }
 
 Row header_of(const std::vector<Group>& groups) {
-  Row header{"impl", "forms", "median us", "+-", "GB/s", "GOP/s", "% peak", "time", ""};
-  for (const ColumnIndex column : {Rate, Peak}) {
+  Row header{"impl", "forms", "median us", "+-", "GB/s", "GOP/s", "% ceiling", "time", ""};
+  for (const ColumnIndex column : {Rate, Ceiling}) {
     const bool is_used = std::ranges::any_of(groups, [column](const Group& group) {
       return std::ranges::any_of(group.lines,
                                  [column](const Line& line) { return !line.cells[column].empty(); });

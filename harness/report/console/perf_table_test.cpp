@@ -37,22 +37,22 @@ TEST(PerfTable, GroupsByOpShapeAndParameters) {
       {lost, wide, test::timed("small", "fused", 2), suspect, test::timed("small", "unfused", 3)});
   EXPECT_TRUE(test::matches(
       perf_table(report, false),
-      R"(  impl                    forms                median us     +-  GB/s  GOP/s  % peak   time
+      R"(  impl                    forms                median us     +-  GB/s  GOP/s  % ceiling   time
 shuffle  all rows: upscale_factor=2
 shuffle  1x96x128x72
-  lost [local_size=128]   x=texture3d/CP y=WP          -                                     TIMEOUT
-  fused [local_size=128]  x=texture3d/CP y=WP       8.00  0.8 %  1.00  200.0    40.0  1.00x  interval not reached, wall clock, not verified
-  magic [local_size=128]  x=texture3d/CP y=WP       4.00  0.8 %  2.00  400.0    40.0  0.50x  SUSPECT, interval not reached, wall clock, not verified
+  lost [local_size=128]   x=texture3d/CP y=WP          -                                        TIMEOUT
+  fused [local_size=128]  x=texture3d/CP y=WP       8.00  0.8 %  1.00  200.0       40.0  1.00x  interval not reached, wall clock, not verified
+  magic [local_size=128]  x=texture3d/CP y=WP       4.00  0.8 %  2.00  400.0       40.0  0.50x  SUSPECT, interval not reached, wall clock, not verified
 shuffle  1x16x4x8
-* fused                   x=4W4C y=4C1W             2.00  0.8 %  4.00           12.5  1.00x
-  unfused                 x=4W4C y=4C1W             3.00  0.8 %  2.67           12.5  1.50x
+* fused                   x=4W4C y=4C1W             2.00  0.8 %  4.00              12.5  1.00x
+  unfused                 x=4W4C y=4C1W             3.00  0.8 %  2.67              12.5  1.50x
 )"));
 }
 
-TEST(PerfTable, LeavesOutThePeakWhereNoneIsKnown) {
+TEST(PerfTable, LeavesOutTheCeilingWhereNoneIsKnown) {
   Record record = test::timed("a", "fused", 2);
   record.perf->pct_peak_bw = 0;
-  EXPECT_THAT(perf_table(test::report_of({record}), false), Not(HasSubstr("peak")));
+  EXPECT_THAT(perf_table(test::report_of({record}), false), Not(HasSubstr("ceiling")));
 }
 
 TEST(PerfTable, NotesWhatSpeaksAgainstATime) {

@@ -186,18 +186,19 @@ void show_sampling(Page& page, const PerfResult& p) {
   }
 }
 
-std::string of_peak(double percent, const std::string& what) {
-  return percent > 0 ? significant(percent, 6) + " % of the device's " + what : "";
+std::string of_ceiling(double percent, const std::string& what) {
+  return percent > 0 ? significant(percent, 6) + " % of the device's " + what + " ceiling" : "";
 }
 
 void show_rates(Page& page, const PerfResult& p) {
   const std::string read = p.bytes_read > 0 ? " (" + std::to_string(p.bytes_read) + " of them read)" : "";
-  page.line("must move", joined({std::to_string(p.bytes) + " bytes" + read,
-                                 rate(p.bytes, p.time_us_p50, "GB/s"), of_peak(p.pct_peak_bw, "bandwidth")},
-                                ", "));
+  page.line("must move",
+            joined({std::to_string(p.bytes) + " bytes" + read, rate(p.bytes, p.time_us_p50, "GB/s"),
+                    of_ceiling(p.pct_peak_bw, "bandwidth")},
+                   ", "));
   page.line("must do",
             joined({std::to_string(p.operations) + " operations", rate(p.operations, p.time_us_p50, "GOP/s"),
-                    of_peak(p.pct_peak_ops, "operations")},
+                    of_ceiling(p.pct_peak_ops, "operations")},
                    ", "));
   page.line("limited by", p.limited_by);
   page.line("suspect", p.suspect);

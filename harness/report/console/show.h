@@ -14,7 +14,7 @@ struct PageOptions {
 
 /// Everything that is known about rows of one run, laid out for a person: a page a row (verdict, case,
 /// accuracy, time), then the run and its device once. Raw samples are the only thing that is left out unless
-/// asked for, and the device's limits, which are no row's (run.json has them).
+/// asked for, and what Vulkan says of the device (run.json has it).
 std::string show_text(const RunInfo& run, std::span<const Record* const> rows,
                       const PageOptions& options = {});
 

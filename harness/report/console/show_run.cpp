@@ -1,10 +1,6 @@
 #include "harness/base/text.h"
+#include "harness/report/console/ceilings_text.h"
 #include "harness/report/console/page.h"
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <vector>
 
 namespace assay {
 namespace {
@@ -59,45 +55,9 @@ void show_timer(Page& page, const TimerCalibration& t) {
   }
 }
 
-std::string curve_table(const std::vector<BandwidthPoint>& curve) {
-  using Cells = std::array<std::string, 4>;
-  std::vector<Cells> rows = {{"footprint", "copy", "read", "write"}};
-  for (const BandwidthPoint& point : curve) {
-    rows.push_back({binary_bytes(point.footprint_bytes), significant(point.copy_gbps, 6),
-                    significant(point.read_gbps, 6), significant(point.write_gbps, 6)});
-  }
-  std::array<std::size_t, 4> widths{};
-  for (const Cells& cells : rows) {
-    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
-  }
-  std::string table;
-  for (const Cells& cells : rows) {
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      table += (i == 0 ? "" : "  ") + std::string(widths[i] - cells[i].size(), ' ') + cells[i];
-    }
-    table += '\n';
-  }
-  return table;
-}
-
-std::string gops(double value) {
-  return value > 0 ? significant(value, 6) + " GOP/s" : "";
-}
-
-void show_ceilings(Page& page, const Ceilings& c) {
+void show_ceilings(Page& page, const Ceilings& ceilings) {
   page.section("ceilings");
-  if (!c.measured()) return page.line("measured", "none");
-  page.line("measured", joined({c.measured_utc, "on " + c.device_uuid, "driver " + c.driver}, ", "));
-  page.line("kernels", c.kernels);
-  page.line("GB/s", curve_table(c.bandwidth));
-  page.line("last cache", c.cache_bytes > 0 ? binary_bytes(c.cache_bytes) : "the curve shows none");
-  page.line("fp32", gops(c.fp32_gops));
-  page.line("fp16", gops(c.fp16_gops));
-  page.line("dot4x8", gops(c.dot4x8_gops));
-  page.line("matrix int8", gops(c.coop_int8_gops));
-  page.line("matrix fp16", gops(c.coop_fp16_gops));
-  if (c.dispatch_us > 0)
-    page.line("dispatch", significant(c.dispatch_us, 6) + " us from one empty to the next");
+  for (const auto& [label, value] : ceiling_lines(ceilings)) page.line(label, value);
 }
 
 }  // namespace

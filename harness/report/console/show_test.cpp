@@ -196,7 +196,7 @@ time of one program run
   full clock      0.995 of it beside the samples, by the clock probe
   overlapping     2.1875 us a program, without a barrier between programs
   transitions     0.0000 us in dispatches that only change the layout
-  must move       8000 bytes (4000 of them read), 3.2 GB/s, 12.5 % of the device's bandwidth
+  must move       8000 bytes (4000 of them read), 3.2 GB/s, 12.5 % of the device's bandwidth ceiling
   must do         0 operations
   limited by      latency
   dispatches      dequantize  op          9.5000 us   95.0 %
@@ -247,8 +247,10 @@ ceilings
   last cache      32 MiB
   fp32            50000 GOP/s
   fp16            100000 GOP/s
-  dot4x8          90000 GOP/s
-  dispatch        2.25 us from one empty to the next
+  int8 dot        90000 GOP/s
+  int8 matrix     not supported
+  fp16 matrix     not supported
+  dispatch        2.25 us from one empty dispatch to the next
 )"));
 }
 

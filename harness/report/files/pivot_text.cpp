@@ -47,7 +47,7 @@ std::string devices_table(const Pivot& pivot) {
     rows.push_back({markdown_cell(pivot.devices[i]), markdown_cell(run.device.name),
                     markdown_cell(run.device.driver_name + " " + run.device.driver_info),
                     markdown_cell(run.version), markdown_cell(run.started_utc),
-                    pivot.reports[i].complete ? "complete" : "did not come to its end"});
+                    pivot.reports[i].complete ? "complete" : "did not finish"});
   }
   return markdown_aligned(rows, std::vector<bool>(rows[0].size(), false));
 }
@@ -60,7 +60,7 @@ std::string gigabytes(const PerfResult& perf) {
 
 /// The columns that a table has only where a row has something to say in them.
 struct Extras {
-  bool peak = false;
+  bool ceiling = false;
   bool ratio = false;
 };
 
@@ -69,13 +69,13 @@ Extras extras_of(const Pivot& pivot) {
   for (const PivotRow& row : pivot.rows) {
     extras.ratio = extras.ratio || row.has_rivals;
     for (const Record* record : row.records) {
-      extras.peak = extras.peak || (has_figures(record) && percent_of_peak(*record->perf) > 0);
+      extras.ceiling = extras.ceiling || (has_figures(record) && percent_of_peak(*record->perf) > 0);
     }
   }
   return extras;
 }
 
-std::string peak_text(const Record* record) {
+std::string ceiling_text(const Record* record) {
   const double percent = has_figures(record) ? percent_of_peak(*record->perf) : 0;
   return percent > 0 ? fixed(percent, 1) : "";
 }
@@ -90,7 +90,7 @@ void add_times(Cells& cells, const Pivot& pivot, const PivotRow& row, std::size_
     cells.push_back(record == nullptr ? "" : std::string(name_of(record->status)));
     cells.insert(cells.end(), 2, "");
   }
-  if (extras.peak) cells.push_back(peak_text(record));
+  if (extras.ceiling) cells.push_back(ceiling_text(record));
   if (extras.ratio) cells.push_back(ratio_text(pivot.ratio(row, device), 2));
 }
 
@@ -100,7 +100,7 @@ std::string times_table(const Pivot& pivot) {
   for (const std::string& device : pivot.devices) {
     rows[0].push_back(markdown_cell(device) + ", us");
     rows[0].insert(rows[0].end(), {"+- %", "GB/s"});
-    if (extras.peak) rows[0].push_back("% peak");
+    if (extras.ceiling) rows[0].push_back("% ceiling");
     if (extras.ratio) rows[0].push_back("ratio");
   }
   for (const PivotRow& row : pivot.rows) {

@@ -27,7 +27,7 @@ void check_samples(const PerfResult& perf) {
   for (const std::vector<double>& block : perf.sample_us) all.insert(all.end(), block.begin(), block.end());
   for (const double us : all) {
     if (!(us > 0) || !std::isfinite(us))
-      throw Error("'sample_us' holds " + shortest(us) + ", which is no time");
+      throw Error("'sample_us' holds " + shortest(us) + ", which is not a time");
   }
   expect_equal("blocks", perf.blocks, static_cast<double>(perf.sample_us.size()),
                "the blocks in 'sample_us'");

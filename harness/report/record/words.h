@@ -25,7 +25,7 @@ std::string describe(const AccuracyResult& accuracy);
 /// the console share it.
 std::string failure_text(const Record& record);
 
-/// The share of the device's limit that holds the program back, in percent: of the operations' ceiling where
+/// The share of the device's ceiling that limits the program, in percent: of the operations' ceiling where
 /// it is limited by operations, else of the bandwidth's; 0 where nothing is known of it.
 double percent_of_peak(const PerfResult& perf);
 

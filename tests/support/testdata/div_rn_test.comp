@@ -11,7 +11,9 @@ layout(set = 0, binding = 0) restrict readonly buffer A { float a[]; };
 layout(set = 0, binding = 1) restrict readonly buffer B { float b[]; };
 layout(set = 0, binding = 2) restrict writeonly buffer Y { float y[]; };
 
-layout(push_constant) uniform Push { uint elements; } push;
+layout(push_constant) uniform Push {
+  uint elements;
+} push;
 
 void main() {
   const uint i = flat_invocation();

@@ -1,0 +1,22 @@
+# assay_op_registry(<output.cpp> <root> [DEPENDS <files...>])
+#
+# Has the build write <output.cpp>, which defines assay::ops::registry() for the ops of the source tree <root>
+# (cmake/op_registry_script.cmake), again whenever one of the files DEPENDS changes.
+set(ASSAY_OP_REGISTRY_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/op_registry_script.cmake)
+
+function(assay_op_registry output root)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DROOT=${root} -DOUTPUT=${output} -P ${ASSAY_OP_REGISTRY_SCRIPT}
+    DEPENDS ${ASSAY_OP_REGISTRY_SCRIPT} ${ARG_DEPENDS}
+    COMMENT "Looking for ops in ${root}"
+    VERBATIM)
+endfunction()
+
+# assay_list_file(<output.txt> <files...>): the names as a file, which changes when a file comes or goes. A command
+# that depends on the files alone would not notice that one was removed.
+function(assay_list_file output)
+  list(JOIN ARGN "\n" lines)
+  file(CONFIGURE OUTPUT ${output} CONTENT "${lines}\n" @ONLY)
+endfunction()

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "harness/cases/load.h"
+#include "harness/cases/select.h"
+#include "harness/op/op.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::app {
+
+/// Which cases: the options that `run` and `list` share.
+struct CaseOptions {
+  std::vector<std::filesystem::path> files;
+  std::string filter;
+  std::vector<std::string> impls;
+  std::vector<std::string> ops;
+  std::vector<std::string> tiers;
+  std::string mode;
+  std::optional<std::uint64_t> seed;
+
+  /// The paths asked for, else the folder of cases (below the current directory, else beside the binary).
+  /// Throws Error when there is none.
+  std::vector<std::filesystem::path> paths() const;
+  Selection selection() const;
+  /// Whether this is a look at some cases, not a run of all: a filter, an op, an impl, a mode or a single
+  /// case file is named. Tiers are no look: every tier is a set of cases that is run again and again.
+  bool is_partial() const;
+};
+
+/// Loads the cases and writes what is wrong with them to `errors`.
+LoadResult load_and_complain(const CaseOptions& options, const Registry& registry, std::ostream& errors);
+
+}  // namespace assay::app

@@ -1,0 +1,118 @@
+#include "harness/app/compare.h"
+
+#include "harness/app/find_report.h"
+#include "harness/app/report.h"
+#include "harness/report/compare/compare.h"
+#include "harness/report/compare/compare_text.h"
+#include "harness/report/record/checked_journal.h"
+
+#include <algorithm>
+#include <optional>
+#include <ostream>
+#include <set>
+
+namespace assay::app {
+namespace {
+
+using Paths = std::vector<std::filesystem::path>;
+
+struct Sides {
+  Paths base, next;
+};
+
+Sides sides_of(const CompareOptions& options) {
+  if (options.runs.empty() && !options.base.empty() && !options.next.empty())
+    return {options.base, options.next};
+  if (options.runs.size() == 2 && options.base.empty() && options.next.empty())
+    return {{options.runs[0]}, {options.runs[1]}};
+  throw Error("comparing runs: name two reports, BASE NEW, or any number of each side with --base and --new");
+}
+
+// A journal that cannot be read at all leaves nothing to compare: that is the caller's matter, not the
+// machine's.
+RunReport read(const std::filesystem::path& journal) try {
+  return read_checked_journal(journal);
+} catch (const Error& error) {
+  throw Error("comparing runs: " + std::string(error.what()), ExitCode::Usage);
+}
+
+std::vector<RunReport> read_side(const Paths& paths, std::ostream& log) {
+  std::vector<RunReport> reports;
+  for (const std::filesystem::path& path : paths) {
+    for (const std::filesystem::path& journal : journals_of(path)) {
+      const RunReport& report = reports.emplace_back(read(journal));
+      if (report.complete) continue;
+      log << "warning: " << journal.string()
+          << (report.cut_off ? ": the journal's last line was cut off" : ": the run did not finish")
+          << "; rows that it lacks are GONE or NEW here\n";
+    }
+  }
+  return reports;
+}
+
+std::string verdict_names() {
+  std::string names = "none";
+  for (int i = 0; i < verdict_count; ++i) {
+    names += ", ";
+    for (const char c : name_of(static_cast<Verdict>(i))) names += static_cast<char>(c - 'A' + 'a');
+  }
+  return names;
+}
+
+std::set<Verdict> failing_verdicts(const std::string& list) {
+  std::set<Verdict> verdicts;
+  if (list == "none") return verdicts;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string name = list.substr(begin, end - begin);
+    const std::optional<Verdict> verdict = parse_verdict(name);
+    if (!verdict)
+      throw Error("--fail-on: '" + name + "' is not a verdict; the verdicts are " + verdict_names());
+    verdicts.insert(*verdict);
+    begin = end + 1;
+  }
+  return verdicts;
+}
+
+// All rows of one id: both modes, hot and cold, every device.
+std::string explain_id(const RunComparison& comparison, const std::string& wanted, bool color) {
+  RunReport ids;
+  for (const RowVerdict& row : comparison.rows) ids.records.push_back({.info = row.info});
+  const std::string id = only_id(ids, wanted, "the comparison");
+  std::string text;
+  for (const RowVerdict& row : comparison.rows) {
+    if (row.info.id != id) continue;
+    text += (text.empty() ? "" : "\n") + explain(row, color);
+  }
+  return text;
+}
+
+void print(const RunComparison& comparison, const CompareOptions& options, const Terminal& terminal) {
+  write_text(options.csv, compare_csv(comparison), terminal.out);
+  write_text(options.json, compare_json(comparison), terminal.out);
+  write_text(options.markdown, compare_markdown(comparison), terminal.out);
+  const bool color = terminal.console.color;
+  if (!options.explain.empty()) {
+    terminal.out << explain_id(comparison, options.explain, color);
+  } else if (options.csv != "-" && options.json != "-" && options.markdown != "-") {
+    terminal.out << compare_text(comparison, {.color = color, .all = options.all});
+  }
+}
+
+}  // namespace
+
+ExitCode compare(const CompareOptions& options, const Terminal& terminal) {
+  const std::set<Verdict> failing = failing_verdicts(options.fail_on);
+  const Sides sides = sides_of(options);
+  const std::vector<RunReport> base = read_side(sides.base, terminal.log);
+  const std::vector<RunReport> next = read_side(sides.next, terminal.log);
+  const RunComparison comparison = compare_runs(base, next,
+                                                {.judge_same_programs = options.judge_same_programs,
+                                                 .smallest_effect_pct = options.smallest_effect_pct});
+  print(comparison, options, terminal);
+  const bool failed = std::ranges::any_of(
+      comparison.rows, [&](const RowVerdict& row) { return row.verdict && failing.contains(*row.verdict); });
+  return failed ? ExitCode::Failures : ExitCode::Fine;
+}
+
+}  // namespace assay::app

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "harness/op/op.h"
+#include "harness/report/console/console.h"
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace assay::app {
+
+/// What reports say of the binary that wrote them.
+struct BuildInfo {
+  std::string version;     ///< "0.1.0+b1a8850ccc06"
+  std::string compiler;    ///< "GNU 12.2.0"
+  std::string build_type;  ///< "Release"
+};
+
+/// What commands that know ops are given.
+struct Context {
+  const Registry& registry;
+  std::vector<std::string> command_line;
+  BuildInfo build{};
+};
+
+/// Where a command writes. Nothing in this module writes anywhere else but into files.
+struct Terminal {
+  std::ostream& out;     ///< results
+  std::ostream& log;     ///< progress and notes
+  std::ostream& errors;  ///< what is wrong in files that were read
+  ConsoleOptions console{};
+};
+
+}  // namespace assay::app

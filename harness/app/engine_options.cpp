@@ -1,0 +1,89 @@
+#include "harness/app/engine_options.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <vector>
+
+namespace assay::app {
+namespace {
+
+/// Blocks of a row, at least. Two runs of one program must not look different: with 7 blocks a side the
+/// medians of equals lie further apart than all blocks of either once in some ten thousand rows, with 5 once
+/// in some hundred.
+constexpr int standard_blocks = 7;
+
+/// Blocks of rows that are compared, at least: the interval of the ratio then covers 97 %, where 5
+/// would give 93 and one comparison of equals in 16 would show a difference.
+constexpr int compared_blocks = 10;
+
+/// What clock probes beside one row differ by on a CPU that nobody disturbs.
+constexpr double cpu_clock_tolerance = 0.15;
+
+/// Length of a GPU's samples: long against what a submission costs the host, so that most of a run is
+/// measured.
+constexpr double gpu_sample_ns = 3.5e6;
+
+std::optional<std::string> name_of_folder(const std::filesystem::path& folder) {
+  return folder.empty() ? std::nullopt : std::optional(folder.string());
+}
+
+SamplingOptions sampling_options(const RunOptions& options, const DeviceInfo& device) {
+  const bool compares = !options.versus_shaders.empty() || !options.baseline_impl.empty();
+  SamplingOptions sampling;
+  sampling.budget_s = options.budget_s;
+  sampling.min_blocks = compares ? compared_blocks : standard_blocks;
+  sampling.shuffle_seed = options.cases.seed.value_or(0);
+  if (device.is_cpu()) {
+    sampling.most_heat_s = sampling.least_heat_s;
+    sampling.own_clock_tolerance = cpu_clock_tolerance;
+  } else {
+    sampling.sample_target_ns = gpu_sample_ns;
+  }
+  return sampling;
+}
+
+}  // namespace
+
+std::string repro_options(const RunOptions& options, const std::filesystem::path& shaders) {
+  std::string text;
+  const auto add = [&](const std::string& words) { text += (text.empty() ? "" : " ") + words; };
+  for (const std::string& device : options.devices) add(fmt::format("--device '{}'", device));
+  if (!shaders.empty()) add(fmt::format("--shaders '{}'", shaders.string()));
+  if (options.cases.seed) add(fmt::format("--seed {}", *options.cases.seed));
+  if (options.validation) add("--validation");
+  return text;
+}
+
+DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& instance,
+                                const DeviceInfo& device, const std::function<bool()>& stop_requested) {
+  DeviceRunOptions made;
+  made.mode = options.cases.selection().mode;
+  if (!options.dump.empty()) made.dump = options.dump;
+  made.repro_options = repro_options(options, options.shaders);
+  made.names = {name_of_folder(options.shaders), name_of_folder(options.versus_shaders)};
+  made.baseline_impl = options.baseline_impl;
+  made.sampling = sampling_options(options, device);
+  made.injected_slowdown_pct = options.injected_slowdown_pct;
+  made.stop_requested = stop_requested;
+  if (options.validation) {
+    made.validation_messages = [&instance] { return instance.validation_messages(); };
+    made.newest_validation_message = [&instance] {
+      const std::vector<std::string> texts = instance.validation_texts();
+      return texts.empty() ? std::string("(no text)") : texts.back();
+    };
+  }
+  return made;
+}
+
+RunSettings run_settings(const RunOptions& options, const Context& context, const std::string& run_id) {
+  return {.run_id = run_id,
+          .version = context.build.version,
+          .compiler = context.build.compiler,
+          .build_type = context.build.build_type,
+          .command = context.command_line,
+          .seed = options.cases.seed.value_or(0),
+          .validation = options.validation};
+}
+
+}  // namespace assay::app

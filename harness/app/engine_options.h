@@ -1,0 +1,23 @@
+#pragma once
+
+#include "harness/app/context.h"
+#include "harness/app/run_options.h"
+#include "harness/engine/run/run_info.h"
+#include "harness/engine/run/run_options.h"
+
+#include <functional>
+#include <string>
+
+namespace assay::app {
+
+/// What the engine is to do on one device, of what the command line says. Timing tools and the other version
+/// of the shaders are not in it: they belong to whoever runs.
+DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& instance,
+                                const DeviceInfo& device, const std::function<bool()>& stop_requested);
+
+/// What a repro line must repeat to meet the same device and shaders.
+std::string repro_options(const RunOptions& options, const std::filesystem::path& shaders);
+
+RunSettings run_settings(const RunOptions& options, const Context& context, const std::string& run_id);
+
+}  // namespace assay::app

@@ -1,0 +1,45 @@
+#include "harness/report/files/pivot.h"
+
+#include "harness/app/find_report.h"
+#include "harness/app/report.h"
+#include "harness/base/error.h"
+#include "harness/report/files/hashes.h"
+
+#include <ostream>
+
+namespace assay::app {
+namespace {
+
+std::vector<RunReport> read_reports(const std::vector<std::filesystem::path>& paths) {
+  std::vector<RunReport> reports;
+  for (const std::filesystem::path& path : paths) {
+    for (const std::filesystem::path& journal : journals_of(path)) reports.push_back(read_journal(journal));
+  }
+  return reports;
+}
+
+ExitCode print_hashes(const Pivot& pivot, std::ostream& out) {
+  if (pivot.reports.size() < 2) {
+    throw Error("comparing hashes: there is only one report; name the reports of two or more devices");
+  }
+  const HashComparison comparison = compare_hashes(pivot.reports);
+  if (!comparison.compared_any()) {
+    throw Error("comparing hashes: the reports have no exact output in common");
+  }
+  out << hash_differences(comparison, pivot.devices) << hash_totals(comparison);
+  return comparison.differences.empty() ? ExitCode::Fine : ExitCode::Failures;
+}
+
+}  // namespace
+
+ExitCode pivot(const PivotOptions& options, const Terminal& terminal) {
+  const std::vector<RunReport> reports = read_reports(options.reports);
+  const Pivot pivot = make_pivot(reports);
+  write_text(options.csv, pivot_csv(pivot), terminal.out);
+  const bool nothing_else = options.csv.empty() && !options.hashes;
+  write_text(options.markdown.empty() && nothing_else ? "-" : options.markdown, pivot_markdown(pivot),
+             terminal.out);
+  return options.hashes ? print_hashes(pivot, terminal.out) : ExitCode::Fine;
+}
+
+}  // namespace assay::app

@@ -1,0 +1,51 @@
+#include "harness/app/report.h"
+
+#include "harness/app/find_report.h"
+#include "harness/base/file.h"
+#include "harness/report/console/show.h"
+#include "harness/report/files/writers.h"
+#include "harness/report/record/exit_code.h"
+#include "harness/report/record/find_rows.h"
+
+#include <algorithm>
+#include <ostream>
+
+namespace assay::app {
+
+void write_text(const std::filesystem::path& path, const std::string& text, std::ostream& out) {
+  if (path.empty()) return;
+  if (path == "-") {
+    out << text;
+  } else {
+    replace_file(path, text);
+  }
+}
+
+void print_summary(std::ostream& out, Console& console, const RunReport& report,
+                   const std::filesystem::path& folder, bool benchmark_console) {
+  console.summary(report, folder);
+  if (benchmark_console) out << perf_console(report);
+}
+
+ExitCode report(const ReportOptions& options, const Terminal& terminal) {
+  ExitCode code = ExitCode::Fine;
+  for (const std::filesystem::path& journal : journals_of(options.report)) {
+    const std::filesystem::path folder = journal.parent_path();
+    const RunReport report = read_journal(journal);
+    write_reports(folder, report);
+    Console console(terminal.out, terminal.log, terminal.console);
+    print_summary(terminal.out, console, report, folder, options.benchmark_console);
+    code = std::max(code, exit_code(report));
+  }
+  return code;
+}
+
+ExitCode show(const ShowOptions& options, const Terminal& terminal) {
+  const RunReport report = read_journal(only_journal(options.report));
+  const std::string id = only_id(report, options.id, "the report");
+  terminal.out << show_text(report.run, rows_of(report, id),
+                            {.color = terminal.console.color, .samples = options.samples});
+  return ExitCode::Fine;
+}
+
+}  // namespace assay::app

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "harness/app/context.h"
+#include "harness/base/error.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+// The commands that read reports: report, show, pivot.
+
+namespace assay::app {
+
+struct ReportOptions {
+  std::filesystem::path report;  ///< as journals_of() takes it
+  bool benchmark_console = false;
+};
+
+/// Writes every report of each device again from its journal and prints the summary.
+ExitCode report(const ReportOptions& options, const Terminal& terminal);
+
+/// Prints the summary of a run, then, when asked, its times in Google Benchmark's own words.
+void print_summary(std::ostream& out, Console& console, const RunReport& report,
+                   const std::filesystem::path& folder, bool benchmark_console);
+
+struct ShowOptions {
+  std::filesystem::path report;  ///< as journals_of() takes it, of one device
+  std::string id;                ///< an id, a glob over ids, or a part of one
+  bool samples = false;
+};
+
+/// Prints everything that a report knows of one id.
+ExitCode show(const ShowOptions& options, const Terminal& terminal);
+
+struct PivotOptions {
+  std::vector<std::filesystem::path> reports;  ///< as journals_of() takes them
+  std::filesystem::path csv;                   ///< file to write; "-": stdout; empty: none
+  std::filesystem::path markdown;              ///< likewise; stdout when nothing else is asked for
+  bool hashes = false;
+};
+
+/// Prints the reports of several devices side by side, or whether their exact outputs are equal.
+ExitCode pivot(const PivotOptions& options, const Terminal& terminal);
+
+/// Writes a text where an option says: into the file, to `out` for "-", nowhere when it is empty.
+void write_text(const std::filesystem::path& path, const std::string& text, std::ostream& out);
+
+}  // namespace assay::app

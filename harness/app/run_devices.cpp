@@ -1,0 +1,83 @@
+#include "harness/app/run_devices.h"
+
+#include "harness/base/error.h"
+#include "harness/engine/ceilings/ceiling_store.h"
+#include "harness/engine/run/run_info.h"
+#include "harness/report/console/ceilings_text.h"
+
+#include <fmt/format.h>
+
+#include <ostream>
+#include <regex>
+
+namespace assay::app {
+namespace {
+
+void refuse_wrong_device(const RunOptions& options, const gpu::Instance& instance,
+                         const std::vector<std::size_t>& chosen) {
+  if (options.expect_device.empty()) return;
+  std::regex wanted;
+  try {
+    wanted = std::regex(options.expect_device, std::regex::icase);
+  } catch (const std::regex_error& error) {
+    throw Error(fmt::format("--expect-device '{}' is not a valid regular expression: {}",
+                            options.expect_device, error.what()));
+  }
+  for (const std::size_t index : chosen) {
+    const std::string& name = instance.devices()[index].name;
+    if (std::regex_search(name, wanted)) continue;
+    throw Error(
+        fmt::format("wrong device: the run would be on '{}', which --expect-device '{}' does not match; "
+                    "nothing was run",
+                    name, options.expect_device),
+        ExitCode::Infrastructure);
+  }
+}
+
+Ceilings ceilings_of(TimingTools& tools, gpu::ShaderLibrary& shaders, bool anew) {
+  const CeilingStore store(default_ceiling_directory());
+  return ceilings_for(tools.device, shaders, store, anew ? CeilingPolicy::Measure : CeilingPolicy::Stored);
+}
+
+}  // namespace
+
+RunDevices::RunDevices(const RunOptions& options) : instance_({.validation = options.validation}) {
+  const std::vector<std::size_t> chosen = gpu::select_devices(instance_.devices(), options.devices);
+  refuse_wrong_device(options, instance_, chosen);
+  for (const std::size_t index : chosen) {
+    Opened& opened = opened_.emplace_back();
+    opened.slug = device_slug(instance_.devices(), index);
+    opened.device = std::make_unique<gpu::Device>(instance_, index);
+  }
+}
+
+std::vector<std::string> RunDevices::slugs() const {
+  std::vector<std::string> slugs;
+  for (const Opened& opened : opened_) slugs.push_back(opened.slug);
+  return slugs;
+}
+
+TimingTools& timing_tools_of(RunDevices::Opened& opened, gpu::ShaderLibrary& shaders,
+                             const std::string& ceilings, std::ostream& log) {
+  if (opened.tools) return *opened.tools;
+  opened.tools = std::make_unique<TimingTools>(*opened.device, shaders);
+  if (ceilings == "none") return *opened.tools;
+  try {
+    opened.tools->ceilings = ceilings_of(*opened.tools, shaders, ceilings == "measure");
+  } catch (const gpu::OutOfMemory& error) {
+    log << "ceilings were not measured, so rows have no percentages: " << error.what() << '\n';
+  }
+  return *opened.tools;
+}
+
+void measure_ceilings_again(TimingTools& tools, gpu::ShaderLibrary& shaders, RunInfo& info,
+                            RunListener& listener, std::ostream& log) {
+  if (!tools.ceilings.measured()) return;
+  tools.ceilings = larger_of(tools.ceilings, measure_ceilings(tools.device, shaders));
+  CeilingStore(default_ceiling_directory()).store(tools.ceilings);
+  log << "ceilings were measured again, since a row is above them: " << ceilings_line(tools.ceilings) << '\n';
+  info.ceilings = tools.ceilings;
+  listener.run(info);
+}
+
+}  // namespace assay::app

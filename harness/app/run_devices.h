@@ -1,0 +1,49 @@
+#pragma once
+
+#include "harness/app/run_options.h"
+#include "harness/engine/timing/timing_tools.h"
+#include "harness/gpu/gpu.h"
+#include "harness/report/record/events.h"
+
+#include <cstddef>
+#include <iosfwd>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay::app {
+
+/// The devices that a command line chooses, opened once however often a selection is run on them.
+class RunDevices {
+ public:
+  struct Opened {
+    std::string slug;  ///< its folder's name
+    std::unique_ptr<gpu::Device> device;
+    std::unique_ptr<TimingTools> tools;  ///< made when a row is first timed
+  };
+
+  /// Throws Error(NoDevice) without a device, Error(Usage) or Error(Infrastructure) for the wrong one.
+  explicit RunDevices(const RunOptions& options);
+
+  gpu::Instance& instance() { return instance_; }
+  std::span<Opened> opened() { return opened_; }
+  std::vector<std::string> slugs() const;
+
+ private:
+  gpu::Instance instance_;
+  std::vector<Opened> opened_;
+};
+
+/// What timing on the device needs, made the first time: its timer is calibrated, its ceilings are taken from
+/// disk or measured (`ceilings` as RunOptions). Without memory to measure them the run goes on: its rows have
+/// no percentages then, and `log` says so.
+TimingTools& timing_tools_of(RunDevices::Opened& opened, gpu::ShaderLibrary& shaders,
+                             const std::string& ceilings, std::ostream& log);
+
+/// Measures the ceilings again and keeps the larger of both. `info` and `listener` (the journal) are told the
+/// run's circumstances again: its rows are held against the new ceilings from then on.
+void measure_ceilings_again(TimingTools& tools, gpu::ShaderLibrary& shaders, RunInfo& info,
+                            RunListener& listener, std::ostream& log);
+
+}  // namespace assay::app

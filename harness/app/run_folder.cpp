@@ -1,0 +1,111 @@
+#include "harness/app/run_folder.h"
+
+#include "harness/base/error.h"
+#include "harness/base/file.h"
+#include "harness/engine/run/run_info.h"
+
+#include <fmt/format.h>
+
+#include <ostream>
+#include <system_error>
+
+namespace assay::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* default_out = "assay-out";
+constexpr const char* runs = "runs";
+
+/// Whether the folder holds a journal, in whatever form it is kept.
+bool has_journal(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (at->path().filename().string().starts_with("journal.jsonl")) return true;
+  }
+  return false;
+}
+
+/// A folder below `root`, so many levels down at most, that holds a journal; empty when there is none.
+fs::path folder_with_journal(const fs::path& root, int levels) {
+  std::error_code error;
+  for (fs::directory_iterator at(root, error), end; !error && at != end; at.increment(error)) {
+    if (!fs::is_directory(at->path(), error)) continue;
+    if (has_journal(at->path())) return at->path();
+    if (levels == 1) continue;
+    if (const fs::path found = folder_with_journal(at->path(), levels - 1); !found.empty()) return found;
+  }
+  return {};
+}
+
+/// Where a link is to stand, only a link is replaced: a folder may be somebody's only copy of a run.
+void refuse_folder_in_place_of_link(const fs::path& place) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(place, error);
+  if (!fs::exists(status) || fs::is_symlink(status)) return;
+  throw Error(
+      fmt::format("preparing the output folder: '{0}' is to be a link to the newest run, but a {1} of that "
+                  "name is there, perhaps from an older version of assay; move it away "
+                  "(mv '{0}' '{0}.old') or choose another folder with --out",
+                  place.string(), fs::is_directory(status) ? "folder" : "file"));
+}
+
+}  // namespace
+
+RunFolder::RunFolder(fs::path out) : out_(std::move(out)), run_id_(new_run_id()) {}
+
+void RunFolder::make(std::span<const std::string> devices) {
+  for (const std::string& device : devices) refuse_folder_in_place_of_link(out_ / device);
+  if (is_made_) return;
+  make_directories(out_ / runs);
+  std::error_code error;
+  while (!fs::create_directory(out_ / runs / run_id_, error)) {
+    if (error) throw_file_error("create the folder", out_ / runs / run_id_, error.value());
+    run_id_ = new_run_id();  // another run, started in the same second, drew the same number
+  }
+  is_made_ = true;
+}
+
+fs::path RunFolder::of_device(const std::string& device) const {
+  return out_ / runs / run_id_ / device;
+}
+
+void RunFolder::link(const std::string& device, std::ostream& log) const {
+  const fs::path target = fs::path(runs) / run_id_ / device;
+  const fs::path fresh = out_ / runs / run_id_ / ("." + device + ".link");
+  std::error_code error;
+  fs::create_symlink(target, fresh, error);
+  if (!error) fs::rename(fresh, out_ / device, error);  // readers see the old link or the new one
+  if (!error) return;
+  std::error_code ignored;
+  fs::remove(fresh, ignored);
+  log << fmt::format("note: '{}' could not be made a link to the newest run ({}); its reports are in {}\n",
+                     (out_ / device).string(), error.message(), (out_ / target).string());
+}
+
+fs::path output_root(const RunOptions& options) {
+  if (!options.out.empty()) return options.out;
+  const bool is_scratch = options.watch || options.cases.is_partial();
+  return is_scratch ? fs::path(default_out) / "scratch" : fs::path(default_out);
+}
+
+void refuse_used_folder(const RunOptions& options) {
+  if (options.out.empty()) return;
+  if (has_journal(options.out)) {
+    throw Error(
+        fmt::format("preparing the output folder: '{}' is itself the folder of a run on one device; choose "
+                    "another folder with --out",
+                    options.out.string()));
+  }
+  if (options.overwrite) return;
+  fs::path used = folder_with_journal(options.out, 1);
+  if (used.empty()) used = folder_with_journal(options.out / runs, 2);
+  if (used.empty()) return;
+  throw Error(
+      fmt::format("preparing the output folder: --out '{}' holds a run already, in '{}'; choose another "
+                  "folder, or add --overwrite: the new run then goes beside the old one, and the links to "
+                  "the newest run move to it",
+                  options.out.string(), used.string()));
+}
+
+}  // namespace assay::app

@@ -1,0 +1,135 @@
+#include "harness/app/run_once.h"
+
+#include "ops/registry.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+namespace assay::app {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr const char* four_timed_rows = R"(op: q8ta_pixel_shuffle
+cases:
+  - name: timed
+    mode: perf
+    upscale_factor: 2
+    shape: {each: [[1, 16, 4, 4], [1, 16, 8, 4]]}
+    qparams: {x: {scale: 0.007112, zero_point: -3}, y: {scale: 0.013, zero_point: 5}}
+    forms: {each: [{x: buffer/4W4C, y: buffer/4W4C}, {x: buffer/4W4C, y: buffer/4C1W}]}
+)";
+
+/// `assay run` on the best device, its ceilings not measured, stopped as the test likes.
+struct Bench {
+  Bench() {
+    std::ofstream(folder.path() / "c.yaml") << four_timed_rows;
+    options.cases.files = {folder.path() / "c.yaml"};
+    options.out = folder.path() / "out";
+    options.ceilings = "none";
+    options.budget_s = 0.05;
+  }
+
+  RunOutcome run(const std::function<bool()>& stop_requested = {}) {
+    Session session(options);
+    return run_once(options, {.registry = registry, .command_line = {"assay", "run"}}, session,
+                    {out, log, errors}, stop_requested);
+  }
+
+  /// A stop that is requested from the n-th time on that it is asked for.
+  static std::function<bool()> after(int asked) {
+    const auto left = std::make_shared<int>(asked);  // whoever asks has a copy of the function
+    return [left] { return --*left < 0; };
+  }
+
+  test::TemporaryFolder folder;
+  Registry registry = ops::registry();
+  RunOptions options;
+  std::ostringstream out, log, errors;
+};
+
+std::size_t count(const RunReport& report, Status status) {
+  return static_cast<std::size_t>(std::ranges::count(report.records, status, &Record::status));
+}
+
+TEST(RunOnce, WritesReportsWhereTheLinkLeads) {
+  Bench bench;
+  const RunOutcome outcome = bench.run();
+  ASSERT_EQ(outcome.reports.size(), 1U);
+  EXPECT_EQ(outcome.code, ExitCode::Fine) << bench.out.str();
+  EXPECT_FALSE(outcome.interrupted);
+  EXPECT_TRUE(outcome.reports[0].complete);
+  EXPECT_EQ(count(outcome.reports[0], Status::Pass), 4U);
+  const fs::path run = bench.options.out / "runs" / outcome.reports[0].run.run_id;
+  EXPECT_TRUE(fs::is_directory(run));
+  EXPECT_THAT(bench.out.str(), HasSubstr("reports " + run.string()));
+}
+
+TEST(RunOnce, AStopWhileRowsTakeTurnsInterruptsOneAndMissesTheOthers) {
+  // Asked before the rows (twice before the first: once whether timing is worth preparing), then before each
+  // block: of seven blocks of four rows some have been taken.
+  Bench bench;
+  const RunOutcome outcome = bench.run(Bench::after(12));
+  const RunReport& report = outcome.reports.at(0);
+  EXPECT_EQ(outcome.code, ExitCode::Infrastructure);
+  EXPECT_TRUE(outcome.interrupted);
+  EXPECT_FALSE(report.complete);
+  EXPECT_EQ(report.records.size(), 4U);
+  EXPECT_EQ(count(report, Status::Interrupted), 1U);
+  EXPECT_EQ(count(report, Status::Missing), 3U);
+  EXPECT_EQ(interrupted_line(outcome).find("interrupted: 0 of 4 rows"), 0U);
+  const RunReport read =
+      read_journal(bench.options.out / "runs" / report.run.run_id /
+                   fs::directory_iterator(bench.options.out / "runs" / report.run.run_id)->path().filename() /
+                   "journal.jsonl");
+  EXPECT_FALSE(read.complete);
+  EXPECT_EQ(count(read, Status::Interrupted), 1U);
+}
+
+TEST(RunOnce, AStopBeforeTheFirstRowMissesAllAndPreparesNoTiming) {
+  Bench bench;
+  const RunOutcome outcome = bench.run(Bench::after(0));
+  const RunReport& report = outcome.reports.at(0);
+  EXPECT_EQ(outcome.code, ExitCode::Infrastructure);
+  EXPECT_EQ(count(report, Status::Missing), 4U);
+  EXPECT_EQ(report.run.timer.unit_ns, 0) << "the timer was calibrated for nothing";
+}
+
+TEST(RunOnce, AStopAfterTheLastRowHasInterruptedNothing) {
+  Bench bench;
+  bench.options.cases.mode = "accu";
+  std::ofstream(bench.folder.path() / "c.yaml") << R"(op: q8ta_pixel_shuffle
+cases:
+  - name: one
+    upscale_factor: 2
+    shape: [1, 16, 4, 4]
+    qparams: {x: {scale: 0.007112, zero_point: -3}, y: {scale: 0.013, zero_point: 5}}
+)";
+  const RunOutcome outcome = bench.run(Bench::after(1));  // asked once before the row, then when it has ended
+  EXPECT_EQ(count(outcome.reports.at(0), Status::Pass), 1U);
+  EXPECT_EQ(outcome.code, ExitCode::Fine);
+  EXPECT_FALSE(outcome.interrupted);
+  EXPECT_TRUE(outcome.reports[0].complete);
+}
+
+TEST(RunOnce, RoundsOfASessionShareTheRunsFolder) {
+  Bench bench;
+  bench.options.cases.mode = "";
+  Session session(bench.options);
+  const Context context{.registry = bench.registry, .command_line = {"assay", "run"}};
+  const auto round = [&] {
+    return run_once(bench.options, context, session, {bench.out, bench.log, bench.errors}).reports.at(0);
+  };
+  EXPECT_EQ(round().run.run_id, round().run.run_id);
+  EXPECT_EQ(std::distance(fs::directory_iterator(bench.options.out / "runs"), {}), 1);
+}
+
+}  // namespace
+}  // namespace assay::app

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "harness/app/case_options.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace assay::app {
+
+/// What `assay run` is told.
+struct RunOptions {
+  CaseOptions cases;
+  std::vector<std::string> devices;
+  std::string expect_device;
+  std::filesystem::path out;  ///< --out; empty: the default, see output_root()
+  bool overwrite = false;
+  std::filesystem::path shaders;
+  std::filesystem::path versus_shaders;
+  std::string baseline_impl;
+  std::filesystem::path dump;
+  double budget_s = 1;
+  double injected_slowdown_pct = 0;
+  std::string ceilings = "stored";  ///< "stored", "measure" or "none"
+  bool validation = false;
+  bool watch = false;
+  bool verbose = false;
+  bool benchmark_console = false;
+};
+
+}  // namespace assay::app

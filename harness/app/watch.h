@@ -1,0 +1,15 @@
+#pragma once
+
+#include "harness/app/context.h"
+#include "harness/app/run_options.h"
+#include "harness/app/stop_signal.h"
+#include "harness/base/error.h"
+
+namespace assay::app {
+
+/// Runs, then watches the case files and the folders of shaders, runs again whenever one is saved, and prints
+/// what changed; all rounds write into one run folder. Ends when a stop is requested, or when the device is
+/// lost; returns the exit code of the last run.
+ExitCode watch(const RunOptions& options, const Context& context, const Terminal& terminal, StopSignal& stop);
+
+}  // namespace assay::app

@@ -1,0 +1,60 @@
+#include "harness/cases/ops_page.h"
+
+#include "harness/cases/load.h"
+#include "harness/cases/op_files.h"
+#include "ops/registry.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+// docs/ops.md is what the ops declare, and the registry knows their files.
+
+namespace assay::ops {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+/// With paths as the command sees them, which runs in the tree's root.
+LoadResult all_cases(const Registry& ops) {
+  const std::vector<fs::path> paths{(fs::path(ASSAY_SOURCE_DIR) / "cases").lexically_normal()};
+  return load_cases(paths, ops);
+}
+
+TEST(OpsPage, IsWhatTheOpsDeclare) {
+  const Registry ops = registry();
+  const LoadResult loaded = all_cases(ops);
+  ASSERT_TRUE(loaded.errors.empty()) << to_string(loaded.errors.front());
+  // Compared as a whole, without gtest's difference of long texts: the command says more.
+  EXPECT_TRUE(read(fs::path(ASSAY_SOURCE_DIR) / "docs/ops.md") == ops_page(ops, loaded.cases))
+      << "docs/ops.md is out of date. Build the target assay, then run at the tree's root:\n  "
+      << ops_page_command;
+}
+
+TEST(OpsPage, NamesFilesThatExist) {
+  const Registry ops = registry();
+  const LoadResult loaded = all_cases(ops);
+  for (const Op& op : ops.ops()) {
+    const OpFiles files = files_of(op, loaded.cases);
+    for (const auto& some : {files.cases, files.sources, files.references, files.shaders}) {
+      EXPECT_FALSE(some.empty()) << op.name;
+      for (const std::string& file : some) {
+        EXPECT_TRUE(fs::is_regular_file(fs::path(ASSAY_SOURCE_DIR) / file)) << op.name << ": " << file;
+      }
+    }
+    EXPECT_EQ(fs::path(op.files.at(0)).stem(), op.name);
+    EXPECT_EQ(files.cases.front(), "cases/" + op.name + ".yaml");
+  }
+}
+
+}  // namespace
+}  // namespace assay::ops

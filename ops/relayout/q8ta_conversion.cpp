@@ -1,0 +1,78 @@
+#include "ops/relayout/q8ta_conversion.h"
+
+#include "ops/affine/affine.h"
+#include "ops/common/forms.h"
+#include "ops/relayout/reorder.h"
+#include "ops/relayout/tile_boxes.h"
+
+#include <utility>
+
+namespace assay::ops {
+namespace {
+
+TensorSpec tensor_of(const Params& params, const Q8taConversion& conversion, std::string name) {
+  const bool is_integers = name == conversion.integers;
+  const DType real = parse_dtype(params.choice("dtype")).value();
+  return {.name = std::move(name),
+          .dtype = is_integers ? DType::I8 : real,
+          .shape = params.ints("shape"),
+          .forms = is_integers ? int8_forms() : float_forms()};
+}
+
+FillDomain x_domain(const Params& params, const Q8taConversion& conversion) {
+  if (conversion.integers == "x") return {FillRole::Data, -128, 127};
+  // `saturate` reaches as far beyond the range's ends as inside.
+  return {FillRole::Data, 0, 256.0 * static_cast<double>(params.qparams("y").scale)};
+}
+
+std::vector<TensorSpec> tensors_of(const Params& params, const Q8taConversion& conversion) {
+  TensorSpec x = tensor_of(params, conversion, "x");
+  x.domain = x_domain(params, conversion);
+  TensorSpec y = tensor_of(params, conversion, "y");
+  y.role = TensorSpec::Role::Output;
+  y.output_class = y.dtype == DType::F16 ? OutputClass::Bounded : OutputClass::Exact;
+  return {std::move(x), std::move(y)};
+}
+
+Program tiled(const BuildContext& context, const Q8taConversion& op) {
+  const QParams& integers = context.params.qparams(op.integers);
+  const Conversion conversion = op.integers == "x" ? dequantizing(integers) : quantizing(integers);
+  return {.dispatches = {
+              move_dispatch(context, op.label, tensor_at(context, 0), tensor_at(context, 1), conversion)}};
+}
+
+}  // namespace
+
+Impl tiled_impl(std::function<Program(const BuildContext&)> build,
+                std::function<std::optional<std::string>(const Params&, std::span<const TensorSpec>,
+                                                         std::span<const Form>)>
+                    excludes) {
+  return {.name = "tiled",
+          .summary = "one invocation 4 x 4 values, transposed in registers where lanes change",
+          .tunables = box_tunables(),
+          .build = std::move(build),
+          .excludes = std::move(excludes)};
+}
+
+Op q8ta_conversion(const Q8taConversion& conversion) {
+  const std::size_t integers = conversion.integers == "x" ? 0 : 1;
+  const auto excludes = [integers](const Params&, std::span<const TensorSpec> tensors,
+                                   std::span<const Form> forms) {
+    return too_large({forms[integers], DType::I8, tensors[integers].shape});
+  };
+  return {
+      .name = conversion.name,
+      .summary = conversion.summary,
+      .params =
+          {shape("shape", rank(1, 4)),
+           choice("dtype", {"f32", "f16"}).by_default(std::string("f32")).says("type of the real values"),
+           qparams(conversion.integers)},
+      .tensors = [conversion](const Params& params) { return tensors_of(params, conversion); },
+      .reference = conversion.reference,
+      .work = affine_work,
+      .impls = {tiled_impl([conversion](const BuildContext& context) { return tiled(context, conversion); },
+                           excludes)},
+  };
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,322 @@
+"""The formulas that golden vectors are checked with, in NumPy: {op: function}.
+
+A function takes a vector (its inputs and parameters are read, its outputs never) and returns its outputs,
+{name: Computed}. They are written from the definitions of the ops and not from the C++ references, which the same
+vectors test: two independent opinions. Arithmetic is float32 in the order written unless a formula says otherwise.
+
+`n4` is n / 4, rounded up. q is a quantized value, zp a zero point, s a scale.
+"""
+from typing import NamedTuple, Optional
+
+import numpy as np
+
+f32, f64 = np.float32, np.float64
+
+
+class Computed(NamedTuple):
+    values: np.ndarray
+    unrounded: Optional[np.ndarray] = None  # float64, of integers: how close they were to a tie
+
+
+# Blocks: a tensor is cut into blocks of block_size (-1: the whole dim; the last of a dim may be smaller), and each
+# has a scale and a zero point, in row-major order of blocks.
+
+
+def block_of(params):
+    return [size if block == -1 else block for size, block in zip(params["shape"], params["block_size"])]
+
+
+def spread(values, shape, block):
+    """A value a block -> a value an element."""
+    grid = [-(-size // step) for size, step in zip(shape, block)]
+    values = values.reshape(grid)
+    for axis, step in enumerate(block):
+        values = np.repeat(values, step, axis=axis)
+    return values[tuple(slice(size) for size in shape)]
+
+
+def reduced(function, x, block):
+    """An element each -> one a block, by np.minimum or np.maximum."""
+    for axis, step in enumerate(block):
+        x = function.reduceat(x, np.arange(0, x.shape[axis], step), axis=axis)
+    return x
+
+
+# Quantizing: q = clamp(roundEven(x / s) + zp). The float32 rule multiplies by fl32(1 / s).
+
+
+def clamped(rounded, zero_point, params):
+    """NaN gives the zero point; infinities saturate."""
+    q = np.clip(rounded + zero_point, params["quant_min"], params["quant_max"])
+    return np.where(np.isnan(q), zero_point, q)
+
+
+def quantized(x, scale, zero_point, params):
+    """q, and x * fl32(1 / s) as float64 before rounding. scale and zero_point are an element's."""
+    inverse = f32(1) / scale.astype(f32)
+    q = clamped(np.rint(x.astype(f32) * inverse), zero_point.astype(f32), params)
+    return q, x.astype(f64) * inverse.astype(f64)
+
+
+def smallest_type(params):
+    """The type that quantize_affine stores quant_min to quant_max in: i16 goes in int32."""
+    low, high = params["quant_min"], params["quant_max"]
+    if low < 0:
+        return np.int8 if low >= -128 and high <= 127 else np.int32
+    return np.uint8 if high <= 255 else np.int32
+
+
+def quantize_affine(vector):
+    params, shape, block = vector.params, vector.params["shape"], block_of(vector.params)
+    x, scale = vector["x"], spread(vector["scale"], shape, block)
+    domain = params.get("zero_point_domain", "int")
+    if domain == "float":
+        q, unrounded = quantized_by_float_zero_point(x, scale, spread(vector["zero_point"], shape, block), params)
+    elif domain == "none":
+        q, _ = quantized(x, scale, np.zeros(shape), params)
+        unrounded = x.astype(f64) / scale.astype(f64)
+    else:
+        q, unrounded = quantized(x, scale, spread(vector["zero_point"], shape, block), params)
+    outputs = {"q": Computed(q.astype(smallest_type(params)), unrounded)}
+    if "pre" in vector.outputs:
+        outputs["pre"] = Computed(unrounded)
+    return outputs
+
+
+def middle_of(params):
+    return (params["quant_max"] + params["quant_min"] + 1) // 2
+
+
+def quantized_by_float_zero_point(x, scale, zero_point, params):
+    """x_min = zp - s * mid, q = clamp(roundEven((x - x_min) / s))."""
+    x_min = zero_point - scale * f32(middle_of(params))
+    q = clamped(np.rint((x - x_min) / scale), np.zeros(x.shape), params)
+    return q, (x.astype(f64) - x_min.astype(f64)) / scale.astype(f64)
+
+
+def dequantize_affine(vector):
+    """y = (q - zp) * s, the difference in integers; or (q - mid) * s + zp, where the zero point is a float."""
+    params, shape, block = vector.params, vector.params["shape"], block_of(vector.params)
+    q = vector["q"].astype(np.int64)
+    scale, zero_point = (spread(vector[name], shape, block) for name in ("scale", "zero_point"))
+    if params.get("zero_point_domain") == "float":
+        y = (q - middle_of(params)).astype(f32) * scale + zero_point
+    else:
+        y = (q - zero_point).astype(f32) * scale
+    return {"y": Computed(y.astype(np.float16 if params.get("dtype") == "f16" else f32))}
+
+
+def quantize_per_tensor(vector):
+    params = vector.params
+    q, unrounded = quantized(vector["x"], f32(params["scale"]), f32(params["zero_point"]), params)
+    return {"q": Computed(q.astype(np.int8), unrounded)}
+
+
+def quantize_per_token(vector):
+    """A token is a line along the last dim. PyTorch rounds after adding the zero point, in float64; this rounds
+    before, in float32, as all the others."""
+    block = [1] * (vector["x"].ndim - 1) + [-1]
+    return quantized_by_blocks(vector, block)
+
+
+def quantize_per_channel(vector):
+    block = [-1] * vector["x"].ndim
+    block[vector.params["axis"]] = 1
+    return quantized_by_blocks(vector, block)
+
+
+def quantized_by_blocks(vector, block):
+    params = vector.params
+    block = block_of({"shape": params["shape"], "block_size": block})
+    scale, zero_point = (spread(vector[name], params["shape"], block) for name in ("scale", "zero_point"))
+    q, unrounded = quantized(vector["x"], scale, zero_point, params)
+    return {"q": Computed(q.astype(np.int8), unrounded)}
+
+
+# Choosing scale and zero point from a block's range, which is widened to hold 0; what is not finite is skipped.
+
+
+def ranges(x, block):
+    x = x.astype(f32)
+    finite = np.where(np.isfinite(x), x, f32(0))
+    low = np.minimum(reduced(np.minimum, finite, block), f32(0))
+    high = np.maximum(reduced(np.maximum, finite, block), f32(0))
+    return low, high
+
+
+def unrounded_zero_point(start, end, scale):
+    """start - end / s in float64."""
+    return start - end.astype(f64) / scale.astype(f64)
+
+
+def rounded_zero_point(value, params):
+    return np.rint(np.clip(value, params["quant_min"], params["quant_max"])).astype(np.int32)
+
+
+def asymmetric(low, high, params):
+    """s = max((hi - lo) / (qmax - qmin), eps), zp = clamp(qmin - roundEven(lo / s))."""
+    qmin, qmax = params["quant_min"], params["quant_max"]
+    scale = np.maximum((high - low) / f32(qmax - qmin), f32(params["eps"]))
+    zero_point = rounded_zero_point(f32(qmin) - np.rint(low / scale), params)
+    return scale, Computed(zero_point, unrounded_zero_point(qmin, low, scale))
+
+
+def symmetric(low, high, params):
+    """s = max(max(-lo, hi) / ((qmax - qmin) / 2), eps), zp = mid."""
+    steps = f32((params["quant_max"] - params["quant_min"]) / 2)
+    scale = np.maximum(np.maximum(-low, high) / steps, f32(params["eps"]))
+    return scale, Computed(np.full(scale.shape, middle_of(params), np.int32))
+
+
+def symmetric_no_clipping_err(low, high, params):
+    """s = max(lo / qmin, hi / qmax, eps), zp = mid."""
+    ends = np.maximum(low / f32(params["quant_min"]), high / f32(params["quant_max"]))
+    scale = np.maximum(ends, f32(params["eps"]))
+    return scale, Computed(np.full(scale.shape, middle_of(params), np.int32))
+
+
+MAPPINGS = {"asymmetric": asymmetric, "symmetric": symmetric,
+            "symmetric_no_clipping_err": symmetric_no_clipping_err}
+
+
+def choose_qparams_affine(vector):
+    low, high = ranges(vector["x"], block_of(vector.params))
+    scale, zero_point = MAPPINGS[vector.params["mapping"]](low, high, vector.params)
+    return {"scale": Computed(scale), "zero_point": zero_point}
+
+
+def choose_qparams_tensor(vector):
+    """Asymmetric, the whole tensor one block; both outputs have shape (1)."""
+    low, high = ranges(vector["x"].reshape(-1), [vector["x"].size])
+    scale, zero_point = asymmetric(low, high, vector.params)
+    return {"scale": Computed(scale), "zero_point": zero_point}
+
+
+def choose_qparams_per_token_asymmetric(vector):
+    """s as in asymmetric mapping. d = lo / s, u = hi / s;
+    zp = -128 - d if (-128 + d) + (127 + u) > 0, else 127 - u; clamped, then rounded. PyTorch returns s as float64
+    and zp as int64."""
+    params = {"quant_min": -128, "quant_max": 127, "eps": vector.params.get("eps", 2.0**-23)}
+    x = vector["x"]
+    low, high = ranges(x, [1] * (x.ndim - 1) + [x.shape[-1]])
+    scale = np.maximum((high - low) / f32(255), f32(params["eps"]))
+    down, up = low / scale, high / scale
+    by_low = (f32(-128) + down) + (f32(127) + up) > 0
+    zero_point = rounded_zero_point(np.where(by_low, f32(-128) - down, f32(127) - up), params)
+    unrounded = np.where(by_low, unrounded_zero_point(-128, low, scale), unrounded_zero_point(127, high, scale))
+    return {"scale": Computed(scale.astype(f64)), "zero_point": Computed(zero_point.astype(np.int64), unrounded)}
+
+
+SMALLEST_ROW_SCALE = f32(6.1e-5)
+
+
+def choose_qparams_per_row(vector):
+    """s = (hi - lo) / (qmax - qmin), 0.1 where that is 0 or 1 / s is infinite; below 6.1e-5 it becomes that, and the
+    range is widened to match. a = qmin - lo / s, b = qmax - hi / s; zp = a if |qmin| - |lo / s| <
+    |qmax| - |hi / s|, else b; clamped, then rounded."""
+    params, x = vector.params, vector["x"]
+    qmin, qmax = f32(params["quant_min"]), f32(params["quant_max"])
+    low, high = (end[:, 0] for end in ranges(x, [1, x.shape[1]]))
+    scale = (high - low) / (qmax - qmin)
+    scale = np.where((scale == 0) | np.isinf(f32(1) / scale), f32(0.1), scale)
+    low, high, scale = with_smallest_scale(low, high, scale, qmax - qmin)
+    down, up = low / scale, high / scale
+    by_low = abs(qmin) - abs(down) < abs(qmax) - abs(up)
+    zero_point = rounded_zero_point(np.where(by_low, qmin - down, qmax - up), params)
+    unrounded = np.where(by_low, unrounded_zero_point(qmin, low, scale), unrounded_zero_point(qmax, high, scale))
+    return {"scale": Computed(scale), "zero_point": Computed(zero_point, unrounded)}
+
+
+def with_smallest_scale(low, high, scale, steps):
+    """Where lo is 0, hi becomes 6.1e-5 * steps; where hi is 0, lo becomes -6.1e-5 * steps; else both grow in
+    proportion."""
+    small = scale < SMALLEST_ROW_SCALE
+    widest, factor = SMALLEST_ROW_SCALE * steps, SMALLEST_ROW_SCALE / scale
+    new_low = np.where(low == 0, f32(0), np.where(high == 0, -widest, low * factor))
+    new_high = np.where(low == 0, widest, np.where(high == 0, f32(0), high * factor))
+    return (np.where(small, new_low, low), np.where(small, new_high, high),
+            np.where(small, SMALLEST_ROW_SCALE, scale))
+
+
+# int8 to int8: a float64 epilogue, whose value before rounding is stored as `pre`.
+
+
+def real(q, scale, zero_point):
+    return (q.astype(f64) - zero_point) * scale
+
+
+def requantized(value, params):
+    """q = clamp(roundEven(value / s_y) + zp_y, -128, 127)."""
+    pre = value / params["y_scale"]
+    q = np.clip(np.rint(pre) + params["y_zero_point"], -128, 127)
+    return {"pre": Computed(pre), "y": Computed(q.astype(np.int8), pre)}
+
+
+def q8ta_add(vector):
+    params = vector.params
+    a = real(vector["a"], params["a_scale"], params["a_zero_point"])
+    b = real(vector["b"], params["b_scale"], params["b_zero_point"])
+    return requantized(a + params["alpha"] * b, params)
+
+
+def q8ta_relu(vector):
+    x = real(vector["x"], vector.params["x_scale"], vector.params["x_zero_point"])
+    return requantized(np.maximum(x, 0), vector.params)
+
+
+def shuffled(x, factor):
+    """out[n, c, oh, ow] = in[n, c*r*r + (oh % r)*r + ow % r, oh / r, ow / r]."""
+    n, c, h, w = x.shape
+    channel, out_h, out_w = np.ogrid[: c // factor**2, : h * factor, : w * factor]
+    source = channel * factor**2 + out_h % factor * factor + out_w % factor
+    return x[:, source, out_h // factor, out_w // factor]
+
+
+def pixel_shuffle(vector):
+    return {"y": Computed(shuffled(vector["x"], vector.params["upscale_factor"]))}
+
+
+def q8ta_pixel_shuffle(vector):
+    params = vector.params
+    x = shuffled(vector["x"], params["upscale_factor"])
+    return requantized(real(x, params["x_scale"], params["x_zero_point"]), params)
+
+
+def embedding_q4gsw(vector):
+    """y[..., d] = (nibble - 8) * w_scale[index, d / group_size]; even d in the high nibble."""
+    rows = vector["w"][vector["indices"]]
+    nibbles = np.stack([rows >> 4, rows & 15], axis=-1).reshape(*rows.shape[:-1], -1)
+    scale = np.repeat(vector["w_scale"][vector["indices"]], vector.params["group_size"], axis=-1)
+    return {"y": Computed((nibbles.astype(np.int32) - 8).astype(f32) * scale)}
+
+
+# Layouts of int8x4 buffers: {layout: (word of (n, c, h, w), lane, words)} for a tensor of extents N, C, H, W.
+LAYOUTS = {
+    "4W": lambda n, c, h, w, N, C, H, W: (((n * C + c) * H + h) * n4(W) + w // 4, w % 4, N * C * H * n4(W)),
+    "4C": lambda n, c, h, w, N, C, H, W: (((n * H + h) * W + w) * n4(C) + c // 4, c % 4, N * H * W * n4(C)),
+    "4C1W": lambda n, c, h, w, N, C, H, W: (((n * H + h) * n4(C) + c // 4) * W + w, c % 4, N * H * W * n4(C)),
+    "4W4C": lambda n, c, h, w, N, C, H, W: (
+        (((n * H + h) * n4(W) + w // 4) * n4(C) + c // 4) * 4 + w % 4, c % 4, N * H * n4(W) * n4(C) * 4),
+    "4H4W": lambda n, c, h, w, N, C, H, W: (
+        (((n * C + c) * n4(H) + h // 4) * n4(W) + w // 4) * 4 + h % 4, w % 4, N * C * n4(H) * n4(W) * 4),
+}
+
+
+def n4(size):
+    return -(-size // 4)
+
+
+def layout(vector):
+    """The tensor's bytes as a buffer holds them; the mask tells bytes of elements (1) from padding (0)."""
+    x = vector["x"]
+    word, lane, words = LAYOUTS[vector.params["layout"]](*np.indices(x.shape), *x.shape)
+    packed, mask = np.zeros(words * 4, np.int8), np.zeros(words * 4, np.uint8)
+    packed[word * 4 + lane] = x
+    mask[word * 4 + lane] = 1
+    return {"bytes": Computed(packed), "mask": Computed(mask)}
+
+
+FORMULAS = {function.__name__: function for function in (
+    choose_qparams_affine, choose_qparams_per_row, choose_qparams_per_token_asymmetric, choose_qparams_tensor,
+    dequantize_affine, embedding_q4gsw, layout, pixel_shuffle, q8ta_add, q8ta_pixel_shuffle, q8ta_relu,
+    quantize_affine, quantize_per_channel, quantize_per_tensor, quantize_per_token)}

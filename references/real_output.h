@@ -1,0 +1,37 @@
+#pragma once
+
+#include "harness/op/expected.h"
+#include "harness/tensor/tensor.h"
+#include "references/half_bounds.h"
+
+#include <vector>
+
+namespace assay::references {
+
+/// Stores what was computed in float32 as the output's type; a half is rounded to nearest even.
+inline void store(float& y, float value) {
+  y = value;
+}
+inline void store(Half& y, float value) {
+  y = to_half(value);
+}
+
+/// The one output of an op whose values are exact in float32, as f32 (exact) or f16 (bounded: devices may
+/// round its stores either way, so 1 ulp). `compute(y)` gets its elements as a span of float or Half, which
+/// it store()s to.
+template <class Compute>
+std::vector<Expected> real_output(DType dtype, const Shape& shape, const Compute& compute) {
+  std::vector<Expected> outputs(1);
+  Expected& y = outputs[0];
+  y.values = HostTensor(dtype, shape);
+  if (dtype == DType::F32) {
+    compute(y.values.as<float>());
+    return outputs;
+  }
+  compute(y.values.as<Half>());
+  y.output_class = OutputClass::Bounded;
+  y.bound = ulp_bounds(y.values.as<Half>());
+  return outputs;
+}
+
+}  // namespace assay::references
