@@ -82,7 +82,11 @@ main() {
   scripts/setup.sh --dev
   for preset in "${presets[@]}"; do run_tests "$preset" "$@"; done
   check "formatting (repair with: git ls-files '*.cpp' '*.h' | xargs clang-format -i)" formatting_is_clean
+  check "formatting of GLSL (repair with: scripts/format_glsl.py)" scripts/format_glsl.py --check
+  check "include cycles" scripts/check_includes.py
   check "shellcheck on the scripts" scripts_are_clean
+  check "documents: lengths and links" scripts/check_docs.py
+  check "pictures are those of the published reports" docs/images/fused_and_unfused.py --check
   check "equal hashes in the published reports" published_hashes_are_equal
   ((failed == 0))
 }

@@ -142,7 +142,7 @@ TEST(Commands, ReportRewritesAnOldJournalAndReadsItCompressed) {
   const std::string old_journal = ASSAY_SOURCE_DIR "/harness/report/record/testdata/journal_schema_2.jsonl";
   old.write("journal.jsonl", read_file(old_journal));
   const ProcessResult rewriting = assay({"report", old.path().string(), "--rewrite-journal",
-                                   (compressed.path() / "journal.jsonl.zst").string()});
+                                         (compressed.path() / "journal.jsonl.zst").string()});
   EXPECT_EQ(rewriting.exit_code, 0) << rewriting.err;
   EXPECT_EQ(read_file(compressed.path() / "journal.jsonl.zst").substr(0, 4), "\x28\xB5\x2F\xFD");
   const ProcessResult reading = assay({"report", compressed.path().string()});
