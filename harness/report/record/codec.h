@@ -14,6 +14,8 @@
 
 namespace assay {
 
+class OldSchemas;
+
 // Events as lines of the journal and back. Numbers keep their value (NaN and infinities are the strings
 // "nan", "inf" and "-inf"), text becomes valid UTF-8, fields that have their initial value are left out.
 
@@ -50,8 +52,6 @@ class Decoder {
   void line(std::string_view line, RunListener& listener);
 
  private:
-  class OldSchemas;
-
   void event(const std::string& name, const nlohmann::ordered_json& object, RunListener& listener);
   void row_event(const std::string& name, const nlohmann::ordered_json& object, RunListener& listener);
 

@@ -20,11 +20,10 @@ const json_fields::Json& member(const json_fields::Json& object, const char* nam
 
 }  // namespace
 
-Decoder::OldSchemas::OldSchemas(RunInfo run, const StoredRecord& stored_record)
+OldSchemas::OldSchemas(RunInfo run, const StoredRecord& stored_record)
     : run_(std::move(run)), stored_record_(stored_record) {}
 
-void Decoder::OldSchemas::event(const std::string& name, const nlohmann::ordered_json& object,
-                                RunListener& listener) {
+void OldSchemas::event(const std::string& name, const nlohmann::ordered_json& object, RunListener& listener) {
   if (name == "plan") {
     return plan(json_fields::decode<std::vector<RowInfo>>(member(object, "cases"), {"cases", run_.schema}),
                 listener);
@@ -43,7 +42,7 @@ void Decoder::OldSchemas::event(const std::string& name, const nlohmann::ordered
 }
 
 /// Only what was not planned before: a run that was gone on with planned anew what was left.
-void Decoder::OldSchemas::plan(std::span<const RowInfo> rows, RunListener& listener) {
+void OldSchemas::plan(std::span<const RowInfo> rows, RunListener& listener) {
   std::vector<RowInfo> fresh;
   for (const RowInfo& info : rows) {
     if (rows_.try_emplace(key_of(info), rows_.size()).second) fresh.push_back(info);
@@ -51,7 +50,7 @@ void Decoder::OldSchemas::plan(std::span<const RowInfo> rows, RunListener& liste
   listener.plan(fresh);
 }
 
-RowIndex Decoder::OldSchemas::index_of(const RowInfo& info, RunListener& listener) {
+RowIndex OldSchemas::index_of(const RowInfo& info, RunListener& listener) {
   if (!rows_.contains(key_of(info))) plan({&info, 1}, listener);
   return rows_.at(key_of(info));
 }

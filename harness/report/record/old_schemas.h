@@ -2,20 +2,26 @@
 
 // Journals of schema 1 and 2. For codec.cpp alone: it brings all of nlohmann's header along.
 
-#include "harness/report/record/codec.h"
+#include "harness/report/record/events.h"
+#include "harness/report/record/record.h"
 #include "harness/report/record/row_key.h"
 
 #include <nlohmann/json.hpp>
 
+#include <functional>
 #include <map>
+#include <span>
 #include <string>
 
 namespace assay {
 
 /// Reads what they hold as the events of today: they name a row by its case instead of its index, and keep
 /// its record as a whole.
-class Decoder::OldSchemas {
+class OldSchemas {
  public:
+  /// Told each record as it stands in the journal (Decoder::StoredRecord).
+  using StoredRecord = std::function<void(const Record&)>;
+
   OldSchemas(RunInfo run, const StoredRecord& stored_record);
 
   /// Events other than `run`. Throws Error as Decoder::line does.
