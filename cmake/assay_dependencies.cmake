@@ -20,4 +20,9 @@ add_library(libzip::zip UNKNOWN IMPORTED)
 set_target_properties(libzip::zip PROPERTIES
   IMPORTED_LOCATION ${LIBZIP} INTERFACE_INCLUDE_DIRECTORIES ${LIBZIP_DIR})
 
+# The static library: drivers that are loaded into our process bring the shared one of their own system.
+find_package(zstd REQUIRED)
+add_library(assay_zstd INTERFACE)
+target_link_libraries(assay_zstd INTERFACE zstd::libzstd_static)
+
 include(GoogleTest)

@@ -4,9 +4,10 @@
 #   scripts/publish.sh REPORT NAME [INTO]     REPORT: assay-out, assay-out/DEVICE, a run's folder or a journal
 #                                             INTO: default reports/published; an older INTO/NAME is replaced
 #
-# journal.jsonl is copied without the machine's name, all else is made again from the copy. What must not be
-# published is refused, with the reason: see reports/published/README.md. The exit code is 0 when it is
-# published, 1 when it is refused, 2 for a usage error. ASSAY names another binary than build/release/assay.
+# The journal, plain or compressed already, is copied without the machine's name and compressed (journal.jsonl.zst);
+# all else is made again from the copy. What must not be published is refused, with the reason: see
+# reports/published/README.md. The exit code is 0 when it is published, 1 when it is refused, 2 for a usage error.
+# ASSAY names another binary than build/release/assay.
 set -euo pipefail
 # Paths are the caller's; the repository's root is where lib.sh leaves us.
 folder=${1:+$(realpath -m "$1")}
@@ -19,18 +20,24 @@ max_bytes=$((16 << 20))
 
 refuse() { die "Not published: $1" 1; }
 
-# folder_of_device REPORT: the folder with the journal that REPORT stands for, which must be of one device.
-folder_of_device() {
-  local journals
+# journal_in FOLDER: the folder's own journal, plain before compressed.
+journal_in() {
+  local journal
+  for journal in "$1"/journal.jsonl{,.zst}; do
+    [[ ! -f $journal ]] || { echo "$journal" && return; }
+  done
+}
+
+# journal_of REPORT: the journal that REPORT stands for; it must be of one device.
+journal_of() {
+  local journals device
   if [[ -f $1 ]]; then
-    dirname "$1"
-  elif [[ -f $1/journal.jsonl ]]; then
-    echo "$1"
+    journals=("$1")
   else
-    shopt -s nullglob
-    journals=("$1"/*/journal.jsonl)
-    ((${#journals[@]} == 1)) && dirname "${journals[0]}"
+    mapfile -t journals < <(journal_in "$1")
+    ((${#journals[@]})) || mapfile -t journals < <(for device in "$1"/*/; do journal_in "${device%/}"; done)
   fi
+  ((${#journals[@]} == 1)) && echo "${journals[0]}"
 }
 
 # field NAME: the text of a field of the run event, the journal's first line. That line has each name once
@@ -67,7 +74,7 @@ Run from the repository's root with relative paths: build/release/assay run --ou
 
 # The validation layer slows what is timed.
 check_times() {
-  [[ $(field validation) != true ]] || ! grep -q '^{"event":"record".*"mode":"perf"' "$journal" ||
+  [[ $(field validation) != true ]] || ! grep -q '^{"event":"plan".*"mode":"perf"' "$journal" ||
     refuse "cases were timed with the validation layer on. Run once more without --validation."
 }
 
@@ -87,19 +94,23 @@ check_rows() {
 }
 
 main() {
-  local name=${2:-} target
+  local name=${2:-} target source
   (($# == 2 || $# == 3)) || die "Usage: scripts/publish.sh REPORT NAME [INTO]" 2
   [[ $name =~ ^[a-z0-9][a-z0-9.-]*$ ]] || die "NAME is to be a folder's name of a-z, 0-9, - and . and is '$name'." 2
-  folder=$(folder_of_device "$folder") ||
-    die "$1 does not hold the journal.jsonl of one device: name the folder of a device, such as assay-out/DEVICE." 2
+  source=$(journal_of "$folder") ||
+    die "$1 does not hold the journal of one device: name the folder of a device, such as assay-out/DEVICE." 2
+  command -v zstd >/dev/null || die "Published journals are compressed with zstd, which is not here: run scripts/setup.sh." 3
   [[ -x $assay ]] || build_preset release assay || exit 3
 
   staging=$(mktemp -d)
   trap 'rm -rf "$staging"' EXIT
   journal=$staging/journal.jsonl
-  sed '1s/"host":"[^"]*"/"host":""/' "$folder/journal.jsonl" >"$journal"
-  (($(stat -c %s "$journal") <= max_bytes)) ||
-    refuse "the journal has $(stat -c %s "$journal") bytes, more than $max_bytes: run fewer tiers."
+  compressed=$journal.zst
+  # -f: what is not compressed passes as it is.
+  zstd -dcfq "$source" | sed '1s/"host":"[^"]*",//' >"$journal"
+  zstd -19 -q "$journal" -o "$compressed"
+  (($(stat -c %s "$compressed") <= max_bytes)) ||
+    refuse "the compressed journal has $(stat -c %s "$compressed") bytes, more than $max_bytes: run fewer tiers."
   check_rows
   check_build
   check_kernels
@@ -109,8 +120,8 @@ main() {
   target=${into:-reports/published}/$name
   rm -rf "$target"
   mkdir -p "$target"
-  cp "$staging"/{journal.jsonl,accu.csv,perf.csv,run.json} "$target/"
-  say "Published $(grep -c '^{"event":"record"' "$journal") rows of $(field name) in $target"
+  cp "$staging"/{journal.jsonl.zst,accu.csv,perf.csv,run.json} "$target/"
+  say "Published $(grep -c '^{"event":"end"' "$journal") rows of $(field name) in $target"
 }
 
 main "$@"

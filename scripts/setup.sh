@@ -17,6 +17,7 @@ packages=(
   ninja-build # what the presets build with
   ccache      # makes a second build of the same sources almost free
   git         # which commit a report comes from; which files to format
+  zstd        # scripts/publish.sh compresses journals
   # Vulkan
   libvulkan-dev            # headers, with their CMake package
   libvulkan1               # the loader, opened at run time
@@ -33,6 +34,7 @@ packages=(
   nlohmann-json3-dev   # journal and run.json
   libpugixml-dev       # junit.xml
   libxxhash-dev        # hashes of data and shaders
+  libzstd-dev          # published journals are compressed
   libbenchmark-dev     # perf.json's format and reporter
   libgtest-dev         # unit tests: looked for when configuring, even if only the binary is built
   libgmock-dev         # the same

@@ -43,24 +43,23 @@ SamplingOptions sampling_options(const RunOptions& options, const DeviceInfo& de
   return sampling;
 }
 
-}  // namespace
-
-std::string repro_options(const RunOptions& options, const std::filesystem::path& shaders) {
+/// What a repro line must repeat to meet the same device; the folder of shaders is told by the row.
+std::string repro_options(const RunOptions& options) {
   std::string text;
   const auto add = [&](const std::string& words) { text += (text.empty() ? "" : " ") + words; };
   for (const std::string& device : options.devices) add(fmt::format("--device '{}'", device));
-  if (!shaders.empty()) add(fmt::format("--shaders '{}'", shaders.string()));
   if (options.cases.seed) add(fmt::format("--seed {}", *options.cases.seed));
   if (options.validation) add("--validation");
   return text;
 }
+
+}  // namespace
 
 DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& instance,
                                 const DeviceInfo& device, const std::function<bool()>& stop_requested) {
   DeviceRunOptions made;
   made.mode = options.cases.selection().mode;
   if (!options.dump.empty()) made.dump = options.dump;
-  made.repro_options = repro_options(options, options.shaders);
   made.names = {name_of_folder(options.shaders), name_of_folder(options.versus_shaders)};
   made.baseline_impl = options.baseline_impl;
   made.sampling = sampling_options(options, device);
@@ -83,7 +82,8 @@ RunSettings run_settings(const RunOptions& options, const Context& context, cons
           .build_type = context.build.build_type,
           .command = context.command_line,
           .seed = options.cases.seed.value_or(0),
-          .validation = options.validation};
+          .validation = options.validation,
+          .repro_options = repro_options(options)};
 }
 
 }  // namespace assay::app

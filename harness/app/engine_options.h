@@ -15,9 +15,6 @@ namespace assay::app {
 DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& instance,
                                 const DeviceInfo& device, const std::function<bool()>& stop_requested);
 
-/// What a repro line must repeat to meet the same device and shaders.
-std::string repro_options(const RunOptions& options, const std::filesystem::path& shaders);
-
 RunSettings run_settings(const RunOptions& options, const Context& context, const std::string& run_id);
 
 }  // namespace assay::app

@@ -2,6 +2,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/report/files/writers.h"
+#include "harness/report/record/journal_text.h"
 
 #include <algorithm>
 
@@ -14,7 +15,7 @@ constexpr double rewrite_share = 20;  // rewriting takes at most a twentieth of 
 }  // namespace
 
 Recorder::Recorder(std::filesystem::path directory, Console& console)
-    : directory_(std::move(directory)), journal_(directory_ / "journal.jsonl"), console_(console) {}
+    : directory_(std::move(directory)), journal_(directory_ / journal_name), console_(console) {}
 
 void Recorder::run(const RunInfo& info) {
   journal_.run(info);
@@ -29,22 +30,32 @@ void Recorder::plan(std::span<const RowInfo> cases) {
   rewrite_reports();
 }
 
-void Recorder::begin(const RowInfo& info) {
-  journal_.begin(info);
-  builder_.begin(info);
-  console_.begin(info);
+void Recorder::begin(RowIndex row) {
+  journal_.begin(row);
+  builder_.begin(row);
+  console_.begin(builder_.info(row));
 }
 
-void Recorder::record(const Record& record) {
-  journal_.record(record);
-  builder_.record(record);
-  console_.record(record);
+void Recorder::judged(RowIndex row, const AccuracyResult& accuracy) {
+  journal_.judged(row, accuracy);
+  builder_.judged(row, accuracy);
+}
+
+void Recorder::block(RowIndex row, const Block& block) {
+  journal_.block(row, block);
+  builder_.block(row, block);
+}
+
+void Recorder::end(RowIndex row, const RowEnd& end) {
+  journal_.end(row, end);
+  builder_.end(row, end);
+  console_.record(builder_.record(row));
   if (steady_seconds() >= next_rewrite_s_) rewrite_reports();
 }
 
-void Recorder::end() {
-  journal_.end();
-  builder_.end();
+void Recorder::done() {
+  journal_.done();
+  builder_.done();
   console_.end();
   rewrite_reports();
 }

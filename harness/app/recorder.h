@@ -2,6 +2,7 @@
 
 #include "harness/report/console/console.h"
 #include "harness/report/record/journal.h"
+#include "harness/report/record/report_builder.h"
 
 #include <filesystem>
 
@@ -16,9 +17,11 @@ class Recorder final : public RunListener {
 
   void run(const RunInfo& info) override;
   void plan(std::span<const RowInfo> cases) override;
-  void begin(const RowInfo& info) override;
-  void record(const Record& record) override;
-  void end() override;
+  void begin(RowIndex row) override;
+  void judged(RowIndex row, const AccuracyResult& accuracy) override;
+  void block(RowIndex row, const Block& block) override;
+  void end(RowIndex row, const RowEnd& end) override;
+  void done() override;
 
   /// Instead of end(), when the run was stopped before all rows had ended: the journal stays without an end,
   /// so that its report is not complete.

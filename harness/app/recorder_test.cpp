@@ -2,12 +2,12 @@
 
 #include "harness/base/error.h"
 #include "harness/report/files/writers.h"
+#include "harness/report/record/record_of.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <sstream>
 
 namespace assay::app {
@@ -50,7 +50,7 @@ TEST(Recorder, HasReportsBeforeTheFirstCaseEnds) {
   desk.recorder.run(run_info());
   const std::vector<RowInfo> plan = {info("flip/a/plain"), info("flip/b/plain", "perf")};
   desk.recorder.plan(plan);
-  desk.recorder.begin(plan[0]);
+  desk.recorder.begin(0);
   for (const char* name : {"accu.csv", "perf.csv", "perf.json", "junit.xml", "run.json"}) {
     EXPECT_TRUE(std::filesystem::exists(desk.file(name))) << name;
   }
@@ -64,9 +64,9 @@ TEST(Recorder, KeepsEveryRecordInTheJournalAtOnce) {
   desk.recorder.run(run_info());
   const std::vector<RowInfo> plan = {info("flip/a/plain"), info("flip/b/plain")};
   desk.recorder.plan(plan);
-  desk.recorder.begin(plan[0]);
-  desk.recorder.record(passed(plan[0]));
-  desk.recorder.begin(plan[1]);
+  desk.recorder.begin(0);
+  tell_record(run_info(), 0, passed(plan[0]), desk.recorder);
+  desk.recorder.begin(1);
   const RunReport seen = read_journal(desk.file("journal.jsonl"));  // as if the process had been killed now
   ASSERT_EQ(seen.records.size(), 2U);
   EXPECT_EQ(seen.records[0].status, Status::Pass);
@@ -80,17 +80,17 @@ TEST(Recorder, ReportsEqualThoseRebuiltFromTheJournal) {
   const std::vector<RowInfo> plan = {info("flip/a/plain"), info("flip/b/plain", "perf"),
                                      info("flip/c/plain")};
   desk.recorder.plan(plan);
-  for (const RowInfo& about : {plan[0], plan[1]}) {
-    desk.recorder.begin(about);
-    Record record = passed(about);
+  for (const RowIndex row : {0U, 1U}) {
+    desk.recorder.begin(row);
+    Record record = passed(plan[row]);
     record.total_ms = 1.0 / 3;
-    if (about.mode == "perf") {
-      record.perf = PerfResult{.time_us_min = 0.1, .time_us_p50 = 0.3, .samples = 2, .stop = "interval"};
+    if (record.info.mode == "perf") {
+      record.perf = PerfResult{.stop = "interval"};
       record.perf->sample_us = {{0.1}, {0.3}};
     }
-    desk.recorder.record(record);
+    tell_record(run_info(), row, record, desk.recorder);
   }
-  desk.recorder.end();
+  desk.recorder.done();
   const test::TemporaryFolder again;
   write_reports(again.path(), read_journal(desk.file("journal.jsonl")));
   for (const char* name : {"accu.csv", "perf.csv", "perf.json", "junit.xml", "run.json"}) {
@@ -105,12 +105,12 @@ TEST(Recorder, TellsTheConsoleToo) {
   desk.recorder.run(run_info());
   const std::vector<RowInfo> plan = {info("flip/a/plain")};
   desk.recorder.plan(plan);
-  desk.recorder.begin(plan[0]);
+  desk.recorder.begin(0);
   Record record = passed(plan[0]);
   record.status = Status::Fail;
   record.reason = "y[3] is wrong";
-  desk.recorder.record(record);
-  desk.recorder.end();
+  tell_record(run_info(), 0, record, desk.recorder);
+  desk.recorder.done();
   EXPECT_THAT(desk.out.str(), HasSubstr("y[3] is wrong"));
   EXPECT_TRUE(desk.recorder.report().complete);
 }

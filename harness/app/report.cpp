@@ -6,11 +6,21 @@
 #include "harness/report/files/writers.h"
 #include "harness/report/record/exit_code.h"
 #include "harness/report/record/find_rows.h"
+#include "harness/report/record/journal_text.h"
 
 #include <algorithm>
 #include <ostream>
 
 namespace assay::app {
+namespace {
+
+/// The journal in this version's schema, compressed where the file's name says so.
+void rewrite_journal(const std::filesystem::path& journal, const std::filesystem::path& to) {
+  const std::string text = rewritten_journal(journal);
+  replace_file(to, to.extension() == ".zst" ? compressed(text) : text);
+}
+
+}  // namespace
 
 void write_text(const std::filesystem::path& path, const std::string& text, std::ostream& out) {
   if (path.empty()) return;
@@ -28,6 +38,8 @@ void print_summary(std::ostream& out, Console& console, const RunReport& report,
 }
 
 ExitCode report(const ReportOptions& options, const Terminal& terminal) {
+  if (!options.rewritten_journal.empty())
+    rewrite_journal(only_journal(options.report), options.rewritten_journal);
   ExitCode code = ExitCode::Fine;
   for (const std::filesystem::path& journal : journals_of(options.report)) {
     const std::filesystem::path folder = journal.parent_path();

@@ -12,7 +12,8 @@
 namespace assay::app {
 
 struct ReportOptions {
-  std::filesystem::path report;  ///< as journals_of() takes it
+  std::filesystem::path report;             ///< as journals_of() takes it
+  std::filesystem::path rewritten_journal;  ///< of the one report there must be then; empty: none is written
   bool benchmark_console = false;
 };
 

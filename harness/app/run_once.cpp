@@ -132,8 +132,7 @@ class Run {
     session_.folder.link(opened.slug, terminal_.log);
     RunInfo info = make_run_info(run_settings(options_, context_, session_.folder.run_id()), device.info());
     DeviceRunOptions run_options = engine_options(options_, instance, device.info(), stop_requested_);
-    if (!options_.versus_shaders.empty())
-      run_options.versus = {&versus, repro_options(options_, options_.versus_shaders)};
+    if (!options_.versus_shaders.empty()) run_options.versus = {&versus};
     if (!timed_impls_.empty() && !stopped()) add_timing(opened, shaders, run_options, info, recorder);
     recorder.run(info);
     recorder.plan(plan_of(groups_, run_options.names));
@@ -159,7 +158,7 @@ class Run {
   /// A stop that came after the last row had ended has interrupted nothing.
   void conclude(Recorder& recorder) const {
     const bool interrupted = stopped() && std::ranges::any_of(recorder.report().records, was_cut_short);
-    interrupted ? recorder.interrupted() : recorder.end();
+    interrupted ? recorder.interrupted() : recorder.done();
   }
 
   const RunOptions& options_;

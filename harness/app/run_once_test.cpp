@@ -1,5 +1,6 @@
 #include "harness/app/run_once.h"
 
+#include "harness/report/record/journal.h"
 #include "ops/registry.h"
 #include "tests/support/temporary_folder.h"
 

@@ -61,6 +61,12 @@ MedianInterval median_interval(std::vector<double> values) {
   return {values[static_cast<std::size_t>(k - 1)], values[static_cast<std::size_t>(n - k)]};
 }
 
+double interval_pct(const std::vector<double>& values) {
+  const double middle = median(values);
+  const MedianInterval interval = median_interval(values);
+  return middle > 0 ? 100 * (interval.high - interval.low) / 2 / middle : 0;
+}
+
 std::optional<Ratio> paired_ratio(std::span<const double> a, std::span<const double> b) {
   std::vector<double> quotients;
   for (std::size_t k = 0; k < std::min(a.size(), b.size()); ++k) {

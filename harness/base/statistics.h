@@ -29,6 +29,9 @@ struct MedianInterval {
 };
 MedianInterval median_interval(std::vector<double> values);
 
+/// Half the width of that interval, in percent of the median.
+double interval_pct(const std::vector<double>& values);
+
 /// Median and interval of the quotients a[k] / b[k].
 struct Ratio {
   double median = 0;

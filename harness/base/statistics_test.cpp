@@ -130,5 +130,10 @@ TEST(PairedRatio, LeavesOutWhatHasNoPartner) {
   EXPECT_FALSE(paired_ratio(std::vector<double>{1}, std::vector<double>{0})) << "no time, no quotient";
 }
 
+TEST(IntervalPct, IsHalfTheIntervalOverTheMedian) {
+  EXPECT_DOUBLE_EQ(interval_pct({90, 95, 100, 105, 110}), 10);
+  EXPECT_DOUBLE_EQ(interval_pct({100, 100, 100, 100, 100}), 0);
+}
+
 }  // namespace
 }  // namespace assay

@@ -68,17 +68,17 @@ std::string files_row(const std::string& what, const Lines& files) {
   return names.empty() ? "" : fmt::format("| {} | {} |\n", what, fmt::join(names, ", "));
 }
 
-/// The references of the op's own name; where there are none, all that its family includes.
+/// The references of the op's own name: those of a family are many, and change more often than a page should.
 Lines own_references(const Op& op, const Lines& references) {
   Lines own;
   for (const char* end : {".cpp", ".h"}) {
     const std::string path = "references/" + op.name + end;
     if (std::ranges::find(references, path) != references.end()) own.push_back(path);
   }
-  return own.empty() ? references : own;
+  return own;
 }
 
-/// Without what a family shares: `assay ops NAME` prints it, and it changes more often than a page should.
+/// Without what a family shares, which `assay ops NAME` prints.
 std::string files_table(const Op& op, const OpFiles& files) {
   const Lines declaration(files.sources.begin(), files.sources.begin() + (files.sources.empty() ? 0 : 1));
   return "| files | |\n|---|---|\n" + files_row("cases", files.cases) +

@@ -125,6 +125,8 @@ constexpr const char* report_help =
 
 void add_report(CLI::App& app, app::ReportOptions& options) {
   app.add_option("report", options.report, report_help)->required()->check(CLI::ExistingPath);
+  app.add_option("--rewrite-journal", options.rewritten_journal,
+                 "Write the journal in this version's schema to this file, compressed if it ends in .zst");
   add_benchmark_flag(app, options.benchmark_console);
 }
 

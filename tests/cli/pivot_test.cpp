@@ -67,7 +67,7 @@ TEST_F(Pivot, FindsEqualHashes) {
 TEST_F(Pivot, FindsADifferentHash) {
   const TemporaryFolder folder;
   const std::string key = "\"output_hash\":\"";
-  const std::string other = replaced(journal(), "\"event\":\"record\"", key, key + "0");
+  const std::string other = replaced(journal(), "\"event\":\"judged\"", key, key + "0");
   folder.write("journal.jsonl", on_another_device(other));
   const ProcessResult result = assay({"pivot", out(), folder.path().string(), "--hashes"});
   EXPECT_EQ(result.exit_code, 1) << result.err;

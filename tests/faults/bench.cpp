@@ -1,6 +1,7 @@
 #include "tests/faults/bench.h"
 
 #include "harness/base/hash.h"
+#include "harness/report/record/report_builder.h"
 
 #include <gtest/gtest.h>
 
@@ -14,14 +15,26 @@ class Ear final : public RunListener {
  public:
   explicit Ear(Heard& heard) : heard_(heard) {}
 
-  void run(const RunInfo&) override {}
-  void plan(std::span<const RowInfo>) override {}
-  void begin(const RowInfo& info) override { heard_.begun.push_back(info.id); }
-  void record(const Record& record) override { heard_.records.push_back(record); }
-  void end() override {}
+  void run(const RunInfo& info) override { builder_.run(info); }
+  void plan(std::span<const RowInfo> rows) override { builder_.plan(rows); }
+  void begin(RowIndex row) override {
+    builder_.begin(row);
+    heard_.begun.push_back(builder_.info(row).id);
+  }
+  void judged(RowIndex row, const AccuracyResult& accuracy) override { builder_.judged(row, accuracy); }
+  void block(RowIndex row, const Block& block) override {
+    builder_.block(row, block);
+    heard_.blocks.push_back(builder_.info(row).id);
+  }
+  void end(RowIndex row, const RowEnd& end) override {
+    builder_.end(row, end);
+    heard_.records.push_back(builder_.record(row));
+  }
+  void done() override { builder_.done(); }
 
  private:
   Heard& heard_;
+  ReportBuilder builder_;
 };
 
 /// One worker thread: lavapipe keeps a workgroup's shared memory a thread, and the kernel that reads it
@@ -63,7 +76,13 @@ Heard Bench::run(const std::vector<Case>& cases, const DeviceRunOptions& options
   hurried.sampling.budget_s = 0.02;
   Heard heard;
   Ear ear(heard);
-  run_on_device(device_, shaders_, plan_rows(pointers, options.mode), expectations, hurried, ear);
+  const std::vector<PlannedGroup> groups = plan_rows(pointers, options.mode);
+  std::vector<RowInfo> plan;
+  for (const PlannedGroup& group : groups) {
+    for (const PlannedRow& row : group) plan.push_back(row_info(row, options.names));
+  }
+  ear.plan(plan);
+  run_on_device(device_, shaders_, groups, expectations, hurried, ear);
   return heard;
 }
 

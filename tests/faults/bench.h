@@ -11,7 +11,8 @@ namespace assay::faults {
 
 /// What a run told its listener.
 struct Heard {
-  std::vector<std::string> begun;  ///< ids
+  std::vector<std::string> begun;   ///< ids
+  std::vector<std::string> blocks;  ///< ids of the rows whose blocks ended
   std::vector<Record> records;
 };
 

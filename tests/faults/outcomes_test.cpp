@@ -231,6 +231,22 @@ TEST(TimedTogether, WhoseTurnItIsIsTold) {
   for (std::size_t i = 1; i < heard.begun.size(); ++i) EXPECT_NE(heard.begun[i - 1], heard.begun[i]) << i;
 }
 
+TEST(TimedTogether, EveryBlockIsToldInItsTurn) {
+  Op op = matmul();
+  op.impls.push_back({.name = "again", .build = op.find_impl("correct")->build});
+  const std::vector<Case> group = {fault_case(op, "correct", matmul_params(4, 33, 9)),
+                                   fault_case(op, "again", matmul_params(4, 33, 9))};
+  const Heard heard = Bench::shared().run(group, {.mode = Mode::Perf});
+  ASSERT_THAT(statuses(heard), ElementsAre(Status::Pass, Status::Pass));
+  EXPECT_EQ(std::set<std::string>(heard.blocks.begin(), heard.blocks.begin() + 2).size(), 2U)
+      << "one block of each, then the next";
+  for (const Record& record : heard.records) {
+    ASSERT_TRUE(record.accuracy && record.perf);
+    EXPECT_EQ(std::count(heard.blocks.begin(), heard.blocks.end(), record.info.id), record.perf->blocks);
+    EXPECT_EQ(record.perf->output_hash, record.accuracy->output_hash);
+  }
+}
+
 TEST(TimedTogether, ARowThatIsTimedAloneBeginsOnce) {
   const Heard heard = Bench::shared().run({matmul_case("correct")}, {.mode = Mode::Perf});
   EXPECT_EQ(heard.begun.size(), 1U);

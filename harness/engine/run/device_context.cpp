@@ -26,11 +26,6 @@ gpu::ShaderLibrary& DeviceContext::shaders_of(const PlannedRow& row) const {
   return row.versus ? *options.versus->library : shaders_;
 }
 
-std::string DeviceContext::repro_of(const PlannedRow& row) const {
-  return repro_line(row_info({.test_case = row.test_case, .mode = row.mode}, {}),
-                    row.versus ? options.versus->repro_options : options.repro_options);
-}
-
 TimingTools& DeviceContext::tools() {
   if (options.tools != nullptr) return *options.tools;
   if (!own_tools_) own_tools_ = std::make_unique<TimingTools>(device, shaders_);

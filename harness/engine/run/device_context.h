@@ -42,8 +42,6 @@ class DeviceContext {
   std::optional<Expectation> expectation_of(const Case& test_case) const;
   gpu::ShaderLibrary& shaders_of(const PlannedRow& row) const;
   RowInfo info_of(const PlannedRow& row) const { return row_info(row, options.names); }
-  /// One line that runs the row again.
-  std::string repro_of(const PlannedRow& row) const;
 
   TimingTools& tools();
   gpu::DeviceMemory& memory();

@@ -5,7 +5,7 @@
 #include "harness/engine/accuracy/experiment.h"
 #include "harness/engine/accuracy/packed_inputs.h"
 #include "harness/engine/run/planned_rows.h"
-#include "harness/report/record/record.h"
+#include "harness/report/record/events.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +20,7 @@ namespace assay {
 /// Rows whose data all come from one set. What they share stays until the last of them is recorded.
 struct RowGroup {
   PlannedGroup planned;
+  RowIndex first = 0;               ///< of its rows, among all that are planned
   std::vector<Baseline> baselines;  ///< of each row
   std::vector<Status> ended;        ///< of each row; MISSING until it has ended
   std::optional<DataSet> data;
@@ -51,6 +52,7 @@ struct DeviceRow {
   std::int64_t validation_messages = 0;  ///< while it was judged
   std::optional<Ratio> ratio;            ///< to the time of its baseline
 
+  RowIndex number() const { return group->first + index; }  ///< what events call it
   const PlannedRow& plan() const { return group->planned[index]; }
   const Case& test_case() const { return *plan().test_case; }
   const Baseline& baseline() const { return group->baselines[index]; }

@@ -49,6 +49,7 @@ class DeviceRun {
   void run(std::span<const PlannedGroup> groups) {
     for (const PlannedGroup& group : groups) {
       judge_group(group);
+      planned_ += group.size();
       if (waiting_bytes_ > most_waiting_bytes) time_waiting();
     }
     time_waiting();
@@ -60,13 +61,14 @@ class DeviceRun {
   void judge_group(const PlannedGroup& planned) {
     const auto group = std::make_shared<RowGroup>();
     group->planned = planned;
+    group->first = planned_;
     group->baselines = choose_baselines(planned, context_.options.baseline_impl);
     group->ended.assign(planned.size(), Status::Missing);
     running_ = nullptr;
     Rows ready;
     for (std::size_t i = 0; i < planned.size(); ++i) {
       if (ended()) {
-        listener_.record(missing_row(planned[i], "not run: " + ended_because_, context_));
+        listener_.end(group->first + i, {.status = Status::Missing, .reason = "not run: " + ended_because_});
       } else if (std::unique_ptr<DeviceRow> row = run_row(group, i)) {
         ready.push_back(std::move(row));
       } else {
@@ -104,6 +106,7 @@ class DeviceRun {
     begin(*row);
     std::optional<Outcome> outcome = plan_row(*row, context_);
     if (!outcome) outcome = check_output(*row);
+    if (row->record.accuracy) listener_.judged(row->number(), *row->record.accuracy);
     row->validation_messages = context_.take_messages();
     if (row->plan().mode == Mode::Perf && outcome->status == Status::Pass) return row;
     finish(*row, *outcome);
@@ -133,7 +136,8 @@ class DeviceRun {
                        [this, &row] {
                          credit_messages();
                          begin(*row);
-                       }});
+                       },
+                       [this, &row](const Block& block) { tell_block(*row, block); }});
     }
     if (timed.empty()) return;
     context_.take_messages();
@@ -145,6 +149,13 @@ class DeviceRun {
     credit_messages();
     for (std::size_t i = 0; i < rows.size(); ++i) finish_measured(*rows[i], measurements[i]);
     running_ = nullptr;
+  }
+
+  /// The outputs of a block are those of the row as it is timed, without guards.
+  void tell_block(const DeviceRow& row, Block block) {
+    if (row.record.accuracy && row.outputs_hash != row.record.accuracy->output_hash)
+      block.output_hash = row.outputs_hash;
+    listener_.block(row.number(), block);
   }
 
   /// What the validation layer has said since rows took turns last is about the one whose turn it was.
@@ -183,7 +194,7 @@ class DeviceRun {
     end_row(row, std::move(outcome), context_);
     if (loses_device(row.record.status))
       ended_because_ = fmt::format("the device was lost by {}", row.record.info.id);
-    listener_.record(row.record);
+    listener_.end(row.number(), end_of(row));
     row.experiment.reset();
   }
 
@@ -191,12 +202,13 @@ class DeviceRun {
   void begin(DeviceRow& row) {
     if (running_ == &row) return;
     running_ = &row;
-    listener_.begin(row.record.info);
+    listener_.begin(row.number());
   }
 
   DeviceContext context_;
   RunListener& listener_;
-  Rows waiting_;  ///< judged right, not timed yet
+  RowIndex planned_ = 0;  ///< rows of the groups before
+  Rows waiting_;          ///< judged right, not timed yet
   std::size_t waiting_bytes_ = 0;
   DeviceRow* running_ = nullptr;  ///< the row that began last
   std::string ended_because_;     ///< empty: rows may run

@@ -78,16 +78,6 @@ std::string fill_text(const FillSpec& fill) {
   return std::string(name_of(fill.kind));
 }
 
-/// A word of a shell command line, quoted where a shell would take it apart.
-std::string shell_word(const std::string& text) {
-  constexpr std::string_view plain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+-:=,@%";
-  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 /// What the row has of its case.
 RowInfo info_of_case(const Case& test_case, Mode mode) {
   std::vector<std::string> forms;
@@ -147,12 +137,8 @@ RowInfo row_info(const PlannedRow& row, const RowNames& names) {
   if (row.cache == Cache::Cold) info.id += cold_suffix;
   if (row.versus) info.id += versus_suffix;
   info.shaders = row.versus ? names.versus : names.shaders;
+  info.versus = row.versus;
   return info;
-}
-
-std::string repro_line(const RowInfo& info, const std::string& options) {
-  return fmt::format("assay run {} --filter '{}' --mode {}{}{}", shell_word(info.where.file), info.id,
-                     info.mode, options.empty() ? "" : " ", options);
 }
 
 std::vector<Baseline> choose_baselines(const PlannedGroup& group, const std::string& impl) {

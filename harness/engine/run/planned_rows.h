@@ -37,9 +37,6 @@ struct RowNames {
 /// version of the shaders in "/versus".
 RowInfo row_info(const PlannedRow& row, const RowNames& names);
 
-/// The command that runs just this row again; `options` are those of the run that matter (device, shaders).
-std::string repro_line(const RowInfo& info, const std::string& options);
-
 /// The row that each is held against.
 struct Baseline {
   bool wanted = false;             ///< the row is to be compared

@@ -60,18 +60,19 @@ void end_row(DeviceRow& row, Outcome outcome, DeviceContext& context) {
   record.validation_messages = row.validation_messages + context.take_messages();
   blame_validation(record, context.options);
   if (row.baseline().wanted) record.comparison = comparison_of(row, context);
-  record.repro = context.repro_of(row.plan());
   record.total_ms = row.judging_ms + row.timing_ms;
   row.group->ended[row.index] = record.status;
 }
 
-Record missing_row(const PlannedRow& planned, const std::string& reason, const DeviceContext& context) {
-  Record record;
-  record.info = context.info_of(planned);
-  record.status = Status::Missing;
-  record.reason = reason;
-  record.repro = context.repro_of(planned);
-  return record;
+RowEnd end_of(const DeviceRow& row) {
+  const Record& record = row.record;
+  return {.status = record.status,
+          .reason = record.reason,
+          .perf = record.perf,
+          .comparison = record.comparison,
+          .validation_messages = record.validation_messages,
+          .total_ms = record.total_ms,
+          .spent = record.spent};
 }
 
 }  // namespace assay

@@ -7,10 +7,10 @@
 namespace assay {
 
 /// Completes the record of a row that ended so: what was expected of it, the validation layer's messages, how
-/// it compares with its baseline, how to run it again. Its group is told how it ended.
+/// it compares with its baseline. Its group is told how it ended.
 void end_row(DeviceRow& row, Outcome outcome, DeviceContext& context);
 
-/// The record of a row that nobody ran, whose reason is that.
-Record missing_row(const PlannedRow& planned, const std::string& reason, const DeviceContext& context);
+/// The event of its end, once its record is complete.
+RowEnd end_of(const DeviceRow& row);
 
 }  // namespace assay

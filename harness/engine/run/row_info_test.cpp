@@ -50,22 +50,5 @@ TEST(RowInfo, WithoutTuningThereIsNoTune) {
   EXPECT_EQ(row_info({.test_case = &untuned}, {}).tune, "");
 }
 
-TEST(ReproLine, IsACommandForThisRowAlone) {
-  const Op op = flip_op();
-  const Case test_case = make_case(op, shape_params({4}), "small");
-  const RowInfo info = row_info({.test_case = &test_case}, {});
-  EXPECT_EQ(repro_line(info, ""), "assay run cases/flip.yaml --filter 'flip/small/plain' --mode accu");
-  EXPECT_EQ(repro_line(info, "--device '1'"),
-            "assay run cases/flip.yaml --filter 'flip/small/plain' --mode accu --device '1'");
-}
-
-TEST(ReproLine, QuotesAFileNameThatAShellWouldTakeApart) {
-  const Op op = flip_op();
-  Case test_case = make_case(op, shape_params({4}), "small");
-  test_case.where.file = "my cases/it's.yaml";
-  EXPECT_EQ(repro_line(row_info({.test_case = &test_case, .mode = Mode::Accu}, {}), ""),
-            "assay run 'my cases/it'\\''s.yaml' --filter 'flip/small/plain' --mode accu");
-}
-
 }  // namespace
 }  // namespace assay

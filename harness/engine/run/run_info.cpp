@@ -75,6 +75,7 @@ RunInfo make_run_info(const RunSettings& settings, const DeviceInfo& device) {
   }
   info.seed = settings.seed;
   info.validation = settings.validation;
+  info.repro_options = settings.repro_options;
   return info;
 }
 

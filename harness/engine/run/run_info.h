@@ -17,6 +17,7 @@ struct RunSettings {
   std::vector<std::string> command;
   std::uint64_t seed = 0;
   bool validation = false;
+  std::string repro_options;  ///< see RunInfo
 };
 
 /// An id that no other run has: "20260102T030405Z-1a2b3c", the time and a random number.

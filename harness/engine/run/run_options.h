@@ -16,13 +16,11 @@ namespace assay {
 /// The other version of the shaders (--versus-shaders).
 struct VersusShaders {
   gpu::ShaderLibrary* library = nullptr;
-  std::string repro_options;  ///< what a repro line of its rows must repeat
 };
 
 struct DeviceRunOptions {
   std::optional<Mode> mode;                   ///< Accu or Perf only; empty: what each case says
   std::optional<std::filesystem::path> dump;  ///< --dump
-  std::string repro_options;                  ///< what a repro line must repeat
   RowNames names;                             ///< how rows are called; the plan must use the same
   std::optional<VersusShaders> versus;        ///< for the planned rows that are of the other version
   std::string baseline_impl;                  ///< --baseline-impl: whose rows the others are compared with

@@ -4,6 +4,7 @@
 #include "harness/base/statistics.h"
 #include "harness/engine/timing/rotation.h"
 #include "harness/op/roofline.h"
+#include "harness/report/record/record_of.h"
 
 #include <algorithm>
 #include <memory>
@@ -98,31 +99,8 @@ struct Timed {
   const TimedRow* row = nullptr;
   SetCount sets;
   std::unique_ptr<GpuSource> source;
+  std::vector<Block> blocks;
 };
-
-void describe_samples(const Samples& samples, PerfResult& perf) {
-  const std::vector<double> all = samples.all();
-  const Summary summary = summarize(all);
-  perf.time_us_min = summary.min / ns_per_us;
-  perf.time_us_p25 = summary.p25 / ns_per_us;
-  perf.time_us_p50 = summary.p50 / ns_per_us;
-  perf.time_us_p75 = summary.p75 / ns_per_us;
-  perf.time_us_mean = summary.mean / ns_per_us;
-  perf.time_us_stdev = summary.stdev / ns_per_us;
-  const std::vector<double> medians = samples.block_medians();
-  const auto [low, high] = std::minmax_element(medians.begin(), medians.end());
-  perf.spread_pct = summary.p50 > 0 ? 100 * (*high - *low) / summary.p50 : 0;
-  perf.ci_pct = samples.interval_pct;
-  perf.blocks = static_cast<int>(samples.blocks.size());
-  perf.samples = static_cast<int>(all.size());
-  perf.batch = samples.batch;
-  perf.stop = samples.stop;
-  perf.discarded = samples.discarded;
-  for (const auto& block : samples.blocks) {
-    std::vector<double>& out = perf.sample_us.emplace_back();
-    for (const double ns : block) out.push_back(ns / ns_per_us);
-  }
-}
 
 /// The pass of its own that says how a program's time divides among its dispatches.
 void describe_shares(const Program& program, const std::vector<double>& shares_ns, PerfResult& perf) {
@@ -191,7 +169,9 @@ Measurement describe(const Timed& timed, TimingTools& tools, const Samples& samp
   GpuSource& source = *timed.source;
   Measurement measurement{.verified = samples.verified};
   PerfResult& perf = measurement.perf;
-  describe_samples(samples, perf);
+  describe_blocks(timed.blocks, perf);
+  perf.stop = samples.stop;
+  perf.discarded = samples.discarded;
   perf.sets = timed.sets.sets;
   source.open_block();
   perf.throughput_us = source.throughput_ns(samples.warm, samples.batch) / ns_per_us;
@@ -252,12 +232,20 @@ void compare(std::span<const TimedRow> rows, const std::vector<std::optional<Sam
   }
 }
 
-std::vector<std::optional<Samples>> sample(std::span<const TimedRow> rows, const std::vector<Timed>& timed,
-                                           const SamplingOptions& options) {
+std::vector<std::optional<Samples>> sample(std::span<const TimedRow> rows, std::vector<Timed>& timed,
+                                           SamplingOptions options) {
   std::vector<SampleSource*> sources;
-  for (const Timed& row : timed) {
-    if (row.source) sources.push_back(row.source.get());
+  std::vector<Timed*> sampled;
+  for (Timed& row : timed) {
+    if (!row.source) continue;
+    sources.push_back(row.source.get());
+    sampled.push_back(&row);
   }
+  options.block_ended = [&](std::size_t source, const Block& block) {
+    Timed& row = *sampled[source];
+    row.blocks.push_back(block);
+    if (row.row->block_ended) row.row->block_ended(block);
+  };
   std::vector<Samples> taken = sample_interleaved(sources, options, comparison_groups_of(rows, timed));
   std::vector<std::optional<Samples>> samples(timed.size());
   auto next = taken.begin();
@@ -271,7 +259,7 @@ std::vector<std::optional<Samples>> sample(std::span<const TimedRow> rows, const
 
 std::vector<Measurement> measure(std::span<const TimedRow> rows, TimingTools& tools,
                                  const SamplingOptions& options) {
-  const std::vector<Timed> timed = prepare(rows, tools);
+  std::vector<Timed> timed = prepare(rows, tools);
   const std::vector<std::optional<Samples>> samples = sample(rows, timed, options);
   std::vector<Measurement> measurements;
   for (std::size_t i = 0; i < rows.size(); ++i) {

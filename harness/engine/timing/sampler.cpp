@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -44,17 +45,22 @@ class Row {
   void stop() { samples_.stopped = !may_end(); }
   Samples take() { return std::move(samples_); }
 
-  void run_block() try {
+  /// The block that it took; nothing where it failed.
+  std::optional<Block> run_block(int round) try {
     source_->open_block();
     prepare();
     const double started = options_->now_s();  // the budget is for samples
-    std::vector<double> block = take_block(started);
+    Block block = take_block(started);
+    block.round = round;
     samples_.verified = source_->close_block();
-    samples_.blocks.push_back(std::move(block));
+    block.wrong = !samples_.verified;
+    samples_.blocks.push_back(block.program_ns());
     spent_s_ += options_->now_s() - started;
     decide();
+    return block;
   } catch (...) {
     samples_.failure = std::current_exception();
+    return std::nullopt;
   }
 
  private:
@@ -71,25 +77,25 @@ class Row {
 
   /// A block's samples that were taken at a good clock. As many may be thrown away as are wanted; then the
   /// clock is this row's own: its program may well draw more power than others.
-  std::vector<double> take_block(double started) {
-    std::vector<double> block;
+  Block take_block(double started) {
+    Block block{.batch = samples_.batch};
     std::vector<double> probes;
     int discarded = 0;
     const double share_s = options_->budget_s / options_->min_blocks;
-    while (block.empty() || (static_cast<int>(block.size()) < options_->samples_per_block &&
-                             options_->now_s() - started < share_s)) {
+    const auto taken = [&] { return static_cast<int>(block.samples_ns.size()); };
+    while (taken() == 0 || (taken() < options_->samples_per_block && options_->now_s() - started < share_s)) {
       const Reading reading = sample();
       if (is_down(reading.probe_ns) && discarded < options_->samples_per_block) {
         ++discarded;
         continue;
       }
-      block.push_back(reading.ns / samples_.batch);
+      block.samples_ns.push_back(reading.ns);
       if (reading.probe_ns > 0) probes.push_back(reading.probe_ns);
     }
     samples_.discarded += discarded;
     probes_.insert(probes_.end(), probes.begin(), probes.end());
     if (!probes.empty()) {
-      const double own_ns = median(probes);
+      const double own_ns = block.probe_ns = median(probes);
       accepted_ns_ = std::max(accepted_ns_, own_ns);
       best_own_ns_ = best_own_ns_ > 0 ? std::min(best_own_ns_, own_ns) : own_ns;
       samples_.probe_ns = median(probes_);
@@ -273,12 +279,6 @@ std::vector<double> Samples::block_medians() const {
   return medians;
 }
 
-double interval_pct(const std::vector<double>& block_medians) {
-  const double middle = median(block_medians);
-  const MedianInterval interval = median_interval(block_medians);
-  return middle > 0 ? 100 * (interval.high - interval.low) / 2 / middle : 0;
-}
-
 std::vector<Samples> sample_interleaved(std::span<SampleSource* const> sources,
                                         const SamplingOptions& options,
                                         std::span<const std::size_t> comparison_groups) {
@@ -296,7 +296,8 @@ std::vector<Samples> sample_interleaved(std::span<SampleSource* const> sources,
     for (const std::size_t i : order) {
       if (!going[i]) continue;
       if (stop_requested()) return stopped(rows);
-      rows[i].run_block();
+      const std::optional<Block> block = rows[i].run_block(static_cast<int>(round));
+      if (block && options.block_ended) options.block_ended(i, *block);
     }
   }
   return taken(rows);

@@ -2,6 +2,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/engine/timing/clock_watch.h"
+#include "harness/report/record/events.h"
 
 #include <cstdint>
 #include <exception>
@@ -58,6 +59,8 @@ struct SamplingOptions {
   std::uint64_t shuffle_seed = 0;
   /// Asked before every block: true ends the sampling of all rows there. Empty: never.
   std::function<bool()> stop_requested;
+  /// Told each block that has samples as it ends, with the index of its source. Empty: nobody.
+  std::function<void(std::size_t source, const Block& block)> block_ended;
   std::function<double()> now_s = steady_seconds;  ///< replaced by a fake clock in tests, as is
   std::function<void(double)> sleep_s = sleep_for_seconds;
 };
@@ -81,9 +84,6 @@ struct Samples {
   std::vector<double> all() const;
   std::vector<double> block_medians() const;
 };
-
-/// Half width of the median's interval over block medians, in percent of the median.
-double interval_pct(const std::vector<double>& block_medians);
 
 /// Samples all sources, interleaved in rounds: a block of each, in an order that is shuffled anew, until each
 /// has a narrow interval or has spent its budget. Sources of one comparison group (`comparison_groups[i]` is

@@ -105,6 +105,44 @@ TEST(Sampler, AConstantTimeStopsByIntervalAfterTheFewestBlocks) {
   for (const auto& block : samples.blocks) EXPECT_EQ(block.size(), 10U);
 }
 
+TEST(Sampler, TellsEachBlockAsItEndsInTheTimesThatWereMeasured) {
+  FakeClock clock;
+  FakeSource short_one(clock, always(100 * us), 0);
+  FakeSource long_one(clock, always(300 * us), 1);
+  long_one.wrong_block = 2;
+  SampleSource* sources[] = {&short_one, &long_one};
+  std::vector<std::vector<Block>> told(2);
+  std::vector<std::size_t> turns;
+  SamplingOptions options = options_for(clock);
+  options.block_ended = [&](std::size_t source, const Block& block) {
+    told[source].push_back(block);
+    turns.push_back(source);
+    EXPECT_EQ(clock.openings.size(), turns.size()) << "before the next block begins";
+    EXPECT_EQ(static_cast<std::size_t>(clock.openings.back()), source);
+  };
+  const std::vector<Samples> samples = sample_interleaved(sources, options);
+  ASSERT_EQ(told[0].size(), 5U);
+  for (std::size_t i = 0; i < told[0].size(); ++i) {
+    EXPECT_EQ(told[0][i].round, static_cast<int>(i));
+    EXPECT_EQ(told[0][i].batch, 10);
+    EXPECT_EQ(told[0][i].samples_ns, std::vector<double>(10, 1 * ms)) << "of ten programs";
+    EXPECT_EQ(told[0][i].program_ns(), samples[0].blocks[i]);
+    EXPECT_FALSE(told[0][i].wrong);
+  }
+  ASSERT_EQ(told[1].size(), 3U) << "the third has a wrong answer and is the last";
+  EXPECT_FALSE(told[1][1].wrong);
+  EXPECT_TRUE(told[1][2].wrong);
+}
+
+TEST(Sampler, ABlockThatFailedIsNotTold) {
+  FakeClock clock;
+  FakeSource source(clock, always(100 * us));
+  source.opened = [] { throw std::runtime_error("no memory"); };
+  SamplingOptions options = options_for(clock);
+  options.block_ended = [](std::size_t, const Block&) { FAIL() << "it has no samples"; };
+  EXPECT_NE(sample(source, options).failure, nullptr);
+}
+
 TEST(Sampler, WithoutAClockProbeEveryBlockIsHeatedForAWhile) {
   const auto slowest_us = [](double heat_s) {
     FakeClock clock;
@@ -391,11 +429,6 @@ TEST(Sampler, AStopBeforeTheFirstBlockLeavesNoSamples) {
 
 TEST(Sampler, NoSourcesGiveNoSamples) {
   EXPECT_TRUE(sample_interleaved({}, {}).empty());
-}
-
-TEST(IntervalPct, IsHalfTheIntervalOverTheMedian) {
-  EXPECT_DOUBLE_EQ(interval_pct({90, 95, 100, 105, 110}), 10);
-  EXPECT_DOUBLE_EQ(interval_pct({100, 100, 100, 100, 100}), 0);
 }
 
 }  // namespace

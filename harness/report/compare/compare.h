@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/report/compare/row_verdict.h"
-#include "harness/report/record/journal.h"
+#include "harness/report/record/run_report.h"
 
 #include <array>
 #include <cstddef>

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "harness/report/record/events.h"
-#include "harness/report/record/journal.h"
+#include "harness/report/record/run_report.h"
 
 #include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <span>
 #include <string>
 
 namespace assay {
@@ -22,16 +22,18 @@ struct ConsoleOptions {
 
 /// What a person reads while a run goes and when it ends. Data (header, failures, tables, summary) go to
 /// `out`, progress goes to `log`.
-class Console final : public RunListener {
+class Console {
  public:
   Console(std::ostream& out, std::ostream& log, ConsoleOptions options = {});
 
-  void run(const RunInfo& info) override;
-  void plan(std::span<const RowInfo> cases) override;
-  void begin(const RowInfo& info) override;
-  void record(const Record& record) override;
+  void run(const RunInfo& info);
+  void plan(std::span<const RowInfo> planned);
+  /// This row runs now.
+  void begin(const RowInfo& info);
+  /// It has ended so.
+  void record(const Record& record);
   /// Removes the progress line.
-  void end() override;
+  void end();
 
   /// The header, unless run() showed it; the PERF table, the failures once more in a line each, the totals by
   /// status with their reasons, and where the reports are (`directory` may be empty).

@@ -35,6 +35,7 @@ std::string spent_lines(const TimeSpent& spent) {
 void show_case(Page& page, const Record& record) {
   const RowInfo& info = record.info;
   page.line("reason", record.reason);
+  page.line("retry", record.retry);
   page.section("case");
   page.line("op", info.op);
   page.line("name", info.name);
@@ -46,7 +47,7 @@ void show_case(Page& page, const Record& record) {
   page.line("fill", info.fill);
   page.line("cache", info.cache);
   page.line("seed", std::to_string(info.seed));
-  page.line("shaders", info.shaders.value_or(""));
+  page.line("shaders", info.shaders.value_or("") + (info.versus ? " (the other version's)" : ""));
   page.line("tier", info.tier);
   page.line("at", info.where.file + ":" + std::to_string(info.where.line) + ":" +
                       std::to_string(info.where.column));

@@ -24,6 +24,7 @@ void show_circumstances(Page& page, const RunInfo& run) {
   std::string command;
   for (const std::string& word : run.command) command += (command.empty() ? "" : " ") + word;
   page.line("command", command);
+  page.line("again with", run.repro_options);
   std::string environment;
   for (const auto& [name, value] : run.environment)
     environment.append(name).append("=").append(value).append("\n");

@@ -21,7 +21,7 @@ using ::testing::Not;
 class Filler {
  public:
   template <class T>
-  void operator()(const char* name, T& value, int /*since*/ = 1) {
+  void operator()(const char* name, T& value, FieldRule /*rule*/ = {}) {
     const std::string outer = std::exchange(path_, path_ + "/" + name);
     fill(value);
     path_ = outer;
@@ -219,7 +219,7 @@ device
   UUID            000102030405060708090a0b0c0d0e0f
 
 run
-  id              20260102T030405Z-1a2b3c (schema 2)
+  id              20260102T030405Z-1a2b3c (schema 3)
   started         2026-01-02T03:04:05Z
   assay           0.1.0 (abc1234), GCC 12.2.0, Release
   host            rack7, Linux 6.1

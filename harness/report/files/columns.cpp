@@ -121,6 +121,8 @@ Columns verdict_columns() {
        [](const RunInfo&, const Record& record) { return std::string(name_of(record.status)); }},
       {"reason", "text", "why, with numbers; absent for PASS",
        [](const RunInfo&, const Record& record) { return record.reason; }},
+      {"retry", "text", "what a second try of a failed row showed: REPRODUCED or ORDER_DEPENDENT",
+       [](const RunInfo&, const Record& record) { return record.retry; }},
   };
 }
 

@@ -66,7 +66,7 @@ Row present(Row row) {
 }
 
 Row common_cells() {
-  return {{"schema", "2"},
+  return {{"schema", "3"},
           {"run_id", "20260102T030405Z-1a2b3c"},
           {"device", "Acme GPU 9"},
           {"driver", "Acme 12.3"},

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/report/record/journal.h"
+#include "harness/report/record/run_report.h"
 
 #include <cstddef>
 #include <span>

@@ -1,6 +1,7 @@
 #include "harness/report/files/pivot.h"
 
 #include "harness/base/text.h"
+#include "harness/report/record/row_key.h"
 
 #include <algorithm>
 #include <array>

@@ -4,13 +4,18 @@
 #include "harness/base/statistics.h"
 #include "harness/base/text.h"
 #include "harness/report/record/codec.h"
+#include "harness/report/record/journal.h"
+#include "harness/report/record/journal_text.h"
+#include "harness/report/record/record_of.h"
 #include "harness/report/record/row_key.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
+#include <functional>
+#include <optional>
 #include <set>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -22,78 +27,116 @@ void expect_equal(const char* field, double is, double should, const char* why) 
   throw Error(fmt::format("'{}' is {} and should be {}, {}", field, shortest(is), shortest(should), why));
 }
 
-void check_samples(const PerfResult& perf) {
+/// Figures that schemas 1 and 2 stored beside the samples that they are computed from.
+void check_stored_figures(const PerfResult& perf) {
   std::vector<double> all;
   for (const std::vector<double>& block : perf.sample_us) all.insert(all.end(), block.begin(), block.end());
-  for (const double us : all) {
-    if (!(us > 0) || !std::isfinite(us))
-      throw Error("'sample_us' holds " + shortest(us) + ", which is not a time");
-  }
   expect_equal("blocks", perf.blocks, static_cast<double>(perf.sample_us.size()),
                "the blocks in 'sample_us'");
   expect_equal("samples", perf.samples, static_cast<double>(all.size()), "the samples in 'sample_us'");
-  if (all.empty()) throw Error("'sample_us' is empty: there is a time without a sample");
+  if (all.empty()) return;
   const Summary summary = summarize(all);
   expect_equal("time_us_p50", perf.time_us_p50, summary.p50, "the median of 'sample_us'");
   expect_equal("time_us_min", perf.time_us_min, summary.min, "the least of 'sample_us'");
   expect_equal("time_us_mean", perf.time_us_mean, summary.mean, "the mean of 'sample_us'");
 }
 
-void check(const Record& record) {
-  const bool passed = record.status == Status::Pass;
-  if (passed && record.info.mode == "perf" && !record.perf)
-    throw Error("a row of mode perf passed and has no time");
-  if (passed && record.accuracy && !record.accuracy->metric.empty())
-    throw Error("the row passed, and its accuracy says '" + printable(record.accuracy->metric) + "'");
-  if (record.perf) check_samples(*record.perf);
+void check_block(const RowEvents& row, const Block& block) {
+  if (row.end || !row.begun) throw Error("it has a block and does not run");
+  const auto round = static_cast<int>(row.blocks.size());
+  if (block.round != round)
+    throw Error(fmt::format("its block {} stands where block {} should", block.round, round));
+  if (block.batch < 1) throw Error(fmt::format("'batch' is {}, which is no number of programs", block.batch));
+  if (round > 0 && row.blocks.front().batch != block.batch)
+    throw Error(
+        fmt::format("'batch' is {} and was {} in the block before", block.batch, row.blocks.front().batch));
+  if (block.samples_ns.empty()) throw Error("'samples_ns' is empty: a block has a sample");
+  for (const double ns : block.samples_ns) {
+    if (!(ns > 0) || !std::isfinite(ns))
+      throw Error("'samples_ns' holds " + shortest(ns) + ", which is no time");
+  }
 }
 
-/// Throws at the first record that contradicts itself.
+void check_end(const RowEvents& row, const RowEnd& end) {
+  if (row.end) throw Error("it ends twice");
+  const bool passed = end.status == Status::Pass;
+  if (passed && !row.begun) throw Error("it passed and did not begin");
+  if (passed && row.info.mode == "perf" && !end.perf)
+    throw Error("a row of mode perf passed and has no time");
+  if (passed && row.info.mode == "accu" && !row.judged)
+    throw Error("a row of mode accu passed and was not judged");
+  if (passed && row.judged && !row.judged->metric.empty())
+    throw Error("the row passed, and its accuracy says '" + printable(row.judged->metric) + "'");
+  if (end.perf && row.blocks.empty()) throw Error("there is a time without a sample");
+}
+
+/// Throws at the first event that contradicts those before it.
 class Checker final : public RunListener {
  public:
+  /// What an older schema stored of a record is looked at when its row ends.
+  void stored(const Record& record) { stored_ = record; }
+
   void run(const RunInfo&) override {}
-  void plan(std::span<const RowInfo> cases) override {
-    for (const RowInfo& info : cases) open_.insert(key_of(info));
-  }
-  void begin(const RowInfo& info) override { open_.insert(key_of(info)); }
-  void record(const Record& record) override {
-    open_.erase(key_of(record.info));
-    try {
-      check(record);
-    } catch (const Error& error) {
-      throw Error("the record of " + printable(record.info.id) + " (" + printable(mode_words(record.info)) +
-                  ") contradicts itself: " + error.what() + "; it was not written so by a run");
+  void plan(std::span<const RowInfo> rows) override {
+    for (const RowInfo& info : rows) {
+      if (!keys_.insert(key_of(info)).second)
+        throw Error(fmt::format("{} ({}) is planned twice", printable(info.id), printable(mode_words(info))));
+      rows_.push_back({.info = info});
     }
   }
-  void end() override {
-    if (open_.empty()) return;
-    throw Error("the run came to its end, and " + printable(open_.begin()->id) + " (" +
-                printable(open_.begin()->mode) + ") has no record: lines are missing");
+  void begin(RowIndex index) override {
+    RowEvents& row = rows_[index];
+    if (row.end) row = {.info = row.info};
+    row.begun = true;
+  }
+  void judged(RowIndex index, const AccuracyResult& accuracy) override {
+    rows_[index].judged = accuracy;
+    rows_[index].blocks.clear();
+  }
+  void block(RowIndex index, const Block& block) override {
+    about(index, [&](const RowEvents& row) { check_block(row, block); });
+    rows_[index].blocks.push_back(block);
+  }
+  void end(RowIndex index, const RowEnd& end) override {
+    about(index, [&](const RowEvents& row) {
+      check_end(row, end);
+      if (stored_ && stored_->perf) check_stored_figures(*stored_->perf);
+    });
+    rows_[index].end = end;
+    stored_.reset();
+  }
+  void done() override {
+    for (const RowEvents& row : rows_) {
+      if (row.end) continue;
+      throw Error("the run came to its end, and " + printable(row.info.id) + " (" +
+                  printable(mode_words(row.info)) + ") did not: lines are missing");
+    }
   }
 
  private:
-  std::set<RowKey> open_;
-};
-
-void check_lines(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  Decoder decoder;
-  Checker checker;
-  std::string line;
-  for (std::size_t number = 1; std::getline(file, line) && !file.eof(); ++number) {
+  void about(RowIndex index, const std::function<void(const RowEvents&)>& check) const {
+    const RowEvents& row = rows_[index];
     try {
-      decoder.line(line, checker);
+      check(row);
     } catch (const Error& error) {
-      throw Error(path.string() + ":" + std::to_string(number) + ": " + error.what());
+      throw Error("the record of " + printable(row.info.id) + " (" + printable(mode_words(row.info)) +
+                  ") contradicts itself: " + error.what() + "; it was not written so by a run");
     }
   }
-}
+
+  std::vector<RowEvents> rows_;
+  std::set<RowKey> keys_;
+  std::optional<Record> stored_;
+};
 
 }  // namespace
 
 RunReport read_checked_journal(const std::filesystem::path& path) {
-  RunReport report = read_journal(path);  // first: its words for a line that cannot be read
-  check_lines(path);
+  const std::string text = journal_text(path);
+  RunReport report = report_of_journal(path, text);  // first: its words for a line that cannot be read
+  Checker checker;
+  Decoder decoder([&](const Record& record) { checker.stored(record); });
+  for_each_line(path, text, [&](std::string_view line) { decoder.line(line, checker); });
   return report;
 }
 

@@ -1,12 +1,15 @@
 #pragma once
 
-#include "harness/report/record/journal.h"
+#include "harness/report/record/run_report.h"
+
+#include <filesystem>
 
 namespace assay {
 
-/// read_journal, and besides whether the figures of every record agree with each other: times with their raw
-/// samples, counts with what they count, statuses with what a row of that status has, the end of the run
-/// with the plan. A journal that was edited by hand, or lost a line, is an Error with file:line.
+/// read_journal, and besides whether what it tells agrees with itself: every planned row ends once the run is
+/// done, a row that passed has what such a row has, blocks follow each other without a gap and hold times,
+/// and figures that older schemas stored beside the samples are those of the samples. A journal that was
+/// edited by hand, or lost a line, is an Error with file:line.
 RunReport read_checked_journal(const std::filesystem::path& path);
 
 }  // namespace assay

@@ -1,6 +1,8 @@
 #include "harness/report/record/checked_journal.h"
 
+#include "harness/report/record/journal.h"
 #include "tests/support/simulated_series.h"
+#include "tests/support/tell.h"
 
 #include <gmock/gmock.h>
 
@@ -13,97 +15,128 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// A journal of one run. Lines: run, plan, begin, record, end.
-std::filesystem::path write_journal(const test::TemporaryFolder& folder, const Record& record) {
-  const std::filesystem::path path = folder / "journal.jsonl";
-  Journal journal(path);
-  journal.run(test::sample_run());
-  journal.plan({&record.info, 1});
-  journal.begin(record.info);
-  journal.record(record);
-  journal.end();
-  return path;
-}
-
 Record good() {
-  return test::measured("a", {{100, 101}, {100, 102, 103}});
+  Record record = test::measured("a", {{100, 101}, {100, 102, 103}});
+  record.accuracy = test::passed("a").accuracy;
+  return record;
 }
 
-std::string error_after(const std::function<void(Record&)>& edit) {
+// A journal of one run of one row. Lines: run, plan, begin, judged, two blocks, end, done.
+std::filesystem::path write_journal(const test::TemporaryFolder& folder, const Record& record = good()) {
+  Journal journal(folder / "journal.jsonl");
+  test::tell(journal, {record});
+  return journal.path();
+}
+
+std::string error_of(const std::filesystem::path& path) {
+  return test::error_of([&] { read_checked_journal(path); });
+}
+
+// What is said of the journal of good() in whose text `from` is replaced once.
+std::string error_after(const std::string& from, const std::string& to, int line) {
   const test::TemporaryFolder folder;
-  Record record = good();
-  edit(record);
-  const std::filesystem::path path = write_journal(folder, record);
-  const std::string error = test::error_of([&] { read_checked_journal(path); });
-  if (!error.empty()) {
-    EXPECT_THAT(error, StartsWith(path.string() + ":4: the record of " + record.info.id + " (perf) "));
-  }
+  const std::filesystem::path path = write_journal(folder);
+  std::string text = test::read_file(path);
+  const auto at = text.find(from);
+  EXPECT_NE(at, text.npos) << from;
+  test::write_file(path, text.replace(at, from.size(), to));
+  const std::string error = error_of(path);
+  EXPECT_THAT(error, StartsWith(path.string() + ":" + std::to_string(line) + ": "));
+  return error;
+}
+
+// The same of the journal without that line; it is said of line `told` of what is left.
+std::string error_without(const std::string& start, int told) {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = write_journal(folder);
+  const std::string text = test::read_file(path);
+  const auto at = text.find(start);
+  EXPECT_NE(at, text.npos) << start;
+  test::write_file(path, text.substr(0, at) + text.substr(text.find('\n', at) + 1));
+  const std::string error = error_of(path);
+  EXPECT_THAT(error, StartsWith(path.string() + ":" + std::to_string(told) + ": "));
   return error;
 }
 
 TEST(CheckedJournal, ReadsWhatARunWrote) {
-  EXPECT_EQ(error_after([](Record&) {}), "");
-  EXPECT_EQ(error_after([](Record& r) { r = test::passed("a"); }), "");
-  EXPECT_EQ(error_after([](Record& r) { r = test::failed("a"); }), "");
+  for (const Record& record : {good(), test::passed("a"), test::failed("a"),
+                               test::without_answer("a", Status::Missing, "not run")}) {
+    const test::TemporaryFolder folder;
+    EXPECT_EQ(error_of(write_journal(folder, record)), "");
+  }
 }
 
-TEST(CheckedJournal, RefusesAMedianThatIsNotThatOfItsSamples) {
+TEST(CheckedJournal, RefusesSamplesThatAreNoTimes) {
   EXPECT_THAT(
-      error_after([](Record& r) { r.perf->time_us_p50 = 101.1; }),
-      EndsWith("contradicts itself: 'time_us_p50' is 101.1 and should be 101, the median of 'sample_us'; "
-               "it was not written so by a run"));
-  EXPECT_EQ(error_after([](Record& r) { r.perf->time_us_p50 *= 1 + 1e-9; }), "") << "that is rounding";
+      error_after("[100000000,", "[-100000000,", 5),
+      EndsWith("the record of shuffle/a/1x16x4x8/4W4C.4W4C/fused (perf) contradicts itself: 'samples_ns' "
+               "holds -100000000, which is no time; it was not written so by a run"));
+  EXPECT_THAT(error_after("[100000000,", "[\"inf\",", 5), HasSubstr("holds inf"));
+  EXPECT_THAT(error_after("[100000000,101000000]", "[]", 5), HasSubstr("'samples_ns' is empty"));
+  EXPECT_THAT(error_after("\"batch\":1000", "\"batch\":0", 5), HasSubstr("'batch' is 0"));
+  EXPECT_THAT(error_after("\"batch\":1000", "\"batch\":100", 6),
+              HasSubstr("'batch' is 1000 and was 100 in the block before"));
 }
 
-TEST(CheckedJournal, RefusesOtherFiguresThatContradictTheSamples) {
-  EXPECT_THAT(error_after([](Record& r) { r.perf->sample_us[0][0] = 90; }), HasSubstr("'time_us_min'"));
-  EXPECT_THAT(error_after([](Record& r) { r.perf->sample_us[1][2] = 104; }), HasSubstr("'time_us_mean'"));
-  EXPECT_THAT(error_after([](Record& r) { r.perf->blocks = 3; }), HasSubstr("'blocks' is 3 and should be 2"));
-  EXPECT_THAT(error_after([](Record& r) { r.perf->samples = 4; }),
-              HasSubstr("'samples' is 4 and should be 5"));
-  EXPECT_THAT(error_after([](Record& r) { r.perf->sample_us[0][0] = -1; }), HasSubstr("holds -1"));
-  EXPECT_THAT(error_after([](Record& r) {
-                r.perf->sample_us.clear();
-                r.perf->blocks = r.perf->samples = 0;
-              }),
-              HasSubstr("a time without a sample"));
+TEST(CheckedJournal, RefusesBlocksThatDoNotFollowEachOther) {
+  EXPECT_THAT(error_without("{\"event\":\"block\"", 5), HasSubstr("its block 1 stands where block 0 should"));
+  EXPECT_THAT(error_after("\"round\":1", "\"round\":0", 6),
+              HasSubstr("its block 0 stands where block 1 should"));
 }
 
-TEST(CheckedJournal, RefusesAStatusThatTheRecordContradicts) {
-  EXPECT_THAT(error_after([](Record& r) { r.perf.reset(); }), HasSubstr("passed and has no time"));
-  EXPECT_THAT(error_after([](Record& r) { r.accuracy = test::failed("a").accuracy; }),
-              HasSubstr("its accuracy says 'wrong_value'"));
+TEST(CheckedJournal, RefusesAStatusThatTheEventsContradict) {
+  EXPECT_THAT(error_after("\"perf\":{", "\"pref\":{", 7), HasSubstr("passed and has no time"));
+  EXPECT_THAT(error_after("\"event\":\"judged\",\"row\":0",
+                          "\"event\":\"judged\",\"row\":0,\"metric\":\"constant\"", 7),
+              HasSubstr("its accuracy says 'constant'"));
+  EXPECT_THAT(error_after("{\"event\":\"done\"}", "{\"event\":\"end\",\"row\":0,\"status\":\"PASS\"}", 8),
+              HasSubstr("it ends twice"));
 }
 
-TEST(CheckedJournal, MissesTheRecordOfACaseThatWasPlanned) {
+TEST(CheckedJournal, RefusesARowOfModeAccuThatPassedUnjudged) {
   const test::TemporaryFolder folder;
-  const std::filesystem::path path = write_journal(folder, good());
+  Record record = test::passed("a");
+  record.accuracy.reset();
+  EXPECT_THAT(error_of(write_journal(folder, record)), HasSubstr("passed and was not judged"));
+}
+
+TEST(CheckedJournal, RefusesATimeWithoutASample) {
+  const test::TemporaryFolder folder;
+  Record record = good();
+  record.perf->sample_us.clear();
+  EXPECT_THAT(error_of(write_journal(folder, record)), HasSubstr(":5: "));
+  EXPECT_THAT(error_of(folder / "journal.jsonl"), HasSubstr("a time without a sample"));
+}
+
+TEST(CheckedJournal, MissesTheEndOfARowThatWasPlanned) {
+  EXPECT_THAT(
+      error_without("{\"event\":\"end\"", 7),
+      HasSubstr("the run came to its end, and " + good().info.id + " (perf) did not: lines are missing"));
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = write_journal(folder);
   const std::string journal = test::read_file(path);
-  const auto begin = journal.find("{\"event\":\"record\""), end = journal.find("{\"event\":\"end\"");
-  test::write_file(path, journal.substr(0, begin) + journal.substr(end));
-  EXPECT_THAT(test::error_of([&] { read_checked_journal(path); }),
-              HasSubstr(":4: the run came to its end, and " + good().info.id + " (perf) has no record"));
-  test::write_file(path, journal.substr(0, begin));
+  test::write_file(path, journal.substr(0, journal.find("{\"event\":\"end\"")));
   EXPECT_FALSE(read_checked_journal(path).complete) << "a run that was killed is none that was edited";
+}
+
+TEST(CheckedJournal, RefusesARowThatIsPlannedTwice) {
+  const test::TemporaryFolder folder;
+  Journal journal(folder / "journal.jsonl");
+  test::tell(journal, {test::passed("a"), test::passed("a")});
+  EXPECT_THAT(error_of(journal.path()), HasSubstr(":2: " + good().info.id + " (accu) is planned twice"));
 }
 
 TEST(CheckedJournal, ReadsAJournalThatWasCutOff) {
   const test::TemporaryFolder folder;
-  const std::filesystem::path path = write_journal(folder, good());
+  const std::filesystem::path path = write_journal(folder);
   const std::string journal = test::read_file(path);
-  test::write_file(path, journal.substr(0, journal.find("\"sample_us\"")));
+  test::write_file(path, journal.substr(0, journal.find("\"samples_ns\"")));
   EXPECT_TRUE(read_checked_journal(path).cut_off);
 }
 
 TEST(CheckedJournal, NamesTheLineOfAFieldThatIsMissing) {
-  const test::TemporaryFolder folder;
-  const std::filesystem::path path = write_journal(folder, good());
-  std::string journal = test::read_file(path);
-  journal.replace(journal.find("\"batch\""), 7, "\"bunch\"");
-  test::write_file(path, journal);
-  EXPECT_THAT(test::error_of([&] { read_checked_journal(path); }),
-              HasSubstr(path.string() + ":4: this line of the journal is damaged: the field "
-                                        "'record.perf.batch' is missing"));
+  EXPECT_THAT(error_after("\"batch\"", "\"bunch\"", 5),
+              EndsWith(":5: this line of the journal is damaged: the field 'block.batch' is missing"));
 }
 
 }  // namespace

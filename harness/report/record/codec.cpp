@@ -2,19 +2,33 @@
 
 #include "harness/base/error.h"
 #include "harness/report/record/json_fields.h"
+#include "harness/report/record/old_schemas.h"
 #include "harness/report/record/record_fields.h"
+
+#include <fmt/format.h>
+
+#include <utility>
 
 namespace assay {
 namespace {
 
 using json_fields::Json;
+using json_fields::Style;
 
-std::string line_of(const Json& object) {
-  return object.dump();
+Json event_of(const char* name) {
+  return Json{{"event", name}};
 }
 
-Json event(const char* name) {
-  return Json{{"event", name}};
+Json event_of(const char* name, RowIndex row) {
+  Json object = event_of(name);
+  object["row"] = row;
+  return object;
+}
+
+template <class T>
+std::string line_of(Json object, const T& value) {
+  object.update(json_fields::encode(value, Style::Compact));
+  return object.dump();
 }
 
 /// Looked at first: a journal of another schema may lack any other field.
@@ -33,6 +47,10 @@ const Json& member(const Json& object, const char* name) {
   return *found;
 }
 
+RowIndex index_in(const Json& object, const char* name) {
+  return json_fields::decode<RowIndex>(member(object, name), {name, report_schema});
+}
+
 Json parse(std::string_view line) {
   try {
     return Json::parse(line);
@@ -44,64 +62,98 @@ Json parse(std::string_view line) {
 }  // namespace
 
 nlohmann::ordered_json json_of(const RunInfo& info) {
-  return json_fields::encode(info);
+  return json_fields::encode(info, Style::Full);
 }
 
-std::string encode_run(const RunInfo& info) {
-  Json object = event("run");
-  object.update(json_fields::encode(info));
-  return line_of(object);
+void EventLines::run(const RunInfo& info) {
+  RunInfo written = info;
+  written.schema = report_schema;  // of the lines, whatever it was read from
+  line(line_of(event_of("run"), written));
 }
 
-std::string encode_plan(std::span<const RowInfo> cases) {
-  Json object = event("plan");
-  Json& list = object["cases"] = Json::array();
-  for (const RowInfo& info : cases) list.push_back(json_fields::encode(info));
-  return line_of(object);
+void EventLines::plan(std::span<const RowInfo> rows) {
+  Json object = event_of("plan");
+  object["first"] = planned_;
+  Json& list = object["rows"] = Json::array();
+  for (const RowInfo& info : rows) list.push_back(json_fields::encode(info, Style::Compact));
+  planned_ += rows.size();
+  line(object.dump());
 }
 
-std::string encode_begin(const RowInfo& info) {
-  Json object = event("begin");
-  object["case"] = json_fields::encode(info);
-  return line_of(object);
+void EventLines::begin(RowIndex row) {
+  line(event_of("begin", row).dump());
 }
 
-std::string encode_record(const Record& record) {
-  Json object = event("record");
-  object.update(json_fields::encode(record));
-  return line_of(object);
+void EventLines::judged(RowIndex row, const AccuracyResult& accuracy) {
+  line(line_of(event_of("judged", row), accuracy));
 }
 
-std::string encode_end() {
-  return line_of(event("end"));
+void EventLines::block(RowIndex row, const Block& block) {
+  line(line_of(event_of("block", row), block));
+}
+
+void EventLines::end(RowIndex row, const RowEnd& end) {
+  line(line_of(event_of("end", row), end));
+}
+
+void EventLines::done() {
+  line(event_of("done").dump());
 }
 
 std::string encode_ceilings(const Ceilings& ceilings) {
-  return line_of(json_fields::encode(ceilings));
+  return json_fields::encode(ceilings, Style::Full).dump();
 }
 
 Ceilings decode_ceilings(std::string_view text) {
-  return json_fields::decode<Ceilings>(parse(text), {"ceilings", report_schema});
+  return json_fields::decode<Ceilings>(parse(text), {"ceilings", json_fields::last_schema_of_all_members});
 }
+
+Decoder::Decoder(StoredRecord stored_record) : stored_record_(std::move(stored_record)) {}
+Decoder::~Decoder() = default;
 
 void Decoder::line(std::string_view line, RunListener& listener) {
   const Json object = parse(line);
   if (!object.is_object()) throw Error("it is not a JSON object");
   const Json& name = member(object, "event");
+  event(name.is_string() ? name.get<std::string>() : name.dump(), object, listener);
+}
+
+void Decoder::event(const std::string& name, const Json& object, RunListener& listener) {
   if (name == "run") {
-    schema_ = schema_of(object);
-    return listener.run(json_fields::decode<RunInfo>(object, {"run", schema_}));
+    const int schema = schema_of(object);
+    const auto info = json_fields::decode<RunInfo>(object, {"run", schema});
+    if (schema > json_fields::last_schema_of_all_members) {
+      old_.reset();
+    } else if (!old_) {
+      old_ = std::make_unique<OldSchemas>(info, stored_record_);
+    }
+    return listener.run(info);
   }
-  if (name == "plan") {
-    const Json& cases = member(object, "cases");
-    return listener.plan(json_fields::decode<std::vector<RowInfo>>(cases, {"cases", schema_}));
+  if (old_) return old_->event(name, object, listener);
+  if (name == "done") return listener.done();
+  if (name != "plan") return row_event(name, object, listener);
+  if (const RowIndex first = index_in(object, "first"); first != planned_) {
+    throw Error(fmt::format("it plans rows from {} on where {} are planned", first, planned_));
   }
-  if (name == "begin") {
-    return listener.begin(json_fields::decode<RowInfo>(member(object, "case"), {"case", schema_}));
-  }
-  if (name == "record") return listener.record(json_fields::decode<Record>(object, {"record", schema_}));
-  if (name == "end") return listener.end();
-  throw Error("the event " + name.dump() + " is unknown (run, plan, begin, record, end)");
+  const auto rows =
+      json_fields::decode<std::vector<RowInfo>>(member(object, "rows"), {"rows", report_schema});
+  planned_ += rows.size();
+  listener.plan(rows);
+}
+
+void Decoder::row_event(const std::string& name, const Json& object, RunListener& listener) {
+  const auto row = [&] {
+    const RowIndex index = index_in(object, "row");
+    if (index < planned_) return index;
+    throw Error(fmt::format("it is about row {}, and {} are planned", index, planned_));
+  };
+  if (name == "begin") return listener.begin(row());
+  if (name == "judged")
+    return listener.judged(row(), json_fields::decode<AccuracyResult>(object, {name, report_schema}));
+  if (name == "block")
+    return listener.block(row(), json_fields::decode<Block>(object, {name, report_schema}));
+  if (name == "end") return listener.end(row(), json_fields::decode<RowEnd>(object, {name, report_schema}));
+  throw Error(fmt::format("the event \"{}\" is unknown (run, plan, begin, judged, block, end, done)", name));
 }
 
 }  // namespace assay

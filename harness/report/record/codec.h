@@ -5,6 +5,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <functional>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,28 +15,56 @@
 namespace assay {
 
 // Events as lines of the journal and back. Numbers keep their value (NaN and infinities are the strings
-// "nan", "inf" and "-inf"), text becomes valid UTF-8.
+// "nan", "inf" and "-inf"), text becomes valid UTF-8, fields that have their initial value are left out.
 
-std::string encode_run(const RunInfo& info);
-std::string encode_plan(std::span<const RowInfo> cases);
-std::string encode_begin(const RowInfo& info);
-std::string encode_record(const Record& record);
-std::string encode_end();
+/// Turns each event into its line.
+class EventLines : public RunListener {
+ public:
+  /// An event as a line of the journal, without its end.
+  virtual void line(std::string_view line) = 0;
+
+  void run(const RunInfo& info) final;
+  void plan(std::span<const RowInfo> rows) final;
+  void begin(RowIndex row) final;
+  void judged(RowIndex row, const AccuracyResult& accuracy) final;
+  void block(RowIndex row, const Block& block) final;
+  void end(RowIndex row, const RowEnd& end) final;
+  void done() final;
+
+ private:
+  std::size_t planned_ = 0;
+};
+
+/// Reads the lines of one journal, in order: the first says which schema the others have.
+class Decoder {
+ public:
+  /// Told each record of a journal of schema 1 or 2 as it stands there, before its events: these hold its
+  /// samples, and not the figures that were stored beside them.
+  using StoredRecord = std::function<void(const Record&)>;
+
+  explicit Decoder(StoredRecord stored_record = {});
+  ~Decoder();
+
+  /// Tells `listener` the event of one line; lines of older schemas as the events that they stand for.
+  /// Throws Error that names the field and what is wrong with it.
+  void line(std::string_view line, RunListener& listener);
+
+ private:
+  class OldSchemas;
+
+  void event(const std::string& name, const nlohmann::ordered_json& object, RunListener& listener);
+  void row_event(const std::string& name, const nlohmann::ordered_json& object, RunListener& listener);
+
+  std::unique_ptr<OldSchemas> old_;  ///< set while the journal is of schema 1 or 2
+  StoredRecord stored_record_;
+  std::size_t planned_ = 0;
+};
 
 /// A device's ceilings alone, as one line without its end, and back; the latter throws Error as Decoder does.
 std::string encode_ceilings(const Ceilings& ceilings);
 Ceilings decode_ceilings(std::string_view text);
 
-/// Reads the lines of one journal, in order: the first says which schema the others have.
-class Decoder {
- public:
-  /// Tells `listener` the event of one line. Throws Error that names the field and what is wrong with it.
-  void line(std::string_view line, RunListener& listener);
-
- private:
-  int schema_ = report_schema;
-};
-
+/// Every member of it, as in run.json.
 nlohmann::ordered_json json_of(const RunInfo& info);
 
 }  // namespace assay

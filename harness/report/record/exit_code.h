@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/base/error.h"
-#include "harness/report/record/journal.h"
+#include "harness/report/record/run_report.h"
 
 namespace assay {
 

@@ -1,6 +1,7 @@
 #include "harness/report/record/find_rows.h"
 
 #include "harness/base/error.h"
+#include "harness/report/record/journal_text.h"
 
 #include <algorithm>
 #include <cctype>
@@ -9,8 +10,6 @@
 
 namespace assay {
 namespace {
-
-constexpr const char* journal_name = "journal.jsonl";
 
 // The ids of a report, each once, in its order.
 std::vector<std::string> ids_of(const RunReport& report) {
@@ -47,23 +46,30 @@ std::size_t distance_to_a_part(std::string_view wanted, std::string_view text) {
 
 }  // namespace
 
+std::optional<std::filesystem::path> journal_in(const std::filesystem::path& folder) {
+  for (const char* name : {journal_name, compressed_journal_name}) {
+    std::error_code error;
+    if (std::filesystem::is_regular_file(folder / name, error)) return folder / name;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::filesystem::path> find_journals(const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error)) return {path};
-  if (std::filesystem::is_regular_file(path / journal_name, error)) return {path / journal_name};
+  if (const auto journal = journal_in(path)) return {*journal};
   if (!std::filesystem::is_directory(path, error)) {
     throw Error("reading a report: there is no file or folder " + path.string() +
                 "; name a device's folder below the --out of a run, or its journal.jsonl");
   }
   std::vector<std::filesystem::path> journals;
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-    if (std::filesystem::is_regular_file(entry.path() / journal_name, error)) {
-      journals.push_back(entry.path() / journal_name);
-    }
+    if (const auto journal = journal_in(entry.path())) journals.push_back(*journal);
   }
   if (journals.empty()) {
     throw Error("reading a report: neither " + path.string() + " nor a folder right below it has a " +
-                journal_name + "; `assay run --out` makes such folders, one a device");
+                journal_name + " (or " + compressed_journal_name +
+                "); `assay run --out` makes such folders, one a device");
   }
   std::ranges::sort(journals);
   return journals;

@@ -1,15 +1,19 @@
 #pragma once
 
-#include "harness/report/record/journal.h"
+#include "harness/report/record/run_report.h"
 
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace assay {
+
+/// The journal of a device's folder: as the run wrote it, else compressed (journal.jsonl.zst).
+std::optional<std::filesystem::path> journal_in(const std::filesystem::path& folder);
 
 /// The journals that a path stands for: a journal itself, that of a device's folder, or those of all device
 /// folders right below it, in the order of their names. Throws Error(Usage) where there is none.

@@ -2,13 +2,15 @@
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
-#include "harness/report/record/codec.h"
+#include "harness/report/record/journal_text.h"
+#include "harness/report/record/report_builder.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
-#include <fstream>
+#include <functional>
+#include <string>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,6 +39,23 @@ int open_for_append(const std::filesystem::path& path) {
   return fd;
 }
 
+/// Whether the last line was cut off.
+bool read_lines(const std::filesystem::path& path, std::string_view text,
+                const std::function<void(std::string_view)>& action) {
+  return for_each_line(path, text, [&](std::string_view line) {
+    try {
+      action(line);
+    } catch (const Error& error) {
+      throw Error(std::string("this line of the journal is damaged: ") + error.what());
+    }
+  });
+}
+
+struct TextOfLines final : EventLines {
+  std::string text;
+  void line(std::string_view line) override { text.append(line) += '\n'; }
+};
+
 }  // namespace
 
 Journal::Journal(std::filesystem::path path, bool append)
@@ -63,10 +82,10 @@ void Journal::cut_to_whole_lines(bool append) {
   if (::ftruncate(file_.get(), kept) != 0) throw_file_error("write the journal", path_, errno);
 }
 
-void Journal::write_line(std::string line) {
-  line += '\n';
-  const std::size_t written = write_bytes(file_.get(), line);
-  if (written == line.size()) return;
+void Journal::line(std::string_view line) {
+  const std::string text = std::string(line) + '\n';
+  const std::size_t written = write_bytes(file_.get(), text);
+  if (written == text.size()) return;
   const int error = errno;
   // What was written of the line is taken back, so that the journal stays readable.
   struct stat status {};
@@ -77,44 +96,25 @@ void Journal::write_line(std::string line) {
   throw_file_error("write the journal", path_, error);
 }
 
-void Journal::run(const RunInfo& info) {
-  write_line(encode_run(info));
-}
-void Journal::plan(std::span<const RowInfo> cases) {
-  write_line(encode_plan(cases));
-}
-void Journal::begin(const RowInfo& info) {
-  write_line(encode_begin(info));
-}
-void Journal::record(const Record& record) {
-  write_line(encode_record(record));
-}
-void Journal::end() {
-  write_line(encode_end());
+RunReport read_journal(const std::filesystem::path& path) {
+  return report_of_journal(path, journal_text(path));
 }
 
-RunReport read_journal(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw_file_error("read the journal", path, errno);
+RunReport report_of_journal(const std::filesystem::path& path, std::string_view text) {
   ReportBuilder builder;
-  std::string line;
-  for (std::size_t number = 1; std::getline(file, line); ++number) {
-    if (file.eof()) {  // no line end: the write did not come to its end
-      builder.cut_off();
-      break;
-    }
-    try {
-      builder.line(line);
-    } catch (const Error& error) {
-      throw Error(path.string() + ":" + std::to_string(number) +
-                  ": this line of the journal is damaged: " + error.what());
-    }
-  }
-  if (file.bad()) throw_file_error("read the journal", path, EIO);
+  const bool cut_off = read_lines(path, text, [&](std::string_view line) { builder.line(line); });
+  if (cut_off) builder.cut_off();
   if (!builder.has_run())
     throw Error(path.string() +
                 ": the journal does not say which run it is of: it is empty or ended before the run began");
   return builder.report();
+}
+
+std::string rewritten_journal(const std::filesystem::path& path) {
+  TextOfLines lines;
+  Decoder decoder;
+  read_lines(path, journal_text(path), [&](std::string_view line) { decoder.line(line, lines); });
+  return lines.text;
 }
 
 }  // namespace assay

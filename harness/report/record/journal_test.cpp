@@ -2,7 +2,9 @@
 
 #include "harness/base/error.h"
 #include "harness/report/files/writers.h"
-#include "tests/support/records.h"
+#include "harness/report/record/journal_text.h"
+#include "harness/report/record/report_builder.h"
+#include "tests/support/tell.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,25 +20,11 @@
 namespace assay {
 namespace {
 
+using test::infos_of;
+using test::tell;
+using test::tell_row;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-std::vector<RowInfo> infos_of(const std::vector<Record>& records) {
-  std::vector<RowInfo> infos;
-  for (const Record& record : records) infos.push_back(record.info);
-  return infos;
-}
-
-// A whole run as an engine tells it.
-void tell(RunListener& listener, const std::vector<Record>& records) {
-  listener.run(test::sample_run());
-  listener.plan(infos_of(records));
-  for (const Record& record : records) {
-    listener.begin(record.info);
-    listener.record(record);
-  }
-  listener.end();
-}
 
 std::string all_reports(const RunReport& report) {
   return accu_csv(report) + perf_csv(report) + perf_json(report) + perf_console(report) + junit_xml(report) +
@@ -94,7 +82,7 @@ TEST(Journal, RebuildsTheLiveReportsOfAnUnfinishedRunToo) {
   for (RunListener* listener : std::initializer_list<RunListener*>{&journal, &live}) {
     listener->run(test::sample_run());
     listener->plan(infos_of(records));
-    listener->begin(records[0].info);
+    listener->begin(0);
   }
   EXPECT_EQ(all_reports(read_journal(journal.path())), all_reports(live.report()));
 }
@@ -113,12 +101,36 @@ TEST(Journal, KeepsTheColdRowOfACaseBesideTheHotOne) {
 TEST(Journal, IsOneLineAnEvent) {
   const test::TemporaryFolder folder;
   Journal journal(folder / "deep/down/journal.jsonl");
-  tell(journal, {test::passed("a"), test::passed("b")});
+  tell(journal, {test::passed("a"), test::timed("b", "fused", 2)});
   const std::string text = test::read_file(journal.path());
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 7);
-  EXPECT_THAT(text, StartsWith(R"({"event":"run","schema":2,)"));
-  EXPECT_THAT(text, HasSubstr("\n{\"event\":\"record\",\"case\":{\"id\":\"shuffle/b/"));
-  EXPECT_THAT(text, ::testing::EndsWith("\n{\"event\":\"end\"}\n"));
+  // run, plan; begin, judged, end; begin, two blocks, end; done
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 10);
+  EXPECT_THAT(text, StartsWith(R"({"event":"run","schema":3,)"));
+  EXPECT_THAT(text, HasSubstr("\n{\"event\":\"plan\",\"first\":0,\"rows\":[{\"id\":\"shuffle/a/"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("\n{\"event\":\"begin\",\"row\":0}\n{\"event\":\"judged\",\"row\":0,\"output\":\"y\","));
+  EXPECT_THAT(
+      text,
+      HasSubstr("\n{\"event\":\"block\",\"row\":1,\"round\":1,\"batch\":10,\"samples_ns\":[20000,40000],"));
+  EXPECT_THAT(
+      text, HasSubstr("\n{\"event\":\"end\",\"row\":1,\"status\":\"PASS\",\"perf\":{\"stop\":\"interval\","));
+  EXPECT_THAT(text, ::testing::EndsWith("\n{\"event\":\"done\"}\n"));
+}
+
+TEST(Journal, NamesARowOnceAndKeepsNoFigureTwice) {
+  const test::TemporaryFolder folder;
+  Journal journal(folder / "journal.jsonl");
+  Record record = test::timed("a", "fused", 2);
+  record.repro = repro_line(test::sample_run(), record.info);
+  tell(journal, {record});
+  const std::string text = test::read_file(journal.path());
+  const std::string& id = record.info.id;
+  EXPECT_EQ(text.find(id), text.rfind(id)) << "events name their row by its index";
+  for (const char* computed : {"time_us_p50", "ci_pct", "spread_pct", "sample_us", "assay run --filter"})
+    EXPECT_EQ(text.find(computed), text.npos) << computed;
+  for (const char* initial : {"\"tune\"", "\"reason\"", "\"mismatches\"", "\"retry\"", "\"repro\""})
+    EXPECT_EQ(text.find(initial), text.npos) << initial;
 }
 
 TEST(Journal, KeepsWhatWasRecordedBeforeAKill) {
@@ -128,12 +140,10 @@ TEST(Journal, KeepsWhatWasRecordedBeforeAKill) {
   if (child == 0) {
     Journal journal(path);
     journal.run(test::sample_run());
-    const std::vector<RowInfo> planned = {test::sample_case("a"), test::sample_case("b"),
-                                          test::sample_case("c")};
-    journal.plan(planned);
-    journal.begin(planned[0]);
-    journal.record(test::passed("a"));
-    journal.begin(planned[1]);
+    journal.plan(
+        std::vector<RowInfo>{test::sample_case("a"), test::sample_case("b"), test::sample_case("c")});
+    tell_row(journal, 0, test::passed("a"));
+    journal.begin(1);
     ::raise(SIGKILL);
   }
   int status = 0;
@@ -150,6 +160,33 @@ TEST(Journal, KeepsWhatWasRecordedBeforeAKill) {
   EXPECT_EQ(report.records[2].reason, "not reached: the run ended before it");
 }
 
+TEST(Journal, KeepsTheBlocksOfRowsThatAKillFoundTakingTurns) {
+  const test::TemporaryFolder folder;
+  Journal journal(folder / "journal.jsonl");
+  journal.run(test::sample_run());
+  journal.plan(infos_of({test::timed("a", "fused", 2), test::timed("b", "fused", 3)}));
+  const Block block{.round = 0, .batch = 10, .samples_ns = {20000, 20032}};
+  for (const RowIndex row : {0U, 1U}) {
+    journal.begin(row);
+    journal.judged(row, *test::passed("a").accuracy);
+  }
+  for (const RowIndex row : {1U, 0U}) {
+    journal.begin(row);
+    journal.block(row, block);
+  }
+  journal.begin(1);  // it ends here
+  const std::string text = test::read_file(journal.path());
+  EXPECT_THAT(text, HasSubstr("\"block\",\"row\":0,\"round\":0,\"batch\":10,\"samples_ns\":[20000,20032]}"));
+  EXPECT_THAT(text, HasSubstr("\"block\",\"row\":1,"));
+  const RunReport report = read_journal(journal.path());
+  EXPECT_EQ(report.records[0].status, Status::Missing);
+  EXPECT_EQ(report.records[0].reason,
+            "not finished: the run ended while another case of its group was running");
+  EXPECT_EQ(report.records[1].status, Status::Crash);
+  for (const Record& record : report.records)
+    EXPECT_FALSE(record.perf.has_value()) << "not sampled to its end";
+}
+
 TEST(Journal, BlamesAKillOnTheRowWhoseTurnItWas) {
   const std::vector<RowInfo> rows = {test::sample_case("a", "perf"), test::sample_case("b", "perf"),
                                      test::sample_case("c", "perf")};
@@ -159,7 +196,7 @@ TEST(Journal, BlamesAKillOnTheRowWhoseTurnItWas) {
     ReportBuilder builder;
     builder.run(test::sample_run());
     builder.plan(rows);
-    for (std::size_t i = 0; i <= last; ++i) builder.begin(rows[turns[i]]);
+    for (std::size_t i = 0; i <= last; ++i) builder.begin(turns[i]);
     const RunReport report = builder.report();
     for (std::size_t row = 0; row < 3; ++row)
       EXPECT_EQ(report.records[row].status, row == turns[last] ? Status::Crash : Status::Missing) << last;
@@ -176,9 +213,8 @@ TEST(Journal, BlamesNobodyBetweenTheRecordsOfRowsThatWereTimedTogether) {
   builder.run(test::sample_run());
   const std::vector<Record> records = {test::timed("a", "fused", 1), test::timed("b", "fused", 1)};
   builder.plan(infos_of(records));
-  builder.begin(records[0].info);
-  builder.begin(records[1].info);
-  builder.record(records[1]);
+  builder.begin(0);
+  tell_row(builder, 1, records[1]);
   EXPECT_EQ(builder.report().records[0].status, Status::Missing);
   EXPECT_EQ(builder.report().records[1].status, Status::Pass);
 }
@@ -188,23 +224,33 @@ TEST(Journal, IsReadableWhereverItIsCutOff) {
   const std::filesystem::path path = folder / "journal.jsonl";
   {
     Journal journal(path);
-    tell(journal, {test::passed("a"), test::failed("b")});
+    tell(journal, {test::passed("a"), test::failed("b"), test::timed("c", "fused", 2)});
   }
   const std::string whole = test::read_file(path);
   const std::size_t run_line = whole.find('\n') + 1;
   const std::size_t plan_line = whole.find('\n', run_line) + 1;
-  // Every byte of the last lines, some of the others.
-  for (std::size_t size = run_line; size < whole.size(); size += size + 100 < whole.size() ? 17 : 1) {
-    test::write_file(path, whole.substr(0, size));
-    const RunReport report = read_journal(path);
+  const auto place_of = [&](const std::string& start) { return whole.find('\n', whole.find(start)) + 1; };
+  for (std::size_t size = 0; size < run_line; ++size) {
+    EXPECT_EQ(test::error_of([&] { report_of_journal(path, whole.substr(0, size)); }),
+              path.string() +
+                  ": the journal does not say which run it is of: it is empty or ended before the run began");
+  }
+  for (std::size_t size = run_line; size < whole.size(); ++size) {
+    const RunReport report = report_of_journal(path, whole.substr(0, size));
     EXPECT_FALSE(report.complete) << size;
     EXPECT_EQ(report.cut_off, whole[size - 1] != '\n') << size;
-    EXPECT_EQ(report.records.size(), size < plan_line ? 0U : 2U) << size;
+    ASSERT_EQ(report.records.size(), size < plan_line ? 0U : 3U) << size;
+    for (std::size_t row = 0; row < report.records.size(); ++row) {
+      const std::string number = std::to_string(row);
+      const bool begun = size >= place_of(R"({"event":"begin","row":)" + number);
+      const bool ended = size >= place_of(R"({"event":"end","row":)" + number);
+      const Status last = row == 1 ? Status::Fail : Status::Pass;
+      EXPECT_EQ(report.records[row].status, ended   ? last
+                                            : begun ? Status::Crash
+                                                    : Status::Missing)
+          << "row " << row << " after " << size << " bytes";
+    }
   }
-  test::write_file(path, whole.substr(0, run_line - 1));
-  EXPECT_EQ(test::error_of([&] { read_journal(path); }),
-            path.string() +
-                ": the journal does not say which run it is of: it is empty or ended before the run began");
 }
 
 TEST(Journal, GoesOnAfterTheLastWholeLine) {
@@ -213,21 +259,23 @@ TEST(Journal, GoesOnAfterTheLastWholeLine) {
   {
     Journal journal(path);
     journal.run(test::sample_run());
-    journal.record(test::passed("a"));
+    journal.plan(infos_of({test::passed("a"), test::passed("b")}));
+    tell_row(journal, 0, test::passed("a"));
   }
   // A line longer than what is read at once when the end is looked for.
-  test::write_file(path, test::read_file(path) + R"({"event":"record","reason":")" + std::string(10000, 'x'));
+  test::write_file(path, test::read_file(path) + R"({"event":"end","reason":")" + std::string(10000, 'x'));
   ASSERT_TRUE(read_journal(path).cut_off);
   {
     Journal journal(path, true);
-    journal.record(test::passed("b"));
-    journal.end();
+    tell_row(journal, 1, test::passed("b"));
+    journal.done();
   }
   const RunReport report = read_journal(path);
   EXPECT_TRUE(report.complete);
   EXPECT_FALSE(report.cut_off);
   ASSERT_EQ(report.records.size(), 2U);
   EXPECT_EQ(report.records[1].info.name, "b");
+  EXPECT_EQ(report.records[1].status, Status::Pass);
 }
 
 TEST(Journal, StartsAnewUnlessAskedToGoOn) {
@@ -259,12 +307,12 @@ TEST(Journal, TakesAHalfWrittenLineBack) {
   const test::TemporaryFolder folder;
   Journal journal(folder / "journal.jsonl");
   journal.run(test::sample_run());
-  journal.record(test::passed("a"));
+  journal.plan(infos_of({test::passed("a")}));
   const std::string before = test::read_file(journal.path());
   std::string message;
   {
     const FileSizeLimit limit(before.size() + 100);
-    message = test::error_of([&] { journal.record(test::failed("b")); });
+    message = test::error_of([&] { journal.judged(0, *test::failed("a").accuracy); });
   }
   EXPECT_EQ(message, "cannot write the journal " + journal.path().string() + ": File too large");
   EXPECT_EQ(test::read_file(journal.path()), before);
@@ -288,7 +336,7 @@ TEST(ReadJournal, NamesTheDamagedLine) {
     Journal journal(path);
     journal.run(test::sample_run());
   }
-  test::write_file(path, test::read_file(path) + "{\"event\":\"rec\n{\"event\":\"end\"}\n");
+  test::write_file(path, test::read_file(path) + "{\"event\":\"rec\n{\"event\":\"done\"}\n");
   EXPECT_THAT(
       test::error_of([&] { read_journal(path); }),
       StartsWith(path.string() + ":2: this line of the journal is damaged: it is not JSON from column"));
@@ -303,39 +351,53 @@ TEST(ReadJournal, TellsOfAFileThatCannotBeRead) {
   EXPECT_THAT(test::error_of([&] { read_journal(folder.path()); }), StartsWith("cannot read the journal "));
 }
 
-TEST(ReportBuilder, ListsCasesAsPlannedThenTheUnplannedOnes) {
+TEST(ReportBuilder, ListsRowsAsPlannedHoweverTheyEnd) {
   ReportBuilder builder;
   builder.run(test::sample_run());
-  builder.record(test::passed("unplanned"));
   builder.plan(infos_of({test::passed("a"), test::passed("b")}));
-  builder.record(test::passed("b"));
-  builder.record(test::passed("a"));
+  builder.plan(infos_of({test::passed("c")}));
+  for (const RowIndex row : {2U, 0U, 1U}) tell_row(builder, row, test::passed("any"));
   std::vector<std::string> names;
   for (const Record& record : builder.report().records) names.push_back(record.info.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"a", "b", "unplanned"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"a", "b", "c"}));
 }
 
-TEST(ReportBuilder, TakesTheNewestRecordOfACase) {
+TEST(ReportBuilder, TakesTheNewestTryOfARow) {
   ReportBuilder builder;
-  builder.record(test::failed("a"));
-  builder.record(test::passed("a"));
-  ASSERT_EQ(builder.report().records.size(), 1U);
-  EXPECT_EQ(builder.report().records[0].status, Status::Pass);
+  builder.plan(infos_of({test::timed("a", "fused", 2)}));
+  tell_row(builder, 0, test::failed("a"));
+  tell_row(builder, 0, test::timed("a", "fused", 2));
+  const Record record = builder.report().records.at(0);
+  EXPECT_EQ(record.status, Status::Pass);
+  EXPECT_FALSE(record.accuracy.has_value()) << "of the try before";
+}
+
+TEST(ReportBuilder, DropsTheBlocksOfARowThatIsJudgedAgain) {
+  ReportBuilder builder;
+  Record row = test::timed("a", "fused", 2);
+  row.accuracy = test::passed("a").accuracy;
+  builder.plan(infos_of({row}));
+  builder.begin(0);
+  builder.judged(0, *row.accuracy);
+  builder.block(0, {.samples_ns = {1e6}});  // and the run is killed, and goes on
+  tell_row(builder, 0, row);
+  EXPECT_EQ(builder.report().records.at(0).perf->samples, 4);
 }
 
 TEST(ReportBuilder, KeepsTheModesOfACaseApart) {
   ReportBuilder builder;
   builder.plan(std::vector<RowInfo>{test::sample_case("a", "accu"), test::sample_case("a", "perf")});
-  builder.record(test::timed("a", "fused", 1));
+  tell_row(builder, 1, test::timed("a", "fused", 1));
   ASSERT_EQ(builder.report().records.size(), 2U);
   EXPECT_EQ(builder.report().records[0].status, Status::Missing);
   EXPECT_EQ(builder.report().records[1].status, Status::Pass);
 }
 
-TEST(ReportBuilder, BlamesTheCaseThatWasBegunAgain) {
+TEST(ReportBuilder, BlamesTheRowThatWasBegunAgain) {
   ReportBuilder builder;
-  builder.record(test::passed("a"));
-  builder.begin(test::sample_case("a"));
+  builder.plan(infos_of({test::passed("a")}));
+  tell_row(builder, 0, test::passed("a"));
+  builder.begin(0);
   EXPECT_EQ(builder.report().records[0].status, Status::Crash);
 }
 
@@ -343,9 +405,10 @@ TEST(ReportBuilder, IsCompleteOnlyWhenTheEndCameLast) {
   ReportBuilder builder;
   EXPECT_FALSE(builder.report().complete);
   builder.run(test::sample_run());
-  builder.end();
+  builder.plan(infos_of({test::passed("a")}));
+  builder.done();
   EXPECT_TRUE(builder.report().complete);
-  builder.begin(test::sample_case("resumed"));
+  builder.begin(0);
   EXPECT_FALSE(builder.report().complete);
 }
 

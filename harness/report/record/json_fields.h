@@ -1,7 +1,7 @@
 #pragma once
 
-// How each kind of field is written as JSON and read back. For codec.cpp alone: it brings all of nlohmann's
-// header along.
+// How each kind of field is written as JSON and read back. For the codec alone (codec.cpp, old_schemas.cpp):
+// it brings all of nlohmann's header along.
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
@@ -34,45 +34,82 @@ concept List = !std::same_as<T, std::string> && !Map<T> && requires(T & x) {
   x.size();
 };
 
-template <class T>
-Json encode(const T& value);
-
-/// Visits the members of a struct and collects them as an object; an absent optional is left out.
-struct Writer {
-  Json object = Json::object();
-
-  template <class T>
-  void operator()(const char* name, const T& value, int /*since*/ = 1) {
-    object[name] = encode(value);
-  }
-  template <class T>
-  void operator()(const char* name, const std::optional<T>& value, int /*since*/ = 1) {
-    if (value) object[name] = encode(*value);
-  }
+/// How a struct becomes an object.
+enum class Style {
+  Full,     ///< every member
+  Compact,  ///< as in the journal: without members that have their initial value; whole numbers without ".0"
 };
 
 template <class T>
-Json encode(const T& value) {
+Json encode(const T& value, Style style);
+
+/// Visits the members of a struct and collects them as an object; an absent optional is left out.
+struct Writer {
+  Style style;
+  Json object = Json::object();
+  Json initial = Json::object();  ///< values of members that need not be written
+
+  template <class T>
+  void operator()(const char* name, const T& value, FieldRule rule = {}) {
+    if (rule.until < report_schema) return;
+    Json json = encode(value, style);
+    if (!rule.always && is_initial(name, json)) return;
+    object[name] = std::move(json);
+  }
+  template <class T>
+  void operator()(const char* name, const std::optional<T>& value, FieldRule rule = {}) {
+    if (value && rule.until >= report_schema) object[name] = encode(*value, style);
+  }
+
+ private:
+  bool is_initial(const char* name, const Json& json) const {
+    const auto found = initial.find(name);
+    return found != initial.end() && found->type() == json.type() && *found == json;
+  }
+};
+
+/// A whole number as one: "3536160", not "3536160.0". Zero below zero keeps its sign.
+inline Json number(double value) {
+  constexpr double exact = 9007199254740992;  // 2^53
+  const bool whole = std::trunc(value) == value && std::fabs(value) <= exact;
+  return whole && !(value == 0 && std::signbit(value)) ? Json(static_cast<std::int64_t>(value)) : Json(value);
+}
+
+template <class T>
+Json encode_members(const T& value, Style style) {
+  static const Json initial = [] {
+    Writer writer{Style::Compact};
+    const T fresh{};
+    fields(writer, fresh);
+    return std::move(writer.object);
+  }();
+  Writer writer{style};
+  if (style == Style::Compact) writer.initial = initial;
+  fields(writer, value);
+  return std::move(writer.object);
+}
+
+template <class T>
+Json encode(const T& value, Style style) {
   if constexpr (std::same_as<T, std::string>) {
     return valid_utf8(value);
   } else if constexpr (std::floating_point<T>) {
-    return std::isfinite(value) ? Json(value) : Json(shortest(value));
+    if (!std::isfinite(value)) return shortest(value);
+    return style == Style::Compact ? number(value) : Json(value);
   } else if constexpr (std::integral<T>) {
     return value;
   } else if constexpr (std::is_enum_v<T>) {
     return std::string(name_of(value));
   } else if constexpr (Map<T>) {
     Json object = Json::object();
-    for (const auto& [key, item] : value) object[valid_utf8(key)] = encode(item);
+    for (const auto& [key, item] : value) object[valid_utf8(key)] = encode(item, style);
     return object;
   } else if constexpr (List<T>) {
     Json list = Json::array();
-    for (const auto& item : value) list.push_back(encode(item));
+    for (const auto& item : value) list.push_back(encode(item, style));
     return list;
   } else {
-    Writer writer;
-    fields(writer, value);
-    return std::move(writer.object);
+    return encode_members(value, style);
   }
 }
 
@@ -108,6 +145,9 @@ inline std::optional<Feature> parse_enum(const std::string& name, Feature) {
   return named(name, Feature::CooperativeMatrixNv);
 }
 
+/// The last schema whose journals hold every member, initial value or not.
+inline constexpr int last_schema_of_all_members = 2;
+
 /// Where a value stands.
 struct Place {
   std::string path;  ///< what messages call the value
@@ -120,22 +160,25 @@ template <class T>
 T decode(const Json& json, const Place& place);
 
 /// Visits the members of a struct and fills them from an object. Unknown members are passed over: a newer
-/// assay of the same schema may have added some.
+/// assay of the same schema may have added some. What is not there keeps its initial value; up to schema 2
+/// every member had to be.
 struct Reader {
   const Json& object;
   Place place;
 
   template <class T>
-  void operator()(const char* name, T& value, int since = 1) {
+  void operator()(const char* name, T& value, FieldRule rule = {}) {
+    if (place.schema > rule.until) return;
     const auto found = object.find(name);
     if (found != object.end()) {
       value = decode<T>(*found, place.member(name));
-    } else if (place.schema >= since) {
+    } else if (rule.always || (place.schema <= last_schema_of_all_members && place.schema >= rule.since)) {
       throw Error("the field '" + place.path + "." + name + "' is missing");
     }
   }
   template <class T>
-  void operator()(const char* name, std::optional<T>& value, int /*since*/ = 1) {
+  void operator()(const char* name, std::optional<T>& value, FieldRule rule = {}) {
+    if (place.schema > rule.until) return;
     const auto found = object.find(name);
     if (found != object.end()) value = decode<T>(*found, place.member(name));
   }

@@ -17,7 +17,7 @@ namespace assay {
 
 /// Version of journal and reports; raised when a column or a field changes its meaning. Journals of older
 /// versions are read: what they lack keeps its initial value.
-inline constexpr int report_schema = 2;
+inline constexpr int report_schema = 3;
 
 /// The first line of a journal: everything that the run's figures depend on.
 struct RunInfo {
@@ -36,6 +36,9 @@ struct RunInfo {
   std::map<std::string, std::string> environment;  ///< the Vulkan loader's variables that are set
   std::uint64_t seed = 0;
   bool validation = false;
+  /// What the line that runs a row again must repeat of the command line, beside the row's folder of shaders:
+  /// "--device '1' --seed 7".
+  std::string repro_options;
   TimerCalibration timer;
   Ceilings ceilings;  ///< nothing measured: the run has no row of mode perf, or was told to do without
 };
@@ -57,6 +60,7 @@ struct RowInfo {
   std::uint64_t seed = 0;
   SourceLocation where;
   std::optional<std::string> shaders;  ///< the folder taken before the embedded sources; absent: none
+  bool versus = false;                 ///< with the other version of the shaders (--versus-shaders)
 };
 
 /// How right the answer is. Describes the worst output of the case.
@@ -93,7 +97,8 @@ struct DispatchShare {
   double time_us = 0;
 };
 
-/// Kernel time of one program run (all its timed dispatches, barriers included).
+/// Kernel time of one program run (all its timed dispatches, barriers included). The figures up to `batch`,
+/// the hash of the outputs and the samples are computed from the row's blocks (describe_blocks).
 struct PerfResult {
   double time_us_min = 0, time_us_p25 = 0, time_us_p50 = 0, time_us_p75 = 0;
   double time_us_mean = 0, time_us_stdev = 0;
@@ -110,7 +115,7 @@ struct PerfResult {
   std::int64_t bytes = 0;
   std::int64_t bytes_read = 0;  ///< of them
   std::int64_t operations = 0;
-  double pct_peak_bw = 0;  ///< see Roofline (core/roofline.h), as are the next three
+  double pct_peak_bw = 0;  ///< see Roofline (op/roofline.h), as are the next three
   double pct_peak_ops = 0;
   std::string limited_by;
   std::string suspect;
@@ -162,6 +167,7 @@ struct Record {
   RowInfo info;
   Status status = Status::Missing;
   std::string reason;  ///< of every status but PASS, a sentence with numbers
+  std::string retry;   ///< see RowEnd
   std::optional<AccuracyResult>
       accuracy;  ///< mode accu, once judged; perf rows carry the verdict on the judged output
   std::optional<PerfResult> perf;        ///< mode perf, PASS only: a wrong kernel has no time

@@ -1,15 +1,29 @@
 #pragma once
 
-#include "harness/report/record/record.h"
+#include "harness/report/record/events.h"
 
 #include <concepts>
+#include <limits>
 #include <type_traits>
 
 namespace assay {
 
 // The fields of what a journal holds, each named once for both directions: `fields(visit, x)` calls
-// visit(name, member) for every member, x const when it is written and mutable when it is read. A member that
-// came with a later schema says so, `visit(name, member, since)`: older journals may lack it.
+// visit(name, member, rule) for every member, x const when it is written and mutable when it is read.
+
+/// Which journals have a field.
+struct FieldRule {
+  int since = 1;                                ///< the schema that it came with: older journals may lack it
+  int until = std::numeric_limits<int>::max();  ///< the last schema that had it
+  bool always = false;                          ///< schema 3: written even where it has its initial value
+};
+constexpr FieldRule since(int schema) {
+  return {.since = schema};
+}
+constexpr FieldRule until(int schema) {
+  return {.until = schema};
+}
+inline constexpr FieldRule always{.always = true};
 
 template <class T, class U>
 concept Is = std::same_as<std::remove_const_t<T>, U>;
@@ -45,7 +59,7 @@ void fields(Visit& visit, Is<DeviceInfo> auto& x) {
   visit("max_storage_images_per_stage", x.max_storage_images_per_stage);
   visit("max_image_3d", x.max_image_3d);
   visit("max_image_2d", x.max_image_2d);
-  visit("textures", x.textures, 2);
+  visit("textures", x.textures, since(2));
   visit("subgroup_size", x.subgroup_size);
   visit("min_subgroup_size", x.min_subgroup_size);
   visit("max_subgroup_size", x.max_subgroup_size);
@@ -95,8 +109,8 @@ void fields(Visit& visit, Is<Ceilings> auto& x) {
 
 template <class Visit>
 void fields(Visit& visit, Is<RunInfo> auto& x) {
-  visit("schema", x.schema);
-  visit("run_id", x.run_id);
+  visit("schema", x.schema, always);
+  visit("run_id", x.run_id, always);
   visit("started_utc", x.started_utc);
   visit("device", x.device);
   visit("version", x.version);
@@ -110,8 +124,9 @@ void fields(Visit& visit, Is<RunInfo> auto& x) {
   visit("environment", x.environment);
   visit("seed", x.seed);
   visit("validation", x.validation);
-  visit("timer", x.timer, 2);
-  visit("ceilings", x.ceilings, 2);
+  visit("repro_options", x.repro_options, since(3));
+  visit("timer", x.timer, since(2));
+  visit("ceilings", x.ceilings, since(2));
 }
 
 template <class Visit>
@@ -123,7 +138,7 @@ void fields(Visit& visit, Is<SourceLocation> auto& x) {
 
 template <class Visit>
 void fields(Visit& visit, Is<RowInfo> auto& x) {
-  visit("id", x.id);
+  visit("id", x.id, always);
   visit("op", x.op);
   visit("name", x.name);
   visit("impl", x.impl);
@@ -132,12 +147,13 @@ void fields(Visit& visit, Is<RowInfo> auto& x) {
   visit("forms", x.forms);
   visit("tune", x.tune);
   visit("fill", x.fill);
-  visit("mode", x.mode);
-  visit("cache", x.cache, 2);
+  visit("mode", x.mode, always);
+  visit("cache", x.cache, since(2));
   visit("tier", x.tier);
   visit("seed", x.seed);
   visit("where", x.where);
   visit("shaders", x.shaders);
+  visit("versus", x.versus, since(3));
 }
 
 template <class Visit>
@@ -173,47 +189,47 @@ void fields(Visit& visit, Is<DispatchShare> auto& x) {
 
 template <class Visit>
 void fields(Visit& visit, Is<PerfResult> auto& x) {
-  visit("time_us_min", x.time_us_min);
-  visit("time_us_p25", x.time_us_p25);
-  visit("time_us_p50", x.time_us_p50);
-  visit("time_us_p75", x.time_us_p75);
-  visit("time_us_mean", x.time_us_mean);
-  visit("time_us_stdev", x.time_us_stdev);
-  visit("spread_pct", x.spread_pct);
-  visit("ci_pct", x.ci_pct);
-  visit("blocks", x.blocks);
-  visit("samples", x.samples);
-  visit("batch", x.batch);
-  visit("sets", x.sets, 2);
-  visit("discarded", x.discarded, 2);
+  visit("time_us_min", x.time_us_min, until(2));
+  visit("time_us_p25", x.time_us_p25, until(2));
+  visit("time_us_p50", x.time_us_p50, until(2));
+  visit("time_us_p75", x.time_us_p75, until(2));
+  visit("time_us_mean", x.time_us_mean, until(2));
+  visit("time_us_stdev", x.time_us_stdev, until(2));
+  visit("spread_pct", x.spread_pct, until(2));
+  visit("ci_pct", x.ci_pct, until(2));
+  visit("blocks", x.blocks, until(2));
+  visit("samples", x.samples, until(2));
+  visit("batch", x.batch, until(2));
+  visit("sets", x.sets, since(2));
+  visit("discarded", x.discarded, since(2));
   visit("stop", x.stop);
   visit("throughput_us", x.throughput_us);
   visit("time_transition_us", x.time_transition_us);
   visit("bytes", x.bytes);
-  visit("bytes_read", x.bytes_read, 2);
+  visit("bytes_read", x.bytes_read, since(2));
   visit("operations", x.operations);
-  visit("pct_peak_bw", x.pct_peak_bw, 2);
-  visit("pct_peak_ops", x.pct_peak_ops, 2);
-  visit("limited_by", x.limited_by, 2);
-  visit("suspect", x.suspect, 2);
+  visit("pct_peak_bw", x.pct_peak_bw, since(2));
+  visit("pct_peak_ops", x.pct_peak_ops, since(2));
+  visit("limited_by", x.limited_by, since(2));
+  visit("suspect", x.suspect, since(2));
   visit("clock", x.clock);
-  visit("timer", x.timer, 2);
-  visit("clock_ratio", x.clock_ratio, 2);
+  visit("timer", x.timer, since(2));
+  visit("clock_ratio", x.clock_ratio, since(2));
   visit("verified", x.verified);
-  visit("verified_pct", x.verified_pct, 2);
-  visit("output_hash", x.output_hash);
-  visit("impl_auto", x.impl_auto, 2);
-  visit("regret_pct", x.regret_pct, 2);
+  visit("verified_pct", x.verified_pct, since(2));
+  visit("output_hash", x.output_hash, until(2));
+  visit("impl_auto", x.impl_auto, since(2));
+  visit("regret_pct", x.regret_pct, since(2));
   visit("compile_ms", x.compile_ms);
   visit("spirv_hash", x.spirv_hash);
-  visit("program_hash", x.program_hash, 2);
-  visit("registers", x.registers, 2);
-  visit("spill_bytes", x.spill_bytes, 2);
-  visit("shared_bytes", x.shared_bytes, 2);
-  visit("memory_bytes", x.memory_bytes, 2);
-  visit("submitted_ms", x.submitted_ms, 2);
+  visit("program_hash", x.program_hash, since(2));
+  visit("registers", x.registers, since(2));
+  visit("spill_bytes", x.spill_bytes, since(2));
+  visit("shared_bytes", x.shared_bytes, since(2));
+  visit("memory_bytes", x.memory_bytes, since(2));
+  visit("submitted_ms", x.submitted_ms, since(2));
   visit("dispatches", x.dispatches);
-  visit("sample_us", x.sample_us);
+  visit("sample_us", x.sample_us, until(2));
 }
 
 template <class Visit>
@@ -235,10 +251,35 @@ void fields(Visit& visit, Is<Comparison> auto& x) {
 }
 
 template <class Visit>
+void fields(Visit& visit, Is<Block> auto& x) {
+  visit("round", x.round, always);
+  visit("batch", x.batch, always);
+  visit("samples_ns", x.samples_ns, always);
+  visit("probe_ns", x.probe_ns);
+  visit("output_hash", x.output_hash);
+  visit("wrong", x.wrong);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<RowEnd> auto& x) {
+  visit("status", x.status, always);
+  visit("reason", x.reason);
+  visit("retry", x.retry);
+  visit("perf", x.perf);
+  visit("comparison", x.comparison);
+  visit("validation_messages", x.validation_messages);
+  visit("total_ms", x.total_ms);
+  visit("spent", x.spent);
+  visit("repro", x.repro);
+}
+
+/// Of schemas 1 and 2: their journals hold a row's record as a whole.
+template <class Visit>
 void fields(Visit& visit, Is<Record> auto& x) {
   visit("case", x.info);
   visit("status", x.status);
   visit("reason", x.reason);
+  visit("retry", x.retry, since(3));
   visit("accuracy", x.accuracy);
   visit("perf", x.perf);
   visit("comparison", x.comparison);

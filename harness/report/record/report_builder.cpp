@@ -1,98 +1,54 @@
-#include "harness/report/record/codec.h"
-#include "harness/report/record/journal.h"
+#include "harness/report/record/report_builder.h"
 
 namespace assay {
 
 /// Keeps what was decoded.
 class ReportBuilder::Store final : public RunListener {
  public:
-  explicit Store(ReportBuilder& builder) : builder_(builder) {}
+  explicit Store(ReportBuilder& builder) : builder_(builder) { builder_.done_ = false; }
 
   void run(const RunInfo& info) override {
     // A resumed run keeps the name of the run that it goes on with.
     if (!builder_.run_) builder_.run_ = info;
-    builder_.ended_ = false;
   }
-
-  void plan(std::span<const RowInfo> cases) override {
-    for (const RowInfo& info : cases) builder_.entry(info).planned = true;
-    builder_.ended_ = false;
+  void plan(std::span<const RowInfo> rows) override {
+    for (const RowInfo& info : rows) builder_.rows_.push_back({.info = info});
   }
-
-  void begin(const RowInfo& info) override {
-    Entry& entry = builder_.entry(info);
-    entry.begun = true;
-    entry.record.reset();
-    builder_.running_ = static_cast<std::size_t>(&entry - builder_.entries_.data());
-    builder_.ended_ = false;
+  void begin(RowIndex index) override {
+    RowEvents& row = builder_.rows_[index];
+    if (row.end) row = {.info = row.info};  // once more from its beginning: the newest try counts
+    if (builder_.running_) builder_.rows_[*builder_.running_].running = false;
+    builder_.running_ = index;
+    row.begun = row.running = true;
   }
-
-  void record(const Record& record) override {
-    builder_.entry(record.info).record = record;
-    builder_.ended_ = false;
+  void judged(RowIndex index, const AccuracyResult& accuracy) override {
+    builder_.rows_[index].judged = accuracy;
+    builder_.rows_[index].blocks.clear();
   }
-
-  void end() override { builder_.ended_ = true; }
+  void block(RowIndex index, const Block& block) override { builder_.rows_[index].blocks.push_back(block); }
+  void end(RowIndex index, const RowEnd& end) override { builder_.rows_[index].end = end; }
+  void done() override { builder_.done_ = true; }
 
  private:
   ReportBuilder& builder_;
 };
-
-namespace {
-
-Record unfinished(const RowInfo& info, bool begun, bool running) {
-  Record record;
-  record.info = info;
-  record.status = running ? Status::Crash : Status::Missing;
-  record.reason = running ? "the run ended while this case was running"
-                  : begun ? "not finished: the run ended while another case of its group was running"
-                          : "not reached: the run ended before it";
-  return record;
-}
-
-}  // namespace
-
-ReportBuilder::Entry& ReportBuilder::entry(const RowInfo& info) {
-  const auto [at, is_new] = index_.try_emplace(key_of(info), entries_.size());
-  if (is_new) entries_.push_back({.info = info});
-  return entries_[at->second];
-}
 
 void ReportBuilder::line(std::string_view line) {
   Store store(*this);
   decoder_.line(line, store);
 }
 
-void ReportBuilder::run(const RunInfo& info) {
-  line(encode_run(info));
-}
-void ReportBuilder::plan(std::span<const RowInfo> cases) {
-  line(encode_plan(cases));
-}
-void ReportBuilder::begin(const RowInfo& info) {
-  line(encode_begin(info));
-}
-void ReportBuilder::record(const Record& record) {
-  line(encode_record(record));
-}
-void ReportBuilder::end() {
-  line(encode_end());
+Record ReportBuilder::record(RowIndex row) const {
+  return record_of(run_.value_or(RunInfo{}), rows_.at(row));
 }
 
 RunReport ReportBuilder::report() const {
   RunReport report;
   if (run_) report.run = *run_;
-  report.complete = ended_ && !cut_off_;
+  report.complete = done_ && !cut_off_;
   report.cut_off = cut_off_;
-  report.records.reserve(entries_.size());
-  for (const bool planned : {true, false}) {
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      const Entry& entry = entries_[i];
-      if (entry.planned != planned) continue;
-      report.records.push_back(entry.record ? *entry.record
-                                            : unfinished(entry.info, entry.begun, running_ == i));
-    }
-  }
+  report.records.reserve(rows_.size());
+  for (const RowEvents& row : rows_) report.records.push_back(record_of(report.run, row));
   return report;
 }
 

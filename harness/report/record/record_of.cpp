@@ -1,0 +1,162 @@
+#include "harness/report/record/record_of.h"
+
+#include "harness/base/statistics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+namespace assay {
+namespace {
+
+constexpr double ns_per_us = 1e3;
+
+Record unfinished(const RowEvents& events) {
+  Record record;
+  record.status = events.running ? Status::Crash : Status::Missing;
+  record.reason = events.running ? "the run ended while this case was running"
+                  : events.begun ? "not finished: the run ended while another case of its group was running"
+                                 : "not reached: the run ended before it";
+  return record;
+}
+
+Record finished(const RowEvents& events) {
+  const RowEnd& end = *events.end;
+  Record record;
+  record.status = end.status;
+  record.reason = end.reason;
+  record.retry = end.retry;
+  record.accuracy = events.judged;
+  record.perf = end.perf;
+  record.comparison = end.comparison;
+  record.validation_messages = end.validation_messages;
+  record.total_ms = end.total_ms;
+  record.spent = end.spent;
+  if (record.perf) {
+    describe_blocks(events.blocks, *record.perf);
+    record.perf->output_hash = events.judged ? events.judged->output_hash : "";
+    if (!events.blocks.empty() && !events.blocks.back().output_hash.empty())
+      record.perf->output_hash = events.blocks.back().output_hash;
+  }
+  return record;
+}
+
+/// The time of `batch` programs in ns that gives `program_us` when it is divided again: what the device's
+/// clock told is mostly a whole number of ns, which us of one program only show with an error in the last
+/// digit.
+double submission_ns(double program_us, int batch) {
+  const double about = program_us * ns_per_us * batch;
+  const auto gives_it = [&](double ns) { return ns / batch / ns_per_us == program_us; };
+  for (double parts = 1; parts <= 1e6; parts *= 10) {
+    const double rounded = std::round(about * parts) / parts;
+    if (gives_it(rounded)) return rounded;
+  }
+  for (const double toward : {0.0, HUGE_VAL}) {
+    double near = about;
+    for (int step = 0; step < 4; ++step) {
+      if (gives_it(near)) return near;
+      near = std::nextafter(near, toward);
+    }
+  }
+  return about;
+}
+
+/// The case's id: that of its row without what tells the case's rows apart.
+std::string_view case_id(const RowInfo& info) {
+  std::string_view id = info.id;
+  const auto drop = [&](std::string_view suffix) {
+    if (id.ends_with(suffix)) id.remove_suffix(suffix.size());
+  };
+  if (info.versus) drop("/versus");
+  if (info.cache == "cold") drop("/cold");
+  return id;
+}
+
+/// A word of a shell command line, quoted where a shell would take it apart.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view plain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+-:=,@%";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::vector<Block> blocks_of(const Record& record) {
+  std::vector<Block> blocks;
+  if (!record.perf) return blocks;
+  const PerfResult& perf = *record.perf;
+  const std::string judged = record.accuracy ? record.accuracy->output_hash : "";
+  for (const std::vector<double>& samples : perf.sample_us) {
+    Block& block = blocks.emplace_back();
+    block.round = static_cast<int>(blocks.size()) - 1;
+    block.batch = std::max(1, perf.batch);
+    for (const double us : samples) block.samples_ns.push_back(submission_ns(us, block.batch));
+    if (perf.output_hash != judged) block.output_hash = perf.output_hash;
+  }
+  return blocks;
+}
+
+}  // namespace
+
+Record record_of(const RunInfo& run, const RowEvents& events) {
+  Record record = events.end ? finished(events) : unfinished(events);
+  record.info = events.info;
+  const bool has_own = events.end && !events.end->repro.empty();
+  record.repro = has_own ? events.end->repro : repro_line(run, events.info);
+  return record;
+}
+
+void tell_record(const RunInfo& run, RowIndex row, const Record& record, RunListener& listener) {
+  if (record.accuracy) listener.judged(row, *record.accuracy);
+  for (const Block& block : blocks_of(record)) listener.block(row, block);
+  RowEnd end{.status = record.status,
+             .reason = record.reason,
+             .retry = record.retry,
+             .perf = record.perf,
+             .comparison = record.comparison,
+             .validation_messages = record.validation_messages,
+             .total_ms = record.total_ms,
+             .spent = record.spent};
+  if (record.repro != repro_line(run, record.info)) end.repro = record.repro;
+  listener.end(row, end);
+}
+
+void describe_blocks(std::span<const Block> blocks, PerfResult& perf) {
+  std::vector<double> all;
+  std::vector<double> medians;
+  perf.sample_us.clear();
+  for (const Block& block : blocks) {
+    const std::vector<double> ns = block.program_ns();
+    if (ns.empty()) continue;
+    all.insert(all.end(), ns.begin(), ns.end());
+    medians.push_back(median(ns));
+    std::vector<double>& out = perf.sample_us.emplace_back();
+    for (const double value : ns) out.push_back(value / ns_per_us);
+  }
+  if (all.empty()) return;
+  const Summary summary = summarize(all);
+  perf.time_us_min = summary.min / ns_per_us;
+  perf.time_us_p25 = summary.p25 / ns_per_us;
+  perf.time_us_p50 = summary.p50 / ns_per_us;
+  perf.time_us_p75 = summary.p75 / ns_per_us;
+  perf.time_us_mean = summary.mean / ns_per_us;
+  perf.time_us_stdev = summary.stdev / ns_per_us;
+  const auto [low, high] = std::minmax_element(medians.begin(), medians.end());
+  perf.spread_pct = summary.p50 > 0 ? 100 * (*high - *low) / summary.p50 : 0;
+  perf.ci_pct = interval_pct(medians);
+  perf.blocks = static_cast<int>(medians.size());
+  perf.samples = static_cast<int>(all.size());
+  perf.batch = blocks.front().batch;
+}
+
+std::string repro_line(const RunInfo& run, const RowInfo& info) {
+  std::string line = fmt::format("assay run {} --filter '{}' --mode {}", shell_word(info.where.file),
+                                 case_id(info), info.mode);
+  if (info.shaders) line += fmt::format(" --shaders '{}'", *info.shaders);
+  return line + (run.repro_options.empty() ? "" : " ") + run.repro_options;
+}
+
+}  // namespace assay

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "harness/report/record/events.h"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace assay {
+
+/// What was told of one row.
+struct RowEvents {
+  RowInfo info;
+  bool begun = false;
+  bool running = false;  ///< it is the row that began last of all
+  std::optional<AccuracyResult> judged;
+  std::vector<Block> blocks;
+  std::optional<RowEnd> end;
+};
+
+/// The row's record. One that has not ended is a CRASH when it began last ("the run ended while this case was
+/// running"); it is MISSING when it waits for its next turn, or was never begun ("not reached").
+Record record_of(const RunInfo& run, const RowEvents& events);
+
+/// The opposite: tells a listener the events after `begin` that make up a record. Blocks get rounds from 0
+/// on.
+void tell_record(const RunInfo& run, RowIndex row, const Record& record, RunListener& listener);
+
+/// Writes what blocks tell of a time: minimum, quartiles, mean, deviation, spread and interval of the block
+/// medians, counts, batch and the samples themselves. Nothing where there is no sample.
+void describe_blocks(std::span<const Block> blocks, PerfResult& perf);
+
+/// The command that runs just this row again, with the run's options that matter (device, seed) and the row's
+/// own folder of shaders.
+std::string repro_line(const RunInfo& run, const RowInfo& info);
+
+}  // namespace assay

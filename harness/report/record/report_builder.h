@@ -1,0 +1,41 @@
+#pragma once
+
+#include "harness/report/record/codec.h"
+#include "harness/report/record/record_of.h"
+#include "harness/report/record/run_report.h"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// Builds the report from events, live or read back. Both ways pass through the journal's own encoding, so
+/// that a report written live and one rebuilt from the journal are equal byte for byte.
+class ReportBuilder final : public EventLines {
+ public:
+  /// An event as a line of the journal. Throws Error that says what is wrong with the line.
+  void line(std::string_view line) override;
+  /// Notes that the journal's last line was cut off.
+  void cut_off() { cut_off_ = true; }
+
+  /// The report as it would be if the run ended now: see record_of.
+  RunReport report() const;
+  /// One row of it; the row must have been planned.
+  Record record(RowIndex row) const;
+  const RowInfo& info(RowIndex row) const { return rows_.at(row).info; }
+  /// Whether the run's circumstances are known yet.
+  bool has_run() const { return run_.has_value(); }
+
+ private:
+  class Store;
+
+  Decoder decoder_;
+  std::optional<RunInfo> run_;
+  std::vector<RowEvents> rows_;
+  std::optional<RowIndex> running_;  ///< the row that began last
+  bool done_ = false;
+  bool cut_off_ = false;
+};
+
+}  // namespace assay

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "harness/report/record/record.h"
+
+#include <vector>
+
+namespace assay {
+
+/// What a journal tells of a run so far: all that any report is made of.
+struct RunReport {
+  RunInfo run;
+  std::vector<Record> records;  ///< one a planned row, in the plan's order
+  bool complete = false;        ///< the run came to its end
+  bool cut_off = false;         ///< the journal's last line was cut off by a kill
+};
+
+}  // namespace assay
