@@ -44,7 +44,8 @@ std::string fault_of(const std::string& name, const Registry& registry) {
     return "a name is made of lower-case letters, digits and underscores, a letter first: 'my_op2'";
   if (name.find("__") != std::string::npos || name.ends_with('_'))
     return "underscores must stand alone, between letters or digits";
-  if (name.ends_with("_test")) return "files that end in _test.cpp are taken for tests";
+  if (name.ends_with("_test") || name.ends_with("_test_support"))
+    return "files that end in _test.cpp or _test_support.cpp are taken for tests";
   if (name.size() > longest_name)
     return fmt::format("it has {} characters; at most {} are allowed", name.size(), longest_name);
   if (std::ranges::find(taken_words, name) != taken_words.end())

@@ -169,6 +169,7 @@ TEST(NewOp, RefusesNamesThatCannotBe) {
                                                                 {"a__b", "underscores"},
                                                                 {"a_", "underscores"},
                                                                 {"my_test", "tests"},
+                                                                {"my_test_support", "tests"},
                                                                 {"float", "a meaning in C++"},
                                                                 {"shape", "a meaning in C++"},
                                                                 {std::string(49, 'a'), "49 characters"},
