@@ -23,7 +23,7 @@ build_binary() {
   mkdir -p build
   say "Building in $build"
   # shellcheck disable=SC2016  # $ORIGIN is for the dynamic linker
-  cmake --preset release -B "$build" -DCMAKE_BUILD_RPATH='$ORIGIN' -DCMAKE_EXE_LINKER_FLAGS=-Wl,--as-needed \
+  cmake --preset release -B "$build" -DCMAKE_INSTALL_RPATH='$ORIGIN' -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON -DCMAKE_EXE_LINKER_FLAGS=-Wl,--as-needed \
     >"$log" 2>&1 || { cat "$log" >&2; die "Configuring $build failed; see above."; }
   cmake --build "$build" --target assay --parallel "$(nproc)" >&2 || die "Building the binary to pack failed."
 }
