@@ -5,7 +5,7 @@
 #
 #   scripts/odr.sh [TARGET...]      default: assay report_test
 #
-# A build of its own in build/odr: for a night, or after a merge of much (about SECONDS_HERE on two cores).
+# A build of its own in build/odr, from nothing: for a night, or after a merge of much.
 # It first proves on two structs of one name that it would find them.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
