@@ -5,7 +5,8 @@
 #
 #   scripts/odr.sh [TARGET...]      default: assay report_test
 #
-# A build of its own in build/odr, from nothing: for a night, or after a merge of much.
+# A build of its own in build/odr: for a night, or after a merge of much. About ten minutes of processor time from
+# nothing, half of that on two cores that have nothing else to do.
 # It first proves on two structs of one name that it would find them.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
