@@ -14,7 +14,6 @@ namespace assay::app {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 RowInfo info(const std::string& id, const std::string& mode = "accu") {
   return {.id = id, .op = "flip", .name = "small", .impl = "plain", .mode = mode, .tier = "ci"};
