@@ -6,6 +6,7 @@
 #include "harness/engine/run/row_ending.h"
 #include "harness/engine/run/row_judging.h"
 #include "harness/engine/timing/measurement.h"
+#include "harness/report/record/record_of.h"
 
 #include <fmt/format.h>
 
@@ -194,7 +195,7 @@ class DeviceRun {
     end_row(row, std::move(outcome), context_);
     if (loses_device(row.record.status))
       ended_because_ = fmt::format("the device was lost by {}", row.record.info.id);
-    listener_.end(row.number(), end_of(row));
+    listener_.end(row.number(), end_of(row.record));
     row.experiment.reset();
   }
 

@@ -64,15 +64,4 @@ void end_row(DeviceRow& row, Outcome outcome, DeviceContext& context) {
   row.group->ended[row.index] = record.status;
 }
 
-RowEnd end_of(const DeviceRow& row) {
-  const Record& record = row.record;
-  return {.status = record.status,
-          .reason = record.reason,
-          .perf = record.perf,
-          .comparison = record.comparison,
-          .validation_messages = record.validation_messages,
-          .total_ms = record.total_ms,
-          .spent = record.spent};
-}
-
 }  // namespace assay

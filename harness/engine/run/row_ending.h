@@ -10,7 +10,4 @@ namespace assay {
 /// it compares with its baseline. Its group is told how it ended.
 void end_row(DeviceRow& row, Outcome outcome, DeviceContext& context);
 
-/// The event of its end, once its record is complete.
-RowEnd end_of(const DeviceRow& row);
-
 }  // namespace assay

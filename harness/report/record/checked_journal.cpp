@@ -84,15 +84,8 @@ class Checker final : public RunListener {
       rows_.push_back({.info = info});
     }
   }
-  void begin(RowIndex index) override {
-    RowEvents& row = rows_[index];
-    if (row.end) row = {.info = row.info};
-    row.begun = true;
-  }
-  void judged(RowIndex index, const AccuracyResult& accuracy) override {
-    rows_[index].judged = accuracy;
-    rows_[index].blocks.clear();
-  }
+  void begin(RowIndex index) override { rows_[index].begin(); }
+  void judged(RowIndex index, const AccuracyResult& accuracy) override { rows_[index].judge(accuracy); }
   void block(RowIndex index, const Block& block) override {
     about(index, [&](const RowEvents& row) { check_block(row, block); });
     rows_[index].blocks.push_back(block);

@@ -109,17 +109,21 @@ Record record_of(const RunInfo& run, const RowEvents& events) {
   return record;
 }
 
+RowEnd end_of(const Record& record) {
+  return {.status = record.status,
+          .reason = record.reason,
+          .retry = record.retry,
+          .perf = record.perf,
+          .comparison = record.comparison,
+          .validation_messages = record.validation_messages,
+          .total_ms = record.total_ms,
+          .spent = record.spent};
+}
+
 void tell_record(const RunInfo& run, RowIndex row, const Record& record, RunListener& listener) {
   if (record.accuracy) listener.judged(row, *record.accuracy);
   for (const Block& block : blocks_of(record)) listener.block(row, block);
-  RowEnd end{.status = record.status,
-             .reason = record.reason,
-             .retry = record.retry,
-             .perf = record.perf,
-             .comparison = record.comparison,
-             .validation_messages = record.validation_messages,
-             .total_ms = record.total_ms,
-             .spent = record.spent};
+  RowEnd end = end_of(record);
   if (record.repro != repro_line(run, record.info)) end.repro = record.repro;
   listener.end(row, end);
 }

@@ -16,14 +16,29 @@ struct RowEvents {
   std::optional<AccuracyResult> judged;
   std::vector<Block> blocks;
   std::optional<RowEnd> end;
+
+  /// It begins or goes on. After its end it begins anew: what was told before no longer counts.
+  void begin() {
+    if (end) *this = {.info = info};
+    begun = true;
+  }
+  /// It is judged, perhaps again: blocks that were told before no longer count.
+  void judge(const AccuracyResult& accuracy) {
+    judged = accuracy;
+    blocks.clear();
+  }
 };
 
 /// The row's record. One that has not ended is a CRASH when it began last ("the run ended while this case was
 /// running"); it is MISSING when it waits for its next turn, or was never begun ("not reached").
 Record record_of(const RunInfo& run, const RowEvents& events);
 
-/// The opposite: tells a listener the events after `begin` that make up a record. Blocks get rounds from 0
-/// on.
+/// The event of the end of a row with that record, `repro` left out: what blocks and `judged` tell is not in
+/// it.
+RowEnd end_of(const Record& record);
+
+/// The opposite of record_of: tells a listener the events after `begin` that make up a record. Blocks get
+/// rounds from 0 on.
 void tell_record(const RunInfo& run, RowIndex row, const Record& record, RunListener& listener);
 
 /// Writes what blocks tell of a time: minimum, quartiles, mean, deviation, spread and interval of the block

@@ -16,14 +16,13 @@ class ReportBuilder::Store final : public RunListener {
   }
   void begin(RowIndex index) override {
     RowEvents& row = builder_.rows_[index];
-    if (row.end) row = {.info = row.info};  // once more from its beginning: the newest try counts
     if (builder_.running_) builder_.rows_[*builder_.running_].running = false;
     builder_.running_ = index;
-    row.begun = row.running = true;
+    row.begin();
+    row.running = true;
   }
   void judged(RowIndex index, const AccuracyResult& accuracy) override {
-    builder_.rows_[index].judged = accuracy;
-    builder_.rows_[index].blocks.clear();
+    builder_.rows_[index].judge(accuracy);
   }
   void block(RowIndex index, const Block& block) override { builder_.rows_[index].blocks.push_back(block); }
   void end(RowIndex index, const RowEnd& end) override { builder_.rows_[index].end = end; }
