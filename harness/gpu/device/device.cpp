@@ -68,6 +68,7 @@ Device::State::~State() {
   if (table.abandoned) {
     return;  // leaked on purpose, see DeviceTable
   }
+  pipelines.reset();
   staging.reset();
   fence.reset();
   command_pool.reset();
