@@ -132,13 +132,14 @@ class DeviceRun {
     std::vector<TimedRow> timed;
     for (const auto& row : rows) {
       const Case& test_case = row->test_case();
-      timed.push_back({&test_case, row->experiment.get(), row->outputs, row->outputs_hash, row->plan().cache,
-                       row->impl == test_case.impl ? "" : row->impl->name, baseline_among(rows, *row),
+      timed.push_back({&test_case, row->experiment.get(), row->outputs, row->record.accuracy->output_hash,
+                       row->plan().cache, row->impl == test_case.impl ? "" : row->impl->name,
+                       baseline_among(rows, *row),
                        [this, &row] {
                          credit_messages();
                          begin(*row);
                        },
-                       [this, &row](const Block& block) { tell_block(*row, block); }});
+                       [this, &row](const Block& block) { listener_.block(row->number(), block); }});
     }
     if (timed.empty()) return;
     context_.take_messages();
@@ -150,13 +151,6 @@ class DeviceRun {
     credit_messages();
     for (std::size_t i = 0; i < rows.size(); ++i) finish_measured(*rows[i], measurements[i]);
     running_ = nullptr;
-  }
-
-  /// The outputs of a block are those of the row as it is timed, without guards.
-  void tell_block(const DeviceRow& row, Block block) {
-    if (row.record.accuracy && row.outputs_hash != row.record.accuracy->output_hash)
-      block.output_hash = row.outputs_hash;
-    listener_.block(row.number(), block);
   }
 
   /// What the validation layer has said since rows took turns last is about the one whose turn it was.
