@@ -109,6 +109,10 @@ const DeviceInfo& Device::info() const {
   return state_->info();
 }
 
+bool Device::alive() const {
+  return !state_->table.lost;
+}
+
 void Device::distrust_timestamps() {
   state_->timestamps_distrusted = true;
 }
