@@ -26,6 +26,8 @@ struct TensorSpec {
 
   std::string name;  ///< "x", "scale", "y": what cases and reports call it
   Role role = Role::Input;
+  bool constant =
+      false;  ///< inputs: weights, scales, bias: the same for every run, so that a setup dispatch may read it
   DType dtype = DType::F32;
   Shape shape;
   std::vector<Form> forms;                        ///< accepted physical forms; the first is the default

@@ -4,6 +4,7 @@
 #include "harness/engine/accuracy/dump.h"
 #include "harness/engine/accuracy/output_check.h"
 #include "harness/engine/timing/measurement.h"
+#include "harness/op/setup_rules.h"
 #include "harness/tensor/tensor_hash.h"
 
 #include <fmt/format.h>
@@ -55,6 +56,10 @@ std::optional<std::string> build(DeviceRow& row, const DeviceInfo& device) {
     if (!device.has(feature)) return fmt::format("{} is missing", name_of(feature));
   }
   row.program = row.impl->build(context);
+  if (const auto broken = broken_setup_rule(*row.program, test_case.tensors)) {
+    throw Error(
+        fmt::format("building impl '{}' of op '{}': {}", row.impl->name, test_case.op->name, *broken));
+  }
   return beyond_device(row, device);
 }
 

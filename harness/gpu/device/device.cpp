@@ -69,6 +69,7 @@ Device::State::~State() {
     return;  // leaked on purpose, see DeviceTable
   }
   staging.reset();
+  sampler.reset();
   fence.reset();
   command_pool.reset();
   pipeline_cache.reset();

@@ -30,6 +30,7 @@ struct Device::State {
     virtual ~Attachment() = default;
   };
   std::unique_ptr<Attachment> staging;
+  Handle<VkSampler> sampler;  ///< nearest_sampler(); made when it is first needed
 
   const DeviceInfo& info() const { return physical.info; }
   /// Throws DeviceLost when nothing can run any more; `doing` is what was about to be done.
