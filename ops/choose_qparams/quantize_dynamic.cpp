@@ -7,6 +7,7 @@
 #include "ops/common/push.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace assay::ops {
@@ -103,24 +104,22 @@ Program fused(const BuildContext& context) {
 Program unfused(const BuildContext& context) {
   const Params params = references::dynamic_params(context.params);
   const BuildContext as_affine{params, context.tensors, context.forms, context.device, context.tune};
-  Program program;
-  add_choose_dispatches(program, as_affine, references::choose_affine(params), Resource::tensor(1),
-                        Resource::tensor(2));
-  program.dispatches.push_back(affine_dispatch(as_affine, "quantize", "quantize_affine.comp"));
+  // Both parts have the tensors in this op's order: x, scale, zero point, and the integers for the second.
+  const std::array all{Resource::tensor(0), Resource::tensor(1), Resource::tensor(2), Resource::tensor(3)};
+  Program program = choose_program(as_affine, references::choose_affine(params));
+  append(program, {.dispatches = {affine_dispatch(as_affine, "quantize", "quantize_affine.comp")}}, all);
   return program;
 }
 
-std::optional<std::string> unfused_excludes(const Params& params, std::span<const TensorSpec> tensors,
-                                            std::span<const Form> forms) {
-  if (auto reason = affine_excludes(params, tensors, forms)) return reason;
-  return too_large_to_choose(tensors, forms);
+std::optional<std::string> unfused_excludes(const ImplPoint& point) {
+  if (auto reason = affine_excludes(point)) return reason;
+  return too_large_to_choose(point.tensors, point.forms);
 }
 
-std::optional<std::string> fused_excludes(const Params& params, std::span<const TensorSpec> tensors,
-                                          std::span<const Form> forms) {
-  if (auto reason = unfused_excludes(params, tensors, forms)) return reason;
-  if (forms[0].layout == Layout::WP) return std::nullopt;
-  return to_string(forms[0]) +
+std::optional<std::string> fused_excludes(const ImplPoint& point) {
+  if (auto reason = unfused_excludes(point)) return reason;
+  if (point.forms[0].layout == Layout::WP) return std::nullopt;
+  return to_string(point.forms[0]) +
          ": the values of a token must be neighbours in memory, so this kernel takes WP only";
 }
 
