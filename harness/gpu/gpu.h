@@ -62,6 +62,13 @@ class Timeout : public Error {
   explicit Timeout(const std::string& message) : Error(message, ExitCode::Infrastructure) {}
 };
 
+/// Status UNSUPPORTED: the device cannot run a program, as its compiled shaders tell; the message has the
+/// number asked for and the limit. What can be told before is for unsupported() to tell.
+class Unsupported : public Error {
+ public:
+  using Error::Error;
+};
+
 /// A shader that does not compile. The message quotes the line of the GLSL file it stands in.
 class CompileError : public Error {
  public:
@@ -290,7 +297,8 @@ struct ExecutableStatistics {
 class Executable {
  public:
   /// Compiles shaders and creates pipelines for workspaces of `tensors`, whose forms decide what each binding
-  /// is. Throws CompileError, or what unsupported() should have told before.
+  /// is. Throws CompileError; Error where a shader and the program disagree (harness/gpu/program/
+  /// interface_check.h); Unsupported; or what unsupported() should have told before.
   Executable(Device& device, ShaderLibrary& shaders, const Program& program,
              std::span<const Physical> tensors, std::uint32_t guard);
   ~Executable();
@@ -317,6 +325,9 @@ class Executable {
 
   /// Runs the setup dispatches only, and waits.
   void setup(Workspace& workspace, double timeout_s);
+  /// The same and the time of it in ns: on the device's clock, else on the CPU's from submit to fence; 0 for
+  /// a program without.
+  double setup_ns(Workspace& workspace, double timeout_s);
 
   /// One TimedBatch, submitted once.
   Timing time(std::span<Workspace* const> workspaces, const TimedRun& run, double timeout_s);

@@ -125,22 +125,17 @@ Program matmul_program(const BuildContext& context, const std::string& fault) {
   return {.dispatches = {std::move(dispatch)}};
 }
 
-/// Right once after its set-up, wrong when it runs again.
+/// Right once in fresh memory, wrong when it runs again there.
 Program wrong_when_repeated(const BuildContext& context) {
   Program program = matmul_program(context, "wrong_when_repeated");
-  program.scratch.push_back({"runs", DType::I32, {1}, {Storage::Buffer, Layout::WP}});
+  program.scratch.push_back({"mark", DType::I32, {1}, {Storage::Buffer, Layout::WP}});
   program.dispatches.front().bindings.push_back(Resource::scratch(0));
-  Dispatch count;
-  count.label = "count";
-  count.shader = "count_runs.comp";
-  count.local_size = {1, 1, 1};
-  count.bindings = {Resource::scratch(0)};
-  Dispatch reset = count;
-  reset.label = "reset";
-  reset.defines = {{"RESET", "1"}};
-  reset.role = DispatchRole::Setup;
-  program.dispatches.insert(program.dispatches.begin(), std::move(reset));
-  program.dispatches.push_back(std::move(count));
+  Dispatch mark;
+  mark.label = "mark";
+  mark.shader = "mark_run.comp";
+  mark.local_size = {1, 1, 1};
+  mark.bindings = {Resource::scratch(0)};
+  program.dispatches.push_back(std::move(mark));
   return program;
 }
 

@@ -3,6 +3,7 @@
 #include "harness/engine/accuracy/accuracy.h"
 #include "harness/engine/accuracy/dump.h"
 #include "harness/engine/timing/measurement.h"
+#include "harness/op/setup_rules.h"
 
 #include <fmt/format.h>
 
@@ -36,6 +37,9 @@ std::optional<std::string> build_with(const Impl& impl, const BuildContext& cont
   row.impl = &impl;
   if (auto reason = missing_for(impl, context)) return reason;
   row.program = impl.build(context);
+  if (const auto broken = broken_setup_rule(*row.program, context.tensors)) {
+    throw Error(fmt::format("building impl '{}' of op '{}': {}", impl.name, test_case.op->name, *broken));
+  }
   return gpu::unsupported(*row.program, physical_tensors(test_case), impl.needs, context.device,
                           gpu::guard_bytes, names_of(test_case.tensors));
 }

@@ -70,6 +70,7 @@ Device::State::~State() {
   }
   pipelines.reset();
   staging.reset();
+  sampler.reset();
   fence.reset();
   command_pool.reset();
   pipeline_cache.reset();

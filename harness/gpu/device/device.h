@@ -32,6 +32,7 @@ struct Device::State {
   };
   std::unique_ptr<Attachment> staging;
   std::unique_ptr<Attachment> pipelines;
+  Handle<VkSampler> sampler;  ///< nearest_sampler(); made when it is first needed
 
   const DeviceInfo& info() const { return physical.info; }
   /// Throws DeviceLost when nothing can run any more; `doing` is what was about to be done.

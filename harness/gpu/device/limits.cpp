@@ -82,15 +82,49 @@ Reason beyond_subgroups(const Dispatch& dispatch, const DeviceInfo& device) {
 
 Reason beyond_bindings(const Dispatch& dispatch, const Program& program, std::span<const Physical> tensors,
                        const DeviceInfo& device) {
-  const auto images = static_cast<std::uint64_t>(std::count_if(
-      dispatch.bindings.begin(), dispatch.bindings.end(),
-      [&](const Resource& resource) { return is_texture(form_of(program, tensors, resource)); }));
+  std::uint64_t images = 0;
+  std::uint64_t sampled = 0;
+  for (const Binding& binding : dispatch.bindings) {
+    if (binding.is_sampled()) {
+      ++sampled;
+    } else if (is_texture(form_of(program, tensors, binding.resource))) {
+      ++images;
+    }
+  }
   if (auto reason = beyond(dispatch, "storage images", images, "maxPerStageDescriptorStorageImages",
                            device.max_storage_images_per_stage)) {
     return reason;
   }
-  return beyond(dispatch, "storage buffers", dispatch.bindings.size() - images,
+  if (auto reason = beyond(dispatch, "textures read through samplers", sampled,
+                           "the least of maxPerStageDescriptorSampledImages and ...Samplers",
+                           device.max_sampled_images_per_stage)) {
+    return reason;
+  }
+  return beyond(dispatch, "storage buffers", dispatch.bindings.size() - images - sampled,
                 "maxPerStageDescriptorStorageBuffers", device.max_storage_buffers_per_stage);
+}
+
+/// Where a dispatch reads textures through samplers: those that the device samples.
+Reason cannot_sample(const Dispatch& dispatch, const Program& program, std::span<const Physical> tensors,
+                     const DeviceInfo& device) {
+  for (const Binding& binding : dispatch.bindings) {
+    if (!binding.is_sampled()) {
+      continue;
+    }
+    const Form form = form_of(program, tensors, binding.resource);
+    if (!is_texture(form)) {
+      throw std::logic_error(fmt::format("dispatch '{}' reads {} through a sampler, which is for textures",
+                                         dispatch.label, to_string(form)));
+    }
+    const DType dtype = dtype_of(program, tensors, binding.resource);
+    const TextureSupport* support = device.texture(form.storage, dtype);
+    if (support != nullptr && !support->sampled) {
+      return fmt::format(
+          "dispatch '{}' reads a texture of {} through a sampler, which the device cannot in {}",
+          dispatch.label, texel_name(dtype), form.storage == Storage::Texture3D ? "3D" : "2D");
+    }
+  }
+  return std::nullopt;
 }
 
 Reason beyond_interface(const Dispatch& dispatch, const DeviceInfo& device) {
@@ -133,6 +167,12 @@ Reason cannot_hold_all(const Program& program, std::span<const Physical> tensors
 }
 
 }  // namespace
+
+DType dtype_of(const Program& program, std::span<const Physical> tensors, Resource resource) {
+  form_of(program, tensors, resource);  // throws where there is none
+  const bool is_tensor = resource.kind == Resource::Kind::Tensor;
+  return is_tensor ? tensors[resource.index].dtype() : program.scratch[resource.index].dtype;
+}
 
 Form form_of(const Program& program, std::span<const Physical> tensors, Resource resource) {
   const bool is_tensor = resource.kind == Resource::Kind::Tensor;
@@ -187,6 +227,9 @@ std::optional<std::string> beyond_limits(const Program& program, std::span<const
       return reason;
     }
     if (auto reason = beyond_bindings(dispatch, program, tensors, device)) {
+      return reason;
+    }
+    if (auto reason = cannot_sample(dispatch, program, tensors, device)) {
       return reason;
     }
   }

@@ -13,8 +13,8 @@ Bindings::Bindings(const DeviceTable& table, const Program& program,
   allocate(table, pipelines);
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     std::vector<Descriptor> descriptors;
-    for (const Resource& resource : program.dispatches[i].bindings) {
-      descriptors.push_back(workspace.descriptor_of(resource));
+    for (const Binding& binding : program.dispatches[i].bindings) {
+      descriptors.push_back(workspace.descriptor_of(binding));
     }
     point(table, program.dispatches[i], *pipelines[i], sets_[i], descriptors);
   }

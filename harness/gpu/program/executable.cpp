@@ -1,6 +1,7 @@
 #include "harness/base/hash.h"
 #include "harness/gpu/device/limits.h"
 #include "harness/gpu/program/barrier.h"
+#include "harness/gpu/program/interface_check.h"
 #include "harness/gpu/program/pipeline_cache.h"
 #include "harness/gpu/program/pipeline_statistics.h"
 #include "harness/gpu/program/program_hash.h"
@@ -65,15 +66,16 @@ void Executable::State::build(ShaderLibrary& shaders) {
     throw Error(fmt::format("preparing a program for '{}': {}", device.info().name, *reason));
   }
   device.require_alive("preparing a program");
+  const auto start = std::chrono::steady_clock::now();
+  check_interfaces(program, tensors, shaders, guard, device.info());  // compiles the shaders
+  compile_ms = milliseconds_since(start);
   std::string hashes;
   for (const Dispatch& dispatch : program.dispatches) {
-    const auto start = std::chrono::steady_clock::now();
     const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
-    compile_ms += milliseconds_since(start);
     hashes += spirv.hash;
     std::vector<VkDescriptorType> types;
-    for (const Resource& resource : dispatch.bindings) {
-      types.push_back(descriptor_type(form_of(program, tensors, resource)));
+    for (const Binding& binding : dispatch.bindings) {
+      types.push_back(descriptor_type(form_of(program, tensors, binding.resource), binding.access));
     }
     pipelines.push_back(pipelines_of(device).get(dispatch, std::move(types), spirv, guard));
     compile_ms += pipelines.back()->creation_ms;  // whichever program it was created for
@@ -190,6 +192,38 @@ void Executable::run(Workspace& workspace, std::string_view label, double timeou
 
 void Executable::setup(Workspace& workspace, double timeout_s) {
   state_->run(workspace, Part::Setup, state_->label + ": setup", timeout_s);
+}
+
+double Executable::setup_ns(Workspace& workspace, double timeout_s) {
+  const bool has_setup = std::ranges::any_of(state_->program.dispatches, [](const Dispatch& dispatch) {
+    return belongs(dispatch.role, Part::Setup);
+  });
+  if (!has_setup) {
+    return 0;
+  }
+  const Bindings& sets = state_->bind(workspace);
+  Device::State& device = state_->device;
+  std::optional<Stamps> stamps;
+  if (Stamps::available(device)) {
+    stamps.emplace(device, 2);
+  }
+  Submission submission(device, "timing the set-up of " + state_->label, state_->label + ": timed set-up");
+  const VkCommandBuffer commands = submission.commands();
+  if (stamps) {
+    stamps->reset(commands);
+  }
+  barrier(device.table, commands, Scope::Anything, Scope::Compute);
+  if (stamps) {
+    stamps->stamp(commands);
+  }
+  state_->recordable().record(commands, sets, Part::Setup);
+  barrier(device.table, commands, Scope::Compute, Scope::Compute);
+  if (stamps) {
+    stamps->stamp(commands);
+  }
+  barrier(device.table, commands, Scope::Compute, Scope::TransferAndHost);
+  const double wall_ns = submission.submit_and_wait(timeout_s);
+  return stamps ? stamps->steps_ns().front() : wall_ns;
 }
 
 Timing Executable::time(Workspace& workspace, const TimedRun& run, double timeout_s) {

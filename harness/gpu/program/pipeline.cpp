@@ -79,7 +79,8 @@ struct SpecializationData {
 
 }  // namespace
 
-VkDescriptorType descriptor_type(Form form) {
+VkDescriptorType descriptor_type(Form form, Binding::Access access) {
+  if (access == Binding::Access::Sampled) return VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
   return is_texture(form) ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
 }
 

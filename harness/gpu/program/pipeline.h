@@ -34,6 +34,6 @@ Handle<VkPipeline> create_handle(const Device::State& device, const Dispatch& di
                                  const Pipeline& pipeline, VkPipelineCreateFlags flags);
 
 /// What a resource of that form is bound as.
-VkDescriptorType descriptor_type(Form form);
+VkDescriptorType descriptor_type(Form form, Binding::Access access);
 
 }  // namespace assay::gpu
