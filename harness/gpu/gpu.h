@@ -316,6 +316,10 @@ class Executable {
   /// Compiles each timed dispatch once more where the driver tells anything: not for every row.
   ExecutableStatistics statistics() const;
 
+  /// From now on dispatch `index` has other workgroups and push constants, as many as before: the pipeline is
+  /// the same. Throws std::logic_error for more or fewer push constants, or no such dispatch.
+  void vary(std::size_t index, const std::array<std::uint32_t, 3>& workgroups, const PushConstants& push);
+
   /// What setup, timed batches and stamped passes are called in debuggers, messages included: the case's id.
   void set_label(std::string label);
 

@@ -31,8 +31,8 @@ struct Device::State {
     virtual ~Attachment() = default;
   };
   std::unique_ptr<Attachment> staging;
-  std::unique_ptr<Attachment> pipelines;
   Handle<VkSampler> sampler;  ///< nearest_sampler(); made when it is first needed
+  std::unique_ptr<Attachment> pipelines;
 
   const DeviceInfo& info() const { return physical.info; }
   /// Throws DeviceLost when nothing can run any more; `doing` is what was about to be done.

@@ -51,7 +51,7 @@ struct Executable::State {
   void record_batch(Submission& submission, Rotation& sets, int programs, Spacing spacing) const;
 
   Device::State& device;
-  const Program program;
+  Program program;
   const std::vector<Physical> tensors;
   const std::uint32_t guard;
   std::vector<SharedPipeline> pipelines;  ///< one a dispatch
@@ -186,6 +186,17 @@ std::string Executable::program_hash(const Workspace& workspace) const {
                             .tensors = state_->tensors,
                             .guard = state_->guard,
                             .memory = [&](Resource resource) { return memory.memory_of(resource); }});
+}
+
+void Executable::vary(std::size_t index, const std::array<std::uint32_t, 3>& workgroups,
+                      const PushConstants& push) {
+  Dispatch& dispatch = state_->program.dispatches.at(index);
+  if (push.words().size() != dispatch.push.words().size()) {
+    throw std::logic_error(fmt::format("dispatch '{}' pushes {} words, not {}", dispatch.label,
+                                       dispatch.push.words().size(), push.words().size()));
+  }
+  dispatch.workgroups = workgroups;
+  dispatch.push = push;
 }
 
 void Executable::set_label(std::string label) {
