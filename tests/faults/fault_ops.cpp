@@ -139,6 +139,22 @@ Program wrong_when_repeated(const BuildContext& context) {
   return program;
 }
 
+/// Right, and slow: tens of milliseconds on a CPU, hundreds of microseconds on a GPU.
+Program slow(const BuildContext& context) {
+  constexpr std::uint32_t workgroups = 400;
+  Program program = matmul_program(context, "correct");
+  Dispatch dispatch;
+  dispatch.label = "slow";
+  dispatch.shader = "slow.comp";
+  dispatch.local_size = {1, 1, 1};
+  dispatch.workgroups = {workgroups, 1, 1};
+  dispatch.push.add(std::int64_t{50'000});
+  dispatch.bindings = {Resource::scratch(0)};
+  program.scratch.push_back({"values", DType::I32, {workgroups}, {Storage::Buffer, Layout::WP}});
+  program.dispatches.push_back(std::move(dispatch));
+  return program;
+}
+
 Program oversized_workgroup(const BuildContext& context) {
   Program program = matmul_program(context, "correct");
   program.dispatches.front().local_size = {context.device.max_workgroup_size[0] + 1, 1, 1};
@@ -258,6 +274,7 @@ Op matmul() {
              "missing_barrier", "uninitialized_shared"});
   op.impls.push_back({.name = "does_not_compile", .build = does_not_compile});
   op.impls.push_back({.name = "endless", .build = endless});
+  op.impls.push_back({.name = "slow", .build = slow});
   op.impls.push_back({.name = "wrong_when_repeated", .build = wrong_when_repeated});
   op.impls.push_back({.name = "oversized_workgroup", .build = oversized_workgroup});
   op.impls.push_back({.name = "oversized_scratch", .build = oversized_scratch});

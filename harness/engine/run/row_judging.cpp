@@ -2,10 +2,8 @@
 
 #include "harness/engine/accuracy/accuracy.h"
 #include "harness/engine/accuracy/dump.h"
-#include "harness/engine/accuracy/output_check.h"
 #include "harness/engine/timing/measurement.h"
 #include "harness/op/setup_rules.h"
-#include "harness/tensor/tensor_hash.h"
 
 #include <fmt/format.h>
 
@@ -33,22 +31,9 @@ std::vector<std::string> names_of(std::span<const TensorSpec> tensors) {
   return names;
 }
 
-/// Why the row's program cannot run here. A row that is timed gives up its guards where they are what
-/// does not fit.
-std::optional<std::string> beyond_device(DeviceRow& row, const DeviceInfo& device) {
-  const Case& test_case = row.test_case();
-  const auto reason = [&](std::uint32_t guard) {
-    return gpu::unsupported(*row.program, physical_tensors(test_case), row.impl->needs, device, guard,
-                            names_of(test_case.tensors));
-  };
-  const std::optional<std::string> guarded = reason(row.guard);
-  if (!guarded || row.plan().mode != Mode::Perf || reason(0)) return guarded;
-  row.guard = 0;
-  return std::nullopt;
-}
-
 /// Makes `impl` the row's and builds its program; why the device cannot run it.
 std::optional<std::string> build_with(const Impl& impl, const BuildContext& context, DeviceRow& row) {
+  const Case& test_case = row.test_case();
   row.impl = &impl;
   if (auto reason = missing_for(impl, context)) return reason;
   row.program = impl.build(context);
@@ -56,7 +41,8 @@ std::optional<std::string> build_with(const Impl& impl, const BuildContext& cont
     throw Error(
         fmt::format("building impl '{}' of op '{}': {}", impl.name, row.test_case().op->name, *broken));
   }
-  return beyond_device(row, context.device);
+  return gpu::unsupported(*row.program, physical_tensors(test_case), impl.needs, context.device,
+                          gpu::guard_bytes, names_of(test_case.tensors));
 }
 
 /// Builds the row's program, of impl auto the first that the device can run; why it can run none: what is
@@ -93,23 +79,10 @@ std::unique_ptr<Originals> originals_for(const DeviceRow& row, DeviceContext& co
   }
 }
 
-Experiment experiment_for(const DeviceRow& row, std::uint32_t guard, std::unique_ptr<Originals> originals,
-                          const DeviceContext& context) {
-  return {context.device,      context.shaders_of(row.plan()),
-          row.test_case(),     *row.program,
-          *row.group->packed,  guard,
-          std::move(originals)};
-}
-
-/// The verdict on what ran without guards, after what had them was right.
-Outcome judge_without_guards(const DeviceRow& row, const DataSet& data, const RunResult& seen) {
-  if (!seen.findings.empty()) return {Status::Fail, seen.findings.front().reason};
-  for (std::size_t i = 0; i < seen.outputs->size(); ++i) {
-    if (check_output(data.expected[i], (*seen.outputs)[i], row.test_case().tolerance.scale).pass) continue;
-    return {Status::Fail,
-            "the answer is right with guards around the data, but wrong without: no time is given"};
-  }
-  return {};
+std::unique_ptr<Experiment> experiment_for(const DeviceRow& row, std::unique_ptr<Originals> originals,
+                                           const DeviceContext& context) {
+  return std::make_unique<Experiment>(context.device, context.shaders_of(row.plan()), row.test_case(),
+                                      *row.program, *row.group->packed, std::move(originals));
 }
 
 /// What is timed from now on is the program and work of no use: a slowdown of known size.
@@ -119,26 +92,18 @@ void inject_slowdown(DeviceRow& row, DeviceContext& context) {
   const double burden_ns =
       ns * context.options.injected_slowdown_pct / 100 - tools.ceilings.dispatch_us * 1e3;
   tools.probe.burden(*row.program, std::max(burden_ns, 0.0));
-  row.experiment =
-      std::make_unique<Experiment>(experiment_for(row, 0, row.experiment->take_originals(), context));
+  row.experiment = experiment_for(row, row.experiment->take_originals(), context);
 }
 
-/// What is timed has no guards, hence other code: its answer must be right too. It is that answer, bit
-/// by bit, which every block of samples is held against.
-Outcome prepare_timing(DeviceRow& row, const DataSet& data, const AccuracyOutcome& assessment,
-                       std::unique_ptr<Originals> originals, DeviceContext& context) {
-  row.experiment = std::make_unique<Experiment>(experiment_for(row, 0, std::move(originals), context));
-  const RunResult seen = row.experiment->run(Poison::B, Poison::A);
-  row.experiment->release();
-  row.outputs = seen.outputs;
-  const bool is_judged = same_answer(seen.outputs, assessment.outputs) && seen.findings.empty();
-  row.outputs_hash = is_judged ? assessment.result.output_hash : answer_hash_of(*seen.outputs);
-  Outcome outcome = is_judged ? Outcome{} : judge_without_guards(row, data, seen);
-  if (outcome.status != Status::Pass) return outcome;
+/// What was judged is what is timed: the same program over the same guarded memory. Every block of samples
+/// is held against the judged answer, bit by bit.
+void prepare_timing(DeviceRow& row, std::unique_ptr<Experiment> judged, const AccuracyOutcome& assessment,
+                    DeviceContext& context) {
+  row.experiment = std::move(judged);
+  row.outputs = assessment.outputs;
   const Originals* kept = row.experiment->originals();
   if (kept != nullptr && !context.kept.take(kept->memory_bytes())) row.experiment->take_originals().reset();
   if (context.options.injected_slowdown_pct > 0) inject_slowdown(row, context);
-  return outcome;
 }
 
 }  // namespace
@@ -158,15 +123,15 @@ std::optional<Outcome> plan_row(DeviceRow& row, const DeviceContext& context) {
 Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context) {
   const auto dump_into = [&] { return dump_folder(*context.options.dump, row.record.info.id); };
   if (context.options.dump) dump_program(dump_into(), *row.program, context.shaders_of(row.plan()));
-  Experiment experiment = experiment_for(row, row.guard, originals_for(row, context), context);
-  const AccuracyOutcome assessment = captured_assessment(experiment, row.test_case(), data);
-  experiment.release();
+  std::unique_ptr<Experiment> experiment = experiment_for(row, originals_for(row, context), context);
+  const AccuracyOutcome assessment = captured_assessment(*experiment, row.test_case(), data);
+  experiment->release();
   if (context.options.dump) dump_tensors(dump_into(), row.test_case(), data, assessment);
   row.record.accuracy = assessment.result;
-  if (row.plan().mode == Mode::Accu || assessment.status != Status::Pass) {
-    return {assessment.status, assessment.reason};
+  if (row.plan().mode == Mode::Perf && assessment.status == Status::Pass) {
+    prepare_timing(row, std::move(experiment), assessment, context);
   }
-  return prepare_timing(row, data, assessment, experiment.take_originals(), context);
+  return {assessment.status, assessment.reason};
 }
 
 }  // namespace assay

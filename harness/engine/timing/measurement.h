@@ -20,7 +20,7 @@ namespace assay {
 /// One row that has been judged right and may be timed.
 struct TimedRow {
   const Case* test_case = nullptr;
-  Experiment* experiment = nullptr;  ///< built with guard 0
+  Experiment* experiment = nullptr;  ///< the one that was judged
   Answer judged;                     ///< the outputs that the reference accepted
   std::string judged_hash;           ///< answer_hash_of them
   Cache cache = Cache::Hot;

@@ -68,6 +68,7 @@ Device::State::~State() {
   if (table.abandoned) {
     return;  // leaked on purpose, see DeviceTable
   }
+  pipelines.reset();
   staging.reset();
   sampler.reset();
   fence.reset();
@@ -107,6 +108,10 @@ Device::~Device() = default;
 
 const DeviceInfo& Device::info() const {
   return state_->info();
+}
+
+bool Device::alive() const {
+  return !state_->table.lost;
 }
 
 void Device::distrust_timestamps() {

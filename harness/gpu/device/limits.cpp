@@ -128,8 +128,8 @@ Reason cannot_hold(const std::string& name, const Physical& physical, std::uint3
   }
   const std::uint64_t bytes = static_cast<std::uint64_t>(physical.bytes()) + 2 * std::uint64_t{guard};
   if (bytes > device.max_storage_buffer_range) {
-    return fmt::format("buffer '{}' needs {}, maxStorageBufferRange is {}", name, bytes_text(bytes),
-                       bytes_text(device.max_storage_buffer_range));
+    return fmt::format("buffer '{}' needs {} bytes, {} of them guards, maxStorageBufferRange is {}", name,
+                       bytes, 2 * guard, device.max_storage_buffer_range);
   }
   return std::nullopt;
 }

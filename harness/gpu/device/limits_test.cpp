@@ -96,21 +96,21 @@ TEST(Unsupported, ABufferMayFillTheRangeWithItsGuardsAndNoMore) {
   EXPECT_EQ(unsupported({}, fits, {}, device, 1024), std::nullopt);
   EXPECT_EQ(unsupported({}, large, {}, device, 0), std::nullopt);
   EXPECT_EQ(unsupported({}, large, {}, device, 1024),
-            "buffer 'tensor 1' needs 6148 bytes, maxStorageBufferRange is 6144 bytes");
+            "buffer 'tensor 1' needs 6148 bytes, 2048 of them guards, maxStorageBufferRange is 6144");
 }
 
 TEST(Unsupported, CallsBuffersByTheirNames) {
   const std::vector<Physical> tensors{{plain, DType::F32, {53'500'000}}};
   const std::vector<std::string> names{"y"};
   EXPECT_EQ(unsupported({}, tensors, {}, DeviceInfo{}, 0, names),
-            "buffer 'y' needs 214.0 MB, maxStorageBufferRange is 134.2 MB");
+            "buffer 'y' needs 214000000 bytes, 0 of them guards, maxStorageBufferRange is 134217728");
 }
 
 TEST(Unsupported, ChecksScratchToo) {
   Program program;
   program.scratch.push_back({.name = "sums", .dtype = DType::I32, .shape = {1 << 26}, .form = plain});
   EXPECT_EQ(unsupported(program, {}, {}, DeviceInfo{}, 0),
-            "buffer 'sums' needs 268.4 MB, maxStorageBufferRange is 134.2 MB");
+            "buffer 'sums' needs 268435456 bytes, 0 of them guards, maxStorageBufferRange is 134217728");
 }
 
 }  // namespace

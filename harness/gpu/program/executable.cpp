@@ -2,6 +2,7 @@
 #include "harness/gpu/device/limits.h"
 #include "harness/gpu/program/barrier.h"
 #include "harness/gpu/program/interface_check.h"
+#include "harness/gpu/program/pipeline_cache.h"
 #include "harness/gpu/program/pipeline_statistics.h"
 #include "harness/gpu/program/program_hash.h"
 #include "harness/gpu/program/recording.h"
@@ -18,6 +19,10 @@
 namespace assay::gpu {
 
 namespace {
+
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
 
 /// The workspaces of a batch, in turn.
 struct Rotation {
@@ -46,10 +51,10 @@ struct Executable::State {
   void record_batch(Submission& submission, Rotation& sets, int programs, Spacing spacing) const;
 
   Device::State& device;
-  const Program program;
+  Program program;
   const std::vector<Physical> tensors;
   const std::uint32_t guard;
-  std::vector<Pipeline> pipelines;  ///< one a dispatch
+  std::vector<SharedPipeline> pipelines;  ///< one a dispatch
   BindingsCache bindings;
   double compile_ms = 0;
   std::string spirv_hash;
@@ -61,20 +66,21 @@ void Executable::State::build(ShaderLibrary& shaders) {
     throw Error(fmt::format("preparing a program for '{}': {}", device.info().name, *reason));
   }
   device.require_alive("preparing a program");
-  const auto start = std::chrono::steady_clock::now();
   check_interfaces(program, tensors, shaders, guard, device.info());
   std::string hashes;
   for (const Dispatch& dispatch : program.dispatches) {
+    const auto start = std::chrono::steady_clock::now();
     const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
+    compile_ms += milliseconds_since(start);
     hashes += spirv.hash;
     std::vector<VkDescriptorType> types;
     for (const Binding& binding : dispatch.bindings) {
       types.push_back(descriptor_type(form_of(program, tensors, binding.resource), binding.access));
     }
-    pipelines.push_back(create_pipeline(device, dispatch, std::move(types), spirv, guard));
+    pipelines.push_back(pipelines_of(device).get(dispatch, std::move(types), spirv, guard));
+    compile_ms += pipelines.back()->creation_ms;  // whichever program it was created for
   }
   spirv_hash = hash_hex(hashes);
-  compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
 void Executable::State::refuse_stranger(const Workspace::State& workspace) const {
@@ -156,7 +162,7 @@ ExecutableStatistics Executable::statistics() const {
   for (std::size_t i = 0; i < state_->pipelines.size(); ++i) {
     const Dispatch& dispatch = state_->program.dispatches[i];
     if (belongs(dispatch.role, Part::Timed)) {
-      add_statistics(all, statistics_of(state_->device, dispatch, state_->pipelines[i]));
+      add_statistics(all, statistics_of(state_->device, dispatch, *state_->pipelines[i]));
     }
   }
   return all;
@@ -166,14 +172,25 @@ std::string Executable::program_hash(const Workspace& workspace) const {
   const Workspace::State& memory = workspace.state();
   state_->refuse_stranger(memory);
   std::vector<std::string> spirv;
-  for (const Pipeline& pipeline : state_->pipelines) {
-    spirv.push_back(pipeline.spirv_hash);
+  for (const SharedPipeline& pipeline : state_->pipelines) {
+    spirv.push_back(pipeline->spirv_hash);
   }
   return gpu::program_hash({.program = state_->program,
                             .spirv = spirv,
                             .tensors = state_->tensors,
                             .guard = state_->guard,
                             .memory = [&](Resource resource) { return memory.memory_of(resource); }});
+}
+
+void Executable::vary(std::size_t index, const std::array<std::uint32_t, 3>& workgroups,
+                      const PushConstants& push) {
+  Dispatch& dispatch = state_->program.dispatches.at(index);
+  if (push.words().size() != dispatch.push.words().size()) {
+    throw std::logic_error(fmt::format("dispatch '{}' pushes {} words, not {}", dispatch.label,
+                                       dispatch.push.words().size(), push.words().size()));
+  }
+  dispatch.workgroups = workgroups;
+  dispatch.push = push;
 }
 
 void Executable::set_label(std::string label) {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 namespace assay::gpu {
 namespace {
 
@@ -112,6 +114,7 @@ Handle<VkPipeline> create_handle(const Device::State& device, const Dispatch& di
 
 Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
                          std::vector<VkDescriptorType> bindings, const Spirv& spirv, std::uint32_t guard) {
+  const auto start = std::chrono::steady_clock::now();
   const DeviceTable& table = device.table;
   Pipeline pipeline;
   pipeline.bindings = std::move(bindings);
@@ -122,6 +125,8 @@ Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
   pipeline.module = create_module(table, dispatch, spirv);
   pipeline.handle = create_handle(device, dispatch, pipeline, /*flags=*/0);
   device.name(VK_OBJECT_TYPE_PIPELINE, object_id(pipeline.handle.get()), dispatch.label);
+  pipeline.creation_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return pipeline;
 }
 
