@@ -29,8 +29,8 @@ struct TensorSpec {
   DType dtype = DType::F32;
   Shape shape;
   std::vector<Form> forms;                        ///< accepted physical forms; the first is the default
-  FillDomain domain;                              ///< inputs: which values it may take
-  OutputClass output_class = OutputClass::Exact;  ///< outputs: how it is judged
+  FillDomain domain;  ///< inputs: which values it may take; banded outputs: lo and hi, when they differ
+  OutputClass output_class = OutputClass::Exact;  ///< outputs: how it is judged; nothing else says so
 
   /// Outputs: why a trivial answer is the right one, by formula (empty: it never is). A declared output is
   /// not MISTRUSTED when the best constant (`constant_because`) or the copied input (`copy_because`) would
@@ -92,6 +92,10 @@ struct Impl {
   std::function<Program(const BuildContext&)> build;
   /// Impl `auto` has this and no `build`: the name of the impl of the same op that is best here.
   std::function<std::string(const BuildContext&)> choose;
+  /// The error of this impl for each unit of Expected::magnitude: from the accumulator's type and the number
+  /// and order of its steps, gamma(K) for one. Needed where the op's reference returns magnitudes, of all
+  /// impls but `auto`; finite and not negative.
+  std::function<double(const BuildContext&)> unit_error;
   /// Why this impl excludes this point of a product (INVALID), or nothing. Optional.
   std::function<std::optional<std::string>(const Params&, std::span<const TensorSpec>, std::span<const Form>)>
       excludes;

@@ -55,13 +55,15 @@ std::optional<std::string> build(DeviceRow& row, const DeviceInfo& device) {
     if (!device.has(feature)) return fmt::format("{} is missing", name_of(feature));
   }
   row.program = row.impl->build(context);
+  if (row.impl->unit_error) row.unit_error = row.impl->unit_error(context);
   return beyond_device(row, device);
 }
 
 /// A debugger that is attached gets a capture of the row's runs.
-AccuracyOutcome captured_assessment(Experiment& experiment, const Case& test_case, const DataSet& data) {
+AccuracyOutcome captured_assessment(Experiment& experiment, const DeviceRow& row, const DataSet& data) {
+  const std::vector<Acceptance> accepted = acceptances(row.test_case(), data, row.unit_error);
   const gpu::DebuggerCapture capture;
-  return assess(experiment, test_case, data);
+  return assess(experiment, row.test_case(), data, accepted);
 }
 
 /// Null where everything is to go through the host.
@@ -87,8 +89,9 @@ Experiment experiment_for(const DeviceRow& row, std::uint32_t guard, std::unique
 /// The verdict on what ran without guards, after what had them was right.
 Outcome judge_without_guards(const DeviceRow& row, const DataSet& data, const RunResult& seen) {
   if (!seen.findings.empty()) return {Status::Fail, seen.findings.front().reason};
+  const std::vector<Acceptance> accepted = acceptances(row.test_case(), data, row.unit_error);
   for (std::size_t i = 0; i < seen.outputs->size(); ++i) {
-    if (check_output(data.expected[i], (*seen.outputs)[i], row.test_case().tolerance.scale).pass) continue;
+    if (check_output(accepted[i], (*seen.outputs)[i]).pass) continue;
     return {Status::Fail,
             "the answer is right with guards around the data, but wrong without: no time is given"};
   }
@@ -142,7 +145,7 @@ Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context) {
   const auto dump_into = [&] { return dump_folder(*context.options.dump, row.record.info.id); };
   if (context.options.dump) dump_program(dump_into(), *row.program, context.shaders_of(row.plan()));
   Experiment experiment = experiment_for(row, row.guard, originals_for(row, context), context);
-  const AccuracyOutcome assessment = captured_assessment(experiment, row.test_case(), data);
+  const AccuracyOutcome assessment = captured_assessment(experiment, row, data);
   experiment.release();
   if (context.options.dump) dump_tensors(dump_into(), row.test_case(), data, assessment);
   row.record.accuracy = assessment.result;
