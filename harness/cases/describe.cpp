@@ -66,8 +66,8 @@ std::string describe_impls(const Op& op) {
     for (const Tunable& tunable : impl.tunables) {
       const std::string fallback =
           tunable.fallback == 0 ? "chosen by the impl" : std::to_string(tunable.fallback);
-      text += fmt::format("    tune {} {}..{}, default {}{}\n", tunable.name, tunable.min, tunable.max,
-                          fallback, tunable.doc.empty() ? "" : ": " + tunable.doc);
+      text += fmt::format("    tune {} {}, default {}{}\n", tunable.name, tunable.range_text(), fallback,
+                          tunable.doc.empty() ? "" : ": " + tunable.doc);
     }
   }
   return text;

@@ -42,9 +42,8 @@ std::vector<TensorSpec> pixel_shuffle_tensors(const Params& params) {
   return {input("x", DType::I8, in, forms, {FillRole::Data, -128, 127}), output("y", DType::I8, out, forms)};
 }
 
-std::optional<std::string> only_4w4c(const Params&, std::span<const TensorSpec>,
-                                     std::span<const Form> forms) {
-  for (const Form form : forms) {
+std::optional<std::string> only_4w4c(const ImplPoint& point) {
+  for (const Form form : point.forms) {
     if (form.layout != Layout::P4W4C) return "unfused reads and writes 4W4C only";
   }
   return std::nullopt;

@@ -87,7 +87,8 @@ Case PointBuilder::build(std::span<const std::vector<Setting>* const> settings,
   set_data_key();
   point_.invalid = impossible_form(point_);
   if (!point_.invalid && point_.impl->excludes)
-    point_.invalid = point_.impl->excludes(point_.params, point_.tensors, point_.forms);
+    point_.invalid =
+        point_.impl->excludes(ImplPoint{point_.params, point_.tensors, point_.forms, point_.tune});
   return std::move(point_);
 }
 
@@ -258,10 +259,11 @@ void PointBuilder::set_tune() {
     const auto constant = setting->constants.find(tunable.name);
     if (constant == setting->constants.end()) continue;
     const std::int64_t value = constant->second.value;
-    if (value < tunable.min || value > tunable.max) {
-      throw Problem(diagnose(*constant->second.origin.caret,
-                             fmt::format("tune.{} must be between {} and {}, got {}", tunable.name,
-                                         tunable.min, tunable.max, value)));
+    if (!tunable.allows(value)) {
+      throw Problem(
+          diagnose(*constant->second.origin.caret,
+                   fmt::format("tune.{} must be {} {}, got {}", tunable.name,
+                               tunable.allowed.empty() ? "in" : "one of", tunable.range_text(), value)));
     }
     point_.tune[tunable.name] = value;
   }

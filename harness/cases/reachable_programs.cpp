@@ -60,10 +60,6 @@ void each_forms(std::span<const TensorSpec> tensors, std::vector<Form>& chosen,
   }
 }
 
-bool has_all(const DeviceInfo& device, const std::vector<Feature>& needs) {
-  return std::ranges::all_of(needs, [&](Feature feature) { return device.has(feature); });
-}
-
 void each_program_of_point(const Op& op, const Point& point, std::span<const DeviceInfo> devices,
                            const std::function<void(const Program&)>& use) {
   const std::vector<TensorSpec> tensors = op.tensors(point.params);
@@ -71,10 +67,12 @@ void each_program_of_point(const Op& op, const Point& point, std::span<const Dev
   each_forms(tensors, chosen, [&](std::span<const Form> forms) {
     for (const Impl& impl : op.impls) {
       if (!impl.build) continue;
-      if (impl.excludes && impl.excludes(point.params, tensors, forms)) continue;
       for (const Tune& tune : point.tunes.at(&impl)) {
+        const ImplPoint here{point.params, tensors, forms, tune};
+        if (impl.excludes && impl.excludes(here)) continue;
         for (const DeviceInfo& device : devices) {
-          if (has_all(device, impl.needs)) use(impl.build({point.params, tensors, forms, device, tune}));
+          const BuildContext context(here, device);
+          if (!missing_for(impl, context)) use(impl.build(context));
         }
       }
     }
@@ -101,6 +99,7 @@ std::vector<DeviceInfo> contrasting_devices() {
   rich.max_shared_bytes = 49152;
   rich.max_push_constant_bytes = 256;
   rich.subgroup_size = rich.min_subgroup_size = rich.max_subgroup_size = 32;
+  rich.max_workgroup_subgroups = 32;
   DeviceInfo several_sizes = rich;
   several_sizes.subgroup_size = 64;
   several_sizes.max_subgroup_size = 64;

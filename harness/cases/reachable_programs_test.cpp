@@ -35,10 +35,11 @@ Op sample_op() {
     return std::vector<TensorSpec>{{.name = "x", .shape = params.ints("shape"), .forms = forms}};
   };
   op.impls = {impl_of("plain", {}), impl_of("shuffling", {Feature::SubgroupShuffle})};
-  op.impls[1].excludes = [](const Params&, std::span<const TensorSpec>, std::span<const Form> forms) {
-    return forms[0].layout == Layout::HP ? std::optional<std::string>("no") : std::nullopt;
+  op.impls[1].excludes = [](const ImplPoint& point) {
+    return point.forms[0].layout == Layout::HP ? std::optional<std::string>("no") : std::nullopt;
   };
-  op.impls.push_back({.name = "auto", .choose = [](const BuildContext&) { return "plain"; }});
+  op.impls.push_back(
+      {.name = "auto", .choose = [](const BuildContext&) { return std::vector<std::string>{"plain"}; }});
   op.files = {"ops/some/sample.cpp", "ops/some/shared.h", "references/sample.h"};
   return op;
 }

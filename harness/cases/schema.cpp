@@ -125,7 +125,8 @@ Json tune_schema(const Op& op) {
   Json properties = Json::object();
   for (const Impl& impl : op.impls) {
     for (const Tunable& tunable : impl.tunables) {
-      Json one = named_or_each(integer_schema(tunable.min, tunable.max));
+      Json one = named_or_each(tunable.allowed.empty() ? integer_schema(tunable.min, tunable.max)
+                                                       : Json{{"enum", tunable.allowed}});
       one["description"] = tunable.doc;
       properties[tunable.name] = one;
     }

@@ -112,7 +112,7 @@ const BadInput inputs[] = {
         tune: {local_size: 64}
                ^)"},
     {"TunableOutOfRange", shuffle_file + "    tune: {local_size: 4096}\n", 0,
-     R"(case.yaml:8:12: error: tune.local_size must be between 1 and 1024, got 4096
+     R"(case.yaml:8:12: error: tune.local_size must be in 1..1024, got 4096
         tune: {local_size: 4096}
                ^)"},
     {"TunableOfAWord", shuffle_file + "    tune: {local_size: big}\n", 0,

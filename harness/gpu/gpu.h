@@ -119,17 +119,6 @@ class Device {
   std::unique_ptr<State> state_;
 };
 
-/// A product of matrices that the invocations of a subgroup hold together: rows x depth by depth x columns.
-struct CooperativeShape {
-  std::uint32_t rows = 0, columns = 0, depth = 0;
-  DType factors = DType::F16;  ///< F16, I8, ...
-  DType sums = DType::F32;     ///< of what is added and of the result
-};
-
-/// Those that shaders reach through VK_NV_cooperative_matrix, scope subgroup, signed integers and floats of
-/// at most 32 bits; none without the feature.
-std::vector<CooperativeShape> cooperative_shapes(const Device& device);
-
 /// SPIR-V words of one (shader, defines), and where they came from.
 struct Spirv {
   std::vector<std::uint32_t> words;

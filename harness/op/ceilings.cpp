@@ -1,10 +1,14 @@
 #include "harness/op/ceilings.h"
 
+#include "harness/base/names.h"
+
 #include <algorithm>
 #include <cmath>
 
 namespace assay {
 namespace {
+
+constexpr Names<6> ceiling_names{"bandwidth", "fp32", "fp16", "dot4x8", "coop_int8", "coop_fp16"};
 
 /// Straight over time per byte: a kernel that reads for one part and writes for the other takes as long as
 /// both parts.
@@ -20,6 +24,28 @@ double at_share(const BandwidthPoint& point, double read_share) {
 }
 
 }  // namespace
+
+std::string_view name_of(Ceiling ceiling) {
+  return name_in(ceiling_names, ceiling);
+}
+
+double Ceilings::gops(Ceiling ceiling) const {
+  switch (ceiling) {
+    case Ceiling::Bandwidth:
+      return 0;
+    case Ceiling::Fp32:
+      return fp32_gops;
+    case Ceiling::Fp16:
+      return fp16_gops;
+    case Ceiling::Dot4x8:
+      return dot4x8_gops;
+    case Ceiling::CoopInt8:
+      return coop_int8_gops;
+    case Ceiling::CoopFp16:
+      return coop_fp16_gops;
+  }
+  return 0;
+}
 
 Ceilings larger_of(const Ceilings& a, const Ceilings& b) {
   Ceilings larger = b;

@@ -2,9 +2,16 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
+
+/// A limit of a device that programs are held against: memory's bandwidth, or a rate of operations.
+enum class Ceiling : std::uint8_t { Bandwidth, Fp32, Fp16, Dot4x8, CoopInt8, CoopFp16 };
+
+std::string_view name_of(
+    Ceiling ceiling);  ///< "bandwidth", "fp32", "fp16", "dot4x8", "coop_int8", "coop_fp16"
 
 /// What a device reaches over one footprint, in GB/s (10^9 bytes a second), bytes read plus bytes written.
 struct BandwidthPoint {
@@ -30,9 +37,20 @@ struct Ceilings {
   double dot4x8_gops = 0;
   double coop_int8_gops = 0;
   double coop_fp16_gops = 0;
+  /// Which of the kernels reached it: "16x16x32 i8 to i32", "saturating"; empty where there is one kernel.
+  std::string dot4x8_kernel;
+  std::string coop_int8_kernel;
+  std::string coop_fp16_kernel;
   double dispatch_us = 0;  ///< spacing of empty dispatches with a barrier between each two
+  /// The device's clock beside these figures, of its full clock, the lowest of all; 0: it was not watched.
+  double clock_ratio = 0;
+  /// Processes that were ready to run, for each of the host's processors, when it began: a device of type
+  /// "cpu" shares them.
+  double host_load = 0;
 
   bool measured() const { return !bandwidth.empty(); }
+  /// Of a ceiling that counts operations, in 10^9 a second; 0 for bandwidth.
+  double gops(Ceiling ceiling) const;
 };
 
 /// The larger of each figure of two measurements of the same device: what disturbs a measurement only lowers

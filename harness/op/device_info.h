@@ -23,7 +23,8 @@ enum class Feature : std::uint8_t {
   SubgroupArithmetic,
   SubgroupShuffle,
   SubgroupSizeControl,
-  FullSubgroups,   ///< a dispatch of any size may demand `subgroup_size`, and that all subgroups are full
+  /// A dispatch may demand a subgroup size of the device's range, and that all subgroups are full.
+  FullSubgroups,
   RoundsToEven32,  ///< a shader may demand that float32 results are rounded to nearest even
   CooperativeMatrixKhr,
   CooperativeMatrixNv,
@@ -39,6 +40,17 @@ struct TextureSupport {
   std::uint64_t max_bytes = 0;                ///< of one texture
 };
 
+/// A product of matrices that the invocations of a subgroup hold together: rows x depth by depth x columns.
+struct CooperativeShape {
+  std::uint32_t rows = 0, columns = 0, depth = 0;
+  DType factors = DType::F16;  ///< F16, I8, ...
+  DType sums = DType::F32;     ///< of what is added and of the result
+
+  friend bool operator==(const CooperativeShape&, const CooperativeShape&) = default;
+};
+
+std::string to_string(const CooperativeShape& shape);  ///< "16x16x32 i8 to i32": rows, columns, depth
+
 /// What is known of a Vulkan device: plain data, so that ops can ask it without seeing Vulkan.
 struct DeviceInfo {
   std::string name;         ///< "NVIDIA H100 80GB HBM3"
@@ -52,6 +64,9 @@ struct DeviceInfo {
   std::vector<Feature> features;
   std::vector<std::string> extensions;
   bool dot_product_accelerated = false;  ///< integerDotProduct4x8BitPackedSignedAccelerated
+  /// What shaders reach through VK_NV_cooperative_matrix: scope subgroup, signed integers and floats of at
+  /// most 32 bits; none without the feature.
+  std::vector<CooperativeShape> cooperative_shapes;
 
   std::array<std::uint32_t, 3> max_workgroup_count{65535, 65535, 65535};
   std::array<std::uint32_t, 3> max_workgroup_size{128, 128, 64};
@@ -67,11 +82,16 @@ struct DeviceInfo {
   std::uint32_t subgroup_size = 1;
   std::uint32_t min_subgroup_size = 1;
   std::uint32_t max_subgroup_size = 1;
+  /// Of a workgroup that demands a subgroup size; 0: the device does not tell, as one without such demands.
+  std::uint32_t max_workgroup_subgroups = 0;
   double timestamp_period_ns = 0;
   std::uint32_t timestamp_valid_bits = 0;
   std::uint64_t device_memory_bytes = 0;  ///< sum of device-local heaps
 
   bool has(Feature feature) const;
+  /// Whether a dispatch of workgroups of that size may demand full subgroups of `size`: a power of two of the
+  /// device's range that divides the size along x, and no more of them in a workgroup than the device allows.
+  bool can_demand(std::uint32_t size, const std::array<std::uint32_t, 3>& local_size) const;
   /// The host's own processors, lavapipe say: the device shares them and their memory with everything else.
   bool is_cpu() const { return type == "cpu"; }
   /// Null when the device has no such textures.

@@ -55,5 +55,26 @@ TEST(ExpectedTest, OutputClassesHaveTheirNames) {
   EXPECT_EQ(name_of(OutputClass::Bounded), "bounded");
 }
 
+TEST(DeviceInfoTest, DemandsSubgroupsOfItsRangeThatAreFullAndNotTooMany) {
+  DeviceInfo device;
+  device.min_subgroup_size = 16;
+  device.max_subgroup_size = 64;
+  device.max_workgroup_subgroups = 8;
+  EXPECT_FALSE(device.can_demand(32, {64, 1, 1})) << "without the feature";
+  device.features = {Feature::FullSubgroups};
+  EXPECT_TRUE(device.can_demand(32, {64, 1, 1}));
+  EXPECT_TRUE(device.can_demand(16, {128, 1, 1}));
+  EXPECT_FALSE(device.can_demand(16, {144, 1, 1})) << "nine subgroups";
+  EXPECT_FALSE(device.can_demand(16, {64, 3, 1})) << "twelve";
+  EXPECT_FALSE(device.can_demand(8, {64, 1, 1})) << "below the range";
+  EXPECT_FALSE(device.can_demand(128, {128, 1, 1})) << "above it";
+  EXPECT_FALSE(device.can_demand(48, {96, 1, 1})) << "no power of two";
+  EXPECT_FALSE(device.can_demand(64, {32, 2, 1})) << "it does not divide the size along x";
+}
+
+TEST(DeviceInfoTest, ACooperativeShapeIsNamedByItsSidesAndTypes) {
+  EXPECT_EQ(to_string(CooperativeShape{16, 8, 32, DType::I8, DType::I32}), "16x8x32 i8 to i32");
+}
+
 }  // namespace
 }  // namespace assay

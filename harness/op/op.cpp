@@ -25,7 +25,19 @@ Work streaming_work(std::span<const TensorSpec> tensors) {
   return work;
 }
 
-std::int64_t BuildContext::tuned(std::string_view name, std::int64_t fallback) const {
+bool Tunable::allows(std::int64_t value) const {
+  if (allowed.empty()) return value >= min && value <= max;
+  return std::find(allowed.begin(), allowed.end(), value) != allowed.end();
+}
+
+std::string Tunable::range_text() const {
+  if (allowed.empty()) return std::to_string(min) + ".." + std::to_string(max);
+  std::string text;
+  for (const std::int64_t value : allowed) text += (text.empty() ? "" : ", ") + std::to_string(value);
+  return text;
+}
+
+std::int64_t ImplPoint::tuned(std::string_view name, std::int64_t fallback) const {
   const auto found = tune.find(std::string(name));
   return found == tune.end() ? fallback : found->second;
 }
@@ -38,13 +50,36 @@ const ParamSpec* Op::find_param(std::string_view param) const {
   return find_by_name(params, param);
 }
 
+std::optional<std::string> missing_for(const Impl& impl, const BuildContext& context) {
+  for (const Feature feature : impl.needs) {
+    if (!context.device.has(feature)) return std::string(name_of(feature)) + " is missing";
+  }
+  return impl.lacks ? impl.lacks(context) : std::nullopt;
+}
+
+std::vector<const Impl*> candidates(const Op& op, const Impl& impl, const BuildContext& context) {
+  if (!impl.choose) return {&impl};
+  std::vector<const Impl*> all;
+  for (const std::string& name : impl.choose(context)) {
+    all.push_back(op.find_impl(name));
+    if (all.back() == nullptr || all.back()->choose) {
+      throw std::logic_error("op '" + op.name + "': impl '" + impl.name + "' chooses '" + name +
+                             "', which is not an impl with a program");
+    }
+  }
+  if (all.empty()) {
+    throw std::logic_error("op '" + op.name + "': impl '" + impl.name + "' chooses no impl at all");
+  }
+  return all;
+}
+
 const Impl& chosen_impl(const Op& op, const Impl& impl, const BuildContext& context) {
-  if (!impl.choose) return impl;
-  const std::string name = impl.choose(context);
-  const Impl* chosen = op.find_impl(name);
-  if (chosen != nullptr && !chosen->choose) return *chosen;
-  throw std::logic_error("op '" + op.name + "': impl '" + impl.name + "' chooses '" + name +
-                         "', which is not an impl with a program");
+  const std::vector<const Impl*> all = candidates(op, impl, context);
+  const auto can = [&](const Impl* one) {
+    return !(one->excludes && one->excludes(context)) && !missing_for(*one, context);
+  };
+  const auto first = std::find_if(all.begin(), all.end(), can);
+  return first == all.end() ? *all.front() : **first;
 }
 
 Registry::Registry(std::vector<Op> ops) : ops_(std::move(ops)) {

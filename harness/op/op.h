@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/op/ceilings.h"
 #include "harness/op/device_info.h"
 #include "harness/op/expected.h"
 #include "harness/op/params.h"
@@ -26,6 +27,9 @@ struct TensorSpec {
 
   std::string name;  ///< "x", "scale", "y": what cases and reports call it
   Role role = Role::Input;
+  /// Inputs: weights, scales, bias, which stay as they are while activations change: a setup dispatch may
+  /// read it.
+  bool constant = false;
   DType dtype = DType::F32;
   Shape shape;
   std::vector<Form> forms;                        ///< accepted physical forms; the first is the default
@@ -41,19 +45,11 @@ struct TensorSpec {
   bool is_input() const { return role == Role::Input; }
 };
 
-/// The least that any implementation must do, and the device limit it is held against.
+/// The least that any implementation must do.
 struct Work {
   std::int64_t bytes_read = 0;     ///< each input once
   std::int64_t bytes_written = 0;  ///< each output once
   std::int64_t operations = 0;     ///< 2 per multiply-add, only taps and channels that exist
-  enum class Ceiling : std::uint8_t {
-    Bandwidth,
-    Fp32,
-    Fp16,
-    Dot4x8,
-    CoopInt8,
-    CoopFp16
-  } ceiling = Ceiling::Bandwidth;
 };
 
 /// Work of an op that reads each input and writes each output once and computes nothing to speak of.
@@ -66,15 +62,22 @@ struct Tunable {
   std::int64_t min = 1;
   std::int64_t max = 1024;
   std::string doc;
+  std::vector<std::int64_t> allowed = {};  ///< when not every value from min to max will do: those that will
+
+  bool allows(std::int64_t value) const;
+  /// "1..1024", or "32, 64, 128".
+  std::string range_text() const;
 };
 
-/// Everything an impl may look at when it builds its program.
-struct BuildContext {
+/// What `tune:` sets, by the names of tunables.
+using Tune = std::map<std::string, std::int64_t>;
+
+/// One point of a product, whatever the device.
+struct ImplPoint {
   const Params& params;
   std::span<const TensorSpec> tensors;  ///< in the op's order; Resource::tensor(i) refers to them
   std::span<const Form> forms;          ///< the form of each tensor
-  const DeviceInfo& device;
-  const std::map<std::string, std::int64_t>& tune;
+  const Tune& tune;
 
   Physical physical(std::size_t tensor) const {
     return {forms[tensor], tensors[tensor].dtype, tensors[tensor].shape};
@@ -83,22 +86,36 @@ struct BuildContext {
   std::int64_t tuned(std::string_view name, std::int64_t fallback) const;
 };
 
+/// Everything an impl may look at when it builds its program.
+struct BuildContext : ImplPoint {
+  BuildContext(const ImplPoint& point, const DeviceInfo& on) : ImplPoint(point), device(on) {}
+  BuildContext(const Params& params_, std::span<const TensorSpec> tensors_, std::span<const Form> forms_,
+               const DeviceInfo& on, const Tune& tune_)
+      : ImplPoint{params_, tensors_, forms_, tune_}, device(on) {}
+
+  const DeviceInfo& device;
+};
+
 /// One way to compute an op on a device.
 struct Impl {
   std::string name;
   std::string summary;
   std::vector<Feature> needs;
+  Ceiling ceiling = Ceiling::Bandwidth;  ///< the device's limit that its operations are held against
   std::vector<Tunable> tunables;
   std::function<Program(const BuildContext&)> build;
-  /// Impl `auto` has this and no `build`: the name of the impl of the same op that is best here.
-  std::function<std::string(const BuildContext&)> choose;
-  /// The error of this impl for each unit of Expected::magnitude: from the accumulator's type and the number
-  /// and order of its steps, gamma(K) for one. Needed where the op's reference returns magnitudes, of all
-  /// impls but `auto`; finite and not negative.
+  /// Impl `auto` has this and no `build`: names of impls of the same op, the best one here first. The first
+  /// that can run here is taken.
+  std::function<std::vector<std::string>(const BuildContext&)> choose;
+  /// Why this impl excludes this point of a product on whatever device (INVALID), or nothing. Optional.
+  std::function<std::optional<std::string>(const ImplPoint&)> excludes;
+  /// What this impl lacks on this device beyond `needs`, with the numbers (UNSUPPORTED), or nothing: matrices
+  /// of some shape, shared memory for a tuned tile. Optional.
+  std::function<std::optional<std::string>(const BuildContext&)> lacks;
+  /// Outputs with magnitudes (Expected): the largest error of an element over its magnitude that this impl's
+  /// arithmetic can make, gamma(K) of its accumulator say. Required where the op's reference gives
+  /// magnitudes.
   std::function<double(const BuildContext&)> unit_error;
-  /// Why this impl excludes this point of a product (INVALID), or nothing. Optional.
-  std::function<std::optional<std::string>(const Params&, std::span<const TensorSpec>, std::span<const Form>)>
-      excludes;
 };
 
 /// The declaration of an op; one file in ops/ returns one.
@@ -121,8 +138,15 @@ struct Op {
   const ParamSpec* find_param(std::string_view name) const;
 };
 
-/// The impl whose program runs: `impl`, or the one that it chooses. Throws std::logic_error for a choice that
-/// the op does not have or that chooses in turn.
+/// Why `impl` cannot run on the device, as far as that is known without its program: a feature that it needs
+/// or whatever else it lacks. Nothing: it can.
+std::optional<std::string> missing_for(const Impl& impl, const BuildContext& context);
+
+/// The impls whose program may run, the best first: `impl` alone, or those that it chooses among. Throws
+/// std::logic_error for a choice that the op does not have, that chooses in turn, or for none at all.
+std::vector<const Impl*> candidates(const Op& op, const Impl& impl, const BuildContext& context);
+
+/// The first candidate that is not excluded and misses nothing, else the first.
 const Impl& chosen_impl(const Op& op, const Impl& impl, const BuildContext& context);
 
 /// The ops that a binary knows. Given to whoever needs it; there is no global one.

@@ -26,7 +26,6 @@ TEST(OpTest, StreamingWorkIsEachInputReadAndEachOutputWrittenOnce) {
   EXPECT_EQ(work.bytes_read, 46);
   EXPECT_EQ(work.bytes_written, 10);
   EXPECT_EQ(work.operations, 0);
-  EXPECT_EQ(work.ceiling, Work::Ceiling::Bandwidth);
 }
 
 TEST(OpTest, ImplsAndParametersAreFoundByName) {
@@ -72,6 +71,81 @@ TEST(BuildContextTest, APhysicalTensorHasTheFormOfItsCase) {
   const std::vector<Form> forms{{Storage::Buffer, Layout::P4C}};
   const BuildContext context{params, tensors, forms, device, tune};
   EXPECT_EQ(context.physical(0).elements(), 2 * 3 * 8);
+}
+
+Op op_of_three_ways() {
+  Op op = named("op");
+  Impl plain;
+  plain.name = "plain";
+  plain.build = [](const BuildContext&) { return Program{}; };
+  Impl dot = plain;
+  dot.name = "dot";
+  dot.needs = {Feature::DotProduct};
+  Impl tiles = plain;
+  tiles.name = "tiles";
+  tiles.lacks = [](const BuildContext& context) -> std::optional<std::string> {
+    if (context.device.max_shared_bytes >= 32768) return std::nullopt;
+    return "32768 bytes of shared memory are needed";
+  };
+  tiles.excludes = [](const ImplPoint& point) -> std::optional<std::string> {
+    return point.tune.contains("tile") ? std::optional<std::string>("tile 3") : std::nullopt;
+  };
+  Impl chooser;
+  chooser.name = "auto";
+  chooser.choose = [](const BuildContext&) { return std::vector<std::string>{"tiles", "dot", "plain"}; };
+  op.impls = {plain, dot, tiles, chooser};
+  return op;
+}
+
+TEST(ChosenImplTest, IsTheFirstOfTheChoiceThatCanRun) {
+  const Op op = op_of_three_ways();
+  const Params params;
+  DeviceInfo device;
+  const Tune none;
+  const Tune tile{{"tile", 3}};
+  const auto chosen = [&](const Tune& tune) {
+    return chosen_impl(op, *op.find_impl("auto"), BuildContext(params, {}, {}, device, tune)).name;
+  };
+  EXPECT_EQ(chosen(none), "plain");
+  device.features = {Feature::DotProduct};
+  EXPECT_EQ(chosen(none), "dot");
+  device.max_shared_bytes = 32768;
+  EXPECT_EQ(chosen(none), "tiles");
+  EXPECT_EQ(chosen(tile), "dot") << "tiles exclude the point";
+}
+
+TEST(ChosenImplTest, IsTheFirstWhereNoneCanRun) {
+  Op op = op_of_three_ways();
+  op.impls.back().choose = [](const BuildContext&) { return std::vector<std::string>{"tiles", "dot"}; };
+  const Params params;
+  const DeviceInfo device;
+  const Tune tune;
+  const BuildContext context(params, {}, {}, device, tune);
+  const Impl& impl = chosen_impl(op, op.impls.back(), context);
+  EXPECT_EQ(impl.name, "tiles");
+  EXPECT_EQ(missing_for(impl, context), "32768 bytes of shared memory are needed");
+  EXPECT_EQ(missing_for(op.impls[1], context), "shaderIntegerDotProduct is missing");
+}
+
+TEST(ChosenImplTest, AChoiceOfNothingIsAMistake) {
+  Op op = op_of_three_ways();
+  op.impls.back().choose = [](const BuildContext&) { return std::vector<std::string>(); };
+  const Params params;
+  const DeviceInfo device;
+  const Tune tune;
+  EXPECT_THROW(chosen_impl(op, op.impls.back(), BuildContext(params, {}, {}, device, tune)),
+               std::logic_error);
+}
+
+TEST(TunableTest, AllowsItsRangeOrJustWhatItLists) {
+  const Tunable range{.name = "local_size", .min = 1, .max = 64};
+  EXPECT_TRUE(range.allows(64));
+  EXPECT_FALSE(range.allows(65));
+  EXPECT_EQ(range.range_text(), "1..64");
+  const Tunable list{.name = "tile", .allowed = {32, 64, 128}};
+  EXPECT_TRUE(list.allows(32));
+  EXPECT_FALSE(list.allows(33));
+  EXPECT_EQ(list.range_text(), "32, 64, 128");
 }
 
 }  // namespace

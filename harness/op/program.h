@@ -80,8 +80,8 @@ struct Dispatch {
   PushConstants push;
   std::vector<Resource> bindings;  ///< set 0, binding i; a resource may be bound once
   DispatchRole role = DispatchRole::Op;
-  /// The size that subgroups must have, all of them full: the device's `subgroup_size`, which divides
-  /// local_size[0]. 0: whatever the driver takes.
+  /// The size that subgroups must have, all of them full (DeviceInfo::can_demand). 0: whatever the driver
+  /// takes.
   std::uint32_t subgroup_size = 0;
   std::uint32_t shared_bytes = 0;  ///< checked against the device's limit before the shader is compiled
 };

@@ -15,10 +15,14 @@ inline constexpr double suspect_above_pct_on_cpu = 200;
 
 /// How near one timed program came to its device's limits.
 struct Roofline {
-  double pct_peak_bw = 0;   ///< of the bandwidth curve at the program's footprint and read share
-  double pct_peak_ops = 0;  ///< of the ceiling that the op's work names; 0: it names bandwidth
-  std::string limited_by;   ///< "bandwidth", "operations", "latency"; empty: no ceilings
-  std::string suspect;      ///< why the time cannot be: a sentence with numbers; empty: it can
+  double peak_gbps = 0;    ///< the bandwidth curve at the program's footprint and read share
+  double peak_gops = 0;    ///< the ceiling that the impl names; 0: it names bandwidth, or the device has none
+  double pct_peak_bw = 0;  ///< of peak_gbps
+  double pct_peak_ops = 0;  ///< of peak_gops
+  /// The larger share: "bandwidth" or "operations"; where both are under 20 %, "dispatches" when spacings of
+  /// empty dispatches are half of the time or more, else "latency". Empty: no ceilings.
+  std::string limited_by;
+  std::string suspect;  ///< why the time cannot be: a sentence with numbers; empty: it can
 };
 
 /// Whether the program's data were in the cache: hot, the same memory again and again; cold, rotating sets
@@ -27,9 +31,16 @@ enum class Cache : std::uint8_t { Hot, Cold };
 std::string_view name_of(Cache cache);  ///< "hot", "cold"
 std::optional<Cache> parse_cache(std::string_view name);
 
-/// `time_us` for `work` in one program. limited_by is the larger share; `latency` when both are under 20 %
-/// and the time is under 5 dispatch spacings. More than `suspect_pct` of a ceiling is suspect.
-Roofline roofline(const Ceilings& ceilings, const Work& work, Cache cache, double time_us,
+/// What was timed.
+struct TimedProgram {
+  double time_us = 0;
+  Cache cache = Cache::Hot;
+  Ceiling ceiling = Ceiling::Bandwidth;  ///< the impl's
+  int dispatches = 1;                    ///< timed ones
+};
+
+/// Holds `work` done by one program against the ceilings. More than `suspect_pct` of one is suspect.
+Roofline roofline(const Ceilings& ceilings, const Work& work, const TimedProgram& program,
                   double suspect_pct = suspect_above_pct);
 
 }  // namespace assay

@@ -32,7 +32,7 @@ TEST(Cache, HasNamesThatAreReadBack) {
 
 TEST(Roofline, IsEmptyWithoutCeilingsOrATime) {
   for (const Roofline& empty :
-       {roofline({}, copy(), Cache::Hot, 1), roofline(device(), copy(), Cache::Hot, 0)}) {
+       {roofline({}, copy(), {.time_us = 1}), roofline(device(), copy(), {.time_us = 0})}) {
     EXPECT_EQ(empty.pct_peak_bw, 0);
     EXPECT_EQ(empty.limited_by, "");
     EXPECT_EQ(empty.suspect, "");
@@ -40,7 +40,7 @@ TEST(Roofline, IsEmptyWithoutCeilingsOrATime) {
 }
 
 TEST(Roofline, IsTheShareOfTheBandwidthAtTheFootprint) {
-  const Roofline hot = roofline(device(), copy(), Cache::Hot, 0.2);
+  const Roofline hot = roofline(device(), copy(), {.time_us = 0.2});
   EXPECT_NEAR(hot.pct_peak_bw, 50, 1e-9);
   EXPECT_EQ(hot.pct_peak_ops, 0);
   EXPECT_EQ(hot.limited_by, "bandwidth");
@@ -48,60 +48,67 @@ TEST(Roofline, IsTheShareOfTheBandwidthAtTheFootprint) {
 }
 
 TEST(Roofline, HoldsColdRowsAgainstTheFarEndOfTheCurve) {
-  EXPECT_NEAR(roofline(device(), copy(), Cache::Cold, 2).pct_peak_bw, 50, 1e-9);
-  EXPECT_NEAR(roofline(device(), copy(), Cache::Hot, 2).pct_peak_bw, 5, 1e-9);
+  EXPECT_NEAR(roofline(device(), copy(), {.time_us = 2, .cache = Cache::Cold}).pct_peak_bw, 50, 1e-9);
+  EXPECT_NEAR(roofline(device(), copy(), {.time_us = 2}).pct_peak_bw, 5, 1e-9);
 }
 
 TEST(Roofline, TakesTheShareThatIsRead) {
   Ceilings ceilings;
   ceilings.bandwidth = {{1 * mib, 100, 200, 50}};
-  EXPECT_NEAR(roofline(ceilings, {.bytes_read = 100000}, Cache::Hot, 1).pct_peak_bw, 50, 1e-9);
-  EXPECT_NEAR(roofline(ceilings, {.bytes_written = 40000}, Cache::Hot, 1).pct_peak_bw, 80, 1e-9);
+  EXPECT_NEAR(roofline(ceilings, {.bytes_read = 100000}, {.time_us = 1}).pct_peak_bw, 50, 1e-9);
+  EXPECT_NEAR(roofline(ceilings, {.bytes_written = 40000}, {.time_us = 1}).pct_peak_bw, 80, 1e-9);
 }
 
-TEST(Roofline, IsTheShareOfTheCeilingThatTheWorkNames) {
+TEST(Roofline, IsTheShareOfTheCeilingThatTheImplNames) {
   Work work = copy();
   work.operations = 10'000'000;
-  work.ceiling = Work::Ceiling::Fp32;
-  const Roofline fp32 = roofline(device(), work, Cache::Hot, 2);
+  const auto held_against = [&](Ceiling ceiling) {
+    return roofline(device(), work, {.time_us = 2, .ceiling = ceiling});
+  };
+  const Roofline fp32 = held_against(Ceiling::Fp32);
   EXPECT_NEAR(fp32.pct_peak_ops, 50, 1e-9);
+  EXPECT_EQ(fp32.peak_gops, 10'000);
   EXPECT_EQ(fp32.limited_by, "operations");
-  work.ceiling = Work::Ceiling::Dot4x8;
-  EXPECT_NEAR(roofline(device(), work, Cache::Hot, 2).pct_peak_ops, 12.5, 1e-9);
-  work.ceiling = Work::Ceiling::CoopInt8;
-  EXPECT_EQ(roofline(device(), work, Cache::Hot, 2).pct_peak_ops, 0) << "the device has none";
-  work.ceiling = Work::Ceiling::Bandwidth;
-  EXPECT_EQ(roofline(device(), work, Cache::Hot, 2).pct_peak_ops, 0);
+  EXPECT_NEAR(held_against(Ceiling::Dot4x8).pct_peak_ops, 12.5, 1e-9);
+  EXPECT_EQ(held_against(Ceiling::CoopInt8).pct_peak_ops, 0) << "the device has none";
+  EXPECT_EQ(held_against(Ceiling::Bandwidth).pct_peak_ops, 0);
 }
 
 TEST(Roofline, IsLimitedByTheLargerShare) {
   Work work = copy();
-  work.ceiling = Work::Ceiling::Fp32;
+  const TimedProgram program{.time_us = 0.2, .ceiling = Ceiling::Fp32};
   work.operations = 999'000;
-  EXPECT_EQ(roofline(device(), work, Cache::Hot, 0.2).limited_by, "bandwidth");
+  EXPECT_EQ(roofline(device(), work, program).limited_by, "bandwidth");
   work.operations = 1'001'000;
-  EXPECT_EQ(roofline(device(), work, Cache::Hot, 0.2).limited_by, "operations");
+  EXPECT_EQ(roofline(device(), work, program).limited_by, "operations");
 }
 
-TEST(Roofline, IsLatencyWhenBothSharesAreLowAndTheTimeIsShort) {
-  EXPECT_EQ(roofline(device(), copy(), Cache::Hot, 0.51).limited_by, "latency");
-  EXPECT_EQ(roofline(device(), copy(), Cache::Hot, 0.49).limited_by, "bandwidth") << "20 % is not low";
-  EXPECT_EQ(roofline(device(), copy(), Cache::Hot, 9.9).limited_by, "latency");
-  EXPECT_EQ(roofline(device(), copy(), Cache::Hot, 10.1).limited_by, "bandwidth") << "five spacings: slow";
+TEST(Roofline, IsLatencyWhereBothSharesAreLow) {
+  EXPECT_EQ(roofline(device(), copy(), {.time_us = 0.51}).limited_by, "latency");
+  EXPECT_EQ(roofline(device(), copy(), {.time_us = 0.49}).limited_by, "bandwidth") << "20 % is not low";
+  EXPECT_EQ(roofline(device(), copy(), {.time_us = 500}).limited_by, "latency") << "however long it takes";
+}
+
+TEST(Roofline, IsDispatchesWhereTheyAreHalfOfTheTime) {
+  EXPECT_EQ(roofline(device(), copy(), {.time_us = 11.9, .dispatches = 3}).limited_by, "dispatches");
+  EXPECT_EQ(roofline(device(), copy(), {.time_us = 12.1, .dispatches = 3}).limited_by, "latency");
+  EXPECT_EQ(roofline(device(), copy(), {.time_us = 2, .dispatches = 1}).limited_by, "latency")
+      << "one dispatch is no fewer than any program has";
+  EXPECT_EQ(roofline(device(), copy(), {.time_us = 0.49, .dispatches = 3}).limited_by, "bandwidth");
 }
 
 TEST(Roofline, IsSuspectAbove105Percent) {
-  EXPECT_EQ(roofline(device(), copy(), Cache::Hot, 0.1 / 1.049).suspect, "");
-  const std::string suspect = roofline(device(), copy(), Cache::Hot, 0.1 / 1.06).suspect;
+  EXPECT_EQ(roofline(device(), copy(), {.time_us = 0.1 / 1.049}).suspect, "");
+  const std::string suspect = roofline(device(), copy(), {.time_us = 0.1 / 1.06}).suspect;
   EXPECT_THAT(suspect, HasSubstr("100000 bytes in 0.09434 us are 1060 GB/s, 106 % of the 1000 GB/s"));
 }
 
 TEST(Roofline, SuspectsTooManyOperationsToo) {
   Work work = copy();
   work.operations = 22'000'000;
-  work.ceiling = Work::Ceiling::Fp32;
-  EXPECT_THAT(roofline(device(), work, Cache::Hot, 2).suspect,
-              HasSubstr("22000000 operations in 2 us are 110 % of the 1e+04 GOP/s"));
+  EXPECT_THAT(roofline(device(), work, {.time_us = 2, .ceiling = Ceiling::Fp32}).suspect,
+              HasSubstr("22000000 operations in 2 us are 110 % of the 1e+04 GOP/s that this device was "
+                        "measured to do (fp32)"));
 }
 
 }  // namespace

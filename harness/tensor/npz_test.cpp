@@ -83,7 +83,7 @@ TEST_F(NpzTest, DeflatedMembersAreInflated) {
 
 TEST_F(NpzTest, AnotherCompressionIsRefused) {
   EXPECT_THAT([&] { read_npz(write(ZIP_CM_BZIP2)); },
-              ThrowsMessage<Error>(HasSubstr("00/b.npy: it is compressed by method 12; save it with numpy.savez")));
+              ThrowsMessage<Error>(HasSubstr("00/a.npy: it is compressed by method 12; save it with numpy.savez")));
 }
 
 TEST_F(NpzTest, AMemberIsFoundWithAndWithoutItsSuffix) {

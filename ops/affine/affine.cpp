@@ -279,14 +279,13 @@ Dispatch affine_dispatch(const BuildContext& context, std::string label, std::st
   return dispatch;
 }
 
-std::optional<std::string> affine_excludes(const Params& params, std::span<const TensorSpec> tensors,
-                                           std::span<const Form> forms) {
-  if (forms.front() != forms.back()) {
-    return tensors.front().name + " is " + to_string(forms.front()) + " and " + tensors.back().name + " is " +
-           to_string(forms.back()) +
+std::optional<std::string> affine_excludes(const ImplPoint& point) {
+  if (point.forms.front() != point.forms.back()) {
+    return point.tensors.front().name + " is " + to_string(point.forms.front()) + " and " +
+           point.tensors.back().name + " is " + to_string(point.forms.back()) +
            ": an invocation writes where it read, so both need one storage and one layout";
   }
-  const std::int64_t elements = numel(params.ints("shape"));
+  const std::int64_t elements = numel(point.params.ints("shape"));
   if (elements >= std::int64_t{1} << 31) {
     return std::to_string(elements) + " elements are more than the 2^31 - 1 that this kernel can count";
   }

@@ -31,7 +31,6 @@ Work affine_work(const Params& params, std::span<const TensorSpec> tensors);
 Dispatch affine_dispatch(const BuildContext& context, std::string label, std::string shader);
 
 /// Why such a kernel cannot take these forms, or nothing.
-std::optional<std::string> affine_excludes(const Params& params, std::span<const TensorSpec> tensors,
-                                           std::span<const Form> forms);
+std::optional<std::string> affine_excludes(const ImplPoint& point);
 
 }  // namespace assay::ops

@@ -159,9 +159,8 @@ std::string one_value(const ChooseQParams& op) {
   return numel(op.grid.counts) == 1 ? "there is one block, hence one value" : "";
 }
 
-std::optional<std::string> excludes(const Params&, std::span<const TensorSpec> tensors,
-                                    std::span<const Form> forms) {
-  return too_large_to_choose(tensors, forms);
+std::optional<std::string> excludes(const ImplPoint& point) {
+  return too_large_to_choose(point.tensors, point.forms);
 }
 
 Impl workgroup_impl(const ChooseOf& choose) {
@@ -176,15 +175,14 @@ Impl workgroup_impl(const ChooseOf& choose) {
 }
 
 Impl serial_impl(const ChooseOf& choose) {
-  return {
-      .name = "serial",
-      .summary = "one invocation a block",
-      .tunables = {local_size_tunable()},
-      .build = [choose](const BuildContext& context) { return serial(context, choose(context.params)); },
-      .excludes =
-          [choose](const Params& params, std::span<const TensorSpec> tensors, std::span<const Form> forms) {
-            return serial_excludes(choose(params), tensors, forms);
-          }};
+  return {.name = "serial",
+          .summary = "one invocation a block",
+          .tunables = {local_size_tunable()},
+          .build = [choose](const BuildContext& context) { return serial(context, choose(context.params)); },
+          .excludes =
+              [choose](const ImplPoint& point) {
+                return serial_excludes(choose(point.params), point.tensors, point.forms);
+              }};
 }
 
 /// On GPUs no shape has been found where `serial` is the better one: `workgroup` reads small boxes by one
@@ -193,13 +191,14 @@ Impl serial_impl(const ChooseOf& choose) {
 Impl auto_impl(const ChooseOf& choose) {
   return {.name = "auto",
           .summary = "workgroup; on a CPU device serial for blocks over which many invocations would wait",
-          .choose = [choose](const BuildContext& context) -> std::string {
+          .choose = [choose](const BuildContext& context) -> std::vector<std::string> {
             const ChooseQParams op = choose(context.params);
             const WorkgroupTiling tiling =
                 tuned_tiling(context, boxes_of(op.grid, context.physical(0), true));
             const bool waits = tiling.columns * tiling.rows > few_to_wait_for;
             const auto too_long = serial_excludes(op, context.tensors, context.forms);
-            return context.device.is_cpu() && waits && !too_long ? "serial" : "workgroup";
+            if (context.device.is_cpu() && waits && !too_long) return {"serial", "workgroup"};
+            return {"workgroup"};
           },
           .excludes = excludes};
 }

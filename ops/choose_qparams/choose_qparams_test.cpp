@@ -284,7 +284,7 @@ std::string chosen_on(const std::string& type, std::int64_t block) {
   const std::vector<Form> forms(tensors.size());
   DeviceInfo device;
   device.type = type;
-  return op.find_impl("auto")->choose({params, tensors, forms, device, {}});
+  return op.find_impl("auto")->choose({params, tensors, forms, device, {}}).front();
 }
 
 TEST(ChooseQParamsAuto, TakesOneInvocationABlockWhereWaitingIsDear) {

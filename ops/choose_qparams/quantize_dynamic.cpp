@@ -110,17 +110,15 @@ Program unfused(const BuildContext& context) {
   return program;
 }
 
-std::optional<std::string> unfused_excludes(const Params& params, std::span<const TensorSpec> tensors,
-                                            std::span<const Form> forms) {
-  if (auto reason = affine_excludes(params, tensors, forms)) return reason;
-  return too_large_to_choose(tensors, forms);
+std::optional<std::string> unfused_excludes(const ImplPoint& point) {
+  if (auto reason = affine_excludes(point)) return reason;
+  return too_large_to_choose(point.tensors, point.forms);
 }
 
-std::optional<std::string> fused_excludes(const Params& params, std::span<const TensorSpec> tensors,
-                                          std::span<const Form> forms) {
-  if (auto reason = unfused_excludes(params, tensors, forms)) return reason;
-  if (forms[0].layout == Layout::WP) return std::nullopt;
-  return to_string(forms[0]) +
+std::optional<std::string> fused_excludes(const ImplPoint& point) {
+  if (auto reason = unfused_excludes(point)) return reason;
+  if (point.forms[0].layout == Layout::WP) return std::nullopt;
+  return to_string(point.forms[0]) +
          ": the values of a token must be neighbours in memory, so this kernel takes WP only";
 }
 

@@ -13,8 +13,7 @@ Define texture_define(Form form) {
 
 void use_subgroups(Dispatch& dispatch, const DeviceInfo& device) {
   const bool has_one_size = device.min_subgroup_size == device.max_subgroup_size;
-  const bool demands = !has_one_size && device.has(Feature::FullSubgroups) &&
-                       dispatch.local_size[0] % device.subgroup_size == 0;
+  const bool demands = !has_one_size && device.can_demand(device.subgroup_size, dispatch.local_size);
   const bool uses = device.has(Feature::SubgroupShuffle) && (has_one_size || demands);
   if (uses && demands) dispatch.subgroup_size = device.subgroup_size;
   dispatch.defines.push_back({"SUBGROUPS", flag(uses)});

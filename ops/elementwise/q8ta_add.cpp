@@ -106,20 +106,19 @@ Program fused(const BuildContext& context) {
   return {.dispatches = {std::move(dispatch)}};
 }
 
-std::optional<std::string> excludes(const Params& params, std::span<const TensorSpec> tensors,
-                                    std::span<const Form> forms) {
-  if (forms[0] != forms[1] || forms[0] != forms[2]) {
-    return "a is " + to_string(forms[0]) + ", b is " + to_string(forms[1]) + " and y is " +
-           to_string(forms[2]) + ": words line up in one layout only";
+std::optional<std::string> excludes(const ImplPoint& point) {
+  if (point.forms[0] != point.forms[1] || point.forms[0] != point.forms[2]) {
+    return "a is " + to_string(point.forms[0]) + ", b is " + to_string(point.forms[1]) + " and y is " +
+           to_string(point.forms[2]) + ": words line up in one layout only";
   }
   for (const std::string name : {"a", "b", "y"}) {
-    if (auto reason = scale_excludes(name, params.qparams(name))) return reason;
+    if (auto reason = scale_excludes(name, point.params.qparams(name))) return reason;
   }
-  const double alpha = params.number("alpha");
+  const double alpha = point.params.number("alpha");
   if (alpha != 0 && std::fabs(alpha) < smallest_alpha) {
     return "alpha " + to_string(Value(alpha)) + " is no normal float32: devices may take it for zero";
   }
-  return too_large({forms[2], DType::I8, tensors[2].shape});
+  return too_large({point.forms[2], DType::I8, point.tensors[2].shape});
 }
 
 ParamSpec alpha() {

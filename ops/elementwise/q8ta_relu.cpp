@@ -66,12 +66,12 @@ Program fused(const BuildContext& context) {
                                              requantization)}};
 }
 
-std::optional<std::string> excludes(const Params& params, std::span<const TensorSpec> tensors,
-                                    std::span<const Form> forms) {
+std::optional<std::string> excludes(const ImplPoint& point) {
   for (const std::string name : {"x", "y"}) {
-    if (auto reason = scale_excludes(name, params.qparams(name))) return reason;
+    if (auto reason = scale_excludes(name, point.params.qparams(name))) return reason;
   }
-  return relayout_excludes({forms[0], DType::I8, tensors[0].shape}, {forms[1], DType::I8, tensors[1].shape});
+  return relayout_excludes({point.forms[0], DType::I8, point.tensors[0].shape},
+                           {point.forms[1], DType::I8, point.tensors[1].shape});
 }
 
 }  // namespace

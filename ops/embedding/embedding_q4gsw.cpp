@@ -96,9 +96,8 @@ Program gather(const BuildContext& context) {
   return {.dispatches = {std::move(dispatch)}};
 }
 
-std::optional<std::string> excludes(const Params&, std::span<const TensorSpec> tensors,
-                                    std::span<const Form> forms) {
-  return any_too_large(tensors, forms);
+std::optional<std::string> excludes(const ImplPoint& point) {
+  return any_too_large(point.tensors, point.forms);
 }
 
 std::vector<Tunable> tunables() {

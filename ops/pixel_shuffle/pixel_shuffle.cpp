@@ -127,9 +127,8 @@ Program gather(const BuildContext& context) {
                                           tensor_at(context, 1), context.params.integer("upscale_factor"))}};
 }
 
-std::optional<std::string> excludes(const Params&, std::span<const TensorSpec> tensors,
-                                    std::span<const Form> forms) {
-  return any_too_large(tensors, forms);
+std::optional<std::string> excludes(const ImplPoint& point) {
+  return any_too_large(point.tensors, point.forms);
 }
 
 }  // namespace

@@ -196,14 +196,13 @@ bool scales_are_safe(const Params& params) {
          std::isnormal(1.0f / params.qparams("y").scale);
 }
 
-std::optional<std::string> excludes(const Params& params, std::span<const TensorSpec> tensors,
-                                    std::span<const Form> forms) {
-  if (!scales_are_safe(params)) {
+std::optional<std::string> excludes(const ImplPoint& point) {
+  if (!scales_are_safe(point.params)) {
     return "float32 cannot hold 255 * x.scale or 1 / y.scale as a normal number: a step would give infinity "
            "or be "
            "flushed to zero, and their product be no number";
   }
-  return any_too_large(tensors, forms);
+  return any_too_large(point.tensors, point.forms);
 }
 
 }  // namespace

@@ -29,9 +29,8 @@ Program tiled(const BuildContext& context) {
   return {.dispatches = {move_dispatch(context, "clone", tensor_at(context, 0), tensor_at(context, 1))}};
 }
 
-std::optional<std::string> excludes(const Params&, std::span<const TensorSpec> tensors,
-                                    std::span<const Form> forms) {
-  return any_too_large(tensors, forms);
+std::optional<std::string> excludes(const ImplPoint& point) {
+  return any_too_large(point.tensors, point.forms);
 }
 
 }  // namespace

@@ -42,9 +42,8 @@ Program gather(const BuildContext& context) {
                                           context.params.ints("dims"))}};
 }
 
-std::optional<std::string> excludes(const Params&, std::span<const TensorSpec> tensors,
-                                    std::span<const Form>) {
-  return too_large({{Storage::Buffer, Layout::WP}, tensors[0].dtype, tensors[0].shape});
+std::optional<std::string> excludes(const ImplPoint& point) {
+  return too_large({{Storage::Buffer, Layout::WP}, point.tensors[0].dtype, point.tensors[0].shape});
 }
 
 }  // namespace

@@ -31,9 +31,9 @@ Program tiled(const BuildContext& context) {
   return {.dispatches = {relayout_dispatch(context, "clone", tensor_at(context, 0), tensor_at(context, 1))}};
 }
 
-std::optional<std::string> excludes(const Params&, std::span<const TensorSpec> tensors,
-                                    std::span<const Form> forms) {
-  return relayout_excludes({forms[0], DType::I8, tensors[0].shape}, {forms[1], DType::I8, tensors[1].shape});
+std::optional<std::string> excludes(const ImplPoint& point) {
+  return relayout_excludes({point.forms[0], DType::I8, point.tensors[0].shape},
+                           {point.forms[1], DType::I8, point.tensors[1].shape});
 }
 
 }  // namespace

@@ -44,9 +44,7 @@ Program tiled(const BuildContext& context, const Q8taConversion& op) {
 }  // namespace
 
 Impl tiled_impl(std::function<Program(const BuildContext&)> build,
-                std::function<std::optional<std::string>(const Params&, std::span<const TensorSpec>,
-                                                         std::span<const Form>)>
-                    excludes) {
+                std::function<std::optional<std::string>(const ImplPoint&)> excludes) {
   return {.name = "tiled",
           .summary = "one invocation 4 x 4 values, transposed in registers where lanes change",
           .tunables = box_tunables(),
@@ -56,9 +54,8 @@ Impl tiled_impl(std::function<Program(const BuildContext&)> build,
 
 Op q8ta_conversion(const Q8taConversion& conversion) {
   const std::size_t integers = conversion.integers == "x" ? 0 : 1;
-  const auto excludes = [integers](const Params&, std::span<const TensorSpec> tensors,
-                                   std::span<const Form> forms) {
-    return too_large({forms[integers], DType::I8, tensors[integers].shape});
+  const auto excludes = [integers](const ImplPoint& point) {
+    return too_large({point.forms[integers], DType::I8, point.tensors[integers].shape});
   };
   return {
       .name = conversion.name,

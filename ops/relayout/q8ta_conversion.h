@@ -12,9 +12,7 @@ namespace assay::ops {
 
 /// The impl of ops that move values between int8x4 layouts and others (relayout.comp).
 Impl tiled_impl(std::function<Program(const BuildContext&)> build,
-                std::function<std::optional<std::string>(const Params&, std::span<const TensorSpec>,
-                                                         std::span<const Form>)>
-                    excludes);
+                std::function<std::optional<std::string>(const ImplPoint&)> excludes);
 
 /// An op from x to y of equal shape, one of them int8x4, the other of real values of the parameter `dtype`.
 struct Q8taConversion {

@@ -53,7 +53,8 @@ TEST(ColdRow, OfTensorsThatAreTooSmallIsSkippedWithTheNumbers) {
 
 TEST(ChosenImpl, IsNamedAndHeldAgainstTheBestOfItsRivals) {
   Op op = quantize();
-  op.impls.push_back({.name = "auto", .choose = [](const BuildContext&) { return std::string("correct"); }});
+  op.impls.push_back(
+      {.name = "auto", .choose = [](const BuildContext&) { return std::vector<std::string>{"correct"}; }});
   const std::vector<Record> records =
       timed({large_quantize_case(op, "correct"), large_quantize_case(op, "auto")});
   ASSERT_EQ(records.size(), 2U);
@@ -69,7 +70,8 @@ TEST(ChosenImpl, IsNamedAndHeldAgainstTheBestOfItsRivals) {
 
 TEST(ChosenImpl, ThatDoesNotExistFailsItsRow) {
   Op op = quantize();
-  op.impls.push_back({.name = "auto", .choose = [](const BuildContext&) { return std::string("nobody"); }});
+  op.impls.push_back(
+      {.name = "auto", .choose = [](const BuildContext&) { return std::vector<std::string>{"nobody"}; }});
   const std::vector<Record> records = timed({large_quantize_case(op, "auto")});
   ASSERT_EQ(records.size(), 1U);
   EXPECT_EQ(records[0].status, Status::Fail);

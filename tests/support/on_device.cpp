@@ -120,7 +120,7 @@ void OnDeviceTest::expect_right(const Trial& trial) {
 
   const Impl& impl = impl_of(trial);
   if (impl.excludes) {
-    ASSERT_EQ(impl.excludes(trial.params, tensors, trial.forms), std::nullopt);
+    ASSERT_EQ(impl.excludes(ImplPoint{trial.params, tensors, trial.forms, trial.tune}), std::nullopt);
   }
   const Program program = program_of(trial);
   ASSERT_EQ(gpu::unsupported(program, physical, impl.needs, device().info(), guard), std::nullopt);

@@ -26,7 +26,7 @@ inline RunInfo sample_run() {
   run.device.features = {Feature::Storage8, Feature::CooperativeMatrixNv};
   run.device.extensions = {"VK_KHR_one", "VK_KHR_two"};
   run.device.textures = {{Storage::Texture2D, DType::F16, {16384, 8192, 1}, 1ULL << 40}};
-  run.version = "0.1.0 (abc1234)";
+  run.version = "0.1.0+b1a8850ccc06";
   run.compiler = "GCC 12.2.0";
   run.build_type = "Release";
   run.host = "rack7";
@@ -65,6 +65,8 @@ inline RowInfo sample_case(const std::string& name, const std::string& mode = "a
   info.op = "shuffle";
   info.name = name;
   info.impl = impl;
+  info.group = "00112233445566ff";
+  info.dtype = "i8";
   info.shape = "1x16x4x8";
   info.params = "upscale_factor=2";
   info.forms = "x=buffer/4W4C y=buffer/4C1W";
@@ -142,6 +144,8 @@ inline Record timed(const std::string& name, const std::string& impl, double med
   p.throughput_us = median_us * 0.875;
   p.bytes = 8000;
   p.bytes_read = 4000;
+  p.ceiling = "bandwidth";
+  p.peak_gbps = 25.6;
   p.pct_peak_bw = 12.5;
   p.limited_by = "latency";
   p.clock = "gpu";

@@ -123,7 +123,7 @@ double gops(Bench& bench, const ceiling::Arithmetic& arithmetic) {
 double cooperative_gops(Bench& bench, gpu::Device& device, DType factors) {
   double best = 0;
   const DeviceInfo& info = device.info();
-  for (const gpu::CooperativeShape& shape : gpu::cooperative_shapes(device)) {
+  for (const CooperativeShape& shape : device.info().cooperative_shapes) {
     const bool wanted = shape.factors == factors && (factors == DType::F16 || shape.sums == DType::I32);
     if (!wanted || bench.arithmetic_grid().local_size % info.subgroup_size != 0) continue;
     best = std::max(best, gops(bench, ceiling::cooperative(shape, info.subgroup_size)));

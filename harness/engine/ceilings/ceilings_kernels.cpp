@@ -116,7 +116,7 @@ Arithmetic dot4x8(Addition addition, std::uint32_t factor, std::uint32_t addend)
           .addend = addend};
 }
 
-Arithmetic cooperative(const gpu::CooperativeShape& shape, std::uint32_t subgroup_size) {
+Arithmetic cooperative(const CooperativeShape& shape, std::uint32_t subgroup_size) {
   const bool half = shape.factors == DType::F16;
   Arithmetic arithmetic{.shader = "ceilings/cooperative.comp"};
   arithmetic.defines = {define("HALF", half ? 1 : 0), define("ROWS", shape.rows),

@@ -84,7 +84,7 @@ Arithmetic fma(Real real, float factor = 0.5F, float addend = 1.25F);
 /// invocation.
 Arithmetic dot4x8(Addition addition, std::uint32_t factor = 0x0103ff02, std::uint32_t addend = 0x01234567);
 /// 8 sums of products a subgroup, 4 steps a round; every element of the factors is 1.
-Arithmetic cooperative(const gpu::CooperativeShape& shape, std::uint32_t subgroup_size);
+Arithmetic cooperative(const CooperativeShape& shape, std::uint32_t subgroup_size);
 
 /// `rounds` rounds of it in every invocation of the grid.
 Kernel arithmetic_kernel(const Arithmetic& arithmetic, const Grid& grid, std::uint32_t rounds,

@@ -258,11 +258,11 @@ TEST_F(KernelTest, Dot4x8DoesItsDotProducts) {
 // Sum of the elements of 8 matrices: what each began with, and in each of 4 steps a round a sum of products
 // of ones as long as the factors are deep.
 TEST_F(KernelTest, CooperativeMatricesAreMultiplied) {
-  const std::vector<gpu::CooperativeShape> shapes = gpu::cooperative_shapes(device);
+  const std::vector<CooperativeShape> shapes = device.info().cooperative_shapes;
   if (shapes.empty()) GTEST_SKIP() << "the device has no cooperative matrices";
   const std::uint32_t subgroup = device.info().subgroup_size;
   constexpr std::uint32_t rounds = 2;
-  for (const gpu::CooperativeShape& shape : shapes) {
+  for (const CooperativeShape& shape : shapes) {
     const bool half = shape.factors == DType::F16;
     if (!half && (shape.factors != DType::I8 || shape.sums != DType::I32)) continue;
     run(arithmetic_kernel(cooperative(shape, subgroup), grid, rounds, Keep::all()).program);

@@ -133,7 +133,8 @@ class DeviceRun {
     for (const auto& row : rows) {
       const Case& test_case = row->test_case();
       timed.push_back({&test_case, row->experiment.get(), row->outputs, row->outputs_hash, row->plan().cache,
-                       row->impl == test_case.impl ? "" : row->impl->name, baseline_among(rows, *row),
+                       row->impl, row->impl == test_case.impl ? "" : row->impl->name,
+                       baseline_among(rows, *row),
                        [this, &row] {
                          credit_messages();
                          begin(*row);

@@ -94,6 +94,8 @@ RowInfo info_of_case(const Case& test_case, Mode mode) {
           .op = test_case.op->name,
           .name = test_case.name,
           .impl = test_case.impl->name,
+          .group = fmt::format("{:016x}", test_case.data_key),
+          .dtype = std::string(name_of(test_case.tensors.front().dtype)),
           .shape = to_string(test_case.tensors.front().shape),
           .params = test_case.params.canonical(),
           .forms = fmt::format("{}", fmt::join(forms, " ")),

@@ -46,17 +46,30 @@ std::optional<std::string> beyond_device(DeviceRow& row, const DeviceInfo& devic
   return std::nullopt;
 }
 
-/// Builds the row's program; why the device cannot run it.
+/// Makes `impl` the row's and builds its program; why the device cannot run it.
+std::optional<std::string> build_with(const Impl& impl, const BuildContext& context, DeviceRow& row) {
+  row.impl = &impl;
+  if (auto reason = missing_for(impl, context)) return reason;
+  row.program = impl.build(context);
+  row.unit_error.reset();
+  if (impl.unit_error) row.unit_error = impl.unit_error(context);
+  return beyond_device(row, context.device);
+}
+
+/// Builds the row's program, of impl auto the first that the device can run; why it can run none: what is
+/// said of the first.
 std::optional<std::string> build(DeviceRow& row, const DeviceInfo& device) {
   const Case& test_case = row.test_case();
   const BuildContext context{test_case.params, test_case.tensors, test_case.forms, device, test_case.tune};
-  row.impl = &chosen_impl(*test_case.op, *test_case.impl, context);
-  for (const Feature feature : row.impl->needs) {
-    if (!device.has(feature)) return fmt::format("{} is missing", name_of(feature));
+  std::optional<std::string> first_reason;
+  for (const Impl* impl : candidates(*test_case.op, *test_case.impl, context)) {
+    if (impl->excludes && impl->excludes(context)) continue;
+    const std::optional<std::string> reason = build_with(*impl, context, row);
+    if (!reason) return std::nullopt;
+    if (!first_reason) first_reason = impl == test_case.impl ? *reason : impl->name + ": " + *reason;
   }
-  row.program = row.impl->build(context);
-  if (row.impl->unit_error) row.unit_error = row.impl->unit_error(context);
-  return beyond_device(row, device);
+  if (!first_reason) return "each impl that it may choose excludes this point";
+  return first_reason;
 }
 
 /// A debugger that is attached gets a capture of the row's runs.

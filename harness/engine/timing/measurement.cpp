@@ -128,15 +128,20 @@ void describe_clock(const GpuSource& source, const TimingTools& tools, const Sam
   if (samples.probe_ns > 0) perf.clock_ratio = tools.clock.full_clock_ns() / samples.probe_ns;
 }
 
+int timed_dispatches(const Program& program) {
+  return static_cast<int>(std::ranges::count_if(
+      program.dispatches, [](const Dispatch& dispatch) { return dispatch.role != DispatchRole::Setup; }));
+}
+
 /// A row above the ceilings may tell of the ceilings: they are measured once more before it is suspected.
-Roofline hold_against_ceilings(const Work& work, Cache cache, TimingTools& tools, double time_us) {
+Roofline hold_against_ceilings(const Work& work, const TimedProgram& program, TimingTools& tools) {
   const double limit_pct = tools.device.info().is_cpu() ? suspect_above_pct_on_cpu : suspect_above_pct;
-  Roofline found = roofline(tools.ceilings, work, cache, time_us, limit_pct);
+  Roofline found = roofline(tools.ceilings, work, program, limit_pct);
   if (found.suspect.empty() || !tools.measure_again || tools.measured_again == most_measured_again)
     return found;
   ++tools.measured_again;
   tools.measure_again();
-  return roofline(tools.ceilings, work, cache, time_us, limit_pct);
+  return roofline(tools.ceilings, work, program, limit_pct);
 }
 
 void describe_work(const TimedRow& timed, TimingTools& tools, PerfResult& perf) {
@@ -144,7 +149,14 @@ void describe_work(const TimedRow& timed, TimingTools& tools, PerfResult& perf) 
   perf.bytes = work.bytes_read + work.bytes_written;
   perf.bytes_read = work.bytes_read;
   perf.operations = work.operations;
-  const Roofline found = hold_against_ceilings(work, timed.cache, tools, perf.time_us_p50);
+  const TimedProgram program{.time_us = perf.time_us_p50,
+                             .cache = timed.cache,
+                             .ceiling = timed.impl->ceiling,
+                             .dispatches = timed_dispatches(timed.experiment->executable().program())};
+  const Roofline found = hold_against_ceilings(work, program, tools);
+  perf.ceiling = name_of(program.ceiling);
+  perf.peak_gbps = found.peak_gbps;
+  perf.peak_gops = found.peak_gops;
   perf.pct_peak_bw = found.pct_peak_bw;
   perf.pct_peak_ops = found.pct_peak_ops;
   perf.limited_by = found.limited_by;

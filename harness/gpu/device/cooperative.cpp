@@ -1,4 +1,6 @@
-#include "harness/gpu/device/device.h"
+#include "harness/gpu/device/cooperative.h"
+
+#include "harness/gpu/device/vk.h"
 
 #include <optional>
 
@@ -33,10 +35,9 @@ std::vector<VkCooperativeMatrixPropertiesNV> properties_of(VkPhysicalDevice devi
 
 }  // namespace
 
-std::vector<CooperativeShape> cooperative_shapes(const Device& device) {
+std::vector<CooperativeShape> cooperative_shapes(VkPhysicalDevice device) {
   std::vector<CooperativeShape> shapes;
-  if (!device.info().has(Feature::CooperativeMatrixNv)) return shapes;
-  for (const VkCooperativeMatrixPropertiesNV& one : properties_of(device.state().physical.facts.handle)) {
+  for (const VkCooperativeMatrixPropertiesNV& one : properties_of(device)) {
     const auto factors = dtype_of(one.AType);
     const auto sums = dtype_of(one.CType);
     const bool uniform = one.AType == one.BType && one.CType == one.DType;

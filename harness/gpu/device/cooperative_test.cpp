@@ -8,7 +8,7 @@ using namespace test;
 class CooperativeTest : public GpuTest {};
 
 TEST_F(CooperativeTest, ShapesAreListedWhereTheDeviceHasTheFeatureAndOnlyThere) {
-  const std::vector<CooperativeShape> shapes = cooperative_shapes(device());
+  const std::vector<CooperativeShape> shapes = device().info().cooperative_shapes;
   EXPECT_EQ(!shapes.empty(), device().info().has(Feature::CooperativeMatrixNv));
   for (const CooperativeShape& shape : shapes) {
     EXPECT_GT(shape.rows, 0U);

@@ -1,3 +1,4 @@
+#include "harness/gpu/device/cooperative.h"
 #include "harness/gpu/device/physical_device.h"
 #include "harness/gpu/memory/image.h"
 
@@ -150,6 +151,7 @@ void add_subgroups(DeviceInfo& info, const Properties& properties) {
   const bool varies = properties.subgroup_size.maxSubgroupSize != 0;
   info.min_subgroup_size = varies ? properties.subgroup_size.minSubgroupSize : info.subgroup_size;
   info.max_subgroup_size = varies ? properties.subgroup_size.maxSubgroupSize : info.subgroup_size;
+  info.max_workgroup_subgroups = properties.subgroup_size.maxComputeWorkgroupSubgroups;
   info.dot_product_accelerated = properties.dot_product.integerDotProduct4x8BitPackedSignedAccelerated;
 }
 
@@ -193,6 +195,9 @@ std::optional<PhysicalDevice> describe(VkPhysicalDevice handle) {
   device.info.timestamp_valid_bits = families[*family].timestampValidBits;
   device.info.extensions = device.facts.extensions;
   device.info.features = FeatureChain(device.facts).features();
+  if (device.info.has(Feature::CooperativeMatrixNv)) {
+    device.info.cooperative_shapes = cooperative_shapes(handle);
+  }
   return device;
 }
 

@@ -117,19 +117,16 @@ VkBool32 FeatureChain::rounds_to_even() const {
   return controls.shaderRoundingModeRTEFloat32;
 }
 
-/// The features, and that the largest workgroup has no more subgroups than one that demands them may have.
+/// The features, and that they hold for compute shaders.
 VkBool32 FeatureChain::demands_full_subgroups() const {
   if (!subgroup_size_.subgroupSizeControl || !subgroup_size_.computeFullSubgroups) {
     return VK_FALSE;
   }
-  VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
   VkPhysicalDeviceSubgroupSizeControlProperties sizes{
-      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES, &subgroup};
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
   VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &sizes, {}};
   vkGetPhysicalDeviceProperties2(facts_.handle, &properties);
-  const std::uint64_t most = std::uint64_t{sizes.maxComputeWorkgroupSubgroups} * subgroup.subgroupSize;
-  return (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
-         most >= properties.properties.limits.maxComputeWorkGroupInvocations;
+  return (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
 }
 
 /// Subgroup operations are properties, not features: there is nothing to enable.

@@ -47,8 +47,8 @@ RunComparison sample() {
 
 TEST(CompareText, ShowsWhatIsNotTheSameWorstFirst) {
   EXPECT_TRUE(test::matches(compare_text(sample(), {}),
-                            R"(base  run 1  Acme GPU 9, Acme 12.3  assay 0.1.0 (abc1234)
-new   run 2  Acme GPU 9, Acme 12.3  assay 0.1.0 (abc1234)  (did not finish)
+                            R"(base  run 1  Acme GPU 9, Acme 12.3  assay 0.1.0+b1a8850ccc06
+new   run 2  Acme GPU 9, Acme 12.3  assay 0.1.0+b1a8850ccc06  (did not finish)
 
                base us  new us     time  needed     % ceiling  row
   BROKEN                                                       shuffle/broken/1x16x4x8/4W4C.4W4C/fused (accu)

@@ -13,13 +13,34 @@ namespace {
 
 constexpr int digits = 6;
 
-/// The arithmetic, each with its name.
-std::array<std::pair<const char*, double>, 5> arithmetic(const Ceilings& ceilings) {
-  return {{{"fp32", ceilings.fp32_gops},
-           {"fp16", ceilings.fp16_gops},
-           {"int8 dot", ceilings.dot4x8_gops},
-           {"int8 matrix", ceilings.coop_int8_gops},
-           {"fp16 matrix", ceilings.coop_fp16_gops}}};
+struct Rate {
+  const char* name;
+  double gops;
+  std::string kernel;  ///< which reached it
+};
+
+std::array<Rate, 5> arithmetic(const Ceilings& ceilings) {
+  return {{{"fp32", ceilings.fp32_gops, ""},
+           {"fp16", ceilings.fp16_gops, ""},
+           {"int8 dot", ceilings.dot4x8_gops, ceilings.dot4x8_kernel},
+           {"int8 matrix", ceilings.coop_int8_gops, ceilings.coop_int8_kernel},
+           {"fp16 matrix", ceilings.coop_fp16_gops, ceilings.coop_fp16_kernel}}};
+}
+
+std::string rate_text(const Rate& rate) {
+  if (!(rate.gops > 0)) return "not supported";
+  return significant(rate.gops, digits) + " GOP/s" + (rate.kernel.empty() ? "" : " by " + rate.kernel);
+}
+
+/// What the device and its host did meanwhile.
+std::string circumstances(const Ceilings& ceilings) {
+  std::string text;
+  if (ceilings.clock_ratio > 0) text = significant(ceilings.clock_ratio, digits) + " of the full clock";
+  if (ceilings.host_load > 0) {
+    text += fmt::format("{}{} ready processes for each of the host's", text.empty() ? "" : ", ",
+                        significant(ceilings.host_load, digits));
+  }
+  return text;
 }
 
 std::string short_rate(double giga) {
@@ -63,10 +84,11 @@ std::vector<CeilingLine> ceiling_lines(const Ceilings& ceilings) {
       {"kernels", ceilings.kernels},
       {"GB/s", curve_table(ceilings.bandwidth)},
       {"last cache", ceilings.cache_bytes > 0 ? binary_bytes(ceilings.cache_bytes) : "the curve shows none"}};
-  for (const auto& [name, gops] : arithmetic(ceilings))
-    lines.push_back({name, gops > 0 ? significant(gops, digits) + " GOP/s" : "not supported"});
+  for (const Rate& rate : arithmetic(ceilings)) lines.push_back({rate.name, rate_text(rate)});
   lines.push_back(
       {"dispatch", significant(ceilings.dispatch_us, digits) + " us from one empty dispatch to the next"});
+  const std::string while_measured = circumstances(ceilings);
+  if (!while_measured.empty()) lines.push_back({"measured at", while_measured});
   return lines;
 }
 
@@ -85,8 +107,8 @@ std::string ceilings_line(const Ceilings& ceilings) {
   std::string line = "copy " + copy_speed(curve.back(), " GB/s");
   if (best->footprint_bytes != curve.back().footprint_bytes) line += ", " + copy_speed(*best, "");
   std::string rates;
-  for (const auto& [name, gops] : arithmetic(ceilings)) {
-    if (gops > 0) rates += (rates.empty() ? "" : ", ") + (name + (" " + short_rate(gops)));
+  for (const Rate& rate : arithmetic(ceilings)) {
+    if (rate.gops > 0) rates += (rates.empty() ? "" : ", ") + (rate.name + (" " + short_rate(rate.gops)));
   }
   return line + (rates.empty() ? "" : "; " + rates + " GOP/s");
 }

@@ -38,6 +38,19 @@ TEST(CeilingsText, IsATableAndALineAFigure) {
 )");
 }
 
+TEST(CeilingsText, NamesTheKernelThatReachedARateAndTheCircumstances) {
+  Ceilings ceilings = measured();
+  ceilings.coop_int8_gops = 1300000;
+  ceilings.coop_int8_kernel = "16x16x32 i8 to i32";
+  ceilings.clock_ratio = 0.995;
+  ceilings.host_load = 0.25;
+  const std::string text = ceilings_text(ceilings);
+  EXPECT_NE(text.find("int8 matrix         1.3e+06 GOP/s by 16x16x32 i8 to i32\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("measured at         0.995 of the full clock, 0.25 ready processes"),
+            std::string::npos);
+}
+
 TEST(CeilingsText, SaysWhenNothingWasMeasuredOrNoCacheShows) {
   EXPECT_EQ(ceilings_text({}), "    measured            none\n");
   Ceilings ceilings = measured();

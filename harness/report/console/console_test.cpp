@@ -60,7 +60,7 @@ TEST(Console, ShowsFailuresTablesAndTotals) {
   Fixture fixture;
   fixture.run(records, 0.5);
   fixture.console.summary(test::report_of(records), "out/acme");
-  EXPECT_TRUE(test::matches(fixture.out.str(), R"(assay 0.1.0 (abc1234)  run 20260102T030405Z-1a2b3c
+  EXPECT_TRUE(test::matches(fixture.out.str(), R"(assay 0.1.0+b1a8850ccc06  run 20260102T030405Z-1a2b3c
 device  Acme GPU 9 (discrete)
 driver  Acme 12.3, Vulkan 1.3.250
 timer   good, unit 32.5 ns, 1.0005 of the CPU's clock
@@ -189,7 +189,7 @@ TEST(Console, ShowsTheHeaderOfAReportThatIsReadBack) {
   report.complete = false;
   report.cut_off = true;
   fixture.console.summary(report, "");
-  EXPECT_TRUE(test::matches(fixture.out.str(), R"(assay 0.1.0 (abc1234)  run 20260102T030405Z-1a2b3c
+  EXPECT_TRUE(test::matches(fixture.out.str(), R"(assay 0.1.0+b1a8850ccc06  run 20260102T030405Z-1a2b3c
 device  Acme GPU 9 (discrete)
 driver  Acme 12.3, Vulkan 1.3.250
 timer   good, unit 32.5 ns, 1.0005 of the CPU's clock

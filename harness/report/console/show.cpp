@@ -40,11 +40,17 @@ void show_case(Page& page, const Record& record) {
   page.line("op", info.op);
   page.line("name", info.name);
   page.line("impl", info.impl);
+  page.line("model", joined({info.model, info.layer,
+                             info.calls > 0 ? std::to_string(info.calls) + " calls a step" : "",
+                             info.tokens > 0 ? std::to_string(info.tokens) + " tokens" : ""},
+                            ", "));
+  page.line("dtype", info.dtype);
   page.line("shape", info.shape);
   page.line("params", info.params);
   page.line("forms", info.forms);
   page.line("tune", info.tune);
   page.line("fill", info.fill);
+  page.line("group", info.group);
   page.line("cache", info.cache);
   page.line("seed", std::to_string(info.seed));
   page.line("shaders", info.shaders.value_or("") + (info.versus ? " (the other version's)" : ""));
@@ -94,6 +100,8 @@ void show_accuracy(Page& page, const AccuracyResult& a) {
   page.line("flips", flips_line(a));
   page.line("metric", metric_line(a));
   page.line("first wrong", first_bad_line(a));
+  page.line("missed", a.missed.empty() ? "" : "the answer of the " + a.missed);
+  page.line("tolerance", joined({a.tolerance, a.tolerance_reason}, ": "));
   page.line("map", a.tile_map);
   page.line("input hash", a.input_hash);
   page.line("output hash", output_hash_line(a));
@@ -187,20 +195,22 @@ void show_sampling(Page& page, const PerfResult& p) {
   }
 }
 
-std::string of_ceiling(double percent, const std::string& what) {
-  return percent > 0 ? significant(percent, 6) + " % of the device's " + what + " ceiling" : "";
+std::string of_ceiling(double percent, double peak, const std::string& unit) {
+  const std::string limit = peak > 0 ? significant(peak, 6) + " " + unit : "limit";
+  return percent > 0 ? significant(percent, 6) + " % of the device's " + limit : "";
 }
 
 void show_rates(Page& page, const PerfResult& p) {
   const std::string read = p.bytes_read > 0 ? " (" + std::to_string(p.bytes_read) + " of them read)" : "";
   page.line("must move",
             joined({std::to_string(p.bytes) + " bytes" + read, rate(p.bytes, p.time_us_p50, "GB/s"),
-                    of_ceiling(p.pct_peak_bw, "bandwidth")},
+                    of_ceiling(p.pct_peak_bw, p.peak_gbps, "GB/s")},
                    ", "));
   page.line("must do",
             joined({std::to_string(p.operations) + " operations", rate(p.operations, p.time_us_p50, "GOP/s"),
-                    of_ceiling(p.pct_peak_ops, "operations")},
+                    of_ceiling(p.pct_peak_ops, p.peak_gops, "GOP/s")},
                    ", "));
+  page.line("held against", p.ceiling);
   page.line("limited by", p.limited_by);
   page.line("suspect", p.suspect);
 }
@@ -226,6 +236,8 @@ void show_time(Page& page, const Record& record) {
                                       std::string(name_of(record.status)));
   show_sampling(page, p);
   page.line("overlapping", us(p.throughput_us) + " a program, without a barrier between programs");
+  if (p.setup_us > 0) page.line("setup", us(p.setup_us) + ", once, in none of the times");
+  if (p.isolated_us > 0) page.line("alone", us(p.isolated_us) + " with nothing before or beside it");
   page.line("transitions", us(p.time_transition_us) + " in dispatches that only change the layout");
   show_rates(page, p);
   page.line("dispatches", dispatch_lines(p.dispatches));

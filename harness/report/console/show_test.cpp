@@ -136,10 +136,12 @@ case
   op              shuffle
   name            a
   impl            fused
+  dtype           i8
   shape           1x16x4x8
   params          upscale_factor=2
   forms           x=buffer/4W4C y=buffer/4C1W
   fill            x=normal
+  group           00112233445566ff
   seed            7
   tier            ci
   at              cases/shuffle.yaml:12:5
@@ -170,11 +172,13 @@ case
   op              shuffle
   name            a
   impl            fused
+  dtype           i8
   shape           1x16x4x8
   params          upscale_factor=2
   forms           x=buffer/4W4C y=buffer/4C1W
   tune            local_size=64
   fill            x=normal
+  group           00112233445566ff
   cache           hot
   seed            7
   tier            ci
@@ -196,8 +200,9 @@ time of one program run
   full clock      0.995 of it beside the samples, by the clock probe
   overlapping     2.1875 us a program, without a barrier between programs
   transitions     0.0000 us in dispatches that only change the layout
-  must move       8000 bytes (4000 of them read), 3.2 GB/s, 12.5 % of the device's bandwidth ceiling
+  must move       8000 bytes (4000 of them read), 3.2 GB/s, 12.5 % of the device's 25.6 GB/s
   must do         0 operations
+  held against    bandwidth
   limited by      latency
   dispatches      dequantize  op          9.5000 us   95.0 %
                   view        transition  0.2500 us    2.5 %
@@ -221,7 +226,7 @@ device
 run
   id              20260102T030405Z-1a2b3c (schema 3)
   started         2026-01-02T03:04:05Z
-  assay           0.1.0 (abc1234), GCC 12.2.0, Release
+  assay           0.1.0+b1a8850ccc06, GCC 12.2.0, Release
   host            rack7, Linux 6.1
   CPU             Acme CPU, 8 cores
   command         assay run cases/shuffle.yaml

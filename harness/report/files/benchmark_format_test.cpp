@@ -43,7 +43,7 @@ constexpr const char* golden_head = R"json({
     "run_id": "20260102T030405Z-1a2b3c",
     "device": "Acme GPU 9",
     "driver": "Acme 12.3",
-    "assay_version": "0.1.0 (abc1234)",
+    "assay_version": "0.1.0+b1a8850ccc06",
     "cpu": "Acme CPU",
     "cpu_time_is": "real_time: no CPU time is measured",
     "withheld": []

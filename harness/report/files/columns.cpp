@@ -40,6 +40,19 @@ Column text(std::string name, std::string meaning, std::string RowInfo::*member)
           [member](const RunInfo&, const Record& record) { return record.info.*member; }};
 }
 
+// One that is absent where it is not told.
+Column count(std::string name, std::string meaning, std::int64_t RowInfo::*member) {
+  return {std::move(name), "number", std::move(meaning), [member](const RunInfo&, const Record& record) {
+            return record.info.*member > 0 ? std::to_string(record.info.*member) : "";
+          }};
+}
+
+/// "0.1.0+b1a8850ccc06" names the commit behind the plus.
+std::string commit_of(const std::string& version) {
+  const std::size_t plus = version.find('+');
+  return plus == std::string::npos ? "" : version.substr(plus + 1);
+}
+
 Column time_us(std::string name, std::string meaning, double PerfResult::*member) {
   return timing(std::move(name), "us", std::move(meaning),
                 [member](const PerfResult& perf) { return fixed(perf.*member, 4); });
@@ -51,6 +64,10 @@ std::string flag(bool value) {
 
 std::string percent_or_absent(double percent) {
   return percent > 0 ? fixed(percent, 2) : "";
+}
+
+std::string figure_or_absent(double figure) {
+  return figure > 0 ? significant(figure, 6) : "";
 }
 
 std::string per_second(std::int64_t amount, double time_us) {
@@ -88,6 +105,11 @@ Columns run_columns() {
        [](const RunInfo& run, const Record&) {
          return run.device.driver_name + (run.device.driver_info.empty() ? "" : " ") + run.device.driver_info;
        }},
+      {"commit", "text",
+       "of the source tree that assay was built from; -dirty behind it when files were changed",
+       [](const RunInfo& run, const Record&) { return commit_of(run.version); }},
+      {"date", "text", "when the run began, UTC",
+       [](const RunInfo& run, const Record&) { return run.started_utc; }},
   };
 }
 
@@ -96,6 +118,10 @@ Columns case_columns() {
       text("case", "id of the case", &RowInfo::id),
       text("op", "the op", &RowInfo::op),
       text("impl", "the impl that ran", &RowInfo::impl),
+      text("group",
+           "rows of one group share inputs and expected outputs: hash of op, parameters, fills and seed",
+           &RowInfo::group),
+      text("dtype", "type of the op's first tensor", &RowInfo::dtype),
       text("shape", "shape of the op's first tensor, slowest dim first", &RowInfo::shape),
       text("forms", "physical form of every tensor", &RowInfo::forms),
       text("params", "parameters of the op, name=value", &RowInfo::params),
@@ -104,6 +130,10 @@ Columns case_columns() {
       {"seed", "number", "seed of the input data",
        [](const RunInfo&, const Record& record) { return std::to_string(record.info.seed); }},
       text("tier", "smoke, ci or nightly", &RowInfo::tier),
+      text("model", "the model that the shape is from", &RowInfo::model),
+      text("layer", "which of its layers", &RowInfo::layer),
+      count("calls", "calls of that layer in one step of the model", &RowInfo::calls),
+      count("tokens", "tokens that one program handles", &RowInfo::tokens),
       {"shaders", "text", "folder of shaders taken before the embedded ones (--shaders)",
        [](const RunInfo&, const Record& record) { return record.info.shaders.value_or(""); }},
   };
@@ -174,6 +204,11 @@ Columns difference_columns() {
       wrong_element("got", "value", "what the device gave there", [](Accuracy a) { return shortest(a.got); }),
       wrong_element("bound", "value", "largest absolute difference allowed there",
                     [](Accuracy a) { return shortest(a.bound); }),
+      accuracy("missed", "text", "whose answer was missed: that of a file, of the reference, or of both",
+               [](Accuracy a) { return a.missed; }),
+      accuracy("tolerance", "text", "what the case tolerates beyond its class",
+               [](Accuracy a) { return a.tolerance; }),
+      accuracy("tolerance_reason", "text", "why it does", [](Accuracy a) { return a.tolerance_reason; }),
   };
 }
 
@@ -224,6 +259,15 @@ Columns time_columns() {
       time_us("time_transition_us", "share of dispatches that only change the layout",
               &PerfResult::time_transition_us),
       timing(
+          "setup_us", "us",
+          "time of the setup dispatches, which run once, before and outside of all times; absent without any",
+          [](Perf p) { return p.setup_us > 0 ? fixed(p.setup_us, 4) : ""; }),
+      timing("isolated_us", "us",
+             "time of one program that nothing runs before or beside; absent: not measured",
+             [](Perf p) { return p.isolated_us > 0 ? fixed(p.isolated_us, 4) : ""; }),
+      timing("dispatch_count", "number", "dispatches of a program that are timed",
+             [](Perf p) { return p.dispatches.empty() ? "" : std::to_string(p.dispatches.size()); }),
+      timing(
           "dispatches", "us",
           "time of each dispatch from a separate stamped pass, label=us: for their shares; stamps cost time, "
           "so the sum is not time_us_p50",
@@ -235,21 +279,29 @@ Columns rate_columns() {
   return {
       timing("bytes", "bytes", "bytes that must move: inputs read once, outputs written once",
              [](Perf p) { return std::to_string(p.bytes); }),
+      timing("bytes_read", "bytes", "of them, those that are read",
+             [](Perf p) { return std::to_string(p.bytes_read); }),
       timing("ops", "operations", "operations that must be done, 2 per multiply-add",
              [](Perf p) { return std::to_string(p.operations); }),
       timing("gbps", "GB/s", "bytes / time_us_p50, in 10^9 bytes a second",
              [](Perf p) { return per_second(p.bytes, p.time_us_p50); }),
       timing("gops", "GOP/s", "ops / time_us_p50, in 10^9 operations a second; absent where ops is 0",
              [](Perf p) { return per_second(p.operations, p.time_us_p50); }),
-      timing("pct_peak_bw", "%", "gbps, of the device's bandwidth over that footprint and read share",
+      timing("peak_gbps", "GB/s", "the device's bandwidth over that footprint and share of bytes read",
+             [](Perf p) { return figure_or_absent(p.peak_gbps); }),
+      timing("ceiling", "text",
+             "the device's limit that the impl is held against: bandwidth, fp32, fp16, dot4x8, coop_int8 or "
+             "coop_fp16",
+             [](Perf p) { return p.ceiling; }),
+      timing("peak_gops", "GOP/s", "that limit, where it counts operations",
+             [](Perf p) { return figure_or_absent(p.peak_gops); }),
+      timing("pct_peak_bw", "%", "gbps, of peak_gbps",
              [](Perf p) { return percent_or_absent(p.pct_peak_bw); }),
-      timing("pct_peak_ops", "%",
-             "gops, of the device's ceiling that the op is held against; absent where none",
+      timing("pct_peak_ops", "%", "gops, of peak_gops",
              [](Perf p) { return percent_or_absent(p.pct_peak_ops); }),
       timing("limited_by", "text",
-             "the larger of the two shares, bandwidth or operations; latency where both are under 20 % and "
-             "the time "
-             "under 5 empty dispatches",
+             "the larger of the two shares, bandwidth or operations; where both are under 20 %: dispatches "
+             "where several take half of the time or more, else latency",
              [](Perf p) { return p.limited_by; }),
       timing("suspect", "text",
              "why the time cannot be: above 105 % (a CPU device: 200 %) of what the device was measured to "

@@ -70,8 +70,12 @@ Row common_cells() {
           {"run_id", "20260102T030405Z-1a2b3c"},
           {"device", "Acme GPU 9"},
           {"driver", "Acme 12.3"},
+          {"commit", "b1a8850ccc06"},
+          {"date", "2026-01-02T03:04:05Z"},
           {"op", "shuffle"},
           {"impl", "fused"},
+          {"group", "00112233445566ff"},
+          {"dtype", "i8"},
           {"shape", "1x16x4x8"},
           {"forms", "x=buffer/4W4C y=buffer/4C1W"},
           {"params", "upscale_factor=2"},
@@ -176,11 +180,15 @@ TEST(PerfCsv, TellsAllOfATime) {
                                                       {"stop", "interval"},
                                                       {"throughput_us", "2.1875"},
                                                       {"time_transition_us", "0.0000"},
+                                                      {"dispatch_count", "1"},
                                                       {"dispatches", "shuffle=2.5000"},
                                                       {"bytes", "8000"},
+                                                      {"bytes_read", "4000"},
                                                       {"ops", "5000"},
                                                       {"gbps", "3.2"},
                                                       {"gops", "2"},
+                                                      {"peak_gbps", "25.6"},
+                                                      {"ceiling", "bandwidth"},
                                                       {"pct_peak_bw", "12.50"},
                                                       {"limited_by", "latency"},
                                                       {"clock", "gpu"},
@@ -203,12 +211,14 @@ TEST(PerfCsv, TellsAllOfATime) {
 TEST(PerfCsv, LeavesOutWhatIsNotKnown) {
   Record record = test::timed("fast", "fused", 2.5);
   PerfResult& perf = *record.perf;
-  perf.pct_peak_bw = perf.clock_ratio = perf.verified_pct = 0;
+  perf.peak_gbps = perf.pct_peak_bw = perf.clock_ratio = perf.verified_pct = 0;
   perf.registers.reset();
   perf.memory_bytes = 0;
   const Row row = present(rows_of(perf_csv(test::report_of({record}))).at(0));
-  for (const char* column : {"pct_peak_bw", "pct_peak_ops", "suspect", "clock_ratio", "verified_pct",
-                             "impl_auto", "regret_pct", "registers", "spills", "shared_bytes", "memory_mb"}) {
+  for (const char* column :
+       {"pct_peak_bw", "pct_peak_ops", "peak_gbps", "peak_gops", "setup_us", "isolated_us", "model", "layer",
+        "calls", "tokens", "suspect", "clock_ratio", "verified_pct", "impl_auto", "regret_pct", "registers",
+        "spills", "shared_bytes", "memory_mb"}) {
     EXPECT_FALSE(row.contains(column)) << column;
   }
 }
@@ -216,14 +226,22 @@ TEST(PerfCsv, LeavesOutWhatIsNotKnown) {
 TEST(PerfCsv, TellsWhatWasChosenAndWhatItCosts) {
   Record record = test::timed("fast", "fused", 2.5);
   PerfResult& perf = *record.perf;
+  perf.ceiling = "dot4x8";
+  perf.peak_gops = 98765.4321;
   perf.pct_peak_ops = 61.234;
+  perf.setup_us = 12.5;
+  perf.isolated_us = 3.75;
   perf.impl_auto = "tiled";
   perf.regret_pct = 0;
   perf.spill_bytes = 0;
   perf.shared_bytes = 4096;
   perf.suspect = "too fast";
   const Row row = rows_of(perf_csv(test::report_of({record}))).at(0);
+  EXPECT_EQ(row.at("ceiling"), "dot4x8");
+  EXPECT_EQ(row.at("peak_gops"), "98765.4");
   EXPECT_EQ(row.at("pct_peak_ops"), "61.23");
+  EXPECT_EQ(row.at("setup_us"), "12.5000");
+  EXPECT_EQ(row.at("isolated_us"), "3.7500");
   EXPECT_EQ(row.at("impl_auto"), "tiled");
   EXPECT_EQ(row.at("regret_pct"), "0.00");
   EXPECT_EQ(row.at("spills"), "0");

@@ -26,7 +26,7 @@ TEST(JunitXml, ShowsAFailureWithItsWholeStory) {
       <property name="run_id" value="20260102T030405Z-1a2b3c" />
       <property name="device" value="Acme GPU 9" />
       <property name="driver" value="Acme 12.3" />
-      <property name="version" value="0.1.0 (abc1234)" />
+      <property name="version" value="0.1.0+b1a8850ccc06" />
       <property name="seed" value="18446744073709551615" />
     </properties>
     <testcase name="shuffle/bad/1x16x4x8/4W4C.4W4C/fused" classname="shuffle.accu" time="0.002125" file="cases/shuffle.yaml" line="12">

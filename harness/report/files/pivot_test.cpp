@@ -137,10 +137,10 @@ TEST(PivotCsv, HasAGroupOfColumnsForEachDevice) {
 TEST(PivotMarkdown, ShowsDevicesTimesTotalsAndHashes) {
   const std::vector<RunReport> reports = two_devices();
   EXPECT_EQ('\n' + pivot_markdown(make_pivot(reports)), R"(
-| device | name  | driver    | assay           | started              | run      |
-| ------ | ----- | --------- | --------------- | -------------------- | -------- |
-| A      | A (x) | Acme 12.3 | 0.1.0 (abc1234) | 2026-01-02T03:04:05Z | complete |
-| B\|C   | B\|C  | Acme 12.3 | 0.1.0 (abc1234) | 2026-01-02T03:04:05Z | complete |
+| device | name  | driver    | assay              | started              | run      |
+| ------ | ----- | --------- | ------------------ | -------------------- | -------- |
+| A      | A (x) | Acme 12.3 | 0.1.0+b1a8850ccc06 | 2026-01-02T03:04:05Z | complete |
+| B\|C   | B\|C  | Acme 12.3 | 0.1.0+b1a8850ccc06 | 2026-01-02T03:04:05Z | complete |
 
 | case                                   | impl                  | A, us | +- % | GB/s | % ceiling | ratio | B\|C, us | +- % | GB/s | % ceiling | ratio |
 | -------------------------------------- | --------------------- | ----: | ---: | ---: | --------: | ----: | -------: | ---: | ---: | --------: | ----: |

@@ -49,13 +49,19 @@ struct RowInfo {
   std::string op;
   std::string name;
   std::string impl;
-  std::string shape;   ///< of the op's first tensor: "1x96x16x9"
-  std::string params;  ///< canonical "name=value" pairs
-  std::string forms;   ///< "x=buffer/4W4C y=buffer/4C1W"
-  std::string tune;    ///< "local_size=128", or empty
-  std::string fill;    ///< "x=normal scale=normal"
-  std::string mode;    ///< "accu" or "perf": a case of mode both is planned twice
-  std::string cache;   ///< mode perf: "hot" or "cold"; a case of cache both is planned twice
+  std::string group;        ///< rows of one group share their data: hash of op, parameters, fills and seed
+  std::string model;        ///< which model the shape is from: "llama_3_1_8b"
+  std::string layer;        ///< which of its layers: "mlp.down"
+  std::int64_t calls = 0;   ///< of that layer in one step of the model; 0: not told
+  std::int64_t tokens = 0;  ///< that one program handles; 0: not told
+  std::string dtype;        ///< of the op's first tensor
+  std::string shape;        ///< of the op's first tensor: "1x96x16x9"
+  std::string params;       ///< canonical "name=value" pairs
+  std::string forms;        ///< "x=buffer/4W4C y=buffer/4C1W"
+  std::string tune;         ///< "local_size=128", or empty
+  std::string fill;         ///< "x=normal scale=normal"
+  std::string mode;         ///< "accu" or "perf": a case of mode both is planned twice
+  std::string cache;        ///< mode perf: "hot" or "cold"; a case of cache both is planned twice
   std::string tier;
   std::uint64_t seed = 0;
   SourceLocation where;
@@ -81,6 +87,9 @@ struct AccuracyResult {
   double expected = 0;
   double got = 0;
   double bound = 0;
+  std::string tolerance;  ///< what the case tolerates beyond the class, "abs=0.5 share=0.001"; or empty
+  std::string tolerance_reason;   ///< and why
+  std::string missed;             ///< whose answer was missed: "file", "reference" or "file and reference"
   std::string tile_map;           ///< lines of a small picture of where the errors lie
   std::string input_hash;         ///< of the logical inputs
   std::string output_hash;        ///< of the logical outputs, padding excluded
@@ -112,10 +121,15 @@ struct PerfResult {
   std::string stop;          ///< "interval" or "budget"
   double throughput_us = 0;  ///< per program when programs overlap (no barrier between them)
   double time_transition_us = 0;
+  double setup_us = 0;     ///< of its setup dispatches, which run once and are in none of the times; 0: none
+  double isolated_us = 0;  ///< of one program that nothing runs before or beside; 0: not measured
   std::int64_t bytes = 0;
   std::int64_t bytes_read = 0;  ///< of them
   std::int64_t operations = 0;
-  double pct_peak_bw = 0;  ///< see Roofline (op/roofline.h), as are the next three
+  std::string ceiling;   ///< of operations, the impl's: "dot4x8"
+  double peak_gbps = 0;  ///< see Roofline (op/roofline.h), as are the next five
+  double peak_gops = 0;
+  double pct_peak_bw = 0;
   double pct_peak_ops = 0;
   std::string limited_by;
   std::string suspect;

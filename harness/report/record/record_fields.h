@@ -37,6 +37,15 @@ void fields(Visit& visit, Is<TextureSupport> auto& x) {
 }
 
 template <class Visit>
+void fields(Visit& visit, Is<CooperativeShape> auto& x) {
+  visit("rows", x.rows);
+  visit("columns", x.columns);
+  visit("depth", x.depth);
+  visit("factors", x.factors);
+  visit("sums", x.sums);
+}
+
+template <class Visit>
 void fields(Visit& visit, Is<DeviceInfo> auto& x) {
   visit("name", x.name);
   visit("type", x.type);
@@ -49,6 +58,7 @@ void fields(Visit& visit, Is<DeviceInfo> auto& x) {
   visit("features", x.features);
   visit("extensions", x.extensions);
   visit("dot_product_accelerated", x.dot_product_accelerated);
+  visit("cooperative_shapes", x.cooperative_shapes, since(3));
   visit("max_workgroup_count", x.max_workgroup_count);
   visit("max_workgroup_size", x.max_workgroup_size);
   visit("max_workgroup_invocations", x.max_workgroup_invocations);
@@ -63,6 +73,7 @@ void fields(Visit& visit, Is<DeviceInfo> auto& x) {
   visit("subgroup_size", x.subgroup_size);
   visit("min_subgroup_size", x.min_subgroup_size);
   visit("max_subgroup_size", x.max_subgroup_size);
+  visit("max_workgroup_subgroups", x.max_workgroup_subgroups, since(3));
   visit("timestamp_period_ns", x.timestamp_period_ns);
   visit("timestamp_valid_bits", x.timestamp_valid_bits);
   visit("device_memory_bytes", x.device_memory_bytes);
@@ -104,6 +115,11 @@ void fields(Visit& visit, Is<Ceilings> auto& x) {
   visit("dot4x8_gops", x.dot4x8_gops);
   visit("coop_int8_gops", x.coop_int8_gops);
   visit("coop_fp16_gops", x.coop_fp16_gops);
+  visit("dot4x8_kernel", x.dot4x8_kernel, since(3));
+  visit("coop_int8_kernel", x.coop_int8_kernel, since(3));
+  visit("coop_fp16_kernel", x.coop_fp16_kernel, since(3));
+  visit("clock_ratio", x.clock_ratio, since(3));
+  visit("host_load", x.host_load, since(3));
   visit("dispatch_us", x.dispatch_us);
 }
 
@@ -142,6 +158,12 @@ void fields(Visit& visit, Is<RowInfo> auto& x) {
   visit("op", x.op);
   visit("name", x.name);
   visit("impl", x.impl);
+  visit("group", x.group, since(3));
+  visit("model", x.model, since(3));
+  visit("layer", x.layer, since(3));
+  visit("calls", x.calls, since(3));
+  visit("tokens", x.tokens, since(3));
+  visit("dtype", x.dtype, since(3));
   visit("shape", x.shape);
   visit("params", x.params);
   visit("forms", x.forms);
@@ -171,6 +193,9 @@ void fields(Visit& visit, Is<AccuracyResult> auto& x) {
   visit("expected", x.expected);
   visit("got", x.got);
   visit("bound", x.bound);
+  visit("tolerance", x.tolerance, since(3));
+  visit("tolerance_reason", x.tolerance_reason, since(3));
+  visit("missed", x.missed, since(3));
   visit("tile_map", x.tile_map);
   visit("input_hash", x.input_hash);
   visit("output_hash", x.output_hash);
@@ -205,9 +230,14 @@ void fields(Visit& visit, Is<PerfResult> auto& x) {
   visit("stop", x.stop);
   visit("throughput_us", x.throughput_us);
   visit("time_transition_us", x.time_transition_us);
+  visit("setup_us", x.setup_us, since(3));
+  visit("isolated_us", x.isolated_us, since(3));
   visit("bytes", x.bytes);
   visit("bytes_read", x.bytes_read, since(2));
   visit("operations", x.operations);
+  visit("ceiling", x.ceiling, since(3));
+  visit("peak_gbps", x.peak_gbps, since(3));
+  visit("peak_gops", x.peak_gops, since(3));
   visit("pct_peak_bw", x.pct_peak_bw, since(2));
   visit("pct_peak_ops", x.pct_peak_ops, since(2));
   visit("limited_by", x.limited_by, since(2));

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "harness/gpu/device/vk.h"
+#include "harness/op/device_info.h"
+
+#include <vector>
+
+namespace assay::gpu {
+
+/// Those of DeviceInfo, in the driver's order; the device must have the feature.
+std::vector<CooperativeShape> cooperative_shapes(VkPhysicalDevice device);
+
+}  // namespace assay::gpu
