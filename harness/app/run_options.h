@@ -22,6 +22,7 @@ struct RunOptions {
   double budget_s = 1;
   double injected_slowdown_pct = 0;
   std::string ceilings = "stored";  ///< "stored", "measure" or "none"
+  std::string answer_cache;         ///< folder, or "none"; empty: the default one
   bool validation = false;
   bool watch = false;
   bool verbose = false;

@@ -29,10 +29,10 @@ std::optional<Tier> parse_tier(std::string_view name);
 std::optional<Caches> parse_caches(std::string_view name);
 
 /// What a case's `tolerance:` says. `scale` multiplies the bounds of bounded outputs and the bands of banded
-/// ones: below 1 tightens; above 1 loosens. The others are an allowance for elements that their output's class
-/// refuses: within abs + rel * |expected|, within `ulp` units in the last place of the expected value (floats),
-/// or off by no more than `off_by` (integers). They count for bounded outputs and for those with an `expected:`
-/// file. Whatever loosens needs a reason.
+/// ones: below 1 tightens; above 1 loosens. The others are an allowance for elements that their output's
+/// class refuses: within abs + rel * |expected|, within `ulp` units in the last place of the expected value
+/// (floats), or off by no more than `off_by` (integers). They count for bounded outputs and for those with an
+/// `expected:` file. Whatever loosens needs a reason.
 struct Tolerance {
   double scale = 1;
   double abs = 0;
@@ -55,8 +55,8 @@ struct Case {
   const Op* op = nullptr;
   const Impl* impl = nullptr;
   Params params;
-  std::vector<TensorSpec> tensors;                    ///< op->tensors(params)
-  std::vector<Form> forms;                            ///< one per tensor
+  std::vector<TensorSpec> tensors;                  ///< op->tensors(params)
+  std::vector<Form> forms;                          ///< one per tensor
   std::map<std::string, FillSpec> fills;            ///< one per input tensor, by name
   std::map<std::string, ArrayFile> expected_files;  ///< output name -> resolved file
   Tolerance tolerance;

@@ -10,8 +10,8 @@
 namespace assay {
 
 HostTensor fit_array(HostTensor array, const TensorSpec& tensor) {
-  const bool stays_double = array.dtype() == DType::F64 && !tensor.is_input() &&
-                            tensor.output_class == OutputClass::Bounded;
+  const bool stays_double =
+      array.dtype() == DType::F64 && !tensor.is_input() && tensor.output_class == OutputClass::Bounded;
   const DType wanted = stays_double ? DType::F64 : tensor.dtype;
   if (!may_convert(array.dtype(), wanted) || !same_but_for_ones(array.shape(), tensor.shape)) {
     throw Error(fmt::format("holds {} [{}], but '{}' is {} [{}]", name_of(array.dtype()),

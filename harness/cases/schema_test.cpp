@@ -43,7 +43,7 @@ TEST(Schema, IsOneOfDraft2020) {
 
 TEST(Schema, NamesEveryOpWithItsSummary) {
   const Json& ops = schema().at("properties").at("op").at("oneOf");
-  ASSERT_EQ(ops.size(), 2u);
+  ASSERT_EQ(ops.size(), 3u);
   EXPECT_EQ(ops.at(0).at("const"), "q8ta_pixel_shuffle");
   EXPECT_EQ(ops.at(1).at("description"), "real to integer values, one scale and zero point a block");
   EXPECT_EQ(schema().at("allOf").at(1).at("if").at("properties").at("op").at("const"), "quantize_affine");

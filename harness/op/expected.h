@@ -18,8 +18,8 @@ enum class OutputClass : std::uint8_t {
 std::string_view name_of(OutputClass output_class);  ///< "exact", "banded", "bounded"
 
 /// What a reference says of one output: the values, and what an answer may differ from them by. How it is
-/// judged is said by the op, TensorSpec::output_class, and which of these are given follows from that: an exact
-/// output has values alone. All have an entry for each element.
+/// judged is said by the op, TensorSpec::output_class, and which of these are given follows from that: an
+/// exact output has values alone. All have an entry for each element.
 struct Expected {
   HostTensor values;
   /// Bounded: what every impl may be off by, absolutely (a store's rounding). Empty: 0.

@@ -50,8 +50,8 @@ void check_values(const Checker& checker, const TensorSpec& output, const HostTe
   const bool is_double = output.output_class == OutputClass::Bounded && values.dtype() == DType::F64;
   if ((values.dtype() == output.dtype || is_double) && values.shape() == output.shape) return;
   checker.refuse("it gave " + std::string(name_of(values.dtype())) + " [" + to_string(values.shape()) +
-                 "], the op declares " + std::string(name_of(output.dtype)) + " [" +
-                 to_string(output.shape) + "]");
+                 "], the op declares " + std::string(name_of(output.dtype)) + " [" + to_string(output.shape) +
+                 "]");
 }
 
 }  // namespace

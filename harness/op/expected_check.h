@@ -7,10 +7,10 @@
 
 namespace assay {
 
-/// Throws std::logic_error naming the op and the output when what a reference gave is not what the op declares:
-/// the dtype (a bounded output may be given as float64) and shape, and exactly what the output's class is
-/// judged by, one for each element. Exact: values alone. Banded: integers, `unrounded` and `magnitude`.
-/// Bounded: `bound`, `magnitude` or both.
+/// Throws std::logic_error naming the op and the output when what a reference gave is not what the op
+/// declares: the dtype (a bounded output may be given as float64) and shape, and exactly what the output's
+/// class is judged by, one for each element. Exact: values alone. Banded: integers, `unrounded` and
+/// `magnitude`. Bounded: `bound`, `magnitude` or both.
 void check_expected(std::string_view op, const TensorSpec& output, const Expected& expected);
 
 }  // namespace assay

@@ -32,8 +32,8 @@ struct TensorSpec {
   bool constant = false;
   DType dtype = DType::F32;
   Shape shape;
-  std::vector<Form> forms;                        ///< accepted physical forms; the first is the default
-  FillDomain domain;  ///< inputs: which values it may take; banded outputs: lo and hi, when they differ
+  std::vector<Form> forms;  ///< accepted physical forms; the first is the default
+  FillDomain domain;        ///< inputs: which values it may take; banded outputs: lo and hi, when they differ
   OutputClass output_class = OutputClass::Exact;  ///< outputs: how it is judged; nothing else says so
 
   /// Outputs: why a trivial answer is the right one, by formula (empty: it never is). A declared output is

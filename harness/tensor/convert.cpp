@@ -24,11 +24,10 @@ Shape without_ones(const Shape& shape) {
   std::string place;
   for (const std::int64_t coordinate : coordinates(tensor.shape(), at))
     place += fmt::format("{}{}", place.empty() ? "" : ", ", coordinate);
-  const std::string value = tensor.dtype() == DType::I64
-                                ? fmt::format("{}", tensor.as<std::int64_t>()[index])
-                                : fmt::format("{}", tensor.at(at));
-  throw Error(fmt::format("holds {} at [{}], which no {} equals; save it as {}", value, place,
-                          name_of(dtype), name_of(dtype)));
+  const std::string value = tensor.dtype() == DType::I64 ? fmt::format("{}", tensor.as<std::int64_t>()[index])
+                                                         : fmt::format("{}", tensor.at(at));
+  throw Error(fmt::format("holds {} at [{}], which no {} equals; save it as {}", value, place, name_of(dtype),
+                          name_of(dtype)));
 }
 
 bool same_number(double a, double b) {

@@ -12,7 +12,8 @@ bool same_but_for_ones(const Shape& a, const Shape& b);
 bool may_convert(DType from, DType to);
 
 /// `tensor` with another dtype and shape, which has as many elements. Throws Error ("holds 0.1 at
-/// [1, 0], ...") about the first element that is no number of that dtype; std::logic_error where may_convert() is false or counts differ.
+/// [1, 0], ...") about the first element that is no number of that dtype; std::logic_error where
+/// may_convert() is false or counts differ.
 HostTensor converted(HostTensor tensor, DType dtype, const Shape& shape);
 
 }  // namespace assay

@@ -52,8 +52,11 @@ TEST(Converted, InfinitiesNanAndSignedZeroAreKept) {
 }
 
 TEST(Converted, TheFirstDoubleThatIsNoFloatIsNamed) {
-  EXPECT_THAT([] { converted(tensor<double>({2, 2}, {1, 2, 0.1, 0.2}), DType::F32, {2, 2}); },
-              ThrowsMessage<Error>(HasSubstr("holds 0.1 at [1, 0], which no f32 equals")));
+  EXPECT_THAT(
+      [] {
+        converted(tensor<double>({2, 2}, {1, 2, 0.1, 0.2}), DType::F32, {2, 2});
+      },
+      ThrowsMessage<Error>(HasSubstr("holds 0.1 at [1, 0], which no f32 equals")));
   EXPECT_THROW(converted(row<double>({1e300}), DType::F32, {1}), Error);
   EXPECT_THROW(converted(row<double>({1 + 0x1p-11}), DType::F16, {1}), Error);
 }
@@ -66,8 +69,11 @@ TEST(Converted, LongIntegersThatAreSmallAreTaken) {
 }
 
 TEST(Converted, TheFirstIntegerBeyondIsNamedInFull) {
-  EXPECT_THAT([] { converted(row<std::int64_t>({1, 128}), DType::I8, {2}); },
-              ThrowsMessage<Error>(HasSubstr("holds 128 at [1], which no i8 equals")));
+  EXPECT_THAT(
+      [] {
+        converted(row<std::int64_t>({1, 128}), DType::I8, {2});
+      },
+      ThrowsMessage<Error>(HasSubstr("holds 128 at [1], which no i8 equals")));
   EXPECT_THAT([] { converted(row<std::int64_t>({9007199254740993}), DType::I32, {1}); },
               ThrowsMessage<Error>(HasSubstr("holds 9007199254740993 at")));
   EXPECT_THROW(converted(row<std::int64_t>({-1}), DType::U8, {1}), Error);

@@ -14,9 +14,9 @@
 #define ZLIB_CONST  // zlib only reads its input
 #include <zlib.h>
 
-// A zip archive ends with an end record, which says where the central directory is. That has an entry a member:
-// name, sizes, checksum, and where its local header is, which the member's data follow. All numbers are little
-// endian; what is not needed here is skipped.
+// A zip archive ends with an end record, which says where the central directory is. That has an entry a
+// member: name, sizes, checksum, and where its local header is, which the member's data follow. All numbers
+// are little endian; what is not needed here is skipped.
 
 namespace assay {
 namespace {
@@ -63,7 +63,8 @@ class Archive {
   std::uint64_t size() const { return size_; }
 
   std::vector<std::byte> read(std::uint64_t at, std::uint64_t count) {
-    if (count > size_ || at > size_ - count) refuse("it is truncated or damaged: a record lies beyond its end");
+    if (count > size_ || at > size_ - count)
+      refuse("it is truncated or damaged: a record lies beyond its end");
     std::vector<std::byte> bytes(count);
     stream_.seekg(static_cast<std::streamoff>(at));
     stream_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(count));
@@ -161,8 +162,7 @@ std::vector<std::byte> inflated(const std::vector<std::byte>& packed, std::uint6
 }
 
 std::uint32_t checksum(std::span<const std::byte> bytes) {
-  return static_cast<std::uint32_t>(
-      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+  return static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 std::vector<std::byte> read_data(Archive& archive, const Entry& entry) {
@@ -171,8 +171,7 @@ std::vector<std::byte> read_data(Archive& archive, const Entry& entry) {
     refuse(fmt::format("it is compressed by method {}; save it with numpy.savez", entry.method));
   const std::vector<std::byte> header = archive.read(entry.header_at, local_bytes);
   if (long_at(header, 0) != local_signature) refuse("it is damaged: its header is missing");
-  const std::uint64_t data_at =
-      entry.header_at + local_bytes + short_at(header, 26) + short_at(header, 28);
+  const std::uint64_t data_at = entry.header_at + local_bytes + short_at(header, 26) + short_at(header, 28);
   std::vector<std::byte> data = archive.read(data_at, entry.packed_bytes);
   if (entry.method == deflated) {
     data = inflated(data, entry.bytes);

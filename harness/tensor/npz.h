@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-// .npz files are the zip archives of .npy files that numpy.savez and numpy.savez_compressed write. Members are
-// stored or deflated; archives of 4 GiB and more (zip64) and encrypted ones are refused.
+// .npz files are the zip archives of .npy files that numpy.savez and numpy.savez_compressed write. Members
+// are stored or deflated; archives of 4 GiB and more (zip64) and encrypted ones are refused.
 
 namespace assay {
 

@@ -1,5 +1,6 @@
-#include "harness/base/error.h"
 #include "harness/tensor/npz.h"
+
+#include "harness/base/error.h"
 #include "harness/tensor/array_file.h"
 #include "harness/tensor/npy.h"
 #include "tests/support/temporary_folder.h"
@@ -82,23 +83,27 @@ TEST_F(NpzTest, DeflatedMembersAreInflated) {
 }
 
 TEST_F(NpzTest, AnotherCompressionIsRefused) {
-  EXPECT_THAT([&] { read_npz(write(ZIP_CM_BZIP2)); },
-              ThrowsMessage<Error>(HasSubstr("00/a.npy: it is compressed by method 12; save it with numpy.savez")));
+  EXPECT_THAT(
+      [&] { read_npz(write(ZIP_CM_BZIP2)); },
+      ThrowsMessage<Error>(HasSubstr("00/a.npy: it is compressed by method 12; save it with numpy.savez")));
 }
 
 TEST_F(NpzTest, AMemberIsFoundWithAndWithoutItsSuffix) {
   write();
   EXPECT_EQ(read_npz_member(path(), "00/b").size(), 1000U);
   EXPECT_EQ(read_npz_member(path(), "00/b.npy").size(), 1000U);
-  EXPECT_THAT([&] { read_npz_member(path(), "b"); },
-              ThrowsMessage<Error>(
-                  HasSubstr("op.npz: it has no member 'b'; its members are: 00/a.npy, 00/b.npy")));
+  EXPECT_THAT(
+      [&] { read_npz_member(path(), "b"); },
+      ThrowsMessage<Error>(HasSubstr("op.npz: it has no member 'b'; its members are: 00/a.npy, 00/b.npy")));
 }
 
 TEST_F(NpzTest, AMemberThatIsNoArrayIsNamed) {
   write();
-  EXPECT_THAT([&] { read_array({path().string(), "00/a"}); },
-              ThrowsMessage<Error>(HasSubstr("op.npz[00/a]: it is not a .npy file")));
+  EXPECT_THAT(
+      [&] {
+        read_array({path().string(), "00/a"});
+      },
+      ThrowsMessage<Error>(HasSubstr("op.npz[00/a]: it is not a .npy file")));
 }
 
 TEST_F(NpzTest, AnArchiveOfNumPyIsRead) {

@@ -37,9 +37,9 @@ inline Output bounded_output(HostTensor values, std::vector<float> bound) {
 }
 
 inline Output banded_output(HostTensor values, std::vector<double> unrounded, std::vector<float> magnitude) {
-  return output_of(OutputClass::Banded, {.values = std::move(values),
-                                         .magnitude = std::move(magnitude),
-                                         .unrounded = std::move(unrounded)});
+  return output_of(
+      OutputClass::Banded,
+      {.values = std::move(values), .magnitude = std::move(magnitude), .unrounded = std::move(unrounded)});
 }
 
 }  // namespace assay::test

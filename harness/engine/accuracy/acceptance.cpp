@@ -40,8 +40,7 @@ Acceptance::Acceptance(const TensorSpec& spec, const Expected& expected, const A
       dtype_(spec.dtype),
       unit_error_(terms.unit_error),
       tolerance_(terms.tolerance),
-      is_loosened_(tolerance_.has_allowance() &&
-                   (terms.file != nullptr || class_ == OutputClass::Bounded)) {
+      is_loosened_(tolerance_.has_allowance() && (terms.file != nullptr || class_ == OutputClass::Bounded)) {
   if (class_ != OutputClass::Banded) return;
   const bool has_range = spec.domain.lo < spec.domain.hi;
   lowest_ = has_range ? spec.domain.lo : static_cast<double>(lowest(dtype_));

@@ -195,9 +195,7 @@ class Investigation {
   }
 
   /// What is accepted where the reference's own answer is asked for: without the allowance for the file's.
-  Acceptance own(std::size_t output) const {
-    return accepted_[output].without_file();
-  }
+  Acceptance own(std::size_t output) const { return accepted_[output].without_file(); }
 
   /// Which of the answers that an output is compared with are missed.
   std::string missed(std::size_t output) const {
@@ -231,9 +229,8 @@ class Investigation {
     result_.expected = accepted.expected(first);
     result_.got = values.at(first);
     result_.bound = accepted.bound(first);
-    result_.tile_map = tile_map(values.shape(), [&](std::int64_t i) {
-      return check.is_bad(accepted.judge(i, values.at(i)));
-    });
+    result_.tile_map = tile_map(
+        values.shape(), [&](std::int64_t i) { return check.is_bad(accepted.judge(i, values.at(i))); });
   }
 
   void try_trivial_answers() {
@@ -274,9 +271,9 @@ class Investigation {
   AccuracyOutcome finish() {
     result_.input_hash = data_.input_hash;
     result_.output_hash = answer_hash_of(*a_.outputs);
-    result_.hash_is_portable =
-        std::all_of(specs_.begin(), specs_.end(),
-                    [](const TensorSpec* spec) { return spec->output_class == OutputClass::Exact; });
+    result_.hash_is_portable = std::all_of(specs_.begin(), specs_.end(), [](const TensorSpec* spec) {
+      return spec->output_class == OutputClass::Exact;
+    });
     result_.tolerance = to_string(case_.tolerance);
     result_.tolerance_reason = case_.tolerance.reason;
     result_.reference_ms = data_.reference_ms;
@@ -319,9 +316,10 @@ std::vector<Acceptance> acceptances(const Case& test_case, const DataSet& data,
   std::vector<Acceptance> accepted;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const std::optional<HostTensor>& file = data.from_files[i];
-    accepted.emplace_back(*specs[i], data.expected[i],
-                          AcceptanceTerms{checked_unit_error(test_case, *specs[i], data.expected[i], unit_error),
-                                          test_case.tolerance, file ? &*file : nullptr});
+    accepted.emplace_back(
+        *specs[i], data.expected[i],
+        AcceptanceTerms{checked_unit_error(test_case, *specs[i], data.expected[i], unit_error),
+                        test_case.tolerance, file ? &*file : nullptr});
   }
   return accepted;
 }

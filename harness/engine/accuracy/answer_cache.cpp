@@ -20,6 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// What a plain disk and the checksum manage together.
+constexpr double read_bytes_per_ms = 5e5;
+
 /// Nothing for a file that is not there or cannot be read whole.
 std::optional<std::vector<std::byte>> read_file(const fs::path& file) {
   std::error_code error;
@@ -102,7 +105,8 @@ std::optional<std::vector<Expected>> AnswerCache::load(const std::string& key,
 void AnswerCache::store(const std::string& key, std::span<const Expected> answers, double took_ms) const {
   if (options_.directory.empty() || took_ms < options_.least_ms) return;
   const std::vector<std::byte> bytes = encode_answers(answers);
-  if (bytes.size() > options_.most_bytes) return;
+  const double reading_ms = static_cast<double>(bytes.size()) / read_bytes_per_ms;
+  if (bytes.size() > options_.most_bytes || took_ms < reading_ms) return;
   const fs::path temporary = temporary_name(file_of(key));
   std::error_code error;
   fs::create_directories(options_.directory, error);

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <utility>
 
-// Numbers as they lie in memory: a mark, the number of outputs, each of them (dtype, rank, dims, the values, then
-// three lists: their length and their entries), and the hash of all before.
+// Numbers as they lie in memory: a mark, the number of outputs, each of them (dtype, rank, dims, the values,
+// then three lists: their length and their entries), and the hash of all before.
 
 namespace assay {
 namespace {
@@ -90,8 +90,7 @@ class Reader {
     const auto dtype = static_cast<DType>(number(static_cast<std::uint64_t>(DType::I64)));
     Shape shape(number(most_rank));
     for (std::int64_t& dim : shape) dim = static_cast<std::int64_t>(number(std::uint64_t{1} << 40));
-    const std::span<const std::byte> values =
-        take(static_cast<std::uint64_t>(numel(shape)) * size_of(dtype));
+    const std::span<const std::byte> values = take(static_cast<std::uint64_t>(numel(shape)) * size_of(dtype));
     Expected made{.values = HostTensor::uninitialized(dtype, shape)};
     std::ranges::copy(values, made.values.bytes().begin());
     made.bound = list<float>();

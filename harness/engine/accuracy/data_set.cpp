@@ -69,8 +69,10 @@ std::vector<Expected> reference_answers(const Case& test_case, std::span<const H
 std::vector<Expected> known_or_new_answers(const Case& test_case, const DataSet& data,
                                            const AnswerCache* answers) {
   if (answers == nullptr) return reference_answers(test_case, data.inputs);
-  const std::string key = answers->key_of(*test_case.op, test_case.params, test_case.tensors, data.input_hash);
-  if (std::optional<std::vector<Expected>> known = answers->load(key, test_case.tensors)) return *std::move(known);
+  const std::string key =
+      answers->key_of(*test_case.op, test_case.params, test_case.tensors, data.input_hash);
+  if (std::optional<std::vector<Expected>> known = answers->load(key, test_case.tensors))
+    return *std::move(known);
   const Stopwatch watch;
   std::vector<Expected> expected = reference_answers(test_case, data.inputs);
   answers->store(key, expected, watch.ms());

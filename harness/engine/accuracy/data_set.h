@@ -28,9 +28,9 @@ struct DataSet {
   }
 };
 
-/// Fills (or reads) the inputs of `test_case` and runs its op's reference, or takes its answers from `answers`.
-/// Throws Error when a file cannot be read, std::logic_error when what the reference gives is not what the op
-/// declares: of another dtype or shape, or without what the class of an output needs.
+/// Fills (or reads) the inputs of `test_case` and runs its op's reference, or takes its answers from
+/// `answers`. Throws Error when a file cannot be read, std::logic_error when what the reference gives is not
+/// what the op declares: of another dtype or shape, or without what the class of an output needs.
 DataSet make_data_set(const Case& test_case, const AnswerCache* answers = nullptr);
 
 }  // namespace assay

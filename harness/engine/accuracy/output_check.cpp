@@ -25,7 +25,7 @@ void note_first(std::optional<std::int64_t>& first, std::optional<std::int64_t> 
 
 /// The share of its bound that an element spent; infinity for a wrong element that has none.
 double share_spent(const Acceptance& acceptance, std::int64_t index, double error, ElementVerdict verdict) {
-  if (verdict == ElementVerdict::Flip) return 0;
+  if (verdict == ElementVerdict::Flip || (verdict == ElementVerdict::Right && error == 0)) return 0;
   const double bound = acceptance.bound(index);
   if (verdict == ElementVerdict::Wrong) return bound > 0 && error > 0 ? error / bound : infinity;
   // Without a bound, right is a flushed denormal, or any NaN for any other.
@@ -71,8 +71,7 @@ void judge_tolerated(const Acceptance& acceptance, Part& whole) {
   if (!check.too_many_tolerated) return;
   check.mismatches += check.tolerated;
   note_first(check.first_bad, whole.first_tolerated);
-  check.err_over_bound =
-      std::max(check.err_over_bound, over(check.tolerated, static_cast<double>(allowed)));
+  check.err_over_bound = std::max(check.err_over_bound, over(check.tolerated, static_cast<double>(allowed)));
 }
 
 void judge_flips(const Acceptance& acceptance, OutputCheck& check) {

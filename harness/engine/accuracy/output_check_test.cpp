@@ -1,4 +1,4 @@
-#include "harness/engine/accuracy/output_seen.h"
+#include "harness/engine/accuracy/output_check.h"
 
 #include "tests/support/outputs.h"
 

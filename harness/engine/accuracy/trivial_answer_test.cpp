@@ -163,7 +163,8 @@ TEST(AcceptsCopiedMemory, SeesThroughDifferentForms) {
   const Physical by_channel({Storage::Buffer, Layout::P4C}, DType::I8, shape);
   const Physical by_width({Storage::Buffer, Layout::P4W}, DType::I8, shape);
   const Output transposed = exact_output(copied(input, by_channel, by_width));
-  EXPECT_NE(transposed.expected.values.at(1), input.at(1)) << "the memory copy must differ from the logical one";
+  EXPECT_NE(transposed.expected.values.at(1), input.at(1))
+      << "the memory copy must differ from the logical one";
   EXPECT_TRUE(memory_passes(transposed, by_width, input, by_channel));
   EXPECT_FALSE(memory_passes(exact_output(input), by_width, input, by_channel));
   EXPECT_TRUE(memory_passes(exact_output(input), by_channel, input, by_channel));

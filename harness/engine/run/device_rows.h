@@ -45,7 +45,7 @@ struct DeviceRow {
   double judging_ms = 0;  ///< planning, judging and preparing to be timed
   double timing_ms = 0;
   std::optional<Program> program;
-  std::optional<double> unit_error;  ///< of the impl, where it states one
+  std::optional<double> unit_error;        ///< of the impl, where it states one
   std::uint32_t guard = gpu::guard_bytes;  ///< around the data while the row is judged
   std::unique_ptr<Experiment> experiment;  ///< mode perf: what is timed, without guards
   Answer outputs;                          ///< mode perf: of that experiment, accepted by the reference

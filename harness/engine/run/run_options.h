@@ -25,7 +25,7 @@ struct DeviceRunOptions {
   RowNames names;                             ///< how rows are called; the plan must use the same
   std::optional<VersusShaders> versus;        ///< for the planned rows that are of the other version
   std::string baseline_impl;                  ///< --baseline-impl: whose rows the others are compared with
-  const AnswerCache* answers = nullptr;  ///< where references' answers are kept; null: nowhere
+  const AnswerCache* answers = nullptr;       ///< where references' answers are kept; null: nowhere
   SamplingOptions sampling;
   double injected_slowdown_pct = 0;  ///< --inject-slowdown: every timed program gets so much more work
   TimingTools* tools = nullptr;  ///< of this device; null: made when a row is first timed, without ceilings
