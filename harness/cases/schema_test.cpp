@@ -82,6 +82,15 @@ TEST(Schema, KnowsImplsTunablesFillsAndForms) {
   EXPECT_NE(key_of(0, "forms").dump().find("\"buffer/4W4C\""), std::string::npos);
 }
 
+TEST(Schema, KnowsTolerancesAndArraysOfFiles) {
+  const Json& tolerance = key_of(2, "tolerance").at("anyOf").at(0).at("properties");
+  for (const char* key : {"scale", "abs", "rel", "ulp", "off_by", "share", "reason"})
+    EXPECT_TRUE(tolerance.contains(key)) << key;
+  const std::string expected = key_of(2, "expected").dump();
+  EXPECT_NE(expected.find("\"required\":[\"npy\"]"), std::string::npos);
+  EXPECT_NE(expected.find("\"required\":[\"npz\",\"member\"]"), std::string::npos);
+}
+
 TEST(Schema, TellsOfRequiredKeys) {
   const Json& then = schema().at("allOf").at(0).at("then");
   EXPECT_THAT(then.at("required"), ElementsAre("cases"));

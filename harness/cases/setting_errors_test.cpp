@@ -161,7 +161,7 @@ const BadInput inputs[] = {
         tolerance: {off_by: 0, reason: because}
                     ^)"},
     {"OffByAFraction", dequantize_case("    tolerance: {off_by: 1.5, reason: because}\n"), 0,
-     R"(case.yaml:7:17: error: 'tolerance.off_by' must be a decimal integer of 64 bits, got the number 1.5
+     R"(case.yaml:7:17: error: 'tolerance.off_by' must be a decimal integer of 64 bits, got the text '1.5'
         tolerance: {off_by: 1.5, reason: because}
                     ^)"},
     {"ShareBeyondOne", dequantize_case("    tolerance: {abs: 1, share: 1.5, reason: because}\n"), 0,

@@ -97,7 +97,7 @@ TEST(JudgeExact, MinusZeroIsNotZeroAndSpendsMoreThanAnyBound) {
 }
 
 TEST(JudgeExact, ADeviceMayFlushDenormalsToEitherZero) {
-  const OutputCheck check =
+  const OutputCheck seen =
       check(exact_output(f32({denormal, denormal, -denormal})), f32({0.0F, -0.0F, 0.0F}));
   EXPECT_TRUE(seen.pass);
   EXPECT_EQ(seen.err_over_bound, 0) << "a flushed denormal has no bound to spend";
