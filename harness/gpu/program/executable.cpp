@@ -66,12 +66,15 @@ void Executable::State::build(ShaderLibrary& shaders) {
     throw Error(fmt::format("preparing a program for '{}': {}", device.info().name, *reason));
   }
   device.require_alive("preparing a program");
+  const auto start = std::chrono::steady_clock::now();
+  for (const Dispatch& dispatch : program.dispatches) {
+    shaders.compile(dispatch.shader, dispatch.defines);  // the library keeps it
+  }
+  compile_ms = milliseconds_since(start);
   check_interfaces(program, tensors, shaders, guard, device.info());
   std::string hashes;
   for (const Dispatch& dispatch : program.dispatches) {
-    const auto start = std::chrono::steady_clock::now();
     const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
-    compile_ms += milliseconds_since(start);
     hashes += spirv.hash;
     std::vector<VkDescriptorType> types;
     for (const Binding& binding : dispatch.bindings) {
