@@ -2,6 +2,7 @@
 #include "harness/cases/reachable_programs.h"
 #include "harness/gpu/gpu.h"
 #include "harness/gpu/program/interface_check.h"
+#include "harness/gpu/program/specialization.h"
 #include "ops/neighbours_test.h"
 #include "ops/registry.h"
 #include "tests/support/on_device.h"
@@ -49,7 +50,7 @@ class InterfaceChecks {
     device.max_shared_bytes = 1U << 20;
     for (const Program& part : parts_of(program)) {
       if (!known_.insert(key(part, tensors)).second) continue;
-      EXPECT_NO_THROW(gpu::check_interfaces(part, tensors, shaders_, /*guard=*/0, device));
+      EXPECT_NO_THROW(gpu::check_interfaces(part, tensors, interfaces_of(part), device));
     }
   }
 
@@ -62,6 +63,16 @@ class InterfaceChecks {
     for (const Dispatch& dispatch : program.dispatches)
       parts.push_back({.scratch = program.scratch, .dispatches = {dispatch}});
     return parts;
+  }
+
+  std::vector<gpu::ShaderInterface> interfaces_of(const Program& program) {
+    std::vector<gpu::ShaderInterface> interfaces;
+    for (const Dispatch& dispatch : program.dispatches) {
+      const gpu::Spirv& spirv = shaders_.compile(dispatch.shader, dispatch.defines);
+      interfaces.push_back(
+          gpu::interface_of(spirv.words, gpu::specialization(dispatch, spirv.words, /*guard=*/0)));
+    }
+    return interfaces;
   }
 
   static std::string key(const Program& program, std::span<const Physical> tensors) {

@@ -67,20 +67,23 @@ void Executable::State::build(ShaderLibrary& shaders) {
   }
   device.require_alive("preparing a program");
   const auto start = std::chrono::steady_clock::now();
-  for (const Dispatch& dispatch : program.dispatches) {
-    shaders.compile(dispatch.shader, dispatch.defines);  // the library keeps it
-  }
-  compile_ms = milliseconds_since(start);
-  check_interfaces(program, tensors, shaders, guard, device.info());
+  PipelineCache& shared = pipelines_of(device);
+  std::vector<ShaderInterface> interfaces;
   std::string hashes;
   for (const Dispatch& dispatch : program.dispatches) {
     const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
     hashes += spirv.hash;
+    interfaces.push_back(shared.interface(dispatch, spirv, guard));
+  }
+  check_interfaces(program, tensors, interfaces, device.info());
+  compile_ms = milliseconds_since(start);
+  for (const Dispatch& dispatch : program.dispatches) {
     std::vector<VkDescriptorType> types;
     for (const Binding& binding : dispatch.bindings) {
       types.push_back(descriptor_type(form_of(program, tensors, binding.resource), binding.access));
     }
-    pipelines.push_back(pipelines_of(device).get(dispatch, std::move(types), spirv, guard));
+    const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
+    pipelines.push_back(shared.get(dispatch, std::move(types), spirv, guard));
     compile_ms += pipelines.back()->creation_ms;  // whichever program it was created for
   }
   spirv_hash = hash_hex(hashes);
