@@ -3,8 +3,10 @@
 #include "harness/app/engine_options.h"
 #include "harness/app/recorder.h"
 #include "harness/app/report.h"
+#include "harness/app/shader_folders.h"
 #include "harness/cases/expectations.h"
 #include "harness/engine/run/device_run.h"
+#include "harness/engine/run/row_program.h"
 #include "harness/report/record/exit_code.h"
 
 #include <fmt/format.h>
@@ -16,12 +18,6 @@
 
 namespace assay::app {
 namespace {
-
-gpu::ShaderOptions shader_options(const std::filesystem::path& folder) {
-  gpu::ShaderOptions options{.cache_directory = gpu::default_cache_directory()};
-  if (!folder.empty()) options.directories.push_back(folder);
-  return options;
-}
 
 std::vector<RowInfo> plan_of(const std::vector<PlannedGroup>& groups, const RowNames& names) {
   std::vector<RowInfo> plan;
@@ -87,6 +83,7 @@ class Run {
     refuse_empty_comparison(options_, timed_impls_);
     load_expectation_rules(outcome);
     if (!session_.devices) session_.devices = std::make_unique<RunDevices>(options_);
+    check_shaders();
     session_.folder.make(session_.devices->slugs());
     for (RunDevices::Opened& opened : session_.devices->opened()) {
       outcome.reports.push_back(run_device(opened));
@@ -101,6 +98,15 @@ class Run {
   [[noreturn]] void throw_nothing_selected() const {
     throw Error(fmt::format("choosing cases: none of {} is selected; `assay list` shows their ids",
                             loaded_.cases.size()));
+  }
+
+  /// Of all devices together: what one of them runs is used.
+  void check_shaders() const {
+    if (options_.shaders.empty() && options_.versus_shaders.empty()) return;
+    std::set<std::string> shaders;
+    for (const RunDevices::Opened& opened : session_.devices->opened())
+      shaders.merge(shaders_of(groups_, opened.device->info()));
+    check_shader_folders(options_, shaders, !timed_impls_.empty(), terminal_.log);
   }
 
   void load_expectation_rules(RunOutcome& outcome) {
