@@ -63,6 +63,7 @@ DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& 
   made.names = {name_of_folder(options.shaders), name_of_folder(options.versus_shaders)};
   made.baseline_impl = options.baseline_impl;
   made.sampling = sampling_options(options, device);
+  made.program_limit_s = options.program_limit_s;
   made.injected_slowdown_pct = options.injected_slowdown_pct;
   made.stop_requested = stop_requested;
   if (options.validation) {

@@ -36,7 +36,7 @@ void refuse_wrong_device(const RunOptions& options, const gpu::Instance& instanc
 
 Ceilings ceilings_of(TimingTools& tools, gpu::ShaderLibrary& shaders, bool anew) {
   const CeilingStore store(default_ceiling_directory());
-  return ceilings_for(tools.device, shaders, store, anew ? CeilingPolicy::Measure : CeilingPolicy::Stored);
+  return ceilings_for(tools, shaders, store, anew ? CeilingPolicy::Measure : CeilingPolicy::Stored);
 }
 
 }  // namespace
@@ -64,17 +64,28 @@ TimingTools& timing_tools_of(RunDevices::Opened& opened, gpu::ShaderLibrary& sha
   if (ceilings == "none") return *opened.tools;
   try {
     opened.tools->ceilings = ceilings_of(*opened.tools, shaders, ceilings == "measure");
+    if (const auto why = disturbed(opened.tools->ceilings, opened.device->info())) {
+      log << "ceilings may be too low, and are not kept for later runs: " << *why << '\n';
+    }
   } catch (const gpu::OutOfMemory& error) {
     log << "ceilings were not measured, so rows have no percentages: " << error.what() << '\n';
   }
   return *opened.tools;
 }
 
+Ceilings known_ceilings(const DeviceInfo& device) {
+  return CeilingStore(default_ceiling_directory())
+      .newest(device.uuid, ceilings_driver(device))
+      .value_or(Ceilings{});
+}
+
 void measure_ceilings_again(TimingTools& tools, gpu::ShaderLibrary& shaders, RunInfo& info,
                             RunListener& listener, std::ostream& log) {
   if (!tools.ceilings.measured()) return;
-  tools.ceilings = larger_of(tools.ceilings, measure_ceilings(tools.device, shaders));
-  CeilingStore(default_ceiling_directory()).store(tools.ceilings);
+  tools.ceilings = larger_of(tools.ceilings, measure_ceilings(tools, shaders));
+  if (!disturbed(tools.ceilings, tools.device.info())) {
+    CeilingStore(default_ceiling_directory()).store(tools.ceilings);
+  }
   log << "ceilings were measured again, since a row is above them: " << ceilings_line(tools.ceilings) << '\n';
   info.ceilings = tools.ceilings;
   listener.run(info);

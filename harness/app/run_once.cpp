@@ -135,6 +135,7 @@ class Run {
     DeviceRunOptions run_options = engine_options(options_, instance, device.info(), stop_requested_);
     if (!options_.versus_shaders.empty()) run_options.versus = {&versus};
     run_options.answers = &answers_;
+    if (options_.ceilings != "none") run_options.ceilings = known_ceilings(device.info());
     if (!timed_impls_.empty() && !stopped()) add_timing(opened, shaders, run_options, info, recorder);
     recorder.run(info);
     recorder.plan(plan_of(groups_, run_options.names));

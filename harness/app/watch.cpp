@@ -3,7 +3,6 @@
 #include "harness/app/file_watch.h"
 #include "harness/app/run_once.h"
 #include "harness/base/clock.h"
-#include "harness/base/status.h"
 #include "harness/base/text.h"
 #include "harness/report/console/changes.h"
 
@@ -37,12 +36,6 @@ std::string names_of(std::vector<std::filesystem::path> files) {
     names += (names.empty() ? "" : ", ") + files[i].string();
   if (files.size() > named_files) names += fmt::format(" and {} more", files.size() - named_files);
   return names;
-}
-
-bool lost_device(const RunReport& report) {
-  return std::ranges::any_of(report.records, [](const Record& record) {
-    return record.status == Status::DeviceLost || record.status == Status::Timeout;
-  });
 }
 
 class Watch {
@@ -99,7 +92,7 @@ class Watch {
     interrupted_ = outcome.interrupted;
     if (interrupted_) terminal_.out << interrupted_line(outcome) << std::flush;
     watch_files(outcome.files);
-    is_lost_ = !interrupted_ && std::ranges::any_of(outcome.reports, lost_device);
+    is_lost_ = !interrupted_ && lost_device();
     // A run without a report (a case file with a typo) leaves the last one to compare with.
     if (!outcome.reports.empty()) reports_ = std::move(outcome.reports);
   }
@@ -110,6 +103,12 @@ class Watch {
       if (!folder.empty()) folders.push_back(folder);
     }
     return folders;
+  }
+
+  bool lost_device() const {
+    return session_.devices && std::ranges::any_of(session_.devices->opened(), [](const auto& opened) {
+             return !opened.device->alive();
+           });
   }
 
   void watch_files(const std::vector<std::filesystem::path>& files) {

@@ -65,10 +65,15 @@ void print(std::size_t index, const DeviceInfo& device) {
 void print_ceilings(gpu::Instance& instance, std::size_t index) {
   gpu::Device device(instance, index);
   gpu::ShaderLibrary shaders({.directories = {}, .cache_directory = gpu::default_cache_directory()});
-  if (gpu::calibrate_timer(device, shaders).quality == TimerQuality::Broken) device.distrust_timestamps();
   const CeilingStore store(default_ceiling_directory());
   std::cout << std::flush;  // the device is read about while it is measured
-  std::cout << ceilings_text(ceilings_for(device, shaders, store, CeilingPolicy::Measure));
+  TimingTools tools(device, shaders);
+  const Ceilings ceilings = ceilings_for(tools, shaders, store, CeilingPolicy::Measure);
+  std::cout << ceilings_text(ceilings);
+  if (const auto why = disturbed(ceilings, device.info())) {
+    std::cout << fmt::format("    {:<20}{}: these figures are shown, and not kept for later runs\n",
+                             "disturbed", *why);
+  }
 }
 
 }  // namespace

@@ -53,11 +53,20 @@ class DeviceLost : public Error {
   explicit DeviceLost(const std::string& message) : Error(message, ExitCode::Infrastructure) {}
 };
 
-/// Status TIMEOUT: a submission did not end in time. The device counts as lost afterwards, all that belongs
-/// to it is leaked, and the process leaves without the exit handlers of before (harness/gpu/hung_exit.h).
+/// Status TIMEOUT: a submission did not end in time. It is waited for ten times as long again (5 s at least,
+/// 30 s at most). Where it ends in that time, the device is as before. Else the device counts as lost
+/// (Device::alive), all that belongs to it is leaked, and the process leaves without the exit handlers of
+/// before (harness/gpu/program/hung_exit.h).
 class Timeout : public Error {
  public:
   explicit Timeout(const std::string& message) : Error(message, ExitCode::Infrastructure) {}
+};
+
+/// Status UNSUPPORTED: the device cannot run a program, as its compiled shaders tell; the message has the
+/// number asked for and the limit. What can be told before is for unsupported() to tell.
+class Unsupported : public Error {
+ public:
+  using Error::Error;
 };
 
 /// A shader that does not compile. The message quotes the line of the GLSL file it stands in.
@@ -108,6 +117,9 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   const DeviceInfo& info() const;
+
+  /// False when it was lost or hangs: nothing can run on it any more in this process.
+  bool alive() const;
 
   /// From here on the device counts as one without timestamps: Timing has no gpu_ns, dispatch_ns is empty.
   void distrust_timestamps();
@@ -182,7 +194,8 @@ class Executable;
 
 /// Device memory for every tensor and scratch of a program, each as its form wants it: a storage buffer of
 /// guard + data + guard bytes, or a storage image whose bytes are its texels, x fastest, then y, then z, four
-/// lanes each (`Physical::bytes()`). `guard` is guard_bytes, or 0 for PERF; it must be the executable's.
+/// lanes each (`Physical::bytes()`). `guard` is guard_bytes for what a case runs, judged or timed, and 0 for
+/// memory of the harness's own; it must be the executable's.
 class Workspace {
  public:
   /// Throws OutOfMemory, or Error for a texture that unsupported() should have refused before.
@@ -284,7 +297,8 @@ struct ExecutableStatistics {
 class Executable {
  public:
   /// Compiles shaders and creates pipelines for workspaces of `tensors`, whose forms decide what each binding
-  /// is. Throws CompileError, or what unsupported() should have told before.
+  /// is. Throws CompileError; Error where a shader and the program disagree (harness/gpu/program/
+  /// interface_check.h); Unsupported; or what unsupported() should have told before.
   Executable(Device& device, ShaderLibrary& shaders, const Program& program,
              std::span<const Physical> tensors, std::uint32_t guard);
   ~Executable();
@@ -302,6 +316,10 @@ class Executable {
   /// Compiles each timed dispatch once more where the driver tells anything: not for every row.
   ExecutableStatistics statistics() const;
 
+  /// From now on dispatch `index` has other workgroups and push constants, as many as before: the pipeline is
+  /// the same. Throws std::logic_error for more or fewer push constants, or no such dispatch.
+  void vary(std::size_t index, const std::array<std::uint32_t, 3>& workgroups, const PushConstants& push);
+
   /// What setup, timed batches and stamped passes are called in debuggers, messages included: the case's id.
   void set_label(std::string label);
 
@@ -311,6 +329,9 @@ class Executable {
 
   /// Runs the setup dispatches only, and waits.
   void setup(Workspace& workspace, double timeout_s);
+  /// The same and the time of it in ns: on the device's clock, else on the CPU's from submit to fence; 0 for
+  /// a program without.
+  double setup_ns(Workspace& workspace, double timeout_s);
 
   /// One TimedBatch, submitted once.
   Timing time(std::span<Workspace* const> workspaces, const TimedRun& run, double timeout_s);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -53,6 +54,14 @@ Ceilings larger_of(const Ceilings& a, const Ceilings& b) {
                                    &Ceilings::coop_int8_gops, &Ceilings::coop_fp16_gops}) {
     larger.*figure = std::max(a.*figure, b.*figure);
   }
+  for (const auto& [gops, kernel] : {std::pair{&Ceilings::dot4x8_gops, &Ceilings::dot4x8_kernel},
+                                     {&Ceilings::coop_int8_gops, &Ceilings::coop_int8_kernel},
+                                     {&Ceilings::coop_fp16_gops, &Ceilings::coop_fp16_kernel}}) {
+    if (a.*gops > b.*gops) larger.*kernel = a.*kernel;
+  }
+  // No figure is less than that of the measurement which was disturbed less.
+  larger.clock_ratio = std::max(a.clock_ratio, b.clock_ratio);
+  larger.host_load = std::min(a.host_load, b.host_load);
   if (a.dispatch_us > 0) larger.dispatch_us = std::min(a.dispatch_us, b.dispatch_us);
   const auto same_footprint = [](const BandwidthPoint& x, const BandwidthPoint& y) {
     return x.footprint_bytes == y.footprint_bytes;

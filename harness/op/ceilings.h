@@ -44,8 +44,8 @@ struct Ceilings {
   double dispatch_us = 0;  ///< spacing of empty dispatches with a barrier between each two
   /// The device's clock beside these figures, of its full clock, the lowest of all; 0: it was not watched.
   double clock_ratio = 0;
-  /// Processes that were ready to run, for each of the host's processors, when it began: a device of type
-  /// "cpu" shares them.
+  /// The share of the host's processors that other processes used meanwhile: a device of type "cpu" shares
+  /// them.
   double host_load = 0;
 
   bool measured() const { return !bandwidth.empty(); }

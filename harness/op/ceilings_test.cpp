@@ -68,5 +68,41 @@ TEST(Bandwidth, IsUnknownWhereAKindWasNotMeasured) {
   EXPECT_NEAR(bandwidth_gbps(ceilings, mib, 0.25), 1 / (0.5 / 10 + 0.5 / 5), 1e-9);
 }
 
+TEST(LargerOf, NamesTheKernelThatReachedTheFigureAndTheQuieterCircumstances) {
+  Ceilings a, b;
+  a.coop_int8_gops = 1300;
+  a.coop_int8_kernel = "a";
+  a.dot4x8_gops = 100;
+  a.dot4x8_kernel = "a";
+  a.clock_ratio = 0.7;
+  a.host_load = 0.02;
+  b.coop_int8_gops = 400;
+  b.coop_int8_kernel = "b";
+  b.dot4x8_gops = 120;
+  b.dot4x8_kernel = "b";
+  b.clock_ratio = 0.99;
+  b.host_load = 0.4;
+  const Ceilings larger = larger_of(a, b);
+  EXPECT_EQ(larger.coop_int8_gops, 1300);
+  EXPECT_EQ(larger.coop_int8_kernel, "a");
+  EXPECT_EQ(larger.dot4x8_gops, 120);
+  EXPECT_EQ(larger.dot4x8_kernel, "b");
+  EXPECT_EQ(larger.clock_ratio, 0.99);
+  EXPECT_EQ(larger.host_load, 0.02);
+}
+
+TEST(Ceilings, HaveARateForEachCeilingButBandwidth) {
+  Ceilings ceilings;
+  ceilings.fp32_gops = 1;
+  ceilings.fp16_gops = 2;
+  ceilings.dot4x8_gops = 3;
+  ceilings.coop_int8_gops = 4;
+  ceilings.coop_fp16_gops = 5;
+  const std::pair<Ceiling, double> rates[] = {{Ceiling::Bandwidth, 0}, {Ceiling::Fp32, 1},
+                                              {Ceiling::Fp16, 2},      {Ceiling::Dot4x8, 3},
+                                              {Ceiling::CoopInt8, 4},  {Ceiling::CoopFp16, 5}};
+  for (const auto& [ceiling, gops] : rates) EXPECT_EQ(ceilings.gops(ceiling), gops) << name_of(ceiling);
+}
+
 }  // namespace
 }  // namespace assay

@@ -38,6 +38,7 @@ struct TextureSupport {
   DType dtype = DType::F32;
   std::array<std::uint32_t, 3> max_extent{};  ///< texels in x, y, z
   std::uint64_t max_bytes = 0;                ///< of one texture
+  bool sampled = false;                       ///< shaders may read it through a sampler too
 };
 
 /// A product of matrices that the invocations of a subgroup hold together: rows x depth by depth x columns.
@@ -76,6 +77,7 @@ struct DeviceInfo {
   std::uint64_t max_storage_buffer_range = 1ULL << 27;
   std::uint32_t max_storage_buffers_per_stage = 4;
   std::uint32_t max_storage_images_per_stage = 4;
+  std::uint32_t max_sampled_images_per_stage = 16;  ///< with their samplers
   std::uint32_t max_image_3d = 256;
   std::uint32_t max_image_2d = 4096;
   std::vector<TextureSupport> textures;

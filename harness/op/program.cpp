@@ -6,12 +6,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <stdexcept>
 
 namespace assay {
 
 std::string_view name_of(DispatchRole role) {
   static constexpr Names<3> names{"op", "transition", "setup"};
   return name_in(names, role);
+}
+
+void append(Program& program, const Program& part, std::span<const Resource> tensors) {
+  const auto first_scratch = static_cast<std::uint32_t>(program.scratch.size());
+  const auto moved = [&](const Dispatch& dispatch, Resource resource) {
+    if (resource.kind == Resource::Kind::Scratch) return Resource::scratch(first_scratch + resource.index);
+    if (resource.index < tensors.size()) return tensors[resource.index];
+    throw std::logic_error(fmt::format(
+        "appending a program to another: its dispatch '{}' binds tensor {}, and {} are given to it",
+        dispatch.label, resource.index, tensors.size()));
+  };
+  std::vector<Dispatch> dispatches = part.dispatches;
+  for (Dispatch& dispatch : dispatches) {
+    for (Binding& binding : dispatch.bindings) binding.resource = moved(dispatch, binding.resource);
+  }
+  program.scratch.insert(program.scratch.end(), part.scratch.begin(), part.scratch.end());
+  std::ranges::move(dispatches, std::back_inserter(program.dispatches));
 }
 
 std::array<std::uint32_t, 3> fold_grid(std::int64_t invocations, std::uint32_t local_size) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +24,28 @@ struct Resource {
   static Resource scratch(std::uint32_t index) { return {Kind::Scratch, index}; }
   friend bool operator==(const Resource&, const Resource&) = default;
 };
+
+/// What is bound at one place of a dispatch, and how the shader reaches it.
+struct Binding {
+  enum class Access : std::uint8_t {
+    Storage,  ///< a storage buffer or a storage image, as its form says; read or written
+    Sampled   ///< a texture, read through a sampler: texelFetch, or texture() at the nearest texel, clamped
+  };
+
+  // A resource alone is bound as storage: what most dispatches bind.
+  Binding(Resource bound, Access how = Access::Storage) : resource(bound), access(how) {}
+  bool is_sampled() const { return access == Access::Sampled; }
+
+  Resource resource;
+  Access access = Access::Storage;
+  friend bool operator==(const Binding&, const Binding&) = default;
+};
+
+/// A texture that the shader declares as `sampler2D`, `isampler3D`, ...: the way that some devices read
+/// textures fastest.
+inline Binding sampled(Resource texture) {
+  return {texture, Binding::Access::Sampled};
+}
 
 /// A tensor that lives only inside a program: in a buffer or texture, poisoned and guarded like the others.
 struct Scratch {
@@ -78,12 +101,14 @@ struct Dispatch {
   std::array<std::uint32_t, 3> workgroups{1, 1, 1};
   std::vector<SpecConstant> constants;
   PushConstants push;
-  std::vector<Resource> bindings;  ///< set 0, binding i; a resource may be bound once
+  std::vector<Binding> bindings;  ///< set 0, binding i; a resource may be bound once
   DispatchRole role = DispatchRole::Op;
   /// The size that subgroups must have, all of them full (DeviceInfo::can_demand). 0: whatever the driver
   /// takes.
   std::uint32_t subgroup_size = 0;
-  std::uint32_t shared_bytes = 0;  ///< checked against the device's limit before the shader is compiled
+  /// Shared memory, where the op knows it: checked against the device's limit before the shader is compiled.
+  /// Not less than the shader has.
+  std::uint32_t shared_bytes = 0;
 };
 
 /// What an impl submits: dispatches in order, a full compute barrier between each two.
@@ -91,6 +116,11 @@ struct Program {
   std::vector<Scratch> scratch;
   std::vector<Dispatch> dispatches;
 };
+
+/// Appends the program of an op that this one is made of: its tensor i is `tensors[i]` of `program`, its
+/// scratch comes behind the scratch that is there. Throws std::logic_error for a tensor that `tensors` does
+/// not have.
+void append(Program& program, const Program& part, std::span<const Resource> tensors);
 
 /// Workgroups for `invocations` in one dimension, folded so that no dimension exceeds 65535: {x, y, 1} with
 /// x*y*local >= invocations. Shaders get the flat index from `flat_invocation()` (common/indexing.glslh)

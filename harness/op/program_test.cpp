@@ -60,6 +60,47 @@ TEST(FoldGridTest, AnImpossibleGridIsRefused) {
   EXPECT_THROW(fold_grid(1, 0), Error);
 }
 
+Dispatch binding(std::string label, std::vector<Binding> bindings) {
+  return {.label = std::move(label), .bindings = std::move(bindings)};
+}
+
+TEST(AppendTest, TensorsAreMappedAndScratchComesBehindWhatIsThere) {
+  Program whole{.scratch = {{.name = "ranges"}},
+                .dispatches = {binding("first", {Resource::tensor(0), Resource::scratch(0)})}};
+  const Program part{.scratch = {{.name = "a"}, {.name = "b"}},
+                     .dispatches = {binding("pack", {Resource::tensor(1), Resource::scratch(1)}),
+                                    binding("use", {sampled(Resource::scratch(0)), Resource::tensor(0)})}};
+  const std::array tensors{Resource::tensor(3), Resource::scratch(0)};
+  append(whole, part, tensors);
+  ASSERT_EQ(whole.scratch.size(), 3U);
+  EXPECT_EQ(whole.scratch[1].name, "a");
+  EXPECT_EQ(whole.scratch[2].name, "b");
+  ASSERT_EQ(whole.dispatches.size(), 3U);
+  EXPECT_EQ(whole.dispatches[1].label, "pack");
+  EXPECT_THAT(whole.dispatches[1].bindings,
+              ElementsAre(Binding(Resource::scratch(0)), Binding(Resource::scratch(2))));
+  EXPECT_THAT(whole.dispatches[2].bindings,
+              ElementsAre(sampled(Resource::scratch(1)), Binding(Resource::tensor(3))));
+}
+
+TEST(AppendTest, AProgramMayBeAppendedToItself) {
+  Program program{.scratch = {{.name = "s"}}, .dispatches = {binding("d", {Resource::scratch(0)})}};
+  append(program, program, {});
+  ASSERT_EQ(program.dispatches.size(), 2U);
+  EXPECT_EQ(program.scratch.size(), 2U);
+  EXPECT_EQ(program.dispatches[1].bindings.front(), Binding(Resource::scratch(1)));
+}
+
+TEST(AppendTest, ATensorThatIsNotGivenIsRefusedAndNothingAppended) {
+  Program whole;
+  const Program part{.scratch = {{.name = "a"}}, .dispatches = {binding("pack", {Resource::tensor(1)})}};
+  const std::array tensors{Resource::tensor(0)};
+  EXPECT_THAT([&] { append(whole, part, tensors); },
+              ThrowsMessage<std::logic_error>(
+                  HasSubstr("its dispatch 'pack' binds tensor 1, and 1 are given to it")));
+  EXPECT_TRUE(whole.scratch.empty() && whole.dispatches.empty());
+}
+
 TEST(PushConstantsTest, WordsHoldTheBitsOfTheScalarsInOrder) {
   PushConstants push;
   push.add(std::int64_t{-1}).add(1.0F).add(std::int64_t{7});

@@ -138,12 +138,6 @@ Program serial(const BuildContext& context, const ChooseQParams& op) {
   return {.dispatches = {std::move(dispatch)}};
 }
 
-Program workgroup(const BuildContext& context, const ChooseQParams& op) {
-  Program program;
-  add_choose_dispatches(program, context, op, Resource::tensor(1), Resource::tensor(2));
-  return program;
-}
-
 std::optional<std::string> serial_excludes(const ChooseQParams& op, std::span<const TensorSpec> tensors,
                                            std::span<const Form> forms) {
   if (auto reason = too_large_to_choose(tensors, forms)) return reason;
@@ -170,7 +164,8 @@ Impl workgroup_impl(const ChooseOf& choose) {
           "reduction by subgroups and shared memory: several small blocks a workgroup, several "
           "workgroups a large block",
       .tunables = choose_tunables(),
-      .build = [choose](const BuildContext& context) { return workgroup(context, choose(context.params)); },
+      .build =
+          [choose](const BuildContext& context) { return choose_program(context, choose(context.params)); },
       .excludes = excludes};
 }
 
@@ -305,24 +300,23 @@ std::optional<std::string> too_large_to_choose(std::span<const TensorSpec> tenso
   return too_large({forms[0], tensors[0].dtype, tensors[0].shape});
 }
 
-void add_choose_dispatches(Program& program, const BuildContext& context, const ChooseQParams& op,
-                           Resource scale, Resource zero_point) {
+Program choose_program(const BuildContext& context, const ChooseQParams& op) {
+  const Resource scale = Resource::tensor(1);
+  const Resource zero_point = Resource::tensor(2);
   const Boxes boxes = boxes_of(op.grid, context.physical(0), true);
   const WorkgroupTiling tiling = tuned_tiling(context, boxes);
   Dispatch first = box_dispatch(context, op, boxes, tiling);
   use_subgroups(first, context.device);
   if (tiling.splits == 1) {
     first.bindings.insert(first.bindings.end(), {scale, zero_point});
-    program.dispatches.push_back(std::move(first));
-    return;
+    return {.dispatches = {std::move(first)}};
   }
-  const auto parts = static_cast<std::uint32_t>(program.scratch.size());
-  program.scratch.push_back({"ranges", DType::F32, {numel(op.grid.counts), tiling.splits, 2}, {}});
-  first.bindings.push_back(Resource::scratch(parts));
+  const Resource ranges = Resource::scratch(0);
+  first.bindings.emplace_back(ranges);
   Dispatch second = join_dispatch(context, op, tiling.splits);
-  second.bindings = {Resource::scratch(parts), scale, zero_point};
-  program.dispatches.push_back(std::move(first));
-  program.dispatches.push_back(std::move(second));
+  second.bindings = {ranges, scale, zero_point};
+  return {.scratch = {{"ranges", DType::F32, {numel(op.grid.counts), tiling.splits, 2}, {}}},
+          .dispatches = {std::move(first), std::move(second)}};
 }
 
 Op choose_op(std::string name, std::string summary, std::vector<ParamSpec> params, const ChooseOf& choose) {

@@ -29,10 +29,8 @@ std::vector<TensorSpec> choose_outputs(const references::ChooseQParams& op);
 /// An op of one input and its blocks' scale and zero point, with the impls serial, workgroup and auto.
 Op choose_op(std::string name, std::string summary, std::vector<ParamSpec> params, const ChooseOf& choose);
 
-/// The dispatches of impl `workgroup` appended to `program`; x is tensor 0, scale and zero point the
-/// resources.
-void add_choose_dispatches(Program& program, const BuildContext& context, const references::ChooseQParams& op,
-                           Resource scale, Resource zero_point);
+/// The program of impl `workgroup`, over x, scale and zero point.
+Program choose_program(const BuildContext& context, const references::ChooseQParams& op);
 
 /// The value of the #define RULE.
 std::string rule_define(references::QParamsRule rule);

@@ -7,6 +7,7 @@
 #include "ops/common/push.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace assay::ops {
@@ -103,10 +104,10 @@ Program fused(const BuildContext& context) {
 Program unfused(const BuildContext& context) {
   const Params params = references::dynamic_params(context.params);
   const BuildContext as_affine{params, context.tensors, context.forms, context.device, context.tune};
-  Program program;
-  add_choose_dispatches(program, as_affine, references::choose_affine(params), Resource::tensor(1),
-                        Resource::tensor(2));
-  program.dispatches.push_back(affine_dispatch(as_affine, "quantize", "quantize_affine.comp"));
+  // Both parts have the tensors in this op's order: x, scale, zero point, and the integers for the second.
+  const std::array all{Resource::tensor(0), Resource::tensor(1), Resource::tensor(2), Resource::tensor(3)};
+  Program program = choose_program(as_affine, references::choose_affine(params));
+  append(program, {.dispatches = {affine_dispatch(as_affine, "quantize", "quantize_affine.comp")}}, all);
   return program;
 }
 

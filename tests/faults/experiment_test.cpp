@@ -20,9 +20,9 @@ struct Setting {
         program(test_case.impl->build({test_case.params, test_case.tensors, test_case.forms,
                                        Bench::shared().device().info(), test_case.tune})) {}
 
-  Experiment experiment(std::uint32_t guard, std::unique_ptr<Originals> kept) {
+  Experiment experiment(std::unique_ptr<Originals> kept) {
     Bench& bench = Bench::shared();
-    return {bench.device(), bench.shaders(), test_case, program, packed, guard, std::move(kept)};
+    return {bench.device(), bench.shaders(), test_case, program, packed, std::move(kept)};
   }
   std::unique_ptr<Originals> originals() {
     return std::make_unique<Originals>(Bench::shared().device(), memory, test_case, packed);
@@ -80,8 +80,8 @@ TEST(Experiment, SeesTheSameByTheHostAndOnTheDevice) {
                                    texture_case("depends_on_padding")};
   for (const Case& test_case : cases) {
     Setting setting(test_case);
-    Experiment by_host = setting.experiment(gpu::guard_bytes, nullptr);
-    Experiment on_device = setting.experiment(gpu::guard_bytes, setting.originals());
+    Experiment by_host = setting.experiment(nullptr);
+    Experiment on_device = setting.experiment(setting.originals());
     for (const Way way : {Way{Poison::A, Poison::A}, Way{Poison::B, Poison::B}, Way{Poison::A, Poison::B}}) {
       expect_same(by_host.run(way.padding, way.outputs), on_device.run(way.padding, way.outputs),
                   test_case.id);
@@ -91,19 +91,19 @@ TEST(Experiment, SeesTheSameByTheHostAndOnTheDevice) {
 
 TEST(Experiment, OutputsThatAreEqualAreReadOnce) {
   Setting setting(quantize_case("correct"));
-  Experiment experiment = setting.experiment(gpu::guard_bytes, setting.originals());
+  Experiment experiment = setting.experiment(setting.originals());
   const RunResult first = experiment.run(Poison::A, Poison::A);
   EXPECT_EQ(experiment.run(Poison::B, Poison::B).outputs, first.outputs);
-  Experiment bare = setting.experiment(0, experiment.take_originals());
-  EXPECT_EQ(bare.run(Poison::B, Poison::A).outputs, first.outputs) << "without guards, too";
-  const gpu::Workspace fresh = bare.fresh_workspace(Poison::B);
-  EXPECT_NE(bare.outputs_of(fresh), first.outputs) << "nothing has run there";
+  Experiment another = setting.experiment(experiment.take_originals());
+  EXPECT_EQ(another.run(Poison::B, Poison::A).outputs, first.outputs);
+  const gpu::Workspace fresh = another.fresh_workspace(Poison::B);
+  EXPECT_NE(another.outputs_of(fresh), first.outputs) << "nothing has run there";
 }
 
 TEST(Experiment, FreshMemoryHoldsPoisonAndTheInputs) {
   Setting setting(padded_case("correct"));
-  Experiment by_host = setting.experiment(0, nullptr);
-  Experiment on_device = setting.experiment(0, setting.originals());
+  Experiment by_host = setting.experiment(nullptr);
+  Experiment on_device = setting.experiment(setting.originals());
   const gpu::Workspace a = by_host.fresh_workspace(Poison::B);
   const gpu::Workspace b = on_device.fresh_workspace(Poison::B);
   for (std::uint32_t i = 0; i < setting.test_case.tensors.size(); ++i) {
@@ -113,7 +113,7 @@ TEST(Experiment, FreshMemoryHoldsPoisonAndTheInputs) {
 
 TEST(Experiment, GivesOriginalsUpWhereAnInputWasOverwritten) {
   Setting setting(quantize_case("input_overwritten"));
-  Experiment experiment = setting.experiment(gpu::guard_bytes, setting.originals());
+  Experiment experiment = setting.experiment(setting.originals());
   const RunResult seen = experiment.run(Poison::A, Poison::A);
   ASSERT_EQ(seen.findings.size(), 1U);
   EXPECT_EQ(seen.findings[0].metric, "input_modified");

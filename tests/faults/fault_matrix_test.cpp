@@ -276,13 +276,13 @@ TEST(TimedFault, AnAnswerThatIsRightOnlyTheFirstTimeHasNoTime) {
               ::testing::HasSubstr("the timed runs did not compute the answer that was judged"));
 }
 
-TEST(TimedFault, AnAnswerThatNeedsTheGuardsHasNoTime) {
+// Nor can it be wrong only while it is timed: a program is given the same offset whenever it runs.
+TEST(TimedFault, AProgramCannotTellByItsGuardsThatItIsTimed) {
   Bench& bench = Bench::shared();
   EXPECT_EQ(bench.run(quantize_case("wrong_without_guards"), Mode::Accu).status, Status::Pass);
   const Record record = bench.run(quantize_case("wrong_without_guards"), Mode::Perf);
-  EXPECT_EQ(record.status, Status::Fail);
-  EXPECT_FALSE(record.perf.has_value());
-  EXPECT_THAT(record.reason, ::testing::HasSubstr("wrong without"));
+  EXPECT_EQ(record.status, Status::Pass) << record.reason;
+  EXPECT_TRUE(record.perf.has_value());
 }
 
 }  // namespace

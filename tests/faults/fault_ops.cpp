@@ -125,22 +125,33 @@ Program matmul_program(const BuildContext& context, const std::string& fault) {
   return {.dispatches = {std::move(dispatch)}};
 }
 
-/// Right once after its set-up, wrong when it runs again.
+/// Right once in fresh memory, wrong when it runs again there.
 Program wrong_when_repeated(const BuildContext& context) {
   Program program = matmul_program(context, "wrong_when_repeated");
-  program.scratch.push_back({"runs", DType::I32, {1}, {Storage::Buffer, Layout::WP}});
+  program.scratch.push_back({"mark", DType::I32, {1}, {Storage::Buffer, Layout::WP}});
   program.dispatches.front().bindings.push_back(Resource::scratch(0));
-  Dispatch count;
-  count.label = "count";
-  count.shader = "count_runs.comp";
-  count.local_size = {1, 1, 1};
-  count.bindings = {Resource::scratch(0)};
-  Dispatch reset = count;
-  reset.label = "reset";
-  reset.defines = {{"RESET", "1"}};
-  reset.role = DispatchRole::Setup;
-  program.dispatches.insert(program.dispatches.begin(), std::move(reset));
-  program.dispatches.push_back(std::move(count));
+  Dispatch mark;
+  mark.label = "mark";
+  mark.shader = "mark_run.comp";
+  mark.local_size = {1, 1, 1};
+  mark.bindings = {Resource::scratch(0)};
+  program.dispatches.push_back(std::move(mark));
+  return program;
+}
+
+/// Right, and slow: tens of milliseconds on a CPU, hundreds of microseconds on a GPU.
+Program slow(const BuildContext& context) {
+  constexpr std::uint32_t workgroups = 400;
+  Program program = matmul_program(context, "correct");
+  Dispatch dispatch;
+  dispatch.label = "slow";
+  dispatch.shader = "slow.comp";
+  dispatch.local_size = {1, 1, 1};
+  dispatch.workgroups = {workgroups, 1, 1};
+  dispatch.push.add(std::int64_t{50'000});
+  dispatch.bindings = {Resource::scratch(0)};
+  program.scratch.push_back({"values", DType::I32, {workgroups}, {Storage::Buffer, Layout::WP}});
+  program.dispatches.push_back(std::move(dispatch));
   return program;
 }
 
@@ -184,10 +195,12 @@ std::vector<TensorSpec> matmul_tensors(const Params& params) {
   const std::int64_t m = params.integer("m");
   const std::int64_t k = params.integer("k");
   const std::int64_t n = params.integer("n");
+  TensorSpec w = matrix("w", n, k);
+  w.constant = true;
   TensorSpec y = matrix("y", m, n);
   y.role = TensorSpec::Role::Output;
   y.dtype = DType::I32;
-  return {matrix("x", m, k), matrix("w", n, k), y};
+  return {matrix("x", m, k), w, y};
 }
 
 std::vector<Expected> matmul_reference(const Params& params, std::span<const HostTensor> inputs) {
@@ -261,6 +274,7 @@ Op matmul() {
              "missing_barrier", "uninitialized_shared"});
   op.impls.push_back({.name = "does_not_compile", .build = does_not_compile});
   op.impls.push_back({.name = "endless", .build = endless});
+  op.impls.push_back({.name = "slow", .build = slow});
   op.impls.push_back({.name = "wrong_when_repeated", .build = wrong_when_repeated});
   op.impls.push_back({.name = "oversized_workgroup", .build = oversized_workgroup});
   op.impls.push_back({.name = "oversized_scratch", .build = oversized_scratch});

@@ -7,10 +7,14 @@
 #include "faults.glslh"
 
 layout(set = 0, binding = 0) readonly buffer X { uint x[]; };
+#ifdef FAULT_weights_writable
+layout(set = 0, binding = 1) buffer W { uint w[]; };
+#else
 layout(set = 0, binding = 1) readonly buffer W { uint w[]; };
+#endif
 layout(set = 0, binding = 2) writeonly buffer Y { int y[]; };
 #ifdef FAULT_wrong_when_repeated
-layout(set = 0, binding = 3) readonly buffer Runs { uint runs[]; };
+layout(set = 0, binding = 3) readonly buffer Mark { uint mark[]; };
 #endif
 
 layout(push_constant) uniform Push {
@@ -58,7 +62,7 @@ void main() {
   if (lane >= push.columns / 4u * 4u) value = 0;
 #endif
 #ifdef FAULT_wrong_when_repeated
-  if (runs[guard_words] != 0u) value += 1;
+  if (mark[guard_words] == 12345u) value += 1;
 #endif
 #ifdef FAULT_uninitialized_shared
   if (lane == 0u) value += int(++visits & 0xffffu);

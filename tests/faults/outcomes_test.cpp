@@ -103,10 +103,13 @@ TEST(Outcome, ATensorBeyondTheLimitIsUnsupportedByName) {
   Case test_case = quantize_case("correct");
   test_case.params = quantize_params({1, 1, 1, limit / 4});  // with its guards, x is just too large
   test_case.tensors = test_case.op->tensors(test_case.params);
-  const Record record = run(test_case);
-  EXPECT_EQ(record.status, Status::Unsupported);
-  EXPECT_THAT(record.reason, HasSubstr("buffer 'x' needs"));
-  EXPECT_THAT(record.reason, HasSubstr("maxStorageBufferRange is"));
+  for (const Mode mode : {Mode::Accu, Mode::Perf}) {
+    const Record record = Bench::shared().run(test_case, mode);
+    EXPECT_EQ(record.status, Status::Unsupported);
+    EXPECT_THAT(record.reason, HasSubstr("buffer 'x' needs"));
+    EXPECT_THAT(record.reason, HasSubstr(std::to_string(limit + 2048) + " bytes, 2048 of them guards"));
+    EXPECT_THAT(record.reason, HasSubstr("maxStorageBufferRange is " + std::to_string(limit)));
+  }
 }
 
 TEST(Outcome, ATextureBeyondTheLimitIsUnsupportedByName) {

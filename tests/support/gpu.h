@@ -84,9 +84,9 @@ class GpuTest : public ::testing::Test {
   gpu::Executable executable(const Program& program, std::uint32_t guard = gpu::guard_bytes) {
     std::size_t tensors = 0;
     for (const Dispatch& dispatch : program.dispatches) {
-      for (const Resource& resource : dispatch.bindings) {
-        const bool is_tensor = resource.kind == Resource::Kind::Tensor;
-        tensors = std::max<std::size_t>(tensors, is_tensor ? resource.index + 1 : 0);
+      for (const Binding& binding : dispatch.bindings) {
+        const bool is_tensor = binding.resource.kind == Resource::Kind::Tensor;
+        tensors = std::max<std::size_t>(tensors, is_tensor ? binding.resource.index + 1 : 0);
       }
     }
     return executable(program, std::vector<Physical>(tensors, words(1)), guard);

@@ -56,6 +56,12 @@ std::string description(const Dispatch& dispatch, const std::string& spirv_hash)
     text += fmt::format("; specialization constant {} = {}\n", constant.name, constant.value);
   for (std::size_t i = 0; i < dispatch.push.words().size(); ++i)
     text += fmt::format("; push constant word {} = {:#010x}\n", i, dispatch.push.words()[i]);
+  for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
+    const Binding& binding = dispatch.bindings[i];
+    const bool is_tensor = binding.resource.kind == Resource::Kind::Tensor;
+    text += fmt::format("; binding {}: {} {}{}\n", i, is_tensor ? "tensor" : "scratch",
+                        binding.resource.index, binding.is_sampled() ? ", through a sampler" : "");
+  }
   return text + fmt::format("; SPIR-V {}\n\n", spirv_hash);
 }
 

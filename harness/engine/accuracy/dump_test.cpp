@@ -93,6 +93,7 @@ TEST(Dump, TellsWhatEachDispatchRuns) {
   dispatch.workgroups = {3, 2, 1};
   dispatch.constants = {{.name = "tile_m", .value = 7}};
   dispatch.push.add(std::int64_t{255});
+  dispatch.bindings = {Resource::tensor(2), sampled(Resource::scratch(0))};
   Dispatch setup{.label = "second", .shader = "tiny.comp", .defines = {{"FIVE", "6u"}}};
   setup.role = DispatchRole::Setup;
   dump_program(root.path(), {.dispatches = {dispatch, setup}}, shaders);
@@ -104,6 +105,8 @@ TEST(Dump, TellsWhatEachDispatchRuns) {
                                     "; 3 x 2 x 1 workgroups of 64 x 1 x 1 invocations\n"
                                     "; specialization constant tile_m = 7\n"
                                     "; push constant word 0 = 0x000000ff\n"
+                                    "; binding 0: tensor 2\n"
+                                    "; binding 1: scratch 0, through a sampler\n"
                                     "; SPIR-V "));
   EXPECT_THAT(root.read("0.the-first-one.spvasm"), ::testing::ContainsRegex("EntryPoint.*main"));
   EXPECT_THAT(root.read("0.the-first-one.spvasm"), ::testing::ContainsRegex("Constant +5"));

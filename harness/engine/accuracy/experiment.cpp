@@ -32,16 +32,14 @@ std::optional<std::size_t> first_difference(std::span<const std::byte> a, std::s
 }  // namespace
 
 Experiment::Experiment(gpu::Device& device, gpu::ShaderLibrary& shaders, const Case& test_case,
-                       const Program& program, PackedInputs& inputs, std::uint32_t guard,
-                       std::unique_ptr<Originals> originals)
+                       const Program& program, PackedInputs& inputs, std::unique_ptr<Originals> originals)
     : device_(&device),
       case_(&test_case),
       program_(&program),
       inputs_(&inputs),
-      guard_(guard),
       physical_(physical_tensors(test_case)),
       originals_(std::move(originals)),
-      executable_(device, shaders, program, physical_, guard) {
+      executable_(device, shaders, program, physical_, gpu::guard_bytes) {
   executable_.set_label(test_case.id);
 }
 
@@ -149,7 +147,7 @@ void Experiment::look_on_device(Poison padding, Poison outputs, RunResult& seen)
 
 void Experiment::inspect_guards(const std::string& name, Resource resource, Form form, Poison poison,
                                 RunResult& seen) const {
-  const std::size_t around = gpu::guard_of(form, guard_);
+  const std::size_t around = gpu::guard_of(form, gpu::guard_bytes);
   if (around == 0) return;
   const std::uint64_t end = workspace_->size(resource) - around;
   ByteBuffer both(2 * around);
@@ -193,11 +191,11 @@ HostTensor Experiment::unwritten(std::size_t output, Poison poison) const {
 
 /// Originals are a comfort: where there is no memory for both, they go.
 gpu::Workspace Experiment::empty_workspace() try {
-  return {*device_, *program_, physical_, guard_};
+  return {*device_, *program_, physical_, gpu::guard_bytes};
 } catch (const gpu::OutOfMemory&) {
   if (!originals_) throw;
   originals_.reset();
-  return {*device_, *program_, physical_, guard_};
+  return {*device_, *program_, physical_, gpu::guard_bytes};
 }
 
 gpu::Workspace Experiment::fresh_workspace(Poison outputs) {

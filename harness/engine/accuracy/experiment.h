@@ -31,10 +31,10 @@ struct RunResult {
 /// should be, the host looks at it, and the originals are given up.
 class Experiment {
  public:
-  /// All but the device's memory must outlive this. `guard` is gpu::guard_bytes, or 0 as in PERF. `originals`
-  /// are of the same case; null: everything by the host. Throws gpu::OutOfMemory, gpu::CompileError.
+  /// All but the device's memory must outlive this. `originals` are of the same case; null: everything by the
+  /// host. Throws gpu::OutOfMemory, gpu::CompileError.
   Experiment(gpu::Device& device, gpu::ShaderLibrary& shaders, const Case& test_case, const Program& program,
-             PackedInputs& inputs, std::uint32_t guard, std::unique_ptr<Originals> originals = nullptr);
+             PackedInputs& inputs, std::unique_ptr<Originals> originals = nullptr);
 
   /// Poisons all memory that holds no input element, runs the program once and looks at everything.
   /// `padding` goes into the inputs' padding and all guards, `outputs` into outputs and scratch.
@@ -63,7 +63,9 @@ class Experiment {
 
  private:
   /// Bytes before and after the data of a tensor.
-  std::uint32_t guard(std::size_t tensor) const { return gpu::guard_of(case_->forms[tensor], guard_); }
+  std::uint32_t guard(std::size_t tensor) const {
+    return gpu::guard_of(case_->forms[tensor], gpu::guard_bytes);
+  }
   void pack_inputs(Poison padding);
   ByteBuffer with_guards(std::size_t tensor, Poison padding) const;
   ByteBuffer poisoned_output(std::size_t tensor, Poison padding, Poison outputs) const;
@@ -82,7 +84,6 @@ class Experiment {
   const Case* case_;
   const Program* program_;
   PackedInputs* inputs_;
-  std::uint32_t guard_;
   std::vector<Physical> physical_;  ///< one per tensor
   /// By the host: what the inputs' memory was filled with last, one per tensor; nothing for outputs, empty
   /// before the first.

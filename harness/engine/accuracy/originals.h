@@ -23,7 +23,7 @@ class Originals {
 
   /// Poisons all of a workspace that holds no input element, and copies the inputs into it. `padding` goes
   /// into the inputs' padding (nothing: whichever it was last) and all guards but the scratch's, `outputs`
-  /// into outputs and scratch. It may be of another program over the same tensors, and of any guards.
+  /// into outputs and scratch. It may be of another program over the same tensors.
   void lay_out(gpu::Workspace& workspace, const Program& program, std::optional<Poison> padding,
                Poison outputs);
 

@@ -3,6 +3,8 @@
 #include "harness/base/hash.h"
 #include "harness/report/record/codec.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -13,6 +15,10 @@ namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr double least_clock_ratio = 0.97;
+/// A processor or two of a large machine may do what they like; of two, none may.
+constexpr double most_host_load = 0.1;
 
 bool is_rate(double value) {
   return std::isfinite(value) && value > 0;
@@ -46,18 +52,39 @@ bool holds_for(const Ceilings& ceilings, const CeilingKey& key) {
          ceilings.kernels == key.kernels;
 }
 
+/// Before the ceilings, so that a file that ends too early is not whole either.
+std::string checksum_line(const std::string& ceilings) {
+  return "checksum " + hash_hex(ceilings);
+}
+
 std::optional<Ceilings> read(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return std::nullopt;
   const std::string text((std::istreambuf_iterator<char>(stream)), {});
+  const std::size_t end = text.find('\n');
+  if (end == std::string::npos || text.substr(0, end) != checksum_line(text.substr(end + 1)))
+    return std::nullopt;
   try {
-    return decode_ceilings(text);
+    return decode_ceilings(text.substr(end + 1));
   } catch (const Error&) {
     return std::nullopt;
   }
 }
 
 }  // namespace
+
+std::optional<std::string> disturbed(const Ceilings& ceilings, const DeviceInfo& device) {
+  if (device.is_cpu() && ceilings.host_load > most_host_load) {
+    return fmt::format("other processes used {:.0f} % of the host's processors meanwhile, more than {:.0f} %",
+                       100 * ceilings.host_load, 100 * most_host_load);
+  }
+  // A CPU's clock probe tells of the load, which is known better.
+  if (!device.is_cpu() && ceilings.clock_ratio > 0 && ceilings.clock_ratio < least_clock_ratio) {
+    return fmt::format("the device's clock was at {:.1f} % of its full clock, less than {:.0f} %",
+                       100 * ceilings.clock_ratio, 100 * least_clock_ratio);
+  }
+  return std::nullopt;
+}
 
 fs::path CeilingStore::file_of(const CeilingKey& key) const {
   // Lines: no part of a key has one, so that no two keys give the same text.
@@ -71,6 +98,20 @@ std::optional<Ceilings> CeilingStore::load(const CeilingKey& key) const {
   return found;
 }
 
+std::optional<Ceilings> CeilingStore::newest(const std::string& device_uuid,
+                                             const std::string& driver) const {
+  std::optional<Ceilings> best;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory_, error)) {
+    if (entry.path().extension() != ".json") continue;
+    std::optional<Ceilings> found = read(entry.path());
+    const bool fits =
+        found && found->device_uuid == device_uuid && found->driver == driver && possible(*found);
+    if (fits && (!best || found->measured_utc > best->measured_utc)) best = std::move(found);
+  }
+  return best;
+}
+
 void CeilingStore::store(const Ceilings& ceilings) const {
   if (directory_.empty()) return;
   const fs::path file = file_of({ceilings.device_uuid, ceilings.driver, ceilings.kernels});
@@ -78,7 +119,8 @@ void CeilingStore::store(const Ceilings& ceilings) const {
   std::error_code error;
   fs::create_directories(directory_, error);
   std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
-  stream << encode_ceilings(ceilings) << '\n';
+  const std::string text = encode_ceilings(ceilings);
+  stream << checksum_line(text) << '\n' << text;
   stream.close();
   if (stream) fs::rename(temporary, file, error);
   if (!stream || error) fs::remove(temporary, error);
@@ -89,16 +131,17 @@ fs::path default_ceiling_directory() {
   return shaders.empty() ? fs::path() : shaders.parent_path() / "ceilings";
 }
 
-Ceilings ceilings_for(gpu::Device& device, gpu::ShaderLibrary& shaders, const CeilingStore& store,
+Ceilings ceilings_for(TimingTools& tools, gpu::ShaderLibrary& shaders, const CeilingStore& store,
                       CeilingPolicy policy, const CeilingOptions& options) {
+  const DeviceInfo& info = tools.device.info();
   if (policy == CeilingPolicy::Stored) {
-    const DeviceInfo& info = device.info();
     std::optional<Ceilings> stored =
         store.load({info.uuid, ceilings_driver(info), ceilings_kernels(shaders)});
-    if (stored) return *std::move(stored);
+    if (stored && !disturbed(*stored, info)) return *std::move(stored);
   }
-  Ceilings measured = measure_ceilings(device, shaders, options);
-  store.store(measured);
+  Ceilings measured = measure_ceilings(tools, shaders, options);
+  if (disturbed(measured, info)) measured = larger_of(measured, measure_ceilings(tools, shaders, options));
+  if (!disturbed(measured, info)) store.store(measured);
   return measured;
 }
 

@@ -15,15 +15,22 @@ struct CeilingKey {
   std::string kernels;  ///< ceilings_kernels()
 };
 
-/// Ceilings on disk, a JSON file a key. What does not name the key that it is asked for, is damaged or cannot
-/// be true (a rate that is not positive, footprints out of order) counts as absent. A folder that cannot be
-/// written is no error: the store then keeps nothing.
+/// Why ceilings that were measured under such circumstances are good for the run that measured them and for
+/// no other, with the numbers, or nothing: the device's clock was down, or (a device of type "cpu") its host
+/// had other work to do.
+std::optional<std::string> disturbed(const Ceilings& ceilings, const DeviceInfo& device);
+
+/// Ceilings on disk, a JSON file a key with a checksum. What does not name the key that it is asked for, is
+/// damaged or cannot be true (a rate that is not positive, footprints out of order) counts as absent. A
+/// folder that cannot be written is no error: the store then keeps nothing.
 class CeilingStore {
  public:
   /// An empty path: a store that keeps nothing.
   explicit CeilingStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
   std::optional<Ceilings> load(const CeilingKey& key) const;
+  /// The newest of a device and driver, whichever kernels measured it; cheap, for nothing is compiled.
+  std::optional<Ceilings> newest(const std::string& device_uuid, const std::string& driver) const;
   /// Under the key that the ceilings name; whole or not at all, also when several processes store at once.
   void store(const Ceilings& ceilings) const;
 
@@ -38,11 +45,12 @@ std::filesystem::path default_ceiling_directory();
 
 enum class CeilingPolicy : std::uint8_t {
   Stored,  ///< those in the store when there are any, else as Measure
-  Measure  ///< measured now, and stored
+  Measure  ///< measured now, and stored unless they were disturbed
 };
 
-/// The ceilings of `device` with these kernels. Throws as measure_ceilings().
-Ceilings ceilings_for(gpu::Device& device, gpu::ShaderLibrary& shaders, const CeilingStore& store,
+/// The ceilings of the tools' device with these kernels. What was disturbed is measured once more, and the
+/// larger of both is taken. Throws as measure_ceilings().
+Ceilings ceilings_for(TimingTools& tools, gpu::ShaderLibrary& shaders, const CeilingStore& store,
                       CeilingPolicy policy, const CeilingOptions& options = {});
 
 }  // namespace assay

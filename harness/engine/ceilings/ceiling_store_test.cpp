@@ -59,6 +59,25 @@ TEST_F(CeilingStoreTest, LeavesOneFileAndTakesTheNewest) {
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
 }
 
+TEST_F(CeilingStoreTest, KnowsTheNewestOfADeviceWhicheverKernelsMeasuredIt) {
+  EXPECT_FALSE(store.newest(stored.device_uuid, stored.driver));
+  store.store(stored);
+  Ceilings newer = stored;
+  newer.kernels = "another";
+  newer.measured_utc = "2026-02-01T00:00:00Z";
+  newer.fp32_gops = 70000;
+  store.store(newer);
+  Ceilings of_another = newer;
+  of_another.device_uuid += "1";
+  of_another.measured_utc = "2026-03-01T00:00:00Z";
+  store.store(of_another);
+  const auto found = store.newest(stored.device_uuid, stored.driver);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->fp32_gops, 70000);
+  EXPECT_FALSE(store.newest(stored.device_uuid, stored.driver + "1"));
+  EXPECT_FALSE(CeilingStore({}).newest(stored.device_uuid, stored.driver));
+}
+
 TEST_F(CeilingStoreTest, HasNoneForAnotherDeviceDriverOrKernels) {
   store.store(stored);
   for (std::string CeilingKey::*part :
@@ -76,10 +95,11 @@ TEST_F(CeilingStoreTest, DoesNotTakeAFileWhoseContentNamesAnother) {
   for (std::string Ceilings::*part : {&Ceilings::device_uuid, &Ceilings::driver, &Ceilings::kernels}) {
     Ceilings other = stored;
     other.*part += "1";
-    test::write_file(store.file_of(key), encode_ceilings(other));
+    store.store(other);
+    test::write_file(store.file_of(key), test::read_file(store.file_of(key_of(other))));
     EXPECT_FALSE(store.load(key)) << other.*part;
   }
-  test::write_file(store.file_of(key), encode_ceilings(stored));
+  store.store(stored);
   EXPECT_TRUE(store.load(key));
 }
 
@@ -92,6 +112,32 @@ TEST_F(CeilingStoreTest, DoesNotTakeADamagedFile) {
     test::write_file(store.file_of(key), damaged);
     EXPECT_FALSE(store.load(key)) << damaged;
   }
+}
+
+// A figure that is another, but could be true.
+TEST_F(CeilingStoreTest, DoesNotTakeAChangedFigure) {
+  store.store(stored);
+  std::string text = test::read_file(store.file_of(key));
+  const std::size_t at = text.find("90000");
+  ASSERT_NE(at, std::string::npos);
+  text[at] = '8';
+  test::write_file(store.file_of(key), text);
+  EXPECT_FALSE(store.load(key));
+}
+
+TEST(Disturbed, IsAGpuWhoseClockWasDown) {
+  const DeviceInfo gpu{.type = "discrete"};
+  EXPECT_EQ(disturbed({.clock_ratio = 0.98, .host_load = 0.9}, gpu), std::nullopt);
+  EXPECT_EQ(disturbed({.clock_ratio = 0}, gpu), std::nullopt) << "without timestamps it is not known";
+  EXPECT_EQ(disturbed({.clock_ratio = 0.6}, gpu),
+            "the device's clock was at 60.0 % of its full clock, less than 97 %");
+}
+
+TEST(Disturbed, IsACpuThatHadOtherWork) {
+  const DeviceInfo cpu{.type = "cpu"};
+  EXPECT_EQ(disturbed({.clock_ratio = 0.6, .host_load = 0.05}, cpu), std::nullopt);
+  EXPECT_EQ(disturbed({.host_load = 0.5}, cpu),
+            "other processes used 50 % of the host's processors meanwhile, more than 10 %");
 }
 
 TEST_F(CeilingStoreTest, DoesNotTakeWhatCannotBeTrue) {
@@ -126,26 +172,35 @@ class CeilingsForTest : public CeilingStoreTest {
   gpu::Instance instance;
   gpu::Device device{instance, gpu::select_devices(instance.devices(), {}).front()};
   gpu::ShaderLibrary shaders;
+  TimingTools tools{device, shaders};
   CeilingOptions small{.max_footprint_bytes = 1 << 20};
 };
 
-TEST_F(CeilingsForTest, AreMeasuredOnceAndThenTakenFromTheStore) {
-  const Ceilings measured = ceilings_for(device, shaders, store, CeilingPolicy::Stored, small);
+TEST_F(CeilingsForTest, AreTakenFromTheStoreUnlessTheyAreToBeMeasured) {
+  Ceilings measured = ceilings_for(tools, shaders, store, CeilingPolicy::Measure, small);
   EXPECT_EQ(measured.device_uuid, device.info().uuid);
   EXPECT_EQ(measured.driver, ceilings_driver(device.info()));
   EXPECT_EQ(measured.kernels, ceilings_kernels(shaders));
+  EXPECT_EQ(store.load(key_of(measured)).has_value(), !disturbed(measured, device.info()));
 
   // Not what anything would measure: it can only come from the file.
-  Ceilings marked = measured;
-  marked.fp32_gops = 123.456;
-  store.store(marked);
-  EXPECT_EQ(ceilings_for(device, shaders, store, CeilingPolicy::Stored, small).fp32_gops, 123.456);
-  EXPECT_NE(ceilings_for(device, shaders, store, CeilingPolicy::Measure, small).fp32_gops, 123.456);
-  EXPECT_NE(store.load(key_of(marked))->fp32_gops, 123.456) << "what was measured is stored";
+  measured.fp32_gops = 123.456;
+  measured.host_load = 0;
+  store.store(measured);
+  EXPECT_EQ(ceilings_for(tools, shaders, store, CeilingPolicy::Stored, small).fp32_gops, 123.456);
+  EXPECT_NE(ceilings_for(tools, shaders, store, CeilingPolicy::Measure, small).fp32_gops, 123.456);
 
-  test::write_file(store.file_of(key_of(marked)), "damaged");
-  EXPECT_TRUE(ceilings_for(device, shaders, store, CeilingPolicy::Stored, small).measured());
-  EXPECT_TRUE(store.load(key_of(marked))) << "a damaged file is replaced";
+  test::write_file(store.file_of(key_of(measured)), "damaged");
+  EXPECT_NE(ceilings_for(tools, shaders, store, CeilingPolicy::Stored, small).fp32_gops, 123.456);
+}
+
+TEST_F(CeilingsForTest, AreNotTakenFromTheStoreWhenTheyWereDisturbed) {
+  Ceilings measured = ceilings_for(tools, shaders, store, CeilingPolicy::Measure, small);
+  measured.fp32_gops = 123.456;
+  measured.host_load = 0.5;
+  measured.clock_ratio = 0.5;
+  store.store(measured);
+  EXPECT_NE(ceilings_for(tools, shaders, store, CeilingPolicy::Stored, small).fp32_gops, 123.456);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/hash.h"
 #include "harness/base/host_info.h"
+#include "harness/base/processor_use.h"
 #include "harness/engine/ceilings/ceilings_bench.h"
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@ using ceiling::Grid;
 using ceiling::Walk;
 
 /// Raised when the way in which kernels are timed changes what they reach.
-constexpr int method_version = 3;
+constexpr int method_version = 4;
 
 constexpr std::uint64_t mib = 1ULL << 20;
 constexpr std::uint64_t least_footprint = 64 << 10;
@@ -108,7 +109,8 @@ std::vector<BandwidthPoint> bandwidth_curve(Bench& bench, const DeviceInfo& devi
     point.read_gbps = best_of_walks(bench, device, Access::Read, footprint, {point.read_gbps, dispatch_ns});
     point.write_gbps =
         best_of_walks(bench, device, Access::Write, footprint, {point.write_gbps, dispatch_ns});
-    curve.push_back(point);
+    // What was not measured at full clock is left out, not guessed.
+    if (point.copy_gbps > 0 && point.read_gbps > 0 && point.write_gbps > 0) curve.push_back(point);
   }
   return curve;
 }
@@ -120,49 +122,62 @@ double gops(Bench& bench, const ceiling::Arithmetic& arithmetic) {
   return bench.rate(make, 1, 0);
 }
 
-double cooperative_gops(Bench& bench, gpu::Device& device, DType factors) {
-  double best = 0;
-  const DeviceInfo& info = device.info();
-  for (const CooperativeShape& shape : device.info().cooperative_shapes) {
-    const bool wanted = shape.factors == factors && (factors == DType::F16 || shape.sums == DType::I32);
-    if (!wanted || bench.arithmetic_grid().local_size % info.subgroup_size != 0) continue;
-    best = std::max(best, gops(bench, ceiling::cooperative(shape, info.subgroup_size)));
+/// The best rate of several kernels, and which of them reached it.
+struct Best {
+  double& gops;
+  std::string& kernel;
+
+  void take(double rate, const std::string& name) const {
+    if (rate <= gops) return;
+    gops = rate;
+    kernel = name;
   }
-  return best;
+};
+
+void measure_cooperative(Bench& bench, const DeviceInfo& device, DType factors, const Best& best) {
+  for (const CooperativeShape& shape : device.cooperative_shapes) {
+    const bool wanted = shape.factors == factors && (factors == DType::F16 || shape.sums == DType::I32);
+    if (!wanted || bench.arithmetic_grid().local_size % device.subgroup_size != 0) continue;
+    best.take(gops(bench, ceiling::cooperative(shape, device.subgroup_size)), to_string(shape));
+  }
 }
 
-void measure_arithmetic(Bench& bench, gpu::Device& device, Ceilings& ceilings) {
+void measure_arithmetic(Bench& bench, const DeviceInfo& device, Ceilings& ceilings) {
   using ceiling::Addition;
   using ceiling::Real;
-  const DeviceInfo& info = device.info();
   ceilings.fp32_gops = gops(bench, ceiling::fma(Real::Single));
-  if (info.has(Feature::Float16)) {
+  if (device.has(Feature::Float16)) {
     ceilings.fp16_gops = gops(bench, ceiling::fma(Real::Half));
-    ceilings.coop_fp16_gops = cooperative_gops(bench, device, DType::F16);
+    measure_cooperative(bench, device, DType::F16, {ceilings.coop_fp16_gops, ceilings.coop_fp16_kernel});
   }
-  if (info.has(Feature::DotProduct)) {
-    ceilings.dot4x8_gops = std::max(gops(bench, ceiling::dot4x8(Addition::Plain)),
-                                    gops(bench, ceiling::dot4x8(Addition::Saturating)));
+  if (device.has(Feature::DotProduct)) {
+    const Best best{ceilings.dot4x8_gops, ceilings.dot4x8_kernel};
+    best.take(gops(bench, ceiling::dot4x8(Addition::Plain)), "dot product and addition");
+    best.take(gops(bench, ceiling::dot4x8(Addition::Saturating)), "dot product with saturating addition");
   }
-  if (info.has(Feature::Int8)) ceilings.coop_int8_gops = cooperative_gops(bench, device, DType::I8);
+  if (device.has(Feature::Int8)) {
+    measure_cooperative(bench, device, DType::I8, {ceilings.coop_int8_gops, ceilings.coop_int8_kernel});
+  }
 }
 
 }  // namespace
 
-Ceilings measure_ceilings(gpu::Device& device, gpu::ShaderLibrary& shaders, const CeilingOptions& options) {
-  const DeviceInfo& info = device.info();
+Ceilings measure_ceilings(TimingTools& tools, gpu::ShaderLibrary& shaders, const CeilingOptions& options) {
+  const DeviceInfo& info = tools.device.info();
   Ceilings ceilings;
   ceilings.device_uuid = info.uuid;
   ceilings.driver = ceilings_driver(info);
   ceilings.kernels = ceilings_kernels(shaders);
   ceilings.measured_utc = utc_text(std::chrono::system_clock::now());
-  Bench bench(device, shaders, options, largest_footprint(info, options));
-  bench.heat();
+  const ProcessorUse use;
+  Bench bench(tools, shaders, options, largest_footprint(info, options));
   const double dispatch_ns = bench.dispatch_ns();
   ceilings.dispatch_us = dispatch_ns / 1e3;
   ceilings.bandwidth = bandwidth_curve(bench, info, dispatch_ns);
   ceilings.cache_bytes = last_level_cache_bytes(ceilings.bandwidth);
-  measure_arithmetic(bench, device, ceilings);
+  measure_arithmetic(bench, info, ceilings);
+  ceilings.clock_ratio = bench.clock_ratio();
+  ceilings.host_load = use.by_others();
   return ceilings;
 }
 

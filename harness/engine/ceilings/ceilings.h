@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/engine/ceilings/ceiling_options.h"
+#include "harness/engine/timing/timing_tools.h"
 #include "harness/gpu/gpu.h"
 #include "harness/op/ceilings.h"
 
@@ -12,9 +13,10 @@ namespace assay {
 
 /// What the device reaches, by kernels of our own (shaders/ceilings): about 4 s on a GPU, 6 s on a CPU. Every
 /// figure is the best of several kernels and repetitions: a ceiling is a maximum. What the device lacks the
-/// feature for is 0. Throws what running programs throws: Timeout, DeviceLost, OutOfMemory when not even a
-/// small footprint can be had. A device whose timestamps are distrusted is timed by the CPU's clock.
-Ceilings measure_ceilings(gpu::Device& device, gpu::ShaderLibrary& shaders,
+/// feature for is 0, and so is what could not be measured at the device's full clock. Throws what running
+/// programs throws: Timeout, DeviceLost, OutOfMemory when not even a small footprint can be had. A device
+/// whose timestamps are distrusted is timed by the CPU's clock.
+Ceilings measure_ceilings(TimingTools& tools, gpu::ShaderLibrary& shaders,
                           const CeilingOptions& options = {});
 
 /// What `Ceilings::driver` says: name and version of the driver; where the device is the host's CPU, that CPU

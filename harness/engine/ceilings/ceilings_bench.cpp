@@ -2,6 +2,8 @@
 
 #include "harness/base/clock.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,7 +11,6 @@
 namespace assay::ceiling {
 namespace {
 
-constexpr double steady_ratio = 0.02;
 constexpr int most_batches = 512;
 constexpr int empty_dispatches = 500;
 constexpr std::uint64_t least_footprint = 16ULL << 20;
@@ -25,75 +26,69 @@ gpu::Workspace allocate(gpu::Device& device, std::uint64_t& bytes) {
   }
 }
 
+/// What a pipeline is made of: all but the workgroups and push constants.
+std::string pipeline_key(const Dispatch& dispatch) {
+  std::string key = fmt::format("{} {}", dispatch.shader, dispatch.local_size[0]);
+  for (const Define& define : dispatch.defines) key += fmt::format(" {}={}", define.name, define.value);
+  return key;
+}
+
 }  // namespace
 
 Effort effort_for(const DeviceInfo& device) {
   if (!device.is_cpu()) return {};
-  // No clocks to raise; and what a batch costs in the end is a thread's wake-up, not a launch.
-  return {.target_ns = 4e6, .repetitions = 3, .least_heat_s = 0, .most_heat_s = 0};
+  // What a batch costs in the end is a thread's wake-up, not a launch.
+  return {.target_ns = 4e6, .watches_clock = false, .patience = {.repetitions = 3}};
 }
 
-Bench::Bench(gpu::Device& device, gpu::ShaderLibrary& shaders, const CeilingOptions& options,
+Bench::Bench(TimingTools& tools, gpu::ShaderLibrary& shaders, const CeilingOptions& options,
              std::uint64_t footprint_bytes)
-    : device_(device),
+    : tools_(tools),
       shaders_(shaders),
       options_(options),
-      effort_(effort_for(device.info())),
-      grid_(grid_for(device.info())),
-      arithmetic_grid_(arithmetic_grid_for(device.info())),
+      effort_(effort_for(tools.device.info())),
+      grid_(grid_for(tools.device.info())),
+      arithmetic_grid_(arithmetic_grid_for(tools.device.info())),
       footprint_bytes_(footprint_bytes),
-      workspace_(allocate(device, footprint_bytes_)) {
+      workspace_(allocate(tools.device, footprint_bytes_)) {
   buffers_ = buffers(footprint_bytes_ / 2);
-  run(fill_program(grid_, footprint_bytes_ / 2));
+  executable(fill_program(grid_, footprint_bytes_ / 2)).run(workspace_, "ceilings", options_.timeout_s);
 }
 
-gpu::Executable Bench::executable(const Program& program) {
-  gpu::Executable made(device_, shaders_, program, buffers_, 0);
-  made.set_label("ceilings: " + program.dispatches.front().label);
-  return made;
+gpu::Executable& Bench::executable(const Program& program) {
+  const Dispatch& dispatch = program.dispatches.front();
+  const std::string key = pipeline_key(dispatch);
+  const auto found = executables_.find(key);
+  if (found != executables_.end()) {
+    found->second.vary(0, dispatch.workgroups, dispatch.push);
+    return found->second;
+  }
+  gpu::Executable made(tools_.device, shaders_, program, buffers_, 0);
+  made.set_label("ceilings: " + dispatch.label);
+  return executables_.emplace(key, std::move(made)).first->second;
 }
 
-void Bench::run(const Program& program) {
-  executable(program).run(workspace_, "ceilings", options_.timeout_s);
-}
-
-double Bench::time(gpu::Executable& executable, int batch) {
-  const gpu::Timing timing = executable.time(workspace_, {.warm = 0, .batch = batch}, options_.timeout_s);
+Reading Bench::read(gpu::Executable& executable, int batch) {
+  const gpu::TimedRun run{
+      .warm = 0, .batch = batch, .probe = effort_.watches_clock ? &tools_.probe : nullptr};
+  const gpu::Timing timing = executable.time(workspace_, run, options_.timeout_s);
   // A broken clock may stand still too.
   const bool seen = timing.gpu_ns && *timing.gpu_ns > 0;
-  return (seen ? *timing.gpu_ns : timing.wall_ns) / batch;
+  return {.ns = (seen ? *timing.gpu_ns : timing.wall_ns) / batch, .probe_ns = timing.probe_ns.value_or(0)};
 }
 
-double Bench::best_ns(gpu::Executable& executable, int batch) {
-  double best = std::numeric_limits<double>::infinity();
-  double spent = 0;
-  for (int i = 0; i < effort_.repetitions && spent < effort_.most_ns; ++i) {
-    const double ns = time(executable, batch);
-    best = std::min(best, ns);
-    spent += ns * batch;
-  }
-  return best;
+std::optional<double> Bench::best_ns(gpu::Executable& executable, int batch) {
+  const ReadingSource source{
+      .read = [&] { return read(executable, batch); }, .now_s = steady_seconds, .rest_s = sleep_for_seconds};
+  const std::optional<Reading> best = best_reading(source, tools_.clock, effort_.patience, batch);
+  if (!best) return std::nullopt;
+  slowest_probe_ns_ = std::max(slowest_probe_ns_, best->probe_ns);
+  return best->ns;
 }
 
 double Bench::first_ns(gpu::Executable& executable) {
-  const double with_preparations = time(executable, 1);
-  return std::max(std::min(with_preparations, time(executable, 1)), 1.0);
-}
-
-void Bench::heat() {
-  if (!(effort_.most_heat_s > 0)) return;
-  const Stopwatch watch;
-  const Arithmetic arithmetic = fma(Real::Single);
-  gpu::Executable heater = executable(arithmetic_kernel(arithmetic, arithmetic_grid_, 1).program);
-  double previous = 0;
-  while (watch.s() < effort_.most_heat_s) {
-    const double once = std::max(time(heater, 1), 1.0);
-    const double wanted = std::floor(effort_.longest_batch_ns / once);
-    const double ns = time(heater, static_cast<int>(std::clamp(wanted, 1.0, double{most_batches})));
-    const bool steady = std::fabs(ns - previous) <= steady_ratio * previous;
-    if (steady && watch.s() >= effort_.least_heat_s) return;
-    previous = ns;
-  }
+  const double with_preparations = read(executable, 1).ns;
+  return std::max(std::min(with_preparations, read(executable, 1).ns), 1.0);
 }
 
 double Bench::rate(const Make& make, std::uint32_t least, double expected) {
@@ -104,27 +99,30 @@ double Bench::rate(const Make& make, std::uint32_t least, double expected) {
   std::uint32_t rounds = rounds_for(effort_.target_ns * expected / make(1).work);
   for (;;) {
     const Kernel kernel = make(rounds);
-    gpu::Executable timed = executable(kernel.program);
+    gpu::Executable& timed = executable(kernel.program);
     const double ns = first_ns(timed);
     const std::uint32_t longer = rounds_for(rounds * effort_.target_ns / ns);
     if (ns >= effort_.target_ns / 2 || longer <= rounds) {
-      return kernel.work / std::min(ns, best_ns(timed, 1));
+      return kernel.work / best_ns(timed, 1).value_or(std::numeric_limits<double>::infinity());
     }
     rounds = longer;
   }
 }
 
 double Bench::rate_repeated(const Kernel& kernel) {
-  gpu::Executable timed = executable(kernel.program);
-  const double ns = first_ns(timed);
-  if (2 * ns >= effort_.most_ns) return kernel.work / ns;
-  const double batch = std::clamp(std::ceil(effort_.target_ns / ns), 1.0, double{most_batches});
-  return kernel.work / std::min(ns, best_ns(timed, static_cast<int>(batch)));
+  gpu::Executable& timed = executable(kernel.program);
+  const double batch =
+      std::clamp(std::ceil(effort_.target_ns / first_ns(timed)), 1.0, static_cast<double>(most_batches));
+  return kernel.work /
+         best_ns(timed, static_cast<int>(batch)).value_or(std::numeric_limits<double>::infinity());
 }
 
 double Bench::dispatch_ns() {
-  gpu::Executable timed = executable(empty_program());
-  return best_ns(timed, empty_dispatches);
+  return best_ns(executable(empty_program()), empty_dispatches).value_or(0);
+}
+
+double Bench::clock_ratio() const {
+  return slowest_probe_ns_ > 0 ? std::min(tools_.clock.full_clock_ns() / slowest_probe_ns_, 1.0) : 0;
 }
 
 }  // namespace assay::ceiling

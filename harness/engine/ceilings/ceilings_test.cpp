@@ -10,10 +10,11 @@ class CeilingsTest : public ::testing::Test {
   gpu::Instance instance;
   gpu::Device device{instance, gpu::select_devices(instance.devices(), {}).front()};
   gpu::ShaderLibrary shaders;
+  TimingTools tools{device, shaders};
 };
 
 TEST_F(CeilingsTest, ArePositiveWhereTheDeviceHasTheFeatureAndZeroElsewhere) {
-  const Ceilings ceilings = measure_ceilings(device, shaders, {.max_footprint_bytes = 4 << 20});
+  const Ceilings ceilings = measure_ceilings(tools, shaders, {.max_footprint_bytes = 4 << 20});
   const DeviceInfo& info = device.info();
   EXPECT_GT(ceilings.fp32_gops, 0);
   EXPECT_EQ(ceilings.fp16_gops > 0, info.has(Feature::Float16));
@@ -27,7 +28,7 @@ TEST_F(CeilingsTest, ArePositiveWhereTheDeviceHasTheFeatureAndZeroElsewhere) {
 }
 
 TEST_F(CeilingsTest, HaveACurveFromSmallFootprintsToTheLargestAskedFor) {
-  const Ceilings ceilings = measure_ceilings(device, shaders, {.max_footprint_bytes = 4 << 20});
+  const Ceilings ceilings = measure_ceilings(tools, shaders, {.max_footprint_bytes = 4 << 20});
   ASSERT_GE(ceilings.bandwidth.size(), 3U);
   EXPECT_EQ(ceilings.bandwidth.front().footprint_bytes, 64U << 10);
   EXPECT_EQ(ceilings.bandwidth.back().footprint_bytes, 4U << 20);
@@ -44,7 +45,7 @@ TEST_F(CeilingsTest, HaveACurveFromSmallFootprintsToTheLargestAskedFor) {
 
 TEST_F(CeilingsTest, CanBeTimedByTheCpusClock) {
   device.distrust_timestamps();
-  const Ceilings ceilings = measure_ceilings(device, shaders, {.max_footprint_bytes = 64 << 10});
+  const Ceilings ceilings = measure_ceilings(tools, shaders, {.max_footprint_bytes = 64 << 10});
   ASSERT_EQ(ceilings.bandwidth.size(), 1U);
   EXPECT_GT(ceilings.bandwidth.front().copy_gbps, 0);
   EXPECT_GT(ceilings.fp32_gops, 0);

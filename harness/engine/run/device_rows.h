@@ -46,12 +46,10 @@ struct DeviceRow {
   double timing_ms = 0;
   std::optional<Program> program;
   std::optional<double> unit_error;        ///< of the impl, where it states one
-  std::uint32_t guard = gpu::guard_bytes;  ///< around the data while the row is judged
-  std::unique_ptr<Experiment> experiment;  ///< mode perf: what is timed, without guards
+  std::unique_ptr<Experiment> experiment;  ///< mode perf: what was judged, and is timed
   Answer outputs;                          ///< mode perf: of that experiment, accepted by the reference
-  std::string outputs_hash;
-  std::int64_t validation_messages = 0;  ///< while it was judged
-  std::optional<Ratio> ratio;            ///< to the time of its baseline
+  std::int64_t validation_messages = 0;    ///< while it was judged
+  std::optional<Ratio> ratio;              ///< to the time of its baseline
 
   RowIndex number() const { return group->first + index; }  ///< what events call it
   const PlannedRow& plan() const { return group->planned[index]; }

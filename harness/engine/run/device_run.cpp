@@ -20,10 +20,6 @@ namespace {
 
 using Rows = std::vector<std::unique_ptr<DeviceRow>>;
 
-bool loses_device(Status status) {
-  return status == Status::Timeout || status == Status::DeviceLost;
-}
-
 constexpr const char* stopped_because = "the run was interrupted";
 
 /// Host memory that rows hold which wait to be timed.
@@ -132,14 +128,10 @@ class DeviceRun {
     std::vector<TimedRow> timed;
     for (const auto& row : rows) {
       const Case& test_case = row->test_case();
-      timed.push_back({&test_case, row->experiment.get(), row->outputs, row->outputs_hash, row->plan().cache,
-                       row->impl, row->impl == test_case.impl ? "" : row->impl->name,
-                       baseline_among(rows, *row),
-                       [this, &row] {
-                         credit_messages();
-                         begin(*row);
-                       },
-                       [this, &row](const Block& block) { tell_block(*row, block); }});
+      timed.push_back({&test_case, row->experiment.get(), row->outputs, row->record.accuracy->output_hash,
+                       row->plan().cache, row->impl, row->impl == test_case.impl ? "" : row->impl->name,
+                       baseline_among(rows, *row), [this, &row] { take_turn(*row); },
+                       [this, &row](const Block& block) { listener_.block(row->number(), block); }});
     }
     if (timed.empty()) return;
     context_.take_messages();
@@ -149,15 +141,15 @@ class DeviceRun {
     std::vector<Measurement> measurements = measure(timed, context_.tools(), sampling);
     note_regret(timed, measurements);
     credit_messages();
+    if (running_ != nullptr) note_loss(*running_);
     for (std::size_t i = 0; i < rows.size(); ++i) finish_measured(*rows[i], measurements[i]);
     running_ = nullptr;
   }
 
-  /// The outputs of a block are those of the row as it is timed, without guards.
-  void tell_block(const DeviceRow& row, Block block) {
-    if (row.record.accuracy && row.outputs_hash != row.record.accuracy->output_hash)
-      block.output_hash = row.outputs_hash;
-    listener_.block(row.number(), block);
+  void take_turn(DeviceRow& row) {
+    credit_messages();
+    if (!context_.device.alive()) throw gpu::DeviceLost("its turn came after the device was lost");
+    begin(row);
   }
 
   /// What the validation layer has said since rows took turns last is about the one whose turn it was.
@@ -168,21 +160,29 @@ class DeviceRun {
 
   void finish_measured(DeviceRow& row, const Measurement& measurement) {
     row.timing_ms = measurement.total_s * 1e3;
+    if (measurement.failure && lost_by_ && *lost_by_ != row.number())
+      return finish(row, {Status::Missing, "not timed to its end: " + ended_because_});
     if (measurement.failure) {
       return finish(row, *outcome_of([&] { std::rethrow_exception(measurement.failure); }));
     }
     if (measurement.stopped) return finish(row, stopped(row));
     if (!measurement.refusal.empty()) return finish(row, {Status::Skipped, measurement.refusal});
-    if (!measurement.verified) {
-      return finish(
-          row, {Status::Fail, "the timed runs did not compute the answer that was judged: no time is given"});
-    }
+    if (!measurement.verified) return finish(row, {Status::Fail, unverified(measurement)});
     row.record.perf = measurement.perf;
     row.record.spent = measurement.spent;
     row.record.spent->judging_ms = row.judging_ms;
     row.ratio = measurement.ratio;
     const std::string& suspect = measurement.perf.suspect;
     finish(row, {suspect.empty() ? Status::Pass : Status::Suspect, suspect});
+  }
+
+  static std::string unverified(const Measurement& measurement) {
+    if (measurement.changed_scratch.empty())
+      return "the timed runs did not compute the answer that was judged: no time is given";
+    return fmt::format(
+        "the timed runs changed the scratch '{}', which set-up wrote once and all runs read: no "
+        "time is given",
+        measurement.changed_scratch);
   }
 
   /// Of rows that take turns the one whose turn it was is the one that was interrupted.
@@ -194,10 +194,16 @@ class DeviceRun {
 
   void finish(DeviceRow& row, Outcome outcome) {
     end_row(row, std::move(outcome), context_);
-    if (loses_device(row.record.status))
-      ended_because_ = fmt::format("the device was lost by {}", row.record.info.id);
+    note_loss(row);
     listener_.end(row.number(), end_of(row.record));
     row.experiment.reset();
+  }
+
+  /// `row` is the one that ran last: a device that is lost now was lost by it, unless by one before.
+  void note_loss(const DeviceRow& row) {
+    if (!context_.device.alive() && !lost_by_) lost_by_ = row.number();
+    if (lost_by_ == row.number())
+      ended_because_ = fmt::format("the device was lost by {}", row.record.info.id);
   }
 
   /// Rows that are timed together take turns: the listener knows at any time whose program runs.
@@ -212,8 +218,9 @@ class DeviceRun {
   RowIndex planned_ = 0;  ///< rows of the groups before
   Rows waiting_;          ///< judged right, not timed yet
   std::size_t waiting_bytes_ = 0;
-  DeviceRow* running_ = nullptr;  ///< the row that began last
-  std::string ended_because_;     ///< empty: rows may run
+  DeviceRow* running_ = nullptr;     ///< the row that began last
+  std::string ended_because_;        ///< empty: rows may run
+  std::optional<RowIndex> lost_by_;  ///< the row that the device was lost by
 };
 
 }  // namespace

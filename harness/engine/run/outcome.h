@@ -27,6 +27,8 @@ std::optional<Outcome> outcome_of(Body&& body) {
     return Outcome{Status::OutOfMemory, error.what()};
   } catch (const std::bad_alloc&) {
     return Outcome{Status::OutOfMemory, "the host has no memory left for this case's tensors"};
+  } catch (const gpu::Unsupported& error) {
+    return Outcome{Status::Unsupported, error.what()};
   } catch (const gpu::Timeout& error) {
     return Outcome{Status::Timeout, error.what()};
   } catch (const gpu::DeviceLost& error) {

@@ -20,7 +20,7 @@ namespace assay {
 /// One row that has been judged right and may be timed.
 struct TimedRow {
   const Case* test_case = nullptr;
-  Experiment* experiment = nullptr;  ///< built with guard 0
+  Experiment* experiment = nullptr;  ///< the one that was judged
   Answer judged;                     ///< the outputs that the reference accepted
   std::string judged_hash;           ///< answer_hash_of them
   Cache cache = Cache::Hot;
@@ -34,6 +34,7 @@ struct TimedRow {
 /// What sampling one row gave.
 struct Measurement {
   bool verified = false;  ///< false: what was timed did not compute the judged answer; `perf` has no time
+  std::string changed_scratch;  ///< not verified because it changed this scratch, which set-up wrote
   PerfResult perf;
   std::exception_ptr failure;  ///< what went wrong on the GPU while it was sampled
   std::optional<Ratio> ratio;  ///< to the baseline's time, when both were verified

@@ -68,7 +68,9 @@ Device::State::~State() {
   if (table.abandoned) {
     return;  // leaked on purpose, see DeviceTable
   }
+  pipelines.reset();
   staging.reset();
+  sampler.reset();
   fence.reset();
   command_pool.reset();
   pipeline_cache.reset();
@@ -106,6 +108,10 @@ Device::~Device() = default;
 
 const DeviceInfo& Device::info() const {
   return state_->info();
+}
+
+bool Device::alive() const {
+  return !state_->table.lost;
 }
 
 void Device::distrust_timestamps() {

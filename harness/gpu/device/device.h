@@ -25,11 +25,14 @@ struct Device::State {
   Handle<VkCommandPool> command_pool;
   VkCommandBuffer commands = VK_NULL_HANDLE;  ///< one submission at a time
   Handle<VkFence> fence;
-  /// What is made from the device when it is first needed, and goes before it: its staging memory.
+  /// What is made from the device when it is first needed, and goes before it: its staging memory, the
+  /// pipelines that programs share.
   struct Attachment {
     virtual ~Attachment() = default;
   };
   std::unique_ptr<Attachment> staging;
+  Handle<VkSampler> sampler;  ///< nearest_sampler(); made when it is first needed
+  std::unique_ptr<Attachment> pipelines;
 
   const DeviceInfo& info() const { return physical.info; }
   /// Throws DeviceLost when nothing can run any more; `doing` is what was about to be done.

@@ -141,6 +141,8 @@ void add_limits(DeviceInfo& info, const VkPhysicalDeviceLimits& limits) {
   info.max_storage_buffer_range = limits.maxStorageBufferRange;
   info.max_storage_buffers_per_stage = limits.maxPerStageDescriptorStorageBuffers;
   info.max_storage_images_per_stage = limits.maxPerStageDescriptorStorageImages;
+  info.max_sampled_images_per_stage =
+      std::min(limits.maxPerStageDescriptorSampledImages, limits.maxPerStageDescriptorSamplers);
   info.max_image_3d = limits.maxImageDimension3D;
   info.max_image_2d = limits.maxImageDimension2D;
   info.timestamp_period_ns = static_cast<double>(limits.timestampPeriod);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 namespace assay::gpu {
@@ -47,35 +48,83 @@ Reason beyond_workgroup(const Dispatch& dispatch, const DeviceInfo& device) {
                 device.max_workgroup_invocations);
 }
 
-/// Where a dispatch demands a size of subgroups: the device's own, as ops promise.
+/// A size of subgroups that no device could give to such workgroups is a mistake of the op.
+void refuse_impossible_subgroups(const Dispatch& dispatch) {
+  if (std::has_single_bit(dispatch.subgroup_size) && dispatch.local_size[0] % dispatch.subgroup_size == 0) {
+    return;
+  }
+  throw std::logic_error(
+      fmt::format("dispatch '{}' demands subgroups of {} in workgroups of {} along x: the size must be a "
+                  "power of two that divides it",
+                  dispatch.label, dispatch.subgroup_size, dispatch.local_size[0]));
+}
+
+/// Where a dispatch demands a size of subgroups, all of them full.
 Reason beyond_subgroups(const Dispatch& dispatch, const DeviceInfo& device) {
-  if (dispatch.subgroup_size == 0) {
+  const std::uint32_t size = dispatch.subgroup_size;
+  if (size == 0) {
     return std::nullopt;
   }
-  if (dispatch.subgroup_size != device.subgroup_size ||
-      dispatch.local_size[0] % dispatch.subgroup_size != 0) {
-    throw std::logic_error(fmt::format(
-        "dispatch '{}' demands subgroups of {} in workgroups of {} along x, the device's size is {}",
-        dispatch.label, dispatch.subgroup_size, dispatch.local_size[0], device.subgroup_size));
+  refuse_impossible_subgroups(dispatch);
+  if (!device.has(Feature::FullSubgroups)) {
+    return fmt::format("dispatch '{}' needs full subgroups, {} is missing", dispatch.label,
+                       name_of(Feature::FullSubgroups));
   }
-  if (device.has(Feature::FullSubgroups)) {
-    return std::nullopt;
+  if (size < device.min_subgroup_size || size > device.max_subgroup_size) {
+    return fmt::format("dispatch '{}' needs subgroups of {}, the device's sizes are {} to {}", dispatch.label,
+                       size, device.min_subgroup_size, device.max_subgroup_size);
   }
-  return fmt::format("dispatch '{}' needs full subgroups, {} is missing", dispatch.label,
-                     name_of(Feature::FullSubgroups));
+  const auto [x, y, z] = dispatch.local_size;
+  return beyond(dispatch, fmt::format("subgroups of {} in a workgroup", size),
+                std::uint64_t{x} * y * z / size, "maxComputeWorkgroupSubgroups",
+                device.max_workgroup_subgroups);
 }
 
 Reason beyond_bindings(const Dispatch& dispatch, const Program& program, std::span<const Physical> tensors,
                        const DeviceInfo& device) {
-  const auto images = static_cast<std::uint64_t>(std::count_if(
-      dispatch.bindings.begin(), dispatch.bindings.end(),
-      [&](const Resource& resource) { return is_texture(form_of(program, tensors, resource)); }));
+  std::uint64_t images = 0;
+  std::uint64_t sampled = 0;
+  for (const Binding& binding : dispatch.bindings) {
+    if (binding.is_sampled()) {
+      ++sampled;
+    } else if (is_texture(form_of(program, tensors, binding.resource))) {
+      ++images;
+    }
+  }
   if (auto reason = beyond(dispatch, "storage images", images, "maxPerStageDescriptorStorageImages",
                            device.max_storage_images_per_stage)) {
     return reason;
   }
-  return beyond(dispatch, "storage buffers", dispatch.bindings.size() - images,
+  if (auto reason = beyond(dispatch, "textures read through samplers", sampled,
+                           "the least of maxPerStageDescriptorSampledImages and ...Samplers",
+                           device.max_sampled_images_per_stage)) {
+    return reason;
+  }
+  return beyond(dispatch, "storage buffers", dispatch.bindings.size() - images - sampled,
                 "maxPerStageDescriptorStorageBuffers", device.max_storage_buffers_per_stage);
+}
+
+/// Where a dispatch reads textures through samplers: those that the device samples.
+Reason cannot_sample(const Dispatch& dispatch, const Program& program, std::span<const Physical> tensors,
+                     const DeviceInfo& device) {
+  for (const Binding& binding : dispatch.bindings) {
+    if (!binding.is_sampled()) {
+      continue;
+    }
+    const Form form = form_of(program, tensors, binding.resource);
+    if (!is_texture(form)) {
+      throw std::logic_error(fmt::format("dispatch '{}' reads {} through a sampler, which is for textures",
+                                         dispatch.label, to_string(form)));
+    }
+    const DType dtype = dtype_of(program, tensors, binding.resource);
+    const TextureSupport* support = device.texture(form.storage, dtype);
+    if (support != nullptr && !support->sampled) {
+      return fmt::format(
+          "dispatch '{}' reads a texture of {} through a sampler, which the device cannot in {}",
+          dispatch.label, texel_name(dtype), form.storage == Storage::Texture3D ? "3D" : "2D");
+    }
+  }
+  return std::nullopt;
 }
 
 Reason beyond_interface(const Dispatch& dispatch, const DeviceInfo& device) {
@@ -94,8 +143,8 @@ Reason cannot_hold(const std::string& name, const Physical& physical, std::uint3
   }
   const std::uint64_t bytes = static_cast<std::uint64_t>(physical.bytes()) + 2 * std::uint64_t{guard};
   if (bytes > device.max_storage_buffer_range) {
-    return fmt::format("buffer '{}' needs {}, maxStorageBufferRange is {}", name, bytes_text(bytes),
-                       bytes_text(device.max_storage_buffer_range));
+    return fmt::format("buffer '{}' needs {} bytes, {} of them guards, maxStorageBufferRange is {}", name,
+                       bytes, 2 * guard, device.max_storage_buffer_range);
   }
   return std::nullopt;
 }
@@ -118,6 +167,12 @@ Reason cannot_hold_all(const Program& program, std::span<const Physical> tensors
 }
 
 }  // namespace
+
+DType dtype_of(const Program& program, std::span<const Physical> tensors, Resource resource) {
+  form_of(program, tensors, resource);  // throws where there is none
+  const bool is_tensor = resource.kind == Resource::Kind::Tensor;
+  return is_tensor ? tensors[resource.index].dtype() : program.scratch[resource.index].dtype;
+}
 
 Form form_of(const Program& program, std::span<const Physical> tensors, Resource resource) {
   const bool is_tensor = resource.kind == Resource::Kind::Tensor;
@@ -172,6 +227,9 @@ std::optional<std::string> beyond_limits(const Program& program, std::span<const
       return reason;
     }
     if (auto reason = beyond_bindings(dispatch, program, tensors, device)) {
+      return reason;
+    }
+    if (auto reason = cannot_sample(dispatch, program, tensors, device)) {
       return reason;
     }
   }

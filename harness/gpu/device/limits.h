@@ -21,5 +21,7 @@ std::optional<std::string> beyond_texture(const std::string& name, const Physica
 
 /// The form of what a dispatch binds. Throws std::logic_error for a resource that the program does not have.
 Form form_of(const Program& program, std::span<const Physical> tensors, Resource resource);
+/// The same of its type.
+DType dtype_of(const Program& program, std::span<const Physical> tensors, Resource resource);
 
 }  // namespace assay::gpu

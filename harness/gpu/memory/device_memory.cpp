@@ -2,6 +2,7 @@
 #include "harness/gpu/memory/staging.h"
 #include "harness/gpu/program/barrier.h"
 #include "harness/gpu/program/bindings.h"
+#include "harness/gpu/program/pipeline_cache.h"
 #include "harness/gpu/program/recording.h"
 #include "harness/gpu/program/submission.h"
 
@@ -43,13 +44,13 @@ struct Kernel {
     for (std::uint32_t i = 0; i < buffers; ++i) {
       dispatch.bindings.push_back(Resource::tensor(i));
     }
-    pipelines.push_back(create_pipeline(device, dispatch,
-                                        std::vector(buffers, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER),
-                                        shaders.compile(dispatch.shader, {}), 0));
+    pipelines.push_back(pipelines_of(device).get(dispatch,
+                                                 std::vector(buffers, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER),
+                                                 shaders.compile(dispatch.shader, {}), /*guard=*/0));
   }
 
   Dispatch dispatch;
-  std::vector<Pipeline> pipelines;
+  std::vector<SharedPipeline> pipelines;
 };
 
 /// Bytes of a buffer, from its start.

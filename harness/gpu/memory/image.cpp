@@ -14,8 +14,12 @@ namespace {
 /// A transition of layouts takes no time to speak of; one that takes this long hangs.
 constexpr double timeout_s = 60;
 
-constexpr VkImageUsageFlags usage =
-    VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+VkImageUsageFlags usage_of(bool sampled) {
+  constexpr VkImageUsageFlags always =
+      VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+  return sampled ? always | VK_IMAGE_USAGE_SAMPLED_BIT : always;
+}
+
 constexpr VkFormatFeatureFlags features = VK_FORMAT_FEATURE_STORAGE_IMAGE_BIT |
                                           VK_FORMAT_FEATURE_TRANSFER_SRC_BIT |
                                           VK_FORMAT_FEATURE_TRANSFER_DST_BIT;
@@ -30,9 +34,11 @@ std::optional<TextureSupport> support(VkPhysicalDevice device, Storage storage, 
   if ((format.optimalTilingFeatures & features) != features) {
     return std::nullopt;
   }
+  const bool sampled = (format.optimalTilingFeatures & VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT) != 0;
   VkImageFormatProperties limits{};
-  const VkResult result = vkGetPhysicalDeviceImageFormatProperties(
-      device, texel_format(dtype), image_type(storage), VK_IMAGE_TILING_OPTIMAL, usage, 0, &limits);
+  const VkResult result =
+      vkGetPhysicalDeviceImageFormatProperties(device, texel_format(dtype), image_type(storage),
+                                               VK_IMAGE_TILING_OPTIMAL, usage_of(sampled), 0, &limits);
   if (result == VK_ERROR_FORMAT_NOT_SUPPORTED) {
     return std::nullopt;
   }
@@ -41,7 +47,8 @@ std::optional<TextureSupport> support(VkPhysicalDevice device, Storage storage, 
   return TextureSupport{.storage = storage,
                         .dtype = dtype,
                         .max_extent = {extent.width, extent.height, extent.depth},
-                        .max_bytes = limits.maxResourceSize};
+                        .max_bytes = limits.maxResourceSize,
+                        .sampled = sampled};
 }
 
 VkImageMemoryBarrier to_general(const Image& image) {
@@ -57,7 +64,7 @@ VkImageMemoryBarrier to_general(const Image& image) {
   return barrier;
 }
 
-VkImageCreateInfo create_info(const Physical& physical) {
+VkImageCreateInfo create_info(const Physical& physical, const DeviceInfo& device) {
   const auto [x, y, z] = physical.extent();
   VkImageCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
   info.imageType = image_type(physical.form().storage);
@@ -67,7 +74,7 @@ VkImageCreateInfo create_info(const Physical& physical) {
   info.arrayLayers = 1;
   info.samples = VK_SAMPLE_COUNT_1_BIT;
   info.tiling = VK_IMAGE_TILING_OPTIMAL;
-  info.usage = usage;
+  info.usage = usage_of(device.texture(physical.form().storage, physical.dtype())->sampled);
   info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
   info.initialLayout = VK_IMAGE_LAYOUT_UNDEFINED;
   return info;
@@ -111,7 +118,7 @@ Image create_image(Device::State& device, std::string name, const Physical& phys
   if (const auto reason = beyond_texture(name, physical, device.info())) {
     throw Error(fmt::format("{}: {}", doing, *reason));
   }
-  const VkImageCreateInfo info = create_info(physical);
+  const VkImageCreateInfo info = create_info(physical, device.info());
   VkImage handle = VK_NULL_HANDLE;
   check(device.table.vk.vkCreateImage(device.table.device, &info, nullptr, &handle), doing);
   Image image;
@@ -146,6 +153,23 @@ void bind(const Device::State& device, Image& image, const MemoryBlock& block, s
   check(table.vk.vkCreateImageView(table.device, &info, nullptr, &view),
         fmt::format("creating the view of {}", image.name));
   image.view = {table, view, table.vk.vkDestroyImageView};
+}
+
+VkSampler nearest_sampler(Device::State& device) {
+  if (!device.sampler) {
+    VkSamplerCreateInfo info{VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO};
+    info.magFilter = VK_FILTER_NEAREST;
+    info.minFilter = VK_FILTER_NEAREST;
+    info.mipmapMode = VK_SAMPLER_MIPMAP_MODE_NEAREST;
+    info.addressModeU = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
+    info.addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
+    info.addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
+    VkSampler sampler = VK_NULL_HANDLE;
+    check(device.table.vk.vkCreateSampler(device.table.device, &info, nullptr, &sampler),
+          "creating the sampler of textures");
+    device.sampler = {device.table, sampler, device.table.vk.vkDestroySampler};
+  }
+  return device.sampler.get();
 }
 
 void prepare_images(Device::State& device, std::span<const Image* const> images) {

@@ -27,14 +27,19 @@ inline constexpr VkImageSubresourceRange whole_image{.aspectMask = VK_IMAGE_ASPE
 /// Four lanes of `dtype`. Throws std::logic_error for a dtype that exists on the host only.
 VkFormat texel_format(DType dtype);
 
-/// The textures that `device` takes as storage images and copies to and from.
+/// The textures that `device` takes as storage images and copies to and from; which of them it also samples.
 std::vector<TextureSupport> supported_textures(VkPhysicalDevice device);
 
-/// Creates a storage and transfer image without memory, for a texture form. Throws Error when the device
+/// Creates a storage and transfer image without memory, for a texture form; one that shaders may sample where
+/// the device can. Throws Error when the device
 /// has no such textures.
 Image create_image(Device::State& device, std::string name, const Physical& physical);
 VkMemoryRequirements requirements(const Device::State& device, const Image& image);
 void bind(const Device::State& device, Image& image, const MemoryBlock& block, std::uint64_t offset);
+
+/// The sampler of all that is bound Sampled: the nearest texel, clamped to the edge, coordinates from 0 to 1.
+/// The device makes it when it is first needed, and keeps it.
+VkSampler nearest_sampler(Device::State& device);
 
 /// Brings bound images into the layout GENERAL, in which they stay. Their texels are anything.
 void prepare_images(Device::State& device, std::span<const Image* const> images);

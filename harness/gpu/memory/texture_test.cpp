@@ -63,7 +63,7 @@ class TextureTest : public GpuTest {
     return y;
   }
 
-  static Dispatch mirror(const Physical& physical, Resource x, Resource y) {
+  static Dispatch mirror(const Physical& physical, Binding x, Binding y) {
     const bool is_3d = physical.form().storage == Storage::Texture3D;
     const std::string kind = is_float(physical.dtype()) ? "" : physical.dtype() == DType::U8 ? "u" : "i";
     Dispatch dispatch{.label = "mirror",
@@ -116,6 +116,50 @@ TEST_F(TextureTest, AKernelReadsOneTextureAndWritesAnother) {
       EXPECT_TRUE(memory.read(Resource::tensor(0)) == texels(physical, 1));
     }
   }
+}
+
+TEST_F(TextureTest, AKernelReadsTheSameThroughASamplerAsThroughAnImage) {
+  for (const DType dtype : dtypes) {
+    for (const Physical& physical : awkward_textures(dtype)) {
+      ASSERT_TRUE(device().info().texture(physical.form().storage, dtype)->sampled) << name_of(dtype);
+      Dispatch dispatch = mirror(physical, Resource::tensor(0), sampled(Resource::tensor(0)));
+      dispatch.shader = "sample_texture.comp";
+      const std::string image = dispatch.defines[1].value;  // "iimage3D"
+      dispatch.defines.push_back({"SAMPLER", std::string(image).replace(image.find("image"), 5, "sampler")});
+      dispatch.bindings.emplace_back(Resource::tensor(1));
+      Program program;
+      program.dispatches = {dispatch};
+      const std::vector<Physical> tensors{physical, words(2)};
+      Workspace memory = workspace(program, tensors, 0);
+      memory.write(Resource::tensor(0), texels(physical, 1));
+      memory.write(Resource::tensor(1), bytes_of({0, 0}));
+      prepare(program, tensors, 0).run(memory, "sample", timeout_s);
+      const auto lanes = static_cast<std::uint32_t>(texels(physical, 1).size() / size_of(dtype));
+      EXPECT_EQ(words_of(memory.read(Resource::tensor(1))), (std::vector<std::uint32_t>{lanes, 0}))
+          << name_of(dtype) << " " << to_string(physical.shape()) << " " << to_string(physical.form());
+    }
+  }
+}
+
+TEST_F(TextureTest, AScratchTextureIsWrittenAsAnImageAndThenSampled) {
+  const Physical physical(texture2d, DType::F32, {9, 40});
+  Program program;
+  program.scratch.push_back(
+      {.name = "s", .dtype = physical.dtype(), .shape = physical.shape(), .form = texture2d});
+  directory.write("copy.comp",
+                  shader_text("layout(set = 0, binding = 0) uniform sampler2D x;\n"
+                              "layout(set = 0, binding = 1, rgba32f) uniform writeonly image2D y;\n",
+                              "const ivec2 at = ivec2(gl_GlobalInvocationID.xy);"
+                              "imageStore(y, at, texelFetch(x, at, 0));"));
+  Dispatch copy{.label = "copy", .shader = "copy.comp", .local_size = {10, 9, 1}};
+  copy.bindings = {sampled(Resource::tensor(0)), Resource::scratch(0)};
+  program.dispatches = {copy, copy};
+  program.dispatches[1].bindings = {sampled(Resource::scratch(0)), Resource::tensor(1)};
+  const std::vector<Physical> tensors{physical, physical};
+  Workspace memory = workspace(program, tensors);
+  memory.write(Resource::tensor(0), texels(physical, 1));
+  executable(program, tensors).run(memory, "copy twice", timeout_s);
+  EXPECT_TRUE(memory.read(Resource::tensor(1)) == texels(physical, 1));
 }
 
 TEST_F(TextureTest, AScratchTextureCarriesFromOneDispatchToTheNext) {
@@ -321,6 +365,25 @@ TEST(UnsupportedTexture, ChecksScratchToo) {
   program.scratch.push_back({.name = "t", .dtype = DType::I8, .shape = {1, 1, 3000, 4}, .form = texture3d});
   EXPECT_EQ(unsupported(program, {}, {}, texture_device(), 0),
             "t as texture3d/WP needs 3000 texels in y; maxImageDimension3D is 2048");
+}
+
+TEST(UnsupportedTexture, WhatTheDeviceDoesNotSampleIsNotBoundToSamplers) {
+  DeviceInfo device = texture_device();
+  const std::vector<Physical> tensors{{texture3d, DType::I8, {4}}, words(1)};
+  Program program;
+  Dispatch& dispatch = program.dispatches.emplace_back();
+  dispatch.label = "d";
+  dispatch.bindings = {sampled(Resource::tensor(0))};
+  EXPECT_EQ(unsupported(program, tensors, {}, device, 0),
+            "dispatch 'd' reads a texture of rgba8i through a sampler, which the device cannot in 3D");
+  for (TextureSupport& one : device.textures) one.sampled = true;
+  EXPECT_EQ(unsupported(program, tensors, {}, device, 0), std::nullopt);
+  dispatch.bindings.assign(17, sampled(Resource::tensor(0)));
+  EXPECT_EQ(unsupported(program, tensors, {}, device, 0),
+            "dispatch 'd' needs 17 textures read through samplers, the least of "
+            "maxPerStageDescriptorSampledImages and ...Samplers is 16");
+  dispatch.bindings = {sampled(Resource::tensor(1))};
+  EXPECT_THROW(unsupported(program, tensors, {}, device, 0), std::logic_error) << "it is a buffer";
 }
 
 TEST(UnsupportedTexture, ImagesAndBuffersOfADispatchAreCountedApart) {

@@ -176,11 +176,14 @@ const Workspace::State::Allocation& Workspace::State::at(Resource resource) cons
   return all[resource.index];
 }
 
-Descriptor Workspace::State::descriptor_of(Resource resource) const {
-  const Allocation& one = at(resource);
+Descriptor Workspace::State::descriptor_of(const Binding& binding) const {
+  const Allocation& one = at(binding.resource);
   if (const auto* image = std::get_if<Image>(&one)) {
-    return {.type = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
-            .image = {.imageView = image->view.get(), .imageLayout = VK_IMAGE_LAYOUT_GENERAL}};
+    return {.type = binding.is_sampled() ? VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER
+                                         : VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
+            .image = {.sampler = binding.is_sampled() ? nearest_sampler(device) : VK_NULL_HANDLE,
+                      .imageView = image->view.get(),
+                      .imageLayout = VK_IMAGE_LAYOUT_GENERAL}};
   }
   return {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
           .buffer = {.buffer = std::get<Buffer>(one).handle.get(), .offset = 0, .range = VK_WHOLE_SIZE}};

@@ -32,7 +32,7 @@ struct Workspace::State {
 
   /// Throws std::logic_error for a resource that the program does not have.
   const Allocation& at(Resource resource) const;
-  Descriptor descriptor_of(Resource resource) const;
+  Descriptor descriptor_of(const Binding& binding) const;
   /// Property flags of the type of memory that it lies in.
   VkMemoryPropertyFlags memory_of(Resource resource) const;
   std::uint64_t memory_bytes() const;

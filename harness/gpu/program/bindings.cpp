@@ -7,30 +7,30 @@
 
 namespace assay::gpu {
 
-Bindings::Bindings(const DeviceTable& table, const Program& program, std::span<const Pipeline> pipelines,
-                   const Workspace::State& workspace) {
+Bindings::Bindings(const DeviceTable& table, const Program& program,
+                   std::span<const SharedPipeline> pipelines, const Workspace::State& workspace) {
   create_pool(table, pipelines);
   allocate(table, pipelines);
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     std::vector<Descriptor> descriptors;
-    for (const Resource& resource : program.dispatches[i].bindings) {
-      descriptors.push_back(workspace.descriptor_of(resource));
+    for (const Binding& binding : program.dispatches[i].bindings) {
+      descriptors.push_back(workspace.descriptor_of(binding));
     }
-    point(table, program.dispatches[i], pipelines[i], sets_[i], descriptors);
+    point(table, program.dispatches[i], *pipelines[i], sets_[i], descriptors);
   }
 }
 
-Bindings::Bindings(const DeviceTable& table, const Program& program, std::span<const Pipeline> pipelines,
-                   std::span<const Descriptor> descriptors) {
+Bindings::Bindings(const DeviceTable& table, const Program& program,
+                   std::span<const SharedPipeline> pipelines, std::span<const Descriptor> descriptors) {
   create_pool(table, pipelines);
   allocate(table, pipelines);
-  point(table, program.dispatches.front(), pipelines.front(), sets_.front(), descriptors);
+  point(table, program.dispatches.front(), *pipelines.front(), sets_.front(), descriptors);
 }
 
-void Bindings::create_pool(const DeviceTable& table, std::span<const Pipeline> pipelines) {
+void Bindings::create_pool(const DeviceTable& table, std::span<const SharedPipeline> pipelines) {
   std::map<VkDescriptorType, std::uint32_t> counts;
-  for (const Pipeline& pipeline : pipelines) {
-    for (const VkDescriptorType type : pipeline.bindings) {
+  for (const SharedPipeline& pipeline : pipelines) {
+    for (const VkDescriptorType type : pipeline->bindings) {
       ++counts[type];
     }
   }
@@ -50,10 +50,10 @@ void Bindings::create_pool(const DeviceTable& table, std::span<const Pipeline> p
   pool_ = {table, pool, table.vk.vkDestroyDescriptorPool};
 }
 
-void Bindings::allocate(const DeviceTable& table, std::span<const Pipeline> pipelines) {
+void Bindings::allocate(const DeviceTable& table, std::span<const SharedPipeline> pipelines) {
   std::vector<VkDescriptorSetLayout> layouts;
-  for (const Pipeline& pipeline : pipelines) {
-    layouts.push_back(pipeline.set_layout.get());
+  for (const SharedPipeline& pipeline : pipelines) {
+    layouts.push_back(pipeline->set_layout.get());
   }
   sets_.resize(layouts.size());
   if (layouts.empty()) {
@@ -90,7 +90,7 @@ void Bindings::point(const DeviceTable& table, const Dispatch& dispatch, const P
 }
 
 std::vector<const Bindings*> BindingsCache::get(const DeviceTable& table, const Program& program,
-                                                std::span<const Pipeline> pipelines,
+                                                std::span<const SharedPipeline> pipelines,
                                                 std::span<const Workspace::State* const> workspaces) {
   const auto is_new = [&](const Workspace::State* workspace) {
     return !by_workspace_.contains(workspace->id);

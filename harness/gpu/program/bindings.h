@@ -10,17 +10,17 @@ namespace assay::gpu {
 /// The descriptor sets that tie a program's pipelines to one workspace, one set a dispatch.
 class Bindings {
  public:
-  Bindings(const DeviceTable& table, const Program& program, std::span<const Pipeline> pipelines,
+  Bindings(const DeviceTable& table, const Program& program, std::span<const SharedPipeline> pipelines,
            const Workspace::State& workspace);
   /// Of a program of one dispatch, whose bindings are given.
-  Bindings(const DeviceTable& table, const Program& program, std::span<const Pipeline> pipelines,
+  Bindings(const DeviceTable& table, const Program& program, std::span<const SharedPipeline> pipelines,
            std::span<const Descriptor> descriptors);
 
   VkDescriptorSet set(std::size_t dispatch) const { return sets_[dispatch]; }
 
  private:
-  void create_pool(const DeviceTable& table, std::span<const Pipeline> pipelines);
-  void allocate(const DeviceTable& table, std::span<const Pipeline> pipelines);
+  void create_pool(const DeviceTable& table, std::span<const SharedPipeline> pipelines);
+  void allocate(const DeviceTable& table, std::span<const SharedPipeline> pipelines);
   void point(const DeviceTable& table, const Dispatch& dispatch, const Pipeline& pipeline,
              VkDescriptorSet set, std::span<const Descriptor> descriptors) const;
 
@@ -36,7 +36,7 @@ class BindingsCache {
 
   /// One for each workspace, in order; valid until the next call.
   std::vector<const Bindings*> get(const DeviceTable& table, const Program& program,
-                                   std::span<const Pipeline> pipelines,
+                                   std::span<const SharedPipeline> pipelines,
                                    std::span<const Workspace::State* const> workspaces);
 
  private:

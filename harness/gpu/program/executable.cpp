@@ -1,6 +1,8 @@
 #include "harness/base/hash.h"
 #include "harness/gpu/device/limits.h"
 #include "harness/gpu/program/barrier.h"
+#include "harness/gpu/program/interface_check.h"
+#include "harness/gpu/program/pipeline_cache.h"
 #include "harness/gpu/program/pipeline_statistics.h"
 #include "harness/gpu/program/program_hash.h"
 #include "harness/gpu/program/recording.h"
@@ -17,6 +19,10 @@
 namespace assay::gpu {
 
 namespace {
+
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
 
 /// The workspaces of a batch, in turn.
 struct Rotation {
@@ -45,10 +51,10 @@ struct Executable::State {
   void record_batch(Submission& submission, Rotation& sets, int programs, Spacing spacing) const;
 
   Device::State& device;
-  const Program program;
+  Program program;
   const std::vector<Physical> tensors;
   const std::uint32_t guard;
-  std::vector<Pipeline> pipelines;  ///< one a dispatch
+  std::vector<SharedPipeline> pipelines;  ///< one a dispatch
   BindingsCache bindings;
   double compile_ms = 0;
   std::string spirv_hash;
@@ -61,18 +67,26 @@ void Executable::State::build(ShaderLibrary& shaders) {
   }
   device.require_alive("preparing a program");
   const auto start = std::chrono::steady_clock::now();
+  PipelineCache& shared = pipelines_of(device);
+  std::vector<ShaderInterface> interfaces;
   std::string hashes;
   for (const Dispatch& dispatch : program.dispatches) {
     const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
     hashes += spirv.hash;
+    interfaces.push_back(shared.interface(dispatch, spirv, guard));
+  }
+  check_interfaces(program, tensors, interfaces, device.info());
+  compile_ms = milliseconds_since(start);
+  for (const Dispatch& dispatch : program.dispatches) {
     std::vector<VkDescriptorType> types;
-    for (const Resource& resource : dispatch.bindings) {
-      types.push_back(descriptor_type(form_of(program, tensors, resource)));
+    for (const Binding& binding : dispatch.bindings) {
+      types.push_back(descriptor_type(form_of(program, tensors, binding.resource), binding.access));
     }
-    pipelines.push_back(create_pipeline(device, dispatch, std::move(types), spirv, guard));
+    const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
+    pipelines.push_back(shared.get(dispatch, std::move(types), spirv, guard));
+    compile_ms += pipelines.back()->creation_ms;  // whichever program it was created for
   }
   spirv_hash = hash_hex(hashes);
-  compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
 void Executable::State::refuse_stranger(const Workspace::State& workspace) const {
@@ -154,7 +168,7 @@ ExecutableStatistics Executable::statistics() const {
   for (std::size_t i = 0; i < state_->pipelines.size(); ++i) {
     const Dispatch& dispatch = state_->program.dispatches[i];
     if (belongs(dispatch.role, Part::Timed)) {
-      add_statistics(all, statistics_of(state_->device, dispatch, state_->pipelines[i]));
+      add_statistics(all, statistics_of(state_->device, dispatch, *state_->pipelines[i]));
     }
   }
   return all;
@@ -164,14 +178,25 @@ std::string Executable::program_hash(const Workspace& workspace) const {
   const Workspace::State& memory = workspace.state();
   state_->refuse_stranger(memory);
   std::vector<std::string> spirv;
-  for (const Pipeline& pipeline : state_->pipelines) {
-    spirv.push_back(pipeline.spirv_hash);
+  for (const SharedPipeline& pipeline : state_->pipelines) {
+    spirv.push_back(pipeline->spirv_hash);
   }
   return gpu::program_hash({.program = state_->program,
                             .spirv = spirv,
                             .tensors = state_->tensors,
                             .guard = state_->guard,
                             .memory = [&](Resource resource) { return memory.memory_of(resource); }});
+}
+
+void Executable::vary(std::size_t index, const std::array<std::uint32_t, 3>& workgroups,
+                      const PushConstants& push) {
+  Dispatch& dispatch = state_->program.dispatches.at(index);
+  if (push.words().size() != dispatch.push.words().size()) {
+    throw std::logic_error(fmt::format("dispatch '{}' pushes {} words, not {}", dispatch.label,
+                                       dispatch.push.words().size(), push.words().size()));
+  }
+  dispatch.workgroups = workgroups;
+  dispatch.push = push;
 }
 
 void Executable::set_label(std::string label) {
@@ -184,6 +209,38 @@ void Executable::run(Workspace& workspace, std::string_view label, double timeou
 
 void Executable::setup(Workspace& workspace, double timeout_s) {
   state_->run(workspace, Part::Setup, state_->label + ": setup", timeout_s);
+}
+
+double Executable::setup_ns(Workspace& workspace, double timeout_s) {
+  const bool has_setup = std::ranges::any_of(state_->program.dispatches, [](const Dispatch& dispatch) {
+    return belongs(dispatch.role, Part::Setup);
+  });
+  if (!has_setup) {
+    return 0;
+  }
+  const Bindings& sets = state_->bind(workspace);
+  Device::State& device = state_->device;
+  std::optional<Stamps> stamps;
+  if (Stamps::available(device)) {
+    stamps.emplace(device, 2);
+  }
+  Submission submission(device, "timing the set-up of " + state_->label, state_->label + ": timed set-up");
+  const VkCommandBuffer commands = submission.commands();
+  if (stamps) {
+    stamps->reset(commands);
+  }
+  barrier(device.table, commands, Scope::Anything, Scope::Compute);
+  if (stamps) {
+    stamps->stamp(commands);
+  }
+  state_->recordable().record(commands, sets, Part::Setup);
+  barrier(device.table, commands, Scope::Compute, Scope::Compute);
+  if (stamps) {
+    stamps->stamp(commands);
+  }
+  barrier(device.table, commands, Scope::Compute, Scope::TransferAndHost);
+  const double wall_ns = submission.submit_and_wait(timeout_s);
+  return stamps ? stamps->steps_ns().front() : wall_ns;
 }
 
 Timing Executable::time(Workspace& workspace, const TimedRun& run, double timeout_s) {

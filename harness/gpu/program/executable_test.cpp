@@ -49,7 +49,7 @@ class ExecutableTest : public GpuTest {
   }
 
   Dispatch one_invocation(const std::string& label, const std::string& declarations, const std::string& body,
-                          std::vector<Resource> bindings) {
+                          std::vector<Binding> bindings) {
     directory.write(label + ".comp", shader_text(declarations, body));
     return {
         .label = label, .shader = label + ".comp", .local_size = {1, 1, 1}, .bindings = std::move(bindings)};
@@ -64,16 +64,18 @@ TEST_F(ExecutableTest, SubgroupsHaveTheSizeThatIsDemandedAndAreFull) {
                                   std::string(guard_declaration) + buffers({"y"}),
                               "y.data[guard_words + gl_LocalInvocationID.x] = gl_SubgroupSize * 1000u + "
                               "subgroupBallotBitCount(subgroupBallot(true));"));
-  const std::uint32_t count = 2 * info.subgroup_size;
-  Program program;
-  program.dispatches.push_back({.label = "sizes",
-                                .shader = "sizes.comp",
-                                .local_size = {count, 1, 1},
-                                .bindings = {Resource::tensor(0)},
-                                .subgroup_size = info.subgroup_size});
-  Workspace memory = workspace(program, {words(count)});
-  executable(program).run(memory, "sizes", timeout_s);
-  EXPECT_THAT(data_of(words_of(memory.read(Resource::tensor(0))), count), Each(info.subgroup_size * 1001));
+  for (std::uint32_t size = info.min_subgroup_size; size <= info.max_subgroup_size; size *= 2) {
+    const std::uint32_t count = 2 * size;
+    Program program;
+    program.dispatches.push_back({.label = "sizes",
+                                  .shader = "sizes.comp",
+                                  .local_size = {count, 1, 1},
+                                  .bindings = {Resource::tensor(0)},
+                                  .subgroup_size = size});
+    Workspace memory = workspace(program, {words(count)});
+    executable(program).run(memory, "sizes", timeout_s);
+    EXPECT_THAT(data_of(words_of(memory.read(Resource::tensor(0))), count), Each(size * 1001)) << size;
+  }
 }
 
 TEST_F(ExecutableTest, CopiesAndLeavesGuardsAndInputAlone) {
@@ -177,6 +179,27 @@ TEST_F(ExecutableTest, RefusesConstantsThatTheShaderLacks) {
   EXPECT_THROW(executable(program), Error);
 }
 
+TEST_F(ExecutableTest, RefusesAShaderThatUsesWhatTheProgramDoesNotBind) {
+  Program program;
+  program.dispatches.push_back(
+      one_invocation("greedy", buffers({"x", "y"}), "y.data[0] = x.data[0];", {Resource::tensor(0)}));
+  EXPECT_THAT([&] { executable(program); },
+              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("uses set 0, binding 1 ('y')")));
+}
+
+TEST_F(ExecutableTest, SharedMemoryThatAConstantMakesTooLargeIsUnsupported) {
+  Program program;
+  program.dispatches.push_back(one_invocation(
+      "large", "layout(constant_id = 16) const uint size = 1u;\nshared uint a[size];\n" + buffers({"y"}),
+      "a[0] = 1u; y.data[0] = a[0];", {Resource::tensor(0)}));
+  program.dispatches.front().constants = {{"size", 1U << 28}};
+  EXPECT_THAT([&] { executable(program); },
+              ::testing::ThrowsMessage<Unsupported>(::testing::HasSubstr(
+                  "needs 1073741824 bytes of shared memory, maxComputeSharedMemorySize is")));
+  program.dispatches.front().constants = {{"size", 8}};
+  EXPECT_NO_THROW(executable(program));
+}
+
 class RolesTest : public ExecutableTest {
  protected:
   /// A program that counts: tensor 0 holds how often setup, op and transition ran.
@@ -215,6 +238,16 @@ TEST_F(RolesTest, SetupRunsSetupDispatchesOnly) {
   Workspace memory = zeroed(program);
   executable(program, 0).setup(memory, timeout_s);
   EXPECT_THAT(counts(memory), ElementsAreArray({1, 0, 0}));
+}
+
+TEST_F(RolesTest, TheTimeOfSetupIsThatOfOneRunOfIt) {
+  Program program = counting_program();
+  Workspace memory = zeroed(program);
+  EXPECT_GT(executable(program, 0).setup_ns(memory, timeout_s), 0);
+  EXPECT_THAT(counts(memory), ElementsAreArray({1, 0, 0}));
+  program.dispatches.erase(program.dispatches.begin());
+  EXPECT_EQ(executable(program, 0).setup_ns(memory, timeout_s), 0);
+  EXPECT_THAT(counts(memory), ElementsAreArray({1, 0, 0})) << "there is none to run";
 }
 
 TEST_F(RolesTest, TimeRunsWarmAndBatchWithoutSetup) {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 namespace assay::gpu {
 namespace {
 
@@ -77,7 +79,8 @@ struct SpecializationData {
 
 }  // namespace
 
-VkDescriptorType descriptor_type(Form form) {
+VkDescriptorType descriptor_type(Form form, Binding::Access access) {
+  if (access == Binding::Access::Sampled) return VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
   return is_texture(form) ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
 }
 
@@ -111,6 +114,7 @@ Handle<VkPipeline> create_handle(const Device::State& device, const Dispatch& di
 
 Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
                          std::vector<VkDescriptorType> bindings, const Spirv& spirv, std::uint32_t guard) {
+  const auto start = std::chrono::steady_clock::now();
   const DeviceTable& table = device.table;
   Pipeline pipeline;
   pipeline.bindings = std::move(bindings);
@@ -121,6 +125,8 @@ Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
   pipeline.module = create_module(table, dispatch, spirv);
   pipeline.handle = create_handle(device, dispatch, pipeline, /*flags=*/0);
   device.name(VK_OBJECT_TYPE_PIPELINE, object_id(pipeline.handle.get()), dispatch.label);
+  pipeline.creation_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return pipeline;
 }
 

@@ -3,6 +3,8 @@
 #include "harness/gpu/device/device.h"
 
 #include <map>
+#include <memory>
+#include <optional>
 
 namespace assay::gpu {
 
@@ -15,7 +17,12 @@ struct Pipeline {
   Handle<VkPipelineLayout> layout;
   Handle<VkShaderModule> module;
   Handle<VkPipeline> handle;
+  double creation_ms = 0;
+  std::optional<ExecutableStatistics> told;  ///< by the driver, kept when it was asked
 };
+
+/// Programs that differ in nothing that a pipeline is made of share it.
+using SharedPipeline = std::shared_ptr<Pipeline>;
 
 /// `bindings`: what each of the dispatch's is; `guard` is in bytes. Throws Error where the dispatch does not
 /// set just the specialization constants of its shader (specialization()).
@@ -27,6 +34,6 @@ Handle<VkPipeline> create_handle(const Device::State& device, const Dispatch& di
                                  const Pipeline& pipeline, VkPipelineCreateFlags flags);
 
 /// What a resource of that form is bound as.
-VkDescriptorType descriptor_type(Form form);
+VkDescriptorType descriptor_type(Form form, Binding::Access access);
 
 }  // namespace assay::gpu

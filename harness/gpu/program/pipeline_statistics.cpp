@@ -131,6 +131,24 @@ std::vector<VkPipelineExecutableStatisticKHR> driver_statistics(const DeviceTabl
   return found;
 }
 
+ExecutableStatistics told_by_driver(const Device::State& device, const Dispatch& dispatch,
+                                    const Pipeline& pipeline) {
+  ExecutableStatistics all;
+  if (!device.tells_statistics) {
+    return all;
+  }
+  const Handle<VkPipeline> told =
+      create_handle(device, dispatch, pipeline, VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR);
+  const auto executables = executables_of(device.table, told.get());
+  for (std::uint32_t i = 0; i < executables.size(); ++i) {
+    for (const VkPipelineExecutableStatisticKHR& one : driver_statistics(device.table, told.get(), i)) {
+      add_statistic(all,
+                    {.name = one.name, .value = value_of(one), .subgroup_size = executables[i].subgroupSize});
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 void add_statistic(ExecutableStatistics& all, const DriverStatistic& one) {
@@ -149,19 +167,11 @@ void add_statistics(ExecutableStatistics& all, const ExecutableStatistics& some)
 }
 
 ExecutableStatistics statistics_of(const Device::State& device, const Dispatch& dispatch,
-                                   const Pipeline& pipeline) {
-  ExecutableStatistics all;
-  if (device.tells_statistics) {
-    const Handle<VkPipeline> told =
-        create_handle(device, dispatch, pipeline, VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR);
-    const auto executables = executables_of(device.table, told.get());
-    for (std::uint32_t i = 0; i < executables.size(); ++i) {
-      for (const VkPipelineExecutableStatisticKHR& one : driver_statistics(device.table, told.get(), i)) {
-        add_statistic(
-            all, {.name = one.name, .value = value_of(one), .subgroup_size = executables[i].subgroupSize});
-      }
-    }
+                                   Pipeline& pipeline) {
+  if (!pipeline.told) {
+    pipeline.told = told_by_driver(device, dispatch, pipeline);
   }
+  ExecutableStatistics all = *pipeline.told;
   if (!all.shared_bytes && dispatch.shared_bytes > 0) {
     all.shared_bytes = dispatch.shared_bytes;
   }

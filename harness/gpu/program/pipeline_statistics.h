@@ -22,8 +22,7 @@ void add_statistics(ExecutableStatistics& all, const ExecutableStatistics& some)
 
 /// What the driver tells of a dispatch; nothing where it does not tell. From a pipeline of its own, made with
 /// the flag that captures statistics and thrown away: drivers may leave their caches out for such a pipeline,
-/// so that neither what is timed nor compile_ms may have it.
-ExecutableStatistics statistics_of(const Device::State& device, const Dispatch& dispatch,
-                                   const Pipeline& pipeline);
+/// so that neither what is timed nor compile_ms may have it. A pipeline is asked once; it remembers.
+ExecutableStatistics statistics_of(const Device::State& device, const Dispatch& dispatch, Pipeline& pipeline);
 
 }  // namespace assay::gpu

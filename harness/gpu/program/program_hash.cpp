@@ -46,7 +46,9 @@ std::string dispatch_text(const HashedProgram& hashed, std::size_t index) {
   text += fmt::format("workgroups {}\npush {}\n", joined(dispatch.workgroups), joined(dispatch.push.words()));
   if (dispatch.subgroup_size != 0) text += fmt::format("full subgroups of {}\n", dispatch.subgroup_size);
   for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
-    text += fmt::format("binding {}: {}\n", i, resource_text(hashed, dispatch.bindings[i]));
+    const Binding& binding = dispatch.bindings[i];
+    text += fmt::format("binding {}: {}{}\n", i, resource_text(hashed, binding.resource),
+                        binding.is_sampled() ? " sampled" : "");
   }
   return text;
 }

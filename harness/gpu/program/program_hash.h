@@ -16,9 +16,9 @@ struct HashedProgram {
 };
 
 /// Equal for two builds of one program, different when SPIR-V, specialization, workgroups, push constants,
-/// the order or the roles of dispatches, what is bound where, its form, type or shape, or its memory differ.
-/// What only people read (labels, names of scratch) does not count, nor does the order of specialization
-/// constants.
+/// the order or the roles of dispatches, what is bound where and how, its form, type or shape, or its memory
+/// differ. What only people read (labels, names of scratch) does not count, nor does the order of
+/// specialization constants.
 std::string program_hash(const HashedProgram& hashed);
 
 }  // namespace assay::gpu

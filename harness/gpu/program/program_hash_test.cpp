@@ -88,6 +88,7 @@ TEST(ProgramHash, DiffersInEachPartThatTheDeviceSees) {
       {"role", [](Parts& p) { p.first().role = DispatchRole::Transition; }},
       {"setup", [](Parts& p) { p.first().role = DispatchRole::Setup; }},
       {"bindings swapped", [](Parts& p) { std::swap(p.first().bindings[0], p.first().bindings[1]); }},
+      {"through a sampler", [](Parts& p) { p.first().bindings[0] = sampled(Resource::tensor(0)); }},
       {"other tensor bound", [](Parts& p) { p.first().bindings[0] = Resource::tensor(1); }},
       {"tensor for scratch", [](Parts& p) { p.first().bindings[1] = Resource::tensor(1); }},
       {"binding less", [](Parts& p) { p.first().bindings.pop_back(); }},

@@ -38,7 +38,7 @@ void Recordable::record(VkCommandBuffer commands, const Bindings& bindings, Part
 void Recordable::record_dispatch(VkCommandBuffer commands, const Bindings& bindings,
                                  std::size_t index) const {
   const Dispatch& dispatch = program.dispatches[index];
-  const Pipeline& pipeline = pipelines[index];
+  const Pipeline& pipeline = *pipelines[index];
   const VkDescriptorSet set = bindings.set(index);
   table.vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle.get());
   table.vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout.get(), 0, 1,

@@ -15,7 +15,7 @@ bool belongs(DispatchRole role, Part part);
 struct Recordable {
   const DeviceTable& table;
   const Program& program;
-  std::span<const Pipeline> pipelines;
+  std::span<const SharedPipeline> pipelines;
 
   /// Records the dispatches of `part` in order, a full compute barrier between each two. No barrier before
   /// the first or after the last: that depends on what is around the program. `after_each`, where given, is

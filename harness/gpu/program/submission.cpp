@@ -4,11 +4,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 
 namespace assay::gpu {
 namespace {
+
+/// What is waited beyond a timeout is ten times as long, and between these.
+constexpr double least_longer_s = 5;
+constexpr double most_longer_s = 30;
 
 std::uint64_t nanoseconds(double seconds) {
   constexpr double most = 1e9;  // 30 years: longer than that is for ever
@@ -83,21 +88,42 @@ double Submission::submit_and_wait(double timeout_s) {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
 }
 
-void Submission::wait(double timeout_s) {
+VkResult Submission::wait_for_fence(double seconds) {
   const VkFence fence = device_.fence.get();
-  const VkResult result =
-      device_.table.vk.vkWaitForFences(device_.table.device, 1, &fence, VK_TRUE, nanoseconds(timeout_s));
+  return device_.table.vk.vkWaitForFences(device_.table.device, 1, &fence, VK_TRUE, nanoseconds(seconds));
+}
+
+void Submission::wait(double timeout_s) {
+  const VkResult result = wait_for_fence(timeout_s);
   if (result == VK_TIMEOUT) {
-    device_.table.lost = true;
-    device_.table.abandoned = true;
-    device_.instance.abandoned = true;
-    leave_at_once_on_exit();
-    throw Timeout(
-        fmt::format("{} on '{}': the GPU did not end within {:g} s; the kernel may loop forever, or "
-                    "the timeout is too short",
-                    doing_, device_.info().name, timeout_s));
+    wait_longer(timeout_s);
   }
   check_alive(result, "waiting for the GPU");
+}
+
+/// It may be slow, not hung: then the device can be used again, and only what was too slow has failed.
+void Submission::wait_longer(double timeout_s) {
+  const double longer_s = std::clamp(10 * timeout_s, least_longer_s, most_longer_s);
+  const auto start = std::chrono::steady_clock::now();
+  const VkResult result = wait_for_fence(longer_s);
+  const double late_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (result == VK_TIMEOUT) {
+    abandon(timeout_s, longer_s);
+  }
+  check_alive(result, "waiting for the GPU beyond the timeout");
+  throw Timeout(fmt::format("{} on '{}': the GPU did not end within {:g} s, but in {:.3g} s", doing_,
+                            device_.info().name, timeout_s, timeout_s + late_s));
+}
+
+void Submission::abandon(double timeout_s, double longer_s) {
+  device_.table.lost = true;
+  device_.table.abandoned = true;
+  device_.instance.abandoned = true;
+  leave_at_once_on_exit();
+  throw Timeout(fmt::format(
+      "{} on '{}': the GPU did not end within {:g} s, nor in the {:g} s after that; the kernel may "
+      "loop forever, or the timeout is too short",
+      doing_, device_.info().name, timeout_s, longer_s));
 }
 
 void Submission::check_alive(VkResult result, std::string_view step) {

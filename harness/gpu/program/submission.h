@@ -24,13 +24,16 @@ class Submission {
   VkCommandBuffer commands() const { return commands_; }
 
   /// Ends the recording unless it has ended, submits and waits. Returns ns from submit to fence on the CPU's
-  /// clock. Throws Timeout, DeviceLost; after either nothing can be submitted to this device any more.
+  /// clock. Throws Timeout, also where it ended late (see there), and DeviceLost.
   double submit_and_wait(double timeout_s);
 
  private:
   void begin(Use use);
   void end();
   void wait(double timeout_s);
+  VkResult wait_for_fence(double seconds);
+  [[noreturn]] void wait_longer(double timeout_s);
+  [[noreturn]] void abandon(double timeout_s, double longer_s);
   /// check(), and remembers a lost device.
   void check_alive(VkResult result, std::string_view step);
 

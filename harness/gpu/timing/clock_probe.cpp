@@ -2,6 +2,7 @@
 
 #include "harness/gpu/memory/workspace.h"
 #include "harness/gpu/program/barrier.h"
+#include "harness/gpu/program/pipeline_cache.h"
 #include "harness/gpu/program/submission.h"
 #include "harness/gpu/timing/timer.h"
 
@@ -39,13 +40,11 @@ std::vector<Physical> tensors_for(const DeviceInfo& device) {
   return {Physical({Storage::Buffer, Layout::WP}, DType::F32, {probe_words(device)})};
 }
 
-std::vector<Pipeline> pipelines_for(Device::State& device, ShaderLibrary& shaders, const Program& program) {
+std::vector<SharedPipeline> pipelines_for(Device::State& device, ShaderLibrary& shaders,
+                                          const Program& program) {
   const Dispatch& dispatch = program.dispatches.front();
   const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
-  std::vector<Pipeline> pipelines;
-  pipelines.push_back(
-      create_pipeline(device, dispatch, {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER}, spirv, /*guard=*/0));
-  return pipelines;
+  return {pipelines_of(device).get(dispatch, {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER}, spirv, /*guard=*/0)};
 }
 
 PushConstants push_of(std::uint32_t rounds) {

@@ -36,7 +36,7 @@ class ClockProbeKernel {
   Device::State& device_;
   Program program_;
   Workspace workspace_;
-  std::vector<Pipeline> pipelines_;
+  std::vector<SharedPipeline> pipelines_;
   Bindings bindings_;
 };
 

@@ -37,7 +37,7 @@ std::string circumstances(const Ceilings& ceilings) {
   std::string text;
   if (ceilings.clock_ratio > 0) text = significant(ceilings.clock_ratio, digits) + " of the full clock";
   if (ceilings.host_load > 0) {
-    text += fmt::format("{}{} ready processes for each of the host's", text.empty() ? "" : ", ",
+    text += fmt::format("{}{} of the host's processors busy with other work", text.empty() ? "" : ", ",
                         significant(ceilings.host_load, digits));
   }
   return text;

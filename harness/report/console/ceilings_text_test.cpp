@@ -47,7 +47,7 @@ TEST(CeilingsText, NamesTheKernelThatReachedARateAndTheCircumstances) {
   const std::string text = ceilings_text(ceilings);
   EXPECT_NE(text.find("int8 matrix         1.3e+06 GOP/s by 16x16x32 i8 to i32\n"), std::string::npos)
       << text;
-  EXPECT_NE(text.find("measured at         0.995 of the full clock, 0.25 ready processes"),
+  EXPECT_NE(text.find("measured at         0.995 of the full clock, 0.25 of the host's processors"),
             std::string::npos);
 }
 

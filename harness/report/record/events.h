@@ -20,8 +20,8 @@ struct Block {
   int batch = 1;                   ///< programs in a sample
   std::vector<double> samples_ns;  ///< of one submission each, so of `batch` programs
   double probe_ns = 0;             ///< median of the clock probes beside the samples; 0: none ran
-  /// Of the timed outputs, where it is not that of the judged ones: what is timed has no guards, and a
-  /// bounded output may differ by that.
+  /// Of the timed outputs, where it is not that of the judged ones: in journals from before what is timed
+  /// had guards too. Now a block's outputs are the judged ones, or it is wrong.
   std::string output_hash;
   bool wrong = false;  ///< the timed outputs are not the ones that were judged
 

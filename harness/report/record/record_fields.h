@@ -34,6 +34,7 @@ void fields(Visit& visit, Is<TextureSupport> auto& x) {
   visit("dtype", x.dtype);
   visit("max_extent", x.max_extent);
   visit("max_bytes", x.max_bytes);
+  visit("sampled", x.sampled, since(3));
 }
 
 template <class Visit>
@@ -67,6 +68,7 @@ void fields(Visit& visit, Is<DeviceInfo> auto& x) {
   visit("max_storage_buffer_range", x.max_storage_buffer_range);
   visit("max_storage_buffers_per_stage", x.max_storage_buffers_per_stage);
   visit("max_storage_images_per_stage", x.max_storage_images_per_stage);
+  visit("max_sampled_images_per_stage", x.max_sampled_images_per_stage, since(3));
   visit("max_image_3d", x.max_image_3d);
   visit("max_image_2d", x.max_image_2d);
   visit("textures", x.textures, since(2));

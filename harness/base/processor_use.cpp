@@ -1,0 +1,54 @@
+#include "harness/base/processor_use.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <fstream>
+#include <string>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace assay {
+namespace {
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+/// Of this process, all threads.
+double own_seconds() {
+  rusage usage{};
+  if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+}  // namespace
+
+ProcessorUse::ProcessorUse() : start_(now()) {}
+
+ProcessorUse::Times ProcessorUse::now() {
+  // proc(5): user nice system idle iowait irq softirq steal, in ticks. What a hypervisor steals is busy: it
+  // is time that this machine did not have. Guests' time is part of user and nice.
+  constexpr std::size_t idle = 3, iowait = 4, columns = 8;
+  std::ifstream stat("/proc/stat");
+  std::string label;
+  std::array<double, columns> ticks{};
+  stat >> label;
+  for (double& column : ticks) stat >> column;
+  if (!stat || label != "cpu") return {};
+  const double per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  Times times{.own = own_seconds()};
+  for (std::size_t i = 0; i < columns; ++i) {
+    (i == idle || i == iowait ? times.idle : times.busy) += ticks[i] / per_second;
+  }
+  return times;
+}
+
+double ProcessorUse::by_others() const {
+  const Times end = now();
+  const double busy = end.busy - start_.busy, idle = end.idle - start_.idle;
+  if (!(busy + idle > 0)) return 0;
+  return std::clamp((busy - (end.own - start_.own)) / (busy + idle), 0.0, 1.0);
+}
+
+}  // namespace assay

@@ -1,0 +1,222 @@
+#include "harness/gpu/program/interface_check.h"
+
+#include "harness/gpu/device/limits.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+namespace assay::gpu {
+namespace {
+
+using Kind = ShaderBinding::Kind;
+
+std::string_view kind_text(Kind kind) {
+  switch (kind) {
+    case Kind::StorageBuffer:
+      return "a storage buffer";
+    case Kind::StorageImage:
+      return "a storage image";
+    case Kind::SampledImage:
+      return "a texture with its sampler";
+    case Kind::Other:
+      return "neither a storage buffer nor an image nor a texture with its sampler";
+  }
+  return "";
+}
+
+std::string place_text(const ShaderBinding& used) {
+  const std::string name = used.name.empty() ? "" : fmt::format(" ('{}')", used.name);
+  return fmt::format("set {}, binding {}{}", used.set, used.binding, name);
+}
+
+/// One dispatch, held against its shader.
+class DispatchCheck {
+ public:
+  DispatchCheck(const Program& program, std::span<const Physical> tensors, const Dispatch& dispatch,
+                const ShaderInterface& shader)
+      : program_(program), tensors_(tensors), dispatch_(dispatch), shader_(shader) {}
+
+  void check() const {
+    for (const ShaderBinding& used : shader_.bindings) check_binding(used);
+    check_push();
+    check_sizes();
+  }
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    std::string variant;
+    for (const Define& define : dispatch_.defines)
+      variant += fmt::format("{}{} {}", variant.empty() ? " with " : ", ", define.name, define.value);
+    throw Error(fmt::format("holding the shader {}{} against dispatch '{}': {}", dispatch_.shader, variant,
+                            dispatch_.label, what));
+  }
+
+  /// Null where the shader does not use that binding.
+  const ShaderBinding* use_of(std::size_t binding) const {
+    const auto found = std::ranges::find(shader_.bindings, binding, &ShaderBinding::binding);
+    return found == shader_.bindings.end() ? nullptr : &*found;
+  }
+
+  const Dispatch& dispatch() const { return dispatch_; }
+
+ private:
+  void check_binding(const ShaderBinding& used) const {
+    if (used.set != 0) {
+      refuse(fmt::format("the shader uses {}, and programs bind set 0 alone: declare it with set = 0",
+                         place_text(used)));
+    }
+    if (used.binding >= dispatch_.bindings.size()) {
+      refuse(fmt::format(
+          "the shader uses {}, and the dispatch binds {} resources, from 0 on: let the op bind it, "
+          "or the shader do without",
+          place_text(used), dispatch_.bindings.size()));
+    }
+    const Binding& given = dispatch_.bindings[used.binding];
+    const Form form = form_of(program_, tensors_, given.resource);
+    const Kind kind = given.is_sampled() ? Kind::SampledImage
+                      : is_texture(form) ? Kind::StorageImage
+                                         : Kind::StorageBuffer;
+    if (used.kind != kind) {
+      refuse(
+          fmt::format("the shader declares {} as {}, and the dispatch binds {} ({}) there as {}: the form "
+                      "decides between buffer and image, the op between image and sampler",
+                      place_text(used), kind_text(used.kind), resource_text(given.resource), to_string(form),
+                      kind_text(kind)));
+    }
+    if (kind != Kind::StorageBuffer) check_texels(used, given.resource, form);
+  }
+
+  void check_texels(const ShaderBinding& used, Resource resource, Form form) const {
+    const std::uint32_t dimensions = form.storage == Storage::Texture3D ? 3 : 2;
+    if (used.dimensions != dimensions) {
+      refuse(
+          fmt::format("the shader declares {} as {}, and the dispatch binds {} there, a texture of {} "
+                      "dimensions",
+                      place_text(used),
+                      used.dimensions == 0 ? "no plain image of 2 or 3 dimensions"
+                                           : fmt::format("an image of {} dimensions", used.dimensions),
+                      resource_text(resource), dimensions));
+    }
+    const std::string_view texels = texel_name(dtype_of(program_, tensors_, resource));
+    const bool has_format = used.kind == Kind::StorageImage && !used.format.empty();
+    if ((has_format && used.format != texels) || used.texel != texel_of(texels)) {
+      refuse(fmt::format(
+          "the shader declares {} with texels of {}, and the dispatch binds {} there, whose texels "
+          "are {}",
+          place_text(used), has_format ? used.format : fmt::format("kind '{}'", used.texel),
+          resource_text(resource), texels));
+    }
+  }
+
+  /// 'f', 'i' or 'u' of "rgba32f", "rgba8i", "rgba8ui".
+  static char texel_of(std::string_view texels) {
+    if (texels.ends_with("ui")) return 'u';
+    return texels.back();
+  }
+
+  std::string resource_text(Resource resource) const {
+    if (resource.kind == Resource::Kind::Tensor) return fmt::format("tensor {}", resource.index);
+    return fmt::format("scratch '{}'", program_.scratch[resource.index].name);
+  }
+
+  void check_push() const {
+    const std::size_t pushed = dispatch_.push.words().size() * sizeof(std::uint32_t);
+    const bool is_idle = pushed == 0 && !shader_.uses_push;  // declared, used by nobody, pushed by nobody
+    if (pushed == shader_.push_bytes || is_idle) return;
+    refuse(fmt::format(
+        "the shader declares {} bytes of push constants, and the dispatch pushes {}: the op must push "
+        "just what the shader's block has, in its order",
+        shader_.push_bytes, pushed));
+  }
+
+  void check_sizes() const {
+    if (shader_.local_size != dispatch_.local_size) {
+      refuse(
+          fmt::format("the shader's workgroups are of {} invocations, and the dispatch says {}: declare them "
+                      "with local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2, or let the op say "
+                      "the same",
+                      fmt::join(shader_.local_size, " x "), fmt::join(dispatch_.local_size, " x ")));
+    }
+    if (dispatch_.shared_bytes != 0 && dispatch_.shared_bytes < shader_.shared_bytes) {
+      refuse(
+          fmt::format("the shader has {} bytes of shared memory, and the dispatch says {}: devices are asked "
+                      "whether they have as much as it says",
+                      shader_.shared_bytes, dispatch_.shared_bytes));
+    }
+  }
+
+  const Program& program_;
+  std::span<const Physical> tensors_;
+  const Dispatch& dispatch_;
+  const ShaderInterface& shader_;
+};
+
+/// Scratch that set-up writes is as constant as weights: all that comes later reads it. And what set-up reads
+/// is what it wrote, for nothing else is there before it.
+class SetupCheck {
+ public:
+  explicit SetupCheck(const Program& program) : program_(program) {}
+
+  void check(const DispatchCheck& one) {
+    const std::vector<Binding>& bindings = one.dispatch().bindings;
+    for (std::size_t i = 0; i < bindings.size(); ++i) {
+      const ShaderBinding* used = one.use_of(i);
+      if (bindings[i].resource.kind != Resource::Kind::Scratch || used == nullptr) continue;
+      if (one.dispatch().role == DispatchRole::Setup) {
+        check_setup(one, bindings[i].resource.index, *used);
+      } else {
+        check_later(one, bindings[i].resource.index, *used);
+      }
+    }
+  }
+
+ private:
+  void check_setup(const DispatchCheck& one, std::uint32_t scratch, const ShaderBinding& used) {
+    if (!used.readonly) {
+      written_.insert(scratch);
+    } else if (!written_.contains(scratch)) {
+      one.refuse(
+          fmt::format("it is set-up and reads the scratch '{}' at {}, which no setup dispatch before it "
+                      "writes",
+                      program_.scratch[scratch].name, place_text(used)));
+    }
+  }
+
+  void check_later(const DispatchCheck& one, std::uint32_t scratch, const ShaderBinding& used) const {
+    if (used.readonly || !written_.contains(scratch)) return;
+    one.refuse(
+        fmt::format("the shader may write {}, where the scratch '{}' is bound, which set-up wrote: set-up is "
+                    "done once and not timed, so that all that follows must leave it alone. Declare it "
+                    "readonly, or give the dispatch a scratch of its own",
+                    place_text(used), program_.scratch[scratch].name));
+  }
+
+  const Program& program_;
+  std::set<std::uint32_t> written_;
+};
+
+void refuse_beyond_device(const Dispatch& dispatch, const ShaderInterface& shader, const DeviceInfo& device) {
+  if (shader.shared_bytes <= device.max_shared_bytes) return;
+  throw Unsupported(
+      fmt::format("dispatch '{}' needs {} bytes of shared memory, maxComputeSharedMemorySize is {}",
+                  dispatch.label, shader.shared_bytes, device.max_shared_bytes));
+}
+
+}  // namespace
+
+void check_interfaces(const Program& program, std::span<const Physical> tensors,
+                      std::span<const ShaderInterface> interfaces, const DeviceInfo& device) {
+  SetupCheck setup(program);
+  for (std::size_t i = 0; i < program.dispatches.size(); ++i) {
+    const DispatchCheck one(program, tensors, program.dispatches[i], interfaces[i]);
+    one.check();
+    setup.check(one);
+  }
+  for (std::size_t i = 0; i < program.dispatches.size(); ++i) {
+    refuse_beyond_device(program.dispatches[i], interfaces[i], device);
+  }
+}
+
+}  // namespace assay::gpu

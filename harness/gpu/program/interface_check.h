@@ -1,0 +1,22 @@
+#pragma once
+
+#include "harness/gpu/gpu.h"
+#include "harness/gpu/shaders/shader_interface.h"
+
+#include <span>
+
+namespace assay::gpu {
+
+/// Holds what the shaders of a program declare against what the program gives them, before a driver sees
+/// either: what they disagree about may crash one device and pass on another. `interfaces`: one a dispatch.
+/// Throws Error, which names shader, dispatch, what is declared and what is given, where
+/// - a shader uses what its dispatch does not bind, or binds as something else (buffer, image, sampler; the
+///   image's dimensions and texels),
+/// - the push constants or the workgroup size are not those of the dispatch,
+/// - the dispatch says that it has less shared memory than the shader,
+/// - a dispatch may write scratch that set-up wrote, or set-up reads scratch that it did not write;
+/// and Unsupported where a shader has more shared memory than the device.
+void check_interfaces(const Program& program, std::span<const Physical> tensors,
+                      std::span<const ShaderInterface> interfaces, const DeviceInfo& device);
+
+}  // namespace assay::gpu

@@ -1,0 +1,187 @@
+#include "harness/gpu/program/interface_check.h"
+
+#include "tests/support/gpu.h"
+
+namespace assay::gpu {
+namespace {
+
+using namespace test;
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Kind = ShaderBinding::Kind;
+
+const Form buffer{}, texture2d{Storage::Texture2D, Layout::WP}, texture3d{Storage::Texture3D, Layout::WP};
+
+/// A program of one dispatch and its shader's interface, which agree, until a test changes one.
+struct Parts {
+  Program program{.scratch = {{.name = "sums", .dtype = DType::I32, .shape = {4}, .form = {}}},
+                  .dispatches = {{.label = "quantize",
+                                  .shader = "quantize.comp",
+                                  .defines = {{"WIDE", "1"}},
+                                  .local_size = {32, 2, 1},
+                                  .push = PushConstants().add(std::int64_t{1}).add(1.0F),
+                                  .bindings = {Resource::tensor(0), Resource::tensor(1),
+                                               sampled(Resource::tensor(2)), Resource::scratch(0)}}}};
+  std::vector<Physical> tensors{
+      {buffer, DType::F32, {4}}, {texture3d, DType::I8, {4}}, {texture2d, DType::U8, {4}}};
+  std::vector<ShaderInterface> shaders{
+      {.bindings = {{.binding = 0, .kind = Kind::StorageBuffer, .name = "x", .readonly = true},
+                    {.binding = 1,
+                     .kind = Kind::StorageImage,
+                     .name = "y",
+                     .dimensions = 3,
+                     .format = "rgba8i",
+                     .texel = 'i'},
+                    {.binding = 2,
+                     .kind = Kind::SampledImage,
+                     .name = "t",
+                     .readonly = true,
+                     .dimensions = 2,
+                     .texel = 'u'},
+                    {.binding = 3, .kind = Kind::StorageBuffer, .name = "s"}},
+       .push_bytes = 8,
+       .uses_push = true,
+       .shared_bytes = 1024,
+       .local_size = {32, 2, 1}}};
+  DeviceInfo device;
+
+  ShaderBinding& binding(std::size_t i) { return shaders.front().bindings[i]; }
+  Dispatch& dispatch() { return program.dispatches.front(); }
+};
+
+/// What is said against the parts after `change`; empty: nothing.
+std::string complaint(const std::function<void(Parts&)>& change) {
+  Parts parts;
+  change(parts);
+  try {
+    check_interfaces(parts.program, parts.tensors, parts.shaders, parts.device);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(InterfaceCheck, HasNothingAgainstAShaderAndAProgramThatAgree) {
+  EXPECT_EQ(complaint([](Parts&) {}), "");
+}
+
+TEST(InterfaceCheck, NamesShaderVariantAndDispatch) {
+  EXPECT_THAT(
+      complaint([](Parts& p) { p.binding(0).set = 7; }),
+      HasSubstr("holding the shader quantize.comp with WIDE 1 against dispatch 'quantize': the shader "
+                "uses set 7, binding 0 ('x'), and programs bind set 0 alone"));
+}
+
+TEST(InterfaceCheck, RefusesABindingThatNobodyBinds) {
+  EXPECT_THAT(complaint([](Parts& p) { p.binding(3).binding = 9; }),
+              HasSubstr("the shader uses set 0, binding 9 ('s'), and the dispatch binds 4 resources"));
+}
+
+TEST(InterfaceCheck, ABindingThatTheShaderDoesNotUseIsHarmless) {
+  EXPECT_EQ(complaint([](Parts& p) { p.shaders.front().bindings.pop_back(); }), "");
+}
+
+TEST(InterfaceCheck, RefusesAnotherKindThanTheForms) {
+  EXPECT_THAT(complaint([](Parts& p) {
+                p.tensors[0] = {texture3d, DType::F32, {4}};
+              }),
+              AllOf(HasSubstr("declares set 0, binding 0 ('x') as a storage buffer"),
+                    HasSubstr("binds tensor 0 (texture3d/WP) there as a storage image")));
+  EXPECT_THAT(complaint([](Parts& p) { p.binding(1).kind = Kind::StorageBuffer; }),
+              HasSubstr("binds tensor 1 (texture3d/WP) there as a storage image"));
+  EXPECT_THAT(complaint([](Parts& p) { p.dispatch().bindings[1] = sampled(Resource::tensor(1)); }),
+              AllOf(HasSubstr("as a storage image, and"), HasSubstr("there as a texture with its sampler")));
+  EXPECT_THAT(complaint([](Parts& p) { p.dispatch().bindings[2] = Resource::tensor(2); }),
+              HasSubstr("there as a storage image"));
+  EXPECT_THAT(complaint([](Parts& p) { p.binding(3).kind = Kind::Other; }),
+              HasSubstr("as neither a storage buffer nor an image"));
+}
+
+TEST(InterfaceCheck, RefusesOtherDimensionsAndOtherTexels) {
+  EXPECT_THAT(
+      complaint([](Parts& p) { p.binding(1).dimensions = 2; }),
+      HasSubstr("as an image of 2 dimensions, and the dispatch binds tensor 1 there, a texture of 3"));
+  EXPECT_THAT(complaint([](Parts& p) { p.binding(2).dimensions = 0; }), HasSubstr("no plain image"));
+  EXPECT_THAT(
+      complaint([](Parts& p) { p.binding(1).format = "rgba16i"; }),
+      HasSubstr("with texels of rgba16i, and the dispatch binds tensor 1 there, whose texels are rgba8i"));
+  EXPECT_THAT(complaint([](Parts& p) { p.binding(2).texel = 'i'; }), HasSubstr("whose texels are rgba8ui"));
+  EXPECT_EQ(complaint([](Parts& p) { p.binding(1).format = ""; }), "") << "it states none";
+}
+
+TEST(InterfaceCheck, RefusesPushConstantsThatNobodyPushesAndSuchThatNobodyReads) {
+  EXPECT_THAT(complaint([](Parts& p) { p.dispatch().push = {}; }),
+              HasSubstr("the shader declares 8 bytes of push constants, and the dispatch pushes 0"));
+  EXPECT_THAT(complaint([](Parts& p) { p.dispatch().push.add(std::int64_t{0}); }),
+              HasSubstr("declares 8 bytes of push constants, and the dispatch pushes 12"));
+  EXPECT_THAT(complaint([](Parts& p) { p.shaders.front().push_bytes = 0; }), HasSubstr("declares 0 bytes"));
+  EXPECT_EQ(complaint([](Parts& p) {
+              p.dispatch().push = {};
+              p.shaders.front().uses_push = false;
+            }),
+            "")
+      << "declared alone is harmless";
+}
+
+TEST(InterfaceCheck, RefusesAnotherWorkgroup) {
+  EXPECT_THAT(complaint([](Parts& p) {
+                p.shaders.front().local_size = {64, 1, 1};
+              }),
+              HasSubstr("workgroups are of 64 x 1 x 1 invocations, and the dispatch says 32 x 2 x 1"));
+}
+
+TEST(InterfaceCheck, RefusesADispatchThatOwnsUpToLessSharedMemory) {
+  EXPECT_THAT(complaint([](Parts& p) { p.dispatch().shared_bytes = 1020; }),
+              HasSubstr("the shader has 1024 bytes of shared memory, and the dispatch says 1020"));
+  EXPECT_EQ(complaint([](Parts& p) { p.dispatch().shared_bytes = 2048; }), "");
+}
+
+TEST(InterfaceCheck, MoreSharedMemoryThanTheDeviceHasIsUnsupportedWithBothNumbers) {
+  Parts parts;
+  parts.shaders.front().shared_bytes = std::uint64_t{1} << 30;
+  EXPECT_THAT(
+      [&] { check_interfaces(parts.program, parts.tensors, parts.shaders, parts.device); },
+      ::testing::ThrowsMessage<Unsupported>("dispatch 'quantize' needs 1073741824 bytes of shared memory, "
+                                            "maxComputeSharedMemorySize is 16384"));
+}
+
+/// Two dispatches over scratch 'packed', the first of which is set-up; `first`, `second`: whether they read
+/// alone.
+std::string setup_complaint(bool first, bool second, DispatchRole role = DispatchRole::Op) {
+  const auto dispatch = [](std::string label, DispatchRole of) {
+    return Dispatch{.label = std::move(label), .bindings = {Resource::scratch(0)}, .role = of};
+  };
+  const auto shader = [](bool readonly) {
+    return ShaderInterface{
+        .bindings = {{.kind = Kind::StorageBuffer, .name = "packed", .readonly = readonly}},
+        .local_size = {64, 1, 1}};
+  };
+  const Program program{.scratch = {{.name = "packed"}},
+                        .dispatches = {dispatch("pack", DispatchRole::Setup), dispatch("product", role)}};
+  try {
+    check_interfaces(program, {}, std::array{shader(first), shader(second)}, {});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(InterfaceCheck, WhatSetUpWroteIsReadAndNotWritten) {
+  EXPECT_EQ(setup_complaint(false, true), "");
+  EXPECT_EQ(setup_complaint(false, false, DispatchRole::Setup), "") << "set-up may go on with it";
+  EXPECT_THAT(setup_complaint(false, false),
+              AllOf(HasSubstr("against dispatch 'product'"),
+                    HasSubstr("may write set 0, binding 0 ('packed'), where the scratch 'packed' is bound, "
+                              "which set-up wrote")));
+  EXPECT_THAT(setup_complaint(false, false, DispatchRole::Transition), HasSubstr("which set-up wrote"));
+}
+
+TEST(InterfaceCheck, SetUpReadsWhatItWroteBefore) {
+  EXPECT_THAT(setup_complaint(true, true),
+              AllOf(HasSubstr("against dispatch 'pack'"), HasSubstr("reads the scratch 'packed'"),
+                    HasSubstr("which no setup dispatch before it writes")));
+}
+
+}  // namespace
+}  // namespace assay::gpu

@@ -1,0 +1,146 @@
+#include "harness/gpu/program/pipeline_cache.h"
+
+#include "harness/gpu/program/pipeline_statistics.h"
+#include "tests/support/gpu.h"
+
+namespace assay::gpu {
+namespace {
+
+using test::buffers;
+using test::shader_text;
+using test::words;
+
+class PipelineCacheTest : public test::GpuTest {
+ protected:
+  PipelineCacheTest() : sources({.directories = {folder_with_shaders()}, .cache_directory = {}}) {}
+
+  std::filesystem::path folder_with_shaders() {
+    for (const std::string value : {"1u", "2u"}) {
+      directory.write(
+          "fill_" + value + ".comp",
+          shader_text("layout(constant_id = 3) const uint guard_words = 0u;\n"
+                      "layout(constant_id = 4) const uint added = 0u;\n"
+                      "layout(push_constant) uniform Push { uint more; } push;\n" +
+                          buffers({"x", "y"}),
+                      "y.data[guard_words] = x.data[guard_words] + added + push.more + " + value + ";"));
+    }
+    return directory.path();
+  }
+
+  static Dispatch dispatch() {
+    Dispatch made{.label = "fill",
+                  .shader = "fill_1u.comp",
+                  .local_size = {1, 1, 1},
+                  .constants = {{"added", 5}},
+                  .bindings = {Resource::tensor(0), Resource::tensor(1)}};
+    made.push.add(std::int64_t{7});
+    return made;
+  }
+
+  SharedPipeline get(PipelineCache& cache, const Dispatch& wanted, std::uint32_t guard = guard_bytes) {
+    return cache.get(wanted, {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER},
+                     sources.compile(wanted.shader, wanted.defines), guard);
+  }
+
+  ShaderLibrary sources;
+};
+
+TEST_F(PipelineCacheTest, DispatchesThatDifferInNoPartOfAPipelineShareIt) {
+  PipelineCache cache(device().state());
+  const SharedPipeline first = get(cache, dispatch());
+  Dispatch other = dispatch();
+  other.workgroups = {4, 1, 1};
+  other.push = PushConstants().add(std::int64_t{8});
+  other.role = DispatchRole::Setup;
+  other.bindings = {Resource::tensor(1), Resource::scratch(0)};
+  EXPECT_EQ(get(cache, other), first);
+  EXPECT_EQ(cache.size(), 1U);
+}
+
+TEST_F(PipelineCacheTest, DispatchesThatDifferInAPartOfAPipelineHaveTheirOwn) {
+  PipelineCache cache(device().state());
+  std::vector<SharedPipeline> all = {get(cache, dispatch()), get(cache, dispatch(), 0)};
+  const auto add = [&](const auto& change) {
+    Dispatch changed = dispatch();
+    change(changed);
+    all.push_back(get(cache, changed));
+  };
+  add([](Dispatch& d) { d.shader = "fill_2u.comp"; });
+  add([](Dispatch& d) { d.constants[0].value = 6; });
+  add([](Dispatch& d) { d.local_size = {2, 1, 1}; });
+  add([](Dispatch& d) { d.push.add(std::int64_t{1}); });
+  add([](Dispatch& d) { d.label = "another name in a debugger"; });
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      EXPECT_NE(all[i], all[k]) << i << " and " << k;
+    }
+  }
+  EXPECT_EQ(cache.size(), all.size());
+}
+
+TEST_F(PipelineCacheTest, TheOneUsedLongestAgoGoesAndLivesWhileItIsInUse) {
+  PipelineCache cache(device().state(), 2);
+  Dispatch second = dispatch();
+  second.constants[0].value = 6;
+  Dispatch third = dispatch();
+  third.constants[0].value = 7;
+  const SharedPipeline a = get(cache, dispatch());
+  const std::weak_ptr<Pipeline> b = get(cache, second);
+  EXPECT_EQ(get(cache, dispatch()), a);  // now used later than b
+  const SharedPipeline c = get(cache, third);
+  EXPECT_EQ(cache.size(), 2U);
+  EXPECT_TRUE(b.expired()) << "nobody used it";
+  EXPECT_EQ(get(cache, dispatch()), a);
+  get(cache, second);
+  EXPECT_TRUE(c->handle) << "it went from the cache, and still is somebody's";
+  EXPECT_NE(get(cache, third), c);
+}
+
+TEST_F(PipelineCacheTest, WhatCannotBeMadeIsNotKept) {
+  PipelineCache cache(device().state());
+  Dispatch wrong = dispatch();
+  wrong.constants.clear();
+  EXPECT_THROW(get(cache, wrong), Error);
+  EXPECT_THROW(get(cache, wrong), Error);
+  EXPECT_EQ(cache.size(), 0U);
+}
+
+TEST_F(PipelineCacheTest, AShaderIsReadOnceForEachOfItsSpecializations) {
+  PipelineCache cache(device().state());
+  const auto interface = [&](const Dispatch& wanted) {
+    return &cache.interface(wanted, sources.compile(wanted.shader, wanted.defines), guard_bytes);
+  };
+  Dispatch wider = dispatch();
+  wider.local_size = {2, 1, 1};
+  const ShaderInterface* const first = interface(dispatch());
+  EXPECT_EQ(first->push_bytes, 4U);
+  EXPECT_EQ(first->local_size[0], 1U);
+  EXPECT_EQ(interface(wider)->local_size[0], 2U);
+  EXPECT_EQ(interface(dispatch()), first);
+}
+
+TEST_F(PipelineCacheTest, TheDriverIsAskedForStatisticsOnce) {
+  PipelineCache cache(device().state());
+  const SharedPipeline pipeline = get(cache, dispatch());
+  EXPECT_FALSE(pipeline->told);
+  statistics_of(device().state(), dispatch(), *pipeline);
+  ASSERT_TRUE(pipeline->told);
+  pipeline->told->registers = 123;  // what no driver says again
+  EXPECT_EQ(statistics_of(device().state(), dispatch(), *pipeline).registers, 123);
+}
+
+TEST_F(PipelineCacheTest, ProgramsOfADeviceShareItsOwn) {
+  PipelineCache& cache = pipelines_of(device().state());
+  Dispatch once = dispatch();
+  once.constants[0].value = 4711;
+  const Program one{.scratch = {}, .dispatches = {once, once}};
+  const std::size_t before = cache.size();
+  const Executable a = executable(one);
+  const Executable b = executable(one);
+  EXPECT_EQ(cache.size(), before + 1);
+  EXPECT_GT(a.compile_ms(), 0);
+  EXPECT_GT(b.compile_ms(), 0) << "the time of the pipeline that it uses";
+}
+
+}  // namespace
+}  // namespace assay::gpu

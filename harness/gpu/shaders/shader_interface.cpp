@@ -1,0 +1,322 @@
+#include "harness/gpu/shaders/shader_interface.h"
+
+#include "harness/base/error.h"
+#include "harness/gpu/shaders/spirv_types.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+namespace assay::gpu {
+namespace {
+
+constexpr std::string_view what = "the interface";
+
+/// What decorations say of one id, or of one member of a structure.
+struct Decorations {
+  std::optional<std::uint32_t> set, binding, offset, built_in;
+  bool non_writable = false;
+  bool buffer_block = false;
+
+  void add(std::span<const std::uint32_t> decoration);
+};
+
+void Decorations::add(std::span<const std::uint32_t> decoration) {
+  switch (decoration[0]) {
+    case spirv::DescriptorSet:
+      set = decoration[1];
+      break;
+    case spirv::Binding:
+      binding = decoration[1];
+      break;
+    case spirv::Offset:
+      offset = decoration[1];
+      break;
+    case spirv::BuiltIn:
+      built_in = decoration[1];
+      break;
+    case spirv::NonWritable:
+      non_writable = true;
+      break;
+    case spirv::BufferBlock:
+      buffer_block = true;
+      break;
+    default:
+      break;
+  }
+}
+
+struct Variable {
+  std::uint32_t id = 0;
+  std::uint32_t pointer = 0;  ///< its type
+  std::uint32_t storage_class = 0;
+};
+
+/// A format of images by its number (section 3.11), as far as tensors have it.
+std::string format_name(std::uint32_t format) {
+  switch (format) {
+    case 1:
+      return "rgba32f";
+    case 2:
+      return "rgba16f";
+    case 21:
+      return "rgba32i";
+    case 22:
+      return "rgba16i";
+    case 23:
+      return "rgba8i";
+    case 32:
+      return "rgba8ui";
+    default:
+      return "";
+  }
+}
+
+/// Sizes 2 and 3 of a plain image by its Dim (section 3.8).
+std::uint32_t dimensions_of(const SpirvType& image) {
+  const std::uint32_t dim = image.operands[1];
+  const bool is_plain = image.operands[3] == 0 && image.operands[4] == 0;  // neither layers nor samples
+  return is_plain && (dim == 1 || dim == 2) ? dim + 1 : 0;
+}
+
+class InterfaceReader {
+ public:
+  explicit InterfaceReader(const std::map<std::uint32_t, std::uint32_t>& specialization)
+      : constants_(specialization) {}
+
+  void read(const SpirvInstruction& instruction);
+  ShaderInterface interface() const;
+
+ private:
+  void read_global(const SpirvInstruction& instruction);
+  void read_mode(const SpirvInstruction& instruction);
+  std::set<std::uint32_t> used() const;
+  Decorations of(std::uint32_t id) const;
+  Decorations of_member(std::uint32_t structure, std::uint32_t member) const;
+  std::string name_of(const Variable& variable) const;
+  ShaderBinding binding_of(const Variable& variable) const;
+  void describe_image(const SpirvType& image, ShaderBinding& binding) const;
+  bool members_are_readonly(const Variable& variable) const;
+  std::uint32_t push_bytes(const Variable& variable) const;
+  std::uint64_t after(std::uint64_t offset, const Variable& shared) const;
+  std::array<std::uint32_t, 3> local_size() const;
+
+  SpirvConstants constants_;
+  SpirvTypes types_;
+  std::map<std::uint32_t, std::string> names_;
+  std::map<std::uint32_t, Decorations> decorations_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Decorations> member_decorations_;
+  std::vector<Variable> variables_;  ///< of the module; those of functions are nobody's business
+  std::optional<std::uint32_t> main_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> modes_;   ///< local size by entry point: mode, operands
+  std::uint32_t function_ = 0;                                  ///< the one being read; 0: none
+  std::map<std::uint32_t, std::set<std::uint32_t>> mentioned_;  ///< ids by function
+};
+
+void InterfaceReader::read(const SpirvInstruction& instruction) {
+  constants_.read(instruction);
+  types_.read(instruction, constants_);
+  if (instruction.opcode == spirv::OpFunction) {
+    function_ = instruction.result;
+  } else if (instruction.opcode == spirv::OpFunctionEnd) {
+    function_ = 0;
+  } else if (function_ != 0) {
+    mentioned_[function_].insert(instruction.ids.begin(), instruction.ids.end());
+  } else {
+    read_global(instruction);
+  }
+}
+
+void InterfaceReader::read_global(const SpirvInstruction& instruction) {
+  const auto& operands = instruction.operands;
+  switch (instruction.opcode) {
+    case spirv::OpName:
+      names_[operands[0]] = instruction.text(1);
+      break;
+    case spirv::OpEntryPoint:
+      if (operands[0] == spirv::model_gl_compute && instruction.text(2) == "main") main_ = operands[1];
+      break;
+    case spirv::OpExecutionMode:
+    case spirv::OpExecutionModeId:
+      read_mode(instruction);
+      break;
+    case spirv::OpDecorate:
+      decorations_[operands[0]].add(operands.subspan(1));
+      break;
+    case spirv::OpMemberDecorate:
+      member_decorations_[{operands[0], operands[1]}].add(operands.subspan(2));
+      break;
+    case spirv::OpVariable:
+      variables_.push_back({instruction.result, instruction.type, operands[0]});
+      break;
+    default:
+      break;
+  }
+}
+
+void InterfaceReader::read_mode(const SpirvInstruction& instruction) {
+  const auto& operands = instruction.operands;
+  if (operands[1] == spirv::mode_local_size || operands[1] == spirv::mode_local_size_id) {
+    modes_[operands[0]] = {operands.begin() + 1, operands.end()};
+  }
+}
+
+/// All ids that main() mentions, or what it calls.
+std::set<std::uint32_t> InterfaceReader::used() const {
+  std::set<std::uint32_t> all;
+  std::vector<std::uint32_t> functions{*main_};
+  while (!functions.empty()) {
+    const auto body = mentioned_.find(functions.back());
+    functions.pop_back();
+    if (body == mentioned_.end()) continue;
+    for (const std::uint32_t id : body->second) {
+      if (all.insert(id).second && mentioned_.contains(id)) functions.push_back(id);
+    }
+  }
+  return all;
+}
+
+Decorations InterfaceReader::of(std::uint32_t id) const {
+  const auto found = decorations_.find(id);
+  return found == decorations_.end() ? Decorations{} : found->second;
+}
+
+Decorations InterfaceReader::of_member(std::uint32_t structure, std::uint32_t member) const {
+  const auto found = member_decorations_.find({structure, member});
+  return found == member_decorations_.end() ? Decorations{} : found->second;
+}
+
+/// A block without an instance name has an empty one: its block's then.
+std::string InterfaceReader::name_of(const Variable& variable) const {
+  const auto own = names_.find(variable.id);
+  if (own != names_.end() && !own->second.empty()) return own->second;
+  const auto block = names_.find(types_.pointee_id(variable.pointer));
+  return block == names_.end() ? "" : block->second;
+}
+
+/// glslang says it of each member of a `readonly buffer`, not of the variable.
+bool InterfaceReader::members_are_readonly(const Variable& variable) const {
+  const std::uint32_t structure = types_.pointee_id(variable.pointer);
+  const std::size_t members = types_.find(structure)->operands.size();
+  for (std::uint32_t i = 0; i < members; ++i) {
+    if (!of_member(structure, i).non_writable) return false;
+  }
+  return members > 0;
+}
+
+void InterfaceReader::describe_image(const SpirvType& image, ShaderBinding& binding) const {
+  if (image.opcode != spirv::OpTypeImage) return;
+  binding.dimensions = dimensions_of(image);
+  binding.format = format_name(image.operands[6]);
+  const SpirvType* texel = types_.find(image.operands[0]);
+  if (texel == nullptr) return;
+  if (texel->opcode == spirv::OpTypeFloat) binding.texel = 'f';
+  if (texel->opcode == spirv::OpTypeInt) binding.texel = texel->operands[1] != 0 ? 'i' : 'u';
+}
+
+ShaderBinding InterfaceReader::binding_of(const Variable& variable) const {
+  using Kind = ShaderBinding::Kind;
+  constexpr std::uint32_t read_and_written = 2;  // an image's operand Sampled
+  const Decorations said = of(variable.id);
+  ShaderBinding binding{.set = said.set.value_or(0),
+                        .binding = said.binding.value_or(0),
+                        .name = name_of(variable),
+                        .readonly = said.non_writable};
+  const SpirvType* type = types_.pointee(variable.pointer);
+  if (type == nullptr) return binding;
+  const std::uint32_t type_id = types_.pointee_id(variable.pointer);
+  const bool is_buffer = variable.storage_class == spirv::StorageBuffer || of(type_id).buffer_block;
+  if (is_buffer && type->opcode == spirv::OpTypeStruct) {
+    binding.kind = Kind::StorageBuffer;
+    binding.readonly = binding.readonly || members_are_readonly(variable);
+  } else if (type->opcode == spirv::OpTypeImage && type->operands[5] == read_and_written) {
+    binding.kind = Kind::StorageImage;
+    describe_image(*type, binding);
+  } else if (type->opcode == spirv::OpTypeSampledImage) {
+    binding.kind = Kind::SampledImage;
+    binding.readonly = true;
+    if (const SpirvType* image = types_.find(type->operands[0])) describe_image(*image, binding);
+  }
+  return binding;
+}
+
+std::uint32_t InterfaceReader::push_bytes(const Variable& variable) const {
+  const SpirvType* block = types_.pointee(variable.pointer);
+  if (block == nullptr) return 0;
+  const std::uint32_t structure = types_.pointee_id(variable.pointer);
+  std::uint64_t end = 0;
+  for (std::uint32_t i = 0; i < block->operands.size(); ++i) {
+    const SpirvType* member = types_.find(block->operands[i]);
+    const std::uint64_t offset = of_member(structure, i).offset.value_or(0);
+    if (member != nullptr) end = std::max(end, offset + member->bytes);
+  }
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(end, std::numeric_limits<std::uint32_t>::max()));
+}
+
+/// The end of a shared variable behind `offset`.
+std::uint64_t InterfaceReader::after(std::uint64_t offset, const Variable& shared) const {
+  const SpirvType* type = types_.pointee(shared.pointer);
+  if (type == nullptr || !type->has_size) {
+    throw Error(
+        fmt::format("reading {} of a SPIR-V module: the size of the shared variable '{}' cannot be "
+                    "told from its constants: make it of integers",
+                    what, name_of(shared)));
+  }
+  return (offset + type->alignment - 1) / type->alignment * type->alignment + type->bytes;
+}
+
+/// The built-in constant WorkgroupSize, where there is one, overrules the execution mode.
+std::array<std::uint32_t, 3> InterfaceReader::local_size() const {
+  std::vector<std::optional<std::uint32_t>> sides;
+  for (const auto& [id, said] : decorations_) {
+    if (said.built_in != spirv::built_in_workgroup_size) continue;
+    for (const std::uint32_t member : constants_.members(id)) sides.push_back(constants_.value(member));
+  }
+  const auto mode = modes_.find(*main_);
+  if (sides.empty() && mode != modes_.end()) {
+    for (const std::uint32_t side : std::span(mode->second).subspan(1)) {
+      sides.push_back(mode->second[0] == spirv::mode_local_size ? side : constants_.value(side));
+    }
+  }
+  std::array<std::uint32_t, 3> size{1, 1, 1};
+  for (std::size_t i = 0; i < size.size() && i < sides.size(); ++i) size[i] = sides[i].value_or(1);
+  return size;
+}
+
+ShaderInterface InterfaceReader::interface() const {
+  if (!main_) {
+    throw Error(fmt::format("reading {} of a SPIR-V module: it has no compute shader 'main'", what));
+  }
+  ShaderInterface found{.local_size = local_size()};
+  const std::set<std::uint32_t> used_ids = used();
+  for (const Variable& variable : variables_) {
+    const bool is_used = used_ids.contains(variable.id);
+    if (variable.storage_class == spirv::PushConstant) {
+      found.push_bytes = std::max(found.push_bytes, push_bytes(variable));
+      found.uses_push = found.uses_push || is_used;
+    } else if (variable.storage_class == spirv::Workgroup && is_used) {
+      found.shared_bytes = after(found.shared_bytes, variable);
+    } else if (is_used && of(variable.id).binding) {
+      found.bindings.push_back(binding_of(variable));
+    }
+  }
+  std::ranges::sort(found.bindings, {},
+                    [](const ShaderBinding& one) { return std::tuple(one.set, one.binding); });
+  return found;
+}
+
+}  // namespace
+
+ShaderInterface interface_of(std::span<const std::uint32_t> words,
+                             const std::map<std::uint32_t, std::uint32_t>& specialization) {
+  InterfaceReader reader(specialization);
+  each_instruction(words, what, [&](const SpirvInstruction& instruction) { reader.read(instruction); });
+  return reader.interface();
+}
+
+}  // namespace assay::gpu
