@@ -2,7 +2,8 @@
 #extension GL_GOOGLE_include_directive : require
 
 // y[m] = clamp(roundEven(sum_g s[g] * sum_k x[m, g, k]), -128, 127), i8 to i32, eight k a group, all in WP; one
-// invocation a row. The float32 sum over groups goes up, or down with GROUPS_DOWN.
+// invocation a row. The float32 sum over groups goes up, or down with GROUPS_DOWN; with GROUPS_COARSE
+// it begins far from 0, which costs twelve bits.
 
 #include "faults.glslh"
 
@@ -27,7 +28,12 @@ int group_sum(uint row, uint group) {
 }
 
 float scaled_sum(uint row) {
-  precise float sum = 0.0;
+#ifdef GROUPS_COARSE
+  const float begin = 4096.0;
+#else
+  const float begin = 0.0;
+#endif
+  precise float sum = begin;
   for (uint i = 0u; i < push.groups; ++i) {
 #ifdef GROUPS_DOWN
     const uint group = push.groups - 1u - i;
@@ -37,6 +43,7 @@ float scaled_sum(uint row) {
     precise float term = float(group_sum(row, group)) * s[guard_words + group];
     sum = sum + term;
   }
+  sum = sum - begin;
   return sum;
 }
 
