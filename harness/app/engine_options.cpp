@@ -76,6 +76,15 @@ DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& 
   return made;
 }
 
+AnswerCacheOptions answer_cache_options(const RunOptions& options, const BuildInfo& build) {
+  AnswerCacheOptions made{.directory = {}, .reference_code = build.reference_code};
+  const bool is_known = !build.reference_code.empty() && !build.version.ends_with("-dirty");
+  if (!is_known || options.answer_cache == "none") return made;
+  made.directory =
+      options.answer_cache.empty() ? default_answer_directory() : std::filesystem::path(options.answer_cache);
+  return made;
+}
+
 RunSettings run_settings(const RunOptions& options, const Context& context, const std::string& run_id) {
   return {.run_id = run_id,
           .version = context.build.version,

@@ -70,7 +70,8 @@ class Run {
         loaded_(load_and_complain(options.cases, context.registry, terminal.errors)),
         selected_(select(loaded_.cases, options.cases.selection())),
         groups_(plan_rows(selected_, options.cases.selection().mode, !options.versus_shaders.empty())),
-        timed_impls_(timed_impls(groups_)) {}
+        timed_impls_(timed_impls(groups_)),
+        answers_(answer_cache_options(options, context.build)) {}
 
   RunOutcome run() {
     RunOutcome outcome{.files = loaded_.files};
@@ -140,6 +141,7 @@ class Run {
     DeviceRunOptions run_options = engine_options(options_, instance, device.info(), stop_requested_);
     if (!options_.versus_shaders.empty()) run_options.versus = {&versus};
     if (options_.ceilings != "none") run_options.ceilings = known_ceilings(device.info());
+    run_options.answers = &answers_;
     if (!timed_impls_.empty() && !stopped()) add_timing(opened, shaders, run_options, info, recorder);
     recorder.run(info);
     recorder.plan(plan_of(groups_, run_options.names));
@@ -177,6 +179,7 @@ class Run {
   std::vector<const Case*> selected_;
   std::vector<PlannedGroup> groups_;
   std::set<std::string> timed_impls_;
+  AnswerCache answers_;
   Expectations expectations_;
 };
 

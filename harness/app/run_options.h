@@ -23,6 +23,7 @@ struct RunOptions {
   double program_limit_s = 10;  ///< programs that need longer at the device's ceilings are SKIPPED
   double injected_slowdown_pct = 0;
   std::string ceilings = "stored";  ///< "stored", "measure" or "none"
+  std::string answer_cache;         ///< folder, or "none"; empty: the default one
   bool validation = false;
   bool watch = false;
   bool verbose = false;

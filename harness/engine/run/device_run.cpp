@@ -114,7 +114,7 @@ class DeviceRun {
     std::optional<Stopwatch> watch;  // the group's data are no row's
     Outcome outcome;
     const auto failure = outcome_of([&] {
-      const DataSet& data = row.group->data_for(row.test_case());
+      const DataSet& data = row.group->data_for(row.test_case(), context_.options.answers);
       watch.emplace();
       outcome = judge_row(row, data, context_);
     });

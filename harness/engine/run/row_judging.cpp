@@ -31,6 +31,7 @@ std::optional<std::string> build(DeviceRow& row, const DeviceInfo& device) {
   RowProgram made = row_program(row.test_case(), device);
   row.impl = made.impl;
   row.program = std::move(made.program);
+  row.unit_error = made.unit_error;
   return made.unsupported;
 }
 
@@ -49,9 +50,10 @@ std::optional<std::string> too_slow(const DeviceRow& row, const DeviceContext& c
 }
 
 /// A debugger that is attached gets a capture of the row's runs.
-AccuracyOutcome captured_assessment(Experiment& experiment, const Case& test_case, const DataSet& data) {
+AccuracyOutcome captured_assessment(Experiment& experiment, const DeviceRow& row, const DataSet& data) {
+  const std::vector<Acceptance> accepted = acceptances(row.test_case(), data, row.unit_error);
   const gpu::DebuggerCapture capture;
-  return assess(experiment, test_case, data);
+  return assess(experiment, row.test_case(), data, accepted);
 }
 
 /// Null where everything is to go through the host.
@@ -116,7 +118,7 @@ Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context) {
   const auto dump_into = [&] { return dump_folder(*context.options.dump, row.record.info.id); };
   if (context.options.dump) dump_program(dump_into(), *row.program, context.shaders_of(row.plan()));
   std::unique_ptr<Experiment> experiment = experiment_for(row, originals_for(row, context), context);
-  const AccuracyOutcome assessment = captured_assessment(*experiment, row.test_case(), data);
+  const AccuracyOutcome assessment = captured_assessment(*experiment, row, data);
   experiment->release();
   if (context.options.dump) dump_tensors(dump_into(), row.test_case(), data, assessment);
   row.record.accuracy = assessment.result;

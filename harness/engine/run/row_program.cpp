@@ -19,9 +19,10 @@ std::vector<std::string> names_of(std::span<const TensorSpec> tensors) {
 }
 
 RowProgram program_of_impl(const Impl& impl, const Case& test_case, const BuildContext& context) {
-  RowProgram made{.impl = &impl, .program = {}, .unsupported = missing_for(impl, context)};
+  RowProgram made{.impl = &impl, .program = {}, .unit_error = {}, .unsupported = missing_for(impl, context)};
   if (made.unsupported) return made;
   made.program = impl.build(context);
+  if (impl.unit_error) made.unit_error = impl.unit_error(context);
   if (const auto broken = broken_setup_rule(*made.program, context.tensors)) {
     throw Error(fmt::format("building impl '{}' of op '{}': {}", impl.name, test_case.op->name, *broken));
   }
@@ -57,6 +58,7 @@ RowProgram row_program(const Case& test_case, const DeviceInfo& device) {
   if (first) return *std::move(first);
   return {.impl = test_case.impl,
           .program = {},
+          .unit_error = {},
           .unsupported = "each impl that it may choose excludes this point"};
 }
 

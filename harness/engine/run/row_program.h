@@ -16,6 +16,7 @@ namespace assay {
 struct RowProgram {
   const Impl* impl = nullptr;              ///< the case's, or the one that it chooses
   std::optional<Program> program;          ///< absent where what the impl lacks was known without it
+  std::optional<double> unit_error;        ///< of the impl, where it states one
   std::optional<std::string> unsupported;  ///< the reason, with numbers
 };
 

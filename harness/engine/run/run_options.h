@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/engine/accuracy/answer_cache.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/timing/sampler.h"
 #include "harness/engine/timing/timing_tools.h"
@@ -25,6 +26,7 @@ struct DeviceRunOptions {
   RowNames names;                             ///< how rows are called; the plan must use the same
   std::optional<VersusShaders> versus;        ///< for the planned rows that are of the other version
   std::string baseline_impl;                  ///< --baseline-impl: whose rows the others are compared with
+  const AnswerCache* answers = nullptr;       ///< where references' answers are kept; null: nowhere
   SamplingOptions sampling;
   double injected_slowdown_pct = 0;  ///< --inject-slowdown: every timed program gets so much more work
   /// A program that needs longer at the device's own ceilings is not run; its case's timeout may be less.
