@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Fills words of a buffer with the poison of the host (poison_word in harness/core/pack.cpp): 64-bit words, each
+// Fills words of a buffer with the poison of the host (poison_word in harness/tensor/pack.cpp): 64-bit words, each
 // a mix of its place. An invocation computes one of them and stores those of its halves that are wanted.
 
 #include "common/indexing.glslh"
@@ -10,7 +10,8 @@ layout(push_constant) uniform Push {
   uint first;     // the first word that is filled, from the buffer's start
   uint words;     // how many are
   uint position;  // of the first one, from the poison's start
-  uint flip;      // 0: poison A; ~0: its complement, poison B
+  uint mask_low;  // what the poison's kind and number xor each 64-bit word with (Poison::mask)
+  uint mask_high;
 } push;
 
 layout(set = 0, binding = 0) restrict writeonly buffer Data { uint data[]; };
@@ -31,7 +32,7 @@ uvec2 poison_word(uint index) {
 
 void main() {
   const uint pair = push.position / 2u + flat_invocation();
-  const uvec2 word = poison_word(pair) ^ push.flip;
+  const uvec2 word = poison_word(pair) ^ uvec2(push.mask_low, push.mask_high);
   const uint low = 2u * pair - push.position;  // wraps where only the high half is wanted
   if (low < push.words) data[push.first + low] = word.x;
   if (low + 1u < push.words) data[push.first + low + 1u] = word.y;

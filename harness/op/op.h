@@ -89,9 +89,9 @@ struct ImplPoint {
 /// Everything an impl may look at when it builds its program.
 struct BuildContext : ImplPoint {
   BuildContext(const ImplPoint& point, const DeviceInfo& on) : ImplPoint(point), device(on) {}
-  BuildContext(const Params& params_, std::span<const TensorSpec> tensors_, std::span<const Form> forms_,
-               const DeviceInfo& on, const Tune& tune_)
-      : ImplPoint{params_, tensors_, forms_, tune_}, device(on) {}
+  BuildContext(const Params& with_params, std::span<const TensorSpec> with_tensors,
+               std::span<const Form> with_forms, const DeviceInfo& on, const Tune& with_tune)
+      : ImplPoint{with_params, with_tensors, with_forms, with_tune}, device(on) {}
 
   const DeviceInfo& device;
 };

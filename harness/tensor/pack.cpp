@@ -20,7 +20,7 @@ std::uint64_t poison_word(Poison poison, std::uint64_t index) {
   x ^= x >> 32;
   x *= 0xD6E8FEB86659FD93U;
   x ^= x >> 29;
-  return poison == Poison::A ? x : ~x;
+  return x ^ poison.mask();
 }
 
 /// Fills whole words, the first of which has that index.

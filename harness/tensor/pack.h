@@ -3,6 +3,7 @@
 #include "harness/tensor/form.h"
 #include "harness/tensor/tensor.h"
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,7 +14,35 @@ namespace assay {
 /// What fills memory that no element owns: outputs before a run, padding, guards, scratch. The two runs of
 /// a case use A and B, which differ in every byte (B is the complement of A), so that a byte
 /// that still holds A after run A and B after run B was never written.
-enum class Poison : std::uint8_t { A, B };
+class Poison {
+ public:
+  static const Poison A, B;
+
+  /// The same kind for memory of that number: every byte differs from that of any other number, modulo 256,
+  /// at the same offset. Number 0 is the kind itself.
+  constexpr Poison of(std::uint32_t number) const { return {flipped_, number}; }
+
+  /// What the bytes of eight neighbours, lowest first, are xored with.
+  constexpr std::uint64_t mask() const {
+    std::uint64_t mask = 0;
+    for (unsigned byte = 0; byte < 8; ++byte) {
+      const std::uint64_t odd = 2 * byte + 75;  // odd factors keep numbers apart
+      mask |= (number_ * odd & 0xFFU) << (8 * byte);
+    }
+    return flipped_ ? ~mask : mask;
+  }
+
+  friend constexpr auto operator<=>(const Poison&, const Poison&) = default;
+
+ private:
+  constexpr Poison(bool flipped, std::uint32_t number) : flipped_(flipped), number_(number) {}
+
+  bool flipped_;
+  std::uint32_t number_;
+};
+
+inline constexpr Poison Poison::A{false, 0};
+inline constexpr Poison Poison::B{true, 0};
 
 /// The poison byte at `offset` from the start of an allocation.
 std::byte poison_byte(Poison poison, std::uint64_t offset);

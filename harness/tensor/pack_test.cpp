@@ -133,6 +133,19 @@ TEST(PoisonTest, EveryByteOfBIsTheComplementOfA) {
   for (std::size_t i = 0; i < a.size(); ++i) ASSERT_EQ(a[i], ~b[i]);
 }
 
+TEST(PoisonTest, NoByteOfOneNumberIsThatOfAnotherAtItsPlace) {
+  for (std::uint32_t a = 0; a < 20; ++a) {
+    for (std::uint32_t b = a + 1; b < 150; b += 7) {
+      for (std::uint64_t offset = 0; offset < 32; ++offset) {
+        ASSERT_NE(poison_byte(Poison::A.of(a), offset), poison_byte(Poison::A.of(b), offset))
+            << a << " " << b;
+      }
+    }
+  }
+  const auto a = poison(99, Poison::A.of(5)), b = poison(99, Poison::B.of(5));
+  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_EQ(b[i], ~a[i]) << i;
+}
+
 TEST(PoisonTest, AByteDependsOnItsOffsetOnly) {
   for (const std::uint64_t first : {0U, 1U, 7U, 8U, 9U, 1024U, 12345U}) {
     for (const std::size_t count : {0U, 1U, 3U, 7U, 8U, 9U, 15U, 16U, 100U}) {

@@ -92,10 +92,10 @@ TEST(Experiment, SeesTheSameByTheHostAndOnTheDevice) {
 TEST(Experiment, OutputsThatAreEqualAreReadOnce) {
   Setting setting(quantize_case("correct"));
   Experiment experiment = setting.experiment(setting.originals());
-  const RunResult first = experiment.run(Poison::A, Poison::A);
-  EXPECT_EQ(experiment.run(Poison::B, Poison::B).outputs, first.outputs);
+  const RunResult first = experiment.run(Poisons::all(Poison::A));
+  EXPECT_EQ(experiment.run(Poisons::all(Poison::B)).outputs, first.outputs);
   Experiment another = setting.experiment(experiment.take_originals());
-  EXPECT_EQ(another.run(Poison::B, Poison::A).outputs, first.outputs);
+  EXPECT_EQ(another.run({.padding = Poison::B, .guards = Poison::B}).outputs, first.outputs);
   const gpu::Workspace fresh = another.fresh_workspace(Poison::B);
   EXPECT_NE(another.outputs_of(fresh), first.outputs) << "nothing has run there";
 }
@@ -114,7 +114,7 @@ TEST(Experiment, FreshMemoryHoldsPoisonAndTheInputs) {
 TEST(Experiment, GivesOriginalsUpWhereAnInputWasOverwritten) {
   Setting setting(quantize_case("input_overwritten"));
   Experiment experiment = setting.experiment(setting.originals());
-  const RunResult seen = experiment.run(Poison::A, Poison::A);
+  const RunResult seen = experiment.run(Poisons::all(Poison::A));
   ASSERT_EQ(seen.findings.size(), 1U);
   EXPECT_EQ(seen.findings[0].metric, "input_modified");
   EXPECT_EQ(experiment.originals(), nullptr);

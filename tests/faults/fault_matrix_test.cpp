@@ -68,6 +68,12 @@ Case padded_case(const std::string& impl) {
   return fault_case(pixel_shuffle_op(), impl, pixel_shuffle_params({2, 9, 2, 5}, 3, false));
 }
 
+// Of so many wrong bytes dozens are the poison of their place by chance.
+Case large_clone_case(const std::string& impl) {
+  static const Op op = clone();
+  return fault_case(op, impl, clone_params({2, 40, 16, 16}));
+}
+
 Case clone_case(const std::string& impl) {
   static const Op op = clone();
   return fault_case(op, impl, clone_params(image));
@@ -150,12 +156,11 @@ INSTANTIATE_TEST_SUITE_P(
                               "'q' was written before its start: [1-4] bytes, the nearest [1-4] before"},
                       Verdict{quantize_case, "input_overwritten", "input_modified",
                               "input 'x' was overwritten, first at byte (16|17|18|19) of its data"},
-                      Verdict{quantize_case, "reads_past_end", "depends_on_padding",
-                              "depends on padding or on memory outside the inputs: 1 of 210 elements, first "
+                      Verdict{quantize_case, "reads_past_end", "reads_out_of_bounds",
+                              "depends on memory before or past a tensor's data: 1 of 210 elements, first "
                               "q\\[0, 0, 0, 0\\]"},
-                      Verdict{
-                          padded_case, "depends_on_padding", "depends_on_padding",
-                          "depends on padding or on memory outside the inputs: .* first y\\[0, 0, 0, 0\\]"},
+                      Verdict{padded_case, "depends_on_padding", "depends_on_padding",
+                              "depends on the padding of inputs: .* first y\\[0, 0, 0, 0\\]"},
                       Verdict{quantize_case, "keeps_old_bit", "depends_on_old_output",
                               "depends on what outputs or scratch held before: 53 of 210 elements, first "
                               "q\\[0, 0, 0, 0\\]"}),
@@ -192,6 +197,10 @@ INSTANTIATE_TEST_SUITE_P(
         Verdict{quantize_case, "width_tail_dropped", "wrong_value", "^q\\[0, 0, 0, [4-6]\\]"},
         Verdict{clone_case, "lanes_swapped", "depends_on_padding",
                 "42 of 210 elements, first y\\[0, 4, 0, 0\\].*; y\\[0, 0, 0, .* elements wrong"},
+        Verdict{large_clone_case, "guard_copied", "write_out_of_bounds",
+                "^'y' was written past its end: [1-4] bytes, the nearest at end"},
+        Verdict{large_clone_case, "reads_guard", "reads_out_of_bounds",
+                "depends on memory before or past a tensor's data: 20480 of 20480 elements"},
         Verdict{clone_case, "only_batch_0", "wrong_value", "^y\\[1, 0, "},
         Verdict{clone_case, "tail_block_dropped", "wrong_value", "^y\\[0, 4, 0, "},
         Verdict{matmul_case, "last_k_dropped", "wrong_value", "^y\\[0, "},
@@ -217,9 +226,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Verdict{flip_3d_case, "rows_swapped", "wrong_value", "^y\\[0, 0, 0, "},
                       Verdict{flip_2d_case, "rows_swapped", "wrong_value", "^y\\[0, "},
                       Verdict{flip_3d_case, "depends_on_padding", "depends_on_padding",
-                              "on memory outside the inputs: 1 of 210 elements, first y\\[0, 0, 0, 4\\]"},
+                              "on the padding of inputs: 1 of 210 elements, first y\\[0, 0, 0, 4\\]"},
                       Verdict{flip_2d_case, "depends_on_padding", "depends_on_padding",
-                              "on memory outside the inputs: 1 of 210 elements, first y\\[0, 12\\]"},
+                              "on the padding of inputs: 1 of 210 elements, first y\\[0, 12\\]"},
                       Verdict{flip_3d_case, "keeps_old_bit", "depends_on_old_output",
                               "60 of 210 elements, first y\\[0, 0, 0, 0\\]"},
                       Verdict{flip_3d_case, "input_overwritten", "input_modified",

@@ -245,7 +245,9 @@ Op pixel_shuffle() {
 
 Op clone() {
   Op op = real_op("q8ta_clone");
-  add_impls(op, clone_program, {"correct", "lanes_swapped", "only_batch_0", "tail_block_dropped"});
+  add_impls(
+      op, clone_program,
+      {"correct", "lanes_swapped", "only_batch_0", "tail_block_dropped", "guard_copied", "reads_guard"});
   return op;
 }
 

@@ -55,6 +55,9 @@ uint value_of(uint word) {
 }
 #else
 uint value_of(uint word) {
+#ifdef FAULT_reads_guard
+  return x[word % guard_words];
+#endif
   const uint value = x[guard_words + word];
 #ifdef FAULT_lanes_swapped
   return (value & 0x00ffff00u) | (value << 24) | (value >> 24);
@@ -91,5 +94,8 @@ void main() {
   imageStore(y, texel_of_word(word), reals);
 #else
   y[guard_words + word] = value;
+#ifdef FAULT_guard_copied
+  if (word == 0u) y[guard_words + push.words] = x[guard_words + push.words];
+#endif
 #endif
 }

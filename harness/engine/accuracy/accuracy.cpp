@@ -54,6 +54,14 @@ double checked_unit_error(const Case& test_case, const TensorSpec& spec, const E
                                      test_case.op->name, spec.name, test_case.impl->name, what));
 }
 
+/// As many of `changed` elements, which differ between the runs over two poisons, may equal the poison of
+/// their place by chance, in both runs at once, since one poison is the complement of the other: the mean and
+/// six standard deviations.
+double most_by_chance(std::int64_t changed, DType dtype) {
+  const double mean = static_cast<double>(changed) * std::ldexp(1.0, -8 * static_cast<int>(size_of(dtype)));
+  return mean + 6 * std::sqrt(mean);
+}
+
 /// One case's investigation: collects findings in the order of their weight.
 class Investigation {
  public:
@@ -67,8 +75,8 @@ class Investigation {
 
   AccuracyOutcome conclude() {
     const Stopwatch watch;
-    a_ = experiment_.run(Poison::A, Poison::A);
-    b_ = experiment_.run(Poison::B, Poison::B);
+    a_ = experiment_.run(Poisons::all(Poison::A));
+    b_ = experiment_.run(Poisons::all(Poison::B));
     note_findings();
     if (!same_answer(a_.outputs, b_.outputs)) explain_difference();
     result_.gpu_ms = watch.ms();
@@ -99,15 +107,18 @@ class Investigation {
   void explain_difference() {
     for (std::size_t i = 0; i < specs_.size(); ++i) note_unwritten(i);
     if (has("unwritten")) return;
-    const RunResult again = experiment_.run(Poison::A, Poison::A);
+    const RunResult again = experiment_.run(Poisons::all(Poison::A));
     if (!same_answer(a_.outputs, again.outputs))
       return note_difference("nondeterministic", "differs between two equal runs", again);
-    const RunResult old_content = experiment_.run(Poison::A, Poison::B);
+    const RunResult old_content = experiment_.run({.outputs = Poison::B});
     if (!same_answer(a_.outputs, old_content.outputs)) {
       return note_difference("depends_on_old_output", "depends on what outputs or scratch held before",
                              old_content);
     }
-    note_difference("depends_on_padding", "depends on padding or on memory outside the inputs", b_);
+    const RunResult padding = experiment_.run({.padding = Poison::B});
+    if (!same_answer(a_.outputs, padding.outputs))
+      return note_difference("depends_on_padding", "depends on the padding of inputs", padding);
+    note_difference("reads_out_of_bounds", "depends on memory before or past a tensor's data", b_);
   }
 
   void note_unwritten(std::size_t output) {
@@ -118,7 +129,9 @@ class Investigation {
     const Count count = count_if(got_a.numel(), [&](std::int64_t i) {
       return same_bytes(got_a, poison_a, i, i + 1) && same_bytes(got_b, poison_b, i, i + 1);
     });
-    if (count.bad == 0) return;
+    const Count changed =
+        count_if(got_a.numel(), [&](std::int64_t i) { return !same_bytes(got_a, got_b, i, i + 1); });
+    if (static_cast<double>(count.bad) <= most_by_chance(changed.bad, got_a.dtype())) return;
     note("unwritten", fmt::format("{} of {} elements of '{}' were never written, first {}", count.bad,
                                   got_a.numel(), specs_[output]->name, place(*specs_[output], count.first)));
   }

@@ -1,6 +1,7 @@
 #include "harness/engine/accuracy/experiment.h"
 
 #include "harness/base/parallel.h"
+#include "harness/engine/accuracy/poison_of.h"
 
 #include <fmt/format.h>
 
@@ -52,7 +53,8 @@ PackedInput Experiment::packed(std::size_t tensor, Poison padding) const {
   const auto before = case_->tensors.begin() + static_cast<std::ptrdiff_t>(tensor);
   const auto input =
       std::count_if(case_->tensors.begin(), before, [](const TensorSpec& spec) { return spec.is_input(); });
-  return inputs_->get(static_cast<std::size_t>(input), physical_[tensor], padding);
+  return inputs_->get(static_cast<std::size_t>(input), physical_[tensor],
+                      poison_of(padding, resource_of(tensor)));
 }
 
 void Experiment::pack_inputs(Poison padding) {
@@ -64,58 +66,61 @@ void Experiment::pack_inputs(Poison padding) {
   }
 }
 
-ByteBuffer Experiment::with_guards(std::size_t tensor, Poison padding) const {
+ByteBuffer Experiment::with_guards(std::size_t tensor, Poison guards) const {
   const std::span<const std::byte> data = uploaded_[tensor].bytes;
   const std::size_t around = guard(tensor);
   ByteBuffer bytes(data.size() + 2 * around);
   const std::span all(bytes);
-  fill_poison(all.first(around), padding);
+  const Poison own = poison_of(guards, resource_of(tensor));
+  fill_poison(all.first(around), own);
   std::copy(data.begin(), data.end(), all.begin() + static_cast<std::ptrdiff_t>(around));
-  fill_poison(all.last(around), padding, around + data.size());
+  fill_poison(all.last(around), own, around + data.size());
   return bytes;
 }
 
-ByteBuffer Experiment::poisoned_output(std::size_t tensor, Poison padding, Poison outputs) const {
+ByteBuffer Experiment::poisoned_output(std::size_t tensor, Poison guards, Poison outputs) const {
   const auto data_bytes = static_cast<std::size_t>(physical_[tensor].bytes());
   const std::size_t around = guard(tensor);
   ByteBuffer bytes(data_bytes + 2 * around);
-  fill_poison(bytes, outputs);
+  fill_poison(bytes, poison_of(outputs, resource_of(tensor)));
   const std::span all(bytes);
-  fill_poison(all.first(around), padding);
-  fill_poison(all.last(around), padding, around + data_bytes);
+  const Poison own = poison_of(guards, resource_of(tensor));
+  fill_poison(all.first(around), own);
+  fill_poison(all.last(around), own, around + data_bytes);
   return bytes;
 }
 
-void Experiment::fill(gpu::Workspace& workspace, std::optional<Poison> padding, Poison outputs) {
-  if (originals_) return originals_->lay_out(workspace, *program_, padding, outputs);
-  fill_by_host(workspace, padding.value_or(Poison::A), outputs);
+void Experiment::fill(gpu::Workspace& workspace, const Poisons& poisons) {
+  if (originals_) return originals_->lay_out(workspace, *program_, poisons);
+  fill_by_host(workspace, poisons);
 }
 
-void Experiment::fill_by_host(gpu::Workspace& workspace, Poison padding, Poison outputs) {
-  pack_inputs(padding);
+void Experiment::fill_by_host(gpu::Workspace& workspace, const Poisons& poisons) {
+  pack_inputs(poisons.padding.value_or(Poison::A));
   for (std::size_t i = 0; i < physical_.size(); ++i) {
     if (!case_->tensors[i].is_input()) {
-      workspace.write(resource_of(i), poisoned_output(i, padding, outputs));
+      workspace.write(resource_of(i), poisoned_output(i, poisons.guards, poisons.outputs));
     } else if (guard(i) == 0) {
       workspace.write(resource_of(i), uploaded_[i].bytes);
     } else {
-      workspace.write(resource_of(i), with_guards(i, padding));
+      workspace.write(resource_of(i), with_guards(i, poisons.guards));
     }
   }
   for (std::uint32_t i = 0; i < program_->scratch.size(); ++i) {
     const Resource scratch = Resource::scratch(i);
     ByteBuffer bytes(workspace.size(scratch));
-    fill_poison(bytes, outputs);
+    fill_poison(bytes, poison_of(poisons.outputs, scratch));
     workspace.write(scratch, bytes);
   }
 }
 
 /// What an output holds; nothing of an input.
-HostTensor Experiment::inspect(std::size_t tensor, Poison padding, RunResult& seen) const {
+HostTensor Experiment::inspect(std::size_t tensor, Poison guards, RunResult& seen) const {
   const TensorSpec& spec = case_->tensors[tensor];
   ByteBuffer bytes(workspace_->size(resource_of(tensor)));
   workspace_->read(resource_of(tensor), 0, bytes);
-  check_guards(spec.name, guards_of(bytes, guard(tensor)), padding, seen.findings);
+  check_guards(spec.name, guards_of(bytes, guard(tensor)), poison_of(guards, resource_of(tensor)),
+               seen.findings);
   const auto data = data_of(bytes, guard(tensor));
   if (!spec.is_input()) return unpack(data, physical_[tensor]);
   if (const auto first = first_difference(data, uploaded_[tensor].bytes)) {
@@ -126,22 +131,22 @@ HostTensor Experiment::inspect(std::size_t tensor, Poison padding, RunResult& se
   return {};
 }
 
-void Experiment::look_by_host(Poison padding, Poison outputs, RunResult& seen) {
-  pack_inputs(padding);
+void Experiment::look_by_host(const Poisons& poisons, RunResult& seen) {
+  pack_inputs(poisons.padding.value_or(Poison::A));
   auto answer = std::make_shared<std::vector<HostTensor>>();
   for (std::size_t i = 0; i < physical_.size(); ++i) {
-    HostTensor output = inspect(i, padding, seen);
+    HostTensor output = inspect(i, poisons.guards, seen);
     if (!case_->tensors[i].is_input()) answer->push_back(std::move(output));
   }
-  inspect_scratch(outputs, seen);
+  inspect_scratch(poisons.outputs, seen);
   seen.outputs = std::move(answer);
 }
 
-void Experiment::look_on_device(Poison padding, Poison outputs, RunResult& seen) {
+void Experiment::look_on_device(const Poisons& poisons, RunResult& seen) {
   for (std::size_t i = 0; i < physical_.size(); ++i) {
-    inspect_guards(case_->tensors[i].name, resource_of(i), case_->forms[i], padding, seen);
+    inspect_guards(case_->tensors[i].name, resource_of(i), case_->forms[i], poisons.guards, seen);
   }
-  inspect_scratch(outputs, seen);
+  inspect_scratch(poisons.outputs, seen);
   seen.outputs = outputs_of(*workspace_);
 }
 
@@ -154,7 +159,8 @@ void Experiment::inspect_guards(const std::string& name, Resource resource, Form
   const std::span bytes(both);
   workspace_->read(resource, 0, bytes.first(around));
   workspace_->read(resource, end, bytes.last(around));
-  check_guards(name, {bytes.first(around), bytes.last(around), end}, poison, seen.findings);
+  check_guards(name, {bytes.first(around), bytes.last(around), end}, poison_of(poison, resource),
+               seen.findings);
 }
 
 void Experiment::inspect_scratch(Poison outputs, RunResult& seen) const {
@@ -164,17 +170,17 @@ void Experiment::inspect_scratch(Poison outputs, RunResult& seen) const {
   }
 }
 
-RunResult Experiment::run(Poison padding, Poison outputs) {
+RunResult Experiment::run(const Poisons& poisons) {
   if (!workspace_) workspace_.emplace(empty_workspace());
   memory_bytes_ = workspace_->memory_bytes();
-  fill(*workspace_, padding, outputs);
+  fill(*workspace_, poisons);
   executable_.run(*workspace_, case_->id, case_->timeout_s);
   if (originals_ && !originals_->inputs_are_whole(*workspace_)) originals_.reset();
   RunResult seen;
   if (originals_) {
-    look_on_device(padding, outputs, seen);
+    look_on_device(poisons, seen);
   } else {
-    look_by_host(padding, outputs, seen);
+    look_by_host(poisons, seen);
   }
   return seen;
 }
@@ -185,7 +191,7 @@ HostTensor Experiment::unwritten(std::size_t output, Poison poison) const {
     if (!case_->tensors[tensor].is_input() && seen++ == output) break;
   }
   ByteBuffer data(static_cast<std::size_t>(physical_[tensor].bytes()));
-  fill_poison(data, poison, guard(tensor));
+  fill_poison(data, poison_of(poison, resource_of(tensor)), guard(tensor));
   return unpack(data, physical_[tensor]);
 }
 
@@ -200,7 +206,7 @@ gpu::Workspace Experiment::empty_workspace() try {
 
 gpu::Workspace Experiment::fresh_workspace(Poison outputs) {
   gpu::Workspace workspace = empty_workspace();
-  fill(workspace, std::nullopt, outputs);
+  fill(workspace, {.padding = std::nullopt, .outputs = outputs});
   executable_.setup(workspace, case_->timeout_s);
   return workspace;
 }

@@ -37,8 +37,7 @@ class Experiment {
              PackedInputs& inputs, std::unique_ptr<Originals> originals = nullptr);
 
   /// Poisons all memory that holds no input element, runs the program once and looks at everything.
-  /// `padding` goes into the inputs' padding and all guards, `outputs` into outputs and scratch.
-  RunResult run(Poison padding, Poison outputs);
+  RunResult run(const Poisons& poisons);
 
   /// What each element of an output would be if nothing had written it.
   HostTensor unwritten(std::size_t output, Poison poison) const;
@@ -67,14 +66,13 @@ class Experiment {
     return gpu::guard_of(case_->forms[tensor], gpu::guard_bytes);
   }
   void pack_inputs(Poison padding);
-  ByteBuffer with_guards(std::size_t tensor, Poison padding) const;
-  ByteBuffer poisoned_output(std::size_t tensor, Poison padding, Poison outputs) const;
-  /// `padding`: nothing where it does not matter which.
-  void fill(gpu::Workspace& workspace, std::optional<Poison> padding, Poison outputs);
-  void fill_by_host(gpu::Workspace& workspace, Poison padding, Poison outputs);
-  void look_by_host(Poison padding, Poison outputs, RunResult& seen);
-  HostTensor inspect(std::size_t tensor, Poison padding, RunResult& seen) const;
-  void look_on_device(Poison padding, Poison outputs, RunResult& seen);
+  ByteBuffer with_guards(std::size_t tensor, Poison guards) const;
+  ByteBuffer poisoned_output(std::size_t tensor, Poison guards, Poison outputs) const;
+  void fill(gpu::Workspace& workspace, const Poisons& poisons);
+  void fill_by_host(gpu::Workspace& workspace, const Poisons& poisons);
+  void look_by_host(const Poisons& poisons, RunResult& seen);
+  HostTensor inspect(std::size_t tensor, Poison guards, RunResult& seen) const;
+  void look_on_device(const Poisons& poisons, RunResult& seen);
   void inspect_guards(const std::string& name, Resource resource, Form form, Poison poison,
                       RunResult& seen) const;
   void inspect_scratch(Poison outputs, RunResult& seen) const;

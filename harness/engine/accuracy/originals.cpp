@@ -1,5 +1,7 @@
 #include "harness/engine/accuracy/originals.h"
 
+#include "harness/engine/accuracy/poison_of.h"
+
 #include <utility>
 
 namespace assay {
@@ -30,21 +32,26 @@ void Originals::upload(Poison padding) {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const Physical& form = physical[inputs_[i].index];
     if (padding_ && !has_padding(form)) continue;
-    tensors_.write(inputs_[i], packed_->get(i, form, padding).bytes);
+    tensors_.write(inputs_[i], packed_->get(i, form, poison_of(padding, inputs_[i])).bytes);
   }
   padding_ = padding;
 }
 
-void Originals::lay_out(gpu::Workspace& workspace, const Program& program, std::optional<Poison> padding,
-                        Poison outputs) {
-  const Poison wanted = padding.value_or(padding_.value_or(Poison::A));
+void Originals::lay_out(gpu::Workspace& workspace, const Program& program, const Poisons& poisons) {
+  const Poison wanted = poisons.padding.value_or(padding_.value_or(Poison::A));
   if (padding_ != wanted) upload(wanted);
   memory_->copy(tensors_, workspace, inputs_);
   std::vector<gpu::DeviceMemory::Fill> fills;
-  for (const Resource input : inputs_) fills.push_back({.resource = input, .guards = wanted});
-  for (const Resource output : outputs_) fills.push_back({output, outputs, wanted});
+  for (const Resource input : inputs_) {
+    fills.push_back({.resource = input, .guards = poison_of(poisons.guards, input)});
+  }
+  for (const Resource output : outputs_) {
+    fills.push_back({output, poison_of(poisons.outputs, output), poison_of(poisons.guards, output)});
+  }
   for (std::uint32_t i = 0; i < program.scratch.size(); ++i) {
-    fills.push_back({Resource::scratch(i), outputs, outputs});
+    const Resource scratch = Resource::scratch(i);
+    const Poison own = poison_of(poisons.outputs, scratch);
+    fills.push_back({scratch, own, own});
   }
   memory_->poison(workspace, fills);
 }

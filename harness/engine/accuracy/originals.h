@@ -12,6 +12,16 @@
 
 namespace assay {
 
+/// What is put where before a program runs.
+struct Poisons {
+  std::optional<Poison> padding = Poison::A;  ///< of the inputs; nothing: whichever it was last
+  Poison outputs = Poison::A;                 ///< outputs, and scratch with its guards
+  Poison guards = Poison::A;                  ///< around inputs and outputs
+
+  /// The same everywhere.
+  static Poisons all(Poison poison) { return {poison, poison, poison}; }
+};
+
 /// A case's tensors on the device, in memory that no program is given: the inputs as the host packed them,
 /// uploaded once, and the outputs that a run left, once the host has read them. Runs get their inputs from
 /// here, and what they leave is compared with it, all on the device: what crosses the bus is what differs.
@@ -21,11 +31,9 @@ class Originals {
   /// All must outlive this. Throws gpu::OutOfMemory.
   Originals(gpu::Device& device, gpu::DeviceMemory& memory, const Case& test_case, PackedInputs& inputs);
 
-  /// Poisons all of a workspace that holds no input element, and copies the inputs into it. `padding` goes
-  /// into the inputs' padding (nothing: whichever it was last) and all guards but the scratch's, `outputs`
-  /// into outputs and scratch. It may be of another program over the same tensors.
-  void lay_out(gpu::Workspace& workspace, const Program& program, std::optional<Poison> padding,
-               Poison outputs);
+  /// Poisons all of a workspace that holds no input element, and copies the inputs into it. It may be of
+  /// another program over the same tensors.
+  void lay_out(gpu::Workspace& workspace, const Program& program, const Poisons& poisons);
 
   /// Whether the inputs of a workspace still hold what was copied, padding included.
   bool inputs_are_whole(const gpu::Workspace& workspace);

@@ -151,7 +151,7 @@ struct DeviceMemory::State {
   State(Device& device, ShaderLibrary& shaders, const Options& chosen)
       : owner(device),
         options(chosen),
-        poison(device.state(), shaders, "poison", 1, 4),
+        poison(device.state(), shaders, "poison", 1, 5),
         difference(device.state(), shaders, "difference", 3, 3),
         found(device, Program{}, std::array{words(word_bytes)}, 0) {}
 
@@ -204,7 +204,9 @@ void DeviceMemory::State::fill(Job& job, const Stretch& stretch, std::uint64_t f
   const std::int64_t position = words_of(first_offset);
   const std::int64_t count = words_of(stretch.bytes);
   PushConstants push;
-  push.add(words_of(stretch.offset)).add(count).add(position).add(std::int64_t{how == Poison::A ? 0 : -1});
+  push.add(words_of(stretch.offset)).add(count).add(position);
+  push.add(static_cast<std::int64_t>(how.mask() & 0xFFFFFFFFU))
+      .add(static_cast<std::int64_t>(how.mask() >> 32));
   const Descriptor buffer = descriptor_of(stretch);
   job.run(poison, div_up(position + count, std::int64_t{2}) - position / 2, push, {&buffer, 1});
 }

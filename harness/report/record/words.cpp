@@ -33,6 +33,8 @@ constexpr std::array metric_table = {
     MetricWords{"unwritten", "elements never written", "never written:"},
     MetricWords{"write_out_of_bounds", "write out of bounds", "write outside the data of"},
     MetricWords{"depends_on_padding", "depends on padding", "depends on what is in the padding, first at"},
+    MetricWords{"reads_out_of_bounds", "reads out of bounds",
+                "depends on memory before or past a tensor's data, first at"},
     MetricWords{"depends_on_old_output", "depends on the output's old content",
                 "depends on what the output held before, first at"},
     MetricWords{"nondeterministic", "not deterministic", "two runs gave different answers, first at"},
