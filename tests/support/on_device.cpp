@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 
 namespace assay::test {
@@ -78,6 +80,14 @@ std::vector<HostTensor> filled_inputs(const Trial& trial, std::span<const Tensor
   return inputs;
 }
 
+/// Shaders of tests, and before them a folder of others that the environment names: tests/faults/seeded.
+std::vector<std::filesystem::path> shader_directories() {
+  std::vector<std::filesystem::path> all{std::filesystem::path(ASSAY_SOURCE_DIR) / "tests/support/testdata"};
+  const char* others = std::getenv("ASSAY_TEST_SHADERS");
+  if (others != nullptr) all.insert(all.begin(), others);
+  return all;
+}
+
 const Impl& impl_of(const Trial& trial) {
   if (trial.impl.empty()) return trial.op->impls.front();
   const Impl* impl = trial.op->find_impl(trial.impl);
@@ -97,9 +107,7 @@ std::string Trial::describe() const {
 }
 
 gpu::ShaderLibrary& OnDeviceTest::shaders() {
-  static gpu::ShaderLibrary library(
-      {.directories = {std::filesystem::path(ASSAY_SOURCE_DIR) / "tests/support/testdata"},
-       .cache_directory = {}});
+  static gpu::ShaderLibrary library({.directories = shader_directories(), .cache_directory = {}});
   return library;
 }
 
