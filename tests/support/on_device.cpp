@@ -73,7 +73,8 @@ std::vector<HostTensor> filled_inputs(const Trial& trial, std::span<const Tensor
   std::vector<HostTensor> inputs;
   for (std::uint32_t i = 0; i < tensors.size(); ++i) {
     if (!tensors[i].is_input()) continue;
-    const FillSpec fill{.kind = trial.fill};
+    const auto own = trial.fills.find(tensors[i].name);
+    const FillSpec fill = own != trial.fills.end() ? own->second : FillSpec{.kind = trial.fill};
     inputs.push_back(
         make_filled(tensors[i].dtype, tensors[i].shape, fill, tensors[i].domain, {trial.seed, 1, i}));
   }
