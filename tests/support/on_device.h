@@ -42,6 +42,11 @@ class OnDeviceTest : public GpuTest {
   Program program_of(const Trial& trial);
 
   static gpu::ShaderLibrary& shaders();
+
+ private:
+  /// What the impl is told.
+  DeviceInfo device_of(const Trial& trial);
+  double unit_error_of(const Trial& trial);
 };
 
 /// Random choices of a test, the same in every run.
