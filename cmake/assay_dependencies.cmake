@@ -12,7 +12,7 @@ find_package(glslang REQUIRED)
 find_path(VOLK_DIR volk.c REQUIRED)
 find_path(XXHASH_DIR xxhash.h REQUIRED)
 
-# Of libzip, which tests alone read archives with, Debian's CMake package refuses to load without the command
+# Of libzip, which tests alone write archives with, Debian's CMake package refuses to load without the command
 # line tools of three other packages.
 find_path(LIBZIP_DIR zip.h REQUIRED)
 find_library(LIBZIP zip REQUIRED)
@@ -24,5 +24,9 @@ set_target_properties(libzip::zip PROPERTIES
 find_package(zstd REQUIRED)
 add_library(assay_zstd INTERFACE)
 target_link_libraries(assay_zstd INTERFACE zstd::libzstd_static)
+
+# The static library, for the same reason; it inflates the members of .npz archives.
+set(ZLIB_USE_STATIC_LIBS ON)
+find_package(ZLIB REQUIRED)
 
 include(GoogleTest)

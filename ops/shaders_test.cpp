@@ -1,20 +1,26 @@
 #include "harness/cases/load.h"
 #include "harness/cases/reachable_programs.h"
 #include "harness/gpu/gpu.h"
+#include "harness/gpu/program/interface_check.h"
+#include "harness/gpu/program/specialization.h"
 #include "ops/neighbours_test.h"
 #include "ops/registry.h"
 #include "tests/support/on_device.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <spirv-tools/libspirv.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string>
 #include <utility>
 
 // Every variant of every shader that the cases in cases/ reach, and that points beside them reach, is valid
-// SPIR-V for Vulkan 1.1. Nothing is listed: a new op is covered by its own cases.
+// SPIR-V for Vulkan 1.1 and asks for what its program gives. Nothing is listed: a new op is covered by its
+// own cases.
 
 namespace assay::ops {
 namespace {
@@ -32,9 +38,66 @@ std::vector<Case> all_cases(const Registry& ops) {
   return std::move(loaded.cases);
 }
 
-Variants variants_of(const Op& op, std::span<const Case> cases) {
+/// Holds programs against their shaders as a device would that has enough of everything.
+class InterfaceChecks {
+ public:
+  explicit InterfaceChecks(gpu::ShaderLibrary& shaders) : shaders_(shaders) {}
+
+  void check(const Program& program, const BuildContext& context) {
+    std::vector<Physical> tensors;
+    for (std::size_t i = 0; i < context.tensors.size(); ++i) tensors.push_back(context.physical(i));
+    DeviceInfo device = context.device;
+    device.max_shared_bytes = 1U << 20;
+    for (const Program& part : parts_of(program)) {
+      if (!known_.insert(key(part, tensors)).second) continue;
+      EXPECT_NO_THROW(gpu::check_interfaces(part, tensors, interfaces_of(part), device));
+    }
+  }
+
+ private:
+  /// Dispatches know nothing of each other but what set-up leaves: apart they are fewer different ones.
+  static std::vector<Program> parts_of(const Program& program) {
+    const auto is_setup = [](const Dispatch& dispatch) { return dispatch.role == DispatchRole::Setup; };
+    if (std::ranges::any_of(program.dispatches, is_setup)) return {program};
+    std::vector<Program> parts;
+    for (const Dispatch& dispatch : program.dispatches)
+      parts.push_back({.scratch = program.scratch, .dispatches = {dispatch}});
+    return parts;
+  }
+
+  std::vector<gpu::ShaderInterface> interfaces_of(const Program& program) {
+    std::vector<gpu::ShaderInterface> interfaces;
+    for (const Dispatch& dispatch : program.dispatches) {
+      const gpu::Spirv& spirv = shaders_.compile(dispatch.shader, dispatch.defines);
+      interfaces.push_back(
+          gpu::interface_of(spirv.words, gpu::specialization(dispatch, spirv.words, /*guard=*/0)));
+    }
+    return interfaces;
+  }
+
+  static std::string key(const Program& program, std::span<const Physical> tensors) {
+    std::string text;
+    for (const Physical& tensor : tensors) text += to_string(tensor.form()) + " ";
+    for (const Dispatch& dispatch : program.dispatches) {
+      text += fmt::format("\n{} {} {} {} {}", dispatch.shader, fmt::join(dispatch.local_size, " "),
+                          dispatch.push.words().size(), dispatch.shared_bytes, dispatch.bindings.size());
+      for (const Define& define : dispatch.defines) text += " " + define.name + "=" + define.value;
+      for (const SpecConstant& set : dispatch.constants) {
+        text += " " + set.name;
+        if (dispatch.shared_bytes != 0) text += fmt::format(":{}", set.value);  // they decide its size alone
+      }
+    }
+    return text;
+  }
+
+  gpu::ShaderLibrary& shaders_;
+  std::set<std::string> known_;
+};
+
+Variants variants_of(const Op& op, std::span<const Case> cases, InterfaceChecks& interfaces) {
   Variants found;
-  const auto add = [&](const Program& program) {
+  const auto add = [&](const Program& program, const BuildContext& context) {
+    interfaces.check(program, context);
     for (const Dispatch& dispatch : program.dispatches) {
       found.emplace(dispatch.shader, dispatch.defines);
       EXPECT_LE(dispatch.push.words().size(), most_push_words) << op.name << ": " << dispatch.shader;
@@ -46,8 +109,7 @@ Variants variants_of(const Op& op, std::span<const Case> cases) {
   return found;
 }
 
-void expect_valid(const Variants& variants) {
-  gpu::ShaderLibrary shaders({.directories = {ASSAY_SOURCE_DIR "/shaders"}});
+void expect_valid(const Variants& variants, gpu::ShaderLibrary& shaders) {
   spvtools::SpirvTools validator(SPV_ENV_VULKAN_1_1);
   std::string messages;
   validator.SetMessageConsumer([&](spv_message_level_t, const char*, const spv_position_t&,
@@ -65,13 +127,15 @@ class Shaders : public testing::TestWithParam<std::string> {
   const std::vector<Case> cases_ = all_cases(ops_);
 };
 
-TEST_P(Shaders, AreReachedByCasesAndValidInEveryVariant) {
-  const Variants variants = variants_of(op_, cases_);
+TEST_P(Shaders, AreReachedByCasesValidAndOfOneMindWithTheirPrograms) {
+  gpu::ShaderLibrary shaders({.directories = {ASSAY_SOURCE_DIR "/shaders"}});
+  InterfaceChecks interfaces(shaders);
+  const Variants variants = variants_of(op_, cases_, interfaces);
   EXPECT_FALSE(variants.empty()) << "no case of the op '" << op_.name
                                  << "' builds a program, so that none of its "
                                  << "shaders is tested: write cases/" << op_.name
                                  << ".yaml (cases/README.md is the language)";
-  expect_valid(variants);
+  expect_valid(variants, shaders);
 }
 
 std::vector<std::string> names_of_ops() {

@@ -5,8 +5,8 @@
 
 #include "harness/op/expected.h"
 #include "harness/op/params.h"
+#include "harness/tensor/npz.h"
 #include "harness/tensor/tensor.h"
-#include "references/npz_test_support.h"
 
 #include <nlohmann/json.hpp>
 

@@ -35,10 +35,11 @@ packages=(
   libpugixml-dev       # junit.xml
   libxxhash-dev        # hashes of data and shaders
   libzstd-dev          # published journals are compressed
+  zlib1g-dev           # members of .npz archives are
   libbenchmark-dev     # perf.json's format and reporter
   libgtest-dev         # unit tests: looked for when configuring, even if only the binary is built
   libgmock-dev         # the same
-  libzip-dev           # golden vectors of unit tests (.npz): the same
+  libzip-dev           # unit tests write .npz archives with it: the same
 )
 dev_packages=(
   clang-format # formatting check

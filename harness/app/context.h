@@ -14,6 +14,8 @@ struct BuildInfo {
   std::string version;     ///< "0.1.0+b1a8850ccc06"
   std::string compiler;    ///< "GNU 12.2.0"
   std::string build_type;  ///< "Release"
+  /// Hash of the code that references' answers depend on; empty: not known.
+  std::string reference_code{};
 };
 
 /// What commands that know ops are given.

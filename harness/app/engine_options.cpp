@@ -63,6 +63,7 @@ DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& 
   made.names = {name_of_folder(options.shaders), name_of_folder(options.versus_shaders)};
   made.baseline_impl = options.baseline_impl;
   made.sampling = sampling_options(options, device);
+  made.program_limit_s = options.program_limit_s;
   made.injected_slowdown_pct = options.injected_slowdown_pct;
   made.stop_requested = stop_requested;
   if (options.validation) {
@@ -72,6 +73,15 @@ DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& 
       return texts.empty() ? std::string("(no text)") : texts.back();
     };
   }
+  return made;
+}
+
+AnswerCacheOptions answer_cache_options(const RunOptions& options, const BuildInfo& build) {
+  AnswerCacheOptions made{.directory = {}, .reference_code = build.reference_code};
+  const bool is_known = !build.reference_code.empty() && !build.version.ends_with("-dirty");
+  if (!is_known || options.answer_cache == "none") return made;
+  made.directory =
+      options.answer_cache.empty() ? default_answer_directory() : std::filesystem::path(options.answer_cache);
   return made;
 }
 

@@ -2,6 +2,7 @@
 
 #include "harness/app/context.h"
 #include "harness/app/run_options.h"
+#include "harness/engine/accuracy/answer_cache.h"
 #include "harness/engine/run/run_info.h"
 #include "harness/engine/run/run_options.h"
 
@@ -14,6 +15,10 @@ namespace assay::app {
 /// of the shaders are not in it: they belong to whoever runs.
 DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& instance,
                                 const DeviceInfo& device, const std::function<bool()>& stop_requested);
+
+/// Where references' answers are kept: nowhere when the command line says so, when the build is of changed
+/// files or does not know its references' code.
+AnswerCacheOptions answer_cache_options(const RunOptions& options, const BuildInfo& build);
 
 RunSettings run_settings(const RunOptions& options, const Context& context, const std::string& run_id);
 

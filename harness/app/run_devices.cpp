@@ -73,6 +73,12 @@ TimingTools& timing_tools_of(RunDevices::Opened& opened, gpu::ShaderLibrary& sha
   return *opened.tools;
 }
 
+Ceilings known_ceilings(const DeviceInfo& device) {
+  return CeilingStore(default_ceiling_directory())
+      .newest(device.uuid, ceilings_driver(device))
+      .value_or(Ceilings{});
+}
+
 void measure_ceilings_again(TimingTools& tools, gpu::ShaderLibrary& shaders, RunInfo& info,
                             RunListener& listener, std::ostream& log) {
   if (!tools.ceilings.measured()) return;

@@ -3,8 +3,10 @@
 #include "harness/app/engine_options.h"
 #include "harness/app/recorder.h"
 #include "harness/app/report.h"
+#include "harness/app/shader_folders.h"
 #include "harness/cases/expectations.h"
 #include "harness/engine/run/device_run.h"
+#include "harness/engine/run/row_program.h"
 #include "harness/report/record/exit_code.h"
 
 #include <fmt/format.h>
@@ -16,12 +18,6 @@
 
 namespace assay::app {
 namespace {
-
-gpu::ShaderOptions shader_options(const std::filesystem::path& folder) {
-  gpu::ShaderOptions options{.cache_directory = gpu::default_cache_directory()};
-  if (!folder.empty()) options.directories.push_back(folder);
-  return options;
-}
 
 std::vector<RowInfo> plan_of(const std::vector<PlannedGroup>& groups, const RowNames& names) {
   std::vector<RowInfo> plan;
@@ -74,7 +70,8 @@ class Run {
         loaded_(load_and_complain(options.cases, context.registry, terminal.errors)),
         selected_(select(loaded_.cases, options.cases.selection())),
         groups_(plan_rows(selected_, options.cases.selection().mode, !options.versus_shaders.empty())),
-        timed_impls_(timed_impls(groups_)) {}
+        timed_impls_(timed_impls(groups_)),
+        answers_(answer_cache_options(options, context.build)) {}
 
   RunOutcome run() {
     RunOutcome outcome{.files = loaded_.files};
@@ -86,6 +83,7 @@ class Run {
     refuse_empty_comparison(options_, timed_impls_);
     load_expectation_rules(outcome);
     if (!session_.devices) session_.devices = std::make_unique<RunDevices>(options_);
+    check_shaders();
     session_.folder.make(session_.devices->slugs());
     for (RunDevices::Opened& opened : session_.devices->opened()) {
       outcome.reports.push_back(run_device(opened));
@@ -100,6 +98,15 @@ class Run {
   [[noreturn]] void throw_nothing_selected() const {
     throw Error(fmt::format("choosing cases: none of {} is selected; `assay list` shows their ids",
                             loaded_.cases.size()));
+  }
+
+  /// Of all devices together: what one of them runs is used.
+  void check_shaders() const {
+    if (options_.shaders.empty() && options_.versus_shaders.empty()) return;
+    std::set<std::string> shaders;
+    for (const RunDevices::Opened& opened : session_.devices->opened())
+      shaders.merge(shaders_of(groups_, opened.device->info()));
+    check_shader_folders(options_, shaders, !timed_impls_.empty(), terminal_.log);
   }
 
   void load_expectation_rules(RunOutcome& outcome) {
@@ -133,6 +140,8 @@ class Run {
     RunInfo info = make_run_info(run_settings(options_, context_, session_.folder.run_id()), device.info());
     DeviceRunOptions run_options = engine_options(options_, instance, device.info(), stop_requested_);
     if (!options_.versus_shaders.empty()) run_options.versus = {&versus};
+    if (options_.ceilings != "none") run_options.ceilings = known_ceilings(device.info());
+    run_options.answers = &answers_;
     if (!timed_impls_.empty() && !stopped()) add_timing(opened, shaders, run_options, info, recorder);
     recorder.run(info);
     recorder.plan(plan_of(groups_, run_options.names));
@@ -170,6 +179,7 @@ class Run {
   std::vector<const Case*> selected_;
   std::vector<PlannedGroup> groups_;
   std::set<std::string> timed_impls_;
+  AnswerCache answers_;
   Expectations expectations_;
 };
 

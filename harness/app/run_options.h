@@ -20,8 +20,10 @@ struct RunOptions {
   std::string baseline_impl;
   std::filesystem::path dump;
   double budget_s = 1;
+  double program_limit_s = 10;  ///< programs that need longer at the device's ceilings are SKIPPED
   double injected_slowdown_pct = 0;
   std::string ceilings = "stored";  ///< "stored", "measure" or "none"
+  std::string answer_cache;         ///< folder, or "none"; empty: the default one
   bool validation = false;
   bool watch = false;
   bool verbose = false;

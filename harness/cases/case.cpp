@@ -1,6 +1,7 @@
 #include "harness/cases/case.h"
 
 #include "harness/base/names.h"
+#include "harness/base/text.h"
 
 namespace assay {
 namespace {
@@ -33,6 +34,20 @@ std::optional<Tier> parse_tier(std::string_view name) {
 
 std::optional<Caches> parse_caches(std::string_view name) {
   return value_in<Caches>(caches_names, name);
+}
+
+std::string to_string(const Tolerance& tolerance) {
+  std::string text;
+  const auto add = [&](const char* name, double value, double usual) {
+    if (value != usual) text += (text.empty() ? "" : " ") + std::string(name) + "=" + shortest(value);
+  };
+  add("scale", tolerance.scale, 1);
+  add("abs", tolerance.abs, 0);
+  add("rel", tolerance.rel, 0);
+  add("ulp", tolerance.ulp, 0);
+  add("off_by", tolerance.off_by, 0);
+  add("share", tolerance.share, 1);
+  return text;
 }
 
 std::vector<Physical> physical_tensors(const Case& test_case) {

@@ -28,12 +28,25 @@ std::optional<Mode> parse_mode(std::string_view name);
 std::optional<Tier> parse_tier(std::string_view name);
 std::optional<Caches> parse_caches(std::string_view name);
 
-/// What a case's `tolerance:` says. Bounds of the reference are multiplied by `scale`: below 1
-/// tightens; above 1 loosens and needs a reason.
+/// What a case's `tolerance:` says. `scale` multiplies the bounds of bounded outputs and the bands of banded
+/// ones: below 1 tightens; above 1 loosens. The others are an allowance for elements that their output's
+/// class refuses: within abs + rel * |expected|, within `ulp` units in the last place of the expected value
+/// (floats), or off by no more than `off_by` (integers). They count for bounded outputs and for those with an
+/// `expected:` file. Whatever loosens needs a reason.
 struct Tolerance {
   double scale = 1;
+  double abs = 0;
+  double rel = 0;
+  double ulp = 0;
+  double off_by = 0;  ///< a whole number
+  double share = 1;   ///< largest share of an output's elements that may need the allowance
   std::string reason;
+
+  bool has_allowance() const { return abs > 0 || rel > 0 || ulp > 0 || off_by > 0; }
 };
+
+/// "off_by=1 share=0.001": what differs from the default, the reason aside; empty when nothing does.
+std::string to_string(const Tolerance& tolerance);
 
 /// One point of a product in a case file, checked against its op's declaration.
 struct Case {
@@ -42,10 +55,10 @@ struct Case {
   const Op* op = nullptr;
   const Impl* impl = nullptr;
   Params params;
-  std::vector<TensorSpec> tensors;                    ///< op->tensors(params)
-  std::vector<Form> forms;                            ///< one per tensor
-  std::map<std::string, FillSpec> fills;              ///< one per input tensor, by name
-  std::map<std::string, std::string> expected_files;  ///< output name -> resolved .npy path
+  std::vector<TensorSpec> tensors;                  ///< op->tensors(params)
+  std::vector<Form> forms;                          ///< one per tensor
+  std::map<std::string, FillSpec> fills;            ///< one per input tensor, by name
+  std::map<std::string, ArrayFile> expected_files;  ///< output name -> resolved file
   Tolerance tolerance;
   std::map<std::string, std::int64_t> tune;
   Mode mode = Mode::Accu;

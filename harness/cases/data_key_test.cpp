@@ -23,9 +23,15 @@ TEST(DataKey, DependsOnNothingButTheData) {
   EXPECT_EQ(key_of("    forms: {y: buffer/4C1W}\n"), plain);
   EXPECT_EQ(key_of("    tier: smoke\n    mode: perf\n    timeout: 3\n"), plain);
   EXPECT_EQ(key_of("    tune: {local_size: 64}\n"), plain);
-  EXPECT_EQ(key_of("    tolerance: {scale: 0.5}\n"), plain);
   EXPECT_EQ(key_of("    fill: normal\n"), plain) << "the default, said aloud";
   EXPECT_EQ(key_of("    seed: 0\n"), plain);
+}
+
+TEST(DataKey, DoesNotDependOnTheTolerance) {
+  const std::vector<Case> cases =
+      load_good(dequantize_case("    tolerance: {each: [{scale: 0.5}, {scale: 2, reason: a test}]}\n"));
+  ASSERT_EQ(cases.size(), 2u);
+  EXPECT_EQ(cases[0].data_key, cases[1].data_key);
 }
 
 TEST(DataKey, DiffersWhereDataDiffer) {
@@ -82,11 +88,11 @@ TEST(DataKey, DependsOnTheContentOfFilesAndNotOnTheirNames) {
   ASSERT_EQ(messages(folder, result.errors), "");
   ASSERT_EQ(result.cases.size(), 4u);
   EXPECT_EQ(result.cases[0].id, "q8ta_pixel_shuffle/one/a/4W4C.4W4C/fused");
-  EXPECT_EQ(result.cases[0].fills.at("x").file, (folder.path() / "a.npy").string());
+  EXPECT_EQ(result.cases[0].fills.at("x").file, ArrayFile((folder.path() / "a.npy").string()));
   EXPECT_EQ(result.cases[0].data_key, result.cases[1].data_key);
   EXPECT_NE(result.cases[0].data_key, result.cases[2].data_key);
   EXPECT_NE(result.cases[0].data_key, result.cases[3].data_key);
-  EXPECT_EQ(result.cases[3].expected_files.at("y"), (folder.path() / "y.npy").string());
+  EXPECT_EQ(result.cases[3].expected_files.at("y"), ArrayFile((folder.path() / "y.npy").string()));
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ TEST(Describe, ListsCasesWithModeTierAndPlace) {
 TEST(Describe, ListsOpsWithTheirSummaries) {
   EXPECT_EQ(list_ops(fake_ops()),
             "  q8ta_pixel_shuffle  pixel shuffle on int8x4 tensors, with requantization\n"
-            "  quantize_affine     real to integer values, one scale and zero point a block\n");
+            "  quantize_affine     real to integer values, one scale and zero point a block\n"
+            "  q8ta_dequantize     int8 to real values\n");
 }
 
 TEST(Describe, ShowsParametersTensorsAndImplsOfAnOp) {

@@ -121,10 +121,29 @@ Op quantize() {
   return op;
 }
 
+std::vector<TensorSpec> dequantize_tensors(const Params& params) {
+  const Shape& shape = params.ints("shape");
+  const DType real = params.choice("dtype") == "f16" ? DType::F16 : DType::F32;
+  TensorSpec y = output("y", real, shape, {buffer(Layout::WP)});
+  if (real == DType::F16) y.output_class = OutputClass::Bounded;
+  return {input("x", DType::I8, shape, {buffer(Layout::WP)}, {FillRole::Data, -128, 127}), y};
+}
+
+Op dequantize() {
+  Op op;
+  op.name = "q8ta_dequantize";
+  op.summary = "int8 to real values";
+  op.params = {shape("shape", rank(1, 4)), qparams("x"),
+               choice("dtype", {"f32", "f16"}).by_default(std::string("f32"))};
+  op.tensors = dequantize_tensors;
+  op.impls = {impl("tiled", "one dispatch")};
+  return op;
+}
+
 }  // namespace
 
 const Registry& fake_ops() {
-  static const Registry registry({pixel_shuffle(), quantize()});
+  static const Registry registry({pixel_shuffle(), quantize(), dequantize()});
   return registry;
 }
 
@@ -155,6 +174,16 @@ std::string messages(const TemporaryFolder& folder, const std::vector<Diagnostic
   std::string text;
   for (const Diagnostic& error : errors) text += (text.empty() ? "" : "\n") + to_string(error);
   return folder.without_path(text);
+}
+
+std::string dequantize_case(std::string_view extra) {
+  return "op: q8ta_dequantize\n"
+         "cases:\n"
+         "  - name: one\n"
+         "    shape: [64]\n"
+         "    x: {scale: 0.5, zero_point: 1}\n"
+         "    dtype: f16\n" +
+         std::string(extra);
 }
 
 std::string pixel_shuffle_case(std::string_view extra) {

@@ -13,6 +13,7 @@ namespace assay::test {
 /// Ops with the parameters and tensors of real ones, and nothing to run.
 ///   q8ta_pixel_shuffle   qparams, two forms of each tensor, impls `fused` and `unfused` (no 4C1W)
 ///   quantize_affine      lists, choices, defaults, roles of fills, float tensors with textures
+///   q8ta_dequantize      an output that is exact (dtype f32) or bounded (f16)
 const Registry& fake_ops();
 
 /// Loads one text as the file `case.yaml`.
@@ -26,6 +27,9 @@ std::vector<std::string> ids_of(const std::vector<Case>& cases);
 
 /// All messages, one after the other, without the folder's path.
 std::string messages(const TemporaryFolder& folder, const std::vector<Diagnostic>& errors);
+
+/// A case of q8ta_dequantize with a bounded output, its seventh line and on to be given.
+std::string dequantize_case(std::string_view extra);
 
 /// The lines of a case file of q8ta_pixel_shuffle with one case, `extra` at its end: lines "    key: value".
 std::string pixel_shuffle_case(std::string_view extra);

@@ -38,14 +38,21 @@ bool has_keys(const Node& map, std::span<const std::string_view> keys) {
                      [&](std::string_view key) { return map.find(key) != nullptr; });
 }
 
+/// The name of a file without folder and suffix.
+std::string stem_text(const Node& file) {
+  return id_text(std::filesystem::path(file.text).stem().string());
+}
+
 std::string map_text(const Node& map, const Style& style) {
   constexpr std::array<std::string_view, 2> qparams{"scale", "zero_point"};
   constexpr std::array<std::string_view, 1> constant{"constant"}, npy{"npy"};
+  constexpr std::array<std::string_view, 2> member{"npz", "member"};
   if (has_keys(map, qparams)) {
     return segment_of(*map.find("scale"), {}) + "_" + segment_of(*map.find("zero_point"), {});
   }
   if (has_keys(map, constant)) return "constant" + segment_of(*map.entries[0].value, {});
-  if (has_keys(map, npy)) return id_text(std::filesystem::path(map.entries[0].value->text).stem().string());
+  if (has_keys(map, npy)) return stem_text(*map.find("npy"));
+  if (has_keys(map, member)) return stem_text(*map.find("npz")) + "_" + id_text(map.find("member")->text);
   std::vector<std::string> parts;
   for (const Node::Entry& entry : map.entries) {
     const Style below = style.below(entry.key->text);

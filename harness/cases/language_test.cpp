@@ -47,8 +47,9 @@ TEST(Language, ListsNumbersAndWordsBecomeSegments) {
               ElementsAre("0.5", "m1em07", "1e20", "3", "1"));
   EXPECT_THAT(middles_of("    symmetric: {each: [true, false]}\n"), ElementsAre("true", "false"));
   EXPECT_THAT(middles_of("    seed: {each: [1, 2]}\n"), ElementsAre("1", "2"));
-  EXPECT_THAT(middles_of("    tolerance: {each: [{scale: 0.5}, {scale: 2, reason: why not}]}\n"),
-              ElementsAre("0.5", "2"));
+  EXPECT_THAT(ids_of(load_good(dequantize_case(
+                  "    tolerance: {each: [{scale: 0.5}, {abs: 2, share: 0.1, reason: why not}]}\n"))),
+              ElementsAre("q8ta_dequantize/one/0.5/tiled", "q8ta_dequantize/one/2.0.1/tiled"));
 }
 
 TEST(Language, OneAxisOfOneValueStillHasItsSegment) {
@@ -199,9 +200,9 @@ cases:
   EXPECT_EQ(cases.at(0).fills.size(), 3u);
   for (const auto& [tensor, fill] : cases.at(0).fills) EXPECT_EQ(fill.kind, FillKind::Ties) << tensor;
   EXPECT_EQ(cases.at(1).fills.at("x").kind, FillKind::Saturate);
-  EXPECT_EQ(cases.at(1).fills.at("scale"), (FillSpec{FillKind::Constant, 0.5, ""}));
+  EXPECT_EQ(cases.at(1).fills.at("scale"), (FillSpec{FillKind::Constant, 0.5, {}}));
   EXPECT_EQ(cases.at(1).fills.at("zero_point").kind, FillKind::Normal);
-  EXPECT_EQ(cases.at(2).fills.at("x"), (FillSpec{FillKind::Constant, std::nullopt, ""}));
+  EXPECT_EQ(cases.at(2).fills.at("x"), (FillSpec{FillKind::Constant, std::nullopt, {}}));
 }
 
 TEST(Language, IncludeBringsCasesAndSetsOfOtherFiles) {

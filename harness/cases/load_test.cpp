@@ -48,7 +48,6 @@ TEST(Load, FillsEveryFieldOfACase) {
     timeout: 2.5
     seed: 18446744073709551615
     fill: {x: {constant: 3}}
-    tolerance: {scale: 2, reason: a looser driver}
     tune: {local_size: 128}
     forms: {y: buffer/4C1W}
 )"));
@@ -69,14 +68,28 @@ TEST(Load, FillsEveryFieldOfACase) {
   EXPECT_EQ(test_case.tensors[1].shape, (Shape{1, 4, 8, 8}));
   EXPECT_THAT(test_case.forms,
               ElementsAre(Form{Storage::Buffer, Layout::P4W4C}, Form{Storage::Buffer, Layout::P4C1W}));
-  EXPECT_EQ(test_case.fills, (std::map<std::string, FillSpec>{{"x", {FillKind::Constant, 3.0, ""}}}));
-  EXPECT_EQ(test_case.tolerance.scale, 2);
-  EXPECT_EQ(test_case.tolerance.reason, "a looser driver");
+  EXPECT_EQ(test_case.fills, (std::map<std::string, FillSpec>{{"x", {FillKind::Constant, 3.0, {}}}}));
   EXPECT_EQ(test_case.tune, (std::map<std::string, std::int64_t>{{"local_size", 128}}));
   EXPECT_EQ(test_case.where.file, (folder.path() / "case.yaml").string());
   EXPECT_EQ(test_case.where.line, 3);
   EXPECT_EQ(test_case.where.column, 5);
   EXPECT_FALSE(test_case.invalid.has_value());
+}
+
+TEST(Load, TakesATolerance) {
+  const std::vector<Case> cases = load_good(dequantize_case(
+      "    tolerance: {scale: 2, abs: 0.5, rel: 1e-3, ulp: 1.5, share: 0.25, reason: a looser driver}\n"));
+  ASSERT_EQ(cases.size(), 1u);
+  const Tolerance& tolerance = cases[0].tolerance;
+  EXPECT_EQ(tolerance.scale, 2);
+  EXPECT_EQ(tolerance.abs, 0.5);
+  EXPECT_EQ(tolerance.rel, 1e-3);
+  EXPECT_EQ(tolerance.ulp, 1.5);
+  EXPECT_EQ(tolerance.off_by, 0);
+  EXPECT_EQ(tolerance.share, 0.25);
+  EXPECT_EQ(tolerance.reason, "a looser driver");
+  EXPECT_EQ(to_string(tolerance), "scale=2 abs=0.5 rel=0.001 ulp=1.5 share=0.25");
+  EXPECT_EQ(to_string(Tolerance{}), "");
 }
 
 TEST(Load, GivesWhatACaseDoesNotSay) {

@@ -20,7 +20,7 @@ const std::vector<std::string>& valid_files() {
           "    fill: {x: {each: [ties, {constant: 0.5}]}, scale: zero}\n    tune: {local_size: 64}\n",
       R"(op: quantize_affine
 sets: {small: [4], both: {each: [[4], &a [6]]}, pair: {shape: small, block_size: [2]}}
-defaults: {tier: smoke, tolerance: {scale: 0.5}}
+defaults: {tier: smoke, seed: 3}
 cases:
   - {name: a, with: pair}
   - {name: b, with: [{shape: both}, {each: [{block_size: *a}, {block_size: [-1]}]}]}
@@ -30,6 +30,7 @@ cases:
     dtype: >-
       f16
 )",
+      dequantize_case("    tolerance: {scale: 0.5, abs: 1e-3, ulp: 2, share: 0.5, reason: a test}\n"),
       "include: [sets.yaml]\nop: 'quantize_affine'\ncases: [{name: a, shape: [4], block_size: [1], eps: "
       "1e-3}]\n"};
   return files;

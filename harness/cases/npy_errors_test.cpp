@@ -103,6 +103,60 @@ TEST_F(NpyErrors, NanIsDataLikeAnyOther) {
   EXPECT_EQ(error_of("fill: {x: {npy: x.npy}}"), "");
 }
 
+TEST_F(NpyErrors, DimsOfOneMayBeMissing) {
+  write("s.npy", Shape{4, 1, 2, 1}, 0.5f);
+  EXPECT_EQ(error_of("fill: {scale: {npy: s.npy}}"), "");
+  write("s.npy", Shape{8}, 0.5f);
+  EXPECT_THAT(error_of("fill: {scale: {npy: s.npy}}"),
+              HasSubstr("s.npy holds f32 [8], but 'scale' is f32 [4x2]"));
+}
+
+TEST_F(NpyErrors, DoublesAndLongIntegersMustBeNumbersOfTheTensor) {
+  write("s.npy", Shape{4, 2}, 0.5);
+  write("z.npy", Shape{4, 2}, std::int64_t{-7});
+  EXPECT_EQ(error_of("fill: {scale: {npy: s.npy}, zero_point: {npy: z.npy}}"), "");
+  write("s.npy", Shape{4, 2}, 0.1);
+  EXPECT_THAT(
+      error_of("fill: {scale: {npy: s.npy}}"),
+      StartsWith("case.yaml:6:20: error: s.npy holds 0.1 at [0, 0], which no f32 equals; save it as f32\n"));
+  write("q.npy", Shape{8, 6}, std::int64_t{128});
+  EXPECT_THAT(error_of("expected: {q: {npy: q.npy}}"),
+              HasSubstr("q.npy holds 128 at [0, 0], which no i8 equals"));
+}
+
+TEST_F(NpyErrors, DoublesMayStayForABoundedOutput) {
+  write("y.npy", Shape{64, 1}, 0.1);
+  const std::string line = "    expected: {y: {npy: y.npy}}\n";
+  EXPECT_EQ(messages(folder_, load_text(folder_, dequantize_case(line)).errors), "");
+  EXPECT_THAT(messages(folder_, load_text(folder_, dequantize_case("    fill: {x: {npy: y.npy}}\n")).errors),
+              HasSubstr("y.npy holds f64 [64x1], but 'x' is i8 [64]"));
+}
+
+TEST_F(NpyErrors, AMemberOfAnArchive) {
+  const std::string golden = std::filesystem::absolute(ASSAY_SOURCE_DIR "/references/golden/q8ta_relu.npz");
+  const auto error_with = [&](const std::string& file, const std::string& member) {
+    return error_of("fill: {x: {npz: " + file + ", member: " + member + "}}");
+  };
+  // That of another op: found and read, but of no use.
+  EXPECT_THAT(error_with(golden, "00/x"), HasSubstr("but 'x' is f32 [8x6]"));
+  EXPECT_THAT(error_with(golden, "nobody"), HasSubstr("it has no member 'nobody'"));
+  EXPECT_THAT(error_with("none.npz", "x"), HasSubstr("none.npz: there is no such file"));
+  write("x.npy", Shape{8, 6}, 2.5f);
+  EXPECT_THAT(error_with("x.npy", "x"), HasSubstr("x.npy: it is not a .npz archive"));
+  EXPECT_THAT(error_of("fill: {x: {npy: " + golden + "}}"), HasSubstr("it is not a .npy file"));
+}
+
+TEST_F(NpyErrors, AMemberNeedsItsArchive) {
+  EXPECT_THAT(error_of("fill: {x: {npz: a.npz}}"),
+              HasSubstr("'npz' needs a 'member': {npz: FILE, member: NAME}"));
+  EXPECT_THAT(error_of("fill: {x: {npy: a.npy, member: x}}"),
+              HasSubstr("'member' belongs to 'npz', not to 'npy'"));
+  EXPECT_THAT(error_of("fill: {x: {member: x}}"),
+              HasSubstr("must be {npy: FILE} or {npz: FILE, member: NAME}"));
+  EXPECT_THAT(error_of("expected: {q: {npz: a.npz, npy: a.npy}}"),
+              HasSubstr("must be {npy: FILE} or {npz: FILE, member: NAME}"));
+}
+
 TEST_F(NpyErrors, PathsAreRelativeToTheFileTheyAreWrittenIn) {
   write("x.npy", Shape{8, 6}, 2.5f);
   folder_.write("deeper/sets.yaml", "sets: {from_file: {x: {npy: ../x.npy}}}\n");
@@ -110,7 +164,7 @@ TEST_F(NpyErrors, PathsAreRelativeToTheFileTheyAreWrittenIn) {
       load_text(folder_, "include: [deeper/sets.yaml]\n" + quantize_file + "    fill: from_file\n");
   EXPECT_EQ(messages(folder_, result.errors), "");
   ASSERT_EQ(result.cases.size(), 1u);
-  EXPECT_EQ(result.cases[0].fills.at("x").file, (folder_.path() / "x.npy").string());
+  EXPECT_EQ(result.cases[0].fills.at("x").file, ArrayFile((folder_.path() / "x.npy").string()));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "harness/cases/npy_files.h"
 
 #include "harness/base/error.h"
-#include "harness/tensor/npy.h"
+#include "harness/cases/fit_array.h"
 #include "harness/tensor/tensor.h"
 #include "harness/tensor/tensor_hash.h"
 
@@ -13,10 +13,10 @@
 namespace assay::cases {
 namespace {
 
-NpyInfo inspect(const std::string& path) {
+NpyInfo inspect(const ArrayFile& file) {
   NpyInfo info;
   try {
-    const HostTensor tensor = read_npy(path);
+    const HostTensor tensor = read_array(file);
     info.dtype = tensor.dtype();
     info.shape = tensor.shape();
     info.hash = hash_of(tensor);
@@ -34,6 +34,13 @@ NpyInfo inspect(const std::string& path) {
   return info;
 }
 
+std::optional<std::string> try_to_fit(const ArrayFile& file, const TensorSpec& tensor) try {
+  fit_array(read_array(file), tensor);
+  return std::nullopt;
+} catch (const Error& error) {
+  return error.what();
+}
+
 /// Float data may take every value, and so may what its op gives no range.
 bool is_unlimited(const TensorSpec& tensor) {
   const FillDomain& domain = tensor.domain;
@@ -43,9 +50,20 @@ bool is_unlimited(const TensorSpec& tensor) {
 
 }  // namespace
 
-const NpyInfo& NpyFiles::get(const std::string& path) {
-  const auto found = known_.find(path);
-  return found != known_.end() ? found->second : known_.emplace(path, inspect(path)).first->second;
+const NpyInfo& NpyFiles::get(const ArrayFile& file) {
+  const auto found = known_.find(file);
+  return found != known_.end() ? found->second : known_.emplace(file, inspect(file)).first->second;
+}
+
+std::optional<std::string> NpyFiles::misfit(const ArrayFile& file, const TensorSpec& tensor) {
+  const NpyInfo& info = get(file);
+  if (info.dtype == tensor.dtype && info.shape == tensor.shape) return std::nullopt;
+  const std::string fit =
+      fmt::format("{} for {} {} {} {}", to_string(file), tensor.name, name_of(tensor.dtype),
+                  to_string(tensor.shape), name_of(tensor.output_class));
+  const auto found = misfits_.find(fit);
+  return found != misfits_.end() ? found->second
+                                 : misfits_.emplace(fit, try_to_fit(file, tensor)).first->second;
 }
 
 std::optional<std::string> outside_domain(const TensorSpec& tensor, const NpyInfo& values) {

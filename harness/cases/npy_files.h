@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/op/op.h"
+#include "harness/tensor/array_file.h"
 #include "harness/tensor/dtype.h"
 #include "harness/tensor/shape.h"
 
@@ -10,7 +11,7 @@
 
 namespace assay::cases {
 
-/// What the loader needs to know of a .npy file.
+/// What the loader needs to know of an array in a file.
 struct NpyInfo {
   std::string error;  ///< why it cannot be used; empty: it can
   DType dtype = DType::F32;
@@ -22,13 +23,19 @@ struct NpyInfo {
   double highest = 0;
 };
 
-/// Reads each .npy file once, however many cases name it.
+/// Reads each array once, however many cases name it.
 class NpyFiles {
  public:
-  const NpyInfo& get(const std::string& path);
+  const NpyInfo& get(const ArrayFile& file);
+
+  /// Why the array cannot be the values of `tensor` (fit_array()), or nothing. One that has the tensor's
+  /// dtype is not read again for it.
+  std::optional<std::string> misfit(const ArrayFile& file, const TensorSpec& tensor);
 
  private:
-  std::map<std::string, NpyInfo> known_;
+  std::map<ArrayFile, NpyInfo> known_;
+  /// Of arrays that must be converted, by what for: dtype, shape and whether float64 may stay.
+  std::map<std::string, std::optional<std::string>> misfits_;
 };
 
 /// Why values between `lowest` and `highest` may not stand in this tensor, or nothing: a scale must be finite

@@ -24,7 +24,7 @@ Paths case_files_of(const Op& op, std::span<const Case> cases) {
 
 Paths shaders_of(const Op& op, std::span<const Case> cases) {
   Paths paths;
-  each_reachable_program(op, cases, contrasting_devices(), [&](const Program& program) {
+  each_reachable_program(op, cases, contrasting_devices(), [&](const Program& program, const BuildContext&) {
     for (const Dispatch& dispatch : program.dispatches) paths.insert("shaders/" + dispatch.shader);
   });
   return paths;

@@ -34,9 +34,9 @@ std::string with(const std::string& name) {
 TEST(OpsPageText, HasARowAndASectionForEachOp) {
   const std::string text = ops_page(test::fake_ops(), {});
   EXPECT_THAT(text, HasSubstr(ops_page_command));
-  EXPECT_THAT(
-      text, HasSubstr("\n|---|---|\n| [`q8ta_pixel_shuffle`](#q8ta_pixel_shuffle) | pixel shuffle on int8x4 "
-                      "tensors, with requantization |\n| [`quantize_affine`](#quantize_affine) | "));
+  EXPECT_THAT(text, HasSubstr("\n|---|---|\n| [`q8ta_dequantize`](#q8ta_dequantize) | int8 to real values |\n"
+                              "| [`q8ta_pixel_shuffle`](#q8ta_pixel_shuffle) | pixel shuffle on int8x4 "
+                              "tensors, with requantization |\n| [`quantize_affine`](#quantize_affine) | "));
   EXPECT_THAT(text, HasSubstr("\n\n## q8ta_pixel_shuffle\n\npixel shuffle on int8x4"));
   EXPECT_THAT(text, HasSubstr("\n| `upscale_factor` | integer | 1..64 | required |  |\n"));
   EXPECT_THAT(text, HasSubstr("\n| `fused` | one dispatch | `shaderInt8` | `local_size` |\n"));

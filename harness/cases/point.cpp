@@ -82,6 +82,7 @@ Case PointBuilder::build(std::span<const std::vector<Setting>* const> settings,
   set_forms();
   set_fills();
   set_expected();
+  check_tolerance();
   set_tune();
   set_id(segments);
   set_data_key();
@@ -221,17 +222,14 @@ void PointBuilder::check_fill(const TensorSpec& tensor, const FillSpec& fill, co
   if (const auto why = outside_domain(tensor, values)) throw Problem(diagnose(*origin.caret, *why));
 }
 
-const NpyInfo& PointBuilder::checked_npy(const TensorSpec& tensor, const std::string& file,
+const NpyInfo& PointBuilder::checked_npy(const TensorSpec& tensor, const ArrayFile& file,
                                          const Origin& origin) {
-  const Node::Entry* npy = origin.value->find_entry("npy");
+  const Node::Entry* npy = origin.value->find_entry(file.member.empty() ? "npy" : "npz");
   const Node& caret = npy == nullptr ? *origin.caret : *npy->key;
   const NpyInfo& info = npy_files_.get(file);
   if (!info.error.empty()) throw Problem(diagnose(caret, info.error));
-  if (info.dtype != tensor.dtype || info.shape != tensor.shape) {
-    throw Problem(diagnose(caret, fmt::format("{} holds {} [{}], but '{}' is {} [{}]", file,
-                                              name_of(info.dtype), to_string(info.shape), tensor.name,
-                                              name_of(tensor.dtype), to_string(tensor.shape))));
-  }
+  if (const auto why = npy_files_.misfit(file, tensor))
+    throw Problem(diagnose(caret, fmt::format("{} {}", to_string(file), *why)));
   return info;
 }
 
@@ -245,6 +243,38 @@ void PointBuilder::set_expected() {
     checked_npy(tensor, file->second.value, file->second.origin);
     point_.expected_files[tensor.name] = file->second.value;
   }
+}
+
+/// A tolerance that would change nothing is a mistake.
+void PointBuilder::check_tolerance() const {
+  const auto setting = given_.find("tolerance");
+  if (setting == given_.end()) return;
+  const Origin& origin = setting->second->origin;
+  const auto fail_at = [&](const char* key, const std::string& why) {
+    const Node::Entry* entry = origin.value->find_entry(key);
+    if (entry != nullptr) throw Problem(diagnose(*entry->key, why));
+  };
+  bool has_bounds = false, has_integers = false, has_floats = false;
+  for (const TensorSpec& tensor : point_.tensors) {
+    if (tensor.is_input()) continue;
+    has_bounds = has_bounds || tensor.output_class != OutputClass::Exact;
+    if (tensor.output_class != OutputClass::Bounded && !point_.expected_files.contains(tensor.name)) continue;
+    has_integers = has_integers || is_integer(tensor.dtype);
+    has_floats = has_floats || is_float(tensor.dtype);
+  }
+  if (!has_bounds)
+    fail_at("scale",
+            "tolerance.scale multiplies bounds, and every output of this case is exact: it has none");
+  if (!has_integers && !has_floats) {
+    for (const char* key : {"abs", "rel", "ulp", "off_by"})
+      fail_at(key, fmt::format("tolerance.{} is for bounded outputs and those with an `expected:` file; this "
+                               "case has neither",
+                               key));
+  }
+  if (!has_integers)
+    fail_at("off_by", "tolerance.off_by is for integers, and the outputs that it could count for are floats");
+  if (!has_floats)
+    fail_at("ulp", "tolerance.ulp is for floats, and the outputs that it could count for are integers");
 }
 
 void PointBuilder::set_tune() {

@@ -45,13 +45,14 @@ class PointBuilder {
   void set_forms();
   void set_fills();
   void set_expected();
+  void check_tolerance() const;
   void set_tune();
   void set_plain_values();
   void set_id(std::span<const std::string> segments);
   void set_data_key();
 
   void check_fill(const TensorSpec& tensor, const FillSpec& fill, const Origin& origin);
-  const NpyInfo& checked_npy(const TensorSpec& tensor, const std::string& file, const Origin& origin);
+  const NpyInfo& checked_npy(const TensorSpec& tensor, const ArrayFile& file, const Origin& origin);
   [[noreturn]] void fail(const ParameterError& error) const;
 
   const CaseHead& head_;

@@ -61,7 +61,7 @@ void each_forms(std::span<const TensorSpec> tensors, std::vector<Form>& chosen,
 }
 
 void each_program_of_point(const Op& op, const Point& point, std::span<const DeviceInfo> devices,
-                           const std::function<void(const Program&)>& use) {
+                           const UseProgram& use) {
   const std::vector<TensorSpec> tensors = op.tensors(point.params);
   std::vector<Form> chosen;
   each_forms(tensors, chosen, [&](std::span<const Form> forms) {
@@ -72,7 +72,7 @@ void each_program_of_point(const Op& op, const Point& point, std::span<const Dev
         if (impl.excludes && impl.excludes(here)) continue;
         for (const DeviceInfo& device : devices) {
           const BuildContext context(here, device);
-          if (!missing_for(impl, context)) use(impl.build(context));
+          if (!missing_for(impl, context)) use(impl.build(context), context);
         }
       }
     }
@@ -82,7 +82,7 @@ void each_program_of_point(const Op& op, const Point& point, std::span<const Dev
 }  // namespace
 
 void each_reachable_program(const Op& op, std::span<const Case> cases, std::span<const DeviceInfo> devices,
-                            const std::function<void(const Program&)>& use) {
+                            const UseProgram& use) {
   for (const Point& point : points_of(op, cases)) each_program_of_point(op, point, devices, use);
 }
 

@@ -15,11 +15,14 @@ namespace assay {
 /// the least of everything, the second every feature.
 std::vector<DeviceInfo> contrasting_devices();
 
+/// Called with a program and the point that it was built for.
+using UseProgram = std::function<void(const Program&, const BuildContext&)>;
+
 /// Calls `use` with each program that the impls of `op` build for the points which `cases` name (those of
 /// other ops are passed over): every parameter set with every tuning given for it, in every combination of
 /// forms that the tensors accept and the impl does not exclude, on each of `devices` that has what the impl
 /// needs. An impl that chooses another (`auto`) builds nothing itself. Throws what an impl throws.
 void each_reachable_program(const Op& op, std::span<const Case> cases, std::span<const DeviceInfo> devices,
-                            const std::function<void(const Program&)>& use);
+                            const UseProgram& use);
 
 }  // namespace assay

@@ -54,7 +54,7 @@ Case case_of(const Op& op, Shape dims, const std::string& file) {
 std::map<std::string, int> counted(const Op& op, const std::vector<Case>& cases,
                                    const std::vector<DeviceInfo>& devices) {
   std::map<std::string, int> count;
-  each_reachable_program(op, cases, devices, [&](const Program& program) {
+  each_reachable_program(op, cases, devices, [&](const Program& program, const BuildContext&) {
     const Dispatch& dispatch = program.dispatches.at(0);
     ++count[dispatch.shader + " " + dispatch.defines[0].value + " " + dispatch.defines[1].value];
   });

@@ -109,15 +109,18 @@ Json param_schema(const ParamSpec& param) {
   return result;
 }
 
-Json npy_schema() {
-  return object({{"npy", {{"type", "string"}}}}, {"npy"});
+/// An array of a file.
+Json array_schema() {
+  const Json text{{"type", "string"}, {"minLength", 1}};
+  return either(
+      {object({{"npy", text}}, {"npy"}), object({{"npz", text}, {"member", text}}, {"npz", "member"})});
 }
 
 Json fill_schema() {
   std::vector<std::string> names = cases::fill_names();
   std::erase(names, std::string(name_of(FillKind::Npy)));
   const Json constant = object({{"constant", named_or_each({{"type", "number"}})}}, {"constant"});
-  const Json one = either({enumeration(names), constant, npy_schema()});
+  const Json one = either({enumeration(names), constant, array_schema()});
   return named_or_each(either({enumeration(names), map_of(named_or_each(one))}));
 }
 
@@ -142,9 +145,23 @@ Json impl_schema(const Op& op) {
 }
 
 Json tolerance_schema() {
-  return each_of(
-      object({{"scale", each_of({{"type", "number"}, {"minimum", 0}})}, {"reason", {{"type", "string"}}}},
-             {"scale"}));
+  const auto described = [](Json value, const char* what) {
+    value["description"] = what;
+    return value;
+  };
+  const Json number = each_of({{"type", "number"}, {"minimum", 0}});
+  Json properties;
+  properties["scale"] =
+      described(number, "multiplies the bounds of bounded outputs and the bands of banded ones");
+  properties["abs"] = described(number, "accepted absolute difference");
+  properties["rel"] = described(number, "accepted difference, of the expected value");
+  properties["ulp"] = described(number, "accepted difference, in units in the last place of a float output");
+  properties["off_by"] =
+      described(each_of({{"type", "integer"}, {"minimum", 1}}), "accepted difference of an integer output");
+  properties["share"] = described(each_of({{"type", "number"}, {"exclusiveMinimum", 0}, {"maximum", 1}}),
+                                  "largest share of the elements that may need abs, rel, ulp or off_by");
+  properties["reason"] = described({{"type", "string"}}, "why it is loosened");
+  return each_of(object(properties));
 }
 
 Json all_qparams_schema(const Op& op) {
@@ -162,7 +179,7 @@ Json value_keys(const Op& op) {
   properties["qparams"] = all_qparams_schema(op);
   properties["fill"] = fill_schema();
   properties["forms"] = named_or_each(map_of(named_or_each(enumeration(cases::form_names()))));
-  properties["expected"] = each_of(map_of(each_of(npy_schema())));
+  properties["expected"] = each_of(map_of(each_of(array_schema())));
   properties["tolerance"] = tolerance_schema();
   properties["tune"] = tune_schema(op);
   properties["seed"] = each_of({{"type", "integer"}, {"minimum", 0}});

@@ -43,7 +43,7 @@ TEST(Schema, IsOneOfDraft2020) {
 
 TEST(Schema, NamesEveryOpWithItsSummary) {
   const Json& ops = schema().at("properties").at("op").at("oneOf");
-  ASSERT_EQ(ops.size(), 2u);
+  ASSERT_EQ(ops.size(), 3u);
   EXPECT_EQ(ops.at(0).at("const"), "q8ta_pixel_shuffle");
   EXPECT_EQ(ops.at(1).at("description"), "real to integer values, one scale and zero point a block");
   EXPECT_EQ(schema().at("allOf").at(1).at("if").at("properties").at("op").at("const"), "quantize_affine");
@@ -80,6 +80,15 @@ TEST(Schema, KnowsImplsTunablesFillsAndForms) {
   EXPECT_TRUE(plain_value(key_of(0, "tune")).at("properties").contains("local_size"));
   EXPECT_NE(key_of(0, "fill").dump().find("\"outlier\""), std::string::npos);
   EXPECT_NE(key_of(0, "forms").dump().find("\"buffer/4W4C\""), std::string::npos);
+}
+
+TEST(Schema, KnowsTolerancesAndArraysOfFiles) {
+  const Json& tolerance = key_of(2, "tolerance").at("anyOf").at(0).at("properties");
+  for (const char* key : {"scale", "abs", "rel", "ulp", "off_by", "share", "reason"})
+    EXPECT_TRUE(tolerance.contains(key)) << key;
+  const std::string expected = key_of(2, "expected").dump();
+  EXPECT_NE(expected.find("\"required\":[\"npy\"]"), std::string::npos);
+  EXPECT_NE(expected.find("\"required\":[\"npz\",\"member\"]"), std::string::npos);
 }
 
 TEST(Schema, TellsOfRequiredKeys) {

@@ -22,52 +22,130 @@ const Node& to_map(const Origin& origin, const std::string& name, std::string_vi
 }
 
 /// A path of a case file, relative to the file it is written in.
-std::string resolved(const Node& value, const Spot& spot) {
-  const std::filesystem::path name(to_text(value, spot));
-  if (name.empty()) throw Problem(diagnose(*spot.caret, "'npy' needs the name of a file"));
-  return (value.file->path().parent_path() / name).lexically_normal().string();
+std::string resolved(const Node::Entry& entry) {
+  const std::filesystem::path name(to_text(*entry.value, {entry.key, entry.key->text}));
+  if (name.empty())
+    throw Problem(diagnose(*entry.key, fmt::format("'{}' needs the name of a file", entry.key->text)));
+  return (entry.value->file->path().parent_path() / name).lexically_normal().string();
 }
 
-std::string read_npy_name(const Origin& origin, const std::string& name) {
-  static const std::array<std::string, 1> keys{"npy"};
-  const Node& map = to_map(origin, name, "a map {npy: FILE}");
+constexpr std::string_view array_forms = "{npy: FILE} or {npz: FILE, member: NAME}";
+
+/// `{npy: FILE}` or `{npz: FILE, member: NAME}`. `name` is what the array is for.
+ArrayFile read_array_file(const Node& map, const Spot& spot) {
+  static const std::array<std::string, 3> keys{"npy", "npz", "member"};
   check_keys(map, keys);
   const Node::Entry* npy = map.find_entry("npy");
-  if (npy == nullptr) wrong_type(map, {origin.caret, name}, "a map {npy: FILE}");
-  return resolved(*npy->value, {npy->key, "npy"});
+  const Node::Entry* npz = map.find_entry("npz");
+  const Node::Entry* member = map.find_entry("member");
+  if ((npy == nullptr) == (npz == nullptr)) wrong_type(map, spot, array_forms);
+  if (npy != nullptr) {
+    if (member != nullptr) throw Problem(diagnose(*member->key, "'member' belongs to 'npz', not to 'npy'"));
+    return resolved(*npy);
+  }
+  if (member == nullptr) {
+    throw Problem(diagnose(*npz->key, "'npz' needs a 'member': {npz: FILE, member: NAME}"));
+  }
+  const std::string& name = to_text(*member->value, {member->key, "member"});
+  if (name.empty()) throw Problem(diagnose(*member->key, "'member' needs the name of an array"));
+  return {resolved(*npz), name};
 }
 
 ExpectedSetting read_expected(const Origin& origin) {
   ExpectedSetting setting;
   for (const Node::Entry& entry : to_map(origin, "expected", "a map {OUTPUT: {npy: FILE}}").entries) {
     const Origin below = origin_of(entry);
-    setting.files.insert({entry.key->text, {read_npy_name(below, "expected." + entry.key->text), below}});
+    const std::string name = "expected." + entry.key->text;
+    const Node& map = to_map(below, name, fmt::format("a map {}", array_forms));
+    setting.files.insert({entry.key->text, {read_array_file(map, {below.caret, name}), below}});
   }
   return setting;
 }
 
+/// Reads the keys of `tolerance:`.
+class ToleranceReader {
+ public:
+  explicit ToleranceReader(const Origin& origin)
+      : origin_(origin), map_(to_map(origin, "tolerance", "a map {scale: NUMBER, abs: NUMBER, ...}")) {
+    static const std::array<std::string, 7> keys{"scale", "abs", "rel", "ulp", "off_by", "share", "reason"};
+    check_keys(map_, keys);
+  }
+
+  Tolerance read() {
+    Tolerance tolerance;
+    tolerance.scale = number("scale", 1);
+    tolerance.abs = number("abs", 0);
+    tolerance.rel = number("rel", 0);
+    tolerance.ulp = number("ulp", 0);
+    if (const Node::Entry* off_by = map_.find_entry("off_by"))
+      tolerance.off_by = static_cast<double>(read_off_by(*off_by));
+    tolerance.share = number("share", 1);
+    if (const Node::Entry* reason = map_.find_entry("reason"))
+      tolerance.reason = to_text(*reason->value, {reason->key, "tolerance.reason"});
+    check_share(tolerance);
+    check_not_empty(tolerance);
+    check_reason(tolerance);
+    return tolerance;
+  }
+
+ private:
+  double number(const char* key, double otherwise) const {
+    const Node::Entry* entry = map_.find_entry(key);
+    if (entry == nullptr) return otherwise;
+    const std::string name = fmt::format("tolerance.{}", key);
+    const double value = to_number(*entry->value, {entry->key, name});
+    if (value < 0)
+      throw Problem(diagnose(*entry->key, fmt::format("{} must be at least 0, got {}", name, value)));
+    return value;
+  }
+
+  static std::int64_t read_off_by(const Node::Entry& entry) {
+    const std::int64_t value = to_integer(*entry.value, {entry.key, "tolerance.off_by"});
+    if (value >= 1) return value;
+    throw Problem(diagnose(*entry.key, fmt::format("tolerance.off_by must be at least 1, got {}", value)));
+  }
+
+  void check_share(const Tolerance& tolerance) const {
+    const Node::Entry* share = map_.find_entry("share");
+    if (share == nullptr) return;
+    if (tolerance.share == 0 || tolerance.share > 1) {
+      throw Problem(diagnose(
+          *share->key,
+          fmt::format("tolerance.share must be more than 0 and at most 1, got {}", tolerance.share)));
+    }
+    if (tolerance.has_allowance()) return;
+    throw Problem(diagnose(*share->key,
+                           "tolerance.share says how many elements may need abs, rel, ulp or "
+                           "off_by: give one of them"));
+  }
+
+  void check_not_empty(const Tolerance& tolerance) const {
+    if (map_.find_entry("scale") != nullptr || tolerance.has_allowance()) return;
+    throw Problem(diagnose(*origin_.caret, "'tolerance' needs a 'scale', 'abs', 'rel', 'ulp' or 'off_by'"));
+  }
+
+  void check_reason(const Tolerance& tolerance) const {
+    if (!tolerance.reason.empty()) return;
+    if (tolerance.scale > 1) {
+      throw Problem(diagnose(*map_.find_entry("scale")->key,
+                             fmt::format("tolerance.scale {} loosens the bound of the reference: say why "
+                                         "in 'reason'",
+                                         tolerance.scale)));
+    }
+    for (const char* key : {"abs", "rel", "ulp", "off_by"}) {
+      const Node::Entry* entry = map_.find_entry(key);
+      if (entry == nullptr) continue;
+      throw Problem(diagnose(
+          *entry->key, fmt::format("tolerance.{} accepts what would be wrong: say why in 'reason'", key)));
+    }
+  }
+
+  const Origin& origin_;
+  const Node& map_;
+};
+
 Tolerance read_tolerance(const Origin& origin) {
-  static const std::array<std::string, 2> keys{"scale", "reason"};
-  const Node& map = to_map(origin, "tolerance", "a map {scale: NUMBER, reason: TEXT}");
-  check_keys(map, keys);
-  const Node::Entry* scale = map.find_entry("scale");
-  if (scale == nullptr) throw Problem(diagnose(*origin.caret, "'tolerance' lacks its 'scale'"));
-  Tolerance tolerance;
-  tolerance.scale = to_number(*scale->value, {scale->key, "tolerance.scale"});
-  if (const Node::Entry* reason = map.find_entry("reason")) {
-    tolerance.reason = to_text(*reason->value, {reason->key, "tolerance.reason"});
-  }
-  if (tolerance.scale < 0) {
-    throw Problem(
-        diagnose(*scale->key, fmt::format("tolerance.scale must be at least 0, got {}", tolerance.scale)));
-  }
-  if (tolerance.scale > 1 && tolerance.reason.empty()) {
-    throw Problem(
-        diagnose(*scale->key, fmt::format("tolerance.scale {} loosens the bound of the reference: say why "
-                                          "in 'reason'",
-                                          tolerance.scale)));
-  }
-  return tolerance;
+  return ToleranceReader(origin).read();
 }
 
 TuneSetting read_tune(const Origin& origin, std::span<const std::string> names_of_sets) {
@@ -165,19 +243,20 @@ FillSetting SettingReader::read_fill(const Origin& origin) const {
 }
 
 FillSpec SettingReader::read_fill_spec(const Origin& origin, const std::string& name) const {
-  static const std::array<std::string, 2> keys{"constant", "npy"};
+  static const std::array<std::string, 4> keys{"constant", "npy", "npz", "member"};
   const Node& value = *origin.value;
   const Spot spot{origin.caret, name};
-  if (value.is_map() && value.entries.size() == 1) {
+  if (value.is_map() && !value.entries.empty()) {
     check_keys(value, keys);
-    const Node::Entry& entry = value.entries[0];
-    if (entry.key->text == "npy")
-      return {FillKind::Npy, std::nullopt, resolved(*entry.value, {entry.key, "npy"})};
-    return {FillKind::Constant, to_number(*entry.value, {entry.key, name + ".constant"}), {}};
+    const Node::Entry* constant = value.find_entry("constant");
+    if (constant == nullptr) return {FillKind::Npy, std::nullopt, read_array_file(value, spot)};
+    if (value.entries.size() == 1)
+      return {FillKind::Constant, to_number(*constant->value, {constant->key, name + ".constant"}), {}};
   }
   std::vector<std::string> known = fill_names();
   known.insert(known.end(), set_names_.begin(), set_names_.end());
-  if (!value.is_scalar()) wrong_type(value, spot, "a fill, {constant: NUMBER} or {npy: FILE}", known);
+  if (!value.is_scalar())
+    wrong_type(value, spot, "a fill, {constant: NUMBER}, {npy: FILE} or {npz: FILE, member: NAME}", known);
   const std::optional<FillKind> kind = parse_fill(value.text);
   if (!kind) throw unknown_name(*origin.caret, "fill", value.text, known);
   if (*kind == FillKind::Npy) {

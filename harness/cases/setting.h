@@ -37,7 +37,7 @@ struct FormsSetting {
 
 /// `expected:` resolved files by output.
 struct ExpectedSetting {
-  PlacedMap<std::string> files;
+  PlacedMap<ArrayFile> files;
 };
 
 struct TuneSetting {

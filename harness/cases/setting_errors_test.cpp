@@ -63,7 +63,7 @@ const BadInput inputs[] = {
         fill: {y: ties}
                ^)"},
     {"FillOfAList", shuffle_file + "    fill: [ties]\n", 0,
-     R"(case.yaml:8:5: error: 'fill' must be a fill, {constant: NUMBER} or {npy: FILE}, got a list
+     R"(case.yaml:8:5: error: 'fill' must be a fill, {constant: NUMBER}, {npy: FILE} or {npz: FILE, member: NAME}, got a list
         fill: [ties]
         ^)"},
     {"FillNpyWithoutAFile", shuffle_file + "    fill: npy\n", 0,
@@ -127,12 +127,12 @@ const BadInput inputs[] = {
      R"(case.yaml:8:17: error: tolerance.scale must be at least 0, got -1
         tolerance: {scale: -1}
                     ^)"},
-    {"ToleranceWithoutScale", shuffle_file + "    tolerance: {reason: because}\n", 0,
-     R"(case.yaml:8:5: error: 'tolerance' lacks its 'scale'
+    {"ToleranceOfNothing", shuffle_file + "    tolerance: {reason: because}\n", 0,
+     R"(case.yaml:8:5: error: 'tolerance' needs a 'scale', 'abs', 'rel', 'ulp' or 'off_by'
         tolerance: {reason: because}
         ^)"},
     {"ToleranceOfANumber", shuffle_file + "    tolerance: 0.5\n", 0,
-     R"(case.yaml:8:5: error: 'tolerance' must be a map {scale: NUMBER, reason: TEXT}, got the text '0.5'
+     R"(case.yaml:8:5: error: 'tolerance' must be a map {scale: NUMBER, abs: NUMBER, ...}, got the text '0.5'
         tolerance: 0.5
         ^)"},
     {"ToleranceWithUnknownKey", shuffle_file + "    tolerance: {scale: 1, raeson: because}\n", 0,
@@ -140,6 +140,38 @@ const BadInput inputs[] = {
         tolerance: {scale: 1, raeson: because}
                               ^
     did you mean 'reason'?)"},
+    {"ScaleOfAnExactOutput", shuffle_file + "    tolerance: {scale: 0.5}\n", 0,
+     R"(case.yaml:8:17: error: tolerance.scale multiplies bounds, and every output of this case is exact: it has none
+        tolerance: {scale: 0.5}
+                    ^)"},
+    {"AllowanceWithoutReason", dequantize_case("    tolerance: {scale: 1, ulp: 1}\n"), 0,
+     R"(case.yaml:7:27: error: tolerance.ulp accepts what would be wrong: say why in 'reason'
+        tolerance: {scale: 1, ulp: 1}
+                              ^)"},
+    {"AllowanceOfAnExactOutput", shuffle_file + "    tolerance: {off_by: 1, reason: because}\n", 0,
+     R"(case.yaml:8:17: error: tolerance.off_by is for bounded outputs and those with an `expected:` file; this case has neither
+        tolerance: {off_by: 1, reason: because}
+                    ^)"},
+    {"OffByOfFloats", dequantize_case("    tolerance: {off_by: 1, reason: because}\n"), 0,
+     R"(case.yaml:7:17: error: tolerance.off_by is for integers, and the outputs that it could count for are floats
+        tolerance: {off_by: 1, reason: because}
+                    ^)"},
+    {"OffByZero", dequantize_case("    tolerance: {off_by: 0, reason: because}\n"), 0,
+     R"(case.yaml:7:17: error: tolerance.off_by must be at least 1, got 0
+        tolerance: {off_by: 0, reason: because}
+                    ^)"},
+    {"OffByAFraction", dequantize_case("    tolerance: {off_by: 1.5, reason: because}\n"), 0,
+     R"(case.yaml:7:17: error: 'tolerance.off_by' must be a decimal integer of 64 bits, got the text '1.5'
+        tolerance: {off_by: 1.5, reason: because}
+                    ^)"},
+    {"ShareBeyondOne", dequantize_case("    tolerance: {abs: 1, share: 1.5, reason: because}\n"), 0,
+     R"(case.yaml:7:25: error: tolerance.share must be more than 0 and at most 1, got 1.5
+        tolerance: {abs: 1, share: 1.5, reason: because}
+                            ^)"},
+    {"ShareOfNothing", dequantize_case("    tolerance: {scale: 1, share: 0.5, reason: because}\n"), 0,
+     R"(case.yaml:7:27: error: tolerance.share says how many elements may need abs, rel, ulp or off_by: give one of them
+        tolerance: {scale: 1, share: 0.5, reason: because}
+                              ^)"},
     {"SeedNegative", shuffle_file + "    seed: -1\n", 0,
      R"(case.yaml:8:5: error: 'seed' must be a decimal integer from 0 to 18446744073709551615, got the text '-1'
         seed: -1
@@ -153,7 +185,7 @@ const BadInput inputs[] = {
         expected: {x: {npy: a.npy}}
                    ^)"},
     {"ExpectedWithoutNpy", shuffle_file + "    expected: {y: a.npy}\n", 0,
-     R"(case.yaml:8:16: error: 'expected.y' must be a map {npy: FILE}, got the text 'a.npy'
+     R"(case.yaml:8:16: error: 'expected.y' must be a map {npy: FILE} or {npz: FILE, member: NAME}, got the text 'a.npy'
         expected: {y: a.npy}
                    ^)"},
 };

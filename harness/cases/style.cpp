@@ -14,7 +14,7 @@ Style Style::below(std::string_view key) const {
   Style style = *this;
   style.prefix.clear();
   if (kind == Kind::Tune) style.prefix = key;
-  if (key == "npy") style.sets = false;  // the name of a file
+  if (key == "npy" || key == "npz" || key == "member") style.sets = false;  // names of others
   return style;
 }
 

@@ -91,11 +91,18 @@ void add_run(CLI::App& app, app::RunOptions& options) {
   app.add_option("--budget", options.budget_s, "Sampling budget of a performance row, in seconds")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--program-limit", options.program_limit_s,
+                 "Skip rows whose program takes longer even at the device's own ceilings, in seconds")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_option("--ceilings", options.ceilings,
                  "What the device was measured to reach, which times are held against: 'stored' (measured "
                  "once for this device and driver), 'measure' (measure it now) or 'none'")
       ->check(CLI::IsMember({"stored", "measure", "none"}))
       ->capture_default_str();
+  app.add_option("--answer-cache", options.answer_cache,
+                 "Folder in which answers of references are kept for later runs, or 'none' (default: "
+                 "$XDG_CACHE_HOME/assay/answers; a build of changed files keeps none)");
   app.add_option(
          "--inject-slowdown", options.injected_slowdown_pct,
          "Add this percentage of extra work (at least one dispatch) to every timed program, to check that "

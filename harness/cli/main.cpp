@@ -11,7 +11,9 @@ namespace {
 int run_main(int argc, char** argv) {
   const assay::Registry registry = assay::ops::registry();
   const assay::app::Context context{
-      registry, {argv, argv + argc}, {assay::cli::version(), ASSAY_COMPILER, ASSAY_BUILD_TYPE}};
+      registry,
+      {argv, argv + argc},
+      {assay::cli::version(), ASSAY_COMPILER, ASSAY_BUILD_TYPE, assay::cli::reference_code()}};
   return assay::cli::parse(argc, argv, context)();
 }
 

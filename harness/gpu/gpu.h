@@ -144,6 +144,12 @@ struct ShaderOptions {
   std::filesystem::path cache_directory;
 };
 
+/// Files of ShaderOptions::directories by name, sorted.
+struct Overrides {
+  std::vector<std::string> used;
+  std::vector<std::string> unused;
+};
+
 /// $XDG_CACHE_HOME/assay/spirv or ~/.cache/assay/spirv.
 std::filesystem::path default_cache_directory();
 
@@ -159,6 +165,10 @@ class ShaderLibrary {
 
   /// The sources there are: names such as "quantize_affine.comp" and "common/indexing.glslh".
   std::vector<std::string> names() const;
+
+  /// Which files of the directories these shaders are made of: themselves, and what they include, be it
+  /// switched off by a define.
+  Overrides overrides(std::span<const std::string> shaders) const;
 
  private:
   struct State;

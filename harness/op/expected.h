@@ -17,16 +17,19 @@ enum class OutputClass : std::uint8_t {
 
 std::string_view name_of(OutputClass output_class);  ///< "exact", "banded", "bounded"
 
-/// What a reference says of one output: the values, and how far from them an answer may be.
+/// What a reference says of one output: the values, and what an answer may differ from them by. How it is
+/// judged is said by the op, TensorSpec::output_class, and which of these are given follows from that: an
+/// exact output has values alone. All have an entry for each element.
 struct Expected {
   HostTensor values;
-  OutputClass output_class = OutputClass::Exact;
-  /// Bounded: absolute bound, one per element.
+  /// Bounded: what every impl may be off by, absolutely (a store's rounding). Empty: 0.
   std::vector<float> bound;
-  /// Banded: the other integer that is accepted, as a difference (-1, 0 or +1), one per element.
-  std::vector<std::int8_t> band;
-  /// Banded: how many elements are expected to take it (the sum of 2e); far more fails the row.
-  double expected_flips = 0;
+  /// Bounded and banded: the largest error for a unit error of 1, the sum of |x||w|s for example. The impl's
+  /// unit error (Impl::unit_error) multiplies it. Banded: 0 where every step is exact. Empty: no impl may
+  /// differ by more than `bound`.
+  std::vector<float> magnitude;
+  /// Banded: the value before it was rounded and clamped, zero point included.
+  std::vector<double> unrounded;
 };
 
 }  // namespace assay

@@ -32,9 +32,9 @@ struct TensorSpec {
   bool constant = false;
   DType dtype = DType::F32;
   Shape shape;
-  std::vector<Form> forms;                        ///< accepted physical forms; the first is the default
-  FillDomain domain;                              ///< inputs: which values it may take
-  OutputClass output_class = OutputClass::Exact;  ///< outputs: how it is judged
+  std::vector<Form> forms;  ///< accepted physical forms; the first is the default
+  FillDomain domain;        ///< inputs: which values it may take; banded outputs: lo and hi, when they differ
+  OutputClass output_class = OutputClass::Exact;  ///< outputs: how it is judged; nothing else says so
 
   /// Outputs: why a trivial answer is the right one, by formula (empty: it never is). A declared output is
   /// not MISTRUSTED when the best constant (`constant_because`) or the copied input (`copy_because`) would

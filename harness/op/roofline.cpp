@@ -30,6 +30,20 @@ std::string limit_of(const Roofline& roofline, const TimedProgram& program, doub
   return is_dispatching ? "dispatches" : "latency";
 }
 
+/// The ceilings that a program is held against.
+struct Peaks {
+  double gbps = 0;
+  double gops = 0;
+};
+
+Peaks peaks_of(const Ceilings& ceilings, const Work& work, const TimedProgram& program) {
+  const std::int64_t bytes = work.bytes_read + work.bytes_written;
+  const std::uint64_t footprint = program.cache == Cache::Cold ? std::numeric_limits<std::uint64_t>::max()
+                                                               : static_cast<std::uint64_t>(bytes);
+  const double share = bytes > 0 ? static_cast<double>(work.bytes_read) / static_cast<double>(bytes) : 0.5;
+  return {bandwidth_gbps(ceilings, footprint, share), ceilings.gops(program.ceiling)};
+}
+
 }  // namespace
 
 std::string_view name_of(Cache cache) {
@@ -46,11 +60,9 @@ Roofline roofline(const Ceilings& ceilings, const Work& work, const TimedProgram
   const double time_us = program.time_us;
   if (!ceilings.measured() || !(time_us > 0)) return result;
   const std::int64_t bytes = work.bytes_read + work.bytes_written;
-  const std::uint64_t footprint = program.cache == Cache::Cold ? std::numeric_limits<std::uint64_t>::max()
-                                                               : static_cast<std::uint64_t>(bytes);
-  const double share = bytes > 0 ? static_cast<double>(work.bytes_read) / static_cast<double>(bytes) : 0.5;
-  result.peak_gbps = bandwidth_gbps(ceilings, footprint, share);
-  result.peak_gops = ceilings.gops(program.ceiling);
+  const Peaks peaks = peaks_of(ceilings, work, program);
+  result.peak_gbps = peaks.gbps;
+  result.peak_gops = peaks.gops;
   result.pct_peak_bw = percent(static_cast<double>(bytes), time_us, result.peak_gbps);
   result.pct_peak_ops = percent(static_cast<double>(work.operations), time_us, result.peak_gops);
   result.limited_by = limit_of(result, program, ceilings.dispatch_us);
@@ -66,6 +78,20 @@ Roofline roofline(const Ceilings& ceilings, const Work& work, const TimedProgram
         work.operations, time_us, result.pct_peak_ops, result.peak_gops, name_of(program.ceiling));
   }
   return result;
+}
+
+LeastTime least_time(const Ceilings& ceilings, const Work& work, const TimedProgram& program) {
+  constexpr double giga = 1e9;
+  const Peaks peaks = peaks_of(ceilings, work, program);
+  const auto bytes = static_cast<double>(work.bytes_read + work.bytes_written);
+  const auto operations = static_cast<double>(work.operations);
+  const double moving_s = peaks.gbps > 0 ? bytes / (peaks.gbps * giga) : 0;
+  const double computing_s = peaks.gops > 0 ? operations / (peaks.gops * giga) : 0;
+  if (moving_s == 0 && computing_s == 0) return {};
+  if (moving_s >= computing_s)
+    return {moving_s, fmt::format("{:.3g} bytes at {:.3g} GB/s", bytes, peaks.gbps)};
+  return {computing_s, fmt::format("{:.3g} operations at {:.3g} GOP/s ({})", operations, peaks.gops,
+                                   name_of(program.ceiling))};
 }
 
 }  // namespace assay

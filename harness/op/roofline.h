@@ -43,4 +43,13 @@ struct TimedProgram {
 Roofline roofline(const Ceilings& ceilings, const Work& work, const TimedProgram& program,
                   double suspect_pct = suspect_above_pct);
 
+/// What one program cannot be faster than.
+struct LeastTime {
+  double seconds = 0;   ///< 0: nothing is known
+  std::string because;  ///< "3.2e+09 bytes at 12.1 GB/s", "2.75e+11 operations at 19.4 GOP/s (dot4x8)"
+};
+
+/// The least time of `work` at the device's ceilings; `program.time_us` does not count.
+LeastTime least_time(const Ceilings& ceilings, const Work& work, const TimedProgram& program);
+
 }  // namespace assay

@@ -111,5 +111,28 @@ TEST(Roofline, SuspectsTooManyOperationsToo) {
                         "measured to do (fp32)"));
 }
 
+TEST(LeastTime, IsThatOfTheSlowerOfMovingAndComputing) {
+  Work work{.bytes_read = 3'000'000'000, .bytes_written = 0, .operations = 4'000'000'000'000};
+  Ceilings slow = device();
+  slow.bandwidth = {{.footprint_bytes = 1 << 20, .copy_gbps = 2, .read_gbps = 3, .write_gbps = 1}};
+  slow.fp32_gops = 1000;
+  const LeastTime computing = least_time(slow, work, {.ceiling = Ceiling::Fp32});
+  EXPECT_NEAR(computing.seconds, 4, 1e-9);
+  EXPECT_EQ(computing.because, "4e+12 operations at 1e+03 GOP/s (fp32)");
+  work.operations = 1;
+  const LeastTime moving = least_time(slow, work, {.ceiling = Ceiling::Fp32});
+  EXPECT_NEAR(moving.seconds, 1, 1e-9);
+  EXPECT_EQ(moving.because, "3e+09 bytes at 3 GB/s");
+}
+
+TEST(LeastTime, IsNotKnownWithoutCeilings) {
+  const Work work{.bytes_read = 1'000'000'000, .operations = 1'000'000'000};
+  EXPECT_EQ(least_time({}, work, {.ceiling = Ceiling::Fp32}).seconds, 0);
+  Ceilings without_matrices = device();
+  without_matrices.coop_int8_gops = 0;
+  EXPECT_LT(least_time(without_matrices, work, {.ceiling = Ceiling::CoopInt8}).seconds, 1e-2)
+      << "only what moves counts";
+}
+
 }  // namespace
 }  // namespace assay

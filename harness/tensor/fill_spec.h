@@ -1,5 +1,7 @@
 #pragma once
 
+#include "harness/tensor/array_file.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,7 +36,7 @@ std::optional<FillKind> parse_fill(std::string_view name);
 struct FillSpec {
   FillKind kind = FillKind::Normal;
   std::optional<double> value;  ///< of `constant`
-  std::string file;             ///< of `npy`: resolved path
+  ArrayFile file;               ///< of `npy`: resolved path
   friend bool operator==(const FillSpec&, const FillSpec&) = default;
 };
 

@@ -20,6 +20,25 @@ void run_a_filtered_case(benchmark::State& state) {
 }
 BENCHMARK(run_a_filtered_case)->UseRealTime()->Unit(benchmark::kMillisecond);
 
+/// A run's cost for each of many small cases of one shader, the start of the command included.
+void run_small_cases(benchmark::State& state) {
+  constexpr int seeds = 1000;
+  std::string text =
+      "op: quantize_affine\ncases:\n  - name: tiny\n    shape: [6, 9]\n"
+      "    block_size: {each: [[1, -1], [-1, 1], [2, 3]]}\n    seed: {each: [0";
+  for (int seed = 1; seed < seeds; ++seed) text += ", " + std::to_string(seed);
+  const TemporaryFolder folder;
+  const std::string cases = folder.write("c.yaml", text + "]}\n");
+  for (auto _ : state) {
+    const ProcessResult result =
+        assay({"run", cases, "--mode", "accu", "--out", folder / "out", "--overwrite"});
+    if (result.exit_code != 0) return state.SkipWithError(result.err.c_str());
+  }
+  state.counters["ms_per_case"] = benchmark::Counter(
+      3 * seeds * 1e-3, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(run_small_cases)->UseRealTime()->Unit(benchmark::kMillisecond);
+
 void list_all_cases(benchmark::State& state) {
   for (auto _ : state) assay({"list"});
 }

@@ -194,6 +194,39 @@ TEST(Run, AWrongShaderFailsWithPlaceAndRepro) {
       HasSubstr("--filter 'q8ta_pixel_shuffle/small/1x16x4x4/4W4C.4W4C/fused' --mode accu --shaders"));
 }
 
+TEST(Run, AFolderOfShadersThatNobodyUsesIsAUsageError) {
+  const TemporaryFolder folder;
+  folder.write("mine/copy.comp", "#version 450\nvoid main() {}\n");
+  folder.write("mine/q8ta_pixel_shufle.comp", "#version 450\nvoid main() {}\n");
+  const std::string cases = folder.write("c.yaml", shuffle_cases);
+  for (const std::string option : {"--shaders", "--versus-shaders"}) {
+    const ProcessResult result = assay({"run", cases, option, folder / "mine", "--out", folder / "out"});
+    EXPECT_EQ(result.exit_code, 2);
+    if (option == "--versus-shaders") continue;  // these cases are not timed, which is said first
+    EXPECT_THAT(result.err,
+                HasSubstr("taking shaders from --shaders '" + (folder / "mine").string() +
+                          "': no file of it is used. It holds: copy.comp, q8ta_pixel_shufle.comp. "
+                          "The selected cases run: q8ta_pixel_shuffle.comp"));
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "out")) << "nothing was run";
+  }
+  const ProcessResult versus = assay({"run", folder.write("p.yaml", perf_cases), "--versus-shaders",
+                                      folder / "mine", "--out", folder / "out"});
+  EXPECT_EQ(versus.exit_code, 2);
+  EXPECT_THAT(versus.err, HasSubstr("taking shaders from --versus-shaders"));
+}
+
+TEST(Run, WhatIsTakenFromAFolderOfShadersIsListed) {
+  const TemporaryFolder folder;
+  folder.write("mine/common/requantize.glslh",
+               read_file(ASSAY_SOURCE_DIR "/shaders/common/requantize.glslh"));
+  folder.write("mine/copy.comp", "#version 450\nvoid main() {}\n");
+  const ProcessResult result = assay(
+      {"run", folder.write("c.yaml", shuffle_cases), "--shaders", folder / "mine", "--out", folder / "out"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("shaders   from '" + (folder / "mine").string() +
+                                    "': common/requantize.glslh; not used: copy.comp\n"));
+}
+
 // How long it takes is printed by a benchmark (tests/benchmarks).
 TEST(Run, AFilteredRunBeginsOneRowAndCompilesOneShaderOnce) {
   const TemporaryFolder folder;

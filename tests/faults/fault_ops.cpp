@@ -195,10 +195,12 @@ std::vector<TensorSpec> matmul_tensors(const Params& params) {
   const std::int64_t m = params.integer("m");
   const std::int64_t k = params.integer("k");
   const std::int64_t n = params.integer("n");
+  TensorSpec w = matrix("w", n, k);
+  w.constant = true;
   TensorSpec y = matrix("y", m, n);
   y.role = TensorSpec::Role::Output;
   y.dtype = DType::I32;
-  return {matrix("x", m, k), matrix("w", n, k), y};
+  return {matrix("x", m, k), w, y};
 }
 
 std::vector<Expected> matmul_reference(const Params& params, std::span<const HostTensor> inputs) {

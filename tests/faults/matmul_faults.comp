@@ -7,7 +7,11 @@
 #include "faults.glslh"
 
 layout(set = 0, binding = 0) readonly buffer X { uint x[]; };
+#ifdef FAULT_weights_writable
+layout(set = 0, binding = 1) buffer W { uint w[]; };
+#else
 layout(set = 0, binding = 1) readonly buffer W { uint w[]; };
+#endif
 layout(set = 0, binding = 2) writeonly buffer Y { int y[]; };
 #ifdef FAULT_wrong_when_repeated
 layout(set = 0, binding = 3) readonly buffer Mark { uint mark[]; };

@@ -204,7 +204,7 @@ TEST(Outcome, APassWithValidationMessagesFailsInBothModes) {
 TEST(Outcome, AMissingInputFileFailsItsRowOnly) {
   Case broken = matmul_case("correct");
   broken.id = "matmul/broken/correct";
-  broken.fills["x"] = {.kind = FillKind::Npy, .file = "/nowhere/x.npy"};
+  broken.fills["x"] = {.kind = FillKind::Npy, .file = {"/nowhere/x.npy"}};
   broken.data_key = 1;
   const Heard heard = Bench::shared().run({broken, matmul_case("correct")}, {.mode = Mode::Accu});
   EXPECT_THAT(statuses(heard), ElementsAre(Status::Fail, Status::Pass));

@@ -10,6 +10,7 @@
 namespace assay::faults {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 /// 256 KiB and more of input: enough that some hundred sets exceed any cache.
@@ -88,7 +89,7 @@ TEST(Ceiling, ARowAboveItIsSuspectAndKeepsItsFigures) {
   Bench& bench = Bench::shared();
   const Op op = quantize();
   TimingTools tools(bench.device(), bench.shaders());
-  tools.ceilings = ceilings_of(1e-6);
+  tools.ceilings = ceilings_of(1e-3);
   int measured = 0;
   tools.measure_again = [&measured] { ++measured; };
   const std::vector<Record> records = timed({large_quantize_case(op, "correct")}, {.tools = &tools});
@@ -105,12 +106,34 @@ TEST(Ceiling, OneThatWasMeasuredTooLowSuspectsNobody) {
   Bench& bench = Bench::shared();
   const Op op = quantize();
   TimingTools tools(bench.device(), bench.shaders());
-  tools.ceilings = ceilings_of(1e-6);
+  tools.ceilings = ceilings_of(1e-3);
   tools.measure_again = [&tools] { tools.ceilings = ceilings_of(1e6); };
   const std::vector<Record> records = timed({large_quantize_case(op, "correct")}, {.tools = &tools});
   ASSERT_EQ(records.size(), 1U);
   EXPECT_EQ(records[0].status, Status::Pass) << records[0].reason;
   EXPECT_LT(records[0].perf->pct_peak_bw, 1);
+}
+
+TEST(Ceiling, ARowThatNeedsLongerThanItsLimitIsSkippedWithTheNumbersBeforeItRuns) {
+  const Op op = quantize();
+  const Case test_case = large_quantize_case(op, "correct");
+  for (const Mode mode : {Mode::Accu, Mode::Perf}) {
+    DeviceRunOptions options{.mode = mode};
+    options.ceilings = ceilings_of(1e-6);  // some 0.7 MB at 1 kB/s
+    const Record slow = Bench::shared().run({test_case}, options).records.front();
+    EXPECT_EQ(slow.status, Status::Skipped);
+    EXPECT_THAT(slow.reason,
+                ContainsRegex("needs at least 65[0-9] s a program on this device: 6.5[0-9]e\\+05 "
+                              "bytes at 1e-06 GB/s; the limit is 10 s \\(--program-limit\\)"));
+    EXPECT_FALSE(slow.accuracy);
+    options.program_limit_s = 700;
+    Case hasty = test_case;
+    hasty.timeout_s = 20;
+    EXPECT_THAT(Bench::shared().run({hasty}, options).records.front().reason,
+                HasSubstr("the limit is 20 s (the case's timeout)"));
+    hasty.timeout_s = 1000;
+    EXPECT_EQ(Bench::shared().run({hasty}, options).records.front().status, Status::Pass);
+  }
 }
 
 // Order and counts: how much longer it takes on a busy machine is nobody's promise.

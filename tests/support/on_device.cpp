@@ -1,12 +1,16 @@
 #include "tests/support/on_device.h"
 
 #include "harness/base/error.h"
+#include "harness/engine/accuracy/output_check.h"
+#include "harness/op/expected_check.h"
 #include "harness/tensor/pack.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 
 namespace assay::test {
@@ -48,34 +52,35 @@ bool guards_kept(const Physical& physical, std::span<const std::byte> now,
   return equal(now.first(around), before.first(around)) && equal(now.last(around), before.last(around));
 }
 
-bool same_bits(double want, double got) {
-  return std::bit_cast<std::uint64_t>(want) == std::bit_cast<std::uint64_t>(got);
-}
-
-bool accepted(const Expected& expected, std::int64_t i, double got) {
-  const double want = expected.values.at(i);
-  if (expected.output_class == OutputClass::Bounded) {
-    return want == got || std::fabs(got - want) <= expected.bound[i];
-  }
-  return same_bits(want, got) || (std::fabs(want) < 0x1p-126 && got == 0);
-}
-
-void expect_accepted(const Expected& expected, const HostTensor& got) {
-  for (std::int64_t i = 0; i < got.numel(); ++i) {
-    ASSERT_TRUE(accepted(expected, i, got.at(i)))
-        << "element " << i << ": expected " << expected.values.at(i) << ", got " << got.at(i);
-  }
+void expect_accepted(const TensorSpec& spec, const Expected& expected, double unit_error,
+                     const HostTensor& got) {
+  const Acceptance acceptance(spec, expected, {.unit_error = unit_error});
+  const OutputCheck check = check_output(acceptance, got);
+  EXPECT_FALSE(check.too_many_flips) << spec.name << ": " << check.flips << " flips";
+  if (!check.first_bad) return;
+  const std::int64_t first = *check.first_bad;
+  FAIL() << spec.name << ", element " << first << ": expected " << acceptance.expected(first) << ", got "
+         << got.at(first) << ", bound " << acceptance.bound(first);
 }
 
 std::vector<HostTensor> filled_inputs(const Trial& trial, std::span<const TensorSpec> tensors) {
   std::vector<HostTensor> inputs;
   for (std::uint32_t i = 0; i < tensors.size(); ++i) {
     if (!tensors[i].is_input()) continue;
-    const FillSpec fill{.kind = trial.fill};
+    const auto own = trial.fills.find(tensors[i].name);
+    const FillSpec fill = own != trial.fills.end() ? own->second : FillSpec{.kind = trial.fill};
     inputs.push_back(
         make_filled(tensors[i].dtype, tensors[i].shape, fill, tensors[i].domain, {trial.seed, 1, i}));
   }
   return inputs;
+}
+
+/// Shaders of tests, and before them a folder of others that the environment names: tests/faults/seeded.
+std::vector<std::filesystem::path> shader_directories() {
+  std::vector<std::filesystem::path> all{std::filesystem::path(ASSAY_SOURCE_DIR) / "tests/support/testdata"};
+  const char* others = std::getenv("ASSAY_TEST_SHADERS");
+  if (others != nullptr) all.insert(all.begin(), others);
+  return all;
 }
 
 const Impl& impl_of(const Trial& trial) {
@@ -97,17 +102,29 @@ std::string Trial::describe() const {
 }
 
 gpu::ShaderLibrary& OnDeviceTest::shaders() {
-  static gpu::ShaderLibrary library(
-      {.directories = {std::filesystem::path(ASSAY_SOURCE_DIR) / "tests/support/testdata"},
-       .cache_directory = {}});
+  static gpu::ShaderLibrary library({.directories = shader_directories(), .cache_directory = {}});
   return library;
+}
+
+DeviceInfo OnDeviceTest::device_of(const Trial& trial) {
+  DeviceInfo info = device().info();
+  if (trial.as_if) trial.as_if(info);
+  return info;
 }
 
 Program OnDeviceTest::program_of(const Trial& trial) {
   const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
-  DeviceInfo info = device().info();
-  if (trial.as_if) trial.as_if(info);
+  const DeviceInfo info = device_of(trial);
   return impl_of(trial).build({trial.params, tensors, trial.forms, info, trial.tune});
+}
+
+/// 0 for an impl that states none.
+double OnDeviceTest::unit_error_of(const Trial& trial) {
+  const Impl& impl = impl_of(trial);
+  if (!impl.unit_error) return 0;
+  const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
+  const DeviceInfo info = device_of(trial);
+  return impl.unit_error({trial.params, tensors, trial.forms, info, trial.tune});
 }
 
 void OnDeviceTest::expect_right(const Trial& trial) {
@@ -117,12 +134,15 @@ void OnDeviceTest::expect_right(const Trial& trial) {
   const std::vector<Physical> physical = physical_tensors(tensors, trial.forms);
   const std::vector<HostTensor> inputs = filled_inputs(trial, tensors);
   const std::vector<Expected> expected = trial.op->reference(trial.params, inputs);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    check_expected(trial.op->name, tensors[inputs.size() + i], expected[i]);
 
   const Impl& impl = impl_of(trial);
   if (impl.excludes) {
     ASSERT_EQ(impl.excludes(ImplPoint{trial.params, tensors, trial.forms, trial.tune}), std::nullopt);
   }
   const Program program = program_of(trial);
+  const double unit_error = unit_error_of(trial);
   ASSERT_EQ(gpu::unsupported(program, physical, impl.needs, device().info(), guard), std::nullopt);
   gpu::Executable executable(device(), shaders(), program, physical, guard);
   gpu::Workspace workspace(device(), program, physical, guard);
@@ -141,7 +161,8 @@ void OnDeviceTest::expect_right(const Trial& trial) {
       if (i < inputs.size()) {
         EXPECT_TRUE(after == before[i]) << tensors[i].name << ": an input was overwritten";
       } else {
-        expect_accepted(expected[i - inputs.size()], unpack(data_of(physical[i], after), physical[i]));
+        expect_accepted(tensors[i], expected[i - inputs.size()], unit_error,
+                        unpack(data_of(physical[i], after), physical[i]));
       }
     }
   }

@@ -21,6 +21,7 @@ struct Trial {
   Params params;
   std::vector<Form> forms;  ///< one per tensor
   FillKind fill = FillKind::Normal;
+  std::map<std::string, FillSpec> fills = {};  ///< by input, where they differ from `fill`
   std::uint64_t seed = 0;
   std::map<std::string, std::int64_t> tune;
   std::string impl;  ///< empty: the op's first
@@ -41,6 +42,11 @@ class OnDeviceTest : public GpuTest {
   Program program_of(const Trial& trial);
 
   static gpu::ShaderLibrary& shaders();
+
+ private:
+  /// What the impl is told.
+  DeviceInfo device_of(const Trial& trial);
+  double unit_error_of(const Trial& trial);
 };
 
 /// Random choices of a test, the same in every run.

@@ -32,15 +32,4 @@ inline Expected exact(HostTensor values) {
   return {.values = std::move(values)};
 }
 
-inline Expected banded(HostTensor values, std::vector<std::int8_t> band, double expected_flips) {
-  return {.values = std::move(values),
-          .output_class = OutputClass::Banded,
-          .band = std::move(band),
-          .expected_flips = expected_flips};
-}
-
-inline Expected bounded(HostTensor values, std::vector<float> bound) {
-  return {.values = std::move(values), .output_class = OutputClass::Bounded, .bound = std::move(bound)};
-}
-
 }  // namespace assay::test

@@ -10,7 +10,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <stdexcept>
 
 namespace assay {
 namespace {
@@ -41,11 +43,27 @@ Count count_if(std::int64_t elements, const std::function<bool(std::int64_t)>& i
   return count;
 }
 
+/// An impl that states no error, or one that accepts everything, would not be judged.
+double checked_unit_error(const Case& test_case, const TensorSpec& spec, const Expected& expected,
+                          std::optional<double> unit_error) {
+  if (expected.magnitude.empty()) return 0;
+  if (unit_error && std::isfinite(*unit_error) && *unit_error >= 0) return *unit_error;
+  const std::string what = unit_error ? fmt::format("has the unit error {}", *unit_error)
+                                      : "states no unit error (Impl::unit_error)";
+  throw std::logic_error(fmt::format("the reference of {} gives magnitudes for '{}', but impl '{}' {}",
+                                     test_case.op->name, spec.name, test_case.impl->name, what));
+}
+
 /// One case's investigation: collects findings in the order of their weight.
 class Investigation {
  public:
-  Investigation(Experiment& experiment, const Case& test_case, const DataSet& data)
-      : experiment_(experiment), case_(test_case), data_(data), specs_(output_specs(test_case)) {}
+  Investigation(Experiment& experiment, const Case& test_case, const DataSet& data,
+                const std::vector<Acceptance>& accepted)
+      : experiment_(experiment),
+        case_(test_case),
+        data_(data),
+        specs_(output_specs(test_case)),
+        accepted_(accepted) {}
 
   AccuracyOutcome conclude() {
     const Stopwatch watch;
@@ -119,71 +137,105 @@ class Investigation {
 
   void judge_values() {
     for (std::size_t i = 0; i < specs_.size(); ++i) {
-      const OutputCheck check = check_output(data_.expected[i], got(i), case_.tolerance.scale);
+      const OutputCheck check = check_output(accepted_[i], got(i));
       // The row describes the first output that is wrong, else the one that spent most of its bound.
       const bool worse = !check.pass ? !described_wrong_
                                      : !described_wrong_ && check.err_over_bound >= result_.err_over_bound;
       if (worse) describe(i, check);
-      if (check.pass) continue;
-      if (check.too_many_flips) {
-        note("too_many_flips", fmt::format("'{}': {} elements are off by one inside their band, about {:.1f} "
-                                           "are expected and {:.1f} allowed",
-                                           specs_[i]->name, check.flips, data_.expected[i].expected_flips,
-                                           allowed_flips(data_.expected[i], case_.tolerance.scale)));
-      } else {
-        note("wrong_value", wrong_value(i, check));
-      }
+      if (!check.pass) note_wrong(i, check);
     }
   }
 
+  void note_wrong(std::size_t output, const OutputCheck& check) {
+    const Acceptance& accepted = accepted_[output];
+    const std::string own = own_answer_text(output);
+    if (!check.too_many_flips) return note("wrong_value", wrong_value(output, check) + own);
+    note("too_many_flips",
+         fmt::format("'{}': {} elements are off by one inside their band, about {:.1f} are expected and "
+                     "{:.1f} allowed{}",
+                     specs_[output]->name, check.flips, accepted.expected_flips(), accepted.allowed_flips(),
+                     own));
+  }
+
   std::string wrong_value(std::size_t output, const OutputCheck& check) const {
-    const std::int64_t first = *check.first_bad;
     const std::int64_t elements = got(output).numel();
-    return fmt::format("{}: expected {}, got {} ({}); {} of {} elements wrong ({:.3g} %), largest error {}",
-                       place(*specs_[output], first), data_.expected[output].values.at(first),
-                       got(output).at(first), bound_text(output, first), check.mismatches, elements,
-                       100.0 * static_cast<double>(check.mismatches) / static_cast<double>(elements),
-                       check.max_abs_err);
+    std::string text = fmt::format(
+        "{}; {} of {} elements wrong ({:.3g} %), largest error {}",
+        first_wrong(accepted_[output], output, check, data_.from_files[output] ? file_of(output) : ""),
+        check.mismatches, elements,
+        100.0 * static_cast<double>(check.mismatches) / static_cast<double>(elements), check.max_abs_err);
+    if (check.too_many_tolerated) {
+      text += fmt::format("; {} elements need the tolerance ({}), {} may", check.tolerated,
+                          to_string(case_.tolerance), accepted_[output].allowed_tolerated());
+    }
+    return text;
   }
 
-  std::string bound_text(std::size_t output, std::int64_t index) const {
-    const Expected& expected = data_.expected[output];
-    if (expected.output_class != OutputClass::Bounded) return std::string(name_of(expected.output_class));
-    return fmt::format("bound {:.3g}", bound_at(output, index));
+  /// `by`: the file whose values are missed; empty: the reference's are.
+  std::string first_wrong(const Acceptance& accepted, std::size_t output, const OutputCheck& check,
+                          const std::string& by) const {
+    const std::int64_t first = *check.first_bad;
+    return fmt::format("{}: expected {} by {}, got {} ({})", place(*specs_[output], first),
+                       accepted.expected(first), by.empty() ? "the reference" : by, got(output).at(first),
+                       bound_text(accepted, first));
   }
 
-  double bound_at(std::size_t output, std::int64_t index) const {
-    const Expected& expected = data_.expected[output];
-    if (expected.output_class != OutputClass::Bounded || expected.bound.empty()) return 0;
-    return expected.bound[static_cast<std::size_t>(index)] * case_.tolerance.scale;
+  std::string file_of(std::size_t output) const {
+    return to_string(case_.expected_files.at(specs_[output]->name));
+  }
+
+  /// Where a file's answer was missed: whether the reference's own is met.
+  std::string own_answer_text(std::size_t output) const {
+    if (!data_.from_files[output]) return "";
+    const OutputCheck check = check_output(own(output), got(output));
+    if (check.pass) return "; the reference's own answer is met";
+    if (check.too_many_flips)
+      return fmt::format("; the reference's own answer is missed too: {} flips", check.flips);
+    return "; the reference's own answer is missed too: " + first_wrong(own(output), output, check, "");
+  }
+
+  /// What is accepted where the reference's own answer is asked for: without the allowance for the file's.
+  Acceptance own(std::size_t output) const { return accepted_[output].without_file(); }
+
+  /// Which of the answers that an output is compared with are missed.
+  std::string missed(std::size_t output) const {
+    if (!data_.from_files[output]) return "reference";
+    return check_output(own(output), got(output)).pass ? "file" : "file and reference";
+  }
+
+  static std::string bound_text(const Acceptance& accepted, std::int64_t index) {
+    const double bound = accepted.bound(index);
+    if (bound == 0 && accepted.output_class() != OutputClass::Bounded)
+      return std::string(name_of(accepted.output_class()));
+    return fmt::format("bound {:.3g}", bound);
   }
 
   void describe(std::size_t output, const OutputCheck& check) {
-    const Expected& expected = data_.expected[output];
+    const Acceptance& accepted = accepted_[output];
     const HostTensor& values = got(output);
     described_wrong_ = !check.pass;
     result_.output = specs_[output]->name;
-    result_.output_class = expected.output_class;
+    result_.output_class = accepted.output_class();
     result_.elements = values.numel();
     result_.mismatches = check.mismatches;
     result_.max_abs_err = check.max_abs_err;
     result_.err_over_bound = check.err_over_bound;
     result_.flips = check.flips;
-    result_.expected_flips = expected.expected_flips;
+    result_.expected_flips = accepted.expected_flips();
+    if (!check.pass) result_.missed = missed(output);
     if (!check.first_bad) return;
     const std::int64_t first = *check.first_bad;
     result_.first_bad = coordinates(values.shape(), first);
-    result_.expected = expected.values.at(first);
+    result_.expected = accepted.expected(first);
     result_.got = values.at(first);
-    result_.bound = bound_at(output, first);
-    result_.tile_map = tile_map(values.shape(), [&](std::int64_t i) {
-      return !accepts(expected, i, values.at(i), case_.tolerance.scale);
-    });
+    result_.bound = accepted.bound(first);
+    result_.tile_map = tile_map(
+        values.shape(), [&](std::int64_t i) { return check.is_bad(accepted.judge(i, values.at(i))); });
   }
 
   void try_trivial_answers() {
     for (std::size_t i = 0; i < specs_.size(); ++i) {
-      const auto trivial = trivial_answer(*specs_[i], data_.expected[i], data_.inputs, case_.tolerance.scale);
+      const auto trivial = trivial_answer(*specs_[i], accepted_[i], data_.inputs);
       if (trivial) {
         note(*trivial,
              fmt::format(
@@ -206,8 +258,7 @@ class Investigation {
     for (std::size_t i = 0; i < case_.tensors.size(); ++i) {
       if (!case_.tensors[i].is_input() || physical[i].bytes() != target.bytes()) continue;
       const PackedInput source = experiment_.packed(i, Poison::A);
-      if (accepts_copied_memory(data_.expected[output], target, source.bytes, case_.tolerance.scale))
-        return true;
+      if (accepts_copied_memory(accepted_[output], target, source.bytes)) return true;
     }
     return false;
   }
@@ -220,9 +271,11 @@ class Investigation {
   AccuracyOutcome finish() {
     result_.input_hash = data_.input_hash;
     result_.output_hash = answer_hash_of(*a_.outputs);
-    result_.hash_is_portable =
-        std::all_of(data_.expected.begin(), data_.expected.end(),
-                    [](const Expected& expected) { return expected.output_class == OutputClass::Exact; });
+    result_.hash_is_portable = std::all_of(specs_.begin(), specs_.end(), [](const TensorSpec* spec) {
+      return spec->output_class == OutputClass::Exact;
+    });
+    result_.tolerance = to_string(case_.tolerance);
+    result_.tolerance_reason = case_.tolerance.reason;
     result_.reference_ms = data_.reference_ms;
     result_.memory_bytes = static_cast<std::int64_t>(experiment_.memory_bytes());
     AccuracyOutcome assessment;
@@ -242,6 +295,7 @@ class Investigation {
   const Case& case_;
   const DataSet& data_;
   std::vector<const TensorSpec*> specs_;
+  const std::vector<Acceptance>& accepted_;
   RunResult a_, b_;
   std::vector<Finding> findings_;
   AccuracyResult result_;
@@ -251,8 +305,23 @@ class Investigation {
 
 }  // namespace
 
-AccuracyOutcome assess(Experiment& experiment, const Case& test_case, const DataSet& data) {
-  return Investigation(experiment, test_case, data).conclude();
+AccuracyOutcome assess(Experiment& experiment, const Case& test_case, const DataSet& data,
+                       const std::vector<Acceptance>& accepted) {
+  return Investigation(experiment, test_case, data, accepted).conclude();
+}
+
+std::vector<Acceptance> acceptances(const Case& test_case, const DataSet& data,
+                                    std::optional<double> unit_error) {
+  const std::vector<const TensorSpec*> specs = output_specs(test_case);
+  std::vector<Acceptance> accepted;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const std::optional<HostTensor>& file = data.from_files[i];
+    accepted.emplace_back(
+        *specs[i], data.expected[i],
+        AcceptanceTerms{checked_unit_error(test_case, *specs[i], data.expected[i], unit_error),
+                        test_case.tolerance, file ? &*file : nullptr});
+  }
+  return accepted;
 }
 
 }  // namespace assay

@@ -3,26 +3,27 @@
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
 #include "harness/base/hash.h"
-#include "harness/tensor/npy.h"
+#include "harness/cases/fit_array.h"
+#include "harness/op/expected_check.h"
+#include "harness/tensor/array_file.h"
 #include "harness/tensor/tensor_hash.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace assay {
 namespace {
 
 /// `doing` says what the file is for: "filling 'x'".
-HostTensor read_tensor(const TensorSpec& spec, const std::string& file, const std::string& doing) {
-  HostTensor tensor = read_npy(file);
-  if (tensor.dtype() != spec.dtype || tensor.shape() != spec.shape) {
-    throw Error(fmt::format("{} from {}: the file holds {} {}, the case needs {} {}", doing, file,
-                            name_of(tensor.dtype()), to_string(tensor.shape()), name_of(spec.dtype),
-                            to_string(spec.shape)));
+HostTensor read_tensor(const TensorSpec& spec, const ArrayFile& file, const std::string& doing) {
+  HostTensor array = read_array(file);
+  try {
+    return fit_array(std::move(array), spec);
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {} {}", doing, to_string(file), error.what()));
   }
-  return tensor;
 }
 
 std::vector<HostTensor> make_inputs(const Case& test_case) {
@@ -40,40 +41,69 @@ std::vector<HostTensor> make_inputs(const Case& test_case) {
   return inputs;
 }
 
-/// A reference that breaks its contract would be read past its end further on.
-void check_outputs(const Case& test_case, const std::vector<Expected>& expected) {
-  const auto outputs = std::count_if(test_case.tensors.begin(), test_case.tensors.end(),
-                                     [](const TensorSpec& spec) { return !spec.is_input(); });
-  if (static_cast<std::size_t>(outputs) == expected.size()) return;
-  throw std::logic_error(fmt::format("the reference of {} gave {} outputs, the op declares {}",
-                                     test_case.op->name, expected.size(), outputs));
+std::vector<const TensorSpec*> output_specs(const Case& test_case) {
+  std::vector<const TensorSpec*> specs;
+  for (const TensorSpec& spec : test_case.tensors) {
+    if (!spec.is_input()) specs.push_back(&spec);
+  }
+  return specs;
 }
 
-/// Values that the case's author supplies replace the reference's; bounds stay the reference's.
-void take_expected_files(const Case& test_case, std::vector<Expected>& expected) {
-  std::size_t output = 0;
-  for (const TensorSpec& spec : test_case.tensors) {
-    if (spec.is_input()) continue;
-    const auto file = test_case.expected_files.find(spec.name);
-    if (file != test_case.expected_files.end()) {
-      expected[output].values =
-          read_tensor(spec, file->second, fmt::format("taking the expected values of '{}'", spec.name));
-    }
-    ++output;
+/// A reference that breaks its contract would be read past its end further on.
+void check_outputs(const Case& test_case, const std::vector<Expected>& expected) {
+  const std::vector<const TensorSpec*> specs = output_specs(test_case);
+  if (specs.size() != expected.size()) {
+    throw std::logic_error(fmt::format("the reference of {} gave {} outputs, the op declares {}",
+                                       test_case.op->name, expected.size(), specs.size()));
   }
+  for (std::size_t i = 0; i < specs.size(); ++i) check_expected(test_case.op->name, *specs[i], expected[i]);
+}
+
+std::vector<Expected> reference_answers(const Case& test_case, std::span<const HostTensor> inputs) {
+  std::vector<Expected> expected = test_case.op->reference(test_case.params, inputs);
+  check_outputs(test_case, expected);
+  return expected;
+}
+
+/// What the reference says, from the cache when it was worth keeping.
+std::vector<Expected> known_or_new_answers(const Case& test_case, const DataSet& data,
+                                           const AnswerCache* answers) {
+  if (answers == nullptr) return reference_answers(test_case, data.inputs);
+  const std::string key =
+      answers->key_of(*test_case.op, test_case.params, test_case.tensors, data.input_hash);
+  if (std::optional<std::vector<Expected>> known = answers->load(key, test_case.tensors))
+    return *std::move(known);
+  const Stopwatch watch;
+  std::vector<Expected> expected = reference_answers(test_case, data.inputs);
+  answers->store(key, expected, watch.ms());
+  return expected;
+}
+
+/// Values that the case's author supplies, by output.
+std::vector<std::optional<HostTensor>> read_expected_files(const Case& test_case) {
+  std::vector<std::optional<HostTensor>> values;
+  for (const TensorSpec* spec : output_specs(test_case)) {
+    const auto file = test_case.expected_files.find(spec->name);
+    if (file == test_case.expected_files.end()) {
+      values.emplace_back();
+    } else {
+      values.emplace_back(
+          read_tensor(*spec, file->second, fmt::format("taking the expected values of '{}'", spec->name)));
+    }
+  }
+  return values;
 }
 
 }  // namespace
 
-DataSet make_data_set(const Case& test_case) {
+DataSet make_data_set(const Case& test_case, const AnswerCache* answers) {
   DataSet data;
   data.inputs = make_inputs(test_case);
   data.input_hash = hash_of(data.inputs);
   const Stopwatch watch;
-  data.expected = test_case.op->reference(test_case.params, data.inputs);
+  data.expected = known_or_new_answers(test_case, data, answers);
   data.reference_ms = watch.ms();
-  check_outputs(test_case, data.expected);
-  take_expected_files(test_case, data.expected);
+  data.from_files = read_expected_files(test_case);
   return data;
 }
 

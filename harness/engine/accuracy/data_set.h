@@ -1,9 +1,12 @@
 #pragma once
 
 #include "harness/cases/case.h"
+#include "harness/engine/accuracy/answer_cache.h"
 #include "harness/op/expected.h"
 #include "harness/tensor/tensor.h"
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,12 +17,20 @@ namespace assay {
 struct DataSet {
   std::vector<HostTensor> inputs;  ///< in the order of the op's input tensors
   std::string input_hash;
-  std::vector<Expected> expected;  ///< in the order of the op's output tensors
-  double reference_ms = 0;
+  std::vector<Expected> expected;  ///< of the reference, in the order of the op's output tensors
+  /// Of each output, the values of the case's `expected:` file, which are judged in place of the reference's.
+  std::vector<std::optional<HostTensor>> from_files;
+  double reference_ms = 0;  ///< what it took now: little when the answers were kept
+
+  /// What an output is compared with.
+  const HostTensor& wanted(std::size_t output) const {
+    return from_files[output] ? *from_files[output] : expected[output].values;
+  }
 };
 
-/// Fills (or reads) the inputs of `test_case` and runs its op's reference. Throws Error when a file cannot be
-/// read.
-DataSet make_data_set(const Case& test_case);
+/// Fills (or reads) the inputs of `test_case` and runs its op's reference, or takes its answers from
+/// `answers`. Throws Error when a file cannot be read, std::logic_error when what the reference gives is not
+/// what the op declares: of another dtype or shape, or without what the class of an output needs.
+DataSet make_data_set(const Case& test_case, const AnswerCache* answers = nullptr);
 
 }  // namespace assay

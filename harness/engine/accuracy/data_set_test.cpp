@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 namespace assay {
 namespace {
 
@@ -78,16 +80,76 @@ TEST(DataSet, TakesAnInputFromAFile) {
   EXPECT_EQ(data.expected[0].values.at(1), 1);
 }
 
-TEST(DataSet, TakesExpectedValuesFromAFileAndKeepsTheClass) {
+TEST(DataSet, TakesExpectedValuesFromAFileAndKeepsTheReferences) {
   const test::TemporaryFolder folder;
   write_npy(folder.path() / "y.npy", tensor<std::int8_t>({2}, {11, 12}));
   const Op op = flip_op();
   Case test_case = make_case(op, shape_params({2}));
+  EXPECT_FALSE(make_data_set(test_case).from_files[0].has_value());
   test_case.expected_files["y"] = (folder.path() / "y.npy").string();
   const DataSet data = make_data_set(test_case);
-  EXPECT_EQ(data.expected[0].values.at(0), 11);
-  EXPECT_EQ(data.expected[0].values.at(1), 12);
-  EXPECT_EQ(data.expected[0].output_class, OutputClass::Exact);
+  EXPECT_EQ(data.wanted(0).at(0), 11);
+  EXPECT_EQ(data.wanted(0).at(1), 12);
+  EXPECT_EQ(data.expected[0].values.at(0), -1 - data.inputs[0].at(0));
+}
+
+TEST(DataSet, TakesLongIntegersWithoutDimsOfOne) {
+  const test::TemporaryFolder folder;
+  write_npy(folder.path() / "x.npy", tensor<std::int64_t>({2}, {-128, 127}));
+  const Op op = flip_op();
+  Case test_case = make_case(op, shape_params({2, 1}));
+  test_case.fills["x"] = {.kind = FillKind::Npy, .file = (folder.path() / "x.npy").string()};
+  const DataSet data = make_data_set(test_case);
+  EXPECT_EQ(data.inputs[0].shape(), (Shape{2, 1}));
+  EXPECT_EQ(data.inputs[0].at(0), -128);
+  write_npy(folder.path() / "x.npy", tensor<std::int64_t>({2}, {5, 200}));
+  EXPECT_THAT(message_of(test_case), HasSubstr("x.npy holds 200 at [1], which no i8 equals"));
+}
+
+/// y = x on f32, within a bound.
+Op bounded_op() {
+  Op op = flip_op();
+  op.tensors = [](const Params& params) {
+    const Form form{Storage::Buffer, Layout::WP};
+    TensorSpec x{.name = "x", .shape = params.ints("shape"), .forms = {form}};
+    TensorSpec y = x;
+    y.name = "y";
+    y.role = TensorSpec::Role::Output;
+    y.output_class = OutputClass::Bounded;
+    return std::vector<TensorSpec>{x, y};
+  };
+  op.reference = [](const Params&, std::span<const HostTensor> inputs) {
+    const auto count = static_cast<std::size_t>(inputs[0].numel());
+    return std::vector<Expected>{{.values = inputs[0], .bound = std::vector<float>(count, 0.5F)}};
+  };
+  return op;
+}
+
+TEST(DataSet, DoublesStayDoublesForABoundedOutputAlone) {
+  const test::TemporaryFolder folder;
+  write_npy(folder.path() / "a.npy", tensor<double>({2}, {0.1, 0.2}));
+  const Op op = bounded_op();
+  Case test_case = make_case(op, shape_params({2}));
+  test_case.expected_files["y"] = (folder.path() / "a.npy").string();
+  const DataSet data = make_data_set(test_case);
+  EXPECT_EQ(data.wanted(0).dtype(), DType::F64);
+  EXPECT_EQ(data.wanted(0).at(0), 0.1);
+  test_case.fills["x"] = {.kind = FillKind::Npy, .file = (folder.path() / "a.npy").string()};
+  EXPECT_THAT(message_of(test_case), HasSubstr("a.npy holds 0.1 at [0], which no f32 equals"));
+}
+
+TEST(DataSet, AReferenceThatForgetsWhatItsClassNeedsIsToldSo) {
+  Op op = bounded_op();
+  op.reference = [](const Params&, std::span<const HostTensor> inputs) {
+    return std::vector<Expected>{{.values = inputs[0]}};
+  };
+  try {
+    make_data_set(make_case(op, shape_params({2})));
+    FAIL();
+  } catch (const std::logic_error& error) {
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr("flip, output 'y' (bounded)"), HasSubstr("bound or magnitude")));
+  }
 }
 
 TEST(DataSet, SaysWhichFileHoldsAnotherShapeOrType) {
@@ -95,12 +157,12 @@ TEST(DataSet, SaysWhichFileHoldsAnotherShapeOrType) {
   const std::string file = (folder.path() / "x.npy").string();
   const Op op = flip_op();
   Case test_case = make_case(op, shape_params({2, 2}));
-  test_case.fills["x"] = {.kind = FillKind::Npy, .file = file};
+  test_case.fills["x"] = {.kind = FillKind::Npy, .file = {file}};
   write_npy(file, tensor<std::int8_t>({4}, {1, 2, 3, 4}));
-  EXPECT_THAT(message_of(test_case), AllOf(HasSubstr("filling 'x' from " + file), HasSubstr("holds i8 4"),
-                                           HasSubstr("needs i8 2x2")));
+  EXPECT_THAT(message_of(test_case),
+              HasSubstr("filling 'x': " + file + " holds i8 [4], but 'x' is i8 [2x2]"));
   write_npy(file, tensor<float>({2, 2}, {1, 2, 3, 4}));
-  EXPECT_THAT(message_of(test_case), HasSubstr("holds f32 2x2"));
+  EXPECT_THAT(message_of(test_case), HasSubstr("holds f32 [2x2]"));
 }
 
 TEST(DataSet, SaysWhichExpectedFileHoldsAnotherShape) {
@@ -110,13 +172,13 @@ TEST(DataSet, SaysWhichExpectedFileHoldsAnotherShape) {
   const Op op = flip_op();
   Case test_case = make_case(op, shape_params({2}));
   test_case.expected_files["y"] = file;
-  EXPECT_THAT(message_of(test_case), HasSubstr("expected values of 'y' from " + file));
+  EXPECT_THAT(message_of(test_case), HasSubstr("expected values of 'y': " + file));
 }
 
 TEST(DataSet, SaysWhichFileIsMissing) {
   const Op op = flip_op();
   Case test_case = make_case(op, shape_params({2}));
-  test_case.fills["x"] = {.kind = FillKind::Npy, .file = "/nowhere/x.npy"};
+  test_case.fills["x"] = {.kind = FillKind::Npy, .file = {"/nowhere/x.npy"}};
   EXPECT_THAT(message_of(test_case), HasSubstr("/nowhere/x.npy"));
 }
 

@@ -98,7 +98,7 @@ void dump_tensors(const std::filesystem::path& folder, const Case& test_case, co
       continue;
     }
     const HostTensor& got = (*assessment.outputs)[output];
-    const HostTensor& expected = data.expected[output].values;
+    const HostTensor& expected = data.wanted(output);
     write_npy(folder / (spec.name + ".got.npy"), got);
     write_npy(folder / (spec.name + ".expected.npy"), expected);
     write_npy(folder / (spec.name + ".error.npy"), error_of(got, expected));

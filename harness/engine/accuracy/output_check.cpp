@@ -3,7 +3,6 @@
 #include "harness/base/parallel.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <mutex>
 #include <stdexcept>
@@ -14,116 +13,95 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t judge_grain = 1 << 16;
 
-/// Smallest normal number of a float dtype: a device may flush results below it to zero.
-double smallest_normal(DType dtype) {
-  return dtype == DType::F32 ? 0x1p-126 : 0;
-}
+/// What a part of the elements adds up to.
+struct Part {
+  OutputCheck check;
+  std::optional<std::int64_t> first_tolerated;
+};
 
-bool same_float(double expected, double value, DType dtype) {
-  if (std::isnan(expected)) return std::isnan(value);
-  if (expected == value) return std::signbit(expected) == std::signbit(value) || dtype == DType::F64;
-  return value == 0 && std::fabs(expected) < smallest_normal(dtype);
-}
-
-bool within_bound(double expected, double value, double bound) {
-  if (std::isnan(expected)) return std::isnan(value);
-  return expected == value || absolute_error(expected, value) <= bound;
-}
-
-double bound_of(const Expected& expected, std::int64_t index, double scale) {
-  if (expected.output_class != OutputClass::Bounded || expected.bound.empty()) return 0;
-  return expected.bound[static_cast<std::size_t>(index)] * scale;
+void note_first(std::optional<std::int64_t>& first, std::optional<std::int64_t> index) {
+  if (index && (!first || *index < *first)) first = index;
 }
 
 /// The share of its bound that an element spent; infinity for a wrong element that has none.
-double share_spent(const Expected& expected, std::int64_t index, double error, bool accepted, double scale) {
-  if (expected.output_class != OutputClass::Bounded) return accepted ? 0 : infinity;
-  if (error == 0) return 0;
-  const double bound = bound_of(expected, index, scale);
-  return bound > 0 ? error / bound : infinity;
+double share_spent(const Acceptance& acceptance, std::int64_t index, double error, ElementVerdict verdict) {
+  if (verdict == ElementVerdict::Flip || (verdict == ElementVerdict::Right && error == 0)) return 0;
+  const double bound = acceptance.bound(index);
+  if (verdict == ElementVerdict::Wrong) return bound > 0 && error > 0 ? error / bound : infinity;
+  // Without a bound, right is a flushed denormal, or any NaN for any other.
+  return bound > 0 && error > 0 ? error / bound : 0;
 }
 
-void judge_element(const Expected& expected, const HostTensor& got, std::int64_t i, double scale,
-                   OutputCheck& part) {
-  const double want = expected.values.at(i);
+void judge_element(const Acceptance& acceptance, const HostTensor& got, std::int64_t i, Part& part) {
   const double value = got.at(i);
-  const double error = absolute_error(want, value);
-  part.max_abs_err = std::max(part.max_abs_err, error);
-  const bool accepted = accepts(expected, i, value, scale);
-  if (!accepted) {
-    ++part.mismatches;
-    if (!part.first_bad) part.first_bad = i;
+  const double error = absolute_error(acceptance.expected(i), value);
+  const ElementVerdict verdict = acceptance.judge(i, value);
+  OutputCheck& check = part.check;
+  check.max_abs_err = std::max(check.max_abs_err, error);
+  check.err_over_bound = std::max(check.err_over_bound, share_spent(acceptance, i, error, verdict));
+  if (verdict == ElementVerdict::Wrong) {
+    ++check.mismatches;
+    note_first(check.first_bad, i);
+  } else if (verdict == ElementVerdict::Flip) {
+    ++check.flips;
+  } else if (verdict == ElementVerdict::Tolerated) {
+    ++check.tolerated;
+    note_first(part.first_tolerated, i);
   }
-  if (expected.output_class == OutputClass::Banded && accepted && value != want) ++part.flips;
-  part.err_over_bound = std::max(part.err_over_bound, share_spent(expected, i, error, accepted, scale));
 }
 
-void merge(OutputCheck& whole, const OutputCheck& part) {
-  whole.mismatches += part.mismatches;
-  whole.flips += part.flips;
-  whole.max_abs_err = std::max(whole.max_abs_err, part.max_abs_err);
-  whole.err_over_bound = std::max(whole.err_over_bound, part.err_over_bound);
-  if (part.first_bad && (!whole.first_bad || *part.first_bad < *whole.first_bad))
-    whole.first_bad = part.first_bad;
+void merge(Part& whole, const Part& part) {
+  whole.check.mismatches += part.check.mismatches;
+  whole.check.flips += part.check.flips;
+  whole.check.tolerated += part.check.tolerated;
+  whole.check.max_abs_err = std::max(whole.check.max_abs_err, part.check.max_abs_err);
+  whole.check.err_over_bound = std::max(whole.check.err_over_bound, part.check.err_over_bound);
+  note_first(whole.check.first_bad, part.check.first_bad);
+  note_first(whole.first_tolerated, part.first_tolerated);
 }
 
-void judge_flips(const Expected& expected, double scale, OutputCheck& whole) {
-  if (expected.output_class != OutputClass::Banded) return;
-  const double allowed = allowed_flips(expected, scale);
-  whole.too_many_flips = whole.mismatches == 0 && static_cast<double>(whole.flips) > allowed;
-  if (whole.mismatches == 0 && whole.flips > 0) {
-    whole.err_over_bound = allowed > 0 ? static_cast<double>(whole.flips) / allowed : infinity;
-  }
+double over(std::int64_t count, double allowed) {
+  return allowed > 0 ? static_cast<double>(count) / allowed : infinity;
+}
+
+void judge_tolerated(const Acceptance& acceptance, Part& whole) {
+  OutputCheck& check = whole.check;
+  const std::int64_t allowed = acceptance.allowed_tolerated();
+  check.too_many_tolerated = check.tolerated > allowed;
+  if (!check.too_many_tolerated) return;
+  check.mismatches += check.tolerated;
+  note_first(check.first_bad, whole.first_tolerated);
+  check.err_over_bound = std::max(check.err_over_bound, over(check.tolerated, static_cast<double>(allowed)));
+}
+
+void judge_flips(const Acceptance& acceptance, OutputCheck& check) {
+  if (check.mismatches > 0 || check.flips == 0) return;
+  const double allowed = acceptance.allowed_flips();
+  check.too_many_flips = static_cast<double>(check.flips) > allowed;
+  check.err_over_bound = std::max(check.err_over_bound, over(check.flips, allowed));
 }
 
 }  // namespace
 
-double absolute_error(double expected, double got) {
-  if (std::isnan(expected) && std::isnan(got)) return 0;
-  if (expected == got) return 0;
-  const double error = std::fabs(got - expected);
-  return std::isnan(error) ? infinity : error;
-}
-
-bool accepts(const Expected& expected, std::int64_t index, double value, double scale) {
-  const double want = expected.values.at(index);
-  switch (expected.output_class) {
-    case OutputClass::Exact:
-      return is_float(expected.values.dtype()) ? same_float(want, value, expected.values.dtype())
-                                               : want == value;
-    case OutputClass::Banded: {
-      if (want == value) return true;
-      const int other =
-          expected.band.empty() || scale == 0 ? 0 : expected.band[static_cast<std::size_t>(index)];
-      return other != 0 && value == want + other;
-    }
-    case OutputClass::Bounded:
-      return within_bound(want, value, bound_of(expected, index, scale));
+OutputCheck check_output(const Acceptance& acceptance, const HostTensor& got) {
+  const HostTensor& values = acceptance.values();
+  if (got.dtype() != acceptance.dtype() || got.shape() != values.shape()) {
+    throw std::logic_error("judge: the answer's dtype or shape is not the output's");
   }
-  throw std::logic_error("accepts: unknown output class");
-}
-
-double allowed_flips(const Expected& expected, double scale) {
-  const double mean = expected.expected_flips;
-  return scale * (mean > 0 ? mean + 6 * std::sqrt(mean) + 3 : 0);
-}
-
-OutputCheck check_output(const Expected& expected, const HostTensor& got, double scale) {
-  if (got.dtype() != expected.values.dtype() || got.shape() != expected.values.shape()) {
-    throw std::logic_error("judge: the answer's dtype or shape is not the reference's");
-  }
-  OutputCheck whole;
+  const bool same_dtype = values.dtype() == got.dtype();
+  Part whole;
   std::mutex mutex;
   parallel_for(got.numel(), judge_grain, [&](std::int64_t first, std::int64_t last) {
-    if (same_bytes(expected.values, got, first, last)) return;
-    OutputCheck part;
-    for (std::int64_t i = first; i < last; ++i) judge_element(expected, got, i, scale, part);
+    if (same_dtype && same_bytes(values, got, first, last)) return;
+    Part part;
+    for (std::int64_t i = first; i < last; ++i) judge_element(acceptance, got, i, part);
     const std::lock_guard lock(mutex);
     merge(whole, part);
   });
-  judge_flips(expected, scale, whole);
-  whole.pass = whole.mismatches == 0 && !whole.too_many_flips;
-  return whole;
+  judge_tolerated(acceptance, whole);
+  judge_flips(acceptance, whole.check);
+  whole.check.pass = whole.check.mismatches == 0 && !whole.check.too_many_flips;
+  return whole.check;
 }
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 #include "harness/engine/accuracy/output_check.h"
 
-#include "tests/support/small_op.h"
+#include "tests/support/outputs.h"
 
 #include <gtest/gtest.h>
 
@@ -11,23 +11,20 @@
 namespace assay {
 namespace {
 
-using test::banded;
-using test::bounded;
-using test::exact;
+using test::banded_output;
+using test::bounded_output;
+using test::exact_output;
+using test::Output;
 using test::row;
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float inf = std::numeric_limits<float>::infinity();
 constexpr float denormal = 0x1p-130F;
 
-std::vector<std::int8_t> bytes(std::initializer_list<int> values) {
+HostTensor i8(std::initializer_list<int> values) {
   std::vector<std::int8_t> made;
   for (const int value : values) made.push_back(static_cast<std::int8_t>(value));
-  return made;
-}
-
-HostTensor i8(std::initializer_list<int> values) {
-  return row<std::int8_t>(bytes(values));
+  return row<std::int8_t>(made);
 }
 
 HostTensor f32(const std::vector<float>& values) {
@@ -40,163 +37,198 @@ HostTensor f16(const std::vector<float>& values) {
   return row<Half>(halves);
 }
 
+OutputCheck check(const Output& output, const HostTensor& got, const AcceptanceTerms& terms = {}) {
+  return check_output(output.accepting(terms), got);
+}
+
+AcceptanceTerms scaled(double scale) {
+  return {.tolerance = {.scale = scale}};
+}
+
 TEST(JudgeExact, EqualIntegersPass) {
-  const OutputCheck check = check_output(exact(i8({-128, 0, 127})), i8({-128, 0, 127}));
-  EXPECT_TRUE(check.pass);
-  EXPECT_EQ(check.mismatches, 0);
-  EXPECT_FALSE(check.first_bad.has_value());
-  EXPECT_EQ(check.err_over_bound, 0);
+  const OutputCheck seen = check(exact_output(i8({-128, 0, 127})), i8({-128, 0, 127}));
+  EXPECT_TRUE(seen.pass);
+  EXPECT_EQ(seen.mismatches, 0);
+  EXPECT_FALSE(seen.first_bad.has_value());
+  EXPECT_EQ(seen.err_over_bound, 0);
 }
 
 TEST(JudgeExact, EveryOtherIntegerIsCountedAndTheFirstIsNamed) {
-  const OutputCheck check = check_output(exact(i8({1, 2, 3, 4, 5})), i8({1, 3, 3, 0, 5}));
-  EXPECT_FALSE(check.pass);
-  EXPECT_FALSE(check.too_many_flips);
-  EXPECT_EQ(check.mismatches, 2);
-  EXPECT_EQ(check.first_bad, 1);
-  EXPECT_EQ(check.max_abs_err, 4);
-  EXPECT_EQ(check.err_over_bound, inf);
+  const OutputCheck seen = check(exact_output(i8({1, 2, 3, 4, 5})), i8({1, 3, 3, 0, 5}));
+  EXPECT_FALSE(seen.pass);
+  EXPECT_FALSE(seen.too_many_flips);
+  EXPECT_EQ(seen.mismatches, 2);
+  EXPECT_EQ(seen.first_bad, 1);
+  EXPECT_EQ(seen.max_abs_err, 4);
+  EXPECT_EQ(seen.err_over_bound, inf);
 }
 
-TEST(JudgeExact, ToleranceNeverLoosensIt) {
-  EXPECT_FALSE(check_output(exact(i8({1, 2})), i8({1, 3}), 1e9).pass);
+TEST(JudgeExact, NoScaleLoosensIt) {
+  EXPECT_FALSE(check(exact_output(i8({1, 2})), i8({1, 3}), scaled(1e9)).pass);
 }
 
 TEST(JudgeExact, FloatsNeedTheSameBits) {
-  EXPECT_TRUE(check_output(exact(f32({1.5F, -2.25F})), f32({1.5F, -2.25F})).pass);
-  EXPECT_FALSE(check_output(exact(f32({1.5F})), f32({std::nextafter(1.5F, 2.0F)})).pass);
+  EXPECT_TRUE(check(exact_output(f32({1.5F, -2.25F})), f32({1.5F, -2.25F})).pass);
+  EXPECT_FALSE(check(exact_output(f32({1.5F})), f32({std::nextafter(1.5F, 2.0F)})).pass);
 }
 
 TEST(JudgeExact, AnyNanIsAnyNanButNothingElse) {
-  EXPECT_TRUE(check_output(exact(f32({nan})), f32({-nan})).pass);
+  EXPECT_TRUE(check(exact_output(f32({nan})), f32({-nan})).pass);
   for (const float other : {0.0F, 1.0F, inf}) {
-    const OutputCheck check = check_output(exact(f32({nan})), f32({other}));
-    EXPECT_FALSE(check.pass) << other;
-    EXPECT_EQ(check.max_abs_err, inf) << other;
+    const OutputCheck seen = check(exact_output(f32({nan})), f32({other}));
+    EXPECT_FALSE(seen.pass) << other;
+    EXPECT_EQ(seen.max_abs_err, inf) << other;
   }
-  EXPECT_FALSE(check_output(exact(f32({1.0F})), f32({nan})).pass);
+  EXPECT_FALSE(check(exact_output(f32({1.0F})), f32({nan})).pass);
 }
 
 TEST(JudgeExact, InfinitiesKeepTheirSign) {
-  EXPECT_TRUE(check_output(exact(f32({inf, -inf})), f32({inf, -inf})).pass);
-  EXPECT_FALSE(check_output(exact(f32({inf})), f32({-inf})).pass);
-  EXPECT_FALSE(check_output(exact(f32({inf})), f32({std::numeric_limits<float>::max()})).pass);
+  EXPECT_TRUE(check(exact_output(f32({inf, -inf})), f32({inf, -inf})).pass);
+  EXPECT_FALSE(check(exact_output(f32({inf})), f32({-inf})).pass);
+  EXPECT_FALSE(check(exact_output(f32({inf})), f32({std::numeric_limits<float>::max()})).pass);
 }
 
 TEST(JudgeExact, MinusZeroIsNotZeroAndSpendsMoreThanAnyBound) {
-  const OutputCheck check = check_output(exact(f32({0.0F, 1.0F})), f32({-0.0F, 1.0F}));
-  EXPECT_FALSE(check.pass);
-  EXPECT_EQ(check.mismatches, 1);
-  EXPECT_EQ(check.err_over_bound, inf);
-  EXPECT_FALSE(check_output(exact(f32({-0.0F})), f32({0.0F})).pass);
+  const OutputCheck seen = check(exact_output(f32({0.0F, 1.0F})), f32({-0.0F, 1.0F}));
+  EXPECT_FALSE(seen.pass);
+  EXPECT_EQ(seen.mismatches, 1);
+  EXPECT_EQ(seen.err_over_bound, inf);
+  EXPECT_FALSE(check(exact_output(f32({-0.0F})), f32({0.0F})).pass);
 }
 
 TEST(JudgeExact, ADeviceMayFlushDenormalsToEitherZero) {
-  const OutputCheck check =
-      check_output(exact(f32({denormal, denormal, -denormal})), f32({0.0F, -0.0F, 0.0F}));
-  EXPECT_TRUE(check.pass);
-  EXPECT_EQ(check.err_over_bound, 0) << "a flushed denormal has no bound to spend";
-  EXPECT_FALSE(check_output(exact(f32({0x1p-126F})), f32({0.0F})).pass)
+  const OutputCheck seen =
+      check(exact_output(f32({denormal, denormal, -denormal})), f32({0.0F, -0.0F, 0.0F}));
+  EXPECT_TRUE(seen.pass);
+  EXPECT_EQ(seen.err_over_bound, 0) << "a flushed denormal has no bound to spend";
+  EXPECT_FALSE(check(exact_output(f32({0x1p-126F})), f32({0.0F})).pass)
       << "the smallest normal number must stay";
-  EXPECT_FALSE(check_output(exact(f32({denormal})), f32({2 * denormal})).pass);
-  EXPECT_FALSE(check_output(exact(f32({0.0F})), f32({denormal})).pass)
+  EXPECT_FALSE(check(exact_output(f32({denormal})), f32({2 * denormal})).pass);
+  EXPECT_FALSE(check(exact_output(f32({0.0F})), f32({denormal})).pass)
       << "flushing makes zeros, not denormals";
 }
 
 TEST(JudgeExact, HalvesAreComparedAsHalvesAndKeepTheirDenormals) {
-  EXPECT_TRUE(check_output(exact(f16({1.0F, 0x1p-24F, nan})), f16({1.0F, 0x1p-24F, nan})).pass);
-  EXPECT_FALSE(check_output(exact(f16({1.0F})), f16({1.0F + 0x1p-10F})).pass);
-  EXPECT_FALSE(check_output(exact(f16({0x1p-24F})), f16({0.0F})).pass);
-  EXPECT_FALSE(check_output(exact(f16({0.0F})), f16({-0.0F})).pass);
+  EXPECT_TRUE(check(exact_output(f16({1.0F, 0x1p-24F, nan})), f16({1.0F, 0x1p-24F, nan})).pass);
+  EXPECT_FALSE(check(exact_output(f16({1.0F})), f16({1.0F + 0x1p-10F})).pass);
+  EXPECT_FALSE(check(exact_output(f16({0x1p-24F})), f16({0.0F})).pass);
+  EXPECT_FALSE(check(exact_output(f16({0.0F})), f16({-0.0F})).pass);
 }
 
-TEST(JudgeBanded, TheOtherIntegerOfTheBandIsAFlip) {
-  const Expected expected = banded(i8({10, 20, 30, 40}), bytes({1, -1, 0, 1}), 2);
-  const OutputCheck check = check_output(expected, i8({11, 19, 30, 40}));
-  EXPECT_TRUE(check.pass);
-  EXPECT_EQ(check.flips, 2);
-  EXPECT_EQ(check.mismatches, 0);
-  EXPECT_DOUBLE_EQ(check.err_over_bound, 2 / allowed_flips(expected));
+// Beside the ties at 10.5 and 19.5; an integer; an exact tie.
+Output near_ties() {
+  return banded_output(i8({10, 20, 30, 40}), {10.49, 19.51, 30, 40.5}, {1, 1, 1, 0});
 }
 
-TEST(JudgeBanded, TheWrongSideOfTheBandAndOutsideOfItAreMismatches) {
-  const Expected expected = banded(i8({10, 20, 30}), bytes({1, -1, 0}), 2);
-  EXPECT_EQ(check_output(expected, i8({9, 20, 30})).first_bad, 0);
-  EXPECT_EQ(check_output(expected, i8({10, 21, 30})).first_bad, 1);
-  EXPECT_EQ(check_output(expected, i8({10, 20, 31})).first_bad, 2)
-      << "on an exact tie the integer must match";
-  EXPECT_EQ(check_output(expected, i8({12, 20, 30})).mismatches, 1);
-  EXPECT_EQ(check_output(expected, i8({12, 20, 30})).err_over_bound, inf);
+constexpr AcceptanceTerms unit_error{.unit_error = 0.02};
+
+TEST(JudgeBanded, TheOtherIntegerBesideATieIsAFlip) {
+  const Output output = near_ties();
+  const OutputCheck seen = check(output, i8({11, 19, 30, 40}), unit_error);
+  EXPECT_TRUE(seen.pass);
+  EXPECT_EQ(seen.flips, 2);
+  EXPECT_EQ(seen.mismatches, 0);
+  EXPECT_DOUBLE_EQ(seen.err_over_bound, 2 / output.accepting(unit_error).allowed_flips());
+}
+
+TEST(JudgeBanded, TheWrongSideOfTheTieAndOutsideOfItsBandAreMismatches) {
+  const Output output = near_ties();
+  EXPECT_EQ(check(output, i8({9, 20, 30, 40}), unit_error).first_bad, 0);
+  EXPECT_EQ(check(output, i8({10, 21, 30, 40}), unit_error).first_bad, 1);
+  EXPECT_EQ(check(output, i8({10, 20, 31, 40}), unit_error).first_bad, 2);
+  EXPECT_EQ(check(output, i8({12, 20, 30, 40}), unit_error).mismatches, 1);
+  EXPECT_EQ(check(output, i8({12, 20, 30, 40}), unit_error).err_over_bound, inf);
+}
+
+TEST(JudgeBanded, OnAnExactTieOfExactStepsTheIntegerMustMatch) {
+  EXPECT_EQ(check(near_ties(), i8({10, 20, 30, 41}), unit_error).first_bad, 3);
+}
+
+TEST(JudgeBanded, TheImplsUnitErrorDecidesHowNearATieIs) {
+  const Output output = near_ties();
+  EXPECT_EQ(check(output, i8({11, 20, 30, 40}), {.unit_error = 0.005}).first_bad, 0);
+  EXPECT_EQ(check(output, i8({11, 20, 30, 40}), {.unit_error = 0}).first_bad, 0);
+  EXPECT_TRUE(check(output, i8({11, 20, 30, 40}), {.unit_error = 0.011}).pass);
+}
+
+TEST(JudgeBanded, TwiceTheErrorOfEachElementIsExpectedToFlip) {
+  EXPECT_DOUBLE_EQ(near_ties().accepting(unit_error).expected_flips(), 3 * 0.04);
+  EXPECT_DOUBLE_EQ(near_ties().accepting({.unit_error = 9}).expected_flips(), 3)
+      << "an element flips at most once";
+  const Output clamped = banded_output(i8({127, -128}), {200, -130.5}, {1, 1});
+  EXPECT_EQ(clamped.accepting(unit_error).expected_flips(), 0) << "what is clamped has no tie";
+}
+
+TEST(JudgeBanded, NoFlipLeavesTheRangeOfTheOutput) {
+  Output output = banded_output(i8({7}), {7.49}, {1});
+  EXPECT_TRUE(check(output, i8({8}), unit_error).pass);
+  output.spec.domain = {.lo = -8, .hi = 7};
+  EXPECT_FALSE(check(output, i8({8}), unit_error).pass);
 }
 
 TEST(JudgeBanded, FarMoreFlipsThanExpectedFailTheRow) {
   const std::size_t count = 1000;
-  const Expected expected =
-      banded(row(std::vector<std::int8_t>(count, 5)), std::vector<std::int8_t>(count, 1), 4);
+  const Output output = banded_output(row(std::vector<std::int8_t>(count, 5)),
+                                      std::vector<double>(count, 5.499), std::vector<float>(count, 1));
+  const AcceptanceTerms terms{.unit_error = 0.002};  // 4 flips are expected
   const auto with_flips = [&](std::size_t flips) {
     std::vector<std::int8_t> values(count, 5);
     std::fill_n(values.begin(), flips, std::int8_t{6});
     return row(values);
   };
-  const double allowed = allowed_flips(expected);
+  const double allowed = output.accepting(terms).allowed_flips();
   ASSERT_GT(allowed, 4) << "chance must not fail a row";
   ASSERT_LT(allowed, 40) << "ten times the expected number is no chance";
-  EXPECT_TRUE(check_output(expected, with_flips(static_cast<std::size_t>(allowed))).pass);
-  const OutputCheck check = check_output(expected, with_flips(static_cast<std::size_t>(allowed) + 1));
-  EXPECT_FALSE(check.pass);
-  EXPECT_TRUE(check.too_many_flips);
-  EXPECT_EQ(check.mismatches, 0);
-  EXPECT_GT(check.err_over_bound, 1);
+  EXPECT_TRUE(check(output, with_flips(static_cast<std::size_t>(allowed)), terms).pass);
+  const OutputCheck seen = check(output, with_flips(static_cast<std::size_t>(allowed) + 1), terms);
+  EXPECT_FALSE(seen.pass);
+  EXPECT_TRUE(seen.too_many_flips);
+  EXPECT_EQ(seen.mismatches, 0);
+  EXPECT_GT(seen.err_over_bound, 1);
 }
 
-TEST(JudgeBanded, NoFlipIsAllowedWhereNoneIsExpected) {
-  const OutputCheck check = check_output(banded(i8({1, 2}), bytes({1, 1}), 0), i8({2, 2}));
-  EXPECT_FALSE(check.pass);
-  EXPECT_TRUE(check.too_many_flips);
-}
-
-TEST(JudgeBanded, ToleranceZeroMakesItExact) {
-  const Expected expected = banded(i8({10, 20}), bytes({1, 1}), 2);
-  EXPECT_TRUE(check_output(expected, i8({10, 20}), 0).pass);
-  EXPECT_EQ(check_output(expected, i8({11, 20}), 0).mismatches, 1);
+TEST(JudgeBanded, ScaleZeroMakesItExact) {
+  const AcceptanceTerms exact{.unit_error = 0.02, .tolerance = {.scale = 0}};
+  EXPECT_TRUE(check(near_ties(), i8({10, 20, 30, 40}), exact).pass);
+  EXPECT_EQ(check(near_ties(), i8({11, 20, 30, 40}), exact).mismatches, 1);
 }
 
 TEST(JudgeBounded, TheBoundItselfIsAcceptedAndNothingBeyond) {
-  const Expected expected = bounded(f32({1.0F, 100.0F}), {0.25F, 0.5F});
-  const OutputCheck at_bound = check_output(expected, f32({1.25F, 99.75F}));
+  const Output output = bounded_output(f32({1.0F, 100.0F}), {0.25F, 0.5F});
+  const OutputCheck at_bound = check(output, f32({1.25F, 99.75F}));
   EXPECT_TRUE(at_bound.pass);
   EXPECT_DOUBLE_EQ(at_bound.err_over_bound, 1);
   EXPECT_DOUBLE_EQ(at_bound.max_abs_err, 0.25);
-  const OutputCheck beyond = check_output(expected, f32({1.0F, 100.75F}));
+  const OutputCheck beyond = check(output, f32({1.0F, 100.75F}));
   EXPECT_EQ(beyond.first_bad, 1);
   EXPECT_DOUBLE_EQ(beyond.err_over_bound, 1.5);
 }
 
 TEST(JudgeBounded, ToleranceScalesTheBound) {
-  const Expected expected = bounded(f32({1.0F}), {0.25F});
-  EXPECT_FALSE(check_output(expected, f32({1.25F}), 0.5).pass);
-  EXPECT_DOUBLE_EQ(check_output(expected, f32({1.125F}), 0.5).err_over_bound, 1);
-  EXPECT_TRUE(check_output(expected, f32({1.5F}), 2).pass);
-  EXPECT_TRUE(check_output(expected, f32({1.0F}), 0).pass);
-  EXPECT_FALSE(check_output(expected, f32({std::nextafter(1.0F, 2.0F)}), 0).pass);
+  const Output output = bounded_output(f32({1.0F}), {0.25F});
+  EXPECT_FALSE(check(output, f32({1.25F}), scaled(0.5)).pass);
+  EXPECT_DOUBLE_EQ(check(output, f32({1.125F}), scaled(0.5)).err_over_bound, 1);
+  EXPECT_TRUE(check(output, f32({1.5F}), scaled(2)).pass);
+  EXPECT_TRUE(check(output, f32({1.0F}), scaled(0)).pass);
+  EXPECT_FALSE(check(output, f32({std::nextafter(1.0F, 2.0F)}), scaled(0)).pass);
 }
 
 TEST(JudgeBounded, NanAndInfinityAreNoErrorsOnlyWhereTheyAreExpected) {
-  const Expected finite = bounded(f32({1.0F}), {1e30F});
-  EXPECT_FALSE(check_output(finite, f32({nan})).pass);
-  EXPECT_FALSE(check_output(finite, f32({inf})).pass);
-  EXPECT_EQ(check_output(finite, f32({nan})).err_over_bound, inf);
-  EXPECT_TRUE(check_output(bounded(f32({nan, -inf}), {1.0F, 1.0F}), f32({nan, -inf})).pass);
-  EXPECT_FALSE(check_output(bounded(f32({-inf}), {1.0F}), f32({inf})).pass);
-  EXPECT_FALSE(check_output(bounded(f32({nan}), {1.0F}), f32({0.0F})).pass);
+  const Output finite = bounded_output(f32({1.0F}), {1e30F});
+  EXPECT_FALSE(check(finite, f32({nan})).pass);
+  EXPECT_FALSE(check(finite, f32({inf})).pass);
+  EXPECT_EQ(check(finite, f32({nan})).err_over_bound, inf);
+  EXPECT_TRUE(check(bounded_output(f32({nan, -inf}), {1.0F, 1.0F}), f32({nan, -inf})).pass);
+  EXPECT_FALSE(check(bounded_output(f32({-inf}), {1.0F}), f32({inf})).pass);
+  EXPECT_FALSE(check(bounded_output(f32({nan}), {1.0F}), f32({0.0F})).pass);
 }
 
 TEST(JudgeBounded, AnElementWithoutBoundMustBeEqual) {
-  const Expected expected = bounded(f32({1.0F, 2.0F}), {0.0F, 1.0F});
-  EXPECT_TRUE(check_output(expected, f32({1.0F, 2.5F})).pass);
-  const OutputCheck check = check_output(expected, f32({1.0F + 0x1p-20F, 2.0F}));
-  EXPECT_FALSE(check.pass);
-  EXPECT_EQ(check.err_over_bound, inf);
+  const Output output = bounded_output(f32({1.0F, 2.0F}), {0.0F, 1.0F});
+  EXPECT_TRUE(check(output, f32({1.0F, 2.5F})).pass);
+  const OutputCheck seen = check(output, f32({1.0F + 0x1p-20F, 2.0F}));
+  EXPECT_FALSE(seen.pass);
+  EXPECT_EQ(seen.err_over_bound, inf);
 }
 
 TEST(Judge, FindsErrorsInEveryChunkOfALargeTensor) {
@@ -208,25 +240,26 @@ TEST(Judge, FindsErrorsInEveryChunkOfALargeTensor) {
   const std::vector<std::size_t> places = {65'535, 65'536, 131'072, 500'000, 777'777, 1'000'002};
   for (const std::size_t place : places) got.as<std::int32_t>()[place] -= 2;
   got.as<std::int32_t>()[777'777] -= 5;
-  const OutputCheck check = check_output(exact(want), got);
-  EXPECT_EQ(check.mismatches, static_cast<std::int64_t>(places.size()));
-  EXPECT_EQ(check.first_bad, 65'535);
-  EXPECT_EQ(check.max_abs_err, 7);
+  const OutputCheck seen = check(exact_output(want), got);
+  EXPECT_EQ(seen.mismatches, static_cast<std::int64_t>(places.size()));
+  EXPECT_EQ(seen.first_bad, 65'535);
+  EXPECT_EQ(seen.max_abs_err, 7);
 }
 
 TEST(Judge, CountsFlipsOfAllChunks) {
   const std::size_t count = 400'000;
   std::vector<std::int8_t> values(count, 3);
   for (std::size_t i = 0; i < count; i += 40'000) values[i] = 2;
-  const OutputCheck check = check_output(
-      banded(row(std::vector<std::int8_t>(count, 3)), std::vector<std::int8_t>(count, -1), 10), row(values));
-  EXPECT_TRUE(check.pass);
-  EXPECT_EQ(check.flips, 10);
+  const Output output = banded_output(row(std::vector<std::int8_t>(count, 3)),
+                                      std::vector<double>(count, 2.50001), std::vector<float>(count, 1));
+  const OutputCheck seen = check(output, row(values), {.unit_error = 0.00002});
+  EXPECT_TRUE(seen.pass);
+  EXPECT_EQ(seen.flips, 10);
 }
 
 TEST(Judge, RefusesAnAnswerOfAnotherTypeOrShape) {
-  EXPECT_THROW(check_output(exact(i8({1, 2})), f32({1.0F, 2.0F})), std::logic_error);
-  EXPECT_THROW(check_output(exact(i8({1, 2})), i8({1, 2, 3})), std::logic_error);
+  EXPECT_THROW(check(exact_output(i8({1, 2})), f32({1.0F, 2.0F})), std::logic_error);
+  EXPECT_THROW(check(exact_output(i8({1, 2})), i8({1, 2, 3})), std::logic_error);
 }
 
 TEST(AbsoluteError, IsInfiniteWhereOnlyOneSideIsANumber) {
@@ -238,12 +271,115 @@ TEST(AbsoluteError, IsInfiniteWhereOnlyOneSideIsANumber) {
   EXPECT_EQ(absolute_error(1.0, nan), inf);
 }
 
-TEST(Accepts, AgreesWithTheJudge) {
-  const Expected expected = banded(i8({10, 20}), bytes({1, 0}), 1);
-  EXPECT_TRUE(accepts(expected, 0, 10));
-  EXPECT_TRUE(accepts(expected, 0, 11));
-  EXPECT_FALSE(accepts(expected, 0, 9));
-  EXPECT_FALSE(accepts(expected, 1, 21));
+TEST(JudgeBounded, TheImplsUnitErrorTimesTheMagnitudeIsAddedToTheBound) {
+  Output output = bounded_output(f32({1.0F, 1.0F}), {0.25F, 0.25F});
+  output.expected.magnitude = {2.0F, 0.0F};
+  const AcceptanceTerms terms{.unit_error = 0.125};
+  EXPECT_TRUE(check(output, f32({1.5F, 1.25F}), terms).pass);
+  EXPECT_DOUBLE_EQ(check(output, f32({1.5F, 1.0F}), terms).err_over_bound, 1);
+  EXPECT_EQ(check(output, f32({1.5625F, 1.0F}), terms).first_bad, 0);
+  EXPECT_EQ(check(output, f32({1.0F, 1.5F}), terms).first_bad, 1) << "its magnitude is 0";
+  EXPECT_EQ(check(output, f32({1.5F, 1.0F}), {.unit_error = 0.0625}).first_bad, 0)
+      << "an impl that errs less is held to less";
+}
+
+TEST(JudgeBounded, AMagnitudeNeedsNoBound) {
+  Output output = bounded_output(f32({8.0F}), {});
+  output.expected.magnitude = {4.0F};
+  EXPECT_TRUE(check(output, f32({9.0F}), {.unit_error = 0.25}).pass);
+  EXPECT_FALSE(check(output, f32({9.0F}), {.unit_error = 0.125}).pass);
+}
+
+TEST(JudgeBounded, ValuesInDoubleAreComparedInDouble) {
+  Output output = bounded_output(f32({1.0F}), {0x1p-30F});
+  const HostTensor file = row<double>({1 + 0x1p-29});
+  EXPECT_FALSE(check(output, f32({1.0F}), {.file = &file}).pass) << "as float32 they are equal";
+  output.expected.bound = {0x1p-29F};
+  EXPECT_TRUE(check(output, f32({1.0F}), {.file = &file}).pass);
+}
+
+TEST(JudgeFile, ItsValuesAreJudgedAsTheClassSays) {
+  const Output output = exact_output(i8({1, 2, 3}));
+  const HostTensor file = i8({1, 2, 4});
+  EXPECT_TRUE(check(output, i8({1, 2, 4}), {.file = &file}).pass);
+  EXPECT_EQ(check(output, i8({1, 2, 3}), {.file = &file}).first_bad, 2);
+}
+
+TEST(Tolerance, OffByOneOfAShareOfTheElements) {
+  const std::size_t count = 2000;
+  const Output output = exact_output(row(std::vector<std::int8_t>(count, 5)));
+  const HostTensor file = output.expected.values;
+  const AcceptanceTerms terms{.tolerance = {.off_by = 1, .share = 0.001}, .file = &file};
+  std::vector<std::int8_t> got(count, 5);
+  got[7] = 6;
+  got[9] = 4;
+  const OutputCheck two = check(output, row(got), terms);
+  EXPECT_TRUE(two.pass);
+  EXPECT_EQ(two.tolerated, 2);
+  EXPECT_EQ(two.mismatches, 0);
+  EXPECT_EQ(two.err_over_bound, 1);
+  got[11] = 6;
+  const OutputCheck three = check(output, row(got), terms);
+  EXPECT_FALSE(three.pass);
+  EXPECT_TRUE(three.too_many_tolerated);
+  EXPECT_EQ(three.mismatches, 3);
+  EXPECT_EQ(three.first_bad, 7);
+  EXPECT_DOUBLE_EQ(three.err_over_bound, 1.5);
+}
+
+TEST(Tolerance, OffByTwoIsNotOffByOne) {
+  const Output output = exact_output(i8({1, 2, 3}));
+  const HostTensor file = output.expected.values;
+  const OutputCheck seen = check(output, i8({2, 4, 3}), {.tolerance = {.off_by = 1}, .file = &file});
+  EXPECT_EQ(seen.mismatches, 1);
+  EXPECT_EQ(seen.tolerated, 1);
+  EXPECT_EQ(seen.first_bad, 1);
+  EXPECT_EQ(seen.err_over_bound, 2);
+}
+
+TEST(Tolerance, CountsForFilesAndBoundedOutputsOnly) {
+  const AcceptanceTerms wide{.tolerance = {.abs = 100, .off_by = 100}};
+  EXPECT_FALSE(check(exact_output(i8({1})), i8({2}), wide).pass);
+  EXPECT_FALSE(check(near_ties(), i8({9, 20, 30, 40}), wide).pass);
+  EXPECT_TRUE(check(bounded_output(f32({1.0F}), {0.0F}), f32({2.0F}), wide).pass);
+}
+
+TEST(Tolerance, AbsoluteAndRelativeAddUp) {
+  const Output output = bounded_output(f32({100.0F, 0.0F}), {0.0F, 0.0F});
+  const AcceptanceTerms terms{.tolerance = {.abs = 0.5, .rel = 0.01}};
+  EXPECT_TRUE(check(output, f32({101.5F, -0.5F}), terms).pass);
+  EXPECT_EQ(check(output, f32({101.75F, 0.0F}), terms).first_bad, 0);
+  EXPECT_EQ(check(output, f32({100.0F, 0.75F}), terms).first_bad, 1);
+}
+
+TEST(Tolerance, UnitsInTheLastPlaceAreThoseOfTheOutput) {
+  const AcceptanceTerms two{.tolerance = {.ulp = 2}};
+  const Output single = bounded_output(f32({1.0F}), {0.0F});
+  EXPECT_TRUE(check(single, f32({1.0F + 0x1p-22F}), two).pass);
+  EXPECT_FALSE(check(single, f32({1.0F + 3 * 0x1p-23F}), two).pass);
+  const Output half = bounded_output(f16({1.0F}), {0.0F});
+  EXPECT_TRUE(check(half, f16({1.0F + 0x1p-9F}), two).pass);
+  EXPECT_FALSE(check(half, f16({1.0F + 3 * 0x1p-10F}), two).pass);
+}
+
+TEST(Tolerance, NeverMakesANumberOfNanOrInfinity) {
+  const AcceptanceTerms wide{.tolerance = {.abs = 1e30, .rel = 1e30, .ulp = 1e30}};
+  EXPECT_FALSE(check(bounded_output(f32({inf}), {0.0F}), f32({1.0F}), wide).pass);
+  EXPECT_FALSE(check(bounded_output(f32({1.0F}), {0.0F}), f32({inf}), wide).pass);
+  EXPECT_FALSE(check(bounded_output(f32({1.0F}), {0.0F}), f32({nan}), wide).pass);
+  EXPECT_TRUE(check(bounded_output(f32({nan}), {0.0F}), f32({nan}), wide).pass);
+}
+
+TEST(UnitInLastPlace, IsThatOfTheDtype) {
+  EXPECT_EQ(unit_in_last_place(DType::F32, 1), 0x1p-23);
+  EXPECT_EQ(unit_in_last_place(DType::F32, -1.5), 0x1p-23);
+  EXPECT_EQ(unit_in_last_place(DType::F32, 0.75), 0x1p-24);
+  EXPECT_EQ(unit_in_last_place(DType::F32, 0), 0x1p-149);
+  EXPECT_EQ(unit_in_last_place(DType::F32, 0x1p-140), 0x1p-149);
+  EXPECT_EQ(unit_in_last_place(DType::F16, 1), 0x1p-10);
+  EXPECT_EQ(unit_in_last_place(DType::F16, 0x1p-20), 0x1p-24);
+  EXPECT_EQ(unit_in_last_place(DType::F32, inf), 0);
+  EXPECT_EQ(unit_in_last_place(DType::I8, 3), 0);
 }
 
 }  // namespace

@@ -1,89 +1,95 @@
 #include "harness/engine/accuracy/trivial_answer.h"
 
-#include "harness/engine/accuracy/output_check.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <vector>
 
 namespace assay {
 namespace {
 
 /// Whether the judge accepts `value_at(i)` for every element. Stops at the first refusal, hence cheap
 /// for every output that depends on its data.
-bool accepts_all(const Expected& expected, double scale,
-                 const std::function<double(std::int64_t)>& value_at) {
-  const std::int64_t count = expected.values.numel();
-  std::int64_t flips = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const double value = value_at(i);
-    if (!accepts(expected, i, value, scale)) return false;
-    if (expected.output_class == OutputClass::Banded && value != expected.values.at(i)) ++flips;
+bool accepts_all(const Acceptance& acceptance, const std::function<double(std::int64_t)>& value_at) {
+  const std::int64_t allowed_tolerated = acceptance.allowed_tolerated();
+  std::int64_t flips = 0, tolerated = 0;
+  for (std::int64_t i = 0; i < acceptance.numel(); ++i) {
+    const ElementVerdict verdict = acceptance.judge(i, value_at(i));
+    if (verdict == ElementVerdict::Wrong) return false;
+    if (verdict == ElementVerdict::Flip) ++flips;
+    if (verdict == ElementVerdict::Tolerated && ++tolerated > allowed_tolerated) return false;
   }
-  return flips == 0 || static_cast<double>(flips) <= allowed_flips(expected, scale);
+  return flips == 0 || static_cast<double>(flips) <= acceptance.allowed_flips();
 }
 
-/// The constant that has the best chance: inside every element's interval if there is such a value.
-double best_constant(const Expected& expected, double scale) {
-  if (expected.output_class != OutputClass::Bounded) return expected.values.at(0);
+/// A constant inside every element's interval, if there is one: where every element must be as expected, that
+/// is the value of all or none.
+double best_constant(const Acceptance& acceptance) {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
-  for (std::int64_t i = 0; i < expected.values.numel() && low <= high; ++i) {
-    const double value = expected.values.at(i);
+  for (std::int64_t i = 0; i < acceptance.numel() && low <= high; ++i) {
+    const double value = acceptance.expected(i);
     if (std::isnan(value)) return value;
-    const double bound = expected.bound.empty() ? 0 : expected.bound[static_cast<std::size_t>(i)] * scale;
+    const double bound = acceptance.bound(i);
     low = std::max(low, value - bound);
     high = std::min(high, value + bound);
   }
-  return std::isinf(low) ? low : (low + high) / 2;
+  if (std::isinf(low)) return low;
+  const double middle = low + (high - low) / 2;
+  return is_integer(acceptance.dtype()) ? std::floor(middle) : middle;
 }
 
-bool constant_passes(const Expected& expected, double scale) {
-  if (expected.values.numel() < 2) return false;
-  const double first = best_constant(expected, scale);
-  if (accepts_all(expected, scale, [&](std::int64_t) { return first; })) return true;
-  if (expected.output_class != OutputClass::Banded || expected.band.empty()) return false;
-  const double other = first + expected.band.front();
-  return accepts_all(expected, scale, [&](std::int64_t) { return other; });
-}
-
-bool copy_passes(const Expected& expected, std::span<const HostTensor> inputs, double scale) {
-  return std::any_of(inputs.begin(), inputs.end(), [&](const HostTensor& input) {
-    return input.numel() == expected.values.numel() &&
-           accepts_all(expected, scale, [&](std::int64_t i) { return input.at(i); });
+bool constant_passes(const Acceptance& acceptance) {
+  if (acceptance.numel() < 2) return false;
+  const double first = acceptance.expected(0);
+  std::vector<double> candidates = {first};
+  if (acceptance.output_class() == OutputClass::Banded) {
+    candidates.insert(candidates.end(), {first - 1, first + 1});
+  } else {
+    candidates.push_back(best_constant(acceptance));
+  }
+  return std::ranges::any_of(candidates, [&](double constant) {
+    return accepts_all(acceptance, [=](std::int64_t) { return constant; });
   });
 }
 
-bool shift_passes(const Expected& expected, double scale, std::int64_t by) {
-  const std::int64_t count = expected.values.numel();
+bool copy_passes(const Acceptance& acceptance, std::span<const HostTensor> inputs) {
+  return std::ranges::any_of(inputs, [&](const HostTensor& input) {
+    return input.numel() == acceptance.numel() &&
+           accepts_all(acceptance, [&](std::int64_t i) { return input.at(i); });
+  });
+}
+
+bool shift_passes(const Acceptance& acceptance, std::int64_t by) {
+  const std::int64_t count = acceptance.numel();
   if (count < 2) return false;
-  return accepts_all(expected, scale,
-                     [&](std::int64_t i) { return expected.values.at((i + by + count) % count); });
+  return accepts_all(acceptance,
+                     [&](std::int64_t i) { return acceptance.expected((i + by + count) % count); });
 }
 
 }  // namespace
 
-std::optional<std::string> trivial_answer(const TensorSpec& spec, const Expected& expected,
-                                          std::span<const HostTensor> inputs, double scale) {
+std::optional<std::string> trivial_answer(const TensorSpec& spec, const Acceptance& acceptance,
+                                          std::span<const HostTensor> inputs) {
   const bool may_be_constant = !spec.constant_because.empty();
   const bool may_be_copy = !spec.copy_because.empty();
   if (!may_be_constant) {
-    if (accepts_all(expected, scale, [](std::int64_t) { return 0.0; })) return "all_zeros";
-    if (constant_passes(expected, scale)) return "constant";
-    if (shift_passes(expected, scale, 1) || shift_passes(expected, scale, -1)) return "shifted";
+    if (accepts_all(acceptance, [](std::int64_t) { return 0.0; })) return "all_zeros";
+    if (constant_passes(acceptance)) return "constant";
+    if (shift_passes(acceptance, 1) || shift_passes(acceptance, -1)) return "shifted";
   }
-  if (!may_be_copy && !may_be_constant && copy_passes(expected, inputs, scale)) return "copied_input";
+  if (!may_be_copy && !may_be_constant && copy_passes(acceptance, inputs)) return "copied_input";
   return std::nullopt;
 }
 
-bool accepts_copied_memory(const Expected& expected, const Physical& output,
-                           std::span<const std::byte> memory, double scale) {
+bool accepts_copied_memory(const Acceptance& acceptance, const Physical& output,
+                           std::span<const std::byte> memory) {
   if (memory.size() != static_cast<std::size_t>(output.bytes())) return false;
   const Dims& dims = output.dims();
   const auto size = static_cast<std::int64_t>(size_of(output.dtype()));
   // Element by element: nearly every output refuses one of the first.
-  return accepts_all(expected, scale, [&](std::int64_t i) {
+  return accepts_all(acceptance, [&](std::int64_t i) {
     const std::int64_t w = i % dims.w, h = i / dims.w % dims.h;
     const std::int64_t c = i / dims.w / dims.h % dims.c, n = i / dims.w / dims.h / dims.c;
     return element_at(output.dtype(), memory.data() + output.offset(n, c, h, w) * size);

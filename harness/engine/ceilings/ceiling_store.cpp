@@ -98,6 +98,20 @@ std::optional<Ceilings> CeilingStore::load(const CeilingKey& key) const {
   return found;
 }
 
+std::optional<Ceilings> CeilingStore::newest(const std::string& device_uuid,
+                                             const std::string& driver) const {
+  std::optional<Ceilings> best;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory_, error)) {
+    if (entry.path().extension() != ".json") continue;
+    std::optional<Ceilings> found = read(entry.path());
+    const bool fits =
+        found && found->device_uuid == device_uuid && found->driver == driver && possible(*found);
+    if (fits && (!best || found->measured_utc > best->measured_utc)) best = std::move(found);
+  }
+  return best;
+}
+
 void CeilingStore::store(const Ceilings& ceilings) const {
   if (directory_.empty()) return;
   const fs::path file = file_of({ceilings.device_uuid, ceilings.driver, ceilings.kernels});

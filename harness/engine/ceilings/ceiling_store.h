@@ -29,6 +29,8 @@ class CeilingStore {
   explicit CeilingStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
   std::optional<Ceilings> load(const CeilingKey& key) const;
+  /// The newest of a device and driver, whichever kernels measured it; cheap, for nothing is compiled.
+  std::optional<Ceilings> newest(const std::string& device_uuid, const std::string& driver) const;
   /// Under the key that the ceilings name; whole or not at all, also when several processes store at once.
   void store(const Ceilings& ceilings) const;
 

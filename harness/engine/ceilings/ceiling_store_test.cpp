@@ -59,6 +59,25 @@ TEST_F(CeilingStoreTest, LeavesOneFileAndTakesTheNewest) {
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
 }
 
+TEST_F(CeilingStoreTest, KnowsTheNewestOfADeviceWhicheverKernelsMeasuredIt) {
+  EXPECT_FALSE(store.newest(stored.device_uuid, stored.driver));
+  store.store(stored);
+  Ceilings newer = stored;
+  newer.kernels = "another";
+  newer.measured_utc = "2026-02-01T00:00:00Z";
+  newer.fp32_gops = 70000;
+  store.store(newer);
+  Ceilings of_another = newer;
+  of_another.device_uuid += "1";
+  of_another.measured_utc = "2026-03-01T00:00:00Z";
+  store.store(of_another);
+  const auto found = store.newest(stored.device_uuid, stored.driver);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->fp32_gops, 70000);
+  EXPECT_FALSE(store.newest(stored.device_uuid, stored.driver + "1"));
+  EXPECT_FALSE(CeilingStore({}).newest(stored.device_uuid, stored.driver));
+}
+
 TEST_F(CeilingStoreTest, HasNoneForAnotherDeviceDriverOrKernels) {
   store.store(stored);
   for (std::string CeilingKey::*part :

@@ -32,6 +32,10 @@ TimingTools& DeviceContext::tools() {
   return *own_tools_;
 }
 
+const Ceilings& DeviceContext::ceilings() const {
+  return options.tools != nullptr ? options.tools->ceilings : options.ceilings;
+}
+
 gpu::DeviceMemory& DeviceContext::memory() {
   if (!memory_) memory_ = std::make_unique<gpu::DeviceMemory>(device, shaders_);
   return *memory_;

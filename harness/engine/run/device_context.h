@@ -44,6 +44,8 @@ class DeviceContext {
   RowInfo info_of(const PlannedRow& row) const { return row_info(row, options.names); }
 
   TimingTools& tools();
+  /// What the device was measured to reach, now or before; nothing where it never was.
+  const Ceilings& ceilings() const;
   gpu::DeviceMemory& memory();
   /// Validation messages since this was asked last.
   std::int64_t take_messages();

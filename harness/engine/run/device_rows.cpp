@@ -9,13 +9,19 @@ std::size_t bytes_of(std::span<const HostTensor> tensors) {
   return sum;
 }
 
+std::size_t bytes_of(const Expected& expected) {
+  return expected.values.bytes().size() + expected.bound.size() * sizeof(float) +
+         expected.magnitude.size() * sizeof(float) + expected.unrounded.size() * sizeof(double);
+}
+
 }  // namespace
 
 std::size_t waiting_bytes(const RowGroup& group, std::span<const std::unique_ptr<DeviceRow>> rows) {
   std::size_t sum = 0;
   if (group.data) {
     sum += 2 * bytes_of(group.data->inputs);
-    for (const Expected& expected : group.data->expected) sum += expected.values.bytes().size();
+    for (const Expected& expected : group.data->expected) sum += bytes_of(expected);
+    for (const auto& values : group.data->from_files) sum += values ? values->bytes().size() : 0;
   }
   for (const auto& row : rows) sum += bytes_of(*row->outputs);
   return sum;

@@ -27,9 +27,9 @@ struct RowGroup {
   std::optional<PackedInputs> packed;  ///< of data
 
   /// The group's inputs and expected outputs, made when the first row needs them.
-  const DataSet& data_for(const Case& test_case) {
+  const DataSet& data_for(const Case& test_case, const AnswerCache* answers) {
     if (!data) {
-      data = make_data_set(test_case);
+      data = make_data_set(test_case, answers);
       packed.emplace(data->inputs);
     }
     return *data;
@@ -45,6 +45,7 @@ struct DeviceRow {
   double judging_ms = 0;  ///< planning, judging and preparing to be timed
   double timing_ms = 0;
   std::optional<Program> program;
+  std::optional<double> unit_error;        ///< of the impl, where it states one
   std::unique_ptr<Experiment> experiment;  ///< mode perf: what was judged, and is timed
   Answer outputs;                          ///< mode perf: of that experiment, accepted by the reference
   std::int64_t validation_messages = 0;    ///< while it was judged

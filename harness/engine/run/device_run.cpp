@@ -114,7 +114,7 @@ class DeviceRun {
     std::optional<Stopwatch> watch;  // the group's data are no row's
     Outcome outcome;
     const auto failure = outcome_of([&] {
-      const DataSet& data = row.group->data_for(row.test_case());
+      const DataSet& data = row.group->data_for(row.test_case(), context_.options.answers);
       watch.emplace();
       outcome = judge_row(row, data, context_);
     });
@@ -167,16 +167,22 @@ class DeviceRun {
     }
     if (measurement.stopped) return finish(row, stopped(row));
     if (!measurement.refusal.empty()) return finish(row, {Status::Skipped, measurement.refusal});
-    if (!measurement.verified) {
-      return finish(
-          row, {Status::Fail, "the timed runs did not compute the answer that was judged: no time is given"});
-    }
+    if (!measurement.verified) return finish(row, {Status::Fail, unverified(measurement)});
     row.record.perf = measurement.perf;
     row.record.spent = measurement.spent;
     row.record.spent->judging_ms = row.judging_ms;
     row.ratio = measurement.ratio;
     const std::string& suspect = measurement.perf.suspect;
     finish(row, {suspect.empty() ? Status::Pass : Status::Suspect, suspect});
+  }
+
+  static std::string unverified(const Measurement& measurement) {
+    if (measurement.changed_scratch.empty())
+      return "the timed runs did not compute the answer that was judged: no time is given";
+    return fmt::format(
+        "the timed runs changed the scratch '{}', which set-up wrote once and all runs read: no "
+        "time is given",
+        measurement.changed_scratch);
   }
 
   /// Of rows that take turns the one whose turn it was is the one that was interrupted.

@@ -73,7 +73,7 @@ std::optional<std::size_t> row_of_impl(const PlannedGroup& group, const PlannedR
 }
 
 std::string fill_text(const FillSpec& fill) {
-  if (fill.kind == FillKind::Npy) return "npy:" + fill.file;
+  if (fill.kind == FillKind::Npy) return "npy:" + to_string(fill.file);
   if (fill.value) return fmt::format("{}:{}", name_of(fill.kind), *fill.value);
   return std::string(name_of(fill.kind));
 }

@@ -40,7 +40,7 @@ TEST(RowInfo, NamesTheValueOfAConstantAndTheFileOfAnNpy) {
   Case test_case = make_case(op, shape_params({4}));
   test_case.fills["x"] = {.kind = FillKind::Constant, .value = -3};
   EXPECT_EQ(row_info({.test_case = &test_case, .mode = Mode::Accu}, {}).fill, "x=constant:-3");
-  test_case.fills["x"] = {.kind = FillKind::Npy, .file = "data/x.npy"};
+  test_case.fills["x"] = {.kind = FillKind::Npy, .file = {"data/x.npy"}};
   EXPECT_EQ(row_info({.test_case = &test_case, .mode = Mode::Accu}, {}).fill, "x=npy:data/x.npy");
 }
 

@@ -2,8 +2,9 @@
 
 #include "harness/engine/accuracy/accuracy.h"
 #include "harness/engine/accuracy/dump.h"
+#include "harness/engine/run/row_program.h"
 #include "harness/engine/timing/measurement.h"
-#include "harness/op/setup_rules.h"
+#include "harness/op/roofline.h"
 
 #include <fmt/format.h>
 
@@ -25,46 +26,34 @@ std::uint64_t bytes_of_tensors(const Case& test_case) {
   return sum;
 }
 
-std::vector<std::string> names_of(std::span<const TensorSpec> tensors) {
-  std::vector<std::string> names;
-  for (const TensorSpec& spec : tensors) names.push_back(spec.name);
-  return names;
-}
-
-/// Makes `impl` the row's and builds its program; why the device cannot run it.
-std::optional<std::string> build_with(const Impl& impl, const BuildContext& context, DeviceRow& row) {
-  const Case& test_case = row.test_case();
-  row.impl = &impl;
-  if (auto reason = missing_for(impl, context)) return reason;
-  row.program = impl.build(context);
-  if (const auto broken = broken_setup_rule(*row.program, context.tensors)) {
-    throw Error(
-        fmt::format("building impl '{}' of op '{}': {}", impl.name, row.test_case().op->name, *broken));
-  }
-  return gpu::unsupported(*row.program, physical_tensors(test_case), impl.needs, context.device,
-                          gpu::guard_bytes, names_of(test_case.tensors));
-}
-
-/// Builds the row's program, of impl auto the first that the device can run; why it can run none: what is
-/// said of the first.
+/// Makes what the case runs here the row's; why the device cannot run it.
 std::optional<std::string> build(DeviceRow& row, const DeviceInfo& device) {
+  RowProgram made = row_program(row.test_case(), device);
+  row.impl = made.impl;
+  row.program = std::move(made.program);
+  row.unit_error = made.unit_error;
+  return made.unsupported;
+}
+
+/// Why the row would take longer than it may even at the device's own ceilings, where those are known.
+std::optional<std::string> too_slow(const DeviceRow& row, const DeviceContext& context) {
   const Case& test_case = row.test_case();
-  const BuildContext context{test_case.params, test_case.tensors, test_case.forms, device, test_case.tune};
-  std::optional<std::string> first_reason;
-  for (const Impl* impl : candidates(*test_case.op, *test_case.impl, context)) {
-    if (impl->excludes && impl->excludes(context)) continue;
-    const std::optional<std::string> reason = build_with(*impl, context, row);
-    if (!reason) return std::nullopt;
-    if (!first_reason) first_reason = impl == test_case.impl ? *reason : impl->name + ": " + *reason;
-  }
-  if (!first_reason) return "each impl that it may choose excludes this point";
-  return first_reason;
+  const Work work = test_case.op->work(test_case.params, test_case.tensors);
+  const LeastTime least =
+      least_time(context.ceilings(), work, {.cache = row.plan().cache, .ceiling = row.impl->ceiling});
+  const double own_s = test_case.timeout_s;
+  const double limit_s = std::min(context.options.program_limit_s, own_s);
+  if (least.seconds <= limit_s) return std::nullopt;
+  return fmt::format("needs at least {:.3g} s a program on this device: {}; the limit is {:g} s ({})",
+                     least.seconds, least.because, limit_s,
+                     own_s == limit_s ? "the case's timeout" : "--program-limit");
 }
 
 /// A debugger that is attached gets a capture of the row's runs.
-AccuracyOutcome captured_assessment(Experiment& experiment, const Case& test_case, const DataSet& data) {
+AccuracyOutcome captured_assessment(Experiment& experiment, const DeviceRow& row, const DataSet& data) {
+  const std::vector<Acceptance> accepted = acceptances(row.test_case(), data, row.unit_error);
   const gpu::DebuggerCapture capture;
-  return assess(experiment, test_case, data);
+  return assess(experiment, row.test_case(), data, accepted);
 }
 
 /// Null where everything is to go through the host.
@@ -117,6 +106,7 @@ std::optional<Outcome> plan_row(DeviceRow& row, const DeviceContext& context) {
   std::optional<std::string> unsupported;
   if (auto failure = outcome_of([&] { unsupported = build(row, context.device.info()); })) return failure;
   if (unsupported) return Outcome{Status::Unsupported, *unsupported};
+  if (const auto reason = too_slow(row, context)) return Outcome{Status::Skipped, *reason};
   return std::nullopt;
 }
 
@@ -124,7 +114,7 @@ Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context) {
   const auto dump_into = [&] { return dump_folder(*context.options.dump, row.record.info.id); };
   if (context.options.dump) dump_program(dump_into(), *row.program, context.shaders_of(row.plan()));
   std::unique_ptr<Experiment> experiment = experiment_for(row, originals_for(row, context), context);
-  const AccuracyOutcome assessment = captured_assessment(*experiment, row.test_case(), data);
+  const AccuracyOutcome assessment = captured_assessment(*experiment, row, data);
   experiment->release();
   if (context.options.dump) dump_tensors(dump_into(), row.test_case(), data, assessment);
   row.record.accuracy = assessment.result;

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "harness/engine/accuracy/answer_cache.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/timing/sampler.h"
 #include "harness/engine/timing/timing_tools.h"
 #include "harness/gpu/gpu.h"
+#include "harness/op/ceilings.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -24,8 +26,12 @@ struct DeviceRunOptions {
   RowNames names;                             ///< how rows are called; the plan must use the same
   std::optional<VersusShaders> versus;        ///< for the planned rows that are of the other version
   std::string baseline_impl;                  ///< --baseline-impl: whose rows the others are compared with
+  const AnswerCache* answers = nullptr;       ///< where references' answers are kept; null: nowhere
   SamplingOptions sampling;
   double injected_slowdown_pct = 0;  ///< --inject-slowdown: every timed program gets so much more work
+  /// A program that needs longer at the device's own ceilings is not run; its case's timeout may be less.
+  double program_limit_s = 10;
+  Ceilings ceilings;             ///< as far as they are known without measuring; those of `tools` go before
   TimingTools* tools = nullptr;  ///< of this device; null: made when a row is first timed, without ceilings
   /// Asked before each row begins and before each block of samples: true ends the run there. Empty: never.
   std::function<bool()> stop_requested;

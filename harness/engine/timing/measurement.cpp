@@ -70,6 +70,15 @@ class GpuSource : public SampleSource {
     return medians;
   }
 
+  /// Of the setup dispatches together; 0: there are none.
+  double setup_ns() {
+    std::vector<double> values;
+    const Stopwatch watch;
+    for (int i = 0; i < side_pass_repeats; ++i) values.push_back(sets_.setup_ns(timed_.test_case->timeout_s));
+    submitted_s_ += watch.s();
+    return median(values);
+  }
+
   bool wall_clock() const { return wall_clock_; }
   double submitted_s() const { return submitted_s_; }
   double total_s() const { return total_s_; }
@@ -188,7 +197,9 @@ Measurement describe(const Timed& timed, TimingTools& tools, const Samples& samp
   source.open_block();
   perf.throughput_us = source.throughput_ns(samples.warm, samples.batch) / ns_per_us;
   describe_shares(timed.row->experiment->executable().program(), source.dispatch_ns(), perf);
+  perf.setup_us = source.setup_ns() / ns_per_us;
   measurement.verified = source.close_block();
+  measurement.changed_scratch = source.sets().changed_scratch();
   describe_clock(source, tools, samples, perf);
   describe_work(*timed.row, tools, perf);
   describe_program(*timed.row, source, perf);
@@ -200,7 +211,8 @@ Measurement describe(const Timed& timed, TimingTools& tools, const Samples& samp
 Measurement conclude(const Timed& timed, TimingTools& tools, const Samples& samples) try {
   if (samples.failure) return {.failure = samples.failure};
   if (samples.stopped) return {.stopped = true};
-  if (!samples.verified) return {.verified = false};
+  if (!samples.verified)
+    return {.verified = false, .changed_scratch = timed.source->sets().changed_scratch()};
   return describe(timed, tools, samples);
 } catch (...) {
   return {.failure = std::current_exception()};

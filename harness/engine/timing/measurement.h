@@ -34,6 +34,7 @@ struct TimedRow {
 /// What sampling one row gave.
 struct Measurement {
   bool verified = false;  ///< false: what was timed did not compute the judged answer; `perf` has no time
+  std::string changed_scratch;  ///< not verified because it changed this scratch, which set-up wrote
   PerfResult perf;
   std::exception_ptr failure;  ///< what went wrong on the GPU while it was sampled
   std::optional<Ratio> ratio;  ///< to the baseline's time, when both were verified

@@ -50,6 +50,8 @@ void RotatingSets::open() {
     sets_.push_back(experiment_->empty_workspace());
     sets_.back().copy_from(sets_.front());
   }
+  setup_scratch_.emplace(experiment_->executable().program());
+  setup_scratch_->keep(sets_.front());
   memory_bytes_ = 0;
   for (const gpu::Workspace& set : sets_) memory_bytes_ += set.memory_bytes();
   if (program_hash_.empty()) program_hash_ = experiment_->executable().program_hash(sets_.front());
@@ -78,6 +80,10 @@ std::vector<double> RotatingSets::dispatch_ns(double timeout_s) {
   return experiment_->executable().dispatch_ns(sets_.front(), timeout_s);
 }
 
+double RotatingSets::setup_ns(double timeout_s) {
+  return experiment_->executable().setup_ns(sets_.front(), timeout_s);
+}
+
 bool RotatingSets::close(const Answer& judged) {
   const std::size_t used = std::min(sets_.size(), programs_run_);
   std::int64_t compared = 0;
@@ -88,9 +94,13 @@ bool RotatingSets::close(const Answer& judged) {
   }
   const double all = static_cast<double>(elements_of(*judged)) * static_cast<double>(used);
   verified_pct_ = all > 0 ? 100 * static_cast<double>(compared) / all : 0;
+  changed_scratch_.clear();
+  for (std::size_t i = 0; i < used && changed_scratch_.empty(); ++i) {
+    changed_scratch_ = setup_scratch_->changed_in(sets_[i]).value_or("");
+  }
   recorded_.reset();
   sets_.clear();
-  return right;
+  return right && changed_scratch_.empty();
 }
 
 }  // namespace assay

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/engine/accuracy/experiment.h"
+#include "harness/engine/timing/setup_scratch.h"
 #include "harness/gpu/gpu.h"
 #include "harness/op/roofline.h"
 
@@ -32,8 +33,13 @@ class RotatingSets {
   /// Takes the time of a submission; the next one goes on with the next set.
   gpu::Timing time(gpu::TimedRun run, double timeout_s);
   std::vector<double> dispatch_ns(double timeout_s);
-  /// Whether every set that a program ran over holds `judged`; the memory goes.
+  /// The time of set-up in ns, see gpu::Executable::setup_ns.
+  double setup_ns(double timeout_s);
+  /// Whether every set that a program ran over holds `judged`, and in its scratch what set-up left there; the
+  /// memory goes.
   bool close(const Answer& judged);
+  /// Which of set-up's scratch the block that was closed last has changed; empty: none.
+  const std::string& changed_scratch() const { return changed_scratch_; }
 
   std::uint64_t memory_bytes() const { return memory_bytes_; }
   /// Of what ran in the block that was closed last: outputs' elements compared, of all.
@@ -56,6 +62,8 @@ class RotatingSets {
   std::uint64_t memory_bytes_ = 0;
   double verified_pct_ = 0;
   std::string program_hash_;
+  std::optional<SetupScratch> setup_scratch_;  ///< of the block that is open
+  std::string changed_scratch_;
 };
 
 }  // namespace assay

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 namespace assay::gpu {
@@ -47,22 +48,36 @@ Reason beyond_workgroup(const Dispatch& dispatch, const DeviceInfo& device) {
                 device.max_workgroup_invocations);
 }
 
-/// Where a dispatch demands a size of subgroups: the device's own, as ops promise.
+/// A size of subgroups that no device could give to such workgroups is a mistake of the op.
+void refuse_impossible_subgroups(const Dispatch& dispatch) {
+  if (std::has_single_bit(dispatch.subgroup_size) && dispatch.local_size[0] % dispatch.subgroup_size == 0) {
+    return;
+  }
+  throw std::logic_error(
+      fmt::format("dispatch '{}' demands subgroups of {} in workgroups of {} along x: the size must be a "
+                  "power of two that divides it",
+                  dispatch.label, dispatch.subgroup_size, dispatch.local_size[0]));
+}
+
+/// Where a dispatch demands a size of subgroups, all of them full.
 Reason beyond_subgroups(const Dispatch& dispatch, const DeviceInfo& device) {
-  if (dispatch.subgroup_size == 0) {
+  const std::uint32_t size = dispatch.subgroup_size;
+  if (size == 0) {
     return std::nullopt;
   }
-  if (dispatch.subgroup_size != device.subgroup_size ||
-      dispatch.local_size[0] % dispatch.subgroup_size != 0) {
-    throw std::logic_error(fmt::format(
-        "dispatch '{}' demands subgroups of {} in workgroups of {} along x, the device's size is {}",
-        dispatch.label, dispatch.subgroup_size, dispatch.local_size[0], device.subgroup_size));
+  refuse_impossible_subgroups(dispatch);
+  if (!device.has(Feature::FullSubgroups)) {
+    return fmt::format("dispatch '{}' needs full subgroups, {} is missing", dispatch.label,
+                       name_of(Feature::FullSubgroups));
   }
-  if (device.has(Feature::FullSubgroups)) {
-    return std::nullopt;
+  if (size < device.min_subgroup_size || size > device.max_subgroup_size) {
+    return fmt::format("dispatch '{}' needs subgroups of {}, the device's sizes are {} to {}", dispatch.label,
+                       size, device.min_subgroup_size, device.max_subgroup_size);
   }
-  return fmt::format("dispatch '{}' needs full subgroups, {} is missing", dispatch.label,
-                     name_of(Feature::FullSubgroups));
+  const auto [x, y, z] = dispatch.local_size;
+  return beyond(dispatch, fmt::format("subgroups of {} in a workgroup", size),
+                std::uint64_t{x} * y * z / size, "maxComputeWorkgroupSubgroups",
+                device.max_workgroup_subgroups);
 }
 
 Reason beyond_bindings(const Dispatch& dispatch, const Program& program, std::span<const Physical> tensors,

@@ -62,19 +62,53 @@ TEST(Unsupported, NamesTheLimitOfADispatchWithBothNumbers) {
   }
 }
 
-TEST(Unsupported, NamesFullSubgroupsWhereADispatchDemandsThem) {
-  Program program;
-  program.dispatches.push_back(at_the_limits());
-  program.dispatches.back().subgroup_size = 32;
-  const std::vector<Physical> tensors{{{}, DType::F32, {1}}};
+/// A device that can demand subgroups of 16 to 64, eight a workgroup.
+DeviceInfo device_of_subgroups() {
   DeviceInfo device;
-  device.subgroup_size = 32;
-  EXPECT_EQ(unsupported(program, tensors, {}, device, 0),
-            "dispatch 'd' needs full subgroups, computeFullSubgroups is missing");
   device.features = {Feature::FullSubgroups};
-  EXPECT_EQ(unsupported(program, tensors, {}, device, 0), std::nullopt);
-  device.subgroup_size = 64;
-  EXPECT_THROW(unsupported(program, tensors, {}, device, 0), std::logic_error);
+  device.min_subgroup_size = 16;
+  device.subgroup_size = device.max_subgroup_size = 64;
+  device.max_workgroup_invocations = device.max_workgroup_size[0] = 1024;
+  device.max_workgroup_subgroups = 8;
+  return device;
+}
+
+std::optional<std::string> subgroups_unsupported(std::uint32_t size, std::uint32_t local_size,
+                                                 const DeviceInfo& device) {
+  Program program;
+  program.dispatches.push_back({.label = "d", .local_size = {local_size, 1, 1}, .subgroup_size = size});
+  return unsupported(program, {}, {}, device, 0);
+}
+
+TEST(Unsupported, NamesFullSubgroupsWhereADispatchDemandsThem) {
+  DeviceInfo device = device_of_subgroups();
+  device.features = {};
+  EXPECT_EQ(subgroups_unsupported(32, 128, device),
+            "dispatch 'd' needs full subgroups, computeFullSubgroups is missing");
+}
+
+TEST(Unsupported, ADispatchMayDemandAnySubgroupSizeOfTheDevicesRange) {
+  const DeviceInfo device = device_of_subgroups();
+  for (const std::uint32_t size : {16, 32, 64}) {
+    EXPECT_EQ(subgroups_unsupported(size, 128, device), std::nullopt) << size;
+  }
+  EXPECT_EQ(subgroups_unsupported(8, 64, device),
+            "dispatch 'd' needs subgroups of 8, the device's sizes are 16 to 64");
+  EXPECT_EQ(subgroups_unsupported(128, 128, device),
+            "dispatch 'd' needs subgroups of 128, the device's sizes are 16 to 64");
+}
+
+TEST(Unsupported, CountsTheSubgroupsOfAWorkgroup) {
+  const DeviceInfo device = device_of_subgroups();
+  EXPECT_EQ(subgroups_unsupported(64, 512, device), std::nullopt);
+  EXPECT_EQ(subgroups_unsupported(32, 512, device),
+            "dispatch 'd' needs 16 subgroups of 32 in a workgroup, maxComputeWorkgroupSubgroups is 8");
+}
+
+TEST(Unsupported, SubgroupsThatNoDeviceCouldGiveAreAMistake) {
+  const DeviceInfo device = device_of_subgroups();
+  EXPECT_THROW(subgroups_unsupported(32, 48, device), std::logic_error);
+  EXPECT_THROW(subgroups_unsupported(24, 48, device), std::logic_error);
 }
 
 TEST(Unsupported, NamesTheMissingFeature) {

@@ -66,18 +66,24 @@ void Executable::State::build(ShaderLibrary& shaders) {
     throw Error(fmt::format("preparing a program for '{}': {}", device.info().name, *reason));
   }
   device.require_alive("preparing a program");
-  check_interfaces(program, tensors, shaders, guard, device.info());
+  const auto start = std::chrono::steady_clock::now();
+  PipelineCache& shared = pipelines_of(device);
+  std::vector<ShaderInterface> interfaces;
   std::string hashes;
   for (const Dispatch& dispatch : program.dispatches) {
-    const auto start = std::chrono::steady_clock::now();
     const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
-    compile_ms += milliseconds_since(start);
     hashes += spirv.hash;
+    interfaces.push_back(shared.interface(dispatch, spirv, guard));
+  }
+  check_interfaces(program, tensors, interfaces, device.info());
+  compile_ms = milliseconds_since(start);
+  for (const Dispatch& dispatch : program.dispatches) {
     std::vector<VkDescriptorType> types;
     for (const Binding& binding : dispatch.bindings) {
       types.push_back(descriptor_type(form_of(program, tensors, binding.resource), binding.access));
     }
-    pipelines.push_back(pipelines_of(device).get(dispatch, std::move(types), spirv, guard));
+    const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
+    pipelines.push_back(shared.get(dispatch, std::move(types), spirv, guard));
     compile_ms += pipelines.back()->creation_ms;  // whichever program it was created for
   }
   spirv_hash = hash_hex(hashes);

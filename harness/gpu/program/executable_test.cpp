@@ -64,16 +64,18 @@ TEST_F(ExecutableTest, SubgroupsHaveTheSizeThatIsDemandedAndAreFull) {
                                   std::string(guard_declaration) + buffers({"y"}),
                               "y.data[guard_words + gl_LocalInvocationID.x] = gl_SubgroupSize * 1000u + "
                               "subgroupBallotBitCount(subgroupBallot(true));"));
-  const std::uint32_t count = 2 * info.subgroup_size;
-  Program program;
-  program.dispatches.push_back({.label = "sizes",
-                                .shader = "sizes.comp",
-                                .local_size = {count, 1, 1},
-                                .bindings = {Resource::tensor(0)},
-                                .subgroup_size = info.subgroup_size});
-  Workspace memory = workspace(program, {words(count)});
-  executable(program).run(memory, "sizes", timeout_s);
-  EXPECT_THAT(data_of(words_of(memory.read(Resource::tensor(0))), count), Each(info.subgroup_size * 1001));
+  for (std::uint32_t size = info.min_subgroup_size; size <= info.max_subgroup_size; size *= 2) {
+    const std::uint32_t count = 2 * size;
+    Program program;
+    program.dispatches.push_back({.label = "sizes",
+                                  .shader = "sizes.comp",
+                                  .local_size = {count, 1, 1},
+                                  .bindings = {Resource::tensor(0)},
+                                  .subgroup_size = size});
+    Workspace memory = workspace(program, {words(count)});
+    executable(program).run(memory, "sizes", timeout_s);
+    EXPECT_THAT(data_of(words_of(memory.read(Resource::tensor(0))), count), Each(size * 1001)) << size;
+  }
 }
 
 TEST_F(ExecutableTest, CopiesAndLeavesGuardsAndInputAlone) {

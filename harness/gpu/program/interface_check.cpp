@@ -1,7 +1,6 @@
 #include "harness/gpu/program/interface_check.h"
 
 #include "harness/gpu/device/limits.h"
-#include "harness/gpu/program/specialization.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -218,16 +217,6 @@ void check_interfaces(const Program& program, std::span<const Physical> tensors,
   for (std::size_t i = 0; i < program.dispatches.size(); ++i) {
     refuse_beyond_device(program.dispatches[i], interfaces[i], device);
   }
-}
-
-void check_interfaces(const Program& program, std::span<const Physical> tensors, ShaderLibrary& shaders,
-                      std::uint32_t guard, const DeviceInfo& device) {
-  std::vector<ShaderInterface> interfaces;
-  for (const Dispatch& dispatch : program.dispatches) {
-    const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
-    interfaces.push_back(interface_of(spirv.words, specialization(dispatch, spirv.words, guard)));
-  }
-  check_interfaces(program, tensors, interfaces, device);
 }
 
 }  // namespace assay::gpu

@@ -19,8 +19,4 @@ namespace assay::gpu {
 void check_interfaces(const Program& program, std::span<const Physical> tensors,
                       std::span<const ShaderInterface> interfaces, const DeviceInfo& device);
 
-/// The same with the interfaces of the program's shaders, which `guard` (bytes) helps to specialize.
-void check_interfaces(const Program& program, std::span<const Physical> tensors, ShaderLibrary& shaders,
-                      std::uint32_t guard, const DeviceInfo& device);
-
 }  // namespace assay::gpu

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/gpu/program/pipeline.h"
+#include "harness/gpu/shaders/shader_interface.h"
 
 #include <list>
 #include <string>
@@ -22,6 +23,9 @@ class PipelineCache : public Device::State::Attachment {
   SharedPipeline get(const Dispatch& dispatch, std::vector<VkDescriptorType> bindings, const Spirv& spirv,
                      std::uint32_t guard);
 
+  /// What the shader declares with the dispatch's constants: read once, too.
+  const ShaderInterface& interface(const Dispatch& dispatch, const Spirv& spirv, std::uint32_t guard);
+
   std::size_t size() const { return by_use_.size(); }
 
  private:
@@ -34,6 +38,7 @@ class PipelineCache : public Device::State::Attachment {
   std::size_t limit_;
   std::list<Entry> by_use_;  ///< the newest first
   std::unordered_map<std::string, std::list<Entry>::iterator> by_key_;
+  std::unordered_map<std::string, ShaderInterface> interfaces_;
 };
 
 /// The device's own, made when it is first asked for.

@@ -105,6 +105,20 @@ TEST_F(PipelineCacheTest, WhatCannotBeMadeIsNotKept) {
   EXPECT_EQ(cache.size(), 0U);
 }
 
+TEST_F(PipelineCacheTest, AShaderIsReadOnceForEachOfItsSpecializations) {
+  PipelineCache cache(device().state());
+  const auto interface = [&](const Dispatch& wanted) {
+    return &cache.interface(wanted, sources.compile(wanted.shader, wanted.defines), guard_bytes);
+  };
+  Dispatch wider = dispatch();
+  wider.local_size = {2, 1, 1};
+  const ShaderInterface* const first = interface(dispatch());
+  EXPECT_EQ(first->push_bytes, 4U);
+  EXPECT_EQ(first->local_size[0], 1U);
+  EXPECT_EQ(interface(wider)->local_size[0], 2U);
+  EXPECT_EQ(interface(dispatch()), first);
+}
+
 TEST_F(PipelineCacheTest, TheDriverIsAskedForStatisticsOnce) {
   PipelineCache cache(device().state());
   const SharedPipeline pipeline = get(cache, dispatch());

@@ -1,6 +1,7 @@
 #include "harness/gpu/shaders/shader_interface.h"
 
 #include "harness/base/error.h"
+#include "harness/gpu/shaders/spirv_decorations.h"
 #include "harness/gpu/shaders/spirv_types.h"
 
 #include <fmt/format.h>
@@ -16,40 +17,6 @@ namespace assay::gpu {
 namespace {
 
 constexpr std::string_view what = "the interface";
-
-/// What decorations say of one id, or of one member of a structure.
-struct Decorations {
-  std::optional<std::uint32_t> set, binding, offset, built_in;
-  bool non_writable = false;
-  bool buffer_block = false;
-
-  void add(std::span<const std::uint32_t> decoration);
-};
-
-void Decorations::add(std::span<const std::uint32_t> decoration) {
-  switch (decoration[0]) {
-    case spirv::DescriptorSet:
-      set = decoration[1];
-      break;
-    case spirv::Binding:
-      binding = decoration[1];
-      break;
-    case spirv::Offset:
-      offset = decoration[1];
-      break;
-    case spirv::BuiltIn:
-      built_in = decoration[1];
-      break;
-    case spirv::NonWritable:
-      non_writable = true;
-      break;
-    case spirv::BufferBlock:
-      buffer_block = true;
-      break;
-    default:
-      break;
-  }
-}
 
 struct Variable {
   std::uint32_t id = 0;
@@ -96,8 +63,6 @@ class InterfaceReader {
   void read_global(const SpirvInstruction& instruction);
   void read_mode(const SpirvInstruction& instruction);
   std::set<std::uint32_t> used() const;
-  Decorations of(std::uint32_t id) const;
-  Decorations of_member(std::uint32_t structure, std::uint32_t member) const;
   std::string name_of(const Variable& variable) const;
   ShaderBinding binding_of(const Variable& variable) const;
   void describe_image(const SpirvType& image, ShaderBinding& binding) const;
@@ -109,8 +74,7 @@ class InterfaceReader {
   SpirvConstants constants_;
   SpirvTypes types_;
   std::map<std::uint32_t, std::string> names_;
-  std::map<std::uint32_t, Decorations> decorations_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Decorations> member_decorations_;
+  SpirvDecorations decorations_;
   std::vector<Variable> variables_;  ///< of the module; those of functions are nobody's business
   std::optional<std::uint32_t> main_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> modes_;   ///< local size by entry point: mode, operands
@@ -121,6 +85,7 @@ class InterfaceReader {
 void InterfaceReader::read(const SpirvInstruction& instruction) {
   constants_.read(instruction);
   types_.read(instruction, constants_);
+  decorations_.read(instruction);
   if (instruction.opcode == spirv::OpFunction) {
     function_ = instruction.result;
   } else if (instruction.opcode == spirv::OpFunctionEnd) {
@@ -144,12 +109,6 @@ void InterfaceReader::read_global(const SpirvInstruction& instruction) {
     case spirv::OpExecutionMode:
     case spirv::OpExecutionModeId:
       read_mode(instruction);
-      break;
-    case spirv::OpDecorate:
-      decorations_[operands[0]].add(operands.subspan(1));
-      break;
-    case spirv::OpMemberDecorate:
-      member_decorations_[{operands[0], operands[1]}].add(operands.subspan(2));
       break;
     case spirv::OpVariable:
       variables_.push_back({instruction.result, instruction.type, operands[0]});
@@ -181,16 +140,6 @@ std::set<std::uint32_t> InterfaceReader::used() const {
   return all;
 }
 
-Decorations InterfaceReader::of(std::uint32_t id) const {
-  const auto found = decorations_.find(id);
-  return found == decorations_.end() ? Decorations{} : found->second;
-}
-
-Decorations InterfaceReader::of_member(std::uint32_t structure, std::uint32_t member) const {
-  const auto found = member_decorations_.find({structure, member});
-  return found == member_decorations_.end() ? Decorations{} : found->second;
-}
-
 /// A block without an instance name has an empty one: its block's then.
 std::string InterfaceReader::name_of(const Variable& variable) const {
   const auto own = names_.find(variable.id);
@@ -204,7 +153,7 @@ bool InterfaceReader::members_are_readonly(const Variable& variable) const {
   const std::uint32_t structure = types_.pointee_id(variable.pointer);
   const std::size_t members = types_.find(structure)->operands.size();
   for (std::uint32_t i = 0; i < members; ++i) {
-    if (!of_member(structure, i).non_writable) return false;
+    if (!decorations_.of_member(structure, i).non_writable) return false;
   }
   return members > 0;
 }
@@ -222,7 +171,7 @@ void InterfaceReader::describe_image(const SpirvType& image, ShaderBinding& bind
 ShaderBinding InterfaceReader::binding_of(const Variable& variable) const {
   using Kind = ShaderBinding::Kind;
   constexpr std::uint32_t read_and_written = 2;  // an image's operand Sampled
-  const Decorations said = of(variable.id);
+  const SpirvDecoration said = decorations_.of(variable.id);
   ShaderBinding binding{.set = said.set.value_or(0),
                         .binding = said.binding.value_or(0),
                         .name = name_of(variable),
@@ -230,7 +179,8 @@ ShaderBinding InterfaceReader::binding_of(const Variable& variable) const {
   const SpirvType* type = types_.pointee(variable.pointer);
   if (type == nullptr) return binding;
   const std::uint32_t type_id = types_.pointee_id(variable.pointer);
-  const bool is_buffer = variable.storage_class == spirv::StorageBuffer || of(type_id).buffer_block;
+  const bool is_buffer =
+      variable.storage_class == spirv::StorageBuffer || decorations_.of(type_id).buffer_block;
   if (is_buffer && type->opcode == spirv::OpTypeStruct) {
     binding.kind = Kind::StorageBuffer;
     binding.readonly = binding.readonly || members_are_readonly(variable);
@@ -252,7 +202,7 @@ std::uint32_t InterfaceReader::push_bytes(const Variable& variable) const {
   std::uint64_t end = 0;
   for (std::uint32_t i = 0; i < block->operands.size(); ++i) {
     const SpirvType* member = types_.find(block->operands[i]);
-    const std::uint64_t offset = of_member(structure, i).offset.value_or(0);
+    const std::uint64_t offset = decorations_.of_member(structure, i).offset.value_or(0);
     if (member != nullptr) end = std::max(end, offset + member->bytes);
   }
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(end, std::numeric_limits<std::uint32_t>::max()));
@@ -273,9 +223,9 @@ std::uint64_t InterfaceReader::after(std::uint64_t offset, const Variable& share
 /// The built-in constant WorkgroupSize, where there is one, overrules the execution mode.
 std::array<std::uint32_t, 3> InterfaceReader::local_size() const {
   std::vector<std::optional<std::uint32_t>> sides;
-  for (const auto& [id, said] : decorations_) {
-    if (said.built_in != spirv::built_in_workgroup_size) continue;
-    for (const std::uint32_t member : constants_.members(id)) sides.push_back(constants_.value(member));
+  if (const auto constant = decorations_.built_in(spirv::built_in_workgroup_size)) {
+    for (const std::uint32_t member : constants_.members(*constant))
+      sides.push_back(constants_.value(member));
   }
   const auto mode = modes_.find(*main_);
   if (sides.empty() && mode != modes_.end()) {
@@ -301,7 +251,7 @@ ShaderInterface InterfaceReader::interface() const {
       found.uses_push = found.uses_push || is_used;
     } else if (variable.storage_class == spirv::Workgroup && is_used) {
       found.shared_bytes = after(found.shared_bytes, variable);
-    } else if (is_used && of(variable.id).binding) {
+    } else if (is_used && decorations_.of(variable.id).binding) {
       found.bindings.push_back(binding_of(variable));
     }
   }

@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <iterator>
 
 namespace assay::gpu {
 namespace {
@@ -116,6 +118,22 @@ const Spirv& ShaderLibrary::compile(const std::string& shader, const std::vector
 std::vector<std::string> ShaderLibrary::names() const {
   const std::set<std::string> names = state_->sources.names();
   return {names.begin(), names.end()};
+}
+
+Overrides ShaderLibrary::overrides(std::span<const std::string> shaders) const {
+  const std::set<std::string> theirs = state_->sources.names_in_directories();
+  std::set<std::string> used;
+  for (const std::string& shader : shaders) {
+    for (const auto& [name, source] : state_->sources.closure(shader)) {
+      if (theirs.contains(name)) {
+        used.insert(name);
+      }
+    }
+  }
+  Overrides found{.used = {used.begin(), used.end()}, .unused = {}};
+  std::set_difference(theirs.begin(), theirs.end(), used.begin(), used.end(),
+                      std::back_inserter(found.unused));
+  return found;
 }
 
 }  // namespace assay::gpu

@@ -11,6 +11,7 @@ namespace {
 using namespace test;
 
 namespace fs = std::filesystem;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr const char* valid =
@@ -257,6 +258,20 @@ TEST(DefaultCacheDirectory, FollowsTheXdgSpecification) {
   const Environment xdg("XDG_CACHE_HOME", nullptr);
   const Environment nobody("HOME", nullptr);
   EXPECT_TRUE(default_cache_directory().empty());
+}
+
+TEST_F(ShaderLibraryTest, KnowsWhichFilesOfItsDirectoriesAShaderIsMadeOf) {
+  sources.write("other.comp", "#include \"common/other.glslh\"\n");
+  sources.write("common/quantize.glslh", "// in place of the embedded one\n");
+  const auto overrides = [&](const std::vector<std::string>& shaders) {
+    return library().overrides(shaders);
+  };
+  const Overrides of_one = overrides({"ok.comp"});
+  EXPECT_THAT(of_one.used, ElementsAre("common/value.glslh", "ok.comp"));
+  EXPECT_THAT(of_one.unused, ElementsAre("common/quantize.glslh", "other.comp"));
+  EXPECT_THAT(overrides({"quantize_affine.comp"}).used, ElementsAre("common/quantize.glslh"))
+      << "an embedded shader includes it";
+  EXPECT_THAT(overrides({"copy.comp", "no_such.comp"}).used, ElementsAre());
 }
 
 }  // namespace

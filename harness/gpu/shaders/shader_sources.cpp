@@ -108,10 +108,15 @@ std::map<std::string, ShaderSource> ShaderSources::closure(const std::string& na
 }
 
 std::set<std::string> ShaderSources::names() const {
-  std::set<std::string> names;
+  std::set<std::string> names = names_in_directories();
   for (const EmbeddedSource& source : embedded_) {
     names.emplace(source.name);
   }
+  return names;
+}
+
+std::set<std::string> ShaderSources::names_in_directories() const {
+  std::set<std::string> names;
   for (const fs::path& directory : directories_) {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory)) {
       if (entry.is_regular_file() && is_shader(entry.path())) {

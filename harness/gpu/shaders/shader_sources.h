@@ -31,6 +31,8 @@ class ShaderSources {
   std::map<std::string, ShaderSource> closure(const std::string& name) const;
   /// All *.comp and *.glslh there are.
   std::set<std::string> names() const;
+  /// Those of the override directories.
+  std::set<std::string> names_in_directories() const;
   /// "directory 'a', directory 'b' and the embedded sources": where find() looks.
   std::string places() const;
 

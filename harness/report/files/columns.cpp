@@ -222,7 +222,7 @@ Columns evidence_columns() {
       accuracy("hash_portable", "flag",
                "true: every output is exact and the hash must be equal on all devices",
                [](Accuracy a) { return flag(a.hash_is_portable); }),
-      accuracy("reference_ms", "ms", "time of the CPU reference",
+      accuracy("reference_ms", "ms", "time of the CPU reference, or of reading its kept answer",
                [](Accuracy a) { return fixed(a.reference_ms, 3); }),
       accuracy("gpu_ms", "ms", "wall time of upload, runs and download",
                [](Accuracy a) { return fixed(a.gpu_ms, 3); }),

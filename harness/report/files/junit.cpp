@@ -89,7 +89,12 @@ void add_test(pugi::xml_node suite, const Record& record) {
   add_property(properties, "status", name_of(record.status));
   add_property(properties, "impl", record.info.impl);
   add_property(properties, "repro", record.repro);
-  if (record.accuracy) add_property(properties, "output_hash", record.accuracy->output_hash);
+  if (record.accuracy) {
+    add_property(properties, "output_hash", record.accuracy->output_hash);
+    add_property(properties, "tolerance", record.accuracy->tolerance);
+    add_property(properties, "tolerance_reason", record.accuracy->tolerance_reason);
+    add_property(properties, "missed", record.accuracy->missed);
+  }
   if (has_time(record)) add_property(properties, "time_us_p50", fixed(record.perf->time_us_p50, 4));
   add_outcome(test, record);
 }

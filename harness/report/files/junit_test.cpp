@@ -51,6 +51,25 @@ TEST(JunitXml, ShowsAFailureWithItsWholeStory) {
 )xml"));
 }
 
+TEST(JunitXml, TellsWhatWasToleratedAndWhoseAnswerWasMissed) {
+  Record record = test::failed("bad");
+  const pugi::xml_document plain = parsed(junit_xml(test::report_of({record})));
+  EXPECT_FALSE(plain.select_node("//testcase//property[@name='tolerance']"));
+  EXPECT_FALSE(plain.select_node("//testcase//property[@name='missed']"));
+  record.accuracy->tolerance = "off_by=1";
+  record.accuracy->tolerance_reason = "another library";
+  record.accuracy->missed = "file";
+  const pugi::xml_document document = parsed(junit_xml(test::report_of({record})));
+  const auto property = [&](const std::string& name) {
+    return std::string(document.select_node(("//testcase//property[@name='" + name + "']/@value").c_str())
+                           .attribute()
+                           .value());
+  };
+  EXPECT_EQ(property("tolerance"), "off_by=1");
+  EXPECT_EQ(property("tolerance_reason"), "another library");
+  EXPECT_EQ(property("missed"), "file");
+}
+
 TEST(JunitXml, MapsEachStatus) {
   const std::map<Status, std::string> table = {
       {Status::Pass, ""},

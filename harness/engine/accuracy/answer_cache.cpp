@@ -1,0 +1,140 @@
+#include "harness/engine/accuracy/answer_cache.h"
+
+#include "harness/base/hash.h"
+#include "harness/engine/accuracy/answer_codec.h"
+#include "harness/gpu/gpu.h"
+#include "harness/op/expected_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <fstream>
+#include <stdexcept>
+#include <system_error>
+#include <unistd.h>
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What a plain disk and the checksum manage together.
+constexpr double read_bytes_per_ms = 5e5;
+
+/// Nothing for a file that is not there or cannot be read whole.
+std::optional<std::vector<std::byte>> read_file(const fs::path& file) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(file, error);
+  std::ifstream stream(file, std::ios::binary);
+  if (error || !stream) return std::nullopt;
+  std::vector<std::byte> bytes(size);
+  stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
+  if (!stream) return std::nullopt;
+  return bytes;
+}
+
+/// No other process and no other thread of this one writes a file of that name.
+fs::path temporary_name(const fs::path& file) {
+  static std::atomic<unsigned> number = 0;
+  return file.string() + fmt::format(".tmp{}.{}", ::getpid(), ++number);
+}
+
+/// Whether answers are those of the outputs among `tensors`.
+bool fit(std::span<const TensorSpec> tensors, std::span<const Expected> answers) try {
+  std::size_t output = 0;
+  for (const TensorSpec& tensor : tensors) {
+    if (tensor.is_input()) continue;
+    if (output == answers.size()) return false;
+    check_expected("the cache", tensor, answers[output++]);
+  }
+  return output == answers.size();
+} catch (const std::logic_error&) {
+  return false;
+}
+
+struct CachedFile {
+  fs::path path;
+  fs::file_time_type used;
+  std::uint64_t bytes = 0;
+};
+
+std::vector<CachedFile> files_in(const fs::path& directory) {
+  std::vector<CachedFile> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+    // Another process may remove a file meanwhile.
+    std::error_code gone;
+    const CachedFile file{entry->path(), entry->last_write_time(gone), gone ? 0 : entry->file_size(gone)};
+    if (!gone) files.push_back(file);
+  }
+  return files;
+}
+
+}  // namespace
+
+std::string AnswerCache::key_of(const Op& op, const Params& params, std::span<const TensorSpec> tensors,
+                                const std::string& input_hash) const {
+  // Lines that are named: two different sets of facts never give the same text.
+  std::string text = fmt::format("op {}\nversion {}\nparams {}\ninputs {}\ncode {}\n", op.name, op.version,
+                                 params.canonical(), input_hash, options_.reference_code);
+  for (const TensorSpec& tensor : tensors) {
+    text += fmt::format("tensor {} {} {} {} {}\n", tensor.name, tensor.is_input() ? "input" : "output",
+                        name_of(tensor.dtype), to_string(tensor.shape), name_of(tensor.output_class));
+  }
+  return hash_hex(text);
+}
+
+fs::path AnswerCache::file_of(const std::string& key) const {
+  return options_.directory / (key + ".answers");
+}
+
+std::optional<std::vector<Expected>> AnswerCache::load(const std::string& key,
+                                                       std::span<const TensorSpec> tensors) const {
+  if (options_.directory.empty()) return std::nullopt;
+  const auto bytes = read_file(file_of(key));
+  if (!bytes) return std::nullopt;
+  std::optional<std::vector<Expected>> answers = decode_answers(*bytes);
+  if (!answers || !fit(tensors, *answers)) return std::nullopt;
+  std::error_code ignored;  // what was used last goes last
+  fs::last_write_time(file_of(key), fs::file_time_type::clock::now(), ignored);
+  return answers;
+}
+
+void AnswerCache::store(const std::string& key, std::span<const Expected> answers, double took_ms) const {
+  if (options_.directory.empty() || took_ms < options_.least_ms) return;
+  const std::vector<std::byte> bytes = encode_answers(answers);
+  const double reading_ms = static_cast<double>(bytes.size()) / read_bytes_per_ms;
+  if (bytes.size() > options_.most_bytes || took_ms < reading_ms) return;
+  const fs::path temporary = temporary_name(file_of(key));
+  std::error_code error;
+  fs::create_directories(options_.directory, error);
+  std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
+  stream.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  stream.close();
+  if (stream) fs::rename(temporary, file_of(key), error);
+  if (!stream || error) fs::remove(temporary, error);
+  remove_oldest();
+}
+
+/// What a process left half-written when it was killed ages like the rest.
+void AnswerCache::remove_oldest() const {
+  std::vector<CachedFile> files = files_in(options_.directory);
+  std::ranges::sort(files, {}, &CachedFile::used);
+  std::uint64_t bytes = 0;
+  for (const CachedFile& file : files) bytes += file.bytes;
+  for (const CachedFile& file : files) {
+    if (bytes <= options_.most_bytes) return;
+    std::error_code error;
+    fs::remove(file.path, error);
+    bytes -= file.bytes;
+  }
+}
+
+fs::path default_answer_directory() {
+  const fs::path shaders = gpu::default_cache_directory();
+  return shaders.empty() ? fs::path() : shaders.parent_path() / "answers";
+}
+
+}  // namespace assay

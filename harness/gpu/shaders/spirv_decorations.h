@@ -1,0 +1,38 @@
+#pragma once
+
+#include "harness/gpu/shaders/spirv_instructions.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace assay::gpu {
+
+/// What decorations say of one id, or of one member of a structure.
+struct SpirvDecoration {
+  std::optional<std::uint32_t> set, binding, offset, built_in;
+  bool non_writable = false;
+  bool buffer_block = false;
+
+  /// `words`: a decoration and what follows it.
+  void add(std::span<const std::uint32_t> words);
+};
+
+/// The decorations of a module, as far as its interface is made of them.
+class SpirvDecorations {
+ public:
+  /// All instructions of a module in order; others than decorations change nothing.
+  void read(const SpirvInstruction& instruction);
+
+  SpirvDecoration of(std::uint32_t id) const;
+  SpirvDecoration of_member(std::uint32_t structure, std::uint32_t member) const;
+  /// The id that is that built-in.
+  std::optional<std::uint32_t> built_in(std::uint32_t number) const;
+
+ private:
+  std::map<std::uint32_t, SpirvDecoration> by_id_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, SpirvDecoration> by_member_;
+};
+
+}  // namespace assay::gpu

@@ -1,0 +1,17 @@
+#include "harness/tensor/array_file.h"
+
+#include "harness/tensor/npy.h"
+#include "harness/tensor/npz.h"
+
+namespace assay {
+
+std::string to_string(const ArrayFile& file) {
+  return file.member.empty() ? file.path : file.path + "[" + file.member + "]";
+}
+
+HostTensor read_array(const ArrayFile& file) {
+  if (file.member.empty()) return read_npy(file.path);
+  return parse_npy(read_npz_member(file.path, file.member), to_string(file));
+}
+
+}  // namespace assay

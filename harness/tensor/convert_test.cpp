@@ -1,0 +1,88 @@
+#include "harness/tensor/convert.h"
+
+#include "harness/base/error.h"
+#include "tests/support/tensors.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace assay {
+namespace {
+
+using test::row;
+using test::tensor;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+TEST(SameButForOnes, DimsOfOneDoNotCount) {
+  EXPECT_TRUE(same_but_for_ones({64}, {64, 1, 1, 1}));
+  EXPECT_TRUE(same_but_for_ones({1, 3, 1, 2}, {3, 2}));
+  EXPECT_TRUE(same_but_for_ones({1}, {1, 1}));
+  EXPECT_FALSE(same_but_for_ones({2, 3}, {3, 2}));
+  EXPECT_FALSE(same_but_for_ones({6}, {2, 3}));
+}
+
+TEST(MayConvert, OnlyFromWhatNumPyMakesByDefault) {
+  EXPECT_TRUE(may_convert(DType::F64, DType::F16));
+  EXPECT_TRUE(may_convert(DType::I64, DType::U8));
+  EXPECT_TRUE(may_convert(DType::I8, DType::I8));
+  EXPECT_FALSE(may_convert(DType::F32, DType::F16));
+  EXPECT_FALSE(may_convert(DType::I64, DType::F32));
+  EXPECT_FALSE(may_convert(DType::F64, DType::I8));
+}
+
+TEST(Converted, DoublesThatAreFloatsAreTaken) {
+  const HostTensor got = converted(row<double>({0.5, -3, 0x1p-149}), DType::F32, {3, 1});
+  EXPECT_EQ(got.shape(), (Shape{3, 1}));
+  EXPECT_THAT(got.as<float>(), ElementsAre(0.5F, -3.0F, 0x1p-149F));
+  EXPECT_EQ(converted(row<double>({65504}), DType::F16, {1}).at(0), 65504);
+}
+
+TEST(Converted, InfinitiesNanAndSignedZeroAreKept) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const HostTensor got = converted(row<double>({inf, -inf, std::nan(""), -0.0}), DType::F16, {4});
+  EXPECT_EQ(got.at(0), inf);
+  EXPECT_EQ(got.at(1), -inf);
+  EXPECT_TRUE(std::isnan(got.at(2)));
+  EXPECT_TRUE(std::signbit(got.at(3)));
+}
+
+TEST(Converted, TheFirstDoubleThatIsNoFloatIsNamed) {
+  EXPECT_THAT(
+      [] {
+        converted(tensor<double>({2, 2}, {1, 2, 0.1, 0.2}), DType::F32, {2, 2});
+      },
+      ThrowsMessage<Error>(HasSubstr("holds 0.1 at [1, 0], which no f32 equals")));
+  EXPECT_THROW(converted(row<double>({1e300}), DType::F32, {1}), Error);
+  EXPECT_THROW(converted(row<double>({1 + 0x1p-11}), DType::F16, {1}), Error);
+}
+
+TEST(Converted, LongIntegersThatAreSmallAreTaken) {
+  EXPECT_THAT(converted(row<std::int64_t>({-128, 127}), DType::I8, {2}).as<std::int8_t>(),
+              ElementsAre(-128, 127));
+  EXPECT_THAT(converted(row<std::int64_t>({-2147483648, 5}), DType::I32, {2}).as<std::int32_t>(),
+              ElementsAre(-2147483648, 5));
+}
+
+TEST(Converted, TheFirstIntegerBeyondIsNamedInFull) {
+  EXPECT_THAT(
+      [] {
+        converted(row<std::int64_t>({1, 128}), DType::I8, {2});
+      },
+      ThrowsMessage<Error>(HasSubstr("holds 128 at [1], which no i8 equals")));
+  EXPECT_THAT([] { converted(row<std::int64_t>({9007199254740993}), DType::I32, {1}); },
+              ThrowsMessage<Error>(HasSubstr("holds 9007199254740993 at")));
+  EXPECT_THROW(converted(row<std::int64_t>({-1}), DType::U8, {1}), Error);
+}
+
+TEST(Converted, RefusesWhatCannotBe) {
+  EXPECT_THROW(converted(row<float>({1}), DType::F16, {1}), std::logic_error);
+  EXPECT_THROW(converted(row<double>({1, 2}), DType::F32, {3}), std::logic_error);
+}
+
+}  // namespace
+}  // namespace assay
