@@ -2,8 +2,8 @@
 #extension GL_GOOGLE_include_directive : require
 
 // Moves a tensor to any form of floats and any order: the way for what relayout.comp, permute.comp and copy.comp cannot
-// do. One invocation computes four values that share a texel of y, or are neighbours in its buffer, and looks up each of
-// them in x.
+// do. One invocation computes four values that share a texel of y, or are neighbours in its buffer, and looks up each
+// of them in x.
 //
 // X_TYPE, Y_TYPE        TYPE_F32, TYPE_F16; X_TYPE also TYPE_INT8, which is dequantized
 // X_STORAGE, Y_STORAGE  STORAGE_BUFFER; floats also STORAGE_3D, STORAGE_2D

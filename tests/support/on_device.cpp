@@ -75,11 +75,14 @@ std::vector<HostTensor> filled_inputs(const Trial& trial, std::span<const Tensor
   return inputs;
 }
 
-/// Shaders of tests, and before them a folder of others that the environment names: tests/faults/seeded.
+/// Shaders of tests and those of the tree, which may be another than the one that was built. Before them a
+/// folder that the environment names: kernels with a fault (tests/faults/seeded).
 std::vector<std::filesystem::path> shader_directories() {
-  std::vector<std::filesystem::path> all{std::filesystem::path(ASSAY_SOURCE_DIR) / "tests/support/testdata"};
-  const char* others = std::getenv("ASSAY_TEST_SHADERS");
-  if (others != nullptr) all.insert(all.begin(), others);
+  std::vector<std::filesystem::path> all;
+  if (const char* faulty = std::getenv("ASSAY_TEST_SHADERS"); faulty != nullptr) all.emplace_back(faulty);
+  for (const char* own : {ASSAY_SOURCE_DIR "/tests/support/testdata", ASSAY_SOURCE_DIR "/shaders"}) {
+    if (std::filesystem::is_directory(own)) all.emplace_back(own);
+  }
   return all;
 }
 
