@@ -1,13 +1,13 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Moves a tensor to any form and any order: the way for what relayout.comp, permute.comp and copy.comp cannot do.
-// One invocation computes four values that share a word or a texel of y, or are neighbours in its buffer, and looks
-// up each of them in x.
+// Moves a tensor to any form of floats and any order: the way for what relayout.comp, permute.comp and copy.comp cannot
+// do. One invocation computes four values that share a texel of y, or are neighbours in its buffer, and looks up each
+// of them in x.
 //
-// X_TYPE, Y_TYPE        TYPE_INT8, TYPE_F32, TYPE_F16
+// X_TYPE, Y_TYPE        TYPE_F32, TYPE_F16; X_TYPE also TYPE_INT8, which is dequantized
 // X_STORAGE, Y_STORAGE  STORAGE_BUFFER; floats also STORAGE_3D, STORAGE_2D
-// Y_WHOLE               float buffers: four neighbours always lie in one row, and are written as one vector
+// Y_WHOLE               buffers: four neighbours always lie in one row, and are written as one vector
 // MAP                   MAP_VIEW: the same row-major index; MAP_PERMUTE: the dims of x in another order;
 //                       MAP_SHUFFLE: a pixel shuffle
 
@@ -15,22 +15,17 @@
 #include "common/bindings.glslh"
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
-#include "common/int8x4.glslh"
+#include "common/packing.glslh"
 #include "common/quantize.glslh"
 
 #define MAP_VIEW 0
 #define MAP_PERMUTE 1
 #define MAP_SHUFFLE 2
 
-// Values of y_order, the order of y's memory: the layouts of harness/tensor/form.h.
+// Values of y_order, the order of y's memory: the layouts of floats in harness/tensor/form.h.
 #define ORDER_WP 0u
 #define ORDER_HP 1u
 #define ORDER_CP 2u
-#define ORDER_4W 3u
-#define ORDER_4C 4u
-#define ORDER_4C1W 5u
-#define ORDER_4W4C 6u
-#define ORDER_4H4W 7u
 
 layout(constant_id = 16) const uint y_order = ORDER_WP;
 layout(constant_id = 17) const uint x_packed_axis = AXIS_W;  // textures
@@ -46,7 +41,7 @@ layout(constant_id = 22) const uint upscale = 2u;
 
 struct Side {
   uint width, height, channels;
-  Divider by_width, by_height, by_channels;  // y: of its blocks of four along a padded axis
+  Divider by_width, by_height, by_channels;  // y: of its texels along the packed axis of a texture
 };
 
 layout(push_constant) uniform Push {
@@ -54,7 +49,7 @@ layout(push_constant) uniform Push {
   uint elements;  // of y, in memory
   Side x, y;
   Strides x_strides;
-  float scale;  // of the integers; quantizing: its reciprocal
+  float scale;  // of the integers
   int zero_point;
 } push;
 
@@ -73,11 +68,11 @@ uint take_channels(inout uint rest, uint size) { return take(rest, push.y.by_cha
 
 uint blocks(uint size) { return (size + 3u) / 4u; }
 
-// Where in the tensor the quad's first element lies, for forms whose quads are words or texels along one axis.
-uvec4 position_of_quad(uint quad) {
-  uint rest = quad;
+// Where in the tensor the first element of this texel lies; texels are counted along x, y, z.
+uvec4 position_of_texel(uint texel) {
+  uint rest = texel;
   uvec4 at = uvec4(0u);
-  if (y_order == ORDER_WP || y_order == ORDER_4W) {
+  if (y_order == ORDER_WP) {
     at.w = 4u * take_width(rest, blocks(push.y.width));
     at.z = take_height(rest, push.y.height);
     at.y = take_channels(rest, push.y.channels);
@@ -85,27 +80,7 @@ uvec4 position_of_quad(uint quad) {
     at.w = take_width(rest, push.y.width);
     at.z = 4u * take_height(rest, blocks(push.y.height));
     at.y = take_channels(rest, push.y.channels);
-  } else if (y_order == ORDER_4C) {
-    at.y = 4u * take_channels(rest, blocks(push.y.channels));
-    at.w = take_width(rest, push.y.width);
-    at.z = take_height(rest, push.y.height);
-  } else if (y_order == ORDER_4C1W) {
-    at.w = take_width(rest, push.y.width);
-    at.y = 4u * take_channels(rest, blocks(push.y.channels));
-    at.z = take_height(rest, push.y.height);
-  } else if (y_order == ORDER_4W4C) {
-    const uint lane = rest % 4u;
-    rest /= 4u;
-    at.y = 4u * take_channels(rest, blocks(push.y.channels));
-    at.w = 4u * take_width(rest, blocks(push.y.width)) + lane;
-    at.z = take_height(rest, push.y.height);
-  } else if (y_order == ORDER_4H4W) {
-    const uint lane = rest % 4u;
-    rest /= 4u;
-    at.w = 4u * take_width(rest, blocks(push.y.width));
-    at.z = 4u * take_height(rest, blocks(push.y.height)) + lane;
-    at.y = take_channels(rest, push.y.channels);
-  } else {  // a texture of ORDER_CP: x, y, z
+  } else {
     at.w = take_width(rest, push.y.width);
     at.z = take_height(rest, push.y.height);
     at.y = 4u * take_channels(rest, blocks(push.y.channels));
@@ -174,18 +149,6 @@ float load_real(uvec4 at) {
 }
 #endif
 
-#if Y_TYPE == TYPE_INT8
-int value_at(uvec4 at) {
-#if X_TYPE == TYPE_INT8
-  return load_integer(position_in_x(at));
-#else
-  const float scaled = product(load_real(position_in_x(at)), push.scale);
-  return round_and_clamp(scaled, 0.0, float(push.zero_point), -128.0, 127.0);
-#endif
-}
-#define VALUE int
-#define VALUES ivec4
-#else
 float value_at(uvec4 at) {
 #if X_TYPE == TYPE_INT8
   return product(push.scale, float(load_integer(position_in_x(at)) - push.zero_point));
@@ -193,29 +156,22 @@ float value_at(uvec4 at) {
   return load_real(position_in_x(at));
 #endif
 }
-#define VALUE float
-#define VALUES vec4
-#endif
-
-#define FLOAT_BUFFER (Y_TYPE != TYPE_INT8 && Y_STORAGE == STORAGE_BUFFER)
 
 // Element i of the quad; padding is whatever the first element is.
-VALUES values_of(uint quad) {
-  VALUES values;
-#if FLOAT_BUFFER && !Y_WHOLE
+vec4 values_of(uint quad) {
+  vec4 values;
+#if Y_STORAGE == STORAGE_BUFFER && !Y_WHOLE
   for (uint i = 0u; i < 4u; ++i) {
     values[i] = value_at(position_of_element(min(quad * 4u + i, push.elements - 1u)));
   }
 #else
   const uvec4 size = uvec4(~0u, push.y.channels, push.y.height, push.y.width);
-#if FLOAT_BUFFER
+#if Y_STORAGE == STORAGE_BUFFER
   const uvec4 first = position_of_element(quad * 4u);
 #else
-  const uvec4 first = min(position_of_quad(quad), size - 1u);
+  const uvec4 first = min(position_of_texel(quad), size - 1u);
 #endif
-  const uint dim = y_order == ORDER_WP || y_order == ORDER_4W || y_order == ORDER_4H4W ? 3u
-                   : y_order == ORDER_HP                                               ? 2u
-                                                                                       : 1u;
+  const uint dim = y_order == ORDER_WP ? 3u : y_order == ORDER_HP ? 2u : 1u;
   for (uint i = 0u; i < 4u; ++i) {
     uvec4 at = first;
     at[dim] += i;
@@ -225,10 +181,8 @@ VALUES values_of(uint quad) {
   return values;
 }
 
-void store(uint quad, VALUES values) {
-#if Y_TYPE == TYPE_INT8
-  y[guard_words + quad] = pack_bytes(values);
-#elif Y_STORAGE == STORAGE_BUFFER
+void store(uint quad, vec4 values) {
+#if Y_STORAGE == STORAGE_BUFFER
 #if Y_TYPE == TYPE_F16
   const uvec2 words = pack_halves(values);
   const uint per_word = 2u;
@@ -251,7 +205,7 @@ void store(uint quad, VALUES values) {
   const uint axis = y_order == ORDER_WP ? AXIS_W : y_order == ORDER_HP ? AXIS_H : AXIS_C;
   uvec3 extent = size;
   extent[axis] = blocks(extent[axis]);
-  const uvec4 at = position_of_quad(quad);
+  const uvec4 at = position_of_texel(quad);
   uvec3 texel = at.wzy;
   texel[axis] /= 4u;
   texel.z += at.x * extent.z;

@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// y[i] = x[source of i] between row-major buffers of 32-bit or 16-bit elements: a permutation of up to six dims. One
+// y[i] = x[source of i] between row-major buffers of 32-bit or 16-bit elements: a permutation of up to five dims. One
 // invocation writes four neighbours of y.
 //
 // HALVES  elements have 16 bits instead of 32
@@ -9,7 +9,7 @@
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
 
-#define MOST_DIMS 6u
+#define MOST_DIMS 5u
 
 layout(constant_id = 16) const uint dim_count = MOST_DIMS;
 

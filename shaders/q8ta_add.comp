@@ -17,7 +17,7 @@
 #include "common/requantize.glslh"
 #include "common/word_vectors.glslh"
 
-#define MOST_AXES 5u
+#define MOST_AXES 4u
 
 layout(constant_id = 16) const uint axis_count = MOST_AXES;
 layout(constant_id = 17) const bool spreads_a = false;

@@ -33,8 +33,9 @@ void append(Program& program, const Program& part, std::span<const Resource> ten
   std::ranges::move(dispatches, std::back_inserter(program.dispatches));
 }
 
-std::array<std::uint32_t, 3> fold_grid(std::int64_t invocations, std::uint32_t local_size) {
-  constexpr std::int64_t most = 65535;                     // workgroups a dimension that every device takes
+std::array<std::uint32_t, 3> fold_grid(std::int64_t invocations, std::uint32_t local_size,
+                                       std::uint32_t most_along_x) {
+  constexpr std::int64_t most = workgroups_of_any_device;
   constexpr std::int64_t indices = std::int64_t{1} << 32;  // the flat index is a 32-bit uint
   if (invocations < 0 || local_size == 0) {
     throw Error(
@@ -45,7 +46,7 @@ std::array<std::uint32_t, 3> fold_grid(std::int64_t invocations, std::uint32_t l
         fmt::format("a grid of {} invocations is more than a 32-bit index can tell apart", invocations));
   }
   const std::int64_t groups = std::max<std::int64_t>(div_up(invocations, local_size), 1);
-  const std::int64_t y = div_up(groups, most);
+  const std::int64_t y = div_up(groups, std::clamp<std::int64_t>(most_along_x, 1, most));
   const std::int64_t x = div_up(groups, y);  // evenly, so that few workgroups are past the end
   if (y > most || x * y * local_size > indices) {
     throw Error(

@@ -53,6 +53,7 @@ struct Scratch {
   DType dtype = DType::F32;
   Shape shape;
   Form form;
+  friend bool operator==(const Scratch&, const Scratch&) = default;
 };
 
 /// What a dispatch is for. `Setup` runs once, untimed (weight packing); `Transition` changes layouts only.
@@ -88,6 +89,7 @@ class PushConstants {
     return *this;
   }
   const std::vector<std::uint32_t>& words() const { return words_; }
+  friend bool operator==(const PushConstants&, const PushConstants&) = default;
 
  private:
   std::vector<std::uint32_t> words_;
@@ -109,12 +111,14 @@ struct Dispatch {
   /// Shared memory, where the op knows it: checked against the device's limit before the shader is compiled.
   /// Not less than the shader has.
   std::uint32_t shared_bytes = 0;
+  friend bool operator==(const Dispatch&, const Dispatch&) = default;
 };
 
 /// What an impl submits: dispatches in order, a full compute barrier between each two.
 struct Program {
   std::vector<Scratch> scratch;
   std::vector<Dispatch> dispatches;
+  friend bool operator==(const Program&, const Program&) = default;
 };
 
 /// Appends the program of an op that this one is made of: its tensor i is `tensors[i]` of `program`, its
@@ -122,9 +126,15 @@ struct Program {
 /// not have.
 void append(Program& program, const Program& part, std::span<const Resource> tensors);
 
-/// Workgroups for `invocations` in one dimension, folded so that no dimension exceeds 65535: {x, y, 1} with
-/// x*y*local >= invocations. Shaders get the flat index from `flat_invocation()` (common/indexing.glslh)
-/// and leave when it is past the end.
-std::array<std::uint32_t, 3> fold_grid(std::int64_t invocations, std::uint32_t local_size);
+/// Workgroups in one dimension that every Vulkan device takes.
+inline constexpr std::uint32_t workgroups_of_any_device = 65535;
+
+/// Workgroups for `invocations` in one dimension, folded so that there are at most `most_along_x` along x:
+/// {x, y, 1} with x*y*local >= invocations. Shaders get the flat index from `flat_invocation()`
+/// (common/indexing.glslh) and leave when it is past the end. `most_along_x` is the device's
+/// max_workgroup_count[0]; what exceeds workgroups_of_any_device is left unused, so that a grid is folded on
+/// all devices or on none. Throws Error for what no grid of two such dimensions holds, or no 32-bit index.
+std::array<std::uint32_t, 3> fold_grid(std::int64_t invocations, std::uint32_t local_size,
+                                       std::uint32_t most_along_x = workgroups_of_any_device);
 
 }  // namespace assay

@@ -29,6 +29,16 @@ TEST(FoldGridTest, AGridOneWorkgroupTooLongIsFoldedEvenly) {
   EXPECT_THAT(fold_grid(one_dimension + 1, 64), ElementsAre(32768, 2, 1));
 }
 
+TEST(FoldGridTest, TakesNoMoreAlongXThanTheDevice) {
+  EXPECT_THAT(fold_grid(7, 1, 7), ElementsAre(7, 1, 1));
+  EXPECT_THAT(fold_grid(9, 1, 7), ElementsAre(5, 2, 1));
+  EXPECT_THAT(fold_grid(100, 1, 7), ElementsAre(7, 15, 1)) << "what the limit leaves is had along y";
+}
+
+TEST(FoldGridTest, IsTheSameOnDevicesThatTakeMore) {
+  EXPECT_THAT(fold_grid(one_dimension + 1, 64, 0x7fffffffU), ElementsAre(32768, 2, 1));
+}
+
 TEST(FoldGridTest, EveryInvocationIsCoveredWithFewWorkgroupsToSpare) {
   for (const std::int64_t count :
        {one_dimension + 1, 2 * one_dimension, 3 * one_dimension + 77, std::int64_t{1} << 31}) {

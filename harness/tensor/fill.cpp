@@ -20,11 +20,17 @@
 //   outlier  N(0, 0.05), 1 in 64 +-20     -4 to 4, 1 in 64 lo or hi
 //   special  normal, 1 in 8 special       as saturate
 //   mixed    see below                    bell over the range
+//   nan      normal, 1 in 4 NaN           uniform
+//   ends     see below                    uniform
 //
 // `mixed` changes from run to run of the elements: a row (along the last dim) where there are eight rows or
 // more, else an eighth of all. Run i is, by i % 8: normal; zeros; all 0.3; normal times 2^-30 (f16: 2^-12);
 // small with one outlier of +-20; normal with 1 in 4 NaN or infinite; negative; nothing but NaN and
 // infinities.
+//
+// `ends` is N(0, 0.05), but the first and the last value of each row are 10 to 20 large, one negative and one
+// positive, and before the last of every other row is a NaN or an infinity: what reads too few of a row's columns finds another range. NaN of `nan` have both signs and,
+// beside the quiet bit, random ones of those that float16 has too.
 //
 // float16 data are the float values rounded; there `wide` keeps to 2^-14..2^14 and `saturate` below infinity.
 //
@@ -101,10 +107,14 @@ Rule<std::int64_t> integer_rule(const FillRequest& request) {
 
 }  // namespace
 
+std::int64_t row_of(const Shape& shape) {
+  return shape.empty() ? 1 : shape.back();
+}
+
 std::int64_t mixed_run(const Shape& shape) {
   constexpr std::int64_t kinds = 8;
   const std::int64_t elements = numel(shape);
-  const std::int64_t row = shape.empty() ? 1 : shape.back();
+  const std::int64_t row = row_of(shape);
   return elements / row >= kinds ? row : div_up(elements, kinds);
 }
 
@@ -115,8 +125,14 @@ HostTensor make_filled(DType dtype, const Shape& shape, const FillSpec& fill, co
   }
   HostTensor tensor(dtype, shape);
   const RandomBits random(key);
-  const FillRequest request{
-      dtype, fill.kind, fill.value, domain, tensor.numel(), random.pick(tensor.numel()), mixed_run(shape)};
+  const FillRequest request{dtype,
+                            fill.kind,
+                            fill.value,
+                            domain,
+                            tensor.numel(),
+                            random.pick(tensor.numel()),
+                            mixed_run(shape),
+                            row_of(shape)};
   switch (dtype) {
     case DType::F32:
       generate<float>(tensor, random, float_rule(request));

@@ -134,6 +134,33 @@ Rule<float> mixed(const FillRequest& request) {
   });
 }
 
+/// A quiet NaN of either sign, with random ones among the bits that float16 has too: kernels that compare
+/// with one NaN, or forget the sign, miss it.
+float any_nan(std::uint32_t bits) {
+  return std::bit_cast<float>(0x7fc00000U | (bits & 0x803fe000U));
+}
+
+/// Normal values; every fourth is a NaN, and a tensor that has room has one whose sign is set.
+Rule<float> nans(const FillRequest& request) {
+  return per_element<float>([request](Bits bits, std::int64_t index) {
+    if (index == request.chosen && request.numel >= 8) return any_nan(bits.b | 0x80000000U);
+    return (bits.a & 3U) == 0 ? any_nan(bits.b) : normal(bits);
+  });
+}
+
+/// Small values between a large one of either sign at the beginning and at the end of each row; before the last of every
+/// other row something that is not finite.
+Rule<float> ends(const FillRequest& request) {
+  return per_element<float>([row = request.row](Bits bits, std::int64_t index) {
+    const std::int64_t column = index % row;
+    const bool is_even = index / row % 2 == 0;
+    if (!is_even && column > 1 && column + 2 == row) return non_finite(bits.b);
+    if (column > 0 && column + 1 < row) return normal(bits) * 0.05F;
+    const float magnitude = 10.0F + 10.0F * fraction(bits.b);
+    return is_even == (column == 0) ? magnitude : -magnitude;  // the last values have both signs
+  });
+}
+
 /// The value of `fill: constant`, NaN and infinities too; a finite one must stay finite in the dtype.
 float constant_data(const FillRequest& request) {
   const double value = request.value.value_or(1);
@@ -166,6 +193,10 @@ Rule<float> float_data_rule(const FillRequest& request) {
       return special(request);
     case FillKind::Mixed:
       return mixed(request);
+    case FillKind::Nan:
+      return nans(request);
+    case FillKind::Ends:
+      return ends(request);
     default:
       return per_element<float>([](Bits bits, std::int64_t) { return normal(bits); });
   }

@@ -164,5 +164,49 @@ TEST(FillFloatTest, MixedTensorsOfFewRowsChangeByEighths) {
   EXPECT_TRUE(std::all_of(all.begin() + 70, all.end(), [](double x) { return !std::isfinite(x); }));
 }
 
+TEST(FillFloatTest, NanDataAreNormalButForNanOfBothSignsAndManyPayloads) {
+  for (const DType dtype : float_dtypes) {
+    const std::vector<double> all = values(dtype, FillKind::Nan);
+    EXPECT_NEAR(share(all, [](double x) { return std::isnan(x); }), 0.25, 0.02);
+    EXPECT_NEAR(share(all, [](double x) { return std::isnan(x) && std::signbit(x); }), 0.125, 0.02);
+    EXPECT_EQ(share(all, [](double x) { return std::isinf(x); }), 0);
+    EXPECT_GT(share(all, [](double x) { return std::abs(x) < 1; }), 0.4);
+  }
+  std::set<std::uint16_t> payloads;
+  for (const Half x : filled(DType::F16, FillKind::Nan).as<Half>()) {
+    if (std::isnan(to_float(x))) payloads.insert(x.bits & 0x1ffU);
+  }
+  EXPECT_EQ(payloads.size(), 512U);
+}
+
+TEST(FillFloatTest, EveryNanTensorOfEightElementsHasOneWhoseSignIsSet) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const std::vector<double> all =
+        values(make_filled(DType::F32, {8}, {.kind = FillKind::Nan}, {}, {seed, 0, 0}));
+    ASSERT_GT(share(all, [](double x) { return std::isnan(x) && std::signbit(x); }), 0) << seed;
+  }
+}
+
+TEST(FillFloatTest, EndsDataAreLargeAtBothEndsOfEachRowAndSmallBetween) {
+  constexpr std::size_t width = 33;
+  for (const DType dtype : float_dtypes) {
+    const std::vector<double> all =
+        values(make_filled(dtype, {2, 5, width}, {.kind = FillKind::Ends}, {}, key));
+    std::set<bool> last_is_negative;
+    for (std::size_t row = 0; row < all.size(); row += width) {
+      const double first = all[row], last = all[row + width - 1];
+      for (const double end : {first, last}) {
+        EXPECT_GE(std::abs(end), 10);
+        EXPECT_LE(std::abs(end), 20);
+      }
+      EXPECT_LT(first * last, 0);
+      last_is_negative.insert(last < 0);
+      for (std::size_t i = 1; i + 2 < width; ++i) EXPECT_LT(std::abs(all[row + i]), 0.5);
+      EXPECT_EQ(std::isfinite(all[row + width - 2]), row / width % 2 == 0);
+    }
+    EXPECT_EQ(last_is_negative.size(), 2U);
+  }
+}
+
 }  // namespace
 }  // namespace assay

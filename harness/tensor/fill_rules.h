@@ -23,7 +23,11 @@ struct FillRequest {
   std::int64_t numel = 0;
   std::int64_t chosen = 0;  ///< the element that gets what every tensor needs at least once
   std::int64_t run = 1;     ///< elements of one kind under `mixed`
+  std::int64_t row = 1;     ///< elements along the last dim
 };
+
+/// Elements along the last dim; of a scalar: 1.
+std::int64_t row_of(const Shape& shape);
 
 /// Elements of one kind under `mixed`: a row, or an eighth of a tensor of fewer than eight rows.
 std::int64_t mixed_run(const Shape& shape);

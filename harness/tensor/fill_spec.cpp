@@ -5,8 +5,8 @@
 namespace assay {
 namespace {
 
-constexpr Names<11> fill_names{"normal", "uniform", "ties",    "saturate", "wide", "constant",
-                               "zero",   "outlier", "special", "mixed",    "npy"};
+constexpr Names<13> fill_names{"normal",  "uniform", "ties",  "saturate", "wide", "constant", "zero",
+                               "outlier", "special", "mixed", "nan",      "ends", "npy"};
 
 }  // namespace
 

@@ -11,7 +11,9 @@ namespace assay {
 
 /// What an input is filled with. Meanings depend on the domain of the tensor (`FillDomain`); fill.cpp has the
 /// table. `Special` mixes NaN, infinities, zeros of both signs, denormals and huge values into normal data
-/// (floats). `Mixed` gives one row after another another kind of float data.
+/// (floats). `Mixed` gives one row after another another kind of float data. `Nan` mixes NaN alone into it,
+/// of both signs and with various payloads; `Ends` makes the first and the last value of each row the large
+/// ones.
 enum class FillKind : std::uint8_t {
   Normal,
   Uniform,
@@ -23,6 +25,8 @@ enum class FillKind : std::uint8_t {
   Outlier,
   Special,
   Mixed,
+  Nan,
+  Ends,
   Npy
 };
 

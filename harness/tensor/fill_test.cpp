@@ -29,8 +29,8 @@ TEST(FillTest, ElementsComputedOneByOneAreThoseOfTheWholeTensor) {
   for (const FillKind kind : all_kinds) {
     const HostTensor whole = make_filled(DType::F32, shape, {.kind = kind}, {}, key);
     const RandomBits random(key);
-    const FillRequest request{DType::F32,      kind, {}, {}, whole.numel(), random.pick(whole.numel()),
-                              mixed_run(shape)};
+    const FillRequest request{
+        DType::F32, kind, {}, {}, whole.numel(), random.pick(whole.numel()), mixed_run(shape), row_of(shape)};
     const Rule<float> rule = float_data_rule(request);
     for (std::int64_t index = 0; index < whole.numel(); index += 997) {
       const std::int64_t first = index / 4 * 4;

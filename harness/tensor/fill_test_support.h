@@ -11,9 +11,10 @@
 
 namespace assay::test {
 
-inline constexpr FillKind all_kinds[] = {
-    FillKind::Normal,   FillKind::Uniform, FillKind::Ties,    FillKind::Saturate, FillKind::Wide,
-    FillKind::Constant, FillKind::Zero,    FillKind::Outlier, FillKind::Special,  FillKind::Mixed};
+inline constexpr FillKind all_kinds[] = {FillKind::Normal,   FillKind::Uniform, FillKind::Ties,
+                                         FillKind::Saturate, FillKind::Wide,    FillKind::Constant,
+                                         FillKind::Zero,     FillKind::Outlier, FillKind::Special,
+                                         FillKind::Mixed,    FillKind::Nan,     FillKind::Ends};
 inline constexpr DType integer_dtypes[] = {DType::I32, DType::I16, DType::I8, DType::U8};
 inline constexpr DType float_dtypes[] = {DType::F32, DType::F16};
 

@@ -161,8 +161,8 @@ void use_buffers(Dispatch& dispatch, const BuildContext& context, const Affine& 
   add_shares(dispatch, shares);
   dispatch.push = buffer_constants(affine, elements, axes, shares.stride);
   dispatch.local_size = {static_cast<std::uint32_t>(local), 1, 1};
-  dispatch.workgroups =
-      fold_grid(div_up(quads, shares.each() * shares.stride) * shares.stride, dispatch.local_size[0]);
+  dispatch.workgroups = fold_grid(div_up(quads, shares.each() * shares.stride) * shares.stride,
+                                  dispatch.local_size[0], context.device.max_workgroup_count[0]);
 }
 
 void use_textures(Dispatch& dispatch, const BuildContext& context, const Affine& affine) {

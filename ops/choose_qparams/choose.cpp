@@ -105,7 +105,8 @@ Dispatch box_dispatch(const BuildContext& context, const ChooseQParams& op, cons
                         {"each", static_cast<std::uint32_t>(tiling.each)}};
   dispatch.push = box_constants(op, boxes);
   dispatch.local_size = {static_cast<std::uint32_t>(tiling.invocations()), 1, 1};
-  dispatch.workgroups = fold_grid(div_up(boxes.count(), tiling.boxes) * tiling.splits, 1);
+  dispatch.workgroups = fold_grid(div_up(boxes.count(), tiling.boxes) * tiling.splits, 1,
+                                  context.device.max_workgroup_count[0]);
   dispatch.shared_bytes = static_cast<std::uint32_t>(tiling.invocations() * (boxes.lanes_apart ? 32 : 8));
   dispatch.bindings = {Resource::tensor(0)};
   return dispatch;
@@ -124,7 +125,7 @@ Dispatch join_dispatch(const BuildContext& context, const ChooseQParams& op, std
   add_limits(dispatch.push, op.limits);
   dispatch.local_size = {local, 1, 1};
   use_subgroups(dispatch, context.device);
-  dispatch.workgroups = fold_grid(blocks, 1);
+  dispatch.workgroups = fold_grid(blocks, 1, context.device.max_workgroup_count[0]);
   dispatch.shared_bytes = local * 8;
   return dispatch;
 }

@@ -83,7 +83,8 @@ Program fused(const BuildContext& context) {
   const std::int64_t kept = std::min(div_up(quads + (dims.w % 4 == 0 ? 0 : 1), columns), most_kept);
   dispatch.local_size = {static_cast<std::uint32_t>(local), 1, 1};
   use_subgroups(dispatch, context.device);
-  dispatch.workgroups = fold_grid(tokens * columns, dispatch.local_size[0]);
+  dispatch.workgroups =
+      fold_grid(tokens * columns, dispatch.local_size[0], context.device.max_workgroup_count[0]);
   const std::int64_t invocations = local * dispatch.workgroups[0] * dispatch.workgroups[1];
   const bool is_complete = dims.w % 4 == 0 && kept * columns == quads && invocations == tokens * columns;
   dispatch.constants = {

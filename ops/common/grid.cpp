@@ -70,7 +70,7 @@ std::uint32_t tuned_local_size(const BuildContext& context, std::int64_t invocat
 void set_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t invocations) {
   const std::uint32_t local = tuned_local_size(context, invocations);
   dispatch.local_size = {local, 1, 1};
-  dispatch.workgroups = fold_grid(invocations, local);
+  dispatch.workgroups = fold_grid(invocations, local, context.device.max_workgroup_count[0]);
 }
 
 Tunable vectors_tunable() {

@@ -10,12 +10,15 @@
 #include "ops/elementwise/broadcast.h"
 
 #include <cmath>
+#include <stdexcept>
 
 namespace assay::ops {
 namespace {
 
 constexpr std::int64_t operations = 8;  // -, *, -, *, *, +, *, +
-constexpr std::size_t most_axes = 5;    // MOST_AXES of shaders/q8ta_add.comp
+// MOST_AXES of shaders/q8ta_add.comp: the four dims. Where a layout has lanes of words as a fifth axis, a
+// vector is these lanes.
+constexpr std::size_t most_axes = 4;
 constexpr double largest_alpha = 0x1p100;
 constexpr double smallest_alpha = 0x1p-126;
 
@@ -89,6 +92,7 @@ Program fused(const BuildContext& context) {
   const bool b_whole = whole && axes[0].b_step == 1;
   if (whole) axes[0] = {axes[0].size / 4, axes[0].a_step * 4, axes[0].b_step * 4};
   if (axes[0].size == 1 && axes.size() > 1) axes.erase(axes.begin());
+  if (axes.size() > most_axes) throw std::logic_error("q8ta_add: words differ along more than four axes");
   const std::int64_t vectors = y.bytes() / (whole ? 16 : 4);
   Dispatch dispatch;
   dispatch.label = "add";

@@ -4,11 +4,14 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 namespace assay::ops {
 namespace {
 
 using namespace test;
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 const std::vector<FillKind> fills{FillKind::Normal, FillKind::Uniform, FillKind::Saturate, FillKind::Outlier};
@@ -81,6 +84,23 @@ TEST_F(AddOpTest, BroadcastsWholeVectors) {
     expect_right_in_every_layout({2, 8, 4, 16}, b);
     expect_right_in_every_layout({2, 8, 4, 16}, b, {{"vectors_per_invocation", 3}, {"local_size", 7}});
   }
+}
+
+TEST_F(AddOpTest, NeedsNoMoreAxesThanItsKernelHas) {
+  std::set<std::uint32_t> counts;
+  for (unsigned broadcast = 0; broadcast < 81; ++broadcast) {  // along each dim a, b or none of them
+    for (const std::int64_t size : {3, 8}) {
+      Shape a{size, size, size, size}, b = a;
+      for (unsigned dim = 0, rest = broadcast; dim < 4; ++dim, rest /= 3) {
+        if (rest % 3 == 1) a[dim] = 1;
+        if (rest % 3 == 2) b[dim] = 1;
+      }
+      for (const Form form : op->tensors(add_params(a, b, 1)).front().forms) {
+        counts.insert(constant_of(dispatch_of(a, b, form.layout), "axis_count"));
+      }
+    }
+  }
+  EXPECT_THAT(counts, ElementsAre(1, 2, 3, 4));
 }
 
 TEST_F(AddOpTest, AgreesWithItsReferenceOnRandomPoints) {

@@ -53,10 +53,7 @@ Impl tiled_impl(std::function<Program(const BuildContext&)> build,
 }
 
 Op q8ta_conversion(const Q8taConversion& conversion) {
-  const std::size_t integers = conversion.integers == "x" ? 0 : 1;
-  const auto excludes = [integers](const ImplPoint& point) {
-    return too_large({point.forms[integers], DType::I8, point.tensors[integers].shape});
-  };
+  const auto excludes = [](const ImplPoint& point) { return any_too_large(point.tensors, point.forms); };
   return {
       .name = conversion.name,
       .summary = conversion.summary,

@@ -13,7 +13,8 @@
 namespace assay::ops {
 namespace {
 
-constexpr std::size_t most_dims = 6;  // MOST_DIMS of shaders/permute.comp
+// MOST_DIMS of shaders/permute.comp: a permutation of the unfused pixel shuffle.
+constexpr std::size_t most_dims = 5;
 
 bool is_row_major_buffer(const Physical& physical) {
   return physical.form() == Form{Storage::Buffer, Layout::WP};
@@ -27,13 +28,9 @@ Dispatch named(std::string label, std::string shader, const TensorAt& x, const T
   return dispatch;
 }
 
-/// Whether the kernel counts this axis of y in blocks of four.
+/// Whether the gathering kernel counts this axis of y in texels.
 bool is_blocked(const Physical& y, Axis axis) {
-  const Layout layout = y.form().layout;
-  if (layout == Layout::P4W4C) return axis != Axis::H;
-  if (layout == Layout::P4H4W) return axis != Axis::C;
-  const bool has_padding = y.form().storage != Storage::Buffer || is_int8x4(layout);
-  return has_padding && axis == packed_axis(layout);
+  return is_texture(y.form()) && axis == packed_axis(y.form().layout);
 }
 
 void add_side(PushConstants& push, const Physical& physical, bool is_output) {
@@ -52,7 +49,7 @@ bool has_whole_rows(const Physical& physical) {
   const Dims& dims = physical.dims();
   const Axis axis = packed_axis(physical.form().layout);
   const std::int64_t row = axis == Axis::W ? dims.w : axis == Axis::H ? dims.h : dims.c;
-  return physical.form().storage == Storage::Buffer && physical.dtype() != DType::I8 && row % 4 == 0;
+  return physical.form().storage == Storage::Buffer && row % 4 == 0;
 }
 
 /// Which value of x each value of y is: a value of MAP, and what it is told.
@@ -61,7 +58,7 @@ struct Map {
   std::vector<SpecConstant> constants;
 };
 
-/// The gathering kernel.
+/// The gathering kernel: y holds floats.
 Dispatch gather_dispatch(const BuildContext& context, std::string label, const TensorAt& x, const TensorAt& y,
                          const Map& map, const Conversion& conversion = {}) {
   Dispatch dispatch = named(std::move(label), "gather.comp", x, y);
@@ -167,7 +164,7 @@ Dispatch view_dispatch(const BuildContext& context, std::string label, const Ten
 Dispatch permute_buffers(const BuildContext& context, std::string label, Resource x, Resource y, DType dtype,
                          const Shape& shape, const Shape& dims) {
   std::vector<PermutedDim> merged = permuted_dims(shape, dims);
-  if (merged.size() > most_dims) throw std::logic_error("permute_buffers: more than six dims are left");
+  if (merged.size() > most_dims) throw std::logic_error("permute_buffers: more than five dims are left");
   Dispatch dispatch;
   dispatch.label = std::move(label);
   dispatch.shader = "permute.comp";

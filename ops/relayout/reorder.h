@@ -15,7 +15,7 @@ Dispatch view_dispatch(const BuildContext& context, std::string label, const Ten
 Dispatch permute_dispatch(const BuildContext& context, std::string label, const TensorAt& x,
                           const TensorAt& y, const Shape& dims);
 
-/// The same for row-major tensors of up to six dims, which no Physical describes. `shape` is that of x;
+/// The same for row-major tensors of up to five dims, which no Physical describes. `shape` is that of x;
 /// elements are f32 or f16.
 Dispatch permute_buffers(const BuildContext& context, std::string label, Resource x, Resource y, DType dtype,
                          const Shape& shape, const Shape& dims);

@@ -110,7 +110,7 @@ void set_box_grid(Dispatch& dispatch, const BuildContext& context, const Wishes&
   for (std::size_t i = 0; i < 3; ++i) boxes[i] = div_up(tiles[i], std::int64_t{box[i]});
   const std::int64_t all_boxes = batches * boxes[0] * boxes[1] * boxes[2];
   dispatch.local_size = box;
-  dispatch.workgroups = fold_grid(all_boxes, 1);
+  dispatch.workgroups = fold_grid(all_boxes, 1, device.max_workgroup_count[0]);
   dispatch.push.add(all_boxes).add(boxes[0]).add(boxes[2]).add(boxes[1]);
   for (const std::size_t axis : {0, 2, 1}) add(dispatch.push, divider(boxes[axis]));
 }

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 
 namespace assay::test {
@@ -65,11 +67,23 @@ std::vector<HostTensor> filled_inputs(const Trial& trial, std::span<const Tensor
   std::vector<HostTensor> inputs;
   for (std::uint32_t i = 0; i < tensors.size(); ++i) {
     if (!tensors[i].is_input()) continue;
-    const FillSpec fill{.kind = trial.fill};
+    const auto own = trial.fills.find(tensors[i].name);
+    const FillSpec fill = own != trial.fills.end() ? own->second : FillSpec{.kind = trial.fill};
     inputs.push_back(
         make_filled(tensors[i].dtype, tensors[i].shape, fill, tensors[i].domain, {trial.seed, 1, i}));
   }
   return inputs;
+}
+
+/// Shaders of tests and those of the tree, which may be another than the one that was built. Before them a
+/// folder that the environment names: kernels with a fault (tests/faults/seeded).
+std::vector<std::filesystem::path> shader_directories() {
+  std::vector<std::filesystem::path> all;
+  if (const char* faulty = std::getenv("ASSAY_TEST_SHADERS"); faulty != nullptr) all.emplace_back(faulty);
+  for (const char* own : {ASSAY_SOURCE_DIR "/tests/support/testdata", ASSAY_SOURCE_DIR "/shaders"}) {
+    if (std::filesystem::is_directory(own)) all.emplace_back(own);
+  }
+  return all;
 }
 
 const Impl& impl_of(const Trial& trial) {
@@ -91,9 +105,7 @@ std::string Trial::describe() const {
 }
 
 gpu::ShaderLibrary& OnDeviceTest::shaders() {
-  static gpu::ShaderLibrary library(
-      {.directories = {std::filesystem::path(ASSAY_SOURCE_DIR) / "tests/support/testdata"},
-       .cache_directory = {}});
+  static gpu::ShaderLibrary library({.directories = shader_directories(), .cache_directory = {}});
   return library;
 }
 

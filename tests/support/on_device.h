@@ -21,6 +21,7 @@ struct Trial {
   Params params;
   std::vector<Form> forms;  ///< one per tensor
   FillKind fill = FillKind::Normal;
+  std::map<std::string, FillSpec> fills = {};  ///< by input, where they differ from `fill`
   std::uint64_t seed = 0;
   std::map<std::string, std::int64_t> tune;
   std::string impl;  ///< empty: the op's first

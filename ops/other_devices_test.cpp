@@ -1,0 +1,214 @@
+#include "harness/base/error.h"
+#include "ops/cases_of_op_test_support.h"
+#include "ops/registry.h"
+#include "tests/support/on_device.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+// Impls as if on another device: what they build for a device that lacks a feature, or counts fewer
+// workgroups, the device at hand can run too. Rows of the accuracy cases whose program is another there are
+// held against their reference. Nothing is listed by op: a new one is covered by its own cases.
+
+namespace assay::ops {
+namespace {
+
+using namespace test;
+
+constexpr std::int64_t most_elements = 1 << 13;  // of a case that is run here
+constexpr std::size_t most_of_a_kind = 3;        // trials of programs of one kind
+constexpr std::size_t least_of_a_shader = 2;
+
+struct OtherDevice {
+  std::string name;
+  std::function<void(DeviceInfo&)> change;
+};
+
+void lack(DeviceInfo& device, std::initializer_list<Feature> features) {
+  for (const Feature feature : features) std::erase(device.features, feature);
+}
+
+std::vector<OtherDevice> other_devices() {
+  return {
+      {"nobody can demand how sums are rounded",
+       [](DeviceInfo& device) { lack(device, {Feature::RoundsToEven32}); }},
+      {"there are no subgroups",
+       [](DeviceInfo& device) {
+         lack(device, {Feature::SubgroupArithmetic, Feature::SubgroupShuffle, Feature::SubgroupSizeControl,
+                       Feature::FullSubgroups});
+         device.subgroup_size = device.min_subgroup_size = device.max_subgroup_size = 1;
+         device.max_workgroup_subgroups = 0;
+       }},
+      {"subgroups have several sizes",
+       [](DeviceInfo& device) { device.min_subgroup_size = std::max(device.subgroup_size / 2, 1U); }},
+      {"subgroups have several sizes, none to be demanded",
+       [](DeviceInfo& device) {
+         device.min_subgroup_size = std::max(device.subgroup_size / 2, 1U);
+         lack(device, {Feature::SubgroupSizeControl, Feature::FullSubgroups});
+       }},
+      {"the device is a CPU, or is none",
+       [](DeviceInfo& device) { device.type = device.is_cpu() ? "discrete" : "cpu"; }},
+  };
+}
+
+/// Workgroups of one invocation, so that small tensors have many of them.
+void make_workgroups_small(DeviceInfo& device) {
+  device.max_workgroup_size = {1, 1, 1};
+  device.max_workgroup_invocations = 1;
+}
+
+void fold_at_7(DeviceInfo& device) {
+  make_workgroups_small(device);
+  device.max_workgroup_count[0] = 7;
+}
+
+/// What makes programs alike, for a test of features: the variants of their shaders.
+std::string kind_of(const Case& test_case, const Program& program) {
+  std::string text = test_case.impl->name;
+  for (const Dispatch& dispatch : program.dispatches) {
+    text += ' ' + dispatch.shader;
+    for (const Define& define : dispatch.defines) text += ' ' + define.value;
+  }
+  return text;
+}
+
+/// Some of them, from the first to the last.
+template <class T>
+std::vector<T> spread(const std::vector<T>& all, std::size_t most) {
+  if (all.size() <= most) return all;
+  std::vector<T> some;
+  for (std::size_t i = 0; i < most; ++i) some.push_back(all[i * (all.size() - 1) / (most - 1)]);
+  return some;
+}
+
+bool is_small(const Case& test_case) {
+  return std::ranges::all_of(test_case.tensors,
+                             [](const TensorSpec& tensor) { return numel(tensor.shape) <= most_elements; });
+}
+
+/// The parameter: an op's name.
+class OtherDevices : public OnDeviceTest, public testing::WithParamInterface<std::string> {
+ protected:
+  using Change = std::function<void(DeviceInfo&)>;
+
+  /// What the case's impl builds there, or nothing: it lacks something, or has no grid for so much.
+  std::optional<Program> program_for(const Case& test_case, const Change& change) {
+    DeviceInfo info = device().info();
+    if (change) change(info);
+    const BuildContext context(test_case.params, test_case.tensors, test_case.forms, info, test_case.tune);
+    if (missing_for(*test_case.impl, context)) return std::nullopt;
+    try {
+      return test_case.impl->build(context);
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+
+  bool can_run(const Case& test_case, const Program& program) {
+    return !gpu::unsupported(program, physical_tensors(test_case), test_case.impl->needs, device().info(),
+                             gpu::guard_bytes);
+  }
+
+  void expect_right_as_if(const Case& test_case, const std::string& name, const Change& change) {
+    const Trial trial{.op = test_case.op,
+                      .params = test_case.params,
+                      .forms = test_case.forms,
+                      .fills = test_case.fills,
+                      .tune = test_case.tune,
+                      .impl = test_case.impl->name,
+                      .as_if = change};
+    SCOPED_TRACE("as if " + name + ": " + test_case.id);
+    expect_right(trial);
+  }
+
+  const Registry ops_ = registry();
+  const Op& op_ = *ops_.find(GetParam());
+  const std::vector<Case> cases_ = accuracy_cases_of(ops_, op_);
+};
+
+TEST_P(OtherDevices, AreServedRightToo) {
+  std::vector<Program> run;  // on one of them: no need to run it again
+  for (const OtherDevice& other : other_devices()) {
+    std::map<std::string, std::vector<const Case*>> kinds;
+    for (const Case& test_case : cases_) {
+      if (!is_small(test_case)) continue;
+      const std::optional<Program> program = program_for(test_case, other.change);
+      if (!program || program == program_for(test_case, {}) || !can_run(test_case, *program)) continue;
+      kinds[kind_of(test_case, *program)].push_back(&test_case);
+    }
+    for (const auto& [kind, cases] : kinds) {
+      for (const Case* test_case : spread(cases, most_of_a_kind)) {
+        Program program = *program_for(*test_case, other.change);
+        if (std::ranges::find(run, program) != run.end()) continue;
+        run.push_back(std::move(program));
+        expect_right_as_if(*test_case, other.name, other.change);
+      }
+    }
+  }
+}
+
+/// Which shaders have a grid of one row that is folded as if there were room for 7 workgroups in a row.
+struct Folding {
+  std::set<std::string> folded;
+  std::set<std::string> unevenly;  ///< of these: with workgroups past the end
+};
+
+Folding folding_of(const Program& in_a_row, const Program& folded) {
+  Folding found;
+  for (std::size_t i = 0; i < folded.dispatches.size(); ++i) {
+    const auto& before = in_a_row.dispatches[i].workgroups;
+    const auto& after = folded.dispatches[i].workgroups;
+    if (before[1] > 1 || after[1] == 1) continue;
+    const std::string& shader = folded.dispatches[i].shader;
+    found.folded.insert(shader);
+    if (after[0] * after[1] > before[0]) found.unevenly.insert(shader);
+  }
+  return found;
+}
+
+TEST_P(OtherDevices, FoldTheirGridsAt7Workgroups) {
+  std::map<std::string, std::vector<const Case*>> by_shader;  // none, where no small case folds it unevenly
+  for (const Case& test_case : cases_) {
+    const std::optional<Program> in_a_row = program_for(test_case, make_workgroups_small);
+    const std::optional<Program> folded = program_for(test_case, fold_at_7);
+    if (!in_a_row || !folded) continue;
+    const Folding folding = folding_of(*in_a_row, *folded);
+    for (const std::string& shader : folding.folded) by_shader[shader + " of " + test_case.impl->name];
+    if (!is_small(test_case) || !can_run(test_case, *folded)) continue;
+    for (const std::string& shader : folding.unevenly) {
+      by_shader[shader + " of " + test_case.impl->name].push_back(&test_case);
+    }
+  }
+  EXPECT_FALSE(by_shader.empty()) << op_.name << " has no case whose grid is folded";
+  std::set<const Case*> chosen;
+  for (const auto& [shader, cases] : by_shader) {
+    EXPECT_GE(cases.size(), least_of_a_shader)
+        << "cases/" << op_.name << ".yaml has too few small accuracy rows in which " << shader
+        << " needs more than 7 workgroups of one invocation, not a product of two numbers: a row that is "
+           "folded "
+        << "with workgroups past the end";
+    for (const Case* test_case : spread(cases, most_of_a_kind)) chosen.insert(test_case);
+  }
+  for (const Case* test_case : chosen) {
+    expect_right_as_if(*test_case, "a row of a grid holds 7 workgroups of 1", fold_at_7);
+  }
+}
+
+std::vector<std::string> names_of_ops() {
+  const Registry ops = registry();
+  std::vector<std::string> names;
+  for (const Op& op : ops.ops()) names.push_back(op.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(OfOp, OtherDevices, testing::ValuesIn(names_of_ops()),
+                         [](const auto& of_op) { return of_op.param; });
+
+}  // namespace
+}  // namespace assay::ops

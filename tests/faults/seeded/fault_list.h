@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::test {
+
+/// A fault that somebody might make in a kernel: a text of its source replaced by another, and what must see
+/// it. Either `rows` or `tests` is given.
+struct SeededFault {
+  std::string name;    ///< letters, digits, _
+  std::string shader;  ///< file below shaders/
+  std::string was;     ///< a text of it: exactly one, unless `all`
+  std::string is;      ///< what stands there instead
+  bool all = false;    ///< every `was` is replaced
+  std::string rows;    ///< ids of accuracy rows, as `assay run --filter` takes them
+  std::vector<std::string> tiers;
+  std::string tests;         ///< tests of ops_test that run impls as if on another device
+  std::size_t at_least = 2;  ///< so many rows, or trials of the tests, must fail
+};
+
+/// What GoogleTest says of a test's parameter: its shader. CTest takes no text with quotes and semicolons.
+void PrintTo(const SeededFault& fault, std::ostream* stream);
+
+/// Reads a list of faults. Throws std::runtime_error that names the file, the line and what is wrong there:
+/// no YAML, a key that is not known or is missing, two faults of one name.
+std::vector<SeededFault> read_faults(const std::filesystem::path& file);
+
+/// The source with the fault in it. Throws std::runtime_error where `was` is not in the source, or is there
+/// several times and the fault does not say `all`.
+std::string with_fault(const SeededFault& fault, std::string source);
+
+}  // namespace assay::test

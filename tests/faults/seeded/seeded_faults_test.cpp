@@ -1,0 +1,96 @@
+#include "harness/report/record/journal.h"
+#include "tests/faults/seeded/fault_list.h"
+#include "tests/support/assay_binary.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+// Every fault of faults.yaml, put into a copy of its shader, is seen by the rows or tests that it names. A
+// fault that none sees is a path that no case takes.
+
+namespace assay::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path list_of_faults = ASSAY_SOURCE_DIR "/tests/faults/seeded/faults.yaml";
+
+/// Folder with the fault's shader, which goes before the sources in the binary.
+fs::path seeded_shaders(const TemporaryFolder& folder, const SeededFault& fault) {
+  const std::string source = read_file(fs::path(ASSAY_SOURCE_DIR "/shaders") / fault.shader);
+  if (source.empty()) throw std::runtime_error("fault '" + fault.name + "': no shaders/" + fault.shader);
+  folder.write("shaders/" + fault.shader, with_fault(fault, source));
+  return folder / "shaders";
+}
+
+std::vector<std::string> failed_rows(const fs::path& out) {
+  std::vector<std::string> ids;
+  for (const Record& record : read_journal(device_folder(out) / "journal.jsonl").records) {
+    if (record.status == Status::Fail) ids.push_back(record.info.id);
+  }
+  return ids;
+}
+
+void expect_rows_see(const SeededFault& fault) {
+  const TemporaryFolder folder;
+  std::vector<std::string> words{
+      "run",      "--mode",   "accu",  "--shaders",   seeded_shaders(folder, fault),
+      "--filter", fault.rows, "--out", folder / "out"};
+  for (const std::string& tier : fault.tiers) words.insert(words.end(), {"--tier", tier});
+  const ProcessResult result = assay(words);
+  ASSERT_EQ(result.exit_code, 1) << result.out << result.err;
+  const std::vector<std::string> failed = failed_rows(folder / "out");
+  EXPECT_GE(failed.size(), fault.at_least) << testing::PrintToString(failed) << "\n" << result.out;
+}
+
+/// Tests say which trial failed in a trace "FILE:LINE: as if DEVICE: TRIAL".
+std::set<std::string> failed_trials(const std::string& output) {
+  std::set<std::string> trials;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t at = line.find(": as if ");
+    if (at != std::string::npos) trials.insert(line.substr(at + 2));
+  }
+  return trials;
+}
+
+void expect_tests_see(const SeededFault& fault) {
+  const TemporaryFolder folder;
+  const ProcessResult result = run({.words = {ASSAY_OPS_TEST, "--gtest_filter=" + fault.tests},
+                                    .environment = {{"ASSAY_TEST_SHADERS", seeded_shaders(folder, fault)}}});
+  ASSERT_EQ(result.exit_code, 1) << result.out << result.err;
+  EXPECT_GE(failed_trials(result.out).size(), fault.at_least) << result.out;
+}
+
+class SeededFaults : public testing::TestWithParam<SeededFault> {};
+
+TEST_P(SeededFaults, AreSeen) {
+  if (GetParam().tests.empty()) {
+    expect_rows_see(GetParam());
+  } else {
+    expect_tests_see(GetParam());
+  }
+}
+
+/// Of a list that cannot be read there is none: ListOfFaults says why.
+std::vector<SeededFault> all_faults() {
+  try {
+    return read_faults(list_of_faults);
+  } catch (const std::runtime_error&) {
+    return {};
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(In, SeededFaults, testing::ValuesIn(all_faults()),
+                         [](const auto& fault) { return fault.param.name; });
+
+TEST(ListOfFaults, IsReadAndHasFaults) {
+  EXPECT_FALSE(read_faults(list_of_faults).empty());
+}
+
+}  // namespace
+}  // namespace assay::test
