@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 // Impls as if on another device: what they build for a device that lacks a feature, or counts fewer
@@ -22,8 +24,10 @@ namespace {
 using namespace test;
 
 constexpr std::int64_t most_elements = 1 << 13;  // of a case that is run here
-constexpr std::size_t most_of_a_kind = 3;        // trials of programs of one kind
-constexpr std::size_t least_of_a_shader = 2;
+constexpr std::size_t most_of_a_kind = 2;        // trials of programs of one kind
+constexpr std::size_t most_of_a_device = 16;
+constexpr std::size_t least_of_a_shader = 2;  // trials of its folded grid
+constexpr std::size_t most_of_a_shader = 3;
 
 struct OtherDevice {
   std::string name;
@@ -127,6 +131,22 @@ class OtherDevices : public OnDeviceTest, public testing::WithParamInterface<std
     expect_right(trial);
   }
 
+  /// Some small cases whose program is another there, of every kind.
+  std::vector<const Case*> changed_by(const OtherDevice& other) {
+    std::map<std::string, std::vector<const Case*>> kinds;
+    for (const Case& test_case : cases_) {
+      if (!is_small(test_case)) continue;
+      const std::optional<Program> program = program_for(test_case, other.change);
+      if (!program || program == program_for(test_case, {}) || !can_run(test_case, *program)) continue;
+      kinds[kind_of(test_case, *program)].push_back(&test_case);
+    }
+    std::vector<const Case*> some;
+    for (const auto& [kind, cases] : kinds) {
+      for (const Case* test_case : spread(cases, most_of_a_kind)) some.push_back(test_case);
+    }
+    return spread(some, most_of_a_device);
+  }
+
   const Registry ops_ = registry();
   const Op& op_ = *ops_.find(GetParam());
   const std::vector<Case> cases_ = accuracy_cases_of(ops_, op_);
@@ -135,20 +155,11 @@ class OtherDevices : public OnDeviceTest, public testing::WithParamInterface<std
 TEST_P(OtherDevices, AreServedRightToo) {
   std::vector<Program> run;  // on one of them: no need to run it again
   for (const OtherDevice& other : other_devices()) {
-    std::map<std::string, std::vector<const Case*>> kinds;
-    for (const Case& test_case : cases_) {
-      if (!is_small(test_case)) continue;
-      const std::optional<Program> program = program_for(test_case, other.change);
-      if (!program || program == program_for(test_case, {}) || !can_run(test_case, *program)) continue;
-      kinds[kind_of(test_case, *program)].push_back(&test_case);
-    }
-    for (const auto& [kind, cases] : kinds) {
-      for (const Case* test_case : spread(cases, most_of_a_kind)) {
-        Program program = *program_for(*test_case, other.change);
-        if (std::ranges::find(run, program) != run.end()) continue;
-        run.push_back(std::move(program));
-        expect_right_as_if(*test_case, other.name, other.change);
-      }
+    for (const Case* test_case : changed_by(other)) {
+      Program program = *program_for(*test_case, other.change);
+      if (std::ranges::find(run, program) != run.end()) continue;
+      run.push_back(std::move(program));
+      expect_right_as_if(*test_case, other.name, other.change);
     }
   }
 }
@@ -193,7 +204,7 @@ TEST_P(OtherDevices, FoldTheirGridsAt7Workgroups) {
         << " needs more than 7 workgroups of one invocation, not a product of two numbers: a row that is "
            "folded "
         << "with workgroups past the end";
-    for (const Case* test_case : spread(cases, most_of_a_kind)) chosen.insert(test_case);
+    for (const Case* test_case : spread(cases, most_of_a_shader)) chosen.insert(test_case);
   }
   for (const Case* test_case : chosen) {
     expect_right_as_if(*test_case, "a row of a grid holds 7 workgroups of 1", fold_at_7);
