@@ -73,10 +73,9 @@ TimingTools& timing_tools_of(RunDevices::Opened& opened, gpu::ShaderLibrary& sha
   return *opened.tools;
 }
 
-Ceilings known_ceilings(const DeviceInfo& device) {
-  return CeilingStore(default_ceiling_directory())
-      .newest(device.uuid, ceilings_driver(device))
-      .value_or(Ceilings{});
+Ceilings known_ceilings(const DeviceInfo& device, gpu::ShaderLibrary& shaders) {
+  const CeilingStore store(default_ceiling_directory());
+  return stored_ceilings(device, shaders, store).value_or(Ceilings{});
 }
 
 void measure_ceilings_again(TimingTools& tools, gpu::ShaderLibrary& shaders, RunInfo& info,

@@ -41,8 +41,9 @@ class RunDevices {
 TimingTools& timing_tools_of(RunDevices::Opened& opened, gpu::ShaderLibrary& shaders,
                              const std::string& ceilings, std::ostream& log);
 
-/// What the device was measured to reach at any time before, with this driver; nothing where it never was.
-Ceilings known_ceilings(const DeviceInfo& device);
+/// What the device was measured to reach at any time before, undisturbed, with this driver and these kernels;
+/// nothing where it never was.
+Ceilings known_ceilings(const DeviceInfo& device, gpu::ShaderLibrary& shaders);
 
 /// Measures the ceilings again and keeps the larger of both. `info` and `listener` (the journal) are told the
 /// run's circumstances again: its rows are held against the new ceilings from then on.

@@ -140,7 +140,7 @@ class Run {
     RunInfo info = make_run_info(run_settings(options_, context_, session_.folder.run_id()), device.info());
     DeviceRunOptions run_options = engine_options(options_, instance, device.info(), stop_requested_);
     if (!options_.versus_shaders.empty()) run_options.versus = {&versus};
-    if (options_.ceilings != "none") run_options.ceilings = known_ceilings(device.info());
+    if (options_.ceilings != "none") run_options.ceilings = known_ceilings(device.info(), shaders);
     run_options.answers = &answers_;
     if (!timed_impls_.empty() && !stopped()) add_timing(opened, shaders, run_options, info, recorder);
     recorder.run(info);

@@ -98,18 +98,9 @@ std::optional<Ceilings> CeilingStore::load(const CeilingKey& key) const {
   return found;
 }
 
-std::optional<Ceilings> CeilingStore::newest(const std::string& device_uuid,
-                                             const std::string& driver) const {
-  std::optional<Ceilings> best;
+bool CeilingStore::exists() const {
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory_, error)) {
-    if (entry.path().extension() != ".json") continue;
-    std::optional<Ceilings> found = read(entry.path());
-    const bool fits =
-        found && found->device_uuid == device_uuid && found->driver == driver && possible(*found);
-    if (fits && (!best || found->measured_utc > best->measured_utc)) best = std::move(found);
-  }
-  return best;
+  return !directory_.empty() && fs::exists(directory_, error);
 }
 
 void CeilingStore::store(const Ceilings& ceilings) const {
@@ -131,13 +122,20 @@ fs::path default_ceiling_directory() {
   return shaders.empty() ? fs::path() : shaders.parent_path() / "ceilings";
 }
 
+std::optional<Ceilings> stored_ceilings(const DeviceInfo& device, gpu::ShaderLibrary& shaders,
+                                        const CeilingStore& store) {
+  if (!store.exists()) return std::nullopt;
+  std::optional<Ceilings> found =
+      store.load({device.uuid, ceilings_driver(device), ceilings_kernels(shaders)});
+  if (found && disturbed(*found, device)) return std::nullopt;
+  return found;
+}
+
 Ceilings ceilings_for(TimingTools& tools, gpu::ShaderLibrary& shaders, const CeilingStore& store,
                       CeilingPolicy policy, const CeilingOptions& options) {
   const DeviceInfo& info = tools.device.info();
   if (policy == CeilingPolicy::Stored) {
-    std::optional<Ceilings> stored =
-        store.load({info.uuid, ceilings_driver(info), ceilings_kernels(shaders)});
-    if (stored && !disturbed(*stored, info)) return *std::move(stored);
+    if (auto stored = stored_ceilings(info, shaders, store)) return *std::move(stored);
   }
   Ceilings measured = measure_ceilings(tools, shaders, options);
   if (disturbed(measured, info)) measured = larger_of(measured, measure_ceilings(tools, shaders, options));

@@ -29,12 +29,11 @@ class CeilingStore {
   explicit CeilingStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
   std::optional<Ceilings> load(const CeilingKey& key) const;
-  /// The newest of a device and driver, whichever kernels measured it; cheap, for nothing is compiled.
-  std::optional<Ceilings> newest(const std::string& device_uuid, const std::string& driver) const;
   /// Under the key that the ceilings name; whole or not at all, also when several processes store at once.
   void store(const Ceilings& ceilings) const;
 
   std::filesystem::path file_of(const CeilingKey& key) const;
+  bool exists() const;  ///< whether anything was ever kept in it
 
  private:
   std::filesystem::path directory_;
@@ -47,6 +46,11 @@ enum class CeilingPolicy : std::uint8_t {
   Stored,  ///< those in the store when there are any, else as Measure
   Measure  ///< measured now, and stored unless they were disturbed
 };
+
+/// Those in the store that hold for the device with these kernels and were not disturbed; nothing is
+/// measured, and nothing compiled where the store is empty.
+std::optional<Ceilings> stored_ceilings(const DeviceInfo& device, gpu::ShaderLibrary& shaders,
+                                        const CeilingStore& store);
 
 /// The ceilings of the tools' device with these kernels. What was disturbed is measured once more, and the
 /// larger of both is taken. Throws as measure_ceilings().

@@ -59,25 +59,6 @@ TEST_F(CeilingStoreTest, LeavesOneFileAndTakesTheNewest) {
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
 }
 
-TEST_F(CeilingStoreTest, KnowsTheNewestOfADeviceWhicheverKernelsMeasuredIt) {
-  EXPECT_FALSE(store.newest(stored.device_uuid, stored.driver));
-  store.store(stored);
-  Ceilings newer = stored;
-  newer.kernels = "another";
-  newer.measured_utc = "2026-02-01T00:00:00Z";
-  newer.fp32_gops = 70000;
-  store.store(newer);
-  Ceilings of_another = newer;
-  of_another.device_uuid += "1";
-  of_another.measured_utc = "2026-03-01T00:00:00Z";
-  store.store(of_another);
-  const auto found = store.newest(stored.device_uuid, stored.driver);
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->fp32_gops, 70000);
-  EXPECT_FALSE(store.newest(stored.device_uuid, stored.driver + "1"));
-  EXPECT_FALSE(CeilingStore({}).newest(stored.device_uuid, stored.driver));
-}
-
 TEST_F(CeilingStoreTest, HasNoneForAnotherDeviceDriverOrKernels) {
   store.store(stored);
   for (std::string CeilingKey::*part :
@@ -192,6 +173,21 @@ TEST_F(CeilingsForTest, AreTakenFromTheStoreUnlessTheyAreToBeMeasured) {
 
   test::write_file(store.file_of(key_of(measured)), "damaged");
   EXPECT_NE(ceilings_for(tools, shaders, store, CeilingPolicy::Stored, small).fp32_gops, 123.456);
+}
+
+TEST_F(CeilingsForTest, AreKnownWithoutMeasuringWhereTheStoreHasThem) {
+  EXPECT_FALSE(stored_ceilings(device.info(), shaders, store));
+  Ceilings made = stored;
+  made.device_uuid = device.info().uuid;
+  made.driver = ceilings_driver(device.info());
+  made.kernels = ceilings_kernels(shaders);
+  store.store(made);
+  ASSERT_TRUE(stored_ceilings(device.info(), shaders, store));
+  EXPECT_EQ(stored_ceilings(device.info(), shaders, store)->fp32_gops, made.fp32_gops);
+  made.host_load = 0.5;
+  made.clock_ratio = 0.5;
+  store.store(made);
+  EXPECT_FALSE(stored_ceilings(device.info(), shaders, store)) << "disturbed";
 }
 
 TEST_F(CeilingsForTest, AreNotTakenFromTheStoreWhenTheyWereDisturbed) {

@@ -103,11 +103,15 @@ std::optional<Outcome> plan_row(DeviceRow& row, const DeviceContext& context) {
   const auto expectation = context.expectation_of(test_case);
   if (expectation && expectation->kind == Expectation::Kind::Skip)
     return Outcome{Status::Skipped, expectation->reason};
-  std::optional<std::string> unsupported;
-  if (auto failure = outcome_of([&] { unsupported = build(row, context.device.info()); })) return failure;
-  if (unsupported) return Outcome{Status::Unsupported, *unsupported};
-  if (const auto reason = too_slow(row, context)) return Outcome{Status::Skipped, *reason};
-  return std::nullopt;
+  std::optional<Outcome> reason;
+  const auto failure = outcome_of([&] {
+    if (const auto unsupported = build(row, context.device.info())) {
+      reason = Outcome{Status::Unsupported, *unsupported};
+    } else if (const auto slow = too_slow(row, context)) {
+      reason = Outcome{Status::Skipped, *slow};
+    }
+  });
+  return failure ? failure : reason;
 }
 
 Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context) {

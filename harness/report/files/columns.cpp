@@ -199,7 +199,7 @@ Columns difference_columns() {
                }),
       wrong_element("first_bad_index", "coordinates", "first wrong element, coordinates separated by blanks",
                     [](Accuracy a) { return join_coordinates(a.first_bad); }),
-      wrong_element("expected", "value", "what the reference says there",
+      wrong_element("expected", "value", "what the reference says there, or the case's file",
                     [](Accuracy a) { return shortest(a.expected); }),
       wrong_element("got", "value", "what the device gave there", [](Accuracy a) { return shortest(a.got); }),
       wrong_element("bound", "value", "largest absolute difference allowed there",
