@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 // Impls as if on another device: what they build for a device that lacks a feature, or counts fewer
@@ -22,8 +24,9 @@ namespace {
 using namespace test;
 
 constexpr std::int64_t most_elements = 1 << 13;  // of a case that is run here
-constexpr std::size_t most_of_a_kind = 3;        // trials of programs of one kind
-constexpr std::size_t least_of_a_shader = 2;
+constexpr std::size_t most_of_a_kind = 2;        // trials of programs of one kind
+constexpr std::size_t most_of_a_device = 16;
+constexpr std::size_t least_of_a_shader = 2;  // trials of its folded grid
 
 struct OtherDevice {
   std::string name;
@@ -127,6 +130,22 @@ class OtherDevices : public OnDeviceTest, public testing::WithParamInterface<std
     expect_right(trial);
   }
 
+  /// Some small cases whose program is another there, of every kind.
+  std::vector<const Case*> changed_by(const OtherDevice& other) {
+    std::map<std::string, std::vector<const Case*>> kinds;
+    for (const Case& test_case : cases_) {
+      if (!is_small(test_case)) continue;
+      const std::optional<Program> program = program_for(test_case, other.change);
+      if (!program || program == program_for(test_case, {}) || !can_run(test_case, *program)) continue;
+      kinds[kind_of(test_case, *program)].push_back(&test_case);
+    }
+    std::vector<const Case*> some;
+    for (const auto& [kind, cases] : kinds) {
+      for (const Case* test_case : spread(cases, most_of_a_kind)) some.push_back(test_case);
+    }
+    return spread(some, most_of_a_device);
+  }
+
   const Registry ops_ = registry();
   const Op& op_ = *ops_.find(GetParam());
   const std::vector<Case> cases_ = accuracy_cases_of(ops_, op_);
@@ -135,64 +154,62 @@ class OtherDevices : public OnDeviceTest, public testing::WithParamInterface<std
 TEST_P(OtherDevices, AreServedRightToo) {
   std::vector<Program> run;  // on one of them: no need to run it again
   for (const OtherDevice& other : other_devices()) {
-    std::map<std::string, std::vector<const Case*>> kinds;
-    for (const Case& test_case : cases_) {
-      if (!is_small(test_case)) continue;
-      const std::optional<Program> program = program_for(test_case, other.change);
-      if (!program || program == program_for(test_case, {}) || !can_run(test_case, *program)) continue;
-      kinds[kind_of(test_case, *program)].push_back(&test_case);
-    }
-    for (const auto& [kind, cases] : kinds) {
-      for (const Case* test_case : spread(cases, most_of_a_kind)) {
-        Program program = *program_for(*test_case, other.change);
-        if (std::ranges::find(run, program) != run.end()) continue;
-        run.push_back(std::move(program));
-        expect_right_as_if(*test_case, other.name, other.change);
-      }
+    for (const Case* test_case : changed_by(other)) {
+      Program program = *program_for(*test_case, other.change);
+      if (std::ranges::find(run, program) != run.end()) continue;
+      run.push_back(std::move(program));
+      expect_right_as_if(*test_case, other.name, other.change);
     }
   }
 }
 
-/// Which shaders have a grid of one row that is folded as if there were room for 7 workgroups in a row.
-struct Folding {
-  std::set<std::string> folded;
-  std::set<std::string> unevenly;  ///< of these: with workgroups past the end
+/// A dispatch whose grid of one row is folded as if there were room for 7 workgroups in a row.
+struct Folded {
+  std::string shader;
+  std::string whole;  ///< its defines about whole vectors: what is past the end is left alone in several ways
+  bool unevenly = false;  ///< with workgroups past the end
 };
 
-Folding folding_of(const Program& in_a_row, const Program& folded) {
-  Folding found;
+std::vector<Folded> folded_dispatches(const Program& in_a_row, const Program& folded) {
+  std::vector<Folded> found;
   for (std::size_t i = 0; i < folded.dispatches.size(); ++i) {
+    const Dispatch& dispatch = folded.dispatches[i];
     const auto& before = in_a_row.dispatches[i].workgroups;
-    const auto& after = folded.dispatches[i].workgroups;
+    const auto& after = dispatch.workgroups;
     if (before[1] > 1 || after[1] == 1) continue;
-    const std::string& shader = folded.dispatches[i].shader;
-    found.folded.insert(shader);
-    if (after[0] * after[1] > before[0]) found.unevenly.insert(shader);
+    std::string whole;
+    for (const Define& define : dispatch.defines) {
+      if (define.name.find("WHOLE") != std::string::npos) whole += ' ' + define.name + '=' + define.value;
+    }
+    found.push_back({dispatch.shader, whole, after[0] * after[1] > before[0]});
   }
   return found;
 }
 
 TEST_P(OtherDevices, FoldTheirGridsAt7Workgroups) {
-  std::map<std::string, std::vector<const Case*>> by_shader;  // none, where no small case folds it unevenly
+  std::map<std::string, std::size_t>
+      trials;  // of each shader and impl; 0 where no small case folds it unevenly
+  std::map<std::string, std::vector<const Case*>> kinds;
   for (const Case& test_case : cases_) {
     const std::optional<Program> in_a_row = program_for(test_case, make_workgroups_small);
     const std::optional<Program> folded = program_for(test_case, fold_at_7);
     if (!in_a_row || !folded) continue;
-    const Folding folding = folding_of(*in_a_row, *folded);
-    for (const std::string& shader : folding.folded) by_shader[shader + " of " + test_case.impl->name];
-    if (!is_small(test_case) || !can_run(test_case, *folded)) continue;
-    for (const std::string& shader : folding.unevenly) {
-      by_shader[shader + " of " + test_case.impl->name].push_back(&test_case);
+    const bool runs = is_small(test_case) && can_run(test_case, *folded);
+    for (const Folded& dispatch : folded_dispatches(*in_a_row, *folded)) {
+      const std::string name = dispatch.shader + " of " + test_case.impl->name;
+      const bool tried = runs && dispatch.unevenly;
+      trials[name] += tried ? 1 : 0;
+      if (tried) kinds[name + dispatch.whole].push_back(&test_case);
     }
   }
-  EXPECT_FALSE(by_shader.empty()) << op_.name << " has no case whose grid is folded";
+  EXPECT_FALSE(trials.empty()) << op_.name << " has no case whose grid is folded";
+  for (const auto& [name, count] : trials) {
+    EXPECT_GE(count, least_of_a_shader)
+        << "cases/" << op_.name << ".yaml has too few small accuracy rows in which " << name
+        << " needs more than 7 workgroups of one invocation and is folded with workgroups past the end";
+  }
   std::set<const Case*> chosen;
-  for (const auto& [shader, cases] : by_shader) {
-    EXPECT_GE(cases.size(), least_of_a_shader)
-        << "cases/" << op_.name << ".yaml has too few small accuracy rows in which " << shader
-        << " needs more than 7 workgroups of one invocation, not a product of two numbers: a row that is "
-           "folded "
-        << "with workgroups past the end";
+  for (const auto& [kind, cases] : kinds) {
     for (const Case* test_case : spread(cases, most_of_a_kind)) chosen.insert(test_case);
   }
   for (const Case* test_case : chosen) {

@@ -95,7 +95,8 @@ TEST_F(AddOpTest, NeedsNoMoreAxesThanItsKernelHas) {
         if (rest % 3 == 1) a[dim] = 1;
         if (rest % 3 == 2) b[dim] = 1;
       }
-      for (const Form form : op->tensors(add_params(a, b, 1)).front().forms) {
+      const std::vector<Form> forms = op->tensors(add_params(a, b, 1)).front().forms;
+      for (const Form form : forms) {
         counts.insert(constant_of(dispatch_of(a, b, form.layout), "axis_count"));
       }
     }
