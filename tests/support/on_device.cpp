@@ -2,6 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/engine/accuracy/output_check.h"
+#include "harness/engine/accuracy/poison_of.h"
 #include "harness/op/expected_check.h"
 #include "harness/tensor/pack.h"
 
@@ -153,7 +154,8 @@ void OnDeviceTest::expect_right(const Trial& trial) {
   for (const Poison poison : {Poison::A, Poison::B}) {
     std::vector<std::vector<std::byte>> before;
     for (std::uint32_t i = 0; i < tensors.size(); ++i) {
-      before.push_back(image(physical[i], i < inputs.size() ? &inputs[i] : nullptr, poison));
+      before.push_back(image(physical[i], i < inputs.size() ? &inputs[i] : nullptr,
+                             poison_of(poison, Resource::tensor(i))));
       workspace.write(Resource::tensor(i), before.back());
     }
     executable.run(workspace, trial.op->name, timeout_s);
