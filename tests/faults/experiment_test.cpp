@@ -53,10 +53,6 @@ Case texture_case(const std::string& impl) {
   return fault_case(op, impl, flip_params(image));
 }
 
-struct Way {
-  Poison padding, outputs;
-};
-
 void expect_same(const RunResult& by_host, const RunResult& on_device, const std::string& what) {
   EXPECT_TRUE(same_answer(by_host.outputs, on_device.outputs)) << what;
   ASSERT_EQ(by_host.findings.size(), on_device.findings.size()) << what;
@@ -82,9 +78,10 @@ TEST(Experiment, SeesTheSameByTheHostAndOnTheDevice) {
     Setting setting(test_case);
     Experiment by_host = setting.experiment(nullptr);
     Experiment on_device = setting.experiment(setting.originals());
-    for (const Way way : {Way{Poison::A, Poison::A}, Way{Poison::B, Poison::B}, Way{Poison::A, Poison::B}}) {
-      expect_same(by_host.run(way.padding, way.outputs), on_device.run(way.padding, way.outputs),
-                  test_case.id);
+    for (const Poisons& poisons :
+         {Poisons::all(Poison::A), Poisons::all(Poison::B), Poisons{.outputs = Poison::B},
+          Poisons{.padding = Poison::B}, Poisons{.guards = Poison::B}}) {
+      expect_same(by_host.run(poisons), on_device.run(poisons), test_case.id);
     }
   }
 }
