@@ -35,8 +35,8 @@ RunReport report_in(const TemporaryFolder& folder) {
 TEST(CompareShaders, ASlowerVersionIsSlowerAndTheJournalKnowsIt) {
   const TemporaryFolder folder;
   const std::string mine = version(folder, "mine", "void main() {", slow_main(""));
-  const ProcessResult result = assay({"run", folder.write("c.yaml", perf_pair_cases), "--versus-shaders",
-                                      mine, "--out", folder / "out", "--budget", "0.1"});
+  const ProcessResult result = assay({"run", "--ceilings", "none", folder.write("c.yaml", perf_pair_cases),
+                                      "--versus-shaders", mine, "--out", folder / "out", "--budget", "0.1"});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_THAT(result.out, HasSubstr("shaders " + mine + " vs the embedded shaders: "));
   EXPECT_THAT(result.out, HasSubstr("x slower ("));
@@ -64,8 +64,8 @@ TEST(CompareShaders, ASlowerVersionIsSlowerAndTheJournalKnowsIt) {
 TEST(CompareShaders, AWrongVersionFailsAndIsNotCompared) {
   const TemporaryFolder folder;
   const std::string mine = version(folder, "mine", "void main() {", "void main() {\n  return;\n");
-  const ProcessResult result = assay({"run", folder.write("c.yaml", perf_cases), "--versus-shaders", mine,
-                                      "--out", folder / "out", "--budget", "0.1"});
+  const ProcessResult result = assay({"run", "--ceilings", "none", folder.write("c.yaml", perf_cases),
+                                      "--versus-shaders", mine, "--out", folder / "out", "--budget", "0.1"});
   EXPECT_EQ(result.exit_code, 1) << result.err;
   EXPECT_THAT(result.out, HasSubstr("not compared: this row is FAIL"));
   const RunReport report = report_in(folder);
@@ -78,8 +78,9 @@ TEST(CompareShaders, AWrongBaselineIsNamed) {
   const TemporaryFolder folder;
   const std::string broken = version(folder, "broken", "void main() {", "void main() {\n  return;\n");
   const std::string good = version(folder, "good", "", "");
-  const ProcessResult result = assay({"run", folder.write("c.yaml", perf_cases), "--shaders", broken,
-                                      "--versus-shaders", good, "--out", folder / "out", "--budget", "0.1"});
+  const ProcessResult result =
+      assay({"run", "--ceilings", "none", folder.write("c.yaml", perf_cases), "--shaders", broken,
+             "--versus-shaders", good, "--out", folder / "out", "--budget", "0.1"});
   EXPECT_EQ(result.exit_code, 1) << result.err;
   EXPECT_THAT(result.out,
               HasSubstr("not compared: its baseline q8ta_pixel_shuffle/timed/4W4C.4W4C/fused is FAIL"));
@@ -88,16 +89,16 @@ TEST(CompareShaders, AWrongBaselineIsNamed) {
 TEST(CompareShaders, NothingToTimeIsAUsageError) {
   const TemporaryFolder folder;
   const std::string cases = folder.write("c.yaml", shuffle_cases);
-  const ProcessResult result =
-      assay({"run", cases, "--versus-shaders", ASSAY_SOURCE_DIR "/shaders", "--out", folder / "out"});
+  const ProcessResult result = assay({"run", "--ceilings", "none", cases, "--versus-shaders",
+                                      ASSAY_SOURCE_DIR "/shaders", "--out", folder / "out"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("no row of mode perf is selected"));
 }
 
 TEST(BaselineImpl, AnImplThatIsNotSelectedIsAUsageErrorThatNamesThoseThatAre) {
   const TemporaryFolder folder;
-  const ProcessResult result =
-      assay({"run", folder.write("c.yaml", perf_cases), "--baseline-impl", "fuse", "--out", folder / "out"});
+  const ProcessResult result = assay({"run", "--ceilings", "none", folder.write("c.yaml", perf_cases),
+                                      "--baseline-impl", "fuse", "--out", folder / "out"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("no selected row of mode perf has impl 'fuse'; the impls are: fused"));
   EXPECT_THAT(result.out, Not(HasSubstr("COMPARISONS")));
@@ -105,8 +106,8 @@ TEST(BaselineImpl, AnImplThatIsNotSelectedIsAUsageErrorThatNamesThoseThatAre) {
 
 TEST(BaselineImpl, ExcludesTwoVersionsOfTheShaders) {
   const TemporaryFolder folder;
-  EXPECT_EQ(assay({"run", folder.write("c.yaml", perf_cases), "--baseline-impl", "fused", "--versus-shaders",
-                   ASSAY_SOURCE_DIR "/shaders", "--out", folder / "out"})
+  EXPECT_EQ(assay({"run", "--ceilings", "none", folder.write("c.yaml", perf_cases), "--baseline-impl",
+                   "fused", "--versus-shaders", ASSAY_SOURCE_DIR "/shaders", "--out", folder / "out"})
                 .exit_code,
             2);
 }

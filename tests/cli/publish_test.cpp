@@ -32,8 +32,8 @@ class Publish : public ::testing::Test {
   static void SetUpTestSuite() {
     const TemporaryFolder folder;
     folder.write("c.yaml", both_cases);
-    const ProcessResult result = run({.words = {std::filesystem::absolute(ASSAY_BINARY), "run", "c.yaml",
-                                                "--budget", "0.1", "--out", "out"},
+    const ProcessResult result = run({.words = {std::filesystem::absolute(ASSAY_BINARY), "run", "--ceilings",
+                                                "none", "c.yaml", "--budget", "0.1", "--out", "out"},
                                       .directory = folder.path()});
     ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
     const ProcessResult commit = run({.words = {"git", "rev-parse", "--short=12", "HEAD"}});

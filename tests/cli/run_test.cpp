@@ -33,7 +33,8 @@ TEST(Run, PassesAndLeavesEveryReport) {
 
 TEST(Run, ReportsAreAFunctionOfTheJournal) {
   const TemporaryFolder folder;
-  ASSERT_EQ(assay({"run", folder.write("c.yaml", perf_cases), "--out", folder / "out", "--budget", "0.1"})
+  ASSERT_EQ(assay({"run", "--ceilings", "none", folder.write("c.yaml", perf_cases), "--out", folder / "out",
+                   "--budget", "0.1"})
                 .exit_code,
             0);
   const std::filesystem::path reports = device_folder(folder / "out");
@@ -48,8 +49,8 @@ TEST(Run, ReportsAreAFunctionOfTheJournal) {
 
 TEST(Run, GoogleBenchmarksConsoleIsThereWhenAsked) {
   const TemporaryFolder folder;
-  const ProcessResult result = assay(
-      {"run", folder.write("c.yaml", perf_cases), "--out", folder / "out", "--budget", "0.1", "--benchmark"});
+  const ProcessResult result = assay({"run", "--ceilings", "none", folder.write("c.yaml", perf_cases),
+                                      "--out", folder / "out", "--budget", "0.1", "--benchmark"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("q8ta_pixel_shuffle/timed/4W4C.4W4C/fused"));
   EXPECT_THAT(result.out, HasSubstr("_median"));
@@ -209,8 +210,8 @@ TEST(Run, AFolderOfShadersThatNobodyUsesIsAUsageError) {
                           "The selected cases run: q8ta_pixel_shuffle.comp"));
     EXPECT_FALSE(std::filesystem::exists(folder.path() / "out")) << "nothing was run";
   }
-  const ProcessResult versus = assay({"run", folder.write("p.yaml", perf_cases), "--versus-shaders",
-                                      folder / "mine", "--out", folder / "out"});
+  const ProcessResult versus = assay({"run", "--ceilings", "none", folder.write("p.yaml", perf_cases),
+                                      "--versus-shaders", folder / "mine", "--out", folder / "out"});
   EXPECT_EQ(versus.exit_code, 2);
   EXPECT_THAT(versus.err, HasSubstr("taking shaders from --versus-shaders"));
 }
@@ -292,8 +293,8 @@ TEST(Run, ASeedChangesTheData) {
 TEST(Run, ValidationFindsNothingToSay) {
   const TemporaryFolder folder;
   const ProcessResult result =
-      assay({"run", folder.write("c.yaml", shuffle_cases), folder.write("p.yaml", perf_cases), "--validation",
-             "--budget", "0.1", "--out", folder / "out"});
+      assay({"run", "--ceilings", "none", folder.write("c.yaml", shuffle_cases),
+             folder.write("p.yaml", perf_cases), "--validation", "--budget", "0.1", "--out", folder / "out"});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   for (const Record& record : read_journal(device_folder(folder / "out") / "journal.jsonl").records) {
     EXPECT_EQ(record.validation_messages, 0) << record.info.id;

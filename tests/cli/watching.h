@@ -20,8 +20,8 @@ class Watching {
   Watching() {
     cases_ = folder_.write("c.yaml", perf_cases);
     write_shader(shader());
-    pid_ = start({.words = {ASSAY_BINARY, "run", cases_, "--shaders", folder_ / "shaders", "--out",
-                            folder_ / "out", "--budget", "0.1", "--watch"}},
+    pid_ = start({.words = {ASSAY_BINARY, "run", "--ceilings", "none", cases_, "--shaders",
+                            folder_ / "shaders", "--out", folder_ / "out", "--budget", "0.1", "--watch"}},
                  folder_ / "stdout", folder_ / "stderr");
     wait_for("Ctrl-C ends");
   }

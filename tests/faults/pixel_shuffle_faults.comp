@@ -30,7 +30,7 @@ int requantized(int integer) {
 #endif
   if (push.requantize == 0u) return integer;
   const float real = product(product(float(integer - push.x_zero_point), push.x_scale), push.y_inverse);
-  return round_and_clamp(real, 0.0, push.y_zero_point, -128.0, 127.0);
+  return int(rounded_and_clamped(real, 0.0, push.y_zero_point, -128.0, 127.0));
 }
 
 // Value of channel c of x in the pixel (row, w); row counts through the batches.

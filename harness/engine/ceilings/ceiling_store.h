@@ -52,8 +52,8 @@ enum class CeilingPolicy : std::uint8_t {
 std::optional<Ceilings> stored_ceilings(const DeviceInfo& device, gpu::ShaderLibrary& shaders,
                                         const CeilingStore& store);
 
-/// The ceilings of the tools' device with these kernels. What was disturbed is measured once more, and the
-/// larger of both is taken. Throws as measure_ceilings().
+/// The ceilings of the tools' device with these kernels. What a low clock disturbed is measured once more,
+/// and the larger of both is taken. Throws as measure_ceilings().
 Ceilings ceilings_for(TimingTools& tools, gpu::ShaderLibrary& shaders, const CeilingStore& store,
                       CeilingPolicy policy, const CeilingOptions& options = {});
 
