@@ -29,8 +29,9 @@
 // infinities.
 //
 // `ends` is N(0, 0.05), but the first and the last value of each row are 10 to 20 large, one negative and one
-// positive, and before the last of every other row is a NaN or an infinity: what reads too few of a row's columns finds another range. NaN of `nan` have both signs and,
-// beside the quiet bit, random ones of those that float16 has too.
+// positive, and before the last of every other row is a NaN or an infinity: what reads too few of a row's
+// columns finds another range. NaN of `nan` have both signs and, beside the quiet bit, random ones of those
+// that float16 has too.
 //
 // float16 data are the float values rounded; there `wide` keeps to 2^-14..2^14 and `saturate` below infinity.
 //

@@ -148,8 +148,8 @@ Rule<float> nans(const FillRequest& request) {
   });
 }
 
-/// Small values between a large one of either sign at the beginning and at the end of each row; before the last of every
-/// other row something that is not finite.
+/// Small values between a large one of either sign at the beginning and at the end of each row; before the
+/// last of every other row something that is not finite.
 Rule<float> ends(const FillRequest& request) {
   return per_element<float>([row = request.row](Bits bits, std::int64_t index) {
     const std::int64_t column = index % row;

@@ -18,7 +18,7 @@ struct AnswerCacheOptions {
   /// Hash of all code that references are made of, with its compiler: answers of other code are never found.
   std::string reference_code;
   std::uint64_t most_bytes = std::uint64_t{4} << 30;  ///< the oldest files go when there are more
-  double least_ms = 50;  ///< answers that took less are made again
+  double least_ms = 50;                               ///< answers that took less are made again
 };
 
 /// What references answered, on disk, a file for each set of inputs: the same for all devices, impls, forms
