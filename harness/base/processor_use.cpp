@@ -36,7 +36,7 @@ ProcessorUse::Times ProcessorUse::now() {
   stat >> label;
   for (double& column : ticks) stat >> column;
   if (!stat || label != "cpu") return {};
-  const double per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  const auto per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
   Times times{.own = own_seconds()};
   for (std::size_t i = 0; i < columns; ++i) {
     (i == idle || i == iowait ? times.idle : times.busy) += ticks[i] / per_second;

@@ -91,7 +91,7 @@ struct BuildContext : ImplPoint {
   BuildContext(const ImplPoint& point, const DeviceInfo& on) : ImplPoint(point), device(on) {}
   BuildContext(const Params& with_params, std::span<const TensorSpec> with_tensors,
                std::span<const Form> with_forms, const DeviceInfo& on, const Tune& with_tune)
-      : ImplPoint{with_params, with_tensors, with_forms, with_tune}, device(on) {}
+      : BuildContext(ImplPoint{with_params, with_tensors, with_forms, with_tune}, on) {}
 
   const DeviceInfo& device;
 };

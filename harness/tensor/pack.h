@@ -16,7 +16,7 @@ namespace assay {
 /// that still holds A after run A and B after run B was never written.
 class Poison {
  public:
-  static const Poison A, B;
+  static const Poison A, B;  // NOLINT(readability-identifier-naming): the two kinds, as enumerators are named
 
   /// The same kind for memory of that number: every byte differs from that of any other number, modulo 256,
   /// at the same offset. Number 0 is the kind itself.

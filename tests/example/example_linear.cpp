@@ -55,7 +55,7 @@ std::vector<Expected> reference(const Params& params, std::span<const HostTensor
       sum += product;
       magnitude += std::fabs(product);
     }
-    const double factor = static_cast<double>(scales[static_cast<std::size_t>(column)]);
+    const auto factor = static_cast<double>(scales[static_cast<std::size_t>(column)]);
     result.values.as<float>()[static_cast<std::size_t>(i)] = static_cast<float>(sum * factor);
     result.magnitude.push_back(static_cast<float>(magnitude * std::fabs(factor)));
   }
