@@ -173,7 +173,8 @@ TEST(FillFloatTest, NanDataAreNormalButForNanOfBothSignsAndManyPayloads) {
     EXPECT_GT(share(all, [](double x) { return std::abs(x) < 1; }), 0.4);
   }
   std::set<std::uint16_t> payloads;
-  for (const Half x : filled(DType::F16, FillKind::Nan).as<Half>()) {
+  const HostTensor halves = filled(DType::F16, FillKind::Nan);  // a temporary would end before the loop
+  for (const Half x : halves.as<Half>()) {
     if (std::isnan(to_float(x))) payloads.insert(x.bits & 0x1ffU);
   }
   EXPECT_EQ(payloads.size(), 512U);
