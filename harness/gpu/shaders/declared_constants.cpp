@@ -29,17 +29,17 @@ struct Results {
 void Results::read(const SpirvInstruction& instruction) {
   const auto& operands = instruction.operands;
   switch (instruction.opcode) {
-    case spirv::OpName:
+    case spv::OpName:
       names[operands[0]] = instruction.text(1);
       break;
-    case spirv::OpDecorate:
-      if (operands[1] == spirv::SpecId) spec_ids[operands[0]] = operands[2];
+    case spv::OpDecorate:
+      if (operands[1] == spv::DecorationSpecId) spec_ids[operands[0]] = operands[2];
       break;
-    case spirv::OpTypeInt:
-    case spirv::OpTypeFloat:
+    case spv::OpTypeInt:
+    case spv::OpTypeFloat:
       type_bits[instruction.result] = operands[0];
       break;
-    case spirv::OpSpecConstant:
+    case spv::OpSpecConstant:
       constant_types[instruction.result] = instruction.type;
       break;
     default:

@@ -24,31 +24,32 @@ struct Variable {
   std::uint32_t storage_class = 0;
 };
 
-/// A format of images by its number (section 3.11), as far as tensors have it.
+/// A format of images by its number, as far as tensors have it.
 std::string format_name(std::uint32_t format) {
   switch (format) {
-    case 1:
+    case spv::ImageFormatRgba32f:
       return "rgba32f";
-    case 2:
+    case spv::ImageFormatRgba16f:
       return "rgba16f";
-    case 21:
+    case spv::ImageFormatRgba32i:
       return "rgba32i";
-    case 22:
+    case spv::ImageFormatRgba16i:
       return "rgba16i";
-    case 23:
+    case spv::ImageFormatRgba8i:
       return "rgba8i";
-    case 32:
+    case spv::ImageFormatRgba8ui:
       return "rgba8ui";
     default:
       return "";
   }
 }
 
-/// Sizes 2 and 3 of a plain image by its Dim (section 3.8).
+/// Sizes 2 and 3 of a plain image by its Dim.
 std::uint32_t dimensions_of(const SpirvType& image) {
   const std::uint32_t dim = image.operands[1];
   const bool is_plain = image.operands[3] == 0 && image.operands[4] == 0;  // neither layers nor samples
-  return is_plain && (dim == 1 || dim == 2) ? dim + 1 : 0;
+  if (!is_plain) return 0;
+  return dim == spv::Dim2D ? 2 : dim == spv::Dim3D ? 3 : 0;
 }
 
 class InterfaceReader {
@@ -86,9 +87,9 @@ void InterfaceReader::read(const SpirvInstruction& instruction) {
   constants_.read(instruction);
   types_.read(instruction, constants_);
   decorations_.read(instruction);
-  if (instruction.opcode == spirv::OpFunction) {
+  if (instruction.opcode == spv::OpFunction) {
     function_ = instruction.result;
-  } else if (instruction.opcode == spirv::OpFunctionEnd) {
+  } else if (instruction.opcode == spv::OpFunctionEnd) {
     function_ = 0;
   } else if (function_ != 0) {
     mentioned_[function_].insert(instruction.ids.begin(), instruction.ids.end());
@@ -100,17 +101,17 @@ void InterfaceReader::read(const SpirvInstruction& instruction) {
 void InterfaceReader::read_global(const SpirvInstruction& instruction) {
   const auto& operands = instruction.operands;
   switch (instruction.opcode) {
-    case spirv::OpName:
+    case spv::OpName:
       names_[operands[0]] = instruction.text(1);
       break;
-    case spirv::OpEntryPoint:
-      if (operands[0] == spirv::model_gl_compute && instruction.text(2) == "main") main_ = operands[1];
+    case spv::OpEntryPoint:
+      if (operands[0] == spv::ExecutionModelGLCompute && instruction.text(2) == "main") main_ = operands[1];
       break;
-    case spirv::OpExecutionMode:
-    case spirv::OpExecutionModeId:
+    case spv::OpExecutionMode:
+    case spv::OpExecutionModeId:
       read_mode(instruction);
       break;
-    case spirv::OpVariable:
+    case spv::OpVariable:
       variables_.push_back({instruction.result, instruction.type, operands[0]});
       break;
     default:
@@ -120,7 +121,7 @@ void InterfaceReader::read_global(const SpirvInstruction& instruction) {
 
 void InterfaceReader::read_mode(const SpirvInstruction& instruction) {
   const auto& operands = instruction.operands;
-  if (operands[1] == spirv::mode_local_size || operands[1] == spirv::mode_local_size_id) {
+  if (operands[1] == spv::ExecutionModeLocalSize || operands[1] == spv::ExecutionModeLocalSizeId) {
     modes_[operands[0]] = {operands.begin() + 1, operands.end()};
   }
 }
@@ -159,13 +160,13 @@ bool InterfaceReader::members_are_readonly(const Variable& variable) const {
 }
 
 void InterfaceReader::describe_image(const SpirvType& image, ShaderBinding& binding) const {
-  if (image.opcode != spirv::OpTypeImage) return;
+  if (image.opcode != spv::OpTypeImage) return;
   binding.dimensions = dimensions_of(image);
   binding.format = format_name(image.operands[6]);
   const SpirvType* texel = types_.find(image.operands[0]);
   if (texel == nullptr) return;
-  if (texel->opcode == spirv::OpTypeFloat) binding.texel = 'f';
-  if (texel->opcode == spirv::OpTypeInt) binding.texel = texel->operands[1] != 0 ? 'i' : 'u';
+  if (texel->opcode == spv::OpTypeFloat) binding.texel = 'f';
+  if (texel->opcode == spv::OpTypeInt) binding.texel = texel->operands[1] != 0 ? 'i' : 'u';
 }
 
 ShaderBinding InterfaceReader::binding_of(const Variable& variable) const {
@@ -180,14 +181,14 @@ ShaderBinding InterfaceReader::binding_of(const Variable& variable) const {
   if (type == nullptr) return binding;
   const std::uint32_t type_id = types_.pointee_id(variable.pointer);
   const bool is_buffer =
-      variable.storage_class == spirv::StorageBuffer || decorations_.of(type_id).buffer_block;
-  if (is_buffer && type->opcode == spirv::OpTypeStruct) {
+      variable.storage_class == spv::StorageClassStorageBuffer || decorations_.of(type_id).buffer_block;
+  if (is_buffer && type->opcode == spv::OpTypeStruct) {
     binding.kind = Kind::StorageBuffer;
     binding.readonly = binding.readonly || members_are_readonly(variable);
-  } else if (type->opcode == spirv::OpTypeImage && type->operands[5] == read_and_written) {
+  } else if (type->opcode == spv::OpTypeImage && type->operands[5] == read_and_written) {
     binding.kind = Kind::StorageImage;
     describe_image(*type, binding);
-  } else if (type->opcode == spirv::OpTypeSampledImage) {
+  } else if (type->opcode == spv::OpTypeSampledImage) {
     binding.kind = Kind::SampledImage;
     binding.readonly = true;
     if (const SpirvType* image = types_.find(type->operands[0])) describe_image(*image, binding);
@@ -223,14 +224,14 @@ std::uint64_t InterfaceReader::after(std::uint64_t offset, const Variable& share
 /// The built-in constant WorkgroupSize, where there is one, overrules the execution mode.
 std::array<std::uint32_t, 3> InterfaceReader::local_size() const {
   std::vector<std::optional<std::uint32_t>> sides;
-  if (const auto constant = decorations_.built_in(spirv::built_in_workgroup_size)) {
+  if (const auto constant = decorations_.built_in(spv::BuiltInWorkgroupSize)) {
     for (const std::uint32_t member : constants_.members(*constant))
       sides.push_back(constants_.value(member));
   }
   const auto mode = modes_.find(*main_);
   if (sides.empty() && mode != modes_.end()) {
     for (const std::uint32_t side : std::span(mode->second).subspan(1)) {
-      sides.push_back(mode->second[0] == spirv::mode_local_size ? side : constants_.value(side));
+      sides.push_back(mode->second[0] == spv::ExecutionModeLocalSize ? side : constants_.value(side));
     }
   }
   std::array<std::uint32_t, 3> size{1, 1, 1};
@@ -246,10 +247,10 @@ ShaderInterface InterfaceReader::interface() const {
   const std::set<std::uint32_t> used_ids = used();
   for (const Variable& variable : variables_) {
     const bool is_used = used_ids.contains(variable.id);
-    if (variable.storage_class == spirv::PushConstant) {
+    if (variable.storage_class == spv::StorageClassPushConstant) {
       found.push_bytes = std::max(found.push_bytes, push_bytes(variable));
       found.uses_push = found.uses_push || is_used;
-    } else if (variable.storage_class == spirv::Workgroup && is_used) {
+    } else if (variable.storage_class == spv::StorageClassWorkgroup && is_used) {
       found.shared_bytes = after(found.shared_bytes, variable);
     } else if (is_used && decorations_.of(variable.id).binding) {
       found.bindings.push_back(binding_of(variable));

@@ -13,13 +13,13 @@ std::int32_t as_signed(std::uint32_t value) {
 
 Value of_two_booleans(std::uint32_t opcode, bool a, bool b) {
   switch (opcode) {
-    case spirv::OpLogicalEqual:
+    case spv::OpLogicalEqual:
       return a == b;
-    case spirv::OpLogicalNotEqual:
+    case spv::OpLogicalNotEqual:
       return a != b;
-    case spirv::OpLogicalOr:
+    case spv::OpLogicalOr:
       return a || b;
-    case spirv::OpLogicalAnd:
+    case spv::OpLogicalAnd:
       return a && b;
     default:
       return std::nullopt;
@@ -28,25 +28,25 @@ Value of_two_booleans(std::uint32_t opcode, bool a, bool b) {
 
 Value compared(std::uint32_t opcode, std::uint32_t a, std::uint32_t b) {
   switch (opcode) {
-    case spirv::OpIEqual:
+    case spv::OpIEqual:
       return a == b;
-    case spirv::OpINotEqual:
+    case spv::OpINotEqual:
       return a != b;
-    case spirv::OpUGreaterThan:
+    case spv::OpUGreaterThan:
       return a > b;
-    case spirv::OpUGreaterThanEqual:
+    case spv::OpUGreaterThanEqual:
       return a >= b;
-    case spirv::OpULessThan:
+    case spv::OpULessThan:
       return a < b;
-    case spirv::OpULessThanEqual:
+    case spv::OpULessThanEqual:
       return a <= b;
-    case spirv::OpSGreaterThan:
+    case spv::OpSGreaterThan:
       return as_signed(a) > as_signed(b);
-    case spirv::OpSGreaterThanEqual:
+    case spv::OpSGreaterThanEqual:
       return as_signed(a) >= as_signed(b);
-    case spirv::OpSLessThan:
+    case spv::OpSLessThan:
       return as_signed(a) < as_signed(b);
-    case spirv::OpSLessThanEqual:
+    case spv::OpSLessThanEqual:
       return as_signed(a) <= as_signed(b);
     default:
       return of_two_booleans(opcode, a != 0, b != 0);
@@ -56,8 +56,8 @@ Value compared(std::uint32_t opcode, std::uint32_t a, std::uint32_t b) {
 /// Where the specification leaves the result undefined there is none.
 Value divided(std::uint32_t opcode, std::uint32_t a, std::uint32_t b) {
   if (b == 0) return std::nullopt;
-  if (opcode == spirv::OpUDiv) return a / b;
-  if (opcode == spirv::OpUMod) return a % b;
+  if (opcode == spv::OpUDiv) return a / b;
+  if (opcode == spv::OpUMod) return a % b;
   const bool overflows = as_signed(a) == std::numeric_limits<std::int32_t>::min() && as_signed(b) == -1;
   if (overflows) return std::nullopt;
   return static_cast<std::uint32_t>(as_signed(a) / as_signed(b));
@@ -66,32 +66,32 @@ Value divided(std::uint32_t opcode, std::uint32_t a, std::uint32_t b) {
 Value shifted(std::uint32_t opcode, std::uint32_t a, std::uint32_t b) {
   constexpr std::uint32_t bits = 32;
   if (b >= bits) return std::nullopt;
-  if (opcode == spirv::OpShiftLeftLogical) return a << b;
-  if (opcode == spirv::OpShiftRightLogical) return a >> b;
+  if (opcode == spv::OpShiftLeftLogical) return a << b;
+  if (opcode == spv::OpShiftRightLogical) return a >> b;
   return static_cast<std::uint32_t>(as_signed(a) >> b);
 }
 
 Value of_two(std::uint32_t opcode, std::uint32_t a, std::uint32_t b) {
   switch (opcode) {
-    case spirv::OpIAdd:
+    case spv::OpIAdd:
       return a + b;
-    case spirv::OpISub:
+    case spv::OpISub:
       return a - b;
-    case spirv::OpIMul:
+    case spv::OpIMul:
       return a * b;
-    case spirv::OpUDiv:
-    case spirv::OpSDiv:
-    case spirv::OpUMod:
+    case spv::OpUDiv:
+    case spv::OpSDiv:
+    case spv::OpUMod:
       return divided(opcode, a, b);
-    case spirv::OpShiftRightLogical:
-    case spirv::OpShiftRightArithmetic:
-    case spirv::OpShiftLeftLogical:
+    case spv::OpShiftRightLogical:
+    case spv::OpShiftRightArithmetic:
+    case spv::OpShiftLeftLogical:
       return shifted(opcode, a, b);
-    case spirv::OpBitwiseOr:
+    case spv::OpBitwiseOr:
       return a | b;
-    case spirv::OpBitwiseXor:
+    case spv::OpBitwiseXor:
       return a ^ b;
-    case spirv::OpBitwiseAnd:
+    case spv::OpBitwiseAnd:
       return a & b;
     default:
       return compared(opcode, a, b);
@@ -100,15 +100,15 @@ Value of_two(std::uint32_t opcode, std::uint32_t a, std::uint32_t b) {
 
 Value of_one(std::uint32_t opcode, std::uint32_t a) {
   switch (opcode) {
-    case spirv::OpUConvert:
-    case spirv::OpSConvert:
-    case spirv::OpBitcast:
+    case spv::OpUConvert:
+    case spv::OpSConvert:
+    case spv::OpBitcast:
       return a;
-    case spirv::OpSNegate:
+    case spv::OpSNegate:
       return 0U - a;
-    case spirv::OpNot:
+    case spv::OpNot:
       return ~a;
-    case spirv::OpLogicalNot:
+    case spv::OpLogicalNot:
       return a == 0;
     default:
       return std::nullopt;
@@ -138,7 +138,7 @@ Value SpirvConstants::specialized(std::uint32_t id, std::uint32_t fallback) cons
 Value SpirvConstants::evaluated(std::span<const std::uint32_t> operation) const {
   const std::uint32_t opcode = operation.front();
   const std::span<const std::uint32_t> operands = operation.subspan(1);
-  if (opcode == spirv::OpCompositeExtract && operands.size() == 2) {
+  if (opcode == spv::OpCompositeExtract && operands.size() == 2) {
     const std::vector<std::uint32_t> from = members(operands[0]);
     return operands[1] < from.size() ? value(from[operands[1]]) : std::nullopt;
   }
@@ -150,7 +150,7 @@ Value SpirvConstants::evaluated(std::span<const std::uint32_t> operation) const 
   }
   if (values.size() == 1) return of_one(opcode, values[0]);
   if (values.size() == 2) return of_two(opcode, values[0], values[1]);
-  if (values.size() == 3 && opcode == spirv::OpSelect) return values[0] != 0 ? values[1] : values[2];
+  if (values.size() == 3 && opcode == spv::OpSelect) return values[0] != 0 ? values[1] : values[2];
   return std::nullopt;
 }
 
@@ -160,31 +160,31 @@ void SpirvConstants::read(const SpirvInstruction& instruction) {
     if (value) values_[instruction.result] = *value;
   };
   switch (instruction.opcode) {
-    case spirv::OpDecorate:
-      if (operands[1] == spirv::SpecId) spec_ids_[operands[0]] = operands[2];
+    case spv::OpDecorate:
+      if (operands[1] == spv::DecorationSpecId) spec_ids_[operands[0]] = operands[2];
       break;
-    case spirv::OpConstant:
+    case spv::OpConstant:
       if (operands.size() == 1) keep(operands[0]);
       break;
-    case spirv::OpSpecConstant:
+    case spv::OpSpecConstant:
       if (operands.size() == 1) keep(specialized(instruction.result, operands[0]));
       break;
-    case spirv::OpConstantTrue:
-    case spirv::OpConstantFalse:
-      keep(instruction.opcode == spirv::OpConstantTrue);
+    case spv::OpConstantTrue:
+    case spv::OpConstantFalse:
+      keep(instruction.opcode == spv::OpConstantTrue);
       break;
-    case spirv::OpSpecConstantTrue:
-    case spirv::OpSpecConstantFalse:
-      keep(specialized(instruction.result, instruction.opcode == spirv::OpSpecConstantTrue));
+    case spv::OpSpecConstantTrue:
+    case spv::OpSpecConstantFalse:
+      keep(specialized(instruction.result, instruction.opcode == spv::OpSpecConstantTrue));
       break;
-    case spirv::OpConstantNull:
+    case spv::OpConstantNull:
       keep(0);
       break;
-    case spirv::OpConstantComposite:
-    case spirv::OpSpecConstantComposite:
+    case spv::OpConstantComposite:
+    case spv::OpSpecConstantComposite:
       members_[instruction.result] = {operands.begin(), operands.end()};
       break;
-    case spirv::OpSpecConstantOp:
+    case spv::OpSpecConstantOp:
       keep(evaluated(operands));
       break;
     default:

@@ -4,22 +4,22 @@ namespace assay::gpu {
 
 void SpirvDecoration::add(std::span<const std::uint32_t> words) {
   switch (words[0]) {
-    case spirv::DescriptorSet:
+    case spv::DecorationDescriptorSet:
       set = words[1];
       break;
-    case spirv::Binding:
+    case spv::DecorationBinding:
       binding = words[1];
       break;
-    case spirv::Offset:
+    case spv::DecorationOffset:
       offset = words[1];
       break;
-    case spirv::BuiltIn:
+    case spv::DecorationBuiltIn:
       built_in = words[1];
       break;
-    case spirv::NonWritable:
+    case spv::DecorationNonWritable:
       non_writable = true;
       break;
-    case spirv::BufferBlock:
+    case spv::DecorationBufferBlock:
       buffer_block = true;
       break;
     default:
@@ -29,9 +29,9 @@ void SpirvDecoration::add(std::span<const std::uint32_t> words) {
 
 void SpirvDecorations::read(const SpirvInstruction& instruction) {
   const auto& operands = instruction.operands;
-  if (instruction.opcode == spirv::OpDecorate) {
+  if (instruction.opcode == spv::OpDecorate) {
     by_id_[operands[0]].add(operands.subspan(1));
-  } else if (instruction.opcode == spirv::OpMemberDecorate) {
+  } else if (instruction.opcode == spv::OpMemberDecorate) {
     by_member_[{operands[0], operands[1]}].add(operands.subspan(2));
   }
 }

@@ -37,7 +37,7 @@ const SpirvType* SpirvTypes::find(std::uint32_t id) const {
 
 std::uint32_t SpirvTypes::pointee_id(std::uint32_t pointer) const {
   const SpirvType* type = find(pointer);
-  return type != nullptr && type->opcode == spirv::OpTypePointer ? type->operands[1] : 0;
+  return type != nullptr && type->opcode == spv::OpTypePointer ? type->operands[1] : 0;
 }
 
 const SpirvType* SpirvTypes::pointee(std::uint32_t pointer) const {
@@ -45,7 +45,7 @@ const SpirvType* SpirvTypes::pointee(std::uint32_t pointer) const {
 }
 
 void SpirvTypes::read(const SpirvInstruction& instruction, const SpirvConstants& constants) {
-  if (instruction.opcode < spirv::OpTypeBool || instruction.opcode > spirv::OpTypePointer) return;
+  if (instruction.opcode < spv::OpTypeBool || instruction.opcode > spv::OpTypePointer) return;
   SpirvType type{.opcode = instruction.opcode,
                  .operands = {instruction.operands.begin(), instruction.operands.end()}};
   lay_out(type, constants);
@@ -56,19 +56,19 @@ void SpirvTypes::lay_out(SpirvType& type, const SpirvConstants& constants) const
   constexpr std::uint32_t bits_per_byte = 8;
   const SpirvType* element = type.operands.empty() ? nullptr : find(type.operands[0]);
   switch (type.opcode) {
-    case spirv::OpTypeBool:
+    case spv::OpTypeBool:
       return set_size(type, sizeof(std::uint32_t), sizeof(std::uint32_t));
-    case spirv::OpTypeInt:
-    case spirv::OpTypeFloat:
+    case spv::OpTypeInt:
+    case spv::OpTypeFloat:
       return set_size(type, type.operands[0] / bits_per_byte, type.operands[0] / bits_per_byte);
-    case spirv::OpTypeVector:
+    case spv::OpTypeVector:
       if (element != nullptr && element->has_size) lay_out_vector(type, *element);
       return;
-    case spirv::OpTypeMatrix:
+    case spv::OpTypeMatrix:
       return lay_out_array(type, type.operands[1]);
-    case spirv::OpTypeArray:
+    case spv::OpTypeArray:
       return lay_out_array(type, constants.value(type.operands[1]));
-    case spirv::OpTypeStruct:
+    case spv::OpTypeStruct:
       return lay_out_struct(type);
     default:
       return;
