@@ -1,0 +1,43 @@
+#include "references/linear.h"
+
+#include "harness/base/error.h"
+
+#include <fmt/format.h>
+
+namespace assay::references {
+
+Shape Linear::row_shape() const {
+  Shape shape = batch;
+  shape.push_back(m);
+  return shape;
+}
+
+Shape Linear::with_batch(std::int64_t rows_of_matrix, std::int64_t columns) const {
+  Shape shape = batch;
+  shape.push_back(rows_of_matrix);
+  shape.push_back(columns);
+  return shape;
+}
+
+Linear linear_params(const Params& params, std::int64_t largest_depth) {
+  Linear linear;
+  linear.batch = params.ints("batch");
+  linear.m = params.integer("M");
+  linear.k = params.integer("K");
+  linear.n = params.integer("N");
+  linear.bias = params.boolean("bias");
+  linear.relu = params.choice("activation") == "relu";
+  if (params.has("group_size")) linear.group_size = params.integer("group_size");
+  if (params.has("dtype")) linear.real = parse_dtype(params.choice("dtype")).value();
+  if (linear.k > largest_depth) {
+    throw ParameterError("K", fmt::format("K is {}, but the sums of more than {} products may leave int32",
+                                          linear.k, largest_depth));
+  }
+  if (linear.group_size != 0 && linear.k % linear.group_size != 0) {
+    throw ParameterError("group_size", fmt::format("group_size is {}, but must divide K, which is {}",
+                                                   linear.group_size, linear.k));
+  }
+  return linear;
+}
+
+}  // namespace assay::references

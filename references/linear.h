@@ -1,0 +1,44 @@
+#pragma once
+
+#include "harness/op/params.h"
+#include "harness/tensor/dtype.h"
+#include "harness/tensor/shape.h"
+
+#include <cstdint>
+
+namespace assay::references {
+
+/// Sums of products of int8 values that int32 holds, whatever the values: K * 128 * 128 < 2^31. Ops that
+/// subtract a zero point have differences up to 255 and half of that.
+inline constexpr std::int64_t most_depth = 131071;
+inline constexpr std::int64_t most_depth_with_zero_point = 65535;
+
+/// The checked parameters of a linear op: y[..., m, n] = act(sum over k of x[..., m, k] * w[n, k] + bias[n]),
+/// with scales and zero points as each op says.
+struct Linear {
+  Shape batch;            ///< dims before M; none or more
+  std::int64_t m = 1;     ///< rows of x, for each index of `batch`
+  std::int64_t k = 1;     ///< values of a row
+  std::int64_t n = 1;     ///< output channels
+  std::int64_t group_size = 0;  ///< neighbours along K that share a scale of w: divides K. 0: all of a row do
+  bool bias = false;            ///< f32 [N], added after the scales
+  bool relu = false;            ///< max(., 0) after the bias
+  DType real = DType::F32;      ///< of x or y where these are real
+
+  std::int64_t rows() const { return numel(batch) * m; }
+  std::int64_t groups() const { return group_size == 0 ? 1 : k / group_size; }
+  Shape x_shape() const { return with_batch(m, k); }
+  Shape y_shape() const { return with_batch(m, n); }
+  /// Of parameters that belong to a row of x: [..., M].
+  Shape row_shape() const;
+
+ private:
+  Shape with_batch(std::int64_t rows_of_matrix, std::int64_t columns) const;
+};
+
+/// Reads batch, M, K, N, bias and activation; group_size and dtype where the op has them. Throws
+/// ParameterError where K is no multiple of group_size, and where the sums of an op with int8 x (`zero_point`:
+/// less a zero point) could leave int32.
+Linear linear_params(const Params& params, std::int64_t largest_depth);
+
+}  // namespace assay::references
