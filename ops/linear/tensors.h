@@ -1,0 +1,55 @@
+#pragma once
+
+#include "harness/op/op.h"
+#include "harness/op/program.h"
+#include "references/linear.h"
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+// Parameters and tensors that linear ops share.
+
+namespace assay::ops {
+
+/// batch, M, K and N; then `own`; then bias and activation.
+std::vector<ParamSpec> linear_params(std::vector<ParamSpec> own);
+
+ParamSpec real_dtype_param(const std::string& doc);  ///< dtype: f32 (default) or f16
+ParamSpec group_size_param();                        ///< a multiple of 8 that divides K
+
+/// y: its scale follows from K and x's, so that outputs neither saturate nor vanish. `x_scale`: of x, or what
+/// scales of x are about.
+ParamSpec y_qparams_param(const std::function<double(const Params&)>& x_scale);
+
+/// What scales of x are about where x has one scale a row.
+double typical_row_scale(const Params& params);
+
+/// x of real values, x of int8 with one scale for all, and x of int8 with one a row.
+TensorSpec real_x(const references::Linear& linear);
+TensorSpec int8_x(const references::Linear& linear);
+TensorSpec int8_rows_x(const references::Linear& linear);
+/// x_scale and x_zero_point, one of each a row.
+std::vector<TensorSpec> row_qparams(const references::Linear& linear);
+
+/// w of int8 and w_scale, one an output channel.
+std::vector<TensorSpec> int8_weights(const references::Linear& linear);
+/// w of int4, two in a byte, and w_scale, one a group and output channel.
+std::vector<TensorSpec> int4_weights(const references::Linear& linear);
+TensorSpec group_zero_points(const references::Linear& linear);  ///< w_zero_point, of int4 weights
+
+TensorSpec real_y(const references::Linear& linear);
+TensorSpec int8_y(const references::Linear& linear, std::vector<Form> forms);
+
+/// `inputs`, then bias where the op has it, then `y`.
+std::vector<TensorSpec> with_bias(const references::Linear& linear, std::vector<TensorSpec> inputs,
+                                  TensorSpec y);
+
+/// Each tensor once, and a multiplication and an addition for each k of each element.
+Work linear_work(const Params& params, std::span<const TensorSpec> tensors);
+
+/// Where an op has a tensor of this name, if it has one.
+std::optional<std::uint32_t> find_tensor(std::span<const TensorSpec> tensors, std::string_view name);
+
+}  // namespace assay::ops
