@@ -19,7 +19,7 @@ Shape Linear::with_batch(std::int64_t rows_of_matrix, std::int64_t columns) cons
   return shape;
 }
 
-Linear linear_params(const Params& params, std::int64_t largest_depth) {
+Linear checked_linear(const Params& params) {
   Linear linear;
   linear.batch = params.ints("batch");
   linear.m = params.integer("M");
@@ -29,6 +29,11 @@ Linear linear_params(const Params& params, std::int64_t largest_depth) {
   linear.relu = params.choice("activation") == "relu";
   if (params.has("group_size")) linear.group_size = params.integer("group_size");
   if (params.has("dtype")) linear.real = parse_dtype(params.choice("dtype")).value();
+  return linear;
+}
+
+Linear linear_params(const Params& params, std::int64_t largest_depth) {
+  const Linear linear = checked_linear(params);
   if (linear.k > largest_depth) {
     throw ParameterError("K", fmt::format("K is {}, but the sums of more than {} products may leave int32",
                                           linear.k, largest_depth));

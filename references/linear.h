@@ -37,8 +37,10 @@ struct Linear {
 };
 
 /// Reads batch, M, K, N, bias and activation; group_size and dtype where the op has them. Throws
-/// ParameterError where K is no multiple of group_size, and where the sums of an op with int8 x (`zero_point`:
-/// less a zero point) could leave int32.
+/// ParameterError where K is more than `largest_depth` or no multiple of group_size.
 Linear linear_params(const Params& params, std::int64_t largest_depth);
+
+/// The same of parameters that have been checked.
+Linear checked_linear(const Params& params);
 
 }  // namespace assay::references

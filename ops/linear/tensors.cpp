@@ -129,6 +129,14 @@ TensorSpec group_zero_points(const Linear& linear) {
   return zero_point;
 }
 
+std::vector<TensorSpec> int8_rows_and_int4_weights(const Linear& linear) {
+  std::vector<TensorSpec> inputs{int8_rows_x(linear)};
+  for (TensorSpec& spec : row_qparams(linear)) inputs.push_back(std::move(spec));
+  for (TensorSpec& spec : int4_weights(linear)) inputs.push_back(std::move(spec));
+  inputs.push_back(group_zero_points(linear));
+  return inputs;
+}
+
 TensorSpec real_y(const Linear& linear) {
   TensorSpec y{.name = "y", .role = TensorSpec::Role::Output, .dtype = linear.real};
   y.shape = linear.y_shape();

@@ -4,6 +4,7 @@
 #include "harness/op/program.h"
 #include "references/linear.h"
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -38,6 +39,9 @@ std::vector<TensorSpec> int8_weights(const references::Linear& linear);
 /// w of int4, two in a byte, and w_scale, one a group and output channel.
 std::vector<TensorSpec> int4_weights(const references::Linear& linear);
 TensorSpec group_zero_points(const references::Linear& linear);  ///< w_zero_point, of int4 weights
+
+/// x, x_scale, x_zero_point, w, w_scale, w_zero_point.
+std::vector<TensorSpec> int8_rows_and_int4_weights(const references::Linear& linear);
 
 TensorSpec real_y(const references::Linear& linear);
 TensorSpec int8_y(const references::Linear& linear, std::vector<Form> forms);

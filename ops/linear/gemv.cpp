@@ -1,0 +1,143 @@
+#include "ops/linear/gemv.h"
+
+#include "ops/common/defines.h"
+#include "ops/common/grid.h"
+#include "ops/linear/tensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace assay::ops {
+namespace {
+
+using references::Linear;
+
+constexpr std::int64_t coop_workers = 8, coop_local_size = 64;
+constexpr std::int64_t bytes_of_sums = 16;
+
+/// Invocations: of a workgroup, those that share K, and output channels of these.
+struct Sharing {
+  std::int64_t local_size = 64, workers = 32, columns = 4;
+
+  std::int64_t columns_of_workgroup() const { return local_size / workers * columns; }
+};
+
+Sharing default_sharing(const BuildContext& context, const LinearKind& kind) {
+  const Linear linear = references::checked_linear(context.params);
+  const std::int64_t blocks = div_up(linear.k, is_int4(kind.w) ? 8 : 4);
+  // Four blocks at once for each.
+  const std::int64_t workers = std::clamp<std::int64_t>(power_of_two_from(div_up(blocks, 4)), 1, 64);
+  return {std::max<std::int64_t>(64, workers), workers, 4};
+}
+
+Sharing sharing_of(const BuildContext& context, const LinearKind& kind) {
+  const Sharing by_default = default_sharing(context, kind);
+  Sharing sharing;
+  sharing.workers = context.tuned("workers", by_default.workers);
+  sharing.local_size = context.tuned("local_size", std::max(by_default.local_size, sharing.workers));
+  sharing.columns = context.tuned("columns", by_default.columns);
+  return sharing;
+}
+
+using SharingOf = std::function<Sharing(const BuildContext&)>;
+
+Program build(const BuildContext& context, const LinearKind& kind, const Sharing& sharing, bool dot) {
+  const Linear linear = references::checked_linear(context.params);
+  Program program;
+  Dispatch product;
+  product.label = "product";
+  product.shader = "linear_gemv.comp";
+  const Slots slots = add_operands(program, product, context, kind,
+                                   {.x_layout = Layout::P4W,
+                                    .x_words = is_int4(kind.w) ? 2 : 1,
+                                    .dot = dot,
+                                    .columns_of_workgroup = sharing.columns_of_workgroup()});
+  product.defines.push_back({"COLUMN_QUADS", std::to_string(sharing.columns / 4)});
+  product.constants = {{"workers", static_cast<std::uint32_t>(sharing.workers)}};
+  product.local_size = {static_cast<std::uint32_t>(sharing.local_size), 1, 1};
+  use_subgroups(product, context.device);
+  const std::int64_t workgroups = slots.all * div_up(linear.n, sharing.columns_of_workgroup());
+  product.workgroups = fold_grid(workgroups * sharing.local_size, product.local_size[0],
+                                 context.device.max_workgroup_count[0]);
+  product.shared_bytes = static_cast<std::uint32_t>(sharing.local_size * bytes_of_sums);
+  program.dispatches.push_back(std::move(product));
+  return program;
+}
+
+std::optional<std::string> lacks(const BuildContext& context, const LinearKind& kind, const Sharing& sharing) {
+  if (auto reason = lacks_weight_texture(context, kind.w)) return reason;
+  if (sharing.local_size > most_invocations(context.device)) {
+    return fmt::format("workgroups of {}, the device's largest is {}", sharing.local_size,
+                       most_invocations(context.device));
+  }
+  return std::nullopt;
+}
+
+/// Roundings behind one another in an element: those of a block, of a worker's sum of blocks, of the sum of
+/// workers; scale, bias, requantization.
+double unit_error(const BuildContext& context, const LinearKind& kind, const Sharing& sharing) {
+  const Linear linear = references::checked_linear(context.params);
+  const std::int64_t depth = is_int4(kind.w) ? 8 : 4;
+  const std::int64_t of_block = kind.is_grouped() ? 2 : depth + 1;
+  const std::int64_t blocks = div_up(div_up(linear.k, depth), sharing.workers);
+  return gamma_of(of_block + blocks + std::countr_zero(static_cast<std::uint64_t>(sharing.workers)) + 3);
+}
+
+std::vector<Tunable> sharing_tunables() {
+  return {{.name = "workers",
+           .doc = "invocations that share the K of an output channel",
+           .allowed = {1, 2, 4, 8, 16, 32, 64, 128, 256}},
+          {.name = "local_size",
+           .doc = "invocations of a workgroup",
+           .allowed = {8, 16, 32, 64, 128, 256, 512}},
+          {.name = "columns", .doc = "output channels an invocation", .allowed = {4, 8}}};
+}
+
+Impl shared_linear(std::string name, const LinearKind& kind, bool dot, const SharingOf& sharing) {
+  Impl impl{.name = std::move(name)};
+  impl.ceiling = dot ? Ceiling::Dot4x8 : Ceiling::Fp32;
+  impl.build = [kind, dot, sharing](const BuildContext& context) {
+    return build(context, kind, sharing(context), dot && context.device.has(Feature::DotProduct));
+  };
+  impl.excludes = linear_excludes;
+  impl.lacks = [kind, sharing](const BuildContext& context) { return lacks(context, kind, sharing(context)); };
+  impl.unit_error = [kind, sharing](const BuildContext& context) {
+    return unit_error(context, kind, sharing(context));
+  };
+  return impl;
+}
+
+std::optional<std::string> gemv_excludes(const ImplPoint& point) {
+  if (auto reason = linear_excludes(point)) return reason;
+  const std::int64_t workers = point.tuned("workers", 1), local_size = point.tuned("local_size", workers);
+  if (local_size % workers == 0) return std::nullopt;
+  return fmt::format("{} workers are more than the {} invocations of a workgroup", workers, local_size);
+}
+
+}  // namespace
+
+Impl gemv_linear(const LinearKind& kind) {
+  Impl impl = shared_linear("gemv", kind, !kind.is_real(), [kind](const BuildContext& context) {
+    return sharing_of(context, kind);
+  });
+  impl.summary = "invocations share the K of a few output channels of one row";
+  impl.tunables = sharing_tunables();
+  impl.tunables.push_back(weights_tunable());
+  impl.excludes = gemv_excludes;
+  return impl;
+}
+
+Impl coop_linear(std::string name, const LinearKind& kind, bool dot) {
+  Impl impl = shared_linear(std::move(name), kind, dot, [](const BuildContext&) {
+    return Sharing{coop_local_size, coop_workers, 4};
+  });
+  impl.summary = "64 invocations, 8 of which share the K of four output channels of one row";
+  if (dot) impl.needs = {Feature::DotProduct};
+  impl.tunables = {weights_tunable()};
+  return impl;
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,28 @@
+#include "references/linear_q8csw.h"
+
+#include "ops/linear/impls.h"
+#include "ops/linear/tensors.h"
+
+namespace assay::ops {
+namespace {
+
+std::vector<TensorSpec> tensors(const Params& params) {
+  const references::Linear linear = references::linear_params(params, INT32_MAX);
+  std::vector<TensorSpec> inputs = int8_weights(linear);
+  inputs.insert(inputs.begin(), real_x(linear));
+  return with_bias(linear, std::move(inputs), real_y(linear));
+}
+
+}  // namespace
+
+Op linear_q8csw() {
+  return {.name = "linear_q8csw",
+          .summary = "linear layer: real x, int8 weights with one scale an output channel",
+          .params = linear_params({real_dtype_param("type of x and y")}),
+          .tensors = tensors,
+          .reference = references::linear_q8csw,
+          .work = linear_work,
+          .impls = linear_impls({XKind::Real, WeightKind::Int8})};
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,210 @@
+#include "ops/linear/product.h"
+
+#include "ops/common/defines.h"
+#include "ops/common/grid.h"
+#include "ops/common/push.h"
+#include "ops/common/tensor_at.h"
+#include "ops/linear/quantize_rows.h"
+#include "ops/linear/requantizers.h"
+#include "ops/linear/tensors.h"
+#include "ops/relayout/reorder.h"
+
+#include <string>
+#include <utility>
+
+namespace assay::ops {
+namespace {
+
+using references::Linear;
+
+/// x as the product reads it.
+struct X {
+  Resource resource;
+  Physical physical;
+  std::optional<Resource> scale, zero_point;  ///< one a row
+};
+
+Physical physical_of(const BuildContext& context, std::string_view name) {
+  return context.physical(find_tensor(context.tensors, name).value());
+}
+
+Resource tensor_of(const BuildContext& context, std::string_view name) {
+  return Resource::tensor(find_tensor(context.tensors, name).value());
+}
+
+X given_x(const BuildContext& context) {
+  X x{tensor_of(context, "x"), physical_of(context, "x"), std::nullopt, std::nullopt};
+  if (find_tensor(context.tensors, "x_scale")) {
+    x.scale = tensor_of(context, "x_scale");
+    x.zero_point = tensor_of(context, "x_zero_point");
+  }
+  return x;
+}
+
+X quantized_x(Program& program, const BuildContext& context, const Linear& linear, Layout layout) {
+  const Form form{Storage::Buffer, layout};
+  program.scratch.push_back({"x_q", DType::I8, linear.x_shape(), form});
+  const TensorAt to{Resource::scratch(static_cast<std::uint32_t>(program.scratch.size() - 1)),
+                    {form, DType::I8, linear.x_shape()}};
+  const TensorAt from = tensor_at(context, find_tensor(context.tensors, "x").value());
+  program.dispatches.push_back(
+      move_dispatch(context, "quantize", from, to, quantizing(context.params.qparams("x"))));
+  return {to.resource, to.physical, std::nullopt, std::nullopt};
+}
+
+X quantized_rows(Program& program, const BuildContext& context, const Linear& linear) {
+  const QuantizedRows rows = quantize_rows(program, context, linear);
+  const Physical physical({Storage::Buffer, Layout::P4W}, DType::I8, linear.x_shape());
+  return {rows.values, physical, rows.scale, rows.zero_point};
+}
+
+X prepared_x(Program& program, const BuildContext& context, const Linear& linear, const LinearKind& kind,
+             Layout layout) {
+  switch (kind.x) {
+    case XKind::Quantized:
+      return quantized_x(program, context, linear, layout);
+    case XKind::QuantizedRows:
+      return quantized_rows(program, context, linear);
+    default:
+      return given_x(context);
+  }
+}
+
+/// Appends bindings, and tells the shader where they are.
+class Binder {
+ public:
+  explicit Binder(Dispatch& dispatch) : dispatch_(dispatch) {}
+
+  void bind(const std::string& name, const Binding& binding) {
+    define(name + "_AT", std::to_string(dispatch_.bindings.size()));
+    dispatch_.bindings.push_back(binding);
+  }
+  void bind(const std::string& name, const std::optional<Resource>& resource) {
+    if (resource) bind(name, Binding(*resource));
+  }
+  void define(const std::string& name, const std::string& value) { dispatch_.defines.push_back({name, value}); }
+
+ private:
+  Dispatch& dispatch_;
+};
+
+std::string layout_define(const std::string& side, const Physical& physical) {
+  if (is_texture(physical.form())) return side + "_TEXTURE";
+  return side + (physical.form().layout == Layout::P4H4W ? "_BLOCKS" : "_ROWS");
+}
+
+void add_x(Binder& binder, const X& x, const Linear& linear, const LinearKind& kind, std::int64_t wanted_words) {
+  const bool texture = is_texture(x.physical.form());
+  binder.bind("X", texture ? sampled(x.resource) : Binding(x.resource));
+  binder.define("X_LAYOUT", layout_define("X", x.physical));
+  if (kind.is_real()) {
+    binder.define("X_F16", flag(linear.real == DType::F16));
+    binder.define("X_ALIGNED", flag(linear.k % 4 == 0));
+  } else {
+    const bool fits = !texture && div_up(linear.k, 4) % wanted_words == 0;
+    binder.define("X_WORDS", std::to_string(fits ? wanted_words : 1));
+  }
+  binder.bind("X_SCALE", x.scale);
+  binder.bind("X_ZERO", x.zero_point);
+}
+
+void add_w(Program& program, Binder& binder, const BuildContext& context, const LinearKind& kind,
+           const PackedWeights& weights, bool with_sums) {
+  binder.bind("W", weights.is_texture ? sampled(weights.words) : Binding(weights.words));
+  binder.define("W_BITS", is_int4(kind.w) ? "4" : "8");
+  binder.define("W_TEXTURE", flag(weights.is_texture));
+  std::optional<Resource> zero_points;
+  if (find_tensor(context.tensors, "w_zero_point")) {
+    zero_points = padded_table(program, context, "w_zero_point");
+  }
+  binder.bind("W_ZERO", zero_points);
+  if (with_sums) binder.bind("W_SUMS", weight_sums(program, context, kind.w, weights, zero_points));
+}
+
+std::string sums_define(const LinearKind& kind) {
+  if (kind.is_grouped()) return "SUMS_GROUPED";
+  if (!kind.is_real()) return "SUMS_INT8";
+  return is_int4(kind.w) ? "SUMS_SCALED" : "SUMS_REAL";
+}
+
+bool is_fixed_point(const Params& params) {
+  return params.has("epilogue") && params.choice("epilogue") == "fixed_point";
+}
+
+void add_y(Program& program, Binder& binder, const BuildContext& context, const Linear& linear,
+           const LinearKind& kind) {
+  const Physical y = physical_of(context, "y");
+  binder.bind("Y", Binding(tensor_of(context, "y")));
+  binder.define("Y_LAYOUT", layout_define("Y", y));
+  binder.define("Y_INT8", flag(y.dtype() == DType::I8));
+  binder.define("Y_F16", flag(y.dtype() == DType::F16));
+  binder.define("Y_ALIGNED", flag(linear.n % 4 == 0));
+  binder.define("SUMS", sums_define(kind));
+  binder.define("RELU", flag(linear.relu));
+  const bool fixed = is_fixed_point(context.params);
+  binder.define("FIXED_POINT", flag(fixed));
+  if (fixed) {
+    binder.bind("REQUANTIZERS", Binding(requantizers(program, context, linear)));
+    return;
+  }
+  binder.bind("W_SCALE", Binding(padded_table(program, context, "w_scale")));
+  if (linear.bias) binder.bind("BIAS", Binding(padded_table(program, context, "bias")));
+}
+
+Slots slots_of(const Linear& linear, const Physical& x, const Physical& y) {
+  const std::int64_t planes = numel(linear.batch);
+  const bool in_fours = x.form().layout == Layout::P4H4W || y.form().layout == Layout::P4H4W;
+  const std::int64_t of_plane = in_fours && planes > 1 ? 4 * div_up(linear.m, 4) : linear.m;
+  return {planes * of_plane, of_plane};
+}
+
+void add_push(Dispatch& product, const BuildContext& context, const Linear& linear, const Slots& slots,
+              const PackedWeights& weights, std::int64_t columns_of_workgroup) {
+  const Params& params = context.params;
+  const QParams x = params.has("x") ? params.qparams("x") : QParams{};
+  const QParams y = params.has("y") ? params.qparams("y") : QParams{};
+  const std::int64_t tiles_n = div_up(linear.n, columns_of_workgroup);
+  PushConstants& push = product.push;
+  push.add(linear.m).add(slots.all).add(slots.of_plane);
+  add(push, divider(slots.of_plane));
+  push.add(linear.k).add(linear.n).add(weights.quads).add(weights.blocks).add(linear.groups());
+  add(push, divider(div_up(weights.blocks, linear.groups())));
+  push.add(tiles_n);
+  add(push, divider(tiles_n));
+  push.add(x.scale).add(std::int64_t{x.zero_point});
+  push.add(1.0F / y.scale).add(std::int64_t{y.zero_point});
+}
+
+}  // namespace
+
+Slots add_operands(Program& program, Dispatch& product, const BuildContext& context, const LinearKind& kind,
+                   const ProductNeeds& needs) {
+  const Linear linear = references::checked_linear(context.params);
+  Binder binder(product);
+  const PackedWeights weights = packed_weights(program, context, kind.w);
+  const bool with_sums = kind.is_grouped() ? needs.sums_of_groups : !kind.is_real();
+  add_w(program, binder, context, kind, weights, with_sums);
+  add_y(program, binder, context, linear, kind);
+  const X x = prepared_x(program, context, linear, kind, needs.x_layout);
+  add_x(binder, x, linear, kind, needs.x_words);
+  binder.define("REAL", flag(kind.is_real()));
+  binder.define("GROUPED", flag(kind.is_grouped()));
+  binder.define("DOT", flag(needs.dot));
+  const Physical y = physical_of(context, "y");
+  const Slots slots = slots_of(linear, x.physical, y);
+  const bool by_plane = slots.of_plane != linear.m || is_texture(x.physical.form()) || is_texture(y.form());
+  binder.define("PLANES", flag(numel(linear.batch) > 1 && by_plane));
+  add_push(product, context, linear, slots, weights, needs.columns_of_workgroup);
+  return slots;
+}
+
+std::optional<std::string> linear_excludes(const ImplPoint& point) {
+  return any_too_large(point.tensors, point.forms);
+}
+
+double gamma_of(std::int64_t roundings) {
+  const double nu = static_cast<double>(roundings + 1) * 0x1p-24;
+  return nu / (1 - nu);
+}
+
+}  // namespace assay::ops

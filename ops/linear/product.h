@@ -1,0 +1,58 @@
+#pragma once
+
+#include "harness/op/op.h"
+#include "harness/op/program.h"
+#include "ops/linear/weights.h"
+#include "references/linear.h"
+
+#include <cstdint>
+#include <optional>
+
+// What the kernels of a linear op have in common: what they multiply, how their sums become y.
+
+namespace assay::ops {
+
+/// What x is when it is multiplied.
+enum class XKind : std::uint8_t {
+  Real,            ///< as it is, in float32
+  Int8,            ///< int8 already
+  Quantized,       ///< real, quantized by the op's parameter x (linear_q8ta_q8csw)
+  QuantizedRows,   ///< real, quantized row by row (linear_dq8ca_q4gsw)
+};
+
+/// A linear op, as its kernels see it.
+struct LinearKind {
+  XKind x = XKind::Real;
+  WeightKind w = WeightKind::Int8;
+
+  bool is_real() const { return x == XKind::Real; }
+  /// int32 sums of groups, which are scaled and added in float32.
+  bool is_grouped() const { return !is_real() && is_int4(w); }
+};
+
+/// Appends to `program` everything before the product: setup dispatches, quantization of x, into `x_layout`
+/// where it is quantized. Then gives `product` its bindings, the #defines about them and its push constants.
+/// `x_words`: words of int8 that the kernel loads at once, from rows (1, 2 or 4). `sums_of_groups`: the kernel
+/// takes the sums of grouped weights, too.
+struct ProductNeeds {
+  Layout x_layout = Layout::P4W;
+  std::int64_t x_words = 1;
+  bool sums_of_groups = false;
+  bool dot = false;
+  std::int64_t columns_of_workgroup = 4;  ///< output channels
+};
+/// The slots (shaders/linear/rows.glslh) of the product's rows.
+struct Slots {
+  std::int64_t all = 0, of_plane = 0;
+};
+Slots add_operands(Program& program, Dispatch& product, const BuildContext& context, const LinearKind& kind,
+                   const ProductNeeds& needs);
+
+/// Why no kernel can take this point on any device, or nothing.
+std::optional<std::string> linear_excludes(const ImplPoint& point);
+
+/// gamma(n) of n roundings to float32 behind one another, and of the reference's: Higham, Accuracy and
+/// Stability of Numerical Algorithms, 3.1.
+double gamma_of(std::int64_t roundings);
+
+}  // namespace assay::ops

@@ -1,0 +1,183 @@
+#include "ops/linear/tiled.h"
+
+#include "ops/common/defines.h"
+#include "ops/common/grid.h"
+#include "ops/linear/tensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+namespace assay::ops {
+namespace {
+
+using references::Linear;
+
+constexpr std::int64_t bytes_of_quad = 16;
+constexpr std::int64_t deepest_slab = 256;
+// As many tiles fill a large device.
+constexpr std::int64_t tiles_to_fill_a_device = 192;
+
+/// Sizes of a tile: of a workgroup in y and along K, and of an invocation.
+struct Tiling {
+  std::int64_t m = 64, n = 64, k = 64;
+  std::int64_t rows = 8, columns = 8;
+
+  std::int64_t invocations() const { return m / rows * (n / columns); }
+};
+
+/// Steps of a slab: one value of K, or a word of four.
+std::int64_t steps_of(const Tiling& tiling, const LinearKind& kind) {
+  return kind.is_real() ? tiling.k : tiling.k / 4;
+}
+
+std::int64_t shared_bytes(const Tiling& tiling, const LinearKind& kind) {
+  return steps_of(tiling, kind) * (tiling.m / 4 + 1 + tiling.n / 4 + 1) * bytes_of_quad;
+}
+
+/// Whether a slab so deep is groups, or a part of one.
+bool fits_groups(std::int64_t k, std::int64_t group_size) {
+  return k % group_size == 0 || group_size % k == 0;
+}
+
+/// The depth of a slab near `wanted`: a multiple of 16 that fits the groups.
+std::int64_t slab_depth(const Linear& linear, const LinearKind& kind, std::int64_t wanted) {
+  if (!kind.is_grouped()) return wanted;
+  for (std::int64_t k = wanted; k >= 16; k /= 2) {
+    if (fits_groups(k, linear.group_size)) return k;
+  }
+  return std::lcm(linear.group_size, std::int64_t{16});
+}
+
+/// The largest tile of which there are enough to fill a device.
+Tiling default_tiling(const Linear& linear, const DeviceInfo& device) {
+  static constexpr std::array<Tiling, 6> by_size{Tiling{128, 128, 0, 8, 8}, Tiling{64, 128, 0, 8, 8},
+                                                 Tiling{64, 64, 0, 4, 8},   Tiling{32, 64, 0, 4, 4},
+                                                 Tiling{32, 32, 0, 4, 4},   Tiling{16, 32, 0, 4, 4}};
+  const auto fits = [&](const Tiling& tiling) { return tiling.invocations() <= most_invocations(device); };
+  for (const Tiling& tiling : by_size) {
+    const std::int64_t tiles = div_up(linear.rows(), tiling.m) * div_up(linear.n, tiling.n);
+    if (fits(tiling) && tiles >= tiles_to_fill_a_device) return tiling;
+  }
+  return linear.rows() > 16 ? by_size[4] : by_size[5];
+}
+
+Tiling tiling_of(const ImplPoint& point, const Tiling& by_default, const LinearKind& kind) {
+  const Linear linear = references::checked_linear(point.params);
+  Tiling tiling;
+  tiling.m = point.tuned("tile_m", by_default.m);
+  tiling.n = point.tuned("tile_n", by_default.n);
+  tiling.rows = point.tuned("rows", std::min(by_default.rows, tiling.m));
+  tiling.columns = point.tuned("columns", std::min(by_default.columns, tiling.n));
+  tiling.k = point.tuned("tile_k", slab_depth(linear, kind, kind.is_real() ? 16 : 64));
+  return tiling;
+}
+
+Tiling tiling_of(const BuildContext& context, const LinearKind& kind) {
+  const Linear linear = references::checked_linear(context.params);
+  return tiling_of(context, default_tiling(linear, context.device), kind);
+}
+
+Program build(const BuildContext& context, const LinearKind& kind, bool dot) {
+  const Linear linear = references::checked_linear(context.params);
+  const Tiling tiling = tiling_of(context, kind);
+  const std::int64_t steps = steps_of(tiling, kind);
+  const std::int64_t local = tiling.invocations();
+  Program program;
+  Dispatch product;
+  product.label = "product";
+  product.shader = "linear_tiled.comp";
+  const Slots slots = add_operands(program, product, context, kind,
+                                   {.x_layout = Layout::P4H4W,
+                                    .x_words = 4,
+                                    .sums_of_groups = true,
+                                    .dot = dot,
+                                    .columns_of_workgroup = tiling.n});
+  product.defines.push_back({"ROW_QUADS", std::to_string(tiling.rows / 4)});
+  product.defines.push_back({"COLUMN_QUADS", std::to_string(tiling.columns / 4)});
+  const auto loads = [local](std::int64_t quads) { return static_cast<std::uint32_t>(div_up(quads, local)); };
+  const std::int64_t steps_of_block = (kind.is_real() ? 4 : 1) * (is_int4(kind.w) ? 2 : 1);
+  const std::int64_t loads_of_x = tiling.m / 4 * steps;  // as rows or as blocks
+  product.constants = {{"tile_m", static_cast<std::uint32_t>(tiling.m)},
+                       {"tile_n", static_cast<std::uint32_t>(tiling.n)},
+                       {"steps", static_cast<std::uint32_t>(steps)},
+                       {"x_loads", loads(loads_of_x)},
+                       {"w_loads", loads(tiling.n / 4 * steps / steps_of_block)}};
+  if (kind.is_grouped()) {
+    product.constants.push_back(
+        {"part_steps", static_cast<std::uint32_t>(std::min(tiling.k, linear.group_size) / 4)});
+  }
+  product.local_size = {static_cast<std::uint32_t>(local), 1, 1};
+  const std::int64_t workgroups = div_up(slots.all, tiling.m) * div_up(linear.n, tiling.n);
+  product.workgroups = fold_grid(workgroups * local, product.local_size[0], context.device.max_workgroup_count[0]);
+  product.shared_bytes = static_cast<std::uint32_t>(shared_bytes(tiling, kind));
+  program.dispatches.push_back(std::move(product));
+  return program;
+}
+
+std::optional<std::string> excludes(const ImplPoint& point, const LinearKind& kind) {
+  if (auto reason = linear_excludes(point)) return reason;
+  if (!kind.is_grouped()) return std::nullopt;
+  const std::int64_t group_size = point.params.integer("group_size");
+  const std::int64_t k = tiling_of(point, Tiling{}, kind).k;
+  if (k > deepest_slab) {
+    return fmt::format("no slab of at most {} values holds whole groups of {}, or divides them", deepest_slab,
+                       group_size);
+  }
+  if (fits_groups(k, group_size)) return std::nullopt;
+  return fmt::format("slabs of {} values neither hold whole groups of {} nor divide them", k, group_size);
+}
+
+std::optional<std::string> lacks(const BuildContext& context, const LinearKind& kind) {
+  if (auto reason = lacks_weight_texture(context, kind.w)) return reason;
+  const Tiling tiling = tiling_of(context, kind);
+  if (tiling.invocations() > most_invocations(context.device)) {
+    return fmt::format("tiles of {} x {}, {} x {} an invocation, are workgroups of {}, the device's largest is {}",
+                       tiling.m, tiling.n, tiling.rows, tiling.columns, tiling.invocations(),
+                       most_invocations(context.device));
+  }
+  const std::int64_t needed = shared_bytes(tiling, kind);
+  if (needed <= context.device.max_shared_bytes) return std::nullopt;
+  return fmt::format("tiles of {} x {} x {} need {} bytes of shared memory, maxComputeSharedMemorySize is {}",
+                     tiling.m, tiling.n, tiling.k, needed, context.device.max_shared_bytes);
+}
+
+/// Roundings behind one another in an element.
+double unit_error(const BuildContext& context, const LinearKind& kind) {
+  const Linear linear = references::checked_linear(context.params);
+  // Conversion, product, a sum for each group; scale, bias, requantization.
+  if (kind.is_grouped()) return gamma_of(linear.groups() + 5);
+  // Scaled weight, product, a sum for each k; scale, bias.
+  return gamma_of(linear.k + 4);
+}
+
+std::vector<Tunable> tunables(const LinearKind& kind) {
+  const std::vector<std::int64_t> depths =
+      kind.is_real() ? std::vector<std::int64_t>{8, 16, 32} : std::vector<std::int64_t>{16, 32, 48, 64, 96, 128};
+  return {{.name = "tile_m", .doc = "rows of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
+          {.name = "tile_n", .doc = "output channels of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
+          {.name = "tile_k", .doc = "values along K of a slab in shared memory", .allowed = depths},
+          {.name = "rows", .doc = "rows an invocation", .allowed = {4, 8}},
+          {.name = "columns", .doc = "output channels an invocation", .allowed = {4, 8}},
+          weights_tunable()};
+}
+
+}  // namespace
+
+Impl tiled_linear(std::string name, const LinearKind& kind, bool dot) {
+  Impl impl{.name = std::move(name)};
+  impl.summary = dot ? "tiles in shared memory, by the integer dot product" : "tiles in shared memory";
+  if (dot) impl.needs = {Feature::DotProduct};
+  impl.ceiling = dot ? Ceiling::Dot4x8 : Ceiling::Fp32;
+  impl.tunables = tunables(kind);
+  impl.build = [kind, dot](const BuildContext& context) { return build(context, kind, dot); };
+  impl.excludes = [kind](const ImplPoint& point) { return excludes(point, kind); };
+  impl.lacks = [kind](const BuildContext& context) { return lacks(context, kind); };
+  impl.unit_error = [kind](const BuildContext& context) { return unit_error(context, kind); };
+  return impl;
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "harness/op/op.h"
+#include "harness/op/program.h"
+#include "references/linear.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// Weights made ready by setup dispatches, from tensors that the op declares constant.
+
+namespace assay::ops {
+
+/// How an op stores its weights.
+enum class WeightKind : std::uint8_t {
+  Int8,            ///< int8 [N, K]
+  Int4LowFirst,    ///< uint8 [N, K / 2], an even k in the low nibble
+  Int4HighFirst,   ///< the same, an even k in the high nibble
+};
+inline bool is_int4(WeightKind kind) { return kind != WeightKind::Int8; }
+
+/// What kernels read: shaders/linear/weights.glslh.
+struct PackedWeights {
+  Resource words;         ///< blocks of 16 bytes: 4 output channels by 4 (int8) or 8 (int4) values along K
+  bool is_texture = false;
+  std::int64_t blocks = 0;  ///< along K
+  std::int64_t quads = 0;   ///< of output channels
+};
+
+/// The tunable `weights`: 0 packs them into a buffer, 1 into a 2D texture.
+Tunable weights_tunable();
+
+/// Appends scratch and the dispatch that packs the op's tensor `w`, into a texture where `weights` is 1.
+PackedWeights packed_weights(Program& program, const BuildContext& context, WeightKind kind);
+
+/// Why the device cannot hold the packed weights in a texture, or nothing.
+std::optional<std::string> lacks_weight_texture(const BuildContext& context, WeightKind kind);
+
+/// Appends scratch and the dispatch for the sums of weights over each group, or over K without groups:
+/// i32 [groups, 4 * quads]; less `zero_points` (padded_table), where the op has them.
+Resource weight_sums(Program& program, const BuildContext& context, WeightKind kind,
+                     const PackedWeights& weights, std::optional<Resource> zero_points);
+
+/// The op's tensor `name`, f32 or i32 of rows of N numbers, or a copy of it whose rows are whole quads.
+Resource padded_table(Program& program, const BuildContext& context, std::string_view name);
+
+}  // namespace assay::ops

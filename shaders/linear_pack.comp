@@ -1,0 +1,72 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// Packs weights into blocks of 16 bytes, as linear/weights.glslh reads them. One invocation a block. What is past the
+// last channel or value is 0.
+//
+// W_BITS      8: w is int8 [N, K]; 4: uint8 [N, K / 2], two values in a byte
+// HIGH_FIRST  W_BITS 4: an even k has the high nibble of its byte
+// W_TEXTURE   1: a 2D texture, blocks along K in x; 0: a buffer
+
+#include "common/guards.glslh"
+#include "common/indexing.glslh"
+
+layout(push_constant) uniform Push {
+  uint columns, depth;
+  uint quads, blocks;  // of channels; of 16 bytes along K
+  Divider by_blocks;
+} push;
+
+layout(set = 0, binding = 0) restrict readonly buffer W { uint w[]; };
+#if W_TEXTURE
+layout(set = 0, binding = 1, rgba32i) uniform restrict writeonly iimage2D packed_w;
+void store_block(uint quad, uint block, uvec4 words) { imageStore(packed_w, ivec2(block, quad), ivec4(words)); }
+#else
+layout(set = 0, binding = 1) restrict writeonly buffer PackedW { uvec4 packed_w[]; };
+void store_block(uint quad, uint block, uvec4 words) {
+  packed_w[guard_words / 4u + quad * push.blocks + block] = words;
+}
+#endif
+
+uint w_byte(uint at) { return bitfieldExtract(w[guard_words + (at >> 2)], int(8u * (at & 3u)), 8); }
+
+#if W_BITS == 4
+const uint values_of_word = 8u;
+const uint past_the_end = 0x88888888u;  // 8 stands for 0
+
+uint stored_value(uint column, uint k) {
+  const uint byte = w_byte((column * push.depth + k) >> 1);
+  return (byte >> (4u * ((k & 1u) ^ uint(HIGH_FIRST)))) & 15u;
+}
+
+// Of the low nibbles first, then of the high ones.
+int place_in_word(uint i) { return int(8u * (i & 3u) + 4u * (i >> 2)); }
+const int bits_of_value = 4;
+#else
+const uint values_of_word = 4u;
+const uint past_the_end = 0u;
+
+uint stored_value(uint column, uint k) { return w_byte(column * push.depth + k); }
+int place_in_word(uint i) { return int(8u * i); }
+const int bits_of_value = 8;
+#endif
+
+uint word_of(uint column, uint block) {
+  uint word = past_the_end;
+  for (uint i = 0u; i < values_of_word; ++i) {
+    const uint k = block * values_of_word + i;
+    if (column >= push.columns || k >= push.depth) continue;
+    word = bitfieldInsert(word, stored_value(column, k), place_in_word(i), bits_of_value);
+  }
+  return word;
+}
+
+void main() {
+  const uint number = flat_invocation();
+  if (number >= push.quads * push.blocks) return;
+  const uint quad = divide(number, push.by_blocks);
+  const uint block = number - quad * push.blocks;
+  uvec4 words;
+  for (uint i = 0u; i < 4u; ++i) words[i] = word_of(quad * 4u + i, block);
+  store_block(quad, block, words);
+}

@@ -1,0 +1,24 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// Rows of numbers, one an output channel, with zeros after the last up to a whole quad. One invocation a number.
+
+#include "common/guards.glslh"
+#include "common/indexing.glslh"
+
+layout(push_constant) uniform Push {
+  uint columns, padded;
+  uint rows;
+  Divider by_padded;
+} push;
+
+layout(set = 0, binding = 0) restrict readonly buffer From { uint from[]; };
+layout(set = 0, binding = 1) restrict writeonly buffer To { uint to[]; };
+
+void main() {
+  const uint number = flat_invocation();
+  if (number >= push.rows * push.padded) return;
+  const uint row = divide(number, push.by_padded);
+  const uint column = number - row * push.padded;
+  to[guard_words + number] = column < push.columns ? from[guard_words + row * push.columns + column] : 0u;
+}
