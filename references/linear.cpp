@@ -40,4 +40,8 @@ Linear linear_params(const Params& params, std::int64_t largest_depth) {
   return linear;
 }
 
+std::span<const float> bias_of(const Linear& linear, std::span<const HostTensor> inputs) {
+  return linear.bias ? inputs.back().as<float>() : std::span<const float>();
+}
+
 }  // namespace assay::references
