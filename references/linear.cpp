@@ -34,6 +34,12 @@ Linear checked_linear(const Params& params) {
 
 Linear linear_params(const Params& params, std::int64_t largest_depth) {
   const Linear linear = checked_linear(params);
+  if (linear.group_size % 8 != 0) {
+    throw ParameterError("group_size",
+                         fmt::format("group_size is {}, but must be a multiple of 8, which are the "
+                                     "values of a word",
+                                     linear.group_size));
+  }
   if (linear.k > largest_depth) {
     throw ParameterError("K", fmt::format("K is {}, but the sums of more than {} products may leave int32",
                                           linear.k, largest_depth));
@@ -43,6 +49,10 @@ Linear linear_params(const Params& params, std::int64_t largest_depth) {
                                                    linear.group_size, linear.k));
   }
   return linear;
+}
+
+std::span<const float> bias_of(const Linear& linear, std::span<const HostTensor> inputs) {
+  return linear.bias ? inputs.back().as<float>() : std::span<const float>();
 }
 
 }  // namespace assay::references

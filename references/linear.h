@@ -3,8 +3,11 @@
 #include "harness/op/params.h"
 #include "harness/tensor/dtype.h"
 #include "harness/tensor/shape.h"
+#include "harness/tensor/tensor.h"
 
 #include <cstdint>
+#include <limits>
+#include <span>
 
 namespace assay::references {
 
@@ -12,14 +15,16 @@ namespace assay::references {
 /// subtract a zero point have differences up to 255 and half of that.
 inline constexpr std::int64_t most_depth = 131071;
 inline constexpr std::int64_t most_depth_with_zero_point = 65535;
+/// For ops that sum real products.
+inline constexpr std::int64_t any_depth = std::numeric_limits<std::int64_t>::max();
 
 /// The checked parameters of a linear op: y[..., m, n] = act(sum over k of x[..., m, k] * w[n, k] + bias[n]),
 /// with scales and zero points as each op says.
 struct Linear {
-  Shape batch;            ///< dims before M; none or more
-  std::int64_t m = 1;     ///< rows of x, for each index of `batch`
-  std::int64_t k = 1;     ///< values of a row
-  std::int64_t n = 1;     ///< output channels
+  Shape batch;                  ///< dims before M; none or more
+  std::int64_t m = 1;           ///< rows of x, for each index of `batch`
+  std::int64_t k = 1;           ///< values of a row
+  std::int64_t n = 1;           ///< output channels
   std::int64_t group_size = 0;  ///< neighbours along K that share a scale of w: divides K. 0: all of a row do
   bool bias = false;            ///< f32 [N], added after the scales
   bool relu = false;            ///< max(., 0) after the bias
@@ -32,15 +37,25 @@ struct Linear {
   /// Of parameters that belong to a row of x: [..., M].
   Shape row_shape() const;
 
+  /// max(value, 0) where the op has a relu, and never -0; a NaN stays one.
+  template <class Real>
+  Real activated(Real value) const {
+    return relu && value <= 0 ? Real{0} : value;
+  }
+
  private:
   Shape with_batch(std::int64_t rows_of_matrix, std::int64_t columns) const;
 };
 
 /// Reads batch, M, K, N, bias and activation; group_size and dtype where the op has them. Throws
-/// ParameterError where K is more than `largest_depth` or no multiple of group_size.
+/// ParameterError where K is more than `largest_depth` or no multiple of group_size, and where that is no
+/// multiple of 8.
 Linear linear_params(const Params& params, std::int64_t largest_depth);
 
 /// The same of parameters that have been checked.
 Linear checked_linear(const Params& params);
+
+/// The last of an op's inputs, or nothing where it has no bias.
+std::span<const float> bias_of(const Linear& linear, std::span<const HostTensor> inputs);
 
 }  // namespace assay::references

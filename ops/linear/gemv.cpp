@@ -67,7 +67,8 @@ Program build(const BuildContext& context, const LinearKind& kind, const Sharing
   return program;
 }
 
-std::optional<std::string> lacks(const BuildContext& context, const LinearKind& kind, const Sharing& sharing) {
+std::optional<std::string> lacks(const BuildContext& context, const LinearKind& kind,
+                                 const Sharing& sharing) {
   if (auto reason = lacks_weight_texture(context, kind.w)) return reason;
   if (sharing.local_size > most_invocations(context.device)) {
     return fmt::format("workgroups of {}, the device's largest is {}", sharing.local_size,
@@ -87,13 +88,12 @@ double unit_error(const BuildContext& context, const LinearKind& kind, const Sha
 }
 
 std::vector<Tunable> sharing_tunables() {
-  return {{.name = "workers",
-           .doc = "invocations that share the K of an output channel",
-           .allowed = {1, 2, 4, 8, 16, 32, 64, 128, 256}},
-          {.name = "local_size",
-           .doc = "invocations of a workgroup",
-           .allowed = {8, 16, 32, 64, 128, 256, 512}},
-          {.name = "columns", .doc = "output channels an invocation", .allowed = {4, 8}}};
+  return {
+      {.name = "workers",
+       .doc = "invocations that share the K of an output channel",
+       .allowed = {1, 2, 4, 8, 16, 32, 64, 128, 256}},
+      {.name = "local_size", .doc = "invocations of a workgroup", .allowed = {8, 16, 32, 64, 128, 256, 512}},
+      {.name = "columns", .doc = "output channels an invocation", .allowed = {4, 8}}};
 }
 
 Impl shared_linear(std::string name, const LinearKind& kind, bool dot, const SharingOf& sharing) {
@@ -103,7 +103,9 @@ Impl shared_linear(std::string name, const LinearKind& kind, bool dot, const Sha
     return build(context, kind, sharing(context), dot && context.device.has(Feature::DotProduct));
   };
   impl.excludes = linear_excludes;
-  impl.lacks = [kind, sharing](const BuildContext& context) { return lacks(context, kind, sharing(context)); };
+  impl.lacks = [kind, sharing](const BuildContext& context) {
+    return lacks(context, kind, sharing(context));
+  };
   impl.unit_error = [kind, sharing](const BuildContext& context) {
     return unit_error(context, kind, sharing(context));
   };
@@ -120,9 +122,8 @@ std::optional<std::string> gemv_excludes(const ImplPoint& point) {
 }  // namespace
 
 Impl gemv_linear(const LinearKind& kind) {
-  Impl impl = shared_linear("gemv", kind, !kind.is_real(), [kind](const BuildContext& context) {
-    return sharing_of(context, kind);
-  });
+  Impl impl = shared_linear("gemv", kind, !kind.is_real(),
+                            [kind](const BuildContext& context) { return sharing_of(context, kind); });
   impl.summary = "invocations share the K of a few output channels of one row";
   impl.tunables = sharing_tunables();
   impl.tunables.push_back(weights_tunable());

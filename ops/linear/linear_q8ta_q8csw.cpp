@@ -7,8 +7,7 @@ namespace assay::ops {
 namespace {
 
 std::vector<TensorSpec> tensors(const Params& params) {
-  const references::Linear linear =
-      references::linear_params(params, references::most_depth_with_zero_point);
+  const references::Linear linear = references::linear_params(params, references::most_depth_with_zero_point);
   TensorSpec x = real_x(linear);
   // `saturate` reaches as far beyond the range's ends as inside.
   x.domain = {FillRole::Data, 0, 256.0 * static_cast<double>(params.qparams("x").scale)};
@@ -23,8 +22,9 @@ std::vector<TensorSpec> tensors(const Params& params) {
 
 Op linear_q8ta_q8csw() {
   return {.name = "linear_q8ta_q8csw",
-          .summary = "linear layer: real x, quantized to int8 with one scale; int8 weights with one scale an "
-                     "output channel",
+          .summary =
+              "linear layer: real x, quantized to int8 with one scale; int8 weights with one scale an "
+              "output channel",
           .params = linear_params({real_dtype_param("type of x and y"), qparams("x")}),
           .tensors = tensors,
           .reference = references::linear_q8ta_q8csw,

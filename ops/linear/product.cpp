@@ -82,7 +82,9 @@ class Binder {
   void bind(const std::string& name, const std::optional<Resource>& resource) {
     if (resource) bind(name, Binding(*resource));
   }
-  void define(const std::string& name, const std::string& value) { dispatch_.defines.push_back({name, value}); }
+  void define(const std::string& name, const std::string& value) {
+    dispatch_.defines.push_back({name, value});
+  }
 
  private:
   Dispatch& dispatch_;
@@ -93,7 +95,8 @@ std::string layout_define(const std::string& side, const Physical& physical) {
   return side + (physical.form().layout == Layout::P4H4W ? "_BLOCKS" : "_ROWS");
 }
 
-void add_x(Binder& binder, const X& x, const Linear& linear, const LinearKind& kind, std::int64_t wanted_words) {
+void add_x(Binder& binder, const X& x, const Linear& linear, const LinearKind& kind,
+           std::int64_t wanted_words) {
   const bool texture = is_texture(x.physical.form());
   binder.bind("X", texture ? sampled(x.resource) : Binding(x.resource));
   binder.define("X_LAYOUT", layout_define("X", x.physical));

@@ -14,10 +14,10 @@ namespace assay::ops {
 
 /// What x is when it is multiplied.
 enum class XKind : std::uint8_t {
-  Real,            ///< as it is, in float32
-  Int8,            ///< int8 already
-  Quantized,       ///< real, quantized by the op's parameter x (linear_q8ta_q8csw)
-  QuantizedRows,   ///< real, quantized row by row (linear_dq8ca_q4gsw)
+  Real,           ///< as it is, in float32
+  Int8,           ///< int8 already
+  Quantized,      ///< real, quantized by the op's parameter x (linear_q8ta_q8csw)
+  QuantizedRows,  ///< real, quantized row by row (linear_dq8ca_q4gsw)
 };
 
 /// A linear op, as its kernels see it.
@@ -32,8 +32,8 @@ struct LinearKind {
 
 /// Appends to `program` everything before the product: setup dispatches, quantization of x, into `x_layout`
 /// where it is quantized. Then gives `product` its bindings, the #defines about them and its push constants.
-/// `x_words`: words of int8 that the kernel loads at once, from rows (1, 2 or 4). `sums_of_groups`: the kernel
-/// takes the sums of grouped weights, too.
+/// `x_words`: words of int8 that the kernel loads at once, from rows (1, 2 or 4). `sums_of_groups`: the
+/// kernel takes the sums of grouped weights, too.
 struct ProductNeeds {
   Layout x_layout = Layout::P4W;
   std::int64_t x_words = 1;

@@ -8,8 +8,7 @@ namespace assay::ops {
 namespace {
 
 std::vector<TensorSpec> tensors(const Params& params) {
-  const references::Linear linear =
-      references::linear_params(params, references::most_depth_with_zero_point);
+  const references::Linear linear = references::linear_params(params, references::most_depth_with_zero_point);
   if (params.choice("epilogue") == "fixed_point") check_fixed_point(params, linear);
   std::vector<TensorSpec> inputs = int8_weights(linear);
   TensorSpec x = int8_x(linear);
@@ -29,8 +28,9 @@ ParamSpec epilogue_param() {
 Op q8ta_linear() {
   const auto x_scale = [](const Params& params) { return static_cast<double>(params.qparams("x").scale); };
   return {.name = "q8ta_linear",
-          .summary = "linear layer: int8 x and y with one scale each, int8 weights with one scale an output "
-                     "channel",
+          .summary =
+              "linear layer: int8 x and y with one scale each, int8 weights with one scale an output "
+              "channel",
           .params = linear_params({qparams("x"), y_qparams_param(x_scale), epilogue_param()}),
           .tensors = tensors,
           .reference = references::q8ta_linear,

@@ -112,7 +112,8 @@ Program build(const BuildContext& context, const LinearKind& kind, bool dot) {
   }
   product.local_size = {static_cast<std::uint32_t>(local), 1, 1};
   const std::int64_t workgroups = div_up(slots.all, tiling.m) * div_up(linear.n, tiling.n);
-  product.workgroups = fold_grid(workgroups * local, product.local_size[0], context.device.max_workgroup_count[0]);
+  product.workgroups =
+      fold_grid(workgroups * local, product.local_size[0], context.device.max_workgroup_count[0]);
   product.shared_bytes = static_cast<std::uint32_t>(shared_bytes(tiling, kind));
   program.dispatches.push_back(std::move(product));
   return program;
@@ -135,9 +136,9 @@ std::optional<std::string> lacks(const BuildContext& context, const LinearKind& 
   if (auto reason = lacks_weight_texture(context, kind.w)) return reason;
   const Tiling tiling = tiling_of(context, kind);
   if (tiling.invocations() > most_invocations(context.device)) {
-    return fmt::format("tiles of {} x {}, {} x {} an invocation, are workgroups of {}, the device's largest is {}",
-                       tiling.m, tiling.n, tiling.rows, tiling.columns, tiling.invocations(),
-                       most_invocations(context.device));
+    return fmt::format(
+        "tiles of {} x {}, {} x {} an invocation, are workgroups of {}, the device's largest is {}", tiling.m,
+        tiling.n, tiling.rows, tiling.columns, tiling.invocations(), most_invocations(context.device));
   }
   const std::int64_t needed = shared_bytes(tiling, kind);
   if (needed <= context.device.max_shared_bytes) return std::nullopt;
@@ -155,14 +156,16 @@ double unit_error(const BuildContext& context, const LinearKind& kind) {
 }
 
 std::vector<Tunable> tunables(const LinearKind& kind) {
-  const std::vector<std::int64_t> depths =
-      kind.is_real() ? std::vector<std::int64_t>{8, 16, 32} : std::vector<std::int64_t>{16, 32, 48, 64, 96, 128};
-  return {{.name = "tile_m", .doc = "rows of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
-          {.name = "tile_n", .doc = "output channels of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
-          {.name = "tile_k", .doc = "values along K of a slab in shared memory", .allowed = depths},
-          {.name = "rows", .doc = "rows an invocation", .allowed = {4, 8}},
-          {.name = "columns", .doc = "output channels an invocation", .allowed = {4, 8}},
-          weights_tunable()};
+  const std::vector<std::int64_t> depths = kind.is_real()
+                                               ? std::vector<std::int64_t>{8, 16, 32}
+                                               : std::vector<std::int64_t>{16, 32, 48, 64, 96, 128};
+  return {
+      {.name = "tile_m", .doc = "rows of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
+      {.name = "tile_n", .doc = "output channels of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
+      {.name = "tile_k", .doc = "values along K of a slab in shared memory", .allowed = depths},
+      {.name = "rows", .doc = "rows an invocation", .allowed = {4, 8}},
+      {.name = "columns", .doc = "output channels an invocation", .allowed = {4, 8}},
+      weights_tunable()};
 }
 
 }  // namespace

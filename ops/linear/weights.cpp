@@ -86,10 +86,9 @@ std::optional<std::string> lacks_weight_texture(const BuildContext& context, Wei
 Resource weight_sums(Program& program, const BuildContext& context, WeightKind kind,
                      const PackedWeights& weights, std::optional<Resource> zero_points) {
   const references::Linear linear = references::checked_linear(context.params);
-  const Resource sums = add_scratch(program, {.name = "w_sums",
-                                              .dtype = DType::I32,
-                                              .shape = {linear.groups(), 4 * weights.quads},
-                                              .form = buffer});
+  const Resource sums = add_scratch(
+      program,
+      {.name = "w_sums", .dtype = DType::I32, .shape = {linear.groups(), 4 * weights.quads}, .form = buffer});
   const std::int64_t workgroups = linear.groups() * weights.quads;
   Dispatch dispatch = setup("sum weights", "linear_sums.comp", context, workgroups * setup_local_size);
   dispatch.defines = {{"W_BITS", is_int4(kind) ? "4" : "8"},

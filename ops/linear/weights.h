@@ -15,15 +15,17 @@ namespace assay::ops {
 
 /// How an op stores its weights.
 enum class WeightKind : std::uint8_t {
-  Int8,            ///< int8 [N, K]
-  Int4LowFirst,    ///< uint8 [N, K / 2], an even k in the low nibble
-  Int4HighFirst,   ///< the same, an even k in the high nibble
+  Int8,           ///< int8 [N, K]
+  Int4LowFirst,   ///< uint8 [N, K / 2], an even k in the low nibble
+  Int4HighFirst,  ///< the same, an even k in the high nibble
 };
-inline bool is_int4(WeightKind kind) { return kind != WeightKind::Int8; }
+inline bool is_int4(WeightKind kind) {
+  return kind != WeightKind::Int8;
+}
 
 /// What kernels read: shaders/linear/weights.glslh.
 struct PackedWeights {
-  Resource words;         ///< blocks of 16 bytes: 4 output channels by 4 (int8) or 8 (int4) values along K
+  Resource words;  ///< blocks of 16 bytes: 4 output channels by 4 (int8) or 8 (int4) values along K
   bool is_texture = false;
   std::int64_t blocks = 0;  ///< along K
   std::int64_t quads = 0;   ///< of output channels

@@ -1,0 +1,25 @@
+#include "references/exact_float.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace assay::references {
+namespace {
+
+/// The largest power of two of which a value other than 0 is a multiple.
+double lowest_bit(double value) {
+  int exponent = 0;
+  const auto mantissa = static_cast<std::int64_t>(std::ldexp(std::frexp(value, &exponent), 53));
+  return std::ldexp(1.0, exponent - 53 + std::countr_zero(static_cast<std::uint64_t>(mantissa)));
+}
+
+}  // namespace
+
+void ExactTerms::add(std::int32_t integer, double term) {
+  is_exact_ = is_exact_ && is_float32(integer) && is_float32(term);
+  if (!is_exact_ || term == 0) return;
+  absolute_sum_ += std::fabs(term);
+  common_unit_ = std::min(common_unit_, lowest_bit(term));
+}
+
+}  // namespace assay::references

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "harness/op/expected.h"
+#include "references/linear.h"
+#include "references/linear_rows.h"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace assay::references {
+
+/// A linear op on integers whose groups of w have a scale each, and rows of x too. In float64:
+///   int_g = sum over k of group g of x * w   (less their zero points; exact)
+///   y = act((sum over g of w_scale[g, n] * int_g) * x_scale[m] + bias[n])
+/// The sums of groups being exact, an impl's error grows with |int_g| and not with |x||w|: the magnitude is
+/// (sum over g of w_scale[g, n] * |int_g|) * x_scale[m] + |bias[n]|.
+struct GroupedLinear {
+  const Linear& linear;
+  IntegerRows x, w;
+  std::span<const float> x_scale;  ///< [rows of x]
+  std::span<const float> w_scale;  ///< [groups, N]
+  std::span<const float> bias;     ///< [N] or empty
+};
+
+/// One element of y, before relu.
+struct GroupedSum {
+  double value = 0;
+  double magnitude = 0;
+  /// Whether float32 operations in the order above, the groups in any order, round nothing.
+  bool is_exact = false;
+};
+
+/// Calls store(index in y, element) for each, from several threads.
+void for_each_grouped_sum(const GroupedLinear& grouped,
+                          const std::function<void(std::int64_t, const GroupedSum&)>& store);
+
+/// y as `linear.real`, bounded.
+std::vector<Expected> grouped_real_output(const GroupedLinear& grouped);
+
+}  // namespace assay::references

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "harness/op/expected.h"
+#include "harness/tensor/tensor.h"
+#include "references/linear.h"
+#include "references/linear_products.h"
+
+#include <span>
+#include <vector>
+
+namespace assay::references {
+
+/// The rows of x, f32 or f16, which is referred to.
+RealRows real_rows(const HostTensor& x);
+
+/// y = act(sum over k of x * w * scale[n] + bias[n]) in float64, bounded; the magnitude is
+/// (sum over k of |x||w|) * |scale[n]| + |bias[n]|. No bias: nothing is added.
+std::vector<Expected> real_linear(const Linear& linear, const HostTensor& x, const RealRows& w,
+                                  std::span<const double> scale, std::span<const float> bias);
+
+}  // namespace assay::references
