@@ -1,5 +1,6 @@
 #include "harness/cases/setting.h"
 
+#include "harness/cases/model_keys.h"
 #include "harness/cases/scalars.h"
 
 #include <fmt/format.h>
@@ -199,6 +200,8 @@ void SettingReader::read_into(std::vector<Setting>& settings, const std::string&
     setting.value = to_unsigned(*origin.value, {origin.caret, key});
   } else if (key == "impl") {
     setting.value = read_impl(origin);
+  } else if (is_model_key(key)) {
+    setting.value = read_model_key(key, origin);
   } else {
     throw unknown_name(*origin.caret, "key", key, keys_);
   }
@@ -286,8 +289,8 @@ const Impl* SettingReader::read_impl(const Origin& origin) const {
 }
 
 std::span<const std::string> setting_keys() {
-  static const std::array<std::string, 9> keys{"with",      "qparams", "fill", "forms", "expected",
-                                               "tolerance", "tune",    "seed", "impl"};
+  static const std::array<std::string, 12> keys{"with", "qparams", "fill", "forms", "expected", "tolerance",
+                                                "tune", "seed",    "impl", "model", "layer",    "calls"};
   return keys;
 }
 
