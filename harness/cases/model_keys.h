@@ -1,7 +1,5 @@
 #pragma once
 
-#include "harness/cases/param_value.h"
-
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,8 +10,5 @@ namespace assay::cases {
 /// reference and no impl depends on them.
 std::span<const std::string> model_keys();
 bool is_model_key(std::string_view key);
-
-/// What one of them says: a text, or for `calls` an integer above 0. Throws Problem.
-Value read_model_key(const std::string& key, const Origin& origin);
 
 }  // namespace assay::cases

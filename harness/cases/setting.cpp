@@ -1,5 +1,6 @@
 #include "harness/cases/setting.h"
 
+#include "harness/cases/id_text.h"
 #include "harness/cases/model_keys.h"
 #include "harness/cases/scalars.h"
 
@@ -156,6 +157,19 @@ TuneSetting read_tune(const Origin& origin, std::span<const std::string> names_o
     setting.constants.insert({entry.key->text, {value, origin_of(entry)}});
   }
   return setting;
+}
+
+/// Models and layers become segments of ids: two texts must not give one segment.
+Value read_model_key(const std::string& key, const Origin& origin) {
+  if (key == "calls") {
+    const std::int64_t calls = to_integer(*origin.value, {origin.caret, key});
+    if (calls > 0) return calls;
+    throw Problem(diagnose(*origin.caret, fmt::format("'calls' must be at least 1, got {}", calls)));
+  }
+  const std::string& text = to_text(*origin.value, {origin.caret, key});
+  if (!text.empty() && id_text(text) == text) return text;
+  throw Problem(diagnose(*origin.caret,
+                         fmt::format("a {} has letters, digits, '_' and '.' only, got '{}'", key, text)));
 }
 
 /// A layout alone is the usual slip.
