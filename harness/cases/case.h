@@ -66,9 +66,12 @@ struct Case {
   Caches caches = Caches::Hot;  ///< mode perf
   std::uint64_t seed = 0;
   double timeout_s = 60;
+  std::string model;       ///< that the shape is from
+  std::string layer;       ///< of the model
+  std::int64_t calls = 0;  ///< of the layer in one step of the model; 0: not told
   SourceLocation where;
   /// Hash of op, parameters, fills and seed, expected files too: cases with equal keys share one data set and
-  /// one reference. Never depends on name, impl, forms, tier or mode.
+  /// one reference. Never depends on name, impl, forms, tier, mode or model.
   std::uint64_t data_key = 0;
   /// The impl's declared constraint that excludes this point, or the form that cannot hold its tensor: status
   /// INVALID.

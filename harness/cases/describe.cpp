@@ -73,6 +73,14 @@ std::string describe_impls(const Op& op) {
   return text;
 }
 
+/// "llama_3_2_1b attn.kv x32"
+std::string model_text(const Case& test_case) {
+  std::string text = test_case.model;
+  if (!test_case.layer.empty()) text += " " + test_case.layer;
+  if (test_case.calls > 0) text += fmt::format(" x{}", test_case.calls);
+  return text;
+}
+
 void add_files(Rows& rows, std::string label, std::span<const std::string> files) {
   for (const std::string& file : files) rows.push_back({std::exchange(label, ""), file});
 }
@@ -96,9 +104,9 @@ std::string list_cases(std::span<const Case* const> cases, bool details) {
   if (details) {
     Rows rows;
     for (const Case* test_case : cases) {
-      rows.push_back({test_case->id, std::string(name_of(test_case->mode)),
-                      std::string(name_of(test_case->tier)),
-                      fmt::format("{}:{}", test_case->where.file, test_case->where.line)});
+      rows.push_back(
+          {test_case->id, std::string(name_of(test_case->mode)), std::string(name_of(test_case->tier)),
+           fmt::format("{}:{}", test_case->where.file, test_case->where.line), model_text(*test_case)});
     }
     return aligned(rows);
   }

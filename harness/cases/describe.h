@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// `assay list`: one id a line; `details` adds mode, tier and file:line.
+/// `assay list`: one id a line; `details` adds mode, tier, file:line and what of which model.
 std::string list_cases(std::span<const Case* const> cases, bool details);
 
 /// `assay ops`: one op a line, with its summary.

@@ -26,6 +26,15 @@ TEST(Describe, ListsCasesWithModeTierAndPlace) {
             "  q8ta_pixel_shuffle/one/4W4C.4W4C/unfused  perf  nightly  case.yaml:3\n");
 }
 
+TEST(Describe, ListsTheLayerOfAModelBehindThePlace) {
+  const TemporaryFolder folder;
+  const LoadResult result = load_text(
+      folder, pixel_shuffle_case("    model: net\n    with: {each: [{layer: up, calls: 2}, {seed: 3}]}\n"));
+  EXPECT_EQ(folder.without_path(list_cases(select(result.cases, {}), true)),
+            "  q8ta_pixel_shuffle/one/up/4W4C.4W4C/fused  accu  ci  case.yaml:3  net up x2\n"
+            "  q8ta_pixel_shuffle/one/3/4W4C.4W4C/fused   accu  ci  case.yaml:3  net\n");
+}
+
 TEST(Describe, ListsOpsWithTheirSummaries) {
   EXPECT_EQ(list_ops(fake_ops()),
             "  q8ta_pixel_shuffle  pixel shuffle on int8x4 tensors, with requantization\n"

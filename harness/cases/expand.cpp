@@ -170,8 +170,10 @@ std::vector<Alternative> Expander::expand_each(const Node& each, const Style& st
   for (const Node* item : each.items) {
     for (Alternative& alternative : expand(*item, style)) {
       std::string segment = segment_of(*alternative.value, style);
-      // Items with axes of their own: a set's name alone would be the same for all of them.
-      if (!alternative.value->set_name.empty() && !alternative.segments.empty()) {
+      // Items with axes of their own: the name of a set or layer alone would be the same for all of them.
+      const bool is_named =
+          !alternative.value->set_name.empty() || layer_of(*alternative.value, style) != nullptr;
+      if (is_named && !alternative.segments.empty()) {
         segment.append(1, '.').append(joined(alternative.segments, '.'));
       }
       alternative.segments.clear();

@@ -1,5 +1,6 @@
 #include "harness/cases/id_text.h"
 
+#include "harness/cases/model_keys.h"
 #include "harness/cases/scalars.h"
 
 #include <fmt/format.h>
@@ -43,6 +44,11 @@ std::string stem_text(const Node& file) {
   return id_text(std::filesystem::path(file.text).stem().string());
 }
 
+/// Keys of a map that say nothing of a point.
+bool is_remark(std::string_view key, const Style& style) {
+  return key == "reason" || (style.kind == Style::Kind::With && is_model_key(key));
+}
+
 std::string map_text(const Node& map, const Style& style) {
   constexpr std::array<std::string_view, 2> qparams{"scale", "zero_point"};
   constexpr std::array<std::string_view, 1> constant{"constant"}, npy{"npy"};
@@ -53,10 +59,11 @@ std::string map_text(const Node& map, const Style& style) {
   if (has_keys(map, constant)) return "constant" + segment_of(*map.entries[0].value, {});
   if (has_keys(map, npy)) return stem_text(*map.find("npy"));
   if (has_keys(map, member)) return stem_text(*map.find("npz")) + "_" + id_text(map.find("member")->text);
+  if (const Node* layer = layer_of(map, style)) return segment_of(*layer, {});
   std::vector<std::string> parts;
   for (const Node::Entry& entry : map.entries) {
     const Style below = style.below(entry.key->text);
-    if (below.kind == Style::Kind::Hidden || entry.key->text == "reason") continue;
+    if (below.kind == Style::Kind::Hidden || is_remark(entry.key->text, style)) continue;
     parts.push_back(segment_of(*entry.value, below));
   }
   return joined(parts, '.');
@@ -76,6 +83,10 @@ std::string value_text(const Node& value, const Style& style) {
 std::string segment_of(const Node& value, const Style& style) {
   const std::string text = id_text(style.prefix) + value_text(value, style);
   return text.empty() ? "default" : text;
+}
+
+const Node* layer_of(const Node& value, const Style& style) {
+  return style.kind == Style::Kind::With && value.is_map() ? value.find("layer") : nullptr;
 }
 
 std::string id_text(std::string_view text) {

@@ -20,7 +20,7 @@ const BadInput inputs[] = {
         ^
     did you mean 'shape'?)"},
     {"UnknownKeyFarFromAll", quantize_file + "    colour: red\n", 0,
-     R"(case.yaml:6:5: error: unknown key 'colour'; known: name, mode, tier, cache, timeout, shape, block_size, dtype, quantized, quant_min, quant_max, eps, symmetric, with, qparams, fill, forms, expected, tolerance, tune, seed, impl
+     R"(case.yaml:6:5: error: unknown key 'colour'; known: name, mode, tier, cache, timeout, shape, block_size, dtype, quantized, quant_min, quant_max, eps, symmetric, with, qparams, fill, forms, expected, tolerance, tune, seed, impl, model, layer, calls
         colour: red
         ^)"},
     {"DuplicateKey", quantize_file + "    shape: [9, 6]\n", 0,
@@ -53,7 +53,7 @@ defaults: {name: smoke, block_size: [2]}
 cases: [{name: a, shape: [4]}]
 )",
      1,
-     R"(case.yaml:2:12: error: unknown default 'name'; known: mode, tier, cache, timeout, shape, block_size, dtype, quantized, quant_min, quant_max, eps, symmetric, with, qparams, fill, forms, expected, tolerance, tune, seed, impl
+     R"(case.yaml:2:12: error: unknown default 'name'; known: mode, tier, cache, timeout, shape, block_size, dtype, quantized, quant_min, quant_max, eps, symmetric, with, qparams, fill, forms, expected, tolerance, tune, seed, impl, model, layer, calls
     defaults: {name: smoke, block_size: [2]}
                ^)"},
     {"DefaultsOfWrongType", R"(op: quantize_affine

@@ -77,6 +77,7 @@ Case PointBuilder::build(std::span<const std::vector<Setting>* const> settings,
   point_ = {};
   gather(settings);
   set_plain_values();
+  set_model();
   set_params_and_tensors();
   set_impl();
   set_forms();
@@ -124,6 +125,18 @@ void PointBuilder::set_plain_values() {
   point_.seed = head_.seed;
   if (const auto* seed = given<std::uint64_t>("seed")) point_.seed = *seed;
   if (const auto* tolerance = given<Tolerance>("tolerance")) point_.tolerance = *tolerance;
+}
+
+void PointBuilder::set_model() {
+  if (const auto* model = given<Value>("model")) point_.model = std::get<std::string>(*model);
+  for (const char* key : {"layer", "calls"}) {
+    const auto setting = given_.find(key);
+    if (setting == given_.end() || !point_.model.empty()) continue;
+    throw Problem(
+        diagnose(*setting->second->origin.caret, fmt::format("'{}' is of a model: give 'model', too", key)));
+  }
+  if (const auto* layer = given<Value>("layer")) point_.layer = std::get<std::string>(*layer);
+  if (const auto* calls = given<Value>("calls")) point_.calls = std::get<std::int64_t>(*calls);
 }
 
 void PointBuilder::set_params() {

@@ -48,6 +48,7 @@ class PointBuilder {
   void check_tolerance() const;
   void set_tune();
   void set_plain_values();
+  void set_model();
   void set_id(std::span<const std::string> segments);
   void set_data_key();
 

@@ -51,7 +51,7 @@ TEST(CasesReadme, EveryExampleIsGood) {
       ++case_files;
     }
   }
-  EXPECT_EQ(case_files, 6u);
+  EXPECT_EQ(case_files, 7u);
   EXPECT_EQ(expectation_files, 1u);
 }
 

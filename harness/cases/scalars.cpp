@@ -118,7 +118,7 @@ const std::string& to_text(const Node& value, const Spot& spot) {
 
 Problem unknown_name(const Node& caret, std::string_view what, std::string_view name,
                      std::span<const std::string> known) {
-  constexpr std::size_t longest = 60, most_listed = 24;
+  constexpr std::size_t longest = 60, most_listed = 32;
   std::string message = fmt::format("unknown {} '{}'", what, name.substr(0, longest));
   std::string suggestion = nearest(name, known);
   if (suggestion.empty() && !known.empty() && known.size() <= most_listed) {

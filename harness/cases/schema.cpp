@@ -172,6 +172,12 @@ Json all_qparams_schema(const Op& op) {
   return named_or_each(object(properties));
 }
 
+Json word_schema(const char* what) {
+  Json result = each_of({{"type", "string"}, {"pattern", "^[A-Za-z0-9_.]+$"}});
+  result["description"] = what;
+  return result;
+}
+
 /// Keys that may also stand inside `with:`.
 Json value_keys(const Op& op) {
   Json properties = Json::object();
@@ -184,6 +190,10 @@ Json value_keys(const Op& op) {
   properties["tune"] = tune_schema(op);
   properties["seed"] = each_of({{"type", "integer"}, {"minimum", 0}});
   properties["impl"] = impl_schema(op);
+  properties["model"] = word_schema("the model that the shape is from");
+  properties["layer"] = word_schema("which layer of the model");
+  properties["calls"] = each_of({{"type", "integer"}, {"minimum", 1}});
+  properties["calls"]["description"] = "how often one step of the model calls the layer";
   return properties;
 }
 

@@ -75,6 +75,14 @@ TEST(Schema, AllowsEachForEveryValueButThoseOfTheWholeCase) {
   }
 }
 
+TEST(Schema, KnowsTheLayerOfAModelInWithToo) {
+  EXPECT_EQ(key_of(0, "layer").at("anyOf").at(0),
+            Json({{"type", "string"}, {"pattern", "^[A-Za-z0-9_.]+$"}}));
+  EXPECT_EQ(key_of(0, "calls").at("anyOf").at(0), Json({{"type", "integer"}, {"minimum", 1}}));
+  const Json& with = plain_value(key_of(0, "with").at("anyOf").at(0)).at("properties");
+  for (const char* key : {"model", "layer", "calls"}) EXPECT_TRUE(with.contains(key)) << key;
+}
+
 TEST(Schema, KnowsImplsTunablesFillsAndForms) {
   EXPECT_EQ(key_of(0, "impl").at("anyOf").at(0), Json({{"enum", {"fused", "unfused", "all"}}}));
   EXPECT_TRUE(plain_value(key_of(0, "tune")).at("properties").contains("local_size"));

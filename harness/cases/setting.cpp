@@ -1,5 +1,7 @@
 #include "harness/cases/setting.h"
 
+#include "harness/cases/id_text.h"
+#include "harness/cases/model_keys.h"
 #include "harness/cases/scalars.h"
 
 #include <fmt/format.h>
@@ -157,6 +159,19 @@ TuneSetting read_tune(const Origin& origin, std::span<const std::string> names_o
   return setting;
 }
 
+/// Models and layers become segments of ids: two texts must not give one segment.
+Value read_model_key(const std::string& key, const Origin& origin) {
+  if (key == "calls") {
+    const std::int64_t calls = to_integer(*origin.value, {origin.caret, key});
+    if (calls > 0) return calls;
+    throw Problem(diagnose(*origin.caret, fmt::format("'calls' must be at least 1, got {}", calls)));
+  }
+  const std::string& text = to_text(*origin.value, {origin.caret, key});
+  if (!text.empty() && id_text(text) == text) return text;
+  throw Problem(diagnose(*origin.caret,
+                         fmt::format("a {} has letters, digits, '_' and '.' only, got '{}'", key, text)));
+}
+
 /// A layout alone is the usual slip.
 Problem unknown_form(const Node& caret, const std::string& text) {
   const std::string in_buffer = "buffer/" + text;
@@ -199,6 +214,8 @@ void SettingReader::read_into(std::vector<Setting>& settings, const std::string&
     setting.value = to_unsigned(*origin.value, {origin.caret, key});
   } else if (key == "impl") {
     setting.value = read_impl(origin);
+  } else if (is_model_key(key)) {
+    setting.value = read_model_key(key, origin);
   } else {
     throw unknown_name(*origin.caret, "key", key, keys_);
   }
@@ -286,8 +303,8 @@ const Impl* SettingReader::read_impl(const Origin& origin) const {
 }
 
 std::span<const std::string> setting_keys() {
-  static const std::array<std::string, 9> keys{"with",      "qparams", "fill", "forms", "expected",
-                                               "tolerance", "tune",    "seed", "impl"};
+  static const std::array<std::string, 12> keys{"with", "qparams", "fill", "forms", "expected", "tolerance",
+                                                "tune", "seed",    "impl", "model", "layer",    "calls"};
   return keys;
 }
 

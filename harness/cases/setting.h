@@ -46,7 +46,7 @@ struct TuneSetting {
 
 /// What one key of a case says, typed, but not yet held against the tensors and the impl of a point.
 struct Setting {
-  std::string key;  ///< a parameter, "fill", "forms", "expected", "tolerance", "tune", "seed" or "impl"
+  std::string key;  ///< a parameter or one of setting_keys(), but "with" and "qparams"
   Origin origin;
   std::variant<Value, FillSetting, FormsSetting, ExpectedSetting, Tolerance, TuneSetting, std::uint64_t,
                const Impl*>

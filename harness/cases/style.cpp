@@ -1,10 +1,12 @@
 #include "harness/cases/style.h"
 
+#include "harness/cases/model_keys.h"
+
 namespace assay::cases {
 namespace {
 
 bool is_without_sets(std::string_view key) {
-  return key == "impl" || key == "seed" || key == "tolerance" || key == "expected";
+  return key == "impl" || key == "seed" || key == "tolerance" || key == "expected" || is_model_key(key);
 }
 
 }  // namespace

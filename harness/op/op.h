@@ -129,6 +129,8 @@ struct Op {
   /// Expected outputs, in the order of the output tensors; `inputs` in the order of the input tensors.
   std::function<std::vector<Expected>(const Params&, std::span<const HostTensor> inputs)> reference;
   std::function<Work(const Params&, std::span<const TensorSpec>)> work;
+  /// How many tokens, rows of activations, one program handles. Optional: ops that know of tokens.
+  std::function<std::int64_t(const Params&)> tokens;
   std::vector<Impl> impls;
   /// Paths below the source tree's root, for `assay ops` and docs/ops.md: the file that declares the op, then
   /// those of its family and of references/ that it includes. The registry that CMake writes fills it in.

@@ -52,6 +52,21 @@ TEST(PlanRows, EachRowComesOnceMoreWithTheOtherVersion) {
   EXPECT_EQ(row_info(rows[0], {}).shaders, std::nullopt) << "the embedded ones have no folder";
 }
 
+TEST(PlanRows, ARowTellsTheLayerThatItStandsForAndItsTokens) {
+  Bench bench;
+  Case& test_case = bench.add("a", "plain");
+  const auto info = [&] { return row_info(bench.plan().at(0), {}); };
+  EXPECT_EQ(info().tokens, 0) << "the op knows of none";
+  test_case.model = "llama_3_2_1b";
+  test_case.layer = "attn.kv";
+  test_case.calls = 32;
+  bench.op.tokens = [](const Params& params) { return params.ints("shape").at(0); };
+  EXPECT_EQ(info().model, "llama_3_2_1b");
+  EXPECT_EQ(info().layer, "attn.kv");
+  EXPECT_EQ(info().calls, 32);
+  EXPECT_EQ(info().tokens, 4);
+}
+
 TEST(PlanRows, TwoRowsOfOneIdAreRefused) {
   Bench bench;
   bench.add("a", "plain");

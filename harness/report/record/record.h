@@ -53,7 +53,7 @@ struct RowInfo {
   std::string model;        ///< which model the shape is from: "llama_3_1_8b"
   std::string layer;        ///< which of its layers: "mlp.down"
   std::int64_t calls = 0;   ///< of that layer in one step of the model; 0: not told
-  std::int64_t tokens = 0;  ///< that one program handles; 0: not told
+  std::int64_t tokens = 0;  ///< rows of activations that one program handles, by the op; 0: not told
   std::string dtype;        ///< of the op's first tensor
   std::string shape;        ///< of the op's first tensor: "1x96x16x9"
   std::string params;       ///< canonical "name=value" pairs
