@@ -18,7 +18,9 @@
 layout(constant_id = 4) const uint tile_m = 64u;
 layout(constant_id = 5) const uint tile_n = 64u;
 layout(constant_id = 6) const uint steps = 16u;       // of a slab
-layout(constant_id = 7) const uint part_steps = 16u;  // GROUPED: of a slab that lie in one group
+#if GROUPED
+layout(constant_id = 7) const uint part_steps = 16u;  // of a slab that lie in one group
+#endif
 layout(constant_id = 8) const uint x_loads = 1u;      // of an invocation, for a slab
 layout(constant_id = 9) const uint w_loads = 1u;
 

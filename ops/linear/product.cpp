@@ -121,7 +121,7 @@ void add_w(Program& program, Binder& binder, const BuildContext& context, const 
     zero_points = padded_table(program, context, "w_zero_point");
   }
   binder.bind("W_ZERO", zero_points);
-  if (with_sums) binder.bind("W_SUMS", weight_sums(program, context, kind.w, weights, zero_points));
+  if (with_sums) binder.bind("W_SUMS", Binding(weight_sums(program, context, kind.w, weights, zero_points)));
 }
 
 std::string sums_define(const LinearKind& kind) {
