@@ -3,17 +3,20 @@
 #extension GL_EXT_control_flow_attributes : require
 
 // y = x * transpose(w): a workgroup a tile of `tile_m` rows by `tile_n` output channels, an invocation
-// 4 * ROW_QUADS by 4 * COLUMN_QUADS of it. K goes by in slabs of `steps`: a slab of x and of w lies in shared memory,
+// ROWS by 4 * COLUMN_QUADS of it. K goes by in slabs of `steps`: a slab of x and of w lies in shared memory,
 // step by step, while the next one is on its way to registers. A step is one k of real values, or a word of four int8.
 //
 // REAL           sums of real values in float32; else of int8 values in int32
 // GROUPED        int32 sums of each group become float32 sums; W_BITS 4
 // DOT            see linear/dot4x8.glslh
-// ROW_QUADS, COLUMN_QUADS  1 or 2
+// ROWS           of an invocation: 4 or 8
+// COLUMN_QUADS   1 or 2; SUMS_OF_INVOCATION: their product
+// STEPS_AT_ONCE  2 or 4: a divisor of steps and part_steps
 // X_*, W_*, Y_*, SUMS, ...: see the included files
 
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
+#include "common/unroll.glslh"
 
 layout(constant_id = 4) const uint tile_m = 64u;
 layout(constant_id = 5) const uint tile_n = 64u;
@@ -127,13 +130,12 @@ void keep_step(uint number, uint step, STEP_VECTOR value) {
 }
 
 #if REAL && W_BITS == 4
+#define KEEP_NIBBLES(step) \
+  keep_step(number, step, (vec4((words >> (8u * (step & 3u) + 4u * (step >> 2))) & 15u) - 8.0) * scales);
 void keep_w(Tile tile, uint number, uint first_step, uvec4 words) {
   const uint quad = min(tile.first_quad + quad_of_load(number), push.quads - 1u);
   const vec4 scales = w_scale(group_of_load(number, first_step), quad, push.quads);
-  [[unroll]] for (uint step = 0u; step < 8u; ++step) {
-    const vec4 values = vec4((words >> (8u * (step & 3u) + 4u * (step >> 2))) & 15u) - 8.0;
-    keep_step(number, step, values * scales);
-  }
+  EACH(8, KEEP_NIBBLES)
 }
 #elif REAL
 void keep_w(Tile tile, uint number, uint first_step, uvec4 words) {
@@ -159,58 +161,85 @@ void keep_w(Tile tile, uint number, uint first_step, uvec4 words) { keep_step(nu
 #define STEP_SUMS ivec4
 #define PRODUCTS(x_value, w_values) dots4x8(x_value, w_values)
 #endif
-#define ROWS_OF_INVOCATION (4 * ROW_QUADS)
-#define SUMS_OF_INVOCATION (ROWS_OF_INVOCATION * COLUMN_QUADS)
-
-STEP_SUMS step_sums[SUMS_OF_INVOCATION];
+// Sums are told apart by the preprocessor: an array that is indexed by counters of two loops would lie in memory.
+STEP_SUMS step_sums[ROWS * COLUMN_QUADS];
 
 // Neighbours of an invocation's quads lie a quad of invocations apart.
 const uint threads_n = tile_n / (4u * COLUMN_QUADS);
-const uint threads_m = tile_m / (4u * ROW_QUADS);
+const uint threads_m = tile_m / ROWS;
 
+uint slot_of(Tile tile, uvec2 thread, uint row) {
+  return tile.first_slot + (thread.y + row / 4u * threads_m) * 4u + row % 4u;
+}
+uint quad_of(Tile tile, uvec2 thread, uint column) { return tile.first_quad + thread.x + column * threads_n; }
+
+#define ADD_PRODUCTS(row, column, x_value) \
+  step_sums[(row) * COLUMN_QUADS + column] += PRODUCTS(x_value, w_values_##column);
+#if COLUMN_QUADS == 2
+#define ADD_ROW(row, x_value) ADD_PRODUCTS(row, 0, x_value) ADD_PRODUCTS(row, 1, x_value)
+#else
+#define ADD_ROW(row, x_value) ADD_PRODUCTS(row, 0, x_value)
+#endif
+#define ADD_ROWS(first, x_values)   \
+  ADD_ROW(first, (x_values).x)      \
+  ADD_ROW((first) + 1, (x_values).y) \
+  ADD_ROW((first) + 2, (x_values).z) \
+  ADD_ROW((first) + 3, (x_values).w)
+
+void add_step(uint step, uvec2 thread) {
+  const STEP_VECTOR w_values_0 = w_tile[step * w_pitch + thread.x];
+#if COLUMN_QUADS == 2
+  const STEP_VECTOR w_values_1 = w_tile[step * w_pitch + thread.x + threads_n];
+#endif
+  const STEP_VECTOR x_values_0 = x_tile[step * x_pitch + thread.y];
+#if ROWS == 8
+  const STEP_VECTOR x_values_1 = x_tile[step * x_pitch + thread.y + threads_m];
+  ADD_ROWS(4, x_values_1)
+#endif
+  ADD_ROWS(0, x_values_0)
+}
+
+#define ADD_STEP(i) add_step(step + i, thread);
 void add_steps(uint first, uint count, uvec2 thread) {
-  for (uint step = first; step < first + count; ++step) {
-    STEP_VECTOR x_values[ROW_QUADS];
-    STEP_VECTOR w_values[COLUMN_QUADS];
-    [[unroll]] for (uint r = 0u; r < ROW_QUADS; ++r) {
-      x_values[r] = x_tile[step * x_pitch + thread.y + r * threads_m];
-    }
-    [[unroll]] for (uint c = 0u; c < COLUMN_QUADS; ++c) {
-      w_values[c] = w_tile[step * w_pitch + thread.x + c * threads_n];
-    }
-    [[unroll]] for (uint i = 0u; i < ROWS_OF_INVOCATION; ++i) {
-      [[unroll]] for (uint c = 0u; c < COLUMN_QUADS; ++c) {
-        step_sums[i * COLUMN_QUADS + c] += PRODUCTS(x_values[i / 4u][i % 4u], w_values[c]);
-      }
-    }
+  for (uint step = first; step < first + count; step += STEPS_AT_ONCE) {
+    EACH(STEPS_AT_ONCE, ADD_STEP)
   }
 }
 
 #if GROUPED
-vec4 group_sums[SUMS_OF_INVOCATION];
+vec4 group_sums[ROWS * COLUMN_QUADS];
+
+int zero_point_of(Row row) { return row.exists ? x_zero_point(row.index) : 0; }
 
 // Adds the sums of a group, less x's zero points, times its scales, and begins the next.
-void end_group(Tile tile, uint group, uvec2 thread) {
-  [[unroll]] for (uint c = 0u; c < COLUMN_QUADS; ++c) {
-    const uint quad = min(tile.first_quad + thread.x + c * threads_n, push.quads - 1u);
-    const vec4 scales = w_scale(group, quad, push.quads);
-    const ivec4 weights = w_sums(group, quad, push.quads);
-    [[unroll]] for (uint i = 0u; i < ROWS_OF_INVOCATION; ++i) {
-      const Row row = row_of(tile.first_slot + (thread.y + i / 4u * threads_m) * 4u + i % 4u);
-      const int zero_point = row.exists ? x_zero_point(row.index) : 0;
-      const uint at = i * COLUMN_QUADS + c;
-      group_sums[at] += vec4(step_sums[at] - zero_point * weights) * scales;
-      step_sums[at] = ivec4(0);
-    }
+#define END_GROUP(i, column)                                                                                          \
+  group_sums[(i) * COLUMN_QUADS + column] += vec4(step_sums[(i) * COLUMN_QUADS + column] - zero_points[i] * weights) * scales; \
+  step_sums[(i) * COLUMN_QUADS + column] = ivec4(0);
+#define LOAD_ZERO_POINT(i) zero_points[i] = zero_point_of(row_of(slot_of(tile, thread, i)));
+#define END_GROUP_OF_0(i) END_GROUP(i, 0)
+#define END_GROUP_OF_1(i) END_GROUP(i, 1)
+#define END_GROUP_OF_COLUMN(column)                                                \
+  {                                                                                \
+    const uint quad = min(quad_of(tile, thread, column), push.quads - 1u);         \
+    const vec4 scales = w_scale(group, quad, push.quads);                          \
+    const ivec4 weights = w_sums(group, quad, push.quads);                         \
+    EACH(ROWS, END_GROUP_OF_##column)                                              \
   }
+void end_group(Tile tile, uint group, uvec2 thread) {
+  int zero_points[ROWS];
+  EACH(ROWS, LOAD_ZERO_POINT)
+  END_GROUP_OF_COLUMN(0)
+#if COLUMN_QUADS == 2
+  END_GROUP_OF_COLUMN(1)
+#endif
 }
 
 void add_slab(Tile tile, uint first_step, uvec2 thread) {
+  const uint blocks_of_group = push.blocks / push.groups;
   for (uint first = 0u; first < steps; first += part_steps) {
     add_steps(first, part_steps, thread);
     const uint next_block = (first_step + first + part_steps) / STEPS_OF_BLOCK;
     const uint group = divide(next_block, push.by_group) - 1u;  // that ends here, if one does
-    const uint blocks_of_group = push.blocks / push.groups;
     if ((group + 1u) * blocks_of_group == next_block && group < push.groups) end_group(tile, group, thread);
   }
 }
@@ -220,15 +249,24 @@ void add_slab(Tile tile, uint first_step, uvec2 thread) { add_steps(0u, steps, t
 #define FINAL_SUMS step_sums
 #endif
 
-void store_sums(Tile tile, uvec2 thread) {
-  [[unroll]] for (uint c = 0u; c < COLUMN_QUADS; ++c) {
-    const Channels channels = channels_of(tile.first_quad + thread.x + c * threads_n);
-    [[unroll]] for (uint i = 0u; i < ROWS_OF_INVOCATION; ++i) {
-      const uint slot = tile.first_slot + (thread.y + i / 4u * threads_m) * 4u + i % 4u;
-      store(FINAL_SUMS[i * COLUMN_QUADS + c], channels, row_of(slot), slot);
-    }
+#define STORE(i, column)                                                                            \
+  {                                                                                                 \
+    const uint slot = slot_of(tile, thread, i);                                                     \
+    store(FINAL_SUMS[(i) * COLUMN_QUADS + column], channels_##column, row_of(slot), slot);          \
   }
+#define STORE_OF_0(i) STORE(i, 0)
+#define STORE_OF_1(i) STORE(i, 1)
+void store_sums(Tile tile, uvec2 thread) {
+  const Channels channels_0 = channels_of(quad_of(tile, thread, 0u));
+  EACH(ROWS, STORE_OF_0)
+#if COLUMN_QUADS == 2
+  const Channels channels_1 = channels_of(quad_of(tile, thread, 1u));
+  EACH(ROWS, STORE_OF_1)
+#endif
 }
+
+#define CLEAR_STEP_SUMS(i) step_sums[i] = STEP_SUMS(0);
+#define CLEAR_GROUP_SUMS(i) group_sums[i] = vec4(0.0);
 
 void main() {
   const uint lane = gl_LocalInvocationID.x;
@@ -236,12 +274,10 @@ void main() {
   const uint number = flat_workgroup();
   const uint tile_row = divide(number, push.by_tiles);
   const Tile tile = Tile(tile_row * tile_m, (number - tile_row * push.tiles_n) * (tile_n / 4u));
-  [[unroll]] for (uint i = 0u; i < SUMS_OF_INVOCATION; ++i) {
-    step_sums[i] = STEP_SUMS(0);
+  EACH(SUMS_OF_INVOCATION, CLEAR_STEP_SUMS)
 #if GROUPED
-    group_sums[i] = vec4(0.0);
+  EACH(SUMS_OF_INVOCATION, CLEAR_GROUP_SUMS)
 #endif
-  }
 
   STEP_VECTOR next_x[x_loads];
   uvec4 next_w[w_loads];

@@ -12,7 +12,7 @@
 
 #include "common/indexing.glslh"
 #include "ceilings/keep.glslh"
-#include "ceilings/unroll.glslh"
+#include "common/unroll.glslh"
 
 layout(push_constant) uniform Push {
   uint chunks;  // in a footprint

@@ -31,7 +31,7 @@
 
 #include "common/indexing.glslh"
 #include "ceilings/keep.glslh"
-#include "ceilings/unroll.glslh"
+#include "common/unroll.glslh"
 
 layout(push_constant) uniform Push {
   uint rounds;

@@ -9,7 +9,7 @@
 
 #include "common/indexing.glslh"
 #include "ceilings/keep.glslh"
-#include "ceilings/unroll.glslh"
+#include "common/unroll.glslh"
 
 // Capabilities DotProduct and DotProductInput4x8BitPacked; the last operand: packed vectors of 4x8 bits.
 // clang-format off
