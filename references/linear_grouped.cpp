@@ -2,7 +2,7 @@
 
 #include "references/bounded_output.h"
 #include "references/exact_float.h"
-#include "references/linear_products.h"
+#include "references/integer_products.h"
 
 #include <cmath>
 

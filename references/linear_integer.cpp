@@ -1,6 +1,6 @@
 #include "references/linear_integer.h"
 
-#include "references/linear_products.h"
+#include "references/integer_products.h"
 
 namespace assay::references {
 

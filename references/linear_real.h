@@ -3,7 +3,7 @@
 #include "harness/op/expected.h"
 #include "harness/tensor/tensor.h"
 #include "references/linear.h"
-#include "references/linear_products.h"
+#include "references/real_products.h"
 
 #include <span>
 #include <vector>

@@ -1,0 +1,50 @@
+#include "references/integer_products.h"
+
+#include "harness/base/parallel.h"
+#include "harness/tensor/shape.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace assay::references {
+namespace {
+
+/// Rows of x that pass over the same rows of w, while a core's cache holds both.
+constexpr std::int64_t tile = 16;
+
+/// -O3 makes multiplications of neighbours in pairs of it, which every x86-64 has an instruction for.
+std::int32_t dot(const std::int16_t* x, const std::int16_t* w, std::int64_t count) {
+  std::int32_t sum = 0;
+  for (std::int64_t k = 0; k < count; ++k) sum += std::int32_t{x[k]} * w[k];
+  return sum;
+}
+
+void sum_groups(const std::int16_t* x, const std::int16_t* w, std::int64_t group_size,
+                std::span<std::int32_t> sums) {
+  for (std::int32_t& sum : sums) {
+    sum = dot(x, w, group_size);
+    x += group_size;
+    w += group_size;
+  }
+}
+
+}  // namespace
+
+void integer_products(const IntegerRows& x, const IntegerRows& w, std::int64_t group_size,
+                      const StoreSums& store) {
+  const std::int64_t across = div_up(w.rows, tile);
+  parallel_for(div_up(x.rows, tile) * across, 1, [&](std::int64_t first, std::int64_t last) {
+    std::vector<std::int32_t> sums(static_cast<std::size_t>(w.depth / group_size));
+    for (std::int64_t t = first; t < last; ++t) {
+      const std::int64_t m0 = t / across * tile, n0 = t % across * tile;
+      for (std::int64_t m = m0; m < std::min(m0 + tile, x.rows); ++m) {
+        for (std::int64_t n = n0; n < std::min(n0 + tile, w.rows); ++n) {
+          sum_groups(x.row(m), w.row(n), group_size, sums);
+          store(m, n, sums);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace assay::references
