@@ -58,7 +58,7 @@ Sharing sharing_of(const RowQuantization& quantization, const DeviceInfo& device
   const Physical& x = quantization.x.physical;
   const Dims dims = x.dims();
   const std::int64_t most = most_invocations(device);
-  Sharing sharing{.rows = x.elements() / dims.w, .width = dims.w, .height = dims.h};
+  Sharing sharing{.rows = dims.n * dims.c * dims.h, .width = dims.w, .height = dims.h};
   sharing.columns = columns_of(quantization, sharing.rows, sharing.quads(), most);
   sharing.local = std::max(sharing.columns, std::min(smallest_workgroup, most));
   return sharing;
