@@ -98,7 +98,9 @@ std::vector<TensorSpec> quantize_tensors(const Params& params) {
   const std::vector<Form> plain{buffer(Layout::WP)};
   const FillDomain range{FillRole::ZeroPoint, static_cast<double>(params.integer("quant_min")),
                          static_cast<double>(params.integer("quant_max"))};
-  return {input("x", real, shape, forms), input("scale", DType::F32, counts, plain, {FillRole::Scale, 0, 0}),
+  const FillDomain reals{FillRole::Data, -4, 4};
+  return {input("x", real, shape, forms, reals),
+          input("scale", DType::F32, counts, plain, {FillRole::Scale, 0, 0}),
           input("zero_point", DType::I32, counts, plain, range), output("q", DType::I8, shape, forms)};
 }
 

@@ -5,10 +5,10 @@
 
 namespace assay {
 
-/// An array of a file as the values of a tensor. Dims of 1 may be missing or too many, float64 and int64
-/// become the tensor's dtype when every value is a number of it; float64 stays what it is for a bounded
-/// output, whose answers are compared with it in float64. Throws Error, whose text goes on after the file's
-/// name ("holds ...").
+/// An array of a file as the values of a tensor. Dims of 1 may be missing or too many; floats become the
+/// float dtype of the tensor, integers the integer one, when every value is a number of it. float64 stays
+/// what it is for a bounded output, whose answers are compared with it in float64. Throws Error, whose text
+/// goes on after the file's name ("holds ...").
 HostTensor fit_array(HostTensor array, const TensorSpec& tensor);
 
 }  // namespace assay

@@ -124,6 +124,22 @@ TEST_F(NpyErrors, DoublesAndLongIntegersMustBeNumbersOfTheTensor) {
               HasSubstr("q.npy holds 128 at [0, 0], which no i8 equals"));
 }
 
+TEST_F(NpyErrors, ArraysOfAnotherWidthAreTakenWhereEveryValueFits) {
+  write("z.npy", Shape{4, 2}, std::int8_t{-7});
+  write("x.npy", Shape{8, 6}, to_half(0.5f));
+  EXPECT_EQ(error_of("fill: {zero_point: {npy: z.npy}, x: {npy: x.npy}}"), "");
+  write("x.npy", Shape{8, 6}, 0.1f);
+  EXPECT_THAT(error_of("dtype: f16\n    fill: {x: {npy: x.npy}}"),
+              HasSubstr("at [0, 0], which no f16 equals; save it as f16"));
+  write("x.npy", Shape{8, 6}, 0.5f);
+  EXPECT_EQ(error_of("dtype: f16\n    fill: {x: {npy: x.npy}}"), "");
+}
+
+TEST_F(NpyErrors, TheRangeOfFloatDataIsForFillsAlone) {
+  write("x.npy", Shape{8, 6}, 1e30f);
+  EXPECT_EQ(error_of("fill: {x: {npy: x.npy}}"), "") << "x is declared with -4 to 4";
+}
+
 TEST_F(NpyErrors, DoublesMayStayForABoundedOutput) {
   write("y.npy", Shape{64, 1}, 0.1);
   const std::string line = "    expected: {y: {npy: y.npy}}\n";

@@ -33,14 +33,15 @@ struct TensorSpec {
   DType dtype = DType::F32;
   Shape shape;
   std::vector<Form> forms;  ///< accepted physical forms; the first is the default
-  FillDomain domain;        ///< inputs: which values it may take; banded outputs: lo and hi, when they differ
+  FillDomain domain;  ///< inputs: which values it may take; outputs of integers: lo and hi, when they differ
   OutputClass output_class = OutputClass::Exact;  ///< outputs: how it is judged; nothing else says so
 
   /// Outputs: why a trivial answer is the right one, by formula (empty: it never is). A declared output is
   /// not MISTRUSTED when the best constant (`constant_because`) or the copied input (`copy_because`) would
-  /// pass.
+  /// pass, nor one of integers for being at the ends of its range (`ends_because`).
   std::string constant_because;
   std::string copy_because;
+  std::string ends_because;
 
   bool is_input() const { return role == Role::Input; }
 };

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 namespace assay {
@@ -34,46 +35,79 @@ bool same_number(double a, double b) {
   return a == b || (std::isnan(a) && std::isnan(b));
 }
 
-float as_float(double value) {
-  return static_cast<float>(value);
+double to_double(Half value) {
+  return to_float(value);
+}
+double to_double(double value) {
+  return value;
 }
 
-/// `to_number(value)` is the nearest number of the other dtype, `back` the way back.
-template <class To, class From, class ToNumber, class Back>
-HostTensor convert_each(const HostTensor& tensor, const Shape& shape, const ToNumber& to_number,
-                        const Back& back) {
+/// The nearest number; halves by way of float, which is checked on the way back as well.
+template <class To>
+To nearest_float(double value) {
+  if constexpr (std::is_same_v<To, Half>) {
+    return to_half(static_cast<float>(value));
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+/// Elements that are no number of the other dtype are refused.
+template <class To, class From>
+HostTensor convert_each(const HostTensor& tensor, const Shape& shape) {
   HostTensor result = HostTensor::uninitialized(DTypeOf<To>::value, shape);
   const std::span<const From> from = tensor.as<From>();
   const std::span<To> to = result.as<To>();
   for (std::size_t i = 0; i < from.size(); ++i) {
-    to[i] = to_number(from[i]);
-    if (!back(from[i], to[i])) refuse(tensor, i, DTypeOf<To>::value);
+    bool is_same = false;
+    if constexpr (std::is_integral_v<From>) {
+      is_same = std::in_range<To>(from[i]);
+      to[i] = static_cast<To>(from[i]);
+    } else {
+      to[i] = nearest_float<To>(to_double(from[i]));
+      is_same = same_number(to_double(from[i]), to_double(to[i]));
+    }
+    if (!is_same) refuse(tensor, i, DTypeOf<To>::value);
   }
   return result;
 }
 
-template <class To>
-HostTensor integers(const HostTensor& tensor, const Shape& shape) {
-  return convert_each<To, std::int64_t>(
-      tensor, shape, [](std::int64_t value) { return static_cast<To>(value); },
-      [](std::int64_t value, To small) { return std::int64_t{small} == value; });
+template <class From>
+HostTensor integers(const HostTensor& tensor, DType dtype, const Shape& shape) {
+  if (dtype == DType::I64) return convert_each<std::int64_t, From>(tensor, shape);
+  if (dtype == DType::I32) return convert_each<std::int32_t, From>(tensor, shape);
+  if (dtype == DType::I16) return convert_each<std::int16_t, From>(tensor, shape);
+  if (dtype == DType::I8) return convert_each<std::int8_t, From>(tensor, shape);
+  return convert_each<std::uint8_t, From>(tensor, shape);
 }
 
-HostTensor converted_integers(const HostTensor& tensor, DType dtype, const Shape& shape) {
-  if (dtype == DType::I32) return integers<std::int32_t>(tensor, shape);
-  if (dtype == DType::I16) return integers<std::int16_t>(tensor, shape);
-  if (dtype == DType::I8) return integers<std::int8_t>(tensor, shape);
-  return integers<std::uint8_t>(tensor, shape);
+template <class From>
+HostTensor floats(const HostTensor& tensor, DType dtype, const Shape& shape) {
+  if (dtype == DType::F64) return convert_each<double, From>(tensor, shape);
+  if (dtype == DType::F32) return convert_each<float, From>(tensor, shape);
+  return convert_each<Half, From>(tensor, shape);
 }
 
-HostTensor converted_floats(const HostTensor& tensor, DType dtype, const Shape& shape) {
-  if (dtype == DType::F32) {
-    return convert_each<float, double>(tensor, shape, as_float,
-                                       [](double value, float small) { return same_number(value, small); });
+HostTensor with_dtype(const HostTensor& tensor, DType dtype, const Shape& shape) {
+  switch (tensor.dtype()) {
+    case DType::F64:
+      return floats<double>(tensor, dtype, shape);
+    case DType::F32:
+      return floats<float>(tensor, dtype, shape);
+    case DType::F16:
+      return floats<Half>(tensor, dtype, shape);
+    case DType::I64:
+      return integers<std::int64_t>(tensor, dtype, shape);
+    case DType::I32:
+      return integers<std::int32_t>(tensor, dtype, shape);
+    case DType::I16:
+      return integers<std::int16_t>(tensor, dtype, shape);
+    case DType::I8:
+      return integers<std::int8_t>(tensor, dtype, shape);
+    case DType::U8:
+      return integers<std::uint8_t>(tensor, dtype, shape);
   }
-  return convert_each<Half, double>(
-      tensor, shape, [](double value) { return to_half(as_float(value)); },
-      [](double value, Half small) { return same_number(value, to_float(small)); });
+  throw std::logic_error("converted: not a dtype");
 }
 
 HostTensor reshaped(const HostTensor& tensor, const Shape& shape) {
@@ -89,16 +123,13 @@ bool same_but_for_ones(const Shape& a, const Shape& b) {
 }
 
 bool may_convert(DType from, DType to) {
-  if (from == to) return true;
-  if (from == DType::F64) return is_float(to);
-  return from == DType::I64 && is_integer(to);
+  return is_integer(from) == is_integer(to);
 }
 
 HostTensor converted(HostTensor tensor, DType dtype, const Shape& shape) {
   if (!may_convert(tensor.dtype(), dtype) || tensor.numel() != numel(shape))
     throw std::logic_error("converted: such a tensor cannot be had from this one");
-  if (tensor.dtype() == DType::F64 && dtype != DType::F64) return converted_floats(tensor, dtype, shape);
-  if (tensor.dtype() == DType::I64 && dtype != DType::I64) return converted_integers(tensor, dtype, shape);
+  if (tensor.dtype() != dtype) return with_dtype(tensor, dtype, shape);
   return tensor.shape() == shape ? std::move(tensor) : reshaped(tensor, shape);
 }
 

@@ -7,8 +7,8 @@ namespace assay {
 /// Whether two shapes differ by dims of 1 only: [64] and [64,1,1,1].
 bool same_but_for_ones(const Shape& a, const Shape& b);
 
-/// Whether the values of one dtype may be had as another, where they are the same numbers there: a dtype as
-/// itself, f64 as f32 and f16, i64 as every smaller integer.
+/// Whether the values of one dtype may be had as another, where they are the same numbers there: any float as
+/// any other, any integer as any other.
 bool may_convert(DType from, DType to);
 
 /// `tensor` with another dtype and shape, which has as many elements. Throws Error ("holds 0.1 at

@@ -26,13 +26,17 @@ TEST(SameButForOnes, DimsOfOneDoNotCount) {
   EXPECT_FALSE(same_but_for_ones({6}, {2, 3}));
 }
 
-TEST(MayConvert, OnlyFromWhatNumPyMakesByDefault) {
-  EXPECT_TRUE(may_convert(DType::F64, DType::F16));
-  EXPECT_TRUE(may_convert(DType::I64, DType::U8));
-  EXPECT_TRUE(may_convert(DType::I8, DType::I8));
-  EXPECT_FALSE(may_convert(DType::F32, DType::F16));
-  EXPECT_FALSE(may_convert(DType::I64, DType::F32));
-  EXPECT_FALSE(may_convert(DType::F64, DType::I8));
+TEST(MayConvert, FloatsAsFloatsAndIntegersAsIntegers) {
+  const std::vector<DType> floats = {DType::F16, DType::F32, DType::F64};
+  const std::vector<DType> integers = {DType::I8, DType::U8, DType::I16, DType::I32, DType::I64};
+  for (const DType from : floats) {
+    for (const DType to : floats) EXPECT_TRUE(may_convert(from, to));
+    for (const DType to : integers) EXPECT_FALSE(may_convert(from, to));
+  }
+  for (const DType from : integers) {
+    for (const DType to : integers) EXPECT_TRUE(may_convert(from, to));
+    for (const DType to : floats) EXPECT_FALSE(may_convert(from, to));
+  }
 }
 
 TEST(Converted, DoublesThatAreFloatsAreTaken) {
@@ -79,8 +83,54 @@ TEST(Converted, TheFirstIntegerBeyondIsNamedInFull) {
   EXPECT_THROW(converted(row<std::int64_t>({-1}), DType::U8, {1}), Error);
 }
 
+TEST(Converted, NarrowIntegersBecomeWiderOnes) {
+  EXPECT_THAT(converted(row<std::int8_t>({-128, 127}), DType::I32, {2}).as<std::int32_t>(),
+              ElementsAre(-128, 127));
+  EXPECT_THAT(converted(row<std::uint8_t>({0, 255}), DType::I16, {2}).as<std::int16_t>(),
+              ElementsAre(0, 255));
+  EXPECT_THAT(converted(row<std::int16_t>({-32768, 7}), DType::I64, {2}).as<std::int64_t>(),
+              ElementsAre(-32768, 7));
+}
+
+TEST(Converted, IntegersOfAnotherSignAreTakenWhereTheyFit) {
+  EXPECT_THAT(converted(row<std::int8_t>({0, 127}), DType::U8, {2}).as<std::uint8_t>(), ElementsAre(0, 127));
+  EXPECT_THAT(
+      [] {
+        converted(row<std::int8_t>({5, -1}), DType::U8, {2});
+      },
+      ThrowsMessage<Error>(HasSubstr("holds -1 at [1], which no u8 equals")));
+  EXPECT_THAT([] { converted(row<std::uint8_t>({200}), DType::I8, {1}); },
+              ThrowsMessage<Error>(HasSubstr("holds 200 at [0], which no i8 equals")));
+  EXPECT_THAT([] { converted(row<std::int32_t>({128}), DType::I8, {1}); },
+              ThrowsMessage<Error>(HasSubstr("holds 128 at [0], which no i8 equals")));
+}
+
+TEST(Converted, FloatsAreTakenAsHalvesWhereTheyAreTheSame) {
+  EXPECT_EQ(converted(row<float>({0.5F, 65504, 0x1p-24F}), DType::F16, {3}).at(2), 0x1p-24);
+  EXPECT_THAT(
+      [] {
+        converted(row<float>({1, 0.1F}), DType::F16, {2});
+      },
+      ThrowsMessage<Error>(HasSubstr("at [1], which no f16 equals")));
+  EXPECT_THROW(converted(row<float>({65520}), DType::F16, {1}), Error) << "it rounds to infinity";
+}
+
+TEST(Converted, EveryHalfIsAFloat) {
+  std::vector<Half> halves(65536);
+  for (std::size_t i = 0; i < halves.size(); ++i) halves[i].bits = static_cast<std::uint16_t>(i);
+  const HostTensor tensor = row<Half>(halves);
+  const HostTensor got = converted(tensor, DType::F32, {65536});
+  for (std::int64_t i = 0; i < tensor.numel(); ++i) {
+    if (std::isnan(tensor.at(i))) {
+      ASSERT_TRUE(std::isnan(got.at(i))) << i;
+    } else {
+      ASSERT_EQ(got.at(i), tensor.at(i)) << i;
+    }
+  }
+}
+
 TEST(Converted, RefusesWhatCannotBe) {
-  EXPECT_THROW(converted(row<float>({1}), DType::F16, {1}), std::logic_error);
+  EXPECT_THROW(converted(row<float>({1}), DType::I8, {1}), std::logic_error);
   EXPECT_THROW(converted(row<double>({1, 2}), DType::F32, {3}), std::logic_error);
 }
 

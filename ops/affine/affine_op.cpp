@@ -28,12 +28,18 @@ std::vector<TensorSpec> around_block_tensors(const Affine& affine, TensorSpec in
   return all;
 }
 
+/// The integers of a quantized tensor.
+FillDomain integers_of(const Affine& affine) {
+  return {FillRole::Data, static_cast<double>(affine.quant_min), static_cast<double>(affine.quant_max)};
+}
+
 std::vector<TensorSpec> quantizing_tensors(const Affine& affine) {
   // `saturate` draws scales near 2^-8 .. 2^-6: half of its values then lie on both sides of the range's end.
   const double saturating = 0x1p-6 * (affine.quant_max - affine.quant_min);
   const FillDomain reals{FillRole::Data, 0, saturating};
-  return around_block_tensors(affine, affine_data(affine, "x", TensorSpec::Role::Input, affine.real, reals),
-                              affine_data(affine, "q", TensorSpec::Role::Output, affine.quantized, {}));
+  return around_block_tensors(
+      affine, affine_data(affine, "x", TensorSpec::Role::Input, affine.real, reals),
+      affine_data(affine, "q", TensorSpec::Role::Output, affine.quantized, integers_of(affine)));
 }
 
 Program quantize(const BuildContext& context) {
@@ -41,12 +47,11 @@ Program quantize(const BuildContext& context) {
 }
 
 std::vector<TensorSpec> dequantizing_tensors(const Affine& affine) {
-  const FillDomain integers{FillRole::Data, static_cast<double>(affine.quant_min),
-                            static_cast<double>(affine.quant_max)};
   TensorSpec y = affine_data(affine, "y", TensorSpec::Role::Output, affine.real, {});
   if (affine.real == DType::F16) y.output_class = OutputClass::Bounded;
   return around_block_tensors(
-      affine, affine_data(affine, "q", TensorSpec::Role::Input, affine.quantized, integers), std::move(y));
+      affine, affine_data(affine, "q", TensorSpec::Role::Input, affine.quantized, integers_of(affine)),
+      std::move(y));
 }
 
 Program dequantize(const BuildContext& context) {

@@ -18,7 +18,9 @@ std::vector<TensorSpec> tensors(const Params& params) {
   const references::Affine affine = references::affine(as_affine);
   std::vector<TensorSpec> all{choose_input(choose)};
   for (TensorSpec& output : choose_outputs(choose)) all.push_back(std::move(output));
-  all.push_back(affine_data(affine, "q", TensorSpec::Role::Output, affine.quantized, {}));
+  TensorSpec q = affine_data(affine, "q", TensorSpec::Role::Output, affine.quantized, {});
+  if (params.ints("shape").back() <= 2) q.ends_because = "a row of two values has its extremes alone";
+  all.push_back(std::move(q));
   return all;
 }
 

@@ -200,6 +200,7 @@ std::vector<TensorSpec> matmul_tensors(const Params& params) {
   TensorSpec y = matrix("y", m, n);
   y.role = TensorSpec::Role::Output;
   y.dtype = DType::I32;
+  y.domain = {};
   return {matrix("x", m, k), w, y};
 }
 

@@ -145,6 +145,18 @@ TEST(Outcome, ARightKernelIsMistrustedWhenZerosWouldPass) {
   EXPECT_EQ(record.accuracy->metric, "all_zeros");
 }
 
+TEST(Outcome, ARightKernelIsMistrustedWhenMostOfItsAnswerIsClamped) {
+  Case test_case = quantize_case("correct");
+  test_case.fills.at("scale") = {.kind = FillKind::Constant, .value = 0x1p-12};
+  const Record record = run(test_case);
+  EXPECT_EQ(record.status, Status::Mistrusted);
+  ASSERT_TRUE(record.accuracy.has_value());
+  EXPECT_EQ(record.accuracy->metric, "saturated");
+  EXPECT_THAT(record.reason,
+              ContainsRegex("9[0-9] % of 'q' are at the ends of its range, -128 and 127, where any value"));
+  EXPECT_EQ(record.accuracy->mismatches, 0);
+}
+
 TEST(Outcome, AMistrustedAnswerHasNoTime) {
   const Record record = run(matmul_case("correct", FillKind::Zero), Mode::Perf);
   EXPECT_EQ(record.status, Status::Mistrusted);

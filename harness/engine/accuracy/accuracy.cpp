@@ -2,6 +2,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/engine/accuracy/output_check.h"
+#include "harness/engine/accuracy/saturation.h"
 #include "harness/engine/accuracy/tile_map.h"
 #include "harness/engine/accuracy/trivial_answer.h"
 #include "harness/tensor/tensor_hash.h"
@@ -258,9 +259,18 @@ class Investigation {
         note("copied_input", fmt::format("the answer is right, but a copy of an input's memory would pass as "
                                          "'{}' too: this case proves nothing",
                                          specs_[i]->name));
+      } else if (const auto saturation = too_saturated(*specs_[i], accepted_[i].values())) {
+        note_saturated(specs_[i]->name, *saturation);
       }
     }
     mistrusted_ = !findings_.empty();
+  }
+
+  void note_saturated(const std::string& output, const Saturation& saturation) {
+    note("saturated",
+         fmt::format("the answer is right, but {:.0f} % of '{}' are at the ends of its range, {} "
+                     "and {}, where any value beyond is right too: this case proves little",
+                     100 * saturation.share, output, saturation.low, saturation.high));
   }
 
   bool copied_memory_passes(std::size_t output) const {

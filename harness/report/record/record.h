@@ -81,7 +81,8 @@ struct AccuracyResult {
   double expected_flips = 0;
   /// What failed, one of: "", "wrong_value", "unwritten", "write_out_of_bounds", "depends_on_padding",
   /// "reads_out_of_bounds", "depends_on_old_output", "nondeterministic", "input_modified", "too_many_flips";
-  /// or the trivial answer that would pass (MISTRUSTED): "all_zeros", "constant", "copied_input", "shifted".
+  /// or why a right answer proves little (MISTRUSTED): the trivial answer that would pass, "all_zeros",
+  /// "constant", "copied_input" or "shifted", or "saturated".
   std::string metric;
   std::vector<std::int64_t> first_bad;  ///< tensor coordinates of the first bad element
   double expected = 0;

@@ -44,6 +44,7 @@ constexpr std::array metric_table = {
     MetricWords{"constant", "a constant would pass", ""},
     MetricWords{"copied_input", "a copy of the input would pass", ""},
     MetricWords{"shifted", "a shifted answer would pass", ""},
+    MetricWords{"saturated", "most of the output is at the ends of its range", ""},
 };
 
 MetricWords words_of(const std::string& metric) {
