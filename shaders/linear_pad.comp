@@ -1,10 +1,13 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Rows of numbers, one an output channel, with zeros after the last up to a whole quad. One invocation a number.
+// Rows of numbers, one an output channel, with zeros after the last up to a whole quad; or the same by quads of
+// channels, those of all rows side by side. One invocation a number.
 
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
+
+layout(constant_id = 4) const bool by_quad = false;
 
 layout(push_constant) uniform Push {
   uint columns, padded;
@@ -20,5 +23,6 @@ void main() {
   if (number >= push.rows * push.padded) return;
   const uint row = divide(number, push.by_padded);
   const uint column = number - row * push.padded;
-  to[guard_words + number] = column < push.columns ? from[guard_words + row * push.columns + column] : 0u;
+  const uint at = by_quad ? ((column >> 2) * push.rows + row) * 4u + (column & 3u) : number;
+  to[guard_words + at] = column < push.columns ? from[guard_words + row * push.columns + column] : 0u;
 }

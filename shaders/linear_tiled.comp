@@ -27,23 +27,7 @@ layout(constant_id = 7) const uint part_steps = 16u;  // of a slab that lie in o
 layout(constant_id = 8) const uint x_loads = 1u;      // of an invocation, for a slab
 layout(constant_id = 9) const uint w_loads = 1u;
 
-layout(push_constant) uniform Push {
-  uint rows;            // of x in a plane
-  uint slots, slots_of_plane;
-  Divider by_slots;
-  uint depth, columns;
-  uint quads;           // of output channels
-  uint blocks;          // of packed weights along K
-  uint groups;          // of weights along K
-  Divider by_group;     // blocks of a group
-  uint tiles_n;
-  Divider by_tiles;
-  float x_scale;
-  int x_zero_point;
-  float y_inverse_scale;
-  int y_zero_point;
-} push;
-
+#include "linear/numbers.glslh"
 #include "linear/dot4x8.glslh"
 #include "linear/weights.glslh"
 #include "linear/y.glslh"
@@ -269,6 +253,7 @@ void store_sums(Tile tile, uvec2 thread) {
 #define CLEAR_GROUP_SUMS(i) group_sums[i] = vec4(0.0);
 
 void main() {
+  push = numbers();
   const uint lane = gl_LocalInvocationID.x;
   const uvec2 thread = uvec2(lane % threads_n, lane / threads_n);
   const uint number = flat_workgroup();

@@ -1,5 +1,6 @@
 #include "ops/linear/gemv.h"
 
+#include "ops/common/bake.h"
 #include "ops/common/defines.h"
 #include "ops/common/grid.h"
 #include "ops/linear/tensors.h"
@@ -16,11 +17,12 @@ namespace {
 using references::Linear;
 
 constexpr std::int64_t coop_workers = 8, coop_local_size = 64;
-constexpr std::int64_t bytes_of_sums = 16;
+constexpr std::int64_t bytes_of_sums = 16, bytes_of_range = 8;  // of an invocation
 
 /// Invocations: of a workgroup, those that share K, and output channels of these.
 struct Sharing {
   std::int64_t local_size = 64, workers = 32, columns = 4;
+  std::int64_t blocks = 4;  ///< of weights, that an invocation loads at once
 
   std::int64_t columns_of_workgroup() const { return local_size / workers * columns; }
 };
@@ -39,13 +41,31 @@ Sharing sharing_of(const BuildContext& context, const LinearKind& kind) {
   sharing.workers = context.tuned("workers", by_default.workers);
   sharing.local_size = context.tuned("local_size", std::max(by_default.local_size, sharing.workers));
   sharing.columns = context.tuned("columns", by_default.columns);
+  sharing.blocks = context.tuned("blocks", by_default.blocks);
   return sharing;
 }
 
 using SharingOf = std::function<Sharing(const BuildContext&)>;
 
+std::int64_t words_of_row(const Linear& linear) {
+  return div_up(linear.k, 4);
+}
+
+/// Shared memory: sums, ranges of x, and the row of x where it is quantized there.
+std::int64_t shared_bytes(const Linear& linear, const Sharing& sharing, bool quantizes) {
+  const std::int64_t of_row = quantizes ? words_of_row(linear) * 4 + sharing.local_size * bytes_of_range : 0;
+  return sharing.local_size * bytes_of_sums + of_row;
+}
+
+/// Whether workgroups quantize the row of x themselves; else a dispatch before does.
+bool quantizes(const BuildContext& context, const LinearKind& kind, const Sharing& sharing) {
+  const Linear linear = references::checked_linear(context.params);
+  return kind.quantizes() && shared_bytes(linear, sharing, true) <= context.device.max_shared_bytes;
+}
+
 Program build(const BuildContext& context, const LinearKind& kind, const Sharing& sharing, bool dot) {
   const Linear linear = references::checked_linear(context.params);
+  const bool quantizes_row = quantizes(context, kind, sharing);
   Program program;
   Dispatch product;
   product.label = "product";
@@ -53,16 +73,24 @@ Program build(const BuildContext& context, const LinearKind& kind, const Sharing
   const Slots slots = add_operands(program, product, context, kind,
                                    {.x_layout = Layout::P4W,
                                     .x_words = is_int4(kind.w) ? 2 : 1,
+                                    .by_quad = true,
+                                    .quantizes = quantizes_row,
+                                    .bakes = wants_bake(context),
                                     .dot = dot,
                                     .columns_of_workgroup = sharing.columns_of_workgroup()});
+  product.defines.push_back({"QUANTIZES", flag(quantizes_row)});
   product.defines.push_back({"COLUMN_QUADS", std::to_string(sharing.columns / 4)});
-  product.constants = {{"workers", static_cast<std::uint32_t>(sharing.workers)}};
+  product.defines.push_back({"BLOCKS", std::to_string(sharing.blocks)});
+  product.defines.push_back({"LOADS", std::to_string(sharing.blocks * sharing.columns / 4)});
+  product.constants.push_back({"workers", static_cast<std::uint32_t>(sharing.workers)});
+  if (quantizes_row)
+    product.constants.push_back({"row_words", static_cast<std::uint32_t>(words_of_row(linear))});
   product.local_size = {static_cast<std::uint32_t>(sharing.local_size), 1, 1};
   use_subgroups(product, context.device);
   const std::int64_t workgroups = slots.all * div_up(linear.n, sharing.columns_of_workgroup());
   product.workgroups = fold_grid(workgroups * sharing.local_size, product.local_size[0],
                                  context.device.max_workgroup_count[0]);
-  product.shared_bytes = static_cast<std::uint32_t>(sharing.local_size * bytes_of_sums);
+  product.shared_bytes = static_cast<std::uint32_t>(shared_bytes(linear, sharing, quantizes_row));
   program.dispatches.push_back(std::move(product));
   return program;
 }
@@ -133,11 +161,11 @@ Impl gemv_linear(const LinearKind& kind) {
 
 Impl coop_linear(std::string name, const LinearKind& kind, bool dot) {
   Impl impl = shared_linear(std::move(name), kind, dot, [](const BuildContext&) {
-    return Sharing{coop_local_size, coop_workers, 4};
+    return Sharing{coop_local_size, coop_workers, 4, 4};
   });
   impl.summary = "64 invocations, 8 of which share the K of four output channels of one row";
   if (dot) impl.needs = {Feature::DotProduct};
-  impl.tunables = {weights_tunable()};
+  impl.tunables = {weights_tunable(), bake_tunable()};
   return impl;
 }
 

@@ -1,5 +1,6 @@
 #include "ops/linear/product.h"
 
+#include "ops/common/bake.h"
 #include "ops/common/defines.h"
 #include "ops/common/grid.h"
 #include "ops/common/push.h"
@@ -9,7 +10,9 @@
 #include "ops/linear/tensors.h"
 #include "ops/relayout/reorder.h"
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace assay::ops {
@@ -59,10 +62,11 @@ X quantized_rows(Program& program, const BuildContext& context, const Linear& li
 }
 
 X prepared_x(Program& program, const BuildContext& context, const Linear& linear, const LinearKind& kind,
-             Layout layout) {
+             const ProductNeeds& needs) {
+  if (needs.quantizes) return given_x(context);
   switch (kind.x) {
     case XKind::Quantized:
-      return quantized_x(program, context, linear, layout);
+      return quantized_x(program, context, linear, needs.x_layout);
     case XKind::QuantizedRows:
       return quantized_rows(program, context, linear);
     default:
@@ -95,30 +99,36 @@ std::string layout_define(const std::string& side, const Physical& physical) {
   return side + (physical.form().layout == Layout::P4H4W ? "_BLOCKS" : "_ROWS");
 }
 
+std::string qparams_define(const LinearKind& kind, const X& x) {
+  if (kind.x == XKind::Quantized) return "QPARAMS_PUSHED";
+  return x.scale ? "QPARAMS_GIVEN" : "QPARAMS_CHOSEN";
+}
+
 void add_x(Binder& binder, const X& x, const Linear& linear, const LinearKind& kind,
-           std::int64_t wanted_words) {
+           const ProductNeeds& needs) {
   const bool texture = is_texture(x.physical.form());
   binder.bind("X", texture ? sampled(x.resource) : Binding(x.resource));
   binder.define("X_LAYOUT", layout_define("X", x.physical));
-  if (kind.is_real()) {
+  if (needs.quantizes) binder.define("QPARAMS", qparams_define(kind, x));
+  if (kind.is_real() || needs.quantizes) {
     binder.define("X_F16", flag(linear.real == DType::F16));
     binder.define("X_ALIGNED", flag(linear.k % 4 == 0));
   } else {
-    const bool fits = !texture && div_up(linear.k, 4) % wanted_words == 0;
-    binder.define("X_WORDS", std::to_string(fits ? wanted_words : 1));
+    const bool fits = !texture && div_up(linear.k, 4) % needs.x_words == 0;
+    binder.define("X_WORDS", std::to_string(fits ? needs.x_words : 1));
   }
   binder.bind("X_SCALE", x.scale);
   binder.bind("X_ZERO", x.zero_point);
 }
 
 void add_w(Program& program, Binder& binder, const BuildContext& context, const LinearKind& kind,
-           const PackedWeights& weights, bool with_sums) {
+           const PackedWeights& weights, bool with_sums, bool by_quad) {
   binder.bind("W", weights.is_texture ? sampled(weights.words) : Binding(weights.words));
   binder.define("W_BITS", is_int4(kind.w) ? "4" : "8");
   binder.define("W_TEXTURE", flag(weights.is_texture));
   std::optional<Resource> zero_points;
   if (find_tensor(context.tensors, "w_zero_point")) {
-    zero_points = padded_table(program, context, "w_zero_point");
+    zero_points = padded_table(program, context, "w_zero_point", by_quad);
   }
   binder.bind("W_ZERO", zero_points);
   if (with_sums) binder.bind("W_SUMS", Binding(weight_sums(program, context, kind.w, weights, zero_points)));
@@ -135,7 +145,7 @@ bool is_fixed_point(const Params& params) {
 }
 
 void add_y(Program& program, Binder& binder, const BuildContext& context, const Linear& linear,
-           const LinearKind& kind) {
+           const LinearKind& kind, bool by_quad) {
   const Physical y = physical_of(context, "y");
   binder.bind("Y", Binding(tensor_of(context, "y")));
   binder.define("Y_LAYOUT", layout_define("Y", y));
@@ -150,8 +160,8 @@ void add_y(Program& program, Binder& binder, const BuildContext& context, const 
     binder.bind("REQUANTIZERS", Binding(requantizers(program, context, linear)));
     return;
   }
-  binder.bind("W_SCALE", Binding(padded_table(program, context, "w_scale")));
-  if (linear.bias) binder.bind("BIAS", Binding(padded_table(program, context, "bias")));
+  binder.bind("W_SCALE", Binding(padded_table(program, context, "w_scale", by_quad)));
+  if (linear.bias) binder.bind("BIAS", Binding(padded_table(program, context, "bias", false)));
 }
 
 Slots slots_of(const Linear& linear, const Physical& x, const Physical& y) {
@@ -174,9 +184,31 @@ void add_push(Dispatch& product, const BuildContext& context, const Linear& line
   add(push, divider(div_up(weights.blocks, linear.groups())));
   push.add(tiles_n);
   add(push, divider(tiles_n));
-  push.add(x.scale).add(std::int64_t{x.zero_point});
+  push.add(x.scale).add(1.0F / x.scale).add(std::int64_t{x.zero_point});
   push.add(1.0F / y.scale).add(std::int64_t{y.zero_point});
 }
+
+// In the order of add_push: the constants of shaders/linear/numbers.glslh.
+constexpr std::array<std::string_view, 20> baked_words{"rows",
+                                                       "slots",
+                                                       "slots_of_plane",
+                                                       "slots_multiplier",
+                                                       "slots_shift",
+                                                       "depth",
+                                                       "columns",
+                                                       "quads",
+                                                       "blocks",
+                                                       "groups",
+                                                       "group_multiplier",
+                                                       "group_shift",
+                                                       "tiles_n",
+                                                       "tiles_multiplier",
+                                                       "tiles_shift",
+                                                       "x_scale",
+                                                       "x_inverse_scale",
+                                                       "x_zero_point",
+                                                       "y_inverse_scale",
+                                                       "y_zero_point"};
 
 }  // namespace
 
@@ -186,10 +218,10 @@ Slots add_operands(Program& program, Dispatch& product, const BuildContext& cont
   Binder binder(product);
   const PackedWeights weights = packed_weights(program, context, kind.w);
   const bool with_sums = kind.is_grouped() ? needs.sums_of_groups : !kind.is_real();
-  add_w(program, binder, context, kind, weights, with_sums);
-  add_y(program, binder, context, linear, kind);
-  const X x = prepared_x(program, context, linear, kind, needs.x_layout);
-  add_x(binder, x, linear, kind, needs.x_words);
+  add_w(program, binder, context, kind, weights, with_sums, needs.by_quad);
+  add_y(program, binder, context, linear, kind, needs.by_quad);
+  const X x = prepared_x(program, context, linear, kind, needs);
+  add_x(binder, x, linear, kind, needs);
   binder.define("REAL", flag(kind.is_real()));
   binder.define("GROUPED", flag(kind.is_grouped()));
   binder.define("DOT", flag(needs.dot));
@@ -198,6 +230,7 @@ Slots add_operands(Program& program, Dispatch& product, const BuildContext& cont
   const bool by_plane = slots.of_plane != linear.m || is_texture(x.physical.form()) || is_texture(y.form());
   binder.define("PLANES", flag(numel(linear.batch) > 1 && by_plane));
   add_push(product, context, linear, slots, weights, needs.columns_of_workgroup);
+  bake(product, baked_words, needs.bakes);
   return slots;
 }
 

@@ -26,6 +26,7 @@ struct LinearKind {
   WeightKind w = WeightKind::Int8;
 
   bool is_real() const { return x == XKind::Real; }
+  bool quantizes() const { return x == XKind::Quantized || x == XKind::QuantizedRows; }
   /// int32 sums of groups, which are scaled and added in float32.
   bool is_grouped() const { return !is_real() && is_int4(w); }
 };
@@ -38,6 +39,9 @@ struct ProductNeeds {
   Layout x_layout = Layout::P4W;
   std::int64_t x_words = 1;
   bool sums_of_groups = false;
+  bool by_quad = false;    ///< tables of groups have those of four output channels side by side
+  bool quantizes = false;  ///< the kernel itself quantizes x
+  bool bakes = false;      ///< push constants are built in
   bool dot = false;
   std::int64_t columns_of_workgroup = 4;  ///< output channels
 };

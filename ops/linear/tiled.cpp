@@ -101,17 +101,18 @@ Program build(const BuildContext& context, const LinearKind& kind, bool dot) {
   product.defines.push_back({"SUMS_OF_INVOCATION", std::to_string(tiling.rows * tiling.columns / 4)});
   const std::int64_t part_steps = kind.is_grouped() ? std::min(tiling.k, linear.group_size) / 4 : steps;
   product.defines.push_back({"STEPS_AT_ONCE", part_steps % 4 == 0 ? "4" : "2"});
-  const auto loads = [local](std::int64_t quads) { return static_cast<std::uint32_t>(div_up(quads, local)); };
+  const auto loads = [local](std::int64_t quads) { return div_up(quads, local); };
   const std::int64_t steps_of_block = (kind.is_real() ? 4 : 1) * (is_int4(kind.w) ? 2 : 1);
   const std::int64_t loads_of_x = tiling.m / 4 * steps;  // as rows or as blocks
-  product.constants = {{"tile_m", static_cast<std::uint32_t>(tiling.m)},
-                       {"tile_n", static_cast<std::uint32_t>(tiling.n)},
-                       {"steps", static_cast<std::uint32_t>(steps)},
-                       {"x_loads", loads(loads_of_x)},
-                       {"w_loads", loads(tiling.n / 4 * steps / steps_of_block)}};
-  if (kind.is_grouped()) {
-    product.constants.push_back({"part_steps", static_cast<std::uint32_t>(part_steps)});
-  }
+  const auto set = [&product](const char* name, std::int64_t value) {
+    product.constants.push_back({name, static_cast<std::uint32_t>(value)});
+  };
+  set("tile_m", tiling.m);
+  set("tile_n", tiling.n);
+  set("steps", steps);
+  set("x_loads", loads(loads_of_x));
+  set("w_loads", loads(tiling.n / 4 * steps / steps_of_block));
+  if (kind.is_grouped()) set("part_steps", part_steps);
   product.local_size = {static_cast<std::uint32_t>(local), 1, 1};
   const std::int64_t workgroups = div_up(slots.all, tiling.m) * div_up(linear.n, tiling.n);
   product.workgroups =

@@ -107,18 +107,19 @@ Resource weight_sums(Program& program, const BuildContext& context, WeightKind k
   return sums;
 }
 
-Resource padded_table(Program& program, const BuildContext& context, std::string_view name) {
+Resource padded_table(Program& program, const BuildContext& context, std::string_view name, bool by_quad) {
   const std::uint32_t tensor = find_tensor(context.tensors, name).value();
   const TensorSpec& spec = context.tensors[tensor];
   const std::int64_t columns = spec.shape.back();
-  if (columns % 4 == 0) return Resource::tensor(tensor);
   const std::int64_t rows = numel(spec.shape) / columns;
+  if (columns % 4 == 0 && (rows == 1 || !by_quad)) return Resource::tensor(tensor);
   const std::int64_t padded = 4 * div_up(columns, 4);
   const Resource table = add_scratch(
       program, {.name = "padded_" + spec.name, .dtype = spec.dtype, .shape = {rows, padded}, .form = buffer});
   Dispatch dispatch = setup("pad " + spec.name, "linear_pad.comp", context, rows * padded);
   dispatch.push.add(columns).add(padded).add(rows);
   add(dispatch.push, divider(padded));
+  dispatch.constants = {{"by_quad", by_quad ? 1U : 0U}};
   dispatch.bindings = {Resource::tensor(tensor), table};
   program.dispatches.push_back(std::move(dispatch));
   return table;

@@ -45,7 +45,9 @@ std::optional<std::string> lacks_weight_texture(const BuildContext& context, Wei
 Resource weight_sums(Program& program, const BuildContext& context, WeightKind kind,
                      const PackedWeights& weights, std::optional<Resource> zero_points);
 
-/// The op's tensor `name`, f32 or i32 of rows of N numbers, or a copy of it whose rows are whole quads.
-Resource padded_table(Program& program, const BuildContext& context, std::string_view name);
+/// The op's tensor `name`, f32 or i32 of rows of N numbers, or a copy of it whose rows are whole quads:
+/// [rows, 4 * quads]. `by_quad`: the numbers of four output channels of all rows side by side, [quads, rows,
+/// 4].
+Resource padded_table(Program& program, const BuildContext& context, std::string_view name, bool by_quad);
 
 }  // namespace assay::ops
