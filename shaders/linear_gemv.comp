@@ -42,7 +42,8 @@ struct Values {
   vec4 first, last;
 };
 Values values_of(Row row, uint slot, uint block) {
-  return Values(x_quad(row, 2u * block), x_quad(row, 2u * block + 1u));
+  if (!row.exists) return Values(vec4(0.0), vec4(0.0));
+  return Values(existing_quad(row, 2u * block), existing_quad(row, 2u * block + 1u));  // K is a multiple of 8
 }
 #elif REAL
 #define Values vec4
@@ -94,33 +95,27 @@ Group group_of(uint quad, uint block) { return Group(0u); }
 #endif
 
 // --- sums ------------------------------------------------------------------------------------------------------------
-// Integers become floats by the bits of a power of two plus the integer, whose place in the mantissa is that where they
-// lie in the word: no shift and no conversion. Every step is exact.
-float placed(uint word, uint mask, uint power_bits, float less) {
-  return uintBitsToFloat((word & mask) | power_bits) - less;
-}
-
 #if REAL && W_BITS == 4
 float dot_of(uint word, Values values) {
   const uint upper = word >> 12;
-  float sum = values.first.x * placed(word, 0xfu, 0x4b000000u, 8388616.0);
-  sum += values.last.x * placed(word, 0xf0u, 0x49000000u, 524296.0);
-  sum += values.first.y * placed(word, 0xf00u, 0x47000000u, 32776.0);
-  sum += values.last.y * placed(word, 0xf000u, 0x45000000u, 2056.0);
-  sum += values.first.z * placed(word, 0xf0000u, 0x43000000u, 136.0);
-  sum += values.last.z * placed(upper, 0xf00u, 0x47000000u, 32776.0);
-  sum += values.first.w * placed(upper, 0xf000u, 0x45000000u, 2056.0);
-  sum += values.last.w * placed(upper, 0xf0000u, 0x43000000u, 136.0);
+  float sum = values.first.x * PLACED_NIBBLE_0(word);
+  sum += values.last.x * PLACED_NIBBLE_4(word);
+  sum += values.first.y * PLACED_NIBBLE_1(word);
+  sum += values.last.y * PLACED_NIBBLE_5(word);
+  sum += values.first.z * PLACED_NIBBLE_2(word);
+  sum += values.last.z * PLACED_NIBBLE_6(upper);
+  sum += values.first.w * PLACED_NIBBLE_3(upper);
+  sum += values.last.w * PLACED_NIBBLE_7(upper);
   return sum;
 }
 #elif REAL
 float dot_of(uint word, vec4 values) {
-  const uint bytes = word ^ 0x80808080u;  // q + 128 is unsigned
+  const uint bytes = word ^ 0x80808080u;
   const uint upper = bytes >> 16;
-  float sum = values.x * placed(bytes, 0xffu, 0x4b000000u, 8388736.0);
-  sum += values.y * placed(bytes, 0xff00u, 0x47000000u, 32896.0);
-  sum += values.z * placed(upper, 0xffu, 0x4b000000u, 8388736.0);
-  sum += values.w * placed(upper, 0xff00u, 0x47000000u, 32896.0);
+  float sum = values.x * PLACED_EVEN_BYTE(bytes);
+  sum += values.y * PLACED_ODD_BYTE(bytes);
+  sum += values.z * PLACED_EVEN_BYTE(upper);
+  sum += values.w * PLACED_ODD_BYTE(upper);
   return sum;
 }
 #endif
@@ -152,14 +147,17 @@ SUMS_VEC4 products_of(uvec4 words, Values values, Group group) {
 // --- rounds of blocks ------------------------------------------------------------------------------------------------
 uint quads[COLUMN_QUADS];
 SUMS_VEC4 sums[COLUMN_QUADS];
-uvec4 words[LOADS];
-Group groups[LOADS];
+uvec4 words[LOADS], next_words[LOADS];
+Group groups[LOADS], next_groups[LOADS];
 
 // Of load i: which of the round's blocks, and which quad of channels.
 #define BLOCK_OF(i) (block + ((i) / COLUMN_QUADS) * workers)
 #define QUAD_OF(i) quads[(i) % COLUMN_QUADS]
-#define LOAD_WORDS(i) words[i] = w_block(QUAD_OF(i), BLOCK_OF(i), push.blocks);
-#define LOAD_GROUP(i) groups[i] = group_of(QUAD_OF(i), BLOCK_OF(i));
+#define LOAD_WORDS(i) next_words[i] = w_block(QUAD_OF(i), BLOCK_OF(i), push.blocks);
+#define LOAD_GROUP(i) next_groups[i] = group_of(QUAD_OF(i), BLOCK_OF(i));
+#define TAKE(i)             \
+  words[i] = next_words[i]; \
+  groups[i] = next_groups[i];
 #define LOAD_VALUES(i) values[i] = values_of(row, slot, block + i * workers);
 #define ADD_PRODUCTS(i) sums[(i) % COLUMN_QUADS] += products_of(words[i], values[(i) / COLUMN_QUADS], groups[i]);
 
@@ -223,10 +221,12 @@ void main() {
   ROW_SCALE = row.exists ? x_scale(row.index) : 0.0;
 #endif
   while (is_whole) {
+    EACH(LOADS, TAKE)
+    const uint next = block + BLOCKS * workers;
+    is_whole = is_whole_round(next);
+    if (is_whole) load_round(next);  // while this round is added
     add_round(row, slot, block);
-    block += BLOCKS * workers;
-    is_whole = is_whole_round(block);
-    if (is_whole) load_round(block);
+    block = next;
   }
   add_blocks(row, slot, block);
   EACH(COLUMN_QUADS, STORE)

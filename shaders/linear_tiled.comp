@@ -9,7 +9,7 @@
 // REAL           sums of real values in float32; else of int8 values in int32
 // GROUPED        int32 sums of each group become float32 sums; W_BITS 4
 // DOT            see linear/dot4x8.glslh
-// ROWS           of an invocation: 4 or 8
+// ROWS           of an invocation: 4, 8 or 16
 // COLUMN_QUADS   1 or 2; SUMS_OF_INVOCATION: their product
 // STEPS_AT_ONCE  2 or 4: a divisor of steps and part_steps
 // X_*, W_*, Y_*, SUMS, ...: see the included files
@@ -114,18 +114,27 @@ void keep_step(uint number, uint step, STEP_VECTOR value) {
 }
 
 #if REAL && W_BITS == 4
-#define KEEP_NIBBLES(step) \
-  keep_step(number, step, (vec4((words >> (8u * (step & 3u) + 4u * (step >> 2))) & 15u) - 8.0) * scales);
 void keep_w(Tile tile, uint number, uint first_step, uvec4 words) {
   const uint quad = min(tile.first_quad + quad_of_load(number), push.quads - 1u);
   const vec4 scales = w_scale(group_of_load(number, first_step), quad, push.quads);
-  EACH(8, KEEP_NIBBLES)
+  const uvec4 upper = words >> 12;
+  keep_step(number, 0u, PLACED_NIBBLE_0(words) * scales);
+  keep_step(number, 1u, PLACED_NIBBLE_1(words) * scales);
+  keep_step(number, 2u, PLACED_NIBBLE_2(words) * scales);
+  keep_step(number, 3u, PLACED_NIBBLE_3(upper) * scales);
+  keep_step(number, 4u, PLACED_NIBBLE_4(words) * scales);
+  keep_step(number, 5u, PLACED_NIBBLE_5(words) * scales);
+  keep_step(number, 6u, PLACED_NIBBLE_6(upper) * scales);
+  keep_step(number, 7u, PLACED_NIBBLE_7(upper) * scales);
 }
 #elif REAL
 void keep_w(Tile tile, uint number, uint first_step, uvec4 words) {
-  [[unroll]] for (uint step = 0u; step < 4u; ++step) {
-    keep_step(number, step, vec4(bitfieldExtract(ivec4(words), int(8u * step), 8)));
-  }
+  const uvec4 bytes = words ^ 0x80808080u;
+  const uvec4 upper = bytes >> 16;
+  keep_step(number, 0u, PLACED_EVEN_BYTE(bytes));
+  keep_step(number, 1u, PLACED_ODD_BYTE(bytes));
+  keep_step(number, 2u, PLACED_EVEN_BYTE(upper));
+  keep_step(number, 3u, PLACED_ODD_BYTE(upper));
 }
 #elif W_BITS == 4
 void keep_w(Tile tile, uint number, uint first_step, uvec4 words) {
@@ -176,11 +185,21 @@ void add_step(uint step, uvec2 thread) {
   const STEP_VECTOR w_values_1 = w_tile[step * w_pitch + thread.x + threads_n];
 #endif
   const STEP_VECTOR x_values_0 = x_tile[step * x_pitch + thread.y];
-#if ROWS == 8
+#if ROWS >= 8
   const STEP_VECTOR x_values_1 = x_tile[step * x_pitch + thread.y + threads_m];
-  ADD_ROWS(4, x_values_1)
+#endif
+#if ROWS == 16
+  const STEP_VECTOR x_values_2 = x_tile[step * x_pitch + thread.y + 2u * threads_m];
+  const STEP_VECTOR x_values_3 = x_tile[step * x_pitch + thread.y + 3u * threads_m];
 #endif
   ADD_ROWS(0, x_values_0)
+#if ROWS >= 8
+  ADD_ROWS(4, x_values_1)
+#endif
+#if ROWS == 16
+  ADD_ROWS(8, x_values_2)
+  ADD_ROWS(12, x_values_3)
+#endif
 }
 
 #define ADD_STEP(i) add_step(step + i, thread);
@@ -192,39 +211,45 @@ void add_steps(uint first, uint count, uvec2 thread) {
 
 #if GROUPED
 vec4 group_sums[ROWS * COLUMN_QUADS];
+int zero_points[ROWS];  // of the rows of x
+vec4 group_scales[COLUMN_QUADS];
+ivec4 group_weights[COLUMN_QUADS];  // sums of w
 
 int zero_point_of(Row row) { return row.exists ? x_zero_point(row.index) : 0; }
+#define LOAD_ZERO_POINT(i) zero_points[i] = zero_point_of(row_of(slot_of(tile, thread, i)));
+void load_zero_points(Tile tile, uvec2 thread) { EACH(ROWS, LOAD_ZERO_POINT) }
+
+#define LOAD_GROUP(column)                                                      \
+  {                                                                             \
+    const uint quad = min(quad_of(tile, thread, column), push.quads - 1u);      \
+    group_scales[column] = w_scale(group, quad, push.quads);                    \
+    group_weights[column] = w_sums(group, quad, push.quads);                    \
+  }
+void load_group(Tile tile, uint group, uvec2 thread) { EACH(COLUMN_QUADS, LOAD_GROUP) }
 
 // Adds the sums of a group, less x's zero points, times its scales, and begins the next.
-#define END_GROUP(i, column)                                                                                          \
-  group_sums[(i) * COLUMN_QUADS + column] += vec4(step_sums[(i) * COLUMN_QUADS + column] - zero_points[i] * weights) * scales; \
+#define END_GROUP(i, column)                                                                                     \
+  group_sums[(i) * COLUMN_QUADS + column] +=                                                                     \
+      vec4(step_sums[(i) * COLUMN_QUADS + column] - zero_points[i] * group_weights[column]) * group_scales[column]; \
   step_sums[(i) * COLUMN_QUADS + column] = ivec4(0);
-#define LOAD_ZERO_POINT(i) zero_points[i] = zero_point_of(row_of(slot_of(tile, thread, i)));
 #define END_GROUP_OF_0(i) END_GROUP(i, 0)
 #define END_GROUP_OF_1(i) END_GROUP(i, 1)
-#define END_GROUP_OF_COLUMN(column)                                                \
-  {                                                                                \
-    const uint quad = min(quad_of(tile, thread, column), push.quads - 1u);         \
-    const vec4 scales = w_scale(group, quad, push.quads);                          \
-    const ivec4 weights = w_sums(group, quad, push.quads);                         \
-    EACH(ROWS, END_GROUP_OF_##column)                                              \
-  }
-void end_group(Tile tile, uint group, uvec2 thread) {
-  int zero_points[ROWS];
-  EACH(ROWS, LOAD_ZERO_POINT)
-  END_GROUP_OF_COLUMN(0)
+void end_group() {
+  EACH(ROWS, END_GROUP_OF_0)
 #if COLUMN_QUADS == 2
-  END_GROUP_OF_COLUMN(1)
+  EACH(ROWS, END_GROUP_OF_1)
 #endif
 }
 
 void add_slab(Tile tile, uint first_step, uvec2 thread) {
   const uint blocks_of_group = push.blocks / push.groups;
   for (uint first = 0u; first < steps; first += part_steps) {
-    add_steps(first, part_steps, thread);
     const uint next_block = (first_step + first + part_steps) / STEPS_OF_BLOCK;
-    const uint group = divide(next_block, push.by_group) - 1u;  // that ends here, if one does
-    if ((group + 1u) * blocks_of_group == next_block && group < push.groups) end_group(tile, group, thread);
+    const uint group = divide(next_block, push.by_group) - 1u;  // that ends with this part, if one does
+    const bool ends = (group + 1u) * blocks_of_group == next_block && group < push.groups;
+    if (ends) load_group(tile, group, thread);
+    add_steps(first, part_steps, thread);
+    if (ends) end_group();
   }
 }
 #define FINAL_SUMS group_sums
@@ -262,6 +287,7 @@ void main() {
   EACH(SUMS_OF_INVOCATION, CLEAR_STEP_SUMS)
 #if GROUPED
   EACH(SUMS_OF_INVOCATION, CLEAR_GROUP_SUMS)
+  load_zero_points(tile, thread);
 #endif
 
   STEP_VECTOR next_x[x_loads];

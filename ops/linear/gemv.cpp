@@ -17,6 +17,7 @@ namespace {
 using references::Linear;
 
 constexpr std::int64_t coop_workers = 8, coop_local_size = 64;
+constexpr std::int64_t most_kept = 8;                           // quads of x, of an invocation that quantizes
 constexpr std::int64_t bytes_of_sums = 16, bytes_of_range = 8;  // of an invocation
 
 /// Invocations: of a workgroup, those that share K, and output channels of these.
@@ -79,6 +80,13 @@ Program build(const BuildContext& context, const LinearKind& kind, const Sharing
                                     .dot = dot,
                                     .columns_of_workgroup = sharing.columns_of_workgroup()});
   product.defines.push_back({"QUANTIZES", flag(quantizes_row)});
+  if (quantizes_row) {
+    const std::int64_t kept = power_of_two_from(div_up(words_of_row(linear), sharing.local_size));
+    product.defines.push_back({"KEPT", std::to_string(std::min(kept, most_kept))});
+  }
+  const bool whole_subgroups = sharing.workers >= context.device.max_subgroup_size;
+  product.defines.push_back(
+      {"SUBGROUP_ADD", flag(whole_subgroups && context.device.has(Feature::SubgroupArithmetic))});
   product.defines.push_back({"COLUMN_QUADS", std::to_string(sharing.columns / 4)});
   product.defines.push_back({"BLOCKS", std::to_string(sharing.blocks)});
   product.defines.push_back({"LOADS", std::to_string(sharing.blocks * sharing.columns / 4)});
@@ -121,7 +129,11 @@ std::vector<Tunable> sharing_tunables() {
        .doc = "invocations that share the K of an output channel",
        .allowed = {1, 2, 4, 8, 16, 32, 64, 128, 256}},
       {.name = "local_size", .doc = "invocations of a workgroup", .allowed = {8, 16, 32, 64, 128, 256, 512}},
-      {.name = "columns", .doc = "output channels an invocation", .allowed = {4, 8}}};
+      {.name = "columns", .doc = "output channels an invocation", .allowed = {4, 8}},
+      {.name = "blocks",
+       .doc = "blocks of weights, 16 bytes each, that an invocation loads at once for four channels",
+       .allowed = {1, 2, 4, 8}},
+      bake_tunable()};
 }
 
 Impl shared_linear(std::string name, const LinearKind& kind, bool dot, const SharingOf& sharing) {

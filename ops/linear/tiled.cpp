@@ -166,7 +166,7 @@ std::vector<Tunable> tunables(const LinearKind& kind) {
       {.name = "tile_m", .doc = "rows of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
       {.name = "tile_n", .doc = "output channels of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
       {.name = "tile_k", .doc = "values along K of a slab in shared memory", .allowed = depths},
-      {.name = "rows", .doc = "rows an invocation", .allowed = {4, 8}},
+      {.name = "rows", .doc = "rows an invocation", .allowed = {4, 8, 16}},
       {.name = "columns", .doc = "output channels an invocation", .allowed = {4, 8}},
       weights_tunable()};
 }
