@@ -74,8 +74,7 @@ ParamSpec y_qparams_param(const std::function<double(const Params&)>& x_scale) {
   return qparams("y")
       .derived([x_scale](const Params& params) {
         const double zero_point = params.has("x") ? params.qparams("x").zero_point : x_deviation;
-        const bool has_groups =
-            params.has("group_size");  // int4: an eighth of the deviation, and zero points
+        const bool has_groups = params.has("group_size");  // int4: an eighth of the deviation, and zero points
         const double depth = std::sqrt(static_cast<double>(params.integer("K")));
         const double w = typical(least_w_scale, largest_w_scale) * (has_groups ? 6 : w_deviation);
         const double x = x_scale(params) * std::hypot(x_deviation, zero_point);
