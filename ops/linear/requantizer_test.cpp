@@ -160,9 +160,10 @@ TEST_F(RequantizerTest, RoundsBiasesTwiceWhereFloat64Does) {
 TEST_F(RequantizerTest, TakesAnyBias) {
   std::vector<Channel> channels;
   Numbers numbers(85);
-  for (int i = 0; i < 1 << 14; ++i)
+  for (int i = 0; i < 1 << 14; ++i) {
     channels.push_back(
         {numbers.scale(), numbers.scale(), numbers.scale(), std::bit_cast<float>(numbers.bits())});
+  }
   for (const float bias :
        {0.0F, -0.0F, INFINITY, -INFINITY, NAN, -NAN, 0x1p-149F, -0x1p-126F, 0x1.fffffep127F}) {
     for (const float scale : {1.0F, 0x1p-126F, 0x1p-75F, 0x1.fffffep127F})
