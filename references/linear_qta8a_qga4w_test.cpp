@@ -73,25 +73,42 @@ std::vector<HostTensor> random_inputs(const Linear& linear, std::mt19937& random
   return inputs;
 }
 
-void expect_plain(const Params& params, std::mt19937& random) {
+void expect_plain_reals(const Params& params, const std::vector<HostTensor>& inputs) {
   const Linear linear = linear_params(params, most_depth_with_zero_point);
-  const std::vector<HostTensor> inputs = random_inputs(linear, random);
-  const Expected real = real_answer(params, inputs), quantized = int8_answer(params, inputs);
-  ASSERT_EQ(real.values.shape(), linear.y_shape());
-  ASSERT_EQ(quantized.values.shape(), linear.y_shape());
+  const Expected y = real_answer(params, inputs);
+  ASSERT_EQ(y.values.shape(), linear.y_shape());
+  for (std::int64_t i = 0; i < y.values.numel(); ++i) {
+    const Plain plain(linear, inputs, i);
+    const auto magnitude = static_cast<double>(y.magnitude[static_cast<std::size_t>(i)]);
+    ASSERT_NEAR(y.values.at(i), plain.value, plain.magnitude * 1e-13)
+        << params.canonical() << " element " << i;
+    ASSERT_NEAR(magnitude, plain.magnitude, plain.magnitude * 0x1p-22)
+        << params.canonical() << " element " << i;
+  }
+}
+
+void expect_plain_integers(const Params& params, const std::vector<HostTensor>& inputs) {
+  const Linear linear = linear_params(params, most_depth_with_zero_point);
+  const Expected y = int8_answer(params, inputs);
+  ASSERT_EQ(y.values.shape(), linear.y_shape());
   const QParams to = params.qparams("y");
   const auto inverse = static_cast<double>(1.0F / to.scale);
-  for (std::int64_t i = 0; i < real.values.numel(); ++i) {
+  for (std::int64_t i = 0; i < y.values.numel(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     const Plain plain(linear, inputs, i);
-    const double error = plain.magnitude * 1e-13;
-    ASSERT_NEAR(real.values.at(i), plain.value, error) << params.canonical() << " element " << i;
-    ASSERT_NEAR(real.magnitude[at], plain.magnitude, plain.magnitude * 0x1p-22) << i;
-    const double unrounded = plain.value * inverse + to.zero_point;
-    ASSERT_NEAR(quantized.unrounded[at], unrounded, error * inverse + 1e-12) << i;
-    ASSERT_EQ(quantized.values.at(i), std::clamp(std::nearbyint(unrounded), -128.0, 127.0)) << i;
-    ASSERT_NEAR(quantized.magnitude[at], plain.magnitude * inverse, plain.magnitude * inverse * 0x1p-22) << i;
+    const double unrounded = plain.value * inverse + to.zero_point, magnitude = plain.magnitude * inverse;
+    ASSERT_NEAR(y.unrounded[at], unrounded, magnitude * 1e-13 + 1e-12)
+        << params.canonical() << " element " << i;
+    ASSERT_EQ(y.values.at(i), std::clamp(std::nearbyint(unrounded), -128.0, 127.0)) << " element " << i;
+    ASSERT_NEAR(y.magnitude[at], magnitude, magnitude * 0x1p-22) << params.canonical() << " element " << i;
   }
+}
+
+void expect_plain(const Params& params, std::mt19937& random) {
+  const std::vector<HostTensor> inputs =
+      random_inputs(linear_params(params, most_depth_with_zero_point), random);
+  expect_plain_reals(params, inputs);
+  expect_plain_integers(params, inputs);
 }
 
 TEST(LinearQta8aQga4w, AgreesWithThePlainFormula) {
@@ -102,6 +119,8 @@ TEST(LinearQta8aQga4w, AgreesWithThePlainFormula) {
     expect_plain(params, random);
     params.set("bias", true);
     params.set("batch", Shape{2, 2});
+    expect_plain(params, random);
+    params.set("activation", std::string("relu"));
     expect_plain(params, random);
   }
 }

@@ -7,6 +7,8 @@
 #include "harness/tensor/tensor.h"
 #include "references/golden_test_support.h"
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <random>
 #include <string>

@@ -64,7 +64,7 @@ double by_integers(const Params& params, const std::vector<HostTensor>& inputs, 
   const double r = step / static_cast<double>(y.scale);
   const double unit = std::ldexp(1.0, std::ilogb(r) - 30);
   const long double rounded_r = static_cast<long double>(std::nearbyint(r / unit)) * unit;
-  double a = static_cast<double>(plain_sum(params, inputs, element));
+  auto a = static_cast<double>(plain_sum(params, inputs, element));
   if (params.boolean("bias")) a += std::nearbyint(inputs[3].at(n) / step);
   if (params.choice("activation") == "relu") a = std::max(a, 0.0);
   const auto q = static_cast<double>(std::floor(a * rounded_r + 0.5L));
