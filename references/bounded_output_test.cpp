@@ -48,10 +48,11 @@ TEST(BoundedOutput, WhatIsNotFiniteHasNoMagnitudeSoThatNothingElseIsAccepted) {
 }
 
 TEST(BoundedOutput, MagnitudesAreRoundedUpAndStayFiniteAndAboveZero) {
-  const double third = 2.0 / 3;
-  const float magnitude = of_one(DType::F32, 0, third).magnitude[0];
-  EXPECT_GE(static_cast<double>(magnitude), third);
-  EXPECT_LT(std::nextafter(magnitude, 0.0F), third);
+  for (const double exact : {0.7, 2.0 / 3}) {  // the nearest floats lie below and above
+    const float magnitude = of_one(DType::F32, 0, exact).magnitude[0];
+    EXPECT_GE(static_cast<double>(magnitude), exact);
+    EXPECT_LT(static_cast<double>(std::nextafter(magnitude, 0.0F)), exact);
+  }
   EXPECT_EQ(of_one(DType::F32, 0, 1e300).magnitude[0], std::numeric_limits<float>::max());
   EXPECT_EQ(of_one(DType::F32, 0, infinity).magnitude[0], std::numeric_limits<float>::max());
   EXPECT_EQ(of_one(DType::F32, 0, 0).magnitude[0], 0x1p-90F);

@@ -125,6 +125,7 @@ TEST(FixedPointChannels, RefuseABiasWithWhichSumsCouldLeaveInt32) {
   const QParams x{1, -4};
   EXPECT_EQ(refusal(x, {1, 0}, {1}, {2147431168.0F}), "accepted");
   EXPECT_THAT(refusal(x, {1, 0}, {1}, {2147431296.0F}), HasSubstr("output channel 0"));
+  EXPECT_THAT(refusal({1, 3}, {1, 0}, {1}, {-2147431296.0F}), HasSubstr("output channel 0"));
   EXPECT_THAT(refusal(x, {1, 0}, {1, 1}, {0, -1e30F}), HasSubstr("output channel 1, -2147483648"));
 }
 

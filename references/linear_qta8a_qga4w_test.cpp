@@ -183,6 +183,19 @@ TEST(LinearQta8aQga4wQta8o, HasABandWhereAStepRounds) {
   EXPECT_EQ(int8_answer(params, inputs).magnitude[0], static_cast<float>((3 + 0.5 * 0.1F) * 4));
 }
 
+TEST(LinearQta8aQga4wQta8o, HasABandWhereABiasCancelsWhatWasRounded) {
+  Params params = linear_case(1, 8, 1, 8);
+  params.set("y", QParams{1, 0});
+  params.set("bias", true);
+  const float scale = 1 + 0x1p-15F;  // its square is no float32, but is one less this bias
+  std::vector<HostTensor> inputs = one_element(scale);
+  inputs[1] = floats({1}, {scale});
+  inputs.push_back(floats({1}, {-1 - 0x1p-14F}));
+  const Expected y = int8_answer(params, inputs);
+  EXPECT_EQ(y.unrounded[0], 0x1p-30);
+  EXPECT_GT(y.magnitude[0], 2);
+}
+
 TEST(LinearQta8aQga4wQta8o, SaturatesRectifiesAndTakesNaNForTheZeroPoint) {
   Params params = linear_case(1, 8, 1, 8);
   params.set("y", QParams{0.25F, -20});

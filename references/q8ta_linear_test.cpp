@@ -116,6 +116,21 @@ TEST(Q8taLinear, RoundsTiesToEvenByFloatsAndUpByIntegers) {
   EXPECT_THAT(scaled(params, {1, 3, 5, -1, -3}).as<std::int8_t>(), ElementsAre(11, 12, 13, 10, 9));
 }
 
+TEST(Q8taLinear, MultipliesByTheReciprocal) {
+  const float y_scale = 0.3F, inverse = 1.0F / y_scale;
+  std::vector<int> differing;  // x, half of which times y_scale lies beside a tie
+  for (int x = -127; x <= 127; ++x) {
+    const float f = static_cast<float>(x) * (y_scale * 0.5F);
+    if (std::nearbyint(f * inverse) != std::nearbyint(f / y_scale)) differing.push_back(x);
+  }
+  ASSERT_GT(differing.size(), 3U);
+  const HostTensor y = scaled(params_of(std::ssize(differing), 1, 1, {y_scale, 0}, {y_scale, 0}), differing);
+  for (std::size_t i = 0; i < differing.size(); ++i) {
+    const float f = static_cast<float>(differing[i]) * (y_scale * 0.5F);
+    EXPECT_EQ(y.as<std::int8_t>()[i], std::nearbyint(f * inverse)) << differing[i];
+  }
+}
+
 TEST(Q8taLinear, SaturatesAndRectifies) {
   for (const std::string epilogue : {"float32", "fixed_point"}) {
     Params params = params_of(3, 1, 1, {1, 27}, {0.25F, -100});
