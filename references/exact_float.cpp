@@ -15,9 +15,7 @@ double lowest_bit(double value) {
 
 }  // namespace
 
-void ExactTerms::add(std::int32_t integer, double term) {
-  is_exact_ = is_exact_ && is_float32(integer) && is_float32(term);
-  if (!is_exact_ || term == 0) return;
+void ExactTerms::add_exact(double term) {
   absolute_sum_ += std::fabs(term);
   common_unit_ = std::min(common_unit_, lowest_bit(term));
 }

@@ -17,10 +17,15 @@ inline bool is_float32(double value) {
 class ExactTerms {
  public:
   /// `term` is the integer times its scale, exactly or in float64.
-  void add(std::int32_t integer, double term);
+  void add(std::int32_t integer, double term) {
+    is_exact_ = is_exact_ && is_float32(integer) && is_float32(term);
+    if (is_exact_ && term != 0) add_exact(term);
+  }
   bool are_exact() const { return is_exact_ && absolute_sum_ <= std::ldexp(common_unit_, 24); }
 
  private:
+  void add_exact(double term);
+
   bool is_exact_ = true;
   double absolute_sum_ = 0;
   double common_unit_ = std::ldexp(1.0, 128);  ///< a power of two of which all terms are multiples

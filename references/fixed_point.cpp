@@ -33,7 +33,7 @@ FixedPoint checked_factor(double r, std::size_t n) {
   if (factor) return *factor;
   throw ParameterError("epilogue",
                        fmt::format("fixed_point shifts by 1 to 62 bits, which x.scale * w_scale[{}] / "
-                                   "y.scale = {:g} does not fit: it must lie between 2^-31 and 2^30",
+                                   "y.scale = {:g} does not fit: it must lie between 2^-32 and 2^30",
                                    n, r));
 }
 

@@ -9,16 +9,26 @@
 namespace assay::references {
 namespace {
 
-GroupedSum sum_of_groups(const GroupedLinear& grouped, std::int64_t n, std::span<const std::int32_t> sums) {
+/// [groups, N] to [N, groups]: those of a channel one after the other.
+std::vector<double> by_channel(std::span<const float> scale, std::int64_t channels) {
+  std::vector<double> made(scale.size());
+  const std::size_t groups = scale.size() / static_cast<std::size_t>(channels);
+  for (std::size_t i = 0; i < scale.size(); ++i) {
+    const std::size_t group = i / static_cast<std::size_t>(channels),
+                      n = i % static_cast<std::size_t>(channels);
+    made[n * groups + group] = static_cast<double>(scale[i]);
+  }
+  return made;
+}
+
+GroupedSum sum_of_groups(const double* scale, std::span<const std::int32_t> sums) {
   GroupedSum result;
   ExactTerms terms;
-  const float* scale = grouped.w_scale.data() + n;
   for (const std::int32_t sum : sums) {
-    const double term = static_cast<double>(*scale) * sum;
+    const double term = *scale++ * sum;
     result.value += term;
     result.magnitude += std::fabs(term);
     terms.add(sum, term);
-    scale += grouped.linear.n;
   }
   result.is_exact = terms.are_exact();
   return result;
@@ -35,16 +45,16 @@ void apply(GroupedSum& element, double x_scale, double bias) {
 
 void for_each_grouped_sum(const GroupedLinear& grouped,
                           const std::function<void(std::int64_t, const GroupedSum&)>& store) {
-  const std::int64_t channels = grouped.linear.n;
-  integer_products(grouped.x, grouped.w, grouped.linear.group_size,
-                   [&](std::int64_t m, std::int64_t n, std::span<const std::int32_t> sums) {
-                     GroupedSum element = sum_of_groups(grouped, n, sums);
-                     const double bias = grouped.bias.empty()
-                                             ? 0
-                                             : static_cast<double>(grouped.bias[static_cast<std::size_t>(n)]);
-                     apply(element, static_cast<double>(grouped.x_scale[static_cast<std::size_t>(m)]), bias);
-                     store(m * channels + n, element);
-                   });
+  const Linear& linear = grouped.linear;
+  const std::vector<double> w_scale = by_channel(grouped.w_scale, linear.n);
+  const auto compute = [&](std::int64_t m, std::int64_t n, std::span<const std::int32_t> sums) {
+    const auto row = static_cast<std::size_t>(m), channel = static_cast<std::size_t>(n);
+    GroupedSum element = sum_of_groups(w_scale.data() + channel * sums.size(), sums);
+    apply(element, static_cast<double>(grouped.x_scale[row]),
+          grouped.bias.empty() ? 0 : static_cast<double>(grouped.bias[channel]));
+    store(m * linear.n + n, element);
+  };
+  integer_products(grouped.x, grouped.w, linear.group_size, compute);
 }
 
 std::vector<Expected> grouped_real_output(const GroupedLinear& grouped) {

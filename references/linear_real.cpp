@@ -1,5 +1,6 @@
 #include "references/linear_real.h"
 
+#include "harness/base/parallel.h"
 #include "references/bounded_output.h"
 
 #include <algorithm>
@@ -7,28 +8,35 @@
 
 namespace assay::references {
 
-RealRows real_rows(const HostTensor& x) {
-  const std::int64_t depth = x.shape().back();
-  RealRows rows{x.numel() / depth, depth, {}};
-  if (x.dtype() == DType::F32) {
-    rows.read = [=, from = x.as<float>().data()](std::int64_t row, std::int64_t first, std::int64_t last,
-                                                 double* to) {
-      std::copy(from + row * depth + first, from + row * depth + last, to);
-    };
-  } else {
-    rows.read = [=, from = x.as<Half>().data()](std::int64_t row, std::int64_t first, std::int64_t last,
-                                                double* to) {
-      std::transform(from + row * depth + first, from + row * depth + last, to,
-                     [](Half half) { return static_cast<double>(to_float(half)); });
-    };
-  }
-  return rows;
+namespace {
+
+/// Halves are converted once, and not each time that they are read.
+std::vector<float> widened(std::span<const Half> x) {
+  std::vector<float> made(x.size());
+  constexpr std::int64_t grain = 1 << 15;
+  parallel_for(std::ssize(x), grain, [&](std::int64_t first, std::int64_t last) {
+    std::transform(x.begin() + first, x.begin() + last, made.begin() + first, to_float);
+  });
+  return made;
 }
+
+/// Rows of `x`, which is referred to.
+RealRows real_rows(const Linear& linear, std::span<const float> x) {
+  return {linear.rows(), linear.k,
+          [=, depth = linear.k](std::int64_t row, std::int64_t first, std::int64_t last, double* to) {
+            std::copy(x.begin() + row * depth + first, x.begin() + row * depth + last, to);
+          }};
+}
+
+}  // namespace
 
 std::vector<Expected> real_linear(const Linear& linear, const HostTensor& x, const RealRows& w,
                                   std::span<const double> scale, std::span<const float> bias) {
+  const bool is_half = x.dtype() == DType::F16;
+  const std::vector<float> floats = is_half ? widened(x.as<Half>()) : std::vector<float>();
+  const RealRows rows = real_rows(linear, is_half ? floats : x.as<float>());
   BoundedOutput y(linear.real, linear.y_shape());
-  real_products(real_rows(x), w, [&](std::int64_t m, std::int64_t n, double sum, double magnitude) {
+  real_products(rows, w, [&](std::int64_t m, std::int64_t n, double sum, double magnitude) {
     const auto channel = static_cast<std::size_t>(n);
     const double added = bias.empty() ? 0 : static_cast<double>(bias[channel]);
     y.set(m * linear.n + n, linear.activated(sum * scale[channel] + added),

@@ -10,11 +10,8 @@
 
 namespace assay::references {
 
-/// The rows of x, f32 or f16, which is referred to.
-RealRows real_rows(const HostTensor& x);
-
 /// y = act(sum over k of x * w * scale[n] + bias[n]) in float64, bounded; the magnitude is
-/// (sum over k of |x||w|) * |scale[n]| + |bias[n]|. No bias: nothing is added.
+/// (sum over k of |x||w|) * |scale[n]| + |bias[n]|. No bias: nothing is added. x is f32 or f16.
 std::vector<Expected> real_linear(const Linear& linear, const HostTensor& x, const RealRows& w,
                                   std::span<const double> scale, std::span<const float> bias);
 

@@ -101,8 +101,10 @@ IntegerRows int4_rows(const HostTensor& w, EvenNibble even, const HostTensor& ze
   const std::int32_t* zero_point = zero_points.as<std::int32_t>().data();
   const std::int64_t group_size = made.depth / zero_points.shape().front();
   fill_rows(made, [&](std::int64_t row, std::int16_t* to) {
-    for (std::int64_t k = 0; k < made.depth; ++k) {
-      to[k] = static_cast<std::int16_t>(to[k] - zero_point[k / group_size * made.rows + row]);
+    for (std::int64_t group = 0; group < made.depth / group_size; ++group) {
+      const std::int32_t of_group = zero_point[group * made.rows + row];
+      for (std::int64_t k = 0; k < group_size; ++k) to[k] = static_cast<std::int16_t>(to[k] - of_group);
+      to += group_size;
     }
   });
   return made;

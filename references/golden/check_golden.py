@@ -4,7 +4,7 @@
 With no archive named, all beside this script are checked. The formulas are NumPy's (formulas.py); where PyTorch can
 be imported, its own functions are run as well (torch_functions.py), which `--no-torch` leaves out. Integers that
 differ by one where the value before rounding lies within 1e-5 of a tie are flips, counted apart: the vectors and the
-formulas do not always round in the same precision.
+formulas do not always round in the same precision. float64 sums may differ by what the order of their additions makes.
 
 Exit code: 0 no differences, 1 differences, 2 usage.
 """
@@ -44,12 +44,19 @@ def flips_of(stored, computed, unrounded):
     return (apart == 1) & near_tie(unrounded)
 
 
-def compare(tally, place, stored, computed, unrounded):
+def within_error(stored, computed, error):
+    return np.zeros(stored.shape, bool) if error is None else np.abs(stored - computed) <= error
+
+
+def compare(tally, place, stored, computed, formula):
+    """`formula` says what is allowed: its values before rounding, and its error."""
+    unrounded = formula.unrounded
     tally.values += stored.size
     if (stored.dtype, stored.shape) != (computed.dtype, computed.shape):
         tally.differs(f"{place}: stored {stored.dtype} {stored.shape}, recomputed {computed.dtype} {computed.shape}")
         return
     differs = ~((stored == computed) | ((stored != stored) & (computed != computed)))  # NaN equals NaN
+    differs &= ~within_error(stored, computed, formula.error)
     flips = differs & flips_of(stored, computed, unrounded)
     tally.flips += int(flips.sum())
     where = np.argwhere(differs & ~flips)
@@ -64,11 +71,11 @@ def compare(tally, place, stored, computed, unrounded):
     tally.differences += len(where)
 
 
-def compare_outputs(tally, place, vector, outputs, unrounded):
-    """`outputs` are arrays by name, each one of the vector's; `unrounded` may have fewer."""
+def compare_outputs(tally, place, vector, outputs, by_formula):
+    """`outputs` are arrays by name, each one of the vector's, of which the formula gives all."""
     tally.vectors += 1
     for name, computed in outputs.items():
-        compare(tally, f"{place} {name}", vector.tensors[name], computed, unrounded.get(name))
+        compare(tally, f"{place} {name}", vector.tensors[name], computed, by_formula[name])
 
 
 def check_vector(tally, place, vector, outputs):
@@ -78,12 +85,7 @@ def check_vector(tally, place, vector, outputs):
     elif set(outputs) != set(vector.outputs):
         tally.differs(f"{place}: its outputs are {sorted(vector.outputs)}, the formula gives {sorted(outputs)}")
     else:
-        compare_outputs(tally, place, vector, {name: output.values for name, output in outputs.items()},
-                        unrounded_of(outputs))
-
-
-def unrounded_of(outputs):
-    return {name: output.unrounded for name, output in outputs.items()}
+        compare_outputs(tally, place, vector, {name: output.values for name, output in outputs.items()}, outputs)
 
 
 def recompute(tally, place, vector):
@@ -112,14 +114,14 @@ class Report:
             outputs = recompute(tally, place, vector)
             if outputs is not None:
                 check_vector(tally, place, vector, outputs)
-                self.check_with_torch(path.stem, place, vector, unrounded_of(outputs))
+                self.check_with_torch(path.stem, place, vector, outputs)
 
-    def check_with_torch(self, op, place, vector, unrounded):
+    def check_with_torch(self, op, place, vector, by_formula):
         for name, function in self.torch_functions.get(vector.op, []):
             outputs = function(vector)
             if outputs is not None:
                 tally = self.torch.setdefault(f"{op}, {name}", Tally())
-                compare_outputs(tally, place, vector, outputs, unrounded)
+                compare_outputs(tally, place, vector, outputs, by_formula)
 
     def differences(self):
         return sum(tally.differences for tally in (*self.formulas.values(), *self.torch.values()))

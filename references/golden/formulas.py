@@ -16,6 +16,7 @@ f32, f64 = np.float32, np.float64
 class Computed(NamedTuple):
     values: np.ndarray
     unrounded: Optional[np.ndarray] = None  # float64, of integers: how close they were to a tie
+    error: Optional[np.ndarray] = None  # float64 sums: how far apart they may be when added in another order
 
 
 # Blocks: a tensor is cut into blocks of block_size (-1: the whole dim; the last of a dim may be smaller), and each
@@ -290,6 +291,118 @@ def embedding_q4gsw(vector):
     return {"y": Computed((nibbles.astype(np.int32) - 8).astype(f32) * scale)}
 
 
+# Linear ops: y[m, n] = sum over k of x[m, k] * w[n, k], scaled, + bias[n]. Sums of reals are float64, those of
+# integers exact. A group is group_size neighbours along k, with a scale for each n.
+
+
+def sum_error(terms):
+    """What the order of additions over the last axis may change of their float64 sums, scales included."""
+    return np.abs(terms).sum(axis=-1) * (terms.shape[-1] * 2.0**-52)
+
+
+def biased(value, vector):
+    return value + vector["bias"].astype(f64) if "bias" in vector.inputs else value
+
+
+def rectified(value, params):
+    return np.maximum(value, 0) if params.get("activation", "none") == "relu" else value
+
+
+def products(x, w):
+    """[M, N, K]: exact in float64 where one of them is a small integer."""
+    return x.astype(f64)[:, None, :] * w.astype(f64)[None, :, :]
+
+
+def group_sums(terms, group_size):
+    return terms.reshape(*terms.shape[:-1], -1, group_size).sum(axis=-1)
+
+
+def unpacked(w, even_is_high):
+    """u8 [N, K / 2] -> nibble - 8 [N, K]."""
+    high, low = w >> 4, w & 15
+    pair = (high, low) if even_is_high else (low, high)
+    return np.stack(pair, axis=-1).reshape(w.shape[0], -1).astype(np.int64) - 8
+
+
+def spread_groups(values, group_size):
+    """[K / g, N] -> [N, K]."""
+    return np.repeat(values.T, group_size, axis=1)
+
+
+def int8_of(x, scale, zero_point):
+    return quantized(x, scale, zero_point, {"quant_min": -128, "quant_max": 127})[0].astype(np.int8)
+
+
+def quantized_output(x, scale, zero_point):
+    """x_q, with what it was before rounding."""
+    return Computed(int8_of(x, scale, zero_point), x.astype(f64) * (f32(1) / scale.astype(f32)).astype(f64))
+
+
+def linear_q8csw(vector):
+    """y = (sum x * w) * s_w + b."""
+    terms, scale = products(vector["x"], vector["w"]), vector["w_scale"].astype(f64)
+    return {"y": Computed(biased(terms.sum(axis=-1) * scale, vector), error=sum_error(terms) * scale)}
+
+
+def int8_linear(x_q, vector):
+    """(acc - zp_x * w_sum) * (s_x * s_w) + b, and the error of its float64 steps."""
+    params, w = vector.params, vector["w"].astype(np.int64)
+    acc = x_q.astype(np.int64) @ w.T - params["x_zero_point"] * w.sum(axis=1)
+    scaled = acc * (params["x_scale"] * vector["w_scale"].astype(f64))
+    y = biased(scaled, vector)
+    return y, (np.abs(scaled) + np.abs(y)) * 2.0**-50
+
+
+def linear_q8ta_q8csw(vector):
+    """x_q = quantized x; then as q8ta_linear, without its quantization of y."""
+    params = vector.params
+    x_q = quantized_output(vector["x"], f32(params["x_scale"]), f32(params["x_zero_point"]))
+    y, error = int8_linear(x_q.values, vector)
+    return {"x_q": x_q, "y": Computed(y, error=error)}
+
+
+def q8ta_linear(vector):
+    y, error = int8_linear(vector["x"], vector)
+    return with_error(requantized(rectified(y, vector.params), vector.params), error / vector.params["y_scale"])
+
+
+def with_error(outputs, error):
+    return dict(outputs, pre=outputs["pre"]._replace(error=error))
+
+
+def grouped_linear(x, w, vector):
+    """sum over g of s_w * int_g, times s_x, + b; x and w less their zero points."""
+    terms, x_scale = products(x, w), vector["x_scale"].astype(f64)[:, None]
+    sums = group_sums(terms, vector.params["group_size"]) * vector["w_scale"].T.astype(f64)
+    scaled = terms * spread_groups(vector["w_scale"].astype(f64), vector.params["group_size"])
+    return biased(sums.sum(axis=-1) * x_scale, vector), sum_error(scaled) * x_scale
+
+
+def linear_qta8a_qga4w_qta8o(vector):
+    """y_float is what is quantized, and the sibling's output; even k in the high nibble."""
+    params = vector.params
+    x = vector["x"].astype(np.int64) - vector["x_zero_point"][:, None]
+    w = unpacked(vector["w"], True) - spread_groups(vector["w_zero_point"], params["group_size"])
+    y, error = grouped_linear(x, w, vector)
+    outputs = with_error(requantized(y, params), error / params["y_scale"])
+    return dict(outputs, y_float=Computed(y, error=error))
+
+
+def linear_q4gsw(vector):
+    """y = sum x * (nibble - 8) * s_w + b; even k in the low nibble."""
+    w = unpacked(vector["w"], False) * spread_groups(vector["w_scale"].astype(f64), vector.params["group_size"])
+    terms = products(vector["x"], w)
+    return {"y": Computed(biased(terms.sum(axis=-1), vector), error=sum_error(terms))}
+
+
+def linear_dq8ca_q4gsw(vector):
+    """x_q = x quantized with its row's scale and zero point; even k in the low nibble."""
+    scale, zero_point = vector["x_scale"][:, None], vector["x_zero_point"].astype(np.int64)[:, None]
+    x_q = quantized_output(vector["x"], scale, zero_point)
+    y, error = grouped_linear(x_q.values - zero_point, unpacked(vector["w"], False), vector)
+    return {"x_q": x_q, "y": Computed(y, error=error)}
+
+
 # Layouts of int8x4 buffers: {layout: (word of (n, c, h, w), lane, words)} for a tensor of extents N, C, H, W.
 LAYOUTS = {
     "4W": lambda n, c, h, w, N, C, H, W: (((n * C + c) * H + h) * n4(W) + w // 4, w % 4, N * C * H * n4(W)),
@@ -318,5 +431,6 @@ def layout(vector):
 
 FORMULAS = {function.__name__: function for function in (
     choose_qparams_affine, choose_qparams_per_row, choose_qparams_per_token_asymmetric, choose_qparams_tensor,
-    dequantize_affine, embedding_q4gsw, layout, pixel_shuffle, q8ta_add, q8ta_pixel_shuffle, q8ta_relu,
+    dequantize_affine, embedding_q4gsw, layout, linear_dq8ca_q4gsw, linear_q4gsw, linear_q8csw, linear_q8ta_q8csw,
+    linear_qta8a_qga4w_qta8o, pixel_shuffle, q8ta_add, q8ta_linear, q8ta_pixel_shuffle, q8ta_relu,
     quantize_affine, quantize_per_channel, quantize_per_tensor, quantize_per_token)}

@@ -108,6 +108,13 @@ class CheckTest(ScriptsTest):
         tensors["pre"][1] = 1.5
         self.assertEqual(self.check_of(tensors)[0], 1)
 
+    def test_sums_may_differ_by_what_the_order_of_additions_makes(self):
+        for off, wanted in ((1e-15, 0), (1e-13, 1)):
+            tensors = {"x": np.array([[0.25, -0.5, 1, 3]], np.float32), "w": np.array([[1, 2, -3, 1]], np.int8),
+                       "w_scale": np.array([0.5], np.float32), "y": np.array([[-0.375 + off]])}
+            how = {"op": "linear_q8csw", "params": {"M": 1, "K": 4, "N": 1}, "outputs": ("y",)}
+            self.assertEqual(self.check_of(tensors, **how)[0], wanted, off)
+
     def test_many_differences_are_cut_short_and_counted(self):
         tensors = {"x": np.zeros(100, np.int8), "pre": np.zeros(100), "y": np.full(100, 7, np.int8)}
         _, out = self.check_of(tensors)
