@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -84,6 +85,7 @@ void Console::plan(std::span<const RowInfo> planned) {
   out_.flush();
   done_ = failed_ = 0;
   started_ = last_progress_ = options_.now_seconds();
+  time_left_.plan(planned, started_);
 }
 
 void Console::begin(const RowInfo& info) {
@@ -93,6 +95,7 @@ void Console::begin(const RowInfo& info) {
 
 void Console::record(const Record& record) {
   ++done_;
+  time_left_.ended(record.info, options_.now_seconds());
   const bool bad = class_of(record.status) != StatusClass::Fine;
   failed_ += bad ? 1 : 0;
   if (record.status == Status::Missing && !options_.verbose) {
@@ -130,11 +133,8 @@ void Console::progress(bool now) {
   last_progress_ = time;
   std::string line = std::to_string(done_) + "/" + std::to_string(planned_);
   if (failed_ > 0) line += "  " + std::to_string(failed_) + " failed";
-  const double elapsed = time - started_;
-  if (done_ > 0 && done_ < planned_ && elapsed > 1) {
-    line += "  " + duration(elapsed / static_cast<double>(done_) * static_cast<double>(planned_ - done_)) +
-            " left";
-  }
+  const std::optional<double> left = time_left_.seconds();
+  if (left && time - started_ > 1) line += "  " + duration(*left) + " left";
   line += "  " + current_;
   if (options_.is_terminal) {
     // One column is left free: a full last column makes some terminals wrap.

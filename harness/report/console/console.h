@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/report/console/time_left.h"
 #include "harness/report/record/run_report.h"
 
 #include <cstddef>
@@ -51,6 +52,7 @@ class Console {
   std::size_t done_ = 0;
   std::size_t failed_ = 0;
   std::string current_;
+  TimeLeft time_left_;
   double started_ = 0;
   double last_progress_ = 0;
   bool progress_shown_ = false;
