@@ -12,23 +12,8 @@ inline bool is_float32(double value) {
   return static_cast<double>(static_cast<float>(value)) == value;
 }
 
-/// Terms of a sum that float32 operations make of an integer each: whether all terms and all sums of some of
-/// them are float32 values, so that adding them rounds nothing in whatever order.
-class ExactTerms {
- public:
-  /// `term` is the integer times its scale, exactly or in float64.
-  void add(std::int32_t integer, double term) {
-    is_exact_ = is_exact_ && is_float32(integer) && is_float32(term);
-    if (is_exact_ && term != 0) add_exact(term);
-  }
-  bool are_exact() const { return is_exact_ && absolute_sum_ <= std::ldexp(common_unit_, 24); }
-
- private:
-  void add_exact(double term);
-
-  bool is_exact_ = true;
-  double absolute_sum_ = 0;
-  double common_unit_ = std::ldexp(1.0, 128);  ///< a power of two of which all terms are multiples
-};
+/// The largest power of two of which a value other than 0 is a multiple: products with integers, and sums of
+/// these, are multiples of it too, and so float32 values up to 2^24 times it.
+double lowest_bit(double value);
 
 }  // namespace assay::references

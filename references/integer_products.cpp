@@ -38,6 +38,8 @@ using SumGroups = decltype(&sum_groups);
 
 SumGroups sum_groups_for(std::int64_t group_size) {
   switch (group_size) {
+    case 8:
+      return sum_groups_of<8>;
     case 16:
       return sum_groups_of<16>;
     case 32:

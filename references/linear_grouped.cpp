@@ -4,10 +4,15 @@
 #include "references/exact_float.h"
 #include "references/integer_products.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace assay::references {
 namespace {
+
+/// What kernels may scale and add at once: the smallest group.
+constexpr std::int64_t values_of_block = 8;
 
 /// [groups, N] to [N, groups]: those of a channel one after the other.
 std::vector<double> by_channel(std::span<const float> scale, std::int64_t channels) {
@@ -21,16 +26,30 @@ std::vector<double> by_channel(std::span<const float> scale, std::int64_t channe
   return made;
 }
 
-GroupedSum sum_of_groups(const double* scale, std::span<const std::int32_t> sums) {
-  GroupedSum result;
-  ExactTerms terms;
-  for (const std::int32_t sum : sums) {
-    const double term = *scale++ * sum;
-    result.value += term;
-    result.magnitude += std::fabs(term);
-    terms.add(sum, term);
+/// What float32 terms of each channel are multiples of, whatever integers its scales are multiplied with.
+std::vector<double> common_units(const std::vector<double>& w_scale, std::int64_t channels) {
+  std::vector<double> units;
+  const auto groups = static_cast<std::ptrdiff_t>(w_scale.size()) / channels;
+  for (auto scale = w_scale.begin(); scale != w_scale.end(); scale += groups) {
+    double unit = lowest_bit(*scale);
+    for (const double other : std::span(scale, scale + groups)) unit = std::min(unit, lowest_bit(other));
+    units.push_back(unit);
   }
-  result.is_exact = terms.are_exact();
+  return units;
+}
+
+GroupedSum sum_of_groups(std::span<const double> scales, std::span<const std::int32_t> sums) {
+  GroupedSum result;
+  const std::size_t blocks = sums.size() / scales.size();
+  for (std::size_t group = 0; group < scales.size(); ++group) {
+    std::int32_t sum = 0, absolute = 0;
+    for (const std::int32_t block : sums.subspan(group * blocks, blocks)) {
+      sum += block;
+      absolute += std::abs(block);
+    }
+    result.value += scales[group] * sum;
+    result.magnitude += scales[group] * absolute;
+  }
   return result;
 }
 
@@ -47,14 +66,17 @@ void for_each_grouped_sum(const GroupedLinear& grouped,
                           const std::function<void(std::int64_t, const GroupedSum&)>& store) {
   const Linear& linear = grouped.linear;
   const std::vector<double> w_scale = by_channel(grouped.w_scale, linear.n);
+  const std::vector<double> units = common_units(w_scale, linear.n);
+  const auto groups = static_cast<std::size_t>(linear.groups());
   const auto compute = [&](std::int64_t m, std::int64_t n, std::span<const std::int32_t> sums) {
     const auto row = static_cast<std::size_t>(m), channel = static_cast<std::size_t>(n);
-    GroupedSum element = sum_of_groups(w_scale.data() + channel * sums.size(), sums);
+    GroupedSum element = sum_of_groups(std::span(w_scale).subspan(channel * groups, groups), sums);
+    element.is_exact = element.magnitude <= std::ldexp(units[channel], 24);
     apply(element, static_cast<double>(grouped.x_scale[row]),
           grouped.bias.empty() ? 0 : static_cast<double>(grouped.bias[channel]));
     store(m * linear.n + n, element);
   };
-  integer_products(grouped.x, grouped.w, linear.group_size, compute);
+  integer_products(grouped.x, grouped.w, values_of_block, compute);
 }
 
 std::vector<Expected> grouped_real_output(const GroupedLinear& grouped) {

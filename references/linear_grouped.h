@@ -14,8 +14,9 @@ namespace assay::references {
 /// A linear op on integers whose groups of w have a scale each, and rows of x too. In float64:
 ///   int_g = sum over k of group g of x * w   (less their zero points; exact)
 ///   y = act((sum over g of w_scale[g, n] * int_g) * x_scale[m] + bias[n])
-/// The sums of groups being exact, an impl's error grows with |int_g| and not with |x||w|: the magnitude is
-/// (sum over g of w_scale[g, n] * |int_g|) * x_scale[m] + |bias[n]|.
+/// Sums of integers being exact, an impl's error grows with those that it scales, groups or parts of them,
+/// and not with |x||w|. Impls scale sums of 8 neighbours along K, which no group divides, or more: the
+/// magnitude is (sum over blocks of 8 of w_scale[g, n] * |int_block|) * x_scale[m] + |bias[n]|.
 struct GroupedLinear {
   const Linear& linear;
   IntegerRows x, w;
@@ -28,7 +29,7 @@ struct GroupedLinear {
 struct GroupedSum {
   double value = 0;
   double magnitude = 0;
-  /// Whether float32 operations in the order above, the groups in any order, round nothing.
+  /// Whether float32 operations in the order above, blocks in any order, round nothing.
   bool is_exact = false;
 };
 
