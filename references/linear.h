@@ -48,8 +48,8 @@ struct Linear {
 };
 
 /// Reads batch, M, K, N, bias and activation; group_size and dtype where the op has them. Throws
-/// ParameterError where K is no multiple of group_size, and where the sums of an op with int8 x
-/// (`zero_point`: less a zero point) could leave int32.
+/// ParameterError where K exceeds `largest_depth`, so that sums could leave int32, where group_size is no
+/// multiple of 8 and where K is none of group_size.
 Linear linear_params(const Params& params, std::int64_t largest_depth);
 
 /// The last of an op's inputs, or nothing where it has no bias.
