@@ -5,6 +5,11 @@
 #include <fmt/format.h>
 
 namespace assay::references {
+namespace {
+
+constexpr std::int64_t values_of_a_word = 8;  // int4 ones
+
+}  // namespace
 
 Shape Linear::row_shape() const {
   Shape shape = batch;
@@ -34,15 +39,15 @@ Linear checked_linear(const Params& params) {
 
 Linear linear_params(const Params& params, std::int64_t largest_depth) {
   const Linear linear = checked_linear(params);
-  if (linear.group_size % 8 != 0) {
-    throw ParameterError("group_size",
-                         fmt::format("group_size is {}, but must be a multiple of 8, which are the "
-                                     "values of a word",
-                                     linear.group_size));
-  }
   if (linear.k > largest_depth) {
     throw ParameterError("K", fmt::format("K is {}, but the sums of more than {} products may leave int32",
                                           linear.k, largest_depth));
+  }
+  if (linear.group_size % values_of_a_word != 0) {
+    throw ParameterError("group_size",
+                         fmt::format("group_size is {}, but must be a multiple of 8, which are the values of "
+                                     "a word",
+                                     linear.group_size));
   }
   if (linear.group_size != 0 && linear.k % linear.group_size != 0) {
     throw ParameterError("group_size", fmt::format("group_size is {}, but must divide K, which is {}",

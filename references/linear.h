@@ -48,8 +48,8 @@ struct Linear {
 };
 
 /// Reads batch, M, K, N, bias and activation; group_size and dtype where the op has them. Throws
-/// ParameterError where K is more than `largest_depth` or no multiple of group_size, and where that is no
-/// multiple of 8.
+/// ParameterError where K exceeds `largest_depth`, so that sums could leave int32, where group_size is no
+/// multiple of 8 and where K is none of group_size.
 Linear linear_params(const Params& params, std::int64_t largest_depth);
 
 /// The same of parameters that have been checked.

@@ -45,7 +45,8 @@ TEST(Linear, RefusesDepthsWhoseSumsCouldLeaveInt32) {
   EXPECT_LE(most_depth_with_zero_point * 255 * 128, std::numeric_limits<std::int32_t>::max());
 }
 
-TEST(Linear, RefusesGroupsThatDoNotFillARow) {
+TEST(Linear, RefusesGroupsThatShareAWordOrDoNotFillARow) {
+  EXPECT_THAT(refusal(linear_case(1, 96, 1, 12), any_depth), HasSubstr("group_size: group_size is 12"));
   EXPECT_EQ(refusal(linear_case(1, 192, 1, 96), any_depth), "accepted");
   EXPECT_THAT(refusal(linear_case(1, 128, 1, 96), any_depth), HasSubstr("group_size: group_size is 96"));
 }

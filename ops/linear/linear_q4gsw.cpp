@@ -7,7 +7,7 @@ namespace assay::ops {
 namespace {
 
 std::vector<TensorSpec> tensors(const Params& params) {
-  const references::Linear linear = references::linear_params(params, INT32_MAX);
+  const references::Linear linear = references::linear_params(params, references::any_depth);
   std::vector<TensorSpec> inputs = int4_weights(linear);
   inputs.insert(inputs.begin(), real_x(linear));
   return with_bias(linear, std::move(inputs), real_y(linear));
