@@ -57,10 +57,11 @@ class InterfaceChecks {
       tensors.push_back(context.physical(i));
       forms += to_string(tensors.back().form()) + " ";
     }
+    if (!programs_.insert(forms + key(program)).second) return;
     DeviceInfo device = context.device;
     device.max_shared_bytes = 1U << 20;
     for (const Program& part : parts_of(program)) {
-      if (!known_.insert(forms + key(part)).second) continue;
+      if (!parts_.insert(forms + key(part)).second) continue;
       EXPECT_NO_THROW(gpu::check_interfaces(part, tensors, interfaces_of(part), device));
       for (const Dispatch& dispatch : part.dispatches)
         EXPECT_LE(dispatch.push.words().size(), most_push_words) << dispatch.shader;
@@ -117,7 +118,7 @@ class InterfaceChecks {
   }
 
   gpu::ShaderLibrary& shaders_;
-  std::unordered_set<std::string> known_;
+  std::unordered_set<std::string> programs_, parts_;  ///< what was seen
   Variants variants_;
 };
 
