@@ -39,7 +39,7 @@ Sharing default_sharing(const BuildContext& context, const LinearKind& kind) {
 Sharing sharing_of(const BuildContext& context, const LinearKind& kind) {
   const Sharing by_default = default_sharing(context, kind);
   Sharing sharing;
-  sharing.workers = context.tuned("workers", by_default.workers);
+  sharing.workers = context.tuned("workers", std::min(by_default.workers, context.tuned("local_size", 64)));
   sharing.local_size = context.tuned("local_size", std::max(by_default.local_size, sharing.workers));
   sharing.columns = context.tuned("columns", by_default.columns);
   sharing.blocks = context.tuned("blocks", by_default.blocks);
