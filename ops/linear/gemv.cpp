@@ -28,19 +28,32 @@ struct Sharing {
   std::int64_t columns_of_workgroup() const { return local_size / workers * columns; }
 };
 
+// So many invocations keep the memory of a large device busy.
+constexpr std::int64_t busy_invocations = 1 << 16;
+// Rows that take so long to quantize that more invocations should share it.
+constexpr std::int64_t long_row = 8192;
+
 Sharing default_sharing(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
   const std::int64_t blocks = div_up(linear.k, is_int4(kind.w) ? 8 : 4);
-  // Four blocks at once for each.
-  const std::int64_t workers = std::clamp<std::int64_t>(power_of_two_from(div_up(blocks, 4)), 1, 64);
-  return {std::max<std::int64_t>(64, workers), workers, 4};
+  Sharing sharing;
+  const std::int64_t wanted = power_of_two_from(div_up(busy_invocations, div_up(linear.n, 4)));
+  const std::int64_t most = std::min(power_of_two_from(div_up(blocks, sharing.blocks)), std::int64_t{128});
+  sharing.workers =
+      std::min(std::clamp(wanted, std::min(std::int64_t{16}, most), most), most_invocations(context.device));
+  sharing.local_size = 64;
+  if (kind.quantizes()) sharing.local_size = linear.k > long_row ? 512 : 256;
+  return sharing;
 }
 
 Sharing sharing_of(const BuildContext& context, const LinearKind& kind) {
   const Sharing by_default = default_sharing(context, kind);
   Sharing sharing;
-  sharing.workers = context.tuned("workers", std::min(by_default.workers, context.tuned("local_size", 64)));
-  sharing.local_size = context.tuned("local_size", std::max(by_default.local_size, sharing.workers));
+  // Whichever of the two a case does not set fits the other.
+  sharing.workers =
+      context.tuned("workers", std::min(by_default.workers, context.tuned("local_size", by_default.workers)));
+  const std::int64_t local_size = std::min(by_default.local_size, most_invocations(context.device));
+  sharing.local_size = context.tuned("local_size", std::max(local_size, sharing.workers));
   sharing.columns = context.tuned("columns", by_default.columns);
   sharing.blocks = context.tuned("blocks", by_default.blocks);
   return sharing;

@@ -53,16 +53,18 @@ std::int64_t slab_depth(const Linear& linear, const LinearKind& kind, std::int64
 }
 
 /// The largest tile of which there are enough to fill a device.
-Tiling default_tiling(const Linear& linear, const DeviceInfo& device) {
-  static constexpr std::array<Tiling, 6> by_size{Tiling{128, 128, 0, 8, 8}, Tiling{64, 128, 0, 8, 8},
-                                                 Tiling{64, 64, 0, 4, 8},   Tiling{32, 64, 0, 4, 4},
-                                                 Tiling{32, 32, 0, 4, 4},   Tiling{16, 32, 0, 4, 4}};
+Tiling default_tiling(const Linear& linear, const LinearKind& kind, const DeviceInfo& device) {
+  // Products of integers take longer than those of reals, so that less of a tile has to be read for each.
+  const Tiling large = kind.is_real() ? Tiling{64, 128, 16, 8, 8} : Tiling{128, 64, 64, 4, 8};
+  const std::int64_t deep = kind.is_real() ? 32 : 128;
+  const std::array<Tiling, 5> by_size{large, Tiling{64, 64, large.k, 4, 8}, Tiling{32, 64, deep, 4, 4},
+                                      Tiling{32, 32, deep, 4, 4}, Tiling{16, 32, deep, 4, 4}};
   const auto fits = [&](const Tiling& tiling) { return tiling.invocations() <= most_invocations(device); };
   for (const Tiling& tiling : by_size) {
     const std::int64_t tiles = div_up(linear.rows(), tiling.m) * div_up(linear.n, tiling.n);
     if (fits(tiling) && tiles >= tiles_to_fill_a_device) return tiling;
   }
-  return linear.rows() > 16 ? by_size[4] : by_size[5];
+  return linear.rows() > 16 ? by_size[3] : by_size[4];
 }
 
 Tiling tiling_of(const ImplPoint& point, const Tiling& by_default, const LinearKind& kind) {
@@ -72,13 +74,13 @@ Tiling tiling_of(const ImplPoint& point, const Tiling& by_default, const LinearK
   tiling.n = point.tuned("tile_n", by_default.n);
   tiling.rows = point.tuned("rows", std::min(by_default.rows, tiling.m));
   tiling.columns = point.tuned("columns", std::min(by_default.columns, tiling.n));
-  tiling.k = point.tuned("tile_k", slab_depth(linear, kind, kind.is_real() ? 16 : 64));
+  tiling.k = point.tuned("tile_k", slab_depth(linear, kind, kind.is_grouped() ? 128 : by_default.k));
   return tiling;
 }
 
 Tiling tiling_of(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
-  return tiling_of(context, default_tiling(linear, context.device), kind);
+  return tiling_of(context, default_tiling(linear, kind, context.device), kind);
 }
 
 Program build(const BuildContext& context, const LinearKind& kind, bool dot) {
