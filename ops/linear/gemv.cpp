@@ -55,9 +55,11 @@ Sharing default_sharing(const BuildContext& context, const LinearKind& kind) {
 Sharing sharing_of(const BuildContext& context, const LinearKind& kind) {
   const Sharing by_default = default_sharing(context, kind);
   Sharing sharing;
-  sharing.workers = context.tuned("workers", by_default.workers);
-  sharing.local_size = context.tuned("local_size", std::min(std::max(by_default.local_size, sharing.workers),
-                                                            most_invocations(context.device)));
+  // Whichever of the two a case does not set fits the other.
+  sharing.workers =
+      context.tuned("workers", std::min(by_default.workers, context.tuned("local_size", by_default.workers)));
+  const std::int64_t local_size = std::min(by_default.local_size, most_invocations(context.device));
+  sharing.local_size = context.tuned("local_size", std::max(local_size, sharing.workers));
   sharing.columns = context.tuned("columns", by_default.columns);
   sharing.blocks = context.tuned("blocks", by_default.blocks);
   return sharing;
