@@ -52,7 +52,8 @@ struct Plain {
         const float q = std::clamp(std::nearbyint(scaled) + zero_point, -128.0F, 127.0F);
         sum += static_cast<double>(q - zero_point) * (nibble - 8);
       }
-      const double factor = static_cast<double>(scale) * inputs[4].at(first / linear.group_size * linear.n + n);
+      const double factor =
+          static_cast<double>(scale) * inputs[4].at(first / linear.group_size * linear.n + n);
       value += factor * sum;
       magnitude += factor * std::fabs(sum);
     }

@@ -183,15 +183,15 @@ void add_blocks(Row row, uint slot, uint first) {
   }
 }
 
-#define FIND_QUAD(i)                                          \
-  quads[i] = min(part * COLUMN_QUADS + i, push.quads - 1u);   \
+#define FIND_QUAD(i)                                        \
+  quads[i] = min(part * COLUMN_QUADS + i, push.quads - 1u); \
   sums[i] = SUMS_VEC4(0);
 #define LOAD_CHANNELS(i) channels[i] = channels_of(quads[i]);
 // One worker a quad of channels stores it.
-#define STORE(i)                                                                                \
-  {                                                                                             \
-    const SUMS_VEC4 sum_of_all = sum_of_workers(sums[i], lane);                                 \
-    const bool is_last = (part * COLUMN_QUADS + i) >= push.quads;                               \
+#define STORE(i)                                                                                     \
+  {                                                                                                  \
+    const SUMS_VEC4 sum_of_all = sum_of_workers(sums[i], lane);                                      \
+    const bool is_last = (part * COLUMN_QUADS + i) >= push.quads;                                    \
     if (worker == min(uint(i), workers - 1u) && !is_last) store(sum_of_all, channels[i], row, slot); \
   }
 

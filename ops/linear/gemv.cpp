@@ -151,7 +151,7 @@ std::vector<Tunable> sharing_tunables() {
       {.name = "columns", .doc = "output channels an invocation", .allowed = {4, 8}},
       {.name = "blocks",
        .doc = "blocks of weights, 16 bytes each, that an invocation loads at once for four channels",
-       .allowed = {1, 2, 4, 8}},
+       .allowed = {1, 2, 4, 8, 16}},
       bake_tunable()};
 }
 
