@@ -28,11 +28,11 @@ struct Sharing {
   std::int64_t columns_of_workgroup() const { return local_size / workers * columns; }
 };
 
-// So many invocations keep the memory of a large device busy: each asks for four blocks at once, or for two
-// whose products take longer, being real.
+// So many invocations keep the memory of a large device busy, where each asks for 64 bytes at once, or twice
+// as many that ask for 32 where products take longer, being real.
 constexpr std::int64_t busy_invocations = 1 << 16;
-// Workgroups that quantize x are as large as there are so many of them.
-constexpr std::int64_t workgroups_that_quantize = 128;
+// Rows that take so long to quantize that more invocations share them, if that leaves so many workgroups.
+constexpr std::int64_t long_row = 8192, workgroups_that_quantize = 128;
 
 /// Whether two neighbouring blocks always lie in one group, and are a unit.
 bool has_pairs(const Linear& linear, const LinearKind& kind) {
@@ -50,13 +50,15 @@ Sharing default_sharing(const BuildContext& context, const LinearKind& kind) {
   Sharing sharing;
   sharing.units = has_pairs(linear, kind) ? (slow ? 1 : 2) : (slow ? 2 : 4);
   const std::int64_t wanted =
-      power_of_two_from(div_up(slow ? 2 * busy_invocations : busy_invocations, quads));
+      slow ? power_of_two_within(std::max<std::int64_t>(1, 2 * busy_invocations / quads))
+           : power_of_two_from(div_up(busy_invocations, quads));
   const std::int64_t most = std::min(power_of_two_from(div_up(units, sharing.units)), std::int64_t{128});
   sharing.workers =
       std::min(std::clamp(wanted, std::min(std::int64_t{16}, most), most), most_invocations(context.device));
   sharing.local_size = 64;
   if (kind.quantizes()) {
-    sharing.local_size = quads * sharing.workers >= workgroups_that_quantize * 512 ? 512 : 256;
+    const bool is_long = linear.k > long_row && quads * sharing.workers >= workgroups_that_quantize * 512;
+    sharing.local_size = is_long ? 512 : 256;
   }
   return sharing;
 }
