@@ -43,16 +43,17 @@ struct Plain {
     const std::int64_t m = element / linear.n, n = element % linear.n;
     const auto scale = static_cast<float>(inputs[1].at(m)), inverse = 1.0F / scale;
     const auto zero_point = static_cast<float>(inputs[2].at(m));
-    for (std::int64_t g = 0; g < linear.groups(); ++g) {
+    for (std::int64_t first = 0; first < linear.k; first += 8) {
       double sum = 0;
-      for (std::int64_t k = g * linear.group_size; k < (g + 1) * linear.group_size; ++k) {
+      for (std::int64_t k = first; k < first + 8; ++k) {
         const auto byte = static_cast<int>(inputs[3].at(n * (linear.k / 2) + k / 2));
         const int nibble = k % 2 == 0 ? byte % 16 : byte / 16;
         const float scaled = static_cast<float>(inputs[0].at(m * linear.k + k)) * inverse;
         const float q = std::clamp(std::nearbyint(scaled) + zero_point, -128.0F, 127.0F);
         sum += static_cast<double>(q - zero_point) * (nibble - 8);
       }
-      const double factor = static_cast<double>(scale) * inputs[4].at(g * linear.n + n);
+      const double factor =
+          static_cast<double>(scale) * inputs[4].at(first / linear.group_size * linear.n + n);
       value += factor * sum;
       magnitude += factor * std::fabs(sum);
     }

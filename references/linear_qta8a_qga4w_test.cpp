@@ -37,9 +37,9 @@ struct Plain {
 
   Plain(const Linear& linear, const std::vector<HostTensor>& inputs, std::int64_t element) {
     const std::int64_t m = element / linear.n, n = element % linear.n;
-    for (std::int64_t g = 0; g < linear.groups(); ++g) {
-      const double scale = inputs[4].at(g * linear.n + n) * inputs[1].at(m);
-      const double sum = sum_of_group(linear, inputs, m, n, g);
+    for (std::int64_t first = 0; first < linear.k; first += 8) {
+      const double scale = inputs[4].at(first / linear.group_size * linear.n + n) * inputs[1].at(m);
+      const double sum = sum_of_block(linear, inputs, m, n, first);
       value += scale * sum;
       magnitude += scale * std::fabs(sum);
     }
@@ -48,10 +48,11 @@ struct Plain {
     if (linear.relu) value = std::max(value, 0.0);
   }
 
-  static double sum_of_group(const Linear& linear, const std::vector<HostTensor>& inputs, std::int64_t m,
-                             std::int64_t n, std::int64_t g) {
+  static double sum_of_block(const Linear& linear, const std::vector<HostTensor>& inputs, std::int64_t m,
+                             std::int64_t n, std::int64_t first) {
+    const std::int64_t g = first / linear.group_size;
     double sum = 0;
-    for (std::int64_t k = g * linear.group_size; k < (g + 1) * linear.group_size; ++k) {
+    for (std::int64_t k = first; k < first + 8; ++k) {
       const auto byte = static_cast<int>(inputs[3].at(n * (linear.k / 2) + k / 2));
       const int nibble = k % 2 == 0 ? byte / 16 : byte % 16;
       sum +=

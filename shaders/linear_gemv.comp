@@ -49,18 +49,21 @@ Values values_of(Row row, uint slot, uint block) {
 #define Values vec4
 vec4 values_of(Row row, uint slot, uint block) { return x_quad(row, block); }
 #else
-#if QUANTIZES
+#if QUANTIZES && W_BITS == 8
 uint word_of(Row row, uint slot, uint word) { return quantized_row[word]; }
-#elif X_LAYOUT == X_BLOCKS
+#elif !QUANTIZES && X_LAYOUT == X_BLOCKS
 uint word_of(Row row, uint slot, uint word) { return x_block(slot >> 2, word)[slot & 3u]; }
-#elif X_WORDS == 1
+#elif !QUANTIZES && X_WORDS == 1
 uint word_of(Row row, uint slot, uint word) { return row.exists ? x_word(row, word) : 0u; }
 #endif
 
 #if W_BITS == 8
 #define Values uint
 uint values_of(Row row, uint slot, uint block) { return word_of(row, slot, block); }
-#elif !QUANTIZES && X_LAYOUT == X_ROWS && X_WORDS == 2
+#elif QUANTIZES
+#define Values uvec2
+uvec2 values_of(Row row, uint slot, uint block) { return quantized_row[block]; }
+#elif X_LAYOUT == X_ROWS && X_WORDS == 2
 #define Values uvec2
 uvec2 values_of(Row row, uint slot, uint block) {
   return row.exists ? x[guard_words / 2u + row.index * push.blocks + block] : uvec2(0u);
@@ -134,7 +137,7 @@ SUMS_VEC4 products_of(uvec4 words, Values values, Group group) {
   const ivec4 products = dots4x8(values.x, first) + dots4x8(values.y, last);
   const ivec4 nibbles = dots4x8(ones, first + last);
   const int x_sum = dot4x8(values.x, ones) + dot4x8(values.y, ones);
-  return vec4(products - zero_point * nibbles - group.zero * (x_sum - 8 * zero_point)) * group.scales;
+  return small_reals(products - zero_point * nibbles - group.zero * (x_sum - 8 * zero_point)) * group.scales;
 #elif REAL && W_BITS == 4
   return dots_of(words, values) * group.scales;
 #elif REAL
@@ -147,17 +150,14 @@ SUMS_VEC4 products_of(uvec4 words, Values values, Group group) {
 // --- rounds of blocks ------------------------------------------------------------------------------------------------
 uint quads[COLUMN_QUADS];
 SUMS_VEC4 sums[COLUMN_QUADS];
-uvec4 words[LOADS], next_words[LOADS];
-Group groups[LOADS], next_groups[LOADS];
+uvec4 words[LOADS];
+Group groups[LOADS];
 
 // Of load i: which of the round's blocks, and which quad of channels.
 #define BLOCK_OF(i) (block + ((i) / COLUMN_QUADS) * workers)
 #define QUAD_OF(i) quads[(i) % COLUMN_QUADS]
-#define LOAD_WORDS(i) next_words[i] = w_block(QUAD_OF(i), BLOCK_OF(i), push.blocks);
-#define LOAD_GROUP(i) next_groups[i] = group_of(QUAD_OF(i), BLOCK_OF(i));
-#define TAKE(i)             \
-  words[i] = next_words[i]; \
-  groups[i] = next_groups[i];
+#define LOAD_WORDS(i) words[i] = w_block(QUAD_OF(i), BLOCK_OF(i), push.blocks);
+#define LOAD_GROUP(i) groups[i] = group_of(QUAD_OF(i), BLOCK_OF(i));
 #define LOAD_VALUES(i) values[i] = values_of(row, slot, block + i * workers);
 #define ADD_PRODUCTS(i) sums[(i) % COLUMN_QUADS] += products_of(words[i], values[(i) / COLUMN_QUADS], groups[i]);
 
@@ -183,15 +183,15 @@ void add_blocks(Row row, uint slot, uint first) {
   }
 }
 
-#define FIND_QUAD(i)                                          \
-  quads[i] = min(part * COLUMN_QUADS + i, push.quads - 1u);   \
+#define FIND_QUAD(i)                                        \
+  quads[i] = min(part * COLUMN_QUADS + i, push.quads - 1u); \
   sums[i] = SUMS_VEC4(0);
 #define LOAD_CHANNELS(i) channels[i] = channels_of(quads[i]);
 // One worker a quad of channels stores it.
-#define STORE(i)                                                                                \
-  {                                                                                             \
-    const SUMS_VEC4 sum_of_all = sum_of_workers(sums[i], lane);                                 \
-    const bool is_last = (part * COLUMN_QUADS + i) >= push.quads;                               \
+#define STORE(i)                                                                                     \
+  {                                                                                                  \
+    const SUMS_VEC4 sum_of_all = sum_of_workers(sums[i], lane);                                      \
+    const bool is_last = (part * COLUMN_QUADS + i) >= push.quads;                                    \
     if (worker == min(uint(i), workers - 1u) && !is_last) store(sum_of_all, channels[i], row, slot); \
   }
 
@@ -221,12 +221,10 @@ void main() {
   ROW_SCALE = row.exists ? x_scale(row.index) : 0.0;
 #endif
   while (is_whole) {
-    EACH(LOADS, TAKE)
-    const uint next = block + BLOCKS * workers;
-    is_whole = is_whole_round(next);
-    if (is_whole) load_round(next);  // while this round is added
     add_round(row, slot, block);
-    block = next;
+    block += BLOCKS * workers;
+    is_whole = is_whole_round(block);
+    if (is_whole) load_round(block);
   }
   add_blocks(row, slot, block);
   EACH(COLUMN_QUADS, STORE)

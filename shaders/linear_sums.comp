@@ -15,7 +15,7 @@
 #include "linear/weights.glslh"
 
 layout(push_constant) uniform Push {
-  uint quads, blocks;    // of channels; of 16 bytes along K
+  uint quads, blocks;  // of channels; of 16 bytes along K
   uint blocks_of_group;
   uint groups;
   Divider by_quads;

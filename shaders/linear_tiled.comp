@@ -1,6 +1,5 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 
 // y = x * transpose(w): a workgroup a tile of `tile_m` rows by `tile_n` output channels, an invocation
 // ROWS by 4 * COLUMN_QUADS of it. K goes by in slabs of `steps`: a slab of x and of w lies in shared memory,
@@ -20,11 +19,11 @@
 
 layout(constant_id = 4) const uint tile_m = 64u;
 layout(constant_id = 5) const uint tile_n = 64u;
-layout(constant_id = 6) const uint steps = 16u;       // of a slab
+layout(constant_id = 6) const uint steps = 16u;  // of a slab
 #if GROUPED
 layout(constant_id = 7) const uint part_steps = 16u;  // of a slab that lie in one group
 #endif
-layout(constant_id = 8) const uint x_loads = 1u;      // of an invocation, for a slab
+layout(constant_id = 8) const uint x_loads = 1u;  // of an invocation, for a slab
 layout(constant_id = 9) const uint w_loads = 1u;
 
 #include "linear/numbers.glslh"
@@ -82,9 +81,7 @@ void keep_x(uint number, STEP_VECTOR value) {
 
 uint quad_of_load(uint number) { return number / BLOCKS_OF_SLAB; }
 
-uint block_of_load(uint number, uint first_step) {
-  return first_step / STEPS_OF_BLOCK + number % BLOCKS_OF_SLAB;
-}
+uint block_of_load(uint number, uint first_step) { return first_step / STEPS_OF_BLOCK + number % BLOCKS_OF_SLAB; }
 
 uvec4 load_w(Tile tile, uint number, uint first_step) {
   const uint quad = tile.first_quad + quad_of_load(number);
@@ -167,14 +164,14 @@ uint slot_of(Tile tile, uvec2 thread, uint row) {
 uint quad_of(Tile tile, uvec2 thread, uint column) { return tile.first_quad + thread.x + column * threads_n; }
 
 #define ADD_PRODUCTS(row, column, x_value) \
-  step_sums[(row) * COLUMN_QUADS + column] += PRODUCTS(x_value, w_values_##column);
+  step_sums[(row)*COLUMN_QUADS + column] += PRODUCTS(x_value, w_values_##column);
 #if COLUMN_QUADS == 2
 #define ADD_ROW(row, x_value) ADD_PRODUCTS(row, 0, x_value) ADD_PRODUCTS(row, 1, x_value)
 #else
 #define ADD_ROW(row, x_value) ADD_PRODUCTS(row, 0, x_value)
 #endif
-#define ADD_ROWS(first, x_values)   \
-  ADD_ROW(first, (x_values).x)      \
+#define ADD_ROWS(first, x_values)    \
+  ADD_ROW(first, (x_values).x)       \
   ADD_ROW((first) + 1, (x_values).y) \
   ADD_ROW((first) + 2, (x_values).z) \
   ADD_ROW((first) + 3, (x_values).w)
@@ -219,19 +216,19 @@ int zero_point_of(Row row) { return row.exists ? x_zero_point(row.index) : 0; }
 #define LOAD_ZERO_POINT(i) zero_points[i] = zero_point_of(row_of(slot_of(tile, thread, i)));
 void load_zero_points(Tile tile, uvec2 thread) { EACH(ROWS, LOAD_ZERO_POINT) }
 
-#define LOAD_GROUP(column)                                                      \
-  {                                                                             \
-    const uint quad = min(quad_of(tile, thread, column), push.quads - 1u);      \
-    group_scales[column] = w_scale(group, quad, push.quads);                    \
-    group_weights[column] = w_sums(group, quad, push.quads);                    \
+#define LOAD_GROUP(column)                                                 \
+  {                                                                        \
+    const uint quad = min(quad_of(tile, thread, column), push.quads - 1u); \
+    group_scales[column] = w_scale(group, quad, push.quads);               \
+    group_weights[column] = w_sums(group, quad, push.quads);               \
   }
 void load_group(Tile tile, uint group, uvec2 thread) { EACH(COLUMN_QUADS, LOAD_GROUP) }
 
 // Adds the sums of a group, less x's zero points, times its scales, and begins the next.
-#define END_GROUP(i, column)                                                                                     \
-  group_sums[(i) * COLUMN_QUADS + column] +=                                                                     \
-      vec4(step_sums[(i) * COLUMN_QUADS + column] - zero_points[i] * group_weights[column]) * group_scales[column]; \
-  step_sums[(i) * COLUMN_QUADS + column] = ivec4(0);
+#define END_GROUP(i, column)                                                                                      \
+  group_sums[(i)*COLUMN_QUADS + column] +=                                                                        \
+      vec4(step_sums[(i)*COLUMN_QUADS + column] - zero_points[i] * group_weights[column]) * group_scales[column]; \
+  step_sums[(i)*COLUMN_QUADS + column] = ivec4(0);
 #define END_GROUP_OF_0(i) END_GROUP(i, 0)
 #define END_GROUP_OF_1(i) END_GROUP(i, 1)
 void end_group() {
@@ -258,10 +255,10 @@ void add_slab(Tile tile, uint first_step, uvec2 thread) { add_steps(0u, steps, t
 #define FINAL_SUMS step_sums
 #endif
 
-#define STORE(i, column)                                                                            \
-  {                                                                                                 \
-    const uint slot = slot_of(tile, thread, i);                                                     \
-    store(FINAL_SUMS[(i) * COLUMN_QUADS + column], channels_##column, row_of(slot), slot);          \
+#define STORE(i, column)                                                                 \
+  {                                                                                      \
+    const uint slot = slot_of(tile, thread, i);                                          \
+    store(FINAL_SUMS[(i)*COLUMN_QUADS + column], channels_##column, row_of(slot), slot); \
   }
 #define STORE_OF_0(i) STORE(i, 0)
 #define STORE_OF_1(i) STORE(i, 1)

@@ -28,19 +28,38 @@ struct Sharing {
   std::int64_t columns_of_workgroup() const { return local_size / workers * columns; }
 };
 
+// So many invocations keep the memory of a large device busy: each asks for four blocks at once, or for two
+// whose products take longer, being real.
+constexpr std::int64_t busy_invocations = 1 << 16;
+// Workgroups that quantize x are as large as there are so many of them.
+constexpr std::int64_t workgroups_that_quantize = 128;
+
 Sharing default_sharing(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
-  const std::int64_t blocks = div_up(linear.k, is_int4(kind.w) ? 8 : 4);
-  // Four blocks at once for each.
-  const std::int64_t workers = std::clamp<std::int64_t>(power_of_two_from(div_up(blocks, 4)), 1, 64);
-  return {std::max<std::int64_t>(64, workers), workers, 4};
+  const bool slow = kind.is_real() && is_int4(kind.w);
+  const std::int64_t blocks = div_up(linear.k, is_int4(kind.w) ? 8 : 4), quads = div_up(linear.n, 4);
+  Sharing sharing;
+  sharing.blocks = slow ? 2 : 4;
+  const std::int64_t wanted =
+      power_of_two_from(div_up(slow ? 2 * busy_invocations : busy_invocations, quads));
+  const std::int64_t most = std::min(power_of_two_from(div_up(blocks, sharing.blocks)), std::int64_t{128});
+  sharing.workers =
+      std::min(std::clamp(wanted, std::min(std::int64_t{16}, most), most), most_invocations(context.device));
+  sharing.local_size = 64;
+  if (kind.quantizes()) {
+    sharing.local_size = quads * sharing.workers >= workgroups_that_quantize * 512 ? 512 : 256;
+  }
+  return sharing;
 }
 
 Sharing sharing_of(const BuildContext& context, const LinearKind& kind) {
   const Sharing by_default = default_sharing(context, kind);
   Sharing sharing;
-  sharing.workers = context.tuned("workers", by_default.workers);
-  sharing.local_size = context.tuned("local_size", std::max(by_default.local_size, sharing.workers));
+  // Whichever of the two a case does not set fits the other.
+  sharing.workers =
+      context.tuned("workers", std::min(by_default.workers, context.tuned("local_size", by_default.workers)));
+  const std::int64_t local_size = std::min(by_default.local_size, most_invocations(context.device));
+  sharing.local_size = context.tuned("local_size", std::max(local_size, sharing.workers));
   sharing.columns = context.tuned("columns", by_default.columns);
   sharing.blocks = context.tuned("blocks", by_default.blocks);
   return sharing;
@@ -132,7 +151,7 @@ std::vector<Tunable> sharing_tunables() {
       {.name = "columns", .doc = "output channels an invocation", .allowed = {4, 8}},
       {.name = "blocks",
        .doc = "blocks of weights, 16 bytes each, that an invocation loads at once for four channels",
-       .allowed = {1, 2, 4, 8}},
+       .allowed = {1, 2, 4, 8, 16}},
       bake_tunable()};
 }
 

@@ -1,0 +1,122 @@
+#include "ops/linear/linear_test_support.h"
+
+#include <algorithm>
+#include <map>
+
+namespace assay::test {
+namespace {
+
+const std::vector<FillKind> fills{FillKind::Normal,   FillKind::Normal, FillKind::Uniform, FillKind::Ties,
+                                  FillKind::Saturate, FillKind::Ends,   FillKind::Outlier, FillKind::Mixed};
+
+/// Any value of each tunable, or of most none.
+Tune random_tune(Draw& draw, const Impl& impl) {
+  Tune tune;
+  for (const Tunable& tunable : impl.tunables) {
+    if (draw.pick(0, 1) == 0) continue;
+    tune[tunable.name] = tunable.allowed.empty() ? draw.pick(tunable.min, tunable.max)
+                                                 : draw.one_of<std::int64_t>(tunable.allowed);
+  }
+  return tune;
+}
+
+/// Choices and booleans that a linear op has besides its sizes.
+void draw_choices(Draw& draw, const Op& op, Params& params) {
+  params.set("bias", draw.pick(0, 1) == 1);
+  for (const auto& [name, values] :
+       std::map<std::string, std::vector<std::string>>{{"activation", {"none", "relu"}},
+                                                       {"dtype", {"f32", "f16"}},
+                                                       {"activations", {"dynamic", "given"}},
+                                                       {"epilogue", {"float32", "fixed_point"}}}) {
+    if (op.find_param(name) != nullptr) params.set(name, draw.one_of<std::string>(values));
+  }
+}
+
+}  // namespace
+
+Params LinearTest::params_of(const Op& op, const Sizes& sizes, std::int64_t group_size) {
+  Params params;
+  params.set("batch", sizes.batch);
+  params.set("M", sizes.m);
+  params.set("K", sizes.k);
+  params.set("N", sizes.n);
+  if (op.find_param("group_size") != nullptr) params.set("group_size", group_size);
+  if (op.find_param("x") != nullptr) params.set("x", QParams{0.02F, -11});
+  return with_defaults(op, std::move(params));
+}
+
+std::vector<Form> LinearTest::first_forms(const Op& op, const Params& params) {
+  std::vector<Form> forms;
+  for (const TensorSpec& tensor : op.tensors(params)) forms.push_back(tensor.forms.front());
+  return forms;
+}
+
+Trial LinearTest::trial_of(const Op& op, const std::string& impl, const Sizes& sizes,
+                           std::int64_t group_size) {
+  Trial trial{.op = &op, .params = params_of(op, sizes, group_size), .seed = 7, .impl = impl};
+  trial.forms = first_forms(op, trial.params);
+  return trial;
+}
+
+Trial LinearTest::random_trial(Draw& draw, const Op& op, const std::string& impl, const Sizes& most) {
+  const bool grouped = op.find_param("group_size") != nullptr;
+  const std::int64_t group_size = draw.one_of<std::int64_t>({8, 16, 24, 32, 48, 64, 96, 128});
+  Sizes sizes{draw.pick(1, most.m), draw.pick(1, most.k), draw.pick(1, most.n)};
+  if (grouped) sizes.k = group_size * draw.pick(1, std::max<std::int64_t>(1, most.k / group_size));
+  if (draw.pick(0, 2) == 0) sizes.batch = draw.one_of<Shape>({{2}, {3}, {2, 3}});
+  Trial trial{.op = &op, .params = params_of(op, sizes, group_size), .impl = impl};
+  draw_choices(draw, op, trial.params);
+  trial.forms = draw.forms(op.tensors(trial.params));
+  trial.fill = draw.one_of(fills);
+  trial.tune = random_tune(draw, *op.find_impl(impl));
+  return trial;
+}
+
+std::string LinearTest::refusal(const Trial& trial) {
+  const Impl& impl = *trial.op->find_impl(trial.impl);
+  const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
+  DeviceInfo info = device().info();
+  if (trial.as_if) trial.as_if(info);
+  const BuildContext context(trial.params, tensors, trial.forms, info, trial.tune);
+  if (const auto reason = impl.excludes(context)) return *reason;
+  return missing_for(impl, context).value_or("");
+}
+
+bool LinearTest::can_run(const Trial& trial) {
+  return refusal(trial).empty();
+}
+
+void LinearTest::expect_right_here(const Trial& trial) {
+  SCOPED_TRACE("as if on this device: " + trial.describe());
+  expect_right(trial);
+}
+
+void LinearTest::try_points(const Op& op, const std::string& impl, int count, const Sizes& most) {
+  Draw draw(static_cast<std::uint32_t>(most.m + most.k + most.n));
+  int tried = 0;
+  for (int round = 0; tried < count && round < 20 * count; ++round) {
+    Trial trial = random_trial(draw, op, impl, most);
+    trial.seed = static_cast<std::uint64_t>(round);
+    if (!can_run(trial)) continue;
+    expect_right_here(trial);
+    ++tried;
+  }
+  EXPECT_EQ(tried, count) << "most points are refused";
+}
+
+Dispatch LinearTest::product_of(const Trial& trial) {
+  for (const Dispatch& dispatch : program_of(trial).dispatches) {
+    if (dispatch.label == "product") return dispatch;
+  }
+  ADD_FAILURE() << trial.describe() << ": no product";
+  return {};
+}
+
+std::string define_of(const Dispatch& dispatch, std::string_view name) {
+  const auto found = std::ranges::find(dispatch.defines, name, &Define::name);
+  if (found != dispatch.defines.end()) return found->value;
+  ADD_FAILURE() << dispatch.shader << " has no #define " << name;
+  return "";
+}
+
+}  // namespace assay::test
