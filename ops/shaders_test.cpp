@@ -14,8 +14,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
+#include <map>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 // Every variant of every shader that the cases in cases/ reach, and that points beside them reach, is valid
@@ -29,7 +30,12 @@ using namespace test;
 
 constexpr std::size_t most_push_words = 32;  // 128 bytes, which every device takes
 
-using Variants = std::set<std::pair<std::string, std::vector<Define>>>;
+/// One of a shader's, by its defines.
+struct Variant {
+  gpu::SpirvOutline outline;
+  std::vector<gpu::DeclaredConstant> constants;
+};
+using Variants = std::map<std::pair<std::string, std::vector<Define>>, Variant>;
 
 std::vector<Case> all_cases(const Registry& ops) {
   const std::vector<std::filesystem::path> paths{ASSAY_SOURCE_DIR "/cases"};
@@ -38,21 +44,31 @@ std::vector<Case> all_cases(const Registry& ops) {
   return std::move(loaded.cases);
 }
 
-/// Holds programs against their shaders as a device would that has enough of everything.
+/// Holds programs against their shaders as a device would that has enough of everything, and collects their
+/// variants. Programs are many and differ in sizes alone: what was seen is looked at no further.
 class InterfaceChecks {
  public:
   explicit InterfaceChecks(gpu::ShaderLibrary& shaders) : shaders_(shaders) {}
 
   void check(const Program& program, const BuildContext& context) {
     std::vector<Physical> tensors;
-    for (std::size_t i = 0; i < context.tensors.size(); ++i) tensors.push_back(context.physical(i));
+    std::string forms;
+    for (std::size_t i = 0; i < context.tensors.size(); ++i) {
+      tensors.push_back(context.physical(i));
+      forms += to_string(tensors.back().form()) + " ";
+    }
+    if (!programs_.insert(forms + key(program)).second) return;
     DeviceInfo device = context.device;
     device.max_shared_bytes = 1U << 20;
     for (const Program& part : parts_of(program)) {
-      if (!known_.insert(key(part, tensors)).second) continue;
+      if (!parts_.insert(forms + key(part)).second) continue;
       EXPECT_NO_THROW(gpu::check_interfaces(part, tensors, interfaces_of(part), device));
+      for (const Dispatch& dispatch : part.dispatches)
+        EXPECT_LE(dispatch.push.words().size(), most_push_words) << dispatch.shader;
     }
   }
+
+  const Variants& variants() const { return variants_; }
 
  private:
   /// Dispatches know nothing of each other but what set-up leaves: apart they are fewer different ones.
@@ -68,16 +84,27 @@ class InterfaceChecks {
   std::vector<gpu::ShaderInterface> interfaces_of(const Program& program) {
     std::vector<gpu::ShaderInterface> interfaces;
     for (const Dispatch& dispatch : program.dispatches) {
-      const gpu::Spirv& spirv = shaders_.compile(dispatch.shader, dispatch.defines);
+      const Variant& variant = variant_of(dispatch);
       interfaces.push_back(
-          gpu::interface_of(spirv.words, gpu::specialization(dispatch, spirv.words, /*guard=*/0)));
+          gpu::interface_of(variant.outline, gpu::specialization(dispatch, variant.constants, /*guard=*/0)));
     }
     return interfaces;
   }
 
-  static std::string key(const Program& program, std::span<const Physical> tensors) {
+  const Variant& variant_of(const Dispatch& dispatch) {
+    const std::pair name(dispatch.shader, dispatch.defines);
+    const auto known = variants_.find(name);
+    if (known != variants_.end()) return known->second;
+    const gpu::Spirv& spirv = shaders_.compile(dispatch.shader, dispatch.defines);
+    return variants_
+        .emplace(name,
+                 Variant{gpu::SpirvOutline(spirv.words, "a variant"), gpu::declared_constants(spirv.words)})
+        .first->second;
+  }
+
+  /// All of a program's dispatches that the checks look at, beside tensors.
+  static std::string key(const Program& program) {
     std::string text;
-    for (const Physical& tensor : tensors) text += to_string(tensor.form()) + " ";
     for (const Dispatch& dispatch : program.dispatches) {
       text += fmt::format("\n{} {} {} {} {}", dispatch.shader, fmt::join(dispatch.local_size, " "),
                           dispatch.push.words().size(), dispatch.shared_bytes, dispatch.bindings.size());
@@ -91,22 +118,17 @@ class InterfaceChecks {
   }
 
   gpu::ShaderLibrary& shaders_;
-  std::set<std::string> known_;
+  std::unordered_set<std::string> programs_, parts_;  ///< what was seen
+  Variants variants_;
 };
 
-Variants variants_of(const Op& op, std::span<const Case> cases, InterfaceChecks& interfaces) {
-  Variants found;
-  const auto add = [&](const Program& program, const BuildContext& context) {
+void check_programs(const Op& op, std::span<const Case> cases, InterfaceChecks& interfaces) {
+  const auto check = [&](const Program& program, const BuildContext& context) {
     interfaces.check(program, context);
-    for (const Dispatch& dispatch : program.dispatches) {
-      found.emplace(dispatch.shader, dispatch.defines);
-      EXPECT_LE(dispatch.push.words().size(), most_push_words) << op.name << ": " << dispatch.shader;
-    }
   };
   const std::vector<DeviceInfo> devices = contrasting_devices();
-  each_reachable_program(op, cases, devices, add);
-  each_reachable_program(op, neighbours(op, cases), std::span(devices).first(2), add);
-  return found;
+  each_reachable_program(op, cases, devices, check);
+  each_reachable_program(op, neighbours(op, cases), std::span(devices).first(2), check);
 }
 
 void expect_valid(const Variants& variants, gpu::ShaderLibrary& shaders) {
@@ -114,7 +136,8 @@ void expect_valid(const Variants& variants, gpu::ShaderLibrary& shaders) {
   std::string messages;
   validator.SetMessageConsumer([&](spv_message_level_t, const char*, const spv_position_t&,
                                    const char* text) { messages += std::string(text) + "\n"; });
-  for (const auto& [shader, defines] : variants) {
+  for (const auto& [name, variant] : variants) {
+    const auto& [shader, defines] = name;
     EXPECT_TRUE(validator.Validate(shaders.compile(shader, defines).words)) << shader << ": " << messages;
   }
 }
@@ -130,12 +153,11 @@ class Shaders : public testing::TestWithParam<std::string> {
 TEST_P(Shaders, AreReachedByCasesValidAndOfOneMindWithTheirPrograms) {
   gpu::ShaderLibrary shaders({.directories = {ASSAY_SOURCE_DIR "/shaders"}});
   InterfaceChecks interfaces(shaders);
-  const Variants variants = variants_of(op_, cases_, interfaces);
-  EXPECT_FALSE(variants.empty()) << "no case of the op '" << op_.name
-                                 << "' builds a program, so that none of its "
-                                 << "shaders is tested: write cases/" << op_.name
-                                 << ".yaml (cases/README.md is the language)";
-  expect_valid(variants, shaders);
+  check_programs(op_, cases_, interfaces);
+  EXPECT_FALSE(interfaces.variants().empty())
+      << "no case of the op '" << op_.name << "' builds a program, so that none of its "
+      << "shaders is tested: write cases/" << op_.name << ".yaml (cases/README.md is the language)";
+  expect_valid(interfaces.variants(), shaders);
 }
 
 std::vector<std::string> names_of_ops() {

@@ -197,9 +197,30 @@ Json value_keys(const Op& op) {
   return properties;
 }
 
+/// What an op's keys mean is written once, below `$defs`, and used in its cases, its defaults and `with`.
+std::string definition_name(const Op& op, const std::string& key) {
+  return op.name + "." + key;
+}
+
+Json definition_of(const Op& op, const std::string& key) {
+  return {{"$ref", "#/$defs/" + definition_name(op, key)}};
+}
+
+Json referring_to(const Op& op, const Json& values) {
+  Json keys = Json::object();
+  for (const auto& [key, value] : values.items()) keys[key] = definition_of(op, key);
+  return keys;
+}
+
+void add_definitions(Json& definitions, const Op& op) {
+  const Json values = value_keys(op);
+  for (const auto& [key, value] : values.items()) definitions[definition_name(op, key)] = value;
+  definitions[definition_name(op, "with")] = named_or_each(object(referring_to(op, values)));
+}
+
 Json case_keys(const Op& op) {
-  Json properties = value_keys(op);
-  const Json with = named_or_each(object(properties));
+  Json properties = referring_to(op, value_keys(op));
+  const Json with = definition_of(op, "with");
   properties["with"] = either({with, {{"type", "array"}, {"items", with}}});
   properties["mode"] = enumeration({"accu", "perf", "both"});
   properties["tier"] = enumeration({"smoke", "ci", "nightly"});
@@ -248,6 +269,8 @@ std::string schema_json(const Registry& registry) {
   schema["additionalProperties"] = false;
   schema["allOf"] = Json::array();
   for (const Op& op : registry.ops()) schema["allOf"].push_back(file_of(op));
+  schema["$defs"] = Json::object();
+  for (const Op& op : registry.ops()) add_definitions(schema["$defs"], op);
   return schema.dump(2) + "\n";
 }
 

@@ -17,17 +17,21 @@ const Json& schema() {
   return json;
 }
 
-/// The schema of a key of the cases of an op, by the op's index.
+/// What a reference refers to, else the value itself.
+const Json& resolved(const Json& value) {
+  const auto reference = value.find("$ref");
+  if (reference == value.end()) return value;
+  return schema().at(Json::json_pointer(reference->get<std::string>().substr(1)));
+}
+
+/// The keys of the cases of an op, by the op's index.
+const Json& keys_of(std::size_t op) {
+  return schema().at("allOf").at(op).at("then").at("properties").at("cases").at("items").at("properties");
+}
+
+/// The schema of one of them.
 const Json& key_of(std::size_t op, const std::string& key) {
-  return schema()
-      .at("allOf")
-      .at(op)
-      .at("then")
-      .at("properties")
-      .at("cases")
-      .at("items")
-      .at("properties")
-      .at(key);
+  return resolved(keys_of(op).at(key));
 }
 
 /// The first alternative of "a value, the name of a set, or each of them".
@@ -65,10 +69,9 @@ TEST(Schema, SaysTypeRangeDefaultAndMeaningOfParameters) {
 }
 
 TEST(Schema, AllowsEachForEveryValueButThoseOfTheWholeCase) {
-  const Json& keys =
-      schema().at("allOf").at(1).at("then").at("properties").at("cases").at("items").at("properties");
-  for (const auto& [key, value] : keys.items()) {
-    const bool takes_each = value.dump().find("\"each\"") != std::string::npos;
+  for (const auto& [key, value] : keys_of(1).items()) {
+    const Json& meaning = key == "with" ? resolved(value.at("anyOf").at(0)) : resolved(value);
+    const bool takes_each = meaning.dump().find("\"each\"") != std::string::npos;
     const bool is_of_the_case =
         key == "name" || key == "mode" || key == "tier" || key == "cache" || key == "timeout";
     EXPECT_EQ(takes_each, !is_of_the_case) << key;
@@ -79,7 +82,7 @@ TEST(Schema, KnowsTheLayerOfAModelInWithToo) {
   EXPECT_EQ(key_of(0, "layer").at("anyOf").at(0),
             Json({{"type", "string"}, {"pattern", "^[A-Za-z0-9_.]+$"}}));
   EXPECT_EQ(key_of(0, "calls").at("anyOf").at(0), Json({{"type", "integer"}, {"minimum", 1}}));
-  const Json& with = plain_value(key_of(0, "with").at("anyOf").at(0)).at("properties");
+  const Json& with = plain_value(resolved(key_of(0, "with").at("anyOf").at(0))).at("properties");
   for (const char* key : {"model", "layer", "calls"}) EXPECT_TRUE(with.contains(key)) << key;
 }
 

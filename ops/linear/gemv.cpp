@@ -28,21 +28,27 @@ struct Sharing {
   std::int64_t columns_of_workgroup() const { return local_size / workers * columns; }
 };
 
-// So many invocations keep the memory of a large device busy.
+// So many invocations keep the memory of a large device busy: each asks for four blocks at once, or for two
+// whose products take longer, being real.
 constexpr std::int64_t busy_invocations = 1 << 16;
-// Rows that take so long to quantize that more invocations should share it.
-constexpr std::int64_t long_row = 8192;
+// Workgroups that quantize x are as large as there are so many of them.
+constexpr std::int64_t workgroups_that_quantize = 128;
 
 Sharing default_sharing(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
-  const std::int64_t blocks = div_up(linear.k, is_int4(kind.w) ? 8 : 4);
+  const bool slow = kind.is_real() && is_int4(kind.w);
+  const std::int64_t blocks = div_up(linear.k, is_int4(kind.w) ? 8 : 4), quads = div_up(linear.n, 4);
   Sharing sharing;
-  const std::int64_t wanted = power_of_two_from(div_up(busy_invocations, div_up(linear.n, 4)));
+  sharing.blocks = slow ? 2 : 4;
+  const std::int64_t wanted =
+      power_of_two_from(div_up(slow ? 2 * busy_invocations : busy_invocations, quads));
   const std::int64_t most = std::min(power_of_two_from(div_up(blocks, sharing.blocks)), std::int64_t{128});
   sharing.workers =
       std::min(std::clamp(wanted, std::min(std::int64_t{16}, most), most), most_invocations(context.device));
   sharing.local_size = 64;
-  if (kind.quantizes()) sharing.local_size = linear.k > long_row ? 512 : 256;
+  if (kind.quantizes()) {
+    sharing.local_size = quads * sharing.workers >= workgroups_that_quantize * 512 ? 512 : 256;
+  }
   return sharing;
 }
 

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 namespace assay::ops {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 using references::Linear;
 
 constexpr std::int64_t bytes_of_quad = 16;
-constexpr std::int64_t deepest_slab = 256;
+constexpr std::int64_t deepest_slab = 256, least_depth = 16;
 // As many tiles fill a large device.
 constexpr std::int64_t tiles_to_fill_a_device = 192;
 
@@ -46,25 +46,34 @@ bool fits_groups(std::int64_t k, std::int64_t group_size) {
 /// The depth of a slab near `wanted`: a multiple of 16 that fits the groups.
 std::int64_t slab_depth(const Linear& linear, const LinearKind& kind, std::int64_t wanted) {
   if (!kind.is_grouped()) return wanted;
-  for (std::int64_t k = wanted; k >= 16; k /= 2) {
+  for (std::int64_t k = wanted; k >= least_depth; k /= 2) {
     if (fits_groups(k, linear.group_size)) return k;
   }
-  return std::lcm(linear.group_size, std::int64_t{16});
+  return std::lcm(linear.group_size, least_depth);
+}
+
+/// Tiles in the order of their sizes, as a H200 is fast with them: the larger ones read less for each
+/// product, the smaller ones are as deep as fits.
+std::vector<Tiling> tilings_by_size(const LinearKind& kind) {
+  std::vector<Tiling> large{{128, 64, 64, 4, 8}, {64, 64, 64, 4, 8}};
+  if (kind.is_real())
+    large = {{256, 64, 16, 16, 8}, {128, 128, 16, 8, 8}, {64, 128, 16, 8, 8}, {64, 64, 16, 4, 8}};
+  if (kind.is_grouped()) large = {{128, 128, 128, 8, 8}, {128, 64, 128, 4, 8}, {64, 64, 128, 4, 8}};
+  const std::int64_t k = kind.is_real() ? 32 : 128;
+  for (const Tiling& small : {Tiling{32, 64, k, 4, 4}, Tiling{32, 32, k, 4, 4}, Tiling{16, 32, k, 4, 4}}) {
+    large.push_back(small);
+  }
+  return large;
 }
 
 /// The largest tile of which there are enough to fill a device.
 Tiling default_tiling(const Linear& linear, const LinearKind& kind, const DeviceInfo& device) {
-  // Products of integers take longer than those of reals, so that less of a tile has to be read for each.
-  const Tiling large = kind.is_real() ? Tiling{64, 128, 16, 8, 8} : Tiling{128, 64, 64, 4, 8};
-  const std::int64_t deep = kind.is_real() ? 32 : 128;
-  const std::array<Tiling, 5> by_size{large, Tiling{64, 64, large.k, 4, 8}, Tiling{32, 64, deep, 4, 4},
-                                      Tiling{32, 32, deep, 4, 4}, Tiling{16, 32, deep, 4, 4}};
-  const auto fits = [&](const Tiling& tiling) { return tiling.invocations() <= most_invocations(device); };
-  for (const Tiling& tiling : by_size) {
+  const std::vector<Tiling> all = tilings_by_size(kind);
+  for (const Tiling& tiling : all) {
     const std::int64_t tiles = div_up(linear.rows(), tiling.m) * div_up(linear.n, tiling.n);
-    if (fits(tiling) && tiles >= tiles_to_fill_a_device) return tiling;
+    if (tiling.invocations() <= most_invocations(device) && tiles >= tiles_to_fill_a_device) return tiling;
   }
-  return linear.rows() > 16 ? by_size[3] : by_size[4];
+  return linear.rows() > 16 ? all[all.size() - 2] : all.back();
 }
 
 Tiling tiling_of(const ImplPoint& point, const Tiling& by_default, const LinearKind& kind) {
@@ -74,13 +83,21 @@ Tiling tiling_of(const ImplPoint& point, const Tiling& by_default, const LinearK
   tiling.n = point.tuned("tile_n", by_default.n);
   tiling.rows = point.tuned("rows", std::min(by_default.rows, tiling.m));
   tiling.columns = point.tuned("columns", std::min(by_default.columns, tiling.n));
-  tiling.k = point.tuned("tile_k", slab_depth(linear, kind, kind.is_grouped() ? 128 : by_default.k));
+  tiling.k = point.tuned("tile_k", slab_depth(linear, kind, by_default.k));
   return tiling;
 }
 
+/// The same, where slabs that no case asks for are halved until they fit the device's shared memory.
+
 Tiling tiling_of(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
-  return tiling_of(context, default_tiling(linear, kind, context.device), kind);
+  Tiling by_default = default_tiling(linear, kind, context.device);
+  Tiling tiling = tiling_of(context, by_default, kind);
+  while (by_default.k > least_depth && shared_bytes(tiling, kind) > context.device.max_shared_bytes) {
+    by_default.k /= 2;
+    tiling = tiling_of(context, by_default, kind);
+  }
+  return tiling;
 }
 
 Program build(const BuildContext& context, const LinearKind& kind, bool dot) {

@@ -1,7 +1,6 @@
 #include "harness/gpu/program/specialization.h"
 
 #include "harness/base/error.h"
-#include "harness/gpu/shaders/declared_constants.h"
 
 #include <fmt/format.h>
 
@@ -36,9 +35,9 @@ std::string listed(const auto& constants, const auto& name_of) {
 
 /// The ids of the shader's constants that have names.
 std::map<std::string, std::uint32_t> ids_by_name(const Dispatch& dispatch,
-                                                 std::span<const std::uint32_t> spirv) {
+                                                 std::span<const DeclaredConstant> declared) {
   std::map<std::string, std::uint32_t> ids;
-  for (const DeclaredConstant& constant : declared_constants(spirv)) {
+  for (const DeclaredConstant& constant : declared) {
     if (constant.id < sides) continue;
     if (constant.name.empty()) {
       refuse(dispatch, fmt::format("the constant of constant_id {} has no name to be set by", constant.id));
@@ -77,7 +76,13 @@ std::map<std::uint32_t, std::uint32_t> set_by_op(const Dispatch& dispatch,
 std::map<std::uint32_t, std::uint32_t> specialization(const Dispatch& dispatch,
                                                       std::span<const std::uint32_t> spirv,
                                                       std::uint32_t guard) {
-  std::map<std::string, std::uint32_t> unset = ids_by_name(dispatch, spirv);
+  return specialization(dispatch, declared_constants(spirv), guard);
+}
+
+std::map<std::uint32_t, std::uint32_t> specialization(const Dispatch& dispatch,
+                                                      std::span<const DeclaredConstant> declared,
+                                                      std::uint32_t guard) {
+  std::map<std::string, std::uint32_t> unset = ids_by_name(dispatch, declared);
   const auto guard_id = unset.extract(std::string(guard_words));
   std::map<std::uint32_t, std::uint32_t> values = set_by_op(dispatch, unset);
   if (!unset.empty()) {

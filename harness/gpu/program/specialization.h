@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/gpu/shaders/declared_constants.h"
 #include "harness/op/program.h"
 
 #include <cstdint>
@@ -14,6 +15,10 @@ namespace assay::gpu {
 /// shader, constant and what there is, where it sets one that the variant lacks or leaves one out.
 std::map<std::uint32_t, std::uint32_t> specialization(const Dispatch& dispatch,
                                                       std::span<const std::uint32_t> spirv,
+                                                      std::uint32_t guard);
+/// The same of what the shader is known to declare.
+std::map<std::uint32_t, std::uint32_t> specialization(const Dispatch& dispatch,
+                                                      std::span<const DeclaredConstant> declared,
                                                       std::uint32_t guard);
 
 }  // namespace assay::gpu

@@ -270,4 +270,11 @@ ShaderInterface interface_of(std::span<const std::uint32_t> words,
   return reader.interface();
 }
 
+ShaderInterface interface_of(const SpirvOutline& module,
+                             const std::map<std::uint32_t, std::uint32_t>& specialization) {
+  InterfaceReader reader(specialization);
+  module.each([&](const SpirvInstruction& instruction) { reader.read(instruction); });
+  return reader.interface();
+}
+
 }  // namespace assay::gpu

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "harness/gpu/shaders/spirv_outline.h"
+
 #include <array>
 #include <cstdint>
 #include <map>
@@ -44,6 +46,9 @@ struct ShaderInterface {
 /// have their defaults). Throws Error where the words are no SPIR-V module with a compute shader `main`, or
 /// where the size of shared memory cannot be told.
 ShaderInterface interface_of(std::span<const std::uint32_t> words,
+                             const std::map<std::uint32_t, std::uint32_t>& specialization);
+/// The same of a module whose interface is asked for again and again.
+ShaderInterface interface_of(const SpirvOutline& module,
                              const std::map<std::uint32_t, std::uint32_t>& specialization);
 
 }  // namespace assay::gpu

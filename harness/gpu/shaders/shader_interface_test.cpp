@@ -28,7 +28,27 @@ class ShaderInterfaceTest : public ::testing::Test {
   }
 
   ShaderInterface read(const std::string& declarations, const std::string& body, const Values& values = {}) {
-    return interface_of(compile(shader_text(declarations, body)), values);
+    const std::vector<std::uint32_t> words = compile(shader_text(declarations, body));
+    const ShaderInterface found = interface_of(words, values);
+    expect_same(interface_of(SpirvOutline(words, "a test"), values), found);
+    return found;
+  }
+
+  /// The module told at once and by its outline.
+  static void expect_same(const ShaderInterface& a, const ShaderInterface& b) {
+    EXPECT_EQ(a.push_bytes, b.push_bytes);
+    EXPECT_EQ(a.uses_push, b.uses_push);
+    EXPECT_EQ(a.shared_bytes, b.shared_bytes);
+    EXPECT_EQ(a.local_size, b.local_size);
+    ASSERT_EQ(a.bindings.size(), b.bindings.size());
+    for (std::size_t i = 0; i < a.bindings.size(); ++i) {
+      EXPECT_EQ(a.bindings[i].set, b.bindings[i].set);
+      EXPECT_EQ(a.bindings[i].binding, b.bindings[i].binding);
+      EXPECT_EQ(a.bindings[i].kind, b.bindings[i].kind);
+      EXPECT_EQ(a.bindings[i].name, b.bindings[i].name);
+      EXPECT_EQ(a.bindings[i].readonly, b.bindings[i].readonly);
+      EXPECT_EQ(a.bindings[i].format, b.bindings[i].format);
+    }
   }
 
   TemporaryFolder sources;

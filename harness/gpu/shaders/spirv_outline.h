@@ -1,0 +1,35 @@
+#pragma once
+
+#include "harness/gpu/shaders/spirv_instructions.h"
+
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace assay::gpu {
+
+/// What a module's interface is told from, kept to be told for many specializations: parsing takes longer
+/// than all the rest. Holds no reference to the words.
+class SpirvOutline {
+ public:
+  /// Throws Error as each_instruction() does.
+  SpirvOutline(std::span<const std::uint32_t> words, std::string_view what);
+
+  /// Tells `visit` of each instruction in order; the body of a function is a single OpNop that mentions all
+  /// its ids.
+  void each(const std::function<void(const SpirvInstruction&)>& visit) const;
+
+ private:
+  struct Kept {
+    std::uint16_t opcode = spv::OpNop;
+    std::uint32_t type = 0, result = 0;
+    std::vector<std::uint32_t> operands, ids;
+  };
+  void keep(const SpirvInstruction& instruction);
+
+  std::vector<Kept> all_;
+  bool in_body_ = false;
+};
+
+}  // namespace assay::gpu
