@@ -11,7 +11,7 @@
 // DOT            see linear/dot4x8.glslh
 // COLUMN_QUADS   1 or 2
 // PAIRS          a unit is two blocks of one group (W_BITS 4); else it is one block
-// UNITS          1, 2, 4, 8 or 16; LOADS: COLUMN_QUADS * UNITS
+// UNITS          1, 2, 4 or 8; LOADS: COLUMN_QUADS * UNITS
 // X_*, W_*, Y_*, SUMS, SUBGROUPS, ...: see the included files
 
 #include "common/guards.glslh"

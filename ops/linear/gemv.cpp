@@ -164,7 +164,7 @@ std::vector<Tunable> sharing_tunables() {
       {.name = "units",
        .doc = "units of weights that an invocation loads at once: 16 bytes for four output channels, or 32 "
               "of int4",
-       .allowed = {1, 2, 4, 8, 16}},
+       .allowed = {1, 2, 4, 8}},
       bake_tunable()};
 }
 
