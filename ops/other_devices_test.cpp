@@ -60,15 +60,34 @@ std::vector<OtherDevice> other_devices() {
   };
 }
 
-/// Workgroups of one invocation, so that small tensors have many of them.
+/// Workgroups of one invocation, so that small tensors have many of them, and room in them for short rows
+/// alone.
 void make_workgroups_small(DeviceInfo& device) {
+  device.max_shared_bytes = 256;
   device.max_workgroup_size = {1, 1, 1};
   device.max_workgroup_invocations = 1;
 }
 
-void fold_at_7(DeviceInfo& device) {
-  make_workgroups_small(device);
-  device.max_workgroup_count[0] = 7;
+void leave_workgroups(DeviceInfo&) {}
+
+/// A device of such workgroups, of which a row of a grid holds 7.
+struct Workgroups {
+  std::string name;
+  std::function<void(DeviceInfo&)> change;
+
+  std::function<void(DeviceInfo&)> folded() const {
+    return [change = change](DeviceInfo& device) {
+      change(device);
+      device.max_workgroup_count[0] = 7;
+    };
+  }
+};
+
+/// The first is for impls that can do with so few invocations.
+const std::vector<Workgroups>& workgroups_to_fold() {
+  static const std::vector<Workgroups> all{{"a row of a grid holds 7 workgroups of 1", make_workgroups_small},
+                                           {"a row of a grid holds 7 workgroups", leave_workgroups}};
+  return all;
 }
 
 /// What makes programs alike, for a test of features: the variants of their shaders.
@@ -111,6 +130,14 @@ class OtherDevices : public OnDeviceTest, public testing::WithParamInterface<std
     } catch (const Error&) {
       return std::nullopt;
     }
+  }
+
+  /// The workgroups that the case's grid is folded with, or null.
+  const Workgroups* foldable(const Case& test_case) {
+    for (const Workgroups& workgroups : workgroups_to_fold()) {
+      if (program_for(test_case, workgroups.folded())) return &workgroups;
+    }
+    return nullptr;
   }
 
   bool can_run(const Case& test_case, const Program& program) {
@@ -165,12 +192,12 @@ TEST_P(OtherDevices, AreServedRightToo) {
 
 /// A dispatch whose grid of one row is folded as if there were room for 7 workgroups in a row.
 struct Folded {
-  std::string shader;
+  std::string name;   ///< its shader and, unless it is set-up, which is the same for all, its impl
   std::string whole;  ///< its defines about whole vectors: what is past the end is left alone in several ways
   bool unevenly = false;  ///< with workgroups past the end
 };
 
-std::vector<Folded> folded_dispatches(const Program& in_a_row, const Program& folded) {
+std::vector<Folded> folded_dispatches(const Impl& impl, const Program& in_a_row, const Program& folded) {
   std::vector<Folded> found;
   for (std::size_t i = 0; i < folded.dispatches.size(); ++i) {
     const Dispatch& dispatch = folded.dispatches[i];
@@ -181,7 +208,9 @@ std::vector<Folded> folded_dispatches(const Program& in_a_row, const Program& fo
     for (const Define& define : dispatch.defines) {
       if (define.name.find("WHOLE") != std::string::npos) whole += ' ' + define.name + '=' + define.value;
     }
-    found.push_back({dispatch.shader, whole, after[0] * after[1] > before[0]});
+    const bool is_setup = dispatch.role == DispatchRole::Setup;
+    found.push_back(
+        {dispatch.shader + (is_setup ? "" : " of " + impl.name), whole, after[0] * after[1] > before[0]});
   }
   return found;
 }
@@ -191,29 +220,32 @@ TEST_P(OtherDevices, FoldTheirGridsAt7Workgroups) {
       trials;  // of each shader and impl; 0 where no small case folds it unevenly
   std::map<std::string, std::vector<const Case*>> kinds;
   for (const Case& test_case : cases_) {
-    const std::optional<Program> in_a_row = program_for(test_case, make_workgroups_small);
-    const std::optional<Program> folded = program_for(test_case, fold_at_7);
+    const Workgroups* workgroups = foldable(test_case);
+    if (workgroups == nullptr) continue;
+    const std::optional<Program> in_a_row = program_for(test_case, workgroups->change);
+    const std::optional<Program> folded = program_for(test_case, workgroups->folded());
     if (!in_a_row || !folded) continue;
     const bool runs = is_small(test_case) && can_run(test_case, *folded);
-    for (const Folded& dispatch : folded_dispatches(*in_a_row, *folded)) {
-      const std::string name = dispatch.shader + " of " + test_case.impl->name;
+    for (const Folded& dispatch : folded_dispatches(*test_case.impl, *in_a_row, *folded)) {
       const bool tried = runs && dispatch.unevenly;
-      trials[name] += tried ? 1 : 0;
-      if (tried) kinds[name + dispatch.whole].push_back(&test_case);
+      trials[dispatch.name] += tried ? 1 : 0;
+      if (tried) kinds[dispatch.name + dispatch.whole].push_back(&test_case);
     }
   }
   EXPECT_FALSE(trials.empty()) << op_.name << " has no case whose grid is folded";
   for (const auto& [name, count] : trials) {
     EXPECT_GE(count, least_of_a_shader)
         << "cases/" << op_.name << ".yaml has too few small accuracy rows in which " << name
-        << " needs more than 7 workgroups of one invocation and is folded with workgroups past the end";
+        << " needs more than 7 workgroups (of one invocation, if it can do with so few) and is folded with "
+           "workgroups past the end";
   }
   std::set<const Case*> chosen;
   for (const auto& [kind, cases] : kinds) {
     for (const Case* test_case : spread(cases, most_of_a_kind)) chosen.insert(test_case);
   }
   for (const Case* test_case : chosen) {
-    expect_right_as_if(*test_case, "a row of a grid holds 7 workgroups of 1", fold_at_7);
+    const Workgroups& workgroups = *foldable(*test_case);
+    expect_right_as_if(*test_case, workgroups.name, workgroups.folded());
   }
 }
 

@@ -53,7 +53,7 @@ TEST_F(LinearChoiceTest, ManyRowsAreTilesByTheDotProductWhereItIsFast) {
     EXPECT_EQ(choice(op, {32, 64, 32}, slow), "tiled") << op;
     EXPECT_EQ(choice(op, {32, 64, 32}, without_dot_product(gpu)), "tiled") << op;
   }
-  for (const std::string& op : of_real_products) EXPECT_EQ(choice(op, {32, 64, 32}, gpu), "tiled") << op;
+  for (const std::string& op : of_real_products) EXPECT_EQ(choice(op, {64, 64, 32}, gpu), "tiled") << op;
 }
 
 TEST_F(LinearChoiceTest, BatchesAreRowsToo) {
@@ -84,7 +84,7 @@ TEST_F(LinearChoiceTest, TilesFitTheSmallestDevice) {
     EXPECT_NE(choice(op, {4096, 1024, 4096}, least), "gemv") << op;
   }
   least.max_shared_bytes = 4096;
-  EXPECT_EQ(choice("linear_q8csw", {32, 64, 32}, least), "gemv");
+  EXPECT_EQ(choice("linear_q8csw", {64, 64, 32}, least), "gemv");
 }
 
 TEST_F(LinearChoiceTest, TilesBeyondTheDeviceAreRefusedWithTheirSize) {

@@ -84,7 +84,9 @@ std::int64_t words_of_row(const Linear& linear) {
 
 /// Shared memory: sums, ranges of x, and the row of x where it is quantized there.
 std::int64_t shared_bytes(const Linear& linear, const Sharing& sharing, bool quantizes) {
-  const std::int64_t of_row = quantizes ? words_of_row(linear) * 4 + sharing.local_size * bytes_of_range : 0;
+  const auto aligned = [](std::int64_t bytes) { return div_up(bytes, 16) * 16; };
+  const std::int64_t of_row =
+      quantizes ? aligned(words_of_row(linear) * 4) + aligned(sharing.local_size * bytes_of_range) : 0;
   return sharing.local_size * bytes_of_sums + of_row;
 }
 

@@ -133,6 +133,19 @@ TEST_F(LinearSharingTest, WorkgroupsStayWithin128InvocationsAnd16KiB) {
   }
 }
 
+// Small workgroups, of which tiles have none, are folded in ops/other_devices_test.cpp.
+TEST_F(LinearSharingTest, GridsOfTilesAreFolded) {
+  for (const std::string op : {"linear_q8csw", "q8ta_linear", "linear_qta8a_qga4w"}) {
+    Trial trial = trial_of(op_of(op), "tiled", {70, 64, 69});
+    trial.tune = {{"tile_m", 16}, {"tile_n", 16}, {"rows", 4}, {"columns", 4}};
+    trial.as_if = [](DeviceInfo& device) { device.max_workgroup_count[0] = 7; };
+    const auto grid = product_of(trial).workgroups;
+    EXPECT_GT(grid[1], 1u);
+    EXPECT_GT(grid[0] * grid[1], 5u * 5) << "folded unevenly";
+    expect_right_here(trial);
+  }
+}
+
 TEST_F(LinearSharingTest, PlanesHaveGapsInBlocksOfFourRowsAlone) {
   Trial trial = trial_of(op_of("q8ta_linear"), "tiled", {5, 24, 8, {3}});
   EXPECT_EQ(product_of(trial).push.words()[1], 3u * 8) << "4H4W: rows of a plane are filled up";

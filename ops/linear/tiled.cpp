@@ -66,12 +66,19 @@ std::vector<Tiling> tilings_by_size(const LinearKind& kind) {
   return large;
 }
 
+/// Whether the device has room for such a tile, if its slabs are as thin as they may be.
+bool has_room(Tiling tiling, const Linear& linear, const LinearKind& kind, const DeviceInfo& device) {
+  tiling.k = slab_depth(linear, kind, least_depth);
+  return tiling.invocations() <= most_invocations(device) &&
+         shared_bytes(tiling, kind) <= device.max_shared_bytes;
+}
+
 /// The largest tile of which there are enough to fill a device.
 Tiling default_tiling(const Linear& linear, const LinearKind& kind, const DeviceInfo& device) {
   const std::vector<Tiling> all = tilings_by_size(kind);
   for (const Tiling& tiling : all) {
     const std::int64_t tiles = div_up(linear.rows(), tiling.m) * div_up(linear.n, tiling.n);
-    if (tiling.invocations() <= most_invocations(device) && tiles >= tiles_to_fill_a_device) return tiling;
+    if (tiles >= tiles_to_fill_a_device && has_room(tiling, linear, kind, device)) return tiling;
   }
   return linear.rows() > 16 ? all[all.size() - 2] : all.back();
 }
@@ -88,7 +95,6 @@ Tiling tiling_of(const ImplPoint& point, const Tiling& by_default, const LinearK
 }
 
 /// The same, where slabs that no case asks for are halved until they fit the device's shared memory.
-
 Tiling tiling_of(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
   Tiling by_default = default_tiling(linear, kind, context.device);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Form buffer{Storage::Buffer, Layout::WP};
 constexpr Form texture{Storage::Texture2D, Layout::WP};
-constexpr std::uint32_t setup_local_size = 64;
+constexpr std::int64_t setup_local_size = 64;
 
 struct Blocks {
   std::int64_t quads = 0, along_k = 0;
@@ -40,8 +40,10 @@ Dispatch setup(std::string label, std::string shader, const BuildContext& contex
   dispatch.label = std::move(label);
   dispatch.shader = std::move(shader);
   dispatch.role = DispatchRole::Setup;
-  dispatch.local_size = {setup_local_size, 1, 1};
-  dispatch.workgroups = fold_grid(invocations, setup_local_size, context.device.max_workgroup_count[0]);
+  const auto local_size =
+      static_cast<std::uint32_t>(std::min(setup_local_size, most_invocations(context.device)));
+  dispatch.local_size = {local_size, 1, 1};
+  dispatch.workgroups = fold_grid(invocations, local_size, context.device.max_workgroup_count[0]);
   return dispatch;
 }
 
@@ -89,8 +91,10 @@ Resource weight_sums(Program& program, const BuildContext& context, WeightKind k
   const Resource sums = add_scratch(
       program,
       {.name = "w_sums", .dtype = DType::I32, .shape = {linear.groups(), 4 * weights.quads}, .form = buffer});
+  Dispatch dispatch = setup("sum weights", "linear_sums.comp", context, 1);
   const std::int64_t workgroups = linear.groups() * weights.quads;
-  Dispatch dispatch = setup("sum weights", "linear_sums.comp", context, workgroups * setup_local_size);
+  dispatch.workgroups = fold_grid(workgroups * dispatch.local_size[0], dispatch.local_size[0],
+                                  context.device.max_workgroup_count[0]);
   dispatch.defines = {{"W_BITS", is_int4(kind) ? "4" : "8"},
                       {"W_TEXTURE", flag(weights.is_texture)},
                       {"W_AT", "0"},
