@@ -2,15 +2,16 @@
 #extension GL_GOOGLE_include_directive : require
 
 // y = x * transpose(w), for few rows: `workers` invocations share the K of 4 * COLUMN_QUADS output channels of a row.
-// Each takes BLOCKS blocks of weights at once, `workers` apart, so that neighbours read neighbouring blocks. What takes
-// long to come is asked for first: the first blocks, then what scales the sums, then x.
+// Each takes UNITS units of blocks of weights at once, `workers` apart, so that neighbours read neighbouring units.
+// What takes long to come is asked for first: the first units, then what scales the sums, then x.
 //
 // REAL           sums of real values in float32; else of int8 values in int32
-// GROUPED        int32 sums of each block, less the zero point, times the group's scale, in float32; W_BITS 4
+// GROUPED        int32 sums of each unit, less the zero point, times the group's scale, in float32; W_BITS 4
 // QUANTIZES      x is real, and each workgroup quantizes its row (linear/quantize_row.glslh)
 // DOT            see linear/dot4x8.glslh
 // COLUMN_QUADS   1 or 2
-// BLOCKS         1, 2, 4 or 8; LOADS: COLUMN_QUADS * BLOCKS
+// PAIRS          a unit is two blocks of one group (W_BITS 4); else it is one block
+// UNITS          1, 2, 4 or 8; LOADS: COLUMN_QUADS * UNITS
 // X_*, W_*, Y_*, SUMS, SUBGROUPS, ...: see the included files
 
 #include "common/guards.glslh"
@@ -36,18 +37,63 @@ layout(constant_id = 4) const uint workers = 32u;
 
 int zero_point = 0;  // of the row of x
 
-// --- what a block of weights is multiplied with ---------------------------------------------------------------------
+#define BLOCKS_OF_UNIT (1u + uint(PAIRS))
+uint units() { return push.blocks / BLOCKS_OF_UNIT; }  // along K
+
+// --- a unit of weights -----------------------------------------------------------------------------------------------
+struct Weights {
+  uvec4 blocks[1 + PAIRS];
+};
+Weights weights_of(uint quad, uint unit) {
+  Weights weights;
+  weights.blocks[0] = w_block(quad, unit * BLOCKS_OF_UNIT, push.blocks);
+#if PAIRS
+  weights.blocks[1] = w_block(quad, unit * BLOCKS_OF_UNIT + 1u, push.blocks);
+#endif
+  return weights;
+}
+
+#if W_BITS == 4
+// What comes with it.
+struct Group {
+  vec4 scales;
+  ivec4 zero;  // what stored nibbles are more than their values
+};
+Group group_of(uint quad, uint unit) {
+  const uint group = divide(unit * BLOCKS_OF_UNIT, push.by_group);
+#ifdef W_ZERO_AT
+  return Group(w_scale(group, quad, push.quads), 8 + w_zero_point(group, quad, push.quads));
+#else
+  return Group(w_scale(group, quad, push.quads), ivec4(8));
+#endif
+}
+#else
+struct Group {
+  uint none;
+};
+Group group_of(uint quad, uint unit) { return Group(0u); }
+#endif
+
+// --- what it is multiplied with --------------------------------------------------------------------------------------
 #if REAL && W_BITS == 4
 struct Values {
-  vec4 first, last;
+  vec4 quads[2 + 2 * PAIRS];
 };
-Values values_of(Row row, uint slot, uint block) {
-  if (!row.exists) return Values(vec4(0.0), vec4(0.0));
-  return Values(existing_quad(row, 2u * block), existing_quad(row, 2u * block + 1u));  // K is a multiple of 8
+Values values_of(Row row, uint slot, uint unit) {
+  Values values;
+  const uint first = 2u * unit * BLOCKS_OF_UNIT;
+  // K is a multiple of 8: no quad is past the end.
+  values.quads[0] = row.exists ? existing_quad(row, first) : vec4(0.0);
+  values.quads[1] = row.exists ? existing_quad(row, first + 1u) : vec4(0.0);
+#if PAIRS
+  values.quads[2] = row.exists ? existing_quad(row, first + 2u) : vec4(0.0);
+  values.quads[3] = row.exists ? existing_quad(row, first + 3u) : vec4(0.0);
+#endif
+  return values;
 }
 #elif REAL
 #define Values vec4
-vec4 values_of(Row row, uint slot, uint block) { return x_quad(row, block); }
+vec4 values_of(Row row, uint slot, uint unit) { return x_quad(row, unit); }
 #else
 #if QUANTIZES && W_BITS == 8
 uint word_of(Row row, uint slot, uint word) { return quantized_row[word]; }
@@ -59,57 +105,46 @@ uint word_of(Row row, uint slot, uint word) { return row.exists ? x_word(row, wo
 
 #if W_BITS == 8
 #define Values uint
-uint values_of(Row row, uint slot, uint block) { return word_of(row, slot, block); }
-#elif QUANTIZES
-#define Values uvec2
-uvec2 values_of(Row row, uint slot, uint block) { return quantized_row[block]; }
-#elif X_LAYOUT == X_ROWS && X_WORDS == 2
-#define Values uvec2
-uvec2 values_of(Row row, uint slot, uint block) {
-  return row.exists ? x[guard_words / 2u + row.index * push.blocks + block] : uvec2(0u);
-}
+uint values_of(Row row, uint slot, uint unit) { return word_of(row, slot, unit); }
+#else
+#if PAIRS
+#define Values uvec4
 #else
 #define Values uvec2
-uvec2 values_of(Row row, uint slot, uint block) {
-  return uvec2(word_of(row, slot, 2u * block), word_of(row, slot, 2u * block + 1u));
+#endif
+#if QUANTIZES
+Values values_of(Row row, uint slot, uint unit) { return quantized_row[unit]; }
+#elif X_LAYOUT == X_ROWS && X_WORDS > 1
+Values values_of(Row row, uint slot, uint unit) {
+  return row.exists ? x[guard_words / X_WORDS + row.index * units() + unit] : Values(0u);
+}
+#else
+Values values_of(Row row, uint slot, uint unit) {
+  Values values;
+  for (uint i = 0u; i < 2u * BLOCKS_OF_UNIT; ++i) values[i] = word_of(row, slot, 2u * BLOCKS_OF_UNIT * unit + i);
+  return values;
 }
 #endif
 #endif
-
-// --- what comes with a block of weights ------------------------------------------------------------------------------
-#if W_BITS == 4
-struct Group {
-  vec4 scales;
-  ivec4 zero;  // what stored nibbles are more than their values
-};
-Group group_of(uint quad, uint block) {
-  const uint group = divide(block, push.by_group);
-#ifdef W_ZERO_AT
-  return Group(w_scale(group, quad, push.quads), 8 + w_zero_point(group, quad, push.quads));
-#else
-  return Group(w_scale(group, quad, push.quads), ivec4(8));
-#endif
-}
-#else
-struct Group {
-  uint none;
-};
-Group group_of(uint quad, uint block) { return Group(0u); }
 #endif
 
 // --- sums ------------------------------------------------------------------------------------------------------------
 #if REAL && W_BITS == 4
-float dot_of(uint word, Values values) {
+float dot_of(uint word, vec4 first, vec4 last) {
   const uint upper = word >> 12;
-  float sum = values.first.x * PLACED_NIBBLE_0(word);
-  sum += values.last.x * PLACED_NIBBLE_4(word);
-  sum += values.first.y * PLACED_NIBBLE_1(word);
-  sum += values.last.y * PLACED_NIBBLE_5(word);
-  sum += values.first.z * PLACED_NIBBLE_2(word);
-  sum += values.last.z * PLACED_NIBBLE_6(upper);
-  sum += values.first.w * PLACED_NIBBLE_3(upper);
-  sum += values.last.w * PLACED_NIBBLE_7(upper);
+  float sum = first.x * PLACED_NIBBLE_0(word);
+  sum += last.x * PLACED_NIBBLE_4(word);
+  sum += first.y * PLACED_NIBBLE_1(word);
+  sum += last.y * PLACED_NIBBLE_5(word);
+  sum += first.z * PLACED_NIBBLE_2(word);
+  sum += last.z * PLACED_NIBBLE_6(upper);
+  sum += first.w * PLACED_NIBBLE_3(upper);
+  sum += last.w * PLACED_NIBBLE_7(upper);
   return sum;
+}
+vec4 dots_of(uvec4 words, vec4 first, vec4 last) {
+  return vec4(dot_of(words.x, first, last), dot_of(words.y, first, last), dot_of(words.z, first, last),
+              dot_of(words.w, first, last));
 }
 #elif REAL
 float dot_of(uint word, vec4 values) {
@@ -123,63 +158,71 @@ float dot_of(uint word, vec4 values) {
 }
 #endif
 
-#if REAL
-vec4 dots_of(uvec4 words, Values values) {
-  return vec4(dot_of(words.x, values), dot_of(words.y, values), dot_of(words.z, values), dot_of(words.w, values));
-}
-#endif
-
-SUMS_VEC4 products_of(uvec4 words, Values values, Group group) {
+SUMS_VEC4 products_of(Weights weights, Values values, Group group) {
+  const uvec4 words = weights.blocks[0];
 #if GROUPED
-  // The sum of (x - zero point) * (nibble - stored zero) over a block.
+  // The sum of (x - zero point) * (nibble - stored zero) over the unit.
   const uint ones = 0x01010101u;
   const uvec4 first = first_nibbles(words), last = last_nibbles(words);
-  const ivec4 products = dots4x8(values.x, first) + dots4x8(values.y, last);
-  const ivec4 nibbles = dots4x8(ones, first + last);
-  const int x_sum = dot4x8(values.x, ones) + dot4x8(values.y, ones);
-  return small_reals(products - zero_point * nibbles - group.zero * (x_sum - 8 * zero_point)) * group.scales;
+  ivec4 products = dots4x8(values.x, first) + dots4x8(values.y, last);
+  uvec4 nibbles = first + last;  // up to 60 a byte
+  int x_sum = dot4x8(values.x, ones) + dot4x8(values.y, ones);
+#if PAIRS
+  const uvec4 more_words = weights.blocks[1];
+  const uvec4 more_first = first_nibbles(more_words), more_last = last_nibbles(more_words);
+  products += dots4x8(values.z, more_first) + dots4x8(values.w, more_last);
+  nibbles += more_first + more_last;
+  x_sum += dot4x8(values.z, ones) + dot4x8(values.w, ones);
+#endif
+  const int depth = int(8u * BLOCKS_OF_UNIT);
+  const ivec4 integers = products - zero_point * dots4x8(ones, nibbles) - group.zero * (x_sum - depth * zero_point);
+  return small_reals(integers) * group.scales;
 #elif REAL && W_BITS == 4
-  return dots_of(words, values) * group.scales;
+  vec4 sums = dots_of(words, values.quads[0], values.quads[1]);
+#if PAIRS
+  sums += dots_of(weights.blocks[1], values.quads[2], values.quads[3]);
+#endif
+  return sums * group.scales;
 #elif REAL
-  return dots_of(words, values);
+  return vec4(dot_of(words.x, values), dot_of(words.y, values), dot_of(words.z, values), dot_of(words.w, values));
 #else
   return dots4x8(values, words);
 #endif
 }
 
-// --- rounds of blocks ------------------------------------------------------------------------------------------------
+// --- rounds of units -------------------------------------------------------------------------------------------------
 uint quads[COLUMN_QUADS];
 SUMS_VEC4 sums[COLUMN_QUADS];
-uvec4 words[LOADS];
+Weights weights[LOADS];
 Group groups[LOADS];
 
-// Of load i: which of the round's blocks, and which quad of channels.
-#define BLOCK_OF(i) (block + ((i) / COLUMN_QUADS) * workers)
+// Of load i: which of the round's units, and which quad of channels.
+#define UNIT_OF(i) (unit + ((i) / COLUMN_QUADS) * workers)
 #define QUAD_OF(i) quads[(i) % COLUMN_QUADS]
-#define LOAD_WORDS(i) words[i] = w_block(QUAD_OF(i), BLOCK_OF(i), push.blocks);
-#define LOAD_GROUP(i) groups[i] = group_of(QUAD_OF(i), BLOCK_OF(i));
-#define LOAD_VALUES(i) values[i] = values_of(row, slot, block + i * workers);
-#define ADD_PRODUCTS(i) sums[(i) % COLUMN_QUADS] += products_of(words[i], values[(i) / COLUMN_QUADS], groups[i]);
+#define LOAD_WEIGHTS(i) weights[i] = weights_of(QUAD_OF(i), UNIT_OF(i));
+#define LOAD_GROUP(i) groups[i] = group_of(QUAD_OF(i), UNIT_OF(i));
+#define LOAD_VALUES(i) values[i] = values_of(row, slot, unit + i * workers);
+#define ADD_PRODUCTS(i) sums[(i) % COLUMN_QUADS] += products_of(weights[i], values[(i) / COLUMN_QUADS], groups[i]);
 
-void load_round(uint block) {
-  EACH(LOADS, LOAD_WORDS)
+void load_round(uint unit) {
+  EACH(LOADS, LOAD_WEIGHTS)
   EACH(LOADS, LOAD_GROUP)
 }
 
-void add_round(Row row, uint slot, uint block) {
-  Values values[BLOCKS];
-  EACH(BLOCKS, LOAD_VALUES)
+void add_round(Row row, uint slot, uint unit) {
+  Values values[UNITS];
+  EACH(UNITS, LOAD_VALUES)
   EACH(LOADS, ADD_PRODUCTS)
 }
 
-bool is_whole_round(uint block) { return block + (BLOCKS - 1u) * workers < push.blocks; }
+bool is_whole_round(uint unit) { return unit + (UNITS - 1u) * workers < units(); }
 
-#define ADD_BLOCK(i) sums[i] += products_of(w_block(quads[i], block, push.blocks), values, group_of(quads[i], block));
+#define ADD_UNIT(i) sums[i] += products_of(weights_of(quads[i], unit), values, group_of(quads[i], unit));
 
-void add_blocks(Row row, uint slot, uint first) {
-  for (uint block = first; block < push.blocks; block += workers) {
-    const Values values = values_of(row, slot, block);
-    EACH(COLUMN_QUADS, ADD_BLOCK)
+void add_units(Row row, uint slot, uint first) {
+  for (uint unit = first; unit < units(); unit += workers) {
+    const Values values = values_of(row, slot, unit);
+    EACH(COLUMN_QUADS, ADD_UNIT)
   }
 }
 
@@ -197,6 +240,9 @@ void add_blocks(Row row, uint slot, uint first) {
 
 void main() {
   push = numbers();
+#if REAL
+  set_powers();
+#endif
   const uint lane = flat_lane();
   const uint worker = lane & (workers - 1u);
   const uint number = flat_workgroup();
@@ -205,9 +251,9 @@ void main() {
   const uint part = (number - slot * push.tiles_n) * (gl_WorkGroupSize.x / workers) + lane / workers;
   EACH(COLUMN_QUADS, FIND_QUAD)
 
-  uint block = worker;
-  bool is_whole = is_whole_round(block);
-  if (is_whole) load_round(block);
+  uint unit = worker;
+  bool is_whole = is_whole_round(unit);
+  if (is_whole) load_round(unit);
   Channels channels[COLUMN_QUADS];
   EACH(COLUMN_QUADS, LOAD_CHANNELS)
 #if QUANTIZES
@@ -221,11 +267,11 @@ void main() {
   ROW_SCALE = row.exists ? x_scale(row.index) : 0.0;
 #endif
   while (is_whole) {
-    add_round(row, slot, block);
-    block += BLOCKS * workers;
-    is_whole = is_whole_round(block);
-    if (is_whole) load_round(block);
+    add_round(row, slot, unit);
+    unit += UNITS * workers;
+    is_whole = is_whole_round(unit);
+    if (is_whole) load_round(unit);
   }
-  add_blocks(row, slot, block);
+  add_units(row, slot, unit);
   EACH(COLUMN_QUADS, STORE)
 }

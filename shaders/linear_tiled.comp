@@ -276,6 +276,9 @@ void store_sums(Tile tile, uvec2 thread) {
 
 void main() {
   push = numbers();
+#if REAL
+  set_powers();
+#endif
   const uint lane = gl_LocalInvocationID.x;
   const uvec2 thread = uvec2(lane % threads_n, lane / threads_n);
   const uint number = flat_workgroup();

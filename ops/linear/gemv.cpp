@@ -23,31 +23,42 @@ constexpr std::int64_t bytes_of_sums = 16, bytes_of_range = 8;  // of an invocat
 /// Invocations: of a workgroup, those that share K, and output channels of these.
 struct Sharing {
   std::int64_t local_size = 64, workers = 32, columns = 4;
-  std::int64_t blocks = 4;  ///< of weights, that an invocation loads at once
+  std::int64_t units = 4;  ///< of weights, that an invocation loads at once
 
   std::int64_t columns_of_workgroup() const { return local_size / workers * columns; }
 };
 
-// So many invocations keep the memory of a large device busy: each asks for four blocks at once, or for two
-// whose products take longer, being real.
+// So many invocations keep the memory of a large device busy, where each asks for 64 bytes at once, or twice
+// as many that ask for 32 where products take longer, being real.
 constexpr std::int64_t busy_invocations = 1 << 16;
-// Workgroups that quantize x are as large as there are so many of them.
-constexpr std::int64_t workgroups_that_quantize = 128;
+// Rows that take so long to quantize that more invocations share them, if that leaves so many workgroups.
+constexpr std::int64_t long_row = 8192, workgroups_that_quantize = 128;
+
+/// Whether two neighbouring blocks always lie in one group, and are a unit.
+bool has_pairs(const Linear& linear, const LinearKind& kind) {
+  return is_int4(kind.w) && linear.group_size % 16 == 0;
+}
+
+std::int64_t depth_of_unit(const Linear& linear, const LinearKind& kind) {
+  return is_int4(kind.w) ? (has_pairs(linear, kind) ? 16 : 8) : 4;
+}
 
 Sharing default_sharing(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
   const bool slow = kind.is_real() && is_int4(kind.w);
-  const std::int64_t blocks = div_up(linear.k, is_int4(kind.w) ? 8 : 4), quads = div_up(linear.n, 4);
+  const std::int64_t units = div_up(linear.k, depth_of_unit(linear, kind)), quads = div_up(linear.n, 4);
   Sharing sharing;
-  sharing.blocks = slow ? 2 : 4;
+  sharing.units = has_pairs(linear, kind) ? (slow ? 1 : 2) : (slow ? 2 : 4);
   const std::int64_t wanted =
-      power_of_two_from(div_up(slow ? 2 * busy_invocations : busy_invocations, quads));
-  const std::int64_t most = std::min(power_of_two_from(div_up(blocks, sharing.blocks)), std::int64_t{128});
+      slow ? power_of_two_within(std::max<std::int64_t>(1, 2 * busy_invocations / quads))
+           : power_of_two_from(div_up(busy_invocations, quads));
+  const std::int64_t most = std::min(power_of_two_from(div_up(units, sharing.units)), std::int64_t{128});
   sharing.workers =
       std::min(std::clamp(wanted, std::min(std::int64_t{16}, most), most), most_invocations(context.device));
   sharing.local_size = 64;
   if (kind.quantizes()) {
-    sharing.local_size = quads * sharing.workers >= workgroups_that_quantize * 512 ? 512 : 256;
+    const bool is_long = linear.k > long_row && quads * sharing.workers >= workgroups_that_quantize * 512;
+    sharing.local_size = is_long ? 512 : 256;
   }
   return sharing;
 }
@@ -61,7 +72,7 @@ Sharing sharing_of(const BuildContext& context, const LinearKind& kind) {
   const std::int64_t local_size = std::min(by_default.local_size, most_invocations(context.device));
   sharing.local_size = context.tuned("local_size", std::max(local_size, sharing.workers));
   sharing.columns = context.tuned("columns", by_default.columns);
-  sharing.blocks = context.tuned("blocks", by_default.blocks);
+  sharing.units = context.tuned("units", by_default.units);
   return sharing;
 }
 
@@ -92,7 +103,7 @@ Program build(const BuildContext& context, const LinearKind& kind, const Sharing
   product.shader = "linear_gemv.comp";
   const Slots slots = add_operands(program, product, context, kind,
                                    {.x_layout = Layout::P4W,
-                                    .x_words = is_int4(kind.w) ? 2 : 1,
+                                    .x_words = depth_of_unit(linear, kind) / 4,
                                     .by_quad = true,
                                     .quantizes = quantizes_row,
                                     .bakes = wants_bake(context),
@@ -106,9 +117,10 @@ Program build(const BuildContext& context, const LinearKind& kind, const Sharing
   const bool whole_subgroups = sharing.workers >= context.device.max_subgroup_size;
   product.defines.push_back(
       {"SUBGROUP_ADD", flag(whole_subgroups && context.device.has(Feature::SubgroupArithmetic))});
+  product.defines.push_back({"PAIRS", flag(has_pairs(linear, kind))});
   product.defines.push_back({"COLUMN_QUADS", std::to_string(sharing.columns / 4)});
-  product.defines.push_back({"BLOCKS", std::to_string(sharing.blocks)});
-  product.defines.push_back({"LOADS", std::to_string(sharing.blocks * sharing.columns / 4)});
+  product.defines.push_back({"UNITS", std::to_string(sharing.units)});
+  product.defines.push_back({"LOADS", std::to_string(sharing.units * sharing.columns / 4)});
   product.constants.push_back({"workers", static_cast<std::uint32_t>(sharing.workers)});
   if (quantizes_row)
     product.constants.push_back({"row_words", static_cast<std::uint32_t>(words_of_row(linear))});
@@ -132,14 +144,14 @@ std::optional<std::string> lacks(const BuildContext& context, const LinearKind& 
   return std::nullopt;
 }
 
-/// Roundings behind one another in an element: those of a block, of a worker's sum of blocks, of the sum of
+/// Roundings behind one another in an element: those of a unit, of a worker's sum of units, of the sum of
 /// workers; scale, bias, requantization.
 double unit_error(const BuildContext& context, const LinearKind& kind, const Sharing& sharing) {
   const Linear linear = references::checked_linear(context.params);
-  const std::int64_t depth = is_int4(kind.w) ? 8 : 4;
-  const std::int64_t of_block = kind.is_grouped() ? 2 : depth + 1;
-  const std::int64_t blocks = div_up(div_up(linear.k, depth), sharing.workers);
-  return gamma_of(of_block + blocks + std::countr_zero(static_cast<std::uint64_t>(sharing.workers)) + 3);
+  const std::int64_t depth = depth_of_unit(linear, kind);
+  const std::int64_t of_unit = kind.is_grouped() ? 2 : depth + 1;
+  const std::int64_t units = div_up(div_up(linear.k, depth), sharing.workers);
+  return gamma_of(of_unit + units + std::countr_zero(static_cast<std::uint64_t>(sharing.workers)) + 3);
 }
 
 std::vector<Tunable> sharing_tunables() {
@@ -149,9 +161,10 @@ std::vector<Tunable> sharing_tunables() {
        .allowed = {1, 2, 4, 8, 16, 32, 64, 128, 256}},
       {.name = "local_size", .doc = "invocations of a workgroup", .allowed = {8, 16, 32, 64, 128, 256, 512}},
       {.name = "columns", .doc = "output channels an invocation", .allowed = {4, 8}},
-      {.name = "blocks",
-       .doc = "blocks of weights, 16 bytes each, that an invocation loads at once for four channels",
-       .allowed = {1, 2, 4, 8, 16}},
+      {.name = "units",
+       .doc = "units of weights that an invocation loads at once: 16 bytes for four output channels, or 32 "
+              "of int4",
+       .allowed = {1, 2, 4, 8}},
       bake_tunable()};
 }
 
@@ -191,8 +204,9 @@ Impl gemv_linear(const LinearKind& kind) {
 }
 
 Impl coop_linear(std::string name, const LinearKind& kind, bool dot) {
-  Impl impl = shared_linear(std::move(name), kind, dot, [](const BuildContext&) {
-    return Sharing{coop_local_size, coop_workers, 4, 4};
+  Impl impl = shared_linear(std::move(name), kind, dot, [kind](const BuildContext& context) {
+    const bool pairs = has_pairs(references::checked_linear(context.params), kind);
+    return Sharing{coop_local_size, coop_workers, 4, pairs ? 2 : 4};
   });
   impl.summary = "64 invocations, 8 of which share the K of four output channels of one row";
   if (dot) impl.needs = {Feature::DotProduct};

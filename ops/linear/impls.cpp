@@ -9,11 +9,11 @@
 namespace assay::ops {
 namespace {
 
-// So many rows are read again and again by workgroups of single ones before tiles are better.
-constexpr std::int64_t few_rows = 4;
+// Weights may be read again for each of so many rows before tiles, which read them once, are faster.
+constexpr std::int64_t few_rows = 16, few_rows_of_reals = 32;
 
-bool has_few_rows(const BuildContext& context) {
-  return references::checked_linear(context.params).rows() <= few_rows;
+bool has_few_rows(const BuildContext& context, std::int64_t few) {
+  return references::checked_linear(context.params).rows() <= few;
 }
 
 Impl choosing(std::function<std::vector<std::string>(const BuildContext&)> choose) {
@@ -29,13 +29,13 @@ Impl choosing(std::function<std::vector<std::string>(const BuildContext&)> choos
 std::vector<Impl> linear_impls(const LinearKind& kind) {
   if (kind.is_real()) {
     const auto choose = [](const BuildContext& context) {
-      return has_few_rows(context) ? std::vector<std::string>{"gemv", "tiled"}
-                                   : std::vector<std::string>{"tiled", "gemv"};
+      return has_few_rows(context, few_rows_of_reals) ? std::vector<std::string>{"gemv", "tiled"}
+                                                      : std::vector<std::string>{"tiled", "gemv"};
     };
     return {tiled_linear("tiled", kind, false), gemv_linear(kind), choosing(choose)};
   }
   const auto choose = [](const BuildContext& context) {
-    if (has_few_rows(context)) return std::vector<std::string>{"gemv", "dot4x8", "tiled"};
+    if (has_few_rows(context, few_rows)) return std::vector<std::string>{"gemv", "dot4x8", "tiled"};
     if (context.device.dot_product_accelerated) return std::vector<std::string>{"dot4x8", "tiled", "gemv"};
     return std::vector<std::string>{"tiled", "gemv"};
   };
@@ -46,8 +46,8 @@ std::vector<Impl> linear_impls(const LinearKind& kind) {
 std::vector<Impl> coop_impls(const LinearKind& kind) {
   const auto choose = [](const BuildContext& context) {
     const std::string suffix = context.device.dot_product_accelerated ? "_dot4x8" : "";
-    const std::string first = has_few_rows(context) ? "coop" : "tiled";
-    const std::string second = has_few_rows(context) ? "tiled" : "coop";
+    const std::string first = has_few_rows(context, few_rows) ? "coop" : "tiled";
+    const std::string second = has_few_rows(context, few_rows) ? "tiled" : "coop";
     return std::vector<std::string>{first + suffix, second + suffix};
   };
   return {tiled_linear("tiled", kind, false), tiled_linear("tiled_dot4x8", kind, true),

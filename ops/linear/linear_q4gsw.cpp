@@ -22,6 +22,7 @@ Op linear_q4gsw() {
           .tensors = tensors,
           .reference = references::linear_q4gsw,
           .work = linear_work,
+          .tokens = linear_tokens,
           .impls = linear_impls({XKind::Real, WeightKind::Int4LowFirst})};
 }
 

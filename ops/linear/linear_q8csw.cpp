@@ -22,6 +22,7 @@ Op linear_q8csw() {
           .tensors = tensors,
           .reference = references::linear_q8csw,
           .work = linear_work,
+          .tokens = linear_tokens,
           .impls = linear_impls({XKind::Real, WeightKind::Int8})};
 }
 

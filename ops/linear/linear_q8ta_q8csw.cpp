@@ -29,6 +29,7 @@ Op linear_q8ta_q8csw() {
           .tensors = tensors,
           .reference = references::linear_q8ta_q8csw,
           .work = linear_work,
+          .tokens = linear_tokens,
           .impls = linear_impls({XKind::Quantized, WeightKind::Int8})};
 }
 

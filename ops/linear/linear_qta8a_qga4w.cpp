@@ -22,6 +22,7 @@ Op linear_qta8a_qga4w() {
           .tensors = tensors,
           .reference = references::linear_qta8a_qga4w,
           .work = linear_work,
+          .tokens = linear_tokens,
           .impls = coop_impls({XKind::Int8, WeightKind::Int4HighFirst})};
 }
 

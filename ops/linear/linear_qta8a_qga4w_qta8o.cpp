@@ -25,6 +25,7 @@ Op linear_qta8a_qga4w_qta8o() {
           .tensors = tensors,
           .reference = references::linear_qta8a_qga4w_qta8o,
           .work = linear_work,
+          .tokens = linear_tokens,
           .impls = coop_impls({XKind::Int8, WeightKind::Int4HighFirst})};
 }
 

@@ -35,6 +35,7 @@ Op q8ta_linear() {
           .tensors = tensors,
           .reference = references::q8ta_linear,
           .work = linear_work,
+          .tokens = linear_tokens,
           .impls = linear_impls({XKind::Int8, WeightKind::Int8})};
 }
 

@@ -165,6 +165,10 @@ Work linear_work(const Params& params, std::span<const TensorSpec> tensors) {
   return work;
 }
 
+std::int64_t linear_tokens(const Params& params) {
+  return references::checked_linear(params).rows();
+}
+
 std::optional<std::uint32_t> find_tensor(std::span<const TensorSpec> tensors, std::string_view name) {
   const auto found = std::ranges::find(tensors, name, &TensorSpec::name);
   if (found == tensors.end()) return std::nullopt;

@@ -53,6 +53,9 @@ std::vector<TensorSpec> with_bias(const references::Linear& linear, std::vector<
 /// Each tensor once, and a multiplication and an addition for each k of each element.
 Work linear_work(const Params& params, std::span<const TensorSpec> tensors);
 
+/// Rows of x, for the column `tokens`.
+std::int64_t linear_tokens(const Params& params);
+
 /// Where an op has a tensor of this name, if it has one.
 std::optional<std::uint32_t> find_tensor(std::span<const TensorSpec> tensors, std::string_view name);
 

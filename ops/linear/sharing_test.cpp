@@ -1,0 +1,146 @@
+#include "ops/linear/linear_test_support.h"
+
+// How programs of linear ops are cut into workgroups, and as if on other devices.
+
+namespace assay::ops {
+namespace {
+
+using namespace test;
+
+class LinearSharingTest : public LinearTest {
+ protected:
+  static std::int64_t workgroups_of(const Dispatch& dispatch) {
+    return std::int64_t{dispatch.workgroups[0]} * dispatch.workgroups[1];
+  }
+  static bool quantizes_before(const Program& program) {
+    return std::ranges::any_of(program.dispatches, [](const Dispatch& dispatch) {
+      return dispatch.role == DispatchRole::Op && dispatch.label != "product";
+    });
+  }
+};
+
+TEST_F(LinearSharingTest, TunedTilesChangeTheGridAndNotTheAnswer) {
+  Trial trial = trial_of(op_of("q8ta_linear"), "tiled", {70, 72, 45});
+  for (const auto& [m, n, rows, columns] :
+       {std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>{16, 64, 4, 4},
+        {64, 16, 16, 8},
+        {32, 32, 8, 8}}) {
+    trial.tune = {{"tile_m", m}, {"tile_n", n}, {"rows", rows}, {"columns", columns}};
+    const Dispatch product = product_of(trial);
+    EXPECT_EQ(workgroups_of(product), div_up(std::int64_t{70}, m) * div_up(std::int64_t{45}, n));
+    EXPECT_EQ(product.local_size[0], m / rows * (n / columns));
+    expect_right_here(trial);
+  }
+}
+
+TEST_F(LinearSharingTest, TunedWorkersChangeTheGridAndNotTheAnswer) {
+  Trial trial = trial_of(op_of("linear_q4gsw"), "gemv", {3, 320, 45});
+  for (const auto& [workers, local_size, columns] :
+       {std::tuple<std::int64_t, std::int64_t, std::int64_t>{1, 8, 8},
+        {4, 64, 4},
+        {64, 64, 8},
+        {16, 128, 4}}) {
+    trial.tune = {{"workers", workers}, {"local_size", local_size}, {"columns", columns}};
+    const Dispatch product = product_of(trial);
+    EXPECT_EQ(workgroups_of(product), 3 * div_up(std::int64_t{45}, local_size / workers * columns));
+    EXPECT_EQ(product.local_size[0], local_size);
+    expect_right_here(trial);
+  }
+}
+
+TEST_F(LinearSharingTest, WorkersOrInvocationsAloneMayBeTuned) {
+  for (const std::int64_t local_size : {8, 512}) {
+    Trial trial = trial_of(op_of("linear_q8csw"), "gemv", {2, 2048, 21});
+    trial.tune = {{"local_size", local_size}};
+    EXPECT_LE(constant_of(product_of(trial), "workers"), local_size);
+    expect_right_here(trial);
+    trial.tune = {{"workers", local_size / 2}};
+    EXPECT_GE(product_of(trial).local_size[0], local_size / 2);
+    expect_right_here(trial);
+  }
+}
+
+// Room for 64 KiB or so, and for less: then a dispatch before quantizes.
+TEST_F(LinearSharingTest, ARowThatFitsNoSharedMemoryIsQuantizedBefore) {
+  for (const std::string op : {"linear_dq8ca_q4gsw", "linear_q8ta_q8csw"}) {
+    for (const std::int64_t m : {1, 3}) {
+      Trial trial = trial_of(op_of(op), "gemv", {m, 4096, 9});
+      trial.as_if = [](DeviceInfo& device) { device.max_shared_bytes = 32768; };
+      EXPECT_FALSE(quantizes_before(program_of(trial))) << op;
+      expect_right_here(trial);
+      trial.as_if = [](DeviceInfo& device) { device.max_shared_bytes = 8192; };
+      EXPECT_TRUE(quantizes_before(program_of(trial))) << op;
+      EXPECT_EQ(define_of(product_of(trial), "QUANTIZES"), "0");
+      EXPECT_LE(product_of(trial).shared_bytes, 8192u);
+      expect_right_here(trial);
+    }
+  }
+}
+
+TEST_F(LinearSharingTest, RowsLongerThanWhatIsKeptAreRight) {
+  for (const std::string activations : {"dynamic", "given"}) {
+    for (const FillKind fill : {FillKind::Mixed, FillKind::Outlier}) {
+      Trial trial = trial_of(op_of("linear_dq8ca_q4gsw"), "gemv", {2, 2400, 5}, 96);
+      trial.params.set("activations", activations);
+      trial.forms = first_forms(*trial.op, trial.params);
+      trial.fill = fill;
+      trial.tune = {{"workers", 8}, {"local_size", 8}};  // which keep 8 quads each of 600
+      expect_right_here(trial);
+    }
+  }
+}
+
+TEST_F(LinearSharingTest, DevicesOfOtherSubgroupsAreServed) {
+  const auto none = [](DeviceInfo& device) {
+    std::erase(device.features, Feature::SubgroupShuffle);
+    std::erase(device.features, Feature::SubgroupArithmetic);
+  };
+  const auto several_sizes = [](DeviceInfo& device) {
+    device.min_subgroup_size = std::max(device.subgroup_size / 2, 1U);
+    std::erase(device.features, Feature::SubgroupSizeControl);
+    std::erase(device.features, Feature::FullSubgroups);
+  };
+  for (const std::function<void(DeviceInfo&)>& change :
+       {std::function<void(DeviceInfo&)>(none), {several_sizes}}) {
+    for (const std::string op : {"linear_q8csw", "q8ta_linear", "linear_dq8ca_q4gsw"}) {
+      Trial trial = trial_of(op_of(op), "gemv", {3, 1088, 13});
+      trial.as_if = change;
+      EXPECT_EQ(define_of(product_of(trial), "SUBGROUPS"), "0") << op;
+      expect_right_here(trial);
+    }
+  }
+}
+
+TEST_F(LinearSharingTest, WorkgroupsStayWithin128InvocationsAnd16KiB) {
+  for (const Op& op : ops.ops()) {
+    if (op.name.find("linear") == std::string::npos) continue;
+    for (const Impl& impl : op.impls) {
+      if (!impl.build) continue;
+      for (const Sizes& sizes : {Sizes{1, 14336, 4096}, {300, 4096, 4096}}) {
+        Trial trial = trial_of(op, impl.name, sizes, 128);
+        trial.as_if = [](DeviceInfo& device) {
+          device.max_workgroup_size = {128, 128, 64};
+          device.max_workgroup_invocations = 128;
+          device.max_shared_bytes = 16384;
+        };
+        ASSERT_EQ(refusal(trial), "") << trial.describe();
+        for (const Dispatch& dispatch : program_of(trial).dispatches) {
+          EXPECT_LE(dispatch.local_size[0], 128u) << trial.describe() << dispatch.label;
+          EXPECT_LE(dispatch.shared_bytes, 16384u) << trial.describe() << dispatch.label;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(LinearSharingTest, PlanesHaveGapsInBlocksOfFourRowsAlone) {
+  Trial trial = trial_of(op_of("q8ta_linear"), "tiled", {5, 24, 8, {3}});
+  EXPECT_EQ(product_of(trial).push.words()[1], 3u * 8) << "4H4W: rows of a plane are filled up";
+  expect_right_here(trial);
+  trial.forms.front() = trial.forms.back() = {Storage::Buffer, Layout::P4W};
+  EXPECT_EQ(product_of(trial).push.words()[1], 3u * 5);
+  expect_right_here(trial);
+}
+
+}  // namespace
+}  // namespace assay::ops

@@ -1,0 +1,229 @@
+#include "ops/linear/weights.h"
+
+#include "harness/op/setup_rules.h"
+#include "ops/linear/linear_test_support.h"
+#include "ops/linear/tensors.h"
+
+// What set-up leaves of weights, against the same packed here. The op has nothing else: what is scratch of a
+// linear op is its outputs.
+
+namespace assay::ops {
+namespace {
+
+using namespace test;
+using references::Linear;
+
+const Form in_buffer{Storage::Buffer, Layout::WP}, in_texture{Storage::Texture2D, Layout::WP};
+
+Linear linear_of(const Params& params) {
+  return references::linear_params(params, references::any_depth);
+}
+
+/// How weights are stored, and whether they have zero points.
+struct Kind {
+  WeightKind w = WeightKind::Int8;
+  bool zero_points = false;
+};
+
+TensorSpec output(std::string name, Shape shape, std::vector<Form> forms) {
+  TensorSpec spec{.name = std::move(name), .role = TensorSpec::Role::Output, .dtype = DType::I32};
+  spec.shape = std::move(shape);
+  spec.forms = std::move(forms);
+  return spec;
+}
+
+std::int64_t depth_of_block(const Kind& kind) {
+  return is_int4(kind.w) ? 8 : 4;
+}
+
+std::vector<TensorSpec> tensors(const Params& params, const Kind& kind) {
+  const Linear linear = linear_of(params);
+  std::vector<TensorSpec> all{(is_int4(kind.w) ? int4_weights(linear) : int8_weights(linear)).front()};
+  if (kind.zero_points) all.push_back(group_zero_points(linear));
+  const std::int64_t quads = div_up(linear.n, 4), blocks = div_up(linear.k, depth_of_block(kind));
+  all.push_back(output("packed", {quads, 4 * blocks}, {in_buffer, in_texture}));
+  all.push_back(output("sums", {linear.groups(), 4 * quads}, {in_buffer}));
+  return all;
+}
+
+/// Reads weights from the tensor of an op.
+struct Weights {
+  const Linear linear;
+  const Kind kind;
+  const HostTensor& w;
+
+  /// What is stored: an int8 value, or 0 to 15.
+  int stored(std::int64_t n, std::int64_t k) const {
+    if (n >= linear.n || k >= linear.k) return is_int4(kind.w) ? 8 : 0;
+    const auto at = static_cast<std::size_t>(n * linear.k + k);
+    if (!is_int4(kind.w)) return w.as<std::int8_t>()[at];
+    const int byte = w.as<std::uint8_t>()[at / 2];
+    const bool high = (at % 2 == 0) == (kind.w == WeightKind::Int4HighFirst);
+    return high ? byte / 16 : byte % 16;
+  }
+
+  /// The word of channel n for block b: nibbles 0 to 3 are the low ones.
+  std::int32_t word(std::int64_t n, std::int64_t b) const {
+    std::uint32_t word = 0;
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      const std::int64_t k = b * depth_of_block(kind) + i;
+      const auto low = static_cast<std::uint32_t>(stored(n, k)) & 0xff;
+      const std::uint32_t high = is_int4(kind.w) ? static_cast<std::uint32_t>(stored(n, k + 4)) : 0;
+      word |= (low | high << 4) << (8 * i);
+    }
+    return static_cast<std::int32_t>(word);
+  }
+
+  std::int32_t sum(std::int64_t n, std::int64_t group, std::int32_t zero_point) const {
+    const std::int64_t size = linear.k / linear.groups();
+    std::int32_t sum = 0;
+    for (std::int64_t k = group * size; k < (group + 1) * size; ++k)
+      sum += stored(n, k) - (is_int4(kind.w) ? 8 + zero_point : 0);
+    return sum;
+  }
+};
+
+std::vector<Expected> reference(const Params& params, std::span<const HostTensor> inputs, const Kind& kind) {
+  const Weights weights{linear_of(params), kind, inputs[0]};
+  const std::vector<TensorSpec> specs = tensors(params, kind);
+  std::vector<Expected> expected;
+  for (const TensorSpec& spec : std::span(specs).last(2))
+    expected.push_back({.values = HostTensor(spec.dtype, spec.shape)});
+  const std::int64_t columns = specs.back().shape[1], blocks = specs[specs.size() - 2].shape[1] / 4;
+  const auto packed = expected[0].values.as<std::int32_t>(), sums = expected[1].values.as<std::int32_t>();
+  for (std::int64_t n = 0; n < columns; ++n) {
+    for (std::int64_t b = 0; b < blocks; ++b)
+      packed[static_cast<std::size_t>((n / 4 * blocks + b) * 4 + n % 4)] = weights.word(n, b);
+    for (std::int64_t g = 0; g < weights.linear.groups(); ++g) {
+      const bool has_zero = kind.zero_points && n < weights.linear.n;
+      const std::int32_t zero =
+          has_zero ? inputs[1].as<std::int32_t>()[static_cast<std::size_t>(g * weights.linear.n + n)] : 0;
+      sums[static_cast<std::size_t>(g * columns + n)] = n < weights.linear.n ? weights.sum(n, g, zero) : 0;
+    }
+  }
+  return expected;
+}
+
+Program program(const BuildContext& context, const Kind& kind) {
+  Program program;
+  const PackedWeights weights = packed_weights(program, context, kind.w);
+  std::optional<Resource> zero_points;
+  if (kind.zero_points) zero_points = padded_table(program, context, "w_zero_point", false);
+  const Resource sums = weight_sums(program, context, kind.w, weights, zero_points);
+  EXPECT_EQ(broken_setup_rule(program, context.tensors), std::nullopt);
+  const auto outputs = static_cast<std::uint32_t>(context.tensors.size() - 2);
+  for (Dispatch& dispatch : program.dispatches) {
+    for (Binding& binding : dispatch.bindings) {
+      if (binding.resource == weights.words) binding.resource = Resource::tensor(outputs);
+      if (binding.resource == sums) binding.resource = Resource::tensor(outputs + 1);
+    }
+  }
+  return program;
+}
+
+Op weights_op(const Kind& kind) {
+  Op op{.name = "weights"};
+  op.params = linear_params(is_int4(kind.w) ? std::vector{group_size_param()} : std::vector<ParamSpec>{});
+  op.tensors = [kind](const Params& params) { return tensors(params, kind); };
+  op.reference = [kind](const Params& params, std::span<const HostTensor> inputs) {
+    return reference(params, inputs, kind);
+  };
+  const auto build = [kind](const BuildContext& context) { return program(context, kind); };
+  op.impls = {{.name = "setup", .tunables = {weights_tunable()}, .build = build}};
+  return op;
+}
+
+class WeightsTest : public LinearTest {
+ protected:
+  void try_kind(const Kind& kind, const std::vector<Sizes>& all, std::int64_t group_size = 0) {
+    const Op op = weights_op(kind);
+    for (const Sizes& sizes : all) {
+      for (const Form packed : {in_buffer, in_texture}) {
+        Trial trial = trial_of(op, "setup", sizes, group_size == 0 ? sizes.k : group_size);
+        trial.fill = FillKind::Uniform;
+        trial.forms[trial.forms.size() - 2] = packed;
+        trial.tune = {{"weights", packed == in_texture ? 1 : 0}};
+        expect_right_here(trial);
+      }
+    }
+  }
+};
+
+TEST_F(WeightsTest, OfInt8ArePackedAndSummed) {
+  try_kind({WeightKind::Int8}, {{1, 1, 1}, {1, 4, 4}, {1, 67, 13}, {1, 128, 33}, {1, 1030, 6}});
+}
+
+TEST_F(WeightsTest, OfInt4ArePackedAndSummedInBothOrdersOfNibbles) {
+  for (const WeightKind order : {WeightKind::Int4LowFirst, WeightKind::Int4HighFirst}) {
+    try_kind({order}, {{1, 8, 1}, {1, 1040, 6}, {1, 136, 13}});
+    try_kind({order}, {{1, 192, 5}, {1, 96, 8}}, 96);
+    try_kind({order, true}, {{1, 192, 5}, {1, 64, 8}, {1, 640, 13}}, 32);
+  }
+}
+
+/// A table of an op, as kernels want it.
+Op table_op(bool by_quad) {
+  Op op{.name = "table"};
+  op.params = linear_params({group_size_param()});
+  op.tensors = [by_quad](const Params& params) {
+    const Linear linear = linear_of(params);
+    const std::int64_t quads = div_up(linear.n, 4);
+    const Shape shape = by_quad ? Shape{quads, linear.groups(), 4} : Shape{linear.groups(), 4 * quads};
+    return std::vector{int4_weights(linear).back(), output("table", shape, {in_buffer})};
+  };
+  op.reference = [by_quad, tensors = op.tensors](const Params& params, std::span<const HostTensor> inputs) {
+    const Linear linear = linear_of(params);
+    Expected table{.values = HostTensor(DType::I32, tensors(params).back().shape)};
+    for (std::int64_t g = 0; g < linear.groups(); ++g) {
+      for (std::int64_t n = 0; n < linear.n; ++n) {
+        const std::int64_t at =
+            by_quad ? (n / 4 * linear.groups() + g) * 4 + n % 4 : g * 4 * div_up(linear.n, 4) + n;
+        table.values.as<std::int32_t>()[static_cast<std::size_t>(at)] =
+            std::bit_cast<std::int32_t>(inputs[0].as<float>()[static_cast<std::size_t>(g * linear.n + n)]);
+      }
+    }
+    return std::vector{std::move(table)};
+  };
+  const auto build = [by_quad](const BuildContext& context) {
+    Program program;
+    padded_table(program, context, "w_scale", by_quad);
+    for (Dispatch& dispatch : program.dispatches) dispatch.bindings.back().resource = Resource::tensor(1);
+    return program;
+  };
+  op.impls = {{.name = "setup", .tunables = {}, .build = build}};
+  return op;
+}
+
+TEST_F(WeightsTest, TablesAreFilledUpToQuadsAndTurned) {
+  for (const Sizes& sizes : {Sizes{1, 64, 13}, {1, 8, 1}, {1, 160, 7}}) {
+    for (const bool by_quad : {false, true}) {
+      const Op op = table_op(by_quad);
+      expect_right_here(trial_of(op, "setup", sizes, 8));
+    }
+  }
+  const Op turned = table_op(true);
+  expect_right_here(trial_of(turned, "setup", {1, 64, 12}, 8));
+}
+
+TEST_F(WeightsTest, TablesOfWholeQuadsAreTakenAsTheyAre) {
+  const Op rows = table_op(false), turned = table_op(true);
+  EXPECT_TRUE(program_of(trial_of(rows, "setup", {1, 64, 12}, 8)).dispatches.empty());
+  EXPECT_TRUE(program_of(trial_of(turned, "setup", {1, 64, 12}, 64)).dispatches.empty()) << "one group";
+}
+
+TEST_F(WeightsTest, ATextureThatTheDeviceCannotHoldIsRefusedWithItsSize) {
+  Trial trial = trial_of(op_of("linear_q8csw"), "gemv", {1, 256, 40});
+  trial.tune = {{"weights", 1}};
+  EXPECT_EQ(refusal(trial), "");
+  trial.as_if = [](DeviceInfo& device) {
+    for (TextureSupport& support : device.textures) support.max_extent = {64, 9, 1};
+  };
+  EXPECT_EQ(refusal(trial), "weights are a texture of 64 x 10 texels, the device's largest is 64 x 9");
+  trial.as_if = [](DeviceInfo& device) { device.textures.clear(); };
+  EXPECT_EQ(refusal(trial), "2D textures of rgba32i that are sampled");
+  trial.tune.clear();
+  EXPECT_EQ(refusal(trial), "");
+}
+
+}  // namespace
+}  // namespace assay::ops
