@@ -57,7 +57,8 @@ Form form_of(const TensorSpec& spec) {
 Bench::Bench()
     : instance_(prepared()),
       device_(instance_, gpu::select_devices(instance_.devices(), {}).front()),
-      shaders_({.directories = {ASSAY_SOURCE_DIR "/tests/faults", ASSAY_SOURCE_DIR "/tests/example"},
+      shaders_({.directories = {ASSAY_SOURCE_DIR "/tests/faults", ASSAY_SOURCE_DIR "/tests/example",
+                                ASSAY_SOURCE_DIR "/shaders"},
                 .cache_directory = {}}) {}
 
 Bench& Bench::shared() {

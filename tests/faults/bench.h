@@ -16,7 +16,7 @@ struct Heard {
   std::vector<Record> records;
 };
 
-/// The default device and the shaders of this folder and of tests/example.
+/// The default device and the shaders of this folder, of tests/example and of the tree.
 class Bench {
  public:
   /// Opened once a process, before any test needs it.
