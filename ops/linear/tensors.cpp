@@ -1,7 +1,5 @@
 #include "ops/linear/tensors.h"
 
-#include "ops/affine/affine.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
