@@ -56,6 +56,16 @@ TEST_F(LinearChoiceTest, ManyRowsAreTilesByTheDotProductWhereItIsFast) {
   for (const std::string& op : of_real_products) EXPECT_EQ(choice(op, {64, 64, 32}, gpu), "tiled") << op;
 }
 
+TEST_F(LinearChoiceTest, TokensAreTheRowsOfAllBatches) {
+  for (const auto& names : {of_one_int8_product, of_real_products, of_cooperation}) {
+    for (const std::string& name : names) {
+      const Op& op = op_of(name);
+      ASSERT_TRUE(op.tokens) << name;
+      EXPECT_EQ(op.tokens(params_of(op, {5, 64, 32, {2, 3}})), 30) << name;
+    }
+  }
+}
+
 TEST_F(LinearChoiceTest, BatchesAreRowsToo) {
   EXPECT_EQ(choice("q8ta_linear", {1, 64, 32, {64}}, gpu), "dot4x8");
 }

@@ -34,6 +34,7 @@ Op linear_dq8ca_q4gsw() {
       .tensors = tensors,
       .reference = references::linear_dq8ca_q4gsw,
       .work = linear_work,
+      .tokens = linear_tokens,
       .impls = linear_impls({XKind::QuantizedRows, WeightKind::Int4LowFirst})};
 }
 
