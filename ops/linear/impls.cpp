@@ -3,6 +3,7 @@
 #include "ops/linear/gemv.h"
 #include "ops/linear/tiled.h"
 
+#include <functional>
 #include <string>
 #include <utility>
 
