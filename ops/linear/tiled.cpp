@@ -127,7 +127,8 @@ Program build(const BuildContext& context, const LinearKind& kind, bool dot) {
   const std::int64_t part_steps = kind.is_grouped() ? std::min(tiling.k, linear.group_size) / 4 : steps;
   product.defines.push_back({"STEPS_AT_ONCE", part_steps % 4 == 0 ? "4" : "2"});
   const auto loads = [local](std::int64_t quads) { return div_up(quads, local); };
-  const std::int64_t steps_of_block = (kind.is_real() ? 4 : 1) * (is_int4(kind.w) ? 2 : 1);
+  const std::int64_t words_of_block = is_int4(kind.w) ? 2 : 1;
+  const std::int64_t steps_of_block = kind.is_real() ? 4 * words_of_block : words_of_block;
   const std::int64_t loads_of_x = tiling.m / 4 * steps;  // as rows or as blocks
   const auto set = [&product](const char* name, std::int64_t value) {
     product.constants.push_back({name, static_cast<std::uint32_t>(value)});
