@@ -1,9 +1,9 @@
 #include "references/linear_rows.h"
 
 #include "harness/base/parallel.h"
+#include "references/quantized.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace assay::references {
 namespace {
@@ -36,19 +36,6 @@ IntegerRows differences(const HostTensor& tensor, const ZeroPoint& zero_point_of
   return made;
 }
 
-float real_of(float value) {
-  return value;
-}
-float real_of(Half value) {
-  return to_float(value);
-}
-
-std::int16_t quantized(float real, float inverse, float zero_point) {
-  const float scaled = real * inverse;
-  const float moved = std::nearbyint(std::isnan(scaled) ? 0.0F : scaled) + zero_point;
-  return static_cast<std::int16_t>(std::clamp(moved, -128.0F, 127.0F) - zero_point);
-}
-
 template <class Real>
 void quantize_rows(IntegerRows& made, const Real* x,
                    const std::function<QParams(std::int64_t row)>& qparams) {
@@ -57,7 +44,10 @@ void quantize_rows(IntegerRows& made, const Real* x,
     const float inverse = 1.0F / of_row.scale;
     const auto zero_point = static_cast<float>(of_row.zero_point);
     const Real* from = x + row * made.depth;
-    for (std::int64_t k = 0; k < made.depth; ++k) to[k] = quantized(real_of(from[k]), inverse, zero_point);
+    for (std::int64_t k = 0; k < made.depth; ++k) {
+      const std::int8_t q = quantized(real_of(from[k]), inverse, zero_point);
+      to[k] = static_cast<std::int16_t>(q - of_row.zero_point);
+    }
   });
 }
 

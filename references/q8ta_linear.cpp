@@ -2,18 +2,10 @@
 
 #include "references/fixed_point.h"
 #include "references/linear_integer.h"
-
-#include <algorithm>
-#include <cmath>
+#include "references/quantized.h"
 
 namespace assay::references {
 namespace {
-
-std::int8_t quantized(float value, float inverse, float zero_point) {
-  const float scaled = value * inverse;
-  const float moved = std::nearbyint(std::isnan(scaled) ? 0.0F : scaled) + zero_point;
-  return static_cast<std::int8_t>(std::clamp(moved, -128.0F, 127.0F));
-}
 
 /// Whatever the epilogue: the sums, and what makes an integer of them.
 struct Sums {

@@ -1,34 +1,19 @@
 #include "references/q8ta_quantize.h"
 
 #include "harness/base/parallel.h"
-
-#include <algorithm>
-#include <cmath>
+#include "references/quantized.h"
 
 namespace assay::references {
 namespace {
 
 constexpr std::int64_t grain = 1 << 15;
 
-float real_of(float value) {
-  return value;
-}
-float real_of(Half value) {
-  return to_float(value);
-}
-
-std::int8_t quantize(float real, float inverse, float zero_point) {
-  const float scaled = real * inverse;
-  const float moved = std::nearbyint(std::isnan(scaled) ? 0.0f : scaled) + zero_point;
-  return static_cast<std::int8_t>(std::clamp(moved, -128.0f, 127.0f));
-}
-
 template <class Real>
 void quantize_all(std::span<const Real> x, std::span<std::int8_t> y, const QParams& to) {
   const float inverse = 1.0f / to.scale;
   const auto zero_point = static_cast<float>(to.zero_point);
   parallel_for(static_cast<std::int64_t>(x.size()), grain, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i) y[i] = quantize(real_of(x[i]), inverse, zero_point);
+    for (std::int64_t i = first; i < last; ++i) y[i] = quantized(real_of(x[i]), inverse, zero_point);
   });
 }
 

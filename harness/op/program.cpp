@@ -8,12 +8,18 @@
 #include <algorithm>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 
 namespace assay {
 
 std::string_view name_of(DispatchRole role) {
   static constexpr Names<3> names{"op", "transition", "setup"};
   return name_in(names, role);
+}
+
+Resource add_scratch(Program& program, Scratch scratch) {
+  program.scratch.push_back(std::move(scratch));
+  return Resource::scratch(static_cast<std::uint32_t>(program.scratch.size() - 1));
 }
 
 void append(Program& program, const Program& part, std::span<const Resource> tensors) {

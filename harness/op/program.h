@@ -121,6 +121,9 @@ struct Program {
   friend bool operator==(const Program&, const Program&) = default;
 };
 
+/// Gives `program` one more scratch tensor.
+Resource add_scratch(Program& program, Scratch scratch);
+
 /// Appends the program of an op that this one is made of: its tensor i is `tensors[i]` of `program`, its
 /// scratch comes behind the scratch that is there. Throws std::logic_error for a tensor that `tensors` does
 /// not have.

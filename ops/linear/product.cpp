@@ -27,29 +27,21 @@ struct X {
   std::optional<Resource> scale, zero_point;  ///< one a row
 };
 
-Physical physical_of(const BuildContext& context, std::string_view name) {
-  return context.physical(find_tensor(context.tensors, name).value());
-}
-
-Resource tensor_of(const BuildContext& context, std::string_view name) {
-  return Resource::tensor(find_tensor(context.tensors, name).value());
-}
-
 X given_x(const BuildContext& context) {
-  X x{tensor_of(context, "x"), physical_of(context, "x"), std::nullopt, std::nullopt};
+  const TensorAt given = tensor_named(context, "x");
+  X x{given.resource, given.physical, std::nullopt, std::nullopt};
   if (find_tensor(context.tensors, "x_scale")) {
-    x.scale = tensor_of(context, "x_scale");
-    x.zero_point = tensor_of(context, "x_zero_point");
+    x.scale = tensor_named(context, "x_scale").resource;
+    x.zero_point = tensor_named(context, "x_zero_point").resource;
   }
   return x;
 }
 
 X quantized_x(Program& program, const BuildContext& context, const Linear& linear, Layout layout) {
   const Form form{Storage::Buffer, layout};
-  program.scratch.push_back({"x_q", DType::I8, linear.x_shape(), form});
-  const TensorAt to{Resource::scratch(static_cast<std::uint32_t>(program.scratch.size() - 1)),
+  const TensorAt to{add_scratch(program, {"x_q", DType::I8, linear.x_shape(), form}),
                     {form, DType::I8, linear.x_shape()}};
-  const TensorAt from = tensor_at(context, find_tensor(context.tensors, "x").value());
+  const TensorAt from = tensor_named(context, "x");
   program.dispatches.push_back(
       move_dispatch(context, "quantize", from, to, quantizing(context.params.qparams("x"))));
   return {to.resource, to.physical, std::nullopt, std::nullopt};
@@ -146,8 +138,8 @@ bool is_fixed_point(const Params& params) {
 
 void add_y(Program& program, Binder& binder, const BuildContext& context, const Linear& linear,
            const LinearKind& kind, bool by_quad) {
-  const Physical y = physical_of(context, "y");
-  binder.bind("Y", Binding(tensor_of(context, "y")));
+  const Physical y = tensor_named(context, "y").physical;
+  binder.bind("Y", Binding(tensor_named(context, "y").resource));
   binder.define("Y_LAYOUT", layout_define("Y", y));
   binder.define("Y_INT8", flag(y.dtype() == DType::I8));
   binder.define("Y_F16", flag(y.dtype() == DType::F16));
@@ -225,7 +217,7 @@ Slots add_operands(Program& program, Dispatch& product, const BuildContext& cont
   binder.define("REAL", flag(kind.is_real()));
   binder.define("GROUPED", flag(kind.is_grouped()));
   binder.define("DOT", flag(needs.dot));
-  const Physical y = physical_of(context, "y");
+  const Physical y = tensor_named(context, "y").physical;
   const Slots slots = slots_of(linear, x.physical, y);
   const bool by_plane = slots.of_plane != linear.m || is_texture(x.physical.form()) || is_texture(y.form());
   binder.define("PLANES", flag(numel(linear.batch) > 1 && by_plane));

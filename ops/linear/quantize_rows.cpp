@@ -4,41 +4,28 @@
 #include "ops/common/bake.h"
 #include "ops/linear/tensors.h"
 
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <utility>
-
 namespace assay::ops {
 namespace {
 
 using references::Linear;
 
+constexpr Form buffer{Storage::Buffer, Layout::WP};
+
 // A product of so few rows takes hardly longer than its start: here the sizes are built in. Programs of more
 // rows are shared by all shapes.
 constexpr std::int64_t rows_that_wait_for_constants = 16;
 
-std::uint32_t index_of(const BuildContext& context, std::string_view name) {
-  const std::optional<std::uint32_t> found = find_tensor(context.tensors, name);
-  if (!found) throw std::logic_error("quantize_rows: the op has no tensor " + std::string(name));
-  return *found;
-}
-
-Resource add_scratch(Program& program, std::string name, DType dtype, Shape shape, Layout layout) {
-  program.scratch.push_back({std::move(name), dtype, std::move(shape), {Storage::Buffer, layout}});
-  return Resource::scratch(static_cast<std::uint32_t>(program.scratch.size() - 1));
-}
-
 /// Those that the op has, or scratch for those that are chosen.
 QuantizedRows resources_of(Program& program, const BuildContext& context, const Linear& linear, bool given) {
   QuantizedRows rows;
-  rows.values = add_scratch(program, "x_values", DType::I8, linear.x_shape(), Layout::P4W);
+  rows.values =
+      add_scratch(program, {"x_values", DType::I8, linear.x_shape(), {Storage::Buffer, Layout::P4W}});
   if (given) {
-    rows.scale = Resource::tensor(index_of(context, "x_scale"));
-    rows.zero_point = Resource::tensor(index_of(context, "x_zero_point"));
+    rows.scale = tensor_named(context, "x_scale").resource;
+    rows.zero_point = tensor_named(context, "x_zero_point").resource;
   } else {
-    rows.scale = add_scratch(program, "x_scale", DType::F32, linear.row_shape(), Layout::WP);
-    rows.zero_point = add_scratch(program, "x_zero_point", DType::I32, linear.row_shape(), Layout::WP);
+    rows.scale = add_scratch(program, {"x_scale", DType::F32, linear.row_shape(), buffer});
+    rows.zero_point = add_scratch(program, {"x_zero_point", DType::I32, linear.row_shape(), buffer});
   }
   return rows;
 }
@@ -49,7 +36,7 @@ QuantizedRows quantize_rows(Program& program, const BuildContext& context, const
   const bool given = find_tensor(context.tensors, "x_scale").has_value();
   const QuantizedRows rows = resources_of(program, context, linear, given);
   const Physical values({Storage::Buffer, Layout::P4W}, DType::I8, linear.x_shape());
-  RowQuantization quantization{.x = tensor_at(context, index_of(context, "x")), .q = {rows.values, values}};
+  RowQuantization quantization{.x = tensor_named(context, "x"), .q = {rows.values, values}};
   quantization.scale = rows.scale;
   quantization.zero_point = rows.zero_point;
   if (!given) quantization.rule = references::QParamsRule::PerRow;

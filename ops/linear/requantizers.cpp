@@ -31,7 +31,7 @@ Dispatch dispatch_of(const BuildContext& context, const Linear& linear, Resource
   dispatch.workgroups = fold_grid(padded, local_size, context.device.max_workgroup_count[0]);
   dispatch.push.add(linear.n).add(padded);
   dispatch.push.add(context.params.qparams("x").scale).add(context.params.qparams("y").scale);
-  dispatch.bindings = {Resource::tensor(find_tensor(context.tensors, "w_scale").value()), made};
+  dispatch.bindings = {tensor_named(context, "w_scale").resource, made};
   if (bias) dispatch.bindings.emplace_back(Resource::tensor(*bias));
   return dispatch;
 }
@@ -40,8 +40,8 @@ Dispatch dispatch_of(const BuildContext& context, const Linear& linear, Resource
 
 Resource requantizers(Program& program, const BuildContext& context, const Linear& linear) {
   const std::int64_t padded = div_up(linear.n, quad) * quad;
-  program.scratch.push_back({"requantizers", DType::I32, {3, padded}, {Storage::Buffer, Layout::WP}});
-  const Resource made = Resource::scratch(static_cast<std::uint32_t>(program.scratch.size() - 1));
+  const Resource made =
+      add_scratch(program, {"requantizers", DType::I32, {3, padded}, {Storage::Buffer, Layout::WP}});
   program.dispatches.push_back(dispatch_of(context, linear, made));
   return made;
 }

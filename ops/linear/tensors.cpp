@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -171,6 +172,12 @@ std::optional<std::uint32_t> find_tensor(std::span<const TensorSpec> tensors, st
   const auto found = std::ranges::find(tensors, name, &TensorSpec::name);
   if (found == tensors.end()) return std::nullopt;
   return static_cast<std::uint32_t>(found - tensors.begin());
+}
+
+TensorAt tensor_named(const BuildContext& context, std::string_view name) {
+  const std::optional<std::uint32_t> found = find_tensor(context.tensors, name);
+  if (!found) throw std::logic_error("a linear op has no tensor " + std::string(name));
+  return tensor_at(context, *found);
 }
 
 }  // namespace assay::ops

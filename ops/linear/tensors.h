@@ -2,6 +2,7 @@
 
 #include "harness/op/op.h"
 #include "harness/op/program.h"
+#include "ops/common/tensor_at.h"
 #include "references/linear.h"
 
 #include <functional>
@@ -58,5 +59,8 @@ std::int64_t linear_tokens(const Params& params);
 
 /// Where an op has a tensor of this name, if it has one.
 std::optional<std::uint32_t> find_tensor(std::span<const TensorSpec> tensors, std::string_view name);
+
+/// The tensor of this name, in its form. Throws std::logic_error where the op has none.
+TensorAt tensor_named(const BuildContext& context, std::string_view name);
 
 }  // namespace assay::ops

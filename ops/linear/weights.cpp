@@ -30,11 +30,6 @@ bool wants_texture(const ImplPoint& point) {
   return point.tuned("weights", 0) != 0;
 }
 
-Resource add_scratch(Program& program, Scratch scratch) {
-  program.scratch.push_back(std::move(scratch));
-  return Resource::scratch(static_cast<std::uint32_t>(program.scratch.size() - 1));
-}
-
 Dispatch setup(std::string label, std::string shader, const BuildContext& context, std::int64_t invocations) {
   Dispatch dispatch;
   dispatch.label = std::move(label);
@@ -70,7 +65,7 @@ PackedWeights packed_weights(Program& program, const BuildContext& context, Weig
   dispatch.push.add(context.params.integer("N")).add(context.params.integer("K"));
   dispatch.push.add(blocks.quads).add(blocks.along_k);
   add(dispatch.push, divider(blocks.along_k));
-  dispatch.bindings = {Resource::tensor(find_tensor(context.tensors, "w").value()), words};
+  dispatch.bindings = {tensor_named(context, "w").resource, words};
   program.dispatches.push_back(std::move(dispatch));
   return {words, in_texture, blocks.along_k, blocks.quads};
 }
