@@ -58,6 +58,14 @@ std::vector<fs::path> journals_of(const fs::path& path) try {
   throw;
 }
 
+std::vector<RunReport> read_reports(const std::vector<fs::path>& paths) {
+  std::vector<RunReport> reports;
+  for (const fs::path& path : paths) {
+    for (const fs::path& journal : journals_of(path)) reports.push_back(read_journal(journal));
+  }
+  return reports;
+}
+
 fs::path only_journal(const fs::path& path) {
   const std::vector<fs::path> journals = journals_of(path);
   if (journals.size() == 1) return journals.front();

@@ -13,6 +13,10 @@ namespace assay::app {
 /// Error(Usage) that says where to look when there is none.
 std::vector<std::filesystem::path> journals_of(const std::filesystem::path& path);
 
+/// The reports of all journals that these paths stand for, in their order. Throws Error as journals_of() and
+/// read_journal() do.
+std::vector<RunReport> read_reports(const std::vector<std::filesystem::path>& paths);
+
 /// The one journal that a path stands for. Throws Error(Usage) that lists the folders when there are several.
 std::filesystem::path only_journal(const std::filesystem::path& path);
 

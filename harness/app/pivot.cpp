@@ -10,14 +10,6 @@
 namespace assay::app {
 namespace {
 
-std::vector<RunReport> read_reports(const std::vector<std::filesystem::path>& paths) {
-  std::vector<RunReport> reports;
-  for (const std::filesystem::path& path : paths) {
-    for (const std::filesystem::path& journal : journals_of(path)) reports.push_back(read_journal(journal));
-  }
-  return reports;
-}
-
 ExitCode print_hashes(const Pivot& pivot, std::ostream& out) {
   if (pivot.reports.size() < 2) {
     throw Error("comparing hashes: there is only one report; name the reports of two or more devices");
