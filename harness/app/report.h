@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// The commands that read reports: report, show, pivot.
+// The commands that read reports: report, show, pivot, summary.
 
 namespace assay::app {
 
@@ -42,6 +42,17 @@ struct PivotOptions {
 
 /// Prints the reports of several devices side by side, or whether their exact outputs are equal.
 ExitCode pivot(const PivotOptions& options, const Terminal& terminal);
+
+struct SummaryOptions {
+  std::vector<std::filesystem::path> reports;  ///< as journals_of() takes them
+  std::vector<std::string> models;             ///< names or globs; empty: all
+  std::filesystem::path csv;                   ///< file to write; "-": stdout; empty: none
+  std::filesystem::path markdown;              ///< likewise; stdout when nothing else is asked for
+};
+
+/// Prints what one step of each model costs, as the sum over its timed layers. Fine where a sum lacks layers
+/// too: the text says so. Throws Error(Usage) when no report has a step, or none of the models asked for.
+ExitCode summary(const SummaryOptions& options, const Terminal& terminal);
 
 /// Writes a text where an option says: into the file, to `out` for "-", nowhere when it is empty.
 void write_text(const std::filesystem::path& path, const std::string& text, std::ostream& out);

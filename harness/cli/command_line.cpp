@@ -22,6 +22,7 @@ struct Parsed {
   app::ReportOptions report;
   app::ShowOptions show;
   app::PivotOptions pivot;
+  app::SummaryOptions summary;
   app::CompareOptions compare;
   std::function<int()> chosen;
 };
@@ -152,6 +153,14 @@ void add_pivot(CLI::App& app, app::PivotOptions& options) {
                "Compare the hashes of exact outputs instead; the exit code is 1 when any differ");
 }
 
+void add_summary(CLI::App& app, app::SummaryOptions& options) {
+  app.add_option("reports", options.reports, report_help)->required();
+  app.add_option("--model", options.models, "Models to show (names or globs; repeatable; default: all)");
+  app.add_option("--csv", options.csv, "Write the layers of all steps as CSV to this file (- for stdout)");
+  app.add_option("--markdown", options.markdown,
+                 "Write the tables as Markdown to this file (default: stdout)");
+}
+
 void add_compare(CLI::App& app, app::CompareOptions& options) {
   app.add_option("runs", options.runs, std::string("BASE NEW, each: ") + report_help)->expected(0, 2);
   app.add_option("--base", options.base,
@@ -235,6 +244,9 @@ void add_reading(Subcommands& commands, Parsed& parsed) {
   add_pivot(commands.add("pivot", "Print the reports of several devices side by side",
                          [&] { return code(app::pivot(parsed.pivot, terminal())); }),
             parsed.pivot);
+  add_summary(commands.add("summary", "Sum the timed layers of each model: what one step of it costs",
+                           [&] { return code(app::summary(parsed.summary, terminal())); }),
+              parsed.summary);
   add_compare(commands.add("compare", "Compare two runs and judge every row",
                            [&] { return code(app::compare(parsed.compare, terminal())); }),
               parsed.compare);

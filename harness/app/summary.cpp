@@ -1,0 +1,85 @@
+#include "harness/app/find_report.h"
+#include "harness/app/report.h"
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+#include "harness/cases/select.h"
+#include "harness/report/files/model_steps.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+
+namespace assay::app {
+namespace {
+
+using Steps = std::vector<ModelSteps>;
+
+std::set<std::string> models_of(const Steps& reports) {
+  std::set<std::string> models;
+  for (const ModelSteps& steps : reports) {
+    for (const ModelStep& step : steps.steps) models.insert(step.model);
+  }
+  return models;
+}
+
+[[noreturn]] void refuse_for_want_of_steps(const Steps& reports, const SummaryOptions& options) {
+  std::size_t unplaced = 0;
+  for (const ModelSteps& steps : reports) unplaced += steps.unplaced.size();
+  std::string story = "summing the layers of models: no timed row of " + options.reports.front().string();
+  if (options.reports.size() > 1) story += " or the other reports";
+  story += " tells a `layer` of a `model` and its number of tokens; ";
+  if (unplaced > 0) {
+    story += std::to_string(unplaced) +
+             " name a model, but not the layer or the tokens: give their cases a `layer`, or run them again "
+             "with this assay, as an older one did not note the tokens of every op";
+  } else {
+    story += "run cases that have these keys in mode perf, such as those of the linear ops in cases/models";
+  }
+  throw Error(story);
+}
+
+void refuse_unknown_models(const Steps& reports, const SummaryOptions& options) {
+  const std::set<std::string> models = models_of(reports);
+  for (const std::string& wanted : options.models) {
+    const auto is_meant = [&](const std::string& model) { return glob_matches(wanted, model); };
+    if (std::ranges::any_of(models, is_meant)) continue;
+    std::string story = "--model: no timed layer is of a model '" + wanted + "'; the models are";
+    for (const std::string& model : models) story += "\n  " + printable(model);
+    throw Error(story);
+  }
+}
+
+// Rows that are in no step are left out with their models: what is said of a step needs no other model.
+void keep_models(ModelSteps& steps, const std::vector<std::string>& wanted) {
+  const auto is_unwanted = [&](const std::string& model) {
+    return !std::ranges::any_of(wanted,
+                                [&](const std::string& pattern) { return glob_matches(pattern, model); });
+  };
+  std::erase_if(steps.steps, [&](const ModelStep& step) { return is_unwanted(step.model); });
+  std::erase_if(steps.unplaced, [&](const Record* row) { return is_unwanted(row->info.model); });
+}
+
+Steps steps_of(const std::vector<RunReport>& reports, const SummaryOptions& options) {
+  Steps all;
+  for (const RunReport& report : reports) all.push_back(model_steps(report));
+  if (models_of(all).empty()) refuse_for_want_of_steps(all, options);
+  refuse_unknown_models(all, options);
+  if (!options.models.empty()) {
+    for (ModelSteps& steps : all) keep_models(steps, options.models);
+  }
+  return all;
+}
+
+}  // namespace
+
+ExitCode summary(const SummaryOptions& options, const Terminal& terminal) {
+  const std::vector<RunReport> reports = read_reports(options.reports);
+  const Steps steps = steps_of(reports, options);
+  write_text(options.csv, steps_csv(steps), terminal.out);
+  const bool nothing_else = options.csv.empty();
+  write_text(options.markdown.empty() && nothing_else ? "-" : options.markdown, steps_markdown(steps),
+             terminal.out);
+  return ExitCode::Fine;
+}
+
+}  // namespace assay::app
