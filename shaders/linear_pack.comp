@@ -6,6 +6,7 @@
 //
 // W_BITS      8: w is int8 [N, K]; 4: uint8 [N, K / 2], two values in a byte
 // HIGH_FIRST  W_BITS 4: an even k has the high nibble of its byte
+// FOR_HALVES  1: in the order of linear/halves.glslh
 // W_TEXTURE   1: a 2D texture, blocks along K in x; 0: a buffer
 
 #include "common/guards.glslh"
@@ -39,15 +40,23 @@ uint stored_value(uint column, uint k) {
   return (byte >> (4u * ((k & 1u) ^ uint(HIGH_FIRST)))) & 15u;
 }
 
+#if FOR_HALVES
+int place_in_word(uint i) { return int(16u * (i & 1u) + 4u * (i >> 1)); }
+#else
 // Of the low nibbles first, then of the high ones.
 int place_in_word(uint i) { return int(8u * (i & 3u) + 4u * (i >> 2)); }
+#endif
 const int bits_of_value = 4;
 #else
 const uint values_of_word = 4u;
 const uint past_the_end = 0u;
 
 uint stored_value(uint column, uint k) { return w_byte(column * push.depth + k); }
+#if FOR_HALVES
+int place_in_word(uint i) { return int(16u * (i & 1u) + 8u * (i >> 1)); }
+#else
 int place_in_word(uint i) { return int(8u * i); }
+#endif
 const int bits_of_value = 8;
 #endif
 

@@ -1,5 +1,6 @@
 #include "ops/linear/impls.h"
 
+#include "ops/linear/coopmat.h"
 #include "ops/linear/gemv.h"
 #include "ops/linear/tiled.h"
 
@@ -33,7 +34,7 @@ std::vector<Impl> linear_impls(const LinearKind& kind) {
       return has_few_rows(context, few_rows_of_reals) ? std::vector<std::string>{"gemv", "tiled"}
                                                       : std::vector<std::string>{"tiled", "gemv"};
     };
-    return {tiled_linear("tiled", kind, false), gemv_linear(kind), choosing(choose)};
+    return {tiled_linear("tiled", kind, false), gemv_linear(kind), coopmat_linear(kind), choosing(choose)};
   }
   const auto choose = [](const BuildContext& context) {
     if (has_few_rows(context, few_rows)) return std::vector<std::string>{"gemv", "dot4x8", "tiled"};
@@ -41,7 +42,7 @@ std::vector<Impl> linear_impls(const LinearKind& kind) {
     return std::vector<std::string>{"tiled", "gemv"};
   };
   return {tiled_linear("tiled", kind, false), tiled_linear("dot4x8", kind, true), gemv_linear(kind),
-          choosing(choose)};
+          coopmat_linear(kind), choosing(choose)};
 }
 
 std::vector<Impl> coop_impls(const LinearKind& kind) {
@@ -51,8 +52,12 @@ std::vector<Impl> coop_impls(const LinearKind& kind) {
     const std::string second = has_few_rows(context, few_rows) ? "tiled" : "coop";
     return std::vector<std::string>{first + suffix, second + suffix};
   };
-  return {tiled_linear("tiled", kind, false), tiled_linear("tiled_dot4x8", kind, true),
-          coop_linear("coop", kind, false), coop_linear("coop_dot4x8", kind, true), choosing(choose)};
+  return {tiled_linear("tiled", kind, false),
+          tiled_linear("tiled_dot4x8", kind, true),
+          coop_linear("coop", kind, false),
+          coop_linear("coop_dot4x8", kind, true),
+          coopmat_linear(kind),
+          choosing(choose)};
 }
 
 }  // namespace assay::ops

@@ -40,6 +40,7 @@ struct ProductNeeds {
   std::int64_t x_words = 1;
   bool sums_of_groups = false;
   bool by_quad = false;    ///< tables of groups have those of four output channels side by side
+  bool halves = false;     ///< the kernel multiplies half floats
   bool quantizes = false;  ///< the kernel itself quantizes x
   bool bakes = false;      ///< push constants are built in
   bool dot = false;

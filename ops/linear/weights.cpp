@@ -52,7 +52,8 @@ Tunable weights_tunable() {
           .doc = "where packed weights are: 0 a buffer, 1 a 2D texture"};
 }
 
-PackedWeights packed_weights(Program& program, const BuildContext& context, WeightKind kind) {
+PackedWeights packed_weights(Program& program, const BuildContext& context, WeightKind kind,
+                             bool for_halves) {
   const Blocks blocks = blocks_of(context.params, kind);
   const bool in_texture = wants_texture(context);
   const Resource words = add_scratch(program, {.name = "packed_w",
@@ -60,7 +61,9 @@ PackedWeights packed_weights(Program& program, const BuildContext& context, Weig
                                                .shape = {blocks.quads, 4 * blocks.along_k},
                                                .form = in_texture ? texture : buffer});
   Dispatch dispatch = setup("pack", "linear_pack.comp", context, blocks.quads * blocks.along_k);
-  dispatch.defines = {{"W_BITS", is_int4(kind) ? "4" : "8"}, {"W_TEXTURE", flag(in_texture)}};
+  dispatch.defines = {{"W_BITS", is_int4(kind) ? "4" : "8"},
+                      {"W_TEXTURE", flag(in_texture)},
+                      {"FOR_HALVES", flag(for_halves)}};
   if (is_int4(kind)) dispatch.defines.push_back({"HIGH_FIRST", flag(kind == WeightKind::Int4HighFirst)});
   dispatch.push.add(context.params.integer("N")).add(context.params.integer("K"));
   dispatch.push.add(blocks.quads).add(blocks.along_k);

@@ -35,7 +35,9 @@ struct PackedWeights {
 Tunable weights_tunable();
 
 /// Appends scratch and the dispatch that packs the op's tensor `w`, into a texture where `weights` is 1.
-PackedWeights packed_weights(Program& program, const BuildContext& context, WeightKind kind);
+/// `for_halves`: in the order in which words become half floats (shaders/linear/halves.glslh).
+PackedWeights packed_weights(Program& program, const BuildContext& context, WeightKind kind,
+                             bool for_halves = false);
 
 /// Why the device cannot hold the packed weights in a texture, or nothing.
 std::optional<std::string> lacks_weight_texture(const BuildContext& context, WeightKind kind);

@@ -1,0 +1,244 @@
+#include "ops/linear/coopmat.h"
+
+#include "ops/common/defines.h"
+#include "ops/common/divider.h"
+#include "ops/common/grid.h"
+#include "ops/linear/coopmat_tiling.h"
+#include "ops/linear/tensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::ops {
+namespace {
+
+using references::Linear;
+
+constexpr std::int64_t most_fragments = 32;  // whose sums fill the registers of any device
+
+void set(Dispatch& dispatch, const char* name, std::int64_t value) {
+  dispatch.constants.push_back({name, static_cast<std::uint32_t>(value)});
+}
+
+void define(Dispatch& dispatch, const char* name, std::int64_t value) {
+  dispatch.defines.push_back({name, std::to_string(value)});
+}
+
+ProductNeeds needs_of(const CoopmatTiling& tiling, const LinearKind& kind) {
+  ProductNeeds needs;
+  needs.x_layout = Layout::P4W;
+  // Slabs of whole units begin at one.
+  needs.x_words = tiling.slab.depth % 16 == 0 ? 4 : 1;
+  needs.sums_of_groups = true;
+  needs.halves = kind.is_real();
+  needs.columns_of_workgroup = tiling.n;
+  return needs;
+}
+
+void add_defines(Dispatch& product, const CoopmatTiling& tiling) {
+  define(product, "MATRICES", tiling.plain ? 0 : 1);
+  define(product, "FRAGMENT_M", tiling.fragment.m);
+  define(product, "FRAGMENT_N", tiling.fragment.n);
+  define(product, "FRAGMENT_K", tiling.fragment.k);
+  define(product, "FRAGMENTS_M", tiling.fragments_m());
+  define(product, "FRAGMENTS_N", tiling.fragments_n());
+  define(product, "SUMS_OF_SUBGROUP", tiling.fragments_m() * tiling.fragments_n());
+  define(product, "STAGED", tiling.staged());
+  define(product, "PIECES", tiling.fragments_m() * tiling.fragments_n() / tiling.staged());
+  define(product, "STAGES", tiling.stages);
+  define(product, "SPLITS", tiling.splits > 1 ? 1 : 0);
+}
+
+void add_constants(Dispatch& product, const CoopmatTiling& tiling, const LinearKind& kind) {
+  const std::int64_t local = tiling.invocations();
+  const auto loads = [local](std::int64_t all) { return div_up(all, local); };
+  const bool unpacks = kind.is_real() || is_int4(kind.w);
+  set(product, "tile_m", tiling.m);
+  set(product, "tile_n", tiling.n);
+  set(product, "chunks", tiling.chunks());
+  set(product, "slab_blocks", tiling.slab.depth / (is_int4(kind.w) ? 8 : 4));
+  set(product, "x_loads", loads(tiling.m * tiling.chunks()));
+  set(product, "w_loads", loads(tiling.n * tiling.chunks() / (unpacks ? 4 : 1)));
+  set(product, "subgroups_n", tiling.n / tiling.subgroup_n);
+  set(product, "subgroup_lanes", tiling.lanes);
+  set(product, "pool_units", tiling.shared_bytes() / CoopmatTiling::bytes_of_unit);
+  if (tiling.splits > 1) {
+    set(product, "splits", tiling.splits);
+    set(product, "split_slabs", tiling.split_slabs());
+  }
+  if (is_int4(kind.w)) {
+    set(product, "table_loads", loads(tiling.slab.groups * (tiling.n / 4)));
+    set(product, "groups_of_slab", tiling.slab.groups);
+    set(product, "slabs_of_group", tiling.slab.slabs_of_group);
+    set(product, "part_steps", tiling.slab.padded / tiling.slab.groups / tiling.fragment.k);
+  }
+}
+
+/// Scratch for the sums of parts of K (shaders/linear/partial_sums.glslh).
+Resource partial_sums(Program& program, const LinearKind& kind, const CoopmatTiling& tiling,
+                      const Slots& slots, std::int64_t quads) {
+  const bool integers = !kind.is_real() && !kind.is_grouped();
+  return add_scratch(program, {.name = "partial_sums",
+                               .dtype = integers ? DType::I32 : DType::F32,
+                               .shape = {tiling.splits, slots.all, 4 * quads},
+                               .form = {Storage::Buffer, Layout::WP}});
+}
+
+void bind_partial_sums(Dispatch& dispatch, Resource partial) {
+  define(dispatch, "PARTIAL_AT", static_cast<std::int64_t>(dispatch.bindings.size()));
+  dispatch.bindings.emplace_back(partial);
+}
+
+/// The dispatch that adds the sums of parts of K, from `operands`: what add_operands() has bound.
+Dispatch join_of(const Dispatch& operands, const CoopmatTiling& tiling, const Slots& slots,
+                 std::int64_t quads, const DeviceInfo& device) {
+  Dispatch join = operands;
+  join.label = "join";
+  join.shader = "linear_join.comp";
+  const Divider by_quads = divider(quads);
+  set(join, "splits", tiling.splits);
+  set(join, "quads_multiplier", by_quads.multiplier);
+  set(join, "quads_shift", by_quads.shift);
+  const std::int64_t invocations = slots.all * quads;
+  const std::uint32_t local_size = default_local_size(invocations, device);
+  join.local_size = {local_size, 1, 1};
+  join.workgroups = fold_grid(invocations, local_size, device.max_workgroup_count[0]);
+  return join;
+}
+
+bool has_one_subgroup_size(const DeviceInfo& device) {
+  return device.min_subgroup_size == device.max_subgroup_size;
+}
+
+void set_product_grid(Dispatch& product, const CoopmatTiling& tiling, const Linear& linear,
+                      const Slots& slots, const DeviceInfo& device) {
+  const std::int64_t local = tiling.invocations();
+  product.local_size = {static_cast<std::uint32_t>(local), 1, 1};
+  const std::int64_t workgroups = div_up(slots.all, tiling.m) * div_up(linear.n, tiling.n) * tiling.splits;
+  product.workgroups = fold_grid(workgroups * local, product.local_size[0], device.max_workgroup_count[0]);
+  product.shared_bytes = static_cast<std::uint32_t>(tiling.shared_bytes());
+  if (!tiling.plain && !has_one_subgroup_size(device)) product.subgroup_size = device.subgroup_size;
+}
+
+Program build(const BuildContext& context, const LinearKind& kind) {
+  const Linear linear = references::checked_linear(context.params);
+  const CoopmatTiling tiling = coopmat_tiling(context, kind);
+  const std::int64_t quads = div_up(linear.n, 4);
+  Program program;
+  Dispatch product{.label = "product", .shader = "linear_coopmat.comp"};
+  const Slots slots = add_operands(program, product, context, kind, needs_of(tiling, kind));
+  std::optional<Dispatch> join;
+  if (tiling.splits > 1) {
+    bind_partial_sums(product, partial_sums(program, kind, tiling, slots, quads));
+    join = join_of(product, tiling, slots, quads, context.device);
+  }
+  add_defines(product, tiling);
+  add_constants(product, tiling, kind);
+  set_product_grid(product, tiling, linear, slots, context.device);
+  program.dispatches.push_back(std::move(product));
+  if (join) program.dispatches.push_back(std::move(*join));
+  return program;
+}
+
+std::optional<std::string> excludes(const ImplPoint& point, const LinearKind& kind) {
+  if (kind.is_real() && references::checked_linear(point.params).real != DType::F16) {
+    return "x is f32, which half floats would round: f16, or another impl";
+  }
+  for (const auto& [part, whole] : {std::pair{"subgroup_m", "tile_m"}, {"subgroup_n", "tile_n"}}) {
+    const std::int64_t size = point.tuned(whole, 0);
+    if (size == 0 || size % point.tuned(part, 1) == 0) continue;
+    return fmt::format("{} {} is no whole number of {} {}", whole, size, part, point.tuned(part, 1));
+  }
+  return linear_excludes(point);
+}
+
+std::optional<std::string> lacks_shape(const CoopmatTiling& tiling, const DeviceInfo& device) {
+  const Fragment& fragment = tiling.fragment;
+  if (tiling.m % tiling.subgroup_m != 0 || tiling.n % tiling.subgroup_n != 0 ||
+      tiling.subgroup_m % fragment.m != 0 || tiling.subgroup_n % fragment.n != 0) {
+    return fmt::format("fragments of {} x {} that are whole in {} x {} of a tile of {} x {}", fragment.m,
+                       fragment.n, tiling.subgroup_m, tiling.subgroup_n, tiling.m, tiling.n);
+  }
+  if (tiling.fragments_m() * tiling.fragments_n() > most_fragments) {
+    return fmt::format("registers for {} x {} fragments a subgroup: {} at most", tiling.fragments_m(),
+                       tiling.fragments_n(), most_fragments);
+  }
+  if (tiling.invocations() > device.max_workgroup_invocations ||
+      tiling.invocations() > device.max_workgroup_size[0]) {
+    return fmt::format("workgroups of {}, the device's largest is {}", tiling.invocations(),
+                       std::min(device.max_workgroup_invocations, device.max_workgroup_size[0]));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> lacks(const BuildContext& context, const LinearKind& kind) {
+  const DeviceInfo& device = context.device;
+  if (auto reason = lacks_weight_texture(context, kind.w)) return reason;
+  if (context.tuned("plain", 1) == 0 && !has_matrices(device, kind)) {
+    return kind.is_real() ? "VK_NV_cooperative_matrix with products of f16 to f32"
+                          : "VK_NV_cooperative_matrix with products of i8 to i32";
+  }
+  const CoopmatTiling tiling = coopmat_tiling(context, kind);
+  if (auto reason = lacks_shape(tiling, device)) return reason;
+  const auto local = static_cast<std::uint32_t>(tiling.invocations());
+  if (!tiling.plain && !has_one_subgroup_size(device) &&
+      !device.can_demand(device.subgroup_size, {local, 1, 1})) {
+    return fmt::format("full subgroups of {} on demand, in workgroups of {}", device.subgroup_size, local);
+  }
+  if (tiling.shared_bytes() <= device.max_shared_bytes) return std::nullopt;
+  return fmt::format("tiles of {} x {} x {} need {} bytes of shared memory, maxComputeSharedMemorySize is {}",
+                     tiling.m, tiling.n, tiling.slab.padded, tiling.shared_bytes(), device.max_shared_bytes);
+}
+
+/// Roundings behind one another in an element: of the sums that the unit makes, one a value of K; of scaling
+/// and adding each group, and each part of K; scale, bias, requantization.
+double unit_error(const BuildContext& context, const LinearKind& kind) {
+  const Linear linear = references::checked_linear(context.params);
+  const CoopmatTiling tiling = coopmat_tiling(context, kind);
+  const std::int64_t last = tiling.splits + 5;
+  if (!kind.is_real()) return gamma_of(linear.groups() + last);
+  const std::int64_t of_unit = is_int4(kind.w) ? linear.group_size : linear.k;
+  return gamma_of(of_unit + linear.groups() + last);
+}
+
+std::vector<Tunable> tunables() {
+  return {
+      {.name = "tile_m", .doc = "rows of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
+      {.name = "tile_n", .doc = "output channels of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
+      {.name = "tile_k",
+       .doc = "values along K of a slab in shared memory, at most",
+       .allowed = {32, 64, 128, 256}},
+      {.name = "subgroup_m", .doc = "rows of a tile that are a subgroup's", .allowed = {16, 32, 64, 128}},
+      {.name = "subgroup_n",
+       .doc = "output channels of a tile that are a subgroup's",
+       .allowed = {16, 32, 64, 128}},
+      {.name = "stages", .fallback = 1, .max = 2, .doc = "slabs in shared memory, which take turns"},
+      {.name = "splits", .max = 64, .doc = "workgroups that share K; a second pass adds their sums"},
+      {.name = "plain", .min = 0, .max = 1, .doc = "1: plain code instead of the device's matrices"},
+      weights_tunable()};
+}
+
+}  // namespace
+
+bool has_matrices(const DeviceInfo& device, const LinearKind& kind) {
+  return fragment_of(device, kind).has_value();
+}
+
+Impl coopmat_linear(const LinearKind& kind) {
+  Impl impl{.name = "coopmat"};
+  impl.summary =
+      kind.is_real() ? "subgroups multiply matrices of half floats" : "subgroups multiply matrices of int8";
+  impl.ceiling = kind.is_real() ? Ceiling::CoopFp16 : Ceiling::CoopInt8;
+  impl.tunables = tunables();
+  impl.build = [kind](const BuildContext& context) { return build(context, kind); };
+  impl.excludes = [kind](const ImplPoint& point) { return excludes(point, kind); };
+  impl.lacks = [kind](const BuildContext& context) { return lacks(context, kind); };
+  impl.unit_error = [kind](const BuildContext& context) { return unit_error(context, kind); };
+  return impl;
+}
+
+}  // namespace assay::ops

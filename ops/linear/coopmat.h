@@ -1,0 +1,17 @@
+#pragma once
+
+#include "harness/op/op.h"
+#include "ops/linear/product.h"
+
+namespace assay::ops {
+
+/// The impl whose subgroups multiply matrices that they hold together (shaders/linear_coopmat.comp): of int8
+/// with int32 sums, or of half floats with float sums where x is real; then x must be f16. On a device
+/// without such matrices, and where the tunable `plain` is 1, the same kernel multiplies in plain code: that
+/// is for its correctness, never for speed.
+Impl coopmat_linear(const LinearKind& kind);
+
+/// Whether the device has the matrices that coopmat_linear multiplies.
+bool has_matrices(const DeviceInfo& device, const LinearKind& kind);
+
+}  // namespace assay::ops

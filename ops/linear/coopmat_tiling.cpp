@@ -1,0 +1,111 @@
+#include "ops/linear/coopmat_tiling.h"
+
+#include "ops/common/grid.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace assay::ops {
+namespace {
+
+using references::Linear;
+
+constexpr std::int64_t block_of_groups = 8;  // values: what divides groups
+
+std::int64_t whole(std::int64_t value, std::int64_t of) {
+  return div_up(value, of) * of;
+}
+
+/// Whether the kernel can take such fragments: whole units of 16 bytes in every direction.
+bool is_usable(const CooperativeShape& shape, const LinearKind& kind) {
+  const DType factors = kind.is_real() ? DType::F16 : DType::I8;
+  const DType sums = kind.is_real() ? DType::F32 : DType::I32;
+  const std::uint32_t unit = kind.is_real() ? 8 : 16;
+  return shape.factors == factors && shape.sums == sums && shape.rows % 4 == 0 && shape.columns % 4 == 0 &&
+         shape.depth % unit == 0;
+}
+
+std::int64_t products_of(const Fragment& fragment) {
+  return fragment.m * fragment.n * fragment.k;
+}
+
+/// What is fast on a H200, by how many tiles there are (shaders/NOTES.md).
+struct Sizes {
+  std::int64_t m, n, k, subgroup_m, subgroup_n;
+};
+
+Sizes sizes_for(const Linear&, const LinearKind& kind) {
+  return {128, 128, kind.is_real() ? 64 : 128, 32, 64};
+}
+
+Slab slab_for(const Linear& linear, const LinearKind& kind, const Fragment& fragment, std::int64_t wanted) {
+  if (is_int4(kind.w)) return slab_of_groups(linear.group_size, fragment.k, wanted);
+  const std::int64_t depth = std::max(wanted / fragment.k, std::int64_t{1}) * fragment.k;
+  return {.depth = depth, .padded = depth};
+}
+
+Sizes plain_sizes(const Fragment& fragment) {
+  return {2 * fragment.m, 2 * fragment.n, 2 * fragment.k, fragment.m, fragment.n};
+}
+
+}  // namespace
+
+Slab slab_of_groups(std::int64_t group_size, std::int64_t fragment_k, std::int64_t wanted) {
+  if (group_size % fragment_k == 0 && group_size <= wanted) {
+    const std::int64_t groups = wanted / group_size;
+    return {.depth = groups * group_size, .padded = groups * group_size, .groups = groups};
+  }
+  const std::int64_t blocks = group_size / block_of_groups;
+  std::int64_t parts = 1;
+  while (parts < blocks && (blocks % parts != 0 || whole(group_size / parts, fragment_k) > wanted)) ++parts;
+  const std::int64_t depth = group_size / parts;
+  return {.depth = depth, .padded = whole(depth, fragment_k), .slabs_of_group = parts};
+}
+
+std::int64_t CoopmatTiling::split_slabs() const {
+  return whole(div_up(all_slabs, splits), slab.slabs_of_group);
+}
+
+std::int64_t CoopmatTiling::shared_bytes() const {
+  const std::int64_t stage = (m + n) * (chunks() + 1) + slab.groups * (n / 4) * tables;
+  const std::int64_t slabs = stages * stage + (keeps_row_zeros ? m / 4 : 0);
+  const std::int64_t sums = subgroups() * fragment.m * (staged() * fragment.n / 4 + 1);
+  return std::max(slabs, sums) * bytes_of_unit;
+}
+
+std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& kind) {
+  const bool computes = device.has(kind.is_real() ? Feature::Float16 : Feature::Int8);
+  if (!device.has(Feature::CooperativeMatrixNv) || !computes) return std::nullopt;
+  std::optional<Fragment> best;
+  for (const CooperativeShape& shape : device.cooperative_shapes) {
+    if (!is_usable(shape, kind)) continue;
+    const Fragment fragment{shape.rows, shape.columns, shape.depth};
+    if (!best || products_of(fragment) > products_of(*best)) best = fragment;
+  }
+  return best;
+}
+
+CoopmatTiling coopmat_tiling(const BuildContext& context, const LinearKind& kind) {
+  const Linear linear = references::checked_linear(context.params);
+  const std::optional<Fragment> matrices = fragment_of(context.device, kind);
+  CoopmatTiling tiling;
+  tiling.plain = context.tuned("plain", matrices ? 0 : 1) != 0;
+  tiling.fragment = matrices.value_or(Fragment{16, 16, kind.is_real() ? 16 : 32});
+  tiling.lanes = tiling.plain ? 1 : context.device.subgroup_size;
+  tiling.halves = kind.is_real();
+  tiling.tables = is_int4(kind.w) ? (kind.is_real() ? 1 : 2) : 0;
+  tiling.keeps_row_zeros = kind.is_grouped();
+  const Sizes sizes = tiling.plain ? plain_sizes(tiling.fragment) : sizes_for(linear, kind);
+  tiling.m = context.tuned("tile_m", sizes.m);
+  tiling.n = context.tuned("tile_n", sizes.n);
+  tiling.subgroup_m = context.tuned("subgroup_m", std::min(sizes.subgroup_m, tiling.m));
+  tiling.subgroup_n = context.tuned("subgroup_n", std::min(sizes.subgroup_n, tiling.n));
+  tiling.slab = slab_for(linear, kind, tiling.fragment, context.tuned("tile_k", sizes.k));
+  tiling.all_slabs = div_up(linear.k, tiling.slab.depth);
+  tiling.stages = context.tuned("stages", 1);
+  tiling.splits = std::min(context.tuned("splits", 1), div_up(tiling.all_slabs, tiling.slab.slabs_of_group));
+  return tiling;
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "harness/op/op.h"
+#include "ops/linear/product.h"
+#include "references/linear.h"
+
+#include <cstdint>
+#include <optional>
+
+// How the products of shaders/linear_coopmat.comp are cut into tiles, slabs and fragments.
+
+namespace assay::ops {
+
+/// A product of matrices that a subgroup holds together: m x k by k x n.
+struct Fragment {
+  std::int64_t m = 16, n = 16, k = 32;
+};
+
+/// What of K lies in shared memory at once. Without groups: `depth` values. With groups: `groups` whole ones,
+/// each a whole number of fragments; or a part of one group, filled up with zeros to `padded` values.
+struct Slab {
+  std::int64_t depth = 0;           ///< values of K that it moves on by
+  std::int64_t padded = 0;          ///< values that lie in shared memory: whole fragments
+  std::int64_t groups = 1;          ///< whole ones; 1 for a part of one
+  std::int64_t slabs_of_group = 1;  ///< parts of a group
+};
+
+/// The slab of at most `wanted` values (`fragment_k` at least, if it is a multiple of 8), for groups of
+/// `group_size`, a multiple of 8.
+Slab slab_of_groups(std::int64_t group_size, std::int64_t fragment_k, std::int64_t wanted);
+
+struct CoopmatTiling {
+  static constexpr std::int64_t bytes_of_unit = 16;
+
+  bool plain = true;  ///< no matrices of the device's: an invocation multiplies what a subgroup would
+  Fragment fragment;
+  std::int64_t lanes = 1;  ///< invocations of a subgroup
+  std::int64_t m = 32, n = 32;
+  std::int64_t subgroup_m = 16, subgroup_n = 16;  ///< what of the tile is a subgroup's
+  Slab slab;
+  std::int64_t all_slabs = 1;
+  std::int64_t stages = 1;
+  std::int64_t splits = 1;  ///< workgroups that share K
+
+  bool halves = false;           ///< half floats; else int8
+  std::int64_t tables = 0;       ///< of each group: numbers an output channel
+  bool keeps_row_zeros = false;  ///< zero points of the rows lie in shared memory
+
+  std::int64_t subgroups() const { return m / subgroup_m * (n / subgroup_n); }
+  std::int64_t invocations() const { return subgroups() * lanes; }
+  std::int64_t fragments_m() const { return subgroup_m / fragment.m; }
+  std::int64_t fragments_n() const { return subgroup_n / fragment.n; }
+  /// Fragments side by side that lie in shared memory at once on their way to y.
+  std::int64_t staged() const { return fragments_n() < 4 ? fragments_n() : 4; }
+  /// Units of 16 bytes of a row of a slab.
+  std::int64_t chunks() const { return slab.padded / (halves ? 8 : 16); }
+  /// Slabs of a workgroup: whole groups.
+  std::int64_t split_slabs() const;
+  std::int64_t shared_bytes() const;
+};
+
+/// The largest product that the device has of this kind, or nothing.
+std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& kind);
+
+/// As tuned, or as is fast for this shape on this device.
+CoopmatTiling coopmat_tiling(const BuildContext& context, const LinearKind& kind);
+
+}  // namespace assay::ops

@@ -1,0 +1,485 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// y = x * transpose(w) by matrices that subgroups hold together (common/matrices.glslh): a workgroup a tile of `tile_m`
+// rows by `tile_n` output channels, a subgroup FRAGMENTS_M by FRAGMENTS_N fragments of it. K goes by in slabs: a slab of
+// x and of w lies in shared memory by rows of `chunks` units of 16 bytes, while the next is on its way to registers. Int4
+// weights are unpacked on the way; a slab of them is whole groups, or a part of one, filled up with zeros to whole
+// fragments.
+//
+// REAL         half floats and float sums; else int8 and int32
+// FRAGMENTS_M, FRAGMENTS_N  of a subgroup: 1, 2, 4 or 8
+// SUMS_OF_SUBGROUP  FRAGMENTS_M * FRAGMENTS_N
+// STAGED       fragments side by side that go through shared memory at once on their way to y: divides FRAGMENTS_N
+// PIECES       SUMS_OF_SUBGROUP / STAGED
+// STAGES       slabs in shared memory: 1, or 2 that take turns
+// SPLITS       1: K is shared by `splits` workgroups, which leave their sums to linear_join.comp
+// X_*, W_*, Y_*, SUMS, MATRICES, ...: see the included files
+
+#define SCALES_GROUPS (W_BITS == 4)
+
+#include "common/guards.glslh"
+#include "common/indexing.glslh"
+#include "common/unroll.glslh"
+
+layout(constant_id = 4) const uint tile_m = 64u;
+layout(constant_id = 5) const uint tile_n = 64u;
+layout(constant_id = 6) const uint chunks = 4u;       // of a row of a slab
+layout(constant_id = 7) const uint slab_blocks = 4u;  // of packed weights along K that a slab moves on by
+layout(constant_id = 8) const uint x_loads = 1u;      // of an invocation, for a slab
+layout(constant_id = 9) const uint w_loads = 1u;
+layout(constant_id = 10) const uint subgroups_n = 1u;     // side by side along N
+layout(constant_id = 11) const uint subgroup_lanes = 1u;  // invocations of a subgroup
+layout(constant_id = 12) const uint pool_units = 1u;      // of 16 bytes: shared memory
+#if SPLITS
+layout(constant_id = 13) const uint splits = 1u;
+layout(constant_id = 14) const uint split_slabs = 1u;  // of a workgroup
+#endif
+#if SCALES_GROUPS
+layout(constant_id = 15) const uint table_loads = 1u;     // of an invocation, for a slab
+layout(constant_id = 16) const uint groups_of_slab = 1u;  // that it has whole; 1 if it is a part of one
+layout(constant_id = 17) const uint slabs_of_group = 1u;  // 1 if it is not
+layout(constant_id = 18) const uint part_steps = 1u;      // fragments along K of a group that lie in a slab
+#endif
+
+#include "linear/numbers.glslh"
+#include "linear/weights.glslh"
+#include "linear/y.glslh"
+#if REAL
+#include "linear/x_real.glslh"
+#define VALUES_OF_CHUNK 8u
+#else
+#include "linear/x_int8.glslh"
+#define VALUES_OF_CHUNK 16u
+#endif
+
+shared uvec4 pool[pool_units];
+#define MATRICES_REAL REAL
+#include "common/matrices.glslh"
+#include "linear/halves.glslh"
+
+// Rows of shared memory are one unit longer than a slab, so that eight of them lie in different banks.
+const uint pitch = chunks + 1u;
+const uint x_units = tile_m * pitch;
+const uint w_units = tile_n * pitch;
+#if SCALES_GROUPS
+const uint table_units = groups_of_slab * (tile_n / 4u);
+#if REAL
+const uint stage_units = x_units + w_units + table_units;
+#else
+const uint stage_units = x_units + w_units + 2u * table_units;
+const uint zero_points_at = STAGES * stage_units;  // of the rows of x, as floats
+#endif
+#else
+const uint stage_units = x_units + w_units;
+#endif
+
+#if STAGES == 2
+uint stage_of(uint slab) { return (slab & 1u) * stage_units; }
+#else
+uint stage_of(uint slab) { return 0u; }
+#endif
+
+struct Tile {
+  uint first_slot;
+  uint first_quad;
+};
+
+// --- a slab of x -----------------------------------------------------------------------------------------------------
+#if !REAL && X_LAYOUT == X_BLOCKS
+// A load is a word of four slots.
+#define WORDS_OF_ROW (chunks * 4u)
+#define X_LOADS (tile_m / 4u * WORDS_OF_ROW)
+uvec4 load_x(Tile tile, uint number, uint slab) {
+  return x_block(tile.first_slot / 4u + number / WORDS_OF_ROW,
+                 slab * (slab_blocks * BLOCK_DEPTH / 4u) + number % WORDS_OF_ROW);
+}
+void keep_x(uint stage, uint number, uvec4 words) {
+  const uint word = number % WORDS_OF_ROW;
+  const uint at = stage + number / WORDS_OF_ROW * 4u * pitch + word / 4u;
+  FOR_EACH(i, 4u) pool[at + i * pitch][word % 4u] = words[i];
+}
+#else
+// A load is a unit of a row.
+#define X_LOADS (tile_m * chunks)
+uvec4 load_x(Tile tile, uint number, uint slab) {
+  const Row row = row_of(tile.first_slot + number / chunks);
+  const uint chunk = number % chunks;
+  const uint first = slab * (slab_blocks * BLOCK_DEPTH) + chunk * VALUES_OF_CHUNK;
+#if REAL
+  // The next group's values would meet zeros, and might be infinite.
+  return chunk * VALUES_OF_CHUNK < slab_blocks * BLOCK_DEPTH ? x_halves(row, first) : uvec4(0u);
+#else
+  return x_four(row, first / 4u);
+#endif
+}
+void keep_x(uint stage, uint number, uvec4 words) { pool[stage + number / chunks * pitch + number % chunks] = words; }
+#endif
+
+// --- a slab of w -----------------------------------------------------------------------------------------------------
+// A load is so many blocks that they are a unit of each of four rows; of int8 as it is, a word of each.
+#if !REAL && W_BITS == 8
+#define LOADS_OF_ROW (chunks * 4u)
+#else
+#define LOADS_OF_ROW chunks
+#endif
+#if (REAL && W_BITS == 8) || (!REAL && W_BITS == 4)
+#define BLOCKS_OF_LOAD 2
+#else
+#define BLOCKS_OF_LOAD 1
+#endif
+#define W_LOADS (tile_n / 4u * LOADS_OF_ROW)
+
+struct Weights {
+  uvec4 blocks[BLOCKS_OF_LOAD];
+#ifdef W_ZERO_AT
+  ivec4 zero_points;
+#endif
+};
+
+uint quad_of_load(uint number) { return number / LOADS_OF_ROW; }
+uint block_of_load(uint number) { return number % LOADS_OF_ROW * BLOCKS_OF_LOAD; }
+
+bool has_block(uint quad, uint block_of_slab, uint slab) {
+  return quad < push.quads && block_of_slab < slab_blocks && slab * slab_blocks + block_of_slab < push.blocks;
+}
+
+Weights load_w(Tile tile, uint number, uint slab) {
+  const uint quad = tile.first_quad + quad_of_load(number);
+  const uint block = block_of_load(number);
+  Weights loaded;
+  for (uint i = 0u; i < BLOCKS_OF_LOAD; ++i) {
+    const bool is_there = has_block(quad, block + i, slab);
+    loaded.blocks[i] = is_there ? w_block(quad, slab * slab_blocks + block + i, push.blocks) : uvec4(0u);
+  }
+#ifdef W_ZERO_AT
+  const uint group = min(divide(slab * slab_blocks + block, push.by_group), push.groups - 1u);
+  loaded.zero_points = w_zero_point(group, min(quad, push.quads - 1u), push.quads);
+#endif
+  return loaded;
+}
+
+#if W_BITS == 4
+// What a stored nibble is more than its value.
+uvec4 nibble_zeros(Weights loaded) {
+#ifdef W_ZERO_AT
+  return uvec4(8 + loaded.zero_points);
+#else
+  return uvec4(8u);
+#endif
+}
+#endif
+
+#if !REAL && W_BITS == 8
+void keep_w(Tile tile, uint slab, uint number, Weights loaded) {
+  const uint word = number % LOADS_OF_ROW;
+  const uint at = stage_of(slab) + x_units + quad_of_load(number) * 4u * pitch + word / 4u;
+  FOR_EACH(i, 4u) pool[at + i * pitch][word % 4u] = loaded.blocks[0][i];
+}
+#else
+#if REAL && W_BITS == 8
+uvec4 unit_of_row(Weights loaded, uint row) {
+  return uvec4(halves_of_bytes(loaded.blocks[0][row]), halves_of_bytes(loaded.blocks[1][row]));
+}
+#elif REAL
+uvec4 unit_of_row(Weights loaded, uint row) { return halves_of_nibbles(loaded.blocks[0][row]); }
+#else
+uvec4 unit_of_row(Weights loaded, uint row) {
+  const uint zero = nibble_zeros(loaded)[row];
+  const uvec2 words = uvec2(loaded.blocks[0][row], loaded.blocks[1][row]);
+  const uvec2 first = signed_nibbles(words & 0x0f0f0f0fu, zero), last = signed_nibbles((words >> 4) & 0x0f0f0f0fu, zero);
+  return uvec4(first.x, last.x, first.y, last.y);
+}
+#endif
+
+void keep_w(Tile tile, uint slab, uint number, Weights loaded) {
+  const uint quad = quad_of_load(number);
+  const uint block = block_of_load(number);
+  const uint at = stage_of(slab) + x_units + quad * 4u * pitch + number % LOADS_OF_ROW;
+  FOR_EACH(i, 4u) {
+    uvec4 unit = unit_of_row(loaded, i);
+#if BLOCKS_OF_LOAD == 2
+    if (!has_block(tile.first_quad + quad, block + 1u, slab)) unit.zw = uvec2(0u);
+#endif
+    pool[at + i * pitch] = has_block(tile.first_quad + quad, block, slab) ? unit : uvec4(0u);
+  }
+}
+#endif
+
+// --- groups ----------------------------------------------------------------------------------------------------------
+#if SCALES_GROUPS
+struct Tables {
+  vec4 scales;
+#if !REAL
+  vec4 sums;  // of w
+#endif
+};
+
+Tables load_tables(Tile tile, uint number, uint slab) {
+  const uint group = slab / slabs_of_group * groups_of_slab + number / (tile_n / 4u);
+  const uint quad = min(tile.first_quad + number % (tile_n / 4u), push.quads - 1u);
+  Tables tables;
+  // The last slab may have room for more groups than there are.
+  tables.scales = group < push.groups ? w_scale(group, quad, push.quads) : vec4(0.0);
+#if !REAL
+  tables.sums = vec4(0.0);
+  if (group < push.groups) tables.sums = vec4(w_sums(group, quad, push.quads));
+#endif
+  return tables;
+}
+
+void keep_tables(uint slab, uint number, Tables tables) {
+  const uint at = stage_of(slab) + x_units + w_units + number;
+  pool[at] = floatBitsToUint(tables.scales);
+#if !REAL
+  pool[at + table_units] = floatBitsToUint(tables.sums);
+#endif
+}
+
+#if !REAL
+void keep_zero_points(Tile tile, uint lane) {
+  for (uint i = lane; i < tile_m / 4u; i += gl_WorkGroupSize.x) {
+    vec4 zero_points = vec4(0.0);
+    for (uint k = 0u; k < 4u; ++k) {
+      const Row row = row_of(tile.first_slot + i * 4u + k);
+      if (row.exists) zero_points[k] = float(x_zero_point(row.index));
+    }
+    pool[zero_points_at + i] = floatBitsToUint(zero_points);
+  }
+}
+#endif
+#endif
+
+// --- products --------------------------------------------------------------------------------------------------------
+#define CHUNKS_OF_FRAGMENT (FRAGMENT_K / VALUES_OF_CHUNK)
+const uint steps_of_slab = chunks / CHUNKS_OF_FRAGMENT;
+
+// The first row and channel of a subgroup in its tile.
+uvec2 place_of_subgroup() {
+  const uint number = subgroup_number();
+  return uvec2(number / subgroups_n * (FRAGMENTS_M * FRAGMENT_M), number % subgroups_n * (FRAGMENTS_N * FRAGMENT_N));
+}
+
+// Named one by one: what is indexed by counters of two loops would lie in memory.
+SUM_MATRIX sums[FRAGMENTS_M * FRAGMENTS_N];
+#if SCALES_GROUPS
+REAL_MATRIX totals[FRAGMENTS_M * FRAGMENTS_N];
+#if !REAL
+REAL_MATRIX zero_points[FRAGMENTS_M];
+#endif
+#define FINAL_SUMS totals
+#else
+#define FINAL_SUMS sums
+#endif
+
+#define MULTIPLY(i, j) MULTIPLY_ADD(x_rows[i], w_column, sums[(i)*FRAGMENTS_N + j]);
+#define LOAD_ROWS(i) LOAD_A(x_rows[i], x_at + (i)*FRAGMENT_M * pitch, pitch);
+#define MULTIPLY_COLUMN(j)                                   \
+  {                                                          \
+    B_MATRIX w_column;                                       \
+    LOAD_B(w_column, w_at + (j)*FRAGMENT_N * pitch, pitch);  \
+    EACH_INNER(FRAGMENTS_M, MULTIPLY, j)                     \
+  }
+
+// `stage`, `step`: in shared memory.
+void add_step(uint stage, uint step) {
+  const uvec2 place = place_of_subgroup();
+  const uint x_at = stage + place.x * pitch + step * CHUNKS_OF_FRAGMENT;
+  const uint w_at = stage + x_units + place.y * pitch + step * CHUNKS_OF_FRAGMENT;
+  A_MATRIX x_rows[FRAGMENTS_M];
+  EACH(FRAGMENTS_M, LOAD_ROWS)
+  EACH(FRAGMENTS_N, MULTIPLY_COLUMN)
+}
+
+#if SCALES_GROUPS
+#if REAL
+#define PART_OF_TOTAL(i, j, e) ELEMENT(sums[(i)*FRAGMENTS_N + j], e)
+#define LOAD_COLUMN_SUMS(j)
+#define AS_REALS(i, j)
+#else
+// Exact: both are integers below 2^23.
+#define PART_OF_TOTAL(i, j, e) (ELEMENT(reals, e) - ELEMENT(zero_points[i], e) * ELEMENT(column_sums, e))
+#define LOAD_COLUMN_SUMS(j) \
+  REAL_MATRIX column_sums;  \
+  LOAD_PER_COLUMN(column_sums, tables_at + table_units + (j) * (FRAGMENT_N / 4));
+#define AS_REALS(i, j) \
+  REAL_MATRIX reals;   \
+  REAL_OF_SUMS(reals, sums[(i)*FRAGMENTS_N + j]);
+#endif
+#define END_FRAGMENT(i, j)                                                                                \
+  {                                                                                                       \
+    AS_REALS(i, j)                                                                                        \
+    FOR_EACH(e, ELEMENTS(scales))                                                            \
+      ELEMENT(totals[(i)*FRAGMENTS_N + j], e) += PART_OF_TOTAL(i, j, e) * ELEMENT(scales, e);             \
+    CLEAR_SUMS(sums[(i)*FRAGMENTS_N + j]);                                                         \
+  }
+#define END_COLUMN(j)                                             \
+  {                                                               \
+    REAL_MATRIX scales;                                           \
+    LOAD_PER_COLUMN(scales, tables_at + (j) * (FRAGMENT_N / 4));  \
+    LOAD_COLUMN_SUMS(j)                                           \
+    EACH_INNER(FRAGMENTS_M, END_FRAGMENT, j)                      \
+  }
+
+// Adds the sums of a group, less x's zero points, times its scales, and begins the next.
+void end_group(uint stage, uint group_of_slab) {
+  const uint tables_at = stage + x_units + w_units + group_of_slab * (tile_n / 4u) + place_of_subgroup().y / 4u;
+  EACH(FRAGMENTS_N, END_COLUMN)
+}
+
+void add_slab(uint slab) {
+  const uint stage = stage_of(slab);
+  FOR_EACH(group, groups_of_slab) {
+    FOR_EACH(step, part_steps) add_step(stage, group * part_steps + step);
+    if ((slab + 1u) % slabs_of_group == 0u) end_group(stage, group);
+  }
+}
+#else
+void add_slab(uint slab) {
+  FOR_EACH(step, steps_of_slab) add_step(stage_of(slab), step);
+}
+#endif
+
+// --- y ---------------------------------------------------------------------------------------------------------------
+#if SPLITS
+#include "linear/partial_sums.glslh"
+#endif
+
+// A row of staged fragments, and how the invocations of a subgroup share it: quads of channels side by side, or, where
+// y has four rows in 16 bytes, these.
+#define STAGED_QUADS (STAGED * FRAGMENT_N / 4)
+const uint staged_pitch = STAGED_QUADS + 1u;
+#if Y_LAYOUT == Y_BLOCKS && !SPLITS
+const uint lanes_m = subgroup_lanes < 4u ? subgroup_lanes : 4u;
+const uint lanes_n = subgroup_lanes / lanes_m;
+uvec2 first_of_lane(uint lane) { return uvec2(lane % lanes_m, lane / lanes_m); }
+#else
+const uint lanes_n = subgroup_lanes < STAGED_QUADS ? subgroup_lanes : STAGED_QUADS;
+const uint lanes_m = subgroup_lanes / lanes_n;
+uvec2 first_of_lane(uint lane) { return uvec2(lane / lanes_n, lane % lanes_n); }
+#endif
+
+SUMS_VEC4 staged_sums(uint at) {
+#if SUMS == SUMS_INT8
+  return ivec4(pool[at]);
+#else
+  return uintBitsToFloat(pool[at]);
+#endif
+}
+
+void store_staged(uint at, uint first_slot, uint first_quad, uint split) {
+  const uvec2 first = first_of_lane(lane_of_subgroup());
+  UNROLLED for (uint n = first.y; n < STAGED_QUADS; n += lanes_n) {
+#if !SPLITS
+    const Channels channels = channels_of(first_quad + n);
+#endif
+    UNROLLED for (uint m = first.x; m < FRAGMENT_M; m += lanes_m) {
+      const SUMS_VEC4 values = staged_sums(at + m * staged_pitch + n);
+#if SPLITS
+      store_partial_sums(values, split, first_slot + m, first_quad + n);
+#else
+      store(values, channels, row_of(first_slot + m), first_slot + m);
+#endif
+    }
+  }
+}
+
+#define STAGE_FRAGMENT(k, ij) STORE_SUMS(FINAL_SUMS[(ij) + k], at + (k) * (FRAGMENT_N / 4), staged_pitch);
+#define STORE_PIECE(piece)                                                                           \
+  {                                                                                                  \
+    EACH_INNER(STAGED, STAGE_FRAGMENT, (piece)*STAGED)                                               \
+    wait_for_subgroup();                                                                             \
+    store_staged(at, tile.first_slot + place.x + (piece)*STAGED / FRAGMENTS_N * FRAGMENT_M,          \
+                 tile.first_quad + (place.y + (piece)*STAGED % FRAGMENTS_N * FRAGMENT_N) / 4u, split); \
+    wait_for_subgroup();                                                                             \
+  }
+
+void store_sums(Tile tile, uint split) {
+  const uvec2 place = place_of_subgroup();
+  const uint at = subgroup_number() * (FRAGMENT_M * staged_pitch);
+  barrier();  // the last slab has been read
+  EACH(PIECES, STORE_PIECE)
+}
+
+// --- slabs -----------------------------------------------------------------------------------------------------------
+uvec4 next_x[x_loads];
+Weights next_w[w_loads];
+#if SCALES_GROUPS
+Tables next_tables[table_loads];
+#endif
+
+void load_slab(Tile tile, uint lane, uint slab) {
+  FOR_EACH(i, x_loads) next_x[i] = load_x(tile, lane + i * gl_WorkGroupSize.x, slab);
+  FOR_EACH(i, w_loads) next_w[i] = load_w(tile, lane + i * gl_WorkGroupSize.x, slab);
+#if SCALES_GROUPS
+  FOR_EACH(i, table_loads) next_tables[i] = load_tables(tile, lane + i * gl_WorkGroupSize.x, slab);
+#endif
+}
+
+void keep_slab(Tile tile, uint lane, uint slab) {
+  FOR_EACH(i, x_loads) {
+    const uint load = lane + i * gl_WorkGroupSize.x;
+    if (load < X_LOADS) keep_x(stage_of(slab), load, next_x[i]);
+  }
+  FOR_EACH(i, w_loads) {
+    const uint load = lane + i * gl_WorkGroupSize.x;
+    if (load < W_LOADS) keep_w(tile, slab, load, next_w[i]);
+  }
+#if SCALES_GROUPS
+  FOR_EACH(i, table_loads) {
+    const uint load = lane + i * gl_WorkGroupSize.x;
+    if (load < table_units) keep_tables(slab, load, next_tables[i]);
+  }
+#endif
+}
+
+#define CLEAR_SUM(i) CLEAR_SUMS(sums[i]);
+#define CLEAR_TOTAL(i) CLEAR_REALS(totals[i]);
+#define LOAD_ZERO_POINTS(i) LOAD_PER_ROW(zero_points[i], zero_points_at + (place.x + (i)*FRAGMENT_M) / 4u);
+
+void main() {
+  push = numbers();
+  const uint lane = gl_LocalInvocationID.x;
+  uint number = flat_workgroup();
+  uint split = 0u;
+  uint first_slab = 0u;
+  uint end_slab = (push.blocks + slab_blocks - 1u) / slab_blocks;
+#if SPLITS
+  split = number % splits;
+  number /= splits;
+  first_slab = split * split_slabs;
+  end_slab = min(end_slab, first_slab + split_slabs);
+#endif
+  const uint tile_row = divide(number, push.by_tiles);
+  const Tile tile = Tile(tile_row * tile_m, (number - tile_row * push.tiles_n) * (tile_n / 4u));
+  EACH(SUMS_OF_SUBGROUP, CLEAR_SUM)
+#if SCALES_GROUPS
+  EACH(SUMS_OF_SUBGROUP, CLEAR_TOTAL)
+#if !REAL
+  const uvec2 place = place_of_subgroup();
+  keep_zero_points(tile, lane);
+  barrier();
+  EACH(FRAGMENTS_M, LOAD_ZERO_POINTS)
+#endif
+#endif
+
+  load_slab(tile, lane, first_slab);
+#if STAGES == 2
+  keep_slab(tile, lane, first_slab);
+  for (uint slab = first_slab; slab < end_slab; ++slab) {
+    barrier();  // this slab is there, the one before has been read
+    if (slab + 1u < end_slab) load_slab(tile, lane, slab + 1u);
+    add_slab(slab);
+    if (slab + 1u < end_slab) keep_slab(tile, lane, slab + 1u);
+  }
+#else
+  for (uint slab = first_slab; slab < end_slab; ++slab) {
+    barrier();  // the slab before has been read
+    keep_slab(tile, lane, slab);
+    barrier();
+    if (slab + 1u < end_slab) load_slab(tile, lane, slab + 1u);
+    add_slab(slab);
+  }
+#endif
+  store_sums(tile, split);
+}
