@@ -10,8 +10,9 @@
 // REAL         half floats and float sums; else int8 and int32
 // FRAGMENTS_M, FRAGMENTS_N  of a subgroup: 1, 2, 4 or 8
 // SUMS_OF_SUBGROUP  FRAGMENTS_M * FRAGMENTS_N
-// STAGED       fragments side by side that go through shared memory at once on their way to y: divides FRAGMENTS_N
-// PIECES       SUMS_OF_SUBGROUP / STAGED
+// STAGED       fragments side by side that go through shared memory at once on their way to y: 1, 2 or 4
+// COLUMNS_OF_STAGED  FRAGMENTS_N / STAGED
+// FILLED_UP    1: slabs are filled up with zeros to whole fragments
 // STAGES       slabs in shared memory: 1, or 2 that take turns
 // SPLITS       1: K is shared by `splits` workgroups, which leave their sums to linear_join.comp
 // X_*, W_*, Y_*, SUMS, MATRICES, ...: see the included files
@@ -91,29 +92,38 @@ struct Tile {
 #define WORDS_OF_ROW (chunks * 4u)
 #define X_LOADS (tile_m / 4u * WORDS_OF_ROW)
 uvec4 load_x(Tile tile, uint number, uint slab) {
-  return x_block(tile.first_slot / 4u + number / WORDS_OF_ROW,
-                 slab * (slab_blocks * BLOCK_DEPTH / 4u) + number % WORDS_OF_ROW);
+  return x_block_or_any(tile.first_slot / 4u + number / WORDS_OF_ROW,
+                        slab * (slab_blocks * BLOCK_DEPTH / 4u) + number % WORDS_OF_ROW);
 }
-void keep_x(uint stage, uint number, uvec4 words) {
+void keep_x(uint slab, uint number, uvec4 words) {
   const uint word = number % WORDS_OF_ROW;
-  const uint at = stage + number / WORDS_OF_ROW * 4u * pitch + word / 4u;
+  const uint at = stage_of(slab) + number / WORDS_OF_ROW * 4u * pitch + word / 4u;
   FOR_EACH(i, 4u) pool[at + i * pitch][word % 4u] = words[i];
 }
 #else
 // A load is a unit of a row.
 #define X_LOADS (tile_m * chunks)
+uint first_of_load(uint number, uint slab) {
+  return slab * (slab_blocks * BLOCK_DEPTH) + number % chunks * VALUES_OF_CHUNK;
+}
+
 uvec4 load_x(Tile tile, uint number, uint slab) {
-  const Row row = row_of(tile.first_slot + number / chunks);
-  const uint chunk = number % chunks;
-  const uint first = slab * (slab_blocks * BLOCK_DEPTH) + chunk * VALUES_OF_CHUNK;
+  const Row row = existing_row(tile.first_slot + number / chunks);
 #if REAL
-  // The next group's values would meet zeros, and might be infinite.
-  return chunk * VALUES_OF_CHUNK < slab_blocks * BLOCK_DEPTH ? x_halves(row, first) : uvec4(0u);
+  return x_halves(row, first_of_load(number, slab));
 #else
-  return x_four(row, first / 4u);
+  return x_four_or_any(row, first_of_load(number, slab) / 4u);
 #endif
 }
-void keep_x(uint stage, uint number, uvec4 words) { pool[stage + number / chunks * pitch + number % chunks] = words; }
+
+void keep_x(uint slab, uint number, uvec4 words) {
+#if REAL
+  // What is past the slab's end, or x's, meets zeros, and might be infinite.
+  const bool is_there = number % chunks * VALUES_OF_CHUNK < slab_blocks * BLOCK_DEPTH;
+  if (!is_there || first_of_load(number, slab) >= push.depth) words = uvec4(0u);
+#endif
+  pool[stage_of(slab) + number / chunks * pitch + number % chunks] = words;
+}
 #endif
 
 // --- a slab of w -----------------------------------------------------------------------------------------------------
@@ -131,7 +141,10 @@ void keep_x(uint stage, uint number, uvec4 words) { pool[stage + number / chunks
 #define W_LOADS (tile_n / 4u * LOADS_OF_ROW)
 
 struct Weights {
-  uvec4 blocks[BLOCKS_OF_LOAD];
+  uvec4 block;
+#if BLOCKS_OF_LOAD == 2
+  uvec4 next_block;
+#endif
 #ifdef W_ZERO_AT
   ivec4 zero_points;
 #endif
@@ -140,21 +153,17 @@ struct Weights {
 uint quad_of_load(uint number) { return number / LOADS_OF_ROW; }
 uint block_of_load(uint number) { return number % LOADS_OF_ROW * BLOCKS_OF_LOAD; }
 
-bool has_block(uint quad, uint block_of_slab, uint slab) {
-  return quad < push.quads && block_of_slab < slab_blocks && slab * slab_blocks + block_of_slab < push.blocks;
-}
-
+// Packed weights are whole slabs along K. What is past the last channel is not stored.
 Weights load_w(Tile tile, uint number, uint slab) {
-  const uint quad = tile.first_quad + quad_of_load(number);
-  const uint block = block_of_load(number);
+  const uint quad = min(tile.first_quad + quad_of_load(number), push.quads - 1u);
+  const uint block = slab * slab_blocks + block_of_load(number);
   Weights loaded;
-  for (uint i = 0u; i < BLOCKS_OF_LOAD; ++i) {
-    const bool is_there = has_block(quad, block + i, slab);
-    loaded.blocks[i] = is_there ? w_block(quad, slab * slab_blocks + block + i, push.blocks) : uvec4(0u);
-  }
+  loaded.block = w_block(quad, min(block, push.blocks - 1u), push.blocks);
+#if BLOCKS_OF_LOAD == 2
+  loaded.next_block = w_block(quad, min(block + 1u, push.blocks - 1u), push.blocks);
+#endif
 #ifdef W_ZERO_AT
-  const uint group = min(divide(slab * slab_blocks + block, push.by_group), push.groups - 1u);
-  loaded.zero_points = w_zero_point(group, min(quad, push.quads - 1u), push.quads);
+  loaded.zero_points = w_zero_point(min(divide(block, push.by_group), push.groups - 1u), quad, push.quads);
 #endif
   return loaded;
 }
@@ -171,37 +180,40 @@ uvec4 nibble_zeros(Weights loaded) {
 #endif
 
 #if !REAL && W_BITS == 8
-void keep_w(Tile tile, uint slab, uint number, Weights loaded) {
+void keep_w(uint slab, uint number, Weights loaded) {
   const uint word = number % LOADS_OF_ROW;
   const uint at = stage_of(slab) + x_units + quad_of_load(number) * 4u * pitch + word / 4u;
-  FOR_EACH(i, 4u) pool[at + i * pitch][word % 4u] = loaded.blocks[0][i];
+  FOR_EACH(i, 4u) pool[at + i * pitch][word % 4u] = loaded.block[i];
 }
 #else
 #if REAL && W_BITS == 8
 uvec4 unit_of_row(Weights loaded, uint row) {
-  return uvec4(halves_of_bytes(loaded.blocks[0][row]), halves_of_bytes(loaded.blocks[1][row]));
+  return uvec4(halves_of_bytes(loaded.block[row]), halves_of_bytes(loaded.next_block[row]));
 }
 #elif REAL
-uvec4 unit_of_row(Weights loaded, uint row) { return halves_of_nibbles(loaded.blocks[0][row]); }
+uvec4 unit_of_row(Weights loaded, uint row) { return halves_of_nibbles(loaded.block[row]); }
 #else
 uvec4 unit_of_row(Weights loaded, uint row) {
   const uint zero = nibble_zeros(loaded)[row];
-  const uvec2 words = uvec2(loaded.blocks[0][row], loaded.blocks[1][row]);
+  const uvec2 words = uvec2(loaded.block[row], loaded.next_block[row]);
   const uvec2 first = signed_nibbles(words & 0x0f0f0f0fu, zero), last = signed_nibbles((words >> 4) & 0x0f0f0f0fu, zero);
   return uvec4(first.x, last.x, first.y, last.y);
 }
 #endif
 
-void keep_w(Tile tile, uint slab, uint number, Weights loaded) {
+void keep_w(uint slab, uint number, Weights loaded) {
   const uint quad = quad_of_load(number);
   const uint block = block_of_load(number);
   const uint at = stage_of(slab) + x_units + quad * 4u * pitch + number % LOADS_OF_ROW;
   FOR_EACH(i, 4u) {
     uvec4 unit = unit_of_row(loaded, i);
+#if FILLED_UP
+    if (block >= slab_blocks) unit = uvec4(0u);
 #if BLOCKS_OF_LOAD == 2
-    if (!has_block(tile.first_quad + quad, block + 1u, slab)) unit.zw = uvec2(0u);
+    if (block + 1u >= slab_blocks) unit.zw = uvec2(0u);
 #endif
-    pool[at + i * pitch] = has_block(tile.first_quad + quad, block, slab) ? unit : uvec4(0u);
+#endif
+    pool[at + i * pitch] = unit;
   }
 }
 #endif
@@ -367,16 +379,22 @@ SUMS_VEC4 staged_sums(uint at) {
 #endif
 }
 
-void store_staged(uint at, uint first_slot, uint first_quad, uint split) {
-  const uvec2 first = first_of_lane(lane_of_subgroup());
-  UNROLLED for (uint n = first.y; n < STAGED_QUADS; n += lanes_n) {
-#if !SPLITS
-    const Channels channels = channels_of(first_quad + n);
+#if SPLITS
+#define CHANNELS uint
+uint channels_at(uint quad) { return quad; }
+#else
+#define CHANNELS Channels
+Channels channels_at(uint quad) { return channels_of(quad); }
 #endif
+
+// `first`: of this invocation; `channels`: its first.
+void store_staged(uint at, uint first_slot, uint first_quad, uvec2 first, CHANNELS channels, uint split) {
+  UNROLLED for (uint n = first.y; n < STAGED_QUADS; n += lanes_n) {
+    if (n != first.y) channels = channels_at(first_quad + n);
     UNROLLED for (uint m = first.x; m < FRAGMENT_M; m += lanes_m) {
       const SUMS_VEC4 values = staged_sums(at + m * staged_pitch + n);
 #if SPLITS
-      store_partial_sums(values, split, first_slot + m, first_quad + n);
+      store_partial_sums(values, split, first_slot + m, channels);
 #else
       store(values, channels, row_of(first_slot + m), first_slot + m);
 #endif
@@ -384,51 +402,118 @@ void store_staged(uint at, uint first_slot, uint first_quad, uint split) {
   }
 }
 
-#define STAGE_FRAGMENT(k, ij) STORE_SUMS(FINAL_SUMS[(ij) + k], at + (k) * (FRAGMENT_N / 4), staged_pitch);
-#define STORE_PIECE(piece)                                                                           \
-  {                                                                                                  \
-    EACH_INNER(STAGED, STAGE_FRAGMENT, (piece)*STAGED)                                               \
-    wait_for_subgroup();                                                                             \
-    store_staged(at, tile.first_slot + place.x + (piece)*STAGED / FRAGMENTS_N * FRAGMENT_M,          \
-                 tile.first_quad + (place.y + (piece)*STAGED % FRAGMENTS_N * FRAGMENT_N) / 4u, split); \
-    wait_for_subgroup();                                                                             \
+#define STAGE_FRAGMENT(ij, k) STORE_SUMS(FINAL_SUMS[(ij) + k], at + (k) * (FRAGMENT_N / 4), staged_pitch);
+#if STAGED == 1
+#define STAGE_ROW(i, j) STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 0)
+#elif STAGED == 2
+#define STAGE_ROW(i, j) STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 0) STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 1)
+#else
+#define STAGE_ROW(i, j)                                                                       \
+  STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 0) STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 1)               \
+  STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 2) STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 3)
+#endif
+#define STORE_ROW(i, j)                                                                                       \
+  {                                                                                                           \
+    STAGE_ROW(i, j)                                                                                           \
+    wait_for_subgroup();                                                                                      \
+    store_staged(at, tile.first_slot + place.x + (i)*FRAGMENT_M, first_quad, first, channels, split);         \
+    wait_for_subgroup();                                                                                      \
+  }
+#define STORE_COLUMN(column)                                                                      \
+  {                                                                                               \
+    const uint first_quad = tile.first_quad + place.y / 4u + (column) * STAGED_QUADS;             \
+    const CHANNELS channels = channels_at(first_quad + first.y);                                  \
+    EACH_INNER(FRAGMENTS_M, STORE_ROW, (column) * STAGED)                                         \
   }
 
 void store_sums(Tile tile, uint split) {
   const uvec2 place = place_of_subgroup();
+  const uvec2 first = first_of_lane(lane_of_subgroup());
   const uint at = subgroup_number() * (FRAGMENT_M * staged_pitch);
   barrier();  // the last slab has been read
-  EACH(PIECES, STORE_PIECE)
+  EACH(COLUMNS_OF_STAGED, STORE_COLUMN)
 }
 
 // --- slabs -----------------------------------------------------------------------------------------------------------
 uvec4 next_x[x_loads];
-Weights next_w[w_loads];
+// Members one by one: arrays of structs might lie in memory.
+uvec4 next_block[w_loads];
+#if BLOCKS_OF_LOAD == 2
+uvec4 next_second_block[w_loads];
+#endif
+#ifdef W_ZERO_AT
+ivec4 next_w_zero_points[w_loads];
+#endif
 #if SCALES_GROUPS
-Tables next_tables[table_loads];
+vec4 next_scales[table_loads];
+#if !REAL
+vec4 next_column_sums[table_loads];
+#endif
+#endif
+
+void load_next_w(Tile tile, uint lane, uint slab, uint i) {
+  const Weights loaded = load_w(tile, lane + i * gl_WorkGroupSize.x, slab);
+  next_block[i] = loaded.block;
+#if BLOCKS_OF_LOAD == 2
+  next_second_block[i] = loaded.next_block;
+#endif
+#ifdef W_ZERO_AT
+  next_w_zero_points[i] = loaded.zero_points;
+#endif
+}
+
+Weights loaded_w(uint i) {
+  Weights loaded;
+  loaded.block = next_block[i];
+#if BLOCKS_OF_LOAD == 2
+  loaded.next_block = next_second_block[i];
+#endif
+#ifdef W_ZERO_AT
+  loaded.zero_points = next_w_zero_points[i];
+#endif
+  return loaded;
+}
+
+#if SCALES_GROUPS
+void load_next_tables(Tile tile, uint lane, uint slab, uint i) {
+  const Tables tables = load_tables(tile, lane + i * gl_WorkGroupSize.x, slab);
+  next_scales[i] = tables.scales;
+#if !REAL
+  next_column_sums[i] = tables.sums;
+#endif
+}
+
+Tables loaded_tables(uint i) {
+  Tables tables;
+  tables.scales = next_scales[i];
+#if !REAL
+  tables.sums = next_column_sums[i];
+#endif
+  return tables;
+}
 #endif
 
 void load_slab(Tile tile, uint lane, uint slab) {
   FOR_EACH(i, x_loads) next_x[i] = load_x(tile, lane + i * gl_WorkGroupSize.x, slab);
-  FOR_EACH(i, w_loads) next_w[i] = load_w(tile, lane + i * gl_WorkGroupSize.x, slab);
+  FOR_EACH(i, w_loads) load_next_w(tile, lane, slab, i);
 #if SCALES_GROUPS
-  FOR_EACH(i, table_loads) next_tables[i] = load_tables(tile, lane + i * gl_WorkGroupSize.x, slab);
+  FOR_EACH(i, table_loads) load_next_tables(tile, lane, slab, i);
 #endif
 }
 
-void keep_slab(Tile tile, uint lane, uint slab) {
+void keep_slab(uint lane, uint slab) {
   FOR_EACH(i, x_loads) {
     const uint load = lane + i * gl_WorkGroupSize.x;
-    if (load < X_LOADS) keep_x(stage_of(slab), load, next_x[i]);
+    if (X_LOADS % gl_WorkGroupSize.x == 0u || load < X_LOADS) keep_x(slab, load, next_x[i]);
   }
   FOR_EACH(i, w_loads) {
     const uint load = lane + i * gl_WorkGroupSize.x;
-    if (load < W_LOADS) keep_w(tile, slab, load, next_w[i]);
+    if (W_LOADS % gl_WorkGroupSize.x == 0u || load < W_LOADS) keep_w(slab, load, loaded_w(i));
   }
 #if SCALES_GROUPS
   FOR_EACH(i, table_loads) {
     const uint load = lane + i * gl_WorkGroupSize.x;
-    if (load < table_units) keep_tables(slab, load, next_tables[i]);
+    if (load < table_units) keep_tables(slab, load, loaded_tables(i));
   }
 #endif
 }
@@ -465,17 +550,17 @@ void main() {
 
   load_slab(tile, lane, first_slab);
 #if STAGES == 2
-  keep_slab(tile, lane, first_slab);
+  keep_slab(lane, first_slab);
   for (uint slab = first_slab; slab < end_slab; ++slab) {
     barrier();  // this slab is there, the one before has been read
     if (slab + 1u < end_slab) load_slab(tile, lane, slab + 1u);
     add_slab(slab);
-    if (slab + 1u < end_slab) keep_slab(tile, lane, slab + 1u);
+    if (slab + 1u < end_slab) keep_slab(lane, slab + 1u);
   }
 #else
   for (uint slab = first_slab; slab < end_slab; ++slab) {
     barrier();  // the slab before has been read
-    keep_slab(tile, lane, slab);
+    keep_slab(lane, slab);
     barrier();
     if (slab + 1u < end_slab) load_slab(tile, lane, slab + 1u);
     add_slab(slab);

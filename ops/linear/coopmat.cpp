@@ -35,6 +35,7 @@ ProductNeeds needs_of(const CoopmatTiling& tiling, const LinearKind& kind) {
   needs.x_words = tiling.slab.depth % 16 == 0 ? 4 : 1;
   needs.sums_of_groups = true;
   needs.halves = kind.is_real();
+  needs.w_depth = tiling.slab.depth;
   needs.columns_of_workgroup = tiling.n;
   return needs;
 }
@@ -48,7 +49,8 @@ void add_defines(Dispatch& product, const CoopmatTiling& tiling) {
   define(product, "FRAGMENTS_N", tiling.fragments_n());
   define(product, "SUMS_OF_SUBGROUP", tiling.fragments_m() * tiling.fragments_n());
   define(product, "STAGED", tiling.staged());
-  define(product, "PIECES", tiling.fragments_m() * tiling.fragments_n() / tiling.staged());
+  define(product, "COLUMNS_OF_STAGED", tiling.fragments_n() / tiling.staged());
+  define(product, "FILLED_UP", tiling.slab.padded > tiling.slab.depth ? 1 : 0);
   define(product, "STAGES", tiling.stages);
   define(product, "SPLITS", tiling.splits > 1 ? 1 : 0);
 }
@@ -177,12 +179,12 @@ std::optional<std::string> lacks_shape(const CoopmatTiling& tiling, const Device
 
 std::optional<std::string> lacks(const BuildContext& context, const LinearKind& kind) {
   const DeviceInfo& device = context.device;
-  if (auto reason = lacks_weight_texture(context, kind.w)) return reason;
   if (context.tuned("plain", 1) == 0 && !has_matrices(device, kind)) {
     return kind.is_real() ? "VK_NV_cooperative_matrix with products of f16 to f32"
                           : "VK_NV_cooperative_matrix with products of i8 to i32";
   }
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
+  if (auto reason = lacks_weight_texture(context, kind.w, {.depth = tiling.slab.depth})) return reason;
   if (auto reason = lacks_shape(tiling, device)) return reason;
   const auto local = static_cast<std::uint32_t>(tiling.invocations());
   if (!tiling.plain && !has_one_subgroup_size(device) &&

@@ -174,7 +174,7 @@ void add_push(Dispatch& product, const BuildContext& context, const Linear& line
   push.add(linear.m).add(slots.all).add(slots.of_plane);
   add(push, divider(slots.of_plane));
   push.add(linear.k).add(linear.n).add(weights.quads).add(weights.blocks).add(linear.groups());
-  add(push, divider(div_up(weights.blocks, linear.groups())));
+  add(push, divider(weights.blocks_of_group));
   push.add(tiles_n);
   add(push, divider(tiles_n));
   push.add(x.scale).add(1.0F / x.scale).add(std::int64_t{x.zero_point});
@@ -209,7 +209,7 @@ Slots add_operands(Program& program, Dispatch& product, const BuildContext& cont
                    const ProductNeeds& needs) {
   const Linear linear = references::checked_linear(context.params);
   Binder binder(product);
-  const PackedWeights weights = packed_weights(program, context, kind.w, needs.halves);
+  const PackedWeights weights = packed_weights(program, context, kind.w, {needs.halves, needs.w_depth});
   const bool with_sums = kind.is_grouped() ? needs.sums_of_groups : !kind.is_real();
   add_w(program, binder, context, kind, weights, with_sums, needs.by_quad);
   add_y(program, binder, context, linear, kind, needs.by_quad);

@@ -22,8 +22,13 @@ struct Blocks {
   std::int64_t quads = 0, along_k = 0;
 };
 
-Blocks blocks_of(const Params& params, WeightKind kind) {
-  return {div_up(params.integer("N"), 4), div_up(params.integer("K"), is_int4(kind) ? 8 : 4)};
+std::int64_t depth_of_block(WeightKind kind) {
+  return is_int4(kind) ? 8 : 4;
+}
+
+Blocks blocks_of(const Params& params, WeightKind kind, const Packing& packing) {
+  const std::int64_t depth = div_up(params.integer("K"), packing.depth) * packing.depth;
+  return {div_up(params.integer("N"), 4), div_up(depth, depth_of_block(kind))};
 }
 
 bool wants_texture(const ImplPoint& point) {
@@ -53,8 +58,9 @@ Tunable weights_tunable() {
 }
 
 PackedWeights packed_weights(Program& program, const BuildContext& context, WeightKind kind,
-                             bool for_halves) {
-  const Blocks blocks = blocks_of(context.params, kind);
+                             const Packing& packing) {
+  const references::Linear linear = references::checked_linear(context.params);
+  const Blocks blocks = blocks_of(context.params, kind, packing);
   const bool in_texture = wants_texture(context);
   const Resource words = add_scratch(program, {.name = "packed_w",
                                                .dtype = DType::I32,
@@ -63,19 +69,22 @@ PackedWeights packed_weights(Program& program, const BuildContext& context, Weig
   Dispatch dispatch = setup("pack", "linear_pack.comp", context, blocks.quads * blocks.along_k);
   dispatch.defines = {{"W_BITS", is_int4(kind) ? "4" : "8"},
                       {"W_TEXTURE", flag(in_texture)},
-                      {"FOR_HALVES", flag(for_halves)}};
+                      {"FOR_HALVES", flag(packing.for_halves)}};
   if (is_int4(kind)) dispatch.defines.push_back({"HIGH_FIRST", flag(kind == WeightKind::Int4HighFirst)});
   dispatch.push.add(context.params.integer("N")).add(context.params.integer("K"));
   dispatch.push.add(blocks.quads).add(blocks.along_k);
   add(dispatch.push, divider(blocks.along_k));
   dispatch.bindings = {tensor_named(context, "w").resource, words};
   program.dispatches.push_back(std::move(dispatch));
-  return {words, in_texture, blocks.along_k, blocks.quads};
+  const std::int64_t of_group =
+      linear.groups() > 1 ? linear.group_size / depth_of_block(kind) : blocks.along_k;
+  return {words, in_texture, blocks.along_k, blocks.quads, of_group};
 }
 
-std::optional<std::string> lacks_weight_texture(const BuildContext& context, WeightKind kind) {
+std::optional<std::string> lacks_weight_texture(const BuildContext& context, WeightKind kind,
+                                                const Packing& packing) {
   if (!wants_texture(context)) return std::nullopt;
-  const Blocks blocks = blocks_of(context.params, kind);
+  const Blocks blocks = blocks_of(context.params, kind, packing);
   const TextureSupport* support = context.device.texture(Storage::Texture2D, DType::I32);
   if (support == nullptr || !support->sampled) return "2D textures of rgba32i that are sampled";
   if (blocks.along_k <= support->max_extent[0] && blocks.quads <= support->max_extent[1]) return std::nullopt;
@@ -103,7 +112,7 @@ Resource weight_sums(Program& program, const BuildContext& context, WeightKind k
     dispatch.bindings.emplace_back(*zero_points);
   }
   dispatch.push.add(weights.quads).add(weights.blocks);
-  dispatch.push.add(div_up(weights.blocks, linear.groups())).add(linear.groups());
+  dispatch.push.add(weights.blocks_of_group).add(linear.groups());
   add(dispatch.push, divider(weights.quads));
   program.dispatches.push_back(std::move(dispatch));
   return sums;

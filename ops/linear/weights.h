@@ -27,20 +27,27 @@ inline bool is_int4(WeightKind kind) {
 struct PackedWeights {
   Resource words;  ///< blocks of 16 bytes: 4 output channels by 4 (int8) or 8 (int4) values along K
   bool is_texture = false;
-  std::int64_t blocks = 0;  ///< along K
-  std::int64_t quads = 0;   ///< of output channels
+  std::int64_t blocks = 0;           ///< along K
+  std::int64_t quads = 0;            ///< of output channels
+  std::int64_t blocks_of_group = 0;  ///< all of them without groups
+};
+
+/// How weights are packed for a kernel.
+struct Packing {
+  bool for_halves = false;  ///< in the order in which words become half floats (shaders/linear/halves.glslh)
+  std::int64_t depth = 1;   ///< filled up with zeros to multiples of so many values along K
 };
 
 /// The tunable `weights`: 0 packs them into a buffer, 1 into a 2D texture.
 Tunable weights_tunable();
 
 /// Appends scratch and the dispatch that packs the op's tensor `w`, into a texture where `weights` is 1.
-/// `for_halves`: in the order in which words become half floats (shaders/linear/halves.glslh).
 PackedWeights packed_weights(Program& program, const BuildContext& context, WeightKind kind,
-                             bool for_halves = false);
+                             const Packing& packing = {});
 
 /// Why the device cannot hold the packed weights in a texture, or nothing.
-std::optional<std::string> lacks_weight_texture(const BuildContext& context, WeightKind kind);
+std::optional<std::string> lacks_weight_texture(const BuildContext& context, WeightKind kind,
+                                                const Packing& packing = {});
 
 /// Appends scratch and the dispatch for the sums of weights over each group, or over K without groups:
 /// i32 [groups, 4 * quads]; less `zero_points` (padded_table), where the op has them.
