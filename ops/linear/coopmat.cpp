@@ -1,5 +1,6 @@
 #include "ops/linear/coopmat.h"
 
+#include "ops/common/bake.h"
 #include "ops/common/defines.h"
 #include "ops/common/divider.h"
 #include "ops/common/grid.h"
@@ -28,7 +29,7 @@ void define(Dispatch& dispatch, const char* name, std::int64_t value) {
   dispatch.defines.push_back({name, std::to_string(value)});
 }
 
-ProductNeeds needs_of(const CoopmatTiling& tiling, const LinearKind& kind) {
+ProductNeeds needs_of(const BuildContext& context, const CoopmatTiling& tiling, const LinearKind& kind) {
   ProductNeeds needs;
   needs.x_layout = Layout::P4W;
   // Slabs of whole units begin at one.
@@ -36,6 +37,7 @@ ProductNeeds needs_of(const CoopmatTiling& tiling, const LinearKind& kind) {
   needs.sums_of_groups = true;
   needs.halves = kind.is_real();
   needs.w_depth = tiling.slab.depth;
+  needs.bakes = !tiling.plain && wants_bake(context);
   needs.columns_of_workgroup = tiling.n;
   return needs;
 }
@@ -132,7 +134,7 @@ Program build(const BuildContext& context, const LinearKind& kind) {
   const std::int64_t quads = div_up(linear.n, 4);
   Program program;
   Dispatch product{.label = "product", .shader = "linear_coopmat.comp"};
-  const Slots slots = add_operands(program, product, context, kind, needs_of(tiling, kind));
+  const Slots slots = add_operands(program, product, context, kind, needs_of(context, tiling, kind));
   std::optional<Dispatch> join;
   if (tiling.splits > 1) {
     bind_partial_sums(product, partial_sums(program, kind, tiling, slots, quads));
@@ -221,7 +223,8 @@ std::vector<Tunable> tunables() {
       {.name = "stages", .fallback = 1, .max = 2, .doc = "slabs in shared memory, which take turns"},
       {.name = "splits", .max = 64, .doc = "workgroups that share K; a second pass adds their sums"},
       {.name = "plain", .min = 0, .max = 1, .doc = "1: plain code instead of the device's matrices"},
-      weights_tunable()};
+      weights_tunable(),
+      bake_tunable()};
 }
 
 }  // namespace
