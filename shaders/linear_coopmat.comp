@@ -2,10 +2,10 @@
 #extension GL_GOOGLE_include_directive : require
 
 // y = x * transpose(w) by matrices that subgroups hold together (common/matrices.glslh): a workgroup a tile of `tile_m`
-// rows by `tile_n` output channels, a subgroup FRAGMENTS_M by FRAGMENTS_N fragments of it. K goes by in slabs: a slab of
-// x and of w lies in shared memory by rows of `chunks` units of 16 bytes, while the next is on its way to registers. Int4
-// weights are unpacked on the way; a slab of them is whole groups, or a part of one, filled up with zeros to whole
-// fragments.
+// rows by `tile_n` output channels, a subgroup FRAGMENTS_M by FRAGMENTS_N fragments of it, or a part of the sums of
+// these. K goes by in slabs: a slab of x and of w lies in shared memory by rows of `chunks` units of 16 bytes, while
+// the next is on its way to registers. Int4 weights are unpacked on the way; a slab of them is whole groups, or a part
+// of one, filled up with zeros to whole fragments.
 //
 // REAL         half floats and float sums; else int8 and int32
 // FRAGMENTS_M, FRAGMENTS_N  of a subgroup: 1, 2, 4 or 8
@@ -26,12 +26,13 @@
 layout(constant_id = 4) const uint tile_m = 64u;
 layout(constant_id = 5) const uint tile_n = 64u;
 layout(constant_id = 6) const uint chunks = 4u;       // of a row of a slab
-layout(constant_id = 7) const uint slab_blocks = 4u;  // of packed weights along K that a slab moves on by
+layout(constant_id = 7) const uint slab_depth = 64u;  // values along K that a slab moves on by
 layout(constant_id = 8) const uint x_loads = 1u;      // of an invocation, for a slab
 layout(constant_id = 9) const uint w_loads = 1u;
 layout(constant_id = 10) const uint subgroups_n = 1u;     // side by side along N
 layout(constant_id = 11) const uint subgroup_lanes = 1u;  // invocations of a subgroup
 layout(constant_id = 12) const uint pool_units = 1u;      // of 16 bytes: shared memory
+layout(constant_id = 19) const uint subgroups_k = 1u;     // that share K: each takes every so-manyth part of a slab
 #if SPLITS
 layout(constant_id = 13) const uint splits = 1u;
 layout(constant_id = 14) const uint split_slabs = 1u;  // of a workgroup
@@ -92,20 +93,20 @@ struct Tile {
 #define WORDS_OF_ROW (chunks * 4u)
 #define X_LOADS (tile_m / 4u * WORDS_OF_ROW)
 uvec4 load_x(Tile tile, uint number, uint slab) {
-  return x_block_or_any(tile.first_slot / 4u + number / WORDS_OF_ROW,
-                        slab * (slab_blocks * BLOCK_DEPTH / 4u) + number % WORDS_OF_ROW);
+  return x_block_or_any(tile.first_slot / 4u + number / WORDS_OF_ROW, slab * (slab_depth / 4u) + number % WORDS_OF_ROW);
 }
 void keep_x(uint slab, uint number, uvec4 words) {
   const uint word = number % WORDS_OF_ROW;
   const uint at = stage_of(slab) + number / WORDS_OF_ROW * 4u * pitch + word / 4u;
+#if FILLED_UP
+  if (word * 4u >= slab_depth) words = uvec4(0u);
+#endif
   FOR_EACH(i, 4u) pool[at + i * pitch][word % 4u] = words[i];
 }
 #else
 // A load is a unit of a row.
 #define X_LOADS (tile_m * chunks)
-uint first_of_load(uint number, uint slab) {
-  return slab * (slab_blocks * BLOCK_DEPTH) + number % chunks * VALUES_OF_CHUNK;
-}
+uint first_of_load(uint number, uint slab) { return slab * slab_depth + number % chunks * VALUES_OF_CHUNK; }
 
 uvec4 load_x(Tile tile, uint number, uint slab) {
   const Row row = existing_row(tile.first_slot + number / chunks);
@@ -117,106 +118,66 @@ uvec4 load_x(Tile tile, uint number, uint slab) {
 }
 
 void keep_x(uint slab, uint number, uvec4 words) {
+#if FILLED_UP
+  // Slabs are multiples of 8 values.
+  const uint place = number % chunks * VALUES_OF_CHUNK;
+  if (place >= slab_depth) words = uvec4(0u);
+  if (place + 8u >= slab_depth && VALUES_OF_CHUNK > 8u) words.zw = uvec2(0u);
+#endif
 #if REAL
-  // What is past the slab's end, or x's, meets zeros, and might be infinite.
-  const bool is_there = number % chunks * VALUES_OF_CHUNK < slab_blocks * BLOCK_DEPTH;
-  if (!is_there || first_of_load(number, slab) >= push.depth) words = uvec4(0u);
+  // Weights of 0 meet it, and it might be infinite.
+  if (first_of_load(number, slab) >= push.depth) words = uvec4(0u);
 #endif
   pool[stage_of(slab) + number / chunks * pitch + number % chunks] = words;
 }
 #endif
 
 // --- a slab of w -----------------------------------------------------------------------------------------------------
-// A load is so many blocks that they are a unit of each of four rows; of int8 as it is, a word of each.
-#if !REAL && W_BITS == 8
-#define LOADS_OF_ROW (chunks * 4u)
-#else
-#define LOADS_OF_ROW chunks
-#endif
-#if (REAL && W_BITS == 8) || (!REAL && W_BITS == 4)
-#define BLOCKS_OF_LOAD 2
-#else
-#define BLOCKS_OF_LOAD 1
-#endif
-#define W_LOADS (tile_n / 4u * LOADS_OF_ROW)
+// A load is a unit of a row: of int4 values two of int8 or four of halves, of int8 values two of halves.
+#define CHUNKS_OF_UNIT ((1 + REAL) * 8 / W_BITS)
+#define UNITS_OF_ROW (chunks / CHUNKS_OF_UNIT)
+#define W_LOADS (tile_n * UNITS_OF_ROW)
 
-struct Weights {
-  uvec4 block;
-#if BLOCKS_OF_LOAD == 2
-  uvec4 next_block;
-#endif
+// Packed weights are whole slabs. What is past the last channel is not stored.
+uint channel_of_load(Tile tile, uint number) {
+  return min(tile.first_quad * 4u + number / UNITS_OF_ROW, push.columns - 1u);
+}
+
+uvec4 load_w(Tile tile, uint number, uint slab) {
+  return w_unit(channel_of_load(tile, number), slab * UNITS_OF_ROW + number % UNITS_OF_ROW, push.blocks / 4u);
+}
+
 #ifdef W_ZERO_AT
-  ivec4 zero_points;
-#endif
-};
-
-uint quad_of_load(uint number) { return number / LOADS_OF_ROW; }
-uint block_of_load(uint number) { return number % LOADS_OF_ROW * BLOCKS_OF_LOAD; }
-
-// Packed weights are whole slabs along K. What is past the last channel is not stored.
-Weights load_w(Tile tile, uint number, uint slab) {
-  const uint quad = min(tile.first_quad + quad_of_load(number), push.quads - 1u);
-  const uint block = slab * slab_blocks + block_of_load(number);
-  Weights loaded;
-  loaded.block = w_block(quad, min(block, push.blocks - 1u), push.blocks);
-#if BLOCKS_OF_LOAD == 2
-  loaded.next_block = w_block(quad, min(block + 1u, push.blocks - 1u), push.blocks);
-#endif
-#ifdef W_ZERO_AT
-  loaded.zero_points = w_zero_point(min(divide(block, push.by_group), push.groups - 1u), quad, push.quads);
-#endif
-  return loaded;
-}
-
-#if W_BITS == 4
-// What a stored nibble is more than its value.
-uvec4 nibble_zeros(Weights loaded) {
-#ifdef W_ZERO_AT
-  return uvec4(8 + loaded.zero_points);
-#else
-  return uvec4(8u);
-#endif
+int load_w_zero_point(Tile tile, uint number, uint slab) {
+  const uint group_of_slab = number % UNITS_OF_ROW * CHUNKS_OF_UNIT / (chunks / groups_of_slab);
+  const uint group = min(slab / slabs_of_group * groups_of_slab + group_of_slab, push.groups - 1u);
+  const uint channel = channel_of_load(tile, number);
+  return w_zero_point(group, channel / 4u, push.quads)[channel % 4u];
 }
 #endif
 
-#if !REAL && W_BITS == 8
-void keep_w(uint slab, uint number, Weights loaded) {
-  const uint word = number % LOADS_OF_ROW;
-  const uint at = stage_of(slab) + x_units + quad_of_load(number) * 4u * pitch + word / 4u;
-  FOR_EACH(i, 4u) pool[at + i * pitch][word % 4u] = loaded.block[i];
-}
-#else
-#if REAL && W_BITS == 8
-uvec4 unit_of_row(Weights loaded, uint row) {
-  return uvec4(halves_of_bytes(loaded.block[row]), halves_of_bytes(loaded.next_block[row]));
-}
+#if REAL && W_BITS == 4
+uvec4 chunk_of(uvec4 unit, uint i, uint zero) { return halves_of_nibbles(unit[i]); }
 #elif REAL
-uvec4 unit_of_row(Weights loaded, uint row) { return halves_of_nibbles(loaded.block[row]); }
-#else
-uvec4 unit_of_row(Weights loaded, uint row) {
-  const uint zero = nibble_zeros(loaded)[row];
-  const uvec2 words = uvec2(loaded.block[row], loaded.next_block[row]);
-  const uvec2 first = signed_nibbles(words & 0x0f0f0f0fu, zero), last = signed_nibbles((words >> 4) & 0x0f0f0f0fu, zero);
+uvec4 chunk_of(uvec4 unit, uint i, uint zero) {
+  return uvec4(halves_of_bytes(unit[2u * i]), halves_of_bytes(unit[2u * i + 1u]));
+}
+#elif W_BITS == 4
+uvec4 chunk_of(uvec4 unit, uint i, uint zero) {
+  const uvec2 words = uvec2(unit[2u * i], unit[2u * i + 1u]);
+  const uvec2 first = signed_nibbles(words & 0x0f0f0f0fu, zero);
+  const uvec2 last = signed_nibbles((words >> 4) & 0x0f0f0f0fu, zero);
   return uvec4(first.x, last.x, first.y, last.y);
 }
+#else
+uvec4 chunk_of(uvec4 unit, uint i, uint zero) { return unit; }
 #endif
 
-void keep_w(uint slab, uint number, Weights loaded) {
-  const uint quad = quad_of_load(number);
-  const uint block = block_of_load(number);
-  const uint at = stage_of(slab) + x_units + quad * 4u * pitch + number % LOADS_OF_ROW;
-  FOR_EACH(i, 4u) {
-    uvec4 unit = unit_of_row(loaded, i);
-#if FILLED_UP
-    if (block >= slab_blocks) unit = uvec4(0u);
-#if BLOCKS_OF_LOAD == 2
-    if (block + 1u >= slab_blocks) unit.zw = uvec2(0u);
-#endif
-#endif
-    pool[at + i * pitch] = unit;
-  }
+// `zero`: what a stored nibble of int8 products is more than its value.
+void keep_w(uint slab, uint number, uvec4 unit, uint zero) {
+  const uint at = stage_of(slab) + x_units + number / UNITS_OF_ROW * pitch + number % UNITS_OF_ROW * CHUNKS_OF_UNIT;
+  UNROLLED for (uint i = 0u; i < CHUNKS_OF_UNIT; ++i) pool[at + i] = chunk_of(unit, i, zero);
 }
-#endif
 
 // --- groups ----------------------------------------------------------------------------------------------------------
 #if SCALES_GROUPS
@@ -266,11 +227,12 @@ void keep_zero_points(Tile tile, uint lane) {
 #define CHUNKS_OF_FRAGMENT (FRAGMENT_K / VALUES_OF_CHUNK)
 const uint steps_of_slab = chunks / CHUNKS_OF_FRAGMENT;
 
-// The first row and channel of a subgroup in its tile.
+// The first row and channel of a subgroup in its tile, and which part of each slab is its.
 uvec2 place_of_subgroup() {
-  const uint number = subgroup_number();
+  const uint number = subgroup_number() / subgroups_k;
   return uvec2(number / subgroups_n * (FRAGMENTS_M * FRAGMENT_M), number % subgroups_n * (FRAGMENTS_N * FRAGMENT_N));
 }
+uint part_of_subgroup() { return subgroup_number() % subgroups_k; }
 
 // Named one by one: what is indexed by counters of two loops would lie in memory.
 SUM_MATRIX sums[FRAGMENTS_M * FRAGMENTS_N];
@@ -286,11 +248,11 @@ REAL_MATRIX zero_points[FRAGMENTS_M];
 
 #define MULTIPLY(i, j) MULTIPLY_ADD(x_rows[i], w_column, sums[(i)*FRAGMENTS_N + j]);
 #define LOAD_ROWS(i) LOAD_A(x_rows[i], x_at + (i)*FRAGMENT_M * pitch, pitch);
-#define MULTIPLY_COLUMN(j)                                   \
-  {                                                          \
-    B_MATRIX w_column;                                       \
-    LOAD_B(w_column, w_at + (j)*FRAGMENT_N * pitch, pitch);  \
-    EACH_INNER(FRAGMENTS_M, MULTIPLY, j)                     \
+#define MULTIPLY_COLUMN(j)                                  \
+  {                                                         \
+    B_MATRIX w_column;                                      \
+    LOAD_B(w_column, w_at + (j)*FRAGMENT_N * pitch, pitch); \
+    EACH_INNER(FRAGMENTS_M, MULTIPLY, j)                    \
   }
 
 // `stage`, `step`: in shared memory.
@@ -309,7 +271,7 @@ void add_step(uint stage, uint step) {
 #define LOAD_COLUMN_SUMS(j)
 #define AS_REALS(i, j)
 #else
-// Exact: both are integers below 2^23.
+                                                   // Exact: both are integers below 2^23.
 #define PART_OF_TOTAL(i, j, e) (ELEMENT(reals, e) - ELEMENT(zero_points[i], e) * ELEMENT(column_sums, e))
 #define LOAD_COLUMN_SUMS(j) \
   REAL_MATRIX column_sums;  \
@@ -318,19 +280,19 @@ void add_step(uint stage, uint step) {
   REAL_MATRIX reals;   \
   REAL_OF_SUMS(reals, sums[(i)*FRAGMENTS_N + j]);
 #endif
-#define END_FRAGMENT(i, j)                                                                                \
-  {                                                                                                       \
-    AS_REALS(i, j)                                                                                        \
-    FOR_EACH(e, ELEMENTS(scales))                                                            \
-      ELEMENT(totals[(i)*FRAGMENTS_N + j], e) += PART_OF_TOTAL(i, j, e) * ELEMENT(scales, e);             \
-    CLEAR_SUMS(sums[(i)*FRAGMENTS_N + j]);                                                         \
+#define END_FRAGMENT(i, j)                                                                  \
+  {                                                                                         \
+    AS_REALS(i, j)                                                                          \
+    FOR_EACH(e, ELEMENTS(scales))                                                           \
+    ELEMENT(totals[(i)*FRAGMENTS_N + j], e) += PART_OF_TOTAL(i, j, e) * ELEMENT(scales, e); \
+    CLEAR_SUMS(sums[(i)*FRAGMENTS_N + j]);                                                  \
   }
-#define END_COLUMN(j)                                             \
-  {                                                               \
-    REAL_MATRIX scales;                                           \
-    LOAD_PER_COLUMN(scales, tables_at + (j) * (FRAGMENT_N / 4));  \
-    LOAD_COLUMN_SUMS(j)                                           \
-    EACH_INNER(FRAGMENTS_M, END_FRAGMENT, j)                      \
+#define END_COLUMN(j)                                            \
+  {                                                              \
+    REAL_MATRIX scales;                                          \
+    LOAD_PER_COLUMN(scales, tables_at + (j) * (FRAGMENT_N / 4)); \
+    LOAD_COLUMN_SUMS(j)                                          \
+    EACH_INNER(FRAGMENTS_M, END_FRAGMENT, j)                     \
   }
 
 // Adds the sums of a group, less x's zero points, times its scales, and begins the next.
@@ -341,14 +303,15 @@ void end_group(uint stage, uint group_of_slab) {
 
 void add_slab(uint slab) {
   const uint stage = stage_of(slab);
-  FOR_EACH(group, groups_of_slab) {
+  FOR_EACH(i, groups_of_slab / subgroups_k) {
+    const uint group = i * subgroups_k + part_of_subgroup();
     FOR_EACH(step, part_steps) add_step(stage, group * part_steps + step);
     if ((slab + 1u) % slabs_of_group == 0u) end_group(stage, group);
   }
 }
 #else
 void add_slab(uint slab) {
-  FOR_EACH(step, steps_of_slab) add_step(stage_of(slab), step);
+  FOR_EACH(step, steps_of_slab / subgroups_k) add_step(stage_of(slab), step * subgroups_k + part_of_subgroup());
 }
 #endif
 
@@ -371,12 +334,27 @@ const uint lanes_m = subgroup_lanes / lanes_n;
 uvec2 first_of_lane(uint lane) { return uvec2(lane / lanes_n, lane % lanes_n); }
 #endif
 
-SUMS_VEC4 staged_sums(uint at) {
+SUMS_VEC4 staged_part(uint at) {
 #if SUMS == SUMS_INT8
   return ivec4(pool[at]);
 #else
   return uintBitsToFloat(pool[at]);
 #endif
+}
+
+// The subgroups that share K follow each other, in shared memory too.
+const uint staged_units = FRAGMENT_M * staged_pitch;
+SUMS_VEC4 staged_sums(uint at) {
+  SUMS_VEC4 sums = staged_part(at);
+  UNROLLED for (uint part = 1u; part < subgroups_k; ++part) sums += staged_part(at + part * staged_units);
+  return sums;
+}
+
+void wait_for_staged() {
+  if (subgroups_k > 1u)
+    barrier();
+  else
+    wait_for_subgroup();
 }
 
 #if SPLITS
@@ -391,7 +369,7 @@ Channels channels_at(uint quad) { return channels_of(quad); }
 void store_staged(uint at, uint first_slot, uint first_quad, uvec2 first, CHANNELS channels, uint split) {
   UNROLLED for (uint n = first.y; n < STAGED_QUADS; n += lanes_n) {
     if (n != first.y) channels = channels_at(first_quad + n);
-    UNROLLED for (uint m = first.x; m < FRAGMENT_M; m += lanes_m) {
+    UNROLLED for (uint m = first.x; m < FRAGMENT_M; m += lanes_m * subgroups_k) {
       const SUMS_VEC4 values = staged_sums(at + m * staged_pitch + n);
 #if SPLITS
       store_partial_sums(values, split, first_slot + m, channels);
@@ -408,71 +386,47 @@ void store_staged(uint at, uint first_slot, uint first_quad, uvec2 first, CHANNE
 #elif STAGED == 2
 #define STAGE_ROW(i, j) STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 0) STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 1)
 #else
-#define STAGE_ROW(i, j)                                                                       \
-  STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 0) STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 1)               \
-  STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 2) STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 3)
+#define STAGE_ROW(i, j)                  \
+  STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 0) \
+  STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 1) STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 2) STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 3)
 #endif
-#define STORE_ROW(i, j)                                                                                       \
-  {                                                                                                           \
-    STAGE_ROW(i, j)                                                                                           \
-    wait_for_subgroup();                                                                                      \
-    store_staged(at, tile.first_slot + place.x + (i)*FRAGMENT_M, first_quad, first, channels, split);         \
-    wait_for_subgroup();                                                                                      \
+#define STORE_ROW(i, j)                                                                                     \
+  {                                                                                                         \
+    STAGE_ROW(i, j)                                                                                         \
+    wait_for_staged();                                                                                      \
+    store_staged(first_at, tile.first_slot + place.x + (i)*FRAGMENT_M, first_quad, first, channels, split); \
+    wait_for_staged();                                                                                      \
   }
-#define STORE_COLUMN(column)                                                                      \
-  {                                                                                               \
-    const uint first_quad = tile.first_quad + place.y / 4u + (column) * STAGED_QUADS;             \
-    const CHANNELS channels = channels_at(first_quad + first.y);                                  \
-    EACH_INNER(FRAGMENTS_M, STORE_ROW, (column) * STAGED)                                         \
+#define STORE_COLUMN(column)                                                        \
+  {                                                                                 \
+    const uint first_quad = tile.first_quad + place.y / 4u + (column)*STAGED_QUADS; \
+    const CHANNELS channels = channels_at(first_quad + first.y);                    \
+    EACH_INNER(FRAGMENTS_M, STORE_ROW, (column)*STAGED)                             \
   }
 
 void store_sums(Tile tile, uint split) {
   const uvec2 place = place_of_subgroup();
-  const uvec2 first = first_of_lane(lane_of_subgroup());
-  const uint at = subgroup_number() * (FRAGMENT_M * staged_pitch);
+  // The subgroups that share K share the rows too, once their sums lie side by side.
+  const uvec2 first = first_of_lane(lane_of_subgroup()) + uvec2(part_of_subgroup() * lanes_m, 0u);
+  const uint at = subgroup_number() * staged_units;
+  const uint first_at = at - part_of_subgroup() * staged_units;
   barrier();  // the last slab has been read
   EACH(COLUMNS_OF_STAGED, STORE_COLUMN)
 }
 
 // --- slabs -----------------------------------------------------------------------------------------------------------
 uvec4 next_x[x_loads];
-// Members one by one: arrays of structs might lie in memory.
-uvec4 next_block[w_loads];
-#if BLOCKS_OF_LOAD == 2
-uvec4 next_second_block[w_loads];
-#endif
+uvec4 next_w[w_loads];
 #ifdef W_ZERO_AT
-ivec4 next_w_zero_points[w_loads];
+int next_w_zero_points[w_loads];
 #endif
+// Members one by one: arrays of structs might lie in memory.
 #if SCALES_GROUPS
 vec4 next_scales[table_loads];
 #if !REAL
 vec4 next_column_sums[table_loads];
 #endif
 #endif
-
-void load_next_w(Tile tile, uint lane, uint slab, uint i) {
-  const Weights loaded = load_w(tile, lane + i * gl_WorkGroupSize.x, slab);
-  next_block[i] = loaded.block;
-#if BLOCKS_OF_LOAD == 2
-  next_second_block[i] = loaded.next_block;
-#endif
-#ifdef W_ZERO_AT
-  next_w_zero_points[i] = loaded.zero_points;
-#endif
-}
-
-Weights loaded_w(uint i) {
-  Weights loaded;
-  loaded.block = next_block[i];
-#if BLOCKS_OF_LOAD == 2
-  loaded.next_block = next_second_block[i];
-#endif
-#ifdef W_ZERO_AT
-  loaded.zero_points = next_w_zero_points[i];
-#endif
-  return loaded;
-}
 
 #if SCALES_GROUPS
 void load_next_tables(Tile tile, uint lane, uint slab, uint i) {
@@ -495,9 +449,20 @@ Tables loaded_tables(uint i) {
 
 void load_slab(Tile tile, uint lane, uint slab) {
   FOR_EACH(i, x_loads) next_x[i] = load_x(tile, lane + i * gl_WorkGroupSize.x, slab);
-  FOR_EACH(i, w_loads) load_next_w(tile, lane, slab, i);
+  FOR_EACH(i, w_loads) next_w[i] = load_w(tile, lane + i * gl_WorkGroupSize.x, slab);
+#ifdef W_ZERO_AT
+  FOR_EACH(i, w_loads) next_w_zero_points[i] = load_w_zero_point(tile, lane + i * gl_WorkGroupSize.x, slab);
+#endif
 #if SCALES_GROUPS
   FOR_EACH(i, table_loads) load_next_tables(tile, lane, slab, i);
+#endif
+}
+
+uint zero_of(uint i) {
+#ifdef W_ZERO_AT
+  return uint(8 + next_w_zero_points[i]);
+#else
+  return 8u;
 #endif
 }
 
@@ -508,7 +473,7 @@ void keep_slab(uint lane, uint slab) {
   }
   FOR_EACH(i, w_loads) {
     const uint load = lane + i * gl_WorkGroupSize.x;
-    if (W_LOADS % gl_WorkGroupSize.x == 0u || load < W_LOADS) keep_w(slab, load, loaded_w(i));
+    if (W_LOADS % gl_WorkGroupSize.x == 0u || load < W_LOADS) keep_w(slab, load, next_w[i], zero_of(i));
   }
 #if SCALES_GROUPS
   FOR_EACH(i, table_loads) {
@@ -528,7 +493,7 @@ void main() {
   uint number = flat_workgroup();
   uint split = 0u;
   uint first_slab = 0u;
-  uint end_slab = (push.blocks + slab_blocks - 1u) / slab_blocks;
+  uint end_slab = push.blocks / (4u * UNITS_OF_ROW);
 #if SPLITS
   split = number % splits;
   number /= splits;

@@ -1,32 +1,33 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Packs weights into blocks of 16 bytes, as linear/weights.glslh reads them. One invocation a block. What is past the
+// Packs weights into units of 16 bytes, as linear/weights.glslh reads them. One invocation a unit. What is past the
 // last channel or value is 0.
 //
 // W_BITS      8: w is int8 [N, K]; 4: uint8 [N, K / 2], two values in a byte
 // HIGH_FIRST  W_BITS 4: an even k has the high nibble of its byte
 // FOR_HALVES  1: in the order of linear/halves.glslh
-// W_TEXTURE   1: a 2D texture, blocks along K in x; 0: a buffer
+// W_ROWS      1: by rows of K, one output channel each
+// W_TEXTURE   1: a 2D texture, K in x; 0: a buffer
 
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
 
 layout(push_constant) uniform Push {
   uint columns, depth;
-  uint quads, blocks;  // of channels; of 16 bytes along K
-  Divider by_blocks;
+  uint rows, units;  // of packed weights, and of 16 bytes in a row
+  Divider by_units;
+  uint slab_depth, padded_depth;  // after so many values come zeros, up to a multiple of so many
+  Divider by_padded_depth;
 } push;
 
 layout(set = 0, binding = 0) restrict readonly buffer W { uint w[]; };
 #if W_TEXTURE
 layout(set = 0, binding = 1, rgba32i) uniform restrict writeonly iimage2D packed_w;
-void store_block(uint quad, uint block, uvec4 words) { imageStore(packed_w, ivec2(block, quad), ivec4(words)); }
+void store_unit(uint row, uint unit, uvec4 words) { imageStore(packed_w, ivec2(unit, row), ivec4(words)); }
 #else
 layout(set = 0, binding = 1) restrict writeonly buffer PackedW { uvec4 packed_w[]; };
-void store_block(uint quad, uint block, uvec4 words) {
-  packed_w[guard_words / 4u + quad * push.blocks + block] = words;
-}
+void store_unit(uint row, uint unit, uvec4 words) { packed_w[guard_words / 4u + row * push.units + unit] = words; }
 #endif
 
 uint w_byte(uint at) { return bitfieldExtract(w[guard_words + (at >> 2)], int(8u * (at & 3u)), 8); }
@@ -60,11 +61,15 @@ int place_in_word(uint i) { return int(8u * i); }
 const int bits_of_value = 8;
 #endif
 
-uint word_of(uint column, uint block) {
+// `number`: of a word in its row.
+uint word_of(uint column, uint number) {
+  const uint place = number * values_of_word;
+  const uint slab = divide(place, push.by_padded_depth);
+  const uint first = place - slab * push.padded_depth;
   uint word = past_the_end;
   for (uint i = 0u; i < values_of_word; ++i) {
-    const uint k = block * values_of_word + i;
-    if (column >= push.columns || k >= push.depth) continue;
+    const uint k = slab * push.slab_depth + first + i;
+    if (column >= push.columns || k >= push.depth || first + i >= push.slab_depth) continue;
     word = bitfieldInsert(word, stored_value(column, k), place_in_word(i), bits_of_value);
   }
   return word;
@@ -72,10 +77,14 @@ uint word_of(uint column, uint block) {
 
 void main() {
   const uint number = flat_invocation();
-  if (number >= push.quads * push.blocks) return;
-  const uint quad = divide(number, push.by_blocks);
-  const uint block = number - quad * push.blocks;
+  if (number >= push.rows * push.units) return;
+  const uint row = divide(number, push.by_units);
+  const uint unit = number - row * push.units;
   uvec4 words;
-  for (uint i = 0u; i < 4u; ++i) words[i] = word_of(quad * 4u + i, block);
-  store_block(quad, block, words);
+#if W_ROWS
+  for (uint i = 0u; i < 4u; ++i) words[i] = word_of(row, unit * 4u + i);
+#else
+  for (uint i = 0u; i < 4u; ++i) words[i] = word_of(row * 4u + i, unit);
+#endif
+  store_unit(row, unit, words);
 }

@@ -4,7 +4,7 @@
 // Sums of packed weights over K, or over each group of it: what x's zero point is multiplied with. A workgroup four
 // output channels of one group.
 //
-// W_BITS, W_TEXTURE, W_AT: see linear/weights.glslh
+// W_BITS, W_ROWS, W_TEXTURE, W_AT: see linear/weights.glslh
 // W_ZERO_AT  weights have zero points, one a group and channel
 
 #define DOT 0
@@ -15,8 +15,9 @@
 #include "linear/weights.glslh"
 
 layout(push_constant) uniform Push {
-  uint quads, blocks;  // of channels; of 16 bytes along K
+  uint quads, blocks;  // of channels; of packed weights along K
   uint blocks_of_group;
+  uint slab_blocks, padded_blocks;  // after so many blocks come zeros, up to a multiple of so many
   uint groups;
   Divider by_quads;
 } push;
@@ -47,6 +48,7 @@ void main() {
   ivec4 sum = ivec4(0);
   const uint end = min((group + 1u) * push.blocks_of_group, push.blocks);
   for (uint block = group * push.blocks_of_group + lane; block < end; block += gl_WorkGroupSize.x) {
+    if (block % push.padded_blocks >= push.slab_blocks) continue;
     sum += sum_of(w_block(quad, block, push.blocks), group, quad);
   }
   partial[lane] = sum;

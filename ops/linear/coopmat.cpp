@@ -29,14 +29,13 @@ void define(Dispatch& dispatch, const char* name, std::int64_t value) {
   dispatch.defines.push_back({name, std::to_string(value)});
 }
 
-ProductNeeds needs_of(const BuildContext& context, const CoopmatTiling& tiling, const LinearKind& kind) {
+ProductNeeds needs_of(const BuildContext& context, const CoopmatTiling& tiling) {
   ProductNeeds needs;
   needs.x_layout = Layout::P4W;
   // Slabs of whole units begin at one.
   needs.x_words = tiling.slab.depth % 16 == 0 ? 4 : 1;
   needs.sums_of_groups = true;
-  needs.halves = kind.is_real();
-  needs.w_depth = tiling.slab.depth;
+  needs.packing = tiling.packing();
   needs.bakes = !tiling.plain && wants_bake(context);
   needs.columns_of_workgroup = tiling.n;
   return needs;
@@ -60,14 +59,15 @@ void add_defines(Dispatch& product, const CoopmatTiling& tiling) {
 void add_constants(Dispatch& product, const CoopmatTiling& tiling, const LinearKind& kind) {
   const std::int64_t local = tiling.invocations();
   const auto loads = [local](std::int64_t all) { return div_up(all, local); };
-  const bool unpacks = kind.is_real() || is_int4(kind.w);
+  const std::int64_t chunks_of_unit = (kind.is_real() ? 2 : 1) * (is_int4(kind.w) ? 2 : 1);
   set(product, "tile_m", tiling.m);
   set(product, "tile_n", tiling.n);
   set(product, "chunks", tiling.chunks());
-  set(product, "slab_blocks", tiling.slab.depth / (is_int4(kind.w) ? 8 : 4));
+  set(product, "slab_depth", tiling.slab.depth);
   set(product, "x_loads", loads(tiling.m * tiling.chunks()));
-  set(product, "w_loads", loads(tiling.n * tiling.chunks() / (unpacks ? 4 : 1)));
+  set(product, "w_loads", loads(tiling.n * tiling.chunks() / chunks_of_unit));
   set(product, "subgroups_n", tiling.n / tiling.subgroup_n);
+  set(product, "subgroups_k", tiling.subgroups_k);
   set(product, "subgroup_lanes", tiling.lanes);
   set(product, "pool_units", tiling.shared_bytes() / CoopmatTiling::bytes_of_unit);
   if (tiling.splits > 1) {
@@ -134,7 +134,7 @@ Program build(const BuildContext& context, const LinearKind& kind) {
   const std::int64_t quads = div_up(linear.n, 4);
   Program program;
   Dispatch product{.label = "product", .shader = "linear_coopmat.comp"};
-  const Slots slots = add_operands(program, product, context, kind, needs_of(context, tiling, kind));
+  const Slots slots = add_operands(program, product, context, kind, needs_of(context, tiling));
   std::optional<Dispatch> join;
   if (tiling.splits > 1) {
     bind_partial_sums(product, partial_sums(program, kind, tiling, slots, quads));
@@ -167,6 +167,11 @@ std::optional<std::string> lacks_shape(const CoopmatTiling& tiling, const Device
     return fmt::format("fragments of {} x {} that are whole in {} x {} of a tile of {} x {}", fragment.m,
                        fragment.n, tiling.subgroup_m, tiling.subgroup_n, tiling.m, tiling.n);
   }
+  const std::int64_t parts = tiling.tables > 0 ? tiling.slab.groups : tiling.slab.padded / tiling.fragment.k;
+  if (parts % tiling.subgroups_k != 0) {
+    return fmt::format("a slab whose {} {} {} subgroups can share", parts,
+                       tiling.tables > 0 ? "groups" : "fragments along K", tiling.subgroups_k);
+  }
   if (tiling.fragments_m() * tiling.fragments_n() > most_fragments) {
     return fmt::format("registers for {} x {} fragments a subgroup: {} at most", tiling.fragments_m(),
                        tiling.fragments_n(), most_fragments);
@@ -186,7 +191,7 @@ std::optional<std::string> lacks(const BuildContext& context, const LinearKind& 
                           : "VK_NV_cooperative_matrix with products of i8 to i32";
   }
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
-  if (auto reason = lacks_weight_texture(context, kind.w, {.depth = tiling.slab.depth})) return reason;
+  if (auto reason = lacks_weight_texture(context, kind.w, tiling.packing())) return reason;
   if (auto reason = lacks_shape(tiling, device)) return reason;
   const auto local = static_cast<std::uint32_t>(tiling.invocations());
   if (!tiling.plain && !has_one_subgroup_size(device) &&
@@ -220,6 +225,9 @@ std::vector<Tunable> tunables() {
       {.name = "subgroup_n",
        .doc = "output channels of a tile that are a subgroup's",
        .allowed = {16, 32, 64, 128}},
+      {.name = "subgroups_k",
+       .doc = "subgroups that share K of their part of a tile",
+       .allowed = {1, 2, 4, 8}},
       {.name = "stages", .fallback = 1, .max = 2, .doc = "slabs in shared memory, which take turns"},
       {.name = "splits", .max = 64, .doc = "workgroups that share K; a second pass adds their sums"},
       {.name = "plain", .min = 0, .max = 1, .doc = "1: plain code instead of the device's matrices"},

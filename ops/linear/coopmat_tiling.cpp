@@ -3,8 +3,7 @@
 #include "ops/common/grid.h"
 
 #include <algorithm>
-#include <array>
-#include <vector>
+#include <numeric>
 
 namespace assay::ops {
 namespace {
@@ -12,6 +11,7 @@ namespace {
 using references::Linear;
 
 constexpr std::int64_t block_of_groups = 8;  // values: what divides groups
+constexpr std::int64_t values_of_unit = 32;  // int4: of 16 bytes
 
 std::int64_t whole(std::int64_t value, std::int64_t of) {
   return div_up(value, of) * of;
@@ -40,7 +40,7 @@ Sizes sizes_for(const Linear&, const LinearKind& kind) {
 }
 
 Slab slab_for(const Linear& linear, const LinearKind& kind, const Fragment& fragment, std::int64_t wanted) {
-  if (is_int4(kind.w)) return slab_of_groups(linear.group_size, fragment.k, wanted);
+  if (is_int4(kind.w)) return slab_of_groups(linear.group_size, std::lcm(fragment.k, values_of_unit), wanted);
   const std::int64_t depth = std::max(wanted / fragment.k, std::int64_t{1}) * fragment.k;
   return {.depth = depth, .padded = depth};
 }
@@ -51,16 +51,16 @@ Sizes plain_sizes(const Fragment& fragment) {
 
 }  // namespace
 
-Slab slab_of_groups(std::int64_t group_size, std::int64_t fragment_k, std::int64_t wanted) {
-  if (group_size % fragment_k == 0 && group_size <= wanted) {
+Slab slab_of_groups(std::int64_t group_size, std::int64_t unit, std::int64_t wanted) {
+  if (group_size % unit == 0 && group_size <= wanted) {
     const std::int64_t groups = wanted / group_size;
     return {.depth = groups * group_size, .padded = groups * group_size, .groups = groups};
   }
   const std::int64_t blocks = group_size / block_of_groups;
   std::int64_t parts = 1;
-  while (parts < blocks && (blocks % parts != 0 || whole(group_size / parts, fragment_k) > wanted)) ++parts;
+  while (parts < blocks && (blocks % parts != 0 || whole(group_size / parts, unit) > wanted)) ++parts;
   const std::int64_t depth = group_size / parts;
-  return {.depth = depth, .padded = whole(depth, fragment_k), .slabs_of_group = parts};
+  return {.depth = depth, .padded = whole(depth, unit), .slabs_of_group = parts};
 }
 
 std::int64_t CoopmatTiling::split_slabs() const {
@@ -101,6 +101,7 @@ CoopmatTiling coopmat_tiling(const BuildContext& context, const LinearKind& kind
   tiling.n = context.tuned("tile_n", sizes.n);
   tiling.subgroup_m = context.tuned("subgroup_m", std::min(sizes.subgroup_m, tiling.m));
   tiling.subgroup_n = context.tuned("subgroup_n", std::min(sizes.subgroup_n, tiling.n));
+  tiling.subgroups_k = context.tuned("subgroups_k", 1);
   tiling.slab = slab_for(linear, kind, tiling.fragment, context.tuned("tile_k", sizes.k));
   tiling.all_slabs = div_up(linear.k, tiling.slab.depth);
   tiling.stages = context.tuned("stages", 1);

@@ -25,9 +25,9 @@ struct Slab {
   std::int64_t slabs_of_group = 1;  ///< parts of a group
 };
 
-/// The slab of at most `wanted` values (`fragment_k` at least, if it is a multiple of 8), for groups of
-/// `group_size`, a multiple of 8.
-Slab slab_of_groups(std::int64_t group_size, std::int64_t fragment_k, std::int64_t wanted);
+/// The slab of at most `wanted` values, or of `unit` if that is more, for groups of `group_size`, a multiple
+/// of 8. `unit`: values that fragments, and 16 bytes of weights, hold whole.
+Slab slab_of_groups(std::int64_t group_size, std::int64_t unit, std::int64_t wanted);
 
 struct CoopmatTiling {
   static constexpr std::int64_t bytes_of_unit = 16;
@@ -37,6 +37,7 @@ struct CoopmatTiling {
   std::int64_t lanes = 1;  ///< invocations of a subgroup
   std::int64_t m = 32, n = 32;
   std::int64_t subgroup_m = 16, subgroup_n = 16;  ///< what of the tile is a subgroup's
+  std::int64_t subgroups_k = 1;                   ///< subgroups that share each such part, along K
   Slab slab;
   std::int64_t all_slabs = 1;
   std::int64_t stages = 1;
@@ -46,7 +47,7 @@ struct CoopmatTiling {
   std::int64_t tables = 0;       ///< of each group: numbers an output channel
   bool keeps_row_zeros = false;  ///< zero points of the rows lie in shared memory
 
-  std::int64_t subgroups() const { return m / subgroup_m * (n / subgroup_n); }
+  std::int64_t subgroups() const { return m / subgroup_m * (n / subgroup_n) * subgroups_k; }
   std::int64_t invocations() const { return subgroups() * lanes; }
   std::int64_t fragments_m() const { return subgroup_m / fragment.m; }
   std::int64_t fragments_n() const { return subgroup_n / fragment.n; }
@@ -54,6 +55,9 @@ struct CoopmatTiling {
   std::int64_t staged() const { return fragments_n() < 4 ? fragments_n() : 4; }
   /// Units of 16 bytes of a row of a slab.
   std::int64_t chunks() const { return slab.padded / (halves ? 8 : 16); }
+  Packing packing() const {
+    return {.by_rows = true, .for_halves = halves, .slab_depth = slab.depth, .padded_depth = slab.padded};
+  }
   /// Slabs of a workgroup: whole groups.
   std::int64_t split_slabs() const;
   std::int64_t shared_bytes() const;

@@ -105,7 +105,7 @@ void add_x(Binder& binder, const X& x, const Linear& linear, const LinearKind& k
   if (kind.is_real() || needs.quantizes) {
     binder.define("X_F16", flag(linear.real == DType::F16));
     binder.define("X_ALIGNED", flag(linear.k % 4 == 0));
-    binder.define("X_EIGHTS", flag(needs.halves && !texture && linear.k % 8 == 0));
+    binder.define("X_EIGHTS", flag(needs.packing.for_halves && !texture && linear.k % 8 == 0));
   } else {
     const bool fits = !texture && div_up(linear.k, 4) % needs.x_words == 0;
     binder.define("X_WORDS", std::to_string(fits ? needs.x_words : 1));
@@ -118,6 +118,7 @@ void add_w(Program& program, Binder& binder, const BuildContext& context, const 
            const PackedWeights& weights, bool with_sums, bool by_quad) {
   binder.bind("W", weights.is_texture ? sampled(weights.words) : Binding(weights.words));
   binder.define("W_BITS", is_int4(kind.w) ? "4" : "8");
+  binder.define("W_ROWS", flag(weights.packing.by_rows));
   binder.define("W_TEXTURE", flag(weights.is_texture));
   std::optional<Resource> zero_points;
   if (find_tensor(context.tensors, "w_zero_point")) {
@@ -209,7 +210,7 @@ Slots add_operands(Program& program, Dispatch& product, const BuildContext& cont
                    const ProductNeeds& needs) {
   const Linear linear = references::checked_linear(context.params);
   Binder binder(product);
-  const PackedWeights weights = packed_weights(program, context, kind.w, {needs.halves, needs.w_depth});
+  const PackedWeights weights = packed_weights(program, context, kind.w, needs.packing);
   const bool with_sums = kind.is_grouped() ? needs.sums_of_groups : !kind.is_real();
   add_w(program, binder, context, kind, weights, with_sums, needs.by_quad);
   add_y(program, binder, context, linear, kind, needs.by_quad);

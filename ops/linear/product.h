@@ -39,11 +39,10 @@ struct ProductNeeds {
   Layout x_layout = Layout::P4W;
   std::int64_t x_words = 1;
   bool sums_of_groups = false;
-  bool by_quad = false;      ///< tables of groups have those of four output channels side by side
-  bool halves = false;       ///< the kernel multiplies half floats
-  std::int64_t w_depth = 1;  ///< packed weights are filled up to multiples of so many values along K
-  bool quantizes = false;    ///< the kernel itself quantizes x
-  bool bakes = false;        ///< push constants are built in
+  bool by_quad = false;    ///< tables of groups have those of four output channels side by side
+  Packing packing;         ///< of weights; `for_halves`: the kernel multiplies half floats
+  bool quantizes = false;  ///< the kernel itself quantizes x
+  bool bakes = false;      ///< push constants are built in
   bool dot = false;
   std::int64_t columns_of_workgroup = 4;  ///< output channels
 };

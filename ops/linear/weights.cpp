@@ -18,17 +18,25 @@ constexpr Form buffer{Storage::Buffer, Layout::WP};
 constexpr Form texture{Storage::Texture2D, Layout::WP};
 constexpr std::int64_t setup_local_size = 64;
 
-struct Blocks {
-  std::int64_t quads = 0, along_k = 0;
+/// Packed weights: rows of units of 16 bytes.
+struct Extent {
+  std::int64_t rows = 0, units = 0;
 };
 
-std::int64_t depth_of_block(WeightKind kind) {
+std::int64_t values_of_word(WeightKind kind) {
   return is_int4(kind) ? 8 : 4;
 }
 
-Blocks blocks_of(const Params& params, WeightKind kind, const Packing& packing) {
-  const std::int64_t depth = div_up(params.integer("K"), packing.depth) * packing.depth;
-  return {div_up(params.integer("N"), 4), div_up(depth, depth_of_block(kind))};
+/// Values along K with the zeros between them.
+std::int64_t packed_depth(std::int64_t depth, const Packing& packing) {
+  if (packing.padded_depth == 0) return depth;
+  return div_up(depth, packing.slab_depth) * packing.padded_depth;
+}
+
+Extent extent_of(const Params& params, WeightKind kind, const Packing& packing) {
+  const std::int64_t quads = div_up(params.integer("N"), 4);
+  const std::int64_t words = div_up(packed_depth(params.integer("K"), packing), values_of_word(kind));
+  return packing.by_rows ? Extent{4 * quads, div_up(words, 4)} : Extent{quads, words};
 }
 
 bool wants_texture(const ImplPoint& point) {
@@ -60,36 +68,44 @@ Tunable weights_tunable() {
 PackedWeights packed_weights(Program& program, const BuildContext& context, WeightKind kind,
                              const Packing& packing) {
   const references::Linear linear = references::checked_linear(context.params);
-  const Blocks blocks = blocks_of(context.params, kind, packing);
+  const Extent extent = extent_of(context.params, kind, packing);
   const bool in_texture = wants_texture(context);
   const Resource words = add_scratch(program, {.name = "packed_w",
                                                .dtype = DType::I32,
-                                               .shape = {blocks.quads, 4 * blocks.along_k},
+                                               .shape = {extent.rows, 4 * extent.units},
                                                .form = in_texture ? texture : buffer});
-  Dispatch dispatch = setup("pack", "linear_pack.comp", context, blocks.quads * blocks.along_k);
+  Dispatch dispatch = setup("pack", "linear_pack.comp", context, extent.rows * extent.units);
   dispatch.defines = {{"W_BITS", is_int4(kind) ? "4" : "8"},
-                      {"W_TEXTURE", flag(in_texture)},
-                      {"FOR_HALVES", flag(packing.for_halves)}};
+                      {"W_ROWS", flag(packing.by_rows)},
+                      {"FOR_HALVES", flag(packing.for_halves)},
+                      {"W_TEXTURE", flag(in_texture)}};
   if (is_int4(kind)) dispatch.defines.push_back({"HIGH_FIRST", flag(kind == WeightKind::Int4HighFirst)});
-  dispatch.push.add(context.params.integer("N")).add(context.params.integer("K"));
-  dispatch.push.add(blocks.quads).add(blocks.along_k);
-  add(dispatch.push, divider(blocks.along_k));
+  const bool pads = packing.padded_depth > 0;
+  const std::int64_t blocks = packing.by_rows ? 4 * extent.units : extent.units;
+  const std::int64_t all = blocks * values_of_word(kind);
+  dispatch.push.add(linear.n).add(linear.k).add(extent.rows).add(extent.units);
+  add(dispatch.push, divider(extent.units));
+  dispatch.push.add(pads ? packing.slab_depth : all).add(pads ? packing.padded_depth : all);
+  add(dispatch.push, divider(pads ? packing.padded_depth : all));
   dispatch.bindings = {tensor_named(context, "w").resource, words};
   program.dispatches.push_back(std::move(dispatch));
-  const std::int64_t of_group =
-      linear.groups() > 1 ? linear.group_size / depth_of_block(kind) : blocks.along_k;
-  return {words, in_texture, blocks.along_k, blocks.quads, of_group};
+  // Groups are whole slabs, where zeros lie between these.
+  const std::int64_t group_depth = packing.padded_depth == packing.slab_depth
+                                       ? linear.group_size
+                                       : packed_depth(linear.group_size, packing);
+  const std::int64_t of_group = linear.group_size == 0 ? blocks : group_depth / values_of_word(kind);
+  return {words, in_texture, packing, blocks, div_up(linear.n, 4), of_group};
 }
 
 std::optional<std::string> lacks_weight_texture(const BuildContext& context, WeightKind kind,
                                                 const Packing& packing) {
   if (!wants_texture(context)) return std::nullopt;
-  const Blocks blocks = blocks_of(context.params, kind, packing);
+  const Extent extent = extent_of(context.params, kind, packing);
   const TextureSupport* support = context.device.texture(Storage::Texture2D, DType::I32);
   if (support == nullptr || !support->sampled) return "2D textures of rgba32i that are sampled";
-  if (blocks.along_k <= support->max_extent[0] && blocks.quads <= support->max_extent[1]) return std::nullopt;
-  return fmt::format("weights are a texture of {} x {} texels, the device's largest is {} x {}",
-                     blocks.along_k, blocks.quads, support->max_extent[0], support->max_extent[1]);
+  if (extent.units <= support->max_extent[0] && extent.rows <= support->max_extent[1]) return std::nullopt;
+  return fmt::format("weights are a texture of {} x {} texels, the device's largest is {} x {}", extent.units,
+                     extent.rows, support->max_extent[0], support->max_extent[1]);
 }
 
 Resource weight_sums(Program& program, const BuildContext& context, WeightKind kind,
@@ -103,6 +119,7 @@ Resource weight_sums(Program& program, const BuildContext& context, WeightKind k
   dispatch.workgroups = fold_grid(workgroups * dispatch.local_size[0], dispatch.local_size[0],
                                   context.device.max_workgroup_count[0]);
   dispatch.defines = {{"W_BITS", is_int4(kind) ? "4" : "8"},
+                      {"W_ROWS", flag(weights.packing.by_rows)},
                       {"W_TEXTURE", flag(weights.is_texture)},
                       {"W_AT", "0"},
                       {"SUMS_AT", "1"}};
@@ -112,7 +129,11 @@ Resource weight_sums(Program& program, const BuildContext& context, WeightKind k
     dispatch.bindings.emplace_back(*zero_points);
   }
   dispatch.push.add(weights.quads).add(weights.blocks);
-  dispatch.push.add(weights.blocks_of_group).add(linear.groups());
+  const bool pads = weights.packing.padded_depth > 0;
+  dispatch.push.add(weights.blocks_of_group);
+  dispatch.push.add(pads ? weights.packing.slab_depth / values_of_word(kind) : weights.blocks);
+  dispatch.push.add(pads ? weights.packing.padded_depth / values_of_word(kind) : weights.blocks);
+  dispatch.push.add(linear.groups());
   add(dispatch.push, divider(weights.quads));
   program.dispatches.push_back(std::move(dispatch));
   return sums;

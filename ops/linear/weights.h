@@ -23,19 +23,22 @@ inline bool is_int4(WeightKind kind) {
   return kind != WeightKind::Int8;
 }
 
-/// What kernels read: shaders/linear/weights.glslh.
-struct PackedWeights {
-  Resource words;  ///< blocks of 16 bytes: 4 output channels by 4 (int8) or 8 (int4) values along K
-  bool is_texture = false;
-  std::int64_t blocks = 0;           ///< along K
-  std::int64_t quads = 0;            ///< of output channels
-  std::int64_t blocks_of_group = 0;  ///< all of them without groups
-};
-
 /// How weights are packed for a kernel.
 struct Packing {
+  bool by_rows = false;     ///< units of 16 bytes are of one output channel; else of four side by side
   bool for_halves = false;  ///< in the order in which words become half floats (shaders/linear/halves.glslh)
-  std::int64_t depth = 1;   ///< filled up with zeros to multiples of so many values along K
+  /// After each `slab_depth` values along K come zeros, up to a multiple of `padded_depth`. 0: none do.
+  std::int64_t slab_depth = 0, padded_depth = 0;
+};
+
+/// What kernels read: shaders/linear/weights.glslh.
+struct PackedWeights {
+  Resource words;  ///< units of 16 bytes: 4 words, each of 4 int8 or 8 int4 values along K
+  bool is_texture = false;
+  Packing packing;
+  std::int64_t blocks = 0;           ///< words along K of a channel
+  std::int64_t quads = 0;            ///< of output channels
+  std::int64_t blocks_of_group = 0;  ///< all of them without groups
 };
 
 /// The tunable `weights`: 0 packs them into a buffer, 1 into a 2D texture.
