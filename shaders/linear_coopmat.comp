@@ -280,12 +280,12 @@ void add_step(uint stage, uint step) {
   REAL_MATRIX reals;   \
   REAL_OF_SUMS(reals, sums[(i)*FRAGMENTS_N + j]);
 #endif
-#define END_FRAGMENT(i, j)                                                                  \
-  {                                                                                         \
-    AS_REALS(i, j)                                                                          \
-    FOR_EACH(e, ELEMENTS(scales))                                                           \
-    ELEMENT(totals[(i)*FRAGMENTS_N + j], e) += PART_OF_TOTAL(i, j, e) * ELEMENT(scales, e); \
-    CLEAR_SUMS(sums[(i)*FRAGMENTS_N + j]);                                                  \
+#define END_ELEMENT(e, i, j) ELEMENT(totals[(i)*FRAGMENTS_N + j], e) += PART_OF_TOTAL(i, j, e) * ELEMENT(scales, e);
+#define END_FRAGMENT(i, j)                 \
+  {                                        \
+    AS_REALS(i, j)                         \
+    EACH_ELEMENT(END_ELEMENT, i, j)        \
+    CLEAR_SUMS(sums[(i)*FRAGMENTS_N + j]); \
   }
 #define END_COLUMN(j)                                            \
   {                                                              \
@@ -400,14 +400,28 @@ void store_staged(uint at, uint first_slot, uint first_quad, uvec2 first, CHANNE
 #define STORE_COLUMN(column)                                                        \
   {                                                                                 \
     const uint first_quad = tile.first_quad + place.y / 4u + (column)*STAGED_QUADS; \
-    const CHANNELS channels = channels_at(first_quad + first.y);                    \
+    const CHANNELS channels = CHANNELS_OF_COLUMN(first_quad + first.y);             \
     EACH_INNER(FRAGMENTS_M, STORE_ROW, (column)*STAGED)                             \
   }
 
+// The subgroups that share K share the rows too, once their sums lie side by side.
+uvec2 first_of_subgroup() { return first_of_lane(lane_of_subgroup()) + uvec2(part_of_subgroup() * lanes_m, 0u); }
+
+// The only channels of this invocation, asked for before the products.
+#if COLUMNS_OF_STAGED == 1
+#define CHANNELS_OF_COLUMN(quad) early_channels
+CHANNELS early_channels;
+void load_channels(Tile tile) {
+  early_channels = channels_at(tile.first_quad + place_of_subgroup().y / 4u + first_of_subgroup().y);
+}
+#else
+#define CHANNELS_OF_COLUMN(quad) channels_at(quad)
+void load_channels(Tile tile) {}
+#endif
+
 void store_sums(Tile tile, uint split) {
   const uvec2 place = place_of_subgroup();
-  // The subgroups that share K share the rows too, once their sums lie side by side.
-  const uvec2 first = first_of_lane(lane_of_subgroup()) + uvec2(part_of_subgroup() * lanes_m, 0u);
+  const uvec2 first = first_of_subgroup();
   const uint at = subgroup_number() * staged_units;
   const uint first_at = at - part_of_subgroup() * staged_units;
   barrier();  // the last slab has been read
@@ -514,6 +528,7 @@ void main() {
 #endif
 
   load_slab(tile, lane, first_slab);
+  load_channels(tile);
 #if STAGES == 2
   keep_slab(lane, first_slab);
   for (uint slab = first_slab; slab < end_slab; ++slab) {

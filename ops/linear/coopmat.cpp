@@ -46,6 +46,7 @@ void add_defines(Dispatch& product, const CoopmatTiling& tiling) {
   define(product, "FRAGMENT_M", tiling.fragment.m);
   define(product, "FRAGMENT_N", tiling.fragment.n);
   define(product, "FRAGMENT_K", tiling.fragment.k);
+  define(product, "ELEMENTS", tiling.plain ? 0 : tiling.fragment.m * tiling.fragment.n / tiling.lanes);
   define(product, "FRAGMENTS_M", tiling.fragments_m());
   define(product, "FRAGMENTS_N", tiling.fragments_n());
   define(product, "SUMS_OF_SUBGROUP", tiling.fragments_m() * tiling.fragments_n());
@@ -220,7 +221,7 @@ std::vector<Tunable> tunables() {
       {.name = "tile_n", .doc = "output channels of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
       {.name = "tile_k",
        .doc = "values along K of a slab in shared memory, at most",
-       .allowed = {32, 64, 128, 256}},
+       .allowed = {32, 64, 128, 256, 512}},
       {.name = "subgroup_m", .doc = "rows of a tile that are a subgroup's", .allowed = {16, 32, 64, 128}},
       {.name = "subgroup_n",
        .doc = "output channels of a tile that are a subgroup's",
