@@ -87,6 +87,9 @@ struct Tile {
   uint first_quad;
 };
 
+// Loads neither branch nor compute with what they get: a kernel would wait for each. What must be 0 becomes it on its
+// way to shared memory.
+
 // --- a slab of x -----------------------------------------------------------------------------------------------------
 #if !REAL && X_LAYOUT == X_BLOCKS
 // A load is a word of four slots.
@@ -148,11 +151,10 @@ uvec4 load_w(Tile tile, uint number, uint slab) {
 }
 
 #ifdef W_ZERO_AT
-int load_w_zero_point(Tile tile, uint number, uint slab) {
+ivec4 load_w_zero_points(Tile tile, uint number, uint slab) {
   const uint group_of_slab = number % UNITS_OF_ROW * CHUNKS_OF_UNIT / (chunks / groups_of_slab);
   const uint group = min(slab / slabs_of_group * groups_of_slab + group_of_slab, push.groups - 1u);
-  const uint channel = channel_of_load(tile, number);
-  return w_zero_point(group, channel / 4u, push.quads)[channel % 4u];
+  return w_zero_point(group, channel_of_load(tile, number) / 4u, push.quads);
 }
 #endif
 
@@ -184,28 +186,30 @@ void keep_w(uint slab, uint number, uvec4 unit, uint zero) {
 struct Tables {
   vec4 scales;
 #if !REAL
-  vec4 sums;  // of w
+  ivec4 sums;  // of w
 #endif
 };
 
+// The last slab may have room for more groups than there are.
+uint group_of_table(uint number, uint slab) { return slab / slabs_of_group * groups_of_slab + number / (tile_n / 4u); }
+
 Tables load_tables(Tile tile, uint number, uint slab) {
-  const uint group = slab / slabs_of_group * groups_of_slab + number / (tile_n / 4u);
+  const uint group = min(group_of_table(number, slab), push.groups - 1u);
   const uint quad = min(tile.first_quad + number % (tile_n / 4u), push.quads - 1u);
   Tables tables;
-  // The last slab may have room for more groups than there are.
-  tables.scales = group < push.groups ? w_scale(group, quad, push.quads) : vec4(0.0);
+  tables.scales = w_scale(group, quad, push.quads);
 #if !REAL
-  tables.sums = vec4(0.0);
-  if (group < push.groups) tables.sums = vec4(w_sums(group, quad, push.quads));
+  tables.sums = w_sums(group, quad, push.quads);
 #endif
   return tables;
 }
 
 void keep_tables(uint slab, uint number, Tables tables) {
   const uint at = stage_of(slab) + x_units + w_units + number;
-  pool[at] = floatBitsToUint(tables.scales);
+  const bool is_there = group_of_table(number, slab) < push.groups;
+  pool[at] = is_there ? floatBitsToUint(tables.scales) : uvec4(0u);
 #if !REAL
-  pool[at + table_units] = floatBitsToUint(tables.sums);
+  pool[at + table_units] = is_there ? floatBitsToUint(vec4(tables.sums)) : uvec4(0u);
 #endif
 }
 
@@ -310,8 +314,14 @@ void add_slab(uint slab) {
   }
 }
 #else
+#if REAL
+#define FOR_STEPS UNROLLED
+#else
+#define FOR_STEPS [[dont_unroll]]  // which a compiler would use to hold fragments of several steps
+#endif
 void add_slab(uint slab) {
-  FOR_EACH(step, steps_of_slab / subgroups_k) add_step(stage_of(slab), step * subgroups_k + part_of_subgroup());
+  FOR_STEPS for (uint step = 0u; step < steps_of_slab / subgroups_k; ++step)
+      add_step(stage_of(slab), step * subgroups_k + part_of_subgroup());
 }
 #endif
 
@@ -407,12 +417,12 @@ void store_staged(uint at, uint first_slot, uint first_quad, uvec2 first, CHANNE
 // The subgroups that share K share the rows too, once their sums lie side by side.
 uvec2 first_of_subgroup() { return first_of_lane(lane_of_subgroup()) + uvec2(part_of_subgroup() * lanes_m, 0u); }
 
-// The only channels of this invocation, asked for before the products.
-#if COLUMNS_OF_STAGED == 1
-#define CHANNELS_OF_COLUMN(quad) early_channels
-CHANNELS early_channels;
+// The only channels of this invocation: what they need is asked for before the products.
+#if COLUMNS_OF_STAGED == 1 && !SPLITS
+#define CHANNELS_OF_COLUMN(quad) channels_of(early_tables)
+ChannelTables early_tables;
 void load_channels(Tile tile) {
-  early_channels = channels_at(tile.first_quad + place_of_subgroup().y / 4u + first_of_subgroup().y);
+  early_tables = tables_of(tile.first_quad + place_of_subgroup().y / 4u + first_of_subgroup().y);
 }
 #else
 #define CHANNELS_OF_COLUMN(quad) channels_at(quad)
@@ -432,13 +442,13 @@ void store_sums(Tile tile, uint split) {
 uvec4 next_x[x_loads];
 uvec4 next_w[w_loads];
 #ifdef W_ZERO_AT
-int next_w_zero_points[w_loads];
+ivec4 next_w_zero_points[w_loads];
 #endif
 // Members one by one: arrays of structs might lie in memory.
 #if SCALES_GROUPS
 vec4 next_scales[table_loads];
 #if !REAL
-vec4 next_column_sums[table_loads];
+ivec4 next_column_sums[table_loads];
 #endif
 #endif
 
@@ -465,16 +475,17 @@ void load_slab(Tile tile, uint lane, uint slab) {
   FOR_EACH(i, x_loads) next_x[i] = load_x(tile, lane + i * gl_WorkGroupSize.x, slab);
   FOR_EACH(i, w_loads) next_w[i] = load_w(tile, lane + i * gl_WorkGroupSize.x, slab);
 #ifdef W_ZERO_AT
-  FOR_EACH(i, w_loads) next_w_zero_points[i] = load_w_zero_point(tile, lane + i * gl_WorkGroupSize.x, slab);
+  FOR_EACH(i, w_loads) next_w_zero_points[i] = load_w_zero_points(tile, lane + i * gl_WorkGroupSize.x, slab);
 #endif
 #if SCALES_GROUPS
   FOR_EACH(i, table_loads) load_next_tables(tile, lane, slab, i);
 #endif
 }
 
-uint zero_of(uint i) {
+// Of load `number` of w, which is this invocation's i.
+uint zero_of(uint i, uint number) {
 #ifdef W_ZERO_AT
-  return uint(8 + next_w_zero_points[i]);
+  return uint(8 + next_w_zero_points[i][number / UNITS_OF_ROW % 4u]);
 #else
   return 8u;
 #endif
@@ -487,7 +498,7 @@ void keep_slab(uint lane, uint slab) {
   }
   FOR_EACH(i, w_loads) {
     const uint load = lane + i * gl_WorkGroupSize.x;
-    if (W_LOADS % gl_WorkGroupSize.x == 0u || load < W_LOADS) keep_w(slab, load, next_w[i], zero_of(i));
+    if (W_LOADS % gl_WorkGroupSize.x == 0u || load < W_LOADS) keep_w(slab, load, next_w[i], zero_of(i, load));
   }
 #if SCALES_GROUPS
   FOR_EACH(i, table_loads) {

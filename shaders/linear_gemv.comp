@@ -83,24 +83,24 @@ Values values_of(Row row, uint slot, uint unit) {
   Values values;
   const uint first = 2u * unit * BLOCKS_OF_UNIT;
   // K is a multiple of 8: no quad is past the end.
-  values.quads[0] = row.exists ? existing_quad(row, first) : vec4(0.0);
-  values.quads[1] = row.exists ? existing_quad(row, first + 1u) : vec4(0.0);
+  values.quads[0] = existing_quad(row, first);
+  values.quads[1] = existing_quad(row, first + 1u);
 #if PAIRS
-  values.quads[2] = row.exists ? existing_quad(row, first + 2u) : vec4(0.0);
-  values.quads[3] = row.exists ? existing_quad(row, first + 3u) : vec4(0.0);
+  values.quads[2] = existing_quad(row, first + 2u);
+  values.quads[3] = existing_quad(row, first + 3u);
 #endif
   return values;
 }
 #elif REAL
 #define Values vec4
-vec4 values_of(Row row, uint slot, uint unit) { return x_quad(row, unit); }
+vec4 values_of(Row row, uint slot, uint unit) { return existing_quad(row, unit); }
 #else
 #if QUANTIZES && W_BITS == 8
 uint word_of(Row row, uint slot, uint word) { return quantized_row[word]; }
 #elif !QUANTIZES && X_LAYOUT == X_BLOCKS
-uint word_of(Row row, uint slot, uint word) { return x_block(slot >> 2, word)[slot & 3u]; }
+uint word_of(Row row, uint slot, uint word) { return x_block_or_any(slot >> 2, word)[slot & 3u]; }
 #elif !QUANTIZES && X_WORDS == 1
-uint word_of(Row row, uint slot, uint word) { return row.exists ? x_word(row, word) : 0u; }
+uint word_of(Row row, uint slot, uint word) { return existing_word(row, word); }
 #endif
 
 #if W_BITS == 8
@@ -115,9 +115,7 @@ uint values_of(Row row, uint slot, uint unit) { return word_of(row, slot, unit);
 #if QUANTIZES
 Values values_of(Row row, uint slot, uint unit) { return quantized_row[unit]; }
 #elif X_LAYOUT == X_ROWS && X_WORDS > 1
-Values values_of(Row row, uint slot, uint unit) {
-  return row.exists ? x[guard_words / X_WORDS + row.index * units() + unit] : Values(0u);
-}
+Values values_of(Row row, uint slot, uint unit) { return x[guard_words / X_WORDS + row.index * units() + unit]; }
 #else
 Values values_of(Row row, uint slot, uint unit) {
   Values values;
@@ -229,13 +227,14 @@ void add_units(Row row, uint slot, uint first) {
 #define FIND_QUAD(i)                                        \
   quads[i] = min(part * COLUMN_QUADS + i, push.quads - 1u); \
   sums[i] = SUMS_VEC4(0);
-#define LOAD_CHANNELS(i) channels[i] = channels_of(quads[i]);
+#define LOAD_TABLES(i) tables[i] = tables_of(quads[i]);
 // One worker a quad of channels stores it.
-#define STORE(i)                                                                                     \
-  {                                                                                                  \
-    const SUMS_VEC4 sum_of_all = sum_of_workers(sums[i], lane);                                      \
-    const bool is_last = (part * COLUMN_QUADS + i) >= push.quads;                                    \
-    if (worker == min(uint(i), workers - 1u) && !is_last) store(sum_of_all, channels[i], row, slot); \
+#define STORE(i)                                                     \
+  {                                                                  \
+    const SUMS_VEC4 sum_of_all = sum_of_workers(sums[i], lane);      \
+    const bool is_last = (part * COLUMN_QUADS + i) >= push.quads;    \
+    if (worker == min(uint(i), workers - 1u) && !is_last)            \
+      store(sum_of_all, channels_of(tables[i]), row_of(slot), slot); \
   }
 
 void main() {
@@ -247,15 +246,16 @@ void main() {
   const uint worker = lane & (workers - 1u);
   const uint number = flat_workgroup();
   const uint slot = divide(number, push.by_tiles);
-  const Row row = row_of(slot);
+  // Loads do not ask whether it exists: a kernel would wait for each of them. What comes of another row is not stored.
+  const Row row = existing_row(slot);
   const uint part = (number - slot * push.tiles_n) * (gl_WorkGroupSize.x / workers) + lane / workers;
   EACH(COLUMN_QUADS, FIND_QUAD)
 
   uint unit = worker;
   bool is_whole = is_whole_round(unit);
   if (is_whole) load_round(unit);
-  Channels channels[COLUMN_QUADS];
-  EACH(COLUMN_QUADS, LOAD_CHANNELS)
+  ChannelTables tables[COLUMN_QUADS];
+  EACH(COLUMN_QUADS, LOAD_TABLES)
 #if QUANTIZES
   const RowQuantizer by = quantize_row(row, lane);
   zero_point = by.zero_point;
@@ -263,8 +263,8 @@ void main() {
   ROW_SCALE = by.scale;
 #endif
 #elif GROUPED
-  zero_point = row.exists ? x_zero_point(row.index) : 0;
-  ROW_SCALE = row.exists ? x_scale(row.index) : 0.0;
+  zero_point = x_zero_point(row.index);
+  ROW_SCALE = x_scale(row.index);
 #endif
   while (is_whole) {
     add_round(row, slot, unit);
