@@ -30,13 +30,46 @@ std::int64_t products_of(const Fragment& fragment) {
   return fragment.m * fragment.n * fragment.k;
 }
 
-/// What is fast on a H200, by how many tiles there are (shaders/NOTES.md).
+/// What a case may tune.
 struct Sizes {
   std::int64_t m, n, k, subgroup_m, subgroup_n;
+  std::int64_t subgroups_k = 1, splits = 1;
 };
 
-Sizes sizes_for(const Linear&, const LinearKind& kind) {
-  return {128, 128, kind.is_real() ? 64 : 128, 32, 64};
+// Workgroups that keep a large device (132 processors) busy, and those that are all of it at a time where two
+// fit into a processor.
+constexpr std::int64_t busy_workgroups = 96, workgroups_at_a_time = 264;
+constexpr std::int64_t deep = 4096;  // K that is worth a second pass
+
+std::int64_t tiles_of(const Linear& linear, std::int64_t m, std::int64_t n) {
+  return div_up(linear.rows(), m) * div_up(linear.n, n);
+}
+
+/// What is fast on a H200 (shaders/NOTES.md): large tiles read least for each product; where there are too
+/// few of them, smaller ones whose subgroups share K, or two workgroups a tile.
+Sizes integer_sizes(const Linear& linear, bool grouped) {
+  const Sizes large = grouped ? Sizes{128, 128, 128, 32, 64} : Sizes{128, 128, 128, 64, 32};
+  const std::int64_t large_tiles = tiles_of(linear, large.m, large.n);
+  if (large_tiles >= 2 * busy_workgroups && !grouped) return {128, 128, 128, 64, 64, 2};
+  if (large_tiles >= busy_workgroups) return large;
+  if (tiles_of(linear, 32, 32) <= workgroups_at_a_time) return {32, 32, 256, 16, 32, 4};
+  if (tiles_of(linear, 64, 64) <= workgroups_at_a_time / 2) return {64, 64, 256, 32, 32, 4};
+  if (linear.k < deep) return {64, 64, 128, 32, 32};
+  return {large.m, large.n, large.k, large.subgroup_m, large.subgroup_n, 1, 2};
+}
+
+Sizes real_sizes(const Linear& linear) {
+  const std::int64_t large_tiles = tiles_of(linear, 128, 128);
+  if (large_tiles >= busy_workgroups) return {128, 128, 64, 64, 32};
+  if (large_tiles >= busy_workgroups / 2) return {128, 128, 64, 64, 32, 1, 2};
+  const std::int64_t splits = workgroups_at_a_time / std::max(tiles_of(linear, 64, 64), std::int64_t{1});
+  return {64, 64, 64, 32, 32, 1, std::clamp(splits, std::int64_t{1}, std::int64_t{4})};
+}
+
+Sizes sizes_for(const Linear& linear, const LinearKind& kind) {
+  Sizes sizes = kind.is_real() ? real_sizes(linear) : integer_sizes(linear, kind.is_grouped());
+  sizes.k = std::min(sizes.k, std::max(power_of_two_from(linear.k), std::int64_t{32}));
+  return sizes;
 }
 
 Slab slab_for(const Linear& linear, const LinearKind& kind, const Fragment& fragment, std::int64_t wanted) {
@@ -47,6 +80,28 @@ Slab slab_for(const Linear& linear, const LinearKind& kind, const Fragment& frag
 
 Sizes plain_sizes(const Fragment& fragment) {
   return {2 * fragment.m, 2 * fragment.n, 2 * fragment.k, fragment.m, fragment.n};
+}
+
+/// Parts of a slab that subgroups can share: whole groups, or fragments along K.
+std::int64_t parts_of(const CoopmatTiling& tiling) {
+  return tiling.tables > 0 ? tiling.slab.groups : tiling.slab.padded / tiling.fragment.k;
+}
+
+/// As tuned, else these sizes.
+void set_sizes(CoopmatTiling& tiling, const BuildContext& context, const LinearKind& kind,
+               const Sizes& sizes) {
+  const Linear linear = references::checked_linear(context.params);
+  tiling.m = context.tuned("tile_m", sizes.m);
+  tiling.n = context.tuned("tile_n", sizes.n);
+  tiling.subgroup_m = context.tuned("subgroup_m", std::min(sizes.subgroup_m, tiling.m));
+  tiling.subgroup_n = context.tuned("subgroup_n", std::min(sizes.subgroup_n, tiling.n));
+  tiling.slab = slab_for(linear, kind, tiling.fragment, context.tuned("tile_k", sizes.k));
+  tiling.all_slabs = div_up(linear.k, tiling.slab.depth);
+  tiling.subgroups_k =
+      context.tuned("subgroups_k", std::gcd(power_of_two_within(sizes.subgroups_k), parts_of(tiling)));
+  tiling.stages = context.tuned("stages", 1);
+  tiling.splits =
+      std::min(context.tuned("splits", sizes.splits), div_up(tiling.all_slabs, tiling.slab.slabs_of_group));
 }
 
 }  // namespace
@@ -96,16 +151,13 @@ CoopmatTiling coopmat_tiling(const BuildContext& context, const LinearKind& kind
   tiling.halves = kind.is_real();
   tiling.tables = is_int4(kind.w) ? (kind.is_real() ? 1 : 2) : 0;
   tiling.keeps_row_zeros = kind.is_grouped();
-  const Sizes sizes = tiling.plain ? plain_sizes(tiling.fragment) : sizes_for(linear, kind);
-  tiling.m = context.tuned("tile_m", sizes.m);
-  tiling.n = context.tuned("tile_n", sizes.n);
-  tiling.subgroup_m = context.tuned("subgroup_m", std::min(sizes.subgroup_m, tiling.m));
-  tiling.subgroup_n = context.tuned("subgroup_n", std::min(sizes.subgroup_n, tiling.n));
-  tiling.subgroups_k = context.tuned("subgroups_k", 1);
-  tiling.slab = slab_for(linear, kind, tiling.fragment, context.tuned("tile_k", sizes.k));
-  tiling.all_slabs = div_up(linear.k, tiling.slab.depth);
-  tiling.stages = context.tuned("stages", 1);
-  tiling.splits = std::min(context.tuned("splits", 1), div_up(tiling.all_slabs, tiling.slab.slabs_of_group));
+  Sizes sizes = tiling.plain ? plain_sizes(tiling.fragment) : sizes_for(linear, kind);
+  set_sizes(tiling, context, kind, sizes);
+  // Slabs that no case asks for are halved until they fit the device's shared memory.
+  while (sizes.k > tiling.fragment.k && tiling.shared_bytes() > context.device.max_shared_bytes) {
+    sizes.k /= 2;
+    set_sizes(tiling, context, kind, sizes);
+  }
   return tiling;
 }
 

@@ -26,31 +26,41 @@ Impl choosing(std::function<std::vector<std::string>(const BuildContext&)> choos
   return impl;
 }
 
+// The device's matrices come first, where it has them and there are enough rows.
+std::vector<std::string> ranked(const BuildContext& context, const LinearKind& kind, std::int64_t few,
+                                const std::vector<std::string>& for_few,
+                                const std::vector<std::string>& for_many) {
+  if (has_few_rows(context, few)) return for_few;
+  std::vector<std::string> ranking;
+  if (has_matrices(context.device, kind)) ranking.emplace_back("coopmat");
+  ranking.insert(ranking.end(), for_many.begin(), for_many.end());
+  return ranking;
+}
+
 }  // namespace
 
 std::vector<Impl> linear_impls(const LinearKind& kind) {
   if (kind.is_real()) {
-    const auto choose = [](const BuildContext& context) {
-      return has_few_rows(context, few_rows_of_reals) ? std::vector<std::string>{"gemv", "tiled"}
-                                                      : std::vector<std::string>{"tiled", "gemv"};
+    const auto choose = [kind](const BuildContext& context) {
+      return ranked(context, kind, few_rows_of_reals, {"gemv", "tiled"}, {"tiled", "gemv"});
     };
     return {tiled_linear("tiled", kind, false), gemv_linear(kind), coopmat_linear(kind), choosing(choose)};
   }
-  const auto choose = [](const BuildContext& context) {
-    if (has_few_rows(context, few_rows)) return std::vector<std::string>{"gemv", "dot4x8", "tiled"};
-    if (context.device.dot_product_accelerated) return std::vector<std::string>{"dot4x8", "tiled", "gemv"};
-    return std::vector<std::string>{"tiled", "gemv"};
+  const auto choose = [kind](const BuildContext& context) {
+    const bool dot = context.device.dot_product_accelerated;
+    return ranked(context, kind, few_rows, {"gemv", "dot4x8", "tiled"},
+                  dot ? std::vector<std::string>{"dot4x8", "tiled", "gemv"}
+                      : std::vector<std::string>{"tiled", "gemv"});
   };
   return {tiled_linear("tiled", kind, false), tiled_linear("dot4x8", kind, true), gemv_linear(kind),
           coopmat_linear(kind), choosing(choose)};
 }
 
 std::vector<Impl> coop_impls(const LinearKind& kind) {
-  const auto choose = [](const BuildContext& context) {
+  const auto choose = [kind](const BuildContext& context) {
     const std::string suffix = context.device.dot_product_accelerated ? "_dot4x8" : "";
-    const std::string first = has_few_rows(context, few_rows) ? "coop" : "tiled";
-    const std::string second = has_few_rows(context, few_rows) ? "tiled" : "coop";
-    return std::vector<std::string>{first + suffix, second + suffix};
+    return ranked(context, kind, few_rows, {"coop" + suffix, "tiled" + suffix},
+                  {"tiled" + suffix, "coop" + suffix});
   };
   return {tiled_linear("tiled", kind, false),
           tiled_linear("tiled_dot4x8", kind, true),
