@@ -33,7 +33,6 @@ layout(constant_id = 10) const uint subgroups_n = 1u;     // side by side along 
 layout(constant_id = 11) const uint subgroup_lanes = 1u;  // invocations of a subgroup
 layout(constant_id = 12) const uint pool_units = 1u;      // of 16 bytes: shared memory
 layout(constant_id = 19) const uint subgroups_k = 1u;     // that share K: each takes every so-manyth part of a slab
-layout(constant_id = 41) const uint turns = 1u;           // places in shared memory of sums on their way to y: 1 or 2
 #if SPLITS
 layout(constant_id = 13) const uint splits = 1u;
 layout(constant_id = 14) const uint split_slabs = 1u;  // of a workgroup
@@ -238,7 +237,6 @@ uvec2 place_of_subgroup() {
   return uvec2(number / subgroups_n * (FRAGMENTS_M * FRAGMENT_M), number % subgroups_n * (FRAGMENTS_N * FRAGMENT_N));
 }
 uint part_of_subgroup() { return subgroup_number() % subgroups_k; }
-uint subgroups_of_tile() { return gl_WorkGroupSize.x / subgroup_lanes; }
 
 // Named one by one: what is indexed by counters of two loops would lie in memory.
 SUM_MATRIX sums[FRAGMENTS_M * FRAGMENTS_N];
@@ -402,15 +400,12 @@ void store_staged(uint at, uint first_slot, uint first_quad, uvec2 first, CHANNE
   STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 0) \
   STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 1) STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 2) STAGE_FRAGMENT((i)*FRAGMENTS_N + j, 3)
 #endif
-// Where sums lie by turns in two places, nobody waits for those who still read the ones before.
-#define STORE_ROW(i, j)                                                                                            \
-  {                                                                                                                \
-    const uint turn = (i) % turns * subgroups_of_tile() * staged_units;                                            \
-    const uint at = own_at + turn;                                                                                 \
-    STAGE_ROW(i, j)                                                                                                \
-    wait_for_staged();                                                                                             \
-    store_staged(first_at + turn, tile.first_slot + place.x + (i)*FRAGMENT_M, first_quad, first, channels, split); \
-    if (turns == 1u) wait_for_staged();                                                                            \
+#define STORE_ROW(i, j)                                                                                     \
+  {                                                                                                         \
+    STAGE_ROW(i, j)                                                                                         \
+    wait_for_staged();                                                                                      \
+    store_staged(first_at, tile.first_slot + place.x + (i)*FRAGMENT_M, first_quad, first, channels, split); \
+    wait_for_staged();                                                                                      \
   }
 #define STORE_COLUMN(column)                                                        \
   {                                                                                 \
@@ -437,8 +432,8 @@ void load_channels(Tile tile) {}
 void store_sums(Tile tile, uint split) {
   const uvec2 place = place_of_subgroup();
   const uvec2 first = first_of_subgroup();
-  const uint own_at = subgroup_number() * staged_units;
-  const uint first_at = own_at - part_of_subgroup() * staged_units;
+  const uint at = subgroup_number() * staged_units;
+  const uint first_at = at - part_of_subgroup() * staged_units;
   barrier();  // the last slab has been read
   EACH(COLUMNS_OF_STAGED, STORE_COLUMN)
 }

@@ -70,7 +70,6 @@ void add_constants(Dispatch& product, const CoopmatTiling& tiling, const LinearK
   set(product, "subgroups_n", tiling.n / tiling.subgroup_n);
   set(product, "subgroups_k", tiling.subgroups_k);
   set(product, "subgroup_lanes", tiling.lanes);
-  set(product, "turns", tiling.turns());
   set(product, "pool_units", tiling.shared_bytes() / CoopmatTiling::bytes_of_unit);
   if (tiling.splits > 1) {
     set(product, "splits", tiling.splits);

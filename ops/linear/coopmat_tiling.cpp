@@ -122,21 +122,11 @@ std::int64_t CoopmatTiling::split_slabs() const {
   return whole(div_up(all_slabs, splits), slab.slabs_of_group);
 }
 
-std::int64_t CoopmatTiling::units_of_slabs() const {
-  const std::int64_t stage = (m + n) * (chunks() + 1) + slab.groups * (n / 4) * tables;
-  return stages * stage + (keeps_row_zeros ? m / 4 : 0);
-}
-
-std::int64_t CoopmatTiling::units_of_staged() const {
-  return subgroups() * fragment.m * (staged() * fragment.n / 4 + 1);
-}
-
-std::int64_t CoopmatTiling::turns() const {
-  return units_of_slabs() >= 2 * units_of_staged() ? 2 : 1;
-}
-
 std::int64_t CoopmatTiling::shared_bytes() const {
-  return std::max(units_of_slabs(), units_of_staged()) * bytes_of_unit;
+  const std::int64_t stage = (m + n) * (chunks() + 1) + slab.groups * (n / 4) * tables;
+  const std::int64_t slabs = stages * stage + (keeps_row_zeros ? m / 4 : 0);
+  const std::int64_t sums = subgroups() * fragment.m * (staged() * fragment.n / 4 + 1);
+  return std::max(slabs, sums) * bytes_of_unit;
 }
 
 std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& kind) {

@@ -61,12 +61,6 @@ struct CoopmatTiling {
   /// Slabs of a workgroup: whole groups.
   std::int64_t split_slabs() const;
   std::int64_t shared_bytes() const;
-  /// Places in shared memory of the fragments on their way to y: 2, if slabs leave room for them.
-  std::int64_t turns() const;
-
- private:
-  std::int64_t units_of_slabs() const;
-  std::int64_t units_of_staged() const;
 };
 
 /// The largest product that the device has of this kind, or nothing.
