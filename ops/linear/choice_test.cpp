@@ -26,11 +26,16 @@ class LinearChoiceTest : public LinearTest {
     return device;
   }
 
-  const DeviceInfo gpu = [] {
+  const DeviceInfo with_matrices = [] {
     DeviceInfo info = contrasting_devices().at(1);
     info.dot_product_accelerated = true;
     return info;
   }();
+  const DeviceInfo gpu = [](DeviceInfo info) {
+    info.cooperative_shapes.clear();
+    std::erase(info.features, Feature::CooperativeMatrixNv);
+    return info;
+  }(with_matrices);
 };
 
 const std::vector<std::string> of_one_int8_product{"linear_q8ta_q8csw", "q8ta_linear", "linear_dq8ca_q4gsw"};
@@ -54,6 +59,29 @@ TEST_F(LinearChoiceTest, ManyRowsAreTilesByTheDotProductWhereItIsFast) {
     EXPECT_EQ(choice(op, {32, 64, 32}, without_dot_product(gpu)), "tiled") << op;
   }
   for (const std::string& op : of_real_products) EXPECT_EQ(choice(op, {64, 64, 32}, gpu), "tiled") << op;
+}
+
+TEST_F(LinearChoiceTest, ManyRowsAreMultipliedByMatricesWhereTheDeviceHasThem) {
+  for (const auto& names : {of_one_int8_product, of_cooperation}) {
+    for (const std::string& op : names) EXPECT_EQ(choice(op, {32, 64, 32}, with_matrices), "coopmat") << op;
+  }
+  EXPECT_EQ(choice("q8ta_linear", {16, 64, 32}, with_matrices), "gemv");
+  EXPECT_EQ(choice("linear_qta8a_qga4w", {16, 64, 32}, with_matrices), "coop_dot4x8");
+}
+
+TEST_F(LinearChoiceTest, RealValuesAreMultipliedByMatricesWhereTheyAreHalves) {
+  for (const std::string& op : of_real_products) {
+    EXPECT_EQ(choice(op, {64, 64, 32}, with_matrices), "tiled") << op;
+    EXPECT_EQ(choice(op, {64, 64, 32, {}, "f16"}, with_matrices), "coopmat") << op;
+    EXPECT_EQ(choice(op, {32, 64, 32, {}, "f16"}, with_matrices), "gemv") << op;
+  }
+}
+
+TEST_F(LinearChoiceTest, MatricesOfOtherShapesAreNotTaken) {
+  DeviceInfo other = with_matrices;
+  other.cooperative_shapes = {{16, 16, 8, DType::I8, DType::I32}, {16, 16, 16, DType::F16, DType::F16}};
+  EXPECT_EQ(choice("q8ta_linear", {32, 64, 32}, other), "dot4x8");
+  EXPECT_EQ(choice("linear_q4gsw", {64, 64, 32, {}, "f16"}, other), "tiled");
 }
 
 TEST_F(LinearChoiceTest, TokensAreTheRowsOfAllBatches) {

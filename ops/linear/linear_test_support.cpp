@@ -43,6 +43,7 @@ Params LinearTest::params_of(const Op& op, const Sizes& sizes, std::int64_t grou
   params.set("N", sizes.n);
   if (op.find_param("group_size") != nullptr) params.set("group_size", group_size);
   if (op.find_param("x") != nullptr) params.set("x", QParams{0.02F, -11});
+  if (!sizes.dtype.empty() && op.find_param("dtype") != nullptr) params.set("dtype", sizes.dtype);
   return with_defaults(op, std::move(params));
 }
 

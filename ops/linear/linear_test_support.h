@@ -13,6 +13,7 @@ namespace assay::test {
 struct Sizes {
   std::int64_t m = 1, k = 64, n = 32;
   Shape batch = {};
+  std::string dtype = {};  ///< of real x and y, where the op has that parameter; empty: its default
 };
 
 class LinearTest : public OnDeviceTest {
