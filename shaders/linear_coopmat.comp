@@ -96,7 +96,7 @@ struct Tile {
 #define WORDS_OF_ROW (chunks * 4u)
 #define X_LOADS (tile_m / 4u * WORDS_OF_ROW)
 uvec4 load_x(Tile tile, uint number, uint slab) {
-  return x_block_or_any(tile.first_slot / 4u + number / WORDS_OF_ROW, slab * (slab_depth / 4u) + number % WORDS_OF_ROW);
+  return x_block(tile.first_slot / 4u + number / WORDS_OF_ROW, slab * (slab_depth / 4u) + number % WORDS_OF_ROW);
 }
 void keep_x(uint slab, uint number, uvec4 words) {
   const uint word = number % WORDS_OF_ROW;
@@ -116,7 +116,7 @@ uvec4 load_x(Tile tile, uint number, uint slab) {
 #if REAL
   return x_halves(row, first_of_load(number, slab));
 #else
-  return x_four_or_any(row, first_of_load(number, slab) / 4u);
+  return x_four(row, first_of_load(number, slab) / 4u);
 #endif
 }
 

@@ -98,7 +98,7 @@ vec4 values_of(Row row, uint slot, uint unit) { return existing_quad(row, unit);
 #if QUANTIZES && W_BITS == 8
 uint word_of(Row row, uint slot, uint word) { return quantized_row[word]; }
 #elif !QUANTIZES && X_LAYOUT == X_BLOCKS
-uint word_of(Row row, uint slot, uint word) { return x_block_or_any(slot >> 2, word)[slot & 3u]; }
+uint word_of(Row row, uint slot, uint word) { return x_block(slot >> 2, word)[slot & 3u]; }
 #elif !QUANTIZES && X_WORDS == 1
 uint word_of(Row row, uint slot, uint word) { return existing_word(row, word); }
 #endif

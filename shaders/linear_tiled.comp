@@ -49,6 +49,9 @@ struct Tile {
   uint first_quad;
 };
 
+// Loads neither branch nor compute with what they get: a kernel would wait for each. Past the end they take what is
+// near; what must be 0 becomes it on its way to shared memory.
+
 // --- a slab of x -----------------------------------------------------------------------------------------------------
 #if !REAL && X_LAYOUT == X_BLOCKS
 // A load is a step of four slots.
@@ -56,16 +59,27 @@ struct Tile {
 uvec4 load_x(Tile tile, uint number, uint first_step) {
   return x_block(tile.first_slot / 4u + number / steps, first_step + number % steps);
 }
-void keep_x(uint number, uvec4 value) { x_tile[number % steps * x_pitch + number / steps] = value; }
+void keep_x(uint number, uint first_step, uvec4 value) { x_tile[number % steps * x_pitch + number / steps] = value; }
 #else
 // A load is four steps of a row.
 #define X_LOADS (steps / 4u * tile_m)
+uint quad_of_x(uint number, uint first_step) { return first_step / 4u + number % (steps / 4u); }
+
 STEP_VECTOR load_x(Tile tile, uint number, uint first_step) {
-  return x_quad(row_of(tile.first_slot + number / (steps / 4u)), first_step / 4u + number % (steps / 4u));
+  const Row row = existing_row(tile.first_slot + number / (steps / 4u));
+#if REAL
+  return existing_quad(row, min(quad_of_x(number, first_step), (push.depth - 1u) / 4u));
+#else
+  return x_four(row, quad_of_x(number, first_step) * 4u);
+#endif
 }
-void keep_x(uint number, STEP_VECTOR value) {
+
+void keep_x(uint number, uint first_step, STEP_VECTOR value) {
   const uint row = number / (steps / 4u);
   const uint step = number % (steps / 4u) * 4u;
+#if REAL
+  if (quad_of_x(number, first_step) * 4u >= push.depth) value = vec4(0.0);
+#endif
   for (uint i = 0u; i < 4u; ++i) x_tile[(step + i) * x_pitch + row / 4u][row % 4u] = value[i];
 }
 #endif
@@ -84,10 +98,9 @@ uint quad_of_load(uint number) { return number / BLOCKS_OF_SLAB; }
 uint block_of_load(uint number, uint first_step) { return first_step / STEPS_OF_BLOCK + number % BLOCKS_OF_SLAB; }
 
 uvec4 load_w(Tile tile, uint number, uint first_step) {
-  const uint quad = tile.first_quad + quad_of_load(number);
-  const uint block = block_of_load(number, first_step);
-  // What is loaded past the end of K meets x of 0; what is past the last channel is not stored.
-  return quad < push.quads && block < push.blocks ? w_block(quad, block, push.blocks) : uvec4(0u);
+  // What is past the last channel is not stored, sums past the last group are not added.
+  const uint quad = min(tile.first_quad + quad_of_load(number), push.quads - 1u);
+  return w_block(quad, min(block_of_load(number, first_step), push.blocks - 1u), push.blocks);
 }
 
 uint group_of_load(uint number, uint first_step) {
@@ -140,7 +153,9 @@ void keep_w(Tile tile, uint number, uint first_step, uvec4 words) {
   keep_step(number, 1u, signed_nibbles(last_nibbles(words), zero));
 }
 #else
-void keep_w(Tile tile, uint number, uint first_step, uvec4 words) { keep_step(number, 0u, words); }
+void keep_w(Tile tile, uint number, uint first_step, uvec4 words) {
+  keep_step(number, 0u, block_of_load(number, first_step) < push.blocks ? words : uvec4(0u));
+}
 #endif
 
 // --- sums ------------------------------------------------------------------------------------------------------------
@@ -299,11 +314,11 @@ void main() {
     barrier();  // the slab before has been read
     for (uint i = 0u; i < x_loads; ++i) {
       const uint load = lane + i * gl_WorkGroupSize.x;
-      if (load < X_LOADS) keep_x(load, next_x[i]);
+      if (X_LOADS % gl_WorkGroupSize.x == 0u || load < X_LOADS) keep_x(load, first_step, next_x[i]);
     }
     for (uint i = 0u; i < w_loads; ++i) {
       const uint load = lane + i * gl_WorkGroupSize.x;
-      if (load < W_LOADS) keep_w(tile, load, first_step, next_w[i]);
+      if (W_LOADS % gl_WorkGroupSize.x == 0u || load < W_LOADS) keep_w(tile, load, first_step, next_w[i]);
     }
     barrier();
     const uint next_step = first_step + steps;
