@@ -19,7 +19,12 @@ namespace {
 
 using references::Linear;
 
-constexpr std::int64_t most_fragments = 32;  // whose sums fill the registers of any device
+constexpr std::int64_t most_fragments = 32;           // whose sums fill the registers of any device
+constexpr std::int64_t most_fragments_of_a_side = 8;  // that shaders/common/unroll.glslh repeats
+// Of groups: int32 sums of products of int8 by 15 at most, less than 2^24, which floats hold.
+constexpr std::int64_t largest_group = (1 << 24) / (128 * 15) / 8 * 8;
+// lavapipe leaves all loops of an invocation after so many turns, and says nothing.
+constexpr std::int64_t most_turns_on_a_cpu = 65535;
 
 void set(Dispatch& dispatch, const char* name, std::int64_t value) {
   dispatch.constants.push_back({name, static_cast<std::uint32_t>(value)});
@@ -58,15 +63,12 @@ void add_defines(Dispatch& product, const CoopmatTiling& tiling) {
 }
 
 void add_constants(Dispatch& product, const CoopmatTiling& tiling, const LinearKind& kind) {
-  const std::int64_t local = tiling.invocations();
-  const auto loads = [local](std::int64_t all) { return div_up(all, local); };
-  const std::int64_t chunks_of_unit = (kind.is_real() ? 2 : 1) * (is_int4(kind.w) ? 2 : 1);
   set(product, "tile_m", tiling.m);
   set(product, "tile_n", tiling.n);
   set(product, "chunks", tiling.chunks());
   set(product, "slab_depth", tiling.slab.depth);
-  set(product, "x_loads", loads(tiling.m * tiling.chunks()));
-  set(product, "w_loads", loads(tiling.n * tiling.chunks() / chunks_of_unit));
+  set(product, "x_loads", tiling.x_loads());
+  set(product, "w_loads", tiling.w_loads());
   set(product, "subgroups_n", tiling.n / tiling.subgroup_n);
   set(product, "subgroups_k", tiling.subgroups_k);
   set(product, "subgroup_lanes", tiling.lanes);
@@ -76,7 +78,7 @@ void add_constants(Dispatch& product, const CoopmatTiling& tiling, const LinearK
     set(product, "split_slabs", tiling.split_slabs());
   }
   if (is_int4(kind.w)) {
-    set(product, "table_loads", loads(tiling.slab.groups * (tiling.n / 4)));
+    set(product, "table_loads", tiling.table_loads());
     set(product, "groups_of_slab", tiling.slab.groups);
     set(product, "slabs_of_group", tiling.slab.slabs_of_group);
     set(product, "part_steps", tiling.slab.padded / tiling.slab.groups / tiling.fragment.k);
@@ -158,6 +160,10 @@ std::optional<std::string> excludes(const ImplPoint& point, const LinearKind& ki
     if (size == 0 || size % point.tuned(part, 1) == 0) continue;
     return fmt::format("{} {} is no whole number of {} {}", whole, size, part, point.tuned(part, 1));
   }
+  if (kind.is_grouped() && references::checked_linear(point.params).group_size > largest_group) {
+    return fmt::format("sums of groups of {} values might be no exact floats: {} at most",
+                       references::checked_linear(point.params).group_size, largest_group);
+  }
   return linear_excludes(point);
 }
 
@@ -168,14 +174,14 @@ std::optional<std::string> lacks_shape(const CoopmatTiling& tiling, const Device
     return fmt::format("fragments of {} x {} that are whole in {} x {} of a tile of {} x {}", fragment.m,
                        fragment.n, tiling.subgroup_m, tiling.subgroup_n, tiling.m, tiling.n);
   }
-  const std::int64_t parts = tiling.tables > 0 ? tiling.slab.groups : tiling.slab.padded / tiling.fragment.k;
-  if (parts % tiling.subgroups_k != 0) {
-    return fmt::format("a slab whose {} {} {} subgroups can share", parts,
+  if (tiling.parts_of_slab() % tiling.subgroups_k != 0) {
+    return fmt::format("a slab whose {} {} {} subgroups can share", tiling.parts_of_slab(),
                        tiling.tables > 0 ? "groups" : "fragments along K", tiling.subgroups_k);
   }
-  if (tiling.fragments_m() * tiling.fragments_n() > most_fragments) {
-    return fmt::format("registers for {} x {} fragments a subgroup: {} at most", tiling.fragments_m(),
-                       tiling.fragments_n(), most_fragments);
+  if (tiling.fragments_m() * tiling.fragments_n() > most_fragments ||
+      std::max(tiling.fragments_m(), tiling.fragments_n()) > most_fragments_of_a_side) {
+    return fmt::format("registers for {} x {} fragments a subgroup: {} at most, {} side by side",
+                       tiling.fragments_m(), tiling.fragments_n(), most_fragments, most_fragments_of_a_side);
   }
   if (tiling.invocations() > device.max_workgroup_invocations ||
       tiling.invocations() > device.max_workgroup_size[0]) {
@@ -194,6 +200,10 @@ std::optional<std::string> lacks(const BuildContext& context, const LinearKind& 
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
   if (auto reason = lacks_weight_texture(context, kind.w, tiling.packing())) return reason;
   if (auto reason = lacks_shape(tiling, device)) return reason;
+  if (tiling.plain && device.is_cpu() && tiling.plain_turns() > most_turns_on_a_cpu) {
+    return fmt::format("{} turns of loops an invocation in plain code: a CPU does {}", tiling.plain_turns(),
+                       most_turns_on_a_cpu);
+  }
   const auto local = static_cast<std::uint32_t>(tiling.invocations());
   if (!tiling.plain && !has_one_subgroup_size(device) &&
       !device.can_demand(device.subgroup_size, {local, 1, 1})) {

@@ -12,9 +12,15 @@ using references::Linear;
 
 constexpr std::int64_t block_of_groups = 8;  // values: what divides groups
 constexpr std::int64_t values_of_unit = 32;  // int4: of 16 bytes
+constexpr std::int64_t bytes_of_unit = CoopmatTiling::bytes_of_unit;
 
 std::int64_t whole(std::int64_t value, std::int64_t of) {
   return div_up(value, of) * of;
+}
+
+/// Of a loop with loops in it: the turn that finds its end counts too.
+std::int64_t turns(std::int64_t count, std::int64_t inside = 0) {
+  return count * (1 + inside) + 1;
 }
 
 /// Whether the kernel can take such fragments: whole units of 16 bytes in every direction.
@@ -74,17 +80,13 @@ Sizes sizes_for(const Linear& linear, const LinearKind& kind) {
 
 Slab slab_for(const Linear& linear, const LinearKind& kind, const Fragment& fragment, std::int64_t wanted) {
   if (is_int4(kind.w)) return slab_of_groups(linear.group_size, std::lcm(fragment.k, values_of_unit), wanted);
-  const std::int64_t depth = std::max(wanted / fragment.k, std::int64_t{1}) * fragment.k;
+  const std::int64_t unit = std::lcm(fragment.k, bytes_of_unit);  // int8: of w, 16 bytes
+  const std::int64_t depth = std::max(wanted / unit, std::int64_t{1}) * unit;
   return {.depth = depth, .padded = depth};
 }
 
 Sizes plain_sizes(const Fragment& fragment) {
   return {2 * fragment.m, 2 * fragment.n, 2 * fragment.k, fragment.m, fragment.n};
-}
-
-/// Parts of a slab that subgroups can share: whole groups, or fragments along K.
-std::int64_t parts_of(const CoopmatTiling& tiling) {
-  return tiling.tables > 0 ? tiling.slab.groups : tiling.slab.padded / tiling.fragment.k;
 }
 
 /// As tuned, else these sizes.
@@ -98,10 +100,10 @@ void set_sizes(CoopmatTiling& tiling, const BuildContext& context, const LinearK
   tiling.slab = slab_for(linear, kind, tiling.fragment, context.tuned("tile_k", sizes.k));
   tiling.all_slabs = div_up(linear.k, tiling.slab.depth);
   tiling.subgroups_k =
-      context.tuned("subgroups_k", std::gcd(power_of_two_within(sizes.subgroups_k), parts_of(tiling)));
+      context.tuned("subgroups_k", std::gcd(power_of_two_within(sizes.subgroups_k), tiling.parts_of_slab()));
   tiling.stages = context.tuned("stages", 1);
-  tiling.splits =
-      std::min(context.tuned("splits", sizes.splits), div_up(tiling.all_slabs, tiling.slab.slabs_of_group));
+  tiling.splits = context.tuned("splits", sizes.splits);
+  tiling.splits = div_up(tiling.all_slabs, tiling.split_slabs());  // none without a slab
 }
 
 }  // namespace
@@ -118,6 +120,22 @@ Slab slab_of_groups(std::int64_t group_size, std::int64_t unit, std::int64_t wan
   return {.depth = depth, .padded = whole(depth, unit), .slabs_of_group = parts};
 }
 
+std::int64_t CoopmatTiling::x_loads() const {
+  return div_up(m * chunks(), invocations());
+}
+
+std::int64_t CoopmatTiling::w_loads() const {
+  return div_up(n * chunks() / chunks_of_unit(), invocations());
+}
+
+std::int64_t CoopmatTiling::table_loads() const {
+  return tables == 0 ? 0 : div_up(slab.groups * (n / 4), invocations());
+}
+
+std::int64_t CoopmatTiling::parts_of_slab() const {
+  return tables > 0 ? slab.groups : slab.padded / fragment.k;
+}
+
 std::int64_t CoopmatTiling::split_slabs() const {
   return whole(div_up(all_slabs, splits), slab.slabs_of_group);
 }
@@ -127,6 +145,37 @@ std::int64_t CoopmatTiling::shared_bytes() const {
   const std::int64_t slabs = stages * stage + (keeps_row_zeros ? m / 4 : 0);
   const std::int64_t sums = subgroups() * fragment.m * (staged() * fragment.n / 4 + 1);
   return std::max(slabs, sums) * bytes_of_unit;
+}
+
+// Loop by loop as in shaders/linear_coopmat.comp and common/matrices.glslh. Loops of four turns that drivers
+// unroll are not counted, but for those of what stores y.
+std::int64_t CoopmatTiling::plain_turns() const {
+  const std::int64_t fragments = fragments_m() * fragments_n();
+  const std::int64_t by_elements = turns(fragment.m * fragment.n);
+  const std::int64_t by_rows = turns(fragment.m, turns(fragment.n));
+
+  const std::int64_t loading = turns(x_loads()) + turns(x_loads(), turns(4)) + 2 * turns(w_loads()) +
+                               turns(w_loads(), turns(chunks_of_unit())) + 2 * turns(table_loads());
+  const std::int64_t product = turns(fragment.m, turns(fragment.n / 4));
+  const std::int64_t step =
+      fragments_m() * turns(fragment.m) + fragments_n() * turns(fragment.n) + fragments * product;
+  const std::int64_t groups_of_part = slab.groups / subgroups_k;
+  const std::int64_t steps = slab.padded / fragment.k / subgroups_k;
+  const std::int64_t of_slab = loading + 2 * turns(groups_of_part) + steps * (1 + step);
+
+  const std::int64_t reals = halves ? 0 : by_rows;
+  const std::int64_t of_group = fragments_n() * tables * by_rows + fragments * (reals + 2 * by_elements);
+  const std::int64_t slabs = split_slabs();
+  const std::int64_t groups = tables > 0 ? slabs * groups_of_part / slab.slabs_of_group : 0;
+
+  const std::int64_t of_zeros = turns(div_up(m / 4, invocations()), turns(4)) + fragments_m() * by_rows;
+  const std::int64_t beginning =
+      loading + (tables > 0 ? 2 : 1) * fragments * by_elements + (keeps_row_zeros ? of_zeros : 0);
+  const std::int64_t of_quad = turns(subgroups_k) + turns(4);
+  const std::int64_t of_staged =
+      turns(staged() * fragment.n / 4, turns(div_up(fragment.m, subgroups_k), of_quad));
+  const std::int64_t ending = fragments * by_rows + fragments / staged() * of_staged;
+  return beginning + turns(slabs, of_slab) + groups * of_group + ending;
 }
 
 std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& kind) {

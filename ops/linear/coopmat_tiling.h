@@ -55,12 +55,22 @@ struct CoopmatTiling {
   std::int64_t staged() const { return fragments_n() < 4 ? fragments_n() : 4; }
   /// Units of 16 bytes of a row of a slab.
   std::int64_t chunks() const { return slab.padded / (halves ? 8 : 16); }
+  /// Those that 16 bytes of packed weights become.
+  std::int64_t chunks_of_unit() const { return (halves ? 2 : 1) * (tables > 0 ? 2 : 1); }
   Packing packing() const {
     return {.by_rows = true, .for_halves = halves, .slab_depth = slab.depth, .padded_depth = slab.padded};
   }
+  /// Loads of an invocation for a slab: units of 16 bytes of x and of w, quads of tables of groups.
+  std::int64_t x_loads() const;
+  std::int64_t w_loads() const;
+  std::int64_t table_loads() const;
+  /// What of a slab subgroups can share: whole groups, or fragments along K.
+  std::int64_t parts_of_slab() const;
   /// Slabs of a workgroup: whole groups.
   std::int64_t split_slabs() const;
   std::int64_t shared_bytes() const;
+  /// Turns of all its loops that an invocation goes through in plain code, at most.
+  std::int64_t plain_turns() const;
 };
 
 /// The largest product that the device has of this kind, or nothing.

@@ -28,7 +28,7 @@ class LinearProducts : public LinearTest, public testing::WithParamInterface<OpI
 
 TEST_P(LinearProducts, AgreeWithTheReferenceOnRandomPoints) {
   const std::string& impl = GetParam().impl;
-  const bool tiled = impl.starts_with("tiled") || impl == "dot4x8";
+  const bool tiled = impl.starts_with("tiled") || impl == "dot4x8" || impl == "coopmat";
   try_points(op_of(GetParam().op), impl, tiled ? 3 : 5, tiled ? Sizes{70, 150, 70} : Sizes{5, 700, 40});
 }
 

@@ -19,10 +19,11 @@ Linear linear_of(const Params& params) {
   return references::linear_params(params, references::any_depth);
 }
 
-/// How weights are stored, and whether they have zero points.
+/// How weights are stored, whether they have zero points, and how they are packed.
 struct Kind {
   WeightKind w = WeightKind::Int8;
   bool zero_points = false;
+  Packing packing = {};
 };
 
 TensorSpec output(std::string name, Shape shape, std::vector<Form> forms) {
@@ -36,12 +37,22 @@ std::int64_t depth_of_block(const Kind& kind) {
   return is_int4(kind.w) ? 8 : 4;
 }
 
+/// Words along K of a channel, with the zeros between slabs.
+std::int64_t words_of(const Linear& linear, const Kind& kind) {
+  const Packing& packing = kind.packing;
+  const std::int64_t depth =
+      packing.padded_depth == 0 ? linear.k : div_up(linear.k, packing.slab_depth) * packing.padded_depth;
+  const std::int64_t words = div_up(depth, depth_of_block(kind));
+  return packing.by_rows ? 4 * div_up(words, 4) : words;
+}
+
 std::vector<TensorSpec> tensors(const Params& params, const Kind& kind) {
   const Linear linear = linear_of(params);
   std::vector<TensorSpec> all{(is_int4(kind.w) ? int4_weights(linear) : int8_weights(linear)).front()};
   if (kind.zero_points) all.push_back(group_zero_points(linear));
-  const std::int64_t quads = div_up(linear.n, 4), blocks = div_up(linear.k, depth_of_block(kind));
-  all.push_back(output("packed", {quads, 4 * blocks}, {in_buffer, in_texture}));
+  const std::int64_t quads = div_up(linear.n, 4), words = words_of(linear, kind);
+  const Shape packed = kind.packing.by_rows ? Shape{4 * quads, words} : Shape{quads, 4 * words};
+  all.push_back(output("packed", packed, {in_buffer, in_texture}));
   all.push_back(output("sums", {linear.groups(), 4 * quads}, {in_buffer}));
   return all;
 }
@@ -62,14 +73,25 @@ struct Weights {
     return high ? byte / 16 : byte % 16;
   }
 
-  /// The word of channel n for block b: nibbles 0 to 3 are the low ones.
+  /// What is stored at a place along K where zeros lie between slabs.
+  int packed(std::int64_t n, std::int64_t place) const {
+    const Packing& packing = kind.packing;
+    if (packing.padded_depth == 0) return stored(n, place);
+    const std::int64_t of_slab = place % packing.padded_depth;
+    const std::int64_t slab = place / packing.padded_depth;
+    return stored(n, of_slab < packing.slab_depth ? slab * packing.slab_depth + of_slab : linear.k);
+  }
+
+  /// The word of channel n for block b. Of nibbles 0 to 3 are the low ones; for halves neighbours lie 16 bits
+  /// apart.
   std::int32_t word(std::int64_t n, std::int64_t b) const {
+    const std::uint32_t bits = is_int4(kind.w) ? 4 : 8;
     std::uint32_t word = 0;
-    for (std::uint32_t i = 0; i < 4; ++i) {
-      const std::int64_t k = b * depth_of_block(kind) + i;
-      const auto low = static_cast<std::uint32_t>(stored(n, k)) & 0xff;
-      const std::uint32_t high = is_int4(kind.w) ? static_cast<std::uint32_t>(stored(n, k + 4)) : 0;
-      word |= (low | high << 4) << (8 * i);
+    for (std::uint32_t i = 0; i < 32 / bits; ++i) {
+      const auto value =
+          static_cast<std::uint32_t>(packed(n, b * depth_of_block(kind) + i)) & ((1U << bits) - 1);
+      const std::uint32_t in_order = 8 * (i % 4) + 4 * (i / 4), for_halves = 16 * (i % 2) + bits * (i / 2);
+      word |= value << (kind.packing.for_halves ? for_halves : in_order);
     }
     return static_cast<std::int32_t>(word);
   }
@@ -89,11 +111,13 @@ std::vector<Expected> reference(const Params& params, std::span<const HostTensor
   std::vector<Expected> expected;
   for (const TensorSpec& spec : std::span(specs).last(2))
     expected.push_back({.values = HostTensor(spec.dtype, spec.shape)});
-  const std::int64_t columns = specs.back().shape[1], blocks = specs[specs.size() - 2].shape[1] / 4;
+  const std::int64_t columns = specs.back().shape[1], blocks = words_of(weights.linear, kind);
   const auto packed = expected[0].values.as<std::int32_t>(), sums = expected[1].values.as<std::int32_t>();
   for (std::int64_t n = 0; n < columns; ++n) {
-    for (std::int64_t b = 0; b < blocks; ++b)
-      packed[static_cast<std::size_t>((n / 4 * blocks + b) * 4 + n % 4)] = weights.word(n, b);
+    for (std::int64_t b = 0; b < blocks; ++b) {
+      const std::int64_t at = kind.packing.by_rows ? n * blocks + b : (n / 4 * blocks + b) * 4 + n % 4;
+      packed[static_cast<std::size_t>(at)] = weights.word(n, b);
+    }
     for (std::int64_t g = 0; g < weights.linear.groups(); ++g) {
       const bool has_zero = kind.zero_points && n < weights.linear.n;
       const std::int32_t zero =
@@ -106,7 +130,7 @@ std::vector<Expected> reference(const Params& params, std::span<const HostTensor
 
 Program program(const BuildContext& context, const Kind& kind) {
   Program program;
-  const PackedWeights weights = packed_weights(program, context, kind.w);
+  const PackedWeights weights = packed_weights(program, context, kind.w, kind.packing);
   std::optional<Resource> zero_points;
   if (kind.zero_points) zero_points = padded_table(program, context, "w_zero_point", false);
   const Resource sums = weight_sums(program, context, kind.w, weights, zero_points);
@@ -159,6 +183,40 @@ TEST_F(WeightsTest, OfInt4ArePackedAndSummedInBothOrdersOfNibbles) {
     try_kind({order}, {{1, 192, 5}, {1, 96, 8}}, 96);
     try_kind({order, true}, {{1, 192, 5}, {1, 64, 8}, {1, 640, 13}}, 32);
   }
+}
+
+TEST_F(WeightsTest, OfOneChannelLieSideBySideWherePackedByRows) {
+  for (const bool for_halves : {false, true}) {
+    const Packing by_rows{.by_rows = true, .for_halves = for_halves};
+    try_kind({WeightKind::Int8, false, by_rows}, {{1, 1, 1}, {1, 67, 13}, {1, 1030, 6}});
+    try_kind({WeightKind::Int4HighFirst, false, by_rows}, {{1, 8, 1}, {1, 136, 13}});
+    try_kind({WeightKind::Int4LowFirst, true, by_rows}, {{1, 192, 5}, {1, 640, 13}}, 32);
+  }
+}
+
+// The zeros are in no sum, though what stands for them is not 0.
+TEST_F(WeightsTest, ZerosLieBetweenSlabs) {
+  for (const auto& [group_size, slab, padded] :
+       {std::tuple<std::int64_t, std::int64_t, std::int64_t>{24, 24, 32},
+        {96, 48, 64},
+        {40, 8, 32},
+        {8, 8, 32}}) {
+    for (const bool by_rows : {false, true}) {
+      const Packing packing{
+          .by_rows = by_rows, .for_halves = by_rows, .slab_depth = slab, .padded_depth = padded};
+      for (const bool zero_points : {false, true}) {
+        try_kind({WeightKind::Int4LowFirst, zero_points, packing},
+                 {{1, group_size, 1}, {1, 3 * group_size, 5}, {1, 8 * group_size, 13}}, group_size);
+      }
+    }
+  }
+}
+
+// Several groups a slab; the last slab has room for more.
+TEST_F(WeightsTest, SlabsOfSeveralGroupsAreFilledUpAtTheEndAlone) {
+  const Packing packing{.by_rows = true, .slab_depth = 128, .padded_depth = 128};
+  try_kind({WeightKind::Int4HighFirst, true, packing}, {{1, 128, 5}, {1, 160, 13}, {1, 352, 4}}, 32);
+  try_kind({WeightKind::Int8, false, packing}, {{1, 128, 5}, {1, 131, 13}});
 }
 
 /// A table of an op, as kernels want it.

@@ -1,0 +1,232 @@
+#include "ops/linear/coopmat.h"
+
+#include "harness/cases/reachable_programs.h"
+#include "harness/tensor/pack.h"
+#include "ops/linear/linear_test_support.h"
+
+#include <map>
+
+// Products of matrices that subgroups hold: whom they are refused, and that the order of sums is nobody's
+// business where these are integers.
+
+namespace assay::ops {
+namespace {
+
+using namespace test;
+
+using Tiles = std::map<std::string, std::int64_t>;
+
+/// tile_m, tile_n, tile_k, subgroup_m and subgroup_n.
+Tiles tiles(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t subgroup_m,
+            std::int64_t subgroup_n) {
+  return {
+      {"tile_m", m}, {"tile_n", n}, {"tile_k", k}, {"subgroup_m", subgroup_m}, {"subgroup_n", subgroup_n}};
+}
+
+Tiles with(Tiles tiles, const std::string& name, std::int64_t value) {
+  tiles[name] = value;
+  return tiles;
+}
+
+class CoopmatTest : public LinearTest {
+ protected:
+  Trial trial(const std::string& op, const Sizes& sizes, Tiles tune = {}, std::int64_t group_size = 32) {
+    Trial made = trial_of(op_of(op), "coopmat", sizes, group_size);
+    made.tune = std::move(tune);
+    if (made.params.has("dtype")) made.params.set("dtype", std::string("f16"));
+    made.forms = first_forms(*made.op, made.params);
+    return made;
+  }
+
+  /// Why it is refused, as if on a device.
+  std::string refusal_on(const DeviceInfo& device, Trial made) {
+    made.as_if = [device](DeviceInfo& info) { info = device; };
+    return refusal(made);
+  }
+
+  /// The bytes of the last tensor, y.
+  std::vector<std::byte> y_of(const Trial& trial) {
+    const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
+    std::vector<Physical> physical;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      physical.emplace_back(trial.forms[i], tensors[i].dtype, tensors[i].shape);
+    }
+    const Program program = program_of(trial);
+    gpu::Executable executable(device(), shaders(), program, physical, 0);
+    gpu::Workspace workspace(device(), program, physical, 0);
+    for (std::uint32_t i = 0; i < tensors.size(); ++i) {
+      HostTensor data(tensors[i].dtype, tensors[i].shape);
+      if (tensors[i].is_input()) {
+        data = make_filled(tensors[i].dtype, tensors[i].shape, {.kind = trial.fill}, tensors[i].domain,
+                           {trial.seed, 1, i});
+      }
+      workspace.write(Resource::tensor(i), pack(data, physical[i], Poison::A, 0));
+    }
+    executable.run(workspace, trial.op->name, timeout_s);
+    return workspace.read(Resource::tensor(static_cast<std::uint32_t>(tensors.size() - 1)));
+  }
+
+  const DeviceInfo gpu = contrasting_devices().at(1);
+};
+
+TEST_F(CoopmatTest, RealsOfF32AreNotRounded) {
+  for (const std::string op : {"linear_q8csw", "linear_q4gsw"}) {
+    Trial made = trial(op, {5, 64, 20});
+    EXPECT_EQ(refusal_on(gpu, made), "") << op;
+    made.params.set("dtype", std::string("f32"));
+    EXPECT_EQ(refusal_on(gpu, made), "x is f32, which half floats would round: f16, or another impl") << op;
+  }
+  Trial quantized = trial("linear_dq8ca_q4gsw", {5, 64, 20});
+  quantized.params.set("dtype", std::string("f32"));
+  EXPECT_EQ(refusal_on(gpu, quantized), "") << "x is int8 by then";
+}
+
+TEST_F(CoopmatTest, TilesAreWholePartsOfSubgroups) {
+  EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, tiles(16, 64, 64, 32, 32))),
+            "tile_m 16 is no whole number of subgroup_m 32");
+  EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, tiles(64, 16, 64, 32, 32))),
+            "tile_n 16 is no whole number of subgroup_n 32");
+  DeviceInfo of_large_fragments = gpu;
+  of_large_fragments.cooperative_shapes = {{32, 16, 32, DType::I8, DType::I32}};
+  EXPECT_EQ(refusal_on(of_large_fragments, trial("q8ta_linear", {5, 64, 20}, tiles(64, 64, 64, 16, 32))),
+            "fragments of 32 x 16 that are whole in 16 x 32 of a tile of 64 x 64");
+}
+
+TEST_F(CoopmatTest, SubgroupsThatShareKNeedPartsOfIt) {
+  const Tiles two_steps = tiles(32, 32, 64, 16, 16);
+  EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, with(two_steps, "subgroups_k", 2))), "");
+  EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, with(two_steps, "subgroups_k", 4))),
+            "a slab whose 2 fragments along K 4 subgroups can share");
+  EXPECT_EQ(refusal_on(gpu, trial("linear_q4gsw", {5, 64, 20}, with(two_steps, "subgroups_k", 2))), "");
+  EXPECT_EQ(refusal_on(gpu, trial("linear_q4gsw", {5, 64, 20}, with(two_steps, "subgroups_k", 2), 64)),
+            "a slab whose 1 groups 2 subgroups can share");
+}
+
+TEST_F(CoopmatTest, SubgroupsThatHoldTooMuchAreRefused) {
+  EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, tiles(128, 64, 32, 128, 64))), "");
+  EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, tiles(128, 128, 32, 128, 128))),
+            "registers for 8 x 8 fragments a subgroup: 32 at most, 8 side by side");
+  DeviceInfo of_small_fragments = gpu;
+  of_small_fragments.cooperative_shapes = {{16, 8, 32, DType::I8, DType::I32}};
+  EXPECT_EQ(refusal_on(of_small_fragments, trial("q8ta_linear", {5, 64, 20}, tiles(16, 128, 32, 16, 128))),
+            "registers for 1 x 16 fragments a subgroup: 32 at most, 8 side by side");
+}
+
+TEST_F(CoopmatTest, WorkgroupsAndSharedMemoryFitTheDevice) {
+  DeviceInfo small = gpu;
+  small.max_workgroup_invocations = 64;
+  const Tiles tune = tiles(64, 64, 64, 32, 32);
+  EXPECT_EQ(refusal_on(small, trial("q8ta_linear", {5, 64, 20}, tune)),
+            "workgroups of 128, the device's largest is 64");
+  small = gpu;
+  small.max_shared_bytes = 10000;
+  EXPECT_EQ(refusal_on(small, trial("q8ta_linear", {5, 64, 20}, tune)),
+            "tiles of 64 x 64 x 64 need 10240 bytes of shared memory, maxComputeSharedMemorySize is 10000");
+  small.max_shared_bytes = 10240;
+  EXPECT_EQ(refusal_on(small, trial("q8ta_linear", {5, 64, 20}, tune)), "");
+}
+
+TEST_F(CoopmatTest, MatricesAreDemandedByName) {
+  const DeviceInfo without = contrasting_devices().at(3);
+  EXPECT_EQ(refusal_on(without, trial("q8ta_linear", {5, 64, 20})), "");
+  EXPECT_EQ(refusal_on(without, trial("q8ta_linear", {5, 64, 20}, {{"plain", 0}})),
+            "VK_NV_cooperative_matrix with products of i8 to i32");
+  EXPECT_EQ(refusal_on(without, trial("linear_q4gsw", {5, 64, 20}, {{"plain", 0}})),
+            "VK_NV_cooperative_matrix with products of f16 to f32");
+  DeviceInfo of_halves = gpu;
+  of_halves.cooperative_shapes = {{16, 16, 16, DType::F16, DType::F32}};
+  EXPECT_TRUE(has_matrices(of_halves, {XKind::Real, WeightKind::Int8}));
+  EXPECT_FALSE(has_matrices(of_halves, {XKind::Int8, WeightKind::Int8}));
+}
+
+// A CPU's driver leaves loops that go on for longer, and what is left is wrong without a word.
+TEST_F(CoopmatTest, PlainCodeOfTooManyTurnsIsRefusedOnACpu) {
+  const DeviceInfo cpu = contrasting_devices().at(3);
+  const Trial made = trial("linear_dq8ca_q4gsw", {5, 8192, 20});
+  EXPECT_THAT(refusal_on(cpu, made),
+              testing::MatchesRegex("[0-9]+ turns of loops an invocation in plain code: a CPU does 65535"));
+  DeviceInfo no_cpu = cpu;
+  no_cpu.type = "discrete";
+  EXPECT_EQ(refusal_on(no_cpu, made), "");
+  EXPECT_EQ(refusal_on(cpu, trial("linear_dq8ca_q4gsw", {5, 8192, 20}, {{"splits", 16}})), "");
+  EXPECT_EQ(refusal_on(contrasting_devices().at(4), made), "") << "the CPU has matrices";
+}
+
+TEST_F(CoopmatTest, GroupsWhoseSumsAreNoExactFloatsAreExcluded) {
+  EXPECT_EQ(refusal_on(gpu, trial("linear_qta8a_qga4w", {5, 8736, 20}, {}, 8736)), "");
+  EXPECT_EQ(refusal_on(gpu, trial("linear_qta8a_qga4w", {5, 8744, 20}, {}, 8744)),
+            "sums of groups of 8744 values might be no exact floats: 8736 at most");
+  EXPECT_EQ(refusal_on(gpu, trial("linear_q4gsw", {5, 8744, 20}, {}, 8744)), "") << "x is real";
+}
+
+// Right up to the turns that are counted, where there is a limit.
+TEST_F(CoopmatTest, ProductsNearTheLimitOfACpuAreRight) {
+  constexpr std::int64_t step = 32, most = 20000;
+  for (const std::string op : {"q8ta_linear", "linear_q8csw", "linear_q4gsw", "linear_qta8a_qga4w"}) {
+    std::int64_t k = step;
+    while (k < most && can_run(trial(op, {3, k + step, 5}))) k += step;
+    expect_right_here(trial(op, {3, k, 5}));
+    if (op == "linear_q8csw") expect_right_here(trial(op, {3, k - 1, 5}));  // rows of no whole words
+  }
+}
+
+TEST_F(CoopmatTest, IntegersAreThoseOfTheOtherKernel) {
+  Draw draw(7);
+  const std::vector<Tiles> tunes{{},
+                                 with(tiles(16, 32, 64, 16, 16), "splits", 3),
+                                 with(tiles(32, 16, 128, 16, 16), "subgroups_k", 4),
+                                 with(with(tiles(32, 32, 64, 32, 32), "subgroups_k", 2), "splits", 5)};
+  for (int round = 0; round < 6; ++round) {
+    for (const Tiles& tune : tunes) {
+      Trial made = trial("q8ta_linear", {draw.pick(1, 70), draw.pick(1, 700), draw.pick(1, 70)}, tune);
+      made.fill = FillKind::Uniform;
+      made.seed = static_cast<std::uint64_t>(round);
+      Trial other = made;
+      other.impl = "tiled";
+      other.tune.clear();
+      EXPECT_EQ(y_of(made), y_of(other)) << made.describe();
+    }
+  }
+}
+
+TEST_F(CoopmatTest, PartsOfKAreAddedByASecondDispatch) {
+  Trial made = trial("q8ta_linear", {37, 300, 45, {2}}, with(tiles(16, 16, 32, 16, 16), "splits", 4));
+  const Program program = program_of(made);
+  ASSERT_GE(program.dispatches.size(), 2U);
+  const Dispatch& join = program.dispatches.back();
+  EXPECT_EQ(join.label, "join");
+  EXPECT_EQ(join.shader, "linear_join.comp");
+  EXPECT_EQ(constant_of(join, "splits"), 4U);
+  EXPECT_EQ(constant_of(product_of(made), "splits"), 4U);
+  EXPECT_EQ(constant_of(product_of(made), "split_slabs"), 3U) << "of 10 slabs";
+  expect_right_here(made);
+  made.tune["splits"] = 1;
+  EXPECT_EQ(program_of(made).dispatches.back().label, "product");
+  EXPECT_EQ(define_of(product_of(made), "SPLITS"), "0");
+}
+
+TEST_F(CoopmatTest, WhatWaitsForPartsIsRightInEveryEpilogue) {
+  for (const std::string op : {"linear_q8csw", "linear_q4gsw", "linear_q8ta_q8csw", "linear_dq8ca_q4gsw",
+                               "linear_qta8a_qga4w_qta8o"}) {
+    Trial made = trial(op, {19, 288, 13}, with(tiles(32, 32, 64, 16, 16), "splits", 2), 96);
+    made.params.set("bias", true);
+    made.params.set("activation", std::string("relu"));
+    made.forms = first_forms(*made.op, made.params);
+    expect_right_here(made);
+  }
+}
+
+TEST_F(CoopmatTest, GridsAreFolded) {
+  for (const std::int64_t splits : {1, 3}) {
+    Trial made = trial("linear_q8csw", {70, 100, 69}, with(tiles(16, 16, 32, 16, 16), "splits", splits));
+    made.as_if = [](DeviceInfo& device) { device.max_workgroup_count[0] = 7; };
+    for (const Dispatch& dispatch : program_of(made).dispatches) {
+      if (dispatch.role == DispatchRole::Setup) continue;
+      EXPECT_GT(dispatch.workgroups[1], 1U) << dispatch.label;
+    }
+    expect_right_here(made);
+  }
+}
+
+}  // namespace
+}  // namespace assay::ops

@@ -1,0 +1,218 @@
+#include "ops/linear/coopmat_tiling.h"
+
+#include "harness/cases/reachable_programs.h"
+#include "ops/linear/linear_test_support.h"
+
+#include <numeric>
+
+// How products of matrices are cut: every tiling against what the kernel takes for granted.
+
+namespace assay::ops {
+namespace {
+
+using namespace test;
+
+constexpr std::int64_t unit = 32;
+const LinearKind reals{XKind::Real, WeightKind::Int4HighFirst};
+const LinearKind reals_by_int8{XKind::Real, WeightKind::Int8};
+const LinearKind integers{XKind::Int8, WeightKind::Int8};
+const LinearKind grouped{XKind::QuantizedRows, WeightKind::Int4HighFirst};
+
+struct Wanted {
+  std::int64_t group_size, wanted;
+  std::int64_t depth, padded, groups, slabs_of_group;
+};
+
+void expect_slab(const Wanted& of) {
+  SCOPED_TRACE("groups of " + std::to_string(of.group_size) + ", slabs of " + std::to_string(of.wanted));
+  const Slab slab = slab_of_groups(of.group_size, unit, of.wanted);
+  EXPECT_EQ(slab.depth, of.depth);
+  EXPECT_EQ(slab.padded, of.padded);
+  EXPECT_EQ(slab.groups, of.groups);
+  EXPECT_EQ(slab.slabs_of_group, of.slabs_of_group);
+}
+
+TEST(SlabOfGroups, IsWholeGroupsOrAPartOfOne) {
+  for (const Wanted& of : {Wanted{8, 64, 8, 32, 1, 1},
+                           {16, 64, 16, 32, 1, 1},
+                           {24, 64, 24, 32, 1, 1},
+                           {40, 64, 40, 64, 1, 1},
+                           {88, 64, 8, 32, 1, 11},
+                           {88, 128, 88, 96, 1, 1},
+                           {96, 64, 48, 64, 1, 2},
+                           {96, 32, 32, 32, 1, 3},
+                           {96, 128, 96, 96, 1, 1},
+                           {256, 64, 64, 64, 1, 4},
+                           {32, 32, 32, 32, 1, 1},
+                           {32, 64, 64, 64, 2, 1},
+                           {32, 256, 256, 256, 8, 1},
+                           {64, 256, 256, 256, 4, 1},
+                           {40, 32, 8, 32, 1, 5}}) {
+    expect_slab(of);
+  }
+}
+
+// Groups are whole slabs, or slabs whole groups; a slab is whole fragments, of which no group shares one; no
+// slab is larger than asked for.
+TEST(SlabOfGroups, FitsGroupsOfAnySize) {
+  for (std::int64_t group_size = 8; group_size <= 1024; group_size += 8) {
+    for (const std::int64_t of : {32, 64}) {
+      for (const std::int64_t wanted : {32, 64, 128, 256}) {
+        SCOPED_TRACE(testing::Message() << group_size << ", " << of << ", " << wanted);
+        const Slab slab = slab_of_groups(group_size, of, wanted);
+        EXPECT_EQ(slab.depth * slab.slabs_of_group, group_size * slab.groups);
+        EXPECT_TRUE(slab.groups == 1 || slab.slabs_of_group == 1);
+        EXPECT_EQ(slab.padded % (slab.groups * of), 0);
+        EXPECT_GE(slab.padded, slab.depth);
+        EXPECT_LE(slab.padded, std::max(wanted, of));
+        EXPECT_EQ(slab.depth % 8, 0);
+      }
+    }
+  }
+}
+
+/// As if on a GPU with matrices, or with `device`.
+CoopmatTiling tiling_of(const Trial& trial, const LinearKind& kind,
+                        const DeviceInfo& device = contrasting_devices().at(1)) {
+  const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
+  return coopmat_tiling(BuildContext(trial.params, tensors, trial.forms, device, trial.tune), kind);
+}
+
+class CoopmatTilingTest : public LinearTest {
+ protected:
+  Trial trial(const std::string& op, std::int64_t k, std::int64_t group_size, Tune tune) const {
+    Trial made = trial_of(op_of(op), "coopmat", {70, k, 70}, group_size);
+    made.tune = std::move(tune);
+    return made;
+  }
+};
+
+TEST_F(CoopmatTilingTest, EverySplitHasSlabsOfWholeGroups) {
+  for (const std::int64_t group_size : {8, 32, 96, 256}) {
+    for (std::int64_t groups = 1; groups < 20; ++groups) {
+      for (std::int64_t splits = 1; splits <= 64; splits += 3) {
+        const CoopmatTiling tiling = tiling_of(trial("linear_dq8ca_q4gsw", groups * group_size, group_size,
+                                                     {{"tile_k", 64}, {"splits", splits}}),
+                                               grouped);
+        SCOPED_TRACE(testing::Message() << groups << " groups of " << group_size << ", " << splits);
+        EXPECT_EQ(tiling.split_slabs() % tiling.slab.slabs_of_group, 0);
+        EXPECT_LE(tiling.splits, splits);
+        EXPECT_GE(tiling.splits * tiling.split_slabs(), tiling.all_slabs);
+        EXPECT_LT((tiling.splits - 1) * tiling.split_slabs(), tiling.all_slabs) << "one without a slab";
+      }
+    }
+  }
+}
+
+TEST_F(CoopmatTilingTest, SharedMemoryHoldsSlabsOrSums) {
+  Tune tune{{"tile_m", 64}, {"tile_n", 32}, {"tile_k", 64}, {"subgroup_m", 32}, {"subgroup_n", 32}};
+  // Rows of 4 or 8 units, and one between; the sums of 16 rows of 32 channels of each of two subgroups.
+  EXPECT_EQ(tiling_of(trial("q8ta_linear", 256, 0, tune), integers).shared_bytes(), 96 * 5 * 16);
+  EXPECT_EQ(tiling_of(trial("linear_q8csw", 256, 0, tune), reals_by_int8).shared_bytes(), 96 * 9 * 16);
+  // Besides, two groups' scales of 8 quads, with sums of w where x is int8, and 64 zero points.
+  EXPECT_EQ(tiling_of(trial("linear_q4gsw", 256, 32, tune), reals).shared_bytes(), (96 * 9 + 16) * 16);
+  EXPECT_EQ(tiling_of(trial("linear_dq8ca_q4gsw", 256, 32, tune), grouped).shared_bytes(),
+            (96 * 5 + 32 + 16) * 16);
+  tune["stages"] = 2;
+  EXPECT_EQ(tiling_of(trial("linear_dq8ca_q4gsw", 256, 32, tune), grouped).shared_bytes(),
+            (2 * (96 * 5 + 32) + 16) * 16);
+  tune = {{"tile_m", 32},     {"tile_n", 16},     {"tile_k", 256},
+          {"subgroup_m", 16}, {"subgroup_n", 16}, {"subgroups_k", 8}};
+  EXPECT_EQ(tiling_of(trial("q8ta_linear", 256, 0, tune), integers).shared_bytes(), 16 * 16 * 5 * 16)
+      << "the sums of 16 subgroups need more than a slab";
+}
+
+TEST_F(CoopmatTilingTest, FragmentsAreTheLargestThatTheDeviceHas) {
+  DeviceInfo device = contrasting_devices().at(1);
+  device.cooperative_shapes = {{8, 8, 16, DType::I8, DType::I32},    {16, 16, 32, DType::I8, DType::I32},
+                               {16, 8, 32, DType::I8, DType::I32},   {64, 64, 64, DType::I8, DType::F32},
+                               {16, 8, 8, DType::F16, DType::F32},   {16, 8, 16, DType::F16, DType::F32},
+                               {64, 64, 64, DType::F16, DType::F16}, {64, 64, 64, DType::F32, DType::F32}};
+  const auto shape_of = [&](const LinearKind& kind) -> std::vector<std::int64_t> {
+    const std::optional<Fragment> fragment = fragment_of(device, kind);
+    if (!fragment) return {};
+    return {fragment->m, fragment->n, fragment->k};
+  };
+  EXPECT_THAT(shape_of(integers), testing::ElementsAre(16, 16, 32));
+  EXPECT_THAT(shape_of(grouped), testing::ElementsAre(16, 16, 32));
+  EXPECT_THAT(shape_of(reals), testing::ElementsAre(16, 8, 16));
+  // Rows of no whole fours, and depths of no whole 16 bytes.
+  device.cooperative_shapes = {{6, 16, 32, DType::I8, DType::I32},
+                               {16, 10, 32, DType::I8, DType::I32},
+                               {16, 16, 24, DType::I8, DType::I32},
+                               {16, 16, 12, DType::F16, DType::F32}};
+  EXPECT_THAT(shape_of(integers), testing::IsEmpty());
+  EXPECT_THAT(shape_of(reals), testing::IsEmpty());
+}
+
+TEST_F(CoopmatTilingTest, FragmentsNeedTheirFeatures) {
+  const DeviceInfo rich = contrasting_devices().at(1);
+  const auto has = [&](Feature lacking, const LinearKind& kind) {
+    DeviceInfo device = rich;
+    std::erase(device.features, lacking);
+    return fragment_of(device, kind).has_value();
+  };
+  EXPECT_FALSE(has(Feature::CooperativeMatrixNv, integers));
+  EXPECT_FALSE(has(Feature::CooperativeMatrixNv, reals));
+  EXPECT_FALSE(has(Feature::Int8, grouped));
+  EXPECT_TRUE(has(Feature::Int8, reals));
+  EXPECT_FALSE(has(Feature::Float16, reals));
+  EXPECT_TRUE(has(Feature::Float16, integers));
+}
+
+// 16 bytes of int8 weights are two units of halves: a slab is whole ones, whatever the fragments.
+TEST_F(CoopmatTilingTest, SlabsAreWholeUnitsOfWeights) {
+  DeviceInfo device = contrasting_devices().at(1);
+  for (const std::uint32_t depth : {8U, 16U, 24U}) {
+    device.cooperative_shapes = {{16, 16, depth, DType::F16, DType::F32}};
+    for (const std::int64_t tile_k : {32, 64}) {
+      const CoopmatTiling tiling =
+          tiling_of(trial("linear_q8csw", 256, 0, {{"tile_k", tile_k}}), reals_by_int8, device);
+      EXPECT_EQ(tiling.slab.depth % depth, 0);
+      EXPECT_EQ(tiling.chunks() % tiling.chunks_of_unit(), 0) << depth << ", " << tile_k;
+    }
+  }
+}
+
+TEST_F(CoopmatTilingTest, WithoutMatricesASubgroupIsAnInvocation) {
+  const CoopmatTiling tiling =
+      tiling_of(trial("q8ta_linear", 256, 0, {}), integers, contrasting_devices().at(3));
+  EXPECT_TRUE(tiling.plain);
+  EXPECT_EQ(tiling.lanes, 1);
+  EXPECT_EQ(tiling.invocations(), tiling.subgroups());
+  EXPECT_EQ(tiling_of(trial("q8ta_linear", 256, 0, {{"plain", 1}}), integers).lanes, 1);
+  EXPECT_EQ(tiling_of(trial("q8ta_linear", 256, 0, {}), integers).lanes, 32);
+}
+
+// Two slabs of two fragments along K, counted by hand: a loop of n turns goes through n + 1.
+TEST_F(CoopmatTilingTest, TurnsOfPlainCodeAreThoseOfItsLoops) {
+  Tune tune{{"tile_m", 32},     {"tile_n", 32},     {"tile_k", 64}, {"subgroup_m", 16},
+            {"subgroup_n", 16}, {"subgroups_k", 1}, {"plain", 1}};
+  const std::int64_t step = 1 + 17 + 17 + (16 * 6 + 1), rows = 16 * 18 + 1;
+  const std::int64_t x = 33 + 32 * 6 + 1, ending = rows + 4 * (1 + 16 * (1 + 2 + 5) + 1) + 1;
+  // Loads of x and w, tables of which there are none.
+  const std::int64_t loading = x + 33 + 33 + (32 * 3 + 1) + 2;
+  EXPECT_EQ(tiling_of(trial("q8ta_linear", 128, 0, tune), integers).plain_turns(),
+            loading + 257 + 2 * (1 + loading + 2 * 2 + 2 * step) + 1 + ending);
+  // Groups of 32, two a slab: tables of 2 numbers, each for 256 elements; as reals, totals, cleared.
+  const std::int64_t with_tables = x + 17 + 17 + (16 * 4 + 1) + 2 * 5;
+  const std::int64_t group = 2 * rows + rows + 257 + 257, zeros = (2 * 6 + 1) + rows;
+  EXPECT_EQ(
+      tiling_of(trial("linear_dq8ca_q4gsw", 128, 32, tune), grouped).plain_turns(),
+      with_tables + 2 * 257 + zeros + 2 * (1 + with_tables + 2 * 3 + 2 * step) + 1 + 4 * group + ending);
+}
+
+TEST_F(CoopmatTilingTest, WhoSharesKGoesThroughFewerTurns) {
+  Tune tune{{"tile_m", 32},     {"tile_n", 32},     {"tile_k", 64}, {"subgroup_m", 16},
+            {"subgroup_n", 16}, {"subgroups_k", 1}, {"plain", 1}};
+  const auto turns = [&](const std::string& by, std::int64_t value) {
+    Tune tuned = tune;
+    tuned[by] = value;
+    return tiling_of(trial("linear_dq8ca_q4gsw", 1024, 32, tuned), grouped).plain_turns();
+  };
+  EXPECT_LT(turns("splits", 4), turns("splits", 1) / 3);
+  EXPECT_LT(turns("subgroups_k", 2), turns("subgroups_k", 1) * 2 / 3);
+}
+
+}  // namespace
+}  // namespace assay::ops
