@@ -2,6 +2,7 @@
 
 #include "harness/cases/reachable_programs.h"
 #include "harness/tensor/pack.h"
+#include "ops/cases_of_op_test_support.h"
 #include "ops/linear/linear_test_support.h"
 
 #include <map>
@@ -214,6 +215,30 @@ TEST_F(CoopmatTest, WhatWaitsForPartsIsRightInEveryEpilogue) {
     made.forms = first_forms(*made.op, made.params);
     expect_right_here(made);
   }
+}
+
+// A row that only one kind of device runs says nothing where the other kernel is.
+TEST_F(CoopmatTest, EveryAccuracyRowRunsOnAGpuAndOnACpu) {
+  DeviceInfo cpu = contrasting_devices().at(3);
+  cpu.max_shared_bytes = 32768;
+  cpu.max_workgroup_size = {1024, 1024, 64};
+  cpu.max_workgroup_invocations = 1024;
+  DeviceInfo of_48_kib = gpu;
+  cpu.textures = of_48_kib.textures = device().info().textures;
+  int rows = 0;
+  for (const Op& op : ops.ops()) {
+    if (op.name.find("linear") == std::string::npos) continue;
+    for (const Case& row : accuracy_cases_of(ops, op)) {
+      if (row.impl->name != "coopmat") continue;
+      if (row.impl->excludes({row.params, row.tensors, row.forms, row.tune})) continue;
+      for (const DeviceInfo& device : {cpu, of_48_kib}) {
+        const BuildContext context(row.params, row.tensors, row.forms, device, row.tune);
+        EXPECT_EQ(missing_for(*row.impl, context), std::nullopt) << row.id << " on a " << device.type;
+        ++rows;
+      }
+    }
+  }
+  EXPECT_GT(rows, 500);
 }
 
 TEST_F(CoopmatTest, GridsAreFolded) {
