@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 
 namespace assay::ops {
 namespace {
@@ -87,6 +88,11 @@ Slab slab_for(const Linear& linear, const LinearKind& kind, const Fragment& frag
 
 Sizes plain_sizes(const Fragment& fragment) {
   return {2 * fragment.m, 2 * fragment.n, 2 * fragment.k, fragment.m, fragment.n};
+}
+
+bool tunes_tiles(const BuildContext& context) {
+  const auto tunes = [&context](std::string_view name) { return context.tuned(name, 0) != 0; };
+  return tunes("tile_m") || tunes("tile_n") || tunes("subgroup_m") || tunes("subgroup_n");
 }
 
 /// As tuned, else these sizes.
@@ -201,6 +207,8 @@ CoopmatTiling coopmat_tiling(const BuildContext& context, const LinearKind& kind
   tiling.tables = is_int4(kind.w) ? (kind.is_real() ? 1 : 2) : 0;
   tiling.keeps_row_zeros = kind.is_grouped();
   Sizes sizes = tiling.plain ? plain_sizes(tiling.fragment) : sizes_for(linear, kind);
+  // Those go with their own tiles.
+  if (tunes_tiles(context)) sizes.subgroups_k = sizes.splits = 1;
   set_sizes(tiling, context, kind, sizes);
   // Slabs that no case asks for are halved until they fit the device's shared memory.
   while (sizes.k > tiling.fragment.k && tiling.shared_bytes() > context.device.max_shared_bytes) {
