@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string_view>
 
 namespace assay::ops {
 namespace {
@@ -90,9 +89,17 @@ Sizes plain_sizes(const Fragment& fragment) {
   return {2 * fragment.m, 2 * fragment.n, 2 * fragment.k, fragment.m, fragment.n};
 }
 
-bool tunes_tiles(const BuildContext& context) {
-  const auto tunes = [&context](std::string_view name) { return context.tuned(name, 0) != 0; };
-  return tunes("tile_m") || tunes("tile_n") || tunes("subgroup_m") || tunes("subgroup_n");
+/// Sizes go together: a case that tunes one of them begins with the same others, whatever the shape.
+bool tunes_sizes(const BuildContext& context) {
+  const auto tunes = [&context](const char* name) { return context.tuned(name, 0) != 0; };
+  return tunes("tile_m") || tunes("tile_n") || tunes("tile_k") || tunes("subgroup_m") || tunes("subgroup_n");
+}
+
+/// Those that a case does not tune.
+Sizes sizes_of(const BuildContext& context, const LinearKind& kind, const CoopmatTiling& tiling) {
+  if (tiling.plain) return plain_sizes(tiling.fragment);
+  if (tunes_sizes(context)) return {128, 128, kind.is_real() ? 64 : 128, 32, 32};
+  return sizes_for(references::checked_linear(context.params), kind);
 }
 
 /// As tuned, else these sizes.
@@ -206,9 +213,7 @@ CoopmatTiling coopmat_tiling(const BuildContext& context, const LinearKind& kind
   tiling.halves = kind.is_real();
   tiling.tables = is_int4(kind.w) ? (kind.is_real() ? 1 : 2) : 0;
   tiling.keeps_row_zeros = kind.is_grouped();
-  Sizes sizes = tiling.plain ? plain_sizes(tiling.fragment) : sizes_for(linear, kind);
-  // Those go with their own tiles.
-  if (tunes_tiles(context)) sizes.subgroups_k = sizes.splits = 1;
+  Sizes sizes = sizes_of(context, kind, tiling);
   set_sizes(tiling, context, kind, sizes);
   // Slabs that no case asks for are halved until they fit the device's shared memory.
   while (sizes.k > tiling.fragment.k && tiling.shared_bytes() > context.device.max_shared_bytes) {
