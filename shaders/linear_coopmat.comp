@@ -92,7 +92,7 @@ struct Tile {
 
 // --- a slab of x -----------------------------------------------------------------------------------------------------
 #if !REAL && X_LAYOUT == X_BLOCKS
-// A load is a word of four slots.
+// A load is a word of four slots. No op with groups has such an x: slabs are not filled up.
 #define WORDS_OF_ROW (chunks * 4u)
 #define X_LOADS (tile_m / 4u * WORDS_OF_ROW)
 uvec4 load_x(Tile tile, uint number, uint slab) {
@@ -101,9 +101,6 @@ uvec4 load_x(Tile tile, uint number, uint slab) {
 void keep_x(uint slab, uint number, uvec4 words) {
   const uint word = number % WORDS_OF_ROW;
   const uint at = stage_of(slab) + number / WORDS_OF_ROW * 4u * pitch + word / 4u;
-#if FILLED_UP
-  if (word * 4u >= slab_depth) words = uvec4(0u);
-#endif
   FOR_EACH(i, 4u) pool[at + i * pitch][word % 4u] = words[i];
 }
 #else
@@ -317,7 +314,7 @@ void add_slab(uint slab) {
 #if REAL
 #define FOR_STEPS UNROLLED
 #else
-#define FOR_STEPS [[dont_unroll]]  // which a compiler would use to hold fragments of several steps
+#define FOR_STEPS [[dont_unroll]]  // fragments of several steps would take registers at once
 #endif
 void add_slab(uint slab) {
   FOR_STEPS for (uint step = 0u; step < steps_of_slab / subgroups_k; ++step)
