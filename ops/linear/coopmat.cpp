@@ -22,7 +22,7 @@ using references::Linear;
 constexpr std::int64_t most_fragments = 32;           // whose sums fill the registers of any device
 constexpr std::int64_t most_fragments_of_a_side = 8;  // that shaders/common/unroll.glslh repeats
 // Of groups: int32 sums of products of int8 by 15 at most, less than 2^24, which floats hold.
-constexpr std::int64_t largest_group = (1 << 24) / (128 * 15) / 8 * 8;
+constexpr std::int64_t largest_group = (std::int64_t{1} << 24) / (128L * 15) / 8 * 8;
 // lavapipe leaves all loops of an invocation after so many turns, and says nothing.
 constexpr std::int64_t most_turns_on_a_cpu = 65535;
 

@@ -56,7 +56,7 @@ struct CoopmatTiling {
   /// Units of 16 bytes of a row of a slab.
   std::int64_t chunks() const { return slab.padded / (halves ? 8 : 16); }
   /// Those that 16 bytes of packed weights become.
-  std::int64_t chunks_of_unit() const { return (halves ? 2 : 1) * (tables > 0 ? 2 : 1); }
+  std::int64_t chunks_of_unit() const { return std::int64_t{halves ? 2 : 1} * (tables > 0 ? 2 : 1); }
   Packing packing() const {
     return {.by_rows = true, .for_halves = halves, .slab_depth = slab.depth, .padded_depth = slab.padded};
   }

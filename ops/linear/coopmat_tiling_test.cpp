@@ -188,18 +188,18 @@ TEST_F(CoopmatTilingTest, WithoutMatricesASubgroupIsAnInvocation) {
 TEST_F(CoopmatTilingTest, TurnsOfPlainCodeAreThoseOfItsLoops) {
   Tune tune{{"tile_m", 32},     {"tile_n", 32},     {"tile_k", 64}, {"subgroup_m", 16},
             {"subgroup_n", 16}, {"subgroups_k", 1}, {"plain", 1}};
-  const std::int64_t step = 1 + 17 + 17 + (16 * 6 + 1), rows = 16 * 18 + 1;
-  const std::int64_t x = 33 + 32 * 6 + 1, ending = rows + 4 * (1 + 16 * (1 + 2 + 5) + 1) + 1;
+  const std::int64_t step = 1 + 17 + 17 + (16L * 6 + 1), rows = 16L * 18 + 1;
+  const std::int64_t x = 33 + 32L * 6 + 1, ending = rows + 4 * (1 + 16L * (1 + 2 + 5) + 1) + 1;
   // Loads of x and w, tables of which there are none.
-  const std::int64_t loading = x + 33 + 33 + (32 * 3 + 1) + 2;
+  const std::int64_t loading = x + 33 + 33 + (32L * 3 + 1) + 2;
   EXPECT_EQ(tiling_of(trial("q8ta_linear", 128, 0, tune), integers).plain_turns(),
-            loading + 257 + 2 * (1 + loading + 2 * 2 + 2 * step) + 1 + ending);
+            loading + 257 + 2 * (1 + loading + 2L * 2 + 2 * step) + 1 + ending);
   // Groups of 32, two a slab: tables of 2 numbers, each for 256 elements; as reals, totals, cleared.
-  const std::int64_t with_tables = x + 17 + 17 + (16 * 4 + 1) + 2 * 5;
-  const std::int64_t group = 2 * rows + rows + 257 + 257, zeros = (2 * 6 + 1) + rows;
+  const std::int64_t with_tables = x + 17 + 17 + (16L * 4 + 1) + 2L * 5;
+  const std::int64_t group = 2 * rows + rows + 257 + 257, zeros = (2L * 6 + 1) + rows;
   EXPECT_EQ(
       tiling_of(trial("linear_dq8ca_q4gsw", 128, 32, tune), grouped).plain_turns(),
-      with_tables + 2 * 257 + zeros + 2 * (1 + with_tables + 2 * 3 + 2 * step) + 1 + 4 * group + ending);
+      with_tables + 2L * 257 + zeros + 2L * (1 + with_tables + 2L * 3 + 2L * step) + 1 + 4L * group + ending);
 }
 
 TEST_F(CoopmatTilingTest, WhoSharesKGoesThroughFewerTurns) {
