@@ -3,6 +3,8 @@
 #include "ops/common/grid.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <numeric>
 
 namespace assay::ops {
@@ -23,13 +25,15 @@ std::int64_t turns(std::int64_t count, std::int64_t inside = 0) {
   return count * (1 + inside) + 1;
 }
 
-/// Whether the kernel can take such fragments: whole units of 16 bytes in every direction.
-bool is_usable(const CooperativeShape& shape, const LinearKind& kind) {
+/// Whether the kernel can take such fragments: whole units of 16 bytes in every direction, and as many
+/// elements an invocation as shaders/common/unroll.glslh repeats.
+bool is_usable(const CooperativeShape& shape, const LinearKind& kind, std::uint32_t lanes) {
   const DType factors = kind.is_real() ? DType::F16 : DType::I8;
   const DType sums = kind.is_real() ? DType::F32 : DType::I32;
   const std::uint32_t unit = kind.is_real() ? 8 : 16;
+  const std::uint32_t elements = shape.rows * shape.columns / lanes;
   return shape.factors == factors && shape.sums == sums && shape.rows % 4 == 0 && shape.columns % 4 == 0 &&
-         shape.depth % unit == 0;
+         shape.depth % unit == 0 && std::has_single_bit(elements) && elements >= 2 && elements <= 32;
 }
 
 std::int64_t products_of(const Fragment& fragment) {
@@ -196,7 +200,7 @@ std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& 
   if (!device.has(Feature::CooperativeMatrixNv) || !computes) return std::nullopt;
   std::optional<Fragment> best;
   for (const CooperativeShape& shape : device.cooperative_shapes) {
-    if (!is_usable(shape, kind)) continue;
+    if (!is_usable(shape, kind, device.subgroup_size)) continue;
     const Fragment fragment{shape.rows, shape.columns, shape.depth};
     if (!best || products_of(fragment) > products_of(*best)) best = fragment;
   }

@@ -136,6 +136,12 @@ TEST_F(CoopmatTilingTest, FragmentsAreTheLargestThatTheDeviceHas) {
   EXPECT_THAT(shape_of(integers), testing::ElementsAre(16, 16, 32));
   EXPECT_THAT(shape_of(grouped), testing::ElementsAre(16, 16, 32));
   EXPECT_THAT(shape_of(reals), testing::ElementsAre(16, 8, 16));
+  // More elements an invocation than the kernel tells apart, and a number that it does not.
+  device.subgroup_size = 4;
+  EXPECT_THAT(shape_of(integers), testing::ElementsAre(16, 8, 32));
+  device.subgroup_size = 24;
+  EXPECT_THAT(shape_of(integers), testing::IsEmpty());
+  device.subgroup_size = 32;
   // Rows of no whole fours, and depths of no whole 16 bytes.
   device.cooperative_shapes = {{6, 16, 32, DType::I8, DType::I32},
                                {16, 10, 32, DType::I8, DType::I32},
