@@ -31,9 +31,10 @@ bool is_usable(const CooperativeShape& shape, const LinearKind& kind, std::uint3
   const DType factors = kind.is_real() ? DType::F16 : DType::I8;
   const DType sums = kind.is_real() ? DType::F32 : DType::I32;
   const std::uint32_t unit = kind.is_real() ? 8 : 16;
-  const std::uint32_t elements = shape.rows * shape.columns / lanes;
+  const std::uint32_t all = shape.rows * shape.columns, elements = all / lanes;
   return shape.factors == factors && shape.sums == sums && shape.rows % 4 == 0 && shape.columns % 4 == 0 &&
-         shape.depth % unit == 0 && std::has_single_bit(elements) && elements >= 2 && elements <= 32;
+         shape.depth % unit == 0 && all % lanes == 0 && std::has_single_bit(elements) && elements >= 2 &&
+         elements <= 32;
 }
 
 std::int64_t products_of(const Fragment& fragment) {
