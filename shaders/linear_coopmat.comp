@@ -82,6 +82,10 @@ uint stage_of(uint slab) { return (slab & 1u) * stage_units; }
 uint stage_of(uint slab) { return 0u; }
 #endif
 
+#if SCALES_GROUPS
+uint first_group(uint slab) { return slab / slabs_of_group * groups_of_slab; }
+#endif
+
 struct Tile {
   uint first_slot;
   uint first_quad;
@@ -150,7 +154,7 @@ uvec4 load_w(Tile tile, uint number, uint slab) {
 #ifdef W_ZERO_AT
 ivec4 load_w_zero_points(Tile tile, uint number, uint slab) {
   const uint group_of_slab = number % UNITS_OF_ROW * CHUNKS_OF_UNIT / (chunks / groups_of_slab);
-  const uint group = min(slab / slabs_of_group * groups_of_slab + group_of_slab, push.groups - 1u);
+  const uint group = min(first_group(slab) + group_of_slab, push.groups - 1u);
   return w_zero_point(group, channel_of_load(tile, number) / 4u, push.quads);
 }
 #endif
@@ -180,37 +184,28 @@ void keep_w(uint slab, uint number, uvec4 unit, uint zero) {
 
 // --- groups ----------------------------------------------------------------------------------------------------------
 #if SCALES_GROUPS
-struct Tables {
-  vec4 scales;
-#if !REAL
-  ivec4 sums;  // of w
-#endif
-};
-
 // The last slab may have room for more groups than there are.
-uint group_of_table(uint number, uint slab) { return slab / slabs_of_group * groups_of_slab + number / (tile_n / 4u); }
-
-Tables load_tables(Tile tile, uint number, uint slab) {
-  const uint group = min(group_of_table(number, slab), push.groups - 1u);
-  const uint quad = min(tile.first_quad + number % (tile_n / 4u), push.quads - 1u);
-  Tables tables;
-  tables.scales = w_scale(group, quad, push.quads);
-#if !REAL
-  tables.sums = w_sums(group, quad, push.quads);
-#endif
-  return tables;
+uint group_of_table(uint number, uint slab) { return first_group(slab) + number / (tile_n / 4u); }
+uint existing_group(uint number, uint slab) { return min(group_of_table(number, slab), push.groups - 1u); }
+uint existing_quad_of_table(Tile tile, uint number) {
+  return min(tile.first_quad + number % (tile_n / 4u), push.quads - 1u);
 }
 
-void keep_tables(uint slab, uint number, Tables tables) {
-  const uint at = stage_of(slab) + x_units + w_units + number;
+vec4 load_scales(Tile tile, uint number, uint slab) {
+  return w_scale(existing_group(number, slab), existing_quad_of_table(tile, number), push.quads);
+}
+
+// `first`: of the table in a stage.
+void keep_table(uint first, uint slab, uint number, vec4 values) {
   const bool is_there = group_of_table(number, slab) < push.groups;
-  pool[at] = is_there ? floatBitsToUint(tables.scales) : uvec4(0u);
-#if !REAL
-  pool[at + table_units] = is_there ? floatBitsToUint(vec4(tables.sums)) : uvec4(0u);
-#endif
+  pool[stage_of(slab) + first + number] = is_there ? floatBitsToUint(values) : uvec4(0u);
 }
 
 #if !REAL
+ivec4 load_column_sums(Tile tile, uint number, uint slab) {
+  return w_sums(existing_group(number, slab), existing_quad_of_table(tile, number), push.quads);
+}
+
 void keep_zero_points(Tile tile, uint lane) {
   for (uint i = lane; i < tile_m / 4u; i += gl_WorkGroupSize.x) {
     vec4 zero_points = vec4(0.0);
@@ -266,13 +261,13 @@ void add_step(uint stage, uint step) {
   EACH(FRAGMENTS_N, MULTIPLY_COLUMN)
 }
 
+// Of int8 exact: both are integers below 2^24, which the host sees to.
 #if SCALES_GROUPS
 #if REAL
 #define PART_OF_TOTAL(i, j, e) ELEMENT(sums[(i)*FRAGMENTS_N + j], e)
 #define LOAD_COLUMN_SUMS(j)
 #define AS_REALS(i, j)
 #else
-                                                   // Exact: both are integers below 2^23.
 #define PART_OF_TOTAL(i, j, e) (ELEMENT(reals, e) - ELEMENT(zero_points[i], e) * ELEMENT(column_sums, e))
 #define LOAD_COLUMN_SUMS(j) \
   REAL_MATRIX column_sums;  \
@@ -441,31 +436,11 @@ uvec4 next_w[w_loads];
 #ifdef W_ZERO_AT
 ivec4 next_w_zero_points[w_loads];
 #endif
-// Members one by one: arrays of structs might lie in memory.
 #if SCALES_GROUPS
 vec4 next_scales[table_loads];
 #if !REAL
 ivec4 next_column_sums[table_loads];
 #endif
-#endif
-
-#if SCALES_GROUPS
-void load_next_tables(Tile tile, uint lane, uint slab, uint i) {
-  const Tables tables = load_tables(tile, lane + i * gl_WorkGroupSize.x, slab);
-  next_scales[i] = tables.scales;
-#if !REAL
-  next_column_sums[i] = tables.sums;
-#endif
-}
-
-Tables loaded_tables(uint i) {
-  Tables tables;
-  tables.scales = next_scales[i];
-#if !REAL
-  tables.sums = next_column_sums[i];
-#endif
-  return tables;
-}
 #endif
 
 void load_slab(Tile tile, uint lane, uint slab) {
@@ -475,7 +450,12 @@ void load_slab(Tile tile, uint lane, uint slab) {
   FOR_EACH(i, w_loads) next_w_zero_points[i] = load_w_zero_points(tile, lane + i * gl_WorkGroupSize.x, slab);
 #endif
 #if SCALES_GROUPS
-  FOR_EACH(i, table_loads) load_next_tables(tile, lane, slab, i);
+  FOR_EACH(i, table_loads) {
+    next_scales[i] = load_scales(tile, lane + i * gl_WorkGroupSize.x, slab);
+#if !REAL
+    next_column_sums[i] = load_column_sums(tile, lane + i * gl_WorkGroupSize.x, slab);
+#endif
+  }
 #endif
 }
 
@@ -500,7 +480,12 @@ void keep_slab(uint lane, uint slab) {
 #if SCALES_GROUPS
   FOR_EACH(i, table_loads) {
     const uint load = lane + i * gl_WorkGroupSize.x;
-    if (load < table_units) keep_tables(slab, load, loaded_tables(i));
+    if (load < table_units) {
+      keep_table(x_units + w_units, slab, load, next_scales[i]);
+#if !REAL
+      keep_table(x_units + w_units + table_units, slab, load, vec4(next_column_sums[i]));
+#endif
+    }
   }
 #endif
 }

@@ -117,10 +117,6 @@ Dispatch join_of(const Dispatch& operands, const CoopmatTiling& tiling, const Sl
   return join;
 }
 
-bool has_one_subgroup_size(const DeviceInfo& device) {
-  return device.min_subgroup_size == device.max_subgroup_size;
-}
-
 void set_product_grid(Dispatch& product, const CoopmatTiling& tiling, const Linear& linear,
                       const Slots& slots, const DeviceInfo& device) {
   const std::int64_t local = tiling.invocations();
@@ -128,7 +124,7 @@ void set_product_grid(Dispatch& product, const CoopmatTiling& tiling, const Line
   const std::int64_t workgroups = div_up(slots.all, tiling.m) * div_up(linear.n, tiling.n) * tiling.splits;
   product.workgroups = fold_grid(workgroups * local, product.local_size[0], device.max_workgroup_count[0]);
   product.shared_bytes = static_cast<std::uint32_t>(tiling.shared_bytes());
-  if (!tiling.plain && !has_one_subgroup_size(device)) product.subgroup_size = device.subgroup_size;
+  if (!tiling.plain) demand_subgroup_size(product, device);
 }
 
 Program build(const BuildContext& context, const LinearKind& kind) {
@@ -205,8 +201,7 @@ std::optional<std::string> lacks(const BuildContext& context, const LinearKind& 
                        most_turns_on_a_cpu);
   }
   const auto local = static_cast<std::uint32_t>(tiling.invocations());
-  if (!tiling.plain && !has_one_subgroup_size(device) &&
-      !device.can_demand(device.subgroup_size, {local, 1, 1})) {
+  if (!tiling.plain && !knows_subgroup_size(device, {local, 1, 1})) {
     return fmt::format("full subgroups of {} on demand, in workgroups of {}", device.subgroup_size, local);
   }
   if (tiling.shared_bytes() <= device.max_shared_bytes) return std::nullopt;

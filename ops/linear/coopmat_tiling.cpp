@@ -59,21 +59,22 @@ std::int64_t tiles_of(const Linear& linear, std::int64_t m, std::int64_t n) {
 /// What is fast on a H200 (shaders/NOTES.md): large tiles read least for each product; where there are too
 /// few of them, smaller ones whose subgroups share K, or two workgroups a tile.
 Sizes integer_sizes(const Linear& linear, bool grouped) {
-  const Sizes large = grouped ? Sizes{128, 128, 128, 32, 64} : Sizes{128, 128, 128, 64, 32};
+  Sizes large = grouped ? Sizes{128, 128, 128, 32, 64} : Sizes{128, 128, 128, 64, 32};
   const std::int64_t large_tiles = tiles_of(linear, large.m, large.n);
   if (large_tiles >= 2 * busy_workgroups && !grouped) return {128, 128, 128, 64, 64, 2};
   if (large_tiles >= busy_workgroups) return large;
   if (tiles_of(linear, 32, 32) <= workgroups_at_a_time) return {32, 32, 256, 16, 32, 4};
   if (tiles_of(linear, 64, 64) <= workgroups_at_a_time / 2) return {64, 64, 256, 32, 32, 4};
   if (linear.k < deep) return {64, 64, 128, 32, 32};
-  return {large.m, large.n, large.k, large.subgroup_m, large.subgroup_n, 1, 2};
+  large.splits = 2;
+  return large;
 }
 
 Sizes real_sizes(const Linear& linear) {
   const std::int64_t large_tiles = tiles_of(linear, 128, 128);
   if (large_tiles >= busy_workgroups) return {128, 128, 64, 64, 32};
   if (large_tiles >= busy_workgroups / 2) return {128, 128, 64, 64, 32, 1, 2};
-  const std::int64_t splits = workgroups_at_a_time / std::max(tiles_of(linear, 64, 64), std::int64_t{1});
+  const std::int64_t splits = workgroups_at_a_time / tiles_of(linear, 64, 64);
   return {64, 64, 64, 32, 32, 1, std::clamp(splits, std::int64_t{1}, std::int64_t{4})};
 }
 
@@ -101,24 +102,23 @@ bool tunes_sizes(const BuildContext& context) {
 }
 
 /// Those that a case does not tune.
-Sizes sizes_of(const BuildContext& context, const LinearKind& kind, const CoopmatTiling& tiling) {
+Sizes sizes_of(const BuildContext& context, const Linear& linear, const LinearKind& kind,
+               const CoopmatTiling& tiling) {
   if (tiling.plain) return plain_sizes(tiling.fragment);
   if (tunes_sizes(context)) return {128, 128, kind.is_real() ? 64 : 128, 32, 32};
-  return sizes_for(references::checked_linear(context.params), kind);
+  return sizes_for(linear, kind);
 }
 
 /// As tuned, else these sizes.
-void set_sizes(CoopmatTiling& tiling, const BuildContext& context, const LinearKind& kind,
-               const Sizes& sizes) {
-  const Linear linear = references::checked_linear(context.params);
+void set_sizes(CoopmatTiling& tiling, const BuildContext& context, const Linear& linear,
+               const LinearKind& kind, const Sizes& sizes) {
   tiling.m = context.tuned("tile_m", sizes.m);
   tiling.n = context.tuned("tile_n", sizes.n);
   tiling.subgroup_m = context.tuned("subgroup_m", std::min(sizes.subgroup_m, tiling.m));
   tiling.subgroup_n = context.tuned("subgroup_n", std::min(sizes.subgroup_n, tiling.n));
   tiling.slab = slab_for(linear, kind, tiling.fragment, context.tuned("tile_k", sizes.k));
   tiling.all_slabs = div_up(linear.k, tiling.slab.depth);
-  tiling.subgroups_k =
-      context.tuned("subgroups_k", std::gcd(power_of_two_within(sizes.subgroups_k), tiling.parts_of_slab()));
+  tiling.subgroups_k = context.tuned("subgroups_k", std::gcd(sizes.subgroups_k, tiling.parts_of_slab()));
   tiling.stages = context.tuned("stages", 1);
   tiling.splits = context.tuned("splits", sizes.splits);
   tiling.splits = div_up(tiling.all_slabs, tiling.split_slabs());  // none without a slab
@@ -218,12 +218,12 @@ CoopmatTiling coopmat_tiling(const BuildContext& context, const LinearKind& kind
   tiling.halves = kind.is_real();
   tiling.tables = is_int4(kind.w) ? (kind.is_real() ? 1 : 2) : 0;
   tiling.keeps_row_zeros = kind.is_grouped();
-  Sizes sizes = sizes_of(context, kind, tiling);
-  set_sizes(tiling, context, kind, sizes);
+  Sizes sizes = sizes_of(context, linear, kind, tiling);
+  set_sizes(tiling, context, linear, kind, sizes);
   // Slabs that no case asks for are halved until they fit the device's shared memory.
   while (sizes.k > tiling.fragment.k && tiling.shared_bytes() > context.device.max_shared_bytes) {
     sizes.k /= 2;
-    set_sizes(tiling, context, kind, sizes);
+    set_sizes(tiling, context, linear, kind, sizes);
   }
   return tiling;
 }
