@@ -17,12 +17,6 @@ std::vector<TensorSpec> tensors(const Params& params) {
   return with_bias(linear, std::move(inputs), std::move(y));
 }
 
-ParamSpec epilogue_param() {
-  return choice("epilogue", {"float32", "fixed_point"})
-      .by_default(std::string("float32"))
-      .says("from sums to y: float32 operations, or a multiplication and a shift of integers");
-}
-
 }  // namespace
 
 Op q8ta_linear() {

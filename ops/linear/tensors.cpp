@@ -24,21 +24,9 @@ double typical(double least, double largest) {
   return std::sqrt((largest * largest - least * least) / (2 * std::log(largest / least)));
 }
 
-TensorSpec constant(std::string name, DType dtype, Shape shape) {
-  TensorSpec spec{.name = std::move(name), .constant = true, .dtype = dtype, .shape = std::move(shape)};
-  spec.forms = {buffer};
-  return spec;
-}
-
 TensorSpec scales(std::string name, Shape shape, double least, double largest) {
   TensorSpec spec{.name = std::move(name), .dtype = DType::F32, .shape = std::move(shape), .forms = {buffer}};
   spec.domain = {FillRole::Scale, least, largest};
-  return spec;
-}
-
-TensorSpec w_scales(Shape shape) {
-  TensorSpec spec = scales("w_scale", std::move(shape), least_w_scale, largest_w_scale);
-  spec.constant = true;
   return spec;
 }
 
@@ -59,6 +47,12 @@ ParamSpec real_dtype_param(const std::string& doc) {
   return choice("dtype", {"f32", "f16"}).by_default(std::string("f32")).says(doc);
 }
 
+ParamSpec epilogue_param() {
+  return choice("epilogue", {"float32", "fixed_point"})
+      .by_default(std::string("float32"))
+      .says("from sums to y: float32 operations, or a multiplication and a shift of integers");
+}
+
 ParamSpec group_size_param() {
   return integer("group_size")
       .at_least(8)
@@ -66,19 +60,23 @@ ParamSpec group_size_param() {
       .says("neighbours along K that share a scale of w: a multiple of 8 that divides K");
 }
 
-ParamSpec y_qparams_param(const std::function<double(const Params&)>& x_scale) {
+double depth_of_linear(const Params& params) {
+  return static_cast<double>(params.integer("K"));
+}
+
+ParamSpec y_qparams_param(const std::function<double(const Params&)>& x_scale,
+                          const std::function<double(const Params&)>& depth) {
   // The standard deviation of sums of K products of normal fills is 32 steps of y; a zero point of x adds to
   // it, since weights do not cancel it.
   constexpr double x_deviation = 42, w_deviation = 42, steps = 32;
   return qparams("y")
-      .derived([x_scale](const Params& params) {
+      .derived([x_scale, depth](const Params& params) {
         const double zero_point = params.has("x") ? params.qparams("x").zero_point : x_deviation;
         const bool has_groups =
             params.has("group_size");  // int4: an eighth of the deviation, and zero points
-        const double depth = std::sqrt(static_cast<double>(params.integer("K")));
         const double w = typical(least_w_scale, largest_w_scale) * (has_groups ? 6 : w_deviation);
         const double x = x_scale(params) * std::hypot(x_deviation, zero_point);
-        return Value(QParams{static_cast<float>(x * w * depth / steps), 3});
+        return Value(QParams{static_cast<float>(x * w * std::sqrt(depth(params)) / steps), 3});
       })
       .says("by default a scale by which y of normal fills neither saturates nor vanishes, zero point 3");
 }
@@ -111,20 +109,32 @@ std::vector<TensorSpec> row_qparams(const Linear& linear) {
   return {scales("x_scale", linear.row_shape(), least_row_scale, largest_row_scale), std::move(zero_point)};
 }
 
+TensorSpec constant_tensor(std::string name, DType dtype, Shape shape) {
+  TensorSpec spec{.name = std::move(name), .constant = true, .dtype = dtype, .shape = std::move(shape)};
+  spec.forms = {buffer};
+  return spec;
+}
+
+TensorSpec weight_scales(Shape shape) {
+  TensorSpec spec = scales("w_scale", std::move(shape), least_w_scale, largest_w_scale);
+  spec.constant = true;
+  return spec;
+}
+
 std::vector<TensorSpec> int8_weights(const Linear& linear) {
-  TensorSpec w = constant("w", DType::I8, {linear.n, linear.k});
+  TensorSpec w = constant_tensor("w", DType::I8, {linear.n, linear.k});
   w.domain = {FillRole::Data, -128, 127};
-  return {std::move(w), w_scales({linear.n})};
+  return {std::move(w), weight_scales({linear.n})};
 }
 
 std::vector<TensorSpec> int4_weights(const Linear& linear) {
-  TensorSpec w = constant("w", DType::U8, {linear.n, linear.k / 2});
+  TensorSpec w = constant_tensor("w", DType::U8, {linear.n, linear.k / 2});
   w.domain = {FillRole::Data, 0, 255};
-  return {std::move(w), w_scales({linear.groups(), linear.n})};
+  return {std::move(w), weight_scales({linear.groups(), linear.n})};
 }
 
 TensorSpec group_zero_points(const Linear& linear) {
-  TensorSpec zero_point = constant("w_zero_point", DType::I32, {linear.groups(), linear.n});
+  TensorSpec zero_point = constant_tensor("w_zero_point", DType::I32, {linear.groups(), linear.n});
   zero_point.domain = {FillRole::ZeroPoint, -8, 7};
   return zero_point;
 }
@@ -153,7 +163,7 @@ TensorSpec int8_y(const Linear& linear, std::vector<Form> forms) {
 }
 
 std::vector<TensorSpec> with_bias(const Linear& linear, std::vector<TensorSpec> inputs, TensorSpec y) {
-  if (linear.bias) inputs.push_back(constant("bias", DType::F32, {linear.n}));
+  if (linear.bias) inputs.push_back(constant_tensor("bias", DType::F32, {linear.n}));
   inputs.push_back(std::move(y));
   return inputs;
 }

@@ -19,11 +19,15 @@ namespace assay::ops {
 std::vector<ParamSpec> linear_params(std::vector<ParamSpec> own);
 
 ParamSpec real_dtype_param(const std::string& doc);  ///< dtype: f32 (default) or f16
+ParamSpec epilogue_param();                          ///< how int8 outputs are made of int32 sums
 ParamSpec group_size_param();                        ///< a multiple of 8 that divides K
 
-/// y: its scale follows from K and x's, so that outputs neither saturate nor vanish. `x_scale`: of x, or what
-/// scales of x are about.
-ParamSpec y_qparams_param(const std::function<double(const Params&)>& x_scale);
+double depth_of_linear(const Params& params);  ///< K
+
+/// y: its scale follows from x's and from `depth`, the products of an element (K of linear ops), so that
+/// outputs neither saturate nor vanish. `x_scale`: of x, or what scales of x are about.
+ParamSpec y_qparams_param(const std::function<double(const Params&)>& x_scale,
+                          const std::function<double(const Params&)>& depth = depth_of_linear);
 
 /// What scales of x are about where x has one scale a row.
 double typical_row_scale(const Params& params);
@@ -34,6 +38,11 @@ TensorSpec int8_x(const references::Linear& linear);
 TensorSpec int8_rows_x(const references::Linear& linear);
 /// x_scale and x_zero_point, one of each a row.
 std::vector<TensorSpec> row_qparams(const references::Linear& linear);
+
+/// An input that stays as it is while activations change, in a row-major buffer.
+TensorSpec constant_tensor(std::string name, DType dtype, Shape shape);
+/// w_scale, f32, of weights.
+TensorSpec weight_scales(Shape shape);
 
 /// w of int8 and w_scale, one an output channel.
 std::vector<TensorSpec> int8_weights(const references::Linear& linear);

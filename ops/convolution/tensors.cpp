@@ -1,0 +1,171 @@
+#include "ops/convolution/tensors.h"
+
+#include "harness/base/error.h"
+#include "ops/linear/tensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+namespace assay::ops {
+namespace {
+
+using references::Convolution;
+using references::HeightWidth;
+
+ParamSpec pair(std::string name, std::int64_t least, std::int64_t by_default, const char* doc) {
+  return ints(std::move(name), rank(2))
+      .at_least(least)
+      .by_default(std::vector<std::int64_t>{by_default, by_default})
+      .says(doc);
+}
+
+std::vector<ParamSpec> sizes(ConvolutionKind kind) {
+  const bool is_depthwise = kind == ConvolutionKind::Depthwise;
+  const auto channels = [](const Params& params) { return Value(params.integer("C")); };
+  std::vector<ParamSpec> all{integer("N").at_least(1).by_default(std::int64_t{1}).says("images"),
+                             integer("C").at_least(1).says("channels of x"),
+                             integer("H").at_least(1).says("height of x"),
+                             integer("W").at_least(1).says("width of x")};
+  ParamSpec outputs = integer("OC").at_least(1).says("channels of y");
+  all.push_back(is_depthwise ? std::move(outputs).derived(channels).says("channels of y: C") : outputs);
+  return all;
+}
+
+std::vector<ParamSpec> geometry(ConvolutionKind kind) {
+  const bool is_pointwise = kind == ConvolutionKind::Pointwise;
+  std::vector<ParamSpec> all{
+      is_pointwise ? pair("kernel", 1, 1, "height and width of the kernel: 1x1")
+                   : ints("kernel", rank(2)).at_least(1).says("height and width of the kernel"),
+      pair("stride", 1, 1, is_pointwise ? "1x1" : "along the height and the width"),
+      pair("padding", 0, 0, is_pointwise ? "0x0" : "rows and columns of real zeros on either side of x"),
+      pair("dilation", 1, 1, "distance of the kernel's taps"),
+      integer("groups").at_least(1).by_default(std::int64_t{1}).says("of channels: divides C and OC")};
+  if (kind == ConvolutionKind::Depthwise) {
+    all.back() = integer("groups")
+                     .at_least(1)
+                     .derived([](const Params& params) { return Value(params.integer("C")); })
+                     .says("C");
+  }
+  if (kind == ConvolutionKind::Transposed) {
+    all.push_back(pair("output_padding", 0, 0, "rows and columns more at the end of y"));
+  }
+  return all;
+}
+
+void check_is(const HeightWidth& got, std::int64_t wanted, const char* name) {
+  if (got == HeightWidth{wanted, wanted}) return;
+  throw ParameterError(name, fmt::format("{} is [{}, {}], but a pointwise convolution has [{}, {}]", name,
+                                         got[0], got[1], wanted, wanted));
+}
+
+void check_kind(const Convolution& conv, ConvolutionKind kind) {
+  if (kind == ConvolutionKind::Pointwise) {
+    check_is(conv.kernel, 1, "kernel");
+    check_is(conv.stride, 1, "stride");
+    check_is(conv.padding, 0, "padding");
+    if (conv.groups != 1) throw ParameterError("groups", "a pointwise convolution has one group");
+  }
+  if (kind == ConvolutionKind::Depthwise) {
+    for (const auto& [name, value] : {std::pair{"OC", conv.oc}, {"groups", conv.groups}}) {
+      if (value == conv.c) continue;
+      throw ParameterError(
+          name, fmt::format("{} is {}, but a depthwise convolution has as many as C, which is {}", name,
+                            value, conv.c));
+    }
+  }
+}
+
+/// Products of an element. The stride of transposed ones takes taps away.
+double depth_of_convolution(const Params& params) {
+  const Convolution conv = references::checked_convolution(params);
+  const double taps_left = conv.transposed ? static_cast<double>(conv.stride[0] * conv.stride[1]) : 1;
+  return std::max(1.0, static_cast<double>(conv.depth()) / taps_left);
+}
+
+/// Pairs of an index of y and a tap, along one axis, that meet a value of x.
+std::int64_t meetings(const Convolution& conv, std::size_t axis) {
+  const std::int64_t length = axis == 0 ? conv.h : conv.w;
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < conv.size_of_y()[axis]; ++i) {
+    for (std::int64_t tap = 0; tap < conv.kernel[axis]; ++tap) {
+      std::int64_t at = i * conv.stride[axis] - conv.padding[axis] + tap * conv.dilation[axis];
+      if (conv.transposed) {
+        at = i + conv.padding[axis] - tap * conv.dilation[axis];
+        if (at < 0 || at % conv.stride[axis] != 0) continue;
+        at /= conv.stride[axis];
+      }
+      count += at >= 0 && at < length ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+std::vector<ParamSpec> convolution_params(ConvolutionKind kind, std::vector<ParamSpec> own) {
+  std::vector<ParamSpec> all = sizes(kind);
+  std::ranges::move(geometry(kind), std::back_inserter(all));
+  // y's default scale wants to know all that the convolution is.
+  all.push_back(boolean("bias").by_default(false).says("whether there is a tensor `bias`, added to y"));
+  all.push_back(choice("activation", {"none", "relu"}).by_default(std::string("none")));
+  std::ranges::move(own, std::back_inserter(all));
+  return all;
+}
+
+Convolution convolution_of(const Params& params, ConvolutionKind kind, std::int64_t largest_depth) {
+  const Convolution conv = references::convolution_params(params, largest_depth);
+  check_kind(conv, kind);
+  return conv;
+}
+
+ParamSpec convolution_y_qparams_param() {
+  const auto x_scale = [](const Params& params) { return static_cast<double>(params.qparams("x").scale); };
+  return y_qparams_param(x_scale, depth_of_convolution);
+}
+
+std::vector<Form> channel_word_forms(Layout first) {
+  std::vector<Form> forms{{Storage::Buffer, first}};
+  for (const Layout layout : {Layout::P4C, Layout::P4C1W, Layout::P4W4C}) {
+    if (layout != first) forms.push_back({Storage::Buffer, layout});
+  }
+  return forms;
+}
+
+TensorSpec real_images(std::string_view name, const Convolution& conv) {
+  const bool is_x = name == "x";
+  TensorSpec spec{.name = std::string(name), .dtype = conv.real};
+  spec.role = is_x ? TensorSpec::Role::Input : TensorSpec::Role::Output;
+  spec.shape = is_x ? conv.x_shape() : conv.y_shape();
+  spec.forms = {{Storage::Buffer, Layout::CP}, {Storage::Texture3D, Layout::CP}};
+  return spec;
+}
+
+TensorSpec int8_images(std::string_view name, const Convolution& conv, std::vector<Form> forms) {
+  TensorSpec spec = real_images(name, conv);
+  spec.dtype = DType::I8;
+  spec.forms = std::move(forms);
+  if (spec.is_input()) spec.domain = {FillRole::Data, -128, 127};
+  return spec;
+}
+
+std::vector<TensorSpec> convolution_tensors(const Convolution& conv, TensorSpec x, TensorSpec y) {
+  std::vector<TensorSpec> tensors{std::move(x), constant_tensor("w", DType::I8, conv.w_shape()),
+                                  weight_scales({conv.oc})};
+  tensors[1].domain = {FillRole::Data, -128, 127};
+  if (conv.bias) tensors.push_back(constant_tensor("bias", DType::F32, {conv.oc}));
+  tensors.push_back(std::move(y));
+  return tensors;
+}
+
+Work convolution_work(const Params& params, std::span<const TensorSpec> tensors) {
+  const Convolution conv = references::checked_convolution(params);
+  Work work = streaming_work(tensors);
+  work.operations = 2 * conv.n * conv.oc * conv.channels_of_group() * meetings(conv, 0) * meetings(conv, 1);
+  return work;
+}
+
+}  // namespace assay::ops
