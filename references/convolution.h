@@ -49,8 +49,8 @@ struct Convolution {
 
 /// Reads N, C, H, W, OC, kernel, stride, padding, dilation, groups, bias and activation; output_padding (of
 /// transposed ones) and dtype where the op has them. Throws ParameterError where groups divides C or OC not,
-/// where y would be empty, where depth() exceeds `largest_depth`, and where output_padding is not below the
-/// stride.
+/// where y would be empty, where depth() exceeds `largest_depth`, and where output_padding is below neither
+/// the stride nor the dilation.
 Convolution convolution_params(const Params& params, std::int64_t largest_depth);
 
 /// The same of parameters that have been checked.

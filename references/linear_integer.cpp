@@ -11,8 +11,7 @@ float FloatEpilogue::operator()(std::int64_t n, std::int32_t sum) const {
   return linear.activated(bias.empty() ? value : value + bias[channel]);
 }
 
-void for_each_sum(const IntegerRows& x, const IntegerRows& w,
-                  const std::function<void(std::int64_t, std::int64_t, std::int32_t)>& store) {
+void for_each_sum(const IntegerRows& x, const IntegerRows& w, const StoreSum& store) {
   integer_products(x, w, w.depth, [&](std::int64_t m, std::int64_t n, std::span<const std::int32_t> sums) {
     store(m * w.rows + n, n, sums.front());
   });

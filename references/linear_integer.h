@@ -23,8 +23,9 @@ struct FloatEpilogue {
   float operator()(std::int64_t n, std::int32_t sum) const;
 };
 
+using StoreSum = std::function<void(std::int64_t index, std::int64_t n, std::int32_t sum)>;
+
 /// Calls store(index in y, n, sum) for every element of y, from several threads: the sums over k of x * w.
-void for_each_sum(const IntegerRows& x, const IntegerRows& w,
-                  const std::function<void(std::int64_t, std::int64_t, std::int32_t)>& store);
+void for_each_sum(const IntegerRows& x, const IntegerRows& w, const StoreSum& store);
 
 }  // namespace assay::references

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "harness/tensor/tensor.h"
+#include "references/convolution.h"
+#include "references/linear_rows.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+// A convolution as products of matrices, one a group: rows of x, one a pixel of y, by rows of w, one an
+// output channel. Both run over kh, kw and the channels of the group, in this order: depth() values.
+
+namespace assay::references {
+
+/// x in the order N, H, W, C, as rows read it: the channels that a tap meets lie beside each other.
+std::vector<std::int16_t> channels_last(const Convolution& conv, std::span<const std::int16_t> x);
+/// The same of x that is f32 or f16.
+std::vector<float> channels_last(const Convolution& conv, const HostTensor& x);
+
+/// Rows of w (i8), those of all output channels.
+IntegerRows weight_rows(const Convolution& conv, const HostTensor& w);
+
+/// What pixels of y see of x. A pixel is one of all N images: (n * height + i) * width + j.
+class Patches {
+ public:
+  explicit Patches(const Convolution& conv);
+
+  /// Writes the values [first, last) of the row of a pixel: of x, channels last, and 0 where a tap lies in
+  /// the padding. Several threads may call it.
+  template <class From, class To>
+  void read(const std::vector<From>& x, std::int64_t group, std::int64_t pixel, std::int64_t first,
+            std::int64_t last, To* to) const;
+
+  /// Of an element of y, [N, OC, height, width].
+  std::int64_t index_in_y(std::int64_t pixel, std::int64_t channel) const;
+
+ private:
+  /// Where an image of x begins, and what the taps meet in it, along each axis.
+  struct View {
+    std::int64_t image;
+    std::array<const std::int64_t*, 2> met;
+  };
+  View view_of(std::int64_t pixel) const;
+  /// The first channel of the pixel of x that a tap meets, or -1.
+  std::int64_t place_of(const View& view, std::int64_t tap) const;
+
+  Convolution conv_;
+  HeightWidth size_of_y_;
+  std::array<std::vector<std::int64_t>, 2> met_;  ///< index of x: [of y, tap] of each axis, -1 in the padding
+  std::vector<std::array<std::uint32_t, 2>> taps_;
+};
+
+}  // namespace assay::references
