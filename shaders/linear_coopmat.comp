@@ -14,6 +14,8 @@
 // COLUMNS_OF_STAGED  FRAGMENTS_N / STAGED
 // FILLED_UP    1: slabs are filled up with zeros to whole fragments
 // STAGES       slabs in shared memory: 1, or 2 that take turns
+// GATHERED     1: x is the images of a convolution
+// PIXELS_FIRST GATHERED: invocations side by side load pixels side by side; else words along K
 // SPLITS       1: K is shared by `splits` workgroups, which leave their sums to linear_join.comp
 // X_*, W_*, Y_*, SUMS, MATRICES, ...: see the included files
 
@@ -45,13 +47,18 @@ layout(constant_id = 18) const uint part_steps = 1u;      // fragments along K o
 #endif
 
 #include "linear/numbers.glslh"
+#include "linear/tiles.glslh"
 #include "linear/weights.glslh"
 #include "linear/y.glslh"
 #if REAL
 #include "linear/x_real.glslh"
 #define VALUES_OF_CHUNK 8u
 #else
+#if GATHERED
+#include "linear/x_gathered.glslh"
+#else
 #include "linear/x_int8.glslh"
+#endif
 #define VALUES_OF_CHUNK 16u
 #endif
 
@@ -86,16 +93,25 @@ uint stage_of(uint slab) { return 0u; }
 uint first_group(uint slab) { return slab / slabs_of_group * groups_of_slab; }
 #endif
 
-struct Tile {
-  uint first_slot;
-  uint first_quad;
-};
-
 // Loads neither branch nor compute with what they get: a kernel would wait for each. What must be 0 becomes it on its
 // way to shared memory.
 
 // --- a slab of x -----------------------------------------------------------------------------------------------------
-#if !REAL && X_LAYOUT == X_BLOCKS
+#if GATHERED
+// A load is a unit of a row, whose corner its invocation knows. No op with groups along K has such an x.
+#define X_LOADS (tile_m * chunks)
+#if PIXELS_FIRST
+uint row_of_load(uint number) { return number % tile_m; }
+uint chunk_of_load(uint number) { return number / tile_m; }
+#else
+uint row_of_load(uint number) { return number / chunks; }
+uint chunk_of_load(uint number) { return number % chunks; }
+#endif
+
+void keep_x(uint slab, uint number, uvec4 words) {
+  pool[stage_of(slab) + row_of_load(number) * pitch + chunk_of_load(number)] = words;
+}
+#elif !REAL && X_LAYOUT == X_BLOCKS
 // A load is a word of four slots. No op with groups has such an x: slabs are not filled up.
 #define WORDS_OF_ROW (chunks * 4u)
 #define X_LOADS (tile_m / 4u * WORDS_OF_ROW)
@@ -433,6 +449,19 @@ void store_sums(Tile tile, uint split) {
 // --- slabs -----------------------------------------------------------------------------------------------------------
 uvec4 next_x[x_loads];
 uvec4 next_w[w_loads];
+#if GATHERED
+uvec4 outside[x_loads];
+Corner corners[x_loads];
+void find_corners(Tile tile, uint lane) {
+  FOR_EACH(i, x_loads) corners[i] = corner_of(tile.first_slot + row_of_load(lane + i * gl_WorkGroupSize.x));
+}
+#define LOAD_X(tile, i, number, slab) \
+  gathered_four(corners[i], ((slab)*chunks + chunk_of_load(number)) * 4u, channel_group, outside[i])
+#define LOADED_X(i) with_zeros(next_x[i], outside[i])
+#else
+#define LOAD_X(tile, i, number, slab) load_x(tile, number, slab)
+#define LOADED_X(i) next_x[i]
+#endif
 #ifdef W_ZERO_AT
 ivec4 next_w_zero_points[w_loads];
 #endif
@@ -444,7 +473,7 @@ ivec4 next_column_sums[table_loads];
 #endif
 
 void load_slab(Tile tile, uint lane, uint slab) {
-  FOR_EACH(i, x_loads) next_x[i] = load_x(tile, lane + i * gl_WorkGroupSize.x, slab);
+  FOR_EACH(i, x_loads) next_x[i] = LOAD_X(tile, i, lane + i * gl_WorkGroupSize.x, slab);
   FOR_EACH(i, w_loads) next_w[i] = load_w(tile, lane + i * gl_WorkGroupSize.x, slab);
 #ifdef W_ZERO_AT
   FOR_EACH(i, w_loads) next_w_zero_points[i] = load_w_zero_points(tile, lane + i * gl_WorkGroupSize.x, slab);
@@ -471,7 +500,7 @@ uint zero_of(uint i, uint number) {
 void keep_slab(uint lane, uint slab) {
   FOR_EACH(i, x_loads) {
     const uint load = lane + i * gl_WorkGroupSize.x;
-    if (X_LOADS % gl_WorkGroupSize.x == 0u || load < X_LOADS) keep_x(slab, load, next_x[i]);
+    if (X_LOADS % gl_WorkGroupSize.x == 0u || load < X_LOADS) keep_x(slab, load, LOADED_X(i));
   }
   FOR_EACH(i, w_loads) {
     const uint load = lane + i * gl_WorkGroupSize.x;
@@ -507,8 +536,10 @@ void main() {
   first_slab = split * split_slabs;
   end_slab = min(end_slab, first_slab + split_slabs);
 #endif
-  const uint tile_row = divide(number, push.by_tiles);
-  const Tile tile = Tile(tile_row * tile_m, (number - tile_row * push.tiles_n) * (tile_n / 4u));
+  const Tile tile = tile_of(number, tile_m, tile_n);
+#if GATHERED
+  find_corners(tile, lane);
+#endif
   EACH(SUMS_OF_SUBGROUP, CLEAR_SUM)
 #if SCALES_GROUPS
   EACH(SUMS_OF_SUBGROUP, CLEAR_TOTAL)

@@ -8,6 +8,7 @@
 // REAL           sums of real values in float32; else of int8 values in int32
 // GROUPED        int32 sums of each group become float32 sums; W_BITS 4
 // DOT            see linear/dot4x8.glslh
+// GATHERED       1: x is the images of a convolution
 // ROWS           of an invocation: 4, 8 or 16
 // COLUMN_QUADS   1 or 2; SUMS_OF_INVOCATION: their product
 // STEPS_AT_ONCE  2 or 4: a divisor of steps and part_steps
@@ -28,13 +29,18 @@ layout(constant_id = 9) const uint w_loads = 1u;
 
 #include "linear/numbers.glslh"
 #include "linear/dot4x8.glslh"
+#include "linear/tiles.glslh"
 #include "linear/weights.glslh"
 #include "linear/y.glslh"
 #if REAL
 #include "linear/x_real.glslh"
 #define STEP_VECTOR vec4
 #else
+#if GATHERED
+#include "linear/x_gathered.glslh"
+#else
 #include "linear/x_int8.glslh"
+#endif
 #define STEP_VECTOR uvec4
 #endif
 
@@ -44,16 +50,11 @@ const uint w_pitch = tile_n / 4u + 1u;
 shared STEP_VECTOR x_tile[steps * x_pitch];
 shared STEP_VECTOR w_tile[steps * w_pitch];
 
-struct Tile {
-  uint first_slot;
-  uint first_quad;
-};
-
 // Loads neither branch nor compute with what they get: a kernel would wait for each. Past the end they take what is
 // near; what must be 0 becomes it on its way to shared memory.
 
 // --- a slab of x -----------------------------------------------------------------------------------------------------
-#if !REAL && X_LAYOUT == X_BLOCKS
+#if !GATHERED && !REAL && X_LAYOUT == X_BLOCKS
 // A load is a step of four slots.
 #define X_LOADS (steps * (tile_m / 4u))
 uvec4 load_x(Tile tile, uint number, uint first_step) {
@@ -65,6 +66,7 @@ void keep_x(uint number, uint first_step, uvec4 value) { x_tile[number % steps *
 #define X_LOADS (steps / 4u * tile_m)
 uint quad_of_x(uint number, uint first_step) { return first_step / 4u + number % (steps / 4u); }
 
+#if !GATHERED
 STEP_VECTOR load_x(Tile tile, uint number, uint first_step) {
   const Row row = existing_row(tile.first_slot + number / (steps / 4u));
 #if REAL
@@ -73,6 +75,7 @@ STEP_VECTOR load_x(Tile tile, uint number, uint first_step) {
   return x_four(row, quad_of_x(number, first_step) * 4u);
 #endif
 }
+#endif
 
 void keep_x(uint number, uint first_step, STEP_VECTOR value) {
   const uint row = number / (steps / 4u);
@@ -297,8 +300,7 @@ void main() {
   const uint lane = gl_LocalInvocationID.x;
   const uvec2 thread = uvec2(lane % threads_n, lane / threads_n);
   const uint number = flat_workgroup();
-  const uint tile_row = divide(number, push.by_tiles);
-  const Tile tile = Tile(tile_row * tile_m, (number - tile_row * push.tiles_n) * (tile_n / 4u));
+  const Tile tile = tile_of(number, tile_m, tile_n);
   EACH(SUMS_OF_INVOCATION, CLEAR_STEP_SUMS)
 #if GROUPED
   EACH(SUMS_OF_INVOCATION, CLEAR_GROUP_SUMS)
@@ -307,14 +309,27 @@ void main() {
 
   STEP_VECTOR next_x[x_loads];
   uvec4 next_w[w_loads];
+#if GATHERED
+  uvec4 outside[x_loads];
+  Corner corners[x_loads];
+  for (uint i = 0u; i < x_loads; ++i) {
+    corners[i] = corner_of(tile.first_slot + (lane + i * gl_WorkGroupSize.x) / (steps / 4u));
+  }
+#define LOAD_X(i, step) \
+  gathered_four(corners[i], quad_of_x(lane + i * gl_WorkGroupSize.x, step) * 4u, channel_group, outside[i])
+#define LOADED_X(i) with_zeros(next_x[i], outside[i])
+#else
+#define LOAD_X(i, step) load_x(tile, lane + i * gl_WorkGroupSize.x, step)
+#define LOADED_X(i) next_x[i]
+#endif
   const uint all_steps = push.blocks * STEPS_OF_BLOCK;
-  for (uint i = 0u; i < x_loads; ++i) next_x[i] = load_x(tile, lane + i * gl_WorkGroupSize.x, 0u);
+  for (uint i = 0u; i < x_loads; ++i) next_x[i] = LOAD_X(i, 0u);
   for (uint i = 0u; i < w_loads; ++i) next_w[i] = load_w(tile, lane + i * gl_WorkGroupSize.x, 0u);
   for (uint first_step = 0u; first_step < all_steps; first_step += steps) {
     barrier();  // the slab before has been read
     for (uint i = 0u; i < x_loads; ++i) {
       const uint load = lane + i * gl_WorkGroupSize.x;
-      if (X_LOADS % gl_WorkGroupSize.x == 0u || load < X_LOADS) keep_x(load, first_step, next_x[i]);
+      if (X_LOADS % gl_WorkGroupSize.x == 0u || load < X_LOADS) keep_x(load, first_step, LOADED_X(i));
     }
     for (uint i = 0u; i < w_loads; ++i) {
       const uint load = lane + i * gl_WorkGroupSize.x;
@@ -323,7 +338,7 @@ void main() {
     barrier();
     const uint next_step = first_step + steps;
     if (next_step < all_steps) {
-      for (uint i = 0u; i < x_loads; ++i) next_x[i] = load_x(tile, lane + i * gl_WorkGroupSize.x, next_step);
+      for (uint i = 0u; i < x_loads; ++i) next_x[i] = LOAD_X(i, next_step);
       for (uint i = 0u; i < w_loads; ++i) next_w[i] = load_w(tile, lane + i * gl_WorkGroupSize.x, next_step);
     }
     add_slab(tile, first_step, thread);

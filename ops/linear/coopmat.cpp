@@ -19,6 +19,7 @@ namespace {
 
 using references::Linear;
 
+constexpr LinearKind of_int8{XKind::Int8, WeightKind::Int8};
 constexpr std::int64_t most_fragments = 32;           // whose sums fill the registers of any device
 constexpr std::int64_t most_fragments_of_a_side = 8;  // that shaders/common/unroll.glslh repeats
 // Of groups: int32 sums of products of int8 by 15 at most, less than 2^24, which floats hold.
@@ -34,8 +35,9 @@ void define(Dispatch& dispatch, const char* name, std::int64_t value) {
   dispatch.defines.push_back({name, std::to_string(value)});
 }
 
-ProductNeeds needs_of(const BuildContext& context, const CoopmatTiling& tiling) {
+ProductNeeds needs_of(const BuildContext& context, const CoopmatTiling& tiling, const Gathering* gathering) {
   ProductNeeds needs;
+  needs.gathering = gathering;
   needs.x_layout = Layout::P4W;
   // Slabs of whole units begin at one.
   needs.x_words = tiling.slab.depth % 16 == 0 ? 4 : 1;
@@ -117,45 +119,65 @@ Dispatch join_of(const Dispatch& operands, const CoopmatTiling& tiling, const Sl
   return join;
 }
 
-void set_product_grid(Dispatch& product, const CoopmatTiling& tiling, const Linear& linear,
+void set_product_grid(Dispatch& product, const CoopmatTiling& tiling, std::int64_t tiles_n,
                       const Slots& slots, const DeviceInfo& device) {
   const std::int64_t local = tiling.invocations();
   product.local_size = {static_cast<std::uint32_t>(local), 1, 1};
-  const std::int64_t workgroups = div_up(slots.all, tiling.m) * div_up(linear.n, tiling.n) * tiling.splits;
+  const std::int64_t workgroups = div_up(slots.all, tiling.m) * tiles_n * tiling.splits;
   product.workgroups = fold_grid(workgroups * local, product.local_size[0], device.max_workgroup_count[0]);
   product.shared_bytes = static_cast<std::uint32_t>(tiling.shared_bytes());
   if (!tiling.plain) demand_subgroup_size(product, device);
 }
 
-Program build(const BuildContext& context, const LinearKind& kind) {
+/// Images: what the second pass has to know of them, and then the product.
+void add_images_of_join(Dispatch& join, const BuildContext& context, const ProductNeeds& needs) {
+  if (needs.gathering != nullptr) add_pixels(join, tensor_named(context, "y").physical, false);
+}
+
+/// Invocations side by side load pixels side by side where these are neighbours in memory.
+void add_load_order(Dispatch& product, const BuildContext& context) {
+  const Layout layout = tensor_named(context, "x").physical.form().layout;
+  define(product, "PIXELS_FIRST", layout == Layout::P4C ? 0 : 1);
+}
+
+Program build(const BuildContext& context, const LinearKind& kind, const Gathering* gathering = nullptr) {
   const Linear linear = references::checked_linear(context.params);
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
   const std::int64_t quads = div_up(linear.n, 4);
   Program program;
   Dispatch product{.label = "product", .shader = "linear_coopmat.comp"};
-  const Slots slots = add_operands(program, product, context, kind, needs_of(context, tiling));
+  const ProductNeeds needs = needs_of(context, tiling, gathering);
+  const Slots slots = add_operands(program, product, context, kind, needs);
   std::optional<Dispatch> join;
   if (tiling.splits > 1) {
     bind_partial_sums(product, partial_sums(program, kind, tiling, slots, quads));
     join = join_of(product, tiling, slots, quads, context.device);
+    add_images_of_join(*join, context, needs);
   }
+  add_images(product, context, needs);
+  if (gathering != nullptr) add_load_order(product, context);
   add_defines(product, tiling);
   add_constants(product, tiling, kind);
-  set_product_grid(product, tiling, linear, slots, context.device);
+  set_product_grid(product, tiling, needs.tiles_n(linear.n), slots, context.device);
   program.dispatches.push_back(std::move(product));
   if (join) program.dispatches.push_back(std::move(*join));
   return program;
+}
+
+std::optional<std::string> excludes_tune(const ImplPoint& point) {
+  for (const auto& [part, whole] : {std::pair{"subgroup_m", "tile_m"}, {"subgroup_n", "tile_n"}}) {
+    const std::int64_t size = point.tuned(whole, 0);
+    if (size == 0 || size % point.tuned(part, 1) == 0) continue;
+    return fmt::format("{} {} is no whole number of {} {}", whole, size, part, point.tuned(part, 1));
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> excludes(const ImplPoint& point, const LinearKind& kind) {
   if (kind.is_real() && references::checked_linear(point.params).real != DType::F16) {
     return "x is f32, which half floats would round: f16, or another impl";
   }
-  for (const auto& [part, whole] : {std::pair{"subgroup_m", "tile_m"}, {"subgroup_n", "tile_n"}}) {
-    const std::int64_t size = point.tuned(whole, 0);
-    if (size == 0 || size % point.tuned(part, 1) == 0) continue;
-    return fmt::format("{} {} is no whole number of {} {}", whole, size, part, point.tuned(part, 1));
-  }
+  if (auto reason = excludes_tune(point)) return reason;
   if (kind.is_grouped() && references::checked_linear(point.params).group_size > largest_group) {
     return fmt::format("sums of groups of {} values might be no exact floats: {} at most",
                        references::checked_linear(point.params).group_size, largest_group);
@@ -245,6 +267,22 @@ std::vector<Tunable> tunables() {
 
 bool has_matrices(const DeviceInfo& device, const LinearKind& kind) {
   return fragment_of(device, kind).has_value();
+}
+
+Program coopmat_convolution(const BuildContext& context, const Gathering& gathering) {
+  return build(context, of_int8, &gathering);
+}
+
+std::optional<std::string> coopmat_convolution_lacks(const BuildContext& context) {
+  return lacks(context, of_int8);
+}
+
+std::optional<std::string> coopmat_excludes_tune(const ImplPoint& point) {
+  return excludes_tune(point);
+}
+
+std::vector<Tunable> coopmat_tunables() {
+  return tunables();
 }
 
 Impl coopmat_linear(const LinearKind& kind) {

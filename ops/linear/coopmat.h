@@ -11,6 +11,15 @@ namespace assay::ops {
 /// is for its correctness, never for speed.
 Impl coopmat_linear(const LinearKind& kind);
 
+/// The program of the impl, where x is of int8 values and `gathering` tells how x and y are images: for the
+/// context of the linear op that the convolution is (ops/convolution/product.h).
+Program coopmat_convolution(const BuildContext& context, const Gathering& gathering);
+/// What it lacks on the device, or nothing.
+std::optional<std::string> coopmat_convolution_lacks(const BuildContext& context);
+/// Why no device can do what is tuned, or nothing.
+std::optional<std::string> coopmat_excludes_tune(const ImplPoint& point);
+std::vector<Tunable> coopmat_tunables();
+
 /// Whether the device has the matrices that coopmat_linear multiplies.
 bool has_matrices(const DeviceInfo& device, const LinearKind& kind);
 

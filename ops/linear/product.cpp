@@ -98,6 +98,10 @@ std::string qparams_define(const LinearKind& kind, const X& x) {
 
 void add_x(Binder& binder, const X& x, const Linear& linear, const LinearKind& kind,
            const ProductNeeds& needs) {
+  if (needs.gathering != nullptr) {
+    binder.bind("X", Binding(x.resource));
+    return;
+  }
   const bool texture = is_texture(x.physical.form());
   binder.bind("X", texture ? sampled(x.resource) : Binding(x.resource));
   binder.define("X_LAYOUT", layout_define("X", x.physical));
@@ -139,10 +143,10 @@ bool is_fixed_point(const Params& params) {
 }
 
 void add_y(Program& program, Binder& binder, const BuildContext& context, const Linear& linear,
-           const LinearKind& kind, bool by_quad) {
+           const LinearKind& kind, const ProductNeeds& needs) {
   const Physical y = tensor_named(context, "y").physical;
   binder.bind("Y", Binding(tensor_named(context, "y").resource));
-  binder.define("Y_LAYOUT", layout_define("Y", y));
+  binder.define("Y_LAYOUT", needs.gathering != nullptr ? y_layout_of_images(y) : layout_define("Y", y));
   binder.define("Y_INT8", flag(y.dtype() == DType::I8));
   binder.define("Y_F16", flag(y.dtype() == DType::F16));
   binder.define("Y_ALIGNED", flag(linear.n % 4 == 0));
@@ -154,7 +158,7 @@ void add_y(Program& program, Binder& binder, const BuildContext& context, const 
     binder.bind("REQUANTIZERS", Binding(requantizers(program, context, linear)));
     return;
   }
-  binder.bind("W_SCALE", Binding(padded_table(program, context, "w_scale", by_quad)));
+  binder.bind("W_SCALE", Binding(padded_table(program, context, "w_scale", needs.by_quad)));
   if (linear.bias) binder.bind("BIAS", Binding(padded_table(program, context, "bias", false)));
 }
 
@@ -166,11 +170,10 @@ Slots slots_of(const Linear& linear, const Physical& x, const Physical& y) {
 }
 
 void add_push(Dispatch& product, const BuildContext& context, const Linear& linear, const Slots& slots,
-              const PackedWeights& weights, std::int64_t columns_of_workgroup) {
+              const PackedWeights& weights, std::int64_t tiles_n) {
   const Params& params = context.params;
   const QParams x = params.has("x") ? params.qparams("x") : QParams{};
   const QParams y = params.has("y") ? params.qparams("y") : QParams{};
-  const std::int64_t tiles_n = div_up(linear.n, columns_of_workgroup);
   PushConstants& push = product.push;
   push.add(linear.m).add(slots.all).add(slots.of_plane);
   add(push, divider(slots.of_plane));
@@ -213,7 +216,7 @@ Slots add_operands(Program& program, Dispatch& product, const BuildContext& cont
   const PackedWeights weights = packed_weights(program, context, kind.w, needs.packing);
   const bool with_sums = kind.is_grouped() ? needs.sums_of_groups : !kind.is_real();
   add_w(program, binder, context, kind, weights, with_sums, needs.by_quad);
-  add_y(program, binder, context, linear, kind, needs.by_quad);
+  add_y(program, binder, context, linear, kind, needs);
   const X x = prepared_x(program, context, linear, kind, needs);
   add_x(binder, x, linear, kind, needs);
   binder.define("REAL", flag(kind.is_real()));
@@ -223,9 +226,22 @@ Slots add_operands(Program& program, Dispatch& product, const BuildContext& cont
   const Slots slots = slots_of(linear, x.physical, y);
   const bool by_plane = slots.of_plane != linear.m || is_texture(x.physical.form()) || is_texture(y.form());
   binder.define("PLANES", flag(numel(linear.batch) > 1 && by_plane));
-  add_push(product, context, linear, slots, weights, needs.columns_of_workgroup);
+  add_push(product, context, linear, slots, weights, needs.tiles_n(linear.n));
   bake(product, baked_words, needs.bakes);
   return slots;
+}
+
+void add_images(Dispatch& product, const BuildContext& context, const ProductNeeds& needs) {
+  if (needs.gathering == nullptr) return;
+  const Physical x = tensor_named(context, "x").physical;
+  add_gathering(product, *needs.gathering, x, needs.gathering->has_units(x));
+  add_channel_groups(product, *needs.gathering, needs.columns_of_workgroup);
+  add_pixels(product, tensor_named(context, "y").physical, true);
+}
+
+std::int64_t ProductNeeds::tiles_n(std::int64_t columns) const {
+  return gathering != nullptr ? gathering->tiles(columns_of_workgroup)
+                              : div_up(columns, columns_of_workgroup);
 }
 
 std::optional<std::string> linear_excludes(const ImplPoint& point) {

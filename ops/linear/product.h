@@ -2,6 +2,7 @@
 
 #include "harness/op/op.h"
 #include "harness/op/program.h"
+#include "ops/linear/gathering.h"
 #include "ops/linear/weights.h"
 #include "references/linear.h"
 
@@ -45,6 +46,11 @@ struct ProductNeeds {
   bool bakes = false;      ///< push constants are built in
   bool dot = false;
   std::int64_t columns_of_workgroup = 4;  ///< output channels
+  /// x and y are images: M, K and N are those of the product that the gathering makes of them.
+  const Gathering* gathering = nullptr;
+
+  /// Workgroups along N for so many output channels.
+  std::int64_t tiles_n(std::int64_t columns) const;
 };
 /// The slots (shaders/linear/rows.glslh) of the product's rows.
 struct Slots {
@@ -52,6 +58,10 @@ struct Slots {
 };
 Slots add_operands(Program& program, Dispatch& product, const BuildContext& context, const LinearKind& kind,
                    const ProductNeeds& needs);
+
+/// Where x and y are images: gives `product`, which gathers x, what tells of them. A dispatch that stores y
+/// alone wants add_pixels().
+void add_images(Dispatch& product, const BuildContext& context, const ProductNeeds& needs);
 
 /// Why no kernel can take this point on any device, or nothing.
 std::optional<std::string> linear_excludes(const ImplPoint& point);

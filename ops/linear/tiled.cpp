@@ -16,6 +16,7 @@ namespace {
 
 using references::Linear;
 
+constexpr LinearKind of_int8{XKind::Int8, WeightKind::Int8};
 constexpr std::int64_t bytes_of_quad = 16;
 constexpr std::int64_t deepest_slab = 256, least_depth = 16;
 // As many tiles fill a large device.
@@ -106,7 +107,8 @@ Tiling tiling_of(const BuildContext& context, const LinearKind& kind) {
   return tiling;
 }
 
-Program build(const BuildContext& context, const LinearKind& kind, bool dot) {
+Program build(const BuildContext& context, const LinearKind& kind, bool dot,
+              const Gathering* gathering = nullptr) {
   const Linear linear = references::checked_linear(context.params);
   const Tiling tiling = tiling_of(context, kind);
   const std::int64_t steps = steps_of(tiling, kind);
@@ -115,12 +117,14 @@ Program build(const BuildContext& context, const LinearKind& kind, bool dot) {
   Dispatch product;
   product.label = "product";
   product.shader = "linear_tiled.comp";
-  const Slots slots = add_operands(program, product, context, kind,
-                                   {.x_layout = Layout::P4H4W,
-                                    .x_words = 4,
-                                    .sums_of_groups = true,
-                                    .dot = dot,
-                                    .columns_of_workgroup = tiling.n});
+  const ProductNeeds needs{.x_layout = Layout::P4H4W,
+                           .x_words = 4,
+                           .sums_of_groups = true,
+                           .dot = dot,
+                           .columns_of_workgroup = tiling.n,
+                           .gathering = gathering};
+  const Slots slots = add_operands(program, product, context, kind, needs);
+  add_images(product, context, needs);
   product.defines.push_back({"ROWS", std::to_string(tiling.rows)});
   product.defines.push_back({"COLUMN_QUADS", std::to_string(tiling.columns / 4)});
   product.defines.push_back({"SUMS_OF_INVOCATION", std::to_string(tiling.rows * tiling.columns / 4)});
@@ -140,7 +144,7 @@ Program build(const BuildContext& context, const LinearKind& kind, bool dot) {
   set("w_loads", loads(tiling.n / 4 * steps / steps_of_block));
   if (kind.is_grouped()) set("part_steps", part_steps);
   product.local_size = {static_cast<std::uint32_t>(local), 1, 1};
-  const std::int64_t workgroups = div_up(slots.all, tiling.m) * div_up(linear.n, tiling.n);
+  const std::int64_t workgroups = div_up(slots.all, tiling.m) * needs.tiles_n(linear.n);
   product.workgroups =
       fold_grid(workgroups * local, product.local_size[0], context.device.max_workgroup_count[0]);
   product.shared_bytes = static_cast<std::uint32_t>(shared_bytes(tiling, kind));
@@ -198,6 +202,18 @@ std::vector<Tunable> tunables(const LinearKind& kind) {
 }
 
 }  // namespace
+
+Program tiled_convolution(const BuildContext& context, const Gathering& gathering, bool dot) {
+  return build(context, of_int8, dot, &gathering);
+}
+
+std::optional<std::string> tiled_convolution_lacks(const BuildContext& context) {
+  return lacks(context, of_int8);
+}
+
+std::vector<Tunable> tiled_convolution_tunables() {
+  return tunables(of_int8);
+}
 
 Impl tiled_linear(std::string name, const LinearKind& kind, bool dot) {
   Impl impl{.name = std::move(name)};

@@ -1,0 +1,121 @@
+#include "ops/common/defines.h"
+#include "ops/common/grid.h"
+#include "ops/convolution/impls.h"
+#include "ops/convolution/product.h"
+#include "ops/linear/product.h"
+#include "ops/linear/tensors.h"
+
+#include <optional>
+#include <utility>
+
+namespace assay::ops {
+namespace {
+
+using references::Convolution;
+using references::HeightWidth;
+
+constexpr LinearKind of_int8{XKind::Int8, WeightKind::Int8};
+
+/// What an invocation computes of y.
+struct Share {
+  std::int64_t pixels = 4;   ///< side by side
+  std::int64_t columns = 4;  ///< output channels
+};
+
+/// Whether four neighbours of y are the same four of x, which lie side by side.
+bool is_aligned(const Convolution& conv, const Physical& x, const Share& share) {
+  constexpr HeightWidth ones{1, 1}, zeros{0, 0};
+  return x.form().layout == Layout::P4W4C && share.pixels == 4 && conv.kernel == ones &&
+         conv.stride == ones && conv.padding == zeros && !conv.transposed;
+}
+
+bool wants_dot(const BuildContext& context) {
+  return context.tuned("dot", context.device.dot_product_accelerated ? 1 : 0) != 0;
+}
+
+void add_share(Dispatch& product, const BuildContext& context, const Gathering& gathering, const Share& share,
+               bool aligned) {
+  const Convolution& conv = gathering.conv;
+  const std::int64_t columns_of_row = div_up(conv.size_of_y()[1], share.pixels);
+  product.defines.push_back({"PIXELS", std::to_string(share.pixels)});
+  product.defines.push_back({"COLUMN_QUADS", std::to_string(share.columns / 4)});
+  product.defines.push_back({"SUMS_OF_INVOCATION", std::to_string(share.pixels * share.columns / 4)});
+  product.defines.push_back({"ALIGNED", flag(aligned)});
+  product.constants.push_back({"kernel_height", static_cast<std::uint32_t>(conv.kernel[0])});
+  product.constants.push_back({"columns_of_row", static_cast<std::uint32_t>(columns_of_row)});
+  const std::int64_t rows = conv.n * conv.size_of_y()[0];
+  set_grid(product, context, columns_of_row * rows * gathering.tiles(share.columns));
+}
+
+/// The product of the linear op that the convolution is.
+Program product_of(const BuildContext& context, const Gathering& gathering, const Share& share, bool dot) {
+  Program program;
+  Dispatch product{.label = "product", .shader = "conv_direct.comp"};
+  const ProductNeeds needs{
+      .bakes = true, .dot = dot, .columns_of_workgroup = share.columns, .gathering = &gathering};
+  add_operands(program, product, context, of_int8, needs);
+  const Physical x = tensor_named(context, "x").physical;
+  const bool aligned = is_aligned(gathering.conv, x, share);
+  add_gathering(product, gathering, x, aligned);
+  add_channel_groups(product, gathering, share.columns);
+  add_pixels(product, tensor_named(context, "y").physical, true);
+  add_share(product, context, gathering, share, aligned);
+  program.dispatches.push_back(std::move(product));
+  return program;
+}
+
+Program build(const BuildContext& context, const Share& share) {
+  const Gathering gathering(references::checked_convolution(context.params));
+  Program program;
+  const TensorAt x = integer_images(program, context);
+  const Resource w = weight_rows(program, context, gathering, gathering.depth());
+  const LinearPoint linear(context, x.physical, gathering.depth(), context.tune);
+  append(program, product_of(linear.context(), gathering, share, wants_dot(context)),
+         linear.resources(context, x.resource, w));
+  return program;
+}
+
+std::optional<std::string> lacks(const BuildContext& context) {
+  if (wants_dot(context) && !context.device.has(Feature::DotProduct)) {
+    return "the integer dot product (shaderIntegerDotProduct)";
+  }
+  return std::nullopt;
+}
+
+Tunable dot_tunable() {
+  return {.name = "dot", .min = 0, .max = 1, .doc = "1: by the integer dot product; 0: without it"};
+}
+
+Impl impl_of(std::string name, const std::function<Share(const BuildContext&)>& share) {
+  Impl impl{.name = std::move(name)};
+  impl.ceiling = Ceiling::Dot4x8;
+  impl.build = [share](const BuildContext& context) { return build(context, share(context)); };
+  impl.excludes = [](const ImplPoint& point) { return any_too_large(point.tensors, point.forms); };
+  impl.lacks = lacks;
+  impl.unit_error = [](const BuildContext&) { return gamma_of(5); };
+  return impl;
+}
+
+}  // namespace
+
+Impl direct_convolution(std::string name) {
+  Impl impl = impl_of(std::move(name), [](const BuildContext& context) {
+    return Share{context.tuned("pixels", 4), context.tuned("columns", 4)};
+  });
+  impl.summary = "invocations of their own pixels and output channels";
+  impl.tunables = {
+      {.name = "pixels", .doc = "pixels of y, side by side, an invocation", .allowed = {1, 2, 4, 8}},
+      {.name = "columns", .doc = "output channels an invocation", .allowed = {4, 8}},
+      dot_tunable(),
+      local_size_tunable()};
+  return impl;
+}
+
+Impl tile_n4_convolution(std::string name, std::int64_t columns) {
+  Impl impl = impl_of(std::move(name), [columns](const BuildContext&) { return Share{4, columns}; });
+  impl.summary = "four pixels side by side by " + std::to_string(columns) + " output channels an invocation";
+  impl.tunables = {dot_tunable(), local_size_tunable()};
+  return impl;
+}
+
+}  // namespace assay::ops

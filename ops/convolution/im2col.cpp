@@ -1,0 +1,121 @@
+#include "ops/common/defines.h"
+#include "ops/common/grid.h"
+#include "ops/common/push.h"
+#include "ops/convolution/impls.h"
+#include "ops/convolution/product.h"
+#include "ops/linear/coopmat.h"
+#include "ops/linear/tensors.h"
+#include "ops/linear/tiled.h"
+
+#include <utility>
+
+namespace assay::ops {
+namespace {
+
+using references::Convolution;
+
+constexpr LinearKind of_int8{XKind::Int8, WeightKind::Int8};
+constexpr std::int64_t values_of_unit = 16;
+
+/// Kernels of shaders/linear_tiled.comp and linear_coopmat.comp.
+enum class Product : std::uint8_t { Tiled, Dot, Matrices };
+
+Product product_of(const BuildContext& context) {
+  const Product fastest = has_matrices(context.device, of_int8)    ? Product::Matrices
+                          : context.device.dot_product_accelerated ? Product::Dot
+                                                                   : Product::Tiled;
+  return static_cast<Product>(context.tuned("product", static_cast<std::int64_t>(fastest)));
+}
+
+/// Values along K of a group, whole units.
+std::int64_t depth_of(const Gathering& gathering) {
+  return div_up(gathering.depth(), values_of_unit) * values_of_unit;
+}
+
+Physical columns_form(const Gathering& columns) {
+  return {{Storage::Buffer, Layout::P4C}, DType::I8, columns.conv.x_shape()};
+}
+
+Dispatch im2col(const BuildContext& context, const Gathering& gathering, const TensorAt& x,
+                const TensorAt& columns) {
+  const std::int64_t depth = depth_of(gathering);
+  const std::int64_t units_of_group = depth / values_of_unit, units = gathering.groups * units_of_group;
+  const std::int64_t pixels = gathering.conv.pixels_of_y();
+  Dispatch dispatch{.label = "im2col", .shader = "conv_im2col.comp"};
+  dispatch.defines = {{"X_AT", "0"}, {"COLUMNS_AT", "1"}};
+  dispatch.bindings = {x.resource, columns.resource};
+  add_gathering(dispatch, gathering, x.physical, gathering.has_units(x.physical));
+  add_pixels(dispatch, columns.physical, true);
+  dispatch.push.add(pixels).add(units);
+  add(dispatch.push, divider(units));
+  dispatch.push.add(units_of_group);
+  add(dispatch.push, divider(units_of_group));
+  dispatch.push.add(std::int64_t{context.params.qparams("x").zero_point});
+  const std::uint32_t local_size = default_local_size(pixels * units, context.device);
+  dispatch.local_size = {local_size, 1, 1};
+  dispatch.workgroups = fold_grid(pixels * units, local_size, context.device.max_workgroup_count[0]);
+  return dispatch;
+}
+
+Program product_program(const BuildContext& context, const Gathering& columns, Product product) {
+  if (product == Product::Matrices) return coopmat_convolution(context, columns);
+  return tiled_convolution(context, columns, product == Product::Dot);
+}
+
+Program build(const BuildContext& context) {
+  const Gathering gathering(references::checked_convolution(context.params));
+  const std::int64_t depth = depth_of(gathering);
+  const Gathering columns = Gathering::of_columns(gathering, depth);
+  Program program;
+  const TensorAt x = integer_images(program, context);
+  const Physical form = columns_form(columns);
+  const TensorAt made{add_scratch(program, {"columns", DType::I8, form.shape(), form.form()}), form};
+  const Resource w = weight_rows(program, context, gathering, depth);
+  program.dispatches.push_back(im2col(context, gathering, x, made));
+  const LinearPoint linear(context, form, depth, {});
+  append(program, product_program(linear.context(), columns, product_of(context)),
+         linear.resources(context, made.resource, w));
+  return program;
+}
+
+std::optional<std::string> excludes(const ImplPoint& point) {
+  if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
+  const Gathering gathering(references::checked_convolution(point.params));
+  if (auto reason = too_large(columns_form(Gathering::of_columns(gathering, depth_of(gathering))))) {
+    return "columns: " + *reason;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> lacks(const BuildContext& context) {
+  const Gathering gathering(references::checked_convolution(context.params));
+  const std::int64_t depth = depth_of(gathering);
+  const LinearPoint linear(context, columns_form(Gathering::of_columns(gathering, depth)), depth, {});
+  const Product product = product_of(context);
+  if (product == Product::Matrices) return coopmat_convolution_lacks(linear.context());
+  if (product == Product::Dot && !context.device.has(Feature::DotProduct)) {
+    return "the integer dot product (shaderIntegerDotProduct)";
+  }
+  return tiled_convolution_lacks(linear.context());
+}
+
+}  // namespace
+
+Impl im2col_convolution() {
+  Impl impl{.name = "im2col"};
+  impl.summary = "writes what each pixel sums as rows, then multiplies these";
+  impl.ceiling = Ceiling::CoopInt8;
+  impl.tunables = {
+      {.name = "product",
+       .min = 0,
+       .max = 2,
+       .doc = "of rows by weights: 0 tiles in shared memory, 1 the same by the integer dot product, "
+              "2 matrices of subgroups"}};
+  impl.build = build;
+  impl.excludes = excludes;
+  impl.lacks = lacks;
+  impl.unit_error = [](const BuildContext&) { return gamma_of(5); };
+  return impl;
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,100 @@
+#include "ops/convolution/product.h"
+
+#include "ops/common/defines.h"
+#include "ops/common/grid.h"
+#include "ops/common/push.h"
+#include "ops/convolution/tensors.h"
+#include "ops/linear/tensors.h"
+#include "ops/relayout/reorder.h"
+
+#include <string_view>
+#include <utility>
+
+namespace assay::ops {
+namespace {
+
+using references::Convolution;
+
+constexpr Form int8_rows{Storage::Buffer, Layout::P4W};
+constexpr Form words_of_channels{Storage::Buffer, Layout::P4C};
+constexpr Form row_major{Storage::Buffer, Layout::WP};
+constexpr std::uint32_t setup_local_size = 64;
+
+bool is_real(const BuildContext& context) {
+  return context.tensors[0].dtype != DType::I8;
+}
+
+Params linear_params_of(const BuildContext& context, std::int64_t depth) {
+  const Convolution conv = references::checked_convolution(context.params);
+  Params params;
+  params.set("batch", Shape{});
+  params.set("M", conv.pixels_of_y());
+  params.set("K", depth);
+  params.set("N", conv.oc);
+  for (const std::string_view name : {"bias", "activation", "dtype", "epilogue", "x", "y"}) {
+    if (context.params.has(name)) params.set(std::string(name), context.params.at(name));
+  }
+  return params;
+}
+
+}  // namespace
+
+LinearPoint::LinearPoint(const BuildContext& context, const Physical& x, std::int64_t depth, Tune tune)
+    : params_(linear_params_of(context, depth)), tune_(std::move(tune)), device_(&context.device) {
+  const Convolution conv = references::checked_convolution(context.params);
+  TensorSpec images{.name = "x", .dtype = x.dtype(), .shape = x.shape(), .forms = {x.form()}};
+  tensors_.push_back(std::move(images));
+  forms_.push_back(x.form());
+  tensors_.push_back(constant_tensor("w", DType::I8, {conv.oc, depth}));
+  forms_.push_back(row_major);
+  for (std::size_t i = 2; i < context.tensors.size(); ++i) {
+    tensors_.push_back(context.tensors[i]);
+    forms_.push_back(context.forms[i]);
+  }
+}
+
+std::vector<Resource> LinearPoint::resources(const BuildContext& convolution, Resource x, Resource w) const {
+  std::vector<Resource> resources{x, w};
+  for (std::size_t i = 2; i < convolution.tensors.size(); ++i) {
+    resources.push_back(Resource::tensor(static_cast<std::uint32_t>(i)));
+  }
+  return resources;
+}
+
+Physical integer_images_form(const BuildContext& context) {
+  const Physical given = tensor_named(context, "x").physical;
+  return is_real(context) ? Physical(words_of_channels, DType::I8, given.shape()) : given;
+}
+
+TensorAt integer_images(Program& program, const BuildContext& context) {
+  const TensorAt given = tensor_named(context, "x");
+  if (!is_real(context)) return given;
+  const Physical quantized = integer_images_form(context);
+  const TensorAt to{add_scratch(program, {"x_q", DType::I8, quantized.shape(), quantized.form()}), quantized};
+  program.dispatches.push_back(
+      move_dispatch(context, "quantize", given, to, quantizing(context.params.qparams("x"))));
+  return to;
+}
+
+Resource weight_rows(Program& program, const BuildContext& context, const Gathering& gathering,
+                     std::int64_t depth) {
+  const Convolution conv = references::checked_convolution(context.params);
+  const Resource rows = add_scratch(
+      program, {.name = "w_rows", .dtype = DType::I8, .shape = {conv.oc, depth}, .form = row_major});
+  const std::int64_t words = div_up(conv.oc * depth, std::int64_t{4});
+  Dispatch dispatch{.label = "weight rows", .shader = "conv_weights.comp"};
+  dispatch.role = DispatchRole::Setup;
+  dispatch.local_size = {setup_local_size, 1, 1};
+  dispatch.workgroups = fold_grid(words, setup_local_size, context.device.max_workgroup_count[0]);
+  dispatch.defines = {{"TRANSPOSED", flag(conv.transposed)}};
+  dispatch.push.add(words).add(conv.oc).add(depth);
+  add(dispatch.push, divider(depth));
+  dispatch.push.add(conv.taps()).add(4 * gathering.tap_words);
+  dispatch.push.add(conv.channels_of_group()).add(conv.outputs_of_group());
+  dispatch.push.add(gathering.channels_of_group).add(gathering.outputs_of_group);
+  dispatch.bindings = {tensor_named(context, "w").resource, rows};
+  program.dispatches.push_back(std::move(dispatch));
+  return rows;
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,120 @@
+#include "ops/linear/gathering.h"
+
+#include "ops/common/defines.h"
+#include "ops/common/grid.h"
+#include "ops/common/tensor_at.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+
+namespace assay::ops {
+namespace {
+
+using references::Convolution;
+
+constexpr std::int64_t lanes = 4;  // of a word
+constexpr std::int64_t words_of_unit = 4;
+
+void set(Dispatch& dispatch, const char* name, std::int64_t value) {
+  dispatch.constants.push_back({name, static_cast<std::uint32_t>(value)});
+}
+
+std::int64_t words_of(std::int64_t channels) {
+  return div_up(channels, lanes);
+}
+
+bool stores_by_strides(const Physical& y) {
+  return y_layout_of_images(y) == std::string_view("Y_PIXELS");
+}
+
+}  // namespace
+
+Gathering::Gathering(const Convolution& convolution) : conv(convolution) {
+  const std::int64_t together = lanes / std::gcd(conv.outputs_of_group(), lanes);
+  groups = div_up(conv.groups, together);
+  channels_of_group = std::min(together * conv.channels_of_group(), conv.c);
+  outputs_of_group = std::min(together * conv.outputs_of_group(), conv.oc);
+  for (std::int64_t group = 0; group < groups; ++group) {
+    const std::int64_t end = std::min((group + 1) * channels_of_group, conv.c);
+    tap_words = std::max(tap_words, words_of(end - first_channel(group)));
+  }
+}
+
+Gathering Gathering::of_columns(const Gathering& gathering, std::int64_t depth) {
+  Convolution columns;
+  columns.n = gathering.conv.n;
+  columns.c = gathering.groups * depth;
+  columns.h = gathering.conv.size_of_y()[0];
+  columns.w = gathering.conv.size_of_y()[1];
+  columns.oc = gathering.conv.oc;
+  Gathering of_columns(columns);
+  of_columns.groups = gathering.groups;
+  of_columns.channels_of_group = depth;
+  of_columns.outputs_of_group = gathering.outputs_of_group;
+  of_columns.tap_words = depth / lanes;
+  return of_columns;
+}
+
+std::int64_t Gathering::tiles(std::int64_t columns) const {
+  return groups * div_up(outputs_of_group, columns);
+}
+
+bool Gathering::has_units(const Physical& x) const {
+  return x.form().layout == Layout::P4C && words_of(conv.c) % words_of_unit == 0 &&
+         tap_words % words_of_unit == 0 && (groups == 1 || channels_of_group % (lanes * words_of_unit) == 0);
+}
+
+void add_gathering(Dispatch& dispatch, const Gathering& gathering, const Physical& x, bool by_units) {
+  const Convolution& conv = gathering.conv;
+  dispatch.defines.push_back({"GATHERED", "1"});
+  dispatch.defines.push_back({"TRANSPOSED", flag(conv.transposed)});
+  dispatch.defines.push_back({"X_WORDS", by_units ? "4" : "1"});
+  const auto [n, c, h, w] = kernel_strides(x);
+  set(dispatch, "x_height", conv.h);
+  set(dispatch, "x_width", conv.w);
+  set(dispatch, "x_of_image", n.lane);
+  set(dispatch, "x_of_row", h.lane);
+  set(dispatch, "x_of_four_columns", w.block);
+  set(dispatch, "x_of_column", w.lane);
+  set(dispatch, "x_of_word", c.block);
+  set(dispatch, "words_of_pixel", words_of(conv.c));
+  set(dispatch, "tap_words", gathering.tap_words);
+  set(dispatch, "kernel_width", conv.kernel[1]);
+  set(dispatch, "stride_h", conv.stride[0]);
+  set(dispatch, "stride_w", conv.stride[1]);
+  set(dispatch, "padding_h", conv.padding[0]);
+  set(dispatch, "padding_w", conv.padding[1]);
+  set(dispatch, "dilation_h", conv.dilation[0]);
+  set(dispatch, "dilation_w", conv.dilation[1]);
+  set(dispatch, "channels_of_group", gathering.channels_of_group);
+}
+
+void add_channel_groups(Dispatch& dispatch, const Gathering& gathering, std::int64_t columns) {
+  const bool has_groups = gathering.groups > 1;
+  dispatch.defines.push_back({"CHANNEL_GROUPS", flag(has_groups)});
+  if (!has_groups) return;
+  set(dispatch, "quads_of_group", gathering.outputs_of_group / lanes);
+  set(dispatch, "tiles_of_group", div_up(gathering.outputs_of_group, columns));
+}
+
+const char* y_layout_of_images(const Physical& y) {
+  if (is_texture(y.form())) return "Y_PIXELS_TEXTURE";
+  const bool is_rows = y.form().layout == Layout::P4C || y.form().layout == Layout::CP;
+  return is_rows ? "Y_ROWS" : "Y_PIXELS";
+}
+
+void add_pixels(Dispatch& dispatch, const Physical& y, bool gathers) {
+  if (!gathers && y_layout_of_images(y) == std::string_view("Y_ROWS")) return;
+  set(dispatch, "y_height", y.dims().h);
+  set(dispatch, "y_width", y.dims().w);
+  if (!stores_by_strides(y)) return;
+  const auto [n, c, h, w] = kernel_strides(y);
+  set(dispatch, "y_of_image", n.lane);
+  set(dispatch, "y_of_row", h.lane);
+  set(dispatch, "y_of_four_columns", w.block);
+  set(dispatch, "y_of_column", w.lane);
+  set(dispatch, "y_of_quad", c.block);
+}
+
+}  // namespace assay::ops
