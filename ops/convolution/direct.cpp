@@ -70,8 +70,8 @@ Program build(const BuildContext& context, const Share& share) {
   const TensorAt x = integer_images(program, context);
   const Resource w = weight_rows(program, context, gathering, gathering.depth());
   const LinearPoint linear(context, x.physical, gathering.depth(), context.tune);
-  append(program, product_of(linear.context(), gathering, share, wants_dot(context)),
-         linear.resources(context, x.resource, w));
+  append(program, product_of(linear.on(context.device), gathering, share, wants_dot(context)),
+         linear.resources(x.resource, w));
   return program;
 }
 

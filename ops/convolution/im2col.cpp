@@ -73,8 +73,8 @@ Program build(const BuildContext& context) {
   const Resource w = weight_rows(program, context, gathering, depth);
   program.dispatches.push_back(im2col(context, gathering, x, made));
   const LinearPoint linear(context, form, depth, {});
-  append(program, product_program(linear.context(), columns, product_of(context)),
-         linear.resources(context, made.resource, w));
+  append(program, product_program(linear.on(context.device), columns, product_of(context)),
+         linear.resources(made.resource, w));
   return program;
 }
 
@@ -92,11 +92,11 @@ std::optional<std::string> lacks(const BuildContext& context) {
   const std::int64_t depth = depth_of(gathering);
   const LinearPoint linear(context, columns_form(Gathering::of_columns(gathering, depth)), depth, {});
   const Product product = product_of(context);
-  if (product == Product::Matrices) return coopmat_convolution_lacks(linear.context());
+  if (product == Product::Matrices) return coopmat_convolution_lacks(linear.on(context.device));
   if (product == Product::Dot && !context.device.has(Feature::DotProduct)) {
     return "the integer dot product (shaderIntegerDotProduct)";
   }
-  return tiled_convolution_lacks(linear.context());
+  return tiled_convolution_lacks(linear.on(context.device));
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ Program build(const BuildContext& context) {
   Program program;
   const TensorAt x = integer_images(program, context);
   const Resource w = weight_rows(program, context, gathering, gathering.depth());
-  append(program, coopmat_convolution(linear.context(), gathering), linear.resources(context, x.resource, w));
+  append(program, coopmat_convolution(linear.on(context.device), gathering), linear.resources(x.resource, w));
   return program;
 }
 
@@ -84,7 +84,7 @@ std::optional<std::string> excludes(const ImplPoint& point) {
 
 std::optional<std::string> lacks(const BuildContext& context) {
   const Gathering gathering(references::checked_convolution(context.params));
-  return coopmat_convolution_lacks(linear_of(context, gathering).context());
+  return coopmat_convolution_lacks(linear_of(context, gathering).on(context.device));
 }
 
 }  // namespace

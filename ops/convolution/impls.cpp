@@ -2,17 +2,20 @@
 
 #include "ops/linear/coopmat.h"
 
-#include <utility>
+#include <string>
+#include <vector>
 
 namespace assay::ops {
 
-Impl chosen_convolution(std::string matrices, std::string otherwise) {
+Impl chosen_convolution(std::string matrices, std::string dot, std::string otherwise) {
   Impl impl{.name = "auto"};
-  impl.summary = "matrices where the device multiplies them";
-  impl.choose = [matrices = std::move(matrices),
-                 otherwise = std::move(otherwise)](const BuildContext& context) {
-    const bool has = has_matrices(context.device, {XKind::Int8, WeightKind::Int8});
-    return has ? std::vector<std::string>{matrices, otherwise} : std::vector<std::string>{otherwise};
+  impl.summary = "by what the device is fast at";
+  impl.choose = [=](const BuildContext& context) {
+    std::vector<std::string> ranking;
+    if (has_matrices(context.device, {XKind::Int8, WeightKind::Int8})) ranking.push_back(matrices);
+    if (!dot.empty() && context.device.dot_product_accelerated) ranking.push_back(dot);
+    ranking.push_back(otherwise);
+    return ranking;
   };
   return impl;
 }

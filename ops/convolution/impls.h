@@ -20,8 +20,11 @@ Impl im2col_convolution();
 /// One dispatch, whose workgroups gather those rows into shared memory and multiply matrices.
 Impl implicit_convolution(std::string name);
 
-/// By the shape and what the device is fast at, among impls of these names: `matrices` where it multiplies
-/// matrices.
-Impl chosen_convolution(std::string matrices, std::string otherwise);
+/// A pointwise convolution by an impl of q8ta_linear, whose name and tunables it has.
+Impl pointwise_convolution(const Impl& linear);
+
+/// Impl `auto`: `matrices` where the device multiplies those, else `dot` where its integer dot product is
+/// fast (empty: there is no such impl), else `otherwise`.
+Impl chosen_convolution(std::string matrices, std::string dot, std::string otherwise);
 
 }  // namespace assay::ops

@@ -20,50 +20,57 @@ constexpr Form words_of_channels{Storage::Buffer, Layout::P4C};
 constexpr Form row_major{Storage::Buffer, Layout::WP};
 constexpr std::uint32_t setup_local_size = 64;
 
-bool is_real(const BuildContext& context) {
-  return context.tensors[0].dtype != DType::I8;
+bool is_real(const ImplPoint& point) {
+  return point.tensors[0].dtype != DType::I8;
 }
 
-Params linear_params_of(const BuildContext& context, std::int64_t depth) {
-  const Convolution conv = references::checked_convolution(context.params);
+Params linear_params_of(const Params& of_convolution, std::int64_t depth) {
+  const Convolution conv = references::checked_convolution(of_convolution);
   Params params;
   params.set("batch", Shape{});
   params.set("M", conv.pixels_of_y());
   params.set("K", depth);
   params.set("N", conv.oc);
   for (const std::string_view name : {"bias", "activation", "dtype", "epilogue", "x", "y"}) {
-    if (context.params.has(name)) params.set(std::string(name), context.params.at(name));
+    if (of_convolution.has(name)) params.set(std::string(name), of_convolution.at(name));
   }
   return params;
 }
 
 }  // namespace
 
-LinearPoint::LinearPoint(const BuildContext& context, const Physical& x, std::int64_t depth, Tune tune)
-    : params_(linear_params_of(context, depth)), tune_(std::move(tune)), device_(&context.device) {
-  const Convolution conv = references::checked_convolution(context.params);
+LinearPoint::LinearPoint(const ImplPoint& convolution, const Physical& x, std::int64_t depth, Tune tune)
+    : params_(linear_params_of(convolution.params, depth)), tune_(std::move(tune)) {
+  const Convolution conv = references::checked_convolution(convolution.params);
   TensorSpec images{.name = "x", .dtype = x.dtype(), .shape = x.shape(), .forms = {x.form()}};
   tensors_.push_back(std::move(images));
   forms_.push_back(x.form());
   tensors_.push_back(constant_tensor("w", DType::I8, {conv.oc, depth}));
   forms_.push_back(row_major);
-  for (std::size_t i = 2; i < context.tensors.size(); ++i) {
-    tensors_.push_back(context.tensors[i]);
-    forms_.push_back(context.forms[i]);
+  for (std::size_t i = 2; i < convolution.tensors.size(); ++i) {
+    tensors_.push_back(convolution.tensors[i]);
+    forms_.push_back(convolution.forms[i]);
   }
 }
 
-std::vector<Resource> LinearPoint::resources(const BuildContext& convolution, Resource x, Resource w) const {
+void LinearPoint::set_rows(std::int64_t rows, Layout layout) {
+  params_.set("M", rows);
+  tensors_.front().shape = {rows, params_.integer("K")};
+  tensors_.back().shape = {rows, params_.integer("N")};
+  forms_.front().layout = forms_.back().layout = layout;
+}
+
+std::vector<Resource> LinearPoint::resources(Resource x, Resource w) const {
   std::vector<Resource> resources{x, w};
-  for (std::size_t i = 2; i < convolution.tensors.size(); ++i) {
+  for (std::size_t i = 2; i < tensors_.size(); ++i) {
     resources.push_back(Resource::tensor(static_cast<std::uint32_t>(i)));
   }
   return resources;
 }
 
-Physical integer_images_form(const BuildContext& context) {
-  const Physical given = tensor_named(context, "x").physical;
-  return is_real(context) ? Physical(words_of_channels, DType::I8, given.shape()) : given;
+Physical integer_images_form(const ImplPoint& point) {
+  const Physical given = point.physical(0);
+  return is_real(point) ? Physical(words_of_channels, DType::I8, given.shape()) : given;
 }
 
 TensorAt integer_images(Program& program, const BuildContext& context) {

@@ -11,7 +11,7 @@ Op q8ta_conv2d_transposed() {
       "spread from",
       ConvolutionKind::Transposed, Layout::P4C,
       {direct_convolution("general"), implicit_convolution("implicit"),
-       chosen_convolution("implicit", "general")});
+       chosen_convolution("implicit", "", "general")});
 }
 
 }  // namespace assay::ops
