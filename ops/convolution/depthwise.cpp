@@ -1,0 +1,294 @@
+#include "ops/convolution/depthwise.h"
+
+#include "ops/common/bake.h"
+#include "ops/common/defines.h"
+#include "ops/common/grid.h"
+#include "ops/common/push.h"
+#include "ops/common/requantize.h"
+#include "ops/common/tensor_at.h"
+#include "ops/linear/requantizers.h"
+#include "ops/linear/tensors.h"
+#include "ops/linear/weights.h"
+#include "references/convolution.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace assay::ops {
+namespace {
+
+using references::Convolution;
+
+constexpr std::int64_t channels_of_quad = 4;
+constexpr std::int64_t most_outputs = 8;  // of an invocation: sums that stay in registers
+constexpr std::int64_t most_words = 32;   // of x, that an invocation loads at once
+// Of taps, whose products are below 2^15: sums below 2^24, which float32 holds exactly.
+constexpr std::int64_t most_taps_of_floats = 512;
+// Large devices hold about so many invocations at a time.
+constexpr std::int64_t many_invocations = 1 << 17;
+constexpr std::uint32_t setup_local_size = 64;
+
+/// What an invocation does along one axis: outputs of it, taps that it takes at once, and the window of x
+/// that these meet (shaders/conv_depthwise.comp).
+struct Along {
+  std::int64_t outputs = 1;
+  std::int64_t taps = 1;
+  std::int64_t window = 1;  ///< rows (or columns)
+  std::int64_t apart = 1;   ///< of x, from one of them to the next
+  std::int64_t output_step = 1, tap_step = 1;
+};
+
+Along along(const Convolution& conv, std::size_t axis, std::int64_t outputs, bool all_taps) {
+  const std::int64_t stride = conv.stride[axis], dilation = conv.dilation[axis];
+  Along part{.outputs = outputs, .taps = all_taps ? conv.kernel[axis] : 1};
+  const std::int64_t outputs_apart = outputs > 1 ? stride : 0, taps_apart = part.taps > 1 ? dilation : 0;
+  part.apart = std::max<std::int64_t>(1, std::gcd(outputs_apart, taps_apart));
+  part.output_step = std::max<std::int64_t>(1, outputs_apart / part.apart);
+  part.tap_step = std::max<std::int64_t>(1, taps_apart / part.apart);
+  part.window = (outputs - 1) * part.output_step + (part.taps - 1) * part.tap_step + 1;
+  return part;
+}
+
+/// The same along both.
+struct Part {
+  Along h, w;
+
+  std::int64_t outputs() const { return h.outputs * w.outputs; }
+  std::int64_t words() const { return h.window * w.window; }
+  bool has_all_taps(const Convolution& conv) const {
+    return h.taps == conv.kernel[0] && w.taps == conv.kernel[1];
+  }
+};
+
+/// As many taps at once as words of x fit: all, those of a row of the kernel, or one.
+Part part_of(const Convolution& conv, std::int64_t rows, std::int64_t columns) {
+  for (const auto& [all_h, all_w] : {std::pair{true, true}, {false, true}}) {
+    const Part part{along(conv, 0, rows, all_h), along(conv, 1, columns, all_w)};
+    if (part.words() <= most_words) return part;
+  }
+  return {along(conv, 0, rows, false), along(conv, 1, columns, false)};
+}
+
+/// Rows first: neighbours along w stay neighbours in memory, whatever the layout. As many as share words, and
+/// leave invocations for the whole device. Of kernels that do not fit at once, rows share nothing.
+std::int64_t default_rows(const Convolution& conv) {
+  const std::int64_t words = conv.pixels_of_y() * div_up(conv.c, channels_of_quad);
+  std::int64_t rows = 1;
+  while (rows < 4 && words / (2 * rows) >= many_invocations && 2 * rows <= conv.size_of_y()[0] &&
+         part_of(conv, 2 * rows, 1).has_all_taps(conv)) {
+    rows *= 2;
+  }
+  return rows;
+}
+
+std::int64_t default_columns(const Convolution& conv) {
+  const std::int64_t words = conv.pixels_of_y() * div_up(conv.c, channels_of_quad);
+  return part_of(conv, 1, 1).has_all_taps(conv) || words / 4 < many_invocations ? 1 : 4;
+}
+
+Part part_of(const ImplPoint& point) {
+  const Convolution conv = references::checked_convolution(point.params);
+  const std::int64_t rows = point.tuned("rows", default_rows(conv));
+  return part_of(conv, rows, point.tuned("columns", default_columns(conv)));
+}
+
+bool wants_floats(const ImplPoint& point) {
+  const Convolution conv = references::checked_convolution(point.params);
+  return point.tuned("floats", conv.taps() <= most_taps_of_floats ? 1 : 0) != 0;
+}
+
+/// Invocations in the order of y's words: those along w that are neighbours in memory, quads of channels,
+/// the rest along w, bands of rows, images.
+struct Order {
+  std::int64_t inner = 1, quads = 1, outer = 1, bands = 1, images = 1;
+  std::int64_t count() const { return inner * quads * outer * bands * images; }
+};
+
+Order order_of(const Convolution& conv, const Part& part, Layout y) {
+  const std::int64_t along_w = div_up(conv.size_of_y()[1], part.w.outputs);
+  std::int64_t inner = 1;
+  if (y == Layout::P4C1W) inner = along_w;
+  if (y == Layout::P4W4C) inner = std::max<std::int64_t>(1, 4 / part.w.outputs);
+  return {inner, div_up(conv.c, channels_of_quad), div_up(along_w, inner),
+          div_up(conv.size_of_y()[0], part.h.outputs), conv.n};
+}
+
+Resource packed_taps(Program& program, const BuildContext& context, const Convolution& conv, bool floats) {
+  const std::int64_t quads = div_up(conv.c, channels_of_quad);
+  const Resource packed = add_scratch(program, {"packed_w",
+                                                floats ? DType::F32 : DType::I32,
+                                                {conv.taps(), channels_of_quad * quads},
+                                                {Storage::Buffer, Layout::WP}});
+  Dispatch dispatch{.label = "pack", .shader = "conv_depthwise_pack.comp"};
+  dispatch.role = DispatchRole::Setup;
+  dispatch.defines = {{"FLOATS", flag(floats)}};
+  const auto local_size =
+      static_cast<std::uint32_t>(std::min<std::int64_t>(setup_local_size, most_invocations(context.device)));
+  dispatch.local_size = {local_size, 1, 1};
+  dispatch.workgroups =
+      fold_grid(conv.taps() * quads, local_size, context.device.max_workgroup_count[0]);
+  dispatch.push.add(conv.c).add(conv.taps()).add(quads);
+  add(dispatch.push, divider(quads));
+  dispatch.bindings = {tensor_named(context, "w").resource, packed};
+  program.dispatches.push_back(std::move(dispatch));
+  return packed;
+}
+
+void bind(Dispatch& dispatch, const std::string& name, Resource resource) {
+  dispatch.defines.push_back({name + "_AT", std::to_string(dispatch.bindings.size())});
+  dispatch.bindings.emplace_back(resource);
+}
+
+void add_epilogue(Program& program, Dispatch& dispatch, const BuildContext& context,
+                  const Convolution& conv) {
+  const bool fixed = context.params.choice("epilogue") == "fixed_point";
+  dispatch.defines.push_back({"RELU", flag(conv.relu)});
+  dispatch.defines.push_back({"FIXED_POINT", flag(fixed)});
+  dispatch.defines.push_back(rounding_define(context.device));
+  if (fixed) {
+    references::Linear linear;
+    linear.n = conv.oc;
+    bind(dispatch, "REQUANTIZERS", requantizers(program, context, linear));
+    return;
+  }
+  bind(dispatch, "W_SCALE", padded_table(program, context, "w_scale", false));
+  if (conv.bias) bind(dispatch, "BIAS", padded_table(program, context, "bias", false));
+}
+
+void add_geometry(Dispatch& dispatch, const Convolution& conv, const Part& part) {
+  const auto set = [&dispatch](const char* name, std::int64_t value) {
+    dispatch.constants.push_back({name, static_cast<std::uint32_t>(value)});
+  };
+  const auto set_along = [&set, &conv](std::size_t axis, const Along& along,
+                                       const std::array<const char*, 9>& names) {
+    const std::array<std::int64_t, 9> values{conv.kernel[axis],   conv.stride[axis], conv.padding[axis],
+                                             conv.dilation[axis], along.taps,        along.window,
+                                             along.apart,         along.output_step, along.tap_step};
+    for (std::size_t i = 0; i < values.size(); ++i) set(names[i], values[i]);
+  };
+  set_along(0, part.h,
+            {"kernel_h", "stride_h", "padding_h", "dilation_h", "taps_h", "window_h", "apart_h",
+             "output_step_h", "tap_step_h"});
+  set_along(1, part.w,
+            {"kernel_w", "stride_w", "padding_w", "dilation_w", "taps_w", "window_w", "apart_w",
+             "output_step_w", "tap_step_w"});
+}
+
+void add_part(Dispatch& dispatch, const Part& part, bool floats) {
+  const std::int64_t words = std::max<std::int64_t>(4, power_of_two_from(part.words()));
+  dispatch.defines.push_back({"FLOATS", flag(floats)});
+  dispatch.defines.push_back({"ROWS", std::to_string(part.h.outputs)});
+  dispatch.defines.push_back({"COLUMNS", std::to_string(part.w.outputs)});
+  dispatch.defines.push_back({"OUTPUTS", std::to_string(part.outputs())});
+  dispatch.defines.push_back({"WORDS", std::to_string(words)});
+}
+
+void add_places(PushConstants& push, const Physical& physical) {
+  const std::array<Physical::Stride, 4> strides = kernel_strides(physical);
+  push.add(strides[0].lane).add(strides[1].block).add(strides[2].lane);
+  push.add(strides[3].block).add(strides[3].lane);
+}
+
+bool is_in_fours(const Physical& physical) {
+  return physical.form().layout == Layout::P4W4C;
+}
+
+void add_order(PushConstants& push, const Order& order) {
+  push.add(order.count());
+  for (const std::int64_t size : {order.inner, order.quads, order.outer, order.bands}) {
+    push.add(size);
+    add(push, divider(size));
+  }
+}
+
+// In the order of add_push: the constants of shaders/convolution/depthwise_numbers.glslh.
+constexpr std::array<std::string_view, 31> baked_words{
+    "count",        "inner",           "inner_multiplier", "inner_shift",      "quads",
+    "quads_multiplier", "quads_shift", "outer",            "outer_multiplier", "outer_shift",
+    "bands",        "bands_multiplier", "bands_shift",     "x_height",         "x_width",
+    "y_height",     "y_width",         "x_n",              "x_quad",           "x_h",
+    "x_w_block",    "x_w_lane",        "y_n",              "y_quad",           "y_h",
+    "y_w_block",    "y_w_lane",        "x_scale",          "x_zero_point",     "y_inverse_scale",
+    "y_zero_point"};
+
+void add_push(Dispatch& dispatch, const BuildContext& context, const Convolution& conv,
+              const Order& order) {
+  const QParams x = context.params.qparams("x"), y = context.params.qparams("y");
+  PushConstants& push = dispatch.push;
+  add_order(push, order);
+  push.add(conv.h).add(conv.w).add(conv.size_of_y()[0]).add(conv.size_of_y()[1]);
+  add_places(push, tensor_named(context, "x").physical);
+  add_places(push, tensor_named(context, "y").physical);
+  push.add(x.scale).add(std::int64_t{x.zero_point}).add(1.0F / y.scale).add(std::int64_t{y.zero_point});
+  bake(dispatch, baked_words, wants_bake(context));
+}
+
+Program build(const BuildContext& context) {
+  const Convolution conv = references::checked_convolution(context.params);
+  const Part part = part_of(context);
+  const bool floats = wants_floats(context);
+  const TensorAt x = tensor_named(context, "x"), y = tensor_named(context, "y");
+  const Order order = order_of(conv, part, y.physical.form().layout);
+  Program program;
+  Dispatch dispatch{.label = "convolve", .shader = "conv_depthwise.comp"};
+  add_part(dispatch, part, floats);
+  bind(dispatch, "X", x.resource);
+  bind(dispatch, "W", packed_taps(program, context, conv, floats));
+  add_epilogue(program, dispatch, context, conv);
+  bind(dispatch, "Y", y.resource);
+  add_geometry(dispatch, conv, part);
+  dispatch.constants.push_back({"x_in_fours", is_in_fours(x.physical) ? 1U : 0U});
+  dispatch.constants.push_back({"y_in_fours", is_in_fours(y.physical) ? 1U : 0U});
+  add_push(dispatch, context, conv, order);
+  set_grid(dispatch, context, order.count());
+  program.dispatches.push_back(std::move(dispatch));
+  return program;
+}
+
+std::optional<std::string> excludes(const ImplPoint& point) {
+  if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
+  const Part part = part_of(point);
+  if (part.outputs() > most_outputs) {
+    return fmt::format("{} x {} pixels an invocation are more than the {} that stay in registers",
+                       part.h.outputs, part.w.outputs, most_outputs);
+  }
+  const std::int64_t taps = references::checked_convolution(point.params).taps();
+  if (taps <= most_taps_of_floats || !wants_floats(point)) return std::nullopt;
+  return fmt::format("sums of {} products leave the integers that float32 holds, those of {} do not", taps,
+                     most_taps_of_floats);
+}
+
+std::vector<Tunable> tunables() {
+  return {{.name = "rows",
+           .doc = "rows of y an invocation; by default chosen from the tensor's size",
+           .allowed = {1, 2, 4, 8}},
+          {.name = "columns", .doc = "columns of y an invocation", .allowed = {1, 2, 4, 8}},
+          {.name = "floats",
+           .fallback = 1,
+           .min = 0,
+           .max = 1,
+           .doc = "products are summed in 1: float32, where it holds all sums exactly; 0: int32"},
+          local_size_tunable(),
+          bake_tunable()};
+}
+
+}  // namespace
+
+Impl depthwise_direct() {
+  return {.name = "direct",
+          .summary = "an invocation computes some pixels of y, four channels of each, from words of x that "
+                     "these share",
+          .ceiling = Ceiling::Fp32,
+          .tunables = tunables(),
+          .build = build,
+          .excludes = excludes};
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,295 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// A depthwise convolution of int8 values: each channel of y is that channel of x, convolved with a kernel of its own.
+// An invocation computes ROWS x COLUMNS pixels of y, four channels of each: words of x that several of its pixels need
+// are loaded and unpacked once. Invocations that are neighbours store words that are: they are counted in y's order.
+//
+// FLOATS          1: products are summed in float32: all are integers, and the host knows that the sums of no part of
+//                 them reach 2^24, so that every step is exact; 0: in int32
+// ROWS, COLUMNS   of pixels of y, 1, 2, 4 or 8; OUTPUTS: their product, at most 8
+// WORDS           of x that are loaded at once, rounded up to 4, 8, 16 or 32
+// RELU            1: y is not negative
+// FIXED_POINT     integers of y by multiplication and shift (REQUANTIZERS_AT), else by float32 operations (W_SCALE_AT,
+//                 and where there is one BIAS_AT)
+// ROUNDS_TO_EVEN  see common/rounding.glslh
+
+#include "common/guards.glslh"
+#include "common/packing.glslh"
+#include "common/requantize.glslh"
+#include "common/unroll.glslh"
+#include "convolution/depthwise_numbers.glslh"
+#include "linear/tables.glslh"
+#if FIXED_POINT
+#include "linear/fixed_point.glslh"
+#endif
+
+layout(constant_id = 4) const uint kernel_h = 1u;
+layout(constant_id = 5) const uint kernel_w = 1u;
+layout(constant_id = 6) const int stride_h = 1;
+layout(constant_id = 7) const int stride_w = 1;
+layout(constant_id = 8) const int padding_h = 0;
+layout(constant_id = 9) const int padding_w = 0;
+layout(constant_id = 10) const int dilation_h = 1;
+layout(constant_id = 11) const int dilation_w = 1;
+// Taps at once: all of the kernel's along an axis, or one of them.
+layout(constant_id = 12) const uint taps_h = 1u;
+layout(constant_id = 13) const uint taps_w = 1u;
+// The window of x that they meet: so many rows and columns, which are so many of x apart. From one output to the next,
+// and from one tap to the next, it is so many of the window's.
+layout(constant_id = 14) const uint window_h = 1u;
+layout(constant_id = 15) const uint window_w = 1u;
+layout(constant_id = 16) const int apart_h = 1;
+layout(constant_id = 17) const int apart_w = 1;
+layout(constant_id = 18) const int output_step_h = 1;
+layout(constant_id = 19) const int output_step_w = 1;
+layout(constant_id = 20) const int tap_step_h = 1;
+layout(constant_id = 21) const int tap_step_w = 1;
+// Whether places along w are a sum of two terms (4W4C), not w times the second.
+layout(constant_id = 22) const bool x_in_fours = false;
+layout(constant_id = 23) const bool y_in_fours = false;
+
+#if FLOATS
+#define NUMBERS4 vec4
+#else
+#define NUMBERS4 ivec4
+#endif
+
+layout(set = 0, binding = X_AT) restrict readonly buffer X { uint x[]; };
+layout(set = 0, binding = W_AT) restrict readonly buffer PackedW { NUMBERS4 packed_w[]; };
+layout(set = 0, binding = Y_AT) restrict writeonly buffer Y { uint y[]; };
+
+// --- where things are ------------------------------------------------------------------------------------------------
+// What an invocation computes: its first pixel of y.
+struct Part {
+  uint n, quad;
+  uint h, w;
+};
+
+Part part_of(uint number) {
+  const uint all_columns = divide(number, push.by_inner);
+  const uint all_outer = divide(all_columns, push.by_quads);
+  const uint all_bands = divide(all_outer, push.by_outer);
+  const uint n = divide(all_bands, push.by_bands);
+  const uint inner = number - all_columns * push.inner;
+  const uint outer = all_outer - all_bands * push.outer;
+  return Part(n, all_columns - all_outer * push.quads, (all_bands - n * push.bands) * ROWS,
+              (outer * push.inner + inner) * COLUMNS);
+}
+
+uint x_along_w(uint w) { return x_in_fours ? (w >> 2) * push.x.w_block + (w & 3u) * push.x.w_lane : w * push.x.w_lane; }
+
+uint y_along_w(uint w) { return y_in_fours ? (w >> 2) * push.y.w_block + (w & 3u) * push.y.w_lane : w * push.y.w_lane; }
+
+// --- the window ------------------------------------------------------------------------------------------------------
+#if FLOATS
+// Bytes become floats by the bits of a power of two plus the byte, where it lies in the word: no shift and no
+// conversion. The powers are told from gl_NumWorkGroups.z, which is 1: of constants that it knows a compiler makes two
+// instructions where one takes a register. Their lowest byte makes the signed bytes unsigned, 128 more than they are.
+uint even_power, odd_power;
+float even_less, odd_less;
+
+void prepare_unpacking() {
+  const uint one = gl_NumWorkGroups.z;
+  even_power = one * 0x4b000080u;
+  odd_power = one * 0x47008000u;
+  even_less = 8388736.0 + float(push.x_zero_point);
+  odd_less = 32896.0 + float(push.x_zero_point);
+}
+
+float even_byte(uint word) { return uintBitsToFloat((word & 0xffu) ^ even_power) - even_less; }
+
+float odd_byte(uint word) { return uintBitsToFloat((word & 0xff00u) ^ odd_power) - odd_less; }
+
+// Values less the zero point.
+vec4 values_of(uint word) {
+  const uint upper = word >> 16;
+  return vec4(even_byte(word), odd_byte(word), even_byte(upper), odd_byte(upper));
+}
+#else
+void prepare_unpacking() {}
+
+ivec4 values_of(uint word) { return unpack_signed_bytes(word) - push.x_zero_point; }
+#endif
+
+uint words[WORDS];
+NUMBERS4 weights[WORDS];
+NUMBERS4 sums[OUTPUTS];
+
+// Of the window whose first word is at `from` in x: word i.
+#define IS_OF_WINDOW(i) ((i) < window_h * window_w)
+#define ROW_OF(i) (from.y + int((i) / window_w) * apart_h)
+#define COLUMN_OF(i) (from.x + int((i) % window_w) * apart_w)
+
+// Loads do not ask whether a word is there: a kernel would wait for each of them. What comes of another place is
+// replaced when all are on their way.
+#define LOAD_WORD(i)                                                        \
+  if (IS_OF_WINDOW(i)) {                                                    \
+    const uint row = uint(clamp(ROW_OF(i), 0, push.x_height - 1));          \
+    const uint column = uint(clamp(COLUMN_OF(i), 0, push.x_width - 1));     \
+    words[i] = x[first_word + row * push.x.h + x_along_w(column)];          \
+  }
+#define LOAD_WEIGHT(i)                                                                           \
+  if ((i) < taps_h * taps_w) {                                                                   \
+    const uint at = (first_tap_h + (i) / taps_w) * kernel_w + first_tap_w + (i) % taps_w;        \
+    weights[i] = packed_w[guard_words / 4u + at * push.quads + part.quad];                       \
+  }
+// Padding is real zero: x's zero point.
+#define REPLACE_WORD(i)                                                                          \
+  if (IS_OF_WINDOW(i)) {                                                                         \
+    const bool has_row = uint(ROW_OF(i)) < uint(push.x_height);                                  \
+    const bool has_column = uint(COLUMN_OF(i)) < uint(push.x_width);                             \
+    words[i] = has_row && has_column ? words[i] : zero_word;                                     \
+  }
+
+// Which tap of an output the word is multiplied with, along one axis, where it is with one: the output's first tap is
+// `steps` of the window before it.
+bool meets(int steps, int tap_step, uint taps) {
+  return steps >= 0 && steps % tap_step == 0 && uint(steps / tap_step) < taps;
+}
+
+// All of this is known when the program is compiled: what is left of it are multiplications and additions.
+#define STEPS_H(i, o) (int((i) / window_w) - ((o) / COLUMNS) * output_step_h)
+#define STEPS_W(i, o) (int((i) % window_w) - ((o) % COLUMNS) * output_step_w)
+#define TAP_OF(i, o) (uint(STEPS_H(i, o) / tap_step_h) * taps_w + uint(STEPS_W(i, o) / tap_step_w))
+#define ADD_PRODUCT(o, i)                                                                        \
+  if (meets(STEPS_H(i, o), tap_step_h, taps_h) && meets(STEPS_W(i, o), tap_step_w, taps_w))      \
+    sums[o] += values * weights[min(TAP_OF(i, o), WORDS - 1u)];
+#define ADD_PRODUCTS(i)                        \
+  if (IS_OF_WINDOW(i)) {                       \
+    const NUMBERS4 values = values_of(words[i]); \
+    EACH_INNER(OUTPUTS, ADD_PRODUCT, i)        \
+  }
+
+void add_taps(Part part, uint first_tap_h, uint first_tap_w) {
+  const uint first_word = guard_words + part.n * push.x.n + part.quad * push.x.quad;
+  const ivec2 from = ivec2(int(part.w) * stride_w - padding_w + int(first_tap_w) * dilation_w,
+                           int(part.h) * stride_h - padding_h + int(first_tap_h) * dilation_h);
+  const uint zero_word = uint(push.x_zero_point & 0xff) * 0x01010101u;
+  EACH(WORDS, LOAD_WORD)
+  EACH(WORDS, LOAD_WEIGHT)
+  EACH(WORDS, REPLACE_WORD)
+  EACH(WORDS, ADD_PRODUCTS)
+}
+
+// --- from sums to y --------------------------------------------------------------------------------------------------
+#if FIXED_POINT
+struct Channels {
+  ivec4 multipliers, shifts, biases;
+};
+
+Channels channels_of(uint quad) {
+  return Channels(requantizers(0u, quad, push.quads), requantizers(1u, quad, push.quads),
+                  requantizers(2u, quad, push.quads));
+}
+
+uint word_of(NUMBERS4 sum, Channels channels) {
+  ivec4 integers = ivec4(sum) + channels.biases;
+  for (uint i = 0u; i < 4u; ++i) {
+#if RELU
+    integers[i] = max(integers[i], 0);
+#endif
+    integers[i] = fixed_point(integers[i], channels.multipliers[i], channels.shifts[i], push.y_zero_point);
+  }
+  return pack_bytes(integers);
+}
+#else
+struct Channels {
+  vec4 scales;  // of w
+#ifdef BIAS_AT
+  vec4 biases;
+#endif
+};
+
+Channels channels_of(uint quad) {
+  Channels channels;
+  channels.scales = w_scale(0u, quad, push.quads);
+#ifdef BIAS_AT
+  channels.biases = bias(0u, quad, push.quads);
+#endif
+  return channels;
+}
+
+void multiply_scales(inout Channels channels) {
+  for (uint i = 0u; i < 4u; ++i) channels.scales[i] = product(push.x_scale, channels.scales[i]);
+}
+
+// Whether no step of these channels can be a NaN: sums are below 2^31, so that nothing before the last product is
+// infinite, and that is not 0 times infinity.
+bool are_tame(Channels channels) {
+  bool tame = push.y_inverse_scale < 1e18 && all(lessThan(channels.scales, vec4(1e12)));
+#ifdef BIAS_AT
+  tame = tame && all(lessThan(abs(channels.biases), vec4(1e18)));
+#endif
+  return tame;
+}
+
+vec4 reals_of(NUMBERS4 sum_of_products, Channels channels) {
+  const vec4 integers = vec4(sum_of_products);
+  vec4 values;
+  for (uint i = 0u; i < 4u; ++i) values[i] = product(integers[i], channels.scales[i]);
+#ifdef BIAS_AT
+  for (uint i = 0u; i < 4u; ++i) values[i] = sum(values[i], channels.biases[i]);
+#endif
+  return values;
+}
+
+// A relu needs no maximum: what is negative ends below the zero point, and that is where it is clamped.
+uint tame_word_of(NUMBERS4 sum, Channels channels) {
+#if RELU
+  const float low = 0.0;
+#else
+  const float low = float(-128 - push.y_zero_point);
+#endif
+  return quantized_word(reals_of(sum, channels), push.y_inverse_scale, push.y_zero_point, low,
+                        float(127 - push.y_zero_point));
+}
+
+// The same where a step may be a NaN, which gives the zero point.
+uint word_of(NUMBERS4 sum, Channels channels) {
+  const vec4 reals = reals_of(sum, channels);
+  ivec4 integers;
+  for (uint i = 0u; i < 4u; ++i) {
+    float real = reals[i];
+#if RELU
+    if ((floatBitsToUint(real) >> 31) != 0u && !is_nan(real)) real = 0.0;
+#endif
+    integers[i] =
+        int(rounded_and_clamped(product(real, push.y_inverse_scale), 0.0, float(push.y_zero_point), -128.0, 127.0));
+  }
+  return pack_bytes(integers);
+}
+#endif
+
+void store(Part part, uint o, uint word) {
+  const uint h = part.h + o / uint(COLUMNS), w = part.w + o % uint(COLUMNS);
+  if (h >= push.y_height || w >= push.y_width) return;
+  y[guard_words + part.n * push.y.n + part.quad * push.y.quad + h * push.y.h + y_along_w(w)] = word;
+}
+
+#define CLEAR(o) sums[o] = NUMBERS4(0);
+#define STORE(o) store(part, o, word_of(sums[o], channels));
+#define STORE_TAME(o) store(part, o, tame_word_of(sums[o], channels));
+
+void main() {
+  push = numbers();
+  const uint number = flat_invocation();
+  if (number >= push.count) return;
+  prepare_unpacking();
+  const Part part = part_of(number);
+  Channels channels = channels_of(part.quad);  // asked for early: they are on their way while products are added
+  EACH(OUTPUTS, CLEAR)
+  for (uint h = 0u; h < kernel_h; h += taps_h) {
+    for (uint w = 0u; w < kernel_w; w += taps_w) add_taps(part, h, w);
+  }
+#if FIXED_POINT
+  EACH(OUTPUTS, STORE)
+#else
+  multiply_scales(channels);
+  if (are_tame(channels)) {
+    EACH(OUTPUTS, STORE_TAME)
+  } else {
+    EACH(OUTPUTS, STORE)
+  }
+#endif
+}
