@@ -41,7 +41,7 @@ TEST(ConvolutionRows, ChannelsOfAPixelLieBesideEachOther) {
 TEST(ConvolutionRows, ManyPixelsAreMovedToo) {
   const Convolution conv = checked_convolution(convolution_case({.n = 2, .c = 3, .h = 67, .w = 45}));
   constexpr std::size_t pixels = std::size_t{67} * 45;
-  const std::vector<std::int16_t> x = counted(2 * 3 * pixels), moved = channels_last(conv, x);
+  const std::vector<std::int16_t> x = counted(6 * pixels), moved = channels_last(conv, x);
   for (std::size_t i = 0; i < moved.size(); ++i) {
     const std::size_t n = i / (3 * pixels), pixel = i / 3 % pixels, c = i % 3;
     ASSERT_EQ(moved[i], x[(n * 3 + c) * pixels + pixel]) << i;
