@@ -225,6 +225,17 @@ void add_geometry(Dispatch& dispatch, const Convolution& conv, const Part& part)
              "output_step_w", "tap_step_w"});
 }
 
+/// Words of y that an invocation stores at once: a vector where they are neighbours and their first is a
+/// multiple of as many. What is past a row of 4W4C is its padding.
+std::int64_t words_stored(const Convolution& conv, const Part& part, Layout y) {
+  if (y == Layout::P4C) return 1;
+  for (const std::int64_t words : {4, 2}) {
+    const bool rows_are_whole = y == Layout::P4W4C || conv.size_of_y()[1] % words == 0;
+    if (part.w.outputs % words == 0 && rows_are_whole) return words;
+  }
+  return 1;
+}
+
 void add_part(Dispatch& dispatch, const Part& part, Products products, bool has_dot) {
   const std::int64_t words = std::max(least_words, power_of_two_from(part.words()));
   dispatch.defines.push_back(products_define(products));
@@ -286,6 +297,9 @@ Program build(const BuildContext& context) {
   bind(dispatch, "W", packed_taps(program, context, conv, products));
   add_epilogue(program, dispatch, context, conv);
   bind(dispatch, "Y", y.resource);
+  const std::int64_t stored = words_stored(conv, part, y.physical.form().layout);
+  dispatch.defines.push_back({"STORED", std::to_string(stored)});
+  dispatch.defines.push_back({"STORES", std::to_string(part.outputs() / stored)});
   add_geometry(dispatch, conv, part);
   dispatch.constants.push_back({"x_in_fours", is_in_fours(x.physical) ? 1U : 0U});
   dispatch.constants.push_back({"y_in_fours", is_in_fours(y.physical) ? 1U : 0U});

@@ -136,6 +136,20 @@ TEST_F(DepthwiseTest, InvocationsAreCountedInTheOrderOfY) {
   EXPECT_EQ(invocations(uneven, {{"columns", 8}}, Layout::P4W4C), 2U * 7 * 3 * 2);
 }
 
+TEST_F(DepthwiseTest, NeighboursInMemoryAreStoredAtOnce) {
+  const auto stored = [&](std::int64_t width, std::int64_t columns, Layout y) {
+    const Trial trial = trial_of({.w = width}, {{"columns", columns}}, y);
+    return define_of(program_of(trial).dispatches.back(), "STORED");
+  };
+  EXPECT_EQ(stored(16, 8, Layout::P4C1W), "4");
+  EXPECT_EQ(stored(16, 2, Layout::P4C1W), "2");
+  EXPECT_EQ(stored(14, 4, Layout::P4C1W), "2");
+  EXPECT_EQ(stored(13, 4, Layout::P4C1W), "1");
+  EXPECT_EQ(stored(13, 4, Layout::P4W4C), "4");
+  EXPECT_EQ(stored(16, 1, Layout::P4W4C), "1");
+  EXPECT_EQ(stored(16, 4, Layout::P4C), "1");
+}
+
 TEST_F(DepthwiseTest, AgreesWithItsReferenceOnRandomPoints) {
   Draw draw(17);
   const auto pair = [&](std::int64_t low, std::int64_t high) {
