@@ -179,12 +179,13 @@ bool meets(int steps, int tap_step, uint taps) {
 #define STEPS_W(i, o) (int((i) % window_w) - ((o) % COLUMNS) * output_step_w)
 #define TAP_OF(i, o) (uint(STEPS_H(i, o) / tap_step_h) * taps_w + uint(STEPS_W(i, o) / tap_step_w))
 #if PRODUCTS == PRODUCTS_DOT
-// Of kernels up to three wide two outputs that are neighbours share four words of x: the second one's taps are a byte
-// further up.
 ivec4 dots_of(uvec4 neighbours, uvec4 taps) {
   return ivec4(dot4x8(neighbours.x, taps.x), dot4x8(neighbours.y, taps.y), dot4x8(neighbours.z, taps.z),
                dot4x8(neighbours.w, taps.w));
 }
+
+// Of kernels up to three wide two outputs that are neighbours share four words of x: the second one's taps are a byte
+// further up.
 #define SHIFT_OF(o) (kernel_w < 4u && output_step_w == 1 ? ((o) % COLUMNS) & 1 : 0)
 #define NEIGHBOUR(row, o, k) \
   words[min((row)*window_w + min(uint(((o) % COLUMNS) * output_step_w - SHIFT_OF(o) + k), window_w - 1u), WORDS - 1u)]

@@ -309,14 +309,28 @@ Program build(const BuildContext& context) {
   return program;
 }
 
+/// Coordinates in x, with what lies beside it: the shader's are signed 32-bit numbers.
+std::optional<std::string> too_far(const Convolution& conv) {
+  constexpr std::int64_t most = 1 << 30;
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const std::int64_t length = axis == 0 ? conv.h : conv.w;
+    const std::int64_t reach = std::max(
+        {length + 2 * conv.padding[axis], conv.stride[axis], conv.dilation[axis] * (conv.kernel[axis] - 1)});
+    if (reach > most)
+      return fmt::format("coordinates up to {} are more than the {} that this kernel can count", reach, most);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> excludes(const ImplPoint& point) {
   if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
+  const Convolution conv = references::checked_convolution(point.params);
+  if (auto reason = too_far(conv)) return reason;
   const Part part = part_of(point);
   if (part.outputs() > most_outputs) {
     return fmt::format("{} x {} pixels an invocation are more than the {} that stay in registers",
                        part.h.outputs, part.w.outputs, most_outputs);
   }
-  const Convolution conv = references::checked_convolution(point.params);
   return cannot_sum(products_of(point, false), conv, part);
 }
 

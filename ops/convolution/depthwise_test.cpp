@@ -1,3 +1,4 @@
+#include "harness/base/error.h"
 #include "ops/registry.h"
 #include "tests/support/on_device.h"
 
@@ -126,6 +127,19 @@ TEST_F(DepthwiseTest, RefusesWhatItCannotHold) {
 TEST_F(DepthwiseTest, RefusesWhatItCannotCount) {
   EXPECT_NE(refusal({.c = 4, .h = 1 << 15, .w = 1 << 14}, {}), "");
   EXPECT_EQ(refusal({.c = 4, .h = 1 << 14, .w = 1 << 14}, {}), "");
+  const std::int64_t far = std::int64_t{1} << 30;
+  EXPECT_EQ(refusal({.w = 3, .kernel = {3, 3}, .padding = {1, far / 2}, .dilation = {1, far / 2}}, {}),
+            "coordinates up to 1073741827 are more than the 1073741824 that this kernel can count");
+  EXPECT_NE(refusal({.stride = {far + 1, 1}}, {}), "");
+  EXPECT_EQ(refusal({.stride = {far, 1}}, {}), "");
+}
+
+TEST_F(DepthwiseTest, HasAsManyOutputsAndGroupsAsChannels) {
+  for (const char* name : {"OC", "groups"}) {
+    Params params = params_of(*op, {});
+    params.set(name, std::int64_t{4});
+    EXPECT_THROW(op->tensors(params), ParameterError) << name;
+  }
 }
 
 TEST_F(DepthwiseTest, InvocationsAreCountedInTheOrderOfY) {
