@@ -19,14 +19,15 @@ std::int64_t tiles_of(const ProductShape& shape, std::int64_t m, std::int64_t n)
   return div_up(shape.rows, m) * shape.groups * div_up(shape.outputs, n);
 }
 
-/// The slab near 128 values that fills up the least with zeros.
+constexpr std::int64_t usual_slab = 128, long_slab = 192;
+
 std::int64_t slab_of(std::int64_t depth) {
-  if (depth <= 192) return div_up(depth, fragment_depth) * fragment_depth;
-  std::int64_t best = 128;
-  for (const std::int64_t slab : {192, 160}) {
-    if (div_up(depth, slab) * slab < div_up(depth, best) * best) best = slab;
-  }
-  return best;
+  return std::min(div_up(depth, fragment_depth) * fragment_depth, usual_slab);
+}
+
+/// Whether slabs of 192 values are whole where those of 128 leave a rest, which counts in so few of them.
+bool wants_long_slabs(std::int64_t depth) {
+  return depth % long_slab == 0 && depth % usual_slab != 0;
 }
 
 /// Subgroups that share K: two where a slab's fragments are an even number.
@@ -48,9 +49,11 @@ Tune tune(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t subgroup_
 Tune fast_sizes(const ProductShape& shape) {
   const std::int64_t n = std::clamp(power_of_two_from(shape.outputs), std::int64_t{16}, std::int64_t{128});
   const std::int64_t k = slab_of(shape.depth);
-  if (n == 128 && tiles_of(shape, 128, 128) >= busy_workgroups)
-    return tune(128, 128, std::min<std::int64_t>(k, 128), 32, 1);
+  if (n == 128 && tiles_of(shape, 128, 128) >= busy_workgroups) return tune(128, 128, k, 32, 1);
   if (n <= 32 && tiles_of(shape, 128, n) >= processors) return tune(128, n, k, 32, 1);
+  if (n == 64 && tiles_of(shape, 128, n) >= busy_workgroups && wants_long_slabs(shape.depth)) {
+    return tune(128, n, long_slab, 32, 1);
+  }
   if (n >= 64 && tiles_of(shape, 64, 64) >= processors) return tune(64, 64, k, 32, sharing(k));
   const std::int64_t narrow = std::min<std::int64_t>(n, 32);
   if (tiles_of(shape, 64, narrow) >= busy_workgroups) return tune(64, narrow, k, 32, sharing(k));
