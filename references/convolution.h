@@ -14,9 +14,8 @@ namespace assay::references {
 using HeightWidth = std::array<std::int64_t, 2>;
 
 /// The checked parameters of a 2D convolution: x is [N, C, H, W], y [N, OC, height, width] of size_of_y().
-///   y[n, o, i, j] = act(sum over c, a, b of x[n, c', i * stride - padding + a * dilation, ...] * w[o, c, a,
-///   b] +
-///                   bias[o])
+///   y[n, o, i, j] = act(sum over c, a, b of x[n, c', p, q] * w[o, c, a, b] + bias[o]),
+///   p = i * stride - padding + a * dilation, and the same of q, j and b along the width,
 /// with c over the C / groups channels of o's group. Values outside of x are real zeros: the zero point of
 /// quantized ones. Transposed: y[n, o, i, j] sums x[n, c', p, q] * w[c', o', a, b] over all p, q, a, b with
 /// i = p * stride - padding + a * dilation and the same of j, q, b.

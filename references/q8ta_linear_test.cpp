@@ -1,14 +1,15 @@
 #include "references/q8ta_linear.h"
 
 #include "harness/base/error.h"
+#include "references/int8_epilogue_test_support.h"
 #include "references/linear.h"
 #include "references/linear_test_support.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace assay::references {
 namespace {
@@ -44,33 +45,6 @@ std::int64_t plain_sum(const Params& params, const std::vector<HostTensor>& inpu
   return acc - params.qparams("x").zero_point * w_sum;
 }
 
-/// The float32 steps, one after the other, as the header states them.
-float by_floats(const Params& params, const std::vector<HostTensor>& inputs, std::int64_t element) {
-  const std::int64_t n = element % params.integer("N");
-  const QParams x = params.qparams("x"), y = params.qparams("y");
-  const float scale = x.scale * static_cast<float>(inputs[2].at(n));
-  float f = static_cast<float>(plain_sum(params, inputs, element)) * scale;
-  if (params.boolean("bias")) f = f + static_cast<float>(inputs[3].at(n));
-  if (params.choice("activation") == "relu") f = std::max(f, 0.0F);
-  const float inverse = 1.0F / y.scale;
-  return std::clamp(std::nearbyint(f * inverse) + static_cast<float>(y.zero_point), -128.0F, 127.0F);
-}
-
-/// floor(A * r + 1/2) in long double, r having the 31 bits of the fixed point.
-double by_integers(const Params& params, const std::vector<HostTensor>& inputs, std::int64_t element) {
-  const std::int64_t n = element % params.integer("N");
-  const QParams x = params.qparams("x"), y = params.qparams("y");
-  const double step = static_cast<double>(x.scale) * inputs[2].at(n);
-  const double r = step / static_cast<double>(y.scale);
-  const double unit = std::ldexp(1.0, std::ilogb(r) - 30);
-  const long double rounded_r = static_cast<long double>(std::nearbyint(r / unit)) * unit;
-  auto a = static_cast<double>(plain_sum(params, inputs, element));
-  if (params.boolean("bias")) a += std::nearbyint(inputs[3].at(n) / step);
-  if (params.choice("activation") == "relu") a = std::max(a, 0.0);
-  const auto q = static_cast<double>(std::floor(a * rounded_r + 0.5L));
-  return std::clamp(q + y.zero_point, -128.0, 127.0);
-}
-
 void expect_plain(const Params& params, std::mt19937& random) {
   const Linear linear = linear_params(params, most_depth_with_zero_point);
   std::vector<HostTensor> inputs{random_tensor(DType::I8, linear.x_shape(), random),
@@ -79,11 +53,13 @@ void expect_plain(const Params& params, std::mt19937& random) {
   if (linear.bias) inputs.push_back(random_tensor(DType::F32, {linear.n}, random));
   const HostTensor y = answer(params, inputs);
   ASSERT_EQ(y.shape(), linear.y_shape());
-  const bool is_fixed = params.choice("epilogue") == "fixed_point";
   for (std::int64_t i = 0; i < y.numel(); ++i) {
-    const double want =
-        is_fixed ? by_integers(params, inputs, i) : static_cast<double>(by_floats(params, inputs, i));
-    ASSERT_EQ(y.at(i), want) << params.canonical() << " element " << i;
+    const std::int64_t n = i % linear.n;
+    const auto scale = inputs[2].as<float>()[static_cast<std::size_t>(n)];
+    std::optional<float> bias;
+    if (linear.bias) bias = inputs[3].as<float>()[static_cast<std::size_t>(n)];
+    ASSERT_EQ(y.at(i), plain_int8(params, plain_sum(params, inputs, i), scale, bias))
+        << params.canonical() << " element " << i;
   }
 }
 

@@ -16,6 +16,8 @@ namespace {
 constexpr std::int64_t x_block = 4, w_block = 2;
 // A tile is what a thread computes at once, in chunks along K that its cache holds.
 constexpr std::int64_t tile = 64, chunk = 256;
+// Columns are added so many at a time: the lanes of the longer vector.
+constexpr std::int64_t step = 4;
 // Magnitudes are summed in float32: 64 additions a lane, products and conversions are off by less.
 constexpr double magnitude_error = 0x1p-16;
 
@@ -41,8 +43,8 @@ Vector load(const T* from) {
   return vector;
 }
 
-/// A chunk of some rows, [tile, chunk]; what lies past the last column is 0. Rows past the last one hold
-/// anything: their sums are not stored.
+/// A chunk of some rows, [tile, chunk]; columns past the last one are 0 up to a multiple of `step`, and
+/// nobody reads the others. Rows past the last one hold anything: their sums are not stored.
 template <class T>
 using Panel = std::vector<T>;
 
@@ -73,12 +75,12 @@ struct Side {
   Panel<float> magnitudes = Panel<float>(tile * chunk);
 
   void read(const RealRows& rows, std::int64_t first_row, std::int64_t count, std::int64_t first) {
-    const std::int64_t last = std::min(first + chunk, rows.depth);
+    const std::int64_t last = std::min(first + chunk, rows.depth), columns = round_up(last - first, step);
     for (std::int64_t i = 0; i < count; ++i) {
       double* to = values.data() + i * chunk;
       rows.read(first_row + i, first, last, to);
-      std::fill(to + (last - first), to + chunk, 0.0);
-      std::transform(to, to + chunk, magnitudes.data() + i * chunk,
+      std::fill(to + (last - first), to + columns, 0.0);
+      std::transform(to, to + columns, magnitudes.data() + i * chunk,
                      [](double value) { return static_cast<float>(std::fabs(value)); });
     }
   }
@@ -96,7 +98,7 @@ class Tile {
     for (std::int64_t k = 0; k < x_.depth; k += chunk) {
       x_side_.read(x_, m0, rows, k);
       w_side_.read(w_, n0, columns, k);
-      const std::int64_t count = round_up(std::min(chunk, x_.depth - k), 4);
+      const std::int64_t count = round_up(std::min(chunk, x_.depth - k), step);
       add(x_side_.values, w_side_.values, rows, columns, count, sums_);
       add(x_side_.magnitudes, w_side_.magnitudes, rows, columns, count, magnitudes_);
     }

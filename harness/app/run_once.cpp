@@ -4,6 +4,7 @@
 #include "harness/app/recorder.h"
 #include "harness/app/report.h"
 #include "harness/app/shader_folders.h"
+#include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expectations.h"
 #include "harness/engine/run/device_run.h"
 #include "harness/engine/run/row_program.h"
@@ -69,7 +70,7 @@ class Run {
         stop_requested_(stop_requested),
         loaded_(load_and_complain(options.cases, context.registry, terminal.errors)),
         selected_(select(loaded_.cases, options.cases.selection())),
-        groups_(plan_rows(selected_, options.cases.selection().mode, !options.versus_shaders.empty())),
+        groups_(plan(selected_)),
         timed_impls_(timed_impls(groups_)),
         answers_(answer_cache_options(options, context.build)) {}
 
@@ -95,6 +96,10 @@ class Run {
   }
 
  private:
+  std::vector<PlannedGroup> plan(std::span<const Case* const> cases) const {
+    return plan_rows(cases, options_.cases.selection().mode, !options_.versus_shaders.empty());
+  }
+
   [[noreturn]] void throw_nothing_selected() const {
     throw Error(fmt::format("choosing cases: none of {} is selected; `assay list` shows their ids",
                             loaded_.cases.size()));
@@ -104,8 +109,10 @@ class Run {
   void check_shaders() const {
     if (options_.shaders.empty() && options_.versus_shaders.empty()) return;
     std::set<std::string> shaders;
-    for (const RunDevices::Opened& opened : session_.devices->opened())
-      shaders.merge(shaders_of(groups_, opened.device->info()));
+    for (const RunDevices::Opened& opened : session_.devices->opened()) {
+      const DeviceCases cases(selected_, opened.device->info());
+      shaders.merge(shaders_of(plan(cases.all()), opened.device->info()));
+    }
     check_shader_folders(options_, shaders, !timed_impls_.empty(), terminal_.log);
   }
 
@@ -144,8 +151,10 @@ class Run {
     run_options.answers = &answers_;
     if (!timed_impls_.empty() && !stopped()) add_timing(opened, shaders, run_options, info, recorder);
     recorder.run(info);
-    recorder.plan(plan_of(groups_, run_options.names));
-    run_on_device(device, shaders, groups_, expectations_, run_options, recorder);
+    const DeviceCases cases(selected_, device.info());
+    const std::vector<PlannedGroup> groups = plan(cases.all());
+    recorder.plan(plan_of(groups, run_options.names));
+    run_on_device(device, shaders, groups, expectations_, run_options, recorder);
     if (opened.tools) opened.tools->measure_again = {};  // what it refers to ends here
     conclude(recorder);
     RunReport report = recorder.report();
@@ -177,7 +186,7 @@ class Run {
   const std::function<bool()>& stop_requested_;
   LoadResult loaded_;
   std::vector<const Case*> selected_;
-  std::vector<PlannedGroup> groups_;
+  std::vector<PlannedGroup> groups_;  ///< of no device: forms that await one are not known in them
   std::set<std::string> timed_impls_;
   AnswerCache answers_;
   Expectations expectations_;

@@ -120,6 +120,53 @@ cases:
   EXPECT_TRUE(outcome.reports[0].complete);
 }
 
+/// q8ta_relu as if it were a convolution: `auto` would take `wants_more`, which no device can run, then
+/// `rows`.
+Op relu_with_conv2d() {
+  const Registry registry = ops::registry();
+  Op op = *registry.find("q8ta_relu");
+  Impl words = op.impls.front(), rows = op.impls.front();
+  words.name = "words";
+  words.conv2d_layout = Layout::P4C1W;
+  rows.name = "rows";
+  rows.conv2d_layout = Layout::P4C;
+  Impl chooser{.name = "auto", .summary = "rows before words"};
+  chooser.choose = [](const BuildContext&) {
+    return std::vector<std::string>{"wants_more", "rows", "words"};
+  };
+  Impl wants_more = words;
+  wants_more.name = "wants_more";
+  wants_more.conv2d_layout = Layout::P4W4C;
+  wants_more.lacks = [](const BuildContext&) { return std::optional<std::string>("a device of its own"); };
+  op.impls = {words, rows, wants_more, chooser};
+  return op;
+}
+
+TEST(RunOnce, SettlesConv2dOnTheDevice) {
+  Bench bench;
+  bench.registry = Registry({relu_with_conv2d()});
+  bench.options.cases.mode = "accu";
+  std::ofstream(bench.folder.path() / "c.yaml") << R"(op: q8ta_relu
+cases:
+  - name: one
+    shape: [1, 6, 5, 7]
+    qparams: {x: {scale: 0.007843, zero_point: 3}, y: {scale: 0.015686, zero_point: 1}}
+    forms: {x: buffer/CONV2D, y: {each: [buffer/CONV2D, buffer/4W]}}
+    impl: {each: [words, auto]}
+)";
+  const RunOutcome outcome = bench.run();
+  EXPECT_EQ(bench.errors.str(), "");
+  EXPECT_EQ(count(outcome.reports.at(0), Status::Pass), 4U) << bench.out.str();
+  std::vector<std::string> rows;
+  for (const Record& record : outcome.reports[0].records)
+    rows.push_back(record.info.id + " " + record.info.forms);
+  EXPECT_THAT(rows, testing::UnorderedElementsAre(
+                        "q8ta_relu/one/CONV2D.CONV2D/words x=buffer/CONV2D(4C1W) y=buffer/CONV2D(4C1W)",
+                        "q8ta_relu/one/CONV2D.CONV2D/auto x=buffer/CONV2D(4C) y=buffer/CONV2D(4C)",
+                        "q8ta_relu/one/CONV2D.4W/words x=buffer/CONV2D(4C1W) y=buffer/4W",
+                        "q8ta_relu/one/CONV2D.4W/auto x=buffer/CONV2D(4C) y=buffer/4W"));
+}
+
 TEST(RunOnce, RoundsOfASessionShareTheRunsFolder) {
   Bench bench;
   bench.options.cases.mode = "";

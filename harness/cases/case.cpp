@@ -1,7 +1,12 @@
 #include "harness/cases/case.h"
 
+#include "harness/base/error.h"
 #include "harness/base/names.h"
 #include "harness/base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace assay {
 namespace {
@@ -9,6 +14,19 @@ namespace {
 constexpr Names<3> mode_names{"accu", "perf", "both"};
 constexpr Names<3> tier_names{"smoke", "ci", "nightly"};
 constexpr Names<3> caches_names{"hot", "cold", "both"};
+
+/// Why a tensor of the case cannot have its form, whatever the device: a 2D texture has one slice, say.
+std::optional<std::string> impossible_form(const Case& test_case) {
+  for (std::size_t i = 0; i < test_case.tensors.size(); ++i) {
+    const TensorSpec& tensor = test_case.tensors[i];
+    try {
+      const Physical physical(test_case.forms[i], tensor.dtype, tensor.shape);
+    } catch (const Error& error) {
+      return fmt::format("{}: {}", tensor.name, error.what());
+    }
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -50,12 +68,31 @@ std::string to_string(const Tolerance& tolerance) {
   return text;
 }
 
+bool Conv2dAlias::covers(std::size_t tensor) const {
+  return std::ranges::find(tensors, tensor) != tensors.end();
+}
+
 std::vector<Physical> physical_tensors(const Case& test_case) {
   std::vector<Physical> physical;
   for (std::size_t i = 0; i < test_case.tensors.size(); ++i) {
     physical.emplace_back(test_case.forms[i], test_case.tensors[i].dtype, test_case.tensors[i].shape);
   }
   return physical;
+}
+
+std::optional<std::string> why_invalid(const Case& test_case) {
+  if (const auto impossible = impossible_form(test_case)) return impossible;
+  if (!test_case.impl->excludes) return std::nullopt;
+  return test_case.impl->excludes(
+      ImplPoint{test_case.params, test_case.tensors, test_case.forms, test_case.tune});
+}
+
+bool ask_for_same_forms(const Case& a, const Case& b) {
+  if (a.conv2d.tensors != b.conv2d.tensors || a.forms.size() != b.forms.size()) return false;
+  for (std::size_t i = 0; i < a.forms.size(); ++i) {
+    if (!a.conv2d.covers(i) && a.forms[i] != b.forms[i]) return false;
+  }
+  return true;
 }
 
 }  // namespace assay

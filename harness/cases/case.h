@@ -6,6 +6,7 @@
 #include "harness/tensor/fill.h"
 #include "harness/tensor/form.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -48,6 +49,16 @@ struct Tolerance {
 /// "off_by=1 share=0.001": what differs from the default, the reason aside; empty when nothing does.
 std::string to_string(const Tolerance& tolerance);
 
+/// Where a case writes `buffer/CONV2D`. Its id keeps that; the case's `forms` have what it stands for.
+struct Conv2dAlias {
+  std::vector<std::size_t> tensors;  ///< whose form is written so, ascending
+  /// Impl `auto` says what it stands for on a device (DeviceCases); until then `forms` have the default ones.
+  bool awaits_device = false;
+
+  bool covers(std::size_t tensor) const;
+  friend bool operator==(const Conv2dAlias&, const Conv2dAlias&) = default;
+};
+
 /// One point of a product in a case file, checked against its op's declaration.
 struct Case {
   std::string id;    ///< "q8ta_pixel_shuffle/small/1x96x16x9/same/4W4C.4C1W/fused"
@@ -57,6 +68,7 @@ struct Case {
   Params params;
   std::vector<TensorSpec> tensors;                  ///< op->tensors(params)
   std::vector<Form> forms;                          ///< one per tensor
+  Conv2dAlias conv2d;                               ///< of which tensors the form is an alias
   std::map<std::string, FillSpec> fills;            ///< one per input tensor, by name
   std::map<std::string, ArrayFile> expected_files;  ///< output name -> resolved file
   Tolerance tolerance;
@@ -80,5 +92,12 @@ struct Case {
 
 /// Physical form of each of the tensors.
 std::vector<Physical> physical_tensors(const Case& test_case);
+
+/// What `Case::invalid` says, with the forms that the case has now.
+std::optional<std::string> why_invalid(const Case& test_case);
+
+/// Whether two cases of an op ask for the same forms: those that are written CONV2D are, whatever it stands
+/// for.
+bool ask_for_same_forms(const Case& a, const Case& b);
 
 }  // namespace assay

@@ -1,5 +1,6 @@
 #include "harness/cases/describe.h"
 
+#include "harness/cases/conv2d_alias.h"
 #include "harness/cases/param_text.h"
 
 #include <fmt/format.h>
@@ -45,12 +46,10 @@ std::string describe_tensors(const Op& op, const Case* example) {
     return "  they depend on the parameters; no case of this op is loaded to show them for\n";
   Rows rows;
   for (const TensorSpec& tensor : example->tensors) {
-    std::vector<std::string> forms;
-    for (const Form form : tensor.forms) forms.push_back(to_string(form));
     rows.push_back({tensor.name, tensor.is_input() ? "input" : "output", std::string(name_of(tensor.dtype)),
                     to_string(tensor.shape),
                     tensor.is_input() ? "" : std::string(name_of(tensor.output_class)),
-                    fmt::format("{}", fmt::join(forms, " "))});
+                    fmt::format("{}", fmt::join(accepted_forms(op, tensor), " "))});
   }
   return aligned(rows) + fmt::format("  (of the case {}: the tensors of {} depend on its parameters)\n",
                                      example->id, op.name);
@@ -63,6 +62,7 @@ std::string describe_impls(const Op& op) {
     std::vector<std::string> needs;
     for (const Feature feature : impl.needs) needs.emplace_back(name_of(feature));
     if (!needs.empty()) text += fmt::format("    needs {}\n", fmt::join(needs, ", "));
+    if (impl.conv2d_layout) text += fmt::format("    CONV2D is {}\n", name_of(*impl.conv2d_layout));
     for (const Tunable& tunable : impl.tunables) {
       const std::string fallback =
           tunable.fallback == 0 ? "chosen by the impl" : std::to_string(tunable.fallback);
@@ -104,9 +104,10 @@ std::string list_cases(std::span<const Case* const> cases, bool details) {
   if (details) {
     Rows rows;
     for (const Case* test_case : cases) {
-      rows.push_back(
-          {test_case->id, std::string(name_of(test_case->mode)), std::string(name_of(test_case->tier)),
-           fmt::format("{}:{}", test_case->where.file, test_case->where.line), model_text(*test_case)});
+      rows.push_back({test_case->id, std::string(name_of(test_case->mode)),
+                      std::string(name_of(test_case->tier)),
+                      fmt::format("{}:{}", test_case->where.file, test_case->where.line),
+                      model_text(*test_case), conv2d_text(*test_case)});
     }
     return aligned(rows);
   }

@@ -9,7 +9,8 @@
 
 namespace assay {
 
-/// `assay list`: one id a line; `details` adds mode, tier, file:line and what of which model.
+/// `assay list`: one id a line; `details` adds mode, tier, file:line, what of which model, and what CONV2D
+/// stands for.
 std::string list_cases(std::span<const Case* const> cases, bool details);
 
 /// `assay ops`: one op a line, with its summary.

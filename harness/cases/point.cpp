@@ -1,7 +1,7 @@
 #include "harness/cases/point.h"
 
-#include "harness/base/error.h"
 #include "harness/base/hash.h"
+#include "harness/cases/conv2d_alias.h"
 #include "harness/cases/id_text.h"
 #include "harness/cases/renamed_tunables.h"
 #include "harness/cases/scalars.h"
@@ -43,31 +43,22 @@ void refuse_renamed(const TuneSetting& setting, const std::vector<std::string>& 
   }
 }
 
-std::string form_list(const std::vector<Form>& forms) {
-  std::vector<std::string> names;
-  for (const Form form : forms) names.push_back(to_string(form));
-  return fmt::format("{}", fmt::join(names, ", "));
+/// A tensor does not have the form that is written for it.
+Problem refused_form(const Op& op, const TensorSpec& tensor, const Placed<WrittenForm>& written) {
+  const std::string form = written.value ? to_string(*written.value) : std::string(conv2d_form);
+  const std::string why = written.value ? "" : why_no_conv2d(op);
+  return Problem(
+      diagnose(*written.origin.caret,
+               fmt::format("tensor '{}' ({}) does not accept the form {}{}; it accepts {}", tensor.name,
+                           name_of(tensor.dtype), form, why, fmt::join(accepted_forms(op, tensor), ", "))));
 }
 
 /// "4W4C", "t3CP", "t2WP".
-std::string form_text(Form form) {
+std::string layout_text(Form form) {
   const std::string_view prefix = form.storage == Storage::Texture3D   ? "t3"
                                   : form.storage == Storage::Texture2D ? "t2"
                                                                        : "";
   return fmt::format("{}{}", prefix, name_of(form.layout));
-}
-
-/// Why a tensor of the point cannot have its form, whatever the device: a 2D texture has one slice, say.
-std::optional<std::string> impossible_form(const Case& point) {
-  for (std::size_t i = 0; i < point.tensors.size(); ++i) {
-    const TensorSpec& tensor = point.tensors[i];
-    try {
-      const Physical physical(point.forms[i], tensor.dtype, tensor.shape);
-    } catch (const Error& error) {
-      return fmt::format("{}: {}", tensor.name, error.what());
-    }
-  }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -87,10 +78,7 @@ Case PointBuilder::build(std::span<const std::vector<Setting>* const> settings,
   set_tune();
   set_id(segments);
   set_data_key();
-  point_.invalid = impossible_form(point_);
-  if (!point_.invalid && point_.impl->excludes)
-    point_.invalid =
-        point_.impl->excludes(ImplPoint{point_.params, point_.tensors, point_.forms, point_.tune});
+  if (!point_.conv2d.awaits_device) point_.invalid = why_invalid(point_);
   return std::move(point_);
 }
 
@@ -188,20 +176,23 @@ void PointBuilder::set_forms() {
   for (const TensorSpec& tensor : point_.tensors) known.push_back(tensor.name);
   if (setting != nullptr) check_names(setting->by_tensor, "tensor", known);
   for (const TensorSpec& tensor : point_.tensors) {
-    const auto chosen =
-        setting == nullptr ? PlacedMap<Form>::const_iterator{} : setting->by_tensor.find(tensor.name);
-    if (setting == nullptr || chosen == setting->by_tensor.end()) {
-      point_.forms.push_back(tensor.forms.empty() ? Form{} : tensor.forms.front());
-      continue;
-    }
-    const Form form = chosen->second.value;
-    if (std::find(tensor.forms.begin(), tensor.forms.end(), form) == tensor.forms.end()) {
-      throw Problem(
-          diagnose(*chosen->second.origin.caret,
-                   fmt::format("tensor '{}' ({}) does not accept the form {}; it accepts {}", tensor.name,
-                               name_of(tensor.dtype), to_string(form), form_list(tensor.forms))));
-    }
-    point_.forms.push_back(form);
+    point_.forms.push_back(tensor.forms.empty() ? Form{} : tensor.forms.front());
+    if (setting == nullptr) continue;
+    const auto written = setting->by_tensor.find(tensor.name);
+    if (written != setting->by_tensor.end()) set_form(tensor, written->second);
+  }
+  settle_conv2d(point_);
+}
+
+/// The form of the last tensor of the point's `forms`.
+void PointBuilder::set_form(const TensorSpec& tensor, const Placed<WrittenForm>& written) {
+  const bool accepted = written.value ? std::ranges::find(tensor.forms, *written.value) != tensor.forms.end()
+                                      : accepts_conv2d(*head_.op, tensor);
+  if (!accepted) throw refused_form(*head_.op, tensor, written);
+  if (written.value) {
+    point_.forms.back() = *written.value;
+  } else {
+    point_.conv2d.tensors.push_back(point_.forms.size() - 1);
   }
 }
 
@@ -317,7 +308,11 @@ void PointBuilder::set_id(std::span<const std::string> segments) {
   parts.insert(parts.end(), segments.begin(), segments.end());
   std::vector<std::string> layouts;
   for (std::size_t i = 0; i < point_.tensors.size(); ++i) {
-    if (point_.tensors[i].forms.size() > 1) layouts.push_back(form_text(point_.forms[i]));
+    if (point_.conv2d.covers(i)) {
+      layouts.emplace_back("CONV2D");
+    } else if (point_.tensors[i].forms.size() > 1) {
+      layouts.push_back(layout_text(point_.forms[i]));
+    }
   }
   if (!layouts.empty()) parts.push_back(joined(layouts, '.'));
   parts.push_back(id_text(point_.impl->name));

@@ -43,6 +43,7 @@ class PointBuilder {
   void set_params();
   void set_impl();
   void set_forms();
+  void set_form(const TensorSpec& tensor, const Placed<WrittenForm>& written);
   void set_fills();
   void set_expected();
   void check_tolerance() const;

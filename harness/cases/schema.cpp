@@ -184,7 +184,7 @@ Json value_keys(const Op& op) {
   for (const ParamSpec& param : op.params) properties[param.name] = param_schema(param);
   properties["qparams"] = all_qparams_schema(op);
   properties["fill"] = fill_schema();
-  properties["forms"] = named_or_each(map_of(named_or_each(enumeration(cases::form_names()))));
+  properties["forms"] = named_or_each(map_of(named_or_each(enumeration(cases::form_names(op)))));
   properties["expected"] = each_of(map_of(each_of(array_schema())));
   properties["tolerance"] = tolerance_schema();
   properties["tune"] = tune_schema(op);

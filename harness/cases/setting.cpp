@@ -1,5 +1,6 @@
 #include "harness/cases/setting.h"
 
+#include "harness/cases/conv2d_alias.h"
 #include "harness/cases/id_text.h"
 #include "harness/cases/model_keys.h"
 #include "harness/cases/scalars.h"
@@ -173,10 +174,22 @@ Value read_model_key(const std::string& key, const Origin& origin) {
 }
 
 /// A layout alone is the usual slip.
-Problem unknown_form(const Node& caret, const std::string& text) {
+Problem unknown_form(const Node& caret, const std::string& text, const Op& op) {
   const std::string in_buffer = "buffer/" + text;
-  if (!parse_form(in_buffer)) return unknown_name(caret, "form", text, form_names());
+  const std::vector<std::string> known = form_names(op);
+  if (std::ranges::find(known, in_buffer) == known.end()) return unknown_name(caret, "form", text, known);
   return Problem(diagnose(caret, fmt::format("unknown form '{}'", text), in_buffer));
+}
+
+std::vector<std::string> physical_form_names() {
+  std::vector<std::string> all;
+  for (const Storage storage : {Storage::Buffer, Storage::Texture3D, Storage::Texture2D}) {
+    for (const Layout layout : {Layout::WP, Layout::HP, Layout::CP, Layout::P4W, Layout::P4C, Layout::P4C1W,
+                                Layout::P4W4C, Layout::P4H4W}) {
+      if (storage == Storage::Buffer || !is_int8x4(layout)) all.push_back(to_string(Form{storage, layout}));
+    }
+  }
+  return all;
 }
 
 }  // namespace
@@ -287,9 +300,9 @@ FormsSetting SettingReader::read_forms(const Origin& origin) const {
   for (const Node::Entry& entry :
        to_map(origin, "forms", "a map {TENSOR: STORAGE/LAYOUT}", set_names_).entries) {
     const std::string& text = to_text(*entry.value, {entry.key, "forms." + entry.key->text});
-    const std::optional<Form> form = parse_form(text);
-    if (!form) throw unknown_form(*entry.key, text);
-    setting.by_tensor.insert({entry.key->text, {*form, origin_of(entry)}});
+    const WrittenForm form = parse_form(text);
+    if (!form && text != conv2d_form) throw unknown_form(*entry.key, text, op_);
+    setting.by_tensor.insert({entry.key->text, {form, origin_of(entry)}});
   }
   return setting;
 }
@@ -318,17 +331,9 @@ bool is_reserved(std::string_view key) {
          std::find(settings.begin(), settings.end(), key) != settings.end();
 }
 
-const std::vector<std::string>& form_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const Storage storage : {Storage::Buffer, Storage::Texture3D, Storage::Texture2D}) {
-      for (const Layout layout : {Layout::WP, Layout::HP, Layout::CP, Layout::P4W, Layout::P4C, Layout::P4C1W,
-                                  Layout::P4W4C, Layout::P4H4W}) {
-        if (storage == Storage::Buffer || !is_int8x4(layout)) all.push_back(to_string(Form{storage, layout}));
-      }
-    }
-    return all;
-  }();
+std::vector<std::string> form_names(const Op& op) {
+  std::vector<std::string> names = physical_form_names();
+  if (!conv2d_layouts(op).empty()) names.emplace_back(conv2d_form);
   return names;
 }
 

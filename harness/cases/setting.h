@@ -31,8 +31,11 @@ struct FillSetting {
   PlacedMap<FillSpec> by_tensor;
 };
 
+/// A form as a case writes it; none: buffer/CONV2D, for which the impl says what it is.
+using WrittenForm = std::optional<Form>;
+
 struct FormsSetting {
-  PlacedMap<Form> by_tensor;
+  PlacedMap<WrittenForm> by_tensor;
 };
 
 /// `expected:` resolved files by output.
@@ -87,8 +90,8 @@ bool is_head_key(std::string_view key);
 /// True for every key of the case language but the parameters: no op may name a parameter so.
 bool is_reserved(std::string_view key);
 
-/// "buffer/WP", ...: every form there is.
-const std::vector<std::string>& form_names();
+/// "buffer/WP", ...: every form there is; buffer/CONV2D last, where the op knows it.
+std::vector<std::string> form_names(const Op& op);
 /// "normal", ...
 const std::vector<std::string>& fill_names();
 

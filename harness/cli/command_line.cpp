@@ -213,7 +213,12 @@ void add_running(Subcommands& commands, Parsed& parsed, const Context& context) 
   CLI::App& list_command = commands.add("list", "Print the ids of the cases that `run` would select",
                                         [&] { return list(parsed.list, context); });
   add_case_options(list_command, parsed.list.cases);
-  list_command.add_flag("-l,--long", parsed.list.details, "Also print mode, tier and file:line");
+  CLI::Option* details = list_command.add_flag("-l,--long", parsed.list.details,
+                                               "Also print mode, tier, file:line, model, and what CONV2D is");
+  list_command
+      .add_option("--device", parsed.list.device,
+                  "Print what CONV2D is with impl auto on this device: index, UUID or part of the name")
+      ->needs(details);
   CLI::App& ops_command = commands.add("ops", "Print the ops, or the parameters, impls and files of one op",
                                        [&] { return ops(parsed.ops, context); });
   CLI::Option* op_name = ops_command.add_option("name", parsed.ops.name, "The op to describe");

@@ -17,6 +17,7 @@ using app::Context;
 struct ListOptions {
   app::CaseOptions cases;
   bool details = false;
+  std::string device;  ///< for what depends on one: as an entry of RunOptions::devices; empty: none
 };
 
 struct DevicesOptions {

@@ -1,15 +1,35 @@
 #include "harness/base/error.h"
+#include "harness/cases/conv2d_alias.h"
 #include "harness/cases/describe.h"
 #include "harness/cli/commands.h"
+#include "harness/gpu/gpu.h"
+
+#include <fmt/format.h>
 
 #include <iostream>
 
 namespace assay::cli {
+namespace {
+
+DeviceInfo device_named(const std::string& name) {
+  const gpu::Instance instance;
+  const std::vector<std::size_t> chosen = gpu::select_devices(instance.devices(), {name});
+  if (chosen.size() == 1) return instance.devices()[chosen.front()];
+  throw Error(fmt::format("choosing a device to list cases for: '{}' is {} devices; name one of them", name,
+                          chosen.size()));
+}
+
+}  // namespace
 
 int list(const ListOptions& options, const Context& context) {
   const LoadResult loaded = app::load_and_complain(options.cases, context.registry, std::cerr);
   const std::vector<const Case*> selected = select(loaded.cases, options.cases.selection());
-  std::cout << list_cases(selected, options.details);
+  if (options.device.empty()) {
+    std::cout << list_cases(selected, options.details);
+  } else {
+    const DeviceCases on_device(selected, device_named(options.device));
+    std::cout << list_cases(on_device.all(), options.details);
+  }
   return static_cast<int>(loaded.errors.empty() && !selected.empty() ? ExitCode::Fine : ExitCode::Usage);
 }
 

@@ -14,6 +14,17 @@ const T* find_by_name(const std::vector<T>& items, std::string_view name) {
   return found == items.end() ? nullptr : &*found;
 }
 
+/// An alias that means something with some impls only would make `impl: all` an error.
+void check_conv2d(const Op& op) {
+  if (conv2d_layouts(op).empty()) return;
+  for (const Impl& impl : op.impls) {
+    if (impl.conv2d_layout.has_value() != static_cast<bool>(impl.choose)) continue;
+    throw std::logic_error("op '" + op.name + "': impl '" + impl.name +
+                           (impl.choose ? "' says what CONV2D is, which is said by the impl that it chooses"
+                                        : "' does not say what CONV2D is, and others do"));
+  }
+}
+
 }  // namespace
 
 Work streaming_work(std::span<const TensorSpec> tensors) {
@@ -57,6 +68,10 @@ std::optional<std::string> missing_for(const Impl& impl, const BuildContext& con
   return impl.lacks ? impl.lacks(context) : std::nullopt;
 }
 
+bool can_run(const Impl& impl, const BuildContext& context) {
+  return !(impl.excludes && impl.excludes(context)) && !missing_for(impl, context);
+}
+
 std::vector<const Impl*> candidates(const Op& op, const Impl& impl, const BuildContext& context) {
   if (!impl.choose) return {&impl};
   std::vector<const Impl*> all;
@@ -75,17 +90,24 @@ std::vector<const Impl*> candidates(const Op& op, const Impl& impl, const BuildC
 
 const Impl& chosen_impl(const Op& op, const Impl& impl, const BuildContext& context) {
   const std::vector<const Impl*> all = candidates(op, impl, context);
-  const auto can = [&](const Impl* one) {
-    return !(one->excludes && one->excludes(context)) && !missing_for(*one, context);
-  };
-  const auto first = std::find_if(all.begin(), all.end(), can);
+  const auto first = std::ranges::find_if(all, [&](const Impl* one) { return can_run(*one, context); });
   return first == all.end() ? *all.front() : **first;
+}
+
+std::vector<Layout> conv2d_layouts(const Op& op) {
+  std::vector<Layout> layouts;
+  for (const Impl& impl : op.impls) {
+    if (!impl.conv2d_layout || std::ranges::find(layouts, *impl.conv2d_layout) != layouts.end()) continue;
+    layouts.push_back(*impl.conv2d_layout);
+  }
+  return layouts;
 }
 
 Registry::Registry(std::vector<Op> ops) : ops_(std::move(ops)) {
   std::set<std::string_view> names;
   for (const Op& op : ops_) {
     if (!names.insert(op.name).second) throw std::logic_error("two ops have the name " + op.name);
+    check_conv2d(op);
   }
 }
 

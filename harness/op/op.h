@@ -117,6 +117,10 @@ struct Impl {
   /// arithmetic can make, gamma(K) of its accumulator say. Required where the op's reference gives
   /// magnitudes.
   std::function<double(const BuildContext&)> unit_error;
+  /// Impls of convolutions: the layout of int8x4 that `buffer/CONV2D` of case files stands for where this
+  /// impl runs. Of an op, every impl with a program says so or none does; `auto` has that of the impl that it
+  /// takes.
+  std::optional<Layout> conv2d_layout;
 };
 
 /// The declaration of an op; one file in ops/ returns one.
@@ -145,17 +149,26 @@ struct Op {
 /// or whatever else it lacks. Nothing: it can.
 std::optional<std::string> missing_for(const Impl& impl, const BuildContext& context);
 
+/// Nothing excludes the point and nothing is missing, as far as that is known without the impl's program.
+bool can_run(const Impl& impl, const BuildContext& context);
+
 /// The impls whose program may run, the best first: `impl` alone, or those that it chooses among. Throws
 /// std::logic_error for a choice that the op does not have, that chooses in turn, or for none at all.
 std::vector<const Impl*> candidates(const Op& op, const Impl& impl, const BuildContext& context);
 
-/// The first candidate that is not excluded and misses nothing, else the first.
+/// The first candidate that can run, else the first.
 const Impl& chosen_impl(const Op& op, const Impl& impl, const BuildContext& context);
+
+/// The layouts that `buffer/CONV2D` stands for with one impl of the op or another, each once, in the order of
+/// impls. None: the op does not know the alias.
+std::vector<Layout> conv2d_layouts(const Op& op);
 
 /// The ops that a binary knows. Given to whoever needs it; there is no global one.
 class Registry {
  public:
-  explicit Registry(std::vector<Op> ops);  ///< throws std::logic_error on two ops of one name
+  /// Throws std::logic_error on two ops of one name, and for an op whose impls disagree whether there is
+  /// CONV2D.
+  explicit Registry(std::vector<Op> ops);
   std::span<const Op> ops() const { return ops_; }
   const Op* find(std::string_view name) const;
 

@@ -137,6 +137,34 @@ TEST(ChosenImplTest, AChoiceOfNothingIsAMistake) {
                std::logic_error);
 }
 
+/// "wide" and "deep" have a layout for CONV2D, and "auto" chooses.
+Op op_of_two_layouts() {
+  Op op = named("conv");
+  op.impls.resize(3);
+  op.impls[0] = {.name = "wide", .conv2d_layout = Layout::P4C1W};
+  op.impls[1] = {.name = "deep", .conv2d_layout = Layout::P4C};
+  op.impls[2].name = "auto";
+  op.impls[2].choose = [](const BuildContext&) { return std::vector<std::string>{"deep", "wide"}; };
+  return op;
+}
+
+TEST(Conv2dLayoutsTest, AreThoseOfTheImplsEachOnce) {
+  Op op = op_of_two_layouts();
+  op.impls.push_back(op.impls[0]);
+  EXPECT_EQ(conv2d_layouts(op), (std::vector{Layout::P4C1W, Layout::P4C}));
+  EXPECT_TRUE(conv2d_layouts(op_of_three_ways()).empty());
+}
+
+TEST(Conv2dLayoutsTest, AreSaidByEveryImplWithAProgramOrByNone) {
+  EXPECT_NO_THROW(Registry({op_of_two_layouts(), op_of_three_ways()}));
+  Op silent = op_of_two_layouts();
+  silent.impls[1].conv2d_layout = std::nullopt;
+  EXPECT_THROW(Registry({silent}), std::logic_error);
+  Op of_auto = op_of_two_layouts();
+  of_auto.impls[2].conv2d_layout = Layout::P4C;
+  EXPECT_THROW(Registry({of_auto}), std::logic_error);
+}
+
 TEST(TunableTest, AllowsItsRangeOrJustWhatItLists) {
   const Tunable range{.name = "local_size", .min = 1, .max = 64};
   EXPECT_TRUE(range.allows(64));

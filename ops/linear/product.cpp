@@ -4,6 +4,7 @@
 #include "ops/common/defines.h"
 #include "ops/common/grid.h"
 #include "ops/common/push.h"
+#include "ops/common/requantize.h"
 #include "ops/common/tensor_at.h"
 #include "ops/linear/quantize_rows.h"
 #include "ops/linear/requantizers.h"
@@ -78,9 +79,8 @@ class Binder {
   void bind(const std::string& name, const std::optional<Resource>& resource) {
     if (resource) bind(name, Binding(*resource));
   }
-  void define(const std::string& name, const std::string& value) {
-    dispatch_.defines.push_back({name, value});
-  }
+  void define(const std::string& name, const std::string& value) { define({name, value}); }
+  void define(const Define& define) { dispatch_.defines.push_back(define); }
 
  private:
   Dispatch& dispatch_;
@@ -148,6 +148,7 @@ void add_y(Program& program, Binder& binder, const BuildContext& context, const 
   binder.bind("Y", Binding(tensor_named(context, "y").resource));
   binder.define("Y_LAYOUT", needs.gathering != nullptr ? y_layout_of_images(y) : layout_define("Y", y));
   binder.define("Y_INT8", flag(y.dtype() == DType::I8));
+  if (y.dtype() == DType::I8) binder.define(rounding_define(context.device));
   binder.define("Y_F16", flag(y.dtype() == DType::F16));
   binder.define("Y_ALIGNED", flag(linear.n % 4 == 0));
   binder.define("SUMS", sums_define(kind));

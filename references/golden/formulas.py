@@ -403,6 +403,98 @@ def linear_dq8ca_q4gsw(vector):
     return {"x_q": x_q, "y": Computed(y, error=error)}
 
 
+# Convolutions: x [N, C, H, W], y [N, OC, height, width], w [OC, C / groups, kh, kw], transposed
+# [C, OC / groups, kh, kw]. Sums of reals are float64, those of integers exact. Outside of x lie real zeros.
+
+
+def pair_of(params, name, fallback):
+    """[h, w]; one number stands for both."""
+    value = params.get(name, fallback)
+    return [value, value] if isinstance(value, int) else value
+
+
+def convolved(x, w, params):
+    """Windows of the padded x, an image of taps each; then every group's product."""
+    (s_h, s_w), (p_h, p_w), (d_h, d_w) = (pair_of(params, *of) for of in (("stride", 1), ("padding", 0),
+                                                                         ("dilation", 1)))
+    padded = np.pad(x, ((0, 0), (0, 0), (p_h, p_h), (p_w, p_w)))
+    reach = (d_h * (w.shape[2] - 1) + 1, d_w * (w.shape[3] - 1) + 1)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, reach, axis=(2, 3))[:, :, ::s_h, ::s_w, ::d_h, ::d_w]
+    groups = params["groups"]
+    sums = [np.einsum("ncijab,ocab->noij", of_x, of_w)
+            for of_x, of_w in zip(np.split(windows, groups, axis=1), np.split(w, groups))]
+    return np.concatenate(sums, axis=1)
+
+
+def convolved_transposed(x, w, params):
+    """Each tap of each value of x is added to the canvas of y and its padding, a group at a time."""
+    (s_h, s_w), (p_h, p_w), (d_h, d_w), more = (pair_of(params, *of) for of in (
+        ("stride", 1), ("padding", 0), ("dilation", 1), ("output_padding", 0)))
+    (n, c, h, width), (kh, kw), groups = x.shape, w.shape[2:], params["groups"]
+    last_h, last_w = (h - 1) * s_h, (width - 1) * s_w  # of the first tap
+    canvas = np.zeros((n, groups, w.shape[1], last_h + d_h * (kh - 1) + more[0] + 1,
+                       last_w + d_w * (kw - 1) + more[1] + 1), x.dtype)
+    x, w = x.reshape(n, groups, c // groups, h, width), w.reshape(groups, c // groups, *w.shape[1:])
+    for a, b in np.ndindex(kh, kw):
+        canvas[..., a * d_h:a * d_h + last_h + 1:s_h, b * d_w:b * d_w + last_w + 1:s_w] += np.einsum(
+            "ngcij,gco->ngoij", x, w[..., a, b])
+    y = canvas.reshape(n, -1, *canvas.shape[3:])
+    return y[:, :, p_h:y.shape[2] - p_h, p_w:y.shape[3] - p_w]
+
+
+def by_channel(values):
+    """[OC] -> an element's of y, in float64."""
+    return values.astype(f64)[:, None, None]
+
+
+def biased_channels(value, vector):
+    return value + by_channel(vector["bias"]) if "bias" in vector.inputs else value
+
+
+def conv2d_q8csw(vector):
+    """y = (sum x * w) * s_w + b."""
+    x, w, scale = vector["x"].astype(f64), vector["w"].astype(f64), by_channel(vector["w_scale"])
+    y = biased_channels(convolved(x, w, vector.params) * scale, vector)
+    products_of_a_sum = w[0].size
+    error = convolved(np.abs(x), np.abs(w), vector.params) * scale * (products_of_a_sum * 2.0**-52)
+    return {"y": Computed(y, error=error + np.abs(y) * 2.0**-50)}
+
+
+def int8_convolution(acc, vector):
+    """acc * (s_x * s_w) + b, and the error of its float64 steps."""
+    scaled = acc * (vector.params["x_scale"] * by_channel(vector["w_scale"]))
+    y = biased_channels(scaled, vector)
+    return y, (np.abs(scaled) + np.abs(y)) * 2.0**-50
+
+
+def without_zero_point(x_q, vector):
+    return x_q.astype(np.int64) - vector.params["x_zero_point"]
+
+
+def conv2d_q8ta_q8csw(vector):
+    """x_q = quantized x; then as q8ta_conv2d, without its quantization of y."""
+    params = vector.params
+    x_q = int8_of(vector["x"], f32(params["x_scale"]), f32(params["x_zero_point"]))
+    acc = convolved(without_zero_point(x_q, vector), vector["w"].astype(np.int64), params)
+    y, error = int8_convolution(acc, vector)
+    return {"y": Computed(y, error=error)}
+
+
+def requantized_convolution(acc, vector):
+    y, error = int8_convolution(acc, vector)
+    return with_error(requantized(rectified(y, vector.params), vector.params), error / vector.params["y_scale"])
+
+
+def q8ta_conv2d(vector):
+    x, w = without_zero_point(vector["x"], vector), vector["w"].astype(np.int64)
+    return requantized_convolution(convolved(x, w, vector.params), vector)
+
+
+def q8ta_conv2d_transposed(vector):
+    x, w = without_zero_point(vector["x"], vector), vector["w_torch_layout"].astype(np.int64)
+    return requantized_convolution(convolved_transposed(x, w, vector.params), vector)
+
+
 # Layouts of int8x4 buffers: {layout: (word of (n, c, h, w), lane, words)} for a tensor of extents N, C, H, W.
 LAYOUTS = {
     "4W": lambda n, c, h, w, N, C, H, W: (((n * C + c) * H + h) * n4(W) + w // 4, w % 4, N * C * H * n4(W)),
@@ -431,6 +523,7 @@ def layout(vector):
 
 FORMULAS = {function.__name__: function for function in (
     choose_qparams_affine, choose_qparams_per_row, choose_qparams_per_token_asymmetric, choose_qparams_tensor,
-    dequantize_affine, embedding_q4gsw, layout, linear_dq8ca_q4gsw, linear_q4gsw, linear_q8csw, linear_q8ta_q8csw,
-    linear_qta8a_qga4w_qta8o, pixel_shuffle, q8ta_add, q8ta_linear, q8ta_pixel_shuffle, q8ta_relu,
-    quantize_affine, quantize_per_channel, quantize_per_tensor, quantize_per_token)}
+    conv2d_q8csw, conv2d_q8ta_q8csw, dequantize_affine, embedding_q4gsw, layout, linear_dq8ca_q4gsw, linear_q4gsw,
+    linear_q8csw, linear_q8ta_q8csw, linear_qta8a_qga4w_qta8o, pixel_shuffle, q8ta_add, q8ta_conv2d,
+    q8ta_conv2d_transposed, q8ta_linear, q8ta_pixel_shuffle, q8ta_relu, quantize_affine, quantize_per_channel,
+    quantize_per_tensor, quantize_per_token)}

@@ -33,6 +33,18 @@ TEST(Commands, ListTakesAFilter) {
             "q8ta_pixel_shuffle/small/2x24x8x5/4W4C.4W4C/fused\n");
 }
 
+TEST(Commands, ListTakesADeviceForWhatDependsOnOne) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("c.yaml", shuffle_cases);
+  const ProcessResult on_device = assay({"list", file, "--long", "--device", "0"});
+  EXPECT_EQ(on_device.exit_code, 0) << on_device.err;
+  EXPECT_EQ(on_device.out, assay({"list", file, "--long"}).out) << "nothing here does";
+  EXPECT_EQ(assay({"list", file, "--device", "0"}).exit_code, 2) << "without --long there is nothing to show";
+  const ProcessResult unknown = assay({"list", file, "--long", "--device", "no such device"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("no such device"));
+}
+
 TEST(Commands, SchemaIsJsonThatNamesTheOps) {
   const ProcessResult result = assay({"schema"});
   EXPECT_EQ(result.exit_code, 0);

@@ -1,6 +1,7 @@
 #include "harness/engine/run/planned_rows.h"
 
 #include "harness/base/error.h"
+#include "harness/cases/conv2d_alias.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -53,7 +54,7 @@ std::optional<std::size_t> own_version(const PlannedGroup& group, const PlannedR
 int fitness(const PlannedRow& row, const PlannedRow& other, const std::string& impl) {
   const bool fits = other.mode == Mode::Perf && other.test_case->impl->name == impl &&
                     other.versus == row.versus && other.cache == row.cache &&
-                    other.test_case->forms == row.test_case->forms;
+                    ask_for_same_forms(*other.test_case, *row.test_case);
   if (!fits) return -1;
   return (other.test_case->tune == row.test_case->tune ? 2 : 0) +
          (other.test_case->name == row.test_case->name ? 1 : 0);
@@ -84,7 +85,7 @@ RowInfo info_of_case(const Case& test_case, Mode mode) {
   std::vector<std::string> fills;
   for (std::size_t i = 0; i < test_case.tensors.size(); ++i) {
     const TensorSpec& spec = test_case.tensors[i];
-    forms.push_back(fmt::format("{}={}", spec.name, to_string(test_case.forms[i])));
+    forms.push_back(fmt::format("{}={}", spec.name, form_text(test_case, i)));
     if (spec.is_input())
       fills.push_back(fmt::format("{}={}", spec.name, fill_text(test_case.fills.at(spec.name))));
   }

@@ -111,6 +111,18 @@ TEST(Baselines, EveryOtherImplIsHeldAgainstTheNamedOneInItsForms) {
   EXPECT_FALSE(baselines[2].wanted) << "the baseline is compared with nothing";
 }
 
+TEST(Baselines, FormsThatAreWrittenConv2dAreTheSameWhateverTheyStandFor) {
+  Bench bench;
+  Case& other = bench.add("a", "other");
+  other.forms[0] = {Storage::Buffer, Layout::P4C};
+  other.conv2d.tensors = {0};
+  bench.add("b", "plain").forms[0] = {Storage::Buffer, Layout::P4C};
+  Case& plain = bench.add("a", "plain");
+  plain.forms[0] = {Storage::Buffer, Layout::P4C1W};
+  plain.conv2d.tensors = {0};
+  EXPECT_EQ(choose_baselines(bench.plan(), "plain")[0].row, 2U);
+}
+
 TEST(Baselines, OfSeveralTheOneOfTheSameTuningIsTaken) {
   Bench bench;
   bench.add("a", "plain").tune = {{"local_size", 64}};

@@ -1,4 +1,5 @@
 #include "harness/engine/run/planned_rows.h"
+#include "harness/engine/run/row_program.h"
 #include "tests/support/small_op.h"
 
 #include <gtest/gtest.h>
@@ -42,6 +43,23 @@ TEST(RowInfo, NamesTheValueOfAConstantAndTheFileOfAnNpy) {
   EXPECT_EQ(row_info({.test_case = &test_case, .mode = Mode::Accu}, {}).fill, "x=constant:-3");
   test_case.fills["x"] = {.kind = FillKind::Npy, .file = {"data/x.npy"}};
   EXPECT_EQ(row_info({.test_case = &test_case, .mode = Mode::Accu}, {}).fill, "x=npy:data/x.npy");
+}
+
+TEST(RowInfo, TellsWhatConv2dStandsFor) {
+  const Op op = flip_op();
+  Case test_case = make_case(op, shape_params({4}));
+  test_case.forms[1] = {Storage::Buffer, Layout::P4C};
+  test_case.conv2d = {.tensors = {1}, .awaits_device = true};
+  EXPECT_EQ(row_info({.test_case = &test_case}, {}).forms, "x=buffer/WP y=buffer/CONV2D");
+  test_case.conv2d.awaits_device = false;
+  EXPECT_EQ(row_info({.test_case = &test_case}, {}).forms, "x=buffer/WP y=buffer/CONV2D(4C)");
+}
+
+TEST(RowProgramTest, NeedsToKnowWhatConv2dStandsFor) {
+  const Op op = flip_op();
+  Case test_case = make_case(op, shape_params({4}));
+  test_case.conv2d = {.tensors = {1}, .awaits_device = true};
+  EXPECT_THROW(row_program(test_case, {}), std::logic_error);
 }
 
 TEST(RowInfo, WithoutTuningThereIsNoTune) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <stdexcept>
 #include <vector>
 
 namespace assay {
@@ -45,6 +46,10 @@ std::set<std::string> shaders_of(const Case& test_case, const DeviceInfo& device
 }  // namespace
 
 RowProgram row_program(const Case& test_case, const DeviceInfo& device) {
+  if (test_case.conv2d.awaits_device) {
+    throw std::logic_error(fmt::format(
+        "building the program of {}: nobody asked DeviceCases what CONV2D stands for", test_case.id));
+  }
   const BuildContext context{test_case.params, test_case.tensors, test_case.forms, device, test_case.tune};
   std::optional<RowProgram> first;
   for (const Impl* impl : candidates(*test_case.op, *test_case.impl, context)) {

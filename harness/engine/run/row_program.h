@@ -21,8 +21,8 @@ struct RowProgram {
 };
 
 /// Builds the program of a case; of impl auto that of the first impl that the device can run, else the reason
-/// is what is said of the first. Throws what an impl throws, and Error for a program that breaks the rules of
-/// set-up.
+/// is what is said of the first. Throws what an impl throws, Error for a program that breaks the rules of
+/// set-up, and std::logic_error for a case that awaits a device (DeviceCases).
 RowProgram row_program(const Case& test_case, const DeviceInfo& device);
 
 /// The shaders of all programs that these rows run on a device: "copy.comp". Rows that cannot run have none.

@@ -325,7 +325,7 @@ void note_regret(std::span<const TimedRow> rows, std::span<Measurement> measurem
       const bool is_rival = rows[k].impl_auto.empty() && measurements[k].verified &&
                             rows[k].cache == rows[i].cache &&
                             rows[k].test_case->data_key == rows[i].test_case->data_key &&
-                            rows[k].test_case->forms == rows[i].test_case->forms;
+                            ask_for_same_forms(*rows[k].test_case, *rows[i].test_case);
       const double time_us = measurements[k].perf.time_us_p50;
       if (is_rival && (best_us == 0 || time_us < best_us)) best_us = time_us;
     }

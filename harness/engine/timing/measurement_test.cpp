@@ -44,6 +44,16 @@ TEST_F(RegretTest, RowsOfOtherDataAreNoRivals) {
   EXPECT_NEAR(regret_of_first().value(), -25, 1e-9);
 }
 
+TEST_F(RegretTest, RowsOfOtherFormsAreNoRivalsButThoseWrittenConv2dAre) {
+  add(1, 12, true);
+  add(1, 10);
+  add(1, 3);
+  for (std::size_t i = 0; i < 3; ++i) cases_[i].forms = {{Storage::Buffer, Layout::P4C}};
+  cases_[1].forms[0].layout = Layout::P4C1W;
+  cases_[0].conv2d.tensors = cases_[1].conv2d.tensors = {0};
+  EXPECT_NEAR(regret_of_first().value(), 20, 1e-9);
+}
+
 TEST_F(RegretTest, NeedsARival) {
   add(1, 12, true);
   add(2, 3);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t unknown_cache_bytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t turns_of_cache = 2;
-constexpr std::uint64_t most_sets = 1024;  // each is an allocation of its own, of which devices give 4096
+constexpr std::uint64_t most_sets = 2048;  // each is an allocation of its own, of which devices give 4096
 
 double megabytes(std::uint64_t bytes) {
   return static_cast<double>(bytes) / 1e6;

@@ -26,7 +26,7 @@ TEST(ColdSets, AnUnknownCacheIsTakenForALargeOne) {
 
 TEST(ColdSets, TooManyAreRefusedWithTheNumbers) {
   const std::string refusal = cold_sets(4096, 50 * mib, 80 * gib).refusal;
-  EXPECT_THAT(refusal, HasSubstr("1024 sets of 4096 bytes"));
+  EXPECT_THAT(refusal, HasSubstr("2048 sets of 4096 bytes"));
   EXPECT_THAT(refusal, HasSubstr("105 MB"));
 }
 

@@ -2,6 +2,7 @@
 
 #include "harness/base/statistics.h"
 #include "harness/base/text.h"
+#include "harness/report/record/row_key.h"
 #include "harness/report/record/words.h"
 
 #include <algorithm>
@@ -88,10 +89,10 @@ std::string task_difference(const RowSide& a, const RowSide& b) {
   };
   for (const auto& [name, member] :
        {std::pair{"op", &RowInfo::op}, std::pair{"impl", &RowInfo::impl}, std::pair{"shape", &RowInfo::shape},
-        std::pair{"params", &RowInfo::params}, std::pair{"forms", &RowInfo::forms},
-        std::pair{"fill", &RowInfo::fill}}) {
+        std::pair{"params", &RowInfo::params}, std::pair{"fill", &RowInfo::fill}}) {
     if (a.info.*member != b.info.*member) return of(name, a.info.*member, b.info.*member);
   }
+  if (asked_forms(a.info) != asked_forms(b.info)) return of("forms", a.info.forms, b.info.forms);
   if (a.info.seed != b.info.seed) return of("seed", std::to_string(a.info.seed), std::to_string(b.info.seed));
   if (a.input_hash.empty() || b.input_hash.empty()) return "";
   return of("inputs of hash", a.input_hash, b.input_hash);

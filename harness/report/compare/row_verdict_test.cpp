@@ -242,6 +242,16 @@ TEST(Judge, RefusesACaseThatWasEditedUnderItsId) {
   EXPECT_THAT(refused([](Record& r) { r.info.seed = 8; }), HasSubstr("seed 7 and 8"));
 }
 
+TEST(Judge, JudgesRowsOfOneAliasWhateverItStoodFor) {
+  Record base = test::measured("a", test::blocks(steady));
+  Record next = test::measured("a", test::blocks(scaled(steady, 2)));
+  base.info.forms = "x=buffer/CONV2D(4C) y=buffer/4C";
+  next.info.forms = "x=buffer/CONV2D(4C1W) y=buffer/4C";
+  EXPECT_EQ(judge_rows(base, next).verdict, Verdict::Slower);
+  next.info.forms = "x=buffer/CONV2D(4C1W) y=buffer/4C1W";
+  EXPECT_EQ(judge_rows(base, next).verdict, Verdict::Ambiguous);
+}
+
 TEST(Judge, RefusesOtherInputs) {
   const Record base = test::passed("a");
   Record next = test::passed("a");

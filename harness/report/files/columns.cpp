@@ -2,6 +2,7 @@
 
 #include "harness/base/status.h"
 #include "harness/base/text.h"
+#include "harness/report/record/row_key.h"
 #include "harness/report/record/words.h"
 
 #include <string_view>
@@ -123,7 +124,8 @@ Columns case_columns() {
            &RowInfo::group),
       text("dtype", "type of the op's first tensor", &RowInfo::dtype),
       text("shape", "shape of the op's first tensor, slowest dim first", &RowInfo::shape),
-      text("forms", "physical form of every tensor", &RowInfo::forms),
+      text("forms", "physical form of every tensor; of one written CONV2D what that stood for, in ()",
+           &RowInfo::forms),
       text("params", "parameters of the op, name=value", &RowInfo::params),
       text("tune", "specialization constants that the case sets", &RowInfo::tune),
       text("fill", "what every input is filled with", &RowInfo::fill),
@@ -416,7 +418,10 @@ std::vector<Column> perf_columns() {
 }
 
 std::vector<Column> pivot_case_columns() {
-  return named(perf_columns(), {"case", "op", "impl", "shape", "forms", "params", "tune", "fill", "cache"});
+  const Columns forms{{"forms", "text", "form of every tensor, as the case asks for it",
+                       [](const RunInfo&, const Record& record) { return asked_forms(record.info); }}};
+  return joined({named(perf_columns(), {"case", "op", "impl", "shape"}), forms,
+                 named(perf_columns(), {"params", "tune", "fill", "cache"})});
 }
 
 std::vector<Column> pivot_device_columns() {

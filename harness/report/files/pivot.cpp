@@ -17,12 +17,13 @@ using Key = std::vector<std::string>;
 
 // What makes two rows measurements of the same thing.
 Key row_key(const RowInfo& info) {
-  return {info.id, info.impl, info.shape, info.params, info.forms, info.tune, info.fill, key_of(info).cache};
+  return {info.id,           info.impl, info.shape, info.params,
+          asked_forms(info), info.tune, info.fill,  key_of(info).cache};
 }
 
 // What the impls of one case share.
 Key case_key(const RowInfo& info) {
-  return {info.op, info.name, info.shape, info.params, info.forms, info.fill, key_of(info).cache};
+  return {info.op, info.name, info.shape, info.params, asked_forms(info), info.fill, key_of(info).cache};
 }
 
 std::vector<PivotRow> rows_of(std::span<const RunReport> reports) {

@@ -33,7 +33,8 @@ struct Pivot {
 };
 
 /// Lays reports beside each other. Rows meet when id, impl, shape, parameters, forms, tune, fill and cache
-/// are all equal: what was changed between two runs stands in rows of its own.
+/// are all equal (the forms that the case asks for): what was changed between two runs stands in rows of its
+/// own.
 Pivot make_pivot(std::span<const RunReport> reports);
 
 /// "H100 80GB HBM3" of "NVIDIA H100 80GB HBM3", "llvmpipe" of "llvmpipe (LLVM 15.0.6, 256 bits)".

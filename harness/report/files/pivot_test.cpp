@@ -64,6 +64,16 @@ TEST(Pivot, DoesNotCompareWhatWasChangedBetweenTheRuns) {
   EXPECT_EQ(make_pivot(reports).rows.size(), 2U);
 }
 
+TEST(Pivot, RowsOfOneAliasMeetWhateverItStoodFor) {
+  Record rows = test::timed("a", "fused", 1), words = test::timed("a", "fused", 2);
+  rows.info.forms = "x=buffer/CONV2D(4C) y=buffer/CONV2D(4C)";
+  words.info.forms = "x=buffer/CONV2D(4C1W) y=buffer/CONV2D(4C1W)";
+  const std::vector<RunReport> reports = {report_on("A", {rows}), report_on("B", {words})};
+  const Pivot pivot = make_pivot(reports);
+  EXPECT_EQ(pivot.rows.size(), 1U);
+  EXPECT_THAT(pivot_csv(pivot), HasSubstr(",x=buffer/CONV2D y=buffer/CONV2D,"));
+}
+
 TEST(Pivot, GivesTheRatioToTheFirstImplOfTheSameCase) {
   Record tuned = test::timed("a", "fused", 3);
   tuned.info.id += "/64";

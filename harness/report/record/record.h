@@ -57,7 +57,7 @@ struct RowInfo {
   std::string dtype;        ///< of the op's first tensor
   std::string shape;        ///< of the op's first tensor: "1x96x16x9"
   std::string params;       ///< canonical "name=value" pairs
-  std::string forms;        ///< "x=buffer/4W4C y=buffer/4C1W"
+  std::string forms;        ///< "x=buffer/4W4C y=buffer/CONV2D(4C)", in () what the alias stood for
   std::string tune;         ///< "local_size=128", or empty
   std::string fill;         ///< "x=normal scale=normal"
   std::string mode;         ///< "accu" or "perf": a case of mode both is planned twice

@@ -18,6 +18,10 @@ struct RowKey {
 };
 RowKey key_of(const RowInfo& info);
 
+/// The forms that a row's case asks for: `RowInfo::forms` without what an alias stood for, which `auto` may
+/// choose otherwise on another device or in another version. "x=buffer/CONV2D(4C)" is "x=buffer/CONV2D".
+std::string asked_forms(const RowInfo& info);
+
 /// The mode in words: "accu", "perf", "perf, cold".
 std::string mode_words(const RowInfo& info);
 
