@@ -5,10 +5,11 @@
 // An invocation computes ROWS x COLUMNS pixels of y, four channels of each: words of x that several of its pixels need
 // are loaded and unpacked once. Invocations that are neighbours store words that are: they are counted in y's order.
 //
-// FLOATS          1: products are summed in float32: all are integers, and the host knows that the sums of no part of
-//                 them reach 2^24, so that every step is exact; 0: in int32
+// PRODUCTS        what sums them: PRODUCTS_INTEGER; PRODUCTS_FLOAT: in float32, where the host knows that no sum of
+//                 products reaches 2^24: all are integers, and every step is exact; PRODUCTS_DOT: the dot product of
+//                 four neighbours of a channel and of taps (linear/dot4x8.glslh)
 // ROWS, COLUMNS   of pixels of y, 1, 2, 4 or 8; OUTPUTS: their product, at most 8
-// WORDS           of x that are loaded at once, rounded up to 4, 8, 16 or 32
+// WORDS           of x that are loaded at once, rounded up to 8, 16 or 32
 // RELU            1: y is not negative
 // FIXED_POINT     integers of y by multiplication and shift (REQUANTIZERS_AT), else by float32 operations (W_SCALE_AT,
 //                 and where there is one BIAS_AT)
@@ -20,6 +21,14 @@
 #include "common/unroll.glslh"
 #include "convolution/depthwise_numbers.glslh"
 #include "linear/tables.glslh"
+
+#define PRODUCTS_INTEGER 0
+#define PRODUCTS_FLOAT 1
+#define PRODUCTS_DOT 2
+#if PRODUCTS == PRODUCTS_DOT
+#include "common/int8x4.glslh"
+#include "linear/dot4x8.glslh"
+#endif
 #if FIXED_POINT
 #include "linear/fixed_point.glslh"
 #endif
@@ -49,14 +58,19 @@ layout(constant_id = 21) const int tap_step_w = 1;
 layout(constant_id = 22) const bool x_in_fours = false;
 layout(constant_id = 23) const bool y_in_fours = false;
 
-#if FLOATS
-#define NUMBERS4 vec4
+#if PRODUCTS == PRODUCTS_FLOAT
+#define SUMS4 vec4
+#define WEIGHTS4 vec4
+#elif PRODUCTS == PRODUCTS_INTEGER
+#define SUMS4 ivec4
+#define WEIGHTS4 ivec4
 #else
-#define NUMBERS4 ivec4
+#define SUMS4 ivec4
+#define WEIGHTS4 uvec4  // of a row of the kernel: four taps of a channel in a word
 #endif
 
 layout(set = 0, binding = X_AT) restrict readonly buffer X { uint x[]; };
-layout(set = 0, binding = W_AT) restrict readonly buffer PackedW { NUMBERS4 packed_w[]; };
+layout(set = 0, binding = W_AT) restrict readonly buffer PackedW { WEIGHTS4 packed_w[]; };
 layout(set = 0, binding = Y_AT) restrict writeonly buffer Y { uint y[]; };
 
 // --- where things are ------------------------------------------------------------------------------------------------
@@ -82,7 +96,7 @@ uint x_along_w(uint w) { return x_in_fours ? (w >> 2) * push.x.w_block + (w & 3u
 uint y_along_w(uint w) { return y_in_fours ? (w >> 2) * push.y.w_block + (w & 3u) * push.y.w_lane : w * push.y.w_lane; }
 
 // --- the window ------------------------------------------------------------------------------------------------------
-#if FLOATS
+#if PRODUCTS == PRODUCTS_FLOAT
 // Bytes become floats by the bits of a power of two plus the byte, where it lies in the word: no shift and no
 // conversion. The powers are told from gl_NumWorkGroups.z, which is 1: of constants that it knows a compiler makes two
 // instructions where one takes a register. Their lowest byte makes the signed bytes unsigned, 128 more than they are.
@@ -106,15 +120,13 @@ vec4 values_of(uint word) {
   const uint upper = word >> 16;
   return vec4(even_byte(word), odd_byte(word), even_byte(upper), odd_byte(upper));
 }
-#else
-void prepare_unpacking() {}
-
+#elif PRODUCTS == PRODUCTS_INTEGER
 ivec4 values_of(uint word) { return unpack_signed_bytes(word) - push.x_zero_point; }
 #endif
 
 uint words[WORDS];
-NUMBERS4 weights[WORDS];
-NUMBERS4 sums[OUTPUTS];
+WEIGHTS4 weights[WORDS];
+SUMS4 sums[OUTPUTS];
 
 // Of the window whose first word is at `from` in x: word i.
 #define IS_OF_WINDOW(i) ((i) < window_h * window_w)
@@ -123,23 +135,28 @@ NUMBERS4 sums[OUTPUTS];
 
 // Loads do not ask whether a word is there: a kernel would wait for each of them. What comes of another place is
 // replaced when all are on their way.
-#define LOAD_WORD(i)                                                        \
-  if (IS_OF_WINDOW(i)) {                                                    \
-    const uint row = uint(clamp(ROW_OF(i), 0, push.x_height - 1));          \
-    const uint column = uint(clamp(COLUMN_OF(i), 0, push.x_width - 1));     \
-    words[i] = x[first_word + row * push.x.h + x_along_w(column)];          \
+#define LOAD_WORD(i)                                                    \
+  if (IS_OF_WINDOW(i)) {                                                \
+    const uint row = uint(clamp(ROW_OF(i), 0, push.x_height - 1));      \
+    const uint column = uint(clamp(COLUMN_OF(i), 0, push.x_width - 1)); \
+    words[i] = x[first_word + row * push.x.h + x_along_w(column)];      \
   }
-#define LOAD_WEIGHT(i)                                                                           \
-  if ((i) < taps_h * taps_w) {                                                                   \
-    const uint at = (first_tap_h + (i) / taps_w) * kernel_w + first_tap_w + (i) % taps_w;        \
-    weights[i] = packed_w[guard_words / 4u + at * push.quads + part.quad];                       \
+#if PRODUCTS == PRODUCTS_DOT
+#define LOAD_WEIGHT(i) \
+  if ((i) < taps_h) weights[i] = packed_w[guard_words / 4u + (first_tap_h + (i)) * push.quads + part.quad];
+#else
+#define LOAD_WEIGHT(i)                                                                    \
+  if ((i) < taps_h * taps_w) {                                                            \
+    const uint at = (first_tap_h + (i) / taps_w) * kernel_w + first_tap_w + (i) % taps_w; \
+    weights[i] = packed_w[guard_words / 4u + at * push.quads + part.quad];                \
   }
+#endif
 // Padding is real zero: x's zero point.
-#define REPLACE_WORD(i)                                                                          \
-  if (IS_OF_WINDOW(i)) {                                                                         \
-    const bool has_row = uint(ROW_OF(i)) < uint(push.x_height);                                  \
-    const bool has_column = uint(COLUMN_OF(i)) < uint(push.x_width);                             \
-    words[i] = has_row && has_column ? words[i] : zero_word;                                     \
+#define REPLACE_WORD(i)                                              \
+  if (IS_OF_WINDOW(i)) {                                             \
+    const bool has_row = uint(ROW_OF(i)) < uint(push.x_height);      \
+    const bool has_column = uint(COLUMN_OF(i)) < uint(push.x_width); \
+    words[i] = has_row && has_column ? words[i] : zero_word;         \
   }
 
 // Which tap of an output the word is multiplied with, along one axis, where it is with one: the output's first tap is
@@ -152,14 +169,38 @@ bool meets(int steps, int tap_step, uint taps) {
 #define STEPS_H(i, o) (int((i) / window_w) - ((o) / COLUMNS) * output_step_h)
 #define STEPS_W(i, o) (int((i) % window_w) - ((o) % COLUMNS) * output_step_w)
 #define TAP_OF(i, o) (uint(STEPS_H(i, o) / tap_step_h) * taps_w + uint(STEPS_W(i, o) / tap_step_w))
-#define ADD_PRODUCT(o, i)                                                                        \
-  if (meets(STEPS_H(i, o), tap_step_h, taps_h) && meets(STEPS_W(i, o), tap_step_w, taps_w))      \
-    sums[o] += values * weights[min(TAP_OF(i, o), WORDS - 1u)];
-#define ADD_PRODUCTS(i)                        \
-  if (IS_OF_WINDOW(i)) {                       \
-    const NUMBERS4 values = values_of(words[i]); \
-    EACH_INNER(OUTPUTS, ADD_PRODUCT, i)        \
+#if PRODUCTS == PRODUCTS_DOT
+// Of kernels up to three wide two outputs that are neighbours share four words of x: the second one's taps are a byte
+// further up.
+#define SHIFT_OF(o) (kernel_w < 4u && output_step_w == 1 ? ((o) % COLUMNS) & 1 : 0)
+#define NEIGHBOUR(row, o, k) \
+  words[min((row)*window_w + min(uint(((o) % COLUMNS) * output_step_w - SHIFT_OF(o) + k), window_w - 1u), WORDS - 1u)]
+#define ADD_DOTS(o, row)                                                                                \
+  if (meets(int(row) - ((o) / COLUMNS) * output_step_h, tap_step_h, taps_h)) {                          \
+    const uint tap = min(uint((int(row) - ((o) / COLUMNS) * output_step_h) / tap_step_h), WORDS - 1u);  \
+    const uvec4 neighbours = transpose_bytes(                                                           \
+        uvec4(NEIGHBOUR(row, o, 0), NEIGHBOUR(row, o, 1), NEIGHBOUR(row, o, 2), NEIGHBOUR(row, o, 3))); \
+    const uvec4 taps = weights[tap] << (8 * SHIFT_OF(o));                                               \
+    for (uint c = 0u; c < 4u; ++c) sums[o][c] += dot4x8(neighbours[c], taps[c]);                        \
   }
+#define ADD_PRODUCTS(row)              \
+  if ((row) < window_h) {              \
+    EACH_INNER(OUTPUTS, ADD_DOTS, row) \
+  }
+// Sums are of x, not of x less its zero point.
+#define ADD_ZEROS(i) \
+  if ((i) < taps_h) zeros += dots4x8(zero_word, weights[i]);
+#define SUBTRACT_ZEROS(o) sums[o] -= zeros;
+#else
+#define ADD_PRODUCT(o, i)                                                                   \
+  if (meets(STEPS_H(i, o), tap_step_h, taps_h) && meets(STEPS_W(i, o), tap_step_w, taps_w)) \
+    sums[o] += values * weights[min(TAP_OF(i, o), WORDS - 1u)];
+#define ADD_PRODUCTS(i)                          \
+  if (IS_OF_WINDOW(i)) {                         \
+    const WEIGHTS4 values = values_of(words[i]); \
+    EACH_INNER(OUTPUTS, ADD_PRODUCT, i)          \
+  }
+#endif
 
 void add_taps(Part part, uint first_tap_h, uint first_tap_w) {
   const uint first_word = guard_words + part.n * push.x.n + part.quad * push.x.quad;
@@ -169,10 +210,29 @@ void add_taps(Part part, uint first_tap_h, uint first_tap_w) {
   EACH(WORDS, LOAD_WORD)
   EACH(WORDS, LOAD_WEIGHT)
   EACH(WORDS, REPLACE_WORD)
+#if PRODUCTS == PRODUCTS_DOT
+  ivec4 zeros = ivec4(0);
+  EACH(8, ADD_ZEROS)
+  EACH(OUTPUTS, SUBTRACT_ZEROS)
+  EACH(8, ADD_PRODUCTS)
+#else
   EACH(WORDS, ADD_PRODUCTS)
+#endif
 }
 
 // --- from sums to y --------------------------------------------------------------------------------------------------
+#if PRODUCTS == PRODUCTS_DOT
+// Sums begin at the bits of 1.5 * 2^23: what is added to them is in the last bits of that float, and needs no
+// conversion. The host knows that no sum leaves the 22 bits there.
+#define FIRST_SUM ivec4(0x4b400000)
+ivec4 integers_of(ivec4 sums) { return sums - FIRST_SUM; }
+vec4 integral_reals_of(ivec4 sums) { return intBitsToFloat(sums) - 12582912.0; }
+#else
+#define FIRST_SUM SUMS4(0)
+ivec4 integers_of(SUMS4 sums) { return ivec4(sums); }
+vec4 integral_reals_of(SUMS4 sums) { return vec4(sums); }
+#endif
+
 #if FIXED_POINT
 struct Channels {
   ivec4 multipliers, shifts, biases;
@@ -183,8 +243,8 @@ Channels channels_of(uint quad) {
                   requantizers(2u, quad, push.quads));
 }
 
-uint word_of(NUMBERS4 sum, Channels channels) {
-  ivec4 integers = ivec4(sum) + channels.biases;
+uint word_of(SUMS4 sum, Channels channels) {
+  ivec4 integers = integers_of(sum) + channels.biases;
   for (uint i = 0u; i < 4u; ++i) {
 #if RELU
     integers[i] = max(integers[i], 0);
@@ -224,8 +284,8 @@ bool are_tame(Channels channels) {
   return tame;
 }
 
-vec4 reals_of(NUMBERS4 sum_of_products, Channels channels) {
-  const vec4 integers = vec4(sum_of_products);
+vec4 reals_of(SUMS4 sum_of_products, Channels channels) {
+  const vec4 integers = integral_reals_of(sum_of_products);
   vec4 values;
   for (uint i = 0u; i < 4u; ++i) values[i] = product(integers[i], channels.scales[i]);
 #ifdef BIAS_AT
@@ -235,7 +295,7 @@ vec4 reals_of(NUMBERS4 sum_of_products, Channels channels) {
 }
 
 // A relu needs no maximum: what is negative ends below the zero point, and that is where it is clamped.
-uint tame_word_of(NUMBERS4 sum, Channels channels) {
+uint tame_word_of(SUMS4 sum, Channels channels) {
 #if RELU
   const float low = 0.0;
 #else
@@ -246,7 +306,7 @@ uint tame_word_of(NUMBERS4 sum, Channels channels) {
 }
 
 // The same where a step may be a NaN, which gives the zero point.
-uint word_of(NUMBERS4 sum, Channels channels) {
+uint word_of(SUMS4 sum, Channels channels) {
   const vec4 reals = reals_of(sum, channels);
   ivec4 integers;
   for (uint i = 0u; i < 4u; ++i) {
@@ -267,7 +327,7 @@ void store(Part part, uint o, uint word) {
   y[guard_words + part.n * push.y.n + part.quad * push.y.quad + h * push.y.h + y_along_w(w)] = word;
 }
 
-#define CLEAR(o) sums[o] = NUMBERS4(0);
+#define CLEAR(o) sums[o] = FIRST_SUM;
 #define STORE(o) store(part, o, word_of(sums[o], channels));
 #define STORE_TAME(o) store(part, o, tame_word_of(sums[o], channels));
 
@@ -275,7 +335,9 @@ void main() {
   push = numbers();
   const uint number = flat_invocation();
   if (number >= push.count) return;
+#if PRODUCTS == PRODUCTS_FLOAT
   prepare_unpacking();
+#endif
   const Part part = part_of(number);
   Channels channels = channels_of(part.quad);  // asked for early: they are on their way while products are added
   EACH(OUTPUTS, CLEAR)

@@ -1,42 +1,54 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Weights of a depthwise convolution, [channels, taps] of int8, as conv_depthwise.comp reads them: four channels of a
-// tap in 16 bytes, the quads of a tap side by side. What is past the last channel is 0. One invocation 16 bytes.
+// Weights of a depthwise convolution, [channels, kernel_h, kernel_w] of int8, as conv_depthwise.comp reads them: four
+// numbers in 16 bytes, one of each channel of a quad, the quads of a tap side by side. What is past the last channel
+// is 0. One invocation 16 bytes.
 //
-// FLOATS  1: numbers are floats; 0: ints
+// PRODUCTS  as there: numbers are ints or floats, one of each tap, or words of up to four taps of a row of the kernel
 
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
 
+#define PRODUCTS_FLOAT 1
+#define PRODUCTS_DOT 2
+
+layout(constant_id = 4) const uint taps_of_number = 1u;
+
 layout(push_constant) uniform Push {
-  uint channels, taps;
-  uint quads;  // of channels
+  uint channels;
+  uint numbers;  // of a channel
+  uint quads;    // of channels
   Divider by_quads;
 } push;
 
 layout(set = 0, binding = 0) restrict readonly buffer W { uint w[]; };
-#if FLOATS
-layout(set = 0, binding = 1) restrict writeonly buffer PackedW { vec4 packed_w[]; };
-#else
 layout(set = 0, binding = 1) restrict writeonly buffer PackedW { ivec4 packed_w[]; };
-#endif
 
 int stored_value(uint at) { return bitfieldExtract(int(w[guard_words + (at >> 2)]), int(8u * (at & 3u)), 8); }
 
+int number_of(uint channel, uint index) {
+  const uint at = (channel * push.numbers + index) * taps_of_number;
+#if PRODUCTS == PRODUCTS_DOT
+  int word = 0;
+  for (uint i = 0u; i < taps_of_number; ++i) word = bitfieldInsert(word, stored_value(at + i), int(8u * i), 8);
+  return word;
+#elif PRODUCTS == PRODUCTS_FLOAT
+  return floatBitsToInt(float(stored_value(at)));
+#else
+  return stored_value(at);
+#endif
+}
+
 void main() {
   const uint number = flat_invocation();
-  if (number >= push.taps * push.quads) return;
-  const uint tap = divide(number, push.by_quads);
-  const uint quad = number - tap * push.quads;
-  ivec4 values = ivec4(0);
+  if (number >= push.numbers * push.quads) return;
+  const uint index = divide(number, push.by_quads);
+  const uint quad = number - index * push.quads;
+  ivec4 numbers = ivec4(0);
   for (uint i = 0u; i < 4u; ++i) {
     const uint channel = quad * 4u + i;
-    if (channel < push.channels) values[i] = stored_value(channel * push.taps + tap);
+    if (channel < push.channels) numbers[i] = number_of(channel, index);
   }
-#if FLOATS
-  packed_w[guard_words / 4u + number] = vec4(values);
-#else
-  packed_w[guard_words / 4u + number] = values;
-#endif
+  packed_w[guard_words / 4u + number] = numbers;
 }

@@ -27,10 +27,13 @@ namespace {
 using references::Convolution;
 
 constexpr std::int64_t channels_of_quad = 4;
-constexpr std::int64_t most_outputs = 8;  // of an invocation: sums that stay in registers
-constexpr std::int64_t most_words = 32;   // of x, that an invocation loads at once
+constexpr std::int64_t most_outputs = 8;                  // of an invocation: sums that stay in registers
+constexpr std::int64_t least_words = 8, most_words = 32;  // of x, that an invocation loads at once
 // Of taps, whose products are below 2^15: sums below 2^24, which float32 holds exactly.
 constexpr std::int64_t most_taps_of_floats = 512;
+// Sums below 2^22, which the shader adds in the last bits of a float; and the four neighbours of a word.
+constexpr std::int64_t most_taps_of_dots = 127, most_columns_of_dots = 4;
+constexpr std::int64_t most_rows_of_dots = 8;  // of the window
 // Large devices hold about so many invocations at a time.
 constexpr std::int64_t many_invocations = 1 << 17;
 constexpr std::uint32_t setup_local_size = 64;
@@ -67,6 +70,9 @@ struct Part {
   }
 };
 
+/// How products are summed: PRODUCTS of shaders/conv_depthwise.comp.
+enum class Products : std::uint8_t { Integer, Float, Dot };
+
 /// As many taps at once as words of x fit: all, those of a row of the kernel, or one.
 Part part_of(const Convolution& conv, std::int64_t rows, std::int64_t columns) {
   for (const auto& [all_h, all_w] : {std::pair{true, true}, {false, true}}) {
@@ -76,32 +82,65 @@ Part part_of(const Convolution& conv, std::int64_t rows, std::int64_t columns) {
   return {along(conv, 0, rows, false), along(conv, 1, columns, false)};
 }
 
-/// Rows first: neighbours along w stay neighbours in memory, whatever the layout. As many as share words, and
-/// leave invocations for the whole device. Of kernels that do not fit at once, rows share nothing.
-std::int64_t default_rows(const Convolution& conv) {
+/// Pixels of y an invocation.
+struct Pixels {
+  std::int64_t rows = 1, columns = 1;
+};
+
+/// As many as leave invocations for the whole device and share words of x that are loaded at once. Two
+/// columns first, which share what the dot product is of; then rows: neighbours along w stay near in memory.
+/// Of kernels that do not fit at once, rows share nothing.
+Pixels default_pixels(const Convolution& conv) {
   const std::int64_t words = conv.pixels_of_y() * div_up(conv.c, channels_of_quad);
-  std::int64_t rows = 1;
-  while (rows < 4 && words / (2 * rows) >= many_invocations && 2 * rows <= conv.size_of_y()[0] &&
-         part_of(conv, 2 * rows, 1).has_all_taps(conv)) {
-    rows *= 2;
+  const auto [height, width] = conv.size_of_y();
+  if (!part_of(conv, 1, 1).has_all_taps(conv)) return {1, words / 4 >= many_invocations ? 4 : 1};
+  Pixels chosen;
+  for (const Pixels& more : {Pixels{1, 2}, Pixels{2, 2}, Pixels{4, 2}}) {
+    const bool leaves_enough = words / (more.rows * more.columns) >= many_invocations;
+    const bool fits = more.rows <= height && more.columns <= width &&
+                      part_of(conv, more.rows, more.columns).has_all_taps(conv);
+    if (leaves_enough && fits) chosen = more;
   }
-  return rows;
+  return chosen;
 }
 
-std::int64_t default_columns(const Convolution& conv) {
-  const std::int64_t words = conv.pixels_of_y() * div_up(conv.c, channels_of_quad);
-  return part_of(conv, 1, 1).has_all_taps(conv) || words / 4 < many_invocations ? 1 : 4;
+/// Why these taps cannot be summed so, or nothing.
+std::optional<std::string> cannot_sum(Products products, const Convolution& conv, const Part& part) {
+  if (products == Products::Float && conv.taps() > most_taps_of_floats) {
+    return fmt::format("sums of {} products leave the integers that float32 holds, those of {} do not",
+                       conv.taps(), most_taps_of_floats);
+  }
+  if (products != Products::Dot) return std::nullopt;
+  if (conv.kernel[1] > most_columns_of_dots || conv.kernel[1] == 1 || conv.dilation[1] != 1) {
+    return fmt::format("dot products are of 2 to 4 taps that are neighbours, not of {} that are {} apart",
+                       conv.kernel[1], conv.dilation[1]);
+  }
+  if (conv.taps() > most_taps_of_dots) {
+    return fmt::format("sums of {} products may need more than the 22 bits of a float that they are added in",
+                       conv.taps());
+  }
+  if (part.w.taps == conv.kernel[1] && part.h.window <= most_rows_of_dots) return std::nullopt;
+  return fmt::format("pixels and their taps span {} x {} words, too many to be loaded at once", part.h.window,
+                     part.w.window);
 }
 
 Part part_of(const ImplPoint& point) {
   const Convolution conv = references::checked_convolution(point.params);
-  const std::int64_t rows = point.tuned("rows", default_rows(conv));
-  return part_of(conv, rows, point.tuned("columns", default_columns(conv)));
+  const Pixels by_default = default_pixels(conv);
+  return part_of(conv, point.tuned("rows", by_default.rows), point.tuned("columns", by_default.columns));
 }
 
-bool wants_floats(const ImplPoint& point) {
+/// The tuned kind, or the fastest of those that can be.
+Products products_of(const ImplPoint& point, bool is_dot_fast) {
   const Convolution conv = references::checked_convolution(point.params);
-  return point.tuned("floats", conv.taps() <= most_taps_of_floats ? 1 : 0) != 0;
+  const Part part = part_of(point);
+  Products fastest = Products::Integer;
+  for (const Products products : {Products::Dot, Products::Float}) {
+    if ((products == Products::Dot && !is_dot_fast) || cannot_sum(products, conv, part)) continue;
+    fastest = products;
+    break;
+  }
+  return static_cast<Products>(point.tuned("products", static_cast<std::int64_t>(fastest)));
 }
 
 /// Invocations in the order of y's words: those along w that are neighbours in memory, quads of channels,
@@ -120,21 +159,26 @@ Order order_of(const Convolution& conv, const Part& part, Layout y) {
           div_up(conv.size_of_y()[0], part.h.outputs), conv.n};
 }
 
-Resource packed_taps(Program& program, const BuildContext& context, const Convolution& conv, bool floats) {
+Define products_define(Products products) {
+  return {"PRODUCTS", std::to_string(static_cast<int>(products))};
+}
+
+Resource packed_taps(Program& program, const BuildContext& context, const Convolution& conv,
+                     Products products) {
   const std::int64_t quads = div_up(conv.c, channels_of_quad);
-  const Resource packed = add_scratch(program, {"packed_w",
-                                                floats ? DType::F32 : DType::I32,
-                                                {conv.taps(), channels_of_quad * quads},
-                                                {Storage::Buffer, Layout::WP}});
+  const std::int64_t taps_of_number = products == Products::Dot ? conv.kernel[1] : 1;
+  const std::int64_t numbers = conv.taps() / taps_of_number;
+  const Resource packed = add_scratch(
+      program, {"packed_w", DType::I32, {numbers, channels_of_quad * quads}, {Storage::Buffer, Layout::WP}});
   Dispatch dispatch{.label = "pack", .shader = "conv_depthwise_pack.comp"};
   dispatch.role = DispatchRole::Setup;
-  dispatch.defines = {{"FLOATS", flag(floats)}};
+  dispatch.defines = {products_define(products)};
+  dispatch.constants = {{"taps_of_number", static_cast<std::uint32_t>(taps_of_number)}};
   const auto local_size =
       static_cast<std::uint32_t>(std::min<std::int64_t>(setup_local_size, most_invocations(context.device)));
   dispatch.local_size = {local_size, 1, 1};
-  dispatch.workgroups =
-      fold_grid(conv.taps() * quads, local_size, context.device.max_workgroup_count[0]);
-  dispatch.push.add(conv.c).add(conv.taps()).add(quads);
+  dispatch.workgroups = fold_grid(numbers * quads, local_size, context.device.max_workgroup_count[0]);
+  dispatch.push.add(conv.c).add(numbers).add(quads);
   add(dispatch.push, divider(quads));
   dispatch.bindings = {tensor_named(context, "w").resource, packed};
   program.dispatches.push_back(std::move(dispatch));
@@ -181,9 +225,10 @@ void add_geometry(Dispatch& dispatch, const Convolution& conv, const Part& part)
              "output_step_w", "tap_step_w"});
 }
 
-void add_part(Dispatch& dispatch, const Part& part, bool floats) {
-  const std::int64_t words = std::max<std::int64_t>(4, power_of_two_from(part.words()));
-  dispatch.defines.push_back({"FLOATS", flag(floats)});
+void add_part(Dispatch& dispatch, const Part& part, Products products, bool has_dot) {
+  const std::int64_t words = std::max(least_words, power_of_two_from(part.words()));
+  dispatch.defines.push_back(products_define(products));
+  if (products == Products::Dot) dispatch.defines.push_back({"DOT", flag(has_dot)});
   dispatch.defines.push_back({"ROWS", std::to_string(part.h.outputs)});
   dispatch.defines.push_back({"COLUMNS", std::to_string(part.w.outputs)});
   dispatch.defines.push_back({"OUTPUTS", std::to_string(part.outputs())});
@@ -210,16 +255,14 @@ void add_order(PushConstants& push, const Order& order) {
 
 // In the order of add_push: the constants of shaders/convolution/depthwise_numbers.glslh.
 constexpr std::array<std::string_view, 31> baked_words{
-    "count",        "inner",           "inner_multiplier", "inner_shift",      "quads",
-    "quads_multiplier", "quads_shift", "outer",            "outer_multiplier", "outer_shift",
-    "bands",        "bands_multiplier", "bands_shift",     "x_height",         "x_width",
-    "y_height",     "y_width",         "x_n",              "x_quad",           "x_h",
-    "x_w_block",    "x_w_lane",        "y_n",              "y_quad",           "y_h",
-    "y_w_block",    "y_w_lane",        "x_scale",          "x_zero_point",     "y_inverse_scale",
+    "count",       "inner",     "inner_multiplier", "inner_shift", "quads",        "quads_multiplier",
+    "quads_shift", "outer",     "outer_multiplier", "outer_shift", "bands",        "bands_multiplier",
+    "bands_shift", "x_height",  "x_width",          "y_height",    "y_width",      "x_n",
+    "x_quad",      "x_h",       "x_w_block",        "x_w_lane",    "y_n",          "y_quad",
+    "y_h",         "y_w_block", "y_w_lane",         "x_scale",     "x_zero_point", "y_inverse_scale",
     "y_zero_point"};
 
-void add_push(Dispatch& dispatch, const BuildContext& context, const Convolution& conv,
-              const Order& order) {
+void add_push(Dispatch& dispatch, const BuildContext& context, const Convolution& conv, const Order& order) {
   const QParams x = context.params.qparams("x"), y = context.params.qparams("y");
   PushConstants& push = dispatch.push;
   add_order(push, order);
@@ -233,14 +276,14 @@ void add_push(Dispatch& dispatch, const BuildContext& context, const Convolution
 Program build(const BuildContext& context) {
   const Convolution conv = references::checked_convolution(context.params);
   const Part part = part_of(context);
-  const bool floats = wants_floats(context);
+  const Products products = products_of(context, context.device.dot_product_accelerated);
   const TensorAt x = tensor_named(context, "x"), y = tensor_named(context, "y");
   const Order order = order_of(conv, part, y.physical.form().layout);
   Program program;
   Dispatch dispatch{.label = "convolve", .shader = "conv_depthwise.comp"};
-  add_part(dispatch, part, floats);
+  add_part(dispatch, part, products, context.device.has(Feature::DotProduct));
   bind(dispatch, "X", x.resource);
-  bind(dispatch, "W", packed_taps(program, context, conv, floats));
+  bind(dispatch, "W", packed_taps(program, context, conv, products));
   add_epilogue(program, dispatch, context, conv);
   bind(dispatch, "Y", y.resource);
   add_geometry(dispatch, conv, part);
@@ -259,32 +302,32 @@ std::optional<std::string> excludes(const ImplPoint& point) {
     return fmt::format("{} x {} pixels an invocation are more than the {} that stay in registers",
                        part.h.outputs, part.w.outputs, most_outputs);
   }
-  const std::int64_t taps = references::checked_convolution(point.params).taps();
-  if (taps <= most_taps_of_floats || !wants_floats(point)) return std::nullopt;
-  return fmt::format("sums of {} products leave the integers that float32 holds, those of {} do not", taps,
-                     most_taps_of_floats);
+  const Convolution conv = references::checked_convolution(point.params);
+  return cannot_sum(products_of(point, false), conv, part);
 }
 
 std::vector<Tunable> tunables() {
-  return {{.name = "rows",
-           .doc = "rows of y an invocation; by default chosen from the tensor's size",
-           .allowed = {1, 2, 4, 8}},
-          {.name = "columns", .doc = "columns of y an invocation", .allowed = {1, 2, 4, 8}},
-          {.name = "floats",
-           .fallback = 1,
-           .min = 0,
-           .max = 1,
-           .doc = "products are summed in 1: float32, where it holds all sums exactly; 0: int32"},
-          local_size_tunable(),
-          bake_tunable()};
+  return {
+      {.name = "rows",
+       .doc = "rows of y an invocation; by default chosen from the tensor's size",
+       .allowed = {1, 2, 4, 8}},
+      {.name = "columns", .doc = "columns of y an invocation", .allowed = {1, 2, 4, 8}},
+      {.name = "products",
+       .min = 0,
+       .max = 2,
+       .doc = "products are summed 0 in int32, 1 in float32, where it holds all sums exactly, 2 by the dot "
+              "product of neighbouring taps, of kernels of 2 to 4 columns"},
+      local_size_tunable(),
+      bake_tunable()};
 }
 
 }  // namespace
 
 Impl depthwise_direct() {
   return {.name = "direct",
-          .summary = "an invocation computes some pixels of y, four channels of each, from words of x that "
-                     "these share",
+          .summary =
+              "an invocation computes some pixels of y, four channels of each, from words of x that "
+              "these share",
           .ceiling = Ceiling::Fp32,
           .tunables = tunables(),
           .build = build,

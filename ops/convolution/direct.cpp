@@ -52,7 +52,7 @@ Program product_of(const BuildContext& context, const Gathering& gathering, cons
   Program program;
   Dispatch product{.label = "product", .shader = "conv_direct.comp"};
   const ProductNeeds needs{
-      .bakes = true, .dot = dot, .columns_of_workgroup = share.columns, .gathering = &gathering};
+      .bakes = true, .dot = dot, .columns_of_workgroup = share.columns, .images = {.x = &gathering}};
   add_operands(program, product, context, of_int8, needs);
   const Physical x = tensor_named(context, "x").physical;
   const bool aligned = is_aligned(gathering.conv, x, share);
@@ -92,6 +92,7 @@ Impl impl_of(std::string name, const std::function<Share(const BuildContext&)>& 
   impl.build = [share](const BuildContext& context) { return build(context, share(context)); };
   impl.excludes = [](const ImplPoint& point) { return any_too_large(point.tensors, point.forms); };
   impl.lacks = lacks;
+  impl.conv2d_layout = Layout::P4C1W;
   impl.unit_error = [](const BuildContext&) { return gamma_of(5); };
   return impl;
 }

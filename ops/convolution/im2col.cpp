@@ -58,8 +58,8 @@ Dispatch im2col(const BuildContext& context, const Gathering& gathering, const T
 }
 
 Program product_program(const BuildContext& context, const Gathering& columns, Product product) {
-  if (product == Product::Matrices) return coopmat_convolution(context, columns);
-  return tiled_convolution(context, columns, product == Product::Dot);
+  if (product == Product::Matrices) return coopmat_convolution(context, of_int8, {.x = &columns});
+  return tiled_convolution(context, of_int8, {.x = &columns}, product == Product::Dot);
 }
 
 Program build(const BuildContext& context) {
@@ -92,11 +92,11 @@ std::optional<std::string> lacks(const BuildContext& context) {
   const std::int64_t depth = depth_of(gathering);
   const LinearPoint linear(context, columns_form(Gathering::of_columns(gathering, depth)), depth, {});
   const Product product = product_of(context);
-  if (product == Product::Matrices) return coopmat_convolution_lacks(linear.on(context.device));
+  if (product == Product::Matrices) return coopmat_convolution_lacks(linear.on(context.device), of_int8);
   if (product == Product::Dot && !context.device.has(Feature::DotProduct)) {
     return "the integer dot product (shaderIntegerDotProduct)";
   }
-  return tiled_convolution_lacks(linear.on(context.device));
+  return tiled_convolution_lacks(linear.on(context.device), of_int8);
 }
 
 }  // namespace
@@ -114,6 +114,7 @@ Impl im2col_convolution() {
   impl.build = build;
   impl.excludes = excludes;
   impl.lacks = lacks;
+  impl.conv2d_layout = Layout::P4C;
   impl.unit_error = [](const BuildContext&) { return gamma_of(5); };
   return impl;
 }

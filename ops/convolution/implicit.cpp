@@ -13,6 +13,7 @@ namespace {
 
 using references::Convolution;
 
+constexpr LinearKind of_int8{XKind::Int8, WeightKind::Int8};
 // Workgroups that keep a large device (132 processors) busy, and those that are all of it at a time.
 constexpr std::int64_t busy_workgroups = 96, workgroups_at_a_time = 264;
 
@@ -55,8 +56,7 @@ Tune fast_sizes(const Gathering& gathering) {
 }
 
 Tune tune_of(const BuildContext& context, const Gathering& gathering) {
-  const bool plain =
-      context.tuned("plain", has_matrices(context.device, {XKind::Int8, WeightKind::Int8}) ? 0 : 1) != 0;
+  const bool plain = context.tuned("plain", has_matrices(context.device, of_int8) ? 0 : 1) != 0;
   if (plain || tunes_sizes(context)) return context.tune;
   Tune tune = fast_sizes(gathering);
   tune.insert(context.tune.begin(), context.tune.end());
@@ -73,7 +73,8 @@ Program build(const BuildContext& context) {
   Program program;
   const TensorAt x = integer_images(program, context);
   const Resource w = weight_rows(program, context, gathering, gathering.depth());
-  append(program, coopmat_convolution(linear.on(context.device), gathering), linear.resources(x.resource, w));
+  append(program, coopmat_convolution(linear.on(context.device), of_int8, {.x = &gathering}),
+         linear.resources(x.resource, w));
   return program;
 }
 
@@ -84,7 +85,7 @@ std::optional<std::string> excludes(const ImplPoint& point) {
 
 std::optional<std::string> lacks(const BuildContext& context) {
   const Gathering gathering(references::checked_convolution(context.params));
-  return coopmat_convolution_lacks(linear_of(context, gathering).on(context.device));
+  return coopmat_convolution_lacks(linear_of(context, gathering).on(context.device), of_int8);
 }
 
 }  // namespace
@@ -97,6 +98,7 @@ Impl implicit_convolution(std::string name) {
   impl.build = build;
   impl.excludes = excludes;
   impl.lacks = lacks;
+  impl.conv2d_layout = Layout::P4C;
   impl.unit_error = [](const BuildContext&) { return gamma_of(5); };
   return impl;
 }

@@ -20,6 +20,10 @@ Impl im2col_convolution();
 /// One dispatch, whose workgroups gather those rows into shared memory and multiply matrices.
 Impl implicit_convolution(std::string name);
 
+/// The same two of real values by int8 weights; im2col takes one group.
+Impl real_im2col_convolution();
+Impl real_direct_convolution();
+
 /// A pointwise convolution by an impl of q8ta_linear, whose name and tunables it has.
 Impl pointwise_convolution(const Impl& linear);
 

@@ -53,6 +53,7 @@ Impl pointwise_convolution(const Impl& linear) {
     return linear.lacks(rows_of(context).on(context.device));
   };
   impl.unit_error = nullptr;  // y is exact
+  impl.conv2d_layout = Layout::P4C;
   return impl;
 }
 

@@ -1,9 +1,8 @@
-#include "references/q8ta_conv2d.h"
-
 #include "ops/convolution/depthwise.h"
 #include "ops/convolution/tensors.h"
 #include "ops/linear/requantizers.h"
 #include "ops/linear/tensors.h"
+#include "references/q8ta_conv2d.h"
 
 namespace assay::ops {
 namespace {
@@ -27,8 +26,9 @@ Impl choosing() {
 
 Op q8ta_conv2d_dw() {
   return {.name = "q8ta_conv2d_dw",
-          .summary = "depthwise convolution: int8 x and y with one scale each, int8 weights with one scale a "
-                     "channel",
+          .summary =
+              "depthwise convolution: int8 x and y with one scale each, int8 weights with one scale a "
+              "channel",
           .params = convolution_params(ConvolutionKind::Depthwise,
                                        {qparams("x"), convolution_y_qparams_param(), epilogue_param()}),
           .tensors = tensors,

@@ -19,7 +19,6 @@ namespace {
 
 using references::Linear;
 
-constexpr LinearKind of_int8{XKind::Int8, WeightKind::Int8};
 constexpr std::int64_t most_fragments = 32;           // whose sums fill the registers of any device
 constexpr std::int64_t most_fragments_of_a_side = 8;  // that shaders/common/unroll.glslh repeats
 // Of groups: int32 sums of products of int8 by 15 at most, less than 2^24, which floats hold.
@@ -35,9 +34,9 @@ void define(Dispatch& dispatch, const char* name, std::int64_t value) {
   dispatch.defines.push_back({name, std::to_string(value)});
 }
 
-ProductNeeds needs_of(const BuildContext& context, const CoopmatTiling& tiling, const Gathering* gathering) {
+ProductNeeds needs_of(const BuildContext& context, const CoopmatTiling& tiling, const Images& images) {
   ProductNeeds needs;
-  needs.gathering = gathering;
+  needs.images = images;
   needs.x_layout = Layout::P4W;
   // Slabs of whole units begin at one.
   needs.x_words = tiling.slab.depth % 16 == 0 ? 4 : 1;
@@ -129,33 +128,28 @@ void set_product_grid(Dispatch& product, const CoopmatTiling& tiling, std::int64
   if (!tiling.plain) demand_subgroup_size(product, device);
 }
 
-/// Images: what the second pass has to know of them, and then the product.
-void add_images_of_join(Dispatch& join, const BuildContext& context, const ProductNeeds& needs) {
-  if (needs.gathering != nullptr) add_pixels(join, tensor_named(context, "y").physical, false);
-}
-
 /// Invocations side by side load pixels side by side where these are neighbours in memory.
 void add_load_order(Dispatch& product, const BuildContext& context) {
   const Layout layout = tensor_named(context, "x").physical.form().layout;
   define(product, "PIXELS_FIRST", layout == Layout::P4C ? 0 : 1);
 }
 
-Program build(const BuildContext& context, const LinearKind& kind, const Gathering* gathering = nullptr) {
+Program build(const BuildContext& context, const LinearKind& kind, const Images& images = {}) {
   const Linear linear = references::checked_linear(context.params);
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
   const std::int64_t quads = div_up(linear.n, 4);
   Program program;
   Dispatch product{.label = "product", .shader = "linear_coopmat.comp"};
-  const ProductNeeds needs = needs_of(context, tiling, gathering);
+  const ProductNeeds needs = needs_of(context, tiling, images);
   const Slots slots = add_operands(program, product, context, kind, needs);
   std::optional<Dispatch> join;
   if (tiling.splits > 1) {
     bind_partial_sums(product, partial_sums(program, kind, tiling, slots, quads));
     join = join_of(product, tiling, slots, quads, context.device);
-    add_images_of_join(*join, context, needs);
+    add_images_of_y(*join, context, images);
   }
   add_images(product, context, needs);
-  if (gathering != nullptr) add_load_order(product, context);
+  if (images.x != nullptr) add_load_order(product, context);
   add_defines(product, tiling);
   add_constants(product, tiling, kind);
   set_product_grid(product, tiling, needs.tiles_n(linear.n), slots, context.device);
@@ -269,12 +263,12 @@ bool has_matrices(const DeviceInfo& device, const LinearKind& kind) {
   return fragment_of(device, kind).has_value();
 }
 
-Program coopmat_convolution(const BuildContext& context, const Gathering& gathering) {
-  return build(context, of_int8, &gathering);
+Program coopmat_convolution(const BuildContext& context, const LinearKind& kind, const Images& images) {
+  return build(context, kind, images);
 }
 
-std::optional<std::string> coopmat_convolution_lacks(const BuildContext& context) {
-  return lacks(context, of_int8);
+std::optional<std::string> coopmat_convolution_lacks(const BuildContext& context, const LinearKind& kind) {
+  return lacks(context, kind);
 }
 
 std::optional<std::string> coopmat_excludes_tune(const ImplPoint& point) {

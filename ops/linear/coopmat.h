@@ -11,11 +11,11 @@ namespace assay::ops {
 /// is for its correctness, never for speed.
 Impl coopmat_linear(const LinearKind& kind);
 
-/// The program of the impl, where x is of int8 values and `gathering` tells how x and y are images: for the
-/// context of the linear op that the convolution is (ops/convolution/product.h).
-Program coopmat_convolution(const BuildContext& context, const Gathering& gathering);
+/// The program of the impl for a convolution, in the context of the linear op that it is
+/// (ops/convolution/product.h): of int8 values, or of halves whose x is rows already.
+Program coopmat_convolution(const BuildContext& context, const LinearKind& kind, const Images& images);
 /// What it lacks on the device, or nothing.
-std::optional<std::string> coopmat_convolution_lacks(const BuildContext& context);
+std::optional<std::string> coopmat_convolution_lacks(const BuildContext& context, const LinearKind& kind);
 /// Why no device can do what is tuned, or nothing.
 std::optional<std::string> coopmat_excludes_tune(const ImplPoint& point);
 std::vector<Tunable> coopmat_tunables();

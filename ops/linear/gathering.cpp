@@ -28,6 +28,24 @@ bool stores_by_strides(const Physical& y) {
   return y_layout_of_images(y) == std::string_view("Y_PIXELS");
 }
 
+/// The constants of shaders/linear/taps.glslh.
+void add_taps(Dispatch& dispatch, const Gathering& gathering) {
+  const Convolution& conv = gathering.conv;
+  dispatch.defines.push_back({"TRANSPOSED", flag(conv.transposed)});
+  set(dispatch, "x_height", conv.h);
+  set(dispatch, "x_width", conv.w);
+  set(dispatch, "words_of_pixel", words_of(conv.c));
+  set(dispatch, "tap_words", gathering.tap_words);
+  set(dispatch, "kernel_width", conv.kernel[1]);
+  set(dispatch, "stride_h", conv.stride[0]);
+  set(dispatch, "stride_w", conv.stride[1]);
+  set(dispatch, "padding_h", conv.padding[0]);
+  set(dispatch, "padding_w", conv.padding[1]);
+  set(dispatch, "dilation_h", conv.dilation[0]);
+  set(dispatch, "dilation_w", conv.dilation[1]);
+  set(dispatch, "channels_of_group", gathering.channels_of_group);
+}
+
 }  // namespace
 
 Gathering::Gathering(const Convolution& convolution) : conv(convolution) {
@@ -66,28 +84,23 @@ bool Gathering::has_units(const Physical& x) const {
 }
 
 void add_gathering(Dispatch& dispatch, const Gathering& gathering, const Physical& x, bool by_units) {
-  const Convolution& conv = gathering.conv;
   dispatch.defines.push_back({"GATHERED", "1"});
-  dispatch.defines.push_back({"TRANSPOSED", flag(conv.transposed)});
   dispatch.defines.push_back({"X_WORDS", by_units ? "4" : "1"});
+  add_taps(dispatch, gathering);
   const auto [n, c, h, w] = kernel_strides(x);
-  set(dispatch, "x_height", conv.h);
-  set(dispatch, "x_width", conv.w);
   set(dispatch, "x_of_image", n.lane);
   set(dispatch, "x_of_row", h.lane);
   set(dispatch, "x_of_four_columns", w.block);
   set(dispatch, "x_of_column", w.lane);
   set(dispatch, "x_of_word", c.block);
-  set(dispatch, "words_of_pixel", words_of(conv.c));
-  set(dispatch, "tap_words", gathering.tap_words);
-  set(dispatch, "kernel_width", conv.kernel[1]);
-  set(dispatch, "stride_h", conv.stride[0]);
-  set(dispatch, "stride_w", conv.stride[1]);
-  set(dispatch, "padding_h", conv.padding[0]);
-  set(dispatch, "padding_w", conv.padding[1]);
-  set(dispatch, "dilation_h", conv.dilation[0]);
-  set(dispatch, "dilation_w", conv.dilation[1]);
-  set(dispatch, "channels_of_group", gathering.channels_of_group);
+}
+
+void add_real_images(Dispatch& dispatch, const Gathering& gathering, const Physical& x) {
+  dispatch.defines.push_back({"X_LAYOUT", is_texture(x.form()) ? "X_IMAGES_TEXTURE" : "X_IMAGES"});
+  dispatch.defines.push_back({"X_ALIGNED", flag(gathering.conv.c % lanes == 0)});
+  dispatch.defines.push_back({"X_F16", flag(x.dtype() == DType::F16)});
+  add_taps(dispatch, gathering);
+  set(dispatch, "channels", gathering.conv.c);
 }
 
 void add_channel_groups(Dispatch& dispatch, const Gathering& gathering, std::int64_t columns) {

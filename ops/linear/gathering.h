@@ -41,6 +41,9 @@ struct Gathering {
 /// of units of 16 bytes.
 void add_gathering(Dispatch& dispatch, const Gathering& gathering, const Physical& x, bool by_units);
 
+/// Gives `dispatch`, which reads x, real images, the #defines and constants of x_images.glslh.
+void add_real_images(Dispatch& dispatch, const Gathering& gathering, const Physical& x);
+
 /// Gives `dispatch`, whose shader includes tiles.glslh, the groups of output channels in tiles of `columns`.
 void add_channel_groups(Dispatch& dispatch, const Gathering& gathering, std::int64_t columns);
 

@@ -98,11 +98,11 @@ std::string qparams_define(const LinearKind& kind, const X& x) {
 
 void add_x(Binder& binder, const X& x, const Linear& linear, const LinearKind& kind,
            const ProductNeeds& needs) {
-  if (needs.gathering != nullptr) {
-    binder.bind("X", Binding(x.resource));
+  const bool texture = is_texture(x.physical.form());
+  if (needs.images.x != nullptr) {
+    binder.bind("X", texture ? sampled(x.resource) : Binding(x.resource));
     return;
   }
-  const bool texture = is_texture(x.physical.form());
   binder.bind("X", texture ? sampled(x.resource) : Binding(x.resource));
   binder.define("X_LAYOUT", layout_define("X", x.physical));
   if (needs.quantizes) binder.define("QPARAMS", qparams_define(kind, x));
@@ -146,7 +146,8 @@ void add_y(Program& program, Binder& binder, const BuildContext& context, const 
            const LinearKind& kind, const ProductNeeds& needs) {
   const Physical y = tensor_named(context, "y").physical;
   binder.bind("Y", Binding(tensor_named(context, "y").resource));
-  binder.define("Y_LAYOUT", needs.gathering != nullptr ? y_layout_of_images(y) : layout_define("Y", y));
+  const bool images = needs.images.y || needs.images.x != nullptr;
+  binder.define("Y_LAYOUT", images ? y_layout_of_images(y) : layout_define("Y", y));
   binder.define("Y_INT8", flag(y.dtype() == DType::I8));
   if (y.dtype() == DType::I8) binder.define(rounding_define(context.device));
   binder.define("Y_F16", flag(y.dtype() == DType::F16));
@@ -233,16 +234,20 @@ Slots add_operands(Program& program, Dispatch& product, const BuildContext& cont
 }
 
 void add_images(Dispatch& product, const BuildContext& context, const ProductNeeds& needs) {
-  if (needs.gathering == nullptr) return;
+  const Gathering* gathering = needs.images.x;
+  if (gathering == nullptr) return add_images_of_y(product, context, needs.images);
   const Physical x = tensor_named(context, "x").physical;
-  add_gathering(product, *needs.gathering, x, needs.gathering->has_units(x));
-  add_channel_groups(product, *needs.gathering, needs.columns_of_workgroup);
+  add_gathering(product, *gathering, x, gathering->has_units(x));
+  add_channel_groups(product, *gathering, needs.columns_of_workgroup);
   add_pixels(product, tensor_named(context, "y").physical, true);
 }
 
+void add_images_of_y(Dispatch& dispatch, const BuildContext& context, const Images& images) {
+  if (images.y || images.x != nullptr) add_pixels(dispatch, tensor_named(context, "y").physical, false);
+}
+
 std::int64_t ProductNeeds::tiles_n(std::int64_t columns) const {
-  return gathering != nullptr ? gathering->tiles(columns_of_workgroup)
-                              : div_up(columns, columns_of_workgroup);
+  return images.x != nullptr ? images.x->tiles(columns_of_workgroup) : div_up(columns, columns_of_workgroup);
 }
 
 std::optional<std::string> linear_excludes(const ImplPoint& point) {

@@ -32,6 +32,12 @@ struct LinearKind {
   bool is_grouped() const { return !is_real() && is_int4(w); }
 };
 
+/// Tensors of a product that are images of a convolution: M, K and N are those of the product that it is.
+struct Images {
+  const Gathering* x = nullptr;  ///< x is, and the kernel gathers it; then y is, too
+  bool y = false;                ///< y is
+};
+
 /// Appends to `program` everything before the product: setup dispatches, quantization of x, into `x_layout`
 /// where it is quantized. Then gives `product` its bindings, the #defines about them and its push constants.
 /// `x_words`: words of int8 that the kernel loads at once, from rows (1, 2 or 4). `sums_of_groups`: the
@@ -46,8 +52,7 @@ struct ProductNeeds {
   bool bakes = false;      ///< push constants are built in
   bool dot = false;
   std::int64_t columns_of_workgroup = 4;  ///< output channels
-  /// x and y are images: M, K and N are those of the product that the gathering makes of them.
-  const Gathering* gathering = nullptr;
+  Images images;
 
   /// Workgroups along N for so many output channels.
   std::int64_t tiles_n(std::int64_t columns) const;
@@ -59,9 +64,10 @@ struct Slots {
 Slots add_operands(Program& program, Dispatch& product, const BuildContext& context, const LinearKind& kind,
                    const ProductNeeds& needs);
 
-/// Where x and y are images: gives `product`, which gathers x, what tells of them. A dispatch that stores y
-/// alone wants add_pixels().
+/// Gives `product` what tells of its images; x as int8 values that are gathered.
 void add_images(Dispatch& product, const BuildContext& context, const ProductNeeds& needs);
+/// Gives `dispatch`, which stores y alone, what tells of y.
+void add_images_of_y(Dispatch& dispatch, const BuildContext& context, const Images& images);
 
 /// Why no kernel can take this point on any device, or nothing.
 std::optional<std::string> linear_excludes(const ImplPoint& point);

@@ -16,7 +16,6 @@ namespace {
 
 using references::Linear;
 
-constexpr LinearKind of_int8{XKind::Int8, WeightKind::Int8};
 constexpr std::int64_t bytes_of_quad = 16;
 constexpr std::int64_t deepest_slab = 256, least_depth = 16;
 // As many tiles fill a large device.
@@ -107,8 +106,7 @@ Tiling tiling_of(const BuildContext& context, const LinearKind& kind) {
   return tiling;
 }
 
-Program build(const BuildContext& context, const LinearKind& kind, bool dot,
-              const Gathering* gathering = nullptr) {
+Program build(const BuildContext& context, const LinearKind& kind, bool dot, const Images& images = {}) {
   const Linear linear = references::checked_linear(context.params);
   const Tiling tiling = tiling_of(context, kind);
   const std::int64_t steps = steps_of(tiling, kind);
@@ -122,7 +120,7 @@ Program build(const BuildContext& context, const LinearKind& kind, bool dot,
                            .sums_of_groups = true,
                            .dot = dot,
                            .columns_of_workgroup = tiling.n,
-                           .gathering = gathering};
+                           .images = images};
   const Slots slots = add_operands(program, product, context, kind, needs);
   add_images(product, context, needs);
   product.defines.push_back({"ROWS", std::to_string(tiling.rows)});
@@ -203,16 +201,13 @@ std::vector<Tunable> tunables(const LinearKind& kind) {
 
 }  // namespace
 
-Program tiled_convolution(const BuildContext& context, const Gathering& gathering, bool dot) {
-  return build(context, of_int8, dot, &gathering);
+Program tiled_convolution(const BuildContext& context, const LinearKind& kind, const Images& images,
+                          bool dot) {
+  return build(context, kind, dot, images);
 }
 
-std::optional<std::string> tiled_convolution_lacks(const BuildContext& context) {
-  return lacks(context, of_int8);
-}
-
-std::vector<Tunable> tiled_convolution_tunables() {
-  return tunables(of_int8);
+std::optional<std::string> tiled_convolution_lacks(const BuildContext& context, const LinearKind& kind) {
+  return lacks(context, kind);
 }
 
 Impl tiled_linear(std::string name, const LinearKind& kind, bool dot) {

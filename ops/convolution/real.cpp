@@ -1,0 +1,181 @@
+#include "ops/common/defines.h"
+#include "ops/common/grid.h"
+#include "ops/common/push.h"
+#include "ops/convolution/impls.h"
+#include "ops/convolution/product.h"
+#include "ops/linear/coopmat.h"
+#include "ops/linear/tensors.h"
+#include "ops/linear/tiled.h"
+
+#include <optional>
+#include <utility>
+
+// Convolutions of real values by int8 weights.
+
+namespace assay::ops {
+namespace {
+
+using references::Convolution;
+
+constexpr LinearKind of_reals{XKind::Real, WeightKind::Int8};
+constexpr std::int64_t quad = 4;
+
+Binding as_read(const TensorAt& x) {
+  return is_texture(x.physical.form()) ? sampled(x.resource) : Binding(x.resource);
+}
+
+// --- im2col
+// ---------------------------------------------------------------------------------------------------------
+
+/// Rows along K of each pixel of y, as real as x is.
+Physical rows_form(const ImplPoint& point, const Gathering& gathering) {
+  return {{Storage::Buffer, Layout::WP},
+          point.tensors.front().dtype,
+          {gathering.conv.pixels_of_y(), gathering.depth()}};
+}
+
+Dispatch im2col(const BuildContext& context, const Gathering& gathering, const TensorAt& x,
+                const TensorAt& rows) {
+  const std::int64_t pixels = gathering.conv.pixels_of_y(), quads = gathering.words();
+  Dispatch dispatch{.label = "im2col", .shader = "conv_im2col_real.comp"};
+  dispatch.defines = {{"X_AT", "0"}, {"COLUMNS_AT", "1"}};
+  dispatch.bindings = {as_read(x), rows.resource};
+  add_real_images(dispatch, gathering, x.physical);
+  const auto size = gathering.conv.size_of_y();
+  dispatch.constants.push_back({"y_height", static_cast<std::uint32_t>(size[0])});
+  dispatch.constants.push_back({"y_width", static_cast<std::uint32_t>(size[1])});
+  dispatch.push.add(pixels).add(quads);
+  add(dispatch.push, divider(quads));
+  set_grid(dispatch, context, pixels * quads);
+  return dispatch;
+}
+
+/// Matrices of halves, where x is of these and the device multiplies them.
+bool uses_matrices(const BuildContext& context) {
+  const bool by_default =
+      context.tensors.front().dtype == DType::F16 && has_matrices(context.device, of_reals);
+  return context.tuned("product", by_default ? 1 : 0) != 0;
+}
+
+Program build_im2col(const BuildContext& context) {
+  const Gathering gathering(references::checked_convolution(context.params));
+  const Physical form = rows_form(context, gathering);
+  Program program;
+  const TensorAt rows{add_scratch(program, {"columns", form.dtype(), form.shape(), form.form()}), form};
+  const Resource w = weight_rows(program, context, gathering, gathering.depth());
+  program.dispatches.push_back(im2col(context, gathering, tensor_named(context, "x"), rows));
+  const LinearPoint linear(context, form, gathering.depth(), {});
+  const Images images{.y = true};
+  const BuildContext product = linear.on(context.device);
+  append(program,
+         uses_matrices(context) ? coopmat_convolution(product, of_reals, images)
+                                : tiled_convolution(product, of_reals, images, false),
+         linear.resources(rows.resource, w));
+  return program;
+}
+
+std::optional<std::string> im2col_excludes(const ImplPoint& point) {
+  if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
+  const Gathering gathering(references::checked_convolution(point.params));
+  if (gathering.conv.groups > 1) {
+    return "rows of a product hold the channels of all groups, and there are " +
+           std::to_string(gathering.conv.groups) + " of these: another impl";
+  }
+  if (point.tuned("product", 0) != 0 && point.tensors.front().dtype != DType::F16) {
+    return "matrices are of half floats, which would round x of f32";
+  }
+  if (auto reason = too_large(rows_form(point, gathering))) return "columns: " + *reason;
+  return std::nullopt;
+}
+
+std::optional<std::string> im2col_lacks(const BuildContext& context) {
+  const Gathering gathering(references::checked_convolution(context.params));
+  const LinearPoint linear(context, rows_form(context, gathering), gathering.depth(), {});
+  const BuildContext product = linear.on(context.device);
+  return uses_matrices(context) ? coopmat_convolution_lacks(product, of_reals)
+                                : tiled_convolution_lacks(product, of_reals);
+}
+
+// --- direct
+// ---------------------------------------------------------------------------------------------------------
+
+/// Whether four output channels always read the same channels of x, and whole quads of these.
+bool shares_groups(const Convolution& conv) {
+  return conv.groups == 1 || (conv.outputs_of_group() % quad == 0 && conv.channels_of_group() % quad == 0);
+}
+
+/// The product of the linear op that the convolution is.
+Program direct_product(const BuildContext& context, const Gathering& gathering, std::int64_t pixels) {
+  const Convolution& conv = gathering.conv;
+  Program program;
+  Dispatch product{.label = "product", .shader = "conv_direct_real.comp"};
+  add_operands(program, product, context, of_reals, {.bakes = true, .images = {.x = &gathering}});
+  const Physical x = tensor_named(context, "x").physical;
+  add_real_images(product, gathering, x);
+  add_channel_groups(product, gathering, quad);
+  add_pixels(product, tensor_named(context, "y").physical, true);
+  const std::int64_t columns_of_row = div_up(conv.size_of_y()[1], pixels);
+  const auto set = [&product](const char* name, std::int64_t value) {
+    product.constants.push_back({name, static_cast<std::uint32_t>(value)});
+  };
+  product.defines.push_back({"PIXELS", std::to_string(pixels)});
+  product.defines.push_back({"SHARED_GROUP", flag(shares_groups(conv))});
+  set("kernel_height", conv.kernel[0]);
+  set("columns_of_row", columns_of_row);
+  if (!shares_groups(conv)) {
+    set("inputs_of_group", conv.channels_of_group());
+    set("outputs_of_group", conv.outputs_of_group());
+  }
+  set_grid(product, context, columns_of_row * conv.n * conv.size_of_y()[0] * gathering.tiles(quad));
+  program.dispatches.push_back(std::move(product));
+  return program;
+}
+
+Program build_direct(const BuildContext& context) {
+  const Gathering gathering(references::checked_convolution(context.params));
+  Program program;
+  const Resource w = weight_rows(program, context, gathering, gathering.depth());
+  const LinearPoint linear(context, tensor_named(context, "x").physical, gathering.depth(), context.tune);
+  append(program, direct_product(linear.on(context.device), gathering, context.tuned("pixels", 4)),
+         linear.resources(Resource::tensor(0), w));
+  return program;
+}
+
+/// Roundings behind one another: of a scaled weight, a product and a sum for each k; scale, bias. In 16 bits
+/// the matrices' sums count the same.
+double unit_error(const BuildContext& context) {
+  return gamma_of(Gathering(references::checked_convolution(context.params)).depth() + 8);
+}
+
+}  // namespace
+
+Impl real_im2col_convolution() {
+  Impl impl{.name = "im2col"};
+  impl.summary = "writes what each pixel sums as rows, then multiplies these";
+  impl.ceiling = Ceiling::Fp32;
+  impl.tunables = {{.name = "product",
+                    .min = 0,
+                    .max = 1,
+                    .doc = "of rows by weights: 0 tiles in shared memory, 1 matrices of half floats"},
+                   local_size_tunable()};
+  impl.build = build_im2col;
+  impl.excludes = im2col_excludes;
+  impl.lacks = im2col_lacks;
+  impl.unit_error = unit_error;
+  return impl;
+}
+
+Impl real_direct_convolution() {
+  Impl impl{.name = "direct"};
+  impl.summary = "invocations of their own pixels and output channels";
+  impl.ceiling = Ceiling::Fp32;
+  impl.tunables = {
+      {.name = "pixels", .doc = "pixels of y, side by side, an invocation", .allowed = {1, 2, 4, 8}},
+      local_size_tunable()};
+  impl.build = build_direct;
+  impl.excludes = [](const ImplPoint& point) { return any_too_large(point.tensors, point.forms); };
+  impl.unit_error = unit_error;
+  return impl;
+}
+
+}  // namespace assay::ops
