@@ -10,6 +10,8 @@
 //                 four neighbours of a channel and of taps (linear/dot4x8.glslh)
 // ROWS, COLUMNS   of pixels of y, 1, 2, 4 or 8; OUTPUTS: their product, at most 8
 // WORDS           of x that are loaded at once, rounded up to 8, 16 or 32
+// STORED          words of y that are stored at once, 1, 2 or 4: neighbours in memory, some of them padding of a row
+// STORES          OUTPUTS / STORED
 // RELU            1: y is not negative
 // FIXED_POINT     integers of y by multiplication and shift (REQUANTIZERS_AT), else by float32 operations (W_SCALE_AT,
 //                 and where there is one BIAS_AT)
@@ -71,7 +73,14 @@ layout(constant_id = 23) const bool y_in_fours = false;
 
 layout(set = 0, binding = X_AT) restrict readonly buffer X { uint x[]; };
 layout(set = 0, binding = W_AT) restrict readonly buffer PackedW { WEIGHTS4 packed_w[]; };
-layout(set = 0, binding = Y_AT) restrict writeonly buffer Y { uint y[]; };
+#if STORED == 4
+#define STORED_WORDS uvec4
+#elif STORED == 2
+#define STORED_WORDS uvec2
+#else
+#define STORED_WORDS uint
+#endif
+layout(set = 0, binding = Y_AT) restrict writeonly buffer Y { STORED_WORDS y[]; };
 
 // --- where things are ------------------------------------------------------------------------------------------------
 // What an invocation computes: its first pixel of y.
@@ -170,6 +179,11 @@ bool meets(int steps, int tap_step, uint taps) {
 #define STEPS_W(i, o) (int((i) % window_w) - ((o) % COLUMNS) * output_step_w)
 #define TAP_OF(i, o) (uint(STEPS_H(i, o) / tap_step_h) * taps_w + uint(STEPS_W(i, o) / tap_step_w))
 #if PRODUCTS == PRODUCTS_DOT
+ivec4 dots_of(uvec4 neighbours, uvec4 taps) {
+  return ivec4(dot4x8(neighbours.x, taps.x), dot4x8(neighbours.y, taps.y), dot4x8(neighbours.z, taps.z),
+               dot4x8(neighbours.w, taps.w));
+}
+
 // Of kernels up to three wide two outputs that are neighbours share four words of x: the second one's taps are a byte
 // further up.
 #define SHIFT_OF(o) (kernel_w < 4u && output_step_w == 1 ? ((o) % COLUMNS) & 1 : 0)
@@ -181,7 +195,7 @@ bool meets(int steps, int tap_step, uint taps) {
     const uvec4 neighbours = transpose_bytes(                                                           \
         uvec4(NEIGHBOUR(row, o, 0), NEIGHBOUR(row, o, 1), NEIGHBOUR(row, o, 2), NEIGHBOUR(row, o, 3))); \
     const uvec4 taps = weights[tap] << (8 * SHIFT_OF(o));                                               \
-    for (uint c = 0u; c < 4u; ++c) sums[o][c] += dot4x8(neighbours[c], taps[c]);                        \
+    sums[o] += dots_of(neighbours, taps);                                                               \
   }
 #define ADD_PRODUCTS(row)              \
   if ((row) < window_h) {              \
@@ -321,15 +335,25 @@ uint word_of(SUMS4 sum, Channels channels) {
 }
 #endif
 
-void store(Part part, uint o, uint word) {
-  const uint h = part.h + o / uint(COLUMNS), w = part.w + o % uint(COLUMNS);
+void store(Part part, uint first, STORED_WORDS stored) {
+  const uint h = part.h + first / uint(COLUMNS), w = part.w + first % uint(COLUMNS);
   if (h >= push.y_height || w >= push.y_width) return;
-  y[guard_words + part.n * push.y.n + part.quad * push.y.quad + h * push.y.h + y_along_w(w)] = word;
+  const uint word = guard_words + part.n * push.y.n + part.quad * push.y.quad + h * push.y.h + y_along_w(w);
+  y[word / uint(STORED)] = stored;
 }
 
+#if STORED == 4
+#define STORED_OF(WORD, o) uvec4(WORD(o), WORD(o + 1), WORD(o + 2), WORD(o + 3))
+#elif STORED == 2
+#define STORED_OF(WORD, o) uvec2(WORD(o), WORD(o + 1))
+#else
+#define STORED_OF(WORD, o) WORD(o)
+#endif
+#define WORD_OF(o) word_of(sums[o], channels)
+#define TAME_WORD_OF(o) tame_word_of(sums[o], channels)
 #define CLEAR(o) sums[o] = FIRST_SUM;
-#define STORE(o) store(part, o, word_of(sums[o], channels));
-#define STORE_TAME(o) store(part, o, tame_word_of(sums[o], channels));
+#define STORE(i) store(part, i* STORED, STORED_OF(WORD_OF, i* STORED));
+#define STORE_TAME(i) store(part, i* STORED, STORED_OF(TAME_WORD_OF, i* STORED));
 
 void main() {
   push = numbers();
@@ -345,13 +369,13 @@ void main() {
     for (uint w = 0u; w < kernel_w; w += taps_w) add_taps(part, h, w);
   }
 #if FIXED_POINT
-  EACH(OUTPUTS, STORE)
+  EACH(STORES, STORE)
 #else
   multiply_scales(channels);
   if (are_tame(channels)) {
-    EACH(OUTPUTS, STORE_TAME)
+    EACH(STORES, STORE_TAME)
   } else {
-    EACH(OUTPUTS, STORE)
+    EACH(STORES, STORE)
   }
 #endif
 }

@@ -225,6 +225,17 @@ void add_geometry(Dispatch& dispatch, const Convolution& conv, const Part& part)
              "output_step_w", "tap_step_w"});
 }
 
+/// Words of y that an invocation stores at once: a vector where they are neighbours and their first is a
+/// multiple of as many. What is past a row of 4W4C is its padding.
+std::int64_t words_stored(const Convolution& conv, const Part& part, Layout y) {
+  if (y == Layout::P4C) return 1;
+  for (const std::int64_t words : {4, 2}) {
+    const bool rows_are_whole = y == Layout::P4W4C || conv.size_of_y()[1] % words == 0;
+    if (part.w.outputs % words == 0 && rows_are_whole) return words;
+  }
+  return 1;
+}
+
 void add_part(Dispatch& dispatch, const Part& part, Products products, bool has_dot) {
   const std::int64_t words = std::max(least_words, power_of_two_from(part.words()));
   dispatch.defines.push_back(products_define(products));
@@ -286,6 +297,9 @@ Program build(const BuildContext& context) {
   bind(dispatch, "W", packed_taps(program, context, conv, products));
   add_epilogue(program, dispatch, context, conv);
   bind(dispatch, "Y", y.resource);
+  const std::int64_t stored = words_stored(conv, part, y.physical.form().layout);
+  dispatch.defines.push_back({"STORED", std::to_string(stored)});
+  dispatch.defines.push_back({"STORES", std::to_string(part.outputs() / stored)});
   add_geometry(dispatch, conv, part);
   dispatch.constants.push_back({"x_in_fours", is_in_fours(x.physical) ? 1U : 0U});
   dispatch.constants.push_back({"y_in_fours", is_in_fours(y.physical) ? 1U : 0U});
@@ -295,14 +309,28 @@ Program build(const BuildContext& context) {
   return program;
 }
 
+/// Coordinates in x, with what lies beside it: the shader's are signed 32-bit numbers.
+std::optional<std::string> too_far(const Convolution& conv) {
+  constexpr std::int64_t most = 1 << 30;
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const std::int64_t length = axis == 0 ? conv.h : conv.w;
+    const std::int64_t reach = std::max(
+        {length + 2 * conv.padding[axis], conv.stride[axis], conv.dilation[axis] * (conv.kernel[axis] - 1)});
+    if (reach > most)
+      return fmt::format("coordinates up to {} are more than the {} that this kernel can count", reach, most);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> excludes(const ImplPoint& point) {
   if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
+  const Convolution conv = references::checked_convolution(point.params);
+  if (auto reason = too_far(conv)) return reason;
   const Part part = part_of(point);
   if (part.outputs() > most_outputs) {
     return fmt::format("{} x {} pixels an invocation are more than the {} that stay in registers",
                        part.h.outputs, part.w.outputs, most_outputs);
   }
-  const Convolution conv = references::checked_convolution(point.params);
   return cannot_sum(products_of(point, false), conv, part);
 }
 

@@ -1,3 +1,4 @@
+#include "harness/base/error.h"
 #include "ops/registry.h"
 #include "tests/support/on_device.h"
 
@@ -126,6 +127,19 @@ TEST_F(DepthwiseTest, RefusesWhatItCannotHold) {
 TEST_F(DepthwiseTest, RefusesWhatItCannotCount) {
   EXPECT_NE(refusal({.c = 4, .h = 1 << 15, .w = 1 << 14}, {}), "");
   EXPECT_EQ(refusal({.c = 4, .h = 1 << 14, .w = 1 << 14}, {}), "");
+  const std::int64_t far = std::int64_t{1} << 30;
+  EXPECT_EQ(refusal({.w = 3, .kernel = {3, 3}, .padding = {1, far / 2}, .dilation = {1, far / 2}}, {}),
+            "coordinates up to 1073741827 are more than the 1073741824 that this kernel can count");
+  EXPECT_NE(refusal({.stride = {far + 1, 1}}, {}), "");
+  EXPECT_EQ(refusal({.stride = {far, 1}}, {}), "");
+}
+
+TEST_F(DepthwiseTest, HasAsManyOutputsAndGroupsAsChannels) {
+  for (const char* name : {"OC", "groups"}) {
+    Params params = params_of(*op, {});
+    params.set(name, std::int64_t{4});
+    EXPECT_THROW(op->tensors(params), ParameterError) << name;
+  }
 }
 
 TEST_F(DepthwiseTest, InvocationsAreCountedInTheOrderOfY) {
@@ -134,6 +148,20 @@ TEST_F(DepthwiseTest, InvocationsAreCountedInTheOrderOfY) {
   EXPECT_EQ(invocations(uneven, {{"rows", 2}, {"columns", 2}}, Layout::P4C), 2U * 4 * 3 * 6);
   EXPECT_EQ(invocations(uneven, {{"columns", 1}}, Layout::P4W4C), 2U * 7 * 3 * 12);
   EXPECT_EQ(invocations(uneven, {{"columns", 8}}, Layout::P4W4C), 2U * 7 * 3 * 2);
+}
+
+TEST_F(DepthwiseTest, NeighboursInMemoryAreStoredAtOnce) {
+  const auto stored = [&](std::int64_t width, std::int64_t columns, Layout y) {
+    const Trial trial = trial_of({.w = width}, {{"columns", columns}}, y);
+    return define_of(program_of(trial).dispatches.back(), "STORED");
+  };
+  EXPECT_EQ(stored(16, 8, Layout::P4C1W), "4");
+  EXPECT_EQ(stored(16, 2, Layout::P4C1W), "2");
+  EXPECT_EQ(stored(14, 4, Layout::P4C1W), "2");
+  EXPECT_EQ(stored(13, 4, Layout::P4C1W), "1");
+  EXPECT_EQ(stored(13, 4, Layout::P4W4C), "4");
+  EXPECT_EQ(stored(16, 1, Layout::P4W4C), "1");
+  EXPECT_EQ(stored(16, 4, Layout::P4C), "1");
 }
 
 TEST_F(DepthwiseTest, AgreesWithItsReferenceOnRandomPoints) {

@@ -3,6 +3,7 @@
 #include "ops/common/push.h"
 #include "ops/convolution/impls.h"
 #include "ops/convolution/product.h"
+#include "ops/convolution/sizes.h"
 #include "ops/linear/coopmat.h"
 #include "ops/linear/tensors.h"
 #include "ops/linear/tiled.h"
@@ -25,6 +26,15 @@ Product product_of(const BuildContext& context) {
                           : context.device.dot_product_accelerated ? Product::Dot
                                                                    : Product::Tiled;
   return static_cast<Product>(context.tuned("product", static_cast<std::int64_t>(fastest)));
+}
+
+/// Sizes of the device's matrices; tiles and plain code choose their own.
+Tune tune_of(const BuildContext& context, const Gathering& columns) {
+  if (product_of(context) != Product::Matrices || !has_matrices(context.device, of_int8)) return {};
+  const Tune none;
+  return with_fast_sizes(
+      {context.params, context.tensors, context.forms, none},
+      {columns.conv.pixels_of_y(), columns.outputs_of_group, columns.groups, columns.depth()});
 }
 
 /// Values along K of a group, whole units.
@@ -72,7 +82,7 @@ Program build(const BuildContext& context) {
   const TensorAt made{add_scratch(program, {"columns", DType::I8, form.shape(), form.form()}), form};
   const Resource w = weight_rows(program, context, gathering, depth);
   program.dispatches.push_back(im2col(context, gathering, x, made));
-  const LinearPoint linear(context, form, depth, {});
+  const LinearPoint linear(context, form, depth, tune_of(context, columns));
   append(program, product_program(linear.on(context.device), columns, product_of(context)),
          linear.resources(made.resource, w));
   return program;
@@ -90,7 +100,8 @@ std::optional<std::string> excludes(const ImplPoint& point) {
 std::optional<std::string> lacks(const BuildContext& context) {
   const Gathering gathering(references::checked_convolution(context.params));
   const std::int64_t depth = depth_of(gathering);
-  const LinearPoint linear(context, columns_form(Gathering::of_columns(gathering, depth)), depth, {});
+  const Gathering columns = Gathering::of_columns(gathering, depth);
+  const LinearPoint linear(context, columns_form(columns), depth, tune_of(context, columns));
   const Product product = product_of(context);
   if (product == Product::Matrices) return coopmat_convolution_lacks(linear.on(context.device), of_int8);
   if (product == Product::Dot && !context.device.has(Feature::DotProduct)) {

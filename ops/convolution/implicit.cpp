@@ -1,11 +1,11 @@
-#include "ops/common/grid.h"
+#include "ops/common/tensor_at.h"
 #include "ops/convolution/impls.h"
 #include "ops/convolution/product.h"
+#include "ops/convolution/sizes.h"
 #include "ops/linear/coopmat.h"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace assay::ops {
@@ -14,53 +14,11 @@ namespace {
 using references::Convolution;
 
 constexpr LinearKind of_int8{XKind::Int8, WeightKind::Int8};
-// Workgroups that keep a large device (132 processors) busy, and those that are all of it at a time.
-constexpr std::int64_t busy_workgroups = 96, workgroups_at_a_time = 264;
-
-constexpr std::array<const char*, 8> sizes{"tile_m",     "tile_n",      "tile_k", "subgroup_m",
-                                           "subgroup_n", "subgroups_k", "splits", "stages"};
-
-bool tunes_sizes(const BuildContext& context) {
-  return std::ranges::any_of(sizes, [&](const char* name) { return context.tune.contains(name); });
-}
-
-/// As is fast on a H200 (shaders/NOTES.md) for groups of few or many output channels.
-Tune fast_sizes(const Gathering& gathering) {
-  const auto tiles = [&gathering](std::int64_t m, std::int64_t n) {
-    return div_up(gathering.conv.pixels_of_y(), m) * gathering.tiles(n);
-  };
-  const std::int64_t n =
-      std::clamp(power_of_two_from(gathering.outputs_of_group), std::int64_t{16}, std::int64_t{128});
-  const std::int64_t k =
-      std::clamp(power_of_two_from(gathering.depth()), std::int64_t{32}, std::int64_t{128});
-  if (tiles(128, n) >= busy_workgroups) {
-    return {{"tile_m", 128},
-            {"tile_n", n},
-            {"tile_k", k},
-            {"subgroup_m", 32},
-            {"subgroup_n", std::min<std::int64_t>(n, 32)}};
-  }
-  const std::int64_t small = std::min<std::int64_t>(n, 64);
-  if (tiles(64, small) >= busy_workgroups / 2) {
-    return {{"tile_m", 64},
-            {"tile_n", small},
-            {"tile_k", k},
-            {"subgroup_m", 32},
-            {"subgroup_n", std::min<std::int64_t>(n, 32)}};
-  }
-  const std::int64_t least = std::min<std::int64_t>(n, 32);
-  const std::int64_t splits = std::clamp(workgroups_at_a_time / tiles(32, least), std::int64_t{1},
-                                         div_up(gathering.depth(), std::int64_t{512}));
-  return {{"tile_m", 32},        {"tile_n", least},       {"tile_k", k},     {"subgroup_m", 16},
-          {"subgroup_n", least}, {"subgroups_k", k / 32}, {"splits", splits}};
-}
-
 Tune tune_of(const BuildContext& context, const Gathering& gathering) {
   const bool plain = context.tuned("plain", has_matrices(context.device, of_int8) ? 0 : 1) != 0;
-  if (plain || tunes_sizes(context)) return context.tune;
-  Tune tune = fast_sizes(gathering);
-  tune.insert(context.tune.begin(), context.tune.end());
-  return tune;
+  if (plain) return context.tune;
+  return with_fast_sizes(context, {gathering.conv.pixels_of_y(), gathering.outputs_of_group, gathering.groups,
+                                   gathering.depth()});
 }
 
 LinearPoint linear_of(const BuildContext& context, const Gathering& gathering) {

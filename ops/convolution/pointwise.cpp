@@ -2,6 +2,8 @@
 #include "ops/common/tensor_at.h"
 #include "ops/convolution/impls.h"
 #include "ops/convolution/product.h"
+#include "ops/convolution/sizes.h"
+#include "ops/linear/coopmat.h"
 
 #include <optional>
 #include <utility>
@@ -17,13 +19,32 @@ using references::Convolution;
 
 constexpr std::int64_t pixels_of_block = 4;
 
-LinearPoint rows_of(const ImplPoint& point) {
+bool is_in_blocks(const ImplPoint& point) {
+  return point.forms.front().layout == Layout::P4W4C;
+}
+
+std::int64_t count_rows(const ImplPoint& point) {
   const Convolution conv = references::checked_convolution(point.params);
-  LinearPoint linear(point, point.physical(0), conv.c, point.tune);
-  const bool in_blocks = point.forms.front().layout == Layout::P4W4C;
-  const std::int64_t width = in_blocks ? div_up(conv.w, pixels_of_block) * pixels_of_block : conv.w;
-  linear.set_rows(conv.n * conv.h * width, in_blocks ? Layout::P4H4W : Layout::P4W);
+  const std::int64_t width = is_in_blocks(point) ? div_up(conv.w, pixels_of_block) * pixels_of_block : conv.w;
+  return conv.n * conv.h * width;
+}
+
+LinearPoint rows_of(const ImplPoint& point, const Tune& tune) {
+  LinearPoint linear(point, point.physical(0), point.params.integer("C"), tune);
+  linear.set_rows(count_rows(point), is_in_blocks(point) ? Layout::P4H4W : Layout::P4W);
   return linear;
+}
+
+/// With the sizes that are fast for a coopmat kernel on the device's matrices.
+LinearPoint fast_rows_of(const BuildContext& context, const Impl& linear) {
+  const bool has = has_matrices(context.device, {XKind::Int8, WeightKind::Int8});
+  if (linear.ceiling != Ceiling::CoopInt8 || context.tuned("plain", has ? 0 : 1) != 0) {
+    return rows_of(context, context.tune);
+  }
+  const ProductShape shape{.rows = count_rows(context),
+                           .outputs = context.params.integer("OC"),
+                           .depth = context.params.integer("C")};
+  return rows_of(context, with_fast_sizes(context, shape));
 }
 
 std::optional<std::string> excludes_forms(const ImplPoint& point) {
@@ -33,7 +54,7 @@ std::optional<std::string> excludes_forms(const ImplPoint& point) {
 }
 
 Program build(const BuildContext& context, const Impl& linear) {
-  const LinearPoint rows = rows_of(context);
+  const LinearPoint rows = fast_rows_of(context, linear);
   Program program;
   append(program, linear.build(rows.on(context.device)),
          rows.resources(Resource::tensor(0), Resource::tensor(1)));
@@ -47,10 +68,10 @@ Impl pointwise_convolution(const Impl& linear) {
   impl.build = [linear](const BuildContext& context) { return build(context, linear); };
   impl.excludes = [linear](const ImplPoint& point) {
     auto reason = excludes_forms(point);
-    return reason ? reason : linear.excludes(rows_of(point).point());
+    return reason ? reason : linear.excludes(rows_of(point, point.tune).point());
   };
   impl.lacks = [linear](const BuildContext& context) {
-    return linear.lacks(rows_of(context).on(context.device));
+    return linear.lacks(fast_rows_of(context, linear).on(context.device));
   };
   impl.unit_error = nullptr;  // y is exact
   impl.conv2d_layout = Layout::P4C;

@@ -1,0 +1,79 @@
+#include "ops/convolution/sizes.h"
+
+#include "ops/common/grid.h"
+
+#include <algorithm>
+#include <array>
+
+namespace assay::ops {
+namespace {
+
+// Workgroups that keep a large device (132 processors) busy, and those that are all of it at a time.
+constexpr std::int64_t busy_workgroups = 96, processors = 132, workgroups_at_a_time = 264;
+constexpr std::int64_t fragment_depth = 32;
+
+constexpr std::array<const char*, 8> sizes{"tile_m",     "tile_n",      "tile_k", "subgroup_m",
+                                           "subgroup_n", "subgroups_k", "splits", "stages"};
+
+std::int64_t tiles_of(const ProductShape& shape, std::int64_t m, std::int64_t n) {
+  return div_up(shape.rows, m) * shape.groups * div_up(shape.outputs, n);
+}
+
+constexpr std::int64_t usual_slab = 128, long_slab = 192;
+
+std::int64_t slab_of(std::int64_t depth) {
+  return std::min(div_up(depth, fragment_depth) * fragment_depth, usual_slab);
+}
+
+/// Whether slabs of 192 values are whole where those of 128 leave a rest, which counts in so few of them.
+bool wants_long_slabs(std::int64_t depth) {
+  return depth % long_slab == 0 && depth % usual_slab != 0;
+}
+
+/// Subgroups that share K: two where a slab's fragments are an even number.
+std::int64_t sharing(std::int64_t slab) {
+  return slab / fragment_depth % 2 == 0 ? 2 : 1;
+}
+
+Tune tune(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t subgroup_m, std::int64_t subgroups_k) {
+  return {{"tile_m", m},
+          {"tile_n", n},
+          {"tile_k", k},
+          {"subgroup_m", subgroup_m},
+          {"subgroup_n", std::min<std::int64_t>(n, 32)},
+          {"subgroups_k", subgroups_k}};
+}
+
+/// Large tiles read least for each product; where there are too few of them, smaller ones whose subgroups
+/// share K, and where these are too few, too, workgroups that share K.
+Tune fast_sizes(const ProductShape& shape) {
+  const std::int64_t n = std::clamp(power_of_two_from(shape.outputs), std::int64_t{16}, std::int64_t{128});
+  const std::int64_t k = slab_of(shape.depth);
+  if (n == 128 && tiles_of(shape, 128, 128) >= busy_workgroups) return tune(128, 128, k, 32, 1);
+  if (n <= 32 && tiles_of(shape, 128, n) >= processors) return tune(128, n, k, 32, 1);
+  if (n == 64 && tiles_of(shape, 128, n) >= busy_workgroups && wants_long_slabs(shape.depth)) {
+    return tune(128, n, long_slab, 32, 1);
+  }
+  if (n >= 64 && tiles_of(shape, 64, 64) >= processors) return tune(64, 64, k, 32, sharing(k));
+  const std::int64_t narrow = std::min<std::int64_t>(n, 32);
+  if (tiles_of(shape, 64, narrow) >= busy_workgroups) return tune(64, narrow, k, 32, sharing(k));
+  const std::int64_t deep = std::min<std::int64_t>(div_up(shape.depth, 128) * 128, 256);
+  if (tiles_of(shape, 32, narrow) >= processors / 3) return tune(32, narrow, deep, 16, deep / 64);
+  if (shape.depth < 2048) return tune(32, narrow, deep, 16, deep / 64);
+  Tune shared = tune(64, narrow, 128, 32, 2);
+  shared["splits"] =
+      std::clamp(workgroups_at_a_time / tiles_of(shape, 64, narrow), std::int64_t{1}, shape.depth / 256);
+  return shared;
+}
+
+}  // namespace
+
+Tune with_fast_sizes(const ImplPoint& point, const ProductShape& shape) {
+  if (std::ranges::any_of(sizes, [&](const char* name) { return point.tune.contains(name); }))
+    return point.tune;
+  Tune tuned = fast_sizes(shape);
+  tuned.insert(point.tune.begin(), point.tune.end());
+  return tuned;
+}
+
+}  // namespace assay::ops
