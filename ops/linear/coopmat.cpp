@@ -257,7 +257,7 @@ std::vector<Tunable> coopmat_tunables() {
       {.name = "tile_n", .doc = "output channels of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
       {.name = "tile_k",
        .doc = "values along K of a slab in shared memory, at most",
-       .allowed = {32, 64, 96, 128, 160, 192, 224, 256}},
+       .allowed = {32, 64, 128, 192, 256}},
       {.name = "subgroup_m", .doc = "rows of a tile that are a subgroup's", .allowed = {16, 32, 64, 128}},
       {.name = "subgroup_n",
        .doc = "output channels of a tile that are a subgroup's",
