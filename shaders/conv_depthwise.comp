@@ -10,6 +10,8 @@
 //                 four neighbours of a channel and of taps (linear/dot4x8.glslh)
 // ROWS, COLUMNS   of pixels of y, 1, 2, 4 or 8; OUTPUTS: their product, at most 8
 // WORDS           of x that are loaded at once, rounded up to 8, 16 or 32
+// X_PAIRS         1: two words of x side by side along the width are one load: places of even columns are even, and so
+//                 is what columns of x the windows of an invocation begin at, but for the padding
 // STORED          words of y that are stored at once, 1, 2 or 4: neighbours in memory, some of them padding of a row
 // STORES          OUTPUTS / STORED
 // RELU            1: y is not negative
@@ -71,7 +73,11 @@ layout(constant_id = 23) const bool y_in_fours = false;
 #define WEIGHTS4 uvec4  // of a row of the kernel: four taps of a channel in a word
 #endif
 
+#if X_PAIRS
+layout(set = 0, binding = X_AT) restrict readonly buffer X { uvec2 x[]; };
+#else
 layout(set = 0, binding = X_AT) restrict readonly buffer X { uint x[]; };
+#endif
 layout(set = 0, binding = W_AT) restrict readonly buffer PackedW { WEIGHTS4 packed_w[]; };
 #if STORED == 4
 #define STORED_WORDS uvec4
@@ -144,12 +150,28 @@ SUMS4 sums[OUTPUTS];
 
 // Loads do not ask whether a word is there: a kernel would wait for each of them. What comes of another place is
 // replaced when all are on their way.
+#if X_PAIRS
+// An even column and the one after it are one load. Windows begin at columns that are all even or all odd.
+#define IS_ODD(i) ((((i) % window_w + uint(padding_w)) & 1u) != 0u)
+// A product: with a logical "and" of these constants Mesa 22 creates no pipeline.
+#define COMES_WITH_ANOTHER(i) ((((i) % window_w + uint(padding_w)) & 1u) * ((i) % window_w) != 0u)
+#define BRINGS_ANOTHER(i) (!IS_ODD(i) && (i) % window_w + 1u < window_w)
+#define LOAD_WORD(i)                                                                 \
+  if (IS_OF_WINDOW(i) && !COMES_WITH_ANOTHER(i)) {                                   \
+    const uint row = uint(clamp(ROW_OF(i), 0, push.x_height - 1));                   \
+    const uint pair = uint(clamp(COLUMN_OF(i) >> 1, 0, (push.x_width - 1) >> 1));    \
+    const uvec2 both = x[(first_word + row * push.x.h + x_along_w(pair * 2u)) / 2u]; \
+    words[i] = IS_ODD(i) ? both.y : both.x;                                          \
+    if (BRINGS_ANOTHER(i)) words[min((i) + 1u, WORDS - 1u)] = both.y;                \
+  }
+#else
 #define LOAD_WORD(i)                                                    \
   if (IS_OF_WINDOW(i)) {                                                \
     const uint row = uint(clamp(ROW_OF(i), 0, push.x_height - 1));      \
     const uint column = uint(clamp(COLUMN_OF(i), 0, push.x_width - 1)); \
     words[i] = x[first_word + row * push.x.h + x_along_w(column)];      \
   }
+#endif
 #if PRODUCTS == PRODUCTS_DOT
 #define LOAD_WEIGHT(i) \
   if ((i) < taps_h) weights[i] = packed_w[guard_words / 4u + (first_tap_h + (i)) * push.quads + part.quad];

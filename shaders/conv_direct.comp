@@ -88,10 +88,10 @@ void add_taps(uint first_slot, uint quad) {
 }
 #endif
 
-#define STORE(i, column)                                                                            \
-  {                                                                                                 \
-    const Row row = Row(0u, first_slot + (i), first_slot + (i), first_column + (i) < y_width);      \
-    store(sums[(i)*COLUMN_QUADS + column], channels_##column, row, first_slot + (i));               \
+#define STORE(i, column)                                                                       \
+  {                                                                                            \
+    const Row row = Row(0u, first_slot + (i), first_slot + (i), first_column + (i) < y_width); \
+    store(sums[(i)*COLUMN_QUADS + column], channels_##column, row, first_slot + (i));          \
   }
 #define STORE_OF_0(i) STORE(i, 0)
 #define STORE_OF_1(i) STORE(i, 1)

@@ -40,14 +40,14 @@ vec4 of_group(vec4 values, uint word, uint channel) {
 #endif
 
 #define FIND_CORNER(i) corners[i] = corner_of(first_slot + (i));
-#define ADD_PLACE(i)                                                                          \
-  {                                                                                           \
-    const vec4 values = met_channels(corners[i], place);                                      \
-    for (uint o = 0u; o < 4u; ++o)                                                            \
+#define ADD_PLACE(i)                                                                                       \
+  {                                                                                                        \
+    const vec4 values = met_channels(corners[i], place);                                                   \
+    for (uint o = 0u; o < 4u; ++o)                                                                         \
       sums[i][o] += dot(of_group(values, place.word, quad * 4u + o), vec4(unpack_signed_bytes(block[o]))); \
   }
 #define CLEAR_SUM(i) sums[i] = vec4(0.0);
-#define STORE(i)                                                                             \
+#define STORE(i)                                                                                           \
   store(sums[i], channels_of_y, Row(0u, first_slot + (i), first_slot + (i), first_column + (i) < y_width), \
         first_slot + (i));
 

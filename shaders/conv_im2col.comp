@@ -10,8 +10,8 @@
 #include "common/indexing.glslh"
 
 layout(push_constant) uniform Push {
-  uint slots;           // pixels of y
-  uint units;           // of 16 bytes in a row
+  uint slots;  // pixels of y
+  uint units;  // of 16 bytes in a row
   Divider by_units;
   uint units_of_group;
   Divider by_units_of_group;

@@ -2,7 +2,8 @@
 #extension GL_GOOGLE_include_directive : require
 
 // Lays the weights of a convolution out as the rows of a product, [OC, depth] bytes: along K tap by tap the channels
-// that words of four hold of a group (linear/x_gathered.glslh), 0 where they are another group's. One invocation a word.
+// that words of four hold of a group (linear/x_gathered.glslh), 0 where they are another group's. One invocation a
+// word.
 //
 // TRANSPOSED  1: w is [C, OC / groups, taps]; 0: [OC, C / groups, taps]
 
@@ -14,7 +15,7 @@ layout(push_constant) uniform Push {
   uint outputs, depth;
   Divider by_depth;
   uint taps, tap_channels;
-  uint channels_of_group, outputs_of_group;          // of the convolution
+  uint channels_of_group, outputs_of_group;  // of the convolution
   uint gathered_channels, gathered_outputs;  // of a group that is gathered together
 } push;
 

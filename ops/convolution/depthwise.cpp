@@ -236,6 +236,16 @@ std::int64_t words_stored(const Convolution& conv, const Part& part, Layout y) {
   return 1;
 }
 
+/// Whether an invocation may load two neighbours of x at once: they are side by side in memory, the first one
+/// at an even word, and windows begin an even number of columns, less the padding, from the image's edge.
+bool loads_pairs(const Convolution& conv, const Part& part, const Physical& x) {
+  const bool are_neighbours = kernel_strides(x)[3].lane == 1;
+  const bool rows_are_even = x.form().layout == Layout::P4W4C || conv.w % 2 == 0;
+  const bool steps_are_even = part.w.outputs * conv.stride[1] % 2 == 0;
+  return are_neighbours && rows_are_even && steps_are_even && part.w.taps == conv.kernel[1] &&
+         part.w.apart == 1 && part.w.window > 1;
+}
+
 void add_part(Dispatch& dispatch, const Part& part, Products products, bool has_dot) {
   const std::int64_t words = std::max(least_words, power_of_two_from(part.words()));
   dispatch.defines.push_back(products_define(products));
@@ -298,6 +308,7 @@ Program build(const BuildContext& context) {
   add_epilogue(program, dispatch, context, conv);
   bind(dispatch, "Y", y.resource);
   const std::int64_t stored = words_stored(conv, part, y.physical.form().layout);
+  dispatch.defines.push_back({"X_PAIRS", flag(loads_pairs(conv, part, x.physical))});
   dispatch.defines.push_back({"STORED", std::to_string(stored)});
   dispatch.defines.push_back({"STORES", std::to_string(part.outputs() / stored)});
   add_geometry(dispatch, conv, part);

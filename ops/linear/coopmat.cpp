@@ -15,6 +15,16 @@
 #include <vector>
 
 namespace assay::ops {
+
+std::optional<std::string> coopmat_excludes_tune(const ImplPoint& point) {
+  for (const auto& [part, whole] : {std::pair{"subgroup_m", "tile_m"}, {"subgroup_n", "tile_n"}}) {
+    const std::int64_t size = point.tuned(whole, 0);
+    if (size == 0 || size % point.tuned(part, 1) == 0) continue;
+    return fmt::format("{} {} is no whole number of {} {}", whole, size, part, point.tuned(part, 1));
+  }
+  return std::nullopt;
+}
+
 namespace {
 
 using references::Linear;
@@ -158,20 +168,11 @@ Program build(const BuildContext& context, const LinearKind& kind, const Images&
   return program;
 }
 
-std::optional<std::string> excludes_tune(const ImplPoint& point) {
-  for (const auto& [part, whole] : {std::pair{"subgroup_m", "tile_m"}, {"subgroup_n", "tile_n"}}) {
-    const std::int64_t size = point.tuned(whole, 0);
-    if (size == 0 || size % point.tuned(part, 1) == 0) continue;
-    return fmt::format("{} {} is no whole number of {} {}", whole, size, part, point.tuned(part, 1));
-  }
-  return std::nullopt;
-}
-
 std::optional<std::string> excludes(const ImplPoint& point, const LinearKind& kind) {
   if (kind.is_real() && references::checked_linear(point.params).real != DType::F16) {
     return "x is f32, which half floats would round: f16, or another impl";
   }
-  if (auto reason = excludes_tune(point)) return reason;
+  if (auto reason = coopmat_excludes_tune(point)) return reason;
   if (kind.is_grouped() && references::checked_linear(point.params).group_size > largest_group) {
     return fmt::format("sums of groups of {} values might be no exact floats: {} at most",
                        references::checked_linear(point.params).group_size, largest_group);
@@ -236,7 +237,21 @@ double unit_error(const BuildContext& context, const LinearKind& kind) {
   return gamma_of(of_unit + linear.groups() + last);
 }
 
-std::vector<Tunable> tunables() {
+}  // namespace
+
+bool has_matrices(const DeviceInfo& device, const LinearKind& kind) {
+  return fragment_of(device, kind).has_value();
+}
+
+Program coopmat_convolution(const BuildContext& context, const LinearKind& kind, const Images& images) {
+  return build(context, kind, images);
+}
+
+std::optional<std::string> coopmat_convolution_lacks(const BuildContext& context, const LinearKind& kind) {
+  return lacks(context, kind);
+}
+
+std::vector<Tunable> coopmat_tunables() {
   return {
       {.name = "tile_m", .doc = "rows of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
       {.name = "tile_n", .doc = "output channels of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
@@ -257,34 +272,12 @@ std::vector<Tunable> tunables() {
       bake_tunable()};
 }
 
-}  // namespace
-
-bool has_matrices(const DeviceInfo& device, const LinearKind& kind) {
-  return fragment_of(device, kind).has_value();
-}
-
-Program coopmat_convolution(const BuildContext& context, const LinearKind& kind, const Images& images) {
-  return build(context, kind, images);
-}
-
-std::optional<std::string> coopmat_convolution_lacks(const BuildContext& context, const LinearKind& kind) {
-  return lacks(context, kind);
-}
-
-std::optional<std::string> coopmat_excludes_tune(const ImplPoint& point) {
-  return excludes_tune(point);
-}
-
-std::vector<Tunable> coopmat_tunables() {
-  return tunables();
-}
-
 Impl coopmat_linear(const LinearKind& kind) {
   Impl impl{.name = "coopmat"};
   impl.summary =
       kind.is_real() ? "subgroups multiply matrices of half floats" : "subgroups multiply matrices of int8";
   impl.ceiling = kind.is_real() ? Ceiling::CoopFp16 : Ceiling::CoopInt8;
-  impl.tunables = tunables();
+  impl.tunables = coopmat_tunables();
   impl.build = [kind](const BuildContext& context) { return build(context, kind); };
   impl.excludes = [kind](const ImplPoint& point) { return excludes(point, kind); };
   impl.lacks = [kind](const BuildContext& context) { return lacks(context, kind); };

@@ -60,4 +60,16 @@ void check(VkResult result, std::string_view doing) {
   }
 }
 
+void check_compiled(VkResult result, std::string_view doing) {
+  switch (result) {
+    case VK_ERROR_INITIALIZATION_FAILED:
+    case VK_ERROR_INVALID_SHADER_NV:
+    case VK_ERROR_UNKNOWN:
+      throw CompileError(
+          fmt::format("{}: the driver's compiler gave up on it with {}", doing, result_name(result)));
+    default:
+      check(result, doing);
+  }
+}
+
 }  // namespace assay::gpu

@@ -18,6 +18,10 @@ std::string result_name(VkResult result);
 /// of dispatch 'quantize'".
 void check(VkResult result, std::string_view doing);
 
+/// The same for the driver's compiler: what else it may answer is its word on this one shader, and throws
+/// CompileError, which fails a row and ends no run.
+void check_compiled(VkResult result, std::string_view doing);
+
 /// An open VkDevice as all that is made from it sees it.
 struct DeviceTable {
   VkDevice device = VK_NULL_HANDLE;

@@ -105,10 +105,10 @@ Handle<VkPipeline> create_handle(const Device::State& device, const Dispatch& di
   }
   info.layout = pipeline.layout.get();
   VkPipeline handle = VK_NULL_HANDLE;
-  check(table.vk.vkCreateComputePipelines(table.device, device.pipeline_cache.get(), 1, &info, nullptr,
-                                          &handle),
-        fmt::format("creating the pipeline of dispatch '{}' ({}) on '{}'", dispatch.label, dispatch.shader,
-                    device.info().name));
+  check_compiled(table.vk.vkCreateComputePipelines(table.device, device.pipeline_cache.get(), 1, &info,
+                                                   nullptr, &handle),
+                 fmt::format("creating the pipeline of dispatch '{}' ({}) on '{}'", dispatch.label,
+                             dispatch.shader, device.info().name));
   return {table, handle, table.vk.vkDestroyPipeline};
 }
 
