@@ -11,6 +11,7 @@ namespace {
 // Workgroups that keep a large device (132 processors) busy, and those that are all of it at a time.
 constexpr std::int64_t busy_workgroups = 96, processors = 132, workgroups_at_a_time = 264;
 constexpr std::int64_t fragment_depth = 32;
+constexpr std::int64_t most_splits = 64;  // that the tunable allows
 
 constexpr std::array<const char*, 8> sizes{"tile_m",     "tile_n",      "tile_k", "subgroup_m",
                                            "subgroup_n", "subgroups_k", "splits", "stages"};
@@ -61,8 +62,8 @@ Tune fast_sizes(const ProductShape& shape) {
   if (tiles_of(shape, 32, narrow) >= processors / 3) return tune(32, narrow, deep, 16, deep / 64);
   if (shape.depth < 2048) return tune(32, narrow, deep, 16, deep / 64);
   Tune shared = tune(64, narrow, 128, 32, 2);
-  shared["splits"] =
-      std::clamp(workgroups_at_a_time / tiles_of(shape, 64, narrow), std::int64_t{1}, shape.depth / 256);
+  shared["splits"] = std::clamp(workgroups_at_a_time / tiles_of(shape, 64, narrow), std::int64_t{1},
+                                std::min(shape.depth / 256, most_splits));
   return shared;
 }
 

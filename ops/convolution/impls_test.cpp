@@ -1,0 +1,159 @@
+#include "ops/convolution/impls.h"
+
+#include "harness/cases/reachable_programs.h"
+#include "ops/convolution/convolution_test_support.h"
+
+#include <algorithm>
+
+// What impls of convolutions refuse, what `auto` takes, what CONV2D is.
+
+namespace assay::ops {
+namespace {
+
+using namespace test;
+
+const ConvolutionSizes pointwise{.c = 16, .kernel = {1, 1}, .padding = {0, 0}};
+const std::vector<std::string> of_any_group{"q8ta_conv2d", "q8ta_conv2d_transposed"};
+
+void have_no_matrices(DeviceInfo& device) {
+  device.cooperative_shapes.clear();
+  std::erase(device.features, Feature::CooperativeMatrixNv);
+}
+
+void have_no_dot_product(DeviceInfo& device) {
+  device.dot_product_accelerated = false;
+  std::erase(device.features, Feature::DotProduct);
+}
+
+class ConvolutionImplsTest : public ConvolutionTest {
+ protected:
+  std::string refused(const std::string& op, const std::string& impl, const ConvolutionSizes& sizes,
+                      Tune tune = {}, std::function<void(DeviceInfo&)> as_if = {}) {
+    Trial trial = trial_of(op, impl, sizes);
+    trial.tune = std::move(tune);
+    trial.as_if = std::move(as_if);
+    return refusal(trial);
+  }
+
+  std::string refused_in(const std::string& impl, Layout x, Layout y) {
+    Trial trial = trial_of("q8ta_conv2d_pw", impl, pointwise);
+    trial.forms.front().layout = x;
+    trial.forms.back().layout = y;
+    return refusal(trial);
+  }
+
+  /// What `auto` takes of a device.
+  std::string choice(const std::string& op, const ConvolutionSizes& sizes, const DeviceInfo& device) const {
+    const Trial trial = trial_of(op, "auto", sizes);
+    const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
+    const BuildContext context(trial.params, tensors, trial.forms, device, trial.tune);
+    return chosen_impl(*trial.op, *trial.op->find_impl("auto"), context).name;
+  }
+
+  /// What buffer/CONV2D stands for with this impl.
+  std::optional<Layout> conv2d(const std::string& op, const std::string& impl) const {
+    return op_of(op).find_impl(impl)->conv2d_layout;
+  }
+
+  const DeviceInfo with_matrices = contrasting_devices().at(1);
+  const DeviceInfo with_dot_product = [](DeviceInfo device) {
+    have_no_matrices(device);
+    return device;
+  }(with_matrices);
+  const DeviceInfo plain = [](DeviceInfo device) {
+    have_no_dot_product(device);
+    return device;
+  }(with_dot_product);
+};
+
+TEST_F(ConvolutionImplsTest, PixelsAreRowsOfALinearOpInTwoLayouts) {
+  const std::string reason = "pixels are rows of a linear op here, with x and y both in 4W4C or both in 4C";
+  for (const std::string impl : {"coopmat", "dot4x8"}) {
+    EXPECT_EQ(refused_in(impl, Layout::P4W4C, Layout::P4W4C), "");
+    EXPECT_EQ(refused_in(impl, Layout::P4C, Layout::P4C), "");
+    EXPECT_EQ(refused_in(impl, Layout::P4C1W, Layout::P4C1W), reason);
+    EXPECT_EQ(refused_in(impl, Layout::P4C, Layout::P4W4C), reason);
+  }
+  EXPECT_EQ(refused_in("tile_n4_1", Layout::P4C1W, Layout::P4C), "");
+}
+
+TEST_F(ConvolutionImplsTest, RowsOfRealValuesAreOfOneGroup) {
+  EXPECT_EQ(refused("conv2d_q8csw", "im2col", {.groups = 2}),
+            "rows of a product hold the channels of all groups, and there are 2 of these: another impl");
+  EXPECT_EQ(refused("conv2d_q8csw", "im2col", {}), "");
+  EXPECT_EQ(refused("conv2d_q8csw", "direct", {.groups = 2}), "");
+}
+
+TEST_F(ConvolutionImplsTest, MatricesOfRealValuesAreOfHalves) {
+  EXPECT_EQ(refused("conv2d_q8csw", "im2col", {}, {{"product", 1}}),
+            "matrices are of half floats, which would round x of f32");
+  EXPECT_EQ(refused("conv2d_q8csw", "im2col", {.dtype = "f16"}, {{"product", 1}}), "");
+}
+
+TEST_F(ConvolutionImplsTest, TheDotProductIsAskedForWhereItIsTuned) {
+  const std::string reason = "the integer dot product (shaderIntegerDotProduct)";
+  for (const std::string& op : of_any_group) {
+    EXPECT_EQ(refused(op, "general", {}, {{"dot", 1}}, have_no_dot_product), reason);
+    EXPECT_EQ(refused(op, "general", {}, {}, have_no_dot_product), "");
+  }
+  EXPECT_EQ(refused("q8ta_conv2d_pw", "tile_n4_2", pointwise, {{"dot", 1}}, have_no_dot_product), reason);
+  EXPECT_EQ(refused("q8ta_conv2d", "im2col", {}, {{"product", 1}}, have_no_dot_product), reason);
+  EXPECT_EQ(refused("q8ta_conv2d", "im2col", {}, {{"product", 0}}, have_no_dot_product), "");
+}
+
+TEST_F(ConvolutionImplsTest, MatricesAreAskedForWherePlainCodeIsNot) {
+  EXPECT_EQ(refused("q8ta_conv2d", "implicit", {}, {{"plain", 0}}, have_no_matrices),
+            "VK_NV_cooperative_matrix with products of i8 to i32");
+  EXPECT_EQ(refused("q8ta_conv2d", "implicit", {}, {}, have_no_matrices), "");
+}
+
+TEST_F(ConvolutionImplsTest, SubgroupsThatAreNotWholeInTilesAreRefused) {
+  EXPECT_EQ(refused("q8ta_conv2d", "implicit", {}, {{"tile_m", 32}, {"subgroup_m", 64}}),
+            "tile_m 32 is no whole number of subgroup_m 64");
+}
+
+TEST_F(ConvolutionImplsTest, ColumnsThatNoKernelCanCountAreRefused) {
+  const ConvolutionSizes large{.c = 64, .h = 2048, .w = 2048, .kernel = {5, 5}, .padding = {2, 2}};
+  for (const std::string op : {"q8ta_conv2d", "conv2d_q8csw", "conv2d_q8ta_q8csw"}) {
+    EXPECT_THAT(refused(op, "im2col", large), testing::HasSubstr("columns: ")) << op;
+  }
+  EXPECT_EQ(refused("q8ta_conv2d", "general", large), "");
+  EXPECT_EQ(refused("conv2d_q8csw", "direct", large), "");
+}
+
+TEST_F(ConvolutionImplsTest, AutoMultipliesMatricesWhereTheDeviceHasThem) {
+  for (const std::string& op : of_any_group) EXPECT_EQ(choice(op, {}, with_matrices), "implicit") << op;
+  EXPECT_EQ(choice("conv2d_q8ta_q8csw", {}, with_matrices), "implicit");
+  EXPECT_EQ(choice("q8ta_conv2d", {.groups = 4}, with_matrices), "implicit");
+  EXPECT_EQ(choice("q8ta_conv2d_pw", pointwise, with_matrices), "coopmat");
+}
+
+TEST_F(ConvolutionImplsTest, AutoTakesInvocationsOfTheirOwnWhereItHasNone) {
+  for (const DeviceInfo& device : {with_dot_product, plain}) {
+    for (const std::string& op : of_any_group) EXPECT_EQ(choice(op, {}, device), "general") << op;
+    EXPECT_EQ(choice("conv2d_q8ta_q8csw", {}, device), "direct");
+  }
+  EXPECT_EQ(choice("q8ta_conv2d_pw", pointwise, with_dot_product), "dot4x8");
+  EXPECT_EQ(choice("q8ta_conv2d_pw", pointwise, plain), "tile_n4_2");
+}
+
+TEST_F(ConvolutionImplsTest, AutoOfRealValuesGoesByGroups) {
+  for (const DeviceInfo& device : {with_matrices, plain}) {
+    EXPECT_EQ(choice("conv2d_q8csw", {}, device), "im2col");
+    EXPECT_EQ(choice("conv2d_q8csw", {.groups = 2}, device), "direct");
+  }
+}
+
+TEST_F(ConvolutionImplsTest, EachImplHasALayoutThatItLikes) {
+  EXPECT_EQ(conv2d("q8ta_conv2d", "general"), Layout::P4C1W);
+  EXPECT_EQ(conv2d("q8ta_conv2d", "im2col"), Layout::P4C);
+  EXPECT_EQ(conv2d("q8ta_conv2d", "implicit"), Layout::P4C);
+  EXPECT_EQ(conv2d("q8ta_conv2d_pw", "tile_n4_1"), Layout::P4C1W);
+  EXPECT_EQ(conv2d("q8ta_conv2d_pw", "dot4x8"), Layout::P4C);
+  EXPECT_EQ(conv2d("conv2d_q8csw", "direct"), std::nullopt);
+  EXPECT_EQ(conv2d_layouts(op_of("q8ta_conv2d_transposed")),
+            (std::vector<Layout>{Layout::P4C1W, Layout::P4C}));
+}
+
+}  // namespace
+}  // namespace assay::ops
