@@ -122,13 +122,19 @@ class InterfaceChecks {
   Variants variants_;
 };
 
-void check_programs(const Op& op, std::span<const Case> cases, InterfaceChecks& interfaces) {
+// Variants cost a compilation each: rows of the night and points beside the cases are tried on the devices
+// that have the least and the most.
+void check_programs(const Op& op, std::vector<Case> cases, InterfaceChecks& interfaces) {
   const auto check = [&](const Program& program, const BuildContext& context) {
     interfaces.check(program, context);
   };
   const std::vector<DeviceInfo> devices = contrasting_devices();
-  each_reachable_program(op, cases, devices, check);
-  each_reachable_program(op, neighbours(op, cases), std::span(devices).first(2), check);
+  const std::span<const DeviceInfo> extremes = std::span(devices).first(2);
+  each_reachable_program(op, neighbours(op, cases), extremes, check);
+  const auto nightly = std::ranges::stable_partition(
+      cases, [](const Case& test_case) { return test_case.tier != Tier::Nightly; });
+  each_reachable_program(op, nightly, extremes, check);
+  each_reachable_program(op, std::span(cases.begin(), nightly.begin()), devices, check);
 }
 
 void expect_valid(const Variants& variants, gpu::ShaderLibrary& shaders) {

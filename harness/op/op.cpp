@@ -61,6 +61,10 @@ const ParamSpec* Op::find_param(std::string_view param) const {
   return find_by_name(params, param);
 }
 
+Ceiling ceiling_of(const Impl& impl, const BuildContext& context) {
+  return impl.ceiling_here ? impl.ceiling_here(context) : impl.ceiling;
+}
+
 std::optional<std::string> missing_for(const Impl& impl, const BuildContext& context) {
   for (const Feature feature : impl.needs) {
     if (!context.device.has(feature)) return std::string(name_of(feature)) + " is missing";

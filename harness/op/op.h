@@ -103,6 +103,8 @@ struct Impl {
   std::string summary;
   std::vector<Feature> needs;
   Ceiling ceiling = Ceiling::Bandwidth;  ///< the device's limit that its operations are held against
+  /// The same where it depends on which kernel the impl takes for a point on a device. Optional.
+  std::function<Ceiling(const BuildContext&)> ceiling_here;
   std::vector<Tunable> tunables;
   std::function<Program(const BuildContext&)> build;
   /// Impl `auto` has this and no `build`: names of impls of the same op, the best one here first. The first
@@ -144,6 +146,9 @@ struct Op {
   const Impl* find_impl(std::string_view name) const;
   const ParamSpec* find_param(std::string_view name) const;
 };
+
+/// What the operations of `impl` are held against at this point.
+Ceiling ceiling_of(const Impl& impl, const BuildContext& context);
 
 /// Why `impl` cannot run on the device, as far as that is known without its program: a feature that it needs
 /// or whatever else it lacks. Nothing: it can.

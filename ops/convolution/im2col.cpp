@@ -28,6 +28,17 @@ Product product_of(const BuildContext& context) {
   return static_cast<Product>(context.tuned("product", static_cast<std::int64_t>(fastest)));
 }
 
+Ceiling ceiling_of_product(const BuildContext& context) {
+  switch (product_of(context)) {
+    case Product::Matrices:
+      return Ceiling::CoopInt8;
+    case Product::Dot:
+      return Ceiling::Dot4x8;
+    default:
+      return Ceiling::Fp32;
+  }
+}
+
 /// Sizes of the device's matrices; tiles and plain code choose their own.
 Tune tune_of(const BuildContext& context, const Gathering& columns) {
   if (product_of(context) != Product::Matrices || !has_matrices(context.device, of_int8)) return {};
@@ -115,7 +126,7 @@ std::optional<std::string> lacks(const BuildContext& context) {
 Impl im2col_convolution() {
   Impl impl{.name = "im2col"};
   impl.summary = "writes what each pixel sums as rows, then multiplies these";
-  impl.ceiling = Ceiling::CoopInt8;
+  impl.ceiling_here = ceiling_of_product;
   impl.tunables = {
       {.name = "product",
        .min = 0,

@@ -152,7 +152,9 @@ double unit_error(const BuildContext& context) {
 Impl real_im2col_convolution() {
   Impl impl{.name = "im2col"};
   impl.summary = "writes what each pixel sums as rows, then multiplies these";
-  impl.ceiling = Ceiling::Fp32;
+  impl.ceiling_here = [](const BuildContext& context) {
+    return uses_matrices(context) ? Ceiling::CoopFp16 : Ceiling::Fp32;
+  };
   impl.tunables = {{.name = "product",
                     .min = 0,
                     .max = 1,

@@ -39,8 +39,9 @@ struct RowGroup {
 /// One row on its way from plan to record.
 struct DeviceRow {
   std::shared_ptr<RowGroup> group;
-  std::size_t index = 0;       ///< in it
-  const Impl* impl = nullptr;  ///< the case's, or the one that it chooses
+  std::size_t index = 0;                 ///< in it
+  const Impl* impl = nullptr;            ///< the case's, or the one that it chooses
+  Ceiling ceiling = Ceiling::Bandwidth;  ///< of the impl, here
   Record record;
   double judging_ms = 0;  ///< planning, judging and preparing to be timed
   double timing_ms = 0;

@@ -129,7 +129,7 @@ class DeviceRun {
     for (const auto& row : rows) {
       const Case& test_case = row->test_case();
       timed.push_back({&test_case, row->experiment.get(), row->outputs, row->record.accuracy->output_hash,
-                       row->plan().cache, row->impl, row->impl == test_case.impl ? "" : row->impl->name,
+                       row->plan().cache, row->ceiling, row->impl == test_case.impl ? "" : row->impl->name,
                        baseline_among(rows, *row), [this, &row] { take_turn(*row); },
                        [this, &row](const Block& block) { listener_.block(row->number(), block); }});
     }

@@ -30,6 +30,7 @@ std::uint64_t bytes_of_tensors(const Case& test_case) {
 std::optional<std::string> build(DeviceRow& row, const DeviceInfo& device) {
   RowProgram made = row_program(row.test_case(), device);
   row.impl = made.impl;
+  row.ceiling = made.ceiling;
   row.program = std::move(made.program);
   row.unit_error = made.unit_error;
   return made.unsupported;
@@ -40,7 +41,7 @@ std::optional<std::string> too_slow(const DeviceRow& row, const DeviceContext& c
   const Case& test_case = row.test_case();
   const Work work = test_case.op->work(test_case.params, test_case.tensors);
   const LeastTime least =
-      least_time(context.ceilings(), work, {.cache = row.plan().cache, .ceiling = row.impl->ceiling});
+      least_time(context.ceilings(), work, {.cache = row.plan().cache, .ceiling = row.ceiling});
   const double own_s = test_case.timeout_s;
   const double limit_s = std::min(context.options.program_limit_s, own_s);
   if (least.seconds <= limit_s) return std::nullopt;

@@ -22,6 +22,7 @@ std::vector<std::string> names_of(std::span<const TensorSpec> tensors) {
 RowProgram program_of_impl(const Impl& impl, const Case& test_case, const BuildContext& context) {
   RowProgram made{.impl = &impl, .program = {}, .unit_error = {}, .unsupported = missing_for(impl, context)};
   if (made.unsupported) return made;
+  made.ceiling = ceiling_of(impl, context);
   made.program = impl.build(context);
   if (impl.unit_error) made.unit_error = impl.unit_error(context);
   if (const auto broken = broken_setup_rule(*made.program, context.tensors)) {

@@ -15,6 +15,7 @@ namespace assay {
 /// What a case runs on a device, or why it cannot.
 struct RowProgram {
   const Impl* impl = nullptr;              ///< the case's, or the one that it chooses
+  Ceiling ceiling = Ceiling::Bandwidth;    ///< of the impl at this point
   std::optional<Program> program;          ///< absent where what the impl lacks was known without it
   std::optional<double> unit_error;        ///< of the impl, where it states one
   std::optional<std::string> unsupported;  ///< the reason, with numbers

@@ -160,7 +160,7 @@ void describe_work(const TimedRow& timed, TimingTools& tools, PerfResult& perf) 
   perf.operations = work.operations;
   const TimedProgram program{.time_us = perf.time_us_p50,
                              .cache = timed.cache,
-                             .ceiling = timed.impl->ceiling,
+                             .ceiling = timed.ceiling,
                              .dispatches = timed_dispatches(timed.experiment->executable().program())};
   const Roofline found = hold_against_ceilings(work, program, tools);
   perf.ceiling = name_of(program.ceiling);

@@ -24,10 +24,10 @@ struct TimedRow {
   Answer judged;                     ///< the outputs that the reference accepted
   std::string judged_hash;           ///< answer_hash_of them
   Cache cache = Cache::Hot;
-  const Impl* impl = nullptr;           ///< whose program it is: the case's, or the one that it chose
-  std::string impl_auto;                ///< impl auto: the impl that it chose
-  std::optional<std::size_t> baseline;  ///< index of the row that it is compared with
-  std::function<void()> begins;         ///< told before each of its blocks; may be empty
+  Ceiling ceiling = Ceiling::Bandwidth;           ///< of the impl whose program it is
+  std::string impl_auto;                          ///< impl auto: the impl that it chose
+  std::optional<std::size_t> baseline;            ///< index of the row that it is compared with
+  std::function<void()> begins;                   ///< told before each of its blocks; may be empty
   std::function<void(const Block&)> block_ended;  ///< told each block as it ends; may be empty
 };
 
