@@ -18,6 +18,16 @@ class ConvolutionsTest : public ConvolutionTest {
     return {draw.pick(low, high), draw.pick(low, high)};
   }
 
+  static ConvolutionSizes random_pixels(Draw& draw) {
+    return {.n = draw.pick(1, 2),
+            .c = draw.pick(1, 21),
+            .h = draw.pick(1, 9),
+            .w = draw.pick(1, 9),
+            .oc = draw.pick(1, 21),
+            .kernel = {1, 1},
+            .padding = {0, 0}};
+  }
+
   static ConvolutionSizes random_sizes(Draw& draw) {
     ConvolutionSizes sizes{.n = draw.pick(1, 2), .h = draw.pick(1, 9), .w = draw.pick(1, 9)};
     sizes.groups = draw.one_of<std::int64_t>({1, 1, 2, 3, 4, 5});
@@ -45,7 +55,7 @@ class ConvolutionsTest : public ConvolutionTest {
     Draw draw(static_cast<std::uint32_t>(31 * name.size() + impl.size()));
     int tried = 0;
     for (int round = 0; round < 40 * count && tried < count; ++round) {
-      const ConvolutionSizes sizes = random_sizes(draw);
+      const ConvolutionSizes sizes = name == "q8ta_conv2d_pw" ? random_pixels(draw) : random_sizes(draw);
       Trial trial{.op = &op, .params = params_of(op, sizes), .tune = tune, .impl = impl};
       if (!has_y(op, trial.params)) continue;
       draw_choices(draw, trial);
@@ -61,12 +71,15 @@ class ConvolutionsTest : public ConvolutionTest {
     const Op& op = *trial.op;
     trial.params.set("bias", draw.pick(0, 1) == 1);
     trial.params.set("activation", draw.one_of<std::string>({"none", "relu"}));
+    if (op.find_param("x") != nullptr)
+      trial.params.set("x", QParams{0.02F, static_cast<std::int32_t>(draw.pick(-128, 127))});
     if (op.find_param("epilogue") != nullptr)
       trial.params.set("epilogue", draw.one_of<std::string>({"float32", "fixed_point"}));
     if (op.find_param("dtype") != nullptr)
       trial.params.set("dtype", draw.one_of<std::string>({"f32", "f16"}));
     trial.forms = draw.forms(op.tensors(trial.params));
     trial.fill = draw.one_of<FillKind>({FillKind::Normal, FillKind::Uniform, FillKind::Outlier});
+    if (op.name == "conv2d_q8csw" && draw.pick(0, 1) == 1) trial.fills["x"] = {.kind = FillKind::Mixed};
   }
 };
 
@@ -88,6 +101,10 @@ TEST_F(ConvolutionsTest, TransposedOnesAreRightOnRandomPoints) {
   try_points("q8ta_conv2d_transposed", "implicit", 1, small_tiles);
 }
 
+TEST_F(ConvolutionsTest, PointwiseOnesAreRightOnRandomPoints) {
+  for (const std::string impl : {"tile_n4_1", "tile_n4_2", "dot4x8"}) try_points("q8ta_conv2d_pw", impl, 4);
+}
+
 TEST_F(ConvolutionsTest, RealValuesAreRightOnRandomPoints) {
   try_points("conv2d_q8csw", "direct", 6);
   try_points("conv2d_q8csw", "im2col", 3);
@@ -103,8 +120,10 @@ TEST_F(ConvolutionsTest, GroupsOfSeveralTilesHaveTheirChannels) {
 }
 
 TEST_F(ConvolutionsTest, InfinitiesOfOtherGroupsDoNotReachAnOutput) {
-  for (const auto& [c, oc, groups] :
-       {std::tuple<std::int64_t, std::int64_t, std::int64_t>{10, 10, 2}, {9, 24, 3}, {6, 18, 6}}) {
+  for (const auto& [c, oc, groups] : {std::tuple<std::int64_t, std::int64_t, std::int64_t>{10, 10, 2},
+                                      {9, 24, 3},
+                                      {6, 18, 6},
+                                      {18, 18, 3}}) {
     Trial trial = trial_of("conv2d_q8csw", "direct", {.c = c, .h = 9, .w = 9, .oc = oc, .groups = groups});
     trial.fills["x"] = {.kind = FillKind::Mixed};
     expect_right_here(trial);
