@@ -17,7 +17,7 @@ namespace {
 /// The journal in this version's schema, compressed where the file's name says so.
 void rewrite_journal(const std::filesystem::path& journal, const std::filesystem::path& to) {
   const std::string text = rewritten_journal(journal);
-  replace_file(to, to.extension() == ".zst" ? compressed(text) : text);
+  write_named_file(to, to.extension() == ".zst" ? compressed(text) : text);
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ void write_text(const std::filesystem::path& path, const std::string& text, std:
   if (path == "-") {
     out << text;
   } else {
-    replace_file(path, text);
+    write_named_file(path, text);
   }
 }
 

@@ -2,13 +2,54 @@
 
 #include "harness/base/error.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
+#include <string>
 #include <system_error>
 #include <unistd.h>
 
 namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int most_links = 40;  ///< in a row, as Linux follows them
+/// Of a temporary file's name: what is added to a file's own must not make it too long for the system.
+constexpr std::size_t longest_stem = 200;
+
+/// What the system keeps of a process's open files: a name there is no place where another file could stand.
+bool is_link_of_process(const fs::path& path) {
+  return path.string().starts_with("/proc/");
+}
+
+/// Where a name leads that may be a link to a link; the last one need not exist.
+fs::path link_target(fs::path path) {
+  std::error_code error;
+  for (int links = 0; links < most_links && !is_link_of_process(path); ++links) {
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / target;
+  }
+  return path;
+}
+
+/// A new file beside `path`, of a name that no other process or thread has.
+int open_temporary(const fs::path& path, fs::path& temporary) {
+  static std::atomic<unsigned> count = 0;
+  const std::string stem = path.filename().string().substr(0, longest_stem);
+  int fd = -1;
+  do {
+    temporary = path.parent_path() / (stem + '.' + std::to_string(::getpid()) + '-' +
+                                      std::to_string(count.fetch_add(1)) + ".tmp");
+    fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  } while (fd < 0 && errno == EEXIST);
+  if (fd < 0) throw_file_error("create", path, errno);
+  return fd;
+}
+
+}  // namespace
 
 FileDescriptor::~FileDescriptor() {
   close();
@@ -47,11 +88,9 @@ void make_directories(const std::filesystem::path& directory) {
     throw_file_error("create the folder", directory, ENOTDIR);
 }
 
-void replace_file(const std::filesystem::path& path, std::string_view content) {
-  std::filesystem::path temporary = path;
-  temporary += ".tmp";
-  FileDescriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (file.get() < 0) throw_file_error("create", temporary, errno);
+void replace_file(const fs::path& path, std::string_view content) {
+  fs::path temporary;
+  FileDescriptor file(open_temporary(path, temporary));
   // Some file systems tell only when a file is closed that the disk is full.
   const bool replaced = write_bytes(file.get(), content) == content.size() && file.close() &&
                         std::rename(temporary.c_str(), path.c_str()) == 0;
@@ -59,6 +98,24 @@ void replace_file(const std::filesystem::path& path, std::string_view content) {
   const int error = errno;
   ::unlink(temporary.c_str());
   throw_file_error("write", path, error);
+}
+
+void write_named_file(const fs::path& path, std::string_view content) {
+  const fs::path target = link_target(path);
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  const bool is_file = fs::is_regular_file(status) || status.type() == fs::file_type::not_found;
+  if (is_file && !is_link_of_process(target)) return replace_file(target, content);
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC));
+  if (file.get() < 0) throw_file_error("open", path, errno);
+  if (write_bytes(file.get(), content) != content.size() || !file.close())
+    throw_file_error("write", path, errno);
+}
+
+void open_standard_descriptors() {
+  int fd = 0;
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDWR);
+  if (fd > STDERR_FILENO) ::close(fd);
 }
 
 }  // namespace assay

@@ -33,8 +33,17 @@ std::size_t write_bytes(int fd, std::string_view bytes);
 /// Creates a folder and those above it. Throws Error(Infrastructure).
 void make_directories(const std::filesystem::path& directory);
 
-/// Writes a file beside its place and renames it: readers see the old one or the new one, never a half.
-/// Throws Error(Infrastructure) and leaves nothing behind when it fails.
+/// Writes a file beside its place, under a name that nobody else has, and renames it: readers see the old one
+/// or the new one, never a half, whoever else writes it. A link in its place is replaced, not followed. Throws
+/// Error(Infrastructure) and leaves nothing behind when it fails.
 void replace_file(const std::filesystem::path& path, std::string_view content);
+
+/// The same for a file that a person names: links are followed, and what is no regular file (a device, a FIFO)
+/// is written to, not replaced.
+void write_named_file(const std::filesystem::path& path, std::string_view content);
+
+/// Opens /dev/null in the place of each of stdin, stdout and stderr that is closed, so that no file opened
+/// later gets its number and with it what is printed. To be called before anything is opened.
+void open_standard_descriptors();
 
 }  // namespace assay
