@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace assay {
 
@@ -15,6 +16,8 @@ class FileDescriptor {
   FileDescriptor& operator=(const FileDescriptor&) = delete;
 
   int get() const { return fd_; }
+  /// Hands it to the caller, who closes it.
+  int release() { return std::exchange(fd_, -1); }
   /// Closes now; false with errno set when the system could not write everything.
   bool close();
 
@@ -34,12 +37,12 @@ std::size_t write_bytes(int fd, std::string_view bytes);
 void make_directories(const std::filesystem::path& directory);
 
 /// Writes a file beside its place, under a name that nobody else has, and renames it: readers see the old one
-/// or the new one, never a half, whoever else writes it. A link in its place is replaced, not followed. Throws
-/// Error(Infrastructure) and leaves nothing behind when it fails.
+/// or the new one, never a half, whoever else writes it. A link in its place is replaced, not followed.
+/// Throws Error(Infrastructure) and leaves nothing behind when it fails.
 void replace_file(const std::filesystem::path& path, std::string_view content);
 
-/// The same for a file that a person names: links are followed, and what is no regular file (a device, a FIFO)
-/// is written to, not replaced.
+/// The same for a file that a person names: links are followed, and what is no regular file (a device, a
+/// FIFO) is written to, not replaced.
 void write_named_file(const std::filesystem::path& path, std::string_view content);
 
 /// Opens /dev/null in the place of each of stdin, stdout and stderr that is closed, so that no file opened

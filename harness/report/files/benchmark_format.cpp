@@ -28,6 +28,7 @@ constexpr benchmark::TimeUnit time_unit = benchmark::kNanosecond;
 void add_rate(Run& run, const char* name, std::int64_t amount, double time_us) {
   if (amount <= 0 || !(time_us > 0)) return;
   const double rate = static_cast<double>(amount) / (time_us * 1e-6);
+  if (!std::isfinite(rate)) return;
   run.counters[name] = benchmark::Counter(rate, benchmark::Counter::kIsRate, benchmark::Counter::kIs1000);
 }
 

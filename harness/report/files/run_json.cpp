@@ -14,6 +14,7 @@ std::string run_json(const RunReport& report) {
   nlohmann::ordered_json json = json_of(report.run);
   json["complete"] = report.complete;
   json["journal_cut_off"] = report.cut_off;
+  if (report.lines_left_out > 0) json["journal_lines_left_out"] = report.lines_left_out;
   json["cases"] = report.records.size();
   std::map<Status, std::size_t> counts;
   for (const Record& record : report.records) ++counts[record.status];

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace assay {
@@ -51,11 +52,34 @@ RowIndex index_in(const Json& object, const char* name) {
   return json_fields::decode<RowIndex>(member(object, name), {name, report_schema});
 }
 
+/// Deeper than any event: what goes through a value calls itself for each level, and the stack has an end.
+constexpr int deepest_nesting = 32;
+
+/// How deep lists and objects of a line stand in each other.
+int nesting_of(std::string_view line) {
+  int depth = 0;
+  int deepest = 0;
+  bool in_text = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (in_text && c == '\\') ++i;
+    if (c == '"') in_text = !in_text;
+    if (in_text) continue;
+    if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
+    if (c == ']' || c == '}') --depth;
+  }
+  return deepest;
+}
+
 Json parse(std::string_view line) {
+  if (nesting_of(line) > deepest_nesting)
+    throw Error(fmt::format("lists and objects stand in each other more than {} deep", deepest_nesting));
   try {
     return Json::parse(line);
   } catch (const Json::parse_error& error) {
     throw Error("it is not JSON from column " + std::to_string(error.byte) + " on");
+  } catch (const Json::out_of_range&) {
+    throw Error("a number in it is larger than any double");
   }
 }
 
@@ -115,7 +139,7 @@ void Decoder::line(std::string_view line, RunListener& listener) {
   const Json object = parse(line);
   if (!object.is_object()) throw Error("it is not a JSON object");
   const Json& name = member(object, "event");
-  event(name.is_string() ? name.get<std::string>() : name.dump(), object, listener);
+  event(json_fields::decode<std::string>(name, {"event", report_schema}), object, listener);
 }
 
 void Decoder::event(const std::string& name, const Json& object, RunListener& listener) {
@@ -150,10 +174,14 @@ void Decoder::row_event(const std::string& name, const Json& object, RunListener
   if (name == "begin") return listener.begin(row());
   if (name == "judged")
     return listener.judged(row(), json_fields::decode<AccuracyResult>(object, {name, report_schema}));
-  if (name == "block")
-    return listener.block(row(), json_fields::decode<Block>(object, {name, report_schema}));
+  if (name == "block") {
+    const auto block = json_fields::decode<Block>(object, {name, report_schema});
+    for (const double ns : block.samples_ns) json_fields::check_time(ns, "block.samples_ns");
+    return listener.block(row(), block);
+  }
   if (name == "end") return listener.end(row(), json_fields::decode<RowEnd>(object, {name, report_schema}));
-  throw Error(fmt::format("the event \"{}\" is unknown (run, plan, begin, judged, block, end, done)", name));
+  throw Error(
+      fmt::format("the event \"{:.60}\" is unknown (run, plan, begin, judged, block, end, done)", name));
 }
 
 }  // namespace assay

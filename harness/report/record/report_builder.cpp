@@ -1,6 +1,28 @@
 #include "harness/report/record/report_builder.h"
 
+#include <algorithm>
+
 namespace assay {
+namespace {
+
+/// Whether all is there that a row which came to its end has told.
+bool is_whole(const RowEvents& row) {
+  if (!row.end) return false;
+  const bool is_numbered = std::ranges::all_of(
+      row.blocks, [&, round = 0](const Block& block) mutable { return block.round == round++; });
+  if (!is_numbered || (row.end->perf && row.blocks.empty())) return false;
+  return row.end->status != Status::Pass || row.info.mode != "accu" || row.judged;
+}
+
+/// A row of a damaged journal as far as it can be trusted.
+RowEvents salvaged(const RowEvents& row) {
+  if (is_whole(row)) return row;
+  return {.info = row.info,
+          .end = RowEnd{.status = Status::Missing,
+                        .reason = "not whole in the journal, of which lines are damaged"}};
+}
+
+}  // namespace
 
 /// Keeps what was decoded.
 class ReportBuilder::Store final : public RunListener {
@@ -44,10 +66,12 @@ Record ReportBuilder::record(RowIndex row) const {
 RunReport ReportBuilder::report() const {
   RunReport report;
   if (run_) report.run = *run_;
-  report.complete = done_ && !cut_off_;
+  report.complete = done_ && !cut_off_ && lines_left_out_ == 0;
   report.cut_off = cut_off_;
+  report.lines_left_out = lines_left_out_;
   report.records.reserve(rows_.size());
-  for (const RowEvents& row : rows_) report.records.push_back(record_of(report.run, row));
+  for (const RowEvents& row : rows_)
+    report.records.push_back(record_of(report.run, lines_left_out_ == 0 ? row : salvaged(row)));
   return report;
 }
 

@@ -18,6 +18,8 @@ class ReportBuilder final : public EventLines {
   void line(std::string_view line) override;
   /// Notes that the journal's last line was cut off.
   void cut_off() { cut_off_ = true; }
+  /// Notes that a line could not be read: rows of which something is missing are MISSING from then on.
+  void left_out_line() { ++lines_left_out_; }
 
   /// The report as it would be if the run ended now: see record_of.
   RunReport report() const;
@@ -26,6 +28,8 @@ class ReportBuilder final : public EventLines {
   const RowInfo& info(RowIndex row) const { return rows_.at(row).info; }
   /// Whether the run's circumstances are known yet.
   bool has_run() const { return run_.has_value(); }
+  /// Whether rows were planned.
+  bool has_plan() const { return !rows_.empty(); }
 
  private:
   class Store;
@@ -36,6 +40,7 @@ class ReportBuilder final : public EventLines {
   std::optional<RowIndex> running_;  ///< the row that began last
   bool done_ = false;
   bool cut_off_ = false;
+  std::size_t lines_left_out_ = 0;
 };
 
 }  // namespace assay
