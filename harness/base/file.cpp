@@ -41,8 +41,8 @@ int open_temporary(const fs::path& path, fs::path& temporary) {
   const std::string stem = path.filename().string().substr(0, longest_stem);
   int fd = -1;
   do {
-    temporary = path.parent_path() / (stem + '.' + std::to_string(::getpid()) + '-' +
-                                      std::to_string(count.fetch_add(1)) + ".tmp");
+    temporary = path.parent_path() /
+                (stem + '.' + std::to_string(::getpid()) + '-' + std::to_string(count.fetch_add(1)) + ".tmp");
     fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   } while (fd < 0 && errno == EEXIST);
   if (fd < 0) throw_file_error("create", path, errno);
