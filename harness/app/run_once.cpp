@@ -78,7 +78,7 @@ class Run {
   RunOutcome run() {
     RunOutcome outcome{.files = loaded_.files};
     if (selected_.empty() || groups_.empty()) {
-      if (loaded_.errors.empty()) throw_nothing_selected();
+      if (loaded_.errors.empty()) throw_nothing_selected(options_.cases, loaded_.cases.size());
       outcome.code = ExitCode::Usage;
       return outcome;
     }
@@ -100,11 +100,6 @@ class Run {
  private:
   std::vector<PlannedGroup> plan(std::span<const Case* const> cases) const {
     return plan_rows(cases, options_.cases.selection().mode, !options_.versus_shaders.empty());
-  }
-
-  [[noreturn]] void throw_nothing_selected() const {
-    throw Error(fmt::format("choosing cases: none of {} is selected; `assay list` shows their ids",
-                            loaded_.cases.size()));
   }
 
   /// Of all devices together: what one of them runs is used.
@@ -140,8 +135,8 @@ class Run {
   RunReport run_device(RunDevices::Opened& opened) {
     gpu::Device& device = *opened.device;
     const gpu::Instance& instance = session_.devices->instance();
-    gpu::ShaderLibrary shaders(shader_options(options_.shaders));
-    gpu::ShaderLibrary versus(shader_options(options_.versus_shaders));
+    gpu::ShaderLibrary shaders(shader_options(options_.shaders, context_.shader_compiler));
+    gpu::ShaderLibrary versus(shader_options(options_.versus_shaders, context_.shader_compiler));
     const std::filesystem::path folder = session_.folder.of_device(opened.slug);
     Console console(terminal_.out, terminal_.log, console_options());
     Recorder recorder(folder, console);
@@ -186,8 +181,9 @@ class Run {
   void complain_of_reports(const std::string& failure, const std::filesystem::path& folder) {
     if (failure.empty()) return;
     reports_failed_ = true;
-    terminal_.errors << fmt::format("writing the reports: {}; `assay report {}` makes them from the journal\n",
-                                    printable(failure), printable(folder.string()));
+    terminal_.errors << fmt::format(
+        "writing the reports: {}; `assay report {}` makes them from the journal\n", printable(failure),
+        printable(folder.string()));
   }
 
   const RunOptions& options_;

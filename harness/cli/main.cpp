@@ -2,6 +2,7 @@
 #include "harness/base/file.h"
 #include "harness/base/text.h"
 #include "harness/cli/commands.h"
+#include "harness/gpu/gpu.h"
 #include "ops/registry.h"
 
 #include "build_info.h"
@@ -11,6 +12,7 @@
 #include <exception>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace {
@@ -32,12 +34,17 @@ int with_stdout_written(int code) {
   return static_cast<int>(assay::ExitCode::Infrastructure);
 }
 
+/// What a run starts for shaders of its user; no command for people, so no help tells of it.
+constexpr const char* compile_shader = "compile-shader";
+
 int run_main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == compile_shader) return assay::gpu::serve_compilation();
   const assay::Registry registry = assay::ops::registry();
   const assay::app::Context context{
       registry,
       {argv, argv + argc},
-      {assay::cli::version(), ASSAY_COMPILER, ASSAY_BUILD_TYPE, assay::cli::reference_code()}};
+      {assay::cli::version(), ASSAY_COMPILER, ASSAY_BUILD_TYPE, assay::cli::reference_code()},
+      {"/proc/self/exe", compile_shader}};
   return assay::cli::parse(argc, argv, context)();
 }
 

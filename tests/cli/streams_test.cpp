@@ -24,8 +24,7 @@ TEST(Streams, ClosedOnesLeaveTheJournalAlone) {
   for (const char* redirection : {">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"}) {
     const TemporaryFolder folder;
     const std::string cases = folder.write("c.yaml", shuffle_cases), out = folder / "out";
-    const ProcessResult result = assay_in_shell(
-        "run " + cases + " --mode accu --out " + out, redirection);
+    const ProcessResult result = assay_in_shell("run " + cases + " --mode accu --out " + out, redirection);
     EXPECT_EQ(result.exit_code, 0) << redirection << result.err;
     const RunReport report = read_journal(device_folder(out) / "journal.jsonl");
     EXPECT_TRUE(report.complete) << redirection;
@@ -38,9 +37,9 @@ TEST(Streams, AnOutputThatDoesNotTakeWhatIsPrintedIsAnErrorOfTheInfrastructure) 
   const std::string cases = folder.write("c.yaml", shuffle_cases), out = folder / "out";
   ASSERT_EQ(assay({"run", cases, "--out", out}).exit_code, 0);
   for (const std::string& words :
-       {"list " + cases, std::string("ops"), std::string("schema"), std::string("--help"),
-        "report " + out, "pivot " + out, "show " + out + " small/1x16x4x4/4W4C.4W4C",
-        "compare " + out + " " + out, "run " + cases + " --out " + out + "2"}) {
+       {"list " + cases, std::string("ops"), std::string("schema"), std::string("--help"), "report " + out,
+        "pivot " + out, "show " + out + " small/1x16x4x4/4W4C.4W4C", "compare " + out + " " + out,
+        "run " + cases + " --out " + out + "2"}) {
     const ProcessResult result = assay_in_shell(words, ">/dev/full");
     EXPECT_EQ(result.exit_code, 3) << words;
     EXPECT_THAT(result.err, HasSubstr("cannot write to stdout: ")) << words;
@@ -60,10 +59,10 @@ TEST(Streams, APipeThatNobodyReadsEndsNoRun) {
 TEST(Streams, AFileThatMayNotGrowIsAnErrorThatSaysSo) {
   const TemporaryFolder folder;
   const std::string cases = folder.write("c.yaml", shuffle_cases), out = folder / "out";
-  const ProcessResult result =
-      run({.words = {"bash", "-c", "ulimit -f 1; exec \"$0\" run " + cases +
-                                       " --ceilings none --answer-cache none --out " + out,
-                     ASSAY_BINARY}});
+  const ProcessResult result = run({.words = {"bash", "-c",
+                                              "ulimit -f 1; exec \"$0\" run " + cases +
+                                                  " --ceilings none --answer-cache none --out " + out,
+                                              ASSAY_BINARY}});
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(result.err, HasSubstr("File too large"));
   EXPECT_THAT(result.err, Not(HasSubstr("internal error")));
