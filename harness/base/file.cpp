@@ -2,10 +2,13 @@
 
 #include "harness/base/error.h"
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
+#include <ostream>
+#include <streambuf>
 #include <string>
 #include <system_error>
 #include <unistd.h>
@@ -49,6 +52,43 @@ int open_temporary(const fs::path& path, fs::path& temporary) {
   return fd;
 }
 
+/// What is written to a stream, on its way to a file.
+class WritingBuffer final : public std::streambuf {
+ public:
+  explicit WritingBuffer(int fd) : fd_(fd) { setp(bytes_.data(), bytes_.data() + bytes_.size()); }
+  /// The system's number for the write that failed.
+  int error() const { return error_; }
+
+ protected:
+  int_type overflow(int_type c) override {
+    if (!send()) return traits_type::eof();
+    if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
+    return sputc(traits_type::to_char_type(c));
+  }
+  int sync() override { return send() ? 0 : -1; }
+  std::streamsize xsputn(const char* text, std::streamsize count) override {
+    if (count < epptr() - pptr()) return std::streambuf::xsputn(text, count);
+    const bool sent = send() && write_all({text, static_cast<std::size_t>(count)});
+    return sent ? count : 0;
+  }
+
+ private:
+  bool send() {
+    const bool sent = write_all({pbase(), static_cast<std::size_t>(pptr() - pbase())});
+    setp(bytes_.data(), bytes_.data() + bytes_.size());
+    return sent;
+  }
+  bool write_all(std::string_view text) {
+    if (write_bytes(fd_, text) == text.size()) return true;
+    error_ = errno;
+    return false;
+  }
+
+  int fd_;
+  int error_ = 0;
+  std::array<char, 1 << 16> bytes_{};
+};
+
 }  // namespace
 
 FileDescriptor::~FileDescriptor() {
@@ -88,16 +128,26 @@ void make_directories(const std::filesystem::path& directory) {
     throw_file_error("create the folder", directory, ENOTDIR);
 }
 
-void replace_file(const fs::path& path, std::string_view content) {
+void replace_file(const fs::path& path, const std::function<void(std::ostream&)>& write) {
   fs::path temporary;
   FileDescriptor file(open_temporary(path, temporary));
+  errno = 0;
+  WritingBuffer buffer(file.get());
+  std::ostream stream(&buffer);
+  write(stream);
+  stream.flush();
   // Some file systems tell only when a file is closed that the disk is full.
-  const bool replaced = write_bytes(file.get(), content) == content.size() && file.close() &&
-                        std::rename(temporary.c_str(), path.c_str()) == 0;
+  const bool replaced = stream && file.close() && std::rename(temporary.c_str(), path.c_str()) == 0;
   if (replaced) return;
-  const int error = errno;
+  const int error = stream ? errno : buffer.error();
   ::unlink(temporary.c_str());
   throw_file_error("write", path, error);
+}
+
+void replace_file(const fs::path& path, std::string_view content) {
+  replace_file(path, [content](std::ostream& out) {
+    out.write(content.data(), static_cast<std::streamsize>(content.size()));
+  });
 }
 
 void write_named_file(const fs::path& path, std::string_view content) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,6 +42,9 @@ void make_directories(const std::filesystem::path& directory);
 /// or the new one, never a half, whoever else writes it. A link in its place is replaced, not followed.
 /// Throws Error(Infrastructure) and leaves nothing behind when it fails.
 void replace_file(const std::filesystem::path& path, std::string_view content);
+
+/// The same of what `write` writes, which need not be in memory at once.
+void replace_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write);
 
 /// The same for a file that a person names: links are followed, and what is no regular file (a device, a
 /// FIFO) is written to, not replaced.

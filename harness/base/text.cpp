@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -65,6 +66,11 @@ bool moves_text(std::uint32_t point) {
          (point >= 0x2066 && point <= 0x2069);
 }
 
+/// Whether there is nothing in it but what a terminal shows as it is: most text, and looked at quickly.
+bool is_plain(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return (c >= 0x20 && c < 0x7F) || c == '\n' || c == '\t'; });
+}
+
 std::optional<std::string> not_finite(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -81,6 +87,7 @@ std::string number_text(Format... format) {
 }  // namespace
 
 std::string valid_utf8(std::string_view text) {
+  if (is_plain(text)) return std::string(text);
   std::string result;
   result.reserve(text.size());
   for_each_code_point(text,
@@ -89,6 +96,7 @@ std::string valid_utf8(std::string_view text) {
 }
 
 std::string printable(std::string_view text) {
+  if (is_plain(text)) return std::string(text);
   std::string result;
   result.reserve(text.size());
   for_each_code_point(text, [&](auto point, std::string_view bytes) {

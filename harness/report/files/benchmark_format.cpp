@@ -165,6 +165,11 @@ Run error_run(const Record& record, std::int64_t family) {
 
 std::string perf_json(const RunReport& report) {
   std::ostringstream out;
+  write_perf_json(report, out);
+  return std::move(out).str();
+}
+
+void write_perf_json(const RunReport& report, std::ostream& out) {
   out.imbue(std::locale::classic());
   out << "{\n  \"context\": " << indented(context_of(report).dump(2), 2) << ",\n  \"benchmarks\": [\n";
   benchmark::JSONReporter reporter;
@@ -174,7 +179,6 @@ std::string perf_json(const RunReport& report) {
     if (is_perf(record) && has_finite_time(record)) reporter.ReportRuns(sample_runs(record, family++));
   }
   reporter.Finalize();
-  return out.str();
 }
 
 std::string perf_console(const RunReport& report) {

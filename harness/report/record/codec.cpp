@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace assay {
@@ -69,6 +70,41 @@ int nesting_of(std::string_view line) {
     if (c == ']' || c == '}') --depth;
   }
   return deepest;
+}
+
+/// A line of a plan, its rows apart from the rest: as one value, those of a large run take many times the
+/// memory of their text, in more pieces than all that is kept of them.
+struct PlanLine {
+  std::string head;  ///< the line with an empty list of rows
+  std::vector<std::string_view> rows;
+};
+
+/// Takes a line apart that EventLines::plan() may have written; nothing for any other. It need not be JSON:
+/// who parses the parts finds that out.
+std::optional<PlanLine> plan_line(std::string_view line) {
+  constexpr std::string_view rows_key = R"("rows":[)";
+  if (!line.starts_with(R"({"event":"plan",)")) return std::nullopt;
+  const std::size_t key = line.find(rows_key);
+  if (key == line.npos) return std::nullopt;
+  PlanLine plan;
+  std::size_t begin = key + rows_key.size();
+  int depth = 0;
+  bool in_text = false;
+  for (std::size_t i = begin; i < line.size(); ++i) {
+    const char c = line[i];
+    if (in_text && c == '\\') ++i;
+    if (c == '"') in_text = !in_text;
+    if (in_text) continue;
+    if (depth == 0 && (c == ',' || c == ']')) {
+      if (c == ',' || i > begin || !plan.rows.empty()) plan.rows.push_back(line.substr(begin, i - begin));
+      begin = i + 1;
+      if (c == ',') continue;
+      plan.head = std::string(line.substr(0, key + rows_key.size())) + std::string(line.substr(i));
+      return plan;
+    }
+    depth += (c == '[' || c == '{') ? 1 : (c == ']' || c == '}') ? -1 : 0;
+  }
+  return std::nullopt;
 }
 
 Json parse(std::string_view line) {
@@ -135,7 +171,29 @@ Ceilings decode_ceilings(std::string_view text) {
 Decoder::Decoder(StoredRecord stored_record) : stored_record_(std::move(stored_record)) {}
 Decoder::~Decoder() = default;
 
+/// Of this schema, whose first word is the event; anything else is for line(). Whether it was one.
+bool Decoder::plan(std::string_view line, RunListener& listener) {
+  if (old_) return false;
+  const std::optional<PlanLine> plan = plan_line(line);
+  if (!plan) return false;
+  check_first(parse(plan->head));
+  std::vector<RowInfo> rows;
+  rows.reserve(plan->rows.size());
+  for (const std::string_view row : plan->rows)
+    rows.push_back(json_fields::decode<RowInfo>(parse(row), {"rows", report_schema}));
+  planned_ += rows.size();
+  listener.plan(rows);
+  return true;
+}
+
+void Decoder::check_first(const Json& plan) const {
+  const RowIndex first = index_in(plan, "first");
+  if (first != planned_)
+    throw Error(fmt::format("it plans rows from {} on where {} are planned", first, planned_));
+}
+
 void Decoder::line(std::string_view line, RunListener& listener) {
+  if (plan(line, listener)) return;
   const Json object = parse(line);
   if (!object.is_object()) throw Error("it is not a JSON object");
   const Json& name = member(object, "event");
@@ -156,9 +214,7 @@ void Decoder::event(const std::string& name, const Json& object, RunListener& li
   if (old_) return old_->event(name, object, listener);
   if (name == "done") return listener.done();
   if (name != "plan") return row_event(name, object, listener);
-  if (const RowIndex first = index_in(object, "first"); first != planned_) {
-    throw Error(fmt::format("it plans rows from {} on where {} are planned", first, planned_));
-  }
+  check_first(object);
   const auto rows =
       json_fields::decode<std::vector<RowInfo>>(member(object, "rows"), {"rows", report_schema});
   planned_ += rows.size();

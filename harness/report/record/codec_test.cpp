@@ -325,6 +325,48 @@ std::string error_of_line(const std::string& line) {
   return test::error_of([&] { decoder.line(line, nobody); });
 }
 
+/// Keeps the ids that are planned.
+struct Planned final : RunListener {
+  std::vector<std::string> ids;
+  void run(const RunInfo&) override {}
+  void plan(std::span<const RowInfo> rows) override {
+    for (const RowInfo& row : rows) ids.push_back(row.id);
+  }
+  void begin(RowIndex) override {}
+  void judged(RowIndex, const AccuracyResult&) override {}
+  void block(RowIndex, const Block&) override {}
+  void end(RowIndex, const RowEnd&) override {}
+  void done() override {}
+};
+
+std::vector<std::string> planned_by(const std::string& line) {
+  Planned planned;
+  Decoder().line(line, planned);
+  return planned.ids;
+}
+
+TEST(Decoder, ReadsAPlanHoweverItIsWritten) {
+  const std::vector<std::string> ids{"a", "b],[\"{"};
+  const std::string rows = R"([{"id":"a","mode":"accu","where":{"line":3}},{"id":"b],[\"{","mode":"perf"}])";
+  EXPECT_EQ(planned_by(R"({"event":"plan","first":0,"rows":)" + rows + "}"), ids);
+  EXPECT_EQ(planned_by(R"({"event":"plan","rows":)" + rows + R"(,"first":0})"), ids);
+  EXPECT_EQ(planned_by(R"({ "rows" : )" + rows + R"(, "first":0, "event":"plan"})"), ids);
+  EXPECT_EQ(planned_by(R"({"event":"plan","first":0,"rows":[]})"), std::vector<std::string>{});
+}
+
+TEST(Decoder, RefusesAPlanThatIsNoJson) {
+  for (const std::string line :
+       {R"({"event":"plan","first":0,"rows":[{"id":"a","mode":"accu"},]})",
+        R"({"event":"plan","first":0,"rows":[,]})",
+        R"({"event":"plan","first":0,"rows":[{"id":"a","mode":"accu"}]]})",
+        R"({"event":"plan","first":0,"rows":[{"id":"a","mode":"accu"})",
+        R"({"event":"plan","first":0,"rows":["a"]})",
+        R"({"event":"plan","first":0,"rows":[{"id":"a","mode":"accu"}}]})",
+        R"({"event":"plan","first":1,"rows":[]})", R"({"event":"plan","rows":[]})"}) {
+    EXPECT_NE(test::error_of([&] { planned_by(line); }), "") << line;
+  }
+}
+
 TEST(Decoder, RefusesNumbersThatNoDoubleHolds) {
   EXPECT_EQ(error_of_line(R"({"event":"block","row":0,"round":0,"batch":1,"samples_ns":[1e999]})"),
             "a number in it is larger than any double");

@@ -17,6 +17,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -55,11 +56,28 @@ bool read_lines(const std::filesystem::path& path, std::string_view text,
   return for_each_line(path, text, [&](std::string_view line) {
     try {
       action(line);
+    } catch (const Contradiction&) {
+      throw;
     } catch (const Error& error) {
       throw Error(std::string("this line of the journal is damaged: ") + error.what() +
                   "; `assay report --salvage` reads around such lines");
     }
   });
+}
+
+/// Tells a builder the lines of a journal, and refuses one that holds no report.
+void fill(ReportBuilder& builder, const std::filesystem::path& path, std::string_view text,
+          const std::function<void(std::string_view)>& action) {
+  const bool cut_off = read_lines(path, text, action);
+  if (cut_off) builder.cut_off();
+  if (!builder.has_run())
+    throw Error(path.string() +
+                ": the journal does not say which run it is of: it is empty or ended before the run began");
+  if (builder.has_plan()) return;
+  throw Error(
+      fmt::format("{}:{}: the journal ends here without a plan, so it does not say which rows there "
+                  "were: the run ended before it, or lines are missing",
+                  path.string(), std::ranges::count(text, '\n')));
 }
 
 struct TextOfLines final : EventLines {
@@ -112,24 +130,28 @@ void Journal::line(std::string_view line) {
 }
 
 RunReport read_journal(const std::filesystem::path& path) {
-  return report_of_journal(path, journal_text(path));
+  ReportBuilder builder;
+  {
+    const std::string text = journal_text(path);  // gone before records are made of a large journal
+    fill(builder, path, text, [&](std::string_view line) { builder.line(line); });
+  }
+  return std::move(builder).take_report();
+}
+
+RunReport read_journal(const std::filesystem::path& path, RunListener& also,
+                       Decoder::StoredRecord stored_record) {
+  ReportBuilder builder(std::move(stored_record));
+  {
+    const std::string text = journal_text(path);
+    fill(builder, path, text, [&](std::string_view line) { builder.line(line, also); });
+  }
+  return std::move(builder).take_report();
 }
 
 RunReport report_of_journal(const std::filesystem::path& path, std::string_view text) {
   ReportBuilder builder;
-  const bool cut_off = read_lines(path, text, [&](std::string_view line) { builder.line(line); });
-  if (cut_off) builder.cut_off();
-  if (!builder.has_run())
-    throw Error(path.string() +
-                ": the journal does not say which run it is of: it is empty or ended before the run began");
-  if (!builder.has_plan()) {
-    const auto lines = std::ranges::count(text, '\n');
-    throw Error(
-        fmt::format("{}:{}: the journal ends here without a plan, so it does not say which rows there "
-                    "were: the run ended before it, or lines are missing",
-                    path.string(), lines));
-  }
-  return builder.report();
+  fill(builder, path, text, [&](std::string_view line) { builder.line(line); });
+  return std::move(builder).take_report();
 }
 
 SalvagedJournal salvage_journal(const std::filesystem::path& path) {
@@ -148,7 +170,7 @@ SalvagedJournal salvage_journal(const std::filesystem::path& path) {
   if (for_each_line(path, journal_text(path), take)) builder.cut_off();
   if (!builder.has_plan())
     throw Error(path.string() + ": nothing can be salvaged: no plan is left, which says what the rows are");
-  salvaged.report = builder.report();
+  salvaged.report = std::move(builder).take_report();
   return salvaged;
 }
 

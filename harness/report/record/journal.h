@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/base/file_sync.h"
 #include "harness/report/record/codec.h"
@@ -43,6 +44,16 @@ class Journal final : public EventLines {
 /// out and reported as `cut_off`. Throws Error with file:line and what is wrong for any other damaged line,
 /// for a journal of a newer schema, for one that does not say which run it is of, and for one without a plan.
 RunReport read_journal(const std::filesystem::path& path);
+
+/// What a listener throws of an event that can be read and cannot be: the line is not damaged.
+class Contradiction : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The same; `also` is told every event, and `stored_record` as Decoder tells it.
+RunReport read_journal(const std::filesystem::path& path, RunListener& also,
+                       Decoder::StoredRecord stored_record);
 
 /// A line of a journal that could not be read.
 struct LeftOutLine {

@@ -1,6 +1,7 @@
 #include "harness/report/record/report_builder.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -54,24 +55,85 @@ class ReportBuilder::Store final : public RunListener {
   ReportBuilder& builder_;
 };
 
+/// The store first, so that the other may ask it.
+class ReportBuilder::Both final : public RunListener {
+ public:
+  Both(Store& store, RunListener& other) : store_(store), other_(other) {}
+
+  void run(const RunInfo& info) override {
+    tell([&](RunListener& to) { to.run(info); });
+  }
+  void plan(std::span<const RowInfo> rows) override {
+    tell([&](RunListener& to) { to.plan(rows); });
+  }
+  void begin(RowIndex row) override {
+    tell([&](RunListener& to) { to.begin(row); });
+  }
+  void judged(RowIndex row, const AccuracyResult& accuracy) override {
+    tell([&](RunListener& to) { to.judged(row, accuracy); });
+  }
+  void block(RowIndex row, const Block& block) override {
+    tell([&](RunListener& to) { to.block(row, block); });
+  }
+  void end(RowIndex row, const RowEnd& end) override {
+    tell([&](RunListener& to) { to.end(row, end); });
+  }
+  void done() override {
+    tell([](RunListener& to) { to.done(); });
+  }
+
+ private:
+  template <class Event>
+  void tell(const Event& event) {
+    event(store_);
+    event(other_);
+  }
+
+  Store& store_;
+  RunListener& other_;
+};
+
+ReportBuilder::ReportBuilder(Decoder::StoredRecord stored_record) : decoder_(std::move(stored_record)) {}
+
 void ReportBuilder::line(std::string_view line) {
   Store store(*this);
   decoder_.line(line, store);
+}
+
+void ReportBuilder::line(std::string_view line, RunListener& also) {
+  Store store(*this);
+  Both both(store, also);
+  decoder_.line(line, both);
 }
 
 Record ReportBuilder::record(RowIndex row) const {
   return record_of(run_.value_or(RunInfo{}), rows_.at(row));
 }
 
-RunReport ReportBuilder::report() const {
+RunReport ReportBuilder::report_without_records() const {
   RunReport report;
   if (run_) report.run = *run_;
   report.complete = done_ && !cut_off_ && lines_left_out_ == 0;
   report.cut_off = cut_off_;
   report.lines_left_out = lines_left_out_;
   report.records.reserve(rows_.size());
-  for (const RowEvents& row : rows_)
-    report.records.push_back(record_of(report.run, lines_left_out_ == 0 ? row : salvaged(row)));
+  return report;
+}
+
+Record ReportBuilder::record_in_report(const RunInfo& run, const RowEvents& row) const {
+  return record_of(run, lines_left_out_ == 0 ? row : salvaged(row));
+}
+
+RunReport ReportBuilder::report() const {
+  RunReport report = report_without_records();
+  for (const RowEvents& row : rows_) report.records.push_back(record_in_report(report.run, row));
+  return report;
+}
+
+RunReport ReportBuilder::take_report() && {
+  RunReport report = report_without_records();
+  for (; !rows_.empty(); rows_.pop_front())
+    report.records.push_back(record_in_report(report.run, rows_.front()));
   return report;
 }
 
