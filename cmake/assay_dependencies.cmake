@@ -29,4 +29,10 @@ target_link_libraries(assay_zstd INTERFACE zstd::libzstd_static)
 set(ZLIB_USE_STATIC_LIBS ON)
 find_package(ZLIB REQUIRED)
 
+# The same of RE2, which Debian has no CMake package of.
+find_path(RE2_DIR re2/re2.h REQUIRED)
+find_library(RE2 libre2.a REQUIRED)
+add_library(assay_re2 UNKNOWN IMPORTED)
+set_target_properties(assay_re2 PROPERTIES IMPORTED_LOCATION ${RE2} INTERFACE_INCLUDE_DIRECTORIES ${RE2_DIR})
+
 include(GoogleTest)

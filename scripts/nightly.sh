@@ -21,9 +21,19 @@ fi
 mkdir "$night"
 ln -sfn "$night" "$out/latest"
 
-status=0
+# In the background, since bash looks at signals only when a command in the foreground has ended: by then the night
+# is over. Each goes on to the run, which brings its row to an end and writes its reports; a second one ends it at once.
 timeout --signal=INT --kill-after=60 "${hours}h" \
-  scripts/run.sh --tier smoke --tier ci --tier nightly --budget 1 --ceilings measure --device all --out "$night" >"$night/console.txt" 2>&1 ||
-  status=$?
+  scripts/run.sh --tier smoke --tier ci --tier nightly --budget 1 --ceilings measure --device all --out "$night" >"$night/console.txt" 2>&1 &
+run=$!
+for signal in INT TERM HUP; do
+  # shellcheck disable=SC2064 # the words of now
+  trap "interrupted=1; echo 'nightly: SIG$signal: stopping the run' >&2; kill -s $signal $run || true" "$signal"
+done
+interrupted=1
+while ((interrupted)); do # a signal ends the wait, not the run
+  interrupted=0 status=0
+  wait "$run" || status=$?
+done
 ((status == 0)) || echo "nightly: exit code $status; see $night/console.txt" >&2 # which makes cron write a mail
 exit "$status"

@@ -44,7 +44,7 @@ copy_licences() {
   shift
   mkdir -p "$to"
   {
-    printf '%s\n' glslang-dev spirv-tools libvulkan-volk-dev libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libzstd-dev zlib1g-dev
+    printf '%s\n' glslang-dev spirv-tools libvulkan-volk-dev libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libzstd-dev libre2-dev zlib1g-dev
     for library in "$@"; do dpkg-query -S "$(realpath "$library")" | cut -d: -f1; done
   } | sort -u | while read -r package; do
     cp "/usr/share/doc/$package/copyright" "$to/$package.txt"

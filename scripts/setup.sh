@@ -34,6 +34,7 @@ packages=(
   nlohmann-json3-dev   # journal and run.json
   libpugixml-dev       # junit.xml
   libxxhash-dev        # hashes of data and shaders
+  libre2-dev           # regular expressions of people, in linear time
   libzstd-dev          # published journals are compressed
   zlib1g-dev           # members of .npz archives are
   libbenchmark-dev     # perf.json's format and reporter

@@ -2,6 +2,8 @@
 
 #include "harness/base/error.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <ostream>
 #include <system_error>
@@ -51,6 +53,21 @@ LoadResult load_and_complain(const CaseOptions& options, const Registry& registr
            << " in case files; the other cases are used, and the exit code will be 2\n";
   }
   return loaded;
+}
+
+void throw_nothing_selected(const CaseOptions& options, std::size_t cases) {
+  std::string by;
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) by += fmt::format("{}{} '{}'", by.empty() ? "" : ", ", option, value);
+  };
+  add("--filter", options.filter);
+  for (const std::string& op : options.ops) add("--op", op);
+  for (const std::string& impl : options.impls) add("--impl", impl);
+  for (const std::string& tier : options.tiers) add("--tier", tier);
+  add("--mode", options.mode);
+  throw Error(
+      fmt::format("choosing cases: none of {} is selected{}{}; `assay list` without options shows all ids",
+                  cases, by.empty() ? "" : " by ", by));
 }
 
 }  // namespace assay::app

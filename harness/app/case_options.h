@@ -4,6 +4,7 @@
 #include "harness/cases/select.h"
 #include "harness/op/op.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <iosfwd>
@@ -34,5 +35,8 @@ struct CaseOptions {
 
 /// Loads the cases and writes what is wrong with them to `errors`.
 LoadResult load_and_complain(const CaseOptions& options, const Registry& registry, std::ostream& errors);
+
+/// Throws Error(Usage): none of so many cases is selected, and by what.
+[[noreturn]] void throw_nothing_selected(const CaseOptions& options, std::size_t cases);
 
 }  // namespace assay::app

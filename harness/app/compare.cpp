@@ -2,6 +2,7 @@
 
 #include "harness/app/find_report.h"
 #include "harness/app/report.h"
+#include "harness/base/text.h"
 #include "harness/report/compare/compare.h"
 #include "harness/report/compare/compare_text.h"
 #include "harness/report/record/checked_journal.h"
@@ -42,7 +43,7 @@ std::vector<RunReport> read_side(const Paths& paths, std::ostream& log) {
     for (const std::filesystem::path& journal : journals_of(path)) {
       const RunReport& report = reports.emplace_back(read(journal));
       if (report.complete) continue;
-      log << "warning: " << journal.string()
+      log << "warning: " << printable(journal.string())
           << (report.cut_off ? ": the journal's last line was cut off" : ": the run did not finish")
           << "; rows that it lacks are GONE or NEW here\n";
     }

@@ -23,6 +23,7 @@ struct Context {
   const Registry& registry;
   std::vector<std::string> command_line;
   BuildInfo build{};
+  std::vector<std::string> shader_compiler{};  ///< as gpu::ShaderOptions::compiler
 };
 
 /// Where a command writes. Nothing in this module writes anywhere else but into files.

@@ -1,6 +1,7 @@
 #include "harness/app/recorder.h"
 
 #include "harness/base/clock.h"
+#include "harness/base/error.h"
 #include "harness/report/files/writers.h"
 #include "harness/report/record/journal_text.h"
 
@@ -67,7 +68,12 @@ void Recorder::interrupted() {
 
 void Recorder::rewrite_reports() {
   const double started = steady_seconds();
-  write_reports(directory_, builder_.report());
+  try {
+    write_reports(directory_, builder_.report());
+    reports_failure_.clear();
+  } catch (const Error& error) {
+    reports_failure_ = error.what();
+  }
   const double took = steady_seconds() - started;
   next_rewrite_s_ = steady_seconds() + std::max(rewrite_every_s, rewrite_share * took);
 }

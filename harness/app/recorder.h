@@ -5,6 +5,7 @@
 #include "harness/report/record/report_builder.h"
 
 #include <filesystem>
+#include <string>
 
 namespace assay::app {
 
@@ -29,6 +30,10 @@ class Recorder final : public RunListener {
 
   RunReport report() const { return builder_.report(); }
 
+  /// Why the reports are not what the journal says: their newest rewrite failed; empty: they are. The run goes
+  /// on without them, as they can be made again from the journal.
+  const std::string& reports_failure() const { return reports_failure_; }
+
  private:
   void rewrite_reports();
 
@@ -37,6 +42,7 @@ class Recorder final : public RunListener {
   ReportBuilder builder_;
   Console& console_;
   double next_rewrite_s_ = 0;
+  std::string reports_failure_;
 };
 
 }  // namespace assay::app

@@ -114,6 +114,21 @@ TEST(Recorder, TellsTheConsoleToo) {
   EXPECT_TRUE(desk.recorder.report().complete);
 }
 
+TEST(Recorder, ReportsThatCannotBeWrittenDoNotEndARun) {
+  Desk desk;
+  std::filesystem::create_directories(desk.file("accu.csv"));  // where the report should go
+  desk.recorder.run(run_info());
+  const std::vector<RowInfo> plan = {info("flip/a/plain")};
+  desk.recorder.plan(plan);
+  EXPECT_THAT(desk.recorder.reports_failure(), HasSubstr("accu.csv"));
+  desk.recorder.begin(0);
+  tell_record(run_info(), 0, passed(plan[0]), desk.recorder);
+  std::filesystem::remove(desk.file("accu.csv"));
+  desk.recorder.done();
+  EXPECT_EQ(desk.recorder.reports_failure(), "") << "the last try could";
+  EXPECT_THAT(test::read_file(desk.file("accu.csv")), HasSubstr("PASS"));
+}
+
 TEST(Recorder, AFolderThatCannotBeWrittenIsAnErrorOfTheInfrastructure) {
   const test::TemporaryFolder folder;
   folder.write("file", "not a folder");

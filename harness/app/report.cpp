@@ -2,6 +2,7 @@
 
 #include "harness/app/find_report.h"
 #include "harness/base/file.h"
+#include "harness/base/text.h"
 #include "harness/report/console/show.h"
 #include "harness/report/files/writers.h"
 #include "harness/report/record/exit_code.h"
@@ -17,7 +18,21 @@ namespace {
 /// The journal in this version's schema, compressed where the file's name says so.
 void rewrite_journal(const std::filesystem::path& journal, const std::filesystem::path& to) {
   const std::string text = rewritten_journal(journal);
-  replace_file(to, to.extension() == ".zst" ? compressed(text) : text);
+  write_named_file(to, to.extension() == ".zst" ? compressed(text) : text);
+}
+
+/// What is left of a damaged journal, and on `log` which lines are not.
+RunReport salvaged(const std::filesystem::path& journal, std::ostream& log) {
+  constexpr std::size_t most_told = 20;
+  SalvagedJournal salvaged = salvage_journal(journal);
+  const std::vector<LeftOutLine>& left_out = salvaged.left_out;
+  for (std::size_t i = 0; i < std::min(left_out.size(), most_told); ++i)
+    log << printable(journal.string()) << ':' << left_out[i].number
+        << ": left out: " << printable(left_out[i].why) << '\n';
+  if (left_out.size() > most_told) log << "and " << left_out.size() - most_told << " more lines\n";
+  log << printable(journal.string()) << ": " << left_out.size()
+      << (left_out.size() == 1 ? " line was" : " lines were") << " left out\n";
+  return std::move(salvaged.report);
 }
 
 }  // namespace
@@ -27,7 +42,7 @@ void write_text(const std::filesystem::path& path, const std::string& text, std:
   if (path == "-") {
     out << text;
   } else {
-    replace_file(path, text);
+    write_named_file(path, text);
   }
 }
 
@@ -43,7 +58,7 @@ ExitCode report(const ReportOptions& options, const Terminal& terminal) {
   ExitCode code = ExitCode::Fine;
   for (const std::filesystem::path& journal : journals_of(options.report)) {
     const std::filesystem::path folder = journal.parent_path();
-    const RunReport report = read_journal(journal);
+    const RunReport report = options.salvage ? salvaged(journal, terminal.log) : read_journal(journal);
     write_reports(folder, report);
     Console console(terminal.out, terminal.log, terminal.console);
     print_summary(terminal.out, console, report, folder, options.benchmark_console);

@@ -1,6 +1,8 @@
 #include "harness/app/run_devices.h"
 
 #include "harness/base/error.h"
+#include "harness/base/pattern.h"
+#include "harness/base/text.h"
 #include "harness/engine/ceilings/ceiling_store.h"
 #include "harness/engine/run/run_info.h"
 #include "harness/report/console/ceilings_text.h"
@@ -8,24 +10,24 @@
 #include <fmt/format.h>
 
 #include <ostream>
-#include <regex>
 
 namespace assay::app {
 namespace {
 
+Pattern device_pattern(const std::string& expression) try {
+  return Pattern(expression, Pattern::Case::Ignored);
+} catch (const Error& error) {
+  throw Error(fmt::format("--expect-device '{}' is not a valid regular expression: {}",
+                          shortened(expression, 60), error.what()));
+}
+
 void refuse_wrong_device(const RunOptions& options, const gpu::Instance& instance,
                          const std::vector<std::size_t>& chosen) {
   if (options.expect_device.empty()) return;
-  std::regex wanted;
-  try {
-    wanted = std::regex(options.expect_device, std::regex::icase);
-  } catch (const std::regex_error& error) {
-    throw Error(fmt::format("--expect-device '{}' is not a valid regular expression: {}",
-                            options.expect_device, error.what()));
-  }
+  const Pattern wanted = device_pattern(options.expect_device);
   for (const std::size_t index : chosen) {
     const std::string& name = instance.devices()[index].name;
-    if (std::regex_search(name, wanted)) continue;
+    if (wanted.is_in(name)) continue;
     throw Error(
         fmt::format("wrong device: the run would be on '{}', which --expect-device '{}' does not match; "
                     "nothing was run",

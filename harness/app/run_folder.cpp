@@ -2,6 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
+#include "harness/base/text.h"
 #include "harness/engine/run/run_info.h"
 
 #include <fmt/format.h>
@@ -80,7 +81,8 @@ void RunFolder::link(const std::string& device, std::ostream& log) const {
   std::error_code ignored;
   fs::remove(fresh, ignored);
   log << fmt::format("note: '{}' could not be made a link to the newest run ({}); its reports are in {}\n",
-                     (out_ / device).string(), error.message(), (out_ / target).string());
+                     printable((out_ / device).string()), error.message(),
+                     printable((out_ / target).string()));
 }
 
 fs::path output_root(const RunOptions& options) {

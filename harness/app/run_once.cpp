@@ -4,6 +4,7 @@
 #include "harness/app/recorder.h"
 #include "harness/app/report.h"
 #include "harness/app/shader_folders.h"
+#include "harness/base/text.h"
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expectations.h"
 #include "harness/engine/run/device_run.h"
@@ -77,7 +78,7 @@ class Run {
   RunOutcome run() {
     RunOutcome outcome{.files = loaded_.files};
     if (selected_.empty() || groups_.empty()) {
-      if (loaded_.errors.empty()) throw_nothing_selected();
+      if (loaded_.errors.empty()) throw_nothing_selected(options_.cases, loaded_.cases.size());
       outcome.code = ExitCode::Usage;
       return outcome;
     }
@@ -91,6 +92,7 @@ class Run {
       outcome.code = std::max(outcome.code, exit_code(outcome.reports.back()));
       outcome.interrupted = outcome.interrupted || !outcome.reports.back().complete;
     }
+    if (reports_failed_) outcome.code = ExitCode::Infrastructure;
     if (outcome.code != ExitCode::Infrastructure && !loaded_.errors.empty()) outcome.code = ExitCode::Usage;
     return outcome;
   }
@@ -98,11 +100,6 @@ class Run {
  private:
   std::vector<PlannedGroup> plan(std::span<const Case* const> cases) const {
     return plan_rows(cases, options_.cases.selection().mode, !options_.versus_shaders.empty());
-  }
-
-  [[noreturn]] void throw_nothing_selected() const {
-    throw Error(fmt::format("choosing cases: none of {} is selected; `assay list` shows their ids",
-                            loaded_.cases.size()));
   }
 
   /// Of all devices together: what one of them runs is used.
@@ -138,8 +135,8 @@ class Run {
   RunReport run_device(RunDevices::Opened& opened) {
     gpu::Device& device = *opened.device;
     const gpu::Instance& instance = session_.devices->instance();
-    gpu::ShaderLibrary shaders(shader_options(options_.shaders));
-    gpu::ShaderLibrary versus(shader_options(options_.versus_shaders));
+    gpu::ShaderLibrary shaders(shader_options(options_.shaders, context_.shader_compiler));
+    gpu::ShaderLibrary versus(shader_options(options_.versus_shaders, context_.shader_compiler));
     const std::filesystem::path folder = session_.folder.of_device(opened.slug);
     Console console(terminal_.out, terminal_.log, console_options());
     Recorder recorder(folder, console);
@@ -159,6 +156,7 @@ class Run {
     conclude(recorder);
     RunReport report = recorder.report();
     print_summary(terminal_.out, console, report, folder, options_.benchmark_console);
+    complain_of_reports(recorder.reports_failure(), folder);
     return report;
   }
 
@@ -179,11 +177,21 @@ class Run {
     interrupted ? recorder.interrupted() : recorder.done();
   }
 
+  /// Reports that could not be written are no reason to end a run, but one for its exit code.
+  void complain_of_reports(const std::string& failure, const std::filesystem::path& folder) {
+    if (failure.empty()) return;
+    reports_failed_ = true;
+    terminal_.errors << fmt::format(
+        "writing the reports: {}; `assay report {}` makes them from the journal\n", printable(failure),
+        printable(folder.string()));
+  }
+
   const RunOptions& options_;
   const Context& context_;
   Session& session_;
   const Terminal& terminal_;
   const std::function<bool()>& stop_requested_;
+  bool reports_failed_ = false;
   LoadResult loaded_;
   std::vector<const Case*> selected_;
   std::vector<PlannedGroup> groups_;  ///< of no device: forms that await one are not known in them

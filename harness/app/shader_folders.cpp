@@ -1,6 +1,7 @@
 #include "harness/app/shader_folders.h"
 
 #include "harness/base/error.h"
+#include "harness/base/text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,14 +43,16 @@ void check_folder(const std::string& option, const std::filesystem::path& folder
         option, folder.string(), found.unused.empty() ? "no shaders" : names_text(found.unused),
         names_text({shaders.begin(), shaders.end()})));
   }
-  log << fmt::format("shaders   from '{}': {}{}\n", folder.string(), fmt::join(found.used, ", "),
-                     found.unused.empty() ? "" : fmt::format("; not used: {}", names_text(found.unused)));
+  log << printable(
+      fmt::format("shaders   from '{}': {}{}\n", folder.string(), fmt::join(found.used, ", "),
+                  found.unused.empty() ? "" : fmt::format("; not used: {}", names_text(found.unused))));
 }
 
 }  // namespace
 
-gpu::ShaderOptions shader_options(const std::filesystem::path& folder) {
-  gpu::ShaderOptions options{.cache_directory = gpu::default_cache_directory()};
+gpu::ShaderOptions shader_options(const std::filesystem::path& folder,
+                                  const std::vector<std::string>& compiler) {
+  gpu::ShaderOptions options{.cache_directory = gpu::default_cache_directory(), .compiler = compiler};
   if (!folder.empty()) options.directories.push_back(folder);
   return options;
 }

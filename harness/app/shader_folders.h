@@ -11,7 +11,8 @@
 namespace assay::app {
 
 /// The sources that `folder` overrides, with the cache on disk; an empty path: the embedded ones alone.
-gpu::ShaderOptions shader_options(const std::filesystem::path& folder);
+gpu::ShaderOptions shader_options(const std::filesystem::path& folder,
+                                  const std::vector<std::string>& compiler);
 
 /// Says into `log` what is taken from the folders of --shaders and --versus-shaders by programs of `shaders`
 /// ("copy.comp"). Throws Error where that is nothing: a run would then say something about other shaders than

@@ -10,8 +10,9 @@
 
 namespace assay::app {
 
-/// Ctrl-C (SIGINT) and SIGTERM as a request to stop, which is asked for and stays: a row comes to its end,
-/// the journal and the reports too. A second signal ends the process at once, as if nobody listened.
+/// Ctrl-C (SIGINT), SIGTERM and the end of the terminal (SIGHUP, unless it is ignored: nohup) as a request to
+/// stop, which is asked for and stays: a row comes to its end, the journal and the reports too. A second
+/// signal ends the process at once, as if nobody listened.
 ///
 /// To be made before any other thread: those that come later leave the signals to this one.
 class StopSignal {

@@ -19,7 +19,7 @@ constexpr std::chrono::seconds long_enough{30};
 }
 
 TEST(StopSignal, IsRequestedByASignalAndStaysSo) {
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     EXPECT_EXIT(
         {
           int calls = 0;
@@ -47,6 +47,17 @@ TEST(StopSignal, ASecondSignalEndsTheProcess) {
         for (;;) ::pause();
       },
       ::testing::KilledBySignal(SIGINT), "");
+}
+
+TEST(StopSignal, LeavesAHangUpIgnoredForNohup) {
+  EXPECT_EXIT(
+      {
+        std::signal(SIGHUP, SIG_IGN);
+        StopSignal stop;
+        ::kill(::getpid(), SIGHUP);
+        conclude(!stop.requested_within(std::chrono::milliseconds(50)));
+      },
+      ::testing::ExitedWithCode(0), "");
 }
 
 TEST(StopSignal, LeavesSignalsAsTheyWereWhenItEnds) {

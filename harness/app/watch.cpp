@@ -59,13 +59,13 @@ class Watch {
     watch_files({});  // before the run: what is saved while it runs is not missed
     take(run_once(options_, context_, session_, terminal_, stop_requested_));
     if (!interrupted_)
-      terminal_.out << fmt::format("watching {}; Ctrl-C ends\n", described_roots()) << std::flush;
+      terminal_.out << fmt::format("watching {}; Ctrl-C ends\n", printable(described_roots())) << std::flush;
   }
 
   void run_again(const std::vector<std::filesystem::path>& changed) {
     const Stopwatch stopwatch;
     std::ostream nowhere(nullptr);
-    terminal_.out << "\nchanged: " << names_of(changed) << std::endl;
+    terminal_.out << "\nchanged: " << printable(names_of(changed)) << std::endl;
     try {
       RunOutcome outcome =
           run_once(options_, context_, session_, {nowhere, nowhere, terminal_.errors}, stop_requested_);
@@ -73,7 +73,7 @@ class Watch {
       if (!outcome.interrupted) print_changes(outcome);
       take(std::move(outcome));
     } catch (const Error& error) {
-      terminal_.out << "assay: " << error.what() << '\n';
+      terminal_.out << "assay: " << printable(error.what()) << '\n';
       code_ = error.code();
     }
     if (!interrupted_) terminal_.out << fmt::format("{} s\n", fixed(stopwatch.ms() / 1e3, 2)) << std::flush;

@@ -2,13 +2,94 @@
 
 #include "harness/base/error.h"
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
+#include <ostream>
+#include <streambuf>
+#include <string>
 #include <system_error>
 #include <unistd.h>
 
 namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int most_links = 40;  ///< in a row, as Linux follows them
+/// Of a temporary file's name: what is added to a file's own must not make it too long for the system.
+constexpr std::size_t longest_stem = 200;
+
+/// What the system keeps of a process's open files: a name there is no place where another file could stand.
+bool is_link_of_process(const fs::path& path) {
+  return path.string().starts_with("/proc/");
+}
+
+/// Where a name leads that may be a link to a link; the last one need not exist.
+fs::path link_target(fs::path path) {
+  std::error_code error;
+  for (int links = 0; links < most_links && !is_link_of_process(path); ++links) {
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / target;
+  }
+  return path;
+}
+
+/// A new file beside `path`, of a name that no other process or thread has.
+int open_temporary(const fs::path& path, fs::path& temporary) {
+  static std::atomic<unsigned> count = 0;
+  const std::string stem = path.filename().string().substr(0, longest_stem);
+  int fd = -1;
+  do {
+    temporary = path.parent_path() /
+                (stem + '.' + std::to_string(::getpid()) + '-' + std::to_string(count.fetch_add(1)) + ".tmp");
+    fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  } while (fd < 0 && errno == EEXIST);
+  if (fd < 0) throw_file_error("create", path, errno);
+  return fd;
+}
+
+/// What is written to a stream, on its way to a file.
+class WritingBuffer final : public std::streambuf {
+ public:
+  explicit WritingBuffer(int fd) : fd_(fd) { setp(bytes_.data(), bytes_.data() + bytes_.size()); }
+  /// The system's number for the write that failed.
+  int error() const { return error_; }
+
+ protected:
+  int_type overflow(int_type c) override {
+    if (!send()) return traits_type::eof();
+    if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
+    return sputc(traits_type::to_char_type(c));
+  }
+  int sync() override { return send() ? 0 : -1; }
+  std::streamsize xsputn(const char* text, std::streamsize count) override {
+    if (count < epptr() - pptr()) return std::streambuf::xsputn(text, count);
+    const bool sent = send() && write_all({text, static_cast<std::size_t>(count)});
+    return sent ? count : 0;
+  }
+
+ private:
+  bool send() {
+    const bool sent = write_all({pbase(), static_cast<std::size_t>(pptr() - pbase())});
+    setp(bytes_.data(), bytes_.data() + bytes_.size());
+    return sent;
+  }
+  bool write_all(std::string_view text) {
+    if (write_bytes(fd_, text) == text.size()) return true;
+    error_ = errno;
+    return false;
+  }
+
+  int fd_;
+  int error_ = 0;
+  std::array<char, 1 << 16> bytes_{};
+};
+
+}  // namespace
 
 FileDescriptor::~FileDescriptor() {
   close();
@@ -47,18 +128,44 @@ void make_directories(const std::filesystem::path& directory) {
     throw_file_error("create the folder", directory, ENOTDIR);
 }
 
-void replace_file(const std::filesystem::path& path, std::string_view content) {
-  std::filesystem::path temporary = path;
-  temporary += ".tmp";
-  FileDescriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (file.get() < 0) throw_file_error("create", temporary, errno);
+void replace_file(const fs::path& path, const std::function<void(std::ostream&)>& write) {
+  fs::path temporary;
+  FileDescriptor file(open_temporary(path, temporary));
+  errno = 0;
+  WritingBuffer buffer(file.get());
+  std::ostream stream(&buffer);
+  write(stream);
+  stream.flush();
   // Some file systems tell only when a file is closed that the disk is full.
-  const bool replaced = write_bytes(file.get(), content) == content.size() && file.close() &&
-                        std::rename(temporary.c_str(), path.c_str()) == 0;
+  const bool replaced = stream && file.close() && std::rename(temporary.c_str(), path.c_str()) == 0;
   if (replaced) return;
-  const int error = errno;
+  const int error = stream ? errno : buffer.error();
   ::unlink(temporary.c_str());
   throw_file_error("write", path, error);
+}
+
+void replace_file(const fs::path& path, std::string_view content) {
+  replace_file(path, [content](std::ostream& out) {
+    out.write(content.data(), static_cast<std::streamsize>(content.size()));
+  });
+}
+
+void write_named_file(const fs::path& path, std::string_view content) {
+  const fs::path target = link_target(path);
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  const bool is_file = fs::is_regular_file(status) || status.type() == fs::file_type::not_found;
+  if (is_file && !is_link_of_process(target)) return replace_file(target, content);
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC));
+  if (file.get() < 0) throw_file_error("open", path, errno);
+  if (write_bytes(file.get(), content) != content.size() || !file.close())
+    throw_file_error("write", path, errno);
+}
+
+void open_standard_descriptors() {
+  int fd = 0;
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDWR);
+  if (fd > STDERR_FILENO) ::close(fd);
 }
 
 }  // namespace assay

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <iosfwd>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace assay {
 
@@ -15,6 +18,8 @@ class FileDescriptor {
   FileDescriptor& operator=(const FileDescriptor&) = delete;
 
   int get() const { return fd_; }
+  /// Hands it to the caller, who closes it.
+  int release() { return std::exchange(fd_, -1); }
   /// Closes now; false with errno set when the system could not write everything.
   bool close();
 
@@ -33,8 +38,20 @@ std::size_t write_bytes(int fd, std::string_view bytes);
 /// Creates a folder and those above it. Throws Error(Infrastructure).
 void make_directories(const std::filesystem::path& directory);
 
-/// Writes a file beside its place and renames it: readers see the old one or the new one, never a half.
+/// Writes a file beside its place, under a name that nobody else has, and renames it: readers see the old one
+/// or the new one, never a half, whoever else writes it. A link in its place is replaced, not followed.
 /// Throws Error(Infrastructure) and leaves nothing behind when it fails.
 void replace_file(const std::filesystem::path& path, std::string_view content);
+
+/// The same of what `write` writes, which need not be in memory at once.
+void replace_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write);
+
+/// The same for a file that a person names: links are followed, and what is no regular file (a device, a
+/// FIFO) is written to, not replaced.
+void write_named_file(const std::filesystem::path& path, std::string_view content);
+
+/// Opens /dev/null in the place of each of stdin, stdout and stderr that is closed, so that no file opened
+/// later gets its number and with it what is printed. To be called before anything is opened.
+void open_standard_descriptors();
 
 }  // namespace assay

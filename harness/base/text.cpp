@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -50,13 +51,24 @@ void for_each_code_point(std::string_view text, Put put) {
   }
 }
 
-std::string escaped(std::uint32_t control) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  return {'\\', 'x', digits[(control >> 4U) & 0xFU], digits[control & 0xFU]};
+std::string escaped(std::uint32_t point) {
+  return point <= 0xFF ? fmt::format("\\x{:02x}", point) : fmt::format("\\u{:04x}", point);
 }
 
 bool is_control(std::uint32_t point) {
   return (point < 0x20 && point != '\n' && point != '\t') || (point >= 0x7F && point < 0xA0);
+}
+
+/// What makes a terminal show text in another order than it is in, or break a line: marks, embeddings,
+/// overrides and isolates of the bidirectional algorithm, line and paragraph separators.
+bool moves_text(std::uint32_t point) {
+  return point == 0x061C || point == 0x200E || point == 0x200F || (point >= 0x2028 && point <= 0x202E) ||
+         (point >= 0x2066 && point <= 0x2069);
+}
+
+/// Whether there is nothing in it but what a terminal shows as it is: most text, and looked at quickly.
+bool is_plain(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return (c >= 0x20 && c < 0x7F) || c == '\n' || c == '\t'; });
 }
 
 std::optional<std::string> not_finite(double value) {
@@ -75,6 +87,7 @@ std::string number_text(Format... format) {
 }  // namespace
 
 std::string valid_utf8(std::string_view text) {
+  if (is_plain(text)) return std::string(text);
   std::string result;
   result.reserve(text.size());
   for_each_code_point(text,
@@ -83,12 +96,13 @@ std::string valid_utf8(std::string_view text) {
 }
 
 std::string printable(std::string_view text) {
+  if (is_plain(text)) return std::string(text);
   std::string result;
   result.reserve(text.size());
   for_each_code_point(text, [&](auto point, std::string_view bytes) {
     if (!point || *point == 0xFFFE || *point == 0xFFFF) {
       result += replacement;
-    } else if (is_control(*point)) {
+    } else if (is_control(*point) || moves_text(*point)) {
       result += escaped(*point);
     } else {
       result += bytes;

@@ -13,8 +13,9 @@ namespace assay {
 /// Each part that is not UTF-8 becomes U+FFFD.
 std::string valid_utf8(std::string_view text);
 
-/// valid_utf8 with control characters made visible: "\x1b". Line feeds and tabs stay. The result is legal in
-/// XML 1.0 and harmless on a terminal.
+/// valid_utf8 with control characters made visible: "\x1b", and so are those that change the order in which
+/// text is shown: "\u202e". Line feeds and tabs stay. The result is legal in XML 1.0 and harmless on a
+/// terminal. For all that is quoted and comes from outside: names of files, their content, drivers' words.
 std::string printable(std::string_view text);
 
 /// Number of code points of valid UTF-8: what a fixed-width font shows for the text of reports.

@@ -9,6 +9,15 @@
 namespace assay {
 namespace {
 
+TEST(Text, PrintableShowsWhatWouldMoveTextOnATerminal) {
+  EXPECT_EQ(printable("a\xE2\x80\xAE"
+                      "b\xE2\x81\xA6\xD8\x9C"),
+            "a\\u202eb\\u2066\\u061c");
+  EXPECT_EQ(printable("\xC2\x9B"), "\\x9b");
+  EXPECT_EQ(printable("\xE2\x80\xA8"), "\\u2028");
+  EXPECT_EQ(printable("\xE2\x80\xA6 \xD7\x90"), "\xE2\x80\xA6 \xD7\x90") << "an ellipsis, a Hebrew letter";
+}
+
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 TEST(ValidUtf8, KeepsWhatIsValid) {

@@ -1,5 +1,6 @@
 #include "harness/cases/describe.h"
 
+#include "harness/base/text.h"
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/param_text.h"
 
@@ -20,12 +21,13 @@ std::string aligned(const Rows& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns_of(row[i]));
   }
   std::string text;
   for (const auto& row : rows) {
     std::string line = " ";
-    for (std::size_t i = 0; i < row.size(); ++i) line += fmt::format(" {:<{}} ", row[i], widths[i]);
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line += " " + row[i] + std::string(widths[i] - columns_of(row[i]) + 1, ' ');
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
   }
@@ -106,8 +108,8 @@ std::string list_cases(std::span<const Case* const> cases, bool details) {
     for (const Case* test_case : cases) {
       rows.push_back({test_case->id, std::string(name_of(test_case->mode)),
                       std::string(name_of(test_case->tier)),
-                      fmt::format("{}:{}", test_case->where.file, test_case->where.line),
-                      model_text(*test_case), conv2d_text(*test_case)});
+                      fmt::format("{}:{}", printable(test_case->where.file), test_case->where.line),
+                      printable(model_text(*test_case)), conv2d_text(*test_case)});
     }
     return aligned(rows);
   }

@@ -1,5 +1,7 @@
 #include "harness/cases/diagnostic.h"
 
+#include "harness/base/text.h"
+
 #include <fmt/format.h>
 
 #include <string_view>
@@ -7,18 +9,21 @@
 namespace assay {
 namespace {
 
-/// What stands before the caret: a blank for every character, a tab for every tab, so that both lines get the
-/// same width on every terminal.
+/// What stands before the caret: a blank for every character that is shown, a tab for every tab, so that both
+/// lines get the same width on every terminal.
 std::string caret_indent(std::string_view line, int column) {
-  std::string indent;
+  std::size_t end = 0;
   int character = 1;
-  for (const char c : line) {
-    const bool continuation = (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
-    if (continuation) continue;
-    if (character++ >= column) break;
-    indent += c == '\t' ? '\t' : ' ';
+  for (; end < line.size() && character < column; ++character) {
+    do ++end;
+    while (end < line.size() && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U);
   }
-  for (; character < column; ++character) indent += ' ';
+  std::string indent;
+  for (const char c : printable(line.substr(0, end))) {
+    const bool continuation = (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+    if (!continuation) indent += c == '\t' ? '\t' : ' ';
+  }
+  if (character < column) indent.append(static_cast<std::size_t>(column - character), ' ');
   return indent;
 }
 
@@ -26,14 +31,15 @@ std::string caret_indent(std::string_view line, int column) {
 
 std::string to_string(const Diagnostic& diagnostic) {
   const SourceLocation& where = diagnostic.where;
-  std::string text = where.file;
+  std::string text = printable(where.file);
   if (where.line > 0) text += fmt::format(":{}:{}", where.line, where.column);
-  text += ": error: " + diagnostic.message;
+  text += ": error: " + printable(diagnostic.message);
   if (!diagnostic.source_line.empty()) {
-    text += fmt::format("\n    {}\n    {}^", diagnostic.source_line,
+    text += fmt::format("\n    {}\n    {}^", printable(diagnostic.source_line),
                         caret_indent(diagnostic.source_line, where.column));
   }
-  if (!diagnostic.suggestion.empty()) text += fmt::format("\n    did you mean '{}'?", diagnostic.suggestion);
+  if (!diagnostic.suggestion.empty())
+    text += fmt::format("\n    did you mean '{}'?", printable(diagnostic.suggestion));
   return text;
 }
 

@@ -1,5 +1,6 @@
 #include "harness/cases/expectations.h"
 
+#include "harness/base/error.h"
 #include "harness/cases/case_files.h"
 #include "harness/cases/reporter.h"
 #include "harness/cases/scalars.h"
@@ -57,17 +58,16 @@ Expectations::Rule read_rule(const Node& node) {
   return rule;
 }
 
-std::regex read_device(const Node::Entry& entry) {
-  // A longer pattern is a mistake, and could exhaust the stack of the library's recursive matcher.
-  constexpr std::size_t longest = 200;
+Pattern read_device(const Node::Entry& entry) {
+  constexpr std::size_t longest = 200;  // a longer one is a mistake
   const std::string& text = text_of(entry);
   if (text.size() > longest) {
     throw cases::Problem(
         cases::diagnose(*entry.key, fmt::format("'device' has more than {} characters", longest)));
   }
   try {
-    return std::regex(text, std::regex::ECMAScript);
-  } catch (const std::regex_error& error) {
+    return Pattern(text);
+  } catch (const Error& error) {
     throw cases::Problem(
         cases::diagnose(*entry.key, fmt::format("'{}' is not a regular expression: {}", text, error.what())));
   }
@@ -132,7 +132,7 @@ std::vector<fs::path> folders_below(const fs::path& directory) {
 
 std::optional<Expectation> Expectations::find(std::string_view device_name, std::string_view case_id) const {
   for (const Device& device : devices_) {
-    if (!std::regex_search(device_name.begin(), device_name.end(), device.name)) continue;
+    if (!device.name.is_in(device_name)) continue;
     for (const Rule& rule : device.rules) {
       if (glob_matches(rule.glob, case_id)) return rule.expectation;
     }

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "harness/base/pattern.h"
 #include "harness/cases/diagnostic.h"
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <regex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,7 +35,7 @@ class Expectations {
     Expectation expectation;
   };
   struct Device {
-    std::regex name;  ///< searched in the device's name
+    Pattern name;  ///< searched in the device's name
     std::vector<Rule> rules;
   };
   void add(Device device) { devices_.push_back(std::move(device)); }

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <system_error>
+#include <unordered_set>
 
 namespace assay::cases {
 namespace {
@@ -132,10 +134,16 @@ void FileLoader::read_includes(File& file, const Node::Entry& entry) {
 void FileLoader::include(File& file, const Node& item) {
   if (!item.is_scalar() || item.text.empty())
     throw Problem(diagnose(item, "an include is the name of a file"));
+  refuse_nul(item, item.text);
+  if (!file.included.insert(item.text).second) return;  // what it brings is there
   const fs::path path = (file.source->path().parent_path() / item.text).lexically_normal();
   std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) {
+  const fs::file_status status = fs::status(path, ignored);
+  if (!fs::exists(status))
     throw Problem(diagnose(item, fmt::format("included file {} does not exist", path.string())));
+  if (!fs::is_regular_file(status)) {
+    throw Problem(diagnose(item, fmt::format("included file {} is {}, not a file", path.string(),
+                                             fs::is_directory(status) ? "a folder" : "a device or FIFO")));
   }
   if (open_.size() >= deepest_includes) {
     throw Problem(diagnose(item, fmt::format("includes are nested more than {} deep", deepest_includes)));
@@ -169,8 +177,9 @@ void FileLoader::take_sets(File& file, const File& included, const Node& item) {
 void FileLoader::read_sets(File& file, const Node::Entry& entry) {
   if (!entry.value->is_map()) wrong_type(*entry.value, {entry.key, "sets"}, "a map of named values");
   state_.reporter.add_flaws(*entry.value);
+  std::unordered_set<std::string_view> seen;
   for (const Node::Entry& set : entry.value->entries) {
-    if (!set.key->is_scalar() || entry.value->find_entry(set.key->text)->key != set.key) continue;
+    if (!set.key->is_scalar() || !seen.insert(set.key->text).second) continue;
     if (set.key->text == "<<") continue;
     const std::string meaning = meaning_of(set.key->text);
     if (!is_set_name(set.key->text)) {

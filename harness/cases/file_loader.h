@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace assay::cases {
@@ -26,8 +27,9 @@ class FileLoader {
  private:
   struct File {
     std::unique_ptr<SourceFile> source;
-    const Node* root = nullptr;  ///< null: it could not be read
-    Sets sets;                   ///< its own and those of its includes
+    const Node* root = nullptr;                ///< null: it could not be read
+    Sets sets;                                 ///< its own and those of its includes
+    std::unordered_set<std::string> included;  ///< as it spells them
     bool is_loading = true;
   };
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <sys/stat.h>
 
 // What no person writes: it is counted and refused before it is expanded. One that were expanded would end in
 // CTest's time limit, or without memory.
@@ -184,6 +185,42 @@ TEST_F(Limits, AnIncludeChainOf40FilesIsRefused) {
   folder_.write("f40.yaml", "sets: {a: 1}\n");
   EXPECT_THAT(error_of("include: [f0.yaml]\n"),
               StartsWith("f30.yaml:1:11: error: includes are nested more than 32 deep\n"));
+}
+
+TEST_F(Limits, AnIncludeOfWhatIsNoFileSaysWhatItIs) {
+  std::filesystem::create_directory(folder_ / "folder");
+  ASSERT_EQ(::mkfifo((folder_ / "fifo").c_str(), 0600), 0);
+  EXPECT_THAT(error_of("include: [folder]\n"), HasSubstr("included file folder is a folder, not a file"));
+  EXPECT_THAT(error_of("include: [fifo]\n"), HasSubstr("included file fifo is a device or FIFO, not a file"));
+}
+
+TEST_F(Limits, ANameWithANulIsRefused) {
+  folder_.write("a", "sets: {a: 1}\n");
+  EXPECT_THAT(error_of("include: [\"a\\0b\"]\n"), HasSubstr("cannot hold a NUL, this is 'a\\x00b'"));
+  EXPECT_THAT(error_of(quantize_file + "    fill: {x: {npy: \"a\\0b\"}}\n"), HasSubstr("cannot hold a NUL"));
+}
+
+TEST_F(Limits, WhatATerminalWouldObeyIsShownAsItsNumber) {
+  const std::string message = error_of("op: \"quant\xC2\x9Bize\xE2\x80\xAE_affine\"\ncases: []\n");
+  EXPECT_THAT(message, HasSubstr("quant\\x9bize\\u202e_affine"));
+  EXPECT_EQ(message.find('\xC2'), message.npos);
+  const std::string below = error_of("cases: [\"\xE2\x80\xAE\", {nam: x}]\nop: quantize_affine\n");
+  EXPECT_THAT(below, HasSubstr("cases: [\"\\u202e\", {nam: x}]\n                       ^")) << below;
+}
+
+TEST_F(Limits, FourHundredThousandSetsTakeTimeInProportion) {
+  std::string text = "sets:\n";
+  for (int i = 0; i < 400000; ++i) text += "  s" + std::to_string(i) + ": 1\n";
+  EXPECT_EQ(error_of(text), "");
+}
+
+TEST_F(Limits, AFileOfSetsMayBeIncludedAnyNumberOfTimes) {
+  std::string sets = "sets:\n";
+  for (int i = 0; i < 2000; ++i) sets += "  s" + std::to_string(i) + ": 1\n";
+  folder_.write("sets.yaml", sets);
+  std::string text = "include:\n";
+  for (int i = 0; i < 80000; ++i) text += "  - sets.yaml\n";
+  EXPECT_EQ(error_of(text), "");
 }
 
 TEST_F(Limits, AThousandCasesAreLoaded) {

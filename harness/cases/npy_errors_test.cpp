@@ -37,6 +37,26 @@ class NpyErrors : public testing::Test {
   TemporaryFolder folder_;
 };
 
+TEST_F(NpyErrors, AFileLargerThanMemoryIsRefusedByItsHeader) {
+  const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1048576, 1048576), }";
+  write("x.npy", std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header);
+  const auto begin = std::filesystem::file_size(folder_ / "x.npy");
+  std::error_code error;
+  std::filesystem::resize_file(folder_ / "x.npy", begin + (std::uintmax_t{1} << 42), error);
+  if (error) GTEST_SKIP() << "the file system has no files of 4 TiB";
+  EXPECT_THAT(error_of("fill: {x: {npy: x.npy}}"),
+              StartsWith("case.yaml:6:16: error: x.npy holds f32 [1048576x1048576], but 'x' is f32 [8x6]\n"));
+}
+
+TEST_F(NpyErrors, WordsOfAHeaderAreShownBriefly) {
+  const std::string header = "{'descr': '" + std::string(50, '\x1b') + std::string(150, 'f') + "', }";
+  write("x.npy", std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header);
+  const std::string message = error_of("fill: {x: {npy: x.npy}}");
+  EXPECT_THAT(message, HasSubstr("\\x1b"));
+  EXPECT_EQ(message.find('\x1b'), message.npos);
+  EXPECT_LT(message.size(), 400U);
+}
+
 TEST_F(NpyErrors, AGoodFileIsTaken) {
   write("x.npy", Shape{8, 6}, 2.5f);
   write("q.npy", Shape{8, 6}, std::int8_t{3});

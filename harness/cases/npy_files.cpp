@@ -1,6 +1,7 @@
 #include "harness/cases/npy_files.h"
 
 #include "harness/base/error.h"
+#include "harness/base/text.h"
 #include "harness/cases/fit_array.h"
 #include "harness/tensor/tensor.h"
 #include "harness/tensor/tensor_hash.h"
@@ -53,6 +54,30 @@ bool is_unlimited(const TensorSpec& tensor) {
 const NpyInfo& NpyFiles::get(const ArrayFile& file) {
   const auto found = known_.find(file);
   return found != known_.end() ? found->second : known_.emplace(file, inspect(file)).first->second;
+}
+
+std::optional<std::string> NpyFiles::misfit_by_outline(const ArrayFile& file,
+                                                       const TensorSpec& tensor) const {
+  if (known_.contains(file)) return std::nullopt;
+  ArrayOutline outline;
+  try {
+    outline = outline_of_array(file);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+  constexpr std::uint64_t most_header = 1 << 17;
+  const auto most = static_cast<std::uint64_t>(numel(tensor.shape)) * size_of(DType::F64) + most_header;
+  if (outline.bytes > most) {
+    return fmt::format("holds {}, but '{}' is {} [{}]", bytes_text(outline.bytes), tensor.name,
+                       name_of(tensor.dtype), to_string(tensor.shape));
+  }
+  if (!outline.header) return std::nullopt;
+  try {
+    check_fit(outline.header->dtype, outline.header->shape, tensor);
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error.what();
+  }
 }
 
 std::optional<std::string> NpyFiles::misfit(const ArrayFile& file, const TensorSpec& tensor) {

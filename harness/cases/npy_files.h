@@ -28,6 +28,11 @@ class NpyFiles {
  public:
   const NpyInfo& get(const ArrayFile& file);
 
+  /// Why the array cannot be the values of `tensor`, as far as it can be told without reading its data: a
+  /// file may be larger than memory. Nothing where it can, was read before, or cannot be read at all: get()
+  /// says that.
+  std::optional<std::string> misfit_by_outline(const ArrayFile& file, const TensorSpec& tensor) const;
+
   /// Why the array cannot be the values of `tensor` (fit_array()), or nothing. One that has the tensor's
   /// dtype is not read again for it.
   std::optional<std::string> misfit(const ArrayFile& file, const TensorSpec& tensor);

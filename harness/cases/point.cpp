@@ -230,6 +230,8 @@ const NpyInfo& PointBuilder::checked_npy(const TensorSpec& tensor, const ArrayFi
                                          const Origin& origin) {
   const Node::Entry* npy = origin.value->find_entry(file.member.empty() ? "npy" : "npz");
   const Node& caret = npy == nullptr ? *origin.caret : *npy->key;
+  if (const auto why = npy_files_.misfit_by_outline(file, tensor))
+    throw Problem(diagnose(caret, fmt::format("{} {}", to_string(file), *why)));
   const NpyInfo& info = npy_files_.get(file);
   if (!info.error.empty()) throw Problem(diagnose(caret, info.error));
   if (const auto why = npy_files_.misfit(file, tensor))

@@ -29,6 +29,7 @@ std::string resolved(const Node::Entry& entry) {
   const std::filesystem::path name(to_text(*entry.value, {entry.key, entry.key->text}));
   if (name.empty())
     throw Problem(diagnose(*entry.key, fmt::format("'{}' needs the name of a file", entry.key->text)));
+  refuse_nul(*entry.key, name);
   return (entry.value->file->path().parent_path() / name).lexically_normal().string();
 }
 
@@ -346,6 +347,11 @@ const std::vector<std::string>& fill_names() {
     return all;
   }();
   return names;
+}
+
+void refuse_nul(const Node& caret, const std::string& name) {
+  if (name.find('\0') != std::string::npos)
+    throw Problem(diagnose(caret, fmt::format("the name of a file cannot hold a NUL, this is '{}'", name)));
 }
 
 void check_keys(const Node& map, std::span<const std::string> known) {

@@ -2,12 +2,14 @@
 #include "harness/app/new_op.h"
 #include "harness/app/report.h"
 #include "harness/base/error.h"
+#include "harness/base/text.h"
 #include "harness/cli/commands.h"
 
 #include <CLI/CLI.hpp>
 
 #include <iostream>
 #include <memory>
+#include <sstream>
 
 namespace assay::cli {
 namespace {
@@ -133,8 +135,12 @@ constexpr const char* report_help =
 
 void add_report(CLI::App& app, app::ReportOptions& options) {
   app.add_option("report", options.report, report_help)->required()->check(CLI::ExistingPath);
-  app.add_option("--rewrite-journal", options.rewritten_journal,
-                 "Write the journal in this version's schema to this file, compressed if it ends in .zst");
+  CLI::Option* rewrite = app.add_option(
+      "--rewrite-journal", options.rewritten_journal,
+      "Write the journal in this version's schema to this file, compressed if it ends in .zst");
+  app.add_flag("--salvage", options.salvage,
+               "Read around damaged lines of the journal and say which: rows that they tell of are MISSING")
+      ->excludes(rewrite);
   add_benchmark_flag(app, options.benchmark_console);
 }
 
@@ -270,8 +276,12 @@ std::function<int()> parse(int argc, char** argv, const Context& context) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::Usage);
-    return [code] { return code; };
+    std::ostringstream help;
+    std::ostringstream errors;
+    const int status = app.exit(error, help, errors);
+    std::cout << help.str();
+    std::cerr << printable(errors.str());  // it quotes arguments
+    return [code = status == 0 ? 0 : code(ExitCode::Usage)] { return code; };
   }
   return [parsed] { return parsed->chosen(); };
 }

@@ -24,6 +24,8 @@ DeviceInfo device_named(const std::string& name) {
 int list(const ListOptions& options, const Context& context) {
   const LoadResult loaded = app::load_and_complain(options.cases, context.registry, std::cerr);
   const std::vector<const Case*> selected = select(loaded.cases, options.cases.selection());
+  if (selected.empty() && loaded.errors.empty())
+    app::throw_nothing_selected(options.cases, loaded.cases.size());
   if (options.device.empty()) {
     std::cout << list_cases(selected, options.details);
   } else {

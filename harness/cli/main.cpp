@@ -1,32 +1,69 @@
 #include "harness/base/error.h"
+#include "harness/base/file.h"
+#include "harness/base/text.h"
 #include "harness/cli/commands.h"
+#include "harness/gpu/gpu.h"
 #include "ops/registry.h"
 
 #include "build_info.h"
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <exception>
 #include <iostream>
+#include <string>
+#include <string_view>
+#include <system_error>
 
 namespace {
 
+/// A write that nobody reads, or that makes a file larger than it may be, is an error of that write.
+void ignore_signals_of_writes() {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+/// `code`, or that of an output that could not be written when stdout did not take all that was printed.
+int with_stdout_written(int code) {
+  errno = 0;
+  std::cout.flush();
+  const bool flushed = std::fflush(stdout) == 0;
+  if (std::cout && flushed && std::ferror(stdout) == 0) return code;
+  const std::string why = errno == 0 ? "a write failed" : std::generic_category().message(errno);
+  std::cerr << "assay: cannot write to stdout: " << why << "; what was printed is not complete\n";
+  return static_cast<int>(assay::ExitCode::Infrastructure);
+}
+
+/// What a run starts for shaders of its user; no command for people, so no help tells of it.
+constexpr const char* compile_shader = "compile-shader";
+
 int run_main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == compile_shader) return assay::gpu::serve_compilation();
   const assay::Registry registry = assay::ops::registry();
   const assay::app::Context context{
       registry,
       {argv, argv + argc},
-      {assay::cli::version(), ASSAY_COMPILER, ASSAY_BUILD_TYPE, assay::cli::reference_code()}};
+      {assay::cli::version(), ASSAY_COMPILER, ASSAY_BUILD_TYPE, assay::cli::reference_code()},
+      {"/proc/self/exe", compile_shader}};
   return assay::cli::parse(argc, argv, context)();
+}
+
+int guarded_main(int argc, char** argv) {
+  try {
+    return run_main(argc, argv);
+  } catch (const assay::Error& error) {
+    std::cerr << "assay: " << assay::printable(error.what()) << '\n';
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    std::cerr << "assay: internal error: " << assay::printable(error.what()) << '\n';
+    return static_cast<int>(assay::ExitCode::Infrastructure);
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run_main(argc, argv);
-  } catch (const assay::Error& error) {
-    std::cerr << "assay: " << error.what() << '\n';
-    return static_cast<int>(error.code());
-  } catch (const std::exception& error) {
-    std::cerr << "assay: internal error: " << error.what() << '\n';
-    return static_cast<int>(assay::ExitCode::Infrastructure);
-  }
+  assay::open_standard_descriptors();
+  ignore_signals_of_writes();
+  return with_stdout_written(guarded_main(argc, argv));
 }

@@ -142,7 +142,14 @@ struct ShaderOptions {
   std::vector<std::filesystem::path> directories;  ///< --shaders: searched before the embedded sources
   /// Where SPIR-V is cached; empty: no cache on disk.
   std::filesystem::path cache_directory;
+  /// Starts a program that calls serve_compilation(): what is made of files in `directories` is compiled by
+  /// it, in bounds of time and memory. Empty: in this process, without bounds.
+  std::vector<std::string> compiler{};
 };
+
+/// The other side of ShaderOptions::compiler: limits this process, compiles the one request that stdin holds
+/// and writes the answer to stdout. Returns the exit code.
+int serve_compilation();
 
 /// Files of ShaderOptions::directories by name, sorted.
 struct Overrides {

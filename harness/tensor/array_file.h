@@ -1,7 +1,10 @@
 #pragma once
 
+#include "harness/tensor/npy.h"
 #include "harness/tensor/tensor.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,6 +25,15 @@ struct ArrayFile {
 
 /// "x.npy", "vectors.npz[x]".
 std::string to_string(const ArrayFile& file);
+
+/// What is known of an array before its data are read.
+struct ArrayOutline {
+  std::optional<NpyHeader> header;  ///< of a .npy file
+  std::uint64_t bytes = 0;          ///< of a member of an archive, its header included
+};
+
+/// Throws Error, see read_npy_header() and npz_member_bytes().
+ArrayOutline outline_of_array(const ArrayFile& file);
 
 /// Throws Error, see read_npy() and read_npz_member().
 HostTensor read_array(const ArrayFile& file);

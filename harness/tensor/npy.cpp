@@ -1,6 +1,7 @@
 #include "harness/tensor/npy.h"
 
 #include "harness/base/error.h"
+#include "harness/base/text.h"
 
 #include <fmt/format.h>
 
@@ -34,10 +35,13 @@ constexpr DTypeCode dtype_codes[] = {{"<f4", DType::F32}, {"<f2", DType::F16}, {
                                      {"<i2", DType::I16}, {"|i1", DType::I8},  {"|u1", DType::U8},
                                      {"<f8", DType::F64}, {"<i8", DType::I64}, {"|b1", DType::U8}};
 
-struct Header {
-  DType dtype = DType::F32;
-  Shape shape;
-};
+using Header = NpyHeader;
+
+/// Words of a file as a message may show them.
+std::string quoted_briefly(std::string_view text) {
+  constexpr std::size_t longest = 60;
+  return '\'' + shortened(printable(text.substr(0, 4 * longest)), longest) + '\'';
+}
 
 /// Why the file cannot be read; read_npy adds which file.
 [[noreturn]] void refuse(const std::string& why) {
@@ -48,8 +52,10 @@ DType dtype_of_code(std::string_view code) {
   for (const DTypeCode& known : dtype_codes) {
     if (known.code == code) return known.dtype;
   }
-  if (code.starts_with('>')) refuse(fmt::format("dtype '{}' is big endian; save it as little endian", code));
-  refuse(fmt::format("dtype '{}' is not supported; f2 f4 f8 i1 i2 i4 i8 u1 and bool are", code));
+  if (code.starts_with('>'))
+    refuse(fmt::format("dtype {} is big endian; save it as little endian", quoted_briefly(code)));
+  refuse(
+      fmt::format("dtype {} is not supported; f2 f4 f8 i1 i2 i4 i8 u1 and bool are", quoted_briefly(code)));
 }
 
 std::string_view code_of_dtype(DType dtype) {
@@ -88,7 +94,7 @@ class HeaderParser {
     if (key == "descr") return once(has_dtype_), descr();
     if (key == "fortran_order") return once(has_order_), order();
     if (key == "shape") return once(has_shape_), shape();
-    refuse(fmt::format("its header has an unknown key '{}'", key));
+    refuse("its header has an unknown key " + quoted_briefly(key));
   }
 
   static void once(bool& seen) {
@@ -274,11 +280,12 @@ Header read_header(Reader& reader) {
   return HeaderParser(reader.text(length, "header")).parse();
 }
 
-HostTensor read_tensor(Reader& reader) {
+/// The header, and nothing between it and the data that it promises.
+Header read_checked_header(Reader& reader) {
   Header header = read_header(reader);
   if (header.shape.size() > 4) {
-    refuse(fmt::format("its shape {} has {} dims; at most 4 are possible", to_string(header.shape),
-                       header.shape.size()));
+    refuse(fmt::format("its shape {} has {} dims; at most 4 are possible",
+                       shortened(to_string(header.shape), 60), header.shape.size()));
   }
   if (header.shape.empty()) header.shape = {1};
   const auto size = static_cast<std::uint64_t>(numel(header.shape)) * size_of(header.dtype);
@@ -287,6 +294,11 @@ HostTensor read_tensor(Reader& reader) {
                        size > reader.left() ? "it is truncated" : "it has trailing bytes", size,
                        name_of(header.dtype), to_string(header.shape), reader.left()));
   }
+  return header;
+}
+
+HostTensor read_tensor(Reader& reader) {
+  const Header header = read_checked_header(reader);
   HostTensor tensor(header.dtype, header.shape);
   reader.read(tensor.bytes(), "data");
   return tensor;
@@ -317,6 +329,15 @@ HostTensor read_npy(const std::filesystem::path& file) {
   try {
     FileReader reader(file);
     return read_tensor(reader);
+  } catch (const Error& error) {
+    throw Error(fmt::format("reading {}: {}", file.string(), error.what()));
+  }
+}
+
+NpyHeader read_npy_header(const std::filesystem::path& file) {
+  try {
+    FileReader reader(file);
+    return read_checked_header(reader);
   } catch (const Error& error) {
     throw Error(fmt::format("reading {}: {}", file.string(), error.what()));
   }

@@ -15,6 +15,16 @@ namespace assay {
 /// it.
 HostTensor read_npy(const std::filesystem::path& file);
 
+/// What a .npy file says that it holds.
+struct NpyHeader {
+  DType dtype = DType::F32;
+  Shape shape;
+};
+
+/// The header alone, however large the file is: of a file that read_npy() would read, but for its data.
+/// Throws Error as read_npy() does.
+NpyHeader read_npy_header(const std::filesystem::path& file);
+
 /// The same from the bytes of such a file, a member of an archive for one; `name` is what errors call them.
 HostTensor parse_npy(std::span<const std::byte> content, std::string_view name);
 

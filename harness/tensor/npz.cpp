@@ -1,6 +1,7 @@
 #include "harness/tensor/npz.h"
 
 #include "harness/base/error.h"
+#include "harness/base/text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -188,6 +189,19 @@ std::vector<std::byte> read_member(Archive& archive, const Entry& entry) try {
   throw Error(fmt::format("{}: {}", entry.name, error.what()));
 }
 
+Entry find_member(Archive& archive, std::string_view member) {
+  const std::vector<Entry> entries = read_directory(archive);
+  const auto named = [&](const std::string& name) { return std::ranges::find(entries, name, &Entry::name); };
+  auto found = named(std::string(member));
+  if (found == entries.end()) found = named(std::string(member) + ".npy");
+  if (found != entries.end()) return *found;
+  constexpr std::size_t longest_list = 400;
+  std::vector<std::string> names;
+  for (const Entry& entry : entries) names.push_back(printable(entry.name));
+  refuse(fmt::format("it has no member '{}'; its members are: {}", member,
+                     shortened(fmt::format("{}", fmt::join(names, ", ")), longest_list)));
+}
+
 /// Runs `body` on the archive; what it throws names the archive.
 template <class Body>
 auto with_archive(const std::filesystem::path& path, const Body& body) try {
@@ -210,19 +224,13 @@ NpzMembers read_npz(const std::filesystem::path& archive) {
   });
 }
 
+std::uint64_t npz_member_bytes(const std::filesystem::path& archive, std::string_view member) {
+  return with_archive(archive, [&](Archive& opened) { return find_member(opened, member).bytes; });
+}
+
 std::vector<std::byte> read_npz_member(const std::filesystem::path& archive, std::string_view member) {
-  return with_archive(archive, [&](Archive& opened) {
-    const std::vector<Entry> entries = read_directory(opened);
-    const auto named = [&](const std::string& name) {
-      return std::ranges::find(entries, name, &Entry::name);
-    };
-    auto found = named(std::string(member));
-    if (found == entries.end()) found = named(std::string(member) + ".npy");
-    if (found != entries.end()) return read_member(opened, *found);
-    std::vector<std::string> names;
-    for (const Entry& entry : entries) names.push_back(entry.name);
-    refuse(fmt::format("it has no member '{}'; its members are: {}", member, fmt::join(names, ", ")));
-  });
+  return with_archive(archive,
+                      [&](Archive& opened) { return read_member(opened, find_member(opened, member)); });
 }
 
 }  // namespace assay

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -20,6 +21,10 @@ using NpzMembers = std::map<std::string, std::vector<std::byte>, std::less<>>;
 /// (missing, no zip archive, damaged); a header that claims more data than there can be never allocates for
 /// it.
 NpzMembers read_npz(const std::filesystem::path& archive);
+
+/// How many bytes a member has once it is inflated, as the archive says; nothing of it is read. Throws Error
+/// as read_npz_member does.
+std::uint64_t npz_member_bytes(const std::filesystem::path& archive, std::string_view member);
 
 /// The bytes of one member, of the name that it was saved under: "y" finds "y.npy" too. Throws Error as
 /// read_npz does, and names the members when there is no such one.

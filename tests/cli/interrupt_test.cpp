@@ -121,7 +121,7 @@ void expect_cleanly_interrupted(Running& running, int signal) {
 }
 
 TEST(Interrupt, LeavesReportsInWhichEveryRowHasOneStatus) {
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     Running running;
     expect_cleanly_interrupted(running, signal);
     EXPECT_THAT(running.err(), HasSubstr("a second signal ends at once"));

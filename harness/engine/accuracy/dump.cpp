@@ -1,6 +1,7 @@
 #include "harness/engine/accuracy/dump.h"
 
 #include "harness/base/error.h"
+#include "harness/base/hash.h"
 #include "harness/tensor/npy.h"
 
 #include <fmt/format.h>
@@ -69,6 +70,10 @@ std::string description(const Dispatch& dispatch, const std::string& spirv_hash)
 
 std::filesystem::path dump_folder(const std::filesystem::path& root, std::string id) {
   std::ranges::replace(id, '/', '-');
+  // Names of folders end at 255 bytes; what is cut off must still tell two ids apart.
+  constexpr std::size_t longest = 200;
+  constexpr std::size_t digits = 12;
+  if (id.size() > longest) id = id.substr(0, longest) + '-' + hash_hex(id).substr(0, digits);
   std::filesystem::path folder = root / id;
   std::error_code error;
   std::filesystem::create_directories(folder, error);

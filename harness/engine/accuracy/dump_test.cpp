@@ -52,6 +52,15 @@ TEST(Dump, WritesEveryTensorWhereNumpyFindsIt) {
   }
 }
 
+TEST(Dump, AnIdLongerThanANameOfAFolderGetsOneOfItsOwn) {
+  const test::TemporaryFolder root;
+  const std::string id = "flip/" + std::string(300, 'n') + "/plain";
+  const std::filesystem::path folder = dump_folder(root.path(), id);
+  EXPECT_TRUE(std::filesystem::is_directory(folder));
+  EXPECT_NE(folder, dump_folder(root.path(), id + "2"));
+  EXPECT_EQ(folder, dump_folder(root.path(), id));
+}
+
 TEST(Dump, WritesOverAnOlderDump) {
   const test::TemporaryFolder root;
   Answered answer;

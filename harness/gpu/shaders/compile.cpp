@@ -40,6 +40,9 @@ class Includer final : public glslang::TShader::Includer {
     if (depth > deepest_include) {
       return fail(fmt::format("files include each other, stopped {} levels deep", depth));
     }
+    if (!stays_inside(name)) {
+      return fail("an include names a file below the shader folder");
+    }
     const auto found = sources_.find(name);
     if (found == sources_.end()) {
       return fail(fmt::format("looked in {}", places_));

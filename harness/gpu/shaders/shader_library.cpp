@@ -1,6 +1,7 @@
 #include "harness/base/hash.h"
 #include "harness/gpu/gpu.h"
 #include "harness/gpu/shaders/compile.h"
+#include "harness/gpu/shaders/compile_process.h"
 #include "harness/gpu/shaders/spirv_cache.h"
 
 #include <fmt/format.h>
@@ -54,7 +55,8 @@ std::filesystem::path default_cache_directory() {
 struct ShaderLibrary::State {
   using Variant = std::pair<std::string, std::vector<Define>>;
 
-  explicit State(ShaderOptions options) : sources(std::move(options.directories), embedded_shaders()) {
+  explicit State(ShaderOptions options)
+      : sources(std::move(options.directories), embedded_shaders()), compiler(std::move(options.compiler)) {
     if (!options.cache_directory.empty()) {
       cache.emplace(std::move(options.cache_directory));
     }
@@ -65,6 +67,7 @@ struct ShaderLibrary::State {
               const std::vector<Define>& defines);
 
   ShaderSources sources;
+  std::vector<std::string> compiler;  ///< of ShaderOptions
   std::optional<SpirvCache> cache;
   std::optional<GlslangProcess> glslang;
   std::map<Variant, Spirv> compiled;
@@ -92,11 +95,16 @@ Spirv ShaderLibrary::State::make(const std::string& shader, const std::vector<De
 Spirv ShaderLibrary::State::build(const std::string& shader, const std::map<std::string, ShaderSource>& found,
                                   const std::vector<Define>& defines) {
   const auto start = std::chrono::steady_clock::now();
-  if (!glslang) {
-    glslang.emplace();
-  }
+  const bool is_ours = std::ranges::all_of(found, [](const auto& entry) { return entry.second.is_embedded; });
   Spirv spirv;
-  spirv.words = compile_glsl(shader, found, defines, sources.places());
+  if (is_ours || compiler.empty()) {
+    if (!glslang) {
+      glslang.emplace();
+    }
+    spirv.words = compile_glsl(shader, found, defines, sources.places());
+  } else {
+    spirv.words = compile_in_process(compiler, shader, found, defines, sources.places());
+  }
   spirv.hash = hash_hex(std::as_bytes(std::span(spirv.words)));
   spirv.compile_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <sstream>
 
@@ -13,7 +14,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::uintmax_t largest_source = std::uintmax_t{4} << 20;
+
 std::string read_text(const fs::path& file) {
+  std::error_code error;
+  if (const std::uintmax_t size = fs::file_size(file, error); !error && size > largest_source) {
+    throw Error(
+        fmt::format("reading the shader source '{}': it has {} bytes, more than the {} that one may have",
+                    file.string(), size, largest_source));
+  }
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;
   text << stream.rdbuf();
@@ -74,7 +83,15 @@ ShaderSources::ShaderSources(std::vector<fs::path> directories, std::span<const 
   }
 }
 
+bool stays_inside(const std::string& name) {
+  const fs::path path = fs::path(name).lexically_normal();
+  return path.is_relative() && !path.empty() && *path.begin() != "..";
+}
+
 std::optional<ShaderSource> ShaderSources::find(const std::string& name) const {
+  if (!stays_inside(name)) {
+    return std::nullopt;
+  }
   for (const fs::path& directory : directories_) {
     const fs::path file = directory / name;
     if (fs::is_regular_file(file)) {
@@ -86,7 +103,8 @@ std::optional<ShaderSource> ShaderSources::find(const std::string& name) const {
   if (found == embedded_.end()) {
     return std::nullopt;
   }
-  return ShaderSource{.name = name, .display = "shaders/" + name, .text = std::string(found->text)};
+  return ShaderSource{
+      .name = name, .display = "shaders/" + name, .text = std::string(found->text), .is_embedded = true};
 }
 
 std::map<std::string, ShaderSource> ShaderSources::closure(const std::string& name) const {
@@ -118,7 +136,8 @@ std::set<std::string> ShaderSources::names() const {
 std::set<std::string> ShaderSources::names_in_directories() const {
   std::set<std::string> names;
   for (const fs::path& directory : directories_) {
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory)) {
+    for (const fs::directory_entry& entry :
+         fs::recursive_directory_iterator(directory, fs::directory_options::skip_permission_denied)) {
       if (entry.is_regular_file() && is_shader(entry.path())) {
         names.insert(entry.path().lexically_relative(directory).generic_string());
       }

@@ -185,7 +185,7 @@ void Console::summary(const RunReport& report, const std::filesystem::path& dire
          << (report.cut_off ? " The journal's last line was cut off." : "") << '\n';
   }
   if (const auto totals = time_totals(report)) out_ << "time    " << time_line(*totals) << '\n';
-  if (!directory.empty()) out_ << "reports " << directory.string() << '\n';
+  if (!directory.empty()) out_ << "reports " << printable(directory.string()) << '\n';
   out_.flush();
 }
 

@@ -28,6 +28,7 @@ constexpr benchmark::TimeUnit time_unit = benchmark::kNanosecond;
 void add_rate(Run& run, const char* name, std::int64_t amount, double time_us) {
   if (amount <= 0 || !(time_us > 0)) return;
   const double rate = static_cast<double>(amount) / (time_us * 1e-6);
+  if (!std::isfinite(rate)) return;
   run.counters[name] = benchmark::Counter(rate, benchmark::Counter::kIsRate, benchmark::Counter::kIs1000);
 }
 
@@ -164,6 +165,11 @@ Run error_run(const Record& record, std::int64_t family) {
 
 std::string perf_json(const RunReport& report) {
   std::ostringstream out;
+  write_perf_json(report, out);
+  return std::move(out).str();
+}
+
+void write_perf_json(const RunReport& report, std::ostream& out) {
   out.imbue(std::locale::classic());
   out << "{\n  \"context\": " << indented(context_of(report).dump(2), 2) << ",\n  \"benchmarks\": [\n";
   benchmark::JSONReporter reporter;
@@ -173,7 +179,6 @@ std::string perf_json(const RunReport& report) {
     if (is_perf(record) && has_finite_time(record)) reporter.ReportRuns(sample_runs(record, family++));
   }
   reporter.Finalize();
-  return out.str();
 }
 
 std::string perf_console(const RunReport& report) {

@@ -4,14 +4,32 @@
 #include "harness/report/files/columns.h"
 #include "harness/report/files/writers.h"
 
+#include <charconv>
 #include <string_view>
+#include <system_error>
 
 namespace assay {
 namespace {
 
+bool is_number(std::string_view text) {
+  if (text == "-inf") return true;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+// Spreadsheets compute text that begins like a formula, whoever wrote it. One apostrophe before it, and
+// before what has apostrophes there already, is what a reader takes away again.
+bool looks_like_a_formula(std::string_view text) {
+  const std::size_t at = text.find_first_not_of('\'');
+  return at != text.npos && std::string_view("=+-@\t\r").find(text[at]) != std::string_view::npos &&
+         !is_number(text);
+}
+
 // RFC 4180: quoted where needed, quotes doubled. Blanks at the ends are quoted too: some readers drop them.
 std::string cell(const std::string& value) {
-  const std::string text = printable(value);
+  std::string text = printable(value);
+  if (looks_like_a_formula(text)) text.insert(0, 1, '\'');
   const bool blank_ends = text.starts_with(' ') || text.ends_with(' ');
   if (!blank_ends && text.find_first_of(",\"\r\n") == text.npos) return text;
   std::string quoted = "\"";

@@ -1,3 +1,5 @@
+#include "harness/report/files/csv.h"
+
 #include "harness/base/text.h"
 #include "harness/report/files/columns.h"
 #include "harness/report/files/writers.h"
@@ -265,6 +267,22 @@ TEST(Csv, TakesEachRecordInOneOfTheTwo) {
   const RunReport report = test::report_of(test::all_kinds());
   EXPECT_EQ(rows_of(accu_csv(report)).size() + rows_of(perf_csv(report)).size(), report.records.size());
   EXPECT_EQ(rows_of(perf_csv(report)).size(), 3U);
+}
+
+/// What reports/README.md tells readers to do.
+std::string without_mark(std::string cell) {
+  const std::size_t at = cell.find_first_not_of('\'');
+  const bool is_marked = at != cell.npos && at > 0 && std::string_view("=+-@\t").find(cell[at]) != cell.npos;
+  return is_marked ? cell.substr(1) : cell;
+}
+
+TEST(Csv, WritesTextThatASpreadsheetWouldComputeSoThatItDoesNot) {
+  EXPECT_EQ(csv_row({"=1+1", "+x", "-x", "@SUM(A1)", "\tx", "'=x"}), "'=1+1,'+x,'-x,'@SUM(A1),'\tx,''=x\r\n");
+  EXPECT_EQ(csv_row({"-3", "-1.5e-07", "-inf", "'x", "a=b"}), "-3,-1.5e-07,-inf,'x,a=b\r\n");
+  for (const std::string text : {"=1+1", "-x", "'=x", "''@x", "'x", "-3", "x"}) {
+    const std::string row = csv_row({text});
+    EXPECT_EQ(without_mark(row.substr(0, row.size() - 2)), text);
+  }
 }
 
 TEST(Csv, IsAHeaderWhenThereAreNoRecords) {

@@ -14,6 +14,7 @@ std::string run_json(const RunReport& report) {
   nlohmann::ordered_json json = json_of(report.run);
   json["complete"] = report.complete;
   json["journal_cut_off"] = report.cut_off;
+  if (report.lines_left_out > 0) json["journal_lines_left_out"] = report.lines_left_out;
   json["cases"] = report.records.size();
   std::map<Status, std::size_t> counts;
   for (const Record& record : report.records) ++counts[record.status];
@@ -31,7 +32,7 @@ void write_reports(const std::filesystem::path& dir, const RunReport& report) {
   make_directories(dir);
   replace_file(dir / "accu.csv", accu_csv(report));
   replace_file(dir / "perf.csv", perf_csv(report));
-  replace_file(dir / "perf.json", perf_json(report));
+  replace_file(dir / "perf.json", [&](std::ostream& out) { write_perf_json(report, out); });
   replace_file(dir / "junit.xml", junit_xml(report));
   replace_file(dir / "run.json", run_json(report));
 }

@@ -3,6 +3,7 @@
 #include "harness/report/record/run_report.h"
 
 #include <filesystem>
+#include <iosfwd>
 #include <string>
 
 namespace assay {
@@ -16,6 +17,8 @@ std::string perf_csv(const RunReport& report);
 /// perf.json: Google Benchmark's format for its compare.py, each sample a repetition, then mean, median and
 /// stddev. Cases without a time are listed in the context under "withheld".
 std::string perf_json(const RunReport& report);
+/// The same into a stream: it is by far the largest of all.
+void write_perf_json(const RunReport& report, std::ostream& out);
 /// The same in the words of Google Benchmark's console reporter, aggregates only.
 std::string perf_console(const RunReport& report);
 /// junit.xml: a test suite an op, a test case a row.

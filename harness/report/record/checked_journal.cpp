@@ -5,7 +5,6 @@
 #include "harness/base/text.h"
 #include "harness/report/record/codec.h"
 #include "harness/report/record/journal.h"
-#include "harness/report/record/journal_text.h"
 #include "harness/report/record/record_of.h"
 #include "harness/report/record/row_key.h"
 
@@ -24,7 +23,8 @@ constexpr double rounding = 1e-6;
 
 void expect_equal(const char* field, double is, double should, const char* why) {
   if (std::fabs(is - should) <= rounding * std::fabs(should)) return;
-  throw Error(fmt::format("'{}' is {} and should be {}, {}", field, shortest(is), shortest(should), why));
+  throw Contradiction(
+      fmt::format("'{}' is {} and should be {}, {}", field, shortest(is), shortest(should), why));
 }
 
 /// Figures that schemas 1 and 2 stored beside the samples that they are computed from.
@@ -42,32 +42,33 @@ void check_stored_figures(const PerfResult& perf) {
 }
 
 void check_block(const RowEvents& row, const Block& block) {
-  if (row.end || !row.begun) throw Error("it has a block and does not run");
+  if (row.end || !row.begun) throw Contradiction("it has a block and does not run");
   const auto round = static_cast<int>(row.blocks.size());
   if (block.round != round)
-    throw Error(fmt::format("its block {} stands where block {} should", block.round, round));
-  if (block.batch < 1) throw Error(fmt::format("'batch' is {}, which is no number of programs", block.batch));
+    throw Contradiction(fmt::format("its block {} stands where block {} should", block.round, round));
+  if (block.batch < 1)
+    throw Contradiction(fmt::format("'batch' is {}, which is no number of programs", block.batch));
   if (round > 0 && row.blocks.front().batch != block.batch)
-    throw Error(
+    throw Contradiction(
         fmt::format("'batch' is {} and was {} in the block before", block.batch, row.blocks.front().batch));
-  if (block.samples_ns.empty()) throw Error("'samples_ns' is empty: a block has a sample");
+  if (block.samples_ns.empty()) throw Contradiction("'samples_ns' is empty: a block has a sample");
   for (const double ns : block.samples_ns) {
     if (!(ns > 0) || !std::isfinite(ns))
-      throw Error("'samples_ns' holds " + shortest(ns) + ", which is no time");
+      throw Contradiction("'samples_ns' holds " + shortest(ns) + ", which is no time");
   }
 }
 
 void check_end(const RowEvents& row, const RowEnd& end) {
-  if (row.end) throw Error("it ends twice");
+  if (row.end) throw Contradiction("it ends twice");
   const bool passed = end.status == Status::Pass;
-  if (passed && !row.begun) throw Error("it passed and did not begin");
+  if (passed && !row.begun) throw Contradiction("it passed and did not begin");
   if (passed && row.info.mode == "perf" && !end.perf)
-    throw Error("a row of mode perf passed and has no time");
+    throw Contradiction("a row of mode perf passed and has no time");
   if (passed && row.info.mode == "accu" && !row.judged)
-    throw Error("a row of mode accu passed and was not judged");
+    throw Contradiction("a row of mode accu passed and was not judged");
   if (passed && row.judged && !row.judged->metric.empty())
-    throw Error("the row passed, and its accuracy says '" + printable(row.judged->metric) + "'");
-  if (end.perf && row.blocks.empty()) throw Error("there is a time without a sample");
+    throw Contradiction("the row passed, and its accuracy says '" + printable(row.judged->metric) + "'");
+  if (end.perf && row.blocks.empty()) throw Contradiction("there is a time without a sample");
 }
 
 /// Throws at the first event that contradicts those before it.
@@ -80,7 +81,8 @@ class Checker final : public RunListener {
   void plan(std::span<const RowInfo> rows) override {
     for (const RowInfo& info : rows) {
       if (!keys_.insert(key_of(info)).second)
-        throw Error(fmt::format("{} ({}) is planned twice", printable(info.id), printable(mode_words(info))));
+        throw Contradiction(
+            fmt::format("{} ({}) is planned twice", printable(info.id), printable(mode_words(info))));
       rows_.push_back({.info = info});
     }
   }
@@ -101,8 +103,8 @@ class Checker final : public RunListener {
   void done() override {
     for (const RowEvents& row : rows_) {
       if (row.end) continue;
-      throw Error("the run came to its end, and " + printable(row.info.id) + " (" +
-                  printable(mode_words(row.info)) + ") did not: lines are missing");
+      throw Contradiction("the run came to its end, and " + printable(row.info.id) + " (" +
+                          printable(mode_words(row.info)) + ") did not: lines are missing");
     }
   }
 
@@ -111,9 +113,9 @@ class Checker final : public RunListener {
     const RowEvents& row = rows_[index];
     try {
       check(row);
-    } catch (const Error& error) {
-      throw Error("the record of " + printable(row.info.id) + " (" + printable(mode_words(row.info)) +
-                  ") contradicts itself: " + error.what() + "; it was not written so by a run");
+    } catch (const Contradiction& error) {
+      throw Contradiction("the record of " + printable(row.info.id) + " (" + printable(mode_words(row.info)) +
+                          ") contradicts itself: " + error.what() + "; it was not written so by a run");
     }
   }
 
@@ -125,12 +127,8 @@ class Checker final : public RunListener {
 }  // namespace
 
 RunReport read_checked_journal(const std::filesystem::path& path) {
-  const std::string text = journal_text(path);
-  RunReport report = report_of_journal(path, text);  // first: its words for a line that cannot be read
   Checker checker;
-  Decoder decoder([&](const Record& record) { checker.stored(record); });
-  for_each_line(path, text, [&](std::string_view line) { decoder.line(line, checker); });
-  return report;
+  return read_journal(path, checker, [&](const Record& record) { checker.stored(record); });
 }
 
 }  // namespace assay

@@ -136,7 +136,7 @@ TEST(CheckedJournal, ReadsAJournalThatWasCutOff) {
 
 TEST(CheckedJournal, NamesTheLineOfAFieldThatIsMissing) {
   EXPECT_THAT(error_after("\"batch\"", "\"bunch\"", 5),
-              EndsWith(":5: this line of the journal is damaged: the field 'block.batch' is missing"));
+              HasSubstr(":5: this line of the journal is damaged: the field 'block.batch' is missing; "));
 }
 
 }  // namespace

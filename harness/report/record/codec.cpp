@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace assay {
@@ -51,11 +53,69 @@ RowIndex index_in(const Json& object, const char* name) {
   return json_fields::decode<RowIndex>(member(object, name), {name, report_schema});
 }
 
+/// Deeper than any event: what goes through a value calls itself for each level, and the stack has an end.
+constexpr int deepest_nesting = 32;
+
+/// How deep lists and objects of a line stand in each other.
+int nesting_of(std::string_view line) {
+  int depth = 0;
+  int deepest = 0;
+  bool in_text = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (in_text && c == '\\') ++i;
+    if (c == '"') in_text = !in_text;
+    if (in_text) continue;
+    if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
+    if (c == ']' || c == '}') --depth;
+  }
+  return deepest;
+}
+
+/// A line of a plan, its rows apart from the rest: as one value, those of a large run take many times the
+/// memory of their text, in more pieces than all that is kept of them.
+struct PlanLine {
+  std::string head;  ///< the line with an empty list of rows
+  std::vector<std::string_view> rows;
+};
+
+/// Takes a line apart that EventLines::plan() may have written; nothing for any other. It need not be JSON:
+/// who parses the parts finds that out.
+std::optional<PlanLine> plan_line(std::string_view line) {
+  constexpr std::string_view rows_key = R"("rows":[)";
+  if (!line.starts_with(R"({"event":"plan",)")) return std::nullopt;
+  const std::size_t key = line.find(rows_key);
+  if (key == line.npos) return std::nullopt;
+  PlanLine plan;
+  std::size_t begin = key + rows_key.size();
+  int depth = 0;
+  bool in_text = false;
+  for (std::size_t i = begin; i < line.size(); ++i) {
+    const char c = line[i];
+    if (in_text && c == '\\') ++i;
+    if (c == '"') in_text = !in_text;
+    if (in_text) continue;
+    if (depth == 0 && (c == ',' || c == ']')) {
+      if (c == ',' || i > begin || !plan.rows.empty()) plan.rows.push_back(line.substr(begin, i - begin));
+      begin = i + 1;
+      if (c == ',') continue;
+      plan.head = std::string(line.substr(0, key + rows_key.size())) + std::string(line.substr(i));
+      return plan;
+    }
+    depth += (c == '[' || c == '{') ? 1 : (c == ']' || c == '}') ? -1 : 0;
+  }
+  return std::nullopt;
+}
+
 Json parse(std::string_view line) {
+  if (nesting_of(line) > deepest_nesting)
+    throw Error(fmt::format("lists and objects stand in each other more than {} deep", deepest_nesting));
   try {
     return Json::parse(line);
   } catch (const Json::parse_error& error) {
     throw Error("it is not JSON from column " + std::to_string(error.byte) + " on");
+  } catch (const Json::out_of_range&) {
+    throw Error("a number in it is larger than any double");
   }
 }
 
@@ -111,11 +171,33 @@ Ceilings decode_ceilings(std::string_view text) {
 Decoder::Decoder(StoredRecord stored_record) : stored_record_(std::move(stored_record)) {}
 Decoder::~Decoder() = default;
 
+/// Of this schema, whose first word is the event; anything else is for line(). Whether it was one.
+bool Decoder::plan(std::string_view line, RunListener& listener) {
+  if (old_) return false;
+  const std::optional<PlanLine> plan = plan_line(line);
+  if (!plan) return false;
+  check_first(parse(plan->head));
+  std::vector<RowInfo> rows;
+  rows.reserve(plan->rows.size());
+  for (const std::string_view row : plan->rows)
+    rows.push_back(json_fields::decode<RowInfo>(parse(row), {"rows", report_schema}));
+  planned_ += rows.size();
+  listener.plan(rows);
+  return true;
+}
+
+void Decoder::check_first(const Json& plan) const {
+  const RowIndex first = index_in(plan, "first");
+  if (first != planned_)
+    throw Error(fmt::format("it plans rows from {} on where {} are planned", first, planned_));
+}
+
 void Decoder::line(std::string_view line, RunListener& listener) {
+  if (plan(line, listener)) return;
   const Json object = parse(line);
   if (!object.is_object()) throw Error("it is not a JSON object");
   const Json& name = member(object, "event");
-  event(name.is_string() ? name.get<std::string>() : name.dump(), object, listener);
+  event(json_fields::decode<std::string>(name, {"event", report_schema}), object, listener);
 }
 
 void Decoder::event(const std::string& name, const Json& object, RunListener& listener) {
@@ -132,9 +214,7 @@ void Decoder::event(const std::string& name, const Json& object, RunListener& li
   if (old_) return old_->event(name, object, listener);
   if (name == "done") return listener.done();
   if (name != "plan") return row_event(name, object, listener);
-  if (const RowIndex first = index_in(object, "first"); first != planned_) {
-    throw Error(fmt::format("it plans rows from {} on where {} are planned", first, planned_));
-  }
+  check_first(object);
   const auto rows =
       json_fields::decode<std::vector<RowInfo>>(member(object, "rows"), {"rows", report_schema});
   planned_ += rows.size();
@@ -150,10 +230,14 @@ void Decoder::row_event(const std::string& name, const Json& object, RunListener
   if (name == "begin") return listener.begin(row());
   if (name == "judged")
     return listener.judged(row(), json_fields::decode<AccuracyResult>(object, {name, report_schema}));
-  if (name == "block")
-    return listener.block(row(), json_fields::decode<Block>(object, {name, report_schema}));
+  if (name == "block") {
+    const auto block = json_fields::decode<Block>(object, {name, report_schema});
+    for (const double ns : block.samples_ns) json_fields::check_time(ns, "block.samples_ns");
+    return listener.block(row(), block);
+  }
   if (name == "end") return listener.end(row(), json_fields::decode<RowEnd>(object, {name, report_schema}));
-  throw Error(fmt::format("the event \"{}\" is unknown (run, plan, begin, judged, block, end, done)", name));
+  throw Error(
+      fmt::format("the event \"{:.60}\" is unknown (run, plan, begin, judged, block, end, done)", name));
 }
 
 }  // namespace assay

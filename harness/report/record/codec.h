@@ -52,6 +52,8 @@ class Decoder {
   void line(std::string_view line, RunListener& listener);
 
  private:
+  bool plan(std::string_view line, RunListener& listener);
+  void check_first(const nlohmann::ordered_json& plan) const;
   void event(const std::string& name, const nlohmann::ordered_json& object, RunListener& listener);
   void row_event(const std::string& name, const nlohmann::ordered_json& object, RunListener& listener);
 

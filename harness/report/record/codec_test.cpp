@@ -3,6 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/report/record/record_fields.h"
 #include "harness/report/record/record_of.h"
+#include "tests/support/error_text.h"
 #include "tests/support/tell.h"
 
 #include <gmock/gmock.h>
@@ -271,8 +272,9 @@ TEST(Codec, NamesTheFieldThatIsWrong) {
   EXPECT_EQ(decode_error(R"({"event":"plan","first":1,"rows":[{"id":"b","mode":"accu","seed":-1}]})"),
             "the field 'rows.seed' should be a whole number in range and is -1");
   const std::string run = line_of("run", test::passed("a"));
-  EXPECT_EQ(decode_error(with(run, "/device/max_workgroup_size", {1, 2})),
-            "the field 'run.device.max_workgroup_size' should be a list of the right length and is [1,2]");
+  EXPECT_EQ(
+      decode_error(with(run, "/device/max_workgroup_size", {1, 2})),
+      "the field 'run.device.max_workgroup_size' should be a list of the right length and is a list of 2");
   EXPECT_EQ(decode_error(with(run, "/device/textures/0/storage", "texture4d")),
             "the field 'run.device.textures.storage' should be a known name and is \"texture4d\"");
   EXPECT_EQ(decode_error(with(run, "/device/textures/0/dtype", "f12")),
@@ -304,6 +306,92 @@ TEST(Codec, SaysWhyALineIsNoEvent) {
 TEST(Codec, RefusesAnotherSchema) {
   EXPECT_EQ(decode_error(R"({"event":"run","schema":99})"),
             "it has schema 99 and this assay reads schemas 1 to 3: read it with the assay that wrote it");
+}
+
+struct Nobody final : RunListener {
+  void run(const RunInfo&) override {}
+  void plan(std::span<const RowInfo>) override {}
+  void begin(RowIndex) override {}
+  void judged(RowIndex, const AccuracyResult&) override {}
+  void block(RowIndex, const Block&) override {}
+  void end(RowIndex, const RowEnd&) override {}
+  void done() override {}
+};
+
+std::string error_of_line(const std::string& line) {
+  Nobody nobody;
+  Decoder decoder;
+  decoder.line(R"({"event":"plan","first":0,"rows":[{"id":"a","mode":"perf"}]})", nobody);
+  return test::error_of([&] { decoder.line(line, nobody); });
+}
+
+/// Keeps the ids that are planned.
+struct Planned final : RunListener {
+  std::vector<std::string> ids;
+  void run(const RunInfo&) override {}
+  void plan(std::span<const RowInfo> rows) override {
+    for (const RowInfo& row : rows) ids.push_back(row.id);
+  }
+  void begin(RowIndex) override {}
+  void judged(RowIndex, const AccuracyResult&) override {}
+  void block(RowIndex, const Block&) override {}
+  void end(RowIndex, const RowEnd&) override {}
+  void done() override {}
+};
+
+std::vector<std::string> planned_by(const std::string& line) {
+  Planned planned;
+  Decoder().line(line, planned);
+  return planned.ids;
+}
+
+TEST(Decoder, ReadsAPlanHoweverItIsWritten) {
+  const std::vector<std::string> ids{"a", "b],[\"{"};
+  const std::string rows = R"([{"id":"a","mode":"accu","where":{"line":3}},{"id":"b],[\"{","mode":"perf"}])";
+  EXPECT_EQ(planned_by(R"({"event":"plan","first":0,"rows":)" + rows + "}"), ids);
+  EXPECT_EQ(planned_by(R"({"event":"plan","rows":)" + rows + R"(,"first":0})"), ids);
+  EXPECT_EQ(planned_by(R"({ "rows" : )" + rows + R"(, "first":0, "event":"plan"})"), ids);
+  EXPECT_EQ(planned_by(R"({"event":"plan","first":0,"rows":[]})"), std::vector<std::string>{});
+}
+
+TEST(Decoder, RefusesAPlanThatIsNoJson) {
+  for (const std::string line :
+       {R"({"event":"plan","first":0,"rows":[{"id":"a","mode":"accu"},]})",
+        R"({"event":"plan","first":0,"rows":[,]})",
+        R"({"event":"plan","first":0,"rows":[{"id":"a","mode":"accu"}]]})",
+        R"({"event":"plan","first":0,"rows":[{"id":"a","mode":"accu"})",
+        R"({"event":"plan","first":0,"rows":["a"]})",
+        R"({"event":"plan","first":0,"rows":[{"id":"a","mode":"accu"}}]})",
+        R"({"event":"plan","first":1,"rows":[]})", R"({"event":"plan","rows":[]})"}) {
+    EXPECT_NE(test::error_of([&] { planned_by(line); }), "") << line;
+  }
+}
+
+TEST(Decoder, RefusesNumbersThatNoDoubleHolds) {
+  EXPECT_EQ(error_of_line(R"({"event":"block","row":0,"round":0,"batch":1,"samples_ns":[1e999]})"),
+            "a number in it is larger than any double");
+  EXPECT_EQ(test::error_of([] { decode_ceilings(R"({"fp32_gops":-1e999})"); }),
+            "a number in it is larger than any double");
+}
+
+TEST(Decoder, RefusesTimesWhoseSumsAreNoNumbers) {
+  EXPECT_EQ(error_of_line(R"({"event":"block","row":0,"round":0,"batch":1,"samples_ns":[1e308, 1e308]})"),
+            "the field 'block.samples_ns' holds 1e+308, which is no time");
+}
+
+TEST(Decoder, RefusesValuesThatStandInEachOtherTooDeep) {
+  const std::string nested = std::string(80000, '[') + std::string(80000, ']');
+  EXPECT_THAT(error_of_line(R"({"event":"done","x":)" + nested + "}"), HasSubstr("more than 32 deep"));
+  EXPECT_EQ(error_of_line(R"({"event":"done","x":"\")" + std::string(40, '[') + "\"}"), "");
+  EXPECT_THAT(test::error_of([&] { decode_ceilings(nested); }), HasSubstr("more than 32 deep"));
+}
+
+TEST(Decoder, NeverSaysAllOfALongValue) {
+  const std::string long_text(100000, 'x');
+  EXPECT_EQ(error_of_line(R"({"event":[1,2,3]})"), "the field 'event' should be text and is a list of 3");
+  EXPECT_LT(error_of_line(R"({"event":")" + long_text + "\"}").size(), 300U);
+  EXPECT_LT(error_of_line(R"({"event":"begin","row":")" + long_text + "\"}").size(), 300U);
+  EXPECT_EQ(error_of_line("{\"event\":\"begin\",\"row\":\"\u001b[31m\"}").find('\x1b'), std::string::npos);
 }
 
 }  // namespace

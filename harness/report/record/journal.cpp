@@ -5,18 +5,24 @@
 #include "harness/report/record/journal_text.h"
 #include "harness/report/record/report_builder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <fcntl.h>
 #include <functional>
 #include <string>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace assay {
 namespace {
+
+constexpr std::chrono::milliseconds sync_every{500};
 
 // Size of the file's whole lines: up to the last line feed.
 off_t size_of_whole_lines(int fd, off_t size) {
@@ -34,7 +40,12 @@ off_t size_of_whole_lines(int fd, off_t size) {
 
 int open_for_append(const std::filesystem::path& path) {
   make_directories(path.parent_path());
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (fd < 0 && errno == ELOOP) {
+    throw Error(
+        "cannot open the journal " + path.string() + ": it is a link; remove it or choose another folder",
+        ExitCode::Infrastructure);
+  }
   if (fd < 0) throw_file_error("open the journal", path, errno);
   return fd;
 }
@@ -45,10 +56,28 @@ bool read_lines(const std::filesystem::path& path, std::string_view text,
   return for_each_line(path, text, [&](std::string_view line) {
     try {
       action(line);
+    } catch (const Contradiction&) {
+      throw;
     } catch (const Error& error) {
-      throw Error(std::string("this line of the journal is damaged: ") + error.what());
+      throw Error(std::string("this line of the journal is damaged: ") + error.what() +
+                  "; `assay report --salvage` reads around such lines");
     }
   });
+}
+
+/// Tells a builder the lines of a journal, and refuses one that holds no report.
+void fill(ReportBuilder& builder, const std::filesystem::path& path, std::string_view text,
+          const std::function<void(std::string_view)>& action) {
+  const bool cut_off = read_lines(path, text, action);
+  if (cut_off) builder.cut_off();
+  if (!builder.has_run())
+    throw Error(path.string() +
+                ": the journal does not say which run it is of: it is empty or ended before the run began");
+  if (builder.has_plan()) return;
+  throw Error(
+      fmt::format("{}:{}: the journal ends here without a plan, so it does not say which rows there "
+                  "were: the run ended before it, or lines are missing",
+                  path.string(), std::ranges::count(text, '\n')));
 }
 
 struct TextOfLines final : EventLines {
@@ -59,7 +88,7 @@ struct TextOfLines final : EventLines {
 }  // namespace
 
 Journal::Journal(std::filesystem::path path, bool append)
-    : path_(std::move(path)), file_(open_for_append(path_)) {
+    : path_(std::move(path)), file_(open_for_append(path_)), sync_(file_.get(), sync_every) {
   lock();
   cut_to_whole_lines(append);
 }
@@ -85,8 +114,12 @@ void Journal::cut_to_whole_lines(bool append) {
 void Journal::line(std::string_view line) {
   const std::string text = std::string(line) + '\n';
   const std::size_t written = write_bytes(file_.get(), text);
-  if (written == text.size()) return;
   const int error = errno;
+  sync_.written();
+  if (written == text.size()) {
+    if (sync_.error() != 0) throw_file_error("bring to the disk the journal", path_, sync_.error());
+    return;
+  }
   // What was written of the line is taken back, so that the journal stays readable.
   struct stat status {};
   if (written > 0 && ::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode)) {
@@ -97,17 +130,48 @@ void Journal::line(std::string_view line) {
 }
 
 RunReport read_journal(const std::filesystem::path& path) {
-  return report_of_journal(path, journal_text(path));
+  ReportBuilder builder;
+  {
+    const std::string text = journal_text(path);  // gone before records are made of a large journal
+    fill(builder, path, text, [&](std::string_view line) { builder.line(line); });
+  }
+  return std::move(builder).take_report();
+}
+
+RunReport read_journal(const std::filesystem::path& path, RunListener& also,
+                       Decoder::StoredRecord stored_record) {
+  ReportBuilder builder(std::move(stored_record));
+  {
+    const std::string text = journal_text(path);
+    fill(builder, path, text, [&](std::string_view line) { builder.line(line, also); });
+  }
+  return std::move(builder).take_report();
 }
 
 RunReport report_of_journal(const std::filesystem::path& path, std::string_view text) {
   ReportBuilder builder;
-  const bool cut_off = read_lines(path, text, [&](std::string_view line) { builder.line(line); });
-  if (cut_off) builder.cut_off();
-  if (!builder.has_run())
-    throw Error(path.string() +
-                ": the journal does not say which run it is of: it is empty or ended before the run began");
-  return builder.report();
+  fill(builder, path, text, [&](std::string_view line) { builder.line(line); });
+  return std::move(builder).take_report();
+}
+
+SalvagedJournal salvage_journal(const std::filesystem::path& path) {
+  SalvagedJournal salvaged;
+  ReportBuilder builder;
+  std::size_t number = 0;
+  const auto take = [&](std::string_view line) {
+    ++number;
+    try {
+      builder.line(line);
+    } catch (const Error& error) {
+      builder.left_out_line();
+      salvaged.left_out.push_back({number, error.what()});
+    }
+  };
+  if (for_each_line(path, journal_text(path), take)) builder.cut_off();
+  if (!builder.has_plan())
+    throw Error(path.string() + ": nothing can be salvaged: no plan is left, which says what the rows are");
+  salvaged.report = std::move(builder).take_report();
+  return salvaged;
 }
 
 std::string rewritten_journal(const std::filesystem::path& path) {

@@ -235,11 +235,15 @@ TEST(Journal, IsReadableWhereverItIsCutOff) {
               path.string() +
                   ": the journal does not say which run it is of: it is empty or ended before the run began");
   }
-  for (std::size_t size = run_line; size < whole.size(); ++size) {
+  for (std::size_t size = run_line; size < plan_line; ++size) {
+    EXPECT_THAT(test::error_of([&] { report_of_journal(path, whole.substr(0, size)); }),
+                StartsWith(path.string() + ":1: the journal ends here without a plan"));
+  }
+  for (std::size_t size = plan_line; size < whole.size(); ++size) {
     const RunReport report = report_of_journal(path, whole.substr(0, size));
     EXPECT_FALSE(report.complete) << size;
     EXPECT_EQ(report.cut_off, whole[size - 1] != '\n') << size;
-    ASSERT_EQ(report.records.size(), size < plan_line ? 0U : 3U) << size;
+    ASSERT_EQ(report.records.size(), 3U) << size;
     for (std::size_t row = 0; row < report.records.size(); ++row) {
       const std::string number = std::to_string(row);
       const bool begun = size >= place_of(R"({"event":"begin","row":)" + number);
@@ -291,6 +295,7 @@ TEST(Journal, IsWrittenByOneRunAtATime) {
   const test::TemporaryFolder folder;
   Journal first(folder / "journal.jsonl");
   first.run(test::sample_run());
+  first.plan(infos_of({test::passed("a")}));
   const std::string message = test::error_of([&] { Journal second(folder / "journal.jsonl"); });
   EXPECT_THAT(message, HasSubstr("another run is writing it"));
   EXPECT_EQ(read_journal(first.path()).run.run_id, test::sample_run().run_id)
@@ -327,6 +332,71 @@ TEST(Journal, TellsOfAPlaceThatCannotBeWritten) {
   EXPECT_EQ(code_of(below_a_file), ExitCode::Infrastructure);
   EXPECT_EQ(test::error_of([&] { Journal journal(folder.path()); }),
             "cannot open the journal " + folder.path().string() + ": Is a directory");
+}
+
+TEST(Journal, DoesNotFollowALink) {
+  const test::TemporaryFolder folder;
+  folder.write("precious", "precious");
+  std::filesystem::create_symlink("precious", folder / "journal.jsonl");
+  const auto through_a_link = [&] { Journal journal(folder / "journal.jsonl"); };
+  EXPECT_THAT(test::error_of(through_a_link), HasSubstr("it is a link"));
+  EXPECT_EQ(code_of(through_a_link), ExitCode::Infrastructure);
+  EXPECT_EQ(folder.read("precious"), "precious");
+}
+
+TEST(ReadJournal, WithoutAPlanIsAnErrorAndNoShorterReport) {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = folder / "journal.jsonl";
+  {
+    Journal journal(path);
+    journal.run(test::sample_run());
+    journal.done();
+  }
+  EXPECT_THAT(test::error_of([&] { read_journal(path); }),
+              StartsWith(path.string() + ":2: the journal ends here without a plan"));
+}
+
+/// A journal of three rows, of which `damage` changes a line that begins so.
+SalvagedJournal salvage_damaged(const std::string& beginning) {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = folder / "journal.jsonl";
+  {
+    Journal journal(path);
+    tell(journal, {test::passed("a"), test::failed("b"), test::timed("c", "fused", 2)});
+  }
+  std::string text = test::read_file(path);
+  const auto at = text.find(beginning);
+  EXPECT_NE(at, text.npos) << beginning;
+  text[at] = '\x01';
+  test::write_file(path, text);
+  EXPECT_THAT(test::error_of([&] { read_journal(path); }), HasSubstr("report --salvage"));
+  return salvage_journal(path);
+}
+
+std::vector<Status> statuses_of(const RunReport& report) {
+  std::vector<Status> statuses;
+  for (const Record& record : report.records) statuses.push_back(record.status);
+  return statuses;
+}
+
+TEST(SalvageJournal, LeavesOutDamagedLinesAndTheRowsTheyBelongTo) {
+  const std::vector<Status> whole{Status::Pass, Status::Fail, Status::Pass};
+  const std::vector<Status> without_c{Status::Pass, Status::Fail, Status::Missing};
+  for (const auto& [beginning, statuses] :
+       {std::pair(R"({"event":"run")", whole), std::pair(R"({"event":"begin","row":0)", whole),
+        std::pair(R"({"event":"end","row":2)", without_c),
+        std::pair(R"({"event":"block","row":2)", without_c), std::pair(R"({"event":"done")", whole)}) {
+    const SalvagedJournal salvaged = salvage_damaged(beginning);
+    ASSERT_EQ(salvaged.left_out.size(), 1U) << beginning;
+    EXPECT_THAT(salvaged.left_out[0].why, HasSubstr("not JSON"));
+    EXPECT_EQ(statuses_of(salvaged.report), statuses) << beginning;
+    EXPECT_FALSE(salvaged.report.complete);
+    EXPECT_THAT(run_json(salvaged.report), HasSubstr("\"journal_lines_left_out\": 1"));
+  }
+}
+
+TEST(SalvageJournal, SaysSoWhereNoRowIsLeft) {
+  EXPECT_THAT(test::error_of([] { salvage_damaged(R"({"event":"plan")"); }), HasSubstr("no plan is left"));
 }
 
 TEST(ReadJournal, NamesTheDamagedLine) {

@@ -113,9 +113,25 @@ Json encode(const T& value, Style style) {
   }
 }
 
+/// What a message says of a value: never all of a long one.
+inline std::string brief(const Json& json) {
+  constexpr std::size_t longest = 60;
+  if (json.is_structured() && !json.empty())
+    return (json.is_array() ? "a list of " : "an object of ") + std::to_string(json.size());
+  if (json.is_string()) return '"' + shortened(printable(json.get_ref<const std::string&>()), longest) + '"';
+  return json.dump();
+}
+
 [[noreturn]] inline void throw_field_error(const std::string& path, const char* wanted, const Json& json) {
-  throw Error("the field '" + path + "' should be " + wanted + " and is " +
-              shortened(json.dump(-1, ' ', false, Json::error_handler_t::replace), 60));
+  throw Error("the field '" + shortened(printable(path), 200) + "' should be " + wanted + " and is " +
+              brief(json));
+}
+
+/// Refuses a time that no sample has, and whose sums and squares would be no numbers any more.
+inline void check_time(double time, const char* path) {
+  constexpr double longest = 1e18;  // 30 years in ns
+  if (!(std::fabs(time) <= longest) && std::isfinite(time))
+    throw Error(std::string("the field '") + path + "' holds " + shortest(time) + ", which is no time");
 }
 
 /// The enumerator of that name among those up to `last`.

@@ -34,11 +34,16 @@ void OldSchemas::event(const std::string& name, const nlohmann::ordered_json& ob
   }
   if (name == "record") {
     const auto record = json_fields::decode<Record>(object, {"record", run_.schema});
+    if (record.perf) {
+      for (const std::vector<double>& block : record.perf->sample_us) {
+        for (const double us : block) json_fields::check_time(us, "record.perf.sample_us");
+      }
+    }
     if (stored_record_) stored_record_(record);
     return tell_record(run_, index_of(record.info, listener), record, listener);
   }
   if (name == "end") return listener.done();
-  throw Error(fmt::format("the event \"{}\" is unknown (run, plan, begin, record, end)", name));
+  throw Error(fmt::format("the event \"{:.60}\" is unknown (run, plan, begin, record, end)", name));
 }
 
 /// Only what was not planned before: a run that was gone on with planned anew what was left.

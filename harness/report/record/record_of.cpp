@@ -157,8 +157,10 @@ void describe_blocks(std::span<const Block> blocks, PerfResult& perf) {
 }
 
 std::string repro_line(const RunInfo& run, const RowInfo& info) {
-  std::string line = fmt::format("assay run {} --filter '{}' --mode {}", shell_word(info.where.file),
-                                 case_id(info), info.mode);
+  // A file's name that looks like an option.
+  const std::string file = (info.where.file.starts_with('-') ? "./" : "") + info.where.file;
+  std::string line =
+      fmt::format("assay run {} --filter '{}' --mode {}", shell_word(file), case_id(info), info.mode);
   if (info.shaders) line += fmt::format(" --shaders '{}'", *info.shaders);
   return line + (run.repro_options.empty() ? "" : " ") + run.repro_options;
 }

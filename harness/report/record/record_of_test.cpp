@@ -105,6 +105,12 @@ TEST(ReproLine, NamesTheCaseAndTheShadersOfTheRow) {
       << "the id that the case has in its file";
 }
 
+TEST(ReproLine, DoesNotLetAFileNameBeAnOption) {
+  RowInfo info = row();
+  info.where.file = "-x.yaml";
+  EXPECT_EQ(repro_line({}, info), "assay run ./-x.yaml --filter 'flip/small/plain' --mode accu");
+}
+
 TEST(ReproLine, QuotesAFileNameThatAShellWouldTakeApart) {
   RowInfo info = row();
   info.where.file = "my cases/it's.yaml";

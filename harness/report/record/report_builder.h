@@ -4,9 +4,9 @@
 #include "harness/report/record/record_of.h"
 #include "harness/report/record/run_report.h"
 
+#include <deque>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 namespace assay {
 
@@ -14,28 +14,45 @@ namespace assay {
 /// that a report written live and one rebuilt from the journal are equal byte for byte.
 class ReportBuilder final : public EventLines {
  public:
+  /// `stored_record` as Decoder takes it.
+  explicit ReportBuilder(Decoder::StoredRecord stored_record = {});
+
   /// An event as a line of the journal. Throws Error that says what is wrong with the line.
   void line(std::string_view line) override;
+  /// The same, and tells another listener of the event as well: a line is taken apart once for both.
+  void line(std::string_view line, RunListener& also);
   /// Notes that the journal's last line was cut off.
   void cut_off() { cut_off_ = true; }
+  /// Notes that a line could not be read: rows of which something is missing are MISSING from then on.
+  void left_out_line() { ++lines_left_out_; }
 
   /// The report as it would be if the run ended now: see record_of.
   RunReport report() const;
+  /// The same at the end of reading: rows become records one by one, so that a large journal is not held
+  /// twice.
+  RunReport take_report() &&;
   /// One row of it; the row must have been planned.
   Record record(RowIndex row) const;
   const RowInfo& info(RowIndex row) const { return rows_.at(row).info; }
   /// Whether the run's circumstances are known yet.
   bool has_run() const { return run_.has_value(); }
+  /// Whether rows were planned.
+  bool has_plan() const { return !rows_.empty(); }
 
  private:
   class Store;
+  class Both;
 
   Decoder decoder_;
   std::optional<RunInfo> run_;
-  std::vector<RowEvents> rows_;
+  RunReport report_without_records() const;
+  Record record_in_report(const RunInfo& run, const RowEvents& row) const;
+
+  std::deque<RowEvents> rows_;       ///< no vector, which is copied when it grows
   std::optional<RowIndex> running_;  ///< the row that began last
   bool done_ = false;
   bool cut_off_ = false;
+  std::size_t lines_left_out_ = 0;
 };
 
 }  // namespace assay

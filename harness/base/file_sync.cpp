@@ -1,0 +1,42 @@
+#include "harness/base/file_sync.h"
+
+#include <cerrno>
+#include <unistd.h>
+
+namespace assay {
+
+FileSync::FileSync(int fd, std::chrono::milliseconds every)
+    : fd_(fd), every_(every), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+FileSync::~FileSync() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+void FileSync::written() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_dirty_ = true;
+  }
+  changed_.notify_one();
+}
+
+void FileSync::run(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  // What was written before a stop still counts: the wait is over then, and gives true.
+  while (changed_.wait(lock, stop, [this] { return is_dirty_; })) {
+    is_dirty_ = false;
+    lock.unlock();
+    sync();
+    lock.lock();
+    changed_.wait_for(lock, stop, every_, [] { return false; });
+  }
+}
+
+void FileSync::sync() {
+  if (::fdatasync(fd_) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP) return;
+  int none = 0;
+  error_.compare_exchange_strong(none, errno);
+}
+
+}  // namespace assay

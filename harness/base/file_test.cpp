@@ -1,0 +1,116 @@
+#include "harness/base/file.h"
+
+#include "harness/base/error.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+std::size_t files_in(const fs::path& folder) {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), {}));
+}
+
+TEST(ReplaceFile, LeavesFilesThatAreCalledLikeATemporaryOneAlone) {
+  const test::TemporaryFolder folder;
+  folder.write("x.csv.tmp", "precious");
+  replace_file(folder / "x.csv", "new");
+  EXPECT_EQ(test::read_file(folder / "x.csv"), "new");
+  EXPECT_EQ(test::read_file(folder / "x.csv.tmp"), "precious");
+  EXPECT_EQ(files_in(folder.path()), 2U);
+}
+
+TEST(ReplaceFile, IsOneOfThoseWrittenAtTheSameTime) {
+  const test::TemporaryFolder folder;
+  std::vector<std::thread> threads;
+  for (const char c : {'a', 'b', 'c', 'd'}) {
+    threads.emplace_back([&, c] {
+      for (int i = 0; i < 50; ++i) replace_file(folder / "x.csv", std::string(100000, c));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const std::string left = test::read_file(folder / "x.csv");
+  EXPECT_EQ(left, std::string(100000, left.at(0)));
+  EXPECT_EQ(files_in(folder.path()), 1U);
+}
+
+TEST(ReplaceFile, ReplacesALinkAndNotWhatItNames) {
+  const test::TemporaryFolder folder;
+  folder.write("other", "precious");
+  fs::create_symlink("other", folder / "accu.csv");
+  replace_file(folder / "accu.csv", "new");
+  EXPECT_EQ(test::read_file(folder / "other"), "precious");
+  EXPECT_FALSE(fs::is_symlink(folder / "accu.csv"));
+}
+
+TEST(ReplaceFile, TakesANameAsLongAsTheSystemDoes) {
+  const test::TemporaryFolder folder;
+  const std::string name(255, 'n');
+  replace_file(folder / name, "new");
+  EXPECT_EQ(test::read_file(folder / name), "new");
+}
+
+TEST(WriteNamedFile, FollowsLinksAndKeepsThem) {
+  const test::TemporaryFolder folder;
+  fs::create_directory(folder / "below");
+  folder.write("below/old", "old");
+  fs::create_symlink("below/old", folder / "link");
+  fs::create_symlink("below/fresh", folder / "dangling");
+  write_named_file(folder / "link", "new");
+  write_named_file(folder / "dangling", "new");
+  EXPECT_EQ(test::read_file(folder / "below/old"), "new");
+  EXPECT_EQ(test::read_file(folder / "below/fresh"), "new");
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_TRUE(fs::is_symlink(folder / "dangling"));
+}
+
+TEST(WriteNamedFile, WritesToADeviceOrFifoWithoutReplacingIt) {
+  const test::TemporaryFolder folder;
+  const std::string fifo = folder / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const FileDescriptor reader(::open(fifo.c_str(), O_RDONLY | O_NONBLOCK));
+  write_named_file(fifo, "through");
+  std::string got(7, '\0');
+  EXPECT_EQ(::read(reader.get(), got.data(), got.size()), 7);
+  EXPECT_EQ(got, "through");
+  fs::create_symlink("/dev/full", folder / "full");
+  try {
+    write_named_file(folder / "full", "x");
+    FAIL() << "a full device took it";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::Infrastructure);
+    EXPECT_THAT(error.what(), HasSubstr("No space left on device"));
+  }
+  EXPECT_TRUE(fs::is_symlink(folder / "full"));
+  EXPECT_TRUE(fs::is_fifo(fifo));
+}
+
+TEST(StandardDescriptors, AreOpenAfterwardsWhereTheyWereClosed) {
+  EXPECT_EXIT(
+      {
+        ::close(STDOUT_FILENO);
+        open_standard_descriptors();
+        const int next = ::open("/dev/zero", O_RDONLY);
+        struct stat out {};
+        struct stat null {};
+        const bool right = ::fstat(STDOUT_FILENO, &out) == 0 && ::stat("/dev/null", &null) == 0 &&
+                           out.st_rdev == null.st_rdev && next > STDERR_FILENO;
+        std::_Exit(right ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,364 @@
+#!/usr/bin/python3
+"""The tries of run.sh: starts the binary, and says of each kind how many of them misbehaved."""
+import argparse
+import concurrent.futures
+import csv
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree
+
+import mutate
+
+SHORT = {"yaml": 250, "npy": 150, "journal": 200, "kill": 12, "signal": 6}
+LONG = {"yaml": 5000, "npy": 2000, "journal": 3000, "kill": 200, "signal": 60}
+SLOWEST_S = 20       # of one that is no shader
+LARGEST_KIB = 1 << 20
+SHADER_S, SHADER_KIB = 60, (2 << 20) + (1 << 18)  # the compiler's own limits, and what is around them
+
+CASES = b"""op: q8ta_pixel_shuffle
+cases:
+  - name: small
+    mode: both
+    upscale_factor: 2
+    shape: {each: [[1, 16, 4, 4], [2, 24, 8, 5], [1, 32, 6, 6]]}
+    qparams: {x: {scale: 0.007112, zero_point: -3}, y: {scale: 0.013, zero_point: 5}}
+    forms: {each: [{x: buffer/4W4C, y: buffer/4W4C}, {x: buffer/4W4C, y: buffer/4C1W}]}
+"""
+NPY_CASE = b"""op: quantize_affine
+cases:
+  - {name: one, shape: [8, 6], block_size: [2, 3], fill: {x: {npy: x.npy}}}
+"""
+RAW = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae\xa8\xa9]|\xe2\x81[\xa6-\xa9]")
+
+
+class Result:
+    """How a process ended, what it said and what it took; `code` is negative for a signal."""
+
+    def __init__(self, words, timeout=120, **options):
+        began = time.monotonic()
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            options = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err, **options}
+            process = subprocess.Popen(words, **options)
+            self.interrupt(process)
+            code, usage = None, None
+            while code is None:
+                pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+                if pid:
+                    code = os.waitstatus_to_exitcode(status)
+                elif time.monotonic() - began > timeout:
+                    process.kill()
+                    timeout = 1e9
+                else:
+                    time.sleep(0.002)
+            process.returncode = code
+            self.code, self.seconds, self.kib = code, time.monotonic() - began, usage.ru_maxrss
+            out.seek(0)
+            err.seek(0)
+            self.out, self.err = out.read(), err.read()
+
+    def interrupt(self, process):
+        """For those that are not left alone."""
+
+
+class Killed(Result):
+    """One that gets a signal some time after its start."""
+
+    def __init__(self, words, number, after, **options):
+        self.number, self.after = number, after
+        super().__init__(words, **options)
+
+    def interrupt(self, process):
+        time.sleep(self.after)
+        process.send_signal(self.number)
+
+
+def complaint(result, codes, sanitized, seconds=SLOWEST_S, kib=LARGEST_KIB):
+    """What is wrong with how a process ended, or nothing."""
+    if result.code not in codes:
+        return f"exit code {result.code}"
+    if b"internal error" in result.err:
+        return "internal error"
+    if re.search(rb"AddressSanitizer|runtime error:", result.err):
+        return "sanitizer"
+    if not sanitized and result.seconds > seconds:
+        return f"{result.seconds:.1f} s"
+    if not sanitized and result.kib > kib:
+        return f"{result.kib >> 10} MiB"
+    if result.code in (2, 77) and not result.err:
+        return "an exit code without a word"
+    raw = RAW.search(result.out + result.err)
+    return f"raw byte {raw.group()!r}" if raw else None
+
+
+def reports_complaint(folder, rows=None):
+    """What is wrong with reports that were written."""
+    def no_constant(word):
+        raise ValueError(word)
+    try:
+        run = json.loads((folder / "run.json").read_bytes(), parse_constant=no_constant)
+        json.loads((folder / "perf.json").read_bytes(), parse_constant=no_constant)
+        xml.etree.ElementTree.parse(folder / "junit.xml")
+        told = sum(len(list(csv.DictReader(open(folder / name, newline="", encoding="utf-8"))))
+                   for name in ("accu.csv", "perf.csv"))
+    except (OSError, ValueError, xml.etree.ElementTree.ParseError) as error:
+        return f"a report that cannot be read: {error}"
+    if told != run["cases"] or told != sum(run["statuses"].values()):
+        return f"{told} rows in the tables, {run['cases']} in run.json"
+    return f"{told} rows of {rows}" if rows not in (None, told) else None
+
+
+class Tries:
+    """All kinds of tries, and what came of them."""
+
+    def __init__(self, options):
+        self.binary = os.path.abspath(options.binary)
+        self.seed, self.counts = options.seed, LONG if options.long else SHORT
+        self.sanitized = b"__asan_init" in pathlib.Path(self.binary).read_bytes()
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="assay-hostile-"))
+        self.kept = pathlib.Path("build/hostile")
+        self.table, self.misbehaved = {}, 0
+        os.environ["XDG_CACHE_HOME"] = str(self.folder / "cache")
+        self.base = self.folder / "base"
+        self.base.mkdir()
+        (self.base / "c.yaml").write_bytes(CASES)
+        self.assay("run", self.base / "c.yaml", "--out", self.base / "out", "--ceilings", "none", "--budget", "0.1")
+        journals = list((self.base / "out/runs").glob("*/*/journal.jsonl"))
+        if len(journals) != 1:
+            sys.exit("hostile: the run that journals are made of left none")
+        self.journal = journals[0].read_bytes()
+
+    def assay(self, *words, **options):
+        return Result([self.binary, *map(str, words)], **options)
+
+    def note(self, kind, result, wrong, keep=None):
+        tried, bad, seconds, kib = self.table.get(kind, (0, 0, 0, 0))
+        self.table[kind] = (tried + 1, bad + bool(wrong), max(seconds, result.seconds), max(kib, result.kib))
+        if not wrong:
+            return
+        self.misbehaved += 1
+        name = self.kept / f"{kind.replace(' ', '-')}-{tried}"
+        name.mkdir(parents=True, exist_ok=True)
+        (name / "why").write_text(f"{wrong}\n{result.err[-2000:].decode(errors='replace')}", encoding="utf-8")
+        for file in keep or []:
+            if file.is_file() and file.stat().st_size < 1 << 24:
+                shutil.copy(file, name)
+        print(f"  {kind} {tried}: {wrong} ({name})", flush=True)
+
+    def each(self, kind, body):
+        """Tries of one kind, two at a time; what they give is noted in their order."""
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for result, wrong, keep in pool.map(body, range(self.counts[kind])):
+                self.note(kind, result, wrong, keep)
+                if keep:
+                    shutil.rmtree(keep[0].parent, ignore_errors=True)
+
+    def place(self, kind, number):
+        folder = self.folder / kind / str(number)
+        folder.mkdir(parents=True)
+        return folder
+
+    def yaml(self):
+        corpus = [CASES, NPY_CASE] + [path.read_bytes() for path in sorted(pathlib.Path("cases").glob("*.yaml"))
+                                      if path.stat().st_size < 6000]
+
+        def one(number):
+            file = self.place("yaml", number) / "c.yaml"
+            file.write_bytes(mutate.yaml(mutate.generator(self.seed, "yaml", number), corpus))
+            result = self.assay("list", "--long", file)
+            return result, complaint(result, (0, 2), self.sanitized), [file]
+        self.each("yaml", one)
+
+    def npy(self):
+        def npy_of(dtype, shape, data):
+            head = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+            head += b" " * (63 - (10 + len(head)) % 64) + b"\n"
+            return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + data
+        corpus = [npy_of("<f4", (8, 6), bytes(192)), npy_of("<f8", (8, 6), bytes(384)),
+                  npy_of("|i1", (8, 6), bytes(48))]
+
+        def one(number):
+            folder = self.place("npy", number)
+            (folder / "c.yaml").write_bytes(NPY_CASE)
+            (folder / "x.npy").write_bytes(mutate.npy(mutate.generator(self.seed, "npy", number), corpus))
+            result = self.assay("list", folder / "c.yaml")
+            return result, complaint(result, (0, 2), self.sanitized), [folder / "c.yaml", folder / "x.npy"]
+        self.each("npy", one)
+
+    def journals(self):
+        def one(number):
+            folder = self.place("journal", number)
+            file = folder / "journal.jsonl"
+            rng = mutate.generator(self.seed, "journal", number)
+            file.write_bytes(mutate.journal(rng, self.journal))
+            words = ["report", folder] if number % 3 else ["report", folder, "--salvage"]
+            if number % 3 == 2:
+                words = ["compare", self.base / "out", folder]
+            result = self.assay(*words)
+            wrong = complaint(result, (0, 1, 2, 3), self.sanitized)
+            if not wrong and words[0] == "report" and result.code != 2:
+                wrong = reports_complaint(folder)
+            return result, wrong, [file]
+        self.each("journal", one)
+
+    def prints_of(self, folder):
+        return {str(path): hashlib.sha256(path.read_bytes()).hexdigest()
+                for path in sorted(folder.rglob("*")) if path.is_file()}
+
+    def stopped(self, kind, numbers, codes):
+        """Runs that a signal ends, into a folder that holds another run."""
+        def one(number):
+            rng = mutate.generator(self.seed, kind, number)
+            out = self.place(kind, number) / "out"
+            shutil.copytree(self.base / "out", out, symlinks=True)
+            before = self.prints_of(out / "runs")
+            words = [self.binary, "run", str(self.base / "c.yaml"), "--out", str(out), "--overwrite",
+                     "--ceilings", "none"]
+            result = Killed(words, rng.choice(numbers), rng.uniform(0.02, 1.5))
+            return result, complaint(result, codes, self.sanitized) or self.left_behind(out, before, kind), [out]
+        self.each(kind, one)
+
+    def left_behind(self, out, before, kind):
+        """What is wrong with what a run left that was ended."""
+        after = self.prints_of(out / "runs")
+        if any(after.get(name) != was for name, was in before.items()):
+            return "another run's results were changed"
+        for journal in set(out.glob("runs/*/*/journal.jsonl")) - {pathlib.Path(name) for name in before}:
+            lines = [line for line in journal.read_bytes().split(b"\n")[:-1]]
+            ended = {json.loads(line)["row"] for line in lines if line.startswith(b'{"event":"end"')}
+            again = self.assay("report", journal.parent)
+            if not any(line.startswith(b'{"event":"plan"') for line in lines):
+                if again.code != 2:
+                    return "a report without a plan"
+                continue
+            wrong = complaint(again, (0, 1, 3), self.sanitized) or reports_complaint(journal.parent)
+            if wrong:
+                return wrong
+            statuses = json.loads((journal.parent / "run.json").read_bytes())["statuses"]
+            kept = sum(count for status, count in statuses.items() if status not in ("MISSING", "CRASH", "INTERRUPTED"))
+            lost = sum(1 for line in lines if b'"status":"MISSING"' in line or b'"status":"INTERRUPTED"' in line)
+            if kept != len(ended) - lost:
+                return f"{kept} results in the reports, {len(ended) - lost} in the journal"
+            if kind == "signal" and "CRASH" in statuses:
+                return "an innocent row is a CRASH"
+        return None
+
+    def shaders(self):
+        bomb = "#version 450\n#define X0 x = x + 1;\n" + "".join(
+            f"#define X{i} " + f"X{i - 1} " * 10 + "\n" for i in range(1, 10)) + "void main() { int x = 0; X9 }\n"
+        hostile = {
+            "bomb": bomb, "empty": "", "nul": "#version 450\n\0void main() {}\n", "bytes": "\x1b[31m\u202e" * 100,
+            "passwd": '#version 450\n#include "/etc/passwd"\nvoid main() {}\n',
+            "up": '#version 450\n#include "../../../../../../etc/passwd"\nvoid main() {}\n',
+            "itself": '#version 450\n#include "q8ta_pixel_shuffle.comp"\nvoid main() {}\n',
+            "parentheses": "#version 450\nvoid main() { int x = " + "(" * 100000 + "1" + ")" * 100000 + "; }\n",
+            "braces": "#version 450\nvoid main() " + "{" * 100000 + "}" * 100000 + "\n",
+            "comment": "#version 450\n/* " + "x" * 1000000, "long name": "#version 450\nint " + "x" * 3000000 + ";\n",
+            "array": "#version 450\nshared int x[2000000000];\nvoid main() { x[0] = 1; }\n",
+            "workgroup": "#version 450\nlayout(local_size_x = 2000000000) in;\nvoid main() {}\n",
+            "constant": "#version 450\nconst int x[] = int[](" + "1," * 300000 + "1);\nvoid main() {}\n",
+            "large": "#version 450\n" + "// x\n" * 1000000,
+            "defined": "#version 450\n#if " + "defined(A) || " * 100000 + "1\n#endif\n",
+        }
+        for name, text in hostile.items():
+            folder = self.place("shader", name)
+            (folder / "q8ta_pixel_shuffle.comp").write_text(text, encoding="utf-8")
+            result = self.assay("run", self.base / "c.yaml", "--mode", "accu", "--filter", "*1x16x4x4/4W4C.4W4C*",
+                                "--shaders", folder, "--out", folder / "out")
+            wrong = complaint(result, (1, 2, 3), self.sanitized, SHADER_S, SHADER_KIB)
+            if b"root:" in result.out + result.err:
+                wrong = "it shows a file outside of its folder"
+            self.note("shader", result, wrong, [folder / "q8ta_pixel_shuffle.comp"])
+
+    def descriptors(self):
+        run = f"'{self.binary}' run '{self.base / 'c.yaml'}' --mode accu --out OUT"
+        redirections = [(">&-", (0,)), ("2>&-", (0,)), ("<&-", (0,)), (">&- 2>&-", (0,)), ("<&- >&- 2>&-", (0,)),
+                        (">/dev/full", (3,)), ("2>/dev/full", (0,)), (">/dev/full 2>&1", (3,)), ("| true", (3,)),
+                        ("2>&1 | head -c 10 >/dev/null", (3,)), ("</dev/zero", (0,))]
+        limits = [("ulimit -f 1;", (3,)), ("ulimit -f 16;", (0, 3)), ("ulimit -n 8;", (0, 2, 3, 77))]
+        for number, (before, after, codes) in enumerate([("", *entry) for entry in redirections] +
+                                                        [(before, "", codes) for before, codes in limits]):
+            out = self.place("descriptor", number) / "out"
+            line = f"{before} {run.replace('OUT', str(out))} {after}; exit ${{PIPESTATUS[0]}}"
+            result = Result(["bash", "-c", line])
+            wrong = complaint(result, codes, self.sanitized)
+            journals = list(out.glob("runs/*/*/journal.jsonl"))
+            if not wrong and not before:
+                wrong = reports_complaint(journals[0].parent, 6) if journals else "no journal"
+            self.note("descriptor", result, wrong, journals)
+
+    def folders(self):
+        place = self.place("folder", "all")
+        (place / "file").write_bytes(b"precious")
+        (place / "dangling").symlink_to("nowhere/at/all")
+        (place / "linked").symlink_to("below")
+        (place / "runs-is-a-file").mkdir()
+        (place / "runs-is-a-file/runs").write_bytes(b"precious")
+        os.mkfifo(place / "fifo")
+        tries = {"file": (2, 3), "file/below": (2, 3), "dangling": (0, 3), "linked": (0, 3), "runs-is-a-file": (2, 3),
+                 "fifo": (2, 3), "new\nline\x1b[31m": (0,), "n" * 255: (0,), "n" * 256: (2, 3), "a/" * 1500: (0, 2, 3),
+                 "/proc/self": (2, 3), "/dev/null": (2, 3), "-x": (0,), "": (0, 2)}
+        for name, codes in tries.items():
+            result = self.assay("run", self.base / "c.yaml", "--mode", "accu", f"--out={name}", cwd=place)
+            wrong = complaint(result, codes, self.sanitized)
+            if (place / "file").read_bytes() != b"precious" or not (place / "fifo").is_fifo():
+                wrong = "a file was changed that is not the run's"
+            self.note("folder", result, wrong)
+        journal = next((self.base / "out/runs").glob("*/*/journal.jsonl"))
+        for name in ("accu.csv", "run.json"):
+            folder = self.place("folder", name)
+            shutil.copy(journal, folder)
+            (folder / name).symlink_to(place / "file")
+            result = self.assay("report", folder)
+            wrong = complaint(result, (0,), self.sanitized)
+            if (place / "file").read_bytes() != b"precious":
+                wrong = "what a link names was written"
+            self.note("folder", result, wrong)
+
+    def all(self):
+        self.yaml()
+        self.npy()
+        self.journals()
+        self.stopped("kill", [signal.SIGKILL], (0, -9))
+        self.stopped("signal", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], (0, 3, -1, -2, -15))
+        self.shaders()
+        self.descriptors()
+        self.folders()
+
+    def show(self):
+        print(f"seed {self.seed}, {self.binary}{' (sanitized)' if self.sanitized else ''}")
+        print("| kind | tried | misbehaved | slowest, s | largest, MiB |\n|---|--:|--:|--:|--:|")
+        for kind, (tried, bad, seconds, kib) in self.table.items():
+            print(f"| {kind} | {tried} | {bad} | {seconds:.2f} | {kib >> 10} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--long", action="store_true", help="10,000 inputs and 200 kills")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--binary", default="build/release/assay")
+    parser.add_argument("--only", choices=("yaml", "npy", "journals", "shaders", "descriptors", "folders"),
+                        help="one kind")
+    options = parser.parse_args()
+    tries = Tries(options)
+    began = time.monotonic()
+    try:
+        getattr(tries, options.only or "all")()
+        tries.show()
+    finally:
+        shutil.rmtree(tries.folder, ignore_errors=True)
+    print(f"{tries.misbehaved} misbehaved in {time.monotonic() - began:.0f} s"
+          + (f"; see {tries.kept}" if tries.misbehaved else ""))
+    sys.exit(tries.misbehaved > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+#!/usr/bin/python3
+"""Seeded mutations of case files, .npy files and journals: the same seed gives the same bytes."""
+import json
+import random
+
+YAML_WORDS = [
+    b"{each: [", b"]}", b"&a ", b"*a", b"<<: *a", b"!!int ", b"!x ", b"? ", b"- - - ", b": ", b"|\n  ", b">-\n  ",
+    b"1e999", b"-0", b".nan", b".inf", b"9223372036854775808", b"0x7fffffff", b"~", b"null", b"true", b"''", b'"\\0"',
+    b'"\\u202e"', b"\xe2\x80\xae", b"\xc2\x9b", b"\x1b[31m", b"\x00", b"\xff\xfe", b"\t", b"\r\n", b"---\n", b"...\n",
+    b"include: [x.yaml]\n", b"include: [/dev/zero, /etc/passwd]\n", b"sets: {a: *a}\n", b"{" * 200, b"[" * 2000,
+    b"fill: {x: {npy: /dev/zero}}", b"fill: {npy: ../../../../etc/passwd}", b"shape: [1, 1000000000, 4, 4]",
+    b"shape: {each: " + b"[[1, 16, 4, 4], " * 60 + b"]}", b"name: " + b"n" * 300, b"impl: " + b"x" * 70000,
+]
+NPY_WORDS = [
+    b"'<f4'", b"'>f8'", b"'|O'", b"'<c16'", b"[('a', '<f4')]", b"'descr'", b"True", b"False", b"(", b")", b"{", b"}",
+    b"(1000000000, 1000000000)", b"(9223372036854775807,)", b"(-1,)", b"(0,)", b"(" + b"1, " * 50 + b")", b"\x93NUMPY",
+    b"\x01\x00", b"\x03\x00", b"\xff\xff\xff\xff", b"\x00" * 64, b"\x1b[2J", b"\xe2\x80\xae", b"'" * 9,
+]
+JSON_VALUES = [
+    "1e999", "-1e999", "1e308", "-1", "0", "1.5", "9223372036854775808", "18446744073709551616", "null", "true", "[]",
+    "{}", '""', '"nan"', '"inf"', '"\\u0000"', '"\\u001b[31m\\u202e"', '"=1+1"', "[" * 5000 + "]" * 5000,
+    '{"a":' * 40 + "1" + "}" * 40, '"' + "x" * 100000 + '"', "[1e308,1e308,1e308]", "[0]", "[-5]", "1e-320", '"\ud800"',
+]
+
+
+def bytes_of(rng, data, words, most=6):
+    """Some edits anywhere: a bit, a slice gone, twice or elsewhere, a word of the format."""
+    data = bytearray(data)
+    for _ in range(rng.randint(1, most)):
+        at = rng.randrange(len(data) + 1)
+        end = min(len(data), at + rng.choice([1, 2, 8, 40, 400]))
+        kind = rng.randrange(6)
+        if kind == 0 and at < len(data):
+            data[at] ^= 1 << rng.randrange(8)
+        elif kind == 1:
+            del data[at:end]
+        elif kind == 2:
+            data[at:at] = data[at:end]
+        elif kind == 3:
+            piece = bytes(data[at:end])
+            del data[at:end]
+            to = rng.randrange(len(data) + 1)
+            data[to:to] = piece
+        elif kind == 4:
+            data[at:end] = rng.choice(words)
+        else:
+            data[at:at] = rng.choice(words)
+    return bytes(data)
+
+
+def yaml(rng, corpus):
+    """A case file: bytes and words of one, or lines of two."""
+    text = rng.choice(corpus)
+    if rng.random() < 0.3:
+        lines, others = text.splitlines(True), rng.choice(corpus).splitlines(True)
+        for _ in range(rng.randint(1, 5)):
+            lines.insert(rng.randrange(len(lines) + 1), rng.choice(rng.choice([lines, others])))
+        text = b"".join(lines)
+    return bytes_of(rng, text, YAML_WORDS) if rng.random() < 0.8 else text
+
+
+def npy(rng, corpus):
+    """A .npy file: mostly its header, sometimes its length."""
+    data = rng.choice(corpus)
+    if rng.random() < 0.2:
+        return data[:rng.randrange(len(data))]
+    if rng.random() < 0.1:
+        return data + b"\0" * rng.randint(1, 4096)
+    head = bytes_of(rng, data[:128], NPY_WORDS, most=3)
+    return head + data[128:]
+
+
+def replace_value(rng, line):
+    """One value of a JSON line, by text: what comes out need not be what a JSON library would write."""
+    event = json.loads(line)
+    keys = list(event)
+    key = rng.choice(keys)
+    if rng.random() < 0.2:
+        del event[key]
+        return json.dumps(event)
+    event[key] = "@@"
+    return json.dumps(event).replace('"@@"', rng.choice(JSON_VALUES), 1)
+
+
+def journal(rng, text):
+    """A journal: lines gone, twice, swapped, values replaced, or bytes."""
+    lines = text.decode().splitlines(True)
+    for _ in range(rng.randint(1, 3)):
+        at = rng.randrange(len(lines))
+        kind = rng.randrange(6)
+        if kind == 0:
+            del lines[at]
+        elif kind == 1:
+            lines.insert(rng.randrange(len(lines)), lines[at])
+        elif kind == 2:
+            other = rng.randrange(len(lines))
+            lines[at], lines[other] = lines[other], lines[at]
+        elif kind <= 4:
+            try:
+                lines[at] = replace_value(rng, lines[at]) + "\n"
+            except ValueError:  # an edit before left no JSON there
+                pass
+        if not lines:
+            return b""
+    data = "".join(lines).encode("utf-8", "surrogatepass")
+    if rng.random() < 0.3:
+        data = bytes_of(rng, data, [value.encode("utf-8", "surrogatepass") for value in JSON_VALUES], most=3)
+    return data
+
+
+def generator(seed, kind, number):
+    """The random numbers of one input, whatever was made before it."""
+    return random.Random(f"{seed}/{kind}/{number}")
