@@ -11,6 +11,7 @@
 #include <optional>
 #include <ostream>
 #include <set>
+#include <utility>
 
 namespace assay::app {
 namespace {
@@ -89,9 +90,9 @@ std::string explain_id(const RunComparison& comparison, const std::string& wante
 }
 
 void print(const RunComparison& comparison, const CompareOptions& options, const Terminal& terminal) {
-  write_text(options.csv, compare_csv(comparison), terminal.out);
-  write_text(options.json, compare_json(comparison), terminal.out);
-  write_text(options.markdown, compare_markdown(comparison), terminal.out);
+  write_text(options.csv, terminal.out, [&] { return compare_csv(comparison); });
+  write_text(options.json, terminal.out, [&] { return compare_json(comparison); });
+  write_text(options.markdown, terminal.out, [&] { return compare_markdown(comparison); });
   const bool color = terminal.console.color;
   if (!options.explain.empty()) {
     terminal.out << explain_id(comparison, options.explain, color);
@@ -100,16 +101,19 @@ void print(const RunComparison& comparison, const CompareOptions& options, const
   }
 }
 
+RunComparison compared(const Sides& sides, const CompareOptions& options, std::ostream& log) {
+  std::vector<RunReport> base = read_side(sides.base, log);
+  std::vector<RunReport> next = read_side(sides.next, log);
+  return compare_runs(std::move(base), std::move(next),
+                      {.judge_same_programs = options.judge_same_programs,
+                       .smallest_effect_pct = options.smallest_effect_pct});
+}
+
 }  // namespace
 
 ExitCode compare(const CompareOptions& options, const Terminal& terminal) {
   const std::set<Verdict> failing = failing_verdicts(options.fail_on);
-  const Sides sides = sides_of(options);
-  const std::vector<RunReport> base = read_side(sides.base, terminal.log);
-  const std::vector<RunReport> next = read_side(sides.next, terminal.log);
-  const RunComparison comparison = compare_runs(base, next,
-                                                {.judge_same_programs = options.judge_same_programs,
-                                                 .smallest_effect_pct = options.smallest_effect_pct});
+  const RunComparison comparison = compared(sides_of(options), options, terminal.log);
   print(comparison, options, terminal);
   const bool failed = std::ranges::any_of(
       comparison.rows, [&](const RowVerdict& row) { return row.verdict && failing.contains(*row.verdict); });

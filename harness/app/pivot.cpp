@@ -27,10 +27,10 @@ ExitCode print_hashes(const Pivot& pivot, std::ostream& out) {
 ExitCode pivot(const PivotOptions& options, const Terminal& terminal) {
   const std::vector<RunReport> reports = read_reports(options.reports);
   const Pivot pivot = make_pivot(reports);
-  write_text(options.csv, pivot_csv(pivot), terminal.out);
+  write_text(options.csv, terminal.out, [&] { return pivot_csv(pivot); });
   const bool nothing_else = options.csv.empty() && !options.hashes;
-  write_text(options.markdown.empty() && nothing_else ? "-" : options.markdown, pivot_markdown(pivot),
-             terminal.out);
+  write_text(options.markdown.empty() && nothing_else ? "-" : options.markdown, terminal.out,
+             [&] { return pivot_markdown(pivot); });
   return options.hashes ? print_hashes(pivot, terminal.out) : ExitCode::Fine;
 }
 

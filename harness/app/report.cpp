@@ -37,12 +37,13 @@ RunReport salvaged(const std::filesystem::path& journal, std::ostream& log) {
 
 }  // namespace
 
-void write_text(const std::filesystem::path& path, const std::string& text, std::ostream& out) {
+void write_text(const std::filesystem::path& path, std::ostream& out,
+                const std::function<std::string()>& text) {
   if (path.empty()) return;
   if (path == "-") {
-    out << text;
+    out << text();
   } else {
-    write_named_file(path, text);
+    write_named_file(path, text());
   }
 }
 

@@ -4,6 +4,7 @@
 #include "harness/base/error.h"
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,9 @@ struct SummaryOptions {
 /// too: the text says so. Throws Error(Usage) when no report has a step, or none of the models asked for.
 ExitCode summary(const SummaryOptions& options, const Terminal& terminal);
 
-/// Writes a text where an option says: into the file, to `out` for "-", nowhere when it is empty.
-void write_text(const std::filesystem::path& path, const std::string& text, std::ostream& out);
+/// Writes a text where an option says: into the file, to `out` for "-", nowhere when it is empty: it is not
+/// made then, as that of a large run takes long.
+void write_text(const std::filesystem::path& path, std::ostream& out,
+                const std::function<std::string()>& text);
 
 }  // namespace assay::app

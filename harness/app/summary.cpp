@@ -75,10 +75,10 @@ Steps steps_of(const std::vector<RunReport>& reports, const SummaryOptions& opti
 ExitCode summary(const SummaryOptions& options, const Terminal& terminal) {
   const std::vector<RunReport> reports = read_reports(options.reports);
   const Steps steps = steps_of(reports, options);
-  write_text(options.csv, steps_csv(steps), terminal.out);
+  write_text(options.csv, terminal.out, [&] { return steps_csv(steps); });
   const bool nothing_else = options.csv.empty();
-  write_text(options.markdown.empty() && nothing_else ? "-" : options.markdown, steps_markdown(steps),
-             terminal.out);
+  write_text(options.markdown.empty() && nothing_else ? "-" : options.markdown, terminal.out,
+             [&] { return steps_markdown(steps); });
   return ExitCode::Fine;
 }
 

@@ -1,5 +1,6 @@
 #include "harness/engine/ceilings/ceiling_store.h"
 
+#include "harness/base/hash.h"
 #include "harness/report/record/codec.h"
 #include "tests/support/temporary_folder.h"
 
@@ -96,6 +97,14 @@ TEST_F(CeilingStoreTest, DoesNotTakeADamagedFile) {
 }
 
 // A figure that is another, but could be true.
+TEST_F(CeilingStoreTest, DoesNotTakeNumbersThatNoDoubleHolds) {
+  store.store(stored);
+  std::string text = encode_ceilings(stored);
+  text.replace(text.find("90000"), 5, "1e999");
+  std::ofstream(store.file_of(key)) << "checksum " << hash_hex(text) << '\n' << text;
+  EXPECT_FALSE(store.load(key)) << "it is measured again";
+}
+
 TEST_F(CeilingStoreTest, DoesNotTakeAChangedFigure) {
   store.store(stored);
   std::string text = test::read_file(store.file_of(key));

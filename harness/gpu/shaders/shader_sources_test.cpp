@@ -82,6 +82,17 @@ TEST_F(ShaderSourcesTest, TheClosureFollowsIncludesOfIncludesAndCycles) {
   EXPECT_TRUE(ShaderSources({}, embedded).closure("missing.comp").empty());
 }
 
+TEST_F(ShaderSourcesTest, ANameStaysInsideOfTheDirectories) {
+  first.write("below/a.comp", "#include \"../secret\"");
+  first.write("secret", "secret");
+  const ShaderSources sources({first.path() / "below"}, embedded);
+  EXPECT_EQ(sources.find("../secret"), std::nullopt);
+  EXPECT_EQ(sources.find("x/../../secret"), std::nullopt);
+  EXPECT_EQ(sources.find((first.path() / "secret").string()), std::nullopt);
+  EXPECT_EQ(sources.closure("a.comp").size(), 1U);
+  EXPECT_EQ(sources.find("x/../a.comp")->text, "#include \"../secret\"");
+}
+
 TEST_F(ShaderSourcesTest, ADirectoryThatIsNoneIsAnError) {
   try {
     const ShaderSources sources({first.path() / "none"}, embedded);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -31,11 +32,14 @@ void refuse_doubles(std::span<const RunReport> side, const char* name) {
 
 struct Records {
   std::vector<const RunInfo*> runs;
-  std::vector<const Record*> records;
+  std::vector<Record*> records;
 
-  std::optional<RowSide> pooled() const {
+  /// What they say together; the records themselves are given up, as those of a large run take much memory.
+  std::optional<RowSide> pooled() {
     if (records.empty()) return std::nullopt;
-    return pool_runs(runs, records);
+    RowSide side = pool_runs(runs, {records.begin(), records.end()});
+    for (Record* record : records) *record = {};
+    return side;
   }
 };
 
@@ -49,10 +53,10 @@ class Matcher {
  public:
   explicit Matcher(bool cross_device) : cross_device_(cross_device) {}
 
-  void add(std::span<const RunReport> reports, std::size_t side) {
-    for (const RunReport& report : reports) {
+  void add(std::span<RunReport> reports, std::size_t side) {
+    for (RunReport& report : reports) {
       const std::string device = cross_device_ ? "" : device_key(report.run);
-      for (const Record& record : report.records) {
+      for (Record& record : report.records) {
         const auto [at, is_new] = index_.try_emplace({device, key_of(record.info)}, meetings_.size());
         if (is_new) meetings_.emplace_back();
         Meeting& meeting = meetings_[at->second];
@@ -63,7 +67,7 @@ class Matcher {
     }
   }
 
-  const std::vector<Meeting>& meetings() const { return meetings_; }
+  std::vector<Meeting>& meetings() { return meetings_; }
   bool any_common() const {
     return std::ranges::any_of(meetings_, [](const Meeting& meeting) {
       return !meeting.sides[0].records.empty() && !meeting.sides[1].records.empty();
@@ -141,8 +145,7 @@ std::size_t RunComparison::without_verdict() const {
       std::ranges::count_if(rows, [](const RowVerdict& row) { return !row.verdict; }));
 }
 
-RunComparison compare_runs(std::span<const RunReport> base, std::span<const RunReport> next,
-                           CompareOptions options) {
+RunComparison compare_runs(std::vector<RunReport> base, std::vector<RunReport> next, CompareOptions options) {
   refuse_doubles(base, "base");
   refuse_doubles(next, "new");
   const std::set<std::string> before = devices_of(base), now = devices_of(next);
@@ -156,7 +159,8 @@ RunComparison compare_runs(std::span<const RunReport> base, std::span<const RunR
   }
   RunComparison comparison{.base = without_records(base), .next = without_records(next)};
   comparison.cross_device = options.cross_device;
-  for (const Meeting& meeting : matcher.meetings()) {
+  comparison.rows.reserve(matcher.meetings().size());
+  for (Meeting& meeting : matcher.meetings()) {
     RowVerdict& row = comparison.rows.emplace_back(
         row_verdict(meeting.sides[0].pooled(), meeting.sides[1].pooled(), options));
     row.device = meeting.device;

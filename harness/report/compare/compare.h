@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -43,7 +42,7 @@ struct RunComparison {
 /// are pooled. Where each side is of one device and these differ, rows meet by id, mode and cache, and
 /// speed gets no verdict. Throws Error(Usage) when the sides have no row in common, and when one side
 /// holds a run twice.
-RunComparison compare_runs(std::span<const RunReport> base, std::span<const RunReport> next,
+RunComparison compare_runs(std::vector<RunReport> base, std::vector<RunReport> next,
                            CompareOptions options = {});
 
 /// What tells devices apart: the UUID, else the name. Software devices have UUIDs that name their driver's

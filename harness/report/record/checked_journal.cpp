@@ -5,15 +5,16 @@
 #include "harness/base/text.h"
 #include "harness/report/record/codec.h"
 #include "harness/report/record/journal.h"
-#include "harness/report/record/record_of.h"
 #include "harness/report/record/row_key.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace assay {
@@ -41,16 +42,38 @@ void check_stored_figures(const PerfResult& perf) {
   expect_equal("time_us_mean", perf.time_us_mean, summary.mean, "the mean of 'sample_us'");
 }
 
-void check_block(const RowEvents& row, const Block& block) {
-  if (row.end || !row.begun) throw Contradiction("it has a block and does not run");
-  const auto round = static_cast<int>(row.blocks.size());
-  if (block.round != round)
-    throw Contradiction(fmt::format("its block {} stands where block {} should", block.round, round));
+/// What the checks need to know of a row so far: little, as there may be many.
+struct RowSoFar {
+  std::string id;
+  std::string mode;
+  std::string mode_words;
+  bool begun = false;
+  bool ended = false;
+  std::optional<std::string> metric;  ///< once judged
+  int blocks = 0;
+  int batch = 0;
+
+  /// As RowEvents: after its end it begins anew.
+  void begin() {
+    if (ended) *this = {.id = id, .mode = mode, .mode_words = mode_words};
+    begun = true;
+  }
+  void judge(const AccuracyResult& accuracy) {
+    metric = accuracy.metric;
+    blocks = 0;
+  }
+};
+
+void check_block(const RowSoFar& row, const Block& block) {
+  if (row.ended || !row.begun) throw Contradiction("it has a block and does not run");
+  if (block.round != row.blocks) {
+    throw Contradiction(fmt::format("its block {} stands where block {} should", block.round, row.blocks));
+  }
   if (block.batch < 1)
     throw Contradiction(fmt::format("'batch' is {}, which is no number of programs", block.batch));
-  if (round > 0 && row.blocks.front().batch != block.batch)
-    throw Contradiction(
-        fmt::format("'batch' is {} and was {} in the block before", block.batch, row.blocks.front().batch));
+  if (row.blocks > 0 && row.batch != block.batch) {
+    throw Contradiction(fmt::format("'batch' is {} and was {} in the block before", block.batch, row.batch));
+  }
   if (block.samples_ns.empty()) throw Contradiction("'samples_ns' is empty: a block has a sample");
   for (const double ns : block.samples_ns) {
     if (!(ns > 0) || !std::isfinite(ns))
@@ -58,17 +81,17 @@ void check_block(const RowEvents& row, const Block& block) {
   }
 }
 
-void check_end(const RowEvents& row, const RowEnd& end) {
-  if (row.end) throw Contradiction("it ends twice");
+void check_end(const RowSoFar& row, const RowEnd& end) {
+  if (row.ended) throw Contradiction("it ends twice");
   const bool passed = end.status == Status::Pass;
   if (passed && !row.begun) throw Contradiction("it passed and did not begin");
-  if (passed && row.info.mode == "perf" && !end.perf)
+  if (passed && row.mode == "perf" && !end.perf)
     throw Contradiction("a row of mode perf passed and has no time");
-  if (passed && row.info.mode == "accu" && !row.judged)
+  if (passed && row.mode == "accu" && !row.metric)
     throw Contradiction("a row of mode accu passed and was not judged");
-  if (passed && row.judged && !row.judged->metric.empty())
-    throw Contradiction("the row passed, and its accuracy says '" + printable(row.judged->metric) + "'");
-  if (end.perf && row.blocks.empty()) throw Contradiction("there is a time without a sample");
+  if (passed && row.metric && !row.metric->empty())
+    throw Contradiction("the row passed, and its accuracy says '" + printable(*row.metric) + "'");
+  if (end.perf && row.blocks == 0) throw Contradiction("there is a time without a sample");
 }
 
 /// Throws at the first event that contradicts those before it.
@@ -83,43 +106,44 @@ class Checker final : public RunListener {
       if (!keys_.insert(key_of(info)).second)
         throw Contradiction(
             fmt::format("{} ({}) is planned twice", printable(info.id), printable(mode_words(info))));
-      rows_.push_back({.info = info});
+      rows_.push_back({.id = info.id, .mode = info.mode, .mode_words = mode_words(info)});
     }
   }
   void begin(RowIndex index) override { rows_[index].begin(); }
   void judged(RowIndex index, const AccuracyResult& accuracy) override { rows_[index].judge(accuracy); }
   void block(RowIndex index, const Block& block) override {
-    about(index, [&](const RowEvents& row) { check_block(row, block); });
-    rows_[index].blocks.push_back(block);
+    about(index, [&](const RowSoFar& row) { check_block(row, block); });
+    rows_[index].batch = block.batch;
+    ++rows_[index].blocks;
   }
   void end(RowIndex index, const RowEnd& end) override {
-    about(index, [&](const RowEvents& row) {
+    about(index, [&](const RowSoFar& row) {
       check_end(row, end);
       if (stored_ && stored_->perf) check_stored_figures(*stored_->perf);
     });
-    rows_[index].end = end;
+    rows_[index].ended = true;
     stored_.reset();
   }
   void done() override {
-    for (const RowEvents& row : rows_) {
-      if (row.end) continue;
-      throw Contradiction("the run came to its end, and " + printable(row.info.id) + " (" +
-                          printable(mode_words(row.info)) + ") did not: lines are missing");
+    for (const RowSoFar& row : rows_) {
+      if (row.ended) continue;
+      throw Contradiction("the run came to its end, and " + printable(row.id) + " (" +
+                          printable(row.mode_words) + ") did not: lines are missing");
     }
   }
 
  private:
-  void about(RowIndex index, const std::function<void(const RowEvents&)>& check) const {
-    const RowEvents& row = rows_[index];
+  void about(RowIndex index, const std::function<void(const RowSoFar&)>& check) const {
+    const RowSoFar& row = rows_[index];
     try {
       check(row);
     } catch (const Contradiction& error) {
-      throw Contradiction("the record of " + printable(row.info.id) + " (" + printable(mode_words(row.info)) +
+      throw Contradiction("the record of " + printable(row.id) + " (" + printable(row.mode_words) +
                           ") contradicts itself: " + error.what() + "; it was not written so by a run");
     }
   }
 
-  std::vector<RowEvents> rows_;
+  std::deque<RowSoFar> rows_;
   std::set<RowKey> keys_;
   std::optional<Record> stored_;
 };
