@@ -30,8 +30,8 @@ class Recorder final : public RunListener {
 
   RunReport report() const { return builder_.report(); }
 
-  /// Why the reports are not what the journal says: their newest rewrite failed; empty: they are. The run goes
-  /// on without them, as they can be made again from the journal.
+  /// Why the reports are not what the journal says: their newest rewrite failed; empty: they are. The run
+  /// goes on without them, as they can be made again from the journal.
   const std::string& reports_failure() const { return reports_failure_; }
 
  private:

@@ -11,7 +11,8 @@ StopSignal::StopSignal(std::function<void()> when_requested) : when_requested_(s
   sigaddset(&signals_, SIGTERM);
   // nohup lets a run outlive its terminal by ignoring this one, which waiting for it would undo.
   struct sigaction hangup {};
-  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaddset(&signals_, SIGHUP);
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+    sigaddset(&signals_, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals_, &blocked_before_);
   listener_ = std::thread([this] { listen(); });
 }

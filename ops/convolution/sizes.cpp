@@ -23,7 +23,7 @@ std::int64_t tiles_of(const ProductShape& shape, std::int64_t m, std::int64_t n)
 constexpr std::int64_t usual_slab = 128, long_slab = 192;
 
 std::int64_t slab_of(std::int64_t depth) {
-  return std::min(div_up(depth, fragment_depth) * fragment_depth, usual_slab);
+  return std::clamp(power_of_two_from(depth), fragment_depth, usual_slab);
 }
 
 /// Whether slabs of 192 values are whole where those of 128 leave a rest, which counts in so few of them.

@@ -48,7 +48,7 @@ TEST(ColdRow, OfTensorsThatAreTooSmallIsSkippedWithTheNumbers) {
   const std::vector<Record> records = timed({test_case});
   ASSERT_EQ(records.size(), 1U);
   EXPECT_EQ(records[0].status, Status::Skipped);
-  EXPECT_THAT(records[0].reason, HasSubstr("1024 sets of"));
+  EXPECT_THAT(records[0].reason, HasSubstr("2048 sets of"));
   EXPECT_FALSE(records[0].perf);
 }
 

@@ -93,7 +93,8 @@ std::optional<ShaderSource> ShaderSources::find(const std::string& name) const {
     return std::nullopt;
   }
   for (const fs::path& directory : directories_) {
-    const fs::path file = directory / name;
+    const fs::path file =
+        directory / fs::path(name).lexically_normal();  // names may leave folders that are not there
     if (fs::is_regular_file(file)) {
       return ShaderSource{.name = name, .display = file.string(), .text = read_text(file)};
     }
