@@ -73,7 +73,8 @@ TEST(FastSizes, SlabsAreNoLongerThanTheyNeedBe) {
     return sizes_of({.rows = 1 << 16, .outputs = outputs, .depth = depth}).at("tile_k");
   };
   EXPECT_EQ(slab_of(27, 128), 32);
-  EXPECT_EQ(slab_of(65, 128), 96);
+  EXPECT_EQ(slab_of(33, 128), 64);
+  EXPECT_EQ(slab_of(65, 128), 128);
   EXPECT_EQ(slab_of(1152, 128), 128);
   EXPECT_EQ(slab_of(576, 64), 192) << "three whole slabs, where 128 leave a rest";
   EXPECT_EQ(slab_of(768, 64), 128);
