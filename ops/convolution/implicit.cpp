@@ -11,7 +11,6 @@
 namespace assay::ops {
 namespace {
 
-using references::Convolution;
 
 constexpr LinearKind of_int8{XKind::Int8, WeightKind::Int8};
 Tune tune_of(const BuildContext& context, const Gathering& gathering) {

@@ -7,7 +7,7 @@
 
 namespace assay::ops {
 
-Impl chosen_convolution(std::string matrices, std::string dot, std::string otherwise) {
+Impl chosen_convolution(const std::string& matrices, const std::string& dot, const std::string& otherwise) {
   Impl impl{.name = "auto"};
   impl.summary = "by what the device is fast at";
   impl.choose = [=](const BuildContext& context) {

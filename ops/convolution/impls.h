@@ -29,6 +29,6 @@ Impl pointwise_convolution(const Impl& linear);
 
 /// Impl `auto`: `matrices` where the device multiplies those, else `dot` where its integer dot product is
 /// fast (empty: there is no such impl), else `otherwise`.
-Impl chosen_convolution(std::string matrices, std::string dot, std::string otherwise);
+Impl chosen_convolution(const std::string& matrices, const std::string& dot, const std::string& otherwise);
 
 }  // namespace assay::ops
