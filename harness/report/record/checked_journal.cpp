@@ -103,9 +103,10 @@ class Checker final : public RunListener {
   void run(const RunInfo&) override {}
   void plan(std::span<const RowInfo> rows) override {
     for (const RowInfo& info : rows) {
-      if (!keys_.insert(key_of(info)).second)
+      if (!keys_.insert(key_of(info)).second) {
         throw Contradiction(
             fmt::format("{} ({}) is planned twice", printable(info.id), printable(mode_words(info))));
+      }
       rows_.push_back({.id = info.id, .mode = info.mode, .mode_words = mode_words(info)});
     }
   }

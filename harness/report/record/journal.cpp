@@ -70,9 +70,10 @@ void fill(ReportBuilder& builder, const std::filesystem::path& path, std::string
           const std::function<void(std::string_view)>& action) {
   const bool cut_off = read_lines(path, text, action);
   if (cut_off) builder.cut_off();
-  if (!builder.has_run())
+  if (!builder.has_run()) {
     throw Error(path.string() +
                 ": the journal does not say which run it is of: it is empty or ended before the run began");
+  }
   if (builder.has_plan()) return;
   throw Error(
       fmt::format("{}:{}: the journal ends here without a plan, so it does not say which rows there "

@@ -12,7 +12,6 @@
 namespace assay {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 class CompressedJournal : public ::testing::Test {

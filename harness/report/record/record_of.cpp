@@ -49,7 +49,8 @@ Record finished(const RowEvents& events) {
 double submission_ns(double program_us, int batch) {
   const double about = program_us * ns_per_us * batch;
   const auto gives_it = [&](double ns) { return ns / batch / ns_per_us == program_us; };
-  for (double parts = 1; parts <= 1e6; parts *= 10) {
+  for (int digits = 0; digits <= 6; ++digits) {
+    const double parts = std::pow(10, digits);
     const double rounded = std::round(about * parts) / parts;
     if (gives_it(rounded)) return rounded;
   }
