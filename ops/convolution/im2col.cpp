@@ -13,7 +13,6 @@
 namespace assay::ops {
 namespace {
 
-
 constexpr LinearKind of_int8{XKind::Int8, WeightKind::Int8};
 constexpr std::int64_t values_of_unit = 16;
 

@@ -11,7 +11,6 @@
 namespace assay::ops {
 namespace {
 
-
 constexpr LinearKind of_int8{XKind::Int8, WeightKind::Int8};
 Tune tune_of(const BuildContext& context, const Gathering& gathering) {
   const bool plain = context.tuned("plain", has_matrices(context.device, of_int8) ? 0 : 1) != 0;
