@@ -33,7 +33,7 @@ Op conv2d_q8ta_q8csw() {
       .reference = references::conv2d_q8ta_q8csw,
       .work = convolution_work,
       .impls = {im2col_convolution(), direct_convolution("direct"), implicit_convolution("implicit"),
-                chosen_convolution("implicit", "", "direct")}};
+                chosen_convolution("implicit", "im2col", "direct")}};
 }
 
 }  // namespace assay::ops

@@ -128,12 +128,15 @@ TEST_F(ConvolutionImplsTest, AutoMultipliesMatricesWhereTheDeviceHasThem) {
   EXPECT_EQ(choice("q8ta_conv2d_pw", pointwise, with_matrices), "coopmat");
 }
 
-TEST_F(ConvolutionImplsTest, AutoTakesInvocationsOfTheirOwnWhereItHasNone) {
-  for (const DeviceInfo& device : {with_dot_product, plain}) {
-    for (const std::string& op : of_any_group) EXPECT_EQ(choice(op, {}, device), "general") << op;
-    EXPECT_EQ(choice("conv2d_q8ta_q8csw", {}, device), "direct");
-  }
+TEST_F(ConvolutionImplsTest, AutoTakesTilesOfDotProductsWhereItHasNone) {
+  EXPECT_EQ(choice("q8ta_conv2d", {}, with_dot_product), "im2col");
+  EXPECT_EQ(choice("conv2d_q8ta_q8csw", {}, with_dot_product), "im2col");
   EXPECT_EQ(choice("q8ta_conv2d_pw", pointwise, with_dot_product), "dot4x8");
+}
+
+TEST_F(ConvolutionImplsTest, AutoTakesInvocationsOfTheirOwnWhereItHasNeither) {
+  for (const std::string& op : of_any_group) EXPECT_EQ(choice(op, {}, plain), "general") << op;
+  EXPECT_EQ(choice("conv2d_q8ta_q8csw", {}, plain), "direct");
   EXPECT_EQ(choice("q8ta_conv2d_pw", pointwise, plain), "tile_n4_2");
 }
 

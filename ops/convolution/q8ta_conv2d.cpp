@@ -12,7 +12,7 @@ Op q8ta_conv2d() {
       "output channel",
       ConvolutionKind::Any, Layout::P4C,
       {direct_convolution("general"), im2col_convolution(), implicit_convolution("implicit"),
-       chosen_convolution("implicit", "", "general")});
+       chosen_convolution("implicit", "im2col", "general")});
 }
 
 }  // namespace assay::ops
