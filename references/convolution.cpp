@@ -67,6 +67,17 @@ HeightWidth Convolution::size_of_y() const {
   return size;
 }
 
+std::optional<std::int64_t> Convolution::met(std::size_t axis, std::int64_t index, std::int64_t tap) const {
+  std::int64_t at = index * stride[axis] - padding[axis] + tap * dilation[axis];
+  if (transposed) {
+    at = index + padding[axis] - tap * dilation[axis];
+    if (at % stride[axis] != 0) return std::nullopt;
+    at /= stride[axis];
+  }
+  const bool is_inside = at >= 0 && at < (axis == 0 ? h : w);
+  return is_inside ? std::optional(at) : std::nullopt;
+}
+
 Linear Convolution::linear_of_group() const {
   Linear linear;
   linear.m = pixels_of_y();

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace assay::references {
 
@@ -40,6 +41,9 @@ struct Convolution {
   /// (H - 1)s - 2p + d(k - 1) + output_padding + 1.
   HeightWidth size_of_y() const;
   Shape y_shape() const { return {n, oc, size_of_y()[0], size_of_y()[1]}; }
+  /// Index of x along an axis (0: height, 1: width) that a tap of an index of y meets; none in the padding,
+  /// and where nothing was spread from.
+  std::optional<std::int64_t> met(std::size_t axis, std::int64_t index, std::int64_t tap) const;
   std::int64_t pixels_of_y() const { return n * size_of_y()[0] * size_of_y()[1]; }
 
   /// The same as a product of matrices, of one group: M pixels of y, K = depth(), N = outputs_of_group().

@@ -40,17 +40,6 @@ std::vector<To> moved(const Convolution& conv, std::span<const From> x) {
   return made;
 }
 
-/// Index of x along an axis (0: height, 1: width) that a tap of an index of y meets, or -1.
-std::int64_t met(const Convolution& conv, std::size_t axis, std::int64_t index, std::int64_t tap) {
-  std::int64_t at = index * conv.stride[axis] - conv.padding[axis] + tap * conv.dilation[axis];
-  if (conv.transposed) {
-    at = index + conv.padding[axis] - tap * conv.dilation[axis];
-    if (at % conv.stride[axis] != 0) return -1;
-    at /= conv.stride[axis];
-  }
-  return at >= 0 && at < (axis == 0 ? conv.h : conv.w) ? at : -1;
-}
-
 }  // namespace
 
 std::vector<std::int16_t> channels_last(const Convolution& conv, std::span<const std::int16_t> x) {
@@ -82,7 +71,7 @@ Patches::Patches(const Convolution& conv) : conv_(conv), size_of_y_(conv.size_of
   for (std::size_t axis = 0; axis < 2; ++axis) {
     for (std::int64_t index = 0; index < size_of_y_[axis]; ++index) {
       for (std::int64_t tap = 0; tap < conv.kernel[axis]; ++tap) {
-        met_[axis].push_back(met(conv, axis, index, tap));
+        met_[axis].push_back(conv.met(axis, index, tap).value_or(-1));
       }
     }
   }

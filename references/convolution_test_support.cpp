@@ -141,12 +141,7 @@ Params convolution_case(const ConvolutionSizes& sizes) {
 Params convolution_case(const Golden& golden) {
   const auto& of = golden.params;
   Params params = convolution_case(sizes_of(of));
-  params.set("bias", golden.has("bias"));
-  params.set("activation", of.value("activation", std::string("none")));
-  for (const std::string name : {"x", "y"}) {
-    if (!of.contains(name + "_scale")) continue;
-    params.set(name, QParams{of.at(name + "_scale"), of.at(name + "_zero_point")});
-  }
+  set_layer(params, golden);
   return params;
 }
 

@@ -55,6 +55,16 @@ bool near_tie(double pre) {
 
 }  // namespace
 
+void set_layer(Params& params, const Golden& golden) {
+  const auto& of = golden.params;
+  params.set("bias", golden.has("bias"));
+  params.set("activation", of.value("activation", std::string("none")));
+  for (const std::string name : {"x", "y"}) {
+    if (!of.contains(name + "_scale")) continue;
+    params.set(name, QParams{of.at(name + "_scale"), of.at(name + "_zero_point")});
+  }
+}
+
 GoldenMatch compare(const HostTensor& got, const HostTensor& want, const HostTensor* pre) {
   EXPECT_EQ(got.dtype(), want.dtype());
   EXPECT_EQ(got.shape(), want.shape());

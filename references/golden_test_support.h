@@ -32,6 +32,10 @@ struct Golden {
 /// All vectors of an op, sorted by name.
 std::vector<Golden> golden_vectors(std::string_view op);
 
+/// Sets what layers have: bias (a vector that has the tensor), activation (none unless said), and x and y,
+/// where the vector has their scales.
+void set_layer(Params& params, const Golden& golden);
+
 /// How an integer output compares with a vector that was computed with a float64 epilogue.
 struct GoldenMatch {
   std::int64_t mismatches = 0;  ///< differences that nothing explains

@@ -41,12 +41,7 @@ Params linear_case(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t 
 Params linear_case(const Golden& golden) {
   const auto& of = golden.params;
   Params params = linear_case(of.at("M"), of.at("K"), of.at("N"), of.value("group_size", 0));
-  params.set("bias", golden.has("bias"));
-  params.set("activation", of.value("activation", std::string("none")));
-  for (const std::string name : {"x", "y"}) {
-    if (!of.contains(name + "_scale")) continue;
-    params.set(name, QParams{of.at(name + "_scale"), of.at(name + "_zero_point")});
-  }
+  set_layer(params, golden);
   return params;
 }
 

@@ -1,9 +1,15 @@
 #include "ops/common/defines.h"
 
+#include <utility>
+
 namespace assay::ops {
 
 std::string flag(bool value) {
   return value ? "1" : "0";
+}
+
+void set_constant(Dispatch& dispatch, std::string name, std::int64_t value) {
+  dispatch.constants.push_back({std::move(name), static_cast<std::uint32_t>(value)});
 }
 
 Define texture_define(Form form) {

@@ -15,6 +15,9 @@ namespace assay::ops {
 /// "1" or "0".
 std::string flag(bool value);
 
+/// Gives `dispatch` a specialization constant.
+void set_constant(Dispatch& dispatch, std::string name, std::int64_t value);
+
 /// TEXTURE: 0 for a buffer, else the number of dimensions.
 Define texture_define(Form form);
 

@@ -197,9 +197,7 @@ void add_epilogue(Program& program, Dispatch& dispatch, const BuildContext& cont
   dispatch.defines.push_back({"FIXED_POINT", flag(fixed)});
   dispatch.defines.push_back(rounding_define(context.device));
   if (fixed) {
-    references::Linear linear;
-    linear.n = conv.oc;
-    bind(dispatch, "REQUANTIZERS", requantizers(program, context, linear));
+    bind(dispatch, "REQUANTIZERS", requantizers(program, context));
     return;
   }
   bind(dispatch, "W_SCALE", padded_table(program, context, "w_scale", false));
@@ -207,15 +205,12 @@ void add_epilogue(Program& program, Dispatch& dispatch, const BuildContext& cont
 }
 
 void add_geometry(Dispatch& dispatch, const Convolution& conv, const Part& part) {
-  const auto set = [&dispatch](const char* name, std::int64_t value) {
-    dispatch.constants.push_back({name, static_cast<std::uint32_t>(value)});
-  };
-  const auto set_along = [&set, &conv](std::size_t axis, const Along& along,
-                                       const std::array<const char*, 9>& names) {
+  const auto set_along = [&dispatch, &conv](std::size_t axis, const Along& along,
+                                            const std::array<const char*, 9>& names) {
     const std::array<std::int64_t, 9> values{conv.kernel[axis],   conv.stride[axis], conv.padding[axis],
                                              conv.dilation[axis], along.taps,        along.window,
                                              along.apart,         along.output_step, along.tap_step};
-    for (std::size_t i = 0; i < values.size(); ++i) set(names[i], values[i]);
+    for (std::size_t i = 0; i < values.size(); ++i) set_constant(dispatch, names[i], values[i]);
   };
   set_along(0, part.h,
             {"kernel_h", "stride_h", "padding_h", "dilation_h", "taps_h", "window_h", "apart_h",
@@ -312,8 +307,8 @@ Program build(const BuildContext& context) {
   dispatch.defines.push_back({"STORED", std::to_string(stored)});
   dispatch.defines.push_back({"STORES", std::to_string(part.outputs() / stored)});
   add_geometry(dispatch, conv, part);
-  dispatch.constants.push_back({"x_in_fours", is_in_fours(x.physical) ? 1U : 0U});
-  dispatch.constants.push_back({"y_in_fours", is_in_fours(y.physical) ? 1U : 0U});
+  set_constant(dispatch, "x_in_fours", is_in_fours(x.physical) ? 1 : 0);
+  set_constant(dispatch, "y_in_fours", is_in_fours(y.physical) ? 1 : 0);
   add_push(dispatch, context, conv, order);
   set_grid(dispatch, context, order.count());
   program.dispatches.push_back(std::move(dispatch));

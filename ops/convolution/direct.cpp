@@ -33,20 +33,6 @@ bool wants_dot(const BuildContext& context) {
   return context.tuned("dot", context.device.dot_product_accelerated ? 1 : 0) != 0;
 }
 
-void add_share(Dispatch& product, const BuildContext& context, const Gathering& gathering, const Share& share,
-               bool aligned) {
-  const Convolution& conv = gathering.conv;
-  const std::int64_t columns_of_row = div_up(conv.size_of_y()[1], share.pixels);
-  product.defines.push_back({"PIXELS", std::to_string(share.pixels)});
-  product.defines.push_back({"COLUMN_QUADS", std::to_string(share.columns / 4)});
-  product.defines.push_back({"SUMS_OF_INVOCATION", std::to_string(share.pixels * share.columns / 4)});
-  product.defines.push_back({"ALIGNED", flag(aligned)});
-  product.constants.push_back({"kernel_height", static_cast<std::uint32_t>(conv.kernel[0])});
-  product.constants.push_back({"columns_of_row", static_cast<std::uint32_t>(columns_of_row)});
-  const std::int64_t rows = conv.n * conv.size_of_y()[0];
-  set_grid(product, context, columns_of_row * rows * gathering.tiles(share.columns));
-}
-
 /// The product of the linear op that the convolution is.
 Program product_of(const BuildContext& context, const Gathering& gathering, const Share& share, bool dot) {
   Program program;
@@ -59,7 +45,10 @@ Program product_of(const BuildContext& context, const Gathering& gathering, cons
   add_gathering(product, gathering, x, aligned);
   add_channel_groups(product, gathering, share.columns);
   add_pixels(product, tensor_named(context, "y").physical, true);
-  add_share(product, context, gathering, share, aligned);
+  product.defines.push_back({"COLUMN_QUADS", std::to_string(share.columns / 4)});
+  product.defines.push_back({"SUMS_OF_INVOCATION", std::to_string(share.pixels * share.columns / 4)});
+  product.defines.push_back({"ALIGNED", flag(aligned)});
+  set_pixel_grid(product, context, gathering, share.pixels, share.columns);
   program.dispatches.push_back(std::move(product));
   return program;
 }

@@ -14,7 +14,7 @@ Op integer_convolution(std::string name, std::string summary, ConvolutionKind ki
                        std::vector<Impl> impls) {
   const auto tensors = [kind, default_layout](const Params& params) {
     const Convolution conv = convolution_of(params, kind, references::most_depth_with_zero_point);
-    if (params.choice("epilogue") == "fixed_point") check_fixed_point(params, conv.linear_of_group());
+    if (params.choice("epilogue") == "fixed_point") check_fixed_point(params);
     const std::vector<Form> forms = channel_word_forms(default_layout);
     return convolution_tensors(conv, int8_images("x", conv, forms), int8_images("y", conv, forms));
   };

@@ -4,8 +4,8 @@
 #include "ops/common/grid.h"
 #include "ops/common/push.h"
 #include "ops/convolution/tensors.h"
+#include "ops/linear/product.h"
 #include "ops/linear/tensors.h"
-#include "ops/relayout/reorder.h"
 
 #include <string_view>
 #include <utility>
@@ -74,13 +74,17 @@ Physical integer_images_form(const ImplPoint& point) {
 }
 
 TensorAt integer_images(Program& program, const BuildContext& context) {
-  const TensorAt given = tensor_named(context, "x");
-  if (!is_real(context)) return given;
-  const Physical quantized = integer_images_form(context);
-  const TensorAt to{add_scratch(program, {"x_q", DType::I8, quantized.shape(), quantized.form()}), quantized};
-  program.dispatches.push_back(
-      move_dispatch(context, "quantize", given, to, quantizing(context.params.qparams("x"))));
-  return to;
+  return is_real(context) ? quantized_x(program, context, words_of_channels) : tensor_named(context, "x");
+}
+
+void set_pixel_grid(Dispatch& product, const BuildContext& context, const Gathering& gathering,
+                    std::int64_t pixels, std::int64_t columns) {
+  const Convolution& conv = gathering.conv;
+  const std::int64_t columns_of_row = div_up(conv.size_of_y()[1], pixels);
+  product.defines.push_back({"PIXELS", std::to_string(pixels)});
+  set_constant(product, "kernel_height", conv.kernel[0]);
+  set_constant(product, "columns_of_row", columns_of_row);
+  set_grid(product, context, columns_of_row * conv.n * conv.size_of_y()[0] * gathering.tiles(columns));
 }
 
 Resource weight_rows(Program& program, const BuildContext& context, const Gathering& gathering,

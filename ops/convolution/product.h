@@ -41,6 +41,11 @@ TensorAt integer_images(Program& program, const BuildContext& context);
 /// Where it will lie, without a program.
 Physical integer_images_form(const ImplPoint& point);
 
+/// Gives `product`, whose invocations compute `pixels` neighbours along the width of y by `columns` output
+/// channels, PIXELS, kernel_height, columns_of_row and a grid.
+void set_pixel_grid(Dispatch& product, const BuildContext& context, const Gathering& gathering,
+                    std::int64_t pixels, std::int64_t columns);
+
 /// Appends scratch and the setup dispatch that lays the op's weights out as rows along K, i8 [OC, depth]:
 /// for each tap of `gathering` its words of channels, then zeros.
 Resource weight_rows(Program& program, const BuildContext& context, const Gathering& gathering,

@@ -24,8 +24,7 @@ Binding as_read(const TensorAt& x) {
   return is_texture(x.physical.form()) ? sampled(x.resource) : Binding(x.resource);
 }
 
-// --- im2col
-// ---------------------------------------------------------------------------------------------------------
+// --- im2col ---
 
 /// Rows along K of each pixel of y, as real as x is.
 Physical rows_form(const ImplPoint& point, const Gathering& gathering) {
@@ -41,9 +40,7 @@ Dispatch im2col(const BuildContext& context, const Gathering& gathering, const T
   dispatch.defines = {{"X_AT", "0"}, {"COLUMNS_AT", "1"}};
   dispatch.bindings = {as_read(x), rows.resource};
   add_real_images(dispatch, gathering, x.physical);
-  const auto size = gathering.conv.size_of_y();
-  dispatch.constants.push_back({"y_height", static_cast<std::uint32_t>(size[0])});
-  dispatch.constants.push_back({"y_width", static_cast<std::uint32_t>(size[1])});
+  add_pixels(dispatch, tensor_named(context, "y").physical, true);
   dispatch.push.add(pixels).add(quads);
   add(dispatch.push, divider(quads));
   set_grid(dispatch, context, pixels * quads);
@@ -96,8 +93,7 @@ std::optional<std::string> im2col_lacks(const BuildContext& context) {
                                 : tiled_convolution_lacks(product, of_reals);
 }
 
-// --- direct
-// ---------------------------------------------------------------------------------------------------------
+// --- direct ---
 
 /// Whether four output channels always read the same channels of x, and whole quads of these.
 bool shares_groups(const Convolution& conv) {
@@ -114,19 +110,12 @@ Program direct_product(const BuildContext& context, const Gathering& gathering, 
   add_real_images(product, gathering, x);
   add_channel_groups(product, gathering, quad);
   add_pixels(product, tensor_named(context, "y").physical, true);
-  const std::int64_t columns_of_row = div_up(conv.size_of_y()[1], pixels);
-  const auto set = [&product](const char* name, std::int64_t value) {
-    product.constants.push_back({name, static_cast<std::uint32_t>(value)});
-  };
-  product.defines.push_back({"PIXELS", std::to_string(pixels)});
   product.defines.push_back({"SHARED_GROUP", flag(shares_groups(conv))});
-  set("kernel_height", conv.kernel[0]);
-  set("columns_of_row", columns_of_row);
   if (!shares_groups(conv)) {
-    set("inputs_of_group", conv.channels_of_group());
-    set("outputs_of_group", conv.outputs_of_group());
+    set_constant(product, "inputs_of_group", conv.channels_of_group());
+    set_constant(product, "outputs_of_group", conv.outputs_of_group());
   }
-  set_grid(product, context, columns_of_row * conv.n * conv.size_of_y()[0] * gathering.tiles(quad));
+  set_pixel_grid(product, context, gathering, pixels, quad);
   program.dispatches.push_back(std::move(product));
   return program;
 }

@@ -88,18 +88,9 @@ double depth_of_convolution(const Params& params) {
 
 /// Pairs of an index of y and a tap, along one axis, that meet a value of x.
 std::int64_t meetings(const Convolution& conv, std::size_t axis) {
-  const std::int64_t length = axis == 0 ? conv.h : conv.w;
   std::int64_t count = 0;
   for (std::int64_t i = 0; i < conv.size_of_y()[axis]; ++i) {
-    for (std::int64_t tap = 0; tap < conv.kernel[axis]; ++tap) {
-      std::int64_t at = i * conv.stride[axis] - conv.padding[axis] + tap * conv.dilation[axis];
-      if (conv.transposed) {
-        at = i + conv.padding[axis] - tap * conv.dilation[axis];
-        if (at < 0 || at % conv.stride[axis] != 0) continue;
-        at /= conv.stride[axis];
-      }
-      count += at >= 0 && at < length ? 1 : 0;
-    }
+    for (std::int64_t tap = 0; tap < conv.kernel[axis]; ++tap) count += conv.met(axis, i, tap) ? 1 : 0;
   }
   return count;
 }

@@ -36,10 +36,6 @@ constexpr std::int64_t largest_group = (std::int64_t{1} << 24) / (128L * 15) / 8
 // lavapipe leaves all loops of an invocation after so many turns, and says nothing.
 constexpr std::int64_t most_turns_on_a_cpu = 65535;
 
-void set(Dispatch& dispatch, const char* name, std::int64_t value) {
-  dispatch.constants.push_back({name, static_cast<std::uint32_t>(value)});
-}
-
 void define(Dispatch& dispatch, const char* name, std::int64_t value) {
   dispatch.defines.push_back({name, std::to_string(value)});
 }
@@ -74,25 +70,25 @@ void add_defines(Dispatch& product, const CoopmatTiling& tiling) {
 }
 
 void add_constants(Dispatch& product, const CoopmatTiling& tiling, const LinearKind& kind) {
-  set(product, "tile_m", tiling.m);
-  set(product, "tile_n", tiling.n);
-  set(product, "chunks", tiling.chunks());
-  set(product, "slab_depth", tiling.slab.depth);
-  set(product, "x_loads", tiling.x_loads());
-  set(product, "w_loads", tiling.w_loads());
-  set(product, "subgroups_n", tiling.n / tiling.subgroup_n);
-  set(product, "subgroups_k", tiling.subgroups_k);
-  set(product, "subgroup_lanes", tiling.lanes);
-  set(product, "pool_units", tiling.shared_bytes() / CoopmatTiling::bytes_of_unit);
+  set_constant(product, "tile_m", tiling.m);
+  set_constant(product, "tile_n", tiling.n);
+  set_constant(product, "chunks", tiling.chunks());
+  set_constant(product, "slab_depth", tiling.slab.depth);
+  set_constant(product, "x_loads", tiling.x_loads());
+  set_constant(product, "w_loads", tiling.w_loads());
+  set_constant(product, "subgroups_n", tiling.n / tiling.subgroup_n);
+  set_constant(product, "subgroups_k", tiling.subgroups_k);
+  set_constant(product, "subgroup_lanes", tiling.lanes);
+  set_constant(product, "pool_units", tiling.shared_bytes() / CoopmatTiling::bytes_of_unit);
   if (tiling.splits > 1) {
-    set(product, "splits", tiling.splits);
-    set(product, "split_slabs", tiling.split_slabs());
+    set_constant(product, "splits", tiling.splits);
+    set_constant(product, "split_slabs", tiling.split_slabs());
   }
   if (is_int4(kind.w)) {
-    set(product, "table_loads", tiling.table_loads());
-    set(product, "groups_of_slab", tiling.slab.groups);
-    set(product, "slabs_of_group", tiling.slab.slabs_of_group);
-    set(product, "part_steps", tiling.slab.padded / tiling.slab.groups / tiling.fragment.k);
+    set_constant(product, "table_loads", tiling.table_loads());
+    set_constant(product, "groups_of_slab", tiling.slab.groups);
+    set_constant(product, "slabs_of_group", tiling.slab.slabs_of_group);
+    set_constant(product, "part_steps", tiling.slab.padded / tiling.slab.groups / tiling.fragment.k);
   }
 }
 
@@ -118,9 +114,9 @@ Dispatch join_of(const Dispatch& operands, const CoopmatTiling& tiling, const Sl
   join.label = "join";
   join.shader = "linear_join.comp";
   const Divider by_quads = divider(quads);
-  set(join, "splits", tiling.splits);
-  set(join, "quads_multiplier", by_quads.multiplier);
-  set(join, "quads_shift", by_quads.shift);
+  set_constant(join, "splits", tiling.splits);
+  set_constant(join, "quads_multiplier", by_quads.multiplier);
+  set_constant(join, "quads_shift", by_quads.shift);
   const std::int64_t invocations = slots.all * quads;
   const std::uint32_t local_size = default_local_size(invocations, device);
   join.local_size = {local_size, 1, 1};

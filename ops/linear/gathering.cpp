@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <string_view>
 
 namespace assay::ops {
@@ -16,10 +17,6 @@ using references::Convolution;
 constexpr std::int64_t lanes = 4;  // of a word
 constexpr std::int64_t words_of_unit = 4;
 
-void set(Dispatch& dispatch, const char* name, std::int64_t value) {
-  dispatch.constants.push_back({name, static_cast<std::uint32_t>(value)});
-}
-
 std::int64_t words_of(std::int64_t channels) {
   return div_up(channels, lanes);
 }
@@ -28,22 +25,32 @@ bool stores_by_strides(const Physical& y) {
   return y_layout_of_images(y) == std::string_view("Y_PIXELS");
 }
 
+/// Where words of channels lie, in words. `last`: the name of the distance of a pixel's words.
+void set_strides(Dispatch& dispatch, const std::string& side, const Physical& images, const char* last) {
+  const auto [n, c, h, w] = kernel_strides(images);
+  set_constant(dispatch, side + "_of_image", n.lane);
+  set_constant(dispatch, side + "_of_row", h.lane);
+  set_constant(dispatch, side + "_of_four_columns", w.block);
+  set_constant(dispatch, side + "_of_column", w.lane);
+  set_constant(dispatch, last, c.block);
+}
+
 /// The constants of shaders/linear/taps.glslh.
 void add_taps(Dispatch& dispatch, const Gathering& gathering) {
   const Convolution& conv = gathering.conv;
   dispatch.defines.push_back({"TRANSPOSED", flag(conv.transposed)});
-  set(dispatch, "x_height", conv.h);
-  set(dispatch, "x_width", conv.w);
-  set(dispatch, "words_of_pixel", words_of(conv.c));
-  set(dispatch, "tap_words", gathering.tap_words);
-  set(dispatch, "kernel_width", conv.kernel[1]);
-  set(dispatch, "stride_h", conv.stride[0]);
-  set(dispatch, "stride_w", conv.stride[1]);
-  set(dispatch, "padding_h", conv.padding[0]);
-  set(dispatch, "padding_w", conv.padding[1]);
-  set(dispatch, "dilation_h", conv.dilation[0]);
-  set(dispatch, "dilation_w", conv.dilation[1]);
-  set(dispatch, "channels_of_group", gathering.channels_of_group);
+  set_constant(dispatch, "x_height", conv.h);
+  set_constant(dispatch, "x_width", conv.w);
+  set_constant(dispatch, "words_of_pixel", words_of(conv.c));
+  set_constant(dispatch, "tap_words", gathering.tap_words);
+  set_constant(dispatch, "kernel_width", conv.kernel[1]);
+  set_constant(dispatch, "stride_h", conv.stride[0]);
+  set_constant(dispatch, "stride_w", conv.stride[1]);
+  set_constant(dispatch, "padding_h", conv.padding[0]);
+  set_constant(dispatch, "padding_w", conv.padding[1]);
+  set_constant(dispatch, "dilation_h", conv.dilation[0]);
+  set_constant(dispatch, "dilation_w", conv.dilation[1]);
+  set_constant(dispatch, "channels_of_group", gathering.channels_of_group);
 }
 
 }  // namespace
@@ -87,12 +94,7 @@ void add_gathering(Dispatch& dispatch, const Gathering& gathering, const Physica
   dispatch.defines.push_back({"GATHERED", "1"});
   dispatch.defines.push_back({"X_WORDS", by_units ? "4" : "1"});
   add_taps(dispatch, gathering);
-  const auto [n, c, h, w] = kernel_strides(x);
-  set(dispatch, "x_of_image", n.lane);
-  set(dispatch, "x_of_row", h.lane);
-  set(dispatch, "x_of_four_columns", w.block);
-  set(dispatch, "x_of_column", w.lane);
-  set(dispatch, "x_of_word", c.block);
+  set_strides(dispatch, "x", x, "x_of_word");
 }
 
 void add_real_images(Dispatch& dispatch, const Gathering& gathering, const Physical& x) {
@@ -100,15 +102,15 @@ void add_real_images(Dispatch& dispatch, const Gathering& gathering, const Physi
   dispatch.defines.push_back({"X_ALIGNED", flag(gathering.conv.c % lanes == 0)});
   dispatch.defines.push_back({"X_F16", flag(x.dtype() == DType::F16)});
   add_taps(dispatch, gathering);
-  set(dispatch, "channels", gathering.conv.c);
+  set_constant(dispatch, "channels", gathering.conv.c);
 }
 
 void add_channel_groups(Dispatch& dispatch, const Gathering& gathering, std::int64_t columns) {
   const bool has_groups = gathering.groups > 1;
   dispatch.defines.push_back({"CHANNEL_GROUPS", flag(has_groups)});
   if (!has_groups) return;
-  set(dispatch, "quads_of_group", gathering.outputs_of_group / lanes);
-  set(dispatch, "tiles_of_group", div_up(gathering.outputs_of_group, columns));
+  set_constant(dispatch, "quads_of_group", gathering.outputs_of_group / lanes);
+  set_constant(dispatch, "tiles_of_group", div_up(gathering.outputs_of_group, columns));
 }
 
 const char* y_layout_of_images(const Physical& y) {
@@ -119,15 +121,10 @@ const char* y_layout_of_images(const Physical& y) {
 
 void add_pixels(Dispatch& dispatch, const Physical& y, bool gathers) {
   if (!gathers && y_layout_of_images(y) == std::string_view("Y_ROWS")) return;
-  set(dispatch, "y_height", y.dims().h);
-  set(dispatch, "y_width", y.dims().w);
+  set_constant(dispatch, "y_height", y.dims().h);
+  set_constant(dispatch, "y_width", y.dims().w);
   if (!stores_by_strides(y)) return;
-  const auto [n, c, h, w] = kernel_strides(y);
-  set(dispatch, "y_of_image", n.lane);
-  set(dispatch, "y_of_row", h.lane);
-  set(dispatch, "y_of_four_columns", w.block);
-  set(dispatch, "y_of_column", w.lane);
-  set(dispatch, "y_of_quad", c.block);
+  set_strides(dispatch, "y", y, "y_of_quad");
 }
 
 }  // namespace assay::ops

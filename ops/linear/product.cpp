@@ -28,24 +28,18 @@ struct X {
   std::optional<Resource> scale, zero_point;  ///< one a row
 };
 
+X x_of(const TensorAt& tensor) {
+  return {tensor.resource, tensor.physical, std::nullopt, std::nullopt};
+}
+
 X given_x(const BuildContext& context) {
   const TensorAt given = tensor_named(context, "x");
-  X x{given.resource, given.physical, std::nullopt, std::nullopt};
+  X x = x_of(given);
   if (find_tensor(context.tensors, "x_scale")) {
     x.scale = tensor_named(context, "x_scale").resource;
     x.zero_point = tensor_named(context, "x_zero_point").resource;
   }
   return x;
-}
-
-X quantized_x(Program& program, const BuildContext& context, const Linear& linear, Layout layout) {
-  const Form form{Storage::Buffer, layout};
-  const TensorAt to{add_scratch(program, {"x_q", DType::I8, linear.x_shape(), form}),
-                    {form, DType::I8, linear.x_shape()}};
-  const TensorAt from = tensor_named(context, "x");
-  program.dispatches.push_back(
-      move_dispatch(context, "quantize", from, to, quantizing(context.params.qparams("x"))));
-  return {to.resource, to.physical, std::nullopt, std::nullopt};
 }
 
 X quantized_rows(Program& program, const BuildContext& context, const Linear& linear) {
@@ -59,7 +53,7 @@ X prepared_x(Program& program, const BuildContext& context, const Linear& linear
   if (needs.quantizes) return given_x(context);
   switch (kind.x) {
     case XKind::Quantized:
-      return quantized_x(program, context, linear, needs.x_layout);
+      return x_of(quantized_x(program, context, {Storage::Buffer, needs.x_layout}));
     case XKind::QuantizedRows:
       return quantized_rows(program, context, linear);
     default:
@@ -157,7 +151,7 @@ void add_y(Program& program, Binder& binder, const BuildContext& context, const 
   const bool fixed = is_fixed_point(context.params);
   binder.define("FIXED_POINT", flag(fixed));
   if (fixed) {
-    binder.bind("REQUANTIZERS", Binding(requantizers(program, context, linear)));
+    binder.bind("REQUANTIZERS", Binding(requantizers(program, context)));
     return;
   }
   binder.bind("W_SCALE", Binding(padded_table(program, context, "w_scale", needs.by_quad)));
@@ -231,6 +225,15 @@ Slots add_operands(Program& program, Dispatch& product, const BuildContext& cont
   add_push(product, context, linear, slots, weights, needs.tiles_n(linear.n));
   bake(product, baked_words, needs.bakes);
   return slots;
+}
+
+TensorAt quantized_x(Program& program, const BuildContext& context, Form form) {
+  const TensorAt from = tensor_named(context, "x");
+  const Physical physical(form, DType::I8, from.physical.shape());
+  const TensorAt to{add_scratch(program, {"x_q", DType::I8, physical.shape(), form}), physical};
+  program.dispatches.push_back(
+      move_dispatch(context, "quantize", from, to, quantizing(context.params.qparams("x"))));
+  return to;
 }
 
 void add_images(Dispatch& product, const BuildContext& context, const ProductNeeds& needs) {

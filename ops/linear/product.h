@@ -2,6 +2,7 @@
 
 #include "harness/op/op.h"
 #include "harness/op/program.h"
+#include "ops/common/tensor_at.h"
 #include "ops/linear/gathering.h"
 #include "ops/linear/weights.h"
 #include "references/linear.h"
@@ -63,6 +64,9 @@ struct Slots {
 };
 Slots add_operands(Program& program, Dispatch& product, const BuildContext& context, const LinearKind& kind,
                    const ProductNeeds& needs);
+
+/// Appends scratch in this form and the dispatch that quantizes the op's real x into it, by the parameter x.
+TensorAt quantized_x(Program& program, const BuildContext& context, Form form);
 
 /// Gives `product` what tells of its images; x as int8 values that are gathered.
 void add_images(Dispatch& product, const BuildContext& context, const ProductNeeds& needs);

@@ -9,7 +9,7 @@ namespace {
 
 std::vector<TensorSpec> tensors(const Params& params) {
   const references::Linear linear = references::linear_params(params, references::most_depth_with_zero_point);
-  if (params.choice("epilogue") == "fixed_point") check_fixed_point(params, linear);
+  if (params.choice("epilogue") == "fixed_point") check_fixed_point(params);
   std::vector<TensorSpec> inputs = int8_weights(linear);
   TensorSpec x = int8_x(linear);
   TensorSpec y = int8_y(linear, x.forms);

@@ -12,8 +12,6 @@
 namespace assay::ops {
 namespace {
 
-using references::Linear;
-
 constexpr std::int64_t quad = 4;
 constexpr std::uint32_t local_size = 64;
 
@@ -21,15 +19,15 @@ constexpr std::uint32_t local_size = 64;
 constexpr double least_factor = 0x1p-32;                    // shifted by 62
 constexpr double first_too_large = 0x1p30 * (1 - 0x1p-32);  // would be shifted by 0
 
-Dispatch dispatch_of(const BuildContext& context, const Linear& linear, Resource made) {
-  const std::int64_t padded = div_up(linear.n, quad) * quad;
+Dispatch dispatch_of(const BuildContext& context, std::int64_t channels, Resource made) {
+  const std::int64_t padded = div_up(channels, quad) * quad;
   const std::optional<std::uint32_t> bias = find_tensor(context.tensors, "bias");
   Dispatch dispatch{.label = "requantizers", .shader = "linear_requantizers.comp"};
   dispatch.role = DispatchRole::Setup;
   dispatch.defines = {{"HAS_BIAS", flag(bias.has_value())}};
   dispatch.local_size = {local_size, 1, 1};
   dispatch.workgroups = fold_grid(padded, local_size, context.device.max_workgroup_count[0]);
-  dispatch.push.add(linear.n).add(padded);
+  dispatch.push.add(channels).add(padded);
   dispatch.push.add(context.params.qparams("x").scale).add(context.params.qparams("y").scale);
   dispatch.bindings = {tensor_named(context, "w_scale").resource, made};
   if (bias) dispatch.bindings.emplace_back(Resource::tensor(*bias));
@@ -38,16 +36,17 @@ Dispatch dispatch_of(const BuildContext& context, const Linear& linear, Resource
 
 }  // namespace
 
-Resource requantizers(Program& program, const BuildContext& context, const Linear& linear) {
-  const std::int64_t padded = div_up(linear.n, quad) * quad;
+Resource requantizers(Program& program, const BuildContext& context) {
+  const std::int64_t channels = numel(tensor_named(context, "w_scale").physical.shape());
+  const std::int64_t padded = div_up(channels, quad) * quad;
   const Resource made =
       add_scratch(program, {"requantizers", DType::I32, {3, padded}, {Storage::Buffer, Layout::WP}});
-  program.dispatches.push_back(dispatch_of(context, linear, made));
+  program.dispatches.push_back(dispatch_of(context, channels, made));
   return made;
 }
 
-void check_fixed_point(const Params& params, const Linear& linear) {
-  const FillDomain w_scale = int8_weights(linear).back().domain;
+void check_fixed_point(const Params& params) {
+  const FillDomain w_scale = weight_scales({1}).domain;
   const double x_over_y = static_cast<double>(params.qparams("x").scale) / params.qparams("y").scale;
   const double least = x_over_y * w_scale.lo, largest = x_over_y * w_scale.hi;
   if (least >= least_factor && largest < first_too_large) return;

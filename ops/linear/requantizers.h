@@ -15,7 +15,7 @@ namespace assay::ops {
 /// The shader has 32-bit integers alone and gives the same, bit for bit. A bias that is a NaN gives 0, an
 /// infinite one the end of int32. For scales that the formula refuses the shift is the nearest end of 1..62:
 /// nothing is undefined, and nothing is right (see check_fixed_point()).
-Resource requantizers(Program& program, const BuildContext& context, const references::Linear& linear);
+Resource requantizers(Program& program, const BuildContext& context);
 
 /// Throws ParameterError("y", ...) where x_scale * w_scale / y_scale has no fixed point, a shift outside
 /// 1..62, for some w_scale that a fill of the op's w_scale gives.
@@ -23,6 +23,6 @@ Resource requantizers(Program& program, const BuildContext& context, const refer
 /// What it cannot know, since a case is loaded before there are data: w_scale from a file or of `fill:
 /// constant`, which may lie anywhere, and biases so large that sum + bias leaves int32. The reference sees
 /// the data, refuses both with the channel's number, and is computed before any program runs on them.
-void check_fixed_point(const Params& params, const references::Linear& linear);
+void check_fixed_point(const Params& params);
 
 }  // namespace assay::ops

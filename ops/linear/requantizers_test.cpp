@@ -48,7 +48,7 @@ std::vector<Expected> reference(const Params& params, std::span<const HostTensor
 
 Program program(const BuildContext& context) {
   Program program;
-  const Resource made = requantizers(program, context, linear_of(context.params));
+  const Resource made = requantizers(program, context);
   EXPECT_EQ(broken_setup_rule(program, context.tensors), std::nullopt);
   EXPECT_EQ(setup_scratch(program), std::vector{made});
   const auto output = static_cast<std::uint32_t>(context.tensors.size() - 1);
@@ -95,7 +95,7 @@ TEST_F(RequantizersTest, AreRightForEachChannelAndNoughtPastTheLast) {
 
 std::string refusal(const Params& params) {
   try {
-    check_fixed_point(params, linear_of(params));
+    check_fixed_point(params);
     return "";
   } catch (const ParameterError& error) {
     EXPECT_EQ(error.parameter(), "y");

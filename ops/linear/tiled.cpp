@@ -132,15 +132,12 @@ Program build(const BuildContext& context, const LinearKind& kind, bool dot, con
   const std::int64_t words_of_block = is_int4(kind.w) ? 2 : 1;
   const std::int64_t steps_of_block = kind.is_real() ? 4 * words_of_block : words_of_block;
   const std::int64_t loads_of_x = tiling.m / 4 * steps;  // as rows or as blocks
-  const auto set = [&product](const char* name, std::int64_t value) {
-    product.constants.push_back({name, static_cast<std::uint32_t>(value)});
-  };
-  set("tile_m", tiling.m);
-  set("tile_n", tiling.n);
-  set("steps", steps);
-  set("x_loads", loads(loads_of_x));
-  set("w_loads", loads(tiling.n / 4 * steps / steps_of_block));
-  if (kind.is_grouped()) set("part_steps", part_steps);
+  set_constant(product, "tile_m", tiling.m);
+  set_constant(product, "tile_n", tiling.n);
+  set_constant(product, "steps", steps);
+  set_constant(product, "x_loads", loads(loads_of_x));
+  set_constant(product, "w_loads", loads(tiling.n / 4 * steps / steps_of_block));
+  if (kind.is_grouped()) set_constant(product, "part_steps", part_steps);
   product.local_size = {static_cast<std::uint32_t>(local), 1, 1};
   const std::int64_t workgroups = div_up(slots.all, tiling.m) * needs.tiles_n(linear.n);
   product.workgroups =
