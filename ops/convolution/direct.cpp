@@ -77,7 +77,9 @@ Tunable dot_tunable() {
 
 Impl impl_of(std::string name, const std::function<Share(const BuildContext&)>& share) {
   Impl impl{.name = std::move(name)};
-  impl.ceiling = Ceiling::Dot4x8;
+  impl.ceiling_here = [](const BuildContext& context) {
+    return wants_dot(context) ? Ceiling::Dot4x8 : Ceiling::Fp32;
+  };
   impl.build = [share](const BuildContext& context) { return build(context, share(context)); };
   impl.excludes = [](const ImplPoint& point) { return any_too_large(point.tensors, point.forms); };
   impl.lacks = lacks;

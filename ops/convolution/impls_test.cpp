@@ -50,6 +50,13 @@ class ConvolutionImplsTest : public ConvolutionTest {
     return chosen_impl(*trial.op, *trial.op->find_impl("auto"), context).name;
   }
 
+  /// What an impl's operations are held against.
+  Ceiling ceiling(const std::string& op, const std::string& impl, const DeviceInfo& device) const {
+    const Trial trial = trial_of(op, impl, {});
+    const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
+    return ceiling_of(*trial.op->find_impl(impl), {trial.params, tensors, trial.forms, device, trial.tune});
+  }
+
   /// What buffer/CONV2D stands for with this impl.
   std::optional<Layout> conv2d(const std::string& op, const std::string& impl) const {
     return op_of(op).find_impl(impl)->conv2d_layout;
@@ -145,6 +152,15 @@ TEST_F(ConvolutionImplsTest, AutoOfRealValuesGoesByGroups) {
     EXPECT_EQ(choice("conv2d_q8csw", {}, device), "im2col");
     EXPECT_EQ(choice("conv2d_q8csw", {.groups = 2}, device), "direct");
   }
+}
+
+TEST_F(ConvolutionImplsTest, TheCeilingIsThatOfTheKernelTaken) {
+  EXPECT_EQ(ceiling("q8ta_conv2d", "general", with_dot_product), Ceiling::Dot4x8);
+  EXPECT_EQ(ceiling("q8ta_conv2d", "general", plain), Ceiling::Fp32);
+  EXPECT_EQ(ceiling("q8ta_conv2d", "im2col", with_matrices), Ceiling::CoopInt8);
+  EXPECT_EQ(ceiling("q8ta_conv2d", "im2col", with_dot_product), Ceiling::Dot4x8);
+  EXPECT_EQ(ceiling("q8ta_conv2d", "im2col", plain), Ceiling::Fp32);
+  EXPECT_EQ(ceiling("conv2d_q8csw", "im2col", with_matrices), Ceiling::Fp32) << "x is f32";
 }
 
 TEST_F(ConvolutionImplsTest, EachImplHasALayoutThatItLikes) {
