@@ -2,10 +2,12 @@
 #include "tests/support/golden_text.h"
 #include "tests/support/records.h"
 
+#include <benchmark/benchmark.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include <limits>
+#include <sstream>
 
 namespace assay {
 namespace {
@@ -112,6 +114,30 @@ TEST(PerfJson, HoldsEverySampleAndTheFiguresOfTheCsv) {
   EXPECT_DOUBLE_EQ(row_of(file, id + "_mean").at("real_time"), 2812.5);
   EXPECT_DOUBLE_EQ(row_of(file, id + "_median").at("real_time"), 2500);
   EXPECT_DOUBLE_EQ(row_of(file, id + "_stddev").at("real_time"), 500);
+}
+
+// Ours and that of Google Benchmark's own reporter: equal to the last digit.
+TEST(PerfJson, WritesASampleAsGoogleBenchmarksReporterDoes) {
+  Record record = test::timed("fast", "fused", 2.5);
+  for (const double time_us : {2.5, 1.0 / 3, 1e-9, 123456789.125, 0.1 + 0.2}) {
+    record.perf->sample_us = {{time_us}};
+    record.perf->batch = 7;
+    benchmark::BenchmarkReporter::Run run;
+    run.run_name.function_name = record.info.id;
+    run.family_index = run.per_family_instance_index = run.repetition_index = 0;
+    run.repetitions = 1;
+    run.statistics = nullptr;
+    run.time_unit = benchmark::kNanosecond;
+    run.run_type = run.RT_Iteration;
+    run.iterations = 7;
+    run.real_accumulated_time = run.cpu_accumulated_time = time_us * 1e-6 * 7;
+    run.counters["bytes_per_second"] = static_cast<double>(record.perf->bytes) / (time_us * 1e-6);
+    std::ostringstream entry;
+    benchmark::JSONReporter reporter;
+    reporter.SetOutputStream(&entry);
+    reporter.ReportRuns({run});
+    EXPECT_THAT(perf_json(test::report_of({record})), HasSubstr(entry.str() + ",\n"));
+  }
 }
 
 TEST(PerfJson, GivesEachCaseAFamilyAndOneNameInEveryRun) {

@@ -50,10 +50,11 @@ int open_for_append(const std::filesystem::path& path) {
   return fd;
 }
 
-/// Whether the last line was cut off.
-bool read_lines(const std::filesystem::path& path, std::string_view text,
-                const std::function<void(std::string_view)>& action) {
-  return for_each_line(path, text, [&](std::string_view line) {
+using LineAction = std::function<void(std::string_view line)>;
+
+/// The action, which says of a line that it cannot read what can be done.
+LineAction explained(LineAction action) {
+  return [action = std::move(action)](std::string_view line) {
     try {
       action(line);
     } catch (const Contradiction&) {
@@ -62,23 +63,28 @@ bool read_lines(const std::filesystem::path& path, std::string_view text,
       throw Error(std::string("this line of the journal is damaged: ") + error.what() +
                   "; `assay report --salvage` reads around such lines");
     }
-  });
+  };
 }
 
-/// Tells a builder the lines of a journal, and refuses one that holds no report.
-void fill(ReportBuilder& builder, const std::filesystem::path& path, std::string_view text,
-          const std::function<void(std::string_view)>& action) {
-  const bool cut_off = read_lines(path, text, action);
+/// The report of a journal whose lines `each_line` hands to `action`, which tells the builder of them; it
+/// says whether the last one was cut off. Refuses a journal that holds no report.
+RunReport built(ReportBuilder& builder, const std::filesystem::path& path, const LineAction& action,
+                const std::function<bool(const LineAction&)>& each_line) {
+  std::size_t count = 0;
+  const bool cut_off = each_line(explained([&](std::string_view line) {
+    ++count;
+    action(line);
+  }));
   if (cut_off) builder.cut_off();
   if (!builder.has_run()) {
     throw Error(path.string() +
                 ": the journal does not say which run it is of: it is empty or ended before the run began");
   }
-  if (builder.has_plan()) return;
+  if (builder.has_plan()) return std::move(builder).take_report();
   throw Error(
       fmt::format("{}:{}: the journal ends here without a plan, so it does not say which rows there "
                   "were: the run ended before it, or lines are missing",
-                  path.string(), std::ranges::count(text, '\n')));
+                  path.string(), count));
 }
 
 struct TextOfLines final : EventLines {
@@ -132,27 +138,24 @@ void Journal::line(std::string_view line) {
 
 RunReport read_journal(const std::filesystem::path& path) {
   ReportBuilder builder;
-  {
-    const std::string text = journal_text(path);  // gone before records are made of a large journal
-    fill(builder, path, text, [&](std::string_view line) { builder.line(line); });
-  }
-  return std::move(builder).take_report();
+  return built(
+      builder, path, [&](std::string_view line) { builder.line(line); },
+      [&](const LineAction& action) { return for_each_line(path, action); });
 }
 
 RunReport read_journal(const std::filesystem::path& path, RunListener& also,
                        Decoder::StoredRecord stored_record) {
   ReportBuilder builder(std::move(stored_record));
-  {
-    const std::string text = journal_text(path);
-    fill(builder, path, text, [&](std::string_view line) { builder.line(line, also); });
-  }
-  return std::move(builder).take_report();
+  return built(
+      builder, path, [&](std::string_view line) { builder.line(line, also); },
+      [&](const LineAction& action) { return for_each_line(path, action); });
 }
 
 RunReport report_of_journal(const std::filesystem::path& path, std::string_view text) {
   ReportBuilder builder;
-  fill(builder, path, text, [&](std::string_view line) { builder.line(line); });
-  return std::move(builder).take_report();
+  return built(
+      builder, path, [&](std::string_view line) { builder.line(line); },
+      [&](const LineAction& action) { return for_each_line(path, text, action); });
 }
 
 SalvagedJournal salvage_journal(const std::filesystem::path& path) {
@@ -168,7 +171,7 @@ SalvagedJournal salvage_journal(const std::filesystem::path& path) {
       salvaged.left_out.push_back({number, error.what()});
     }
   };
-  if (for_each_line(path, journal_text(path), take)) builder.cut_off();
+  if (for_each_line(path, take)) builder.cut_off();
   if (!builder.has_plan())
     throw Error(path.string() + ": nothing can be salvaged: no plan is left, which says what the rows are");
   salvaged.report = std::move(builder).take_report();
@@ -178,7 +181,7 @@ SalvagedJournal salvage_journal(const std::filesystem::path& path) {
 std::string rewritten_journal(const std::filesystem::path& path) {
   TextOfLines lines;
   Decoder decoder;
-  read_lines(path, journal_text(path), [&](std::string_view line) { decoder.line(line, lines); });
+  for_each_line(path, explained([&](std::string_view line) { decoder.line(line, lines); }));
   return lines.text;
 }
 

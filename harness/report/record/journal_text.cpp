@@ -8,8 +8,9 @@
 #include <array>
 #include <cerrno>
 #include <fstream>
-#include <iterator>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <zstd.h>
 
 namespace assay {
@@ -27,50 +28,109 @@ struct FreeContext {
   throw Error(fmt::format("reading the journal {}: decompressing it with zstd: {}", path.string(), why));
 }
 
-std::string decompressed(const std::filesystem::path& path, std::string_view bytes) {
-  const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
-  std::string text;
-  std::string chunk(ZSTD_DStreamOutSize(), '\0');
-  ZSTD_inBuffer input{bytes.data(), bytes.size(), 0};
-  std::size_t wanted = 1;  // 0: the frame is whole
-  bool filled = false;     // there may be more of what was read
-  while (input.pos < input.size || filled) {
-    ZSTD_outBuffer output{chunk.data(), chunk.size(), 0};
-    wanted = ZSTD_decompressStream(context.get(), &output, &input);
-    if (ZSTD_isError(wanted) != 0) throw_damaged(path, ZSTD_getErrorName(wanted));
-    text.append(chunk, 0, output.pos);
-    filled = output.pos == output.size && wanted != 0;
+using Take = std::function<void(std::string_view bytes)>;
+
+/// Decompresses what it is given piece by piece.
+class Decompressor {
+ public:
+  explicit Decompressor(const std::filesystem::path& path) : path_(path) {}
+
+  void add(std::string_view bytes, const Take& take) {
+    ZSTD_inBuffer input{bytes.data(), bytes.size(), 0};
+    bool filled = false;  // there may be more of what was read
+    while (input.pos < input.size || filled) {
+      ZSTD_outBuffer output{chunk_.data(), chunk_.size(), 0};
+      wanted_ = ZSTD_decompressStream(context_.get(), &output, &input);
+      if (ZSTD_isError(wanted_) != 0) throw_damaged(path_, ZSTD_getErrorName(wanted_));
+      take({chunk_.data(), output.pos});
+      filled = output.pos == output.size && wanted_ != 0;
+    }
   }
-  if (wanted != 0) throw_damaged(path, "the file ends too early");
-  return text;
+  void end() const {
+    if (wanted_ != 0) throw_damaged(path_, "the file ends too early");
+  }
+
+ private:
+  const std::filesystem::path& path_;
+  std::unique_ptr<ZSTD_DCtx, FreeContext> context_{ZSTD_createDCtx()};
+  std::string chunk_ = std::string(ZSTD_DStreamOutSize(), '\0');
+  std::size_t wanted_ = 1;  ///< 0: the frame is whole
+};
+
+/// Calls `take` with the text of a journal, piece by piece.
+void for_each_piece(const std::filesystem::path& path, const Take& take) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw_file_error("read the journal", path, errno);
+  std::array<char, 1 << 16> chunk{};
+  std::optional<Decompressor> decompressor;
+  bool is_first = true;
+  while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0) {
+    const std::string_view bytes(chunk.data(), static_cast<std::size_t>(file.gcount()));
+    if (std::exchange(is_first, false) && bytes.starts_with(zstd_magic)) decompressor.emplace(path);
+    decompressor ? decompressor->add(bytes, take) : take(bytes);
+  }
+  if (file.bad()) throw_file_error("read the journal", path, EIO);
+  if (decompressor) decompressor->end();
 }
+
+/// Numbers the lines that it hands on.
+class Lines {
+ public:
+  Lines(const std::filesystem::path& path, const Take& action) : path_(path), action_(action) {}
+
+  /// The whole lines of what there is so far.
+  void add(std::string_view text) {
+    for (std::size_t end = text.find('\n'); end != text.npos; end = text.find('\n')) {
+      if (begun_.empty()) {
+        hand_on(text.substr(0, end));
+      } else {
+        std::string line;
+        line.swap(begun_);
+        hand_on(line.append(text.substr(0, end)));
+      }
+      text.remove_prefix(end + 1);
+    }
+    begun_ += text;
+  }
+  /// Whether the last line has no end: the write did not come to its own.
+  bool is_cut_off() const { return !begun_.empty(); }
+
+ private:
+  void hand_on(std::string_view line) {
+    ++number_;
+    try {
+      action_(line);
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}:{}: {}", path_.string(), number_, error.what()));
+    }
+  }
+
+  const std::filesystem::path& path_;
+  const Take& action_;
+  std::string begun_;  ///< of a line whose end is in a later piece
+  std::size_t number_ = 0;
+};
 
 }  // namespace
 
 std::string journal_text(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw_file_error("read the journal", path, errno);
-  std::string bytes;
-  std::array<char, 1 << 16> chunk{};
-  while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0)
-    bytes.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
-  if (file.bad()) throw_file_error("read the journal", path, EIO);
-  return bytes.starts_with(zstd_magic) ? decompressed(path, bytes) : bytes;
+  std::string text;
+  for_each_piece(path, [&](std::string_view piece) { text += piece; });
+  return text;
 }
 
 bool for_each_line(const std::filesystem::path& path, std::string_view text,
                    const std::function<void(std::string_view line)>& action) {
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = text.find('\n');
-    if (end == text.npos) return true;  // the write did not come to its end
-    try {
-      action(text.substr(0, end));
-    } catch (const Error& error) {
-      throw Error(fmt::format("{}:{}: {}", path.string(), number, error.what()));
-    }
-    text.remove_prefix(end + 1);
-  }
-  return false;
+  Lines lines(path, action);
+  lines.add(text);
+  return lines.is_cut_off();
+}
+
+bool for_each_line(const std::filesystem::path& path,
+                   const std::function<void(std::string_view line)>& action) {
+  Lines lines(path, action);
+  for_each_piece(path, [&](std::string_view piece) { lines.add(piece); });
+  return lines.is_cut_off();
 }
 
 std::string compressed(std::string_view text) {

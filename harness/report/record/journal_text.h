@@ -21,6 +21,11 @@ std::string journal_text(const std::filesystem::path& path);
 bool for_each_line(const std::filesystem::path& path, std::string_view text,
                    const std::function<void(std::string_view line)>& action);
 
+/// The same of the text that journal_text() gives, of which only the line is in memory: journals of large
+/// runs are as large as all that is kept of them.
+bool for_each_line(const std::filesystem::path& path,
+                   const std::function<void(std::string_view line)>& action);
+
 /// The text compressed with zstd, as one frame with a checksum.
 std::string compressed(std::string_view text);
 
