@@ -5,8 +5,11 @@
 #include "harness/report/files/writers.h"
 
 #include <charconv>
+#include <ostream>
+#include <sstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -53,13 +56,12 @@ bool is_perf(const Record& record) {
   return record.info.mode == "perf";
 }
 
-std::string csv_of(const RunReport& report, bool perf, const std::vector<Column>& columns) {
-  std::string csv = row(columns, [](const Column& column) { return column.name; });
+void write_csv(const RunReport& report, bool perf, const std::vector<Column>& columns, std::ostream& out) {
+  out << row(columns, [](const Column& column) { return column.name; });
   for (const Record& record : report.records) {
     if (is_perf(record) != perf) continue;
-    csv += row(columns, [&](const Column& column) { return column.value(report.run, record); });
+    out << row(columns, [&](const Column& column) { return column.value(report.run, record); });
   }
-  return csv;
 }
 
 }  // namespace
@@ -70,12 +72,24 @@ std::string csv_row(const std::vector<std::string>& cells) {
   return text + "\r\n";
 }
 
+void write_accu_csv(const RunReport& report, std::ostream& out) {
+  write_csv(report, false, accu_columns(), out);
+}
+
+void write_perf_csv(const RunReport& report, std::ostream& out) {
+  write_csv(report, true, perf_columns(), out);
+}
+
 std::string accu_csv(const RunReport& report) {
-  return csv_of(report, false, accu_columns());
+  std::ostringstream out;
+  write_accu_csv(report, out);
+  return std::move(out).str();
 }
 
 std::string perf_csv(const RunReport& report) {
-  return csv_of(report, true, perf_columns());
+  std::ostringstream out;
+  write_perf_csv(report, out);
+  return std::move(out).str();
 }
 
 }  // namespace assay

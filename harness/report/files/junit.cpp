@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -76,8 +77,10 @@ void add_outcome(pugi::xml_node test, const Record& record) {
   node.text().set(failure_text(record).c_str());
 }
 
+constexpr const char* test_element = "testcase";
+
 void add_test(pugi::xml_node suite, const Record& record) {
-  pugi::xml_node test = suite.append_child("testcase");
+  pugi::xml_node test = suite.append_child(test_element);
   set(test, "name", record.info.id);
   // A case of mode both is there twice, one of cache both again: the class tells them apart.
   set(test, "classname",
@@ -130,6 +133,9 @@ void add_suite_properties(pugi::xml_node suite, const RunInfo& run) {
   add_property(properties, "seed", std::to_string(run.seed));
 }
 
+using Suites = std::map<std::string, std::vector<const Record*>>;
+
+/// A suite with an empty test in the place of all of its tests.
 void add_suite(pugi::xml_node root, const RunReport& report, const std::string& op,
                const std::vector<const Record*>& records) {
   pugi::xml_node suite = root.append_child("testsuite");
@@ -139,18 +145,13 @@ void add_suite(pugi::xml_node root, const RunReport& report, const std::string& 
   set_totals(suite, totals);
   set(suite, "timestamp", report.run.started_utc);
   add_suite_properties(suite, report.run);
-  for (const Record* record : records) add_test(suite, *record);
+  suite.append_child(test_element);
 }
 
-}  // namespace
-
-std::string junit_xml(const RunReport& report) {
-  std::map<std::string, std::vector<const Record*>> suites;
+/// The file with an empty test in each suite.
+std::string frame_of(const RunReport& report, const Suites& suites) {
   Totals totals;
-  for (const Record& record : report.records) {
-    suites[record.info.op].push_back(&record);
-    totals.add(record);
-  }
+  for (const Record& record : report.records) totals.add(record);
   pugi::xml_document document;
   pugi::xml_node declaration = document.append_child(pugi::node_declaration);
   set(declaration, "version", "1.0");
@@ -161,7 +162,38 @@ std::string junit_xml(const RunReport& report) {
   for (const auto& [op, records] : suites) add_suite(root, report, op, records);
   std::ostringstream out;
   document.save(out, "  ", pugi::format_default, pugi::encoding_utf8);
-  return out.str();
+  return std::move(out).str();
+}
+
+}  // namespace
+
+std::string junit_xml(const RunReport& report) {
+  std::ostringstream out;
+  write_junit_xml(report, out);
+  return std::move(out).str();
+}
+
+void write_junit_xml(const RunReport& report, std::ostream& out) {
+  Suites suites;
+  for (const Record& record : report.records) suites[record.info.op].push_back(&record);
+  const std::string frame = frame_of(report, suites);
+  // One test at a time: the tree of a large run would take as much memory as its records. No text of a frame
+  // holds a '<', so what is searched is found where it was put.
+  const std::string place = std::string("    <") + test_element + " />\n";
+  constexpr unsigned depth = 2;
+  std::size_t begin = 0;
+  pugi::xml_document document;
+  for (const auto& [op, records] : suites) {
+    const std::size_t end = frame.find(place, begin);
+    out << std::string_view(frame).substr(begin, end - begin);
+    for (const Record* record : records) {
+      add_test(document, *record);
+      document.first_child().print(out, "  ", pugi::format_default, pugi::encoding_utf8, depth);
+      document.remove_child(document.first_child());
+    }
+    begin = end + place.size();
+  }
+  out << std::string_view(frame).substr(begin);
 }
 
 }  // namespace assay

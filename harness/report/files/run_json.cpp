@@ -30,10 +30,10 @@ std::string run_json(const RunReport& report) {
 
 void write_reports(const std::filesystem::path& dir, const RunReport& report) {
   make_directories(dir);
-  replace_file(dir / "accu.csv", accu_csv(report));
-  replace_file(dir / "perf.csv", perf_csv(report));
+  replace_file(dir / "accu.csv", [&](std::ostream& out) { write_accu_csv(report, out); });
+  replace_file(dir / "perf.csv", [&](std::ostream& out) { write_perf_csv(report, out); });
   replace_file(dir / "perf.json", [&](std::ostream& out) { write_perf_json(report, out); });
-  replace_file(dir / "junit.xml", junit_xml(report));
+  replace_file(dir / "junit.xml", [&](std::ostream& out) { write_junit_xml(report, out); });
   replace_file(dir / "run.json", run_json(report));
 }
 

@@ -17,12 +17,15 @@ std::string perf_csv(const RunReport& report);
 /// perf.json: Google Benchmark's format for its compare.py, each sample a repetition, then mean, median and
 /// stddev. Cases without a time are listed in the context under "withheld".
 std::string perf_json(const RunReport& report);
-/// The same into a stream: it is by far the largest of all.
-void write_perf_json(const RunReport& report, std::ostream& out);
 /// The same in the words of Google Benchmark's console reporter, aggregates only.
 std::string perf_console(const RunReport& report);
 /// junit.xml: a test suite an op, a test case a row.
 std::string junit_xml(const RunReport& report);
+/// The same into a stream, for reports that are too large to be held in memory.
+void write_accu_csv(const RunReport& report, std::ostream& out);
+void write_perf_csv(const RunReport& report, std::ostream& out);
+void write_perf_json(const RunReport& report, std::ostream& out);
+void write_junit_xml(const RunReport& report, std::ostream& out);
 /// run.json: the run's circumstances and how many cases ended in which status.
 std::string run_json(const RunReport& report);
 
