@@ -102,11 +102,12 @@ void print(const RunComparison& comparison, const CompareOptions& options, const
 }
 
 RunComparison compared(const Sides& sides, const CompareOptions& options, std::ostream& log) {
-  std::vector<RunReport> base = read_side(sides.base, log);
-  std::vector<RunReport> next = read_side(sides.next, log);
+  PooledRuns base = pool_side(read_side(sides.base, log));  // whose records are gone before more are read
+  PooledRuns next = pool_side(read_side(sides.next, log));
   return compare_runs(std::move(base), std::move(next),
                       {.judge_same_programs = options.judge_same_programs,
-                       .smallest_effect_pct = options.smallest_effect_pct});
+                       .smallest_effect_pct = options.smallest_effect_pct,
+                       .keep_conditions = !options.explain.empty() || !options.json.empty()});
 }
 
 }  // namespace

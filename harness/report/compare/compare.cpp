@@ -31,74 +31,51 @@ void refuse_doubles(std::span<const RunReport> side, const char* name) {
 }
 
 struct Records {
-  std::vector<const RunInfo*> runs;
+  std::vector<std::size_t> runs;
   std::vector<Record*> records;
-
-  /// What they say together; the records themselves are given up, as those of a large run take much memory.
-  std::optional<RowSide> pooled() {
-    if (records.empty()) return std::nullopt;
-    RowSide side = pool_runs(runs, {records.begin(), records.end()});
-    for (Record* record : records) *record = {};
-    return side;
-  }
 };
+
+/// Which device's row it is: rows of two devices meet when `cross_device`.
+using MeetingKey = std::pair<std::string, RowKey>;
+
+MeetingKey meeting_key(const PooledRuns& side, const PooledRuns::Row& row, bool cross_device) {
+  return {cross_device ? "" : device_key(side.runs[row.run].run), key_of(*row.side.info)};
+}
 
 struct Meeting {
-  std::string device;
-  std::array<Records, 2> sides;
+  PooledRuns::Row* base = nullptr;
+  PooledRuns::Row* next = nullptr;
 };
 
-/// Brings the rows of both sides together.
-class Matcher {
- public:
-  explicit Matcher(bool cross_device) : cross_device_(cross_device) {}
-
-  void add(std::span<RunReport> reports, std::size_t side) {
-    for (RunReport& report : reports) {
-      const std::string device = cross_device_ ? "" : device_key(report.run);
-      for (Record& record : report.records) {
-        const auto [at, is_new] = index_.try_emplace({device, key_of(record.info)}, meetings_.size());
-        if (is_new) meetings_.emplace_back();
-        Meeting& meeting = meetings_[at->second];
-        meeting.device = report.run.device.name;
-        meeting.sides[side].runs.push_back(&report.run);
-        meeting.sides[side].records.push_back(&record);
-      }
+/// The rows of both sides that meet: those of the base in its order, then what only the new side has.
+std::vector<Meeting> meetings_of(PooledRuns& base, PooledRuns& next, bool cross_device) {
+  std::vector<Meeting> meetings;
+  std::map<MeetingKey, std::size_t> index;
+  for (PooledRuns::Row& row : base.rows) {
+    index.emplace(meeting_key(base, row, cross_device), meetings.size());
+    meetings.push_back({.base = &row});
+  }
+  for (PooledRuns::Row& row : next.rows) {
+    const auto met = index.find(meeting_key(next, row, cross_device));
+    if (met == index.end()) {
+      meetings.push_back({.next = &row});
+    } else {
+      meetings[met->second].next = &row;
     }
   }
+  return meetings;
+}
 
-  std::vector<Meeting>& meetings() { return meetings_; }
-  bool any_common() const {
-    return std::ranges::any_of(meetings_, [](const Meeting& meeting) {
-      return !meeting.sides[0].records.empty() && !meeting.sides[1].records.empty();
-    });
-  }
-
- private:
-  bool cross_device_;
-  std::vector<Meeting> meetings_;
-  std::map<std::pair<std::string, RowKey>, std::size_t> index_;
-};
-
-std::string side_words(std::span<const RunReport> side) {
-  std::size_t rows = 0;
+std::string side_words(const PooledRuns& side) {
   std::set<std::string> devices;
-  for (const RunReport& report : side) {
-    rows += report.records.size();
-    devices.insert(printable(report.run.device.name));
-  }
-  std::string text = std::to_string(rows) + " rows on ";
+  for (const RunReport& report : side.runs) devices.insert(printable(report.run.device.name));
+  std::string text = std::to_string(side.records) + " rows on ";
   for (const std::string& device : devices) text += (device == *devices.begin() ? "" : ", ") + device;
   return text;
 }
 
-std::vector<RunReport> without_records(std::span<const RunReport> side) {
-  std::vector<RunReport> runs;
-  for (const RunReport& report : side) {
-    runs.push_back(
-        {.run = report.run, .records = {}, .complete = report.complete, .cut_off = report.cut_off});
-  }
-  return runs;
+std::optional<RowSide> side_of(PooledRuns::Row* row) {
+  return row ? std::optional(std::move(row->side)) : std::nullopt;
 }
 
 // Sums of logarithms until finish().
@@ -145,30 +122,59 @@ std::size_t RunComparison::without_verdict() const {
       std::ranges::count_if(rows, [](const RowVerdict& row) { return !row.verdict; }));
 }
 
+PooledRuns pool_side(std::vector<RunReport> reports) {
+  PooledRuns side;
+  std::vector<Records> rows;
+  std::map<MeetingKey, std::size_t> index;
+  for (RunReport& report : reports) {
+    const std::string device = device_key(report.run);
+    for (Record& record : report.records) {
+      const auto [at, is_new] = index.try_emplace({device, key_of(record.info)}, rows.size());
+      if (is_new) rows.emplace_back();
+      rows[at->second].runs.push_back(side.runs.size());
+      rows[at->second].records.push_back(&record);
+    }
+    side.records += report.records.size();
+    side.runs.push_back({.run = report.run, .complete = report.complete, .cut_off = report.cut_off});
+  }
+  index.clear();
+  side.rows.reserve(rows.size());
+  for (const Records& row : rows) {
+    std::vector<const RunInfo*> runs;
+    for (const std::size_t run : row.runs) runs.push_back(&side.runs[run].run);
+    side.rows.push_back({row.runs.back(), pool_runs(runs, {row.records.begin(), row.records.end()})});
+    for (Record* record : row.records) *record = {};  // those of a large run take much memory
+  }
+  return side;
+}
+
 RunComparison compare_runs(std::vector<RunReport> base, std::vector<RunReport> next, CompareOptions options) {
-  refuse_doubles(base, "base");
-  refuse_doubles(next, "new");
-  const std::set<std::string> before = devices_of(base), now = devices_of(next);
+  return compare_runs(pool_side(std::move(base)), pool_side(std::move(next)), options);
+}
+
+RunComparison compare_runs(PooledRuns base, PooledRuns next, CompareOptions options) {
+  refuse_doubles(base.runs, "base");
+  refuse_doubles(next.runs, "new");
+  const std::set<std::string> before = devices_of(base.runs), now = devices_of(next.runs);
   options.cross_device = before.size() == 1 && now.size() == 1 && before != now;
-  Matcher matcher(options.cross_device);
-  matcher.add(base, 0);
-  matcher.add(next, 1);
-  if (!matcher.any_common()) {
+  const std::vector<Meeting> meetings = meetings_of(base, next, options.cross_device);
+  if (std::ranges::none_of(meetings, [](const Meeting& meeting) { return meeting.base && meeting.next; })) {
     throw Error("comparing runs: the two sides have no row in common (base: " + side_words(base) +
                 "; new: " + side_words(next) + "); compare runs of the same case files");
   }
-  RunComparison comparison{.base = without_records(base), .next = without_records(next)};
-  comparison.cross_device = options.cross_device;
-  comparison.rows.reserve(matcher.meetings().size());
-  for (Meeting& meeting : matcher.meetings()) {
-    RowVerdict& row = comparison.rows.emplace_back(
-        row_verdict(meeting.sides[0].pooled(), meeting.sides[1].pooled(), options));
-    row.device = meeting.device;
+  RunComparison comparison{.cross_device = options.cross_device};
+  comparison.rows.reserve(meetings.size());
+  for (const Meeting& meeting : meetings) {
+    RowVerdict& row =
+        comparison.rows.emplace_back(row_verdict(side_of(meeting.base), side_of(meeting.next), options));
+    row.device = (meeting.next ? next.runs[meeting.next->run] : base.runs[meeting.base->run]).run.device.name;
     comparison.expected_separations += row.chance;
     comparison.judged += row.chance > 0 ? 1 : 0;
     add_to_means(row, comparison.means);
   }
   finish(comparison.means);
+  comparison.base = std::move(base.runs);
+  comparison.next = std::move(next.runs);
   return comparison;
 }
 

@@ -38,10 +38,24 @@ struct RunComparison {
   std::size_t without_verdict() const;
 };
 
+/// The runs of one side, pooled row by row: far less than their records.
+struct PooledRuns {
+  struct Row {
+    std::size_t run = 0;  ///< index of the last run that has it
+    RowSide side;
+  };
+
+  std::vector<RunReport> runs;  ///< without their records
+  std::size_t records = 0;      ///< that they had
+  std::vector<Row> rows;        ///< in the plan's order
+};
+PooledRuns pool_side(std::vector<RunReport> reports);
+
 /// Compares the runs of two sides. Rows meet when device, id, mode and cache are equal; the runs of one side
 /// are pooled. Where each side is of one device and these differ, rows meet by id, mode and cache, and
 /// speed gets no verdict. Throws Error(Usage) when the sides have no row in common, and when one side
 /// holds a run twice.
+RunComparison compare_runs(PooledRuns base, PooledRuns next, CompareOptions options = {});
 RunComparison compare_runs(std::vector<RunReport> base, std::vector<RunReport> next,
                            CompareOptions options = {});
 

@@ -74,7 +74,7 @@ void summarize_blocks(RowSide& side) {
 
 void add_task(RowSide& side, const Record& record) {
   const std::string hash = record.accuracy ? record.accuracy->input_hash : "";
-  const RowSide other{.info = record.info, .input_hash = hash};
+  const RowSide other{.info = {std::shared_ptr<const RowInfo>(), &record.info}, .input_hash = hash};
   if (side.conflict.empty()) side.conflict = task_difference(side, other);
   if (side.input_hash.empty()) side.input_hash = hash;
 }
@@ -82,18 +82,19 @@ void add_task(RowSide& side, const Record& record) {
 }  // namespace
 
 std::string task_difference(const RowSide& a, const RowSide& b) {
-  const auto of = [&](const char* name, const std::string& in_a, const std::string& in_b) {
-    return in_a == in_b ? std::string()
-                        : std::string(name) + " " + (in_a.empty() ? "none" : in_a) + " and " +
-                              (in_b.empty() ? "none" : in_b);
+  const RowInfo &in_a = *a.info, &in_b = *b.info;
+  const auto of = [](const char* name, const std::string& one, const std::string& other) {
+    return one == other ? std::string()
+                        : std::string(name) + " " + (one.empty() ? "none" : one) + " and " +
+                              (other.empty() ? "none" : other);
   };
   for (const auto& [name, member] :
        {std::pair{"op", &RowInfo::op}, std::pair{"impl", &RowInfo::impl}, std::pair{"shape", &RowInfo::shape},
         std::pair{"params", &RowInfo::params}, std::pair{"fill", &RowInfo::fill}}) {
-    if (a.info.*member != b.info.*member) return of(name, a.info.*member, b.info.*member);
+    if (in_a.*member != in_b.*member) return of(name, in_a.*member, in_b.*member);
   }
-  if (asked_forms(a.info) != asked_forms(b.info)) return of("forms", a.info.forms, b.info.forms);
-  if (a.info.seed != b.info.seed) return of("seed", std::to_string(a.info.seed), std::to_string(b.info.seed));
+  if (asked_forms(in_a) != asked_forms(in_b)) return of("forms", in_a.forms, in_b.forms);
+  if (in_a.seed != in_b.seed) return of("seed", std::to_string(in_a.seed), std::to_string(in_b.seed));
   if (a.input_hash.empty() || b.input_hash.empty()) return "";
   return of("inputs of hash", a.input_hash, b.input_hash);
 }
@@ -112,7 +113,7 @@ bool RowSide::has_result() const {
 
 RowSide pool_runs(const std::vector<const RunInfo*>& runs, const std::vector<const Record*>& records) {
   RowSide side;
-  side.info = records.front()->info;
+  side.info = std::make_shared<const RowInfo>(records.front()->info);
   std::vector<double> peaks, clocks;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const Record& record = *records[i];

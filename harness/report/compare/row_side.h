@@ -2,6 +2,7 @@
 
 #include "harness/report/record/record.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,8 @@ namespace assay {
 
 /// One row as one side of a comparison has it: what all runs of that side say of it.
 struct RowSide {
-  RowInfo info;                      ///< of the first run that has the row
+  /// Of the first run that has the row. Null in a verdict, which has it itself.
+  std::shared_ptr<const RowInfo> info;
   std::vector<std::string> runs;     ///< ids of the runs that have it
   Status status = Status::Pass;      ///< the worst of theirs
   std::string reason;                ///< of that status

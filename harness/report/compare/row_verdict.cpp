@@ -75,7 +75,9 @@ class Judge {
   const RowSide& base() const { return *j_.base; }
   const RowSide& next() const { return *j_.next; }
 
-  void note(const char* name, std::string finding) { j_.conditions.push_back({name, std::move(finding)}); }
+  void note(const char* name, std::string finding) {
+    if (options_.keep_conditions) j_.conditions.push_back({name, std::move(finding)});
+  }
 
   bool decide(std::optional<Verdict> verdict, std::string reason, const char* brief = "") {
     j_.verdict = verdict;
@@ -270,9 +272,9 @@ class Judge {
 
   std::string circumstances() const {
     return changed("driver", listed(base().drivers), listed(next().drivers)) +
-           changed("shaders", base().info.shaders.value_or("embedded"),
-                   next().info.shaders.value_or("embedded")) +
-           changed("tune", base().info.tune, next().info.tune);
+           changed("shaders", base().info->shaders.value_or("embedded"),
+                   next().info->shaders.value_or("embedded")) +
+           changed("tune", base().info->tune, next().info->tune);
   }
 
   void conclude(bool counts) {
@@ -317,10 +319,13 @@ class Judge {
 RowVerdict row_verdict(std::optional<RowSide> base, std::optional<RowSide> next,
                        const CompareOptions& options) {
   RowVerdict made;
-  made.info = next ? next->info : base->info;
+  made.info = next ? *next->info : *base->info;
   made.base = std::move(base);
   made.next = std::move(next);
   Judge(made, options).run();
+  for (std::optional<RowSide>* side : {&made.base, &made.next}) {
+    if (*side) (*side)->info.reset();
+  }
   return made;
 }
 

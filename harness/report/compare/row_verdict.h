@@ -14,6 +14,7 @@ struct CompareOptions {
   bool judge_same_programs = false;  ///< no ENVIRONMENT: rows of the same program are FASTER or SLOWER too
   bool cross_device = false;         ///< the sides are of different devices: speed has no verdict
   double smallest_effect_pct = 1;    ///< differences up to this one never count
+  bool keep_conditions = true;       ///< RowVerdict::conditions, which of a large run take much memory
 };
 
 inline constexpr std::size_t fewest_blocks = 5;  ///< on each side, to judge speed
