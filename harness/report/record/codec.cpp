@@ -3,6 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/report/record/json_fields.h"
 #include "harness/report/record/old_schemas.h"
+#include "harness/report/record/quick_line.h"
 #include "harness/report/record/record_fields.h"
 
 #include <fmt/format.h>
@@ -56,8 +57,12 @@ RowIndex index_in(const Json& object, const char* name) {
 /// Deeper than any event: what goes through a value calls itself for each level, and the stack has an end.
 constexpr int deepest_nesting = 32;
 
-/// How deep lists and objects of a line stand in each other.
+/// How deep lists and objects of a line stand in each other, or a number that is not larger than the deepest
+/// nesting and not less.
 int nesting_of(std::string_view line) {
+  // Most lines have fewer of them than that, which is quickly counted.
+  const auto opened = std::ranges::count(line, '[') + std::ranges::count(line, '{');
+  if (opened <= deepest_nesting) return static_cast<int>(opened);
   int depth = 0;
   int deepest = 0;
   bool in_text = false;
@@ -192,8 +197,31 @@ void Decoder::check_first(const Json& plan) const {
     throw Error(fmt::format("it plans rows from {} on where {} are planned", first, planned_));
 }
 
+void Decoder::check_block(const Block& block) {
+  for (const double ns : block.samples_ns) json_fields::check_time(ns, "block.samples_ns");
+}
+
+RowIndex Decoder::checked(RowIndex row) const {
+  if (row < planned_) return row;
+  throw Error(fmt::format("it is about row {}, and {} are planned", row, planned_));
+}
+
+/// Of this schema. Whether it was one of the lines that are read without making a value of them.
+bool Decoder::quick(std::string_view line, RunListener& listener) const {
+  if (old_) return false;
+  const std::optional<QuickLine> quick = quick_line(line);
+  if (!quick) return false;
+  if (quick->block) {
+    check_block(*quick->block);
+    listener.block(checked(quick->row), *quick->block);
+  } else {
+    listener.begin(checked(quick->row));
+  }
+  return true;
+}
+
 void Decoder::line(std::string_view line, RunListener& listener) {
-  if (plan(line, listener)) return;
+  if (quick(line, listener) || plan(line, listener)) return;
   const Json object = parse(line);
   if (!object.is_object()) throw Error("it is not a JSON object");
   const Json& name = member(object, "event");
@@ -222,17 +250,13 @@ void Decoder::event(const std::string& name, const Json& object, RunListener& li
 }
 
 void Decoder::row_event(const std::string& name, const Json& object, RunListener& listener) {
-  const auto row = [&] {
-    const RowIndex index = index_in(object, "row");
-    if (index < planned_) return index;
-    throw Error(fmt::format("it is about row {}, and {} are planned", index, planned_));
-  };
+  const auto row = [&] { return checked(index_in(object, "row")); };
   if (name == "begin") return listener.begin(row());
   if (name == "judged")
     return listener.judged(row(), json_fields::decode<AccuracyResult>(object, {name, report_schema}));
   if (name == "block") {
     const auto block = json_fields::decode<Block>(object, {name, report_schema});
-    for (const double ns : block.samples_ns) json_fields::check_time(ns, "block.samples_ns");
+    check_block(block);
     return listener.block(row(), block);
   }
   if (name == "end") return listener.end(row(), json_fields::decode<RowEnd>(object, {name, report_schema}));

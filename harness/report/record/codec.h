@@ -52,6 +52,9 @@ class Decoder {
   void line(std::string_view line, RunListener& listener);
 
  private:
+  static void check_block(const Block& block);
+  RowIndex checked(RowIndex row) const;  ///< that it is planned
+  bool quick(std::string_view line, RunListener& listener) const;
   bool plan(std::string_view line, RunListener& listener);
   void check_first(const nlohmann::ordered_json& plan) const;
   void event(const std::string& name, const nlohmann::ordered_json& object, RunListener& listener);

@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -166,10 +167,13 @@ inline constexpr int last_schema_of_all_members = 2;
 
 /// Where a value stands.
 struct Place {
-  std::string path;  ///< what messages call the value
-  int schema;        ///< of the journal: its version decides which members must be there
+  std::string_view name;
+  int schema;  ///< of the journal: its version decides which members must be there
+  const Place* above = nullptr;
 
-  Place member(const std::string& name) const { return {path + "." + name, schema}; }
+  Place member(std::string_view of_member) const { return {of_member, schema, this}; }
+  /// What messages call the value. Made only for them: values are many.
+  std::string path() const { return (above ? above->path() + "." : std::string()) + std::string(name); }
 };
 
 template <class T>
@@ -185,17 +189,17 @@ struct Reader {
   template <class T>
   void operator()(const char* name, T& value, FieldRule rule = {}) {
     if (place.schema > rule.until) return;
-    const auto found = object.find(name);
+    const auto found = object.find(std::string_view(name));
     if (found != object.end()) {
       value = decode<T>(*found, place.member(name));
     } else if (rule.always || (place.schema <= last_schema_of_all_members && place.schema >= rule.since)) {
-      throw Error("the field '" + place.path + "." + name + "' is missing");
+      throw Error("the field '" + place.member(name).path() + "' is missing");
     }
   }
   template <class T>
   void operator()(const char* name, std::optional<T>& value, FieldRule rule = {}) {
     if (place.schema > rule.until) return;
-    const auto found = object.find(name);
+    const auto found = object.find(std::string_view(name));
     if (found != object.end()) value = decode<T>(*found, place.member(name));
   }
 };
@@ -206,7 +210,7 @@ T decode_float(const Json& json, const Place& place) {
   if (json == "nan") return std::numeric_limits<T>::quiet_NaN();
   if (json == "inf") return std::numeric_limits<T>::infinity();
   if (json == "-inf") return -std::numeric_limits<T>::infinity();
-  throw_field_error(place.path, R"(a number, "nan", "inf" or "-inf")", json);
+  throw_field_error(place.path(), R"(a number, "nan", "inf" or "-inf")", json);
 }
 
 template <std::integral T>
@@ -216,18 +220,18 @@ T decode_integer(const Json& json, const Place& place) {
   } else if (json.is_number_integer()) {
     if (std::in_range<T>(json.get<std::int64_t>())) return json.get<T>();
   }
-  throw_field_error(place.path, "a whole number in range", json);
+  throw_field_error(place.path(), "a whole number in range", json);
 }
 
 template <class T>
 T decode_list(const Json& json, const Place& place) {
-  if (!json.is_array()) throw_field_error(place.path, "a list", json);
+  if (!json.is_array()) throw_field_error(place.path(), "a list", json);
   T list{};
   if constexpr (requires { list.push_back({}); }) {
     list.reserve(json.size());
     for (const Json& item : json) list.push_back(decode<typename T::value_type>(item, place));
   } else {
-    if (json.size() != list.size()) throw_field_error(place.path, "a list of the right length", json);
+    if (json.size() != list.size()) throw_field_error(place.path(), "a list of the right length", json);
     for (std::size_t i = 0; i < list.size(); ++i) list[i] = decode<typename T::value_type>(json[i], place);
   }
   return list;
@@ -236,10 +240,10 @@ T decode_list(const Json& json, const Place& place) {
 template <class T>
 T decode(const Json& json, const Place& place) {
   if constexpr (std::same_as<T, std::string>) {
-    if (!json.is_string()) throw_field_error(place.path, "text", json);
+    if (!json.is_string()) throw_field_error(place.path(), "text", json);
     return json.get<std::string>();
   } else if constexpr (std::same_as<T, bool>) {
-    if (!json.is_boolean()) throw_field_error(place.path, "true or false", json);
+    if (!json.is_boolean()) throw_field_error(place.path(), "true or false", json);
     return json.get<bool>();
   } else if constexpr (std::floating_point<T>) {
     return decode_float<T>(json, place);
@@ -247,12 +251,12 @@ T decode(const Json& json, const Place& place) {
     return decode_integer<T>(json, place);
   } else if constexpr (std::is_enum_v<T>) {
     const auto value = parse_enum(decode<std::string>(json, place), T{});
-    if (!value) throw_field_error(place.path, "a known name", json);
+    if (!value) throw_field_error(place.path(), "a known name", json);
     return *value;
   } else if constexpr (List<T>) {
     return decode_list<T>(json, place);
   } else {
-    if (!json.is_object()) throw_field_error(place.path, "an object", json);
+    if (!json.is_object()) throw_field_error(place.path(), "an object", json);
     T value{};
     if constexpr (Map<T>) {
       for (const auto& item : json.items()) {
