@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -22,21 +23,21 @@ Record unfinished(const RowEvents& events) {
   return record;
 }
 
-Record finished(const RowEvents& events) {
-  const RowEnd& end = *events.end;
+Record finished(RowEvents&& events) {
+  RowEnd& end = *events.end;
   Record record;
   record.status = end.status;
-  record.reason = end.reason;
-  record.retry = end.retry;
-  record.accuracy = events.judged;
-  record.perf = end.perf;
-  record.comparison = end.comparison;
+  record.reason = std::move(end.reason);
+  record.retry = std::move(end.retry);
+  record.accuracy = std::move(events.judged);
+  record.perf = std::move(end.perf);
+  record.comparison = std::move(end.comparison);
   record.validation_messages = end.validation_messages;
   record.total_ms = end.total_ms;
   record.spent = end.spent;
   if (record.perf) {
     describe_blocks(events.blocks, *record.perf);
-    record.perf->output_hash = events.judged ? events.judged->output_hash : "";
+    record.perf->output_hash = record.accuracy ? record.accuracy->output_hash : "";
     if (!events.blocks.empty() && !events.blocks.back().output_hash.empty())
       record.perf->output_hash = events.blocks.back().output_hash;
   }
@@ -102,11 +103,13 @@ std::vector<Block> blocks_of(const Record& record) {
 
 }  // namespace
 
-Record record_of(const RunInfo& run, const RowEvents& events) {
-  Record record = events.end ? finished(events) : unfinished(events);
-  record.info = events.info;
+Record record_of(const RunInfo& run, RowEvents events) {
   const bool has_own = events.end && !events.end->repro.empty();
-  record.repro = has_own ? events.end->repro : repro_line(run, events.info);
+  std::string repro = has_own ? std::move(events.end->repro) : repro_line(run, events.info);
+  RowInfo info = std::move(events.info);
+  Record record = events.end ? finished(std::move(events)) : unfinished(events);
+  record.info = std::move(info);
+  record.repro = std::move(repro);
   return record;
 }
 

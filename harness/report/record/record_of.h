@@ -31,7 +31,7 @@ struct RowEvents {
 
 /// The row's record. One that has not ended is a CRASH when it began last ("the run ended while this case was
 /// running"); it is MISSING when it waits for its next turn, or was never begun ("not reached").
-Record record_of(const RunInfo& run, const RowEvents& events);
+Record record_of(const RunInfo& run, RowEvents events);
 
 /// The event of the end of a row with that record, `repro` left out: what blocks and `judged` tell is not in
 /// it.

@@ -16,9 +16,9 @@ bool is_whole(const RowEvents& row) {
 }
 
 /// A row of a damaged journal as far as it can be trusted.
-RowEvents salvaged(const RowEvents& row) {
+RowEvents salvaged(RowEvents row) {
   if (is_whole(row)) return row;
-  return {.info = row.info,
+  return {.info = std::move(row.info),
           .end = RowEnd{.status = Status::Missing,
                         .reason = "not whole in the journal, of which lines are damaged"}};
 }
@@ -120,8 +120,8 @@ RunReport ReportBuilder::report_without_records() const {
   return report;
 }
 
-Record ReportBuilder::record_in_report(const RunInfo& run, const RowEvents& row) const {
-  return record_of(run, lines_left_out_ == 0 ? row : salvaged(row));
+Record ReportBuilder::record_in_report(const RunInfo& run, RowEvents row) const {
+  return record_of(run, lines_left_out_ == 0 ? std::move(row) : salvaged(std::move(row)));
 }
 
 RunReport ReportBuilder::report() const {
@@ -133,7 +133,7 @@ RunReport ReportBuilder::report() const {
 RunReport ReportBuilder::take_report() && {
   RunReport report = report_without_records();
   for (; !rows_.empty(); rows_.pop_front())
-    report.records.push_back(record_in_report(report.run, rows_.front()));
+    report.records.push_back(record_in_report(report.run, std::move(rows_.front())));
   return report;
 }
 

@@ -46,7 +46,7 @@ class ReportBuilder final : public EventLines {
   Decoder decoder_;
   std::optional<RunInfo> run_;
   RunReport report_without_records() const;
-  Record record_in_report(const RunInfo& run, const RowEvents& row) const;
+  Record record_in_report(const RunInfo& run, RowEvents row) const;
 
   std::deque<RowEvents> rows_;       ///< no vector, which is copied when it grows
   std::optional<RowIndex> running_;  ///< the row that began last
