@@ -41,14 +41,15 @@ function(assay_module_tests name)
   assay_test(${name} SOURCES ${tests} LINKS ${ARG_LINKS})
 endfunction()
 
-# assay_test(<name> SOURCES <files...> LINKS <targets...> [TREE <folder> FILTER <tests>]): a GoogleTest executable,
-# each test known to CTest. Tests run in the source tree's root, which they reach through ASSAY_SOURCE_DIR: a relative
-# path, so that objects do not depend on where the tree lies. Their own code is not optimized, and GoogleTest's headers
-# are precompiled once for all of them: it compiles in a third of the time. The time limit ends what hangs; no test
-# needs to be fast. With TREE, the tests that FILTER selects run in that folder, a tree like ours; their names begin
-# with <name>, because CTest mixes up the properties of tests of one name.
+# assay_test(<name> SOURCES <files...> LINKS <targets...> [TREE <folder> FILTER <tests>] [WHOLE <suites...>]): a
+# GoogleTest executable, each test known to CTest. Tests run in the source tree's root, which they reach through
+# ASSAY_SOURCE_DIR: a relative path, so that objects do not depend on where the tree lies. Their own code is not
+# optimized, and GoogleTest's headers are precompiled once for all of them: it compiles in a third of the time. The time
+# limit ends what hangs; no test needs to be fast. With TREE, the tests that FILTER selects run in that folder, a tree
+# like ours; their names begin with <name>, because CTest mixes up the properties of tests of one name. A suite of WHOLE
+# is one test of CTest: what its tests share is made once a process, and takes longer than they do.
 function(assay_test name)
-  cmake_parse_arguments(ARG "" "TREE;FILTER" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TREE;FILTER" "SOURCES;LINKS;WHOLE" ${ARGN})
   set(in_tree WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   if(ARG_TREE)
     set(in_tree WORKING_DIRECTORY ${ARG_TREE} TEST_FILTER ${ARG_FILTER} TEST_PREFIX ${name}.)
@@ -60,6 +61,15 @@ function(assay_test name)
   if(ASSAY_PRECOMPILE_TESTS)
     target_compile_options(${name} PRIVATE -fpch-preprocess) # what ccache needs to look into GCC's
     target_precompile_headers(${name} REUSE_FROM assay_test_support)
+  endif()
+  foreach(suite IN LISTS ARG_WHOLE)
+    add_test(NAME ${suite} COMMAND ${name} --gtest_filter=${suite}.* WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    set_tests_properties(${suite} PROPERTIES TIMEOUT 300 LABELS ${name}
+      SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+  endforeach()
+  if(ARG_WHOLE)
+    list(JOIN ARG_WHOLE ".*:" in_whole)
+    list(APPEND in_tree TEST_FILTER "-${in_whole}.*")
   endif()
   gtest_discover_tests(${name} ${in_tree} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS ${name})
 endfunction()
