@@ -226,6 +226,12 @@ class Tries:
             return result, complaint(result, codes, self.sanitized) or self.left_behind(out, before, kind), [out]
         self.each(kind, one)
 
+    def kills(self):
+        self.stopped("kill", [signal.SIGKILL], (0, -9))
+
+    def signals(self):
+        self.stopped("signal", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], (0, 3, -1, -2, -15))
+
     def left_behind(self, out, before, kind):
         """What is wrong with what a run left that was ended."""
         after = self.prints_of(out / "runs")
@@ -327,8 +333,8 @@ class Tries:
         self.yaml()
         self.npy()
         self.journals()
-        self.stopped("kill", [signal.SIGKILL], (0, -9))
-        self.stopped("signal", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], (0, 3, -1, -2, -15))
+        self.kills()
+        self.signals()
         self.shaders()
         self.descriptors()
         self.folders()
@@ -345,9 +351,10 @@ def main():
     parser.add_argument("--long", action="store_true", help="10,000 inputs and 200 kills")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--binary", default="build/release/assay")
-    parser.add_argument("--only", choices=("yaml", "npy", "journals", "shaders", "descriptors", "folders"),
-                        help="one kind")
+    parser.add_argument("--only", help="one kind",
+                        choices=("yaml", "npy", "journals", "kills", "signals", "shaders", "descriptors", "folders"))
     options = parser.parse_args()
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # runs would ignore it as well if whoever started this does (nohup)
     tries = Tries(options)
     began = time.monotonic()
     try:

@@ -185,9 +185,10 @@ class Judge {
     if (!options_.cross_device) return false;
     note("same device", "no: verdicts of speed are for one device");
     std::string reason = us(base().time_us) + " and " + us(next().time_us);
-    if (j_.peak_ratio > 0)
+    if (j_.peak_ratio > 0) {
       reason +=
           fmt::format(", {} and {} of each device's ceiling", pct(base().pct_peak), pct(next().pct_peak));
+    }
     return decide({}, std::move(reason));
   }
 

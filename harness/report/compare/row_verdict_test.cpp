@@ -397,5 +397,15 @@ TEST(Judge, WritesDownEveryConditionThatItLookedAt) {
                                              "separation", "effect", "clock", "same program"}));
 }
 
+TEST(Judge, SaysTheSameWhenItKeepsNoConditions) {
+  const Record base = test::measured("a", test::blocks(steady));
+  const Record next = test::measured("a", test::blocks(scaled(steady, 2)));
+  const RowVerdict kept = judge_rows(base, next),
+                   not_kept = judge_rows(base, next, {.keep_conditions = false});
+  EXPECT_TRUE(not_kept.conditions.empty());
+  EXPECT_EQ(not_kept.verdict, kept.verdict);
+  EXPECT_EQ(not_kept.reason, kept.reason);
+}
+
 }  // namespace
 }  // namespace assay

@@ -1,5 +1,6 @@
 #include "harness/report/record/journal_text.h"
 
+#include "harness/base/error.h"
 #include "harness/report/record/checked_journal.h"
 #include "harness/report/record/find_rows.h"
 #include "harness/report/record/journal.h"
@@ -92,6 +93,31 @@ TEST(JournalText, GivesItsLines) {
   EXPECT_TRUE(for_each_line("p", "c\nd", keep)) << "d has no line end";
   EXPECT_EQ(lines.back(), "c");
   EXPECT_FALSE(for_each_line("p", "", keep));
+}
+
+TEST(JournalText, GivesTheLinesOfAFilePieceByPiece) {
+  const test::TemporaryFolder folder;
+  std::vector<std::string> lines = {"", std::string(200000, 'x'), "", "short"};
+  for (std::size_t size = 65530; size < 65545; ++size)
+    lines.emplace_back(size, 'y');  // around what is read at once
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  for (const std::string& bytes : {text, compressed(text)}) {
+    test::write_file(folder / "file", bytes);
+    std::vector<std::string> read;
+    EXPECT_FALSE(for_each_line(folder / "file", [&](std::string_view line) { read.emplace_back(line); }));
+    EXPECT_EQ(read, lines);
+  }
+  test::write_file(folder / "file", text + "cut");
+  std::size_t count = 0;
+  EXPECT_TRUE(for_each_line(folder / "file", [&](std::string_view) { ++count; }));
+  EXPECT_EQ(count, lines.size());
+  const std::string error = test::error_of([&] {
+    for_each_line(folder / "file", [&](std::string_view line) {
+      if (line == "short") throw Error("it is wrong");
+    });
+  });
+  EXPECT_EQ(error, (folder / "file").string() + ":4: it is wrong");
 }
 
 }  // namespace
