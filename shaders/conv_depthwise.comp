@@ -145,8 +145,19 @@ SUMS4 sums[OUTPUTS];
 
 // Of the window whose first word is at `from` in x: word i.
 #define IS_OF_WINDOW(i) ((i) < window_h * window_w)
-#define ROW_OF(i) (from.y + int((i) / window_w) * apart_h)
-#define COLUMN_OF(i) (from.x + int((i) % window_w) * apart_w)
+#define OFFSET_H(i) (int((i) / window_w) * apart_h)
+#define OFFSET_W(i) (int((i) % window_w) * apart_w)
+#define ROW_OF(i) (from.y + OFFSET_H(i))
+#define COLUMN_OF(i) (from.x + OFFSET_W(i))
+
+// Whether places from `least` to `most` are all of x, so that none is clamped or replaced: known when the program is
+// compiled, where numbers are built in.
+bool are_inside(int least, int most, int size) { return least >= 0 && most < size; }
+#define ROW_STAYS(i) are_inside(OFFSET_H(i) - padding_h, last_from.y + OFFSET_H(i), push.x_height)
+#define COLUMN_STAYS(i) are_inside(OFFSET_W(i) - padding_w, last_from.x + OFFSET_W(i), push.x_width)
+#define INSIDE_ROW(i) uint(ROW_STAYS(i) ? ROW_OF(i) : clamp(ROW_OF(i), 0, push.x_height - 1))
+#define INSIDE_COLUMN(i) uint(COLUMN_STAYS(i) ? COLUMN_OF(i) : clamp(COLUMN_OF(i), 0, push.x_width - 1))
+#define INSIDE_PAIR(i) uint(COLUMN_STAYS(i) ? COLUMN_OF(i) >> 1 : clamp(COLUMN_OF(i) >> 1, 0, (push.x_width - 1) >> 1))
 
 // Loads do not ask whether a word is there: a kernel would wait for each of them. What comes of another place is
 // replaced when all are on their way.
@@ -158,18 +169,18 @@ SUMS4 sums[OUTPUTS];
 #define BRINGS_ANOTHER(i) (!IS_ODD(i) && (i) % window_w + 1u < window_w)
 #define LOAD_WORD(i)                                                                 \
   if (IS_OF_WINDOW(i) && !COMES_WITH_ANOTHER(i)) {                                   \
-    const uint row = uint(clamp(ROW_OF(i), 0, push.x_height - 1));                   \
-    const uint pair = uint(clamp(COLUMN_OF(i) >> 1, 0, (push.x_width - 1) >> 1));    \
+    const uint row = INSIDE_ROW(i);                                                  \
+    const uint pair = INSIDE_PAIR(i);                                                \
     const uvec2 both = x[(first_word + row * push.x.h + x_along_w(pair * 2u)) / 2u]; \
     words[i] = IS_ODD(i) ? both.y : both.x;                                          \
     if (BRINGS_ANOTHER(i)) words[min((i) + 1u, WORDS - 1u)] = both.y;                \
   }
 #else
-#define LOAD_WORD(i)                                                    \
-  if (IS_OF_WINDOW(i)) {                                                \
-    const uint row = uint(clamp(ROW_OF(i), 0, push.x_height - 1));      \
-    const uint column = uint(clamp(COLUMN_OF(i), 0, push.x_width - 1)); \
-    words[i] = x[first_word + row * push.x.h + x_along_w(column)];      \
+#define LOAD_WORD(i)                                               \
+  if (IS_OF_WINDOW(i)) {                                           \
+    const uint row = INSIDE_ROW(i);                                \
+    const uint column = INSIDE_COLUMN(i);                          \
+    words[i] = x[first_word + row * push.x.h + x_along_w(column)]; \
   }
 #endif
 #if PRODUCTS == PRODUCTS_DOT
@@ -183,11 +194,11 @@ SUMS4 sums[OUTPUTS];
   }
 #endif
 // Padding is real zero: x's zero point.
-#define REPLACE_WORD(i)                                              \
-  if (IS_OF_WINDOW(i)) {                                             \
-    const bool has_row = uint(ROW_OF(i)) < uint(push.x_height);      \
-    const bool has_column = uint(COLUMN_OF(i)) < uint(push.x_width); \
-    words[i] = has_row && has_column ? words[i] : zero_word;         \
+#define REPLACE_WORD(i)                                                                 \
+  if (IS_OF_WINDOW(i)) {                                                                \
+    const bool has_row = ROW_STAYS(i) || uint(ROW_OF(i)) < uint(push.x_height);         \
+    const bool has_column = COLUMN_STAYS(i) || uint(COLUMN_OF(i)) < uint(push.x_width); \
+    words[i] = has_row && has_column ? words[i] : zero_word;                            \
   }
 
 // Which tap of an output the word is multiplied with, along one axis, where it is with one: the output's first tap is
@@ -242,6 +253,12 @@ void add_taps(Part part, uint first_tap_h, uint first_tap_w) {
   const uint first_word = guard_words + part.n * push.x.n + part.quad * push.x.quad;
   const ivec2 from = ivec2(int(part.w) * stride_w - padding_w + int(first_tap_w) * dilation_w,
                            int(part.h) * stride_h - padding_h + int(first_tap_h) * dilation_h);
+  // Where the last window of the image begins, with its last taps.
+  const ivec2 last = ivec2(int(push.outer * push.inner - 1u) * COLUMNS, int(push.bands - 1u) * ROWS);
+  const ivec2 last_taps = ivec2((kernel_w - taps_w) * dilation_w, (kernel_h - taps_h) * dilation_h);
+  ivec2 last_from = last * ivec2(stride_w, stride_h) - ivec2(padding_w, padding_h) + last_taps;
+  // Of 4W4C it may be past the row, and of huge strides too far away to be counted.
+  if (float(last.x) * float(stride_w) > 1.5e9) last_from.x = push.x_width;
   const uint zero_word = uint(push.x_zero_point & 0xff) * 0x01010101u;
   EACH(WORDS, LOAD_WORD)
   EACH(WORDS, LOAD_WEIGHT)

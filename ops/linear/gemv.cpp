@@ -34,6 +34,8 @@ struct Sharing {
 constexpr std::int64_t busy_invocations = 1 << 16;
 // Rows that take so long to quantize that more invocations share them, if that leaves so many workgroups.
 constexpr std::int64_t long_row = 8192, workgroups_that_quantize = 128;
+// Of others, so many invocations to so many share them, on a large device of so many processors.
+constexpr std::int64_t least_that_quantize = 256, most_that_quantize = 512, processors = 132;
 
 /// Whether two neighbouring blocks always lie in one group, and are a unit.
 bool has_pairs(const Linear& linear, const LinearKind& kind) {
@@ -42,6 +44,22 @@ bool has_pairs(const Linear& linear, const LinearKind& kind) {
 
 std::int64_t depth_of_unit(const Linear& linear, const LinearKind& kind) {
   return is_int4(kind.w) ? (has_pairs(linear, kind) ? 16 : 8) : 4;
+}
+
+/// Workgroups that quantize are large, and few: which size leaves the busiest processor the fewest quads of
+/// output channels. Whole subgroups, and whole sets of workers.
+std::int64_t local_size_that_quantizes(const DeviceInfo& device, std::int64_t quads, std::int64_t workers) {
+  const std::int64_t step = std::max<std::int64_t>(workers, device.max_subgroup_size);
+  const std::int64_t most = std::min(most_that_quantize, most_invocations(device));
+  std::int64_t best = least_that_quantize, fewest = 0;
+  for (std::int64_t size = least_that_quantize; size <= most; size += step) {
+    const std::int64_t of_workgroup = size / workers;
+    const std::int64_t of_processor = div_up(div_up(quads, of_workgroup), processors) * of_workgroup;
+    if (fewest != 0 && of_processor >= fewest) continue;
+    best = size;
+    fewest = of_processor;
+  }
+  return best;
 }
 
 Sharing default_sharing(const BuildContext& context, const LinearKind& kind) {
@@ -59,7 +77,8 @@ Sharing default_sharing(const BuildContext& context, const LinearKind& kind) {
   sharing.local_size = 64;
   if (kind.quantizes()) {
     const bool is_long = linear.k > long_row && quads * sharing.workers >= workgroups_that_quantize * 512;
-    sharing.local_size = is_long ? 512 : 256;
+    sharing.local_size =
+        is_long ? most_that_quantize : local_size_that_quantizes(context.device, quads, sharing.workers);
   }
   return sharing;
 }
@@ -162,7 +181,9 @@ std::vector<Tunable> sharing_tunables() {
       {.name = "workers",
        .doc = "invocations that share the K of an output channel",
        .allowed = {1, 2, 4, 8, 16, 32, 64, 128, 256}},
-      {.name = "local_size", .doc = "invocations of a workgroup", .allowed = {8, 16, 32, 64, 128, 256, 512}},
+      {.name = "local_size",
+       .doc = "invocations of a workgroup",
+       .allowed = {8, 16, 32, 64, 128, 256, 448, 512}},
       {.name = "columns", .doc = "output channels an invocation", .allowed = {4, 8}},
       {.name = "units",
        .doc = "units of weights that an invocation loads at once: 16 bytes for four output channels, or 32 "
