@@ -35,6 +35,11 @@ struct DeviceRunOptions {
   TimingTools* tools = nullptr;  ///< of this device; null: made when a row is first timed, without ceilings
   /// Asked before each row begins and before each block of samples: true ends the run there. Empty: never.
   std::function<bool()> stop_requested;
+  /// Rows that wait to be timed are timed once that takes about so long; a group's rows stay together.
+  double pool_s = 60;
+  /// Called around the timing of each pool of rows, both or none, in this thread. Empty: nothing.
+  std::function<void()> before_timing;
+  std::function<void()> after_timing;
   std::function<std::int64_t()> validation_messages;  ///< of the instance, so far; empty: not counted
   std::function<std::string()> newest_validation_message;
 };
