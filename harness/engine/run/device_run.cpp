@@ -212,7 +212,9 @@ class DeviceRun {
     sampling.clock = &context_.tools().clock;
     sampling.stop_requested = context_.options.stop_requested;
     std::vector<Measurement> measurements = measure(timed, context_.tools(), sampling);
-    estimate_.note(timed.size(), watch.s());
+    const auto sampled =
+        std::ranges::count_if(measurements, [](const Measurement& m) { return m.refusal.empty(); });
+    estimate_.note(static_cast<std::size_t>(sampled), watch.s());
     return measurements;
   }
 

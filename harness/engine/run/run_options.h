@@ -25,8 +25,8 @@ struct DeviceRunOptions {
   std::optional<std::filesystem::path> dump;  ///< --dump
   RowNames names;                             ///< how rows are called; the plan must use the same
   std::optional<VersusShaders> versus;        ///< for the planned rows that are of the other version
-  std::string baseline_impl;                  ///< --baseline-impl: whose rows the others are compared with
-  const AnswerCache* answers = nullptr;       ///< where references' answers are kept; null: nowhere
+  std::string baseline_impl;  ///< --baseline-impl: whose rows the others share rounds with, as in plan_of()
+  const AnswerCache* answers = nullptr;  ///< where references' answers are kept; null: nowhere
   SamplingOptions sampling;
   double injected_slowdown_pct = 0;  ///< --inject-slowdown: every timed program gets so much more work
   /// A program that needs longer at the device's own ceilings is not run; its case's timeout may be less.

@@ -46,7 +46,7 @@ class Row {
     if (before.blocks.empty()) return;
     has_batch_ = true;
     samples_.batch = before.blocks.back().batch;
-    samples_.warm = warm_of(samples_.batch, room_for(longest_program(before.blocks)));
+    samples_.warm = warm_of(samples_.batch, room_for(longest_of(before.blocks)));
     decide();
   }
   /// The round of its next block; a comparison group shares one.
@@ -90,7 +90,7 @@ class Row {
     if (block.probe_ns > 0) note_probes(std::vector(block.samples_ns.size(), block.probe_ns));
   }
 
-  static double longest_program(const std::vector<Block>& blocks) {
+  static double longest_of(const std::vector<Block>& blocks) {
     double longest_ns = 0;
     for (const Block& block : blocks) longest_ns = std::max(longest_ns, std::ranges::max(block.program_ns()));
     return longest_ns;

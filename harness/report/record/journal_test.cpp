@@ -450,22 +450,21 @@ Record judged_row(const std::string& output_hash = "outputs") {
   return row;
 }
 
-/// A builder that was told of such a row until its first block, and, where there is one, of an end.
-ReportBuilder cut_short(std::optional<Status> end = std::nullopt) {
-  ReportBuilder builder;
+/// Tells of such a row until its first block, and, where there is one, of an end.
+void cut_short(ReportBuilder& builder, std::optional<Status> end = std::nullopt) {
   const Record row = judged_row();
   builder.plan(infos_of({row}));
   builder.begin(0);
   builder.judged(0, *row.accuracy);
   builder.block(0, {.samples_ns = {1e6}});
   if (end) builder.end(0, {.status = *end});
-  return builder;
 }
 
 TEST(ReportBuilder, KeepsTheBlocksOfARowThatGoesOn) {
   for (const std::optional<Status> end :
        {std::optional<Status>(), std::optional(Status::Missing), std::optional(Status::Interrupted)}) {
-    ReportBuilder builder = cut_short(end);
+    ReportBuilder builder;
+    cut_short(builder, end);
     tell_row(builder, 0, judged_row());
     EXPECT_EQ(builder.report().records.at(0).perf->samples, 5);
     EXPECT_EQ(builder.events(0).blocks.size(), 3U);
@@ -475,7 +474,8 @@ TEST(ReportBuilder, KeepsTheBlocksOfARowThatGoesOn) {
 
 TEST(ReportBuilder, DropsTheBlocksOfARowThatIsJudgedAgainWithOtherOutputs) {
   for (const char* hash : {"others", ""}) {
-    ReportBuilder builder = cut_short();
+    ReportBuilder builder;
+    cut_short(builder);
     tell_row(builder, 0, judged_row(hash));
     EXPECT_EQ(builder.report().records.at(0).perf->samples, 4) << hash;
   }
@@ -483,7 +483,8 @@ TEST(ReportBuilder, DropsTheBlocksOfARowThatIsJudgedAgainWithOtherOutputs) {
 
 TEST(ReportBuilder, DropsWhatWasToldOfARowThatEndedAndBeginsAnew) {
   for (const Status end : {Status::Pass, Status::Fail, Status::Crash, Status::Timeout, Status::Skipped}) {
-    ReportBuilder builder = cut_short(end);
+    ReportBuilder builder;
+    cut_short(builder, end);
     builder.begin(0);
     EXPECT_FALSE(builder.events(0).judged || builder.events(0).end) << name_of(end);
     EXPECT_TRUE(builder.events(0).blocks.empty()) << name_of(end);
@@ -491,7 +492,8 @@ TEST(ReportBuilder, DropsWhatWasToldOfARowThatEndedAndBeginsAnew) {
 }
 
 TEST(ReportBuilder, ARowThatGoesOnHasNotEnded) {
-  ReportBuilder builder = cut_short(Status::Interrupted);
+  ReportBuilder builder;
+  cut_short(builder, Status::Interrupted);
   EXPECT_EQ(builder.record(0).status, Status::Interrupted);
   builder.begin(0);
   EXPECT_EQ(builder.report().records[0].status, Status::Crash);
