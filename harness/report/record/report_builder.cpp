@@ -12,7 +12,7 @@ bool is_whole(const RowEvents& row) {
   if (!row.end) return false;
   const bool is_numbered =
       std::ranges::all_of(row.blocks, [next = std::int64_t{0}](const Block& block) mutable {
-        const bool follows = block.round == next + block.skipped;
+        const bool follows = block.skipped >= 0 && block.round == next + block.skipped;
         next = std::int64_t{block.round} + 1;
         return follows;
       });
