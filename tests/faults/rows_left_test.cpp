@@ -1,10 +1,13 @@
+#include "harness/report/record/report_builder.h"
 #include "tests/faults/bench.h"
 #include "tests/faults/fault_ops.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
 
 // Runs of some rows of a plan, and rows that go on where an earlier try ended.
 
@@ -137,6 +140,54 @@ TEST(ResumedRow, WhoseBaselineHasEndedSharesNoRoundWithIt) {
   const RowsLeft left{.wanted = {false, true}, .progress = {{0, progress(hash_of(cases[0]), 6)}}};
   EXPECT_EQ(rounds_of(run(cases, left, {.baseline_impl = "correct"}), cases[1].id).at(0), 6);
   EXPECT_EQ(rounds_of(run(cases, left), cases[1].id).at(0), 0) << "nobody compares them";
+}
+
+/// What a builder was told of the rows that have not ended for good.
+RowsLeft rows_left(const ReportBuilder& told) {
+  RowsLeft left;
+  for (RowIndex row = 0; row < told.rows(); ++row) {
+    const RowEvents& events = told.events(row);
+    left.wanted.push_back(!events.end || goes_on_after(events.end->status));
+    if (events.judged) left.progress[row] = {events.judged->output_hash, events.blocks};
+  }
+  return left;
+}
+
+TEST(ResumedRun, EndsAsOneThatWasNeverStopped) {
+  const Group group;
+  const std::vector<Case> cases = group.both();
+  const Case* pointers[] = {&cases[0], &cases[1]};
+  const std::vector<PlannedGroup> groups = plan_rows(pointers, Mode::Perf);
+  ReportBuilder builder;
+  DeviceRunOptions options{.mode = Mode::Perf, .baseline_impl = "correct"};
+  options.sampling.budget_s = 0.02;
+  builder.plan(plan_of(groups, options.names, options.baseline_impl));
+  const auto run = [&](int blocks) {  // until so many were taken
+    const auto told = [&] { return builder.events(0).blocks.size() + builder.events(1).blocks.size(); };
+    options.stop_requested = [&, most = told() + blocks] { return told() >= most; };
+    run_on_device(Bench::shared().device(), Bench::shared().shaders(), groups, rows_left(builder), {},
+                  options, builder);
+  };
+  run(3);
+  const auto statuses = [&] { return std::set{builder.record(0).status, builder.record(1).status}; };
+  EXPECT_THAT(statuses(), ElementsAre(Status::Missing, Status::Interrupted)) << "one lacks its second block";
+  run(1);
+  run(1000);
+  EXPECT_THAT(statuses(), ElementsAre(Status::Pass));
+  const RunReport report = builder.report();
+  const Comparison made = report.records[1].comparison.value();
+  EXPECT_EQ(made.note, "");
+  EXPECT_GE(made.blocks, 4);
+  EXPECT_GT(report.records[0].perf.value().blocks + report.records[1].perf.value().blocks, 2 * made.blocks)
+      << "a round that one had alone is no pair";
+  for (RowIndex row = 0; row < 2; ++row) {
+    EXPECT_EQ(report.records[row].perf.value().blocks, static_cast<int>(builder.events(row).blocks.size()));
+    int next = 0;
+    for (const Block& block : builder.events(row).blocks) {
+      EXPECT_EQ(block.round, next + block.skipped);
+      next = block.round + 1;
+    }
+  }
 }
 
 /// Six groups of one timed row.
