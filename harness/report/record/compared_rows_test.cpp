@@ -41,8 +41,7 @@ std::optional<double> regret_among(const std::vector<Record>& others,
   records[0].info.forms = forms;
   records.insert(records.end(), others.begin(), others.end());
   note_regrets(records);
-  for (std::size_t i = 1; i < records.size(); ++i)
-    EXPECT_EQ(records[i].perf && records[i].perf->regret_pct, false) << i;
+  for (std::size_t i = 1; i < records.size(); ++i) EXPECT_FALSE(records[i].perf->regret_pct) << i;
   return records[0].perf->regret_pct;
 }
 

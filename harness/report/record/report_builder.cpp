@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <utility>
 
 namespace assay {
@@ -118,7 +119,7 @@ Record ReportBuilder::record(RowIndex row) const {
   const RunInfo run = run_.value_or(RunInfo{});
   Record record = record_of(run, rows_.at(row));
   if (lacks_comparison(row)) {
-    const ComparedPair pair = pair_of(row);
+    const ComparedPair pair = pair_of(row, baseline_of(row));
     std::optional<Record> baseline;
     if (pair.baseline) baseline = record_of(run, rows_[*pair.baseline]);
     record.comparison = comparison_of(record, baseline ? &*baseline : nullptr, pair.ratio);
@@ -143,17 +144,28 @@ std::optional<RowIndex> ReportBuilder::baseline_of(RowIndex row) const {
   return std::nullopt;
 }
 
-ComparedPair ReportBuilder::pair_of(RowIndex row) const {
-  ComparedPair pair{.row = row, .baseline = baseline_of(row)};
-  if (pair.baseline) pair.ratio = ratio_in_rounds(rows_[row].blocks, rows_[*pair.baseline].blocks);
+ComparedPair ReportBuilder::pair_of(RowIndex row, std::optional<RowIndex> baseline) const {
+  ComparedPair pair{.row = row, .baseline = baseline};
+  if (baseline) pair.ratio = ratio_in_rounds(rows_[row].blocks, rows_[*baseline].blocks);
   return pair;
 }
 
+/// The rows that others are compared with, all found at once: there may be many.
 std::vector<ComparedPair> ReportBuilder::lacking_pairs() const {
-  std::vector<ComparedPair> pairs;
+  std::map<RowKey, std::optional<RowIndex>> baselines;
+  std::vector<RowIndex> lacking;
   for (RowIndex row = 0; row < rows_.size(); ++row) {
-    if (lacks_comparison(row)) pairs.push_back(pair_of(row));
+    if (!lacks_comparison(row)) continue;
+    lacking.push_back(row);
+    baselines[baseline_key(rows_[row].info)];
   }
+  for (RowIndex row = 0; row < rows_.size() && !lacking.empty(); ++row) {
+    const auto found = baselines.find(key_of(rows_[row].info));
+    if (found != baselines.end()) found->second = row;
+  }
+  std::vector<ComparedPair> pairs;
+  for (const RowIndex row : lacking)
+    pairs.push_back(pair_of(row, baselines.at(baseline_key(rows_[row].info))));
   return pairs;
 }
 

@@ -56,7 +56,7 @@ class ReportBuilder final : public EventLines {
   Record record_in_report(const RunInfo& run, const RowEvents& row) const;
   bool lacks_comparison(RowIndex row) const;
   std::optional<RowIndex> baseline_of(RowIndex row) const;
-  ComparedPair pair_of(RowIndex row) const;
+  ComparedPair pair_of(RowIndex row, std::optional<RowIndex> baseline) const;
   std::vector<ComparedPair> lacking_pairs() const;
   std::optional<double> regret_so_far(const Record& record) const;
 
