@@ -21,14 +21,6 @@
 namespace assay::app {
 namespace {
 
-std::vector<RowInfo> plan_of(const std::vector<PlannedGroup>& groups, const RowNames& names) {
-  std::vector<RowInfo> plan;
-  for (const PlannedGroup& group : groups) {
-    for (const PlannedRow& row : group) plan.push_back(row_info(row, names));
-  }
-  return plan;
-}
-
 /// The impls of all rows that are timed.
 std::set<std::string> timed_impls(const std::vector<PlannedGroup>& groups) {
   std::set<std::string> impls;
@@ -150,8 +142,8 @@ class Run {
     recorder.run(info);
     const DeviceCases cases(selected_, device.info());
     const std::vector<PlannedGroup> groups = plan(cases.all());
-    recorder.plan(plan_of(groups, run_options.names));
-    run_on_device(device, shaders, groups, expectations_, run_options, recorder);
+    recorder.plan(plan_of(groups, run_options.names, run_options.baseline_impl));
+    run_on_device(device, shaders, groups, {}, expectations_, run_options, recorder);
     if (opened.tools) opened.tools->measure_again = {};  // what it refers to ends here
     conclude(recorder);
     RunReport report = recorder.report();

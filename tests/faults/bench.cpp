@@ -25,9 +25,12 @@ class Ear final : public RunListener {
   void block(RowIndex row, const Block& block) override {
     builder_.block(row, block);
     heard_.blocks.push_back(builder_.info(row).id);
+    heard_.rounds.push_back(block.round);
+    heard_.batches.push_back(block.batch);
   }
   void end(RowIndex row, const RowEnd& end) override {
     builder_.end(row, end);
+    heard_.ends.push_back(end);
     heard_.records.push_back(builder_.record(row));
   }
   void done() override { builder_.done(); }
@@ -71,7 +74,7 @@ bool Bench::is_lavapipe() const {
 }
 
 Heard Bench::run(const std::vector<Case>& cases, const DeviceRunOptions& options,
-                 const Expectations& expectations) {
+                 const Expectations& expectations, const RowsLeft& left) {
   std::vector<const Case*> pointers;
   for (const Case& test_case : cases) pointers.push_back(&test_case);
   DeviceRunOptions hurried = options;
@@ -79,12 +82,8 @@ Heard Bench::run(const std::vector<Case>& cases, const DeviceRunOptions& options
   Heard heard;
   Ear ear(heard);
   const std::vector<PlannedGroup> groups = plan_rows(pointers, options.mode);
-  std::vector<RowInfo> plan;
-  for (const PlannedGroup& group : groups) {
-    for (const PlannedRow& row : group) plan.push_back(row_info(row, options.names));
-  }
-  ear.plan(plan);
-  run_on_device(device_, shaders_, groups, expectations, hurried, ear);
+  ear.plan(plan_of(groups, options.names, options.baseline_impl));
+  run_on_device(device_, shaders_, groups, left, expectations, hurried, ear);
   return heard;
 }
 

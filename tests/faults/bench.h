@@ -13,7 +13,10 @@ namespace assay::faults {
 struct Heard {
   std::vector<std::string> begun;   ///< ids
   std::vector<std::string> blocks;  ///< ids of the rows whose blocks ended
-  std::vector<Record> records;
+  std::vector<int> rounds;          ///< of each of those blocks
+  std::vector<int> batches;         ///< the same
+  std::vector<RowEnd> ends;
+  std::vector<Record> records;  ///< of each end
 };
 
 /// The default device and the shaders of this folder, of tests/example and of the tree.
@@ -23,7 +26,7 @@ class Bench {
   static Bench& shared();
 
   Heard run(const std::vector<Case>& cases, const DeviceRunOptions& options = {},
-            const Expectations& expectations = {});
+            const Expectations& expectations = {}, const RowsLeft& left = {});
   /// The one row that `test_case` has in `mode`.
   Record run(const Case& test_case, Mode mode = Mode::Accu);
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "harness/base/statistics.h"
 #include "harness/engine/accuracy/data_set.h"
 #include "harness/engine/accuracy/experiment.h"
 #include "harness/engine/accuracy/packed_inputs.h"
@@ -22,7 +21,6 @@ struct RowGroup {
   PlannedGroup planned;
   RowIndex first = 0;               ///< of its rows, among all that are planned
   std::vector<Baseline> baselines;  ///< of each row
-  std::vector<Status> ended;        ///< of each row; MISSING until it has ended
   std::optional<DataSet> data;
   std::optional<PackedInputs> packed;  ///< of data
 
@@ -50,7 +48,6 @@ struct DeviceRow {
   std::unique_ptr<Experiment> experiment;  ///< mode perf: what was judged, and is timed
   Answer outputs;                          ///< mode perf: of that experiment, accepted by the reference
   std::int64_t validation_messages = 0;    ///< while it was judged
-  std::optional<Ratio> ratio;              ///< to the time of its baseline
 
   RowIndex number() const { return group->first + index; }  ///< what events call it
   const PlannedRow& plan() const { return group->planned[index]; }

@@ -5,6 +5,7 @@
 #include "harness/engine/run/device_rows.h"
 #include "harness/engine/run/row_ending.h"
 #include "harness/engine/run/row_judging.h"
+#include "harness/engine/run/timing_estimate.h"
 #include "harness/engine/timing/measurement.h"
 #include "harness/report/record/record_of.h"
 
@@ -34,25 +35,54 @@ std::optional<std::size_t> baseline_among(const Rows& rows, const DeviceRow& row
   return std::nullopt;
 }
 
-/// All rows of a device. Those that are to be timed wait for each other, as many as memory allows, and take
-/// turns by blocks: what the machine does meanwhile is then seen by some blocks of every row and not by all
-/// blocks of some.
+/// Whether two rows of a group are held against the same baseline, or one against the other.
+bool are_compared(const RowGroup& group, std::size_t a, std::size_t b) {
+  return group.baselines[a].row.value_or(a) == group.baselines[b].row.value_or(b);
+}
+
+/// What stands around the timing of a pool of rows.
+class TimingTurn {
+ public:
+  explicit TimingTurn(const DeviceRunOptions& options) : options_(options) {
+    if (options_.before_timing) options_.before_timing();
+  }
+  ~TimingTurn() {
+    if (options_.after_timing) options_.after_timing();
+  }
+  TimingTurn(const TimingTurn&) = delete;
+  TimingTurn& operator=(const TimingTurn&) = delete;
+
+ private:
+  const DeviceRunOptions& options_;
+};
+
+/// Rows of a device. Those that are to be timed wait for each other, as many as memory and patience allow,
+/// and take turns by blocks: what the machine does meanwhile is then seen by some blocks of every row and not
+/// by all blocks of some.
 class DeviceRun {
  public:
-  DeviceRun(gpu::Device& device, gpu::ShaderLibrary& shaders, const Expectations& expectations,
-            const DeviceRunOptions& options, RunListener& listener)
-      : context_(device, shaders, expectations, options), listener_(listener) {}
+  DeviceRun(gpu::Device& device, gpu::ShaderLibrary& shaders, const RowsLeft& left,
+            const Expectations& expectations, const DeviceRunOptions& options, RunListener& listener)
+      : context_(device, shaders, expectations, options),
+        left_(left),
+        listener_(listener),
+        estimate_(options.sampling) {}
 
   void run(std::span<const PlannedGroup> groups) {
     for (const PlannedGroup& group : groups) {
       judge_group(group);
       planned_ += group.size();
-      if (waiting_bytes_ > most_waiting_bytes) time_waiting();
+      if (is_pool_full()) time_waiting();
     }
     time_waiting();
   }
 
  private:
+  bool is_pool_full() const {
+    return waiting_bytes_ > most_waiting_bytes ||
+           estimate_.seconds(waiting_.size()) > context_.options.pool_s;
+  }
+
   /// Takes the rows of one group as far as each goes alone. After the device is lost, here or before, they
   /// are recorded as MISSING.
   void judge_group(const PlannedGroup& planned) {
@@ -60,10 +90,10 @@ class DeviceRun {
     group->planned = planned;
     group->first = planned_;
     group->baselines = choose_baselines(planned, context_.options.baseline_impl);
-    group->ended.assign(planned.size(), Status::Missing);
     running_ = nullptr;
     Rows ready;
     for (std::size_t i = 0; i < planned.size(); ++i) {
+      if (!left_.wants(group->first + i)) continue;
       if (ended()) {
         listener_.end(group->first + i, {.status = Status::Missing, .reason = "not run: " + ended_because_});
       } else if (std::unique_ptr<DeviceRow> row = run_row(group, i)) {
@@ -123,27 +153,69 @@ class DeviceRun {
   }
 
   void measure_rows(Rows& rows) {
-    // Baselines come first, in the list and to their end: what is compared must know how they ended.
+    // Baselines come first, in the list and to their end: a listener that compares rows then knows theirs.
     std::stable_partition(rows.begin(), rows.end(), [](const auto& row) { return !row->baseline().wanted; });
     std::vector<TimedRow> timed;
-    for (const auto& row : rows) {
-      const Case& test_case = row->test_case();
-      timed.push_back({&test_case, row->experiment.get(), row->outputs, row->record.accuracy->output_hash,
-                       row->plan().cache, row->ceiling, row->impl == test_case.impl ? "" : row->impl->name,
-                       baseline_among(rows, *row), [this, &row] { take_turn(*row); },
-                       [this, &row](const Block& block) { listener_.block(row->number(), block); }});
-    }
+    for (const auto& row : rows) timed.push_back(timed_row(rows, *row));
     if (timed.empty()) return;
+    const std::vector<Measurement> measurements = measure_in_turn(timed);
+    credit_messages();
+    if (running_ != nullptr) note_loss(*running_);
+    for (std::size_t i = 0; i < rows.size(); ++i) finish_measured(*rows[i], measurements[i]);
+    running_ = nullptr;
+  }
+
+  TimedRow timed_row(const Rows& rows, DeviceRow& row) {
+    const Case& test_case = row.test_case();
+    return {.test_case = &test_case,
+            .experiment = row.experiment.get(),
+            .judged = row.outputs,
+            .judged_hash = row.record.accuracy->output_hash,
+            .cache = row.plan().cache,
+            .ceiling = row.ceiling,
+            .impl_auto = row.impl == test_case.impl ? "" : row.impl->name,
+            .baseline = baseline_among(rows, row),
+            .before = {.blocks = blocks_before(row), .next_round = first_free_round(row)},
+            .begins = [this, &row] { take_turn(row); },
+            .block_ended = [this, &row](const Block& block) { listener_.block(row.number(), block); }};
+  }
+
+  /// Those of an earlier try that still count.
+  std::vector<Block> blocks_before(const DeviceRow& row) const {
+    const auto found = left_.progress.find(row.number());
+    if (found == left_.progress.end() ||
+        !blocks_still_count(found->second.output_hash, row.record.accuracy->output_hash))
+      return {};
+    std::vector<Block> blocks = found->second.blocks;
+    std::erase_if(blocks, [](const Block& block) { return block.samples_ns.empty(); });
+    return blocks;
+  }
+
+  /// Behind the rounds of rows that this one is compared with and that are not run again.
+  int first_free_round(const DeviceRow& row) const {
+    int round = 0;
+    for (std::size_t other = 0; other < row.group->planned.size(); ++other) {
+      const RowIndex number = row.group->first + other;
+      const auto found = left_.progress.find(number);
+      if (left_.wants(number) || found == left_.progress.end() || !are_compared(*row.group, row.index, other))
+        continue;
+      for (const Block& block : found->second.blocks) round = std::max(round, block.round + 1);
+    }
+    return round;
+  }
+
+  std::vector<Measurement> measure_in_turn(std::span<const TimedRow> timed) {
+    const TimingTurn turn(context_.options);
+    const Stopwatch watch;
     context_.take_messages();
     SamplingOptions sampling = context_.options.sampling;
     sampling.clock = &context_.tools().clock;
     sampling.stop_requested = context_.options.stop_requested;
     std::vector<Measurement> measurements = measure(timed, context_.tools(), sampling);
-    note_regret(timed, measurements);
-    credit_messages();
-    if (running_ != nullptr) note_loss(*running_);
-    for (std::size_t i = 0; i < rows.size(); ++i) finish_measured(*rows[i], measurements[i]);
-    running_ = nullptr;
+    const auto sampled =
+        std::ranges::count_if(measurements, [](const Measurement& m) { return m.refusal.empty(); });
+    estimate_.note(static_cast<std::size_t>(sampled), watch.s());
+    return measurements;
   }
 
   void take_turn(DeviceRow& row) {
@@ -171,7 +243,6 @@ class DeviceRun {
     row.record.perf = measurement.perf;
     row.record.spent = measurement.spent;
     row.record.spent->judging_ms = row.judging_ms;
-    row.ratio = measurement.ratio;
     const std::string& suspect = measurement.perf.suspect;
     finish(row, {suspect.empty() ? Status::Pass : Status::Suspect, suspect});
   }
@@ -214,7 +285,9 @@ class DeviceRun {
   }
 
   DeviceContext context_;
+  const RowsLeft& left_;
   RunListener& listener_;
+  TimingEstimate estimate_;
   RowIndex planned_ = 0;  ///< rows of the groups before
   Rows waiting_;          ///< judged right, not timed yet
   std::size_t waiting_bytes_ = 0;
@@ -226,8 +299,9 @@ class DeviceRun {
 }  // namespace
 
 void run_on_device(gpu::Device& device, gpu::ShaderLibrary& shaders, std::span<const PlannedGroup> groups,
-                   const Expectations& expectations, const DeviceRunOptions& options, RunListener& listener) {
-  DeviceRun(device, shaders, expectations, options, listener).run(groups);
+                   const RowsLeft& left, const Expectations& expectations, const DeviceRunOptions& options,
+                   RunListener& listener) {
+  DeviceRun(device, shaders, left, expectations, options, listener).run(groups);
 }
 
 }  // namespace assay

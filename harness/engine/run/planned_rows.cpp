@@ -162,4 +162,22 @@ std::vector<Baseline> choose_baselines(const PlannedGroup& group, const std::str
   return baselines;
 }
 
+std::vector<RowInfo> plan_of(std::span<const PlannedGroup> groups, const RowNames& names,
+                             const std::string& baseline_impl) {
+  std::vector<RowInfo> plan;
+  for (const PlannedGroup& group : groups) {
+    const std::vector<Baseline> baselines = choose_baselines(group, baseline_impl);
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      RowInfo& info = plan.emplace_back(row_info(group[i], names));
+      if (baselines[i].row) {
+        info.baseline = row_info(group[*baselines[i].row], names).id;
+      } else if (baselines[i].wanted) {
+        info.baseline_note =
+            fmt::format("no row of impl '{}' in the same forms is timed in this group", baseline_impl);
+      }
+    }
+  }
+  return plan;
+}
+
 }  // namespace assay

@@ -33,8 +33,8 @@ struct RowNames {
   std::optional<std::string> versus;   ///< folder of the other version's
 };
 
-/// The row in the words of its reports. The id of a cold one ends in "/cold", the id of one with the other
-/// version of the shaders in "/versus".
+/// The row in the words of its reports, but for its baseline. The id of a cold one ends in "/cold", the id of
+/// one with the other version of the shaders in "/versus".
 RowInfo row_info(const PlannedRow& row, const RowNames& names);
 
 /// The row that each is held against.
@@ -47,5 +47,9 @@ struct Baseline {
 /// `impl`, each row of mode perf of another impl, the row of that impl in the same forms (of several the one
 /// with the same tuning and name).
 std::vector<Baseline> choose_baselines(const PlannedGroup& group, const std::string& impl);
+
+/// All rows in the words of their reports, each with its baseline (choose_baselines).
+std::vector<RowInfo> plan_of(std::span<const PlannedGroup> groups, const RowNames& names,
+                             const std::string& baseline_impl);
 
 }  // namespace assay

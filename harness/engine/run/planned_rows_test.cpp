@@ -111,6 +111,34 @@ TEST(Baselines, EveryOtherImplIsHeldAgainstTheNamedOneInItsForms) {
   EXPECT_FALSE(baselines[2].wanted) << "the baseline is compared with nothing";
 }
 
+TEST(PlanOf, NamesTheBaselineOfEachRowOrWhyItHasNone) {
+  Bench bench;
+  bench.add("a", "other");
+  bench.add("b", "other").forms[0] = {Storage::Buffer, Layout::CP};
+  bench.add("a", "plain");
+  const std::vector<PlannedGroup> groups{bench.plan()};
+  const std::vector<RowInfo> plan = plan_of(groups, {}, "plain");
+  ASSERT_EQ(plan.size(), 3U);
+  EXPECT_EQ(plan[0].baseline, "flip/a/plain");
+  EXPECT_EQ(plan[0].baseline_note, "");
+  EXPECT_EQ(plan[1].baseline, "");
+  EXPECT_EQ(plan[1].baseline_note, "no row of impl 'plain' in the same forms is timed in this group");
+  EXPECT_EQ(plan[2].baseline + plan[2].baseline_note, "") << "it is the baseline";
+  for (const RowInfo& info : plan_of(groups, {}, "")) EXPECT_EQ(info.baseline + info.baseline_note, "");
+}
+
+TEST(PlanOf, HoldsTheOtherVersionAgainstTheOwnOfTheSameCache) {
+  Bench bench;
+  bench.add("a", "plain").caches = Caches::Both;
+  const std::vector<PlannedGroup> groups{bench.plan(true)};
+  const std::vector<RowInfo> plan = plan_of(groups, {}, "");
+  ASSERT_EQ(plan.size(), 4U);
+  for (const RowInfo& info : plan) {
+    const std::string own = info.cache == "cold" ? "flip/a/plain/cold" : "flip/a/plain";
+    EXPECT_EQ(info.baseline, info.versus ? own : "") << info.id;
+  }
+}
+
 TEST(Baselines, FormsThatAreWrittenConv2dAreTheSameWhateverTheyStandFor) {
   Bench bench;
   Case& other = bench.add("a", "other");

@@ -25,8 +25,8 @@ struct DeviceRunOptions {
   std::optional<std::filesystem::path> dump;  ///< --dump
   RowNames names;                             ///< how rows are called; the plan must use the same
   std::optional<VersusShaders> versus;        ///< for the planned rows that are of the other version
-  std::string baseline_impl;                  ///< --baseline-impl: whose rows the others are compared with
-  const AnswerCache* answers = nullptr;       ///< where references' answers are kept; null: nowhere
+  std::string baseline_impl;  ///< --baseline-impl: whose rows the others share rounds with, as in plan_of()
+  const AnswerCache* answers = nullptr;  ///< where references' answers are kept; null: nowhere
   SamplingOptions sampling;
   double injected_slowdown_pct = 0;  ///< --inject-slowdown: every timed program gets so much more work
   /// A program that needs longer at the device's own ceilings is not run; its case's timeout may be less.
@@ -35,6 +35,11 @@ struct DeviceRunOptions {
   TimingTools* tools = nullptr;  ///< of this device; null: made when a row is first timed, without ceilings
   /// Asked before each row begins and before each block of samples: true ends the run there. Empty: never.
   std::function<bool()> stop_requested;
+  /// Rows that wait to be timed are timed once that takes about so long; a group's rows stay together.
+  double pool_s = 60;
+  /// Called around the timing of each pool of rows, both or none, in this thread. Empty: nothing.
+  std::function<void()> before_timing;
+  std::function<void()> after_timing;
   std::function<std::int64_t()> validation_messages;  ///< of the instance, so far; empty: not counted
   std::function<std::string()> newest_validation_message;
 };

@@ -108,7 +108,7 @@ struct Timed {
   const TimedRow* row = nullptr;
   SetCount sets;
   std::unique_ptr<GpuSource> source;
-  std::vector<Block> blocks;
+  std::vector<Block> blocks;  ///< those from before come first
 };
 
 /// The pass of its own that says how a program's time divides among its dispatches.
@@ -233,6 +233,7 @@ std::vector<Timed> prepare(std::span<const TimedRow> rows, TimingTools& tools) {
   for (const TimedRow& row : rows) {
     Timed& made = timed.emplace_back();
     made.row = &row;
+    made.blocks = row.before.blocks;
     if (row.cache == Cache::Cold) {
       const Work work = row.test_case->op->work(row.test_case->params, row.test_case->tensors);
       made.sets = cold_sets(work.bytes_read + work.bytes_written, tools.ceilings.cache_bytes,
@@ -245,24 +246,15 @@ std::vector<Timed> prepare(std::span<const TimedRow> rows, TimingTools& tools) {
   return timed;
 }
 
-/// `samples[i]`: of row i; nothing where it was refused.
-void compare(std::span<const TimedRow> rows, const std::vector<std::optional<Samples>>& samples,
-             std::vector<Measurement>& measurements) {
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!rows[i].baseline || !measurements[i].verified) continue;
-    const std::size_t baseline = *rows[i].baseline;
-    if (!measurements[baseline].verified) continue;
-    measurements[i].ratio = paired_ratio(samples[i]->block_medians(), samples[baseline]->block_medians());
-  }
-}
-
 std::vector<std::optional<Samples>> sample(std::span<const TimedRow> rows, std::vector<Timed>& timed,
                                            SamplingOptions options) {
   std::vector<SampleSource*> sources;
+  std::vector<SampledBefore> before;
   std::vector<Timed*> sampled;
   for (Timed& row : timed) {
     if (!row.source) continue;
     sources.push_back(row.source.get());
+    before.push_back(row.row->before);
     sampled.push_back(&row);
   }
   options.block_ended = [&](std::size_t source, const Block& block) {
@@ -270,7 +262,8 @@ std::vector<std::optional<Samples>> sample(std::span<const TimedRow> rows, std::
     row.blocks.push_back(block);
     if (row.row->block_ended) row.row->block_ended(block);
   };
-  std::vector<Samples> taken = sample_interleaved(sources, options, comparison_groups_of(rows, timed));
+  std::vector<Samples> taken =
+      sample_interleaved(sources, options, comparison_groups_of(rows, timed), before);
   std::vector<std::optional<Samples>> samples(timed.size());
   auto next = taken.begin();
   for (std::size_t i = 0; i < timed.size(); ++i) {
@@ -298,7 +291,6 @@ std::vector<Measurement> measure(std::span<const TimedRow> rows, TimingTools& to
                                  .heating_ms = samples[i]->heating_s * 1e3,
                                  .resting_ms = samples[i]->resting_s * 1e3};
   }
-  compare(rows, samples, measurements);
   return measurements;
 }
 
@@ -315,22 +307,6 @@ double rough_time_ns(Experiment& experiment, double timeout_s) {
   std::vector<double> times;
   for (int i = 0; i < readings; ++i) times.push_back(time(batch));
   return median(times);
-}
-
-void note_regret(std::span<const TimedRow> rows, std::span<Measurement> measurements) {
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].impl_auto.empty() || !measurements[i].verified) continue;
-    double best_us = 0;
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      const bool is_rival = rows[k].impl_auto.empty() && measurements[k].verified &&
-                            rows[k].cache == rows[i].cache &&
-                            rows[k].test_case->data_key == rows[i].test_case->data_key &&
-                            ask_for_same_forms(*rows[k].test_case, *rows[i].test_case);
-      const double time_us = measurements[k].perf.time_us_p50;
-      if (is_rival && (best_us == 0 || time_us < best_us)) best_us = time_us;
-    }
-    if (best_us > 0) measurements[i].perf.regret_pct = 100 * (measurements[i].perf.time_us_p50 / best_us - 1);
-  }
 }
 
 }  // namespace assay

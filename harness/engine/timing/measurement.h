@@ -1,6 +1,5 @@
 #pragma once
 
-#include "harness/base/statistics.h"
 #include "harness/engine/accuracy/experiment.h"
 #include "harness/engine/timing/sampler.h"
 #include "harness/engine/timing/timing_tools.h"
@@ -27,6 +26,7 @@ struct TimedRow {
   Ceiling ceiling = Ceiling::Bandwidth;           ///< of the impl whose program it is
   std::string impl_auto;                          ///< impl auto: the impl that it chose
   std::optional<std::size_t> baseline;            ///< index of the row that it is compared with
+  SampledBefore before;                           ///< by an earlier try
   std::function<void()> begins;                   ///< told before each of its blocks; may be empty
   std::function<void(const Block&)> block_ended;  ///< told each block as it ends; may be empty
 };
@@ -37,7 +37,6 @@ struct Measurement {
   std::string changed_scratch;  ///< not verified because it changed this scratch, which set-up wrote
   PerfResult perf;
   std::exception_ptr failure;  ///< what went wrong on the GPU while it was sampled
-  std::optional<Ratio> ratio;  ///< to the baseline's time, when both were verified
   bool stopped = false;        ///< a stop was requested before it had been sampled enough
   std::string refusal;         ///< why it could not be timed as it was asked; empty: it was
   double total_s = 0;          ///< wall time of its blocks and side passes
@@ -45,16 +44,12 @@ struct Measurement {
 };
 
 /// Samples the rows interleaved, verifies every block's outputs, then measures throughput and the share of
-/// each dispatch in passes of their own. Rows that are compared are sampled in the same rounds.
+/// each dispatch in passes of their own. Rows that are compared are sampled in the same rounds. A row whose
+/// blocks from before suffice takes no other; wall times are of this try.
 std::vector<Measurement> measure(std::span<const TimedRow> rows, TimingTools& tools,
                                  const SamplingOptions& options);
 
 /// The time of one program of `experiment`, roughly: from a handful of submissions, clock up or not.
 double rough_time_ns(Experiment& experiment, double timeout_s);
-
-/// Writes regret_pct into the measurements of rows that chose their impl: how much longer each took than the
-/// best of the rows of other impls on the same data, in the same forms and with the same cache. Absent
-/// without such rows.
-void note_regret(std::span<const TimedRow> rows, std::span<Measurement> measurements);
 
 }  // namespace assay

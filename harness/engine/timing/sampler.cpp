@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <thread>
@@ -38,6 +39,20 @@ class Row {
   Row(SampleSource& source, const SamplingOptions& options, ClockWatch& clock)
       : source_(&source), options_(&options), clock_(&clock) {}
 
+  /// Goes on where an earlier try ended.
+  void resume(const SampledBefore& before) {
+    next_round_ = before.next_round;
+    for (const Block& block : before.blocks) take_over(block);
+    if (before.blocks.empty()) return;
+    has_batch_ = true;
+    samples_.batch = before.blocks.back().batch;
+    samples_.warm = warm_of(samples_.batch, room_for(longest_of(before.blocks)));
+    decide();
+  }
+  /// The round of its next block; a comparison group shares one.
+  int next_round() const { return std::max(next_round_, last_round_ + 1); }
+  void skip_to(int round) { next_round_ = round; }
+
   bool failed() const { return !samples_.verified || samples_.failure; }
   /// Whether it may end here: its interval is narrow, its budget spent, or it failed.
   bool may_end() const { return !samples_.stop.empty() || failed(); }
@@ -46,12 +61,14 @@ class Row {
   Samples take() { return std::move(samples_); }
 
   /// The block that it took; nothing where it failed.
-  std::optional<Block> run_block(int round) try {
+  std::optional<Block> run_block() try {
     source_->open_block();
     prepare();
     const double started = options_->now_s();  // the budget is for samples
     Block block = take_block(started);
-    block.round = round;
+    block.round = next_round();
+    block.skipped = block.round - (last_round_ + 1);
+    last_round_ = block.round;
     samples_.verified = source_->close_block();
     block.wrong = !samples_.verified;
     samples_.blocks.push_back(block.program_ns());
@@ -64,11 +81,26 @@ class Row {
   }
 
  private:
+  /// A block of an earlier try.
+  void take_over(const Block& block) {
+    last_round_ = block.round;
+    samples_.blocks.push_back(block.program_ns());
+    samples_.verified = samples_.verified && !block.wrong;
+    for (const double ns : block.samples_ns) spent_s_ += ns / ns_per_s;
+    if (block.probe_ns > 0) note_probes(std::vector(block.samples_ns.size(), block.probe_ns));
+  }
+
+  static double longest_of(const std::vector<Block>& blocks) {
+    double longest_ns = 0;
+    for (const Block& block : blocks) longest_ns = std::max(longest_ns, std::ranges::max(block.program_ns()));
+    return longest_ns;
+  }
+
   /// Until samples may be taken.
   void prepare() {
     const double started = options_->now_s();
     const double rested = samples_.resting_s;
-    const bool is_first = samples_.blocks.empty();
+    const bool is_first = !std::exchange(is_prepared_, true);
     if (is_first) warm_up();
     const bool was_down = settle();
     if (is_first && was_down) warm_up();  // the clock has changed, hence the length of a sample
@@ -93,14 +125,18 @@ class Row {
       if (reading.probe_ns > 0) probes.push_back(reading.probe_ns);
     }
     samples_.discarded += discarded;
-    probes_.insert(probes_.end(), probes.begin(), probes.end());
-    if (!probes.empty()) {
-      const double own_ns = block.probe_ns = median(probes);
-      accepted_ns_ = std::max(accepted_ns_, own_ns);
-      best_own_ns_ = best_own_ns_ > 0 ? std::min(best_own_ns_, own_ns) : own_ns;
-      samples_.probe_ns = median(probes_);
-    }
+    if (!probes.empty()) block.probe_ns = note_probes(probes);
     return block;
+  }
+
+  /// The clock probes beside a block's samples, of which there is one at least; their median.
+  double note_probes(const std::vector<double>& probes) {
+    const double own_ns = median(probes);
+    probes_.insert(probes_.end(), probes.begin(), probes.end());
+    accepted_ns_ = std::max(accepted_ns_, own_ns);
+    best_own_ns_ = best_own_ns_ > 0 ? std::min(best_own_ns_, own_ns) : own_ns;
+    samples_.probe_ns = median(probes_);
+    return own_ns;
   }
 
   bool is_down(double probe_ns) const {
@@ -138,7 +174,7 @@ class Row {
       const double reading = submit().ns;
       const double wall_ns = submission_s_ * ns_per_s;
       const double per_program = is_time(reading) ? reading / samples_.batch : 0;
-      const bool grows = choose_batch(per_program, longest_program(reading, wall_ns));
+      const bool grows = !has_batch_ && choose_batch(per_program, longest_program(reading, wall_ns));
       const bool steady = previous > 0 && std::fabs(per_program - previous) <= steady_ratio * previous;
       if ((steady && !grows) || options_->now_s() - started >= warm_up_limit_s) return;
       previous = per_program;
@@ -192,16 +228,24 @@ class Row {
   /// Whether the new batch is clearly longer than the one that it was chosen by.
   bool choose_batch(double per_program_ns, double longest_program_ns) {
     const double wanted = std::max(options_->sample_target_ns, units_per_sample * options_->timer_unit_ns);
-    const double room =
-        std::clamp(std::floor(options_->max_submission_ns / std::max(longest_program_ns, 1.0)), 1.0,
-                   2.0 * max_batch);  // programs in a submission
+    const double room = room_for(longest_program_ns);
     // A quarter more goes to warm programs.
     const double batch = std::clamp(std::ceil(wanted / std::max(per_program_ns, 1.0)), 1.0,
                                     std::max(1.0, std::floor(room / 1.25)));
     const int before = samples_.batch;
     samples_.batch = std::min(static_cast<int>(batch), max_batch);
-    samples_.warm = std::min(std::max(1, samples_.batch / 4), static_cast<int>(room) - samples_.batch);
+    samples_.warm = warm_of(samples_.batch, room);
     return samples_.batch > grown_ratio * before;
+  }
+
+  /// How many programs a submission may hold.
+  double room_for(double longest_program_ns) const {
+    return std::clamp(std::floor(options_->max_submission_ns / std::max(longest_program_ns, 1.0)), 1.0,
+                      2.0 * max_batch);
+  }
+
+  static int warm_of(int batch, double room) {
+    return std::clamp(static_cast<int>(room) - batch, 0, std::max(1, batch / 4));
   }
 
   void decide() {
@@ -220,6 +264,10 @@ class Row {
   const SamplingOptions* options_;
   ClockWatch* clock_;
   Samples samples_;
+  int next_round_ = 0;        ///< its next block has no lower one
+  int last_round_ = -1;       ///< of its newest block
+  bool has_batch_ = false;    ///< from an earlier try
+  bool is_prepared_ = false;  ///< it was warmed up
   double spent_s_ = 0;
   std::vector<double> probes_;  ///< beside the samples that were kept
   double accepted_ns_ = 0;      ///< a clock probe's time that counts as this row's own clock
@@ -254,6 +302,16 @@ std::vector<bool> still_going(const std::vector<Row>& rows, std::span<const std:
   return going;
 }
 
+/// Rows that are compared go on in the first round that none of them has had.
+void share_rounds(std::vector<Row>& rows, std::span<const std::size_t> comparison_groups) {
+  std::map<std::size_t, int> next;
+  for (std::size_t i = 0; i < comparison_groups.size(); ++i) {
+    int& round = next[comparison_groups[i]];
+    round = std::max(round, rows[i].next_round());
+  }
+  for (std::size_t i = 0; i < comparison_groups.size(); ++i) rows[i].skip_to(next.at(comparison_groups[i]));
+}
+
 std::vector<Samples> taken(std::vector<Row>& rows) {
   std::vector<Samples> samples;
   for (Row& row : rows) samples.push_back(row.take());
@@ -281,11 +339,14 @@ std::vector<double> Samples::block_medians() const {
 
 std::vector<Samples> sample_interleaved(std::span<SampleSource* const> sources,
                                         const SamplingOptions& options,
-                                        std::span<const std::size_t> comparison_groups) {
+                                        std::span<const std::size_t> comparison_groups,
+                                        std::span<const SampledBefore> before) {
   ClockWatch own;
   ClockWatch& clock = options.clock != nullptr ? *options.clock : own;
   std::vector<Row> rows;
   for (SampleSource* source : sources) rows.emplace_back(*source, options, clock);
+  for (std::size_t i = 0; i < before.size(); ++i) rows[i].resume(before[i]);
+  share_rounds(rows, comparison_groups);
   std::vector<std::size_t> order(rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto stop_requested = [&] { return options.stop_requested && options.stop_requested(); };
@@ -296,7 +357,7 @@ std::vector<Samples> sample_interleaved(std::span<SampleSource* const> sources,
     for (const std::size_t i : order) {
       if (!going[i]) continue;
       if (stop_requested()) return stopped(rows);
-      const std::optional<Block> block = rows[i].run_block(static_cast<int>(round));
+      const std::optional<Block> block = rows[i].run_block();
       if (block && options.block_ended) options.block_ended(i, *block);
     }
   }

@@ -85,13 +85,23 @@ struct Samples {
   std::vector<double> block_medians() const;
 };
 
+/// What an earlier try has sampled of a source.
+struct SampledBefore {
+  /// They count as if they were sampled now, in every decision and figure but `discarded` and the wall times;
+  /// batch and warm stay what they were. Each has samples.
+  std::vector<Block> blocks;
+  int next_round = 0;  ///< no block of now has a lower one
+};
+
 /// Samples all sources, interleaved in rounds: a block of each, in an order that is shuffled anew, until each
 /// has a narrow interval or has spent its budget. Sources of one comparison group (`comparison_groups[i]` is
 /// a number of source i's own choice; empty: each is alone) end in the same round, when all of the comparison
-/// group may: they have as many blocks, the k-th of each sampled in round k, but for those that failed. A
-/// comparison group may so outspend its budget, never max_blocks.
+/// group may: what they sample now they sample in the same rounds, but for those that fail. A comparison
+/// group may so outspend its budget, never max_blocks, unless one of it has more blocks from before than
+/// another. `before[i]` is of source i; empty: nothing was sampled before.
 std::vector<Samples> sample_interleaved(std::span<SampleSource* const> sources,
                                         const SamplingOptions& options,
-                                        std::span<const std::size_t> comparison_groups = {});
+                                        std::span<const std::size_t> comparison_groups = {},
+                                        std::span<const SampledBefore> before = {});
 
 }  // namespace assay

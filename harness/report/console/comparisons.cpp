@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
+#include <map>
 
 namespace assay {
 namespace {
@@ -15,13 +15,26 @@ namespace {
 constexpr int enough_blocks = 5;  // with fewer the interval covers less than it says
 constexpr double close_to_one = 1.1;
 
-const Record* find_baseline(const RunReport& report, const Record& record) {
-  const auto found = std::ranges::find_if(report.records, [&](const Record& other) {
-    RowKey baseline = key_of(record.info);
-    baseline.id = record.comparison->baseline;
-    return key_of(other.info) == baseline;
-  });
-  return found == report.records.end() ? nullptr : &*found;
+using Baselines = std::map<RowKey, const Record*>;
+
+RowKey key_of_baseline(const Record& record) {
+  RowKey key = key_of(record.info);
+  key.id = record.comparison->baseline;
+  return key;
+}
+
+/// The rows that others are compared with, all found at once; null: the report has no such row.
+Baselines baselines_of(const RunReport& report) {
+  Baselines baselines;
+  for (const Record& record : report.records) {
+    if (record.comparison) baselines[key_of_baseline(record)] = nullptr;
+  }
+  if (baselines.empty()) return baselines;
+  for (const Record& record : report.records) {
+    const auto found = baselines.find(key_of(record.info));
+    if (found != baselines.end() && found->second == nullptr) found->second = &record;
+  }
+  return baselines;
 }
 
 std::string shaders_of(const RowInfo& info) {
@@ -66,8 +79,8 @@ Ink ink_of(const Comparison& c) {
   return c.ratio < 1 ? Ink::Green : Ink::Red;
 }
 
-std::string line_of(const RunReport& report, const Record& record, bool color) {
-  const Record* baseline = find_baseline(report, record);
+std::string line_of(const Baselines& baselines, const Record& record, bool color) {
+  const Record* baseline = baselines.at(key_of_baseline(record));
   const std::string head = printable(record.info.id) + "  ";
   std::string text = baseline == nullptr ? "" : parties(record.info, baseline->info) + ": ";
   const bool has_ratio =
@@ -79,9 +92,10 @@ std::string line_of(const RunReport& report, const Record& record, bool color) {
 }  // namespace
 
 std::string comparison_lines(const RunReport& report, bool color) {
+  const Baselines baselines = baselines_of(report);
   std::string lines;
   for (const Record& record : report.records) {
-    if (record.comparison) lines += line_of(report, record, color);
+    if (record.comparison) lines += line_of(baselines, record, color);
   }
   return lines;
 }

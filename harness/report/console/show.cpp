@@ -54,6 +54,7 @@ void show_case(Page& page, const Record& record) {
   page.line("cache", info.cache);
   page.line("seed", std::to_string(info.seed));
   page.line("shaders", info.shaders.value_or("") + (info.versus ? " (the other version's)" : ""));
+  if (!record.comparison) page.line("baseline", joined({info.baseline, info.baseline_note}, ", "));
   page.line("tier", info.tier);
   page.line("at", info.where.file + ":" + std::to_string(info.where.line) + ":" +
                       std::to_string(info.where.column));

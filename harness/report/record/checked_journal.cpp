@@ -5,11 +5,13 @@
 #include "harness/base/text.h"
 #include "harness/report/record/codec.h"
 #include "harness/report/record/journal.h"
+#include "harness/report/record/record_of.h"
 #include "harness/report/record/row_key.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -49,25 +51,34 @@ struct RowSoFar {
   std::string mode_words;
   bool begun = false;
   bool ended = false;
+  bool goes_on = false;               ///< it ended so that it goes on if it begins again
   std::optional<std::string> metric;  ///< once judged
+  std::string output_hash;
   int blocks = 0;
+  std::int64_t next_round = 0;
   int batch = 0;
 
-  /// As RowEvents: after its end it begins anew.
+  /// As RowEvents.
   void begin() {
-    if (ended) *this = {.id = id, .mode = mode, .mode_words = mode_words};
+    if (ended && !goes_on) *this = {.id = id, .mode = mode, .mode_words = mode_words};
+    ended = false;
     begun = true;
   }
   void judge(const AccuracyResult& accuracy) {
     metric = accuracy.metric;
-    blocks = 0;
+    if (!blocks_still_count(output_hash, accuracy.output_hash)) {
+      blocks = 0;
+      next_round = 0;
+    }
+    output_hash = accuracy.output_hash;
   }
 };
 
 void check_block(const RowSoFar& row, const Block& block) {
   if (row.ended || !row.begun) throw Contradiction("it has a block and does not run");
-  if (block.round != row.blocks) {
-    throw Contradiction(fmt::format("its block {} stands where block {} should", block.round, row.blocks));
+  if (block.skipped < 0 || block.round != row.next_round + block.skipped) {
+    throw Contradiction(
+        fmt::format("its block {} stands where block {} should", block.round, row.next_round));
   }
   if (block.batch < 1)
     throw Contradiction(fmt::format("'batch' is {}, which is no number of programs", block.batch));
@@ -116,6 +127,7 @@ class Checker final : public RunListener {
     about(index, [&](const RowSoFar& row) { check_block(row, block); });
     rows_[index].batch = block.batch;
     ++rows_[index].blocks;
+    rows_[index].next_round = std::int64_t{block.round} + 1;
   }
   void end(RowIndex index, const RowEnd& end) override {
     about(index, [&](const RowSoFar& row) {
@@ -123,6 +135,7 @@ class Checker final : public RunListener {
       if (stored_ && stored_->perf) check_stored_figures(*stored_->perf);
     });
     rows_[index].ended = true;
+    rows_[index].goes_on = goes_on_after(end.status);
     stored_.reset();
   }
   void done() override {

@@ -84,6 +84,40 @@ TEST(CheckedJournal, RefusesBlocksThatDoNotFollowEachOther) {
               HasSubstr("its block 0 stands where block 1 should"));
 }
 
+// What is said of a journal whose row was cut short after one block and went on with this one.
+std::string error_of_resumed(const Block& next, const std::string& output_hash) {
+  const test::TemporaryFolder folder;
+  {
+    Journal journal(folder / "journal.jsonl");
+    const Record row = good();
+    journal.run(test::sample_run());
+    journal.plan(test::infos_of({row}));
+    journal.begin(0);
+    journal.judged(0, *row.accuracy);
+    journal.block(0, {.round = 0, .samples_ns = {1}});
+    journal.end(0, {.status = Status::Interrupted});
+    journal.begin(0);
+    AccuracyResult again = *row.accuracy;
+    again.output_hash = output_hash;
+    journal.judged(0, again);
+    journal.block(0, next);
+    journal.end(0, {.status = Status::Pass, .perf = PerfResult{}});
+    journal.done();
+  }
+  return error_of(folder / "journal.jsonl");
+}
+
+TEST(CheckedJournal, ReadsARowThatWentOn) {
+  const std::string same = good().accuracy->output_hash;
+  EXPECT_EQ(error_of_resumed({.round = 1, .samples_ns = {1}}, same), "");
+  EXPECT_EQ(error_of_resumed({.round = 3, .skipped = 2, .samples_ns = {1}}, same), "");
+  EXPECT_EQ(error_of_resumed({.round = 0, .samples_ns = {1}}, "another"), "");
+  EXPECT_THAT(error_of_resumed({.round = 0, .samples_ns = {1}}, same),
+              HasSubstr("its block 0 stands where block 1 should"));
+  EXPECT_THAT(error_of_resumed({.round = 1, .samples_ns = {1}}, "another"),
+              HasSubstr("its block 1 stands where block 0 should"));
+}
+
 TEST(CheckedJournal, RefusesAStatusThatTheEventsContradict) {
   EXPECT_THAT(error_after("\"perf\":{", "\"pref\":{", 7), HasSubstr("passed and has no time"));
   EXPECT_THAT(error_after("\"event\":\"judged\",\"row\":0",

@@ -16,7 +16,10 @@ using RowIndex = std::size_t;
 
 /// One block of a row's samples, as it was measured.
 struct Block {
-  int round = 0;                   ///< of those in which rows take turns; a row's blocks count up from 0
+  /// Of those in which rows take turns; a row's blocks count up from 0, but for rounds that it took no part
+  /// in. Blocks of rows that are compared were sampled together where their rounds are equal.
+  int round = 0;
+  int skipped = 0;                 ///< rounds just before this one that others had without this row
   int batch = 1;                   ///< programs in a sample
   std::vector<double> samples_ns;  ///< of one submission each, so of `batch` programs
   double probe_ns = 0;             ///< median of the clock probes beside the samples; 0: none ran
@@ -40,8 +43,8 @@ struct RowEnd {
   /// What a second try of a failed row showed: "REPRODUCED" or "ORDER_DEPENDENT"; empty: there was none. (A
   /// row that passed and failed is FLAKY, which is a status.)
   std::string retry;
-  std::optional<PerfResult> perf;  ///< where the row has a time; what its blocks tell is not in here
-  std::optional<Comparison> comparison;
+  std::optional<PerfResult> perf;        ///< where the row has a time; what its blocks tell is not in here
+  std::optional<Comparison> comparison;  ///< of older journals: now the reports compute it
   std::int64_t validation_messages = 0;
   double total_ms = 0;
   std::optional<TimeSpent> spent;
@@ -54,8 +57,12 @@ struct RowEnd {
 /// Order: run, plan, then of each row begin, judged, its blocks, end; last done. Rows that are timed together
 /// take turns: begin is told again for the one whose turn it is, so that at any time the row that began last
 /// is the one that runs. A row that cannot run has no judged, one that is not timed has no block, one that is
-/// not reached (MISSING) has an end alone. A row that is judged again begins anew: what was told of it before
-/// no longer counts.
+/// not reached (MISSING) has an end alone.
+///
+/// A row that begins again after its end begins anew: what was told of it before no longer counts. But after
+/// an end that only says that the run was cut short (MISSING, INTERRUPTED), or after none, it goes on. It is
+/// judged again then: where its outputs are what they were, it needs only the blocks that it lacks, and those
+/// that were told before count; where they are others, those do not.
 ///
 /// What is to be told later has its place here: which worker runs a row and for which time it tries goes into
 /// `begin`, what a second try showed into `end` (RowEnd::retry), how a run is divided (shard, resumed from)

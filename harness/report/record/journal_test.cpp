@@ -442,16 +442,61 @@ TEST(ReportBuilder, TakesTheNewestTryOfARow) {
   EXPECT_FALSE(record.accuracy.has_value()) << "of the try before";
 }
 
-TEST(ReportBuilder, DropsTheBlocksOfARowThatIsJudgedAgain) {
-  ReportBuilder builder;
+/// A timed row of two blocks with two samples each, whose judged outputs have this hash.
+Record judged_row(const std::string& output_hash = "outputs") {
   Record row = test::timed("a", "fused", 2);
-  row.accuracy = test::passed("a").accuracy;
+  row.accuracy.emplace();
+  row.accuracy->output_hash = row.perf->output_hash = output_hash;
+  return row;
+}
+
+/// Tells of such a row until its first block, and, where there is one, of an end.
+void cut_short(ReportBuilder& builder, std::optional<Status> end = std::nullopt) {
+  const Record row = judged_row();
   builder.plan(infos_of({row}));
   builder.begin(0);
   builder.judged(0, *row.accuracy);
-  builder.block(0, {.samples_ns = {1e6}});  // and the run is killed, and goes on
-  tell_row(builder, 0, row);
-  EXPECT_EQ(builder.report().records.at(0).perf->samples, 4);
+  builder.block(0, {.samples_ns = {1e6}});
+  if (end) builder.end(0, {.status = *end});
+}
+
+TEST(ReportBuilder, KeepsTheBlocksOfARowThatGoesOn) {
+  for (const std::optional<Status> end :
+       {std::optional<Status>(), std::optional(Status::Missing), std::optional(Status::Interrupted)}) {
+    ReportBuilder builder;
+    cut_short(builder, end);
+    tell_row(builder, 0, judged_row());
+    EXPECT_EQ(builder.report().records.at(0).perf->samples, 5);
+    EXPECT_EQ(builder.events(0).blocks.size(), 3U);
+    EXPECT_EQ(builder.rows(), 1U);
+  }
+}
+
+TEST(ReportBuilder, DropsTheBlocksOfARowThatIsJudgedAgainWithOtherOutputs) {
+  for (const char* hash : {"others", ""}) {
+    ReportBuilder builder;
+    cut_short(builder);
+    tell_row(builder, 0, judged_row(hash));
+    EXPECT_EQ(builder.report().records.at(0).perf->samples, 4) << hash;
+  }
+}
+
+TEST(ReportBuilder, DropsWhatWasToldOfARowThatEndedAndBeginsAnew) {
+  for (const Status end : {Status::Pass, Status::Fail, Status::Crash, Status::Timeout, Status::Skipped}) {
+    ReportBuilder builder;
+    cut_short(builder, end);
+    builder.begin(0);
+    EXPECT_FALSE(builder.events(0).judged || builder.events(0).end) << name_of(end);
+    EXPECT_TRUE(builder.events(0).blocks.empty()) << name_of(end);
+  }
+}
+
+TEST(ReportBuilder, ARowThatGoesOnHasNotEnded) {
+  ReportBuilder builder;
+  cut_short(builder, Status::Interrupted);
+  EXPECT_EQ(builder.record(0).status, Status::Interrupted);
+  builder.begin(0);
+  EXPECT_EQ(builder.report().records[0].status, Status::Crash);
 }
 
 TEST(ReportBuilder, KeepsTheModesOfACaseApart) {

@@ -67,6 +67,9 @@ struct RowInfo {
   SourceLocation where;
   std::optional<std::string> shaders;  ///< the folder taken before the embedded sources; absent: none
   bool versus = false;                 ///< with the other version of the shaders (--versus-shaders)
+  /// Id of the row of the same group, mode and cache that this one is compared with; empty: with none.
+  std::string baseline;
+  std::string baseline_note;  ///< why a row that is to be compared has no baseline
 };
 
 /// How right the answer is. Describes the worst output of the case.
@@ -142,8 +145,10 @@ struct PerfResult {
   bool verified = false;    ///< the timed outputs equal the judged output
   double verified_pct = 0;  ///< share of the timed outputs' elements that were compared
   std::string output_hash;
-  std::string impl_auto;             ///< impl auto: the impl that it chose
-  std::optional<double> regret_pct;  ///< impl auto: how much longer it took than the best impl of its rivals
+  std::string impl_auto;  ///< impl auto: the impl that it chose
+  /// impl auto: how much longer it took than the best impl of its rivals; computed from their times
+  /// (compared_rows.h).
+  std::optional<double> regret_pct;
   double compile_ms = 0;
   std::string spirv_hash;
   /// Of all that the device runs: SPIR-V, specialization, workgroups, push constants, dispatches, what is
@@ -159,6 +164,7 @@ struct PerfResult {
 };
 
 /// How a row's time compares with that of the row it is held against: sampled in the same rounds of blocks.
+/// Computed from the blocks of both (compared_rows.h).
 struct Comparison {
   std::string baseline;  ///< id of that row; empty: the group has none
   /// Time over the baseline's: the median of the quotients of block medians, a pair of blocks for each

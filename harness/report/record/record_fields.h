@@ -178,6 +178,8 @@ void fields(Visit& visit, Is<RowInfo> auto& x) {
   visit("where", x.where);
   visit("shaders", x.shaders);
   visit("versus", x.versus, since(3));
+  visit("baseline", x.baseline, since(3));
+  visit("baseline_note", x.baseline_note, since(3));
 }
 
 template <class Visit>
@@ -285,6 +287,7 @@ void fields(Visit& visit, Is<Comparison> auto& x) {
 template <class Visit>
 void fields(Visit& visit, Is<Block> auto& x) {
   visit("round", x.round, always);
+  visit("skipped", x.skipped);
   visit("batch", x.batch, always);
   visit("samples_ns", x.samples_ns, always);
   visit("probe_ns", x.probe_ns);

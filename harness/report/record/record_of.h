@@ -4,9 +4,22 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace assay {
+
+/// Whether a row that begins again after such an end goes on: the run was cut short, the row is not to blame.
+/// After any other it begins anew.
+constexpr bool goes_on_after(Status end) {
+  return end == Status::Missing || end == Status::Interrupted;
+}
+
+/// Whether blocks of a row that was judged before, its outputs of hash `before`, still count once it is
+/// judged again. Empty: not known.
+inline bool blocks_still_count(const std::string& before, const std::string& again) {
+  return !before.empty() && before == again;
+}
 
 /// What was told of one row.
 struct RowEvents {
@@ -17,15 +30,16 @@ struct RowEvents {
   std::vector<Block> blocks;
   std::optional<RowEnd> end;
 
-  /// It begins or goes on. After its end it begins anew: what was told before no longer counts.
+  /// It begins, begins anew or goes on (goes_on_after).
   void begin() {
-    if (end) *this = {.info = info};
+    if (end && !goes_on_after(end->status)) *this = {.info = info};
+    end.reset();
     begun = true;
   }
-  /// It is judged, perhaps again: blocks that were told before no longer count.
+  /// It is judged, perhaps again (blocks_still_count).
   void judge(const AccuracyResult& accuracy) {
+    if (!judged || !blocks_still_count(judged->output_hash, accuracy.output_hash)) blocks.clear();
     judged = accuracy;
-    blocks.clear();
   }
 };
 

@@ -1,6 +1,8 @@
 #include "harness/report/record/report_builder.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <utility>
 
 namespace assay {
@@ -9,8 +11,12 @@ namespace {
 /// Whether all is there that a row which came to its end has told.
 bool is_whole(const RowEvents& row) {
   if (!row.end) return false;
-  const bool is_numbered = std::ranges::all_of(
-      row.blocks, [&, round = 0](const Block& block) mutable { return block.round == round++; });
+  const bool is_numbered =
+      std::ranges::all_of(row.blocks, [next = std::int64_t{0}](const Block& block) mutable {
+        const bool follows = block.skipped >= 0 && block.round == next + block.skipped;
+        next = std::int64_t{block.round} + 1;
+        return follows;
+      });
   if (!is_numbered || (row.end->perf && row.blocks.empty())) return false;
   return row.end->status != Status::Pass || row.info.mode != "accu" || row.judged;
 }
@@ -35,7 +41,10 @@ class ReportBuilder::Store final : public RunListener {
     if (!builder_.run_) builder_.run_ = info;
   }
   void plan(std::span<const RowInfo> rows) override {
-    for (const RowInfo& info : rows) builder_.rows_.push_back({.info = info});
+    for (const RowInfo& info : rows) {
+      builder_.groups_.add(builder_.rows_.size(), info);
+      builder_.rows_.push_back({.info = info});
+    }
   }
   void begin(RowIndex index) override {
     RowEvents& row = builder_.rows_[index];
@@ -107,7 +116,65 @@ void ReportBuilder::line(std::string_view line, RunListener& also) {
 }
 
 Record ReportBuilder::record(RowIndex row) const {
-  return record_of(run_.value_or(RunInfo{}), rows_.at(row));
+  const RunInfo run = run_.value_or(RunInfo{});
+  Record record = record_of(run, rows_.at(row));
+  if (lacks_comparison(row)) {
+    const ComparedPair pair = pair_of(row, baseline_of(row));
+    std::optional<Record> baseline;
+    if (pair.baseline) baseline = record_of(run, rows_[*pair.baseline]);
+    record.comparison = comparison_of(record, baseline ? &*baseline : nullptr, pair.ratio);
+  }
+  if (lacks_regret(record)) record.perf->regret_pct = regret_so_far(record);
+  return record;
+}
+
+/// Older journals hold comparisons, and rows that never began are not compared.
+bool ReportBuilder::lacks_comparison(RowIndex index) const {
+  const RowEvents& row = rows_.at(index);
+  return is_compared(row.info) && row.begun && row.end && !row.end->comparison &&
+         (lines_left_out_ == 0 || is_whole(row));
+}
+
+std::optional<RowIndex> ReportBuilder::baseline_of(RowIndex row) const {
+  const RowKey key = baseline_key(rows_[row].info);
+  for (const RowIndex other : groups_.with(rows_[row].info)) {
+    const RowInfo& info = rows_[other].info;
+    if (info.id == key.id && key_of(info) == key) return other;
+  }
+  return std::nullopt;
+}
+
+ComparedPair ReportBuilder::pair_of(RowIndex row, std::optional<RowIndex> baseline) const {
+  ComparedPair pair{.row = row, .baseline = baseline};
+  if (baseline) pair.ratio = ratio_in_rounds(rows_[row].blocks, rows_[*baseline].blocks);
+  return pair;
+}
+
+/// The rows that others are compared with, all found at once: there may be many.
+std::vector<ComparedPair> ReportBuilder::lacking_pairs() const {
+  std::map<RowKey, std::optional<RowIndex>> baselines;
+  std::vector<RowIndex> lacking;
+  for (RowIndex row = 0; row < rows_.size(); ++row) {
+    if (!lacks_comparison(row)) continue;
+    lacking.push_back(row);
+    baselines[baseline_key(rows_[row].info)];
+  }
+  for (RowIndex row = 0; row < rows_.size() && !lacking.empty(); ++row) {
+    const auto found = baselines.find(key_of(rows_[row].info));
+    if (found != baselines.end()) found->second = row;
+  }
+  std::vector<ComparedPair> pairs;
+  for (const RowIndex row : lacking)
+    pairs.push_back(pair_of(row, baselines.at(baseline_key(rows_[row].info))));
+  return pairs;
+}
+
+std::optional<double> ReportBuilder::regret_so_far(const Record& record) const {
+  Rivals rivals;
+  for (const RowIndex other : groups_.with(record.info)) {
+    if (rows_[other].end && rows_[other].end->perf) rivals.add(record_of({}, rows_[other]));
+  }
+  return rivals.regret_pct(record);
 }
 
 RunReport ReportBuilder::report_without_records() const {
@@ -127,13 +194,18 @@ Record ReportBuilder::record_in_report(const RunInfo& run, RowEvents row) const 
 RunReport ReportBuilder::report() const {
   RunReport report = report_without_records();
   for (const RowEvents& row : rows_) report.records.push_back(record_in_report(report.run, row));
+  note_comparisons(report.records, lacking_pairs());
+  note_regrets(report.records);
   return report;
 }
 
 RunReport ReportBuilder::take_report() && {
   RunReport report = report_without_records();
+  const std::vector<ComparedPair> pairs = lacking_pairs();  // from blocks, which go with their rows
   for (; !rows_.empty(); rows_.pop_front())
     report.records.push_back(record_in_report(report.run, std::move(rows_.front())));
+  note_comparisons(report.records, pairs);
+  note_regrets(report.records);
   return report;
 }
 

@@ -1,12 +1,15 @@
 #pragma once
 
 #include "harness/report/record/codec.h"
+#include "harness/report/record/compared_rows.h"
 #include "harness/report/record/record_of.h"
 #include "harness/report/record/run_report.h"
 
+#include <cstddef>
 #include <deque>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace assay {
 
@@ -31,9 +34,16 @@ class ReportBuilder final : public EventLines {
   /// The same at the end of reading: rows become records one by one, so that a large journal is not held
   /// twice.
   RunReport take_report() &&;
-  /// One row of it; the row must have been planned.
+  /// One row of it; the row must have been planned. It is compared with the rows that have ended so far.
   Record record(RowIndex row) const;
   const RowInfo& info(RowIndex row) const { return rows_.at(row).info; }
+  /// What was told of a row so far; the row must have been planned.
+  const RowEvents& events(RowIndex row) const { return rows_.at(row); }
+  /// The run's circumstances as they are known so far.
+  const RunInfo& run() const { return *run_; }
+  using EventLines::run;
+  /// How many rows were planned.
+  std::size_t rows() const { return rows_.size(); }
   /// Whether the run's circumstances are known yet.
   bool has_run() const { return run_.has_value(); }
   /// Whether rows were planned.
@@ -47,8 +57,14 @@ class ReportBuilder final : public EventLines {
   std::optional<RunInfo> run_;
   RunReport report_without_records() const;
   Record record_in_report(const RunInfo& run, RowEvents row) const;
+  bool lacks_comparison(RowIndex row) const;
+  std::optional<RowIndex> baseline_of(RowIndex row) const;
+  ComparedPair pair_of(RowIndex row, std::optional<RowIndex> baseline) const;
+  std::vector<ComparedPair> lacking_pairs() const;
+  std::optional<double> regret_so_far(const Record& record) const;
 
-  std::deque<RowEvents> rows_;       ///< no vector, which is copied when it grows
+  std::deque<RowEvents> rows_;  ///< no vector, which is copied when it grows
+  RowGroups groups_;
   std::optional<RowIndex> running_;  ///< the row that began last
   bool done_ = false;
   bool cut_off_ = false;

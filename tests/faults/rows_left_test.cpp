@@ -1,0 +1,238 @@
+#include "harness/report/record/report_builder.h"
+#include "tests/faults/bench.h"
+#include "tests/faults/fault_ops.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+// Runs of some rows of a plan, and rows that go on where an earlier try ended.
+
+namespace assay::faults {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// Two correct impls, and one that is wrong.
+struct Group {
+  Op op = matmul();
+
+  Group() { op.impls.push_back({.name = "again", .build = op.find_impl("correct")->build}); }
+  Case row(const std::string& impl) const { return fault_case(op, impl, matmul_params(4, 33, 9)); }
+  std::vector<Case> both() const { return {row("correct"), row("again")}; }
+};
+
+/// So many blocks of one sample, of one program that takes so long, of a row whose outputs had this hash.
+RowProgress progress(const std::string& output_hash, int blocks, double program_ns = 1000) {
+  RowProgress made{.output_hash = output_hash};
+  for (int round = 0; round < blocks; ++round)
+    made.blocks.push_back({.round = round, .batch = 1, .samples_ns = {program_ns}});
+  return made;
+}
+
+std::string hash_of(const Case& test_case) {
+  return Bench::shared().run(test_case).accuracy.value().output_hash;
+}
+
+Heard run(const std::vector<Case>& cases, const RowsLeft& left, DeviceRunOptions options = {}) {
+  options.mode = Mode::Perf;
+  return Bench::shared().run(cases, options, {}, left);
+}
+
+std::vector<int> rounds_of(const Heard& heard, const std::string& id) {
+  std::vector<int> rounds;
+  for (std::size_t i = 0; i < heard.blocks.size(); ++i) {
+    if (heard.blocks[i] == id) rounds.push_back(heard.rounds[i]);
+  }
+  return rounds;
+}
+
+TEST(RowsLeft, OnlyWantedRowsAreToldOf) {
+  const Group group;
+  Case other = fault_case(group.op, "correct", matmul_params(5, 33, 9));
+  other.id = "matmul/other/correct";
+  const std::vector<Case> cases = {group.row("correct"), group.row("again"), other};
+  const Heard heard = Bench::shared().run(
+      cases, {}, {}, {.wanted = {false, true, false, false, true, false}});  // accuracy rows of a group first
+  std::vector<std::string> ended;
+  for (const Record& record : heard.records) ended.push_back(record.info.id + " " + record.info.mode);
+  EXPECT_THAT(ended, ElementsAre("matmul/fault/again accu", "matmul/other/correct accu"));
+  EXPECT_THAT(heard.blocks, IsEmpty());
+}
+
+TEST(RowsLeft, AGroupOfNoWantedRowMakesNoData) {
+  Op op = matmul();
+  int asked = 0;
+  op.reference = [&, reference = op.reference](const Params& params, std::span<const HostTensor> inputs) {
+    ++asked;
+    return reference(params, inputs);
+  };
+  const std::vector<Case> cases = {fault_case(op, "correct", matmul_params(4, 33, 9))};
+  Bench::shared().run(cases, {.mode = Mode::Accu}, {}, {.wanted = {false}});
+  EXPECT_EQ(asked, 0);
+  Bench::shared().run(cases, {.mode = Mode::Accu}, {}, {.wanted = {true}});
+  EXPECT_EQ(asked, 1);
+}
+
+TEST(RowsLeft, ARowThatWasStoppedIsNotToldOfEitherWhereItIsNotWanted) {
+  const Group group;
+  DeviceRunOptions options;
+  options.stop_requested = [] { return true; };
+  const Heard heard = run(group.both(), {.wanted = {false, true}}, options);
+  ASSERT_EQ(heard.records.size(), 1U);
+  EXPECT_EQ(heard.records[0].info.impl, "again");
+  EXPECT_EQ(heard.records[0].status, Status::Missing);
+}
+
+TEST(ResumedRow, OfTheSameOutputsTakesTheBlocksThatItLacks) {
+  const Group group;
+  const Case row = group.row("correct");
+  const Heard heard = run({row}, {.progress = {{0, progress(hash_of(row), 3)}}});
+  ASSERT_EQ(heard.records.at(0).status, Status::Pass) << heard.records[0].reason;
+  const std::vector<int> rounds = rounds_of(heard, row.id);
+  ASSERT_GE(rounds.size(), 2U);
+  EXPECT_EQ(rounds.front(), 3);
+  EXPECT_THAT(heard.batches, Each(1)) << "as before";
+  EXPECT_TRUE(heard.records[0].accuracy.has_value()) << "it was judged again";
+}
+
+TEST(ResumedRow, WhoseBlocksSufficeStillMakesItsSidePasses) {
+  const Group group;
+  const Case row = group.row("correct");
+  const Heard heard = run({row}, {.progress = {{0, progress(hash_of(row), 5)}}});
+  EXPECT_THAT(heard.blocks, IsEmpty());
+  ASSERT_TRUE(heard.ends.at(0).perf) << heard.records[0].reason;
+  const PerfResult& perf = *heard.ends[0].perf;
+  EXPECT_EQ(perf.time_us_p50, 1) << "of the blocks before";
+  EXPECT_EQ(perf.blocks, 5);
+  EXPECT_EQ(perf.stop, "interval");
+  EXPECT_GT(perf.throughput_us, 0);
+  EXPECT_TRUE(perf.verified);
+}
+
+TEST(ResumedRow, OfOtherOutputsIsTimedAnew) {
+  const Group group;
+  const Case row = group.row("correct");
+  const Heard heard = run({row}, {.progress = {{0, progress("of another answer", 5)}}});
+  EXPECT_EQ(rounds_of(heard, row.id).at(0), 0);
+  EXPECT_EQ(heard.ends.at(0).perf.value().blocks, static_cast<int>(heard.blocks.size()));
+}
+
+TEST(ResumedRow, IsComparedInRoundsThatItsBaselineTakesPartIn) {
+  const Group group;
+  const std::vector<Case> cases = group.both();
+  const std::string hash = hash_of(cases[0]);
+  const RowsLeft left{.progress = {{0, progress(hash, 2)}, {1, progress(hash, 1)}}};
+  const Heard heard = run(cases, left, {.baseline_impl = "correct"});
+  const std::vector<int> rounds = rounds_of(heard, cases[1].id);
+  EXPECT_EQ(rounds.at(0), 2);
+  EXPECT_EQ(rounds, rounds_of(heard, cases[0].id));
+}
+
+TEST(ResumedRow, WhoseBaselineHasEndedSharesNoRoundWithIt) {
+  const Group group;
+  const std::vector<Case> cases = group.both();
+  const RowsLeft left{.wanted = {false, true}, .progress = {{0, progress(hash_of(cases[0]), 6)}}};
+  EXPECT_EQ(rounds_of(run(cases, left, {.baseline_impl = "correct"}), cases[1].id).at(0), 6);
+  EXPECT_EQ(rounds_of(run(cases, left), cases[1].id).at(0), 0) << "nobody compares them";
+}
+
+/// What a builder was told of the rows that have not ended for good.
+RowsLeft rows_left(const ReportBuilder& told) {
+  RowsLeft left;
+  for (RowIndex row = 0; row < told.rows(); ++row) {
+    const RowEvents& events = told.events(row);
+    left.wanted.push_back(!events.end || goes_on_after(events.end->status));
+    if (events.judged) left.progress[row] = {events.judged->output_hash, events.blocks};
+  }
+  return left;
+}
+
+TEST(ResumedRun, EndsAsOneThatWasNeverStopped) {
+  const Group group;
+  const std::vector<Case> cases = group.both();
+  const Case* pointers[] = {&cases[0], &cases[1]};
+  const std::vector<PlannedGroup> groups = plan_rows(pointers, Mode::Perf);
+  ReportBuilder builder;
+  DeviceRunOptions options{.mode = Mode::Perf, .baseline_impl = "correct"};
+  options.sampling.budget_s = 0.02;
+  builder.plan(plan_of(groups, options.names, options.baseline_impl));
+  const auto run = [&](int blocks) {  // until so many were taken
+    const auto told = [&] { return builder.events(0).blocks.size() + builder.events(1).blocks.size(); };
+    options.stop_requested = [&, most = told() + blocks] { return told() >= most; };
+    run_on_device(Bench::shared().device(), Bench::shared().shaders(), groups, rows_left(builder), {},
+                  options, builder);
+  };
+  run(3);
+  const auto statuses = [&] { return std::set{builder.record(0).status, builder.record(1).status}; };
+  EXPECT_THAT(statuses(), ElementsAre(Status::Missing, Status::Interrupted)) << "one lacks its second block";
+  run(1);
+  run(1000);
+  EXPECT_THAT(statuses(), ElementsAre(Status::Pass));
+  const RunReport report = builder.report();
+  const Comparison made = report.records[1].comparison.value();
+  EXPECT_EQ(made.note, "");
+  EXPECT_GE(made.blocks, 4);
+  EXPECT_GT(report.records[0].perf.value().blocks + report.records[1].perf.value().blocks, 2 * made.blocks)
+      << "a round that one had alone is no pair";
+  for (RowIndex row = 0; row < 2; ++row) {
+    EXPECT_EQ(report.records[row].perf.value().blocks, static_cast<int>(builder.events(row).blocks.size()));
+    int next = 0;
+    for (const Block& block : builder.events(row).blocks) {
+      EXPECT_EQ(block.round, next + block.skipped);
+      next = block.round + 1;
+    }
+  }
+}
+
+/// Six groups of one timed row.
+std::vector<Case> six_groups(const Op& op) {
+  std::vector<Case> cases;
+  for (int k = 30; k < 36; ++k) {
+    cases.push_back(fault_case(op, "correct", matmul_params(4, k, 9)));
+    cases.back().id += std::to_string(k);
+  }
+  return cases;
+}
+
+TEST(TimingPool, IsTimedWhenThatTakesLongEnoughBetweenGroups) {
+  const Group group;
+  int before = 0, after = 0;
+  DeviceRunOptions options;
+  options.before_timing = [&] { EXPECT_EQ(before++, after); };
+  options.after_timing = [&] { EXPECT_EQ(++after, before); };
+  run(six_groups(group.op), {}, options);
+  EXPECT_EQ(before, 1) << "they take less than a minute";
+  EXPECT_EQ(after, 1);
+  before = after = 0;
+  options.pool_s = 0;
+  run(six_groups(group.op), {}, options);
+  EXPECT_EQ(before, 6);
+  EXPECT_EQ(after, 6);
+}
+
+TEST(TimingPool, NeverDividesAGroup) {
+  const Group group;
+  int pools = 0;
+  DeviceRunOptions options{.baseline_impl = "correct"};
+  options.pool_s = 0;
+  options.before_timing = [&] { ++pools; };
+  const Heard heard = run(group.both(), {}, options);
+  EXPECT_EQ(pools, 1);
+  EXPECT_GE(heard.records.back().comparison.value().blocks, 5);
+}
+
+TEST(TimingPool, WithoutATimedRowTakesNoTurn) {
+  const Group group;
+  DeviceRunOptions options;
+  options.before_timing = [] { FAIL() << "there is nothing to time"; };
+  run({group.row("last_k_dropped")}, {}, options);
+}
+
+}  // namespace
+}  // namespace assay::faults
