@@ -6,8 +6,8 @@
 
 namespace assay {
 
-/// Completes the record of a row that ended so: what was expected of it, the validation layer's messages, how
-/// it compares with its baseline. Its group is told how it ended.
+/// Completes the record of a row that ended so: the validation layer's messages, how it compares with its
+/// baseline. Its group is told how it ended.
 void end_row(DeviceRow& row, Outcome outcome, DeviceContext& context);
 
 }  // namespace assay
