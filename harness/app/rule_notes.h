@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/cases/case.h"
 #include "harness/cases/expectations.h"
 #include "harness/report/record/run_report.h"
 

@@ -10,7 +10,7 @@ namespace assay {
 std::string rule_note_lines(const RunInfo& run, bool color) {
   std::string lines;
   for (const RuleNote& rule : run.rule_notes) {
-    lines += fmt::format("{}  {}:{}  {}  ({})\n    {}\n", painted(rule.state, Ink::Yellow, color),
+    lines += fmt::format("{}  {}:{}  {}  ({})\n    {}\n", painted(printable(rule.state), Ink::Yellow, color),
                          printable(rule.where.file), rule.where.line, printable(rule.match),
                          printable(rule.reason), printable(rule.note));
   }
