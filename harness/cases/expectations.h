@@ -16,8 +16,9 @@ namespace assay {
 /// The rules of cases/expectations/*.yaml. They can be asked without a device or an engine.
 class Expectations {
  public:
-  /// `today`: rules that expired before it do not count.
-  explicit Expectations(std::chrono::sys_days today = today_utc()) : today_(today) {}
+  /// Rules that expired before today, or before the day given, do not count.
+  Expectations() : Expectations(today_utc()) {}
+  explicit Expectations(std::chrono::sys_days today) : today_(today) {}
 
   /// The first rule, in the order of files and rules in them, that counts and whose device matches and which
   /// matches the row; null where there is none.
