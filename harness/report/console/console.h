@@ -37,7 +37,8 @@ class Console {
   void end();
 
   /// The header, unless run() showed it; the PERF table, the failures once more in a line each, rules of the
-  /// expectations to be looked at, the totals by status with their reasons, and where the reports are (`directory` may be empty).
+  /// expectations to be looked at, the totals by status with their reasons, and where the reports are
+  /// (`directory` may be empty).
   void summary(const RunReport& report, const std::filesystem::path& directory);
 
  private:
