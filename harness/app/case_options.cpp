@@ -38,10 +38,13 @@ Selection CaseOptions::selection() const {
   return selection;
 }
 
+bool CaseOptions::is_narrowed() const {
+  return !filter.empty() || !ops.empty() || !impls.empty() || !mode.empty();
+}
+
 bool CaseOptions::is_partial() const {
   const auto is_file = [](const std::filesystem::path& path) { return !std::filesystem::is_directory(path); };
-  return !filter.empty() || !ops.empty() || !impls.empty() || !mode.empty() ||
-         std::ranges::any_of(files, is_file);
+  return is_narrowed() || std::ranges::any_of(files, is_file);
 }
 
 LoadResult load_and_complain(const CaseOptions& options, const Registry& registry, std::ostream& errors) {

@@ -28,6 +28,8 @@ struct CaseOptions {
   /// Throws Error when there is none.
   std::vector<std::filesystem::path> paths() const;
   Selection selection() const;
+  /// Whether a filter, an op, an impl or a mode is named.
+  bool is_narrowed() const;
   /// Whether this is a look at some cases, not a run of all: a filter, an op, an impl, a mode or a single
   /// case file is named. Tiers are no look: every tier is a set of cases that is run again and again.
   bool is_partial() const;

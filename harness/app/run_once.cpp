@@ -1,8 +1,10 @@
 #include "harness/app/run_once.h"
 
 #include "harness/app/engine_options.h"
+#include "harness/app/expected_rows.h"
 #include "harness/app/recorder.h"
 #include "harness/app/report.h"
+#include "harness/app/rule_notes.h"
 #include "harness/app/shader_folders.h"
 #include "harness/base/text.h"
 #include "harness/cases/conv2d_alias.h"
@@ -81,7 +83,7 @@ class Run {
     session_.folder.make(session_.devices->slugs());
     for (RunDevices::Opened& opened : session_.devices->opened()) {
       outcome.reports.push_back(run_device(opened));
-      outcome.code = std::max(outcome.code, exit_code(outcome.reports.back()));
+      outcome.code = std::max(outcome.code, exit_code(outcome.reports.back(), options_.strict));
       outcome.interrupted = outcome.interrupted || !outcome.reports.back().complete;
     }
     if (reports_failed_) outcome.code = ExitCode::Infrastructure;
@@ -142,9 +144,11 @@ class Run {
     recorder.run(info);
     const DeviceCases cases(selected_, device.info());
     const std::vector<PlannedGroup> groups = plan(cases.all());
-    recorder.plan(plan_of(groups, run_options.names, run_options.baseline_impl));
-    run_on_device(device, shaders, groups, {}, expectations_, run_options, recorder);
+    ExpectedRows expected(expectations_, device.info().name, recorder);
+    expected.plan(plan_of(groups, run_options.names, run_options.baseline_impl));
+    run_on_device(device, shaders, groups, {}, expectations_, run_options, expected);
     if (opened.tools) opened.tools->measure_again = {};  // what it refers to ends here
+    note_rules(info, recorder);
     conclude(recorder);
     RunReport report = recorder.report();
     print_summary(terminal_.out, console, report, folder, options_.benchmark_console);
@@ -161,6 +165,19 @@ class Run {
     info.ceilings = tools.ceilings;
     tools.measured_again = 0;
     tools.measure_again = [&] { measure_ceilings_again(tools, shaders, info, recorder, terminal_.log); };
+  }
+
+  /// Tells once more of the run, with what there is to tell of its expectations.
+  void note_rules(RunInfo& info, Recorder& recorder) const {
+    if (expectations_.of_device(info.device.name).empty()) return;
+    const RunReport report = recorder.report();
+    info.rule_notes = rule_notes(expectations_, report,
+                                 {.left_out = rows_left_out(loaded_.cases, report),
+                                  .is_narrowed = options_.cases.is_narrowed(),
+                                  .has_all_cases = [this](const std::string& file) {
+                                    return loaded_.errors.empty() && has_all_cases_of(file, loaded_.files);
+                                  }});
+    if (!info.rule_notes.empty()) recorder.run(info);
   }
 
   /// A stop that came after the last row had ended has interrupted nothing.

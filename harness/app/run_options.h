@@ -25,6 +25,7 @@ struct RunOptions {
   std::string ceilings = "stored";  ///< "stored", "measure" or "none"
   std::string answer_cache;         ///< folder, or "none"; empty: the default one
   bool validation = false;
+  bool strict = false;  ///< expired and stale rules of the expectations make the run fail
   bool watch = false;
   bool verbose = false;
   bool benchmark_console = false;

@@ -14,11 +14,6 @@ namespace fs = std::filesystem;
   throw Problem(file_diagnostic(path, std::move(message)));
 }
 
-bool is_yaml_file(const fs::directory_entry& entry) {
-  std::error_code ignored;
-  return entry.is_regular_file(ignored) && entry.path().extension() == ".yaml";
-}
-
 std::vector<fs::path> files_below(const fs::path& directory) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -37,6 +32,11 @@ std::vector<fs::path> files_below(const fs::path& directory) {
 }
 
 }  // namespace
+
+bool is_yaml_file(const fs::directory_entry& entry) {
+  std::error_code ignored;
+  return entry.is_regular_file(ignored) && entry.path().extension() == ".yaml";
+}
 
 std::vector<fs::path> case_files(const fs::path& path) {
   std::error_code ignored;

@@ -9,6 +9,9 @@ namespace assay::cases {
 /// folders named `expectations`. Throws Problem when there is none.
 std::vector<std::filesystem::path> case_files(const std::filesystem::path& path);
 
+/// Whether an entry of a directory is a file *.yaml.
+bool is_yaml_file(const std::filesystem::directory_entry& entry);
+
 /// The *.yaml directly in a directory, sorted.
 std::vector<std::filesystem::path> yaml_files_in(const std::filesystem::path& directory);
 

@@ -2,9 +2,9 @@
 
 #include "harness/base/error.h"
 #include "harness/cases/case_files.h"
+#include "harness/cases/expectation_reader.h"
 #include "harness/cases/reporter.h"
 #include "harness/cases/scalars.h"
-#include "harness/cases/select.h"
 #include "harness/cases/setting.h"
 #include "harness/cases/source_file.h"
 #include "harness/cases/yaml_parser.h"
@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <set>
 #include <system_error>
@@ -23,44 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 using cases::Node;
 
-const Node::Entry& member(const Node& map, const std::string& key, const Node& caret) {
-  const Node::Entry* entry = map.find_entry(key);
-  if (entry == nullptr)
-    throw cases::Problem(cases::diagnose(caret, fmt::format("'{}' is missing here", key)));
-  return *entry;
-}
-
-const std::string& text_of(const Node::Entry& entry) {
-  const std::string& text = cases::to_text(*entry.value, {entry.key, entry.key->text});
-  if (text.empty())
-    throw cases::Problem(cases::diagnose(*entry.key, fmt::format("'{}' is empty", entry.key->text)));
-  return text;
-}
-
-Expectations::Rule read_rule(const Node& node) {
-  static const std::array<std::string, 3> keys{"match", "status", "reason"};
-  static const std::array<std::string, 2> statuses{"fail", "skip"};
-  if (!node.is_map()) {
-    throw cases::Problem(
-        cases::diagnose(node, "a rule is a map {match: GLOB, status: fail|skip, reason: TEXT}"));
-  }
-  cases::check_keys(node, keys);
-  Expectations::Rule rule;
-  rule.glob = text_of(member(node, "match", node));
-  const Node::Entry& status = member(node, "status", node);
-  const std::string& name = text_of(status);
-  if (name != statuses[0] && name != statuses[1]) {
-    throw cases::unknown_name(*status.key, "status", name, statuses);
-  }
-  rule.expectation.kind = name == statuses[0] ? Expectation::Kind::Fail : Expectation::Kind::Skip;
-  rule.expectation.reason = text_of(member(node, "reason", node));
-  rule.expectation.where = cases::location_of(node);
-  return rule;
-}
-
 Pattern read_device(const Node::Entry& entry) {
   constexpr std::size_t longest = 200;  // a longer one is a mistake
-  const std::string& text = text_of(entry);
+  const std::string& text = cases::filled_text(entry);
   if (text.size() > longest) {
     throw cases::Problem(
         cases::diagnose(*entry.key, fmt::format("'device' has more than {} characters", longest)));
@@ -82,7 +46,7 @@ void read_rules(const Node::Entry& entry, Expectations::Device& device, cases::R
       if (node->flawed) {
         reporter.add_flaws(*node);
       } else {
-        device.rules.push_back(read_rule(*node));
+        device.rules.push_back(cases::read_expectation(*node));
       }
     } catch (const cases::Problem& problem) {
       reporter.add(problem);
@@ -101,8 +65,8 @@ void read_file(const fs::path& path, Expectations& expectations, cases::Reporter
   }
   if (!root->flaws.empty()) throw cases::Problem(cases::diagnose(root->flaws.front()));
   cases::check_keys(*root, keys);
-  Expectations::Device device{read_device(member(*root, "device", *root)), {}};
-  read_rules(member(*root, "expect", *root), device, reporter);
+  Expectations::Device device{read_device(cases::required(*root, "device", *root)), {}};
+  read_rules(cases::required(*root, "expect", *root), device, reporter);
   expectations.add(std::move(device));
 }
 
@@ -130,14 +94,23 @@ std::vector<fs::path> folders_below(const fs::path& directory) {
 
 }  // namespace
 
-std::optional<Expectation> Expectations::find(std::string_view device_name, std::string_view case_id) const {
+const Expectation* Expectations::find(std::string_view device_name, const RowWords& row) const {
   for (const Device& device : devices_) {
     if (!device.name.is_in(device_name)) continue;
-    for (const Rule& rule : device.rules) {
-      if (glob_matches(rule.glob, case_id)) return rule.expectation;
+    for (const Expectation& rule : device.rules) {
+      if (!is_expired(rule) && rule.matches(row)) return &rule;
     }
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+std::vector<const Expectation*> Expectations::of_device(std::string_view device_name) const {
+  std::vector<const Expectation*> rules;
+  for (const Device& device : devices_) {
+    if (!device.name.is_in(device_name)) continue;
+    for (const Expectation& rule : device.rules) rules.push_back(&rule);
+  }
+  return rules;
 }
 
 std::vector<fs::path> find_expectations(std::span<const fs::path> case_paths) {
@@ -160,8 +133,26 @@ std::vector<fs::path> find_expectations(std::span<const fs::path> case_paths) {
   return files;
 }
 
-ExpectationsResult load_expectations(std::span<const fs::path> files) {
-  Expectations expectations;
+bool has_all_cases_of(const fs::path& expectation_file, std::span<const fs::path> case_files) {
+  std::set<fs::path> known;
+  std::error_code error;
+  for (const fs::path& file : case_files) known.insert(fs::weakly_canonical(file, error));
+  const fs::path folder = fs::weakly_canonical(expectation_file, error).parent_path().parent_path();
+  // Ends at the first unknown file: a folder high up may have very many below it.
+  fs::recursive_directory_iterator entry(folder, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->path().filename() == "expectations") {
+      entry.disable_recursion_pending();
+    } else if (cases::is_yaml_file(*entry) && !known.contains(fs::weakly_canonical(entry->path(), ignored))) {
+      return false;
+    }
+  }
+  return !error;
+}
+
+ExpectationsResult load_expectations(std::span<const fs::path> files, std::chrono::sys_days today) {
+  Expectations expectations(today);
   cases::Reporter reporter;
   for (const fs::path& file : files) {
     try {

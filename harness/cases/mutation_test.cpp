@@ -120,12 +120,14 @@ TEST(RandomBytes, AreRefused) {
 TEST(RandomBytes, DoNoHarmInExpectations) {
   const TemporaryFolder folder;
   const std::string valid =
-      "device: \"llvmpipe|H100\"\nexpect:\n  - {match: \"op/*/f16/*\", status: fail, reason: none}\n";
+      "device: \"llvmpipe|H100\"\nexpect:\n  - {match: \"op/*/f16/*\", status: fail, reason: none}\n"
+      "  - {match: \"*\", params: {n: 2, s: [1, 2], x: {scale: 0.5, zero_point: 0}}, mode: accu, impl: a,\n"
+      "     status: [crash, TIMEOUT], reason: none, link: \"https://example.org\", expires: 2999-12-31}\n";
   std::mt19937 random(11);
   for (int round = 0; round < 1000; ++round) {
     const std::filesystem::path files[] = {folder.write("gpu.yaml", mutated(valid, random))};
     const ExpectationsResult result = load_expectations(files);
-    result.expectations.find("llvmpipe (LLVM 15)", "op/a/f16/x");
+    result.expectations.find("llvmpipe (LLVM 15)", {.id = "op/a/f16/x", .params = "n=2 x=0.5:0"});
     for (const Diagnostic& error : result.errors) EXPECT_FALSE(error.message.empty());
   }
 }

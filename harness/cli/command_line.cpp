@@ -114,6 +114,9 @@ void add_run(CLI::App& app, app::RunOptions& options) {
   add_renamed(app, "--handicap", "--inject-slowdown");
   app.add_flag("--validation", options.validation,
                "Turn on the Khronos validation layer; any message of it fails the case");
+  app.add_flag("--strict", options.strict,
+               "Fail when a rule of the device's expectations is expired or stale (an unexpected pass always "
+               "fails)");
   app.add_flag(
       "--watch", options.watch,
       "Run again whenever a case file or a file in the shader folders is saved, and print what changed");

@@ -18,8 +18,9 @@ DeviceContext::DeviceContext(gpu::Device& owner, gpu::ShaderLibrary& own_shaders
       shaders_(own_shaders),
       expectations_(rules) {}
 
-std::optional<Expectation> DeviceContext::expectation_of(const Case& test_case) const {
-  return expectations_.find(device.info().name, test_case.id);
+const Expectation* DeviceContext::skip_of(const RowInfo& row) const {
+  const Expectation* rule = expectations_.find(device.info().name, words_of(row));
+  return rule != nullptr && rule->kind == Expectation::Kind::Skip ? rule : nullptr;
 }
 
 gpu::ShaderLibrary& DeviceContext::shaders_of(const PlannedRow& row) const {

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace assay {
@@ -39,7 +38,8 @@ class DeviceContext {
   const DeviceRunOptions& options;
   KeptMemory kept;  ///< for originals
 
-  std::optional<Expectation> expectation_of(const Case& test_case) const;
+  /// The rule that leaves this row out, or null. (Rules about how rows end are applied by who listens.)
+  const Expectation* skip_of(const RowInfo& row) const;
   gpu::ShaderLibrary& shaders_of(const PlannedRow& row) const;
   RowInfo info_of(const PlannedRow& row) const { return row_info(row, options.names); }
 

@@ -148,6 +148,16 @@ RowInfo row_info(const PlannedRow& row, const RowNames& names) {
   return info;
 }
 
+RowWords words_of(const RowInfo& info) {
+  std::string_view case_id = info.id;
+  const auto cut = [&](std::string_view suffix) {
+    if (case_id.ends_with(suffix)) case_id.remove_suffix(suffix.size());
+  };
+  if (info.versus) cut(versus_suffix);
+  if (info.cache == name_of(Cache::Cold)) cut(cold_suffix);
+  return {.id = info.id, .case_id = case_id, .params = info.params, .mode = info.mode, .impl = info.impl};
+}
+
 std::vector<Baseline> choose_baselines(const PlannedGroup& group, const std::string& impl) {
   std::vector<Baseline> baselines(group.size());
   for (std::size_t i = 0; i < group.size(); ++i) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/cases/expectation.h"
 #include "harness/cases/select.h"
 #include "harness/op/roofline.h"
 #include "harness/report/record/record.h"
@@ -36,6 +37,9 @@ struct RowNames {
 /// The row in the words of its reports, but for its baseline. The id of a cold one ends in "/cold", the id of
 /// one with the other version of the shaders in "/versus".
 RowInfo row_info(const PlannedRow& row, const RowNames& names);
+
+/// What expectations match of it. The words are in `info`, which must outlive them.
+RowWords words_of(const RowInfo& info);
 
 /// The row that each is held against.
 struct Baseline {

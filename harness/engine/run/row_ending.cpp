@@ -7,18 +7,6 @@
 namespace assay {
 namespace {
 
-void apply_expectation(Record& record, const Expectation& expectation) {
-  if (record.status == Status::Fail) {
-    record.status = Status::ExpectedFail;
-    record.reason = fmt::format("expected ({}): {}", expectation.reason, record.reason);
-  } else if (record.status == Status::Pass) {
-    record.status = Status::UnexpectedPass;
-    record.reason = fmt::format("it passes, but {}:{} expects it to fail ({}): remove that rule",
-                                expectation.where.file, expectation.where.line, expectation.reason);
-    record.perf.reset();
-  }
-}
-
 /// A pass with validation messages is no pass: another driver may do anything with that program.
 void blame_validation(Record& record, const DeviceRunOptions& options) {
   if (record.status != Status::Pass || record.validation_messages == 0) return;
@@ -34,8 +22,6 @@ void end_row(DeviceRow& row, Outcome outcome, DeviceContext& context) {
   Record& record = row.record;
   record.status = outcome.status;
   record.reason = std::move(outcome.reason);
-  const auto expectation = context.expectation_of(row.test_case());
-  if (expectation && expectation->kind == Expectation::Kind::Fail) apply_expectation(record, *expectation);
   record.validation_messages = row.validation_messages + context.take_messages();
   blame_validation(record, context.options);
   record.total_ms = row.judging_ms + row.timing_ms;

@@ -68,5 +68,18 @@ TEST(RowInfo, WithoutTuningThereIsNoTune) {
   EXPECT_EQ(row_info({.test_case = &untuned}, {}).tune, "");
 }
 
+TEST(RowInfo, ExpectationsMatchTheIdsOfARowAndOfItsCase) {
+  RowInfo info{.id = "op/a/cold/versus", .impl = "fused", .params = "n=2", .mode = "perf", .cache = "cold"};
+  info.versus = true;
+  const RowWords words = words_of(info);
+  EXPECT_EQ(words.id, "op/a/cold/versus");
+  EXPECT_EQ(words.case_id, "op/a");
+  EXPECT_EQ(words.params, "n=2");
+  EXPECT_EQ(words.mode, "perf");
+  EXPECT_EQ(words.impl, "fused");
+  EXPECT_EQ(words_of(RowInfo{.id = "op/cold", .cache = "hot"}).case_id, "op/cold")
+      << "a name that a file gave";
+}
+
 }  // namespace
 }  // namespace assay

@@ -101,9 +101,8 @@ void prepare_timing(DeviceRow& row, std::unique_ptr<Experiment> judged, const Ac
 std::optional<Outcome> plan_row(DeviceRow& row, const DeviceContext& context) {
   const Case& test_case = row.test_case();
   if (test_case.invalid) return Outcome{Status::Invalid, *test_case.invalid};
-  const auto expectation = context.expectation_of(test_case);
-  if (expectation && expectation->kind == Expectation::Kind::Skip)
-    return Outcome{Status::Skipped, expectation->reason};
+  if (const Expectation* rule = context.skip_of(row.record.info))
+    return Outcome{Status::Skipped, rule->why()};
   std::optional<Outcome> reason;
   const auto failure = outcome_of([&] {
     if (const auto unsupported = build(row, context.device.info())) {

@@ -36,8 +36,9 @@ class Console {
   /// Removes the progress line.
   void end();
 
-  /// The header, unless run() showed it; the PERF table, the failures once more in a line each, the totals by
-  /// status with their reasons, and where the reports are (`directory` may be empty).
+  /// The header, unless run() showed it; the PERF table, the failures once more in a line each, rules of the
+  /// expectations to be looked at, the totals by status with their reasons, and where the reports are
+  /// (`directory` may be empty).
   void summary(const RunReport& report, const std::filesystem::path& directory);
 
  private:

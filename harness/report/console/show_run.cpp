@@ -2,6 +2,10 @@
 #include "harness/report/console/ceilings_text.h"
 #include "harness/report/console/page.h"
 
+#include <fmt/core.h>
+
+#include <vector>
+
 namespace assay {
 namespace {
 
@@ -56,6 +60,15 @@ void show_timer(Page& page, const TimerCalibration& t) {
   }
 }
 
+void show_rule_notes(Page& page, const std::vector<RuleNote>& notes) {
+  if (notes.empty()) return;
+  page.section("expectations");
+  for (const RuleNote& rule : notes) {
+    page.line("rule", fmt::format("{}  {}:{}:{}  {}  ({})\n{}", rule.state, rule.where.file, rule.where.line,
+                                  rule.where.column, rule.match, rule.reason, rule.note));
+  }
+}
+
 void show_ceilings(Page& page, const Ceilings& ceilings) {
   page.section("ceilings");
   for (const auto& [label, value] : ceiling_lines(ceilings)) page.line(label, value);
@@ -68,6 +81,7 @@ void show_run(Page& page, const RunInfo& run) {
   show_circumstances(page, run);
   show_timer(page, run.timer);
   show_ceilings(page, run.ceilings);
+  show_rule_notes(page, run.rule_notes);
 }
 
 }  // namespace assay

@@ -18,8 +18,9 @@ bool was_judged(const Record& record) {
 
 }  // namespace
 
-ExitCode exit_code(const RunReport& report) {
+ExitCode exit_code(const RunReport& report, bool strict) {
   if (any(report, StatusClass::Infrastructure)) return ExitCode::Infrastructure;
+  if (strict && !report.run.rule_notes.empty()) return ExitCode::Failures;
   if (any(report, StatusClass::Failing)) return ExitCode::Failures;
   return std::ranges::any_of(report.records, was_judged) ? ExitCode::Fine : ExitCode::Usage;
 }

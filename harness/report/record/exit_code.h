@@ -6,7 +6,8 @@
 namespace assay {
 
 /// What a run exits with: Infrastructure if any case ended in an infrastructure status, else Failures if any
-/// failed, else Usage if no case was judged at all (PASS or EXPECTED_FAIL), else Fine.
-ExitCode exit_code(const RunReport& report);
+/// failed, else Usage if no case was judged at all (PASS or EXPECTED_FAIL), else Fine. `strict`: an expired
+/// or stale rule of the expectations is a failure as well.
+ExitCode exit_code(const RunReport& report, bool strict = false);
 
 }  // namespace assay

@@ -56,5 +56,15 @@ TEST(ExitCode, IsTheWorstOfAllCases) {
   }
 }
 
+TEST(ExitCode, OfAStrictRunIsFailuresWhenARuleIsExpiredOrStale) {
+  RunReport report = test::report_of({test::without_answer("case", Status::Pass, "")});
+  EXPECT_EQ(exit_code(report, true), ExitCode::Fine);
+  report.run.rule_notes = {{.state = "stale"}};
+  EXPECT_EQ(exit_code(report, true), ExitCode::Failures);
+  EXPECT_EQ(exit_code(report, false), ExitCode::Fine);
+  report.records[0].status = Status::Missing;
+  EXPECT_EQ(exit_code(report, true), ExitCode::Infrastructure);
+}
+
 }  // namespace
 }  // namespace assay

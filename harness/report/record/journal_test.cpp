@@ -527,6 +527,23 @@ TEST(ReportBuilder, IsCompleteOnlyWhenTheEndCameLast) {
   EXPECT_FALSE(builder.report().complete);
 }
 
+TEST(ReportBuilder, HasTheRulesToBeLookedAtThatWereToldLast) {
+  ReportBuilder builder;
+  RunInfo told = test::sample_run();
+  builder.run(told);
+  told.rule_notes = {{"stale", {"gpu.yaml", 3, 5}, "op/*", "a bug", "remove it"}};
+  builder.run(told);
+  ASSERT_EQ(builder.report().run.rule_notes.size(), 1U);
+  const RuleNote note = builder.report().run.rule_notes.front();
+  EXPECT_EQ(note.state, "stale");
+  EXPECT_EQ(note.where.line, 3);
+  EXPECT_EQ(note.match, "op/*");
+  EXPECT_EQ(note.reason, "a bug");
+  EXPECT_EQ(note.note, "remove it");
+  builder.run(test::sample_run());
+  EXPECT_TRUE(builder.report().run.rule_notes.empty()) << "a run that goes on has not come to its end";
+}
+
 TEST(ReportBuilder, KeepsTheNameOfTheRunItGoesOnWith) {
   ReportBuilder builder;
   builder.run(test::sample_run());

@@ -19,6 +19,15 @@ namespace assay {
 /// versions are read: what they lack keeps its initial value.
 inline constexpr int report_schema = 3;
 
+/// A rule of the device's expectations that is to be looked at again.
+struct RuleNote {
+  std::string state;     ///< "expired" or "stale"
+  SourceLocation where;  ///< the rule
+  std::string match;     ///< its glob
+  std::string reason;    ///< why the rule is there, with its link
+  std::string note;      ///< what is so, and what to do
+};
+
 /// The first line of a journal: everything that the run's figures depend on.
 struct RunInfo {
   int schema = report_schema;
@@ -41,6 +50,7 @@ struct RunInfo {
   std::string repro_options;
   TimerCalibration timer;
   Ceilings ceilings;  ///< nothing measured: the run has no row of mode perf, or was told to do without
+  std::vector<RuleNote> rule_notes;  ///< told when the rows have ended
 };
 
 /// Which case a record is about, in the words of its file.

@@ -126,6 +126,22 @@ void fields(Visit& visit, Is<Ceilings> auto& x) {
 }
 
 template <class Visit>
+void fields(Visit& visit, Is<SourceLocation> auto& x) {
+  visit("file", x.file);
+  visit("line", x.line);
+  visit("column", x.column);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<RuleNote> auto& x) {
+  visit("state", x.state);
+  visit("where", x.where);
+  visit("match", x.match);
+  visit("reason", x.reason);
+  visit("note", x.note);
+}
+
+template <class Visit>
 void fields(Visit& visit, Is<RunInfo> auto& x) {
   visit("schema", x.schema, always);
   visit("run_id", x.run_id, always);
@@ -145,13 +161,7 @@ void fields(Visit& visit, Is<RunInfo> auto& x) {
   visit("repro_options", x.repro_options, since(3));
   visit("timer", x.timer, since(2));
   visit("ceilings", x.ceilings, since(2));
-}
-
-template <class Visit>
-void fields(Visit& visit, Is<SourceLocation> auto& x) {
-  visit("file", x.file);
-  visit("line", x.line);
-  visit("column", x.column);
+  visit("rule_notes", x.rule_notes, since(3));
 }
 
 template <class Visit>

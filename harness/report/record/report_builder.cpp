@@ -37,8 +37,9 @@ class ReportBuilder::Store final : public RunListener {
   explicit Store(ReportBuilder& builder) : builder_(builder) { builder_.done_ = false; }
 
   void run(const RunInfo& info) override {
-    // A resumed run keeps the name of the run that it goes on with.
+    // A resumed run keeps the name of the run that it goes on with. Only its end knows of the rules.
     if (!builder_.run_) builder_.run_ = info;
+    builder_.run_->rule_notes = info.rule_notes;
   }
   void plan(std::span<const RowInfo> rows) override {
     for (const RowInfo& info : rows) {

@@ -1,0 +1,56 @@
+#include "harness/app/expected_rows.h"
+
+#include "harness/engine/run/planned_rows.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+namespace assay::app {
+namespace {
+
+std::string names_of(const std::vector<Status>& statuses) {
+  std::vector<std::string_view> names;
+  for (const Status status : statuses) names.push_back(name_of(status));
+  return fmt::format("{}", fmt::join(names, " or "));
+}
+
+/// A row that is not as it was expected has no time, so that somebody looks.
+RowEnd unexpected_pass(RowEnd end, const Expectation& rule) {
+  end.status = Status::UnexpectedPass;
+  end.reason = fmt::format("it passes, but {}:{} expects {} ({}): remove that rule", rule.where.file,
+                           rule.where.line, names_of(rule.statuses), rule.why());
+  end.perf.reset();
+  if (end.comparison)
+    end.comparison = Comparison{.baseline = end.comparison->baseline, .note = "this row is UNEXPECTED_PASS"};
+  return end;
+}
+
+}  // namespace
+
+RowEnd as_expected(RowEnd end, const Expectation& rule) {
+  if (rule.kind != Expectation::Kind::Fail) return end;
+  if (end.status == Status::Pass) return unexpected_pass(std::move(end), rule);
+  if (!rule.expects(end.status)) return end;
+  end.reason = rule.statuses.size() == 1 && end.status == Status::Fail
+                   ? fmt::format("expected ({}): {}", rule.why(), end.reason)
+                   : fmt::format("expected ({}): {}: {}", rule.why(), name_of(end.status), end.reason);
+  end.status = Status::ExpectedFail;
+  return end;
+}
+
+ExpectedRows::ExpectedRows(const Expectations& expectations, std::string device_name, RunListener& next)
+    : expectations_(expectations), device_name_(std::move(device_name)), next_(next) {}
+
+void ExpectedRows::plan(std::span<const RowInfo> rows) {
+  for (const RowInfo& row : rows) rules_.push_back(expectations_.find(device_name_, words_of(row)));
+  next_.plan(rows);
+}
+
+void ExpectedRows::end(RowIndex row, const RowEnd& end) {
+  const Expectation* rule = rules_.at(row);
+  next_.end(row, rule != nullptr ? as_expected(end, *rule) : end);
+}
+
+}  // namespace assay::app

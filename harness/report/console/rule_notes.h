@@ -1,0 +1,13 @@
+#pragma once
+
+#include "harness/report/record/record.h"
+
+#include <string>
+
+namespace assay {
+
+/// Two lines for each rule of the expectations that is expired or stale: which it is, and what to do. Empty
+/// when there is none.
+std::string rule_note_lines(const RunInfo& run, bool color);
+
+}  // namespace assay
