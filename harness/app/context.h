@@ -24,6 +24,7 @@ struct Context {
   std::vector<std::string> command_line;
   BuildInfo build{};
   std::vector<std::string> shader_compiler{};  ///< as gpu::ShaderOptions::compiler
+  std::vector<std::string> worker{};           ///< starts a process that calls serve_worker()
 };
 
 /// Where a command writes. Nothing in this module writes anywhere else but into files.

@@ -6,6 +6,8 @@
 #include "harness/report/record/journal_text.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace assay::app {
 namespace {
@@ -18,13 +20,29 @@ constexpr double rewrite_share = 20;  // rewriting takes at most a twentieth of 
 Recorder::Recorder(std::filesystem::path directory, Console& console)
     : directory_(std::move(directory)), journal_(directory_ / journal_name), console_(console) {}
 
+Recorder::Recorder(std::filesystem::path directory, Console& console, GoOn)
+    : directory_(std::move(directory)), journal_(directory_ / journal_name, true), console_(console) {
+  const std::filesystem::path path = directory_ / journal_name;
+  for_each_line(path, journal_text(path), [&](std::string_view line) { builder_.line(line); });
+  has_run_ = builder_.has_run();
+  has_plan_ = builder_.has_plan();
+}
+
 void Recorder::run(const RunInfo& info) {
+  if (std::exchange(has_run_, false)) return console_.run(builder_.run());
   journal_.run(info);
   builder_.run(info);
   console_.run(info);
 }
 
 void Recorder::plan(std::span<const RowInfo> cases) {
+  if (std::exchange(has_plan_, false)) {
+    std::vector<RowInfo> left;
+    for (RowIndex row = 0; row < builder_.rows(); ++row) {
+      if (!builder_.events(row).is_finished()) left.push_back(builder_.info(row));
+    }
+    return console_.plan(left);
+  }
   journal_.plan(cases);
   builder_.plan(cases);
   console_.plan(cases);

@@ -16,6 +16,15 @@ class Recorder final : public RunListener {
   /// `directory` is the device's folder. Throws Error(Infrastructure) when it cannot be written.
   Recorder(std::filesystem::path directory, Console& console);
 
+  /// Goes on with the journal that is there, cut to its whole lines: of the run's circumstances and its plan
+  /// it writes what it lacks. Throws Error as Journal and read_journal() do: another process writes it, or a
+  /// line is damaged.
+  struct GoOn {};
+  Recorder(std::filesystem::path directory, Console& console, GoOn);
+
+  /// What the journal has told so far.
+  const ReportBuilder& so_far() const { return builder_; }
+
   void run(const RunInfo& info) override;
   void plan(std::span<const RowInfo> cases) override;
   void begin(RowIndex row) override;
@@ -40,6 +49,8 @@ class Recorder final : public RunListener {
   std::filesystem::path directory_;
   Journal journal_;
   ReportBuilder builder_;
+  bool has_run_ = false;   ///< in a journal that is gone on with: told once more, it is not written again
+  bool has_plan_ = false;  ///< the same
   Console& console_;
   double next_rewrite_s_ = 0;
   std::string reports_failure_;

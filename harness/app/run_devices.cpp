@@ -49,8 +49,13 @@ RunDevices::RunDevices(const RunOptions& options) : instance_({.validation = opt
   for (const std::size_t index : chosen) {
     Opened& opened = opened_.emplace_back();
     opened.slug = device_slug(instance_.devices(), index);
-    opened.device = std::make_unique<gpu::Device>(instance_, index);
+    opened.index = index;
+    opened.info = instance_.devices()[index];
   }
+}
+
+void RunDevices::open(Opened& device) {
+  if (!device.device) device.device = std::make_unique<gpu::Device>(instance_, device.index);
 }
 
 std::vector<std::string> RunDevices::slugs() const {
@@ -60,12 +65,16 @@ std::vector<std::string> RunDevices::slugs() const {
 }
 
 TimingTools& timing_tools_of(RunDevices::Opened& opened, gpu::ShaderLibrary& shaders,
-                             const std::string& ceilings, std::ostream& log) {
+                             const TimingSource& source, std::ostream& log) {
   if (opened.tools) return *opened.tools;
-  opened.tools = std::make_unique<TimingTools>(*opened.device, shaders);
-  if (ceilings == "none") return *opened.tools;
+  opened.tools = std::make_unique<TimingTools>(*opened.device, shaders, source.known.timer);
+  if (source.known.timer) {
+    opened.tools->ceilings = source.known.ceilings.value_or(Ceilings{});
+    return *opened.tools;
+  }
+  if (source.ceilings == "none") return *opened.tools;
   try {
-    opened.tools->ceilings = ceilings_of(*opened.tools, shaders, ceilings == "measure");
+    opened.tools->ceilings = ceilings_of(*opened.tools, shaders, source.ceilings == "measure");
     if (const auto why = disturbed(opened.tools->ceilings, opened.device->info())) {
       log << "ceilings may be too low, and are not kept for later runs: " << *why << '\n';
     }

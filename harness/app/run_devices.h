@@ -8,23 +8,29 @@
 #include <cstddef>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace assay::app {
 
-/// The devices that a command line chooses, opened once however often a selection is run on them.
+/// The devices that a command line chooses, each opened once however often a selection is run on it.
 class RunDevices {
  public:
   struct Opened {
     std::string slug;  ///< its folder's name
-    std::unique_ptr<gpu::Device> device;
-    std::unique_ptr<TimingTools> tools;  ///< made when a row is first timed
+    std::size_t index = 0;
+    DeviceInfo info;
+    std::unique_ptr<gpu::Device> device;  ///< null until open()
+    std::unique_ptr<TimingTools> tools;   ///< made when a row is first timed
   };
 
   /// Throws Error(NoDevice) without a device, Error(Usage) or Error(Infrastructure) for the wrong one.
   explicit RunDevices(const RunOptions& options);
+
+  /// Opens one of opened() unless it is. Throws Error.
+  void open(Opened& device);
 
   gpu::Instance& instance() { return instance_; }
   std::span<Opened> opened() { return opened_; }
@@ -35,11 +41,21 @@ class RunDevices {
   std::vector<Opened> opened_;
 };
 
+/// What another process has measured on the device in the same run.
+struct KnownTiming {
+  std::optional<TimerCalibration> timer;
+  std::optional<Ceilings> ceilings;
+};
+struct TimingSource {
+  std::string ceilings;  ///< as RunOptions
+  KnownTiming known;
+};
+
 /// What timing on the device needs, made the first time: its timer is calibrated, its ceilings are taken from
-/// disk or measured (`ceilings` as RunOptions). Without memory to measure them the run goes on: its rows have
-/// no percentages then, and `log` says so.
+/// disk or measured, but for what is known. Without memory to measure them the run goes on: its rows have no
+/// percentages then, and `log` says so.
 TimingTools& timing_tools_of(RunDevices::Opened& opened, gpu::ShaderLibrary& shaders,
-                             const std::string& ceilings, std::ostream& log);
+                             const TimingSource& source, std::ostream& log);
 
 /// What the device was measured to reach at any time before, undisturbed, with this driver and these kernels;
 /// nothing where it never was.

@@ -6,7 +6,9 @@
 #include "harness/engine/run/run_info.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <ostream>
 #include <system_error>
 
@@ -51,13 +53,39 @@ void refuse_folder_in_place_of_link(const fs::path& place) {
                   place.string(), fs::is_directory(status) ? "folder" : "file"));
 }
 
+/// A run that is gone on with has no device that is not chosen now: its rows would be left for ever.
+void refuse_other_devices(const fs::path& run, std::span<const std::string> devices) {
+  std::error_code error;
+  for (fs::directory_iterator at(run, error), end; !error && at != end; at.increment(error)) {
+    const std::string device = at->path().filename().string();
+    if (!has_journal(at->path()) || std::ranges::find(devices, device) != devices.end()) continue;
+    throw Error(fmt::format("going on with run {}: it was on '{}', and the devices here are now: {}",
+                            run.filename().string(), device, fmt::join(devices, ", ")));
+  }
+}
+
 }  // namespace
 
 RunFolder::RunFolder(fs::path out) : out_(std::move(out)), run_id_(new_run_id()) {}
 
+RunFolder::RunFolder(fs::path out, std::string run_id)
+    : out_(std::move(out)), run_id_(std::move(run_id)), is_made_(true) {}
+
+RunFolder RunFolder::of_run(const fs::path& folder) {
+  const fs::path run = folder.filename().empty() ? folder.parent_path() : folder;
+  if (run.parent_path().filename() != runs) {
+    throw Error(
+        fmt::format("going on with a run: '{}' is not the folder OUT/runs/<run> that `assay run` wrote; a "
+                    "published or moved report cannot be gone on with",
+                    folder.string()));
+  }
+  const fs::path out = run.parent_path().parent_path();
+  return {out.empty() ? "." : out, run.filename().string()};
+}
+
 void RunFolder::make(std::span<const std::string> devices) {
   for (const std::string& device : devices) refuse_folder_in_place_of_link(out_ / device);
-  if (is_made_) return;
+  if (is_made_) return refuse_other_devices(out_ / runs / run_id_, devices);
   make_directories(out_ / runs);
   std::error_code error;
   while (!fs::create_directory(out_ / runs / run_id_, error)) {

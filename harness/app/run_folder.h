@@ -16,6 +16,9 @@ class RunFolder {
   /// Gives the run an id of its own; nothing is made yet.
   explicit RunFolder(std::filesystem::path out);
 
+  /// The folder OUT/runs/<run id> of a run that is gone on with. Throws Error(Usage) for any other folder.
+  static RunFolder of_run(const std::filesystem::path& folder);
+
   /// The run's id, which is the name of its folder.
   const std::string& run_id() const { return run_id_; }
 
@@ -30,6 +33,8 @@ class RunFolder {
   void link(const std::string& device, std::ostream& log) const;
 
  private:
+  RunFolder(std::filesystem::path out, std::string run_id);
+
   std::filesystem::path out_;
   std::string run_id_;
   bool is_made_ = false;

@@ -1,10 +1,11 @@
 #include "harness/app/run_once.h"
 
-#include "harness/app/engine_options.h"
-#include "harness/app/expected_rows.h"
-#include "harness/app/recorder.h"
-#include "harness/app/report.h"
+#include "harness/app/device_output.h"
+#include "harness/app/device_session.h"
+#include "harness/app/resume.h"
 #include "harness/app/rule_notes.h"
+#include "harness/app/run_in_workers.h"
+#include "harness/app/run_inputs.h"
 #include "harness/app/shader_folders.h"
 #include "harness/base/text.h"
 #include "harness/cases/conv2d_alias.h"
@@ -66,8 +67,7 @@ class Run {
         loaded_(load_and_complain(options.cases, context.registry, terminal.errors)),
         selected_(select(loaded_.cases, options.cases.selection())),
         groups_(plan(selected_)),
-        timed_impls_(timed_impls(groups_)),
-        answers_(answer_cache_options(options, context.build)) {}
+        timed_impls_(timed_impls(groups_)) {}
 
   RunOutcome run() {
     RunOutcome outcome{.files = loaded_.files};
@@ -78,13 +78,14 @@ class Run {
     }
     refuse_empty_comparison(options_, timed_impls_);
     load_expectation_rules(outcome);
-    if (!session_.devices) session_.devices = std::make_unique<RunDevices>(options_);
-    check_shaders();
-    session_.folder.make(session_.devices->slugs());
-    for (RunDevices::Opened& opened : session_.devices->opened()) {
-      outcome.reports.push_back(run_device(opened));
-      outcome.code = std::max(outcome.code, exit_code(outcome.reports.back(), options_.strict));
-      outcome.interrupted = outcome.interrupted || !outcome.reports.back().complete;
+    if (options_.isolation) {
+      run_on_workers(outcome);
+    } else {
+      run_here(outcome);
+    }
+    for (const RunReport& report : outcome.reports) {
+      outcome.code = std::max(outcome.code, exit_code(report, options_.strict));
+      outcome.interrupted = outcome.interrupted || !report.complete;
     }
     if (reports_failed_) outcome.code = ExitCode::Infrastructure;
     if (outcome.code != ExitCode::Infrastructure && !loaded_.errors.empty()) outcome.code = ExitCode::Usage;
@@ -97,12 +98,12 @@ class Run {
   }
 
   /// Of all devices together: what one of them runs is used.
-  void check_shaders() const {
+  void check_shaders(std::span<const DeviceInfo> devices) const {
     if (options_.shaders.empty() && options_.versus_shaders.empty()) return;
     std::set<std::string> shaders;
-    for (const RunDevices::Opened& opened : session_.devices->opened()) {
-      const DeviceCases cases(selected_, opened.device->info());
-      shaders.merge(shaders_of(plan(cases.all()), opened.device->info()));
+    for (const DeviceInfo& device : devices) {
+      const DeviceCases cases(selected_, device);
+      shaders.merge(shaders_of(plan(cases.all()), device));
     }
     check_shader_folders(options_, shaders, !timed_impls_.empty(), terminal_.log);
   }
@@ -118,57 +119,57 @@ class Run {
     expectations_ = std::move(result.expectations);
   }
 
-  ConsoleOptions console_options() const {
-    ConsoleOptions console = terminal_.console;
-    console.verbose = options_.verbose;
-    return console;
-  }
-
   bool stopped() const { return stop_requested_ && stop_requested_(); }
 
-  RunReport run_device(RunDevices::Opened& opened) {
-    gpu::Device& device = *opened.device;
-    const gpu::Instance& instance = session_.devices->instance();
-    gpu::ShaderLibrary shaders(shader_options(options_.shaders, context_.shader_compiler));
-    gpu::ShaderLibrary versus(shader_options(options_.versus_shaders, context_.shader_compiler));
-    const std::filesystem::path folder = session_.folder.of_device(opened.slug);
-    Console console(terminal_.out, terminal_.log, console_options());
-    Recorder recorder(folder, console);
-    session_.folder.link(opened.slug, terminal_.log);
-    RunInfo info = make_run_info(run_settings(options_, context_, session_.folder.run_id()), device.info());
-    DeviceRunOptions run_options = engine_options(options_, instance, device.info(), stop_requested_);
-    if (!options_.versus_shaders.empty()) run_options.versus = {&versus};
-    if (options_.ceilings != "none") run_options.ceilings = known_ceilings(device.info(), shaders);
-    run_options.answers = &answers_;
-    if (!timed_impls_.empty() && !stopped()) add_timing(opened, shaders, run_options, info, recorder);
-    recorder.run(info);
-    const DeviceCases cases(selected_, device.info());
-    const std::vector<PlannedGroup> groups = plan(cases.all());
-    ExpectedRows expected(expectations_, device.info().name, recorder);
-    expected.plan(plan_of(groups, run_options.names, run_options.baseline_impl));
-    run_on_device(device, shaders, groups, {}, expectations_, run_options, expected);
-    if (opened.tools) opened.tools->measure_again = {};  // what it refers to ends here
-    note_rules(info, recorder);
-    conclude(recorder);
-    RunReport report = recorder.report();
-    print_summary(terminal_.out, console, report, folder, options_.benchmark_console);
-    complain_of_reports(recorder.reports_failure(), folder);
+  /// In this process, one device after the other.
+  void run_here(RunOutcome& outcome) {
+    if (!session_.devices) session_.devices = std::make_unique<RunDevices>(options_);
+    std::vector<DeviceInfo> infos;
+    for (const RunDevices::Opened& opened : session_.devices->opened()) infos.push_back(opened.info);
+    check_shaders(infos);
+    session_.folder.make(session_.devices->slugs());
+    const SessionParts parts{.options = options_,
+                             .context = context_,
+                             .devices = *session_.devices,
+                             .selected = selected_,
+                             .expectations = expectations_,
+                             .run_id = session_.folder.run_id(),
+                             .inputs = run_inputs(options_, loaded_.files),
+                             .log = terminal_.log,
+                             .stop_requested = stop_requested_};
+    for (RunDevices::Opened& opened : session_.devices->opened())
+      outcome.reports.push_back(run_device_here(parts, opened));
+  }
+
+  RunReport run_device_here(const SessionParts& parts, RunDevices::Opened& opened) {
+    DeviceOutput output(output_parts(), {opened.info, opened.slug}, true);
+    DeviceSession session(parts, opened);
+    RowsLeft left;
+    if (output.has_plan()) left = resumed_rows(output.recorder().so_far(), session);
+    session.tell(output.listener());
+    session.run(left);
+    return conclude(output);
+  }
+
+  static RowsLeft resumed_rows(const ReportBuilder& journal, const DeviceSession& session) {
+    if (const auto why = refuse_other_run(journal.run(), session.info())) throw Error(*why);
+    if (const auto why = refuse_other_plan(journal, session.plan())) throw Error(*why);
+    return rows_left(journal);
+  }
+
+  OutputParts output_parts() const { return {options_, session_.folder, expectations_, terminal_}; }
+
+  RunReport conclude(DeviceOutput& output) {
+    note_rules(output.recorder());
+    const RunReport so_far = output.recorder().report();
+    RunReport report = output.conclude(stopped() && std::ranges::any_of(so_far.records, was_cut_short));
+    reports_failed_ = reports_failed_ || !output.recorder().reports_failure().empty();
     return report;
   }
 
-  void add_timing(RunDevices::Opened& opened, gpu::ShaderLibrary& shaders, DeviceRunOptions& run_options,
-                  RunInfo& info, Recorder& recorder) const {
-    TimingTools& tools = timing_tools_of(opened, shaders, options_.ceilings, terminal_.log);
-    run_options.tools = &tools;
-    run_options.sampling.timer_unit_ns = tools.timer.unit_ns;
-    info.timer = tools.timer;
-    info.ceilings = tools.ceilings;
-    tools.measured_again = 0;
-    tools.measure_again = [&] { measure_ceilings_again(tools, shaders, info, recorder, terminal_.log); };
-  }
-
   /// Tells once more of the run, with what there is to tell of its expectations.
-  void note_rules(RunInfo& info, Recorder& recorder) const {
+  void note_rules(Recorder& recorder) const {
+    RunInfo info = recorder.so_far().run();
     if (expectations_.of_device(info.device.name).empty()) return;
     const RunReport report = recorder.report();
     info.rule_notes = rule_notes(expectations_, report,
@@ -180,19 +181,21 @@ class Run {
     if (!info.rule_notes.empty()) recorder.run(info);
   }
 
-  /// A stop that came after the last row had ended has interrupted nothing.
-  void conclude(Recorder& recorder) const {
-    const bool interrupted = stopped() && std::ranges::any_of(recorder.report().records, was_cut_short);
-    interrupted ? recorder.interrupted() : recorder.done();
+  /// Each device in a process of its own.
+  void run_on_workers(RunOutcome& outcome) {
+    const WorkersRun run{
+        .output = output_parts(),
+        .context = context_,
+        .stop_requested = stop_requested_,
+        .devices_known = [this](std::span<const ChosenDevice> devices) { check_shaders(infos_of(devices)); },
+        .conclude = [&](DeviceOutput& output) { outcome.reports.push_back(conclude(output)); }};
+    run_in_workers(run);
   }
 
-  /// Reports that could not be written are no reason to end a run, but one for its exit code.
-  void complain_of_reports(const std::string& failure, const std::filesystem::path& folder) {
-    if (failure.empty()) return;
-    reports_failed_ = true;
-    terminal_.errors << fmt::format(
-        "writing the reports: {}; `assay report {}` makes them from the journal\n", printable(failure),
-        printable(folder.string()));
+  static std::vector<DeviceInfo> infos_of(std::span<const ChosenDevice> devices) {
+    std::vector<DeviceInfo> infos;
+    for (const ChosenDevice& device : devices) infos.push_back(device.info);
+    return infos;
   }
 
   const RunOptions& options_;
@@ -205,7 +208,6 @@ class Run {
   std::vector<const Case*> selected_;
   std::vector<PlannedGroup> groups_;  ///< of no device: forms that await one are not known in them
   std::set<std::string> timed_impls_;
-  AnswerCache answers_;
   Expectations expectations_;
 };
 
@@ -217,7 +219,9 @@ std::filesystem::path checked_output_root(const RunOptions& options) {
 
 }  // namespace
 
-Session::Session(const RunOptions& options) : folder(checked_output_root(options)) {}
+Session::Session(const RunOptions& options)
+    : folder(options.resume.empty() ? RunFolder(checked_output_root(options))
+                                    : RunFolder::of_run(options.resume)) {}
 
 RunOutcome run_once(const RunOptions& options, const Context& context, Session& session,
                     const Terminal& terminal, const std::function<bool()>& stop_requested) {

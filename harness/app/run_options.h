@@ -24,6 +24,12 @@ struct RunOptions {
   double injected_slowdown_pct = 0;
   std::string ceilings = "stored";  ///< "stored", "measure" or "none"
   std::string answer_cache;         ///< folder, or "none"; empty: the default one
+  bool isolation = false;           ///< rows run in a worker process a device
+  std::string worker_command;       ///< shell command that starts a worker; empty: this binary
+  std::filesystem::path resume;     ///< run that is gone on with; empty: a new one
+  double hang_limit_s = 0;          ///< a worker that is silent for so long hangs; 0: as the phase says
+  int jobs = 0;                ///< threads for references, of all workers together; 0: as many as the CPU has
+  std::string injected_fault;  ///< see InjectedFault; empty: none
   bool validation = false;
   bool strict = false;  ///< expired and stale rules of the expectations make the run fail
   bool watch = false;

@@ -13,8 +13,15 @@ namespace {
 
 constexpr std::int64_t bytes_per_thread = 1 << 20;  // less is not worth a thread
 
+/// A process has one CPU, so its threads are counted in one place.
+std::atomic<int>& most_threads() {
+  static std::atomic<int> most = 0;
+  return most;
+}
+
 std::int64_t chunk_count(std::int64_t count, std::int64_t grain) {
-  const std::int64_t threads = std::max(1U, std::thread::hardware_concurrency());
+  const std::int64_t limit = most_threads();
+  const std::int64_t threads = limit > 0 ? limit : std::max(1U, std::thread::hardware_concurrency());
   return std::clamp<std::int64_t>(count / std::max<std::int64_t>(grain, 1), 1, threads);
 }
 
@@ -29,6 +36,10 @@ void start(std::vector<std::thread>& threads, const Work& work) {
 }
 
 }  // namespace
+
+void limit_parallel_threads(int most) {
+  most_threads() = most;
+}
 
 void parallel_for(std::int64_t count, std::int64_t grain,
                   const std::function<void(std::int64_t, std::int64_t)>& body) {

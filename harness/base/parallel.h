@@ -12,6 +12,9 @@ namespace assay {
 void parallel_for(std::int64_t count, std::int64_t grain,
                   const std::function<void(std::int64_t, std::int64_t)>& body);
 
+/// From now on parallel_for uses so many threads at most in this process; 0: as many as the hardware has.
+void limit_parallel_threads(int most);
+
 /// Copies `from` to the start of `to`, which has as many bytes, on all hardware threads when they are many,
 /// as are the next two. Memory that nobody touched before is got by the threads, too: that takes longer than
 /// the copy.

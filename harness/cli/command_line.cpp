@@ -77,6 +77,32 @@ void add_comparisons(CLI::App& app, app::RunOptions& options) {
       ->excludes(versus);
 }
 
+/// How rows are kept apart from the run, and how a run goes on that was ended.
+void add_isolation(CLI::App& app, app::RunOptions& options) {
+  app.add_flag_callback(
+      "--no-isolation", [&options] { options.isolation = false; },
+      "Run the rows in this process, as debuggers want it: a row that crashes ends the run");
+  app.add_option(
+      "--worker-command", options.worker_command,
+      "Shell command that starts a worker, such as 'ssh HOST assay worker': the devices, case files "
+      "and shaders are those that it finds there");
+  app.add_option(
+      "--resume", options.resume,
+      "Go on with the run that this folder holds (an output folder, or that of one run): rows that "
+      "have ended stay as they are. The command line is the one that began it");
+  app.add_option("--hang-limit", options.hang_limit_s,
+                 "Seconds of silence after which a worker hangs, whatever it does (default: by what it does, 120 to "
+                 "300 s; a program on the device: by its case's timeout)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--jobs", options.jobs,
+                 "Threads for references, of all devices together (default: all of the CPU)")
+      ->check(CLI::PositiveNumber);
+  app.add_option(
+      "--inject-fault", options.injected_fault,
+      "KIND@GLOB: let the worker crash, hang or lose its device in the rows whose ids match, to check "
+      "that the run survives it");
+}
+
 void add_run(CLI::App& app, app::RunOptions& options) {
   add_case_options(app, options.cases);
   add_device_choice(app, options);
@@ -112,6 +138,7 @@ void add_run(CLI::App& app, app::RunOptions& options) {
          "compare finds a slowdown")
       ->check(CLI::Range(0.0, 1000.0));
   add_renamed(app, "--handicap", "--inject-slowdown");
+  add_isolation(app, options);
   app.add_flag("--validation", options.validation,
                "Turn on the Khronos validation layer; any message of it fails the case");
   app.add_flag("--strict", options.strict,
@@ -268,8 +295,23 @@ void add_reading(Subcommands& commands, Parsed& parsed) {
 
 }  // namespace
 
+app::RunOptions parse_run(const std::vector<std::string>& command) {
+  app::RunOptions options;
+  CLI::App app{"", "assay"};
+  add_run(*app.add_subcommand("run"), options);
+  std::vector<std::string> words(command.rbegin(), command.rend());  // as CLI11 takes them
+  if (!words.empty()) words.pop_back();
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    throw Error(std::string("reading the run's command line: ") + error.what());
+  }
+  return options;
+}
+
 std::function<int()> parse(int argc, char** argv, const Context& context) {
   const auto parsed = std::make_shared<Parsed>();
+  parsed->run.isolation = true;
   CLI::App app{"assay: is a GPU op right, and how fast is it, on every device you own", "assay"};
   app.set_version_flag("--version", context.build.version);
   app.require_subcommand(1);

@@ -41,6 +41,9 @@ int devices(const DevicesOptions& options);
 /// errors are printed here and give a function that only returns the exit code.
 std::function<int()> parse(int argc, char** argv, const Context& context);
 
+/// The options of a command line "assay", "run", ... Throws Error(Usage).
+app::RunOptions parse_run(const std::vector<std::string>& command);
+
 /// stdout and stderr, in colour as the terminal and NO_COLOR (no-color.org) allow.
 app::Terminal terminal();
 

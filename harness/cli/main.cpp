@@ -1,3 +1,4 @@
+#include "harness/app/worker.h"
 #include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
@@ -36,6 +37,7 @@ int with_stdout_written(int code) {
 
 /// What a run starts for shaders of its user; no command for people, so no help tells of it.
 constexpr const char* compile_shader = "compile-shader";
+constexpr const char* worker = "worker";
 
 int run_main(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == compile_shader) return assay::gpu::serve_compilation();
@@ -44,7 +46,10 @@ int run_main(int argc, char** argv) {
       registry,
       {argv, argv + argc},
       {assay::cli::version(), ASSAY_COMPILER, ASSAY_BUILD_TYPE, assay::cli::reference_code()},
-      {"/proc/self/exe", compile_shader}};
+      {"/proc/self/exe", compile_shader},
+      {"/proc/self/exe", worker}};
+  if (argc == 2 && std::string_view(argv[1]) == worker)
+    return assay::app::serve_worker(context, assay::cli::parse_run);
   return assay::cli::parse(argc, argv, context)();
 }
 

@@ -12,6 +12,7 @@
 // Vulkan types never leave harness/gpu.
 
 #include "harness/base/error.h"
+#include "harness/base/phase.h"
 #include "harness/op/device_info.h"
 #include "harness/op/program.h"
 #include "harness/op/timer_calibration.h"
@@ -120,6 +121,12 @@ class Device {
 
   /// False when it was lost or hangs: nothing can run on it any more in this process.
   bool alive() const;
+
+  /// `listener` is told from now on what this process does with the device: each phase as it begins, those of
+  /// the host too. While a row is timed that is one phase: nothing is told between its programs.
+  void watch_phases(PhaseListener listener);
+  /// Tells it a phase that is not the device's own: Host, Reference, Timing.
+  void tell_phase(Phase phase, double limit_s = 0);
 
   /// From here on the device counts as one without timestamps: Timing has no gpu_ns, dispatch_ns is empty.
   void distrust_timestamps();

@@ -6,14 +6,16 @@
 #include "harness/op/timer_calibration.h"
 
 #include <functional>
+#include <optional>
 
 namespace assay {
 
 /// What timing needs of a device beside its programs; made once for a device, kept between runs.
 struct TimingTools {
-  /// Calibrates the timer (a broken one is not used from then on) and heats the device for its clock probe's
-  /// length: two or three seconds on a device that stood idle.
-  TimingTools(gpu::Device& owner, gpu::ShaderLibrary& shaders);
+  /// Calibrates the timer, unless it is `known` (a broken one is not used from then on), and heats the device
+  /// for its clock probe's length: two or three seconds on a device that stood idle.
+  TimingTools(gpu::Device& owner, gpu::ShaderLibrary& shaders,
+              const std::optional<TimerCalibration>& known = std::nullopt);
 
   gpu::Device& device;
   TimerCalibration timer;

@@ -40,6 +40,7 @@ void Device::State::open() {
         fmt::format("opening device '{}'", info().name));
   volkLoadDeviceTable(&table.vk, table.device);
   tells_statistics = features.tells_statistics();
+  tells_faults = features.tells_faults();
   table.vk.vkGetDeviceQueue(table.device, physical.queue_family, 0, &queue);
 }
 
@@ -112,6 +113,23 @@ const DeviceInfo& Device::info() const {
 
 bool Device::alive() const {
   return !state_->table.lost;
+}
+
+void Device::watch_phases(PhaseListener listener) {
+  state_->phase_listener = std::move(listener);
+}
+
+void Device::tell_phase(Phase phase, double limit_s) {
+  state_->is_timing = phase == Phase::Timing;
+  if (state_->phase_listener) state_->phase_listener(phase, limit_s);
+}
+
+PhaseScope::PhaseScope(Device::State& device, Phase phase, double limit_s) : device_(device) {
+  if (device_.phase_listener && !device_.is_timing) device_.phase_listener(phase, limit_s);
+}
+
+PhaseScope::~PhaseScope() {
+  if (device_.phase_listener && !device_.is_timing) device_.phase_listener(Phase::Host, 0);
 }
 
 void Device::distrust_timestamps() {

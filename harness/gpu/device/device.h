@@ -19,7 +19,10 @@ struct Device::State {
   std::uint32_t allocations = 0;        ///< live VkDeviceMemory objects
   std::uint64_t next_workspace_id = 0;  ///< workspaces are told apart by number, never by address
   bool timestamps_distrusted = false;
+  PhaseListener phase_listener;   ///< may be empty
+  bool is_timing = false;         ///< Phase::Timing was told last
   bool tells_statistics = false;  ///< of pipelines: VK_KHR_pipeline_executable_properties
+  bool tells_faults = false;      ///< VK_EXT_device_fault
 
   Handle<VkPipelineCache> pipeline_cache;
   Handle<VkCommandPool> command_pool;
@@ -43,6 +46,18 @@ struct Device::State {
  private:
   void open();
   void create_commands();
+};
+
+/// A phase of the device while it lives, of the host again when it ends; nothing while a row is timed.
+class PhaseScope {
+ public:
+  PhaseScope(Device::State& device, Phase phase, double limit_s = 0);
+  ~PhaseScope();
+  PhaseScope(const PhaseScope&) = delete;
+  PhaseScope& operator=(const PhaseScope&) = delete;
+
+ private:
+  Device::State& device_;
 };
 
 /// What vkSetDebugUtilsObjectName takes for any handle.

@@ -54,6 +54,8 @@ FeatureChain::FeatureChain(const DeviceFacts& facts) : facts_(facts) {
       VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME, never);
   ask(executables_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
       VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, never);
+  ask(fault_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT, VK_EXT_DEVICE_FAULT_EXTENSION_NAME,
+      never);
   if (facts.has(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME)) {
     extensions_.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
   }
@@ -68,6 +70,7 @@ void FeatureChain::keep_what_kernels_need() {
   core_.features = {};
   core_.features.shaderInt16 = all.shaderInt16;
   core_.features.shaderInt64 = all.shaderInt64;
+  fault_.deviceFaultVendorBinary = VK_FALSE;
   storage16_.storagePushConstant16 = VK_FALSE;
   storage16_.storageInputOutput16 = VK_FALSE;
   storage8_.storagePushConstant8 = VK_FALSE;

@@ -46,6 +46,9 @@ class FeatureChain {
   /// Of pipelines: registers and the like.
   bool tells_statistics() const { return executables_.pipelineExecutableInfo == VK_TRUE; }
 
+  /// Of a device that is lost: where and why.
+  bool tells_faults() const { return fault_.deviceFault == VK_TRUE; }
+
   /// pNext of VkDeviceCreateInfo.
   const void* chain() const { return &core_; }
   /// Extensions to enable with it; the names live as long as the program.
@@ -73,6 +76,7 @@ class FeatureChain {
   VkPhysicalDeviceCooperativeMatrixFeaturesKHR cooperative_khr_{};
   VkPhysicalDeviceCooperativeMatrixFeaturesNV cooperative_nv_{};
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables_{};
+  VkPhysicalDeviceFaultFeaturesEXT fault_{};
 };
 
 }  // namespace assay::gpu

@@ -66,6 +66,7 @@ void Executable::State::build(ShaderLibrary& shaders) {
     throw Error(fmt::format("preparing a program for '{}': {}", device.info().name, *reason));
   }
   device.require_alive("preparing a program");
+  const PhaseScope phase(device, Phase::Compile);
   const auto start = std::chrono::steady_clock::now();
   PipelineCache& shared = pipelines_of(device);
   std::vector<ShaderInterface> interfaces;

@@ -1,5 +1,6 @@
 #include "harness/gpu/program/submission.h"
 
+#include "harness/gpu/device/fault.h"
 #include "harness/gpu/program/hung_exit.h"
 
 #include <fmt/format.h>
@@ -14,6 +15,17 @@ namespace {
 /// What is waited beyond a timeout is ten times as long, and between these.
 constexpr double least_longer_s = 5;
 constexpr double most_longer_s = 30;
+
+/// What is waited beyond a timeout.
+double longer_s(double timeout_s) {
+  return std::clamp(10 * timeout_s, least_longer_s, most_longer_s);
+}
+
+/// After both of these even a driver that does not keep to its own timeouts hangs.
+double longest_s(double timeout_s) {
+  constexpr double slack_s = 10;
+  return timeout_s + longer_s(timeout_s) + slack_s;
+}
 
 std::uint64_t nanoseconds(double seconds) {
   constexpr double most = 1e9;  // 30 years: longer than that is for ever
@@ -77,6 +89,7 @@ double Submission::submit_and_wait(double timeout_s) {
   if (!ended_) {
     end();
   }
+  const PhaseScope phase(device_, Phase::Dispatch, longest_s(timeout_s));
   const VkFence fence = device_.fence.get();
   check_alive(vk.vkResetFences(device_.table.device, 1, &fence), "resetting the fence");
   VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO};
@@ -103,12 +116,12 @@ void Submission::wait(double timeout_s) {
 
 /// It may be slow, not hung: then the device can be used again, and only what was too slow has failed.
 void Submission::wait_longer(double timeout_s) {
-  const double longer_s = std::clamp(10 * timeout_s, least_longer_s, most_longer_s);
+  const double longer = longer_s(timeout_s);
   const auto start = std::chrono::steady_clock::now();
-  const VkResult result = wait_for_fence(longer_s);
+  const VkResult result = wait_for_fence(longer);
   const double late_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (result == VK_TIMEOUT) {
-    abandon(timeout_s, longer_s);
+    abandon(timeout_s, longer);
   }
   check_alive(result, "waiting for the GPU beyond the timeout");
   throw Timeout(fmt::format("{} on '{}': the GPU did not end within {:g} s, but in {:.3g} s", doing_,
@@ -130,10 +143,12 @@ void Submission::check_alive(VkResult result, std::string_view step) {
   if (result >= 0) {
     return;
   }
+  std::string fault;
   if (result == VK_ERROR_DEVICE_LOST) {
     device_.table.lost = true;
+    fault = fault_text(device_);
   }
-  check(result, fmt::format("{} on '{}': {}", doing_, device_.info().name, step));
+  check(result, fmt::format("{} on '{}': {}{}", doing_, device_.info().name, step, fault));
 }
 
 }  // namespace assay::gpu

@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include <map>
+#include <string>
 #include <vector>
 
 namespace assay {
@@ -18,6 +20,13 @@ void show_device(Page& page, const DeviceInfo& device) {
   page.line("UUID", device.uuid);
 }
 
+/// "name=value", a line each.
+std::string lines_of(const std::map<std::string, std::string>& pairs) {
+  std::string lines;
+  for (const auto& [name, value] : pairs) lines.append(name).append("=").append(value).append("\n");
+  return lines;
+}
+
 void show_circumstances(Page& page, const RunInfo& run) {
   page.section("run");
   page.line("id", run.run_id + " (schema " + std::to_string(run.schema) + ")");
@@ -29,10 +38,8 @@ void show_circumstances(Page& page, const RunInfo& run) {
   for (const std::string& word : run.command) command += (command.empty() ? "" : " ") + word;
   page.line("command", command);
   page.line("again with", run.repro_options);
-  std::string environment;
-  for (const auto& [name, value] : run.environment)
-    environment.append(name).append("=").append(value).append("\n");
-  page.line("environment", environment);
+  page.line("environment", lines_of(run.environment));
+  page.line("inputs", lines_of(run.inputs));
   page.line("seed", std::to_string(run.seed));
   page.line("layer", run.validation ? "validation on" : "validation off");
 }

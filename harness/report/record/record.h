@@ -45,6 +45,9 @@ struct RunInfo {
   std::map<std::string, std::string> environment;  ///< the Vulkan loader's variables that are set
   std::uint64_t seed = 0;
   bool validation = false;
+  /// Hashes of what the rows are made of: "binary", "cases", "shaders", "versus_shaders". A run is only gone
+  /// on with where all are the same.
+  std::map<std::string, std::string> inputs;
   /// What the line that runs a row again must repeat of the command line, beside the row's folder of shaders:
   /// "--device '1' --seed 7".
   std::string repro_options;

@@ -158,6 +158,7 @@ void fields(Visit& visit, Is<RunInfo> auto& x) {
   visit("environment", x.environment);
   visit("seed", x.seed);
   visit("validation", x.validation);
+  visit("inputs", x.inputs, since(3));
   visit("repro_options", x.repro_options, since(3));
   visit("timer", x.timer, since(2));
   visit("ceilings", x.ceilings, since(2));

@@ -36,6 +36,8 @@ struct RowEvents {
     end.reset();
     begun = true;
   }
+  /// Whether it has come to an end that stays: it is not run again when the run is gone on with.
+  bool is_finished() const { return end && !goes_on_after(end->status); }
   /// It is judged, perhaps again (blocks_still_count).
   void judge(const AccuracyResult& accuracy) {
     if (!judged || !blocks_still_count(judged->output_hash, accuracy.output_hash)) blocks.clear();

@@ -40,6 +40,7 @@ class ReportBuilder::Store final : public RunListener {
     // A resumed run keeps the name of the run that it goes on with. Only its end knows of the rules.
     if (!builder_.run_) builder_.run_ = info;
     builder_.run_->rule_notes = info.rule_notes;
+    if (info.ceilings.measured()) builder_.run_->ceilings = info.ceilings;
   }
   void plan(std::span<const RowInfo> rows) override {
     for (const RowInfo& info : rows) {

@@ -1,0 +1,87 @@
+#include "harness/app/device_session.h"
+
+#include "harness/app/engine_options.h"
+#include "harness/app/shader_folders.h"
+#include "harness/engine/run/device_run.h"
+#include "harness/engine/run/run_info.h"
+
+#include <algorithm>
+
+namespace assay::app {
+
+DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& device)
+    : parts_(parts),
+      device_(device),
+      shaders_(shader_options(parts.options.shaders, parts.context.shader_compiler)),
+      versus_(shader_options(parts.options.versus_shaders, parts.context.shader_compiler)),
+      answers_(answer_cache_options(parts.options, parts.context.build)),
+      cases_(parts.selected, device.info) {
+  const RunOptions& options = parts_.options;
+  parts_.devices.open(device_);
+  groups_ = plan_rows(cases_.all(), options.cases.selection().mode, !options.versus_shaders.empty());
+  engine_ = engine_options(options, parts_.devices.instance(), device_.info, parts_.stop_requested);
+  if (!options.versus_shaders.empty()) engine_.versus = {&versus_};
+  if (options.ceilings != "none") engine_.ceilings = known_ceilings(device_.info, shaders_);
+  engine_.answers = &answers_;
+  info_ = make_run_info(run_settings(options, parts_.context, parts_.run_id), device_.info);
+  info_.inputs = parts_.inputs;
+}
+
+DeviceSession::~DeviceSession() {
+  if (device_.tools) device_.tools->measure_again = {};  // what it refers to ends here
+}
+
+std::vector<RowInfo> DeviceSession::plan() const {
+  return plan_of(groups_, engine_.names, engine_.baseline_impl);
+}
+
+bool DeviceSession::is_timed() const {
+  return times_one_of({});
+}
+
+bool DeviceSession::times_one_of(const RowsLeft& left) const {
+  RowIndex index = 0;
+  for (const PlannedGroup& group : groups_) {
+    for (const PlannedRow& row : group) {
+      const bool wanted = left.wanted.empty() || (index < left.wanted.size() && left.wanted[index]);
+      if (wanted && row.mode == Mode::Perf) return true;
+      ++index;
+    }
+  }
+  return false;
+}
+
+void DeviceSession::tell(RunListener& listener, const KnownTiming& known) {
+  listener_ = &listener;
+  known_ = known;
+  const auto stopped = [this] { return parts_.stop_requested && parts_.stop_requested(); };
+  if (known_.timer) {
+    info_.timer = *known_.timer;
+    if (known_.ceilings) engine_.ceilings = info_.ceilings = *known_.ceilings;
+  } else if (is_timed() && !stopped()) {
+    add_timing({});
+  }
+  listener_->run(info_);
+  listener_->plan(plan());
+}
+
+void DeviceSession::add_timing(const KnownTiming& known) {
+  device_.device->tell_phase(Phase::Ceilings);
+  TimingTools& tools = timing_tools_of(device_, shaders_, {parts_.options.ceilings, known}, parts_.log);
+  engine_.tools = &tools;
+  engine_.sampling.timer_unit_ns = tools.timer.unit_ns;
+  info_.timer = tools.timer;
+  info_.ceilings = tools.ceilings;
+  tools.measured_again = 0;
+  tools.measure_again = [this, &tools] {
+    measure_ceilings_again(tools, shaders_, info_, *listener_, parts_.log);
+  };
+  device_.device->tell_phase(Phase::Host);
+}
+
+void DeviceSession::run(const RowsLeft& left) {
+  if (engine_.tools == nullptr && known_.timer && times_one_of(left)) add_timing(known_);
+  run_on_device(*device_.device, shaders_, groups_, left, parts_.expectations, engine_, *listener_);
+}
+
+}  // namespace assay::app

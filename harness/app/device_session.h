@@ -1,0 +1,78 @@
+#pragma once
+
+#include "harness/app/context.h"
+#include "harness/app/run_devices.h"
+#include "harness/app/run_options.h"
+#include "harness/cases/conv2d_alias.h"
+#include "harness/cases/expectations.h"
+#include "harness/engine/accuracy/answer_cache.h"
+#include "harness/engine/run/planned_rows.h"
+#include "harness/report/record/rows_left.h"
+#include "harness/engine/run/run_options.h"
+#include "harness/gpu/gpu.h"
+#include "harness/report/record/events.h"
+
+#include <functional>
+#include <iosfwd>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay::app {
+
+/// What all devices of a run share in one process. All must outlive the sessions.
+struct SessionParts {
+  const RunOptions& options;
+  const Context& context;
+  RunDevices& devices;
+  std::span<const Case* const> selected;
+  const Expectations& expectations;
+  std::string run_id;
+  std::map<std::string, std::string> inputs;  ///< as RunInfo
+  std::ostream& log;
+  std::function<bool()> stop_requested;  ///< as DeviceRunOptions
+};
+
+/// The rows of a selection on one device of this process.
+class DeviceSession {
+ public:
+  /// Opens the device where it is not open yet. Throws Error.
+  DeviceSession(const SessionParts& parts, RunDevices::Opened& device);
+  ~DeviceSession();
+  DeviceSession(const DeviceSession&) = delete;
+  DeviceSession& operator=(const DeviceSession&) = delete;
+
+  /// Whether a row is timed.
+  bool is_timed() const;
+  /// Tells `listener`, who must outlive this, the run's circumstances and the plan. Where rows are timed, the
+  /// device's timer and ceilings are part of them; what is `known` of these is not measured again.
+  void tell(RunListener& listener, const KnownTiming& known = {});
+  /// Runs the rows that are left. `before_timing` and `after_timing` as DeviceRunOptions.
+  void run(const RowsLeft& left);
+
+  /// What tell() tells, but for what is measured then.
+  const RunInfo& info() const { return info_; }
+  std::vector<RowInfo> plan() const;
+
+  DeviceRunOptions& engine() { return engine_; }
+  gpu::Device& device() { return *device_.device; }
+
+ private:
+  void add_timing(const KnownTiming& known);
+  bool times_one_of(const RowsLeft& left) const;
+
+  SessionParts parts_;
+  RunDevices::Opened& device_;
+  gpu::ShaderLibrary shaders_;
+  gpu::ShaderLibrary versus_;
+  AnswerCache answers_;
+  DeviceCases cases_;
+  std::vector<PlannedGroup> groups_;
+  DeviceRunOptions engine_;
+  RunInfo info_;
+  KnownTiming known_;
+  RunListener* listener_ = nullptr;
+};
+
+}  // namespace assay::app

@@ -1,0 +1,73 @@
+#include "harness/app/run_inputs.h"
+
+#include "harness/base/hash.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace assay::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What inputs are called in a sentence, by their name in a journal.
+constexpr std::array<std::pair<const char*, const char*>, 4> inputs{{
+    {"binary", "the binary"},
+    {"cases", "the case files"},
+    {"shaders", "the files in --shaders"},
+    {"versus_shaders", "the files in --versus-shaders"},
+}};
+
+void feed_file(Hasher& hasher, const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 1 << 16> chunk{};
+  while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0)
+    hasher.feed(std::string_view(chunk.data(), static_cast<std::size_t>(file.gcount())));
+}
+
+std::string hash_of_files(std::span<const fs::path> files) {
+  Hasher hasher;
+  for (const fs::path& file : files) {
+    hasher.feed(file.filename().string() + '\n');
+    feed_file(hasher, file);
+  }
+  return hasher.result();
+}
+
+std::string hash_of_folder(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (at->is_regular_file(error)) files.push_back(at->path());
+  }
+  std::ranges::sort(files);
+  return hash_of_files(files);
+}
+
+}  // namespace
+
+std::map<std::string, std::string> run_inputs(const RunOptions& options, std::span<const fs::path> files) {
+  const std::array binary{fs::path("/proc/self/exe")};
+  std::map<std::string, std::string> made{{"binary", hash_of_files(binary)}, {"cases", hash_of_files(files)}};
+  if (!options.shaders.empty()) made["shaders"] = hash_of_folder(options.shaders);
+  if (!options.versus_shaders.empty()) made["versus_shaders"] = hash_of_folder(options.versus_shaders);
+  return made;
+}
+
+std::optional<std::string> different_inputs(const std::map<std::string, std::string>& before,
+                                            const std::map<std::string, std::string>& now) {
+  std::string text;
+  for (const auto& [name, words] : inputs) {
+    const auto one = before.find(name);
+    const auto other = now.find(name);
+    if (one == before.end() || other == now.end() || one->second == other->second) continue;
+    text += (text.empty() ? "" : " and ") + std::string(words);
+  }
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+}  // namespace assay::app

@@ -1,0 +1,228 @@
+#include "harness/app/worker.h"
+
+#include "harness/app/device_session.h"
+#include "harness/app/injected_fault.h"
+#include "harness/app/run_inputs.h"
+#include "harness/app/worker_pipes.h"
+#include "harness/base/parallel.h"
+#include "harness/base/text.h"
+#include "harness/cases/load.h"
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace assay::app {
+namespace {
+
+/// The journal's events on their way to the supervisor.
+class WorkerEvents final : public EventLines {
+ public:
+  explicit WorkerEvents(WorkerOutput& output) : output_(output) {}
+
+  void line(std::string_view line) override { output_.line(line); }
+
+ private:
+  WorkerOutput& output_;
+};
+
+/// The same, but for the rows that this worker does not reach: they are the supervisor's to end, as another
+/// worker may run them.
+class WorkerListener final : public RunListener {
+ public:
+  WorkerListener(WorkerOutput& output, InjectedFault& fault)
+      : lines_(output), output_(output), fault_(fault) {}
+
+  void run(const RunInfo& info) override { lines_.run(info); }
+  void plan(std::span<const RowInfo> rows) override {
+    for (const RowInfo& row : rows) ids_.push_back(row.id);
+    lines_.plan(rows);
+  }
+  void begin(RowIndex row) override {
+    lines_.begin(row);
+    fault_.begin(ids_.at(row), output_);
+  }
+  void judged(RowIndex row, const AccuracyResult& accuracy) override { lines_.judged(row, accuracy); }
+  void block(RowIndex row, const Block& block) override { lines_.block(row, block); }
+  void end(RowIndex row, const RowEnd& end) override {
+    if (end.status == Status::Missing) return;
+    lines_.end(row, end);
+    must_leave_ = must_leave_ || end.status == Status::Timeout || end.status == Status::DeviceLost;
+  }
+  void done() override {}
+
+  /// A row was lost with the device, or hung on it: what runs here next would tell of that row.
+  bool must_leave() const { return must_leave_; }
+
+ private:
+  WorkerEvents lines_;
+  WorkerOutput& output_;
+  InjectedFault& fault_;
+  std::vector<std::string> ids_;
+  bool must_leave_ = false;
+};
+
+/// Text for people: the supervisor prints it whenever the stream is flushed.
+class LogBuffer final : public std::stringbuf {
+ public:
+  explicit LogBuffer(WorkerOutput& output) : output_(output) {}
+  int sync() override {
+    if (!view().empty()) output_.tell(LogEvent{str()});
+    str({});
+    return 0;
+  }
+
+ private:
+  WorkerOutput& output_;
+};
+
+/// One process's work for its supervisor.
+class WorkerMain {
+ public:
+  WorkerMain(const Context& context, const ParseRun& parse)
+      : context_(context), parse_(parse), log_buffer_(output_), log_(&log_buffer_) {}
+
+  int run() {
+    try {
+      while (const std::optional<WorkerRequest> request = input_.next()) take(*request);
+      return 0;
+    } catch (const Error& error) {
+      return refuse(error.what(), error.code());
+    } catch (const std::exception& error) {
+      return refuse(std::string("internal error: ") + error.what(), ExitCode::Infrastructure);
+    }
+  }
+
+ private:
+  int refuse(const std::string& why, ExitCode code) {
+    output_.tell(RefusedEvent{why, static_cast<int>(code)});
+    return static_cast<int>(code);
+  }
+
+  void take(const WorkerRequest& request) {
+    if (const auto* open = std::get_if<OpenRequest>(&request)) {
+      take_open(*open);
+    } else if (const auto* rows = std::get_if<RowsLeft>(&request)) {
+      take_rows(*rows);
+    }
+  }
+
+  void take_open(const OpenRequest& open) {
+    if (!devices_) read_options(open);
+    if (open.only_devices) return tell_devices();
+    load_cases();
+    SessionParts parts{.options = options_,
+                       .context = context_,
+                       .devices = *devices_,
+                       .selected = selected_,
+                       .expectations = expectations_,
+                       .run_id = open.run_id,
+                       .inputs = run_inputs(options_, loaded_.files),
+                       .log = log_,
+                       .stop_requested = [this] { return must_stop(); }};
+    RunDevices::Opened& chosen = device_of(open);
+    devices_->open(chosen);
+    chosen.device->watch_phases([this](Phase phase, double limit_s) { take_phase(phase, limit_s); });
+    session_ = std::make_unique<DeviceSession>(parts, chosen);
+    session_->engine().before_timing = [this] { wait_for_turn(); };
+    session_->engine().after_timing = [this] { output_.tell(WorkerSignal::Timed); };
+    listener_ = std::make_unique<WorkerListener>(output_, *fault_);
+    session_->tell(*listener_, {open.timer, open.ceilings});
+    log_.flush();
+  }
+
+  void read_options(const OpenRequest& open) {
+    if (!open.directory.empty() && ::chdir(open.directory.c_str()) != 0)
+      throw Error("a worker cannot go to the folder '" + open.directory +
+                      "': " + std::generic_category().message(errno),
+                  ExitCode::Infrastructure);
+    options_ = parse_(open.command);
+    context_.command_line = open.command;
+    fault_.emplace(options_.injected_fault);
+    limit_parallel_threads(open.jobs);
+    devices_ = std::make_unique<RunDevices>(options_);
+  }
+
+  /// What is wrong with the files has been told by the supervisor, which reads them too.
+  void load_cases() {
+    std::ostringstream told;
+    loaded_ = load_and_complain(options_.cases, context_.registry, told);
+    selected_ = select(loaded_.cases, options_.cases.selection());
+    expectations_ = load_expectations(find_expectations(options_.cases.paths())).expectations;
+  }
+
+  RunDevices::Opened& device_of(const OpenRequest& open) {
+    for (RunDevices::Opened& opened : devices_->opened()) {
+      if (!open.uuid.empty() && opened.info.uuid == open.uuid) return opened;
+    }
+    if (!open.uuid.empty())
+      throw Error("the device of UUID " + open.uuid + " is not there any more", ExitCode::Infrastructure);
+    if (open.device >= devices_->opened().size())
+      throw Error("the command line chooses fewer devices than before", ExitCode::Infrastructure);
+    return devices_->opened()[open.device];
+  }
+
+  void tell_devices() {
+    DevicesEvent event;
+    for (const RunDevices::Opened& opened : devices_->opened())
+      event.devices.push_back({opened.info, opened.slug});
+    output_.tell(event);
+  }
+
+  void take_rows(const RowsLeft& rows) {
+    if (!session_) throw Error("rows are asked for before a device is open");
+    session_->run(rows);
+    log_.flush();
+    if (must_stop() && !input_.stop_requested()) leave_lost_device();
+    output_.tell(WorkerSignal::Idle);
+  }
+
+  /// At once: destructors and drivers' exit handlers may wait for the device.
+  [[noreturn]] static void leave_lost_device() { ::_exit(static_cast<int>(ExitCode::Infrastructure)); }
+
+  bool must_stop() const {
+    return input_.stop_requested() || (listener_ && listener_->must_leave()) ||
+           (session_ && !session_->device().alive());
+  }
+
+  void take_phase(Phase phase, double limit_s) {
+    output_.tell(PhaseEvent{phase, limit_s});
+    fault_->phase(phase);
+  }
+
+  /// Only one worker of a machine times at any moment.
+  void wait_for_turn() {
+    output_.tell(WorkerSignal::WantsToTime);
+    const std::optional<WorkerRequest> turn = input_.next();
+    if (turn && !std::holds_alternative<TimeRequest>(*turn))
+      throw Error("a worker waits for its turn to time, and is asked for something else");
+  }
+
+  Context context_;
+  const ParseRun& parse_;
+  WorkerOutput output_;
+  WorkerInput input_;
+  LogBuffer log_buffer_;
+  std::ostream log_;
+  RunOptions options_;
+  std::optional<InjectedFault> fault_;
+  std::unique_ptr<RunDevices> devices_;
+  LoadResult loaded_;
+  std::vector<const Case*> selected_;
+  Expectations expectations_;
+  std::unique_ptr<WorkerListener> listener_;
+  std::unique_ptr<DeviceSession> session_;
+};
+
+}  // namespace
+
+int serve_worker(const Context& context, const ParseRun& parse) {
+  return WorkerMain(context, parse).run();
+}
+
+}  // namespace assay::app

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "harness/app/context.h"
+#include "harness/app/run_options.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace assay::app {
+
+/// Options of a command line "assay", "run", ... Throws Error(Usage).
+using ParseRun = std::function<RunOptions(const std::vector<std::string>& command)>;
+
+/// `assay worker`: runs what a supervisor asks for on stdin and tells it on stdout, in the protocol of
+/// harness/engine/workers/protocol.h. What libraries and drivers print to stdout goes to stderr. Returns the
+/// exit code when the supervisor has said stop; leaves the process at once when stdin ends.
+int serve_worker(const Context& context, const ParseRun& parse);
+
+}  // namespace assay::app

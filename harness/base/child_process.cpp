@@ -1,0 +1,189 @@
+#include "harness/base/child_process.h"
+
+#include "harness/base/clock.h"
+#include "harness/base/error.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <string_view>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+extern char** environ;
+
+namespace assay {
+namespace {
+
+constexpr double most_send_s = 10;      ///< for a process that does not read what it is told
+constexpr double most_reaping_s = 0.5;  ///< a killed process is waited for so long before it is left alone
+
+/// The names of signals that end processes; sigabbrev_np() is glibc's alone.
+std::string name_of_signal(int signal) {
+  switch (signal) {
+    case SIGABRT:
+      return "SIGABRT";
+    case SIGBUS:
+      return "SIGBUS";
+    case SIGFPE:
+      return "SIGFPE";
+    case SIGHUP:
+      return "SIGHUP";
+    case SIGILL:
+      return "SIGILL";
+    case SIGINT:
+      return "SIGINT";
+    case SIGKILL:
+      return "SIGKILL";
+    case SIGPIPE:
+      return "SIGPIPE";
+    case SIGSEGV:
+      return "SIGSEGV";
+    case SIGSYS:
+      return "SIGSYS";
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGTRAP:
+      return "SIGTRAP";
+    case SIGXCPU:
+      return "SIGXCPU";
+    default:
+      return fmt::format("signal {}", signal);
+  }
+}
+
+[[noreturn]] void throw_start_error(const std::vector<std::string>& command, int error) {
+  throw Error(fmt::format("cannot start '{}': {}", command.empty() ? "" : command.front(),
+                          std::generic_category().message(error)),
+              ExitCode::Infrastructure);
+}
+
+/// Three pipes: their reading and writing ends in turn. No other process that is started inherits them.
+std::vector<int> three_pipes(const std::vector<std::string>& command) {
+  std::vector<int> ends;
+  for (int i = 0; i < 3; ++i) {
+    std::array<int, 2> pair{};
+    if (::pipe2(pair.data(), O_CLOEXEC) != 0) {
+      const int error = errno;
+      for (const int fd : ends) ::close(fd);
+      throw_start_error(command, error);
+    }
+    ends.insert(ends.end(), pair.begin(), pair.end());
+  }
+  return ends;
+}
+
+void do_not_block(int fd) {
+  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
+/// What posix_spawn is told: the pipes' ends as stdin, stdout and stderr, a process group, no blocked signal.
+class SpawnSettings {
+ public:
+  SpawnSettings(int input, int output, int errors) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_adddup2(&actions_, input, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
+    posix_spawnattr_init(&attributes_);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  }
+  ~SpawnSettings() {
+    posix_spawnattr_destroy(&attributes_);
+    posix_spawn_file_actions_destroy(&actions_);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+
+  pid_t start(const std::vector<std::string>& command) const {
+    std::vector<char*> words;
+    for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    pid_t pid = 0;
+    const int error = ::posix_spawnp(&pid, words.front(), &actions_, &attributes_, words.data(), environ);
+    if (error != 0) throw_start_error(command, error);
+    return pid;
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+}  // namespace
+
+std::string to_string(const ChildEnd& end) {
+  if (end.signal == 0) return fmt::format("exited with code {}", end.exit_code);
+  return fmt::format("was ended by {} ({})", name_of_signal(end.signal), ::strsignal(end.signal));
+}
+
+ChildProcess::ChildProcess(const std::vector<std::string>& command)
+    : ChildProcess(command, three_pipes(command)) {}
+
+ChildProcess::ChildProcess(const std::vector<std::string>& command, std::vector<int> pipes)
+    : input_(pipes[1]), output_(pipes[2]), errors_(pipes[4]) {
+  const FileDescriptor its_input(pipes[0]);
+  const FileDescriptor its_output(pipes[3]);
+  const FileDescriptor its_errors(pipes[5]);
+  for (const int fd : {input_.get(), output_.get(), errors_.get()}) do_not_block(fd);
+  pid_ = SpawnSettings(its_input.get(), its_output.get(), its_errors.get()).start(command);
+}
+
+ChildProcess::~ChildProcess() {
+  kill();
+  const Stopwatch watch;
+  while (!end() && watch.s() < most_reaping_s) sleep_for_seconds(0.002);
+}
+
+bool ChildProcess::send(std::string_view text) {
+  const Stopwatch watch;
+  while (!text.empty() && input_.get() >= 0) {
+    const ssize_t count = ::write(input_.get(), text.data(), text.size());
+    if (count >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(count));
+    } else if (errno == EAGAIN && watch.s() < most_send_s) {
+      pollfd ready{input_.get(), POLLOUT, 0};
+      ::poll(&ready, 1, 100);
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return text.empty();
+}
+
+void ChildProcess::kill() {
+  if (end_) return;
+  ::kill(-pid_, SIGKILL);
+  ::kill(pid_, SIGKILL);  // before it leads its group, there is none
+}
+
+std::optional<ChildEnd> ChildProcess::end() {
+  if (end_) return end_;
+  int status = 0;
+  const pid_t ended = ::waitpid(pid_, &status, WNOHANG);
+  if (ended == 0 || (ended < 0 && errno == EINTR)) return std::nullopt;
+  ChildEnd& end = end_.emplace();
+  if (ended < 0) return end_;  // somebody else has waited for it
+  if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
+  if (WIFEXITED(status)) end.exit_code = WEXITSTATUS(status);
+  ::kill(-pid_, SIGKILL);  // what it has started and left
+  return end_;
+}
+
+std::vector<std::string> shell_command(const std::string& line) {
+  return {"/bin/sh", "-c", "exec " + line};
+}
+
+}  // namespace assay

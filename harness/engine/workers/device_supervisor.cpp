@@ -1,0 +1,402 @@
+#include "harness/engine/workers/device_supervisor.h"
+
+#include "harness/base/hash.h"
+#include "harness/base/text.h"
+#include "harness/report/record/record_of.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+namespace assay {
+namespace {
+
+constexpr std::size_t most_remembered = 16;  ///< rows that a worker began: more than Retry uses
+constexpr std::string_view plan_line = R"({"event":"plan",)";
+
+/// The row is the last thing that its process did: it exits then.
+bool is_lost(Status status) {
+  return status == Status::Timeout || status == Status::DeviceLost || status == Status::Crash;
+}
+
+std::string quoted(std::string_view line) {
+  return shortened(printable(line), 80);
+}
+
+}  // namespace
+
+double SupervisionLimits::of(Phase phase, double told_s) const {
+  const double limit_s = told_s > 0 ? told_s : usual(phase);
+  return longest_s > 0 ? std::min(limit_s, longest_s) : limit_s;
+}
+
+double SupervisionLimits::usual(Phase phase) const {
+  switch (phase) {
+    case Phase::Start:
+      return start_s;
+    case Phase::Ceilings:
+      return ceilings_s;
+    case Phase::Compile:
+      return compile_s;
+    case Phase::Dispatch:
+      return dispatch_s;
+    case Phase::Timing:
+      return timing_s;
+    case Phase::Host:
+    case Phase::Reference:
+      return host_s;
+  }
+  return host_s;
+}
+
+/// The journal's events of a worker, on their way to whoever records them.
+class DeviceSupervisor::Events final : public RunListener {
+ public:
+  explicit Events(DeviceSupervisor& owner) : owner_(owner) {}
+
+  void run(const RunInfo& info) override {
+    const auto why = owner_.start_.refuse_run ? owner_.start_.refuse_run(info) : std::nullopt;
+    if (why) owner_.refusal_ = {*why, static_cast<int>(ExitCode::Usage)};
+    if (why) return;
+    owner_.start_.open.uuid = info.device.uuid;
+    if (info.timer.unit_ns > 0) owner_.start_.open.timer = info.timer;
+    if (info.ceilings.measured()) owner_.start_.open.ceilings = info.ceilings;
+    if (!owner_.has_run_ || owner_.is_open_) owner_.listener_.run(info);
+    owner_.has_run_ = true;
+  }
+  void plan(std::span<const RowInfo> rows) override {
+    const auto why = owner_.start_.refuse_plan ? owner_.start_.refuse_plan(rows) : std::nullopt;
+    if (why) owner_.refusal_ = {*why, static_cast<int>(ExitCode::Usage)};
+    if (why) return;
+    owner_.plan_size_ = rows.size();
+    owner_.baselines_ = baselines_in(rows);
+    if (owner_.left_.wanted.empty()) owner_.left_.wanted.assign(rows.size(), true);
+    owner_.listener_.plan(rows);
+  }
+  void begin(RowIndex row) override { owner_.row_begins(row); }
+  void judged(RowIndex row, const AccuracyResult& accuracy) override { owner_.row_is_judged(row, accuracy); }
+  void block(RowIndex row, const Block& block) override { owner_.row_has_block(row, block); }
+  void end(RowIndex row, const RowEnd& end) override { owner_.row_ends(row, end); }
+  void done() override {}  // of the worker's rows; the run has others
+
+ private:
+  DeviceSupervisor& owner_;
+};
+
+DeviceSupervisor::DeviceSupervisor(Worker& worker, RunListener& listener, SupervisionStart start)
+    : worker_(worker), listener_(listener), start_(std::move(start)), left_(std::move(start_.left)) {}
+
+void DeviceSupervisor::begin() {
+  start_worker();
+}
+
+void DeviceSupervisor::begin_with_running_worker() {
+  open();
+}
+
+void DeviceSupervisor::start_worker() {
+  worker_.start();
+  open();
+}
+
+/// The worker is new, or as good as.
+void DeviceSupervisor::open() {
+  is_open_ = is_idle_ = wants_to_time_ = is_timing_ = false;
+  running_.reset();
+  lost_by_.reset();
+  begun_.clear();
+  killed_as_.reset();
+  silent_s_ = 0;
+  state_ = State::Working;
+  phase_ = Phase::Start;
+  limit_s_ = start_.limits.of(phase_);
+  worker_.send(encode(WorkerRequest{start_.open}));
+}
+
+// What a worker says.
+
+void DeviceSupervisor::line(std::string_view line) {
+  if (state_ == State::Over || state_ == State::Killed) return;
+  silent_s_ = 0;
+  try {
+    if (const std::optional<WorkerEvent> event = decode_worker_event(line)) {
+      take(*event);
+    } else {
+      take_journal_line(line);
+    }
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::Infrastructure) throw;  // it cannot be recorded
+    kill(Status::Crash,
+         fmt::format("the worker wrote a line that is no event ({}): '{}'", error.what(), quoted(line)));
+  }
+}
+
+void DeviceSupervisor::take_journal_line(std::string_view line) {
+  if (is_plan_again(line)) return;
+  Events events(*this);
+  decoder_.line(line, events);
+  if (refusal_) return kill(Status::Crash, refusal_->text);
+  if (line.starts_with(plan_line)) {
+    plan_hash_ = hash_hex(line);
+    is_open_ = true;
+    ask_for_next();
+  }
+}
+
+/// A plan is decoded once; that of a later worker must be the same.
+bool DeviceSupervisor::is_plan_again(std::string_view line) {
+  if (plan_hash_.empty() || !line.starts_with(plan_line)) return false;
+  if (hash_hex(line) != plan_hash_) {
+    give_up("a new worker plans other rows: the case files or the binary changed while the run went on");
+    return true;
+  }
+  is_open_ = true;
+  ask_for_next();
+  return true;
+}
+
+void DeviceSupervisor::take(const WorkerEvent& event) {
+  if (const auto* phase = std::get_if<PhaseEvent>(&event)) {
+    phase_ = phase->phase;
+    limit_s_ = start_.limits.of(phase_, phase->limit_s);
+  } else if (const auto* signal = std::get_if<WorkerSignal>(&event)) {
+    take_signal(*signal);
+  } else if (const auto* refused = std::get_if<RefusedEvent>(&event)) {
+    if (plan_size_ == 0) refusal_ = *refused;
+    kill(Status::Crash, refused->text);
+  } else if (const auto* log = std::get_if<LogEvent>(&event)) {
+    if (start_.log) start_.log(log->text);
+  }
+}
+
+void DeviceSupervisor::take_signal(WorkerSignal signal) {
+  switch (signal) {
+    case WorkerSignal::Idle:
+      is_idle_ = true;
+      running_.reset();
+      if (retry_ && !is_stopping_) settle_retry(retry_->not_reached());
+      ask_for_next();
+      break;
+    case WorkerSignal::WantsToTime:
+      wants_to_time_ = true;
+      break;
+    case WorkerSignal::Timed:
+      is_timing_ = false;
+      break;
+  }
+}
+
+void DeviceSupervisor::may_time() {
+  wants_to_time_ = false;
+  is_timing_ = true;
+  silent_s_ = 0;
+  worker_.send(encode(WorkerRequest{TimeRequest{}}));
+}
+
+// What it is told to do.
+
+bool DeviceSupervisor::has_rows_left() const {
+  return std::ranges::find(left_.wanted, true) != left_.wanted.end();
+}
+
+void DeviceSupervisor::ask_for_next() {
+  if (state_ != State::Working) return;
+  if (is_stopping_ || (!retry_ && !has_rows_left())) {
+    state_ = State::Leaving;
+    phase_ = Phase::Host;
+    limit_s_ = start_.limits.reaping_s;
+    return worker_.send(encode(WorkerRequest{StopRequest{}}));
+  }
+  ask_for_rows();
+}
+
+void DeviceSupervisor::ask_for_rows() {
+  is_idle_ = false;
+  phase_ = Phase::Host;
+  limit_s_ = start_.limits.of(phase_);
+  if (!retry_) return worker_.send(encode(WorkerRequest{left_}));
+  RowsLeft rows;
+  rows.wanted.assign(plan_size_, false);
+  for (const RowIndex row : retry_->rows()) rows.wanted[row] = true;
+  const auto progress = left_.progress.find(retry_->row());
+  if (!is_silent() && progress != left_.progress.end()) rows.progress.insert(*progress);
+  worker_.send(encode(WorkerRequest{rows}));
+}
+
+void DeviceSupervisor::stop() {
+  if (std::exchange(is_stopping_, true) || state_ != State::Working) return;
+  if (!is_open_ || retry_) return kill(Status::Interrupted, "the run was interrupted");
+  worker_.send(encode(WorkerRequest{StopRequest{}}));
+}
+
+// What becomes of the rows.
+
+void DeviceSupervisor::row_begins(RowIndex row) {
+  running_ = row;
+  if (std::ranges::find(begun_, row) == begun_.end()) begun_.push_back(row);
+  if (begun_.size() > most_remembered) begun_.pop_front();
+  if (!is_silent()) listener_.begin(row);
+}
+
+/// What a row does that was run before is nobody's concern.
+bool DeviceSupervisor::is_silent() const {
+  return retry_ && retry_->is_silent();
+}
+
+void DeviceSupervisor::row_is_judged(RowIndex row, const AccuracyResult& accuracy) {
+  if (is_silent()) return;
+  RowProgress& progress = left_.progress[row];
+  if (!blocks_still_count(progress.output_hash, accuracy.output_hash)) progress.blocks.clear();
+  progress.output_hash = accuracy.output_hash;
+  listener_.judged(row, accuracy);
+}
+
+void DeviceSupervisor::row_has_block(RowIndex row, const Block& block) {
+  if (is_silent()) return;
+  left_.progress[row].blocks.push_back(block);
+  listener_.block(row, block);
+}
+
+void DeviceSupervisor::end_row(RowIndex row, const RowEnd& end) {
+  left_.wanted[row] = false;
+  if (!baselines_.contains(row)) left_.progress.erase(row);
+  listener_.end(row, end);
+}
+
+void DeviceSupervisor::row_ends(RowIndex row, const RowEnd& end) {
+  if (end.status == Status::Missing) return;  // not run by this worker: another one may
+  if (running_ == row) running_.reset();
+  if (is_lost(end.status)) {
+    lost_by_ = row;
+    return row_is_lost(row, end.status, end.reason);
+  }
+  if (!retry_) {
+    if (!left_.wanted.at(row)) return;  // nobody asked for it
+    failures_in_a_row_ = 0;
+    return end_row(row, end);
+  }
+  if (row != retry_->row()) return;
+  failures_in_a_row_ = 0;
+  if (const std::optional<RowEnd> verdict = retry_->ended(end)) return settle_retry(*verdict);
+  kill(Status::Interrupted, "to try the row behind others, in a new process");
+}
+
+void DeviceSupervisor::settle_retry(const RowEnd& verdict) {
+  const RowIndex row = retry_->row();
+  retry_.reset();
+  end_row(row, verdict);
+}
+
+/// Its worker ends now, or has.
+void DeviceSupervisor::row_is_lost(RowIndex row, Status status, const std::string& reason) {
+  if (retry_) return settle_retry(row == retry_->row() ? retry_->lost_again() : retry_->not_reached());
+  const RowEnd end{.status = status, .reason = reason};
+  ++failures_in_a_row_;
+  if (is_stopping_) return end_row(row, end);
+  // Its end is told when it is known what a second try shows: until then it is the row that runs.
+  retry_.emplace(row, end, std::vector<RowIndex>(begun_.begin(), begun_.end()));
+}
+
+// How a worker ends.
+
+void DeviceSupervisor::kill(Status status, std::string why) {
+  killed_as_ = status;
+  killed_because_ = std::move(why);
+  state_ = State::Killed;
+  limit_s_ = start_.limits.reaping_s;
+  silent_s_ = 0;
+  worker_.kill();
+}
+
+void DeviceSupervisor::time_passed(double seconds) {
+  // A supervisor that was itself suspended has heard nothing either, and a clock may jump.
+  constexpr double longest_step_s = 5;
+  if (state_ == State::Over || wants_to_time_ || (is_idle_ && state_ == State::Working)) return;
+  silent_s_ += std::clamp(seconds, 0.0, longest_step_s);
+  if (silent_s_ <= limit_s_) return;
+  if (state_ == State::Killed) {
+    const std::string why = fmt::format(
+        "{} does not end {:g} s after SIGKILL: it waits for the device in the "
+        "kernel, so the device is given up",
+        worker_.name(), start_.limits.reaping_s);
+    if (running_) row_is_lost(*running_, killed_as_.value_or(Status::Timeout), killed_because_ + "; " + why);
+    return give_up(why);
+  }
+  kill(Status::Timeout, fmt::format("nothing was heard for {:.3g} s {}", limit_s_, story_of(phase_)));
+}
+
+void DeviceSupervisor::ended(const ChildEnd& end) {
+  if (state_ == State::Over) return;
+  if (state_ == State::Leaving) return finish();
+  const bool was_killed = state_ == State::Killed;
+  state_ = refusal_ ? State::Over : State::Working;  // refused: nothing was run, and nothing is recorded
+  if (refusal_) return;
+  if (was_killed) return worker_is_gone(*killed_as_, killed_because_);
+  std::string what = fmt::format("the worker {} {}", to_string(end), story_of(phase_));
+  if (end.signal == SIGKILL) what += " (by the kernel for lack of memory, or by somebody)";
+  worker_is_gone(Status::Crash, what);
+}
+
+void DeviceSupervisor::worker_is_gone(Status status, const std::string& why) {
+  if (is_stopping_ && status == Status::Interrupted) return finish();
+  if (running_ && status != Status::Interrupted) {
+    row_is_lost(*running_, status, story(why));
+  } else if (!lost_by_ && !is_idle_ && status != Status::Interrupted) {
+    start_failed(why);
+  }
+  next_worker();
+}
+
+/// No row ran: the worker did not come so far, or was between two rows.
+void DeviceSupervisor::start_failed(const std::string& why) {
+  ++failures_in_a_row_;
+  if (start_.log) start_.log(story(why) + "; no row was running");
+  if (plan_size_ == 0 && failures_in_a_row_ >= start_.limits.failures_in_a_row)
+    refusal_ = {
+        fmt::format("opening the device failed {} times; the last time {}", failures_in_a_row_, story(why)),
+        static_cast<int>(ExitCode::Infrastructure)};
+}
+
+void DeviceSupervisor::next_worker() {
+  if (is_stopping_) return finish();
+  if (refusal_) {
+    state_ = State::Over;
+    return;
+  }
+  if (failures_in_a_row_ >= start_.limits.failures_in_a_row)
+    return give_up(fmt::format("the device failed {} times in a row", failures_in_a_row_));
+  if (!retry_ && is_open_ && !has_rows_left()) return finish();
+  start_worker();
+}
+
+void DeviceSupervisor::give_up(std::string why) {
+  given_up_ = std::move(why);
+  if (retry_) settle_retry(retry_->not_reached());
+  end_missing_rows(given_up_);
+  worker_.kill();
+  state_ = State::Over;
+}
+
+void DeviceSupervisor::end_missing_rows(const std::string& why) {
+  for (RowIndex row = 0; row < left_.wanted.size(); ++row) {
+    if (!left_.wanted[row]) continue;
+    const char* how_far = left_.progress.contains(row) ? "not timed to its end" : "not run";
+    listener_.end(row, {.status = Status::Missing, .reason = fmt::format("{}: {}", how_far, why)});
+  }
+}
+
+void DeviceSupervisor::finish() {
+  if (retry_) settle_retry(retry_->not_reached());
+  end_missing_rows("the run was interrupted");
+  state_ = State::Over;
+}
+
+/// With the worker's last words behind it.
+std::string DeviceSupervisor::story(const std::string& what) const {
+  const std::string words = worker_.last_words();
+  return words.empty() ? what : fmt::format("{}; its last words: {}", what, printable(words));
+}
+
+}  // namespace assay

@@ -1,0 +1,158 @@
+#pragma once
+
+#include "harness/base/child_process.h"
+#include "harness/engine/workers/protocol.h"
+#include "harness/engine/workers/retry.h"
+#include "harness/engine/workers/worker.h"
+#include "harness/report/record/codec.h"
+#include "harness/report/record/events.h"
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// How long a worker may be silent in each phase before it hangs, in seconds; a phase that says how long it
+/// takes at most goes before. And what is done about failures.
+struct SupervisionLimits {
+  double start_s = 120;
+  double ceilings_s = 300;
+  double host_s = 300;
+  double compile_s = 120;
+  double dispatch_s = 120;
+  double timing_s = 300;
+  double reaping_s = 10;      ///< a killed worker that has not ended then never will
+  double longest_s = 0;       ///< more than 0: no phase takes longer, whatever it says
+  int failures_in_a_row = 3;  ///< of workers, before the device is given up
+
+  /// `told_s`: how long the phase says that it takes at most; 0: it does not.
+  double of(Phase phase, double told_s = 0) const;
+
+ private:
+  double usual(Phase phase) const;
+};
+
+/// What a supervisor starts with.
+struct SupervisionStart {
+  OpenRequest open;
+  SupervisionLimits limits;
+  /// What an earlier run has left; empty `wanted`: it is not known before the plan, and all rows are to be
+  /// run.
+  RowsLeft left;
+  /// Why a worker that opened with this cannot be used: another device, another binary, other case files.
+  std::function<std::optional<std::string>(const RunInfo&)> refuse_run;
+  std::function<std::optional<std::string>(std::span<const RowInfo>)> refuse_plan;
+  std::function<void(const std::string&)> log;  ///< lines for people; may be empty
+};
+
+/// Runs the rows of one device through workers, one process after another: what a process does to itself
+/// costs the row that it ran. It does no I/O of its own but through Worker and the listener, and knows the
+/// time only as it is told: whoever owns it brings it what the worker says and when it ended.
+///
+/// A row whose worker crashed, hung or lost its device ends as CRASH, TIMEOUT or DEVICE_LOST, then is tried
+/// once more alone in a new process, see Retry. After `failures_in_a_row` of them without a row that ended in
+/// between the device is given up; its other rows are MISSING.
+class DeviceSupervisor {
+ public:
+  /// Both must outlive this. `listener` is told the rows' events as a run in this process would tell them,
+  /// but for done().
+  DeviceSupervisor(Worker& worker, RunListener& listener, SupervisionStart start);
+
+  /// Starts the first worker; one that runs already, and has told its devices, is gone on with.
+  void begin();
+  void begin_with_running_worker();
+
+  /// What the worker has written to stdout, a line without its end.
+  void line(std::string_view line);
+  /// The worker has ended, and everything that it wrote has been told.
+  void ended(const ChildEnd& end);
+  /// `seconds` have passed since this was told last.
+  void time_passed(double seconds);
+  /// The run is to stop: the row that runs comes to its end.
+  void stop();
+
+  bool wants_to_time() const { return wants_to_time_; }
+  bool is_timing() const { return is_timing_; }
+  /// It is its turn to time: no other worker on this machine does.
+  void may_time();
+
+  /// Every row has ended, or never will; no worker runs.
+  bool is_over() const { return state_ == State::Over; }
+  /// Why nothing could be run at all: what the first worker said, with its exit code. Empty: it could.
+  const std::optional<RefusedEvent>& refusal() const { return refusal_; }
+  /// Why the device was given up; empty: it was not.
+  const std::string& given_up() const { return given_up_; }
+
+ private:
+  enum class State { Working, Leaving, Killed, Over };
+  class Events;
+
+  void start_worker();
+  void open();
+  void ask_for_rows();
+  void ask_for_next();
+  void take(const WorkerEvent& event);
+  void take_signal(WorkerSignal signal);
+  void take_journal_line(std::string_view line);
+  bool is_plan_again(std::string_view line);
+
+  void row_begins(RowIndex row);
+  void row_is_judged(RowIndex row, const AccuracyResult& accuracy);
+  void row_has_block(RowIndex row, const Block& block);
+  void row_ends(RowIndex row, const RowEnd& end);
+  void settle_retry(const RowEnd& verdict);
+  void end_row(RowIndex row, const RowEnd& end);
+
+  void kill(Status status, std::string why);
+  void worker_is_gone(Status status, const std::string& why);
+  void row_is_lost(RowIndex row, Status status, const std::string& reason);
+  void start_failed(const std::string& why);
+  void next_worker();
+  void give_up(std::string why);
+  void end_missing_rows(const std::string& why);
+  void finish();
+  std::string story(const std::string& what) const;
+  bool has_rows_left() const;
+  bool is_silent() const;
+
+  Worker& worker_;
+  RunListener& listener_;
+  SupervisionStart start_;
+  Decoder decoder_;  ///< of all workers' lines: one plan
+  State state_ = State::Working;
+
+  std::size_t plan_size_ = 0;
+  std::set<RowIndex> baselines_;  ///< rows that others are compared with
+  std::string plan_hash_;
+  bool has_run_ = false;
+  RowsLeft left_;  ///< `wanted`: not ended
+
+  // Of the worker that runs.
+  bool is_open_ = false;  ///< it has told its plan
+  bool is_idle_ = false;
+  std::optional<RowIndex> running_;
+  std::optional<RowIndex> lost_by_;  ///< a row that ended as one whose worker exits then
+  std::deque<RowIndex> begun_;       ///< the newest, in the order in which they began first
+  Phase phase_ = Phase::Start;
+  double limit_s_ = 0;
+  double silent_s_ = 0;
+  bool wants_to_time_ = false;
+  bool is_timing_ = false;
+  std::optional<Status> killed_as_;
+  std::string killed_because_;
+
+  std::optional<Retry> retry_;
+  int failures_in_a_row_ = 0;
+  bool is_stopping_ = false;
+  std::string given_up_;
+  std::optional<RefusedEvent> refusal_;
+};
+
+}  // namespace assay

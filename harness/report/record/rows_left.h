@@ -1,0 +1,33 @@
+#pragma once
+
+#include "harness/report/record/events.h"
+
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// What an earlier try has told of a row of mode perf.
+struct RowProgress {
+  std::string output_hash;    ///< of the outputs that were judged
+  std::vector<Block> blocks;  ///< of the row while it had those outputs
+};
+
+/// Which rows of a plan are to be run, and how far those have come that are timed.
+struct RowsLeft {
+  std::vector<bool> wanted;  ///< of each planned row; empty: all
+  /// Where a wanted row is judged with the same outputs as before, its sampling goes on behind these blocks;
+  /// where not, they do not count. Of rows that are not wanted: rows that are compared with them take part in
+  /// no round that these had, as they would not have been sampled together.
+  std::map<RowIndex, RowProgress> progress;
+
+  bool wants(RowIndex row) const { return wanted.empty() || wanted.at(row); }
+};
+
+/// The rows of a plan that others are compared with: their progress is told when they have ended, too.
+std::set<RowIndex> baselines_in(std::span<const RowInfo> plan);
+
+}  // namespace assay

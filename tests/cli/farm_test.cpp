@@ -1,0 +1,320 @@
+#include "harness/report/record/journal.h"
+#include "tests/support/assay_binary.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+// Runs whose workers fail, with a mock worker that needs no device and with the real one on the best device.
+
+namespace assay::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr const char* four_cases = R"(op: q8ta_relu
+cases:
+  - name: small
+    shape: {each: [[1, 4, 4, 4], [1, 8, 4, 4], [1, 4, 8, 4], [1, 4, 4, 8]]}
+    qparams: {x: {scale: 0.007112, zero_point: -3}, y: {scale: 0.013, zero_point: 5}}
+)";
+
+struct Farm {
+  Farm() { file = folder.write("c.yaml", four_cases); }
+
+  ProcessResult run(std::vector<std::string> more) const {
+    std::vector<std::string> words{"run",        file,   "--out",        folder / "out",
+                                   "--ceilings", "none", "--hang-limit", "1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return assay(words);
+  }
+  std::string mock(const std::string& arguments) const {
+    return (fs::absolute(ASSAY_SOURCE_DIR) / "tests/farm/mock_worker.py").string() + " --state " +
+           (folder / "state").string() + " " + arguments;
+  }
+  ProcessResult run_mock(const std::string& arguments, std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"--worker-command", mock(arguments)});
+    return run(more);
+  }
+  fs::path journal() const {
+    if (!fs::exists(folder / "out" / "runs")) return {};
+    for (const auto& entry : fs::recursive_directory_iterator(folder / "out" / "runs"))
+      if (entry.path().filename() == "journal.jsonl") return entry.path();
+    return {};
+  }
+  RunReport report() const { return read_journal(journal()); }
+  Record row(std::size_t index) const { return report().records.at(index); }
+
+  TemporaryFolder folder;
+  std::string file;
+};
+
+std::size_t count(const RunReport& report, Status status) {
+  return static_cast<std::size_t>(std::ranges::count(report.records, status, &Record::status));
+}
+
+struct Fault {
+  const char* kind;
+  Status status;
+  const char* retry;
+  int exit_code;
+  const char* reason;
+};
+void PrintTo(const Fault& fault, std::ostream* out) {
+  *out << fault.kind;
+}
+
+/// In one row of twenty, of which the last four are timed.
+class MockFault : public ::testing::TestWithParam<Fault> {};
+
+TEST_P(MockFault, CostsItsRowAndNoOther) {
+  constexpr std::size_t faulty = 7;
+  const Fault& fault = GetParam();
+  const Farm farm;
+  const ProcessResult result = farm.run_mock("--rows 20 --perf 4 --fault " + std::string(fault.kind) + "@7");
+  EXPECT_EQ(result.exit_code, fault.exit_code) << result.out << result.err;
+  const RunReport report = farm.report();
+  EXPECT_TRUE(report.complete);
+  ASSERT_EQ(report.records.size(), 20U);
+  EXPECT_EQ(report.records[faulty].status, fault.status) << report.records[faulty].reason;
+  EXPECT_EQ(report.records[faulty].retry, fault.retry);
+  EXPECT_THAT(report.records[faulty].reason, HasSubstr(fault.reason));
+  EXPECT_EQ(count(report, Status::Pass), fault.status == Status::Pass ? 20U : 19U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfAWorker, MockFault,
+    ::testing::Values(
+        Fault{"segfault", Status::Crash, "REPRODUCED", 1, "last words: mock: segfault in row 7"},
+        Fault{"abort", Status::Crash, "REPRODUCED", 1, "SIGABRT"},
+        Fault{"exit", Status::Crash, "REPRODUCED", 1, "exited with code 0"},
+        Fault{"kill", Status::Crash, "REPRODUCED", 1, "by the kernel for lack of memory"},
+        Fault{"hang", Status::Timeout, "REPRODUCED", 1, "nothing was heard for 1 s in work on the CPU"},
+        Fault{"compile-hang", Status::Timeout, "REPRODUCED", 1, "while shaders and pipelines were compiled"},
+        Fault{"dispatch-hang", Status::Timeout, "REPRODUCED", 1, "while the device ran the program"},
+        Fault{"device-lost", Status::DeviceLost, "REPRODUCED", 3, "VK_ERROR_DEVICE_LOST"},
+        Fault{"timeout", Status::Timeout, "REPRODUCED", 1, "did not end within 1 s"},
+        Fault{"out-of-memory", Status::OutOfMemory, "", 1, "VK_ERROR_OUT_OF_DEVICE_MEMORY"},
+        Fault{"garbage", Status::Crash, "REPRODUCED", 1, "no event"},
+        Fault{"half-line", Status::Crash, "REPRODUCED", 1, "exited with code 0"},
+        Fault{"order", Status::Crash, "ORDER_DEPENDENT", 1, "alone it ended as PASS"},
+        Fault{"fail", Status::Fail, "", 1, "a wrong value"}, Fault{"flood", Status::Pass, "", 0, ""},
+        Fault{"between", Status::Pass, "", 0, ""}),
+    [](const auto& of) {
+      std::string name = of.param.kind;
+      std::ranges::replace(name, '-', '_');
+      return name;
+    });
+
+TEST(Farm, CallsARowFlakyThatCrashesOnce) {
+  const Farm farm;
+  EXPECT_EQ(farm.run_mock("--rows 5 --fault segfault@0:1").exit_code, 1);
+  EXPECT_EQ(farm.row(0).status, Status::Flaky);
+  EXPECT_THAT(farm.row(0).reason,
+              AllOf(HasSubstr("it was CRASH"), HasSubstr("PASS when it was tried once more")));
+}
+
+TEST(Farm, KeepsTheBlocksOfTimedRowsWhenAWorkerCrashes) {
+  // The third block of row 12 is the first at which it crashes: rows before it have three blocks then.
+  const Farm farm;
+  EXPECT_EQ(farm.run_mock("--rows 14 --perf 4 --fault kill@12:4").exit_code, 1);
+  const RunReport report = farm.report();
+  for (std::size_t row = 10; row < 14; ++row) {
+    if (row == 12) continue;
+    EXPECT_EQ(report.records[row].status, Status::Pass);
+    EXPECT_EQ(report.records[row].perf.value().blocks, 7) << "none twice, none lost";
+  }
+}
+
+TEST(Farm, GivesADeviceUpThatFailsThreeTimesInARow) {
+  const Farm farm;
+  const ProcessResult result = farm.run_mock("--rows 20 --fault kill@5 --fault kill@6 --fault kill@7");
+  EXPECT_EQ(result.exit_code, 3);
+  const RunReport report = farm.report();
+  EXPECT_EQ(count(report, Status::Pass), 5U);
+  EXPECT_EQ(count(report, Status::Crash), 3U);
+  EXPECT_EQ(count(report, Status::Missing), 12U);
+  EXPECT_THAT(report.records.back().reason, HasSubstr("the device failed 3 times in a row"));
+}
+
+TEST(Farm, SaysWhatWorkersSayThatNeverStart) {
+  const Farm farm;
+  const ProcessResult result = farm.run({"--worker-command", "echo no such host >&2; exit 255"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("starting a worker failed 3 times"), HasSubstr("no such host")));
+}
+
+TEST(Farm, StartsAnewAfterAWorkerThatCrashedBeforeItsFirstRow) {
+  const Farm farm;
+  EXPECT_EQ(farm.run_mock("--rows 4 --fault start@-1:2").exit_code, 0);
+  EXPECT_EQ(count(farm.report(), Status::Pass), 4U);
+}
+
+TEST(Farm, RunsSeveralDevicesSideBySide) {
+  const Farm farm;
+  const ProcessResult result = farm.run_mock("--rows 6 --perf 2 --devices 3 --fault kill@2");
+  EXPECT_EQ(result.exit_code, 1);
+  for (const char* slug : {"mock-0", "mock-1", "mock-2"}) {
+    const RunReport report = read_journal(farm.folder / "out" / slug / "journal.jsonl");
+    EXPECT_EQ(count(report, Status::Pass), 5U) << slug;
+    EXPECT_EQ(report.records[2].retry, "REPRODUCED");
+    EXPECT_THAT(result.out, HasSubstr(slug));
+  }
+}
+
+// Going on with a run.
+
+TEST(Resume, RunsWhatIsLeftWhereverTheJournalWasCut) {
+  const Farm farm;
+  ASSERT_EQ(farm.run_mock("--rows 5 --perf 2").exit_code, 0);
+  const fs::path journal = farm.journal();
+  std::ifstream file(journal);
+  const std::string whole((std::istreambuf_iterator<char>(file)), {});
+  const std::size_t plan_end = whole.find('\n', whole.find(R"("event":"plan")")) + 1;
+  // Every byte of the last records, and a byte of each line before them.
+  std::vector<std::size_t> cuts;
+  for (std::size_t cut = whole.size() - 300; cut < whole.size(); cut += 7) cuts.push_back(cut);
+  for (std::size_t cut = plan_end; cut < whole.size(); cut = whole.find('\n', cut) + 1) cuts.push_back(cut);
+  for (const std::size_t cut : cuts) {
+    std::ofstream(journal, std::ios::trunc) << whole.substr(0, cut);
+    const ProcessResult result =
+        assay({"run", "--resume", farm.folder / "out", "--worker-command", farm.mock("--rows 5 --perf 2")});
+    EXPECT_EQ(result.exit_code, 0) << cut << result.err;
+    const RunReport report = read_journal(journal);
+    EXPECT_TRUE(report.complete);
+    EXPECT_EQ(count(report, Status::Pass), 5U) << cut;
+    EXPECT_EQ(report.records[4].perf.value().blocks, 7) << cut;
+  }
+}
+
+TEST(Resume, RunsNoFinishedRowAgain) {
+  const Farm farm;
+  ASSERT_EQ(farm.run_mock("--rows 20 --fault kill@5 --fault kill@6 --fault kill@7").exit_code, 3);
+  const ProcessResult result = assay(
+      {"run", "--resume", farm.folder / "out", "--worker-command", farm.mock("--rows 20 --fault kill@2")});
+  EXPECT_EQ(result.exit_code, 1) << "row 2 had ended, and does not crash again; 5 to 7 stay what they were";
+  const RunReport report = farm.report();
+  EXPECT_EQ(count(report, Status::Pass), 17U);
+  EXPECT_EQ(count(report, Status::Crash), 3U);
+  EXPECT_TRUE(report.complete);
+}
+
+TEST(Resume, RefusesARunOfWhichSomethingHasChanged) {
+  const Farm farm;
+  ASSERT_EQ(farm.run_mock("--rows 20 --fault kill@5 --fault kill@6 --fault kill@7").exit_code, 3);
+  std::ifstream before(farm.journal());
+  const std::string journal((std::istreambuf_iterator<char>(before)), {});
+  for (const auto& [now, what] : {std::pair("--rows 20 --cases 2", "the case files have changed"),
+                                  std::pair("--rows 20 --driver 2.0", "the driver was 1.0 and is 2.0"),
+                                  std::pair("--rows 21", "20 rows, and the case files give 21 now")}) {
+    const ProcessResult result =
+        assay({"run", "--resume", farm.folder / "out", "--worker-command", farm.mock(now)});
+    EXPECT_EQ(result.exit_code, 2) << now;
+    EXPECT_THAT(result.err, HasSubstr(what));
+  }
+  std::ifstream after(farm.journal());
+  EXPECT_EQ(journal, std::string((std::istreambuf_iterator<char>(after)), {}))
+      << "nothing is lost by a refusal";
+}
+
+TEST(Resume, RefusesToGoOnWithARunThatStillRuns) {
+  const Farm farm;
+  const int pid = start({.words = {ASSAY_BINARY, "run", farm.file, "--out", farm.folder / "out",
+                                   "--worker-command", farm.mock("--rows 200 --row-ms 50")}});
+  while (farm.journal().empty() || fs::file_size(farm.journal()) == 0) ::usleep(10'000);
+  const ProcessResult result =
+      assay({"run", "--resume", farm.folder / "out", "--worker-command", farm.mock("--rows 200")});
+  ::kill(pid, SIGKILL);
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("another run is writing it"));
+}
+
+TEST(Resume, RefusesOtherDevices) {
+  const Farm farm;
+  ASSERT_EQ(farm.run_mock("--rows 4 --devices 2 --fault kill@0 --fault kill@1 --fault kill@2").exit_code, 3);
+  const ProcessResult result =
+      assay({"run", "--resume", farm.folder / "out", "--worker-command", farm.mock("--rows 4")});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("it was on 'mock-1', and the devices here are now: mock-0"));
+}
+
+TEST(Resume, SaysWhereThereIsNothingToGoOnWith) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "out");
+  EXPECT_EQ(assay({"run", "--resume", folder / "out"}).exit_code, 2);
+  EXPECT_EQ(assay({"run", "--resume", folder / "nowhere"}).exit_code, 2);
+}
+
+// The real worker, on the best device.
+
+/// A fault that --inject-fault puts into the second of four rows.
+class InjectedFault : public ::testing::TestWithParam<Fault> {};
+
+TEST_P(InjectedFault, CostsItsRowAndNoOther) {
+  const Fault& fault = GetParam();
+  const Farm farm;
+  const ProcessResult result =
+      farm.run({"--mode", "accu", "--inject-fault", std::string(fault.kind) + "@*1x8x4x4*"});
+  if (result.exit_code == 77) GTEST_SKIP() << "no Vulkan device";
+  EXPECT_EQ(result.exit_code, fault.exit_code) << result.out << result.err;
+  const RunReport report = farm.report();
+  for (const Record& record : report.records) {
+    const bool is_faulty = record.info.id.find("1x8x4x4") != std::string::npos;
+    EXPECT_EQ(record.status, is_faulty ? fault.status : Status::Pass)
+        << record.info.id << ": " << record.reason;
+    if (!is_faulty) continue;
+    EXPECT_EQ(record.retry, fault.retry);
+    EXPECT_THAT(record.reason, HasSubstr(fault.reason));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OnTheBestDevice, InjectedFault,
+    ::testing::Values(Fault{"segfault", Status::Crash, "REPRODUCED", 1, "SIGSEGV"},
+                      Fault{"host-loop", Status::Timeout, "REPRODUCED", 1, "in work on the CPU"},
+                      Fault{"compile-loop", Status::Timeout, "REPRODUCED", 1, "were compiled"},
+                      Fault{"device-loop", Status::Timeout, "REPRODUCED", 1, "while the device ran"},
+                      Fault{"device-lost", Status::DeviceLost, "REPRODUCED", 3, "VK_ERROR_DEVICE_LOST"},
+                      Fault{"out-of-memory", Status::OutOfMemory, "", 1, "VK_ERROR_OUT_OF_DEVICE_MEMORY"},
+                      Fault{"flood", Status::Pass, "", 0, ""}),
+    [](const auto& of) {
+      std::string name = of.param.kind;
+      std::ranges::replace(name, '-', '_');
+      return name;
+    });
+
+TEST(InjectedFault, RefusesAKindThatIsNone) {
+  const Farm farm;
+  const ProcessResult result = farm.run({"--inject-fault", "earthquake@*"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("earthquake"), HasSubstr("segfault, abort")));
+}
+
+TEST(Isolation, GivesTheReportThatARunInOneProcessGives) {
+  const Farm isolated;
+  const Farm plain;
+  if (isolated.run({"--mode", "accu"}).exit_code == 77) GTEST_SKIP() << "no Vulkan device";
+  ASSERT_EQ(plain.run({"--mode", "accu", "--no-isolation"}).exit_code, 0);
+  const RunReport a = isolated.report();
+  const RunReport b = plain.report();
+  ASSERT_EQ(a.records.size(), b.records.size());
+  EXPECT_EQ(a.run.inputs.at("binary"), b.run.inputs.at("binary"));
+  for (std::size_t row = 0; row < a.records.size(); ++row) {
+    EXPECT_EQ(a.records[row].info.id, b.records[row].info.id);
+    EXPECT_EQ(a.records[row].accuracy.value().output_hash, b.records[row].accuracy.value().output_hash);
+  }
+}
+
+}  // namespace
+}  // namespace assay::test
