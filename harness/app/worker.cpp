@@ -90,7 +90,7 @@ class WorkerMain {
   int run() {
     try {
       while (const std::optional<WorkerRequest> request = input_.next()) take(*request);
-      return 0;
+      leave(ExitCode::Fine);
     } catch (const Error& error) {
       return refuse(error.what(), error.code());
     } catch (const std::exception& error) {
@@ -178,12 +178,13 @@ class WorkerMain {
     if (!session_) throw Error("rows are asked for before a device is open");
     session_->run(rows);
     log_.flush();
-    if (must_stop() && !input_.stop_requested()) leave_lost_device();
+    if (must_stop() && !input_.stop_requested()) leave(ExitCode::Infrastructure);
     output_.tell(WorkerSignal::Idle);
   }
 
-  /// At once: destructors and drivers' exit handlers may wait for the device.
-  [[noreturn]] static void leave_lost_device() { ::_exit(static_cast<int>(ExitCode::Infrastructure)); }
+  /// At once, all having been told: destructors and drivers' exit handlers may wait, for a device that is
+  /// lost or (NVIDIA 580) for ten seconds while another thread reads stdin.
+  [[noreturn]] static void leave(ExitCode code) { ::_exit(static_cast<int>(code)); }
 
   bool must_stop() const {
     return input_.stop_requested() || (listener_ && listener_->must_leave()) ||

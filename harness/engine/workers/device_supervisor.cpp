@@ -206,7 +206,7 @@ void DeviceSupervisor::ask_for_next() {
   if (is_stopping_ || (!retry_ && !has_rows_left())) {
     state_ = State::Leaving;
     phase_ = Phase::Host;
-    limit_s_ = start_.limits.reaping_s;
+    limit_s_ = start_.limits.leaving_s;
     return worker_.send(encode(WorkerRequest{StopRequest{}}));
   }
   ask_for_rows();

@@ -28,6 +28,7 @@ struct SupervisionLimits {
   double compile_s = 120;
   double dispatch_s = 120;
   double timing_s = 300;
+  double leaving_s = 2;       ///< a worker that has nothing more to do and does not exit is killed
   double reaping_s = 10;      ///< a killed worker that has not ended then never will
   double longest_s = 0;       ///< more than 0: no phase takes longer, whatever it says
   int failures_in_a_row = 3;  ///< of workers, before the device is given up
