@@ -38,6 +38,7 @@ class DeviceOutput {
   /// Lines for people, while the run goes.
   std::ostream& log() { return terminal_.log; }
   /// Whether the journal tells already which run it is of, and what its rows are.
+  bool has_run() const { return recorder_.so_far().has_run(); }
   bool has_plan() const { return recorder_.so_far().has_plan(); }
 
   /// Ends the run on this device: reports, summary. `is_interrupted`: rows were cut short by a stop.

@@ -4,6 +4,7 @@
 #include "harness/base/error.h"
 #include "harness/report/files/writers.h"
 #include "harness/report/record/journal_text.h"
+#include "harness/report/record/killed_row.h"
 
 #include <algorithm>
 #include <utility>
@@ -24,6 +25,10 @@ Recorder::Recorder(std::filesystem::path directory, Console& console, GoOn)
     : directory_(std::move(directory)), journal_(directory_ / journal_name, true), console_(console) {
   const std::filesystem::path path = directory_ / journal_name;
   for_each_line(path, journal_text(path), [&](std::string_view line) { builder_.line(line); });
+  if (const std::optional<KilledRow> killed = killed_row(builder_)) {
+    journal_.end(killed->row, killed->end);
+    builder_.end(killed->row, killed->end);
+  }
   has_run_ = builder_.has_run();
   has_plan_ = builder_.has_plan();
 }

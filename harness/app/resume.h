@@ -2,8 +2,8 @@
 
 #include "harness/app/run_options.h"
 #include "harness/app/worker.h"
-#include "harness/report/record/rows_left.h"
 #include "harness/report/record/report_builder.h"
+#include "harness/report/record/rows_left.h"
 
 #include <filesystem>
 #include <optional>

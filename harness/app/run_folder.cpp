@@ -103,6 +103,7 @@ void RunFolder::link(const std::string& device, std::ostream& log) const {
   const fs::path target = fs::path(runs) / run_id_ / device;
   const fs::path fresh = out_ / runs / run_id_ / ("." + device + ".link");
   std::error_code error;
+  fs::remove(fresh, error);  // of a run that was killed right here
   fs::create_symlink(target, fresh, error);
   if (!error) fs::rename(fresh, out_ / device, error);  // readers see the old link or the new one
   if (!error) return;

@@ -13,6 +13,8 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <set>
+#include <thread>
 #include <utility>
 
 namespace assay::app {
@@ -56,7 +58,8 @@ class RunInWorkers {
     return open;
   }
 
-  /// Asks a new process which devices there are. What fails is tried again as often as a device may fail.
+  /// Asks a new process which devices there are. A process that does not answer is tried again as often as a
+  /// device may fail.
   std::vector<ChosenDevice> devices_of(WorkerProcess& process) const {
     const SupervisionLimits limits;
     std::string why;
@@ -66,37 +69,49 @@ class RunInWorkers {
       open.only_devices = true;
       process.send(encode(WorkerRequest{open}));
       const FirstLine first = first_line(process, limits.start_s, run_.stop_requested);
-      if (run_.stop_requested && run_.stop_requested()) break;
-      if (first.line) {
-        if (const auto devices = devices_in(*first.line, why)) return *devices;
-      } else {
-        why = first.end ? "the worker " + to_string(*first.end) : "the worker was silent";
-        if (const std::string words = process.last_words(); !words.empty())
-          why += "; its last words: " + words;
-      }
+      if (run_.stop_requested && run_.stop_requested())
+        throw Error("interrupted before a device was open: nothing was run", ExitCode::Infrastructure);
+      if (first.line) return devices_in(*first.line);
+      why = first.end ? "the worker " + to_string(*first.end) : "the worker was silent";
+      if (const std::string words = process.last_words(); !words.empty()) why += "; its last words: " + words;
     }
-    throw Error(why.empty()
-                    ? "interrupted before a device was open: nothing was run"
-                    : fmt::format("starting a worker failed {} times: {}", limits.failures_in_a_row, why),
+    throw Error(fmt::format("starting a worker failed {} times: {}", limits.failures_in_a_row, why),
                 ExitCode::Infrastructure);
   }
 
-  /// Nothing where another try may help.
-  static std::optional<std::vector<ChosenDevice>> devices_in(const std::string& line, std::string& why) try {
-    const std::optional<WorkerEvent> event = decode_worker_event(line);
-    if (event && std::holds_alternative<DevicesEvent>(*event)) return std::get<DevicesEvent>(*event).devices;
-    const auto* refused = event ? std::get_if<RefusedEvent>(&*event) : nullptr;
-    why = refused != nullptr ? refused->text
-                             : "the worker said something else: " + shortened(printable(line), 80);
-    const int code = refused != nullptr ? refused->code : static_cast<int>(ExitCode::Infrastructure);
-    if (code != static_cast<int>(ExitCode::Infrastructure)) throw Refused{why, static_cast<ExitCode>(code)};
-    return std::nullopt;
-  } catch (const Refused& refused) {
-    throw Error(refused.why, refused.code);
+  static std::vector<ChosenDevice> devices_in(const std::string& line) {
+    const std::optional<WorkerEvent> event = event_in(line);
+    if (event && std::holds_alternative<RefusedEvent>(*event)) {
+      const auto& refused = std::get<RefusedEvent>(*event);
+      throw Error(refused.text, static_cast<ExitCode>(refused.code));
+    }
+    if (!event || !std::holds_alternative<DevicesEvent>(*event)) throw_no_answer(line, "it names no devices");
+    std::vector<ChosenDevice> devices = std::get<DevicesEvent>(*event).devices;
+    std::set<std::string> slugs;
+    for (const ChosenDevice& device : devices) slugs.insert(device.slug);
+    // A slug is the name of a folder here.
+    if (devices.empty() || slugs.size() != devices.size() || !std::ranges::all_of(slugs, is_slug))
+      throw_no_answer(line, "its devices have no names of their own");
+    return devices;
+  }
+
+  static std::optional<WorkerEvent> event_in(const std::string& line) try {
+    return decode_worker_event(line);
   } catch (const Error& error) {
-    why = fmt::format("the worker wrote a line that is no event ({}): {}", error.what(),
-                      shortened(printable(line), 80));
-    return std::nullopt;
+    throw_no_answer(line, error.what());
+  }
+
+  [[noreturn]] static void throw_no_answer(const std::string& line, const std::string& why) {
+    throw Error(
+        fmt::format("asking a worker which devices there are: it answered '{}', but {}; is it another "
+                    "version of assay, or does something else print to its stdout?",
+                    shortened(printable(line), 80), why),
+        ExitCode::Infrastructure);
+  }
+
+  static bool is_slug(const std::string& text) {
+    return !text.empty() &&
+           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
   }
 
   void add(std::span<const ChosenDevice> devices, std::size_t index, std::unique_ptr<WorkerProcess> process) {
@@ -107,19 +122,26 @@ class RunInWorkers {
     start.limits.longest_s = run_.output.options.hang_limit_s;
     start.open.device = index;
     start.open.uuid = devices[index].info.uuid;
-    const int workers = static_cast<int>(devices.size());
-    if (run_.output.options.jobs > 0) start.open.jobs = std::max(1, run_.output.options.jobs / workers);
+    start.open.jobs = jobs_of_each(devices.size());
     start.log = [output = made.output.get()](const std::string& text) {
       output->log() << printable(text) << '\n';
     };
-    if (made.output->has_plan()) resume(start, made.output->recorder().so_far());
+    if (made.output->has_run()) resume(start, made.output->recorder().so_far());
     made.supervisor =
         std::make_unique<DeviceSupervisor>(*made.process, made.output->listener(), std::move(start));
   }
 
+  /// Threads for references: of one device as many as the CPU has, unless the command line says otherwise.
+  int jobs_of_each(std::size_t devices) const {
+    const int asked = run_.output.options.jobs;
+    if (asked == 0 && devices == 1) return 0;
+    const int all = asked > 0 ? asked : static_cast<int>(std::thread::hardware_concurrency());
+    return std::max(1, all / static_cast<int>(devices));
+  }
+
   /// The new workers must have the journal's plan.
   static void resume(SupervisionStart& start, const ReportBuilder& journal) {
-    start.left = rows_left(journal);
+    if (journal.has_plan()) start.left = rows_left(journal);
     start.open.timer = known_timer(journal);
     if (start.open.timer) start.open.ceilings = journal.run().ceilings;
     start.refuse_run = [&journal](const RunInfo& now) { return refuse_other_run(journal.run(), now); };
@@ -144,21 +166,22 @@ class RunInWorkers {
     supervise(supervised, run_.stop_requested);
   }
 
+  /// What was run is written before what could not be is told.
   void conclude() {
+    std::optional<Error> failure;
     for (const DeviceInWorker& device : devices_) {
-      if (const auto& refusal = device.supervisor->refusal())
-        throw Error(refusal->text, static_cast<ExitCode>(refusal->code));
-    }
-    for (const DeviceInWorker& device : devices_) {
-      run_.conclude(*device.output);
+      const auto& refusal = device.supervisor->refusal();
+      if (!refusal && device.output->has_plan()) {
+        run_.conclude(*device.output);
+      } else if (!failure) {
+        failure = refusal ? Error(refusal->text, static_cast<ExitCode>(refusal->code))
+                          : Error("interrupted before the device was open: nothing was run on it",
+                                  ExitCode::Infrastructure);
+      }
       device.output->show();
     }
+    if (failure) throw Error(*failure);
   }
-
-  struct Refused {
-    std::string why;
-    ExitCode code;
-  };
 
   const WorkersRun& run_;
   std::vector<DeviceInWorker> devices_;

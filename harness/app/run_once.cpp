@@ -145,7 +145,7 @@ class Run {
     DeviceOutput output(output_parts(), {opened.info, opened.slug}, true);
     DeviceSession session(parts, opened);
     RowsLeft left;
-    if (output.has_plan()) left = resumed_rows(output.recorder().so_far(), session);
+    if (output.has_run()) left = resumed_rows(output.recorder().so_far(), session);
     session.tell(output.listener());
     session.run(left);
     return conclude(output);
@@ -154,7 +154,7 @@ class Run {
   static RowsLeft resumed_rows(const ReportBuilder& journal, const DeviceSession& session) {
     if (const auto why = refuse_other_run(journal.run(), session.info())) throw Error(*why);
     if (const auto why = refuse_other_plan(journal, session.plan())) throw Error(*why);
-    return rows_left(journal);
+    return journal.has_plan() ? rows_left(journal) : RowsLeft{};
   }
 
   OutputParts output_parts() const { return {options_, session_.folder, expectations_, terminal_}; }

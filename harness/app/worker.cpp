@@ -87,21 +87,21 @@ class WorkerMain {
   WorkerMain(const Context& context, const ParseRun& parse)
       : context_(context), parse_(parse), log_buffer_(output_), log_(&log_buffer_) {}
 
-  int run() {
+  [[noreturn]] void run() {
     try {
       while (const std::optional<WorkerRequest> request = input_.next()) take(*request);
       leave(ExitCode::Fine);
     } catch (const Error& error) {
-      return refuse(error.what(), error.code());
+      refuse(error.what(), error.code());
     } catch (const std::exception& error) {
-      return refuse(std::string("internal error: ") + error.what(), ExitCode::Infrastructure);
+      refuse(std::string("internal error: ") + error.what(), ExitCode::Infrastructure);
     }
   }
 
  private:
-  int refuse(const std::string& why, ExitCode code) {
+  [[noreturn]] void refuse(const std::string& why, ExitCode code) {
     output_.tell(RefusedEvent{why, static_cast<int>(code)});
-    return static_cast<int>(code);
+    leave(code);
   }
 
   void take(const WorkerRequest& request) {
@@ -115,6 +115,7 @@ class WorkerMain {
   void take_open(const OpenRequest& open) {
     if (!devices_) read_options(open);
     if (open.only_devices) return tell_devices();
+    limit_parallel_threads(open.jobs);
     load_cases();
     SessionParts parts{.options = options_,
                        .context = context_,
@@ -144,7 +145,6 @@ class WorkerMain {
     options_ = parse_(open.command);
     context_.command_line = open.command;
     fault_.emplace(options_.injected_fault);
-    limit_parallel_threads(open.jobs);
     devices_ = std::make_unique<RunDevices>(options_);
   }
 
@@ -222,8 +222,8 @@ class WorkerMain {
 
 }  // namespace
 
-int serve_worker(const Context& context, const ParseRun& parse) {
-  return WorkerMain(context, parse).run();
+void serve_worker(const Context& context, const ParseRun& parse) {
+  WorkerMain(context, parse).run();
 }
 
 }  // namespace assay::app

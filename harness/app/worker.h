@@ -13,8 +13,8 @@ namespace assay::app {
 using ParseRun = std::function<RunOptions(const std::vector<std::string>& command)>;
 
 /// `assay worker`: runs what a supervisor asks for on stdin and tells it on stdout, in the protocol of
-/// harness/engine/workers/protocol.h. What libraries and drivers print to stdout goes to stderr. Returns the
-/// exit code when the supervisor has said stop; leaves the process at once when stdin ends.
-int serve_worker(const Context& context, const ParseRun& parse);
+/// harness/engine/workers/protocol.h. What libraries and drivers print to stdout goes to stderr. Leaves the
+/// process when the supervisor has said stop, and when stdin ends.
+[[noreturn]] void serve_worker(const Context& context, const ParseRun& parse);
 
 }  // namespace assay::app

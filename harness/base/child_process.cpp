@@ -125,6 +125,9 @@ class SpawnSettings {
 }  // namespace
 
 std::string to_string(const ChildEnd& end) {
+  if (end.signal == 0 && end.any_signal() != 0)
+    return fmt::format("exited with code {}, a shell's for {}", end.exit_code,
+                       name_of_signal(end.any_signal()));
   if (end.signal == 0) return fmt::format("exited with code {}", end.exit_code);
   return fmt::format("was ended by {} ({})", name_of_signal(end.signal), ::strsignal(end.signal));
 }
@@ -183,7 +186,7 @@ std::optional<ChildEnd> ChildProcess::end() {
 }
 
 std::vector<std::string> shell_command(const std::string& line) {
-  return {"/bin/sh", "-c", "exec " + line};
+  return {"/bin/sh", "-c", line};
 }
 
 }  // namespace assay

@@ -13,9 +13,15 @@ namespace assay {
 struct ChildEnd {
   int exit_code = 0;
   int signal = 0;  ///< that ended it; 0: it exited by itself
+
+  /// The same, and where it is a shell the signal that ended its command, as its exit code says; 0: none.
+  int any_signal() const {
+    return signal == 0 && exit_code > 128 && exit_code < 192 ? exit_code - 128 : signal;
+  }
 };
 
-/// "exited with code 3", "was ended by SIGSEGV (Segmentation fault)".
+/// "exited with code 3", "exited with code 137, a shell's for SIGKILL", "was ended by SIGSEGV (Segmentation
+/// fault)".
 std::string to_string(const ChildEnd& end);
 
 /// A process of our own with pipes to its stdin, stdout and stderr. It leads a process group, so that the

@@ -9,6 +9,7 @@
 
 #include <iostream>
 #include <memory>
+#include <set>
 #include <sstream>
 
 namespace assay::cli {
@@ -90,9 +91,10 @@ void add_isolation(CLI::App& app, app::RunOptions& options) {
       "--resume", options.resume,
       "Go on with the run that this folder holds (an output folder, or that of one run): rows that "
       "have ended stay as they are. The command line is the one that began it");
-  app.add_option("--hang-limit", options.hang_limit_s,
-                 "Seconds of silence after which a worker hangs, whatever it does (default: by what it does, 120 to "
-                 "300 s; a program on the device: by its case's timeout)")
+  app.add_option(
+         "--hang-limit", options.hang_limit_s,
+         "Seconds of silence after which a worker hangs, whatever it does (default: by what it does, 120 to "
+         "300 s; a program on the device: by its case's timeout)")
       ->check(CLI::PositiveNumber);
   app.add_option("--jobs", options.jobs,
                  "Threads for references, of all devices together (default: all of the CPU)")
@@ -149,6 +151,16 @@ void add_run(CLI::App& app, app::RunOptions& options) {
       "Run again whenever a case file or a file in the shader folders is saved, and print what changed");
   add_benchmark_flag(app, options.benchmark_console);
   app.add_flag("-v,--verbose", options.verbose, "Print a line for every case, and every failure in full");
+}
+
+/// A run that is gone on with has its command line already: only how it is run may be said anew.
+void refuse_others_beside_resume(CLI::App& app) {
+  const std::set<std::string> allowed{"--help", "--resume", "--no-isolation", "--worker-command",
+                                      "--verbose"};
+  CLI::Option* resume = app.get_option("--resume");
+  for (CLI::Option* option : app.get_options()) {
+    if (!allowed.contains(option->get_name())) resume->excludes(option);
+  }
 }
 
 void add_devices(CLI::App& app, DevicesOptions& options) {
@@ -243,9 +255,10 @@ class Subcommands {
 
 /// What runs cases, or says what there is to run.
 void add_running(Subcommands& commands, Parsed& parsed, const Context& context) {
-  add_run(commands.add("run", "Run cases on a device and write its reports",
-                       [&] { return run(parsed.run, context); }),
-          parsed.run);
+  CLI::App& run_command = commands.add("run", "Run cases on a device and write its reports",
+                                       [&] { return run(parsed.run, context); });
+  add_run(run_command, parsed.run);
+  refuse_others_beside_resume(run_command);
   CLI::App& list_command = commands.add("list", "Print the ids of the cases that `run` would select",
                                         [&] { return list(parsed.list, context); });
   add_case_options(list_command, parsed.list.cases);

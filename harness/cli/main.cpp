@@ -49,7 +49,7 @@ int run_main(int argc, char** argv) {
       {"/proc/self/exe", compile_shader},
       {"/proc/self/exe", worker}};
   if (argc == 2 && std::string_view(argv[1]) == worker)
-    return assay::app::serve_worker(context, assay::cli::parse_run);
+    assay::app::serve_worker(context, assay::cli::parse_run);
   return assay::cli::parse(argc, argv, context)();
 }
 

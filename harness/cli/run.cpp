@@ -19,7 +19,7 @@ app::RunOptions options_of_run(const app::RunOptions& asked, Context& context) {
   context.command_line = resumed.command;
   resumed.options.resume = resumed.folder;
   resumed.options.isolation = asked.isolation;
-  resumed.options.worker_command = asked.worker_command;
+  if (!asked.worker_command.empty()) resumed.options.worker_command = asked.worker_command;
   resumed.options.verbose = asked.verbose;
   return resumed.options;
 }

@@ -6,9 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 // Runs whose workers fail, with a mock worker that needs no device and with the real one on the best device.
@@ -26,6 +29,7 @@ using ::testing::Not;
 constexpr const char* four_cases = R"(op: q8ta_relu
 cases:
   - name: small
+    mode: both
     shape: {each: [[1, 4, 4, 4], [1, 8, 4, 4], [1, 4, 8, 4], [1, 4, 4, 8]]}
     qparams: {x: {scale: 0.007112, zero_point: -3}, y: {scale: 0.013, zero_point: 5}}
 )";
@@ -173,6 +177,60 @@ TEST(Farm, RunsSeveralDevicesSideBySide) {
   }
 }
 
+TEST(Farm, GivesTheTurnToTimeOnWhenTheDeviceThatHasItEnds) {
+  const Farm farm;
+  EXPECT_EQ(farm.run_mock("--rows 4 --perf 1 --devices 3 --fault kill@3:4").exit_code, 1);
+  std::size_t passed = 0;
+  for (const char* slug : {"mock-0", "mock-1", "mock-2"}) {
+    const RunReport report = read_journal(farm.folder / "out" / slug / "journal.jsonl");
+    EXPECT_TRUE(report.complete);
+    passed += count(report, Status::Pass);
+  }
+  EXPECT_GE(passed, 9U);
+}
+
+TEST(Farm, StopsAtASignalWhileAWorkerOpensItsDevice) {
+  const Farm farm;
+  const int pid = start({.words = {ASSAY_BINARY, "run", farm.file, "--out", farm.folder / "out",
+                                   "--worker-command", farm.mock("--fault start-hang@-1")}},
+                        "/dev/null", farm.folder / "err");
+  while (farm.journal().empty()) ::usleep(10'000);
+  ::kill(pid, SIGINT);
+  int status = 0;
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 3);
+  std::ifstream err(farm.folder / "err");
+  EXPECT_THAT(std::string((std::istreambuf_iterator<char>(err)), {}),
+              HasSubstr("interrupted before the device was open"));
+}
+
+TEST(Farm, WritesWhatWasRunThoughAnotherDeviceDoesNotOpen) {
+  // Each worker counts: the second device's are those that never start.
+  const Farm farm;
+  const std::string command = "case $(cat " + (farm.folder / "n").string() +
+                              " 2>/dev/null) in '') echo x > " + (farm.folder / "n").string() + "; " +
+                              farm.mock("--rows 3 --devices 2") + ";; *) exit 9;; esac";
+  const ProcessResult result = farm.run({"--worker-command", command});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("opening the device failed 3 times"));
+  const RunReport report = read_journal(farm.folder / "out" / "mock-0" / "journal.jsonl");
+  EXPECT_TRUE(report.complete);
+  EXPECT_EQ(count(report, Status::Pass), 3U);
+}
+
+TEST(Farm, RefusesAWorkerThatNamesNoDevicesOrAnotherFolder) {
+  const Farm farm;
+  for (const char* answer :
+       {R"({\"worker\":\"devices\",\"devices\":[]})",
+        R"({\"worker\":\"devices\",\"devices\":[{\"info\":{},\"slug\":\"../../evil\"}]})", "hello"}) {
+    const ProcessResult result =
+        farm.run({"--worker-command", std::string("echo \"") + answer + "\"; sleep 5"});
+    EXPECT_EQ(result.exit_code, 3) << answer;
+    EXPECT_THAT(result.err, HasSubstr("asking a worker which devices there are")) << answer;
+  }
+}
+
 // Going on with a run.
 
 TEST(Resume, RunsWhatIsLeftWhereverTheJournalWasCut) {
@@ -249,6 +307,13 @@ TEST(Resume, RefusesOtherDevices) {
   EXPECT_THAT(result.err, HasSubstr("it was on 'mock-1', and the devices here are now: mock-0"));
 }
 
+TEST(Resume, RefusesOptionsThatTheRunHasAlready) {
+  const TemporaryFolder folder;
+  const ProcessResult result = assay({"run", "--resume", folder / "out", "--filter", "a*"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("--resume"), HasSubstr("--filter")));
+}
+
 TEST(Resume, SaysWhereThereIsNothingToGoOnWith) {
   const TemporaryFolder folder;
   fs::create_directories(folder / "out");
@@ -293,6 +358,20 @@ INSTANTIATE_TEST_SUITE_P(
       std::ranges::replace(name, '-', '_');
       return name;
     });
+
+TEST(InjectedFault, IsTriedAloneThoughTimedRowsFollowIt) {
+  const Farm farm;
+  const ProcessResult result =
+      farm.run({"--mode", "perf", "--budget", "0.05", "--inject-fault", "segfault@*1x8x4x4*"});
+  if (result.exit_code == 77) GTEST_SKIP() << "no Vulkan device";
+  const RunReport report = farm.report();
+  ASSERT_EQ(report.records.size(), 4U);
+  for (const Record& record : report.records) {
+    const bool is_faulty = record.info.id.find("1x8x4x4") != std::string::npos;
+    EXPECT_EQ(record.status, is_faulty ? Status::Crash : Status::Pass) << record.reason;
+    EXPECT_THAT(record.reason, Not(HasSubstr("internal error")));
+  }
+}
 
 TEST(InjectedFault, RefusesAKindThatIsNone) {
   const Farm farm;

@@ -144,7 +144,9 @@ class DeviceRun {
     std::optional<Stopwatch> watch;  // the group's data are no row's
     Outcome outcome;
     const auto failure = outcome_of([&] {
+      context_.device.tell_phase(Phase::Reference);
       const DataSet& data = row.group->data_for(row.test_case(), context_.options.answers);
+      context_.device.tell_phase(Phase::Host);
       watch.emplace();
       outcome = judge_row(row, data, context_);
     });
@@ -212,6 +214,7 @@ class DeviceRun {
     sampling.clock = &context_.tools().clock;
     sampling.stop_requested = context_.options.stop_requested;
     std::vector<Measurement> measurements = measure(timed, context_.tools(), sampling);
+    context_.device.tell_phase(Phase::Host);
     const auto sampled =
         std::ranges::count_if(measurements, [](const Measurement& m) { return m.refusal.empty(); });
     estimate_.note(static_cast<std::size_t>(sampled), watch.s());
@@ -222,6 +225,7 @@ class DeviceRun {
     credit_messages();
     if (!context_.device.alive()) throw gpu::DeviceLost("its turn came after the device was lost");
     begin(row);
+    context_.device.tell_phase(Phase::Timing);
   }
 
   /// What the validation layer has said since rows took turns last is about the one whose turn it was.

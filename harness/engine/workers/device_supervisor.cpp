@@ -16,6 +16,9 @@ namespace {
 constexpr std::size_t most_remembered = 16;  ///< rows that a worker began: more than Retry uses
 constexpr std::string_view plan_line = R"({"event":"plan",)";
 
+constexpr const char* changed_while_running =
+    "a new worker has other rows: the binary, the case files or the shaders changed while the run went on";
+
 /// The row is the last thing that its process did: it exits then.
 bool is_lost(Status status) {
   return status == Status::Timeout || status == Status::DeviceLost || status == Status::Crash;
@@ -60,6 +63,11 @@ class DeviceSupervisor::Events final : public RunListener {
     const auto why = owner_.start_.refuse_run ? owner_.start_.refuse_run(info) : std::nullopt;
     if (why) owner_.refusal_ = {*why, static_cast<int>(ExitCode::Usage)};
     if (why) return;
+    if (!owner_.is_open_ && owner_.has_run_ && info.inputs != owner_.inputs_) {
+      owner_.have_inputs_changed_ = true;
+      return;
+    }
+    owner_.inputs_ = info.inputs;
     owner_.start_.open.uuid = info.device.uuid;
     if (info.timer.unit_ns > 0) owner_.start_.open.timer = info.timer;
     if (info.ceilings.measured()) owner_.start_.open.ceilings = info.ceilings;
@@ -97,7 +105,12 @@ void DeviceSupervisor::begin_with_running_worker() {
 }
 
 void DeviceSupervisor::start_worker() {
-  worker_.start();
+  try {
+    worker_.start();
+  } catch (const Error& error) {  // no process or descriptor is left: perhaps later
+    start_failed(error.what());
+    return next_worker();
+  }
   open();
 }
 
@@ -120,6 +133,7 @@ void DeviceSupervisor::open() {
 void DeviceSupervisor::line(std::string_view line) {
   if (state_ == State::Over || state_ == State::Killed) return;
   silent_s_ = 0;
+  was_heard_ = true;
   try {
     if (const std::optional<WorkerEvent> event = decode_worker_event(line)) {
       take(*event);
@@ -138,6 +152,7 @@ void DeviceSupervisor::take_journal_line(std::string_view line) {
   Events events(*this);
   decoder_.line(line, events);
   if (refusal_) return kill(Status::Crash, refusal_->text);
+  if (have_inputs_changed_) return give_up(changed_while_running);
   if (line.starts_with(plan_line)) {
     plan_hash_ = hash_hex(line);
     is_open_ = true;
@@ -149,7 +164,7 @@ void DeviceSupervisor::take_journal_line(std::string_view line) {
 bool DeviceSupervisor::is_plan_again(std::string_view line) {
   if (plan_hash_.empty() || !line.starts_with(plan_line)) return false;
   if (hash_hex(line) != plan_hash_) {
-    give_up("a new worker plans other rows: the case files or the binary changed while the run went on");
+    give_up(changed_while_running);
     return true;
   }
   is_open_ = true;
@@ -164,7 +179,8 @@ void DeviceSupervisor::take(const WorkerEvent& event) {
   } else if (const auto* signal = std::get_if<WorkerSignal>(&event)) {
     take_signal(*signal);
   } else if (const auto* refused = std::get_if<RefusedEvent>(&event)) {
-    if (plan_size_ == 0) refusal_ = *refused;
+    const bool may_help_to_try_again = refused->code == static_cast<int>(ExitCode::Infrastructure);
+    if (plan_size_ == 0 && !may_help_to_try_again) refusal_ = *refused;
     kill(Status::Crash, refused->text);
   } else if (const auto* log = std::get_if<LogEvent>(&event)) {
     if (start_.log) start_.log(log->text);
@@ -174,10 +190,7 @@ void DeviceSupervisor::take(const WorkerEvent& event) {
 void DeviceSupervisor::take_signal(WorkerSignal signal) {
   switch (signal) {
     case WorkerSignal::Idle:
-      is_idle_ = true;
-      running_.reset();
-      if (retry_ && !is_stopping_) settle_retry(retry_->not_reached());
-      ask_for_next();
+      take_idle();
       break;
     case WorkerSignal::WantsToTime:
       wants_to_time_ = true;
@@ -186,6 +199,17 @@ void DeviceSupervisor::take_signal(WorkerSignal signal) {
       is_timing_ = false;
       break;
   }
+}
+
+void DeviceSupervisor::take_idle() {
+  is_idle_ = true;
+  running_.reset();
+  if (retry_ && !is_stopping_) settle_retry(retry_->not_reached());
+  if (!is_stopping_ && has_rows_left() && !has_ended_one_) {
+    is_idle_ = false;
+    return kill(Status::Crash, "the worker says that it has done its rows, and has ended none of them");
+  }
+  ask_for_next();
 }
 
 void DeviceSupervisor::may_time() {
@@ -213,7 +237,7 @@ void DeviceSupervisor::ask_for_next() {
 }
 
 void DeviceSupervisor::ask_for_rows() {
-  is_idle_ = false;
+  is_idle_ = has_ended_one_ = false;
   phase_ = Phase::Host;
   limit_s_ = start_.limits.of(phase_);
   if (!retry_) return worker_.send(encode(WorkerRequest{left_}));
@@ -228,6 +252,7 @@ void DeviceSupervisor::ask_for_rows() {
 void DeviceSupervisor::stop() {
   if (std::exchange(is_stopping_, true) || state_ != State::Working) return;
   if (!is_open_ || retry_) return kill(Status::Interrupted, "the run was interrupted");
+  wants_to_time_ = false;  // it no longer waits
   worker_.send(encode(WorkerRequest{StopRequest{}}));
 }
 
@@ -262,6 +287,7 @@ void DeviceSupervisor::row_has_block(RowIndex row, const Block& block) {
 void DeviceSupervisor::end_row(RowIndex row, const RowEnd& end) {
   left_.wanted[row] = false;
   if (!baselines_.contains(row)) left_.progress.erase(row);
+  has_ended_one_ = true;
   listener_.end(row, end);
 }
 
@@ -291,7 +317,7 @@ void DeviceSupervisor::settle_retry(const RowEnd& verdict) {
 
 /// Its worker ends now, or has.
 void DeviceSupervisor::row_is_lost(RowIndex row, Status status, const std::string& reason) {
-  if (retry_) return settle_retry(row == retry_->row() ? retry_->lost_again() : retry_->not_reached());
+  if (retry_) return settle_retry(row == retry_->row() ? retry_->lost_again(reason) : retry_->not_reached());
   const RowEnd end{.status = status, .reason = reason};
   ++failures_in_a_row_;
   if (is_stopping_) return end_row(row, end);
@@ -307,6 +333,7 @@ void DeviceSupervisor::kill(Status status, std::string why) {
   state_ = State::Killed;
   limit_s_ = start_.limits.reaping_s;
   silent_s_ = 0;
+  wants_to_time_ = is_timing_ = false;
   worker_.kill();
 }
 
@@ -314,6 +341,7 @@ void DeviceSupervisor::time_passed(double seconds) {
   // A supervisor that was itself suspended has heard nothing either, and a clock may jump.
   constexpr double longest_step_s = 5;
   if (state_ == State::Over || wants_to_time_ || (is_idle_ && state_ == State::Working)) return;
+  if (std::exchange(was_heard_, false)) return;  // the time may have passed before it spoke
   silent_s_ += std::clamp(seconds, 0.0, longest_step_s);
   if (silent_s_ <= limit_s_) return;
   if (state_ == State::Killed) {
@@ -331,11 +359,11 @@ void DeviceSupervisor::ended(const ChildEnd& end) {
   if (state_ == State::Over) return;
   if (state_ == State::Leaving) return finish();
   const bool was_killed = state_ == State::Killed;
-  state_ = refusal_ ? State::Over : State::Working;  // refused: nothing was run, and nothing is recorded
-  if (refusal_) return;
+  if (refusal_) return be_over();  // nothing was run, and nothing is recorded
+  state_ = State::Working;
   if (was_killed) return worker_is_gone(*killed_as_, killed_because_);
   std::string what = fmt::format("the worker {} {}", to_string(end), story_of(phase_));
-  if (end.signal == SIGKILL) what += " (by the kernel for lack of memory, or by somebody)";
+  if (end.any_signal() == SIGKILL) what += " (by the kernel for lack of memory, or by somebody)";
   worker_is_gone(Status::Crash, what);
 }
 
@@ -343,7 +371,7 @@ void DeviceSupervisor::worker_is_gone(Status status, const std::string& why) {
   if (is_stopping_ && status == Status::Interrupted) return finish();
   if (running_ && status != Status::Interrupted) {
     row_is_lost(*running_, status, story(why));
-  } else if (!lost_by_ && !is_idle_ && status != Status::Interrupted) {
+  } else if (!lost_by_ && !is_idle_ && !is_stopping_ && status != Status::Interrupted) {
     start_failed(why);
   }
   next_worker();
@@ -352,7 +380,7 @@ void DeviceSupervisor::worker_is_gone(Status status, const std::string& why) {
 /// No row ran: the worker did not come so far, or was between two rows.
 void DeviceSupervisor::start_failed(const std::string& why) {
   ++failures_in_a_row_;
-  if (start_.log) start_.log(story(why) + "; no row was running");
+  if (start_.log) start_.log(story(why) + "; no row was running\n");
   if (plan_size_ == 0 && failures_in_a_row_ >= start_.limits.failures_in_a_row)
     refusal_ = {
         fmt::format("opening the device failed {} times; the last time {}", failures_in_a_row_, story(why)),
@@ -361,10 +389,7 @@ void DeviceSupervisor::start_failed(const std::string& why) {
 
 void DeviceSupervisor::next_worker() {
   if (is_stopping_) return finish();
-  if (refusal_) {
-    state_ = State::Over;
-    return;
-  }
+  if (refusal_) return be_over();
   if (failures_in_a_row_ >= start_.limits.failures_in_a_row)
     return give_up(fmt::format("the device failed {} times in a row", failures_in_a_row_));
   if (!retry_ && is_open_ && !has_rows_left()) return finish();
@@ -376,7 +401,12 @@ void DeviceSupervisor::give_up(std::string why) {
   if (retry_) settle_retry(retry_->not_reached());
   end_missing_rows(given_up_);
   worker_.kill();
+  be_over();
+}
+
+void DeviceSupervisor::be_over() {
   state_ = State::Over;
+  wants_to_time_ = is_timing_ = false;
 }
 
 void DeviceSupervisor::end_missing_rows(const std::string& why) {
@@ -390,7 +420,7 @@ void DeviceSupervisor::end_missing_rows(const std::string& why) {
 void DeviceSupervisor::finish() {
   if (retry_) settle_retry(retry_->not_reached());
   end_missing_rows("the run was interrupted");
-  state_ = State::Over;
+  be_over();
 }
 
 /// With the worker's last words behind it.

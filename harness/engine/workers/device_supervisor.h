@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -50,7 +51,7 @@ struct SupervisionStart {
   /// Why a worker that opened with this cannot be used: another device, another binary, other case files.
   std::function<std::optional<std::string>(const RunInfo&)> refuse_run;
   std::function<std::optional<std::string>(std::span<const RowInfo>)> refuse_plan;
-  std::function<void(const std::string&)> log;  ///< lines for people; may be empty
+  std::function<void(const std::string&)> log;  ///< text for people, printed as it is; may be empty
 };
 
 /// Runs the rows of one device through workers, one process after another: what a process does to itself
@@ -101,6 +102,7 @@ class DeviceSupervisor {
   void ask_for_next();
   void take(const WorkerEvent& event);
   void take_signal(WorkerSignal signal);
+  void take_idle();
   void take_journal_line(std::string_view line);
   bool is_plan_again(std::string_view line);
 
@@ -117,6 +119,7 @@ class DeviceSupervisor {
   void start_failed(const std::string& why);
   void next_worker();
   void give_up(std::string why);
+  void be_over();
   void end_missing_rows(const std::string& why);
   void finish();
   std::string story(const std::string& what) const;
@@ -129,6 +132,8 @@ class DeviceSupervisor {
   Decoder decoder_;  ///< of all workers' lines: one plan
   State state_ = State::Working;
 
+  std::map<std::string, std::string> inputs_;  ///< of the run: later workers must have the same
+  bool have_inputs_changed_ = false;
   std::size_t plan_size_ = 0;
   std::set<RowIndex> baselines_;  ///< rows that others are compared with
   std::string plan_hash_;
@@ -138,6 +143,8 @@ class DeviceSupervisor {
   // Of the worker that runs.
   bool is_open_ = false;  ///< it has told its plan
   bool is_idle_ = false;
+  bool has_ended_one_ = false;  ///< of the rows that it was asked for last
+  bool was_heard_ = false;      ///< since time passed last
   std::optional<RowIndex> running_;
   std::optional<RowIndex> lost_by_;  ///< a row that ended as one whose worker exits then
   std::deque<RowIndex> begun_;       ///< the newest, in the order in which they began first

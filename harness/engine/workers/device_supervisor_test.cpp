@@ -280,6 +280,7 @@ TEST(DeviceSupervisor, TellsAHangByThePhase) {
     Bench bench(1);
     bench.begin(0);
     bench.supervisor.line(encode(WorkerEvent{PhaseEvent{phase, 4}}));
+    bench.supervisor.time_passed(0);
     bench.supervisor.time_passed(3);
     EXPECT_FALSE(bench.worker.is_killed);
     bench.supervisor.time_passed(1.5);
@@ -318,6 +319,7 @@ TEST(DeviceSupervisor, LeavesAWorkerAloneThatEvenSigkillDoesNotEnd) {
   Bench bench(3, start);
   bench.pass(0);
   bench.begin(1);
+  bench.supervisor.time_passed(0);
   bench.supervisor.time_passed(5);
   EXPECT_TRUE(bench.worker.is_killed);
   for (int i = 0; i < 4; ++i) bench.supervisor.time_passed(3);
@@ -413,8 +415,64 @@ TEST(DeviceSupervisor, RefusesWorkersThatPlanOtherRows) {
   bench.crash();
   bench.open("other");
   EXPECT_TRUE(bench.supervisor.is_over());
-  EXPECT_THAT(bench.supervisor.given_up(), HasSubstr("the case files or the binary changed"));
+  EXPECT_THAT(bench.supervisor.given_up(), HasSubstr("changed while the run went on"));
   EXPECT_THAT(bench.heard.ends, ElementsAre("0 CRASH", "1 MISSING"));
+}
+
+TEST(DeviceSupervisor, RefusesWorkersWhoseInputsHaveChanged) {
+  Bench bench(2);
+  bench.begin(0);
+  bench.crash();
+  Heard lines;
+  lines.run({.device = {.name = "mock", .uuid = "1"}, .inputs = {{"cases", "another"}}});
+  bench.say(lines);
+  EXPECT_TRUE(bench.supervisor.is_over());
+  EXPECT_THAT(bench.supervisor.given_up(), HasSubstr("changed while the run went on"));
+}
+
+TEST(DeviceSupervisor, DoesNotAskForEverForRowsThatAWorkerLeavesOut) {
+  Bench bench(2);
+  for (int i = 0; i < 3; ++i) {
+    bench.idle();
+    EXPECT_TRUE(bench.worker.is_killed);
+    bench.supervisor.ended({.signal = SIGKILL});
+    if (i < 2) bench.open();
+  }
+  EXPECT_TRUE(bench.supervisor.is_over());
+  EXPECT_THAT(bench.heard.ends, ElementsAre("0 MISSING", "1 MISSING"));
+}
+
+TEST(DeviceSupervisor, GivesItsTurnBackWhateverEndsIt) {
+  SupervisionStart start;
+  start.limits.failures_in_a_row = 1;
+  Bench bench(1, start);
+  bench.begin(0);
+  bench.supervisor.line(encode(WorkerEvent{WorkerSignal::WantsToTime}));
+  bench.supervisor.may_time();
+  bench.crash();
+  EXPECT_TRUE(bench.supervisor.is_over());
+  EXPECT_FALSE(bench.supervisor.is_timing());
+  EXPECT_FALSE(bench.supervisor.wants_to_time());
+}
+
+TEST(DeviceSupervisor, LimitsAWorkerThatIsStoppedWhileItWaitsForItsTurn) {
+  Bench bench(1);
+  bench.begin(0);
+  bench.supervisor.line(encode(WorkerEvent{WorkerSignal::WantsToTime}));
+  bench.supervisor.stop();
+  for (int i = 0; i < 200; ++i) bench.supervisor.time_passed(5);
+  EXPECT_TRUE(bench.worker.is_killed);
+}
+
+TEST(DeviceSupervisor, DoesNotCountTimeBeforeAWordAsSilenceAfterIt) {
+  SupervisionStart start;
+  start.limits.longest_s = 1;
+  Bench bench(1, start);
+  bench.begin(0);
+  bench.supervisor.time_passed(5);  // the supervisor was slow, not the worker
+  EXPECT_FALSE(bench.worker.is_killed);
+  bench.supervisor.time_passed(5);
+  EXPECT_TRUE(bench.worker.is_killed);
 }
 
 TEST(DeviceSupervisor, TellsWhatTheFirstWorkerRefused) {

@@ -23,8 +23,9 @@ Retry::Retry(RowIndex row, RowEnd first, std::vector<RowIndex> before)
     before_.erase(before_.begin(), before_.end() - static_cast<std::ptrdiff_t>(most_rows_before));
 }
 
-RowEnd Retry::lost_again() const {
+RowEnd Retry::lost_again(const std::string& reason) const {
   RowEnd end = first_;
+  if (reason != first_.reason) end.reason += "; tried once more: " + reason;
   end.retry = is_behind_others_ ? order_dependent : reproduced;
   if (is_behind_others_)
     end.reason +=

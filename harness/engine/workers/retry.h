@@ -23,8 +23,8 @@ class Retry {
   /// Whether what is told of the rows now is for nobody: they have ended before.
   bool is_silent() const { return is_behind_others_; }
 
-  /// The row was lost again: how it ends.
-  RowEnd lost_again() const;
+  /// The row was lost again, for this reason: how it ends.
+  RowEnd lost_again(const std::string& reason) const;
   /// The row has ended so. How it ends then; nothing where it is to be tried behind others, in a new process.
   std::optional<RowEnd> ended(const RowEnd& end);
   /// Another row of rows() was lost, or the row never came.

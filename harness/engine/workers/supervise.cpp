@@ -14,7 +14,9 @@ constexpr int poll_ms = 50;
 
 void wait_for_something(std::span<const SupervisedDevice> devices) {
   std::vector<pollfd> list;
-  for (const SupervisedDevice& device : devices) device.process->wait_for(list);
+  for (const SupervisedDevice& device : devices) {
+    if (!device.supervisor->is_over()) device.process->wait_for(list);
+  }
   ::poll(list.data(), list.size(), poll_ms);
 }
 

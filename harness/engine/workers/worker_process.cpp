@@ -43,6 +43,7 @@ void WorkerProcess::start() {
   process_.reset();
   unfinished_.clear();
   newest_errors_.clear();
+  unfinished_errors_.clear();
   shown_bytes_ = 0;
   output_ended_ = errors_ended_ = false;
   process_ = std::make_unique<ChildProcess>(command_);
@@ -126,12 +127,17 @@ void WorkerProcess::take_errors(std::string_view text) {
   if (newest_errors_.size() > kept_errors) newest_errors_.erase(0, newest_errors_.size() - kept_errors);
 }
 
+/// Line by line, so that words of several workers do not mix.
 void WorkerProcess::show_errors(std::string_view text) {
   if (!errors_ || shown_bytes_ >= most_shown) return;
-  const std::size_t size = std::min(text.size(), most_shown - shown_bytes_);
-  shown_bytes_ += size;
-  errors_(text.substr(0, size));
-  if (shown_bytes_ >= most_shown) errors_("\n(the worker writes more than is shown here)\n");
+  shown_bytes_ += text.size();
+  unfinished_errors_ += text;
+  const std::size_t end = unfinished_errors_.rfind('\n');
+  if (end != std::string::npos) {
+    errors_(std::string_view(unfinished_errors_).substr(0, std::min(end + 1, most_shown)));
+    unfinished_errors_.erase(0, end + 1);
+  }
+  if (shown_bytes_ >= most_shown) errors_("(the worker writes more than is shown here)\n");
 }
 
 }  // namespace assay

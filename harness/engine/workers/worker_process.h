@@ -46,6 +46,7 @@ class WorkerProcess final : public Worker {
   pid_t pid_ = 0;
   std::string unfinished_;  ///< of stdout: a line without its end
   std::string newest_errors_;
+  std::string unfinished_errors_;  ///< of stderr: a line without its end
   std::size_t shown_bytes_ = 0;
   bool output_ended_ = false;
   bool errors_ended_ = false;

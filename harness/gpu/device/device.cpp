@@ -3,6 +3,14 @@
 #include <fmt/format.h>
 
 namespace assay::gpu {
+namespace {
+
+/// Whether what happens in the phase is not told apart.
+bool is_whole(Phase phase) {
+  return phase == Phase::Timing || phase == Phase::Ceilings;
+}
+
+}  // namespace
 
 Device::State::State(Instance::State& owner, const PhysicalDevice& description)
     : instance(owner), physical(description) {
@@ -120,16 +128,21 @@ void Device::watch_phases(PhaseListener listener) {
 }
 
 void Device::tell_phase(Phase phase, double limit_s) {
-  state_->is_timing = phase == Phase::Timing;
+  state_->phase = phase;
   if (state_->phase_listener) state_->phase_listener(phase, limit_s);
 }
 
-PhaseScope::PhaseScope(Device::State& device, Phase phase, double limit_s) : device_(device) {
-  if (device_.phase_listener && !device_.is_timing) device_.phase_listener(phase, limit_s);
+PhaseScope::PhaseScope(Device::State& device, Phase phase, double limit_s)
+    : device_(device), before_(device.phase) {
+  if (is_whole(before_)) return;
+  device_.phase = phase;
+  if (device_.phase_listener) device_.phase_listener(phase, limit_s);
 }
 
 PhaseScope::~PhaseScope() {
-  if (device_.phase_listener && !device_.is_timing) device_.phase_listener(Phase::Host, 0);
+  if (is_whole(before_)) return;
+  device_.phase = before_;
+  if (device_.phase_listener) device_.phase_listener(before_, 0);
 }
 
 void Device::distrust_timestamps() {

@@ -20,7 +20,7 @@ struct Device::State {
   std::uint64_t next_workspace_id = 0;  ///< workspaces are told apart by number, never by address
   bool timestamps_distrusted = false;
   PhaseListener phase_listener;   ///< may be empty
-  bool is_timing = false;         ///< Phase::Timing was told last
+  Phase phase = Phase::Host;      ///< told last
   bool tells_statistics = false;  ///< of pipelines: VK_KHR_pipeline_executable_properties
   bool tells_faults = false;      ///< VK_EXT_device_fault
 
@@ -48,7 +48,8 @@ struct Device::State {
   void create_commands();
 };
 
-/// A phase of the device while it lives, of the host again when it ends; nothing while a row is timed.
+/// A phase of the device while it lives, then the one before it again. Nothing is told while a row is timed
+/// or the ceilings are measured: one phase of many submissions.
 class PhaseScope {
  public:
   PhaseScope(Device::State& device, Phase phase, double limit_s = 0);
@@ -58,6 +59,7 @@ class PhaseScope {
 
  private:
   Device::State& device_;
+  Phase before_;
 };
 
 /// What vkSetDebugUtilsObjectName takes for any handle.

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ inline bool blocks_still_count(const std::string& before, const std::string& aga
   return !before.empty() && before == again;
 }
 
+/// The reason of an end that a run which is gone on with gives the row that ran when it was killed: INTERRUPTED.
+inline constexpr std::string_view killed_while_running = "the run was killed while this row ran";
+
 /// What was told of one row.
 struct RowEvents {
   RowInfo info;
@@ -29,10 +33,12 @@ struct RowEvents {
   std::optional<AccuracyResult> judged;
   std::vector<Block> blocks;
   std::optional<RowEnd> end;
+  int killed = 0;  ///< how often a run that was gone on with had been killed while this row ran
 
   /// It begins, begins anew or goes on (goes_on_after).
   void begin() {
     if (end && !goes_on_after(end->status)) *this = {.info = info};
+    if (end && end->reason == killed_while_running) ++killed;
     end.reset();
     begun = true;
   }

@@ -18,13 +18,13 @@ struct RowProgress {
 
 /// Which rows of a plan are to be run, and how far those have come that are timed.
 struct RowsLeft {
-  std::vector<bool> wanted;  ///< of each planned row; empty: all
+  std::vector<bool> wanted;  ///< of each planned row, rows behind its end are not; empty: all
   /// Where a wanted row is judged with the same outputs as before, its sampling goes on behind these blocks;
   /// where not, they do not count. Of rows that are not wanted: rows that are compared with them take part in
   /// no round that these had, as they would not have been sampled together.
   std::map<RowIndex, RowProgress> progress;
 
-  bool wants(RowIndex row) const { return wanted.empty() || wanted.at(row); }
+  bool wants(RowIndex row) const { return wanted.empty() || (row < wanted.size() && wanted[row]); }
 };
 
 /// The rows of a plan that others are compared with: their progress is told when they have ended, too.
