@@ -123,7 +123,8 @@ class Device {
   bool alive() const;
 
   /// `listener` is told from now on what this process does with the device: each phase as it begins, those of
-  /// the host too. A row that is timed is one phase, and so are the ceilings: nothing is told between programs.
+  /// the host too. A row that is timed is one phase, and so are the ceilings: nothing is told between
+  /// programs.
   void watch_phases(PhaseListener listener);
   /// Tells it a phase that is not the device's own: Host, Reference, Timing.
   void tell_phase(Phase phase, double limit_s = 0);

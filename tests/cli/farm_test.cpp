@@ -268,6 +268,40 @@ TEST(Resume, RunsNoFinishedRowAgain) {
   EXPECT_TRUE(report.complete);
 }
 
+TEST(Resume, GoesOnWhenTheDiskIsNoLongerFull) {
+  // Files may grow to so many blocks of 512 bytes: the journal's plan fits, its rows do not.
+  const Farm farm;
+  const std::string run = std::string(ASSAY_BINARY) + " run " + farm.file + " --out " +
+                          (farm.folder / "out").string() + " --worker-command '" +
+                          farm.mock("--rows 60 --perf 10") + "'";
+  const ProcessResult full = test::run({.words = {"/bin/sh", "-c", "ulimit -f 40; exec " + run}});
+  EXPECT_EQ(full.exit_code, 3);
+  EXPECT_THAT(full.err, HasSubstr("journal.jsonl: File too large"));
+  const ProcessResult result =
+      assay({"run", "--resume", farm.folder / "out", "--worker-command", farm.mock("--rows 60 --perf 10")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(farm.report().complete);
+  EXPECT_EQ(count(farm.report(), Status::Pass), 60U);
+}
+
+TEST(Farm, EndsWhereItsOutputCannotBeWritten) {
+  const Farm farm;
+  const ProcessResult result =
+      assay({"run", farm.file, "--out", "/proc/assay", "--worker-command", farm.mock("")});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("/proc/assay"));
+}
+
+TEST(KillLoop, LosesNothingAndDoesNothingTwice) {
+  const Farm farm;
+  const ProcessResult result =
+      test::run({.words = {fs::path(ASSAY_SOURCE_DIR) / "tests/farm/kill_loop.py", ASSAY_BINARY, "--kills",
+                           "20", "--longest", "0.6", "--", farm.file, "--worker-command",
+                           farm.mock("--rows 60 --perf 20 --row-ms 2")}});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr(": 0 defects"));
+}
+
 TEST(Resume, RefusesARunOfWhichSomethingHasChanged) {
   const Farm farm;
   ASSERT_EQ(farm.run_mock("--rows 20 --fault kill@5 --fault kill@6 --fault kill@7").exit_code, 3);

@@ -2,10 +2,10 @@
 
 #include "harness/cases/expectations.h"
 #include "harness/engine/run/planned_rows.h"
-#include "harness/report/record/rows_left.h"
 #include "harness/engine/run/run_options.h"
 #include "harness/gpu/gpu.h"
 #include "harness/report/record/events.h"
+#include "harness/report/record/rows_left.h"
 
 #include <span>
 

@@ -4,8 +4,8 @@
 
 #include <optional>
 #include <span>
-#include <string_view>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
@@ -22,7 +22,8 @@ inline bool blocks_still_count(const std::string& before, const std::string& aga
   return !before.empty() && before == again;
 }
 
-/// The reason of an end that a run which is gone on with gives the row that ran when it was killed: INTERRUPTED.
+/// The reason of an end that a run which is gone on with gives the row that ran when it was killed:
+/// INTERRUPTED.
 inline constexpr std::string_view killed_while_running = "the run was killed while this row ran";
 
 /// What was told of one row.
