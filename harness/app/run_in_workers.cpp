@@ -71,7 +71,7 @@ class RunInWorkers {
       const FirstLine first = first_line(process, limits.start_s, run_.stop_requested);
       if (run_.stop_requested && run_.stop_requested())
         throw Error("interrupted before a device was open: nothing was run", ExitCode::Infrastructure);
-      if (first.line) return devices_in(*first.line);
+      if (first.line && !first.end) return devices_in(*first.line);
       why = first.end ? "the worker " + to_string(*first.end) : "the worker was silent";
       if (const std::string words = process.last_words(); !words.empty()) why += "; its last words: " + words;
     }

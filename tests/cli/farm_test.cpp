@@ -219,6 +219,17 @@ TEST(Farm, WritesWhatWasRunThoughAnotherDeviceDoesNotOpen) {
   EXPECT_EQ(count(report, Status::Pass), 3U);
 }
 
+TEST(Farm, StartsAnewAfterAWorkerThatEndsRightAfterItsAnswer) {
+  const Farm farm;
+  const std::string first = (farm.folder / "first").string();
+  const std::string command = "if [ -e " + first + " ]; then " + farm.mock("--rows 3") + "; else touch " +
+                              first +
+                              R"(; echo '{"worker":"devices","devices":[{"info":{},"slug":"mock-0"}]}'; fi)";
+  const ProcessResult result = farm.run({"--worker-command", command});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(count(farm.report(), Status::Pass), 3U);
+}
+
 TEST(Farm, RefusesAWorkerThatNamesNoDevicesOrAnotherFolder) {
   const Farm farm;
   for (const char* answer :

@@ -23,7 +23,7 @@ void supervise(std::span<const SupervisedDevice> devices, const std::function<bo
 /// comes before there is a supervisor.
 struct FirstLine {
   std::optional<std::string> line;
-  std::optional<ChildEnd> end;  ///< where there is no line; neither: the time is over
+  std::optional<ChildEnd> end;  ///< it has ended, perhaps behind that line; neither: the time is over
 };
 FirstLine first_line(WorkerProcess& process, double seconds, const std::function<bool()>& stop_requested);
 
