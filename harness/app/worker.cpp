@@ -84,8 +84,8 @@ class LogBuffer final : public std::stringbuf {
 /// One process's work for its supervisor.
 class WorkerMain {
  public:
-  WorkerMain(const Context& context, const ParseRun& parse)
-      : context_(context), parse_(parse), log_buffer_(output_), log_(&log_buffer_) {}
+  WorkerMain(Context context, const ParseRun& parse)
+      : context_(std::move(context)), parse_(parse), log_buffer_(output_), log_(&log_buffer_) {}
 
   [[noreturn]] void run() {
     try {
@@ -138,10 +138,11 @@ class WorkerMain {
   }
 
   void read_options(const OpenRequest& open) {
-    if (!open.directory.empty() && ::chdir(open.directory.c_str()) != 0)
+    if (!open.directory.empty() && ::chdir(open.directory.c_str()) != 0) {
       throw Error("a worker cannot go to the folder '" + open.directory +
                       "': " + std::generic_category().message(errno),
                   ExitCode::Infrastructure);
+    }
     options_ = parse_(open.command);
     context_.command_line = open.command;
     fault_.emplace(options_.injected_fault);

@@ -63,7 +63,7 @@ class DeviceSupervisor::Events final : public RunListener {
     const auto why = owner_.start_.refuse_run ? owner_.start_.refuse_run(info) : std::nullopt;
     if (why) owner_.refusal_ = {*why, static_cast<int>(ExitCode::Usage)};
     if (why) return;
-    if (!owner_.is_open_ && owner_.has_run_ && info.inputs != owner_.inputs_) {
+    if (!owner_.now_.is_open && owner_.has_run_ && info.inputs != owner_.inputs_) {
       owner_.have_inputs_changed_ = true;
       return;
     }
@@ -71,7 +71,7 @@ class DeviceSupervisor::Events final : public RunListener {
     owner_.start_.open.uuid = info.device.uuid;
     if (info.timer.unit_ns > 0) owner_.start_.open.timer = info.timer;
     if (info.ceilings.measured()) owner_.start_.open.ceilings = info.ceilings;
-    if (!owner_.has_run_ || owner_.is_open_) owner_.listener_.run(info);
+    if (!owner_.has_run_ || owner_.now_.is_open) owner_.listener_.run(info);
     owner_.has_run_ = true;
   }
   void plan(std::span<const RowInfo> rows) override {
@@ -116,15 +116,10 @@ void DeviceSupervisor::start_worker() {
 
 /// The worker is new, or as good as.
 void DeviceSupervisor::open() {
-  is_open_ = is_idle_ = wants_to_time_ = is_timing_ = false;
-  running_.reset();
-  lost_by_.reset();
-  begun_.clear();
-  killed_as_.reset();
-  silent_s_ = 0;
+  now_ = {};
   state_ = State::Working;
-  phase_ = Phase::Start;
-  limit_s_ = start_.limits.of(phase_);
+  now_.phase = Phase::Start;
+  now_.limit_s = start_.limits.of(now_.phase);
   worker_.send(encode(WorkerRequest{start_.open}));
 }
 
@@ -132,8 +127,8 @@ void DeviceSupervisor::open() {
 
 void DeviceSupervisor::line(std::string_view line) {
   if (state_ == State::Over || state_ == State::Killed) return;
-  silent_s_ = 0;
-  was_heard_ = true;
+  now_.silent_s = 0;
+  now_.was_heard = true;
   try {
     if (const std::optional<WorkerEvent> event = decode_worker_event(line)) {
       take(*event);
@@ -155,7 +150,7 @@ void DeviceSupervisor::take_journal_line(std::string_view line) {
   if (have_inputs_changed_) return give_up(changed_while_running);
   if (line.starts_with(plan_line)) {
     plan_hash_ = hash_hex(line);
-    is_open_ = true;
+    now_.is_open = true;
     ask_for_next();
   }
 }
@@ -167,15 +162,15 @@ bool DeviceSupervisor::is_plan_again(std::string_view line) {
     give_up(changed_while_running);
     return true;
   }
-  is_open_ = true;
+  now_.is_open = true;
   ask_for_next();
   return true;
 }
 
 void DeviceSupervisor::take(const WorkerEvent& event) {
   if (const auto* phase = std::get_if<PhaseEvent>(&event)) {
-    phase_ = phase->phase;
-    limit_s_ = start_.limits.of(phase_, phase->limit_s);
+    now_.phase = phase->phase;
+    now_.limit_s = start_.limits.of(now_.phase, phase->limit_s);
   } else if (const auto* signal = std::get_if<WorkerSignal>(&event)) {
     take_signal(*signal);
   } else if (const auto* refused = std::get_if<RefusedEvent>(&event)) {
@@ -193,29 +188,29 @@ void DeviceSupervisor::take_signal(WorkerSignal signal) {
       take_idle();
       break;
     case WorkerSignal::WantsToTime:
-      wants_to_time_ = true;
+      now_.wants_to_time = true;
       break;
     case WorkerSignal::Timed:
-      is_timing_ = false;
+      now_.is_timing = false;
       break;
   }
 }
 
 void DeviceSupervisor::take_idle() {
-  is_idle_ = true;
-  running_.reset();
+  now_.is_idle = true;
+  now_.running.reset();
   if (retry_ && !is_stopping_) settle_retry(retry_->not_reached());
-  if (!is_stopping_ && has_rows_left() && !has_ended_one_) {
-    is_idle_ = false;
+  if (!is_stopping_ && has_rows_left() && !now_.has_ended_one) {
+    now_.is_idle = false;
     return kill(Status::Crash, "the worker says that it has done its rows, and has ended none of them");
   }
   ask_for_next();
 }
 
 void DeviceSupervisor::may_time() {
-  wants_to_time_ = false;
-  is_timing_ = true;
-  silent_s_ = 0;
+  now_.wants_to_time = false;
+  now_.is_timing = true;
+  now_.silent_s = 0;
   worker_.send(encode(WorkerRequest{TimeRequest{}}));
 }
 
@@ -229,17 +224,17 @@ void DeviceSupervisor::ask_for_next() {
   if (state_ != State::Working) return;
   if (is_stopping_ || (!retry_ && !has_rows_left())) {
     state_ = State::Leaving;
-    phase_ = Phase::Host;
-    limit_s_ = start_.limits.leaving_s;
+    now_.phase = Phase::Host;
+    now_.limit_s = start_.limits.leaving_s;
     return worker_.send(encode(WorkerRequest{StopRequest{}}));
   }
   ask_for_rows();
 }
 
 void DeviceSupervisor::ask_for_rows() {
-  is_idle_ = has_ended_one_ = false;
-  phase_ = Phase::Host;
-  limit_s_ = start_.limits.of(phase_);
+  now_.is_idle = now_.has_ended_one = false;
+  now_.phase = Phase::Host;
+  now_.limit_s = start_.limits.of(now_.phase);
   if (!retry_) return worker_.send(encode(WorkerRequest{left_}));
   RowsLeft rows;
   rows.wanted.assign(plan_size_, false);
@@ -251,17 +246,17 @@ void DeviceSupervisor::ask_for_rows() {
 
 void DeviceSupervisor::stop() {
   if (std::exchange(is_stopping_, true) || state_ != State::Working) return;
-  if (!is_open_ || retry_) return kill(Status::Interrupted, "the run was interrupted");
-  wants_to_time_ = false;  // it no longer waits
+  if (!now_.is_open || retry_) return kill(Status::Interrupted, "the run was interrupted");
+  now_.wants_to_time = false;  // it no longer waits
   worker_.send(encode(WorkerRequest{StopRequest{}}));
 }
 
 // What becomes of the rows.
 
 void DeviceSupervisor::row_begins(RowIndex row) {
-  running_ = row;
-  if (std::ranges::find(begun_, row) == begun_.end()) begun_.push_back(row);
-  if (begun_.size() > most_remembered) begun_.pop_front();
+  now_.running = row;
+  if (std::ranges::find(now_.begun, row) == now_.begun.end()) now_.begun.push_back(row);
+  if (now_.begun.size() > most_remembered) now_.begun.pop_front();
   if (!is_silent()) listener_.begin(row);
 }
 
@@ -287,15 +282,15 @@ void DeviceSupervisor::row_has_block(RowIndex row, const Block& block) {
 void DeviceSupervisor::end_row(RowIndex row, const RowEnd& end) {
   left_.wanted[row] = false;
   if (!baselines_.contains(row)) left_.progress.erase(row);
-  has_ended_one_ = true;
+  now_.has_ended_one = true;
   listener_.end(row, end);
 }
 
 void DeviceSupervisor::row_ends(RowIndex row, const RowEnd& end) {
   if (end.status == Status::Missing) return;  // not run by this worker: another one may
-  if (running_ == row) running_.reset();
+  if (now_.running == row) now_.running.reset();
   if (is_lost(end.status)) {
-    lost_by_ = row;
+    now_.lost_by = row;
     return row_is_lost(row, end.status, end.reason);
   }
   if (!retry_) {
@@ -322,37 +317,38 @@ void DeviceSupervisor::row_is_lost(RowIndex row, Status status, const std::strin
   ++failures_in_a_row_;
   if (is_stopping_) return end_row(row, end);
   // Its end is told when it is known what a second try shows: until then it is the row that runs.
-  retry_.emplace(row, end, std::vector<RowIndex>(begun_.begin(), begun_.end()));
+  retry_.emplace(row, end, std::vector<RowIndex>(now_.begun.begin(), now_.begun.end()));
 }
 
 // How a worker ends.
 
 void DeviceSupervisor::kill(Status status, std::string why) {
-  killed_as_ = status;
-  killed_because_ = std::move(why);
+  now_.killed_as = status;
+  now_.killed_because = std::move(why);
   state_ = State::Killed;
-  limit_s_ = start_.limits.reaping_s;
-  silent_s_ = 0;
-  wants_to_time_ = is_timing_ = false;
+  now_.limit_s = start_.limits.reaping_s;
+  now_.silent_s = 0;
+  now_.wants_to_time = now_.is_timing = false;
   worker_.kill();
 }
 
 void DeviceSupervisor::time_passed(double seconds) {
   // A supervisor that was itself suspended has heard nothing either, and a clock may jump.
   constexpr double longest_step_s = 5;
-  if (state_ == State::Over || wants_to_time_ || (is_idle_ && state_ == State::Working)) return;
-  if (std::exchange(was_heard_, false)) return;  // the time may have passed before it spoke
-  silent_s_ += std::clamp(seconds, 0.0, longest_step_s);
-  if (silent_s_ <= limit_s_) return;
+  if (state_ == State::Over || now_.wants_to_time || (now_.is_idle && state_ == State::Working)) return;
+  if (std::exchange(now_.was_heard, false)) return;  // the time may have passed before it spoke
+  now_.silent_s += std::clamp(seconds, 0.0, longest_step_s);
+  if (now_.silent_s <= now_.limit_s) return;
   if (state_ == State::Killed) {
     const std::string why = fmt::format(
         "{} does not end {:g} s after SIGKILL: it waits for the device in the "
         "kernel, so the device is given up",
         worker_.name(), start_.limits.reaping_s);
-    if (running_) row_is_lost(*running_, killed_as_.value_or(Status::Timeout), killed_because_ + "; " + why);
+    if (now_.running)
+      row_is_lost(*now_.running, now_.killed_as.value_or(Status::Timeout), now_.killed_because + "; " + why);
     return give_up(why);
   }
-  kill(Status::Timeout, fmt::format("nothing was heard for {:.3g} s {}", limit_s_, story_of(phase_)));
+  kill(Status::Timeout, fmt::format("nothing was heard for {:.3g} s {}", now_.limit_s, story_of(now_.phase)));
 }
 
 void DeviceSupervisor::ended(const ChildEnd& end) {
@@ -361,17 +357,17 @@ void DeviceSupervisor::ended(const ChildEnd& end) {
   const bool was_killed = state_ == State::Killed;
   if (refusal_) return be_over();  // nothing was run, and nothing is recorded
   state_ = State::Working;
-  if (was_killed) return worker_is_gone(*killed_as_, killed_because_);
-  std::string what = fmt::format("the worker {} {}", to_string(end), story_of(phase_));
+  if (was_killed) return worker_is_gone(*now_.killed_as, now_.killed_because);
+  std::string what = fmt::format("the worker {} {}", to_string(end), story_of(now_.phase));
   if (end.any_signal() == SIGKILL) what += " (by the kernel for lack of memory, or by somebody)";
   worker_is_gone(Status::Crash, what);
 }
 
 void DeviceSupervisor::worker_is_gone(Status status, const std::string& why) {
   if (is_stopping_ && status == Status::Interrupted) return finish();
-  if (running_ && status != Status::Interrupted) {
-    row_is_lost(*running_, status, story(why));
-  } else if (!lost_by_ && !is_idle_ && !is_stopping_ && status != Status::Interrupted) {
+  if (now_.running && status != Status::Interrupted) {
+    row_is_lost(*now_.running, status, story(why));
+  } else if (!now_.lost_by && !now_.is_idle && !is_stopping_ && status != Status::Interrupted) {
     start_failed(why);
   }
   next_worker();
@@ -381,10 +377,10 @@ void DeviceSupervisor::worker_is_gone(Status status, const std::string& why) {
 void DeviceSupervisor::start_failed(const std::string& why) {
   ++failures_in_a_row_;
   if (start_.log) start_.log(story(why) + "; no row was running\n");
-  if (plan_size_ == 0 && failures_in_a_row_ >= start_.limits.failures_in_a_row)
-    refusal_ = {
-        fmt::format("opening the device failed {} times; the last time {}", failures_in_a_row_, story(why)),
-        static_cast<int>(ExitCode::Infrastructure)};
+  if (plan_size_ > 0 || failures_in_a_row_ < start_.limits.failures_in_a_row) return;
+  refusal_ = {
+      fmt::format("opening the device failed {} times; the last time {}", failures_in_a_row_, story(why)),
+      static_cast<int>(ExitCode::Infrastructure)};
 }
 
 void DeviceSupervisor::next_worker() {
@@ -392,7 +388,7 @@ void DeviceSupervisor::next_worker() {
   if (refusal_) return be_over();
   if (failures_in_a_row_ >= start_.limits.failures_in_a_row)
     return give_up(fmt::format("the device failed {} times in a row", failures_in_a_row_));
-  if (!retry_ && is_open_ && !has_rows_left()) return finish();
+  if (!retry_ && now_.is_open && !has_rows_left()) return finish();
   start_worker();
 }
 
@@ -406,7 +402,7 @@ void DeviceSupervisor::give_up(std::string why) {
 
 void DeviceSupervisor::be_over() {
   state_ = State::Over;
-  wants_to_time_ = is_timing_ = false;
+  now_.wants_to_time = now_.is_timing = false;
 }
 
 void DeviceSupervisor::end_missing_rows(const std::string& why) {

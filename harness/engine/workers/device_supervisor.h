@@ -8,6 +8,7 @@
 #include "harness/report/record/events.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -80,8 +81,8 @@ class DeviceSupervisor {
   /// The run is to stop: the row that runs comes to its end.
   void stop();
 
-  bool wants_to_time() const { return wants_to_time_; }
-  bool is_timing() const { return is_timing_; }
+  bool wants_to_time() const { return now_.wants_to_time; }
+  bool is_timing() const { return now_.is_timing; }
   /// It is its turn to time: no other worker on this machine does.
   void may_time();
 
@@ -93,7 +94,7 @@ class DeviceSupervisor {
   const std::string& given_up() const { return given_up_; }
 
  private:
-  enum class State { Working, Leaving, Killed, Over };
+  enum class State : std::uint8_t { Working, Leaving, Killed, Over };
   class Events;
 
   void start_worker();
@@ -126,41 +127,44 @@ class DeviceSupervisor {
   bool has_rows_left() const;
   bool is_silent() const;
 
+  /// What is known of the worker that runs.
+  struct Current {
+    std::optional<RowIndex> running;
+    std::optional<RowIndex> lost_by;  ///< a row that ended as one whose worker exits then
+    std::deque<RowIndex> begun;       ///< the newest, in the order in which they began first
+    double limit_s = 0;
+    double silent_s = 0;
+    std::string killed_because;
+    std::optional<Status> killed_as;
+    Phase phase = Phase::Start;
+    bool is_open = false;  ///< it has told its plan
+    bool is_idle = false;
+    bool has_ended_one = false;  ///< of the rows that it was asked for last
+    bool was_heard = false;      ///< since time passed last
+    bool wants_to_time = false;
+    bool is_timing = false;
+  };
+
   Worker& worker_;
   RunListener& listener_;
   SupervisionStart start_;
   Decoder decoder_;  ///< of all workers' lines: one plan
-  State state_ = State::Working;
+  Current now_;
 
   std::map<std::string, std::string> inputs_;  ///< of the run: later workers must have the same
-  bool have_inputs_changed_ = false;
   std::size_t plan_size_ = 0;
-  std::set<RowIndex> baselines_;  ///< rows that others are compared with
   std::string plan_hash_;
-  bool has_run_ = false;
-  RowsLeft left_;  ///< `wanted`: not ended
-
-  // Of the worker that runs.
-  bool is_open_ = false;  ///< it has told its plan
-  bool is_idle_ = false;
-  bool has_ended_one_ = false;  ///< of the rows that it was asked for last
-  bool was_heard_ = false;      ///< since time passed last
-  std::optional<RowIndex> running_;
-  std::optional<RowIndex> lost_by_;  ///< a row that ended as one whose worker exits then
-  std::deque<RowIndex> begun_;       ///< the newest, in the order in which they began first
-  Phase phase_ = Phase::Start;
-  double limit_s_ = 0;
-  double silent_s_ = 0;
-  bool wants_to_time_ = false;
-  bool is_timing_ = false;
-  std::optional<Status> killed_as_;
-  std::string killed_because_;
+  std::set<RowIndex> baselines_;  ///< rows that others are compared with
+  RowsLeft left_;                 ///< `wanted`: not ended
 
   std::optional<Retry> retry_;
-  int failures_in_a_row_ = 0;
-  bool is_stopping_ = false;
   std::string given_up_;
   std::optional<RefusedEvent> refusal_;
+  int failures_in_a_row_ = 0;
+  State state_ = State::Working;
+  bool has_run_ = false;
+  bool have_inputs_changed_ = false;
+  bool is_stopping_ = false;
 };
 
 }  // namespace assay
