@@ -88,12 +88,14 @@ std::optional<std::string> refuse_other_run(const RunInfo& before, const RunInfo
   const auto refused = [&](const std::string& what) {
     return fmt::format("going on with run {}: {}; {}", before.run_id, what, start_anew);
   };
-  if (before.device.uuid != now.device.uuid || before.device.name != now.device.name)
+  if (before.device.uuid != now.device.uuid || before.device.name != now.device.name) {
     return refused(fmt::format("it was on the device {} ({}), and this is {} ({})", before.device.name,
                                before.device.uuid, now.device.name, now.device.uuid));
-  if (before.device.driver_info != now.device.driver_info)
+  }
+  if (before.device.driver_info != now.device.driver_info) {
     return refused(
         fmt::format("the driver was {} and is {}", before.device.driver_info, now.device.driver_info));
+  }
   if (before.version != now.version)
     return refused(fmt::format("assay was {} and is {}", before.version, now.version));
   if (const auto inputs = different_inputs(before.inputs, now.inputs))

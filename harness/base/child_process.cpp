@@ -18,8 +18,6 @@
 #include <unistd.h>
 #include <utility>
 
-extern char** environ;
-
 namespace assay {
 namespace {
 
@@ -125,11 +123,11 @@ class SpawnSettings {
 }  // namespace
 
 std::string to_string(const ChildEnd& end) {
-  if (end.signal == 0 && end.any_signal() != 0)
-    return fmt::format("exited with code {}, a shell's for {}", end.exit_code,
-                       name_of_signal(end.any_signal()));
-  if (end.signal == 0) return fmt::format("exited with code {}", end.exit_code);
-  return fmt::format("was ended by {} ({})", name_of_signal(end.signal), ::strsignal(end.signal));
+  if (end.signal != 0) {
+    return fmt::format("was ended by {} ({})", name_of_signal(end.signal), ::strsignal(end.signal));
+  }
+  const std::string exited = fmt::format("exited with code {}", end.exit_code);
+  return end.any_signal() == 0 ? exited : exited + ", a shell's for " + name_of_signal(end.any_signal());
 }
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command)

@@ -251,8 +251,9 @@ TEST(Resume, RunsWhatIsLeftWhereverTheJournalWasCut) {
   std::ifstream file(journal);
   const std::string whole((std::istreambuf_iterator<char>(file)), {});
   const std::size_t plan_end = whole.find('\n', whole.find(R"("event":"plan")")) + 1;
-  // Every byte of the last records, and a byte of each line before them.
+  // Every byte of the last record, some of those before it, and the start of each line.
   std::vector<std::size_t> cuts;
+  for (std::size_t cut = whole.rfind('{'); cut < whole.size(); ++cut) cuts.push_back(cut);
   for (std::size_t cut = whole.size() - 300; cut < whole.size(); cut += 7) cuts.push_back(cut);
   for (std::size_t cut = plan_end; cut < whole.size(); cut = whole.find('\n', cut) + 1) cuts.push_back(cut);
   for (const std::size_t cut : cuts) {

@@ -27,10 +27,11 @@ RowEnd Retry::lost_again(const std::string& reason) const {
   RowEnd end = first_;
   if (reason != first_.reason) end.reason += "; tried once more: " + reason;
   end.retry = is_behind_others_ ? order_dependent : reproduced;
-  if (is_behind_others_)
+  if (is_behind_others_) {
     end.reason +=
         fmt::format("; alone it ended as {}, behind the {} rows that had run before it as now again",
                     name_of(alone_.status), before_.size());
+  }
   return end;
 }
 
