@@ -43,9 +43,7 @@ bool DeviceSession::times_one_of(const RowsLeft& left) const {
   RowIndex index = 0;
   for (const PlannedGroup& group : groups_) {
     for (const PlannedRow& row : group) {
-      const bool wanted = left.wanted.empty() || (index < left.wanted.size() && left.wanted[index]);
-      if (wanted && row.mode == Mode::Perf) return true;
-      ++index;
+      if (left.wants(index++) && row.mode == Mode::Perf) return true;
     }
   }
   return false;

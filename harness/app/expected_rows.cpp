@@ -41,16 +41,16 @@ RowEnd as_expected(RowEnd end, const Expectation& rule) {
 }
 
 ExpectedRows::ExpectedRows(const Expectations& expectations, std::string device_name, RunListener& next)
-    : expectations_(expectations), device_name_(std::move(device_name)), next_(next) {}
+    : ForwardedEvents(next), expectations_(expectations), device_name_(std::move(device_name)) {}
 
 void ExpectedRows::plan(std::span<const RowInfo> rows) {
   for (const RowInfo& row : rows) rules_.push_back(expectations_.find(device_name_, words_of(row)));
-  next_.plan(rows);
+  ForwardedEvents::plan(rows);
 }
 
 void ExpectedRows::end(RowIndex row, const RowEnd& end) {
   const Expectation* rule = rules_.at(row);
-  next_.end(row, rule != nullptr ? as_expected(end, *rule) : end);
+  ForwardedEvents::end(row, rule != nullptr ? as_expected(end, *rule) : end);
 }
 
 }  // namespace assay::app

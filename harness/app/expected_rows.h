@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/cases/expectations.h"
-#include "harness/report/record/events.h"
+#include "harness/report/record/forwarded_events.h"
 
 #include <string>
 #include <vector>
@@ -10,23 +10,17 @@ namespace assay::app {
 
 /// Passes every event on to another listener, with what was expected of its row in each end: see
 /// as_expected(). It does not matter who tells the end: the engine, or whoever saw a worker crash.
-class ExpectedRows final : public RunListener {
+class ExpectedRows final : public ForwardedEvents {
  public:
   /// `expectations` and `next` must outlive this.
   ExpectedRows(const Expectations& expectations, std::string device_name, RunListener& next);
 
-  void run(const RunInfo& info) override { next_.run(info); }
   void plan(std::span<const RowInfo> rows) override;
-  void begin(RowIndex row) override { next_.begin(row); }
-  void judged(RowIndex row, const AccuracyResult& accuracy) override { next_.judged(row, accuracy); }
-  void block(RowIndex row, const Block& block) override { next_.block(row, block); }
   void end(RowIndex row, const RowEnd& end) override;
-  void done() override { next_.done(); }
 
  private:
   const Expectations& expectations_;
   std::string device_name_;
-  RunListener& next_;
   std::vector<const Expectation*> rules_;  ///< of each planned row, or null
 };
 

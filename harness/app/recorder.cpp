@@ -24,7 +24,7 @@ Recorder::Recorder(std::filesystem::path directory, Console& console)
 Recorder::Recorder(std::filesystem::path directory, Console& console, GoOn)
     : directory_(std::move(directory)), journal_(directory_ / journal_name, true), console_(console) {
   const std::filesystem::path path = directory_ / journal_name;
-  for_each_line(path, journal_text(path), [&](std::string_view line) { builder_.line(line); });
+  for_each_line(path, [&](std::string_view line) { builder_.line(line); });
   if (const std::optional<KilledRow> killed = killed_row(builder_)) {
     journal_.end(killed->row, killed->end);
     builder_.end(killed->row, killed->end);

@@ -21,8 +21,7 @@ constexpr const char* start_anew = "run the cases again instead, into a new fold
 /// The circumstances that the journal's first line tells.
 RunInfo run_of(const fs::path& journal) {
   ReportBuilder builder;
-  const std::string text = journal_text(journal);
-  for_each_line(journal, text, [&](std::string_view line) {
+  for_each_line(journal, [&](std::string_view line) {
     if (!builder.has_run()) builder.line(line);
   });
   return builder.report().run;
@@ -68,9 +67,8 @@ ResumedRun find_resumed_run(const fs::path& path, const ParseRun& parse) {
 }
 
 RowsLeft rows_left(const ReportBuilder& journal) {
-  std::vector<RowInfo> plan;
-  for (RowIndex row = 0; row < journal.rows(); ++row) plan.push_back(journal.info(row));
-  const std::set<RowIndex> baselines = baselines_in(plan);
+  const std::set<RowIndex> baselines =
+      baselines_in(journal.rows(), [&](RowIndex row) -> const RowInfo& { return journal.info(row); });
   RowsLeft left;
   left.wanted.assign(journal.rows(), false);
   for (RowIndex row = 0; row < journal.rows(); ++row) {

@@ -72,8 +72,7 @@ class RunInWorkers {
       if (run_.stop_requested && run_.stop_requested())
         throw Error("interrupted before a device was open: nothing was run", ExitCode::Infrastructure);
       if (first.line && !first.end) return devices_in(*first.line);
-      why = first.end ? "the worker " + to_string(*first.end) : "the worker was silent";
-      if (const std::string words = process.last_words(); !words.empty()) why += "; its last words: " + words;
+      why = with_last_words("the worker " + (first.end ? to_string(*first.end) : "was silent"), process);
     }
     throw Error(fmt::format("starting a worker failed {} times: {}", limits.failures_in_a_row, why),
                 ExitCode::Infrastructure);
@@ -123,9 +122,7 @@ class RunInWorkers {
     start.open.device = index;
     start.open.uuid = devices[index].info.uuid;
     start.open.jobs = jobs_of_each(devices.size());
-    start.log = [output = made.output.get()](const std::string& text) {
-      output->log() << printable(text) << '\n';
-    };
+    start.log = [output = made.output.get()](const std::string& text) { output->log() << printable(text); };
     if (made.output->has_run()) resume(start, made.output->recorder().so_far());
     made.supervisor =
         std::make_unique<DeviceSupervisor>(*made.process, made.output->listener(), std::move(start));

@@ -161,8 +161,9 @@ class Run {
 
   RunReport conclude(DeviceOutput& output) {
     note_rules(output.recorder());
-    const RunReport so_far = output.recorder().report();
-    RunReport report = output.conclude(stopped() && std::ranges::any_of(so_far.records, was_cut_short));
+    const bool interrupted =
+        stopped() && std::ranges::any_of(output.recorder().report().records, was_cut_short);
+    RunReport report = output.conclude(interrupted);
     reports_failed_ = reports_failed_ || !output.recorder().reports_failure().empty();
     return report;
   }

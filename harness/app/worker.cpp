@@ -7,6 +7,7 @@
 #include "harness/base/parallel.h"
 #include "harness/base/text.h"
 #include "harness/cases/load.h"
+#include "harness/report/record/forwarded_events.h"
 
 #include <algorithm>
 #include <exception>
@@ -33,25 +34,22 @@ class WorkerEvents final : public EventLines {
 
 /// The same, but for the rows that this worker does not reach: they are the supervisor's to end, as another
 /// worker may run them.
-class WorkerListener final : public RunListener {
+class WorkerListener final : public ForwardedEvents {
  public:
-  WorkerListener(WorkerOutput& output, InjectedFault& fault)
-      : lines_(output), output_(output), fault_(fault) {}
+  WorkerListener(WorkerEvents& lines, WorkerOutput& output, InjectedFault& fault)
+      : ForwardedEvents(lines), output_(output), fault_(fault) {}
 
-  void run(const RunInfo& info) override { lines_.run(info); }
   void plan(std::span<const RowInfo> rows) override {
     for (const RowInfo& row : rows) ids_.push_back(row.id);
-    lines_.plan(rows);
+    ForwardedEvents::plan(rows);
   }
   void begin(RowIndex row) override {
-    lines_.begin(row);
+    ForwardedEvents::begin(row);
     fault_.begin(ids_.at(row), output_);
   }
-  void judged(RowIndex row, const AccuracyResult& accuracy) override { lines_.judged(row, accuracy); }
-  void block(RowIndex row, const Block& block) override { lines_.block(row, block); }
   void end(RowIndex row, const RowEnd& end) override {
     if (end.status == Status::Missing) return;
-    lines_.end(row, end);
+    ForwardedEvents::end(row, end);
     must_leave_ = must_leave_ || end.status == Status::Timeout || end.status == Status::DeviceLost;
   }
   void done() override {}
@@ -60,7 +58,6 @@ class WorkerListener final : public RunListener {
   bool must_leave() const { return must_leave_; }
 
  private:
-  WorkerEvents lines_;
   WorkerOutput& output_;
   InjectedFault& fault_;
   std::vector<std::string> ids_;
@@ -132,7 +129,8 @@ class WorkerMain {
     session_ = std::make_unique<DeviceSession>(parts, chosen);
     session_->engine().before_timing = [this] { wait_for_turn(); };
     session_->engine().after_timing = [this] { output_.tell(WorkerSignal::Timed); };
-    listener_ = std::make_unique<WorkerListener>(output_, *fault_);
+    lines_ = std::make_unique<WorkerEvents>(output_);  // a plan counts its rows from 0
+    listener_ = std::make_unique<WorkerListener>(*lines_, output_, *fault_);
     session_->tell(*listener_, {open.timer, open.ceilings});
     log_.flush();
   }
@@ -217,6 +215,7 @@ class WorkerMain {
   LoadResult loaded_;
   std::vector<const Case*> selected_;
   Expectations expectations_;
+  std::unique_ptr<WorkerEvents> lines_;
   std::unique_ptr<WorkerListener> listener_;
   std::unique_ptr<DeviceSession> session_;
 };

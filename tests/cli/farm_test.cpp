@@ -86,6 +86,13 @@ void PrintTo(const Fault& fault, std::ostream* out) {
   *out << fault.kind;
 }
 
+/// What CTest calls the test of a fault.
+std::string name_of_fault(const ::testing::TestParamInfo<Fault>& of) {
+  std::string name = of.param.kind;
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
 /// In one row of twenty, of which the last four are timed.
 class MockFault : public ::testing::TestWithParam<Fault> {};
 
@@ -123,11 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"order", Status::Crash, "ORDER_DEPENDENT", 1, "alone it ended as PASS"},
         Fault{"fail", Status::Fail, "", 1, "a wrong value"}, Fault{"flood", Status::Pass, "", 0, ""},
         Fault{"between", Status::Pass, "", 0, ""}),
-    [](const auto& of) {
-      std::string name = of.param.kind;
-      std::ranges::replace(name, '-', '_');
-      return name;
-    });
+    name_of_fault);
 
 TEST(Farm, CallsARowFlakyThatCrashesOnce) {
   const Farm farm;
@@ -408,11 +411,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Fault{"device-lost", Status::DeviceLost, "REPRODUCED", 3, "VK_ERROR_DEVICE_LOST"},
                       Fault{"out-of-memory", Status::OutOfMemory, "", 1, "VK_ERROR_OUT_OF_DEVICE_MEMORY"},
                       Fault{"flood", Status::Pass, "", 0, ""}),
-    [](const auto& of) {
-      std::string name = of.param.kind;
-      std::ranges::replace(name, '-', '_');
-      return name;
-    });
+    name_of_fault);
 
 TEST(InjectedFault, IsTriedAloneThoughTimedRowsFollowIt) {
   const Farm farm;

@@ -60,9 +60,7 @@ class DeviceSupervisor::Events final : public RunListener {
   explicit Events(DeviceSupervisor& owner) : owner_(owner) {}
 
   void run(const RunInfo& info) override {
-    const auto why = owner_.start_.refuse_run ? owner_.start_.refuse_run(info) : std::nullopt;
-    if (why) owner_.refusal_ = {*why, static_cast<int>(ExitCode::Usage)};
-    if (why) return;
+    if (owner_.start_.refuse_run && is_refused(owner_.start_.refuse_run(info))) return;
     if (!owner_.now_.is_open && owner_.has_run_ && info.inputs != owner_.inputs_) {
       owner_.have_inputs_changed_ = true;
       return;
@@ -75,11 +73,9 @@ class DeviceSupervisor::Events final : public RunListener {
     owner_.has_run_ = true;
   }
   void plan(std::span<const RowInfo> rows) override {
-    const auto why = owner_.start_.refuse_plan ? owner_.start_.refuse_plan(rows) : std::nullopt;
-    if (why) owner_.refusal_ = {*why, static_cast<int>(ExitCode::Usage)};
-    if (why) return;
+    if (owner_.start_.refuse_plan && is_refused(owner_.start_.refuse_plan(rows))) return;
     owner_.plan_size_ = rows.size();
-    owner_.baselines_ = baselines_in(rows);
+    owner_.baselines_ = baselines_in(rows.size(), [&](RowIndex row) -> const RowInfo& { return rows[row]; });
     if (owner_.left_.wanted.empty()) owner_.left_.wanted.assign(rows.size(), true);
     owner_.listener_.plan(rows);
   }
@@ -90,6 +86,11 @@ class DeviceSupervisor::Events final : public RunListener {
   void done() override {}  // of the worker's rows; the run has others
 
  private:
+  bool is_refused(const std::optional<std::string>& why) {
+    if (why) owner_.refusal_ = {*why, static_cast<int>(ExitCode::Usage)};
+    return why.has_value();
+  }
+
   DeviceSupervisor& owner_;
 };
 
@@ -117,9 +118,8 @@ void DeviceSupervisor::start_worker() {
 /// The worker is new, or as good as.
 void DeviceSupervisor::open() {
   now_ = {};
-  state_ = State::Working;
-  now_.phase = Phase::Start;
   now_.limit_s = start_.limits.of(now_.phase);
+  state_ = State::Working;
   worker_.send(encode(WorkerRequest{start_.open}));
 }
 
@@ -366,7 +366,7 @@ void DeviceSupervisor::ended(const ChildEnd& end) {
 void DeviceSupervisor::worker_is_gone(Status status, const std::string& why) {
   if (is_stopping_ && status == Status::Interrupted) return finish();
   if (now_.running && status != Status::Interrupted) {
-    row_is_lost(*now_.running, status, story(why));
+    row_is_lost(*now_.running, status, with_last_words(why, worker_));
   } else if (!now_.lost_by && !now_.is_idle && !is_stopping_ && status != Status::Interrupted) {
     start_failed(why);
   }
@@ -376,11 +376,11 @@ void DeviceSupervisor::worker_is_gone(Status status, const std::string& why) {
 /// No row ran: the worker did not come so far, or was between two rows.
 void DeviceSupervisor::start_failed(const std::string& why) {
   ++failures_in_a_row_;
-  if (start_.log) start_.log(story(why) + "; no row was running\n");
+  if (start_.log) start_.log(with_last_words(why, worker_) + "; no row was running\n");
   if (plan_size_ > 0 || failures_in_a_row_ < start_.limits.failures_in_a_row) return;
-  refusal_ = {
-      fmt::format("opening the device failed {} times; the last time {}", failures_in_a_row_, story(why)),
-      static_cast<int>(ExitCode::Infrastructure)};
+  refusal_ = {fmt::format("opening the device failed {} times; the last time {}", failures_in_a_row_,
+                          with_last_words(why, worker_)),
+              static_cast<int>(ExitCode::Infrastructure)};
 }
 
 void DeviceSupervisor::next_worker() {
@@ -417,12 +417,6 @@ void DeviceSupervisor::finish() {
   if (retry_) settle_retry(retry_->not_reached());
   end_missing_rows("the run was interrupted");
   be_over();
-}
-
-/// With the worker's last words behind it.
-std::string DeviceSupervisor::story(const std::string& what) const {
-  const std::string words = worker_.last_words();
-  return words.empty() ? what : fmt::format("{}; its last words: {}", what, printable(words));
 }
 
 }  // namespace assay

@@ -123,7 +123,6 @@ class DeviceSupervisor {
   void be_over();
   void end_missing_rows(const std::string& why);
   void finish();
-  std::string story(const std::string& what) const;
   bool has_rows_left() const;
   bool is_silent() const;
 

@@ -23,4 +23,7 @@ class Worker {
   virtual std::string name() const = 0;
 };
 
+/// "the worker exited with code 3; its last words: no such device", for messages.
+std::string with_last_words(const std::string& what, const Worker& worker);
+
 }  // namespace assay

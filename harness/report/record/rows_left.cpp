@@ -5,17 +5,18 @@
 
 namespace assay {
 
-std::set<RowIndex> baselines_in(std::span<const RowInfo> plan) {
+std::set<RowIndex> baselines_in(std::size_t rows, const std::function<const RowInfo&(RowIndex)>& info_of) {
   std::unordered_map<std::string_view, RowIndex> timed;
-  for (RowIndex row = 0; row < plan.size(); ++row) {
-    if (plan[row].mode == "perf") timed.emplace(plan[row].id, row);
+  for (RowIndex row = 0; row < rows; ++row) {
+    if (info_of(row).mode == "perf") timed.emplace(info_of(row).id, row);
   }
-  std::set<RowIndex> rows;
-  for (const RowInfo& info : plan) {
-    const auto found = info.baseline.empty() ? timed.end() : timed.find(info.baseline);
-    if (found != timed.end()) rows.insert(found->second);
+  std::set<RowIndex> baselines;
+  for (RowIndex row = 0; row < rows; ++row) {
+    const std::string& baseline = info_of(row).baseline;
+    const auto found = baseline.empty() ? timed.end() : timed.find(baseline);
+    if (found != timed.end()) baselines.insert(found->second);
   }
-  return rows;
+  return baselines;
 }
 
 }  // namespace assay

@@ -2,9 +2,10 @@
 
 #include "harness/report/record/events.h"
 
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,6 @@ struct RowsLeft {
 };
 
 /// The rows of a plan that others are compared with: their progress is told when they have ended, too.
-std::set<RowIndex> baselines_in(std::span<const RowInfo> plan);
+std::set<RowIndex> baselines_in(std::size_t rows, const std::function<const RowInfo&(RowIndex)>& info_of);
 
 }  // namespace assay
