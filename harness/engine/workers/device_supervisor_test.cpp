@@ -66,7 +66,7 @@ struct Ends final : RunListener {
 /// A supervisor of `rows` rows, and what its worker may say.
 struct Bench {
   explicit Bench(std::size_t rows, SupervisionStart start = {})
-      : rows_(rows), supervisor(worker, heard, std::move(start)) {
+      : row_count(rows), supervisor(worker, heard, std::move(start)) {
     supervisor.begin();
     open();
   }
@@ -74,8 +74,8 @@ struct Bench {
   void open(const std::string& prefix = "row") {
     Heard lines;
     lines.run({.device = {.name = "mock", .uuid = "1"}});
-    std::vector<RowInfo> plan(rows_);
-    for (std::size_t i = 0; i < rows_; ++i) plan[i] = {.id = fmt::format("{}/{}", prefix, i), .mode = "accu"};
+    std::vector<RowInfo> plan(row_count);
+    for (std::size_t i = 0; i < row_count; ++i) plan[i] = {.id = fmt::format("{}/{}", prefix, i), .mode = "accu"};
     lines.plan(plan);
     say(lines);
   }
@@ -119,7 +119,7 @@ struct Bench {
   }
   bool is_told_to_stop() const { return std::holds_alternative<StopRequest>(worker.sent.back()); }
 
-  std::size_t rows_;
+  std::size_t row_count;
   FakeWorker worker;
   Ends heard;
   DeviceSupervisor supervisor;
