@@ -23,6 +23,8 @@ struct CaseOptions {
   std::vector<std::string> tiers;
   std::string mode;
   std::optional<std::uint64_t> seed;
+  std::string shard;              ///< "2/8": the second part of eight; empty: all
+  std::filesystem::path balance;  ///< report by whose times parts are made equally long; empty: none
 
   /// The paths asked for, else the folder of cases (below the current directory, else beside the binary).
   /// Throws Error when there is none.

@@ -18,13 +18,14 @@ DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& devi
       cases_(parts.selected, device.info) {
   const RunOptions& options = parts_.options;
   parts_.devices.open(device_);
-  groups_ = plan_rows(cases_.all(), options.cases.selection().mode, !options.versus_shaders.empty());
+  groups_ = planned_groups(options, cases_.all());
   engine_ = engine_options(options, parts_.devices.instance(), device_.info, parts_.stop_requested);
   if (!options.versus_shaders.empty()) engine_.versus = {&versus_};
   if (options.ceilings != "none") engine_.ceilings = known_ceilings(device_.info, shaders_);
   engine_.answers = &answers_;
   info_ = make_run_info(run_settings(options, parts_.context, parts_.run_id), device_.info);
   info_.inputs = parts_.inputs;
+  info_.shard = parts_.shard;
 }
 
 DeviceSession::~DeviceSession() {

@@ -29,6 +29,7 @@ struct SessionParts {
   std::span<const Case* const> selected;
   const Expectations& expectations;
   std::string run_id;
+  ShardInfo shard;                            ///< as RunInfo
   std::map<std::string, std::string> inputs;  ///< as RunInfo
   std::ostream& log;
   std::function<bool()> stop_requested;  ///< as DeviceRunOptions

@@ -55,12 +55,20 @@ std::string repro_options(const RunOptions& options) {
 
 }  // namespace
 
+std::vector<PlannedGroup> planned_groups(const RunOptions& options, std::span<const Case* const> cases) {
+  return plan_rows(cases, options.cases.selection().mode, !options.versus_shaders.empty());
+}
+
+RowNames row_names(const RunOptions& options) {
+  return {name_of_folder(options.shaders), name_of_folder(options.versus_shaders)};
+}
+
 DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& instance,
                                 const DeviceInfo& device, const std::function<bool()>& stop_requested) {
   DeviceRunOptions made;
   made.mode = options.cases.selection().mode;
   if (!options.dump.empty()) made.dump = options.dump;
-  made.names = {name_of_folder(options.shaders), name_of_folder(options.versus_shaders)};
+  made.names = row_names(options);
   made.baseline_impl = options.baseline_impl;
   made.sampling = sampling_options(options, device);
   made.program_limit_s = options.program_limit_s;

@@ -56,7 +56,9 @@ ResumedRun find_resumed_run(const fs::path& path, const ParseRun& parse) {
   const auto newest = std::ranges::max_element(
       journals, {}, [](const fs::path& journal) { return run_folder_of(journal).filename().string(); });
   ResumedRun run{.folder = run_folder_of(*newest)};
-  run.command = run_of(*newest).command;
+  const RunInfo info = run_of(*newest);
+  run.command = info.command;
+  run.shard = info.shard;
   if (run.command.size() < 2) {
     throw Error(fmt::format(
         "going on with a run: {} does not tell its command line: it was killed before it began; {}",

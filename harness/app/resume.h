@@ -19,6 +19,7 @@ namespace assay::app {
 struct ResumedRun {
   std::filesystem::path folder;      ///< OUT/runs/<run>
   std::vector<std::string> command;  ///< its command line
+  ShardInfo shard;                   ///< the part of the rows that it has
   RunOptions options;                ///< of that command line
 };
 

@@ -116,7 +116,7 @@ void RunFolder::link(const std::string& device, std::ostream& log) const {
 
 fs::path output_root(const RunOptions& options) {
   if (!options.out.empty()) return options.out;
-  const bool is_scratch = options.watch || options.cases.is_partial();
+  const bool is_scratch = options.watch || options.shard || options.cases.is_partial();
   return is_scratch ? fs::path(default_out) / "scratch" : fs::path(default_out);
 }
 

@@ -2,16 +2,19 @@
 
 #include "harness/app/device_output.h"
 #include "harness/app/device_session.h"
+#include "harness/app/engine_options.h"
 #include "harness/app/resume.h"
 #include "harness/app/rule_notes.h"
 #include "harness/app/run_in_workers.h"
 #include "harness/app/run_inputs.h"
+#include "harness/app/run_shard.h"
 #include "harness/app/shader_folders.h"
 #include "harness/base/text.h"
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expectations.h"
 #include "harness/engine/run/device_run.h"
 #include "harness/engine/run/row_program.h"
+#include "harness/engine/run/shards.h"
 #include "harness/report/record/exit_code.h"
 
 #include <fmt/format.h>
@@ -66,12 +69,19 @@ class Run {
         stop_requested_(stop_requested),
         loaded_(load_and_complain(options.cases, context.registry, terminal.errors)),
         selected_(select(loaded_.cases, options.cases.selection())),
-        groups_(plan(selected_)),
-        timed_impls_(timed_impls(groups_)) {}
+        groups_(planned_groups(options, selected_)),
+        shard_(shard_of_run(options, groups_, terminal.log)) {
+    if (shard_.is_part()) {
+      selected_ = cases_of_shard(selected_, groups_, shard_);
+      groups_ = planned_groups(options, selected_);
+    }
+    timed_impls_ = timed_impls(groups_);
+  }
 
   RunOutcome run() {
     RunOutcome outcome{.files = loaded_.files};
-    if (selected_.empty() || groups_.empty()) {
+    if (groups_.empty()) {
+      if (loaded_.errors.empty() && shard_.all_groups > 0) return outcome;  // more shards than groups
       if (loaded_.errors.empty()) throw_nothing_selected(options_.cases, loaded_.cases.size());
       outcome.code = ExitCode::Usage;
       return outcome;
@@ -93,17 +103,13 @@ class Run {
   }
 
  private:
-  std::vector<PlannedGroup> plan(std::span<const Case* const> cases) const {
-    return plan_rows(cases, options_.cases.selection().mode, !options_.versus_shaders.empty());
-  }
-
   /// Of all devices together: what one of them runs is used.
   void check_shaders(std::span<const DeviceInfo> devices) const {
     if (options_.shaders.empty() && options_.versus_shaders.empty()) return;
     std::set<std::string> shaders;
     for (const DeviceInfo& device : devices) {
       const DeviceCases cases(selected_, device);
-      shaders.merge(shaders_of(plan(cases.all()), device));
+      shaders.merge(shaders_of(planned_groups(options_, cases.all()), device));
     }
     check_shader_folders(options_, shaders, !timed_impls_.empty(), terminal_.log);
   }
@@ -134,6 +140,7 @@ class Run {
                              .selected = selected_,
                              .expectations = expectations_,
                              .run_id = session_.folder.run_id(),
+                             .shard = shard_,
                              .inputs = run_inputs(options_, loaded_.files),
                              .log = terminal_.log,
                              .stop_requested = stop_requested_};
@@ -187,6 +194,7 @@ class Run {
     const WorkersRun run{
         .output = output_parts(),
         .context = context_,
+        .shard = shard_,
         .stop_requested = stop_requested_,
         .devices_known = [this](std::span<const ChosenDevice> devices) { check_shaders(infos_of(devices)); },
         .conclude = [&](DeviceOutput& output) { outcome.reports.push_back(conclude(output)); }};
@@ -208,6 +216,7 @@ class Run {
   LoadResult loaded_;
   std::vector<const Case*> selected_;
   std::vector<PlannedGroup> groups_;  ///< of no device: forms that await one are not known in them
+  ShardInfo shard_;                   ///< the part of what the options select that these are
   std::set<std::string> timed_impls_;
   Expectations expectations_;
 };

@@ -1,8 +1,11 @@
 #pragma once
 
 #include "harness/app/case_options.h"
+#include "harness/app/shard_choice.h"
+#include "harness/report/record/record.h"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +14,8 @@ namespace assay::app {
 /// What `assay run` is told.
 struct RunOptions {
   CaseOptions cases;
+  std::optional<AskedShard> shard;  ///< of cases.shard or the environment; nothing: all rows
+  ShardInfo resumed_shard;          ///< with `resume`: the part of the rows that the run has
   std::vector<std::string> devices;
   std::string expect_device;
   std::filesystem::path out;  ///< --out; empty: the default, see output_root()

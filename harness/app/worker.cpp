@@ -1,12 +1,14 @@
 #include "harness/app/worker.h"
 
 #include "harness/app/device_session.h"
+#include "harness/app/engine_options.h"
 #include "harness/app/injected_fault.h"
 #include "harness/app/run_inputs.h"
 #include "harness/app/worker_pipes.h"
 #include "harness/base/parallel.h"
 #include "harness/base/text.h"
 #include "harness/cases/load.h"
+#include "harness/engine/run/shards.h"
 #include "harness/report/record/forwarded_events.h"
 
 #include <algorithm>
@@ -113,13 +115,14 @@ class WorkerMain {
     if (!devices_) read_options(open);
     if (open.only_devices) return tell_devices();
     limit_parallel_threads(open.jobs);
-    load_cases();
+    load_cases(open.shard);
     SessionParts parts{.options = options_,
                        .context = context_,
                        .devices = *devices_,
                        .selected = selected_,
                        .expectations = expectations_,
                        .run_id = open.run_id,
+                       .shard = open.shard,
                        .inputs = run_inputs(options_, loaded_.files),
                        .log = log_,
                        .stop_requested = [this] { return must_stop(); }};
@@ -148,10 +151,11 @@ class WorkerMain {
   }
 
   /// What is wrong with the files has been told by the supervisor, which reads them too.
-  void load_cases() {
+  void load_cases(const ShardInfo& shard) {
     std::ostringstream told;
     loaded_ = load_and_complain(options_.cases, context_.registry, told);
     selected_ = select(loaded_.cases, options_.cases.selection());
+    if (shard.is_part()) selected_ = cases_of_shard(selected_, planned_groups(options_, selected_), shard);
     expectations_ = load_expectations(find_expectations(options_.cases.paths())).expectations;
   }
 

@@ -1,4 +1,5 @@
 #include "harness/app/compare.h"
+#include "harness/app/merge.h"
 #include "harness/app/new_op.h"
 #include "harness/app/report.h"
 #include "harness/base/error.h"
@@ -22,6 +23,7 @@ struct Parsed {
   OpsOptions ops;
   DevicesOptions devices;
   app::NewOpOptions new_op;
+  app::MergeOptions merge;
   app::ReportOptions report;
   app::ShowOptions show;
   app::PivotOptions pivot;
@@ -41,6 +43,11 @@ void add_case_options(CLI::App& app, app::CaseOptions& options) {
       ->check(CLI::IsMember({"smoke", "ci", "nightly"}));
   app.add_option("--mode", options.mode, "Select accuracy rows or performance rows only")
       ->check(CLI::IsMember({"accu", "perf"}));
+  app.add_option("--shard", options.shard,
+                 "I/N: the I-th of N parts of the rows; rows that share data stay together (default: what "
+                 "GTEST_SHARD_INDEX, TEST_SHARD_INDEX or CI_NODE_INDEX and their totals say, else all)");
+  app.add_option("--balance", options.balance,
+                 "A report by whose times the parts are made equally long; the same for all of them");
   app.add_option("--seed", options.seed, "Seed of the input data, for cases that do not set their own");
 }
 
@@ -186,6 +193,16 @@ void add_report(CLI::App& app, app::ReportOptions& options) {
   add_benchmark_flag(app, options.benchmark_console);
 }
 
+void add_merge(CLI::App& app, app::MergeOptions& options) {
+  app.add_option("out", options.out, "Folder for the merged report, as --out of a run")->required();
+  app.add_option("shards", options.shards,
+                 "Of each shard what was its --out, or its device's folder or journal")
+      ->required();
+  app.add_flag("--overwrite", options.overwrite, "Allow an OUT that holds a report of the device");
+  app.add_flag("--strict", options.strict,
+               "Fail when a rule of the device's expectations is expired or stale");
+}
+
 void add_show(CLI::App& app, app::ShowOptions& options) {
   app.add_option("report", options.report, report_help)->required();
   app.add_option("id", options.id, "An id, a glob over ids, or a part of one id")->required();
@@ -288,7 +305,10 @@ void add_running(Subcommands& commands, Parsed& parsed, const Context& context) 
 }
 
 /// What reads reports.
-void add_reading(Subcommands& commands, Parsed& parsed) {
+void add_reading(Subcommands& commands, Parsed& parsed, const Context& context) {
+  add_merge(commands.add("merge", "Put the reports of a run's shards together into one",
+                         [&] { return code(app::merge(parsed.merge, context, parse_run, terminal())); }),
+            parsed.merge);
   add_report(commands.add("report", "Write the reports again from their journal, and print the summary",
                           [&] { return code(app::report(parsed.report, terminal())); }),
              parsed.report);
@@ -330,7 +350,7 @@ std::function<int()> parse(int argc, char** argv, const Context& context) {
   app.require_subcommand(1);
   Subcommands commands(app, *parsed);
   add_running(commands, *parsed, context);
-  add_reading(commands, *parsed);
+  add_reading(commands, *parsed, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,3 +1,4 @@
+#include "harness/app/run_shard.h"
 #include "harness/base/error.h"
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/describe.h"
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <utility>
 
 namespace assay::cli {
 namespace {
@@ -23,16 +25,18 @@ DeviceInfo device_named(const std::string& name) {
 
 int list(const ListOptions& options, const Context& context) {
   const LoadResult loaded = app::load_and_complain(options.cases, context.registry, std::cerr);
-  const std::vector<const Case*> selected = select(loaded.cases, options.cases.selection());
+  std::vector<const Case*> selected = select(loaded.cases, options.cases.selection());
   if (selected.empty() && loaded.errors.empty())
     app::throw_nothing_selected(options.cases, loaded.cases.size());
+  const bool is_empty = selected.empty();
+  selected = app::listed_cases(options.cases, std::move(selected));
   if (options.device.empty()) {
     std::cout << list_cases(selected, options.details);
   } else {
     const DeviceCases on_device(selected, device_named(options.device));
     std::cout << list_cases(on_device.all(), options.details);
   }
-  return static_cast<int>(loaded.errors.empty() && !selected.empty() ? ExitCode::Fine : ExitCode::Usage);
+  return static_cast<int>(loaded.errors.empty() && !is_empty ? ExitCode::Fine : ExitCode::Usage);
 }
 
 }  // namespace assay::cli

@@ -1,9 +1,11 @@
 #include "harness/app/resume.h"
 #include "harness/app/run_once.h"
+#include "harness/app/shard_choice.h"
 #include "harness/app/stop_signal.h"
 #include "harness/app/watch.h"
 #include "harness/cli/commands.h"
 
+#include <cstdlib>
 #include <iostream>
 
 namespace assay::cli {
@@ -12,12 +14,20 @@ namespace {
 constexpr const char* stopping =
     "\nstopping: the row that runs comes to its end first; a second signal ends at once\n";
 
+/// What is asked for, with the shard that the command line or the environment names.
+app::RunOptions options_of_new_run(const app::RunOptions& asked) {
+  app::RunOptions options = asked;
+  options.shard = app::asked_shard(asked.cases.shard, std::getenv);
+  return options;
+}
+
 /// With --resume, the options of the run that is gone on with.
 app::RunOptions options_of_run(const app::RunOptions& asked, Context& context) {
-  if (asked.resume.empty()) return asked;
+  if (asked.resume.empty()) return options_of_new_run(asked);
   app::ResumedRun resumed = app::find_resumed_run(asked.resume, parse_run);
   context.command_line = resumed.command;
   resumed.options.resume = resumed.folder;
+  resumed.options.resumed_shard = resumed.shard;
   resumed.options.isolation = asked.isolation;
   if (!asked.worker_command.empty()) resumed.options.worker_command = asked.worker_command;
   resumed.options.verbose = asked.verbose;
@@ -27,9 +37,10 @@ app::RunOptions options_of_run(const app::RunOptions& asked, Context& context) {
 }  // namespace
 
 int run(const app::RunOptions& asked, const Context& given) {
+  app::touch_shard_status_files(std::getenv);
   app::StopSignal stop([] { std::cerr << stopping; });  // before Vulkan starts threads of its own
   if (asked.watch) {
-    app::RunOptions here = asked;
+    app::RunOptions here = options_of_new_run(asked);
     here.isolation = false;  // the devices stay open from one round to the next
     return static_cast<int>(app::watch(here, given, terminal(), stop));
   }

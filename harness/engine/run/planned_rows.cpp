@@ -24,7 +24,7 @@ void refuse_equal_ids(const std::vector<PlannedGroup>& groups) {
   };
   for_each_row([&](const PlannedRow& row) { plain.emplace(row.test_case->id, row.mode); });
   for_each_row([&](const PlannedRow& row) {
-    const std::string id = row_info(row, {}).id;
+    const std::string id = row_id(row);
     if (id == row.test_case->id || !plain.contains({id, row.mode})) return;
     throw Error(
         fmt::format("planning the rows: '{0}' is the id of a case and of a row of the case '{1}' (a cold "
@@ -138,11 +138,17 @@ std::vector<PlannedGroup> plan_rows(std::span<const Case* const> cases, std::opt
   return groups;
 }
 
+std::string row_id(const PlannedRow& row) {
+  std::string id = row.test_case->id;
+  if (row.cache == Cache::Cold) id += cold_suffix;
+  if (row.versus) id += versus_suffix;
+  return id;
+}
+
 RowInfo row_info(const PlannedRow& row, const RowNames& names) {
   RowInfo info = info_of_case(*row.test_case, row.mode);
+  info.id = row_id(row);
   if (row.mode == Mode::Perf) info.cache = name_of(row.cache);
-  if (row.cache == Cache::Cold) info.id += cold_suffix;
-  if (row.versus) info.id += versus_suffix;
   info.shaders = row.versus ? names.versus : names.shaders;
   info.versus = row.versus;
   return info;

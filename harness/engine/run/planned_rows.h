@@ -28,14 +28,17 @@ using PlannedGroup = std::vector<PlannedRow>;
 std::vector<PlannedGroup> plan_rows(std::span<const Case* const> cases, std::optional<Mode> mode,
                                     bool versus = false);
 
+/// The row's id: its case's, that of a cold one with "/cold" behind it, that of one with the other version of
+/// the shaders with "/versus".
+std::string row_id(const PlannedRow& row);
+
 /// What rows are called beside their case.
 struct RowNames {
   std::optional<std::string> shaders;  ///< folder of the run's own shaders
   std::optional<std::string> versus;   ///< folder of the other version's
 };
 
-/// The row in the words of its reports, but for its baseline. The id of a cold one ends in "/cold", the id of
-/// one with the other version of the shaders in "/versus".
+/// The row in the words of its reports, but for its baseline.
 RowInfo row_info(const PlannedRow& row, const RowNames& names);
 
 /// What expectations match of it. The words are in `info`, which must outlive them.

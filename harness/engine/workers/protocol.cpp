@@ -38,6 +38,7 @@ void fields(Visit& visit, Is<OpenRequest> auto& x) {
   visit("only_devices", x.only_devices);
   visit("device", x.device);
   visit("uuid", x.uuid);
+  visit("shard", x.shard);
   visit("jobs", x.jobs);
   visit("timer", x.timer);
   visit("ceilings", x.ceilings);

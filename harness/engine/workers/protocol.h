@@ -43,6 +43,7 @@ struct OpenRequest {
   std::string directory;             ///< to run in; empty: where the worker is
   bool only_devices = false;         ///< tell the devices, and wait for a request that says which
   std::size_t device = 0;            ///< which of the devices that the arguments choose
+  ShardInfo shard;                   ///< the part of the rows that the run has
   std::string uuid;                  ///< of the device that it must be; empty: any
   int jobs = 0;                      ///< threads for references; 0: as many as the CPU has
   /// Of an earlier worker on this device, so that it need not be measured again; nothing where there was

@@ -2,8 +2,9 @@
 #include "harness/report/console/ceilings_text.h"
 #include "harness/report/console/page.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -27,6 +28,31 @@ std::string lines_of(const std::map<std::string, std::string>& pairs) {
   return lines;
 }
 
+/// "0 to 18 by 3, 20": places of groups, of many the first.
+std::string groups_text(const ShardInfo& shard) {
+  constexpr std::size_t most = 20;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, shard.groups.size()); ++i) {
+    const auto& [first, last, step] = shard.groups[i];
+    if (i > 0) text += ", ";
+    text += first == last ? fmt::format("{}", first)
+            : step == 1   ? fmt::format("{} to {}", first, last)
+                          : fmt::format("{} to {} by {}", first, last, step);
+  }
+  if (shard.groups.size() > most) text += fmt::format(", and {} more ranges", shard.groups.size() - most);
+  return text;
+}
+
+void show_division(Page& page, const RunInfo& run) {
+  const ShardInfo& shard = run.shard;
+  if (shard.is_part()) {
+    page.line("shard",
+              fmt::format("{} of {}: groups {} of {}, which have {} rows\nplan {}", shard.index, shard.count,
+                          groups_text(shard), shard.all_groups, shard.all_rows, shard.plan_hash));
+  }
+  page.line("merged from", fmt::format("{}", fmt::join(run.merged, " ")));
+}
+
 void show_circumstances(Page& page, const RunInfo& run) {
   page.section("run");
   page.line("id", run.run_id + " (schema " + std::to_string(run.schema) + ")");
@@ -42,6 +68,7 @@ void show_circumstances(Page& page, const RunInfo& run) {
   page.line("inputs", lines_of(run.inputs));
   page.line("seed", std::to_string(run.seed));
   page.line("layer", run.validation ? "validation on" : "validation off");
+  show_division(page, run);
 }
 
 std::string ns(double value) {

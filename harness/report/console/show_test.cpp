@@ -7,6 +7,8 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+#include <cstddef>
 #include <map>
 #include <type_traits>
 #include <utility>
@@ -71,6 +73,9 @@ class Filler {
   void fill(std::vector<T>& value) {
     value.resize(1);  // so that a block's median is its sample
     fill(value.front());
+  }
+  void fill(std::array<std::size_t, 3>& value) {
+    for (std::size_t& number : value) fill(number);
   }
   template <class T>
   requires std::is_class_v<T>

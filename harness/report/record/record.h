@@ -7,6 +7,8 @@
 #include "harness/op/expected.h"
 #include "harness/op/timer_calibration.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -26,6 +28,19 @@ struct RuleNote {
   std::string match;     ///< its glob
   std::string reason;    ///< why the rule is there, with its link
   std::string note;      ///< what is so, and what to do
+};
+
+/// Which part of all rows a run has, where they are shared out among several runs (assay run --shard). What is
+/// shared out are groups of rows that share their data, in the order of the whole plan.
+struct ShardInfo {
+  int index = 0;               ///< from 1 on
+  int count = 0;               ///< 0: the run has all rows
+  std::size_t all_groups = 0;  ///< of the whole plan
+  std::size_t all_rows = 0;
+  std::string plan_hash;                           ///< of all rows' ids: shards of one plan have the same
+  std::vector<std::array<std::size_t, 3>> groups;  ///< places of its groups, see number_ranges() (shard.h)
+
+  bool is_part() const { return count > 0; }
 };
 
 /// The first line of a journal: everything that the run's figures depend on.
@@ -54,6 +69,8 @@ struct RunInfo {
   TimerCalibration timer;
   Ceilings ceilings;  ///< nothing measured: the run has no row of mode perf, or was told to do without
   std::vector<RuleNote> rule_notes;  ///< told when the rows have ended
+  ShardInfo shard;
+  std::vector<std::string> merged;  ///< ids of the runs of shards that this one was put together from
 };
 
 /// Which case a record is about, in the words of its file.

@@ -142,6 +142,16 @@ void fields(Visit& visit, Is<RuleNote> auto& x) {
 }
 
 template <class Visit>
+void fields(Visit& visit, Is<ShardInfo> auto& x) {
+  visit("index", x.index);
+  visit("count", x.count);
+  visit("all_groups", x.all_groups);
+  visit("all_rows", x.all_rows);
+  visit("plan_hash", x.plan_hash);
+  visit("groups", x.groups);
+}
+
+template <class Visit>
 void fields(Visit& visit, Is<RunInfo> auto& x) {
   visit("schema", x.schema, always);
   visit("run_id", x.run_id, always);
@@ -163,6 +173,8 @@ void fields(Visit& visit, Is<RunInfo> auto& x) {
   visit("timer", x.timer, since(2));
   visit("ceilings", x.ceilings, since(2));
   visit("rule_notes", x.rule_notes, since(3));
+  visit("shard", x.shard, since(3));
+  visit("merged", x.merged, since(3));
 }
 
 template <class Visit>

@@ -182,7 +182,7 @@ std::optional<double> ReportBuilder::regret_so_far(const Record& record) const {
 RunReport ReportBuilder::report_without_records() const {
   RunReport report;
   if (run_) report.run = *run_;
-  report.complete = done_ && !cut_off_ && lines_left_out_ == 0;
+  report.complete = is_complete();
   report.cut_off = cut_off_;
   report.lines_left_out = lines_left_out_;
   report.records.reserve(rows_.size());

@@ -46,6 +46,8 @@ class ReportBuilder final : public EventLines {
   std::size_t rows() const { return rows_.size(); }
   /// Whether the run's circumstances are known yet.
   bool has_run() const { return run_.has_value(); }
+  /// Whether the run came to its end, and all that it told was read.
+  bool is_complete() const { return done_ && !cut_off_ && lines_left_out_ == 0; }
   /// Whether rows were planned.
   bool has_plan() const { return !rows_.empty(); }
 

@@ -1,0 +1,61 @@
+#include "harness/app/run_shard.h"
+
+#include "harness/app/find_report.h"
+#include "harness/app/measured_costs.h"
+#include "harness/base/error.h"
+#include "harness/engine/run/shards.h"
+#include "harness/report/record/journal.h"
+
+#include <fmt/format.h>
+
+#include <ostream>
+#include <vector>
+
+namespace assay::app {
+namespace {
+
+/// "shard 2 of 8 (--shard): 812 of 6529 rows, in 103 of 824 groups\n"
+std::string shard_line(const AskedShard& asked, const ShardInfo& info, std::span<const PlannedGroup> groups,
+                       std::span<const std::size_t> taken) {
+  std::size_t rows = 0;
+  for (const std::size_t group : taken) rows += groups[group].size();
+  std::string line =
+      fmt::format("shard {} of {} ({}): {} of {} rows, in {} of {} groups that share data", info.index,
+                  info.count, asked.by, rows, info.all_rows, taken.size(), info.all_groups);
+  if (taken.empty()) line += "; there is nothing to run in this shard, and no report is written";
+  return line + '\n';
+}
+
+/// What --balance without a shard is.
+constexpr const char* balance_alone =
+    "sharing out the rows: --balance says how, and no shard is named; add --shard 1/8, say";
+
+}  // namespace
+
+std::vector<std::size_t> taken_groups(const CaseOptions& options, const Shard& shard,
+                                      std::span<const PlannedGroup> groups) {
+  if (options.balance.empty()) return balanced(guessed_costs(groups), shard);
+  return balanced(measured_costs(groups, read_journal(only_journal(options.balance))), shard);
+}
+
+std::vector<const Case*> listed_cases(const CaseOptions& options, std::vector<const Case*> selected) {
+  if (options.shard.empty() && !options.balance.empty()) throw Error(balance_alone);
+  if (options.shard.empty()) return selected;
+  const Shard shard = parse_shard(options.shard);
+  const std::vector<PlannedGroup> groups = plan_rows(selected, options.selection().mode);
+  return cases_of_shard(selected, groups, shard_info(groups, shard, taken_groups(options, shard, groups)));
+}
+
+ShardInfo shard_of_run(const RunOptions& options, std::span<const PlannedGroup> groups, std::ostream& log) {
+  if (!options.resume.empty()) return options.resumed_shard;
+  if (!options.shard) {
+    if (!options.cases.balance.empty()) throw Error(balance_alone);
+    return {};
+  }
+  const std::vector<std::size_t> taken = taken_groups(options.cases, options.shard->shard, groups);
+  const ShardInfo info = shard_info(groups, options.shard->shard, taken);
+  log << shard_line(*options.shard, info, groups, taken);
+  return info;
+}
+
+}  // namespace assay::app

@@ -1,0 +1,43 @@
+#include "harness/report/record/shard.h"
+
+#include "harness/base/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace assay {
+
+std::vector<std::array<std::size_t, 3>> number_ranges(std::span<const std::size_t> ascending) {
+  std::vector<std::array<std::size_t, 3>> ranges;
+  for (std::size_t i = 0; i < ascending.size();) {
+    const std::size_t first = ascending[i];
+    const std::size_t step = i + 1 < ascending.size() ? ascending[i + 1] - first : 1;
+    std::size_t last = i;
+    while (last + 1 < ascending.size() && ascending[last + 1] - ascending[last] == step) ++last;
+    // Two numbers alone are no progression: the second may begin a longer one.
+    if (last == i + 1 && last + 1 < ascending.size()) last = i;
+    ranges.push_back({first, ascending[last], last == i ? 1 : step});
+    i = last + 1;
+  }
+  return ranges;
+}
+
+std::vector<std::size_t> groups_of(const ShardInfo& shard) {
+  constexpr std::size_t most_groups = 100'000'000;  // a number beyond is none, and would take all memory
+  if (shard.all_groups > most_groups)
+    throw Error(fmt::format("reading which rows a shard has: no run has {} groups", shard.all_groups));
+  std::vector<std::size_t> groups;
+  for (const auto& [first, last, step] : shard.groups) {
+    const bool follows = groups.empty() || first > groups.back();
+    if (!follows || first > last || last >= shard.all_groups || step == 0 || (last - first) % step != 0) {
+      throw Error(
+          fmt::format("reading which rows shard {} of {} has: there are no groups {} to {} by {} of {}",
+                      shard.index, shard.count, first, last, step, shard.all_groups));
+    }
+    for (std::size_t group = first; group <= last; group += step) groups.push_back(group);
+  }
+  return groups;
+}
+
+}  // namespace assay
