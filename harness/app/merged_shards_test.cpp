@@ -17,7 +17,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::ThrowsMessage;
 
 /// Runs of parts of a plan of four groups: a, b and c, d, e and f: names of their rows, by place.
 const std::vector<std::vector<std::string>> plan{{"a"}, {"b", "c"}, {"d"}, {"e", "f"}};

@@ -30,8 +30,8 @@ struct RuleNote {
   std::string note;      ///< what is so, and what to do
 };
 
-/// Which part of all rows a run has, where they are shared out among several runs (assay run --shard). What is
-/// shared out are groups of rows that share their data, in the order of the whole plan.
+/// Which part of all rows a run has, where they are shared out among several runs (assay run --shard). What
+/// is shared out are groups of rows that share their data, in the order of the whole plan.
 struct ShardInfo {
   int index = 0;               ///< from 1 on
   int count = 0;               ///< 0: the run has all rows
