@@ -318,14 +318,23 @@ struct ExecutableStatistics {
   std::optional<std::int64_t> shared_bytes;
 };
 
+/// What a program's shaders may do with one of its tensors.
+enum class TensorAccess : std::uint8_t {
+  Any,
+  Read,  ///< an input: no instruction changes it, but for Program::free_access_because
+  Write  ///< an output: no instruction takes what is there, with the same exception
+};
+
 /// A program's pipelines.
 class Executable {
  public:
   /// Compiles shaders and creates pipelines for workspaces of `tensors`, whose forms decide what each binding
   /// is. Throws CompileError; Error where a shader and the program disagree (harness/gpu/program/
   /// interface_check.h); Unsupported; or what unsupported() should have told before.
+  /// `access`: of each tensor; empty: any.
   Executable(Device& device, ShaderLibrary& shaders, const Program& program,
-             std::span<const Physical> tensors, std::uint32_t guard);
+             std::span<const Physical> tensors, std::uint32_t guard,
+             std::span<const TensorAccess> access = {});
   ~Executable();
   Executable(Executable&&) noexcept;
   Executable& operator=(Executable&&) noexcept;

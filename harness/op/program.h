@@ -118,6 +118,9 @@ struct Dispatch {
 struct Program {
   std::vector<Scratch> scratch;
   std::vector<Dispatch> dispatches;
+  /// Why its shaders read outputs or write inputs: what they find there could spare a program the work that
+  /// the one before has done. Empty: they do neither, and shaders that do are refused.
+  std::string free_access_because;
   friend bool operator==(const Program&, const Program&) = default;
 };
 

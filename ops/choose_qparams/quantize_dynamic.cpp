@@ -50,6 +50,7 @@ Program unfused(const BuildContext& context) {
   const std::array all{Resource::tensor(0), Resource::tensor(1), Resource::tensor(2), Resource::tensor(3)};
   Program program = choose_program(as_affine, references::choose_affine(params));
   append(program, {.dispatches = {affine_dispatch(as_affine, "quantize", "quantize_affine.comp")}}, all);
+  program.free_access_because = "the second dispatch quantizes with the scales that the first one chose";
   return program;
 }
 

@@ -42,8 +42,11 @@ using Build = Program (*)(const BuildContext& context, const std::string& fault)
 
 void add_impls(Op& op, Build build, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    op.impls.push_back(
-        {.name = name, .build = [build, name](const BuildContext& context) { return build(context, name); }});
+    op.impls.push_back({.name = name, .build = [build, name](const BuildContext& context) {
+                          Program program = build(context, name);
+                          program.free_access_because = seen_when_run;
+                          return program;
+                        }});
   }
 }
 

@@ -30,6 +30,14 @@ std::optional<std::size_t> first_difference(std::span<const std::byte> a, std::s
   return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
 }
 
+/// A program reads its inputs and writes its outputs.
+std::vector<gpu::TensorAccess> access_of(const Case& test_case) {
+  std::vector<gpu::TensorAccess> access;
+  for (const TensorSpec& spec : test_case.tensors)
+    access.push_back(spec.is_input() ? gpu::TensorAccess::Read : gpu::TensorAccess::Write);
+  return access;
+}
+
 }  // namespace
 
 Experiment::Experiment(gpu::Device& device, gpu::ShaderLibrary& shaders, const Case& test_case,
@@ -40,7 +48,7 @@ Experiment::Experiment(gpu::Device& device, gpu::ShaderLibrary& shaders, const C
       inputs_(&inputs),
       physical_(physical_tensors(test_case)),
       originals_(std::move(originals)),
-      executable_(device, shaders, program, physical_, gpu::guard_bytes) {
+      executable_(device, shaders, program, physical_, gpu::guard_bytes, access_of(test_case)) {
   executable_.set_label(test_case.id);
 }
 

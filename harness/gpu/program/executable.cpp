@@ -41,7 +41,7 @@ struct Executable::State {
         tensors(physicals.begin(), physicals.end()),
         guard(guard_size) {}
 
-  void build(ShaderLibrary& shaders);
+  void build(ShaderLibrary& shaders, std::span<const TensorAccess> access);
   std::vector<const Bindings*> bind(std::span<Workspace* const> workspaces);
   const Bindings& bind(Workspace& workspace);
   Recordable recordable() const { return {device.table, program, pipelines}; }
@@ -61,7 +61,7 @@ struct Executable::State {
   std::string label = "program";
 };
 
-void Executable::State::build(ShaderLibrary& shaders) {
+void Executable::State::build(ShaderLibrary& shaders, std::span<const TensorAccess> access) {
   if (const auto reason = beyond_limits(program, tensors, device.info())) {
     throw Error(fmt::format("preparing a program for '{}': {}", device.info().name, *reason));
   }
@@ -76,7 +76,7 @@ void Executable::State::build(ShaderLibrary& shaders) {
     hashes += spirv.hash;
     interfaces.push_back(shared.interface(dispatch, spirv, guard));
   }
-  check_interfaces(program, tensors, interfaces, device.info());
+  check_interfaces(program, tensors, interfaces, device.info(), access);
   compile_ms = milliseconds_since(start);
   for (const Dispatch& dispatch : program.dispatches) {
     std::vector<VkDescriptorType> types;
@@ -144,9 +144,10 @@ void Executable::State::record_batch(Submission& submission, Rotation& sets, int
 }
 
 Executable::Executable(Device& device, ShaderLibrary& shaders, const Program& program,
-                       std::span<const Physical> tensors, std::uint32_t guard)
+                       std::span<const Physical> tensors, std::uint32_t guard,
+                       std::span<const TensorAccess> access)
     : state_(std::make_unique<State>(device.state(), program, tensors, guard)) {
-  state_->build(shaders);
+  state_->build(shaders, access);
 }
 Executable::~Executable() = default;
 Executable::Executable(Executable&&) noexcept = default;

@@ -153,6 +153,44 @@ class DispatchCheck {
   const ShaderInterface& shader_;
 };
 
+/// A program has no past: what it finds in the memory of its tensors is the inputs, as they were.
+class AccessCheck {
+ public:
+  AccessCheck(const Program& program, std::span<const TensorAccess> access)
+      : program_(program), access_(access) {}
+
+  void check(const DispatchCheck& one) const {
+    const std::vector<Binding>& bindings = one.dispatch().bindings;
+    for (std::size_t i = 0; i < bindings.size(); ++i) {
+      const ShaderBinding* used = one.use_of(i);
+      if (bindings[i].resource.kind == Resource::Kind::Tensor && used != nullptr)
+        check_tensor(one, bindings[i].resource.index, *used);
+    }
+  }
+
+ private:
+  void check_tensor(const DispatchCheck& one, std::uint32_t tensor, const ShaderBinding& used) const {
+    const TensorAccess allowed = tensor < access_.size() ? access_[tensor] : TensorAccess::Any;
+    if (allowed == TensorAccess::Any || !program_.free_access_because.empty()) return;
+    if (allowed == TensorAccess::Read && used.is_written) {
+      one.refuse(
+          fmt::format("the shader writes {}, where tensor {} is bound, an input: what it leaves there the "
+                      "next program finds",
+                      place_text(used), tensor));
+    }
+    if (allowed == TensorAccess::Write && used.is_read) {
+      one.refuse(fmt::format(
+          "the shader reads {}, where tensor {} is bound, an output: what the program before left "
+          "there could spare it its work. Write it alone, or let the impl's program say why it must "
+          "(free_access_because)",
+          place_text(used), tensor));
+    }
+  }
+
+  const Program& program_;
+  std::span<const TensorAccess> access_;
+};
+
 /// Scratch that set-up writes is as constant as weights: all that comes later reads it. And what set-up reads
 /// is what it wrote, for nothing else is there before it.
 class SetupCheck {
@@ -207,12 +245,15 @@ void refuse_beyond_device(const Dispatch& dispatch, const ShaderInterface& shade
 }  // namespace
 
 void check_interfaces(const Program& program, std::span<const Physical> tensors,
-                      std::span<const ShaderInterface> interfaces, const DeviceInfo& device) {
+                      std::span<const ShaderInterface> interfaces, const DeviceInfo& device,
+                      std::span<const TensorAccess> access) {
   SetupCheck setup(program);
+  const AccessCheck accesses(program, access);
   for (std::size_t i = 0; i < program.dispatches.size(); ++i) {
     const DispatchCheck one(program, tensors, program.dispatches[i], interfaces[i]);
     one.check();
     setup.check(one);
+    accesses.check(one);
   }
   for (std::size_t i = 0; i < program.dispatches.size(); ++i) {
     refuse_beyond_device(program.dispatches[i], interfaces[i], device);

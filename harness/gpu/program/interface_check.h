@@ -14,9 +14,11 @@ namespace assay::gpu {
 ///   image's dimensions and texels),
 /// - the push constants or the workgroup size are not those of the dispatch,
 /// - the dispatch says that it has less shared memory than the shader,
-/// - a dispatch may write scratch that set-up wrote, or set-up reads scratch that it did not write;
+/// - a dispatch may write scratch that set-up wrote, or set-up reads scratch that it did not write,
+/// - a shader may write an input or read an output (`access`: of each tensor, empty: any);
 /// and Unsupported where a shader has more shared memory than the device.
 void check_interfaces(const Program& program, std::span<const Physical> tensors,
-                      std::span<const ShaderInterface> interfaces, const DeviceInfo& device);
+                      std::span<const ShaderInterface> interfaces, const DeviceInfo& device,
+                      std::span<const TensorAccess> access = {});
 
 }  // namespace assay::gpu

@@ -146,6 +146,38 @@ TEST(InterfaceCheck, MoreSharedMemoryThanTheDeviceHasIsUnsupportedWithBothNumber
                                             "maxComputeSharedMemorySize is 16384"));
 }
 
+/// What is said of tensor 1 where the program may only write it, of tensor 0 where it may only read it.
+std::string access_complaint(const std::function<void(Parts&)>& change) {
+  Parts parts;
+  change(parts);
+  const std::array access{TensorAccess::Read, TensorAccess::Write};
+  try {
+    check_interfaces(parts.program, parts.tensors, parts.shaders, parts.device, access);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(InterfaceCheck, OutputsAreNotRead) {
+  EXPECT_EQ(access_complaint([](Parts&) {}), "");
+  const auto readable = [](Parts& parts) { parts.binding(1).is_read = true; };
+  EXPECT_THAT(access_complaint(readable),
+              HasSubstr("reads set 0, binding 1 ('y'), where tensor 1 is bound, an "
+                        "output"));
+  EXPECT_EQ(access_complaint([&](Parts& parts) {
+              readable(parts);
+              parts.program.free_access_because = "it sums in place";
+            }),
+            "");
+  EXPECT_EQ(complaint(readable), "") << "where nobody says what tensors are";
+}
+
+TEST(InterfaceCheck, InputsAreNotWritten) {
+  EXPECT_THAT(access_complaint([](Parts& parts) { parts.binding(0).is_written = true; }),
+              HasSubstr("writes set 0, binding 0 ('x'), where tensor 0 is bound, an input"));
+}
+
 /// Two dispatches over scratch 'packed', the first of which is set-up; `first`, `second`: whether they read
 /// alone.
 std::string setup_complaint(bool first, bool second, DispatchRole role = DispatchRole::Op) {

@@ -54,8 +54,8 @@ std::uint32_t dimensions_of(const SpirvType& image) {
 
 class InterfaceReader {
  public:
-  explicit InterfaceReader(const std::map<std::uint32_t, std::uint32_t>& specialization)
-      : constants_(specialization) {}
+  InterfaceReader(const std::map<std::uint32_t, std::uint32_t>& specialization, const SpirvAccess& access)
+      : constants_(specialization), access_(access) {}
 
   void read(const SpirvInstruction& instruction);
   ShaderInterface interface() const;
@@ -73,6 +73,7 @@ class InterfaceReader {
   std::array<std::uint32_t, 3> local_size() const;
 
   SpirvConstants constants_;
+  const SpirvAccess& access_;
   SpirvTypes types_;
   std::map<std::uint32_t, std::string> names_;
   SpirvDecorations decorations_;
@@ -176,7 +177,9 @@ ShaderBinding InterfaceReader::binding_of(const Variable& variable) const {
   ShaderBinding binding{.set = said.set.value_or(0),
                         .binding = said.binding.value_or(0),
                         .name = name_of(variable),
-                        .readonly = said.non_writable};
+                        .readonly = said.non_writable,
+                        .is_read = access_.is_read(variable.id),
+                        .is_written = access_.is_written(variable.id)};
   const SpirvType* type = types_.pointee(variable.pointer);
   if (type == nullptr) return binding;
   const std::uint32_t type_id = types_.pointee_id(variable.pointer);
@@ -265,14 +268,12 @@ ShaderInterface InterfaceReader::interface() const {
 
 ShaderInterface interface_of(std::span<const std::uint32_t> words,
                              const std::map<std::uint32_t, std::uint32_t>& specialization) {
-  InterfaceReader reader(specialization);
-  each_instruction(words, what, [&](const SpirvInstruction& instruction) { reader.read(instruction); });
-  return reader.interface();
+  return interface_of(SpirvOutline(words, what), specialization);
 }
 
 ShaderInterface interface_of(const SpirvOutline& module,
                              const std::map<std::uint32_t, std::uint32_t>& specialization) {
-  InterfaceReader reader(specialization);
+  InterfaceReader reader(specialization, module.access());
   module.each([&](const SpirvInstruction& instruction) { reader.read(instruction); });
   return reader.interface();
 }

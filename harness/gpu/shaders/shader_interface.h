@@ -25,6 +25,8 @@ struct ShaderBinding {
   Kind kind = Kind::Other;
   std::string name;              ///< in GLSL, or of its block; empty where the source gives none
   bool readonly = false;         ///< NonWritable: GLSL's `readonly`; what is read through a sampler is
+  bool is_read = false;          ///< some instruction takes what is there (SpirvAccess), whatever is declared
+  bool is_written = false;       ///< some instruction changes it
   std::uint32_t dimensions = 0;  ///< of images: 2 or 3; 0 for others (cubes, layers)
   /// Of storage images "rgba8i" and the like; empty where the shader states none, or one that no tensor has.
   std::string format;

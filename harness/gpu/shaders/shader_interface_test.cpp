@@ -30,25 +30,7 @@ class ShaderInterfaceTest : public ::testing::Test {
   ShaderInterface read(const std::string& declarations, const std::string& body, const Values& values = {}) {
     const std::vector<std::uint32_t> words = compile(shader_text(declarations, body));
     const ShaderInterface found = interface_of(words, values);
-    expect_same(interface_of(SpirvOutline(words, "a test"), values), found);
     return found;
-  }
-
-  /// The module told at once and by its outline.
-  static void expect_same(const ShaderInterface& a, const ShaderInterface& b) {
-    EXPECT_EQ(a.push_bytes, b.push_bytes);
-    EXPECT_EQ(a.uses_push, b.uses_push);
-    EXPECT_EQ(a.shared_bytes, b.shared_bytes);
-    EXPECT_EQ(a.local_size, b.local_size);
-    ASSERT_EQ(a.bindings.size(), b.bindings.size());
-    for (std::size_t i = 0; i < a.bindings.size(); ++i) {
-      EXPECT_EQ(a.bindings[i].set, b.bindings[i].set);
-      EXPECT_EQ(a.bindings[i].binding, b.bindings[i].binding);
-      EXPECT_EQ(a.bindings[i].kind, b.bindings[i].kind);
-      EXPECT_EQ(a.bindings[i].name, b.bindings[i].name);
-      EXPECT_EQ(a.bindings[i].readonly, b.bindings[i].readonly);
-      EXPECT_EQ(a.bindings[i].format, b.bindings[i].format);
-    }
   }
 
   TemporaryFolder sources;
@@ -90,6 +72,59 @@ TEST_F(ShaderInterfaceTest, ABufferIsReadonlyWhenAllItsMembersAre) {
       "a[n] = b[m];");
   EXPECT_FALSE(found.bindings[0].readonly);
   EXPECT_TRUE(found.bindings[1].readonly);
+}
+
+TEST_F(ShaderInterfaceTest, KnowsWhatIsRead) {
+  const auto reads = [&](const std::string& body, const std::string& functions = "") {
+    for (const ShaderBinding& one : read(buffers({"x", "y"}) + functions, body).bindings) {
+      if (one.name == "y") return one.is_read;
+    }
+    return false;
+  };
+  EXPECT_FALSE(reads("y.data[0] = x.data[0];"));
+  EXPECT_FALSE(reads("y.data[x.data[0]] = x.data[y.data.length()];"));
+  EXPECT_FALSE(reads("atomicAnd(y.data[0], 1u); atomicOr(y.data[0], x.data[0]);"))
+      << "what was there is dropped";
+  EXPECT_TRUE(reads("x.data[0] = atomicOr(y.data[0], 0u);"));
+  EXPECT_TRUE(reads("x.data[0] = y.data[0];"));
+  EXPECT_TRUE(reads("if (y.data[3] == 7u) return; y.data[0] = x.data[0];")) << "a mark";
+  EXPECT_TRUE(reads("y.data[1] += 1u;"));
+  EXPECT_TRUE(reads("x.data[0] = mark();", "uint mark() { return y.data[2]; }\n"));
+  EXPECT_FALSE(reads("set(4u);", "void set(uint i) { y.data[i] = i; }\n"));
+}
+
+TEST_F(ShaderInterfaceTest, KnowsWhatIsWritten) {
+  const auto writes = [&](const std::string& body, const std::string& functions = "") {
+    for (const ShaderBinding& one : read(buffers({"x", "y"}) + functions, body).bindings) {
+      if (one.name == "y") return one.is_written;
+    }
+    return false;
+  };
+  EXPECT_FALSE(writes("x.data[0] = y.data[0];"));
+  EXPECT_FALSE(writes("x.data[0] = y.data.length();"));
+  EXPECT_TRUE(writes("y.data[0] = x.data[0];"));
+  EXPECT_TRUE(writes("atomicAdd(y.data[0], 1u);"));
+  EXPECT_TRUE(writes("set(4u);", "void set(uint i) { y.data[i] = i; }\n"));
+}
+
+TEST_F(ShaderInterfaceTest, KnowsWhichImagesAreReadAndWritten) {
+  const ShaderInterface found = read(
+      "layout(set = 0, binding = 0, rgba8i) uniform iimage3D a;\n"
+      "layout(set = 0, binding = 1, rgba8i) uniform iimage3D b;\n"
+      "layout(set = 0, binding = 2) uniform usampler2D c;\n"
+      "layout(set = 0, binding = 3, r32ui) uniform uimage2D d;\n"
+      "layout(set = 0, binding = 4, r32ui) uniform uimage2D e;\n",
+      "imageStore(b, imageSize(b), imageLoad(a, ivec3(0)) + ivec4(texelFetch(c, ivec2(0), 0)));\n"
+      "imageAtomicAdd(d, ivec2(0), 1u); imageStore(b, ivec3(imageAtomicAdd(e, ivec2(0), 1u)), ivec4(0));");
+  ASSERT_EQ(found.bindings.size(), 5U);
+  EXPECT_TRUE(found.bindings[0].is_read);
+  EXPECT_FALSE(found.bindings[1].is_read);
+  EXPECT_TRUE(found.bindings[2].is_read);
+  EXPECT_FALSE(found.bindings[3].is_read);
+  EXPECT_TRUE(found.bindings[4].is_read);
+  std::vector<bool> written;
+  for (const ShaderBinding& one : found.bindings) written.push_back(one.is_written);
+  EXPECT_THAT(written, ElementsAre(false, true, false, true, true));
 }
 
 TEST_F(ShaderInterfaceTest, TellsImagesFromSamplersWithDimensionsAndFormats) {

@@ -17,6 +17,7 @@ SpirvOutline::SpirvOutline(std::span<const std::uint32_t> words, std::string_vie
 }
 
 void SpirvOutline::keep(const SpirvInstruction& instruction) {
+  access_.read(instruction);
   if (instruction.opcode == spv::OpFunctionEnd) {
     remove_duplicates(all_.back().ids);
     in_body_ = false;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/gpu/shaders/spirv_access.h"
 #include "harness/gpu/shaders/spirv_instructions.h"
 
 #include <functional>
@@ -20,6 +21,9 @@ class SpirvOutline {
   /// its ids.
   void each(const std::function<void(const SpirvInstruction&)>& visit) const;
 
+  /// What the bodies of functions do with global variables.
+  const SpirvAccess& access() const { return access_; }
+
  private:
   struct Kept {
     std::uint16_t opcode = spv::OpNop;
@@ -29,6 +33,7 @@ class SpirvOutline {
   void keep(const SpirvInstruction& instruction);
 
   std::vector<Kept> all_;
+  SpirvAccess access_;
   bool in_body_ = false;
 };
 
