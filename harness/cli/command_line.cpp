@@ -2,6 +2,7 @@
 #include "harness/app/merge.h"
 #include "harness/app/new_op.h"
 #include "harness/app/report.h"
+#include "harness/app/verdict.h"
 #include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/cli/commands.h"
@@ -29,6 +30,7 @@ struct Parsed {
   app::PivotOptions pivot;
   app::SummaryOptions summary;
   app::CompareOptions compare;
+  app::VerdictOptions verdict;
   std::function<int()> chosen;
 };
 
@@ -250,6 +252,32 @@ void add_compare(CLI::App& app, app::CompareOptions& options) {
                "Judge rows of the same program as SLOWER or FASTER too, instead of ENVIRONMENT");
 }
 
+void add_verdict(CLI::App& app, app::VerdictOptions& options) {
+  app.add_option("night", options.night,
+                 "The night's folder, which was the --out of its runs: it gets nightly.json and verdict.txt")
+      ->required();
+  app.add_option("--last-good", options.last_good,
+                 "Folder of links to the report of each device in its last good night; those of devices that "
+                 "are good are moved to this night (default: last-good beside the night)");
+  app.add_flag("--keep-last-good", options.keep_last_good, "Move no link");
+  app.add_option(
+      "--expect-slug", options.expected,
+      "A device that must have a report, by the name of its folder; repeatable. Devices that had a "
+      "good night are expected anyway");
+  app.add_option("--accept", options.accepted,
+                 "What is worse than in the last good night is meant: let this night, if nothing else is "
+                 "wrong, become the last good one (name of a device's folder, repeatable, or 'all')");
+  app.add_option("--fail-on", options.fail_on,
+                 "Verdicts of `compare` that are regressions, separated by commas, or 'none'")
+      ->capture_default_str();
+  app.add_flag("--strict", options.strict,
+               "Take expired and stale rules of the devices' expectations for failures");
+  app.footer(
+      "Exit code: 0 every device is good, 1 rows failed or are worse than in the device's last good night, "
+      "2 nothing was judged, 3 a report is missing, damaged or not complete, or rows were lost; the first "
+      "that applies of 3, 1, 2, 0.");
+}
+
 int code(ExitCode code) {
   return static_cast<int>(code);
 }
@@ -304,6 +332,15 @@ void add_running(Subcommands& commands, Parsed& parsed, const Context& context) 
               parsed.devices);
 }
 
+/// What looks after the reports of a farm.
+void add_farm(Subcommands& commands, Parsed& parsed, const Context& context) {
+  parsed.verdict.version = context.build.version;
+  add_verdict(
+      commands.add("verdict", "Say of a night whether it is fine, and hold it against the last good one",
+                   [&] { return code(app::verdict(parsed.verdict, terminal())); }),
+      parsed.verdict);
+}
+
 /// What reads reports.
 void add_reading(Subcommands& commands, Parsed& parsed, const Context& context) {
   add_merge(commands.add("merge", "Put the reports of a run's shards together into one",
@@ -351,6 +388,7 @@ std::function<int()> parse(int argc, char** argv, const Context& context) {
   Subcommands commands(app, *parsed);
   add_running(commands, *parsed, context);
   add_reading(commands, *parsed, context);
+  add_farm(commands, *parsed, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
