@@ -68,16 +68,16 @@ void add_runs(Devices& devices, const fs::path& night) {
   std::ranges::sort(runs, std::greater{});  // their names begin with the time: the newest first
   for (const fs::path& run : runs) {
     for (const fs::path& device : folders_in(run)) {
-      if (journal_in(device)) devices.try_emplace(device.filename().string(), device, "");
+      if (journal_in(device)) devices.try_emplace(device.filename().string(), DeviceFolder{device, ""});
     }
   }
 }
 
 void add_shards(Devices& devices, const fs::path& night) {
   for (const fs::path& device : folders_in(night / shards_name)) {
-    devices.try_emplace(device.filename().string(), fs::path(),
-                        "its shards are in " + (fs::path(shards_name) / device.filename()).string() +
-                            ", and no report was merged from them (`assay merge`)");
+    const std::string why = "its shards are in " + (fs::path(shards_name) / device.filename()).string() +
+                            ", and no report was merged from them (`assay merge`)";
+    devices.try_emplace(device.filename().string(), DeviceFolder{{}, why});
   }
 }
 

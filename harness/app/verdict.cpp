@@ -114,11 +114,12 @@ class DeviceJudge {
       device_.run = digest_of(report);
       device_.has_strict_notes = options_.strict && !report.run.rule_notes.empty();
       device_.duration_s = duration_s(report.run.started_utc, *journal);
-      if (!report.complete)
+      if (!report.complete) {
         device_.problems.emplace_back(report.cut_off
                                           ? "the run did not finish, and its journal's last line was cut "
                                             "off: `assay run --resume` goes on with it"
                                           : "the run did not finish: `assay run --resume` goes on with it");
+      }
       compare(std::move(report));
     } catch (const std::exception& error) {
       device_.problems.push_back(std::string("its report cannot be read: ") + error.what());
@@ -196,12 +197,12 @@ class DeviceJudge {
 void add_absent(std::map<std::string, DeviceFolder>& devices, const VerdictOptions& options,
                 const Place& place) {
   for (const std::string& slug : options.expected)
-    devices.try_emplace(slug, fs::path(), "it was expected (--expect-slug), and has no report tonight");
+    devices.try_emplace(slug, DeviceFolder{{}, "it was expected (--expect-slug), and has no report tonight"});
   for (const auto& [slug, target] : links_in(place.last_good)) {
-    devices.try_emplace(slug, fs::path(),
-                        "it has no report tonight, and had a good night in " +
+    const std::string why = "it has no report tonight, and had a good night in " +
                             place.from_night(target).string() + "; if it is gone for good, remove " +
-                            (place.last_good / slug).string());
+                            (place.last_good / slug).string();
+    devices.try_emplace(slug, DeviceFolder{{}, why});
   }
 }
 

@@ -14,15 +14,14 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 /// A farm's folder with nights of the 1st, 2nd, ... of January.
 class VerdictOfANight : public ::testing::Test {
  protected:
   static std::string night_name(int day) { return "2026-01-0" + std::to_string(day); }
-  fs::path night(int day) const { return folder_ / night_name(day); }
-  fs::path last_good(const std::string& slug) const { return folder_.path() / "last-good" / slug; }
+  fs::path night(int day) const { return farm / night_name(day); }
+  fs::path last_good(const std::string& slug) const { return farm.path() / "last-good" / slug; }
 
   static RunInfo run_info(int day) {
     RunInfo run = test::sample_run();
@@ -44,14 +43,14 @@ class VerdictOfANight : public ::testing::Test {
     VerdictOptions options = given;
     options.night = night(day);
     options.version = "0.1.0";
-    out_.str("");
+    printed.str("");
     std::ostringstream log;
-    return verdict(options, {out_, log, log});
+    return verdict(options, {printed, log, log});
   }
-  std::string text() const { return out_.str(); }
+  std::string text() const { return printed.str(); }
 
-  test::TemporaryFolder folder_;
-  std::ostringstream out_;
+  test::TemporaryFolder farm;
+  std::ostringstream printed;
 };
 
 TEST_F(VerdictOfANight, AGoodNightBecomesTheLastGoodOne) {
@@ -60,7 +59,7 @@ TEST_F(VerdictOfANight, AGoodNightBecomesTheLastGoodOne) {
   EXPECT_THAT(text(), StartsWith("GOOD: 2026-01-01, 1 of 1 device good\n"));
   EXPECT_THAT(text(), HasSubstr("  against no last good night yet\n"));
   EXPECT_TRUE(fs::equivalent(last_good("acme"), report));
-  EXPECT_EQ(fs::read_symlink(last_good("acme")), fs::relative(report, folder_.path() / "last-good"))
+  EXPECT_EQ(fs::read_symlink(last_good("acme")), fs::relative(report, farm.path() / "last-good"))
       << "relative, so that the farm's folder may move";
   EXPECT_EQ(test::read_file(night(1) / "verdict.txt"), text());
   EXPECT_THAT(test::read_file(night(1) / "nightly.json"), HasSubstr("\"verdict\": \"GOOD\""));
@@ -73,7 +72,7 @@ TEST_F(VerdictOfANight, MovesTheLinkAndLeavesNothingBesideIt) {
   EXPECT_EQ(judge(2), ExitCode::Fine);
   EXPECT_THAT(text(), HasSubstr("  against 20260101T010000Z-1a2b3c: 1 SAME\n"));
   EXPECT_TRUE(fs::equivalent(last_good("acme"), second));
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "last-good"), {}), 1);
+  EXPECT_EQ(std::distance(fs::directory_iterator(farm / "last-good"), {}), 1);
 }
 
 TEST_F(VerdictOfANight, ANightThatFailedDoesNotBecomeTheLastGoodOne) {
@@ -122,14 +121,14 @@ TEST_F(VerdictOfANight, OfAnEarlierNightMovesNoLinkBack) {
 TEST_F(VerdictOfANight, KeepsTheLinksWhenAsked) {
   run(1, {test::passed("a")});
   EXPECT_EQ(judge(1, {.keep_last_good = true}), ExitCode::Fine);
-  EXPECT_FALSE(fs::exists(folder_ / "last-good"));
+  EXPECT_FALSE(fs::exists(farm / "last-good"));
 }
 
 TEST_F(VerdictOfANight, TakesALinkToTheNight) {
   run(1, {test::passed("a")});
-  fs::create_directory_symlink(night_name(1), folder_ / "latest");
+  fs::create_directory_symlink(night_name(1), farm / "latest");
   std::ostringstream out;
-  EXPECT_EQ(verdict({.night = folder_ / "latest"}, {out, out, out}), ExitCode::Fine);
+  EXPECT_EQ(verdict({.night = farm / "latest"}, {out, out, out}), ExitCode::Fine);
   EXPECT_THAT(out.str(), StartsWith("GOOD: 2026-01-01,"));
   EXPECT_TRUE(fs::exists(last_good("acme")));
 }
@@ -163,7 +162,7 @@ TEST_F(VerdictOfANight, DamageOfOneDeviceHidesNoOther) {
   fs::remove(run(1, {test::passed("a")}, "gutted") / "journal.jsonl");
   fs::remove_all(run(1, {test::passed("a")}, "removed"));
   fs::create_directory_symlink("loop", night(1) / "loop");
-  folder_.write("2026-01-01/shards/unmerged/1/journal.jsonl", "{}\n");
+  farm.write("2026-01-01/shards/unmerged/1/journal.jsonl", "{}\n");
   EXPECT_EQ(judge(1), ExitCode::Infrastructure);
   EXPECT_THAT(text(), HasSubstr(", 1 of 7 devices good"));
   EXPECT_THAT(text(), HasSubstr("\nGOOD  good\n"));
@@ -176,7 +175,7 @@ TEST_F(VerdictOfANight, DamageOfOneDeviceHidesNoOther) {
 TEST_F(VerdictOfANight, ARunThatDidNotFinishIsNotGood) {
   const fs::path journal = run(1, {test::passed("a")}) / "journal.jsonl";
   std::string events = test::read_file(journal);
-  test::write_file(journal, events.substr(0, events.rfind("{\"event\":\"done\"")));
+  test::write_file(journal, events.substr(0, events.rfind(R"({"event":"done")")));
   EXPECT_EQ(judge(1), ExitCode::Infrastructure);
   EXPECT_THAT(text(), HasSubstr("the run did not finish"));
   EXPECT_FALSE(fs::exists(last_good("acme")));
@@ -206,9 +205,9 @@ TEST_F(VerdictOfANight, ALastGoodNightThatCannotBeReadIsAProblem) {
 
 TEST_F(VerdictOfANight, ALinkThatCannotBeMovedIsAProblem) {
   run(1, {test::passed("a")});
-  folder_.write("last-good/acme/notes.txt", "mine");
+  farm.write("last-good/acme/notes.txt", "mine");
   EXPECT_EQ(judge(1), ExitCode::Infrastructure);
-  EXPECT_EQ(folder_.read("last-good/acme/notes.txt"), "mine");
+  EXPECT_EQ(farm.read("last-good/acme/notes.txt"), "mine");
   EXPECT_THAT(text(), HasSubstr("problem"));
 }
 
@@ -222,8 +221,8 @@ TEST_F(VerdictOfANight, LooksAtNothingElseInTheFolder) {
   run(1, {test::passed("a")});
   test::write_file(night(1) / "console.txt", "text");
   fs::create_symlink("console.txt", night(1) / "log");
-  folder_.write("2026-01-01/notes of mine/x.txt", "text");
-  folder_.write("2026-01-01/scratch/acme/journal.jsonl", "{}\n");
+  farm.write("2026-01-01/notes of mine/x.txt", "text");
+  farm.write("2026-01-01/scratch/acme/journal.jsonl", "{}\n");
   EXPECT_EQ(judge(1), ExitCode::Fine);
   EXPECT_THAT(text(), HasSubstr("1 of 1 device good"));
 }
@@ -242,8 +241,8 @@ TEST_F(VerdictOfANight, RefusesWhatCannotBeMeant) {
       return std::string(error.what());
     }
   };
-  EXPECT_THAT(refusal({.night = folder_ / "nowhere"}), HasSubstr("cannot be found"));
-  EXPECT_THAT(refusal({.night = folder_.write("file", "text")}), HasSubstr("is no folder"));
+  EXPECT_THAT(refusal({.night = farm / "nowhere"}), HasSubstr("cannot be found"));
+  EXPECT_THAT(refusal({.night = farm.write("file", "text")}), HasSubstr("is no folder"));
   EXPECT_THAT(refusal({.night = night(1), .accepted = {"acne"}}), HasSubstr("called 'acne'"));
   EXPECT_THAT(refusal({.night = night(1), .fail_on = "slow"}), HasSubstr("'slow' is not a verdict"));
   EXPECT_FALSE(fs::exists(night(1) / "nightly.json"));

@@ -20,14 +20,14 @@ class VerdictCommand : public ::testing::Test {
  protected:
   /// One device's night of these cases.
   std::string night(const std::string& name, const std::string& cases) {
-    const std::string out = folder_ / name;
+    const std::string out = farm / name;
     const ProcessResult result =
-        assay({"run", folder_.write("cases.yaml", cases), "--ceilings", "none", "--out", out});
+        assay({"run", farm.write("cases.yaml", cases), "--ceilings", "none", "--out", out});
     EXPECT_NE(result.exit_code, 77) << result.err;
     return out;
   }
 
-  TemporaryFolder folder_;
+  TemporaryFolder farm;
 };
 
 TEST_F(VerdictCommand, HoldsANightAgainstTheLastGoodOne) {
@@ -58,7 +58,7 @@ TEST_F(VerdictCommand, HoldsANightAgainstTheLastGoodOne) {
 
 TEST_F(VerdictCommand, WantsANight) {
   EXPECT_EQ(assay({"verdict"}).exit_code, 2);
-  const ProcessResult result = assay({"verdict", folder_ / "nowhere"});
+  const ProcessResult result = assay({"verdict", farm / "nowhere"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("nowhere cannot be found"));
   EXPECT_THAT(assay({"verdict", "--help"}).out, HasSubstr("Exit code: 0 every device is good"));
@@ -71,7 +71,7 @@ TEST_F(VerdictCommand, SaysSoWhenItCannotWrite) {
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(result.err, HasSubstr("nightly.json"));
   EXPECT_THAT(result.out, StartsWith("GOOD: first"));
-  EXPECT_FALSE(fs::exists(folder_ / "last-good"));
+  EXPECT_FALSE(fs::exists(farm / "last-good"));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include "harness/base/error.h"
 #include "harness/base/names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 
@@ -14,9 +16,9 @@ constexpr Names<verdict_count> verdict_names{"FASTER", "SLOWER", "SAME",   "AMBI
 
 std::string all_names() {
   std::string names = "none";
-  for (int i = 0; i < verdict_count; ++i) {
+  for (const std::string_view name : verdict_names) {
     names += ", ";
-    for (const char c : name_of(static_cast<Verdict>(i))) names += static_cast<char>(c - 'A' + 'a');
+    for (const char c : name) names += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
   return names;
 }
@@ -40,7 +42,9 @@ std::set<Verdict> parse_verdicts(const std::string& list, const std::string& opt
     const std::size_t end = std::min(list.find(',', begin), list.size());
     const std::string name = list.substr(begin, end - begin);
     const std::optional<Verdict> verdict = parse_verdict(name);
-    if (!verdict) throw Error(option + ": '" + name + "' is not a verdict; the verdicts are " + all_names());
+    if (!verdict) {
+      throw Error(fmt::format("{}: '{}' is not a verdict; the verdicts are {}", option, name, all_names()));
+    }
     verdicts.insert(*verdict);
     begin = end + 1;
   }

@@ -44,7 +44,8 @@ RunDigest digest_of(const RunReport& report) {
     if (class_of(record.status) != StatusClass::Fine) bad.push_back(&record);
   }
   // What never ran says less than what failed.
-  std::ranges::stable_partition(bad, [](const Record* record) { return record->status != Status::Missing; });
+  std::stable_partition(bad.begin(), bad.end(),
+                        [](const Record* record) { return record->status != Status::Missing; });
   for (std::size_t i = 0; i < std::min(bad.size(), most_listed_rows); ++i)
     digest.failures.push_back(failed_row(*bad[i]));
   digest.failures_left_out = bad.size() - digest.failures.size();

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace assay {
 namespace {
@@ -21,7 +22,7 @@ std::string counted(std::size_t count, const char* what) {
 }
 
 std::string duration(double seconds) {
-  const auto whole = static_cast<long>(std::max(seconds, 0.0) + 0.5);
+  const auto whole = std::lround(std::max(seconds, 0.0));
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
@@ -64,10 +65,10 @@ void add_last_good(std::string& text, const DeviceNight& device) {
   if (comparison.cross_device)
     line(text, "", "another device than then (" + comparison.base.device.name + "): speed is not compared");
   if (device.run) add_changes(text, comparison.base, device.run->run);
-  if (comparison.changed_exact > 0)
-    line(text, "answers",
-         counted(comparison.changed_exact, "exact row") +
-             " right with other bits than then: the reference has changed");
+  if (comparison.changed_exact == 0) return;
+  line(text, "answers",
+       counted(comparison.changed_exact, "exact row") +
+           " right with other bits than then: the reference has changed");
 }
 
 void add_failure(std::string& text, const FailedRow& row) {
@@ -120,9 +121,10 @@ void add_compared(std::string& text, const DeviceNight& device) {
 }
 
 std::string outlook(const DeviceNight& device) {
-  if (device.becomes_last_good)
+  if (device.becomes_last_good) {
     return device.is_accepted ? "the last good night from now on, as was said"
                               : "the last good night from now on";
+  }
   return device.last_good ? "the last good night stays " + device.last_good->comparison.base.run_id : "";
 }
 
@@ -133,9 +135,9 @@ void add_run(std::string& text, const DeviceNight& device) {
        fmt::format("{}, {}, {}{}", digest.run.run_id, duration(device.duration_s), bytes_text(device.bytes),
                    digest.complete ? "" : "; it did not finish"));
   line(text, "rows", fmt::format("{}: {}", digest.rows, counts_text(digest.statuses)));
-  if (device.has_strict_notes)
-    line(text, "strict",
-         counted(digest.run.rule_notes.size(), "rule") + " of the expectations to be looked at again");
+  if (!device.has_strict_notes) return;
+  line(text, "strict",
+       counted(digest.run.rule_notes.size(), "rule") + " of the expectations to be looked at again");
 }
 
 std::string device_text(const DeviceNight& device) {
