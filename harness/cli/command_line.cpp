@@ -1,6 +1,7 @@
 #include "harness/app/compare.h"
 #include "harness/app/merge.h"
 #include "harness/app/new_op.h"
+#include "harness/app/prune.h"
 #include "harness/app/report.h"
 #include "harness/app/verdict.h"
 #include "harness/base/error.h"
@@ -31,6 +32,7 @@ struct Parsed {
   app::SummaryOptions summary;
   app::CompareOptions compare;
   app::VerdictOptions verdict;
+  app::PruneOptions prune;
   std::function<int()> chosen;
 };
 
@@ -278,6 +280,26 @@ void add_verdict(CLI::App& app, app::VerdictOptions& options) {
       "that applies of 3, 1, 2, 0.");
 }
 
+void add_prune(CLI::App& app, app::PruneOptions& options) {
+  app.add_option("folder", options.folder, "An output folder, or the folder that holds the nights of a farm")
+      ->required();
+  app.add_option("--keep", options.keep, "Keep the newest N reports of each device")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--older-than", options.older_than_days,
+                 "Remove only what began more than so many days ago; with --keep, what both allow")
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag(
+      "--shards", options.shards,
+      "Remove the shards of nights, but for the newest, where a complete report was merged from them");
+  app.add_flag("--dry-run", options.dry_run, "Print what would be removed, and remove nothing");
+  app.footer(
+      "Never removed: the newest report of each device, what a link below the folder leads to (latest, the "
+      "newest run of a device, last-good/...), what a run is writing, and what assay did not make: only "
+      "folders runs/<run>/<device>/ with a journal and nothing foreign, and nights that hold nothing but "
+      "such, once they were judged. No link is followed. Exit code: 0 done, 2 usage, 3 something could not "
+      "be removed.");
+}
+
 int code(ExitCode code) {
   return static_cast<int>(code);
 }
@@ -339,6 +361,9 @@ void add_farm(Subcommands& commands, Parsed& parsed, const Context& context) {
       commands.add("verdict", "Say of a night whether it is fine, and hold it against the last good one",
                    [&] { return code(app::verdict(parsed.verdict, terminal())); }),
       parsed.verdict);
+  add_prune(commands.add("prune", "Remove old runs and nights, and say what is kept and why",
+                         [&] { return code(app::prune(parsed.prune, terminal())); }),
+            parsed.prune);
 }
 
 /// What reads reports.
