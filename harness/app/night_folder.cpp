@@ -68,7 +68,8 @@ void add_runs(Devices& devices, const fs::path& night) {
   std::ranges::sort(runs, std::greater{});  // their names begin with the time: the newest first
   for (const fs::path& run : runs) {
     for (const fs::path& device : folders_in(run)) {
-      if (journal_in(device)) devices.try_emplace(device.filename().string(), DeviceFolder{device, ""});
+      if (!is_other(device.filename().string()) && journal_in(device))
+        devices.try_emplace(device.filename().string(), DeviceFolder{device, ""});
     }
   }
 }

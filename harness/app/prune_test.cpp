@@ -1,6 +1,7 @@
 #include "harness/app/prune.h"
 
 #include "harness/app/farm_tree.h"
+#include "harness/app/find_report.h"
 #include "harness/report/record/journal.h"
 #include "tests/support/tell.h"
 
@@ -16,7 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 /// A farm's folder with nights of the 1st, 2nd, ... of January.
 struct Prune : ::testing::Test {
@@ -164,6 +164,13 @@ TEST_F(Prune, KeepsShardsWhoseReportIsNotComplete) {
   whole_night(2);
   prune({.shards = true});
   EXPECT_TRUE(fs::exists(night(1) / "shards/acme/1/acme/journal.jsonl"));
+}
+
+TEST_F(Prune, WhatIsHalfDeletedIsNoReport) {
+  const fs::path report = run(farm.path(), 1);
+  fs::rename(report, report.parent_path() / (std::string(deleting_prefix) + "acme"));
+  fs::remove(farm / "acme");
+  EXPECT_THROW(static_cast<void>(journals_of(farm.path())), Error);
 }
 
 // ---- hostile trees

@@ -277,6 +277,7 @@ ExitCode verdict(const VerdictOptions& options, const Terminal& terminal) {
     throw;
   }
   terminal.out << night_text(night);
+  append_github_summary(options.github_summary, night_summary(night));
   return exit_code(night.verdict());
 }
 

@@ -59,6 +59,11 @@ void add_benchmark_flag(CLI::App& app, bool& flag) {
   app.add_flag("--benchmark", flag, "Also print the times in Google Benchmark's console format");
 }
 
+CLI::Option* add_github_summary(CLI::App& app, std::filesystem::path& file) {
+  return app.add_option("--github-summary", file,
+                        "Append a summary in Markdown to this file, as $GITHUB_STEP_SUMMARY wants it");
+}
+
 /// An option that has a new name: the old one is refused, and the message names the new one.
 void add_renamed(CLI::App& app, const std::string& old_name, const std::string& new_name) {
   app.add_option_function<std::string>(old_name,
@@ -157,9 +162,10 @@ void add_run(CLI::App& app, app::RunOptions& options) {
   app.add_flag("--strict", options.strict,
                "Fail when a rule of the device's expectations is expired or stale (an unexpected pass always "
                "fails)");
-  app.add_flag(
+  CLI::Option* watch = app.add_flag(
       "--watch", options.watch,
       "Run again whenever a case file or a file in the shader folders is saved, and print what changed");
+  add_github_summary(app, options.github_summary)->excludes(watch);
   add_benchmark_flag(app, options.benchmark_console);
   app.add_flag("-v,--verbose", options.verbose, "Print a line for every case, and every failure in full");
 }
@@ -194,6 +200,7 @@ void add_report(CLI::App& app, app::ReportOptions& options) {
   app.add_flag("--salvage", options.salvage,
                "Read around damaged lines of the journal and say which: rows that they tell of are MISSING")
       ->excludes(rewrite);
+  add_github_summary(app, options.github_summary);
   add_benchmark_flag(app, options.benchmark_console);
 }
 
@@ -274,6 +281,7 @@ void add_verdict(CLI::App& app, app::VerdictOptions& options) {
       ->capture_default_str();
   app.add_flag("--strict", options.strict,
                "Take expired and stale rules of the devices' expectations for failures");
+  add_github_summary(app, options.github_summary);
   app.footer(
       "Exit code: 0 every device is good, 1 rows failed or are worse than in the device's last good night, "
       "2 nothing was judged, 3 a report is missing, damaged or not complete, or rows were lost; the first "

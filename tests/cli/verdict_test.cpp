@@ -56,6 +56,23 @@ TEST_F(VerdictCommand, HoldsANightAgainstTheLastGoodOne) {
   EXPECT_EQ(read_file(fs::path(second) / "verdict.txt"), result.out);
 }
 
+TEST_F(VerdictCommand, AppendsToGithubsSummaryAsRunAndReportDo) {
+  const std::string summary = farm.write("summary.md", "before\n"), out = farm / "night";
+  ProcessResult result = assay({"run", farm.write("cases.yaml", mistrusted_cases), "--ceilings", "none",
+                                "--out", out, "--github-summary", summary});
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  const std::string after_run = read_file(summary);
+  EXPECT_THAT(after_run, StartsWith("before\n## assay run\n\n0 fine, **1 failed**\n"));
+  EXPECT_THAT(after_run, HasSubstr("| MISTRUSTED | `q8ta_pixel_shuffle/flat/"));
+  EXPECT_EQ(assay({"report", out, "--github-summary", summary}).exit_code, 1);
+  EXPECT_THAT(read_file(summary), StartsWith(after_run + "## assay report\n"));
+  EXPECT_EQ(assay({"verdict", out, "--github-summary", summary}).exit_code, 1);
+  EXPECT_THAT(read_file(summary), HasSubstr("\n## Night night\n\n**FAILURES**: 0 of 1 devices good\n"));
+  result = assay({"report", out, "--github-summary", "/no/such/folder/summary.md"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("/no/such/folder/summary.md"));
+}
+
 TEST_F(VerdictCommand, WantsANight) {
   EXPECT_EQ(assay({"verdict"}).exit_code, 2);
   const ProcessResult result = assay({"verdict", farm / "nowhere"});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/report/files/github_summary.h"
 #include "harness/report/night/night.h"
 
 #include <map>
@@ -20,6 +21,9 @@ struct EarlierVerdict {
 };
 /// By the slugs of the devices. Empty where the text is no nightly.json that this assay reads.
 std::map<std::string, EarlierVerdict> earlier_verdicts(const std::string& nightly_json);
+
+/// The same for GitHub.
+GithubSummary night_summary(const Night& night);
 
 /// verdict.txt: a night for people, its answer in the first line. Plain text of 100 columns, but for single
 /// words (ids, paths) that are longer; commands are broken where a shell reads on.

@@ -226,6 +226,21 @@ TEST(NightJson, OfAnotherKindTellsNothing) {
     EXPECT_TRUE(earlier_verdicts(text).empty()) << text;
 }
 
+// ---- for GitHub
+
+TEST(NightSummary, TellsWhatFailedAndWhatIsWorse) {
+  DeviceNight lost{.slug = "lost"};
+  lost.problems = {"its link leads nowhere"};
+  const std::string text = github_markdown(
+      night_summary(night_of({compared({test::passed("a"), test::passed("b")}, {test::failed("a")}), lost})));
+  EXPECT_THAT(text, StartsWith("## Night 2026-01-02T010000Z\n\n**INFRASTRUCTURE**: 0 of 2 devices good\n"));
+  EXPECT_THAT(text, HasSubstr("| acme   | FAILURES       |    1 |\n"));
+  EXPECT_THAT(text, HasSubstr("| lost   | INFRASTRUCTURE |      |\n"));
+  EXPECT_THAT(text, HasSubstr("| FAIL | `shuffle/a/"));
+  EXPECT_THAT(text, HasSubstr("| GONE | `shuffle/b/"));
+  EXPECT_THAT(text, HasSubstr("\n- its link leads nowhere\n"));
+}
+
 // ---- verdict.txt
 
 TEST(NightText, BeginsWithTheAnswer) {
