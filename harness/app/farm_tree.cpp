@@ -153,15 +153,13 @@ class Scan {
     tree_.links.push_back({relative(link), target});
   }
 
-  /// An output folder that is no night. Returns what is in it that no run makes.
-  std::string scan_output(const fs::path& folder, const fs::path& root) {
-    std::string foreign;
+  /// An output folder that is no night.
+  void scan_output(const fs::path& folder, const fs::path& root) {
     for (const fs::directory_entry& entry : listing_of(folder).entries) {
       if (type_of(entry) == fs::file_type::symlink) add_link(entry.path(), {});
       if (type_of(entry) == fs::file_type::directory && name_of(entry.path()) == runs_name)
         scan_runs(entry.path(), root);
     }
-    return foreign;
   }
 
   /// Returns what is in it that no run makes.

@@ -12,6 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* scratch = "scratch";
+
 /// Whether `path` is `folder` or lies in it.
 bool is_in(const fs::path& path, const fs::path& folder) {
   const auto [rest, end] = std::mismatch(path.begin(), path.end(), folder.begin(), folder.end());
@@ -34,7 +36,7 @@ class Planner {
 
   PrunePlan plan() && {
     for (auto& [device, reports] : by_device()) {
-      for (std::size_t age = 0; age < reports.size(); ++age) add_report(*reports[age], age);
+      add_reports(reports);
     }
     remove_whole_nights();
     for (const PruneItem& report : plan_.reports) {
@@ -51,7 +53,7 @@ class Planner {
   std::map<std::pair<bool, std::string>, Reports> by_device() const {
     std::map<std::pair<bool, std::string>, Reports> devices;
     for (const FarmReport& report : tree_.reports)
-      devices[{report.root == "scratch", report.slug}].push_back(&report);
+      devices[{report.root == scratch, report.slug}].push_back(&report);
     for (auto& [device, reports] : devices) {
       std::ranges::sort(reports, [](const FarmReport* a, const FarmReport* b) {
         return std::pair(a->run_id, a->path) > std::pair(b->run_id, b->path);
@@ -82,6 +84,18 @@ class Planner {
     if (rules_.keep && age < *rules_.keep) return fmt::format("one of the newest {}", *rules_.keep);
     if (!rules_.begun_before.empty() && report.run_id >= rules_.begun_before) return "young enough";
     return "";
+  }
+
+  /// Reports of one night, which was concluded more than once, count as one.
+  void add_reports(const Reports& reports) {
+    std::map<fs::path, std::size_t> nights;
+    std::size_t newer = 0;
+    for (const FarmReport* report : reports) {
+      const bool is_of_night = !report->root.empty() && report->root != scratch;
+      const auto [night, is_new] = nights.try_emplace(is_of_night ? report->root : report->path, newer);
+      newer += is_new ? 1 : 0;
+      add_report(*report, night->second);
+    }
   }
 
   void add_report(const FarmReport& report, std::size_t age) {

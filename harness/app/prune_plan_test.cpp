@@ -73,6 +73,13 @@ TEST(PrunePlan, CountsTheReportsOfEachDevice) {
   EXPECT_EQ(why_kept(farm, {.keep = 1}, 1, "rare"), "the newest of its device");
 }
 
+TEST(PrunePlan, CountsANightThatWasConcludedTwiceOnce) {
+  FarmTree farm = farm_of(3, {"acme"});
+  farm.reports.push_back(report_of(3, "acme", night_name(3)));
+  farm.reports.back().path.replace_filename("acme-again");
+  EXPECT_THAT(removals(farm, {.keep = 2}), ElementsAre(night_name(1)));
+}
+
 TEST(PrunePlan, KeepsWhatIsYoung) {
   const FarmTree farm = farm_of(4, {"acme"});
   EXPECT_THAT(removals(farm, {.begun_before = "20260103T000000Z"}),

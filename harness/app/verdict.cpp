@@ -9,6 +9,7 @@
 #include "harness/report/night/night_files.h"
 #include "harness/report/record/checked_journal.h"
 #include "harness/report/record/find_rows.h"
+#include "harness/report/record/journal.h"
 
 #include <fmt/format.h>
 
@@ -114,17 +115,19 @@ class DeviceJudge {
       device_.run = digest_of(report);
       device_.has_strict_notes = options_.strict && !report.run.rule_notes.empty();
       device_.duration_s = duration_s(report.run.started_utc, *journal);
-      if (!report.complete) {
-        device_.problems.emplace_back(report.cut_off
-                                          ? "the run did not finish, and its journal's last line was cut "
-                                            "off: `assay run --resume` goes on with it"
-                                          : "the run did not finish: `assay run --resume` goes on with it");
-      }
+      if (!report.complete) device_.problems.push_back(why_incomplete(report, *journal));
       compare(std::move(report));
     } catch (const std::exception& error) {
       device_.problems.push_back(std::string("its report cannot be read: ") + error.what());
     }
     device_.becomes_last_good = may_become_last_good_ && device_.verdict() == NightVerdict::Good;
+  }
+
+  static std::string why_incomplete(const RunReport& report, const fs::path& journal) {
+    if (is_being_written(journal)) return "the run is not over";
+    return std::string("the run did not finish") +
+           (report.cut_off ? ", and its journal's last line was cut off" : "") +
+           ": `assay run --resume` goes on with it";
   }
 
   void compare(RunReport report) {
@@ -135,7 +138,7 @@ class DeviceJudge {
       return;
     }
     fs::path base = canonical_or_empty(link);
-    if (base == folder_) base = earlier_base("this is the last good night");
+    if (is_of_this_night(base)) base = earlier_base("this is the last good night");
     const std::string began = report.run.started_utc;
     std::optional<RunReport> before =
         base.empty() && !device_.note.empty() ? std::nullopt : read_base(base, link);
@@ -147,11 +150,16 @@ class DeviceJudge {
     if (before) hold_against(std::move(*before), std::move(report), base);
   }
 
+  bool is_of_this_night(const fs::path& report) const {
+    const fs::path from_night = place_.from_night(report);
+    return !report.empty() && *from_night.begin() != "..";
+  }
+
   /// What an earlier verdict on this night was held against; else empty, with `note` as the reason.
   fs::path earlier_base(const std::string& note) {
     fs::path base =
         earlier_.last_good.empty() ? fs::path() : canonical_or_empty(place_.night / earlier_.last_good);
-    if (base == folder_) base.clear();
+    if (is_of_this_night(base)) base.clear();
     if (base.empty()) device_.note = note;
     return base;
   }

@@ -118,6 +118,34 @@ TEST_F(VerdictOfANight, OfAnEarlierNightMovesNoLinkBack) {
   EXPECT_TRUE(fs::equivalent(last_good("acme"), second));
 }
 
+TEST_F(VerdictOfANight, OfANightThatWasConcludedAgainIsHeldAgainstTheSame) {
+  run(1, {test::passed("a")});
+  run(2, {test::passed("a")});
+  judge(1);
+  judge(2);
+  // As merging its shards once more does: another run in the same night.
+  RunInfo again = run_info(2);
+  again.run_id = "20260102T020000Z-1a2b3c";
+  const fs::path report = night(2) / "runs" / again.run_id / "acme";
+  {
+    Journal journal(report / "journal.jsonl");
+    test::tell(journal, {test::passed("a"), test::passed("b")}, again);
+  }
+  move_link(night(2) / "acme", report);
+  EXPECT_EQ(judge(2), ExitCode::Fine);
+  EXPECT_THAT(text(), HasSubstr("  against 20260101T010000Z-1a2b3c: 1 SAME, 1 NEW\n"));
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), report));
+}
+
+TEST_F(VerdictOfANight, SaysThatARunIsNotOver) {
+  const fs::path journal = run(1, {test::passed("a")}) / "journal.jsonl";
+  const std::string events = test::read_file(journal);
+  test::write_file(journal, events.substr(0, events.rfind(R"({"event":"done")")));
+  const Journal running(journal, true);
+  EXPECT_EQ(judge(1), ExitCode::Infrastructure);
+  EXPECT_THAT(text(), HasSubstr("problem the run is not over\n"));
+}
+
 TEST_F(VerdictOfANight, KeepsTheLinksWhenAsked) {
   run(1, {test::passed("a")});
   EXPECT_EQ(judge(1, {.keep_last_good = true}), ExitCode::Fine);
