@@ -27,9 +27,10 @@ RunReport salvaged(const std::filesystem::path& journal, std::ostream& log) {
   constexpr std::size_t most_told = 20;
   SalvagedJournal salvaged = salvage_journal(journal);
   const std::vector<LeftOutLine>& left_out = salvaged.left_out;
-  for (std::size_t i = 0; i < std::min(left_out.size(), most_told); ++i)
+  for (std::size_t i = 0; i < std::min(left_out.size(), most_told); ++i) {
     log << printable(journal.string()) << ':' << left_out[i].number
         << ": left out: " << printable(left_out[i].why) << '\n';
+  }
   if (left_out.size() > most_told) log << "and " << left_out.size() - most_told << " more lines\n";
   log << printable(journal.string()) << ": " << left_out.size()
       << (left_out.size() == 1 ? " line was" : " lines were") << " left out\n";

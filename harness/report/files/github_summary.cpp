@@ -121,9 +121,10 @@ bool add_device(LimitedText& text, const SummaryDevice& device, std::size_t& cut
   std::string head = "\n### " + markdown_cell(device.title) + "\n";
   for (const std::string& note : device.notes) head += "\n- " + markdown_cell(note) + '\n';
   bool fits = text.add(head);
-  if (!fits)
+  if (!fits) {
     cut +=
         device.failures.size() + device.failures_left_out + device.compared.size() + device.compared_left_out;
+  }
   fits = fits && add_table(text, "\n| status | row | why | again |\n|---|---|---|---|\n", device.failures,
                            device.failures_left_out, failure_line, cut);
   return fits && add_table(text, "\n| verdict | row | times | why |\n|---|---|---|---|\n", device.compared,
