@@ -68,8 +68,8 @@ TEST_F(Prune, RemovesOldNightsAndSaysWhatItDid) {
   EXPECT_THAT(left(), ElementsAre("2026-01-02", "2026-01-03", "latest"));
   EXPECT_THAT(printed.str(), HasSubstr("remove  "));
   EXPECT_THAT(printed.str(), HasSubstr(night_name(1) + "/runs/" + run_id(1) + "/acme  2 newer\n"));
-  EXPECT_THAT(printed.str(), HasSubstr("acme: 1 reports, "));
-  EXPECT_THAT(printed.str(), HasSubstr("in all: 1 folders, "));
+  EXPECT_THAT(printed.str(), HasSubstr("acme: 1 report, "));
+  EXPECT_THAT(printed.str(), HasSubstr("in all: 1 folder, "));
   EXPECT_EQ(told.str(), "");
 }
 

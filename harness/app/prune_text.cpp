@@ -29,8 +29,12 @@ std::string lines_of(std::span<const PruneItem> items) {
   return text;
 }
 
+std::string counted(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string totals_line(const std::string& of, const char* what, const Totals& totals, bool will) {
-  return fmt::format("{}: {} {}, {}, {}; {}, {}, kept\n", printable(of), totals.removed, what,
+  return fmt::format("{}: {}, {}, {}; {}, {}, kept\n", printable(of), counted(totals.removed, what),
                      bytes_text(totals.removed_bytes), will ? "would be removed" : "removed", totals.kept,
                      bytes_text(totals.kept_bytes));
 }
@@ -43,10 +47,10 @@ std::string prune_text(const PrunePlan& plan, bool will, std::optional<std::uint
   for (const PruneItem& report : plan.reports) devices[report.device].add(report);
   for (const PruneItem& item : plan.shards) shards.add(item);
   std::string text = lines_of(plan.reports) + lines_of(plan.shards) + '\n';
-  for (const auto& [device, totals] : devices) text += totals_line(device, "reports", totals, will);
-  if (!plan.shards.empty()) text += totals_line("shards", "folders", shards, will);
-  text += fmt::format("in all: {} folders, {}, {}", plan.removals.size(), bytes_text(plan.removed_bytes),
-                      will ? "would be removed" : "removed");
+  for (const auto& [device, totals] : devices) text += totals_line(device, "report", totals, will);
+  if (!plan.shards.empty()) text += totals_line("shards", "folder", shards, will);
+  text += fmt::format("in all: {}, {}, {}", counted(plan.removals.size(), "folder"),
+                      bytes_text(plan.removed_bytes), will ? "would be removed" : "removed");
   return text + (free_bytes ? "; " + bytes_text(*free_bytes) + " are free\n" : "\n");
 }
 
