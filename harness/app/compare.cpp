@@ -8,7 +8,6 @@
 #include "harness/report/record/checked_journal.h"
 
 #include <algorithm>
-#include <optional>
 #include <ostream>
 #include <set>
 #include <utility>
@@ -52,30 +51,6 @@ std::vector<RunReport> read_side(const Paths& paths, std::ostream& log) {
   return reports;
 }
 
-std::string verdict_names() {
-  std::string names = "none";
-  for (int i = 0; i < verdict_count; ++i) {
-    names += ", ";
-    for (const char c : name_of(static_cast<Verdict>(i))) names += static_cast<char>(c - 'A' + 'a');
-  }
-  return names;
-}
-
-std::set<Verdict> failing_verdicts(const std::string& list) {
-  std::set<Verdict> verdicts;
-  if (list == "none") return verdicts;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    const std::string name = list.substr(begin, end - begin);
-    const std::optional<Verdict> verdict = parse_verdict(name);
-    if (!verdict)
-      throw Error("--fail-on: '" + name + "' is not a verdict; the verdicts are " + verdict_names());
-    verdicts.insert(*verdict);
-    begin = end + 1;
-  }
-  return verdicts;
-}
-
 // All rows of one id: both modes, hot and cold, every device.
 std::string explain_id(const RunComparison& comparison, const std::string& wanted, bool color) {
   RunReport ids;
@@ -113,7 +88,7 @@ RunComparison compared(const Sides& sides, const CompareOptions& options, std::o
 }  // namespace
 
 ExitCode compare(const CompareOptions& options, const Terminal& terminal) {
-  const std::set<Verdict> failing = failing_verdicts(options.fail_on);
+  const std::set<Verdict> failing = parse_verdicts(options.fail_on, "--fail-on");
   const RunComparison comparison = compared(sides_of(options), options, terminal.log);
   print(comparison, options, terminal);
   const bool failed = std::ranges::any_of(

@@ -16,7 +16,8 @@ struct ReportOptions {
   std::filesystem::path report;             ///< as journals_of() takes it
   std::filesystem::path rewritten_journal;  ///< of the one report there must be then; empty: none is written
   bool benchmark_console = false;
-  bool salvage = false;  ///< read around damaged lines, and say which
+  std::filesystem::path github_summary;  ///< file to append to; empty: none
+  bool salvage = false;                  ///< read around damaged lines, and say which
 };
 
 /// Writes every report of each device again from its journal and prints the summary.

@@ -1,7 +1,9 @@
 #include "harness/app/compare.h"
 #include "harness/app/merge.h"
 #include "harness/app/new_op.h"
+#include "harness/app/prune.h"
 #include "harness/app/report.h"
+#include "harness/app/verdict.h"
 #include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/cli/commands.h"
@@ -29,6 +31,8 @@ struct Parsed {
   app::PivotOptions pivot;
   app::SummaryOptions summary;
   app::CompareOptions compare;
+  app::VerdictOptions verdict;
+  app::PruneOptions prune;
   std::function<int()> chosen;
 };
 
@@ -53,6 +57,11 @@ void add_case_options(CLI::App& app, app::CaseOptions& options) {
 
 void add_benchmark_flag(CLI::App& app, bool& flag) {
   app.add_flag("--benchmark", flag, "Also print the times in Google Benchmark's console format");
+}
+
+CLI::Option* add_github_summary(CLI::App& app, std::filesystem::path& file) {
+  return app.add_option("--github-summary", file,
+                        "Append a summary in Markdown to this file, as $GITHUB_STEP_SUMMARY wants it");
 }
 
 /// An option that has a new name: the old one is refused, and the message names the new one.
@@ -153,9 +162,10 @@ void add_run(CLI::App& app, app::RunOptions& options) {
   app.add_flag("--strict", options.strict,
                "Fail when a rule of the device's expectations is expired or stale (an unexpected pass always "
                "fails)");
-  app.add_flag(
+  CLI::Option* watch = app.add_flag(
       "--watch", options.watch,
       "Run again whenever a case file or a file in the shader folders is saved, and print what changed");
+  add_github_summary(app, options.github_summary)->excludes(watch);
   add_benchmark_flag(app, options.benchmark_console);
   app.add_flag("-v,--verbose", options.verbose, "Print a line for every case, and every failure in full");
 }
@@ -190,6 +200,7 @@ void add_report(CLI::App& app, app::ReportOptions& options) {
   app.add_flag("--salvage", options.salvage,
                "Read around damaged lines of the journal and say which: rows that they tell of are MISSING")
       ->excludes(rewrite);
+  add_github_summary(app, options.github_summary);
   add_benchmark_flag(app, options.benchmark_console);
 }
 
@@ -250,6 +261,53 @@ void add_compare(CLI::App& app, app::CompareOptions& options) {
                "Judge rows of the same program as SLOWER or FASTER too, instead of ENVIRONMENT");
 }
 
+void add_verdict(CLI::App& app, app::VerdictOptions& options) {
+  app.add_option("night", options.night,
+                 "The night's folder, which was the --out of its runs: it gets nightly.json and verdict.txt")
+      ->required();
+  app.add_option("--last-good", options.last_good,
+                 "Folder of links to the report of each device in its last good night; those of devices that "
+                 "are good are moved to this night (default: last-good beside the night)");
+  app.add_flag("--keep-last-good", options.keep_last_good, "Move no link");
+  app.add_option(
+      "--expect-slug", options.expected,
+      "A device that must have a report, by the name of its folder; repeatable. Devices that had a "
+      "good night are expected anyway");
+  app.add_option("--accept", options.accepted,
+                 "What is worse than in the last good night is meant: let this night, if nothing else is "
+                 "wrong, become the last good one (name of a device's folder, repeatable, or 'all')");
+  app.add_option("--fail-on", options.fail_on,
+                 "Verdicts of `compare` that are regressions, separated by commas, or 'none'")
+      ->capture_default_str();
+  app.add_flag("--strict", options.strict,
+               "Take expired and stale rules of the devices' expectations for failures");
+  add_github_summary(app, options.github_summary);
+  app.footer(
+      "Exit code: 0 every device is good, 1 rows failed or are worse than in the device's last good night, "
+      "2 nothing was judged, 3 a report is missing, damaged or not complete, or rows were lost; the first "
+      "that applies of 3, 1, 2, 0.");
+}
+
+void add_prune(CLI::App& app, app::PruneOptions& options) {
+  app.add_option("folder", options.folder, "An output folder, or the folder that holds the nights of a farm")
+      ->required();
+  app.add_option("--keep", options.keep, "Keep the newest N reports of each device")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--older-than", options.older_than_days,
+                 "Remove only what began more than so many days ago; with --keep, what both allow")
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag(
+      "--shards", options.shards,
+      "Remove the shards of nights, but for the newest, where a complete report was merged from them");
+  app.add_flag("--dry-run", options.dry_run, "Print what would be removed, and remove nothing");
+  app.footer(
+      "Never removed: the newest report of each device, what a link below the folder leads to (latest, the "
+      "newest run of a device, last-good/...), what a run is writing, and what assay did not make: only "
+      "folders runs/<run>/<device>/ with a journal and nothing foreign, and nights that hold nothing but "
+      "such, once they were judged. No link is followed. Exit code: 0 done, 2 usage, 3 something could not "
+      "be removed.");
+}
+
 int code(ExitCode code) {
   return static_cast<int>(code);
 }
@@ -304,6 +362,18 @@ void add_running(Subcommands& commands, Parsed& parsed, const Context& context) 
               parsed.devices);
 }
 
+/// What looks after the reports of a farm.
+void add_farm(Subcommands& commands, Parsed& parsed, const Context& context) {
+  parsed.verdict.version = context.build.version;
+  add_verdict(
+      commands.add("verdict", "Say of a night whether it is fine, and hold it against the last good one",
+                   [&] { return code(app::verdict(parsed.verdict, terminal())); }),
+      parsed.verdict);
+  add_prune(commands.add("prune", "Remove old runs and nights, and say what is kept and why",
+                         [&] { return code(app::prune(parsed.prune, terminal())); }),
+            parsed.prune);
+}
+
 /// What reads reports.
 void add_reading(Subcommands& commands, Parsed& parsed, const Context& context) {
   add_merge(commands.add("merge", "Put the reports of a run's shards together into one",
@@ -351,6 +421,7 @@ std::function<int()> parse(int argc, char** argv, const Context& context) {
   Subcommands commands(app, *parsed);
   add_running(commands, *parsed, context);
   add_reading(commands, *parsed, context);
+  add_farm(commands, *parsed, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

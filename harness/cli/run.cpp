@@ -4,6 +4,7 @@
 #include "harness/app/stop_signal.h"
 #include "harness/app/watch.h"
 #include "harness/cli/commands.h"
+#include "harness/report/files/github_summary.h"
 
 #include <cstdlib>
 #include <iostream>
@@ -34,6 +35,13 @@ app::RunOptions options_of_run(const app::RunOptions& asked, Context& context) {
   return resumed.options;
 }
 
+void summarize(const app::RunOptions& options, const app::RunOutcome& outcome) {
+  if (options.github_summary.empty()) return;
+  GithubSummary summary{.title = "assay run"};
+  for (const RunReport& report : outcome.reports) summary.devices.push_back(summary_device(report));
+  append_github_summary(options.github_summary, summary);
+}
+
 }  // namespace
 
 int run(const app::RunOptions& asked, const Context& given) {
@@ -49,6 +57,7 @@ int run(const app::RunOptions& asked, const Context& given) {
   app::Session session(options);
   const app::RunOutcome outcome =
       app::run_once(options, context, session, terminal(), [&] { return stop.requested(); });
+  summarize(options, outcome);
   if (outcome.interrupted) std::cout << app::interrupted_line(outcome);
   return static_cast<int>(outcome.code);
 }

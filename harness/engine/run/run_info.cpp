@@ -2,13 +2,13 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/host_info.h"
+#include "harness/base/slug.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
@@ -32,20 +32,6 @@ constexpr std::array loader_variables = {
     "LP_NUM_THREADS",
     "CUDA_VISIBLE_DEVICES",
 };
-
-std::string slug(std::string_view name) {
-  std::string text;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0) {
-      text += static_cast<char>(std::tolower(byte));
-    } else if (!text.empty() && text.back() != '-') {
-      text += '-';
-    }
-  }
-  while (text.ends_with('-')) text.pop_back();
-  return text.empty() ? "device" : text;
-}
 
 }  // namespace
 
@@ -80,9 +66,9 @@ RunInfo make_run_info(const RunSettings& settings, const DeviceInfo& device) {
 }
 
 std::string device_slug(std::span<const DeviceInfo> devices, std::size_t index) {
-  const auto by_name = [](const DeviceInfo& device) { return slug(device.name); };
+  const auto by_name = [](const DeviceInfo& device) { return slug_of(device.name); };
   const auto by_uuid = [](const DeviceInfo& device) {
-    return slug(device.name) + "-" + device.uuid.substr(0, 8);
+    return slug_of(device.name) + "-" + device.uuid.substr(0, 8);
   };
   // Whether another device goes, or may go, by this text.
   const auto is_taken = [&](const std::string& text) {

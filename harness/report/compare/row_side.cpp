@@ -79,6 +79,13 @@ void add_task(RowSide& side, const Record& record) {
   if (side.input_hash.empty()) side.input_hash = hash;
 }
 
+void add_answer(RowSide& side, const AccuracyResult& accuracy, bool is_first) {
+  side.err_over_bound = std::max(side.err_over_bound, accuracy.err_over_bound);
+  side.is_exact = accuracy.hash_is_portable;
+  if (is_first) side.output_hash = accuracy.output_hash;
+  if (side.output_hash != accuracy.output_hash) side.output_hash.clear();
+}
+
 }  // namespace
 
 std::string task_difference(const RowSide& a, const RowSide& b) {
@@ -124,9 +131,7 @@ RowSide pool_runs(const std::vector<const RunInfo*>& runs, const std::vector<con
       side.reason = record.reason;
     }
     add_task(side, record);
-    if (record.accuracy) {
-      side.err_over_bound = std::max(side.err_over_bound, record.accuracy->err_over_bound);
-    }
+    if (record.accuracy) add_answer(side, *record.accuracy, i == 0);
     if (record.info.mode != "perf" || !has_time(record)) continue;
     add_time(side, *runs[i], record);
     if (percent_of_peak(*record.perf) > 0) peaks.push_back(percent_of_peak(*record.perf));

@@ -16,6 +16,8 @@ struct RowSide {
   Status status = Status::Pass;      ///< the worst of theirs
   std::string reason;                ///< of that status
   std::string input_hash;            ///< of its inputs; empty: unknown
+  std::string output_hash;           ///< of its outputs; empty: unknown, or its runs differ
+  bool is_exact = false;             ///< whose hash must be equal on all devices
   std::string conflict;              ///< how its runs differ in what they asked of the row; empty: they agree
   std::vector<std::string> drivers;  ///< name and version, each once
   std::vector<std::string> programs;  ///< hashes of the programs that were timed, each once; "": unknown

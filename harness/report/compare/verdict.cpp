@@ -1,15 +1,27 @@
 #include "harness/report/compare/verdict.h"
 
+#include "harness/base/error.h"
 #include "harness/base/names.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cctype>
-#include <string>
 
 namespace assay {
 namespace {
 
 constexpr Names<verdict_count> verdict_names{"FASTER", "SLOWER", "SAME",   "AMBIGUOUS", "ENVIRONMENT",
                                              "NEW",    "GONE",   "BROKEN", "DRIFTED",   "SUSPECT"};
+
+std::string all_names() {
+  std::string names = "none";
+  for (const std::string_view name : verdict_names) {
+    names += ", ";
+    for (const char c : name) names += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return names;
+}
 
 }  // namespace
 
@@ -21,6 +33,22 @@ std::optional<Verdict> parse_verdict(std::string_view name) {
   std::string upper;
   for (const char c : name) upper += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return value_in<Verdict>(verdict_names, upper);
+}
+
+std::set<Verdict> parse_verdicts(const std::string& list, const std::string& option) {
+  std::set<Verdict> verdicts;
+  if (list == "none") return verdicts;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string name = list.substr(begin, end - begin);
+    const std::optional<Verdict> verdict = parse_verdict(name);
+    if (!verdict) {
+      throw Error(fmt::format("{}: '{}' is not a verdict; the verdicts are {}", option, name, all_names()));
+    }
+    verdicts.insert(*verdict);
+    begin = end + 1;
+  }
+  return verdicts;
 }
 
 Ink ink_of(Verdict verdict) {

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 
 namespace assay {
@@ -26,6 +28,9 @@ inline constexpr int verdict_count = 10;
 std::string_view name_of(Verdict verdict);  ///< "FASTER"
 /// In any case: "slower", "SLOWER".
 std::optional<Verdict> parse_verdict(std::string_view name);
+/// Those that a list names, "slower,broken", or none of them for "none". Throws Error(Usage) that names
+/// `option` and all verdicts.
+std::set<Verdict> parse_verdicts(const std::string& list, const std::string& option);
 
 Ink ink_of(Verdict verdict);
 

@@ -64,6 +64,7 @@ std::vector<std::filesystem::path> find_journals(const std::filesystem::path& pa
   }
   std::vector<std::filesystem::path> journals;
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+    if (entry.path().filename().string().starts_with('.')) continue;  // what is being removed
     if (const auto journal = journal_in(entry.path())) journals.push_back(*journal);
   }
   if (journals.empty()) {

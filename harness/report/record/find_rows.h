@@ -16,7 +16,8 @@ namespace assay {
 std::optional<std::filesystem::path> journal_in(const std::filesystem::path& folder);
 
 /// The journals that a path stands for: a journal itself, that of a device's folder, or those of all device
-/// folders right below it, in the order of their names. Throws Error(Usage) where there is none.
+/// folders right below it, in the order of their names, hidden ones left out. Throws Error(Usage) where there
+/// is none.
 std::vector<std::filesystem::path> find_journals(const std::filesystem::path& path);
 
 /// Whether a glob matches a text.

@@ -136,6 +136,11 @@ void Journal::line(std::string_view line) {
   throw_file_error("write the journal", path_, error);
 }
 
+bool is_being_written(const std::filesystem::path& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  return file.get() >= 0 && ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 RunReport read_journal(const std::filesystem::path& path) {
   ReportBuilder builder;
   return built(

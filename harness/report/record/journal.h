@@ -40,6 +40,9 @@ class Journal final : public EventLines {
   FileSync sync_;  ///< of file_, so after it
 };
 
+/// Whether a process writes this journal now. Where the file system has no locks, nobody is seen to.
+bool is_being_written(const std::filesystem::path& path);
+
 /// Reads a journal back, compressed or not. A last line without its line end, as a kill leaves it, is left
 /// out and reported as `cut_off`. Throws Error with file:line and what is wrong for any other damaged line,
 /// for a journal of a newer schema, for one that does not say which run it is of, and for one without a plan.

@@ -553,5 +553,17 @@ TEST(ReportBuilder, KeepsTheNameOfTheRunItGoesOnWith) {
   EXPECT_EQ(builder.report().run.run_id, test::sample_run().run_id);
 }
 
+TEST(IsBeingWritten, WhileAProcessHasTheJournalOpen) {
+  const test::TemporaryFolder folder;
+  EXPECT_FALSE(is_being_written(folder / "journal.jsonl")) << "there is none";
+  {
+    const Journal journal(folder / "journal.jsonl");
+    EXPECT_TRUE(is_being_written(folder / "journal.jsonl"));
+  }
+  EXPECT_FALSE(is_being_written(folder / "journal.jsonl"));
+  const Journal again(folder / "journal.jsonl", true);  // to have looked leaves no lock
+  EXPECT_TRUE(is_being_written(folder / "journal.jsonl"));
+}
+
 }  // namespace
 }  // namespace assay

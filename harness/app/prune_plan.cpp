@@ -1,0 +1,177 @@
+#include "harness/app/prune_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace assay::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* scratch = "scratch";
+
+/// Whether `path` is `folder` or lies in it.
+bool is_in(const fs::path& path, const fs::path& folder) {
+  const auto [rest, end] = std::mismatch(path.begin(), path.end(), folder.begin(), folder.end());
+  return end == folder.end();
+}
+
+class Planner {
+ public:
+  Planner(const FarmTree& tree, const PruneRules& rules) : tree_(tree), rules_(rules) {
+    for (const FarmNight& night : tree.nights) {
+      if (!night.foreign.empty()) foreign_[night.path] = night.foreign;
+    }
+    for (const FarmReport& report : tree.reports) {
+      if (report.is_written) written_.insert(report.root);
+    }
+    for (const FarmShards& shards : tree.shards) {
+      if (shards.is_written) written_.insert(shards.night);
+    }
+  }
+
+  PrunePlan plan() && {
+    for (auto& [device, reports] : by_device()) {
+      add_reports(reports);
+    }
+    remove_whole_nights();
+    for (const PruneItem& report : plan_.reports) {
+      if (report.is_removed && !is_removed_already(report.path)) remove(report.path, report.bytes);
+    }
+    for (const FarmShards& shards : tree_.shards) add_shards(shards);
+    return std::move(plan_);
+  }
+
+ private:
+  using Reports = std::vector<const FarmReport*>;
+
+  /// Of each device, the newest first. Runs of a selection are no news of the whole.
+  std::map<std::pair<bool, std::string>, Reports> by_device() const {
+    std::map<std::pair<bool, std::string>, Reports> devices;
+    for (const FarmReport& report : tree_.reports)
+      devices[{report.root == scratch, report.slug}].push_back(&report);
+    for (auto& [device, reports] : devices) {
+      std::ranges::sort(reports, [](const FarmReport* a, const FarmReport* b) {
+        return std::pair(a->run_id, a->path) > std::pair(b->run_id, b->path);
+      });
+    }
+    return devices;
+  }
+
+  /// The link that leads to a folder, into it, or to one that it is in; empty: none.
+  std::string link_to(const fs::path& path) const {
+    for (const FarmLink& link : tree_.links) {
+      if (is_in(link.target, path) || is_in(path, link.target)) return link.path.string();
+    }
+    return "";
+  }
+
+  /// Empty: nothing speaks for it. `age`: how many reports of the device are newer.
+  std::string why_kept(const FarmReport& report, std::size_t age) const {
+    if (report.is_written) return "a run is writing it";
+    if (age == 0) return "the newest of its device";
+    if (const std::string link = link_to(report.path); !link.empty())
+      return "the link " + link + " leads to it";
+    if (!report.foreign.empty()) return "it holds " + report.foreign;
+    if (!report.root.empty() && written_.contains(report.root)) return "runs of its night are not over";
+    if (const auto night = foreign_.find(report.root); night != foreign_.end())
+      return "its night holds " + night->second;
+    if (!rules_.keep && rules_.begun_before.empty()) return "only shards are removed";
+    if (rules_.keep && age < *rules_.keep) return fmt::format("one of the newest {}", *rules_.keep);
+    if (!rules_.begun_before.empty() && report.run_id >= rules_.begun_before) return "young enough";
+    return "";
+  }
+
+  /// Reports of one night, which was concluded more than once, count as one.
+  void add_reports(const Reports& reports) {
+    std::map<fs::path, std::size_t> nights;
+    std::size_t newer = 0;
+    for (const FarmReport* report : reports) {
+      const bool is_of_night = !report->root.empty() && report->root != scratch;
+      const auto [night, is_new] = nights.try_emplace(is_of_night ? report->root : report->path, newer);
+      newer += is_new ? 1 : 0;
+      add_report(*report, night->second);
+    }
+  }
+
+  void add_report(const FarmReport& report, std::size_t age) {
+    const std::string why = why_kept(report, age);
+    plan_.reports.push_back({.path = report.path,
+                             .device = report.slug,
+                             .bytes = report.bytes,
+                             .is_removed = why.empty(),
+                             .why = why.empty() ? fmt::format("{} newer", age) : why});
+    if (!why.empty()) kept_roots_.insert(report.root);
+    newest_root_ = std::max(newest_root_, std::pair(report.run_id, report.root));
+  }
+
+  void remove_whole_nights() {
+    for (const FarmNight& night : tree_.nights) {
+      const bool has_reports = std::ranges::any_of(
+          tree_.reports, [&](const FarmReport& report) { return report.root == night.path; });
+      if (!has_reports || kept_roots_.contains(night.path) || !night.was_judged) continue;
+      if (!link_to(night.path).empty()) continue;
+      remove(night.path, night.bytes);
+    }
+  }
+
+  bool is_removed_already(const fs::path& path) const {
+    return std::ranges::any_of(plan_.removals, [&](const fs::path& removed) { return is_in(path, removed); });
+  }
+
+  void remove(const fs::path& path, std::uintmax_t bytes) {
+    plan_.removals.push_back(path);
+    plan_.removed_bytes += bytes;
+  }
+
+  bool is_merged(const FarmShards& shards) const {
+    return std::ranges::any_of(tree_.reports, [&](const FarmReport& report) {
+      return report.root == shards.night && report.slug == shards.slug && report.is_complete &&
+             !report.is_written;
+    });
+  }
+
+  std::string why_kept(const FarmShards& shards) const {
+    if (shards.is_written) return "a run is writing them";
+    if (const std::string link = link_to(shards.path); !link.empty())
+      return "the link " + link + " leads to them";
+    if (!shards.foreign.empty()) return "they hold " + shards.foreign;
+    if (!is_merged(shards)) return "no complete report was merged from them";
+    if (!rules_.shards) return "--shards removes those that were merged";
+    if (newest_root_.second == shards.night) return "of the newest night";
+    return "";
+  }
+
+  void add_shards(const FarmShards& shards) {
+    const bool with_night = is_removed_already(shards.path);
+    const std::string why = with_night ? "" : why_kept(shards);
+    plan_.shards.push_back({.path = shards.path,
+                            .device = shards.slug,
+                            .bytes = shards.bytes,
+                            .is_removed = why.empty(),
+                            .why = !why.empty() ? why
+                                   : with_night ? "with their night"
+                                                : "merged"});
+    if (why.empty() && !with_night) remove(shards.path, shards.bytes);
+  }
+
+  const FarmTree& tree_;
+  const PruneRules& rules_;
+  PrunePlan plan_;
+  std::map<fs::path, std::string> foreign_;       ///< by night
+  std::set<fs::path> written_;                    ///< nights in which a run goes on
+  std::set<fs::path> kept_roots_;                 ///< those of reports that are kept
+  std::pair<std::string, fs::path> newest_root_;  ///< behind the id of the newest run
+};
+
+}  // namespace
+
+PrunePlan plan_prune(const FarmTree& tree, const PruneRules& rules) {
+  return Planner(tree, rules).plan();
+}
+
+}  // namespace assay::app

@@ -1,0 +1,144 @@
+#include "harness/base/text.h"
+#include "harness/report/night/night_files.h"
+#include "harness/report/record/row_key.h"
+
+#include <nlohmann/json.hpp>
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json texts(const std::vector<std::string>& list) {
+  Json json = Json::array();
+  for (const std::string& text : list) json.push_back(valid_utf8(text));
+  return json;
+}
+
+void add_row(Json& json, const RowInfo& info) {
+  json["case"] = valid_utf8(info.id);
+  json["mode"] = valid_utf8(info.mode);
+  json["cache"] = key_of(info).cache;
+}
+
+Json failure_json(const FailedRow& row) {
+  Json json;
+  add_row(json, row.info);
+  json.update(Json{{"status", name_of(row.status)},
+                   {"reason", valid_utf8(row.reason)},
+                   {"file", valid_utf8(row.info.where.file)},
+                   {"line", row.info.where.line},
+                   {"repro", valid_utf8(row.repro)}});
+  return json;
+}
+
+Json compared_json(const RowVerdict& row) {
+  Json json;
+  add_row(json, row.info);
+  json["verdict"] = name_of(*row.verdict);
+  json["reason"] = valid_utf8(row.reason);
+  if (row.base && row.base->has_time()) json["base_us"] = row.base->time_us;
+  if (row.next && row.next->has_time()) json["new_us"] = row.next->time_us;
+  if (row.ratio > 0) json["ratio"] = row.ratio;
+  if (row.base) json["base_status"] = name_of(row.base->status);
+  if (row.next) json["new_status"] = name_of(row.next->status);
+  return json;
+}
+
+Json totals_json(const ComparisonDigest& comparison) {
+  Json totals = Json::object();
+  for (const auto& [verdict, count] : comparison.totals) totals[std::string(name_of(verdict))] = count;
+  return totals;
+}
+
+Json last_good_json(const LastGood& last_good) {
+  const RunInfo& run = last_good.comparison.base;
+  return {{"report", valid_utf8(last_good.report)},     {"run_id", valid_utf8(run.run_id)},
+          {"started_utc", valid_utf8(run.started_utc)}, {"device", valid_utf8(run.device.name)},
+          {"driver", valid_utf8(driver_of(run))},       {"version", valid_utf8(run.version)}};
+}
+
+Json comparison_json(const DeviceNight& device) {
+  const ComparisonDigest& comparison = device.last_good->comparison;
+  Json json = {
+      {"cross_device", comparison.cross_device},
+      {"totals", totals_json(comparison)},
+      {"without_verdict", comparison.without_verdict},
+      {"regressions", device.regressions()},
+      {"changed_answers", {{"exact", comparison.changed_exact}, {"bounded", comparison.changed_bounded}}}};
+  Json& rows = json["rows"] = Json::array();
+  for (const RowVerdict& row : comparison.rows) rows.push_back(compared_json(row));
+  json["rows_left_out"] = comparison.rows_left_out;
+  return json;
+}
+
+void add_run(Json& json, const RunDigest& digest) {
+  const RunInfo& run = digest.run;
+  json.update(Json{{"device", valid_utf8(run.device.name)},
+                   {"uuid", valid_utf8(run.device.uuid)},
+                   {"driver", valid_utf8(driver_of(run))},
+                   {"host", valid_utf8(run.host)},
+                   {"version", valid_utf8(run.version)},
+                   {"run_id", valid_utf8(run.run_id)},
+                   {"started_utc", valid_utf8(run.started_utc)},
+                   {"complete", digest.complete},
+                   {"rows", digest.rows}});
+  Json& statuses = json["statuses"] = Json::object();
+  for (const auto& [status, count] : digest.statuses) statuses[std::string(name_of(status))] = count;
+  Json& failures = json["failures"] = Json::array();
+  for (const FailedRow& row : digest.failures) failures.push_back(failure_json(row));
+  json["failures_left_out"] = digest.failures_left_out;
+  json["rows_s"] = digest.rows_s;
+}
+
+Json device_json(const DeviceNight& device) {
+  Json json = {{"slug", valid_utf8(device.slug)},
+               {"verdict", name_of(device.verdict())},
+               {"problems", texts(device.problems)},
+               {"note", valid_utf8(device.note)},
+               {"report", valid_utf8(device.report)}};
+  if (device.run) {
+    add_run(json, *device.run);
+    json["duration_s"] = device.duration_s;
+  }
+  json["bytes"] = device.bytes;
+  json["last_good"] = device.last_good ? last_good_json(*device.last_good) : Json();
+  json["comparison"] = device.last_good ? comparison_json(device) : Json();
+  json["accepted"] = device.is_accepted;
+  json["becomes_last_good"] = device.becomes_last_good;
+  return json;
+}
+
+}  // namespace
+
+std::string night_json(const Night& night) {
+  Json json = {{"schema", nightly_schema},
+               {"assay", valid_utf8(night.version)},
+               {"when", night.when},
+               {"night", valid_utf8(night.name)},
+               {"verdict", name_of(night.verdict())},
+               {"exit_code", static_cast<int>(exit_code(night.verdict()))},
+               {"problems", texts(night.problems)}};
+  Json& devices = json["devices"] = Json::array();
+  for (const DeviceNight& device : night.devices) devices.push_back(device_json(device));
+  json["bytes"] = night.bytes;
+  json["free_bytes"] = night.free_bytes ? Json(*night.free_bytes) : Json();
+  return json.dump(2) + "\n";
+}
+
+std::map<std::string, EarlierVerdict> earlier_verdicts(const std::string& nightly_json) try {
+  const Json json = Json::parse(nightly_json);
+  std::map<std::string, EarlierVerdict> verdicts;
+  if (json.at("schema") != nightly_schema) return verdicts;
+  for (const Json& device : json.at("devices")) {
+    EarlierVerdict& verdict = verdicts[device.at("slug").get<std::string>()];
+    verdict.is_accepted = device.at("accepted").get<bool>();
+    if (!device.at("last_good").is_null())
+      verdict.last_good = device.at("last_good").at("report").get<std::string>();
+  }
+  return verdicts;
+} catch (const Json::exception&) {
+  return {};
+}
+
+}  // namespace assay

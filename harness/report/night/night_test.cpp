@@ -1,0 +1,316 @@
+#include "harness/report/night/night.h"
+
+#include "harness/report/night/night_files.h"
+#include "harness/report/night/wrapped.h"
+#include "tests/support/records.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+DeviceNight device_of(const std::vector<Record>& records, const std::string& slug = "acme") {
+  return {.slug = slug,
+          .report = "runs/20260102T030405Z-1a2b3c/" + slug,
+          .run = digest_of(test::report_of(records)),
+          .failing = {Verdict::Slower, Verdict::Broken, Verdict::Gone},
+          .duration_s = 725,
+          .bytes = 1'200'000};
+}
+
+/// The same beside a last good night of `before`.
+DeviceNight compared(const std::vector<Record>& before, const std::vector<Record>& now) {
+  RunReport base = test::report_of(before);
+  base.run.run_id = "20260101T030405Z-aaaaaa";
+  DeviceNight device = device_of(now);
+  device.last_good = LastGood{"../2026-01-01/runs/20260101T030405Z-aaaaaa/acme",
+                              digest_of(compare_runs({base}, {test::report_of(now)}))};
+  return device;
+}
+
+Night night_of(std::vector<DeviceNight> devices) {
+  return {.name = "2026-01-02T010000Z",
+          .version = "0.1.0",
+          .when = "2026-01-02T06:00:00Z",
+          .devices = std::move(devices),
+          .bytes = 3'400'000,
+          .free_bytes = 5'000'000'000};
+}
+
+NightVerdict verdict_on(Status status) {
+  return device_of({test::passed("good"), test::without_answer("one", status, "because")}).verdict();
+}
+
+TEST(NightVerdict, IsTheWorstThatAStatusSays) {
+  for (int i = 0; i <= static_cast<int>(Status::Interrupted); ++i) {
+    const auto status = static_cast<Status>(i);
+    const StatusClass kind = class_of(status);
+    EXPECT_EQ(verdict_on(status), kind == StatusClass::Fine      ? NightVerdict::Good
+                                  : kind == StatusClass::Failing ? NightVerdict::Failures
+                                                                 : NightVerdict::Infrastructure)
+        << name_of(status);
+  }
+}
+
+TEST(NightVerdict, OfADeviceThatJudgedNothingIsNotGood) {
+  const DeviceNight idle = device_of({test::without_answer("one", Status::Unsupported, "no int8")});
+  EXPECT_EQ(idle.verdict(), NightVerdict::NothingJudged);
+  EXPECT_EQ(device_of({test::without_answer("one", Status::ExpectedFail, "known")}).verdict(),
+            NightVerdict::Good);
+}
+
+TEST(NightVerdict, OfARunThatDidNotFinishIsInfrastructure) {
+  DeviceNight device = device_of({test::passed("good")});
+  device.run->complete = false;
+  EXPECT_EQ(device.verdict(), NightVerdict::Infrastructure);
+}
+
+TEST(NightVerdict, WithoutAReportIsInfrastructure) {
+  EXPECT_EQ(DeviceNight{.slug = "acme"}.verdict(), NightVerdict::Infrastructure);
+}
+
+TEST(NightVerdict, OfStrictNotesIsAFailure) {
+  DeviceNight device = device_of({test::passed("good")});
+  device.has_strict_notes = true;
+  EXPECT_EQ(device.verdict(), NightVerdict::Failures);
+}
+
+TEST(NightVerdict, OfARowThatIsGoneIsARegressionUntilItIsAccepted) {
+  DeviceNight device = compared({test::passed("a"), test::passed("b")}, {test::passed("a")});
+  EXPECT_EQ(device.regressions(), 1U);
+  EXPECT_EQ(device.verdict(), NightVerdict::Regressions);
+  device.is_accepted = true;
+  EXPECT_EQ(device.verdict(), NightVerdict::Good);
+  device.is_accepted = false;
+  device.failing = {Verdict::Slower};
+  EXPECT_EQ(device.verdict(), NightVerdict::Good) << "GONE is no regression where it is not named";
+}
+
+TEST(NightVerdict, AcceptsNoFailure) {
+  DeviceNight device = compared({test::passed("a")}, {test::failed("a")});
+  device.is_accepted = true;
+  EXPECT_EQ(device.verdict(), NightVerdict::Failures);
+}
+
+TEST(NightVerdict, OfTheNightIsTheWorstOfItsDevices) {
+  const DeviceNight good = device_of({test::passed("a")}), failed = device_of({test::failed("a")});
+  EXPECT_EQ(night_of({good}).verdict(), NightVerdict::Good);
+  EXPECT_EQ(night_of({good, failed}).verdict(), NightVerdict::Failures);
+  EXPECT_EQ(night_of({failed, DeviceNight{.slug = "lost"}, good}).verdict(), NightVerdict::Infrastructure);
+  EXPECT_EQ(night_of({}).verdict(), NightVerdict::Infrastructure) << "nobody reported anything";
+  Night night = night_of({good});
+  night.problems = {"the folder cannot be read"};
+  EXPECT_EQ(night.verdict(), NightVerdict::Infrastructure);
+}
+
+TEST(NightVerdict, HasTheExitCodesOfARun) {
+  EXPECT_EQ(exit_code(NightVerdict::Good), ExitCode::Fine);
+  EXPECT_EQ(exit_code(NightVerdict::NothingJudged), ExitCode::Usage);
+  EXPECT_EQ(exit_code(NightVerdict::Regressions), ExitCode::Failures);
+  EXPECT_EQ(exit_code(NightVerdict::Failures), ExitCode::Failures);
+  EXPECT_EQ(exit_code(NightVerdict::Infrastructure), ExitCode::Infrastructure);
+}
+
+// ---- digests
+
+TEST(RunDigest, ListsFailuresWithWhatNeverRanLast) {
+  const RunDigest digest = digest_of(test::report_of(
+      {test::without_answer("m", Status::Missing, "no device"), test::passed("p"), test::failed("f")}));
+  ASSERT_EQ(digest.failures.size(), 2U);
+  EXPECT_EQ(digest.failures[0].status, Status::Fail);
+  EXPECT_EQ(digest.failures[1].status, Status::Missing);
+  EXPECT_EQ(digest.statuses.at(Status::Pass), 1U);
+  EXPECT_EQ(digest.rows, 3U);
+  EXPECT_EQ(digest.failures_left_out, 0U);
+}
+
+TEST(RunDigest, CutsALongListAndSaysHowMuch) {
+  const RunDigest digest = digest_of(test::report_of(
+      std::vector<Record>(most_listed_rows + 7, test::without_answer("m", Status::Missing, "lost"))));
+  EXPECT_EQ(digest.failures.size(), most_listed_rows);
+  EXPECT_EQ(digest.failures_left_out, 7U);
+  EXPECT_EQ(digest.statuses.at(Status::Missing), most_listed_rows + 7);
+}
+
+TEST(ComparisonDigest, CountsAnswersOfOtherBits) {
+  Record exact = test::passed("exact"), bounded = test::passed("bounded"), same = test::passed("same");
+  bounded.accuracy->hash_is_portable = false;
+  const std::vector<Record> before = {exact, bounded, same};
+  exact.accuracy->output_hash = bounded.accuracy->output_hash = "ffffffffffffffffffffffffffffffff";
+  const DeviceNight device = compared(before, {exact, bounded, same});
+  EXPECT_EQ(device.last_good->comparison.changed_exact, 1U);
+  EXPECT_EQ(device.last_good->comparison.changed_bounded, 1U);
+  EXPECT_EQ(device.verdict(), NightVerdict::Good) << "both answers are right";
+}
+
+TEST(ComparisonDigest, CountsNoAnswerToOtherInputs) {
+  Record row = test::passed("row");
+  const std::vector<Record> before = {row};
+  row.accuracy->output_hash = "ffffffffffffffffffffffffffffffff";
+  row.accuracy->input_hash = "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
+  EXPECT_EQ(compared(before, {row}).last_good->comparison.changed_exact, 0U);
+}
+
+// ---- nightly.json
+
+TEST(NightJson, HoldsEverythingOfADevice) {
+  const auto json = nlohmann::json::parse(
+      night_json(night_of({compared({test::passed("a"), test::passed("b")}, {test::failed("a")})})));
+  EXPECT_EQ(json.at("schema"), nightly_schema);
+  EXPECT_EQ(json.at("verdict"), "FAILURES");
+  EXPECT_EQ(json.at("exit_code"), 1);
+  EXPECT_EQ(json.at("bytes"), 3'400'000);
+  EXPECT_EQ(json.at("free_bytes"), 5'000'000'000);
+  const auto& device = json.at("devices").at(0);
+  EXPECT_EQ(device.at("slug"), "acme");
+  EXPECT_EQ(device.at("device"), "Acme GPU 9");
+  EXPECT_EQ(device.at("driver"), "Acme 12.3");
+  EXPECT_EQ(device.at("report"), "runs/20260102T030405Z-1a2b3c/acme");
+  EXPECT_EQ(device.at("statuses"), nlohmann::json({{"FAIL", 1}}));
+  EXPECT_EQ(device.at("duration_s"), 725);
+  const auto& failure = device.at("failures").at(0);
+  EXPECT_EQ(failure.at("case"), test::failed("a").info.id);
+  EXPECT_EQ(failure.at("status"), "FAIL");
+  EXPECT_EQ(failure.at("reason"), "1 of 2 outputs is wrong");
+  EXPECT_EQ(failure.at("file"), "cases/shuffle.yaml");
+  EXPECT_EQ(failure.at("line"), 12);
+  EXPECT_EQ(failure.at("repro"), test::failed("a").repro);
+  EXPECT_EQ(device.at("last_good").at("run_id"), "20260101T030405Z-aaaaaa");
+  EXPECT_EQ(device.at("comparison").at("totals"), nlohmann::json({{"BROKEN", 1}, {"GONE", 1}}));
+  EXPECT_EQ(device.at("comparison").at("regressions"), 2);
+  EXPECT_EQ(device.at("comparison").at("rows").at(0).at("verdict"), "BROKEN");
+}
+
+TEST(NightJson, OfADeviceWithoutAReportSaysWhy) {
+  DeviceNight lost{.slug = "lost"};
+  lost.problems = {"its link leads nowhere"};
+  const auto json = nlohmann::json::parse(night_json(night_of({lost})));
+  const auto& device = json.at("devices").at(0);
+  EXPECT_EQ(device.at("verdict"), "INFRASTRUCTURE");
+  EXPECT_EQ(device.at("problems").at(0), "its link leads nowhere");
+  EXPECT_EQ(device.at("report"), "");
+  EXPECT_TRUE(device.at("last_good").is_null());
+  EXPECT_FALSE(device.contains("statuses")) << "no figure of a run that cannot be read";
+}
+
+TEST(NightJson, TakesTextOfAnyOrigin) {
+  Record odd = test::failed("odd");
+  odd.reason = odd.repro = test::nasty;
+  DeviceNight device = device_of({odd}, test::nasty);
+  device.problems = {test::nasty};
+  EXPECT_TRUE(nlohmann::json::accept(night_json(night_of({device}))));
+}
+
+TEST(NightJson, TellsALaterVerdictWhatItWasHeldAgainst) {
+  DeviceNight device = compared({test::passed("a")}, {test::passed("a")});
+  device.is_accepted = true;
+  const auto earlier =
+      earlier_verdicts(night_json(night_of({device, device_of({test::passed("a")}, "fresh")})));
+  EXPECT_EQ(earlier.at("acme").last_good, "../2026-01-01/runs/20260101T030405Z-aaaaaa/acme");
+  EXPECT_TRUE(earlier.at("acme").is_accepted);
+  EXPECT_EQ(earlier.at("fresh").last_good, "");
+  EXPECT_FALSE(earlier.at("fresh").is_accepted);
+}
+
+TEST(NightJson, OfAnotherKindTellsNothing) {
+  for (const char* text : {"", "{", "[]", "{}", R"({"schema": 1})", R"({"schema": 99, "devices": []})",
+                           R"({"schema": 1, "devices": [7]})"})
+    EXPECT_TRUE(earlier_verdicts(text).empty()) << text;
+}
+
+// ---- for GitHub
+
+TEST(NightSummary, TellsWhatFailedAndWhatIsWorse) {
+  DeviceNight lost{.slug = "lost"};
+  lost.problems = {"its link leads nowhere"};
+  const std::string text = github_markdown(
+      night_summary(night_of({compared({test::passed("a"), test::passed("b")}, {test::failed("a")}), lost})));
+  EXPECT_THAT(text, StartsWith("## Night 2026-01-02T010000Z\n\n**INFRASTRUCTURE**: 0 of 2 devices good\n"));
+  EXPECT_THAT(text, HasSubstr("| acme   | FAILURES       |    1 |\n"));
+  EXPECT_THAT(text, HasSubstr("| lost   | INFRASTRUCTURE |      |\n"));
+  EXPECT_THAT(text, HasSubstr("| FAIL | `shuffle/a/"));
+  EXPECT_THAT(text, HasSubstr("| GONE | `shuffle/b/"));
+  EXPECT_THAT(text, HasSubstr("\n- its link leads nowhere\n"));
+}
+
+// ---- verdict.txt
+
+TEST(NightText, BeginsWithTheAnswer) {
+  EXPECT_THAT(night_text(night_of({device_of({test::passed("a")})})),
+              StartsWith("GOOD: 2026-01-02T010000Z, 1 of 1 device good\n"));
+  EXPECT_THAT(night_text(night_of(
+                  {device_of({test::failed("a"), test::failed("b")}), device_of({test::passed("a")})})),
+              StartsWith("FAILURES: 2026-01-02T010000Z, 1 of 2 devices good, 2 rows failed\n"));
+  EXPECT_THAT(night_text(night_of({compared({test::passed("a"), test::passed("b")}, {test::passed("a")})})),
+              StartsWith("REGRESSIONS: 2026-01-02T010000Z, 0 of 1 device good, 1 row worse than in the last "
+                         "good night\n"));
+  EXPECT_THAT(night_text(night_of({})),
+              StartsWith("INFRASTRUCTURE: 2026-01-02T010000Z, no report of any device\n"));
+}
+
+TEST(NightText, TellsOfEachDevice) {
+  const std::string text = night_text(night_of({compared({test::passed("a")}, {test::failed("a")})}));
+  EXPECT_THAT(text, HasSubstr("\nFAILURES  acme\n"
+                              "  device  Acme GPU 9, Acme 12.3\n"
+                              "  run     20260102T030405Z-1a2b3c, 12 min 05 s, 1.2 MB\n"
+                              "  rows    1: 1 FAIL\n"
+                              "  against 20260101T030405Z-aaaaaa: 1 BROKEN\n"
+                              "  next    the last good night stays 20260101T030405Z-aaaaaa\n"
+                              "  report  runs/20260102T030405Z-1a2b3c/acme\n"));
+  EXPECT_THAT(text, HasSubstr("\n  FAIL           shuffle/a/1x16x4x8/4W4C.4W4C/fused (accu)\n"
+                              "                 1 of 2 outputs is wrong\n"
+                              "                 assay run --filter shuffle/a/1x16x4x8/4W4C.4W4C/fused\n"));
+  EXPECT_THAT(text, HasSubstr("\n  disk    the night has 3.4 MB, 5.0 GB are free\n"));
+}
+
+TEST(NightText, NamesWhatElseHasChanged) {
+  DeviceNight device = compared({test::passed("a")}, {test::passed("a")});
+  EXPECT_THAT(night_text(night_of({device})), Not(HasSubstr("driver")));
+  device.last_good->comparison.base.device.driver_info = "11.0";
+  device.last_good->comparison.changed_exact = 3;
+  const std::string text = night_text(night_of({device}));
+  EXPECT_THAT(text, HasSubstr("\n  driver  Acme 11.0 -> Acme 12.3\n"));
+  EXPECT_THAT(text, HasSubstr("\n  answers 3 exact rows right with other bits than then"));
+}
+
+TEST(NightText, EndsALongListWithItsCount) {
+  std::vector<Record> records;
+  for (int i = 0; i < 25; ++i) records.push_back(test::failed("f" + std::to_string(i)));
+  const std::string text = night_text(night_of({device_of(records)}));
+  EXPECT_THAT(text, HasSubstr("shuffle/f19/"));
+  EXPECT_THAT(text, Not(HasSubstr("shuffle/f20/")));
+  EXPECT_THAT(text, HasSubstr("\n  and 5 more;"));
+}
+
+TEST(NightText, ListsRowsThatWereLostOnce) {
+  const std::string text = night_text(night_of({compared(
+      {test::passed("a"), test::passed("b")},
+      {test::passed("a"), test::without_answer("b", Status::Missing, "the device was given up")})}));
+  EXPECT_THAT(text, HasSubstr("\n  MISSING        shuffle/b/"));
+  EXPECT_THAT(text, Not(HasSubstr("\n  GONE "))) << text;
+}
+
+TEST(NightText, FitsAHundredColumnsAndATerminal) {
+  Record odd = test::failed("odd");
+  odd.reason = std::string(40, 'r') + ' ' + std::string(50, 's') + ' ' + test::nasty;
+  odd.repro = "assay run cases/shuffle.yaml --filter '" + odd.info.id + "' --mode accu --shaders " +
+              std::string(60, 'p');
+  DeviceNight device = compared({test::passed("odd"), test::passed("gone")}, {odd});
+  device.problems = {"its last good night cannot be compared with: " + std::string(80, 'x') + " and more"};
+  std::istringstream lines(night_text(night_of({device})));
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(line.size(), page_width) << line;
+    EXPECT_EQ(line.find('\x1b'), line.npos) << line;
+  }
+}
+
+}  // namespace
+}  // namespace assay

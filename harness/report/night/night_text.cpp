@@ -1,0 +1,192 @@
+#include "harness/base/status.h"
+#include "harness/base/text.h"
+#include "harness/report/night/night_files.h"
+#include "harness/report/night/wrapped.h"
+#include "harness/report/record/row_key.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay {
+namespace {
+
+constexpr std::size_t label_width = 10;
+constexpr std::size_t verdict_width = 17;  // "  UNEXPECTED_PASS"
+constexpr std::size_t most_failures = 20;  // of a device; nightly.json and the report have the others
+constexpr std::size_t most_compared = 20;
+
+std::string counted(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string duration(double seconds) {
+  const auto whole = std::lround(std::max(seconds, 0.0));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+void line(std::string& text, const char* label, const std::string& value) {
+  text += wrapped(fmt::format("  {:<{}}", label, label_width - 2), printable(value));
+}
+
+std::string name_of_row(const RowInfo& info) {
+  return info.id + " (" + mode_words(info) + ")";
+}
+
+/// "10 PASS, 2 FAIL"
+template <class Counts>
+std::string counts_text(const Counts& counts) {
+  std::string text;
+  for (const auto& [word, count] : counts)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name_of(word));
+  return text;
+}
+
+std::string totals_text(const ComparisonDigest& comparison) {
+  std::string text = counts_text(comparison.totals);
+  if (comparison.without_verdict > 0)
+    text += fmt::format("{}{} without a verdict", text.empty() ? "" : ", ", comparison.without_verdict);
+  return text;
+}
+
+/// What else than the program is not what it was.
+void add_changes(std::string& text, const RunInfo& before, const RunInfo& now) {
+  if (driver_of(before) != driver_of(now)) line(text, "driver", driver_of(before) + " -> " + driver_of(now));
+  if (before.version != now.version) line(text, "assay", before.version + " -> " + now.version);
+}
+
+void add_last_good(std::string& text, const DeviceNight& device) {
+  if (!device.last_good) return;
+  const ComparisonDigest& comparison = device.last_good->comparison;
+  line(text, "against", comparison.base.run_id + ": " + totals_text(comparison));
+  if (comparison.cross_device)
+    line(text, "", "another device than then (" + comparison.base.device.name + "): speed is not compared");
+  if (device.run) add_changes(text, comparison.base, device.run->run);
+  if (comparison.changed_exact == 0) return;
+  line(text, "answers",
+       counted(comparison.changed_exact, "exact row") +
+           " right with other bits than then: the reference has changed");
+}
+
+void add_failure(std::string& text, const FailedRow& row) {
+  text += wrapped(fmt::format("  {:<{}}", name_of(row.status), verdict_width - 2),
+                  printable(name_of_row(row.info)));
+  const std::string indent(verdict_width, ' ');
+  const std::string reason = row.reason.substr(0, row.reason.find('\n'));
+  if (!reason.empty()) text += wrapped(indent, printable(reason));
+  // What never ran has nothing of its own to be looked at.
+  if (row.status != Status::Missing && !row.repro.empty())
+    text += wrapped_command(indent, printable(row.repro));
+}
+
+void add_failures(std::string& text, const RunDigest& run) {
+  const std::size_t shown = std::min(run.failures.size(), most_failures);
+  for (std::size_t i = 0; i < shown; ++i) add_failure(text, run.failures[i]);
+  const std::size_t more = run.failures.size() - shown + run.failures_left_out;
+  if (more > 0)
+    text += fmt::format("  and {} more; accu.csv and perf.csv of the report have them all\n", more);
+}
+
+std::string times_of(const RowVerdict& row) {
+  if (!(row.ratio > 0)) return row.reason.substr(0, row.reason.find('\n'));
+  return fmt::format("{} -> {} us, {}x", fixed(row.base->time_us, 2), fixed(row.next->time_us, 2),
+                     significant(row.ratio, 4));
+}
+
+/// Rows that tonight's run lost stand among its failures.
+bool was_lost(const RowVerdict& row) {
+  return row.next && class_of(row.next->status) == StatusClass::Infrastructure;
+}
+
+void add_compared(std::string& text, const DeviceNight& device) {
+  if (!device.last_good) return;
+  std::vector<const RowVerdict*> rows;
+  for (const RowVerdict& row : device.last_good->comparison.rows) {
+    if (device.failing.contains(*row.verdict) && !was_lost(row)) rows.push_back(&row);
+  }
+  const std::size_t shown = std::min(rows.size(), most_compared);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const RowVerdict& row = *rows[i];
+    text += wrapped(fmt::format("  {:<{}}", name_of(*row.verdict), verdict_width - 2),
+                    printable(name_of_row(row.info)));
+    if (const std::string times = times_of(row); !times.empty())
+      text += wrapped(std::string(verdict_width, ' '), printable(times));
+  }
+  const std::size_t left_out = device.last_good->comparison.rows_left_out;
+  if (rows.size() > shown || left_out > 0)
+    text += "  and more; `assay compare` of the two reports shows them all\n";
+}
+
+std::string outlook(const DeviceNight& device) {
+  if (device.becomes_last_good) {
+    return device.is_accepted ? "the last good night from now on, as was said"
+                              : "the last good night from now on";
+  }
+  return device.last_good ? "the last good night stays " + device.last_good->comparison.base.run_id : "";
+}
+
+void add_run(std::string& text, const DeviceNight& device) {
+  const RunDigest& digest = *device.run;
+  line(text, "device", digest.run.device.name + ", " + driver_of(digest.run));
+  line(text, "run",
+       fmt::format("{}, {}, {}{}", digest.run.run_id, duration(device.duration_s), bytes_text(device.bytes),
+                   digest.complete ? "" : "; it did not finish"));
+  line(text, "rows", fmt::format("{}: {}", digest.rows, counts_text(digest.statuses)));
+  if (!device.has_strict_notes) return;
+  line(text, "strict",
+       counted(digest.run.rule_notes.size(), "rule") + " of the expectations to be looked at again");
+}
+
+std::string device_text(const DeviceNight& device) {
+  std::string text = "\n" + std::string(name_of(device.verdict())) + "  " + printable(device.slug) + "\n";
+  for (const std::string& problem : device.problems) line(text, "problem", problem);
+  if (device.run) add_run(text, device);
+  add_last_good(text, device);
+  if (!device.note.empty()) line(text, "against", device.note);
+  if (const std::string next = outlook(device); !next.empty()) line(text, "next", next);
+  if (!device.report.empty()) line(text, "report", device.report);
+  if (device.run) add_failures(text, *device.run);
+  add_compared(text, device);
+  return text;
+}
+
+/// What is wrong, in the fewest words.
+std::string totals_of(const Night& night) {
+  std::size_t failing = 0, lost = 0, worse = 0;
+  for (const DeviceNight& device : night.devices) {
+    failing += device.run ? device.run->count(StatusClass::Failing) : 0;
+    lost += device.run ? device.run->count(StatusClass::Infrastructure) : 0;
+    worse += device.is_accepted ? 0 : device.regressions();
+  }
+  std::string text;
+  if (failing > 0) text += ", " + counted(failing, "row") + " failed";
+  if (lost > 0) text += ", " + counted(lost, "row") + " lost";
+  if (worse > 0) text += ", " + counted(worse, "row") + " worse than in the last good night";
+  return text;
+}
+
+std::string headline(const Night& night) {
+  if (night.devices.empty()) return "no report of any device";
+  return fmt::format("{} of {} good{}", night.good(), counted(night.devices.size(), "device"),
+                     totals_of(night));
+}
+
+}  // namespace
+
+std::string night_text(const Night& night) {
+  std::string text = wrapped(
+      "", fmt::format("{}: {}, {}", name_of(night.verdict()), printable(night.name), headline(night)));
+  for (const std::string& problem : night.problems) line(text, "problem", problem);
+  for (const DeviceNight& device : night.devices) text += device_text(device);
+  text += '\n';
+  line(text, "disk",
+       "the night has " + bytes_text(night.bytes) +
+           (night.free_bytes ? ", " + bytes_text(*night.free_bytes) + " are free" : ""));
+  line(text, "judged", night.when + " by assay " + night.version);
+  return text;
+}
+
+}  // namespace assay
