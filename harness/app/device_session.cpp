@@ -26,6 +26,8 @@ DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& devi
   info_ = make_run_info(run_settings(options, parts_.context, parts_.run_id), device_.info);
   info_.inputs = parts_.inputs;
   info_.shard = parts_.shard;
+  info_.secret_seed = parts_.secret_seed;
+  if (parts_.secret_seed != 0) engine_.secret_seed = parts_.secret_seed;
 }
 
 DeviceSession::~DeviceSession() {

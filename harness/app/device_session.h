@@ -30,6 +30,7 @@ struct SessionParts {
   const Expectations& expectations;
   std::string run_id;
   ShardInfo shard;                            ///< as RunInfo
+  std::uint64_t secret_seed = 0;              ///< as RunInfo
   std::map<std::string, std::string> inputs;  ///< as RunInfo
   std::ostream& log;
   std::function<bool()> stop_requested;  ///< as DeviceRunOptions

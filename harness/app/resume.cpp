@@ -59,6 +59,7 @@ ResumedRun find_resumed_run(const fs::path& path, const ParseRun& parse) {
   const RunInfo info = run_of(*newest);
   run.command = info.command;
   run.shard = info.shard;
+  run.secret_seed = info.secret_seed;
   if (run.command.size() < 2) {
     throw Error(fmt::format(
         "going on with a run: {} does not tell its command line: it was killed before it began; {}",

@@ -20,6 +20,7 @@ struct ResumedRun {
   std::filesystem::path folder;      ///< OUT/runs/<run>
   std::vector<std::string> command;  ///< its command line
   ShardInfo shard;                   ///< the part of the rows that it has
+  std::uint64_t secret_seed = 0;     ///< as RunInfo
   RunOptions options;                ///< of that command line
 };
 

@@ -53,8 +53,10 @@ class RunInWorkers {
   }
 
   OpenRequest request() const {
-    OpenRequest open{
-        .command = run_.context.command_line, .run_id = run_.output.folder.run_id(), .shard = run_.shard};
+    OpenRequest open{.command = run_.context.command_line,
+                     .run_id = run_.output.folder.run_id(),
+                     .shard = run_.shard,
+                     .secret_seed = run_.secret_seed};
     if (run_.output.options.worker_command.empty()) open.directory = std::filesystem::current_path().string();
     return open;
   }

@@ -15,7 +15,8 @@ namespace assay::app {
 struct WorkersRun {
   OutputParts output;
   const Context& context;
-  const ShardInfo& shard;  ///< as RunInfo
+  const ShardInfo& shard;         ///< as RunInfo
+  std::uint64_t secret_seed = 0;  ///< as RunInfo
   std::function<bool()> stop_requested;
   /// Told the devices before anything runs on them; may throw to refuse them.
   std::function<void(std::span<const ChosenDevice>)> devices_known;

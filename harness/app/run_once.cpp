@@ -21,7 +21,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <ostream>
+#include <random>
 #include <set>
 
 namespace assay::app {
@@ -52,6 +54,12 @@ void refuse_empty_comparison(const RunOptions& options, const std::set<std::stri
                   options.baseline_impl, fmt::join(timed, ", ")));
 }
 
+/// One that nobody can know beforehand, and never 0.
+std::uint64_t drawn_seed() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | std::uint64_t{device()} | 1;
+}
+
 /// Whether the row did not run, or not to its end, because the run was stopped.
 bool was_cut_short(const Record& record) {
   return record.status == Status::Interrupted || record.status == Status::Missing;
@@ -70,7 +78,8 @@ class Run {
         loaded_(load_and_complain(options.cases, context.registry, terminal.errors)),
         selected_(select(loaded_.cases, options.cases.selection())),
         groups_(planned_groups(options, selected_)),
-        shard_(shard_of_run(options, groups_, terminal.log)) {
+        shard_(shard_of_run(options, groups_, terminal.log)),
+        secret_seed_(options.secret_seed.value_or(drawn_seed())) {
     if (shard_.is_part()) {
       selected_ = cases_of_shard(selected_, groups_, shard_);
       groups_ = planned_groups(options, selected_);
@@ -141,6 +150,7 @@ class Run {
                              .expectations = expectations_,
                              .run_id = session_.folder.run_id(),
                              .shard = shard_,
+                             .secret_seed = secret_seed_,
                              .inputs = run_inputs(options_, loaded_.files),
                              .log = terminal_.log,
                              .stop_requested = stop_requested_};
@@ -195,6 +205,7 @@ class Run {
         .output = output_parts(),
         .context = context_,
         .shard = shard_,
+        .secret_seed = secret_seed_,
         .stop_requested = stop_requested_,
         .devices_known = [this](std::span<const ChosenDevice> devices) { check_shaders(infos_of(devices)); },
         .conclude = [&](DeviceOutput& output) { outcome.reports.push_back(conclude(output)); }};
@@ -217,6 +228,7 @@ class Run {
   std::vector<const Case*> selected_;
   std::vector<PlannedGroup> groups_;  ///< of no device: forms that await one are not known in them
   ShardInfo shard_;                   ///< the part of what the options select that these are
+  std::uint64_t secret_seed_ = 0;
   std::set<std::string> timed_impls_;
   Expectations expectations_;
 };

@@ -4,6 +4,7 @@
 #include "harness/app/shard_choice.h"
 #include "harness/report/record/record.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -14,8 +15,9 @@ namespace assay::app {
 /// What `assay run` is told.
 struct RunOptions {
   CaseOptions cases;
-  std::optional<AskedShard> shard;  ///< of cases.shard or the environment; nothing: all rows
-  ShardInfo resumed_shard;          ///< with `resume`: the part of the rows that the run has
+  std::optional<AskedShard> shard;           ///< of cases.shard or the environment; nothing: all rows
+  ShardInfo resumed_shard;                   ///< with `resume`: the part of the rows that the run has
+  std::optional<std::uint64_t> secret_seed;  ///< nothing: drawn anew; 0: none
   std::vector<std::string> devices;
   std::string expect_device;
   std::filesystem::path out;  ///< --out; empty: the default, see output_root()

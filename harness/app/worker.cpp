@@ -123,6 +123,7 @@ class WorkerMain {
                        .expectations = expectations_,
                        .run_id = open.run_id,
                        .shard = open.shard,
+                       .secret_seed = open.secret_seed,
                        .inputs = run_inputs(options_, loaded_.files),
                        .log = log_,
                        .stop_requested = [this] { return must_stop(); }};

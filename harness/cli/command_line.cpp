@@ -156,6 +156,10 @@ void add_run(CLI::App& app, app::RunOptions& options) {
          "compare finds a slowdown")
       ->check(CLI::Range(0.0, 1000.0));
   add_renamed(app, "--handicap", "--inject-slowdown");
+  app.add_option(
+      "--secret-seed", options.secret_seed,
+      "Seed of further data on which timed rows must be right, which no shader can know (default: drawn "
+      "anew for each run and told in run.json; 0: no such data)");
   add_isolation(app, options);
   app.add_flag("--validation", options.validation,
                "Turn on the Khronos validation layer; any message of it fails the case");

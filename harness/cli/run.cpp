@@ -29,6 +29,7 @@ app::RunOptions options_of_run(const app::RunOptions& asked, Context& context) {
   context.command_line = resumed.command;
   resumed.options.resume = resumed.folder;
   resumed.options.resumed_shard = resumed.shard;
+  resumed.options.secret_seed = resumed.secret_seed;
   resumed.options.isolation = asked.isolation;
   if (!asked.worker_command.empty()) resumed.options.worker_command = asked.worker_command;
   resumed.options.verbose = asked.verbose;

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -26,7 +27,7 @@ HostTensor read_tensor(const TensorSpec& spec, const ArrayFile& file, const std:
   }
 }
 
-std::vector<HostTensor> make_inputs(const Case& test_case) {
+std::vector<HostTensor> make_inputs(const Case& test_case, std::uint64_t seed) {
   const std::uint64_t key = hash64(test_case.op->name + "\n" + test_case.params.canonical());
   std::vector<HostTensor> inputs;
   for (std::size_t i = 0; i < test_case.tensors.size(); ++i) {
@@ -36,7 +37,7 @@ std::vector<HostTensor> make_inputs(const Case& test_case) {
     inputs.push_back(fill.kind == FillKind::Npy
                          ? read_tensor(spec, fill.file, fmt::format("filling '{}'", spec.name))
                          : make_filled(spec.dtype, spec.shape, fill, spec.domain,
-                                       {test_case.seed, key, static_cast<std::uint32_t>(i)}));
+                                       {seed, key, static_cast<std::uint32_t>(i)}));
   }
   return inputs;
 }
@@ -94,17 +95,36 @@ std::vector<std::optional<HostTensor>> read_expected_files(const Case& test_case
   return values;
 }
 
-}  // namespace
-
-DataSet make_data_set(const Case& test_case, const AnswerCache* answers) {
+/// What `seed` gives.
+DataSet filled_and_answered(const Case& test_case, std::uint64_t seed, const AnswerCache* answers) {
   DataSet data;
-  data.inputs = make_inputs(test_case);
+  data.inputs = make_inputs(test_case, seed);
   data.input_hash = hash_of(data.inputs);
   const Stopwatch watch;
   data.expected = known_or_new_answers(test_case, data, answers);
   data.reference_ms = watch.ms();
   data.from_files = read_expected_files(test_case);
   return data;
+}
+
+}  // namespace
+
+DataSet make_data_set(const Case& test_case, const AnswerCache* answers) {
+  return filled_and_answered(test_case, test_case.seed, answers);
+}
+
+bool has_secret_data(const Case& test_case) {
+  const auto is_drawn = [&](const TensorSpec& spec) {
+    if (!spec.is_input()) return false;
+    const FillKind kind = test_case.fills.at(spec.name).kind;
+    return kind != FillKind::Npy && kind != FillKind::Constant && kind != FillKind::Zero;
+  };
+  return test_case.expected_files.empty() && std::ranges::any_of(test_case.tensors, is_drawn);
+}
+
+DataSet make_secret_data_set(const Case& test_case, std::uint64_t secret) {
+  const std::uint64_t seed = hash64(fmt::format("{} {}", secret, test_case.seed));
+  return filled_and_answered(test_case, seed, nullptr);
 }
 
 }  // namespace assay

@@ -6,6 +6,7 @@
 #include "harness/tensor/tensor.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,5 +33,13 @@ struct DataSet {
 /// `answers`. Throws Error when a file cannot be read, std::logic_error when what the reference gives is not
 /// what the op declares: of another dtype or shape, or without what the class of an output needs.
 DataSet make_data_set(const Case& test_case, const AnswerCache* answers = nullptr);
+
+/// Whether data of another seed are other data, and what they give can be judged: some input is drawn at
+/// random, and no file says what is expected.
+bool has_secret_data(const Case& test_case);
+
+/// The same of a seed that nobody knew when the case was written and its shaders were: made of `secret` and
+/// the case's own, by the case's fills. Answers are not kept, as nobody asks for them again.
+DataSet make_secret_data_set(const Case& test_case, std::uint64_t secret);
 
 }  // namespace assay

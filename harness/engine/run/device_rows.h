@@ -24,6 +24,22 @@ struct RowGroup {
   std::optional<DataSet> data;
   std::optional<PackedInputs> packed;  ///< of data
 
+  std::optional<DataSet> secret;  ///< of a seed that no shader can know
+  std::optional<PackedInputs> packed_secret;
+
+  /// The group's data of the secret seed, made when the first row needs them.
+  const DataSet& secret_for(const Case& test_case, std::uint64_t seed) {
+    if (!secret) {
+      secret = make_secret_data_set(test_case, seed);
+      packed_secret.emplace(secret->inputs);
+    }
+    return *secret;
+  }
+  void forget_secret() {
+    packed_secret.reset();
+    secret.reset();
+  }
+
   /// The group's inputs and expected outputs, made when the first row needs them.
   const DataSet& data_for(const Case& test_case, const AnswerCache* answers) {
     if (!data) {

@@ -102,6 +102,7 @@ class DeviceRun {
         running_ = nullptr;  // it has ended, and is no more
       }
     }
+    group->forget_secret();
     if (ready.empty()) return;
     waiting_bytes_ += waiting_bytes(*group, ready);
     std::move(ready.begin(), ready.end(), std::back_inserter(waiting_));

@@ -3,6 +3,7 @@
 #include "harness/engine/accuracy/accuracy.h"
 #include "harness/engine/accuracy/dump.h"
 #include "harness/engine/run/row_program.h"
+#include "harness/engine/run/secret_check.h"
 #include "harness/engine/timing/measurement.h"
 #include "harness/op/roofline.h"
 
@@ -123,6 +124,7 @@ Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context) {
   if (context.options.dump) dump_tensors(dump_into(), row.test_case(), data, assessment);
   row.record.accuracy = assessment.result;
   if (row.plan().mode == Mode::Perf && assessment.status == Status::Pass) {
+    if (const auto wrong = wrong_on_secret_data(row, context)) return *wrong;
     prepare_timing(row, std::move(experiment), assessment, context);
   }
   return {assessment.status, assessment.reason};

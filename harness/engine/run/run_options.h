@@ -27,6 +27,8 @@ struct DeviceRunOptions {
   std::optional<VersusShaders> versus;        ///< for the planned rows that are of the other version
   std::string baseline_impl;  ///< --baseline-impl: whose rows the others share rounds with, as in plan_of()
   const AnswerCache* answers = nullptr;  ///< where references' answers are kept; null: nowhere
+  /// Rows of mode perf must be right on data of this seed too (make_secret_data_set). Nothing: they need not.
+  std::optional<std::uint64_t> secret_seed;
   SamplingOptions sampling;
   double injected_slowdown_pct = 0;  ///< --inject-slowdown: every timed program gets so much more work
   /// A program that needs longer at the device's own ceilings is not run; its case's timeout may be less.

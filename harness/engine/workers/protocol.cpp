@@ -39,6 +39,7 @@ void fields(Visit& visit, Is<OpenRequest> auto& x) {
   visit("device", x.device);
   visit("uuid", x.uuid);
   visit("shard", x.shard);
+  visit("secret_seed", x.secret_seed);
   visit("jobs", x.jobs);
   visit("timer", x.timer);
   visit("ceilings", x.ceilings);

@@ -44,6 +44,7 @@ struct OpenRequest {
   bool only_devices = false;         ///< tell the devices, and wait for a request that says which
   std::size_t device = 0;            ///< which of the devices that the arguments choose
   ShardInfo shard;                   ///< the part of the rows that the run has
+  std::uint64_t secret_seed = 0;     ///< as RunInfo
   std::string uuid;                  ///< of the device that it must be; empty: any
   int jobs = 0;                      ///< threads for references; 0: as many as the CPU has
   /// Of an earlier worker on this device, so that it need not be measured again; nothing where there was

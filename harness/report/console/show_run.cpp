@@ -67,6 +67,7 @@ void show_circumstances(Page& page, const RunInfo& run) {
   page.line("environment", lines_of(run.environment));
   page.line("inputs", lines_of(run.inputs));
   page.line("seed", std::to_string(run.seed));
+  if (run.secret_seed != 0) page.line("secret seed", std::to_string(run.secret_seed));
   page.line("layer", run.validation ? "validation on" : "validation off");
   show_division(page, run);
 }

@@ -59,6 +59,9 @@ struct RunInfo {
   std::vector<std::string> command;
   std::map<std::string, std::string> environment;  ///< the Vulkan loader's variables that are set
   std::uint64_t seed = 0;
+  /// Drawn when the run was planned: rows of mode perf are judged on data of this seed too, which no shader
+  /// can know. 0: they were not.
+  std::uint64_t secret_seed = 0;
   bool validation = false;
   /// Hashes of what the rows are made of: "binary", "cases", "shaders", "versus_shaders". A run is only gone
   /// on with where all are the same.

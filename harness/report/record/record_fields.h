@@ -173,6 +173,7 @@ void fields(Visit& visit, Is<RunInfo> auto& x) {
   visit("timer", x.timer, since(2));
   visit("ceilings", x.ceilings, since(2));
   visit("rule_notes", x.rule_notes, since(3));
+  visit("secret_seed", x.secret_seed, since(3));
   visit("shard", x.shard, since(3));
   visit("merged", x.merged, since(3));
 }
