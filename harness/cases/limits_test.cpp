@@ -74,7 +74,7 @@ TEST_F(Limits, AProductOfABillionIsRefusedWithItsCount) {
   EXPECT_EQ(error_of(text),
             "case.yaml:13:6: error: case 'one' expands to 1000000000 cases (quant_max 1000000000), more than "
             "the limit "
-            "of 100000\n"
+            "of 2000000\n"
             "      - {name: one, shape: [4], block_size: [2], quant_max: i}\n"
             "         ^");
   EXPECT_EQ(cases_, 0u);
@@ -85,7 +85,7 @@ TEST_F(Limits, FactorsOfAProductAreNamed) {
   EXPECT_THAT(
       error_of(quantize_file + "    quant_min: " + axis + "    quant_max: " + axis + "    eps: " + axis),
       StartsWith("case.yaml:3:5: error: case 'one' expands to 1000000000 cases (quant_min 1000 x quant_max "
-                 "1000 x eps 1000), more than the limit of 100000\n"));
+                 "1000 x eps 1000), more than the limit of 2000000\n"));
 }
 
 TEST_F(Limits, AProductBeyond64BitsSaturates) {

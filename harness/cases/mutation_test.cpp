@@ -78,7 +78,7 @@ void expect_sense(const LoadResult& result, const std::string& text) {
         test_case.id.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./"),
         std::string::npos)
         << test_case.id;
-    EXPECT_EQ(test_case.forms.size(), test_case.tensors.size());
+    EXPECT_EQ(test_case.forms.size(), test_case.tensors->size());
   }
 }
 

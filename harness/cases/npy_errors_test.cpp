@@ -200,7 +200,7 @@ TEST_F(NpyErrors, PathsAreRelativeToTheFileTheyAreWrittenIn) {
       load_text(folder_, "include: [deeper/sets.yaml]\n" + quantize_file + "    fill: from_file\n");
   EXPECT_EQ(messages(folder_, result.errors), "");
   ASSERT_EQ(result.cases.size(), 1u);
-  EXPECT_EQ(result.cases[0].fills.at("x").file, ArrayFile((folder_.path() / "x.npy").string()));
+  EXPECT_EQ(result.cases[0].fills->at("x").file, ArrayFile((folder_.path() / "x.npy").string()));
 }
 
 }  // namespace

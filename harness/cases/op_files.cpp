@@ -17,7 +17,7 @@ std::vector<std::string> sorted(const Paths& paths) {
 Paths case_files_of(const Op& op, std::span<const Case> cases) {
   Paths paths;
   for (const Case& test_case : cases) {
-    if (test_case.op == &op) paths.insert(test_case.where.file);
+    if (test_case.op == &op) paths.insert(test_case.where->file);
   }
   return paths;
 }

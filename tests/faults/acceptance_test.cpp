@@ -89,7 +89,7 @@ class ExpectedFile : public testing::Test {
     HostTensor values = make_data_set(made).expected[0].values;
     for (std::int64_t i = 0; i < changed; ++i) ++values.as<std::int32_t>()[static_cast<std::size_t>(7 * i)];
     write_npy(folder_.path() / "y.npy", values);
-    made.expected_files["y"] = (folder_.path() / "y.npy").string();
+    made.expected_files.edit()["y"] = (folder_.path() / "y.npy").string();
     made.tolerance = tolerance;
     return made;
   }

@@ -27,12 +27,12 @@ HostTensor read_tensor(const TensorSpec& spec, const ArrayFile& file, const std:
 }
 
 std::vector<HostTensor> make_inputs(const Case& test_case) {
-  const std::uint64_t key = hash64(test_case.op->name + "\n" + test_case.params.canonical());
+  const std::uint64_t key = hash64(test_case.op->name + "\n" + test_case.params->canonical());
   std::vector<HostTensor> inputs;
-  for (std::size_t i = 0; i < test_case.tensors.size(); ++i) {
+  for (std::size_t i = 0; i < test_case.tensors->size(); ++i) {
     const TensorSpec& spec = test_case.tensors[i];
     if (!spec.is_input()) continue;
-    const FillSpec& fill = test_case.fills.at(spec.name);
+    const FillSpec& fill = test_case.fills->at(spec.name);
     inputs.push_back(fill.kind == FillKind::Npy
                          ? read_tensor(spec, fill.file, fmt::format("filling '{}'", spec.name))
                          : make_filled(spec.dtype, spec.shape, fill, spec.domain,
@@ -83,8 +83,8 @@ std::vector<Expected> known_or_new_answers(const Case& test_case, const DataSet&
 std::vector<std::optional<HostTensor>> read_expected_files(const Case& test_case) {
   std::vector<std::optional<HostTensor>> values;
   for (const TensorSpec* spec : output_specs(test_case)) {
-    const auto file = test_case.expected_files.find(spec->name);
-    if (file == test_case.expected_files.end()) {
+    const auto file = test_case.expected_files->find(spec->name);
+    if (file == test_case.expected_files->end()) {
       values.emplace_back();
     } else {
       values.emplace_back(
