@@ -3,9 +3,8 @@
 #include "harness/cases/case.h"
 
 #include <cstddef>
-#include <functional>
+#include <cstdint>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 namespace assay::cases {
@@ -13,10 +12,6 @@ namespace assay::cases {
 /// The cases that were loaded so far, and which ids they have.
 class CaseList {
  public:
-  CaseList() = default;
-  CaseList(const CaseList&) = delete;
-  CaseList& operator=(const CaseList&) = delete;
-
   std::size_t size() const { return cases_.size(); }
   /// So many more are about to come.
   void expect(std::size_t more);
@@ -28,23 +23,18 @@ class CaseList {
   std::vector<Case> take() &&;
 
  private:
-  /// Ids are looked up in the cases themselves: those of a million are not held twice.
-  struct HashOfId {
-    using is_transparent = void;
-    const std::vector<Case>* cases;
-    std::size_t operator()(std::string_view id) const { return std::hash<std::string_view>()(id); }
-    std::size_t operator()(std::size_t index) const { return (*this)((*cases)[index].id); }
-  };
-  struct EqualIds {
-    using is_transparent = void;
-    const std::vector<Case>* cases;
-    bool operator()(std::string_view id, std::size_t index) const { return (*cases)[index].id == id; }
-    bool operator()(std::size_t index, std::string_view id) const { return (*this)(id, index); }
-    bool operator()(std::size_t a, std::size_t b) const { return (*this)((*cases)[a].id, b); }
+  /// Where a case of that hash is. Ids are compared in the cases themselves: those of a million are not held
+  /// twice.
+  struct Slot {
+    std::uint32_t hash = 0;   ///< low half of the id's
+    std::uint32_t place = 0;  ///< index of the case and 1; 0: the slot is empty
   };
 
+  void grow_table(std::size_t cases);
+  void insert(Slot slot);
+
   std::vector<Case> cases_;
-  std::unordered_set<std::size_t, HashOfId, EqualIds> ids_{0, HashOfId{&cases_}, EqualIds{&cases_}};
+  std::vector<Slot> table_;  ///< open addressing; its size is a power of two, half of it empty at least
 };
 
 }  // namespace assay::cases

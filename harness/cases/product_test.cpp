@@ -12,7 +12,8 @@ using testing::ElementsAre;
 Factor factor(const std::string& key, const std::vector<std::string>& segments) {
   Factor made{key, {}};
   for (const std::string& segment : segments) {
-    made.choices.push_back({.settings = {{.key = key, .origin = {}, .value = Value(segment)}}, .segments = {segment}});
+    made.choices.push_back(
+        {.settings = {{.key = key, .origin = {}, .value = Value(segment)}}, .segments = {segment}});
   }
   return made;
 }
@@ -29,7 +30,8 @@ std::vector<std::string> points(const Product& product) {
 }
 
 TEST(Product, TheLastFactorVariesFastest) {
-  const Product product({factor("shape", {"a", "b"}), factor("seed", {"1"}), factor("fill", {"x", "y", "z"})});
+  const Product product(
+      {factor("shape", {"a", "b"}), factor("seed", {"1"}), factor("fill", {"x", "y", "z"})});
   EXPECT_THAT(points(product), ElementsAre("a1x", "a1y", "a1z", "b1x", "b1y", "b1z"));
   EXPECT_EQ(product.text(), "shape 2 x fill 3") << "factors of one choice are not told";
 }
@@ -43,12 +45,13 @@ TEST(Product, NoFactorsAreOnePoint) {
 TEST(Product, PointsOfABadChoiceAreLeftOut) {
   Factor shapes = factor("shape", {"a", "b", "c"});
   shapes.choices[1].good = false;
-  EXPECT_THAT(points(Product({shapes, factor("seed", {"1", "2"})})), ElementsAre("a1", "a2", "", "", "c1", "c2"));
+  EXPECT_THAT(points(Product({shapes, factor("seed", {"1", "2"})})),
+              ElementsAre("a1", "a2", "", "", "c1", "c2"));
 }
 
 TEST(Product, PointsThatDifferInFormsOrImplHaveOneNumberOfData) {
-  const Product product({factor("forms", {"f", "g"}), factor("shape", {"a", "b"}), factor("impl", {"i", "j", "k"}),
-                         factor("seed", {"1", "2"})});
+  const Product product({factor("forms", {"f", "g"}), factor("shape", {"a", "b"}),
+                         factor("impl", {"i", "j", "k"}), factor("seed", {"1", "2"})});
   std::set<std::uint64_t> numbers;
   for (std::uint64_t i = 0; i < product.size(); ++i) {
     const PointChoice point = *product.at(i);
