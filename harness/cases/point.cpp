@@ -312,14 +312,16 @@ void PointBuilder::check_tolerance() const {
     has_integers = has_integers || is_integer(tensor.dtype);
     has_floats = has_floats || is_float(tensor.dtype);
   }
-  if (!has_bounds)
+  if (!has_bounds) {
     fail_at("scale",
             "tolerance.scale multiplies bounds, and every output of this case is exact: it has none");
+  }
   if (!has_integers && !has_floats) {
-    for (const char* key : {"abs", "rel", "ulp", "off_by"})
+    for (const char* key : {"abs", "rel", "ulp", "off_by"}) {
       fail_at(key, fmt::format("tolerance.{} is for bounded outputs and those with an `expected:` file; this "
                                "case has neither",
                                key));
+    }
   }
   if (!has_integers)
     fail_at("off_by", "tolerance.off_by is for integers, and the outputs that it could count for are floats");
