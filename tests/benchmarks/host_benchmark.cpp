@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+// NOLINTBEGIN(clang-analyzer-deadcode.DeadStores): `for (auto _ : state)`
 namespace {
 
 using namespace assay;
@@ -220,3 +221,4 @@ void time_multiples_of_a_kernel(benchmark::State& state) {
 BENCHMARK(time_multiples_of_a_kernel)->DenseRange(1, 3)->UseManualTime()->Unit(benchmark::kMicrosecond);
 
 }  // namespace
+// NOLINTEND(clang-analyzer-deadcode.DeadStores)
