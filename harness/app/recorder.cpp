@@ -6,18 +6,10 @@
 #include "harness/report/record/journal_text.h"
 #include "harness/report/record/killed_row.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
 namespace assay::app {
-namespace {
-
-constexpr double rewrite_every_s = 2;
-constexpr double rewrite_share = 20;  // rewriting takes at most a twentieth of the run's time
-
-}  // namespace
-
 Recorder::Recorder(std::filesystem::path directory, Console& console)
     : directory_(std::move(directory)), journal_(directory_ / journal_name), console_(console) {}
 
@@ -74,7 +66,7 @@ void Recorder::end(RowIndex row, const RowEnd& end) {
   journal_.end(row, end);
   builder_.end(row, end);
   console_.record(builder_.record(row));
-  if (steady_seconds() >= next_rewrite_s_) rewrite_reports();
+  if (rewrites_.is_due(steady_seconds())) rewrite_reports();
 }
 
 void Recorder::done() {
@@ -97,8 +89,7 @@ void Recorder::rewrite_reports() {
   } catch (const Error& error) {
     reports_failure_ = error.what();
   }
-  const double took = steady_seconds() - started;
-  next_rewrite_s_ = steady_seconds() + std::max(rewrite_every_s, rewrite_share * took);
+  rewrites_.rewrote(started, steady_seconds());
 }
 
 }  // namespace assay::app

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/app/rewrite_schedule.h"
 #include "harness/report/console/console.h"
 #include "harness/report/record/journal.h"
 #include "harness/report/record/report_builder.h"
@@ -52,7 +53,7 @@ class Recorder final : public RunListener {
   bool has_run_ = false;   ///< in a journal that is gone on with: told once more, it is not written again
   bool has_plan_ = false;  ///< the same
   Console& console_;
-  double next_rewrite_s_ = 0;
+  RewriteSchedule rewrites_;
   std::string reports_failure_;
 };
 

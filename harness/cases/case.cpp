@@ -17,7 +17,7 @@ constexpr Names<3> caches_names{"hot", "cold", "both"};
 
 /// Why a tensor of the case cannot have its form, whatever the device: a 2D texture has one slice, say.
 std::optional<std::string> impossible_form(const Case& test_case) {
-  for (std::size_t i = 0; i < test_case.tensors.size(); ++i) {
+  for (std::size_t i = 0; i < test_case.tensors->size(); ++i) {
     const TensorSpec& tensor = test_case.tensors[i];
     try {
       const Physical physical(test_case.forms[i], tensor.dtype, tensor.shape);
@@ -74,7 +74,7 @@ bool Conv2dAlias::covers(std::size_t tensor) const {
 
 std::vector<Physical> physical_tensors(const Case& test_case) {
   std::vector<Physical> physical;
-  for (std::size_t i = 0; i < test_case.tensors.size(); ++i) {
+  for (std::size_t i = 0; i < test_case.tensors->size(); ++i) {
     physical.emplace_back(test_case.forms[i], test_case.tensors[i].dtype, test_case.tensors[i].shape);
   }
   return physical;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/base/shared.h"
 #include "harness/base/source_location.h"
 #include "harness/op/op.h"
 #include "harness/op/params.h"
@@ -59,19 +60,20 @@ struct Conv2dAlias {
   friend bool operator==(const Conv2dAlias&, const Conv2dAlias&) = default;
 };
 
-/// One point of a product in a case file, checked against its op's declaration.
+/// One point of a product in a case file, checked against its op's declaration. There may be millions: what
+/// points of one product have in common is there once.
 struct Case {
   std::string id;    ///< "q8ta_pixel_shuffle/small/1x96x16x9/same/4W4C.4C1W/fused"
   std::string name;  ///< "small"
   const Op* op = nullptr;
   const Impl* impl = nullptr;
-  Params params;
-  std::vector<TensorSpec> tensors;                  ///< op->tensors(params)
-  std::vector<Form> forms;                          ///< one per tensor
-  Conv2dAlias conv2d;                               ///< of which tensors the form is an alias
-  std::map<std::string, FillSpec> fills;            ///< one per input tensor, by name
-  std::map<std::string, ArrayFile> expected_files;  ///< output name -> resolved file
-  Tolerance tolerance;
+  Shared<Params> params;
+  Shared<std::vector<TensorSpec>> tensors;                  ///< op->tensors(params)
+  std::vector<Form> forms;                                  ///< one per tensor
+  Conv2dAlias conv2d;                                       ///< of which tensors the form is an alias
+  Shared<std::map<std::string, FillSpec>> fills;            ///< one per input tensor, by name
+  Shared<std::map<std::string, ArrayFile>> expected_files;  ///< output name -> resolved file
+  Shared<Tolerance> tolerance;
   std::map<std::string, std::int64_t> tune;
   Mode mode = Mode::Accu;
   Tier tier = Tier::Ci;
@@ -81,7 +83,7 @@ struct Case {
   std::string model;       ///< that the shape is from
   std::string layer;       ///< of the model
   std::int64_t calls = 0;  ///< of the layer in one step of the model; 0: not told
-  SourceLocation where;
+  Shared<SourceLocation> where;
   /// Hash of op, parameters, fills and seed, expected files too: cases with equal keys share one data set and
   /// one reference. Never depends on name, impl, forms, tier, mode or model.
   std::uint64_t data_key = 0;

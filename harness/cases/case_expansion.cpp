@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace assay::cases {
 namespace {
@@ -14,8 +15,8 @@ constexpr std::uint64_t most_values = 1000000;  // of all alternatives of one ke
 
 /// Why a point whose id was first given at `first` is refused.
 std::string equal_ids(const Case& point, const SourceLocation& first) {
-  if (first.file == point.where.file && first.line == point.where.line &&
-      first.column == point.where.column) {
+  const SourceLocation& own = point.where;
+  if (first.file == own.file && first.line == own.line && first.column == own.column) {
     return fmt::format(
         "two points of this case have the id {}: remove the repeated value, or name one in `sets:`",
         point.id);
@@ -27,7 +28,7 @@ std::string equal_ids(const Case& point, const SourceLocation& first) {
 }  // namespace
 
 CaseExpansion::CaseExpansion(LoadState& state, const Op& op, const Sets& sets)
-    : state_(state), op_(op), expander_(sets, state.arena), reader_(op, sets), case_keys_(head_keys()) {
+    : state_(state), op_(op), expander_(sets), reader_(op, sets), case_keys_(head_keys()) {
   case_keys_.insert(case_keys_.end(), reader_.keys().begin(), reader_.keys().end());
 }
 
@@ -57,7 +58,7 @@ void CaseExpansion::add(const Node& node) {
     check_size(head, all);
     std::vector<Factor> factors;
     for (const Source& source : all) factors.push_back(make_factor(source));
-    add_points(head, factors);
+    add_points(head, Product(std::move(factors)));
   } catch (const Problem& problem) {
     state_.reporter.add(problem);
   }
@@ -141,7 +142,7 @@ void CaseExpansion::refuse_product(const CaseHead& head, std::uint64_t product,
   }
 }
 
-CaseExpansion::Factor CaseExpansion::make_factor(const Source& source) {
+Factor CaseExpansion::make_factor(const Source& source) {
   Factor factor{source.key->text, {}};
   const bool is_axis = expander_.is_axis(*source.value, style_of(factor.key));
   for (const Alternative& alternative : expander_.expand(*source.value, style_of(factor.key))) {
@@ -156,8 +157,7 @@ CaseExpansion::Factor CaseExpansion::make_factor(const Source& source) {
   return factor;
 }
 
-CaseExpansion::Choice CaseExpansion::read_choice(const Source& source, const Alternative& alternative,
-                                                 bool is_axis) {
+Choice CaseExpansion::read_choice(const Source& source, const Alternative& alternative, bool is_axis) {
   const bool points_at_item = is_axis && !alternative.value->is_null();
   const Origin origin{points_at_item ? alternative.value : source.key, alternative.value};
   try {
@@ -168,47 +168,24 @@ CaseExpansion::Choice CaseExpansion::read_choice(const Source& source, const Alt
   }
 }
 
-void CaseExpansion::add_points(const CaseHead& head, const std::vector<Factor>& factors) {
-  std::uint64_t product = 1;
-  std::string text;
-  for (const Factor& factor : factors) {
-    product = saturating_multiply(product, factor.choices.size());
-    if (factor.choices.size() == 1) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : " x ", factor.key, factor.choices.size());
-  }
-  refuse_product(head, product, text);
-  PointBuilder builder(head, state_.npy_files);
-  std::vector<const Choice*> chosen(factors.size());
-  for (std::uint64_t index = 0; index < product; ++index) {
-    std::uint64_t rest = index;
-    for (std::size_t i = factors.size(); i-- > 0;) {
-      chosen[i] = &factors[i].choices[rest % factors[i].choices.size()];
-      rest /= factors[i].choices.size();
-    }
-    add_point(builder, head, chosen);
+void CaseExpansion::add_points(const CaseHead& head, const Product& product) {
+  refuse_product(head, product.size(), product.text());
+  state_.cases.expect(product.size());
+  PointBuilder builder(head, state_.npy_files, state_.common);
+  for (std::uint64_t index = 0; index < product.size(); ++index) {
+    if (const auto choice = product.at(index)) add_point(builder, head, *choice);
   }
 }
 
-void CaseExpansion::add_point(PointBuilder& builder, const CaseHead& head,
-                              const std::vector<const Choice*>& choices) {
-  std::vector<const std::vector<Setting>*> settings;
-  std::vector<std::string> segments;
-  for (const Choice* choice : choices) {
-    if (!choice->good) return;
-    settings.push_back(&choice->settings);
-    segments.insert(segments.end(), choice->segments.begin(), choice->segments.end());
-  }
+void CaseExpansion::add_point(PointBuilder& builder, const CaseHead& head, const PointChoice& choice) {
   try {
-    add_case(builder.build(settings, segments), head);
+    Case point = builder.build(choice);
+    if (const Case* first = state_.cases.find(point.id))
+      throw Problem(diagnose(*head.caret, equal_ids(point, first->where)));
+    state_.cases.add(std::move(point));
   } catch (const Problem& problem) {
     state_.reporter.add(problem);
   }
-}
-
-void CaseExpansion::add_case(Case point, const CaseHead& head) {
-  const auto [known, is_new] = state_.ids.emplace(point.id, point.where);
-  if (!is_new) throw Problem(diagnose(*head.caret, equal_ids(point, known->second)));
-  state_.cases.push_back(std::move(point));
 }
 
 }  // namespace assay::cases

@@ -1,15 +1,16 @@
 #pragma once
 
 #include "harness/cases/case.h"
+#include "harness/cases/case_list.h"
 #include "harness/cases/expand.h"
 #include "harness/cases/load_options.h"
 #include "harness/cases/npy_files.h"
 #include "harness/cases/point.h"
+#include "harness/cases/product.h"
 #include "harness/cases/reporter.h"
 #include "harness/cases/setting.h"
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,10 @@ namespace assay::cases {
 struct LoadState {
   const Registry& registry;
   LoadOptions options;
-  Arena arena;
   NpyFiles npy_files;
   Reporter reporter;
-  std::vector<Case> cases;
-  std::map<std::string, SourceLocation> ids;  ///< where each id was first given
+  CaseList cases;
+  CommonData common;
 };
 
 /// Expands the cases of one file: one op, its sets, its defaults.
@@ -39,16 +39,6 @@ class CaseExpansion {
   void add(const Node& node);
 
  private:
-  /// One factor of the product: what was chosen, and its segments of the id.
-  struct Choice {
-    std::vector<Setting> settings;
-    std::vector<std::string> segments;
-    bool good = true;  ///< false: reported; points with it are left out
-  };
-  struct Factor {
-    std::string key;
-    std::vector<Choice> choices;
-  };
   /// A key of a case that stands for values; `with` may give several.
   struct Source {
     const Node* key = nullptr;
@@ -63,9 +53,8 @@ class CaseExpansion {
   void refuse_product(const CaseHead& head, std::uint64_t product, const std::string& factors) const;
   Factor make_factor(const Source& source);
   Choice read_choice(const Source& source, const Alternative& alternative, bool is_axis);
-  void add_points(const CaseHead& head, const std::vector<Factor>& factors);
-  void add_point(PointBuilder& builder, const CaseHead& head, const std::vector<const Choice*>& choices);
-  void add_case(Case point, const CaseHead& head);
+  void add_points(const CaseHead& head, const Product& product);
+  void add_point(PointBuilder& builder, const CaseHead& head, const PointChoice& choice);
 
   LoadState& state_;
   const Op& op_;

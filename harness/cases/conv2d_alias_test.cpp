@@ -226,14 +226,14 @@ TEST(Conv2dAlias, IsSuggestedForWhatIsNearlyIt) {
 TEST(Conv2dAlias, IsToldByTheLongList) {
   const Loaded loaded(std::string(both) + "    impl: all\n");
   EXPECT_EQ(
-      loaded.folder.without_path(list_cases(loaded.selected, true)),
+      loaded.folder.without_path(listed(loaded.selected, true)),
       "  conv/one/CONV2D.CONV2D/general  accu  ci  case.yaml:3    CONV2D = 4C1W\n"
       "  conv/one/CONV2D.CONV2D/im2col   accu  ci  case.yaml:3    CONV2D = 4C\n"
       "  conv/one/CONV2D.CONV2D/auto     accu  ci  case.yaml:3    CONV2D = 4C1W or 4C, as auto chooses\n");
   const DeviceCases on_device(loaded.selected, with_dot_product());
-  EXPECT_THAT(list_cases(on_device.all(), true), Not(HasSubstr("chooses")));
+  EXPECT_THAT(listed(on_device.all(), true), Not(HasSubstr("chooses")));
   EXPECT_THAT(conv2d_text(*on_device.all()[2]), "CONV2D = 4C");
-  EXPECT_EQ(list_cases(on_device.all(), false), list_cases(loaded.selected, false));
+  EXPECT_EQ(listed(on_device.all(), false), listed(loaded.selected, false));
 }
 
 TEST(Conv2dAlias, IsToldByTheDescriptionOfAnOp) {

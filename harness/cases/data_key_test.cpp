@@ -89,11 +89,11 @@ TEST(DataKey, DependsOnTheContentOfFilesAndNotOnTheirNames) {
   ASSERT_EQ(messages(folder, result.errors), "");
   ASSERT_EQ(result.cases.size(), 4u);
   EXPECT_EQ(result.cases[0].id, "q8ta_pixel_shuffle/one/a/4W4C.4W4C/fused");
-  EXPECT_EQ(result.cases[0].fills.at("x").file, ArrayFile((folder.path() / "a.npy").string()));
+  EXPECT_EQ(result.cases[0].fills->at("x").file, ArrayFile((folder.path() / "a.npy").string()));
   EXPECT_EQ(result.cases[0].data_key, result.cases[1].data_key);
   EXPECT_NE(result.cases[0].data_key, result.cases[2].data_key);
   EXPECT_NE(result.cases[0].data_key, result.cases[3].data_key);
-  EXPECT_EQ(result.cases[3].expected_files.at("y"), ArrayFile((folder.path() / "y.npy").string()));
+  EXPECT_EQ(result.cases[3].expected_files->at("y"), ArrayFile((folder.path() / "y.npy").string()));
 }
 
 }  // namespace

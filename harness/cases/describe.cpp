@@ -8,29 +8,38 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ostream>
 #include <utility>
 #include <vector>
 
 namespace assay {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
+using Row = std::vector<std::string>;
+using Rows = std::vector<Row>;
+using Widths = std::vector<std::size_t>;  ///< of columns
 
-/// Columns as wide as their longest cell, two blanks between them, two before each row.
+/// Makes columns as wide as the cells of one more row.
+void widen(Widths& widths, const Row& row) {
+  widths.resize(std::max(widths.size(), row.size()));
+  for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns_of(row[i]));
+}
+
+/// A line of columns, two blanks between them, two before the first.
+std::string aligned(const Row& row, const Widths& widths) {
+  std::string line = " ";
+  for (std::size_t i = 0; i < row.size(); ++i)
+    line += " " + row[i] + std::string(widths[i] - columns_of(row[i]) + 1, ' ');
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + '\n';
+}
+
+/// Columns as wide as their longest cell.
 std::string aligned(const Rows& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns_of(row[i]));
-  }
+  Widths widths;
+  for (const Row& row : rows) widen(widths, row);
   std::string text;
-  for (const auto& row : rows) {
-    std::string line = " ";
-    for (std::size_t i = 0; i < row.size(); ++i)
-      line += " " + row[i] + std::string(widths[i] - columns_of(row[i]) + 1, ' ');
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
-  }
+  for (const Row& row : rows) text += aligned(row, widths);
   return text;
 }
 
@@ -83,6 +92,16 @@ std::string model_text(const Case& test_case) {
   return text;
 }
 
+/// What `assay list --long` says of a case.
+Row cells_of(const Case& test_case) {
+  return {test_case.id,
+          std::string(name_of(test_case.mode)),
+          std::string(name_of(test_case.tier)),
+          fmt::format("{}:{}", printable(test_case.where->file), test_case.where->line),
+          printable(model_text(test_case)),
+          conv2d_text(test_case)};
+}
+
 void add_files(Rows& rows, std::string label, std::span<const std::string> files) {
   for (const std::string& file : files) rows.push_back({std::exchange(label, ""), file});
 }
@@ -102,20 +121,15 @@ std::string describe_files(const OpFiles& files, std::span<const std::string> in
   return "files\n" + aligned(rows);
 }
 
-std::string list_cases(std::span<const Case* const> cases, bool details) {
-  if (details) {
-    Rows rows;
-    for (const Case* test_case : cases) {
-      rows.push_back({test_case->id, std::string(name_of(test_case->mode)),
-                      std::string(name_of(test_case->tier)),
-                      fmt::format("{}:{}", printable(test_case->where.file), test_case->where.line),
-                      printable(model_text(*test_case)), conv2d_text(*test_case)});
-    }
-    return aligned(rows);
+void list_cases(std::span<const Case* const> cases, bool details, std::ostream& out) {
+  if (!details) {
+    for (const Case* test_case : cases) out << test_case->id << '\n';
+    return;
   }
-  std::string text;
-  for (const Case* test_case : cases) text += test_case->id + '\n';
-  return text;
+  // Cells are made twice: those of a million cases are not held.
+  Widths widths;
+  for (const Case* test_case : cases) widen(widths, cells_of(*test_case));
+  for (const Case* test_case : cases) out << aligned(cells_of(*test_case), widths);
 }
 
 std::string list_ops(const Registry& registry) {

@@ -4,6 +4,7 @@
 #include "harness/cases/op_files.h"
 #include "harness/op/op.h"
 
+#include <iosfwd>
 #include <span>
 #include <string>
 
@@ -11,7 +12,7 @@ namespace assay {
 
 /// `assay list`: one id a line; `details` adds mode, tier, file:line, what of which model, and what CONV2D
 /// stands for.
-std::string list_cases(std::span<const Case* const> cases, bool details);
+void list_cases(std::span<const Case* const> cases, bool details, std::ostream& out);
 
 /// `assay ops`: one op a line, with its summary.
 std::string list_ops(const Registry& registry);

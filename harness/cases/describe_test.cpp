@@ -12,7 +12,7 @@ using namespace test;
 
 TEST(Describe, ListsCasesByIdOneALine) {
   const std::vector<Case> loaded = load_good(pixel_shuffle_case("    impl: all\n"));
-  EXPECT_EQ(list_cases(select(loaded, {}), false),
+  EXPECT_EQ(listed(select(loaded, {}), false),
             "q8ta_pixel_shuffle/one/4W4C.4W4C/fused\n"
             "q8ta_pixel_shuffle/one/4W4C.4W4C/unfused\n");
 }
@@ -21,7 +21,7 @@ TEST(Describe, ListsCasesWithModeTierAndPlace) {
   const TemporaryFolder folder;
   const LoadResult result =
       load_text(folder, pixel_shuffle_case("    impl: all\n    mode: perf\n    tier: nightly\n"));
-  EXPECT_EQ(folder.without_path(list_cases(select(result.cases, {}), true)),
+  EXPECT_EQ(folder.without_path(listed(select(result.cases, {}), true)),
             "  q8ta_pixel_shuffle/one/4W4C.4W4C/fused    perf  nightly  case.yaml:3\n"
             "  q8ta_pixel_shuffle/one/4W4C.4W4C/unfused  perf  nightly  case.yaml:3\n");
 }
@@ -30,7 +30,7 @@ TEST(Describe, ListsTheLayerOfAModelBehindThePlace) {
   const TemporaryFolder folder;
   const LoadResult result = load_text(
       folder, pixel_shuffle_case("    model: net\n    with: {each: [{layer: up, calls: 2}, {seed: 3}]}\n"));
-  EXPECT_EQ(folder.without_path(list_cases(select(result.cases, {}), true)),
+  EXPECT_EQ(folder.without_path(listed(select(result.cases, {}), true)),
             "  q8ta_pixel_shuffle/one/up/4W4C.4W4C/fused  accu  ci  case.yaml:3  net up x2\n"
             "  q8ta_pixel_shuffle/one/3/4W4C.4W4C/fused   accu  ci  case.yaml:3  net\n");
 }

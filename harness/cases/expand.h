@@ -37,10 +37,11 @@ struct Extent {
   std::uint64_t nodes = 1;         ///< of the largest alternative, saturating
 };
 
-/// Expands `each` and the names of sets. The sets and the nodes must outlive it; new nodes go into the arena.
+/// Expands `each` and the names of sets. The sets and the nodes must outlive it, and it what it gives: new
+/// nodes are its own.
 class Expander {
  public:
-  Expander(const Sets& sets, Arena& arena) : sets_(sets), arena_(arena) {}
+  explicit Expander(const Sets& sets) : sets_(sets) {}
 
   /// Throws Problem for a malformed `each` and for sets that refer to themselves.
   Extent extent(const Node& value, const Style& style);
@@ -62,7 +63,7 @@ class Expander {
   const Node* rebuilt(const Node& value, const std::vector<const Node*>& parts);
 
   const Sets& sets_;
-  Arena& arena_;
+  Arena arena_;
   /// By node, and what of the style matters: sets are named in it; it is a map of case keys.
   using Known = std::map<std::tuple<const Node*, bool, bool>, Extent>;
   Known known_;

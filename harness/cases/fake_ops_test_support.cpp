@@ -1,9 +1,11 @@
 #include "harness/cases/fake_ops_test_support.h"
 
 #include "harness/base/error.h"
+#include "harness/cases/describe.h"
 
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <utility>
 
 namespace assay::test {
@@ -170,6 +172,12 @@ std::vector<std::string> ids_of(const std::vector<Case>& cases) {
   std::vector<std::string> ids;
   for (const Case& test_case : cases) ids.push_back(test_case.id);
   return ids;
+}
+
+std::string listed(std::span<const Case* const> cases, bool details) {
+  std::ostringstream out;
+  list_cases(cases, details, out);
+  return out.str();
 }
 
 std::string messages(const TemporaryFolder& folder, const std::vector<Diagnostic>& errors) {

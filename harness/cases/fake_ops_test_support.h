@@ -4,6 +4,7 @@
 #include "harness/op/op.h"
 #include "tests/support/temporary_folder.h"
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,9 @@ LoadResult load_text(std::string_view text, const LoadOptions& options = {});
 
 /// Loads a text that has no errors.
 std::vector<Case> load_good(std::string_view text, const LoadOptions& options = {});
+
+/// What `assay list` prints.
+std::string listed(std::span<const Case* const> cases, bool details);
 
 std::vector<std::string> ids_of(const std::vector<Case>& cases);
 

@@ -82,12 +82,14 @@ FileLoader::File& FileLoader::load_once(const fs::path& path) {
   }
   open_.pop_back();
   file.is_loading = false;
+  file.root = nullptr;
+  if (file.sets.all().empty()) file.nodes.clear();  // else those who include it may need them
   return file;
 }
 
 void FileLoader::parse(File& file, const fs::path& path) {
   file.source = std::make_unique<SourceFile>(SourceFile::read(path));
-  const Node* root = parse_yaml(*file.source, state_.arena);
+  const Node* root = parse_yaml(*file.source, file.nodes);
   if (root == nullptr || root->is_null()) {
     throw Problem(
         file.source->diagnose({}, "the file is empty: a case file has an 'op' and a list of 'cases'"));

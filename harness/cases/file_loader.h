@@ -27,7 +27,8 @@ class FileLoader {
  private:
   struct File {
     std::unique_ptr<SourceFile> source;
-    const Node* root = nullptr;                ///< null: it could not be read
+    Arena nodes;
+    const Node* root = nullptr;                ///< null: it could not be read, or is done with
     Sets sets;                                 ///< its own and those of its includes
     std::unordered_set<std::string> included;  ///< as it spells them
     bool is_loading = true;

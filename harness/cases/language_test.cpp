@@ -73,7 +73,7 @@ TEST(Language, ASetStandsForItsValueAndGivesItsName) {
   EXPECT_EQ(
       load_good("op: quantize_affine\nsets: {small: [4]}\ncases: [{name: a, shape: small, block_size: [2]}]")
           .at(0)
-          .params.ints("shape"),
+          .params->ints("shape"),
       Shape{4});
 }
 
@@ -117,8 +117,8 @@ cases:
     with: {each: [{shape: [8, 6], block_size: [2, 3]}, pair, {shape: [12], block_size: [-1], seed: 9}]}
 )");
   EXPECT_THAT(middles(cases), ElementsAre("8x6.2x3", "pair", "12.m1.9"));
-  EXPECT_EQ(cases.at(0).params.ints("block_size"), (Shape{2, 3}));
-  EXPECT_EQ(cases.at(1).params.ints("shape"), (Shape{6}));
+  EXPECT_EQ(cases.at(0).params->ints("block_size"), (Shape{2, 3}));
+  EXPECT_EQ(cases.at(1).params->ints("shape"), (Shape{6}));
   EXPECT_EQ(cases.at(2).seed, 9u);
 }
 
@@ -132,7 +132,7 @@ cases:
       - {each: [{dtype: f32, fill: ties}, {dtype: f16, fill: {x: zero}}]}
 )");
   EXPECT_THAT(middles(cases), ElementsAre("8.2/f32.ties", "8.2/f16.zero", "9.3/f32.ties", "9.3/f16.zero"));
-  EXPECT_EQ(cases.at(0).params.integer("quant_max"), 15);
+  EXPECT_EQ(cases.at(0).params->integer("quant_max"), 15);
 }
 
 TEST(Language, ASetWithAxesOfItsOwnIsToldApartByThem) {
@@ -161,10 +161,10 @@ TEST(Language, QparamsAreGivenTogetherOrEachByItsKey) {
   - {name: inner, x: {scale: {each: [0.5, 0.25]}, zero_point: 0}, y: x_set}
 )");
   EXPECT_THAT(middles(cases), ElementsAre("", "", "x_set", "0.25_m1", "same", "1_2.3_m4", "0.5", "0.25"));
-  EXPECT_EQ(cases.at(0).params.qparams("y"), (QParams{0.5f, -7}));
-  EXPECT_EQ(cases.at(1).params.qparams("y"), (QParams{0.25f, 1}));
-  EXPECT_EQ(cases.at(5).params.qparams("y"), (QParams{3, -4}));
-  EXPECT_EQ(cases.at(7).params.qparams("x"), (QParams{0.25f, 0}));
+  EXPECT_EQ(cases.at(0).params->qparams("y"), (QParams{0.5f, -7}));
+  EXPECT_EQ(cases.at(1).params->qparams("y"), (QParams{0.25f, 1}));
+  EXPECT_EQ(cases.at(5).params->qparams("y"), (QParams{3, -4}));
+  EXPECT_EQ(cases.at(7).params->qparams("x"), (QParams{0.25f, 0}));
 }
 
 TEST(Language, FormsAndImplStandLastWhereverTheyAreWritten) {
@@ -197,12 +197,12 @@ cases:
   - {name: named, fill: {x: saturate, scale: {constant: 0.5}}}
   - {name: constants, fill: constant}
 )");
-  EXPECT_EQ(cases.at(0).fills.size(), 3u);
+  EXPECT_EQ(cases.at(0).fills->size(), 3u);
   for (const auto& [tensor, fill] : cases.at(0).fills) EXPECT_EQ(fill.kind, FillKind::Ties) << tensor;
-  EXPECT_EQ(cases.at(1).fills.at("x").kind, FillKind::Saturate);
-  EXPECT_EQ(cases.at(1).fills.at("scale"), (FillSpec{FillKind::Constant, 0.5, {}}));
-  EXPECT_EQ(cases.at(1).fills.at("zero_point").kind, FillKind::Normal);
-  EXPECT_EQ(cases.at(2).fills.at("x"), (FillSpec{FillKind::Constant, std::nullopt, {}}));
+  EXPECT_EQ(cases.at(1).fills->at("x").kind, FillKind::Saturate);
+  EXPECT_EQ(cases.at(1).fills->at("scale"), (FillSpec{FillKind::Constant, 0.5, {}}));
+  EXPECT_EQ(cases.at(1).fills->at("zero_point").kind, FillKind::Normal);
+  EXPECT_EQ(cases.at(2).fills->at("x"), (FillSpec{FillKind::Constant, std::nullopt, {}}));
 }
 
 TEST(Language, IncludeBringsCasesAndSetsOfOtherFiles) {
@@ -221,7 +221,7 @@ TEST(Language, IncludeBringsCasesAndSetsOfOtherFiles) {
   EXPECT_THAT(ids_of(result.cases), ElementsAre("quantize_affine/other/WP.WP/elementwise",
                                                 "quantize_affine/main/tiny/WP.WP/elementwise",
                                                 "quantize_affine/main/small/WP.WP/elementwise"));
-  EXPECT_EQ(folder.without_path(result.cases[0].where.file), "other.yaml");
+  EXPECT_EQ(folder.without_path(result.cases[0].where->file), "other.yaml");
 }
 
 TEST(Language, DefaultsOfAnIncludedFileAreItsOwn) {

@@ -2,6 +2,7 @@
 #include "harness/cases/reporter.h"
 #include "harness/cases/source_file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -21,13 +22,13 @@ using testing::StartsWith;
 class Limits : public testing::Test {
  protected:
   std::string error_of(const std::string& text, const LoadOptions& options = {}) {
-    const LoadResult result = load_text(folder_, text, options);
-    cases_ = result.cases.size();
-    return messages(folder_, result.errors);
+    const LoadResult result = load_text(folder, text, options);
+    cases = result.cases.size();
+    return messages(folder, result.errors);
   }
 
-  TemporaryFolder folder_;
-  std::size_t cases_ = 0;
+  TemporaryFolder folder;
+  std::size_t cases = 0;
 };
 
 std::string repeated(const std::string& text, int times, const std::string& separator = "") {
@@ -39,11 +40,11 @@ std::string repeated(const std::string& text, int times, const std::string& sepa
 /// Sets a ... i; each is a list of ten times the one before, written as `mark` and its name.
 std::string bomb(const std::string& first, const std::string& anchor, const std::string& alias,
                  const std::string& open, const std::string& close) {
-  std::string text =
-      "op: quantize_affine\nsets:\n  a: " + (anchor.empty() ? "" : anchor + "a ") + first + "\n";
+  const auto marked = [&](char name) { return anchor.empty() ? "" : fmt::format("{}{} ", anchor, name); };
+  std::string text = fmt::format("op: quantize_affine\nsets:\n  a: {}{}\n", marked('a'), first);
   for (char name = 'b'; name <= 'i'; ++name) {
-    text += std::string("  ") + name + ": " + (anchor.empty() ? "" : anchor + name + " ") + open +
-            repeated(alias + static_cast<char>(name - 1), 10, ", ") + close + "\n";
+    const std::string before = fmt::format("{}{}", alias, static_cast<char>(name - 1));
+    text += fmt::format("  {}: {}{}{}{}\n", name, marked(name), open, repeated(before, 10, ", "), close);
   }
   return text;
 }
@@ -74,10 +75,10 @@ TEST_F(Limits, AProductOfABillionIsRefusedWithItsCount) {
   EXPECT_EQ(error_of(text),
             "case.yaml:13:6: error: case 'one' expands to 1000000000 cases (quant_max 1000000000), more than "
             "the limit "
-            "of 100000\n"
+            "of 2000000\n"
             "      - {name: one, shape: [4], block_size: [2], quant_max: i}\n"
             "         ^");
-  EXPECT_EQ(cases_, 0u);
+  EXPECT_EQ(cases, 0u);
 }
 
 TEST_F(Limits, FactorsOfAProductAreNamed) {
@@ -85,7 +86,7 @@ TEST_F(Limits, FactorsOfAProductAreNamed) {
   EXPECT_THAT(
       error_of(quantize_file + "    quant_min: " + axis + "    quant_max: " + axis + "    eps: " + axis),
       StartsWith("case.yaml:3:5: error: case 'one' expands to 1000000000 cases (quant_min 1000 x quant_max "
-                 "1000 x eps 1000), more than the limit of 100000\n"));
+                 "1000 x eps 1000), more than the limit of 2000000\n"));
 }
 
 TEST_F(Limits, AProductBeyond64BitsSaturates) {
@@ -99,7 +100,7 @@ TEST_F(Limits, AProductBeyond64BitsSaturates) {
 TEST_F(Limits, TheLimitOfCasesIsAnOption) {
   const std::string text = quantize_file + "    seed: {each: [1, 2, 3]}\n";
   EXPECT_EQ(error_of(text, {.max_cases = 3}), "");
-  EXPECT_EQ(cases_, 3u);
+  EXPECT_EQ(cases, 3u);
   EXPECT_THAT(error_of(text, {.max_cases = 2}),
               StartsWith("case.yaml:3:5: error: case 'one' expands to 3 cases (seed 3), "
                          "more than the limit of 2\n"));
@@ -113,7 +114,7 @@ TEST_F(Limits, TheLimitOfCasesIsThatOfAllCasesTogether) {
       StartsWith(
           "case.yaml:6:6: error: case 'two' brings 2 cases to the 1 there are already, more than the limit "
           "of 2\n"));
-  EXPECT_EQ(cases_, 1u);
+  EXPECT_EQ(cases, 1u);
 }
 
 TEST_F(Limits, DeepNestingIsRefused) {
@@ -137,11 +138,11 @@ TEST_F(Limits, NestingThatWouldExhaustTheStackIsRefused) {
 }
 
 TEST_F(Limits, AFileOfMoreThan16MebibytesIsRefused) {
-  const std::filesystem::path file = folder_.write("case.yaml", "op: quantize_affine\n");
+  const std::filesystem::path file = folder.write("case.yaml", "op: quantize_affine\n");
   std::filesystem::resize_file(file, SourceFile::max_bytes + 1);
   const std::filesystem::path files[] = {file};
   EXPECT_EQ(
-      messages(folder_, load_cases(files, fake_ops()).errors),
+      messages(folder, load_cases(files, fake_ops()).errors),
       "case.yaml: error: the file has 16777217 bytes, more than the 16777216 that a case file may have");
 }
 
@@ -163,39 +164,39 @@ TEST_F(Limits, ErrorsOfAFileAreShownToAHundred) {
   std::string text = "op: quantize_affine\ncases:\n";
   for (int i = 0; i < 150; ++i) text += "  - {nam: bad" + std::to_string(i) + "}\n";
   text += "  - {name: good, shape: [4], block_size: [2]}\n";
-  const LoadResult result = load_text(folder_, text);
+  const LoadResult result = load_text(folder, text);
   ASSERT_EQ(result.errors.size(), 101u);
-  EXPECT_EQ(folder_.without_path(to_string(result.errors.back())),
+  EXPECT_EQ(folder.without_path(to_string(result.errors.back())),
             "case.yaml: error: more than 100 errors: the rest of this file's are not shown");
   EXPECT_EQ(result.cases.size(), 1u) << "the good one after them";
 }
 
 TEST_F(Limits, PathsThatAreNoCaseFiles) {
-  const std::filesystem::path paths[] = {folder_.path() / "nothing.yaml", folder_.path() / "empty"};
-  std::filesystem::create_directory(folder_.path() / "empty");
-  EXPECT_EQ(messages(folder_, load_cases(paths, fake_ops()).errors),
+  const std::filesystem::path paths[] = {folder.path() / "nothing.yaml", folder.path() / "empty"};
+  std::filesystem::create_directory(folder.path() / "empty");
+  EXPECT_EQ(messages(folder, load_cases(paths, fake_ops()).errors),
             "nothing.yaml: error: no such file or directory\n"
             "empty: error: there is no case file (*.yaml) below this directory");
 }
 
 TEST_F(Limits, AnIncludeChainOf40FilesIsRefused) {
   for (int i = 0; i < 40; ++i) {
-    folder_.write("f" + std::to_string(i) + ".yaml", "include: [f" + std::to_string(i + 1) + ".yaml]\n");
+    folder.write("f" + std::to_string(i) + ".yaml", "include: [f" + std::to_string(i + 1) + ".yaml]\n");
   }
-  folder_.write("f40.yaml", "sets: {a: 1}\n");
+  folder.write("f40.yaml", "sets: {a: 1}\n");
   EXPECT_THAT(error_of("include: [f0.yaml]\n"),
               StartsWith("f30.yaml:1:11: error: includes are nested more than 32 deep\n"));
 }
 
 TEST_F(Limits, AnIncludeOfWhatIsNoFileSaysWhatItIs) {
-  std::filesystem::create_directory(folder_ / "folder");
-  ASSERT_EQ(::mkfifo((folder_ / "fifo").c_str(), 0600), 0);
+  std::filesystem::create_directory(folder / "folder");
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
   EXPECT_THAT(error_of("include: [folder]\n"), HasSubstr("included file folder is a folder, not a file"));
   EXPECT_THAT(error_of("include: [fifo]\n"), HasSubstr("included file fifo is a device or FIFO, not a file"));
 }
 
 TEST_F(Limits, ANameWithANulIsRefused) {
-  folder_.write("a", "sets: {a: 1}\n");
+  folder.write("a", "sets: {a: 1}\n");
   EXPECT_THAT(error_of("include: [\"a\\0b\"]\n"), HasSubstr("cannot hold a NUL, this is 'a\\x00b'"));
   EXPECT_THAT(error_of(quantize_file + "    fill: {x: {npy: \"a\\0b\"}}\n"), HasSubstr("cannot hold a NUL"));
 }
@@ -217,7 +218,7 @@ TEST_F(Limits, FourHundredThousandSetsTakeTimeInProportion) {
 TEST_F(Limits, AFileOfSetsMayBeIncludedAnyNumberOfTimes) {
   std::string sets = "sets:\n";
   for (int i = 0; i < 2000; ++i) sets += "  s" + std::to_string(i) + ": 1\n";
-  folder_.write("sets.yaml", sets);
+  folder.write("sets.yaml", sets);
   std::string text = "include:\n";
   for (int i = 0; i < 80000; ++i) text += "  - sets.yaml\n";
   EXPECT_EQ(error_of(text), "");
@@ -232,7 +233,7 @@ TEST_F(Limits, AThousandCasesAreLoaded) {
             "f16]}}\n";
   }
   EXPECT_EQ(error_of(text), "");
-  EXPECT_EQ(cases_, 1000u);
+  EXPECT_EQ(cases, 1000u);
 }
 
 }  // namespace

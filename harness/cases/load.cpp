@@ -24,7 +24,7 @@ void check_param_names(const Registry& registry) {
 LoadResult load_cases(std::span<const std::filesystem::path> files_or_directories, const Registry& registry,
                       const LoadOptions& options) {
   check_param_names(registry);
-  cases::LoadState state{registry, options, {}, {}, {}, {}, {}};
+  cases::LoadState state{registry, options, {}, {}, {}, {}};
   cases::FileLoader loader(state);
   for (const std::filesystem::path& path : files_or_directories) {
     try {
@@ -33,7 +33,7 @@ LoadResult load_cases(std::span<const std::filesystem::path> files_or_directorie
       state.reporter.add(problem);
     }
   }
-  return {std::move(state.cases), state.reporter.take(), loader.files()};
+  return {std::move(state.cases).take(), state.reporter.take(), loader.files()};
 }
 
 }  // namespace assay

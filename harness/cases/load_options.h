@@ -10,7 +10,7 @@ struct LoadOptions {
   /// The seed of cases that do not say their own `seed:`; 0 when absent.
   std::optional<std::uint64_t> seed;
   /// More cases than this, of one product or of all files together, are refused with the count.
-  std::int64_t max_cases = 100000;
+  std::int64_t max_cases = 2000000;
 };
 
 }  // namespace assay

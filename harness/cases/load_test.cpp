@@ -62,17 +62,17 @@ TEST(Load, FillsEveryFieldOfACase) {
   EXPECT_EQ(test_case.tier, Tier::Nightly);
   EXPECT_EQ(test_case.timeout_s, 2.5);
   EXPECT_EQ(test_case.seed, 18446744073709551615ull);
-  EXPECT_EQ(test_case.params.ints("shape"), (Shape{1, 16, 4, 4}));
-  EXPECT_EQ(test_case.params.qparams("y"), (QParams{0.25f, -3}));
-  EXPECT_EQ(test_case.tensors.size(), 2u);
+  EXPECT_EQ(test_case.params->ints("shape"), (Shape{1, 16, 4, 4}));
+  EXPECT_EQ(test_case.params->qparams("y"), (QParams{0.25f, -3}));
+  EXPECT_EQ(test_case.tensors->size(), 2u);
   EXPECT_EQ(test_case.tensors[1].shape, (Shape{1, 4, 8, 8}));
   EXPECT_THAT(test_case.forms,
               ElementsAre(Form{Storage::Buffer, Layout::P4W4C}, Form{Storage::Buffer, Layout::P4C1W}));
   EXPECT_EQ(test_case.fills, (std::map<std::string, FillSpec>{{"x", {FillKind::Constant, 3.0, {}}}}));
   EXPECT_EQ(test_case.tune, (std::map<std::string, std::int64_t>{{"local_size", 128}}));
-  EXPECT_EQ(test_case.where.file, (folder.path() / "case.yaml").string());
-  EXPECT_EQ(test_case.where.line, 3);
-  EXPECT_EQ(test_case.where.column, 5);
+  EXPECT_EQ(test_case.where->file, (folder.path() / "case.yaml").string());
+  EXPECT_EQ(test_case.where->line, 3);
+  EXPECT_EQ(test_case.where->column, 5);
   EXPECT_FALSE(test_case.invalid.has_value());
 }
 
@@ -100,8 +100,8 @@ TEST(Load, GivesWhatACaseDoesNotSay) {
   EXPECT_EQ(cases[0].timeout_s, 60);
   EXPECT_EQ(cases[0].seed, 0u);
   EXPECT_EQ(cases[0].impl->name, "fused");
-  EXPECT_EQ(cases[0].fills.at("x"), FillSpec{});
-  EXPECT_EQ(cases[0].tolerance.scale, 1);
+  EXPECT_EQ(cases[0].fills->at("x"), FillSpec{});
+  EXPECT_EQ(cases[0].tolerance->scale, 1);
   EXPECT_THAT(cases[0].tune, IsEmpty());
 }
 
@@ -160,8 +160,8 @@ cases:
                                          "quantize_affine/other/f32/WP.WP/elementwise",
                                          "quantize_affine/other/f16/WP.WP/elementwise"));
   for (const Case& test_case : cases) EXPECT_EQ(test_case.tier, Tier::Smoke) << test_case.id;
-  EXPECT_EQ(cases[0].params.choice("dtype"), "f16");
-  EXPECT_EQ(cases[2].params.choice("dtype"), "f32");
+  EXPECT_EQ(cases[0].params->choice("dtype"), "f16");
+  EXPECT_EQ(cases[2].params->choice("dtype"), "f32");
 }
 
 TEST(Load, ReadsAnchorsAndAliases) {

@@ -33,8 +33,10 @@ cases:
       dequantize_case(
           "    tolerance: {scale: 0.5, abs: 1e-3, ulp: 2, share: 0.5, reason: a driver that rounds twice}\n"
           "    # so that some of the changes fall on what nobody reads, as in the other files here\n"),
-      "include: [sets.yaml]\nop: 'quantize_affine'\ncases: [{name: a, shape: [4], block_size: [1], eps: "
-      "1e-3}]\n"};
+      R"(include: [sets.yaml]
+op: 'quantize_affine'
+cases: [{name: a, shape: [4], block_size: [1], eps: 1e-3}]
+)"};
   return files;
 }
 
@@ -78,7 +80,7 @@ void expect_sense(const LoadResult& result, const std::string& text) {
         test_case.id.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./"),
         std::string::npos)
         << test_case.id;
-    EXPECT_EQ(test_case.forms.size(), test_case.tensors.size());
+    EXPECT_EQ(test_case.forms.size(), test_case.tensors->size());
   }
 }
 

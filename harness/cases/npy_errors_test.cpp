@@ -18,31 +18,31 @@ using testing::StartsWith;
 
 class NpyErrors : public testing::Test {
  protected:
-  void write(const std::string& name, const std::string& bytes) { folder_.write(name, bytes); }
+  void write(const std::string& name, const std::string& bytes) { folder.write(name, bytes); }
 
   template <class T>
   void write(const std::string& name, const Shape& shape, T value) {
     HostTensor tensor(DTypeOf<T>::value, shape);
     for (T& element : tensor.as<T>()) element = value;
-    write_npy(folder_.path() / name, tensor);
+    write_npy(folder.path() / name, tensor);
   }
 
   /// The message about a case of quantize_affine (x f32 [8, 6], scale f32 and zero_point i32 [4, 2], q i8).
   std::string error_of(const std::string& line) {
-    const LoadResult result = load_text(folder_, quantize_file + "    " + line + "\n");
+    const LoadResult result = load_text(folder, quantize_file + "    " + line + "\n");
     EXPECT_EQ(result.cases.size(), result.errors.empty() ? 1u : 0u);
-    return messages(folder_, result.errors);
+    return messages(folder, result.errors);
   }
 
-  TemporaryFolder folder_;
+  TemporaryFolder folder;
 };
 
 TEST_F(NpyErrors, AFileLargerThanMemoryIsRefusedByItsHeader) {
   const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1048576, 1048576), }";
   write("x.npy", std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header);
-  const auto begin = std::filesystem::file_size(folder_ / "x.npy");
+  const auto begin = std::filesystem::file_size(folder / "x.npy");
   std::error_code error;
-  std::filesystem::resize_file(folder_ / "x.npy", begin + (std::uintmax_t{1} << 42), error);
+  std::filesystem::resize_file(folder / "x.npy", begin + (std::uintmax_t{1} << 42), error);
   if (error) GTEST_SKIP() << "the file system has no files of 4 TiB";
   EXPECT_THAT(error_of("fill: {x: {npy: x.npy}}"),
               StartsWith("case.yaml:6:16: error: x.npy holds f32 [1048576x1048576], but 'x' is f32 [8x6]\n"));
@@ -78,11 +78,11 @@ TEST_F(NpyErrors, AFileOfAnotherKind) {
 
 TEST_F(NpyErrors, ATruncatedFile) {
   write("whole.npy", Shape{8, 6}, 2.5f);
-  const std::uintmax_t size = std::filesystem::file_size(folder_.path() / "whole.npy");
+  const std::uintmax_t size = std::filesystem::file_size(folder.path() / "whole.npy");
   for (const std::uintmax_t kept : {std::uintmax_t{0}, std::uintmax_t{5}, std::uintmax_t{40}, size - 1}) {
-    std::filesystem::copy_file(folder_.path() / "whole.npy", folder_.path() / "x.npy",
+    std::filesystem::copy_file(folder.path() / "whole.npy", folder.path() / "x.npy",
                                std::filesystem::copy_options::overwrite_existing);
-    std::filesystem::resize_file(folder_.path() / "x.npy", kept);
+    std::filesystem::resize_file(folder.path() / "x.npy", kept);
     EXPECT_THAT(error_of("fill: {x: {npy: x.npy}}"), StartsWith("case.yaml:6:16: error: ")) << kept;
   }
 }
@@ -163,8 +163,8 @@ TEST_F(NpyErrors, TheRangeOfFloatDataIsForFillsAlone) {
 TEST_F(NpyErrors, DoublesMayStayForABoundedOutput) {
   write("y.npy", Shape{64, 1}, 0.1);
   const std::string line = "    expected: {y: {npy: y.npy}}\n";
-  EXPECT_EQ(messages(folder_, load_text(folder_, dequantize_case(line)).errors), "");
-  EXPECT_THAT(messages(folder_, load_text(folder_, dequantize_case("    fill: {x: {npy: y.npy}}\n")).errors),
+  EXPECT_EQ(messages(folder, load_text(folder, dequantize_case(line)).errors), "");
+  EXPECT_THAT(messages(folder, load_text(folder, dequantize_case("    fill: {x: {npy: y.npy}}\n")).errors),
               HasSubstr("y.npy holds f64 [64x1], but 'x' is i8 [64]"));
 }
 
@@ -195,12 +195,12 @@ TEST_F(NpyErrors, AMemberNeedsItsArchive) {
 
 TEST_F(NpyErrors, PathsAreRelativeToTheFileTheyAreWrittenIn) {
   write("x.npy", Shape{8, 6}, 2.5f);
-  folder_.write("deeper/sets.yaml", "sets: {from_file: {x: {npy: ../x.npy}}}\n");
+  folder.write("deeper/sets.yaml", "sets: {from_file: {x: {npy: ../x.npy}}}\n");
   const LoadResult result =
-      load_text(folder_, "include: [deeper/sets.yaml]\n" + quantize_file + "    fill: from_file\n");
-  EXPECT_EQ(messages(folder_, result.errors), "");
+      load_text(folder, "include: [deeper/sets.yaml]\n" + quantize_file + "    fill: from_file\n");
+  EXPECT_EQ(messages(folder, result.errors), "");
   ASSERT_EQ(result.cases.size(), 1u);
-  EXPECT_EQ(result.cases[0].fills.at("x").file, ArrayFile((folder_.path() / "x.npy").string()));
+  EXPECT_EQ(result.cases[0].fills->at("x").file, ArrayFile((folder.path() / "x.npy").string()));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ std::vector<std::string> sorted(const Paths& paths) {
 Paths case_files_of(const Op& op, std::span<const Case> cases) {
   Paths paths;
   for (const Case& test_case : cases) {
-    if (test_case.op == &op) paths.insert(test_case.where.file);
+    if (test_case.op == &op) paths.insert(test_case.where->file);
   }
   return paths;
 }
@@ -35,7 +35,7 @@ Paths shaders_of(const Op& op, std::span<const Case> cases) {
 OpFiles files_of(const Op& op, std::span<const Case> cases) {
   OpFiles files{.cases = sorted(case_files_of(op, cases)), .shaders = sorted(shaders_of(op, cases))};
   const auto is_own = [&](const std::string& path) { return path == "cases/" + op.name + ".yaml"; };
-  std::ranges::stable_partition(files.cases, is_own);
+  std::stable_partition(files.cases.begin(), files.cases.end(), is_own);
   for (const std::string& path : op.files) {
     (path.starts_with("references/") ? files.references : files.sources).push_back(path);
   }

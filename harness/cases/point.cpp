@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace assay::cases {
 namespace {
@@ -20,6 +21,12 @@ std::vector<std::string> tensor_names(const std::vector<TensorSpec>& tensors, Te
   for (const TensorSpec& tensor : tensors) {
     if (tensor.role == role) names.push_back(tensor.name);
   }
+  return names;
+}
+
+std::vector<std::string> names_of(const std::vector<TensorSpec>& tensors) {
+  std::vector<std::string> names;
+  for (const TensorSpec& tensor : tensors) names.push_back(tensor.name);
   return names;
 }
 
@@ -63,32 +70,44 @@ std::string layout_text(Form form) {
 
 }  // namespace
 
-Case PointBuilder::build(std::span<const std::vector<Setting>* const> settings,
-                         std::span<const std::string> segments) {
+Case PointBuilder::build(const PointChoice& choice) {
   point_ = {};
-  gather(settings);
+  gather(choice);
   set_plain_values();
   set_model();
-  set_params_and_tensors();
+  // Data that were found good for another point are so for this one. All others are set in this order, in
+  // which the first thing that is wrong with a point is told.
+  const bool has_data = take_known_data(choice);
+  if (!has_data) set_params_and_tensors();
   set_impl();
   set_forms();
-  set_fills();
-  set_expected();
+  if (!has_data) set_fills();
+  if (!has_data) set_expected();
   check_tolerance();
   set_tune();
-  set_id(segments);
-  set_data_key();
+  set_id(choice);
+  if (!has_data) set_data_key();
+  if (!has_data) note_data(choice);
   if (!point_.conv2d.awaits_device) point_.invalid = why_invalid(point_);
   return std::move(point_);
 }
 
-void PointBuilder::gather(std::span<const std::vector<Setting>* const> settings) {
+const Setting* PointBuilder::find(std::string_view key) const {
+  const auto found =
+      std::ranges::find(given_, key, [](const Setting* setting) { return std::string_view(setting->key); });
+  return found == given_.end() ? nullptr : *found;
+}
+
+void PointBuilder::gather(const PointChoice& choice) {
   given_.clear();
-  for (const std::vector<Setting>* group : settings) {
+  for (const std::vector<Setting>* group : choice.settings) {
     for (const Setting& setting : *group) {
-      const auto [known, is_new] = given_.emplace(setting.key, &setting);
-      if (is_new) continue;
-      const SourceLocation first = location_of(*known->second->origin.caret);
+      const Setting* known = find(setting.key);
+      if (known == nullptr) {
+        given_.push_back(&setting);
+        continue;
+      }
+      const SourceLocation first = location_of(*known->origin.caret);
       throw Problem(
           diagnose(*setting.origin.caret, fmt::format("'{}' is given twice, first at {}:{}:{}", setting.key,
                                                       first.file, first.line, first.column)));
@@ -96,10 +115,32 @@ void PointBuilder::gather(std::span<const std::vector<Setting>* const> settings)
   }
 }
 
+bool PointBuilder::take_known_data(const PointChoice& choice) {
+  if (!choice.data) return false;
+  const auto known = known_data_.find(*choice.data);
+  if (known == known_data_.end()) return false;
+  point_.params = known->second.params;
+  point_.tensors = known->second.tensors;
+  point_.fills = known->second.fills;
+  point_.expected_files = known->second.expected_files;
+  point_.data_key = known->second.data_key;
+  return true;
+}
+
+void PointBuilder::note_data(const PointChoice& choice) {
+  if (!choice.data) return;
+  known_data_.insert({*choice.data,
+                      {.params = point_.params,
+                       .tensors = point_.tensors,
+                       .fills = point_.fills,
+                       .expected_files = point_.expected_files,
+                       .data_key = point_.data_key}});
+}
+
 template <class T>
 const T* PointBuilder::given(std::string_view key) const {
-  const auto found = given_.find(key);
-  return found == given_.end() ? nullptr : &std::get<T>(found->second->value);
+  const Setting* setting = find(key);
+  return setting == nullptr ? nullptr : &std::get<T>(setting->value);
 }
 
 void PointBuilder::set_plain_values() {
@@ -118,21 +159,22 @@ void PointBuilder::set_plain_values() {
 void PointBuilder::set_model() {
   if (const auto* model = given<Value>("model")) point_.model = std::get<std::string>(*model);
   for (const char* key : {"layer", "calls"}) {
-    const auto setting = given_.find(key);
-    if (setting == given_.end() || !point_.model.empty()) continue;
+    const Setting* setting = find(key);
+    if (setting == nullptr || !point_.model.empty()) continue;
     throw Problem(
-        diagnose(*setting->second->origin.caret, fmt::format("'{}' is of a model: give 'model', too", key)));
+        diagnose(*setting->origin.caret, fmt::format("'{}' is of a model: give 'model', too", key)));
   }
   if (const auto* layer = given<Value>("layer")) point_.layer = std::get<std::string>(*layer);
   if (const auto* calls = given<Value>("calls")) point_.calls = std::get<std::int64_t>(*calls);
 }
 
 void PointBuilder::set_params() {
+  Params& params = point_.params.edit();
   for (const ParamSpec& param : head_.op->params) {
     if (const auto* value = given<Value>(param.name)) {
-      point_.params.set(param.name, *value);
-    } else if (const std::optional<Value> fallback = param.default_for(point_.params)) {
-      point_.params.set(param.name, *fallback);
+      params.set(param.name, *value);
+    } else if (const std::optional<Value> fallback = param.default_for(params)) {
+      params.set(param.name, *fallback);
     } else {
       throw Problem(diagnose(*head_.caret,
                              fmt::format("case '{}' lacks the parameter '{}' of {}{}", head_.name, param.name,
@@ -145,7 +187,7 @@ void PointBuilder::set_params() {
 void PointBuilder::set_params_and_tensors() {
   try {
     set_params();
-    point_.tensors = head_.op->tensors(point_.params);
+    point_.tensors = common_.tensors.of(head_.op->tensors(point_.params));
   } catch (const Problem&) {
     throw;
   } catch (const ParameterError& error) {
@@ -157,9 +199,9 @@ void PointBuilder::set_params_and_tensors() {
 
 void PointBuilder::fail(const ParameterError& error) const {
   const std::string name = error.parameter().substr(0, error.parameter().find('.'));
-  const auto found = given_.find(name);
-  if (found == given_.end()) throw Problem(diagnose(*head_.caret, error.what()));
-  throw problem_of(error, name, found->second->origin);
+  const Setting* setting = find(name);
+  if (setting == nullptr) throw Problem(diagnose(*head_.caret, error.what()));
+  throw problem_of(error, name, setting->origin);
 }
 
 void PointBuilder::set_impl() {
@@ -172,9 +214,8 @@ void PointBuilder::set_impl() {
 
 void PointBuilder::set_forms() {
   const auto* setting = given<FormsSetting>("forms");
-  std::vector<std::string> known;
-  for (const TensorSpec& tensor : point_.tensors) known.push_back(tensor.name);
-  if (setting != nullptr) check_names(setting->by_tensor, "tensor", known);
+  if (setting != nullptr) check_names(setting->by_tensor, "tensor", names_of(point_.tensors));
+  point_.forms.reserve(point_.tensors->size());
   for (const TensorSpec& tensor : point_.tensors) {
     point_.forms.push_back(tensor.forms.empty() ? Form{} : tensor.forms.front());
     if (setting == nullptr) continue;
@@ -201,9 +242,10 @@ void PointBuilder::set_fills() {
   if (setting != nullptr) {
     check_names(setting->by_tensor, "input", tensor_names(point_.tensors, TensorSpec::Role::Input));
   }
+  std::map<std::string, FillSpec> fills;
   for (const TensorSpec& tensor : point_.tensors) {
     if (!tensor.is_input()) continue;
-    FillSpec& fill = point_.fills[tensor.name];
+    FillSpec& fill = fills[tensor.name];
     if (setting == nullptr) continue;
     if (setting->all) fill = *setting->all;
     const auto named = setting->by_tensor.find(tensor.name);
@@ -211,6 +253,7 @@ void PointBuilder::set_fills() {
     fill = named->second.value;
     check_fill(tensor, fill, named->second.origin);
   }
+  point_.fills = common_.fills.of(std::move(fills));
 }
 
 void PointBuilder::check_fill(const TensorSpec& tensor, const FillSpec& fill, const Origin& origin) {
@@ -247,15 +290,15 @@ void PointBuilder::set_expected() {
     const auto file = setting->files.find(tensor.name);
     if (file == setting->files.end()) continue;
     checked_npy(tensor, file->second.value, file->second.origin);
-    point_.expected_files[tensor.name] = file->second.value;
+    point_.expected_files.edit()[tensor.name] = file->second.value;
   }
 }
 
 /// A tolerance that would change nothing is a mistake.
 void PointBuilder::check_tolerance() const {
-  const auto setting = given_.find("tolerance");
-  if (setting == given_.end()) return;
-  const Origin& origin = setting->second->origin;
+  const Setting* setting = find("tolerance");
+  if (setting == nullptr) return;
+  const Origin& origin = setting->origin;
   const auto fail_at = [&](const char* key, const std::string& why) {
     const Node::Entry* entry = origin.value->find_entry(key);
     if (entry != nullptr) throw Problem(diagnose(*entry->key, why));
@@ -264,18 +307,21 @@ void PointBuilder::check_tolerance() const {
   for (const TensorSpec& tensor : point_.tensors) {
     if (tensor.is_input()) continue;
     has_bounds = has_bounds || tensor.output_class != OutputClass::Exact;
-    if (tensor.output_class != OutputClass::Bounded && !point_.expected_files.contains(tensor.name)) continue;
+    if (tensor.output_class != OutputClass::Bounded && !point_.expected_files->contains(tensor.name))
+      continue;
     has_integers = has_integers || is_integer(tensor.dtype);
     has_floats = has_floats || is_float(tensor.dtype);
   }
-  if (!has_bounds)
+  if (!has_bounds) {
     fail_at("scale",
             "tolerance.scale multiplies bounds, and every output of this case is exact: it has none");
+  }
   if (!has_integers && !has_floats) {
-    for (const char* key : {"abs", "rel", "ulp", "off_by"})
+    for (const char* key : {"abs", "rel", "ulp", "off_by"}) {
       fail_at(key, fmt::format("tolerance.{} is for bounded outputs and those with an `expected:` file; this "
                                "case has neither",
                                key));
+    }
   }
   if (!has_integers)
     fail_at("off_by", "tolerance.off_by is for integers, and the outputs that it could count for are floats");
@@ -305,27 +351,26 @@ void PointBuilder::set_tune() {
   }
 }
 
-void PointBuilder::set_id(std::span<const std::string> segments) {
-  std::vector<std::string> parts{head_.op->name, head_.name};
-  parts.insert(parts.end(), segments.begin(), segments.end());
-  std::vector<std::string> layouts;
-  for (std::size_t i = 0; i < point_.tensors.size(); ++i) {
-    if (point_.conv2d.covers(i)) {
-      layouts.emplace_back("CONV2D");
-    } else if (point_.tensors[i].forms.size() > 1) {
-      layouts.push_back(layout_text(point_.forms[i]));
-    }
+void PointBuilder::set_id(const PointChoice& choice) {
+  std::string& id = point_.id;
+  id = head_.op->name + '/' + head_.name;
+  for (const std::string_view segment : choice.segments) id.append(1, '/').append(segment);
+  char separator = '/';
+  for (std::size_t i = 0; i < point_.tensors->size(); ++i) {
+    const bool is_alias = point_.conv2d.covers(i);
+    if (!is_alias && point_.tensors[i].forms.size() <= 1) continue;
+    id.append(1, separator).append(is_alias ? "CONV2D" : layout_text(point_.forms[i]));
+    separator = '.';
   }
-  if (!layouts.empty()) parts.push_back(joined(layouts, '.'));
-  parts.push_back(id_text(point_.impl->name));
-  point_.id = joined(parts, '/');
+  id.append(1, '/').append(id_text(point_.impl->name));
+  id.shrink_to_fit();
 }
 
 // Text before hashing: every part is named and ended, so that two different data sets never give the same
 // text.
 void PointBuilder::set_data_key() {
   std::string text =
-      fmt::format("op {}\nparams {}\nseed {}\n", head_.op->name, point_.params.canonical(), point_.seed);
+      fmt::format("op {}\nparams {}\nseed {}\n", head_.op->name, point_.params->canonical(), point_.seed);
   for (const auto& [tensor, fill] : point_.fills) {
     text += fmt::format("fill {} {}", tensor, name_of(fill.kind));
     if (fill.value) text += fmt::format(" {}", *fill.value);

@@ -2,13 +2,15 @@
 
 #include "harness/cases/case.h"
 #include "harness/cases/npy_files.h"
+#include "harness/cases/point_data.h"
 #include "harness/cases/setting.h"
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace assay::cases {
@@ -23,19 +25,32 @@ struct CaseHead {
   std::uint64_t seed = 0;  ///< unless a point says another
   double timeout_s = 60;
   const Node* caret = nullptr;  ///< the case's name: for errors that belong to no key
-  SourceLocation where;
+  Shared<SourceLocation> where;
 };
 
-/// Makes one point of a case's product out of the settings chosen for it, and checks it against its op.
+/// What was chosen for one point of a case's product.
+struct PointChoice {
+  std::vector<const std::vector<Setting>*> settings;
+  std::vector<std::string_view> segments;  ///< of its id
+  /// The same for all points whose settings of data (is_data_key) are the same; absent: there is no other.
+  std::optional<std::uint64_t> data;
+};
+
+/// Makes the points of one case's product out of the settings chosen for them, and checks them against their
+/// op.
 class PointBuilder {
  public:
-  PointBuilder(const CaseHead& head, NpyFiles& npy_files) : head_(head), npy_files_(npy_files) {}
+  PointBuilder(const CaseHead& head, NpyFiles& npy_files, CommonData& common)
+      : head_(head), npy_files_(npy_files), common_(common) {}
 
   /// Throws Problem.
-  Case build(std::span<const std::vector<Setting>* const> settings, std::span<const std::string> segments);
+  Case build(const PointChoice& choice);
 
  private:
-  void gather(std::span<const std::vector<Setting>* const> settings);
+  const Setting* find(std::string_view key) const;
+  void gather(const PointChoice& choice);
+  bool take_known_data(const PointChoice& choice);
+  void note_data(const PointChoice& choice);
   template <class T>
   const T* given(std::string_view key) const;
 
@@ -50,7 +65,7 @@ class PointBuilder {
   void set_tune();
   void set_plain_values();
   void set_model();
-  void set_id(std::span<const std::string> segments);
+  void set_id(const PointChoice& choice);
   void set_data_key();
 
   void check_fill(const TensorSpec& tensor, const FillSpec& fill, const Origin& origin);
@@ -59,7 +74,9 @@ class PointBuilder {
 
   const CaseHead& head_;
   NpyFiles& npy_files_;
-  std::map<std::string, const Setting*, std::less<>> given_;
+  CommonData& common_;
+  std::unordered_map<std::uint64_t, PointData> known_data_;  ///< by PointChoice::data
+  std::vector<const Setting*> given_;
   Case point_;
 };
 

@@ -23,7 +23,7 @@ std::vector<Point> points_of(const Op& op, std::span<const Case> cases) {
   std::map<std::string, Point> points;
   for (const Case& test_case : cases) {
     if (test_case.op != &op) continue;
-    Point& point = points[test_case.params.canonical()];
+    Point& point = points[test_case.params->canonical()];
     point.params = test_case.params;
     point.tunes[test_case.impl].insert(test_case.tune);
   }

@@ -46,8 +46,8 @@ Op sample_op() {
 
 Case case_of(const Op& op, Shape dims, const std::string& file) {
   Case test_case{.op = &op, .impl = &op.impls[0]};
-  test_case.params.set("shape", std::move(dims));
-  test_case.where.file = file;
+  test_case.params.edit().set("shape", std::move(dims));
+  test_case.where.edit().file = file;
   return test_case;
 }
 

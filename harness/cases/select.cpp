@@ -77,6 +77,7 @@ std::vector<const Case*> select(std::span<const Case> cases, const Selection& se
 std::vector<Group> group_by_data(std::span<const Case* const> cases) {
   std::vector<Group> groups;
   std::unordered_map<std::uint64_t, std::size_t> index_of_key;
+  index_of_key.reserve(cases.size());
   for (const Case* test_case : cases) {
     const auto [found, is_new] = index_of_key.emplace(test_case->data_key, groups.size());
     if (is_new) groups.emplace_back();

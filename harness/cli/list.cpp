@@ -31,10 +31,10 @@ int list(const ListOptions& options, const Context& context) {
   const bool is_empty = selected.empty();
   selected = app::listed_cases(options.cases, std::move(selected));
   if (options.device.empty()) {
-    std::cout << list_cases(selected, options.details);
+    list_cases(selected, options.details, std::cout);
   } else {
     const DeviceCases on_device(selected, device_named(options.device));
-    std::cout << list_cases(on_device.all(), options.details);
+    list_cases(on_device.all(), options.details, std::cout);
   }
   return static_cast<int>(loaded.errors.empty() && !is_empty ? ExitCode::Fine : ExitCode::Usage);
 }

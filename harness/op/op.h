@@ -44,6 +44,7 @@ struct TensorSpec {
   std::string ends_because;
 
   bool is_input() const { return role == Role::Input; }
+  friend bool operator==(const TensorSpec&, const TensorSpec&) = default;
 };
 
 /// The least that any implementation must do.

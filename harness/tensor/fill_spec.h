@@ -53,6 +53,7 @@ struct FillDomain {
   double lo = 0;  ///< integers: smallest allowed value; float Data: ignored; Scale: smallest (0: 2^-8)
   double hi = 0;  ///< integers: largest allowed value; float Data: magnitude that `saturate` exceeds (0:
                   ///< 1024); Scale: largest (0: 2^-2)
+  friend bool operator==(const FillDomain&, const FillDomain&) = default;
 };
 
 /// Identifies one tensor's data: value = f(seed, key, tensor, index), on every compiler, thread count and

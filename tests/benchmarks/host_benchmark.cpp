@@ -16,11 +16,15 @@
 #include "tests/support/temporary_folder.h"
 
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
+// NOLINTBEGIN(clang-analyzer-deadcode.DeadStores): `for (auto _ : state)`
 namespace {
 
 using namespace assay;
@@ -45,6 +49,48 @@ void expand_all_case_files(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(cases));
 }
 BENCHMARK(expand_all_case_files)->Unit(benchmark::kMillisecond);
+
+/// A case file of 10^6 points: 200 shapes, 100 quantizations, 2 fills, 25 pairs of forms.
+std::string million_cases() {
+  std::string shapes = "[1, 4, 3, 5]";
+  for (int i = 1; i < 200; ++i) shapes += fmt::format(", [1, {}, {}, 5]", 4 + i % 50, 3 + i / 50);
+  std::string qparams;
+  for (int i = 0; i < 100; ++i) {
+    qparams += fmt::format("{}{{x: {{scale: {}, zero_point: 1}}, y: {{scale: 0.02, zero_point: 2}}}}",
+                           i == 0 ? "" : ",\n      ", 0.001 * (i + 1));
+  }
+  const std::string forms = "{each: [buffer/4W, buffer/4C, buffer/4C1W, buffer/4W4C, buffer/4H4W]}";
+  return fmt::format(
+      "op: q8ta_relu\ncases:\n  - name: million\n    shape: {{each: [{}]}}\n    qparams: {{each: [{}]}}\n"
+      "    fill: {{each: [uniform, saturate]}}\n    forms: {{x: {}, y: {}}}\n",
+      shapes, qparams, forms, forms);
+}
+
+void load_a_million_cases(benchmark::State& state) {
+  const Registry registry = ops::registry();
+  const test::TemporaryFolder folder;
+  const std::vector<std::filesystem::path> files{folder.write("million.yaml", million_cases())};
+  std::size_t cases = 0;
+  for (auto _ : state) cases = load_cases(files, registry).cases.size();
+  if (cases != 1'000'000) state.SkipWithError("there are not a million cases");
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(cases));
+}
+BENCHMARK(load_a_million_cases)->Unit(benchmark::kMillisecond);
+
+void filter_and_plan_a_million_cases(benchmark::State& state) {
+  const Registry registry = ops::registry();
+  const test::TemporaryFolder folder;
+  const std::vector<std::filesystem::path> files{folder.write("million.yaml", million_cases())};
+  const LoadResult loaded = load_cases(files, registry);
+  std::size_t groups = 0;
+  for (auto _ : state) {
+    const std::vector<const Case*> selected = select(loaded.cases, {.filter = "q8ta_relu/*"});
+    groups = plan_rows(selected, std::nullopt).size();
+  }
+  if (groups != 40'000) state.SkipWithError("there are not 40,000 groups");
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(loaded.cases.size()));
+}
+BENCHMARK(filter_and_plan_a_million_cases)->Unit(benchmark::kMillisecond);
 
 void fill_normal_f32(benchmark::State& state) {
   const Shape shape{state.range(0), 4096};
@@ -175,3 +221,4 @@ void time_multiples_of_a_kernel(benchmark::State& state) {
 BENCHMARK(time_multiples_of_a_kernel)->DenseRange(1, 3)->UseManualTime()->Unit(benchmark::kMicrosecond);
 
 }  // namespace
+// NOLINTEND(clang-analyzer-deadcode.DeadStores)

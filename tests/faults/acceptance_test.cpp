@@ -85,17 +85,17 @@ class ExpectedFile : public testing::Test {
  protected:
   /// `changed` elements of the file are one more than the reference's.
   Case test_case(const std::string& impl, std::int64_t changed, const Tolerance& tolerance = {}) const {
-    Case made = fault_case(op_, impl, matmul_params(5, 67, 13));
+    Case made = fault_case(op, impl, matmul_params(5, 67, 13));
     HostTensor values = make_data_set(made).expected[0].values;
     for (std::int64_t i = 0; i < changed; ++i) ++values.as<std::int32_t>()[static_cast<std::size_t>(7 * i)];
-    write_npy(folder_.path() / "y.npy", values);
-    made.expected_files["y"] = (folder_.path() / "y.npy").string();
+    write_npy(folder.path() / "y.npy", values);
+    made.expected_files.edit()["y"] = (folder.path() / "y.npy").string();
     made.tolerance = tolerance;
     return made;
   }
 
-  Op op_ = matmul();
-  test::TemporaryFolder folder_;
+  Op op = matmul();
+  test::TemporaryFolder folder;
 };
 
 TEST_F(ExpectedFile, OfTheReferencesValuesIsMet) {

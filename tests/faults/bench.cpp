@@ -106,11 +106,11 @@ Case fault_case(const Op& op, const std::string& impl, const Params& params, Fil
   test_case.tensors = op.tensors(params);
   for (const TensorSpec& spec : test_case.tensors) {
     test_case.forms.push_back(form_of(spec));
-    if (spec.is_input()) test_case.fills[spec.name] = {.kind = fill};
+    if (spec.is_input()) test_case.fills.edit()[spec.name] = {.kind = fill};
   }
   test_case.mode = Mode::Both;
   test_case.timeout_s = 20;
-  test_case.where = {"faults.yaml", 1, 1};
+  test_case.where = SourceLocation{"faults.yaml", 1, 1};
   test_case.data_key = hash64(op.name + "\n" + params.canonical() + "\n" + std::string(name_of(fill)));
   return test_case;
 }

@@ -103,7 +103,7 @@ TEST(Experiment, FreshMemoryHoldsPoisonAndTheInputs) {
   Experiment on_device = setting.experiment(setting.originals());
   const gpu::Workspace a = by_host.fresh_workspace(Poison::B);
   const gpu::Workspace b = on_device.fresh_workspace(Poison::B);
-  for (std::uint32_t i = 0; i < setting.test_case.tensors.size(); ++i) {
+  for (std::uint32_t i = 0; i < setting.test_case.tensors->size(); ++i) {
     EXPECT_EQ(a.read(Resource::tensor(i)), b.read(Resource::tensor(i))) << i;
   }
 }

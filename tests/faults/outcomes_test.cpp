@@ -129,7 +129,7 @@ TEST(Outcome, MemoryThatTheDeviceDoesNotHaveIsOutOfMemory) {
 
 TEST(Outcome, ARightKernelIsMistrustedWhenAConstantWouldPass) {
   Case test_case = quantize_case("correct");
-  for (auto& [name, fill] : test_case.fills) fill = {.kind = FillKind::Constant};
+  for (auto& [name, fill] : test_case.fills.edit()) fill = {.kind = FillKind::Constant};
   const Record record = run(test_case);
   EXPECT_EQ(record.status, Status::Mistrusted);
   ASSERT_TRUE(record.accuracy.has_value());
@@ -146,7 +146,7 @@ TEST(Outcome, ARightKernelIsMistrustedWhenZerosWouldPass) {
 
 TEST(Outcome, ARightKernelIsMistrustedWhenMostOfItsAnswerIsClamped) {
   Case test_case = quantize_case("correct");
-  test_case.fills.at("scale") = {.kind = FillKind::Constant, .value = 0x1p-12};
+  test_case.fills.edit().at("scale") = {.kind = FillKind::Constant, .value = 0x1p-12};
   const Record record = run(test_case);
   EXPECT_EQ(record.status, Status::Mistrusted);
   ASSERT_TRUE(record.accuracy.has_value());
@@ -204,7 +204,7 @@ TEST(Outcome, APassWithValidationMessagesFailsInBothModes) {
 TEST(Outcome, AMissingInputFileFailsItsRowOnly) {
   Case broken = matmul_case("correct");
   broken.id = "matmul/broken/correct";
-  broken.fills["x"] = {.kind = FillKind::Npy, .file = {"/nowhere/x.npy"}};
+  broken.fills.edit()["x"] = {.kind = FillKind::Npy, .file = {"/nowhere/x.npy"}};
   broken.data_key = 1;
   const Heard heard = Bench::shared().run({broken, matmul_case("correct")}, {.mode = Mode::Accu});
   EXPECT_THAT(statuses(heard), ElementsAre(Status::Fail, Status::Pass));

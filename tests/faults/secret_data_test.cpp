@@ -82,10 +82,10 @@ TEST(SecretData, AreNotOfCasesWhoseDataAreGiven) {
   const Op op = test::flip_op();
   Case test_case = test::make_case(op, test::shape_params({values}));
   EXPECT_TRUE(has_secret_data(test_case));
-  test_case.expected_files["y"] = {};
+  test_case.expected_files.edit()["y"] = {};
   EXPECT_FALSE(has_secret_data(test_case));
-  test_case.expected_files.clear();
-  test_case.fills["x"].kind = FillKind::Constant;
+  test_case.expected_files.edit().clear();
+  test_case.fills.edit()["x"].kind = FillKind::Constant;
   EXPECT_FALSE(has_secret_data(test_case));
 }
 

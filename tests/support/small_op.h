@@ -48,9 +48,9 @@ inline Case make_case(const Op& op, Params params, const std::string& point = "p
   test_case.tensors = op.tensors(test_case.params);
   for (const TensorSpec& spec : test_case.tensors) {
     test_case.forms.push_back(spec.forms.front());
-    if (spec.is_input()) test_case.fills[spec.name] = {.kind = FillKind::Uniform};
+    if (spec.is_input()) test_case.fills.edit()[spec.name] = {.kind = FillKind::Uniform};
   }
-  test_case.where = {"cases/" + op.name + ".yaml", 7, 5};
+  test_case.where = SourceLocation{"cases/" + op.name + ".yaml", 7, 5};
   return test_case;
 }
 

@@ -195,7 +195,7 @@ class Investigation {
   }
 
   std::string file_of(std::size_t output) const {
-    return to_string(case_.expected_files.at(specs_[output]->name));
+    return to_string(case_.expected_files->at(specs_[output]->name));
   }
 
   /// Where a file's answer was missed: whether the reference's own is met.
@@ -277,8 +277,8 @@ class Investigation {
     const TensorSpec& spec = *specs_[output];
     if (!spec.copy_because.empty() || !spec.constant_because.empty()) return false;
     const std::vector<Physical> physical = physical_tensors(case_);
-    const Physical& target = physical[static_cast<std::size_t>(&spec - case_.tensors.data())];
-    for (std::size_t i = 0; i < case_.tensors.size(); ++i) {
+    const Physical& target = physical[static_cast<std::size_t>(&spec - case_.tensors->data())];
+    for (std::size_t i = 0; i < case_.tensors->size(); ++i) {
       if (!case_.tensors[i].is_input() || physical[i].bytes() != target.bytes()) continue;
       const PackedInput source = experiment_.packed(i, Poison::A);
       if (accepts_copied_memory(accepted_[output], target, source.bytes)) return true;
@@ -298,7 +298,7 @@ class Investigation {
       return spec->output_class == OutputClass::Exact;
     });
     result_.tolerance = to_string(case_.tolerance);
-    result_.tolerance_reason = case_.tolerance.reason;
+    result_.tolerance_reason = case_.tolerance->reason;
     result_.reference_ms = data_.reference_ms;
     result_.memory_bytes = static_cast<std::int64_t>(experiment_.memory_bytes());
     AccuracyOutcome assessment;

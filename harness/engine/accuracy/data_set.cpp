@@ -28,12 +28,12 @@ HostTensor read_tensor(const TensorSpec& spec, const ArrayFile& file, const std:
 }
 
 std::vector<HostTensor> make_inputs(const Case& test_case, std::uint64_t seed) {
-  const std::uint64_t key = hash64(test_case.op->name + "\n" + test_case.params.canonical());
+  const std::uint64_t key = hash64(test_case.op->name + "\n" + test_case.params->canonical());
   std::vector<HostTensor> inputs;
-  for (std::size_t i = 0; i < test_case.tensors.size(); ++i) {
+  for (std::size_t i = 0; i < test_case.tensors->size(); ++i) {
     const TensorSpec& spec = test_case.tensors[i];
     if (!spec.is_input()) continue;
-    const FillSpec& fill = test_case.fills.at(spec.name);
+    const FillSpec& fill = test_case.fills->at(spec.name);
     inputs.push_back(fill.kind == FillKind::Npy
                          ? read_tensor(spec, fill.file, fmt::format("filling '{}'", spec.name))
                          : make_filled(spec.dtype, spec.shape, fill, spec.domain,
@@ -84,8 +84,8 @@ std::vector<Expected> known_or_new_answers(const Case& test_case, const DataSet&
 std::vector<std::optional<HostTensor>> read_expected_files(const Case& test_case) {
   std::vector<std::optional<HostTensor>> values;
   for (const TensorSpec* spec : output_specs(test_case)) {
-    const auto file = test_case.expected_files.find(spec->name);
-    if (file == test_case.expected_files.end()) {
+    const auto file = test_case.expected_files->find(spec->name);
+    if (file == test_case.expected_files->end()) {
       values.emplace_back();
     } else {
       values.emplace_back(
@@ -116,10 +116,10 @@ DataSet make_data_set(const Case& test_case, const AnswerCache* answers) {
 bool has_secret_data(const Case& test_case) {
   const auto is_drawn = [&](const TensorSpec& spec) {
     if (!spec.is_input()) return false;
-    const FillKind kind = test_case.fills.at(spec.name).kind;
+    const FillKind kind = test_case.fills->at(spec.name).kind;
     return kind != FillKind::Npy && kind != FillKind::Constant && kind != FillKind::Zero;
   };
-  return test_case.expected_files.empty() && std::ranges::any_of(test_case.tensors, is_drawn);
+  return test_case.expected_files->empty() && std::ranges::any_of(*test_case.tensors, is_drawn);
 }
 
 DataSet make_secret_data_set(const Case& test_case, std::uint64_t secret) {

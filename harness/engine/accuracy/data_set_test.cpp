@@ -59,7 +59,7 @@ TEST(DataSet, DependsOnOpParametersFillAndSeedOnly) {
   EXPECT_NE(make_data_set(reseeded).input_hash, hash);
 
   Case refilled = base;
-  refilled.fills["x"] = {.kind = FillKind::Saturate};
+  refilled.fills.edit()["x"] = {.kind = FillKind::Saturate};
   EXPECT_NE(make_data_set(refilled).input_hash, hash);
 
   Op other = flip_op();
@@ -74,7 +74,7 @@ TEST(DataSet, TakesAnInputFromAFile) {
   write_npy(folder.path() / "x.npy", stored);
   const Op op = flip_op();
   Case test_case = make_case(op, shape_params({2, 2}));
-  test_case.fills["x"] = {.kind = FillKind::Npy, .file = (folder.path() / "x.npy").string()};
+  test_case.fills.edit()["x"] = {.kind = FillKind::Npy, .file = (folder.path() / "x.npy").string()};
   const DataSet data = make_data_set(test_case);
   EXPECT_EQ(hash_of(data.inputs[0]), hash_of(stored));
   EXPECT_EQ(data.expected[0].values.at(1), 1);
@@ -86,7 +86,7 @@ TEST(DataSet, TakesExpectedValuesFromAFileAndKeepsTheReferences) {
   const Op op = flip_op();
   Case test_case = make_case(op, shape_params({2}));
   EXPECT_FALSE(make_data_set(test_case).from_files[0].has_value());
-  test_case.expected_files["y"] = (folder.path() / "y.npy").string();
+  test_case.expected_files.edit()["y"] = (folder.path() / "y.npy").string();
   const DataSet data = make_data_set(test_case);
   EXPECT_EQ(data.wanted(0).at(0), 11);
   EXPECT_EQ(data.wanted(0).at(1), 12);
@@ -98,7 +98,7 @@ TEST(DataSet, TakesLongIntegersWithoutDimsOfOne) {
   write_npy(folder.path() / "x.npy", tensor<std::int64_t>({2}, {-128, 127}));
   const Op op = flip_op();
   Case test_case = make_case(op, shape_params({2, 1}));
-  test_case.fills["x"] = {.kind = FillKind::Npy, .file = (folder.path() / "x.npy").string()};
+  test_case.fills.edit()["x"] = {.kind = FillKind::Npy, .file = (folder.path() / "x.npy").string()};
   const DataSet data = make_data_set(test_case);
   EXPECT_EQ(data.inputs[0].shape(), (Shape{2, 1}));
   EXPECT_EQ(data.inputs[0].at(0), -128);
@@ -130,11 +130,11 @@ TEST(DataSet, DoublesStayDoublesForABoundedOutputAlone) {
   write_npy(folder.path() / "a.npy", tensor<double>({2}, {0.1, 0.2}));
   const Op op = bounded_op();
   Case test_case = make_case(op, shape_params({2}));
-  test_case.expected_files["y"] = (folder.path() / "a.npy").string();
+  test_case.expected_files.edit()["y"] = (folder.path() / "a.npy").string();
   const DataSet data = make_data_set(test_case);
   EXPECT_EQ(data.wanted(0).dtype(), DType::F64);
   EXPECT_EQ(data.wanted(0).at(0), 0.1);
-  test_case.fills["x"] = {.kind = FillKind::Npy, .file = (folder.path() / "a.npy").string()};
+  test_case.fills.edit()["x"] = {.kind = FillKind::Npy, .file = (folder.path() / "a.npy").string()};
   EXPECT_THAT(message_of(test_case), HasSubstr("a.npy holds 0.1 at [0], which no f32 equals"));
 }
 
@@ -157,7 +157,7 @@ TEST(DataSet, SaysWhichFileHoldsAnotherShapeOrType) {
   const std::string file = (folder.path() / "x.npy").string();
   const Op op = flip_op();
   Case test_case = make_case(op, shape_params({2, 2}));
-  test_case.fills["x"] = {.kind = FillKind::Npy, .file = {file}};
+  test_case.fills.edit()["x"] = {.kind = FillKind::Npy, .file = {file}};
   write_npy(file, tensor<std::int8_t>({4}, {1, 2, 3, 4}));
   EXPECT_THAT(message_of(test_case),
               HasSubstr("filling 'x': " + file + " holds i8 [4], but 'x' is i8 [2x2]"));
@@ -171,14 +171,14 @@ TEST(DataSet, SaysWhichExpectedFileHoldsAnotherShape) {
   write_npy(file, tensor<std::int8_t>({3}, {1, 2, 3}));
   const Op op = flip_op();
   Case test_case = make_case(op, shape_params({2}));
-  test_case.expected_files["y"] = file;
+  test_case.expected_files.edit()["y"] = file;
   EXPECT_THAT(message_of(test_case), HasSubstr("expected values of 'y': " + file));
 }
 
 TEST(DataSet, SaysWhichFileIsMissing) {
   const Op op = flip_op();
   Case test_case = make_case(op, shape_params({2}));
-  test_case.fills["x"] = {.kind = FillKind::Npy, .file = {"/nowhere/x.npy"}};
+  test_case.fills.edit()["x"] = {.kind = FillKind::Npy, .file = {"/nowhere/x.npy"}};
   EXPECT_THAT(message_of(test_case), HasSubstr("/nowhere/x.npy"));
 }
 

@@ -195,7 +195,7 @@ RunResult Experiment::run(const Poisons& poisons) {
 
 HostTensor Experiment::unwritten(std::size_t output, Poison poison) const {
   std::size_t tensor = 0;
-  for (std::size_t seen = 0; tensor < case_->tensors.size(); ++tensor) {
+  for (std::size_t seen = 0; tensor < case_->tensors->size(); ++tensor) {
     if (!case_->tensors[tensor].is_input() && seen++ == output) break;
   }
   ByteBuffer data(static_cast<std::size_t>(physical_[tensor].bytes()));

@@ -9,7 +9,7 @@ namespace {
 
 std::vector<Resource> resources_of(const Case& test_case, bool inputs) {
   std::vector<Resource> found;
-  for (std::uint32_t i = 0; i < test_case.tensors.size(); ++i) {
+  for (std::uint32_t i = 0; i < test_case.tensors->size(); ++i) {
     if (test_case.tensors[i].is_input() == inputs) found.push_back(Resource::tensor(i));
   }
   return found;

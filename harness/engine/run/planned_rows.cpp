@@ -7,8 +7,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
-#include <utility>
+#include <map>
+#include <string_view>
+#include <unordered_set>
 
 namespace assay {
 namespace {
@@ -16,22 +17,33 @@ namespace {
 constexpr const char* versus_suffix = "/versus";
 constexpr const char* cold_suffix = "/cold";
 
+bool has_suffix(const PlannedRow& row) {
+  return row.versus || row.cache == Cache::Cold;
+}
+
+[[noreturn]] void throw_equal_ids(const std::string& id, const Case& with_suffix) {
+  throw Error(
+      fmt::format("planning the rows: '{0}' is the id of a case and of a row of the case '{1}' (a cold "
+                  "row's id ends in "
+                  "{2}, that of one with the other shaders in {3}); leave one of them out with --filter",
+                  id, with_suffix.id, cold_suffix, versus_suffix));
+}
+
 /// Ids with a suffix may meet those that a file gives.
 void refuse_equal_ids(const std::vector<PlannedGroup>& groups) {
-  std::set<std::pair<std::string, Mode>> plain;
-  const auto for_each_row = [&](const auto& action) {
-    for (const PlannedGroup& group : groups) std::for_each(group.begin(), group.end(), action);
-  };
-  for_each_row([&](const PlannedRow& row) { plain.emplace(row.test_case->id, row.mode); });
-  for_each_row([&](const PlannedRow& row) {
-    const std::string id = row_id(row);
-    if (id == row.test_case->id || !plain.contains({id, row.mode})) return;
-    throw Error(
-        fmt::format("planning the rows: '{0}' is the id of a case and of a row of the case '{1}' (a cold "
-                    "row's id ends in "
-                    "{2}, that of one with the other shaders in {3}); leave one of them out with --filter",
-                    id, row.test_case->id, cold_suffix, versus_suffix));
-  });
+  const auto is_there = [](const PlannedGroup& group) { return std::ranges::any_of(group, has_suffix); };
+  if (std::ranges::none_of(groups, is_there)) return;
+  std::map<Mode, std::unordered_set<std::string_view>> plain;
+  for (const PlannedGroup& group : groups) {
+    for (const PlannedRow& row : group) plain[row.mode].insert(row.test_case->id);
+  }
+  for (const PlannedGroup& group : groups) {
+    for (const PlannedRow& row : group) {
+      if (!has_suffix(row)) continue;
+      const std::string id = row_id(row);
+      if (plain[row.mode].contains(id)) throw_equal_ids(id, *row.test_case);
+    }
+  }
 }
 
 std::vector<Cache> caches_of(const Case& test_case, Mode mode) {
@@ -79,20 +91,19 @@ std::string fill_text(const FillSpec& fill) {
   return std::string(name_of(fill.kind));
 }
 
-/// What the row has of its case.
+/// What the row has of its case, but for its id.
 RowInfo info_of_case(const Case& test_case, Mode mode) {
   std::vector<std::string> forms;
   std::vector<std::string> fills;
-  for (std::size_t i = 0; i < test_case.tensors.size(); ++i) {
+  for (std::size_t i = 0; i < test_case.tensors->size(); ++i) {
     const TensorSpec& spec = test_case.tensors[i];
     forms.push_back(fmt::format("{}={}", spec.name, form_text(test_case, i)));
     if (spec.is_input())
-      fills.push_back(fmt::format("{}={}", spec.name, fill_text(test_case.fills.at(spec.name))));
+      fills.push_back(fmt::format("{}={}", spec.name, fill_text(test_case.fills->at(spec.name))));
   }
   std::vector<std::string> tune;
   for (const auto& [name, value] : test_case.tune) tune.push_back(fmt::format("{}={}", name, value));
-  return {.id = test_case.id,
-          .op = test_case.op->name,
+  return {.op = test_case.op->name,
           .name = test_case.name,
           .impl = test_case.impl->name,
           .group = fmt::format("{:016x}", test_case.data_key),
@@ -100,9 +111,9 @@ RowInfo info_of_case(const Case& test_case, Mode mode) {
           .layer = test_case.layer,
           .calls = test_case.calls,
           .tokens = test_case.op->tokens ? test_case.op->tokens(test_case.params) : 0,
-          .dtype = std::string(name_of(test_case.tensors.front().dtype)),
-          .shape = to_string(test_case.tensors.front().shape),
-          .params = test_case.params.canonical(),
+          .dtype = std::string(name_of(test_case.tensors->front().dtype)),
+          .shape = to_string(test_case.tensors->front().shape),
+          .params = test_case.params->canonical(),
           .forms = fmt::format("{}", fmt::join(forms, " ")),
           .tune = fmt::format("{}", fmt::join(tune, " ")),
           .fill = fmt::format("{}", fmt::join(fills, " ")),
@@ -180,13 +191,16 @@ std::vector<Baseline> choose_baselines(const PlannedGroup& group, const std::str
 
 std::vector<RowInfo> plan_of(std::span<const PlannedGroup> groups, const RowNames& names,
                              const std::string& baseline_impl) {
+  std::size_t rows = 0;
+  for (const PlannedGroup& group : groups) rows += group.size();
   std::vector<RowInfo> plan;
+  plan.reserve(rows);
   for (const PlannedGroup& group : groups) {
     const std::vector<Baseline> baselines = choose_baselines(group, baseline_impl);
     for (std::size_t i = 0; i < group.size(); ++i) {
       RowInfo& info = plan.emplace_back(row_info(group[i], names));
       if (baselines[i].row) {
-        info.baseline = row_info(group[*baselines[i].row], names).id;
+        info.baseline = row_id(group[*baselines[i].row]);
       } else if (baselines[i].wanted) {
         info.baseline_note =
             fmt::format("no row of impl '{}' in the same forms is timed in this group", baseline_impl);

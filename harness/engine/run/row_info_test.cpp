@@ -25,7 +25,7 @@ TEST(RowInfo, SaysACaseInTheWordsOfItsFile) {
   EXPECT_EQ(info.name, "small");
   EXPECT_EQ(info.impl, "plain");
   EXPECT_EQ(info.shape, "1x96x16x9");
-  EXPECT_EQ(info.params, test_case.params.canonical());
+  EXPECT_EQ(info.params, test_case.params->canonical());
   EXPECT_EQ(info.forms, "x=buffer/4W4C y=texture3d/CP");
   EXPECT_EQ(info.tune, "local_size=128 tile=4");
   EXPECT_EQ(info.fill, "x=uniform");
@@ -39,9 +39,9 @@ TEST(RowInfo, SaysACaseInTheWordsOfItsFile) {
 TEST(RowInfo, NamesTheValueOfAConstantAndTheFileOfAnNpy) {
   const Op op = flip_op();
   Case test_case = make_case(op, shape_params({4}));
-  test_case.fills["x"] = {.kind = FillKind::Constant, .value = -3};
+  test_case.fills.edit()["x"] = {.kind = FillKind::Constant, .value = -3};
   EXPECT_EQ(row_info({.test_case = &test_case, .mode = Mode::Accu}, {}).fill, "x=constant:-3");
-  test_case.fills["x"] = {.kind = FillKind::Npy, .file = {"data/x.npy"}};
+  test_case.fills.edit()["x"] = {.kind = FillKind::Npy, .file = {"data/x.npy"}};
   EXPECT_EQ(row_info({.test_case = &test_case, .mode = Mode::Accu}, {}).fill, "x=npy:data/x.npy");
 }
 

@@ -118,7 +118,8 @@ void ReportBuilder::line(std::string_view line, RunListener& also) {
 }
 
 Record ReportBuilder::record(RowIndex row) const {
-  const RunInfo run = run_.value_or(RunInfo{});
+  static const RunInfo unknown;
+  const RunInfo& run = run_ ? *run_ : unknown;
   Record record = record_of(run, rows_.at(row));
   if (lacks_comparison(row)) {
     const ComparedPair pair = pair_of(row, baseline_of(row));
