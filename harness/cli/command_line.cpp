@@ -116,9 +116,9 @@ void add_isolation(CLI::App& app, app::RunOptions& options) {
                  "Threads for references, of all devices together (default: all of the CPU)")
       ->check(CLI::PositiveNumber);
   app.add_option(
-      "--inject-fault", options.injected_fault,
+      "--inject-fault", options.injected_faults,
       "KIND@GLOB: let the worker crash, hang or lose its device in the rows whose ids match, to check "
-      "that the run survives it");
+      "that the run survives it; repeatable");
 }
 
 void add_ceiling_store(CLI::App& app, std::filesystem::path& folder) {

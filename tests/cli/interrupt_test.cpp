@@ -9,6 +9,8 @@
 #include <csignal>
 #include <filesystem>
 #include <functional>
+#include <sstream>
+#include <string>
 #include <sys/wait.h>
 #include <thread>
 
@@ -66,6 +68,13 @@ class Running {
   }
 
   void send(int signal) const { ::kill(pid_, signal); }
+  /// To its workers, and then to itself: as Slurm and systemd stop what they have started.
+  void send_to_all(int signal) const {
+    const std::string pid = std::to_string(pid_);
+    std::istringstream children(read_file("/proc/" + pid + "/task/" + pid + "/children"));
+    for (int child = 0; children >> child;) ::kill(child, signal);
+    send(signal);
+  }
   /// The status as waitpid() gives it.
   int wait_for_end() {
     int status = 0;
@@ -100,9 +109,7 @@ std::size_t count(const RunReport& report, Status status) {
   return static_cast<std::size_t>(std::ranges::count(report.records, status, &Record::status));
 }
 
-void expect_cleanly_interrupted(Running& running, int signal) {
-  ASSERT_TRUE(running.wait_until_rows_take_turns()) << running.err();
-  running.send(signal);
+void expect_clean_end(Running& running) {
   const int status = running.wait_for_end();
   ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
   EXPECT_EQ(WEXITSTATUS(status), 3) << running.out();
@@ -120,11 +127,26 @@ void expect_cleanly_interrupted(Running& running, int signal) {
   EXPECT_THAT(running.out(), EndsWith("the others are MISSING\n"));
 }
 
+void expect_cleanly_interrupted(Running& running, int signal) {
+  ASSERT_TRUE(running.wait_until_rows_take_turns()) << running.err();
+  running.send(signal);
+  expect_clean_end(running);
+}
+
 TEST(Interrupt, LeavesReportsInWhichEveryRowHasOneStatus) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     Running running;
     expect_cleanly_interrupted(running, signal);
     EXPECT_THAT(running.err(), HasSubstr("a second signal ends at once"));
+  }
+}
+
+TEST(Interrupt, IsNoCrashOfAWorkerThatGetsTheSignalToo) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    Running running;
+    ASSERT_TRUE(running.wait_until_rows_take_turns()) << running.err();
+    running.send_to_all(signal);
+    expect_clean_end(running);
   }
 }
 
