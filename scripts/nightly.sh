@@ -8,7 +8,8 @@
 #   --device D            a device to run on: index, UUID or part of the name; repeatable (default: all)
 #   --shards N            tasks for each device (default 1)
 #   --time-limit MINUTES  of the night; with --slurm of each task, each time that it runs (default 480)
-#   --keep N              remove the nights of DIR but for the newest N and those that are the last good ones
+#   --keep N              remove the nights of DIR but for the newest N and those that are the last good ones, and
+#                         what tasks have written of the older of these, once it is merged
 #   --slurm               as jobs of Slurm: an array of tasks for each device, and a job that concludes behind them
 #   --gres [D=]SPEC       what a task holds of Slurm's generic resources, on device D alone where that is named: one of
 #                         its name, UUID, slug, or a part of these; repeatable (default vulkan:1)

@@ -32,12 +32,15 @@ merge() {
 }
 
 main() {
-  local slug name status=0 lost=0
-  while IFS=$'\t' read -r slug _ name _ <&8; do merge "$slug" "$name" || lost=1; done 8<"$night/devices.tsv"
-  "$assay" verdict "$night" --last-good "$farm/last-good" || status=$?
-  # The verdict is over the devices that have a report.
-  ((!lost)) || status=3
-  [[ -z $keep ]] || "$assay" prune "$farm" --keep "$keep" >&2 || say "conclude: removing old nights failed, see above"
+  local slug name status=0 lost=0 judge=(verdict "$night" --last-good "$farm/last-good")
+  while IFS=$'\t' read -r slug _ name _ <&8; do
+    merge "$slug" "$name" || lost=1
+    judge+=(--expect-slug "$slug")
+  done 8<"$night/devices.tsv"
+  [[ " ${options[*]} " != *" --strict "* ]] || judge+=(--strict)
+  "$assay" "${judge[@]}" || status=$?
+  ((!lost)) || status=3 # an earlier report of a night that was gone on with is no answer
+  [[ -z $keep ]] || "$assay" prune "$farm" --keep "$keep" --shards >&2 || say "conclude: removing old nights failed, see above"
   echo "$status" >"$night/exit_code.new"
   mv "$night/exit_code.new" "$night/exit_code"
   ((status == 0)) || say "nightly: exit code $status; the night is in $night" # which makes cron write a mail

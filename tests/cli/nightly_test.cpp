@@ -101,7 +101,8 @@ TEST_F(Nightly, RunsEachShardOfEachDeviceAndConcludes) {
     const std::string shards = at + "/shards/" + slug + "/";
     expected += "merge " + at + " " + shards + "1 " + shards + "2\n";
   }
-  expected += "verdict " + at + " --last-good " + farm().string() + "/last-good\n";
+  expected += "verdict " + at + " --last-good " + farm().string() +
+              "/last-good --expect-slug acme-fast-1 --expect-slug slow\n";
   EXPECT_EQ(calls(), expected);
   EXPECT_EQ(read_file(night() / "exit_code"), "0\n");
   EXPECT_THAT(read_file(night() / "console/slow.2.txt"), HasSubstr("--shard 2/2"));
@@ -159,7 +160,7 @@ TEST_F(Nightly, GoesOnWithTasksThatWereKilled) {
   EXPECT_THAT(calls(), AllOf(HasSubstr("run --resume " + shards + "acme-fast-1/1\n"),
                              HasSubstr("run --resume " + shards + "slow/1\n"),
                              HasSubstr("--shard 2/2 --out " + shards + "slow/2 "), HasSubstr(" --tier ci\n"),
-                             HasSubstr("prune " + farm().string() + " --keep 3\n")));
+                             HasSubstr("prune " + farm().string() + " --keep 3 --shards\n")));
 }
 
 TEST_F(Nightly, IsRefusedBesideAnother) {
