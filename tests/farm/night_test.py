@@ -3,10 +3,11 @@
 
     night_test.py ASSAY [--keep FOLDER] [TestNight.test_...]
 
-It starts a Slurm of one node (scripts/farm-up.sh) with two slots of lavapipe, has eight shards of a small selection run
-there, and meanwhile kills one task (scancel --signal=KILL), the run of another (SIGKILL) and tells a third that its
-time is up (SIGUSR1); one row crashes its worker and one hangs. The merged report must have each row once, with the right
-status, and otherwise be that of an undisturbed run. Needs root, for slurmd: without it this is SKIPPED, and says so.
+It starts a Slurm of one node (scripts/farm-up.sh) with two slots of lavapipe, has eight shards of a small selection
+run there, and meanwhile kills one task (scancel --signal=KILL), the run of another (SIGKILL) and tells a third that its
+time is up (SIGUSR1); one row crashes its worker and one hangs. The merged report must have each row once, with the
+right status, and otherwise be that of an undisturbed run. Needs root, for slurmd: without it this is SKIPPED, and says
+so.
 """
 
 import collections
@@ -60,6 +61,15 @@ def lay_out_package(assay, folder):
         (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / "scripts" / name)
     (folder / "cases").mkdir()
     (folder / "cases/night.yaml").write_text(CASES)
+
+
+def lavapipe_of(assay):
+    """Its UUID: a machine may have GPUs as well, and this test is about two slots of one device."""
+    devices = json.loads(subprocess.run([assay, "devices", "--json"], capture_output=True, check=True).stdout)
+    lavapipe = [device["uuid"] for device in devices if "llvmpipe" in device["name"]]
+    if not lavapipe:
+        raise RuntimeError(f"lavapipe is not among the devices: {devices}")
+    return lavapipe[0]
 
 
 def rows_of(report, name="accu.csv"):
@@ -127,9 +137,11 @@ class Night:
         path = self.folder / "console" / f"{self.slug}.{name}.txt"
         return path.read_text() if path.exists() else ""
 
-    def is_timing(self, shard):
+    def can_be_disturbed(self, shard):
+        """It runs a row, and has none that is made to fail: a kill before its second try would leave it without one."""
         journal = self.journal(shard)
-        return '"event":"begin"' in journal and '"event":"done"' not in journal
+        is_running = '"event":"begin"' in journal and '"event":"done"' not in journal
+        return is_running and not any(f'"{case}"' in journal for case in FAULTY)
 
 
 class TestNight(unittest.TestCase):
@@ -142,8 +154,9 @@ class TestNight(unittest.TestCase):
         cls.package = cls.place / "moved/elsewhere"
         lay_out_package(ASSAY, cls.package)
         began = time.monotonic()
-        # One run, as a person would start it, at a quiet time.
-        done = subprocess.run([cls.package / "assay", "run", "--out", cls.place / "whole", *RUN_OPTIONS],
+        # One run, as a person would start it, at a quiet time; with --device, which each row's repro line has.
+        done = subprocess.run([cls.package / "assay", "run", "--device", lavapipe_of(cls.package / "assay"),
+                               "--out", cls.place / "whole", *RUN_OPTIONS],
                               cwd=cls.package, capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"the undisturbed run ended with {done.returncode}:\n{done.stdout}{done.stderr}")
@@ -160,14 +173,16 @@ class TestNight(unittest.TestCase):
 
     def tearDown(self):
         result = self._outcome.result
-        if result.failures or result.errors:
+        if any(test is self for test, _ in result.failures + result.errors):
             type(self).failed = True
             say(f"{self._testMethodName} failed; its night, with consoles, is in {self.night.farm}/latest, and Slurm's "
                 f"logs are in {self.place}/slurm")
 
+    def command(self, *words):
+        return [str(word) for word in (self.package / "scripts/nightly.sh", "--device", "llvmpipe", *words)]
+
     def nightly(self, *words, environment=None):
-        command = [self.package / "scripts/nightly.sh", *words]
-        return subprocess.run([str(word) for word in command], env=environment, capture_output=True, text=True)
+        return subprocess.run(self.command(*words), env=environment, capture_output=True, text=True)
 
     def expect_equal_to_whole(self, report, but=()):
         """Every row once, in every column that does not tell of time as in the undisturbed run."""
@@ -240,37 +255,47 @@ class TestNight(unittest.TestCase):
 
     def run_with_faults(self, slurm):
         began = time.monotonic()
-        submitted = self.nightly("--slurm", "--shards", SHARDS, "--gres", "vulkan:lavapipe:1", self.night.farm, "--",
-                                 *RUN_OPTIONS, "--hang-limit", "5", "--inject-fault", f"segfault@{CRASHES}",
-                                 "--inject-fault", f"host-loop@{HANGS}", environment=slurm.environment)
-        self.assertEqual(submitted.returncode, 0, submitted.stderr)
-        conclusion, *arrays = submitted.stdout.split()
-        beside = self.nightly(self.night.farm, environment=slurm.environment)
-        self.assertEqual(beside.returncode, 3, f"a second night beside the first is refused: {beside.stderr}")
-
-        killed = self.disturb(slurm, arrays[-1])
-        wait_until("the night's exit code", (self.night.folder / "exit_code").exists, 300)
+        command = self.command("--slurm", "--wait", "--shards", SHARDS, "--gres", "acme=vulkan:none", "--gres",
+                               "llvmpipe=vulkan:lavapipe:1", self.night.farm, "--", *RUN_OPTIONS, "--hang-limit", "5",
+                               "--inject-fault", f"segfault@{CRASHES}", "--inject-fault", f"host-loop@{HANGS}")
+        said = self.place / "slurm/nightly.txt"
+        with said.open("w") as errors, subprocess.Popen(command, env=slurm.environment, stdout=subprocess.PIPE,
+                                                        stderr=errors, text=True) as night:
+            jobs = [night.stdout.readline().strip() for _ in range(3)]  # conclusion, ceilings, array
+            self.assertTrue(all(job.isdigit() for job in jobs), f"ids of three jobs, not {jobs}: {said.read_text()}")
+            beside = self.nightly(self.night.farm, environment=slurm.environment)
+            self.assertEqual(beside.returncode, 3, f"a second night beside the first is refused: {beside.stderr}")
+            killed = self.disturb(slurm, jobs[-1])
+            verdict = night.stdout.read()
         say(f"{SHARDS} shards on 2 slots of Slurm, with faults and kills, took {time.monotonic() - began:.1f} s")
+        self.expect_requeued(jobs[-1], killed)
+        self.assertEqual(night.returncode, 1, said.read_text() + verdict)
+        self.assertEqual((self.night.folder / "exit_code").read_text(), "1\n", self.night.folder)
+        self.assertEqual((self.night.folder / "jobs").read_text().split(), jobs)
+        self.assertEqual((self.night.folder / "verdict.txt").read_text(), verdict)
+        self.assertIn("CRASH", verdict)
+
+    def expect_requeued(self, array, killed):
         tasks = self.night.console("slurm")
         for shard, how in killed.items():
-            self.assertIn("--resume", self.night.console(shard), f"shard {shard} ({how}) was not gone on with:\n{tasks}")
-            self.assertIn(f"task {arrays[-1]}/{shard}, restart 1", tasks, f"shard {shard} ({how}) was not requeued")
+            which = f"shard {shard} ({how})"
+            self.assertIn("--resume", self.night.console(shard), f"{which} was not gone on with:\n{tasks}")
+            self.assertIn(f"task {array}/{shard}, restart 1", tasks, f"{which} was not requeued")
         self.assertEqual(tasks.count("requeued"), len(killed), tasks)
-        self.assertEqual((self.night.folder / "exit_code").read_text(), "1\n", self.night.folder)
-        self.assertEqual((self.night.folder / "jobs").read_text().split(), [conclusion, *arrays])
-        self.assertIn("CRASH", (self.night.folder / "verdict.txt").read_text())
 
     def disturb(self, slurm, array):
         """Three tasks, each while it runs a row: {shard: how}."""
         ways = [("cancelled", lambda shard: slurm.ask("scancel", "--signal=KILL", f"{array}_{shard}")),
                 ("its run killed", self.kill_run),
-                ("near its time limit", lambda shard: slurm.ask("scancel", "--batch", "--signal=USR1", f"{array}_{shard}"))]
+                ("near its time limit",
+                 lambda shard: slurm.ask("scancel", "--batch", "--signal=USR1", f"{array}_{shard}"))]
         done = {}
         for how, disturb in ways:
             running = []
 
             def one_runs():
-                running[:] = [shard for shard in range(1, SHARDS + 1) if shard not in done and self.night.is_timing(shard)]
+                left = (shard for shard in range(1, SHARDS + 1) if shard not in done)
+                running[:] = [shard for shard in left if self.night.can_be_disturbed(shard)]
                 return running
             wait_until("a task that runs a row", one_runs, 120)
             disturb(running[0])
