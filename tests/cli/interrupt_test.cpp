@@ -109,11 +109,7 @@ std::size_t count(const RunReport& report, Status status) {
   return static_cast<std::size_t>(std::ranges::count(report.records, status, &Record::status));
 }
 
-void expect_clean_end(Running& running) {
-  const int status = running.wait_for_end();
-  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
-  EXPECT_EQ(WEXITSTATUS(status), 3) << running.out();
-  const RunReport report = read_journal(running.reports() / "journal.jsonl");
+void expect_one_status_a_row(const RunReport& report) {
   EXPECT_FALSE(report.complete);
   ASSERT_EQ(report.records.size(), static_cast<std::size_t>(long_rows));
   EXPECT_LE(count(report, Status::Interrupted), 1U);
@@ -121,6 +117,13 @@ void expect_clean_end(Running& running) {
   EXPECT_EQ(count(report, Status::Interrupted) + count(report, Status::Missing) + count(report, Status::Pass),
             report.records.size());
   EXPECT_GT(count(report, Status::Missing), 0U);
+}
+
+void expect_clean_end(Running& running) {
+  const int status = running.wait_for_end();
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 3) << running.out();
+  expect_one_status_a_row(read_journal(running.reports() / "journal.jsonl"));
   EXPECT_THAT(read_file(running.reports() / "run.json"), HasSubstr("\"complete\": false"));
   EXPECT_THAT(read_file(running.reports() / "perf.csv"), HasSubstr("MISSING"));
   EXPECT_THAT(running.out(), HasSubstr("\ninterrupted: "));

@@ -1,6 +1,7 @@
 #include "tests/support/process.h"
 #include "tests/support/temporary_folder.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,15 +63,15 @@ class Nightly : public ::testing::Test {
     fs::create_directories(package() / "scripts");
     fs::copy_file(scripts / "nightly.sh", package() / "scripts/nightly.sh");
     fs::copy(scripts / "night", package() / "scripts/night");
-    fs::permissions(folder_.write("package/assay", fake_assay), fs::perms::owner_all);
+    fs::permissions(folder.write("package/assay", fake_assay), fs::perms::owner_all);
   }
 
-  fs::path package() const { return folder_.path() / "package"; }
-  fs::path farm() const { return folder_.path() / "farm"; }
+  fs::path package() const { return folder.path() / "package"; }
+  fs::path farm() const { return folder.path() / "farm"; }
   fs::path night() const { return fs::canonical(farm() / "latest"); }
   /// Has the fake do something: a file of this name with this text.
   void set(const std::string& name, const std::string& text = "") const {
-    folder_.write("package/" + name, text);
+    folder.write("package/" + name, text);
   }
   void unset(const std::string& name) const { fs::remove(package() / name); }
   std::vector<std::string> words(std::vector<std::string> more) const {
@@ -80,7 +81,7 @@ class Nightly : public ::testing::Test {
   ProcessResult nightly(const std::vector<std::string>& more) const { return run({.words = words(more)}); }
   std::string calls() const { return read_file(package() / "calls"); }
 
-  TemporaryFolder folder_;
+  TemporaryFolder folder;
 };
 
 TEST_F(Nightly, RunsEachShardOfEachDeviceAndConcludes) {
@@ -88,19 +89,18 @@ TEST_F(Nightly, RunsEachShardOfEachDeviceAndConcludes) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "the verdict\n");
   const std::string at = night();
-  const std::string store = " --ceiling-store " + at + "/ceilings";
+  const std::string store = "--ceiling-store " + at + "/ceilings";
   std::string expected = "devices --json\n";
   for (const auto& [slug, uuid] : {std::pair("acme-fast-1", "aa"), std::pair("slow", "bb")}) {
-    expected += std::string("devices --device ") + uuid + " --ceilings" + store + "\n";
-    for (const char* shard : {"1", "2"}) {
-      expected += std::string("run --device ") + uuid + " --shard " + shard + "/2 --out " + at + "/shards/" +
-                  slug + "/" + shard + " --overwrite" + store + " --filter a b*\n";
+    expected += fmt::format("devices --device {} --ceilings {}\n", uuid, store);
+    for (const int shard : {1, 2}) {
+      expected += fmt::format(
+          "run --device {0} --shard {1}/2 --out {2}/shards/{3}/{1} --overwrite {4} --filter a b*\n", uuid,
+          shard, at, slug, store);
     }
   }
-  for (const std::string slug : {"acme-fast-1", "slow"}) {
-    const std::string shards = at + "/shards/" + slug + "/";
-    expected += "merge " + at + " " + shards + "1 " + shards + "2\n";
-  }
+  for (const char* slug : {"acme-fast-1", "slow"})
+    expected += fmt::format("merge {0} {0}/shards/{1}/1 {0}/shards/{1}/2\n", at, slug);
   expected += "verdict " + at + " --last-good " + farm().string() +
               "/last-good --expect-slug acme-fast-1 --expect-slug slow\n";
   EXPECT_EQ(calls(), expected);
