@@ -1,39 +1,149 @@
 #!/usr/bin/env bash
-# A farm's night, as an example to copy: every tier on every device, one folder a night, never two at once.
+# A farm's night: every case on every device, in a folder of its own, with a verdict in the morning (docs/farm.md).
 #
-#   scripts/nightly.sh [DIR]        e.g. from cron: 0 1 * * *  /opt/assay/scripts/nightly.sh /srv/assay
+#   scripts/nightly.sh [OPTIONS] DIR [-- OPTIONS OF assay run]
+#                                 e.g. from cron: 0 1 * * *  /opt/assay/scripts/nightly.sh /srv/assay
+#   scripts/nightly.sh [OPTIONS] --resume NIGHT      runs what a night of DIR has left, and concludes it anew
 #
-# DIR (default: assay-nightly here) gets DIR/<UTC date and time>/<device>, a link to the reports of that night, and
-# DIR/latest. The exit code is
-# assay's: 0 fine, 1 failures, 2 usage, 3 infrastructure, 77 no device; 124 when the night was too short.
+#   --device D            a device to run on: index, UUID or part of the name; repeatable (default: all)
+#   --shards N            tasks for each device (default 1)
+#   --time-limit MINUTES  of the night; with --slurm of each task, each time that it runs (default 480)
+#   --keep N              remove the nights of DIR but for the newest N and those that are the last good ones, and
+#                         what tasks have written of the older of these, once it is merged
+#   --slurm               as jobs of Slurm: an array of tasks for each device, and a job that concludes behind them
+#   --gres [D=]SPEC       what a task holds of Slurm's generic resources, on device D alone where that is named: one of
+#                         its name, UUID, slug, or a part of these; repeatable (default vulkan:1)
+#   --sbatch OPTION       one more option for each sbatch, such as --sbatch=--partition=gpus; repeatable
+#   --wait                return when the night is over, with its exit code, also with --slurm
+#
+# DIR gets DIR/<UTC date and time>, and the link DIR/latest. Without --slurm the tasks run here, one after the other.
+# From a package its binary runs; from a source tree what the sources say, built first; ASSAY names another binary.
+# Relative paths among the options of assay run are those of the package or the source tree.
+# The exit code is that of assay verdict: 0 fine, 1 failures or regressions, 2 usage, 3 infrastructure, 77 no device.
 set -euo pipefail
-out=$(realpath -m "${1:-assay-nightly}")
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=scripts/night/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/night/lib.sh"
 
-hours=8 # a night that takes longer is ended; what was finished by then is in the journals
-night=$out/$(date -u +%Y-%m-%dT%H%M%SZ)
-mkdir -p "$out"
-exec 9>"$out/lock"
-if ! flock --nonblock 9; then
-  echo "nightly: the run before this one still holds $out/lock; not starting another." >&2
-  exit 3
+usage() {
+  say "nightly: $1"
+  sed -n '2,/^# DIR gets/p' "$here/nightly.sh" | sed '$d; s/^# \{0,1\}//' >&2
+  exit 2
+}
+
+parse() {
+  slurm=0 waits=0 resumed='' farm='' shards=1 minutes=480 keep='' devices=() resources=() sbatch_options=() options=()
+  while (($#)); do
+    case $1 in
+      --slurm) slurm=1 ;;
+      --wait) waits=1 ;;
+      --device=* | --shards=* | --time-limit=* | --keep=* | --gres=* | --sbatch=* | --resume=*)
+        set -- "${1%%=*}" "${1#*=}" "${@:2}"
+        continue
+        ;;
+      --device | --shards | --time-limit | --keep | --gres | --sbatch | --resume)
+        (($# > 1)) || usage "$1 needs a value"
+        take "$1" "$2"
+        shift
+        ;;
+      --help | -h) usage "a farm's night" ;;
+      --) options=("${@:2}") && break ;;
+      -*) usage "there is no option $1; options of assay run stand behind --" ;;
+      *)
+        [[ -z $farm ]] || usage "there are two folders, $farm and $1"
+        farm=$1
+        ;;
+    esac
+    shift
+  done
+  [[ -n $farm || -n $resumed ]] || usage "DIR is missing"
+  [[ -z $farm || -z $resumed ]] || usage "--resume names a night, and DIR is not said again"
+  [[ -z $resumed || ${#options[@]} -eq 0 ]] || usage "a night is gone on with as it began: no options of assay run"
+}
+
+take() {
+  case $1 in
+    --device) devices+=(--device "$2") ;;
+    --gres) resources+=("$2") ;;
+    --sbatch) sbatch_options+=("$2") ;;
+    --resume) resumed=$2 ;;
+    *) [[ $2 =~ ^[1-9][0-9]{0,5}$ ]] || usage "$1 takes a number of at least 1, and not '$2'" ;;&
+    --shards) shards=$2 ;;
+    --time-limit) minutes=$2 ;;
+    --keep) keep=$2 ;;
+  esac
+}
+
+# The lock is held as long as this script runs; a night that is with Slurm has its jobs in the queue.
+never_two_at_once() {
+  mkdir -p "$farm"
+  exec 9>"$farm/lock"
+  flock --nonblock 9 || die "nightly: another nightly.sh holds $farm/lock; not starting a night beside it." 3
+  local before=$farm/latest
+  [[ -s $before/jobs && ! -s $before/exit_code ]] || return 0
+  ! is_queued "$(<"$before/jobs")" || die "nightly: the night $(realpath "$before") goes on: its jobs are in Slurm's \
+queue ($(paste -sd ' ' "$before/jobs")), or that Slurm does not answer. Not starting another night; where that one is not to
+come to its end, cancel its jobs, or remove $before/jobs." 3
+}
+
+# Sets `assay`, which is built first where this is a source tree.
+find_binary() {
+  assay=${ASSAY:-$root/assay}
+  [[ ! -x $assay ]] || { assay=$(realpath "$assay") && return; }
+  [[ -z ${ASSAY:-} ]] || die "nightly: ASSAY=$ASSAY is no program." 2
+  "$here/setup.sh" || exit 3
+  # shellcheck disable=SC2016 # for the other shell, as the names of both libraries are not to meet
+  bash -c 'source "$1/lib.sh" && build_preset release assay' - "$here" || exit 3
+  assay=$root/build/release/assay
+}
+
+# Asks where the tasks will run: with Slurm that may be another machine.
+known_devices() {
+  local ask=("$assay" devices --json "${devices[@]}")
+  ((!slurm)) || ask=(srun --quiet --ntasks=1 --job-name=assay-devices --chdir="$root" "${sbatch_options[@]}" "${ask[@]}")
+  "${ask[@]}" 9>&-
+}
+
+# Writes what the tasks are told: NIGHT/plan in bash's own words, NIGHT/devices.tsv with slug, UUID, name, driver and last good report.
+plan_night() {
+  local known line slug status=0
+  known=$(known_devices) || status=$?
+  ((status == 0)) || die "nightly: which devices there are could not be told (exit code $status, above)." "$status"
+  mkdir "$night" "$night"/{console,shards}
+  grep '^{' <<<"$known" | while IFS= read -r line; do
+    slug=$(json_field slug "$line")
+    printf '%s\t%s\t%s\t%s\t%s\n' "$slug" "$(json_field uuid "$line")" "$(json_field name "$line")" \
+      "$(json_field driver "$line")" "$(realpath -e "$farm/last-good/$slug" 2>/dev/null)"
+  done >"$night/devices.tsv"
+  write_plan "$night"
+  ln -sfn "$night" "$farm/latest"
+}
+
+begin() {
+  if [[ -n $resumed ]]; then
+    night=$(realpath "$resumed")
+    [[ -f $night/plan ]] || die "nightly: $resumed is not the folder of a night." 2
+    farm=$(dirname "$night")
+    never_two_at_once
+    read_plan "$night"
+    rm -f "$night/exit_code"
+  else
+    farm=$(cd "$caller" && realpath -m "$farm")
+    never_two_at_once
+    find_binary
+    night=$farm/$(date -u +%Y-%m-%dT%H%M%SZ)
+    plan_night
+  fi
+}
+
+parse "$@"
+begin
+say "nightly: $night: $(wc -l <"$night/devices.tsv") devices, $shards tasks each"
+if ((slurm)); then
+  # shellcheck source=scripts/night/with_slurm.sh
+  source "$here/night/with_slurm.sh"
+  run_with_slurm
+else
+  # shellcheck source=scripts/night/here.sh
+  source "$here/night/here.sh"
+  run_here
 fi
-mkdir "$night"
-ln -sfn "$night" "$out/latest"
-
-# In the background, since bash looks at signals only when a command in the foreground has ended: by then the night
-# is over. Each goes on to the run, which brings its row to an end and writes its reports; a second one ends it at once.
-timeout --signal=INT --kill-after=60 "${hours}h" \
-  scripts/run.sh --tier smoke --tier ci --tier nightly --budget 1 --ceilings measure --device all --out "$night" >"$night/console.txt" 2>&1 &
-run=$!
-for signal in INT TERM HUP; do
-  # shellcheck disable=SC2064 # the words of now
-  trap "interrupted=1; echo 'nightly: SIG$signal: stopping the run' >&2; kill -s $signal $run || true" "$signal"
-done
-interrupted=1
-while ((interrupted)); do # a signal ends the wait, not the run
-  interrupted=0 status=0
-  wait "$run" || status=$?
-done
-((status == 0)) || echo "nightly: exit code $status; see $night/console.txt" >&2 # which makes cron write a mail
-exit "$status"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # One folder that runs on another x86-64 Linux with glibc 2.36 or newer and a Vulkan loader: the binary, the
-# shared libraries it needs beside it, the cases.
+# shared libraries it needs beside it, the cases, and the scripts of a farm's night.
 #
 #   scripts/package.sh [DIR]        default: dist/assay-<version>-x86_64; an older DIR of ours is replaced
 #
@@ -51,6 +51,12 @@ copy_licences() {
   done
 }
 
+# What a farm runs; the last three are for trying Slurm out.
+copy_scripts() {
+  mkdir "$1/scripts"
+  cp -r scripts/nightly.sh scripts/night scripts/farm-up.sh scripts/setup.sh scripts/lib.sh "$1/scripts/"
+}
+
 write_readme() {
   cat >"$1/README.txt" <<TEXT
 assay $2: is a GPU op right, and how fast is it, on every Vulkan device of this machine.
@@ -58,6 +64,7 @@ assay $2: is a GPU op right, and how fast is it, on every Vulkan device of this 
   ./assay devices                               which devices there are
   ./assay run --tier smoke --tier ci            run the cases beside this file; reports: assay-out/<device>/
   ./assay --help                                everything else
+  scripts/nightly.sh DIR                        a night: every case on every device, and a verdict (see nightly.sh)
 
 Needs: x86-64 Linux, glibc $max_glibc or newer, libstdc++ of GCC 12 or newer, a Vulkan loader (libvulkan.so.1:
 package libvulkan1 on Debian and Ubuntu, vulkan-loader on Fedora) and a Vulkan driver. Without a GPU, Mesa's
@@ -81,6 +88,15 @@ require_at_most() {
     die "$1 needs $2$newest, newer than the $2$3 that the package promises: build it on Debian 12."
 }
 
+# A short night, begun elsewhere.
+check_night() {
+  local farm
+  farm=$(mktemp -d)
+  (cd / && "$1/scripts/nightly.sh" "$farm" -- --tier smoke --mode accu --filter '*/pairs/*') >"$farm/said" 2>&1 ||
+    { cat "$farm/said" >&2 && die "The packed scripts/nightly.sh does not come to a good end; its night is in $farm."; }
+  rm -r "$farm"
+}
+
 check_package() {
   local dir=$1 file needed
   for file in "$dir/assay" "$dir"/*.so*; do
@@ -97,6 +113,7 @@ check_package() {
   done <<<"$needed"
   (cd / && "$dir/assay" --version) || die "The packed binary does not start."
   (cd / && "$dir/assay" list >/dev/null) || die "The packed binary cannot load the cases beside it."
+  check_night "$dir"
 }
 
 main() {
@@ -117,6 +134,7 @@ main() {
     cp -L "${libraries[@]}" "$dir/"
   fi
   cp -r cases "$dir/cases"
+  copy_scripts "$dir"
   copy_licences "$dir" "${libraries[@]}"
   write_readme "$dir" "$version"
   check_package "$dir"

@@ -4,6 +4,7 @@
 #
 #   scripts/setup.sh          what building and running need
 #   scripts/setup.sh --dev    what tests and CI need as well
+#   scripts/setup.sh --farm   what scripts/farm-up.sh needs, and nothing else: a Slurm
 #
 # ASSAY_SKIP_SETUP=1 does nothing: for systems where the same things were installed in another way.
 set -euo pipefail
@@ -50,6 +51,10 @@ dev_packages=(
   libbenchmark-tools
   python3-scipy
   python3-numpy # recomputes the golden vectors
+)
+farm_packages=(
+  slurm-wlm # slurmctld, slurmd and the commands of users
+  munge     # how they know each other
 )
 
 # Prints those of its arguments that are not installed, one a line.
@@ -104,7 +109,8 @@ main() {
   case "${1:-}" in
     "") ;;
     --dev) wanted+=("${dev_packages[@]}") ;;
-    *) die "usage: scripts/setup.sh [--dev]" 2 ;;
+    --farm) wanted=("${farm_packages[@]}") ;;
+    *) die "usage: scripts/setup.sh [--dev | --farm]" 2 ;;
   esac
   [[ ${ASSAY_SKIP_SETUP:-} != 1 ]] || return 0
 

@@ -65,7 +65,7 @@ formatting_is_clean() {
 }
 
 scripts_are_clean() {
-  shellcheck -x scripts/*.sh tests/hostile/*.sh .ci/run
+  shellcheck -x scripts/*.sh scripts/night/*.sh tests/hostile/*.sh .ci/run
 }
 
 # Exact outputs are the same on every device: the published reports prove it, or one of them is stale.

@@ -15,13 +15,14 @@ DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& devi
       shaders_(shader_options(parts.options.shaders, parts.context.shader_compiler)),
       versus_(shader_options(parts.options.versus_shaders, parts.context.shader_compiler)),
       answers_(answer_cache_options(parts.options, parts.context.build)),
+      store_(ceiling_store(parts.options.ceiling_store)),
       cases_(parts.selected, device.info) {
   const RunOptions& options = parts_.options;
   parts_.devices.open(device_);
   groups_ = planned_groups(options, cases_.all());
   engine_ = engine_options(options, parts_.devices.instance(), device_.info, parts_.stop_requested);
   if (!options.versus_shaders.empty()) engine_.versus = {&versus_};
-  if (options.ceilings != "none") engine_.ceilings = known_ceilings(device_.info, shaders_);
+  if (options.ceilings != "none") engine_.ceilings = known_ceilings(device_.info, shaders_, store_);
   engine_.answers = &answers_;
   info_ = make_run_info(run_settings(options, parts_.context, parts_.run_id), device_.info);
   info_.inputs = parts_.inputs;
@@ -68,14 +69,15 @@ void DeviceSession::tell(RunListener& listener, const KnownTiming& known) {
 
 void DeviceSession::add_timing(const KnownTiming& known) {
   device_.device->tell_phase(Phase::Ceilings);
-  TimingTools& tools = timing_tools_of(device_, shaders_, {parts_.options.ceilings, known}, parts_.log);
+  TimingTools& tools =
+      timing_tools_of(device_, shaders_, {parts_.options.ceilings, store_, known}, parts_.log);
   engine_.tools = &tools;
   engine_.sampling.timer_unit_ns = tools.timer.unit_ns;
   info_.timer = tools.timer;
   info_.ceilings = tools.ceilings;
   tools.measured_again = 0;
   tools.measure_again = [this, &tools] {
-    measure_ceilings_again(tools, shaders_, info_, *listener_, parts_.log);
+    measure_ceilings_again(tools, shaders_, store_, info_, *listener_, parts_.log);
   };
   device_.device->tell_phase(Phase::Host);
 }

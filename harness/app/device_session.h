@@ -6,6 +6,7 @@
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expectations.h"
 #include "harness/engine/accuracy/answer_cache.h"
+#include "harness/engine/ceilings/ceiling_store.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/run/run_options.h"
 #include "harness/gpu/gpu.h"
@@ -69,6 +70,7 @@ class DeviceSession {
   gpu::ShaderLibrary shaders_;
   gpu::ShaderLibrary versus_;
   AnswerCache answers_;
+  CeilingStore store_;
   DeviceCases cases_;
   std::vector<PlannedGroup> groups_;
   DeviceRunOptions engine_;

@@ -3,7 +3,6 @@
 #include "harness/base/error.h"
 #include "harness/base/pattern.h"
 #include "harness/base/text.h"
-#include "harness/engine/ceilings/ceiling_store.h"
 #include "harness/engine/run/run_info.h"
 #include "harness/report/console/ceilings_text.h"
 
@@ -36,12 +35,11 @@ void refuse_wrong_device(const RunOptions& options, const gpu::Instance& instanc
   }
 }
 
-Ceilings ceilings_of(TimingTools& tools, gpu::ShaderLibrary& shaders, bool anew) {
-  const CeilingStore store(default_ceiling_directory());
-  return ceilings_for(tools, shaders, store, anew ? CeilingPolicy::Measure : CeilingPolicy::Stored);
-}
-
 }  // namespace
+
+CeilingStore ceiling_store(const std::filesystem::path& named) {
+  return named.empty() ? CeilingStore(default_ceiling_directory()) : CeilingStore(named, KeptCeilings::All);
+}
 
 RunDevices::RunDevices(const RunOptions& options) : instance_({.validation = options.validation}) {
   const std::vector<std::size_t> chosen = gpu::select_devices(instance_.devices(), options.devices);
@@ -74,9 +72,12 @@ TimingTools& timing_tools_of(RunDevices::Opened& opened, gpu::ShaderLibrary& sha
   }
   if (source.ceilings == "none") return *opened.tools;
   try {
-    opened.tools->ceilings = ceilings_of(*opened.tools, shaders, source.ceilings == "measure");
+    const auto policy = source.ceilings == "measure" ? CeilingPolicy::Measure : CeilingPolicy::Stored;
+    opened.tools->ceilings = ceilings_for(*opened.tools, shaders, source.store, policy);
     if (const auto why = disturbed(opened.tools->ceilings, opened.device->info())) {
-      log << "ceilings may be too low, and are not kept for later runs: " << *why << '\n';
+      const bool kept = source.store.takes(opened.tools->ceilings, opened.device->info());
+      log << "ceilings may be too low" << (kept ? ": " : ", and are not kept for later runs: ") << *why
+          << '\n';
     }
   } catch (const gpu::OutOfMemory& error) {
     log << "ceilings were not measured, so rows have no percentages: " << error.what() << '\n';
@@ -84,18 +85,15 @@ TimingTools& timing_tools_of(RunDevices::Opened& opened, gpu::ShaderLibrary& sha
   return *opened.tools;
 }
 
-Ceilings known_ceilings(const DeviceInfo& device, gpu::ShaderLibrary& shaders) {
-  const CeilingStore store(default_ceiling_directory());
+Ceilings known_ceilings(const DeviceInfo& device, gpu::ShaderLibrary& shaders, const CeilingStore& store) {
   return stored_ceilings(device, shaders, store).value_or(Ceilings{});
 }
 
-void measure_ceilings_again(TimingTools& tools, gpu::ShaderLibrary& shaders, RunInfo& info,
-                            RunListener& listener, std::ostream& log) {
+void measure_ceilings_again(TimingTools& tools, gpu::ShaderLibrary& shaders, const CeilingStore& store,
+                            RunInfo& info, RunListener& listener, std::ostream& log) {
   if (!tools.ceilings.measured()) return;
   tools.ceilings = larger_of(tools.ceilings, measure_ceilings(tools, shaders));
-  if (!disturbed(tools.ceilings, tools.device.info())) {
-    CeilingStore(default_ceiling_directory()).store(tools.ceilings);
-  }
+  if (store.takes(tools.ceilings, tools.device.info())) store.store(tools.ceilings);
   log << "ceilings were measured again, since a row is above them: " << ceilings_line(tools.ceilings) << '\n';
   info.ceilings = tools.ceilings;
   listener.run(info);

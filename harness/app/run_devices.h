@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/app/run_options.h"
+#include "harness/engine/ceilings/ceiling_store.h"
 #include "harness/engine/timing/timing_tools.h"
 #include "harness/gpu/gpu.h"
 #include "harness/report/record/events.h"
@@ -48,8 +49,12 @@ struct KnownTiming {
 };
 struct TimingSource {
   std::string ceilings;  ///< as RunOptions
+  CeilingStore store;
   KnownTiming known;
 };
+
+/// The store in the folder that a command line names, which is that of one night; empty: that of all runs.
+CeilingStore ceiling_store(const std::filesystem::path& named);
 
 /// What timing on the device needs, made the first time: its timer is calibrated, its ceilings are taken from
 /// disk or measured, but for what is known. Without memory to measure them the run goes on: its rows have no
@@ -57,13 +62,12 @@ struct TimingSource {
 TimingTools& timing_tools_of(RunDevices::Opened& opened, gpu::ShaderLibrary& shaders,
                              const TimingSource& source, std::ostream& log);
 
-/// What the device was measured to reach at any time before, undisturbed, with this driver and these kernels;
-/// nothing where it never was.
-Ceilings known_ceilings(const DeviceInfo& device, gpu::ShaderLibrary& shaders);
+/// What the store says of the device with this driver and these kernels; nothing where it has none.
+Ceilings known_ceilings(const DeviceInfo& device, gpu::ShaderLibrary& shaders, const CeilingStore& store);
 
 /// Measures the ceilings again and keeps the larger of both. `info` and `listener` (the journal) are told the
 /// run's circumstances again: its rows are held against the new ceilings from then on.
-void measure_ceilings_again(TimingTools& tools, gpu::ShaderLibrary& shaders, RunInfo& info,
-                            RunListener& listener, std::ostream& log);
+void measure_ceilings_again(TimingTools& tools, gpu::ShaderLibrary& shaders, const CeilingStore& store,
+                            RunInfo& info, RunListener& listener, std::ostream& log);
 
 }  // namespace assay::app

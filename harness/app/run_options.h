@@ -29,15 +29,16 @@ struct RunOptions {
   double budget_s = 1;
   double program_limit_s = 10;  ///< programs that need longer at the device's ceilings are SKIPPED
   double injected_slowdown_pct = 0;
-  std::string ceilings = "stored";  ///< "stored", "measure" or "none"
-  std::string answer_cache;         ///< folder, or "none"; empty: the default one
-  bool isolation = false;           ///< rows run in a worker process a device
-  std::string worker_command;       ///< shell command that starts a worker; empty: this binary
-  std::filesystem::path resume;     ///< run that is gone on with; empty: a new one
-  double hang_limit_s = 0;          ///< a worker that is silent for so long hangs; 0: as the phase says
-  int jobs = 0;                ///< threads for references, of all workers together; 0: as many as the CPU has
-  std::string injected_fault;  ///< see InjectedFault; empty: none
-  std::filesystem::path github_summary;  ///< file to append to; empty: none
+  std::string ceilings = "stored";      ///< "stored", "measure" or "none"
+  std::filesystem::path ceiling_store;  ///< folder of one night's ceilings; empty: the default one
+  std::string answer_cache;             ///< folder, or "none"; empty: the default one
+  bool isolation = false;               ///< rows run in a worker process a device
+  std::string worker_command;           ///< shell command that starts a worker; empty: this binary
+  std::filesystem::path resume;         ///< run that is gone on with; empty: a new one
+  double hang_limit_s = 0;              ///< a worker that is silent for so long hangs; 0: as the phase says
+  int jobs = 0;  ///< threads for references, of all workers together; 0: as many as the CPU has
+  std::vector<std::string> injected_faults;  ///< see InjectedFault
+  std::filesystem::path github_summary;      ///< file to append to; empty: none
   bool validation = false;
   bool strict = false;  ///< expired and stale rules of the expectations make the run fail
   bool watch = false;

@@ -12,9 +12,11 @@
 #include "harness/report/record/forwarded_events.h"
 
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <memory>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <system_error>
 #include <unistd.h>
@@ -38,8 +40,8 @@ class WorkerEvents final : public EventLines {
 /// worker may run them.
 class WorkerListener final : public ForwardedEvents {
  public:
-  WorkerListener(WorkerEvents& lines, WorkerOutput& output, InjectedFault& fault)
-      : ForwardedEvents(lines), output_(output), fault_(fault) {}
+  WorkerListener(WorkerEvents& lines, WorkerOutput& output, std::span<InjectedFault> faults)
+      : ForwardedEvents(lines), output_(output), faults_(faults) {}
 
   void plan(std::span<const RowInfo> rows) override {
     for (const RowInfo& row : rows) ids_.push_back(row.id);
@@ -47,7 +49,7 @@ class WorkerListener final : public ForwardedEvents {
   }
   void begin(RowIndex row) override {
     ForwardedEvents::begin(row);
-    fault_.begin(ids_.at(row), output_);
+    for (InjectedFault& fault : faults_) fault.begin(ids_.at(row), output_);
   }
   void end(RowIndex row, const RowEnd& end) override {
     if (end.status == Status::Missing) return;
@@ -61,7 +63,7 @@ class WorkerListener final : public ForwardedEvents {
 
  private:
   WorkerOutput& output_;
-  InjectedFault& fault_;
+  std::span<InjectedFault> faults_;
   std::vector<std::string> ids_;
   bool must_leave_ = false;
 };
@@ -134,7 +136,7 @@ class WorkerMain {
     session_->engine().before_timing = [this] { wait_for_turn(); };
     session_->engine().after_timing = [this] { output_.tell(WorkerSignal::Timed); };
     lines_ = std::make_unique<WorkerEvents>(output_);  // a plan counts its rows from 0
-    listener_ = std::make_unique<WorkerListener>(*lines_, output_, *fault_);
+    listener_ = std::make_unique<WorkerListener>(*lines_, output_, faults_);
     session_->tell(*listener_, {open.timer, open.ceilings});
     log_.flush();
   }
@@ -147,7 +149,7 @@ class WorkerMain {
     }
     options_ = parse_(open.command);
     context_.command_line = open.command;
-    fault_.emplace(options_.injected_fault);
+    for (const std::string& fault : options_.injected_faults) faults_.emplace_back(fault);
     devices_ = std::make_unique<RunDevices>(options_);
   }
 
@@ -197,7 +199,7 @@ class WorkerMain {
 
   void take_phase(Phase phase, double limit_s) {
     output_.tell(PhaseEvent{phase, limit_s});
-    fault_->phase(phase);
+    for (const InjectedFault& fault : faults_) fault.phase(phase);
   }
 
   /// Only one worker of a machine times at any moment.
@@ -215,7 +217,7 @@ class WorkerMain {
   LogBuffer log_buffer_;
   std::ostream log_;
   RunOptions options_;
-  std::optional<InjectedFault> fault_;
+  std::vector<InjectedFault> faults_;
   std::unique_ptr<RunDevices> devices_;
   LoadResult loaded_;
   std::vector<const Case*> selected_;
@@ -228,6 +230,9 @@ class WorkerMain {
 }  // namespace
 
 void serve_worker(const Context& context, const ParseRun& parse) {
+  // Who stops a run by signalling all of its processes (Slurm, systemd) stops its supervisor, which then
+  // tells the workers: one that the signal ended at once would make its row a CRASH.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
   WorkerMain(context, parse).run();
 }
 

@@ -116,9 +116,17 @@ void add_isolation(CLI::App& app, app::RunOptions& options) {
                  "Threads for references, of all devices together (default: all of the CPU)")
       ->check(CLI::PositiveNumber);
   app.add_option(
-      "--inject-fault", options.injected_fault,
+      "--inject-fault", options.injected_faults,
       "KIND@GLOB: let the worker crash, hang or lose its device in the rows whose ids match, to check "
-      "that the run survives it");
+      "that the run survives it; repeatable");
+}
+
+void add_ceiling_store(CLI::App& app, std::filesystem::path& folder) {
+  app.add_option(
+      "--ceiling-store", folder,
+      "Folder of ceilings for the runs of one night: what is measured is kept there, and what is "
+      "there is taken, also where other work disturbed it (default: $XDG_CACHE_HOME/assay/ceilings, "
+      "for all runs and without those)");
 }
 
 void add_run(CLI::App& app, app::RunOptions& options) {
@@ -147,6 +155,7 @@ void add_run(CLI::App& app, app::RunOptions& options) {
                  "once for this device and driver), 'measure' (measure it now) or 'none'")
       ->check(CLI::IsMember({"stored", "measure", "none"}))
       ->capture_default_str();
+  add_ceiling_store(app, options.ceiling_store);
   app.add_option("--answer-cache", options.answer_cache,
                  "Folder in which answers of references are kept for later runs, or 'none' (default: "
                  "$XDG_CACHE_HOME/assay/answers; a build of changed files keeps none)");
@@ -190,6 +199,11 @@ void add_devices(CLI::App& app, DevicesOptions& options) {
       "--ceilings", options.ceilings,
       "Measure the ceilings of each device (bandwidth by footprint, arithmetic, dispatch spacing) and "
       "store them");
+  add_ceiling_store(app, options.ceiling_store);
+  app.add_flag(
+         "--json", options.json,
+         "Print index, name, folder of reports (slug), UUID and driver of each as JSON, a line a device")
+      ->excludes("--ceilings");
 }
 
 constexpr const char* report_help =

@@ -6,6 +6,7 @@
 #include "harness/app/context.h"
 #include "harness/app/run_options.h"
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -21,8 +22,10 @@ struct ListOptions {
 };
 
 struct DevicesOptions {
-  std::vector<std::string> devices;  ///< as RunOptions::devices; empty: all
-  bool ceilings = false;             ///< measure what they reach, and print it
+  std::vector<std::string> devices;     ///< as RunOptions::devices; empty: all
+  bool ceilings = false;                ///< measure what they reach, and print it
+  std::filesystem::path ceiling_store;  ///< as RunOptions
+  bool json = false;                    ///< for scripts
 };
 
 struct OpsOptions {

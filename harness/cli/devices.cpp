@@ -1,13 +1,18 @@
+#include "harness/app/run_devices.h"
 #include "harness/base/error.h"
+#include "harness/base/text.h"
 #include "harness/cli/commands.h"
 #include "harness/engine/ceilings/ceiling_store.h"
+#include "harness/engine/run/run_info.h"
 #include "harness/gpu/gpu.h"
 #include "harness/report/console/ceilings_text.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <array>
 #include <iostream>
+#include <span>
 
 namespace assay::cli {
 namespace {
@@ -62,17 +67,33 @@ void print(std::size_t index, const DeviceInfo& device) {
   for (const auto& [name, value] : lines) std::cout << fmt::format("    {:<19} {}\n", name, value);
 }
 
-void print_ceilings(gpu::Instance& instance, std::size_t index) {
+/// An array of objects, each on a line of its own, so that a shell script can read it too.
+void print_json(std::span<const DeviceInfo> all, std::span<const std::size_t> chosen) {
+  const char* separator = "[\n";
+  for (const std::size_t index : chosen) {
+    const DeviceInfo& device = all[index];
+    const nlohmann::ordered_json object{
+        {"index", index},
+        {"name", printable(device.name)},
+        {"slug", device_slug(all, index)},
+        {"uuid", device.uuid},
+        {"driver", printable(fmt::format("{} {}", device.driver_name, device.driver_info))}};
+    std::cout << separator << object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    separator = ",\n";
+  }
+  std::cout << "\n]\n";
+}
+
+void print_ceilings(gpu::Instance& instance, std::size_t index, const CeilingStore& store) {
   gpu::Device device(instance, index);
   gpu::ShaderLibrary shaders({.directories = {}, .cache_directory = gpu::default_cache_directory()});
-  const CeilingStore store(default_ceiling_directory());
   std::cout << std::flush;  // the device is read about while it is measured
   TimingTools tools(device, shaders);
   const Ceilings ceilings = ceilings_for(tools, shaders, store, CeilingPolicy::Measure);
   std::cout << ceilings_text(ceilings);
   if (const auto why = disturbed(ceilings, device.info())) {
-    std::cout << fmt::format("    {:<20}{}: these figures are shown, and not kept for later runs\n",
-                             "disturbed", *why);
+    const char* kept = store.takes(ceilings, device.info()) ? "" : ", and not kept for later runs";
+    std::cout << fmt::format("    {:<20}{}: these figures are shown{}\n", "disturbed", *why, kept);
   }
 }
 
@@ -85,10 +106,16 @@ int devices(const DevicesOptions& options) {
                 ExitCode::NoDevice);
   }
   const std::vector<std::string> all{"all"};
-  for (const std::size_t i :
-       gpu::select_devices(instance.devices(), options.devices.empty() ? all : options.devices)) {
+  const std::vector<std::size_t> chosen =
+      gpu::select_devices(instance.devices(), options.devices.empty() ? all : options.devices);
+  if (options.json) {
+    print_json(instance.devices(), chosen);
+    return 0;
+  }
+  const CeilingStore store = app::ceiling_store(options.ceiling_store);
+  for (const std::size_t i : chosen) {
     print(i, instance.devices()[i]);
-    if (options.ceilings) print_ceilings(instance, i);
+    if (options.ceilings) print_ceilings(instance, i, store);
   }
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <iterator>
 
@@ -13,6 +14,7 @@ namespace assay::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Commands, ListPrintsIds) {
   const TemporaryFolder folder;
@@ -98,6 +100,35 @@ TEST(Commands, DevicesMeasuresCeilingsAndKeepsThemUnlessTheyWereDisturbed) {
   }
   const bool disturbed = result.out.find("not kept for later runs") != std::string::npos;
   EXPECT_EQ(std::filesystem::exists(cache.path() / "assay" / "ceilings"), !disturbed);
+}
+
+TEST(Commands, DevicesKeepsDisturbedCeilingsInTheStoreOfANight) {
+  const TemporaryFolder folder;
+  const ProcessResult result =
+      assay({"devices", "--ceilings", "--device", "0", "--ceiling-store", folder / "night"},
+            {{"XDG_CACHE_HOME", folder / "cache"}});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, Not(HasSubstr("not kept for later runs")));
+  EXPECT_FALSE(std::filesystem::is_empty(folder / "night"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "cache/assay/ceilings"));
+}
+
+TEST(Commands, DevicesAsJsonAreALineEachForScripts) {
+  const ProcessResult result = assay({"devices", "--json"});
+  EXPECT_EQ(result.exit_code, 0);
+  const auto devices = nlohmann::json::parse(result.out);
+  ASSERT_FALSE(devices.empty());
+  EXPECT_EQ(std::ranges::count(result.out, '\n'), static_cast<std::ptrdiff_t>(devices.size()) + 2);
+  const std::string text = assay({"devices"}).out;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    EXPECT_EQ(devices[i].at("index"), i);
+    for (const char* field : {"name", "uuid", "driver"})
+      EXPECT_THAT(text, HasSubstr(devices[i].at(field).get<std::string>())) << field;
+    EXPECT_EQ(
+        devices[i].at("slug").get<std::string>().find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-"),
+        std::string::npos);
+  }
+  EXPECT_EQ(assay({"devices", "--json", "--device", "no such device"}).out, "");
 }
 
 TEST(Commands, DevicesRefusesADeviceThatIsNotThere) {

@@ -425,6 +425,18 @@ TEST(InjectedFault, IsTriedAloneThoughTimedRowsFollowIt) {
   }
 }
 
+TEST(InjectedFault, MayBeSeveralInOneRun) {
+  const Farm farm;
+  const ProcessResult result = farm.run({"--mode", "accu", "--inject-fault", "segfault@*1x8x4x4*",
+                                         "--inject-fault", "out-of-memory@*1x4x8x4*"});
+  if (result.exit_code == 77) GTEST_SKIP() << "no Vulkan device";
+  const RunReport report = farm.report();
+  ASSERT_EQ(report.records.size(), 4U);
+  EXPECT_EQ(count(report, Status::Crash), 1U);
+  EXPECT_EQ(count(report, Status::OutOfMemory), 1U);
+  EXPECT_EQ(count(report, Status::Pass), 2U);
+}
+
 TEST(InjectedFault, RefusesAKindThatIsNone) {
   const Farm farm;
   const ProcessResult result = farm.run({"--inject-fault", "earthquake@*"});

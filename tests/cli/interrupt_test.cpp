@@ -9,6 +9,8 @@
 #include <csignal>
 #include <filesystem>
 #include <functional>
+#include <sstream>
+#include <string>
 #include <sys/wait.h>
 #include <thread>
 
@@ -66,6 +68,13 @@ class Running {
   }
 
   void send(int signal) const { ::kill(pid_, signal); }
+  /// To its workers, and then to itself: as Slurm and systemd stop what they have started.
+  void send_to_all(int signal) const {
+    const std::string pid = std::to_string(pid_);
+    std::istringstream children(read_file("/proc/" + pid + "/task/" + pid + "/children"));
+    for (int child = 0; children >> child;) ::kill(child, signal);
+    send(signal);
+  }
   /// The status as waitpid() gives it.
   int wait_for_end() {
     int status = 0;
@@ -100,13 +109,7 @@ std::size_t count(const RunReport& report, Status status) {
   return static_cast<std::size_t>(std::ranges::count(report.records, status, &Record::status));
 }
 
-void expect_cleanly_interrupted(Running& running, int signal) {
-  ASSERT_TRUE(running.wait_until_rows_take_turns()) << running.err();
-  running.send(signal);
-  const int status = running.wait_for_end();
-  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
-  EXPECT_EQ(WEXITSTATUS(status), 3) << running.out();
-  const RunReport report = read_journal(running.reports() / "journal.jsonl");
+void expect_one_status_a_row(const RunReport& report) {
   EXPECT_FALSE(report.complete);
   ASSERT_EQ(report.records.size(), static_cast<std::size_t>(long_rows));
   EXPECT_LE(count(report, Status::Interrupted), 1U);
@@ -114,10 +117,23 @@ void expect_cleanly_interrupted(Running& running, int signal) {
   EXPECT_EQ(count(report, Status::Interrupted) + count(report, Status::Missing) + count(report, Status::Pass),
             report.records.size());
   EXPECT_GT(count(report, Status::Missing), 0U);
+}
+
+void expect_clean_end(Running& running) {
+  const int status = running.wait_for_end();
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 3) << running.out();
+  expect_one_status_a_row(read_journal(running.reports() / "journal.jsonl"));
   EXPECT_THAT(read_file(running.reports() / "run.json"), HasSubstr("\"complete\": false"));
   EXPECT_THAT(read_file(running.reports() / "perf.csv"), HasSubstr("MISSING"));
   EXPECT_THAT(running.out(), HasSubstr("\ninterrupted: "));
   EXPECT_THAT(running.out(), EndsWith("the others are MISSING\n"));
+}
+
+void expect_cleanly_interrupted(Running& running, int signal) {
+  ASSERT_TRUE(running.wait_until_rows_take_turns()) << running.err();
+  running.send(signal);
+  expect_clean_end(running);
 }
 
 TEST(Interrupt, LeavesReportsInWhichEveryRowHasOneStatus) {
@@ -125,6 +141,15 @@ TEST(Interrupt, LeavesReportsInWhichEveryRowHasOneStatus) {
     Running running;
     expect_cleanly_interrupted(running, signal);
     EXPECT_THAT(running.err(), HasSubstr("a second signal ends at once"));
+  }
+}
+
+TEST(Interrupt, IsNoCrashOfAWorkerThatGetsTheSignalToo) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    Running running;
+    ASSERT_TRUE(running.wait_until_rows_take_turns()) << running.err();
+    running.send_to_all(signal);
+    expect_clean_end(running);
   }
 }
 

@@ -1,6 +1,8 @@
 #include "tests/support/process.h"
 #include "tests/support/temporary_folder.h"
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -9,40 +11,209 @@
 #include <sys/wait.h>
 #include <thread>
 
-// scripts/nightly.sh beside a run that takes long.
+// scripts/nightly.sh in a package whose binary only writes down what it is told, and does what a file says.
 
 namespace assay::test {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-/// A tree whose scripts/run.sh waits until it is stopped, and says by which signal.
-void write_tree(const TemporaryFolder& folder) {
-  fs::create_directory(folder / "scripts");
-  fs::copy_file(fs::path(ASSAY_SOURCE_DIR) / "scripts/nightly.sh", folder / "scripts/nightly.sh");
-  const fs::path run = folder.write("scripts/run.sh",
-                                    "#!/bin/bash\n"
-                                    "trap 'echo INT >stopped; exit 3' INT\n"
-                                    "trap 'echo TERM >stopped; exit 3' TERM\n"
-                                    "touch started\n"
-                                    "for ((i = 0; i < 600; ++i)); do sleep 0.1; done\n");
-  fs::permissions(run, fs::perms::owner_all);
+constexpr const char* fake_assay = R"sh(#!/bin/bash
+echo "$*" >>calls
+case $1 in
+  devices)
+    [[ $* == *--json* ]] || exit 0
+    echo '['
+    echo '{"index":0,"name":"Acme \"Fast\" 1","slug":"acme-fast-1","uuid":"aa","driver":"acme 1"},'
+    echo '{"index":1,"name":"Slow","slug":"slow","uuid":"bb","driver":"slow 2"}'
+    echo ']'
+    ;;
+  run)
+    while (($#)); do
+      [[ $1 != --out && $1 != --resume ]] || out=$2
+      shift
+    done
+    mkdir -p "$out/runs/1/x"
+    echo '{"event":"plan"}' >"$out/runs/1/x/journal.jsonl"
+    trap 'echo TERM >>stopped; exit 3' TERM
+    touch started
+    if [[ -e slow ]]; then for ((i = 0; i < 600; ++i)); do sleep 0.1; done; fi
+    [[ ! -e kill ]] || kill -KILL $$
+    exit "$(cat run_exits 2>/dev/null || echo 0)"
+    ;;
+  merge)
+    slug=$(basename "$(dirname "$3")")
+    [[ ! -e no_merge_of_$slug ]] || { echo 'mixed builds'; exit 2; }
+    mkdir -p "$2/$slug" && touch "$2/$slug/journal.jsonl"
+    ;;
+  verdict)
+    echo 'the verdict'
+    exit "$(cat verdict_exits 2>/dev/null || echo 0)"
+    ;;
+esac
+)sh";
+
+class Nightly : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const fs::path scripts = fs::path(ASSAY_SOURCE_DIR) / "scripts";
+    fs::create_directories(package() / "scripts");
+    fs::copy_file(scripts / "nightly.sh", package() / "scripts/nightly.sh");
+    fs::copy(scripts / "night", package() / "scripts/night");
+    fs::permissions(folder.write("package/assay", fake_assay), fs::perms::owner_all);
+  }
+
+  fs::path package() const { return folder.path() / "package"; }
+  fs::path farm() const { return folder.path() / "farm"; }
+  fs::path night() const { return fs::canonical(farm() / "latest"); }
+  /// Has the fake do something: a file of this name with this text.
+  void set(const std::string& name, const std::string& text = "") const {
+    folder.write("package/" + name, text);
+  }
+  void unset(const std::string& name) const { fs::remove(package() / name); }
+  std::vector<std::string> words(std::vector<std::string> more) const {
+    more.insert(more.begin(), package() / "scripts/nightly.sh");
+    return more;
+  }
+  ProcessResult nightly(const std::vector<std::string>& more) const { return run({.words = words(more)}); }
+  std::string calls() const { return read_file(package() / "calls"); }
+
+  TemporaryFolder folder;
+};
+
+TEST_F(Nightly, RunsEachShardOfEachDeviceAndConcludes) {
+  const ProcessResult result = nightly({"--shards", "2", farm(), "--", "--filter", "a b*"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "the verdict\n");
+  const std::string at = night();
+  const std::string store = "--ceiling-store " + at + "/ceilings";
+  std::string expected = "devices --json\n";
+  for (const auto& [slug, uuid] : {std::pair("acme-fast-1", "aa"), std::pair("slow", "bb")}) {
+    expected += fmt::format("devices --device {} --ceilings {}\n", uuid, store);
+    for (const int shard : {1, 2}) {
+      expected += fmt::format(
+          "run --device {0} --shard {1}/2 --out {2}/shards/{3}/{1} --overwrite {4} --filter a b*\n", uuid,
+          shard, at, slug, store);
+    }
+  }
+  for (const char* slug : {"acme-fast-1", "slow"})
+    expected += fmt::format("merge {0} {0}/shards/{1}/1 {0}/shards/{1}/2\n", at, slug);
+  expected += "verdict " + at + " --last-good " + farm().string() +
+              "/last-good --expect-slug acme-fast-1 --expect-slug slow\n";
+  EXPECT_EQ(calls(), expected);
+  EXPECT_EQ(read_file(night() / "exit_code"), "0\n");
+  EXPECT_THAT(read_file(night() / "console/slow.2.txt"), HasSubstr("--shard 2/2"));
 }
 
-TEST(Nightly, PassesSignalsOnToTheRunAndEndsWithIt) {
-  for (const auto& [signal, name] : {std::pair(SIGINT, "INT\n"), std::pair(SIGTERM, "TERM\n")}) {
-    const TemporaryFolder folder;
-    write_tree(folder);
-    const int pid = start({.words = {folder / "scripts/nightly.sh", folder / "out"}});
-    for (int i = 0; i < 3000 && !fs::exists(folder / "started"); ++i)
+TEST_F(Nightly, MeasuresNoCeilingsWhereNothingIsHeldAgainstThem) {
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"--mode", "accu"}, {"--mode=accu"}, {"--ceilings", "none"}}) {
+    std::vector<std::string> more{farm(), "--"};
+    more.insert(more.end(), options.begin(), options.end());
+    EXPECT_EQ(nightly(more).exit_code, 0);
+    EXPECT_THAT(calls(), Not(HasSubstr("ceiling-store")));
+    fs::remove_all(farm());
+  }
+}
+
+TEST_F(Nightly, GivesShardsTheDevicesLastGoodReportAsItWasWhenTheNightBegan) {
+  fs::create_directories(farm() / "old/slow");
+  fs::create_directories(farm() / "last-good");
+  fs::create_symlink(farm() / "old/slow", farm() / "last-good/slow");
+  EXPECT_EQ(nightly({"--shards=2", farm()}).exit_code, 0);
+  EXPECT_THAT(calls(), HasSubstr("--shard 1/2 --out " + (night() / "shards/slow/1").string()));
+  EXPECT_THAT(read_file(night() / "console/slow.1.txt"),
+              HasSubstr("--balance " + fs::canonical(farm() / "old/slow").string()));
+  EXPECT_THAT(read_file(night() / "console/acme-fast-1.1.txt"), Not(HasSubstr("--balance")));
+}
+
+TEST_F(Nightly, EndsWithTheCodeOfTheVerdictWhateverTheTasksEndedWith) {
+  for (const char* code : {"1", "3", "0"}) {
+    set("run_exits", "1");
+    set("verdict_exits", code);
+    EXPECT_EQ(nightly({farm()}).exit_code, std::stoi(code));
+    EXPECT_EQ(read_file(night() / "exit_code"), std::string(code) + "\n");
+    fs::remove_all(farm());
+  }
+}
+
+TEST_F(Nightly, IsInfrastructureWhereADeviceHasNoReport) {
+  set("no_merge_of_slow");
+  const ProcessResult result = nightly({farm()});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("the reports of Slow could not be merged (exit code 2)"),
+                                HasSubstr("mixed builds")));
+  EXPECT_EQ(result.out, "the verdict\n") << "the other device has one";
+}
+
+TEST_F(Nightly, GoesOnWithTasksThatWereKilled) {
+  set("kill");
+  EXPECT_EQ(nightly({"--shards", "2", "--keep", "3", farm(), "--", "--tier", "ci"}).exit_code, 0);
+  unset("kill");
+  unset("calls");
+  fs::remove_all(night() / "shards/slow/2");  // as if it had not begun
+  EXPECT_EQ(nightly({"--resume", farm() / "latest"}).exit_code, 0);
+  const std::string shards = night() / "shards/";
+  EXPECT_THAT(calls(), AllOf(HasSubstr("run --resume " + shards + "acme-fast-1/1\n"),
+                             HasSubstr("run --resume " + shards + "slow/1\n"),
+                             HasSubstr("--shard 2/2 --out " + shards + "slow/2 "), HasSubstr(" --tier ci\n"),
+                             HasSubstr("prune " + farm().string() + " --keep 3 --shards\n")));
+}
+
+TEST_F(Nightly, IsRefusedBesideAnother) {
+  set("slow");
+  const int pid = start({.words = words({farm()})});
+  for (int i = 0; i < 3000 && !fs::exists(package() / "started"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const ProcessResult second = nightly({farm()});
+  EXPECT_EQ(second.exit_code, 3);
+  EXPECT_THAT(second.err, HasSubstr("another nightly.sh holds"));
+  ::kill(pid, SIGTERM);
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  unset("slow");
+  fs::remove(farm() / "latest");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // a night a second
+  EXPECT_EQ(nightly({farm()}).exit_code, 0) << "the lock is free again";
+}
+
+TEST_F(Nightly, PassesSignalsOnToTheRunAndConcludes) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    set("slow");
+    set("verdict_exits", "3");
+    const int pid = start({.words = words({farm()})});
+    for (int i = 0; i < 3000 && !fs::exists(package() / "started"); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     ::kill(pid, signal);
     int status = 0;
     ::waitpid(pid, &status, 0);
     ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
     EXPECT_EQ(WEXITSTATUS(status), 3);
-    EXPECT_EQ(read_file(folder / "stopped"), name);
+    EXPECT_EQ(read_file(package() / "stopped"), "TERM\n") << "once, and no other task began";
+    EXPECT_THAT(calls(), AllOf(HasSubstr("verdict"), Not(HasSubstr("shards/slow"))));
+    for (const char* name : {"started", "stopped", "calls"}) unset(name);
+    fs::remove_all(farm());
   }
+}
+
+TEST_F(Nightly, RefusesWhatItDoesNotKnow) {
+  using Words = std::vector<std::string>;
+  for (const auto& [more, why] :
+       {std::pair(Words{}, "DIR is missing"), std::pair(Words{"a", "b"}, "there are two folders"),
+        std::pair(Words{"--shards", "0", "a"}, "--shards takes a number"),
+        std::pair(Words{"--time-limit", "8h", "a"}, "--time-limit takes a number"),
+        std::pair(Words{"--filter", "x", "a"}, "stand behind --"),
+        std::pair(Words{"a", "--shards"}, "--shards needs a value"),
+        std::pair(Words{"--resume", "a", "--", "--op", "x"}, "as it began"),
+        std::pair(Words{"--resume", farm()}, "is not the folder of a night")}) {
+    const ProcessResult result = nightly(more);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.err, HasSubstr(why));
+  }
+  EXPECT_FALSE(fs::exists(farm()));
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ std::optional<Ceilings> stored_ceilings(const DeviceInfo& device, gpu::ShaderLib
   if (!store.exists()) return std::nullopt;
   std::optional<Ceilings> found =
       store.load({device.uuid, ceilings_driver(device), ceilings_kernels(shaders)});
-  if (found && disturbed(*found, device)) return std::nullopt;
+  if (found && !store.takes(*found, device)) return std::nullopt;
   return found;
 }
 
@@ -142,7 +142,7 @@ Ceilings ceilings_for(TimingTools& tools, gpu::ShaderLibrary& shaders, const Cei
   if (!info.is_cpu() && disturbed(measured, info)) {
     measured = larger_of(measured, measure_ceilings(tools, shaders, options));
   }
-  if (!disturbed(measured, info)) store.store(measured);
+  if (store.takes(measured, info)) store.store(measured);
   return measured;
 }
 

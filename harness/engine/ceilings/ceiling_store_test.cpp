@@ -208,5 +208,19 @@ TEST_F(CeilingsForTest, AreNotTakenFromTheStoreWhenTheyWereDisturbed) {
   EXPECT_NE(ceilings_for(tools, shaders, store, CeilingPolicy::Stored, small).fp32_gops, 123.456);
 }
 
+// All runs of a night are held against one set, whatever else the host did.
+TEST_F(CeilingsForTest, AreTakenFromTheStoreOfANightThoughTheyWereDisturbed) {
+  const CeilingStore night(folder / "night", KeptCeilings::All);
+  Ceilings measured = ceilings_for(tools, shaders, night, CeilingPolicy::Stored, small);
+  ASSERT_TRUE(night.load(key_of(measured)));
+  measured.fp32_gops = 123.456;
+  measured.host_load = 0.5;
+  measured.clock_ratio = 0.5;
+  ASSERT_TRUE(disturbed(measured, device.info()));
+  night.store(measured);
+  EXPECT_EQ(ceilings_for(tools, shaders, night, CeilingPolicy::Stored, small).fp32_gops, 123.456);
+  EXPECT_EQ(stored_ceilings(device.info(), shaders, night).value().fp32_gops, 123.456);
+}
+
 }  // namespace
 }  // namespace assay

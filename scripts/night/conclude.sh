@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# The end of a night, whatever became of its tasks: one report a device, the verdict, the exit code.
+#
+#   scripts/night/conclude.sh NIGHT
+#
+# May be run again: what tasks have finished since then is taken in.
+set -euo pipefail
+# shellcheck source=scripts/night/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+night=$1
+read_plan "$night"
+farm=$(dirname "$night")
+
+# merge SLUG NAME: fails where there is no report of the device.
+merge() {
+  local shard parts=() status=0
+  for ((shard = 1; shard <= shards; ++shard)); do
+    ! has_plan "$night/shards/$1/$shard" || parts+=("$night/shards/$1/$shard")
+  done
+  if ((${#parts[@]} == 0)); then
+    say "conclude: $2 has no report: none of its $shards tasks came as far as a plan; see $night/console/$1.*"
+    return 1
+  fi
+  say "conclude: $2: ${#parts[@]} of $shards tasks have reports"
+  rm -f "$night/$1" # the link of an earlier merge, when a night was gone on with: its report stays below runs/
+  "$assay" merge "$night" "${parts[@]}" >"$night/console/$1.merge.txt" 2>&1 || status=$?
+  # 0, 1 and 3 are of rows; a merge that was refused leaves no report.
+  [[ -e $night/$1/journal.jsonl ]] && return
+  say "conclude: the reports of $2 could not be merged (exit code $status):"
+  cat "$night/console/$1.merge.txt" >&2
+  return 1
+}
+
+main() {
+  local slug name status=0 lost=0 judge=(verdict "$night" --last-good "$farm/last-good")
+  while IFS=$'\t' read -r slug _ name _ <&8; do
+    merge "$slug" "$name" || lost=1
+    judge+=(--expect-slug "$slug")
+  done 8<"$night/devices.tsv"
+  [[ " ${options[*]} " != *" --strict "* ]] || judge+=(--strict)
+  "$assay" "${judge[@]}" || status=$?
+  ((!lost)) || status=3 # an earlier report of a night that was gone on with is no answer
+  [[ -z $keep ]] || "$assay" prune "$farm" --keep "$keep" --shards >&2 || say "conclude: removing old nights failed, see above"
+  echo "$status" >"$night/exit_code.new"
+  mv "$night/exit_code.new" "$night/exit_code"
+  ((status == 0)) || say "nightly: exit code $status; the night is in $night" # which makes cron write a mail
+  exit "$status"
+}
+
+main
