@@ -53,10 +53,11 @@ class DispatchCheck {
                             dispatch_.label, what));
   }
 
-  /// Null where the shader does not use that binding.
-  const ShaderBinding* use_of(std::size_t binding) const {
-    const auto found = std::ranges::find(shader_.bindings, binding, &ShaderBinding::binding);
-    return found == shader_.bindings.end() ? nullptr : &*found;
+  /// Tells `visit` each variable of the shader and the resource that it is bound to. Several variables may
+  /// stand at one binding.
+  template <class Visit>
+  void each_use(const Visit& visit) const {
+    for (const ShaderBinding& used : shader_.bindings) visit(dispatch_.bindings[used.binding].resource, used);
   }
 
   const Dispatch& dispatch() const { return dispatch_; }
@@ -160,12 +161,9 @@ class AccessCheck {
       : program_(program), access_(access) {}
 
   void check(const DispatchCheck& one) const {
-    const std::vector<Binding>& bindings = one.dispatch().bindings;
-    for (std::size_t i = 0; i < bindings.size(); ++i) {
-      const ShaderBinding* used = one.use_of(i);
-      if (bindings[i].resource.kind == Resource::Kind::Tensor && used != nullptr)
-        check_tensor(one, bindings[i].resource.index, *used);
-    }
+    one.each_use([&](Resource resource, const ShaderBinding& used) {
+      if (resource.kind == Resource::Kind::Tensor) check_tensor(one, resource.index, used);
+    });
   }
 
  private:
@@ -198,16 +196,14 @@ class SetupCheck {
   explicit SetupCheck(const Program& program) : program_(program) {}
 
   void check(const DispatchCheck& one) {
-    const std::vector<Binding>& bindings = one.dispatch().bindings;
-    for (std::size_t i = 0; i < bindings.size(); ++i) {
-      const ShaderBinding* used = one.use_of(i);
-      if (bindings[i].resource.kind != Resource::Kind::Scratch || used == nullptr) continue;
+    one.each_use([&](Resource resource, const ShaderBinding& used) {
+      if (resource.kind != Resource::Kind::Scratch) return;
       if (one.dispatch().role == DispatchRole::Setup) {
-        check_setup(one, bindings[i].resource.index, *used);
+        check_setup(one, resource.index, used);
       } else {
-        check_later(one, bindings[i].resource.index, *used);
+        check_later(one, resource.index, used);
       }
-    }
+    });
   }
 
  private:

@@ -173,6 +173,16 @@ TEST(InterfaceCheck, OutputsAreNotRead) {
   EXPECT_EQ(complaint(readable), "") << "where nobody says what tensors are";
 }
 
+TEST(InterfaceCheck, NorByASecondVariableAtTheirBinding) {
+  EXPECT_THAT(access_complaint([](Parts& parts) {
+                ShaderBinding alias = parts.binding(1);
+                alias.name = "old";
+                alias.is_read = true;
+                parts.shaders.front().bindings.push_back(alias);
+              }),
+              HasSubstr("reads set 0, binding 1 ('old'), where tensor 1 is bound, an output"));
+}
+
 TEST(InterfaceCheck, InputsAreNotWritten) {
   EXPECT_THAT(access_complaint([](Parts& parts) { parts.binding(0).is_written = true; }),
               HasSubstr("writes set 0, binding 0 ('x'), where tensor 0 is bound, an input"));
