@@ -22,14 +22,24 @@ namespace {
 namespace fs = std::filesystem;
 using Paths = std::vector<fs::path>;
 
-/// All runs of an output folder, OUT/runs/*, beside what the path stands for itself.
+/// The folders OUT/runs/*, in the order of their names.
+Paths run_folders(const fs::path& out) {
+  Paths folders;
+  std::error_code error;
+  for (fs::directory_iterator run(out / "runs", error), end; !error && run != end; run.increment(error))
+    folders.push_back(run->path());
+  std::ranges::sort(folders);
+  return folders;
+}
+
+/// All runs of an output folder beside what the path stands for itself.
 Paths journals_of_all_runs(const fs::path& path) {
   Paths journals = journals_of(path);
-  std::error_code error;
-  for (fs::directory_iterator run(path / "runs", error), end; !error && run != end; run.increment(error)) {
+  for (const fs::path& run : run_folders(path)) {
     try {
-      std::ranges::copy(find_journals(run->path()), std::back_inserter(journals));
+      std::ranges::copy(find_journals(run), std::back_inserter(journals));
     } catch (const Error&) {  // a run that was killed before it began to write
+      continue;
     }
   }
   return journals;

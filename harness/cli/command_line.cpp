@@ -265,7 +265,8 @@ void add_page(CLI::App& app, app::PageOptions& options) {
       ->required();
   app.add_option("--base", options.base,
                  "A report that the newest run of each device is compared with (repeatable; default: the run "
-                 "before it)");
+                 "before it)")
+      ->allow_extra_args(false);
 }
 
 void add_compare(CLI::App& app, app::CompareOptions& options) {

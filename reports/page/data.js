@@ -1,10 +1,11 @@
-// Reads the data that the page carries: parts of JSON, deflated and in base64 (harness/report/page/page_data.h).
+// Reads the data that the page carries: parts of JSON, deflated and in base64
+// (harness/report/page/page_data.h).
 
 const parts = new Map();
 
 async function unpack(element) {
   const bytes = Uint8Array.from(atob(element.textContent), (character) => character.charCodeAt(0));
-  element.remove(); // its text is not needed again
+  element.remove();  // its text is not needed again
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return JSON.parse(await new Response(stream).text());
 }
@@ -15,7 +16,11 @@ export function readPart(name) {
   return parts.get(name);
 }
 
-const notFinite = {nan: NaN, inf: Infinity, "-inf": -Infinity};
+const notFinite = {
+  nan: NaN,
+  inf: Infinity,
+  "-inf": -Infinity
+};
 
 // A column as a function from a row to its value: of words, or of figures (null where there is none).
 function reader(column) {
@@ -40,8 +45,8 @@ function derive(row) {
   row.intensity = row.ops > 0 && row.bytes > 0 ? row.ops / row.bytes : null;
 }
 
-// {runs, statuses, fact_columns, devices, rows}: each row knows its case, its device and its place in the parts
-// of that device.
+// {runs, statuses, fact_columns, devices, rows}: each row knows its case, its device and its place in the
+// parts of that device.
 export async function readCore() {
   const core = await readPart("core");
   const cases = objectsOf(core.cases, core.cases.id.length);
@@ -62,8 +67,8 @@ export async function readCore() {
 // Everything that is known of a row: its facts, its samples and its history.
 export async function readRow(row) {
   const number = row.device.number;
-  const [facts, samples, history] = await Promise.all(
-    ["facts", "samples", "history"].map((part) => readPart(`${part}-${number}`)));
+  const [facts, samples, history] =
+    await Promise.all(["facts", "samples", "history"].map((part) => readPart(`${part}-${number}`)));
   return {
     facts: facts[row.place],
     samples: samples[row.place],

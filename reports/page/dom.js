@@ -5,8 +5,10 @@ export function element(tag, attributes, ...children) {
   for (const name of Object.keys(attributes || {})) {
     const value = attributes[name];
     if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else node.setAttribute(name, value === true ? "" : value);
+    if (name.startsWith("on"))
+      node.addEventListener(name.slice(2), value);
+    else
+      node.setAttribute(name, value === true ? "" : value);
   }
   node.append(...children.filter((child) => child !== null && child !== undefined));
   return node;

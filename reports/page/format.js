@@ -46,7 +46,8 @@ export function short(value) {
 export function seconds(value) {
   if (value < 60) return `${significant(value, 3)} s`;
   const minutes = Math.floor(value / 60);
-  return minutes < 60 ? `${minutes} min ${Math.round(value % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return minutes < 60 ? `${minutes} min ${Math.round(value % 60)} s` :
+                        `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 export function day(date) {

@@ -1,6 +1,6 @@
 // 2. Devices side by side: ops x devices.
 
-import {choice, element, link, note, replaceContent, scrolling} from "./dom.js";
+import {choice, element, note, replaceContent, scrolling} from "./dom.js";
 import {count, geometricMean, median, percent, plural, times} from "./format.js";
 import {change, changed} from "./state.js";
 
@@ -12,8 +12,20 @@ const shareLimits = [5, 15, 30, 50, 75];
 const ratioLimits = [1.25, 2, 5, 20, 100];
 
 const measures = {
-  share: {text: "share of the device's ceiling", limits: shareLimits, isBetterAbove: true, show: percent},
-  ratio: {text: "time relative to the best device", limits: ratioLimits, isBetterAbove: false, show: times},
+  share: {
+    text: "share of the device's ceiling",
+    limits: shareLimits,
+    isBetterAbove: true,
+    unit: "\u00a0%",
+    show: percent
+  },
+  ratio: {
+    text: "time relative to the best device",
+    limits: ratioLimits,
+    isBetterAbove: false,
+    unit: "×",
+    show: times
+  },
 };
 
 // 0 is worst, 5 best.
@@ -36,7 +48,8 @@ function relativeTimes(rows) {
 
 // The value of each op on each device, and of how many rows it is.
 function cellsOf(rows, measureName) {
-  const read = measureName === "ratio" ? relativeTimes(rows) : (row) => (row.time_us > 0 ? row.pct_peak : null);
+  const read =
+    measureName === "ratio" ? relativeTimes(rows) : (row) => (row.time_us > 0 ? row.pct_peak : null);
   const values = new Map();
   for (const row of rows) {
     const value = read(row);
@@ -60,12 +73,13 @@ function cell(op, device, found, measure) {
 }
 
 function scale(measure) {
-  const limits = measure.limits.map((limit) => measure.show(limit));
-  const words = ["below", ...measure.limits.map(() => "above")].map((word, place) =>
-    `${word} ${place === 0 ? limits[0] : limits[place - 1]}`);
+  const limits = measure.limits.map((limit) => `${limit}${measure.unit}`);
+  const words = ["below", ...measure.limits.map(() => "above")].map(
+    (word, place) => `${word} ${place === 0 ? limits[0] : limits[place - 1]}`);
   const levels = words.map((text, place) => [text, measure.isBetterAbove ? place : steps - 1 - place]);
-  return element("ul", {class: "legend", "aria-label": "colours"}, ...levels.map(([text, place]) =>
-    element("li", {}, element("span", {class: `swatch heat-${place}`, "aria-hidden": "true"}), text)));
+  return element("ul", {class: "legend", "aria-label": "colours"},
+    ...levels.map(([text, place]) => element("li", {},
+                    element("span", {class: `swatch heat-${place}`, "aria-hidden": "true"}), text)));
 }
 
 function table(core, rows, name, measure) {
@@ -74,8 +88,10 @@ function table(core, rows, name, measure) {
   const head = element("tr", {}, element("th", {scope: "col"}, "op"),
     ...core.devices.map((device) => element("th", {scope: "col"}, device.short_name)));
   return element("table", {class: "heat-map"}, element("caption", {}, `Ops and devices: ${measure.text}`),
-    element("thead", {}, head), element("tbody", {}, ...ops.map((op) => element("tr", {}, element("th", {scope: "row"}, op),
-      ...core.devices.map((device) => cell(op, device, read(op, device), measure))))));
+    element("thead", {}, head),
+    element("tbody", {},
+      ...ops.map((op) => element("tr", {}, element("th", {scope: "row"}, op),
+                   ...core.devices.map((device) => cell(op, device, read(op, device), measure))))));
 }
 
 export function drawHeatMap(core, rows, state) {
@@ -83,9 +99,11 @@ export function drawHeatMap(core, rows, state) {
   const measure = measures[name];
   const options = Object.keys(measures).map((key) => [key, measures[key].text]);
   const timed = rows.filter((row) => row.time_us > 0).length;
-  replaceContent("heat-map", choice("Show", options, name, (value) => change({measure: value})),
+  if (timed === 0) return replaceContent("heat-map", note("No timed row passes the filters."));
+  return replaceContent("heat-map", choice("Show", options, name, (value) => change({measure: value})),
     scrolling("Ops and devices", table(core, rows, name, measure)), scale(measure),
-    note(name === "ratio"
-      ? "Geometric mean over the rows that two or more devices have. 1× is the fastest device in every one of them."
-      : `Median over the op's rows of the share of the ceiling that limits each; ${count(timed)} timed rows.`));
+    note(name === "ratio" ?
+        "Geometric mean over the rows that two or more devices have. 1× is the fastest device in every one of them." :
+        `Median over the op's rows of the share of the ceiling that limits each; ${
+          count(timed)} timed rows.`));
 }

@@ -5,7 +5,8 @@ import {day, micros, significant} from "./format.js";
 import {bottomAxis, drawing, leftAxis, readPoints} from "./plot.js";
 
 function nightsOf(core, row, values) {
-  return row.track.nights.map((number, place) => Object.assign({run: core.runs[number], place}, values(place)));
+  return row.track.nights.map(
+    (number, place) => Object.assign({run: core.runs[number], place}, values(place)));
 }
 
 function ticksOf(nights, width) {
@@ -18,35 +19,68 @@ function drawChanges(plot, x, nights) {
   for (let place = 1; place < nights.length; place += 1) {
     const now = nights[place].run;
     const before = nights[place - 1].run;
-    const words = [["driver", now.driver !== before.driver], ["commit", now.commit !== before.commit]].filter(([, is]) => is).map(([word]) => word);
+    const words = [["driver", now.driver !== before.driver], ["commit", now.commit !== before.commit]]
+                    .filter(([, is]) => is)
+                    .map(([word]) => word);
     if (words.length === 0) continue;
     const at = x(place - 0.5);
-    plot.svg.append("line").attr("class", `change change-${words[0]}`).attr("x1", at).attr("x2", at).attr("y1", plot.top).attr("y2", plot.bottom)
-      .append("title").text(`${words.join(" and ")}: ${now.driver}, ${now.commit}`);
-    plot.svg.append("text").attr("class", "change-name").attr("x", at).attr("y", plot.top - 4).attr("text-anchor", "middle")
+    plot.svg.append("line")
+      .attr("class", `change change-${words[0]}`)
+      .attr("x1", at)
+      .attr("x2", at)
+      .attr("y1", plot.top)
+      .attr("y2", plot.bottom)
+      .append("title")
+      .text(`${words.join(" and ")}: ${now.driver}, ${now.commit}`);
+    plot.svg.append("text")
+      .attr("class", "change-name")
+      .attr("x", at)
+      .attr("y", plot.top - 4)
+      .attr("text-anchor", "middle")
       .text(words.map((word) => word[0]).join(""));
   }
 }
 
 function drawBand(plot, x, y, nights) {
-  const area = d3.area().defined((night) => night.value !== null).x((night) => x(night.place))
-    .y0((night) => y(night.low)).y1((night) => y(night.high));
-  const line = d3.line().defined((night) => night.value !== null).x((night) => x(night.place)).y((night) => y(night.value));
+  const area = d3.area()
+                 .defined((night) => night.value !== null)
+                 .x((night) => x(night.place))
+                 .y0((night) => y(night.low))
+                 .y1((night) => y(night.high));
+  const line = d3.line()
+                 .defined((night) => night.value !== null)
+                 .x((night) => x(night.place))
+                 .y((night) => y(night.value));
   plot.svg.append("path").attr("class", "band").attr("d", area(nights));
   plot.svg.append("path").attr("class", "trend").attr("d", line(nights));
 }
 
 function drawNights(plot, x, y, nights, unit) {
-  const points = nights.filter((night) => night.value !== null).map((night) => ({night, x: x(night.place), y: y(night.value)}));
-  plot.svg.append("g").selectAll("circle").data(points).enter().append("circle")
-    .attr("class", (point) => (point.night.isFine ? "point night" : "point night failing")).attr("r", 3.5)
-    .attr("cx", (point) => point.x).attr("cy", (point) => point.y);
+  const points = nights.filter((night) => night.value !== null)
+                   .map((night) => ({night, x: x(night.place), y: y(night.value)}));
+  plot.svg.append("g")
+    .selectAll("circle")
+    .data(points)
+    .enter()
+    .append("circle")
+    .attr("class", (point) => (point.night.isFine ? "point night" : "point night failing"))
+    .attr("r", 3.5)
+    .attr("cx", (point) => point.x)
+    .attr("cy", (point) => point.y);
   for (const night of nights.filter((one) => one.value === null && one.status !== "" && !one.isFine))
-    plot.svg.append("text").attr("class", "failing").attr("x", x(night.place)).attr("y", plot.bottom - 4).attr("text-anchor", "middle").text("×");
+    plot.svg.append("text")
+      .attr("class", "failing")
+      .attr("x", x(night.place))
+      .attr("y", plot.bottom - 4)
+      .attr("text-anchor", "middle")
+      .text("×");
   return readPoints(plot, points, {
     hint: "Point at a night to read it.",
-    describe: ({night}) => `${day(night.run.date)}: ${unit === "µs" ? `${micros(night.value)} µs` : significant(night.value, 3)}, ${night.status}` +
-      `; driver ${night.run.driver}; commit ${night.run.commit}${night.hash === undefined ? "" : `; output ${night.hash + 1}`}`,
+    describe: ({night}) =>
+      `${day(night.run.date)}: ${
+        unit === "µs" ? `${micros(night.value)} µs` : significant(night.value, 3)}, ${night.status}` +
+      `; driver ${night.run.driver}; commit ${night.run.commit}${
+        night.hash === undefined ? "" : `; output ${night.hash + 1}`}`,
   });
 }
 
@@ -71,7 +105,11 @@ export function historyFigures(core, row, history, statusNames, width) {
   if (!history || row.track.nights.length < 2) return [];
   const status = (place) => {
     const name = history.s[place] < 0 ? "" : statusNames[history.s[place]];
-    return {status: name, isFine: name === "" || core.statuses[name] === "fine", hash: history.h && history.h[place]};
+    return {
+      status: name,
+      isFine: name === "" || core.statuses[name] === "fine",
+      hash: history.h && history.h[place]
+    };
   };
   const figures = [];
   if (history.t) {
@@ -80,15 +118,18 @@ export function historyFigures(core, row, history, statusNames, width) {
       const half = value * (history.c[place] || 0) / 100;
       return Object.assign({value, low: value - half, high: value + half}, status(place));
     });
-    figures.push(figure(nights, "µs", `Median time over ${nights.length} nights, with its interval. ` +
-      "Lines mark nights before which the driver (d) or the commit (c) changed.", width));
+    figures.push(figure(nights, "µs",
+      `Median time over ${nights.length} nights, with its interval. ` +
+        "Lines mark nights before which the driver (d) or the commit (c) changed.",
+      width));
   }
   if (history.e) {
     const nights = nightsOf(core, row, (place) => {
       const value = typeof history.e[place] === "number" ? history.e[place] : null;
       return Object.assign({value, low: value, high: value}, status(place));
     });
-    figures.push(figure(nights, "share of the bound", "Largest share of an element's accuracy bound that was spent; above 1 is wrong.", width));
+    figures.push(figure(nights, "share of the bound",
+      "Largest share of an element's accuracy bound that was spent; above 1 is wrong.", width));
   }
   return figures;
 }

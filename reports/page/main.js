@@ -9,7 +9,7 @@ import {drawImpls} from "./impls.js";
 import {drawRoofline} from "./roofline.js";
 import {drawRow} from "./row_part.js";
 import {drawRows} from "./rows.js";
-import {filterKeys, readState} from "./state.js";
+import {changed, filterKeys, readState} from "./state.js";
 import {drawVerdict} from "./verdict.js";
 
 // Lets the browser show what is drawn so far.
@@ -18,7 +18,11 @@ function pause() {
 }
 
 // Sections whose content depends on other keys than the filters.
-const ownKeys = {heat: ["measure"], roofline: ["roof"], impls: ["impls-op", "impls-on", "impls-all"]};
+const ownKeys = {
+  heat: ["measure"],
+  roofline: ["roof"],
+  impls: ["impls-op", "impls-on", "impls-all"]
+};
 
 class Drawing {
   constructor(core) {
@@ -38,6 +42,7 @@ class Drawing {
 
   async draw() {
     const turn = ++this.turn;
+    const hash = location.hash;
     const state = readState();
     const rows = showFilters(this.core, state);
     const isOld = () => turn !== this.turn;
@@ -53,13 +58,22 @@ class Drawing {
       if (isOld()) return;
       await this.section(name, [...filterKeys, ...(ownKeys[name] || [])], state, draw);
     }
-    if (!isOld()) this.goTo(state.to);
-    document.documentElement.dataset.drawn = String(turn);
+    if (isOld()) return;
+    this.showLinks();
+    this.goTo(state.to);
+    document.documentElement.dataset.state = hash;  // what is drawn, for tests
+  }
+
+  // Links to sections keep what is looked at.
+  showLinks() {
+    for (const link of document.querySelectorAll("[data-to]"))
+      link.setAttribute("href", changed({to: link.dataset.to}));
   }
 
   // Where a link leads: `to` names a section.
   goTo(name) {
-    const target = name === "row" ? document.getElementById("row-title") : document.getElementById(`${name}-heading`);
+    const target =
+      name === "row" ? document.getElementById("row-title") : document.getElementById(`${name}-heading`);
     if (!target) return;
     target.focus({preventScroll: true});
     target.scrollIntoView();
@@ -84,15 +98,19 @@ function watchWidth(drawing) {
 }
 
 function title(core) {
-  const dates = core.devices.map((device) => device.tracks.map((track) => track.run.started_utc || "").sort().pop()).sort();
+  const dates =
+    core.devices.map((device) => device.tracks.map((track) => track.run.started_utc || "").sort().pop())
+      .sort();
   const names = core.devices.map((device) => device.short_name).join(", ");
   document.title = `assay: ${names}, ${(dates.pop() || "").slice(0, 10)}`;
-  document.getElementById("newest").textContent = day(dates.concat(core.runs.map((run) => run.date)).sort().pop() || "");
+  document.getElementById("newest").textContent =
+    day(dates.concat(core.runs.map((run) => run.date)).sort().pop() || "");
 }
 
 async function main() {
   if (typeof DecompressionStream === "undefined") {
-    document.getElementById("summary").textContent = "This browser is too old to show the page: it needs Chromium 80, Firefox 113 or Safari 16.4.";
+    document.getElementById("summary").textContent =
+      "This browser is too old to show the page: it needs Chromium 80, Firefox 113 or Safari 16.4.";
     return;
   }
   const core = await readCore();
@@ -101,6 +119,10 @@ async function main() {
   drawFilters(core);
   const drawing = new Drawing(core);
   addEventListener("hashchange", () => drawing.draw());
+  addEventListener("click", (event) => {  // a link to where one is leads there again
+    const link = event.target.closest("a[href^='#']");
+    if (link && link.hash === location.hash) drawing.goTo(readState().to);
+  });
   watchWidth(drawing);
   await drawing.draw();
 }

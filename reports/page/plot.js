@@ -1,11 +1,13 @@
-// What pictures share: a drawing with axes, symbols that differ in shape and colour, and points that mouse and
-// keyboard reach.
+// What pictures share: a drawing with axes, symbols that differ in shape and colour, and points that mouse
+// and keyboard reach.
 
 import {element} from "./dom.js";
 import {short} from "./format.js";
 
-const symbols = [d3.symbolCircle, d3.symbolDiamond, d3.symbolTriangle, d3.symbolSquare, d3.symbolCross,
-  d3.symbolStar, d3.symbolWye];
+const symbols = [
+  d3.symbolCircle, d3.symbolDiamond, d3.symbolTriangle, d3.symbolSquare, d3.symbolCross, d3.symbolStar,
+  d3.symbolWye
+];
 
 // A class of things is told by its place among all classes: style.css has a colour for each of eight.
 export function kindClass(place) {
@@ -20,8 +22,15 @@ export function symbolPath(place, size) {
 export function legend(kinds) {
   return element("ul", {class: "legend"}, ...kinds.map(([text, place]) => {
     const item = element("li");
-    d3.select(item).append("svg").attr("width", 16).attr("height", 16).attr("viewBox", "-8 -8 16 16")
-      .attr("aria-hidden", "true").append("path").attr("d", symbolPath(place, 64)).attr("class", kindClass(place));
+    d3.select(item)
+      .append("svg")
+      .attr("width", 16)
+      .attr("height", 16)
+      .attr("viewBox", "-8 -8 16 16")
+      .attr("aria-hidden", "true")
+      .append("path")
+      .attr("d", symbolPath(place, 64))
+      .attr("class", kindClass(place));
     item.append(text);
     return item;
   }));
@@ -33,8 +42,12 @@ export function availableWidth(id) {
 
 // A drawing of `width` x `height` with room for axes; `inner` is where data go.
 export function drawing(width, height, label, margin) {
-  const svg = d3.create("svg").attr("viewBox", `0 0 ${width} ${height}`).attr("width", width)
-    .attr("height", height).attr("role", "img").attr("aria-label", label);
+  const svg = d3.create("svg")
+                .attr("viewBox", `0 0 ${width} ${height}`)
+                .attr("width", width)
+                .attr("height", height)
+                .attr("role", "img")
+                .attr("aria-label", label);
   return {
     svg,
     node: svg.node(),
@@ -61,20 +74,28 @@ export function logTicks(scale, room) {
 
 function axisTitle(plot, x, y, text, turned) {
   const title = plot.svg.append("text").attr("class", "axis-title").text(text);
-  if (turned) title.attr("transform", `translate(${x},${y}) rotate(-90)`).attr("text-anchor", "middle");
-  else title.attr("x", x).attr("y", y).attr("text-anchor", "middle");
+  if (turned)
+    title.attr("transform", `translate(${x},${y}) rotate(-90)`).attr("text-anchor", "middle");
+  else
+    title.attr("x", x).attr("y", y).attr("text-anchor", "middle");
 }
 
 export function bottomAxis(plot, scale, title, ticks, format) {
-  const axis = d3.axisBottom(scale).tickValues(ticks).tickFormat(format || short)
-    .tickSizeInner(plot.top - plot.bottom).tickPadding(8);
+  const axis = d3.axisBottom(scale)
+                 .tickValues(ticks)
+                 .tickFormat(format || short)
+                 .tickSizeInner(plot.top - plot.bottom)
+                 .tickPadding(8);
   plot.svg.append("g").attr("class", "axis").attr("transform", `translate(0,${plot.bottom})`).call(axis);
   axisTitle(plot, (plot.left + plot.right) / 2, plot.bottom + 40, title, false);
 }
 
 export function leftAxis(plot, scale, title, ticks, format) {
-  const axis = d3.axisLeft(scale).tickValues(ticks).tickFormat(format || short)
-    .tickSizeInner(plot.left - plot.right).tickPadding(8);
+  const axis = d3.axisLeft(scale)
+                 .tickValues(ticks)
+                 .tickFormat(format || short)
+                 .tickSizeInner(plot.left - plot.right)
+                 .tickPadding(8);
   plot.svg.append("g").attr("class", "axis").attr("transform", `translate(${plot.left},0)`).call(axis);
   axisTitle(plot, 14, (plot.top + plot.bottom) / 2, title, true);
 }
@@ -87,7 +108,7 @@ export function logScale(values, range) {
   return d3.scaleLog().domain([low / 1.4, high * 1.4]).range(range);
 }
 
-const reach = 24; // pixels between pointer and point
+const reach = 24;  // pixels between pointer and point
 
 class PointReader {
   constructor(plot, points, options) {
@@ -102,11 +123,13 @@ class PointReader {
   }
 
   listen() {
-    this.plot.svg.attr("tabindex", 0).attr("role", "group")
-      .on("mousemove", () => {
-        const [x, y] = d3.mouse(this.plot.node);
-        this.show(this.tree.find(x, y, reach));
-      })
+    this.plot.svg.attr("tabindex", 0)
+      .attr("role", "group")
+      .on("mousemove",
+        () => {
+          const [x, y] = d3.mouse(this.plot.node);
+          this.show(this.tree.find(x, y, reach));
+        })
       .on("click", () => this.open())
       .on("keydown", () => this.key(d3.event));
   }
@@ -132,8 +155,8 @@ class PointReader {
   }
 }
 
-// Points {x, y} of a drawing: the nearest is described below it, a click or Enter opens it, arrow keys go from
-// one to the next. Returns the line that describes.
+// Points {x, y} of a drawing: the nearest is described below it, a click or Enter opens it, arrow keys go
+// from one to the next. Returns the line that describes.
 export function readPoints(plot, points, options) {
   return new PointReader(plot, points, options).told;
 }

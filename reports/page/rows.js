@@ -14,22 +14,46 @@ function figure(name, heading, title, value, show) {
 }
 
 const columns = [
-  {name: "case", text: "case", title: "id of the case; opens its own part", isHead: true, value: (row) => row.case.id,
-    show: (row) => link(changed({row: rowName(row), to: "row"}), row.case.id)},
-  {name: "mode", text: "mode", title: "accu or perf", value: (row) => modeWords(row.case), show: (row) => modeWords(row.case)},
+  {
+    name: "case",
+    text: "case",
+    title: "id of the case; opens its own part",
+    isHead: true,
+    value: (row) => row.case.id,
+    show: (row) => link(changed({row: rowName(row), to: "row"}), row.case.id)
+  },
+  {
+    name: "mode",
+    text: "mode",
+    title: "accu or perf",
+    value: (row) => modeWords(row.case),
+    show: (row) => modeWords(row.case)
+  },
   text("device", "the device", (row) => row.device.short_name),
-  {name: "status", text: "status", title: "how the row ended", value: (row) => row.status,
-    show: (row) => element("span", {class: `status ${row.status_class}`}, row.status)},
-  {name: "verdict", text: "verdict", title: "against the base", value: (row) => row.verdict,
-    show: (row) => element("span", {class: `verdict ${row.verdict}`}, row.verdict)},
+  {
+    name: "status",
+    text: "status",
+    title: "how the row ended",
+    value: (row) => row.status,
+    show: (row) => element("span", {class: `status ${row.status_class}`}, row.status)
+  },
+  {
+    name: "verdict",
+    text: "verdict",
+    title: "against the base",
+    value: (row) => row.verdict,
+    show: (row) => element("span", {class: `verdict ${row.verdict}`}, row.verdict)
+  },
   figure("time_us_p50", "µs", "median time of one program", (row) => row.time_us, micros),
-  figure("ci_pct", "± %", "half width of the median's interval", (row) => row.ci_pct, (value) => significant(value, 2)),
+  figure("ci_pct", "± %", "half width of the median's interval", (row) => row.ci_pct,
+    (value) => significant(value, 2)),
   figure("over_base", "over base", "time over the base's", (row) => row.over_base, times),
   figure("gbps", "GB/s", "bytes that must move / time", (row) => row.gbps, (value) => significant(value, 3)),
   figure("gops", "GOP/s", "operations / time", (row) => row.gops, (value) => significant(value, 3)),
   figure("pct_peak", "ceiling", "share of the ceiling that limits it", (row) => row.pct_peak, percent),
   text("limited_by", "what limits it", (row) => row.limited_by),
-  figure("err_over_bound", "error", "largest share of an element's accuracy bound that was spent", (row) => row.err_over_bound, (value) => significant(value, 3)),
+  figure("err_over_bound", "error", "largest share of an element's accuracy bound that was spent",
+    (row) => row.err_over_bound, (value) => significant(value, 3)),
   text("reason", "why it did not pass", (row) => row.reason),
 ];
 
@@ -38,5 +62,6 @@ export function drawRows(rows) {
     const value = column.value(row);
     return value !== null && value !== undefined && value !== "";
   }));
-  replaceContent("all-rows", sortedTable({caption: "Rows that pass the filters", file: "rows.csv", rows, columns: shown}));
+  replaceContent(
+    "all-rows", sortedTable({caption: "Rows that pass the filters", file: "rows.csv", rows, columns: shown}));
 }

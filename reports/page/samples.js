@@ -4,7 +4,7 @@ import {element} from "./dom.js";
 import {count, micros, plural, significant} from "./format.js";
 import {bottomAxis, drawing, leftAxis, legend} from "./plot.js";
 
-const most = 2500; // marks; of more, each block shows as many as its share
+const most = 2500;  // marks; of more, each block shows as many as its share
 
 function quartiles(block) {
   const sorted = block.slice().sort((a, b) => a - b);
@@ -23,14 +23,27 @@ function drawBlock(plot, y, block, place, band, side) {
   const center = place + band * (side.offset + 0.5) / side.count;
   const half = band / side.count * 0.36;
   const group = plot.svg.append("g").attr("class", side.name);
-  group.append("rect").attr("class", "box").attr("x", center - half).attr("width", 2 * half)
-    .attr("y", y(high)).attr("height", Math.max(1, y(low) - y(high)));
-  group.append("line").attr("class", "median").attr("x1", center - half).attr("x2", center + half).attr("y1", y(middle)).attr("y2", y(middle));
+  group.append("rect")
+    .attr("class", "box")
+    .attr("x", center - half)
+    .attr("width", 2 * half)
+    .attr("y", y(high))
+    .attr("height", Math.max(1, y(low) - y(high)));
+  group.append("line")
+    .attr("class", "median")
+    .attr("x1", center - half)
+    .attr("x2", center + half)
+    .attr("y1", y(middle))
+    .attr("y2", y(middle));
   const shown = thinned(block, side.room);
   const radius = shown.length > 60 ? 1.6 : 2.6;
   shown.forEach((us, number) => {
     const across = ((number * 0.618034) % 1 - 0.5) * 1.5 * half;
-    group.append("circle").attr("class", "sample").attr("cx", center + across).attr("cy", y(us)).attr("r", radius);
+    group.append("circle")
+      .attr("class", "sample")
+      .attr("cx", center + across)
+      .attr("cy", y(us))
+      .attr("r", radius);
   });
 }
 
@@ -48,7 +61,8 @@ export function samplesFigure(samples, width) {
   const [now, before] = samples;
   const blocks = Math.max(now ? now.length : 0, before ? before.length : 0);
   const all = [].concat(...(now || []), ...(before || []));
-  const plot = drawing(width, 300, `${count(all.length)} samples in ${count(blocks)} blocks`, {left: 70, right: 12, top: 14, bottom: 52});
+  const plot = drawing(width, 300, `${count(all.length)} samples in ${count(blocks)} blocks`,
+    {left: 70, right: 12, top: 14, bottom: 52});
   const x = d3.scaleBand().domain(d3.range(1, blocks + 1)).range([plot.left, plot.right]).padding(0.15);
   const [low, high] = d3.extent(all);
   const air = (high - low) * 0.08 || high * 0.01;
@@ -56,12 +70,15 @@ export function samplesFigure(samples, width) {
   bottomAxis(plot, x, "block (each with fresh buffers)", numbersOf(blocks), String);
   leftAxis(plot, y, "µs", y.ticks(6), (value) => significant(value, 4));
   const sides = [["before", before], ["now", now]].filter(([, one]) => one);
-  sides.forEach(([name, one], offset) => drawSide(plot, x, y, one,
-    {name, offset, count: sides.length, room: Math.max(5, Math.floor(most / sides.length / blocks))}));
+  sides.forEach(
+    ([name, one], offset) => drawSide(plot, x, y, one,
+      {name, offset, count: sides.length, room: Math.max(5, Math.floor(most / sides.length / blocks))}));
   const kinds = sides.length > 1 ? legend([["now", 0], ["the base", 1]]) : null;
   const spread = now ? ` Medians of blocks lie between ${blockRange(now)} µs.` : "";
-  return element("figure", {class: "samples"}, element("figcaption", {}, `Samples by block: ${plural(all.length, "sample")}.${spread} `,
-    "A box holds the middle half, its line is the median."), ...(kinds ? [kinds] : []), plot.node);
+  return element("figure", {class: "samples"},
+    element("figcaption", {}, `Samples by block: ${plural(all.length, "sample")}.${spread} `,
+      "A box holds the middle half, its line is the median."),
+    ...(kinds ? [kinds] : []), plot.node);
 }
 
 function blockRange(blocks) {

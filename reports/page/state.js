@@ -56,7 +56,9 @@ function textFilter(wanted) {
 // The rows that pass the filters of a state.
 export function filtered(rows, state) {
   const tests = [];
-  const add = (key, test) => { if (state[key]) tests.push(test); };
+  const add = (key, test) => {
+    if (state[key]) tests.push(test);
+  };
   const hasText = textFilter(state.q || "");
   add("q", (row) => hasText(row.case.id));
   add("op", (row) => row.case.op === state.op);

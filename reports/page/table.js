@@ -9,7 +9,7 @@ const step = 100;
 function csvCell(value) {
   let text = value === null || value === undefined ? "" : String(value);
   if (/^'*[=+\-@\t\r]/.test(text) && !Number.isFinite(Number(text))) text = `'${text}`;
-  return /[",\r\n]|^ | $/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+  return /[",\r\n]|^ | $/.test(text) ? `"${text.replace(/"/g, "\"\"")}"` : text;
 }
 
 export function csvText(columns, rows) {
@@ -44,9 +44,10 @@ class SortedTable {
   }
 
   head(column) {
-    const button = element("button", {type: "button", class: "sort", title: column.title,
-      onclick: () => this.sort(column)}, column.text);
-    return element("th", {scope: "col", class: column.numeric ? "number" : null, "aria-sort": "none"}, button);
+    const button = element("button",
+      {type: "button", class: "sort", title: column.title, onclick: () => this.sort(column)}, column.text);
+    return element(
+      "th", {scope: "col", class: column.numeric ? "number" : null, "aria-sort": "none"}, button);
   }
 
   sort(column) {
@@ -65,13 +66,14 @@ class SortedTable {
 
   cell(column, row) {
     const content = column.show(row);
-    return column.isHead ? element("th", {scope: "row"}, content)
-      : element("td", {class: column.numeric ? "number" : null}, content);
+    return column.isHead ? element("th", {scope: "row"}, content) :
+                           element("td", {class: column.numeric ? "number" : null}, content);
   }
 
   fill() {
-    this.body.replaceChildren(...this.rows.slice(0, this.shown).map((row) =>
-      element("tr", {}, ...this.options.columns.map((column) => this.cell(column, row)))));
+    this.body.replaceChildren(
+      ...this.rows.slice(0, this.shown)
+        .map((row) => element("tr", {}, ...this.options.columns.map((column) => this.cell(column, row)))));
     const left = this.rows.length - this.shown;
     this.more.hidden = left <= 0;
     this.more.textContent = `Show more of ${count(Math.max(0, left))} further rows`;
@@ -82,8 +84,8 @@ class SortedTable {
   }
 }
 
-// `columns`: {name, text, title, numeric, isHead, value(row), show(row)}: what the CSV calls it, its heading, what
-// that means, the value that sorts and is saved, and what is shown.
+// `columns`: {name, text, title, numeric, isHead, value(row), show(row)}: what the CSV calls it, its heading,
+// what that means, the value that sorts and is saved, and what is shown.
 export function sortedTable(options) {
   const table = new SortedTable(options);
   const save = element("button", {type: "button", class: "save", onclick: () => table.save()}, "Save as CSV");
