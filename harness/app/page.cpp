@@ -15,6 +15,7 @@
 #include <set>
 #include <sstream>
 #include <system_error>
+#include <utility>
 
 namespace assay::app {
 namespace {
@@ -45,12 +46,25 @@ Paths journals_of_all_runs(const fs::path& path) {
   return journals;
 }
 
+/// What `body` gives; where it throws, a warning that `what` is left out: a farm's page does not hang on one
+/// night that was lost.
+template <class Body>
+auto or_left_out(const fs::path& what, std::ostream& log, Body body) -> std::optional<decltype(body())> {
+  try {
+    return body();
+  } catch (const Error& error) {
+    log << "warning: " << printable(what.string()) << " is left out: " << error.what() << '\n';
+    return std::nullopt;
+  }
+}
+
 /// Each journal once: links of an output folder name runs that are below it too.
-Paths different_journals(const Paths& paths) {
+Paths different_journals(const Paths& paths, std::ostream& log) {
   std::set<fs::path> seen;
   Paths journals;
   for (const fs::path& path : paths) {
-    for (const fs::path& journal : journals_of_all_runs(path)) {
+    const auto found = or_left_out(path, log, [&] { return journals_of_all_runs(path); });
+    for (const fs::path& journal : found.value_or(Paths{})) {
       std::error_code error;
       const fs::path place = fs::canonical(journal, error);
       if (seen.insert(error ? journal : place).second) journals.push_back(journal);
@@ -90,10 +104,13 @@ struct KnownRuns {
 
 KnownRuns read_runs(const Paths& paths, std::ostream& log) {
   KnownRuns runs;
-  for (const fs::path& journal : different_journals(paths)) {
-    runs.nights.all.push_back(night_of(journal, runs.nights.numbers, log));
+  for (const fs::path& journal : different_journals(paths, log)) {
+    auto night = or_left_out(journal, log, [&] { return night_of(journal, runs.nights.numbers, log); });
+    if (!night) continue;
+    runs.nights.all.push_back(std::move(*night));
     runs.journals.push_back(journal);
   }
+  if (runs.journals.empty()) throw Error("writing a page: none of the reports can be read");
   return runs;
 }
 

@@ -17,8 +17,9 @@ struct PageOptions {
 };
 
 /// Writes the page that shows these reports. Of each device the newest run and its base are read from their
-/// journals, other runs from their history.csv where there is one. Throws Error as read_journal() does, and
-/// Error(Usage) for a base that has no row in common with any newest run.
+/// journals, other runs from their history.csv where there is one. What cannot be read is left out with a
+/// warning. Throws Error(Usage) where nothing is left, and for a base that has no row in common with any
+/// newest run.
 ExitCode page(const PageOptions& options, const Terminal& terminal);
 
 }  // namespace assay::app

@@ -68,7 +68,8 @@ TEST_F(PageCommand, TakesOlderNightsFromTheirSummaries) {
   test::write_file(first / "journal.jsonl", "no journal");
   EXPECT_EQ(page_of({out()}), html);
   fs::remove(first / history_name);
-  EXPECT_THAT(test::error_of([&] { page_of({out()}); }), HasSubstr("the journal does not say which run it is of"));
+  EXPECT_NE(page_of({out()}), html);
+  EXPECT_THAT(log(), HasSubstr("journal.jsonl is left out: "));
 }
 
 TEST_F(PageCommand, ReadsTheJournalWhereTheSummaryIsMissingOrDamaged) {
@@ -94,9 +95,14 @@ TEST_F(PageCommand, ComparesWithTheBaseThatIsNamed) {
       HasSubstr("comparing with --base: no report of a device that is shown has a row in common with it"));
 }
 
-TEST_F(PageCommand, RefusesAFolderWithoutReports) {
-  fs::create_directories(out());
-  EXPECT_NE(test::error_of([&] { page_of({out()}); }), "");
+TEST_F(PageCommand, LeavesOutAFolderWithoutReportsUnlessThereIsNoOther) {
+  const fs::path empty = out() / "empty";
+  fs::create_directories(empty);
+  EXPECT_EQ(test::error_of([&] { page_of({empty}); }), "writing a page: none of the reports can be read");
+  const fs::path night = write_night("night-1", {test::passed("a")});
+  EXPECT_EQ(page_of({empty, night}), page_of({night}));
+  page_of({empty, night});
+  EXPECT_THAT(log(), HasSubstr("empty is left out: "));
 }
 
 }  // namespace
