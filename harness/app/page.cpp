@@ -81,7 +81,7 @@ std::string text_of(const fs::path& path) {
 }
 
 /// From the summary that the run wrote; a run that wrote none, or one that is damaged, has its journal.
-Night night_of(const fs::path& journal, RowNumbers& numbers, std::ostream& log) {
+NightSummary night_of(const fs::path& journal, RowNumbers& numbers, std::ostream& log) {
   const fs::path summary = journal.parent_path() / history_name;
   if (fs::exists(summary)) {
     try {
@@ -98,7 +98,7 @@ Night night_of(const fs::path& journal, RowNumbers& numbers, std::ostream& log) 
 
 /// The runs that a page shows, and where their journals are.
 struct KnownRuns {
-  Nights nights;
+  NightSummaries nights;
   Paths journals;  ///< one a night
 };
 
@@ -155,7 +155,7 @@ class Bases {
 };
 
 /// The newest run before the last of a track that has a row in common with it.
-std::optional<std::size_t> night_before(const Nights& nights, const Track& track) {
+std::optional<std::size_t> night_before(const NightSummaries& nights, const Track& track) {
   std::set<std::uint32_t> rows;
   for (const NightRow& row : nights.all[track.nights.back()].rows) rows.insert(row.row);
   for (std::size_t i = track.nights.size() - 1; i-- > 0;) {

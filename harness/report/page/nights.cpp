@@ -31,7 +31,7 @@ class JoinedRuns {
 };
 
 /// Indices of the runs, each once.
-std::vector<std::size_t> different_runs(std::span<const Night> nights) {
+std::vector<std::size_t> different_runs(std::span<const NightSummary> nights) {
   std::set<std::pair<std::string, std::string>> seen;
   std::vector<std::size_t> different;
   for (std::size_t i = 0; i < nights.size(); ++i) {
@@ -40,7 +40,7 @@ std::vector<std::size_t> different_runs(std::span<const Night> nights) {
   return different;
 }
 
-void join_runs_with_common_rows(std::span<const Night> nights, std::span<const std::size_t> runs,
+void join_runs_with_common_rows(std::span<const NightSummary> nights, std::span<const std::size_t> runs,
                                 JoinedRuns& joined) {
   std::map<std::pair<std::string, std::uint32_t>, std::size_t> first;
   for (const std::size_t run : runs) {
@@ -62,8 +62,8 @@ std::optional<std::uint32_t> RowNumbers::find(const RowKey& key) const {
   return at == numbers_.end() ? std::nullopt : std::optional(at->second);
 }
 
-Night read_night(RowNumbers& numbers, const std::function<HistoryRun(const HistoryAction&)>& read) {
-  Night night;
+NightSummary read_night(RowNumbers& numbers, const std::function<HistoryRun(const HistoryAction&)>& read) {
+  NightSummary night;
   night.run = read([&](const HistoryRow& row) {
     night.rows.push_back({.row = numbers.number_of(row.key),
                           .status = row.status,
@@ -75,7 +75,7 @@ Night read_night(RowNumbers& numbers, const std::function<HistoryRun(const Histo
   return night;
 }
 
-std::vector<Track> tracks_of(std::span<const Night> nights) {
+std::vector<Track> tracks_of(std::span<const NightSummary> nights) {
   const std::vector<std::size_t> runs = different_runs(nights);
   JoinedRuns joined(nights.size());
   join_runs_with_common_rows(nights, runs, joined);

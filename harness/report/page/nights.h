@@ -35,19 +35,19 @@ class RowNumbers {
 };
 
 /// One run on one device, in short.
-struct Night {
+struct NightSummary {
   HistoryRun run;
   std::vector<NightRow> rows;
 };
 
 /// All runs that a page knows.
-struct Nights {
+struct NightSummaries {
   RowNumbers numbers;
-  std::vector<Night> all;
+  std::vector<NightSummary> all;
 };
 
 /// Reads a night by one of the functions read_history(): `read` is given what it has to call for each row.
-Night read_night(RowNumbers& numbers, const std::function<HistoryRun(const HistoryAction&)>& read);
+NightSummary read_night(RowNumbers& numbers, const std::function<HistoryRun(const HistoryAction&)>& read);
 
 /// Runs of one device that tell of the same rows: each has a row in common with another one. Runs of
 /// different case files on one device are tracks of their own: neither is the base of the other.
@@ -57,6 +57,6 @@ struct Track {
 
 /// The tracks of all runs, those of one device behind each other, devices in the order of their first run. A
 /// run that is given twice counts once.
-std::vector<Track> tracks_of(std::span<const Night> nights);
+std::vector<Track> tracks_of(std::span<const NightSummary> nights);
 
 }  // namespace assay

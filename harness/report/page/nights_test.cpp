@@ -7,23 +7,23 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Night night(const std::string& id, const std::string& device, const std::vector<std::uint32_t>& rows) {
-  Night result;
+NightSummary night(const std::string& id, const std::string& device, const std::vector<std::uint32_t>& rows) {
+  NightSummary result;
   result.run = {.run_id = id, .date = id, .device_key = device};
   for (const std::uint32_t row : rows) result.rows.push_back({.row = row});
   return result;
 }
 
 TEST(TracksOf, SortsTheNightsOfADeviceByDate) {
-  const std::vector<Night> nights{night("03", "a", {1}), night("01", "a", {1}), night("02", "a", {1})};
+  const std::vector<NightSummary> nights{night("03", "a", {1}), night("01", "a", {1}), night("02", "a", {1})};
   const std::vector<Track> tracks = tracks_of(nights);
   ASSERT_EQ(tracks.size(), 1U);
   EXPECT_THAT(tracks[0].nights, ElementsAre(1, 2, 0));
 }
 
 TEST(TracksOf, KeepsRunsWithoutACommonRowApart) {
-  const std::vector<Night> nights{night("01", "a", {1, 2}), night("02", "b", {1}), night("03", "a", {3}),
-                                  night("04", "a", {2, 4})};
+  const std::vector<NightSummary> nights{night("01", "a", {1, 2}), night("02", "b", {1}),
+                                         night("03", "a", {3}), night("04", "a", {2, 4})};
   const std::vector<Track> tracks = tracks_of(nights);
   ASSERT_EQ(tracks.size(), 3U);
   EXPECT_THAT(tracks[0].nights, ElementsAre(0, 3));
@@ -32,12 +32,13 @@ TEST(TracksOf, KeepsRunsWithoutACommonRowApart) {
 }
 
 TEST(TracksOf, JoinsRunsThroughOthers) {
-  const std::vector<Night> nights{night("01", "a", {1}), night("02", "a", {2}), night("03", "a", {1, 2})};
+  const std::vector<NightSummary> nights{night("01", "a", {1}), night("02", "a", {2}),
+                                         night("03", "a", {1, 2})};
   ASSERT_EQ(tracks_of(nights).size(), 1U);
 }
 
 TEST(TracksOf, CountsARunThatIsGivenTwiceOnce) {
-  const std::vector<Night> nights{night("01", "a", {1}), night("01", "a", {1}), night("01", "b", {1})};
+  const std::vector<NightSummary> nights{night("01", "a", {1}), night("01", "a", {1}), night("01", "b", {1})};
   const std::vector<Track> tracks = tracks_of(nights);
   ASSERT_EQ(tracks.size(), 2U);
   EXPECT_THAT(tracks[0].nights, ElementsAre(0));

@@ -109,7 +109,7 @@ Json status_classes() {
 
 class PageData::Impl {
  public:
-  explicit Impl(const Nights& nights) : nights_(nights) {}
+  explicit Impl(const NightSummaries& nights) : nights_(nights) {}
 
   void add(const Track& track, const RunReport& newest, const RunReport* base) {
     begin_device(newest.run);
@@ -130,7 +130,7 @@ class PageData::Impl {
   std::vector<PagePart> parts() {
     end_device();
     Json runs = Json::array();
-    for (const Night& night : nights_.all) runs.push_back(json_of_run(night.run));
+    for (const NightSummary& night : nights_.all) runs.push_back(json_of_run(night.run));
     Json rows = figures_.json();
     rows["device"] = std::move(device_column_);
     rows["track"] = std::move(track_column_);
@@ -187,7 +187,7 @@ class PageData::Impl {
     parts_.push_back({"history-" + number, packed(json_dump(history_.take()))});
   }
 
-  const Nights& nights_;
+  const NightSummaries& nights_;
   std::vector<PagePart> parts_;
   Json devices_ = Json::array();
   CaseTable cases_;
@@ -201,7 +201,7 @@ class PageData::Impl {
   RowHistory history_;
 };
 
-PageData::PageData(const Nights& nights) : impl_(std::make_unique<Impl>(nights)) {}
+PageData::PageData(const NightSummaries& nights) : impl_(std::make_unique<Impl>(nights)) {}
 PageData::~PageData() = default;
 
 void PageData::add(const Track& track, const RunReport& newest, const RunReport* base) {

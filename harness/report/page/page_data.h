@@ -24,7 +24,7 @@ struct PagePart {
 class PageData {
  public:
   /// `nights` must outlive this.
-  explicit PageData(const Nights& nights);
+  explicit PageData(const NightSummaries& nights);
   ~PageData();
   PageData(const PageData&) = delete;
   PageData& operator=(const PageData&) = delete;

@@ -55,8 +55,8 @@ std::map<std::string, json> parts_of(const std::vector<PagePart>& parts) {
   return parsed;
 }
 
-Nights nights_of(const std::vector<RunReport>& reports) {
-  Nights nights;
+NightSummaries nights_of(const std::vector<RunReport>& reports) {
+  NightSummaries nights;
   for (const RunReport& report : reports) {
     nights.all.push_back(read_night(
         nights.numbers, [&](const HistoryAction& action) { return read_history(report, action); }));
@@ -72,7 +72,7 @@ RunReport run_of(const std::string& date, std::vector<Record> records) {
 }
 
 std::vector<PagePart> page_parts(const std::vector<RunReport>& reports) {
-  const Nights nights = nights_of(reports);
+  const NightSummaries nights = nights_of(reports);
   PageData data(nights);
   for (const Track& track : tracks_of(nights.all)) {
     const RunReport* base =

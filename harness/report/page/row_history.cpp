@@ -63,7 +63,7 @@ Json columns_of(const RowNights& nights) {
 
 }  // namespace
 
-void RowHistory::add(const Nights& nights, const Track& track, std::span<const RowKey> rows) {
+void RowHistory::add(const NightSummaries& nights, const Track& track, std::span<const RowKey> rows) {
   std::unordered_map<std::uint32_t, std::size_t> places;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (const auto number = nights.numbers.find(rows[row])) places.emplace(*number, row);

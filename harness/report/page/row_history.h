@@ -11,7 +11,7 @@ namespace assay {
 class RowHistory {
  public:
   /// The rows of a track, in the page's order.
-  void add(const Nights& nights, const Track& track, std::span<const RowKey> rows);
+  void add(const NightSummaries& nights, const Track& track, std::span<const RowKey> rows);
 
   /// {"words": statuses, "rows": for each row its columns, an entry a night of its track, or null}. Columns:
   /// "t" time in us, "c" its interval in %, "e" err_over_bound, "s" status (-1: the night lacks the row), "h"
