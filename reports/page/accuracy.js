@@ -134,7 +134,7 @@ function column(name, text, value, numeric) {
 
 function uncoveredTable(rows) {
   const groups = uncovered(rows);
-  if (groups.length === 0) return note("Every row was run.");
+  if (groups.length === 0) return note("Every row that passes the filters was run.");
   return sortedTable({
     caption: "Rows that were not run, by reason",
     file: "not-run.csv",

@@ -3,6 +3,7 @@
 export function significant(value, digits) {
   if (value === null || value === undefined) return "";
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "∞" : "-∞";
+  if (value === 0) return "0";
   const text = value.toPrecision(digits);
   return text.includes("e") ? String(Number(text)) : text;
 }

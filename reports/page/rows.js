@@ -6,7 +6,7 @@ import {changed, rowName} from "./state.js";
 import {sortedTable} from "./table.js";
 
 function text(name, title, value) {
-  return {name, text: name, title, value, show: value};
+  return {name, text: name.replace("_", " "), title, value, show: value};
 }
 
 function figure(name, heading, title, value, show) {
