@@ -44,6 +44,8 @@ copy_licences() {
   shift
   mkdir -p "$to"
   {
+    # The chart library of the page is part of the binary: it is built of these.
+    dpkg-query -W -f='${db:Status-Status} ${Package}\n' node-d3 'node-d3-*' libjs-d3-format | sed -n 's/^installed //p'
     printf '%s\n' glslang-dev spirv-tools libvulkan-volk-dev libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libzstd-dev libre2-dev zlib1g-dev
     for library in "$@"; do dpkg-query -S "$(realpath "$library")" | cut -d: -f1; done
   } | sort -u | while read -r package; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From a fresh machine to reports in one command: installs what is missing, builds, runs the smoke and ci
-# tiers on the best Vulkan device.
+# tiers on the best Vulkan device, writes the page that shows them (OUT/page.html) and says where it is.
 #
 #   scripts/run.sh [arguments of `assay run`]
 #
@@ -23,10 +23,38 @@ given() {
   return 1
 }
 
+# The folder that the reports go to: what --out names last, else the default.
+out_of() {
+  local out=assay-out
+  while (($# > 0)); do
+    case $1 in
+      --out=*) out=${1#--out=} ;;
+      --out) out=${2:-} ;;
+    esac
+    shift
+  done
+  echo "$out"
+}
+
+# A page of all runs in the folder. A run without a report, as --help or one of a part of the cases, has none.
+write_page() {
+  local log=build/page.log
+  if build/release/assay page "$1/page.html" "$1" 2>"$log"; then
+    say "The page of these reports: $1/page.html"
+  elif [[ -e $1/runs ]]; then
+    say "The page could not be written: $(<"$log")"
+  fi
+}
+
 scripts/setup.sh || exit 3
 build_preset release assay || exit 3
 
 defaults=()
 given --tier "$@" || defaults+=(--tier smoke --tier ci)
 given --budget "$@" || defaults+=(--budget 0.3)
-exec build/release/assay run "$@" "${defaults[@]}"
+# A signal is for the run: Ctrl-C and `timeout` send it to the whole group. This script waits for its reports.
+trap : INT TERM HUP
+status=0
+build/release/assay run "$@" "${defaults[@]}" || status=$?
+write_page "$(out_of "$@")"
+exit "$status"

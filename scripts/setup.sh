@@ -39,6 +39,7 @@ packages=(
   libzstd-dev          # published journals are compressed
   zlib1g-dev           # members of .npz archives are
   libbenchmark-dev     # perf.json's format and reporter
+  node-d3              # what draws the pictures of `assay page`, part of the binary
   libgtest-dev         # unit tests: looked for when configuring, even if only the binary is built
   libgmock-dev         # the same
   libzip-dev           # unit tests write .npz archives with it: the same
@@ -51,6 +52,11 @@ dev_packages=(
   libbenchmark-tools
   python3-scipy
   python3-numpy # recomputes the golden vectors
+  # The page of `assay page` in a real browser
+  chromium
+  chromium-driver
+  python3-selenium
+  eslint # the page's script
 )
 farm_packages=(
   slurm-wlm # slurmctld, slurmd and the commands of users

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every test: unit and end-to-end tests, formatting of C++, the scripts' own linter. Installs what is missing.
+# Every test: unit and end-to-end tests, the page in a browser, formatting, linters. Installs what is missing.
 #
 #   scripts/test.sh [--asan] [ctest arguments]
 #
@@ -61,7 +61,12 @@ run_tests() {
 }
 
 formatting_is_clean() {
-  git ls-files -z '*.cpp' '*.h' | xargs -0 -r clang-format --dry-run -Werror
+  git ls-files -z '*.cpp' '*.h' '*.js' | xargs -0 -r clang-format --dry-run -Werror
+}
+
+# NODE_PATH: where Debian's packages lie, for a Node.js that is not Debian's own.
+page_script_is_clean() {
+  NODE_PATH=/usr/share/nodejs eslint --format unix reports/page
 }
 
 scripts_are_clean() {
@@ -81,7 +86,8 @@ main() {
   fi
   scripts/setup.sh --dev
   for preset in "${presets[@]}"; do run_tests "$preset" "$@"; done
-  check "formatting (repair with: git ls-files '*.cpp' '*.h' | xargs clang-format -i)" formatting_is_clean
+  check "formatting (repair with: git ls-files '*.cpp' '*.h' '*.js' | xargs clang-format -i)" formatting_is_clean
+  check "the linter on the page's script" page_script_is_clean
   check "formatting of GLSL (repair with: scripts/format_glsl.py)" scripts/format_glsl.py --check
   check "include cycles" scripts/check_includes.py
   check "shellcheck on the scripts" scripts_are_clean

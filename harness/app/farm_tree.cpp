@@ -4,6 +4,7 @@
 #include "harness/app/night_folder.h"
 #include "harness/base/error.h"
 #include "harness/base/file.h"
+#include "harness/report/files/history.h"
 #include "harness/report/record/find_rows.h"
 #include "harness/report/record/journal.h"
 #include "harness/report/record/journal_text.h"
@@ -35,9 +36,10 @@ bool is_temporary(const std::string& name) {
 bool is_report_file(const std::string& name) {
   static const Names names = {journal_name, compressed_journal_name,
                               "accu.csv",   "perf.csv",
-                              "perf.json",  "junit.xml",
-                              "run.json",   "index.html",
-                              "page.html",  "report.html"};
+                              history_name, "perf.json",
+                              "junit.xml",  "run.json",
+                              "index.html", "page.html",
+                              "report.html"};
   return names.contains(name) || is_temporary(name);
 }
 

@@ -50,7 +50,7 @@ TEST(Recorder, HasReportsBeforeTheFirstCaseEnds) {
   const std::vector<RowInfo> plan = {info("flip/a/plain"), info("flip/b/plain", "perf")};
   desk.recorder.plan(plan);
   desk.recorder.begin(0);
-  for (const char* name : {"accu.csv", "perf.csv", "perf.json", "junit.xml", "run.json"}) {
+  for (const char* name : {"accu.csv", "perf.csv", "history.csv", "perf.json", "junit.xml", "run.json"}) {
     EXPECT_TRUE(std::filesystem::exists(desk.file(name))) << name;
   }
   EXPECT_THAT(test::read_file(desk.file("accu.csv")), HasSubstr("flip/a/plain"));
@@ -92,7 +92,7 @@ TEST(Recorder, ReportsEqualThoseRebuiltFromTheJournal) {
   desk.recorder.done();
   const test::TemporaryFolder again;
   write_reports(again.path(), read_journal(desk.file("journal.jsonl")));
-  for (const char* name : {"accu.csv", "perf.csv", "perf.json", "junit.xml", "run.json"}) {
+  for (const char* name : {"accu.csv", "perf.csv", "history.csv", "perf.json", "junit.xml", "run.json"}) {
     EXPECT_EQ(test::read_file(desk.file(name)), test::read_file(again.path() / name)) << name;
   }
   EXPECT_THAT(test::read_file(desk.file("accu.csv")), HasSubstr("PASS"));

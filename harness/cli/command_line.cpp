@@ -1,6 +1,7 @@
 #include "harness/app/compare.h"
 #include "harness/app/merge.h"
 #include "harness/app/new_op.h"
+#include "harness/app/page.h"
 #include "harness/app/prune.h"
 #include "harness/app/report.h"
 #include "harness/app/verdict.h"
@@ -30,6 +31,7 @@ struct Parsed {
   app::ShowOptions show;
   app::PivotOptions pivot;
   app::SummaryOptions summary;
+  app::PageOptions page;
   app::CompareOptions compare;
   app::VerdictOptions verdict;
   app::PruneOptions prune;
@@ -255,6 +257,18 @@ void add_summary(CLI::App& app, app::SummaryOptions& options) {
                  "Write the tables as Markdown to this file (default: stdout)");
 }
 
+void add_page(CLI::App& app, app::PageOptions& options) {
+  app.add_option("out", options.out, "HTML file to write (- for stdout)")->required();
+  app.add_option("reports", options.reports,
+                 "Output folders (all runs in them), folders of a run or of a device, or journals: of any "
+                 "number of devices and nights")
+      ->required();
+  app.add_option("--base", options.base,
+                 "A report that the newest run of each device is compared with (repeatable; default: the run "
+                 "before it)")
+      ->allow_extra_args(false);
+}
+
 void add_compare(CLI::App& app, app::CompareOptions& options) {
   app.add_option("runs", options.runs, std::string("BASE NEW, each: ") + report_help)->expected(0, 2);
   app.add_option("--base", options.base,
@@ -409,6 +423,9 @@ void add_reading(Subcommands& commands, Parsed& parsed, const Context& context) 
   add_summary(commands.add("summary", "Sum the timed layers of each model: what one step of it costs",
                            [&] { return code(app::summary(parsed.summary, terminal())); }),
               parsed.summary);
+  add_page(commands.add("page", "Write one HTML file that shows devices, ops and nights",
+                        [&] { return code(app::page(parsed.page, terminal())); }),
+           parsed.page);
   add_compare(commands.add("compare", "Compare two runs and judge every row",
                            [&] { return code(app::compare(parsed.compare, terminal())); }),
               parsed.compare);

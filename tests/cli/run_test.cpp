@@ -24,7 +24,7 @@ TEST(Run, PassesAndLeavesEveryReport) {
   const ProcessResult result = assay({"run", folder.write("c.yaml", shuffle_cases), "--out", folder / "out"});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_THAT(result.out, HasSubstr("PASS"));
-  for (const char* name : {"journal.jsonl", "accu.csv", "perf.csv", "perf.json", "junit.xml", "run.json"}) {
+  for (const char* name : {"journal.jsonl", "accu.csv", "perf.csv", "history.csv", "perf.json", "junit.xml", "run.json"}) {
     EXPECT_TRUE(std::filesystem::exists(device_folder(folder / "out") / name)) << name;
   }
   const auto run = nlohmann::json::parse(read_file(device_folder(folder / "out") / "run.json"));

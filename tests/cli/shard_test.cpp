@@ -84,7 +84,7 @@ TEST(ShardedRuns, MergedAreTheReportOfOneRun) {
   EXPECT_EQ(deterministic(report), deterministic(whole));
   EXPECT_TRUE(report.complete);
   EXPECT_EQ(report.run.merged.size(), 3U);
-  for (const char* file : {"accu.csv", "perf.csv", "perf.json", "junit.xml", "run.json"})
+  for (const char* file : {"accu.csv", "perf.csv", "history.csv", "perf.json", "junit.xml", "run.json"})
     EXPECT_TRUE(fs::exists(device_folder(farm.folder.path() / "merged") / file)) << file;
 }
 

@@ -2,7 +2,6 @@
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
-#include "harness/report/files/pivot.h"
 #include "harness/report/record/row_key.h"
 
 #include <algorithm>
@@ -102,12 +101,6 @@ void finish(std::vector<GeometricMean>& means) {
 }
 
 }  // namespace
-
-std::string device_key(const RunInfo& run) {
-  const DeviceInfo& device = run.device;
-  if (device.is_cpu()) return "cpu:" + short_device_name(device.name) + ":" + run.cpu;
-  return device.uuid.empty() ? "name:" + device.name : "uuid:" + device.uuid;
-}
 
 std::map<Verdict, std::size_t> RunComparison::totals() const {
   std::map<Verdict, std::size_t> counts;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/report/compare/row_verdict.h"
+#include "harness/report/files/device_key.h"
 #include "harness/report/record/run_report.h"
 
 #include <array>
@@ -58,9 +59,5 @@ PooledRuns pool_side(std::vector<RunReport> reports);
 RunComparison compare_runs(PooledRuns base, PooledRuns next, CompareOptions options = {});
 RunComparison compare_runs(std::vector<RunReport> base, std::vector<RunReport> next,
                            CompareOptions options = {});
-
-/// What tells devices apart: the UUID, else the name. Software devices have UUIDs that name their driver's
-/// version, and no silicon of their own: they go by their name and the CPU.
-std::string device_key(const RunInfo& run);
 
 }  // namespace assay

@@ -2,6 +2,7 @@
 
 #include "harness/base/status.h"
 #include "harness/base/text.h"
+#include "harness/report/files/device_key.h"
 #include "harness/report/record/row_key.h"
 #include "harness/report/record/words.h"
 
@@ -415,6 +416,35 @@ std::vector<Column> accu_columns() {
 std::vector<Column> perf_columns() {
   return joined({run_columns(), case_columns(), cache_columns(), verdict_columns(), time_columns(),
                  rate_columns(), program_columns(), comparison_columns(), place_columns()});
+}
+
+Column mode_column() {
+  return text("mode", "accu or perf", &RowInfo::mode);
+}
+
+Column device_key_column() {
+  return {"device_key", "text", "what tells devices apart: the UUID, of a CPU its name",
+          [](const RunInfo& run, const Record&) { return device_key(run); }};
+}
+
+// Of the timed outputs, else of the judged ones.
+Column any_output_hash_column() {
+  return {"output_hash", "hash", "hash of the logical outputs", [](const RunInfo&, const Record& record) {
+            if (has_time(record) && !record.perf->output_hash.empty()) return record.perf->output_hash;
+            return record.accuracy ? record.accuracy->output_hash : std::string();
+          }};
+}
+
+std::vector<Column> history_columns() {
+  return joined({run_columns(),
+                 {device_key_column()},
+                 named(case_columns(), {"case"}),
+                 {mode_column()},
+                 cache_columns(),
+                 named(verdict_columns(), {"status"}),
+                 named(time_columns(), {"time_us_p50", "ci_pct"}),
+                 named(difference_columns(), {"err_over_bound"}),
+                 {any_output_hash_column()}});
 }
 
 std::vector<Column> pivot_case_columns() {

@@ -19,6 +19,8 @@ struct Column {
 
 std::vector<Column> accu_columns();
 std::vector<Column> perf_columns();
+/// What later nights need of this one: a row each of either mode.
+std::vector<Column> history_columns();
 
 /// The columns of a pivot: those of the case, whose values are the same in every report that has it, ...
 std::vector<Column> pivot_case_columns();

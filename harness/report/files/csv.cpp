@@ -5,6 +5,7 @@
 #include "harness/report/files/writers.h"
 
 #include <charconv>
+#include <functional>
 #include <ostream>
 #include <sstream>
 #include <string_view>
@@ -56,10 +57,12 @@ bool is_perf(const Record& record) {
   return record.info.mode == "perf";
 }
 
-void write_csv(const RunReport& report, bool perf, const std::vector<Column>& columns, std::ostream& out) {
+template <class Wanted>
+void write_csv(const RunReport& report, Wanted is_wanted, const std::vector<Column>& columns,
+               std::ostream& out) {
   out << row(columns, [](const Column& column) { return column.name; });
   for (const Record& record : report.records) {
-    if (is_perf(record) != perf) continue;
+    if (!is_wanted(record)) continue;
     out << row(columns, [&](const Column& column) { return column.value(report.run, record); });
   }
 }
@@ -73,11 +76,16 @@ std::string csv_row(const std::vector<std::string>& cells) {
 }
 
 void write_accu_csv(const RunReport& report, std::ostream& out) {
-  write_csv(report, false, accu_columns(), out);
+  write_csv(report, std::not_fn(is_perf), accu_columns(), out);
 }
 
 void write_perf_csv(const RunReport& report, std::ostream& out) {
-  write_csv(report, true, perf_columns(), out);
+  write_csv(report, is_perf, perf_columns(), out);
+}
+
+void write_history_csv(const RunReport& report, std::ostream& out) {
+  write_csv(
+      report, [](const Record&) { return true; }, history_columns(), out);
 }
 
 std::string accu_csv(const RunReport& report) {
@@ -89,6 +97,12 @@ std::string accu_csv(const RunReport& report) {
 std::string perf_csv(const RunReport& report) {
   std::ostringstream out;
   write_perf_csv(report, out);
+  return std::move(out).str();
+}
+
+std::string history_csv(const RunReport& report) {
+  std::ostringstream out;
+  write_history_csv(report, out);
   return std::move(out).str();
 }
 

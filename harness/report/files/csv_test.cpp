@@ -342,6 +342,7 @@ std::vector<std::string> first_cells(const std::string& table) {
 TEST(ReportsReadme, ShowsTheColumnsAsTheyAre) {
   EXPECT_EQ(table_below("### accu.csv"), markdown_table(accu_columns()));
   EXPECT_EQ(table_below("### perf.csv"), markdown_table(perf_columns()));
+  EXPECT_EQ(table_below("### history.csv"), markdown_table(history_columns()));
   EXPECT_EQ(table_below("### Columns of the case"), markdown_table(pivot_case_columns()));
   EXPECT_EQ(table_below("### Columns of each device"), markdown_table(pivot_device_columns()));
 }

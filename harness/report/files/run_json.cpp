@@ -1,5 +1,6 @@
 #include "harness/base/file.h"
 #include "harness/base/status.h"
+#include "harness/report/files/history.h"
 #include "harness/report/files/writers.h"
 #include "harness/report/record/codec.h"
 #include "harness/report/record/time_totals.h"
@@ -32,6 +33,7 @@ void write_reports(const std::filesystem::path& dir, const RunReport& report) {
   make_directories(dir);
   replace_file(dir / "accu.csv", [&](std::ostream& out) { write_accu_csv(report, out); });
   replace_file(dir / "perf.csv", [&](std::ostream& out) { write_perf_csv(report, out); });
+  replace_file(dir / history_name, [&](std::ostream& out) { write_history_csv(report, out); });
   replace_file(dir / "perf.json", [&](std::ostream& out) { write_perf_json(report, out); });
   replace_file(dir / "junit.xml", [&](std::ostream& out) { write_junit_xml(report, out); });
   replace_file(dir / "run.json", run_json(report));

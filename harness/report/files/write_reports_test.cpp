@@ -53,10 +53,11 @@ TEST(WriteReports, WritesAllOfThemAndNothingElse) {
   const std::filesystem::path target = folder / "new/device";
   write_reports(target, report);
   write_reports(target, report);
-  EXPECT_EQ(files_in(target),
-            (std::set<std::string>{"accu.csv", "junit.xml", "perf.csv", "perf.json", "run.json"}));
+  EXPECT_EQ(files_in(target), (std::set<std::string>{"accu.csv", "history.csv", "junit.xml", "perf.csv",
+                                                     "perf.json", "run.json"}));
   EXPECT_EQ(test::read_file(target / "accu.csv"), accu_csv(report));
   EXPECT_EQ(test::read_file(target / "perf.csv"), perf_csv(report));
+  EXPECT_EQ(test::read_file(target / "history.csv"), history_csv(report));
   EXPECT_EQ(test::read_file(target / "perf.json"), perf_json(report));
   EXPECT_EQ(test::read_file(target / "junit.xml"), junit_xml(report));
   EXPECT_EQ(test::read_file(target / "run.json"), run_json(report));

@@ -14,6 +14,8 @@ namespace assay {
 std::string accu_csv(const RunReport& report);
 /// perf.csv: one row a case of mode perf, the columns of perf_columns(); without a time where it is withheld.
 std::string perf_csv(const RunReport& report);
+/// history.csv: one row a case of either mode, the columns of history_columns(). RFC 4180.
+std::string history_csv(const RunReport& report);
 /// perf.json: Google Benchmark's format for its compare.py, each sample a repetition, then mean, median and
 /// stddev. Cases without a time are listed in the context under "withheld".
 std::string perf_json(const RunReport& report);
@@ -24,12 +26,13 @@ std::string junit_xml(const RunReport& report);
 /// The same into a stream, for reports that are too large to be held in memory.
 void write_accu_csv(const RunReport& report, std::ostream& out);
 void write_perf_csv(const RunReport& report, std::ostream& out);
+void write_history_csv(const RunReport& report, std::ostream& out);
 void write_perf_json(const RunReport& report, std::ostream& out);
 void write_junit_xml(const RunReport& report, std::ostream& out);
 /// run.json: the run's circumstances and how many cases ended in which status.
 std::string run_json(const RunReport& report);
 
-/// Writes accu.csv, perf.csv, perf.json, junit.xml and run.json into `dir` (created when missing). Each is
+/// Writes accu.csv, perf.csv, history.csv, perf.json, junit.xml and run.json into `dir` (created when missing). Each is
 /// written beside its place and renamed: a reader never sees half a file. Throws Error(Infrastructure) that
 /// names the file and the system's reason.
 void write_reports(const std::filesystem::path& dir, const RunReport& report);

@@ -1,0 +1,100 @@
+#include "harness/report/page/environment.h"
+
+#include "harness/base/text.h"
+#include "harness/report/compare/row_side.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <string_view>
+
+namespace assay {
+namespace {
+
+constexpr double scatter = 0.02;
+
+struct Circumstance {
+  std::string_view what;
+  std::function<std::string(const RunInfo&)> value;
+};
+
+std::string cores_of(const RunInfo& run) {
+  return run.cpu + ", " + std::to_string(run.cores) + " cores";
+}
+
+std::string variables_of(const RunInfo& run) {
+  std::string text;
+  for (const auto& [name, value] : run.environment)
+    text.append(text.empty() ? "" : " ").append(name).append("=").append(value);
+  return text;
+}
+
+std::string input(const RunInfo& run, const char* name) {
+  const auto at = run.inputs.find(name);
+  return at == run.inputs.end() ? "" : at->second;
+}
+
+std::vector<Circumstance> circumstances() {
+  return {
+      {"device", [](const RunInfo& run) { return run.device.name; }},
+      {"driver", driver_of},
+      {"Vulkan", [](const RunInfo& run) { return run.device.api_version; }},
+      {"assay", [](const RunInfo& run) { return run.version; }},
+      {"compiler", [](const RunInfo& run) { return run.compiler; }},
+      {"build type", [](const RunInfo& run) { return run.build_type; }},
+      {"host", [](const RunInfo& run) { return run.host; }},
+      {"operating system", [](const RunInfo& run) { return run.os; }},
+      {"CPU", cores_of},
+      {"loader's variables", variables_of},
+      {"seed", [](const RunInfo& run) { return std::to_string(run.seed); }},
+      {"validation layer", [](const RunInfo& run) { return std::string(run.validation ? "on" : "off"); }},
+      {"case files", [](const RunInfo& run) { return input(run, "cases"); }},
+      {"shader folder", [](const RunInfo& run) { return input(run, "shaders"); }},
+      {"ceilings' kernels", [](const RunInfo& run) { return run.ceilings.kernels; }},
+  };
+}
+
+struct Rate {
+  std::string_view what;
+  std::function<double(const Ceilings&)> value;
+  std::string_view unit;
+};
+
+double far_copy(const Ceilings& ceilings) {
+  return ceilings.bandwidth.empty() ? 0 : ceilings.bandwidth.back().copy_gbps;
+}
+
+std::array<Rate, 7> rates() {
+  return {{
+      {"ceiling bandwidth", far_copy, " GB/s"},
+      {"ceiling fp32", [](const Ceilings& c) { return c.fp32_gops; }, " GOP/s"},
+      {"ceiling fp16", [](const Ceilings& c) { return c.fp16_gops; }, " GOP/s"},
+      {"ceiling dot4x8", [](const Ceilings& c) { return c.dot4x8_gops; }, " GOP/s"},
+      {"ceiling coop_int8", [](const Ceilings& c) { return c.coop_int8_gops; }, " GOP/s"},
+      {"ceiling coop_fp16", [](const Ceilings& c) { return c.coop_fp16_gops; }, " GOP/s"},
+      {"dispatch spacing", [](const Ceilings& c) { return c.dispatch_us; }, " us"},
+  }};
+}
+
+std::string rate_text(double value, std::string_view unit) {
+  return value > 0 ? significant(value, 4) + std::string(unit) : "not measured";
+}
+
+}  // namespace
+
+std::vector<EnvironmentChange> environment_changes(const RunInfo& base, const RunInfo& next) {
+  std::vector<EnvironmentChange> changes;
+  for (const Circumstance& circumstance : circumstances()) {
+    const std::string before = circumstance.value(base), now = circumstance.value(next);
+    if (before != now) changes.push_back({std::string(circumstance.what), before, now});
+  }
+  for (const Rate& rate : rates()) {
+    const double before = rate.value(base.ceilings), now = rate.value(next.ceilings);
+    if (std::abs(before - now) <= scatter * std::max(before, now)) continue;
+    changes.push_back({std::string(rate.what), rate_text(before, rate.unit), rate_text(now, rate.unit)});
+  }
+  return changes;
+}
+
+}  // namespace assay

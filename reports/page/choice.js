@@ -1,0 +1,79 @@
+// The bar of filters: they hold for every picture and table below it.
+
+import {choice, element, replaceContent} from "./dom.js";
+import {count} from "./format.js";
+import {change, clearFilters, filtered, filterKeys} from "./state.js";
+
+const labels = {
+  op: "Op",
+  impl: "Impl",
+  status: "Status",
+  verdict: "Verdict",
+  mode: "Mode",
+  tier: "Tier",
+  device: "Device"
+};
+
+function values(rows, key) {
+  const read = {
+    status: (row) => row.status,
+    verdict: (row) => row.verdict,
+    device: (row) => row.device.short_name
+  }[key] ||
+    ((row) => row.case[key]);
+  return [...new Set(rows.map(read))].filter((value) => value !== "").sort();
+}
+
+function optionsOf(rows, key) {
+  const options = values(rows, key).map((value) => [value, value]);
+  const classes =
+    key === "status" ? [["failing", "every failing one"], ["infrastructure", "infrastructure"]] : [];
+  return [
+    ["", "all"], ...classes.filter(([name]) => rows.some((row) => row.status_class === name)), ...options
+  ];
+}
+
+function searchBox(state) {
+  const input = element("input", {
+    type: "search",
+    id: "search",
+    value: state.q || "",
+    placeholder: "part of an id, or a glob",
+    autocomplete: "off",
+    spellcheck: "false",
+    onchange: () => change({q: input.value})
+  });
+  return element("label", {class: "choice search"}, element("span", {}, "Search"), input);
+}
+
+// Drawn once: a box that is drawn anew would lose the focus.
+export function drawFilters(core) {
+  const state = {};
+  const selects = filterKeys.slice(1)
+                    .map((key) => [key, optionsOf(core.rows, key)])
+                    .filter(([key, options]) => options.length > 2 || key === "status")
+                    .map(([key, options]) => {
+                      const label = choice(labels[key], options, "", (value) => change({[key]: value}));
+                      label.querySelector("select").id = `filter-${key}`;
+                      return label;
+                    });
+  const clear =
+    element("button", {type: "button", id: "clear", onclick: () => change(clearFilters())}, "Clear");
+  replaceContent("filters", searchBox(state), ...selects, clear,
+    element("output", {id: "matching", "aria-live": "polite"}));
+}
+
+// Shows the state in the boxes, and how many rows it leaves.
+export function showFilters(core, state) {
+  const search = document.getElementById("search");
+  if (document.activeElement !== search) search.value = state.q || "";
+  for (const key of filterKeys.slice(1)) {
+    const select = document.getElementById(`filter-${key}`);
+    if (select) select.value = state[key] || "";
+  }
+  const rows = filtered(core.rows, state);
+  document.getElementById("matching").textContent =
+    `${count(rows.length)} of ${count(core.rows.length)} rows`;
+  document.getElementById("clear").disabled = !filterKeys.some((key) => state[key]);
+  return rows;
+}

@@ -1,0 +1,49 @@
+// Elements. All that comes from reports is set as text or as the value of an attribute: never as markup.
+
+export function element(tag, attributes, ...children) {
+  const node = document.createElement(tag);
+  for (const name of Object.keys(attributes || {})) {
+    const value = attributes[name];
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on"))
+      node.addEventListener(name.slice(2), value);
+    else
+      node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+export function replaceContent(id, ...children) {
+  const node = document.getElementById(id);
+  node.replaceChildren(...children.filter((child) => child !== null));
+  return node;
+}
+
+export function link(fragment, ...children) {
+  return element("a", {href: fragment}, ...children);
+}
+
+// A labelled choice; `options` are [value, text].
+export function choice(label, options, value, onchange) {
+  const select = element("select", {onchange: () => onchange(select.value)},
+    ...options.map(([key, text]) => element("option", {value: key}, text)));
+  select.value = value;
+  return element("label", {class: "choice"}, element("span", {}, label), select);
+}
+
+// What is wider than the page moves in a box of its own, which the keyboard reaches.
+export function scrolling(label, node) {
+  return element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": label}, node);
+}
+
+export function note(...text) {
+  return element("p", {class: "note"}, ...text);
+}
+
+export function saveFile(name, type, text) {
+  const url = URL.createObjectURL(new Blob([text], {type}));
+  const anchor = element("a", {href: url, download: name});
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}

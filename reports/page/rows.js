@@ -1,0 +1,67 @@
+// Every row that passes the filters.
+
+import {element, link, replaceContent} from "./dom.js";
+import {micros, modeWords, percent, significant, times} from "./format.js";
+import {changed, rowName} from "./state.js";
+import {sortedTable} from "./table.js";
+
+function text(name, title, value) {
+  return {name, text: name.replace("_", " "), title, value, show: value};
+}
+
+function figure(name, heading, title, value, show) {
+  return {name, text: heading, title, numeric: true, value, show: (row) => show(value(row))};
+}
+
+const columns = [
+  {
+    name: "case",
+    text: "case",
+    title: "id of the case; opens its own part",
+    isHead: true,
+    value: (row) => row.case.id,
+    show: (row) => link(changed({row: rowName(row), to: "row"}), row.case.id)
+  },
+  {
+    name: "mode",
+    text: "mode",
+    title: "accu or perf",
+    value: (row) => modeWords(row.case),
+    show: (row) => modeWords(row.case)
+  },
+  text("device", "the device", (row) => row.device.short_name),
+  {
+    name: "status",
+    text: "status",
+    title: "how the row ended",
+    value: (row) => row.status,
+    show: (row) => element("span", {class: `status ${row.status_class}`}, row.status)
+  },
+  {
+    name: "verdict",
+    text: "verdict",
+    title: "against the base",
+    value: (row) => row.verdict,
+    show: (row) => element("span", {class: `verdict ${row.verdict}`}, row.verdict)
+  },
+  figure("time_us_p50", "µs", "median time of one program", (row) => row.time_us, micros),
+  figure("ci_pct", "± %", "half width of the median's interval", (row) => row.ci_pct,
+    (value) => significant(value, 2)),
+  figure("over_base", "over base", "time over the base's", (row) => row.over_base, times),
+  figure("gbps", "GB/s", "bytes that must move / time", (row) => row.gbps, (value) => significant(value, 3)),
+  figure("gops", "GOP/s", "operations / time", (row) => row.gops, (value) => significant(value, 3)),
+  figure("pct_peak", "ceiling", "share of the ceiling that limits it", (row) => row.pct_peak, percent),
+  text("limited_by", "what limits it", (row) => row.limited_by),
+  figure("err_over_bound", "error", "largest share of an element's accuracy bound that was spent",
+    (row) => row.err_over_bound, (value) => significant(value, 3)),
+  text("reason", "why it did not pass", (row) => row.reason),
+];
+
+export function drawRows(rows) {
+  const shown = columns.filter((column) => rows.some((row) => {
+    const value = column.value(row);
+    return value !== null && value !== undefined && value !== "";
+  }));
+  replaceContent(
+    "all-rows", sortedTable({caption: "Rows that pass the filters", file: "rows.csv", rows, columns: shown}));
+}

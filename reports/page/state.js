@@ -1,0 +1,72 @@
+// What is looked at lives in the URL's fragment, so that a view can be sent to someone.
+
+// Keys of filters, in the order in which they are shown.
+export const filterKeys = ["q", "op", "impl", "status", "verdict", "mode", "tier", "device"];
+
+export function readState() {
+  const state = {};
+  for (const [key, value] of new URLSearchParams(location.hash.slice(1))) state[key] = value;
+  return state;
+}
+
+// The fragment of a state; keys without a value are left out.
+export function fragment(state) {
+  const parameters = new URLSearchParams();
+  for (const key of Object.keys(state)) {
+    if (state[key] !== "" && state[key] !== undefined && state[key] !== null) parameters.set(key, state[key]);
+  }
+  return `#${parameters.toString()}`;
+}
+
+// The fragment of the present state with some keys changed. Where a link led to (`to`) is not kept.
+export function changed(changes) {
+  return fragment(Object.assign(readState(), {to: ""}, changes));
+}
+
+// Fires `hashchange`, upon which everything is drawn again. Leaves no entry in the browser's history.
+export function change(changes) {
+  location.replace(changed(changes));
+}
+
+export function clearFilters() {
+  const none = {};
+  for (const key of filterKeys) none[key] = "";
+  return none;
+}
+
+// What a row is called in the fragment: "H100/perf, cold/op/name/...".
+export function rowName(row) {
+  const cache = row.case.cache === "" ? "" : `,${row.case.cache}`;
+  return `${row.device.short_name}:${row.case.mode}${cache}:${row.case.id}`;
+}
+
+export function findRow(rows, name) {
+  return rows.find((row) => rowName(row) === name);
+}
+
+// A text with * and ? is a glob over ids, any other one a part of them.
+function textFilter(wanted) {
+  const text = wanted.trim().toLowerCase();
+  if (!/[*?]/.test(text)) return (id) => id.toLowerCase().includes(text);
+  const pattern = text.replace(/[.+^${}()|[\]\\]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, ".");
+  const expression = new RegExp(`^${pattern}$`);
+  return (id) => expression.test(id.toLowerCase());
+}
+
+// The rows that pass the filters of a state.
+export function filtered(rows, state) {
+  const tests = [];
+  const add = (key, test) => {
+    if (state[key]) tests.push(test);
+  };
+  const hasText = textFilter(state.q || "");
+  add("q", (row) => hasText(row.case.id));
+  add("op", (row) => row.case.op === state.op);
+  add("impl", (row) => row.case.impl === state.impl);
+  add("status", (row) => row.status === state.status || row.status_class === state.status);
+  add("verdict", (row) => row.verdict === state.verdict);
+  add("mode", (row) => row.case.mode === state.mode);
+  add("tier", (row) => row.case.tier === state.tier);
+  add("device", (row) => row.device.short_name === state.device);
+  return rows.filter((row) => tests.every((test) => test(row)));
+}

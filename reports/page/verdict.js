@@ -1,0 +1,114 @@
+// 1. The verdict: the newest run of each device against the one before.
+
+import {element, link, note, replaceContent} from "./dom.js";
+import {count, day, plural, seconds} from "./format.js";
+import {clearFilters, fragment} from "./state.js";
+
+// Verdicts that are always told, the bad ones first, and the others where there are any.
+const always = ["SLOWER", "BROKEN", "FASTER"];
+const others = ["GONE", "NEW", "DRIFTED", "SUSPECT", "AMBIGUOUS", "ENVIRONMENT", "SAME"];
+const tones = {
+  SLOWER: "bad",
+  BROKEN: "bad",
+  GONE: "bad",
+  SUSPECT: "bad",
+  DRIFTED: "bad",
+  FASTER: "good",
+  NEW: "good"
+};
+
+function tile(number, text, state, tone) {
+  const content = [element("b", {}, count(number)), ` ${text}`];
+  const attributes = {class: `tile ${number > 0 ? tone : ""}`};
+  if (number === 0) return element("li", attributes, ...content);
+  return element(
+    "li", attributes, link(fragment(Object.assign(clearFilters(), state, {to: "rows"})), ...content));
+}
+
+function tiles(device, rows) {
+  const named = {device: device.short_name};
+  const failing = rows.filter((row) => row.status_class === "failing").length;
+  const lost = rows.filter((row) => row.status_class === "infrastructure").length;
+  const list =
+    [tile(failing, failing === 1 ? "failure" : "failures", Object.assign({status: "failing"}, named), "bad")];
+  if (lost > 0)
+    list.push(tile(lost, "not run to an end", Object.assign({status: "infrastructure"}, named), "bad"));
+  if (!device.tracks.some((track) => track.base)) return list;
+  const verdicts = d3.nest().key((row) => row.verdict).rollup((group) => group.length).object(rows);
+  for (const verdict of [...always, ...others]) {
+    const number = verdicts[verdict] || 0;
+    if (number === 0 && !always.includes(verdict)) continue;
+    list.push(tile(number, verdict, Object.assign({verdict}, named), tones[verdict] || ""));
+  }
+  return list;
+}
+
+function term(name, ...content) {
+  return [element("dt", {}, name), element("dd", {}, ...content)];
+}
+
+function commitOf(run) {
+  return run.version.includes("+") ? run.version.slice(run.version.indexOf("+") + 1) : run.version;
+}
+
+function driverOf(run) {
+  return [run.device.driver_name, run.device.driver_info].filter((text) => text).join(" ");
+}
+
+// A field that has its initial value may be absent.
+function circumstances(track) {
+  const run = Object.assign({device: {}, version: "", started_utc: ""}, track.run);
+  const terms = [
+    ...term("run", day(run.started_utc)),
+    ...term(
+      "took", `${seconds(track.seconds)} in its rows`, track.complete ? "" : ", and did not come to its end"),
+    ...term("commit", commitOf(run)),
+    ...term("driver", driverOf(run)),
+  ];
+  if (track.base)
+    terms.push(...term("against", `the run of ${day(track.base.date)}`,
+      track.base.other_device ? ", of another device: times are not judged" : ""));
+  return element("dl", {}, ...terms);
+}
+
+function changeTable(changes) {
+  return element("table", {class: "changes"}, element("caption", {}, "What changed around the rows"),
+    element("thead", {},
+      element("tr", {}, ...["what", "before", "now"].map((text) => element("th", {scope: "col"}, text)))),
+    element("tbody", {},
+      ...changes.map(([what, before, now]) => element("tr", {}, element("th", {scope: "row"}, what),
+                       element("td", {}, before || "–"), element("td", {}, now || "–")))));
+}
+
+function environment(track) {
+  if (!track.base) return null;
+  if (track.base.changes.length === 0) return note("Driver, kernels, ceilings and machine are as they were.");
+  return element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "What changed"},
+    changeTable(track.base.changes));
+}
+
+function card(device, rows) {
+  const parts = device.tracks.map((track) => [circumstances(track), environment(track)]);
+  const without = device.tracks.some((track) => track.base) ?
+    null :
+    note("No earlier run of it is given: there is nothing to compare with.");
+  return element("article", {class: "card"}, element("h3", {}, device.name),
+    element("ul", {class: "tiles"}, ...tiles(device, rows)), note(plural(rows.length, "row")), without,
+    ...parts.reduce((all, part) => all.concat(part), []));
+}
+
+function sentence(core) {
+  const failing = core.rows.filter((row) => row.status_class === "failing").length;
+  const slower = core.rows.filter((row) => row.verdict === "SLOWER").length;
+  const judged = core.devices.some((device) => device.tracks.some((track) => track.base));
+  const first = failing === 0 ? "No row fails" : `${plural(failing, "row")} fail`;
+  const second = !judged ? "" : slower === 0 ? ", none became slower" : `, ${count(slower)} became slower`;
+  return `${first}${second}: ${plural(core.rows.length, "row")} on ${plural(core.devices.length, "device")}.`;
+}
+
+export function drawVerdict(core) {
+  document.getElementById("summary").textContent = sentence(core);
+  const byDevice = core.devices.map(() => []);
+  for (const row of core.rows) byDevice[row.device.number].push(row);
+  replaceContent("verdict-cards", ...core.devices.map((device) => card(device, byDevice[device.number])));
+}

@@ -1,0 +1,440 @@
+#!/usr/bin/python3
+"""Opens pages of `assay page` in a browser, and looks whether they show what the reports say.
+
+    tests/page/page_test.py ASSAY OUT [unittest arguments]     ASSAY: the binary; OUT: folder for pages and screenshots
+    tests/page/page_test.py ASSAY OUT --picture FILE           the picture of README.md instead
+
+Needs Debian's chromium, chromium-driver and python3-selenium. Run it in the repository's root.
+"""
+import base64
+import collections
+import csv
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+import urllib.parse
+
+HERE = pathlib.Path(__file__).resolve().parent
+PUBLISHED = pathlib.Path("reports/published")
+HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>\"'&\u2028</title>"
+INSTALL = "install it with: scripts/setup.sh --dev (Debian's chromium, chromium-driver and python3-selenium)"
+WIDTHS = (1280, 400)
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+except ImportError as error:
+    sys.exit(f"the browser test needs selenium: {error}; {INSTALL}")
+
+
+def program(*names):
+    for name in names:
+        found = shutil.which(name)
+        if found:
+            return found
+    sys.exit(f"the browser test needs {names[0]}, which is not there; {INSTALL}")
+
+
+def start_browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = program("chromium")
+    arguments = ["--headless=new", "--disable-gpu", "--hide-scrollbars", "--force-color-profile=srgb", "--disable-dev-shm-usage"]
+    if os.geteuid() == 0:
+        arguments.append("--no-sandbox")  # Chromium refuses to run as root with it
+    for argument in arguments:
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(service=Service(program("chromedriver")), options=options)
+
+
+class Page:
+    """A page in the browser."""
+
+    def __init__(self, browser, path):
+        self.browser = browser
+        self.url = "file://" + urllib.parse.quote(str(pathlib.Path(path).resolve()))
+
+    def open(self, state=None, width=1280, scheme="light"):
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        self.resize(width)
+        self.browser.get("about:blank")  # else a new fragment would not load the page anew
+        self.browser.get(self.url + ("#" + urllib.parse.urlencode(state) if state else ""))
+        self.wait()
+
+    def resize(self, width):
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                     {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+
+    def wait(self):
+        """Until the state in the URL is drawn."""
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            drawn = self.script("return document.documentElement.dataset.state === location.hash")
+            if drawn:
+                return
+            time.sleep(0.02)
+        raise AssertionError(f"the page was not drawn: {self.browser.get_log('browser')}")
+
+    def script(self, text, *arguments):
+        return self.browser.execute_script(text, *arguments)
+
+    def go(self, **state):
+        self.script("location.hash = arguments[0]", urllib.parse.urlencode(state))
+        self.wait()
+
+    def count(self, selector):
+        return self.script("return document.querySelectorAll(arguments[0]).length", selector)
+
+    def text(self, selector):
+        return self.script("return document.querySelector(arguments[0]).textContent", selector)
+
+    def texts(self, selector):
+        return self.script("return [...document.querySelectorAll(arguments[0])].map(node => node.textContent)", selector)
+
+    def click(self, selector):
+        self.browser.find_element(By.CSS_SELECTOR, selector).click()
+        self.wait()
+
+    def state(self):
+        return dict(urllib.parse.parse_qsl(self.script("return location.hash.slice(1)")))
+
+    def matching(self):
+        return int(self.text("#matching").split(" of ")[0].replace("\u202f", ""))
+
+    def complaints(self):
+        return self.browser.get_log("browser")
+
+    def picture(self, path, top=0, height=None):
+        size = self.script("return [document.documentElement.clientWidth, document.documentElement.scrollHeight]")
+        clip = {"x": 0, "y": top, "width": size[0], "height": min(height or size[1] - top, 8000), "scale": 1}
+        shot = self.browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
+        pathlib.Path(path).write_bytes(base64.b64decode(shot["data"]))
+
+
+def rows_of(folder, name):
+    with open(folder / name, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+class Published:
+    """What the published reports say, from their CSV files: the page is made from their journals."""
+
+    def __init__(self):
+        self.perf, self.accu = [], []
+        for folder in sorted(path for path in PUBLISHED.iterdir() if path.is_dir()):
+            uuid = json.loads((folder / "run.json").read_text(encoding="utf-8"))["device"]["uuid"]
+            for rows, name in ((self.perf, "perf.csv"), (self.accu, "accu.csv")):
+                for row in rows_of(folder, name):
+                    rows.append(dict(row, key=uuid))
+
+    def timed(self):
+        return [row for row in self.perf if row["gbps"]]
+
+    def by_device(self, rows):
+        counts = collections.OrderedDict()
+        for row in rows:
+            counts.setdefault(row["key"], []).append(row)
+        return counts
+
+
+class BrowserTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        OUT.mkdir(parents=True, exist_ok=True)
+        cls.browser = start_browser()
+        cls.addClassCleanup(cls.browser.quit)
+
+    def made(self, name, *reports):
+        path = OUT / f"{name}.html"
+        subprocess.run([ASSAY, "page", path, *reports], check=True)
+        return Page(self.browser, path)
+
+    def assert_no_complaints(self, page):
+        self.assertEqual(page.complaints(), [], "the console of the browser is to be empty")
+
+    def assert_no_overflow(self, page, name):
+        """Nothing is wider than the window, and whoever looks finds pictures of it."""
+        for width in WIDTHS:
+            for scheme in ("light", "dark"):
+                page.open(page.state(), width, scheme)
+                self.assertLessEqual(page.script("return document.documentElement.scrollWidth"), width, f"{name} at {width}")
+                page.picture(OUT / f"{name}-{width}-{scheme}.png")
+
+
+class PublishedPage(BrowserTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.reports = Published()
+        cls.page = cls.made(cls, "published", PUBLISHED)
+
+    def setUp(self):
+        self.page.open()
+
+    def tearDown(self):
+        self.assert_no_complaints(self.page)
+
+    def devices(self):
+        return self.page.script("return [...document.querySelectorAll('#roofline select option')].map(one => one.value)")
+
+    def test_every_row_of_the_reports_is_there(self):
+        self.assertEqual(self.page.matching(), len(self.reports.perf) + len(self.reports.accu))
+        self.assertEqual(self.page.count(".card"), len(self.reports.by_device(self.reports.accu)))
+
+    def test_the_heat_map_has_a_cell_for_each_op_that_a_device_timed(self):
+        cells = {(row["op"], row["key"]) for row in self.reports.timed() if row["pct_peak_bw"] or row["pct_peak_ops"]}
+        self.assertEqual(self.page.count("#heat-map td.heat"), len(cells))
+        self.page.go(measure="ratio")
+        keys = collections.defaultdict(set)
+        for row in self.reports.timed():
+            keys[row["case"], row["cache"], row["group"]].add(row["key"])
+        cells = {(case[0].split("/")[0], key) for case, devices in keys.items() if len(devices) > 1 for key in devices}
+        self.assertEqual(self.page.count("#heat-map td.heat"), len(cells))
+
+    def test_the_roofline_has_a_mark_for_each_timed_row_of_every_device(self):
+        drawn = []
+        for device in self.devices():
+            self.page.go(roof=device)
+            drawn.append((self.page.count("#roofline-bandwidth .point"), self.page.count("#roofline-compute .point")))
+        expected = [(len(rows), sum(1 for row in rows if row["gops"])) for rows in self.reports.by_device(self.reports.timed()).values()]
+        self.assertEqual(sorted(drawn), sorted(expected))
+
+    def test_marks_lie_inside_of_their_picture(self):
+        outside = """return [...document.querySelectorAll('#roofline svg .point')].filter(mark => {
+            const box = mark.getBoundingClientRect(), frame = mark.ownerSVGElement.getBoundingClientRect();
+            return !(box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom);
+        }).length"""
+        self.assertEqual(self.page.script(outside), 0)
+
+    def test_impls_have_a_mark_each(self):
+        groups = collections.defaultdict(list)
+        for row in self.reports.timed():
+            if row["op"] != "q8ta_linear" or not row["device"].endswith("H200"):
+                continue
+            groups[row["group"], row["forms"], row["cache"], row["tune"], row["case"].split("/")[1]].append(row)
+        marks = sum(len(rows) for rows in groups.values() if len({row["impl"] for row in rows}) > 1)
+        self.page.go(**{"impls-on": "H200", "impls-op": "q8ta_linear", "impls-all": "1"})
+        self.assertEqual(self.page.count("#impls td .point"), marks)
+
+    def test_statuses_add_up_to_all_rows(self):
+        counts = collections.Counter()
+        for text in self.page.texts("#accuracy .counts a"):
+            status, number = text.split(" ")
+            counts[status] += int(number.replace("\u202f", ""))
+        self.assertEqual(counts, collections.Counter(row["status"] for row in self.reports.perf + self.reports.accu))
+        self.assertEqual(self.page.count("#accuracy rect.bar"), self.page.count("#accuracy .counts a"))
+
+    def test_a_row_shows_its_samples(self):
+        row = next(row for row in self.reports.timed() if row["op"] == "q8ta_linear" and row["device"].endswith("H200"))
+        cache = ",cold" if row["cache"] == "cold" else ""
+        self.page.go(row=f"H200:perf{cache}:{row['case']}", to="row")
+        self.assertEqual(self.page.text("#row-title"), row["case"])
+        self.assertEqual(self.page.count(".samples .box"), int(row["blocks"]))
+        self.assertEqual(self.page.count(".samples .sample"), int(row["samples"]))
+        facts = dict(zip(self.page.texts(".facts tbody th"), self.page.texts(".facts tbody td:nth-child(2)")))
+        for column in ("time_us_p50", "ci_pct", "gbps", "limited_by", "program", "shape"):
+            self.assertEqual(facts[column], row[column])
+        self.assertEqual(self.page.text(".repro code"), row["repro"])
+
+    def test_filters_live_in_the_url(self):
+        self.page.script("""const select = document.getElementById("filter-op"); select.value = "q8ta_add";
+                            select.dispatchEvent(new Event("change"));""")
+        self.page.wait()
+        expected = sum(1 for row in self.reports.perf + self.reports.accu if row["op"] == "q8ta_add")
+        self.assertEqual(self.page.state()["op"], "q8ta_add")
+        self.assertEqual(self.page.matching(), expected)
+        self.page.open({"op": "q8ta_add"})
+        self.assertEqual(self.page.matching(), expected)
+        self.assertEqual(self.page.script("return document.getElementById('filter-op').value"), "q8ta_add")
+        self.page.click("#clear")
+        self.assertEqual(self.page.matching(), len(self.reports.perf) + len(self.reports.accu))
+
+    def test_the_search_takes_parts_and_globs(self):
+        rows = self.reports.perf + self.reports.accu
+        self.page.open({"q": "Pixel_Shuffle/small"})
+        self.assertEqual(self.page.matching(), sum(1 for row in rows if "pixel_shuffle/small" in row["case"]))
+        self.page.open({"q": "pixel_shuffle/*/direct"})
+        self.assertEqual(self.page.matching(),
+                         sum(1 for row in rows if row["case"].startswith("pixel_shuffle/") and row["case"].endswith("/direct")))
+
+    def test_a_cell_of_the_heat_map_leads_to_its_rows(self):
+        self.page.click("#heat-map td.heat a")
+        state = self.page.state()
+        self.assertEqual((state["to"], state["mode"]), ("rows", "perf"))
+        self.assertEqual(set(self.page.texts("#all-rows tbody td:nth-child(3)")), {state["device"]})
+        self.assertEqual(self.page.script("return document.activeElement.id"), "rows-heading")
+
+    def test_tables_sort_and_save_what_they_show(self):
+        self.page.open({"mode": "perf", "op": "q8ta_linear"})
+        button = "#all-rows th:nth-child(5) button"
+        self.assertEqual(self.page.text(button), "µs")
+        for direction in ("ascending", "descending"):
+            self.page.click(button)
+            self.assertEqual(self.page.script("return document.querySelector('#all-rows th:nth-child(5)').ariaSort"), direction)
+            times = [float(text.replace("\u202f", "")) for text in self.page.texts("#all-rows tbody td:nth-child(5)")]
+            self.assertEqual(times, sorted(times, reverse=direction == "descending"))
+        self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(OUT.resolve())})
+        saved = OUT / "rows.csv"
+        saved.unlink(missing_ok=True)
+        self.page.click("#all-rows .save")
+        until = time.monotonic() + 30
+        while not saved.exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        rows = rows_of(OUT, "rows.csv")
+        self.assertEqual(len(rows), self.page.matching())
+        self.assertEqual({row["case"].split("/")[0] for row in rows}, {"q8ta_linear"})
+
+    def test_the_keyboard_reads_and_opens_marks(self):
+        picture = self.browser.find_element(By.CSS_SELECTOR, "#roofline-bandwidth svg")
+        self.page.script("arguments[0].focus()", picture)
+        picture.send_keys(Keys.ARROW_RIGHT)
+        told = self.page.text("#roofline-bandwidth .told")
+        self.assertIn("GB/s", told)
+        picture.send_keys(Keys.ARROW_RIGHT)
+        self.assertNotEqual(self.page.text("#roofline-bandwidth .told"), told)
+        picture.send_keys(Keys.ENTER)
+        self.page.wait()
+        self.assertIn(self.page.text("#row-title"), self.page.state()["row"])
+
+    def test_everything_has_a_name_for_screen_readers(self):
+        nameless = """return [...document.querySelectorAll("select, input, button, svg[role], table, .scroll")].filter(node =>
+            !(node.getAttribute("aria-label") || node.textContent.trim() || node.closest("label") || node.caption)).length"""
+        self.assertEqual(self.page.script(nameless), 0)
+        self.assertEqual(self.page.script("return document.documentElement.lang"), "en")
+        self.assertEqual(self.page.count("table:not(:has(caption))"), 0)
+        self.assertEqual(self.page.count("thead th:not([scope])"), 0)
+
+    def test_text_stands_out_from_its_background(self):
+        contrasts = """
+            const parse = (color) => color.match(/[\\d.]+/g).map(Number);
+            const light = ([r, g, b]) => [r, g, b].map(c => c / 255).map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+              .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+            const back = (node) => {
+              for (; node; node = node.parentElement) {
+                const color = parse(getComputedStyle(node).backgroundColor);
+                if (color.length < 4 || color[3] > 0) return color;
+              }
+              return [255, 255, 255];
+            };
+            return [...document.querySelectorAll("td a, td, th, .note, dt, .tile, figcaption, label span, caption, .status")].map(node => {
+              const [a, b] = [light(parse(getComputedStyle(node).color)), light(back(node))].sort((x, y) => y - x);
+              return [(a + 0.05) / (b + 0.05), node.className || node.tagName];
+            }).filter(([ratio]) => ratio < 4.5);"""
+        for scheme in ("light", "dark"):
+            self.page.open({}, 1280, scheme)
+            self.assertEqual(self.page.script(contrasts), [], scheme)
+
+    def test_it_fits_both_widths(self):
+        self.assert_no_overflow(self.page, "published")
+
+
+class NightsPage(BrowserTest):
+    """Nights that never were: a base, failures, a history."""
+
+    nights = 12
+    rows = 300
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.folder = OUT / "nights"
+        shutil.rmtree(cls.folder, ignore_errors=True)
+        subprocess.run([HERE / "synthetic.py", cls.folder, "--nights", str(cls.nights), "--rows", str(cls.rows), "--journals", "3"], check=True)
+        cls.page = cls.made(cls, "nights", *sorted(cls.folder.iterdir()))
+
+    def setUp(self):
+        self.page.open()
+
+    def tearDown(self):
+        self.assert_no_complaints(self.page)
+
+    def test_the_verdict_counts_and_leads_to_its_rows(self):
+        tiles = self.page.texts(".card:first-child .tile")
+        self.assertEqual(tiles[:3], ["1 failure", "3 SLOWER", "1 BROKEN"])
+        self.page.click(".card:first-child .tile:nth-child(2) a")
+        self.assertEqual(self.page.matching(), 3)
+        self.assertEqual(set(self.page.texts("#all-rows .verdict")), {"SLOWER"})
+
+    def test_a_failures_part_shows_its_map_and_how_to_run_it_again(self):
+        self.page.open({"status": "failing", "device": "Acme GPU 1"})
+        self.page.click("#failures summary")
+        self.browser.implicitly_wait(10)
+        self.browser.find_element(By.CSS_SELECTOR, "#failures pre")
+        self.assertIn("expected 9, got 10", self.page.text("#failures pre"))
+        self.page.click("#failures a")
+        self.assertEqual(self.page.count(".error-map .tile"), 50)
+        self.assertEqual(self.page.count(".error-map .share-0"), 32)
+        self.assertEqual(self.page.count(".error-map .share-10"), 2)
+        self.assertIn("assay run", self.page.text(".repro code"))
+        self.page.click(".repro button")
+        self.assertIn(self.page.text(".repro button"), ("Copied", "Press Ctrl+C"))
+
+    def test_a_slower_row_shows_both_sides_and_every_night(self):
+        self.page.open({"verdict": "SLOWER", "device": "Acme GPU 1"})
+        self.page.click("#all-rows tbody th a")
+        self.assertEqual(self.page.count(".now .sample"), 70)
+        self.assertEqual(self.page.count(".before .sample"), 70)
+        times = ".history:nth-of-type(2)"
+        self.assertEqual(self.page.count(".history circle.night"), self.nights * self.page.count(".history"))
+        self.assertEqual(self.page.count(f"{times} .change-driver"), 1)
+        self.assertEqual(self.page.count(f"{times} .change"), 3)
+        self.assertIn("separation", self.page.text("#row-part details"))
+
+    def test_it_fits_both_widths_with_a_row_open(self):
+        self.page.open({"verdict": "SLOWER", "device": "Acme GPU 1"})
+        self.page.click("#all-rows tbody th a")
+        self.assert_no_overflow(self.page, "nights")
+
+
+class HostilePage(BrowserTest):
+    def test_no_text_of_a_report_becomes_markup(self):
+        folder = OUT / "hostile"
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run([HERE / "synthetic.py", folder, "--nights", "2", "--devices", "1", "--rows", "30"], check=True)
+        quoted = json.dumps(HOSTILE)[1:-1]
+        for journal in folder.glob("*/*/journal.jsonl"):
+            text = journal.read_text(encoding="utf-8")
+            for word in ("Acme GPU 1", "linear_int4", "4W4C.4W4C", "tiled", "nightly", "x=normal", "M=512", "GCC 12", "expected 9", "a00000"):
+                text = text.replace(word, quoted)
+            journal.write_text(text, encoding="utf-8")
+        page = self.made("hostile", *sorted(folder.iterdir()))
+        for state in ({}, {"status": "failing"}):
+            page.open(state)
+            page.click("#all-rows tbody th a")
+            self.assertFalse(page.script("return 'hacked' in window"))
+            self.assertEqual(page.count("img, iframe, object, embed"), 0)
+            self.assertEqual(page.count("body script"), page.count("body script:not([src])"))
+            self.assertIn("<script>window.hacked", page.text("main"))
+        self.assert_no_complaints(page)
+
+
+def write_picture(path):
+    """The roofline of a published report, in a file that README.md shows."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    subprocess.run([ASSAY, "page", OUT / "published.html", PUBLISHED], check=True)
+    browser = start_browser()
+    try:
+        page = Page(browser, OUT / "published.html")
+        page.open({"roof": "H200"}, 1120)
+        top, bottom = page.script("""const top = (id) => document.getElementById(id).getBoundingClientRect().top + scrollY;
+                                     return [top("roofline-heading") - 12, top("impls-heading") - 24];""")
+        page.picture(path, top, bottom - top)
+    finally:
+        browser.quit()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    ASSAY, OUT = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
+    if sys.argv[3:4] == ["--picture"]:
+        write_picture(sys.argv[4])
+    else:
+        unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
