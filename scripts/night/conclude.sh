@@ -10,6 +10,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 night=$1
 read_plan "$night"
 farm=$(dirname "$night")
+pages_show=120 # reports: thirty nights of four devices
 
 # merge SLUG NAME: fails where there is no report of the device.
 merge() {
@@ -31,6 +32,15 @@ merge() {
   return 1
 }
 
+# This night's reports, and those of the nights before for what happened since: a page is no reason to fail.
+write_page() {
+  local reports
+  mapfile -t reports < <(find "$farm" -mindepth 2 -maxdepth 2 -type l -path "$farm/2*" | sort -r | head -"$pages_show")
+  ((${#reports[@]} > 0)) || return 0
+  "$assay" page "$night/page.html" "${reports[@]}" >"$night/console/page.txt" 2>&1 ||
+    say "conclude: the page could not be written; see $night/console/page.txt"
+}
+
 main() {
   local slug name status=0 lost=0 judge=(verdict "$night" --last-good "$farm/last-good")
   while IFS=$'\t' read -r slug _ name _ <&8; do
@@ -38,6 +48,7 @@ main() {
     judge+=(--expect-slug "$slug")
   done 8<"$night/devices.tsv"
   [[ " ${options[*]} " != *" --strict "* ]] || judge+=(--strict)
+  write_page
   "$assay" "${judge[@]}" || status=$?
   ((!lost)) || status=3 # an earlier report of a night that was gone on with is no answer
   [[ -z $keep ]] || "$assay" prune "$farm" --keep "$keep" --shards >&2 || say "conclude: removing old nights failed, see above"

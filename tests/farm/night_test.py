@@ -220,6 +220,7 @@ class TestNight(unittest.TestCase):
         self.expect_equal_to_whole(self.night.report)
         self.assertEqual((self.night.folder / "exit_code").read_text().strip(), str(done.returncode))
         self.assertTrue((self.night.folder / "nightly.json").is_file(), where)
+        self.assertIn("<html", (self.night.folder / "page.html").read_text()[:2000], where)
         self.assertEqual((self.night.folder / "verdict.txt").read_text(), done.stdout)
 
     def test_here_twice_and_balanced(self):
