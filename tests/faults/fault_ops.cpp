@@ -34,7 +34,7 @@ Dispatch faulty(const BuildContext& context, const std::string& shader, const st
   dispatch.shader = shader;
   dispatch.defines = {{"FAULT_" + fault, "1"}};
   dispatch.local_size = {local_size, 1, 1};
-  for (std::uint32_t i = 0; i < context.tensors.size(); ++i) dispatch.bindings.push_back(Resource::tensor(i));
+  for (std::uint32_t i = 0; i < context.tensors.size(); ++i) dispatch.bindings.emplace_back(Resource::tensor(i));
   return dispatch;
 }
 
@@ -132,7 +132,7 @@ Program matmul_program(const BuildContext& context, const std::string& fault) {
 Program wrong_when_repeated(const BuildContext& context) {
   Program program = matmul_program(context, "wrong_when_repeated");
   program.scratch.push_back({"mark", DType::I32, {1}, {Storage::Buffer, Layout::WP}});
-  program.dispatches.front().bindings.push_back(Resource::scratch(0));
+  program.dispatches.front().bindings.emplace_back(Resource::scratch(0));
   Dispatch mark;
   mark.label = "mark";
   mark.shader = "mark_run.comp";

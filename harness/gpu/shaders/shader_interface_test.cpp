@@ -14,7 +14,6 @@ using Values = std::map<std::uint32_t, std::uint32_t>;
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 class ShaderInterfaceTest : public ::testing::Test {
  protected:

@@ -7,7 +7,7 @@ namespace {
 
 void remove_duplicates(std::vector<std::uint32_t>& ids) {
   std::ranges::sort(ids);
-  ids.erase(std::ranges::unique(ids).begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
 }  // namespace
