@@ -24,7 +24,8 @@ TEST(Run, PassesAndLeavesEveryReport) {
   const ProcessResult result = assay({"run", folder.write("c.yaml", shuffle_cases), "--out", folder / "out"});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_THAT(result.out, HasSubstr("PASS"));
-  for (const char* name : {"journal.jsonl", "accu.csv", "perf.csv", "history.csv", "perf.json", "junit.xml", "run.json"}) {
+  for (const char* name :
+       {"journal.jsonl", "accu.csv", "perf.csv", "history.csv", "perf.json", "junit.xml", "run.json"}) {
     EXPECT_TRUE(std::filesystem::exists(device_folder(folder / "out") / name)) << name;
   }
   const auto run = nlohmann::json::parse(read_file(device_folder(folder / "out") / "run.json"));
@@ -68,8 +69,8 @@ TEST(Run, ReportCommandWritesTheSameBytesAgain) {
 
 TEST(Run, AKillLosesNothingThatWasFinished) {
   const TemporaryFolder folder;
-  const int pid = start(
-      {.words = {ASSAY_BINARY, "run", ASSAY_SOURCE_DIR "/cases", "--mode", "accu", "--out", folder / "out"}});
+  const int pid = start({.words = {ASSAY_BINARY, "run", std::string(ASSAY_SOURCE_DIR) + "/cases", "--mode",
+                                   "accu", "--out", folder / "out"}});
   const std::filesystem::path out = folder / "out";
   const auto passed = [&] {
     if (!std::filesystem::exists(out)) return false;

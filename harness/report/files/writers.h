@@ -32,9 +32,9 @@ void write_junit_xml(const RunReport& report, std::ostream& out);
 /// run.json: the run's circumstances and how many cases ended in which status.
 std::string run_json(const RunReport& report);
 
-/// Writes accu.csv, perf.csv, history.csv, perf.json, junit.xml and run.json into `dir` (created when missing). Each is
-/// written beside its place and renamed: a reader never sees half a file. Throws Error(Infrastructure) that
-/// names the file and the system's reason.
+/// Writes accu.csv, perf.csv, history.csv, perf.json, junit.xml and run.json into `dir` (created when
+/// missing). Each is written beside its place and renamed: a reader never sees half a file. Throws
+/// Error(Infrastructure) that names the file and the system's reason.
 void write_reports(const std::filesystem::path& dir, const RunReport& report);
 
 }  // namespace assay

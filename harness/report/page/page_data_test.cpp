@@ -20,7 +20,6 @@ namespace assay {
 namespace {
 
 using nlohmann::json;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -210,7 +209,7 @@ TEST(PageData, LetsNoTextBecomeMarkup) {
   const std::string empty = page_html({});
   for (const PagePart& part : parts) {
     const std::size_t begin =
-        html.find("<script type=\"application/octet-stream\" class=\"data\" id=\"" + part.name);
+        html.find(R"(<script type="application/octet-stream" class="data" id=")" + part.name);
     html.erase(begin, html.find("</script>\n", begin) + 10 - begin);
   }
   EXPECT_EQ(html, empty);

@@ -137,9 +137,9 @@ const std::vector<std::pair<const char*, std::string RowInfo::*>>& case_words() 
   return members;
 }
 
-Json with_names(std::vector<std::pair<const char*, Json>> columns) {
+Json with_names(const std::vector<std::pair<const char*, Json>>& columns) {
   Json json = Json::object();
-  for (auto& [name, column] : columns) json[name] = std::move(column);
+  for (const auto& [name, column] : columns) json[name] = column;
   return json;
 }
 
@@ -170,7 +170,7 @@ Json RowFigures::json() const {
     columns.emplace_back(columns_->figures[i].first, columns_->figure_columns[i]);
   for (std::size_t i = 0; i < columns_->words.size(); ++i)
     columns.emplace_back(columns_->words[i].first, columns_->word_columns[i].json());
-  return with_names(std::move(columns));
+  return with_names(columns);
 }
 
 struct CaseTable::Columns {
@@ -201,7 +201,7 @@ Json CaseTable::json() const {
     columns.emplace_back(case_words()[i].first, columns_->words[i].json());
   columns.emplace_back("cache", columns_->cache.json());
   columns.emplace_back("forms", columns_->forms.json());
-  return with_names(std::move(columns));
+  return with_names(columns);
 }
 
 }  // namespace assay
