@@ -31,7 +31,7 @@ usage() {
 }
 
 parse() {
-  slurm=0 waits=0 resumed='' farm='' shards=1 minutes=480 keep='' devices=() resources=() sbatch_options=() options=()
+  slurm=0 waits=0 resumed='' farm='' shards=1 minutes=480 keep='' shards_given='' devices=() resources=() sbatch_options=() options=()
   while (($#)); do
     case $1 in
       --slurm) slurm=1 ;;
@@ -57,6 +57,8 @@ parse() {
   done
   [[ -n $farm || -n $resumed ]] || usage "DIR is missing"
   [[ -z $farm || -z $resumed ]] || usage "--resume names a night, and DIR is not said again"
+  [[ -z $resumed || -z $keep$shards_given && ${#devices[@]} -eq 0 ]] ||
+    usage "a night is gone on with as it began: no --keep, --shards or --device"
   [[ -z $resumed || ${#options[@]} -eq 0 ]] || usage "a night is gone on with as it began: no options of assay run"
 }
 
@@ -67,7 +69,7 @@ take() {
     --sbatch) sbatch_options+=("$2") ;;
     --resume) resumed=$2 ;;
     *) [[ $2 =~ ^[1-9][0-9]{0,5}$ ]] || usage "$1 takes a number of at least 1, and not '$2'" ;;&
-    --shards) shards=$2 ;;
+    --shards) shards=$2 shards_given=1 ;;
     --time-limit) minutes=$2 ;;
     --keep) keep=$2 ;;
   esac
@@ -78,16 +80,20 @@ never_two_at_once() {
   mkdir -p "$farm"
   exec 9>"$farm/lock"
   flock --nonblock 9 || die "nightly: another nightly.sh holds $farm/lock; not starting a night beside it." 3
-  local before=$farm/latest
-  [[ -s $before/jobs && ! -s $before/exit_code ]] || return 0
-  ! is_queued "$(<"$before/jobs")" || die "nightly: the night $(realpath "$before") goes on: its jobs are in Slurm's \
-queue ($(paste -sd ' ' "$before/jobs")), or that Slurm does not answer. Not starting another night; where that one is not to
-come to its end, cancel its jobs, or remove $before/jobs." 3
+  local jobs before
+  for jobs in "$farm"/2*/jobs; do # also of a night before the last that is gone on with
+    before=$(dirname "$jobs")
+    [[ -s $jobs && ! -s $before/exit_code ]] || continue
+    ! is_queued "$(<"$jobs")" || die "nightly: the night $before goes on: its jobs are in Slurm's \
+queue ($(paste -sd ' ' "$jobs")), or that Slurm does not answer. Not starting another night; where that one is not to
+come to its end, cancel its jobs, or remove $jobs." 3
+  done
 }
 
 # Sets `assay`, which is built first where this is a source tree.
 find_binary() {
   assay=${ASSAY:-$root/assay}
+  [[ -z ${ASSAY:-} ]] || assay=$(cd "$caller" && realpath -m "$ASSAY")
   [[ ! -x $assay ]] || { assay=$(realpath "$assay") && return; }
   [[ -z ${ASSAY:-} ]] || die "nightly: ASSAY=$ASSAY is no program." 2
   "$here/setup.sh" || exit 3
@@ -120,7 +126,7 @@ plan_night() {
 
 begin() {
   if [[ -n $resumed ]]; then
-    night=$(realpath "$resumed")
+    night=$(cd "$caller" && realpath "$resumed")
     [[ -f $night/plan ]] || die "nightly: $resumed is not the folder of a night." 2
     farm=$(dirname "$night")
     never_two_at_once

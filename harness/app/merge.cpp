@@ -158,6 +158,11 @@ class Merge {
   ShardJournals read() {
     ShardJournals shards;
     for (const fs::path& path : journals_of_shards(options_.shards, terminal_.log)) {
+      if (is_being_written(path)) {
+        throw Error(
+            fmt::format("merging shards: the run of {} goes on: wait for it, or end it", path.string()),
+            ExitCode::Infrastructure);
+      }
       ReportBuilder& journal = shards.emplace_back(path.string()).journal;
       if (!read_shard(path, journal)) {
         terminal_.log << printable(path.string()) << ": the run was killed before it had planned its rows\n";

@@ -53,6 +53,8 @@ std::optional<std::string> difference(const RunInfo& one, const RunInfo& other) 
     return fmt::format("they are of assay {} and {}", one.version, other.version);
   if (const auto inputs = different_inputs(one.inputs, other.inputs)) return *inputs + " differ";
   if (one.seed != other.seed) return fmt::format("their seeds are {} and {}", one.seed, other.seed);
+  if ((one.secret_seed == 0) != (other.secret_seed == 0))
+    return "one judged its timed rows on secret data, the other did not (--secret-seed)";
   if (one.shard.count != other.shard.count)
     return fmt::format("{} and {}", part_words(one.shard), part_words(other.shard));
   if (one.shard.all_groups != other.shard.all_groups || one.shard.plan_hash != other.shard.plan_hash)
@@ -60,9 +62,10 @@ std::optional<std::string> difference(const RunInfo& one, const RunInfo& other) 
   return std::nullopt;
 }
 
-/// How a row that has no end ends in the merged report.
-RowEnd end_without_one(const Record& record, const std::string& shard) {
-  return {.status = record.status, .reason = fmt::format("{} ({})", record.reason, shard)};
+/// How a row that has no end ends in the merged report: so that a run which goes on with that runs it again.
+RowEnd end_without_one(const RowEvents& row, const std::string& shard) {
+  if (row.running) return {.status = Status::Interrupted, .reason = std::string(killed_while_running)};
+  return {.status = Status::Missing, .reason = fmt::format("not reached ({})", shard)};
 }
 
 /// Tells all that one row told, under another number.
@@ -71,7 +74,7 @@ void tell_row(const ShardJournal& shard, RowIndex row, RowIndex as, RunListener&
   if (events.begun) listener.begin(as);
   if (events.judged) listener.judged(as, *events.judged);
   for (const Block& block : events.blocks) listener.block(as, block);
-  listener.end(as, events.end ? *events.end : end_without_one(shard.journal.record(row), shard.name));
+  listener.end(as, events.end ? *events.end : end_without_one(events, shard.name));
 }
 
 }  // namespace
@@ -169,9 +172,15 @@ std::vector<RowInfo> MergedShards::plan(const MissingGroups& missing) const {
 }
 
 std::string MergedShards::words_for_missing() const {
-  const std::vector<int> shards = missing_shards();
-  return fmt::format("not reached: of {} shards {} {} not there", count(), fmt::join(shards, ", "),
-                     shards.size() == 1 ? "is" : "are");
+  constexpr std::size_t most = 10;
+  std::vector<int> shards = missing_shards();
+  if (shards.empty())
+    return "not reached: no shard has it: they were divided by --balance with different reports";
+  const std::size_t all = shards.size();
+  shards.resize(std::min(all, most));
+  const std::string others = all > most ? fmt::format(" and {} more", all - most) : "";
+  return fmt::format("not reached: of {} shards {}{} {} not there", count(), fmt::join(shards, ", "), others,
+                     all == 1 ? "is" : "are");
 }
 
 void MergedShards::tell(const MissingGroups& missing, RunListener& listener) const {

@@ -45,8 +45,9 @@ class MergedShards {
   std::vector<std::size_t> missing_groups() const;
 
   /// Tells what a run of all rows would have told after its circumstances: the plan, then what each row told,
-  /// in the plan's order. Rows that were running when their shard was killed, or that no shard reached, end
-  /// as its own report says: CRASH or MISSING, with the shard's name. Rows of `missing` end as MISSING.
+  /// in the plan's order. A row that was running when its shard was killed ends as INTERRUPTED, one that
+  /// its shard did not reach as MISSING, as rows of `missing` do: a run that goes on with the merged one runs
+  /// them.
   void tell(const MissingGroups& missing, RunListener& listener) const;
 
  private:

@@ -114,7 +114,7 @@ TEST(MergedShards, ARunOfAllRowsIsItsOwnOnlyShard) {
   EXPECT_THAT(names_of(shards.merged()), ElementsAre("a", "b", "c", "d", "e", "f"));
 }
 
-TEST(MergedShards, RowsOfAShardThatWasKilledEndAsItsOwnReportSays) {
+TEST(MergedShards, RowsOfAShardThatWasKilledCanBeGoneOnWith) {
   Shards shards;
   shards.add_passed(1, 2, {0, 2});
   ReportBuilder& killed = shards.add(2, 2, {1, 3});
@@ -124,9 +124,10 @@ TEST(MergedShards, RowsOfAShardThatWasKilledEndAsItsOwnReportSays) {
   EXPECT_FALSE(report.complete);
   ASSERT_EQ(report.records.size(), 6U);
   EXPECT_EQ(report.records[1].status, Status::Pass);
-  EXPECT_EQ(report.records[2].status, Status::Crash) << "c was running";
-  EXPECT_THAT(report.records[2].reason, HasSubstr("shard2"));
+  EXPECT_EQ(report.records[2].status, Status::Interrupted) << "c was running";
+  EXPECT_EQ(report.records[2].reason, killed_while_running);
   EXPECT_EQ(report.records[4].status, Status::Missing);
+  EXPECT_THAT(report.records[4].reason, HasSubstr("shard2"));
   EXPECT_EQ(report.records[3].status, Status::Pass);
 }
 
@@ -144,6 +145,14 @@ TEST(MergedShards, RowsOfAShardThatIsNotThereAreMissing) {
   EXPECT_THAT(report.records[1].reason, HasSubstr("of 3 shards 2 is not there"));
   EXPECT_EQ(report.records[5].status, Status::Pass);
   EXPECT_FALSE(report.complete);
+}
+
+TEST(MergedShards, OfManyThatAreNotThereAFewAreNamed) {
+  Shards shards;
+  shards.add_passed(1, 400, {0, 1, 2});
+  const RunReport report = shards.merged({{3, {row_named("e"), row_named("f")}}});
+  EXPECT_THAT(report.records.back().reason,
+              HasSubstr("of 400 shards 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 389 more are"));
 }
 
 TEST(MergedShards, AShardThatHadNothingToRunIsNotMissed) {
@@ -175,6 +184,7 @@ TEST(MergedShards, RefuseWhatIsOfAnotherRun) {
       {[](RunInfo& run) { run.inputs["cases"] = "2"; }, "the case files differ"},
       {[](RunInfo& run) { run.inputs["binary"] = "2"; }, "the binary differ"},
       {[](RunInfo& run) { run.seed = 1; }, "their seeds are"},
+      {[](RunInfo& run) { run.secret_seed = 7; }, "one judged its timed rows on secret data"},
       {[](RunInfo& run) { run.shard.count = 4; }, "one is a part of 2 and one is a part of 4"},
       {[](RunInfo& run) { run.shard = {}; }, "one is a part of 2 and one has all rows"},
       {[](RunInfo& run) { run.shard.plan_hash = "other"; }, "they were chosen from other rows"},

@@ -1,6 +1,7 @@
 #include "harness/app/run_inputs.h"
 
 #include "harness/base/hash.h"
+#include "harness/cases/expectations.h"
 
 #include <algorithm>
 #include <array>
@@ -15,9 +16,10 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What inputs are called in a sentence, by their name in a journal.
-constexpr std::array<std::pair<const char*, const char*>, 4> inputs{{
+constexpr std::array<std::pair<const char*, const char*>, 5> inputs{{
     {"binary", "the binary"},
     {"cases", "the case files"},
+    {"expectations", "the expectations"},
     {"shaders", "the files in --shaders"},
     {"versus_shaders", "the files in --versus-shaders"},
 }};
@@ -53,6 +55,8 @@ std::string hash_of_folder(const fs::path& folder) {
 std::map<std::string, std::string> run_inputs(const RunOptions& options, std::span<const fs::path> files) {
   const std::array binary{fs::path("/proc/self/exe")};
   std::map<std::string, std::string> made{{"binary", hash_of_files(binary)}, {"cases", hash_of_files(files)}};
+  const std::vector<fs::path> expectations = find_expectations(options.cases.paths());
+  if (!expectations.empty()) made["expectations"] = hash_of_files(expectations);
   if (!options.shaders.empty()) made["shaders"] = hash_of_folder(options.shaders);
   if (!options.versus_shaders.empty()) made["versus_shaders"] = hash_of_folder(options.versus_shaders);
   return made;

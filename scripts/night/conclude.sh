@@ -49,6 +49,7 @@ main() {
   done 8<"$night/devices.tsv"
   [[ " ${options[*]} " != *" --strict "* ]] || judge+=(--strict)
   write_page
+  ((!lost)) || judge+=(--keep-last-good) # what is judged then may be an earlier report of the device
   "$assay" "${judge[@]}" || status=$?
   ((!lost)) || status=3 # an earlier report of a night that was gone on with is no answer
   [[ -z $keep ]] || "$assay" prune "$farm" --keep "$keep" --shards >&2 || say "conclude: removing old nights failed, see above"

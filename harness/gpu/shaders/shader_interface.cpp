@@ -194,6 +194,7 @@ ShaderBinding InterfaceReader::binding_of(const Variable& variable) const {
   } else if (type->opcode == spv::OpTypeSampledImage) {
     binding.kind = Kind::SampledImage;
     binding.readonly = true;
+    binding.is_written = false;  // nothing writes through a sampler
     if (const SpirvType* image = types_.find(type->operands[0])) describe_image(*image, binding);
   }
   return binding;

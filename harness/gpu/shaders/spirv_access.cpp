@@ -33,6 +33,12 @@ Use use_of(std::uint16_t opcode) {
     case spv::OpImageFetch:
     case spv::OpImageSampleImplicitLod:
     case spv::OpImageSampleExplicitLod:
+    case spv::OpImageSampleDrefImplicitLod:
+    case spv::OpImageSampleDrefExplicitLod:
+    case spv::OpImageSampleProjImplicitLod:
+    case spv::OpImageSampleProjExplicitLod:
+    case spv::OpImageGather:
+    case spv::OpImageDrefGather:
     case spv::OpCooperativeMatrixLoadNV:
       return Use::Reads;
     case spv::OpStore:
@@ -42,6 +48,8 @@ Use use_of(std::uint16_t opcode) {
       return Use::Writes;
     case spv::OpImageQuerySize:
     case spv::OpImageQuerySizeLod:
+    case spv::OpImageQueryLevels:
+    case spv::OpImageQueryLod:
     case spv::OpArrayLength:
       return Use::Asks;
     default:

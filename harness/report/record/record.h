@@ -63,7 +63,8 @@ struct RunInfo {
   /// can know. 0: they were not.
   std::uint64_t secret_seed = 0;
   bool validation = false;
-  /// Hashes of what the rows are made of: "binary", "cases", "shaders", "versus_shaders". A run is only gone
+  /// Hashes of what the rows are made of: "binary", "cases", "expectations", "shaders",
+  /// "versus_shaders". A run is only gone
   /// on with where all are the same.
   std::map<std::string, std::string> inputs;
   /// What the line that runs a row again must repeat of the command line, beside the row's folder of shaders:
