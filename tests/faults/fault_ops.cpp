@@ -34,7 +34,8 @@ Dispatch faulty(const BuildContext& context, const std::string& shader, const st
   dispatch.shader = shader;
   dispatch.defines = {{"FAULT_" + fault, "1"}};
   dispatch.local_size = {local_size, 1, 1};
-  for (std::uint32_t i = 0; i < context.tensors.size(); ++i) dispatch.bindings.emplace_back(Resource::tensor(i));
+  for (std::uint32_t i = 0; i < context.tensors.size(); ++i)
+    dispatch.bindings.emplace_back(Resource::tensor(i));
   return dispatch;
 }
 

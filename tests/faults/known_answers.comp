@@ -7,7 +7,8 @@
 
 layout(set = 0, binding = 0) readonly buffer X { uint x[]; };
 layout(set = 0, binding = 1) writeonly buffer Y { uint y[]; };
-layout(push_constant) uniform Push { uint words; } push;
+layout(push_constant) uniform Push { uint words; }
+push;
 
 void main() {
   const uint at = gl_GlobalInvocationID.x;

@@ -75,7 +75,8 @@ struct Bench {
     Heard lines;
     lines.run({.device = {.name = "mock", .uuid = "1"}});
     std::vector<RowInfo> plan(row_count);
-    for (std::size_t i = 0; i < row_count; ++i) plan[i] = {.id = fmt::format("{}/{}", prefix, i), .mode = "accu"};
+    for (std::size_t i = 0; i < row_count; ++i)
+      plan[i] = {.id = fmt::format("{}/{}", prefix, i), .mode = "accu"};
     lines.plan(plan);
     say(lines);
   }
