@@ -275,6 +275,8 @@ void add_compare(CLI::App& app, app::CompareOptions& options) {
                  "A run of the base side (repeatable: the runs of a side are pooled)");
   app.add_option("--new", options.next, "A run of the new side (repeatable: the runs of a side are pooled)");
   app.add_flag("--all", options.all, "Print every row, not only those that are not SAME");
+  app.add_flag("--new-and-gone", options.new_and_gone,
+               "List the rows that are NEW or GONE too, not only how many there are");
   app.add_option("--explain", options.explain,
                  "Explain how one row was judged (an id, a glob over ids, or a part of one id)");
   app.add_option("--csv", options.csv, "Write every row as CSV to this file (- for stdout)");
@@ -291,6 +293,13 @@ void add_compare(CLI::App& app, app::CompareOptions& options) {
       ->capture_default_str();
   app.add_flag("--judge-same-programs", options.judge_same_programs,
                "Judge rows of the same program as SLOWER or FASTER too, instead of ENVIRONMENT");
+  app.add_option(
+         "--run-noise", options.run_noise,
+         "What two runs of a device differ by, kept by --keep-run-noise or scripts/false_alarms.sh: with "
+         "one run a side nothing up to that is claimed (default: nothing up to 3 %)")
+      ->check(CLI::ExistingFile);
+  app.add_option("--keep-run-noise", options.keep_run_noise,
+                 "Add what these two runs differ by in rows of the same program to this file");
 }
 
 void add_verdict(CLI::App& app, app::VerdictOptions& options) {

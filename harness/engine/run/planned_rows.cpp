@@ -93,10 +93,12 @@ std::string fill_text(const FillSpec& fill) {
 
 /// What the row has of its case, but for its id.
 RowInfo info_of_case(const Case& test_case, Mode mode) {
+  std::vector<std::string> shapes;
   std::vector<std::string> forms;
   std::vector<std::string> fills;
   for (std::size_t i = 0; i < test_case.tensors->size(); ++i) {
     const TensorSpec& spec = test_case.tensors[i];
+    shapes.push_back(fmt::format("{}={}", spec.name, to_string(spec.shape)));
     forms.push_back(fmt::format("{}={}", spec.name, form_text(test_case, i)));
     if (spec.is_input())
       fills.push_back(fmt::format("{}={}", spec.name, fill_text(test_case.fills->at(spec.name))));
@@ -113,6 +115,7 @@ RowInfo info_of_case(const Case& test_case, Mode mode) {
           .tokens = test_case.op->tokens ? test_case.op->tokens(test_case.params) : 0,
           .dtype = std::string(name_of(test_case.tensors->front().dtype)),
           .shape = to_string(test_case.tensors->front().shape),
+          .shapes = fmt::format("{}", fmt::join(shapes, " ")),
           .params = test_case.params->canonical(),
           .forms = fmt::format("{}", fmt::join(forms, " ")),
           .tune = fmt::format("{}", fmt::join(tune, " ")),

@@ -65,6 +65,7 @@ TEST(PlanRows, ARowTellsTheLayerThatItStandsForAndItsTokens) {
   EXPECT_EQ(info().layer, "attn.kv");
   EXPECT_EQ(info().calls, 32);
   EXPECT_EQ(info().tokens, 4);
+  EXPECT_EQ(info().shapes, "x=4x8 y=4x8");
 }
 
 TEST(PlanRows, TwoRowsOfOneIdAreRefused) {
