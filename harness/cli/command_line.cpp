@@ -8,6 +8,7 @@
 #include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/cli/commands.h"
+#include "harness/report/console/answers.h"
 
 #include <CLI/CLI.hpp>
 
@@ -234,17 +235,37 @@ void add_merge(CLI::App& app, app::MergeOptions& options) {
                "Fail when a rule of the device's expectations is expired or stale");
 }
 
+/// "--worst", "--worst 5": a question, and how many rows answer it.
+void add_question(CLI::App& app, const std::string& name, std::optional<std::size_t>& count,
+                  const std::string& help) {
+  app.add_option(name, count, help + " (default: " + std::to_string(app::rows_of_an_answer) + ")")
+      ->expected(0, 1)
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
+      ->type_name("[N]")
+      ->default_str(std::to_string(app::rows_of_an_answer));
+}
+
 void add_show(CLI::App& app, app::ShowOptions& options) {
   app.add_option("report", options.report, report_help)->required();
-  app.add_option("id", options.id, "An id, a glob over ids, or a part of one id")->required();
+  app.add_option("id", options.id,
+                 "An id, a glob over ids, or a part of one id; of a question: the rows that it is of");
+  add_question(app, "--worst", options.worst, "Print the N rows that failed or spent most of their bound");
+  add_question(app, "--slowest", options.slowest, "Print the N rows with the longest times");
+  add_question(app, "--furthest-from-ceiling", options.furthest_from_ceiling,
+               "Print the N timed rows that reach the least of the ceiling that limits them");
+  app.add_option("--group", options.group,
+                 "Count the rows by this key: rows, failures, shares of the ceiling; of impls who is fastest")
+      ->check(CLI::IsMember(group_keys()));
+  app.add_option("--op", options.ops, "The op that a question is of (name or glob; repeatable; default: all)")
+      ->allow_extra_args(false);
   app.add_flag("--samples", options.samples, "Also print every raw sample, by block");
 }
 
 void add_pivot(CLI::App& app, app::PivotOptions& options) {
   app.add_option("reports", options.reports, report_help)->required();
   app.add_option("--csv", options.csv, "Write the table of times as CSV to this file (- for stdout)");
-  app.add_option("--markdown", options.markdown,
-                 "Write the tables as Markdown to this file (default: stdout)");
+  app.add_option("--markdown", options.markdown, "Write the tables as Markdown to this file (- for stdout)");
+  app.add_flag("--all", options.all, "Print the rows too that one device alone has");
   app.add_flag("--hashes", options.hashes,
                "Compare the hashes of exact outputs instead; the exit code is 1 when any differ");
 }
@@ -423,9 +444,11 @@ void add_reading(Subcommands& commands, Parsed& parsed, const Context& context) 
   add_report(commands.add("report", "Write the reports again from their journal, and print the summary",
                           [&] { return code(app::report(parsed.report, terminal())); }),
              parsed.report);
-  add_show(commands.add("show", "Print everything that a report knows about one case",
-                        [&] { return code(app::show(parsed.show, terminal())); }),
-           parsed.show);
+  add_show(
+      commands.add("show",
+                   "Print everything that a report knows about one case, or answer a question of its rows",
+                   [&] { return code(app::show(parsed.show, terminal())); }),
+      parsed.show);
   add_pivot(commands.add("pivot", "Print the reports of several devices side by side",
                          [&] { return code(app::pivot(parsed.pivot, terminal())); }),
             parsed.pivot);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
@@ -84,6 +85,33 @@ double Pivot::ratio(const PivotRow& row, std::size_t device) const {
   if (!row.has_rivals || !has_figures(first) || !has_figures(record)) return 0;
   if (!(first->perf->time_us_p50 > 0)) return 0;
   return record->perf->time_us_p50 / first->perf->time_us_p50;
+}
+
+double Pivot::over_first(const PivotRow& row, std::size_t device) const {
+  const Record *first = row.records.front(), *record = row.records[device];
+  if (!has_figures(first) || !has_figures(record) || !(first->perf->time_us_p50 > 0)) return 0;
+  return record->perf->time_us_p50 / first->perf->time_us_p50;
+}
+
+std::vector<PivotMean> Pivot::means(std::size_t device) const {
+  std::vector<PivotMean> means(1);
+  const auto add = [](PivotMean& mean, double ratio) {
+    mean.ratio += std::log(ratio);
+    ++mean.rows;
+  };
+  for (const PivotRow& row : rows) {
+    const double ratio = over_first(row, device);
+    if (!(ratio > 0)) continue;
+    const std::string& op = row.any().info.op;
+    auto mean = std::find_if(means.begin() + 1, means.end(), [&](const PivotMean& m) { return m.op == op; });
+    if (mean == means.end()) mean = means.insert(means.end(), {.op = op});
+    add(*mean, ratio);
+    add(means.front(), ratio);
+  }
+  for (PivotMean& mean : means) {
+    if (mean.rows > 0) mean.ratio = std::exp(mean.ratio / static_cast<double>(mean.rows));
+  }
+  return means;
 }
 
 Pivot make_pivot(std::span<const RunReport> reports) {
