@@ -62,11 +62,13 @@ struct SummaryOptions {
   std::vector<std::filesystem::path> reports;  ///< as journals_of() takes them
   std::vector<std::string> models;             ///< names or globs; empty: all
   std::filesystem::path csv;                   ///< file to write; "-": stdout; empty: none
-  std::filesystem::path markdown;              ///< likewise; stdout when nothing else is asked for
+  std::filesystem::path markdown;              ///< likewise
+  bool layers = false;                         ///< print the layers of each step too
 };
 
-/// Prints what one step of each model costs, as the sum over its timed layers. Fine where a sum lacks layers
-/// too: the text says so. Throws Error(Usage) when no report has a step, or none of the models asked for.
+/// Prints reports on one screen. Where models, layers or files are asked for: what one step of each model
+/// costs, as the sum over its timed layers. Fine where a sum lacks layers too: the text says so. Throws
+/// Error(Usage) when no report has a step then, or none of the models asked for.
 ExitCode summary(const SummaryOptions& options, const Terminal& terminal);
 
 /// Writes a text where an option says: into the file, to `out` for "-", nowhere when it is empty: it is not

@@ -272,10 +272,13 @@ void add_pivot(CLI::App& app, app::PivotOptions& options) {
 
 void add_summary(CLI::App& app, app::SummaryOptions& options) {
   app.add_option("reports", options.reports, report_help)->required();
-  app.add_option("--model", options.models, "Models to show (names or globs; repeatable; default: all)");
+  app.add_option("--model", options.models,
+                 "Print what a step of these models costs, by device (names or globs; repeatable)")
+      ->allow_extra_args(false);
+  app.add_flag("--layers", options.layers, "Print the layers of each step too");
   app.add_option("--csv", options.csv, "Write the layers of all steps as CSV to this file (- for stdout)");
   app.add_option("--markdown", options.markdown,
-                 "Write the tables as Markdown to this file (default: stdout)");
+                 "Write the steps and their layers as Markdown to this file (- for stdout)");
 }
 
 void add_page(CLI::App& app, app::PageOptions& options) {
@@ -452,9 +455,11 @@ void add_reading(Subcommands& commands, Parsed& parsed, const Context& context) 
   add_pivot(commands.add("pivot", "Print the reports of several devices side by side",
                          [&] { return code(app::pivot(parsed.pivot, terminal())); }),
             parsed.pivot);
-  add_summary(commands.add("summary", "Sum the timed layers of each model: what one step of it costs",
-                           [&] { return code(app::summary(parsed.summary, terminal())); }),
-              parsed.summary);
+  add_summary(
+      commands.add("summary",
+                   "Print reports on one screen, or what a step of a model costs as the sum over its layers",
+                   [&] { return code(app::summary(parsed.summary, terminal())); }),
+      parsed.summary);
   add_page(commands.add("page", "Write one HTML file that shows devices, ops and nights",
                         [&] { return code(app::page(parsed.page, terminal())); }),
            parsed.page);

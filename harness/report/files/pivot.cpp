@@ -51,24 +51,6 @@ void find_rivals(std::vector<PivotRow>& rows) {
   }
 }
 
-std::vector<std::string> unique_names(std::span<const RunReport> reports) {
-  std::map<std::string, std::size_t> counts;
-  for (const RunReport& report : reports) ++counts[short_device_name(report.run.device.name)];
-  std::set<std::string> taken;
-  std::vector<std::string> names;
-  for (const RunReport& report : reports) {
-    const std::string name = short_device_name(report.run.device.name);
-    std::string unique = name;
-    for (int number = 1; counts[name] > 1 || taken.contains(unique); ++number) {
-      unique = name + " #" + std::to_string(number);
-      if (!taken.contains(unique) && !counts.contains(unique)) break;
-    }
-    taken.insert(unique);
-    names.push_back(unique);
-  }
-  return names;
-}
-
 }  // namespace
 
 const Record& PivotRow::any() const {
@@ -114,8 +96,28 @@ std::vector<PivotMean> Pivot::means(std::size_t device) const {
   return means;
 }
 
+std::vector<std::string> unique_device_names(std::span<const RunInfo> runs) {
+  std::map<std::string, std::size_t> counts;
+  for (const RunInfo& run : runs) ++counts[short_device_name(run.device.name)];
+  std::set<std::string> taken;
+  std::vector<std::string> names;
+  for (const RunInfo& run : runs) {
+    const std::string name = short_device_name(run.device.name);
+    std::string unique = name;
+    for (int number = 1; counts[name] > 1 || taken.contains(unique); ++number) {
+      unique = name + " #" + std::to_string(number);
+      if (!taken.contains(unique) && !counts.contains(unique)) break;
+    }
+    taken.insert(unique);
+    names.push_back(unique);
+  }
+  return names;
+}
+
 Pivot make_pivot(std::span<const RunReport> reports) {
-  Pivot pivot{.reports = reports, .devices = unique_names(reports), .rows = rows_of(reports)};
+  std::vector<RunInfo> runs;
+  for (const RunReport& report : reports) runs.push_back(report.run);
+  Pivot pivot{.reports = reports, .devices = unique_device_names(runs), .rows = rows_of(reports)};
   find_rivals(pivot.rows);
   return pivot;
 }

@@ -48,6 +48,9 @@ struct Pivot {
 /// own.
 Pivot make_pivot(std::span<const RunReport> reports);
 
+/// A short name for the device of each run, no two equal: "H200 #1", "H200 #2".
+std::vector<std::string> unique_device_names(std::span<const RunInfo> runs);
+
 /// "H100 80GB HBM3" of "NVIDIA H100 80GB HBM3", "llvmpipe" of "llvmpipe (LLVM 15.0.6, 256 bits)".
 std::string short_device_name(std::string_view name);
 
