@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <utility>
@@ -138,17 +139,30 @@ std::string mean_line(const GeometricMean& mean, const std::string& of_what, boo
   return text + '\n';
 }
 
-std::string means_text(const RunComparison& comparison) {
+// Of one device nothing has to be said of what stayed as it was.
+bool is_quiet(const GeometricMean& mean, bool cross_device) {
+  constexpr double still = 0.01;
+  return !cross_device && mean.significant == 0 && std::abs(mean.ratio - 1) <= still;
+}
+
+std::string means_text(const RunComparison& comparison, bool all) {
   if (comparison.means.empty()) return "";
   std::string text =
       "geometric means of the new time over the base's; significant: all blocks separate, by more than is "
       "needed\n";
+  std::size_t quiet = 0;
   for (const GeometricMean& mean : comparison.means) {
+    if (!all && is_quiet(mean, comparison.cross_device)) {
+      ++quiet;
+      continue;
+    }
     const std::string cache = mean.cache.empty() ? "" : " " + mean.cache;
     text += mean_line(mean, printable(mean.op) + " " + printable(mean.impl) + cache, comparison.cross_device);
   }
-  if (comparison.means.size() > 1)
-    text += mean_line(comparison.mean_of_all, "all of these", comparison.cross_device);
+  if (comparison.means.size() > 1) text += mean_line(comparison.mean_of_all, "all", comparison.cross_device);
+  if (quiet > 0)
+    text += fmt::format("  {} of {} ops and impls within 1 %, without a significant row\n", quiet,
+                        comparison.means.size());
   return text + '\n';
 }
 
@@ -340,7 +354,7 @@ std::string compare_text(const RunComparison& comparison, const CompareView& vie
     const bool are_listed = view.all || view.new_and_gone;
     text += folded + (are_listed ? "\n" : "      --new-and-gone lists them\n\n");
   }
-  text += means_text(comparison) + totals_line(comparison) + resolution_line(comparison);
+  text += means_text(comparison, view.all) + totals_line(comparison) + resolution_line(comparison);
   if (comparison.judged > 0) text += one_run_text(comparison);
   return text + chance_text(comparison);
 }

@@ -114,6 +114,20 @@ TEST(CompareText, CountsFoldedRowsByOp) {
                         "other ops\n"));
 }
 
+TEST(CompareText, CountsTheMeansThatStayedAsTheyWere) {
+  Record other = measured("b", steady);
+  other.info.impl = "unfused";
+  const std::vector<RunReport> base = {test::run_of({measured("a", steady), other})};
+  const std::vector<RunReport> next = {test::run_of({measured("a", slow), other})};
+  const RunComparison comparison = compare_runs(base, next);
+  EXPECT_THAT(compare_text(comparison, {}),
+              HasSubstr("  1.100x  shuffle fused, 1 of 1 row significant\n"
+                        "  1.049x  all, 1 of 2 rows significant\n"
+                        "  1 of 2 ops and impls within 1 %, without a significant row\n"));
+  EXPECT_THAT(compare_text(comparison, {.all = true}),
+              HasSubstr("  1.000x  shuffle unfused, none of 1 row significant\n"));
+}
+
 RunReport with_ceilings(double fp32, double copy) {
   RunReport report = test::run_of({measured("a", steady)});
   report.run.ceilings = {.bandwidth = {{.footprint_bytes = 1 << 30, .copy_gbps = copy}}, .fp32_gops = fp32};

@@ -186,7 +186,8 @@ class Judge {
     if (!options_.cross_device) return false;
     note("same device", "no: verdicts of speed are for one device");
     const bool has_blocks = std::min(base().block_us.size(), next().block_us.size()) >= fewest_blocks;
-    j_.is_significant = has_blocks && is_separated() && j_.effect_pct > needed_pct();
+    j_.is_significant =
+        has_blocks && is_separated() && j_.effect_pct > std::max(floor_pct(), between_runs_pct());
     std::string reason = us(base().time_us) + " and " + us(next().time_us);
     if (j_.peak_ratio > 0) {
       reason +=

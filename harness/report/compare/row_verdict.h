@@ -49,10 +49,12 @@ struct RowVerdict {
   std::string brief;   ///< the same in few words, where the figures beside it say the rest; else empty
   std::optional<RowSide> base, next;
   double ratio = 0;  ///< time of the new side over the base's; 0: one has none, or they are not comparable
-  double peak_ratio = 0;        ///< the same of pct_peak
-  double effect_pct = 0;        ///< how much the longer of the two times is longer
-  double needed_pct = 0;        ///< effect that would count; 0: speed was not judged
-  bool is_significant = false;  ///< the blocks separate completely, by more than the row needs
+  double peak_ratio = 0;  ///< the same of pct_peak
+  double effect_pct = 0;  ///< how much the longer of the two times is longer
+  double needed_pct = 0;  ///< effect that would count; 0: speed was not judged
+  /// The blocks separate completely, by more than the row needs; of two devices, by more than two runs of one
+  /// may differ by.
+  bool is_significant = false;
   /// What counted of CompareOptions::between_runs_pct; 0: nothing, both sides have several runs.
   double between_runs_pct = 0;
   /// Judged on both sides, of one program with one driver: what differs is between the runs.

@@ -359,6 +359,9 @@ TEST(Judge, GivesSpeedNoVerdictBetweenTwoDevices) {
   EXPECT_DOUBLE_EQ(verdict.peak_ratio, 4);
   EXPECT_TRUE(verdict.is_significant);
   EXPECT_FALSE(judge_rows(base, base, {.cross_device = true}).is_significant);
+  const RowVerdict far =
+      row_verdict(side_of({100, 110, 120, 130, 140}), side_of({1, 1, 1, 1, 1}), {.cross_device = true});
+  EXPECT_TRUE(far.is_significant) << "it scatters by 40 times the other's time, and is far from it";
 }
 
 // ---- accuracy and presence
