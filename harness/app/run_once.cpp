@@ -151,7 +151,7 @@ class Run {
                              .run_id = session_.folder.run_id(),
                              .shard = shard_,
                              .secret_seed = secret_seed_,
-                             .inputs = run_inputs(options_, loaded_.files),
+                             .inputs = run_inputs(options_, loaded_),
                              .log = terminal_.log,
                              .stop_requested = stop_requested_};
     for (RunDevices::Opened& opened : session_.devices->opened())
@@ -171,7 +171,10 @@ class Run {
   static RowsLeft resumed_rows(const ReportBuilder& journal, const DeviceSession& session) {
     if (const auto why = refuse_other_run(journal.run(), session.info())) throw Error(*why);
     if (const auto why = refuse_other_plan(journal, session.plan())) throw Error(*why);
-    return journal.has_plan() ? rows_left(journal) : RowsLeft{};
+    if (!journal.has_plan()) return {};
+    RowsLeft left = rows_left(journal);
+    for (const auto& [row, end] : untried_rows(journal)) left.wanted[row] = true;
+    return left;
   }
 
   OutputParts output_parts() const { return {options_, session_.folder, expectations_, terminal_}; }
