@@ -189,9 +189,10 @@ class Merge {
       try {
         options = parse_(shard.journal.run().command);
       } catch (const Error& error) {
-        terminal_.log << "note: whether " << printable(shard.name)
-                      << " ran with the same options as the others is not known: its command line cannot be read: "
-                      << printable(error.what()) << '\n';
+        terminal_.log
+            << "note: whether " << printable(shard.name)
+            << " ran with the same options as the others is not known: its command line cannot be read: "
+            << printable(error.what()) << '\n';
         continue;
       }
       if (!first) first = options;

@@ -63,6 +63,7 @@ void Recorder::judged(RowIndex row, const AccuracyResult& accuracy) {
 void Recorder::block(RowIndex row, const Block& block) {
   journal_.block(row, block);
   builder_.block(row, block);
+  console_.block(builder_.info(row), block);
 }
 
 void Recorder::end(RowIndex row, const RowEnd& end) {

@@ -4,8 +4,8 @@
 #include "harness/app/run_inputs.h"
 #include "harness/base/error.h"
 #include "harness/engine/workers/retry.h"
-#include "harness/report/record/killed_row.h"
 #include "harness/report/record/journal_text.h"
+#include "harness/report/record/killed_row.h"
 
 #include <fmt/format.h>
 

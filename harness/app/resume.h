@@ -34,8 +34,8 @@ ResumedRun find_resumed_run(const std::filesystem::path& path, const ParseRun& p
 /// the journal has a plan.
 RowsLeft rows_left(const ReportBuilder& journal);
 
-/// Rows that a worker was lost with, and how they ended, where the run was ended before it tried them once more:
-/// the run that goes on does.
+/// Rows that a worker was lost with, and how they ended, where the run was ended before it tried them once
+/// more: the run that goes on does.
 std::map<RowIndex, RowEnd> untried_rows(const ReportBuilder& journal);
 
 /// Why a run cannot be gone on with, now that its circumstances and rows are known: nothing where they are

@@ -64,7 +64,8 @@ std::string hash_of_folder(const fs::path& folder) {
 
 std::map<std::string, std::string> run_inputs(const RunOptions& options, const LoadResult& loaded) {
   const std::array binary{fs::path("/proc/self/exe")};
-  std::map<std::string, std::string> made{{"binary", hash_of_files(binary)}, {"cases", hash_of_files(loaded.files)}};
+  std::map<std::string, std::string> made{{"binary", hash_of_files(binary)},
+                                          {"cases", hash_of_files(loaded.files)}};
   for (const auto& [file, hash] : loaded.arrays) made.emplace(std::string(array_prefix) + file, hash);
   const std::vector<fs::path> expectations = find_expectations(options.cases.paths());
   if (!expectations.empty()) made["expectations"] = hash_of_files(expectations);

@@ -91,7 +91,7 @@ class Run {
     RunOutcome outcome{.files = loaded_.files};
     if (groups_.empty()) {
       if (loaded_.errors.empty() && shard_.all_groups > 0) return outcome;  // more shards than groups
-      if (loaded_.errors.empty()) throw_nothing_selected(options_.cases, loaded_.cases.size());
+      if (loaded_.errors.empty()) throw_nothing_selected(options_.cases, loaded_.cases);
       outcome.code = ExitCode::Usage;
       return outcome;
     }
@@ -126,6 +126,7 @@ class Run {
   void load_expectation_rules(RunOutcome& outcome) {
     const std::vector<std::filesystem::path> files = find_expectations(options_.cases.paths());
     outcome.files.insert(outcome.files.end(), files.begin(), files.end());
+    if (!options_.watch) terminal_.log << expectations_lines(files);
     ExpectationsResult result = load_expectations(files);
     for (const Diagnostic& error : result.errors) {
       terminal_.errors << to_string(error) << '\n';

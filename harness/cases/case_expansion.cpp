@@ -52,7 +52,7 @@ void CaseExpansion::set_defaults(const Node& defaults) {
     if (is_known) defaults_.push_back(entry);
     if (!is_known && entry.key->is_scalar() && entry.key->text != "<<") {
       state_.reporter.add(unknown_name(*entry.key, "default", entry.key->text, known));
-      add_nearest(entry.key->text, known, bad_defaults_);
+      if (!is_head_key(nearest(entry.key->text, known))) add_nearest(entry.key->text, known, bad_defaults_);
     }
   }
 }
@@ -95,9 +95,13 @@ std::vector<Node::Entry> CaseExpansion::known_entries(const Node& node, Faults& 
   }
   faults.is_broken = node.flawed;
   std::set<std::string_view> seen;
+  bool hides_keys = false;  // any of them may be meant by what cannot be read
   for (const Node::Entry& entry : node.entries) {
-    if (!entry.key->is_scalar() || entry.key->is_plain("<<") || !seen.insert(entry.key->text).second)
+    if (!entry.key->is_scalar() || entry.key->is_plain("<<")) {
+      hides_keys = true;
       continue;
+    }
+    if (!seen.insert(entry.key->text).second) continue;
     if (std::find(case_keys_.begin(), case_keys_.end(), entry.key->text) != case_keys_.end()) {
       entries.push_back(entry);
       continue;
@@ -106,15 +110,18 @@ std::vector<Node::Entry> CaseExpansion::known_entries(const Node& node, Faults& 
     faults.unknown.push_back(entry);
     add_nearest(entry.key->text, case_keys_, faults.bad_keys);
   }
+  for (const std::string& key : case_keys_) {
+    if (hides_keys && !seen.contains(key)) faults.bad_keys.insert(key);
+  }
   return entries;
 }
 
 /// The keys that a value stands for, as far as it can be told, when nothing of it can be used.
 void CaseExpansion::add_keys_meant(const std::string& key, const Node& value,
                                    std::set<std::string>& keys) const {
-  if (key != "with" && key != "qparams") {
-    keys.insert(key);
-  } else if (value.is_map() && value.find("each") != nullptr) {
+  keys.insert(key);
+  if (key != "with" && key != "qparams") return;
+  if (value.is_map() && value.find("each") != nullptr) {
     for (const Node* item : value.find("each")->items) add_keys_meant(key, *item, keys);
   } else if (value.is_map()) {
     for (const Node::Entry& entry : value.entries) {

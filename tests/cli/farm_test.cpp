@@ -353,8 +353,7 @@ TEST(Resume, RefusesAnArrayThatHasChangedByItsName) {
   };
   write_values();
   const std::string file = farm.folder.write(
-      "q.yaml",
-      "op: quantize_per_tensor\ncases:\n  - {name: one, shape: [16], fill: {x: {npy: x.npy}}}\n");
+      "q.yaml", "op: quantize_per_tensor\ncases:\n  - {name: one, shape: [16], fill: {x: {npy: x.npy}}}\n");
   ASSERT_LE(assay({"run", file, "--out", farm.folder / "out", "--ceilings", "none"}).exit_code, 1);
   values[3] = 2;
   write_values();

@@ -196,8 +196,8 @@ TEST(ShardedRuns, AreGoneOnWithWithoutTheReportThatBalancedThem) {
 TEST(ShardedRuns, OfOtherOptionsAreNotMerged) {
   const Farm farm;
   ASSERT_EQ(farm.run("shard1", {"--shard", "1/2"}).exit_code, 0);
-  const ProcessResult other = farm.assay(
-      {"run", "--ceilings", "none", "--budget", "0.04", "--out", "shard2", "--shard", "2/2"});
+  const ProcessResult other =
+      farm.assay({"run", "--ceilings", "none", "--budget", "0.04", "--out", "shard2", "--shard", "2/2"});
   ASSERT_EQ(other.exit_code, 0) << other.err;
   const ProcessResult merged = farm.assay({"merge", "merged", "shard1", "shard2"});
   EXPECT_EQ(merged.exit_code, 2);

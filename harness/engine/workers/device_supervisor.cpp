@@ -90,7 +90,10 @@ class DeviceSupervisor::Events final : public RunListener {
 };
 
 DeviceSupervisor::DeviceSupervisor(Worker& worker, RunListener& listener, SupervisionStart start)
-    : worker_(worker), listener_(listener), start_(std::move(start)), left_(std::move(start_.left)),
+    : worker_(worker),
+      listener_(listener),
+      start_(std::move(start)),
+      left_(std::move(start_.left)),
       untried_(std::move(start_.untried)) {}
 
 void DeviceSupervisor::begin() {

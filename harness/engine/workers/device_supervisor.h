@@ -49,8 +49,8 @@ struct SupervisionStart {
   /// What an earlier run has left; empty `wanted`: it is not known before the plan, and all rows are to be
   /// run.
   RowsLeft left;
-  /// Rows that an earlier run has lost a worker with, and how they ended then: that run was ended before their
-  /// second try, which is made first of all. `left` does not want them.
+  /// Rows that an earlier run has lost a worker with, and how they ended then: that run was ended before
+  /// their second try, which is made first of all. `left` does not want them.
   std::map<RowIndex, RowEnd> untried;
   /// Why a worker that opened with this cannot be used: another device, another binary, other case files.
   std::function<std::optional<std::string>(const RunInfo&)> refuse_run;
@@ -158,8 +158,8 @@ class DeviceSupervisor {
   std::map<std::string, std::string> inputs_;  ///< of the run: later workers must have the same
   std::size_t plan_size_ = 0;
   std::string plan_hash_;
-  std::set<RowIndex> baselines_;  ///< rows that others are compared with
-  RowsLeft left_;                 ///< `wanted`: not ended
+  std::set<RowIndex> baselines_;        ///< rows that others are compared with
+  RowsLeft left_;                       ///< `wanted`: not ended
   std::map<RowIndex, RowEnd> untried_;  ///< as SupervisionStart, those that had no second try yet
 
   std::optional<Retry> retry_;

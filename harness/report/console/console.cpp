@@ -94,9 +94,17 @@ void Console::begin(const RowInfo& info) {
   progress(false);
 }
 
+void Console::block(const RowInfo& info, const Block& block) {
+  current_ = printable(info.id);
+  round_ = block.round + 1;
+  time_left_.block(info, options_.now_seconds());
+  progress(false);
+}
+
 void Console::record(const Record& record) {
   ++done_;
   time_left_.ended(record.info, options_.now_seconds());
+  if (time_left_.taking_turns() == 0) round_ = 0;
   const bool bad = class_of(record.status) != StatusClass::Fine;
   failed_ += bad ? 1 : 0;
   if (record.status == Status::Missing && !options_.verbose) {
@@ -134,6 +142,10 @@ void Console::progress(bool now) {
   last_progress_ = time;
   std::string line = std::to_string(done_) + "/" + std::to_string(planned_);
   if (failed_ > 0) line += "  " + std::to_string(failed_) + " failed";
+  if (round_ > 0) {
+    const std::size_t rows = time_left_.taking_turns();
+    line += fmt::format("  round {} of {}", round_, rows == 1 ? "1 row" : fmt::format("{} rows", rows));
+  }
   const std::optional<double> left = time_left_.seconds();
   if (left && time - started_ > 1) line += "  " + duration(*left) + " left";
   line += "  " + current_;
