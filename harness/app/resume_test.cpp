@@ -10,9 +10,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Key;
 
-/// A journal of rows that have ended so, each after it began.
-ReportBuilder journal_of(const std::vector<RowEnd>& ends) {
-  ReportBuilder journal;
+/// Tells of rows that have ended so, each after it began.
+void tell(ReportBuilder& journal, const std::vector<RowEnd>& ends) {
   journal.run({.run_id = "r"});
   std::vector<RowInfo> rows(ends.size());
   for (std::size_t row = 0; row < rows.size(); ++row)
@@ -22,11 +21,11 @@ ReportBuilder journal_of(const std::vector<RowEnd>& ends) {
     journal.begin(row);
     journal.end(row, ends[row]);
   }
-  return journal;
 }
 
 TEST(UntriedRows, AreThoseThatAWorkerWasLostWithAndThatHadNoSecondTry) {
-  const ReportBuilder journal = journal_of({{.status = Status::Pass},
+  ReportBuilder journal;
+  tell(journal, {{.status = Status::Pass},
                                             {.status = Status::Crash, .reason = "it crashed"},
                                             {.status = Status::Crash, .retry = "REPRODUCED"},
                                             {.status = Status::Timeout},
@@ -42,7 +41,8 @@ TEST(UntriedRows, AreThoseThatAWorkerWasLostWithAndThatHadNoSecondTry) {
 
 TEST(UntriedRows, AreNotThoseThatTheRunWasKilledWithAgainAndAgain) {
   const RowEnd killed{.status = Status::Interrupted, .reason = std::string(killed_while_running)};
-  ReportBuilder journal = journal_of({killed});
+  ReportBuilder journal;
+  tell(journal, {killed});
   journal.begin(0);
   journal.end(0, killed);
   journal.begin(0);
