@@ -26,12 +26,12 @@ void tell(ReportBuilder& journal, const std::vector<RowEnd>& ends) {
 TEST(UntriedRows, AreThoseThatAWorkerWasLostWithAndThatHadNoSecondTry) {
   ReportBuilder journal;
   tell(journal, {{.status = Status::Pass},
-                                            {.status = Status::Crash, .reason = "it crashed"},
-                                            {.status = Status::Crash, .retry = "REPRODUCED"},
-                                            {.status = Status::Timeout},
-                                            {.status = Status::DeviceLost},
-                                            {.status = Status::Fail},
-                                            {.status = Status::Missing}});
+                 {.status = Status::Crash, .reason = "it crashed"},
+                 {.status = Status::Crash, .retry = "REPRODUCED"},
+                 {.status = Status::Timeout},
+                 {.status = Status::DeviceLost},
+                 {.status = Status::Fail},
+                 {.status = Status::Missing}});
   const std::map<RowIndex, RowEnd> untried = untried_rows(journal);
   EXPECT_THAT(untried, ElementsAre(Key(1), Key(3), Key(4)));
   EXPECT_EQ(untried.at(1).reason, "it crashed");

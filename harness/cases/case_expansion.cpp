@@ -61,7 +61,7 @@ void CaseExpansion::add(const Node& node) {
   Faults faults;
   faults.bad_keys = bad_defaults_;
   faults.problems.attempt([&] { read(node, faults); });
-  report_unknown(faults, {});  // where it did not come to points
+  report_unknown(faults);  // where it did not come to points
   for_each_flaw(node, [&](const Flaw& flaw) {
     faults.problems.add(Problem(diagnose(flaw)));
     return true;
@@ -250,7 +250,8 @@ void CaseExpansion::add_points(const CaseHead& head, const Product& product, Fau
     if (is_useless && ++useless > most_useless) continue;
     add_point(builder, head, choice, faults);
   }
-  report_unknown(faults, builder.inputs());
+  if (!builder.inputs().empty()) inputs_ = builder.inputs();
+  report_unknown(faults);
 }
 
 void CaseExpansion::add_point(PointBuilder& builder, const CaseHead& head, const PointChoice& choice,
@@ -264,11 +265,10 @@ void CaseExpansion::add_point(PointBuilder& builder, const CaseHead& head, const
   });
 }
 
-/// `inputs`: of the op, where they are known.
-void CaseExpansion::report_unknown(Faults& faults, std::span<const std::string> inputs) const {
+void CaseExpansion::report_unknown(Faults& faults) const {
   for (const Node::Entry& entry : faults.unknown) {
     const std::string& key = entry.key->text;
-    if (std::ranges::find(inputs, key) == inputs.end()) {
+    if (std::ranges::find(inputs_, key) == inputs_.end()) {
       faults.problems.add(unknown_name(*entry.key, "key", key, case_keys_));
     } else {
       const std::string value = as_number(*entry.value) ? entry.value->text : "NUMBER";

@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -74,7 +73,7 @@ class CaseExpansion {
   Choice read_choice(const Source& source, const Alternative& alternative, bool is_axis, Faults& faults);
   void add_points(const CaseHead& head, const Product& product, Faults& faults);
   void add_point(PointBuilder& builder, const CaseHead& head, const PointChoice& choice, Faults& faults);
-  void report_unknown(Faults& faults, std::span<const std::string> inputs) const;
+  void report_unknown(Faults& faults) const;
 
   LoadState& state_;
   const Op& op_;
@@ -82,6 +81,7 @@ class CaseExpansion {
   SettingReader reader_;
   std::vector<std::string> case_keys_;
   std::vector<Node::Entry> defaults_;
+  std::vector<std::string> inputs_;     ///< of the op, by the last case whose parameters were good
   std::set<std::string> bad_defaults_;  ///< what may have been meant by those that are not known
 };
 

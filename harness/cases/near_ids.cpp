@@ -53,11 +53,13 @@ std::vector<std::string_view> nearest_ids(std::string_view glob, std::span<const
 
 }  // namespace
 
-// Levenshtein's distance, but that a star takes any text for nothing. Row by row of the glob.
+// The optimal string alignment (edit_distance()), but that a star takes any text for nothing. Row by row of
+// the glob.
 std::size_t glob_distance(std::string_view glob, std::string_view text, std::size_t most) {
-  std::vector<std::size_t> last(text.size() + 1), row(text.size() + 1);
+  std::vector<std::size_t> before(text.size() + 1), last(text.size() + 1), row(text.size() + 1);
   for (std::size_t j = 0; j <= text.size(); ++j) last[j] = j;
-  for (const char letter : glob) {
+  for (std::size_t i = 0; i < glob.size(); ++i) {
+    const char letter = glob[i];
     const bool is_star = letter == '*';
     row[0] = last[0] + (is_star ? 0 : 1);
     for (std::size_t j = 1; j <= text.size(); ++j) {
@@ -66,9 +68,12 @@ std::size_t glob_distance(std::string_view glob, std::string_view text, std::siz
       } else {
         const bool is_same = letter == '?' || letter == text[j - 1];
         row[j] = std::min({last[j - 1] + (is_same ? 0 : 1), last[j] + 1, row[j - 1] + 1});
+        const bool is_swapped = i > 0 && j > 1 && letter == text[j - 2] && glob[i - 1] == text[j - 1];
+        if (is_swapped) row[j] = std::min(row[j], before[j - 2] + 1);
       }
     }
     if (*std::ranges::min_element(row) > most) return most + 1;
+    std::swap(before, last);
     std::swap(last, row);
   }
   return std::min(last[text.size()], most + 1);

@@ -39,10 +39,16 @@ bool has_words(std::string_view name, std::string_view text) {
   return false;
 }
 
-std::string only_one_with_words(std::string_view text, std::span<const std::string> known) {
+/// Whether `text` is how `name` begins, or words of it.
+bool is_part(std::string_view name, std::string_view text) {
+  constexpr std::size_t shortest_begin = 4;
+  return (text.size() >= shortest_begin && name.starts_with(text)) || has_words(name, text);
+}
+
+std::string only_one_with_part(std::string_view text, std::span<const std::string> known) {
   std::string only;
   for (const std::string& name : known) {
-    if (!has_words(name, text)) continue;
+    if (!is_part(name, text)) continue;
     if (!only.empty()) return {};
     only = name;
   }
@@ -89,7 +95,7 @@ std::string nearest(std::string_view text, std::span<const std::string> known) {
   const std::string_view dtype = dtype_meant(text);
   if (!dtype.empty() && std::ranges::find(known, dtype) != known.end()) return std::string(dtype);
   const std::string near = nearest_by_letters(text, known);
-  return near.empty() ? only_one_with_words(text, known) : near;
+  return near.empty() ? only_one_with_part(text, known) : near;
 }
 
 }  // namespace assay::cases

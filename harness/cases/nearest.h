@@ -17,7 +17,7 @@ std::string_view dtype_meant(std::string_view text);
 
 /// The known name that `text` is likely to mean, or an empty string: the same dtype by another tool's name;
 /// else the one of which at most a third of the letters differ, the first of several; else the only one that
-/// has `text` as one or more of its words ("pixel_shuffle" of "q8ta_pixel_shuffle").
+/// begins with `text` or has it as one or more of its words ("pixel_shuffle" of "q8ta_pixel_shuffle").
 std::string nearest(std::string_view text, std::span<const std::string> known);
 
 }  // namespace assay::cases

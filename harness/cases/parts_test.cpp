@@ -66,6 +66,7 @@ TEST(Nearest, OffersTheOnlyNameThatHasTheTextAsItsWords) {
   const std::array<std::string, 4> known{"q8ta_pixel_shuffle", "quantize_affine", "dequantize_affine",
                                          "view"};
   EXPECT_EQ(nearest("pixel_shuffle", known), "q8ta_pixel_shuffle");
+  EXPECT_EQ(nearest("dequant", known), "dequantize_affine");
   EXPECT_EQ(nearest("affine", known), "") << "which one?";
   EXPECT_EQ(nearest("ixel", known), "") << "no word";
 }

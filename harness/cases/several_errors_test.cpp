@@ -124,6 +124,15 @@ case.yaml:7:5: error: unknown key 'zero_point': here quantize_affine takes it as
 case.yaml:8:5: error: unknown key 'hue'; known: name, mode, tier, cache, timeout, shape, block_size, dtype, quantized, quant_min, quant_max, eps, symmetric, with, qparams, fill, forms, expected, tolerance, tune, seed, impl, model, layer, calls
         hue: 1
         ^)"},
+    {"OfATensorGivenAsAParameterBesideABadShape",
+     quantize_file + "  - {name: two, shape: [8, six], block_size: [2, 3], scale: 0.5}\n", 1,
+     R"(case.yaml:6:17: error: 'shape[1]' must be a decimal integer of 64 bits, got the text 'six'
+      - {name: two, shape: [8, six], block_size: [2, 3], scale: 0.5}
+                    ^
+case.yaml:6:54: error: unknown key 'scale': here quantize_affine takes it as a tensor, whose values 'fill' says
+      - {name: two, shape: [8, six], block_size: [2, 3], scale: 0.5}
+                                                         ^
+    did you mean 'fill: {scale: {constant: 0.5}}'?)"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Load, SeveralErrors, testing::ValuesIn(inputs), name_of_bad_input);

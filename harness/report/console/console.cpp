@@ -144,7 +144,7 @@ void Console::progress(bool now) {
   if (failed_ > 0) line += "  " + std::to_string(failed_) + " failed";
   if (round_ > 0) {
     const std::size_t rows = time_left_.taking_turns();
-    line += fmt::format("  round {} of {}", round_, rows == 1 ? "1 row" : fmt::format("{} rows", rows));
+    line += fmt::format("  round {}, {}", round_, rows == 1 ? "1 row" : fmt::format("{} rows in turn", rows));
   }
   const std::optional<double> left = time_left_.seconds();
   if (left && time - started_ > 1) line += "  " + duration(*left) + " left";

@@ -128,12 +128,12 @@ TEST(Console, TellsTheRoundsInWhichTimedRowsTakeTurns) {
     }
   }
   const std::string& id = rows[0].info.id;
-  EXPECT_THAT(fixture.log.str(), HasSubstr("0/2  round 1 of 1 row  4 min 50 s left  " + id));
-  EXPECT_THAT(fixture.log.str(), HasSubstr("0/2  round 2 of 2 rows  4 min 30 s left  " + id));
-  EXPECT_THAT(fixture.log.str(), HasSubstr("0/2  round 2 of 2 rows  4 min 20 s left  "));
+  EXPECT_THAT(fixture.log.str(), HasSubstr("0/2  round 1, 1 row  4 min 50 s left  " + id));
+  EXPECT_THAT(fixture.log.str(), HasSubstr("0/2  round 2, 2 rows in turn  4 min 30 s left  " + id));
+  EXPECT_THAT(fixture.log.str(), HasSubstr("0/2  round 2, 2 rows in turn  4 min 20 s left  "));
   fixture.log.str("");
   for (const Record& row : rows) fixture.console.record(row);
-  EXPECT_THAT(fixture.log.str(), Not(HasSubstr("round 2 of 0")));
+  EXPECT_THAT(fixture.log.str(), Not(HasSubstr("round 2, 0 rows")));
 }
 
 TEST(Console, ShowsTimerAndCeilingsOnceWhenTheRunIsToldAgain) {
