@@ -1,7 +1,6 @@
 #include "harness/cases/param_value.h"
 
 #include "harness/cases/problems.h"
-#include "harness/cases/setting.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,7 @@
 #include "harness/cases/scalars.h"
 
 #include "harness/cases/nearest.h"
+#include "harness/cases/problems.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -150,6 +151,15 @@ Problem unknown_name(const Node& caret, std::string_view what, std::string_view 
     message += fmt::format("; known: {}", fmt::join(known, ", "));
   }
   return Problem(diagnose(caret, std::move(message), std::move(suggestion)));
+}
+
+void check_keys(const Node& map, std::span<const std::string> known) {
+  Problems problems;
+  for (const Node::Entry& entry : map.entries) {
+    if (std::find(known.begin(), known.end(), entry.key->text) == known.end())
+      problems.add(unknown_name(*entry.key, "key", entry.key->text, known));
+  }
+  problems.settle();
 }
 
 }  // namespace assay::cases

@@ -45,4 +45,7 @@ const std::string& to_text(const Node& value, const Spot& spot);
 Problem unknown_name(const Node& caret, std::string_view what, std::string_view name,
                      std::span<const std::string> known);
 
+/// Throws Problem for the keys of `map` that are not known.
+void check_keys(const Node& map, std::span<const std::string> known);
+
 }  // namespace assay::cases

@@ -386,13 +386,4 @@ void refuse_nul(const Node& caret, const std::string& name) {
     throw Problem(diagnose(caret, fmt::format("the name of a file cannot hold a NUL, this is '{}'", name)));
 }
 
-void check_keys(const Node& map, std::span<const std::string> known) {
-  Problems problems;
-  for (const Node::Entry& entry : map.entries) {
-    if (std::find(known.begin(), known.end(), entry.key->text) == known.end())
-      problems.add(unknown_name(*entry.key, "key", entry.key->text, known));
-  }
-  problems.settle();
-}
-
 }  // namespace assay::cases

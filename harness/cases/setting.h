@@ -97,7 +97,5 @@ const std::vector<std::string>& fill_names();
 
 /// Throws Problem at `caret` when the name of a file has a NUL: the system would take what stands before it.
 void refuse_nul(const Node& caret, const std::string& name);
-/// Throws Problem for the keys of `map` that are not known.
-void check_keys(const Node& map, std::span<const std::string> known);
 
 }  // namespace assay::cases
