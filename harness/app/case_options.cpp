@@ -49,6 +49,9 @@ std::string what_may_be_meant(const CaseOptions& options, std::span<const Case> 
   if (std::ranges::none_of(ids, passes)) text += near_filter_text(options.filter, ids);
   text += meant_name("--op", options.ops, cases, [](const Case& c) { return c.op->name; });
   text += meant_name("--impl", options.impls, cases, [](const Case& c) { return c.impl->name; });
+  const Selection selection = options.selection();
+  if (select(cases, {.mode = selection.mode}).empty()) text += "; no case is of that mode";
+  if (select(cases, {.tiers = selection.tiers}).empty()) text += "; no case is of that tier";
   return text;
 }
 
