@@ -126,10 +126,10 @@ class Notes {
 }  // namespace
 
 std::string expectations_lines(std::span<const std::filesystem::path> files) {
-  if (files.empty())
+  if (files.empty()) {
     return "expectations: none; looked for in every folder 'expectations' below the folders of cases, and in "
-           "the "
-           "nearest one beside or above\n";
+           "the nearest one beside or above\n";
+  }
   std::string lines;
   for (const std::filesystem::path& file : files) {
     std::error_code error;

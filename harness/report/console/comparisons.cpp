@@ -105,9 +105,10 @@ std::string comparison_lines(const RunReport& report, bool color) {
       lines += line_of(baselines, record, color);
     }
   }
-  for (const auto& [note, rows] : without_baseline)
+  for (const auto& [note, rows] : without_baseline) {
     lines += fmt::format("{} {} with nothing: {}\n", rows,
                          rows == 1 ? "row is compared" : "rows are compared", printable(note));
+  }
   return lines;
 }
 

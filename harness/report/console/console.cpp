@@ -190,9 +190,10 @@ void Console::summary(const RunReport& report, const std::filesystem::path& dire
   if (const std::string failures = failure_list(report, listed_failures, options_.color); !failures.empty()) {
     out_ << painted("FAILURES", Ink::Bold, options_.color) << '\n' << failures << '\n';
   }
-  if (const std::string notes = rule_note_lines(report.run, options_.color); !notes.empty())
+  if (const std::string notes = rule_note_lines(report.run, options_.color); !notes.empty()) {
     out_ << painted("EXPECTATIONS", Ink::Bold, options_.color) << "  rules to be looked at again\n"
          << notes << '\n';
+  }
   out_ << painted(cases(report.records.size()), Ink::Bold, options_.color);
   if (done_ > 0) out_ << " in " << duration(options_.now_seconds() - started_);
   out_ << '\n' << status_totals(report, options_.color);
