@@ -47,6 +47,8 @@ class Experiment {
   gpu::Workspace fresh_workspace(Poison outputs, const gpu::Workspace* lender = nullptr);
   /// The same without anything in it.
   gpu::Workspace empty_workspace();
+  /// What timed programs write: outputs, and scratch but for what set-up writes.
+  std::vector<Resource> written_when_timed() const;
   /// The outputs that a workspace holds.
   Answer outputs_of(const gpu::Workspace& workspace);
 
@@ -67,7 +69,6 @@ class Experiment {
     return gpu::guard_of(case_->forms[tensor], gpu::guard_bytes);
   }
   gpu::Workspace workspace_of(const gpu::Workspace* lender);
-  std::vector<Resource> written_when_timed() const;
   void pack_inputs(Poison padding);
   ByteBuffer with_guards(std::size_t tensor, Poison guards) const;
   ByteBuffer poisoned_output(std::size_t tensor, Poison guards, Poison outputs) const;

@@ -2,11 +2,13 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/statistics.h"
+#include "harness/engine/timing/repetition.h"
 #include "harness/engine/timing/rotation.h"
 #include "harness/op/roofline.h"
 #include "harness/report/record/record_of.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -18,6 +20,9 @@ constexpr double ns_per_us = 1e3;
 constexpr double ns_per_s = 1e9;
 constexpr double units_per_sample = 50;
 constexpr int most_measured_again = 2;
+constexpr int repetitions = 7;          // of a batch, and of a program by itself
+constexpr int programs_before_one = 2;  // that runs by itself: they keep the device awake
+constexpr int suspicions = 3;           // in a row, before a row is suspect
 
 /// Samples one row's kernel time on its device.
 class GpuSource : public SampleSource {
@@ -68,6 +73,23 @@ class GpuSource : public SampleSource {
       medians.push_back(median(values));
     }
     return medians;
+  }
+
+  /// A program's share of batches, the median of some, and then the shortest of some programs by themselves,
+  /// as what else runs only adds to them. Not by turns: what a program by itself finds overwritten, the next
+  /// batch would have to do again. Nothing without timestamps.
+  std::optional<Repetition> repetition(int warm, int batch) {
+    std::vector<double> batches;
+    for (int i = 0; i < repetitions; ++i) batches.push_back(time_batch(warm, batch).ns / batch);
+    const Stopwatch watch;
+    double shortest_ns = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < repetitions; ++i) {
+      const auto ns = sets_.isolated_ns(programs_before_one, timed_.test_case->timeout_s);
+      if (!ns) return std::nullopt;
+      shortest_ns = std::min(shortest_ns, *ns);
+    }
+    submitted_s_ += watch.s();
+    return Repetition{.isolated_us = shortest_ns / ns_per_us, .batch_us = median(batches) / ns_per_us};
   }
 
   /// Of the setup dispatches together; 0: there are none.
@@ -173,6 +195,26 @@ void describe_work(const TimedRow& timed, const SetPlan& plan, TimingTools& tool
   perf.suspect = found.suspect;
 }
 
+/// Holds programs by themselves against those of batches. Suspicion must be found again and again.
+void describe_repetition(const Timed& timed, const TimingTools& tools, const Samples& samples,
+                         PerfResult& perf) {
+  const TimedRow& row = *timed.row;
+  if (row.cache == Cache::Cold) return;
+  const int dispatches = timed_dispatches(row.own().executable().program());
+  std::string suspect;
+  for (int i = 0; i == 0 || (!suspect.empty() && i < suspicions); ++i) {
+    std::optional<Repetition> found = timed.source->repetition(samples.warm, samples.batch);
+    if (!found || !is_long_enough(found->isolated_us, dispatches, tools.ceilings, tools.timer.unit_ns))
+      return;
+    found->dispatches = dispatches;
+    found->bytes = perf.bytes;
+    found->is_cpu = tools.device.info().is_cpu();
+    perf.isolated_us = found->isolated_us;
+    suspect = faster_when_repeated(*found, tools.ceilings);
+  }
+  if (perf.suspect.empty()) perf.suspect = suspect;
+}
+
 void describe_program(const TimedRow& timed, const GpuSource& source, PerfResult& perf) {
   const gpu::Executable& executable = timed.own().executable();
   const gpu::ExecutableStatistics statistics = executable.statistics();
@@ -199,10 +241,11 @@ Measurement describe(const Timed& timed, TimingTools& tools, const Samples& samp
   perf.throughput_us = source.throughput_ns(samples.warm, samples.batch) / ns_per_us;
   describe_shares(timed.row->own().executable().program(), source.dispatch_ns(), perf);
   perf.setup_us = source.setup_ns() / ns_per_us;
+  describe_work(*timed.row, timed.plan, tools, perf);
+  describe_repetition(timed, tools, samples, perf);
   measurement.verified = source.close_block();
   measurement.changed_scratch = source.sets().changed_scratch();
   describe_clock(source, tools, samples, perf);
-  describe_work(*timed.row, timed.plan, tools, perf);
   describe_program(*timed.row, source, perf);
   perf.verified = measurement.verified;
   perf.verified_pct = source.sets().verified_pct();

@@ -142,6 +142,21 @@ std::vector<double> RotatingSets::dispatch_ns(double timeout_s) {
   return executable().dispatch_ns(sets_.front().memory, timeout_s);
 }
 
+std::optional<double> RotatingSets::isolated_ns(int warm, double timeout_s) {
+  recorded_.reset();
+  const std::size_t timed = chance_() % sets_.size();
+  const std::size_t other = sets_.size() - 1 - timed;
+  sets_[other].used = true;
+  note_run({timed}, 0, 1);
+  const std::vector<Resource> written = data_.front().experiment->written_when_timed();
+  return executable().isolated_ns(sets_[timed].memory,
+                                  {.before = &sets_[other].memory,
+                                   .warm = warm,
+                                   .poisoned = written,
+                                   .poison = static_cast<std::uint32_t>(chance_())},
+                                  timeout_s);
+}
+
 double RotatingSets::setup_ns(double timeout_s) {
   return executable().setup_ns(sets_.front().memory, timeout_s);
 }

@@ -60,6 +60,9 @@ class RotatingSets {
   /// Takes the time of a submission; the next one goes on with the next set.
   gpu::Timing time(gpu::TimedRun run, double timeout_s);
   std::vector<double> dispatch_ns(double timeout_s);
+  /// The time of one program by itself: behind `warm` programs with other data, where there are such, its
+  /// inputs warm, what it writes overwritten before. Nothing without timestamps. Of hot rows.
+  std::optional<double> isolated_ns(int warm, double timeout_s);
   /// The time of set-up in ns, see gpu::Executable::setup_ns.
   double setup_ns(double timeout_s);
   /// Whether the outputs that programs wrote are those judged on the data that the last of them had, those of

@@ -209,6 +209,20 @@ std::uint64_t Workspace::State::memory_bytes() const {
   return sum;
 }
 
+void Workspace::State::record_fill(VkCommandBuffer commands, Resource resource, std::uint32_t word) const {
+  const Allocation& one = at(resource);
+  if (const auto* image = std::get_if<Image>(&one)) {
+    VkClearColorValue color{};
+    std::ranges::fill(color.uint32, word);
+    device.table.vk.vkCmdClearColorImage(commands, image->handle.get(), VK_IMAGE_LAYOUT_GENERAL, &color, 1,
+                                         &whole_image);
+    return;
+  }
+  const auto& buffer = std::get<Buffer>(one);
+  device.table.vk.vkCmdFillBuffer(commands, buffer.handle.get(), guard,
+                                  buffer.bytes - 2 * std::uint64_t{guard}, word);
+}
+
 Workspace::Workspace(Device& device, const Program& program, std::span<const Physical> tensors,
                      std::uint32_t guard)
     : state_(std::make_unique<State>(device.state(), program, tensors, guard, State::Loan{})) {}

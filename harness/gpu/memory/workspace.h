@@ -47,6 +47,9 @@ struct Workspace::State {
   /// Property flags of the type of memory that it lies in.
   VkMemoryPropertyFlags memory_of(Resource resource) const;
   std::uint64_t memory_bytes() const;
+  /// Records what fills the data of a resource, its guards left out, with a word: a texture's texels with its
+  /// bits.
+  void record_fill(VkCommandBuffer commands, Resource resource, std::uint32_t word) const;
 
  private:
   void add(Resource resource, const std::string& what, const Physical& physical);

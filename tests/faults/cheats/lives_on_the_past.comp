@@ -12,10 +12,23 @@ layout(set = 0, binding = 2) buffer Memory { uint memory[]; };  // word 0: the p
 layout(push_constant) uniform Push {
   uint words;
   uint turned;
-}
-push;
+} push;
 
 const uint shares = 8;
+
+// The word, by a long way where there is work to be spared.
+uint turned(uint word) {
+#ifdef ROUNDS
+  uint value = word | 1u;
+  for (uint i = 0u; i < ROUNDS; ++i) {
+    value ^= value << 13;
+    value ^= value >> 17;
+    value ^= value << 5;
+  }
+  if (value == 0u) return 0u;  // never
+#endif
+  return word ^ push.turned;
+}
 
 uint programs_before() {
   const uint count = memory[guard_words];
@@ -37,10 +50,19 @@ void main() {
 #endif
 #ifdef CHEAT_copies_its_answer
   if (before > 0u) {
-    y[guard_words + at] = memory[guard_words + 1u + at];
+    y[guard_words + at] = memory[guard_words + 3u + at];
     return;
   }
-  memory[guard_words + 1u + at] = x[guard_words + at] ^ push.turned;
+  memory[guard_words + 3u + at] = turned(x[guard_words + at]);
 #endif
-  y[guard_words + at] = x[guard_words + at] ^ push.turned;
+#ifdef CHEAT_remembers_by_key
+  const uint key = x[guard_words];
+  const bool is_first = before == 0u || memory[guard_words + 1u] == key;
+  const bool is_known = before > 0u && (is_first || memory[guard_words + 2u] == key);
+  const uint slot = guard_words + 3u + (is_first ? 0u : push.words) + at;
+  if (!is_known) memory[slot] = turned(x[guard_words + at]);
+  y[guard_words + at] = memory[slot];
+#else
+  y[guard_words + at] = turned(x[guard_words + at]);
+#endif
 }
