@@ -109,6 +109,7 @@ class Judge {
     add(runs.accuracy());
     tell(fmt::format("secret data: {} rows, fuzzed shapes: {}", cases.secret.size(), fuzzed.ids.size()));
     add(runs.secret_and_fuzzed());
+    note_wrong_on_secret_data(judgement_);
     if (const std::string why = why_untimed(); !why.empty()) {
       add(runs.untimed(why));
     } else {

@@ -54,7 +54,7 @@ std::string word_of(const Record& record) {
   for (const Phrase& phrase : phrases) {
     if (record.reason.find(phrase.in_reason) != std::string::npos) return std::string(phrase.word);
   }
-  if (record.accuracy && !record.accuracy->metric.empty()) return record.accuracy->metric;
+  if (record.status == Status::Fail && record.accuracy && !record.accuracy->metric.empty()) return record.accuracy->metric;
   return lower(name_of(record.status));
 }
 
@@ -149,6 +149,21 @@ void note_empty_stages(Judgement& judgement, std::span<const Stage> stages) {
     if (is_shown || is_told) continue;
     judgement.missing.push_back(
         {"nothing_shown", fmt::format("no row of stage '{}' shows anything", name_of(stage))});
+  }
+}
+
+void note_wrong_on_secret_data(Judgement& judgement) {
+  const auto is_right_on_its_own = [&](const std::string& id) {
+    return std::ranges::any_of(judgement.rows, [&](const JudgedRow& row) {
+      return row.stage == Stage::Accuracy && row.id == id && row.correct == true;
+    });
+  };
+  for (JudgedRow& row : judgement.rows) {
+    if (row.stage != Stage::Secret || row.status != Status::Fail || !is_right_on_its_own(row.id)) continue;
+    row.trusted = false;
+    row.reasons.insert(row.reasons.begin(),
+                       Finding{"wrong_on_secret_data",
+                               "right on the case's own data, wrong on data that it could not know"});
   }
 }
 

@@ -72,6 +72,10 @@ struct Judgement {
 /// Adds to `missing` that a stage which was to be shown has no row that is right.
 void note_empty_stages(Judgement& judgement, std::span<const Stage> stages);
 
+/// Says of each row that is wrong on secret data while the same case is right on its own: that is what answers that
+/// were built in look like.
+void note_wrong_on_secret_data(Judgement& judgement);
+
 /// How a row of the submission ended, in a judge's words. `baseline`: the record of the row that it is held
 /// against; null: it has none.
 JudgedRow judged_row(Stage stage, const Record& record, const Record* baseline = nullptr);

@@ -13,6 +13,14 @@ namespace assay::app {
 namespace {
 
 constexpr std::size_t most_of_a_reason = 600;
+constexpr std::size_t most_files = 8;
+
+std::string files_text(std::vector<std::string> files) {
+  const std::size_t all = files.size();
+  files.resize(std::min(all, most_files));
+  return printable(fmt::format("{}", fmt::join(files, ", "))) +
+         (all > most_files ? fmt::format(" and {} more", all - most_files) : "");
+}
 
 std::string ratio_text(double middle, double low, double high) {
   return fmt::format("{:.3f} [{:.3f}, {:.3f}]", middle, low, high);
@@ -80,7 +88,7 @@ std::string judgement_text(const Judgement& judgement, const JudgeFacts& facts, 
       "judge         {} on {}\n"
       "shaders       {}; matter for {} of {} selected cases (of {})\n"
       "drawn         accuracy from {} rows, performance from {}; seeds: --secret-seed {} --draw-seed {}\n",
-      printable(facts.submission), printable(facts.device.name), fmt::join(facts.files, ", "), facts.mattering,
+      printable(facts.submission), printable(facts.device.name), files_text(facts.files), facts.mattering,
       facts.selected, facts.cases, facts.accuracy_of, facts.performance_of, facts.secret_seed,
       facts.draw_seed);
   for (const JudgedRow& row : judgement.rows) {
