@@ -46,8 +46,10 @@ void refuse_empty_comparison(const RunOptions& options, const std::set<std::stri
   if (options.versus_alone && timed.empty()) return;  // what is looked at is whether they are right
   if (!options.versus_alone && !options.versus_shaders.empty() && !options.baseline_impl.empty()) {
     throw Error(
-        "choosing what to compare: --versus-shaders compares two versions of the shaders, --baseline-impl two "
-        "impls; only with --versus-alone both may be given: the one version is then held against an impl with "
+        "choosing what to compare: --versus-shaders compares two versions of the shaders, --baseline-impl "
+        "two "
+        "impls; only with --versus-alone both may be given: the one version is then held against an impl "
+        "with "
         "the other");
   }
   if (timed.empty()) {

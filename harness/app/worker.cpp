@@ -241,8 +241,7 @@ void limit_memory(const std::string& gib) {
   const auto bytes = static_cast<rlim_t>(number * gib_bytes);
   const rlimit limit{bytes, bytes};
   if (::setrlimit(RLIMIT_DATA, &limit) != 0) {
-    throw Error("limiting a worker's memory to " + gib +
-                    " GiB: " + std::generic_category().message(errno),
+    throw Error("limiting a worker's memory to " + gib + " GiB: " + std::generic_category().message(errno),
                 ExitCode::Infrastructure);
   }
 }

@@ -12,8 +12,8 @@ namespace assay::app {
 /// Options of a command line "assay", "run", ... Throws Error(Usage).
 using ParseRun = std::function<RunOptions(const std::vector<std::string>& command)>;
 
-/// Lets this process take at most so many GiB for data (heap, stacks, private mappings; not what drivers map of
-/// their devices): "0.5". What asks for more fails. Throws Error(Usage) for what is no number above 0.
+/// Lets this process take at most so many GiB for data (heap, stacks, private mappings; not what drivers map
+/// of their devices): "0.5". What asks for more fails. Throws Error(Usage) for what is no number above 0.
 void limit_memory(const std::string& gib);
 
 /// `assay worker`: runs what a supervisor asks for on stdin and tells it on stdout, in the protocol of

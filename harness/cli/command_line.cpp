@@ -95,9 +95,10 @@ void add_comparisons(CLI::App& app, app::RunOptions& options) {
   app.add_flag("--versus-alone", options.versus_alone,
                "Of the rows with the first shaders, run only those whose times the others are compared with")
       ->needs(versus);
-  app.add_option("--baseline-impl", options.baseline_impl,
-                 "Compare the time of every other impl with the time of this one (with --versus-alone: that of "
-                 "every row of --versus-shaders)");
+  app.add_option(
+      "--baseline-impl", options.baseline_impl,
+      "Compare the time of every other impl with the time of this one (with --versus-alone: that of "
+      "every row of --versus-shaders)");
 }
 
 /// How rows are kept apart from the run, and how a run goes on that was ended.
@@ -190,11 +191,12 @@ void add_run(CLI::App& app, app::RunOptions& options) {
 }
 
 void add_judged_rows(CLI::App& app, app::JudgeOptions& options) {
-  CLI::Option* ops =
-      app.add_option("--op", options.ops,
-                     "Ops to judge by (names or globs; repeatable; default: all that the shaders matter for)");
-  app.add_option("--filter", options.filter,
-                 "Ids to judge by: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest, of every tier and size")
+  CLI::Option* ops = app.add_option(
+      "--op", options.ops,
+      "Ops to judge by (names or globs; repeatable; default: all that the shaders matter for)");
+  app.add_option(
+         "--filter", options.filter,
+         "Ids to judge by: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest, of every tier and size")
       ->excludes(ops);
   app.add_option("--cases", options.cases, "Case files or folders of them; repeatable (default: as `run`)");
   app.add_option("--rows", options.rows, "At most so many rows of each stage; of more, some are drawn")
@@ -249,8 +251,10 @@ void add_judge(CLI::App& app, app::JudgeOptions& options) {
   add_judge_limits(app, options);
   app.add_flag("-v,--verbose", options.verbose, "Also print what its runs tell");
   app.footer(
-      "Exit code: 0 right in all rows, timed and trusted; 1 not: wrong, distrusted or incomplete, a shader that "
-      "does not compile too; 2 what is to be judged cannot be: no such folder, no shader in it that a selected "
+      "Exit code: 0 right in all rows, timed and trusted; 1 not: wrong, distrusted or incomplete, a shader "
+      "that "
+      "does not compile too; 2 what is to be judged cannot be: no such folder, no shader in it that a "
+      "selected "
       "case runs, nothing selected; 3 the machine failed, 77 no Vulkan device.");
 }
 
@@ -435,9 +439,10 @@ void add_running(Subcommands& commands, Parsed& parsed, const Context& context) 
                                        [&] { return run(parsed.run, context); });
   add_run(run_command, parsed.run);
   refuse_others_beside_resume(run_command);
-  add_judge(commands.add("judge", "Judge shaders that somebody else has written: right, how fast, to be trusted",
-                         [&] { return judge(parsed.judge, context); }),
-            parsed.judge);
+  add_judge(
+      commands.add("judge", "Judge shaders that somebody else has written: right, how fast, to be trusted",
+                   [&] { return judge(parsed.judge, context); }),
+      parsed.judge);
   CLI::App& list_command = commands.add("list", "Print the ids of the cases that `run` would select",
                                         [&] { return list(parsed.list, context); });
   add_case_options(list_command, parsed.list.cases);

@@ -44,8 +44,7 @@ std::string fill_yaml(const FillSpec& fill) {
 std::string forms_yaml(const Case& like) {
   std::vector<std::string> forms;
   for (std::size_t i = 0; i < like.tensors->size(); ++i) {
-    const std::string form =
-        like.conv2d.covers(i) ? std::string(conv2d_form) : to_string(like.forms[i]);
+    const std::string form = like.conv2d.covers(i) ? std::string(conv2d_form) : to_string(like.forms[i]);
     forms.push_back(fmt::format("{}: {}", like.tensors[i].name, form));
   }
   return fmt::format("{{{}}}", fmt::join(forms, ", "));
@@ -53,7 +52,8 @@ std::string forms_yaml(const Case& like) {
 
 std::string fills_yaml(const Case& like) {
   std::vector<std::string> fills;
-  for (const auto& [tensor, fill] : *like.fills) fills.push_back(fmt::format("{}: {}", tensor, fill_yaml(fill)));
+  for (const auto& [tensor, fill] : *like.fills)
+    fills.push_back(fmt::format("{}: {}", tensor, fill_yaml(fill)));
   return fmt::format("{{{}}}", fmt::join(fills, ", "));
 }
 

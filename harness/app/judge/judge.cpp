@@ -20,6 +20,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <iterator>
 #include <ostream>
 #include <random>
 #include <utility>
@@ -106,24 +108,31 @@ class Judge {
                               .must_stop = [this] { return must_stop(); }};
     JudgeRuns runs(parts);
     tell(fmt::format("accuracy: {} rows", cases.accuracy.size()));
-    add(runs.accuracy());
+    run_stage(runs, Stage::Accuracy, why_stopped(), [&] { return runs.accuracy(); });
     tell(fmt::format("secret data: {} rows, fuzzed shapes: {}", cases.secret.size(), fuzzed.ids.size()));
-    add(runs.secret_and_fuzzed());
+    run_stage(runs, Stage::Secret, why_stopped(), [&] { return runs.secret_and_fuzzed(); });
     note_wrong_on_secret_data(judgement_);
-    if (const std::string why = why_untimed(); !why.empty()) {
-      add(runs.untimed(why));
-    } else {
-      tell(fmt::format("performance: {} rows", cases.performance.size()));
-      add(runs.performance());
-      had_ceilings_ = runs.had_ceilings();
-    }
+    tell(fmt::format("performance: {} rows", cases.performance.size()));
+    run_stage(runs, Stage::Performance, why_untimed(), [&] { return runs.performance(); });
+    had_ceilings_ = runs.had_ceilings();
     note_empty_stages(judgement_,
                       std::array{Stage::Accuracy, Stage::Secret, Stage::Fuzz, Stage::Performance});
   }
 
-  /// A wrong kernel has no time, and one that nobody waits for any more neither.
+  /// Runs the stage, unless there is a reason not to.
+  void run_stage(const JudgeRuns& runs, Stage stage, const std::string& why_not,
+                 const std::function<std::vector<JudgedRow>()>& run) {
+    add(why_not.empty() ? run() : runs.left_out(stage, why_not));
+  }
+
+  std::string why_stopped() const {
+    if (!must_stop()) return {};
+    return is_late() ? "the time limit is over" : "the judge was stopped";
+  }
+
+  /// A wrong kernel has no time.
   std::string why_untimed() const {
-    if (must_stop()) return is_late() ? "the time limit is over" : "the judge was stopped";
+    if (std::string why = why_stopped(); !why.empty()) return why;
     const auto is_bad = [](const JudgedRow& row) { return row.correct == false || !row.trusted; };
     if (std::ranges::any_of(judgement_.rows, is_bad)) return "the submission is not right";
     return {};

@@ -134,10 +134,9 @@ std::vector<JudgedRow> JudgeRuns::performance() {
   Words words = common_words("performance");
   if (!options.baseline.empty()) words.insert(words.end(), {"--shaders", options.baseline.string()});
   if (!options.baseline_impl.empty()) words.insert(words.end(), {"--baseline-impl", options.baseline_impl});
-  words.insert(words.end(),
-               {"--mode", "perf", "--filter", filter_of(ids_of(cases)), "--budget",
-                fmt::format("{}", options.budget_s), "--ceilings", options.ceilings, "--secret-seed",
-                std::to_string(parts_.secret_seed)});
+  words.insert(words.end(), {"--mode", "perf", "--filter", filter_of(ids_of(cases)), "--budget",
+                             fmt::format("{}", options.budget_s), "--ceilings", options.ceilings,
+                             "--secret-seed", std::to_string(parts_.secret_seed)});
   const RunReport report = run(words);
   had_ceilings_ = report.run.ceilings.measured();
   std::vector<JudgedRow> rows = rows_of(report, Stage::Performance);
@@ -146,29 +145,27 @@ std::vector<JudgedRow> JudgeRuns::performance() {
   // Cases of the baseline are there with the submission's shaders too; they were not chosen.
   const std::vector<std::string> chosen = ids_of(parts_.cases.performance);
   std::erase_if(rows, [&](const JudgedRow& row) {
-    return std::ranges::none_of(chosen,
-                                [&](const std::string& id) { return row.id == id || row.id == id + "/cold"; });
+    return std::ranges::none_of(
+        chosen, [&](const std::string& id) { return row.id == id || row.id == id + "/cold"; });
   });
   return rows;
 }
 
-std::vector<JudgedRow> JudgeRuns::untimed(const std::string& why) const {
+std::vector<JudgedRow> JudgeRuns::left_out(Stage stage, const std::string& why) const {
+  const auto& cases = stage == Stage::Accuracy ? parts_.cases.accuracy
+                      : stage == Stage::Secret ? parts_.cases.secret
+                                               : parts_.cases.performance;
   std::vector<JudgedRow> rows;
-  for (const Case* one : parts_.cases.performance) {
-    rows.push_back({.stage = Stage::Performance,
-                    .id = one->id,
-                    .op = one->op->name,
-                    .impl = one->impl->name,
-                    .shape = to_string(one->tensors->front().shape),
-                    .forms = {},
-                    .status = Status::Missing,
-                    .correct = {},
-                    .incomplete = true,
-                    .reasons = {{"not_timed", "not timed: " + why}},
-                    .median_us = {},
-                    .baseline_us = {},
-                    .ratio = {},
-                    .repro = {}});
+  for (const Case* one : cases) {
+    JudgedRow row;
+    row.stage = stage;
+    row.id = one->id;
+    row.op = one->op->name;
+    row.impl = one->impl->name;
+    row.shape = to_string(one->tensors->front().shape);
+    row.incomplete = true;
+    row.reasons = {{stage == Stage::Performance ? "not_timed" : "not_run", why}};
+    rows.push_back(std::move(row));
   }
   return rows;
 }

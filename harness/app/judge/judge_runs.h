@@ -42,8 +42,9 @@ class JudgeRuns {
   /// On secret data: cases of the repository, and fuzzed ones.
   std::vector<JudgedRow> secret_and_fuzzed() const;
   std::vector<JudgedRow> performance();
-  /// The rows that performance() would have, for one that is left out, with the reason.
-  std::vector<JudgedRow> untimed(const std::string& why) const;
+  /// The rows that a stage would have, where it is left out, with the reason; fuzzed ones are not told one by
+  /// one.
+  std::vector<JudgedRow> left_out(Stage stage, const std::string& why) const;
 
   /// Whether performance() held times against measured ceilings.
   bool had_ceilings() const { return had_ceilings_; }

@@ -81,7 +81,8 @@ const Case* baseline_of(const Case& one, std::span<const Case> cases, const std:
   std::set<std::string> ops;
   for (const Case* one : selected) ops.insert(one->op->name);
   throw Error(fmt::format(
-      "judging a submission: none of the {} selected cases (of {}) runs a shader that is made of its files on "
+      "judging a submission: none of the {} selected cases (of {}) runs a shader that is made of its files "
+      "on "
       "this device: {}. Names are relative to the folder, as below shaders/ of the source tree; `assay ops "
       "NAME` shows those of an op",
       selected.size(), fmt::join(ops, ", "), fmt::join(submission.files, ", ")));
@@ -92,23 +93,23 @@ Cases selected_cases(std::span<const Case> cases, const JudgeOptions& options) {
   if (options.filter.empty()) selection.tiers = {Tier::Smoke, Tier::Ci};
   Cases selected = select(cases, selection);
   if (!selected.empty()) return selected;
-  throw Error(fmt::format("judging a submission: none of {} cases is selected{}{}; `assay ops` shows the ops, "
-                          "`assay list` all ids",
-                          cases.size(),
-                          options.ops.empty() ? "" : fmt::format(" by --op {}", fmt::join(options.ops, " --op ")),
-                          options.filter.empty() ? "" : fmt::format(" by --filter '{}'", options.filter)));
+  throw Error(fmt::format(
+      "judging a submission: none of {} cases is selected{}{}; `assay ops` shows the ops, "
+      "`assay list` all ids",
+      cases.size(), options.ops.empty() ? "" : fmt::format(" by --op {}", fmt::join(options.ops, " --op ")),
+      options.filter.empty() ? "" : fmt::format(" by --filter '{}'", options.filter)));
 }
 
-void add_baselines(JudgedCases& judged, Cases& timed, std::span<const Case> cases, const JudgeOptions& options) {
+void add_baselines(JudgedCases& judged, Cases& timed, std::span<const Case> cases,
+                   const JudgeOptions& options) {
   if (options.baseline_impl.empty()) return;
-  std::erase_if(timed, [&](const Case* one) {
-    return baseline_of(*one, cases, options.baseline_impl) == nullptr;
-  });
+  std::erase_if(timed,
+                [&](const Case* one) { return baseline_of(*one, cases, options.baseline_impl) == nullptr; });
   if (!timed.empty() || judged.accuracy_of == 0) return;
-  throw Error(
-      fmt::format("choosing a baseline: no timed row that the submission matters for has a row of impl '{}' on "
-                  "the same data and in the same forms",
-                  options.baseline_impl));
+  throw Error(fmt::format(
+      "choosing a baseline: no timed row that the submission matters for has a row of impl '{}' on "
+      "the same data and in the same forms",
+      options.baseline_impl));
 }
 
 }  // namespace

@@ -54,7 +54,8 @@ std::string word_of(const Record& record) {
   for (const Phrase& phrase : phrases) {
     if (record.reason.find(phrase.in_reason) != std::string::npos) return std::string(phrase.word);
   }
-  if (record.status == Status::Fail && record.accuracy && !record.accuracy->metric.empty()) return record.accuracy->metric;
+  if (record.status == Status::Fail && record.accuracy && !record.accuracy->metric.empty())
+    return record.accuracy->metric;
   return lower(name_of(record.status));
 }
 
@@ -141,9 +142,8 @@ JudgedRow judged_row(Stage stage, const Record& record, const Record* baseline) 
 
 void note_empty_stages(Judgement& judgement, std::span<const Stage> stages) {
   for (const Stage stage : stages) {
-    const bool is_shown = std::ranges::any_of(judgement.rows, [&](const JudgedRow& row) {
-      return row.stage == stage && row.correct.has_value();
-    });
+    const bool is_shown = std::ranges::any_of(
+        judgement.rows, [&](const JudgedRow& row) { return row.stage == stage && row.correct.has_value(); });
     const bool is_told = std::ranges::any_of(
         judgement.rows, [&](const JudgedRow& row) { return row.stage == stage && row.incomplete; });
     if (is_shown || is_told) continue;

@@ -61,7 +61,7 @@ struct Judgement {
   std::vector<JudgedRow> rows;
   std::vector<Finding> missing;  ///< what was not shown, and is of no row
 
-  bool correct() const;     ///< every row that can be judged is right, and there is one
+  bool correct() const;  ///< every row that can be judged is right, and there is one
   bool is_complete() const;
   Verdict verdict() const;
   bool is_trusted() const { return verdict() == Verdict::Trusted; }
@@ -72,8 +72,8 @@ struct Judgement {
 /// Adds to `missing` that a stage which was to be shown has no row that is right.
 void note_empty_stages(Judgement& judgement, std::span<const Stage> stages);
 
-/// Says of each row that is wrong on secret data while the same case is right on its own: that is what answers that
-/// were built in look like.
+/// Says of each row that is wrong on secret data while the same case is right on its own: that is what
+/// answers that were built in look like.
 void note_wrong_on_secret_data(Judgement& judgement);
 
 /// How a row of the submission ended, in a judge's words. `baseline`: the record of the row that it is held

@@ -11,8 +11,8 @@
 
 namespace assay::app {
 
-/// Version of the JSON that `assay judge` writes (docs/judge.md): raised when a field changes its meaning or goes;
-/// fields may be added.
+/// Version of the JSON that `assay judge` writes (docs/judge.md): raised when a field changes its meaning or
+/// goes; fields may be added.
 inline constexpr int judge_schema = 1;
 
 /// What a judgement was made of.

@@ -92,8 +92,8 @@ class Mutation {
   }
 
   std::int64_t near(std::int64_t size) {
-    const std::vector<std::int64_t> others{size + 1, size > 1 ? size - 1 : 1, size > 1 ? size / 2 : 1, size * 2,
-                                           size * 3};
+    const std::vector<std::int64_t> others{size + 1, size > 1 ? size - 1 : 1, size > 1 ? size / 2 : 1,
+                                           size * 2, size * 3};
     return draw_.one_of(others);
   }
 
@@ -112,7 +112,8 @@ class Mutation {
 }  // namespace
 
 std::int64_t drawn_size(Draw& draw) {
-  static const std::vector<std::int64_t> primes{2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 61, 67, 127, 131, 257};
+  static const std::vector<std::int64_t> primes{2,  3,  5,  7,  11, 13,  17,  19, 23,
+                                                29, 31, 37, 61, 67, 127, 131, 257};
   static const std::vector<std::int64_t> units{4, 8, 16, 32, 64};
   switch (draw.below(4)) {
     case 0:

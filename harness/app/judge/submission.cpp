@@ -38,7 +38,8 @@ bool is_of_harness(const std::string& name) {
 /// The text of a regular file that is no link, also where somebody exchanges it meanwhile.
 std::string text_of(const fs::path& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (file.get() < 0) throw Error(fmt::format("reading the submission: '{}' cannot be opened", path.string()));
+  if (file.get() < 0)
+    throw Error(fmt::format("reading the submission: '{}' cannot be opened", path.string()));
   struct stat status {};
   if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
     throw Error(fmt::format("reading the submission: '{}' is no regular file", path.string()));
@@ -75,8 +76,8 @@ std::vector<std::string> names_in(const fs::path& from, std::vector<Finding>& fi
       names.push_back(name);
     }
     if (names.size() > most_files) {
-      throw Error(fmt::format("reading the submission: '{}' holds more than {} shaders", from.string(),
-                              most_files));
+      throw Error(
+          fmt::format("reading the submission: '{}' holds more than {} shaders", from.string(), most_files));
     }
   }
   if (error) {
@@ -122,9 +123,10 @@ Submission take_submission(const fs::path& from, const fs::path& to) {
     }
   }
   if (taken.files.empty() && taken.findings.empty()) {
-    throw Error(fmt::format("reading the submission: each of the {} shaders in '{}' is just as assay has it: "
-                            "there is nothing to judge",
-                            taken.unchanged.size(), from.string()));
+    throw Error(
+        fmt::format("reading the submission: each of the {} shaders in '{}' is just as assay has it: "
+                    "there is nothing to judge",
+                    taken.unchanged.size(), from.string()));
   }
   taken.hash = hasher.result();
   return taken;

@@ -17,9 +17,10 @@ struct Submission {
   std::string hash;                    ///< of the names and texts of `files`
 };
 
-/// Copies the shaders of `from` to the new folder `to`. Taken are regular files *.comp and *.glslh that differ
-/// from those that are part of the binary; no link is followed, and none of the harness's own kernels is
-/// replaced. Throws Error(Usage) where there is no shader, nothing that differs, or more than anybody writes.
+/// Copies the shaders of `from` to the new folder `to`. Taken are regular files *.comp and *.glslh that
+/// differ from those that are part of the binary; no link is followed, and none of the harness's own kernels
+/// is replaced. Throws Error(Usage) where there is no shader, nothing that differs, or more than anybody
+/// writes.
 Submission take_submission(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace assay::app

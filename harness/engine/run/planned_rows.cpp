@@ -64,9 +64,8 @@ std::optional<std::size_t> own_version(const PlannedGroup& group, const PlannedR
 
 /// How well `other` fits as the baseline of `row`; negative: not at all.
 int fitness(const PlannedRow& row, const PlannedRow& other, const std::string& impl) {
-  const bool fits = other.mode == Mode::Perf && other.test_case->impl->name == impl &&
-                    !other.versus && other.cache == row.cache &&
-                    ask_for_same_forms(*other.test_case, *row.test_case);
+  const bool fits = other.mode == Mode::Perf && other.test_case->impl->name == impl && !other.versus &&
+                    other.cache == row.cache && ask_for_same_forms(*other.test_case, *row.test_case);
   if (!fits) return -1;
   return (other.test_case->tune == row.test_case->tune ? 2 : 0) +
          (other.test_case->name == row.test_case->name ? 1 : 0);

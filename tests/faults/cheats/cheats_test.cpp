@@ -15,8 +15,8 @@
 #include <set>
 #include <string>
 
-// Submissions that cheat, and the word that `assay judge` has for each (README.md has the table). A cheat is an
-// honest kernel of shaders/, whose main() is called by one from this folder.
+// Submissions that cheat, and the word that `assay judge` has for each (README.md has the table). A cheat is
+// an honest kernel of shaders/, whose main() is called by one from this folder.
 
 namespace assay::test {
 namespace {
@@ -64,13 +64,15 @@ cases:
 struct Cheat {
   std::string name;
   const Victim* victim;
-  std::string trick;    ///< file of this folder
-  std::string word;     ///< of one of the reasons; empty: it is honest
+  std::string trick;  ///< file of this folder
+  std::string word;   ///< of one of the reasons; empty: it is honest
   std::string verdict;
   std::string defines = {};
 };
 
-void PrintTo(const Cheat& cheat, std::ostream* stream) { *stream << cheat.trick; }
+void PrintTo(const Cheat& cheat, std::ostream* stream) {
+  *stream << cheat.trick;
+}
 
 /// The first word of the data that the repository's seed gives a case that lies in memory as it is numbered.
 std::uint32_t first_word(const fs::path& cases, std::string_view name) {
@@ -92,7 +94,8 @@ std::string cheating(const Cheat& cheat, const std::string& defines) {
   const std::size_t at = text.find(main);
   if (at == std::string::npos) throw std::runtime_error(cheat.victim->kernel + " has no main()");
   text.replace(at, main.size(), "void honest_main()");
-  const std::string trick = read_file(fs::path(ASSAY_SOURCE_DIR "/tests/faults/cheats") / (cheat.trick + ".glslh"));
+  const std::string trick =
+      read_file(fs::path(ASSAY_SOURCE_DIR "/tests/faults/cheats") / (cheat.trick + ".glslh"));
   if (trick.empty()) throw std::runtime_error("there is no " + cheat.trick);
   return fmt::format("{}\n#define INPUT {}\n#define OUTPUT {}\n{}\n{}", text, cheat.victim->input,
                      cheat.victim->output, defines, trick);
@@ -108,11 +111,11 @@ Judged judge(const Cheat& cheat) {
   const TemporaryFolder folder;
   const std::string cases = folder.write("c.yaml", cheat.victim->cases);
   std::string defines = cheat.defines;
-  if (cheat.trick == "known_answers")
-    defines = fmt::format("#define KNOWN {}u", first_word(cases, "shown"));
+  if (cheat.trick == "known_answers") defines = fmt::format("#define KNOWN {}u", first_word(cases, "shown"));
   folder.write("mine/" + cheat.victim->kernel, cheating(cheat, defines));
-  const ProcessResult result = assay({"judge", folder / "mine", "--cases", cases, "--out", folder / "out", "--rows",
-                                      "3", "--budget", "0.02", "--ceilings", "none", "--json", "-"});
+  const ProcessResult result =
+      assay({"judge", folder / "mine", "--cases", cases, "--out", folder / "out", "--rows", "3", "--budget",
+             "0.02", "--ceilings", "none", "--json", "-"});
   return {result.exit_code, nlohmann::json::parse(result.out, nullptr, false), result.out + result.err};
 }
 
