@@ -157,6 +157,17 @@ TEST(JudgedRow, HasAWordForWhatTheEngineSays) {
             "reads_output");
   EXPECT_EQ(word(record(Status::Fail, "an input: what it leaves there the next program finds")),
             "writes_input");
+  EXPECT_EQ(word(record(Status::Fail,
+                        "the shader reads set 0, binding 3, where the scratch 's' is bound, which no "
+                        "dispatch before it writes: what the program before left there could ...")),
+            "reads_old_scratch");
+  EXPECT_EQ(
+      word(record(Status::Fail, "... and could spare itself the work. Give the dispatch a scratch ...")),
+      "keeps_scratch");
+  EXPECT_EQ(word(record(Status::Fail, "the shader uses the SPIR-V capability ShaderClockKHR: ...")),
+            "refused_capability");
+  EXPECT_EQ(word(record(Status::Suspect, "faster when repeated: 72 us in a batch, ...")),
+            "faster_when_repeated");
   EXPECT_EQ(word(record(Status::Fail, "wrong on data of a seed that it could not know", "wrong_value")),
             "wrong_on_secret_data");
   EXPECT_EQ(word(record(Status::Fail,
@@ -167,6 +178,12 @@ TEST(JudgedRow, HasAWordForWhatTheEngineSays) {
   EXPECT_EQ(word(record(Status::Fail, "y[0]: expected 1, got 2", "wrong_value")), "wrong_value");
   EXPECT_EQ(word(record(Status::Crash, "the worker was ended by SIGSEGV")), "crash");
   EXPECT_EQ(word(record(Status::Pass)), "");
+  for (const char* one :
+       {"reads_output", "writes_input", "reads_old_scratch", "keeps_scratch", "refused_capability",
+        "faster_when_repeated", "above_ceilings", "wrong_on_secret_data", "changes_when_timed"})
+    EXPECT_TRUE(is_distrust(one)) << one;
+  for (const char* one : {"wrong_value", "does_not_compile", "crash", "mistrusted", "not_timed"})
+    EXPECT_FALSE(is_distrust(one)) << one;
 }
 
 TEST(JudgedRow, TellsTheBaselinesTime) {
