@@ -43,6 +43,15 @@ std::set<std::string> timed_impls(const std::vector<PlannedGroup>& groups) {
 /// A comparison that would compare nothing is a mistake of the command line.
 void refuse_empty_comparison(const RunOptions& options, const std::set<std::string>& timed) {
   if (options.versus_shaders.empty() && options.baseline_impl.empty()) return;
+  if (options.versus_alone && timed.empty()) return;  // what is looked at is whether they are right
+  if (!options.versus_alone && !options.versus_shaders.empty() && !options.baseline_impl.empty()) {
+    throw Error(
+        "choosing what to compare: --versus-shaders compares two versions of the shaders, --baseline-impl "
+        "two "
+        "impls; only with --versus-alone both may be given: the one version is then held against an impl "
+        "with "
+        "the other");
+  }
   if (timed.empty()) {
     throw Error(
         "choosing what to compare: only times are compared, and no row of mode perf is selected; "
