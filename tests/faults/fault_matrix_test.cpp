@@ -113,6 +113,8 @@ void expect_verdict(const Record& record, const Verdict& verdict) {
   EXPECT_EQ(record.status, right ? Status::Pass : Status::Fail) << record.reason;
   EXPECT_EQ(record.accuracy->metric, verdict.metric) << record.reason;
   EXPECT_THAT(record.reason, ContainsRegex(verdict.reason));
+  const auto& diagnosis = record.accuracy->diagnosis;
+  EXPECT_EQ(diagnosis ? diagnosis->word : "", verdict.diagnosis) << (diagnosis ? diagnosis->text : "silent");
   EXPECT_EQ(record.perf.has_value(), right && record.info.mode == "perf");
 }
 

@@ -3,6 +3,7 @@
 #include "harness/engine/accuracy/data_set.h"
 #include "harness/engine/accuracy/experiment.h"
 #include "harness/engine/accuracy/packed_inputs.h"
+#include "harness/engine/run/layer_messages.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/report/record/events.h"
 
@@ -63,7 +64,7 @@ struct DeviceRow {
   std::optional<double> unit_error;        ///< of the impl, where it states one
   std::unique_ptr<Experiment> experiment;  ///< mode perf: what was judged, and is timed
   Answer outputs;                          ///< mode perf: of that experiment, accepted by the reference
-  std::int64_t validation_messages = 0;    ///< while it was judged
+  LayerMessages messages;                  ///< of the validation layer while it ran, as far as it has
 
   RowIndex number() const { return group->first + index; }  ///< what events call it
   const PlannedRow& plan() const { return group->planned[index]; }
