@@ -26,7 +26,34 @@ bool is_better(const CounterfactualResult& a, const CounterfactualResult& b) {
          std::pair(b.explanation.share >= nearly_all, b.right);
 }
 
+/// Scales that are a little larger, or a little smaller.
+std::vector<HostTensor> beside_ties(const WrongOutput& output, ReferenceProbe& probe) {
+  std::vector<HostTensor> answers;
+  const Point here = probe.here();
+  for (const double factor : {1 + 1e-5, 1 - 1e-5}) {
+    for (const Counterfactual& change : scaled_by(output.test_case(), here, factor)) {
+      Point other = here;
+      change.change(other);
+      if (auto answer = probe.ask(other)) answers.push_back(std::move(*answer));
+    }
+  }
+  return answers;
+}
+
 }  // namespace
+
+std::optional<Explanation> explain_ties(const WrongOutput& output, ReferenceProbe& probe) {
+  constexpr std::size_t fewest = 3;
+  if (!output.is_integer() || output.wrong().size() < fewest || !probe.can_afford(1)) return std::nullopt;
+  const std::vector<HostTensor> answers = beside_ties(output, probe);
+  const auto is_tie = [&](std::int64_t i) {
+    const auto is_it = [&](const HostTensor& answer) { return answer.at(i) == output.got(i); };
+    return std::fabs(output.got(i) - output.expected(i)) == 1 && std::ranges::any_of(answers, is_it);
+  };
+  const auto ties = static_cast<double>(std::ranges::count_if(output.wrong(), is_tie));
+  return if_enough({ErrorKind::Rounding, "integers are off by one at exact ties",
+                    ties / static_cast<double>(output.wrong().size())});
+}
 
 std::vector<Counterfactual> counterfactuals(const Case& test_case, const Point& point) {
   std::vector<Counterfactual> all;

@@ -25,6 +25,8 @@ std::vector<Counterfactual> other_zero_points(const Case& test_case, const Point
 /// Scales, of parameters and tensors: 1, doubled, halved, a step of the range off, inverted, another
 /// parameter's; numbers: 1, 0, negated.
 std::vector<Counterfactual> other_scales(const Case& test_case, const Point& point);
+/// Each scale, of parameters and tensors, times a factor.
+std::vector<Counterfactual> scaled_by(const Case& test_case, const Point& point, double factor);
 /// Scales and zero points in tensors: those of the first, the last, a neighbouring block.
 std::vector<Counterfactual> other_blocks(const Case& test_case, const Point& point);
 /// The activation, which is left out or another.
@@ -54,6 +56,10 @@ std::optional<CounterfactualResult> explain_by_counterfactuals(const WrongOutput
 /// Each wrong element is right by the parameters of some other block: of scales and zero points in tensors of
 /// at most some dozens of blocks.
 std::optional<Explanation> explain_by_any_block(const WrongOutput& output, ReferenceProbe& probe);
+
+/// Integers that a change of a scale by one part in 10^5, up or down, makes what was got: they are rounded
+/// from exact ties.
+std::optional<Explanation> explain_ties(const WrongOutput& output, ReferenceProbe& probe);
 
 /// What each element is where all data are zero; nothing where that cannot be afforded.
 std::optional<HostTensor> zeros_of_output(const Case& test_case, ReferenceProbe& probe);

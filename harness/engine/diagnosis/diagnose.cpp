@@ -29,6 +29,7 @@ std::optional<Explanation> rounding(const WrongOutput& output, ReferenceProbe& p
 /// What the reference tells: off by one is rounding, unless another parameter explains all of it and what is
 /// right too.
 std::optional<Explanation> by_the_reference(const WrongOutput& output, ReferenceProbe& probe) {
+  if (auto ties = explain_ties(output, probe)) return ties;
   constexpr double certain = 0.9;
   const std::optional<Explanation> rounded = rounding(output, probe);
   const std::optional<CounterfactualResult> changed = explain_by_counterfactuals(output, probe);
@@ -39,8 +40,8 @@ std::optional<Explanation> by_the_reference(const WrongOutput& output, Reference
 }
 
 std::optional<Explanation> likeliest(const WrongOutput& output, ReferenceProbe& probe) {
-  if (auto found = first_of(output, {explain_unwritten, explain_nan, explain_sign, explain_clamp,
-                                     explain_lanes, explain_displacement}))
+  if (auto found = first_of(output, {explain_unwritten, explain_overwritten, explain_nan, explain_sign,
+                                     explain_clamp, explain_lanes, explain_displacement}))
     return found;
   if (auto found = by_the_reference(output, probe)) return found;
   return first_of(output, {explain_difference, explain_ratio, explain_tail, explain_edge});

@@ -119,12 +119,19 @@ std::vector<Part> parts_of(std::int64_t size) {
     parts.push_back(
         {fmt::format("stopped at {} of {}", end, size), [end](std::int64_t i) { return i >= end; }});
   };
-  for (const std::int64_t unit : {4, 8, 16, 32, 64, 128}) add_end((size - 1) / unit * unit);
+  for (const std::int64_t unit : {4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048})
+    add_end((size - 1) / unit * unit);
   for (const std::int64_t missing : {1, 2, 3, 4, 8, 16, 32, 64}) add_end(size - missing);
   add_end(size / 2);
   for (const std::int64_t first : {1, 4, 8, 16}) {
     if (first < size)
       parts.push_back({fmt::format("began at {}", first), [first](std::int64_t i) { return i < first; }});
+  }
+  for (const std::int64_t lane : {1, 0}) {
+    if (size > 2) {
+      parts.push_back(
+          {fmt::format("left out {} of every two", lane), [lane](std::int64_t i) { return i % 2 == lane; }});
+    }
   }
   for (const std::int64_t lane : {3, 0, 1, 2}) {
     if (size > 4)
@@ -149,7 +156,9 @@ Counterfactual without(const Case& test_case, std::size_t input, std::string tex
 void add_missing_parts(Changes& changes, const Case& test_case, std::size_t input) {
   const TensorSpec& spec = *input_specs(test_case)[input];
   const bool has_zero_point = spec.dtype == DType::I8 && !spec.constant;
-  for (std::size_t dim = spec.shape.size(); dim-- > 0;) {
+  // What counts rows or batches of data is no term of a sum.
+  const std::size_t first_dim = spec.constant || is_parameter(spec) ? 0 : 1;
+  for (std::size_t dim = spec.shape.size(); dim-- > first_dim;) {
     const std::int64_t size = spec.shape[dim], stride = stride_of(spec.shape, dim);
     for (const Part& part : parts_of(size)) {
       const auto is_left_out = [part, size, stride](std::int64_t i) { return part.has(i / stride % size); };
@@ -174,7 +183,7 @@ void add_missing_parts(Changes& changes, const Case& test_case, std::size_t inpu
 // --- padding ---------------------------------------------------------------------------------------------
 
 /// What stands outside of an image.
-enum class Outside : std::uint8_t { RealZero, Zero, Nearest };
+enum class Outside : std::uint8_t { RealZero, Zero, Nearest, First };
 
 /// Where an image lies in a frame.
 struct Frame {
@@ -190,10 +199,11 @@ HostTensor framed(const HostTensor& x, const Frame& by, double real_zero) {
     const std::vector<std::int64_t> at = coordinates(frame.shape(), i);
     const std::int64_t h = at[2] - by.rows - by.down, w = at[3] - by.columns - by.right;
     const bool inside = h >= 0 && w >= 0 && h < from[2] && w < from[3];
-    const std::int64_t near_h = std::clamp<std::int64_t>(h, 0, from[2] - 1);
-    const std::int64_t near_w = std::clamp<std::int64_t>(w, 0, from[3] - 1);
-    const std::int64_t place = ((at[0] * from[1] + at[1]) * from[2] + near_h) * from[3] + near_w;
-    const bool takes = inside || by.outside == Outside::Nearest;
+    const bool is_first = !inside && by.outside == Outside::First;
+    const std::int64_t row = is_first ? 0 : std::clamp<std::int64_t>(h, 0, from[2] - 1);
+    const std::int64_t column = is_first ? 0 : std::clamp<std::int64_t>(w, 0, from[3] - 1);
+    const std::int64_t place = ((at[0] * from[1] + at[1]) * from[2] + row) * from[3] + column;
+    const bool takes = inside || by.outside == Outside::Nearest || is_first;
     set_element(frame, i, takes ? x.at(place) : by.outside == Outside::Zero ? 0 : real_zero);
   }
   return frame;
@@ -216,6 +226,18 @@ Counterfactual in_frame(const Case& test_case, ErrorKind kind, std::string text,
             point.params.set("H", point.params.integer("H") + 2 * frame.rows);
             point.params.set("W", point.params.integer("W") + 2 * frame.columns);
           }};
+}
+
+/// Padding stands for zero by its zero point, which nobody subtracts.
+Counterfactual zero_point_kept(const Case& test_case) {
+  Counterfactual framed =
+      in_frame(test_case, ErrorKind::ZeroPoint, "the zero point of x were not subtracted", {});
+  framed.change = [in_its_frame = framed.change](Point& point) {
+    in_its_frame(point);
+    if (point.params.has("x") && std::holds_alternative<QParams>(point.params.at("x")))
+      point.params.set("x", QParams{point.params.qparams("x").scale, 0});
+  };
+  return framed;
 }
 
 bool is_convolution(const Point& point) {
@@ -260,6 +282,11 @@ void add_misreadings(Changes& changes, const Case& test_case, std::size_t input)
   changes.push_back(
       with_bytes(input, ErrorKind::Sign, spec.name + " were negated", [](double value) { return -value; }));
   const Form form = test_case.forms[tensor_of_input(test_case, input)];
+  // Values along K are packed eight to a word: its halves are four apart.
+  const ElementMap halves = exchanged(spec.shape, spec.shape.size() - 1, 4, ElementMap::Kind::Lanes);
+  changes.push_back(read_as(test_case, input, ErrorKind::Packing,
+                            "the halves of every eight values of " + spec.name + " were exchanged",
+                            halves.from));
   for (const ElementMap& map : likely_maps(spec.shape, spec.dtype, form)) {
     // What nibbles are exchanged with lies a byte or two away.
     changes.push_back(read_as(test_case, input, kind_of(map.kind),
@@ -302,10 +329,16 @@ Changes other_padding(const Case& test_case, const Point& point) {
   const auto add = [&](ErrorKind kind, std::string text, const Frame& by) {
     changes.push_back(in_frame(test_case, kind, std::move(text), by));
   };
-  if (point.params.ints("padding") != std::vector<std::int64_t>{0, 0}) {
+  const std::int64_t rows = point.params.ints("padding")[0], columns = point.params.ints("padding")[1];
+  if (rows > 0 || columns > 0) {
     if (is_integer(input_specs(test_case)[0]->dtype))
       add(ErrorKind::Edge, "the padding were 0, not the zero point of x", {.outside = Outside::Zero});
     add(ErrorKind::Edge, "the padding were the nearest pixels", {.outside = Outside::Nearest});
+    add(ErrorKind::Edge, "the padding were the first pixel", {.outside = Outside::First});
+    add(ErrorKind::Index, "no rows were padding", {.down = -rows});
+    add(ErrorKind::Index, "no columns were padding", {.right = -columns});
+    add(ErrorKind::Index, "paddings were exchanged", {.down = columns - rows, .right = rows - columns});
+    changes.push_back(zero_point_kept(test_case));
   }
   add(ErrorKind::Index, "x were read one column further", {.right = -1});
   add(ErrorKind::Index, "x were read one column before", {.right = 1});

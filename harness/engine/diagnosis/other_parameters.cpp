@@ -152,6 +152,20 @@ Changes other_scales(const Case& test_case, const Point& point) {
   return changes;
 }
 
+Changes scaled_by(const Case& test_case, const Point& point, double factor) {
+  Changes changes;
+  for (const std::size_t input : inputs_of_role(test_case, FillRole::Scale)) {
+    changes.push_back(
+        with_elements(ErrorKind::Scale, "scaled", input, [factor](double value) { return value * factor; }));
+  }
+  for (const std::string& name : names_of_qparams(point.params)) {
+    const QParams own = point.params.qparams(name);
+    changes.push_back(with_qparams(ErrorKind::Scale, "scaled", name,
+                                   {static_cast<float>(own.scale * factor), own.zero_point}));
+  }
+  return changes;
+}
+
 Changes other_activations(const Case& test_case, const Point& point) {
   Changes changes;
   const ParamSpec* spec = test_case.op->find_param("activation");

@@ -62,17 +62,27 @@ std::string last_text(const WrongOutput& output, std::size_t dim, std::int64_t b
   return fmt::format("only the last {} of {}, counted by {}, are wrong", size - begin, size, name);
 }
 
-/// The last indices of a dim.
-std::optional<Region> last_of_dim(const WrongOutput& output, std::size_t dim) {
+/// From an index of a dim on.
+Region from_index(const WrongOutput& output, std::size_t dim, std::int64_t begin) {
   const Shape& shape = output.shape();
-  std::vector<std::int64_t> along;
-  for (const std::int64_t i : output.wrong()) along.push_back(index_along(shape, dim, i));
-  const std::int64_t begin = begin_of_last(along);
-  if (begin == 0) return std::nullopt;
   const auto is_inside = [&](std::int64_t i) { return index_along(shape, dim, i) >= begin; };
   const double part = static_cast<double>(shape[dim] - begin) / static_cast<double>(shape[dim]);
-  return Region{last_text(output, dim, begin), share_where(output, is_inside),
-                part * static_cast<double>(output.numel())};
+  return {last_text(output, dim, begin), share_where(output, is_inside),
+          part * static_cast<double>(output.numel())};
+}
+
+/// The last indices of a dim: all that are wrong, else all but outliers.
+std::optional<Region> last_of_dim(const WrongOutput& output, std::size_t dim) {
+  std::vector<std::int64_t> along;
+  for (const std::int64_t i : output.wrong()) along.push_back(index_along(output.shape(), dim, i));
+  const std::int64_t first = std::ranges::min(along);
+  if (first > 0) {
+    Region whole = from_index(output, dim, first);
+    if (is_mostly_wrong(output, whole)) return whole;
+  }
+  const std::int64_t begin = begin_of_last(std::move(along));
+  if (begin == 0) return std::nullopt;
+  return from_index(output, dim, begin);
 }
 
 std::optional<Region> last_lane(const WrongOutput& output, std::size_t dim) {
@@ -85,7 +95,7 @@ std::optional<Region> last_lane(const WrongOutput& output, std::size_t dim) {
 }
 
 std::optional<Region> last_of_all(const WrongOutput& output) {
-  const std::int64_t begin = begin_of_last({output.wrong().begin(), output.wrong().end()});
+  const std::int64_t begin = output.wrong().front();
   const std::int64_t count = output.numel() - begin;
   if (begin < output.numel() / 2) return std::nullopt;
   return Region{count == 1 ? std::string("only the last element is wrong")

@@ -166,6 +166,32 @@ std::optional<Explanation> explain_unwritten(const WrongOutput& output) {
                     share_of(output.wrong(), [&](std::int64_t i) { return output.is_unwritten(i); })});
 }
 
+std::optional<Explanation> explain_overwritten(const WrongOutput& output) {
+  constexpr double least_unwritten = 0.2;
+  const double unwritten = share_of(output.wrong(), [&](std::int64_t i) { return output.is_unwritten(i); });
+  if (unwritten < least_unwritten) return std::nullopt;
+  std::int64_t stride = output.numel();
+  for (const std::int64_t size : output.shape()) {
+    stride /= size;
+    const auto is_of_another = [&](std::int64_t i) {
+      const std::int64_t first = i - i / stride % size * stride;
+      for (std::int64_t k = 0; k < size; ++k) {
+        if (output.explains(i, output.expected(first + k * stride))) return true;
+      }
+      return output.is_unwritten(i);
+    };
+    constexpr std::int64_t most_indices = 16;  // of so many values one is what was got by chance
+    const double share = size < 2 || size > most_indices ? 0 : share_of(output.wrong(), is_of_another);
+    if (share >= least_share)
+      return Explanation{
+          ErrorKind::Unwritten,
+          "nothing stores most of these elements; the others hold what is expected of another index of their "
+          "dim, as if all were stored in one place",
+          share};
+  }
+  return std::nullopt;
+}
+
 std::optional<Explanation> explain_nan(const WrongOutput& output) {
   return if_enough({ErrorKind::Nan, "the answer is NaN where a number is expected",
                     share_of(output.wrong(), [&](std::int64_t i) {

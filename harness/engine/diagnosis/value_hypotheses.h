@@ -7,6 +7,9 @@ namespace assay {
 // Hypotheses that compare each wrong value with the expected one of its place.
 
 std::optional<Explanation> explain_unwritten(const WrongOutput& output);
+/// Several indices of a dim are stored over each other: most of its elements are never written, the others
+/// hold what is expected of another index.
+std::optional<Explanation> explain_overwritten(const WrongOutput& output);
 std::optional<Explanation> explain_nan(const WrongOutput& output);
 /// The sign is turned; integers: -expected.
 std::optional<Explanation> explain_sign(const WrongOutput& output);

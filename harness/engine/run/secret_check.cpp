@@ -3,6 +3,7 @@
 #include "harness/engine/accuracy/accuracy.h"
 #include "harness/engine/accuracy/data_set.h"
 #include "harness/engine/accuracy/experiment.h"
+#include "harness/report/record/words.h"
 
 #include <fmt/format.h>
 
@@ -20,10 +21,11 @@ std::optional<Outcome> wrong_on_secret_data(const DeviceRow& row, DeviceContext&
   const AccuracyOutcome assessment =
       assess(experiment, test_case, data, acceptances(test_case, data, row.unit_error));
   if (assessment.status != Status::Fail) return std::nullopt;
+  const std::string kind = diagnosis_text(assessment.result);
   return Outcome{Status::Fail,
                  fmt::format("right on the case's own data, wrong on data of a seed that it could not know "
-                             "(--secret-seed {}): {}",
-                             *seed, assessment.reason)};
+                             "(--secret-seed {}): {}{}{}",
+                             *seed, assessment.reason, kind.empty() ? "" : "; ", kind)};
 }
 
 }  // namespace assay

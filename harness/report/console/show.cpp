@@ -102,6 +102,7 @@ void show_accuracy(Page& page, const AccuracyResult& a) {
   page.line("flips", flips_line(a));
   page.line("metric", metric_line(a));
   page.line("diagnosis", diagnosis_text(a));
+  page.line("explained", a.diagnosis ? significant(a.diagnosis->share, 6) + " of the wrong elements" : "");
   page.line("first wrong", first_bad_line(a));
   page.line("worst", a.worst ? element_text(*a.worst) : "");
   page.line("missed", a.missed.empty() ? "" : "the answer of the " + a.missed);

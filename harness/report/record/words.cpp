@@ -92,14 +92,18 @@ std::span<const MetricWords> known_metrics() {
   return metric_table;
 }
 
+std::string metric_name(const std::string& metric) {
+  return std::string(words_of(metric).name);
+}
+
 std::string element_text(const WrongElement& element) {
   std::string text = bracketed(element.at) + ": expected " + value_text(element.expected);
   text += element.unwritten ? ", never written" : ", got " + value_text(element.got);
   text += " (bound " + shortest(element.bound);
   std::string error;
   const auto add = [&error](const std::string& part) { error += (error.empty() ? "; " : ", ") + part; };
-  if (element.relative > 0) add(significant(100 * element.relative, 3) + " % off");
-  if (element.ulp > 0) add(significant(element.ulp, 3) + " ulp");
+  if (element.relative > 0) add("relative error " + significant(element.relative, 6));
+  if (element.ulp > 0) add(significant(element.ulp, 6) + " ulp");
   if (element.before_rounding) add("before rounding " + value_text(*element.before_rounding));
   text += error + ")";
   for (std::size_t i = 0; i < element.made_from.size(); ++i) {
