@@ -188,7 +188,8 @@ void show_sampling(Page& page, const PerfResult& p) {
   page.line("block medians", block_medians(p));
   page.line("sampled", std::to_string(p.blocks) + " blocks, " + std::to_string(p.samples) +
                            " samples, batch " + std::to_string(p.batch) + " (programs a sample)");
-  if (p.sets != 1) page.line("rotating", "over " + std::to_string(p.sets) + " sets of tensors");
+  if (p.sets != 1)
+    page.line("data", std::to_string(p.sets) + " sets of inputs that programs took turns over");
   if (p.discarded > 0) {
     page.line("discarded", std::to_string(p.discarded) + " samples, taken while the device's clock was down");
   }

@@ -178,7 +178,7 @@ struct PerfResult {
   int blocks = 0;
   int samples = 0;
   int batch = 0;             ///< programs per sample
-  int sets = 1;              ///< sets of tensors that the programs of a sample rotate over; 1: hot
+  int sets = 1;              ///< of inputs that the timed programs take turns over; 1: always the same
   int discarded = 0;         ///< samples that were taken while the device's clock was down, and thrown away
   std::string stop;          ///< "interval" or "budget"
   double throughput_us = 0;  ///< per program when programs overlap (no barrier between them)
