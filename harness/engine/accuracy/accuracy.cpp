@@ -307,7 +307,7 @@ class Investigation {
   /// What is to be known of the elements that are wrong.
   void explain_wrong_elements() {
     const OutputCheck check = check_output(accepted_[described_], got(described_));
-    const std::size_t tensor = static_cast<std::size_t>(specs_[described_] - case_.tensors->data());
+    const auto tensor = static_cast<std::size_t>(specs_[described_] - case_.tensors->data());
     add_evidence({.test_case = case_,
                   .data = data_,
                   .output = described_,

@@ -66,7 +66,7 @@ std::string last_text(const WrongOutput& output, std::size_t dim, std::int64_t b
 Region from_index(const WrongOutput& output, std::size_t dim, std::int64_t begin) {
   const Shape& shape = output.shape();
   const auto is_inside = [&](std::int64_t i) { return index_along(shape, dim, i) >= begin; };
-  const double part = static_cast<double>(shape[dim] - begin) / static_cast<double>(shape[dim]);
+  const auto part = static_cast<double>(shape[dim] - begin) / static_cast<double>(shape[dim]);
   return {last_text(output, dim, begin), share_where(output, is_inside),
           part * static_cast<double>(output.numel())};
 }
@@ -146,7 +146,7 @@ std::optional<Explanation> explain_edge(const WrongOutput& output) {
   constexpr double largest_edge = 0.7;
   for (std::int64_t width = 1; width <= widest; ++width) {
     const auto is_inside = [&](std::int64_t i) { return from_any_edge(shape, i) < width; };
-    const double inner = static_cast<double>(std::max<std::int64_t>(0, shape.end()[-1] - 2 * width)) *
+    const auto inner = static_cast<double>(std::max<std::int64_t>(0, shape.end()[-1] - 2 * width)) *
                          static_cast<double>(std::max<std::int64_t>(0, shape.end()[-2] - 2 * width));
     const double part = 1 - inner / static_cast<double>(shape.end()[-1] * shape.end()[-2]);
     const Region edge{

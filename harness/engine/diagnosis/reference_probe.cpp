@@ -21,8 +21,8 @@ double cost_of(const Case& test_case) {
 
 template <class T>
 void store(HostTensor& tensor, std::int64_t index, double value) {
-  const double low = static_cast<double>(lowest(tensor.dtype()));
-  const double high = static_cast<double>(highest(tensor.dtype()));
+  const auto low = static_cast<double>(lowest(tensor.dtype()));
+  const auto high = static_cast<double>(highest(tensor.dtype()));
   tensor.as<T>()[static_cast<std::size_t>(index)] =
       static_cast<T>(std::clamp(std::nearbyint(value), low, high));
 }

@@ -31,7 +31,7 @@ Mode most_common(Places places, const std::function<double(std::int64_t)>& value
   }
   Mode mode;
   for (const auto& [value, count] : counts) {
-    const double share = static_cast<double>(count) / static_cast<double>(places.size());
+    const auto share = static_cast<double>(count) / static_cast<double>(places.size());
     if (share > mode.share) mode = {value, share};
   }
   return mode;
@@ -113,7 +113,7 @@ double wrapped(const WrongOutput& output, double value) {
   constexpr double bytes = 256;
   const DType dtype = output.spec().dtype;
   if (dtype != DType::I8 && dtype != DType::U8) return value;
-  const double low = static_cast<double>(lowest(dtype));
+  const auto low = static_cast<double>(lowest(dtype));
   return value - bytes * std::floor((value - low) / bytes);
 }
 
