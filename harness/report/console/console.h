@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <map>
 #include <span>
 #include <string>
 
@@ -18,7 +19,7 @@ struct ConsoleOptions {
   bool is_terminal = false;             ///< the log is a terminal: progress is one rewritten line
   std::size_t width = 100;              ///< columns of the terminal
   bool verbose = false;                 ///< a line for every case, and every failure in full
-  std::size_t full_failures = 20;       ///< failures shown in full; later ones get one line each
+  std::size_t full_failures = 20;       ///< kinds of failures of which the first is shown in full
   std::function<double()> now_seconds;  ///< a monotonic clock; empty: std::chrono::steady_clock
 };
 
@@ -55,6 +56,7 @@ class Console {
   std::size_t planned_ = 0;
   std::size_t done_ = 0;
   std::size_t failed_ = 0;
+  std::map<std::string, std::size_t> failed_of_kind_;  ///< by op and failure_key
   std::string current_;
   int round_ = 0;  ///< the newest in which rows take turns, from 1 on; 0: none do
   TimeLeft time_left_;
