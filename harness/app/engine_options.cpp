@@ -56,7 +56,9 @@ std::string repro_options(const RunOptions& options) {
 }  // namespace
 
 std::vector<PlannedGroup> planned_groups(const RunOptions& options, std::span<const Case* const> cases) {
-  return plan_rows(cases, options.cases.selection().mode, !options.versus_shaders.empty());
+  std::vector<PlannedGroup> groups =
+      plan_rows(cases, options.cases.selection().mode, !options.versus_shaders.empty());
+  return options.versus_alone ? versus_rows_alone(groups, options.baseline_impl) : groups;
 }
 
 RowNames row_names(const RunOptions& options) {
@@ -76,10 +78,7 @@ DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& 
   made.stop_requested = stop_requested;
   if (options.validation) {
     made.validation_messages = [&instance] { return instance.validation_messages(); };
-    made.newest_validation_message = [&instance] {
-      const std::vector<std::string> texts = instance.validation_texts();
-      return texts.empty() ? std::string("(no text)") : texts.back();
-    };
+    made.validation_texts = [&instance](std::int64_t after) { return instance.validation_texts(after); };
   }
   return made;
 }

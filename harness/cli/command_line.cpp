@@ -23,6 +23,7 @@ namespace {
 /// Everything that options are parsed into, and what was chosen.
 struct Parsed {
   app::RunOptions run;
+  app::JudgeOptions judge;
   ListOptions list;
   OpsOptions ops;
   DevicesOptions devices;
@@ -92,9 +93,13 @@ void add_comparisons(CLI::App& app, app::RunOptions& options) {
       app.add_option("--versus-shaders", options.versus_shaders,
                      "Run every row with the GLSL files of this folder as well, and compare the times")
           ->check(CLI::ExistingDirectory);
-  app.add_option("--baseline-impl", options.baseline_impl,
-                 "Compare the time of every other impl with the time of this one")
-      ->excludes(versus);
+  app.add_flag("--versus-alone", options.versus_alone,
+               "Of the rows with the first shaders, run only those whose times the others are compared with")
+      ->needs(versus);
+  app.add_option(
+      "--baseline-impl", options.baseline_impl,
+      "Compare the time of every other impl with the time of this one (with --versus-alone: that of "
+      "every row of --versus-shaders)");
 }
 
 /// How rows are kept apart from the run, and how a run goes on that was ended.
@@ -184,6 +189,74 @@ void add_run(CLI::App& app, app::RunOptions& options) {
   add_github_summary(app, options.github_summary)->excludes(watch);
   add_benchmark_flag(app, options.benchmark_console);
   app.add_flag("-v,--verbose", options.verbose, "Print a line for every case, and every failure in full");
+}
+
+void add_judged_rows(CLI::App& app, app::JudgeOptions& options) {
+  CLI::Option* ops = app.add_option(
+      "--op", options.ops,
+      "Ops to judge by (names or globs; repeatable; default: all that the shaders matter for)");
+  app.add_option(
+         "--filter", options.filter,
+         "Ids to judge by: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest, of every tier and size")
+      ->excludes(ops);
+  app.add_option("--cases", options.cases, "Case files or folders of them; repeatable (default: as `run`)");
+  app.add_option("--rows", options.rows, "At most so many rows of each stage; of more, some are drawn")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  app.add_option("--secret-seed", options.secret_seed,
+                 "Seed of the data that no shader can know (default: drawn anew)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 53));
+  app.add_option("--draw-seed", options.draw_seed,
+                 "Seed of the fuzzed shapes and of which rows are drawn (default: drawn anew)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 53));
+}
+
+void add_judge_limits(CLI::App& app, app::JudgeOptions& options) {
+  app.add_option("--budget", options.budget_s, "Sampling budget of a timed row, in seconds")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--time-limit", options.time_limit_s,
+                 "Seconds after which no further row begins: the verdict is incomplete then")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--hang-limit", options.hang_limit_s, "Seconds of silence after which the worker is killed")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--memory-limit", options.memory_limit_gib,
+                 "GiB of memory that the worker may take for data; 0: no limit")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--ceilings", options.ceilings, "As `run`; with 'none' no time can be SUSPECT for its speed")
+      ->check(CLI::IsMember({"stored", "measure", "none"}))
+      ->capture_default_str();
+}
+
+void add_judge(CLI::App& app, app::JudgeOptions& options) {
+  app.add_option("submission", options.submission,
+                 "Folder of GLSL files, named as below shaders/ of the source tree: those that differ from "
+                 "assay's own are judged")
+      ->required();
+  CLI::Option* baseline =
+      app.add_option("--baseline", options.baseline,
+                     "Folder of GLSL files whose times it is held against (default: assay's own shaders)")
+          ->check(CLI::ExistingDirectory);
+  app.add_option("--baseline-impl", options.baseline_impl,
+                 "Hold the times against this impl with assay's own shaders")
+      ->excludes(baseline);
+  app.add_option("--json", options.json,
+                 "Write the verdict as JSON to this file; '-': to stdout, and nothing else (docs/judge.md)");
+  app.add_option("--out", options.out, "Folder for all that is written: OUT/<id>/, judge.json among it")
+      ->capture_default_str();
+  app.add_option("--device", options.device, "Index, UUID or part of the name (default: the best)");
+  add_judged_rows(app, options);
+  add_judge_limits(app, options);
+  app.add_flag("-v,--verbose", options.verbose, "Also print what its runs tell");
+  app.footer(
+      "Exit code: 0 right in all rows, timed and trusted; 1 not: wrong, distrusted or incomplete, a shader "
+      "that "
+      "does not compile too; 2 what is to be judged cannot be: no such folder, no shader in it that a "
+      "selected "
+      "case runs, nothing selected; 3 the machine failed, 77 no Vulkan device.");
 }
 
 /// A run that is gone on with has its command line already: only how it is run may be said anew.
@@ -399,6 +472,10 @@ void add_running(Subcommands& commands, Parsed& parsed, const Context& context) 
                                        [&] { return run(parsed.run, context); });
   add_run(run_command, parsed.run);
   refuse_others_beside_resume(run_command);
+  add_judge(
+      commands.add("judge", "Judge shaders that somebody else has written: right, how fast, to be trusted",
+                   [&] { return judge(parsed.judge, context); }),
+      parsed.judge);
   CLI::App& list_command = commands.add("list", "Print the ids of the cases that `run` would select",
                                         [&] { return list(parsed.list, context); });
   add_case_options(list_command, parsed.list.cases);

@@ -92,10 +92,11 @@ class Instance {
   /// The devices of Vulkan >= 1.1 with a compute queue, in the loader's order. May be empty.
   const std::vector<DeviceInfo>& devices() const;
 
-  /// Messages of the validation layer (warnings and errors, but not about performance) so far; the texts of
-  /// the newest ones.
+  /// Messages of the validation layer (warnings and errors, but not about performance) so far.
   std::int64_t validation_messages() const;
-  std::vector<std::string> validation_texts() const;
+  /// Their different texts, oldest first, as far as they are kept: of those that were said (again) after the
+  /// first `after` messages.
+  std::vector<std::string> validation_texts(std::int64_t after = 0) const;
 
   struct State;
   State& state() const { return *state_; }
@@ -225,6 +226,10 @@ class Workspace {
  public:
   /// Throws OutOfMemory, or Error for a texture that unsupported() should have refused before.
   Workspace(Device& device, const Program& program, std::span<const Physical> tensors, std::uint32_t guard);
+  /// The same over `shared` of `lender`, a workspace of the same program on the same device: what a program
+  /// writes there through one of them is seen through both. The lender must outlive this.
+  Workspace(Device& device, const Program& program, std::span<const Physical> tensors,
+            const Workspace& lender, std::span<const Resource> shared);
   ~Workspace();
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
@@ -236,10 +241,10 @@ class Workspace {
   std::vector<std::byte> read(Resource resource) const;
   /// A part of one allocation, `offset` bytes from its start; of a texture only all.
   void read(Resource resource, std::uint64_t offset, std::span<std::byte> into) const;
-  /// Makes the whole set hold what `other`, one of the same program on the same device, holds: a copy on the
-  /// device, in time with nothing but what was submitted before.
+  /// Makes the whole set, but for what is lent to it, hold what `other`, one of the same program on the same
+  /// device, holds: a copy on the device, in time with nothing but what was submitted before.
   void copy_from(const Workspace& other);
-  /// Device memory of the whole set.
+  /// Device memory of the whole set, but for what is lent to it.
   std::uint64_t memory_bytes() const;
 
   struct State;
@@ -374,6 +379,16 @@ class Executable {
   /// The share of each timed dispatch, in ns, from one submission with a stamp after each; empty without
   /// timestamps.
   std::vector<double> dispatch_ns(Workspace& workspace, double timeout_s);
+
+  /// How one program is timed by itself.
+  struct Isolated {
+    Workspace* before = nullptr;  ///< what `warm` programs run over first, in the same submission
+    int warm = 1;
+    std::span<const Resource> poisoned;  ///< of the timed program's, whose data are overwritten behind these
+    std::uint32_t poison = 0;            ///< with this word
+  };
+  /// ns between two stamps around one program over `workspace`; nothing without timestamps.
+  std::optional<double> isolated_ns(Workspace& workspace, const Isolated& how, double timeout_s);
 
   struct State;
   State& state() const { return *state_; }

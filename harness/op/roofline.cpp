@@ -38,10 +38,12 @@ struct Peaks {
 
 Peaks peaks_of(const Ceilings& ceilings, const Work& work, const TimedProgram& program) {
   const std::int64_t bytes = work.bytes_read + work.bytes_written;
-  const std::uint64_t footprint = program.cache == Cache::Cold ? std::numeric_limits<std::uint64_t>::max()
-                                                               : static_cast<std::uint64_t>(bytes);
+  const std::int64_t footprint = program.cache == Cache::Cold
+                                     ? std::numeric_limits<std::int64_t>::max()
+                                     : program.input_sets * work.bytes_read + work.bytes_written;
   const double share = bytes > 0 ? static_cast<double>(work.bytes_read) / static_cast<double>(bytes) : 0.5;
-  return {bandwidth_gbps(ceilings, footprint, share), ceilings.gops(program.ceiling)};
+  return {bandwidth_gbps(ceilings, static_cast<std::uint64_t>(footprint), share),
+          ceilings.gops(program.ceiling)};
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ struct TimedProgram {
   Cache cache = Cache::Hot;
   Ceiling ceiling = Ceiling::Bandwidth;  ///< the impl's
   int dispatches = 1;                    ///< timed ones
+  int input_sets = 1;  ///< hot: of inputs that its programs took turns over, which caches hold all
 };
 
 /// Holds `work` done by one program against the ceilings. More than `suspect_pct` of one is suspect.

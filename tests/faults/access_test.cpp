@@ -42,6 +42,13 @@ TEST(Access, AShaderThatWritesAnInputIsRefused) {
   EXPECT_THAT(record.reason, HasSubstr("an input: what it leaves there the next program finds"));
 }
 
+TEST(Access, AShaderThatReadsScratchWhichNothingHasWrittenIsRefused) {
+  const Record record = without_excuse(matmul(), "wrong_when_repeated", matmul_params(4, 33, 9));
+  EXPECT_EQ(record.status, Status::Fail);
+  EXPECT_THAT(record.reason,
+              HasSubstr("where the scratch 'mark' is bound, which no dispatch before it writes"));
+}
+
 TEST(Access, OthersRun) {
   EXPECT_EQ(without_excuse(quantize(), "correct", quantize_params({2, 5, 3, 7})).status, Status::Pass);
   EXPECT_EQ(without_excuse(flip(Storage::Texture2D), "correct", flip_params({5, 7})).status, Status::Pass);

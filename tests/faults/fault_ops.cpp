@@ -140,6 +140,7 @@ Program wrong_when_repeated(const BuildContext& context) {
   mark.local_size = {1, 1, 1};
   mark.bindings = {Resource::scratch(0)};
   program.dispatches.push_back(std::move(mark));
+  program.free_access_because = seen_when_run;
   return program;
 }
 

@@ -1,5 +1,6 @@
 #include "ops/registry.h"
 #include "tests/faults/bench.h"
+#include "tests/faults/fault_ops.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -130,8 +131,10 @@ TEST(LinearFault, AKernelThatIsNotDispatchedIsSeen) {
 }
 
 TEST(LinearFault, WeightsThatAreNotPackedAreSeen) {
-  const Op op = damaged("linear_q8csw", "tiled",
-                        [](Program& program) { program.dispatches.erase(program.dispatches.begin()); });
+  const Op op = damaged("linear_q8csw", "tiled", [](Program& program) {
+    program.dispatches.erase(program.dispatches.begin());
+    program.free_access_because = seen_when_run;
+  });
   expect_wrong(op, "depends_on_old_output", "depends on what outputs or scratch held before: 100 of 100");
 }
 

@@ -2,6 +2,7 @@
 
 #include "harness/base/parallel.h"
 #include "harness/engine/accuracy/poison_of.h"
+#include "harness/op/setup_rules.h"
 
 #include <fmt/format.h>
 
@@ -203,17 +204,40 @@ HostTensor Experiment::unwritten(std::size_t output, Poison poison) const {
   return unpack(data, physical_[tensor]);
 }
 
-/// Originals are a comfort: where there is no memory for both, they go.
-gpu::Workspace Experiment::empty_workspace() try {
-  return {*device_, *program_, physical_, gpu::guard_bytes};
-} catch (const gpu::OutOfMemory&) {
-  if (!originals_) throw;
-  originals_.reset();
-  return {*device_, *program_, physical_, gpu::guard_bytes};
+gpu::Workspace Experiment::empty_workspace() {
+  return workspace_of(nullptr);
 }
 
-gpu::Workspace Experiment::fresh_workspace(Poison outputs) {
-  gpu::Workspace workspace = empty_workspace();
+/// Originals are a comfort: where there is no memory for both, they go.
+gpu::Workspace Experiment::workspace_of(const gpu::Workspace* lender) {
+  const auto make = [&]() -> gpu::Workspace {
+    if (lender == nullptr) return {*device_, *program_, physical_, gpu::guard_bytes};
+    return {*device_, *program_, physical_, *lender, written_when_timed()};
+  };
+  try {
+    return make();
+  } catch (const gpu::OutOfMemory&) {
+    if (!originals_) throw;
+    originals_.reset();
+    return make();
+  }
+}
+
+std::vector<Resource> Experiment::written_when_timed() const {
+  std::vector<Resource> written;
+  for (std::size_t i = 0; i < physical_.size(); ++i) {
+    if (!case_->tensors[i].is_input()) written.push_back(resource_of(i));
+  }
+  const std::vector<Resource> constant = setup_scratch(*program_);
+  for (std::uint32_t i = 0; i < program_->scratch.size(); ++i) {
+    const Resource scratch = Resource::scratch(i);
+    if (std::ranges::find(constant, scratch) == constant.end()) written.push_back(scratch);
+  }
+  return written;
+}
+
+gpu::Workspace Experiment::fresh_workspace(Poison outputs, const gpu::Workspace* lender) {
+  gpu::Workspace workspace = workspace_of(lender);
   fill(workspace, {.padding = std::nullopt, .outputs = outputs});
   executable_.setup(workspace, case_->timeout_s);
   return workspace;

@@ -42,10 +42,13 @@ class Experiment {
   /// What each element of an output would be if nothing had written it.
   HostTensor unwritten(std::size_t output, Poison poison) const;
 
-  /// A further set of memory for the same program: inputs filled in, outputs poisoned, setup done.
-  gpu::Workspace fresh_workspace(Poison outputs);
+  /// A further set of memory for the same program: inputs filled in, outputs poisoned, setup done. `lender`:
+  /// its outputs are this set's too, and its scratch but for what set-up writes; it must outlive the set.
+  gpu::Workspace fresh_workspace(Poison outputs, const gpu::Workspace* lender = nullptr);
   /// The same without anything in it.
   gpu::Workspace empty_workspace();
+  /// What timed programs write: outputs, and scratch but for what set-up writes.
+  std::vector<Resource> written_when_timed() const;
   /// The outputs that a workspace holds.
   Answer outputs_of(const gpu::Workspace& workspace);
 
@@ -65,6 +68,7 @@ class Experiment {
   std::uint32_t guard(std::size_t tensor) const {
     return gpu::guard_of(case_->forms[tensor], gpu::guard_bytes);
   }
+  gpu::Workspace workspace_of(const gpu::Workspace* lender);
   void pack_inputs(Poison padding);
   ByteBuffer with_guards(std::size_t tensor, Poison guards) const;
   ByteBuffer poisoned_output(std::size_t tensor, Poison guards, Poison outputs) const;

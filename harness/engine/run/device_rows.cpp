@@ -23,7 +23,10 @@ std::size_t waiting_bytes(const RowGroup& group, std::span<const std::unique_ptr
     for (const Expected& expected : group.data->expected) sum += bytes_of(expected);
     for (const auto& values : group.data->from_files) sum += values ? values->bytes().size() : 0;
   }
-  for (const auto& row : rows) sum += bytes_of(*row->outputs);
+  if (group.secret) sum += 2 * bytes_of(group.secret->inputs);
+  for (const auto& row : rows) {
+    for (const JudgedRun* one : {&row->own, &row->secret}) sum += one->outputs ? bytes_of(*one->outputs) : 0;
+  }
   return sum;
 }
 

@@ -3,6 +3,7 @@
 #include "harness/engine/accuracy/data_set.h"
 #include "harness/engine/accuracy/experiment.h"
 #include "harness/engine/accuracy/packed_inputs.h"
+#include "harness/engine/run/layer_messages.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/report/record/events.h"
 
@@ -35,9 +36,9 @@ struct RowGroup {
     }
     return *secret;
   }
-  void forget_secret() {
-    packed_secret.reset();
-    secret.reset();
+  /// Rows may still be timed on the inputs, but none is judged any more.
+  void forget_secret_answers() {
+    if (secret) secret->expected.clear();
   }
 
   /// The group's inputs and expected outputs, made when the first row needs them.
@@ -50,6 +51,12 @@ struct RowGroup {
   }
 };
 
+/// An experiment whose answer was accepted, to be timed.
+struct JudgedRun {
+  std::unique_ptr<Experiment> experiment;  ///< null: there is none
+  Answer outputs;
+};
+
 /// One row on its way from plan to record.
 struct DeviceRow {
   std::shared_ptr<RowGroup> group;
@@ -60,10 +67,10 @@ struct DeviceRow {
   double judging_ms = 0;  ///< planning, judging and preparing to be timed
   double timing_ms = 0;
   std::optional<Program> program;
-  std::optional<double> unit_error;        ///< of the impl, where it states one
-  std::unique_ptr<Experiment> experiment;  ///< mode perf: what was judged, and is timed
-  Answer outputs;                          ///< mode perf: of that experiment, accepted by the reference
-  std::int64_t validation_messages = 0;    ///< while it was judged
+  std::optional<double> unit_error;  ///< of the impl, where it states one
+  JudgedRun own;                     ///< mode perf: what was judged, and is timed
+  JudgedRun secret;                  ///< the same on data of the secret seed, where there are such
+  LayerMessages messages;            ///< of the validation layer while it ran, as far as it has
 
   RowIndex number() const { return group->first + index; }  ///< what events call it
   const PlannedRow& plan() const { return group->planned[index]; }

@@ -1,6 +1,7 @@
 #include "harness/engine/run/device_run.h"
 
 #include "harness/base/clock.h"
+#include "harness/base/hash.h"
 #include "harness/engine/run/device_context.h"
 #include "harness/engine/run/device_rows.h"
 #include "harness/engine/run/row_ending.h"
@@ -102,7 +103,7 @@ class DeviceRun {
         running_ = nullptr;  // it has ended, and is no more
       }
     }
-    group->forget_secret();
+    group->forget_secret_answers();
     if (ready.empty()) return;
     waiting_bytes_ += waiting_bytes(*group, ready);
     std::move(ready.begin(), ready.end(), std::back_inserter(waiting_));
@@ -135,7 +136,7 @@ class DeviceRun {
     std::optional<Outcome> outcome = plan_row(*row, context_);
     if (!outcome) outcome = check_output(*row);
     if (row->record.accuracy) listener_.judged(row->number(), *row->record.accuracy);
-    row->validation_messages = context_.take_messages();
+    row->messages = context_.take_messages();
     if (row->plan().mode == Mode::Perf && outcome->status == Status::Pass) return row;
     finish(*row, *outcome);
     return nullptr;
@@ -168,11 +169,24 @@ class DeviceRun {
     running_ = nullptr;
   }
 
+  static std::vector<TimedData> timed_data(const DeviceRow& row) {
+    std::vector<TimedData> data;
+    for (const JudgedRun* one : {&row.own, &row.secret}) {
+      if (one->experiment) data.push_back({one->experiment.get(), one->outputs});
+    }
+    return data;
+  }
+
+  /// What no shader can know, and a run that goes on with this one does again.
+  std::uint64_t chance_of(const DeviceRow& row) const {
+    return hash64(fmt::format("{} {}", context_.options.secret_seed.value_or(0), row.record.info.id));
+  }
+
   TimedRow timed_row(const Rows& rows, DeviceRow& row) {
     const Case& test_case = row.test_case();
     return {.test_case = &test_case,
-            .experiment = row.experiment.get(),
-            .judged = row.outputs,
+            .data = timed_data(row),
+            .chance = chance_of(row),
             .judged_hash = row.record.accuracy->output_hash,
             .cache = row.plan().cache,
             .ceiling = row.ceiling,
@@ -231,8 +245,8 @@ class DeviceRun {
 
   /// What the validation layer has said since rows took turns last is about the one whose turn it was.
   void credit_messages() {
-    const std::int64_t told = context_.take_messages();
-    if (running_ != nullptr) running_->validation_messages += told;
+    const LayerMessages told = context_.take_messages();
+    if (running_ != nullptr) running_->messages.add(told);
   }
 
   void finish_measured(DeviceRow& row, const Measurement& measurement) {
@@ -272,7 +286,8 @@ class DeviceRun {
     end_row(row, std::move(outcome), context_);
     note_loss(row);
     listener_.end(row.number(), end_of(row.record));
-    row.experiment.reset();
+    row.own.experiment.reset();
+    row.secret.experiment.reset();
   }
 
   /// `row` is the one that ran last: a device that is lost now was lost by it, unless by one before.

@@ -2,6 +2,7 @@
 
 #include "harness/engine/accuracy/accuracy.h"
 #include "harness/engine/accuracy/dump.h"
+#include "harness/engine/run/row_originals.h"
 #include "harness/engine/run/row_program.h"
 #include "harness/engine/run/secret_check.h"
 #include "harness/engine/timing/measurement.h"
@@ -15,17 +16,6 @@
 
 namespace assay {
 namespace {
-
-/// Tensors that are smaller together go through the host: what the device would spare it is less than what
-/// its kernels cost. Not where they are needed again for every block.
-constexpr std::uint64_t worth_keeping_bytes = std::uint64_t{1} << 20;
-
-std::uint64_t bytes_of_tensors(const Case& test_case) {
-  std::uint64_t sum = 0;
-  for (const Physical& physical : physical_tensors(test_case))
-    sum += static_cast<std::uint64_t>(physical.bytes());
-  return sum;
-}
 
 /// Makes what the case runs here the row's; why the device cannot run it.
 std::optional<std::string> build(DeviceRow& row, const DeviceInfo& device) {
@@ -58,18 +48,6 @@ AccuracyOutcome captured_assessment(Experiment& experiment, const DeviceRow& row
   return assess(experiment, row.test_case(), data, accepted);
 }
 
-/// Null where everything is to go through the host.
-std::unique_ptr<Originals> originals_for(const DeviceRow& row, DeviceContext& context) {
-  const std::uint64_t bytes = bytes_of_tensors(row.test_case());
-  const bool is_small = row.plan().mode == Mode::Accu && bytes < worth_keeping_bytes;
-  if (bytes > context.kept.limit || is_small) return nullptr;
-  try {
-    return std::make_unique<Originals>(context.device, context.memory(), row.test_case(), *row.group->packed);
-  } catch (const gpu::OutOfMemory&) {
-    return nullptr;
-  }
-}
-
 std::unique_ptr<Experiment> experiment_for(const DeviceRow& row, std::unique_ptr<Originals> originals,
                                            const DeviceContext& context) {
   return std::make_unique<Experiment>(context.device, context.shaders_of(row.plan()), row.test_case(),
@@ -78,22 +56,22 @@ std::unique_ptr<Experiment> experiment_for(const DeviceRow& row, std::unique_ptr
 
 /// What is timed from now on is the program and work of no use: a slowdown of known size.
 void inject_slowdown(DeviceRow& row, DeviceContext& context) {
-  const double ns = rough_time_ns(*row.experiment, row.test_case().timeout_s);
+  const double ns = rough_time_ns(*row.own.experiment, row.test_case().timeout_s);
   TimingTools& tools = context.tools();
   const double burden_ns =
       ns * context.options.injected_slowdown_pct / 100 - tools.ceilings.dispatch_us * 1e3;
   tools.probe.burden(*row.program, std::max(burden_ns, 0.0));
-  row.experiment = experiment_for(row, row.experiment->take_originals(), context);
+  row.own.experiment = experiment_for(row, row.own.experiment->take_originals(), context);
 }
 
 /// What was judged is what is timed: the same program over the same guarded memory. Every block of samples
 /// is held against the judged answer, bit by bit.
 void prepare_timing(DeviceRow& row, std::unique_ptr<Experiment> judged, const AccuracyOutcome& assessment,
-                    DeviceContext& context) {
-  row.experiment = std::move(judged);
-  row.outputs = assessment.outputs;
-  const Originals* kept = row.experiment->originals();
-  if (kept != nullptr && !context.kept.take(kept->memory_bytes())) row.experiment->take_originals().reset();
+                    JudgedRun secret, DeviceContext& context) {
+  row.own = {std::move(judged), assessment.outputs};
+  keep_originals(*row.own.experiment, context);
+  row.secret = std::move(secret);
+  if (row.secret.experiment) keep_originals(*row.secret.experiment, context);
   if (context.options.injected_slowdown_pct > 0) inject_slowdown(row, context);
 }
 
@@ -118,14 +96,16 @@ std::optional<Outcome> plan_row(DeviceRow& row, const DeviceContext& context) {
 Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context) {
   const auto dump_into = [&] { return dump_folder(*context.options.dump, row.record.info.id); };
   if (context.options.dump) dump_program(dump_into(), *row.program, context.shaders_of(row.plan()));
-  std::unique_ptr<Experiment> experiment = experiment_for(row, originals_for(row, context), context);
+  std::unique_ptr<Experiment> experiment =
+      experiment_for(row, originals_for(row, *row.group->packed, context), context);
   const AccuracyOutcome assessment = captured_assessment(*experiment, row, data);
   experiment->release();
   if (context.options.dump) dump_tensors(dump_into(), row.test_case(), data, assessment);
   row.record.accuracy = assessment.result;
   if (row.plan().mode == Mode::Perf && assessment.status == Status::Pass) {
-    if (const auto wrong = wrong_on_secret_data(row, context)) return *wrong;
-    prepare_timing(row, std::move(experiment), assessment, context);
+    SecretRun secret = run_on_secret_data(row, context);
+    if (secret.wrong) return *secret.wrong;
+    prepare_timing(row, std::move(experiment), assessment, std::move(secret.timed), context);
   }
   return {assessment.status, assessment.reason};
 }

@@ -2,11 +2,13 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/statistics.h"
+#include "harness/engine/timing/repetition.h"
 #include "harness/engine/timing/rotation.h"
 #include "harness/op/roofline.h"
 #include "harness/report/record/record_of.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -18,12 +20,15 @@ constexpr double ns_per_us = 1e3;
 constexpr double ns_per_s = 1e9;
 constexpr double units_per_sample = 50;
 constexpr int most_measured_again = 2;
+constexpr int repetitions = 7;          // of a batch, and of a program by itself
+constexpr int programs_before_one = 2;  // that runs by itself: they keep the device awake
+constexpr int suspicions = 3;           // in a row, before a row is suspect
 
 /// Samples one row's kernel time on its device.
 class GpuSource : public SampleSource {
  public:
-  GpuSource(const TimedRow& timed, TimingTools& tools, int sets)
-      : timed_(timed), tools_(&tools), sets_(*timed.experiment, sets) {}
+  GpuSource(const TimedRow& timed, TimingTools& tools, const SetPlan& plan)
+      : timed_(timed), tools_(&tools), sets_(timed.data, plan, timed.chance) {}
 
   void open_block() override {
     if (timed_.begins) timed_.begins();
@@ -39,7 +44,7 @@ class GpuSource : public SampleSource {
 
   bool close_block() override {
     const Stopwatch closing;
-    const bool right = sets_.close(timed_.judged);
+    const bool right = sets_.close(timed_.test_case->timeout_s);
     filling_ms_ += closing.ms();
     total_s_ += watch_.s();
     return right;
@@ -68,6 +73,23 @@ class GpuSource : public SampleSource {
       medians.push_back(median(values));
     }
     return medians;
+  }
+
+  /// A program's share of batches, the median of some, and then the shortest of some programs by themselves,
+  /// as what else runs only adds to them. Not by turns: what a program by itself finds overwritten, the next
+  /// batch would have to do again. Nothing without timestamps.
+  std::optional<Repetition> repetition(int warm, int batch) {
+    std::vector<double> batches;
+    for (int i = 0; i < repetitions; ++i) batches.push_back(time_batch(warm, batch).ns / batch);
+    const Stopwatch watch;
+    double shortest_ns = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < repetitions; ++i) {
+      const auto ns = sets_.isolated_ns(programs_before_one, timed_.test_case->timeout_s);
+      if (!ns) return std::nullopt;
+      shortest_ns = std::min(shortest_ns, *ns);
+    }
+    submitted_s_ += watch.s();
+    return Repetition{.isolated_us = shortest_ns / ns_per_us, .batch_us = median(batches) / ns_per_us};
   }
 
   /// Of the setup dispatches together; 0: there are none.
@@ -106,7 +128,7 @@ class GpuSource : public SampleSource {
 /// One row on its way through the sampler; no source where it is refused.
 struct Timed {
   const TimedRow* row = nullptr;
-  SetCount sets;
+  SetPlan plan;
   std::unique_ptr<GpuSource> source;
   std::vector<Block> blocks;  ///< those from before come first
 };
@@ -153,7 +175,7 @@ Roofline hold_against_ceilings(const Work& work, const TimedProgram& program, Ti
   return roofline(tools.ceilings, work, program, limit_pct);
 }
 
-void describe_work(const TimedRow& timed, TimingTools& tools, PerfResult& perf) {
+void describe_work(const TimedRow& timed, const SetPlan& plan, TimingTools& tools, PerfResult& perf) {
   const Work work = timed.test_case->op->work(timed.test_case->params, timed.test_case->tensors);
   perf.bytes = work.bytes_read + work.bytes_written;
   perf.bytes_read = work.bytes_read;
@@ -161,7 +183,8 @@ void describe_work(const TimedRow& timed, TimingTools& tools, PerfResult& perf) 
   const TimedProgram program{.time_us = perf.time_us_p50,
                              .cache = timed.cache,
                              .ceiling = timed.ceiling,
-                             .dispatches = timed_dispatches(timed.experiment->executable().program())};
+                             .dispatches = timed_dispatches(timed.own().executable().program()),
+                             .input_sets = plan.turns == DataTurns::EachProgram ? plan.sets : 1};
   const Roofline found = hold_against_ceilings(work, program, tools);
   perf.ceiling = name_of(program.ceiling);
   perf.peak_gbps = found.peak_gbps;
@@ -172,8 +195,28 @@ void describe_work(const TimedRow& timed, TimingTools& tools, PerfResult& perf) 
   perf.suspect = found.suspect;
 }
 
+/// Holds programs by themselves against those of batches. Suspicion must be found again and again.
+void describe_repetition(const Timed& timed, const TimingTools& tools, const Samples& samples,
+                         PerfResult& perf) {
+  const TimedRow& row = *timed.row;
+  if (row.cache == Cache::Cold) return;
+  const int dispatches = timed_dispatches(row.own().executable().program());
+  std::string suspect;
+  for (int i = 0; i == 0 || (!suspect.empty() && i < suspicions); ++i) {
+    std::optional<Repetition> found = timed.source->repetition(samples.warm, samples.batch);
+    if (!found || !is_long_enough(found->isolated_us, dispatches, tools.ceilings, tools.timer.unit_ns))
+      return;
+    found->dispatches = dispatches;
+    found->bytes = perf.bytes;
+    found->is_cpu = tools.device.info().is_cpu();
+    perf.isolated_us = found->isolated_us;
+    suspect = faster_when_repeated(*found, tools.ceilings);
+  }
+  if (perf.suspect.empty()) perf.suspect = suspect;
+}
+
 void describe_program(const TimedRow& timed, const GpuSource& source, PerfResult& perf) {
-  const gpu::Executable& executable = timed.experiment->executable();
+  const gpu::Executable& executable = timed.own().executable();
   const gpu::ExecutableStatistics statistics = executable.statistics();
   perf.output_hash = timed.judged_hash;
   perf.compile_ms = executable.compile_ms();
@@ -193,15 +236,16 @@ Measurement describe(const Timed& timed, TimingTools& tools, const Samples& samp
   describe_blocks(timed.blocks, perf);
   perf.stop = samples.stop;
   perf.discarded = samples.discarded;
-  perf.sets = timed.sets.sets;
+  perf.sets = timed.plan.sets;
   source.open_block();
   perf.throughput_us = source.throughput_ns(samples.warm, samples.batch) / ns_per_us;
-  describe_shares(timed.row->experiment->executable().program(), source.dispatch_ns(), perf);
+  describe_shares(timed.row->own().executable().program(), source.dispatch_ns(), perf);
   perf.setup_us = source.setup_ns() / ns_per_us;
+  describe_work(*timed.row, timed.plan, tools, perf);
+  describe_repetition(timed, tools, samples, perf);
   measurement.verified = source.close_block();
   measurement.changed_scratch = source.sets().changed_scratch();
   describe_clock(source, tools, samples, perf);
-  describe_work(*timed.row, tools, perf);
   describe_program(*timed.row, source, perf);
   perf.verified = measurement.verified;
   perf.verified_pct = source.sets().verified_pct();
@@ -227,6 +271,14 @@ std::vector<std::size_t> comparison_groups_of(std::span<const TimedRow> rows, st
   return comparison_groups;
 }
 
+SetPlan plan_of(const TimedRow& row, const TimingTools& tools) {
+  const Work work = row.test_case->op->work(row.test_case->params, row.test_case->tensors);
+  const std::int64_t bytes = work.bytes_read + work.bytes_written;
+  const std::uint64_t memory = tools.device.info().device_memory_bytes;
+  if (row.cache == Cache::Cold) return cold_sets(bytes, tools.ceilings.cache_bytes, memory);
+  return row.data.size() > 1 ? hot_sets(bytes, tools.ceilings.cache_bytes, memory) : SetPlan{};
+}
+
 /// The sets of each row.
 std::vector<Timed> prepare(std::span<const TimedRow> rows, TimingTools& tools) {
   std::vector<Timed> timed;
@@ -234,14 +286,8 @@ std::vector<Timed> prepare(std::span<const TimedRow> rows, TimingTools& tools) {
     Timed& made = timed.emplace_back();
     made.row = &row;
     made.blocks = row.before.blocks;
-    if (row.cache == Cache::Cold) {
-      const Work work = row.test_case->op->work(row.test_case->params, row.test_case->tensors);
-      made.sets = cold_sets(work.bytes_read + work.bytes_written, tools.ceilings.cache_bytes,
-                            tools.device.info().device_memory_bytes);
-    }
-    if (made.sets.refusal.empty()) {
-      made.source = std::make_unique<GpuSource>(row, tools, made.sets.sets);
-    }
+    made.plan = plan_of(row, tools);
+    if (made.plan.refusal.empty()) made.source = std::make_unique<GpuSource>(row, tools, made.plan);
   }
   return timed;
 }
@@ -281,7 +327,7 @@ std::vector<Measurement> measure(std::span<const TimedRow> rows, TimingTools& to
   std::vector<Measurement> measurements;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!samples[i]) {
-      measurements.push_back({.refusal = timed[i].sets.refusal});
+      measurements.push_back({.refusal = timed[i].plan.refusal});
       continue;
     }
     measurements.push_back(conclude(timed[i], tools, *samples[i]));

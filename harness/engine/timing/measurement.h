@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/engine/accuracy/experiment.h"
+#include "harness/engine/timing/rotation.h"
 #include "harness/engine/timing/sampler.h"
 #include "harness/engine/timing/timing_tools.h"
 #include "harness/op/roofline.h"
@@ -19,9 +19,11 @@ namespace assay {
 /// One row that has been judged right and may be timed.
 struct TimedRow {
   const Case* test_case = nullptr;
-  Experiment* experiment = nullptr;  ///< the one that was judged
-  Answer judged;                     ///< the outputs that the reference accepted
-  std::string judged_hash;           ///< answer_hash_of them
+  /// The case's own data, whose experiment is the one that was judged; behind them those of the secret seed,
+  /// where it has such: what is timed takes turns over both.
+  std::vector<TimedData> data;
+  std::uint64_t chance = 0;  ///< the seed of what is left to chance while it is timed
+  std::string judged_hash;   ///< answer_hash_of what was judged on its own data
   Cache cache = Cache::Hot;
   Ceiling ceiling = Ceiling::Bandwidth;           ///< of the impl whose program it is
   std::string impl_auto;                          ///< impl auto: the impl that it chose
@@ -29,6 +31,8 @@ struct TimedRow {
   SampledBefore before;                           ///< by an earlier try
   std::function<void()> begins;                   ///< told before each of its blocks; may be empty
   std::function<void(const Block&)> block_ended;  ///< told each block as it ends; may be empty
+
+  Experiment& own() const { return *data.front().experiment; }
 };
 
 /// What sampling one row gave.

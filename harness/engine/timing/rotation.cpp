@@ -9,23 +9,22 @@ namespace {
 
 constexpr std::uint64_t unknown_cache_bytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t turns_of_cache = 2;
-constexpr std::uint64_t most_sets = 2048;  // each is an allocation of its own, of which devices give 4096
+constexpr std::size_t programs_in_order = 8;  // half of them on each data
+constexpr std::uint64_t most_sets = 2048;     // each is an allocation of its own, of which devices give 4096
 
 double megabytes(std::uint64_t bytes) {
   return static_cast<double>(bytes) / 1e6;
 }
 
-std::int64_t elements_of(const std::vector<HostTensor>& tensors) {
-  std::int64_t sum = 0;
-  for (const HostTensor& tensor : tensors) sum += tensor.numel();
-  return sum;
+std::uint64_t known_or_large(std::uint64_t cache_bytes) {
+  return cache_bytes > 0 ? cache_bytes : unknown_cache_bytes;
 }
 
 }  // namespace
 
-SetCount cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_t device_memory_bytes) {
+SetPlan cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_t device_memory_bytes) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(set_bytes, 1));
-  const std::uint64_t wanted = turns_of_cache * (cache_bytes > 0 ? cache_bytes : unknown_cache_bytes);
+  const std::uint64_t wanted = turns_of_cache * known_or_large(cache_bytes);
   const std::uint64_t sets = std::max<std::uint64_t>(wanted / bytes + 1, 2);
   if (sets > most_sets) {
     return {.refusal =
@@ -41,62 +40,167 @@ SetCount cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint6
   return {.sets = static_cast<int>(sets)};
 }
 
+SetPlan hot_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_t device_memory_bytes) {
+  const std::uint64_t both = 2 * static_cast<std::uint64_t>(std::max<std::int64_t>(set_bytes, 1));
+  if (both > device_memory_bytes / 2) return {};
+  const bool fit = both <= known_or_large(cache_bytes) / 2;
+  return {.sets = 2, .turns = fit ? DataTurns::EachProgram : DataTurns::EachSubmission, .refusal = {}};
+}
+
 void RotatingSets::open() {
   recorded_.reset();
   sets_.clear();
   programs_run_ = 0;
-  sets_.push_back(experiment_->fresh_workspace(Poison::B));
-  for (int i = 1; i < count_; ++i) {
-    sets_.push_back(experiment_->empty_workspace());
-    sets_.back().copy_from(sets_.front());
+  last_set_ = 0;
+  if (is_cold()) {
+    open_cold();
+  } else {
+    open_hot();
   }
-  setup_scratch_.emplace(experiment_->executable().program());
-  setup_scratch_->keep(sets_.front());
+  keep_setup_scratch();
   memory_bytes_ = 0;
-  for (const gpu::Workspace& set : sets_) memory_bytes_ += set.memory_bytes();
-  if (program_hash_.empty()) program_hash_ = experiment_->executable().program_hash(sets_.front());
+  for (const Set& set : sets_) memory_bytes_ += set.memory.memory_bytes();
+  if (program_hash_.empty()) program_hash_ = executable().program_hash(sets_.front().memory);
 }
 
-/// Submissions that use every set begin with the first one each time, so that they are the same; shorter ones
+/// One set of outputs, and of scratch, for all data.
+void RotatingSets::open_hot() {
+  sets_.push_back({.memory = data_[0].experiment->fresh_workspace(Poison::B)});
+  if (plan_.turns != DataTurns::Never) {
+    sets_.push_back({data_[1].experiment->fresh_workspace(Poison::B, &sets_.front().memory), 1});
+  }
+  order_ = plan_.turns == DataTurns::EachProgram ? drawn_order() : std::vector<std::size_t>{0};
+}
+
+/// The first sets are filled, the others are copies of them: as many of each, and nobody knows which.
+void RotatingSets::open_cold() {
+  for (std::size_t i = 0; i < data_.size(); ++i) {
+    sets_.push_back({data_[i].experiment->fresh_workspace(Poison::B), i});
+  }
+  std::vector<std::size_t> others;
+  for (auto i = sets_.size(); i < static_cast<std::size_t>(plan_.sets); ++i)
+    others.push_back(i % data_.size());
+  std::ranges::shuffle(others, chance_);
+  for (const std::size_t data : others) {
+    sets_.push_back({data_[data].experiment->empty_workspace(), data});
+    sets_.back().memory.copy_from(sets_[data].memory);
+  }
+  order_.clear();
+  for (std::size_t i = 0; i < sets_.size(); ++i) order_.push_back(i);
+  std::ranges::shuffle(order_, chance_);
+}
+
+void RotatingSets::keep_setup_scratch() {
+  setup_scratch_.clear();
+  for (std::size_t i = 0; i < data_.size() && i < sets_.size(); ++i) {
+    setup_scratch_.emplace_back(executable().program());
+    setup_scratch_.back().keep(sets_[i].memory);
+  }
+}
+
+std::vector<std::size_t> RotatingSets::drawn_order() {
+  std::vector<std::size_t> order(programs_in_order);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i % 2;
+  std::ranges::shuffle(order, chance_);
+  return order;
+}
+
+/// Programs that overlap and write the same outputs must have the same data.
+std::vector<std::size_t> RotatingSets::order_of(const gpu::TimedRun& run) {
+  const bool is_one = plan_.turns == DataTurns::EachSubmission ||
+                      (plan_.turns == DataTurns::EachProgram && run.spacing == gpu::Spacing::Overlapped);
+  if (!is_one) return order_;
+  return {static_cast<std::size_t>(chance_() & 1U)};
+}
+
+void RotatingSets::note_run(const std::vector<std::size_t>& order, std::size_t first, std::size_t programs) {
+  for (std::size_t i = 0; i < std::min(programs, order.size()); ++i) {
+    sets_[order[(first + i) % order.size()]].used = true;
+  }
+  last_set_ = order[(first + programs - 1) % order.size()];
+  programs_run_ += programs;
+}
+
+/// Submissions that use every set begin with the same one each time, so that they are the same; shorter ones
 /// go on where the last one stopped.
-std::size_t RotatingSets::first_set(std::size_t programs) const {
-  return programs >= sets_.size() ? 0 : programs_run_ % sets_.size();
-}
-
 gpu::Timing RotatingSets::time(gpu::TimedRun run, double timeout_s) {
   const std::size_t programs = static_cast<std::size_t>(run.warm) + static_cast<std::size_t>(run.batch);
-  run.first_set = first_set(programs);
-  programs_run_ += programs;
-  if (!recorded_ || recorded_->run != run) {
-    std::vector<gpu::Workspace*> sets;
-    for (gpu::Workspace& set : sets_) sets.push_back(&set);
-    recorded_.reset();
-    recorded_.emplace(Recorded{run, gpu::TimedBatch(experiment_->executable(), sets, run)});
+  const std::vector<std::size_t> order = order_of(run);
+  run.first_set = programs >= order.size() ? 0 : programs_run_ % order.size();
+  note_run(order, run.first_set, programs);
+  if (!recorded_ || recorded_->run != run || recorded_->order != order) {
+    std::vector<gpu::Workspace*> memory;
+    for (const std::size_t set : order) memory.push_back(&sets_[set].memory);
+    recorded_.reset();  // before another is bound: see gpu::TimedBatch
+    recorded_.emplace(Recorded{run, order, gpu::TimedBatch(executable(), memory, run)});
   }
   return recorded_->batch.submit(timeout_s);
 }
 
 std::vector<double> RotatingSets::dispatch_ns(double timeout_s) {
-  return experiment_->executable().dispatch_ns(sets_.front(), timeout_s);
+  note_run({0}, 0, 1);
+  return executable().dispatch_ns(sets_.front().memory, timeout_s);
+}
+
+std::optional<double> RotatingSets::isolated_ns(int warm, double timeout_s) {
+  recorded_.reset();
+  const std::size_t timed = chance_() % sets_.size();
+  const std::size_t other = sets_.size() - 1 - timed;
+  sets_[other].used = true;
+  note_run({timed}, 0, 1);
+  const std::vector<Resource> written = data_.front().experiment->written_when_timed();
+  return executable().isolated_ns(sets_[timed].memory,
+                                  {.before = &sets_[other].memory,
+                                   .warm = warm,
+                                   .poisoned = written,
+                                   .poison = static_cast<std::uint32_t>(chance_())},
+                                  timeout_s);
 }
 
 double RotatingSets::setup_ns(double timeout_s) {
-  return experiment_->executable().setup_ns(sets_.front(), timeout_s);
+  return executable().setup_ns(sets_.front().memory, timeout_s);
 }
 
-bool RotatingSets::close(const Answer& judged) {
-  const std::size_t used = std::min(sets_.size(), programs_run_);
-  std::int64_t compared = 0;
-  bool right = true;
-  for (std::size_t i = 0; i < used && right; ++i) {
-    right = same_answer(experiment_->outputs_of(sets_[i]), judged);
-    compared += elements_of(*judged);
+/// Whose outputs tell what programs left: each set's own, or those that all share, with the last one's data.
+std::vector<std::size_t> RotatingSets::written_sets() const {
+  if (programs_run_ == 0) return {};
+  if (!is_cold()) return {last_set_};
+  std::vector<std::size_t> written;
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    if (sets_[i].used) written.push_back(i);
   }
-  const double all = static_cast<double>(elements_of(*judged)) * static_cast<double>(used);
-  verified_pct_ = all > 0 ? 100 * static_cast<double>(compared) / all : 0;
+  return written;
+}
+
+/// Whether the outputs of a set are those judged on its data.
+bool RotatingSets::is_right(std::size_t set) {
+  const TimedData& data = data_[sets_[set].data];
+  return same_answer(data.experiment->outputs_of(sets_[set].memory), data.judged);
+}
+
+/// Where data take turns, one more program has the other data than the last one had: what lives on an earlier
+/// program is then wrong at the first look or at the second.
+bool RotatingSets::is_right_with_other_data(double timeout_s) {
+  recorded_.reset();
+  last_set_ = 1 - last_set_;
+  sets_[last_set_].used = true;
+  executable().time(sets_[last_set_].memory, {.batch = 1}, timeout_s);
+  return is_right(last_set_);
+}
+
+bool RotatingSets::close(double timeout_s) {
+  const std::vector<std::size_t> written = written_sets();
+  std::size_t compared = 0;
+  bool right = true;
+  while (right && compared < written.size()) right = is_right(written[compared++]);
+  if (right && !written.empty() && plan_.turns != DataTurns::Never)
+    right = is_right_with_other_data(timeout_s);
+  verified_pct_ =
+      written.empty() ? 0 : 100 * static_cast<double>(compared) / static_cast<double>(written.size());
   changed_scratch_.clear();
-  for (std::size_t i = 0; i < used && changed_scratch_.empty(); ++i) {
-    changed_scratch_ = setup_scratch_->changed_in(sets_[i]).value_or("");
+  for (const Set& set : sets_) {
+    if (set.used && changed_scratch_.empty())
+      changed_scratch_ = setup_scratch_[set.data].changed_in(set.memory).value_or("");
   }
   recorded_.reset();
   sets_.clear();

@@ -11,7 +11,7 @@ constexpr std::uint64_t mib = 1 << 20;
 constexpr std::uint64_t gib = 1 << 30;
 
 TEST(ColdSets, AreTwiceTheCacheTogether) {
-  const SetCount found = cold_sets(mib, 50 * mib, 80 * gib);
+  const SetPlan found = cold_sets(mib, 50 * mib, 80 * gib);
   EXPECT_EQ(found.refusal, "");
   EXPECT_EQ(found.sets, 101);
 }
@@ -33,6 +33,27 @@ TEST(ColdSets, TooManyAreRefusedWithTheNumbers) {
 TEST(ColdSets, MoreThanHalfOfTheMemoryIsRefused) {
   EXPECT_THAT(cold_sets(mib, 300 * mib, gib).refusal, HasSubstr("more than half"));
   EXPECT_EQ(cold_sets(mib, 100 * mib, gib).refusal, "");
+}
+
+TEST(HotSets, TakeTurnsByProgramsWhereBothFitHalfOfTheCache) {
+  const SetPlan plan = hot_sets(12 * static_cast<std::int64_t>(mib), 50 * mib, 80 * gib);
+  EXPECT_EQ(plan.turns, DataTurns::EachProgram);
+  EXPECT_EQ(plan.sets, 2);
+  EXPECT_EQ(plan.refusal, "");
+  EXPECT_EQ(hot_sets(16 * static_cast<std::int64_t>(mib), 0, 80 * gib).turns, DataTurns::EachProgram)
+      << "an unknown cache is taken for 64 MiB";
+}
+
+TEST(HotSets, TakeTurnsBySubmissionsWhereTheyDoNot) {
+  const SetPlan plan = hot_sets(13 * static_cast<std::int64_t>(mib), 50 * mib, 80 * gib);
+  EXPECT_EQ(plan.turns, DataTurns::EachSubmission);
+  EXPECT_EQ(plan.sets, 2);
+}
+
+TEST(HotSets, AreOneWhereTheMemoryHoldsNoTwo) {
+  const SetPlan plan = hot_sets(static_cast<std::int64_t>(gib / 2), 50 * mib, gib);
+  EXPECT_EQ(plan.turns, DataTurns::Never);
+  EXPECT_EQ(plan.sets, 1);
 }
 
 }  // namespace

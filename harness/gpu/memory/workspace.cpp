@@ -11,6 +11,7 @@
 
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 namespace assay::gpu {
 namespace {
@@ -112,40 +113,46 @@ void record_copy(const DeviceTable& table, VkCommandBuffer commands, const Alloc
 }  // namespace
 
 Workspace::State::State(Device::State& owner, const Program& program, std::span<const Physical> physicals,
-                        std::uint32_t guard_size)
-    : device(owner), id(owner.next_workspace_id++), guard(guard_size) {
+                        std::uint32_t guard_size, Loan lent)
+    : device(owner), id(owner.next_workspace_id++), guard(guard_size), loan(std::move(lent)) {
   device.require_alive("allocating a workspace");
-  for (const Physical& physical : physicals) {
-    add(tensors, fmt::format("tensor {}", tensors.size()), physical);
+  for (std::uint32_t i = 0; i < physicals.size(); ++i) {
+    add(Resource::tensor(i), fmt::format("tensor {}", i), physicals[i]);
   }
-  for (const Scratch& temporary : program.scratch) {
-    add(scratch, fmt::format("scratch '{}'", temporary.name),
+  for (std::uint32_t i = 0; i < program.scratch.size(); ++i) {
+    const Scratch& temporary = program.scratch[i];
+    add(Resource::scratch(i), fmt::format("scratch '{}'", temporary.name),
         Physical(temporary.form, temporary.dtype, temporary.shape));
   }
   place_all();
   prepare();
 }
 
-void Workspace::State::add(std::vector<Allocation>& to, const std::string& what, const Physical& physical) {
+void Workspace::State::add(Resource resource, const std::string& what, const Physical& physical) {
+  std::optional<Allocation>& to =
+      (resource.kind == Resource::Kind::Tensor ? tensors : scratch).emplace_back();
+  if (loan.has(resource)) {
+    return;
+  }
   if (is_texture(physical.form())) {
-    to.emplace_back(create_image(device, describe(what, physical), physical));
+    to = create_image(device, describe(what, physical), physical);
     return;
   }
   const std::uint64_t bytes = static_cast<std::uint64_t>(physical.bytes()) + 2 * std::uint64_t{guard};
-  to.emplace_back(create_buffer(device, describe(what, physical), bytes));
+  to = create_buffer(device, describe(what, physical), bytes);
 }
 
 void Workspace::State::place_all() {
   // By memory type, and there buffers before images: what stands between the two kinds is wasted once.
   std::map<std::uint32_t, std::vector<Allocation*>> by_type;
   for (const bool images : {false, true}) {
-    for (std::vector<Allocation>* allocations : {&tensors, &scratch}) {
-      for (Allocation& one : *allocations) {
-        if (std::holds_alternative<Image>(one) != images) {
+    for (auto* allocations : {&tensors, &scratch}) {
+      for (std::optional<Allocation>& one : *allocations) {
+        if (!one || std::holds_alternative<Image>(*one) != images) {
           continue;
         }
-        const std::uint32_t allowed = requirements_of(device, one).memoryTypeBits;
-        by_type[tensor_memory_type(device.physical.memory, allowed)].push_back(&one);
+        const std::uint32_t allowed = requirements_of(device, *one).memoryTypeBits;
+        by_type[tensor_memory_type(device.physical.memory, allowed)].push_back(&*one);
       }
     }
   }
@@ -156,9 +163,9 @@ void Workspace::State::place_all() {
 
 void Workspace::State::prepare() {
   std::vector<const Image*> images;
-  for (const std::vector<Allocation>* allocations : {&tensors, &scratch}) {
-    for (const Allocation& one : *allocations) {
-      if (const auto* image = std::get_if<Image>(&one)) {
+  for (const auto* allocations : {&tensors, &scratch}) {
+    for (const std::optional<Allocation>& one : *allocations) {
+      if (const auto* image = one ? std::get_if<Image>(&*one) : nullptr) {
         images.push_back(image);
       }
     }
@@ -167,13 +174,14 @@ void Workspace::State::prepare() {
 }
 
 const Workspace::State::Allocation& Workspace::State::at(Resource resource) const {
-  const std::vector<Allocation>& all = resource.kind == Resource::Kind::Tensor ? tensors : scratch;
+  const auto& all = resource.kind == Resource::Kind::Tensor ? tensors : scratch;
   if (resource.index >= all.size()) {
     throw std::logic_error(fmt::format("{} {} was asked for, the program has {}",
                                        resource.kind == Resource::Kind::Tensor ? "tensor" : "scratch",
                                        resource.index, all.size()));
   }
-  return all[resource.index];
+  const std::optional<Allocation>& own = all[resource.index];
+  return own ? *own : loan.lender->at(resource);
 }
 
 Descriptor Workspace::State::descriptor_of(const Binding& binding) const {
@@ -201,9 +209,27 @@ std::uint64_t Workspace::State::memory_bytes() const {
   return sum;
 }
 
+void Workspace::State::record_fill(VkCommandBuffer commands, Resource resource, std::uint32_t word) const {
+  const Allocation& one = at(resource);
+  if (const auto* image = std::get_if<Image>(&one)) {
+    VkClearColorValue color{};
+    std::ranges::fill(color.uint32, word);
+    device.table.vk.vkCmdClearColorImage(commands, image->handle.get(), VK_IMAGE_LAYOUT_GENERAL, &color, 1,
+                                         &whole_image);
+    return;
+  }
+  const auto& buffer = std::get<Buffer>(one);
+  device.table.vk.vkCmdFillBuffer(commands, buffer.handle.get(), guard,
+                                  buffer.bytes - 2 * std::uint64_t{guard}, word);
+}
+
 Workspace::Workspace(Device& device, const Program& program, std::span<const Physical> tensors,
                      std::uint32_t guard)
-    : state_(std::make_unique<State>(device.state(), program, tensors, guard)) {}
+    : state_(std::make_unique<State>(device.state(), program, tensors, guard, State::Loan{})) {}
+Workspace::Workspace(Device& device, const Program& program, std::span<const Physical> tensors,
+                     const Workspace& lender, std::span<const Resource> shared)
+    : state_(std::make_unique<State>(device.state(), program, tensors, lender.state_->guard,
+                                     State::Loan{lender.state_.get(), {shared.begin(), shared.end()}})) {}
 Workspace::~Workspace() = default;
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
@@ -266,12 +292,12 @@ void Workspace::copy_from(const Workspace& other) {
   Submission submission(state_->device, "copying a workspace on the device");
   const DeviceTable& table = state_->device.table;
   barrier(table, submission.commands(), Scope::Anything, Scope::Transfer);
-  for (std::size_t i = 0; i < state_->tensors.size(); ++i) {
-    record_copy(table, submission.commands(), other.state_->tensors[i], state_->tensors[i]);
-  }
-  for (std::size_t i = 0; i < state_->scratch.size(); ++i) {
-    record_copy(table, submission.commands(), other.state_->scratch[i], state_->scratch[i]);
-  }
+  const auto copy = [&](Resource resource) {
+    if (state_->loan.has(resource)) return;
+    record_copy(table, submission.commands(), other.state_->at(resource), state_->at(resource));
+  };
+  for (std::uint32_t i = 0; i < state_->tensors.size(); ++i) copy(Resource::tensor(i));
+  for (std::uint32_t i = 0; i < state_->scratch.size(); ++i) copy(Resource::scratch(i));
   barrier(table, submission.commands(), Scope::Transfer, Scope::Anything);
   submission.submit_and_wait(copy_timeout_s);
 }

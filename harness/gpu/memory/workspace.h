@@ -3,8 +3,11 @@
 #include "harness/gpu/memory/image.h"
 #include "harness/gpu/memory/memory.h"
 
+#include <algorithm>
 #include <deque>
+#include <optional>
 #include <variant>
+#include <vector>
 
 namespace assay::gpu {
 
@@ -19,16 +22,24 @@ struct Descriptor {
 /// differ in how they are bound (`descriptor_of`) and in how bytes get in and out.
 struct Workspace::State {
   using Allocation = std::variant<Buffer, Image>;
+  /// What is another workspace's: nothing of `lender` null.
+  struct Loan {
+    const State* lender = nullptr;
+    std::vector<Resource> resources;
 
-  State(Device::State& device, const Program& program, std::span<const Physical> tensors,
-        std::uint32_t guard);
+    bool has(Resource resource) const { return std::ranges::find(resources, resource) != resources.end(); }
+  };
+
+  State(Device::State& device, const Program& program, std::span<const Physical> tensors, std::uint32_t guard,
+        Loan loan);
 
   Device::State& device;
   std::uint64_t id;                ///< never used twice by a device
   std::uint32_t guard;             ///< bytes before and after the data of each buffer
   std::deque<MemoryBlock> blocks;  ///< outlive what lies in them; never move
-  std::vector<Allocation> tensors;
-  std::vector<Allocation> scratch;
+  Loan loan;
+  std::vector<std::optional<Allocation>> tensors;  ///< nothing: the lender's
+  std::vector<std::optional<Allocation>> scratch;  ///< the same
 
   /// Throws std::logic_error for a resource that the program does not have.
   const Allocation& at(Resource resource) const;
@@ -36,9 +47,12 @@ struct Workspace::State {
   /// Property flags of the type of memory that it lies in.
   VkMemoryPropertyFlags memory_of(Resource resource) const;
   std::uint64_t memory_bytes() const;
+  /// Records what fills the data of a resource, its guards left out, with a word: a texture's texels with its
+  /// bits.
+  void record_fill(VkCommandBuffer commands, Resource resource, std::uint32_t word) const;
 
  private:
-  void add(std::vector<Allocation>& to, const std::string& what, const Physical& physical);
+  void add(Resource resource, const std::string& what, const Physical& physical);
   void place_all();
   void prepare();
 };

@@ -45,6 +45,26 @@ TEST_F(WorkspaceTest, GivesBackWhatWasWrittenToEachResource) {
   }
 }
 
+TEST_F(WorkspaceTest, SharesWhatAnotherLendsIt) {
+  Program program;
+  program.scratch.push_back({.name = "s", .dtype = DType::I32, .shape = {77}, .form = {}});
+  const std::vector<Physical> tensors{words(5), words(100)};
+  Workspace lender(device(), program, tensors, guard_bytes);
+  const std::vector<Resource> shared{Resource::tensor(1), Resource::scratch(0)};
+  Workspace second(device(), program, tensors, lender, shared);
+  EXPECT_LT(second.memory_bytes(), lender.memory_bytes());
+  for (const Resource one : shared) {
+    second.write(one, pattern(second.size(one), one.index));
+    EXPECT_TRUE(lender.read(one) == pattern(lender.size(one), one.index));
+  }
+  const Resource own = Resource::tensor(0);
+  lender.write(own, pattern(lender.size(own), 7));
+  second.write(own, pattern(second.size(own), 8));
+  EXPECT_TRUE(lender.read(own) == pattern(lender.size(own), 7));
+  second.copy_from(lender);
+  EXPECT_TRUE(second.read(own) == pattern(lender.size(own), 7));
+}
+
 TEST_F(WorkspaceTest, RefusesPartsAndUnknownResources) {
   Workspace memory = workspace({}, {words(4)});
   EXPECT_THROW(memory.write(Resource::tensor(0), pattern(16, 0)), std::logic_error);

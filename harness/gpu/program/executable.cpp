@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <stdexcept>
 
@@ -252,6 +253,34 @@ Timing Executable::time(Workspace& workspace, const TimedRun& run, double timeou
 
 Timing Executable::time(std::span<Workspace* const> workspaces, const TimedRun& run, double timeout_s) {
   return TimedBatch(*this, workspaces, run).submit(timeout_s);
+}
+
+std::optional<double> Executable::isolated_ns(Workspace& workspace, const Isolated& how, double timeout_s) {
+  Device::State& device = state_->device;
+  if (!Stamps::available(device)) {
+    return std::nullopt;
+  }
+  const std::array both{how.before, &workspace};
+  const std::vector<const Bindings*> sets = state_->bind(both);
+  Stamps stamps(device, 2);
+  Submission submission(device, "timing one program of " + state_->label, state_->label + ": by itself");
+  const VkCommandBuffer commands = submission.commands();
+  stamps.reset(commands);
+  barrier(device.table, commands, Scope::Anything, Scope::Compute);
+  Rotation before{.sets = {sets.front()}};
+  state_->record_batch(submission, before, how.warm, Spacing::Barrier);
+  barrier(device.table, commands, Scope::Compute, Scope::Transfer);
+  for (const Resource resource : how.poisoned) {
+    workspace.state().record_fill(commands, resource, how.poison);
+  }
+  barrier(device.table, commands, Scope::Transfer, Scope::Compute);
+  stamps.stamp(commands);
+  state_->recordable().record(commands, *sets.back(), Part::Timed);
+  barrier(device.table, commands, Scope::Compute, Scope::Compute);
+  stamps.stamp(commands);
+  barrier(device.table, commands, Scope::Compute, Scope::TransferAndHost);
+  submission.submit_and_wait(timeout_s);
+  return stamps.steps_ns().front();
 }
 
 struct TimedBatch::State {

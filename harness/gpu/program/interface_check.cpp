@@ -1,12 +1,15 @@
 #include "harness/gpu/program/interface_check.h"
 
 #include "harness/gpu/device/limits.h"
+#include "harness/gpu/shaders/spirv_capabilities.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 
 namespace assay::gpu {
 namespace {
@@ -40,6 +43,7 @@ class DispatchCheck {
       : program_(program), tensors_(tensors), dispatch_(dispatch), shader_(shader) {}
 
   void check() const {
+    check_capabilities();
     for (const ShaderBinding& used : shader_.bindings) check_binding(used);
     check_push();
     check_sizes();
@@ -122,6 +126,15 @@ class DispatchCheck {
     return fmt::format("scratch '{}'", program_.scratch[resource.index].name);
   }
 
+  void check_capabilities() const {
+    const std::string refused = refused_capability(shader_.capabilities);
+    if (refused.empty()) return;
+    refuse(fmt::format(
+        "the shader uses the SPIR-V capability {}: kernels compute, from what is bound to them; the "
+        "time and other memory are none of their business",
+        refused));
+  }
+
   void check_push() const {
     const std::size_t pushed = dispatch_.push.words().size() * sizeof(std::uint32_t);
     const bool is_idle = pushed == 0 && !shader_.uses_push;  // declared, used by nobody, pushed by nobody
@@ -154,22 +167,36 @@ class DispatchCheck {
   const ShaderInterface& shader_;
 };
 
-/// A program has no past: what it finds in the memory of its tensors is the inputs, as they were.
+/// A program has no past: what it finds in the memory of its tensors is the inputs, as they were, and in
+/// scratch what set-up or the program itself has written. So no scratch is read before it is written, and
+/// none is written after it was read: what is left there is left by writers who knew nothing of the program
+/// before.
 class AccessCheck {
  public:
   AccessCheck(const Program& program, std::span<const TensorAccess> access)
       : program_(program), access_(access) {}
 
-  void check(const DispatchCheck& one) const {
+  /// Of all dispatches, in order.
+  void check(const DispatchCheck& one) {
+    if (access_.empty()) return;
+    const bool is_timed = one.dispatch().role != DispatchRole::Setup;
     one.each_use([&](Resource resource, const ShaderBinding& used) {
-      if (resource.kind == Resource::Kind::Tensor) check_tensor(one, resource.index, used);
+      if (resource.kind == Resource::Kind::Tensor) {
+        if (program_.free_access_because.empty()) check_tensor(one, resource.index, used);
+      } else if (is_timed && used.is_read) {
+        check_scratch_read(one, resource.index, used);
+      }
+    });
+    one.each_use([&](Resource resource, const ShaderBinding& used) {
+      if (resource.kind != Resource::Kind::Scratch || !used.is_written) return;
+      if (is_timed) check_scratch_write(one, resource.index, used);
+      written_.insert(resource.index);
     });
   }
 
  private:
   void check_tensor(const DispatchCheck& one, std::uint32_t tensor, const ShaderBinding& used) const {
     const TensorAccess allowed = tensor < access_.size() ? access_[tensor] : TensorAccess::Any;
-    if (allowed == TensorAccess::Any || !program_.free_access_because.empty()) return;
     if (allowed == TensorAccess::Read && used.is_written) {
       one.refuse(
           fmt::format("the shader writes {}, where tensor {} is bound, an input: what it leaves there the "
@@ -185,8 +212,31 @@ class AccessCheck {
     }
   }
 
+  void check_scratch_read(const DispatchCheck& one, std::uint32_t scratch, const ShaderBinding& used) {
+    read_.try_emplace(scratch, one.dispatch().label);
+    if (written_.contains(scratch) || !program_.free_access_because.empty()) return;
+    one.refuse(fmt::format(
+        "the shader reads {}, where the scratch '{}' is bound, which no dispatch before it writes: "
+        "what the program before left there could spare it its work. Write it in a dispatch of "
+        "its own, or let the impl's program say why it must (free_access_because)",
+        place_text(used), program_.scratch[scratch].name));
+  }
+
+  void check_scratch_write(const DispatchCheck& one, std::uint32_t scratch, const ShaderBinding& used) const {
+    const auto reader = read_.find(scratch);
+    if (reader == read_.end() || !program_.free_access_because.empty()) return;
+    one.refuse(fmt::format(
+        "the shader writes {}, where the scratch '{}' is bound, which dispatch '{}' reads: the next "
+        "program would find there what this one leaves, and could spare itself the work. Give the "
+        "dispatch a scratch of its own, or let the impl's program say why it must "
+        "(free_access_because)",
+        place_text(used), program_.scratch[scratch].name, reader->second));
+  }
+
   const Program& program_;
   std::span<const TensorAccess> access_;
+  std::set<std::uint32_t> written_;            ///< scratch
+  std::map<std::uint32_t, std::string> read_;  ///< scratch, and the first dispatch that reads it
 };
 
 /// Scratch that set-up writes is as constant as weights: all that comes later reads it. And what set-up reads
@@ -244,7 +294,7 @@ void check_interfaces(const Program& program, std::span<const Physical> tensors,
                       std::span<const ShaderInterface> interfaces, const DeviceInfo& device,
                       std::span<const TensorAccess> access) {
   SetupCheck setup(program);
-  const AccessCheck accesses(program, access);
+  AccessCheck accesses(program, access);
   for (std::size_t i = 0; i < program.dispatches.size(); ++i) {
     const DispatchCheck one(program, tensors, program.dispatches[i], interfaces[i]);
     one.check();

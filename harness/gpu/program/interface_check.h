@@ -14,8 +14,11 @@ namespace assay::gpu {
 ///   image's dimensions and texels),
 /// - the push constants or the workgroup size are not those of the dispatch,
 /// - the dispatch says that it has less shared memory than the shader,
+/// - a shader uses a capability of SPIR-V that does not compute (refused_capability()),
 /// - a dispatch may write scratch that set-up wrote, or set-up reads scratch that it did not write,
-/// - a shader may write an input or read an output (`access`: of each tensor, empty: any);
+/// - a shader writes an input or reads an output, reads scratch that nothing before it wrote, or writes
+/// scratch
+///   that it or a dispatch before it reads (`access`: of each tensor, empty: any);
 /// and Unsupported where a shader has more shared memory than the device.
 void check_interfaces(const Program& program, std::span<const Physical> tensors,
                       std::span<const ShaderInterface> interfaces, const DeviceInfo& device,

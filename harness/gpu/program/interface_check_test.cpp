@@ -146,6 +146,14 @@ TEST(InterfaceCheck, MoreSharedMemoryThanTheDeviceHasIsUnsupportedWithBothNumber
                                             "maxComputeSharedMemorySize is 16384"));
 }
 
+TEST(InterfaceCheck, RefusesAClock) {
+  EXPECT_THAT(complaint([](Parts& p) {
+                p.shaders.front().capabilities = {1, 5055};
+              }),
+              AllOf(HasSubstr("against dispatch 'quantize'"),
+                    HasSubstr("uses the SPIR-V capability ShaderClockKHR")));
+}
+
 /// What is said of tensor 1 where the program may only write it, of tensor 0 where it may only read it.
 std::string access_complaint(const std::function<void(Parts&)>& change) {
   Parts parts;
@@ -186,6 +194,58 @@ TEST(InterfaceCheck, NorByASecondVariableAtTheirBinding) {
 TEST(InterfaceCheck, InputsAreNotWritten) {
   EXPECT_THAT(access_complaint([](Parts& parts) { parts.binding(0).is_written = true; }),
               HasSubstr("writes set 0, binding 0 ('x'), where tensor 0 is bound, an input"));
+}
+
+/// What a dispatch does with the scratch 'parts' of a program of dispatches 'a', 'b', 'c'.
+enum class Use : std::uint8_t { None, Reads, Writes, Both };
+
+/// What is said of three dispatches, the first of which may be set-up.
+std::string scratch_complaint(std::array<Use, 3> uses, DispatchRole first = DispatchRole::Op,
+                              const std::string& excuse = "") {
+  Program program{.scratch = {{.name = "parts"}}, .dispatches = {}, .free_access_because = excuse};
+  std::vector<ShaderInterface> shaders;
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    const bool reads = uses[i] == Use::Reads || uses[i] == Use::Both;
+    const bool writes = uses[i] == Use::Writes || uses[i] == Use::Both;
+    program.dispatches.push_back({.label = std::string(1, static_cast<char>('a' + i)),
+                                  .bindings = {Resource::scratch(0)},
+                                  .role = i == 0 ? first : DispatchRole::Op});
+    ShaderInterface& shader = shaders.emplace_back(ShaderInterface{.local_size = {64, 1, 1}});
+    if (uses[i] == Use::None) continue;
+    shader.bindings = {{.kind = Kind::StorageBuffer,
+                        .name = "s",
+                        .readonly = !writes,
+                        .is_read = reads,
+                        .is_written = writes}};
+  }
+  try {
+    check_interfaces(program, {}, shaders, {}, std::array{TensorAccess::Any});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(InterfaceCheck, ScratchIsWrittenAndThenRead) {
+  EXPECT_EQ(scratch_complaint({Use::Writes, Use::Reads, Use::Reads}), "");
+  EXPECT_EQ(scratch_complaint({Use::Writes, Use::Writes, Use::Reads}), "");
+  EXPECT_EQ(scratch_complaint({Use::Writes, Use::Reads, Use::None}, DispatchRole::Setup), "");
+}
+
+TEST(InterfaceCheck, ScratchThatNothingHasWrittenIsNotRead) {
+  EXPECT_THAT(scratch_complaint({Use::None, Use::Reads, Use::None}),
+              AllOf(HasSubstr("against dispatch 'b'"), HasSubstr("reads set 0, binding 0 ('s')"),
+                    HasSubstr("the scratch 'parts' is bound, which no dispatch before it writes")));
+  EXPECT_THAT(scratch_complaint({Use::Both, Use::None, Use::None}),
+              HasSubstr("no dispatch before it writes"));
+}
+
+TEST(InterfaceCheck, ScratchThatWasReadIsNotWritten) {
+  EXPECT_THAT(scratch_complaint({Use::Writes, Use::Reads, Use::Writes}),
+              AllOf(HasSubstr("against dispatch 'c'"), HasSubstr("writes set 0, binding 0 ('s')"),
+                    HasSubstr("which dispatch 'b' reads")));
+  EXPECT_THAT(scratch_complaint({Use::Writes, Use::Both, Use::None}), HasSubstr("which dispatch 'b' reads"));
+  EXPECT_EQ(scratch_complaint({Use::Writes, Use::Both, Use::None}, DispatchRole::Op, "it sums in place"), "");
 }
 
 /// Two dispatches over scratch 'packed', the first of which is set-up; `first`, `second`: whether they read

@@ -79,6 +79,7 @@ class InterfaceReader {
   SpirvDecorations decorations_;
   std::vector<Variable> variables_;  ///< of the module; those of functions are nobody's business
   std::optional<std::uint32_t> main_;
+  std::vector<std::uint32_t> capabilities_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> modes_;   ///< local size by entry point: mode, operands
   std::uint32_t function_ = 0;                                  ///< the one being read; 0: none
   std::map<std::uint32_t, std::set<std::uint32_t>> mentioned_;  ///< ids by function
@@ -102,6 +103,9 @@ void InterfaceReader::read(const SpirvInstruction& instruction) {
 void InterfaceReader::read_global(const SpirvInstruction& instruction) {
   const auto& operands = instruction.operands;
   switch (instruction.opcode) {
+    case spv::OpCapability:
+      capabilities_.push_back(operands[0]);
+      break;
     case spv::OpName:
       names_[operands[0]] = instruction.text(1);
       break;
@@ -247,7 +251,7 @@ ShaderInterface InterfaceReader::interface() const {
   if (!main_) {
     throw Error(fmt::format("reading {} of a SPIR-V module: it has no compute shader 'main'", what));
   }
-  ShaderInterface found{.local_size = local_size()};
+  ShaderInterface found{.local_size = local_size(), .capabilities = capabilities_};
   const std::set<std::uint32_t> used_ids = used();
   for (const Variable& variable : variables_) {
     const bool is_used = used_ids.contains(variable.id);

@@ -42,6 +42,7 @@ struct ShaderInterface {
   /// Shared memory of a workgroup as Vulkan counts it (std430) that main() or what it calls uses.
   std::uint64_t shared_bytes = 0;
   std::array<std::uint32_t, 3> local_size{1, 1, 1};
+  std::vector<std::uint32_t> capabilities{};  ///< SPIR-V's numbers of what the module says that it uses
 };
 
 /// The interface of the entry point `main` of a module, with `specialization` (value by constant_id; others

@@ -257,7 +257,7 @@ Columns time_columns() {
       timing("discarded", "number", "samples thrown away because the device's clock was down meanwhile",
              [](Perf p) { return std::to_string(p.discarded); }),
       timing("batch", "programs", "programs in one sample", [](Perf p) { return std::to_string(p.batch); }),
-      timing("sets", "number", "sets of tensors that a sample's programs rotate over; 1 where hot",
+      timing("sets", "number", "sets of inputs that the timed programs take turns over; 1: always the same",
              [](Perf p) { return std::to_string(p.sets); }),
       timing("stop", "text", "why sampling ended: interval (narrow enough) or budget (time was up)",
              [](Perf p) { return p.stop; }),

@@ -86,16 +86,15 @@ std::string failures_text(const RunReport& report) {
 }
 
 /// The row that spent most of its bound.
-std::string accuracy_text(const RunReport& report, std::size_t width) {
+std::string accuracy_text(const RunReport& report) {
   const Record* worst = nullptr;
   for (const Record& row : report.records) {
     if (row.info.mode == "perf" || !row.accuracy || row.status != Status::Pass) continue;
     if (worst == nullptr || row.accuracy->err_over_bound > worst->accuracy->err_over_bound) worst = &row;
   }
   if (worst == nullptr || !(worst->accuracy->err_over_bound > 0)) return "";
-  return wrapped_words("of what is right, most of its bound spent " + printable(worst->info.id) + ": " +
-                           significant(worst->accuracy->err_over_bound, 3),
-                       width);
+  return "of what is right, most of its bound spent: " + significant(worst->accuracy->err_over_bound, 3) +
+         "\n  " + printable(worst->info.id) + '\n';
 }
 
 std::string run_text(const RunReport& report, std::size_t width) {
@@ -107,7 +106,7 @@ std::string run_text(const RunReport& report, std::size_t width) {
                         width);
   text += wrapped_words("ceilings: " + ceilings_line(run.ceilings), width);
   text += wrapped_words(counted_rows(report.records.size()) + ": " + statuses_of(report), width);
-  return text + failures_text(report) + accuracy_text(report, width);
+  return text + failures_text(report) + accuracy_text(report);
 }
 
 /// Those furthest from their ceiling first.
@@ -123,9 +122,8 @@ std::string ops_text(const RunReport& report, std::size_t width) {
                      op.least == nullptr ? "" : fixed(share_of(*op.least), 1),
                      fixed(op.slowest->perf->time_us_p50, 2), printable(name)});
   }
-  std::string text =
-      "\ntimed rows by op: the median and the least share of the ceiling, and the longest time\n" +
-      text_table(table, {true, true, true, true, false}, width);
+  std::string text = "\ntimed rows by op: median and least share of the ceiling, and the longest time\n" +
+                     text_table(table, {true, true, true, true, false}, width);
   if (ops.size() > most_ops)
     text += fmt::format("  and {} more ops, which reach more: assay show REPORT --group op\n",
                         ops.size() - most_ops);
@@ -242,9 +240,8 @@ std::string shares_by_op(const Pivot& pivot, std::size_t width) {
   }
   std::vector<bool> right(fitting + 1, true);
   right.back() = false;
-  std::string text =
-      "\nmedian share of the ceiling, %, of the ops that several have; of whatever rows each has\n" +
-      text_table(table, right, width);
+  std::string text = "\nmedian share of the ceiling, %, of ops that several have, whatever their rows\n" +
+                     text_table(table, right, width);
   if (order.size() > most_ops) text += fmt::format("  and {} more ops\n", order.size() - most_ops);
   if (fitting < pivot.devices.size())
     text += fmt::format("  and {} more devices\n", pivot.devices.size() - fitting);

@@ -1,0 +1,49 @@
+#include "harness/engine/timing/repetition.h"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// 100 GB/s far from the caches, 1 us a dispatch.
+Ceilings ceilings() {
+  Ceilings known{
+      .bandwidth = {{.footprint_bytes = 1 << 30, .copy_gbps = 100, .read_gbps = 100, .write_gbps = 100}}};
+  known.dispatch_us = 1;
+  return known;
+}
+
+TEST(Repetition, MayTakeLongerByItselfAsFarAsThatIsExplained) {
+  const Repetition found{.isolated_us = 151, .batch_us = 100};
+  EXPECT_EQ(faster_when_repeated(found, ceilings()), "");
+}
+
+TEST(Repetition, ThatSparesWorkIsSuspectWithTheNumbers) {
+  const Repetition found{.isolated_us = 1850, .batch_us = 72};
+  EXPECT_THAT(faster_when_repeated(found, ceilings()),
+              HasSubstr("faster when repeated: 72 us in a batch, 1850 us by itself"));
+}
+
+TEST(Repetition, MayMoveItsDataFromFarAway) {
+  const Repetition found{.isolated_us = 250, .batch_us = 100, .bytes = 10'000'000};
+  EXPECT_EQ(faster_when_repeated(found, ceilings()), "") << "10 MB at 100 GB/s are 100 us";
+  EXPECT_NE(faster_when_repeated({.isolated_us = 250, .batch_us = 100}, ceilings()), "");
+}
+
+TEST(Repetition, MayBeDisturbedOnACpu) {
+  const Repetition found{.isolated_us = 290, .batch_us = 100, .is_cpu = true};
+  EXPECT_EQ(faster_when_repeated(found, ceilings()), "");
+}
+
+TEST(Repetition, IsNotAskedOfShortPrograms) {
+  EXPECT_TRUE(is_long_enough(20, 1, ceilings(), 32));
+  EXPECT_FALSE(is_long_enough(9, 1, ceilings(), 32)) << "ten dispatches";
+  EXPECT_FALSE(is_long_enough(20, 3, ceilings(), 32));
+  EXPECT_FALSE(is_long_enough(20, 1, ceilings(), 1000)) << "fifty units of the timer";
+  EXPECT_FALSE(is_long_enough(20, 1, {}, 32)) << "no ceilings, no cold caches";
+}
+
+}  // namespace
+}  // namespace assay
