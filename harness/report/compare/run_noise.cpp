@@ -2,7 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
-#include "harness/report/compare/compare.h"
+#include "harness/report/compare/row_side.h"
 #include "harness/report/files/csv.h"
 #include "harness/report/files/csv_reader.h"
 #include "harness/report/files/device_key.h"
@@ -22,12 +22,6 @@ const std::vector<std::string> header = {"device",  "device_key", "driver", "bas
 
 auto identity(const RunPair& pair) {
   return std::tie(pair.device_key, pair.driver, pair.base_run, pair.new_run);
-}
-
-/// Whether the row is of one run a side, and these are two.
-bool is_of_two_runs(const RowVerdict& row) {
-  return row.is_same_program && row.base->runs.size() == 1 && row.next->runs.size() == 1 &&
-         row.base->runs != row.next->runs;
 }
 
 template <class Number>
@@ -52,26 +46,6 @@ std::optional<double> RunNoise::between_runs_pct(const RunInfo& run) const {
   }
   if (pairs < fewest_pairs || rows < fewest_rows) return std::nullopt;
   return largest;
-}
-
-std::vector<RunPair> run_pairs_of(const RunComparison& comparison) {
-  std::vector<RunPair> pairs;
-  for (const RunReport& base : comparison.base) {
-    const std::string key = device_key(base.run);
-    RunPair pair{.device = base.run.device.name,
-                 .device_key = key,
-                 .driver = driver_of(base.run),
-                 .base_run = base.run.run_id};
-    for (const RowVerdict& row : comparison.rows) {
-      if (!is_of_two_runs(row) || row.base->runs.front() != pair.base_run || row.device_key != key) continue;
-      pair.new_run = row.next->runs.front();
-      ++pair.rows;
-      pair.alarms += row.run_noise_pct > 0 ? 1 : 0;
-      pair.largest_pct = std::max(pair.largest_pct, row.run_noise_pct);
-    }
-    if (pair.rows > 0) pairs.push_back(std::move(pair));
-  }
-  return pairs;
 }
 
 std::string run_noise_csv(const std::vector<RunPair>& pairs) {

@@ -10,8 +10,6 @@
 
 namespace assay {
 
-struct RunComparison;
-
 /// What two runs of the same programs on one device differed by.
 struct RunPair {
   std::string device;      ///< its name
@@ -40,10 +38,6 @@ class RunNoise {
  private:
   std::vector<RunPair> pairs_;
 };
-
-/// The pairs that a comparison of one run a side shows, one a device. Rows of different programs, and those
-/// whose clock probes explain what differs, tell nothing of it, nor does a run beside itself.
-std::vector<RunPair> run_pairs_of(const RunComparison& comparison);
 
 /// A file that keeps pairs: CSV (RFC 4180) with a header.
 std::string run_noise_csv(const std::vector<RunPair>& pairs);
