@@ -78,10 +78,7 @@ DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& 
   made.stop_requested = stop_requested;
   if (options.validation) {
     made.validation_messages = [&instance] { return instance.validation_messages(); };
-    made.newest_validation_message = [&instance] {
-      const std::vector<std::string> texts = instance.validation_texts();
-      return texts.empty() ? std::string("(no text)") : texts.back();
-    };
+    made.validation_texts = [&instance](std::int64_t after) { return instance.validation_texts(after); };
   }
   return made;
 }

@@ -129,7 +129,7 @@ class WorkerMain {
                        .run_id = open.run_id,
                        .shard = open.shard,
                        .secret_seed = open.secret_seed,
-                       .inputs = run_inputs(options_, loaded_.files),
+                       .inputs = run_inputs(options_, loaded_),
                        .log = log_,
                        .stop_requested = [this] { return must_stop(); }};
     RunDevices::Opened& chosen = device_of(open);

@@ -92,10 +92,11 @@ class Instance {
   /// The devices of Vulkan >= 1.1 with a compute queue, in the loader's order. May be empty.
   const std::vector<DeviceInfo>& devices() const;
 
-  /// Messages of the validation layer (warnings and errors, but not about performance) so far; the texts of
-  /// the newest ones.
+  /// Messages of the validation layer (warnings and errors, but not about performance) so far.
   std::int64_t validation_messages() const;
-  std::vector<std::string> validation_texts() const;
+  /// Their different texts, oldest first, as far as they are kept: of those that were said (again) after the
+  /// first `after` messages.
+  std::vector<std::string> validation_texts(std::int64_t after = 0) const;
 
   struct State;
   State& state() const { return *state_; }

@@ -17,8 +17,9 @@ const Shape image = {2, 5, 3, 7};  // a batch, rows that are no multiple of four
 struct Verdict {
   Case (*make)(const std::string& impl);
   std::string impl;
-  std::string metric;  ///< empty: the kernel is right
-  std::string reason;  ///< a regular expression
+  std::string metric;     ///< empty: the kernel is right
+  std::string diagnosis;  ///< the word of the diagnosis; empty: it says nothing
+  std::string reason;     ///< a regular expression
 };
 
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict) {
@@ -112,6 +113,8 @@ void expect_verdict(const Record& record, const Verdict& verdict) {
   EXPECT_EQ(record.status, right ? Status::Pass : Status::Fail) << record.reason;
   EXPECT_EQ(record.accuracy->metric, verdict.metric) << record.reason;
   EXPECT_THAT(record.reason, ContainsRegex(verdict.reason));
+  const auto& diagnosis = record.accuracy->diagnosis;
+  EXPECT_EQ(diagnosis ? diagnosis->word : "", verdict.diagnosis) << (diagnosis ? diagnosis->text : "silent");
   EXPECT_EQ(record.perf.has_value(), right && record.info.mode == "perf");
 }
 
@@ -133,35 +136,38 @@ std::string name_of_verdict(const ::testing::TestParamInfo<Verdict>& info) {
   return name + "_" + std::to_string(info.index);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Control, FaultMatrix,
-    ::testing::Values(Verdict{quantize_case, "correct", "", "^$"}, Verdict{tie_case, "correct", "", "^$"},
-                      Verdict{saturating_case, "correct", "", "^$"},
-                      Verdict{dequantize_case, "correct", "", "^$"}, Verdict{same_case, "correct", "", "^$"},
-                      Verdict{different_case, "correct", "", "^$"}, Verdict{padded_case, "correct", "", "^$"},
-                      Verdict{clone_case, "correct", "", "^$"},
-                      Verdict{texture_tie_case, "correct", "", "^$"},
-                      Verdict{texture_case, "correct", "", "^$"}, Verdict{matmul_case, "correct", "", "^$"}),
-    name_of_verdict);
+INSTANTIATE_TEST_SUITE_P(Control, FaultMatrix,
+                         ::testing::Values(Verdict{quantize_case, "correct", "", "", "^$"},
+                                           Verdict{tie_case, "correct", "", "", "^$"},
+                                           Verdict{saturating_case, "correct", "", "", "^$"},
+                                           Verdict{dequantize_case, "correct", "", "", "^$"},
+                                           Verdict{same_case, "correct", "", "", "^$"},
+                                           Verdict{different_case, "correct", "", "", "^$"},
+                                           Verdict{padded_case, "correct", "", "", "^$"},
+                                           Verdict{clone_case, "correct", "", "", "^$"},
+                                           Verdict{texture_tie_case, "correct", "", "", "^$"},
+                                           Verdict{texture_case, "correct", "", "", "^$"},
+                                           Verdict{matmul_case, "correct", "", "", "^$"}),
+                         name_of_verdict);
 
 INSTANTIATE_TEST_SUITE_P(
     Memory, FaultMatrix,
-    ::testing::Values(Verdict{quantize_case, "null_kernel", "unwritten",
+    ::testing::Values(Verdict{quantize_case, "null_kernel", "unwritten", "unwritten",
                               "210 of 210 elements of 'q' were never written, first q\\[0, 0, 0, 0\\]"},
-                      Verdict{quantize_case, "one_element_not_written", "unwritten",
+                      Verdict{quantize_case, "one_element_not_written", "unwritten", "unwritten",
                               "1 of 210 elements of 'q' were never written, first q\\[1, 4, 2, 6\\]"},
-                      Verdict{quantize_case, "write_past_end", "write_out_of_bounds",
+                      Verdict{quantize_case, "write_past_end", "write_out_of_bounds", "",
                               "'q' was written past its end: [1-4] bytes, the nearest at end\\+[0-3]"},
-                      Verdict{quantize_case, "write_before_start", "write_out_of_bounds",
+                      Verdict{quantize_case, "write_before_start", "write_out_of_bounds", "",
                               "'q' was written before its start: [1-4] bytes, the nearest [1-4] before"},
-                      Verdict{quantize_case, "input_overwritten", "input_modified",
+                      Verdict{quantize_case, "input_overwritten", "input_modified", "",
                               "input 'x' was overwritten, first at byte (16|17|18|19) of its data"},
-                      Verdict{quantize_case, "reads_past_end", "reads_out_of_bounds",
+                      Verdict{quantize_case, "reads_past_end", "reads_out_of_bounds", "",
                               "depends on memory before or past a tensor's data: 1 of 210 elements, first "
                               "q\\[0, 0, 0, 0\\]"},
-                      Verdict{padded_case, "depends_on_padding", "depends_on_padding",
+                      Verdict{padded_case, "depends_on_padding", "depends_on_padding", "",
                               "depends on the padding of inputs: .* first y\\[0, 0, 0, 0\\]"},
-                      Verdict{quantize_case, "keeps_old_bit", "depends_on_old_output",
+                      Verdict{quantize_case, "keeps_old_bit", "depends_on_old_output", "",
                               "depends on what outputs or scratch held before: 53 of 210 elements, first "
                               "q\\[0, 0, 0, 0\\]"}),
     name_of_verdict);
@@ -169,71 +175,73 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Arithmetic, FaultMatrix,
     ::testing::Values(
-        Verdict{quantize_case, "zero_point_ignored", "wrong_value", "q\\[0, .* elements wrong"},
-        Verdict{quantize_case, "zero_point_off_by_one", "wrong_value",
+        Verdict{quantize_case, "zero_point_ignored", "wrong_value", "zero_point", "q\\[0, .* elements wrong"},
+        Verdict{quantize_case, "zero_point_off_by_one", "wrong_value", "zero_point",
                 "q\\[0, 0, 0, 0\\]: expected .* elements wrong \\([0-9.]+ %\\), largest error 1$"},
-        Verdict{tie_case, "half_away", "wrong_value", "q\\[0, .* largest error 1$"},
-        Verdict{texture_tie_case, "half_away", "wrong_value", "y\\[0, .* largest error 1$"},
-        Verdict{texture_case, "zero_point_off_by_one", "wrong_value",
+        Verdict{tie_case, "half_away", "wrong_value", "rounding", "q\\[0, .* largest error 1$"},
+        Verdict{texture_tie_case, "half_away", "wrong_value", "rounding", "y\\[0, .* largest error 1$"},
+        Verdict{texture_case, "zero_point_off_by_one", "wrong_value", "zero_point",
                 "y\\[0, 0, 0, 0\\]: expected .*; 210 of 210 elements wrong"},
-        Verdict{quantize_case, "truncation", "wrong_value", "q\\[0, .* largest error 1$"},
-        Verdict{quantize_case, "scale_off", "wrong_value", "q\\[.* largest error"},
-        Verdict{different_case, "requantize_skipped", "wrong_value", "y\\[0, 0, 0, .* elements wrong"},
-        Verdict{zero_case, "minus_zero", "wrong_value",
+        Verdict{quantize_case, "truncation", "wrong_value", "rounding", "q\\[0, .* largest error 1$"},
+        Verdict{quantize_case, "scale_off", "wrong_value", "scale", "q\\[.* largest error"},
+        Verdict{different_case, "requantize_skipped", "wrong_value", "scale",
+                "y\\[0, 0, 0, .* elements wrong"},
+        Verdict{zero_case, "minus_zero", "wrong_value", "sign",
                 "y\\[0, 0, 0, 0\\]: expected 0 by the reference, got -0 \\(exact\\)"},
-        Verdict{dequantize_case, "nan_output", "wrong_value",
+        Verdict{dequantize_case, "nan_output", "wrong_value", "nan",
                 "y\\[1, 0, 0, 0\\]: expected .*, got nan \\(exact\\); 1 of 210 elements wrong"}),
     name_of_verdict);
 
 INSTANTIATE_TEST_SUITE_P(
     Indexing, FaultMatrix,
     ::testing::Values(
-        Verdict{same_case, "copy_kernel", "wrong_value", "y\\[0, 0, 0, .* elements wrong"},
-        Verdict{different_case, "copy_kernel", "wrong_value", "y\\[0, 0, 0, .* elements wrong"},
-        Verdict{same_case, "swapped_layout", "wrong_value", "y\\[0, .* elements wrong"},
-        Verdict{different_case, "swapped_layout", "wrong_value", "y\\[0, .* elements wrong"},
-        Verdict{quantize_case, "only_batch_0", "wrong_value", "^q\\[1, 0, "},
-        Verdict{same_case, "only_batch_0", "wrong_value", "^y\\[1, 0, "},
-        Verdict{quantize_case, "width_tail_dropped", "wrong_value", "^q\\[0, 0, 0, [4-6]\\]"},
-        Verdict{clone_case, "lanes_swapped", "depends_on_padding",
+        Verdict{same_case, "copy_kernel", "wrong_value", "layout", "y\\[0, 0, 0, .* elements wrong"},
+        Verdict{different_case, "copy_kernel", "wrong_value", "", "y\\[0, 0, 0, .* elements wrong"},
+        Verdict{same_case, "swapped_layout", "wrong_value", "layout", "y\\[0, .* elements wrong"},
+        Verdict{different_case, "swapped_layout", "wrong_value", "layout", "y\\[0, .* elements wrong"},
+        Verdict{quantize_case, "only_batch_0", "wrong_value", "tail", "^q\\[1, 0, "},
+        Verdict{same_case, "only_batch_0", "wrong_value", "tail", "^y\\[1, 0, "},
+        Verdict{quantize_case, "width_tail_dropped", "wrong_value", "tail", "^q\\[0, 0, 0, [4-6]\\]"},
+        Verdict{clone_case, "lanes_swapped", "depends_on_padding", "packing",
                 "42 of 210 elements, first y\\[0, 4, 0, 0\\].*; y\\[0, 0, 0, .* elements wrong"},
-        Verdict{large_clone_case, "guard_copied", "write_out_of_bounds",
+        Verdict{large_clone_case, "guard_copied", "write_out_of_bounds", "",
                 "^'y' was written past its end: [1-4] bytes, the nearest at end"},
-        Verdict{large_clone_case, "reads_guard", "reads_out_of_bounds",
+        Verdict{large_clone_case, "reads_guard", "reads_out_of_bounds", "",
                 "depends on memory before or past a tensor's data: 20480 of 20480 elements"},
-        Verdict{clone_case, "only_batch_0", "wrong_value", "^y\\[1, 0, "},
-        Verdict{clone_case, "tail_block_dropped", "wrong_value", "^y\\[0, 4, 0, "},
-        Verdict{matmul_case, "last_k_dropped", "wrong_value", "^y\\[0, "},
-        Verdict{matmul_case, "column_tail_dropped", "wrong_value",
+        Verdict{clone_case, "only_batch_0", "wrong_value", "tail", "^y\\[1, 0, "},
+        Verdict{clone_case, "tail_block_dropped", "wrong_value", "tail", "^y\\[0, 4, 0, "},
+        Verdict{matmul_case, "last_k_dropped", "wrong_value", "accumulation", "^y\\[0, "},
+        Verdict{matmul_case, "column_tail_dropped", "wrong_value", "tail",
                 "^y\\[0, 12\\]: .*; 5 of 65 elements wrong"},
-        Verdict{matmul_case, "counted_twice", "wrong_value", "^y\\[0, "},
-        Verdict{matmul_case, "return_before_barrier", "wrong_value", "^y\\[0, 0\\]|; y\\[0, 0\\]"}),
+        Verdict{matmul_case, "counted_twice", "wrong_value", "", "^y\\[0, "},
+        Verdict{matmul_case, "return_before_barrier", "wrong_value", "", "^y\\[0, 0\\]|; y\\[0, 0\\]"}),
     name_of_verdict);
 
 // Textures have no guards, and need none; all else is seen in them too. Their rows are 7 and 14 elements
 // wide.
 INSTANTIATE_TEST_SUITE_P(
     Texture, FaultMatrix,
-    ::testing::Values(Verdict{flip_3d_case, "correct", "", "^$"}, Verdict{flip_2d_case, "correct", "", "^$"},
-                      Verdict{flip_3d_case, "one_texel_not_written", "unwritten",
+    ::testing::Values(Verdict{flip_3d_case, "correct", "", "", "^$"},
+                      Verdict{flip_2d_case, "correct", "", "", "^$"},
+                      Verdict{flip_3d_case, "one_texel_not_written", "unwritten", "unwritten",
                               "4 of 210 elements of 'y' were never written, first y\\[1, 4, 1, 0\\]"},
-                      Verdict{flip_2d_case, "one_texel_not_written", "unwritten",
+                      Verdict{flip_2d_case, "one_texel_not_written", "unwritten", "unwritten",
                               "4 of 210 elements of 'y' were never written, first y\\[1, 0\\]"},
-                      Verdict{flip_3d_case, "one_texel_wrong", "wrong_value",
+                      Verdict{flip_3d_case, "one_texel_wrong", "wrong_value", "",
                               "^y\\[1, 4, 1, 1\\]: .*; 1 of 210 elements wrong"},
-                      Verdict{flip_2d_case, "one_texel_wrong", "wrong_value",
+                      Verdict{flip_2d_case, "one_texel_wrong", "wrong_value", "",
                               "^y\\[1, 1\\]: .*; 1 of 210 elements wrong"},
-                      Verdict{flip_3d_case, "rows_swapped", "wrong_value", "^y\\[0, 0, 0, "},
-                      Verdict{flip_2d_case, "rows_swapped", "wrong_value", "^y\\[0, "},
-                      Verdict{flip_3d_case, "depends_on_padding", "depends_on_padding",
+                      Verdict{flip_3d_case, "rows_swapped", "wrong_value", "index", "^y\\[0, 0, 0, "},
+                      Verdict{flip_2d_case, "rows_swapped", "wrong_value", "index", "^y\\[0, "},
+                      Verdict{flip_3d_case, "depends_on_padding", "depends_on_padding", "",
                               "on the padding of inputs: 1 of 210 elements, first y\\[0, 0, 0, 4\\]"},
-                      Verdict{flip_2d_case, "depends_on_padding", "depends_on_padding",
+                      Verdict{flip_2d_case, "depends_on_padding", "depends_on_padding", "",
                               "on the padding of inputs: 1 of 210 elements, first y\\[0, 12\\]"},
-                      Verdict{flip_3d_case, "keeps_old_bit", "depends_on_old_output",
+                      Verdict{flip_3d_case, "keeps_old_bit", "depends_on_old_output", "",
                               "60 of 210 elements, first y\\[0, 0, 0, 0\\]"},
-                      Verdict{flip_3d_case, "input_overwritten", "input_modified",
+                      Verdict{flip_3d_case, "input_overwritten", "input_modified", "",
                               "input 'x' was overwritten, first at byte 8 of its data"},
-                      Verdict{flip_2d_case, "input_overwritten", "input_modified",
+                      Verdict{flip_2d_case, "input_overwritten", "input_modified", "",
                               "input 'x' was overwritten, first at byte 16 of its data"}),
     name_of_verdict);
 

@@ -192,13 +192,27 @@ TEST(Outcome, APassWithValidationMessagesFailsInBothModes) {
     DeviceRunOptions options{.mode = mode};
     // A message arrives while the program is prepared, none while it is timed.
     options.validation_messages = [asked = 0]() mutable { return std::int64_t{asked++ == 0 ? 0 : 1}; };
-    options.newest_validation_message = [] { return std::string("binding 3 is not bound"); };
+    options.validation_texts = [](std::int64_t) {
+      return std::vector<std::string>{"binding 3 is not bound"};
+    };
     const Heard heard = Bench::shared().run({matmul_case("correct")}, options);
     ASSERT_THAT(statuses(heard), ElementsAre(Status::Fail));
     EXPECT_EQ(heard.records[0].validation_messages, 1);
     EXPECT_THAT(heard.records[0].reason, HasSubstr("binding 3 is not bound"));
     EXPECT_FALSE(heard.records[0].perf.has_value());
   }
+}
+
+// What the layer says of a wrong program may be why it is wrong.
+TEST(Outcome, WhatTheLayerSaysIsKeptWhereValuesAreWrongToo) {
+  DeviceRunOptions options{.mode = Mode::Accu};
+  options.validation_messages = [asked = 0]() mutable { return std::int64_t{asked++ == 0 ? 0 : 2}; };
+  options.validation_texts = [](std::int64_t) { return std::vector<std::string>{"a hazard", "another"}; };
+  const Heard heard = Bench::shared().run({matmul_case("last_k_dropped")}, options);
+  ASSERT_THAT(statuses(heard), ElementsAre(Status::Fail));
+  EXPECT_EQ(heard.records[0].accuracy->metric, "wrong_value");
+  EXPECT_EQ(heard.records[0].validation_messages, 2);
+  EXPECT_THAT(heard.records[0].validation_texts, ElementsAre("a hazard", "another"));
 }
 
 TEST(Outcome, AMissingInputFileFailsItsRowOnly) {

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 namespace assay {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Smallest normal number of a float dtype: a device may flush results below it to zero.
 double smallest_normal(DType dtype) {
@@ -116,22 +113,6 @@ double Acceptance::allowed_flips() const {
 std::int64_t Acceptance::allowed_tolerated() const {
   if (!is_loosened_) return 0;
   return static_cast<std::int64_t>(std::floor(tolerance_.share * static_cast<double>(numel())));
-}
-
-double absolute_error(double expected, double got) {
-  if (std::isnan(expected) && std::isnan(got)) return 0;
-  if (expected == got) return 0;
-  const double error = std::fabs(got - expected);
-  return std::isnan(error) ? infinity : error;
-}
-
-double unit_in_last_place(DType dtype, double value) {
-  if (!std::isfinite(value) || !is_float(dtype)) return 0;
-  const int digits = dtype == DType::F16 ? 11 : dtype == DType::F32 ? 24 : 53;
-  const int smallest = dtype == DType::F16 ? -24 : dtype == DType::F32 ? -149 : -1074;
-  int exponent = 0;  // |value| < 2^exponent
-  std::frexp(value, &exponent);
-  return value == 0 ? std::ldexp(1, smallest) : std::ldexp(1, std::max(exponent - digits, smallest));
 }
 
 }  // namespace assay

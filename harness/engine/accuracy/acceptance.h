@@ -3,6 +3,7 @@
 #include "harness/cases/case.h"
 #include "harness/op/expected.h"
 #include "harness/op/op.h"
+#include "harness/tensor/float_error.h"
 #include "harness/tensor/tensor.h"
 
 #include <cstdint>
@@ -73,12 +74,5 @@ class Acceptance {
   bool is_loosened_;
   double expected_flips_ = 0;
 };
-
-/// |got - expected| of one element, infinity where exactly one of them is NaN or infinite.
-double absolute_error(double expected, double got);
-
-/// One unit in the last place of a float dtype at `value`, the smallest denormal for denormals; 0 for
-/// infinities, NaN and integer dtypes.
-double unit_in_last_place(DType dtype, double value);
 
 }  // namespace assay

@@ -5,6 +5,8 @@
 #include "harness/engine/accuracy/saturation.h"
 #include "harness/engine/accuracy/tile_map.h"
 #include "harness/engine/accuracy/trivial_answer.h"
+#include "harness/engine/accuracy/wrong_elements.h"
+#include "harness/report/record/words.h"
 #include "harness/tensor/tensor_hash.h"
 
 #include <fmt/format.h>
@@ -133,6 +135,10 @@ class Investigation {
     const Count changed =
         count_if(got_a.numel(), [&](std::int64_t i) { return !same_bytes(got_a, got_b, i, i + 1); });
     if (static_cast<double>(count.bad) <= most_by_chance(changed.bad, got_a.dtype())) return;
+    unwritten_.resize(specs_.size());
+    unwritten_[output] = [poison_a, poison_b, a = a_.outputs, b = b_.outputs, output](std::int64_t i) {
+      return same_bytes((*a)[output], poison_a, i, i + 1) && same_bytes((*b)[output], poison_b, i, i + 1);
+    };
     note("unwritten", fmt::format("{} of {} elements of '{}' were never written, first {}", count.bad,
                                   got_a.numel(), specs_[output]->name, place(*specs_[output], count.first)));
   }
@@ -189,9 +195,15 @@ class Investigation {
   std::string first_wrong(const Acceptance& accepted, std::size_t output, const OutputCheck& check,
                           const std::string& by) const {
     const std::int64_t first = *check.first_bad;
-    return fmt::format("{}: expected {} by {}, got {} ({})", place(*specs_[output], first),
-                       accepted.expected(first), by.empty() ? "the reference" : by, got(output).at(first),
+    const std::string answer =
+        is_unwritten(output, first) ? "never written" : "got " + value_text(got(output).at(first));
+    return fmt::format("{}: expected {} by {}, {} ({})", place(*specs_[output], first),
+                       value_text(accepted.expected(first)), by.empty() ? "the reference" : by, answer,
                        bound_text(accepted, first));
+  }
+
+  bool is_unwritten(std::size_t output, std::int64_t index) const {
+    return output < unwritten_.size() && unwritten_[output] && unwritten_[output](index);
   }
 
   std::string file_of(std::size_t output) const {
@@ -228,6 +240,7 @@ class Investigation {
     const Acceptance& accepted = accepted_[output];
     const HostTensor& values = got(output);
     described_wrong_ = !check.pass;
+    described_ = output;
     result_.output = specs_[output]->name;
     result_.output_class = accepted.output_class();
     result_.elements = values.numel();
@@ -291,7 +304,23 @@ class Investigation {
                        [&](const Finding& f) { return f.metric == metric; });
   }
 
+  /// What is to be known of the elements that are wrong.
+  void explain_wrong_elements() {
+    const OutputCheck check = check_output(accepted_[described_], got(described_));
+    const auto tensor = static_cast<std::size_t>(specs_[described_] - case_.tensors->data());
+    add_evidence({.test_case = case_,
+                  .data = data_,
+                  .output = described_,
+                  .tensor = tensor,
+                  .accepted = accepted_[described_],
+                  .got = got(described_),
+                  .check = check,
+                  .is_unwritten = described_ < unwritten_.size() ? unwritten_[described_] : nullptr},
+                 result_);
+  }
+
   AccuracyOutcome finish() {
+    if (described_wrong_) explain_wrong_elements();
     result_.input_hash = data_.input_hash;
     result_.output_hash = answer_hash_of(*a_.outputs);
     result_.hash_is_portable = std::all_of(specs_.begin(), specs_.end(), [](const TensorSpec* spec) {
@@ -323,6 +352,9 @@ class Investigation {
   std::vector<Finding> findings_;
   AccuracyResult result_;
   bool described_wrong_ = false;
+  std::size_t described_ = 0;  ///< output
+  /// Of outputs with elements that were never written: whether one of them is.
+  std::vector<std::function<bool(std::int64_t)>> unwritten_;
   bool mistrusted_ = false;
 };
 

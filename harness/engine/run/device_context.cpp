@@ -42,9 +42,12 @@ gpu::DeviceMemory& DeviceContext::memory() {
   return *memory_;
 }
 
-std::int64_t DeviceContext::take_messages() {
+LayerMessages DeviceContext::take_messages() {
   const std::int64_t now = options.validation_messages ? options.validation_messages() : 0;
-  return now - std::exchange(messages_before_, now);
+  const std::int64_t before = std::exchange(messages_before_, now);
+  LayerMessages messages{.count = now - before};
+  if (messages.count > 0 && options.validation_texts) messages.texts = options.validation_texts(before);
+  return messages;
 }
 
 }  // namespace assay

@@ -2,6 +2,7 @@
 
 #include "harness/cases/expectations.h"
 #include "harness/engine/accuracy/originals.h"
+#include "harness/engine/run/layer_messages.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/run/run_options.h"
 #include "harness/engine/timing/timing_tools.h"
@@ -48,7 +49,7 @@ class DeviceContext {
   const Ceilings& ceilings() const;
   gpu::DeviceMemory& memory();
   /// Validation messages since this was asked last.
-  std::int64_t take_messages();
+  LayerMessages take_messages();
 
  private:
   gpu::ShaderLibrary& shaders_;

@@ -3,6 +3,7 @@
 #include "harness/engine/accuracy/data_set.h"
 #include "harness/engine/accuracy/experiment.h"
 #include "harness/engine/accuracy/packed_inputs.h"
+#include "harness/engine/run/layer_messages.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/report/record/events.h"
 
@@ -66,10 +67,10 @@ struct DeviceRow {
   double judging_ms = 0;  ///< planning, judging and preparing to be timed
   double timing_ms = 0;
   std::optional<Program> program;
-  std::optional<double> unit_error;      ///< of the impl, where it states one
-  JudgedRun own;                         ///< mode perf: what was judged, and is timed
-  JudgedRun secret;                      ///< the same on data of the secret seed, where there are such
-  std::int64_t validation_messages = 0;  ///< while it was judged
+  std::optional<double> unit_error;  ///< of the impl, where it states one
+  JudgedRun own;                     ///< mode perf: what was judged, and is timed
+  JudgedRun secret;                  ///< the same on data of the secret seed, where there are such
+  LayerMessages messages;            ///< of the validation layer while it ran, as far as it has
 
   RowIndex number() const { return group->first + index; }  ///< what events call it
   const PlannedRow& plan() const { return group->planned[index]; }

@@ -136,7 +136,7 @@ class DeviceRun {
     std::optional<Outcome> outcome = plan_row(*row, context_);
     if (!outcome) outcome = check_output(*row);
     if (row->record.accuracy) listener_.judged(row->number(), *row->record.accuracy);
-    row->validation_messages = context_.take_messages();
+    row->messages = context_.take_messages();
     if (row->plan().mode == Mode::Perf && outcome->status == Status::Pass) return row;
     finish(*row, *outcome);
     return nullptr;
@@ -245,8 +245,8 @@ class DeviceRun {
 
   /// What the validation layer has said since rows took turns last is about the one whose turn it was.
   void credit_messages() {
-    const std::int64_t told = context_.take_messages();
-    if (running_ != nullptr) running_->validation_messages += told;
+    const LayerMessages told = context_.take_messages();
+    if (running_ != nullptr) running_->messages.add(told);
   }
 
   void finish_measured(DeviceRow& row, const Measurement& measurement) {

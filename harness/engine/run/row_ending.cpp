@@ -8,11 +8,12 @@ namespace assay {
 namespace {
 
 /// A pass with validation messages is no pass: another driver may do anything with that program.
-void blame_validation(Record& record, const DeviceRunOptions& options) {
+void blame_validation(Record& record) {
   if (record.status != Status::Pass || record.validation_messages == 0) return;
   record.status = Status::Fail;
   record.reason = fmt::format("the answer is right, but the validation layer has {} messages, the newest: {}",
-                              record.validation_messages, options.newest_validation_message());
+                              record.validation_messages,
+                              record.validation_texts.empty() ? "(no text)" : record.validation_texts.back());
   record.perf.reset();
 }
 
@@ -22,8 +23,10 @@ void end_row(DeviceRow& row, Outcome outcome, DeviceContext& context) {
   Record& record = row.record;
   record.status = outcome.status;
   record.reason = std::move(outcome.reason);
-  record.validation_messages = row.validation_messages + context.take_messages();
-  blame_validation(record, context.options);
+  row.messages.add(context.take_messages());
+  record.validation_messages = row.messages.count;
+  record.validation_texts = std::move(row.messages.texts);
+  blame_validation(record);
   record.total_ms = row.judging_ms + row.timing_ms;
 }
 

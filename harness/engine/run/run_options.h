@@ -43,7 +43,8 @@ struct DeviceRunOptions {
   std::function<void()> before_timing;
   std::function<void()> after_timing;
   std::function<std::int64_t()> validation_messages;  ///< of the instance, so far; empty: not counted
-  std::function<std::string()> newest_validation_message;
+  /// The different texts of those after the first so many.
+  std::function<std::vector<std::string>(std::int64_t after)> validation_texts;
 };
 
 }  // namespace assay

@@ -4,6 +4,7 @@
 #include "harness/engine/accuracy/data_set.h"
 #include "harness/engine/accuracy/experiment.h"
 #include "harness/engine/run/row_originals.h"
+#include "harness/report/record/words.h"
 
 #include <fmt/format.h>
 
@@ -25,11 +26,12 @@ SecretRun run_on_secret_data(const DeviceRow& row, DeviceContext& context) {
       assess(*experiment, test_case, data, acceptances(test_case, data, row.unit_error));
   experiment->release();
   if (assessment.status != Status::Fail) return {{}, {std::move(experiment), assessment.outputs}};
+  const std::string kind = diagnosis_text(assessment.result);
   return {
       .wrong = Outcome{Status::Fail,
                        fmt::format("right on the case's own data, wrong on data of a seed that it could not "
-                                   "know (--secret-seed {}): {}",
-                                   *seed, assessment.reason)},
+                                   "know (--secret-seed {}): {}{}{}",
+                                   *seed, assessment.reason, kind.empty() ? "" : "; ", kind)},
       .timed = {}};
 }
 

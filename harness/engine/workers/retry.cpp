@@ -16,6 +16,10 @@ constexpr std::size_t most_rows_before = 8;  ///< the newest: what a row leaves 
 
 }  // namespace
 
+bool is_lost(Status status) {
+  return status == Status::Timeout || status == Status::DeviceLost || status == Status::Crash;
+}
+
 Retry::Retry(RowIndex row, RowEnd first, std::vector<RowIndex> before)
     : row_(row), first_(std::move(first)), before_(std::move(before)), rows_{row} {
   std::erase(before_, row_);
@@ -64,6 +68,7 @@ RowEnd Retry::flaky(const RowEnd& end) const {
   made.reason = fmt::format("it was {} ({}), and {} when it was tried once more", name_of(first_.status),
                             first_.reason, name_of(end.status));
   made.validation_messages = end.validation_messages;
+  made.validation_texts = end.validation_texts;
   made.total_ms = end.total_ms;
   return made;
 }

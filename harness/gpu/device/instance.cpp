@@ -210,8 +210,8 @@ std::int64_t Instance::validation_messages() const {
   return state_->messages->count();
 }
 
-std::vector<std::string> Instance::validation_texts() const {
-  return state_->messages->texts();
+std::vector<std::string> Instance::validation_texts(std::int64_t after) const {
+  return state_->messages->texts(after);
 }
 
 }  // namespace assay::gpu

@@ -13,13 +13,13 @@ bool layer_is_too_old(std::string_view message) {
 void MessageLog::add(std::string text) {
   const std::lock_guard lock(mutex_);
   ++count_;
-  const auto same = std::find(texts_.begin(), texts_.end(), text);
-  if (same != texts_.end()) {  // said again: it counts as the newest
-    texts_.erase(same);
+  const auto same = std::ranges::find(messages_, text, &Message::text);
+  if (same != messages_.end()) {  // said again: it counts as the newest
+    messages_.erase(same);
   }
-  texts_.push_back(std::move(text));
-  if (texts_.size() > kept) {
-    texts_.pop_front();
+  messages_.push_back({std::move(text), count_});
+  if (messages_.size() > kept) {
+    messages_.pop_front();
   }
 }
 
@@ -28,9 +28,13 @@ std::int64_t MessageLog::count() const {
   return count_;
 }
 
-std::vector<std::string> MessageLog::texts() const {
+std::vector<std::string> MessageLog::texts(std::int64_t after) const {
   const std::lock_guard lock(mutex_);
-  return {texts_.begin(), texts_.end()};
+  std::vector<std::string> texts;
+  for (const Message& message : messages_) {
+    if (message.number > after) texts.push_back(message.text);
+  }
+  return texts;
 }
 
 }  // namespace assay::gpu

@@ -19,14 +19,20 @@ class MessageLog {
   /// Counts a message; keeps the newest `kept` different texts.
   void add(std::string text);
   std::int64_t count() const;
-  std::vector<std::string> texts() const;  ///< oldest first
+  /// Oldest first: of those that were said (again) after the first `after` messages.
+  std::vector<std::string> texts(std::int64_t after = 0) const;
 
   static constexpr std::size_t kept = 100;
 
  private:
+  struct Message {
+    std::string text;
+    std::int64_t number = 0;  ///< when it was said last: the count then
+  };
+
   mutable std::mutex mutex_;
   std::int64_t count_ = 0;
-  std::deque<std::string> texts_;
+  std::deque<Message> messages_;
 };
 
 }  // namespace assay::gpu

@@ -15,6 +15,17 @@ TEST(MessageLog, CountsEveryMessageAndKeepsEachTextOnce) {
   EXPECT_THAT(log.texts(), ::testing::ElementsAre("b", "a"));
 }
 
+TEST(MessageLog, TellsWhatWasSaidSince) {
+  MessageLog log;
+  log.add("a");
+  log.add("b");
+  log.add("c");
+  EXPECT_THAT(log.texts(2), ::testing::ElementsAre("c"));
+  log.add("a");
+  EXPECT_THAT(log.texts(2), ::testing::ElementsAre("c", "a")) << "it was said again";
+  EXPECT_THAT(log.texts(4), ::testing::ElementsAre());
+}
+
 TEST(MessageLog, KeepsTheNewestTexts) {
   MessageLog log;
   for (int i = 0; i < 105; ++i) {

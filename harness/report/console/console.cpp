@@ -9,6 +9,7 @@
 #include "harness/report/console/rule_notes.h"
 #include "harness/report/console/style.h"
 #include "harness/report/console/summary.h"
+#include "harness/report/record/failure_groups.h"
 #include "harness/report/record/time_totals.h"
 #include "harness/report/record/words.h"
 
@@ -25,7 +26,8 @@ namespace {
 
 constexpr double terminal_interval_s = 0.1;
 constexpr double plain_interval_s = 5;
-constexpr std::size_t listed_failures = 40;
+constexpr std::size_t listed_groups = 40;
+constexpr std::size_t lines_of_kind = 3;  ///< of failures of one kind that are shown as they happen
 
 std::string cases(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " case" : " cases");
@@ -85,6 +87,7 @@ void Console::plan(std::span<const RowInfo> planned) {
   out_ << "\n\n";
   out_.flush();
   done_ = failed_ = 0;
+  failed_of_kind_.clear();
   started_ = last_progress_ = options_.now_seconds();
   time_left_.plan(planned, started_);
 }
@@ -94,9 +97,17 @@ void Console::begin(const RowInfo& info) {
   progress(false);
 }
 
+void Console::block(const RowInfo& info, const Block& block) {
+  current_ = printable(info.id);
+  round_ = block.round + 1;
+  time_left_.block(info, options_.now_seconds());
+  progress(false);
+}
+
 void Console::record(const Record& record) {
   ++done_;
   time_left_.ended(record.info, options_.now_seconds());
+  if (time_left_.taking_turns() == 0) round_ = 0;
   const bool bad = class_of(record.status) != StatusClass::Fine;
   failed_ += bad ? 1 : 0;
   if (record.status == Status::Missing && !options_.verbose) {
@@ -113,17 +124,20 @@ void Console::record(const Record& record) {
   progress(done_ == planned_);
 }
 
+/// Of each kind the first failure in full, some more in a line each; the rest is told at the end.
 void Console::show_failure(const Record& record) {
+  const std::size_t count = ++failed_of_kind_[record.info.op + "\n" + failure_key(record)];
+  if (!options_.verbose && count > lines_of_kind) return;
   clear_progress();
   const std::string text = failure_text(record);
   const std::size_t head = text.find(' ');
-  const bool in_full = options_.verbose || failed_ <= options_.full_failures;
+  const bool is_new = count == 1 && failed_of_kind_.size() <= options_.full_failures;
+  const bool in_full = options_.verbose || is_new;
   out_ << painted(text.substr(0, head), ink_of(record.status), options_.color)
        << (in_full ? text.substr(head) : text.substr(head, text.find('\n') + 1 - head));
   if (in_full) out_ << '\n';
-  if (!options_.verbose && failed_ == options_.full_failures) {
-    out_ << "Further failures are shown in one line each (--verbose shows them in full).\n\n";
-  }
+  if (!options_.verbose && count == lines_of_kind)
+    out_ << "Further failures of this kind are counted at the end (--verbose shows each in full).\n\n";
   out_.flush();
 }
 
@@ -134,6 +148,10 @@ void Console::progress(bool now) {
   last_progress_ = time;
   std::string line = std::to_string(done_) + "/" + std::to_string(planned_);
   if (failed_ > 0) line += "  " + std::to_string(failed_) + " failed";
+  if (round_ > 0) {
+    const std::size_t rows = time_left_.taking_turns();
+    line += fmt::format("  round {}, {}", round_, rows == 1 ? "1 row" : fmt::format("{} rows in turn", rows));
+  }
   const std::optional<double> left = time_left_.seconds();
   if (left && time - started_ > 1) line += "  " + duration(*left) + " left";
   line += "  " + current_;
@@ -175,12 +193,17 @@ void Console::summary(const RunReport& report, const std::filesystem::path& dire
          << "  ratio of times with its interval; the rows were sampled in the same rounds\n"
          << lines << '\n';
   }
-  if (const std::string failures = failure_list(report, listed_failures, options_.color); !failures.empty()) {
-    out_ << painted("FAILURES", Ink::Bold, options_.color) << '\n' << failures << '\n';
+  if (const std::string failures = failure_list(report, listed_groups, options_.color); !failures.empty()) {
+    out_ << painted("FAILURES", Ink::Bold, options_.color)
+         << "  by kind, with what sets them apart; `assay show REPORT ID` tells all of one, docs/failures.md "
+            "what "
+            "the words mean\n"
+         << failures << '\n';
   }
-  if (const std::string notes = rule_note_lines(report.run, options_.color); !notes.empty())
+  if (const std::string notes = rule_note_lines(report.run, options_.color); !notes.empty()) {
     out_ << painted("EXPECTATIONS", Ink::Bold, options_.color) << "  rules to be looked at again\n"
          << notes << '\n';
+  }
   out_ << painted(cases(report.records.size()), Ink::Bold, options_.color);
   if (done_ > 0) out_ << " in " << duration(options_.now_seconds() - started_);
   out_ << '\n' << status_totals(report, options_.color);

@@ -1,12 +1,14 @@
 #pragma once
 
 #include "harness/report/console/time_left.h"
+#include "harness/report/record/events.h"
 #include "harness/report/record/run_report.h"
 
 #include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <map>
 #include <span>
 #include <string>
 
@@ -17,7 +19,7 @@ struct ConsoleOptions {
   bool is_terminal = false;             ///< the log is a terminal: progress is one rewritten line
   std::size_t width = 100;              ///< columns of the terminal
   bool verbose = false;                 ///< a line for every case, and every failure in full
-  std::size_t full_failures = 20;       ///< failures shown in full; later ones get one line each
+  std::size_t full_failures = 20;       ///< kinds of failures of which the first is shown in full
   std::function<double()> now_seconds;  ///< a monotonic clock; empty: std::chrono::steady_clock
 };
 
@@ -31,6 +33,8 @@ class Console {
   void plan(std::span<const RowInfo> planned);
   /// This row runs now.
   void begin(const RowInfo& info);
+  /// A timed row has one more block of samples: rows take turns in rounds of one each.
+  void block(const RowInfo& info, const Block& block);
   /// It has ended so.
   void record(const Record& record);
   /// Removes the progress line.
@@ -52,7 +56,9 @@ class Console {
   std::size_t planned_ = 0;
   std::size_t done_ = 0;
   std::size_t failed_ = 0;
+  std::map<std::string, std::size_t> failed_of_kind_;  ///< by op and failure_key
   std::string current_;
+  int round_ = 0;  ///< the newest in which rows take turns, from 1 on; 0: none do
   TimeLeft time_left_;
   double started_ = 0;
   double last_progress_ = 0;

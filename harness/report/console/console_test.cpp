@@ -83,8 +83,9 @@ shuffle  1x16x4x8
 * fused    x=4W4C y=4C1W       2.50  0.8 %  3.20       12.5  1.00x
   unfused  x=4W4C y=4C1W      10.00  0.8 %  0.80       12.5  4.00x
 
-FAILURES
-FAIL             shuffle/bad/1x16x4x8/4W4C.4W4C/fused
+FAILURES  by kind, with what sets them apart; `assay show REPORT ID` tells all of one, docs/failures.md what the words mean
+FAIL             1 of 4 rows of shuffle: wrong value
+                 shuffle/bad/1x16x4x8/4W4C.4W4C/fused
                  1 of 2 outputs is wrong
 
 7 cases in 3.5 s
@@ -116,6 +117,34 @@ TEST(Console, RewritesOneLineOnATerminal) {
             "\r\x1b[K");
 }
 
+TEST(Console, TellsTheRoundsInWhichTimedRowsTakeTurns) {
+  const std::vector<Record> rows = {test::timed("a", "fused", 2), test::timed("b", "fused", 2)};
+  Fixture fixture({.is_terminal = true});
+  fixture.console.plan(infos_of(rows));
+  for (int round = 0; round < 2; ++round) {
+    for (const Record& row : rows) {
+      fixture.console.begin(row.info);
+      fixture.now += 10;
+      fixture.console.block(row.info, {.round = round});
+    }
+  }
+  const std::string& id = rows[0].info.id;
+  EXPECT_THAT(fixture.log.str(), HasSubstr("0/2  round 1, 1 row  4 min 50 s left  " + id));
+  EXPECT_THAT(fixture.log.str(), HasSubstr("0/2  round 2, 2 rows in turn  4 min 30 s left  " + id));
+  EXPECT_THAT(fixture.log.str(), HasSubstr("0/2  round 2, 2 rows in turn  4 min 20 s left  "));
+  fixture.log.str("");
+  for (const Record& row : rows) fixture.console.record(row);
+  EXPECT_THAT(fixture.log.str(), Not(HasSubstr("round 2, 0 rows")));
+}
+
+TEST(Console, ShowsTimerAndCeilingsOnceWhenTheRunIsToldAgain) {
+  Fixture fixture;
+  fixture.console.run(test::sample_run());
+  fixture.console.run(test::sample_run());
+  const std::string text = fixture.out.str();
+  for (const char* line : {"\ntimer ", "\nceiling "}) EXPECT_EQ(text.find(line), text.rfind(line)) << line;
+}
+
 TEST(Console, TakesTheProgressLineAwayBeforeAFailure) {
   Fixture fixture({.is_terminal = true});
   fixture.console.plan(infos_of({test::failed("a"), test::passed("b")}));
@@ -127,13 +156,25 @@ TEST(Console, TakesTheProgressLineAwayBeforeAFailure) {
   EXPECT_THAT(fixture.log.str(), StartsWith("\r\x1b[K"));
 }
 
-TEST(Console, ShowsLaterFailuresInOneLine) {
+TEST(Console, ShowsTheFirstOfAKindInFullAndSomeMoreInALine) {
+  Fixture fixture;
+  fixture.run({test::failed("a"), test::failed("b"), test::failed("c"), test::failed("d"),
+               test::without_answer("e", Status::Crash, "signal 11")},
+              0);
+  const std::string text = fixture.out.str();
+  EXPECT_THAT(text, HasSubstr("  what    wrong value\n"));
+  EXPECT_THAT(text, HasSubstr("\n\nFAIL  shuffle/b/1x16x4x8/4W4C.4W4C/fused (accu)\n"
+                              "FAIL  shuffle/c/1x16x4x8/4W4C.4W4C/fused (accu)\n"
+                              "Further failures of this kind are counted at the end"));
+  EXPECT_THAT(text, Not(HasSubstr("FAIL  shuffle/d/")));
+  EXPECT_THAT(text, HasSubstr("  why     signal 11\n")) << "of another kind";
+}
+
+TEST(Console, ShowsOnlySoManyKindsInFull) {
   Fixture fixture({.full_failures = 1});
-  fixture.run({test::failed("a"), test::failed("b")}, 0);
-  EXPECT_THAT(fixture.out.str(), HasSubstr("  what    wrong value\n"));
-  EXPECT_THAT(fixture.out.str(), HasSubstr("Further failures are shown in one line each"));
+  fixture.run({test::failed("a"), test::without_answer("b", Status::Crash, "signal 11")}, 0);
   EXPECT_THAT(fixture.out.str(),
-              ::testing::EndsWith("\n\nFAIL  shuffle/b/1x16x4x8/4W4C.4W4C/fused (accu)\n"));
+              ::testing::EndsWith("\n\nCRASH  shuffle/b/1x16x4x8/4W4C.4W4C/fused (accu)\n"));
 }
 
 TEST(Console, CountsRowsThatNeverRanInsteadOfShowingEach) {
@@ -201,16 +242,17 @@ The run did not finish. The journal's last line was cut off.
 )"));
 }
 
-TEST(FailureList, PutsWhatNeverRanLastAndCountsTheRest) {
+TEST(FailureList, GroupsWhatIsOfOneKindAndCountsTheRest) {
   const RunReport report =
       test::report_of({test::without_answer("a", Status::Missing, "not reached"), test::failed("b"),
-                       test::without_answer("c", Status::Crash, "signal 11\nstack")});
+                       test::failed("d"), test::without_answer("c", Status::Crash, "signal 11\nstack")});
   EXPECT_EQ(failure_list(report, 2, false),
-            "FAIL             shuffle/b/1x16x4x8/4W4C.4W4C/fused\n"
+            "FAIL             2 of 3 rows of shuffle: wrong value\n"
+            "                 such as shuffle/b/1x16x4x8/4W4C.4W4C/fused\n"
             "                 1 of 2 outputs is wrong\n"
-            "CRASH            shuffle/c/1x16x4x8/4W4C.4W4C/fused\n"
-            "                 signal 11\n"
-            "and 1 more; the reports have them all\n");
+            "CRASH            1 of 3 rows of shuffle: signal 11\n"
+            "                 shuffle/c/1x16x4x8/4W4C.4W4C/fused\n"
+            "and 1 more kinds; the reports have them all\n");
   EXPECT_EQ(failure_list(test::report_of({test::passed("a")}), 2, false), "");
 }
 
@@ -261,6 +303,36 @@ TEST(FailureText, TellsTheFiguresItselfWhereThereIsNoReason) {
       "          .##.\n"
       "  layer   2 messages of the validation layer\n"
       "  again   assay run --filter shuffle/a/1x16x4x8/4W4C.4W4C/fused\n");
+}
+
+TEST(FailureText, HasTheEvidenceTheDiagnosisAndWhatTheLayerSaid) {
+  Record record = test::failed("a");
+  AccuracyResult& a = *record.accuracy;
+  a.diagnosis = Diagnosis{"zero_point", "as if zero_point were 0", 0.9751};
+  a.first = WrongElement{.at = {0, 3},
+                         .expected = 1.0 / 3,
+                         .got = 0.5,
+                         .bound = 0.25,
+                         .relative = 0.5,
+                         .ulp = 1234,
+                         .before_rounding = 12.5,
+                         .made_from = {"x[0,3]=1.5", "scale[0]=0.25"}};
+  a.worst = WrongElement{.at = {1, 2}, .expected = 7, .unwritten = true};
+  record.validation_messages = 2;
+  record.validation_texts = {"a hazard", "another"};
+  const std::string text = failure_text(record);
+  EXPECT_THAT(
+      text,
+      HasSubstr("  kind    zero point: as if zero_point were 0 (explains 97 % of the wrong elements)\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "  first   [0,3]: expected 0.333333333, got 0.5 (bound 0.25; relative error 0.5, 1234 ulp, before "
+          "rounding 12.5), from x[0,3]=1.5, scale[0]=0.25\n"));
+  EXPECT_THAT(text, HasSubstr("  worst   [1,2]: expected 7, never written (bound 0)\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("  layer   2 messages of the validation layer\n          a hazard\n          another\n"));
 }
 
 TEST(HasTime, WithholdsTheTimeOfWrongKernels) {

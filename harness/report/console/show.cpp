@@ -58,7 +58,7 @@ void show_case(Page& page, const Record& record) {
   page.line("tier", info.tier);
   page.line("at", info.where.file + ":" + std::to_string(info.where.line) + ":" +
                       std::to_string(info.where.column));
-  page.line("validation", std::to_string(record.validation_messages) + " messages of the layer");
+  page.line("validation", record.validation_messages == 0 ? "0 messages of the layer" : layer_text(record));
   page.line("took", ms(record.total_ms) + " in all");
   if (record.spent) page.line("of that", spent_lines(*record.spent));
   page.line("again", record.repro);
@@ -72,8 +72,9 @@ std::string metric_line(const AccuracyResult& a) {
 }
 
 std::string first_bad_line(const AccuracyResult& a) {
+  if (a.first) return element_text(*a.first);
   if (a.first_bad.empty()) return "";
-  return bracketed(a.first_bad) + ": expected " + shortest(a.expected) + ", got " + shortest(a.got) +
+  return bracketed(a.first_bad) + ": expected " + value_text(a.expected) + ", got " + value_text(a.got) +
          ", bound " + shortest(a.bound);
 }
 
@@ -100,7 +101,10 @@ void show_accuracy(Page& page, const AccuracyResult& a) {
   page.line("of the bound", significant(a.err_over_bound, 6));
   page.line("flips", flips_line(a));
   page.line("metric", metric_line(a));
+  page.line("diagnosis", diagnosis_text(a));
+  page.line("explained", a.diagnosis ? significant(a.diagnosis->share, 6) + " of the wrong elements" : "");
   page.line("first wrong", first_bad_line(a));
+  page.line("worst", a.worst ? element_text(*a.worst) : "");
   page.line("missed", a.missed.empty() ? "" : "the answer of the " + a.missed);
   page.line("tolerance", joined({a.tolerance, a.tolerance_reason}, ": "));
   page.line("map", a.tile_map);

@@ -91,6 +91,24 @@ std::string page_of(const Record& record, const PageOptions& options = {}) {
   return show_text(test::sample_run(), {&row, 1}, options);
 }
 
+TEST(Show, HasTheDiagnosisTheEvidenceAndWhatTheLayerSaid) {
+  Record record = test::failed("a");
+  record.accuracy->diagnosis = Diagnosis{"packing", "lanes are in another order", 1};
+  record.accuracy->first = WrongElement{.at = {0, 3}, .expected = 5, .got = 6, .made_from = {"x[0,3]=1.5"}};
+  record.accuracy->worst = WrongElement{.at = {0, 4}, .expected = 5, .got = 60};
+  record.validation_messages = 1;
+  record.validation_texts = {"a hazard"};
+  const std::vector<const Record*> rows{&record};
+  const std::string text = show_text(test::sample_run(), rows, {});
+  EXPECT_THAT(text,
+              ::testing::HasSubstr("  diagnosis       packing: lanes are in another order (explains 100 %"));
+  EXPECT_THAT(
+      text, ::testing::HasSubstr("  first wrong     [0,3]: expected 5, got 6 (bound 0), from x[0,3]=1.5\n"));
+  EXPECT_THAT(text, ::testing::HasSubstr("  worst           [0,4]: expected 5, got 60 (bound 0)\n"));
+  EXPECT_THAT(text, ::testing::HasSubstr(
+                        "  validation      1 message of the validation layer\n                  a hazard\n"));
+}
+
 TEST(Show, LeavesNoFieldOfARecordOut) {
   Record record;
   Filler filler;
@@ -98,6 +116,7 @@ TEST(Show, LeavesNoFieldOfARecordOut) {
   ASSERT_GT(filler.expected().size(), 60U);
   Record uncompared = record;  // the plan's baseline is told where no comparison names it
   uncompared.comparison.reset();
+  uncompared.accuracy->first.reset();  // as in older journals, which tell less of it
   const std::string page = page_of(record) + page_of(uncompared);
   for (const auto& [path, text] : filler.expected()) {
     EXPECT_THAT(page, HasSubstr(text)) << "the page of show.cpp has no line for the record's " << path;

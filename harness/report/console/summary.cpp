@@ -3,6 +3,7 @@
 #include "harness/base/status.h"
 #include "harness/base/text.h"
 #include "harness/report/console/style.h"
+#include "harness/report/record/failure_groups.h"
 #include "harness/report/record/words.h"
 
 #include <algorithm>
@@ -12,20 +13,6 @@
 
 namespace assay {
 namespace {
-
-bool is_bad(const Record& record) {
-  return class_of(record.status) != StatusClass::Fine;
-}
-
-// What never ran says less than what failed: it comes last.
-std::vector<const Record*> bad_records(const RunReport& report) {
-  std::vector<const Record*> bad;
-  for (const Record& record : report.records) {
-    if (is_bad(record)) bad.push_back(&record);
-  }
-  std::ranges::stable_partition(bad, [](const Record* record) { return record->status != Status::Missing; });
-  return bad;
-}
 
 std::string first_line(const std::string& text) {
   return printable(text.substr(0, text.find('\n')));
@@ -59,6 +46,26 @@ std::vector<std::pair<std::string, std::size_t>> reasons_of(const std::vector<co
   return reasons;
 }
 
+// What is said of a row beside its group's text.
+std::string story_of(const Record& record, const std::string& kind) {
+  if (record.accuracy && record.accuracy->diagnosis) return first_line(record.accuracy->diagnosis->text);
+  const std::string reason = reason_of(record);
+  return reason == kind ? "" : reason;
+}
+
+std::string group_lines(const FailureGroup& group, bool color) {
+  const Record& example = *group.rows.front();
+  const std::string mode = example.info.mode == "perf" ? " (perf)" : "";
+  const std::string indent(status_width + 2, ' ');
+  std::string text =
+      painted(padded(std::string(name_of(example.status)), status_width), ink_of(example.status), color) +
+      "  " + printable(group_text(group)) + '\n';
+  text += indent + (group.rows.size() > 1 ? "such as " : "") + printable(example.info.id) + mode + '\n';
+  if (const std::string story = story_of(example, group.kind); !story.empty())
+    text += indent + painted(story, Ink::Dim, color) + '\n';
+  return text;
+}
+
 // Failures have reasons of their own, and they stand in the list above the totals.
 bool shows_reasons(Status status) {
   return status == Status::Missing || (status != Status::Pass && class_of(status) == StatusClass::Fine);
@@ -67,19 +74,11 @@ bool shows_reasons(Status status) {
 }  // namespace
 
 std::string failure_list(const RunReport& report, std::size_t limit, bool color) {
-  const std::vector<const Record*> bad = bad_records(report);
+  const std::vector<FailureGroup> groups = failure_groups(report);
   std::string text;
-  for (std::size_t i = 0; i < std::min(limit, bad.size()); ++i) {
-    const Record& record = *bad[i];
-    const std::string mode = record.info.mode == "perf" ? " (perf)" : "";
-    text += painted(padded(std::string(name_of(record.status)), status_width), ink_of(record.status), color) +
-            "  " + printable(record.info.id) + mode + '\n';
-    if (const std::string reason = reason_of(record); !reason.empty()) {
-      text += std::string(status_width + 2, ' ') + painted(reason, Ink::Dim, color) + '\n';
-    }
-  }
-  if (bad.size() > limit)
-    text += "and " + std::to_string(bad.size() - limit) + " more; the reports have them all\n";
+  for (std::size_t i = 0; i < std::min(limit, groups.size()); ++i) text += group_lines(groups[i], color);
+  if (groups.size() > limit)
+    text += "and " + std::to_string(groups.size() - limit) + " more kinds; the reports have them all\n";
   return text;
 }
 

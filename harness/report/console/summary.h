@@ -7,8 +7,9 @@
 
 namespace assay {
 
-/// A line for each case that failed or was lost, up to `limit`, then how many more there are. Empty when
-/// there is none.
+/// What failed or was lost, in groups of one kind: how many rows, what sets them apart from those that pass,
+/// and one of them as an example. At most `limit` groups, then how many more there are. Empty when nothing
+/// failed.
 std::string failure_list(const RunReport& report, std::size_t limit, bool color);
 
 /// How many cases ended in which status; for all but PASS each reason with its count. Nothing is left out.

@@ -2,6 +2,7 @@
 #include "harness/base/status.h"
 #include "harness/base/text.h"
 #include "harness/report/files/writers.h"
+#include "harness/report/record/diagnoses.h"
 #include "harness/report/record/words.h"
 
 #include <pugixml.hpp>
@@ -62,7 +63,10 @@ void add_property(pugi::xml_node properties, const char* name, std::string_view 
 std::string message_of(const Record& record) {
   std::string message = record.reason;
   if (message.empty() && record.accuracy) message = describe(*record.accuracy);
-  return std::string(name_of(record.status)) + (message.empty() ? "" : ": ") + message;
+  std::string word(name_of(record.status));
+  if (record.accuracy && record.accuracy->diagnosis)
+    word += ", " + std::string(diagnosis_name(record.accuracy->diagnosis->word));
+  return word + (message.empty() ? "" : ": ") + message;
 }
 
 void add_outcome(pugi::xml_node test, const Record& record) {
@@ -109,6 +113,7 @@ std::string facts_of(const Record& record) {
   add("params", row.params);
   add("forms", row.forms);
   add("repro", record.repro);
+  add("validation", layer_text(record));
   if (record.accuracy) {
     add("output_hash", record.accuracy->output_hash);
     add("tolerance", record.accuracy->tolerance);

@@ -77,6 +77,19 @@ TEST(JunitXml, TellsWhatWasToleratedAndWhoseAnswerWasMissed) {
               HasSubstr("\ntolerance: off_by=1\ntolerance_reason: another library\nmissed: file\n"));
 }
 
+TEST(JunitXml, TellsTheDiagnosisAndWhatTheLayerSaid) {
+  Record record = test::failed("bad");
+  record.accuracy->diagnosis = Diagnosis{"zero_point", "as if zero_point were 0", 1};
+  record.validation_messages = 1;
+  record.validation_texts = {"a hazard"};
+  const pugi::xml_document document = parsed(junit_xml(test::report_of({record})));
+  const pugi::xml_node test = document.child("testsuites").child("testsuite").child("testcase");
+  EXPECT_EQ(test.child("failure").attribute("message").value(),
+            std::string("FAIL, zero point: 1 of 2 outputs is wrong"));
+  EXPECT_THAT(test.child("failure").text().get(), HasSubstr("zero point: as if zero_point were 0"));
+  EXPECT_THAT(facts_of(document), HasSubstr("\nvalidation: 1 message of the validation layer\na hazard\n"));
+}
+
 TEST(JunitXml, MapsEachStatus) {
   const std::map<Status, std::string> table = {
       {Status::Pass, ""},

@@ -46,6 +46,7 @@ struct RowEnd {
   std::optional<PerfResult> perf;        ///< where the row has a time; what its blocks tell is not in here
   std::optional<Comparison> comparison;  ///< of older journals: now the reports compute it
   std::int64_t validation_messages = 0;
+  std::vector<std::string> validation_texts;  ///< see Record
   double total_ms = 0;
   std::optional<TimeSpent> spent;
   std::string repro;  ///< of older journals, where the line is another than repro_line() gives

@@ -106,6 +106,27 @@ struct RowInfo {
   std::string baseline_note;  ///< why a row that is to be compared has no baseline
 };
 
+/// One wrong element, and what it was made from.
+struct WrongElement {
+  std::vector<std::int64_t> at;  ///< tensor coordinates
+  double expected = 0;
+  double got = 0;
+  double bound = 0;
+  bool unwritten = false;  ///< nothing was written there: `got` says nothing
+  double relative = 0;     ///< error over |expected|; 0: the expected value is 0, or not finite
+  double ulp = 0;          ///< floats: the error in units of the last place of the expected value
+  std::optional<double> before_rounding;  ///< of the reference, where it has it, zero point included
+  /// Elements of inputs that it depends on, where these are few, in order: "x[0,3]=1.5", "scale[0]=0.25".
+  std::vector<std::string> made_from;
+};
+
+/// What kind of error the wrong elements of an output are, told from their values and places.
+struct Diagnosis {
+  std::string word;  ///< one of known_diagnoses() (words.h)
+  std::string text;  ///< a sentence that explains the word here: "got is expected + 3, the zero point of y"
+  double share = 0;  ///< of the wrong elements that it explains, 0.9 to 1
+};
+
 /// How right the answer is. Describes the worst output of the case.
 struct AccuracyResult {
   std::string output;
@@ -126,8 +147,11 @@ struct AccuracyResult {
   double got = 0;
   double bound = 0;
   std::string tolerance;  ///< what the case tolerates beyond the class, "abs=0.5 share=0.001"; or empty
-  std::string tolerance_reason;   ///< and why
-  std::string missed;             ///< whose answer was missed: "file", "reference" or "file and reference"
+  std::string tolerance_reason;  ///< and why
+  std::string missed;            ///< whose answer was missed: "file", "reference" or "file and reference"
+  std::optional<WrongElement> first;  ///< of the wrong elements
+  std::optional<WrongElement> worst;  ///< the one with the largest error, where it is another
+  std::optional<Diagnosis> diagnosis;
   std::string tile_map;           ///< lines of a small picture of where the errors lie
   std::string input_hash;         ///< of the logical inputs
   std::string output_hash;        ///< of the logical outputs, padding excluded
@@ -228,7 +252,8 @@ struct Record {
   std::optional<PerfResult> perf;        ///< mode perf, PASS only: a wrong kernel has no time
   std::optional<Comparison> comparison;  ///< mode perf, when the run compares it with another row
   std::int64_t validation_messages = 0;
-  std::string repro;               ///< one line that runs this case again
+  std::vector<std::string> validation_texts;  ///< the different ones among them, at most 100, oldest first
+  std::string repro;                          ///< one line that runs this case again
   double total_ms = 0;             ///< wall time of this row, without making its group's data and reference
   std::optional<TimeSpent> spent;  ///< mode perf, once timed
 };

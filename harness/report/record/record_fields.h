@@ -207,6 +207,26 @@ void fields(Visit& visit, Is<RowInfo> auto& x) {
 }
 
 template <class Visit>
+void fields(Visit& visit, Is<WrongElement> auto& x) {
+  visit("at", x.at);
+  visit("expected", x.expected);
+  visit("got", x.got);
+  visit("bound", x.bound);
+  visit("unwritten", x.unwritten);
+  visit("relative", x.relative);
+  visit("ulp", x.ulp);
+  visit("before_rounding", x.before_rounding);
+  visit("made_from", x.made_from);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<Diagnosis> auto& x) {
+  visit("word", x.word);
+  visit("text", x.text);
+  visit("share", x.share);
+}
+
+template <class Visit>
 void fields(Visit& visit, Is<AccuracyResult> auto& x) {
   visit("output", x.output);
   visit("class", x.output_class);
@@ -224,6 +244,9 @@ void fields(Visit& visit, Is<AccuracyResult> auto& x) {
   visit("tolerance", x.tolerance, since(3));
   visit("tolerance_reason", x.tolerance_reason, since(3));
   visit("missed", x.missed, since(3));
+  visit("first", x.first, since(3));
+  visit("worst", x.worst, since(3));
+  visit("diagnosis", x.diagnosis, since(3));
   visit("tile_map", x.tile_map);
   visit("input_hash", x.input_hash);
   visit("output_hash", x.output_hash);
@@ -327,6 +350,7 @@ void fields(Visit& visit, Is<RowEnd> auto& x) {
   visit("perf", x.perf);
   visit("comparison", x.comparison);
   visit("validation_messages", x.validation_messages);
+  visit("validation_texts", x.validation_texts, since(3));
   visit("total_ms", x.total_ms);
   visit("spent", x.spent);
   visit("repro", x.repro);
@@ -343,6 +367,7 @@ void fields(Visit& visit, Is<Record> auto& x) {
   visit("perf", x.perf);
   visit("comparison", x.comparison);
   visit("validation_messages", x.validation_messages);
+  visit("validation_texts", x.validation_texts, since(3));
   visit("repro", x.repro);
   visit("total_ms", x.total_ms);
   visit("spent", x.spent);

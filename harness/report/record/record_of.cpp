@@ -33,6 +33,7 @@ Record finished(RowEvents&& events) {
   record.perf = std::move(end.perf);
   record.comparison = std::move(end.comparison);
   record.validation_messages = end.validation_messages;
+  record.validation_texts = std::move(end.validation_texts);
   record.total_ms = end.total_ms;
   record.spent = end.spent;
   if (record.perf) {
@@ -120,6 +121,7 @@ RowEnd end_of(const Record& record) {
           .perf = record.perf,
           .comparison = record.comparison,
           .validation_messages = record.validation_messages,
+          .validation_texts = record.validation_texts,
           .total_ms = record.total_ms,
           .spent = record.spent};
 }

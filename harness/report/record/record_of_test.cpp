@@ -50,6 +50,7 @@ TEST(RecordOf, IsTheRecordWhoseEventsWereTold) {
   record.perf->output_hash = "of the unguarded run";
   record.comparison = Comparison{.baseline = "b", .ratio = 2};
   record.validation_messages = 3;
+  record.validation_texts = {"a hazard", "another"};
   record.spent = TimeSpent{.judging_ms = 1.5};
   record.retry = "REPRODUCED";
   const Record back = through_events(record);
@@ -62,6 +63,7 @@ TEST(RecordOf, IsTheRecordWhoseEventsWereTold) {
   EXPECT_EQ(back.perf->program_hash, record.perf->program_hash);
   EXPECT_EQ(back.comparison->ratio, 2);
   EXPECT_EQ(back.validation_messages, 3);
+  EXPECT_EQ(back.validation_texts, record.validation_texts);
   EXPECT_EQ(back.spent->judging_ms, 1.5);
   EXPECT_EQ(back.retry, "REPRODUCED");
   EXPECT_EQ(back.repro, record.repro);

@@ -2,6 +2,7 @@
 
 #include "harness/base/status.h"
 #include "harness/base/text.h"
+#include "harness/report/record/diagnoses.h"
 #include "harness/report/record/row_key.h"
 
 #include <array>
@@ -17,8 +18,9 @@ std::string place(const AccuracyResult& a) {
 
 std::string values(const AccuracyResult& a) {
   if (a.first_bad.empty()) return "";
-  return ": expected " + shortest(a.expected) + ", got " + shortest(a.got) + " (bound " + shortest(a.bound) +
-         ")";
+  const bool is_unwritten = a.first && a.first->unwritten;
+  return ": expected " + value_text(a.expected) + (is_unwritten ? "" : ", got " + value_text(a.got)) +
+         " (bound " + shortest(a.bound) + ")";
 }
 
 std::string extent(const AccuracyResult& a) {
@@ -72,10 +74,59 @@ std::string error_of(const AccuracyResult& a) {
   return text;
 }
 
+void add_evidence(std::string& text, const AccuracyResult& a) {
+  add_line(text, "first", a.first ? element_text(*a.first) : "");
+  add_line(text, "worst", a.worst ? element_text(*a.worst) : "");
+  add_line(text, "error", error_of(a));
+  add_line(text, "map", a.tile_map);
+}
+
 }  // namespace
+
+std::string value_text(double value) {
+  constexpr int digits = 9;
+  return std::trunc(value) == value ? shortest(value) : significant(value, digits);
+}
 
 std::span<const MetricWords> known_metrics() {
   return metric_table;
+}
+
+std::string metric_name(const std::string& metric) {
+  return std::string(words_of(metric).name);
+}
+
+std::string element_text(const WrongElement& element) {
+  std::string text = bracketed(element.at) + ": expected " + value_text(element.expected);
+  text += element.unwritten ? ", never written" : ", got " + value_text(element.got);
+  text += " (bound " + shortest(element.bound);
+  std::string error;
+  const auto add = [&error](const std::string& part) { error += (error.empty() ? "; " : ", ") + part; };
+  if (element.relative > 0) add("relative error " + significant(element.relative, 6));
+  if (element.ulp > 0) add(significant(element.ulp, 6) + " ulp");
+  if (element.before_rounding) add("before rounding " + value_text(*element.before_rounding));
+  text += error + ")";
+  for (std::size_t i = 0; i < element.made_from.size(); ++i) {
+    text += (i == 0 ? ", from " : ", ") + element.made_from[i];
+  }
+  return text;
+}
+
+std::string diagnosis_text(const AccuracyResult& a) {
+  if (!a.diagnosis) return "";
+  // Rounded down: "100 %" says all.
+  const double percent = std::floor(100 * a.diagnosis->share);
+  return std::string(diagnosis_name(a.diagnosis->word)) + ": " + a.diagnosis->text + " (explains " +
+         shortest(percent) + " % of the wrong elements)";
+}
+
+std::string layer_text(const Record& record) {
+  if (record.validation_messages == 0) return "";
+  std::string text = std::to_string(record.validation_messages) +
+                     (record.validation_messages == 1 ? " message" : " messages") +
+                     " of the validation layer";
+  for (const std::string& said : record.validation_texts) text += '\n' + said;
+  return text;
 }
 
 std::string describe(const AccuracyResult& a) {
@@ -100,14 +151,10 @@ std::string failure_text(const Record& record) {
     // The reason tells the figures already, of every finding: beside it the name is enough.
     add_line(text, "what", record.reason.empty() ? describe(a) : words_of(a.metric).name);
   }
+  if (record.accuracy) add_line(text, "kind", diagnosis_text(*record.accuracy));
   add_line(text, "why", record.reason);
-  if (record.accuracy) {
-    add_line(text, "error", error_of(*record.accuracy));
-    add_line(text, "map", record.accuracy->tile_map);
-  }
-  if (record.validation_messages > 0) {
-    add_line(text, "layer", std::to_string(record.validation_messages) + " messages of the validation layer");
-  }
+  if (record.accuracy) add_evidence(text, *record.accuracy);
+  add_line(text, "layer", layer_text(record));
   add_line(text, "again", record.repro);
   return text + '\n';
 }

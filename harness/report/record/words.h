@@ -15,6 +15,21 @@ struct MetricWords {
   std::string_view sentence;  ///< "wrong value at": goes before a place; "" for those that name none
 };
 std::span<const MetricWords> known_metrics();
+/// "wrong value" of "wrong_value"; a metric that is not known is its own name.
+std::string metric_name(const std::string& metric);
+
+/// A value of a tensor: with as many digits as tell two float32 values apart, nine; integers in full.
+std::string value_text(double value);
+
+/// "[0,3]: expected 12, got 13 (bound 0; relative error 0.0833333, 3 ulp; before rounding 12.5), from
+/// x[0,3]=1.5, scale[0]=0.25"; "never written" where nothing was.
+std::string element_text(const WrongElement& element);
+
+/// "zero point: as if ... (explains 97 % of the wrong elements)"; empty where there is no diagnosis.
+std::string diagnosis_text(const AccuracyResult& accuracy);
+
+/// "2 messages of the validation layer" and their texts, a line each; empty where there are none.
+std::string layer_text(const Record& record);
 
 /// What is wrong with an answer, as a sentence: "wrong value at [0,3,7,2]: expected 12, got 13 (bound 0); 42
 /// of 1536 elements (2.7 %)". Empty when nothing is.

@@ -1,7 +1,10 @@
 #include "tests/faults/seeded/fault_list.h"
 
+#include "harness/report/record/diagnoses.h"
+
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <ostream>
 #include <set>
 #include <stdexcept>
@@ -37,6 +40,8 @@ class Reader {
     fault.was = text(node, "was");
     fault.is = text(node, "is");
     fault.all = node["all"] && node["all"].as<bool>();
+    if (node["word"]) fault.word = word(node);
+    fault.missed = node["missed"] && node["missed"].as<bool>();
     if (node["at_least"]) fault.at_least = node["at_least"].as<std::size_t>();
     if (node["filter"].IsDefined() == node["test"].IsDefined()) {
       throw wrong(node,
@@ -54,8 +59,8 @@ class Reader {
   }
 
   void check_keys(const YAML::Node& node) const {
-    static const std::set<std::string> known{"name",   "shader", "was",  "is",      "all",
-                                             "filter", "tier",   "test", "at_least"};
+    static const std::set<std::string> known{"name", "shader", "was",      "is",   "all",   "filter",
+                                             "tier", "test",   "at_least", "word", "missed"};
     for (const auto& entry : node) {
       const auto key = entry.first.as<std::string>();
       if (!known.contains(key)) throw wrong(entry.first, "unknown key '" + key + "'");
@@ -65,6 +70,15 @@ class Reader {
   std::string text(const YAML::Node& node, const std::string& key) const {
     if (!node[key] || !node[key].IsScalar()) throw wrong(node, "a fault lacks the text '" + key + "'");
     return node[key].as<std::string>();
+  }
+
+  std::string word(const YAML::Node& node) const {
+    std::string word = text(node, "word");
+    const auto known = known_diagnoses();
+    if (word != "silent" && std::ranges::find(known, word, &DiagnosisWords::word) == known.end())
+      throw wrong(node["word"], "no diagnosis has the word '" + word + "'");
+    if (!node["filter"]) throw wrong(node["word"], "a word is of rows: without filter: there are none");
+    return word;
   }
 
   std::vector<std::string> tiers(const YAML::Node& node) const {

@@ -21,6 +21,10 @@ struct SeededFault {
   std::vector<std::string> tiers;
   std::string tests;         ///< tests of ops_test that run impls as if on another device
   std::size_t at_least = 2;  ///< so many rows, or trials of the tests, must fail
+  /// Of rows: the word that their diagnosis must have (Diagnosis::word), "silent" where there must be none;
+  /// empty: whatever.
+  std::string word;
+  bool missed = false;  ///< the diagnosis is known not to have it
 };
 
 /// What GoogleTest says of a test's parameter: its shader. CTest takes no text with quotes and semicolons.

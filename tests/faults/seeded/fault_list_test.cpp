@@ -36,6 +36,16 @@ TEST(FaultList, IsRead) {
   EXPECT_EQ(faults[0].at_least, 2U);
 }
 
+TEST(FaultList, MayHaveAWordOfTheDiagnosis) {
+  const TemporaryFolder folder;
+  const std::string with_word = std::string(one_fault) + "  word: zero_point\n  missed: true\n";
+  const SeededFault read = read_faults(folder.write("f.yaml", with_word)).at(0);
+  EXPECT_EQ(read.word, "zero_point");
+  EXPECT_TRUE(read.missed);
+  EXPECT_THAT([&] { read_faults(folder.write("f.yaml", std::string(one_fault) + "  word: magic\n")); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("no diagnosis has the word 'magic'")));
+}
+
 TEST(FaultList, SaysWhereItIsWrong) {
   const TemporaryFolder folder;
   const std::vector<std::pair<std::string, std::string>> wrong{

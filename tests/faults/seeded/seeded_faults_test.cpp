@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -18,6 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path list_of_faults = ASSAY_SOURCE_DIR "/tests/faults/seeded/faults.yaml";
+/// Faults whose rows are there for their diagnosis.
+const fs::path list_of_diagnosed_faults = ASSAY_SOURCE_DIR "/tests/faults/diagnosed/faults.yaml";
 
 /// Folder with the fault's shader, which goes before the sources in the binary.
 fs::path seeded_shaders(const TemporaryFolder& folder, const SeededFault& fault) {
@@ -27,12 +31,28 @@ fs::path seeded_shaders(const TemporaryFolder& folder, const SeededFault& fault)
   return folder / "shaders";
 }
 
-std::vector<std::string> failed_rows(const fs::path& out) {
-  std::vector<std::string> ids;
+std::vector<Record> failed_rows(const fs::path& out) {
+  std::vector<Record> failed;
   for (const Record& record : read_journal(device_folder(out) / "journal.jsonl").records) {
-    if (record.status == Status::Fail) ids.push_back(record.info.id);
+    if (record.status == Status::Fail) failed.push_back(record);
   }
-  return ids;
+  return failed;
+}
+
+/// What the diagnosis said of a row, "silent" where there is none.
+std::string word_of(const Record& record) {
+  const bool has_one = record.accuracy && record.accuracy->diagnosis;
+  return has_one ? record.accuracy->diagnosis->word : "silent";
+}
+
+/// More than half of the rows have the fault's word, unless it is known to be missed.
+void expect_word(const SeededFault& fault, const std::vector<Record>& failed) {
+  if (fault.word.empty()) return;
+  std::map<std::string, std::size_t> words;
+  for (const Record& record : failed) ++words[word_of(record)];
+  const bool is_right = 2 * words[fault.word] > failed.size();
+  EXPECT_NE(is_right, fault.missed) << "of the failed rows so many have each word: "
+                                    << testing::PrintToString(words);
 }
 
 void expect_rows_see(const SeededFault& fault) {
@@ -43,8 +63,9 @@ void expect_rows_see(const SeededFault& fault) {
   for (const std::string& tier : fault.tiers) words.insert(words.end(), {"--tier", tier});
   const ProcessResult result = assay(words);
   ASSERT_EQ(result.exit_code, 1) << result.out << result.err;
-  const std::vector<std::string> failed = failed_rows(folder / "out");
-  EXPECT_GE(failed.size(), fault.at_least) << testing::PrintToString(failed) << "\n" << result.out;
+  const std::vector<Record> failed = failed_rows(folder / "out");
+  EXPECT_GE(failed.size(), fault.at_least) << result.out;
+  expect_word(fault, failed);
 }
 
 /// Tests say which trial failed in a trace "FILE:LINE: as if DEVICE: TRIAL".
@@ -77,19 +98,31 @@ TEST_P(SeededFaults, AreSeen) {
 }
 
 /// Of a list that cannot be read there is none: ListOfFaults says why.
-std::vector<SeededFault> all_faults() {
+std::vector<SeededFault> all_faults(const fs::path& list) {
   try {
-    return read_faults(list_of_faults);
+    return read_faults(list);
   } catch (const std::runtime_error&) {
     return {};
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(In, SeededFaults, testing::ValuesIn(all_faults()),
-                         [](const auto& fault) { return fault.param.name; });
+const auto name_of_fault = [](const auto& fault) { return fault.param.name; };
+
+INSTANTIATE_TEST_SUITE_P(In, SeededFaults, testing::ValuesIn(all_faults(list_of_faults)), name_of_fault);
+INSTANTIATE_TEST_SUITE_P(Diagnosed, SeededFaults, testing::ValuesIn(all_faults(list_of_diagnosed_faults)),
+                         name_of_fault);
 
 TEST(ListOfFaults, IsReadAndHasFaults) {
   EXPECT_FALSE(read_faults(list_of_faults).empty());
+}
+
+// Each fault's word is asserted above.
+TEST(ListOfDiagnosedFaults, HasTheRightWordForNineInTen) {
+  const std::vector<SeededFault> faults = read_faults(list_of_diagnosed_faults);
+  const auto missed = std::ranges::count_if(faults, &SeededFault::missed);
+  EXPECT_GE(faults.size(), 60U);
+  EXPECT_LE(10 * static_cast<std::size_t>(missed), faults.size());
+  for (const SeededFault& fault : faults) EXPECT_FALSE(fault.word.empty()) << fault.name;
 }
 
 }  // namespace

@@ -1,0 +1,98 @@
+#include "harness/engine/accuracy/wrong_elements.h"
+
+#include "harness/engine/diagnosis/diagnose.h"
+#include "harness/engine/diagnosis/made_from.h"
+#include "harness/tensor/float_error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+namespace assay {
+namespace {
+
+constexpr std::int64_t most_kept = 1'000'000;
+
+/// Which elements are wrong: all of them, or every so many where there are more than are kept.
+struct Found {
+  std::vector<std::int64_t> wrong;
+  std::int64_t count = 0;
+  std::optional<std::int64_t> first, worst;
+  double largest_error = -1;
+};
+
+bool is_wrong(const WrongElements& of, ElementVerdict verdict) {
+  return of.check.is_bad(verdict) || (of.check.too_many_flips && verdict == ElementVerdict::Flip);
+}
+
+void add(Found& found, const WrongElements& of, std::int64_t i, std::int64_t step) {
+  if (!found.first) found.first = i;
+  if (found.count++ % step == 0) found.wrong.push_back(i);
+  if (of.is_unwritten && of.is_unwritten(i)) return;  // what it holds is no error of its own
+  const double error = absolute_error(of.accepted.expected(i), of.got.at(i));
+  if (error <= found.largest_error) return;
+  found.largest_error = error;
+  found.worst = i;
+}
+
+Found find(const WrongElements& of) {
+  const std::int64_t all = of.check.too_many_flips ? of.check.flips : of.check.mismatches;
+  const std::int64_t step = std::max<std::int64_t>(1, div_up(all, most_kept));
+  const HostTensor& values = of.accepted.values();
+  const bool same_dtype = values.dtype() == of.got.dtype();
+  Found found;
+  for (std::int64_t i = 0; i < of.got.numel(); ++i) {
+    if (same_dtype && same_bytes(values, of.got, i, i + 1)) continue;
+    if (is_wrong(of, of.accepted.judge(i, of.got.at(i)))) add(found, of, i, step);
+  }
+  return found;
+}
+
+WrongElement describe(const WrongElements& of, std::int64_t index, ReferenceProbe& probe) {
+  WrongElement element;
+  element.at = coordinates(of.got.shape(), index);
+  element.expected = of.accepted.expected(index);
+  element.got = of.got.at(index);
+  element.bound = of.accepted.bound(index);
+  element.unwritten = of.is_unwritten && of.is_unwritten(index);
+  const double error = absolute_error(element.expected, element.got);
+  const double ulp = unit_in_last_place(of.got.dtype(), element.expected);
+  if (element.unwritten) {
+    element.got = 0;
+  } else if (std::isfinite(error)) {
+    element.relative = element.expected == 0 ? 0 : error / std::fabs(element.expected);
+    element.ulp = ulp > 0 ? error / ulp : 0;
+  }
+  const std::vector<double>& unrounded = of.data.expected[of.output].unrounded;
+  if (!unrounded.empty()) element.before_rounding = unrounded[static_cast<std::size_t>(index)];
+  element.made_from = made_from(of.test_case, probe, index);
+  return element;
+}
+
+}  // namespace
+
+void add_evidence(const WrongElements& of, AccuracyResult& result) {
+  Found found = find(of);
+  if (!found.first) return;
+  // Each has a budget of its own: what is told does not depend on what was found before.
+  ReferenceProbe of_first(of.test_case, of.data.inputs, of.output);
+  result.first = describe(of, *found.first, of_first);
+  if (found.worst && found.worst != found.first) {
+    ReferenceProbe of_worst(of.test_case, of.data.inputs, of.output);
+    result.worst = describe(of, *found.worst, of_worst);
+  }
+  const WrongOutput output({.test_case = of.test_case,
+                            .inputs = of.data.inputs,
+                            .tensor = of.tensor,
+                            .expected = of.accepted.values(),
+                            .got = of.got,
+                            .wrong = std::move(found.wrong),
+                            .all_wrong = found.count,
+                            .bound = [&](std::int64_t i) { return of.accepted.bound(i); },
+                            .is_unwritten = of.is_unwritten});
+  ReferenceProbe probe(of.test_case, of.data.inputs, of.output);
+  result.diagnosis = diagnose(output, probe);
+}
+
+}  // namespace assay

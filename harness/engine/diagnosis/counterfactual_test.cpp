@@ -1,0 +1,138 @@
+#include "harness/engine/diagnosis/counterfactual.h"
+
+#include "harness/engine/diagnosis/diagnosis_test_support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+using test::input;
+using test::Wronged;
+using ::testing::HasSubstr;
+
+Wronged integers() {
+  return {test::row_quantize_op(), test::row_params(8, 16)};
+}
+
+Wronged sums() {
+  return {test::product_op(), test::product_params(6, 24, 16)};
+}
+
+void multiply(HostTensor& tensor, double factor) {
+  for (std::int64_t i = 0; i < tensor.numel(); ++i) set_element(tensor, i, tensor.at(i) * factor);
+}
+
+struct Said {
+  ErrorKind kind = ErrorKind::Nan;
+  std::string text;
+};
+
+Said said(const Wronged& wronged, double budget = ReferenceProbe::default_budget) {
+  ReferenceProbe probe = wronged.probe(budget);
+  const auto found = explain_by_counterfactuals(wronged.output(), probe);
+  return found ? Said{found->explanation.kind, found->explanation.text} : Said{};
+}
+
+TEST(Counterfactuals, FindAZeroPointThatIsLeftOut) {
+  Wronged wronged = integers();
+  wronged.answer_of([&](Point& point) { multiply(input(wronged, point, "zero_point"), 0); });
+  EXPECT_EQ(said(wronged).kind, ErrorKind::ZeroPoint);
+  EXPECT_THAT(said(wronged).text, HasSubstr("zero_point were 0"));
+}
+
+TEST(Counterfactuals, FindAScaleThatIsAnother) {
+  Wronged wronged = integers();
+  wronged.answer_of([&](Point& point) { multiply(input(wronged, point, "scale"), 2); });
+  EXPECT_EQ(said(wronged).kind, ErrorKind::Scale);
+  EXPECT_THAT(said(wronged).text, HasSubstr("scale were twice it"));
+}
+
+TEST(Counterfactuals, FindParametersOfAnotherBlock) {
+  Wronged wronged = integers();
+  wronged.answer_of([&](Point& point) {
+    for (const char* name : {"scale", "zero_point"}) {
+      HostTensor& tensor = input(wronged, point, name);
+      for (std::int64_t i = tensor.numel() - 1; i > 0; --i) set_element(tensor, i, tensor.at(i - 1));
+    }
+  });
+  EXPECT_EQ(said(wronged).kind, ErrorKind::Block);
+  EXPECT_THAT(said(wronged).text, HasSubstr("scale and zero_point were those of the one 1 before"));
+}
+
+TEST(Counterfactuals, FindSumsThatStopEarly) {
+  Wronged wronged = sums();
+  wronged.answer_of([&](Point& point) {
+    HostTensor& x = input(wronged, point, "x");
+    for (std::int64_t i = 0; i < x.numel(); ++i) {
+      if (i % 24 >= 20) set_element(x, i, 0);
+    }
+  });
+  EXPECT_EQ(said(wronged).kind, ErrorKind::Accumulation);
+  EXPECT_THAT(said(wronged).text, HasSubstr("stopped at 20 of 24"));
+}
+
+TEST(Counterfactuals, FindABiasThatIsLeftOut) {
+  Wronged wronged = sums();
+  wronged.answer_of([&](Point& point) { multiply(input(wronged, point, "bias"), 0); });
+  EXPECT_EQ(said(wronged).kind, ErrorKind::Accumulation);
+  EXPECT_THAT(said(wronged).text, HasSubstr("the bias were left out"));
+}
+
+TEST(Counterfactuals, FindInputsReadInAnotherOrder) {
+  Wronged wronged = sums();
+  wronged.answer_of([&](Point& point) {
+    HostTensor& w = input(wronged, point, "w");
+    const HostTensor own = w;
+    for (std::int64_t i = 0; i < w.numel(); ++i) set_element(w, i, own.at(i ^ 1));
+  });
+  EXPECT_EQ(said(wronged).kind, ErrorKind::Packing);
+}
+
+TEST(Counterfactuals, SayNothingOfWhatNoneExplains) {
+  Wronged wronged = sums();
+  wronged.answer_by([&](std::int64_t i) { return wronged.expected(i) + static_cast<double>(i % 7 + 1) / 3; });
+  EXPECT_EQ(said(wronged).text, "");
+}
+
+TEST(Counterfactuals, AreNotTriedWhereTheReferenceIsTooDear) {
+  Wronged wronged = integers();
+  wronged.answer_of([&](Point& point) { multiply(input(wronged, point, "zero_point"), 0); });
+  EXPECT_EQ(said(wronged, 1).text, "");
+}
+
+TEST(ExplainByAnyBlock, WhereEachElementHasSomeOtherBlocks) {
+  Wronged wronged = integers();
+  std::vector<HostTensor> by_block;
+  for (std::int64_t block = 0; block < 8; ++block) {
+    Wronged other = integers();
+    other.answer_of([&](Point& point) {
+      for (const char* name : {"scale", "zero_point"}) {
+        HostTensor& tensor = input(wronged, point, name);
+        const double value = tensor.at(block);
+        for (std::int64_t i = 0; i < tensor.numel(); ++i) set_element(tensor, i, value);
+      }
+    });
+    const WrongOutput output = other.output();
+    HostTensor answer = wronged.expected();
+    for (std::int64_t i = 0; i < answer.numel(); ++i) set_element(answer, i, output.got(i));
+    by_block.push_back(answer);
+  }
+  wronged.answer_by([&](std::int64_t i) { return by_block[static_cast<std::size_t>(i * 5 / 3 % 8)].at(i); });
+  ReferenceProbe probe = wronged.probe();
+  const auto found = explain_by_any_block(wronged.output(), probe);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->kind, ErrorKind::Block);
+}
+
+TEST(ZerosOfOutput, AreTheZeroPoints) {
+  const Wronged wronged = integers();
+  ReferenceProbe probe = wronged.probe();
+  const auto zeros = zeros_of_output(wronged.test_case(), probe);
+  ASSERT_TRUE(zeros.has_value());
+  for (std::int64_t i = 0; i < zeros->numel(); ++i) EXPECT_EQ(zeros->at(i), wronged.inputs()[2].at(i / 16));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "harness/engine/diagnosis/reference_probe.h"
+#include "harness/engine/diagnosis/wrong_output.h"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+// An op small enough to be reasoned about, and wrong outputs of it.
+
+namespace assay::test {
+
+/// q[i, j] = clamp(roundEven(x[i, j] / scale[i] + zero_point[i]), -128, 127): f32 to i8, a block a row.
+const Op& row_quantize_op();
+/// y[m, n] = sum over k of x[m, k] * w[n, k] + bias[n]: f32.
+const Op& product_op();
+
+/// A case of an op with inputs that differ everywhere, and an answer that may be wronged.
+class Wronged {
+ public:
+  Wronged(const Op& op, Params params);
+
+  /// What the reference says where parameters or inputs are others: the kernel does that.
+  Wronged& answer_of(const std::function<void(Point&)>& change);
+  /// The answer, element by element, made from what is expected.
+  Wronged& answer_by(const std::function<double(std::int64_t)>& value_of);
+
+  const Case& test_case() const { return case_; }
+  const std::vector<HostTensor>& inputs() const { return inputs_; }
+  const HostTensor& expected() const { return expected_; }
+  double expected(std::int64_t i) const { return expected_.at(i); }
+  ReferenceProbe probe(double budget = ReferenceProbe::default_budget) const {
+    return {case_, inputs_, 0, budget};
+  }
+  /// Every element that differs is wrong. `is_unwritten` as in WrongOutput.
+  WrongOutput output(std::function<bool(std::int64_t)> is_unwritten = {}) const;
+
+ private:
+  Case case_;
+  std::vector<HostTensor> inputs_;
+  HostTensor expected_, got_;
+};
+
+/// Rows and columns of row_quantize_op().
+Params row_params(std::int64_t rows, std::int64_t columns);
+Params product_params(std::int64_t m, std::int64_t k, std::int64_t n);
+
+/// The input of a case by its tensor's name.
+HostTensor& input(const Wronged& wronged, Point& point, const char* name);
+
+}  // namespace assay::test

@@ -1,0 +1,164 @@
+#include "harness/engine/diagnosis/place_hypotheses.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace assay {
+namespace {
+
+/// Of elements that only a part of the tensor holds, so many must be wrong: a value may be right by chance.
+constexpr double least_wrong_inside = 0.5;
+
+std::int64_t stride_of(const Shape& shape, std::size_t dim) {
+  std::int64_t stride = 1;
+  for (std::size_t d = dim + 1; d < shape.size(); ++d) stride *= shape[d];
+  return stride;
+}
+
+std::int64_t index_along(const Shape& shape, std::size_t dim, std::int64_t i) {
+  return i / stride_of(shape, dim) % shape[dim];
+}
+
+/// A part of the tensor that is more than this of it says little of where errors lie.
+constexpr double largest_part = 0.5;
+/// Of parts that end where elements are right, and begin again for each: all but the first row.
+constexpr double nearly_all = 0.9;
+
+/// Where the share of the wrong elements that a hypothesis has to explain begins, counted from the largest:
+/// outliers before it do not count.
+std::int64_t begin_of_last(std::vector<std::int64_t> values) {
+  const auto outliers = static_cast<std::ptrdiff_t>((1 - least_share) * static_cast<double>(values.size()));
+  std::ranges::nth_element(values, values.begin() + outliers);
+  return values[static_cast<std::size_t>(outliers)];
+}
+
+struct Region {
+  std::string text;
+  double share = 0;     ///< of the wrong elements that lie in it
+  double elements = 0;  ///< that it has
+};
+
+bool is_mostly_wrong(const WrongOutput& output, const Region& region) {
+  const double wrong_inside = region.share * static_cast<double>(output.all_wrong());
+  const bool is_small = region.elements <= largest_part * static_cast<double>(output.numel());
+  const double least = is_small ? least_wrong_inside : nearly_all;
+  // Where a part is most of the tensor, one wrong element outside of it would say that it is not the part.
+  return region.share >= (is_small ? least_share : 1) && wrong_inside >= least * region.elements;
+}
+
+double share_where(const WrongOutput& output, const std::function<bool(std::int64_t)>& is_inside) {
+  const auto inside = std::ranges::count_if(output.wrong(), is_inside);
+  return static_cast<double>(inside) / static_cast<double>(output.wrong().size());
+}
+
+std::string last_text(const WrongOutput& output, std::size_t dim, std::int64_t begin) {
+  const std::int64_t size = output.shape()[dim];
+  const std::string name = dim_name(output.shape(), dim);
+  if (size - begin == 1) return fmt::format("only the last {} ({} of {}) is wrong", name, size - 1, size);
+  if (begin == 1) return fmt::format("all but the first {} of {} are wrong", name, size);
+  return fmt::format("only the last {} of {}, counted by {}, are wrong", size - begin, size, name);
+}
+
+/// From an index of a dim on.
+Region from_index(const WrongOutput& output, std::size_t dim, std::int64_t begin) {
+  const Shape& shape = output.shape();
+  const auto is_inside = [&](std::int64_t i) { return index_along(shape, dim, i) >= begin; };
+  const auto part = static_cast<double>(shape[dim] - begin) / static_cast<double>(shape[dim]);
+  return {last_text(output, dim, begin), share_where(output, is_inside),
+          part * static_cast<double>(output.numel())};
+}
+
+/// The last indices of a dim: all that are wrong, else all but outliers.
+std::optional<Region> last_of_dim(const WrongOutput& output, std::size_t dim) {
+  std::vector<std::int64_t> along;
+  for (const std::int64_t i : output.wrong()) along.push_back(index_along(output.shape(), dim, i));
+  const std::int64_t first = std::ranges::min(along);
+  if (first > 0) {
+    Region whole = from_index(output, dim, first);
+    if (is_mostly_wrong(output, whole)) return whole;
+  }
+  const std::int64_t begin = begin_of_last(std::move(along));
+  if (begin == 0) return std::nullopt;
+  return from_index(output, dim, begin);
+}
+
+std::optional<Region> last_lane(const WrongOutput& output, std::size_t dim) {
+  const Shape& shape = output.shape();
+  if (shape[dim] <= 4) return std::nullopt;
+  const auto is_inside = [&](std::int64_t i) { return index_along(shape, dim, i) % 4 == 3; };
+  return Region{fmt::format("only the last lane of every four {}s is wrong", dim_name(shape, dim)),
+                share_where(output, is_inside),
+                static_cast<double>(output.numel() * (shape[dim] / 4)) / static_cast<double>(shape[dim])};
+}
+
+std::optional<Region> last_of_all(const WrongOutput& output) {
+  const std::int64_t begin = output.wrong().front();
+  const std::int64_t count = output.numel() - begin;
+  if (begin < output.numel() / 2) return std::nullopt;
+  return Region{count == 1 ? std::string("only the last element is wrong")
+                           : fmt::format("only the last {} elements are wrong", count),
+                share_where(output, [&](std::int64_t i) { return i >= begin; }), static_cast<double>(count)};
+}
+
+std::int64_t from_the_edge(const Shape& shape, std::size_t dim, std::int64_t i) {
+  const std::int64_t along = index_along(shape, dim, i);
+  return std::min(along, shape[dim] - 1 - along);
+}
+
+std::int64_t from_any_edge(const Shape& shape, std::int64_t i) {
+  const std::size_t rank = shape.size();
+  return std::min(from_the_edge(shape, rank - 1, i), from_the_edge(shape, rank - 2, i));
+}
+
+}  // namespace
+
+std::string dim_name(const Shape& shape, std::size_t dim) {
+  constexpr std::array<const char*, 4> names{"batch", "channel", "row", "column"};
+  const std::size_t from_end = shape.size() - dim;
+  const bool is_named = shape.size() == 4 || from_end <= 2;
+  return is_named ? names[4 - from_end] : fmt::format("index along dim {}", dim);
+}
+
+std::optional<Explanation> explain_tail(const WrongOutput& output) {
+  if (output.wrong().empty() || output.numel() < 2) return std::nullopt;
+  std::vector<Region> regions;
+  const auto add = [&](std::optional<Region> region) {
+    if (region && is_mostly_wrong(output, *region)) regions.push_back(std::move(*region));
+  };
+  for (std::size_t dim = 0; dim < output.shape().size(); ++dim) {
+    add(last_of_dim(output, dim));
+    add(last_lane(output, dim));
+  }
+  add(last_of_all(output));
+  if (regions.empty()) return std::nullopt;
+  // The smallest region says most.
+  const auto best = std::ranges::min_element(regions, {}, &Region::elements);
+  return Explanation{ErrorKind::Tail, best->text, best->share};
+}
+
+std::optional<Explanation> explain_edge(const WrongOutput& output) {
+  const Shape& shape = output.shape();
+  if (shape.size() < 3) return std::nullopt;
+  constexpr std::int64_t widest = 3;
+  constexpr double largest_edge = 0.7;
+  for (std::int64_t width = 1; width <= widest; ++width) {
+    const auto is_inside = [&](std::int64_t i) { return from_any_edge(shape, i) < width; };
+    const auto inner = static_cast<double>(std::max<std::int64_t>(0, shape.end()[-1] - 2 * width)) *
+                         static_cast<double>(std::max<std::int64_t>(0, shape.end()[-2] - 2 * width));
+    const double part = 1 - inner / static_cast<double>(shape.end()[-1] * shape.end()[-2]);
+    const Region edge{
+        fmt::format("only the outermost {} of images are wrong",
+                    width == 1 ? "rows and columns" : fmt::format("{} rows and columns", width)),
+        share_where(output, is_inside), part * static_cast<double>(output.numel())};
+    const double wrong_inside = edge.share * static_cast<double>(output.all_wrong());
+    if (part <= largest_edge && edge.share >= least_share &&
+        wrong_inside >= least_wrong_inside * edge.elements)
+      return Explanation{ErrorKind::Edge, edge.text, edge.share};
+  }
+  return std::nullopt;
+}
+
+}  // namespace assay

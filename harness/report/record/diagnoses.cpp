@@ -1,0 +1,71 @@
+#include "harness/report/record/diagnoses.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace assay {
+namespace {
+
+constexpr std::array table = {
+    DiagnosisWords{ErrorKind::Unwritten, "unwritten", "never written",
+                   "nothing stores them: they hold what was there before",
+                   "the grid (workgroups, folding), an early return, the condition around the store"},
+    DiagnosisWords{ErrorKind::Nan, "nan", "NaN", "they are NaN where a number is expected",
+                   "0 / 0, infinity - infinity, a root or logarithm of what is negative, memory not written"},
+    DiagnosisWords{ErrorKind::Sign, "sign", "sign",
+                   "their sign is turned, or signed integers were taken for unsigned ones",
+                   "a minus, the order of a difference, sign extension where bytes are unpacked"},
+    DiagnosisWords{
+        ErrorKind::Clamp, "clamp", "clamp",
+        "the expected value is at an end of the range, or the answer stops short of it",
+        "the ends of the clamp, its place before or after the zero point, a relu that is left out"},
+    DiagnosisWords{ErrorKind::Packing, "packing", "packing",
+                   "lanes of a word, quad or texel, bytes, halves or nibbles are in another order",
+                   "shifts of packing and unpacking, swizzles, which nibble comes first"},
+    DiagnosisWords{ErrorKind::Layout, "layout", "layout",
+                   "they hold what is expected at a transposed place, or at that of another layout",
+                   "the layout that the kernel was told, the order of strides, a transposition in registers"},
+    DiagnosisWords{
+        ErrorKind::Index, "index", "index", "they hold what is expected of a neighbour or of one other place",
+        "an offset of one, a stride, padding or dilation, a batch or row that is left out of an index"},
+    DiagnosisWords{ErrorKind::ZeroPoint, "zero_point", "zero point",
+                   "they are as if a zero point were another, or left out",
+                   "where that zero point is added or subtracted, whose it is, and its sign"},
+    DiagnosisWords{ErrorKind::Scale, "scale", "scale",
+                   "they are as if a scale or factor were another, or left out",
+                   "where that scale is multiplied, its reciprocal, the number of steps of the range"},
+    DiagnosisWords{ErrorKind::Block, "block", "block",
+                   "they are as if another block's, channel's, row's or group's parameters were theirs",
+                   "the index into scales and zero points, how often they are loaded anew"},
+    DiagnosisWords{ErrorKind::Edge, "edge", "edge",
+                   "they lie at the edges of images, or padding is something else than real zero",
+                   "what stands for places outside of the image: the zero point, not 0"},
+    DiagnosisWords{ErrorKind::Accumulation, "accumulation", "accumulation",
+                   "they are sums that lack some of their terms",
+                   "the bounds of the loop along K, its tail, slabs, groups, taps, the bias, a barrier"},
+    DiagnosisWords{ErrorKind::Rounding, "rounding", "rounding",
+                   "they are off by one, in one direction, beside elements that are right",
+                   "roundEven where round, floor, trunc or an added half stands; the order of operations"},
+    DiagnosisWords{ErrorKind::Tail, "tail", "tail",
+                   "only the last rows, columns, channels, lanes or batches are wrong",
+                   "sizes that are no multiple of a tile, word or vector; the last workgroup"},
+};
+
+}  // namespace
+
+std::span<const DiagnosisWords> known_diagnoses() {
+  return table;
+}
+
+std::string_view name_of(ErrorKind kind) {
+  const auto* found = std::ranges::find(table, kind, &DiagnosisWords::kind);
+  if (found == table.end()) throw std::logic_error("name_of: not a kind of error");
+  return found->word;
+}
+
+std::string_view diagnosis_name(std::string_view word) {
+  const auto* found = std::ranges::find(table, word, &DiagnosisWords::word);
+  return found == table.end() ? word : found->name;
+}
+
+}  // namespace assay

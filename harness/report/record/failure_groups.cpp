@@ -1,0 +1,222 @@
+#include "harness/report/record/failure_groups.h"
+
+#include "harness/base/status.h"
+#include "harness/report/record/diagnoses.h"
+#include "harness/report/record/row_traits.h"
+#include "harness/report/record/words.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace assay {
+namespace {
+
+bool is_bad(const Record& record) {
+  return class_of(record.status) != StatusClass::Fine;
+}
+
+/// What says whether a kernel is right: neither rows that never ran nor those that cannot.
+bool was_tried(const Record& record) {
+  return record.status == Status::Pass || (is_bad(record) && record.status != Status::Missing);
+}
+
+/// Each number becomes one "#".
+std::string without_numbers(const std::string& text) {
+  std::string plain;
+  for (const char c : text) {
+    const bool is_digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (is_digit && plain.ends_with('#')) continue;
+    plain += is_digit ? '#' : c;
+  }
+  return plain;
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+std::string kind_of(const Record& record) {
+  if (record.accuracy && record.accuracy->diagnosis)
+    return std::string(diagnosis_name(record.accuracy->diagnosis->word));
+  if (record.accuracy && !record.accuracy->metric.empty())
+    return std::string(metric_name(record.accuracy->metric));
+  return first_line(record.reason);
+}
+
+using Rows = std::vector<const Record*>;
+using Numbers = std::vector<std::size_t>;  ///< of traits, ascending
+
+/// The traits of all rows that were tried, each text once.
+class TraitTable {
+ public:
+  explicit TraitTable(const RunReport& report) {
+    for (const Record& record : report.records) {
+      if (!was_tried(record)) continue;
+      rows_.push_back(&record);
+      traits_.push_back(sorted(numbers_of(record)));
+    }
+  }
+
+  /// Numbers of a row's traits, the likeliest to matter first.
+  Numbers numbers_of(const Record& record) {
+    Numbers numbers;
+    for (const std::string& trait : traits_of(record.info))
+      numbers.push_back(numbers_.try_emplace(trait, numbers_.size()).first->second);
+    return numbers;
+  }
+
+  std::string text_of(std::size_t number) const {
+    const auto found =
+        std::ranges::find_if(numbers_, [&](const auto& entry) { return entry.second == number; });
+    return found->first;
+  }
+
+  static Numbers sorted(Numbers numbers) {
+    std::ranges::sort(numbers);
+    return numbers;
+  }
+
+  const Rows& rows() const { return rows_; }
+  bool has(std::size_t row, const Numbers& wanted) const {
+    return std::ranges::includes(traits_[row], wanted);
+  }
+
+ private:
+  Rows rows_;
+  std::vector<Numbers> traits_;
+  std::map<std::string, std::size_t> numbers_;
+};
+
+/// The rows of some ops among which a group is to stand out: places in the table.
+class Related {
+ public:
+  Related(const TraitTable& table, const Rows& group) : table_(table) {
+    std::set<std::string> ops;
+    for (const Record* record : group) ops.insert(record->info.op);
+    for (std::size_t i = 0; i < table.rows().size(); ++i) {
+      if (ops.contains(table.rows()[i]->info.op)) places_.push_back(i);
+    }
+  }
+
+  std::size_t count() const { return places_.size(); }
+  std::size_t count(const Numbers& wanted) const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(places_, [&](std::size_t place) { return table_.has(place, wanted); }));
+  }
+  std::size_t passing(const Numbers& wanted) const {
+    return static_cast<std::size_t>(std::ranges::count_if(places_, [&](std::size_t place) {
+      return table_.rows()[place]->status == Status::Pass && table_.has(place, wanted);
+    }));
+  }
+
+ private:
+  const TraitTable& table_;
+  Numbers places_;
+};
+
+/// What is so of all rows of a group, the likeliest to matter first.
+Numbers common_traits(const Rows& group, TraitTable& table) {
+  Numbers common = table.numbers_of(*group.front());
+  for (const Record* record : group) {
+    const Numbers own = TraitTable::sorted(table.numbers_of(*record));
+    std::erase_if(common, [&](std::size_t trait) { return !std::ranges::binary_search(own, trait); });
+  }
+  return common;
+}
+
+/// One trait, or two, that the fewest other rows have.
+struct Choice {
+  Numbers traits;  ///< ascending
+  std::size_t alike = 0;
+};
+
+Choice telling_traits(const Numbers& common, const Related& related) {
+  Choice best{{}, related.count()};
+  const auto try_traits = [&](Numbers traits) {
+    traits = TraitTable::sorted(std::move(traits));
+    const std::size_t alike = related.count(traits);
+    if (alike < best.alike) best = {std::move(traits), alike};
+  };
+  for (const std::size_t trait : common) try_traits({trait});
+  const Choice single = best;
+  constexpr std::size_t most_in_pairs = 12;
+  for (std::size_t i = 0; i < std::min(common.size(), most_in_pairs); ++i) {
+    for (std::size_t j = i + 1; j < std::min(common.size(), most_in_pairs); ++j)
+      try_traits({common[i], common[j]});
+  }
+  // A second trait that leaves out few rows more says nothing.
+  return 10 * best.alike <= 9 * single.alike ? best : single;
+}
+
+std::string joined_traits(const Numbers& traits, const TraitTable& table) {
+  std::string text;
+  for (const std::size_t trait : traits) text += (text.empty() ? "with " : " and ") + table.text_of(trait);
+  return text;
+}
+
+/// Rows that pass and do not share what the group does.
+std::size_t passing_without(const FailureGroup& group) {
+  return group.passing - group.passing_alike;
+}
+
+FailureGroup described(Rows rows, TraitTable& table) {
+  const Related related(table, rows);
+  FailureGroup group;
+  group.kind = kind_of(*rows.front());
+  const auto is_same_op = [&](const Record* record) { return record->info.op == rows.front()->info.op; };
+  if (std::ranges::all_of(rows, is_same_op)) group.op = rows.front()->info.op;
+  group.passing = related.passing({});
+  group.alike = std::max(related.count(), rows.size());
+  // One row has a thousand traits that no other has.
+  if (group.passing > 0 && rows.size() > 1) {
+    const Choice choice = telling_traits(common_traits(rows, table), related);
+    group.shared = joined_traits(choice.traits, table);
+    group.alike = choice.alike;
+    group.passing_alike = related.passing(choice.traits);
+  }
+  group.rows = std::move(rows);
+  return group;
+}
+
+}  // namespace
+
+std::string failure_key(const Record& record) {
+  const bool has_kind = record.accuracy && (record.accuracy->diagnosis || !record.accuracy->metric.empty());
+  const std::string kind = kind_of(record);
+  return std::string(name_of(record.status)) + "\n" + (has_kind ? kind : without_numbers(kind));
+}
+
+std::vector<FailureGroup> failure_groups(const RunReport& report) {
+  std::map<std::string, Rows> by_key;
+  for (const Record& record : report.records) {
+    if (is_bad(record)) by_key[failure_key(record)].push_back(&record);
+  }
+  if (by_key.empty()) return {};
+  TraitTable table(report);
+  std::vector<FailureGroup> groups;
+  for (auto& [key, rows] : by_key) groups.push_back(described(std::move(rows), table));
+  std::ranges::stable_sort(groups, [](const FailureGroup& a, const FailureGroup& b) {
+    const auto rank = [](const FailureGroup& group) {
+      return std::pair(group.rows.front()->status != Status::Missing, group.rows.size());
+    };
+    return rank(a) > rank(b);
+  });
+  return groups;
+}
+
+std::string group_text(const FailureGroup& group) {
+  const std::size_t count = group.rows.size();
+  std::string text = std::to_string(count) + " of " + std::to_string(group.alike);
+  text += group.alike == 1 ? " row" : " rows";
+  if (!group.op.empty()) text += " of " + group.op;
+  if (!group.shared.empty()) text += " " + group.shared;
+  if (!group.kind.empty()) text += ": " + group.kind;
+  const std::size_t others = passing_without(group);
+  if (!group.shared.empty() && others > 0) text += "; " + std::to_string(others) + " without pass";
+  return text;
+}
+
+}  // namespace assay

@@ -1,0 +1,92 @@
+#include "harness/report/record/failure_groups.h"
+
+#include "harness/report/record/row_traits.h"
+#include "tests/support/records.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Not;
+
+Record row(const std::string& name, const std::string& forms, const std::string& impl = "fused") {
+  Record record = test::passed(name);
+  record.info.forms = forms;
+  record.info.impl = impl;
+  record.info.params = "factor=" + std::to_string(name.size());
+  return record;
+}
+
+Record diagnosed(Record record, const std::string& word) {
+  const RowInfo info = record.info;
+  record = test::failed(info.name);
+  record.info = info;
+  record.accuracy->diagnosis = Diagnosis{word, "as if something were something else", 1};
+  return record;
+}
+
+constexpr const char* to_buffer = "x=texture3d/CP y=buffer/CP";
+constexpr const char* to_texture = "x=buffer/CP y=texture3d/CP";
+
+TEST(FailureGroups, SayWhatTheyShareThatRowsWhichPassHaveNot) {
+  const RunReport report = test::report_of({diagnosed(row("a", to_buffer), "unwritten"), row("b", to_texture),
+                                            diagnosed(row("cc", to_buffer, "tiled"), "unwritten"),
+                                            row("dd", to_texture, "tiled"), row("ee", to_texture)});
+  const std::vector<FailureGroup> groups = failure_groups(report);
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(groups[0].rows.size(), 2U);
+  EXPECT_EQ(group_text(groups[0]),
+            "2 of 2 rows of shuffle with x in a 3D texture: never written; 3 without pass");
+}
+
+TEST(FailureGroups, TellTwoTraitsWhereOneIsNotEnough) {
+  const RunReport report = test::report_of(
+      {diagnosed(row("a", to_buffer, "tiled"), "tail"), diagnosed(row("bb", to_buffer, "tiled"), "tail"),
+       row("c", to_buffer), row("dd", to_texture, "tiled"), row("ee", to_texture), row("f", to_buffer)});
+  EXPECT_EQ(group_text(failure_groups(report).at(0)),
+            "2 of 2 rows of shuffle with x in a 3D texture and impl tiled: tail; 4 without pass");
+}
+
+TEST(FailureGroups, OneRowSharesNothing) {
+  const RunReport report = test::report_of({diagnosed(row("a", to_buffer), "sign"), row("b", to_texture)});
+  EXPECT_EQ(group_text(failure_groups(report).at(0)), "1 of 2 rows of shuffle: sign");
+}
+
+TEST(FailureGroups, AreByKindTheLargestFirstAndWhatNeverRanLast) {
+  const RunReport report = test::report_of({test::without_answer("a", Status::Missing, "not reached"),
+                                            test::without_answer("b", Status::Missing, "not reached"),
+                                            test::without_answer("c", Status::Crash, "signal 11 after 3 s"),
+                                            test::without_answer("d", Status::Crash, "signal 11 after 17 s"),
+                                            diagnosed(row("e", to_buffer), "scale")});
+  const std::vector<FailureGroup> groups = failure_groups(report);
+  ASSERT_EQ(groups.size(), 3U);
+  EXPECT_EQ(groups[0].kind, "signal 11 after 3 s");
+  EXPECT_EQ(groups[0].rows.size(), 2U) << "numbers in reasons do not tell kinds apart";
+  EXPECT_EQ(groups[1].kind, "scale");
+  EXPECT_EQ(groups[2].rows.front()->status, Status::Missing);
+  EXPECT_TRUE(failure_groups(test::report_of({test::passed("a")})).empty());
+}
+
+TEST(FailureGroups, AreByMetricWhereThereIsNoDiagnosis) {
+  EXPECT_EQ(failure_groups(test::report_of({test::failed("a")})).at(0).kind, "wrong value");
+}
+
+TEST(RowTraits, AreInWords) {
+  RowInfo info = test::sample_case("a");
+  info.forms = "x=buffer/CONV2D(4C) y=texture2d/WP";
+  info.shape = "2x3x5x8";
+  info.tune = "local_size=64";
+  const std::vector<std::string> traits = traits_of(info);
+  for (const char* trait : {"x in a buffer", "y in a 2D texture", "x in 4C", "x and y in different layouts",
+                            "impl fused", "tuned local_size = 64", "the last dim a multiple of 4",
+                            "the third last dim no multiple of 4", "a first dim above 1", "rank 4"}) {
+    EXPECT_THAT(traits, Contains(trait));
+  }
+  EXPECT_THAT(traits, Not(Contains("nothing tuned")));
+}
+
+}  // namespace
+}  // namespace assay
