@@ -8,6 +8,8 @@
 #
 # Prints, with the same-program rule switched off, how many rows of how many were called SLOWER or FASTER; then
 # how many of the rows that scatter by less than 1 % are found SLOWER with 5 % more work in them (--inject-slowdown).
+# Keeps what the pairs differed by in OUT/run_noise.csv, for `assay compare --run-noise`: the alarms counted there are
+# those that would be raised if nothing were known of what runs differ by.
 # An idle machine makes the answers worth something. The exit code is 0 unless a run or a comparison fails.
 set -euo pipefail
 pairs=${1:-20}
@@ -29,9 +31,9 @@ run() {
   touch "$out/$name/done"
 }
 
-# judge BASE NEW: CSV of the verdicts; a verdict is no failure here.
+# judge BASE NEW [OPTION...]: CSV of the verdicts; a verdict is no failure here.
 judge() {
-  "$assay" compare "$out/$1" "$out/$2" --judge-same-programs --fail-on none --all --csv -
+  "$assay" compare "$out/$1" "$out/$2" --judge-same-programs --fail-on none --all --csv - "${@:3}"
 }
 
 # rows CSV...: verdict and the two spreads of each judged row.
@@ -48,7 +50,10 @@ mkdir -p "$out"
 for ((i = 0; i <= pairs; ++i)); do run "run$i"; done
 for ((i = 1; i <= slowed_down; ++i)); do run "slow$i" --inject-slowdown 5; done
 
-for ((i = 1; i <= pairs; ++i)); do judge "run$((i - 1))" "run$i" >"$out/same$i.csv"; done
+rm -f "$out/run_noise.csv"
+for ((i = 1; i <= pairs; ++i)); do
+  judge "run$((i - 1))" "run$i" --keep-run-noise "$out/run_noise.csv" >"$out/same$i.csv"
+done
 for ((i = 1; i <= slowed_down; ++i)); do
   for ((k = 0; k <= pairs; k += 5)); do judge "run$k" "slow$i" >"$out/slow$i.$k.csv"; done
 done
@@ -62,3 +67,10 @@ say "5 % more work:"
 rows "$out"/slow*.csv | awk '
   { ++all; if ($1 == "SLOWER") ++found; if ($2 < 1 && $3 < 1) { ++quiet; if ($1 == "SLOWER") ++quiet_found } }
   END { printf "  %d of %d rows SLOWER; of the %d that scatter by less than 1 %%: %d\n", found, all, quiet, quiet_found }'
+/usr/bin/python3 -c '
+import csv, sys
+pairs = list(csv.DictReader(open(sys.argv[1], newline="")))
+rows, alarms = (sum(int(pair[name]) for pair in pairs) for name in ("rows", "alarms"))
+largest = max(float(pair["largest_pct"]) for pair in pairs)
+print(f"kept in {sys.argv[1]}: {alarms} of {rows} rows would be alarms by what each run shows alone, "
+      f"the largest of {largest:.2f} %")' "$out/run_noise.csv"

@@ -94,6 +94,7 @@ main() {
   check "documents: lengths and links" scripts/check_docs.py
   check "pictures are those of the published reports" docs/images/fused_and_unfused.py --check
   check "equal hashes in the published reports" published_hashes_are_equal
+  check "walks print what docs/walks.md says (repair with: scripts/walks.py)" scripts/walks.py --check
   ((failed == 0))
 }
 

@@ -1,11 +1,16 @@
 #include "harness/app/case_options.h"
 
 #include "harness/base/error.h"
+#include "harness/cases/near_ids.h"
+#include "harness/cases/nearest.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <ostream>
+#include <set>
+#include <string_view>
 #include <system_error>
 
 namespace assay::app {
@@ -15,6 +20,39 @@ namespace {
 std::filesystem::path binary_directory() {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+/// "; did you mean --impl 'tiled'?" for names of which no case has one.
+template <class NameOf>
+std::string meant_name(const char* option, const std::vector<std::string>& asked, std::span<const Case> cases,
+                       NameOf name_of) {
+  std::set<std::string> names;
+  for (const Case& test_case : cases) names.insert(name_of(test_case));
+  const std::vector<std::string> known(names.begin(), names.end());
+  std::string text;
+  for (const std::string& name : asked) {
+    if (std::ranges::any_of(known, [&](const std::string& one) { return glob_matches(name, one); })) continue;
+    const std::string meant = cases::nearest(name, known);
+    if (!meant.empty()) text += fmt::format("; did you mean {} '{}'?", option, meant);
+    if (meant.empty() && !known.empty())
+      text += fmt::format("; those of {} are: {}", option, fmt::join(known, ", "));
+  }
+  return text;
+}
+
+/// Of what selects nothing even alone; empty: there is none such.
+std::string what_may_be_meant(const CaseOptions& options, std::span<const Case> cases) {
+  std::vector<std::string_view> ids;
+  for (const Case& test_case : cases) ids.push_back(test_case.id);
+  std::string text;
+  const auto passes = [&](std::string_view id) { return filter_matches(options.filter, id); };
+  if (std::ranges::none_of(ids, passes)) text += near_filter_text(options.filter, ids);
+  text += meant_name("--op", options.ops, cases, [](const Case& c) { return c.op->name; });
+  text += meant_name("--impl", options.impls, cases, [](const Case& c) { return c.impl->name; });
+  const Selection selection = options.selection();
+  if (select(cases, {.mode = selection.mode}).empty()) text += "; no case is of that mode";
+  if (select(cases, {.tiers = selection.tiers}).empty()) text += "; no case is of that tier";
+  return text;
 }
 
 }  // namespace
@@ -58,7 +96,7 @@ LoadResult load_and_complain(const CaseOptions& options, const Registry& registr
   return loaded;
 }
 
-void throw_nothing_selected(const CaseOptions& options, std::size_t cases) {
+void throw_nothing_selected(const CaseOptions& options, std::span<const Case> cases) {
   std::string by;
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) by += fmt::format("{}{} '{}'", by.empty() ? "" : ", ", option, value);
@@ -69,8 +107,8 @@ void throw_nothing_selected(const CaseOptions& options, std::size_t cases) {
   for (const std::string& tier : options.tiers) add("--tier", tier);
   add("--mode", options.mode);
   throw Error(
-      fmt::format("choosing cases: none of {} is selected{}{}; `assay list` without options shows all ids",
-                  cases, by.empty() ? "" : " by ", by));
+      fmt::format("choosing cases: none of {} is selected{}{}{}; `assay list` without options shows all ids",
+                  cases.size(), by.empty() ? "" : " by ", by, what_may_be_meant(options, cases)));
 }
 
 }  // namespace assay::app

@@ -40,7 +40,7 @@ struct CaseOptions {
 /// Loads the cases and writes what is wrong with them to `errors`.
 LoadResult load_and_complain(const CaseOptions& options, const Registry& registry, std::ostream& errors);
 
-/// Throws Error(Usage): none of so many cases is selected, and by what.
-[[noreturn]] void throw_nothing_selected(const CaseOptions& options, std::size_t cases);
+/// Throws Error(Usage): none of these cases is selected, by what, and what may have been meant.
+[[noreturn]] void throw_nothing_selected(const CaseOptions& options, std::span<const Case> cases);
 
 }  // namespace assay::app

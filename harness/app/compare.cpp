@@ -2,14 +2,19 @@
 
 #include "harness/app/find_report.h"
 #include "harness/app/report.h"
+#include "harness/base/file.h"
 #include "harness/base/text.h"
 #include "harness/report/compare/compare.h"
 #include "harness/report/compare/compare_text.h"
+#include "harness/report/compare/run_pairs.h"
 #include "harness/report/record/checked_journal.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <fstream>
 #include <ostream>
 #include <set>
+#include <sstream>
 #include <utility>
 
 namespace assay::app {
@@ -65,15 +70,28 @@ std::string explain_id(const RunComparison& comparison, const std::string& wante
 }
 
 void print(const RunComparison& comparison, const CompareOptions& options, const Terminal& terminal) {
+  const bool color = terminal.console.color;
+  const CompareView view{.color = color, .all = options.all, .new_and_gone = options.new_and_gone};
   write_text(options.csv, terminal.out, [&] { return compare_csv(comparison); });
   write_text(options.json, terminal.out, [&] { return compare_json(comparison); });
-  write_text(options.markdown, terminal.out, [&] { return compare_markdown(comparison); });
-  const bool color = terminal.console.color;
+  write_text(options.markdown, terminal.out, [&] { return compare_markdown(comparison, view); });
   if (!options.explain.empty()) {
     terminal.out << explain_id(comparison, options.explain, color);
   } else if (options.csv != "-" && options.json != "-" && options.markdown != "-") {
-    terminal.out << compare_text(comparison, {.color = color, .all = options.all});
+    terminal.out << compare_text(comparison, view);
   }
+}
+
+std::vector<RunPair> pairs_in(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw_file_error("read", file, errno);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return parse_run_noise(text.str(), file.string());
+}
+
+RunNoise read_run_noise(const std::filesystem::path& file) {
+  return file.empty() ? RunNoise() : RunNoise(pairs_in(file));
 }
 
 RunComparison compared(const Sides& sides, const CompareOptions& options, std::ostream& log) {
@@ -82,7 +100,20 @@ RunComparison compared(const Sides& sides, const CompareOptions& options, std::o
   return compare_runs(std::move(base), std::move(next),
                       {.judge_same_programs = options.judge_same_programs,
                        .smallest_effect_pct = options.smallest_effect_pct,
-                       .keep_conditions = !options.explain.empty() || !options.json.empty()});
+                       .keep_conditions = !options.explain.empty() || !options.json.empty()},
+                      read_run_noise(options.run_noise));
+}
+
+void keep_run_noise(const RunComparison& comparison, const std::filesystem::path& file) {
+  const std::vector<RunPair> pairs = run_pairs_of(comparison);
+  if (pairs.empty()) {
+    throw Error(
+        "--keep-run-noise: these runs tell nothing of what runs differ by; give one run a side, of one "
+        "device, with timed rows of the same programs under the same driver");
+  }
+  std::vector<RunPair> kept;
+  if (std::filesystem::exists(file)) kept = pairs_in(file);
+  write_named_file(file, run_noise_csv(with_pairs(std::move(kept), pairs)));
 }
 
 }  // namespace
@@ -91,6 +122,7 @@ ExitCode compare(const CompareOptions& options, const Terminal& terminal) {
   const std::set<Verdict> failing = parse_verdicts(options.fail_on, "--fail-on");
   const RunComparison comparison = compared(sides_of(options), options, terminal.log);
   print(comparison, options, terminal);
+  if (!options.keep_run_noise.empty()) keep_run_noise(comparison, options.keep_run_noise);
   const bool failed = std::ranges::any_of(
       comparison.rows, [&](const RowVerdict& row) { return row.verdict && failing.contains(*row.verdict); });
   return failed ? ExitCode::Failures : ExitCode::Fine;

@@ -18,6 +18,9 @@ struct CompareOptions {
   double smallest_effect_pct = 1;
   bool judge_same_programs = false;
   bool all = false;
+  bool new_and_gone = false;             ///< list these rows, not only how many they are
+  std::filesystem::path run_noise;       ///< file that tells what runs of devices differ by; empty: none
+  std::filesystem::path keep_run_noise;  ///< such a file, which these runs are added to; empty: none
 };
 
 /// Judges row by row what two sides differ in and prints it. Failures when a verdict is one of `fail_on`.

@@ -56,7 +56,9 @@ std::string repro_options(const RunOptions& options) {
 }  // namespace
 
 std::vector<PlannedGroup> planned_groups(const RunOptions& options, std::span<const Case* const> cases) {
-  return plan_rows(cases, options.cases.selection().mode, !options.versus_shaders.empty());
+  std::vector<PlannedGroup> groups =
+      plan_rows(cases, options.cases.selection().mode, !options.versus_shaders.empty());
+  return options.versus_alone ? versus_rows_alone(groups, options.baseline_impl) : groups;
 }
 
 RowNames row_names(const RunOptions& options) {

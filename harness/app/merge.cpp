@@ -3,6 +3,7 @@
 #include "harness/app/engine_options.h"
 #include "harness/app/find_report.h"
 #include "harness/app/merged_shards.h"
+#include "harness/app/mixed_options.h"
 #include "harness/app/report.h"
 #include "harness/app/rule_notes.h"
 #include "harness/app/run_folder.h"
@@ -81,7 +82,7 @@ class CasesOfRun {
     const std::vector<fs::path> paths = options_.cases.paths();
     loaded_ = load_cases(paths, context.registry, {.seed = options_.cases.seed});
     if (const auto changed =
-            different_inputs({{"cases", run.inputs.at("cases")}}, run_inputs(options_, loaded_.files)))
+            different_inputs({{"cases", run.inputs.at("cases")}}, run_inputs(options_, loaded_)))
       throw Error(*changed + " are not what they were");
     expectations_ = load_expectations(find_expectations(paths)).expectations;
   }
@@ -143,6 +144,7 @@ class Merge {
   ExitCode run() {
     const ShardJournals shards = read();
     const MergedShards merged(shards);
+    refuse_mixed_options(shards);
     refuse_used_place();
     RunInfo info = merged.run(folder_.run_id());
     info.command = whole_command(info.command);
@@ -177,6 +179,28 @@ class Merge {
                   ExitCode::Infrastructure);
     }
     return shards;
+  }
+
+  /// What their command lines say, defaults included.
+  void refuse_mixed_options(const ShardJournals& shards) const {
+    std::optional<RunOptions> first;
+    for (const ShardJournal& shard : shards) {
+      RunOptions options;
+      try {
+        options = parse_(shard.journal.run().command);
+      } catch (const Error& error) {
+        terminal_.log
+            << "note: whether " << printable(shard.name)
+            << " ran with the same options as the others is not known: its command line cannot be read: "
+            << printable(error.what()) << '\n';
+        continue;
+      }
+      if (!first) first = options;
+      if (const auto mixed = mixed_options(*first, options)) {
+        throw Error(fmt::format("merging shards: {} and {} are no parts of one run: {}", shards.front().name,
+                                shard.name, *mixed));
+      }
+    }
   }
 
   /// Reports of other devices may be there: those of a night lie side by side.

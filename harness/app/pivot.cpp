@@ -28,9 +28,10 @@ ExitCode pivot(const PivotOptions& options, const Terminal& terminal) {
   const std::vector<RunReport> reports = read_reports(options.reports);
   const Pivot pivot = make_pivot(reports);
   write_text(options.csv, terminal.out, [&] { return pivot_csv(pivot); });
-  const bool nothing_else = options.csv.empty() && !options.hashes;
-  write_text(options.markdown.empty() && nothing_else ? "-" : options.markdown, terminal.out,
-             [&] { return pivot_markdown(pivot); });
+  write_text(options.markdown, terminal.out, [&] { return pivot_markdown(pivot); });
+  const bool writes_files = !options.csv.empty() || !options.markdown.empty();
+  if (!writes_files && !options.hashes)
+    terminal.out << pivot_text(pivot, {.width = terminal.console.width, .all = options.all});
   return options.hashes ? print_hashes(pivot, terminal.out) : ExitCode::Fine;
 }
 

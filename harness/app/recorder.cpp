@@ -1,11 +1,13 @@
 #include "harness/app/recorder.h"
 
+#include "harness/app/resume.h"
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
 #include "harness/report/files/writers.h"
 #include "harness/report/record/journal_text.h"
 #include "harness/report/record/killed_row.h"
 
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -35,8 +37,9 @@ void Recorder::run(const RunInfo& info) {
 void Recorder::plan(std::span<const RowInfo> cases) {
   if (std::exchange(has_plan_, false)) {
     std::vector<RowInfo> left;
+    const std::map<RowIndex, RowEnd> untried = untried_rows(builder_);
     for (RowIndex row = 0; row < builder_.rows(); ++row) {
-      if (!builder_.events(row).is_finished()) left.push_back(builder_.info(row));
+      if (!builder_.events(row).is_finished() || untried.contains(row)) left.push_back(builder_.info(row));
     }
     return console_.plan(left);
   }
@@ -60,6 +63,7 @@ void Recorder::judged(RowIndex row, const AccuracyResult& accuracy) {
 void Recorder::block(RowIndex row, const Block& block) {
   journal_.block(row, block);
   builder_.block(row, block);
+  console_.block(builder_.info(row), block);
 }
 
 void Recorder::end(RowIndex row, const RowEnd& end) {

@@ -3,11 +3,9 @@
 #include "harness/app/find_report.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
-#include "harness/report/console/show.h"
 #include "harness/report/files/github_summary.h"
 #include "harness/report/files/writers.h"
 #include "harness/report/record/exit_code.h"
-#include "harness/report/record/find_rows.h"
 #include "harness/report/record/journal_text.h"
 
 #include <algorithm>
@@ -71,14 +69,6 @@ ExitCode report(const ReportOptions& options, const Terminal& terminal) {
   }
   append_github_summary(options.github_summary, summary);
   return code;
-}
-
-ExitCode show(const ShowOptions& options, const Terminal& terminal) {
-  const RunReport report = read_journal(only_journal(options.report));
-  const std::string id = only_id(report, options.id, "the report");
-  terminal.out << show_text(report.run, rows_of(report, id),
-                            {.color = terminal.console.color, .samples = options.samples});
-  return ExitCode::Fine;
 }
 
 }  // namespace assay::app

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,20 +28,31 @@ ExitCode report(const ReportOptions& options, const Terminal& terminal);
 void print_summary(std::ostream& out, Console& console, const RunReport& report,
                    const std::filesystem::path& folder, bool benchmark_console);
 
+/// How many rows a question that asks for some is answered with.
+inline constexpr std::size_t rows_of_an_answer = 10;
+
 struct ShowOptions {
-  std::filesystem::path report;  ///< as journals_of() takes it, of one device
-  std::string id;                ///< an id, a glob over ids, or a part of one
+  std::filesystem::path report;  ///< as journals_of() takes it, of one device unless a question is asked
+  std::string id;  ///< an id, a glob over ids, or a part of one; a question is of all that match
   bool samples = false;
+  // Questions, and the rows that they are of.
+  std::optional<std::size_t> worst, slowest, furthest_from_ceiling;  ///< how many rows; absent: not asked
+  std::string group;             ///< what to count rows by; empty: not asked
+  std::vector<std::string> ops;  ///< names or globs; empty: all
+
+  bool asks() const { return worst || slowest || furthest_from_ceiling || !group.empty(); }
 };
 
-/// Prints everything that a report knows of one id.
+/// Prints everything that a report knows of one id, or the answers to questions about its rows. Throws
+/// Error(Usage) where there is neither an id nor a question, and where a question is of no row.
 ExitCode show(const ShowOptions& options, const Terminal& terminal);
 
 struct PivotOptions {
   std::vector<std::filesystem::path> reports;  ///< as journals_of() takes them
   std::filesystem::path csv;                   ///< file to write; "-": stdout; empty: none
-  std::filesystem::path markdown;              ///< likewise; stdout when nothing else is asked for
+  std::filesystem::path markdown;              ///< likewise
   bool hashes = false;
+  bool all = false;  ///< print the rows too that one device alone has
 };
 
 /// Prints the reports of several devices side by side, or whether their exact outputs are equal.
@@ -50,11 +62,13 @@ struct SummaryOptions {
   std::vector<std::filesystem::path> reports;  ///< as journals_of() takes them
   std::vector<std::string> models;             ///< names or globs; empty: all
   std::filesystem::path csv;                   ///< file to write; "-": stdout; empty: none
-  std::filesystem::path markdown;              ///< likewise; stdout when nothing else is asked for
+  std::filesystem::path markdown;              ///< likewise
+  bool layers = false;                         ///< print the layers of each step too
 };
 
-/// Prints what one step of each model costs, as the sum over its timed layers. Fine where a sum lacks layers
-/// too: the text says so. Throws Error(Usage) when no report has a step, or none of the models asked for.
+/// Prints reports on one screen. Where models, layers or files are asked for: what one step of each model
+/// costs, as the sum over its timed layers. Fine where a sum lacks layers too: the text says so. Throws
+/// Error(Usage) when no report has a step then, or none of the models asked for.
 ExitCode summary(const SummaryOptions& options, const Terminal& terminal);
 
 /// Writes a text where an option says: into the file, to `out` for "-", nowhere when it is empty: it is not

@@ -3,7 +3,9 @@
 #include "harness/app/find_report.h"
 #include "harness/app/run_inputs.h"
 #include "harness/base/error.h"
+#include "harness/engine/workers/retry.h"
 #include "harness/report/record/journal_text.h"
+#include "harness/report/record/killed_row.h"
 
 #include <fmt/format.h>
 
@@ -83,6 +85,17 @@ RowsLeft rows_left(const ReportBuilder& journal) {
       left.progress[row] = {events.judged->output_hash, events.blocks};
   }
   return left;
+}
+
+std::map<RowIndex, RowEnd> untried_rows(const ReportBuilder& journal) {
+  std::map<RowIndex, RowEnd> untried;
+  for (RowIndex row = 0; row < journal.rows(); ++row) {
+    const RowEvents& events = journal.events(row);
+    const bool was_lost = events.is_finished() && is_lost(events.end->status);
+    const bool may_kill = events.killed + 1 >= most_kills;  // as killed_row() has it: not again
+    if (was_lost && !may_kill && events.end->retry.empty()) untried.emplace(row, *events.end);
+  }
+  return untried;
 }
 
 std::optional<std::string> refuse_other_run(const RunInfo& before, const RunInfo& now) {

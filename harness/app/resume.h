@@ -6,6 +6,7 @@
 #include "harness/report/record/rows_left.h"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,6 +33,10 @@ ResumedRun find_resumed_run(const std::filesystem::path& path, const ParseRun& p
 /// The rows that have no end, were cut short by a stop, or were not reached. `wanted` is never empty where
 /// the journal has a plan.
 RowsLeft rows_left(const ReportBuilder& journal);
+
+/// Rows that a worker was lost with, and how they ended, where the run was ended before it tried them once
+/// more: the run that goes on does.
+std::map<RowIndex, RowEnd> untried_rows(const ReportBuilder& journal);
 
 /// Why a run cannot be gone on with, now that its circumstances and rows are known: nothing where they are
 /// those of its journal.

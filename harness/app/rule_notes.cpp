@@ -1,5 +1,8 @@
 #include "harness/app/rule_notes.h"
 
+#include "harness/base/text.h"
+#include "harness/cases/near_ids.h"
+#include "harness/cases/select.h"
 #include "harness/engine/run/planned_rows.h"
 
 #include <fmt/format.h>
@@ -8,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 namespace assay::app {
@@ -32,7 +36,7 @@ bool ran(const Record& record) {
 class Notes {
  public:
   Notes(const Expectations& expectations, const RunReport& report, const RuleScope& scope)
-      : expectations_(expectations), device_(report.run.device.name), scope_(scope) {
+      : expectations_(expectations), report_(report), device_(report.run.device.name), scope_(scope) {
     for (const Expectation* rule : expectations.of_device(device_)) uses_.emplace_back(rule, Use{});
     for (const Record& record : report.records) credit(record);
     for (const RowInfo& row : scope.left_out) {
@@ -69,7 +73,19 @@ class Notes {
     }
     const std::string why = why_stale(rule, use);
     if (why.empty() || !is_known_in_full(rule, use)) return std::nullopt;
-    return noted(rule, "stale", why + ": remove it, or correct what it matches");
+    const std::string meant = use.matched == 0 ? what_may_be_meant(rule) : "";
+    return noted(rule, "stale", why + ": remove it, or correct what it matches" + meant);
+  }
+
+  /// For the end of a sentence about a rule that matches no row.
+  std::string what_may_be_meant(const Expectation& rule) const {
+    std::vector<std::string_view> ids;
+    for (const Record& record : report_.records) ids.push_back(record.info.id);
+    for (const RowInfo& row : scope_.left_out) ids.push_back(row.id);
+    const auto matches = [&](std::string_view id) { return glob_matches(rule.match, id); };
+    const auto found = std::ranges::find_if(ids, matches);
+    if (found == ids.end()) return near_ids_text(rule.match, ids);
+    return fmt::format("; rows of other params, mode or impl have such an id, as {}", *found);
   }
 
   /// Whether the run had every row that the rule matches.
@@ -101,12 +117,28 @@ class Notes {
   }
 
   const Expectations& expectations_;
+  const RunReport& report_;
   const std::string& device_;
   const RuleScope& scope_;
   std::vector<std::pair<const Expectation*, Use>> uses_;
 };
 
 }  // namespace
+
+std::string expectations_lines(std::span<const std::filesystem::path> files) {
+  if (files.empty()) {
+    return "expectations: none; looked for in every folder 'expectations' below the folders of cases, and in "
+           "the nearest one beside or above\n";
+  }
+  std::string lines;
+  for (const std::filesystem::path& file : files) {
+    std::error_code error;
+    const std::filesystem::path from_here = std::filesystem::relative(file, error);
+    const bool is_below = !error && !from_here.empty() && *from_here.begin() != "..";
+    lines += fmt::format("expectations: {}\n", printable((is_below ? from_here : file).string()));
+  }
+  return lines;
+}
 
 std::vector<RowInfo> rows_left_out(std::span<const Case> cases, const RunReport& report) {
   std::set<std::pair<std::string_view, std::string_view>> planned;

@@ -4,6 +4,7 @@
 #include "harness/cases/expectations.h"
 #include "harness/report/record/run_report.h"
 
+#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
@@ -22,6 +23,9 @@ struct RuleScope {
   std::function<bool(const std::string& expectation_file)> has_all_cases;
 };
 
+/// Which files of expectations a run has, a line each; where there are none, where they were looked for.
+std::string expectations_lines(std::span<const std::filesystem::path> files);
+
 /// Rows of `cases` that are not in the report.
 std::vector<RowInfo> rows_left_out(std::span<const Case> cases, const RunReport& report);
 
@@ -29,9 +33,8 @@ std::vector<RowInfo> rows_left_out(std::span<const Case> cases, const RunReport&
 ///
 /// - expired: its last day is over.
 /// - stale: it says nothing. No row is its own (none that it matches, or rules before it take them all), or
-/// all
-///   of its rows ended without running (UNSUPPORTED, INVALID, SKIPPED); a rule that leaves rows out is stale
-///   when it has left out none.
+///   all of its rows ended without running (UNSUPPORTED, INVALID, SKIPPED); a rule that leaves rows out is
+///   stale when it has left out none. One that matches no row names the nearest ids.
 ///
 /// A run can tell only of what it saw. A rule is not called stale when it matches a row that was left out or
 /// not reached (MISSING, INTERRUPTED), or may match one of a case file that was not loaded. One that matches

@@ -50,6 +50,28 @@ TEST(RuleNotes, ARuleWithoutARowIsStale) {
               ElementsAre("stale a*: it matches no row of this run: remove it, or correct what it matches"));
 }
 
+TEST(RuleNotes, ARuleWithoutARowNamesWhatMayBeMeant) {
+  const std::string stale = ": it matches no row of this run: remove it, or correct what it matches";
+  const std::vector<Record> records{ended("view/small/1x16/fused", Status::Pass)};
+  EXPECT_THAT(notes({{.match = "veiw/*"}}, records),
+              ElementsAre("stale veiw/*" + stale + "; the nearest: view/small/1x16/fused"));
+  EXPECT_THAT(
+      notes({{.match = "small"}}, records),
+      ElementsAre("stale small" + stale + "; '*small*' would match 1, such as view/small/1x16/fused"));
+  EXPECT_THAT(notes({{.match = "view/*", .impl = "tiled"}}, records),
+              ElementsAre("stale view/*" + stale +
+                          "; rows of other params, mode or impl have such an id, as view/small/1x16/fused"));
+}
+
+TEST(ExpectationsLines, NameTheFilesOrWhereTheyAreLookedFor) {
+  const std::filesystem::path here = std::filesystem::current_path();
+  const std::vector<std::filesystem::path> files{here / "cases/expectations/gpu.yaml",
+                                                 "/elsewhere/other.yaml"};
+  EXPECT_EQ(expectations_lines(files),
+            "expectations: cases/expectations/gpu.yaml\nexpectations: /elsewhere/other.yaml\n");
+  EXPECT_THAT(expectations_lines({}), testing::HasSubstr("in the nearest one beside or above"));
+}
+
 TEST(RuleNotes, ARuleWhoseRowsDidNotRunIsStale) {
   EXPECT_THAT(notes({{.match = "a*"}}, {ended("a1", Status::Unsupported), ended("a2", Status::Skipped)}),
               ElementsAre("stale a*: of its rows it saw none run, as a1 is UNSUPPORTED (because): remove it, "

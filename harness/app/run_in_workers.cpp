@@ -141,7 +141,10 @@ class RunInWorkers {
 
   /// The new workers must have the journal's plan.
   static void resume(SupervisionStart& start, const ReportBuilder& journal) {
-    if (journal.has_plan()) start.left = rows_left(journal);
+    if (journal.has_plan()) {
+      start.left = rows_left(journal);
+      start.untried = untried_rows(journal);
+    }
     start.open.timer = known_timer(journal);
     if (start.open.timer) start.open.ceilings = journal.run().ceilings;
     start.refuse_run = [&journal](const RunInfo& now) { return refuse_other_run(journal.run(), now); };

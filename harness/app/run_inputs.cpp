@@ -24,6 +24,16 @@ constexpr std::array<std::pair<const char*, const char*>, 5> inputs{{
     {"versus_shaders", "the files in --versus-shaders"},
 }};
 
+/// Arrays that cases name stand beside these, each by the path of its file.
+constexpr std::string_view array_prefix = "array ";
+
+/// What an input is called in a sentence.
+std::string words_for(const std::string& name) {
+  if (name.starts_with(array_prefix)) return "the array in " + name.substr(array_prefix.size());
+  const auto* const found = std::ranges::find(inputs, name, [](const auto& input) { return input.first; });
+  return found == inputs.end() ? name : found->second;
+}
+
 void feed_file(Hasher& hasher, const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::array<char, 1 << 16> chunk{};
@@ -52,9 +62,11 @@ std::string hash_of_folder(const fs::path& folder) {
 
 }  // namespace
 
-std::map<std::string, std::string> run_inputs(const RunOptions& options, std::span<const fs::path> files) {
+std::map<std::string, std::string> run_inputs(const RunOptions& options, const LoadResult& loaded) {
   const std::array binary{fs::path("/proc/self/exe")};
-  std::map<std::string, std::string> made{{"binary", hash_of_files(binary)}, {"cases", hash_of_files(files)}};
+  std::map<std::string, std::string> made{{"binary", hash_of_files(binary)},
+                                          {"cases", hash_of_files(loaded.files)}};
+  for (const auto& [file, hash] : loaded.arrays) made.emplace(std::string(array_prefix) + file, hash);
   const std::vector<fs::path> expectations = find_expectations(options.cases.paths());
   if (!expectations.empty()) made["expectations"] = hash_of_files(expectations);
   if (!options.shaders.empty()) made["shaders"] = hash_of_folder(options.shaders);
@@ -65,11 +77,10 @@ std::map<std::string, std::string> run_inputs(const RunOptions& options, std::sp
 std::optional<std::string> different_inputs(const std::map<std::string, std::string>& before,
                                             const std::map<std::string, std::string>& now) {
   std::string text;
-  for (const auto& [name, words] : inputs) {
-    const auto one = before.find(name);
+  for (const auto& [name, hash] : before) {
     const auto other = now.find(name);
-    if (one == before.end() || other == now.end() || one->second == other->second) continue;
-    text += (text.empty() ? "" : " and ") + std::string(words);
+    if (other == now.end() || other->second == hash) continue;
+    text += (text.empty() ? "" : " and ") + words_for(name);
   }
   return text.empty() ? std::nullopt : std::optional(text);
 }

@@ -43,6 +43,15 @@ std::set<std::string> timed_impls(const std::vector<PlannedGroup>& groups) {
 /// A comparison that would compare nothing is a mistake of the command line.
 void refuse_empty_comparison(const RunOptions& options, const std::set<std::string>& timed) {
   if (options.versus_shaders.empty() && options.baseline_impl.empty()) return;
+  if (options.versus_alone && timed.empty()) return;  // what is looked at is whether they are right
+  if (!options.versus_alone && !options.versus_shaders.empty() && !options.baseline_impl.empty()) {
+    throw Error(
+        "choosing what to compare: --versus-shaders compares two versions of the shaders, --baseline-impl "
+        "two "
+        "impls; only with --versus-alone both may be given: the one version is then held against an impl "
+        "with "
+        "the other");
+  }
   if (timed.empty()) {
     throw Error(
         "choosing what to compare: only times are compared, and no row of mode perf is selected; "
@@ -91,7 +100,7 @@ class Run {
     RunOutcome outcome{.files = loaded_.files};
     if (groups_.empty()) {
       if (loaded_.errors.empty() && shard_.all_groups > 0) return outcome;  // more shards than groups
-      if (loaded_.errors.empty()) throw_nothing_selected(options_.cases, loaded_.cases.size());
+      if (loaded_.errors.empty()) throw_nothing_selected(options_.cases, loaded_.cases);
       outcome.code = ExitCode::Usage;
       return outcome;
     }
@@ -126,6 +135,7 @@ class Run {
   void load_expectation_rules(RunOutcome& outcome) {
     const std::vector<std::filesystem::path> files = find_expectations(options_.cases.paths());
     outcome.files.insert(outcome.files.end(), files.begin(), files.end());
+    if (!options_.watch) terminal_.log << expectations_lines(files);
     ExpectationsResult result = load_expectations(files);
     for (const Diagnostic& error : result.errors) {
       terminal_.errors << to_string(error) << '\n';
@@ -151,7 +161,7 @@ class Run {
                              .run_id = session_.folder.run_id(),
                              .shard = shard_,
                              .secret_seed = secret_seed_,
-                             .inputs = run_inputs(options_, loaded_.files),
+                             .inputs = run_inputs(options_, loaded_),
                              .log = terminal_.log,
                              .stop_requested = stop_requested_};
     for (RunDevices::Opened& opened : session_.devices->opened())
@@ -171,7 +181,10 @@ class Run {
   static RowsLeft resumed_rows(const ReportBuilder& journal, const DeviceSession& session) {
     if (const auto why = refuse_other_run(journal.run(), session.info())) throw Error(*why);
     if (const auto why = refuse_other_plan(journal, session.plan())) throw Error(*why);
-    return journal.has_plan() ? rows_left(journal) : RowsLeft{};
+    if (!journal.has_plan()) return {};
+    RowsLeft left = rows_left(journal);
+    for (const auto& [row, end] : untried_rows(journal)) left.wanted[row] = true;
+    return left;
   }
 
   OutputParts output_parts() const { return {options_, session_.folder, expectations_, terminal_}; }

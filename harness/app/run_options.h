@@ -24,6 +24,7 @@ struct RunOptions {
   bool overwrite = false;
   std::filesystem::path shaders;
   std::filesystem::path versus_shaders;
+  bool versus_alone = false;  ///< of rows with the own shaders only what the others are held against
   std::string baseline_impl;
   std::filesystem::path dump;
   double budget_s = 1;

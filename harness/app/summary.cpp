@@ -4,9 +4,11 @@
 #include "harness/base/text.h"
 #include "harness/cases/select.h"
 #include "harness/report/files/model_steps.h"
+#include "harness/report/files/overview.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <ostream>
 #include <set>
 
 namespace assay::app {
@@ -74,11 +76,16 @@ Steps steps_of(const std::vector<RunReport>& reports, const SummaryOptions& opti
 
 ExitCode summary(const SummaryOptions& options, const Terminal& terminal) {
   const std::vector<RunReport> reports = read_reports(options.reports);
+  const bool writes_files = !options.csv.empty() || !options.markdown.empty();
+  if (!writes_files && options.models.empty() && !options.layers) {
+    terminal.out << overview_text(reports, terminal.console.width);
+    return ExitCode::Fine;
+  }
   const Steps steps = steps_of(reports, options);
   write_text(options.csv, terminal.out, [&] { return steps_csv(steps); });
-  const bool nothing_else = options.csv.empty();
-  write_text(options.markdown.empty() && nothing_else ? "-" : options.markdown, terminal.out,
-             [&] { return steps_markdown(steps); });
+  write_text(options.markdown, terminal.out, [&] { return steps_markdown(steps); });
+  if (!writes_files)
+    terminal.out << steps_text(steps, {.width = terminal.console.width, .layers = options.layers});
   return ExitCode::Fine;
 }
 

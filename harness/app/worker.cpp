@@ -12,12 +12,15 @@
 #include "harness/report/record/forwarded_events.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <span>
 #include <sstream>
+#include <sys/resource.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -126,7 +129,7 @@ class WorkerMain {
                        .run_id = open.run_id,
                        .shard = open.shard,
                        .secret_seed = open.secret_seed,
-                       .inputs = run_inputs(options_, loaded_.files),
+                       .inputs = run_inputs(options_, loaded_),
                        .log = log_,
                        .stop_requested = [this] { return must_stop(); }};
     RunDevices::Opened& chosen = device_of(open);
@@ -228,6 +231,20 @@ class WorkerMain {
 };
 
 }  // namespace
+
+void limit_memory(const std::string& gib) {
+  char* end = nullptr;
+  const double number = std::strtod(gib.c_str(), &end);
+  if (gib.empty() || *end != '\0' || !(number > 0) || number > 1e6)
+    throw Error("limiting a worker's memory: '" + gib + "' is no number of GiB");
+  constexpr double gib_bytes = 1 << 30;
+  const auto bytes = static_cast<rlim_t>(number * gib_bytes);
+  const rlimit limit{bytes, bytes};
+  if (::setrlimit(RLIMIT_DATA, &limit) != 0) {
+    throw Error("limiting a worker's memory to " + gib + " GiB: " + std::generic_category().message(errno),
+                ExitCode::Infrastructure);
+  }
+}
 
 void serve_worker(const Context& context, const ParseRun& parse) {
   // Who stops a run by signalling all of its processes (Slurm, systemd) stops its supervisor, which then

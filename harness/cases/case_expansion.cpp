@@ -1,6 +1,7 @@
 #include "harness/cases/case_expansion.h"
 
 #include "harness/cases/case_head.h"
+#include "harness/cases/nearest.h"
 #include "harness/cases/scalars.h"
 
 #include <fmt/format.h>
@@ -12,6 +13,8 @@ namespace assay::cases {
 namespace {
 
 constexpr std::uint64_t most_values = 1000000;  // of all alternatives of one key
+/// Points that cannot be used are built for what else is wrong with them; so many show it.
+constexpr std::uint64_t most_useless = 10000;
 
 /// Why a point whose id was first given at `first` is refused.
 std::string equal_ids(const Case& point, const SourceLocation& first) {
@@ -23,6 +26,13 @@ std::string equal_ids(const Case& point, const SourceLocation& first) {
   }
   return fmt::format("the id {} is already that of {}:{}: give one of them another name", point.id,
                      first.file, first.line);
+}
+
+/// Adds the known key that is written, or that is likely to be meant.
+void add_nearest(const std::string& key, std::span<const std::string> known, std::set<std::string>& keys) {
+  const bool is_known = std::ranges::find(known, key) != known.end();
+  const std::string meant = is_known ? key : nearest(key, known);
+  if (!meant.empty()) keys.insert(meant);
 }
 
 }  // namespace
@@ -42,49 +52,91 @@ void CaseExpansion::set_defaults(const Node& defaults) {
     if (is_known) defaults_.push_back(entry);
     if (!is_known && entry.key->is_scalar() && entry.key->text != "<<") {
       state_.reporter.add(unknown_name(*entry.key, "default", entry.key->text, known));
+      if (!is_head_key(nearest(entry.key->text, known))) add_nearest(entry.key->text, known, bad_defaults_);
     }
   }
 }
 
 void CaseExpansion::add(const Node& node) {
-  if (node.flawed) return state_.reporter.add_flaws(node);
+  Faults faults;
+  faults.bad_keys = bad_defaults_;
+  faults.problems.attempt([&] { read(node, faults); });
+  report_unknown(faults);  // where it did not come to points
+  for_each_flaw(node, [&](const Flaw& flaw) {
+    faults.problems.add(Problem(diagnose(flaw)));
+    return true;
+  });
   try {
-    if (!node.is_map())
-      throw Problem(diagnose(node, "a case must be a map with a 'name', got " + describe(node)));
-    if (!has_known_keys(node, case_keys_)) return;
-    const std::vector<Node::Entry> entries = with_defaults(node);
-    const CaseHead head = read_head(node, entries);
-    const std::vector<Source> all = sources(entries);
-    check_size(head, all);
-    std::vector<Factor> factors;
-    for (const Source& source : all) factors.push_back(make_factor(source));
-    add_points(head, Product(std::move(factors)));
+    faults.problems.settle();
   } catch (const Problem& problem) {
     state_.reporter.add(problem);
   }
 }
 
-bool CaseExpansion::has_known_keys(const Node& map, const std::vector<std::string>& known) {
-  bool all_known = true;
-  for (const Node::Entry& entry : map.entries) {
-    if (std::find(known.begin(), known.end(), entry.key->text) != known.end()) continue;
-    state_.reporter.add(unknown_name(*entry.key, "key", entry.key->text, known));
-    all_known = false;
-  }
-  return all_known;
+void CaseExpansion::read(const Node& node, Faults& faults) {
+  if (!node.is_map())
+    throw Problem(diagnose(node, "a case must be a map with a 'name', got " + describe(node)));
+  const std::vector<Node::Entry> entries = known_entries(node, faults);
+  const CaseHead head = read_head(node, entries, faults);
+  // Everything is counted before anything is expanded.
+  std::vector<Source> all = passing(sources(entries), faults, [&](const Source& s) { extent_of(s); });
+  check_product(head, all);
+  all = passing(std::move(all), faults, [&](const Source& s) { check_values(s); });
+  std::vector<Factor> factors;
+  for (const Source& source : all) factors.push_back(make_factor(source, faults));
+  add_points(head, Product(std::move(factors)), faults);
 }
 
-std::vector<Node::Entry> CaseExpansion::with_defaults(const Node& node) const {
+/// The case's entries and the defaults that it does not replace, but for what cannot be read as one.
+std::vector<Node::Entry> CaseExpansion::known_entries(const Node& node, Faults& faults) const {
   std::vector<Node::Entry> entries;
   for (const Node::Entry& entry : defaults_) {
     if (node.find_entry(entry.key->text) == nullptr) entries.push_back(entry);
   }
-  entries.insert(entries.end(), node.entries.begin(), node.entries.end());
+  faults.is_broken = node.flawed;
+  std::set<std::string_view> seen;
+  bool hides_keys = false;  // any of them may be meant by what cannot be read
+  for (const Node::Entry& entry : node.entries) {
+    if (!entry.key->is_scalar() || entry.key->is_plain("<<")) {
+      hides_keys = true;
+      continue;
+    }
+    if (!seen.insert(entry.key->text).second) continue;
+    if (std::find(case_keys_.begin(), case_keys_.end(), entry.key->text) != case_keys_.end()) {
+      entries.push_back(entry);
+      continue;
+    }
+    faults.is_broken = true;
+    faults.unknown.push_back(entry);
+    add_nearest(entry.key->text, case_keys_, faults.bad_keys);
+  }
+  for (const std::string& key : case_keys_) {
+    if (hides_keys && !seen.contains(key)) faults.bad_keys.insert(key);
+  }
   return entries;
 }
 
-CaseHead CaseExpansion::read_head(const Node& node, const std::vector<Node::Entry>& entries) const {
-  CaseHead head = read_case_head(node, entries);
+/// The keys that a value stands for, as far as it can be told, when nothing of it can be used.
+void CaseExpansion::add_keys_meant(const std::string& key, const Node& value,
+                                   std::set<std::string>& keys) const {
+  keys.insert(key);
+  if (key != "with" && key != "qparams") return;
+  if (value.is_map() && value.find("each") != nullptr) {
+    for (const Node* item : value.find("each")->items) add_keys_meant(key, *item, keys);
+  } else if (value.is_map()) {
+    for (const Node::Entry& entry : value.entries) {
+      if (entry.key->is_scalar()) add_nearest(entry.key->text, case_keys_, keys);
+    }
+  } else {
+    keys.insert(case_keys_.begin(), case_keys_.end());
+  }
+}
+
+CaseHead CaseExpansion::read_head(const Node& node, const std::vector<Node::Entry>& entries,
+                                  Faults& faults) const {
+  Problems problems;
+  CaseHead head = read_case_head(node, entries, problems);
+  if (!faults.problems.attempt([&] { problems.settle(); })) faults.is_broken = true;
   head.op = &op_;
   head.seed = state_.options.seed.value_or(0);
   return head;
@@ -103,25 +155,40 @@ std::vector<CaseExpansion::Source> CaseExpansion::sources(const std::vector<Node
   return sources;
 }
 
-// Everything is counted before anything is expanded.
-void CaseExpansion::check_size(const CaseHead& head, const std::vector<Source>& sources) {
+/// Those that pass a check; the keys of the others are bad.
+template <class Check>
+std::vector<CaseExpansion::Source> CaseExpansion::passing(std::vector<Source> sources, Faults& faults,
+                                                          Check check) {
+  std::erase_if(sources, [&](const Source& source) {
+    const bool is_good = !source.value->flawed && faults.problems.attempt([&] { check(source); });
+    if (!is_good) add_keys_meant(source.key->text, *source.value, faults.bad_keys);
+    return !is_good;
+  });
+  return sources;
+}
+
+Extent CaseExpansion::extent_of(const Source& source) {
+  return expander_.extent(*source.value, style_of(source.key->text));
+}
+
+void CaseExpansion::check_product(const CaseHead& head, const std::vector<Source>& sources) {
   std::uint64_t product = 1;
   std::string factors;
   for (const Source& source : sources) {
-    const Extent extent = expander_.extent(*source.value, style_of(source.key->text));
-    product = saturating_multiply(product, extent.alternatives);
-    if (extent.alternatives > 1) {
-      factors += fmt::format("{}{} {}", factors.empty() ? "" : " x ", source.key->text, extent.alternatives);
-    }
+    const std::uint64_t alternatives = extent_of(source).alternatives;
+    product = saturating_multiply(product, alternatives);
+    if (alternatives > 1)
+      factors += fmt::format("{}{} {}", factors.empty() ? "" : " x ", source.key->text, alternatives);
   }
   refuse_product(head, product, factors);
-  for (const Source& source : sources) {
-    const Extent extent = expander_.extent(*source.value, style_of(source.key->text));
-    const std::uint64_t values = saturating_multiply(extent.alternatives, extent.nodes);
-    if (values > most_values) {
-      throw Problem(diagnose(*source.key, fmt::format("'{}' expands to {} values, more than the limit of {}",
-                                                      source.key->text, values, most_values)));
-    }
+}
+
+void CaseExpansion::check_values(const Source& source) {
+  const Extent extent = extent_of(source);
+  const std::uint64_t values = saturating_multiply(extent.alternatives, extent.nodes);
+  if (values > most_values) {
+    throw Problem(diagnose(*source.key, fmt::format("'{}' expands to {} values, more than the limit of {}",
+                                                    source.key->text, values, most_values)));
   }
 }
 
@@ -142,50 +209,77 @@ void CaseExpansion::refuse_product(const CaseHead& head, std::uint64_t product,
   }
 }
 
-Factor CaseExpansion::make_factor(const Source& source) {
+Factor CaseExpansion::make_factor(const Source& source, Faults& faults) {
   Factor factor{source.key->text, {}};
   const bool is_axis = expander_.is_axis(*source.value, style_of(factor.key));
   for (const Alternative& alternative : expander_.expand(*source.value, style_of(factor.key))) {
     if (factor.key == "impl" && alternative.value->is_plain("all")) {
       for (const Impl& impl : op_.impls) {
-        factor.choices.push_back({{{factor.key, {source.key, source.value}, &impl}}, {}});
+        factor.choices.push_back({{{factor.key, {source.key, source.value}, &impl}}, {}, {}});
       }
       continue;
     }
-    factor.choices.push_back(read_choice(source, alternative, is_axis));
+    factor.choices.push_back(read_choice(source, alternative, is_axis, faults));
   }
   return factor;
 }
 
-Choice CaseExpansion::read_choice(const Source& source, const Alternative& alternative, bool is_axis) {
+Choice CaseExpansion::read_choice(const Source& source, const Alternative& alternative, bool is_axis,
+                                  Faults& faults) {
   const bool points_at_item = is_axis && !alternative.value->is_null();
   const Origin origin{points_at_item ? alternative.value : source.key, alternative.value};
-  try {
-    return {reader_.read(source.key->text, origin), alternative.segments};
-  } catch (const Problem& problem) {
-    state_.reporter.add(problem);
-    return {{}, {}, false};
+  Choice choice{{}, alternative.segments, {}};
+  const std::string& key = source.key->text;
+  if (!faults.problems.attempt([&] { choice.settings = reader_.read(key, origin); })) {
+    std::set<std::string> bad_keys;
+    add_keys_meant(key, *alternative.value, bad_keys);
+    choice.bad_keys.assign(bad_keys.begin(), bad_keys.end());
   }
+  return choice;
 }
 
-void CaseExpansion::add_points(const CaseHead& head, const Product& product) {
+void CaseExpansion::add_points(const CaseHead& head, const Product& product, Faults& faults) {
   refuse_product(head, product.size(), product.text());
-  state_.cases.expect(product.size());
+  if (!faults.is_broken) state_.cases.expect(product.size());
   PointBuilder builder(head, state_.npy_files, state_.common);
+  std::uint64_t useless = 0;
   for (std::uint64_t index = 0; index < product.size(); ++index) {
-    if (const auto choice = product.at(index)) add_point(builder, head, *choice);
+    PointChoice choice = product.at(index);
+    choice.bad_keys.insert(choice.bad_keys.end(), faults.bad_keys.begin(), faults.bad_keys.end());
+    const bool is_useless = faults.is_broken || !choice.bad_keys.empty();
+    if (is_useless && ++useless > most_useless) continue;
+    add_point(builder, head, choice, faults);
   }
+  if (!builder.inputs().empty()) inputs_ = builder.inputs();
+  report_unknown(faults);
 }
 
-void CaseExpansion::add_point(PointBuilder& builder, const CaseHead& head, const PointChoice& choice) {
-  try {
-    Case point = builder.build(choice);
-    if (const Case* first = state_.cases.find(point.id))
-      throw Problem(diagnose(*head.caret, equal_ids(point, first->where)));
-    state_.cases.add(std::move(point));
-  } catch (const Problem& problem) {
-    state_.reporter.add(problem);
+void CaseExpansion::add_point(PointBuilder& builder, const CaseHead& head, const PointChoice& choice,
+                              Faults& faults) {
+  faults.problems.attempt([&] {
+    std::optional<Case> point = builder.build(choice);
+    if (!point || faults.is_broken) return;
+    if (const Case* first = state_.cases.find(point->id))
+      throw Problem(diagnose(*head.caret, equal_ids(*point, first->where)));
+    state_.cases.add(std::move(*point));
+  });
+}
+
+void CaseExpansion::report_unknown(Faults& faults) const {
+  for (const Node::Entry& entry : faults.unknown) {
+    const std::string& key = entry.key->text;
+    if (std::ranges::find(inputs_, key) == inputs_.end()) {
+      faults.problems.add(unknown_name(*entry.key, "key", key, case_keys_));
+    } else {
+      const std::string value = as_number(*entry.value) ? entry.value->text : "NUMBER";
+      faults.problems.add(Problem(
+          diagnose(*entry.key,
+                   fmt::format("unknown key '{}': here {} takes it as a tensor, whose values 'fill' says",
+                               key, op_.name),
+                   fmt::format("fill: {{{}: {{constant: {}}}}}", key, value))));
+    }
   }
+  faults.unknown.clear();
 }
 
 }  // namespace assay::cases

@@ -6,11 +6,13 @@
 #include "harness/cases/load_options.h"
 #include "harness/cases/npy_files.h"
 #include "harness/cases/point.h"
+#include "harness/cases/problems.h"
 #include "harness/cases/product.h"
 #include "harness/cases/reporter.h"
 #include "harness/cases/setting.h"
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,7 +37,9 @@ class CaseExpansion {
   /// left out.
   void set_defaults(const Node& defaults);
 
-  /// Adds the points of one case to the state, and what is wrong with it to the reporter.
+  /// Adds the points of one case to the state, and all that is wrong with it to the reporter. What is wrong
+  /// with one key, or with one item of its `each`, does not keep the others from being looked at; a case with
+  /// a key that is not known, or that says of itself what cannot be, has no points.
   void add(const Node& node);
 
  private:
@@ -45,16 +49,31 @@ class CaseExpansion {
     const Node* value = nullptr;
   };
 
-  bool has_known_keys(const Node& map, const std::vector<std::string>& known);
-  std::vector<Node::Entry> with_defaults(const Node& node) const;
-  CaseHead read_head(const Node& node, const std::vector<Node::Entry>& entries) const;
+  /// What is known to be wrong with the case that is read.
+  struct Faults {
+    Problems problems;
+    bool is_broken = false;  ///< none of its points can be used
+    /// They have no value because what was written for them was reported.
+    std::set<std::string> bad_keys;
+    std::vector<Node::Entry> unknown;  ///< reported last: an input of the op may be meant
+  };
+
+  void read(const Node& node, Faults& faults);
+  std::vector<Node::Entry> known_entries(const Node& node, Faults& faults) const;
+  void add_keys_meant(const std::string& key, const Node& value, std::set<std::string>& keys) const;
+  CaseHead read_head(const Node& node, const std::vector<Node::Entry>& entries, Faults& faults) const;
   std::vector<Source> sources(const std::vector<Node::Entry>& entries) const;
-  void check_size(const CaseHead& head, const std::vector<Source>& sources);
+  template <class Check>
+  std::vector<Source> passing(std::vector<Source> sources, Faults& faults, Check check);
+  Extent extent_of(const Source& source);
+  void check_product(const CaseHead& head, const std::vector<Source>& sources);
+  void check_values(const Source& source);
   void refuse_product(const CaseHead& head, std::uint64_t product, const std::string& factors) const;
-  Factor make_factor(const Source& source);
-  Choice read_choice(const Source& source, const Alternative& alternative, bool is_axis);
-  void add_points(const CaseHead& head, const Product& product);
-  void add_point(PointBuilder& builder, const CaseHead& head, const PointChoice& choice);
+  Factor make_factor(const Source& source, Faults& faults);
+  Choice read_choice(const Source& source, const Alternative& alternative, bool is_axis, Faults& faults);
+  void add_points(const CaseHead& head, const Product& product, Faults& faults);
+  void add_point(PointBuilder& builder, const CaseHead& head, const PointChoice& choice, Faults& faults);
+  void report_unknown(Faults& faults) const;
 
   LoadState& state_;
   const Op& op_;
@@ -62,6 +81,8 @@ class CaseExpansion {
   SettingReader reader_;
   std::vector<std::string> case_keys_;
   std::vector<Node::Entry> defaults_;
+  std::vector<std::string> inputs_;     ///< of the op, by the last case whose parameters were good
+  std::set<std::string> bad_defaults_;  ///< what may have been meant by those that are not known
 };
 
 }  // namespace assay::cases

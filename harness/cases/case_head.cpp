@@ -39,6 +39,26 @@ double to_timeout(const Node::Entry& entry) {
                                        longest_timeout_s, seconds)));
 }
 
+/// Any other key than those of a head is passed over.
+void read_head_key(const Node::Entry& entry, CaseHead& head) {
+  const std::string& key = entry.key->text;
+  if (is_head_key(key) && entry.value->is_map() && entry.value->find("each") != nullptr) {
+    throw Problem(
+        diagnose(*entry.key, fmt::format("'{}' applies to the whole case, so it cannot have 'each'", key)));
+  }
+  if (key == "name") {
+    head.name = to_name(entry);
+  } else if (key == "mode") {
+    head.mode = to_enum<Mode>(entry, {"accu", "perf", "both"}, parse_mode);
+  } else if (key == "tier") {
+    head.tier = to_enum<Tier>(entry, {"smoke", "ci", "nightly"}, parse_tier);
+  } else if (key == "cache") {
+    head.caches = to_enum<Caches>(entry, {"hot", "cold", "both"}, parse_caches);
+  } else if (key == "timeout") {
+    head.timeout_s = to_timeout(entry);
+  }
+}
+
 }  // namespace
 
 const std::vector<std::string>& head_keys() {
@@ -46,34 +66,24 @@ const std::vector<std::string>& head_keys() {
   return keys;
 }
 
-CaseHead read_case_head(const Node& node, const std::vector<Node::Entry>& entries) {
+CaseHead read_case_head(const Node& node, const std::vector<Node::Entry>& entries, Problems& problems) {
   CaseHead head;
   head.caret = &node;
   const Node::Entry* cache = nullptr;
+  bool has_name = false, knows_mode = true;
   for (const Node::Entry& entry : entries) {
-    const std::string& key = entry.key->text;
-    if (is_head_key(key) && entry.value->is_map() && entry.value->find("each") != nullptr) {
-      throw Problem(
-          diagnose(*entry.key, fmt::format("'{}' applies to the whole case, so it cannot have 'each'", key)));
-    }
-    if (key == "name") {
+    if (entry.key->text == "name") {
       head.caret = entry.key;
-      head.name = to_name(entry);
-    } else if (key == "mode") {
-      head.mode = to_enum<Mode>(entry, {"accu", "perf", "both"}, parse_mode);
-    } else if (key == "tier") {
-      head.tier = to_enum<Tier>(entry, {"smoke", "ci", "nightly"}, parse_tier);
-    } else if (key == "cache") {
-      cache = &entry;
-      head.caches = to_enum<Caches>(entry, {"hot", "cold", "both"}, parse_caches);
-    } else if (key == "timeout") {
-      head.timeout_s = to_timeout(entry);
+      has_name = true;
     }
+    if (entry.key->text == "cache") cache = &entry;
+    const bool is_good = problems.attempt([&] { read_head_key(entry, head); });
+    if (entry.key->text == "mode") knows_mode = is_good;
   }
-  if (cache != nullptr && head.mode == Mode::Accu) {
-    throw Problem(diagnose(*cache->key, "'cache' is about times: a case of mode accu has none"));
+  if (cache != nullptr && knows_mode && head.mode == Mode::Accu) {
+    problems.add(Problem(diagnose(*cache->key, "'cache' is about times: a case of mode accu has none")));
   }
-  if (head.name.empty()) throw Problem(diagnose(node, "a case needs a 'name'"));
+  if (!has_name) problems.add(Problem(diagnose(node, "a case needs a 'name'")));
   head.where = location_of(*head.caret);
   return head;
 }

@@ -33,7 +33,7 @@ LoadResult load_cases(std::span<const std::filesystem::path> files_or_directorie
       state.reporter.add(problem);
     }
   }
-  return {std::move(state.cases).take(), state.reporter.take(), loader.files()};
+  return {std::move(state.cases).take(), state.reporter.take(), loader.files(), state.npy_files.hashes()};
 }
 
 }  // namespace assay

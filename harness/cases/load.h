@@ -7,8 +7,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace assay {
@@ -17,6 +19,8 @@ struct LoadResult {
   std::vector<Case> cases;         ///< in the order of files, cases in them and points of their products
   std::vector<Diagnostic> errors;  ///< any at all: the run ends with exit code 2
   std::vector<std::filesystem::path> files;  ///< all that were read or should have been, includes too
+  /// The arrays that cases name, by "a.npy" or "b.npz[x]": the hashes of their values.
+  std::map<std::string, std::string> arrays;
 };
 
 /// Reads case files (cases/README.md is the language) and expands them into cases, each checked against the

@@ -91,6 +91,14 @@ std::optional<std::string> NpyFiles::misfit(const ArrayFile& file, const TensorS
                                  : misfits_.emplace(fit, try_to_fit(file, tensor)).first->second;
 }
 
+std::map<std::string, std::string> NpyFiles::hashes() const {
+  std::map<std::string, std::string> hashes;
+  for (const auto& [file, info] : known_) {
+    if (info.error.empty()) hashes.emplace(to_string(file), info.hash);
+  }
+  return hashes;
+}
+
 std::optional<std::string> outside_domain(const TensorSpec& tensor, const NpyInfo& values) {
   if (is_integer(tensor.dtype) && !values.whole) return fmt::format("'{}' holds integers", tensor.name);
   if (tensor.domain.role == FillRole::Scale) {

@@ -37,6 +37,9 @@ class NpyFiles {
   /// dtype is not read again for it.
   std::optional<std::string> misfit(const ArrayFile& file, const TensorSpec& tensor);
 
+  /// The hash of each array that was read, by "FILE" or "FILE[MEMBER]", as to_string() has it.
+  std::map<std::string, std::string> hashes() const;
+
  private:
   std::map<ArrayFile, NpyInfo> known_;
   /// Of arrays that must be converted, by what for: dtype, shape and whether float64 may stay.

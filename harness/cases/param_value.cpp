@@ -1,8 +1,11 @@
 #include "harness/cases/param_value.h"
 
+#include "harness/cases/problems.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -12,11 +15,18 @@ namespace assay::cases {
 namespace {
 
 std::vector<std::int64_t> to_ints(const Node& value, const Spot& spot, std::span<const std::string> names) {
-  if (!value.is_list()) wrong_type(value, spot, "a list of integers such as [1, 16, 4, 4]", names);
-  std::vector<std::int64_t> entries;
-  for (const Node* item : value.items) {
-    entries.push_back(to_integer(*item, {spot.caret, fmt::format("{}[{}]", spot.name, entries.size())}));
+  constexpr const char* wanted = "a list of integers such as [1, 16, 4, 4]";
+  if (!value.is_list()) wrong_type(value, spot, wanted, names);
+  const auto is_list = [](const Node* item) { return item->is_list(); };
+  if (!value.items.empty() && std::ranges::all_of(value.items, is_list)) wrong_value(value, spot, wanted);
+  std::vector<std::int64_t> entries(value.items.size());
+  Problems problems;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    problems.attempt([&] {
+      entries[i] = to_integer(*value.items[i], {spot.caret, fmt::format("{}[{}]", spot.name, i)});
+    });
   }
+  problems.settle();
   return entries;
 }
 
@@ -42,16 +52,23 @@ QParams to_qparams(const ParamSpec& spec, const Origin& origin, std::span<const 
   static const std::array<std::string, 2> keys{"scale", "zero_point"};
   const Node& map = *origin.value;
   const Spot spot{origin.caret, spec.name};
-  if (!map.is_map()) wrong_type(map, spot, "a map {scale: ..., zero_point: ...}", names);
-  for (const Node::Entry& entry : map.entries) {
-    if (entry.key->text != keys[0] && entry.key->text != keys[1]) {
-      throw unknown_name(*entry.key, "key", entry.key->text, keys);
-    }
-  }
-  const Node& scale = member(map, keys[0], spot);
-  const Node& zero_point = member(map, keys[1], spot);
-  return {to_float32(scale, {map.find_entry(keys[0])->key, spec.name + ".scale"}),
-          to_zero_point(spec, zero_point, {map.find_entry(keys[1])->key, spec.name + ".zero_point"})};
+  if (!map.is_map()) wrong_value(map, spot, "a map {scale: ..., zero_point: ...}", names);
+  QParams qparams;
+  Problems problems;
+  const bool knows_keys = problems.attempt([&] { check_keys(map, keys); });
+  const auto read = [&](const std::string& key, const auto& convert) {
+    // A key that is not known may be a misspelling of one that seems to be missing.
+    if (!knows_keys && map.find(key) == nullptr) return;
+    problems.attempt([&] {
+      const Node& value = member(map, key, spot);
+      convert(value, Spot{map.find_entry(key)->key, spec.name + "." + key});
+    });
+  };
+  read(keys[0], [&](const Node& value, const Spot& at) { qparams.scale = to_float32(value, at); });
+  read(keys[1],
+       [&](const Node& value, const Spot& at) { qparams.zero_point = to_zero_point(spec, value, at); });
+  problems.settle();
+  return qparams;
 }
 
 std::string to_choice(const ParamSpec& spec, const Node& value, const Spot& spot,
@@ -61,7 +78,7 @@ std::string to_choice(const ParamSpec& spec, const Node& value, const Spot& spot
   for (const std::string& choice : spec.choices) {
     if (value.is_scalar() && value.text == choice) return choice;
   }
-  wrong_type(value, spot, fmt::format("one of {}", fmt::join(spec.choices, ", ")), known);
+  wrong_value(value, spot, fmt::format("one of {}", fmt::join(spec.choices, ", ")), known);
 }
 
 Value convert(const ParamSpec& spec, const Origin& origin, std::span<const std::string> names) {
@@ -73,12 +90,13 @@ Value convert(const ParamSpec& spec, const Origin& origin, std::span<const std::
     case ParamSpec::Kind::Ints:
       return to_ints(value, spot, names);
     case ParamSpec::Kind::Integer:
-      if (is_text) wrong_type(value, spot, "a decimal integer of 64 bits", names);
+      if (is_text || value.is_list()) wrong_value(value, spot, "a decimal integer of 64 bits", names);
       return to_integer(value, spot);
     case ParamSpec::Kind::Number:
-      if (is_text) wrong_type(value, spot, "a finite decimal number", names);
+      if (is_text || value.is_list()) wrong_value(value, spot, "a finite decimal number", names);
       return to_number(value, spot);
     case ParamSpec::Kind::Boolean:
+      if (value.is_list()) wrong_value(value, spot, "true or false", names);
       return to_boolean(value, spot);
     case ParamSpec::Kind::Choice:
       return to_choice(spec, value, spot, names);
@@ -92,11 +110,22 @@ Value convert(const ParamSpec& spec, const Origin& origin, std::span<const std::
 
 Value to_value(const ParamSpec& spec, const Origin& origin, std::span<const std::string> names_of_sets) {
   Value value = convert(spec, origin, names_of_sets);
-  try {
-    spec.check(value);
-  } catch (const ParameterError& error) {
-    throw problem_of(error, spec.name, origin);
+  const auto check = [&](const Value& checked) {
+    try {
+      spec.check(checked);
+    } catch (const ParameterError& error) {
+      throw problem_of(error, spec.name, origin);
+    }
+  };
+  Problems problems;
+  if (const auto* qparams = std::get_if<QParams>(&value)) {  // each half for itself
+    const auto good_zero_point = static_cast<std::int32_t>(spec.zero_point_min);
+    problems.attempt([&] { check(QParams{qparams->scale, good_zero_point}); });
+    problems.attempt([&] { check(QParams{1, qparams->zero_point}); });
+  } else {
+    check(value);
   }
+  problems.settle();
   return value;
 }
 

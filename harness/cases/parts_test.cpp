@@ -52,6 +52,25 @@ TEST(Nearest, CountsInsertionsDeletionsReplacementsAndSwaps) {
   EXPECT_EQ(edit_distance("", "abc"), 3u);
 }
 
+TEST(Nearest, KnowsDTypesByTheNamesOfOtherTools) {
+  const std::array<std::string, 4> known{"f32", "f16", "i8", "u8"};
+  EXPECT_EQ(nearest("float32", known), "f32");
+  EXPECT_EQ(nearest("Half", known), "f16");
+  EXPECT_EQ(nearest("torch.int8", known), "i8");
+  EXPECT_EQ(nearest("uint8", known), "u8");
+  EXPECT_EQ(nearest("int32", known), "") << "i32 is none of them";
+  EXPECT_EQ(dtype_meant("f32"), "") << "no name of another tool";
+}
+
+TEST(Nearest, OffersTheOnlyNameThatHasTheTextAsItsWords) {
+  const std::array<std::string, 4> known{"q8ta_pixel_shuffle", "quantize_affine", "dequantize_affine",
+                                         "view"};
+  EXPECT_EQ(nearest("pixel_shuffle", known), "q8ta_pixel_shuffle");
+  EXPECT_EQ(nearest("dequant", known), "dequantize_affine");
+  EXPECT_EQ(nearest("affine", known), "") << "which one?";
+  EXPECT_EQ(nearest("ixel", known), "") << "no word";
+}
+
 TEST(Nearest, OffersWhatMayHaveBeenMeantAndNothingElse) {
   const std::array<std::string, 4> known{"shape", "scale", "upscale_factor", "op"};
   EXPECT_EQ(nearest("shpae", known), "shape");

@@ -3,6 +3,7 @@
 #include "harness/base/hash.h"
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/id_text.h"
+#include "harness/cases/problems.h"
 #include "harness/cases/renamed_tunables.h"
 #include "harness/cases/scalars.h"
 
@@ -32,22 +33,21 @@ std::vector<std::string> names_of(const std::vector<TensorSpec>& tensors) {
 
 template <class T>
 void check_names(const PlacedMap<T>& named, std::string_view what, const std::vector<std::string>& known) {
+  Problems problems;
   for (const auto& [name, placed] : named) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw unknown_name(*placed.origin.caret, what, name, known);
-    }
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      problems.add(unknown_name(*placed.origin.caret, what, name, known));
   }
+  problems.settle();
 }
 
-/// Refuses old names of tunables that the impl has under a new one.
-void refuse_renamed(const TuneSetting& setting, const std::vector<std::string>& known) {
-  for (const auto& [name, placed] : setting.constants) {
-    const auto now = renamed_tunable(name);
-    if (!now || std::ranges::find(known, name) != known.end()) continue;
-    if (std::ranges::find(known, *now) == known.end()) continue;
-    throw Problem(
-        diagnose(*placed.origin.caret, fmt::format("the tunable '{}' is called '{}' now", name, *now), *now));
-  }
+/// A tunable that the impl does not have, be it by its old name.
+Problem unknown_tunable(const Node& caret, const std::string& name, const std::string& of,
+                        const std::vector<std::string>& known) {
+  const auto now = renamed_tunable(name);
+  if (now && std::ranges::find(known, *now) != known.end())
+    return Problem(diagnose(caret, fmt::format("the tunable '{}' is called '{}' now", name, *now), *now));
+  return unknown_name(caret, of, name, known);
 }
 
 /// A tensor does not have the form that is written for it.
@@ -70,26 +70,33 @@ std::string layout_text(Form form) {
 
 }  // namespace
 
-Case PointBuilder::build(const PointChoice& choice) {
+std::optional<Case> PointBuilder::build(const PointChoice& choice) {
   point_ = {};
-  gather(choice);
+  bad_keys_ = choice.bad_keys;
+  Problems problems;
+  problems.attempt([&] { gather(choice); });
   set_plain_values();
-  set_model();
-  // Data that were found good for another point are so for this one. All others are set in this order, in
-  // which the first thing that is wrong with a point is told.
+  problems.attempt([&] { set_model(); });
+  // Data that were found good for another point are so for this one. What depends on nothing that is wrong is
+  // checked.
   const bool has_data = take_known_data(choice);
-  if (!has_data) set_params_and_tensors();
-  set_impl();
-  set_forms();
-  if (!has_data) set_fills();
-  if (!has_data) set_expected();
-  check_tolerance();
-  set_tune();
+  bool has_tensors = has_data;
+  if (!has_data) problems.attempt([&] { has_tensors = set_params_and_tensors(); });
+  const bool has_impl = !is_bad("impl") && problems.attempt([&] { set_impl(); });
+  if (has_tensors && has_impl) problems.attempt([&] { set_forms(); });
+  if (has_tensors && !has_data) {
+    problems.attempt([&] { set_fills(); });
+    problems.attempt([&] { set_expected(); });
+  }
+  if (has_tensors && !is_bad("expected")) problems.attempt([&] { check_tolerance(); });
+  if (has_impl) problems.attempt([&] { set_tune(); });
+  problems.settle();
+  if (!bad_keys_.empty()) return std::nullopt;
   set_id(choice);
   if (!has_data) set_data_key();
   if (!has_data) note_data(choice);
   if (!point_.conv2d.awaits_device) point_.invalid = why_invalid(point_);
-  return std::move(point_);
+  return std::optional(std::move(point_));
 }
 
 const Setting* PointBuilder::find(std::string_view key) const {
@@ -98,8 +105,13 @@ const Setting* PointBuilder::find(std::string_view key) const {
   return found == given_.end() ? nullptr : *found;
 }
 
+bool PointBuilder::is_bad(std::string_view key) const {
+  return std::ranges::find(bad_keys_, key) != bad_keys_.end();
+}
+
 void PointBuilder::gather(const PointChoice& choice) {
   given_.clear();
+  Problems problems;
   for (const std::vector<Setting>* group : choice.settings) {
     for (const Setting& setting : *group) {
       const Setting* known = find(setting.key);
@@ -108,11 +120,12 @@ void PointBuilder::gather(const PointChoice& choice) {
         continue;
       }
       const SourceLocation first = location_of(*known->origin.caret);
-      throw Problem(
+      problems.add(Problem(
           diagnose(*setting.origin.caret, fmt::format("'{}' is given twice, first at {}:{}:{}", setting.key,
-                                                      first.file, first.line, first.column)));
+                                                      first.file, first.line, first.column))));
     }
   }
+  problems.settle();
 }
 
 bool PointBuilder::take_known_data(const PointChoice& choice) {
@@ -160,7 +173,7 @@ void PointBuilder::set_model() {
   if (const auto* model = given<Value>("model")) point_.model = std::get<std::string>(*model);
   for (const char* key : {"layer", "calls"}) {
     const Setting* setting = find(key);
-    if (setting == nullptr || !point_.model.empty()) continue;
+    if (setting == nullptr || !point_.model.empty() || is_bad("model")) continue;
     throw Problem(
         diagnose(*setting->origin.caret, fmt::format("'{}' is of a model: give 'model', too", key)));
   }
@@ -168,26 +181,46 @@ void PointBuilder::set_model() {
   if (const auto* calls = given<Value>("calls")) point_.calls = std::get<std::int64_t>(*calls);
 }
 
-void PointBuilder::set_params() {
-  Params& params = point_.params.edit();
+/// False where one could not be read. Throws Problem for all that are missing.
+bool PointBuilder::set_params() {
+  bool has_all = true;
+  Problems problems;
   for (const ParamSpec& param : head_.op->params) {
-    if (const auto* value = given<Value>(param.name)) {
-      params.set(param.name, *value);
-    } else if (const std::optional<Value> fallback = param.default_for(params)) {
-      params.set(param.name, *fallback);
-    } else {
-      throw Problem(diagnose(*head_.caret,
-                             fmt::format("case '{}' lacks the parameter '{}' of {}{}", head_.name, param.name,
-                                         head_.op->name, param.doc.empty() ? "" : ": " + param.doc)));
+    const bool is_derived = !param.fallback && param.derive != nullptr;
+    if (is_bad(param.name) || (is_derived && !has_all)) {
+      has_all = false;
+    } else if (!set_param(param)) {
+      has_all = false;
+      const std::string name = head_.name.empty() ? "the case" : fmt::format("case '{}'", head_.name);
+      problems.add(Problem(
+          diagnose(*head_.caret, fmt::format("{} lacks the parameter '{}' of {}{}", name, param.name,
+                                             head_.op->name, param.doc.empty() ? "" : ": " + param.doc))));
     }
   }
+  problems.settle();
+  return has_all;
+}
+
+/// False where it is neither given nor has a default.
+bool PointBuilder::set_param(const ParamSpec& param) {
+  Params& params = point_.params.edit();
+  if (const auto* value = given<Value>(param.name)) {
+    params.set(param.name, *value);
+    return true;
+  }
+  const std::optional<Value> fallback = param.default_for(params);
+  if (fallback) params.set(param.name, *fallback);
+  return fallback.has_value();
 }
 
 // Defaults and tensors are computed by the op, which may find that the parameters do not fit each other.
-void PointBuilder::set_params_and_tensors() {
+// False where a parameter that it needs was reported.
+bool PointBuilder::set_params_and_tensors() {
   try {
-    set_params();
+    if (!set_params()) return false;
     point_.tensors = common_.tensors.of(head_.op->tensors(point_.params));
+    inputs_ = tensor_names(point_.tensors, TensorSpec::Role::Input);
+    return true;
   } catch (const Problem&) {
     throw;
   } catch (const ParameterError& error) {
@@ -214,14 +247,17 @@ void PointBuilder::set_impl() {
 
 void PointBuilder::set_forms() {
   const auto* setting = given<FormsSetting>("forms");
-  if (setting != nullptr) check_names(setting->by_tensor, "tensor", names_of(point_.tensors));
+  Problems problems;
+  if (setting != nullptr)
+    problems.attempt([&] { check_names(setting->by_tensor, "tensor", names_of(point_.tensors)); });
   point_.forms.reserve(point_.tensors->size());
   for (const TensorSpec& tensor : point_.tensors) {
     point_.forms.push_back(tensor.forms.empty() ? Form{} : tensor.forms.front());
     if (setting == nullptr) continue;
     const auto written = setting->by_tensor.find(tensor.name);
-    if (written != setting->by_tensor.end()) set_form(tensor, written->second);
+    if (written != setting->by_tensor.end()) problems.attempt([&] { set_form(tensor, written->second); });
   }
+  problems.settle();
   settle_conv2d(point_);
 }
 
@@ -239,8 +275,11 @@ void PointBuilder::set_form(const TensorSpec& tensor, const Placed<WrittenForm>&
 
 void PointBuilder::set_fills() {
   const auto* setting = given<FillSetting>("fill");
+  Problems problems;
   if (setting != nullptr) {
-    check_names(setting->by_tensor, "input", tensor_names(point_.tensors, TensorSpec::Role::Input));
+    problems.attempt([&] {
+      check_names(setting->by_tensor, "input", tensor_names(point_.tensors, TensorSpec::Role::Input));
+    });
   }
   std::map<std::string, FillSpec> fills;
   for (const TensorSpec& tensor : point_.tensors) {
@@ -251,8 +290,9 @@ void PointBuilder::set_fills() {
     const auto named = setting->by_tensor.find(tensor.name);
     if (named == setting->by_tensor.end()) continue;
     fill = named->second.value;
-    check_fill(tensor, fill, named->second.origin);
+    problems.attempt([&] { check_fill(tensor, fill, named->second.origin); });
   }
+  problems.settle();
   point_.fills = common_.fills.of(std::move(fills));
 }
 
@@ -285,13 +325,16 @@ const NpyInfo& PointBuilder::checked_npy(const TensorSpec& tensor, const ArrayFi
 void PointBuilder::set_expected() {
   const auto* setting = given<ExpectedSetting>("expected");
   if (setting == nullptr) return;
-  check_names(setting->files, "output", tensor_names(point_.tensors, TensorSpec::Role::Output));
+  Problems problems;
+  problems.attempt(
+      [&] { check_names(setting->files, "output", tensor_names(point_.tensors, TensorSpec::Role::Output)); });
   for (const TensorSpec& tensor : point_.tensors) {
     const auto file = setting->files.find(tensor.name);
-    if (file == setting->files.end()) continue;
-    checked_npy(tensor, file->second.value, file->second.origin);
+    if (tensor.is_input() || file == setting->files.end()) continue;
+    problems.attempt([&] { checked_npy(tensor, file->second.value, file->second.origin); });
     point_.expected_files.edit()[tensor.name] = file->second.value;
   }
+  problems.settle();
 }
 
 /// A tolerance that would change nothing is a mistake.
@@ -299,9 +342,10 @@ void PointBuilder::check_tolerance() const {
   const Setting* setting = find("tolerance");
   if (setting == nullptr) return;
   const Origin& origin = setting->origin;
+  Problems problems;
   const auto fail_at = [&](const char* key, const std::string& why) {
     const Node::Entry* entry = origin.value->find_entry(key);
-    if (entry != nullptr) throw Problem(diagnose(*entry->key, why));
+    if (entry != nullptr) problems.add(Problem(diagnose(*entry->key, why)));
   };
   bool has_bounds = false, has_integers = false, has_floats = false;
   for (const TensorSpec& tensor : point_.tensors) {
@@ -322,11 +366,13 @@ void PointBuilder::check_tolerance() const {
                                "case has neither",
                                key));
     }
+    return problems.settle();
   }
   if (!has_integers)
     fail_at("off_by", "tolerance.off_by is for integers, and the outputs that it could count for are floats");
   if (!has_floats)
     fail_at("ulp", "tolerance.ulp is for floats, and the outputs that it could count for are integers");
+  problems.settle();
 }
 
 void PointBuilder::set_tune() {
@@ -334,21 +380,21 @@ void PointBuilder::set_tune() {
   if (setting == nullptr) return;
   std::vector<std::string> known;
   for (const Tunable& tunable : point_.impl->tunables) known.push_back(tunable.name);
-  refuse_renamed(*setting, known);
-  check_names(setting->constants, fmt::format("tunable of {} impl '{}':", head_.op->name, point_.impl->name),
-              known);
-  for (const Tunable& tunable : point_.impl->tunables) {
-    const auto constant = setting->constants.find(tunable.name);
-    if (constant == setting->constants.end()) continue;
-    const std::int64_t value = constant->second.value;
-    if (!tunable.allows(value)) {
-      throw Problem(
-          diagnose(*constant->second.origin.caret,
-                   fmt::format("tune.{} must be {} {}, got {}", tunable.name,
-                               tunable.allowed.empty() ? "in" : "one of", tunable.range_text(), value)));
+  Problems problems;
+  for (const auto& [name, placed] : setting->constants) {
+    const auto tunable = std::ranges::find(point_.impl->tunables, name, &Tunable::name);
+    if (tunable == point_.impl->tunables.end()) {
+      const std::string of = fmt::format("tunable of {} impl '{}':", head_.op->name, point_.impl->name);
+      problems.add(unknown_tunable(*placed.origin.caret, name, of, known));
+    } else if (!tunable->allows(placed.value)) {
+      problems.add(
+          Problem(diagnose(*placed.origin.caret, fmt::format("tune.{} must be {} {}, got {}", name,
+                                                             tunable->allowed.empty() ? "in" : "one of",
+                                                             tunable->range_text(), placed.value))));
     }
-    point_.tune[tunable.name] = value;
+    point_.tune[name] = placed.value;
   }
+  problems.settle();
 }
 
 void PointBuilder::set_id(const PointChoice& choice) {

@@ -32,6 +32,7 @@ struct CaseHead {
 struct PointChoice {
   std::vector<const std::vector<Setting>*> settings;
   std::vector<std::string_view> segments;  ///< of its id
+  std::vector<std::string_view> bad_keys;  ///< it has no value for these, which was reported
   /// The same for all points whose settings of data (is_data_key) are the same; absent: there is no other.
   std::optional<std::uint64_t> data;
 };
@@ -43,19 +44,25 @@ class PointBuilder {
   PointBuilder(const CaseHead& head, NpyFiles& npy_files, CommonData& common)
       : head_(head), npy_files_(npy_files), common_(common) {}
 
-  /// Throws Problem.
-  Case build(const PointChoice& choice);
+  /// Nothing where the point lacks what could not be read and was reported; all else is checked then, too.
+  /// Throws Problem, with all that is wrong with the point.
+  std::optional<Case> build(const PointChoice& choice);
+
+  /// The inputs of the op, by the last point whose parameters were good; empty: there was none.
+  const std::vector<std::string>& inputs() const { return inputs_; }
 
  private:
   const Setting* find(std::string_view key) const;
   void gather(const PointChoice& choice);
+  bool is_bad(std::string_view key) const;
   bool take_known_data(const PointChoice& choice);
   void note_data(const PointChoice& choice);
   template <class T>
   const T* given(std::string_view key) const;
 
-  void set_params_and_tensors();
-  void set_params();
+  bool set_params_and_tensors();
+  bool set_params();
+  bool set_param(const ParamSpec& param);
   void set_impl();
   void set_forms();
   void set_form(const TensorSpec& tensor, const Placed<WrittenForm>& written);
@@ -77,6 +84,8 @@ class PointBuilder {
   CommonData& common_;
   std::unordered_map<std::uint64_t, PointData> known_data_;  ///< by PointChoice::data
   std::vector<const Setting*> given_;
+  std::span<const std::string_view> bad_keys_;  ///< of the point that is built
+  std::vector<std::string> inputs_;
   Case point_;
 };
 

@@ -30,14 +30,13 @@ std::string Product::text() const {
   return text;
 }
 
-std::optional<PointChoice> Product::at(std::uint64_t index) const {
+PointChoice Product::at(std::uint64_t index) const {
   std::vector<const Choice*> chosen(factors_.size());
   std::uint64_t data = 0;
   std::uint64_t data_points = 1;
   for (std::size_t i = factors_.size(); i-- > 0;) {
     const std::uint64_t choices = factors_[i].choices.size();
     chosen[i] = &factors_[i].choices[index % choices];
-    if (!chosen[i]->good) return std::nullopt;
     if (changes_data_[i]) {
       data += index % choices * data_points;
       data_points *= choices;
@@ -45,11 +44,13 @@ std::optional<PointChoice> Product::at(std::uint64_t index) const {
     index /= choices;
   }
   PointChoice point;
-  if (repeats_data_) point.data = data;
   for (const Choice* choice : chosen) {
     point.settings.push_back(&choice->settings);
     point.segments.insert(point.segments.end(), choice->segments.begin(), choice->segments.end());
+    point.bad_keys.insert(point.bad_keys.end(), choice->bad_keys.begin(), choice->bad_keys.end());
   }
+  // What is left of a point without some of its values is nobody's data.
+  if (repeats_data_ && point.bad_keys.empty()) point.data = data;
   return point;
 }
 

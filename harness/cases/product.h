@@ -4,7 +4,6 @@
 #include "harness/cases/setting.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,8 @@ namespace assay::cases {
 struct Choice {
   std::vector<Setting> settings;
   std::vector<std::string> segments;
-  bool good = true;  ///< false: reported; points with it are left out
+  /// Keys whose value could not be read, which was reported: points with this choice have none of them.
+  std::vector<std::string> bad_keys;
 };
 
 struct Factor {
@@ -35,8 +35,8 @@ class Product {
   std::uint64_t size() const { return size_; }
   /// "shape 3 x impl 2": the factors that have more than one choice.
   std::string text() const;
-  /// One of its points; nothing where a choice of it was reported. It refers to the product.
-  std::optional<PointChoice> at(std::uint64_t index) const;
+  /// One of its points. It refers to the product.
+  PointChoice at(std::uint64_t index) const;
 
  private:
   std::vector<Factor> factors_;

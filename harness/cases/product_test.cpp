@@ -22,9 +22,9 @@ std::vector<std::string> points(const Product& product) {
   std::vector<std::string> texts;
   for (std::uint64_t i = 0; i < product.size(); ++i) {
     std::string& text = texts.emplace_back();
-    const auto choice = product.at(i);
-    if (!choice) continue;
-    for (const std::string_view segment : choice->segments) text += segment;
+    const PointChoice choice = product.at(i);
+    for (const std::string_view segment : choice.segments) text += segment;
+    for (const std::string_view key : choice.bad_keys) text.append(" without ").append(key);
   }
   return texts;
 }
@@ -39,14 +39,16 @@ TEST(Product, TheLastFactorVariesFastest) {
 TEST(Product, NoFactorsAreOnePoint) {
   const Product product({});
   EXPECT_EQ(product.size(), 1U);
-  EXPECT_TRUE(product.at(0)->settings.empty());
+  EXPECT_TRUE(product.at(0).settings.empty());
 }
 
-TEST(Product, PointsOfABadChoiceAreLeftOut) {
+TEST(Product, PointsOfABadChoiceSayWhatTheyLackAndHaveNoNumberOfData) {
   Factor shapes = factor("shape", {"a", "b", "c"});
-  shapes.choices[1].good = false;
-  EXPECT_THAT(points(Product({shapes, factor("seed", {"1", "2"})})),
-              ElementsAre("a1", "a2", "", "", "c1", "c2"));
+  shapes.choices[1].bad_keys = {"shape"};
+  const Product product({shapes, factor("impl", {"1", "2"})});
+  EXPECT_THAT(points(product), ElementsAre("a1", "a2", "b1 without shape", "b2 without shape", "c1", "c2"));
+  EXPECT_EQ(product.at(2).data, std::nullopt);
+  EXPECT_NE(product.at(4).data, std::nullopt);
 }
 
 TEST(Product, PointsThatDifferInFormsOrImplHaveOneNumberOfData) {
@@ -54,7 +56,7 @@ TEST(Product, PointsThatDifferInFormsOrImplHaveOneNumberOfData) {
                          factor("impl", {"i", "j", "k"}), factor("seed", {"1", "2"})});
   std::set<std::uint64_t> numbers;
   for (std::uint64_t i = 0; i < product.size(); ++i) {
-    const PointChoice point = *product.at(i);
+    const PointChoice point = product.at(i);
     const std::uint64_t shape = i / 6 % 2, seed = i % 2;
     EXPECT_EQ(point.data, shape * 2 + seed) << i;
     numbers.insert(point.data.value());
@@ -64,7 +66,7 @@ TEST(Product, PointsThatDifferInFormsOrImplHaveOneNumberOfData) {
 
 TEST(Product, WhereNoPointHasTheDataOfAnotherThereIsNoNumber) {
   const Product product({factor("shape", {"a", "b"}), factor("impl", {"i"})});
-  EXPECT_EQ(product.at(1)->data, std::nullopt);
+  EXPECT_EQ(product.at(1).data, std::nullopt);
 }
 
 TEST(Product, BeyondSixtyFourBitsItSaturates) {

@@ -17,7 +17,9 @@ class Reporter {
   static constexpr int most_per_file = 100;
 
   void add(Diagnostic diagnostic);
-  void add(const Problem& problem) { add(problem.diagnostic()); }
+  void add(const Problem& problem) {
+    for (const Diagnostic& diagnostic : problem.diagnostics()) add(diagnostic);
+  }
   /// Every flaw at or below a node.
   void add_flaws(const Node& node);
 

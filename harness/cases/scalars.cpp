@@ -1,6 +1,7 @@
 #include "harness/cases/scalars.h"
 
 #include "harness/cases/nearest.h"
+#include "harness/cases/problems.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +10,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <vector>
 
 namespace assay::cases {
 namespace {
@@ -48,6 +50,17 @@ std::optional<T> parse_finite(std::string_view text) {
   return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
+/// A value as one line of YAML.
+std::string flow_text(const Node& value) {
+  if (value.is_scalar()) return value.text;
+  std::vector<std::string> parts;
+  for (const Node* item : value.items) parts.push_back(flow_text(*item));
+  for (const Node::Entry& entry : value.entries)
+    parts.push_back(entry.key->text + ": " + flow_text(*entry.value));
+  const std::string inside = fmt::format("{}", fmt::join(parts, ", "));
+  return value.is_map() ? "{" + inside + "}" : "[" + inside + "]";
+}
+
 }  // namespace
 
 std::optional<std::int64_t> as_integer(const Node& value) {
@@ -83,6 +96,19 @@ void wrong_type(const Node& value, const Spot& spot, std::string_view wanted,
   if (value.is_map() && value.entries.size() == 1) suggestion = nearest(value.entries[0].key->text, each);
   const std::string message = fmt::format("'{}' must be {}, got {}", spot.name, wanted, describe(value));
   throw Problem(diagnose(*spot.caret, message, suggestion));
+}
+
+void wrong_value(const Node& value, const Spot& spot, std::string_view wanted,
+                 std::span<const std::string> known) {
+  if (!value.is_list() || value.items.empty()) wrong_type(value, spot, wanted, known);
+  constexpr std::size_t longest = 60, most_nodes = 30;
+  std::string values = value.weight > most_nodes ? "" : flow_text(value);
+  if (values.empty() || values.size() > longest) values = "[...]";
+  throw Problem(
+      diagnose(*spot.caret,
+               fmt::format("'{}' must be {}, got {}; several values, a case each, stand under 'each'",
+                           spot.name, wanted, describe(value)),
+               fmt::format("{}: {{each: {}}}", spot.name, values)));
 }
 
 std::int64_t to_integer(const Node& value, const Spot& spot) {
@@ -125,6 +151,15 @@ Problem unknown_name(const Node& caret, std::string_view what, std::string_view 
     message += fmt::format("; known: {}", fmt::join(known, ", "));
   }
   return Problem(diagnose(caret, std::move(message), std::move(suggestion)));
+}
+
+void check_keys(const Node& map, std::span<const std::string> known) {
+  Problems problems;
+  for (const Node::Entry& entry : map.entries) {
+    if (std::find(known.begin(), known.end(), entry.key->text) == known.end())
+      problems.add(unknown_name(*entry.key, "key", entry.key->text, known));
+  }
+  problems.settle();
 }
 
 }  // namespace assay::cases

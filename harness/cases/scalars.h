@@ -36,8 +36,16 @@ const std::string& to_text(const Node& value, const Spot& spot);
 [[noreturn]] void wrong_type(const Node& value, const Spot& spot, std::string_view wanted,
                              std::span<const std::string> known = {});
 
+/// The same for the value of a key that may have `each`: a list where one value is wanted is shown as its
+/// axis.
+[[noreturn]] void wrong_value(const Node& value, const Spot& spot, std::string_view wanted,
+                              std::span<const std::string> known = {});
+
 /// "unknown key 'shpae'", with the nearest known name; `what` is "key", "op", ...
 Problem unknown_name(const Node& caret, std::string_view what, std::string_view name,
                      std::span<const std::string> known);
+
+/// Throws Problem for the keys of `map` that are not known.
+void check_keys(const Node& map, std::span<const std::string> known);
 
 }  // namespace assay::cases

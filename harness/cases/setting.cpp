@@ -3,6 +3,7 @@
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/id_text.h"
 #include "harness/cases/model_keys.h"
+#include "harness/cases/problems.h"
 #include "harness/cases/scalars.h"
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@ Origin origin_of(const Node::Entry& entry) {
 
 const Node& to_map(const Origin& origin, const std::string& name, std::string_view wanted,
                    std::span<const std::string> names_of_sets = {}) {
-  if (!origin.value->is_map()) wrong_type(*origin.value, {origin.caret, name}, wanted, names_of_sets);
+  if (!origin.value->is_map()) wrong_value(*origin.value, {origin.caret, name}, wanted, names_of_sets);
   return *origin.value;
 }
 
@@ -57,12 +58,16 @@ ArrayFile read_array_file(const Node& map, const Spot& spot) {
 
 ExpectedSetting read_expected(const Origin& origin) {
   ExpectedSetting setting;
+  Problems problems;
   for (const Node::Entry& entry : to_map(origin, "expected", "a map {OUTPUT: {npy: FILE}}").entries) {
-    const Origin below = origin_of(entry);
-    const std::string name = "expected." + entry.key->text;
-    const Node& map = to_map(below, name, fmt::format("a map {}", array_forms));
-    setting.files.insert({entry.key->text, {read_array_file(map, {below.caret, name}), below}});
+    problems.attempt([&] {
+      const Origin below = origin_of(entry);
+      const std::string name = "expected." + entry.key->text;
+      const Node& map = to_map(below, name, fmt::format("a map {}", array_forms));
+      setting.files.insert({entry.key->text, {read_array_file(map, {below.caret, name}), below}});
+    });
   }
+  problems.settle();
   return setting;
 }
 
@@ -77,15 +82,21 @@ class ToleranceReader {
 
   Tolerance read() {
     Tolerance tolerance;
-    tolerance.scale = number("scale", 1);
-    tolerance.abs = number("abs", 0);
-    tolerance.rel = number("rel", 0);
-    tolerance.ulp = number("ulp", 0);
-    if (const Node::Entry* off_by = map_.find_entry("off_by"))
-      tolerance.off_by = static_cast<double>(read_off_by(*off_by));
-    tolerance.share = number("share", 1);
-    if (const Node::Entry* reason = map_.find_entry("reason"))
-      tolerance.reason = to_text(*reason->value, {reason->key, "tolerance.reason"});
+    Problems problems;
+    problems.attempt([&] { tolerance.scale = number("scale", 1); });
+    problems.attempt([&] { tolerance.abs = number("abs", 0); });
+    problems.attempt([&] { tolerance.rel = number("rel", 0); });
+    problems.attempt([&] { tolerance.ulp = number("ulp", 0); });
+    problems.attempt([&] {
+      if (const Node::Entry* off_by = map_.find_entry("off_by"))
+        tolerance.off_by = static_cast<double>(read_off_by(*off_by));
+    });
+    problems.attempt([&] { tolerance.share = number("share", 1); });
+    problems.attempt([&] {
+      if (const Node::Entry* reason = map_.find_entry("reason"))
+        tolerance.reason = to_text(*reason->value, {reason->key, "tolerance.reason"});
+    });
+    problems.settle();  // what follows holds values against each other
     check_share(tolerance);
     check_not_empty(tolerance);
     check_reason(tolerance);
@@ -154,10 +165,14 @@ Tolerance read_tolerance(const Origin& origin) {
 
 TuneSetting read_tune(const Origin& origin, std::span<const std::string> names_of_sets) {
   TuneSetting setting;
+  Problems problems;
   for (const Node::Entry& entry : to_map(origin, "tune", "a map {TUNABLE: INTEGER}", names_of_sets).entries) {
-    const std::int64_t value = to_integer(*entry.value, {entry.key, "tune." + entry.key->text});
-    setting.constants.insert({entry.key->text, {value, origin_of(entry)}});
+    problems.attempt([&] {
+      const std::int64_t value = to_integer(*entry.value, {entry.key, "tune." + entry.key->text});
+      setting.constants.insert({entry.key->text, {value, origin_of(entry)}});
+    });
   }
+  problems.settle();
   return setting;
 }
 
@@ -237,13 +252,17 @@ void SettingReader::read_into(std::vector<Setting>& settings, const std::string&
 }
 
 void SettingReader::read_with(std::vector<Setting>& settings, const Origin& origin) const {
+  Problems problems;
   for (const Node::Entry& entry :
        to_map(origin, "with", "a map of values that go together", set_names_).entries) {
     if (entry.key->text == "with" || is_head_key(entry.key->text)) {
-      throw Problem(diagnose(*entry.key, fmt::format("'{}' cannot stand inside 'with'", entry.key->text)));
+      problems.add(
+          Problem(diagnose(*entry.key, fmt::format("'{}' cannot stand inside 'with'", entry.key->text))));
+      continue;
     }
-    read_into(settings, entry.key->text, origin_of(entry));
+    problems.attempt([&] { read_into(settings, entry.key->text, origin_of(entry)); });
   }
+  problems.settle();
 }
 
 void SettingReader::read_qparams(std::vector<Setting>& settings, const Origin& origin) const {
@@ -252,12 +271,15 @@ void SettingReader::read_qparams(std::vector<Setting>& settings, const Origin& o
     if (param.kind == ParamSpec::Kind::QParams) known.push_back(param.name);
   }
   const Node& map = to_map(origin, "qparams", "a map {NAME: {scale: ..., zero_point: ...}}", set_names_);
+  Problems problems;
   for (const Node::Entry& entry : map.entries) {
     if (std::find(known.begin(), known.end(), entry.key->text) == known.end()) {
-      throw unknown_name(*entry.key, fmt::format("qparams of {}:", op_.name), entry.key->text, known);
+      problems.add(unknown_name(*entry.key, fmt::format("qparams of {}:", op_.name), entry.key->text, known));
+      continue;
     }
-    read_into(settings, entry.key->text, origin_of(entry));
+    problems.attempt([&] { read_into(settings, entry.key->text, origin_of(entry)); });
   }
+  problems.settle();
 }
 
 FillSetting SettingReader::read_fill(const Origin& origin) const {
@@ -266,10 +288,14 @@ FillSetting SettingReader::read_fill(const Origin& origin) const {
     setting.all = read_fill_spec(origin, "fill");
     return setting;
   }
+  Problems problems;
   for (const Node::Entry& entry : origin.value->entries) {
-    const Origin below = origin_of(entry);
-    setting.by_tensor.insert({entry.key->text, {read_fill_spec(below, "fill." + entry.key->text), below}});
+    problems.attempt([&] {
+      const Origin below = origin_of(entry);
+      setting.by_tensor.insert({entry.key->text, {read_fill_spec(below, "fill." + entry.key->text), below}});
+    });
   }
+  problems.settle();
   return setting;
 }
 
@@ -287,7 +313,7 @@ FillSpec SettingReader::read_fill_spec(const Origin& origin, const std::string& 
   std::vector<std::string> known = fill_names();
   known.insert(known.end(), set_names_.begin(), set_names_.end());
   if (!value.is_scalar())
-    wrong_type(value, spot, "a fill, {constant: NUMBER}, {npy: FILE} or {npz: FILE, member: NAME}", known);
+    wrong_value(value, spot, "a fill, {constant: NUMBER}, {npy: FILE} or {npz: FILE, member: NAME}", known);
   const std::optional<FillKind> kind = parse_fill(value.text);
   if (!kind) throw unknown_name(*origin.caret, "fill", value.text, known);
   if (*kind == FillKind::Npy) {
@@ -298,19 +324,25 @@ FillSpec SettingReader::read_fill_spec(const Origin& origin, const std::string& 
 
 FormsSetting SettingReader::read_forms(const Origin& origin) const {
   FormsSetting setting;
+  Problems problems;
   for (const Node::Entry& entry :
        to_map(origin, "forms", "a map {TENSOR: STORAGE/LAYOUT}", set_names_).entries) {
-    const std::string& text = to_text(*entry.value, {entry.key, "forms." + entry.key->text});
-    const WrittenForm form = parse_form(text);
-    if (!form && text != conv2d_form) throw unknown_form(*entry.key, text, op_);
-    setting.by_tensor.insert({entry.key->text, {form, origin_of(entry)}});
+    problems.attempt([&] {
+      const std::string& text = to_text(*entry.value, {entry.key, "forms." + entry.key->text});
+      const WrittenForm form = parse_form(text);
+      if (!form && text != conv2d_form) throw unknown_form(*entry.key, text, op_);
+      setting.by_tensor.insert({entry.key->text, {form, origin_of(entry)}});
+    });
   }
+  problems.settle();
   return setting;
 }
 
 const Impl* SettingReader::read_impl(const Origin& origin) const {
   std::vector<std::string> known;
   for (const Impl& impl : op_.impls) known.push_back(impl.name);
+  if (origin.value->is_list())
+    wrong_value(*origin.value, {origin.caret, "impl"}, "the name of an impl, or 'all'");
   const std::string& name = to_text(*origin.value, {origin.caret, "impl"});
   if (const Impl* impl = op_.find_impl(name)) return impl;
   throw unknown_name(*origin.caret, fmt::format("impl of {}:", op_.name), name, known);
@@ -352,14 +384,6 @@ const std::vector<std::string>& fill_names() {
 void refuse_nul(const Node& caret, const std::string& name) {
   if (name.find('\0') != std::string::npos)
     throw Problem(diagnose(caret, fmt::format("the name of a file cannot hold a NUL, this is '{}'", name)));
-}
-
-void check_keys(const Node& map, std::span<const std::string> known) {
-  for (const Node::Entry& entry : map.entries) {
-    if (std::find(known.begin(), known.end(), entry.key->text) == known.end()) {
-      throw unknown_name(*entry.key, "key", entry.key->text, known);
-    }
-  }
 }
 
 }  // namespace assay::cases

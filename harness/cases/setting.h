@@ -95,9 +95,7 @@ std::vector<std::string> form_names(const Op& op);
 /// "normal", ...
 const std::vector<std::string>& fill_names();
 
-/// Throws Problem for a key of `map` that is not known.
 /// Throws Problem at `caret` when the name of a file has a NUL: the system would take what stands before it.
 void refuse_nul(const Node& caret, const std::string& name);
-void check_keys(const Node& map, std::span<const std::string> known);
 
 }  // namespace assay::cases

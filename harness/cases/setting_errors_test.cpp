@@ -23,6 +23,11 @@ const BadInput inputs[] = {
      R"(case.yaml:8:5: error: unknown impl of q8ta_pixel_shuffle: 'tiled'; known: fused, unfused
         impl: tiled
         ^)"},
+    {"ImplsWithoutEach", shuffle_file + "    impl: [fused, unfused]\n", 0,
+     R"(case.yaml:8:5: error: 'impl' must be the name of an impl, or 'all', got a list; several values, a case each, stand under 'each'
+        impl: [fused, unfused]
+        ^
+    did you mean 'impl: {each: [fused, unfused]}'?)"},
     {"UnknownLayout", shuffle_file + "    forms: {x: buffer/4W4D}\n", 0,
      R"(case.yaml:8:13: error: unknown form 'buffer/4W4D'
         forms: {x: buffer/4W4D}
@@ -63,9 +68,10 @@ const BadInput inputs[] = {
         fill: {y: ties}
                ^)"},
     {"FillOfAList", shuffle_file + "    fill: [ties]\n", 0,
-     R"(case.yaml:8:5: error: 'fill' must be a fill, {constant: NUMBER}, {npy: FILE} or {npz: FILE, member: NAME}, got a list
+     R"(case.yaml:8:5: error: 'fill' must be a fill, {constant: NUMBER}, {npy: FILE} or {npz: FILE, member: NAME}, got a list; several values, a case each, stand under 'each'
         fill: [ties]
-        ^)"},
+        ^
+    did you mean 'fill: {each: [ties]}'?)"},
     {"FillNpyWithoutAFile", shuffle_file + "    fill: npy\n", 0,
      R"(case.yaml:8:5: error: fill 'npy' needs a tensor and a file: fill: {x: {npy: FILE}}
         fill: npy

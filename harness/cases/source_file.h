@@ -17,15 +17,17 @@ struct Mark {
   int byte = 0;
 };
 
-/// A Diagnostic on its way to whoever collects them.
+/// Diagnostics on their way to whoever collects them: one, or several that were found together.
 class Problem : public std::exception {
  public:
-  explicit Problem(Diagnostic diagnostic) : diagnostic_(std::move(diagnostic)) {}
-  const Diagnostic& diagnostic() const { return diagnostic_; }
-  const char* what() const noexcept override { return diagnostic_.message.c_str(); }
+  explicit Problem(Diagnostic diagnostic) : diagnostics_{std::move(diagnostic)} {}
+  /// At least one.
+  explicit Problem(std::vector<Diagnostic> diagnostics) : diagnostics_(std::move(diagnostics)) {}
+  const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+  const char* what() const noexcept override { return diagnostics_.front().message.c_str(); }
 
  private:
-  Diagnostic diagnostic_;
+  std::vector<Diagnostic> diagnostics_;
 };
 
 /// What is wrong with a file as a whole, or with one of its lines.

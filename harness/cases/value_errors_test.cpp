@@ -42,6 +42,18 @@ const BadInput inputs[] = {
      R"(case.yaml:4:5: error: 'shape[1]' must be a decimal integer of 64 bits, got the text '99999999999999999999'
         shape: [8, 99999999999999999999]
         ^)"},
+    {"ShapesWithoutEach", with(quantize_file, "[8, 6]", "[[8, 6], [9, 6]]"), 0,
+     R"(case.yaml:4:5: error: 'shape' must be a list of integers such as [1, 16, 4, 4], got a list; several values, a case each, stand under 'each'
+        shape: [[8, 6], [9, 6]]
+        ^
+    did you mean 'shape: {each: [[8, 6], [9, 6]]}'?)"},
+    {"ManyShapesWithoutEach",
+     with(quantize_file, "[8, 6]", "[[1, 2, 3, 4], [1, 2, 3, 5], [1, 2, 3, 6], [1, 2, 3, 7], [1, 2, 3, 8]]"),
+     0,
+     R"(case.yaml:4:5: error: 'shape' must be a list of integers such as [1, 16, 4, 4], got a list; several values, a case each, stand under 'each'
+        shape: [[1, 2, 3, 4], [1, 2, 3, 5], [1, 2, 3, 6], [1, 2, 3, 7], [1, 2, 3, 8]]
+        ^
+    did you mean 'shape: {each: [...]}'?)"},
     {"ShapeOfAScalar", with(quantize_file, "[8, 6]", "8"), 0,
      R"(case.yaml:4:5: error: 'shape' must be a list of integers such as [1, 16, 4, 4], got the text '8'
         shape: 8
@@ -92,9 +104,10 @@ const BadInput inputs[] = {
         upscale_factor: "2"
         ^)"},
     {"IntegerOfAList", with(shuffle_file, "upscale_factor: 2", "upscale_factor: [2]"), 0,
-     R"(case.yaml:4:5: error: 'upscale_factor' must be a decimal integer of 64 bits, got a list
+     R"(case.yaml:4:5: error: 'upscale_factor' must be a decimal integer of 64 bits, got a list; several values, a case each, stand under 'each'
         upscale_factor: [2]
-        ^)"},
+        ^
+    did you mean 'upscale_factor: {each: [2]}'?)"},
     {"IntegerOfAWord", with(shuffle_file, "upscale_factor: 2", "upscale_factor: two"), 0,
      R"(case.yaml:4:5: error: 'upscale_factor' must be a decimal integer of 64 bits, got the text 'two'
         upscale_factor: two
@@ -129,10 +142,20 @@ const BadInput inputs[] = {
         dtype: f61
         ^
     did you mean 'f16'?)"},
+    {"DTypeByAnotherToolsName", quantize_file + "    dtype: float16\n    quantized: torch.uint8\n", 0,
+     R"(case.yaml:6:5: error: 'dtype' must be one of f32, f16, got the text 'float16'
+        dtype: float16
+        ^
+    did you mean 'f16'?
+case.yaml:7:5: error: 'quantized' must be one of i8, u8, i32, got the text 'torch.uint8'
+        quantized: torch.uint8
+        ^
+    did you mean 'u8'?)"},
     {"ChoiceOfAList", quantize_file + "    dtype: [f16]\n", 0,
-     R"(case.yaml:6:5: error: 'dtype' must be one of f32, f16, got a list
+     R"(case.yaml:6:5: error: 'dtype' must be one of f32, f16, got a list; several values, a case each, stand under 'each'
         dtype: [f16]
-        ^)"},
+        ^
+    did you mean 'dtype: {each: [f16]}'?)"},
     {"ZeroScale", with(shuffle_file, "scale: 0.5", "scale: 0"), 0,
      R"(case.yaml:6:9: error: x.scale must be finite and greater than 0 as a 32-bit float, got 0
         x: {scale: 0, zero_point: 1}
@@ -175,9 +198,10 @@ const BadInput inputs[] = {
                         ^
     did you mean 'zero_point'?)"},
     {"QparamsOfAList", with(shuffle_file, "{scale: 0.5, zero_point: 1}", "[0.5, 1]"), 0,
-     R"(case.yaml:6:5: error: 'x' must be a map {scale: ..., zero_point: ...}, got a list
+     R"(case.yaml:6:5: error: 'x' must be a map {scale: ..., zero_point: ...}, got a list; several values, a case each, stand under 'each'
         x: [0.5, 1]
-        ^)"},
+        ^
+    did you mean 'x: {each: [0.5, 1]}'?)"},
     {"QparamsOfAnUnknownName", shuffle_file + "    qparams: {z: {scale: 1, zero_point: 1}}\n", 0,
      R"(case.yaml:8:15: error: unknown qparams of q8ta_pixel_shuffle: 'z'; known: x, y
         qparams: {z: {scale: 1, zero_point: 1}}

@@ -8,6 +8,7 @@
 #include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/cli/commands.h"
+#include "harness/report/console/answers.h"
 
 #include <CLI/CLI.hpp>
 
@@ -22,6 +23,7 @@ namespace {
 /// Everything that options are parsed into, and what was chosen.
 struct Parsed {
   app::RunOptions run;
+  app::JudgeOptions judge;
   ListOptions list;
   OpsOptions ops;
   DevicesOptions devices;
@@ -91,9 +93,13 @@ void add_comparisons(CLI::App& app, app::RunOptions& options) {
       app.add_option("--versus-shaders", options.versus_shaders,
                      "Run every row with the GLSL files of this folder as well, and compare the times")
           ->check(CLI::ExistingDirectory);
-  app.add_option("--baseline-impl", options.baseline_impl,
-                 "Compare the time of every other impl with the time of this one")
-      ->excludes(versus);
+  app.add_flag("--versus-alone", options.versus_alone,
+               "Of the rows with the first shaders, run only those whose times the others are compared with")
+      ->needs(versus);
+  app.add_option(
+      "--baseline-impl", options.baseline_impl,
+      "Compare the time of every other impl with the time of this one (with --versus-alone: that of "
+      "every row of --versus-shaders)");
 }
 
 /// How rows are kept apart from the run, and how a run goes on that was ended.
@@ -185,6 +191,74 @@ void add_run(CLI::App& app, app::RunOptions& options) {
   app.add_flag("-v,--verbose", options.verbose, "Print a line for every case, and every failure in full");
 }
 
+void add_judged_rows(CLI::App& app, app::JudgeOptions& options) {
+  CLI::Option* ops = app.add_option(
+      "--op", options.ops,
+      "Ops to judge by (names or globs; repeatable; default: all that the shaders matter for)");
+  app.add_option(
+         "--filter", options.filter,
+         "Ids to judge by: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest, of every tier and size")
+      ->excludes(ops);
+  app.add_option("--cases", options.cases, "Case files or folders of them; repeatable (default: as `run`)");
+  app.add_option("--rows", options.rows, "At most so many rows of each stage; of more, some are drawn")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  app.add_option("--secret-seed", options.secret_seed,
+                 "Seed of the data that no shader can know (default: drawn anew)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 53));
+  app.add_option("--draw-seed", options.draw_seed,
+                 "Seed of the fuzzed shapes and of which rows are drawn (default: drawn anew)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 53));
+}
+
+void add_judge_limits(CLI::App& app, app::JudgeOptions& options) {
+  app.add_option("--budget", options.budget_s, "Sampling budget of a timed row, in seconds")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--time-limit", options.time_limit_s,
+                 "Seconds after which no further row begins: the verdict is incomplete then")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--hang-limit", options.hang_limit_s, "Seconds of silence after which the worker is killed")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--memory-limit", options.memory_limit_gib,
+                 "GiB of memory that the worker may take for data; 0: no limit")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--ceilings", options.ceilings, "As `run`; with 'none' no time can be SUSPECT for its speed")
+      ->check(CLI::IsMember({"stored", "measure", "none"}))
+      ->capture_default_str();
+}
+
+void add_judge(CLI::App& app, app::JudgeOptions& options) {
+  app.add_option("submission", options.submission,
+                 "Folder of GLSL files, named as below shaders/ of the source tree: those that differ from "
+                 "assay's own are judged")
+      ->required();
+  CLI::Option* baseline =
+      app.add_option("--baseline", options.baseline,
+                     "Folder of GLSL files whose times it is held against (default: assay's own shaders)")
+          ->check(CLI::ExistingDirectory);
+  app.add_option("--baseline-impl", options.baseline_impl,
+                 "Hold the times against this impl with assay's own shaders")
+      ->excludes(baseline);
+  app.add_option("--json", options.json,
+                 "Write the verdict as JSON to this file; '-': to stdout, and nothing else (docs/judge.md)");
+  app.add_option("--out", options.out, "Folder for all that is written: OUT/<id>/, judge.json among it")
+      ->capture_default_str();
+  app.add_option("--device", options.device, "Index, UUID or part of the name (default: the best)");
+  add_judged_rows(app, options);
+  add_judge_limits(app, options);
+  app.add_flag("-v,--verbose", options.verbose, "Also print what its runs tell");
+  app.footer(
+      "Exit code: 0 right in all rows, timed and trusted; 1 not: wrong, distrusted or incomplete, a shader "
+      "that "
+      "does not compile too; 2 what is to be judged cannot be: no such folder, no shader in it that a "
+      "selected "
+      "case runs, nothing selected; 3 the machine failed, 77 no Vulkan device.");
+}
+
 /// A run that is gone on with has its command line already: only how it is run may be said anew.
 void refuse_others_beside_resume(CLI::App& app) {
   const std::set<std::string> allowed{"--help", "--resume", "--no-isolation", "--worker-command",
@@ -234,27 +308,50 @@ void add_merge(CLI::App& app, app::MergeOptions& options) {
                "Fail when a rule of the device's expectations is expired or stale");
 }
 
+/// "--worst", "--worst 5": a question, and how many rows answer it.
+void add_question(CLI::App& app, const std::string& name, std::optional<std::size_t>& count,
+                  const std::string& help) {
+  app.add_option(name, count, help + " (default: " + std::to_string(app::rows_of_an_answer) + ")")
+      ->expected(0, 1)
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
+      ->type_name("[N]")
+      ->default_str(std::to_string(app::rows_of_an_answer));
+}
+
 void add_show(CLI::App& app, app::ShowOptions& options) {
   app.add_option("report", options.report, report_help)->required();
-  app.add_option("id", options.id, "An id, a glob over ids, or a part of one id")->required();
+  app.add_option("id", options.id,
+                 "An id, a glob over ids, or a part of one id; of a question: the rows that it is of");
+  add_question(app, "--worst", options.worst, "Print the N rows that failed or spent most of their bound");
+  add_question(app, "--slowest", options.slowest, "Print the N rows with the longest times");
+  add_question(app, "--furthest-from-ceiling", options.furthest_from_ceiling,
+               "Print the N timed rows that reach the least of the ceiling that limits them");
+  app.add_option("--group", options.group,
+                 "Count the rows by this key: rows, failures, shares of the ceiling; of impls who is fastest")
+      ->check(CLI::IsMember(group_keys()));
+  app.add_option("--op", options.ops, "The op that a question is of (name or glob; repeatable; default: all)")
+      ->allow_extra_args(false);
   app.add_flag("--samples", options.samples, "Also print every raw sample, by block");
 }
 
 void add_pivot(CLI::App& app, app::PivotOptions& options) {
   app.add_option("reports", options.reports, report_help)->required();
   app.add_option("--csv", options.csv, "Write the table of times as CSV to this file (- for stdout)");
-  app.add_option("--markdown", options.markdown,
-                 "Write the tables as Markdown to this file (default: stdout)");
+  app.add_option("--markdown", options.markdown, "Write the tables as Markdown to this file (- for stdout)");
+  app.add_flag("--all", options.all, "Print the rows too that one device alone has");
   app.add_flag("--hashes", options.hashes,
                "Compare the hashes of exact outputs instead; the exit code is 1 when any differ");
 }
 
 void add_summary(CLI::App& app, app::SummaryOptions& options) {
   app.add_option("reports", options.reports, report_help)->required();
-  app.add_option("--model", options.models, "Models to show (names or globs; repeatable; default: all)");
+  app.add_option("--model", options.models,
+                 "Print what a step of these models costs, by device (names or globs; repeatable)")
+      ->allow_extra_args(false);
+  app.add_flag("--layers", options.layers, "Print the layers of each step too");
   app.add_option("--csv", options.csv, "Write the layers of all steps as CSV to this file (- for stdout)");
   app.add_option("--markdown", options.markdown,
-                 "Write the tables as Markdown to this file (default: stdout)");
+                 "Write the steps and their layers as Markdown to this file (- for stdout)");
 }
 
 void add_page(CLI::App& app, app::PageOptions& options) {
@@ -275,6 +372,8 @@ void add_compare(CLI::App& app, app::CompareOptions& options) {
                  "A run of the base side (repeatable: the runs of a side are pooled)");
   app.add_option("--new", options.next, "A run of the new side (repeatable: the runs of a side are pooled)");
   app.add_flag("--all", options.all, "Print every row, not only those that are not SAME");
+  app.add_flag("--new-and-gone", options.new_and_gone,
+               "List the rows that are NEW or GONE too, not only how many there are");
   app.add_option("--explain", options.explain,
                  "Explain how one row was judged (an id, a glob over ids, or a part of one id)");
   app.add_option("--csv", options.csv, "Write every row as CSV to this file (- for stdout)");
@@ -291,6 +390,13 @@ void add_compare(CLI::App& app, app::CompareOptions& options) {
       ->capture_default_str();
   app.add_flag("--judge-same-programs", options.judge_same_programs,
                "Judge rows of the same program as SLOWER or FASTER too, instead of ENVIRONMENT");
+  app.add_option(
+         "--run-noise", options.run_noise,
+         "What two runs of a device differ by, kept by --keep-run-noise or scripts/false_alarms.sh: with "
+         "one run a side nothing up to that is claimed (default: nothing up to 3 %)")
+      ->check(CLI::ExistingFile);
+  app.add_option("--keep-run-noise", options.keep_run_noise,
+                 "Add what these two runs differ by in rows of the same program to this file");
 }
 
 void add_verdict(CLI::App& app, app::VerdictOptions& options) {
@@ -366,6 +472,10 @@ void add_running(Subcommands& commands, Parsed& parsed, const Context& context) 
                                        [&] { return run(parsed.run, context); });
   add_run(run_command, parsed.run);
   refuse_others_beside_resume(run_command);
+  add_judge(
+      commands.add("judge", "Judge shaders that somebody else has written: right, how fast, to be trusted",
+                   [&] { return judge(parsed.judge, context); }),
+      parsed.judge);
   CLI::App& list_command = commands.add("list", "Print the ids of the cases that `run` would select",
                                         [&] { return list(parsed.list, context); });
   add_case_options(list_command, parsed.list.cases);
@@ -414,15 +524,19 @@ void add_reading(Subcommands& commands, Parsed& parsed, const Context& context) 
   add_report(commands.add("report", "Write the reports again from their journal, and print the summary",
                           [&] { return code(app::report(parsed.report, terminal())); }),
              parsed.report);
-  add_show(commands.add("show", "Print everything that a report knows about one case",
-                        [&] { return code(app::show(parsed.show, terminal())); }),
-           parsed.show);
+  add_show(
+      commands.add("show",
+                   "Print everything that a report knows about one case, or answer a question of its rows",
+                   [&] { return code(app::show(parsed.show, terminal())); }),
+      parsed.show);
   add_pivot(commands.add("pivot", "Print the reports of several devices side by side",
                          [&] { return code(app::pivot(parsed.pivot, terminal())); }),
             parsed.pivot);
-  add_summary(commands.add("summary", "Sum the timed layers of each model: what one step of it costs",
-                           [&] { return code(app::summary(parsed.summary, terminal())); }),
-              parsed.summary);
+  add_summary(
+      commands.add("summary",
+                   "Print reports on one screen, or what a step of a model costs as the sum over its layers",
+                   [&] { return code(app::summary(parsed.summary, terminal())); }),
+      parsed.summary);
   add_page(commands.add("page", "Write one HTML file that shows devices, ops and nights",
                         [&] { return code(app::page(parsed.page, terminal())); }),
            parsed.page);

@@ -4,6 +4,7 @@
 // given plain structs and streams; a command that only prints stands here, in a file of its own.
 
 #include "harness/app/context.h"
+#include "harness/app/judge/options.h"
 #include "harness/app/run_options.h"
 
 #include <filesystem>
@@ -35,6 +36,7 @@ struct OpsOptions {
 
 // Each returns the exit code.
 int run(const app::RunOptions& options, const Context& context);
+int judge(const app::JudgeOptions& options, const Context& context);
 int list(const ListOptions& options, const Context& context);
 int ops(const OpsOptions& options, const Context& context);
 int schema(const Context& context);

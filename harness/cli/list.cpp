@@ -26,8 +26,7 @@ DeviceInfo device_named(const std::string& name) {
 int list(const ListOptions& options, const Context& context) {
   const LoadResult loaded = app::load_and_complain(options.cases, context.registry, std::cerr);
   std::vector<const Case*> selected = select(loaded.cases, options.cases.selection());
-  if (selected.empty() && loaded.errors.empty())
-    app::throw_nothing_selected(options.cases, loaded.cases.size());
+  if (selected.empty() && loaded.errors.empty()) app::throw_nothing_selected(options.cases, loaded.cases);
   const bool is_empty = selected.empty();
   selected = app::listed_cases(options.cases, std::move(selected));
   if (options.device.empty()) {

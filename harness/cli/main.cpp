@@ -48,8 +48,10 @@ int run_main(int argc, char** argv) {
       {assay::cli::version(), ASSAY_COMPILER, ASSAY_BUILD_TYPE, assay::cli::reference_code()},
       {"/proc/self/exe", compile_shader},
       {"/proc/self/exe", worker}};
-  if (argc == 2 && std::string_view(argv[1]) == worker)
+  if ((argc == 2 || argc == 3) && std::string_view(argv[1]) == worker) {
+    if (argc == 3) assay::app::limit_memory(argv[2]);
     assay::app::serve_worker(context, assay::cli::parse_run);
+  }
   return assay::cli::parse(argc, argv, context)();
 }
 

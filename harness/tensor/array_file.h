@@ -20,7 +20,7 @@ struct ArrayFile {
       : path(std::move(file)), member(std::move(member_of_it)) {}
 
   friend bool operator==(const ArrayFile&, const ArrayFile&) = default;
-  friend auto operator<=>(const ArrayFile&, const ArrayFile&) = default;
+  friend auto operator<=>(const ArrayFile&, const ArrayFile&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// "x.npy", "vectors.npz[x]".

@@ -1,12 +1,15 @@
 #include "ops/affine/affine_op.h"
+#include "ops/common/tokens.h"
 
 namespace assay::ops {
 
 Op dequantize_per_token() {
-  return dequantizing_op(
+  Op op = dequantizing_op(
       {.name = "dequantize_per_token",
        .summary = "integer to real values, one scale and zero point a line along the last dim",
        .granularity = references::Granularity::PerToken});
+  op.tokens = tokens_of_shape;
+  return op;
 }
 
 }  // namespace assay::ops

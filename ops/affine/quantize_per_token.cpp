@@ -1,12 +1,15 @@
 #include "ops/affine/affine_op.h"
+#include "ops/common/tokens.h"
 
 namespace assay::ops {
 
 Op quantize_per_token() {
-  return quantizing_op(
-      {.name = "quantize_per_token",
-       .summary = "real to integer values, one scale and zero point a line along the last dim",
-       .granularity = references::Granularity::PerToken});
+  Op op =
+      quantizing_op({.name = "quantize_per_token",
+                     .summary = "real to integer values, one scale and zero point a line along the last dim",
+                     .granularity = references::Granularity::PerToken});
+  op.tokens = tokens_of_shape;
+  return op;
 }
 
 }  // namespace assay::ops

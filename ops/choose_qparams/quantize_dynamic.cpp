@@ -3,6 +3,7 @@
 #include "ops/affine/affine.h"
 #include "ops/choose_qparams/choose.h"
 #include "ops/choose_qparams/row_quantization.h"
+#include "ops/common/tokens.h"
 
 #include <array>
 #include <utility>
@@ -76,6 +77,7 @@ Op quantize_dynamic() {
       .tensors = tensors,
       .reference = references::quantize_dynamic,
       .work = work,
+      .tokens = tokens_of_shape,
       .impls = {{.name = "fused",
                  .summary = "one dispatch: a row is read once and kept in registers",
                  .tunables =

@@ -125,6 +125,7 @@ Op embedding_q4gsw() {
       .tensors = tensors,
       .reference = references::embedding_q4gsw,
       .work = work,
+      .tokens = [](const Params& params) { return numel(embedding_q4gsw_params(params).indices); },
       .impls = {{.name = "gather",
                  .summary = "one invocation 16 bytes of y, up to four times, or one texel",
                  .tunables = tunables(),

@@ -163,6 +163,50 @@ TEST_F(Compare, FailsOnTheEnvironmentOnlyWhenAsked) {
   EXPECT_THAT(judged.out, HasSubstr("  SLOWER  "));
 }
 
+TEST_F(Compare, LearnsWhatRunsOfADeviceDifferBy) {
+  const std::string noise = folder_ / "noise.csv";
+  const auto many = [&](const std::string& name, double us) {
+    std::vector<Record> records;
+    for (int i = 0; i < 40; ++i) records.push_back(timed("row" + std::to_string(i), us, "p"));
+    return write(name, records);
+  };
+  const std::string first = many("0", 100);
+  for (const auto& [name, us] : {std::pair{"1", 100.2}, {"2", 101.5}, {"3", 100.1}}) {
+    const ProcessResult kept =
+        assay({"compare", first, many(name, us), "--keep-run-noise", noise, "--fail-on", "none"});
+    EXPECT_EQ(kept.exit_code, 0) << kept.err;
+  }
+  EXPECT_EQ(std::ranges::count(read_file(noise), '\n'), 4);
+  const std::string a = write("a", {timed("x", 100, "p")}), b = write("b", {timed("x", 102, "q")});
+  EXPECT_THAT(assay({"compare", a, b}).out, HasSubstr("runs may differ by that"));
+  const ProcessResult known = assay({"compare", a, b, "--run-noise", noise});
+  EXPECT_EQ(known.exit_code, 1) << known.out;
+  EXPECT_THAT(known.out, HasSubstr("  SLOWER  "));
+  EXPECT_THAT(known.out, HasSubstr("One run a side: differences up to 1.5 % are not claimed"));
+  EXPECT_EQ(assay({"compare", a, b, "--run-noise", a + "/journal.jsonl"}).exit_code, 2);
+  EXPECT_THAT(assay({"compare", a, a, "--keep-run-noise", noise}).err,
+              HasSubstr("tell nothing of what runs"));
+}
+
+TEST_F(Compare, ListsNewAndGoneRowsWhenAsked) {
+  const std::string a = write("a", {accurate("x"), accurate("y")}),
+                    b = write("b", {accurate("x"), accurate("z")});
+  const std::string folded = assay({"compare", a, b}).out;
+  EXPECT_THAT(folded, HasSubstr("\nGONE  1 row of the base without a result now: 1 shuffle\n"
+                                "NEW   1 row without a result in the base: 1 shuffle\n"));
+  EXPECT_THAT(folded, Not(HasSubstr("shuffle/y")));
+  EXPECT_THAT(assay({"compare", a, b, "--new-and-gone"}).out, HasSubstr("shuffle/y (accu)"));
+}
+
+TEST_F(Compare, TellsTheTimeThatPerfCsvTells) {
+  Record row = timed("x", 100, "p");
+  row.perf->sample_us = {{1300}, {1301}, {1302}, {710, 711, 712, 713}, {709, 710, 711, 712}};
+  const std::string a = write("a", {row});
+  EXPECT_EQ(assay({"report", a}).exit_code, 0);
+  EXPECT_THAT(read_file(a + "/perf.csv"), HasSubstr(",712.0000,"));
+  EXPECT_THAT(assay({"compare", a, a, "--all"}).out, HasSubstr(" 712.00  712.00 "));
+}
+
 TEST_F(Compare, ExplainsARow) {
   const std::string a = base(), b = slower();
   const ProcessResult result = assay({"compare", a, b, "--explain", "edited"});

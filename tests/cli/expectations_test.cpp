@@ -44,6 +44,7 @@ TEST(Expectations, ARowThatEndsAsExpectedIsFine) {
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_THAT(result.out, HasSubstr("expected (proves nothing, https://example.org/7): MISTRUSTED: "));
   EXPECT_THAT(result.out, Not(HasSubstr("EXPECTATIONS")));
+  EXPECT_THAT(result.err, HasSubstr("cases/expectations/all.yaml\n")) << "it is told which rules count";
   EXPECT_EQ(desk.report().at("statuses").at("EXPECTED_FAIL"), 1);
 }
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
+#include <string>
 
 namespace assay::test {
 namespace {
@@ -37,12 +39,28 @@ TEST_F(Pivot, PrintsMarkdownOfEveryDeviceInAFolder) {
   const TemporaryFolder folder;
   folder.write("a/journal.jsonl", journal());
   folder.write("b/journal.jsonl", on_another_device(journal()));
-  const ProcessResult result = assay({"pivot", folder.path().string()});
+  const ProcessResult result = assay({"pivot", folder.path().string(), "--markdown", "-"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, StartsWith("| device "));
   EXPECT_THAT(result.out, HasSubstr("\n| Another "));
   EXPECT_THAT(result.out, HasSubstr("\n| `q8ta_pixel_shuffle/both/4W4C.4W4C/fused` | fused |"));
   EXPECT_THAT(result.out, EndsWith("\n5 exact outputs equal on 2 devices\n"));
+}
+
+TEST_F(Pivot, PrintsWhatFitsATerminal) {
+  const TemporaryFolder folder;
+  folder.write("a/journal.jsonl", journal());
+  folder.write("b/journal.jsonl", on_another_device(journal()));
+  const ProcessResult result = assay({"pivot", folder.path().string()});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, StartsWith("devices\n"));
+  EXPECT_THAT(result.out, HasSubstr("\n      ceilings: "));
+  EXPECT_THAT(result.out, HasSubstr("    1x  1 row  all ops\n"));
+  EXPECT_THAT(result.out, HasSubstr("q8ta_pixel_shuffle/both/4W4C.4W4C/fused\n"));
+  EXPECT_THAT(result.out, EndsWith("\n5 exact outputs equal on 2 devices\n"));
+  EXPECT_THAT(result.out, Not(HasSubstr("|"))) << "Markdown is for files";
+  std::istringstream lines(result.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
 TEST_F(Pivot, WritesTheFilesThatAreAskedForAndNothingElse) {

@@ -180,6 +180,32 @@ TEST(ShardedRuns, AreGoneOnWithAsTheyWere) {
   EXPECT_EQ(deterministic(farm.report("shard")), deterministic(farm.report("other")));
 }
 
+TEST(ShardedRuns, AreGoneOnWithWithoutTheReportThatBalancedThem) {
+  const Farm farm;
+  ASSERT_EQ(farm.run("whole").exit_code, 0);
+  ASSERT_EQ(farm.run("shard", {"--shard", "1/2", "--balance", "whole"}).exit_code, 0);
+  const std::vector<std::string> before = deterministic(farm.report("shard"));
+  const fs::path journal = device_folder(farm.folder.path() / "shard") / "journal.jsonl";
+  fs::resize_file(journal,
+                  read_file(journal).rfind(R"({"event":"end")"));  // killed before its last row ended
+  fs::remove_all(farm.folder.path() / "whole");                    // pruned meanwhile
+  const ProcessResult resumed = farm.assay({"run", "--resume", "shard"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(deterministic(farm.report("shard")), before);
+}
+
+TEST(ShardedRuns, OfOtherOptionsAreNotMerged) {
+  const Farm farm;
+  ASSERT_EQ(farm.run("shard1", {"--shard", "1/2"}).exit_code, 0);
+  const ProcessResult other =
+      farm.assay({"run", "--ceilings", "none", "--budget", "0.04", "--out", "shard2", "--shard", "2/2"});
+  ASSERT_EQ(other.exit_code, 0) << other.err;
+  const ProcessResult merged = farm.assay({"merge", "merged", "shard1", "shard2"});
+  EXPECT_EQ(merged.exit_code, 2);
+  EXPECT_THAT(merged.err, HasSubstr("are no parts of one run: their --budget is 0.02 and 0.04"));
+  EXPECT_FALSE(fs::exists(farm.folder.path() / "merged"));
+}
+
 TEST(ShardedRuns, NoneOfWhichIsThereAreNoReport) {
   const Farm farm;
   const ProcessResult merged = farm.assay({"merge", "merged", "shard1", "shard2"});

@@ -52,6 +52,41 @@ TEST_F(Show, NamesTheNearestIdsWhenNoneMatches) {
               HasSubstr("no id matches; the nearest are\n  q8ta_pixel_shuffle/both/4W4C.4W4C/fused\n"));
 }
 
+TEST_F(Show, AnswersQuestions) {
+  const ProcessResult slowest = assay({"show", out(), "--slowest"});
+  EXPECT_EQ(slowest.exit_code, 0) << slowest.err;
+  EXPECT_THAT(slowest.out, HasSubstr("1 of 1 row, the longest median time first\n"));
+  EXPECT_THAT(slowest.out, HasSubstr("q8ta_pixel_shuffle/both/4W4C.4W4C/fused\n"));
+  const ProcessResult worst = assay({"show", out(), "--worst", "2", "--op", "q8ta_*"});
+  EXPECT_EQ(worst.exit_code, 0) << worst.err;
+  EXPECT_THAT(worst.out, HasSubstr("2 of 5 rows, those that failed first"));
+  const ProcessResult several = assay({"show", out(), "small", "--worst=1", "--group", "impl"});
+  EXPECT_THAT(several.out, HasSubstr("1 of 4 rows, those that failed first"));
+  EXPECT_THAT(several.out, HasSubstr("\n4 rows by impl; "));
+  EXPECT_THAT(several.out, HasSubstr("  q8ta_pixel_shuffle fused\n"));
+}
+
+TEST_F(Show, SaysWhatIsNoQuestion) {
+  const ProcessResult none = assay({"show", out(), "--worst", "--op", "clone"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("no row of the report is of that id or --op"));
+  EXPECT_THAT(assay({"show", out()}).err, HasSubstr("name an id, or ask for --worst, --slowest"));
+  EXPECT_EQ(assay({"show", out(), "--group", "colour"}).exit_code, 2);
+  EXPECT_EQ(assay({"show", out(), "--worst", "0"}).exit_code, 2);
+}
+
+TEST_F(Show, AnswersForEachDeviceOfAFolder) {
+  const TemporaryFolder folder;
+  for (const char* name : {"a", "b"}) {
+    std::filesystem::create_directories(folder / name);
+    std::filesystem::copy(device_folder(out()) / "journal.jsonl", folder / name);
+  }
+  const ProcessResult result = assay({"show", folder.path().string(), "--slowest", "1"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr(", " + (folder / "a").string() + "\n1 of 1 row"));
+  EXPECT_THAT(result.out, HasSubstr(", " + (folder / "b").string() + "\n1 of 1 row"));
+}
+
 TEST_F(Show, WantsOneDevice) {
   const TemporaryFolder folder;
   for (const char* name : {"a", "b"}) {

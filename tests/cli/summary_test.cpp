@@ -33,8 +33,26 @@ class Summary : public SampleRunTest {
   TemporaryFolder folder_;
 };
 
-TEST_F(Summary, PrintsTheStepsOfAReport) {
-  const ProcessResult result = assay({"summary", report()});
+TEST_F(Summary, PrintsAReportOnOneScreen) {
+  const ProcessResult result = assay({"summary", out()});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("\n6 rows: 6 PASS\n"));
+  EXPECT_THAT(result.out, HasSubstr("  q8ta_pixel_shuffle\n"));
+  EXPECT_THAT(result.out, Not(HasSubstr("steps of models")));
+  EXPECT_THAT(assay({"summary", report(), out()}).out, HasSubstr("  rows  failed  timed"));
+}
+
+TEST_F(Summary, PrintsWhatAStepCostsByDevice) {
+  const ProcessResult result = assay({"summary", "--model", "sample", report(), out()});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, StartsWith("sample: a step is the sum over its layers of median time x calls\n"));
+  EXPECT_THAT(result.out, HasSubstr("  1 of 1  llvmpipe #1  q8ta_pixel_shuffle, i8, hot\n"));
+  EXPECT_THAT(result.out, HasSubstr("- llvmpipe #2: no step of 1, 512 tokens; the report has no row"));
+  EXPECT_THAT(assay({"summary", report(), "--model", "sample", "--layers"}).out, HasSubstr("  up"));
+}
+
+TEST_F(Summary, WritesTheStepsOfAReport) {
+  const ProcessResult result = assay({"summary", report(), "--markdown", "-"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, StartsWith("## "));
   EXPECT_THAT(result.out, HasSubstr("\n### sample, 1 token: `q8ta_pixel_shuffle`, i8, hot\n"));
@@ -44,7 +62,7 @@ TEST_F(Summary, PrintsTheStepsOfAReport) {
 }
 
 TEST_F(Summary, TakesSeveralReportsAndSaysWhichHaveNoModel) {
-  const ProcessResult result = assay({"summary", report(), out()});
+  const ProcessResult result = assay({"summary", report(), out(), "--markdown", "-"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("\nNo timed row names a layer of a model and its number of tokens.\n"));
 }
@@ -56,12 +74,13 @@ TEST_F(Summary, WritesTheFilesThatAreAskedForAndNothingElse) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "");
   EXPECT_THAT(read_file(csv), StartsWith("device,model,tokens,"));
-  EXPECT_EQ(read_file(markdown), assay({"summary", report()}).out);
+  EXPECT_EQ(read_file(markdown), assay({"summary", report(), "--markdown", "-"}).out);
   EXPECT_EQ(read_file(csv), assay({"summary", report(), "--csv", "-"}).out);
 }
 
 TEST_F(Summary, ShowsTheModelsThatAreAskedFor) {
-  EXPECT_EQ(assay({"summary", report(), "--model", "sam*"}).out, assay({"summary", report()}).out);
+  EXPECT_EQ(assay({"summary", report(), "--model", "sam*", "--csv", "-"}).out,
+            assay({"summary", report(), "--csv", "-"}).out);
   const ProcessResult unknown = assay({"summary", report(), "--model", "simple"});
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("--model: no timed layer is of a model 'simple'; the models are\n"
@@ -69,7 +88,7 @@ TEST_F(Summary, ShowsTheModelsThatAreAskedFor) {
 }
 
 TEST_F(Summary, RefusesReportsWithoutALayer) {
-  const ProcessResult result = assay({"summary", out()});
+  const ProcessResult result = assay({"summary", out(), "--csv", "-"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.out, "");
   EXPECT_THAT(result.err, HasSubstr("summing the layers of models: no timed row of "));

@@ -64,9 +64,8 @@ std::optional<std::size_t> own_version(const PlannedGroup& group, const PlannedR
 
 /// How well `other` fits as the baseline of `row`; negative: not at all.
 int fitness(const PlannedRow& row, const PlannedRow& other, const std::string& impl) {
-  const bool fits = other.mode == Mode::Perf && other.test_case->impl->name == impl &&
-                    other.versus == row.versus && other.cache == row.cache &&
-                    ask_for_same_forms(*other.test_case, *row.test_case);
+  const bool fits = other.mode == Mode::Perf && other.test_case->impl->name == impl && !other.versus &&
+                    other.cache == row.cache && ask_for_same_forms(*other.test_case, *row.test_case);
   if (!fits) return -1;
   return (other.test_case->tune == row.test_case->tune ? 2 : 0) +
          (other.test_case->name == row.test_case->name ? 1 : 0);
@@ -93,10 +92,12 @@ std::string fill_text(const FillSpec& fill) {
 
 /// What the row has of its case, but for its id.
 RowInfo info_of_case(const Case& test_case, Mode mode) {
+  std::vector<std::string> shapes;
   std::vector<std::string> forms;
   std::vector<std::string> fills;
   for (std::size_t i = 0; i < test_case.tensors->size(); ++i) {
     const TensorSpec& spec = test_case.tensors[i];
+    shapes.push_back(fmt::format("{}={}", spec.name, to_string(spec.shape)));
     forms.push_back(fmt::format("{}={}", spec.name, form_text(test_case, i)));
     if (spec.is_input())
       fills.push_back(fmt::format("{}={}", spec.name, fill_text(test_case.fills->at(spec.name))));
@@ -113,6 +114,7 @@ RowInfo info_of_case(const Case& test_case, Mode mode) {
           .tokens = test_case.op->tokens ? test_case.op->tokens(test_case.params) : 0,
           .dtype = std::string(name_of(test_case.tensors->front().dtype)),
           .shape = to_string(test_case.tensors->front().shape),
+          .shapes = fmt::format("{}", fmt::join(shapes, " ")),
           .params = test_case.params->canonical(),
           .forms = fmt::format("{}", fmt::join(forms, " ")),
           .tune = fmt::format("{}", fmt::join(tune, " ")),
@@ -182,11 +184,30 @@ std::vector<Baseline> choose_baselines(const PlannedGroup& group, const std::str
     if (row.mode != Mode::Perf) continue;
     if (row.versus && impl.empty()) {
       baselines[i] = {true, own_version(group, row)};
-    } else if (!impl.empty() && row.test_case->impl->name != impl) {
+    } else if (!impl.empty() && (row.versus || row.test_case->impl->name != impl)) {
       baselines[i] = {true, row_of_impl(group, row, impl)};
     }
   }
   return baselines;
+}
+
+std::vector<PlannedGroup> versus_rows_alone(std::span<const PlannedGroup> groups, const std::string& impl) {
+  std::vector<PlannedGroup> kept;
+  for (const PlannedGroup& group : groups) {
+    const std::vector<Baseline> baselines = choose_baselines(group, impl);
+    std::vector<bool> wanted(group.size());
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      if (!group[i].versus) continue;
+      wanted[i] = true;
+      if (baselines[i].row) wanted[*baselines[i].row] = true;
+    }
+    PlannedGroup rows;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      if (wanted[i]) rows.push_back(group[i]);
+    }
+    if (!rows.empty()) kept.push_back(std::move(rows));
+  }
+  return kept;
 }
 
 std::vector<RowInfo> plan_of(std::span<const PlannedGroup> groups, const RowNames& names,

@@ -52,8 +52,13 @@ struct Baseline {
 
 /// For each row of a group: with the other version of the shaders, the same row with the run's own; with
 /// `impl`, each row of mode perf of another impl, the row of that impl in the same forms (of several the one
-/// with the same tuning and name).
+/// with the same tuning and name). With both, each row with the other version is held against the row of that
+/// impl with the run's own.
 std::vector<Baseline> choose_baselines(const PlannedGroup& group, const std::string& impl);
+
+/// Of these groups the rows with the other version of the shaders, and of those with the run's own no more
+/// than such a row is held against (choose_baselines).
+std::vector<PlannedGroup> versus_rows_alone(std::span<const PlannedGroup> groups, const std::string& impl);
 
 /// All rows in the words of their reports, each with its baseline (choose_baselines).
 std::vector<RowInfo> plan_of(std::span<const PlannedGroup> groups, const RowNames& names,

@@ -65,6 +65,7 @@ TEST(PlanRows, ARowTellsTheLayerThatItStandsForAndItsTokens) {
   EXPECT_EQ(info().layer, "attn.kv");
   EXPECT_EQ(info().calls, 32);
   EXPECT_EQ(info().tokens, 4);
+  EXPECT_EQ(info().shapes, "x=4x8 y=4x8");
 }
 
 TEST(PlanRows, TwoRowsOfOneIdAreRefused) {
@@ -109,6 +110,44 @@ TEST(Baselines, EveryOtherImplIsHeldAgainstTheNamedOneInItsForms) {
   EXPECT_EQ(baselines[0].row, 2U);
   EXPECT_EQ(baselines[1].row, 3U);
   EXPECT_FALSE(baselines[2].wanted) << "the baseline is compared with nothing";
+}
+
+TEST(Baselines, TheOtherVersionMayBeHeldAgainstAnImplOfTheOwn) {
+  Bench bench;
+  bench.add("a", "plain");
+  bench.add("a", "other");
+  const PlannedGroup rows = bench.plan(true);  // plain, plain/versus, other, other/versus
+  const std::vector<Baseline> baselines = choose_baselines(rows, "plain");
+  ASSERT_EQ(baselines.size(), 4U);
+  EXPECT_FALSE(baselines[0].wanted);
+  EXPECT_EQ(baselines[1].row, 0U) << "its own";
+  EXPECT_EQ(baselines[2].row, 0U);
+  EXPECT_EQ(baselines[3].row, 0U) << "not that of the other version";
+}
+
+TEST(VersusRowsAlone, LeaveOutTheOwnRowsThatNothingIsHeldAgainst) {
+  Bench bench;
+  bench.add("a", "plain", Mode::Both);
+  bench.add("a", "other");
+  const std::vector<PlannedGroup> groups{bench.plan(true)};
+  const auto ids = [&](const std::string& impl) {
+    std::vector<std::string> all;
+    const std::vector<PlannedGroup> kept = versus_rows_alone(groups, impl);
+    for (const PlannedRow& row : kept.at(0))
+      all.push_back(row_id(row) + " " + std::string(name_of(row.mode)));
+    return all;
+  };
+  EXPECT_THAT(ids(""), testing::ElementsAre("flip/a/plain/versus accu", "flip/a/plain perf",
+                                            "flip/a/plain/versus perf", "flip/a/other perf",
+                                            "flip/a/other/versus perf"));
+  EXPECT_THAT(ids("plain"), testing::ElementsAre("flip/a/plain/versus accu", "flip/a/plain perf",
+                                                 "flip/a/plain/versus perf", "flip/a/other/versus perf"));
+}
+
+TEST(VersusRowsAlone, LeaveOutGroupsWithoutAny) {
+  Bench bench;
+  bench.add("a", "plain");
+  EXPECT_TRUE(versus_rows_alone(std::vector<PlannedGroup>{bench.plan()}, "").empty());
 }
 
 TEST(PlanOf, NamesTheBaselineOfEachRowOrWhyItHasNone) {

@@ -52,8 +52,8 @@ SetPlan hot_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_
 class RotatingSets {
  public:
   /// `data`: one or two. `seed`: of what is left to chance.
-  RotatingSets(std::vector<TimedData> data, const SetPlan& plan, std::uint64_t seed)
-      : data_(std::move(data)), plan_(plan), chance_(seed) {}
+  RotatingSets(std::vector<TimedData> data, SetPlan plan, std::uint64_t seed)
+      : data_(std::move(data)), plan_(std::move(plan)), chance_(seed) {}
 
   /// New memory: inputs filled in, outputs poisoned.
   void open();

@@ -19,11 +19,6 @@ constexpr std::string_view plan_line = R"({"event":"plan",)";
 constexpr const char* changed_while_running =
     "a new worker has other rows: the binary, the case files or the shaders changed while the run went on";
 
-/// The row is the last thing that its process did: it exits then.
-bool is_lost(Status status) {
-  return status == Status::Timeout || status == Status::DeviceLost || status == Status::Crash;
-}
-
 std::string quoted(std::string_view line) {
   return shortened(printable(line), 80);
 }
@@ -95,7 +90,11 @@ class DeviceSupervisor::Events final : public RunListener {
 };
 
 DeviceSupervisor::DeviceSupervisor(Worker& worker, RunListener& listener, SupervisionStart start)
-    : worker_(worker), listener_(listener), start_(std::move(start)), left_(std::move(start_.left)) {}
+    : worker_(worker),
+      listener_(listener),
+      start_(std::move(start)),
+      left_(std::move(start_.left)),
+      untried_(std::move(start_.untried)) {}
 
 void DeviceSupervisor::begin() {
   start_worker();
@@ -217,11 +216,19 @@ void DeviceSupervisor::may_time() {
 // What it is told to do.
 
 bool DeviceSupervisor::has_rows_left() const {
-  return std::ranges::find(left_.wanted, true) != left_.wanted.end();
+  return !untried_.empty() || std::ranges::find(left_.wanted, true) != left_.wanted.end();
+}
+
+/// The next of them becomes the row that is tried once more: no row has run before it in its process.
+void DeviceSupervisor::take_untried() {
+  if (retry_ || is_stopping_ || untried_.empty()) return;
+  const auto first = untried_.extract(untried_.begin());
+  if (first.key() < plan_size_) retry_.emplace(first.key(), first.mapped(), std::vector<RowIndex>());
 }
 
 void DeviceSupervisor::ask_for_next() {
   if (state_ != State::Working) return;
+  take_untried();
   if (is_stopping_ || (!retry_ && !has_rows_left())) {
     state_ = State::Leaving;
     now_.phase = Phase::Host;

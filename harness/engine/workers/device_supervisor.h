@@ -49,6 +49,9 @@ struct SupervisionStart {
   /// What an earlier run has left; empty `wanted`: it is not known before the plan, and all rows are to be
   /// run.
   RowsLeft left;
+  /// Rows that an earlier run has lost a worker with, and how they ended then: that run was ended before
+  /// their second try, which is made first of all. `left` does not want them.
+  std::map<RowIndex, RowEnd> untried;
   /// Why a worker that opened with this cannot be used: another device, another binary, other case files.
   std::function<std::optional<std::string>(const RunInfo&)> refuse_run;
   std::function<std::optional<std::string>(std::span<const RowInfo>)> refuse_plan;
@@ -100,6 +103,7 @@ class DeviceSupervisor {
   void start_worker();
   void open();
   void ask_for_rows();
+  void take_untried();
   void ask_for_next();
   void take(const WorkerEvent& event);
   void take_signal(WorkerSignal signal);
@@ -123,6 +127,7 @@ class DeviceSupervisor {
   void be_over();
   void end_missing_rows(const std::string& why);
   void finish();
+  /// Whether a worker has anything to do but the second try that is on.
   bool has_rows_left() const;
   bool is_silent() const;
 
@@ -153,8 +158,9 @@ class DeviceSupervisor {
   std::map<std::string, std::string> inputs_;  ///< of the run: later workers must have the same
   std::size_t plan_size_ = 0;
   std::string plan_hash_;
-  std::set<RowIndex> baselines_;  ///< rows that others are compared with
-  RowsLeft left_;                 ///< `wanted`: not ended
+  std::set<RowIndex> baselines_;        ///< rows that others are compared with
+  RowsLeft left_;                       ///< `wanted`: not ended
+  std::map<RowIndex, RowEnd> untried_;  ///< as SupervisionStart, those that had no second try yet
 
   std::optional<Retry> retry_;
   std::string given_up_;

@@ -220,6 +220,47 @@ TEST(DeviceSupervisor, CallsARowReproducedThatFailsAloneInAnotherWay) {
   EXPECT_THAT(bench.heard.reasons.back(), HasSubstr("it was FAIL"));
 }
 
+SupervisionStart with_untried(std::map<RowIndex, RowEnd> untried, std::vector<bool> wanted) {
+  SupervisionStart start;
+  start.left.wanted = std::move(wanted);
+  start.untried = std::move(untried);
+  return start;
+}
+
+const RowEnd crashed{.status = Status::Crash, .reason = "it crashed last night"};
+
+TEST(DeviceSupervisor, MakesTheSecondTryThatAnEarlierRunDidNotComeTo) {
+  Bench bench(3, with_untried({{1, crashed}}, {false, false, true}));
+  EXPECT_THAT(bench.asked(), ElementsAre(1));
+  bench.begin(1);
+  bench.crash();
+  bench.open();
+  EXPECT_THAT(bench.heard.ends, ElementsAre("1 CRASH REPRODUCED"));
+  EXPECT_THAT(bench.heard.reasons.back(), HasSubstr("it crashed last night; tried once more: "));
+  EXPECT_THAT(bench.asked(), ElementsAre(2)) << "then what is left";
+}
+
+TEST(DeviceSupervisor, CallsARowFlakyThatPassesWhereAnEarlierRunCrashed) {
+  Bench bench(2, with_untried({{0, crashed}, {1, crashed}}, {false, false}));
+  EXPECT_THAT(bench.asked(), ElementsAre(0));
+  bench.pass(0);
+  bench.idle();
+  EXPECT_THAT(bench.asked(), ElementsAre(1));
+  bench.pass(1);
+  bench.idle();
+  EXPECT_TRUE(bench.is_told_to_stop());
+  EXPECT_THAT(bench.heard.ends, ElementsAre("0 FLAKY", "1 FLAKY"));
+}
+
+TEST(DeviceSupervisor, LeavesARowAsItEndedWhenItIsStoppedBeforeTheSecondTryAgain) {
+  Bench bench(2, with_untried({{0, crashed}, {1, crashed}}, {false, false}));
+  bench.begin(0);
+  bench.supervisor.stop();
+  bench.supervisor.ended({.signal = SIGKILL});
+  EXPECT_TRUE(bench.supervisor.is_over());
+  EXPECT_THAT(bench.heard.ends, ElementsAre("0 CRASH")) << "and not MISSING";
+}
+
 TEST(DeviceSupervisor, TakesALostDeviceAndATimeoutFromTheWorkersWords) {
   for (const Status status : {Status::DeviceLost, Status::Timeout}) {
     Bench bench(2);

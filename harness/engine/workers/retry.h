@@ -7,6 +7,9 @@
 
 namespace assay {
 
+/// Whether a row that ended so is the last thing that its process did: it exits then.
+bool is_lost(Status status);
+
 /// What is done about a row that a worker was lost with: it is tried once more, alone in a new process. Where
 /// it is lost again it is REPRODUCED. Where it ends, and had been alone the first time too, it is FLAKY. Else
 /// it is tried a last time behind the rows that had run before it: lost again, it is ORDER_DEPENDENT, else

@@ -73,31 +73,43 @@ std::string side_words(const PooledRuns& side) {
   return text;
 }
 
+/// What is known of the device of each run of a side.
+std::vector<std::optional<double>> known_noise(const PooledRuns& side, const RunNoise& noise) {
+  std::vector<std::optional<double>> known;
+  for (const RunReport& report : side.runs) known.push_back(noise.between_runs_pct(report.run));
+  return known;
+}
+
 std::optional<RowSide> side_of(PooledRuns::Row* row) {
   return row ? std::optional(std::move(row->side)) : std::nullopt;
 }
 
 // Sums of logarithms until finish().
-void add_to_means(const RowVerdict& row, std::vector<GeometricMean>& means) {
+void add_to_mean(const RowVerdict& row, GeometricMean& mean) {
+  mean.ratio += std::log(row.ratio);
+  ++mean.rows;
+  mean.significant += row.is_significant ? 1 : 0;
+  if (!(row.peak_ratio > 0)) return;
+  mean.peak_ratio += std::log(row.peak_ratio);
+  ++mean.peak_rows;
+}
+
+void add_to_means(const RowVerdict& row, RunComparison& comparison) {
   if (!(row.ratio > 0) || row.verdict == Verdict::Suspect) return;
+  std::vector<GeometricMean>& means = comparison.means;
   const std::string cache = key_of(row.info).cache;
   auto mean = std::ranges::find_if(means, [&](const GeometricMean& other) {
     return std::tie(other.op, other.impl, other.cache) == std::tie(row.info.op, row.info.impl, cache);
   });
   if (mean == means.end())
     mean = means.insert(means.end(), {.op = row.info.op, .impl = row.info.impl, .cache = cache, .ratio = 0});
-  mean->ratio += std::log(row.ratio);
-  ++mean->rows;
-  if (!(row.peak_ratio > 0)) return;
-  mean->peak_ratio += std::log(row.peak_ratio);
-  ++mean->peak_rows;
+  add_to_mean(row, *mean);
+  add_to_mean(row, comparison.mean_of_all);
 }
 
-void finish(std::vector<GeometricMean>& means) {
-  for (GeometricMean& mean : means) {
-    mean.ratio = std::exp(mean.ratio / static_cast<double>(mean.rows));
-    if (mean.peak_rows > 0) mean.peak_ratio = std::exp(mean.peak_ratio / static_cast<double>(mean.peak_rows));
-  }
+void finish(GeometricMean& mean) {
+  if (mean.rows > 0) mean.ratio = std::exp(mean.ratio / static_cast<double>(mean.rows));
+  if (mean.peak_rows > 0) mean.peak_ratio = std::exp(mean.peak_ratio / static_cast<double>(mean.peak_rows));
 }
 
 }  // namespace
@@ -141,11 +153,12 @@ PooledRuns pool_side(std::vector<RunReport> reports) {
   return side;
 }
 
-RunComparison compare_runs(std::vector<RunReport> base, std::vector<RunReport> next, CompareOptions options) {
-  return compare_runs(pool_side(std::move(base)), pool_side(std::move(next)), options);
+RunComparison compare_runs(std::vector<RunReport> base, std::vector<RunReport> next, CompareOptions options,
+                           const RunNoise& noise) {
+  return compare_runs(pool_side(std::move(base)), pool_side(std::move(next)), options, noise);
 }
 
-RunComparison compare_runs(PooledRuns base, PooledRuns next, CompareOptions options) {
+RunComparison compare_runs(PooledRuns base, PooledRuns next, CompareOptions options, const RunNoise& noise) {
   refuse_doubles(base.runs, "base");
   refuse_doubles(next.runs, "new");
   const std::set<std::string> before = devices_of(base.runs), now = devices_of(next.runs);
@@ -155,17 +168,25 @@ RunComparison compare_runs(PooledRuns base, PooledRuns next, CompareOptions opti
     throw Error("comparing runs: the two sides have no row in common (base: " + side_words(base) +
                 "; new: " + side_words(next) + "); compare runs of the same case files");
   }
-  RunComparison comparison{.cross_device = options.cross_device};
+  RunComparison comparison{.cross_device = options.cross_device, .mean_of_all = {.ratio = 0}};
+  const std::vector<std::optional<double>> known_pct = known_noise(next, noise);
+  const double unknown_pct = options.between_runs_pct;
   comparison.rows.reserve(meetings.size());
   for (const Meeting& meeting : meetings) {
+    const RunInfo& run = (meeting.next ? next.runs[meeting.next->run] : base.runs[meeting.base->run]).run;
+    const std::optional<double> known = meeting.next ? known_pct[meeting.next->run] : std::nullopt;
+    options.between_runs_pct = known.value_or(unknown_pct);
     RowVerdict& row =
         comparison.rows.emplace_back(row_verdict(side_of(meeting.base), side_of(meeting.next), options));
-    row.device = (meeting.next ? next.runs[meeting.next->run] : base.runs[meeting.base->run]).run.device.name;
+    row.device = run.device.name;
+    row.device_key = device_key(run);
     comparison.expected_separations += row.chance;
     comparison.judged += row.chance > 0 ? 1 : 0;
-    add_to_means(row, comparison.means);
+    comparison.knows_run_noise = comparison.knows_run_noise && (known || row.between_runs_pct == 0);
+    add_to_means(row, comparison);
   }
-  finish(comparison.means);
+  std::ranges::for_each(comparison.means, finish);
+  finish(comparison.mean_of_all);
   comparison.base = std::move(base.runs);
   comparison.next = std::move(next.runs);
   return comparison;

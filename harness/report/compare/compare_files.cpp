@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <sstream>
+
 namespace assay {
 namespace {
 
@@ -38,11 +40,11 @@ void add_sides(Columns& columns) {
   using Side = const RowSide&;
   add_both(columns, "status", "text", "worst status of the row's runs",
            [](Side side) { return std::string(name_of(side.status)); });
-  add_both(columns, "us", "us", "median of the block medians of all runs",
+  add_both(columns, "us", "us", "median of the samples of all runs; of one run time_us_p50 of perf.csv",
            [](Side side) { return number(side.time_us, 4); });
-  add_both(columns, "ci_pct", "%", "half width of that median's interval over the blocks",
+  add_both(columns, "ci_pct", "%", "half width of the median's interval over the blocks",
            [](Side side) { return side.has_time() ? fixed(side.ci_pct, 2) : std::string(); });
-  add_both(columns, "spread_pct", "%", "largest less smallest block median, of their median",
+  add_both(columns, "spread_pct", "%", "largest less smallest block median, of the time",
            [](Side side) { return side.has_time() ? fixed(side.spread_pct, 2) : std::string(); });
   add_both(columns, "blocks", "number", "blocks of samples",
            [](Side side) { return side.has_time() ? std::to_string(side.block_us.size()) : std::string(); });
@@ -85,6 +87,7 @@ Json row_json(const RowVerdict& row) {
                {"device", valid_utf8(row.device)},
                {"reason", valid_utf8(row.reason)}};
   if (row.ratio > 0) json["ratio"] = row.ratio;
+  if (row.ratio > 0) json["significant"] = row.is_significant;
   if (row.peak_ratio > 0) json["peak_ratio"] = row.peak_ratio;
   if (row.needed_pct > 0)
     json.update(Json{{"effect_pct", row.effect_pct}, {"needed_pct", row.needed_pct}, {"chance", row.chance}});
@@ -118,7 +121,8 @@ Json means_json(const RunComparison& comparison) {
                                         {"impl", valid_utf8(mean.impl)},
                                         {"cache", mean.cache},
                                         {"ratio", mean.ratio},
-                                        {"rows", mean.rows}});
+                                        {"rows", mean.rows},
+                                        {"significant", mean.significant}});
     if (mean.peak_rows > 0) json.update(Json{{"peak_ratio", mean.peak_ratio}, {"peak_rows", mean.peak_rows}});
   }
   return list;
@@ -138,8 +142,8 @@ std::string markdown_runs(const RunComparison& comparison) {
   return markdown_aligned(rows, std::vector<bool>(rows[0].size(), false));
 }
 
-std::string markdown_rows(const RunComparison& comparison) {
-  const std::vector<const RowVerdict*> shown = shown_rows(comparison, false);
+std::string markdown_rows(const RunComparison& comparison, const CompareView& view) {
+  const std::vector<const RowVerdict*> shown = shown_rows(comparison, view);
   if (shown.empty()) return "";
   std::vector<std::vector<std::string>> rows = {
       {"verdict", "row", "base, us", "new, us", "new/base", "needed", "% ceiling", "new % ceiling", "why"}};
@@ -159,14 +163,16 @@ std::string markdown_rows(const RunComparison& comparison) {
 
 std::string markdown_means(const RunComparison& comparison) {
   if (comparison.means.empty()) return "";
-  std::vector<std::vector<std::string>> rows = {{"op", "impl", "new/base", "rows", "% ceiling, new/base"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"op", "impl", "new/base", "rows", "significant", "% ceiling, new/base"}};
   for (const GeometricMean& mean : comparison.means) {
     rows.push_back({markdown_cell(mean.op),
                     markdown_cell(mean.impl + (mean.cache.empty() ? "" : ", " + mean.cache)),
                     significant(mean.ratio, 4), std::to_string(mean.rows),
+                    mean.significant == 0 ? "none" : std::to_string(mean.significant),
                     mean.peak_ratio > 0 ? significant(mean.peak_ratio, 4) : ""});
   }
-  return '\n' + markdown_aligned(rows, {false, false, true, true, true});
+  return '\n' + markdown_aligned(rows, {false, false, true, true, true, true});
 }
 
 }  // namespace
@@ -193,6 +199,11 @@ std::vector<CompareColumn> compare_columns() {
        [](const RowVerdict& row) { return row.chance > 0 ? significant(row.chance, 6) : ""; }},
       {"peak_ratio", "ratio", "new_pct_peak / base_pct_peak",
        [](const RowVerdict& row) { return row.peak_ratio > 0 ? significant(row.peak_ratio, 6) : ""; }},
+      {"significant", "flag",
+       "true: the blocks of the sides separate completely, by more than the row needs; of two devices too",
+       [](const RowVerdict& row) {
+         return row.ratio > 0 ? std::string(row.is_significant ? "true" : "false") : std::string();
+       }},
   };
   add_sides(columns);
   columns.push_back(
@@ -237,8 +248,17 @@ std::string compare_json(const RunComparison& comparison) {
   return json.dump(2) + "\n";
 }
 
-std::string compare_markdown(const RunComparison& comparison) {
-  return markdown_runs(comparison) + '\n' + totals_line(comparison) + markdown_rows(comparison) +
+/// Lines as items of a list.
+std::string markdown_list(const std::string& lines) {
+  std::string text;
+  std::istringstream stream(lines);
+  for (std::string line; std::getline(stream, line);) text += "- " + markdown_cell(line) + '\n';
+  return text.empty() ? "" : '\n' + text;
+}
+
+std::string compare_markdown(const RunComparison& comparison, const CompareView& view) {
+  return markdown_runs(comparison) + '\n' + ceilings_text(comparison) + totals_line(comparison) +
+         markdown_rows(comparison, view) + markdown_list(new_and_gone_text(comparison)) +
          markdown_means(comparison) + (comparison.judged > 0 ? "\n" + chance_text(comparison) : "");
 }
 

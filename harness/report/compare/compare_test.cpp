@@ -98,8 +98,9 @@ TEST(SimulatedRuns, LearnFromSeveralRunsHowRunsDiffer) {
   const auto run = [](double offset, std::uint32_t stream) {
     return simulated_run([&](int) { return Behaviour{.us = 100 + offset}; }, stream);
   };
-  const std::vector<RunReport> test_case = {run(0, 1)}, other = {run(3, 2)};
-  EXPECT_GT(compare_runs(test_case, other).totals()[Verdict::Slower], 390U) << "a run a side cannot know";
+  const std::vector<RunReport> test_case = {run(0, 1)}, other = {run(2, 2)};
+  EXPECT_EQ(compare_runs(test_case, other).totals()[Verdict::Slower], 0U) << "a run a side cannot know";
+  EXPECT_GT(compare_runs(test_case, other, {.between_runs_pct = 0}).totals()[Verdict::Slower], 380U);
   const std::vector<RunReport> base = {run(0, 1), run(3, 2)}, next = {run(1.5, 3), run(4, 4)};
   EXPECT_EQ(compare_runs(base, next).totals()[Verdict::Slower], 0U);
 }
@@ -213,6 +214,21 @@ TEST(CompareRuns, GivesGeometricMeansByOpAndImpl) {
   EXPECT_EQ(means[0].rows, 2U);
   EXPECT_NEAR(means[0].peak_ratio, 1, 1e-12);
   EXPECT_EQ(means[1].rows, 1U);
+  EXPECT_EQ(means[0].significant, 2U);
+  EXPECT_EQ(means[1].significant, 0U);
+}
+
+TEST(CompareRuns, GivesTheMeanOfAllRowsToo) {
+  Record other = test::measured("c", test::blocks({10, 10, 10, 10, 10}));
+  other.info.impl = "unfused";
+  Record slower = other;
+  slower.perf = test::measured("c", test::blocks({40, 40, 40, 40, 40})).perf;
+  const std::vector<RunReport> base = {test::run_of({test::measured("a", test::blocks(steady)), other})};
+  const std::vector<RunReport> next = {test::run_of({test::measured("a", test::blocks(steady)), slower})};
+  const GeometricMean mean = compare_runs(base, next).mean_of_all;
+  EXPECT_NEAR(mean.ratio, 2, 1e-12);
+  EXPECT_EQ(mean.rows, 2U);
+  EXPECT_EQ(mean.significant, 1U);
 }
 
 }  // namespace

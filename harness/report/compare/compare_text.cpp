@@ -2,6 +2,8 @@
 
 #include "harness/base/statistics.h"
 #include "harness/base/text.h"
+#include "harness/report/compare/ceiling_changes.h"
+#include "harness/report/console/ceilings_text.h"
 #include "harness/report/console/page.h"
 #include "harness/report/record/row_key.h"
 
@@ -9,6 +11,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -94,7 +100,7 @@ std::string text_of(const Line& line, const std::array<std::size_t, column_count
 }
 
 std::string rows_table(const RunComparison& comparison, const CompareView& view) {
-  const std::vector<const RowVerdict*> rows = shown_rows(comparison, view.all);
+  const std::vector<const RowVerdict*> rows = shown_rows(comparison, view);
   if (rows.empty()) return "";
   std::vector<Line> lines = {{.cells = {"", "base us", "new us", "time", "needed", "% ceiling", "row", ""}}};
   for (const RowVerdict* row : rows) lines.push_back(line_of(*row));
@@ -109,13 +115,15 @@ std::string rows_table(const RunComparison& comparison, const CompareView& view)
   return text + '\n';
 }
 
-std::string runs_text(const std::vector<RunReport>& runs, const char* side) {
+std::string runs_text(const std::vector<RunReport>& runs, const char* side, bool with_ceilings) {
   std::string text;
   for (const RunReport& report : runs) {
     const RunInfo& run = report.run;
     text += fmt::format("{:<5} {}  {}, {}  assay {}{}\n", side, printable(run.run_id),
                         printable(run.device.name), printable(driver_of(run)), printable(run.version),
                         report.complete ? "" : "  (did not finish)");
+    if (with_ceilings && run.ceilings.measured())
+      text += "      ceilings: " + ceilings_line(run.ceilings) + '\n';
   }
   return text;
 }
@@ -124,18 +132,98 @@ std::string factor(double ratio) {
   return ratio < 0.1 ? significant(ratio, 3) : fixed(ratio, 3);
 }
 
-std::string means_text(const RunComparison& comparison) {
-  if (comparison.means.empty()) return "";
-  std::string text = "geometric means of the new time over the base's\n";
-  for (const GeometricMean& mean : comparison.means) {
-    text +=
-        fmt::format("  {}x  {} {}{}, {} row{}", factor(mean.ratio), printable(mean.op), printable(mean.impl),
-                    mean.cache.empty() ? "" : " " + mean.cache, mean.rows, mean.rows == 1 ? "" : "s");
-    if (comparison.cross_device && mean.peak_rows > 0)
-      text += fmt::format("; {}x of its device's ceiling", factor(mean.peak_ratio));
-    text += '\n';
-  }
+std::string mean_line(const GeometricMean& mean, const std::string& of_what, bool cross_device) {
+  std::string text = fmt::format("  {}x  {}, {}", factor(mean.ratio), of_what, significant_text(mean));
+  if (cross_device && mean.peak_rows > 0)
+    text += fmt::format("; {}x of its device's ceiling", factor(mean.peak_ratio));
   return text + '\n';
+}
+
+// Of one device nothing has to be said of what stayed as it was.
+bool is_quiet(const GeometricMean& mean, bool cross_device) {
+  constexpr double still = 0.01;
+  return !cross_device && mean.significant == 0 && std::abs(mean.ratio - 1) <= still;
+}
+
+std::string means_text(const RunComparison& comparison, bool all) {
+  if (comparison.means.empty()) return "";
+  std::string text =
+      "geometric means of the new time over the base's; significant: all blocks separate, by more than is "
+      "needed\n";
+  std::size_t quiet = 0;
+  for (const GeometricMean& mean : comparison.means) {
+    if (!all && is_quiet(mean, comparison.cross_device)) {
+      ++quiet;
+      continue;
+    }
+    const std::string cache = mean.cache.empty() ? "" : " " + mean.cache;
+    text += mean_line(mean, printable(mean.op) + " " + printable(mean.impl) + cache, comparison.cross_device);
+  }
+  if (comparison.means.size() > 1) text += mean_line(comparison.mean_of_all, "all", comparison.cross_device);
+  if (quiet > 0)
+    text += fmt::format("  {} of {} ops and impls within 1 %, without a significant row\n", quiet,
+                        comparison.means.size());
+  return text + '\n';
+}
+
+// What one run a side may not claim, and why.
+std::string one_run_text(const RunComparison& comparison) {
+  double largest = 0;
+  for (const RowVerdict& row : comparison.rows) largest = std::max(largest, row.between_runs_pct);
+  if (!comparison.knows_run_noise) {
+    return fmt::format(
+        "One run a side: differences up to {} % are not claimed, as it is not known what two runs of this "
+        "device differ\nby. Several runs a side (--base A --base B), or --run-noise FILE "
+        "(docs/compare.md), claim less.\n",
+        significant(largest, 3));
+  }
+  if (!(largest > 0)) return "";
+  return fmt::format(
+      "One run a side: differences up to {} % are not claimed, as runs of one program on this device were "
+      "seen to\ndiffer by that.\n",
+      significant(largest, 3));
+}
+
+/// The runs of both sides that are of one device, a pair a device.
+std::vector<std::pair<const RunInfo*, const RunInfo*>> pairs_of_runs(const RunComparison& comparison) {
+  std::map<std::string, const RunInfo*> before, now;
+  for (const RunReport& report : comparison.base) before[device_key(report.run)] = &report.run;
+  for (const RunReport& report : comparison.next) now[device_key(report.run)] = &report.run;
+  std::vector<std::pair<const RunInfo*, const RunInfo*>> pairs;
+  for (const auto& [device, run] : before) {
+    if (now.contains(device)) pairs.emplace_back(run, now.at(device));
+  }
+  return pairs;
+}
+
+// "600 q8ta_linear, 55 linear_q8csw, 12 of 3 other ops": rows by op, most first.
+std::string ops_text(const std::vector<const RowVerdict*>& rows) {
+  constexpr std::size_t most = 4;
+  std::map<std::string, std::size_t> by_op;
+  for (const RowVerdict* row : rows) ++by_op[row->info.op];
+  std::vector<std::pair<std::string, std::size_t>> ops(by_op.begin(), by_op.end());
+  std::ranges::stable_sort(ops, std::ranges::greater(), &std::pair<std::string, std::size_t>::second);
+  std::string text;
+  std::size_t others = 0;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    if (i >= most) {
+      others += ops[i].second;
+      continue;
+    }
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", ops[i].second, printable(ops[i].first));
+  }
+  if (others > 0) text += fmt::format(", {} of {} other ops", others, ops.size() - most);
+  return text;
+}
+
+std::string folded_line(const RunComparison& comparison, Verdict verdict, const char* what) {
+  std::vector<const RowVerdict*> rows;
+  for (const RowVerdict& row : comparison.rows) {
+    if (row.verdict == verdict) rows.push_back(&row);
+  }
+  if (rows.empty()) return "";
+  return fmt::format("{:<4}  {} row{} {}: {}\n", name_of(verdict), rows.size(), rows.size() == 1 ? "" : "s",
+                     what, ops_text(rows));
 }
 
 // How large a difference the rows that are the same could hide.
@@ -151,11 +239,15 @@ std::string resolution_line(const RunComparison& comparison) {
       fixed(median(needed), 1), fixed(largest, 1));
 }
 
-// Worst first.
+bool is_new_or_gone(const RowVerdict& row) {
+  return row.verdict == Verdict::New || row.verdict == Verdict::Gone;
+}
+
+// Worst first; what has nothing to be compared with last.
 int rank(const RowVerdict& row) {
-  constexpr std::array order = {Verdict::Broken,  Verdict::Slower,    Verdict::Gone,        Verdict::Suspect,
-                                Verdict::Drifted, Verdict::Ambiguous, Verdict::Environment, Verdict::Faster,
-                                Verdict::New,     Verdict::Same};
+  constexpr std::array order = {Verdict::Broken,    Verdict::Slower,      Verdict::Suspect, Verdict::Drifted,
+                                Verdict::Ambiguous, Verdict::Environment, Verdict::Faster,  Verdict::Same};
+  if (is_new_or_gone(row)) return static_cast<int>(order.size()) + (row.verdict == Verdict::New ? 2 : 1);
   if (!row.verdict) return static_cast<int>(order.size());
   return static_cast<int>(std::ranges::find(order, *row.verdict) - order.begin());
 }
@@ -183,14 +275,43 @@ void explain_side(Page& page, const RowSide& side, const char* name) {
 
 }  // namespace
 
-std::vector<const RowVerdict*> shown_rows(const RunComparison& comparison, bool all) {
+std::vector<const RowVerdict*> shown_rows(const RunComparison& comparison, const CompareView& view) {
   std::vector<const RowVerdict*> rows;
   for (const RowVerdict& row : comparison.rows) {
-    const bool is_quiet = row.verdict ? *row.verdict == Verdict::Same : !(row.ratio > 0);
-    if (all || !is_quiet) rows.push_back(&row);
+    const bool is_folded = is_new_or_gone(row) && !view.new_and_gone;
+    const bool is_quiet = row.verdict ? *row.verdict == Verdict::Same || is_folded : !(row.ratio > 0);
+    if (view.all || !is_quiet) rows.push_back(&row);
   }
   std::ranges::stable_sort(rows, {}, [](const RowVerdict* row) { return rank(*row); });
   return rows;
+}
+
+std::string new_and_gone_text(const RunComparison& comparison) {
+  return folded_line(comparison, Verdict::Gone, "of the base without a result now") +
+         folded_line(comparison, Verdict::New, "without a result in the base");
+}
+
+std::string significant_text(const GeometricMean& mean) {
+  return fmt::format("{} of {} row{} significant",
+                     mean.significant == 0 ? "none" : std::to_string(mean.significant), mean.rows,
+                     mean.rows == 1 ? "" : "s");
+}
+
+std::string ceilings_text(const RunComparison& comparison) {
+  constexpr double agreement = 0.05;
+  std::string text;
+  if (comparison.cross_device) return text;
+  const auto pairs = pairs_of_runs(comparison);
+  for (const auto& [before, now] : pairs) {
+    if (!before->ceilings.measured() || !now->ceilings.measured()) continue;
+    for (const CeilingChange& change : ceiling_changes(before->ceilings, now->ceilings, agreement)) {
+      text += fmt::format("  {}: {} -> {}{}{}\n", change.what, change.before, change.now,
+                          change.percent != 0 ? fmt::format(" ({:+.1f} %)", change.percent) : "",
+                          pairs.size() > 1 ? " on " + printable(now->device.name) : "");
+    }
+  }
+  if (text.empty()) return text;
+  return "The runs' ceilings differ by more than 5 %; every % ceiling is of the run's own:\n" + text;
 }
 
 std::string totals_line(const RunComparison& comparison) {
@@ -221,15 +342,21 @@ std::string chance_text(const RunComparison& comparison) {
 }
 
 std::string compare_text(const RunComparison& comparison, const CompareView& view) {
-  std::string text = runs_text(comparison.base, "base") + runs_text(comparison.next, "new");
+  std::string text = runs_text(comparison.base, "base", comparison.cross_device) +
+                     runs_text(comparison.next, "new", comparison.cross_device);
   if (comparison.cross_device) {
     text +=
         "Two devices: verdicts of speed are for one device; here are times, and what share of its limit each "
         "reaches.\n";
   }
-  text += '\n' + rows_table(comparison, view) + means_text(comparison) + totals_line(comparison) +
-          resolution_line(comparison) + chance_text(comparison);
-  return text;
+  text += ceilings_text(comparison) + '\n' + rows_table(comparison, view);
+  if (const std::string folded = new_and_gone_text(comparison); !folded.empty()) {
+    const bool are_listed = view.all || view.new_and_gone;
+    text += folded + (are_listed ? "\n" : "      --new-and-gone lists them\n\n");
+  }
+  text += means_text(comparison, view.all) + totals_line(comparison) + resolution_line(comparison);
+  if (comparison.judged > 0) text += one_run_text(comparison);
+  return text + chance_text(comparison);
 }
 
 std::string explain(const RowVerdict& row, bool color) {

@@ -53,23 +53,27 @@ new   run 2  Acme GPU 9, Acme 12.3  assay 0.1.0+b1a8850ccc06  (did not finish)
                base us  new us     time  needed     % ceiling  row
   BROKEN                                                       shuffle/broken/1x16x4x8/4W4C.4W4C/fused (accu)
       PASS before, FAIL (1 of 2 outputs is wrong) now
-  SLOWER        100.20  110.20  +10.0 %   1.0 %  12.5 -> 12.5  shuffle/slower/1x16x4x8/4W4C.4W4C/fused (perf)
-  GONE                                                         shuffle/gone/1x16x4x8/4W4C.4W4C/fused (accu)
+  SLOWER        100.20  110.20  +10.0 %   3.0 %  12.5 -> 12.5  shuffle/slower/1x16x4x8/4W4C.4W4C/fused (perf)
   SUSPECT       100.20  100.20   +0.0 %          12.5 -> 12.5  shuffle/suspect/1x16x4x8/4W4C.4W4C/fused (perf)
       new: too fast for the device
   DRIFTED                                                      shuffle/drifted/1x16x4x8/4W4C.4W4C/fused (accu)
       0.5 of the accuracy's bound are spent, 0 before
   AMBIGUOUS     100.00  110.00  +10.0 %   6.0 %  12.5 -> 12.5  shuffle/ambiguous/1x16x4x8/4W4C.4W4C/fused (perf)    blocks overlap
-  ENVIRONMENT   100.20  110.20  +10.0 %   1.0 %  12.5 -> 12.5  shuffle/environment/1x16x4x8/4W4C.4W4C/fused (perf)  the same program
-  FASTER        110.20  100.20   -9.1 %   1.0 %  12.5 -> 12.5  shuffle/faster/1x16x4x8/4W4C.4W4C/fused (perf)
-  FASTER        100.20   40.00   0.399x   1.0 %  12.5 -> 12.5  shuffle/halved/1x16x4x8/4W4C.4W4C/fused (perf)
-  NEW                                                          shuffle/new/1x16x4x8/4W4C.4W4C/fused (accu)
+  ENVIRONMENT   100.20  110.20  +10.0 %   3.0 %  12.5 -> 12.5  shuffle/environment/1x16x4x8/4W4C.4W4C/fused (perf)  the same program
+  FASTER        110.20  100.20   -9.1 %   3.0 %  12.5 -> 12.5  shuffle/faster/1x16x4x8/4W4C.4W4C/fused (perf)
+  FASTER        100.20   40.00   0.399x   3.0 %  12.5 -> 12.5  shuffle/halved/1x16x4x8/4W4C.4W4C/fused (perf)
 
-geometric means of the new time over the base's
-  0.886x  shuffle fused, 6 rows
+GONE  1 row of the base without a result now: 1 shuffle
+NEW   1 row without a result in the base: 1 shuffle
+      --new-and-gone lists them
+
+geometric means of the new time over the base's; significant: all blocks separate, by more than is needed
+  0.886x  shuffle fused, 4 of 6 rows significant
 
 2 FASTER, 1 SLOWER, 2 SAME, 1 AMBIGUOUS, 1 ENVIRONMENT, 1 NEW, 1 GONE, 1 BROKEN, 1 DRIFTED, 1 SUSPECT; 1 row without a verdict
-SAME: half of these times would have shown a difference over 1.0 %, all of them one over 1.0 %
+SAME: half of these times would have shown a difference over 3.0 %, all of them one over 3.0 %
+One run a side: differences up to 3 % are not claimed, as it is not known what two runs of this device differ
+by. Several runs a side (--base A --base B), or --run-noise FILE (docs/compare.md), claim less.
 By chance alone at most 0.05 of the 6 times judged would have their blocks separated completely, and an
 alarm needs an effect besides: 2 / C(b+n, b) for b and n blocks, summed. It takes the blocks of both sides
 as exchangeable; what differs between two runs and not between the blocks of one is not in it: several
@@ -84,6 +88,77 @@ TEST(CompareText, ShowsEveryRowWhenAsked) {
   EXPECT_THAT(text, HasSubstr("shuffle/skipped/1x16x4x8/4W4C.4W4C/fused (accu)\n      no result on either"));
 }
 
+TEST(CompareText, ListsNewAndGoneRowsLastWhenAsked) {
+  const std::string text = compare_text(sample(), {.new_and_gone = true});
+  const std::size_t faster = text.find("  FASTER "), gone = text.find("  GONE "), added = text.find("  NEW ");
+  ASSERT_NE(gone, text.npos);
+  EXPECT_LT(faster, gone);
+  EXPECT_LT(gone, added);
+  EXPECT_THAT(text, Not(HasSubstr("--new-and-gone lists them")));
+  EXPECT_THAT(compare_markdown(sample()),
+              HasSubstr("\n- GONE  1 row of the base without a result now: 1 shuffle"));
+}
+
+TEST(CompareText, CountsFoldedRowsByOp) {
+  const auto of_op = [](const std::string& name, const std::string& op) {
+    Record record = test::passed(name);
+    record.info.op = op;
+    return record;
+  };
+  const std::vector<RunReport> base = {test::run_of({test::passed("a")})};
+  std::vector<Record> records = {test::passed("a")};
+  for (const char* op : {"clone", "view", "view", "view", "permute", "relu", "relu", "add", "embed"})
+    records.push_back(of_op(op + std::to_string(records.size()), op));
+  EXPECT_THAT(compare_text(compare_runs(base, std::vector{test::run_of(records)}), {}),
+              HasSubstr("\nNEW   9 rows without a result in the base: 3 view, 2 relu, 1 add, 1 clone, 2 of 2 "
+                        "other ops\n"));
+}
+
+TEST(CompareText, CountsTheMeansThatStayedAsTheyWere) {
+  Record other = measured("b", steady);
+  other.info.impl = "unfused";
+  const std::vector<RunReport> base = {test::run_of({measured("a", steady), other})};
+  const std::vector<RunReport> next = {test::run_of({measured("a", slow), other})};
+  const RunComparison comparison = compare_runs(base, next);
+  EXPECT_THAT(compare_text(comparison, {}),
+              HasSubstr("  1.100x  shuffle fused, 1 of 1 row significant\n"
+                        "  1.049x  all, 1 of 2 rows significant\n"
+                        "  1 of 2 ops and impls within 1 %, without a significant row\n"));
+  EXPECT_THAT(compare_text(comparison, {.all = true}),
+              HasSubstr("  1.000x  shuffle unfused, none of 1 row significant\n"));
+}
+
+RunReport with_ceilings(double fp32, double copy) {
+  RunReport report = test::run_of({measured("a", steady)});
+  report.run.ceilings = {.bandwidth = {{.footprint_bytes = 1 << 30, .copy_gbps = copy}}, .fp32_gops = fp32};
+  return report;
+}
+
+TEST(CompareText, SaysWhereTheCeilingsOfTheRunsDiffer) {
+  const auto text = [](const RunReport& base, const RunReport& next) {
+    return compare_text(compare_runs(std::vector{base}, std::vector{next}), {});
+  };
+  EXPECT_THAT(text(with_ceilings(1000, 200), with_ceilings(1100, 209)),
+              HasSubstr("The runs' ceilings differ by more than 5 %; every % ceiling is of the run's own:\n"
+                        "  ceiling fp32: 1000 GOP/s -> 1100 GOP/s (+10.0 %)\n\n"));
+  EXPECT_THAT(text(with_ceilings(1000, 200), with_ceilings(1040, 195)), Not(HasSubstr("ceilings differ")));
+}
+
+TEST(CompareText, SaysWhatOneRunASideClaims) {
+  const auto text = [](const RunNoise& noise) {
+    const std::vector<RunReport> base = {test::run_of({measured("a", steady)}, "1")};
+    const std::vector<RunReport> next = {test::run_of({measured("a", steady)}, "2")};
+    return compare_text(compare_runs(base, next, {}, noise), {});
+  };
+  EXPECT_THAT(text({}),
+              HasSubstr("One run a side: differences up to 3 % are not claimed, as it is not known"));
+  const RunInfo run = test::sample_run();
+  std::vector<RunPair> pairs(3, {.device_key = device_key(run), .driver = driver_of(run), .rows = 50});
+  pairs[1].largest_pct = 1.8;
+  EXPECT_THAT(text(RunNoise(pairs)),
+              HasSubstr("One run a side: differences up to 1.8 % are not claimed, as runs of one program"));
+}
+
 TEST(CompareText, SaysThatTwoDevicesAreNotJudged) {
   RunReport other = test::run_of({measured("a", slow)});
   other.run.device.uuid = "another";
@@ -92,7 +167,8 @@ TEST(CompareText, SaysThatTwoDevicesAreNotJudged) {
       compare_text(compare_runs(std::vector{test::run_of({measured("a", steady)})}, std::vector{other}), {});
   EXPECT_THAT(text, HasSubstr("Two devices: verdicts of speed are for one device"));
   EXPECT_THAT(text, HasSubstr("\n  -   100.20  110.20  +10.0 %  12.5 -> 12.5  shuffle/a"));
-  EXPECT_THAT(text, HasSubstr("1.100x  shuffle fused, 1 row; 1.000x of its device's ceiling"));
+  EXPECT_THAT(text,
+              HasSubstr("1.100x  shuffle fused, 1 of 1 row significant; 1.000x of its device's ceiling"));
   EXPECT_THAT(text, Not(HasSubstr("By chance")));
 }
 
@@ -119,7 +195,7 @@ TEST(Explain, ShowsBlocksAndEveryCondition) {
   EXPECT_TRUE(test::matches(explain(comparison.rows[2], false),
                             R"(SLOWER  shuffle/slower/1x16x4x8/4W4C.4W4C/fused (perf)
   device          Acme GPU 9
-  reason          100.2 us -> 110.2 us, 9.98 % slower: all blocks now (110 to 110.4 us) are above all blocks before (100 to 100.4 us), and it is more than the 1.00 % that this row needs
+  reason          100.2 us -> 110.2 us, 9.98 % slower: all blocks now (110 to 110.4 us) are above all blocks before (100 to 100.4 us), and it is more than the 3.00 % that this row needs
 
 base
   runs            run 1
@@ -147,7 +223,7 @@ what was looked at; the last decided
   trust           neither side gives a reason to doubt its times
   blocks          5 before, 5 now; 5 each are needed
   separation      blocks 100 to 100.4 us before, 110 to 110.4 us now: completely separated
-  effect          9.98 %; needed is more than 1.00 %, the largest of 1.00 % at least, 0.00 % timer, 0.40 % spread before, 0.40 % now
+  effect          9.98 %; needed is more than 3.00 %, the largest of 1.00 % at least, 3.00 % between runs, 0.00 % timer, 0.40 % spread before, 0.40 % now
   clock           by the clock probe the device ran at 0.995 of its full clock before, at 0.995 now
   same program    program %int before, program %int now: not known to be the same
 )"));
@@ -159,6 +235,7 @@ TEST(CompareCsv, HasEveryRow) {
   ASSERT_EQ(lines.size(), 14U);
   EXPECT_EQ(lines[0],
             "verdict,case,mode,cache,op,impl,shape,device,ratio,effect_pct,needed_pct,chance,peak_ratio,"
+            "significant,"
             "base_status,new_status,base_us,new_us,base_ci_pct,new_ci_pct,base_spread_pct,new_spread_pct,"
             "base_blocks,new_blocks,base_runs,new_runs,base_clock_ratio,new_clock_ratio,base_pct_peak,new_"
             "pct_peak,base_err_over_bound,"
@@ -166,10 +243,10 @@ TEST(CompareCsv, HasEveryRow) {
   EXPECT_THAT(
       lines[3],
       StartsWith("SLOWER,shuffle/slower/1x16x4x8/4W4C.4W4C/fused,perf,,shuffle,fused,1x16x4x8,Acme GPU "
-                 "9,1.0998,9.98,1.00,0.00793651,1,PASS,PASS,100.2000,110.2000,0.20,0.18,0.40,0.36,5,5,1,"
+                 "9,1.0998,9.98,3.00,0.00793651,1,true,PASS,PASS,100.2000,110.2000,0.20,0.18,0.40,0.36,5,5,1,"
                  "1,0.995,0.995,12.50,12.50,0,0,"));
   EXPECT_THAT(lines[7], StartsWith("GONE,shuffle/gone/1x16x4x8/4W4C.4W4C/fused,accu,,shuffle,fused,1x16x4x8,"
-                                   "Acme GPU 9,,,,,,PASS,,,,,,,,,,1,,,,,,0,,base: PASS; new: no such row"));
+                                   "Acme GPU 9,,,,,,,PASS,,,,,,,,,,1,,,,,,0,,base: PASS; new: no such row"));
 }
 
 TEST(CompareJson, HasRunsTotalsAndRows) {
@@ -192,7 +269,7 @@ TEST(CompareMarkdown, ShowsWhatTheTerminalShows) {
   const std::string text = compare_markdown(sample());
   EXPECT_THAT(text, StartsWith("| side | device     | driver    | assay "));
   EXPECT_THAT(text, HasSubstr("\n| SLOWER      | `shuffle/slower/1x16x4x8/4W4C.4W4C/fused` (perf)"));
-  EXPECT_THAT(text, HasSubstr("\n| shuffle | fused |   0.8858 |    6 |"));
+  EXPECT_THAT(text, HasSubstr("\n| shuffle | fused |   0.8858 |    6 |           4 |"));
   EXPECT_THAT(text, HasSubstr("2 FASTER, 1 SLOWER"));
   EXPECT_THAT(text, HasSubstr("By chance alone"));
   EXPECT_THAT(text, Not(HasSubstr("| SAME")));

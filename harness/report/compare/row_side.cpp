@@ -63,13 +63,13 @@ void add_time(RowSide& side, const RunInfo& run, const Record& record) {
   side.limited_by = perf.limited_by;
 }
 
-void summarize_blocks(RowSide& side) {
-  if (side.block_us.empty()) return;
-  side.time_us = median(side.block_us);
+// The figures that perf.csv has of a run, of all runs of the side.
+void summarize_samples(RowSide& side, std::vector<double> samples_us) {
+  if (samples_us.empty()) return;
+  side.time_us = median(std::move(samples_us));
   if (!(side.time_us > 0)) return;
   side.spread_pct = 100 * (side.highest_us() - side.lowest_us()) / side.time_us;
-  const MedianInterval interval = median_interval(side.block_us);
-  side.ci_pct = 100 * (interval.high - interval.low) / 2 / side.time_us;
+  side.ci_pct = interval_pct(side.block_us);
 }
 
 void add_task(RowSide& side, const Record& record) {
@@ -121,7 +121,7 @@ bool RowSide::has_result() const {
 RowSide pool_runs(const std::vector<const RunInfo*>& runs, const std::vector<const Record*>& records) {
   RowSide side;
   side.info = std::make_shared<const RowInfo>(records.front()->info);
-  std::vector<double> peaks, clocks;
+  std::vector<double> peaks, clocks, samples_us;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const Record& record = *records[i];
     side.runs.push_back(runs[i]->run_id);
@@ -134,12 +134,14 @@ RowSide pool_runs(const std::vector<const RunInfo*>& runs, const std::vector<con
     if (record.accuracy) add_answer(side, *record.accuracy, i == 0);
     if (record.info.mode != "perf" || !has_time(record)) continue;
     add_time(side, *runs[i], record);
+    for (const std::vector<double>& block : record.perf->sample_us)
+      samples_us.insert(samples_us.end(), block.begin(), block.end());
     if (percent_of_peak(*record.perf) > 0) peaks.push_back(percent_of_peak(*record.perf));
     if (record.perf->clock_ratio > 0) clocks.push_back(record.perf->clock_ratio);
   }
   if (!peaks.empty()) side.pct_peak = median(peaks);
   if (!clocks.empty()) side.clock_ratio = median(clocks);
-  summarize_blocks(side);
+  summarize_samples(side, std::move(samples_us));
   return side;
 }
 

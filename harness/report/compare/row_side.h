@@ -26,9 +26,9 @@ struct RowSide {
   double err_over_bound = 0;          ///< the largest; 0 where nothing was judged
   std::vector<double> block_us;       ///< median of each block of samples, run after run
   int samples = 0;
-  double time_us = 0;     ///< median of block_us; 0: no time
+  double time_us = 0;     ///< median of all samples, as time_us_p50 of perf.csv; 0: no time
   double spread_pct = 0;  ///< largest less smallest of block_us, of time_us
-  double ci_pct = 0;      ///< half width of the median's interval over block_us, of time_us
+  double ci_pct = 0;      ///< half width of the interval of block_us's median, of that median
   double timer_pct = 0;   ///< unit of the clock as a share of one sample, the largest of the runs
   double clock_ratio =
       0;  ///< the clock probe's at full clock over its time beside the samples, median of the runs; 0: none

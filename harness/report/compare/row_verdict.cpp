@@ -154,6 +154,7 @@ class Judge {
     if (decide_if_untimed() || decide_if_suspect() || decide_if_two_devices() || decide_if_too_few_blocks())
       return;
     const bool counts = measure();
+    note_run_noise();
     if (counts && (decide_if_another_clock() || decide_if_same_program())) return;
     conclude(counts);
   }
@@ -184,6 +185,9 @@ class Judge {
   bool decide_if_two_devices() {
     if (!options_.cross_device) return false;
     note("same device", "no: verdicts of speed are for one device");
+    const bool has_blocks = std::min(base().block_us.size(), next().block_us.size()) >= fewest_blocks;
+    j_.is_significant =
+        has_blocks && is_separated() && j_.effect_pct > std::max(floor_pct(), between_runs_pct());
     std::string reason = us(base().time_us) + " and " + us(next().time_us);
     if (j_.peak_ratio > 0) {
       reason +=
@@ -205,9 +209,18 @@ class Judge {
     return next().lowest_us() > base().highest_us() || next().highest_us() < base().lowest_us();
   }
 
+  /// The blocks of several runs a side show in their spread what runs differ by.
+  double between_runs_pct() const {
+    return std::min(base().runs.size(), next().runs.size()) > 1 ? 0 : options_.between_runs_pct;
+  }
+
   double floor_pct() const {
     return std::max({options_.smallest_effect_pct, base().timer_pct, next().timer_pct});
   }
+
+  /// What the row needs by what its own runs show, and what it needs in all.
+  double own_needed_pct() const { return std::max({floor_pct(), scatter_pct(base()), scatter_pct(next())}); }
+  double needed_pct() const { return std::max(own_needed_pct(), between_runs_pct()); }
 
   /// A side's spread in the measure of the effect, as a share of the shorter of the two times: else a side
   /// with a slow mode would need less than the mode makes it differ.
@@ -218,21 +231,43 @@ class Judge {
   /// Whether the difference counts: the blocks separate completely, and by more than the row needs.
   bool measure() {
     j_.chance = chance_of_separation(base().block_us.size(), next().block_us.size());
-    j_.needed_pct = std::max({floor_pct(), scatter_pct(base()), scatter_pct(next())});
+    j_.needed_pct = needed_pct();
+    j_.between_runs_pct = between_runs_pct();
     const bool separated = is_separated();
     note("separation", fmt::format("blocks {} before, {} now: {}", range(base()), range(next()),
                                    separated ? "completely separated" : "they overlap"));
-    note("effect", fmt::format("{}; needed is more than {}, the largest of {} at least, {} timer, {} spread "
-                               "before, {} now",
+    note("effect", fmt::format("{}; needed is more than {}, the largest of {} at least, {} between runs, {} "
+                               "timer, {} spread before, {} now",
                                pct(j_.effect_pct), pct(j_.needed_pct), pct(options_.smallest_effect_pct),
-                               pct(std::max(base().timer_pct, next().timer_pct)), pct(scatter_pct(base())),
-                               pct(scatter_pct(next()))));
-    return separated && j_.effect_pct > j_.needed_pct;
+                               pct(between_runs_pct()), pct(std::max(base().timer_pct, next().timer_pct)),
+                               pct(scatter_pct(base())), pct(scatter_pct(next()))));
+    j_.is_significant = separated && j_.effect_pct > j_.needed_pct;
+    return j_.is_significant;
+  }
+
+  bool is_same_program() const {
+    const bool same_driver = base().drivers == next().drivers && base().drivers.size() == 1;
+    return same_driver && !only(base().programs).empty() && base().programs == next().programs;
+  }
+
+  void note_run_noise() {
+    j_.is_same_program = is_same_program();
+    const bool stands_out = is_separated() && j_.effect_pct > own_needed_pct() && !clock_explains();
+    if (j_.is_same_program && stands_out) j_.run_noise_pct = j_.effect_pct;
   }
 
   std::string difference() const {
     return fmt::format("{} -> {}, {} {}", us(base().time_us), us(next().time_us), pct(j_.effect_pct),
                        j_.ratio > 1 ? "slower" : "faster");
+  }
+
+  /// Whether the clock probes may account for all of the difference.
+  bool clock_explains() const {
+    const double before = base().clock_ratio, now = next().clock_ratio;
+    if (!(before > 0) || !(now > 0)) return false;
+    // How much slower the device itself was on the side that took longer.
+    const double slower = j_.ratio > 1 ? before / now : now / before;
+    return slower > clock_limit && 1 + j_.effect_pct / 100 <= clock_explained_times * slower;
   }
 
   bool decide_if_another_clock() {
@@ -241,9 +276,7 @@ class Judge {
       note("clock", "no clock probe watched it on both sides");
       return false;
     }
-    // How much slower the device itself was on the side that took longer.
-    const double slower = j_.ratio > 1 ? before / now : now / before;
-    const bool explains = slower > clock_limit && 1 + j_.effect_pct / 100 <= clock_explains * slower;
+    const bool explains = clock_explains();
     const std::string finding =
         fmt::format("by the clock probe the device ran at {} of its full clock before, at {} now",
                     fixed(before, 3), fixed(now, 3));
@@ -253,12 +286,10 @@ class Judge {
   }
 
   bool decide_if_same_program() {
-    const std::string program = only(base().programs);
-    const bool same_driver = base().drivers == next().drivers && base().drivers.size() == 1;
-    const bool same = !program.empty() && base().programs == next().programs && same_driver;
+    const bool same = is_same_program();
     note("same program", fmt::format("{} before, {} now: {}{}", listed(base().programs),
                                      listed(next().programs), same ? "the same" : "not known to be the same",
-                                     same_driver ? "" : ", and another driver"));
+                                     base().drivers == next().drivers ? "" : ", and another driver"));
     if (!same) return false;
     if (options_.judge_same_programs) {
       note("same program", "judged all the same, as was asked for");
@@ -278,6 +309,18 @@ class Judge {
            changed("tune", base().info->tune, next().info->tune);
   }
 
+  /// A difference that the runs themselves would show, of programs that are not known to be the same.
+  bool is_less_than_runs_differ_by() const {
+    return is_separated() && j_.effect_pct > own_needed_pct() && j_.effect_pct <= between_runs_pct() &&
+           !j_.is_same_program;
+  }
+
+  bool is_small() const {
+    if (j_.effect_pct <= floor_pct()) return true;
+    if (j_.is_same_program && j_.effect_pct <= between_runs_pct()) return true;
+    return !is_separated() && j_.effect_pct <= j_.needed_pct;
+  }
+
   void conclude(bool counts) {
     const bool separated = is_separated();
     const std::string needed = pct(j_.needed_pct);
@@ -287,7 +330,14 @@ class Judge {
                          "that this row needs{}",
                          difference(), range(next()), j_.ratio > 1 ? "above" : "below", range(base()), needed,
                          circumstances()));
-    } else if (j_.effect_pct <= floor_pct() || (!separated && j_.effect_pct <= j_.needed_pct)) {
+    } else if (is_less_than_runs_differ_by()) {
+      decide(
+          Verdict::Ambiguous,
+          fmt::format("{}: the blocks are completely separated, but with one run on a side by no more than "
+                      "the {} that two runs of one program may differ by; run several times a side",
+                      difference(), needed),
+          "runs may differ by that");
+    } else if (is_small()) {
       if (j_.needed_pct > std::max(coarsest_pct, options_.smallest_effect_pct)) {
         decide(
             Verdict::Ambiguous,

@@ -7,6 +7,7 @@
 namespace assay {
 namespace {
 
+using test::Series;
 using ::testing::HasSubstr;
 
 RowSide side_of(const Record& record, const RunInfo& run = test::sample_run()) {
@@ -56,9 +57,9 @@ TEST(RowSide, PoolsTheBlocksOfItsRuns) {
   EXPECT_EQ(side.runs, (std::vector<std::string>{"1", "2"}));
   EXPECT_EQ(side.block_us, (std::vector<double>{2, 3, 5}));
   EXPECT_EQ(side.samples, 6);
-  EXPECT_EQ(side.time_us, 3);
-  EXPECT_EQ(side.spread_pct, 100);
-  EXPECT_EQ(side.ci_pct, 50);
+  EXPECT_EQ(side.time_us, 3.5) << "of all samples, as time_us_p50 of perf.csv";
+  EXPECT_NEAR(side.spread_pct, 300 / 3.5, 1e-9);
+  EXPECT_EQ(side.ci_pct, 50) << "of the blocks' median";
   EXPECT_EQ(side.pct_peak, 12.5);
 }
 
@@ -77,8 +78,8 @@ TEST(Judge, SeesTheSameTimes) {
   const RowVerdict same = judge_blocks(steady, steady);
   EXPECT_EQ(same.verdict, Verdict::Same);
   EXPECT_EQ(same.ratio, 1);
-  EXPECT_EQ(same.needed_pct, 1);
-  EXPECT_THAT(same.reason, HasSubstr("no difference of more than 1.00 % is seen"));
+  EXPECT_EQ(same.needed_pct, 3);
+  EXPECT_THAT(same.reason, HasSubstr("no difference of more than 3.00 % is seen"));
 }
 
 TEST(Judge, CallsACompleteSeparationByMoreThanItNeedsSlowerOrFaster) {
@@ -88,16 +89,57 @@ TEST(Judge, CallsACompleteSeparationByMoreThanItNeedsSlowerOrFaster) {
   EXPECT_EQ(
       slower.reason,
       "100.2 us -> 105.21 us, 5.00 % slower: all blocks now (105 to 105.42 us) are above all blocks before "
-      "(100 to 100.4 us), and it is more than the 1.00 % that this row needs");
+      "(100 to 100.4 us), and it is more than the 3.00 % that this row needs");
   const RowVerdict faster = judge_blocks(scaled(steady, 1.05), steady);
   EXPECT_EQ(faster.verdict, Verdict::Faster);
   EXPECT_DOUBLE_EQ(faster.effect_pct, slower.effect_pct) << "neither direction is easier";
   EXPECT_THAT(faster.reason, HasSubstr("are below all blocks before"));
 }
 
+/// Two runs a side, of the same blocks each.
+RowVerdict judge_two_runs(const std::vector<double>& base, const std::vector<double>& next) {
+  RunInfo first = test::sample_run(), second = test::sample_run();
+  second.run_id = "another";
+  const auto pooled = [&](const std::vector<double>& block_us) {
+    const Record record = test::measured("a", test::blocks(block_us));
+    return pool_runs({&first, &second}, {&record, &record});
+  };
+  return row_verdict(pooled(base), pooled(next), {});
+}
+
 TEST(Judge, CallsOnePercentNothing) {
-  EXPECT_EQ(judge_blocks(steady, scaled(steady, 1.0099)).verdict, Verdict::Same);
-  EXPECT_EQ(judge_blocks(steady, scaled(steady, 1.0101)).verdict, Verdict::Slower);
+  EXPECT_EQ(judge_two_runs(steady, scaled(steady, 1.0099)).verdict, Verdict::Same);
+  EXPECT_EQ(judge_two_runs(steady, scaled(steady, 1.0101)).verdict, Verdict::Slower);
+}
+
+TEST(Judge, ClaimsNothingOfOneRunASideThatRunsMayDifferBy) {
+  const RowVerdict below = judge_blocks(steady, scaled(steady, 1.029));
+  EXPECT_EQ(below.verdict, Verdict::Ambiguous);
+  EXPECT_THAT(below.reason, HasSubstr("completely separated, but with one run on a side by no more than the "
+                                      "3.00 % that two runs of one program may differ by"));
+  EXPECT_FALSE(below.is_significant);
+  EXPECT_EQ(judge_blocks(steady, scaled(steady, 1.031)).verdict, Verdict::Slower);
+  EXPECT_EQ(judge_blocks(steady, scaled(steady, 0.98)).verdict, Verdict::Ambiguous);
+  EXPECT_EQ(judge_blocks(steady, scaled(steady, 1.0099)).verdict, Verdict::Same)
+      << "less than it shows itself";
+  EXPECT_EQ(judge_two_runs(steady, scaled(steady, 1.02)).verdict, Verdict::Slower) << "two runs a side know";
+}
+
+TEST(Judge, ClaimsWhatIsMoreThanTheRunsOfTheDeviceAreKnownToDifferBy) {
+  const auto judged = [](double known_pct) {
+    return row_verdict(side_of(steady), side_of(scaled(steady, 1.02)), {.between_runs_pct = known_pct});
+  };
+  EXPECT_EQ(judged(1.9).verdict, Verdict::Slower);
+  EXPECT_EQ(judged(2.1).verdict, Verdict::Ambiguous);
+  EXPECT_EQ(judged(0).verdict, Verdict::Slower);
+}
+
+TEST(Judge, TellsTheMedianOfAllSamplesOfARowWhoseBlocksDiffer) {
+  // Three blocks of few samples in the slow mode, two of many in the fast one.
+  const Series two_modes = {{1300}, {1301}, {1302}, {710, 711, 712, 713}, {709, 710, 711, 712}};
+  const Record record = test::measured("a", two_modes);
+  EXPECT_EQ(side_of(record).time_us, record.perf->time_us_p50);
+  EXPECT_EQ(side_of(record).time_us, 712);
 }
 
 TEST(Judge, TakesAnotherSmallestEffect) {
@@ -192,6 +234,8 @@ TEST(Judge, BlamesTheEnvironmentForADifferenceOfOneProgram) {
   EXPECT_THAT(environment.reason, HasSubstr("5.00 % slower, but the device ran the same program"));
   EXPECT_EQ(judge_rows(base, next, {.judge_same_programs = true}).verdict, Verdict::Slower);
   EXPECT_EQ(judge_rows(base, base).verdict, Verdict::Same) << "nothing to blame";
+  EXPECT_EQ(judge_rows(base, with_program(scaled(steady, 1.02), "p")).verdict, Verdict::Same)
+      << "no more than runs may differ by";
 }
 
 TEST(Judge, JudgesProgramsThatAreNotKnownToBeTheSame) {
@@ -313,6 +357,11 @@ TEST(Judge, GivesSpeedNoVerdictBetweenTwoDevices) {
   EXPECT_EQ(verdict.reason, "100.2 us and 200.4 us, 12.5 % and 50.0 % of each device's ceiling");
   EXPECT_DOUBLE_EQ(verdict.ratio, 2);
   EXPECT_DOUBLE_EQ(verdict.peak_ratio, 4);
+  EXPECT_TRUE(verdict.is_significant);
+  EXPECT_FALSE(judge_rows(base, base, {.cross_device = true}).is_significant);
+  const RowVerdict far =
+      row_verdict(side_of({100, 110, 120, 130, 140}), side_of({1, 1, 1, 1, 1}), {.cross_device = true});
+  EXPECT_TRUE(far.is_significant) << "it scatters by 40 times the other's time, and is far from it";
 }
 
 // ---- accuracy and presence

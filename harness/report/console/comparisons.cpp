@@ -7,7 +7,9 @@
 
 #include <fmt/core.h>
 
+#include <cstddef>
 #include <map>
+#include <string>
 
 namespace assay {
 namespace {
@@ -94,8 +96,18 @@ std::string line_of(const Baselines& baselines, const Record& record, bool color
 std::string comparison_lines(const RunReport& report, bool color) {
   const Baselines baselines = baselines_of(report);
   std::string lines;
+  std::map<std::string, std::size_t> without_baseline;  // by why there is none
   for (const Record& record : report.records) {
-    if (record.comparison) lines += line_of(baselines, record, color);
+    if (!record.comparison) continue;
+    if (record.comparison->baseline.empty()) {
+      ++without_baseline[record.comparison->note];
+    } else {
+      lines += line_of(baselines, record, color);
+    }
+  }
+  for (const auto& [note, rows] : without_baseline) {
+    lines += fmt::format("{} {} with nothing: {}\n", rows,
+                         rows == 1 ? "row is compared" : "rows are compared", printable(note));
   }
   return lines;
 }

@@ -3,6 +3,7 @@
 #include "harness/report/files/writers.h"
 #include "tests/support/records.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 namespace assay {
@@ -72,7 +73,21 @@ TEST(ComparisonLines, SayWhyThereIsNoRatio) {
   Record alone = compared(4, {.note = "no row of impl 'x' in the same forms is timed in this group"});
   alone.comparison->baseline.clear();
   EXPECT_EQ(comparison_lines(test::report_of({alone}), false),
-            id + "  not compared: no row of impl 'x' in the same forms is timed in this group\n");
+            "1 row is compared with nothing: no row of impl 'x' in the same forms is timed in this group\n");
+}
+
+TEST(ComparisonLines, CountRowsThatHaveNoBaselineInsteadOfListingThem) {
+  std::vector<Record> rows(3, test::timed("other", "fused", 4));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].info.id += fmt::format("/{}", i);
+    rows[i].comparison = Comparison{.note = "no row of impl 'x' in the same forms is timed in this group"};
+  }
+  rows.push_back(test::timed("fast", "unfused", 10));
+  rows.push_back(compared(4, {.ratio = 0.4, .ratio_low = 0.39, .ratio_high = 0.42, .blocks = 10}));
+  EXPECT_EQ(comparison_lines(test::report_of(rows), false),
+            id + "  fused vs unfused: 2.50x faster (2.38 .. 2.56), 10.00 us -> 4.00 us\n"
+                 "3 rows are compared with nothing: no row of impl 'x' in the same forms is timed in this "
+                 "group\n");
 }
 
 TEST(ComparisonLines, AreNoneWhenNothingWasCompared) {

@@ -97,9 +97,17 @@ void Console::begin(const RowInfo& info) {
   progress(false);
 }
 
+void Console::block(const RowInfo& info, const Block& block) {
+  current_ = printable(info.id);
+  round_ = block.round + 1;
+  time_left_.block(info, options_.now_seconds());
+  progress(false);
+}
+
 void Console::record(const Record& record) {
   ++done_;
   time_left_.ended(record.info, options_.now_seconds());
+  if (time_left_.taking_turns() == 0) round_ = 0;
   const bool bad = class_of(record.status) != StatusClass::Fine;
   failed_ += bad ? 1 : 0;
   if (record.status == Status::Missing && !options_.verbose) {
@@ -140,6 +148,10 @@ void Console::progress(bool now) {
   last_progress_ = time;
   std::string line = std::to_string(done_) + "/" + std::to_string(planned_);
   if (failed_ > 0) line += "  " + std::to_string(failed_) + " failed";
+  if (round_ > 0) {
+    const std::size_t rows = time_left_.taking_turns();
+    line += fmt::format("  round {}, {}", round_, rows == 1 ? "1 row" : fmt::format("{} rows in turn", rows));
+  }
   const std::optional<double> left = time_left_.seconds();
   if (left && time - started_ > 1) line += "  " + duration(*left) + " left";
   line += "  " + current_;
@@ -188,9 +200,10 @@ void Console::summary(const RunReport& report, const std::filesystem::path& dire
             "the words mean\n"
          << failures << '\n';
   }
-  if (const std::string notes = rule_note_lines(report.run, options_.color); !notes.empty())
+  if (const std::string notes = rule_note_lines(report.run, options_.color); !notes.empty()) {
     out_ << painted("EXPECTATIONS", Ink::Bold, options_.color) << "  rules to be looked at again\n"
          << notes << '\n';
+  }
   out_ << painted(cases(report.records.size()), Ink::Bold, options_.color);
   if (done_ > 0) out_ << " in " << duration(options_.now_seconds() - started_);
   out_ << '\n' << status_totals(report, options_.color);

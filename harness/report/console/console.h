@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/report/console/time_left.h"
+#include "harness/report/record/events.h"
 #include "harness/report/record/run_report.h"
 
 #include <cstddef>
@@ -32,6 +33,8 @@ class Console {
   void plan(std::span<const RowInfo> planned);
   /// This row runs now.
   void begin(const RowInfo& info);
+  /// A timed row has one more block of samples: rows take turns in rounds of one each.
+  void block(const RowInfo& info, const Block& block);
   /// It has ended so.
   void record(const Record& record);
   /// Removes the progress line.
@@ -55,6 +58,7 @@ class Console {
   std::size_t failed_ = 0;
   std::map<std::string, std::size_t> failed_of_kind_;  ///< by op and failure_key
   std::string current_;
+  int round_ = 0;  ///< the newest in which rows take turns, from 1 on; 0: none do
   TimeLeft time_left_;
   double started_ = 0;
   double last_progress_ = 0;

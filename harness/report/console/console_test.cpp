@@ -117,6 +117,34 @@ TEST(Console, RewritesOneLineOnATerminal) {
             "\r\x1b[K");
 }
 
+TEST(Console, TellsTheRoundsInWhichTimedRowsTakeTurns) {
+  const std::vector<Record> rows = {test::timed("a", "fused", 2), test::timed("b", "fused", 2)};
+  Fixture fixture({.is_terminal = true});
+  fixture.console.plan(infos_of(rows));
+  for (int round = 0; round < 2; ++round) {
+    for (const Record& row : rows) {
+      fixture.console.begin(row.info);
+      fixture.now += 10;
+      fixture.console.block(row.info, {.round = round});
+    }
+  }
+  const std::string& id = rows[0].info.id;
+  EXPECT_THAT(fixture.log.str(), HasSubstr("0/2  round 1, 1 row  4 min 50 s left  " + id));
+  EXPECT_THAT(fixture.log.str(), HasSubstr("0/2  round 2, 2 rows in turn  4 min 30 s left  " + id));
+  EXPECT_THAT(fixture.log.str(), HasSubstr("0/2  round 2, 2 rows in turn  4 min 20 s left  "));
+  fixture.log.str("");
+  for (const Record& row : rows) fixture.console.record(row);
+  EXPECT_THAT(fixture.log.str(), Not(HasSubstr("round 2, 0 rows")));
+}
+
+TEST(Console, ShowsTimerAndCeilingsOnceWhenTheRunIsToldAgain) {
+  Fixture fixture;
+  fixture.console.run(test::sample_run());
+  fixture.console.run(test::sample_run());
+  const std::string text = fixture.out.str();
+  for (const char* line : {"\ntimer ", "\nceiling "}) EXPECT_EQ(text.find(line), text.rfind(line)) << line;
+}
+
 TEST(Console, TakesTheProgressLineAwayBeforeAFailure) {
   Fixture fixture({.is_terminal = true});
   fixture.console.plan(infos_of({test::failed("a"), test::passed("b")}));

@@ -46,6 +46,7 @@ void show_case(Page& page, const Record& record) {
                             ", "));
   page.line("dtype", info.dtype);
   page.line("shape", info.shape);
+  page.line("shapes", info.shapes);
   page.line("params", info.params);
   page.line("forms", info.forms);
   page.line("tune", info.tune);
@@ -224,6 +225,7 @@ void show_rates(Page& page, const PerfResult& p) {
 // What is known of the program itself.
 void show_program(Page& page, const PerfResult& p) {
   page.line("impl auto", p.impl_auto.empty() ? "" : "chose " + p.impl_auto);
+  if (p.ratio) page.line("ratio", significant(*p.ratio, 6) + " of the time of impl " + p.ratio_to);
   if (p.regret_pct) page.line("regret", significant(*p.regret_pct, 6) + " % over the best of its rivals");
   page.line("compiled in", ms(p.compile_ms));
   if (p.registers) page.line("registers", std::to_string(*p.registers) + " an invocation");

@@ -1,9 +1,17 @@
 #include "harness/report/console/time_left.h"
 
+#include <algorithm>
+
 namespace assay {
+namespace {
+
+/// Blocks of a row before any has ended: more than most need, as an estimate may fall, and not rise.
+constexpr std::size_t guessed_blocks = 15;
+
+}  // namespace
 
 void TimeLeft::plan(std::span<const RowInfo> planned, double now) {
-  accu_ = perf_ = {};
+  *this = {};
   since_ = now;
   for (const RowInfo& row : planned) ++kind_of(row).left;
 }
@@ -14,17 +22,51 @@ void TimeLeft::ended(const RowInfo& row, double now) {
   ++kind.ended;
   kind.seconds += now - since_;
   since_ = now;
+  const auto blocks = row.mode == "perf" ? blocks_of_.extract(row.id) : decltype(blocks_of_)::node_type();
+  if (blocks) ended_blocks_ += blocks.mapped();
 }
 
-std::optional<double> TimeLeft::seconds() const {
-  if (accu_.left + perf_.left == 0) return std::nullopt;
-  double sum = 0;
-  for (const Kind& kind : {accu_, perf_}) {
-    if (kind.left == 0) continue;
-    if (kind.ended == 0) return std::nullopt;
-    sum += static_cast<double>(kind.left) * kind.seconds / static_cast<double>(kind.ended);
-  }
-  return sum;
+void TimeLeft::block(const RowInfo& row, double now) {
+  perf_.seconds += now - since_;
+  since_ = now;
+  ++blocks_;
+  ++blocks_of_[row.id];
+}
+
+/// How many it has when it ends.
+double TimeLeft::blocks_of_a_row() const {
+  if (perf_.ended > 0) return static_cast<double>(ended_blocks_) / static_cast<double>(perf_.ended);
+  std::size_t most = guessed_blocks;
+  for (const auto& [id, blocks] : blocks_of_) most = std::max(most, blocks + 1);
+  return static_cast<double>(most);
+}
+
+double TimeLeft::blocks_left() const {
+  const double of_a_row = blocks_of_a_row();
+  double blocks = static_cast<double>(perf_.left - std::min(perf_.left, blocks_of_.size())) * of_a_row;
+  for (const auto& [id, had] : blocks_of_) blocks += std::max(1.0, of_a_row - static_cast<double>(had));
+  return blocks;
+}
+
+std::optional<double> TimeLeft::accu_seconds() const {
+  if (accu_.left == 0) return 0;
+  if (accu_.ended == 0) return std::nullopt;
+  return static_cast<double>(accu_.left) * accu_.seconds / static_cast<double>(accu_.ended);
+}
+
+std::optional<double> TimeLeft::perf_seconds() const {
+  if (perf_.left == 0) return 0;
+  if (blocks_ > 0) return blocks_left() * perf_.seconds / static_cast<double>(blocks_);
+  if (perf_.ended == 0) return std::nullopt;
+  return static_cast<double>(perf_.left) * perf_.seconds / static_cast<double>(perf_.ended);
+}
+
+std::optional<double> TimeLeft::seconds() {
+  const std::optional<double> accu = accu_seconds();
+  const std::optional<double> perf = perf_seconds();
+  if (!accu || !perf || accu_.left + perf_.left == 0) return std::nullopt;
+  told_ = std::min(*accu + *perf, told_.value_or(*accu + *perf));
+  return told_;
 }
 
 }  // namespace assay

@@ -125,6 +125,8 @@ Columns case_columns() {
            &RowInfo::group),
       text("dtype", "type of the op's first tensor", &RowInfo::dtype),
       text("shape", "shape of the op's first tensor, slowest dim first", &RowInfo::shape),
+      text("shapes", "shape of every tensor, name=shape; absent in reports of an older assay",
+           &RowInfo::shapes),
       text("forms", "physical form of every tensor; of one written CONV2D what that stood for, in ()",
            &RowInfo::forms),
       text("params", "parameters of the op, name=value", &RowInfo::params),
@@ -136,7 +138,8 @@ Columns case_columns() {
       text("model", "the model that the shape is from", &RowInfo::model),
       text("layer", "which of its layers", &RowInfo::layer),
       count("calls", "calls of that layer in one step of the model", &RowInfo::calls),
-      count("tokens", "tokens that one program handles", &RowInfo::tokens),
+      count("tokens", "tokens that one program handles, rows of the activation; where the op knows of tokens",
+            &RowInfo::tokens),
       {"shaders", "text", "folder of shaders taken before the embedded ones (--shaders)",
        [](const RunInfo&, const Record& record) { return record.info.shaders.value_or(""); }},
   };
@@ -336,6 +339,12 @@ Columns program_columns() {
       timing("impl_auto", "text", "impl auto: the impl that it chose", [](Perf p) { return p.impl_auto; }),
       timing("regret_pct", "%", "impl auto: how much longer it took than the best impl of the same forms",
              [](Perf p) { return p.regret_pct ? fixed(*p.regret_pct, 2) : ""; }),
+      timing(
+          "ratio", "ratio",
+          "time_us_p50 / that of the slowest impl that the case names (of its points of tune the fastest), "
+          "in the same forms, cache and shaders; absent where the case names one impl",
+          [](Perf p) { return p.ratio ? significant(*p.ratio, 6) : ""; }),
+      timing("ratio_to", "text", "that impl", [](Perf p) { return p.ratio_to; }),
       timing("compile_ms", "ms", "GLSL to pipeline, all dispatches",
              [](Perf p) { return fixed(p.compile_ms, 3); }),
       timing("registers", "number",

@@ -224,9 +224,10 @@ TEST(PerfCsv, LeavesOutWhatIsNotKnown) {
   perf.memory_bytes = 0;
   const Row row = present(rows_of(perf_csv(test::report_of({record}))).at(0));
   for (const char* column :
-       {"pct_peak_bw", "pct_peak_ops", "peak_gbps", "peak_gops", "setup_us", "isolated_us", "model", "layer",
-        "calls", "tokens", "suspect", "clock_ratio", "verified_pct", "impl_auto", "regret_pct", "registers",
-        "spills", "shared_bytes", "memory_mb"}) {
+       {"pct_peak_bw",  "pct_peak_ops", "peak_gbps",    "peak_gops", "setup_us", "isolated_us",
+        "model",        "layer",        "calls",        "tokens",    "suspect",  "clock_ratio",
+        "verified_pct", "impl_auto",    "regret_pct",   "ratio",     "ratio_to", "shapes",
+        "registers",    "spills",       "shared_bytes", "memory_mb"}) {
     EXPECT_FALSE(row.contains(column)) << column;
   }
 }
@@ -241,6 +242,9 @@ TEST(PerfCsv, TellsWhatWasChosenAndWhatItCosts) {
   perf.isolated_us = 3.75;
   perf.impl_auto = "tiled";
   perf.regret_pct = 0;
+  perf.ratio = 2.0 / 15;
+  perf.ratio_to = "plain";
+  record.info.shapes = "x=1x96x16x9 y=1x24x32x18";
   perf.spill_bytes = 0;
   perf.shared_bytes = 4096;
   perf.suspect = "too fast";
@@ -252,6 +256,9 @@ TEST(PerfCsv, TellsWhatWasChosenAndWhatItCosts) {
   EXPECT_EQ(row.at("isolated_us"), "3.7500");
   EXPECT_EQ(row.at("impl_auto"), "tiled");
   EXPECT_EQ(row.at("regret_pct"), "0.00");
+  EXPECT_EQ(row.at("ratio"), "0.133333");
+  EXPECT_EQ(row.at("ratio_to"), "plain");
+  EXPECT_EQ(row.at("shapes"), "x=1x96x16x9 y=1x24x32x18");
   EXPECT_EQ(row.at("spills"), "0");
   EXPECT_EQ(row.at("shared_bytes"), "4096");
   EXPECT_EQ(row.at("suspect"), "too fast");

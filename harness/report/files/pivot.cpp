@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
@@ -50,24 +51,6 @@ void find_rivals(std::vector<PivotRow>& rows) {
   }
 }
 
-std::vector<std::string> unique_names(std::span<const RunReport> reports) {
-  std::map<std::string, std::size_t> counts;
-  for (const RunReport& report : reports) ++counts[short_device_name(report.run.device.name)];
-  std::set<std::string> taken;
-  std::vector<std::string> names;
-  for (const RunReport& report : reports) {
-    const std::string name = short_device_name(report.run.device.name);
-    std::string unique = name;
-    for (int number = 1; counts[name] > 1 || taken.contains(unique); ++number) {
-      unique = name + " #" + std::to_string(number);
-      if (!taken.contains(unique) && !counts.contains(unique)) break;
-    }
-    taken.insert(unique);
-    names.push_back(unique);
-  }
-  return names;
-}
-
 }  // namespace
 
 const Record& PivotRow::any() const {
@@ -86,8 +69,55 @@ double Pivot::ratio(const PivotRow& row, std::size_t device) const {
   return record->perf->time_us_p50 / first->perf->time_us_p50;
 }
 
+double Pivot::over_first(const PivotRow& row, std::size_t device) const {
+  const Record *first = row.records.front(), *record = row.records[device];
+  if (!has_figures(first) || !has_figures(record) || !(first->perf->time_us_p50 > 0)) return 0;
+  return record->perf->time_us_p50 / first->perf->time_us_p50;
+}
+
+std::vector<PivotMean> Pivot::means(std::size_t device) const {
+  std::vector<PivotMean> means(1);
+  const auto add = [](PivotMean& mean, double ratio) {
+    mean.ratio += std::log(ratio);
+    ++mean.rows;
+  };
+  for (const PivotRow& row : rows) {
+    const double ratio = over_first(row, device);
+    if (!(ratio > 0)) continue;
+    const std::string& op = row.any().info.op;
+    auto mean = std::find_if(means.begin() + 1, means.end(), [&](const PivotMean& m) { return m.op == op; });
+    if (mean == means.end()) mean = means.insert(means.end(), {.op = op});
+    add(*mean, ratio);
+    add(means.front(), ratio);
+  }
+  for (PivotMean& mean : means) {
+    if (mean.rows > 0) mean.ratio = std::exp(mean.ratio / static_cast<double>(mean.rows));
+  }
+  return means;
+}
+
+std::vector<std::string> unique_device_names(std::span<const RunInfo> runs) {
+  std::map<std::string, std::size_t> counts;
+  for (const RunInfo& run : runs) ++counts[short_device_name(run.device.name)];
+  std::set<std::string> taken;
+  std::vector<std::string> names;
+  for (const RunInfo& run : runs) {
+    const std::string name = short_device_name(run.device.name);
+    std::string unique = name;
+    for (int number = 1; counts[name] > 1 || taken.contains(unique); ++number) {
+      unique = name + " #" + std::to_string(number);
+      if (!taken.contains(unique) && !counts.contains(unique)) break;
+    }
+    taken.insert(unique);
+    names.push_back(unique);
+  }
+  return names;
+}
+
 Pivot make_pivot(std::span<const RunReport> reports) {
-  Pivot pivot{.reports = reports, .devices = unique_names(reports), .rows = rows_of(reports)};
+  std::vector<RunInfo> runs;
+  for (const RunReport& report : reports) runs.push_back(report.run);
+  Pivot pivot{.reports = reports, .devices = unique_device_names(runs), .rows = rows_of(reports)};
   find_rivals(pivot.rows);
   return pivot;
 }

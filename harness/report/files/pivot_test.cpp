@@ -5,6 +5,9 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <sstream>
+
 namespace assay {
 namespace {
 
@@ -147,10 +150,15 @@ TEST(PivotCsv, HasAGroupOfColumnsForEachDevice) {
 TEST(PivotMarkdown, ShowsDevicesTimesTotalsAndHashes) {
   const std::vector<RunReport> reports = two_devices();
   EXPECT_EQ('\n' + pivot_markdown(make_pivot(reports)), R"(
-| device | name  | driver    | assay              | started              | run      |
-| ------ | ----- | --------- | ------------------ | -------------------- | -------- |
-| A      | A (x) | Acme 12.3 | 0.1.0+b1a8850ccc06 | 2026-01-02T03:04:05Z | complete |
-| B\|C   | B\|C  | Acme 12.3 | 0.1.0+b1a8850ccc06 | 2026-01-02T03:04:05Z | complete |
+| device | name  | driver    | assay              | started              | run      | ceilings                                                                             |
+| ------ | ----- | --------- | ------------------ | -------------------- | -------- | ------------------------------------------------------------------------------------ |
+| A      | A (x) | Acme 12.3 | 0.1.0+b1a8850ccc06 | 2026-01-02T03:04:05Z | complete | copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000, int8 dot 90000 GOP/s |
+| B\|C   | B\|C  | Acme 12.3 | 0.1.0+b1a8850ccc06 | 2026-01-02T03:04:05Z | complete | copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000, int8 dot 90000 GOP/s |
+
+| geometric mean of the time over that of A | B\|C | rows |
+| ----------------------------------------- | ---: | ---: |
+| all ops                                   |    1 |    1 |
+| `shuffle`                                 |    1 |    1 |
 
 | case                                   | impl                  | A, us | +- % | GB/s | % ceiling | ratio | B\|C, us | +- % | GB/s | % ceiling | ratio |
 | -------------------------------------- | --------------------- | ----: | ---: | ---: | --------: | ----: | -------: | ---: | ---: | --------: | ----: |
@@ -178,7 +186,86 @@ TEST(PivotMarkdown, LeavesOutWhatIsNotThere) {
   EXPECT_THAT(pivot_markdown(make_pivot(timed)), Not(HasSubstr("accuracy")));
   EXPECT_THAT(pivot_markdown(make_pivot(timed)), Not(HasSubstr("exact output")));
   const std::vector<RunReport> judged = {report_on("A", {test::passed("a")})};
-  EXPECT_THAT(pivot_markdown(make_pivot(judged)), Not(HasSubstr("GB/s")));
+  EXPECT_THAT(pivot_markdown(make_pivot(judged)), Not(HasSubstr("+- %")));
+}
+
+TEST(PivotMeans, AreOfTheRowsThatBothDevicesHave) {
+  Record view = test::timed("v", "fused", 30);
+  view.info.op = "view";
+  Record slow_view = view;
+  slow_view.perf->time_us_p50 = 60;
+  const std::vector<RunReport> reports = {
+      report_on("A", {test::timed("a", "fused", 10), test::timed("b", "fused", 10), view,
+                      test::timed("alone", "fused", 3)}),
+      report_on("B", {test::timed("a", "fused", 5), test::timed("b", "fused", 20), slow_view}),
+      report_on("C", {test::timed("elsewhere", "fused", 5)})};
+  const Pivot pivot = make_pivot(reports);
+  const std::vector<PivotMean> means = pivot.means(1);
+  ASSERT_EQ(means.size(), 3U);
+  EXPECT_EQ(means[0].op, "");
+  EXPECT_EQ(means[0].rows, 3U);
+  EXPECT_NEAR(means[0].ratio, std::cbrt(2.0), 1e-12);
+  EXPECT_EQ(means[1].op, "shuffle");
+  EXPECT_NEAR(means[1].ratio, 1, 1e-12);
+  EXPECT_EQ(means[2].op, "view");
+  EXPECT_NEAR(means[2].ratio, 2, 1e-12);
+  EXPECT_EQ(pivot.means(2).front().rows, 0U);
+}
+
+TEST(PivotText, ShowsCeilingsMeansAndCommonRows) {
+  const std::vector<RunReport> reports = two_devices();
+  EXPECT_EQ('\n' + pivot_text(make_pivot(reports), {.width = 80}), R"(
+devices
+  A
+      Acme 12.3, assay 0.1.0+b1a8850ccc06, 2026-01-02T03:04:05Z
+      ceilings: copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000,
+      int8 dot 90000 GOP/s
+  B|C
+      Acme 12.3, assay 0.1.0+b1a8850ccc06, 2026-01-02T03:04:05Z
+      ceilings: copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000,
+      int8 dot 90000 GOP/s
+
+geometric means of the time over that of A, of the rows that both have
+  B|C
+    1x  1 row  all ops
+    1x  1 row  shuffle
+
+  A, us  B|C, us      row
+   2.50     2.50  1x  shuffle/a/1x16x4x8/4W4C.4W4C/fused (local_size=64)
+  10.00     FAIL      shuffle/a/1x16x4x8/4W4C.4W4C/unfused
+rows that one device alone has: 1 B|C; --all lists them
+
+1 exact output equal on 2 devices; 1 on one device only, not compared
+)");
+  EXPECT_THAT(pivot_text(make_pivot(reports), {.width = 80, .all = true}),
+              HasSubstr("    0.25      shuffle/b/"));
+}
+
+TEST(PivotText, CountsTheDevicesThatDoNotFit) {
+  std::vector<RunReport> reports;
+  for (const char* name : {"A", "B", "C", "D", "E", "F"})
+    reports.push_back(report_on(name, {test::timed("a", "fused", 2)}));
+  const std::string text = pivot_text(make_pivot(reports), {.width = 80});
+  EXPECT_THAT(text, HasSubstr("\n  A, us  B, us      C, us      D, us      row\n"));
+  EXPECT_THAT(text, HasSubstr("\nand 2 more devices: --csv FILE or --markdown FILE has them\n"));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+}
+
+TEST(PivotText, ShowsOneDeviceWithItsCeilingsAndRatios) {
+  const std::vector<RunReport> reports = {
+      report_on("A", {test::timed("a", "fused", 2.5), test::timed("a", "unfused", 10)})};
+  const std::string text = pivot_text(make_pivot(reports), {.width = 100});
+  EXPECT_THAT(text, HasSubstr("  10.00   0.8       12.5  4.00x  shuffle/a/1x16x4x8/4W4C.4W4C/unfused\n"));
+  EXPECT_THAT(text, Not(HasSubstr("geometric")));
+}
+
+TEST(PivotText, SaysWhereNoRowIsCommon) {
+  const std::vector<RunReport> reports = {report_on("A", {test::timed("a", "fused", 2.5)}),
+                                          report_on("B", {test::timed("b", "fused", 2.5)})};
+  const std::string text = pivot_text(make_pivot(reports), {.width = 80});
+  EXPECT_THAT(text, HasSubstr("\n  B: no row in common\n"));
+  EXPECT_THAT(text, HasSubstr("\nno timed row is on two of the devices\n"));
 }
 
 TEST(PivotMarkdown, SaysThatARunDidNotEnd) {

@@ -1,4 +1,5 @@
 #include "harness/base/text.h"
+#include "harness/report/console/ceilings_text.h"
 #include "harness/report/files/columns.h"
 #include "harness/report/files/csv.h"
 #include "harness/report/files/hashes.h"
@@ -41,13 +42,14 @@ std::string impl_text(const RowInfo& info) {
 }
 
 std::string devices_table(const Pivot& pivot) {
-  std::vector<Cells> rows = {{"device", "name", "driver", "assay", "started", "run"}};
+  std::vector<Cells> rows = {{"device", "name", "driver", "assay", "started", "run", "ceilings"}};
   for (std::size_t i = 0; i < pivot.reports.size(); ++i) {
     const RunInfo& run = pivot.reports[i].run;
     rows.push_back({markdown_cell(pivot.devices[i]), markdown_cell(run.device.name),
                     markdown_cell(run.device.driver_name + " " + run.device.driver_info),
                     markdown_cell(run.version), markdown_cell(run.started_utc),
-                    pivot.reports[i].complete ? "complete" : "did not finish"});
+                    pivot.reports[i].complete ? "complete" : "did not finish",
+                    markdown_cell(ceilings_line(run.ceilings))});
   }
   return markdown_aligned(rows, std::vector<bool>(rows[0].size(), false));
 }
@@ -139,6 +141,30 @@ std::string accuracy_table(const Pivot& pivot) {
   return markdown_aligned(rows, right);
 }
 
+std::string means_table(const Pivot& pivot) {
+  std::vector<Cells> rows = {
+      {"geometric mean of the time over that of " + markdown_cell(pivot.devices.front())}};
+  std::map<std::string, std::size_t> places;
+  const auto row_of = [&](const std::string& op) -> Cells& {
+    const auto [at, is_new] = places.try_emplace(op, rows.size());
+    if (is_new) rows.emplace_back(Cells{op.empty() ? "all ops" : markdown_code(op)});
+    return rows[at->second];
+  };
+  for (std::size_t i = 1; i < pivot.devices.size(); ++i) {
+    rows[0].insert(rows[0].end(), {markdown_cell(pivot.devices[i]), "rows"});
+    for (const PivotMean& mean : pivot.means(i)) {
+      if (mean.rows == 0) continue;
+      Cells& cells = row_of(mean.op);
+      cells.resize(2 * i - 1);
+      cells.insert(cells.end(), {significant(mean.ratio, 3), std::to_string(mean.rows)});
+    }
+  }
+  if (rows.size() == 1) return "";
+  std::vector<bool> right(rows[0].size(), true);
+  right[0] = false;
+  return markdown_aligned(rows, right);
+}
+
 std::string paragraph(const std::string& text) {
   return text.empty() ? "" : "\n" + text;
 }
@@ -159,7 +185,7 @@ std::string pivot_csv(const Pivot& pivot) {
 }
 
 std::string pivot_markdown(const Pivot& pivot) {
-  std::string text = devices_table(pivot);
+  std::string text = devices_table(pivot) + paragraph(means_table(pivot));
   if (!pivot.rows.empty()) text += paragraph(times_table(pivot));
   text += paragraph(accuracy_table(pivot));
   if (pivot.reports.size() > 1) text += paragraph(hash_totals(compare_hashes(pivot.reports)));

@@ -24,6 +24,10 @@ bool is_changed(const RowVerdict& row) {
          !row.next->output_hash.empty() && row.base->output_hash != row.next->output_hash;
 }
 
+bool is_worse(const RowVerdict* row) {
+  return row->verdict == Verdict::Broken || row->verdict == Verdict::Slower || row->verdict == Verdict::Gone;
+}
+
 }  // namespace
 
 std::size_t RunDigest::count(StatusClass wanted) const {
@@ -60,7 +64,9 @@ ComparisonDigest digest_of(const RunComparison& comparison) {
   for (const RowVerdict& row : comparison.rows) {
     if (is_changed(row)) ++(row.next->is_exact ? digest.changed_exact : digest.changed_bounded);
   }
-  const std::vector<const RowVerdict*> shown = shown_rows(comparison, false);
+  std::vector<const RowVerdict*> shown = shown_rows(comparison, {.new_and_gone = true});
+  // What a night may fail for comes first: lists end somewhere.
+  std::ranges::stable_partition(shown, is_worse);
   for (const RowVerdict* row : shown) {
     if (!row->verdict) continue;
     digest.rows.size() < most_listed_rows ? digest.rows.push_back(*row) : void(++digest.rows_left_out);

@@ -1,11 +1,8 @@
 #include "harness/report/page/environment.h"
 
-#include "harness/base/text.h"
+#include "harness/report/compare/ceiling_changes.h"
 #include "harness/report/compare/row_side.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <functional>
 #include <string_view>
 
@@ -55,32 +52,6 @@ std::vector<Circumstance> circumstances() {
   };
 }
 
-struct Rate {
-  std::string_view what;
-  std::function<double(const Ceilings&)> value;
-  std::string_view unit;
-};
-
-double far_copy(const Ceilings& ceilings) {
-  return ceilings.bandwidth.empty() ? 0 : ceilings.bandwidth.back().copy_gbps;
-}
-
-std::array<Rate, 7> rates() {
-  return {{
-      {"ceiling bandwidth", far_copy, " GB/s"},
-      {"ceiling fp32", [](const Ceilings& c) { return c.fp32_gops; }, " GOP/s"},
-      {"ceiling fp16", [](const Ceilings& c) { return c.fp16_gops; }, " GOP/s"},
-      {"ceiling dot4x8", [](const Ceilings& c) { return c.dot4x8_gops; }, " GOP/s"},
-      {"ceiling coop_int8", [](const Ceilings& c) { return c.coop_int8_gops; }, " GOP/s"},
-      {"ceiling coop_fp16", [](const Ceilings& c) { return c.coop_fp16_gops; }, " GOP/s"},
-      {"dispatch spacing", [](const Ceilings& c) { return c.dispatch_us; }, " us"},
-  }};
-}
-
-std::string rate_text(double value, std::string_view unit) {
-  return value > 0 ? significant(value, 4) + std::string(unit) : "not measured";
-}
-
 }  // namespace
 
 std::vector<EnvironmentChange> environment_changes(const RunInfo& base, const RunInfo& next) {
@@ -89,11 +60,8 @@ std::vector<EnvironmentChange> environment_changes(const RunInfo& base, const Ru
     const std::string before = circumstance.value(base), now = circumstance.value(next);
     if (before != now) changes.push_back({std::string(circumstance.what), before, now});
   }
-  for (const Rate& rate : rates()) {
-    const double before = rate.value(base.ceilings), now = rate.value(next.ceilings);
-    if (std::abs(before - now) <= scatter * std::max(before, now)) continue;
-    changes.push_back({std::string(rate.what), rate_text(before, rate.unit), rate_text(now, rate.unit)});
-  }
+  for (const CeilingChange& change : ceiling_changes(base.ceilings, next.ceilings, scatter))
+    changes.push_back({change.what, change.before, change.now});
   return changes;
 }
 

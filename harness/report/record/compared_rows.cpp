@@ -102,6 +102,38 @@ std::optional<double> Rivals::regret_pct(const Record& record) const {
   return 100 * (record.perf->time_us_p50 / best->second - 1);
 }
 
+ImplTimes::Key ImplTimes::key_of(const RowInfo& info) {
+  return {info.group, info.cache, asked_forms(info), info.versus};
+}
+
+void ImplTimes::add(const Record& record) {
+  const bool is_chosen = record.info.impl == "auto" || (record.perf && !record.perf->impl_auto.empty());
+  if (record.status != Status::Pass || !record.perf || is_chosen || record.info.group.empty()) return;
+  const double time_us = record.perf->time_us_p50;
+  if (time_us <= 0) return;
+  const auto [best, is_first] = best_us_[key_of(record.info)].try_emplace(record.info.impl, time_us);
+  if (!is_first) best->second = std::min(best->second, time_us);
+}
+
+void ImplTimes::note_ratio(Record& record) const {
+  if (!record.perf) return;
+  record.perf->ratio.reset();
+  record.perf->ratio_to.clear();
+  if (record.status != Status::Pass || record.info.group.empty()) return;
+  const auto impls = best_us_.find(key_of(record.info));
+  if (impls == best_us_.end() || impls->second.size() < 2) return;
+  const auto& [slowest, time_us] =
+      *std::ranges::max_element(impls->second, {}, [](const auto& impl) { return impl.second; });
+  record.perf->ratio = record.perf->time_us_p50 / time_us;
+  record.perf->ratio_to = slowest;
+}
+
+void note_ratios(std::span<Record> records) {
+  ImplTimes times;
+  for (const Record& record : records) times.add(record);
+  for (Record& record : records) times.note_ratio(record);
+}
+
 bool lacks_regret(const Record& record) {
   return has_time(record) && !record.perf->impl_auto.empty() && !record.perf->regret_pct;
 }

@@ -70,6 +70,26 @@ class Rivals {
   std::map<Key, double> best_us_;
 };
 
+/// The times of the impls that a case names, on the same data, in the same forms, with the same cache and
+/// shaders. Impl `auto` is none of them: it stands for one.
+class ImplTimes {
+ public:
+  /// Rows that did not pass and those of no known group tell nothing.
+  void add(const Record& record);
+  /// Writes how the row's time compares with the slowest of these impls; of an impl with several points of
+  /// `tune` the fastest counts. Nothing where the case names one impl alone.
+  void note_ratio(Record& record) const;
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::string, bool>;  // group, cache, forms, versus
+  static Key key_of(const RowInfo& info);
+
+  std::map<Key, std::map<std::string, double>> best_us_;  ///< by impl
+};
+
+/// Writes the ratios to the slowest impl into the records of a report.
+void note_ratios(std::span<Record> records);
+
 /// Whether the record is to tell a regret and does not yet.
 bool lacks_regret(const Record& record);
 

@@ -87,6 +87,42 @@ TEST(Regret, ThatAnOlderJournalHoldsStays) {
   EXPECT_EQ(records[0].perf->regret_pct, 7);
 }
 
+Record of_impl(const std::string& impl, double time_us) {
+  return test::timed("a", impl, time_us);
+}
+
+TEST(RatioToTheSlowest, IsOfTheImplsThatACaseNames) {
+  Record chosen = of_impl("auto", 11);
+  chosen.perf->impl_auto = "fused";
+  Record tuned = of_impl("plain", 90);  // the better point of the slowest impl is what it is held against
+  tuned.info.tune = "local_size=64";
+  std::vector<Record> records{of_impl("fused", 10), of_impl("plain", 40), tuned, of_impl("tiled", 20),
+                              chosen};
+  note_ratios(records);
+  const std::vector<double> expected{0.25, 1, 2.25, 0.5, 0.275};
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    EXPECT_NEAR(records[i].perf->ratio.value(), expected[i], 1e-9) << i;
+    EXPECT_EQ(records[i].perf->ratio_to, "plain") << i;
+  }
+}
+
+TEST(RatioToTheSlowest, NeedsTwoNamedImplsOfOneCaseThatPassed) {
+  Record chosen = of_impl("auto", 5);
+  chosen.perf->impl_auto = "fused";
+  Record cold = of_impl("plain", 6), other = of_impl("plain", 7), wrong = of_impl("plain", 8);
+  cold.info.cache = "cold";
+  other.info.group = "another";
+  wrong.status = Status::Fail;
+  Record versus = of_impl("plain", 9);
+  versus.info.versus = true;
+  std::vector<Record> records{of_impl("fused", 10), chosen, cold, other, wrong, versus};
+  note_ratios(records);
+  for (const Record& record : records) {
+    EXPECT_FALSE(record.perf->ratio) << record.info.impl;
+    EXPECT_EQ(record.perf->ratio_to, "");
+  }
+}
+
 Record baseline_row(double time_us = 10) {
   return test::timed("a", "fused", time_us);
 }

@@ -5,11 +5,6 @@
 #include <string>
 
 namespace assay {
-namespace {
-
-constexpr int most_kills = 3;
-
-}  // namespace
 
 std::optional<KilledRow> killed_row(const ReportBuilder& journal) {
   for (RowIndex row = 0; row < journal.rows(); ++row) {

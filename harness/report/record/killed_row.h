@@ -6,6 +6,9 @@
 
 namespace assay {
 
+/// So often a row is run again that the run was killed with, the first time counted.
+inline constexpr int most_kills = 3;
+
 struct KilledRow {
   RowIndex row = 0;
   RowEnd end;

@@ -90,6 +90,7 @@ struct RowInfo {
   std::int64_t tokens = 0;  ///< rows of activations that one program handles, by the op; 0: not told
   std::string dtype;        ///< of the op's first tensor
   std::string shape;        ///< of the op's first tensor: "1x96x16x9"
+  std::string shapes;       ///< of every tensor: "x=1x96x16x9 y=1x24x32x18"; empty in older journals
   std::string params;       ///< canonical "name=value" pairs
   std::string forms;        ///< "x=buffer/4W4C y=buffer/CONV2D(4C)", in () what the alias stood for
   std::string tune;         ///< "local_size=128", or empty
@@ -207,6 +208,10 @@ struct PerfResult {
   /// impl auto: how much longer it took than the best impl of its rivals; computed from their times
   /// (compared_rows.h).
   std::optional<double> regret_pct;
+  /// Time over that of the slowest impl that the case names, the fastest of its points of `tune`; absent
+  /// where it names one impl alone; computed from their times (compared_rows.h).
+  std::optional<double> ratio;
+  std::string ratio_to;  ///< name of that impl
   double compile_ms = 0;
   std::string spirv_hash;
   /// Of all that the device runs: SPIR-V, specialization, workgroups, push constants, dispatches, what is

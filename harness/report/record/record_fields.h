@@ -191,6 +191,7 @@ void fields(Visit& visit, Is<RowInfo> auto& x) {
   visit("tokens", x.tokens, since(3));
   visit("dtype", x.dtype, since(3));
   visit("shape", x.shape);
+  visit("shapes", x.shapes, since(3));
   visit("params", x.params);
   visit("forms", x.forms);
   visit("tune", x.tune);
@@ -301,6 +302,8 @@ void fields(Visit& visit, Is<PerfResult> auto& x) {
   visit("output_hash", x.output_hash, until(2));
   visit("impl_auto", x.impl_auto, since(2));
   visit("regret_pct", x.regret_pct, since(2));
+  visit("ratio", x.ratio, since(3));
+  visit("ratio_to", x.ratio_to, since(3));
   visit("compile_ms", x.compile_ms);
   visit("spirv_hash", x.spirv_hash);
   visit("program_hash", x.program_hash, since(2));

@@ -199,6 +199,7 @@ RunReport ReportBuilder::report() const {
   for (const RowEvents& row : rows_) report.records.push_back(record_in_report(report.run, row));
   note_comparisons(report.records, lacking_pairs());
   note_regrets(report.records);
+  note_ratios(report.records);
   return report;
 }
 
@@ -209,6 +210,7 @@ RunReport ReportBuilder::take_report() && {
     report.records.push_back(record_in_report(report.run, std::move(rows_.front())));
   note_comparisons(report.records, pairs);
   note_regrets(report.records);
+  note_ratios(report.records);
   return report;
 }
 

@@ -1,0 +1,48 @@
+#include "harness/app/case_options.h"
+
+#include "tests/support/error_text.h"
+#include "tests/support/small_op.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace assay::app {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// What is said when these options select none of two cases of the op `flip`, whose impl is `plain`.
+std::string refusal(const CaseOptions& options) {
+  const Op op = test::flip_op();
+  std::vector<Case> cases{test::make_case(op, test::shape_params({4}), "small"),
+                          test::make_case(op, test::shape_params({8}), "large")};
+  for (Case& test_case : cases) test_case.mode = Mode::Accu;
+  return test::error_of([&] { throw_nothing_selected(options, cases); });
+}
+
+TEST(NothingSelected, NamesTheIdsNearestToAFilter) {
+  EXPECT_THAT(refusal({.filter = "flip/smal/*"}),
+              HasSubstr("none of 2 is selected by --filter 'flip/smal/*'; the nearest: flip/small/plain; "));
+  EXPECT_THAT(refusal({.filter = "large"}),
+              HasSubstr("; '*large*' would match 1, such as flip/large/plain; "));
+}
+
+TEST(NothingSelected, SaysWhatMayBeMeantByAnOpOrAnImpl) {
+  EXPECT_THAT(refusal({.impls = {"plian"}}), HasSubstr("; did you mean --impl 'plain'?; "));
+  EXPECT_THAT(refusal({.ops = {"filp"}}), HasSubstr("; did you mean --op 'flip'?; "));
+  EXPECT_THAT(refusal({.ops = {"quantize"}}), HasSubstr("; those of --op are: flip; "));
+}
+
+TEST(NothingSelected, BlamesOnlyWhatSelectsNothingAlone) {
+  CaseOptions options{.filter = "flip/*"};
+  options.impls = {"*"};
+  options.mode = "perf";
+  options.tiers = {"ci"};
+  EXPECT_THAT(refusal(options), AllOf(HasSubstr("; no case is of that mode; "), Not(HasSubstr("nearest")),
+                                      Not(HasSubstr("did you mean")), Not(HasSubstr("of that tier"))));
+}
+
+}  // namespace
+}  // namespace assay::app

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+namespace assay::app {
+
+/// Something that speaks against a submission, or that keeps it from being judged in full.
+struct Finding {
+  std::string word;  ///< stable, for programs: "reads_output" (docs/judge.md lists them)
+  std::string text;  ///< a sentence for people
+  friend bool operator==(const Finding&, const Finding&) = default;
+};
+
+}  // namespace assay::app

@@ -1,0 +1,173 @@
+#include "harness/app/judge/judge_runs.h"
+
+#include "harness/app/run_once.h"
+#include "harness/base/error.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <tuple>
+
+namespace assay::app {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string filter_of(const std::vector<std::string>& ids) {
+  return fmt::format("{}", fmt::join(ids, ":"));
+}
+
+std::vector<std::string> ids_of(const std::vector<const Case*>& cases) {
+  std::set<std::string> ids;
+  for (const Case* one : cases) ids.insert(one->id);
+  return {ids.begin(), ids.end()};
+}
+
+/// A stream of nobody: what a run prints for people is not what a judge says.
+class Silence {
+ public:
+  explicit Silence(const Terminal& terminal, bool verbose)
+      : terminal_{nowhere_, verbose ? terminal.log : nowhere_, terminal.errors} {}
+  const Terminal& terminal() const { return terminal_; }
+
+ private:
+  std::ostringstream nowhere_;
+  Terminal terminal_;
+};
+
+std::vector<JudgedRow> rows_of(const RunReport& report, Stage stage) {
+  std::map<std::tuple<std::string, std::string>, const Record*> own;
+  for (const Record& record : report.records) {
+    if (!record.info.versus) own[{record.info.id, record.info.cache}] = &record;
+  }
+  std::vector<JudgedRow> rows;
+  for (const Record& record : report.records) {
+    if (!record.info.versus) continue;
+    const auto baseline = own.find({record.info.baseline, record.info.cache});
+    rows.push_back(judged_row(stage, record, baseline == own.end() ? nullptr : baseline->second));
+  }
+  return rows;
+}
+
+/// The ids of rows are those of their cases: "/versus" says nothing here.
+void take_suffix(std::vector<JudgedRow>& rows) {
+  constexpr std::string_view suffix = "/versus";
+  for (JudgedRow& row : rows) {
+    if (row.id.ends_with(suffix)) row.id.resize(row.id.size() - suffix.size());
+  }
+}
+
+}  // namespace
+
+Words JudgeRuns::common_words(const std::string& name) const {
+  const JudgeOptions& options = parts_.options;
+  Words words{"assay", "run"};
+  for (const auto& path : options.cases) words.push_back(path.string());
+  if (options.cases.empty()) {
+    for (const auto& path : CaseOptions{}.paths()) words.push_back(path.string());
+  }
+  const auto add = [&](const std::string& option, const std::string& value) {
+    words.push_back(option);
+    words.push_back(value);
+  };
+  add("--versus-shaders", parts_.submission.folder.string());
+  words.emplace_back("--versus-alone");
+  if (!options.device.empty()) add("--device", options.device);
+  add("--out", (parts_.folder / name).string());
+  add("--hang-limit", fmt::format("{}", options.hang_limit_s));
+  return words;
+}
+
+RunReport JudgeRuns::run(const Words& words) const {
+  Context context = parts_.context;
+  context.command_line = words;
+  if (parts_.options.memory_limit_gib > 0)
+    context.worker.push_back(fmt::format("{}", parts_.options.memory_limit_gib));
+  RunOptions options = parts_.parse(words);
+  options.isolation = true;
+  const Silence silence(parts_.terminal, parts_.options.verbose);
+  Session session(options);
+  const RunOutcome outcome = run_once(options, context, session, silence.terminal(), parts_.must_stop);
+  if (outcome.reports.size() != 1)
+    throw Error("judging a submission: --device must choose one device", ExitCode::Usage);
+  return outcome.reports.front();
+}
+
+std::vector<JudgedRow> JudgeRuns::accuracy() const {
+  if (parts_.cases.accuracy.empty()) return {};
+  Words words = common_words("accuracy");
+  words.insert(words.end(), {"--mode", "accu", "--filter", filter_of(ids_of(parts_.cases.accuracy))});
+  std::vector<JudgedRow> rows = rows_of(run(words), Stage::Accuracy);
+  take_suffix(rows);
+  return rows;
+}
+
+std::vector<JudgedRow> JudgeRuns::secret_and_fuzzed() const {
+  std::vector<std::string> ids = ids_of(parts_.cases.secret);
+  ids.insert(ids.end(), parts_.fuzzed.ids.begin(), parts_.fuzzed.ids.end());
+  if (ids.empty()) return {};
+  Words words = common_words("secret");
+  std::vector<std::string> files;
+  for (const auto& file : parts_.fuzzed.files) files.push_back(file.string());
+  words.insert(words.begin() + 2, files.begin(), files.end());
+  words.insert(words.end(), {"--mode", "accu", "--filter", filter_of(ids), "--seed",
+                             std::to_string(parts_.secret_seed), "--answer-cache", "none"});
+  std::vector<JudgedRow> rows = rows_of(run(words), Stage::Secret);
+  take_suffix(rows);
+  const std::set<std::string> fuzzed(parts_.fuzzed.ids.begin(), parts_.fuzzed.ids.end());
+  for (JudgedRow& row : rows) {
+    if (fuzzed.contains(row.id)) row.stage = Stage::Fuzz;
+  }
+  return rows;
+}
+
+std::vector<JudgedRow> JudgeRuns::performance() {
+  if (parts_.cases.performance.empty()) return {};
+  const JudgeOptions& options = parts_.options;
+  std::vector<const Case*> cases = parts_.cases.performance;
+  cases.insert(cases.end(), parts_.cases.baselines.begin(), parts_.cases.baselines.end());
+  Words words = common_words("performance");
+  if (!options.baseline.empty()) words.insert(words.end(), {"--shaders", options.baseline.string()});
+  if (!options.baseline_impl.empty()) words.insert(words.end(), {"--baseline-impl", options.baseline_impl});
+  words.insert(words.end(), {"--mode", "perf", "--filter", filter_of(ids_of(cases)), "--budget",
+                             fmt::format("{}", options.budget_s), "--ceilings", options.ceilings,
+                             "--secret-seed", std::to_string(parts_.secret_seed)});
+  const RunReport report = run(words);
+  had_ceilings_ = report.run.ceilings.measured();
+  std::vector<JudgedRow> rows = rows_of(report, Stage::Performance);
+  take_suffix(rows);
+  if (options.baseline_impl.empty()) return rows;
+  // Cases of the baseline are there with the submission's shaders too; they were not chosen.
+  const std::vector<std::string> chosen = ids_of(parts_.cases.performance);
+  std::erase_if(rows, [&](const JudgedRow& row) {
+    return std::ranges::none_of(
+        chosen, [&](const std::string& id) { return row.id == id || row.id == id + "/cold"; });
+  });
+  return rows;
+}
+
+std::vector<JudgedRow> JudgeRuns::left_out(Stage stage, const std::string& why) const {
+  const auto& cases = stage == Stage::Accuracy ? parts_.cases.accuracy
+                      : stage == Stage::Secret ? parts_.cases.secret
+                                               : parts_.cases.performance;
+  std::vector<JudgedRow> rows;
+  for (const Case* one : cases) {
+    JudgedRow row;
+    row.stage = stage;
+    row.id = one->id;
+    row.op = one->op->name;
+    row.impl = one->impl->name;
+    row.shape = to_string(one->tensors->front().shape);
+    row.incomplete = true;
+    row.reasons = {{stage == Stage::Performance ? "not_timed" : "not_run", why}};
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace assay::app

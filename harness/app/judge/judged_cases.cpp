@@ -1,0 +1,156 @@
+#include "harness/app/judge/judged_cases.h"
+
+#include "harness/app/judge/draw.h"
+#include "harness/base/error.h"
+#include "harness/cases/select.h"
+#include "harness/engine/accuracy/data_set.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace assay::app {
+namespace {
+
+/// What rows may do that are drawn where no filter names them: so that ten of them are judged in a minute.
+struct Bounds {
+  std::int64_t operations = 0;
+  std::int64_t bytes = 0;
+};
+constexpr Bounds accuracy_bounds{std::int64_t{1} << 28, std::int64_t{1} << 23};
+constexpr Bounds timed_bounds{std::int64_t{1} << 33, std::int64_t{1} << 28};
+constexpr Bounds timed_bounds_of_cpus{std::int64_t{1} << 27, std::int64_t{1} << 25};
+
+Work work_of(const Case& test_case) {
+  return test_case.op->work(test_case.params, test_case.tensors);
+}
+
+bool is_within(const Case& test_case, const Bounds& bounds) {
+  const Work work = work_of(test_case);
+  return work.operations <= bounds.operations && work.bytes_read + work.bytes_written <= bounds.bytes;
+}
+
+bool has_mode(const Case& test_case, Mode mode) {
+  return test_case.mode == mode || test_case.mode == Mode::Both;
+}
+
+using Cases = std::vector<const Case*>;
+
+Cases without_large(const Cases& cases, const Bounds& bounds, std::size_t count) {
+  Cases small;
+  std::ranges::copy_if(cases, std::back_inserter(small),
+                       [&](const Case* one) { return is_within(*one, bounds); });
+  if (!small.empty() || cases.empty()) return small;
+  small = cases;
+  std::ranges::stable_sort(small, {}, [](const Case* one) { return work_of(*one).operations; });
+  small.resize(std::min(small.size(), count));
+  return small;
+}
+
+/// At most `count`, one of each op, impl and name before a second one.
+Cases drawn(Cases cases, std::size_t count, Draw& draw) {
+  draw.shuffle(cases);
+  std::map<std::string, std::size_t> taken;
+  std::vector<std::pair<std::size_t, const Case*>> by_turn;
+  for (const Case* one : cases)
+    by_turn.emplace_back(taken[one->op->name + '/' + one->name + '/' + one->impl->name]++, one);
+  std::ranges::stable_sort(by_turn, {}, [](const auto& entry) { return entry.first; });
+  by_turn.resize(std::min(by_turn.size(), count));
+  Cases chosen;
+  for (const auto& entry : by_turn) chosen.push_back(entry.second);
+  std::ranges::sort(chosen);  // in the order of the case files
+  return chosen;
+}
+
+/// The timed case of the impl that `one` is held against, or null.
+const Case* baseline_of(const Case& one, std::span<const Case> cases, const std::string& impl) {
+  const Case* best = nullptr;
+  for (const Case& other : cases) {
+    if (other.data_key != one.data_key || other.impl->name != impl || !has_mode(other, Mode::Perf) ||
+        other.invalid || !ask_for_same_forms(one, other))
+      continue;
+    if (best == nullptr || (other.name == one.name && best->name != one.name)) best = &other;
+  }
+  return best;
+}
+
+[[noreturn]] void throw_unused(const Submission& submission, const Cases& selected) {
+  std::set<std::string> ops;
+  for (const Case* one : selected) ops.insert(one->op->name);
+  throw Error(fmt::format(
+      "judging a submission: none of the {} selected cases (of {}) runs a shader that is made of its files "
+      "on "
+      "this device: {}. Names are relative to the folder, as below shaders/ of the source tree; `assay ops "
+      "NAME` shows those of an op",
+      selected.size(), fmt::join(ops, ", "), fmt::join(submission.files, ", ")));
+}
+
+Cases selected_cases(std::span<const Case> cases, const JudgeOptions& options) {
+  Selection selection{.filter = options.filter, .impls = {}, .ops = options.ops, .mode = {}, .tiers = {}};
+  if (options.filter.empty()) selection.tiers = {Tier::Smoke, Tier::Ci};
+  Cases selected = select(cases, selection);
+  if (!selected.empty()) return selected;
+  throw Error(fmt::format(
+      "judging a submission: none of {} cases is selected{}{}; `assay ops` shows the ops, "
+      "`assay list` all ids",
+      cases.size(), options.ops.empty() ? "" : fmt::format(" by --op {}", fmt::join(options.ops, " --op ")),
+      options.filter.empty() ? "" : fmt::format(" by --filter '{}'", options.filter)));
+}
+
+void add_baselines(JudgedCases& judged, Cases& timed, std::span<const Case> cases,
+                   const JudgeOptions& options) {
+  if (options.baseline_impl.empty()) return;
+  std::erase_if(timed,
+                [&](const Case* one) { return baseline_of(*one, cases, options.baseline_impl) == nullptr; });
+  if (!timed.empty() || judged.accuracy_of == 0) return;
+  throw Error(fmt::format(
+      "choosing a baseline: no timed row that the submission matters for has a row of impl '{}' on "
+      "the same data and in the same forms",
+      options.baseline_impl));
+}
+
+}  // namespace
+
+std::int64_t elements_of(const Case& test_case) {
+  std::int64_t sum = 0;
+  for (const TensorSpec& tensor : *test_case.tensors) sum += numel(tensor.shape);
+  return sum;
+}
+
+JudgedCases choose_judged_cases(std::span<const Case> cases, const JudgeOptions& options, ShaderUse& use,
+                                const Submission& submission, std::uint64_t draw_seed) {
+  const Cases selected = selected_cases(cases, options);
+  JudgedCases judged{.all = cases.size(), .selected = selected.size()};
+  for (const Case* one : selected) {
+    if (!one->invalid && use.matters_for(*one)) judged.mattering.push_back(one);
+  }
+  if (judged.mattering.empty()) throw_unused(submission, selected);
+  Cases accuracy;
+  Cases timed;
+  for (const Case* one : judged.mattering) {
+    if (has_mode(*one, Mode::Accu)) accuracy.push_back(one);
+    if (has_mode(*one, Mode::Perf)) timed.push_back(one);
+  }
+  judged.accuracy_of = accuracy.size();
+  add_baselines(judged, timed, cases, options);
+  judged.performance_of = timed.size();
+  const auto count = static_cast<std::size_t>(options.rows);
+  if (options.filter.empty()) {
+    accuracy = without_large(accuracy, accuracy_bounds, count);
+    timed = without_large(timed, use.device().is_cpu() ? timed_bounds_of_cpus : timed_bounds, count);
+  }
+  Draw draw(draw_seed);
+  judged.accuracy = drawn(accuracy, count, draw);
+  judged.performance = drawn(timed, count, draw);
+  std::ranges::copy_if(judged.accuracy, std::back_inserter(judged.secret),
+                       [](const Case* one) { return has_secret_data(*one) && one->seed == 0; });
+  if (options.baseline_impl.empty()) return judged;
+  for (const Case* one : judged.performance)
+    judged.baselines.push_back(baseline_of(*one, cases, options.baseline_impl));
+  return judged;
+}
+
+}  // namespace assay::app

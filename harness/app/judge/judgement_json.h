@@ -1,0 +1,35 @@
+#pragma once
+
+#include "harness/app/judge/judgement.h"
+#include "harness/app/judge/options.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::app {
+
+/// Version of the JSON that `assay judge` writes (docs/judge.md): raised when a field changes its meaning or
+/// goes; fields may be added.
+inline constexpr int judge_schema = 1;
+
+/// What a judgement was made of.
+struct JudgeFacts {
+  std::string version;  ///< of assay
+  DeviceInfo device;
+  bool has_ceilings = false;  ///< times were held against the device's measured ceilings
+  std::uint64_t secret_seed = 0, draw_seed = 0;
+  std::string submission;  ///< the folder that was given
+  std::string hash;
+  std::vector<std::string> files, unchanged;
+  std::size_t cases = 0, selected = 0, mattering = 0;  ///< of the repository
+  std::size_t accuracy_of = 0, performance_of = 0;     ///< rows that each stage was drawn from
+  std::string folder;                                  ///< of all that was written
+  double seconds = 0;
+};
+
+std::string judgement_json(const Judgement& judgement, const JudgeFacts& facts, const JudgeOptions& options);
+
+}  // namespace assay::app

@@ -1,0 +1,200 @@
+#include "harness/app/judge/judgement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace assay::app {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Record record(Status status, const std::string& reason = "", const std::string& metric = "") {
+  Record made{.info = {.id = "op/row"}, .status = status, .reason = reason};
+  if (!metric.empty()) made.accuracy = AccuracyResult{.metric = metric};
+  return made;
+}
+
+Record timed(double ratio, double low, double high) {
+  Record made = record(Status::Pass);
+  made.perf = PerfResult{.time_us_p50 = 10 * ratio};
+  made.comparison =
+      Comparison{.baseline = "op/base", .ratio = ratio, .ratio_low = low, .ratio_high = high, .blocks = 10};
+  return made;
+}
+
+JudgedRow passed(Stage stage) {
+  return judged_row(stage, record(Status::Pass));
+}
+
+/// Right in every stage, and timed.
+Judgement honest() {
+  Judgement made;
+  for (const Stage stage : {Stage::Accuracy, Stage::Secret, Stage::Fuzz}) made.rows.push_back(passed(stage));
+  made.rows.push_back(judged_row(Stage::Performance, timed(0.5, 0.4, 0.6)));
+  return made;
+}
+
+std::string word(const Record& of, Stage stage = Stage::Accuracy) {
+  const JudgedRow row = judged_row(stage, of);
+  return row.reasons.empty() ? "" : row.reasons.front().word;
+}
+
+TEST(Judgement, OfRightRowsThatAreTimedIsTrusted) {
+  const Judgement made = honest();
+  EXPECT_EQ(made.verdict(), Verdict::Trusted);
+  EXPECT_TRUE(made.correct());
+  ASSERT_TRUE(made.ratio());
+  EXPECT_NEAR(made.ratio()->geometric_mean, 0.5, 1e-12);
+  EXPECT_NEAR(made.ratio()->low, 0.4, 1e-12);
+  EXPECT_NEAR(made.ratio()->high, 0.6, 1e-12);
+}
+
+TEST(Judgement, RatiosAreAveragedAsLogarithms) {
+  Judgement made = honest();
+  made.rows.push_back(judged_row(Stage::Performance, timed(2, 1, 4)));
+  made.rows[3] = judged_row(Stage::Performance, timed(0.5, 0.25, 1));
+  const auto ratio = made.ratio();
+  ASSERT_TRUE(ratio);
+  EXPECT_NEAR(ratio->geometric_mean, 1, 1e-12);
+  EXPECT_NEAR(ratio->high, std::exp(std::sqrt(2) * std::log(2) / 2), 1e-12);
+  EXPECT_NEAR(ratio->low, 1 / ratio->high, 1e-12);
+  EXPECT_EQ(ratio->rows, 2U);
+}
+
+TEST(Judgement, OneWrongRowMakesItWrongAndWithoutATime) {
+  for (const Status status : {Status::Fail, Status::Crash, Status::Timeout, Status::Flaky, Status::DeviceLost,
+                              Status::ExpectedFail, Status::Unsupported}) {
+    Judgement made = honest();
+    made.rows.push_back(judged_row(Stage::Fuzz, record(status, "some words")));
+    EXPECT_EQ(made.verdict(), Verdict::Wrong) << name_of(status);
+    EXPECT_FALSE(made.correct());
+    EXPECT_FALSE(made.ratio());
+  }
+}
+
+TEST(Judgement, DistrustGoesBeforeWrong) {
+  Judgement made = honest();
+  made.rows.push_back(judged_row(Stage::Accuracy, record(Status::Fail, "wrong", "wrong_value")));
+  made.rows.push_back(
+      judged_row(Stage::Performance, record(Status::Suspect, "the time is too short, the work is not done")));
+  EXPECT_EQ(made.verdict(), Verdict::Distrusted);
+  EXPECT_FALSE(made.correct());
+}
+
+TEST(Judgement, ASuspectRowIsRightAndDistrusted) {
+  Judgement made = honest();
+  made.rows.push_back(judged_row(Stage::Performance, record(Status::Suspect, "words that are new")));
+  EXPECT_TRUE(made.correct());
+  EXPECT_EQ(made.verdict(), Verdict::Distrusted);
+  EXPECT_FALSE(made.ratio());
+  EXPECT_EQ(made.rows.back().reasons.front().word, "suspect");
+}
+
+TEST(Judgement, AFindingOfTheSubmissionIsDistrust) {
+  Judgement made = honest();
+  made.findings.push_back({"symbolic_link", "..."});
+  EXPECT_EQ(made.verdict(), Verdict::Distrusted);
+}
+
+TEST(Judgement, WhatWasNotRunIsNeverTrusted) {
+  for (const Status status : {Status::Missing, Status::Interrupted, Status::Skipped, Status::OutOfMemory}) {
+    Judgement made = honest();
+    made.rows.push_back(judged_row(Stage::Performance, record(status, "words")));
+    EXPECT_EQ(made.verdict(), Verdict::Incomplete) << name_of(status);
+    EXPECT_TRUE(made.correct()) << "what was run was right";
+    EXPECT_FALSE(made.ratio());
+  }
+}
+
+TEST(Judgement, ATimeWithoutABaselineIsIncomplete) {
+  Record alone = timed(1, 1, 1);
+  alone.comparison->ratio = 0;
+  alone.comparison->note = "its baseline op/base is FAIL";
+  const JudgedRow row = judged_row(Stage::Performance, alone);
+  EXPECT_TRUE(row.incomplete);
+  ASSERT_EQ(row.reasons.size(), 1U);
+  EXPECT_EQ(row.reasons[0].word, "not_compared");
+  EXPECT_THAT(row.reasons[0].text, HasSubstr("its baseline op/base is FAIL"));
+}
+
+TEST(Judgement, AStageThatShowsNothingIsNamed) {
+  Judgement made = honest();
+  made.rows[2] = judged_row(Stage::Fuzz, record(Status::Mistrusted, "constant would pass too", "constant"));
+  EXPECT_EQ(made.rows[2].reasons.front().word, "mistrusted");
+  EXPECT_FALSE(made.rows[2].correct) << "it proves neither";
+  constexpr std::array all{Stage::Accuracy, Stage::Secret, Stage::Fuzz, Stage::Performance};
+  note_empty_stages(made, all);
+  ASSERT_EQ(made.missing.size(), 1U);
+  EXPECT_THAT(made.missing[0].text, HasSubstr("'fuzz'"));
+  EXPECT_EQ(made.verdict(), Verdict::Incomplete);
+}
+
+TEST(Judgement, OfNothingIsIncomplete) {
+  EXPECT_EQ(Judgement{}.verdict(), Verdict::Incomplete);
+  EXPECT_FALSE(Judgement{}.correct());
+}
+
+TEST(Judgement, WrongOnSecretDataAloneIsDistrust) {
+  Judgement made = honest();
+  made.rows[1] = judged_row(Stage::Secret, record(Status::Fail, "y[0]: expected 1, got 2", "wrong_value"));
+  note_wrong_on_secret_data(made);
+  EXPECT_EQ(made.verdict(), Verdict::Distrusted);
+  EXPECT_EQ(made.rows[1].reasons.front().word, "wrong_on_secret_data");
+  EXPECT_EQ(made.rows[1].reasons.back().word, "wrong_value");
+
+  made = honest();
+  made.rows[0] = judged_row(Stage::Accuracy, record(Status::Fail, "wrong", "wrong_value"));
+  made.rows[1] = judged_row(Stage::Secret, record(Status::Fail, "wrong", "wrong_value"));
+  note_wrong_on_secret_data(made);
+  EXPECT_EQ(made.verdict(), Verdict::Wrong) << "it is wrong on its own data too";
+}
+
+TEST(JudgedRow, HasAWordForWhatTheEngineSays) {
+  EXPECT_EQ(word(record(Status::Fail, "...: what the program before left there could spare ...")),
+            "reads_output");
+  EXPECT_EQ(word(record(Status::Fail, "an input: what it leaves there the next program finds")),
+            "writes_input");
+  EXPECT_EQ(word(record(Status::Fail,
+                        "the shader reads set 0, binding 3, where the scratch 's' is bound, which no "
+                        "dispatch before it writes: what the program before left there could ...")),
+            "reads_old_scratch");
+  EXPECT_EQ(
+      word(record(Status::Fail, "... and could spare itself the work. Give the dispatch a scratch ...")),
+      "keeps_scratch");
+  EXPECT_EQ(word(record(Status::Fail, "the shader uses the SPIR-V capability ShaderClockKHR: ...")),
+            "refused_capability");
+  EXPECT_EQ(word(record(Status::Suspect, "faster when repeated: 72 us in a batch, ...")),
+            "faster_when_repeated");
+  EXPECT_EQ(word(record(Status::Fail, "wrong on data of a seed that it could not know", "wrong_value")),
+            "wrong_on_secret_data");
+  EXPECT_EQ(word(record(Status::Fail,
+                        "the timed runs did not compute the answer that was judged: no time is given")),
+            "changes_when_timed");
+  EXPECT_EQ(word(record(Status::Fail, "x.comp:2: error: 'nothing' : undeclared identifier")),
+            "does_not_compile");
+  EXPECT_EQ(word(record(Status::Fail, "y[0]: expected 1, got 2", "wrong_value")), "wrong_value");
+  EXPECT_EQ(word(record(Status::Crash, "the worker was ended by SIGSEGV")), "crash");
+  EXPECT_EQ(word(record(Status::Pass)), "");
+  for (const char* one :
+       {"reads_output", "writes_input", "reads_old_scratch", "keeps_scratch", "refused_capability",
+        "faster_when_repeated", "above_ceilings", "wrong_on_secret_data", "changes_when_timed"})
+    EXPECT_TRUE(is_distrust(one)) << one;
+  for (const char* one : {"wrong_value", "does_not_compile", "crash", "mistrusted", "not_timed"})
+    EXPECT_FALSE(is_distrust(one)) << one;
+}
+
+TEST(JudgedRow, TellsTheBaselinesTime) {
+  Record baseline = record(Status::Pass);
+  baseline.perf = PerfResult{.time_us_p50 = 20};
+  const JudgedRow row = judged_row(Stage::Performance, timed(0.5, 0.4, 0.6), &baseline);
+  EXPECT_EQ(row.median_us, 5);
+  EXPECT_EQ(row.baseline_us, 20);
+  ASSERT_TRUE(row.ratio);
+  EXPECT_EQ(row.ratio->pairs, 10);
+}
+
+}  // namespace
+}  // namespace assay::app

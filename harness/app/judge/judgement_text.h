@@ -1,0 +1,13 @@
+#pragma once
+
+#include "harness/app/judge/judgement.h"
+#include "harness/app/judge/judgement_json.h"
+
+#include <string>
+
+namespace assay::app {
+
+/// A line for each row that says something, and the verdict, for people. `color`: with ANSI escape sequences.
+std::string judgement_text(const Judgement& judgement, const JudgeFacts& facts, bool color);
+
+}  // namespace assay::app

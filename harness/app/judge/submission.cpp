@@ -1,0 +1,135 @@
+#include "harness/app/judge/submission.h"
+
+#include "harness/base/error.h"
+#include "harness/base/file.h"
+#include "harness/base/hash.h"
+#include "harness/base/text.h"
+#include "harness/gpu/shaders/shader_sources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <optional>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace assay::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_files = 1000;
+constexpr std::size_t largest_file = std::size_t{4} << 20;  // as gpu::ShaderSources
+
+bool is_shader_name(const fs::path& path) {
+  return path.extension() == ".comp" || path.extension() == ".glslh";
+}
+
+/// Kernels of the harness, by which submissions are judged.
+bool is_of_harness(const std::string& name) {
+  return name == "poison.comp" || name == "difference.comp" || name == "clock_probe.comp" ||
+         name.starts_with("ceilings/");
+}
+
+/// The text of a regular file that is no link, also where somebody exchanges it meanwhile.
+std::string text_of(const fs::path& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (file.get() < 0)
+    throw Error(fmt::format("reading the submission: '{}' cannot be opened", path.string()));
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    throw Error(fmt::format("reading the submission: '{}' is no regular file", path.string()));
+  std::string text;
+  std::array<char, 1 << 16> chunk{};
+  for (;;) {
+    const ssize_t got = ::read(file.get(), chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw Error(fmt::format("reading the submission: '{}' cannot be read", path.string()));
+    if (got == 0) return text;
+    text.append(chunk.data(), static_cast<std::size_t>(got));
+    if (text.size() > largest_file) {
+      throw Error(fmt::format("reading the submission: '{}' has more than {} bytes, which no shader has",
+                              path.string(), largest_file));
+    }
+  }
+}
+
+/// The names of all shaders below `from`; links and the harness's own kernels go to `findings`.
+std::vector<std::string> names_in(const fs::path& from, std::vector<Finding>& findings) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::recursive_directory_iterator at(from, error);
+  for (const fs::recursive_directory_iterator end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().lexically_relative(from).generic_string();
+    std::error_code of_entry;
+    if (at->is_symlink(of_entry)) {
+      if (is_shader_name(at->path()) || at->is_directory(of_entry)) {
+        findings.push_back(
+            {"symbolic_link",
+             fmt::format("'{}' is a symbolic link: a submission holds its files itself", printable(name))});
+      }
+    } else if (at->is_regular_file(of_entry) && is_shader_name(at->path())) {
+      names.push_back(name);
+    }
+    if (names.size() > most_files) {
+      throw Error(
+          fmt::format("reading the submission: '{}' holds more than {} shaders", from.string(), most_files));
+    }
+  }
+  if (error) {
+    throw Error(
+        fmt::format("reading the submission: '{}' cannot be read: {}", from.string(), error.message()));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace
+
+Submission take_submission(const fs::path& from, const fs::path& to) {
+  if (!fs::is_directory(from))
+    throw Error(fmt::format("reading the submission: '{}' is not a folder", from.string()));
+  const gpu::ShaderSources embedded({}, gpu::embedded_shaders());
+  Submission taken{.folder = to, .files = {}, .unchanged = {}, .findings = {}, .hash = {}};
+  const std::vector<std::string> names = names_in(from, taken.findings);
+  if (names.empty() && taken.findings.empty()) {
+    throw Error(fmt::format(
+        "reading the submission: '{}' holds no shader (*.comp, *.glslh); their names are those of `assay ops "
+        "NAME`, relative to the folder, as below shaders/ of the source tree",
+        from.string()));
+  }
+  Hasher hasher;
+  make_directories(to);
+  for (const std::string& name : names) {
+    const std::string text = text_of(from / name);
+    const std::optional<gpu::ShaderSource> own = embedded.find(name);
+    if (own && own->text == text) {
+      taken.unchanged.push_back(name);
+    } else if (is_of_harness(name)) {
+      taken.findings.push_back(
+          {"replaces_harness_shader",
+           fmt::format("'{}' is a kernel of the harness, by which submissions are judged; it is not taken",
+                       printable(name))});
+    } else {
+      make_directories((to / name).parent_path());
+      replace_file(to / name, text);
+      hasher.feed(fmt::format("{}:{}{}:", name.size(), name, text.size()));
+      hasher.feed(text);
+      taken.files.push_back(name);
+    }
+  }
+  if (taken.files.empty() && taken.findings.empty()) {
+    throw Error(
+        fmt::format("reading the submission: each of the {} shaders in '{}' is just as assay has it: "
+                    "there is nothing to judge",
+                    taken.unchanged.size(), from.string()));
+  }
+  taken.hash = hasher.result();
+  return taken;
+}
+
+}  // namespace assay::app

@@ -1,0 +1,42 @@
+#include "harness/app/mixed_options.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+namespace assay::app {
+namespace {
+
+using Values = std::vector<std::pair<const char*, std::string>>;
+
+std::string on_or_off(bool flag) {
+  return flag ? "on" : "off";
+}
+
+/// By the names of the options, in the order of the help.
+Values values_of(const RunOptions& options) {
+  return {{"--baseline-impl", options.baseline_impl.empty() ? "none" : options.baseline_impl},
+          {"--budget", fmt::format("{:g}", options.budget_s)},
+          {"--program-limit", fmt::format("{:g}", options.program_limit_s)},
+          // Stored and measured ones are the same ceilings.
+          {"--ceilings", options.ceilings == "none" ? "none" : "stored or measure"},
+          {"--inject-slowdown", fmt::format("{:g}", options.injected_slowdown_pct)},
+          {"--validation", on_or_off(options.validation)}};
+}
+
+}  // namespace
+
+std::optional<std::string> mixed_options(const RunOptions& one, const RunOptions& other) {
+  const Values ours = values_of(one);
+  const Values theirs = values_of(other);
+  std::string text;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    if (ours[i].second == theirs[i].second) continue;
+    text += fmt::format("{}their {} is {} and {}", text.empty() ? "" : ", ", ours[i].first, ours[i].second,
+                        theirs[i].second);
+  }
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+}  // namespace assay::app

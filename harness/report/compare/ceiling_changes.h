@@ -1,0 +1,20 @@
+#pragma once
+
+#include "harness/op/ceilings.h"
+
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// A ceiling that two runs measured differently.
+struct CeilingChange {
+  std::string what;         ///< "ceiling bandwidth"
+  std::string before, now;  ///< "2861 GB/s", or "not measured"
+  double percent = 0;       ///< of the former; 0: one of them was not measured
+};
+
+/// Those that differ by more than this share of the larger one (0.05: 5 %), or that one run lacks.
+std::vector<CeilingChange> ceiling_changes(const Ceilings& before, const Ceilings& now, double share);
+
+}  // namespace assay

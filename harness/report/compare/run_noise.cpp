@@ -1,0 +1,82 @@
+#include "harness/report/compare/run_noise.h"
+
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+#include "harness/report/compare/row_side.h"
+#include "harness/report/files/csv.h"
+#include "harness/report/files/csv_reader.h"
+#include "harness/report/files/device_key.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+#include <tuple>
+
+namespace assay {
+namespace {
+
+const std::vector<std::string> header = {"device",  "device_key", "driver", "base_run",
+                                         "new_run", "rows",       "alarms", "largest_pct"};
+
+auto identity(const RunPair& pair) {
+  return std::tie(pair.device_key, pair.driver, pair.base_run, pair.new_run);
+}
+
+template <class Number>
+Number number_in(const std::string& cell, const std::string& where) {
+  Number number{};
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
+  if (error == std::errc{} && end == cell.data() + cell.size() && number >= 0) return number;
+  throw Error(where + ": '" + printable(cell) + "' is no number of it");
+}
+
+}  // namespace
+
+std::optional<double> RunNoise::between_runs_pct(const RunInfo& run) const {
+  const std::string key = device_key(run), driver = driver_of(run);
+  std::size_t pairs = 0, rows = 0;
+  double largest = 0;
+  for (const RunPair& pair : pairs_) {
+    if (pair.device_key != key || pair.driver != driver) continue;
+    ++pairs;
+    rows += pair.rows;
+    largest = std::max(largest, pair.largest_pct);
+  }
+  if (pairs < fewest_pairs || rows < fewest_rows) return std::nullopt;
+  return largest;
+}
+
+std::string run_noise_csv(const std::vector<RunPair>& pairs) {
+  std::string csv = csv_row(header);
+  for (const RunPair& pair : pairs) {
+    csv += csv_row({pair.device, pair.device_key, pair.driver, pair.base_run, pair.new_run,
+                    std::to_string(pair.rows), std::to_string(pair.alarms), fixed(pair.largest_pct, 4)});
+  }
+  return csv;
+}
+
+std::vector<RunPair> parse_run_noise(std::string_view text, const std::string& file) {
+  std::vector<RunPair> pairs;
+  for_each_csv_row(text, [&](const std::vector<std::string>& cells, std::size_t line) {
+    const std::string where = fmt::format("reading what runs differ by: {}:{}", printable(file), line);
+    if (line == 1 && cells == header) return;
+    if (line == 1 || cells.size() != header.size())
+      throw Error(where + ": this is no file of `assay compare --keep-run-noise`");
+    pairs.push_back({cells[0], cells[1], cells[2], cells[3], cells[4],
+                     number_in<std::size_t>(cells[5], where), number_in<std::size_t>(cells[6], where),
+                     number_in<double>(cells[7], where)});
+  });
+  return pairs;
+}
+
+std::vector<RunPair> with_pairs(std::vector<RunPair> kept, const std::vector<RunPair>& added) {
+  for (const RunPair& pair : added) {
+    std::erase_if(kept, [&](const RunPair& other) { return identity(other) == identity(pair); });
+    kept.push_back(pair);
+  }
+  return kept;
+}
+
+}  // namespace assay

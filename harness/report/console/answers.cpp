@@ -1,0 +1,252 @@
+#include "harness/report/console/answers.h"
+
+#include "harness/base/error.h"
+#include "harness/base/statistics.h"
+#include "harness/base/text.h"
+#include "harness/report/console/text_table.h"
+#include "harness/report/record/row_key.h"
+#include "harness/report/record/words.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace assay {
+namespace {
+
+using Cells = std::vector<std::string>;
+using Table = std::vector<Cells>;
+
+bool is_timed(const Record* row) {
+  return row->status == Status::Pass && row->perf && row->perf->time_us_p50 > 0;
+}
+
+bool has_failed(const Record* row) {
+  return class_of(row->status) != StatusClass::Fine;
+}
+
+double spent_of(const Record* row) {
+  return row->accuracy ? row->accuracy->err_over_bound : 0;
+}
+
+double time_of(const Record* row) {
+  return row->perf->time_us_p50;
+}
+
+std::string name_of_row(const Record* row) {
+  const bool is_hot_perf = row->info.mode == "perf" && row->info.cache != "cold";
+  return printable(row->info.id) + (is_hot_perf ? "" : " (" + printable(mode_words(row->info)) + ")");
+}
+
+template <class Wanted>
+std::vector<const Record*> those(Rows rows, Wanted is_wanted) {
+  std::vector<const Record*> chosen;
+  std::ranges::copy_if(rows, std::back_inserter(chosen), is_wanted);
+  return chosen;
+}
+
+std::string head(std::size_t shown, std::size_t all, const std::string& what) {
+  return fmt::format("{} of {}, {}\n", std::min(shown, all), counted_rows(all), what);
+}
+
+std::string percent_text(double percent) {
+  return percent > 0 ? fixed(percent, 1) : "";
+}
+
+std::string share_text(double share) {
+  return share > 0 ? significant(share, 3) : "0";
+}
+
+std::string first_line(const std::string& text) {
+  return printable(text.substr(0, text.find('\n')));
+}
+
+Cells worst_cells(const Record* row) {
+  Cells cells{std::string(name_of(row->status))};
+  if (row->accuracy) {
+    const AccuracyResult& a = *row->accuracy;
+    cells.insert(cells.end(), {share_text(a.err_over_bound), significant(a.max_abs_err, 4),
+                               a.mismatches > 0 ? std::to_string(a.mismatches) : "", a.metric});
+  } else {
+    cells.insert(cells.end(), {"", "", "", first_line(row->reason)});
+  }
+  cells.push_back(name_of_row(row));
+  return cells;
+}
+
+Cells time_cells(const Record* row) {
+  const PerfResult& perf = *row->perf;
+  return {fixed(perf.time_us_p50, 2), fixed(perf.ci_pct, 1), percent_text(percent_of_peak(perf)),
+          perf.limited_by, name_of_row(row)};
+}
+
+/// By what rows are counted.
+struct GroupKey {
+  std::string name;
+  std::function<std::string(const Record*)> value;
+};
+
+std::string impl_of(const RowInfo& info) {
+  return info.op + " " + info.impl + (info.versus ? " versus" : "");
+}
+
+std::vector<GroupKey> keys() {
+  const auto member = [](std::string name, std::string RowInfo::*value) {
+    return GroupKey{std::move(name), [value](const Record* row) { return row->info.*value; }};
+  };
+  return {{"impl", [](const Record* row) { return impl_of(row->info); }},
+          member("op", &RowInfo::op),
+          member("dtype", &RowInfo::dtype),
+          member("cache", &RowInfo::cache),
+          member("tier", &RowInfo::tier),
+          member("model", &RowInfo::model),
+          member("layer", &RowInfo::layer),
+          member("shape", &RowInfo::shape),
+          {"forms", [](const Record* row) { return asked_forms(row->info); }},
+          {"status", [](const Record* row) { return std::string(name_of(row->status)); }},
+          {"limited_by", [](const Record* row) { return is_timed(row) ? row->perf->limited_by : ""; }}};
+}
+
+GroupKey key_named(const std::string& name) {
+  for (const GroupKey& key : keys()) {
+    if (key.name == name) return key;
+  }
+  throw Error(fmt::format("--group: '{}' is nothing that rows can be counted by; these are {}",
+                          printable(name), fmt::join(group_keys(), ", ")));
+}
+
+/// What is said of the rows of one group.
+struct GroupFigures {
+  std::size_t rows = 0, failed = 0, timed = 0;
+  double spent = 0;              ///< largest share of a bound
+  std::vector<double> peaks;     ///< shares of the ceiling
+  std::vector<double> ratios;    ///< logarithms of the ratios to the slowest impl
+  std::size_t best = 0, of = 0;  ///< cases with several impls that it is the fastest of
+};
+
+/// Which rows are of one case and may differ in their impl.
+using CaseKey = std::tuple<std::string, std::string, std::string, bool>;
+
+CaseKey case_of(const Record* row) {
+  return {row->info.group, row->info.cache, asked_forms(row->info), row->info.versus};
+}
+
+/// The fastest named impl of each case that names several.
+std::map<CaseKey, double> fastest_of(Rows rows) {
+  std::map<CaseKey, double> best;
+  for (const Record* row : rows) {
+    if (!is_timed(row) || !row->perf->ratio || row->info.impl == "auto") continue;
+    const auto [at, is_first] = best.try_emplace(case_of(row), time_of(row));
+    if (!is_first) at->second = std::min(at->second, time_of(row));
+  }
+  return best;
+}
+
+void add_row(GroupFigures& group, const Record* row, const std::map<CaseKey, double>& fastest) {
+  ++group.rows;
+  group.failed += has_failed(row) ? 1 : 0;
+  if (row->info.mode != "perf") group.spent = std::max(group.spent, spent_of(row));
+  if (!is_timed(row)) return;
+  ++group.timed;
+  if (const double peak = percent_of_peak(*row->perf); peak > 0) group.peaks.push_back(peak);
+  if (!row->perf->ratio) return;
+  group.ratios.push_back(std::log(*row->perf->ratio));
+  const auto best = fastest.find(case_of(row));
+  if (row->info.impl == "auto" || best == fastest.end()) return;
+  ++group.of;
+  group.best += time_of(row) <= best->second ? 1 : 0;
+}
+
+double geometric_mean(const std::vector<double>& logarithms) {
+  double sum = 0;
+  for (const double value : logarithms) sum += value;
+  return std::exp(sum / static_cast<double>(logarithms.size()));
+}
+
+Cells group_cells(const std::string& name, const GroupFigures& group, bool of_impls) {
+  const bool has_ratio = of_impls && !group.ratios.empty();
+  return {std::to_string(group.rows),
+          group.failed > 0 ? std::to_string(group.failed) : "",
+          group.spent > 0 ? share_text(group.spent) : "",
+          group.timed > 0 ? std::to_string(group.timed) : "",
+          group.peaks.empty() ? "" : fixed(median(group.peaks), 1),
+          has_ratio ? significant(geometric_mean(group.ratios), 3) : "",
+          of_impls && group.of > 0 ? fmt::format("{} of {}", group.best, group.of) : "",
+          name.empty() ? "-" : printable(name)};
+}
+
+}  // namespace
+
+std::string worst_text(Rows rows, std::size_t count, std::size_t width) {
+  std::vector<const Record*> worst = those(
+      rows, [](const Record* row) { return has_failed(row) || (row->info.mode != "perf" && row->accuracy); });
+  std::ranges::stable_sort(worst, std::ranges::greater(),
+                           [](const Record* row) { return std::tuple(has_failed(row), spent_of(row)); });
+  Table table{{"status", "of bound", "error", "wrong", "metric", "row"}};
+  for (std::size_t i = 0; i < std::min(count, worst.size()); ++i) table.push_back(worst_cells(worst[i]));
+  return head(count, worst.size(),
+              "those that failed first, then by the share of their bound that they spent") +
+         text_table(table, {false, true, true, true, false, false}, width);
+}
+
+std::string slowest_text(Rows rows, std::size_t count, std::size_t width) {
+  std::vector<const Record*> slowest = those(rows, is_timed);
+  std::ranges::stable_sort(slowest, std::ranges::greater(), time_of);
+  Table table{{"us", "+- %", "% ceiling", "limited by", "row"}};
+  for (std::size_t i = 0; i < std::min(count, slowest.size()); ++i) table.push_back(time_cells(slowest[i]));
+  return head(count, slowest.size(), "the longest median time first") +
+         text_table(table, {true, true, true, false, false}, width);
+}
+
+std::string furthest_from_ceiling_text(Rows rows, std::size_t count, std::size_t width) {
+  const auto share = [](const Record* row) { return percent_of_peak(*row->perf); };
+  std::vector<const Record*> held =
+      those(rows, [&](const Record* row) { return is_timed(row) && share(row) > 0; });
+  const std::size_t timed = those(rows, is_timed).size();
+  std::ranges::stable_sort(held, {}, share);
+  Table table{{"% ceiling", "limited by", "us", "row"}};
+  for (std::size_t i = 0; i < std::min(count, held.size()); ++i) {
+    const PerfResult& perf = *held[i]->perf;
+    table.push_back(
+        {significant(share(held[i]), 3), perf.limited_by, fixed(perf.time_us_p50, 2), name_of_row(held[i])});
+  }
+  std::string text = head(count, held.size(), "the smallest share of the ceiling that limits a row first") +
+                     text_table(table, {true, false, true, false}, width);
+  if (timed > held.size())
+    text += fmt::format("{} without a ceiling to hold them against\n", counted_rows(timed - held.size()));
+  return text;
+}
+
+std::vector<std::string> group_keys() {
+  std::vector<std::string> names;
+  for (const GroupKey& key : keys()) names.push_back(key.name);
+  return names;
+}
+
+std::string grouped_text(Rows rows, const std::string& key, std::size_t width) {
+  const GroupKey by = key_named(key);
+  const std::map<CaseKey, double> fastest = fastest_of(rows);
+  std::map<std::string, GroupFigures> groups;
+  std::vector<std::string> order;
+  for (const Record* row : rows) {
+    const std::string value = by.value(row);
+    if (!groups.contains(value)) order.push_back(value);
+    add_row(groups[value], row, fastest);
+  }
+  Table table{{"rows", "failed", "of bound", "timed", "% ceiling", "ratio", "fastest", key}};
+  for (const std::string& value : order) table.push_back(group_cells(value, groups.at(value), key == "impl"));
+  std::string text =
+      fmt::format("{} by {}; % ceiling is the median of the timed rows{}\n", counted_rows(rows.size()), key,
+                  key == "impl" ? ", ratio the geometric mean of the time over\nthat of the slowest "
+                                  "impl of the same case, fastest of the cases with several impls"
+                                : "");
+  return text + text_table(table, {true, true, true, true, true, true, true, false}, width);
+}
+
+}  // namespace assay

@@ -1,0 +1,113 @@
+#include "harness/report/console/answers.h"
+
+#include "harness/report/record/compared_rows.h"
+#include "tests/support/error_text.h"
+#include "tests/support/records.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr std::size_t width = 80;
+
+std::vector<const Record*> pointers(const std::vector<Record>& records) {
+  std::vector<const Record*> rows;
+  for (const Record& record : records) rows.push_back(&record);
+  return rows;
+}
+
+Record right(const std::string& name, double err_over_bound) {
+  Record record = test::passed(name);
+  record.info.id = name;
+  record.accuracy->err_over_bound = err_over_bound;
+  return record;
+}
+
+Record timed(const std::string& name, const std::string& impl, double time_us, double pct_peak) {
+  Record record = test::timed(name, impl, time_us);
+  record.info.id = name + "/" + impl;
+  record.perf->pct_peak_bw = pct_peak;
+  return record;
+}
+
+TEST(Worst, AreTheFailuresThenTheLargestShareOfABound) {
+  Record wrong = test::failed("wrong");
+  wrong.info.id = "wrong";
+  const std::vector<Record> records{right("exact", 0), right("near", 0.9), wrong, right("half", 0.5),
+                                    timed("fast", "fused", 1, 5)};
+  const std::string text = worst_text(pointers(records), 3, width);
+  EXPECT_THAT(text, StartsWith("3 of 4 rows, those that failed first, then by the share of their bound"));
+  const std::size_t at_wrong = text.find("wrong (accu)"), at_near = text.find("near (accu)"),
+                    at_half = text.find("half (accu)");
+  EXPECT_LT(at_wrong, at_near);
+  EXPECT_LT(at_near, at_half);
+  EXPECT_THAT(text, Not(HasSubstr("exact")));
+  EXPECT_THAT(text, HasSubstr("PASS         0.9"));
+}
+
+TEST(Slowest, AreTheLongestTimesOfRowsThatPassed) {
+  Record wrong = timed("wrong", "fused", 99, 5);
+  wrong.status = Status::Fail;
+  const std::vector<Record> records{timed("a", "fused", 2.5, 5), timed("b", "fused", 10, 50), wrong,
+                                    timed("c", "fused", 7, 12)};
+  const std::string text = slowest_text(pointers(records), 2, width);
+  EXPECT_THAT(text, StartsWith("2 of 3 rows, the longest median time first\n"));
+  EXPECT_LT(text.find("b/fused"), text.find("c/fused"));
+  EXPECT_THAT(text, Not(HasSubstr("wrong")));
+  EXPECT_THAT(text, Not(HasSubstr("a/fused")));
+}
+
+TEST(FurthestFromCeiling, AreTheSmallestShares) {
+  const std::vector<Record> records{timed("a", "fused", 2.5, 5), timed("b", "fused", 10, 50),
+                                    timed("none", "fused", 7, 0)};
+  const std::string text = furthest_from_ceiling_text(pointers(records), 10, width);
+  EXPECT_THAT(text, StartsWith("2 of 2 rows, the smallest share of the ceiling"));
+  EXPECT_LT(text.find("a/fused"), text.find("b/fused"));
+  EXPECT_THAT(text, HasSubstr("\n1 row without a ceiling to hold them against\n"));
+}
+
+TEST(Grouped, ByImplTellsTheRatioAndWhoIsFastest) {
+  std::vector<Record> records{timed("a", "fused", 10, 50), timed("a", "plain", 40, 10),
+                              timed("b", "fused", 30, 40), timed("b", "plain", 20, 20)};
+  records[2].info.group = records[3].info.group = "b";
+  note_ratios(records);
+  const std::string text = grouped_text(pointers(records), "impl", width);
+  EXPECT_THAT(text, StartsWith("4 rows by impl; "));
+  EXPECT_THAT(text, HasSubstr("     2      2       45.0    0.5   1 of 2  shuffle fused\n"));
+  EXPECT_THAT(text, HasSubstr("     2      2       15.0  0.816   1 of 2  shuffle plain\n"));
+}
+
+TEST(Grouped, ByAnythingElseCountsRowsAndFailures) {
+  Record wrong = test::failed("wrong");
+  wrong.info.dtype = "f32";
+  Record other = right("right", 0.25);
+  other.info.dtype = "f32";
+  Record unknown = right("unknown", 0);
+  unknown.info.dtype = "";
+  const std::string text = grouped_text(pointers({wrong, other, unknown}), "dtype", width);
+  EXPECT_THAT(text, HasSubstr("     2       1  "));
+  EXPECT_THAT(text, HasSubstr("  -\n"));
+  EXPECT_THAT(
+      test::error_of([&] { grouped_text({}, "colour", width); }),
+      HasSubstr("--group: 'colour' is nothing that rows can be counted by; these are impl, op, dtype"));
+}
+
+TEST(Answers, LetNoControlCharacterOfOthersThrough) {
+  Record odd = timed("odd", "fused", 2, 5);
+  odd.info.id = odd.info.op = test::nasty;
+  const std::vector<Record> records{odd};
+  for (const std::string& text :
+       {slowest_text(pointers(records), 9, width), furthest_from_ceiling_text(pointers(records), 9, width),
+        grouped_text(pointers(records), "op", width)}) {
+    EXPECT_EQ(text.find('\x1b'), text.npos);
+  }
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,304 @@
+#include "tests/cli/sample_cases.h"
+#include "tests/support/assay_binary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+// `assay judge`. Submissions that cheat are in tests/faults/cheats.
+
+namespace assay::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+
+namespace fs = std::filesystem;
+
+constexpr const char* relu_cases = R"(op: q8ta_relu
+defaults: {x: {scale: 0.05, zero_point: -20}, y: {scale: 0.011, zero_point: -100}, fill: uniform}
+cases:
+  - {name: shown, shape: {each: [[3, 343], [2, 5, 6, 7]]}}
+  - {name: timed, mode: perf, shape: [8, 1024]}
+)";
+
+constexpr const char* endless_cases = R"(op: q8ta_relu
+defaults: {x: {scale: 0.05, zero_point: -20}, y: {scale: 0.011, zero_point: -100}, fill: uniform}
+cases:
+  - {name: shown, mode: both, shape: [8, 1024], timeout: 0.5}
+)";
+
+constexpr const char* shuffle_pair_cases = R"(op: q8ta_pixel_shuffle
+cases:
+  - name: both
+    mode: both
+    upscale_factor: 2
+    shape: [1, 16, 8, 8]
+    qparams: {x: {scale: 0.007112, zero_point: -3}, y: {scale: 0.013, zero_point: 5}}
+    impl: all
+)";
+
+std::string relu() {
+  return read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_relu.comp");
+}
+
+std::string with(std::string text, const std::string& before, const std::string& after) {
+  text.replace(text.rfind(before), before.size(), after);
+  return text;
+}
+
+/// The answer stays: the loop's end is the host's to choose, so that no compiler can leave it out.
+std::string slow(const std::string& text) {
+  return with(
+      text, "void main() {",
+      "void main() {\n  uint spent = 0u;\n  for (uint i = 0u; i < 20000u; ++i) spent = (spent * 5u) ^ (i + "
+      "gl_NumWorkGroups.x);\n  if (spent == 12345u) return;\n");
+}
+
+class JudgeTest : public testing::Test {
+ protected:
+  ProcessResult judge(std::vector<std::string> more = {}, const std::string& cases = relu_cases) const {
+    std::vector<std::string> words{"judge",      folder_ / "mine",
+                                   "--cases",    folder_.write("c.yaml", cases),
+                                   "--out",      folder_ / "out",
+                                   "--budget",   "0.05",
+                                   "--rows",     rows_,
+                                   "--ceilings", "none"};
+    words.insert(words.end(), more.begin(), more.end());
+    return assay(words);
+  }
+
+  json judged(std::vector<std::string> more = {}, const std::string& cases = relu_cases,
+              int exit_code = 1) const {
+    more.insert(more.end(), {"--json", "-"});
+    const ProcessResult result = judge(more, cases);
+    EXPECT_EQ(result.exit_code, exit_code) << result.out << result.err;
+    json made = json::parse(result.out, nullptr, false);
+    EXPECT_TRUE(made.is_object()) << "stdout is JSON alone: " << result.out << result.err;
+    return made.is_object() ? made : json::object({{"reasons", json::array()}, {"rows", json::array()}});
+  }
+
+  static std::vector<std::string> words_of(const json& made) {
+    std::vector<std::string> words;
+    for (const json& reason : made.at("reasons")) words.push_back(reason.at("word"));
+    return words;
+  }
+
+  std::string refusal(std::vector<std::string> more = {}) const {
+    const ProcessResult result = judge(std::move(more));
+    EXPECT_EQ(result.exit_code, 2) << result.out << result.err;
+    return result.err;
+  }
+
+  TemporaryFolder folder_;
+  std::string rows_ = "3";  ///< of each stage
+};
+
+std::vector<std::string> keys_of(const json& object) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
+  return keys;
+}
+
+TEST_F(JudgeTest, AnHonestSubmissionIsTrusted) {
+  folder_.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  const ProcessResult result = judge({"--json", (folder_ / "verdict.json").string()});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out,
+              HasSubstr("trusted: right: accuracy 2 of 2, secret 2 of 2, fuzz 3 of 3, performance 1 of 1; "
+                        "time over the baseline's "));
+  const json made = json::parse(folder_.read("verdict.json"));
+  EXPECT_EQ(made.at("verdict"), "trusted");
+  EXPECT_EQ(made.at("correct"), true);
+  EXPECT_EQ(made.at("rows").size(), 8U);
+  EXPECT_GT(made.at("ratio").at("geometric_mean"), 0);
+  EXPECT_EQ(made.at("ratio").at("rows"), 1);
+}
+
+/// What programs read: a name that goes, or means something else, needs a new schema.
+TEST_F(JudgeTest, TheJsonHasTheseFields) {
+  folder_.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  const json made = judged({"--secret-seed", "77", "--draw-seed", "78"}, relu_cases, 0);
+  EXPECT_EQ(made.at("schema"), 1);
+  EXPECT_THAT(keys_of(made),
+              testing::UnorderedElementsAre("schema", "verdict", "correct", "trusted", "complete", "ratio",
+                                            "reasons", "rows", "submission", "baseline", "selection", "seeds",
+                                            "device", "versions", "ceilings", "limits", "folder", "seconds"));
+  EXPECT_THAT(keys_of(made.at("ratio")),
+              testing::UnorderedElementsAre("geometric_mean", "low", "high", "rows"));
+  EXPECT_THAT(keys_of(made.at("submission")),
+              testing::UnorderedElementsAre("folder", "hash", "files", "unchanged"));
+  EXPECT_EQ(made.at("submission").at("files"), json::array({"q8ta_relu.comp"}));
+  EXPECT_THAT(keys_of(made.at("selection")), testing::UnorderedElementsAre("cases", "selected", "judged_of",
+                                                                           "accuracy_of", "performance_of"));
+  EXPECT_EQ(made.at("seeds"), json({{"secret", 77}, {"draw", 78}}));
+  EXPECT_THAT(keys_of(made.at("device")), testing::UnorderedElementsAre("name", "uuid", "api"));
+  EXPECT_THAT(keys_of(made.at("versions")), testing::UnorderedElementsAre("assay", "driver"));
+  EXPECT_EQ(made.at("baseline"), json({{"shaders", nullptr}, {"impl", nullptr}}));
+  std::set<std::string> stages;
+  for (const json& row : made.at("rows")) {
+    EXPECT_THAT(keys_of(row),
+                testing::UnorderedElementsAre("id", "stage", "op", "impl", "shape", "forms", "status",
+                                              "correct", "trusted", "incomplete", "reasons", "median_us",
+                                              "baseline_us", "ratio", "ratio_low", "ratio_high", "repro"));
+    stages.insert(row.at("stage"));
+    const bool is_timed = row.at("stage") == "performance";
+    for (const char* figure : {"median_us", "baseline_us", "ratio", "ratio_low", "ratio_high"})
+      EXPECT_EQ(row.at(figure).is_number(), is_timed) << figure;
+  }
+  EXPECT_THAT(stages, ElementsAre("accuracy", "fuzz", "performance", "secret"));
+  EXPECT_EQ(json::parse(folder_.read(
+                fs::relative(made.at("folder").get<std::string>(), folder_.path()).string() + "/judge.json")),
+            made);
+}
+
+TEST_F(JudgeTest, EqualSeedsDrawEqualRows) {
+  folder_.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  const auto ids = [&](const std::string& seed) {
+    std::vector<std::string> all;
+    const json made = judged({"--draw-seed", seed}, relu_cases, 0);
+    for (const json& row : made.at("rows"))
+      all.push_back(row.at("id").get<std::string>() + " " + row.at("shape").get<std::string>());
+    return all;
+  };
+  const std::vector<std::string> once = ids("5");
+  EXPECT_EQ(once.size(), 8U);
+  EXPECT_EQ(once, ids("5"));
+  EXPECT_NE(once, ids("6"));
+}
+
+TEST_F(JudgeTest, AWrongShaderIsWrongAndHasNoTime) {
+  folder_.write("mine/q8ta_relu.comp", with(relu(), "rectified(words[k])", "rectified(words[k]) ^ 1u"));
+  const json made = judged();
+  EXPECT_EQ(made.at("verdict"), "wrong");
+  EXPECT_EQ(made.at("correct"), false);
+  EXPECT_TRUE(made.at("ratio").is_null());
+  EXPECT_THAT(words_of(made), IsSupersetOf({"wrong_value", "not_timed"}));
+}
+
+TEST_F(JudgeTest, WhatDoesNotCompileIsWrongInTheCompilersWords) {
+  folder_.write("mine/q8ta_relu.comp", "#version 450\nvoid main() { nothing; }\n");
+  const json made = judged();
+  EXPECT_EQ(made.at("verdict"), "wrong");
+  EXPECT_EQ(words_of(made).front(), "does_not_compile");
+  EXPECT_THAT(made.at("reasons").at(0).at("text").get<std::string>(),
+              HasSubstr("q8ta_relu.comp:2: error: 'nothing' : undeclared identifier"));
+}
+
+TEST_F(JudgeTest, AnEndlessKernelIsWrongAndEnds) {
+  const ProcessResult devices = assay({"devices"});  // the best is judged on
+  if (devices.out.find("llvmpipe") == std::string::npos) GTEST_SKIP() << "it may take down a real device";
+  // lavapipe leaves a loop after 65535 turns: each of them takes long.
+  folder_.write(
+      "mine/q8ta_relu.comp",
+      with(relu(), "void main() {",
+           "#define STEP a = (a * 1664525u) ^ (a >> 3) ^ push.count;\n#define TEN(x) x x x x x x x x x x\n"
+           "void main() {\n  uint a = flat_invocation();\n"
+           "  while (a != 0u) { TEN(TEN(TEN(STEP))) a |= 1u; }\n  if (a == 12345u) return;\n"));
+  rows_ = "1";
+  const json made = judged({"--time-limit", "2"}, endless_cases);
+  EXPECT_EQ(made.at("verdict"), "wrong") << made.dump(1);
+  EXPECT_EQ(made.at("rows").at(0).at("correct"), false);
+  EXPECT_THAT(words_of(made), Contains(testing::AnyOf("timeout", "crash", "device_lost")));
+}
+
+TEST_F(JudgeTest, WhatIsNotRunIsIncompleteAndNamed) {
+  folder_.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  const json made = judged({"--time-limit", "0.000001"});
+  EXPECT_EQ(made.at("verdict"), "incomplete");
+  EXPECT_EQ(made.at("correct"), false) << "nothing was shown";
+  EXPECT_THAT(words_of(made), IsSupersetOf({"not_run", "not_timed"}));
+}
+
+TEST_F(JudgeTest, AnIncludeNamesNoOtherFile) {
+  folder_.write("secret.glslh", "#error secret words\n");
+  for (const std::string include : {"/etc/passwd", "../secret.glslh", "../../../../../../../etc/passwd"}) {
+    folder_.write("mine/q8ta_relu.comp",
+                  with(relu(), "#include \"common/guards.glslh\"",
+                       "#include \"common/guards.glslh\"\n#include \"" + include + "\""));
+    const json made = judged();
+    EXPECT_EQ(made.at("verdict"), "distrusted");
+    EXPECT_THAT(words_of(made), Contains("include_outside"));
+    EXPECT_THAT(made.dump(), Not(HasSubstr("secret words")));
+    EXPECT_THAT(made.dump(), Not(HasSubstr("root:")));
+  }
+}
+
+TEST_F(JudgeTest, ALinkIsNotFollowed) {
+  const std::string secret = folder_.write("secret.txt", "#error secret words\n");
+  folder_.write("mine/q8ta_relu.comp", with(relu(), "#include \"common/guards.glslh\"",
+                                            "#include \"common/guards.glslh\"\n#include \"mine.glslh\""));
+  fs::create_symlink(secret, folder_ / "mine/mine.glslh");
+  const json made = judged();
+  EXPECT_EQ(made.at("verdict"), "distrusted");
+  EXPECT_THAT(words_of(made), IsSupersetOf({"symbolic_link", "does_not_compile"}));
+  EXPECT_THAT(made.dump(), Not(HasSubstr("secret words")));
+}
+
+TEST_F(JudgeTest, AKernelOfTheHarnessIsNotReplaced) {
+  folder_.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  folder_.write("mine/difference.comp", "#version 450\nvoid main() {}\n");
+  const json made = judged();
+  EXPECT_EQ(made.at("verdict"), "distrusted");
+  EXPECT_THAT(words_of(made), ElementsAre("replaces_harness_shader"));
+}
+
+TEST_F(JudgeTest, ASlowerOneIsSlower) {
+  folder_.write("mine/q8ta_relu.comp", slow(relu()));
+  const json made = judged({}, relu_cases, 0);
+  EXPECT_GT(made.at("ratio").at("low"), 1);
+}
+
+TEST_F(JudgeTest, TheBaselineMayBeAFolder) {
+  folder_.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  folder_.write("base/q8ta_relu.comp", slow(relu()));
+  const json made = judged({"--baseline", (folder_ / "base").string()}, relu_cases, 0);
+  EXPECT_LT(made.at("ratio").at("high"), 1);
+}
+
+TEST_F(JudgeTest, TheBaselineMayBeAnImpl) {
+  folder_.write("mine/q8ta_pixel_shuffle.comp",
+                slow(read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_pixel_shuffle.comp")));
+  const json made = judged({"--baseline-impl", "unfused"}, shuffle_pair_cases, 0);
+  EXPECT_EQ(made.at("baseline").at("impl"), "unfused");
+  for (const json& row : made.at("rows")) {
+    EXPECT_EQ(row.at("impl"), "fused") << "the other impl runs none of its files";
+    EXPECT_EQ(row.at("ratio").is_number(), row.at("stage") == "performance");
+  }
+}
+
+TEST_F(JudgeTest, AWorkerTakesNoMoreMemoryThanItMay) {
+  folder_.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  const ProcessResult result = judge({"--memory-limit", "0.000001"});
+  EXPECT_NE(result.exit_code, 0) << result.out << result.err;
+  EXPECT_EQ(assay({"worker", "much"}).exit_code, 2);
+}
+
+TEST_F(JudgeTest, WhatCannotBeJudgedIsAUsageError) {
+  EXPECT_THAT(refusal(), HasSubstr("is not a folder"));
+  fs::create_directory(folder_ / "mine");
+  EXPECT_THAT(refusal(), HasSubstr("holds no shader"));
+  folder_.write("mine/other.comp", "#version 450\nvoid main() {}\n");
+  EXPECT_THAT(refusal(),
+              HasSubstr("none of the 3 selected cases (of q8ta_relu) runs a shader that is made of its "
+                        "files on this device: other.comp"));
+  folder_.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  EXPECT_THAT(refusal({"--op", "q8ta_rel"}), HasSubstr("none of 3 cases is selected by --op q8ta_rel"));
+  EXPECT_THAT(refusal({"--filter", "*nothing*"}), HasSubstr("by --filter '*nothing*'"));
+  EXPECT_THAT(refusal({"--op", "q8ta_relu", "--filter", "*"}), HasSubstr("--filter"));
+  EXPECT_THAT(refusal({"--baseline-impl", "nobody"}), HasSubstr("has a row of impl 'nobody'"));
+  EXPECT_THAT(refusal({"--secret-seed", "0"}), HasSubstr("--secret-seed"));
+}
+
+}  // namespace
+}  // namespace assay::test
