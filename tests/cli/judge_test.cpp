@@ -166,11 +166,13 @@ TEST_F(JudgeTest, EqualSeedsDrawEqualRows) {
   folder_.write("mine/q8ta_relu.comp", relu() + "// mine\n");
   const auto ids = [&](const std::string& seed) {
     std::vector<std::string> all;
-    for (const json& row : judged({"--draw-seed", seed}, relu_cases, 0).at("rows"))
+    const json made = judged({"--draw-seed", seed}, relu_cases, 0);
+    for (const json& row : made.at("rows"))
       all.push_back(row.at("id").get<std::string>() + " " + row.at("shape").get<std::string>());
     return all;
   };
   const std::vector<std::string> once = ids("5");
+  EXPECT_EQ(once.size(), 8U);
   EXPECT_EQ(once, ids("5"));
   EXPECT_NE(once, ids("6"));
 }

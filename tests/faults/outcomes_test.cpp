@@ -343,7 +343,7 @@ TEST(RecordOfAFailure, PicturesWhereTheErrorsLie) {
   EXPECT_GE(accuracy.first_bad[3], 4);
   EXPECT_EQ(accuracy.got, 0);
   EXPECT_NE(accuracy.expected, 0);
-  EXPECT_THAT(accuracy.tile_map, StartsWith("errors by tile of 2 rows x 1 column of 30 x 7\n...."));
+  EXPECT_THAT(accuracy.tile_map, StartsWith("errors by tile of 2 rows x 1 column of 30 x 7 ('.' none wrong"));
   EXPECT_THAT(accuracy.tile_map, HasSubstr("....###"));
   EXPECT_TRUE(accuracy.hash_is_portable);
   EXPECT_GT(accuracy.memory_bytes, 210 * 5);

@@ -13,10 +13,15 @@
 namespace assay::app {
 namespace {
 
+/// Reads back as the same number.
+std::string exact_text(double number) {
+  return fmt::format("{}", number);
+}
+
 std::string value_yaml(const Value& value) {
   struct Text {
     std::string operator()(std::int64_t number) const { return std::to_string(number); }
-    std::string operator()(double number) const { return shortest(number); }
+    std::string operator()(double number) const { return exact_text(number); }
     std::string operator()(bool is_true) const { return is_true ? "true" : "false"; }
     std::string operator()(const std::string& choice) const { return choice; }
     std::string operator()(const std::vector<std::int64_t>& list) const {
@@ -36,7 +41,7 @@ bool is_derived(const ParamSpec& spec, const Params& params) {
 }
 
 std::string fill_yaml(const FillSpec& fill) {
-  if (fill.value) return fmt::format("{{{}: {}}}", name_of(fill.kind), shortest(*fill.value));
+  if (fill.value) return fmt::format("{{{}: {}}}", name_of(fill.kind), exact_text(*fill.value));
   return std::string(name_of(fill.kind));
 }
 
@@ -75,7 +80,7 @@ std::string case_yaml(const Case& like, const Params& params, const std::string&
     for (const auto& [tunable, value] : like.tune) tune.push_back(fmt::format("{}: {}", tunable, value));
     add("tune", fmt::format("{{{}}}", fmt::join(tune, ", ")));
   }
-  add("timeout", shortest(like.timeout_s));
+  add("timeout", exact_text(like.timeout_s));
   return text;
 }
 

@@ -315,7 +315,11 @@ class Investigation {
                   .accepted = accepted_[described_],
                   .got = got(described_),
                   .check = check,
-                  .is_unwritten = described_ < unwritten_.size() ? unwritten_[described_] : nullptr},
+                  .is_unwritten = described_ < unwritten_.size() ? unwritten_[described_] : nullptr,
+                  .is_unstable =
+                      [this](std::int64_t i) {
+                        return !same_bytes(got(described_), (*b_.outputs)[described_], i, i + 1);
+                      }},
                  result_);
   }
 

@@ -49,6 +49,16 @@ Found find(const WrongElements& of) {
   return found;
 }
 
+/// More of the wrong elements differ between the runs, though they were written, than a diagnosis may leave
+/// unexplained: what they depend on is told by the metric.
+bool are_unstable(const WrongElements& of, const Found& found) {
+  if (!of.is_unstable) return false;
+  const auto unstable = std::ranges::count_if(found.wrong, [&](std::int64_t i) {
+    return of.is_unstable(i) && !(of.is_unwritten && of.is_unwritten(i));
+  });
+  return static_cast<double>(unstable) > (1 - least_share) * static_cast<double>(found.wrong.size());
+}
+
 WrongElement describe(const WrongElements& of, std::int64_t index, ReferenceProbe& probe) {
   WrongElement element;
   element.at = coordinates(of.got.shape(), index);
@@ -82,6 +92,7 @@ void add_evidence(const WrongElements& of, AccuracyResult& result) {
     ReferenceProbe of_worst(of.test_case, of.data.inputs, of.output);
     result.worst = describe(of, *found.worst, of_worst);
   }
+  if (are_unstable(of, found)) return;
   const WrongOutput output({.test_case = of.test_case,
                             .inputs = of.data.inputs,
                             .tensor = of.tensor,

@@ -21,6 +21,7 @@ struct WrongElements {
   const HostTensor& got;
   const OutputCheck& check;
   std::function<bool(std::int64_t)> is_unwritten;  ///< empty: everything was written
+  std::function<bool(std::int64_t)> is_unstable;   ///< it differs between the runs: its value is of no error
 };
 
 /// Adds to the result the first and the worst of the wrong elements with what they were made from, and the

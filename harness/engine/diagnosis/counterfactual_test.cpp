@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace assay {
 namespace {
 
@@ -100,6 +103,25 @@ TEST(Counterfactuals, AreNotTriedWhereTheReferenceIsTooDear) {
   Wronged wronged = integers();
   wronged.answer_of([&](Point& point) { multiply(input(wronged, point, "zero_point"), 0); });
   EXPECT_EQ(said(wronged, 1).text, "");
+}
+
+TEST(ExplainTies, WhereHalvesAreRoundedAway) {
+  Wronged wronged = integers();
+  const auto steps = [&](std::int64_t i) {
+    return wronged.inputs()[0].at(i) / wronged.inputs()[1].at(i / 16);
+  };
+  const auto half_away = [&](std::int64_t i) {
+    return std::clamp(std::round(steps(i)) + wronged.inputs()[2].at(i / 16), -128.0, 127.0);
+  };
+  wronged.answer_by(half_away);
+  ReferenceProbe probe = wronged.probe();
+  const auto found = explain_ties(wronged.output(), probe);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->kind, ErrorKind::Rounding);
+  EXPECT_EQ(found->share, 1);
+  wronged.answer_by([&](std::int64_t i) { return wronged.expected(i) + (i % 2 == 0 ? 1 : 0); });
+  ReferenceProbe again = wronged.probe();
+  EXPECT_FALSE(explain_ties(wronged.output(), again).has_value()) << "off by one everywhere";
 }
 
 TEST(ExplainByAnyBlock, WhereEachElementHasSomeOtherBlocks) {

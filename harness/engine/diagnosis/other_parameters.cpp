@@ -69,9 +69,10 @@ void add_zero_points_of(Changes& changes, const std::string& name, const Params&
   };
   add("0", 0);
   for (const std::string& other : names_of_qparams(params)) {
-    if (other != name)
+    if (other != name) {
       add(fmt::format("that of {} ({})", other, params.qparams(other).zero_point),
           params.qparams(other).zero_point);
+    }
   }
   add("one more", own.zero_point + 1);
   add("one less", own.zero_point - 1);

@@ -89,9 +89,9 @@ std::optional<Region> last_lane(const WrongOutput& output, std::size_t dim) {
   const Shape& shape = output.shape();
   if (shape[dim] <= 4) return std::nullopt;
   const auto is_inside = [&](std::int64_t i) { return index_along(shape, dim, i) % 4 == 3; };
+  const std::int64_t elements = output.numel() / shape[dim] * (shape[dim] / 4);
   return Region{fmt::format("only the last lane of every four {}s is wrong", dim_name(shape, dim)),
-                share_where(output, is_inside),
-                static_cast<double>(output.numel() * (shape[dim] / 4)) / static_cast<double>(shape[dim])};
+                share_where(output, is_inside), static_cast<double>(elements)};
 }
 
 std::optional<Region> last_of_all(const WrongOutput& output) {
@@ -147,7 +147,7 @@ std::optional<Explanation> explain_edge(const WrongOutput& output) {
   for (std::int64_t width = 1; width <= widest; ++width) {
     const auto is_inside = [&](std::int64_t i) { return from_any_edge(shape, i) < width; };
     const auto inner = static_cast<double>(std::max<std::int64_t>(0, shape.end()[-1] - 2 * width)) *
-                         static_cast<double>(std::max<std::int64_t>(0, shape.end()[-2] - 2 * width));
+                       static_cast<double>(std::max<std::int64_t>(0, shape.end()[-2] - 2 * width));
     const double part = 1 - inner / static_cast<double>(shape.end()[-1] * shape.end()[-2]);
     const Region edge{
         fmt::format("only the outermost {} of images are wrong",

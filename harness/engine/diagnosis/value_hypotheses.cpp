@@ -182,12 +182,13 @@ std::optional<Explanation> explain_overwritten(const WrongOutput& output) {
     };
     constexpr std::int64_t most_indices = 16;  // of so many values one is what was got by chance
     const double share = size < 2 || size > most_indices ? 0 : share_of(output.wrong(), is_of_another);
-    if (share >= least_share)
+    if (share >= least_share) {
       return Explanation{
           ErrorKind::Unwritten,
           "nothing stores most of these elements; the others hold what is expected of another index of their "
           "dim, as if all were stored in one place",
           share};
+    }
   }
   return std::nullopt;
 }

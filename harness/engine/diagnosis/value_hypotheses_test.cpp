@@ -31,6 +31,17 @@ TEST(ExplainUnwritten, WhereNothingIsStored) {
   EXPECT_FALSE(explain_unwritten(wronged.output()).has_value());
 }
 
+TEST(ExplainOverwritten, WhereRowsAreStoredOverEachOther) {
+  Wronged wronged = integers();
+  // All rows went to row 0, where the last one stayed; what lies in the others was never written.
+  wronged.answer_by([&](std::int64_t i) { return i < 16 ? wronged.expected(80 + i) : 99; });
+  const auto is_unwritten = [](std::int64_t i) { return i >= 16; };
+  const auto found = explain_overwritten(wronged.output(is_unwritten));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->kind, ErrorKind::Unwritten);
+  EXPECT_FALSE(explain_overwritten(wronged.output()).has_value()) << "everything was written";
+}
+
 TEST(ExplainNan, WhereANumberIsExpected) {
   Wronged wronged = reals();
   wronged.answer_by([&](std::int64_t i) { return i % 3 == 0 ? NAN : wronged.expected(i); });

@@ -66,12 +66,16 @@ void add_shape(std::vector<std::string>& traits, const RowInfo& row) {
   of_four("the last dim", dims.back());
   if (dims.size() >= 2) of_four("the last but one dim", dims[dims.size() - 2]);
   if (dims.size() >= 3) of_four("the third last dim", dims[dims.size() - 3]);
-  if (dims.size() >= 2) traits.push_back(dims.front() > 1 ? "a first dim above 1" : "a first dim of 1");
+  if (dims.size() >= 2) traits.emplace_back(dims.front() > 1 ? "a first dim above 1" : "a first dim of 1");
   traits.push_back("rank " + std::to_string(dims.size()));
 }
 
 void add_pairs(std::vector<std::string>& traits, const std::string& prefix, const std::string& text) {
-  for (const auto& [name, value] : pairs_of(text)) traits.push_back(prefix + name + " = " + value);
+  for (const auto& [name, value] : pairs_of(text)) {
+    std::string trait = prefix;
+    trait.append(name).append(" = ").append(value);
+    traits.push_back(std::move(trait));
+  }
 }
 
 }  // namespace
