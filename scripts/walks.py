@@ -8,7 +8,8 @@
 
 A fenced block ```console is a session: a line "$ COMMAND" (further lines of it end in a backslash), then what the
 command prints on stdout and stderr. Commands run with bash in a folder of their own, with `assay` in their PATH. There
-are `reports/`, the published reports, and `nights/`, a farm's week that scripts/walks_week.py makes of one of them.
+are `reports/`, the published reports, `nights/`, a farm's week that scripts/walks_week.py makes of one of them, and the
+tree's `shaders/` and `cases/`.
 Without --check the document's output is replaced by what is printed now. A comment <!-- walk: figures vary --> before a
 block lets its numbers differ: for commands that measure.
 """
@@ -75,6 +76,8 @@ def walked(text, folder, assay):
 
 def prepare(folder, assay):
     shutil.copytree(ROOT / "reports" / "published", folder / "reports")
+    for tree in ("shaders", "cases"):
+        (folder / tree).symlink_to(ROOT / tree)
     subprocess.run([ROOT / "scripts" / "walks_week.py", folder / "reports" / "nvidia-h200", folder / "nights", assay],
                    check=True)
 
