@@ -17,7 +17,6 @@ namespace {
 
 using nlohmann::json;
 using ::testing::Contains;
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
@@ -68,11 +67,11 @@ std::string slow(const std::string& text) {
 class JudgeTest : public testing::Test {
  protected:
   ProcessResult judge(std::vector<std::string> more = {}, const std::string& cases = relu_cases) const {
-    std::vector<std::string> words{"judge",      folder_ / "mine",
-                                   "--cases",    folder_.write("c.yaml", cases),
-                                   "--out",      folder_ / "out",
+    std::vector<std::string> words{"judge",      folder / "mine",
+                                   "--cases",    folder.write("c.yaml", cases),
+                                   "--out",      folder / "out",
                                    "--budget",   "0.05",
-                                   "--rows",     rows_,
+                                   "--rows",     rows,
                                    "--ceilings", "none"};
     words.insert(words.end(), more.begin(), more.end());
     return assay(words);
@@ -100,8 +99,8 @@ class JudgeTest : public testing::Test {
     return result.err;
   }
 
-  TemporaryFolder folder_;
-  std::string rows_ = "3";  ///< of each stage
+  TemporaryFolder folder;
+  std::string rows = "3";  ///< of each stage
 };
 
 std::vector<std::string> keys_of(const json& object) {
@@ -111,13 +110,13 @@ std::vector<std::string> keys_of(const json& object) {
 }
 
 TEST_F(JudgeTest, AnHonestSubmissionIsTrusted) {
-  folder_.write("mine/q8ta_relu.comp", relu() + "// mine\n");
-  const ProcessResult result = judge({"--json", (folder_ / "verdict.json").string()});
+  folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  const ProcessResult result = judge({"--json", (folder / "verdict.json").string()});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_THAT(result.out,
               HasSubstr("trusted: right: accuracy 2 of 2, secret 2 of 2, fuzz 3 of 3, performance 1 of 1; "
                         "time over the baseline's "));
-  const json made = json::parse(folder_.read("verdict.json"));
+  const json made = json::parse(folder.read("verdict.json"));
   EXPECT_EQ(made.at("verdict"), "trusted");
   EXPECT_EQ(made.at("correct"), true);
   EXPECT_EQ(made.at("rows").size(), 8U);
@@ -127,7 +126,7 @@ TEST_F(JudgeTest, AnHonestSubmissionIsTrusted) {
 
 /// What programs read: a name that goes, or means something else, needs a new schema.
 TEST_F(JudgeTest, TheJsonHasTheseFields) {
-  folder_.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
   const json made = judged({"--secret-seed", "77", "--draw-seed", "78"}, relu_cases, 0);
   EXPECT_EQ(made.at("schema"), 1);
   EXPECT_THAT(keys_of(made),
@@ -157,13 +156,13 @@ TEST_F(JudgeTest, TheJsonHasTheseFields) {
       EXPECT_EQ(row.at(figure).is_number(), is_timed) << figure;
   }
   EXPECT_THAT(stages, ElementsAre("accuracy", "fuzz", "performance", "secret"));
-  EXPECT_EQ(json::parse(folder_.read(
-                fs::relative(made.at("folder").get<std::string>(), folder_.path()).string() + "/judge.json")),
+  EXPECT_EQ(json::parse(folder.read(
+                fs::relative(made.at("folder").get<std::string>(), folder.path()).string() + "/judge.json")),
             made);
 }
 
 TEST_F(JudgeTest, EqualSeedsDrawEqualRows) {
-  folder_.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
   const auto ids = [&](const std::string& seed) {
     std::vector<std::string> all;
     const json made = judged({"--draw-seed", seed}, relu_cases, 0);
@@ -178,7 +177,7 @@ TEST_F(JudgeTest, EqualSeedsDrawEqualRows) {
 }
 
 TEST_F(JudgeTest, AWrongShaderIsWrongAndHasNoTime) {
-  folder_.write("mine/q8ta_relu.comp", with(relu(), "rectified(words[k])", "rectified(words[k]) ^ 1u"));
+  folder.write("mine/q8ta_relu.comp", with(relu(), "rectified(words[k])", "rectified(words[k]) ^ 1u"));
   const json made = judged();
   EXPECT_EQ(made.at("verdict"), "wrong");
   EXPECT_EQ(made.at("correct"), false);
@@ -187,7 +186,7 @@ TEST_F(JudgeTest, AWrongShaderIsWrongAndHasNoTime) {
 }
 
 TEST_F(JudgeTest, WhatDoesNotCompileIsWrongInTheCompilersWords) {
-  folder_.write("mine/q8ta_relu.comp", "#version 450\nvoid main() { nothing; }\n");
+  folder.write("mine/q8ta_relu.comp", "#version 450\nvoid main() { nothing; }\n");
   const json made = judged();
   EXPECT_EQ(made.at("verdict"), "wrong");
   EXPECT_EQ(words_of(made).front(), "does_not_compile");
@@ -199,13 +198,13 @@ TEST_F(JudgeTest, AnEndlessKernelIsWrongAndEnds) {
   const ProcessResult devices = assay({"devices"});  // the best is judged on
   if (devices.out.find("llvmpipe") == std::string::npos) GTEST_SKIP() << "it may take down a real device";
   // lavapipe leaves a loop after 65535 turns: each of them takes long.
-  folder_.write(
+  folder.write(
       "mine/q8ta_relu.comp",
       with(relu(), "void main() {",
            "#define STEP a = (a * 1664525u) ^ (a >> 3) ^ push.count;\n#define TEN(x) x x x x x x x x x x\n"
            "void main() {\n  uint a = flat_invocation();\n"
            "  while (a != 0u) { TEN(TEN(TEN(STEP))) a |= 1u; }\n  if (a == 12345u) return;\n"));
-  rows_ = "1";
+  rows = "1";
   const json made = judged({"--time-limit", "2"}, endless_cases);
   EXPECT_EQ(made.at("verdict"), "wrong") << made.dump(1);
   EXPECT_EQ(made.at("rows").at(0).at("correct"), false);
@@ -213,7 +212,7 @@ TEST_F(JudgeTest, AnEndlessKernelIsWrongAndEnds) {
 }
 
 TEST_F(JudgeTest, WhatIsNotRunIsIncompleteAndNamed) {
-  folder_.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
   const json made = judged({"--time-limit", "0.000001"});
   EXPECT_EQ(made.at("verdict"), "incomplete");
   EXPECT_EQ(made.at("correct"), false) << "nothing was shown";
@@ -221,11 +220,11 @@ TEST_F(JudgeTest, WhatIsNotRunIsIncompleteAndNamed) {
 }
 
 TEST_F(JudgeTest, AnIncludeNamesNoOtherFile) {
-  folder_.write("secret.glslh", "#error secret words\n");
+  folder.write("secret.glslh", "#error secret words\n");
   for (const std::string include : {"/etc/passwd", "../secret.glslh", "../../../../../../../etc/passwd"}) {
-    folder_.write("mine/q8ta_relu.comp",
-                  with(relu(), "#include \"common/guards.glslh\"",
-                       "#include \"common/guards.glslh\"\n#include \"" + include + "\""));
+    folder.write("mine/q8ta_relu.comp",
+                 with(relu(), "#include \"common/guards.glslh\"",
+                      "#include \"common/guards.glslh\"\n#include \"" + include + "\""));
     const json made = judged();
     EXPECT_EQ(made.at("verdict"), "distrusted");
     EXPECT_THAT(words_of(made), Contains("include_outside"));
@@ -235,10 +234,10 @@ TEST_F(JudgeTest, AnIncludeNamesNoOtherFile) {
 }
 
 TEST_F(JudgeTest, ALinkIsNotFollowed) {
-  const std::string secret = folder_.write("secret.txt", "#error secret words\n");
-  folder_.write("mine/q8ta_relu.comp", with(relu(), "#include \"common/guards.glslh\"",
-                                            "#include \"common/guards.glslh\"\n#include \"mine.glslh\""));
-  fs::create_symlink(secret, folder_ / "mine/mine.glslh");
+  const std::string secret = folder.write("secret.txt", "#error secret words\n");
+  folder.write("mine/q8ta_relu.comp", with(relu(), "#include \"common/guards.glslh\"",
+                                           "#include \"common/guards.glslh\"\n#include \"mine.glslh\""));
+  fs::create_symlink(secret, folder / "mine/mine.glslh");
   const json made = judged();
   EXPECT_EQ(made.at("verdict"), "distrusted");
   EXPECT_THAT(words_of(made), IsSupersetOf({"symbolic_link", "does_not_compile"}));
@@ -246,29 +245,29 @@ TEST_F(JudgeTest, ALinkIsNotFollowed) {
 }
 
 TEST_F(JudgeTest, AKernelOfTheHarnessIsNotReplaced) {
-  folder_.write("mine/q8ta_relu.comp", relu() + "// mine\n");
-  folder_.write("mine/difference.comp", "#version 450\nvoid main() {}\n");
+  folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  folder.write("mine/difference.comp", "#version 450\nvoid main() {}\n");
   const json made = judged();
   EXPECT_EQ(made.at("verdict"), "distrusted");
   EXPECT_THAT(words_of(made), ElementsAre("replaces_harness_shader"));
 }
 
 TEST_F(JudgeTest, ASlowerOneIsSlower) {
-  folder_.write("mine/q8ta_relu.comp", slow(relu()));
+  folder.write("mine/q8ta_relu.comp", slow(relu()));
   const json made = judged({}, relu_cases, 0);
   EXPECT_GT(made.at("ratio").at("low"), 1);
 }
 
 TEST_F(JudgeTest, TheBaselineMayBeAFolder) {
-  folder_.write("mine/q8ta_relu.comp", relu() + "// mine\n");
-  folder_.write("base/q8ta_relu.comp", slow(relu()));
-  const json made = judged({"--baseline", (folder_ / "base").string()}, relu_cases, 0);
+  folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  folder.write("base/q8ta_relu.comp", slow(relu()));
+  const json made = judged({"--baseline", (folder / "base").string()}, relu_cases, 0);
   EXPECT_LT(made.at("ratio").at("high"), 1);
 }
 
 TEST_F(JudgeTest, TheBaselineMayBeAnImpl) {
-  folder_.write("mine/q8ta_pixel_shuffle.comp",
-                slow(read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_pixel_shuffle.comp")));
+  folder.write("mine/q8ta_pixel_shuffle.comp",
+               slow(read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_pixel_shuffle.comp")));
   const json made = judged({"--baseline-impl", "unfused"}, shuffle_pair_cases, 0);
   EXPECT_EQ(made.at("baseline").at("impl"), "unfused");
   for (const json& row : made.at("rows")) {
@@ -278,7 +277,7 @@ TEST_F(JudgeTest, TheBaselineMayBeAnImpl) {
 }
 
 TEST_F(JudgeTest, AWorkerTakesNoMoreMemoryThanItMay) {
-  folder_.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
   const ProcessResult result = judge({"--memory-limit", "0.000001"});
   EXPECT_NE(result.exit_code, 0) << result.out << result.err;
   EXPECT_EQ(assay({"worker", "much"}).exit_code, 2);
@@ -286,13 +285,13 @@ TEST_F(JudgeTest, AWorkerTakesNoMoreMemoryThanItMay) {
 
 TEST_F(JudgeTest, WhatCannotBeJudgedIsAUsageError) {
   EXPECT_THAT(refusal(), HasSubstr("is not a folder"));
-  fs::create_directory(folder_ / "mine");
+  fs::create_directory(folder / "mine");
   EXPECT_THAT(refusal(), HasSubstr("holds no shader"));
-  folder_.write("mine/other.comp", "#version 450\nvoid main() {}\n");
+  folder.write("mine/other.comp", "#version 450\nvoid main() {}\n");
   EXPECT_THAT(refusal(),
               HasSubstr("none of the 3 selected cases (of q8ta_relu) runs a shader that is made of its "
                         "files on this device: other.comp"));
-  folder_.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
   EXPECT_THAT(refusal({"--op", "q8ta_rel"}), HasSubstr("none of 3 cases is selected by --op q8ta_rel"));
   EXPECT_THAT(refusal({"--filter", "*nothing*"}), HasSubstr("by --filter '*nothing*'"));
   EXPECT_THAT(refusal({"--op", "q8ta_relu", "--filter", "*"}), HasSubstr("--filter"));

@@ -69,16 +69,16 @@ class FuzzedCasesTest : public testing::Test {
     for (const auto& entry : std::filesystem::directory_iterator(ASSAY_SOURCE_DIR "/shaders")) {
       if (entry.path().extension() != ".comp") continue;
       const std::string name = entry.path().filename().string();
-      folder_.write("mine/" + name, test::read_file(entry.path()) + "// mine\n");
-      submission_.files.push_back(name);
+      folder.write("mine/" + name, test::read_file(entry.path()) + "// mine\n");
+      submission.files.push_back(name);
     }
-    submission_.folder = folder_ / "mine";
-    device_ = RunDevices(RunOptions{}).opened().front().info;
+    submission.folder = folder / "mine";
+    device = RunDevices(RunOptions{}).opened().front().info;
   }
 
   FuzzedCases fuzzed(const std::string& op, std::uint64_t seed, const std::string& name = "fuzz") {
-    ShaderUse use(submission_, device_);
-    return fuzzed_cases(cases_of(op), registry(), use, 6, seed, folder_ / name);
+    ShaderUse use(submission, device);
+    return fuzzed_cases(cases_of(op), registry(), use, 6, seed, folder / name);
   }
 
   std::vector<const Case*> cases_of(const std::string& op) const {
@@ -89,9 +89,9 @@ class FuzzedCasesTest : public testing::Test {
     return cases;
   }
 
-  test::TemporaryFolder folder_;
-  Submission submission_;
-  DeviceInfo device_;
+  test::TemporaryFolder folder;
+  Submission submission;
+  DeviceInfo device;
 };
 
 TEST_F(FuzzedCasesTest, ThereAreSomeOfEveryOp) {
@@ -121,11 +121,11 @@ TEST_F(FuzzedCasesTest, AreThoseOfTheirSeed) {
 }
 
 TEST_F(FuzzedCasesTest, AreOfWhatTheSubmissionMattersFor) {
-  submission_.folder = folder_ / "relu";
-  folder_.write("relu/q8ta_relu.comp", "// mine\n");
-  ShaderUse use(submission_, device_);
-  EXPECT_TRUE(fuzzed_cases(cases_of("q8ta_add"), registry(), use, 4, 1, folder_ / "none").ids.empty());
-  EXPECT_FALSE(fuzzed_cases(cases_of("q8ta_relu"), registry(), use, 4, 1, folder_ / "some").ids.empty());
+  submission.folder = folder / "relu";
+  folder.write("relu/q8ta_relu.comp", "// mine\n");
+  ShaderUse use(submission, device);
+  EXPECT_TRUE(fuzzed_cases(cases_of("q8ta_add"), registry(), use, 4, 1, folder / "none").ids.empty());
+  EXPECT_FALSE(fuzzed_cases(cases_of("q8ta_relu"), registry(), use, 4, 1, folder / "some").ids.empty());
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 namespace assay::app {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Record record(Status status, const std::string& reason = "", const std::string& metric = "") {
