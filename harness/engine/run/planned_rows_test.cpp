@@ -65,7 +65,7 @@ TEST(PlanRows, ARowTellsTheLayerThatItStandsForAndItsTokens) {
   EXPECT_EQ(info().layer, "attn.kv");
   EXPECT_EQ(info().calls, 32);
   EXPECT_EQ(info().tokens, 4);
-  EXPECT_EQ(info().shapes, "x=4x8 y=4x8");
+  EXPECT_EQ(info().shapes, "x=4 y=4");
 }
 
 TEST(PlanRows, TwoRowsOfOneIdAreRefused) {
