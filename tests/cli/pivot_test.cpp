@@ -32,7 +32,7 @@ std::string replaced(std::string text, const std::string& after, const std::stri
 
 // The same run, as if it had been on another device.
 std::string on_another_device(const std::string& journal) {
-  return replaced(journal, "\"device\"", "\"name\":\"", "\"name\":\"Another ");
+  return replaced(journal, R"("device")", R"("name":")", R"("name":"Another )");
 }
 
 TEST_F(Pivot, PrintsMarkdownOfEveryDeviceInAFolder) {
@@ -84,8 +84,8 @@ TEST_F(Pivot, FindsEqualHashes) {
 
 TEST_F(Pivot, FindsADifferentHash) {
   const TemporaryFolder folder;
-  const std::string key = "\"output_hash\":\"";
-  const std::string other = replaced(journal(), "\"event\":\"judged\"", key, key + "0");
+  const std::string key = R"("output_hash":")";
+  const std::string other = replaced(journal(), R"("event":"judged")", key, key + "0");
   folder.write("journal.jsonl", on_another_device(other));
   const ProcessResult result = assay({"pivot", out(), folder.path().string(), "--hashes"});
   EXPECT_EQ(result.exit_code, 1) << result.err;
