@@ -76,8 +76,8 @@ Record timed(const std::string& name, double us, const std::string& program, int
 /// Journals as runs write them, each in a folder of its own.
 class Compare : public ::testing::Test {
  protected:
-  std::string write(const std::string& name, const std::vector<Record>& records, RunInfo run) {
-    Journal journal(folder_ / (name + "/journal.jsonl"));
+  std::string write(const std::string& name, const std::vector<Record>& records, const RunInfo& run) {
+    Journal journal(folder / (name + "/journal.jsonl"));
     journal.run(run);
     std::vector<RowInfo> plan;
     for (const Record& record : records) plan.push_back(record.info);
@@ -87,7 +87,7 @@ class Compare : public ::testing::Test {
       tell_record(run, row, records[row], journal);
     }
     journal.done();
-    return folder_ / name;
+    return folder / name;
   }
   std::string write(const std::string& name, const std::vector<Record>& records) {
     return write(name, records, run_info(name));
@@ -96,10 +96,10 @@ class Compare : public ::testing::Test {
   // The journal of that run with the first `from` replaced.
   void edit(const std::string& name, const std::string& from, const std::string& to) {
     const std::string path = name + "/journal.jsonl";
-    std::string journal = read_file(folder_ / path);
+    std::string journal = read_file(folder / path);
     const auto at = journal.find(from);
     ASSERT_NE(at, journal.npos) << from;
-    folder_.write(path, journal.replace(at, from.size(), to));
+    folder.write(path, journal.replace(at, from.size(), to));
   }
 
   std::string base() {
@@ -109,7 +109,7 @@ class Compare : public ::testing::Test {
     return write("slower", {accurate("same"), timed("same", 100, "p"), timed("edited", 110, "q")});
   }
 
-  TemporaryFolder folder_;
+  TemporaryFolder folder;
 };
 
 TEST_F(Compare, FailsOnASlowerRow) {
@@ -128,7 +128,7 @@ TEST_F(Compare, IsFineWhereNothingIsWorse) {
   const ProcessResult faster = assay({"compare", slower(), base()});
   EXPECT_EQ(faster.exit_code, 0) << faster.err;
   EXPECT_THAT(faster.out, HasSubstr("FASTER"));
-  EXPECT_EQ(assay({"compare", folder_ / "base", folder_ / "base/journal.jsonl"}).exit_code, 0);
+  EXPECT_EQ(assay({"compare", folder / "base", folder / "base/journal.jsonl"}).exit_code, 0);
 }
 
 TEST_F(Compare, FailsOnWhatItIsTold) {
@@ -164,7 +164,7 @@ TEST_F(Compare, FailsOnTheEnvironmentOnlyWhenAsked) {
 }
 
 TEST_F(Compare, LearnsWhatRunsOfADeviceDifferBy) {
-  const std::string noise = folder_ / "noise.csv";
+  const std::string noise = folder / "noise.csv";
   const auto many = [&](const std::string& name, double us) {
     std::vector<Record> records;
     for (int i = 0; i < 40; ++i) records.push_back(timed("row" + std::to_string(i), us, "p"));
@@ -259,7 +259,7 @@ TEST_F(Compare, ComparesTheDevicesOfAFolderEachWithItself) {
   write("before/other", {timed("x", 200, "p")}, other);
   write("after/acme", {timed("x", 100, "p")}, run_info("run"));
   write("after/other", {timed("x", 220, "q")}, other);
-  const ProcessResult result = assay({"compare", folder_ / "before", folder_ / "after"});
+  const ProcessResult result = assay({"compare", folder / "before", folder / "after"});
   EXPECT_EQ(result.exit_code, 1) << result.err;
   EXPECT_THAT(result.out, HasSubstr("\n1 SLOWER, 1 SAME\n"));
 }
@@ -276,7 +276,7 @@ TEST_F(Compare, ComparesTwoDevicesWithoutAVerdictOfSpeed) {
 
 TEST_F(Compare, WritesFiles) {
   const std::string a = base(), b = slower();
-  const std::string csv = folder_ / "c.csv", json = folder_ / "c.json", markdown = folder_ / "c.md";
+  const std::string csv = folder / "c.csv", json = folder / "c.json", markdown = folder / "c.md";
   EXPECT_EQ(assay({"compare", a, b, "--csv", csv, "--json", json, "--markdown", markdown}).exit_code, 1);
   EXPECT_THAT(read_file(csv), StartsWith("verdict,case,"));
   EXPECT_EQ(std::ranges::count(read_file(csv), '\n'), 4);
@@ -323,8 +323,8 @@ TEST_F(Compare, ReadsPublishedReportsWhichAreCompressed) {
 
 TEST_F(Compare, CannotCompareWhatIsNotThere) {
   const std::string a = base();
-  for (const std::string& missing : {std::string("/no/such/folder"), (folder_ / "empty").string()}) {
-    std::filesystem::create_directories(folder_ / "empty");
+  for (const std::string& missing : {std::string("/no/such/folder"), (folder / "empty").string()}) {
+    std::filesystem::create_directories(folder / "empty");
     const ProcessResult result = assay({"compare", a, missing});
     EXPECT_EQ(result.exit_code, 2);
     EXPECT_THAT(result.err, HasSubstr(missing));
@@ -337,7 +337,7 @@ TEST_F(Compare, WarnsOfARunThatDidNotEnd) {
   ProcessResult result = assay({"compare", a, b});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("warning: " + b + "/journal.jsonl: the run did not finish"));
-  folder_.write("slower/journal.jsonl", read_file(b + "/journal.jsonl") + "{\"event\":\"rec");
+  folder.write("slower/journal.jsonl", read_file(b + "/journal.jsonl") + R"({"event":"rec)");
   result = assay({"compare", a, b});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("journal.jsonl: the journal's last line was cut off"));
@@ -348,10 +348,10 @@ TEST_F(Compare, GivesNoVerdictOnAJournalThatWasEdited) {
   const auto error_after = [&](const std::string& from, const std::string& to) {
     slower();
     edit("slower", from, to);
-    const ProcessResult result = assay({"compare", a, folder_ / "slower"});
+    const ProcessResult result = assay({"compare", a, folder / "slower"});
     EXPECT_EQ(result.exit_code, 2) << to;
     EXPECT_EQ(result.out, "");
-    EXPECT_THAT(result.err, HasSubstr(folder_ / "slower/journal.jsonl:"));
+    EXPECT_THAT(result.err, HasSubstr(folder / "slower/journal.jsonl:"));
     return result.err;
   };
   EXPECT_THAT(error_after("\"round\":2", "\"round\":3"),
@@ -373,7 +373,7 @@ TEST_F(Compare, LeavesPerfJsonToGoogleBenchmarksToolToo) {
   }
   const std::string a = write("a", {timed("x", 100, "p", 10), timed("y", 50, "p", 12)});
   const std::string b = write("b", {timed("x", 110, "q", 8), timed("y", 50, "q", 15)});
-  for (const std::string& folder : {a, b}) ASSERT_EQ(assay({"report", folder}).exit_code, 0);
+  for (const std::string& one : {a, b}) ASSERT_EQ(assay({"report", one}).exit_code, 0);
   const ProcessResult result =
       run({.words = {python, tool, "--no-color", "benchmarks", a + "/perf.json", b + "/perf.json"}});
   EXPECT_EQ(result.exit_code, 0) << result.err;

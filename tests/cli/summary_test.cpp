@@ -24,7 +24,7 @@ class Summary : public SampleRunTest {
   static std::filesystem::path journal() { return device_folder(out()) / "journal.jsonl"; }
 
   static std::string with_model(std::string text) {
-    const std::string mode = "\"mode\":\"perf\"";
+    const std::string mode = R"("mode":"perf")";
     const auto at = text.find(mode);
     EXPECT_NE(at, text.npos);
     return text.replace(at, mode.size(), mode + R"(,"model":"sample","layer":"up","calls":1000,"tokens":1)");

@@ -160,9 +160,10 @@ std::string means_text(const RunComparison& comparison, bool all) {
     text += mean_line(mean, printable(mean.op) + " " + printable(mean.impl) + cache, comparison.cross_device);
   }
   if (comparison.means.size() > 1) text += mean_line(comparison.mean_of_all, "all", comparison.cross_device);
-  if (quiet > 0)
+  if (quiet > 0) {
     text += fmt::format("  {} of {} ops and impls within 1 %, without a significant row\n", quiet,
                         comparison.means.size());
+  }
   return text + '\n';
 }
 

@@ -124,9 +124,10 @@ std::string ops_text(const RunReport& report, std::size_t width) {
   }
   std::string text = "\ntimed rows by op: median and least share of the ceiling, and the longest time\n" +
                      text_table(table, {true, true, true, true, false}, width);
-  if (ops.size() > most_ops)
+  if (ops.size() > most_ops) {
     text += fmt::format("  and {} more ops, which reach more: assay show REPORT --group op\n",
                         ops.size() - most_ops);
+  }
   return text;
 }
 
@@ -204,9 +205,10 @@ std::string devices_text(const Pivot& pivot, std::size_t width) {
 
 std::string ceilings_of_all(const Pivot& pivot, std::size_t width) {
   std::string text = "\nceilings\n";
-  for (std::size_t i = 0; i < pivot.reports.size(); ++i)
+  for (std::size_t i = 0; i < pivot.reports.size(); ++i) {
     text +=
         wrapped_words("- " + pivot.devices[i] + ": " + ceilings_line(pivot.reports[i].run.ceilings), width);
+  }
   return text;
 }
 

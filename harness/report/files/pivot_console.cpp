@@ -124,9 +124,10 @@ std::string times_text(const Pivot& pivot, const PivotView& view) {
   right.back() = false;
   std::string text = "\n" + (table.size() > 1 ? text_table(table, right, view.width)
                                               : std::string("no timed row is on two of the devices\n"));
-  if (devices < all_devices)
+  if (devices < all_devices) {
     text +=
         fmt::format("and {} more devices: --csv FILE or --markdown FILE has them\n", all_devices - devices);
+  }
   std::string owners;
   for (std::size_t i = 0; i < all_devices; ++i) {
     if (alone[i] > 0)

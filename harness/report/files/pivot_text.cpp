@@ -78,7 +78,8 @@ Extras extras_of(const Pivot& pivot) {
 }
 
 std::string ceiling_text(const Record* record) {
-  const double percent = has_figures(record) ? percent_of_peak(*record->perf) : 0;
+  if (record == nullptr || !has_figures(record)) return "";
+  const double percent = percent_of_peak(*record->perf);
   return percent > 0 ? fixed(percent, 1) : "";
 }
 

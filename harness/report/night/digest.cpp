@@ -66,7 +66,7 @@ ComparisonDigest digest_of(const RunComparison& comparison) {
   }
   std::vector<const RowVerdict*> shown = shown_rows(comparison, {.new_and_gone = true});
   // What a night may fail for comes first: lists end somewhere.
-  std::ranges::stable_partition(shown, is_worse);
+  std::stable_partition(shown.begin(), shown.end(), is_worse);
   for (const RowVerdict* row : shown) {
     if (!row->verdict) continue;
     digest.rows.size() < most_listed_rows ? digest.rows.push_back(*row) : void(++digest.rows_left_out);
