@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <set>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -30,7 +31,7 @@ void each_size(Value& value, const std::function<void(std::int64_t&)>& change) {
 
 class Mutation {
  public:
-  Mutation(const Op& op, const Params& params, Draw& draw) : op_(op), params_(params), draw_(draw) {}
+  Mutation(const Op& op, Params params, Draw& draw) : op_(op), params_(std::move(params)), draw_(draw) {}
 
   Params result() {
     switch (draw_.below(4)) {
