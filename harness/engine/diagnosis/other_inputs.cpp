@@ -134,9 +134,10 @@ std::vector<Part> parts_of(std::int64_t size) {
     }
   }
   for (const std::int64_t lane : {3, 0, 1, 2}) {
-    if (size > 4)
+    if (size > 4) {
       parts.push_back(
           {fmt::format("left out {} of every four", lane), [lane](std::int64_t i) { return i % 4 == lane; }});
+    }
   }
   return parts;
 }
@@ -276,9 +277,10 @@ std::size_t tensor_of_input(const Case& test_case, std::size_t input) {
 void add_misreadings(Changes& changes, const Case& test_case, std::size_t input) {
   const TensorSpec& spec = *input_specs(test_case)[input];
   const bool has_nibbles = spec.dtype == DType::U8 && spec.constant;
-  if (has_nibbles)
+  if (has_nibbles) {
     changes.push_back(with_bytes(input, ErrorKind::Packing, "the nibbles of " + spec.name + " were exchanged",
                                  nibbles_exchanged));
+  }
   changes.push_back(
       with_bytes(input, ErrorKind::Sign, spec.name + " were negated", [](double value) { return -value; }));
   const Form form = test_case.forms[tensor_of_input(test_case, input)];
