@@ -136,7 +136,9 @@ TEST_P(Cheats, AreCaughtByAWordOfTheirOwn) {
 
 std::vector<Cheat> cheats() {
   std::vector<Cheat> all;
-  for (const auto& [name, victim] : {std::pair{"relu", &relu}, std::pair{"add", &add}}) {
+  for (const auto& [of, kernel] : {std::pair{"relu", &relu}, std::pair{"add", &add}}) {
+    const std::string name = of;
+    const Victim* const victim = kernel;
     const auto plan = [&](const std::string& trick, const std::string& word, const std::string& verdict,
                           const std::string& suffix = "", const std::string& defines = "") {
       all.push_back({trick + suffix + "_of_" + name, victim, trick, word, verdict, defines});
