@@ -141,7 +141,7 @@ std::vector<Cheat> cheats() {
     const Victim* const victim = kernel;
     const auto plan = [&](const std::string& trick, const std::string& word, const std::string& verdict,
                           const std::string& suffix = "", const std::string& defines = "") {
-      all.push_back({trick + suffix + "_of_" + name, victim, trick, word, verdict, defines});
+      all.push_back({fmt::format("{}{}_of_{}", trick, suffix, name), victim, trick, word, verdict, defines});
     };
     plan("mark_in_element", "reads_output", "distrusted");
     plan("mark_in_padding", "reads_output", "distrusted");
