@@ -102,6 +102,13 @@ find_binary() {
   assay=$root/build/release/assay
 }
 
+keep_times() {
+  local journal times=$night/shards/$1/times
+  for journal in "$farm/last-good/$1"/journal.jsonl*; do
+    [[ ! -f $journal ]] || { mkdir -p "$times" && cp "$journal" "$times/"; }
+  done
+}
+
 # Asks where the tasks will run: with Slurm that may be another machine.
 known_devices() {
   local ask=("$assay" devices --json "${devices[@]}")
@@ -109,7 +116,9 @@ known_devices() {
   "${ask[@]}" 9>&-
 }
 
-# Writes what the tasks are told: NIGHT/plan in bash's own words, NIGHT/devices.tsv with slug, UUID, name, driver and last good report.
+# Writes what the tasks are told: NIGHT/plan in bash's own words, NIGHT/devices.tsv with slug, UUID, name and driver, and
+# for shards the times of the device's last good night. These are copied: all shards of a device must be packed by the
+# same report, also one that begins when the night is gone on with and the other night has been removed.
 plan_night() {
   local known line slug status=0
   known=$(known_devices) || status=$?
@@ -117,8 +126,9 @@ plan_night() {
   mkdir "$night" "$night"/{console,shards}
   grep '^{' <<<"$known" | while IFS= read -r line; do
     slug=$(json_field slug "$line")
-    printf '%s\t%s\t%s\t%s\t%s\n' "$slug" "$(json_field uuid "$line")" "$(json_field name "$line")" \
-      "$(json_field driver "$line")" "$(realpath -e "$farm/last-good/$slug" 2>/dev/null)"
+    printf '%s\t%s\t%s\t%s\n' "$slug" "$(json_field uuid "$line")" "$(json_field name "$line")" \
+      "$(json_field driver "$line")"
+    ((shards == 1)) || keep_times "$slug"
   done >"$night/devices.tsv"
   write_plan "$night"
   ln -sfn "$night" "$farm/latest"

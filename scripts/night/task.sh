@@ -10,7 +10,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 night=$1 slug=$2 shard=$3
 read_plan "$night"
-IFS=$'\t' read -r _ uuid _ _ last_good < <(grep -P "^\Q$slug\E\t" "$night/devices.tsv")
+IFS=$'\t' read -r _ uuid _ < <(grep -P "^\Q$slug\E\t" "$night/devices.tsv")
 out=$night/shards/$slug/$shard
 store=(--ceiling-store "$night/ceilings")
 is_timed || store=()
@@ -23,7 +23,7 @@ else
   # What was killed before it planned its rows has nothing to go on with, and may lie there.
   command=(run --device "$uuid" --shard "$shard/$shards" --out "$out" --overwrite "${store[@]}" "${options[@]}")
   # A night that was good knows how long each group takes.
-  [[ $shards == 1 || -z $last_good ]] || command+=(--balance "$last_good")
+  [[ ! -d $night/shards/$slug/times ]] || command+=(--balance "$night/shards/$slug/times")
 fi
 exec >>"$night/console/$slug.$shard.txt" 2>&1
 echo "-- $(date -u +%FT%TZ) on $(hostname): assay ${command[*]}"

@@ -119,15 +119,27 @@ TEST_F(Nightly, MeasuresNoCeilingsWhereNothingIsHeldAgainstThem) {
   }
 }
 
-TEST_F(Nightly, GivesShardsTheDevicesLastGoodReportAsItWasWhenTheNightBegan) {
-  fs::create_directories(farm() / "old/slow");
+TEST_F(Nightly, GivesShardsTheTimesOfTheDevicesLastGoodNight) {
   fs::create_directories(farm() / "last-good");
-  fs::create_symlink(farm() / "old/slow", farm() / "last-good/slow");
+  fs::create_directory_symlink(folder.write("farm/old/slow/journal.jsonl", "times").parent_path(),
+                               farm() / "last-good/slow");
   EXPECT_EQ(nightly({"--shards=2", farm()}).exit_code, 0);
-  EXPECT_THAT(calls(), HasSubstr("--shard 1/2 --out " + (night() / "shards/slow/1").string()));
-  EXPECT_THAT(read_file(night() / "console/slow.1.txt"),
-              HasSubstr("--balance " + fs::canonical(farm() / "old/slow").string()));
+  const fs::path times = night() / "shards/slow/times";
+  EXPECT_THAT(read_file(night() / "console/slow.1.txt"), HasSubstr("--balance " + times.string()));
+  EXPECT_EQ(read_file(times / "journal.jsonl"), "times");
   EXPECT_THAT(read_file(night() / "console/acme-fast-1.1.txt"), Not(HasSubstr("--balance")));
+}
+
+TEST_F(Nightly, GoesOnByTheSameTimesAsItBegan) {
+  fs::create_directories(farm() / "last-good");
+  fs::create_directory_symlink(folder.write("farm/old/slow/journal.jsonl", "times").parent_path(),
+                               farm() / "last-good/slow");
+  EXPECT_EQ(nightly({"--shards=2", farm()}).exit_code, 0);
+  fs::remove_all(farm() / "old");
+  fs::remove_all(night() / "shards/slow/2");  // as if it had not begun
+  unset("calls");
+  EXPECT_EQ(nightly({"--resume", farm() / "latest"}).exit_code, 0);
+  EXPECT_THAT(calls(), HasSubstr("--balance " + (night() / "shards/slow/times").string()));
 }
 
 TEST_F(Nightly, EndsWithTheCodeOfTheVerdictWhateverTheTasksEndedWith) {
