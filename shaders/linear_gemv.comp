@@ -213,7 +213,9 @@ void add_round(Row row, uint slot, uint unit) {
   EACH(LOADS, ADD_PRODUCTS)
 }
 
-bool is_whole_round(uint unit) { return unit + (UNITS - 1u) * workers < units(); }
+// Rounds that all workers have whole. With built-in numbers a compiler knows how many, and leaves out what there is
+// none of.
+uint whole_rounds() { return units() / (UNITS * workers); }
 
 #define ADD_UNIT(i) sums[i] += products_of(weights_of(quads[i], unit), values, group_of(quads[i], unit));
 
@@ -251,9 +253,8 @@ void main() {
   const uint part = (number - slot * push.tiles_n) * (gl_WorkGroupSize.x / workers) + lane / workers;
   EACH(COLUMN_QUADS, FIND_QUAD)
 
-  uint unit = worker;
-  bool is_whole = is_whole_round(unit);
-  if (is_whole) load_round(unit);
+  const uint rounds = whole_rounds();
+  if (rounds > 0u) load_round(worker);
   ChannelTables tables[COLUMN_QUADS];
   EACH(COLUMN_QUADS, LOAD_TABLES)
 #if QUANTIZES
@@ -266,12 +267,10 @@ void main() {
   zero_point = x_zero_point(row.index);
   ROW_SCALE = x_scale(row.index);
 #endif
-  while (is_whole) {
-    add_round(row, slot, unit);
-    unit += UNITS * workers;
-    is_whole = is_whole_round(unit);
-    if (is_whole) load_round(unit);
+  for (uint round = 0u; round < rounds; ++round) {
+    add_round(row, slot, round * UNITS * workers + worker);
+    if (round + 1u < rounds) load_round((round + 1u) * UNITS * workers + worker);
   }
-  add_units(row, slot, unit);
+  if (rounds * UNITS * workers < units()) add_units(row, slot, rounds * UNITS * workers + worker);
   EACH(COLUMN_QUADS, STORE)
 }

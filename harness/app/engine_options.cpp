@@ -50,6 +50,7 @@ std::string repro_options(const RunOptions& options) {
   for (const std::string& device : options.devices) add(fmt::format("--device '{}'", device));
   if (options.cases.seed) add(fmt::format("--seed {}", *options.cases.seed));
   if (options.validation) add("--validation");
+  if (options.robust_access) add("--robust-access");
   return text;
 }
 
@@ -100,6 +101,7 @@ RunSettings run_settings(const RunOptions& options, const Context& context, cons
           .command = context.command_line,
           .seed = options.cases.seed.value_or(0),
           .validation = options.validation,
+          .robust_access = options.robust_access,
           .repro_options = repro_options(options)};
 }
 

@@ -22,7 +22,8 @@ Values values_of(const RunOptions& options) {
           // Stored and measured ones are the same ceilings.
           {"--ceilings", options.ceilings == "none" ? "none" : "stored or measure"},
           {"--inject-slowdown", fmt::format("{:g}", options.injected_slowdown_pct)},
-          {"--validation", on_or_off(options.validation)}};
+          {"--validation", on_or_off(options.validation)},
+          {"--robust-access", on_or_off(options.robust_access)}};
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ TEST(MixedOptions, AreThoseThatChangeWhatRowsSay) {
   EXPECT_EQ(mixed_options(one, other), "their --budget is 1 and 0.02");
   EXPECT_EQ(mixed_options(other, one), "their --budget is 0.02 and 1");
   other.validation = true;
+  other.robust_access = true;
   one.ceilings = "none";
   one.baseline_impl = "plain";
   one.injected_slowdown_pct = 5;
@@ -26,7 +27,7 @@ TEST(MixedOptions, AreThoseThatChangeWhatRowsSay) {
       mixed_options(one, other),
       "their --baseline-impl is plain and none, their --budget is 1 and 0.02, their --program-limit is 2 "
       "and 10, their --ceilings is none and stored or measure, their --inject-slowdown is 5 and 0, their "
-      "--validation is off and on");
+      "--validation is off and on, their --robust-access is off and on");
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ CeilingStore ceiling_store(const std::filesystem::path& named) {
   return named.empty() ? CeilingStore(default_ceiling_directory()) : CeilingStore(named, KeptCeilings::All);
 }
 
-RunDevices::RunDevices(const RunOptions& options) : instance_({.validation = options.validation}) {
+RunDevices::RunDevices(const RunOptions& options)
+    : instance_({.validation = options.validation, .robust_access = options.robust_access}) {
   const std::vector<std::size_t> chosen = gpu::select_devices(instance_.devices(), options.devices);
   refuse_wrong_device(options, instance_, chosen);
   for (const std::size_t index : chosen) {

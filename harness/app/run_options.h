@@ -41,6 +41,7 @@ struct RunOptions {
   std::vector<std::string> injected_faults;  ///< see InjectedFault
   std::filesystem::path github_summary;      ///< file to append to; empty: none
   bool validation = false;
+  bool robust_access = false;
   bool strict = false;  ///< expired and stale rules of the expectations make the run fail
   bool watch = false;
   bool verbose = false;

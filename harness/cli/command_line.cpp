@@ -180,6 +180,9 @@ void add_run(CLI::App& app, app::RunOptions& options) {
   add_isolation(app, options);
   app.add_flag("--validation", options.validation,
                "Turn on the Khronos validation layer; any message of it fails the case");
+  app.add_flag("--robust-access", options.robust_access,
+               "Have the device check each access of shaders, so that they reach nothing past what is bound: "
+               "for shaders by somebody else. Times are those of such a device");
   app.add_flag("--strict", options.strict,
                "Fail when a rule of the device's expectations is expired or stale (an unexpected pass always "
                "fails)");

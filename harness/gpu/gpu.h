@@ -79,6 +79,9 @@ class CompileError : public Error {
 struct InstanceOptions {
   bool validation =
       false;  ///< turn on VK_LAYER_KHRONOS_validation; Error(Usage) with the package's name when missing
+  /// Shaders reach nothing past what is bound: devices check each access. All that a device has of
+  /// robustBufferAccess, robustImageAccess and the same of cooperative matrices.
+  bool robust_access = false;
 };
 
 class Instance {

@@ -77,6 +77,8 @@ Words JudgeRuns::common_words(const std::string& name) const {
   };
   add("--versus-shaders", parts_.submission.folder.string());
   words.emplace_back("--versus-alone");
+  // A submission must not read what other rows, or its own judge, have elsewhere in memory.
+  words.emplace_back("--robust-access");
   if (!options.device.empty()) add("--device", options.device);
   add("--out", (parts_.folder / name).string());
   add("--hang-limit", fmt::format("{}", options.hang_limit_s));

@@ -61,6 +61,7 @@ RunInfo make_run_info(const RunSettings& settings, const DeviceInfo& device) {
   }
   info.seed = settings.seed;
   info.validation = settings.validation;
+  info.robust_access = settings.robust_access;
   info.repro_options = settings.repro_options;
   return info;
 }

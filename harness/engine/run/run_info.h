@@ -17,6 +17,7 @@ struct RunSettings {
   std::vector<std::string> command;
   std::uint64_t seed = 0;
   bool validation = false;
+  bool robust_access = false;
   std::string repro_options;  ///< see RunInfo
 };
 

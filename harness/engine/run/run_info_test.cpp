@@ -58,7 +58,8 @@ TEST(RunInfo, SaysWhenWhereAndHow) {
                                 .build_type = "Release",
                                 .command = {"assay", "run"},
                                 .seed = 9,
-                                .validation = true};
+                                .validation = true,
+                                .robust_access = true};
   const RunInfo info = make_run_info(settings, device("GPU"));
   EXPECT_THAT(info.run_id, MatchesRegex("[0-9]{8}T[0-9]{6}Z-[0-9a-f]{6}"));
   EXPECT_THAT(info.started_utc, MatchesRegex("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"));
@@ -69,6 +70,7 @@ TEST(RunInfo, SaysWhenWhereAndHow) {
   EXPECT_EQ(info.command, settings.command);
   EXPECT_EQ(info.seed, 9U);
   EXPECT_TRUE(info.validation);
+  EXPECT_TRUE(info.robust_access);
   EXPECT_GT(info.cores, 0);
   EXPECT_FALSE(info.os.empty());
   EXPECT_FALSE(info.cpu.empty());

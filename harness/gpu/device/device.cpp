@@ -32,7 +32,7 @@ Device::State::State(Instance::State& owner, const PhysicalDevice& description)
 }
 
 void Device::State::open() {
-  const FeatureChain features(physical.facts);
+  const FeatureChain features(physical.facts, instance.robust_access);
   const float priority = 1;
   VkDeviceQueueCreateInfo queue_info{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
   queue_info.queueFamilyIndex = physical.queue_family;

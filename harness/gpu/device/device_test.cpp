@@ -1,5 +1,6 @@
 #include "harness/gpu/device/device.h"
 
+#include "harness/gpu/device/features.h"
 #include "harness/gpu/program/submission.h"
 #include "tests/support/gpu.h"
 
@@ -47,7 +48,7 @@ TEST_F(DeviceTest, TwoDevicesOfOneProcessWorkSideBySide) {
   program.dispatches.push_back(
       {.label = "one", .shader = "one.comp", .local_size = {1, 1, 1}, .bindings = {Resource::tensor(0)}});
   const std::vector<Physical> tensors{words(1)};
-  Instance other_instance;
+  Instance other_instance({.robust_access = true});
   Device other(other_instance, select_devices(other_instance.devices(), {}).front());
   ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
   for (Device* each : {&device(), &other, &device()}) {
@@ -56,6 +57,14 @@ TEST_F(DeviceTest, TwoDevicesOfOneProcessWorkSideBySide) {
     memory.write(Resource::tensor(0), bytes_of({41}));
     runnable.run(memory, "one", timeout_s);
     EXPECT_EQ(words_of(memory.read(Resource::tensor(0)))[0], 42u);
+  }
+}
+
+TEST_F(DeviceTest, AccessIsRobustWhereItIsAskedFor) {
+  for (const PhysicalDevice& physical : instance().state().physical) {
+    EXPECT_TRUE(FeatureChain(physical.facts, true).is_robust()) << "every device has it";
+    EXPECT_FALSE(FeatureChain(physical.facts).is_robust());
+    EXPECT_EQ(FeatureChain(physical.facts, true).features(), physical.info.features);
   }
 }
 

@@ -32,7 +32,7 @@ void FeatureChain::ask(T& features, VkStructureType type, const char* extension,
   }
 }
 
-FeatureChain::FeatureChain(const DeviceFacts& facts) : facts_(facts) {
+FeatureChain::FeatureChain(const DeviceFacts& facts, bool robust) : facts_(facts) {
   core_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
   ask(storage16_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES,
       VK_KHR_16BIT_STORAGE_EXTENSION_NAME, VK_API_VERSION_1_1);
@@ -56,26 +56,32 @@ FeatureChain::FeatureChain(const DeviceFacts& facts) : facts_(facts) {
       VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, never);
   ask(fault_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT, VK_EXT_DEVICE_FAULT_EXTENSION_NAME,
       never);
+  ask(robust_images_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_ROBUSTNESS_FEATURES,
+      VK_EXT_IMAGE_ROBUSTNESS_EXTENSION_NAME, VK_API_VERSION_1_3);
   if (facts.has(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME)) {
     extensions_.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
   }
   vkGetPhysicalDeviceFeatures2(facts.handle, &core_);
-  keep_what_kernels_need();
+  keep_what_kernels_need(robust);
 }
 
-/// Robust buffer access must be off: a store past the data has to land in the guard, where it is seen, and
-/// not be dropped by the driver.
-void FeatureChain::keep_what_kernels_need() {
+/// Robust access is off unless it is asked for: it takes time that users' programs do not spend, and hides
+/// what is written far past the end.
+void FeatureChain::keep_what_kernels_need(bool robust) {
   const VkPhysicalDeviceFeatures all = core_.features;
   core_.features = {};
+  core_.features.robustBufferAccess = robust ? all.robustBufferAccess : VK_FALSE;
   core_.features.shaderInt16 = all.shaderInt16;
   core_.features.shaderInt64 = all.shaderInt64;
   fault_.deviceFaultVendorBinary = VK_FALSE;
   storage16_.storagePushConstant16 = VK_FALSE;
   storage16_.storageInputOutput16 = VK_FALSE;
   storage8_.storagePushConstant8 = VK_FALSE;
-  cooperative_khr_.cooperativeMatrixRobustBufferAccess = VK_FALSE;
-  cooperative_nv_.cooperativeMatrixRobustBufferAccess = VK_FALSE;
+  if (!robust) {
+    robust_images_.robustImageAccess = VK_FALSE;
+    cooperative_khr_.cooperativeMatrixRobustBufferAccess = VK_FALSE;
+    cooperative_nv_.cooperativeMatrixRobustBufferAccess = VK_FALSE;
+  }
   if (facts_.has(VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME)) {
     extensions_.push_back(VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME);
   }

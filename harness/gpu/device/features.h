@@ -38,7 +38,8 @@ struct DeviceFacts {
 /// enables exactly those, so that what DeviceInfo reports is what the opened device has.
 class FeatureChain {
  public:
-  explicit FeatureChain(const DeviceFacts& facts);
+  /// `robust`: see InstanceOptions::robust_access.
+  explicit FeatureChain(const DeviceFacts& facts, bool robust = false);
   FeatureChain(const FeatureChain&) = delete;
   FeatureChain& operator=(const FeatureChain&) = delete;
 
@@ -49,6 +50,8 @@ class FeatureChain {
   /// Of a device that is lost: where and why.
   bool tells_faults() const { return fault_.deviceFault == VK_TRUE; }
 
+  bool is_robust() const { return core_.features.robustBufferAccess == VK_TRUE; }
+
   /// pNext of VkDeviceCreateInfo.
   const void* chain() const { return &core_; }
   /// Extensions to enable with it; the names live as long as the program.
@@ -57,7 +60,7 @@ class FeatureChain {
  private:
   template <class T>
   void ask(T& features, VkStructureType type, const char* extension, std::uint32_t core);
-  void keep_what_kernels_need();
+  void keep_what_kernels_need(bool robust);
   VkBool32 rounds_to_even() const;
   VkBool32 demands_full_subgroups() const;
   void add_subgroup_features(std::vector<Feature>& found) const;
@@ -77,6 +80,7 @@ class FeatureChain {
   VkPhysicalDeviceCooperativeMatrixFeaturesNV cooperative_nv_{};
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables_{};
   VkPhysicalDeviceFaultFeaturesEXT fault_{};
+  VkPhysicalDeviceImageRobustnessFeatures robust_images_{};
 };
 
 }  // namespace assay::gpu

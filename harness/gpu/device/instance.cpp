@@ -98,7 +98,8 @@ VkDebugUtilsMessengerCreateInfoEXT messenger_info(MessageLog& log) {
 
 }  // namespace
 
-Instance::State::State(const InstanceOptions& options) : messages(std::make_unique<MessageLog>()) {
+Instance::State::State(const InstanceOptions& options)
+    : robust_access(options.robust_access), messages(std::make_unique<MessageLog>()) {
   if (volkInitialize() != VK_SUCCESS) {
     throw Error("looking for Vulkan devices: there is no Vulkan loader; install the package libvulkan1",
                 ExitCode::NoDevice);

@@ -12,6 +12,7 @@ struct Instance::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
+  const bool robust_access;              ///< of the devices that are opened
   std::unique_ptr<MessageLog> messages;  ///< outlives the instance, which may speak while it is destroyed
   VkInstance handle = VK_NULL_HANDLE;
   VkDebugUtilsMessengerEXT messenger = VK_NULL_HANDLE;

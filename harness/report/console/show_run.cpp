@@ -69,6 +69,7 @@ void show_circumstances(Page& page, const RunInfo& run) {
   page.line("seed", std::to_string(run.seed));
   if (run.secret_seed != 0) page.line("secret seed", std::to_string(run.secret_seed));
   page.line("layer", run.validation ? "validation on" : "validation off");
+  if (run.robust_access) page.line("access", "robust: the device checks each access of shaders");
   show_division(page, run);
 }
 

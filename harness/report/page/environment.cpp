@@ -46,6 +46,8 @@ std::vector<Circumstance> circumstances() {
       {"loader's variables", variables_of},
       {"seed", [](const RunInfo& run) { return std::to_string(run.seed); }},
       {"validation layer", [](const RunInfo& run) { return std::string(run.validation ? "on" : "off"); }},
+      {"robust buffer access",
+       [](const RunInfo& run) { return std::string(run.robust_access ? "on" : "off"); }},
       {"case files", [](const RunInfo& run) { return input(run, "cases"); }},
       {"shader folder", [](const RunInfo& run) { return input(run, "shaders"); }},
       {"ceilings' kernels", [](const RunInfo& run) { return run.ceilings.kernels; }},

@@ -63,6 +63,7 @@ struct RunInfo {
   /// can know. 0: they were not.
   std::uint64_t secret_seed = 0;
   bool validation = false;
+  bool robust_access = false;  ///< devices checked each access of shaders
   /// Hashes of what the rows are made of: "binary", "cases", "expectations", "shaders",
   /// "versus_shaders". A run is only gone
   /// on with where all are the same.

@@ -168,6 +168,7 @@ void fields(Visit& visit, Is<RunInfo> auto& x) {
   visit("environment", x.environment);
   visit("seed", x.seed);
   visit("validation", x.validation);
+  visit("robust_access", x.robust_access, since(3));
   visit("inputs", x.inputs, since(3));
   visit("repro_options", x.repro_options, since(3));
   visit("timer", x.timer, since(2));
