@@ -5,7 +5,8 @@
 // rows by `tile_n` output channels, a subgroup FRAGMENTS_M by FRAGMENTS_N fragments of it, or a part of the sums of
 // these. K goes by in slabs: a slab of x and of w lies in shared memory by rows of `chunks` units of 16 bytes, while
 // the next is on its way to registers. Int4 weights are unpacked on the way; a slab of them is whole groups, or a part
-// of one, filled up with zeros to whole fragments.
+// of one, filled up with zeros to whole fragments. Int8 sums of a group are scaled where it ends; of half floats the
+// weights are, before the product.
 //
 // REAL         half floats and float sums; else int8 and int32
 // FRAGMENTS_M, FRAGMENTS_N  of a subgroup: 1, 2, 4 or 8
@@ -19,7 +20,8 @@
 // SPLITS       1: K is shared by `splits` workgroups, which leave their sums to linear_join.comp
 // X_*, W_*, Y_*, SUMS, MATRICES, ...: see the included files
 
-#define SCALES_GROUPS (W_BITS == 4)
+#define SCALES_GROUPS (W_BITS == 4 && !REAL)  // their sums
+#define SCALES_WEIGHTS (W_BITS == 4 && REAL)
 
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
@@ -39,11 +41,13 @@ layout(constant_id = 19) const uint subgroups_k = 1u;     // that share K: each 
 layout(constant_id = 13) const uint splits = 1u;
 layout(constant_id = 14) const uint split_slabs = 1u;  // of a workgroup
 #endif
-#if SCALES_GROUPS
-layout(constant_id = 15) const uint table_loads = 1u;     // of an invocation, for a slab
+#if W_BITS == 4
 layout(constant_id = 16) const uint groups_of_slab = 1u;  // that it has whole; 1 if it is a part of one
 layout(constant_id = 17) const uint slabs_of_group = 1u;  // 1 if it is not
-layout(constant_id = 18) const uint part_steps = 1u;      // fragments along K of a group that lie in a slab
+#endif
+#if SCALES_GROUPS
+layout(constant_id = 15) const uint table_loads = 1u;  // of an invocation, for a slab
+layout(constant_id = 18) const uint part_steps = 1u;   // fragments along K of a group that lie in a slab
 #endif
 
 #include "linear/numbers.glslh"
@@ -73,12 +77,8 @@ const uint x_units = tile_m * pitch;
 const uint w_units = tile_n * pitch;
 #if SCALES_GROUPS
 const uint table_units = groups_of_slab * (tile_n / 4u);
-#if REAL
-const uint stage_units = x_units + w_units + table_units;
-#else
 const uint stage_units = x_units + w_units + 2u * table_units;
 const uint zero_points_at = STAGES * stage_units;  // of the rows of x, as floats
-#endif
 #else
 const uint stage_units = x_units + w_units;
 #endif
@@ -89,7 +89,7 @@ uint stage_of(uint slab) { return (slab & 1u) * stage_units; }
 uint stage_of(uint slab) { return 0u; }
 #endif
 
-#if SCALES_GROUPS
+#if W_BITS == 4
 uint first_group(uint slab) { return slab / slabs_of_group * groups_of_slab; }
 #endif
 
@@ -167,35 +167,47 @@ uvec4 load_w(Tile tile, uint number, uint slab) {
   return w_unit(channel_of_load(tile, number), slab * UNITS_OF_ROW + number % UNITS_OF_ROW, push.blocks / 4u);
 }
 
-#ifdef W_ZERO_AT
-ivec4 load_w_zero_points(Tile tile, uint number, uint slab) {
+#if W_BITS == 4
+// No unit is of two groups. Of what lies past the last group all values are 0.
+uint group_of_load(uint number, uint slab) {
   const uint group_of_slab = number % UNITS_OF_ROW * CHUNKS_OF_UNIT / (chunks / groups_of_slab);
-  const uint group = min(first_group(slab) + group_of_slab, push.groups - 1u);
-  return w_zero_point(group, channel_of_load(tile, number) / 4u, push.quads);
+  return min(first_group(slab) + group_of_slab, push.groups - 1u);
 }
 #endif
 
-#if REAL && W_BITS == 4
-uvec4 chunk_of(uvec4 unit, uint i, uint zero) { return halves_of_nibbles(unit[i]); }
+#ifdef W_ZERO_AT
+ivec4 load_w_zero_points(Tile tile, uint number, uint slab) {
+  return w_zero_point(group_of_load(number, slab), channel_of_load(tile, number) / 4u, push.quads);
+}
+#endif
+
+#if SCALES_WEIGHTS
+uint load_w_scale(Tile tile, uint number, uint slab) {
+  return w_half_scale(group_of_load(number, slab), channel_of_load(tile, number), push.quads);
+}
+#endif
+
+// `of_group`: of int8 products what a stored nibble is more than its value, of half floats the scale of int4 values.
+#if SCALES_WEIGHTS
+uvec4 chunk_of(uvec4 unit, uint i, uint of_group) { return scaled_nibbles(unit[i], of_group); }
 #elif REAL
-uvec4 chunk_of(uvec4 unit, uint i, uint zero) {
+uvec4 chunk_of(uvec4 unit, uint i, uint of_group) {
   return uvec4(halves_of_bytes(unit[2u * i]), halves_of_bytes(unit[2u * i + 1u]));
 }
 #elif W_BITS == 4
-uvec4 chunk_of(uvec4 unit, uint i, uint zero) {
+uvec4 chunk_of(uvec4 unit, uint i, uint of_group) {
   const uvec2 words = uvec2(unit[2u * i], unit[2u * i + 1u]);
-  const uvec2 first = signed_nibbles(words & 0x0f0f0f0fu, zero);
-  const uvec2 last = signed_nibbles((words >> 4) & 0x0f0f0f0fu, zero);
+  const uvec2 first = signed_nibbles(words & 0x0f0f0f0fu, of_group);
+  const uvec2 last = signed_nibbles((words >> 4) & 0x0f0f0f0fu, of_group);
   return uvec4(first.x, last.x, first.y, last.y);
 }
 #else
-uvec4 chunk_of(uvec4 unit, uint i, uint zero) { return unit; }
+uvec4 chunk_of(uvec4 unit, uint i, uint of_group) { return unit; }
 #endif
 
-// `zero`: what a stored nibble of int8 products is more than its value.
-void keep_w(uint slab, uint number, uvec4 unit, uint zero) {
+void keep_w(uint slab, uint number, uvec4 unit, uint of_group) {
   const uint at = stage_of(slab) + x_units + number / UNITS_OF_ROW * pitch + number % UNITS_OF_ROW * CHUNKS_OF_UNIT;
-  UNROLLED for (uint i = 0u; i < CHUNKS_OF_UNIT; ++i) pool[at + i] = chunk_of(unit, i, zero);
+  UNROLLED for (uint i = 0u; i < CHUNKS_OF_UNIT; ++i) pool[at + i] = chunk_of(unit, i, of_group);
 }
 
 // --- groups ----------------------------------------------------------------------------------------------------------
@@ -217,7 +229,6 @@ void keep_table(uint first, uint slab, uint number, vec4 values) {
   pool[stage_of(slab) + first + number] = is_there ? floatBitsToUint(values) : uvec4(0u);
 }
 
-#if !REAL
 ivec4 load_column_sums(Tile tile, uint number, uint slab) {
   return w_sums(existing_group(number, slab), existing_quad_of_table(tile, number), push.quads);
 }
@@ -232,7 +243,6 @@ void keep_zero_points(Tile tile, uint lane) {
     pool[zero_points_at + i] = floatBitsToUint(zero_points);
   }
 }
-#endif
 #endif
 
 // --- products --------------------------------------------------------------------------------------------------------
@@ -250,9 +260,7 @@ uint part_of_subgroup() { return subgroup_number() % subgroups_k; }
 SUM_MATRIX sums[FRAGMENTS_M * FRAGMENTS_N];
 #if SCALES_GROUPS
 REAL_MATRIX totals[FRAGMENTS_M * FRAGMENTS_N];
-#if !REAL
 REAL_MATRIX zero_points[FRAGMENTS_M];
-#endif
 #define FINAL_SUMS totals
 #else
 #define FINAL_SUMS sums
@@ -277,34 +285,24 @@ void add_step(uint stage, uint step) {
   EACH(FRAGMENTS_N, MULTIPLY_COLUMN)
 }
 
-// Of int8 exact: both are integers below 2^24, which the host sees to.
 #if SCALES_GROUPS
-#if REAL
-#define PART_OF_TOTAL(i, j, e) ELEMENT(sums[(i)*FRAGMENTS_N + j], e)
-#define LOAD_COLUMN_SUMS(j)
-#define AS_REALS(i, j)
-#else
+// Exact: both are integers below 2^24, which the host sees to.
 #define PART_OF_TOTAL(i, j, e) (ELEMENT(reals, e) - ELEMENT(zero_points[i], e) * ELEMENT(column_sums, e))
-#define LOAD_COLUMN_SUMS(j) \
-  REAL_MATRIX column_sums;  \
-  LOAD_PER_COLUMN(column_sums, tables_at + table_units + (j) * (FRAGMENT_N / 4));
-#define AS_REALS(i, j) \
-  REAL_MATRIX reals;   \
-  REAL_OF_SUMS(reals, sums[(i)*FRAGMENTS_N + j]);
-#endif
 #define END_ELEMENT(e, i, j) ELEMENT(totals[(i)*FRAGMENTS_N + j], e) += PART_OF_TOTAL(i, j, e) * ELEMENT(scales, e);
-#define END_FRAGMENT(i, j)                 \
-  {                                        \
-    AS_REALS(i, j)                         \
-    EACH_ELEMENT(END_ELEMENT, i, j)        \
-    CLEAR_SUMS(sums[(i)*FRAGMENTS_N + j]); \
+#define END_FRAGMENT(i, j)                          \
+  {                                                 \
+    REAL_MATRIX reals;                              \
+    REAL_OF_SUMS(reals, sums[(i)*FRAGMENTS_N + j]); \
+    EACH_ELEMENT(END_ELEMENT, i, j)                 \
+    CLEAR_SUMS(sums[(i)*FRAGMENTS_N + j]);          \
   }
-#define END_COLUMN(j)                                            \
-  {                                                              \
-    REAL_MATRIX scales;                                          \
-    LOAD_PER_COLUMN(scales, tables_at + (j) * (FRAGMENT_N / 4)); \
-    LOAD_COLUMN_SUMS(j)                                          \
-    EACH_INNER(FRAGMENTS_M, END_FRAGMENT, j)                     \
+#define END_COLUMN(j)                                                               \
+  {                                                                                 \
+    REAL_MATRIX scales;                                                             \
+    LOAD_PER_COLUMN(scales, tables_at + (j) * (FRAGMENT_N / 4));                    \
+    REAL_MATRIX column_sums;                                                        \
+    LOAD_PER_COLUMN(column_sums, tables_at + table_units + (j) * (FRAGMENT_N / 4)); \
+    EACH_INNER(FRAGMENTS_M, END_FRAGMENT, j)                                        \
   }
 
 // Adds the sums of a group, less x's zero points, times its scales, and begins the next.
@@ -354,11 +352,12 @@ void find_corners(Tile tile, uint lane) {
 #ifdef W_ZERO_AT
 ivec4 next_w_zero_points[w_loads];
 #endif
+#if SCALES_WEIGHTS
+uint next_w_scales[w_loads];
+#endif
 #if SCALES_GROUPS
 vec4 next_scales[table_loads];
-#if !REAL
 ivec4 next_column_sums[table_loads];
-#endif
 #endif
 
 void load_slab(Tile tile, uint lane, uint slab) {
@@ -367,19 +366,22 @@ void load_slab(Tile tile, uint lane, uint slab) {
 #ifdef W_ZERO_AT
   FOR_EACH(i, w_loads) next_w_zero_points[i] = load_w_zero_points(tile, lane + i * gl_WorkGroupSize.x, slab);
 #endif
+#if SCALES_WEIGHTS
+  FOR_EACH(i, w_loads) next_w_scales[i] = load_w_scale(tile, lane + i * gl_WorkGroupSize.x, slab);
+#endif
 #if SCALES_GROUPS
   FOR_EACH(i, table_loads) {
     next_scales[i] = load_scales(tile, lane + i * gl_WorkGroupSize.x, slab);
-#if !REAL
     next_column_sums[i] = load_column_sums(tile, lane + i * gl_WorkGroupSize.x, slab);
-#endif
   }
 #endif
 }
 
-// Of load `number` of w, which is this invocation's i.
-uint zero_of(uint i, uint number) {
-#ifdef W_ZERO_AT
+// What chunk_of() wants for load `number` of w, which is this invocation's i.
+uint of_group_of(uint i, uint number) {
+#if SCALES_WEIGHTS
+  return next_w_scales[i];
+#elif defined(W_ZERO_AT)
   return uint(8 + next_w_zero_points[i][number / UNITS_OF_ROW % 4u]);
 #else
   return 8u;
@@ -393,16 +395,14 @@ void keep_slab(uint lane, uint slab) {
   }
   FOR_EACH(i, w_loads) {
     const uint load = lane + i * gl_WorkGroupSize.x;
-    if (W_LOADS % gl_WorkGroupSize.x == 0u || load < W_LOADS) keep_w(slab, load, next_w[i], zero_of(i, load));
+    if (W_LOADS % gl_WorkGroupSize.x == 0u || load < W_LOADS) keep_w(slab, load, next_w[i], of_group_of(i, load));
   }
 #if SCALES_GROUPS
   FOR_EACH(i, table_loads) {
     const uint load = lane + i * gl_WorkGroupSize.x;
     if (load < table_units) {
       keep_table(x_units + w_units, slab, load, next_scales[i]);
-#if !REAL
       keep_table(x_units + w_units + table_units, slab, load, vec4(next_column_sums[i]));
-#endif
     }
   }
 #endif
@@ -432,12 +432,10 @@ void main() {
   EACH(SUMS_OF_SUBGROUP, CLEAR_SUM)
 #if SCALES_GROUPS
   EACH(SUMS_OF_SUBGROUP, CLEAR_TOTAL)
-#if !REAL
   const uvec2 place = place_of_subgroup();
   keep_zero_points(tile, lane);
   barrier();
   EACH(FRAGMENTS_M, LOAD_ZERO_POINTS)
-#endif
 #endif
 
   load_slab(tile, lane, first_slab);

@@ -33,6 +33,12 @@ constexpr std::int64_t most_fragments = 32;           // whose sums fill the reg
 constexpr std::int64_t most_fragments_of_a_side = 8;  // that shaders/common/unroll.glslh repeats
 // Of groups: int32 sums of products of int8 by 15 at most, less than 2^24, which floats hold.
 constexpr std::int64_t largest_group = (std::int64_t{1} << 24) / (128L * 15) / 8 * 8;
+// Of int4 weights that are multiplied by halves of their scales: a rounding of the scale and one of the
+// product. Each is off by 2^-11 at most where it is a normal half: both by less than this. The scale is none
+// that is 2^25 times smaller than the largest of its channel. What it loses, or is flushed to 0, is up to
+// 2^-25 of the largest, so that the bound still covers it wherever anything that is multiplied by the largest
+// counts in the magnitude; it does not where x or w is 0 there and little else is added.
+constexpr double error_of_half_weights = 0x1p-10;
 // lavapipe leaves all loops of an invocation after so many turns, and says nothing.
 constexpr std::int64_t most_turns_on_a_cpu = 65535;
 
@@ -85,9 +91,11 @@ void add_constants(Dispatch& product, const CoopmatTiling& tiling, const LinearK
     set_constant(product, "split_slabs", tiling.split_slabs());
   }
   if (is_int4(kind.w)) {
-    set_constant(product, "table_loads", tiling.table_loads());
     set_constant(product, "groups_of_slab", tiling.slab.groups);
     set_constant(product, "slabs_of_group", tiling.slab.slabs_of_group);
+  }
+  if (kind.is_grouped()) {
+    set_constant(product, "table_loads", tiling.table_loads());
     set_constant(product, "part_steps", tiling.slab.padded / tiling.slab.groups / tiling.fragment.k);
   }
 }
@@ -222,15 +230,22 @@ std::optional<std::string> lacks(const BuildContext& context, const LinearKind& 
                      tiling.m, tiling.n, tiling.slab.padded, tiling.shared_bytes(), device.max_shared_bytes);
 }
 
-/// Roundings behind one another in an element: of the sums that the unit makes, one a value of K; of scaling
-/// and adding each group, and each part of K; scale, bias, requantization.
+/// Roundings behind one another in an element: of real sums that the unit makes, one a value of K; of scaling
+/// and adding each group of integers, and each part of K; scale, bias, requantization. Weights that are
+/// rounded to halves before come on top.
 double unit_error(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
   const std::int64_t last = tiling.splits + 5;
   if (!kind.is_real()) return gamma_of(linear.groups() + last);
-  const std::int64_t of_unit = is_int4(kind.w) ? linear.group_size : linear.k;
-  return gamma_of(of_unit + linear.groups() + last);
+  const double of_sums = gamma_of(linear.k + 1 + last);
+  return kind.is_real_int4() ? of_sums + error_of_half_weights * (1 + of_sums) : of_sums;
+}
+
+const char* summary_of(const LinearKind& kind) {
+  if (!kind.is_real()) return "subgroups multiply matrices of int8";
+  if (!kind.is_real_int4()) return "subgroups multiply matrices of half floats";
+  return "subgroups multiply matrices of half floats, which weights times scales are rounded to";
 }
 
 }  // namespace
@@ -270,8 +285,7 @@ std::vector<Tunable> coopmat_tunables() {
 
 Impl coopmat_linear(const LinearKind& kind) {
   Impl impl{.name = "coopmat"};
-  impl.summary =
-      kind.is_real() ? "subgroups multiply matrices of half floats" : "subgroups multiply matrices of int8";
+  impl.summary = summary_of(kind);
   impl.ceiling = kind.is_real() ? Ceiling::CoopFp16 : Ceiling::CoopInt8;
   impl.tunables = coopmat_tunables();
   impl.build = [kind](const BuildContext& context) { return build(context, kind); };

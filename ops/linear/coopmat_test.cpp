@@ -5,6 +5,10 @@
 #include "ops/cases_of_op_test_support.h"
 #include "ops/linear/linear_test_support.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
 #include <map>
 
 // Products of matrices that subgroups hold: whom they are refused, and that the order of sums is nobody's
@@ -45,8 +49,22 @@ class CoopmatTest : public LinearTest {
     return refusal(made);
   }
 
+  /// Data for all tensors: outputs are 0.
+  static std::vector<HostTensor> data_of(const Trial& trial) {
+    std::vector<HostTensor> data;
+    for (const TensorSpec& tensor : trial.op->tensors(trial.params)) {
+      const auto number = static_cast<std::uint32_t>(data.size());
+      data.push_back(tensor.is_input() ? make_filled(tensor.dtype, tensor.shape, {.kind = trial.fill},
+                                                     tensor.domain, {trial.seed, 1, number})
+                                       : HostTensor(tensor.dtype, tensor.shape));
+    }
+    return data;
+  }
+
+  std::vector<std::byte> y_of(const Trial& trial) { return y_of(trial, data_of(trial)); }
+
   /// The bytes of the last tensor, y.
-  std::vector<std::byte> y_of(const Trial& trial) {
+  std::vector<std::byte> y_of(const Trial& trial, const std::vector<HostTensor>& data) {
     const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
     std::vector<Physical> physical;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -56,12 +74,7 @@ class CoopmatTest : public LinearTest {
     gpu::Executable executable(device(), shaders(), program, physical, 0);
     gpu::Workspace workspace(device(), program, physical, 0);
     for (std::uint32_t i = 0; i < tensors.size(); ++i) {
-      HostTensor data(tensors[i].dtype, tensors[i].shape);
-      if (tensors[i].is_input()) {
-        data = make_filled(tensors[i].dtype, tensors[i].shape, {.kind = trial.fill}, tensors[i].domain,
-                           {trial.seed, 1, i});
-      }
-      workspace.write(Resource::tensor(i), pack(data, physical[i], Poison::A, 0));
+      workspace.write(Resource::tensor(i), pack(data[i], physical[i], Poison::A, 0));
     }
     executable.run(workspace, trial.op->name, timeout_s);
     return workspace.read(Resource::tensor(static_cast<std::uint32_t>(tensors.size() - 1)));
@@ -98,9 +111,11 @@ TEST_F(CoopmatTest, SubgroupsThatShareKNeedPartsOfIt) {
   EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, with(two_steps, "subgroups_k", 2))), "");
   EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, with(two_steps, "subgroups_k", 4))),
             "a slab whose 2 fragments along K 4 subgroups can share");
-  EXPECT_EQ(refusal_on(gpu, trial("linear_q4gsw", {5, 64, 20}, with(two_steps, "subgroups_k", 2))), "");
-  EXPECT_EQ(refusal_on(gpu, trial("linear_q4gsw", {5, 64, 20}, with(two_steps, "subgroups_k", 2), 64)),
+  EXPECT_EQ(refusal_on(gpu, trial("linear_dq8ca_q4gsw", {5, 64, 20}, with(two_steps, "subgroups_k", 2))), "");
+  EXPECT_EQ(refusal_on(gpu, trial("linear_dq8ca_q4gsw", {5, 64, 20}, with(two_steps, "subgroups_k", 2), 64)),
             "a slab whose 1 groups 2 subgroups can share");
+  EXPECT_EQ(refusal_on(gpu, trial("linear_q4gsw", {5, 64, 20}, with(two_steps, "subgroups_k", 4), 64)), "")
+      << "sums do not end with a group";
 }
 
 TEST_F(CoopmatTest, SubgroupsThatHoldTooMuchAreRefused) {
@@ -186,6 +201,96 @@ TEST_F(CoopmatTest, IntegersAreThoseOfTheOtherKernel) {
       other.impl = "tiled";
       other.tune.clear();
       EXPECT_EQ(y_of(made), y_of(other)) << made.describe();
+    }
+  }
+}
+
+/// The op with scales of weights in such a range.
+Op with_scales_between(const Op& of, double least, double largest) {
+  Op op = of;
+  op.tensors = [tensors = of.tensors, least, largest](const Params& params) {
+    std::vector<TensorSpec> specs = tensors(params);
+    std::ranges::find(specs, "w_scale", &TensorSpec::name)->domain = {FillRole::Scale, least, largest};
+    return specs;
+  };
+  return op;
+}
+
+// Those of a channel are halves of one factor: 2^37 times smaller than the largest they are 0, and nobody
+// sees it.
+TEST_F(CoopmatTest, ScalesOfAChannelMayLieFarApart) {
+  for (const auto& [least, largest] : {std::pair{0x1p-45, 0x1p-3}, {0x1p-70, 0x1p-60}, {0x1p-12, 0x1p12}}) {
+    const Op op = with_scales_between(op_of("linear_q4gsw"), least, largest);
+    for (const std::int64_t group_size : {8, 32}) {
+      for (const std::int64_t splits : {1, 3}) {
+        Trial made = trial("linear_q4gsw", {19, 320, 37}, with(tiles(32, 32, 64, 16, 16), "splits", splits),
+                           group_size);
+        made.op = &op;
+        expect_right_here(made);
+      }
+    }
+  }
+}
+
+/// A weight times its scale as the kernel has it, over the channel's factor.
+float rounded_weight(int weight, float scale, float factor) {
+  return to_float(to_half(to_float(to_half(scale / factor)) * static_cast<float>(weight)));
+}
+
+// A row of x with a single 1 finds one weight: the scale is rounded to a half, and its product with the
+// weight again, and nothing else is.
+TEST_F(CoopmatTest, WeightsAreRoundedOnceWithTheirScaleAndOnceBefore) {
+  constexpr std::int64_t k = 64, n = 20, group_size = 32;
+  const Trial made = trial("linear_q4gsw", {k, k, n}, {}, group_size);
+  SCOPED_TRACE("as if on this device: " + made.describe());
+  std::vector<HostTensor> data = data_of(made);
+  const auto x = data[0].as<Half>();
+  std::ranges::fill(x, to_half(0.0F));
+  for (std::size_t i = 0; i < k; ++i) x[i * k + i] = to_half(1.0F);
+  const auto nibbles = data[1].as<std::uint8_t>();
+  const auto scales = data[2].as<float>();
+  const std::vector<std::byte> y = y_of(made, data);
+  for (std::size_t channel = 0; channel < n; ++channel) {
+    const float largest = std::max(scales[channel], scales[n + channel]);
+    const float factor = std::ldexp(1.0F, std::ilogb(largest) - 11);
+    for (std::size_t i = 0; i < k; ++i) {
+      const int weight = (nibbles[(channel * k + i) / 2] >> (i % 2 * 4) & 15) - 8;
+      const float want = rounded_weight(weight, scales[i / group_size * n + channel], factor) * factor;
+      Half got{};
+      std::memcpy(&got, &y[(i * n + channel) * sizeof(Half)], sizeof(Half));
+      ASSERT_EQ(to_float(got), want) << "weight " << i << " of channel " << channel;
+    }
+  }
+}
+
+TEST_F(CoopmatTest, TheUnitErrorSaysThatWeightsAreRounded) {
+  const auto unit_error = [this](const std::string& op) {
+    const Trial made = trial(op, {5, 64, 20});
+    const std::vector<TensorSpec> tensors = made.op->tensors(made.params);
+    return made.op->find_impl("coopmat")->unit_error(
+        BuildContext(made.params, tensors, made.forms, gpu, made.tune));
+  };
+  const double of_sums = unit_error("linear_q8csw");
+  EXPECT_LT(of_sums, 0x1p-16);
+  EXPECT_NEAR(unit_error("linear_q4gsw"), (1 + 0x1p-10) * (1 + of_sums) - 1, 1e-15);
+}
+
+TEST_F(CoopmatTest, AScaleThatIsNotFiniteStaysInItsChannel) {
+  constexpr std::size_t n = 20, of_infinity = 3, of_nan = 9;
+  const Trial made = trial("linear_q4gsw", {16, 64, n});
+  std::vector<HostTensor> data = data_of(made);
+  const std::vector<std::byte> finite = y_of(made, data);
+  data[2].as<float>()[of_infinity] = std::numeric_limits<float>::infinity();
+  data[2].as<float>()[n + of_nan] = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<std::byte> y = y_of(made, data);
+  for (std::size_t i = 0; i < y.size() / sizeof(Half); ++i) {
+    Half now{}, before{};
+    std::memcpy(&now, &y[i * sizeof(Half)], sizeof(Half));
+    std::memcpy(&before, &finite[i * sizeof(Half)], sizeof(Half));
+    if (i % n == of_infinity || i % n == of_nan) {
+      EXPECT_FALSE(std::isfinite(to_float(now))) << i;
+    } else {
+      EXPECT_EQ(to_float(now), to_float(before)) << i;
     }
   }
 }

@@ -155,7 +155,7 @@ std::int64_t CoopmatTiling::parts_of_slab() const {
 }
 
 std::int64_t CoopmatTiling::split_slabs() const {
-  return whole(div_up(all_slabs, splits), slab.slabs_of_group);
+  return whole(div_up(all_slabs, splits), tables > 0 ? slab.slabs_of_group : 1);
 }
 
 std::int64_t CoopmatTiling::shared_bytes() const {
@@ -177,12 +177,11 @@ std::int64_t CoopmatTiling::plain_turns() const {
   const std::int64_t product = turns(fragment.m, turns(fragment.n / 4));
   const std::int64_t step =
       fragments_m() * turns(fragment.m) + fragments_n() * turns(fragment.n) + fragments * product;
-  const std::int64_t groups_of_part = slab.groups / subgroups_k;
+  const std::int64_t groups_of_part = tables > 0 ? slab.groups / subgroups_k : 1;
   const std::int64_t steps = slab.padded / fragment.k / subgroups_k;
   const std::int64_t of_slab = loading + 2 * turns(groups_of_part) + steps * (1 + step);
 
-  const std::int64_t reals = halves ? 0 : by_rows;
-  const std::int64_t of_group = fragments_n() * tables * by_rows + fragments * (reals + 2 * by_elements);
+  const std::int64_t of_group = fragments_n() * tables * by_rows + fragments * (by_rows + 2 * by_elements);
   const std::int64_t slabs = split_slabs();
   const std::int64_t groups = tables > 0 ? slabs * groups_of_part / slab.slabs_of_group : 0;
 
@@ -216,7 +215,8 @@ CoopmatTiling coopmat_tiling(const BuildContext& context, const LinearKind& kind
   tiling.fragment = matrices.value_or(Fragment{16, 16, kind.is_real() ? 16 : 32});
   tiling.lanes = tiling.plain ? 1 : context.device.subgroup_size;
   tiling.halves = kind.is_real();
-  tiling.tables = is_int4(kind.w) ? (kind.is_real() ? 1 : 2) : 0;
+  tiling.int4 = is_int4(kind.w);
+  tiling.tables = kind.is_grouped() ? 2 : 0;
   tiling.keeps_row_zeros = kind.is_grouped();
   Sizes sizes = sizes_of(context, linear, kind, tiling);
   set_sizes(tiling, context, linear, kind, sizes);

@@ -17,7 +17,8 @@ struct Fragment {
 };
 
 /// What of K lies in shared memory at once. Without groups: `depth` values. With groups: `groups` whole ones,
-/// each a whole number of fragments; or a part of one group, filled up with zeros to `padded` values.
+/// each a whole number of fragments, so that no 16 bytes of weights are of two; or a part of one group,
+/// filled up with zeros to `padded` values.
 struct Slab {
   std::int64_t depth = 0;           ///< values of K that it moves on by
   std::int64_t padded = 0;          ///< values that lie in shared memory: whole fragments
@@ -44,7 +45,8 @@ struct CoopmatTiling {
   std::int64_t splits = 1;  ///< workgroups that share K
 
   bool halves = false;           ///< half floats; else int8
-  std::int64_t tables = 0;       ///< of each group: numbers an output channel
+  bool int4 = false;             ///< weights; else int8
+  std::int64_t tables = 0;       ///< of each group, where its sums are scaled: numbers an output channel
   bool keeps_row_zeros = false;  ///< zero points of the rows lie in shared memory
 
   std::int64_t subgroups() const { return m / subgroup_m * (n / subgroup_n) * subgroups_k; }
@@ -56,7 +58,7 @@ struct CoopmatTiling {
   /// Units of 16 bytes of a row of a slab.
   std::int64_t chunks() const { return slab.padded / (halves ? 8 : 16); }
   /// Those that 16 bytes of packed weights become.
-  std::int64_t chunks_of_unit() const { return std::int64_t{halves ? 2 : 1} * (tables > 0 ? 2 : 1); }
+  std::int64_t chunks_of_unit() const { return std::int64_t{halves ? 2 : 1} * (int4 ? 2 : 1); }
   Packing packing() const {
     return {.by_rows = true, .for_halves = halves, .slab_depth = slab.depth, .padded_depth = slab.padded};
   }
@@ -64,9 +66,9 @@ struct CoopmatTiling {
   std::int64_t x_loads() const;
   std::int64_t w_loads() const;
   std::int64_t table_loads() const;
-  /// What of a slab subgroups can share: whole groups, or fragments along K.
+  /// What of a slab subgroups can share: whole groups where their sums are scaled, else fragments along K.
   std::int64_t parts_of_slab() const;
-  /// Slabs of a workgroup: whole groups.
+  /// Slabs of a workgroup: whole groups where their sums are scaled.
   std::int64_t split_slabs() const;
   std::int64_t shared_bytes() const;
   /// Turns of all its loops that an invocation goes through in plain code, at most.

@@ -126,10 +126,25 @@ void add_w(Program& program, Binder& binder, const BuildContext& context, const 
   if (with_sums) binder.bind("W_SUMS", Binding(weight_sums(program, context, kind.w, weights, zero_points)));
 }
 
-std::string sums_define(const LinearKind& kind) {
+/// Whether weights are multiplied by half floats of their scales, so that sums lack a channel's factor alone.
+bool rounds_scales(const LinearKind& kind, const ProductNeeds& needs) {
+  return kind.is_real_int4() && needs.packing.for_halves;
+}
+
+std::string sums_define(const LinearKind& kind, const ProductNeeds& needs) {
   if (kind.is_grouped()) return "SUMS_GROUPED";
   if (!kind.is_real()) return "SUMS_INT8";
-  return is_int4(kind.w) ? "SUMS_SCALED" : "SUMS_REAL";
+  return kind.is_real_int4() && !rounds_scales(kind, needs) ? "SUMS_SCALED" : "SUMS_REAL";
+}
+
+void add_scales(Program& program, Binder& binder, const BuildContext& context, const LinearKind& kind,
+                const ProductNeeds& needs) {
+  if (!rounds_scales(kind, needs)) {
+    return binder.bind("W_SCALE", Binding(padded_table(program, context, "w_scale", needs.by_quad)));
+  }
+  const HalfScales scales = half_scales(program, context);
+  binder.bind("W_HALF_SCALE", Binding(scales.halves));
+  binder.bind("W_SCALE", Binding(scales.factors));
 }
 
 bool is_fixed_point(const Params& params) {
@@ -146,7 +161,7 @@ void add_y(Program& program, Binder& binder, const BuildContext& context, const 
   if (y.dtype() == DType::I8) binder.define(rounding_define(context.device));
   binder.define("Y_F16", flag(y.dtype() == DType::F16));
   binder.define("Y_ALIGNED", flag(linear.n % 4 == 0));
-  binder.define("SUMS", sums_define(kind));
+  binder.define("SUMS", sums_define(kind, needs));
   binder.define("RELU", flag(linear.relu));
   const bool fixed = is_fixed_point(context.params);
   binder.define("FIXED_POINT", flag(fixed));
@@ -154,7 +169,7 @@ void add_y(Program& program, Binder& binder, const BuildContext& context, const 
     binder.bind("REQUANTIZERS", Binding(requantizers(program, context)));
     return;
   }
-  binder.bind("W_SCALE", Binding(padded_table(program, context, "w_scale", needs.by_quad)));
+  add_scales(program, binder, context, kind, needs);
   if (linear.bias) binder.bind("BIAS", Binding(padded_table(program, context, "bias", false)));
 }
 

@@ -31,6 +31,8 @@ struct LinearKind {
   bool quantizes() const { return x == XKind::Quantized || x == XKind::QuantizedRows; }
   /// int32 sums of groups, which are scaled and added in float32.
   bool is_grouped() const { return !is_real() && is_int4(w); }
+  /// Int4 weights of real x: kernels of half floats multiply them by their scales before the product.
+  bool is_real_int4() const { return is_real() && is_int4(w); }
 };
 
 /// Tensors of a product that are images of a convolution: M, K and N are those of the product that it is.

@@ -139,6 +139,24 @@ Resource weight_sums(Program& program, const BuildContext& context, WeightKind k
   return sums;
 }
 
+HalfScales half_scales(Program& program, const BuildContext& context) {
+  const references::Linear linear = references::checked_linear(context.params);
+  const std::int64_t quads = div_up(linear.n, 4);
+  const Resource scales = padded_table(program, context, "w_scale", false);
+  const Resource halves = add_scratch(
+      program,
+      {.name = "w_half_scales", .dtype = DType::I32, .shape = {linear.groups(), 4 * quads}, .form = buffer});
+  const Resource factors =
+      add_scratch(program, {.name = "w_factors", .dtype = DType::F32, .shape = {4 * quads}, .form = buffer});
+  Dispatch dispatch = setup("round scales", "linear_half_scales.comp", context, 1);
+  dispatch.workgroups = fold_grid(quads * dispatch.local_size[0], dispatch.local_size[0],
+                                  context.device.max_workgroup_count[0]);
+  dispatch.push.add(quads).add(linear.groups());
+  dispatch.bindings = {scales, halves, factors};
+  program.dispatches.push_back(std::move(dispatch));
+  return {halves, factors};
+}
+
 Resource padded_table(Program& program, const BuildContext& context, std::string_view name, bool by_quad) {
   const std::uint32_t tensor = find_tensor(context.tensors, name).value();
   const TensorSpec& spec = context.tensors[tensor];

@@ -57,6 +57,15 @@ std::optional<std::string> lacks_weight_texture(const BuildContext& context, Wei
 Resource weight_sums(Program& program, const BuildContext& context, WeightKind kind,
                      const PackedWeights& weights, std::optional<Resource> zero_points);
 
+/// The op's tensor w_scale as half floats (shaders/linear_half_scales.comp), for kernels that multiply
+/// weights by them.
+struct HalfScales {
+  Resource halves;   ///< i32 [groups, 4 * quads]: scales over their channel's factor, each twice in a word
+  Resource factors;  ///< f32 [4 * quads]: powers of two
+};
+/// Appends scratch and the dispatches that make them.
+HalfScales half_scales(Program& program, const BuildContext& context);
+
 /// The op's tensor `name`, f32 or i32 of rows of N numbers, or a copy of it whose rows are whole quads:
 /// [rows, 4 * quads]. `by_quad`: the numbers of four output channels of all rows side by side, [quads, rows,
 /// 4].

@@ -4,6 +4,10 @@
 #include "ops/linear/linear_test_support.h"
 #include "ops/linear/tensors.h"
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
 // What set-up leaves of weights, against the same packed here. The op has nothing else: what is scratch of a
 // linear op is its outputs.
 
@@ -267,6 +271,83 @@ TEST_F(WeightsTest, TablesOfWholeQuadsAreTakenAsTheyAre) {
   const Op rows = table_op(false), turned = table_op(true);
   EXPECT_TRUE(program_of(trial_of(rows, "setup", {1, 64, 12}, 8)).dispatches.empty());
   EXPECT_TRUE(program_of(trial_of(turned, "setup", {1, 64, 12}, 64)).dispatches.empty()) << "one group";
+}
+
+/// Of one output channel: the exponent bits of its factor.
+std::uint32_t factor_exponent(std::span<const float> scales, const Linear& linear, std::int64_t n) {
+  float largest = 0;
+  for (std::int64_t g = 0; g < linear.groups(); ++g) {
+    const float magnitude = std::fabs(scales[static_cast<std::size_t>(g * linear.n + n)]);
+    if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
+  }
+  return std::max(std::bit_cast<std::uint32_t>(largest) >> 23, 12U) - 11;
+}
+
+/// A scale over a factor as a half: its bits.
+std::uint32_t half_bits(float scale, std::uint32_t factor_exponent) {
+  const std::uint32_t sign = std::signbit(scale) ? 0x8000 : 0;
+  if (std::isnan(scale)) return sign | 0x7e00;
+  if (std::fpclassify(scale) == FP_SUBNORMAL) return sign;
+  const Half half = to_half(std::ldexp(scale, 127 - static_cast<int>(factor_exponent)));
+  return std::bit_cast<std::uint16_t>(half);
+}
+
+std::vector<TensorSpec> half_scales_tensors(const Params& params) {
+  const Linear linear = linear_of(params);
+  TensorSpec scales = int4_weights(linear).back();
+  scales.domain = {};
+  const std::int64_t columns = 4 * div_up(linear.n, 4);
+  return {scales, output("halves", {linear.groups(), columns}, {in_buffer}),
+          output("factors", {columns}, {in_buffer})};
+}
+
+std::vector<Expected> half_scales_reference(const Params& params, std::span<const HostTensor> inputs) {
+  const Linear linear = linear_of(params);
+  const auto scales = inputs[0].as<float>();
+  const std::vector<TensorSpec> specs = half_scales_tensors(params);
+  const std::int64_t columns = specs[2].shape[0];
+  std::vector<Expected> expected{{.values = HostTensor(DType::I32, specs[1].shape)},
+                                 {.values = HostTensor(DType::I32, specs[2].shape)}};
+  const auto halves = expected[0].values.as<std::int32_t>(), factors = expected[1].values.as<std::int32_t>();
+  for (std::int64_t n = 0; n < columns; ++n) {
+    const std::uint32_t exponent = n < linear.n ? factor_exponent(scales, linear, n) : 1;
+    factors[static_cast<std::size_t>(n)] = static_cast<std::int32_t>(exponent << 23);
+    for (std::int64_t g = 0; g < linear.groups() && n < linear.n; ++g) {
+      const std::uint32_t bits = half_bits(scales[static_cast<std::size_t>(g * linear.n + n)], exponent);
+      halves[static_cast<std::size_t>(g * columns + n)] = static_cast<std::int32_t>(bits * 0x10001U);
+    }
+  }
+  return expected;
+}
+
+Program half_scales_program(const BuildContext& context) {
+  Program program;
+  const HalfScales made = half_scales(program, context);
+  EXPECT_EQ(broken_setup_rule(program, context.tensors), std::nullopt);
+  for (Dispatch& dispatch : program.dispatches) {
+    for (Binding& binding : dispatch.bindings) {
+      if (binding.resource == made.halves) binding.resource = Resource::tensor(1);
+      if (binding.resource == made.factors) binding.resource = Resource::tensor(2);
+    }
+  }
+  return program;
+}
+
+// Far apart, of both signs, beside infinities, NaN, zeros and denormals; more groups than invocations.
+TEST_F(WeightsTest, ScalesBecomeHalvesOfOneFactorAChannel) {
+  Op op{.name = "half_scales"};
+  op.params = linear_params({group_size_param()});
+  op.tensors = half_scales_tensors;
+  op.reference = half_scales_reference;
+  op.impls = {{.name = "setup", .tunables = {}, .build = half_scales_program}};
+  for (const FillKind fill :
+       {FillKind::Normal, FillKind::Wide, FillKind::Special, FillKind::Nan, FillKind::Zero}) {
+    for (const Sizes& sizes : {Sizes{1, 8, 1}, {1, 8, 40}, {1, 64, 13}, {1, 1048, 7}}) {
+      Trial trial = trial_of(op, "setup", sizes, 8);
+      trial.fill = fill;
+      expect_right_here(trial);
+    }
+  }
 }
 
 TEST_F(WeightsTest, ATextureThatTheDeviceCannotHoldIsRefusedWithItsSize) {
