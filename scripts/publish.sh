@@ -4,8 +4,8 @@
 #   scripts/publish.sh REPORT NAME [INTO]     REPORT: assay-out, assay-out/DEVICE, a run's folder or a journal
 #                                             INTO: default reports/published; an older INTO/NAME is replaced
 #
-# The journal, plain or compressed already, is copied without the machine's name and compressed (journal.jsonl.zst);
-# all else is made again from the copy. What must not be published is refused, with the reason: see
+# The journal, plain or compressed already, is copied without the machine's name, and without the folders of the binary
+# and of what was written, and compressed (journal.jsonl.zst); all else is made again from the copy. What must not be published is refused, with the reason: see
 # reports/published/README.md. The exit code is 0 when it is published, 1 when it is refused, 2 for a usage error.
 # ASSAY names another binary than build/release/assay.
 set -euo pipefail
@@ -44,6 +44,15 @@ journal_of() {
 # before its free text (the command line) and is written by assay alone: no blanks, no reordering.
 field() {
   head -1 "$journal" | grep -oP "\"$1\":\K(\"([^\"\\\\]|\\\\.)*\"|[^,}]*)" | head -1 | sed 's/^"//; s/"$//'
+}
+
+# Takes out of the run event, the journal's first line, what says nothing of the figures: the machine's name, and in the
+# command line the folders of the binary and of what was written, of which the last name stays. The tasks of a night are
+# told all of these by absolute paths.
+without_the_machine() {
+  sed -E '1{s/"host":"[^"]*",//
+    s#("command":\[)"/[^"]*/([^"/]+)"#\1"\2"#
+    s#("--(out|ceiling-store|answer-cache)",)"/[^"]*/([^"/]+)"#\1"\3"#g}'
 }
 
 # A report that nobody can make again proves little: the commit must be one that others have.
@@ -107,7 +116,7 @@ main() {
   journal=$staging/journal.jsonl
   compressed=$journal.zst
   # -f: what is not compressed passes as it is.
-  zstd -dcfq "$source" | sed '1s/"host":"[^"]*",//' >"$journal"
+  zstd -dcfq "$source" | without_the_machine >"$journal"
   zstd -19 -q "$journal" -o "$compressed"
   (($(stat -c %s "$compressed") <= max_bytes)) ||
     refuse "the compressed journal has $(stat -c %s "$compressed") bytes, more than $max_bytes: run fewer tiers."

@@ -213,9 +213,11 @@ void add_round(Row row, uint slot, uint unit) {
   EACH(LOADS, ADD_PRODUCTS)
 }
 
-// Rounds that all workers have whole. With built-in numbers a compiler knows how many, and leaves out what there is
-// none of.
-uint whole_rounds() { return units() / (UNITS * workers); }
+#if GROUPED
+uint whole_rounds() { return units() / (UNITS * workers); }  // that all workers have
+#else
+bool is_whole_round(uint unit) { return unit + (UNITS - 1u) * workers < units(); }
+#endif
 
 #define ADD_UNIT(i) sums[i] += products_of(weights_of(quads[i], unit), values, group_of(quads[i], unit));
 
@@ -253,8 +255,16 @@ void main() {
   const uint part = (number - slot * push.tiles_n) * (gl_WorkGroupSize.x / workers) + lane / workers;
   EACH(COLUMN_QUADS, FIND_QUAD)
 
+  // Two forms of one loop: where groups are scaled, a compiler that knows from built-in numbers how many rounds there
+  // are makes the shorter kernel of it, elsewhere the longer one (NOTES.md).
+#if GROUPED
   const uint rounds = whole_rounds();
   if (rounds > 0u) load_round(worker);
+#else
+  uint unit = worker;
+  bool is_whole = is_whole_round(unit);
+  if (is_whole) load_round(unit);
+#endif
   ChannelTables tables[COLUMN_QUADS];
   EACH(COLUMN_QUADS, LOAD_TABLES)
 #if QUANTIZES
@@ -267,10 +277,20 @@ void main() {
   zero_point = x_zero_point(row.index);
   ROW_SCALE = x_scale(row.index);
 #endif
+#if GROUPED
   for (uint round = 0u; round < rounds; ++round) {
     add_round(row, slot, round * UNITS * workers + worker);
     if (round + 1u < rounds) load_round((round + 1u) * UNITS * workers + worker);
   }
   if (rounds * UNITS * workers < units()) add_units(row, slot, rounds * UNITS * workers + worker);
+#else
+  while (is_whole) {
+    add_round(row, slot, unit);
+    unit += UNITS * workers;
+    is_whole = is_whole_round(unit);
+    if (is_whole) load_round(unit);
+  }
+  add_units(row, slot, unit);
+#endif
   EACH(COLUMN_QUADS, STORE)
 }

@@ -137,6 +137,20 @@ TEST_F(Publish, RefusesPathsOfTheMachine) {
                  "/srv/icd.json");
 }
 
+// Its tasks are told where everything lies.
+TEST_F(Publish, TakesTheReportOfANight) {
+  const std::string night = replaced(
+      replaced(journal(), "\"build/release/assay\"", "\"/opt/farm/assay\""), "\"--out\",\"out\"",
+      R"("--out","/srv/night/shards/1","--ceiling-store","/srv/night/ceilings","--answer-cache","/srv/a b")");
+  const ProcessResult result = publish(night);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  std::string expected = replaced(journal(), "\"host\":\"secret-machine\",", "");
+  expected = replaced(expected, "\"build/release/assay\"", "\"assay\"");
+  expected = replaced(expected, "\"--out\",\"out\"",
+                      R"("--out","1","--ceiling-store","ceilings","--answer-cache","a b")");
+  EXPECT_EQ(journal_text(folder_ / "published/acme/journal.jsonl.zst"), expected);
+}
+
 TEST_F(Publish, TakesPathsOfTheSystemsPackages) {
   const ProcessResult result = publish(
       replaced(journal(), "\"event\":\"run\"",
