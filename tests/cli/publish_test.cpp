@@ -42,10 +42,10 @@ class Publish : public ::testing::Test {
     // What a run of a clean build with relative paths would have written.
     journal_ = replaced(journal_, std::filesystem::absolute(ASSAY_BINARY), "build/release/assay");
     journal_ = replaced(journal_, field_of(journal_, "version"),
-                        "\"version\":\"0.1.0+" + commit.out.substr(0, 12) + "\"");
+                        R"("version":"0.1.0+)" + commit.out.substr(0, 12) + "\"");
     if (const auto environment = journal_.find("\"environment\":{"); environment != journal_.npos)
       journal_.erase(environment, journal_.find('}', environment) + 2 - environment);
-    journal_ = replaced(journal_, field_of(journal_, "host"), "\"host\":\"secret-machine\"");
+    journal_ = replaced(journal_, field_of(journal_, "host"), R"("host":"secret-machine")");
   }
 
   ProcessResult publish(const std::string& journal, const std::string& name = "acme") {
@@ -108,7 +108,7 @@ TEST_F(Publish, RefusesARunThatDidNotEnd) {
 }
 
 TEST_F(Publish, RefusesFailures) {
-  expect_refused(replaced(journal(), "\"status\":\"PASS\"", "\"status\":\"FAIL\""), "not every row is fine");
+  expect_refused(replaced(journal(), R"("status":"PASS")", R"("status":"FAIL")"), "not every row is fine");
 }
 
 TEST_F(Publish, RefusesABuildThatNobodyElseHas) {
@@ -120,41 +120,41 @@ TEST_F(Publish, RefusesABuildThatNobodyElseHas) {
 }
 
 TEST_F(Publish, RefusesKernelsFromAFolder) {
-  expect_refused(replaced(journal(), "\"mode\":\"perf\",", "\"mode\":\"perf\",\"shaders\":\"edited\","),
+  expect_refused(replaced(journal(), R"("mode":"perf",)", R"("mode":"perf","shaders":"edited",)"),
                  "took its kernels from a folder");
 }
 
 TEST_F(Publish, RefusesTimesUnderTheValidationLayer) {
-  expect_refused(replaced(journal(), "\"event\":\"run\"", "\"event\":\"run\",\"validation\":true"),
+  expect_refused(replaced(journal(), R"("event":"run")", R"("event":"run","validation":true)"),
                  "with the validation layer on");
 }
 
 TEST_F(Publish, RefusesPathsOfTheMachine) {
-  expect_refused(replaced(journal(), "\"file\":\"c.yaml\"", "\"file\":\"/home/someone/c.yaml\""),
+  expect_refused(replaced(journal(), R"("file":"c.yaml")", R"("file":"/home/someone/c.yaml")"),
                  "/home/someone/c.yaml");
-  expect_refused(replaced(journal(), "\"event\":\"run\"",
-                          "\"event\":\"run\",\"environment\":{\"VK_DRIVER_FILES\":\"/srv/icd.json\"}"),
+  expect_refused(replaced(journal(), R"("event":"run")",
+                          R"("event":"run","environment":{"VK_DRIVER_FILES":"/srv/icd.json"})"),
                  "/srv/icd.json");
 }
 
 // Its tasks are told where everything lies.
 TEST_F(Publish, TakesTheReportOfANight) {
   const std::string night = replaced(
-      replaced(journal(), "\"build/release/assay\"", "\"/opt/farm/assay\""), "\"--out\",\"out\"",
+      replaced(journal(), "\"build/release/assay\"", "\"/opt/farm/assay\""), R"("--out","out")",
       R"("--out","/srv/night/shards/1","--ceiling-store","/srv/night/ceilings","--answer-cache","/srv/a b")");
   const ProcessResult result = publish(night);
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  std::string expected = replaced(journal(), "\"host\":\"secret-machine\",", "");
+  std::string expected = replaced(journal(), R"("host":"secret-machine",)", "");
   expected = replaced(expected, "\"build/release/assay\"", "\"assay\"");
-  expected = replaced(expected, "\"--out\",\"out\"",
+  expected = replaced(expected, R"("--out","out")",
                       R"("--out","1","--ceiling-store","ceilings","--answer-cache","a b")");
   EXPECT_EQ(journal_text(folder_ / "published/acme/journal.jsonl.zst"), expected);
 }
 
 TEST_F(Publish, TakesPathsOfTheSystemsPackages) {
-  const ProcessResult result = publish(
-      replaced(journal(), "\"event\":\"run\"",
-               "\"event\":\"run\",\"environment\":{\"VK_LAYER_PATH\":\"/usr/share/vulkan/icd.json\"}"));
+  const ProcessResult result =
+      publish(replaced(journal(), R"("event":"run")",
+                       R"("event":"run","environment":{"VK_LAYER_PATH":"/usr/share/vulkan/icd.json"})"));
   EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
