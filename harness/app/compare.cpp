@@ -2,6 +2,7 @@
 
 #include "harness/app/find_report.h"
 #include "harness/app/report.h"
+#include "harness/app/run_noise_file.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
 #include "harness/report/compare/compare.h"
@@ -10,11 +11,8 @@
 #include "harness/report/record/checked_journal.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
 #include <ostream>
 #include <set>
-#include <sstream>
 #include <utility>
 
 namespace assay::app {
@@ -80,18 +78,6 @@ void print(const RunComparison& comparison, const CompareOptions& options, const
   } else if (options.csv != "-" && options.json != "-" && options.markdown != "-") {
     terminal.out << compare_text(comparison, view);
   }
-}
-
-std::vector<RunPair> pairs_in(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw_file_error("read", file, errno);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return parse_run_noise(text.str(), file.string());
-}
-
-RunNoise read_run_noise(const std::filesystem::path& file) {
-  return file.empty() ? RunNoise() : RunNoise(pairs_in(file));
 }
 
 RunComparison compared(const Sides& sides, const CompareOptions& options, std::ostream& log) {

@@ -2,6 +2,7 @@
 
 #include "harness/app/disk_use.h"
 #include "harness/app/night_folder.h"
+#include "harness/app/run_noise_file.h"
 #include "harness/base/clock.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
@@ -80,8 +81,9 @@ fs::path canonical_or_empty(const fs::path& path) {
 /// One device's report and what it is held against.
 class DeviceJudge {
  public:
-  DeviceJudge(const VerdictOptions& options, const Place& place, std::string slug, EarlierVerdict earlier)
-      : options_(options), place_(place), earlier_(std::move(earlier)) {
+  DeviceJudge(const VerdictOptions& options, const RunNoise& noise, const Place& place, std::string slug,
+              EarlierVerdict earlier)
+      : options_(options), noise_(noise), place_(place), earlier_(std::move(earlier)) {
     device_.slug = std::move(slug);
     device_.failing = parse_verdicts(options.fail_on, "--fail-on");
     device_.is_accepted =
@@ -182,7 +184,7 @@ class DeviceJudge {
     before.push_back(std::move(base));
     now.push_back(std::move(next));
     const RunComparison comparison =
-        compare_runs(std::move(before), std::move(now), {.keep_conditions = false});
+        compare_runs(std::move(before), std::move(now), {.keep_conditions = false}, noise_);
     device_.last_good = {place_.from_night(folder).string(), digest_of(comparison)};
   } catch (const Error& error) {
     lose_base(error.what(), place_.last_good / device_.slug);
@@ -194,6 +196,7 @@ class DeviceJudge {
   }
 
   const VerdictOptions& options_;
+  const RunNoise& noise_;
   const Place& place_;
   EarlierVerdict earlier_;
   fs::path folder_;
@@ -233,11 +236,12 @@ Night judge(const VerdictOptions& options, const Place& place) {
   add_absent(folders, options, place);
   refuse_unknown_slugs(options, folders);
   if (folders.empty()) night.problems.push_back("no device has a report in " + place.night.string());
+  const RunNoise noise = read_run_noise(options.run_noise);
   const auto earlier = earlier_verdicts(text_of_file(place.night / nightly_json_name));
   for (const auto& [slug, folder] : folders) {
     const auto before = earlier.find(slug);
     night.devices.push_back(
-        DeviceJudge(options, place, slug, before == earlier.end() ? EarlierVerdict{} : before->second)
+        DeviceJudge(options, noise, place, slug, before == earlier.end() ? EarlierVerdict{} : before->second)
             .judged(folder));
   }
   return night;

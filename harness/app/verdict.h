@@ -15,6 +15,7 @@ struct VerdictOptions {
   std::vector<std::string> expected;           ///< slugs of devices that must have a report
   std::vector<std::string> accepted;           ///< slugs, or "all": what is worse there is meant
   std::string fail_on = "slower,broken,gone";  ///< names of verdicts, or "none"
+  std::filesystem::path run_noise;             ///< what runs of devices differ by; empty: nothing is known
   bool strict = false;                         ///< rules that are expired or stale are failures
   bool keep_last_good = false;                 ///< no link is moved
   std::filesystem::path github_summary;        ///< file to append to; empty: none

@@ -1,7 +1,11 @@
 #include "harness/app/verdict.h"
 
 #include "harness/app/night_folder.h"
+#include "harness/report/compare/row_side.h"
+#include "harness/report/compare/run_noise.h"
+#include "harness/report/files/device_key.h"
 #include "harness/report/record/journal.h"
+#include "tests/support/simulated_series.h"
 #include "tests/support/tell.h"
 
 #include <gmock/gmock.h>
@@ -253,6 +257,27 @@ TEST_F(VerdictOfANight, LooksAtNothingElseInTheFolder) {
   farm.write("2026-01-01/scratch/acme/journal.jsonl", "{}\n");
   EXPECT_EQ(judge(1), ExitCode::Fine);
   EXPECT_THAT(text(), HasSubstr("1 of 1 device good"));
+}
+
+// ---- what two runs differ by
+
+TEST_F(VerdictOfANight, TakesDifferencesUpTo3PercentForNoiseUnlessItIsToldLess) {
+  const auto slow_by = [](double pct) {
+    const double us = 100 + pct;
+    return test::measured("a", test::blocks({us, us + 0.01, us, us - 0.01, us, us}));
+  };
+  run(1, {slow_by(0)});
+  run(2, {slow_by(2)});
+  judge(1);
+  EXPECT_EQ(judge(2, {.keep_last_good = true}), ExitCode::Fine);
+  const RunInfo device = run_info(1);
+  std::vector<RunPair> pairs(3, {.device = device.device.name,
+                                 .device_key = device_key(device),
+                                 .driver = driver_of(device),
+                                 .rows = 50});
+  const fs::path noise = farm.write("noise.csv", run_noise_csv(pairs));
+  EXPECT_EQ(judge(2, {.run_noise = noise}), ExitCode::Failures);
+  EXPECT_THAT(text(), HasSubstr("SLOWER"));
 }
 
 // ---- usage

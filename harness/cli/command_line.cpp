@@ -420,6 +420,11 @@ void add_verdict(CLI::App& app, app::VerdictOptions& options) {
   app.add_option("--fail-on", options.fail_on,
                  "Verdicts of `compare` that are regressions, separated by commas, or 'none'")
       ->capture_default_str();
+  app.add_option("--run-noise", options.run_noise,
+                 "What two runs of a device differ by, as for `compare`: nothing up to that is a regression "
+                 "(default: "
+                 "nothing up to 3 %)")
+      ->check(CLI::ExistingFile);
   app.add_flag("--strict", options.strict,
                "Take expired and stale rules of the devices' expectations for failures");
   add_github_summary(app, options.github_summary);

@@ -48,6 +48,7 @@ main() {
     judge+=(--expect-slug "$slug")
   done 8<"$night/devices.tsv"
   [[ " ${options[*]} " != *" --strict "* ]] || judge+=(--strict)
+  [[ ! -f $farm/run-noise.csv ]] || judge+=(--run-noise "$farm/run-noise.csv")
   write_page
   ((!lost)) || judge+=(--keep-last-good) # what is judged then may be an earlier report of the device
   "$assay" "${judge[@]}" || status=$?

@@ -119,6 +119,12 @@ TEST_F(Nightly, MeasuresNoCeilingsWhereNothingIsHeldAgainstThem) {
   }
 }
 
+TEST_F(Nightly, JudgesByWhatTwoRunsDifferByWhereThatIsKnown) {
+  const fs::path noise = folder.write("farm/run-noise.csv", "");
+  EXPECT_EQ(nightly({farm()}).exit_code, 0);
+  EXPECT_THAT(calls(), HasSubstr(" --run-noise " + noise.string() + "\n"));
+}
+
 TEST_F(Nightly, GivesShardsTheTimesOfTheDevicesLastGoodNight) {
   fs::create_directories(farm() / "last-good");
   fs::create_directory_symlink(folder.write("farm/old/slow/journal.jsonl", "times").parent_path(),

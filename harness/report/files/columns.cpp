@@ -466,7 +466,7 @@ std::vector<Column> pivot_case_columns() {
 std::vector<Column> pivot_device_columns() {
   Columns columns = named(perf_columns(), {"status", "time_us_p50", "ci_pct", "gbps", "pct_peak_bw"});
   columns.push_back(
-      {"ratio",
+      {"ratio_to_first",
        "ratio",
        "time_us_p50 / that of the case's first row here; absent where it has one impl and tune point",
        {}});

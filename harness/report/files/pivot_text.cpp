@@ -23,7 +23,7 @@ std::string csv_value(const Column& column, const Pivot& pivot, const PivotRow& 
   const Record* record = row.records[device];
   if (record == nullptr) return "";
   if (column.name == "status") return column.value(pivot.reports[device].run, *record);
-  if (column.name == "ratio") return ratio_text(pivot.ratio(row, device), 4);
+  if (column.name == "ratio_to_first") return ratio_text(pivot.ratio(row, device), 4);
   return has_figures(record) ? column.value(pivot.reports[device].run, *record) : "";
 }
 
