@@ -38,19 +38,19 @@ class Publish : public ::testing::Test {
     ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
     const ProcessResult commit = run({.words = {"git", "rev-parse", "--short=12", "HEAD"}});
     if (commit.exit_code != 0) GTEST_SKIP() << "this is no clone: " << commit.err;
-    journal_ = read_file(device_folder(folder / "out") / "journal.jsonl");
+    recorded = read_file(device_folder(folder / "out") / "journal.jsonl");
     // What a run of a clean build with relative paths would have written.
-    journal_ = replaced(journal_, std::filesystem::absolute(ASSAY_BINARY), "build/release/assay");
-    journal_ = replaced(journal_, field_of(journal_, "version"),
+    recorded = replaced(recorded, std::filesystem::absolute(ASSAY_BINARY), "build/release/assay");
+    recorded = replaced(recorded, field_of(recorded, "version"),
                         R"("version":"0.1.0+)" + commit.out.substr(0, 12) + "\"");
-    if (const auto environment = journal_.find("\"environment\":{"); environment != journal_.npos)
-      journal_.erase(environment, journal_.find('}', environment) + 2 - environment);
-    journal_ = replaced(journal_, field_of(journal_, "host"), R"("host":"secret-machine")");
+    if (const auto environment = recorded.find("\"environment\":{"); environment != recorded.npos)
+      recorded.erase(environment, recorded.find('}', environment) + 2 - environment);
+    recorded = replaced(recorded, field_of(recorded, "host"), R"("host":"secret-machine")");
   }
 
   ProcessResult publish(const std::string& journal, const std::string& name = "acme") {
-    folder_.write("device/journal.jsonl", journal);
-    return run({.words = {"scripts/publish.sh", folder_ / "device", name, folder_ / "published"},
+    folder.write("device/journal.jsonl", journal);
+    return run({.words = {"scripts/publish.sh", folder / "device", name, folder / "published"},
                 .environment = {{"ASSAY", std::filesystem::absolute(ASSAY_BINARY)}}});
   }
 
@@ -59,22 +59,22 @@ class Publish : public ::testing::Test {
     EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
     EXPECT_THAT(result.err, HasSubstr("Not published: "));
     EXPECT_THAT(result.err, HasSubstr(reason));
-    EXPECT_FALSE(std::filesystem::exists(folder_ / "published"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "published"));
   }
 
-  static const std::string& journal() { return journal_; }
+  static const std::string& journal() { return recorded; }
 
-  TemporaryFolder folder_;
+  TemporaryFolder folder;
 
  private:
-  static inline std::string journal_;
+  static inline std::string recorded;
 };
 
 TEST_F(Publish, KeepsTheFilesThatPivotAndPeopleRead) {
   const ProcessResult result = publish(journal());
   ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
   std::set<std::string> names;
-  const std::string published = folder_ / "published/acme";
+  const std::string published = folder / "published/acme";
   for (const auto& entry : std::filesystem::directory_iterator(published)) {
     names.insert(entry.path().filename());
     EXPECT_THAT(journal_text(entry.path()), Not(HasSubstr("secret-machine"))) << entry.path();
@@ -82,24 +82,24 @@ TEST_F(Publish, KeepsTheFilesThatPivotAndPeopleRead) {
   EXPECT_EQ(names, (std::set<std::string>{"journal.jsonl.zst", "accu.csv", "perf.csv", "run.json"}));
   EXPECT_EQ(journal_text(published + "/journal.jsonl.zst"),
             replaced(journal(), "\"host\":\"secret-machine\",", ""));
-  EXPECT_EQ(assay({"pivot", folder_ / "published", folder_ / "device", "--hashes"}).out,
+  EXPECT_EQ(assay({"pivot", folder / "published", folder / "device", "--hashes"}).out,
             "1 exact output equal on 2 devices\n");
 }
 
 TEST_F(Publish, ReplacesAnOlderReportOfThatName) {
-  folder_.write("published/acme/old.txt", "");
+  folder.write("published/acme/old.txt", "");
   EXPECT_EQ(publish(journal()).exit_code, 0);
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "published/acme/old.txt"));
-  EXPECT_TRUE(std::filesystem::exists(folder_ / "published/acme/run.json"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "published/acme/old.txt"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "published/acme/run.json"));
 }
 
 TEST_F(Publish, TakesAJournalThatIsCompressedAlready) {
-  folder_.write("device/journal.jsonl.zst", compressed(journal()));
+  folder.write("device/journal.jsonl.zst", compressed(journal()));
   const ProcessResult result =
-      run({.words = {"scripts/publish.sh", folder_ / "device", "acme", folder_ / "published"},
+      run({.words = {"scripts/publish.sh", folder / "device", "acme", folder / "published"},
            .environment = {{"ASSAY", std::filesystem::absolute(ASSAY_BINARY)}}});
   ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
-  EXPECT_EQ(journal_text(folder_ / "published/acme/journal.jsonl.zst"),
+  EXPECT_EQ(journal_text(folder / "published/acme/journal.jsonl.zst"),
             replaced(journal(), "\"host\":\"secret-machine\",", ""));
 }
 
@@ -148,7 +148,7 @@ TEST_F(Publish, TakesTheReportOfANight) {
   expected = replaced(expected, "\"build/release/assay\"", "\"assay\"");
   expected = replaced(expected, R"("--out","out")",
                       R"("--out","1","--ceiling-store","ceilings","--answer-cache","a b")");
-  EXPECT_EQ(journal_text(folder_ / "published/acme/journal.jsonl.zst"), expected);
+  EXPECT_EQ(journal_text(folder / "published/acme/journal.jsonl.zst"), expected);
 }
 
 TEST_F(Publish, TakesPathsOfTheSystemsPackages) {
@@ -165,18 +165,17 @@ TEST_F(Publish, WantsAFolderAndAPlainName) {
   const TemporaryFolder empty, two;
   for (const char* device : {"a", "b"}) two.write(std::string(device) + "/journal.jsonl", journal());
   for (const std::string& report : {empty.path().string(), two.path().string(), (empty / "none").string()}) {
-    const ProcessResult result =
-        run({.words = {"scripts/publish.sh", report, "acme", folder_ / "published"}});
+    const ProcessResult result = run({.words = {"scripts/publish.sh", report, "acme", folder / "published"}});
     EXPECT_EQ(result.exit_code, 2) << report;
     EXPECT_THAT(result.err, HasSubstr("does not hold the journal of one device")) << report;
   }
 }
 
 TEST_F(Publish, TakesTheOutputFolderAndTheJournalOfADevice) {
-  folder_.write("device/journal.jsonl", journal());
-  for (const std::string& report : {folder_.path().string(), (folder_ / "device/journal.jsonl").string()}) {
+  folder.write("device/journal.jsonl", journal());
+  for (const std::string& report : {folder.path().string(), (folder / "device/journal.jsonl").string()}) {
     const ProcessResult result =
-        run({.words = {"scripts/publish.sh", report, "acme", folder_ / "published/of"},
+        run({.words = {"scripts/publish.sh", report, "acme", folder / "published/of"},
              .environment = {{"ASSAY", std::filesystem::absolute(ASSAY_BINARY)}}});
     EXPECT_EQ(result.exit_code, 0) << result.err;
   }
