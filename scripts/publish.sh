@@ -5,9 +5,9 @@
 #                                             INTO: default reports/published; an older INTO/NAME is replaced
 #
 # The journal, plain or compressed already, is copied without the machine's name, and without the folders of the binary
-# and of what was written, and compressed (journal.jsonl.zst); all else is made again from the copy. What must not be published is refused, with the reason: see
-# reports/published/README.md. The exit code is 0 when it is published, 1 when it is refused, 2 for a usage error.
-# ASSAY names another binary than build/release/assay.
+# and of what was written, and compressed (journal.jsonl.zst); all else is made again from the copy. What must not be
+# published is refused, with the reason: see reports/published/README.md. The exit code is 0 when it is published, 1
+# when it is refused, 2 for a usage error. ASSAY names another binary than build/release/assay.
 set -euo pipefail
 # Paths are the caller's; the repository's root is where lib.sh leaves us.
 folder=${1:+$(realpath -m "$1")}

@@ -193,7 +193,7 @@ std::optional<std::string> lacks_shape(const CoopmatTiling& tiling, const Device
   }
   if (tiling.parts_of_slab() % tiling.subgroups_k != 0) {
     return fmt::format("a slab whose {} {} {} subgroups can share", tiling.parts_of_slab(),
-                       tiling.tables > 0 ? "groups" : "fragments along K", tiling.subgroups_k);
+                       tiling.scales_groups() ? "groups" : "fragments along K", tiling.subgroups_k);
   }
   if (tiling.fragments_m() * tiling.fragments_n() > most_fragments ||
       std::max(tiling.fragments_m(), tiling.fragments_n()) > most_fragments_of_a_side) {

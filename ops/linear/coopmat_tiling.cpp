@@ -14,6 +14,7 @@ using references::Linear;
 
 constexpr std::int64_t block_of_groups = 8;  // values: what divides groups
 constexpr std::int64_t values_of_unit = 32;  // int4: of 16 bytes
+constexpr std::int64_t tables_of_group = 2;  // where sums of groups are scaled: scales, and sums of weights
 constexpr std::int64_t bytes_of_unit = CoopmatTiling::bytes_of_unit;
 
 std::int64_t whole(std::int64_t value, std::int64_t of) {
@@ -147,20 +148,21 @@ std::int64_t CoopmatTiling::w_loads() const {
 }
 
 std::int64_t CoopmatTiling::table_loads() const {
-  return tables == 0 ? 0 : div_up(slab.groups * (n / 4), invocations());
+  return scales_groups() ? div_up(slab.groups * (n / 4), invocations()) : 0;
 }
 
 std::int64_t CoopmatTiling::parts_of_slab() const {
-  return tables > 0 ? slab.groups : slab.padded / fragment.k;
+  return scales_groups() ? slab.groups : slab.padded / fragment.k;
 }
 
 std::int64_t CoopmatTiling::split_slabs() const {
-  return whole(div_up(all_slabs, splits), tables > 0 ? slab.slabs_of_group : 1);
+  return whole(div_up(all_slabs, splits), scales_groups() ? slab.slabs_of_group : 1);
 }
 
 std::int64_t CoopmatTiling::shared_bytes() const {
-  const std::int64_t stage = (m + n) * (chunks() + 1) + slab.groups * (n / 4) * tables;
-  const std::int64_t slabs = stages * stage + (keeps_row_zeros ? m / 4 : 0);
+  const std::int64_t tables = scales_groups() ? tables_of_group * slab.groups * (n / 4) : 0;
+  const std::int64_t zero_points = scales_groups() ? m / 4 : 0;  // of the rows of x
+  const std::int64_t slabs = stages * ((m + n) * (chunks() + 1) + tables) + zero_points;
   const std::int64_t sums = subgroups() * fragment.m * (staged() * fragment.n / 4 + 1);
   return std::max(slabs, sums) * bytes_of_unit;
 }
@@ -177,17 +179,18 @@ std::int64_t CoopmatTiling::plain_turns() const {
   const std::int64_t product = turns(fragment.m, turns(fragment.n / 4));
   const std::int64_t step =
       fragments_m() * turns(fragment.m) + fragments_n() * turns(fragment.n) + fragments * product;
-  const std::int64_t groups_of_part = tables > 0 ? slab.groups / subgroups_k : 1;
+  const std::int64_t groups_of_part = scales_groups() ? slab.groups / subgroups_k : 1;
   const std::int64_t steps = slab.padded / fragment.k / subgroups_k;
   const std::int64_t of_slab = loading + 2 * turns(groups_of_part) + steps * (1 + step);
 
-  const std::int64_t of_group = fragments_n() * tables * by_rows + fragments * (by_rows + 2 * by_elements);
+  const std::int64_t of_group =
+      fragments_n() * tables_of_group * by_rows + fragments * (by_rows + 2 * by_elements);
   const std::int64_t slabs = split_slabs();
-  const std::int64_t groups = tables > 0 ? slabs * groups_of_part / slab.slabs_of_group : 0;
+  const std::int64_t groups = scales_groups() ? slabs * groups_of_part / slab.slabs_of_group : 0;
 
   const std::int64_t of_zeros = turns(div_up(m / 4, invocations()), turns(4)) + fragments_m() * by_rows;
-  const std::int64_t beginning =
-      loading + (tables > 0 ? 2 : 1) * fragments * by_elements + (keeps_row_zeros ? of_zeros : 0);
+  const std::int64_t clearing = fragments * by_elements;
+  const std::int64_t beginning = loading + clearing + (scales_groups() ? clearing + of_zeros : 0);
   const std::int64_t of_quad = turns(subgroups_k) + turns(4);
   const std::int64_t of_staged =
       turns(staged() * fragment.n / 4, turns(div_up(fragment.m, subgroups_k), of_quad));
@@ -216,8 +219,6 @@ CoopmatTiling coopmat_tiling(const BuildContext& context, const LinearKind& kind
   tiling.lanes = tiling.plain ? 1 : context.device.subgroup_size;
   tiling.halves = kind.is_real();
   tiling.int4 = is_int4(kind.w);
-  tiling.tables = kind.is_grouped() ? 2 : 0;
-  tiling.keeps_row_zeros = kind.is_grouped();
   Sizes sizes = sizes_of(context, linear, kind, tiling);
   set_sizes(tiling, context, linear, kind, sizes);
   // Slabs that no case asks for are halved until they fit the device's shared memory.

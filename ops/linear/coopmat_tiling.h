@@ -44,11 +44,11 @@ struct CoopmatTiling {
   std::int64_t stages = 1;
   std::int64_t splits = 1;  ///< workgroups that share K
 
-  bool halves = false;           ///< half floats; else int8
-  bool int4 = false;             ///< weights; else int8
-  std::int64_t tables = 0;       ///< of each group, where its sums are scaled: numbers an output channel
-  bool keeps_row_zeros = false;  ///< zero points of the rows lie in shared memory
+  bool halves = false;  ///< half floats; else int8
+  bool int4 = false;    ///< weights; else int8
 
+  /// Sums of groups end and are scaled; else weights are, before the product, or there are no groups.
+  bool scales_groups() const { return int4 && !halves; }
   std::int64_t subgroups() const { return m / subgroup_m * (n / subgroup_n) * subgroups_k; }
   std::int64_t invocations() const { return subgroups() * lanes; }
   std::int64_t fragments_m() const { return subgroup_m / fragment.m; }

@@ -64,7 +64,7 @@ std::int64_t local_size_that_quantizes(const DeviceInfo& device, std::int64_t qu
 
 Sharing default_sharing(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
-  const bool slow = kind.is_real() && is_int4(kind.w);
+  const bool slow = kind.is_real_int4();
   const std::int64_t units = div_up(linear.k, depth_of_unit(linear, kind)), quads = div_up(linear.n, 4);
   Sharing sharing;
   sharing.units = has_pairs(linear, kind) ? (slow ? 1 : 2) : (slow ? 2 : 4);
