@@ -142,12 +142,15 @@ TEST_F(Publish, TakesTheReportOfANight) {
   const std::string night = replaced(
       replaced(journal(), "\"build/release/assay\"", "\"/opt/farm/assay\""), R"("--out","out")",
       R"("--out","/srv/night/shards/1","--ceiling-store","/srv/night/ceilings","--answer-cache","/srv/a b")");
-  const ProcessResult result = publish(night);
+  const std::string run = R"("event":"run")";
+  const ProcessResult result =
+      publish(replaced(night, run, run + R"(,"repro_options":"--device '0a1b' --seed 7")"));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   std::string expected = replaced(journal(), R"("host":"secret-machine",)", "");
   expected = replaced(expected, "\"build/release/assay\"", "\"assay\"");
   expected = replaced(expected, R"("--out","out")",
                       R"("--out","1","--ceiling-store","ceilings","--answer-cache","a b")");
+  expected = replaced(expected, run, run + R"(,"repro_options":"--seed 7")");
   EXPECT_EQ(journal_text(folder / "published/acme/journal.jsonl.zst"), expected);
 }
 
