@@ -32,6 +32,8 @@ struct Sharing {
 // So many invocations keep the memory of a large device busy, where each asks for 64 bytes at once, or twice
 // as many that ask for 32 where products take longer, being real.
 constexpr std::int64_t busy_invocations = 1 << 16;
+// Of one row whose int8 sums cost next to nothing, four times as many: reads alone bind it.
+constexpr std::int64_t reading_invocations = 1 << 18;
 // Rows that take so long to quantize that more invocations share them, if that leaves so many workgroups.
 constexpr std::int64_t long_row = 8192, workgroups_that_quantize = 128;
 // Of others, so many invocations to so many share them, on a large device of so many processors.
@@ -62,15 +64,19 @@ std::int64_t local_size_that_quantizes(const DeviceInfo& device, std::int64_t qu
   return best;
 }
 
+bool is_bound_by_reads(const Linear& linear, const LinearKind& kind) {
+  return kind.x == XKind::Int8 && kind.w == WeightKind::Int8 && linear.rows() == 1;
+}
+
 Sharing default_sharing(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
   const bool slow = kind.is_real_int4();
   const std::int64_t units = div_up(linear.k, depth_of_unit(linear, kind)), quads = div_up(linear.n, 4);
   Sharing sharing;
   sharing.units = has_pairs(linear, kind) ? (slow ? 1 : 2) : (slow ? 2 : 4);
-  const std::int64_t wanted =
-      slow ? power_of_two_within(std::max<std::int64_t>(1, 2 * busy_invocations / quads))
-           : power_of_two_from(div_up(busy_invocations, quads));
+  const std::int64_t busy = is_bound_by_reads(linear, kind) ? reading_invocations : busy_invocations;
+  const std::int64_t wanted = slow ? power_of_two_within(std::max<std::int64_t>(1, 2 * busy / quads))
+                                   : power_of_two_from(div_up(busy, quads));
   const std::int64_t most = std::min(power_of_two_from(div_up(units, sharing.units)), std::int64_t{128});
   sharing.workers =
       std::min(std::clamp(wanted, std::min(std::int64_t{16}, most), most), most_invocations(context.device));

@@ -48,6 +48,19 @@ TEST_F(LinearSharingTest, TunedWorkersChangeTheGridAndNotTheAnswer) {
   }
 }
 
+// Reads bind one row of int8 sums: the more of them are on their way, the better, while every worker has
+// some.
+TEST_F(LinearSharingTest, OneRowOfInt8IsSharedByAsManyAsHaveAWholeRound) {
+  const Op& op = op_of("q8ta_linear");
+  const auto workers_of = [&](const Sizes& sizes) {
+    return constant_of(product_of(trial_of(op, "gemv", sizes)), "workers");
+  };
+  EXPECT_EQ(workers_of({1, 14336, 4096}), 128u);
+  EXPECT_EQ(workers_of({1, 2048, 8192}), 128u);
+  EXPECT_EQ(workers_of({1, 1024, 3072}), 64u) << "256 units, of which each takes four at once";
+  EXPECT_EQ(workers_of({8, 2048, 8192}), 32u) << "several rows: as many invocations as were seen to do";
+}
+
 TEST_F(LinearSharingTest, WorkersOrInvocationsAloneMayBeTuned) {
   for (const std::int64_t local_size : {8, 512}) {
     Trial trial = trial_of(op_of("linear_q8csw"), "gemv", {2, 2048, 21});
