@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 namespace assay::ops {
@@ -29,11 +30,12 @@ struct Sharing {
   std::int64_t columns_of_workgroup() const { return local_size / workers * columns; }
 };
 
-// So many invocations keep the memory of a large device busy, where each asks for 64 bytes at once, or twice
-// as many that ask for 32 where products take longer, being real.
-constexpr std::int64_t busy_invocations = 1 << 16;
-// Of one row whose int8 sums cost next to nothing, four times as many: reads alone bind it.
-constexpr std::int64_t reading_invocations = 1 << 18;
+// So many invocations keep the memory of a large device busy: of int4 groups, whose products take longest; of
+// other rows; and of one row of int8, whose products take next to nothing, so that only reads bind it.
+constexpr std::int64_t busy_with_groups = 1 << 16, busy_with_values = 1 << 17, busy_with_reads = 1 << 18;
+constexpr std::int64_t fewest_workers = 16, most_workers = 128;
+// So many invocations have registers for four units each of int8 weights and real values.
+constexpr std::int64_t most_with_four_units = 1 << 16;
 // Rows that take so long to quantize that more invocations share them, if that leaves so many workgroups.
 constexpr std::int64_t long_row = 8192, workgroups_that_quantize = 128;
 // Of others, so many invocations to so many share them, on a large device of so many processors.
@@ -64,41 +66,75 @@ std::int64_t local_size_that_quantizes(const DeviceInfo& device, std::int64_t qu
   return best;
 }
 
-bool is_bound_by_reads(const Linear& linear, const LinearKind& kind) {
-  return kind.x == XKind::Int8 && kind.w == WeightKind::Int8 && linear.rows() == 1;
+/// Workers that invocations of that number leave to each quad of channels of each row.
+std::int64_t workers_within(std::int64_t invocations, std::int64_t results) {
+  return power_of_two_within(std::max<std::int64_t>(1, invocations / results));
 }
 
-Sharing default_sharing(const BuildContext& context, const LinearKind& kind) {
-  const Linear linear = references::checked_linear(context.params);
-  const bool slow = kind.is_real_int4();
-  const std::int64_t units = div_up(linear.k, depth_of_unit(linear, kind)), quads = div_up(linear.n, 4);
-  Sharing sharing;
-  sharing.units = has_pairs(linear, kind) ? (slow ? 1 : 2) : (slow ? 2 : 4);
-  const std::int64_t busy = is_bound_by_reads(linear, kind) ? reading_invocations : busy_invocations;
-  const std::int64_t wanted = slow ? power_of_two_within(std::max<std::int64_t>(1, 2 * busy / quads))
-                                   : power_of_two_from(div_up(busy, quads));
-  const std::int64_t most = std::min(power_of_two_from(div_up(units, sharing.units)), std::int64_t{128});
-  sharing.workers =
-      std::min(std::clamp(wanted, std::min(std::int64_t{16}, most), most), most_invocations(context.device));
-  sharing.local_size = 64;
-  if (kind.quantizes()) {
-    const bool is_long = linear.k > long_row && quads * sharing.workers >= workgroups_that_quantize * 512;
-    sharing.local_size =
-        is_long ? most_that_quantize : local_size_that_quantizes(context.device, quads, sharing.workers);
+/// How many workers a kernel wants, whatever there is for them to do: what was the fastest on an H200
+/// (shaders/NOTES.md).
+std::int64_t wanted_workers(const BuildContext& context, const Linear& linear, const LinearKind& kind) {
+  const std::int64_t quads = div_up(linear.n, 4);
+  const bool one_row = linear.rows() == 1;
+  if (kind.x == XKind::Int8 && !kind.is_grouped()) {
+    if (one_row) return workers_within(busy_with_reads, quads);
+    // Fewer than the most stay in one subgroup, which exchanges sums in registers.
+    const std::int64_t workers = workers_within(busy_with_values, quads * linear.rows());
+    return workers >= most_workers ? workers : std::min<std::int64_t>(workers, context.device.subgroup_size);
   }
-  return sharing;
+  if (kind.is_real_int4() || (!kind.is_grouped() && one_row)) return workers_within(busy_with_values, quads);
+  return power_of_two_from(div_up(busy_with_groups, quads));
+}
+
+/// Of weights, that an invocation loads at once.
+std::int64_t usual_units(const Linear& linear, const LinearKind& kind) {
+  const std::int64_t usual = kind.is_real_int4() ? 2 : 4;
+  return has_pairs(linear, kind) ? usual / 2 : usual;
+}
+
+/// The same where it is known how many workers there are: all that there are of groups, if that is one round;
+/// fewer where many invocations multiply real values, so that registers leave room for few of them at a time.
+std::int64_t units_at_once(const Linear& linear, const LinearKind& kind, std::int64_t workers) {
+  const std::int64_t usual = usual_units(linear, kind);
+  if (linear.rows() != 1) return usual;
+  if (kind.is_grouped() && 2 * usual * workers == div_up(linear.k, depth_of_unit(linear, kind)))
+    return 2 * usual;
+  const bool is_real_int8 = kind.is_real() && !is_int4(kind.w);
+  return is_real_int8 && div_up(linear.n, 4) * workers > most_with_four_units ? usual / 2 : usual;
+}
+
+std::int64_t default_workers(const BuildContext& context, const Linear& linear, const LinearKind& kind) {
+  const std::int64_t units = div_up(linear.k, depth_of_unit(linear, kind));
+  const std::int64_t of_a_round = power_of_two_from(div_up(units, usual_units(linear, kind)));
+  const std::int64_t most = std::min(of_a_round, most_workers);
+  const std::int64_t workers =
+      std::clamp(wanted_workers(context, linear, kind), std::min(fewest_workers, most), most);
+  return std::min(workers, most_invocations(context.device));
+}
+
+std::int64_t default_local_size(const BuildContext& context, const Linear& linear, const LinearKind& kind,
+                                std::int64_t workers) {
+  const std::int64_t quads = div_up(linear.n, 4);
+  std::int64_t size = 64;
+  if (kind.quantizes()) {
+    const bool is_long = linear.k > long_row && quads * workers >= workgroups_that_quantize * 512;
+    size = is_long ? most_that_quantize : local_size_that_quantizes(context.device, quads, workers);
+  }
+  size = std::max(std::min(size, most_invocations(context.device)), workers);
+  return size / workers * workers;
 }
 
 Sharing sharing_of(const BuildContext& context, const LinearKind& kind) {
-  const Sharing by_default = default_sharing(context, kind);
+  const Linear linear = references::checked_linear(context.params);
   Sharing sharing;
-  // Whichever of the two a case does not set fits the other.
-  sharing.workers =
-      context.tuned("workers", std::min(by_default.workers, context.tuned("local_size", by_default.workers)));
-  const std::int64_t local_size = std::min(by_default.local_size, most_invocations(context.device));
-  sharing.local_size = context.tuned("local_size", std::max(local_size, sharing.workers));
-  sharing.columns = context.tuned("columns", by_default.columns);
-  sharing.units = context.tuned("units", by_default.units);
+  // Whichever of the two a case does not set fits the other: a workgroup has whole sets of workers.
+  const std::int64_t workers = default_workers(context, linear, kind);
+  const std::int64_t local_size = context.tuned("local_size", workers);
+  sharing.workers = context.tuned("workers", std::gcd(workers, local_size));
+  sharing.local_size =
+      context.tuned("local_size", default_local_size(context, linear, kind, sharing.workers));
+  sharing.columns = context.tuned("columns", 4);
+  sharing.units = context.tuned("units", units_at_once(linear, kind, sharing.workers));
   return sharing;
 }
 

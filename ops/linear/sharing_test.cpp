@@ -1,5 +1,7 @@
 #include "ops/linear/linear_test_support.h"
 
+#include <fmt/format.h>
+
 // How programs of linear ops are cut into workgroups, and as if on other devices.
 
 namespace assay::ops {
@@ -48,17 +50,65 @@ TEST_F(LinearSharingTest, TunedWorkersChangeTheGridAndNotTheAnswer) {
   }
 }
 
-// Reads bind one row of int8 sums: the more of them are on their way, the better, while every worker has
-// some.
-TEST_F(LinearSharingTest, OneRowOfInt8IsSharedByAsManyAsHaveAWholeRound) {
-  const Op& op = op_of("q8ta_linear");
-  const auto workers_of = [&](const Sizes& sizes) {
-    return constant_of(product_of(trial_of(op, "gemv", sizes)), "workers");
-  };
-  EXPECT_EQ(workers_of({1, 14336, 4096}), 128u);
-  EXPECT_EQ(workers_of({1, 2048, 8192}), 128u);
-  EXPECT_EQ(workers_of({1, 1024, 3072}), 64u) << "256 units, of which each takes four at once";
-  EXPECT_EQ(workers_of({8, 2048, 8192}), 32u) << "several rows: as many invocations as were seen to do";
+class DefaultSharingTest : public LinearSharingTest {
+ protected:
+  /// As on a GPU whose subgroups have 32 invocations, and whose workgroups may have 1024.
+  Trial on_gpu(const std::string& op, const Sizes& sizes) {
+    Trial trial = trial_of(op_of(op), "gemv", sizes, /*group_size=*/128);
+    trial.as_if = [](DeviceInfo& device) {
+      device.subgroup_size = device.min_subgroup_size = device.max_subgroup_size = 32;
+      device.max_workgroup_invocations = 1024;
+      device.max_shared_bytes = 49152;
+    };
+    return trial;
+  }
+  /// "workers x units at once"
+  std::string shared_by(const std::string& op, const Sizes& sizes) {
+    const Dispatch product = product_of(on_gpu(op, sizes));
+    return fmt::format("{} x {}", constant_of(product, "workers"), define_of(product, "UNITS"));
+  }
+};
+
+// What was measured to be the fastest (shaders/NOTES.md); the numbers are those of the sweeps there.
+TEST_F(DefaultSharingTest, OneRowIsSharedByAsManyAsWereSeenToDo) {
+  EXPECT_EQ(shared_by("q8ta_linear", {1, 2048, 8192}), "128 x 4");
+  EXPECT_EQ(shared_by("q8ta_linear", {1, 14336, 4096}), "128 x 4");
+  EXPECT_EQ(shared_by("q8ta_linear", {1, 1024, 3072}), "64 x 4") << "256 units, four at once";
+  EXPECT_EQ(shared_by("linear_q8ta_q8csw", {1, 2048, 2048}), "128 x 4");
+  EXPECT_EQ(shared_by("linear_q8ta_q8csw", {1, 2048, 8192}), "64 x 4");
+  EXPECT_EQ(shared_by("linear_q8ta_q8csw", {1, 4096, 14336}), "32 x 4");
+  EXPECT_EQ(shared_by("linear_q8csw", {1, 8192, 2048}), "128 x 4");
+  EXPECT_EQ(shared_by("linear_q8csw", {1, 4096, 4096}), "128 x 2");
+  EXPECT_EQ(shared_by("linear_q8csw", {1, 4096, 14336}), "32 x 2");
+  EXPECT_EQ(shared_by("linear_dq8ca_q4gsw", {1, 4096, 14336}), "32 x 2");
+  EXPECT_EQ(shared_by("linear_dq8ca_q4gsw", {1, 2048, 8192}), "32 x 4") << "all in one round";
+  EXPECT_EQ(shared_by("linear_dq8ca_q4gsw", {1, 14336, 4096}), "64 x 2");
+}
+
+// Several rows of int8 sums keep a device busy with fewer; these do not leave their subgroup.
+TEST_F(DefaultSharingTest, SeveralRowsAreSharedInsideASubgroup) {
+  EXPECT_EQ(shared_by("q8ta_linear", {2, 2048, 2048}), "128 x 4");
+  EXPECT_EQ(shared_by("q8ta_linear", {2, 4096, 4096}), "32 x 4");
+  EXPECT_EQ(shared_by("q8ta_linear", {4, 14336, 4096}), "32 x 4");
+  EXPECT_EQ(shared_by("q8ta_linear", {8, 4096, 4096}), "16 x 4");
+}
+
+// Else a workgroup has workers of two quads of channels and of a third that nobody else works on.
+TEST_F(DefaultSharingTest, WhatIsTunedAloneLeavesWholeSetsOfWorkers) {
+  for (const std::string op : {"linear_dq8ca_q4gsw", "linear_q8ta_q8csw", "q8ta_linear", "linear_q8csw"}) {
+    for (const Sizes& sizes : {Sizes{1, 4096, 14336}, {1, 2048, 2048}, {1, 256, 1028}}) {
+      Trial trial = on_gpu(op, sizes);
+      for (const Tunable& tunable : op_of(op).find_impl("gemv")->tunables) {
+        if (tunable.name != "workers" && tunable.name != "local_size") continue;
+        for (const std::int64_t value : tunable.allowed) {
+          trial.tune = {{tunable.name, value}};
+          const Dispatch product = product_of(trial);
+          EXPECT_EQ(product.local_size[0] % constant_of(product, "workers"), 0u)
+              << op << " " << sizes.k << " -> " << sizes.n << ", " << tunable.name << " " << value;
+        }
+      }
+    }
+  }
 }
 
 TEST_F(LinearSharingTest, WorkersOrInvocationsAloneMayBeTuned) {
