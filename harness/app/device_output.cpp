@@ -34,7 +34,8 @@ DeviceOutput::DeviceOutput(const OutputParts& parts, const ChosenDevice& device,
       folder_(parts.folder.of_device(device.slug)),
       console_(terminal_.out, terminal_.log, console_options(parts.options, parts.terminal, is_live)),
       recorder_(recorder_of(parts.options, folder_, console_)),
-      expected_(parts.expectations, device.info.name, recorder_) {
+      counted_(parts.failures, recorder_),
+      expected_(parts.expectations, device.info.name, counted_) {
   parts_.folder.link(device.slug, terminal_.log);
 }
 

@@ -2,6 +2,7 @@
 
 #include "harness/app/context.h"
 #include "harness/app/expected_rows.h"
+#include "harness/app/failure_limit.h"
 #include "harness/app/recorder.h"
 #include "harness/app/run_folder.h"
 #include "harness/app/run_options.h"
@@ -21,6 +22,7 @@ struct OutputParts {
   RunFolder& folder;
   const Expectations& expectations;
   const Terminal& terminal;
+  FailureLimit& failures;
 };
 
 /// Where the run on one device is written: its folder and the terminal. Several devices that run side by side
@@ -54,6 +56,7 @@ class DeviceOutput {
   std::filesystem::path folder_;
   Console console_;
   Recorder recorder_;
+  CountedFailures counted_;
   ExpectedRows expected_;
 };
 

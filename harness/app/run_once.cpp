@@ -3,6 +3,7 @@
 #include "harness/app/device_output.h"
 #include "harness/app/device_session.h"
 #include "harness/app/engine_options.h"
+#include "harness/app/failure_limit.h"
 #include "harness/app/resume.h"
 #include "harness/app/rule_notes.h"
 #include "harness/app/run_in_workers.h"
@@ -83,7 +84,10 @@ class Run {
         context_(context),
         session_(session),
         terminal_(terminal),
-        stop_requested_(stop_requested),
+        failures_(static_cast<std::size_t>(options.max_failures)),
+        stop_requested_([this, &stop_requested] {
+          return failures_.is_reached() || (stop_requested && stop_requested());
+        }),
         loaded_(load_and_complain(options.cases, context.registry, terminal.errors)),
         selected_(select(loaded_.cases, options.cases.selection())),
         groups_(planned_groups(options, selected_)),
@@ -112,15 +116,24 @@ class Run {
       run_here(outcome);
     }
     for (const RunReport& report : outcome.reports) {
-      outcome.code = std::max(outcome.code, exit_code(report, options_.strict));
+      outcome.code = std::max(outcome.code, exit_code_of(report));
       outcome.interrupted = outcome.interrupted || !report.complete;
     }
+    if (failures_.is_reached() && outcome.interrupted) outcome.failure_limit = failures_.most();
     if (reports_failed_) outcome.code = ExitCode::Infrastructure;
     if (outcome.code != ExitCode::Infrastructure && !loaded_.errors.empty()) outcome.code = ExitCode::Usage;
     return outcome;
   }
 
  private:
+  /// Rows that nobody wants to run any more say nothing of the machine.
+  ExitCode exit_code_of(const RunReport& report) const {
+    if (!failures_.is_reached()) return exit_code(report, options_.strict);
+    RunReport ended = report;
+    std::erase_if(ended.records, was_cut_short);
+    return ended.records.empty() ? ExitCode::Fine : exit_code(ended, options_.strict);
+  }
+
   /// Of all devices together: what one of them runs is used.
   void check_shaders(std::span<const DeviceInfo> devices) const {
     if (options_.shaders.empty() && options_.versus_shaders.empty()) return;
@@ -144,7 +157,7 @@ class Run {
     expectations_ = std::move(result.expectations);
   }
 
-  bool stopped() const { return stop_requested_ && stop_requested_(); }
+  bool stopped() const { return stop_requested_(); }
 
   /// In this process, one device after the other.
   void run_here(RunOutcome& outcome) {
@@ -187,7 +200,7 @@ class Run {
     return left;
   }
 
-  OutputParts output_parts() const { return {options_, session_.folder, expectations_, terminal_}; }
+  OutputParts output_parts() { return {options_, session_.folder, expectations_, terminal_, failures_}; }
 
   RunReport conclude(DeviceOutput& output) {
     note_rules(output.recorder());
@@ -235,7 +248,8 @@ class Run {
   const Context& context_;
   Session& session_;
   const Terminal& terminal_;
-  const std::function<bool()>& stop_requested_;
+  FailureLimit failures_;
+  std::function<bool()> stop_requested_;
   bool reports_failed_ = false;
   LoadResult loaded_;
   std::vector<const Case*> selected_;
@@ -270,9 +284,11 @@ std::string interrupted_line(const RunOutcome& outcome) {
     rows += report.records.size();
     cut_short += static_cast<std::size_t>(std::ranges::count_if(report.records, was_cut_short));
   }
-  return fmt::format(
-      "interrupted: {} of {} rows came to their end; the reports hold them, the others are MISSING\n",
-      rows - cut_short, rows);
+  const std::string why = outcome.failure_limit == 0
+                              ? "interrupted"
+                              : fmt::format("stopped at --max-failures {}", outcome.failure_limit);
+  return fmt::format("{}: {} of {} rows came to their end; the reports hold them, the others are MISSING\n",
+                     why, rows - cut_short, rows);
 }
 
 }  // namespace assay::app

@@ -30,16 +30,18 @@ struct RunOutcome {
   std::vector<RunReport> reports;            ///< one a device
   std::vector<std::filesystem::path> files;  ///< case and expectation files that the selection depends on
   bool interrupted = false;                  ///< a stop was requested before all rows had ended
+  std::size_t failure_limit = 0;             ///< by so many failures; 0: by somebody
 };
 
 /// Loads the cases, selects, runs on every device and writes the reports. `stop_requested` (may be empty;
 /// once true it must stay true) is asked before each row and each block of samples: the rows that are left
 /// are recorded as MISSING then, the row that was being timed as INTERRUPTED, and the journals stay
-/// open-ended. Throws Error.
+/// open-ended. The same once `options.max_failures` rows have failed, but that what is left is no failure of
+/// the machine: `code` is that of the rows that have ended. Throws Error.
 RunOutcome run_once(const RunOptions& options, const Context& context, Session& session,
                     const Terminal& terminal, const std::function<bool()>& stop_requested = {});
 
-/// "interrupted: 3 of 12 rows have ended; ...", the last line of a run that was.
+/// "interrupted: 3 of 12 rows came to their end; ...", the last line of a run that was.
 std::string interrupted_line(const RunOutcome& outcome);
 
 }  // namespace assay::app

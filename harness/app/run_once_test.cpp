@@ -120,6 +120,54 @@ cases:
   EXPECT_TRUE(outcome.reports[0].complete);
 }
 
+/// A row that passes, and four of a shader that does not compile.
+struct FailingBench : Bench {
+  FailingBench() {
+    options.cases.mode = "accu";
+    std::ofstream(folder.path() / "c.yaml") << R"(op: q8ta_pixel_shuffle
+defaults: {upscale_factor: 2, shape: [1, 16, 4, 4]}
+cases:
+  - name: passes
+    qparams: {x: {scale: 0.007112, zero_point: -3}, y: {scale: 0.013, zero_point: 5}}
+    impl: unfused
+  - name: fails
+    qparams: {x: {scale: 0.007112, zero_point: {each: [-3, -2, -1, 0]}}, y: {scale: 0.013, zero_point: 5}}
+    impl: fused
+)";
+    options.shaders = folder.path() / "shaders";
+    folder.write("shaders/q8ta_pixel_shuffle.comp", "#version 450\nvoid main() { nothing; }\n");
+  }
+};
+
+TEST(RunOnce, StopsWhenAsManyRowsHaveFailedAsAreAllowed) {
+  FailingBench bench;
+  bench.options.max_failures = 2;
+  const RunOutcome outcome = bench.run();
+  const RunReport& report = outcome.reports.at(0);
+  EXPECT_EQ(count(report, Status::Pass), 1U) << bench.out.str();
+  EXPECT_EQ(count(report, Status::Fail), 2U);
+  EXPECT_EQ(count(report, Status::Missing), 2U);
+  EXPECT_EQ(outcome.code, ExitCode::Failures) << "of the rows that ended";
+  EXPECT_TRUE(outcome.interrupted);
+  EXPECT_FALSE(report.complete);
+  EXPECT_EQ(
+      interrupted_line(outcome),
+      "stopped at --max-failures 2: 3 of 5 rows came to their end; the reports hold them, the others are "
+      "MISSING\n");
+}
+
+TEST(RunOnce, EndsAsEverWhereFewerFailThanAreAllowedOrTheLastOne) {
+  for (const int most : {4, 5}) {
+    FailingBench bench;
+    bench.options.max_failures = most;
+    const RunOutcome outcome = bench.run();
+    EXPECT_EQ(count(outcome.reports.at(0), Status::Fail), 4U) << most;
+    EXPECT_EQ(outcome.code, ExitCode::Failures) << most;
+    EXPECT_FALSE(outcome.interrupted) << most;
+    EXPECT_TRUE(outcome.reports[0].complete) << most;
+  }
+}
+
 /// q8ta_relu as if it were a convolution: `auto` would take `wants_more`, which no device can run, then
 /// `rows`.
 Op relu_with_conv2d() {

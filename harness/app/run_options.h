@@ -40,6 +40,7 @@ struct RunOptions {
   int jobs = 0;  ///< threads for references, of all workers together; 0: as many as the CPU has
   std::vector<std::string> injected_faults;  ///< see InjectedFault
   std::filesystem::path github_summary;      ///< file to append to; empty: none
+  int max_failures = 0;                      ///< stop when so many rows have failed; 0: run all
   bool validation = false;
   bool robust_access = false;
   bool strict = false;  ///< expired and stale rules of the expectations make the run fail

@@ -129,6 +129,12 @@ void add_isolation(CLI::App& app, app::RunOptions& options) {
       "that the run survives it; repeatable");
 }
 
+void add_max_failures(CLI::App& app, int& most) {
+  app.add_option("--max-failures", most,
+                 "Stop when so many rows have failed: the others are MISSING, and --resume runs them")
+      ->check(CLI::PositiveNumber);
+}
+
 void add_ceiling_store(CLI::App& app, std::filesystem::path& folder) {
   app.add_option(
       "--ceiling-store", folder,
@@ -178,6 +184,7 @@ void add_run(CLI::App& app, app::RunOptions& options) {
       "Seed of further data on which timed rows must be right, which no shader can know (default: drawn "
       "anew for each run and told in run.json; 0: no such data)");
   add_isolation(app, options);
+  add_max_failures(app, options.max_failures);
   app.add_flag("--validation", options.validation,
                "Turn on the Khronos validation layer; any message of it fails the case");
   app.add_flag("--robust-access", options.robust_access,

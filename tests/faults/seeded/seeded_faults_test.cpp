@@ -61,6 +61,8 @@ void expect_rows_see(const SeededFault& fault) {
       "run",      "--mode",   "accu",  "--shaders",   seeded_shaders(folder, fault),
       "--filter", fault.rows, "--out", folder / "out"};
   for (const std::string& tier : fault.tiers) words.insert(words.end(), {"--tier", tier});
+  // A word is that of most rows, so all of them must be there.
+  if (fault.word.empty()) words.insert(words.end(), {"--max-failures", std::to_string(fault.at_least)});
   const ProcessResult result = assay(words);
   ASSERT_EQ(result.exit_code, 1) << result.out << result.err;
   const std::vector<Record> failed = failed_rows(folder / "out");
