@@ -2,7 +2,7 @@
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(gcc ON)
 endif()
-option(ASSAY_PRECOMPILE_TESTS "Precompile GoogleTest's headers for the tests" ${gcc})
+option(ASSAY_PRECOMPILE "Precompile the headers that most sources include" ${gcc})
 option(ASSAY_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 
 # What every target of ours is compiled with; third-party headers are SYSTEM and exempt.

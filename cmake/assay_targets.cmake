@@ -4,15 +4,40 @@
 # *_test_support.cpp, which go into the test executable <name>_test. LINKS are the arrows to other modules, and
 # nothing else may be included. DIR names folders other than the current one, relative to it. TEST_LINKS are the test's own. With NO_TEST
 # another test executable takes the folder's tests (assay_module_tests).
+#
+# The standard headers that most sources include are precompiled once for all modules, which takes a third off their
+# compilation. A source includes what it needs all the same: the asan preset compiles without, and would find it.
 function(assay_module name)
   cmake_parse_arguments(ARG "NO_TEST" "" "DIR;LINKS;TEST_LINKS" ${ARGN})
   assay_module_files(sources tests "${ARG_DIR}")
   add_library(assay_${name} STATIC ${sources})
   target_link_libraries(assay_${name} PUBLIC ${ARG_LINKS} PRIVATE assay_options)
   target_include_directories(assay_${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  if(ASSAY_PRECOMPILE AND NOT ASSAY_SANITIZE)
+    assay_precompiled()
+    # The first is what ccache needs to look into GCC's. With a precompiled <string>, GCC 12 reports the others falsely
+    # for `"literal" + std::string`.
+    target_compile_options(assay_${name} PRIVATE -fpch-preprocess -Wno-stringop-overflow -Wno-array-bounds)
+    target_precompile_headers(assay_${name} REUSE_FROM assay_precompiled)
+  endif()
   if(tests AND NOT ARG_NO_TEST)
     assay_test(${name}_test SOURCES ${tests} LINKS assay_${name} ${ARG_TEST_LINKS})
   endif()
+endfunction()
+
+# The target whose precompiled headers all modules take.
+function(assay_precompiled)
+  if(TARGET assay_precompiled)
+    return()
+  endif()
+  set(empty ${CMAKE_BINARY_DIR}/precompiled.cpp)
+  file(CONFIGURE OUTPUT ${empty} CONTENT "")
+  add_library(assay_precompiled OBJECT ${empty})
+  target_link_libraries(assay_precompiled PRIVATE fmt::fmt Threads::Threads assay_options)
+  target_compile_options(assay_precompiled PRIVATE -fpch-preprocess)
+  target_precompile_headers(assay_precompiled PRIVATE
+    <algorithm> <array> <bit> <cmath> <cstdint> <filesystem> <functional> <limits> <map> <memory> <optional> <set>
+    <span> <sstream> <stdexcept> <string> <string_view> <utility> <variant> <vector> <fmt/format.h>)
 endfunction()
 
 # Sets `sources` and `tests` to the files of folders (default: the current one).
@@ -58,7 +83,7 @@ function(assay_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} assay_test_support assay_options GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE ASSAY_SOURCE_DIR=".")
   target_compile_options(${name} PRIVATE -O0)
-  if(ASSAY_PRECOMPILE_TESTS)
+  if(ASSAY_PRECOMPILE)
     target_compile_options(${name} PRIVATE -fpch-preprocess) # what ccache needs to look into GCC's
     target_precompile_headers(${name} REUSE_FROM assay_test_support)
   endif()
