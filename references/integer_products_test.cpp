@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <mutex>
 #include <random>
+#include <set>
+#include <thread>
 
 namespace assay::references {
 namespace {
@@ -52,6 +55,24 @@ TEST(IntegerProducts, AgreeWithThePlainSumsWhateverTheShape) {
   expect_plain(17, 35, 192, 96, random);
   expect_plain(5, 16, 256, 8, random);
   expect_plain(40, 33, 96, 32, random);
+}
+
+/// The threads that a product of [m, k] with [n, k] was computed on.
+std::set<std::thread::id> threads_of(std::int64_t m, std::int64_t n, std::int64_t k) {
+  std::mt19937 random(42);
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  integer_products(random_rows(m, k, random), random_rows(n, k, random), k,
+                   [&](std::int64_t, std::int64_t, std::span<const std::int32_t>) {
+                     const std::scoped_lock lock(mutex);
+                     threads.insert(std::this_thread::get_id());
+                   });
+  return threads;
+}
+
+// A depthwise convolution has a product for each channel: threads for each took ten times as long as the sums.
+TEST(IntegerProducts, StartNoThreadsForFewSums) {
+  EXPECT_EQ(threads_of(64, 1, 9), std::set{std::this_thread::get_id()});
 }
 
 TEST(IntegerProducts, HoldTheLargestSums) {

@@ -4,7 +4,10 @@
 
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <random>
+#include <set>
+#include <thread>
 #include <vector>
 
 namespace assay::references {
@@ -98,6 +101,18 @@ TEST(RealProducts, NaNAndInfinitiesStayInTheirRow) {
   EXPECT_TRUE(std::isnan(products[3].sum));  // infinity times 0
   EXPECT_TRUE(std::isnan(products[4].sum));
   EXPECT_TRUE(std::isnan(products[6].sum));  // infinity less infinity
+}
+
+TEST(RealProducts, StartNoThreadsForFewSums) {
+  std::mt19937 random(43);
+  const Matrix x = random_matrix(200, 9, random), w = random_matrix(1, 9, random);
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  real_products(x.reader(), w.reader(), [&](std::int64_t, std::int64_t, double, double) {
+    const std::scoped_lock lock(mutex);
+    threads.insert(std::this_thread::get_id());
+  });
+  EXPECT_EQ(threads, std::set{std::this_thread::get_id()});
 }
 
 }  // namespace

@@ -19,9 +19,15 @@ std::atomic<int>& most_threads() {
   return most;
 }
 
+/// Asked for once: the C library reads a file of the system each time.
+std::int64_t hardware_threads() {
+  static const std::int64_t threads = std::max(1U, std::thread::hardware_concurrency());
+  return threads;
+}
+
 std::int64_t chunk_count(std::int64_t count, std::int64_t grain) {
   const std::int64_t limit = most_threads();
-  const std::int64_t threads = limit > 0 ? limit : std::max(1U, std::thread::hardware_concurrency());
+  const std::int64_t threads = limit > 0 ? limit : hardware_threads();
   return std::clamp<std::int64_t>(count / std::max<std::int64_t>(grain, 1), 1, threads);
 }
 
