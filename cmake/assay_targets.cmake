@@ -6,7 +6,7 @@
 # another test executable takes the folder's tests (assay_module_tests).
 #
 # The standard headers that most sources include are precompiled once for all modules, which takes a third off their
-# compilation. A source includes what it needs all the same: the asan preset compiles without, and would find it.
+# compilation. A source includes what it needs all the same: the asan preset, scripts/odr.sh and clang-tidy go without.
 function(assay_module name)
   cmake_parse_arguments(ARG "NO_TEST" "" "DIR;LINKS;TEST_LINKS" ${ARGN})
   assay_module_files(sources tests "${ARG_DIR}")
@@ -72,7 +72,9 @@ endfunction()
 # optimized, and GoogleTest's headers are precompiled once for all of them: it compiles in a third of the time. The time
 # limit ends what hangs; no test needs to be fast. With TREE, the tests that FILTER selects run in that folder, a tree
 # like ours; their names begin with <name>, because CTest mixes up the properties of tests of one name. A suite of WHOLE
-# is one test of CTest: what its tests share is made once a process, and takes longer than they do.
+# is one test of CTest: what its tests share is made once a process, and takes longer than they do. Mesa's CPU devices
+# are told not to optimize what they compile (GALLIVM_PERF): tests run each kernel once or twice, and half of their time
+# was compilation. Optimized, as users run it, .ci/run runs the cases of both tiers.
 function(assay_test name)
   cmake_parse_arguments(ARG "" "TREE;FILTER" "SOURCES;LINKS;WHOLE" ${ARGN})
   set(in_tree WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
@@ -87,14 +89,16 @@ function(assay_test name)
     target_compile_options(${name} PRIVATE -fpch-preprocess) # what ccache needs to look into GCC's
     target_precompile_headers(${name} REUSE_FROM assay_test_support)
   endif()
+  set(environment ENVIRONMENT GALLIVM_PERF=nopt)
   foreach(suite IN LISTS ARG_WHOLE)
     add_test(NAME ${suite} COMMAND ${name} --gtest_filter=${suite}.* WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-    set_tests_properties(${suite} PROPERTIES TIMEOUT 300 LABELS ${name}
+    set_tests_properties(${suite} PROPERTIES TIMEOUT 300 LABELS ${name} ${environment}
       SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
   endforeach()
   if(ARG_WHOLE)
     list(JOIN ARG_WHOLE ".*:" in_whole)
     list(APPEND in_tree TEST_FILTER "-${in_whole}.*")
   endif()
-  gtest_discover_tests(${name} ${in_tree} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS ${name})
+  gtest_discover_tests(${name} ${in_tree} DISCOVERY_MODE PRE_TEST
+    PROPERTIES TIMEOUT 300 LABELS ${name} ${environment})
 endfunction()

@@ -59,7 +59,8 @@ void integer_products(const IntegerRows& x, const IntegerRows& w, std::int64_t g
                       const StoreSums& store) {
   const std::int64_t across = div_up(w.rows, tile);
   const SumGroups sum_all = sum_groups_for(group_size);
-  const std::int64_t tiles_of_a_thread = div_up(grain, std::max<std::int64_t>(tile * tile * w.depth, 1));
+  const std::int64_t of_a_tile = std::min(tile, x.rows) * std::min(tile, w.rows) * w.depth;
+  const std::int64_t tiles_of_a_thread = div_up(grain, std::max<std::int64_t>(of_a_tile, 1));
   parallel_for(div_up(x.rows, tile) * across, tiles_of_a_thread, [&](std::int64_t first, std::int64_t last) {
     std::vector<std::int32_t> sums(static_cast<std::size_t>(w.depth / group_size));
     for (std::int64_t t = first; t < last; ++t) {

@@ -46,12 +46,13 @@ field() {
   head -1 "$journal" | grep -oP "\"$1\":\K(\"([^\"\\\\]|\\\\.)*\"|[^,}]*)" | head -1 | sed 's/^"//; s/"$//'
 }
 
-# Takes out of the run event, the journal's first line, what says nothing of the figures: the machine's name, and in the
-# command line the folders of the binary and of what was written, of which the last name stays. The tasks of a night are
-# told all of these by absolute paths, and which device by its UUID, which repro lines of others must not name.
+# Takes out of the run event, which may be told again where rules of the expectations are stale, what says nothing of the
+# figures: the machine's name, and in the command line the folders of the binary and of what was written, of which the
+# last name stays. The tasks of a night are told all of these by absolute paths, and which device by its UUID, which
+# repro lines of others must not name.
 without_the_machine() {
-  sed -E '1{s/"host":"[^"]*",//
-    s#("repro_options":")--device \x27[^\x27]*\x27 ?#\1#
+  sed -E '/^\{"event":"run"/{s/"host":"[^"]*",//
+    s#("repro_options":")--device \x27[^\x27]*\x27 ?#\1#; s# --device \x27[^\x27]*\x27##g
     s#("command":\[)"/[^"]*/([^"/]+)"#\1"\2"#
     s#("--(out|ceiling-store|answer-cache)",)"/[^"]*/([^"/]+)"#\1"\3"#g}'
 }

@@ -1,9 +1,8 @@
 #include "harness/app/file_watch.h"
 
+#include "harness/base/file.h"
 #include "harness/base/hash.h"
 
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <system_error>
 
@@ -13,11 +12,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::optional<std::string> hash_of_file(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return std::nullopt;
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (stream.bad()) return std::nullopt;
-  return hash_hex(text);
+  const std::optional<std::string> text = whole_file(file);
+  return text ? std::optional(hash_hex(*text)) : std::nullopt;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "harness/app/new_op.h"
 
 #include "harness/app/new_op_templates.h"
+#include "harness/base/file.h"
 #include "harness/cases/ops_page.h"
 
 #include <fmt/format.h>
@@ -10,8 +11,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <ostream>
-#include <sstream>
 
 namespace assay::app {
 namespace {
@@ -71,10 +72,8 @@ std::vector<NewFile> files_of(const std::string& name) {
 /// docs/ops.md of the tree, with the op.
 NewFile page_with(const std::string& name, const fs::path& root) {
   const fs::path path = root / ops_page_file;
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream page;
-  page << stream.rdbuf();
-  if (!stream) {
+  const std::optional<std::string> page = whole_file(path);
+  if (!page) {
     throw Error(
         fmt::format("writing the op '{}': '{}' cannot be read, so '{}' is no source tree of assay; go to "
                     "the tree's root or name it with --dir",
@@ -82,7 +81,7 @@ NewFile page_with(const std::string& name, const fs::path& root) {
   }
   const NewOpEntry entry = new_op_entry();
   return {ops_page_file,
-          with_op_added(page.str(), name, with_name(entry.row, name), with_name(entry.section, name))};
+          with_op_added(*page, name, with_name(entry.row, name), with_name(entry.section, name))};
 }
 
 /// Nothing is written unless everything can be.

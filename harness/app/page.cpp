@@ -2,18 +2,17 @@
 
 #include "harness/app/find_report.h"
 #include "harness/app/report.h"
+#include "harness/base/file.h"
 #include "harness/base/text.h"
 #include "harness/report/files/device_key.h"
 #include "harness/report/page/page.h"
 #include "harness/report/record/find_rows.h"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <ostream>
 #include <set>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -73,20 +72,14 @@ Paths different_journals(const Paths& paths, std::ostream& log) {
   return journals;
 }
 
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return std::move(text).str();
-}
-
 /// From the summary that the run wrote; a run that wrote none, or one that is damaged, has its journal.
 NightSummary night_of(const fs::path& journal, RowNumbers& numbers, std::ostream& log) {
   const fs::path summary = journal.parent_path() / history_name;
   if (fs::exists(summary)) {
     try {
-      return read_night(numbers,
-                        [&](const HistoryAction& action) { return read_history(text_of(summary), action); });
+      return read_night(numbers, [&](const HistoryAction& action) {
+        return read_history(whole_file(summary).value_or(""), action);
+      });
     } catch (const Error& error) {
       log << "warning: " << printable(summary.string()) << ": " << error.what()
           << "; the journal is read instead\n";

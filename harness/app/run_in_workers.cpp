@@ -176,6 +176,8 @@ class RunInWorkers {
       const auto& refusal = device.supervisor->refusal();
       if (!refusal && device.output->has_plan()) {
         run_.conclude(*device.output);
+      } else if (!refusal && run_.output.failures.is_reached()) {
+        device.output->log() << "nothing was run: enough rows had failed before it was open\n";
       } else if (!failure) {
         failure = refusal ? Error(refusal->text, static_cast<ExitCode>(refusal->code))
                           : Error("interrupted before the device was open: nothing was run on it",

@@ -4,17 +4,15 @@
 #include "harness/base/file.h"
 
 #include <cerrno>
-#include <fstream>
-#include <sstream>
+#include <optional>
+#include <string>
 
 namespace assay::app {
 
 std::vector<RunPair> pairs_in(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw_file_error("read", file, errno);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return parse_run_noise(text.str(), file.string());
+  const std::optional<std::string> text = whole_file(file);
+  if (!text) throw_file_error("read", file, errno);
+  return parse_run_noise(*text, file.string());
 }
 
 RunNoise read_run_noise(const std::filesystem::path& file) {

@@ -70,9 +70,10 @@ std::uint64_t drawn_seed() {
   return (std::uint64_t{device()} << 32) | std::uint64_t{device()} | 1;
 }
 
-/// Whether the row did not run, or not to its end, because the run was stopped.
+/// Whether the row did not run, or not to its end, because the run was stopped: not because its device was given up.
 bool was_cut_short(const Record& record) {
-  return record.status == Status::Interrupted || record.status == Status::Missing;
+  return record.status == Status::Interrupted ||
+         (record.status == Status::Missing && record.reason.find(stopped_because) != std::string::npos);
 }
 
 /// One run of a selection: everything that its devices share.
@@ -116,7 +117,7 @@ class Run {
       run_here(outcome);
     }
     for (const RunReport& report : outcome.reports) {
-      outcome.code = std::max(outcome.code, exit_code_of(report));
+      outcome.code = exit_code_of_both(outcome.code, exit_code_of(report));
       outcome.interrupted = outcome.interrupted || !report.complete;
     }
     if (failures_.is_reached() && outcome.interrupted) outcome.failure_limit = failures_.most();
@@ -126,12 +127,14 @@ class Run {
   }
 
  private:
-  /// Rows that nobody wants to run any more say nothing of the machine.
+  /// Rows that nobody wants to run any more say nothing of the machine, nor of whether anything could be judged.
   ExitCode exit_code_of(const RunReport& report) const {
     if (!failures_.is_reached()) return exit_code(report, options_.strict);
     RunReport ended = report;
     std::erase_if(ended.records, was_cut_short);
-    return ended.records.empty() ? ExitCode::Fine : exit_code(ended, options_.strict);
+    const ExitCode code = exit_code(ended, options_.strict);
+    const bool was_stopped = ended.records.size() < report.records.size();
+    return was_stopped && code == ExitCode::Usage ? ExitCode::Fine : code;
   }
 
   /// Of all devices together: what one of them runs is used.

@@ -17,9 +17,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <fstream>
 #include <iomanip>
-#include <iterator>
 #include <optional>
 #include <ostream>
 #include <sstream>
@@ -34,9 +32,7 @@ namespace fs = std::filesystem;
 /// Empty where there is none.
 std::string text_of_file(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_regular_file(path, error)) return "";
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  return fs::is_regular_file(path, error) ? whole_file(path).value_or("") : "";
 }
 
 /// Seconds from the run's start to its journal's last change; 0 where that cannot be told.

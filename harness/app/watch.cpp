@@ -70,7 +70,7 @@ class Watch {
       RunOutcome outcome =
           run_once(options_, context_, session_, {nowhere, nowhere, terminal_.errors}, stop_requested_);
       if (outcome.reports.empty()) terminal_.out << "nothing was run: no case is left that can be\n";
-      if (!outcome.interrupted) print_changes(outcome);
+      if (!ends_watching(outcome)) print_changes(outcome);
       take(std::move(outcome));
     } catch (const Error& error) {
       terminal_.out << "assay: " << printable(error.what()) << '\n';
@@ -87,10 +87,15 @@ class Watch {
     }
   }
 
+  /// A run that --max-failures stopped is one more to compare with.
+  static bool ends_watching(const RunOutcome& outcome) {
+    return outcome.interrupted && outcome.failure_limit == 0;
+  }
+
   void take(RunOutcome outcome) {
     code_ = outcome.code;
-    interrupted_ = outcome.interrupted;
-    if (interrupted_) terminal_.out << interrupted_line(outcome) << std::flush;
+    interrupted_ = ends_watching(outcome);
+    if (outcome.interrupted) terminal_.out << interrupted_line(outcome) << std::flush;
     watch_files(outcome.files);
     is_lost_ = !interrupted_ && lost_device();
     // A run without a report (a case file with a typo) leaves the last one to compare with.

@@ -107,6 +107,20 @@ void throw_file_error(std::string_view doing, const std::filesystem::path& path,
   throw Error("cannot " + std::string(doing) + " " + path.string() + ": " + why, ExitCode::Infrastructure);
 }
 
+std::optional<std::string> whole_file(const fs::path& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return std::nullopt;
+  std::string text;
+  std::array<char, 1 << 16> chunk;
+  while (true) {
+    const ssize_t count = ::read(file.get(), chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return std::nullopt;
+    if (count == 0) return text;
+    text.append(chunk.data(), static_cast<std::size_t>(count));
+  }
+}
+
 std::size_t write_bytes(int fd, std::string_view bytes) {
   std::size_t written = 0;
   while (written < bytes.size()) {

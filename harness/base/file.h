@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +31,9 @@ class FileDescriptor {
 /// Error(Infrastructure): "cannot <doing> <path>: <text of the system's error number>".
 [[noreturn]] void throw_file_error(std::string_view doing, const std::filesystem::path& path,
                                    int error_number);
+
+/// All bytes of a file; nothing, with errno set, when it cannot be read or is a folder.
+std::optional<std::string> whole_file(const std::filesystem::path& path);
 
 /// Writes all bytes to an open file: one write(2) where the system takes them at once. Returns the bytes
 /// written; fewer than asked when it failed, errno says why.

@@ -23,6 +23,24 @@ std::size_t files_in(const fs::path& folder) {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), {}));
 }
 
+TEST(WholeFile, IsReadByteByByteWhateverItsLength) {
+  const test::TemporaryFolder folder;
+  for (const std::size_t length : {0U, 1U, 65536U, 200001U}) {
+    std::string bytes(length, '\0');
+    for (std::size_t i = 0; i < length; ++i) bytes[i] = static_cast<char>(i * 7 + (i >> 16));
+    folder.write("x", bytes);
+    EXPECT_EQ(whole_file(folder / "x"), bytes) << length;
+  }
+}
+
+TEST(WholeFile, IsNothingWithTheReasonWhereItCannotBeRead) {
+  const test::TemporaryFolder folder;
+  EXPECT_EQ(whole_file(folder / "missing"), std::nullopt);
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_EQ(whole_file(folder.path()), std::nullopt);
+  EXPECT_EQ(errno, EISDIR);
+}
+
 TEST(ReplaceFile, LeavesFilesThatAreCalledLikeATemporaryOneAlone) {
   const test::TemporaryFolder folder;
   folder.write("x.csv.tmp", "precious");

@@ -1,7 +1,7 @@
 #pragma once
 
-// CLI11 is heavy to compile: command_line.cpp alone sees it. What a command does is in harness/app, which is
-// given plain structs and streams; a command that only prints stands here, in a file of its own.
+// What a command does is in harness/app, which is given plain structs and streams; a command that only prints
+// stands here, in a file of its own. arguments.h is what each takes.
 
 #include "harness/app/context.h"
 #include "harness/app/judge/options.h"

@@ -31,6 +31,7 @@ app::RunOptions options_of_run(const app::RunOptions& asked, Context& context) {
   resumed.options.resumed_shard = resumed.shard;
   resumed.options.secret_seed = resumed.secret_seed;
   resumed.options.isolation = asked.isolation;
+  resumed.options.max_failures = asked.max_failures;
   if (!asked.worker_command.empty()) resumed.options.worker_command = asked.worker_command;
   resumed.options.verbose = asked.verbose;
   return resumed.options;

@@ -30,8 +30,9 @@ struct Sharing {
   std::int64_t columns_of_workgroup() const { return local_size / workers * columns; }
 };
 
-// So many invocations keep the memory of a large device busy: of int4 groups, whose products take longest; of
-// other rows; and of one row of int8, whose products take next to nothing, so that only reads bind it.
+// So many invocations keep the memory of a large device busy: where products take longest (groups of quantized x, and
+// what was not measured); where they take less; and in one row of int8, where they take next to nothing, so that only
+// reads bind it. wanted_workers() says which is which.
 constexpr std::int64_t busy_with_groups = 1 << 16, busy_with_values = 1 << 17, busy_with_reads = 1 << 18;
 constexpr std::int64_t fewest_workers = 16, most_workers = 128;
 // So many invocations have registers for four units each of int8 weights and real values.
@@ -78,7 +79,7 @@ std::int64_t wanted_workers(const BuildContext& context, const Linear& linear, c
   const bool one_row = linear.rows() == 1;
   if (kind.x == XKind::Int8 && !kind.is_grouped()) {
     if (one_row) return workers_within(busy_with_reads, quads);
-    // Fewer than the most stay in one subgroup, which exchanges sums in registers.
+    // Fewer than the most stay in one subgroup, where it is large enough: it exchanges sums in registers.
     const std::int64_t workers = workers_within(busy_with_values, quads * linear.rows());
     return workers >= most_workers ? workers : std::min<std::int64_t>(workers, context.device.subgroup_size);
   }

@@ -73,6 +73,7 @@ class DefaultSharingTest : public LinearSharingTest {
 TEST_F(DefaultSharingTest, OneRowIsSharedByAsManyAsWereSeenToDo) {
   EXPECT_EQ(shared_by("q8ta_linear", {1, 2048, 8192}), "128 x 4");
   EXPECT_EQ(shared_by("q8ta_linear", {1, 14336, 4096}), "128 x 4");
+  EXPECT_EQ(shared_by("q8ta_linear", {1, 4096, 14336}), "64 x 4") << "what 262144 invocations leave";
   EXPECT_EQ(shared_by("q8ta_linear", {1, 1024, 3072}), "64 x 4") << "256 units, four at once";
   EXPECT_EQ(shared_by("linear_q8ta_q8csw", {1, 2048, 2048}), "128 x 4");
   EXPECT_EQ(shared_by("linear_q8ta_q8csw", {1, 2048, 8192}), "64 x 4");

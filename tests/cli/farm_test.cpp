@@ -278,6 +278,39 @@ TEST(Resume, RunsWhatIsLeftWhereverTheJournalWasCut) {
   }
 }
 
+TEST(MaxFailures, StopsARunAndItsRestCanBeRun) {
+  const Farm farm;
+  std::string points = "0";
+  for (int i = 1; i < 10; ++i) points += ", " + std::to_string(i);
+  std::string cases = four_cases;
+  const std::string mode = "mode: both", point = "zero_point: 5";
+  cases.replace(cases.find(mode), mode.size(), "mode: accu");
+  cases.replace(cases.find(point), point.size(), "zero_point: {each: [" + points + "]}");
+  farm.folder.write("c.yaml", cases);
+  farm.folder.write("shaders/q8ta_relu.comp", "#version 450\nvoid main() { nothing; }\n");
+  const ProcessResult stopped = farm.run({"--max-failures", "2", "--shaders", farm.folder / "shaders"});
+  EXPECT_EQ(stopped.exit_code, 1) << stopped.out << stopped.err;
+  EXPECT_THAT(stopped.out, HasSubstr("stopped at --max-failures 2: "));
+  const RunReport first = farm.report();
+  EXPECT_FALSE(first.complete);
+  EXPECT_GE(count(first, Status::Fail), 2U);
+  EXPECT_GE(count(first, Status::Missing), 1U);
+
+  const ProcessResult rest = assay({"run", "--resume", farm.folder / "out"});
+  EXPECT_EQ(rest.exit_code, 1) << rest.err;
+  EXPECT_TRUE(farm.report().complete) << "the limit was that of the first run alone";
+  EXPECT_EQ(count(farm.report(), Status::Fail), 40U);
+}
+
+// Both are so at the same time.
+TEST(MaxFailures, ADeviceThatIsGivenUpIsStillToldOf) {
+  const Farm farm;
+  const ProcessResult result =
+      farm.run_mock("--rows 20 --fault kill@5 --fault kill@6 --fault kill@7", {"--max-failures", "3"});
+  EXPECT_EQ(result.exit_code, 3) << result.out;
+  EXPECT_THAT(farm.row(19).reason, HasSubstr("times in a row"));
+}
+
 TEST(Resume, RunsNoFinishedRowAgainButOneThatWasToBeTriedOnceMore) {
   const Farm farm;
   ASSERT_EQ(farm.run_mock("--rows 20 --fault kill@5 --fault kill@6 --fault kill@7").exit_code, 3);

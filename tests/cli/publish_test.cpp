@@ -144,7 +144,7 @@ TEST_F(Publish, TakesTheReportOfANight) {
       R"("--out","/srv/night/shards/1","--ceiling-store","/srv/night/ceilings","--answer-cache","/srv/a b")");
   const std::string run = R"("event":"run")";
   const ProcessResult result =
-      publish(replaced(night, run, run + R"(,"repro_options":"--device '0a1b' --seed 7")"));
+      publish(replaced(night, run, run + R"(,"repro_options":"--device '0a1b' --device '2c3d' --seed 7")"));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   std::string expected = replaced(journal(), R"("host":"secret-machine",)", "");
   expected = replaced(expected, "\"build/release/assay\"", "\"assay\"");

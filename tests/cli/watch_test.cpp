@@ -40,6 +40,19 @@ TEST(Watch, ItsExitCodeIsThatOfTheLastRun) {
   EXPECT_EQ(watching.end_with(SIGINT), 1);
 }
 
+TEST(Watch, GoesOnAfterARunThatMaxFailuresStopped) {
+  Watching watching({"--max-failures", "1"});
+  std::string two = perf_cases;
+  const std::string one = "zero_point: 5";
+  watching.write_cases(two.replace(two.find(one), one.size(), "zero_point: {each: [5, 6]}"));
+  watching.wait_for_run();
+  watching.write_shader(Watching::shader_with("return;"));
+  EXPECT_THAT(watching.wait_for_run(), HasSubstr("stopped at --max-failures 1"));
+  watching.write_shader(Watching::shader());
+  EXPECT_THAT(watching.wait_for_run(), HasSubstr("FAIL -> PASS"));
+  EXPECT_EQ(watching.end_with(SIGINT), 0);
+}
+
 TEST(Watch, CasesAreReadAgain) {
   Watching watching;
   std::string text = perf_cases;

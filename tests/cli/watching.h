@@ -17,12 +17,14 @@ namespace assay::test {
 /// `assay run --watch` on one small case and a folder with its shader, running.
 class Watching {
  public:
-  Watching() {
+  explicit Watching(const std::vector<std::string>& more = {}) {
     cases_ = folder_.write("c.yaml", perf_cases);
     write_shader(shader());
-    pid_ = start({.words = {ASSAY_BINARY, "run", "--ceilings", "none", cases_, "--shaders",
-                            folder_ / "shaders", "--out", folder_ / "out", "--budget", "0.1", "--watch"}},
-                 folder_ / "stdout", folder_ / "stderr");
+    std::vector<std::string> words{
+        ASSAY_BINARY,        "run",   "--ceilings",    "none",     cases_, "--shaders",
+        folder_ / "shaders", "--out", folder_ / "out", "--budget", "0.1",  "--watch"};
+    words.insert(words.end(), more.begin(), more.end());
+    pid_ = start({.words = words}, folder_ / "stdout", folder_ / "stderr");
     wait_for("Ctrl-C ends");
   }
   ~Watching() {

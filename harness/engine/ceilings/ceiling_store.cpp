@@ -1,5 +1,6 @@
 #include "harness/engine/ceilings/ceiling_store.h"
 
+#include "harness/base/file.h"
 #include "harness/base/hash.h"
 #include "harness/report/record/codec.h"
 
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <iterator>
 #include <unistd.h>
 
 namespace assay {
@@ -58,9 +58,7 @@ std::string checksum_line(const std::string& ceilings) {
 }
 
 std::optional<Ceilings> read(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return std::nullopt;
-  const std::string text((std::istreambuf_iterator<char>(stream)), {});
+  const std::string text = whole_file(file).value_or("");
   const std::size_t end = text.find('\n');
   if (end == std::string::npos || text.substr(0, end) != checksum_line(text.substr(end + 1)))
     return std::nullopt;

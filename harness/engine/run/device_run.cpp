@@ -22,8 +22,6 @@ namespace {
 
 using Rows = std::vector<std::unique_ptr<DeviceRow>>;
 
-constexpr const char* stopped_because = "the run was interrupted";
-
 /// Host memory that rows hold which wait to be timed.
 constexpr std::size_t most_waiting_bytes = std::size_t{1} << 30;
 

@@ -253,7 +253,7 @@ void DeviceSupervisor::ask_for_rows() {
 
 void DeviceSupervisor::stop() {
   if (std::exchange(is_stopping_, true) || state_ != State::Working) return;
-  if (!now_.is_open || retry_) return kill(Status::Interrupted, "the run was interrupted");
+  if (!now_.is_open || retry_) return kill(Status::Interrupted, std::string(stopped_because));
   now_.wants_to_time = false;  // it no longer waits
   worker_.send(encode(WorkerRequest{StopRequest{}}));
 }
@@ -422,7 +422,7 @@ void DeviceSupervisor::end_missing_rows(const std::string& why) {
 
 void DeviceSupervisor::finish() {
   if (retry_) settle_retry(retry_->not_reached());
-  end_missing_rows("the run was interrupted");
+  end_missing_rows(std::string(stopped_because));
   be_over();
 }
 

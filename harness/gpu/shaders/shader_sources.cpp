@@ -1,13 +1,14 @@
 #include "harness/gpu/shaders/shader_sources.h"
 
 #include "harness/base/error.h"
+#include "harness/base/file.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
-#include <sstream>
+#include <optional>
+#include <utility>
 
 namespace assay::gpu {
 namespace {
@@ -23,13 +24,9 @@ std::string read_text(const fs::path& file) {
         fmt::format("reading the shader source '{}': it has {} bytes, more than the {} that one may have",
                     file.string(), size, largest_source));
   }
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream) {
-    throw Error(fmt::format("reading the shader source '{}': it cannot be read", file.string()));
-  }
-  return text.str();
+  std::optional<std::string> text = whole_file(file);
+  if (!text) throw Error(fmt::format("reading the shader source '{}': it cannot be read", file.string()));
+  return *std::move(text);
 }
 
 std::string_view without_blanks(std::string_view text) {

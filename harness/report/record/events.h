@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
@@ -37,6 +38,9 @@ struct Block {
 };
 
 /// How a row ended, and what only its end knows.
+/// In the reason of each row that was cut short or not reached because the run was stopped, by whatever.
+inline constexpr std::string_view stopped_because = "the run was interrupted";
+
 struct RowEnd {
   Status status = Status::Missing;
   std::string reason;  ///< of every status but PASS, a sentence with numbers

@@ -3,6 +3,7 @@
 #include "harness/base/status.h"
 
 #include <algorithm>
+#include <array>
 
 namespace assay {
 namespace {
@@ -25,6 +26,13 @@ ExitCode exit_code(const RunReport& report, bool strict) {
   // Of a shard nobody chose the rows: they may all be INVALID. The shards' merged report tells.
   const bool is_fine = report.run.shard.is_part() || std::ranges::any_of(report.records, was_judged);
   return is_fine ? ExitCode::Fine : ExitCode::Usage;
+}
+
+ExitCode exit_code_of_both(ExitCode a, ExitCode b) {
+  constexpr std::array order{ExitCode::Infrastructure, ExitCode::Failures, ExitCode::Usage, ExitCode::Fine};
+  return std::min(a, b, [&](ExitCode one, ExitCode other) {
+    return std::ranges::find(order, one) < std::ranges::find(order, other);
+  });
 }
 
 }  // namespace assay

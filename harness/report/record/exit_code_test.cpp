@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace assay {
 namespace {
 
@@ -16,6 +18,15 @@ ExitCode code_of(const std::vector<Status>& statuses) {
   std::vector<Record> records;
   for (const Status status : statuses) records.push_back(test::without_answer("case", status, ""));
   return exit_code(test::report_of(records));
+}
+
+TEST(ExitCode, OfTwoDevicesIsTheOneThatCounts) {
+  const std::vector<ExitCode> order{ExitCode::Infrastructure, ExitCode::Failures, ExitCode::Usage,
+                                    ExitCode::Fine};
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (std::size_t j = 0; j < order.size(); ++j)
+      EXPECT_EQ(exit_code_of_both(order[i], order[j]), order[std::min(i, j)]) << i << ' ' << j;
+  }
 }
 
 TEST(ExitCode, FollowsFromEachStatusAlone) {
