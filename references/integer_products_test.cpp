@@ -70,7 +70,8 @@ std::set<std::thread::id> threads_of(std::int64_t m, std::int64_t n, std::int64_
   return threads;
 }
 
-// A depthwise convolution has a product for each channel: threads for each took ten times as long as the sums.
+// A depthwise convolution has a product for each channel: threads for each took ten times as long as the
+// sums.
 TEST(IntegerProducts, StartNoThreadsForFewSums) {
   EXPECT_EQ(threads_of(64, 1, 9), std::set{std::this_thread::get_id()});
   EXPECT_EQ(threads_of(128 * 128, 1, 9), std::set{std::this_thread::get_id()});

@@ -70,7 +70,8 @@ std::uint64_t drawn_seed() {
   return (std::uint64_t{device()} << 32) | std::uint64_t{device()} | 1;
 }
 
-/// Whether the row did not run, or not to its end, because the run was stopped: not because its device was given up.
+/// Whether the row did not run, or not to its end, because the run was stopped: not because its device was
+/// given up.
 bool was_cut_short(const Record& record) {
   return record.status == Status::Interrupted ||
          (record.status == Status::Missing && record.reason.find(stopped_because) != std::string::npos);
@@ -127,7 +128,8 @@ class Run {
   }
 
  private:
-  /// Rows that nobody wants to run any more say nothing of the machine, nor of whether anything could be judged.
+  /// Rows that nobody wants to run any more say nothing of the machine, nor of whether anything could be
+  /// judged.
   ExitCode exit_code_of(const RunReport& report) const {
     if (!failures_.is_reached()) return exit_code(report, options_.strict);
     RunReport ended = report;

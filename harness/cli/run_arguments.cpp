@@ -71,7 +71,8 @@ void add_isolation(CLI::App& app, app::RunOptions& options) {
 
 void add_max_failures(CLI::App& app, int& most) {
   app.add_option("--max-failures", most,
-                 "Stop when so many rows have failed: the others are MISSING, and --resume runs them (it may set a limit of its own)")
+                 "Stop when so many rows have failed: the others are MISSING, and --resume runs them (it may "
+                 "set a limit of its own)")
       ->check(CLI::PositiveNumber);
 }
 
@@ -212,8 +213,8 @@ void add_run(CLI::App& app, app::RunOptions& options) {
 }
 
 void refuse_others_beside_resume(CLI::App& app) {
-  const std::set<std::string> allowed{"--help", "--resume", "--no-isolation", "--worker-command", "--max-failures",
-                                      "--verbose"};
+  const std::set<std::string> allowed{"--help",           "--resume",       "--no-isolation",
+                                      "--worker-command", "--max-failures", "--verbose"};
   CLI::Option* resume = app.get_option("--resume");
   for (CLI::Option* option : app.get_options()) {
     if (!allowed.contains(option->get_name())) resume->excludes(option);

@@ -30,9 +30,9 @@ struct Sharing {
   std::int64_t columns_of_workgroup() const { return local_size / workers * columns; }
 };
 
-// So many invocations keep the memory of a large device busy: where products take longest (groups of quantized x, and
-// what was not measured); where they take less; and in one row of int8, where they take next to nothing, so that only
-// reads bind it. wanted_workers() says which is which.
+// So many invocations keep the memory of a large device busy: where products take longest (groups of
+// quantized x, and what was not measured); where they take less; and in one row of int8, where they take next
+// to nothing, so that only reads bind it. wanted_workers() says which is which.
 constexpr std::int64_t busy_with_groups = 1 << 16, busy_with_values = 1 << 17, busy_with_reads = 1 << 18;
 constexpr std::int64_t fewest_workers = 16, most_workers = 128;
 // So many invocations have registers for four units each of int8 weights and real values.

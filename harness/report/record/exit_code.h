@@ -10,7 +10,8 @@ namespace assay {
 /// or stale rule of the expectations is a failure as well.
 ExitCode exit_code(const RunReport& report, bool strict = false);
 
-/// Of the exit codes of two devices the one that counts: Infrastructure, else Failures, else Usage, else Fine.
+/// Of the exit codes of two devices the one that counts: Infrastructure, else Failures, else Usage, else
+/// Fine.
 ExitCode exit_code_of_both(ExitCode a, ExitCode b);
 
 }  // namespace assay
