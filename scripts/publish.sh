@@ -52,7 +52,7 @@ field() {
 # repro lines of others must not name.
 without_the_machine() {
   sed -E '/^\{"event":"run"/{s/"host":"[^"]*",//
-    s#("repro_options":")--device \x27[^\x27]*\x27 ?#\1#; s# --device \x27[^\x27]*\x27##g
+    :device; s#("repro_options":"([^"\\]|\\.)*)--device \x27[^\x27]*\x27 ?#\1#; t device
     s#("command":\[)"/[^"]*/([^"/]+)"#\1"\2"#
     s#("--(out|ceiling-store|answer-cache)",)"/[^"]*/([^"/]+)"#\1"\3"#g}'
 }
