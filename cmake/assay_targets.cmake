@@ -74,7 +74,7 @@ endfunction()
 # like ours; their names begin with <name>, because CTest mixes up the properties of tests of one name. A suite of WHOLE
 # is one test of CTest: what its tests share is made once a process, and takes longer than they do. Mesa's CPU devices
 # are told not to optimize what they compile (GALLIVM_PERF): tests run each kernel once or twice, and half of their time
-# was compilation. Optimized, as users run it, .ci/run runs the cases of both tiers.
+# was compilation.
 function(assay_test name)
   cmake_parse_arguments(ARG "" "TREE;FILTER" "SOURCES;LINKS;WHOLE" ${ARGN})
   set(in_tree WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
