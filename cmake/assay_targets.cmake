@@ -2,8 +2,8 @@
 #
 # A folder is a target: every *.cpp in it goes into the library assay_<name>, but *_test.cpp and what tests share,
 # *_test_support.cpp, which go into the test executable <name>_test. LINKS are the arrows to other modules, and
-# nothing else may be included. DIR names folders other than the current one, relative to it. TEST_LINKS are the test's own. With NO_TEST
-# another test executable takes the folder's tests (assay_module_tests).
+# nothing else may be included. DIR names folders other than the current one, relative to it. TEST_LINKS are the test's
+# own. With NO_TEST another test executable takes the folder's tests (assay_module_tests).
 #
 # The standard headers that most sources include are precompiled once for all modules, which takes a third off their
 # compilation. A source includes what it needs all the same: the asan preset, scripts/odr.sh and clang-tidy go without.

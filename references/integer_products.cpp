@@ -2,6 +2,7 @@
 
 #include "harness/base/parallel.h"
 #include "harness/tensor/shape.h"
+#include "references/product_tiles.h"
 
 #include <algorithm>
 #include <vector>
@@ -11,7 +12,7 @@ namespace {
 
 /// Rows of x that pass over the same rows of w, while a core's cache holds both.
 constexpr std::int64_t tile = 16;
-/// Multiplications that are worth a thread: of a depthwise convolution each channel is a product of its own.
+/// Multiplications that are worth a thread.
 constexpr std::int64_t grain = 1 << 18;
 
 /// -O3 makes multiplications of neighbours in pairs of it, which every x86-64 has an instruction for.
@@ -59,9 +60,8 @@ void integer_products(const IntegerRows& x, const IntegerRows& w, std::int64_t g
                       const StoreSums& store) {
   const std::int64_t across = div_up(w.rows, tile);
   const SumGroups sum_all = sum_groups_for(group_size);
-  const std::int64_t of_a_tile = std::min(tile, x.rows) * std::min(tile, w.rows) * w.depth;
-  const std::int64_t tiles_of_a_thread = div_up(grain, std::max<std::int64_t>(of_a_tile, 1));
-  parallel_for(div_up(x.rows, tile) * across, tiles_of_a_thread, [&](std::int64_t first, std::int64_t last) {
+  const std::int64_t least = tiles_of_a_thread(x, w, tile, grain);
+  parallel_for(div_up(x.rows, tile) * across, least, [&](std::int64_t first, std::int64_t last) {
     std::vector<std::int32_t> sums(static_cast<std::size_t>(w.depth / group_size));
     for (std::int64_t t = first; t < last; ++t) {
       const std::int64_t m0 = t / across * tile, n0 = t % across * tile;

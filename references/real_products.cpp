@@ -2,6 +2,7 @@
 
 #include "harness/base/parallel.h"
 #include "harness/tensor/shape.h"
+#include "references/product_tiles.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +17,7 @@ namespace {
 constexpr std::int64_t x_block = 4, w_block = 2;
 // A tile is what a thread computes at once, in chunks along K that its cache holds.
 constexpr std::int64_t tile = 64, chunk = 256;
-// Multiplications that are worth a thread: of a depthwise convolution each channel is a product of its own.
+// Multiplications that are worth a thread.
 constexpr std::int64_t grain = 1 << 17;
 // Columns are added so many at a time: the lanes of the longer vector.
 constexpr std::int64_t step = 4;
@@ -134,9 +135,8 @@ class Tile {
 
 void real_products(const RealRows& x, const RealRows& w, const StoreProduct& store) {
   const std::int64_t across = div_up(w.rows, tile);
-  const std::int64_t of_a_tile = std::min(tile, x.rows) * std::min(tile, w.rows) * x.depth;
-  const std::int64_t tiles_of_a_thread = div_up(grain, std::max<std::int64_t>(of_a_tile, 1));
-  parallel_for(div_up(x.rows, tile) * across, tiles_of_a_thread, [&](std::int64_t first, std::int64_t last) {
+  const std::int64_t least = tiles_of_a_thread(x, w, tile, grain);
+  parallel_for(div_up(x.rows, tile) * across, least, [&](std::int64_t first, std::int64_t last) {
     Tile own(x, w);
     for (std::int64_t t = first; t < last; ++t) own.compute(t / across * tile, t % across * tile, store);
   });

@@ -46,9 +46,9 @@ field() {
   head -1 "$journal" | grep -oP "\"$1\":\K(\"([^\"\\\\]|\\\\.)*\"|[^,}]*)" | head -1 | sed 's/^"//; s/"$//'
 }
 
-# Takes out of the run event, which may be told again where rules of the expectations are stale, what says nothing of the
-# figures: the machine's name, and in the command line the folders of the binary and of what was written, of which the
-# last name stays. The tasks of a night are told all of these by absolute paths, and which device by its UUID, which
+# Takes out of the run event, which may be told again where rules of the expectations are stale, what says nothing of
+# the figures: the machine's name, and in the command line the folders of the binary and of what was written, of which
+# the last name stays. The tasks of a night are told all of these by absolute paths, and which device by its UUID, which
 # repro lines of others must not name.
 without_the_machine() {
   sed -E '/^\{"event":"run"/{s/"host":"[^"]*",//
