@@ -65,7 +65,7 @@ ExitCode report(const ReportOptions& options, const Terminal& terminal) {
     Console console(terminal.out, terminal.log, terminal.console);
     print_summary(terminal.out, console, report, folder, options.benchmark_console);
     if (!options.github_summary.empty()) summary.devices.push_back(summary_device(report));
-    code = std::max(code, exit_code(report));
+    code = exit_code_of_both(code, exit_code(report));
   }
   append_github_summary(options.github_summary, summary);
   return code;

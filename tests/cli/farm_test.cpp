@@ -229,6 +229,24 @@ TEST(Farm, WritesWhatWasRunThoughAnotherDeviceDoesNotOpen) {
   EXPECT_EQ(count(report, Status::Pass), 3U);
 }
 
+// That of the device that failed, though nothing was judged on the other.
+TEST(Report, ExitCodeOfSeveralDevicesIsTheOneThatCounts) {
+  const Farm farm;
+  ASSERT_EQ(farm.run_mock("--rows 2 --devices 2").exit_code, 0);
+  const auto replace = [&](const std::string& device, const std::string& status) {
+    const fs::path journal = farm.folder / "out" / device / "journal.jsonl";
+    std::string text = read_file(journal);
+    const std::string pass = R"("status":"PASS")";
+    for (auto at = text.find(pass); at != text.npos; at = text.find(pass, at + 1))
+      text.replace(at, pass.size(), R"("status":")" + status + R"(","reason":"said so")");
+    std::ofstream(journal, std::ios::trunc) << text;
+  };
+  replace("mock-0", "FAIL");
+  replace("mock-1", "INVALID");
+  const ProcessResult result = assay({"report", farm.folder / "out"});
+  EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
+}
+
 TEST(Farm, StartsAnewAfterAWorkerThatEndsRightAfterItsAnswer) {
   const Farm farm;
   const std::string first = (farm.folder / "first").string();
