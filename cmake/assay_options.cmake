@@ -3,6 +3,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(gcc ON)
 endif()
 option(ASSAY_PRECOMPILE "Precompile the headers that most sources include" ${gcc})
+set(ASSAY_TOGETHER 8 CACHE STRING "So many sources of a folder are compiled as one; 1: each by itself")
 option(ASSAY_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 
 # What every target of ours is compiled with; third-party headers are SYSTEM and exempt.

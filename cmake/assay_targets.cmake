@@ -8,9 +8,12 @@
 # The standard headers that most sources include are precompiled once for all modules, which takes a third off their
 # compilation. A source includes what it needs all the same: the asan preset, scripts/odr.sh and clang-tidy go without.
 function(assay_module name)
-  cmake_parse_arguments(ARG "NO_TEST" "" "DIR;LINKS;TEST_LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_TEST;EACH_ALONE" "" "DIR;APART;LINKS;TEST_LINKS" ${ARGN})
   assay_module_files(sources tests "${ARG_DIR}")
   add_library(assay_${name} STATIC ${sources})
+  if(NOT ARG_EACH_ALONE)
+    assay_together(assay_${name} APART ${ARG_APART})
+  endif()
   target_link_libraries(assay_${name} PUBLIC ${ARG_LINKS} PRIVATE assay_options)
   target_include_directories(assay_${name} PUBLIC ${CMAKE_SOURCE_DIR})
   if(ASSAY_PRECOMPILE AND NOT ASSAY_SANITIZE)
@@ -23,6 +26,21 @@ function(assay_module name)
   if(tests AND NOT ARG_NO_TEST)
     assay_test(${name}_test SOURCES ${tests} LINKS assay_${name} ${ARG_TEST_LINKS})
   endif()
+endfunction()
+
+# assay_together(<target> [APART <files>...])
+#
+# Compilation is mostly the reading of headers, so a target's files are compiled several at once (CMake's unity build):
+# names in anonymous namespaces therefore differ within a target. Files that define a preprocessor macro for the header
+# after it are compiled alone: APART. A file that includes too little can compile here; clang-tidy (scripts/tidy.sh) and
+# scripts/odr.sh look at each file alone.
+function(assay_together target)
+  cmake_parse_arguments(ARG "" "" "APART" ${ARGN})
+  if(ASSAY_TOGETHER LESS 2)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ASSAY_TOGETHER})
+  set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # The target whose precompiled headers all modules take.
@@ -82,6 +100,7 @@ function(assay_test name)
     set(in_tree WORKING_DIRECTORY ${ARG_TREE} TEST_FILTER ${ARG_FILTER} TEST_PREFIX ${name}.)
   endif()
   add_executable(${name} ${ARG_SOURCES})
+  assay_together(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} assay_test_support assay_options GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE ASSAY_SOURCE_DIR=".")
   target_compile_options(${name} PRIVATE -O0)

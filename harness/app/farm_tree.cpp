@@ -20,9 +20,9 @@ namespace assay::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Names = std::set<std::string>;
+using NameSet = std::set<std::string>;
 
-constexpr const char* runs_name = "runs";
+constexpr const char* folder_of_runs = "runs";
 constexpr const char* scratch_name = "scratch";
 
 std::string name_of(const fs::path& path) {
@@ -34,7 +34,7 @@ bool is_temporary(const std::string& name) {
 }
 
 bool is_report_file(const std::string& name) {
-  static const Names names = {journal_name, compressed_journal_name,
+  static const NameSet names = {journal_name, compressed_journal_name,
                               "accu.csv",   "perf.csv",
                               history_name, "perf.json",
                               "junit.xml",  "run.json",
@@ -45,13 +45,13 @@ bool is_report_file(const std::string& name) {
 
 /// What a night's own scripts leave in its folder.
 bool is_night_file(const std::string& name) {
-  static const Names names = {
+  static const NameSet names = {
       nightly_json_name, verdict_text_name, "console.txt", "devices.tsv", "plan", "jobs",
       "exit_code",       "exit_code.new",   "index.html",  "page.html"};
   return names.contains(name) || is_temporary(name);
 }
 bool is_night_folder(const std::string& name) {
-  static const Names names = {"console", "ceilings"};
+  static const NameSet names = {"console", "ceilings"};
   return names.contains(name);
 }
 
@@ -127,7 +127,7 @@ class Scan {
       case fs::file_type::directory:
         if (name.starts_with(deleting_prefix)) {
           tree_.half_deleted.push_back(relative(entry.path()));
-        } else if (name == runs_name) {
+        } else if (name == folder_of_runs) {
           scan_runs(entry.path(), "");
         } else if (name == scratch_name) {
           scan_output(entry.path(), scratch_name);
@@ -147,7 +147,7 @@ class Scan {
   void add_link(const fs::path& link, const fs::path& night) {
     std::error_code error;
     const fs::path text = fs::read_symlink(link, error);
-    if (std::distance(text.begin(), text.end()) == 3 && text.begin()->string() == runs_name)
+    if (std::distance(text.begin(), text.end()) == 3 && text.begin()->string() == folder_of_runs)
       tree_.own_links.push_back(relative(link));
     const fs::path target = relative(fs::canonical(link, error));
     if (error || target.empty() || target.begin()->string() == "..") return;
@@ -159,7 +159,7 @@ class Scan {
   void scan_output(const fs::path& folder, const fs::path& root) {
     for (const fs::directory_entry& entry : listing_of(folder).entries) {
       if (type_of(entry) == fs::file_type::symlink) add_link(entry.path(), {});
-      if (type_of(entry) == fs::file_type::directory && name_of(entry.path()) == runs_name)
+      if (type_of(entry) == fs::file_type::directory && name_of(entry.path()) == folder_of_runs)
         scan_runs(entry.path(), root);
     }
   }
@@ -220,7 +220,7 @@ class Scan {
     const fs::path name = folder.filename();
     std::error_code error;
     const auto has = [&](const char* entry) { return fs::exists(fs::symlink_status(folder / entry, error)); };
-    if (!has(runs_name) && !has(nightly_json_name) && !has(shards_name)) return;
+    if (!has(folder_of_runs) && !has(nightly_json_name) && !has(shards_name)) return;
     FarmNight night{.path = name, .bytes = bytes_below(folder)};
     const Listing listing = listing_of(folder);
     if (!listing.is_whole) night.foreign = "what cannot be read";
@@ -241,7 +241,7 @@ class Scan {
         night.was_judged = night.was_judged || name == nightly_json_name;
         return is_night_file(name) ? "" : name;
       case fs::file_type::directory:
-        if (name == runs_name) return scan_runs(entry.path(), night.path);
+        if (name == folder_of_runs) return scan_runs(entry.path(), night.path);
         if (name == shards_name) return scan_shards(entry.path(), night.path);
         if (name.starts_with(deleting_prefix)) tree_.half_deleted.push_back(relative(entry.path()));
         return name.starts_with(deleting_prefix) || is_night_folder(name) ? "" : name;

@@ -20,11 +20,11 @@ namespace assay::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Paths = std::vector<fs::path>;
+using PagePaths = std::vector<fs::path>;
 
 /// The folders OUT/runs/*, in the order of their names.
-Paths run_folders(const fs::path& out) {
-  Paths folders;
+PagePaths run_folders(const fs::path& out) {
+  PagePaths folders;
   std::error_code error;
   for (fs::directory_iterator run(out / "runs", error), end; !error && run != end; run.increment(error))
     folders.push_back(run->path());
@@ -33,8 +33,8 @@ Paths run_folders(const fs::path& out) {
 }
 
 /// All runs of an output folder beside what the path stands for itself.
-Paths journals_of_all_runs(const fs::path& path) {
-  Paths journals = journals_of(path);
+PagePaths journals_of_all_runs(const fs::path& path) {
+  PagePaths journals = journals_of(path);
   for (const fs::path& run : run_folders(path)) {
     try {
       std::ranges::copy(find_journals(run), std::back_inserter(journals));
@@ -58,12 +58,12 @@ auto or_left_out(const fs::path& what, std::ostream& log, Body body) -> std::opt
 }
 
 /// Each journal once: links of an output folder name runs that are below it too.
-Paths different_journals(const Paths& paths, std::ostream& log) {
+PagePaths different_journals(const PagePaths& paths, std::ostream& log) {
   std::set<fs::path> seen;
-  Paths journals;
+  PagePaths journals;
   for (const fs::path& path : paths) {
     const auto found = or_left_out(path, log, [&] { return journals_of_all_runs(path); });
-    for (const fs::path& journal : found.value_or(Paths{})) {
+    for (const fs::path& journal : found.value_or(PagePaths{})) {
       std::error_code error;
       const fs::path place = fs::canonical(journal, error);
       if (seen.insert(error ? journal : place).second) journals.push_back(journal);
@@ -92,10 +92,10 @@ NightSummary night_of(const fs::path& journal, RowNumbers& numbers, std::ostream
 /// The runs that a page shows, and where their journals are.
 struct KnownRuns {
   NightSummaries nights;
-  Paths journals;  ///< one a night
+  PagePaths journals;  ///< one a night
 };
 
-KnownRuns read_runs(const Paths& paths, std::ostream& log) {
+KnownRuns read_runs(const PagePaths& paths, std::ostream& log) {
   KnownRuns runs;
   for (const fs::path& journal : different_journals(paths, log)) {
     auto night = or_left_out(journal, log, [&] { return night_of(journal, runs.nights.numbers, log); });
@@ -110,7 +110,7 @@ KnownRuns read_runs(const Paths& paths, std::ostream& log) {
 /// The reports that people name as the base.
 class Bases {
  public:
-  Bases(const Paths& paths, std::size_t tracks) : is_only_(tracks == 1) {
+  Bases(const PagePaths& paths, std::size_t tracks) : is_only_(tracks == 1) {
     for (const fs::path& path : paths) std::ranges::copy(read_reports({path}), std::back_inserter(reports_));
   }
 

@@ -129,6 +129,10 @@ std::string shortened(std::string_view text, std::size_t width) {
   return std::string(text.substr(0, end)).append(dots.substr(0, width));
 }
 
+std::string first_line(std::string_view text) {
+  return std::string(text.substr(0, text.find('\n')));
+}
+
 std::string indented(std::string_view text, std::size_t indent) {
   std::string result;
   for (const char c : text) {

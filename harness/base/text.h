@@ -24,6 +24,9 @@ std::size_t columns_of(std::string_view text);
 /// At most `width` code points, the last three of them dots where something was left out.
 std::string shortened(std::string_view text, std::size_t width);
 
+/// What stands before the first line feed.
+std::string first_line(std::string_view text);
+
 /// Each line but the first begins with `indent` blanks.
 std::string indented(std::string_view text, std::size_t indent);
 

@@ -52,6 +52,12 @@ TEST(Shortened, CutsBetweenCodePoints) {
   EXPECT_EQ(shortened("abcdef", 2), "..");
 }
 
+TEST(Text, TheFirstLineEndsBeforeTheFirstLineFeed) {
+  EXPECT_EQ(first_line("one\ntwo\n"), "one");
+  EXPECT_EQ(first_line("one"), "one");
+  EXPECT_EQ(first_line("\ntwo"), "");
+}
+
 TEST(Indented, IndentsAllButTheFirstLine) {
   EXPECT_EQ(indented("a\nb\nc", 2), "a\n  b\n  c");
 }

@@ -17,26 +17,26 @@ bool is_continuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
 }
 
-[[noreturn]] void refuse(const fs::path& path, std::string message) {
+[[noreturn]] void refuse_file(const fs::path& path, std::string message) {
   throw Problem(file_diagnostic(path, std::move(message)));
 }
 
 std::string read_bytes(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) refuse(path, "no such file");
-  if (!fs::is_regular_file(status)) refuse(path, "not a regular file");
+  if (!fs::exists(status)) refuse_file(path, "no such file");
+  if (!fs::is_regular_file(status)) refuse_file(path, "not a regular file");
   const std::uintmax_t size = fs::file_size(path, error);
-  if (error) refuse(path, "reading its size: " + error.message());
+  if (error) refuse_file(path, "reading its size: " + error.message());
   if (size > SourceFile::max_bytes) {
-    refuse(path, fmt::format("the file has {} bytes, more than the {} that a case file may have", size,
+    refuse_file(path, fmt::format("the file has {} bytes, more than the {} that a case file may have", size,
                              SourceFile::max_bytes));
   }
   std::ifstream stream(path, std::ios::binary);
   std::string bytes(size, '\0');
   stream.read(bytes.data(), static_cast<std::streamsize>(size));
   if (!stream || stream.gcount() != static_cast<std::streamsize>(size))
-    refuse(path, "the file cannot be read");
+    refuse_file(path, "the file cannot be read");
   return bytes;
 }
 

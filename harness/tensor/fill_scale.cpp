@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-struct Range {
+struct ScaleRange {
   double lo = 0, hi = 0;
 };
 
@@ -29,9 +29,9 @@ int ceil_exponent(double value) {
 }
 
 /// The domain, its defaults put in, inside the finite and normal values of the dtype.
-Range scale_range(const FillRequest& request) {
+ScaleRange scale_range(const FillRequest& request) {
   const bool half = request.dtype == DType::F16;
-  const Range possible = half ? Range{0x1p-14, 65504} : Range{0x1p-126, 0x1.fffffep127};
+  const ScaleRange possible = half ? ScaleRange{0x1p-14, 65504} : ScaleRange{0x1p-126, 0x1.fffffep127};
   const double lo = request.domain.lo == 0 ? 0x1p-8 : request.domain.lo;
   const double hi = request.domain.hi == 0 ? 0x1p-2 : request.domain.hi;
   if (!(lo > 0) || !(hi >= lo) || !(hi >= possible.lo) || !(lo <= possible.hi)) {
@@ -42,15 +42,15 @@ Range scale_range(const FillRequest& request) {
 }
 
 /// `wide` goes past the default domain, but not past one that the op declares.
-Range wide_range(const FillRequest& request) {
-  const Range range = scale_range(request);
-  const Range wide{request.domain.lo == 0 ? 0x1p-12 : std::max(range.lo, 0x1p-12),
+ScaleRange wide_range(const FillRequest& request) {
+  const ScaleRange range = scale_range(request);
+  const ScaleRange wide{request.domain.lo == 0 ? 0x1p-12 : std::max(range.lo, 0x1p-12),
                    request.domain.hi == 0 ? 0x1p4 : std::min(range.hi, 0x1p4)};
   return wide.lo <= wide.hi ? wide : range;
 }
 
 /// An octave at random, then uniform inside the part of it that lies in the range.
-Rule<float> octaves(Range range) {
+Rule<float> octaves(ScaleRange range) {
   const int lowest = floor_exponent(range.lo);
   const int highest = std::max(ceil_exponent(range.hi) - 1, lowest);
   const auto count = static_cast<std::uint64_t>(highest - lowest + 1);
@@ -63,7 +63,7 @@ Rule<float> octaves(Range range) {
 }
 
 /// 2^-4, 2^-3 and 2^-2 as far as they lie in the range, else the nearest power of two that does.
-Rule<float> powers_of_two(Range range) {
+Rule<float> powers_of_two(ScaleRange range) {
   const int lowest = ceil_exponent(range.lo);
   const int highest = floor_exponent(range.hi);
   if (lowest > highest) return always(static_cast<float>(std::clamp(0x1p-3, range.lo, range.hi)));
@@ -75,7 +75,7 @@ Rule<float> powers_of_two(Range range) {
   });
 }
 
-Rule<float> constant(const FillRequest& request, Range range) {
+Rule<float> constant(const FillRequest& request, ScaleRange range) {
   if (request.kind == FillKind::Zero || !request.value) {
     return always(static_cast<float>(std::clamp(0x1p-4, range.lo, range.hi)));
   }
@@ -89,11 +89,11 @@ Rule<float> constant(const FillRequest& request, Range range) {
   return always(static_cast<float>(value));
 }
 
-float clamp_to(Range range, double value) {
+float clamp_to(ScaleRange range, double value) {
   return static_cast<float>(std::clamp(value, range.lo, range.hi));
 }
 
-Rule<float> constant_zero_point(const FillRequest& request, Range range) {
+Rule<float> constant_zero_point(const FillRequest& request, ScaleRange range) {
   const double value = request.value.value_or(clamp_to(range, 3));
   if (!(value >= range.lo) || !(value <= range.hi)) {
     throw Error(fmt::format("fill constant: a zero point must be between {} and {}, got {}", range.lo,
@@ -105,7 +105,7 @@ Rule<float> constant_zero_point(const FillRequest& request, Range range) {
 }  // namespace
 
 Rule<float> scale_rule(const FillRequest& request) {
-  const Range range = scale_range(request);
+  const ScaleRange range = scale_range(request);
   switch (request.kind) {
     case FillKind::Ties:
       return powers_of_two(range);
@@ -122,7 +122,7 @@ Rule<float> scale_rule(const FillRequest& request) {
 }
 
 Rule<float> float_zero_point_rule(const FillRequest& request) {
-  const Range range{request.domain.lo, request.domain.hi};
+  const ScaleRange range{request.domain.lo, request.domain.hi};
   if (!(range.lo <= range.hi) || std::max(std::abs(range.lo), std::abs(range.hi)) > 0x1p20) {
     throw Error(
         fmt::format("filling float zero points: [{}, {}] is not a range within +-2^20", range.lo, range.hi));

@@ -44,7 +44,7 @@ struct Entry {
   std::uint64_t header_at = 0;
 };
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_archive(const std::string& why) {
   throw Error(why);
 }
 
@@ -54,22 +54,22 @@ class Archive {
   explicit Archive(const std::filesystem::path& path) : stream_(path, std::ios::binary) {
     std::error_code error;
     const auto status = std::filesystem::status(path, error);
-    if (status.type() == std::filesystem::file_type::not_found) refuse("there is no such file");
-    if (!std::filesystem::is_regular_file(status)) refuse("it is not a regular file");
+    if (status.type() == std::filesystem::file_type::not_found) refuse_archive("there is no such file");
+    if (!std::filesystem::is_regular_file(status)) refuse_archive("it is not a regular file");
     size_ = std::filesystem::file_size(path, error);
-    if (error) refuse(error.message());
-    if (!stream_) refuse("it cannot be opened (permissions?)");
+    if (error) refuse_archive(error.message());
+    if (!stream_) refuse_archive("it cannot be opened (permissions?)");
   }
 
   std::uint64_t size() const { return size_; }
 
   std::vector<std::byte> read(std::uint64_t at, std::uint64_t count) {
     if (count > size_ || at > size_ - count)
-      refuse("it is truncated or damaged: a record lies beyond its end");
+      refuse_archive("it is truncated or damaged: a record lies beyond its end");
     std::vector<std::byte> bytes(count);
     stream_.seekg(static_cast<std::streamoff>(at));
     stream_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(count));
-    if (!stream_) refuse("reading it failed");
+    if (!stream_) refuse_archive("reading it failed");
     return bytes;
   }
 
@@ -102,7 +102,7 @@ std::vector<std::byte> end_record(Archive& archive) {
     if (tail.size() - at != end_bytes + short_at(std::span(tail).subspan(at), 20)) continue;
     return {tail.begin() + static_cast<std::ptrdiff_t>(at), tail.end()};
   }
-  refuse("it is not a .npz archive, or it is truncated: a zip archive's end record is missing");
+  refuse_archive("it is not a .npz archive, or it is truncated: a zip archive's end record is missing");
 }
 
 Entry entry_of(std::span<const std::byte> record) {
@@ -114,7 +114,7 @@ Entry entry_of(std::span<const std::byte> record) {
   entry.bytes = long_at(record, 24);
   entry.header_at = long_at(record, 42);
   if (std::max({entry.packed_bytes, entry.bytes, entry.header_at}) == beyond_32_bits)
-    refuse("it has members of 4 GiB or more (zip64), which are not read");
+    refuse_archive("it has members of 4 GiB or more (zip64), which are not read");
   return entry;
 }
 
@@ -123,16 +123,16 @@ std::vector<Entry> read_directory(Archive& archive) {
   const std::uint16_t count = short_at(end, 10);
   const std::uint32_t bytes = long_at(end, 12), begin = long_at(end, 16);
   if (count == std::numeric_limits<std::uint16_t>::max() || begin == beyond_32_bits)
-    refuse("it is 4 GiB or larger (zip64), which is not read");
+    refuse_archive("it is 4 GiB or larger (zip64), which is not read");
   const std::vector<std::byte> directory = archive.read(begin, bytes);
   std::vector<Entry> entries;
   std::span<const std::byte> rest(directory);
   for (std::uint16_t i = 0; i < count; ++i) {
     if (rest.size() < entry_bytes || long_at(rest, 0) != entry_signature)
-      refuse("it is damaged: an entry of its directory is missing");
+      refuse_archive("it is damaged: an entry of its directory is missing");
     const std::size_t name = short_at(rest, 28);
     const std::size_t whole = entry_bytes + name + short_at(rest, 30) + short_at(rest, 32);
-    if (whole > rest.size()) refuse("it is damaged: an entry of its directory is cut off");
+    if (whole > rest.size()) refuse_archive("it is damaged: an entry of its directory is cut off");
     Entry entry = entry_of(rest);
     entry.name.assign(reinterpret_cast<const char*>(rest.data()) + entry_bytes, name);
     entries.push_back(std::move(entry));
@@ -147,10 +147,10 @@ struct InflateEnd {
 };
 
 std::vector<std::byte> inflated(const std::vector<std::byte>& packed, std::uint64_t bytes) {
-  if (bytes / most_deflation > packed.size()) refuse("it claims more data than it can hold");
+  if (bytes / most_deflation > packed.size()) refuse_archive("it claims more data than it can hold");
   std::vector<std::byte> result(bytes);
   z_stream stream{};
-  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) refuse("it cannot be inflated: zlib has no memory");
+  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) refuse_archive("it cannot be inflated: zlib has no memory");
   const InflateEnd end{&stream};
   // Both fit: an archive's numbers have 32 bits.
   stream.next_in = reinterpret_cast<const Bytef*>(packed.data());
@@ -158,7 +158,7 @@ std::vector<std::byte> inflated(const std::vector<std::byte>& packed, std::uint6
   stream.next_out = reinterpret_cast<Bytef*>(result.data());
   stream.avail_out = static_cast<uInt>(result.size());
   const bool whole = inflate(&stream, Z_FINISH) == Z_STREAM_END;
-  if (!whole || stream.avail_out != 0 || stream.avail_in != 0) refuse("its deflated data are damaged");
+  if (!whole || stream.avail_out != 0 || stream.avail_in != 0) refuse_archive("its deflated data are damaged");
   return result;
 }
 
@@ -167,19 +167,19 @@ std::uint32_t checksum(std::span<const std::byte> bytes) {
 }
 
 std::vector<std::byte> read_data(Archive& archive, const Entry& entry) {
-  if ((entry.flags & 1) != 0) refuse("it is encrypted");
+  if ((entry.flags & 1) != 0) refuse_archive("it is encrypted");
   if (entry.method != stored && entry.method != deflated)
-    refuse(fmt::format("it is compressed by method {}; save it with numpy.savez", entry.method));
+    refuse_archive(fmt::format("it is compressed by method {}; save it with numpy.savez", entry.method));
   const std::vector<std::byte> header = archive.read(entry.header_at, local_bytes);
-  if (long_at(header, 0) != local_signature) refuse("it is damaged: its header is missing");
+  if (long_at(header, 0) != local_signature) refuse_archive("it is damaged: its header is missing");
   const std::uint64_t data_at = entry.header_at + local_bytes + short_at(header, 26) + short_at(header, 28);
   std::vector<std::byte> data = archive.read(data_at, entry.packed_bytes);
   if (entry.method == deflated) {
     data = inflated(data, entry.bytes);
   } else if (entry.bytes != entry.packed_bytes) {
-    refuse("its sizes contradict each other");
+    refuse_archive("its sizes contradict each other");
   }
-  if (checksum(data) != entry.crc) refuse("its checksum (CRC) is not that of its data");
+  if (checksum(data) != entry.crc) refuse_archive("its checksum (CRC) is not that of its data");
   return data;
 }
 
@@ -198,7 +198,7 @@ Entry find_member(Archive& archive, std::string_view member) {
   constexpr std::size_t longest_list = 400;
   std::vector<std::string> names;
   for (const Entry& entry : entries) names.push_back(printable(entry.name));
-  refuse(fmt::format("it has no member '{}'; its members are: {}", member,
+  refuse_archive(fmt::format("it has no member '{}'; its members are: {}", member,
                      shortened(fmt::format("{}", fmt::join(names, ", ")), longest_list)));
 }
 
@@ -218,7 +218,7 @@ NpzMembers read_npz(const std::filesystem::path& archive) {
     NpzMembers members;
     for (const Entry& entry : read_directory(opened)) {
       if (!members.emplace(entry.name, read_member(opened, entry)).second)
-        refuse(fmt::format("it has two members of the name {}", entry.name));
+        refuse_archive(fmt::format("it has two members of the name {}", entry.name));
     }
     return members;
   });

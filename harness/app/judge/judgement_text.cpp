@@ -13,13 +13,13 @@ namespace assay::app {
 namespace {
 
 constexpr std::size_t most_of_a_reason = 600;
-constexpr std::size_t most_files = 8;
+constexpr std::size_t most_files_named = 8;
 
 std::string files_text(std::vector<std::string> files) {
   const std::size_t all = files.size();
-  files.resize(std::min(all, most_files));
+  files.resize(std::min(all, most_files_named));
   return printable(fmt::format("{}", fmt::join(files, ", "))) +
-         (all > most_files ? fmt::format(" and {} more", all - most_files) : "");
+         (all > most_files_named ? fmt::format(" and {} more", all - most_files_named) : "");
 }
 
 std::string ratio_text(double middle, double low, double high) {

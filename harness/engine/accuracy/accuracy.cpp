@@ -24,14 +24,6 @@ std::string place(const TensorSpec& spec, std::int64_t index) {
   return fmt::format("{}[{}]", spec.name, fmt::join(coordinates(spec.shape, index), ", "));
 }
 
-std::vector<const TensorSpec*> output_specs(const Case& test_case) {
-  std::vector<const TensorSpec*> specs;
-  for (const TensorSpec& spec : test_case.tensors) {
-    if (!spec.is_input()) specs.push_back(&spec);
-  }
-  return specs;
-}
-
 /// Elements of one output for which `is_bad` holds: how many, which is the first.
 struct Count {
   std::int64_t bad = 0;

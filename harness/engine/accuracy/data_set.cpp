@@ -42,14 +42,6 @@ std::vector<HostTensor> make_inputs(const Case& test_case, std::uint64_t seed) {
   return inputs;
 }
 
-std::vector<const TensorSpec*> output_specs(const Case& test_case) {
-  std::vector<const TensorSpec*> specs;
-  for (const TensorSpec& spec : test_case.tensors) {
-    if (!spec.is_input()) specs.push_back(&spec);
-  }
-  return specs;
-}
-
 /// A reference that breaks its contract would be read past its end further on.
 void check_outputs(const Case& test_case, const std::vector<Expected>& expected) {
   const std::vector<const TensorSpec*> specs = output_specs(test_case);
@@ -108,6 +100,14 @@ DataSet filled_and_answered(const Case& test_case, std::uint64_t seed, const Ans
 }
 
 }  // namespace
+
+std::vector<const TensorSpec*> output_specs(const Case& test_case) {
+  std::vector<const TensorSpec*> specs;
+  for (const TensorSpec& spec : test_case.tensors) {
+    if (!spec.is_input()) specs.push_back(&spec);
+  }
+  return specs;
+}
 
 DataSet make_data_set(const Case& test_case, const AnswerCache* answers) {
   return filled_and_answered(test_case, test_case.seed, answers);

@@ -42,4 +42,7 @@ bool has_secret_data(const Case& test_case);
 /// the case's own, by the case's fills. Answers are not kept, as nobody asks for them again.
 DataSet make_secret_data_set(const Case& test_case, std::uint64_t secret);
 
+/// The outputs among the case's tensors, in their order.
+std::vector<const TensorSpec*> output_specs(const Case& test_case);
+
 }  // namespace assay

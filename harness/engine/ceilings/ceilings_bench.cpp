@@ -13,7 +13,7 @@ namespace {
 
 constexpr int most_batches = 512;
 constexpr int empty_dispatches = 500;
-constexpr std::uint64_t least_footprint = 16ULL << 20;
+constexpr std::uint64_t least_bench_footprint = 16ULL << 20;
 
 /// Allocates as much of `bytes` as can be had, halving it, and says how much that was.
 gpu::Workspace allocate(gpu::Device& device, std::uint64_t& bytes) {
@@ -21,7 +21,7 @@ gpu::Workspace allocate(gpu::Device& device, std::uint64_t& bytes) {
     try {
       return {device, {}, buffers(bytes / 2), 0};
     } catch (const gpu::OutOfMemory&) {
-      if (bytes / 2 < least_footprint) throw;
+      if (bytes / 2 < least_bench_footprint) throw;
     }
   }
 }

@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-using Changes = std::vector<Counterfactual>;
+using ParameterChanges = std::vector<Counterfactual>;
 
 std::vector<std::string> names_of_qparams(const Params& params) {
   std::vector<std::string> names;
@@ -59,7 +59,7 @@ constexpr std::array factors = {Factor{0.5, "half of it"},
                                 Factor{0.25, "a quarter of it"},
                                 Factor{4, "four times it"}};
 
-void add_zero_points_of(Changes& changes, const std::string& name, const Params& params) {
+void add_zero_points_of(ParameterChanges& changes, const std::string& name, const Params& params) {
   const QParams own = params.qparams(name);
   const auto add = [&](const std::string& what, std::int32_t zero_point) {
     if (zero_point == own.zero_point) return;
@@ -79,7 +79,7 @@ void add_zero_points_of(Changes& changes, const std::string& name, const Params&
   add("negated", -own.zero_point);
 }
 
-void add_scales_of(Changes& changes, const std::string& name, const Params& params) {
+void add_scales_of(ParameterChanges& changes, const std::string& name, const Params& params) {
   const QParams own = params.qparams(name);
   const auto add = [&](const std::string& what, double scale, std::int32_t zero_point) {
     const auto stored = static_cast<float>(scale);
@@ -100,8 +100,8 @@ void add_scales_of(Changes& changes, const std::string& name, const Params& para
 
 }  // namespace
 
-Changes other_zero_points(const Case& test_case, const Point& point) {
-  Changes changes;
+ParameterChanges other_zero_points(const Case& test_case, const Point& point) {
+  ParameterChanges changes;
   const std::vector<const TensorSpec*> specs = input_specs(test_case);
   for (const std::size_t input : inputs_of_role(test_case, FillRole::ZeroPoint)) {
     const std::string name = specs[input]->name;
@@ -124,8 +124,8 @@ Changes other_zero_points(const Case& test_case, const Point& point) {
   return changes;
 }
 
-Changes other_scales(const Case& test_case, const Point& point) {
-  Changes changes;
+ParameterChanges other_scales(const Case& test_case, const Point& point) {
+  ParameterChanges changes;
   const std::vector<const TensorSpec*> specs = input_specs(test_case);
   for (const std::size_t input : inputs_of_role(test_case, FillRole::Scale)) {
     const std::string name = specs[input]->name;
@@ -153,8 +153,8 @@ Changes other_scales(const Case& test_case, const Point& point) {
   return changes;
 }
 
-Changes scaled_by(const Case& test_case, const Point& point, double factor) {
-  Changes changes;
+ParameterChanges scaled_by(const Case& test_case, const Point& point, double factor) {
+  ParameterChanges changes;
   for (const std::size_t input : inputs_of_role(test_case, FillRole::Scale)) {
     changes.push_back(
         with_elements(ErrorKind::Scale, "scaled", input, [factor](double value) { return value * factor; }));
@@ -167,8 +167,8 @@ Changes scaled_by(const Case& test_case, const Point& point, double factor) {
   return changes;
 }
 
-Changes other_activations(const Case& test_case, const Point& point) {
-  Changes changes;
+ParameterChanges other_activations(const Case& test_case, const Point& point) {
+  ParameterChanges changes;
   const ParamSpec* spec = test_case.op->find_param("activation");
   if (spec == nullptr || spec->kind != ParamSpec::Kind::Choice) return changes;
   const std::string own = point.params.choice("activation");
@@ -180,8 +180,8 @@ Changes other_activations(const Case& test_case, const Point& point) {
   return changes;
 }
 
-Changes other_geometry(const Case&, const Point& point) {
-  Changes changes;
+ParameterChanges other_geometry(const Case&, const Point& point) {
+  ParameterChanges changes;
   for (const auto& [name, value] : point.params.all()) {
     const auto* own = std::get_if<std::vector<std::int64_t>>(&value);
     if (own == nullptr || own->size() != 2 || (name != "stride" && name != "dilation" && name != "padding"))

@@ -12,20 +12,20 @@ namespace {
 /// Of elements that only a part of the tensor holds, so many must be wrong: a value may be right by chance.
 constexpr double least_wrong_inside = 0.5;
 
-std::int64_t stride_of(const Shape& shape, std::size_t dim) {
+std::int64_t element_stride(const Shape& shape, std::size_t dim) {
   std::int64_t stride = 1;
   for (std::size_t d = dim + 1; d < shape.size(); ++d) stride *= shape[d];
   return stride;
 }
 
 std::int64_t index_along(const Shape& shape, std::size_t dim, std::int64_t i) {
-  return i / stride_of(shape, dim) % shape[dim];
+  return i / element_stride(shape, dim) % shape[dim];
 }
 
 /// A part of the tensor that is more than this of it says little of where errors lie.
 constexpr double largest_part = 0.5;
 /// Of parts that end where elements are right, and begin again for each: all but the first row.
-constexpr double nearly_all = 0.9;
+constexpr double nearly_all_places = 0.9;
 
 /// Where the share of the wrong elements that a hypothesis has to explain begins, counted from the largest:
 /// outliers before it do not count.
@@ -44,7 +44,7 @@ struct Region {
 bool is_mostly_wrong(const WrongOutput& output, const Region& region) {
   const double wrong_inside = region.share * static_cast<double>(output.all_wrong());
   const bool is_small = region.elements <= largest_part * static_cast<double>(output.numel());
-  const double least = is_small ? least_wrong_inside : nearly_all;
+  const double least = is_small ? least_wrong_inside : nearly_all_places;
   // Where a part is most of the tensor, one wrong element outside of it would say that it is not the part.
   return region.share >= (is_small ? least_share : 1) && wrong_inside >= least * region.elements;
 }

@@ -2,6 +2,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/statistics.h"
+#include "harness/base/units.h"
 #include "harness/engine/timing/repetition.h"
 #include "harness/engine/timing/rotation.h"
 #include "harness/op/roofline.h"
@@ -16,9 +17,6 @@ namespace assay {
 namespace {
 
 constexpr int side_pass_repeats = 5;  // throughput and shares: the median of so many passes
-constexpr double ns_per_us = 1e3;
-constexpr double ns_per_s = 1e9;
-constexpr double units_per_sample = 50;
 constexpr int most_measured_again = 2;
 constexpr int repetitions = 7;          // of a batch, and of a program by itself
 constexpr int programs_before_one = 2;  // that runs by itself: they keep the device awake

@@ -1,5 +1,7 @@
 #include "harness/engine/timing/repetition.h"
 
+#include "harness/base/units.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +14,6 @@ constexpr double times_longer = 1.5;
 constexpr double times_longer_on_cpu = 3;
 constexpr double units_at_least = 50;     // of the timer
 constexpr double spacings_at_least = 10;  // of empty dispatches, each
-constexpr double ns_per_us = 1e3;
 
 /// From a memory that no cache holds.
 double moving_us(std::int64_t bytes, const Ceilings& ceilings) {

@@ -2,6 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/statistics.h"
+#include "harness/base/units.h"
 #include "harness/tensor/philox.h"
 
 #include <fmt/format.h>
@@ -18,8 +19,6 @@
 namespace assay {
 namespace {
 
-constexpr double ns_per_s = 1e9;
-constexpr double units_per_sample = 50;
 constexpr double steady_ratio = 0.02;     // warm-up ends when two batches agree this well ...
 constexpr double warm_up_limit_s = 0.25;  // ... or after this long
 constexpr int warm_up_batches = 1000;     // ... or after so many, should the CPU's clock stand still

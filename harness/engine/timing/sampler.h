@@ -13,6 +13,9 @@
 
 namespace assay {
 
+/// A sample is at least this many units of the timer long.
+inline constexpr double units_per_sample = 50;
+
 /// What one timed submission told.
 struct Reading {
   double ns = 0;        ///< between the stamps around the batch

@@ -12,7 +12,7 @@ namespace assay::gpu {
 namespace {
 
 /// A transition of layouts takes no time to speak of; one that takes this long hangs.
-constexpr double timeout_s = 60;
+constexpr double layout_timeout_s = 60;
 
 VkImageUsageFlags usage_of(bool sampled) {
   constexpr VkImageUsageFlags always =
@@ -184,7 +184,7 @@ void prepare_images(Device::State& device, std::span<const Image* const> images)
   device.table.vk.vkCmdPipelineBarrier(submission.commands(), VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
                                        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, nullptr, 0, nullptr,
                                        static_cast<std::uint32_t>(barriers.size()), barriers.data());
-  submission.submit_and_wait(timeout_s);
+  submission.submit_and_wait(layout_timeout_s);
 }
 
 }  // namespace assay::gpu

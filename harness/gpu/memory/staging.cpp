@@ -12,16 +12,16 @@ namespace assay::gpu {
 namespace {
 
 /// A copy of 64 MiB takes milliseconds; one that takes this long hangs.
-constexpr double timeout_s = 60;
+constexpr double staging_timeout_s = 60;
 
-constexpr VkImageSubresourceLayers whole_layers{
+constexpr VkImageSubresourceLayers whole_layers_of{
     .aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .mipLevel = 0, .baseArrayLayer = 0, .layerCount = 1};
 
 VkBufferImageCopy copy_of(const Box& box) {
   return {.bufferOffset = 0,
           .bufferRowLength = 0,  // as wide and high as the box
           .bufferImageHeight = 0,
-          .imageSubresource = whole_layers,
+          .imageSubresource = whole_layers_of,
           .imageOffset = box.offset,
           .imageExtent = box.extent};
 }
@@ -87,7 +87,7 @@ void Staging::run(VkBuffer staging, const Copy& copy) {
   barrier(device_.table, submission.commands(), Scope::Anything, Scope::Transfer);
   copy(submission.commands(), staging);
   barrier(device_.table, submission.commands(), Scope::Transfer, Scope::Host);
-  submission.submit_and_wait(timeout_s);
+  submission.submit_and_wait(staging_timeout_s);
 }
 
 void Staging::send(std::span<const std::byte> piece, const Copy& copy) {

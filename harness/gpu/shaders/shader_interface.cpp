@@ -16,7 +16,7 @@
 namespace assay::gpu {
 namespace {
 
-constexpr std::string_view what = "the interface";
+constexpr std::string_view interface_read = "the interface";
 
 struct Variable {
   std::uint32_t id = 0;
@@ -224,7 +224,7 @@ std::uint64_t InterfaceReader::after(std::uint64_t offset, const Variable& share
     throw Error(
         fmt::format("reading {} of a SPIR-V module: the size of the shared variable '{}' cannot be "
                     "told from its constants: make it of integers",
-                    what, name_of(shared)));
+                    interface_read, name_of(shared)));
   }
   return (offset + type->alignment - 1) / type->alignment * type->alignment + type->bytes;
 }
@@ -249,7 +249,7 @@ std::array<std::uint32_t, 3> InterfaceReader::local_size() const {
 
 ShaderInterface InterfaceReader::interface() const {
   if (!main_) {
-    throw Error(fmt::format("reading {} of a SPIR-V module: it has no compute shader 'main'", what));
+    throw Error(fmt::format("reading {} of a SPIR-V module: it has no compute shader 'main'", interface_read));
   }
   ShaderInterface found{.local_size = local_size(), .capabilities = capabilities_};
   const std::set<std::uint32_t> used_ids = used();
@@ -273,7 +273,7 @@ ShaderInterface InterfaceReader::interface() const {
 
 ShaderInterface interface_of(std::span<const std::uint32_t> words,
                              const std::map<std::uint32_t, std::uint32_t>& specialization) {
-  return interface_of(SpirvOutline(words, what), specialization);
+  return interface_of(SpirvOutline(words, interface_read), specialization);
 }
 
 ShaderInterface interface_of(const SpirvOutline& module,

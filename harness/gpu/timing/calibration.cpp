@@ -1,6 +1,7 @@
 #include "harness/gpu/timing/calibration.h"
 
 #include "harness/base/statistics.h"
+#include "harness/base/units.h"
 #include "harness/gpu/gpu.h"
 
 #include <fmt/format.h>
@@ -11,8 +12,6 @@
 namespace assay::gpu {
 namespace {
 
-constexpr double ns_per_ms = 1e6;
-constexpr double ns_per_s = 1e9;
 constexpr double units_per_sample = 50;  // as the sampler has it
 constexpr double longest_good_sample_ns = 5e6;
 constexpr double least_ratio = 0.9;

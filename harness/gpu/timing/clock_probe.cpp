@@ -20,7 +20,7 @@ constexpr double probe_ns_gpu = 80e3;
 constexpr double probe_ns_cpu = 200e3;  // a CPU starts its threads for each dispatch: tens of us
 constexpr double choice_ns = 2e6;       // rounds are counted on a dispatch of this length
 constexpr std::uint32_t most_rounds = 1U << 24;
-constexpr double timeout_s = 30;
+constexpr double probe_timeout_s = 30;
 
 double probe_ns(const DeviceInfo& device) {
   return device.is_cpu() ? probe_ns_cpu : probe_ns_gpu;
@@ -160,7 +160,7 @@ std::uint32_t ClockProbeKernel::rounds_for(double target_ns, double limit_s) {
 }
 
 ClockProbe::State::State(Device& device, ShaderLibrary& shaders)
-    : kernel(device, shaders), rounds(kernel.rounds_for(probe_ns(device.info()), timeout_s)) {}
+    : kernel(device, shaders), rounds(kernel.rounds_for(probe_ns(device.info()), probe_timeout_s)) {}
 
 ClockProbe::ClockProbe(Device& device, ShaderLibrary& shaders)
     : state_(std::make_unique<State>(device, shaders)) {}

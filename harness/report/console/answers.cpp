@@ -92,7 +92,7 @@ struct GroupKey {
   std::function<std::string(const Record*)> value;
 };
 
-std::string impl_of(const RowInfo& info) {
+std::string impl_text(const RowInfo& info) {
   return info.op + " " + info.impl + (info.versus ? " versus" : "");
 }
 
@@ -100,7 +100,7 @@ std::vector<GroupKey> keys() {
   const auto member = [](std::string name, std::string RowInfo::*value) {
     return GroupKey{std::move(name), [value](const Record* row) { return row->info.*value; }};
   };
-  return {{"impl", [](const Record* row) { return impl_of(row->info); }},
+  return {{"impl", [](const Record* row) { return impl_text(row->info); }},
           member("op", &RowInfo::op),
           member("dtype", &RowInfo::dtype),
           member("cache", &RowInfo::cache),

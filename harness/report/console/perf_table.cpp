@@ -18,10 +18,14 @@ namespace {
 
 constexpr std::size_t column_count = 9;
 using Row = std::array<std::string, column_count>;
-enum ColumnIndex : std::size_t { Impl, Forms, Median, Interval, Bandwidth, Rate, Ceiling, Ratio, Note };
 
-bool is_right_aligned(std::size_t column) {
-  return column >= Median && column <= Ratio;
+/// The columns of the table, in their order.
+namespace column {
+enum Index : std::size_t { Impl, Forms, Median, Interval, Bandwidth, Rate, Ceiling, Ratio, Note };
+}
+
+bool is_right_aligned(std::size_t index) {
+  return index >= column::Median && index <= column::Ratio;
 }
 
 struct Line {
@@ -97,7 +101,7 @@ std::string short_forms(std::string forms) {
   return printable(forms);
 }
 
-std::string impl_of(const RowInfo& info) {
+std::string impl_shown(const RowInfo& info) {
   return printable(info.tune.empty() ? info.impl : info.impl + " [" + info.tune + "]");
 }
 
@@ -122,19 +126,19 @@ std::string note_of(const PerfResult& perf) {
 Line timed_line(const Record& record, double first_us) {
   const PerfResult& perf = *record.perf;
   Line line;
-  line.cells[Impl] = impl_of(record.info);
-  line.cells[Forms] = short_forms(record.info.forms);
-  line.cells[Median] = fixed(perf.time_us_p50, 2);
-  line.cells[Interval] = fixed(perf.ci_pct, 1) + " %";
-  line.cells[Bandwidth] = rate(perf.bytes, perf.time_us_p50);
-  line.cells[Rate] = rate(perf.operations, perf.time_us_p50);
+  line.cells[column::Impl] = impl_shown(record.info);
+  line.cells[column::Forms] = short_forms(record.info.forms);
+  line.cells[column::Median] = fixed(perf.time_us_p50, 2);
+  line.cells[column::Interval] = fixed(perf.ci_pct, 1) + " %";
+  line.cells[column::Bandwidth] = rate(perf.bytes, perf.time_us_p50);
+  line.cells[column::Rate] = rate(perf.operations, perf.time_us_p50);
   const double share = percent_of_peak(perf);
-  if (share > 0) line.cells[Ceiling] = fixed(share, 1);
-  if (first_us > 0) line.cells[Ratio] = fixed(perf.time_us_p50 / first_us, 2) + "x";
-  line.cells[Note] = note_of(perf);
+  if (share > 0) line.cells[column::Ceiling] = fixed(share, 1);
+  if (first_us > 0) line.cells[column::Ratio] = fixed(perf.time_us_p50 / first_us, 2) + "x";
+  line.cells[column::Note] = note_of(perf);
   if (record.status != Status::Pass) {
-    line.cells[Note] =
-        std::string(name_of(record.status)) + (line.cells[Note].empty() ? "" : ", ") + line.cells[Note];
+    line.cells[column::Note] = std::string(name_of(record.status)) +
+                               (line.cells[column::Note].empty() ? "" : ", ") + line.cells[column::Note];
     line.ink = ink_of(record.status);
   }
   return line;
@@ -142,10 +146,10 @@ Line timed_line(const Record& record, double first_us) {
 
 Line untimed_line(const Record& record) {
   Line line;
-  line.cells[Impl] = impl_of(record.info);
-  line.cells[Forms] = short_forms(record.info.forms);
-  line.cells[Median] += '-';
-  line.cells[Note] = std::string(name_of(record.status));
+  line.cells[column::Impl] = impl_shown(record.info);
+  line.cells[column::Forms] = short_forms(record.info.forms);
+  line.cells[column::Median] += '-';
+  line.cells[column::Note] = std::string(name_of(record.status));
   line.ink = ink_of(record.status);
   return line;
 }
@@ -173,7 +177,7 @@ void name_shaders(Group& group) {
   if (std::ranges::adjacent_find(group.records, std::ranges::not_equal_to(), shaders) == group.records.end())
     return;
   for (std::size_t i = 0; i < group.records.size(); ++i) {
-    group.lines[i].cells[Impl] += "  " + printable(shaders(group.records[i]).value_or("(embedded)"));
+    group.lines[i].cells[column::Impl] += "  " + printable(shaders(group.records[i]).value_or("(embedded)"));
   }
 }
 
@@ -220,12 +224,12 @@ std::string text_of(const Line& line, const Widths& widths) {
 
 Row header_of(const std::vector<Group>& groups) {
   Row header{"impl", "forms", "median us", "+-", "GB/s", "GOP/s", "% ceiling", "time", ""};
-  for (const ColumnIndex column : {Rate, Ceiling}) {
-    const bool is_used = std::ranges::any_of(groups, [column](const Group& group) {
+  for (const column::Index index : {column::Rate, column::Ceiling}) {
+    const bool is_used = std::ranges::any_of(groups, [index](const Group& group) {
       return std::ranges::any_of(group.lines,
-                                 [column](const Line& line) { return !line.cells[column].empty(); });
+                                 [index](const Line& line) { return !line.cells[index].empty(); });
     });
-    if (!is_used) header[column].clear();
+    if (!is_used) header[index].clear();
   }
   return header;
 }

@@ -14,13 +14,9 @@
 namespace assay {
 namespace {
 
-std::string first_line(const std::string& text) {
-  return printable(text.substr(0, text.find('\n')));
-}
-
 std::string reason_of(const Record& record) {
-  if (!record.reason.empty()) return first_line(record.reason);
-  return record.accuracy ? first_line(describe(*record.accuracy)) : "";
+  if (!record.reason.empty()) return printable(first_line(record.reason));
+  return record.accuracy ? printable(first_line(describe(*record.accuracy))) : "";
 }
 
 std::string padded(std::string text, std::size_t width) {
@@ -39,7 +35,7 @@ constexpr std::size_t status_width = 15;  // UNEXPECTED_PASS
 std::vector<std::pair<std::string, std::size_t>> reasons_of(const std::vector<const Record*>& records) {
   std::map<std::string, std::size_t> counts;
   for (const Record* record : records) {
-    if (!record->reason.empty()) ++counts[first_line(record->reason)];
+    if (!record->reason.empty()) ++counts[printable(first_line(record->reason))];
   }
   std::vector<std::pair<std::string, std::size_t>> reasons(counts.begin(), counts.end());
   std::ranges::stable_sort(reasons, [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -48,7 +44,7 @@ std::vector<std::pair<std::string, std::size_t>> reasons_of(const std::vector<co
 
 // What is said of a row beside its group's text.
 std::string story_of(const Record& record, const std::string& kind) {
-  if (record.accuracy && record.accuracy->diagnosis) return first_line(record.accuracy->diagnosis->text);
+  if (record.accuracy && record.accuracy->diagnosis) return printable(first_line(record.accuracy->diagnosis->text));
   const std::string reason = reason_of(record);
   return reason == kind ? "" : reason;
 }

@@ -53,7 +53,7 @@ std::string row(const std::vector<Column>& columns, Value value) {
 }
 
 // Every record is in one of the two reports.
-bool is_perf(const Record& record) {
+bool is_timed_row(const Record& record) {
   return record.info.mode == "perf";
 }
 
@@ -76,11 +76,11 @@ std::string csv_row(const std::vector<std::string>& cells) {
 }
 
 void write_accu_csv(const RunReport& report, std::ostream& out) {
-  write_csv(report, std::not_fn(is_perf), accu_columns(), out);
+  write_csv(report, std::not_fn(is_timed_row), accu_columns(), out);
 }
 
 void write_perf_csv(const RunReport& report, std::ostream& out) {
-  write_csv(report, is_perf, perf_columns(), out);
+  write_csv(report, is_timed_row, perf_columns(), out);
 }
 
 void write_history_csv(const RunReport& report, std::ostream& out) {

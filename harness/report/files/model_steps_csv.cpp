@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-using Columns = std::vector<StepColumn>;
+using StepColumns = std::vector<StepColumn>;
 
 // One of the step's.
 template <class Get>
@@ -39,7 +39,7 @@ std::string positive(double value, int digits) {
   return value > 0 ? fixed(value, digits) : "";
 }
 
-Columns columns_of_step() {
+StepColumns columns_of_step() {
   using Step = const ModelStep&;
   return {
       {"device", "text", "name of the device",
@@ -59,7 +59,7 @@ Columns columns_of_step() {
   };
 }
 
-Columns columns_of_layer() {
+StepColumns columns_of_layer() {
   return {
       {"layer", "text", "the layer",
        [](const RunInfo&, const ModelStep&, const StepLayer& layer) { return layer.name; }},
@@ -82,7 +82,7 @@ Columns columns_of_layer() {
   };
 }
 
-Columns columns_of_time() {
+StepColumns columns_of_time() {
   return {
       of_time("time_us_p50", "us", "median of the samples, of one call",
               [](const PerfResult& perf) { return fixed(perf.time_us_p50, 4); }),
@@ -102,15 +102,15 @@ Columns columns_of_time() {
 }  // namespace
 
 std::vector<StepColumn> step_columns() {
-  Columns all = columns_of_step();
-  for (const Columns& part : {columns_of_layer(), columns_of_time()}) {
+  StepColumns all = columns_of_step();
+  for (const StepColumns& part : {columns_of_layer(), columns_of_time()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;
 }
 
 std::string steps_csv(std::span<const ModelSteps> reports) {
-  const Columns columns = step_columns();
+  const StepColumns columns = step_columns();
   std::vector<std::string> cells;
   for (const StepColumn& column : columns) cells.push_back(column.name);
   std::string csv = csv_row(cells);

@@ -1,4 +1,5 @@
 #include "harness/base/text.h"
+#include "harness/base/units.h"
 #include "harness/report/files/markdown.h"
 #include "harness/report/files/model_steps.h"
 #include "harness/report/files/pivot.h"
@@ -14,8 +15,6 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-constexpr double us_per_ms = 1e3;
-constexpr double us_per_s = 1e6;
 
 // A paragraph in lines as documents have them. Words that are longer stand alone.
 std::string wrapped(const std::string& paragraph) {
@@ -50,13 +49,9 @@ std::string bounded(const ModelStep& step, const std::string& bound, const std::
   return step.is_complete() ? figure : bound + ' ' + figure;
 }
 
-std::string first_line(const std::string& text) {
-  return printable(text.substr(0, text.find('\n')));
-}
-
 std::string status_text(const Record& record) {
-  std::string reason = first_line(record.reason);
-  if (reason.empty() && record.accuracy) reason = first_line(describe(*record.accuracy));
+  std::string reason = printable(first_line(record.reason));
+  if (reason.empty() && record.accuracy) reason = printable(first_line(describe(*record.accuracy)));
   return std::string(name_of(record.status)) + (reason.empty() ? "" : ": " + markdown_cell(reason));
 }
 

@@ -2,6 +2,7 @@
 
 #include "harness/base/statistics.h"
 #include "harness/base/text.h"
+#include "harness/base/units.h"
 #include "harness/report/console/ceilings_text.h"
 #include "harness/report/console/text_table.h"
 #include "harness/report/files/pivot.h"
@@ -20,7 +21,6 @@ namespace {
 using Cells = std::vector<std::string>;
 using Table = std::vector<Cells>;
 
-constexpr double us_per_ms = 1e3;
 constexpr std::size_t most_failures = 3;
 constexpr std::size_t most_ops = 12, most_steps = 12;
 
@@ -179,7 +179,7 @@ std::string first_questions(std::size_t width) {
 }
 
 /// A line a device.
-std::string devices_text(const Pivot& pivot, std::size_t width) {
+std::string device_table(const Pivot& pivot, std::size_t width) {
   Table table{{"rows", "failed", "timed", "% ceiling", "time", "of rows", "device"}};
   for (std::size_t i = 0; i < pivot.reports.size(); ++i) {
     const RunReport& report = pivot.reports[i];
@@ -258,7 +258,7 @@ std::string overview_text(std::span<const RunReport> reports, std::size_t width)
     return run_text(reports[0], width) + ops_text(reports[0], width) +
            models_text(reports, pivot.devices, width) + first_questions(width);
   }
-  return devices_text(pivot, width) + ceilings_of_all(pivot, width) + shares_by_op(pivot, width) +
+  return device_table(pivot, width) + ceilings_of_all(pivot, width) + shares_by_op(pivot, width) +
          models_text(reports, pivot.devices, width) + first_questions(width);
 }
 

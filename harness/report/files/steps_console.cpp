@@ -1,4 +1,5 @@
 #include "harness/base/text.h"
+#include "harness/base/units.h"
 #include "harness/report/console/text_table.h"
 #include "harness/report/files/overview.h"
 #include "harness/report/files/pivot.h"
@@ -17,8 +18,6 @@ namespace {
 using Cells = std::vector<std::string>;
 using Table = std::vector<Cells>;
 
-constexpr double us_per_ms = 1e3;
-constexpr double us_per_s = 1e6;
 /// Steps that a reader asks for first: a device without them is named.
 constexpr std::int64_t decode_tokens = 1, prompt_tokens = 512;
 
@@ -39,7 +38,7 @@ std::string setting_of(const ModelStep& step) {
   return printable(text);
 }
 
-std::string why_lacking(const StepLayer& layer) {
+std::string why_untimed(const StepLayer& layer) {
   if (layer.row == nullptr) return "no timed row";
   if (!has_figures(layer.row)) return std::string(name_of(layer.row->status));
   return "its row tells no calls";
@@ -49,7 +48,7 @@ std::string lacking_text(const ModelStep& step) {
   std::string text;
   for (const StepLayer& layer : step.layers) {
     if (layer.step_us) continue;
-    text += (text.empty() ? "" : ", ") + printable(layer.name) + " (" + why_lacking(layer) + ")";
+    text += (text.empty() ? "" : ", ") + printable(layer.name) + " (" + why_untimed(layer) + ")";
   }
   return text;
 }

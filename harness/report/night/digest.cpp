@@ -1,6 +1,7 @@
 #include "harness/report/night/digest.h"
 
 #include "harness/base/status.h"
+#include "harness/base/units.h"
 #include "harness/report/compare/compare_text.h"
 #include "harness/report/record/words.h"
 
@@ -9,7 +10,6 @@
 namespace assay {
 namespace {
 
-constexpr double ms_per_s = 1e3;
 
 FailedRow failed_row(const Record& record) {
   std::string reason = record.reason;

@@ -1,6 +1,7 @@
 #include "harness/report/record/failure_groups.h"
 
 #include "harness/base/status.h"
+#include "harness/base/text.h"
 #include "harness/report/record/diagnoses.h"
 #include "harness/report/record/row_traits.h"
 #include "harness/report/record/words.h"
@@ -32,10 +33,6 @@ std::string without_numbers(const std::string& text) {
     plain += is_digit ? '#' : c;
   }
   return plain;
-}
-
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
 }
 
 std::string kind_of(const Record& record) {

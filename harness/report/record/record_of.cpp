@@ -1,6 +1,7 @@
 #include "harness/report/record/record_of.h"
 
 #include "harness/base/statistics.h"
+#include "harness/base/units.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +13,6 @@
 namespace assay {
 namespace {
 
-constexpr double ns_per_us = 1e3;
 
 Record unfinished(const RowEvents& events) {
   Record record;

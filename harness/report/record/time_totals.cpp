@@ -1,13 +1,13 @@
 #include "harness/report/record/time_totals.h"
 
 #include "harness/base/text.h"
+#include "harness/base/units.h"
 
 #include <algorithm>
 
 namespace assay {
 namespace {
 
-constexpr double ms_per_s = 1e3;
 
 void add(TimeTotals& totals, const Record& record) {
   const TimeSpent& spent = *record.spent;
