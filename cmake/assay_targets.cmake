@@ -1,18 +1,24 @@
-# assay_module(<name> [DIR <folder>...] LINKS <targets...> [PRIVATE_LINKS <targets...>] [TEST <target> | NO_TEST])
+# assay_module(<name> [DIR <folder>...] LINKS <targets...> [TEST_LINKS <targets...>] [NO_TEST] [FAST]
+#              [EACH_ALONE | APART <files...>])
 #
 # A folder is a target: every *.cpp in it goes into the library assay_<name>, but *_test.cpp and what tests share,
 # *_test_support.cpp, which go into the test executable <name>_test. LINKS are the arrows to other modules, and
 # nothing else may be included. DIR names folders other than the current one, relative to it. TEST_LINKS are the test's
-# own. With NO_TEST another test executable takes the folder's tests (assay_module_tests).
+# own. With NO_TEST another test executable takes the folder's tests (assay_module_tests). FAST is for code that computes
+# for long (references, packing): it is compiled with -O3, the rest with -O2. EACH_ALONE: files are not compiled together,
+# since people who add one should not have to look for names that are free in the others.
 #
 # The standard headers that most sources include are precompiled once for all modules, which takes a third off their
 # compilation. A source includes what it needs all the same: the asan preset, scripts/odr.sh and clang-tidy go without.
 function(assay_module name)
-  cmake_parse_arguments(ARG "NO_TEST;EACH_ALONE" "" "DIR;APART;LINKS;TEST_LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_TEST;FAST;EACH_ALONE" "" "DIR;APART;LINKS;TEST_LINKS" ${ARGN})
   assay_module_files(sources tests "${ARG_DIR}")
   add_library(assay_${name} STATIC ${sources})
   if(NOT ARG_EACH_ALONE)
     assay_together(assay_${name} APART ${ARG_APART})
+  endif()
+  if(ARG_FAST)
+    target_compile_options(assay_${name} PRIVATE $<$<CONFIG:Release>:-O3>)
   endif()
   target_link_libraries(assay_${name} PUBLIC ${ARG_LINKS} PRIVATE assay_options)
   target_include_directories(assay_${name} PUBLIC ${CMAKE_SOURCE_DIR})
@@ -40,6 +46,8 @@ function(assay_together target)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ASSAY_TOGETHER})
+  # GCC takes what is included for a header, whose types should not use an anonymous namespace.
+  target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 

@@ -10,8 +10,6 @@ namespace assay::references {
 namespace {
 
 constexpr std::int64_t values_of_a_part = 1 << 23;  // 16 MiB
-constexpr std::int64_t grain = 1 << 15;             // values that are worth a thread
-
 IntegerRows rows_of_group(const Convolution& conv, const IntegerRows& w, std::int64_t group) {
   const std::int64_t rows = conv.outputs_of_group();
   return {rows, w.depth, {w.row(group * rows), w.row((group + 1) * rows)}};
@@ -22,7 +20,7 @@ void spread(const Patches& patches, const std::vector<std::int16_t>& x, std::int
             std::int64_t first, IntegerRows& to) {
   const std::int64_t depth = to.depth;
   to.values.resize(static_cast<std::size_t>(to.rows * depth));
-  parallel_for(to.rows, div_up(grain, depth), [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(to.rows, div_up(cheap_grain, depth), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
       patches.read(x, group, first + row, 0, depth, to.values.data() + row * depth);
     }

@@ -8,8 +8,7 @@
 namespace assay::references {
 namespace {
 
-constexpr std::int64_t grain = 1 << 15;  // values that are worth a thread
-constexpr std::int64_t block = 64;       // pixels whose channels a core's cache holds
+constexpr std::int64_t block = 64;  // pixels whose channels a core's cache holds
 
 std::int16_t value_of(std::int16_t x) {
   return x;
@@ -25,18 +24,19 @@ template <class To, class From>
 std::vector<To> moved(const Convolution& conv, std::span<const From> x) {
   std::vector<To> made(x.size());
   const std::int64_t pixels = conv.h * conv.w, blocks = div_up(pixels, block);
-  parallel_for(conv.n * blocks, div_up(grain, block * conv.c), [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t b = first; b < last; ++b) {
-      const std::int64_t image = b / blocks * conv.c * pixels, begin = b % blocks * block;
-      const From* from = x.data() + image;
-      To* to = made.data() + image;
-      for (std::int64_t c = 0; c < conv.c; ++c) {
-        for (std::int64_t pixel = begin; pixel < std::min(begin + block, pixels); ++pixel) {
-          to[pixel * conv.c + c] = value_of(from[c * pixels + pixel]);
-        }
-      }
-    }
-  });
+  parallel_for(conv.n * blocks, div_up(cheap_grain, block * conv.c),
+               [&](std::int64_t first, std::int64_t last) {
+                 for (std::int64_t b = first; b < last; ++b) {
+                   const std::int64_t image = b / blocks * conv.c * pixels, begin = b % blocks * block;
+                   const From* from = x.data() + image;
+                   To* to = made.data() + image;
+                   for (std::int64_t c = 0; c < conv.c; ++c) {
+                     for (std::int64_t pixel = begin; pixel < std::min(begin + block, pixels); ++pixel) {
+                       to[pixel * conv.c + c] = value_of(from[c * pixels + pixel]);
+                     }
+                   }
+                 }
+               });
   return made;
 }
 

@@ -19,10 +19,10 @@ float ulp_of(Half value) {
 
 std::vector<float> ulp_bounds(std::span<const Half> values) {
   std::vector<float> bound(values.size());
-  constexpr std::int64_t grain = 1 << 15;
-  parallel_for(static_cast<std::int64_t>(values.size()), grain, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i) bound[i] = ulp_of(values[i]);
-  });
+  parallel_for(static_cast<std::int64_t>(values.size()), cheap_grain,
+               [&](std::int64_t first, std::int64_t last) {
+                 for (std::int64_t i = first; i < last; ++i) bound[i] = ulp_of(values[i]);
+               });
   return bound;
 }
 

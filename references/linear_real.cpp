@@ -12,8 +12,7 @@ namespace {
 /// Halves are converted once, and not each time that they are read.
 std::vector<float> widened(std::span<const Half> x) {
   std::vector<float> made(x.size());
-  constexpr std::int64_t grain = 1 << 15;
-  parallel_for(std::ssize(x), grain, [&](std::int64_t first, std::int64_t last) {
+  parallel_for(std::ssize(x), cheap_grain, [&](std::int64_t first, std::int64_t last) {
     std::transform(x.begin() + first, x.begin() + last, made.begin() + first, to_float);
   });
   return made;

@@ -10,8 +10,6 @@
 namespace assay::references {
 namespace {
 
-constexpr std::int64_t grain = 1 << 14;
-
 /// For each dim of y, how far apart its neighbours lie in x.
 Shape steps_in_x(const Shape& shape, const Shape& dims) {
   Shape stride(shape.size(), 1);
@@ -58,7 +56,7 @@ std::vector<Expected> permute(const Params& params, std::span<const HostTensor> 
   std::vector<Expected> outputs(1);
   HostTensor& y = outputs[0].values;
   y = HostTensor(x.dtype(), y_shape);
-  parallel_for(y.numel(), grain, [&](std::int64_t first, std::int64_t last) {
+  parallel_for(y.numel(), cheap_grain, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) {
       const auto source = static_cast<std::size_t>(source_of(y_shape, steps, i));
       std::memcpy(y.bytes().data() + static_cast<std::size_t>(i) * size, x.bytes().data() + source * size,

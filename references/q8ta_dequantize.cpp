@@ -6,11 +6,9 @@
 namespace assay::references {
 namespace {
 
-constexpr std::int64_t grain = 1 << 15;
-
 template <class Real>
 void dequantize_all(std::span<const std::int8_t> x, std::span<Real> y, const QParams& from) {
-  parallel_for(static_cast<std::int64_t>(x.size()), grain, [&](std::int64_t first, std::int64_t last) {
+  parallel_for(static_cast<std::int64_t>(x.size()), cheap_grain, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) {
       store(y[i], from.scale * static_cast<float>(x[i] - from.zero_point));
     }

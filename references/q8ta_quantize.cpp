@@ -6,13 +6,11 @@
 namespace assay::references {
 namespace {
 
-constexpr std::int64_t grain = 1 << 15;
-
 template <class Real>
 void quantize_all(std::span<const Real> x, std::span<std::int8_t> y, const QParams& to) {
   const float inverse = 1.0f / to.scale;
   const auto zero_point = static_cast<float>(to.zero_point);
-  parallel_for(static_cast<std::int64_t>(x.size()), grain, [&](std::int64_t first, std::int64_t last) {
+  parallel_for(static_cast<std::int64_t>(x.size()), cheap_grain, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) y[i] = quantized(real_of(x[i]), inverse, zero_point);
   });
 }

@@ -8,8 +8,6 @@
 namespace assay::references {
 namespace {
 
-constexpr std::int64_t grain = 1 << 16;
-
 std::int8_t rectify(std::int32_t q, const QParams& x, const QParams& y) {
   const float inverse = 1.0F / y.scale;
   const float real = static_cast<float>(q - x.zero_point) * x.scale;
@@ -32,7 +30,7 @@ std::vector<Expected> q8ta_relu(const Params& params, std::span<const HostTensor
   outputs[0].values = HostTensor(DType::I8, inputs[0].shape());
   const std::span<const std::int8_t> x = inputs[0].as<std::int8_t>();
   const std::span<std::int8_t> y = outputs[0].values.as<std::int8_t>();
-  parallel_for(static_cast<std::int64_t>(x.size()), grain, [&](std::int64_t first, std::int64_t last) {
+  parallel_for(static_cast<std::int64_t>(x.size()), cheap_grain, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) y[i] = answers[static_cast<std::uint8_t>(x[i])];
   });
   return outputs;

@@ -7,6 +7,9 @@
 
 namespace assay {
 
+/// A grain for parallel_for() where each element costs a few operations: fewer are not worth a thread.
+inline constexpr std::int64_t cheap_grain = 1 << 15;
+
 /// Runs body(first, last) over [0, count) in contiguous chunks of at least `grain`, on all hardware threads.
 /// Serial when there is one chunk. The first exception is rethrown here.
 void parallel_for(std::int64_t count, std::int64_t grain,

@@ -7,7 +7,7 @@
 namespace assay::gpu {
 namespace {
 
-std::optional<DType> dtype_of(VkComponentTypeNV type) {
+std::optional<DType> dtype_of_component(VkComponentTypeNV type) {
   switch (type) {
     case VK_COMPONENT_TYPE_FLOAT16_NV:
       return DType::F16;
@@ -38,8 +38,8 @@ std::vector<VkCooperativeMatrixPropertiesNV> properties_of(VkPhysicalDevice devi
 std::vector<CooperativeShape> cooperative_shapes(VkPhysicalDevice device) {
   std::vector<CooperativeShape> shapes;
   for (const VkCooperativeMatrixPropertiesNV& one : properties_of(device)) {
-    const auto factors = dtype_of(one.AType);
-    const auto sums = dtype_of(one.CType);
+    const auto factors = dtype_of_component(one.AType);
+    const auto sums = dtype_of_component(one.CType);
     const bool uniform = one.AType == one.BType && one.CType == one.DType;
     if (!factors || !sums || !uniform || one.scope != VK_SCOPE_SUBGROUP_NV) continue;
     shapes.push_back({one.MSize, one.NSize, one.KSize, *factors, *sums});
