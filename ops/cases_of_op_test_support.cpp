@@ -1,6 +1,7 @@
 #include "ops/cases_of_op_test_support.h"
 
 #include "harness/cases/load.h"
+#include "ops/registry.h"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +17,13 @@ std::vector<Case> accuracy_cases_of(const Registry& ops, const Op& op) {
     return test_case.op != &op || test_case.mode == Mode::Perf || test_case.invalid || !test_case.impl->build;
   });
   return std::move(loaded.cases);
+}
+
+std::vector<std::string> names_of_ops() {
+  const Registry ops = ops::registry();
+  std::vector<std::string> names;
+  for (const Op& op : ops.ops()) names.push_back(op.name);
+  return names;
 }
 
 }  // namespace assay::test

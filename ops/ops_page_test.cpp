@@ -26,14 +26,14 @@ std::string read(const fs::path& file) {
 }
 
 /// With paths as the command sees them, which runs in the tree's root.
-LoadResult all_cases(const Registry& ops) {
+LoadResult listed_cases(const Registry& ops) {
   const std::vector<fs::path> paths{(fs::path(ASSAY_SOURCE_DIR) / "cases").lexically_normal()};
   return load_cases(paths, ops);
 }
 
 TEST(OpsPage, IsWhatTheOpsDeclare) {
   const Registry ops = registry();
-  const LoadResult loaded = all_cases(ops);
+  const LoadResult loaded = listed_cases(ops);
   ASSERT_TRUE(loaded.errors.empty()) << to_string(loaded.errors.front());
   // Compared as a whole, without gtest's difference of long texts: the command says more.
   EXPECT_TRUE(read(fs::path(ASSAY_SOURCE_DIR) / "docs/ops.md") == ops_page(ops, loaded.cases))
@@ -43,7 +43,7 @@ TEST(OpsPage, IsWhatTheOpsDeclare) {
 
 TEST(OpsPage, NamesFilesThatExist) {
   const Registry ops = registry();
-  const LoadResult loaded = all_cases(ops);
+  const LoadResult loaded = listed_cases(ops);
   for (const Op& op : ops.ops()) {
     const OpFiles files = files_of(op, loaded.cases);
     for (const auto& some : {files.cases, files.sources, files.references, files.shaders}) {

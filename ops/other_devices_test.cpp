@@ -23,8 +23,8 @@ namespace {
 
 using namespace test;
 
-constexpr std::int64_t most_elements = 1 << 13;  // of a case that is run here
-constexpr std::size_t most_of_a_kind = 2;        // trials of programs of one kind
+constexpr std::int64_t most_elements_here = 1 << 13;  // of a case that is run here
+constexpr std::size_t most_of_a_kind = 2;             // trials of programs of one kind
 constexpr std::size_t most_of_a_device = 16;
 constexpr std::size_t least_of_a_shader = 2;  // trials of its folded grid
 
@@ -110,8 +110,8 @@ std::vector<T> spread(const std::vector<T>& all, std::size_t most) {
 }
 
 bool is_small(const Case& test_case) {
-  return std::ranges::all_of(test_case.tensors,
-                             [](const TensorSpec& tensor) { return numel(tensor.shape) <= most_elements; });
+  return std::ranges::all_of(
+      test_case.tensors, [](const TensorSpec& tensor) { return numel(tensor.shape) <= most_elements_here; });
 }
 
 /// The parameter: an op's name.
@@ -249,14 +249,7 @@ TEST_P(OtherDevices, FoldTheirGridsAt7Workgroups) {
   }
 }
 
-std::vector<std::string> names_of_ops() {
-  const Registry ops = registry();
-  std::vector<std::string> names;
-  for (const Op& op : ops.ops()) names.push_back(op.name);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(OfOp, OtherDevices, testing::ValuesIn(names_of_ops()),
+INSTANTIATE_TEST_SUITE_P(OfOp, OtherDevices, testing::ValuesIn(test::names_of_ops()),
                          [](const auto& of_op) { return of_op.param; });
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "harness/gpu/gpu.h"
 #include "harness/gpu/program/interface_check.h"
 #include "harness/gpu/program/specialization.h"
+#include "ops/cases_of_op_test_support.h"
 #include "ops/neighbours_test.h"
 #include "ops/registry.h"
 #include "tests/support/on_device.h"
@@ -37,7 +38,7 @@ struct Variant {
 };
 using Variants = std::map<std::pair<std::string, std::vector<Define>>, Variant>;
 
-std::vector<Case> all_cases(const Registry& ops) {
+std::vector<Case> compiled_cases(const Registry& ops) {
   const std::vector<std::filesystem::path> paths{ASSAY_SOURCE_DIR "/cases"};
   LoadResult loaded = load_cases(paths, ops);
   for (const Diagnostic& error : loaded.errors) ADD_FAILURE() << to_string(error);
@@ -156,7 +157,7 @@ class Shaders : public testing::TestWithParam<std::string> {
  protected:
   const Registry ops_ = registry();
   const Op& op_ = *ops_.find(GetParam());
-  const std::vector<Case> cases_ = all_cases(ops_);
+  const std::vector<Case> cases_ = compiled_cases(ops_);
 };
 
 TEST_P(Shaders, AreReachedByCasesValidAndOfOneMindWithTheirPrograms) {
@@ -169,14 +170,7 @@ TEST_P(Shaders, AreReachedByCasesValidAndOfOneMindWithTheirPrograms) {
   expect_valid(interfaces.variants(), shaders);
 }
 
-std::vector<std::string> names_of_ops() {
-  const Registry ops = registry();
-  std::vector<std::string> names;
-  for (const Op& op : ops.ops()) names.push_back(op.name);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(OfOp, Shaders, testing::ValuesIn(names_of_ops()),
+INSTANTIATE_TEST_SUITE_P(OfOp, Shaders, testing::ValuesIn(test::names_of_ops()),
                          [](const auto& of_op) { return of_op.param; });
 
 }  // namespace

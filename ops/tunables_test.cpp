@@ -109,14 +109,7 @@ TEST_P(Tunables, TakeTheEndsOfTheirRangeAndSomethingBetween) {
   }
 }
 
-std::vector<std::string> names_of_ops() {
-  const Registry ops = registry();
-  std::vector<std::string> names;
-  for (const Op& op : ops.ops()) names.push_back(op.name);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(OfOp, Tunables, testing::ValuesIn(names_of_ops()),
+INSTANTIATE_TEST_SUITE_P(OfOp, Tunables, testing::ValuesIn(test::names_of_ops()),
                          [](const auto& of_op) { return of_op.param; });
 
 }  // namespace

@@ -18,7 +18,7 @@ using namespace test;
 
 using testing::HasSubstr;
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float positive_infinity = std::numeric_limits<float>::infinity();
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
 HostTensor row(const std::vector<float>& values) {
@@ -62,9 +62,9 @@ TEST(ChooseQParams, BlocksOfZerosHaveTheLeastScale) {
 }
 
 TEST(ChooseQParams, ValuesThatAreNotFiniteAreSkipped) {
-  EXPECT_EQ(chosen(QParamsRule::Asymmetric, {infinity, -1, not_a_number, 3, -infinity}),
+  EXPECT_EQ(chosen(QParamsRule::Asymmetric, {positive_infinity, -1, not_a_number, 3, -positive_infinity}),
             chosen(QParamsRule::Asymmetric, {-1, 3}));
-  EXPECT_EQ(chosen(QParamsRule::Asymmetric, {not_a_number, infinity}), (QParams{0x1p-23F, -128}));
+  EXPECT_EQ(chosen(QParamsRule::Asymmetric, {not_a_number, positive_infinity}), (QParams{0x1p-23F, -128}));
 }
 
 TEST(ChooseQParams, RowsOfTinyValuesHaveTheirScaleRaised) {

@@ -18,7 +18,7 @@ using namespace test;
 using testing::ElementsAre;
 using testing::IsNan;
 
-Expected answer(const Params& params, const std::vector<HostTensor>& inputs) {
+Expected conv_answer(const Params& params, const std::vector<HostTensor>& inputs) {
   std::vector<Expected> outputs = conv2d_q8ta_q8csw(params, inputs);
   EXPECT_EQ(outputs.size(), 1U);
   return std::move(outputs.at(0));
@@ -36,12 +36,12 @@ std::vector<double> plain_integers(const QParams& qparams, const HostTensor& x) 
   return made;
 }
 
-void expect_plain(const Params& params, std::mt19937& random) {
+void expect_plain_convolution(const Params& params, std::mt19937& random) {
   const bool is_half = params.choice("dtype") == "f16";
   const auto inputs = convolution_inputs(params, is_half ? DType::F16 : DType::F32, random);
   const QParams x = params.qparams("x");
   const PlainSums sums = plain_sums(params, plain_integers(x, inputs[0]), inputs[1]);
-  const Expected y = answer(params, inputs);
+  const Expected y = conv_answer(params, inputs);
   ASSERT_EQ(y.values.shape(), sums.shape);
   EXPECT_TRUE(y.magnitude.empty());
   EXPECT_EQ(y.bound.empty(), !is_half);
@@ -62,11 +62,11 @@ TEST(Conv2dQ8taQ8csw, AgreesWithPlainLoops) {
       Params params = convolution_case(sizes);
       params.set("x", QParams{0.021F, zero_point});
       params.set("dtype", std::string(zero_point == 31 ? "f16" : "f32"));
-      expect_plain(params, random);
+      expect_plain_convolution(params, random);
       params.set("bias", true);
-      expect_plain(params, random);
+      expect_plain_convolution(params, random);
       params.set("activation", std::string("relu"));
-      expect_plain(params, random);
+      expect_plain_convolution(params, random);
     }
   }
 }
@@ -74,8 +74,8 @@ TEST(Conv2dQ8taQ8csw, AgreesWithPlainLoops) {
 TEST(Conv2dQ8taQ8csw, RoundsTiesOfXToEvenAndPadsWithRealZeros) {
   Params params = convolution_case({.h = 1, .w = 4, .kernel = {1, 2}, .padding = {0, 1}});
   params.set("x", QParams{0.5F, 9});
-  const Expected y = answer(params, {floats({1, 1, 1, 4}, {0.25F, 0.75F, 1.25F, -0.75F}),
-                                     int8s({1, 1, 1, 2}, {1, 10}), floats({1}, {1})});
+  const Expected y = conv_answer(params, {floats({1, 1, 1, 4}, {0.25F, 0.75F, 1.25F, -0.75F}),
+                                          int8s({1, 1, 1, 2}, {1, 10}), floats({1}, {1})});
   // x - 9: 0, 2, 2, -2.
   EXPECT_THAT(y.values.as<float>(), ElementsAre(0, 10, 11, -9, -1));
 }
@@ -84,8 +84,8 @@ TEST(Conv2dQ8taQ8csw, IsFiniteForNaNAndInfinitiesOfX) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   Params params = convolution_case({.h = 1, .w = 3});
   params.set("x", QParams{0.5F, 27});
-  const Expected y = answer(params, {floats({1, 1, 1, 3}, {std::nanf(""), infinity, -infinity}),
-                                     int8s({1, 1, 1, 1}, {2}), floats({1}, {1})});
+  const Expected y = conv_answer(params, {floats({1, 1, 1, 3}, {std::nanf(""), infinity, -infinity}),
+                                          int8s({1, 1, 1, 1}, {2}), floats({1}, {1})});
   EXPECT_THAT(y.values.as<float>(), ElementsAre(0, 100, -155));
 }
 
@@ -93,8 +93,8 @@ TEST(Conv2dQ8taQ8csw, ANaNOfTheBiasStaysInItsChannel) {
   Params params = convolution_case({.c = 2, .h = 1, .w = 1, .oc = 2, .groups = 2});
   params.set("bias", true);
   params.set("activation", std::string("relu"));
-  const Expected y = answer(params, {floats({1, 2, 1, 1}, {3, 4}), int8s({2, 1, 1, 1}, {1, 1}),
-                                     floats({2}, {1, 1}), floats({2}, {std::nanf(""), 1})});
+  const Expected y = conv_answer(params, {floats({1, 2, 1, 1}, {3, 4}), int8s({2, 1, 1, 1}, {1, 1}),
+                                          floats({2}, {1, 1}), floats({2}, {std::nanf(""), 1})});
   EXPECT_THAT(y.values.as<float>(), ElementsAre(IsNan(), 5));
 }
 
@@ -110,7 +110,7 @@ TEST(Conv2dQ8taQ8csw, GivesTheGoldenVectors) {
       const double bias = inputs[3].at(i / (want.shape()[2] * want.shape()[3]) % want.shape()[1]);
       sizes.push_back(static_cast<float>(std::fabs(want.at(i)) + 2 * std::fabs(bias)));
     }
-    EXPECT_TRUE(near(answer(convolution_case(golden), inputs).values, want, sizes, 4)) << golden.name;
+    EXPECT_TRUE(near(conv_answer(convolution_case(golden), inputs).values, want, sizes, 4)) << golden.name;
   }
 }
 

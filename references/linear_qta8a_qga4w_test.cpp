@@ -105,7 +105,7 @@ void expect_plain_integers(const Params& params, const std::vector<HostTensor>& 
   }
 }
 
-void expect_plain(const Params& params, std::mt19937& random) {
+void expect_plain_qga4w(const Params& params, std::mt19937& random) {
   const std::vector<HostTensor> inputs =
       random_inputs(linear_params(params, most_depth_with_zero_point), random);
   expect_plain_reals(params, inputs);
@@ -117,12 +117,12 @@ TEST(LinearQta8aQga4w, AgreesWithThePlainFormula) {
   for (const std::int64_t group_size : {8, 96, 192}) {
     Params params = linear_case(5, 192, 19, group_size);
     params.set("y", QParams{7.7F, -3});
-    expect_plain(params, random);
+    expect_plain_qga4w(params, random);
     params.set("bias", true);
     params.set("batch", Shape{2, 2});
-    expect_plain(params, random);
+    expect_plain_qga4w(params, random);
     params.set("activation", std::string("relu"));
-    expect_plain(params, random);
+    expect_plain_qga4w(params, random);
   }
 }
 

@@ -18,7 +18,7 @@ using namespace test;
 
 using testing::ElementsAre;
 
-HostTensor answer(const Params& params, const std::vector<HostTensor>& inputs) {
+HostTensor q8ta_answer(const Params& params, const std::vector<HostTensor>& inputs) {
   std::vector<Expected> outputs = q8ta_linear(params, inputs);
   EXPECT_EQ(outputs.size(), 1U);
   EXPECT_TRUE(outputs[0].magnitude.empty());
@@ -45,13 +45,13 @@ std::int64_t plain_sum(const Params& params, const std::vector<HostTensor>& inpu
   return acc - params.qparams("x").zero_point * w_sum;
 }
 
-void expect_plain(const Params& params, std::mt19937& random) {
+void expect_plain_q8ta(const Params& params, std::mt19937& random) {
   const Linear linear = linear_params(params, most_depth_with_zero_point);
   std::vector<HostTensor> inputs{random_tensor(DType::I8, linear.x_shape(), random),
                                  random_tensor(DType::I8, {linear.n, linear.k}, random),
                                  random_scales({linear.n}, random)};
   if (linear.bias) inputs.push_back(random_tensor(DType::F32, {linear.n}, random));
-  const HostTensor y = answer(params, inputs);
+  const HostTensor y = q8ta_answer(params, inputs);
   ASSERT_EQ(y.shape(), linear.y_shape());
   for (std::int64_t i = 0; i < y.numel(); ++i) {
     const std::int64_t n = i % linear.n;
@@ -69,27 +69,27 @@ TEST(Q8taLinear, AgreesWithTheStepsAsTheyAreStated) {
     for (const std::int32_t zero_point : {-128, -3, 127}) {
       Params params = params_of(9, 68, 13, {0.02F, zero_point}, {2.1F, 5});
       params.set("epilogue", epilogue);
-      expect_plain(params, random);
+      expect_plain_q8ta(params, random);
       params.set("bias", true);
       params.set("batch", Shape{2, 3});
-      expect_plain(params, random);
+      expect_plain_q8ta(params, random);
       params.set("activation", std::string("relu"));
-      expect_plain(params, random);
+      expect_plain_q8ta(params, random);
     }
   }
 }
 
 /// x times 1 for every x: sums are x - x.zero_point.
-HostTensor scaled(const Params& params, const std::vector<int>& x) {
+HostTensor q8ta_scaled(const Params& params, const std::vector<int>& x) {
   const auto rows = static_cast<std::int64_t>(x.size());
-  return answer(params, {int8s({rows, 1}, x), int8s({1, 1}, {1}), floats({1}, {0.5F})});
+  return q8ta_answer(params, {int8s({rows, 1}, x), int8s({1, 1}, {1}), floats({1}, {0.5F})});
 }
 
 TEST(Q8taLinear, RoundsTiesToEvenByFloatsAndUpByIntegers) {
   Params params = params_of(5, 1, 1, {1, 0}, {1, 10});
-  EXPECT_THAT(scaled(params, {1, 3, 5, -1, -3}).as<std::int8_t>(), ElementsAre(10, 12, 12, 10, 8));
+  EXPECT_THAT(q8ta_scaled(params, {1, 3, 5, -1, -3}).as<std::int8_t>(), ElementsAre(10, 12, 12, 10, 8));
   params.set("epilogue", std::string("fixed_point"));
-  EXPECT_THAT(scaled(params, {1, 3, 5, -1, -3}).as<std::int8_t>(), ElementsAre(11, 12, 13, 10, 9));
+  EXPECT_THAT(q8ta_scaled(params, {1, 3, 5, -1, -3}).as<std::int8_t>(), ElementsAre(11, 12, 13, 10, 9));
 }
 
 TEST(Q8taLinear, MultipliesByTheReciprocal) {
@@ -100,7 +100,8 @@ TEST(Q8taLinear, MultipliesByTheReciprocal) {
     if (std::nearbyint(f * inverse) != std::nearbyint(f / y_scale)) differing.push_back(x);
   }
   ASSERT_GT(differing.size(), 3U);
-  const HostTensor y = scaled(params_of(std::ssize(differing), 1, 1, {y_scale, 0}, {y_scale, 0}), differing);
+  const HostTensor y =
+      q8ta_scaled(params_of(std::ssize(differing), 1, 1, {y_scale, 0}, {y_scale, 0}), differing);
   for (std::size_t i = 0; i < differing.size(); ++i) {
     const float f = static_cast<float>(differing[i]) * (y_scale * 0.5F);
     EXPECT_EQ(y.as<std::int8_t>()[i], std::nearbyint(f * inverse)) << differing[i];
@@ -111,11 +112,11 @@ TEST(Q8taLinear, SaturatesAndRectifies) {
   for (const std::string epilogue : {"float32", "fixed_point"}) {
     Params params = params_of(3, 1, 1, {1, 27}, {0.25F, -100});
     params.set("epilogue", epilogue);
-    EXPECT_THAT(scaled(params, {-128, 27, 127}).as<std::int8_t>(), ElementsAre(-128, -100, 100));
+    EXPECT_THAT(q8ta_scaled(params, {-128, 27, 127}).as<std::int8_t>(), ElementsAre(-128, -100, 100));
     params.set("activation", std::string("relu"));
-    EXPECT_THAT(scaled(params, {-128, 27, 127}).as<std::int8_t>(), ElementsAre(-100, -100, 100));
+    EXPECT_THAT(q8ta_scaled(params, {-128, 27, 127}).as<std::int8_t>(), ElementsAre(-100, -100, 100));
     params.set("y", QParams{0.125F, -100});
-    EXPECT_THAT(scaled(params, {-128, 27, 127}).as<std::int8_t>(), ElementsAre(-100, -100, 127));
+    EXPECT_THAT(q8ta_scaled(params, {-128, 27, 127}).as<std::int8_t>(), ElementsAre(-100, -100, 127));
   }
 }
 
@@ -124,7 +125,7 @@ TEST(Q8taLinear, ANaNOfTheBiasGivesTheZeroPoint) {
   params.set("bias", true);
   for (const std::string activation : {"none", "relu"}) {
     params.set("activation", activation);
-    const HostTensor y = answer(
+    const HostTensor y = q8ta_answer(
         params, {int8s({1, 1}, {9}), int8s({1, 1}, {1}), floats({1}, {1}), floats({1}, {std::nanf("")})});
     EXPECT_EQ(y.at(0), 10);
   }
@@ -132,10 +133,10 @@ TEST(Q8taLinear, ANaNOfTheBiasGivesTheZeroPoint) {
 
 TEST(Q8taLinear, RefusesScalesThatTheFixedPointDoesNotHold) {
   Params params = params_of(1, 1, 1, {1, 0}, {0x1p-40F, 0});
-  EXPECT_NO_THROW(scaled(params, {1}));
+  EXPECT_NO_THROW(q8ta_scaled(params, {1}));
   params.set("epilogue", std::string("fixed_point"));
   try {
-    scaled(params, {1});
+    q8ta_scaled(params, {1});
     FAIL() << "accepted";
   } catch (const ParameterError& error) {
     EXPECT_EQ(error.parameter(), "epilogue");
@@ -148,7 +149,8 @@ TEST(Q8taLinear, GivesTheGoldenVectors) {
   std::int64_t flips = 0;
   for (const Golden& golden : vectors) {
     const HostTensor pre = golden.tensor("pre");
-    const HostTensor y = answer(linear_case(golden), golden_inputs(golden, {"x", "w", "w_scale", "bias"}));
+    const HostTensor y =
+        q8ta_answer(linear_case(golden), golden_inputs(golden, {"x", "w", "w_scale", "bias"}));
     const GoldenMatch match = compare(y, golden.tensor("y"), &pre);
     EXPECT_EQ(match.mismatches, 0) << golden.name;
     flips += match.flips;

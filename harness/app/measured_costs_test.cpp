@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 
 /// Rows of mode accu of an op, one a group.
-struct Bench {
+struct CostsBench {
   Case make(const std::string& name) const { return test::make_case(op, test::shape_params({4}), name); }
   Record took(const Case& test_case, double ms, Status status = Status::Pass) const {
     Record record = test::without_answer(test_case.name, status, "");
@@ -27,7 +27,7 @@ struct Bench {
 };
 
 TEST(MeasuredCosts, AreTheTimesOfTheRowsAndOfTheirReference) {
-  const Bench bench;
+  const CostsBench bench;
   const Case a = bench.make("a");
   const Case b = bench.make("b");
   std::vector<Record> records{bench.took(a, 3), bench.took(b, 5)};
@@ -38,7 +38,7 @@ TEST(MeasuredCosts, AreTheTimesOfTheRowsAndOfTheirReference) {
 }
 
 TEST(MeasuredCosts, ARowThatIsNewTakesWhatOthersOfItsOpTook) {
-  const Bench bench;
+  const CostsBench bench;
   const Case a = bench.make("a");
   const Case b = bench.make("b");
   const Case fresh = bench.make("fresh");
@@ -49,7 +49,7 @@ TEST(MeasuredCosts, ARowThatIsNewTakesWhatOthersOfItsOpTook) {
 }
 
 TEST(MeasuredCosts, ARowThatWasCutShortTellsNothing) {
-  const Bench bench;
+  const CostsBench bench;
   const Case a = bench.make("a");
   const Case b = bench.make("b");
   const std::vector<PlannedGroup> groups{{{&a}}};
@@ -58,7 +58,7 @@ TEST(MeasuredCosts, ARowThatWasCutShortTellsNothing) {
 }
 
 TEST(MeasuredCosts, RowsThatTakeNoTimeStillCostALittle) {
-  const Bench bench;
+  const CostsBench bench;
   const Case a = bench.make("a");
   const std::vector<PlannedGroup> groups{{{&a}}};
   EXPECT_GT(measured_costs(groups, test::report_of({bench.took(a, 0)})).at(0), 0);

@@ -13,7 +13,7 @@ TEST_P(KeyErrors, AreToldWithTheirPlace) {
   expect_message(GetParam());
 }
 
-const BadInput inputs[] = {
+const BadInput wrong_keys[] = {
     {"UnknownKey", with(quantize_file, "    shape:", "    shpae:"), 0,
      R"(case.yaml:4:5: error: unknown key 'shpae'
         shpae: [8, 6]
@@ -133,7 +133,7 @@ cases: [{name: a, shape: [4]}]
         ^)"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Load, KeyErrors, testing::ValuesIn(inputs), name_of_bad_input);
+INSTANTIATE_TEST_SUITE_P(Load, KeyErrors, testing::ValuesIn(wrong_keys), name_of_bad_input);
 
 }  // namespace
 }  // namespace assay::cases

@@ -82,7 +82,7 @@ TEST_P(ModelKeyErrors, AreToldWithTheirPlace) {
   expect_message(GetParam());
 }
 
-const BadInput inputs[] = {
+const BadInput wrong_model_keys[] = {
     {"LayerWithoutModel", quantize_file + "    layer: attn.q\n", 0,
      R"(case.yaml:6:5: error: 'layer' is of a model: give 'model', too
         layer: attn.q
@@ -109,7 +109,7 @@ const BadInput inputs[] = {
         ^)"},
 };
 
-INSTANTIATE_TEST_SUITE_P(All, ModelKeyErrors, testing::ValuesIn(inputs), name_of_bad_input);
+INSTANTIATE_TEST_SUITE_P(All, ModelKeyErrors, testing::ValuesIn(wrong_model_keys), name_of_bad_input);
 
 }  // namespace
 }  // namespace assay::cases

@@ -13,7 +13,7 @@ TEST_P(SeveralErrors, AreToldTogether) {
   expect_message(GetParam());
 }
 
-const BadInput inputs[] = {
+const BadInput several_errors[] = {
     {"OfAllKindsOfKeys", R"(op: quantize_affine
 cases:
   - name: a/b
@@ -135,7 +135,7 @@ case.yaml:6:54: error: unknown key 'scale': here quantize_affine takes it as a t
     did you mean 'fill: {scale: {constant: 0.5}}'?)"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Load, SeveralErrors, testing::ValuesIn(inputs), name_of_bad_input);
+INSTANTIATE_TEST_SUITE_P(Load, SeveralErrors, testing::ValuesIn(several_errors), name_of_bad_input);
 
 }  // namespace
 }  // namespace assay::cases

@@ -13,7 +13,7 @@ TEST_P(ValueErrors, AreToldWithTheirPlace) {
   expect_message(GetParam());
 }
 
-const BadInput inputs[] = {
+const BadInput wrong_values[] = {
     {"ShapeOfRankZero", with(quantize_file, "[8, 6]", "[]"), 0,
      R"(case.yaml:4:5: error: shape has 0 dims; 1 to 4 are possible
         shape: []
@@ -212,7 +212,7 @@ case.yaml:7:5: error: 'quantized' must be one of i8, u8, i32, got the text 'torc
                   ^)"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Load, ValueErrors, testing::ValuesIn(inputs), name_of_bad_input);
+INSTANTIATE_TEST_SUITE_P(Load, ValueErrors, testing::ValuesIn(wrong_values), name_of_bad_input);
 
 }  // namespace
 }  // namespace assay::cases

@@ -7,11 +7,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::uint64_t mib = 1 << 20;
+constexpr std::uint64_t mebibyte = 1 << 20;
 
 Ceilings device() {
   Ceilings ceilings;
-  ceilings.bandwidth = {{1 * mib, 1000, 1000, 1000}, {1024 * mib, 100, 100, 100}};
+  ceilings.bandwidth = {{1 * mebibyte, 1000, 1000, 1000}, {1024 * mebibyte, 100, 100, 100}};
   ceilings.fp32_gops = 10000;
   ceilings.dot4x8_gops = 40000;
   ceilings.dispatch_us = 2;
@@ -54,7 +54,7 @@ TEST(Roofline, HoldsColdRowsAgainstTheFarEndOfTheCurve) {
 
 TEST(Roofline, TakesTheShareThatIsRead) {
   Ceilings ceilings;
-  ceilings.bandwidth = {{1 * mib, 100, 200, 50}};
+  ceilings.bandwidth = {{1 * mebibyte, 100, 200, 50}};
   EXPECT_NEAR(roofline(ceilings, {.bytes_read = 100000}, {.time_us = 1}).pct_peak_bw, 50, 1e-9);
   EXPECT_NEAR(roofline(ceilings, {.bytes_written = 40000}, {.time_us = 1}).pct_peak_bw, 80, 1e-9);
 }

@@ -8,7 +8,8 @@ namespace {
 
 using namespace test;
 
-const std::vector<FillKind> fills{FillKind::Normal, FillKind::Uniform, FillKind::Saturate, FillKind::Outlier};
+const std::vector<FillKind> relu_fills{FillKind::Normal, FillKind::Uniform, FillKind::Saturate,
+                                       FillKind::Outlier};
 
 Params relu_params(const Shape& shape, QParams x, QParams y) {
   Params params;
@@ -54,7 +55,7 @@ TEST_F(ReluOpTest, AgreesWithItsReferenceOnRandomPoints) {
     Trial trial{.op = op, .params = params, .seed = static_cast<std::uint64_t>(round)};
     trial.forms = draw.forms(op->tensors(params));
     if (round % 2 == 0) trial.forms[1] = trial.forms[0];
-    trial.fill = draw.one_of(fills);
+    trial.fill = draw.one_of(relu_fills);
     if (round % 3 == 0) {
       trial.tune = {{"local_size", draw.one_of<std::int64_t>({1, 7, 128})},
                     {"vectors_per_invocation", draw.pick(1, 4)}};

@@ -31,7 +31,7 @@ std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t> sizes(const G
   return {gathering.groups, gathering.channels_of_group, gathering.outputs_of_group, gathering.tap_words};
 }
 
-using Sizes = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+using ImageSizes = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 
 Physical images(Layout layout, std::int64_t channels) {
   return {{Storage::Buffer, layout}, DType::I8, {2, channels, 5, 7}};
@@ -43,26 +43,26 @@ std::string define_of(const Dispatch& dispatch, std::string_view name) {
 }
 
 TEST(Gathering, PutsGroupsTogetherUntilTheyHaveWholeWordsOfOutputs) {
-  EXPECT_EQ(sizes(gathering_of(12, 24, 4)), (Sizes{2, 6, 12, 2}));
-  EXPECT_EQ(sizes(gathering_of(32, 24, 2)), (Sizes{2, 16, 12, 4}));
-  EXPECT_EQ(sizes(gathering_of(12, 12, 12)), (Sizes{3, 4, 4, 1}));
+  EXPECT_EQ(sizes(gathering_of(12, 24, 4)), (ImageSizes{2, 6, 12, 2}));
+  EXPECT_EQ(sizes(gathering_of(32, 24, 2)), (ImageSizes{2, 16, 12, 4}));
+  EXPECT_EQ(sizes(gathering_of(12, 12, 12)), (ImageSizes{3, 4, 4, 1}));
 }
 
 TEST(Gathering, LeavesFewerToTheLastGroup) {
   const Gathering gathering = gathering_of(18, 6, 3);
-  EXPECT_EQ(sizes(gathering), (Sizes{2, 12, 4, 3}));
+  EXPECT_EQ(sizes(gathering), (ImageSizes{2, 12, 4, 3}));
   EXPECT_EQ(gathering.first_channel(1), 12);
-  EXPECT_EQ(sizes(gathering_of(11, 11, 11)), (Sizes{3, 4, 4, 1}));
+  EXPECT_EQ(sizes(gathering_of(11, 11, 11)), (ImageSizes{3, 4, 4, 1}));
 }
 
 TEST(Gathering, IsOneGroupWhereNoFewerHaveWholeWords) {
-  EXPECT_EQ(sizes(gathering_of(10, 10, 2)), (Sizes{1, 10, 10, 3}));
-  EXPECT_EQ(sizes(gathering_of(6, 9, 1)), (Sizes{1, 6, 9, 2}));
+  EXPECT_EQ(sizes(gathering_of(10, 10, 2)), (ImageSizes{1, 10, 10, 3}));
+  EXPECT_EQ(sizes(gathering_of(6, 9, 1)), (ImageSizes{1, 6, 9, 2}));
 }
 
 TEST(Gathering, TakesTheWordsThatGroupsShareForEach) {
   const Gathering gathering = gathering_of(9, 24, 3);  // channels 0 to 2, 3 to 5, 6 to 8
-  EXPECT_EQ(sizes(gathering), (Sizes{3, 3, 8, 2}));
+  EXPECT_EQ(sizes(gathering), (ImageSizes{3, 3, 8, 2}));
   EXPECT_EQ(gathering.first_channel(0), 0);
   EXPECT_EQ(gathering.first_channel(1), 0);
   EXPECT_EQ(gathering.first_channel(2), 4);
@@ -127,7 +127,7 @@ TEST(Gathering, OfColumnsReadsOnePixelForEach) {
   EXPECT_EQ(columns.conv.x_shape(), (Shape{2, 240, 3, 5}));
   EXPECT_EQ(columns.conv.y_shape(), conv.y_shape());
   EXPECT_EQ(columns.conv.taps(), 1);
-  EXPECT_EQ(sizes(columns), (Sizes{3, 80, 8, 20}));
+  EXPECT_EQ(sizes(columns), (ImageSizes{3, 80, 8, 20}));
   EXPECT_EQ(columns.first_channel(2), 160);
 }
 

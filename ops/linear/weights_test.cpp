@@ -19,7 +19,7 @@ using references::Linear;
 
 const Form in_buffer{Storage::Buffer, Layout::WP}, in_texture{Storage::Texture2D, Layout::WP};
 
-Linear linear_of(const Params& params) {
+Linear weights_linear_of(const Params& params) {
   return references::linear_params(params, references::any_depth);
 }
 
@@ -51,7 +51,7 @@ std::int64_t words_of(const Linear& linear, const Kind& kind) {
 }
 
 std::vector<TensorSpec> tensors(const Params& params, const Kind& kind) {
-  const Linear linear = linear_of(params);
+  const Linear linear = weights_linear_of(params);
   std::vector<TensorSpec> all{(is_int4(kind.w) ? int4_weights(linear) : int8_weights(linear)).front()};
   if (kind.zero_points) all.push_back(group_zero_points(linear));
   const std::int64_t quads = div_up(linear.n, 4), words = words_of(linear, kind);
@@ -110,7 +110,7 @@ struct Weights {
 };
 
 std::vector<Expected> reference(const Params& params, std::span<const HostTensor> inputs, const Kind& kind) {
-  const Weights weights{linear_of(params), kind, inputs[0]};
+  const Weights weights{weights_linear_of(params), kind, inputs[0]};
   const std::vector<TensorSpec> specs = tensors(params, kind);
   std::vector<Expected> expected;
   for (const TensorSpec& spec : std::span(specs).last(2))
@@ -228,13 +228,13 @@ Op table_op(bool by_quad) {
   Op op{.name = "table"};
   op.params = linear_params({group_size_param()});
   op.tensors = [by_quad](const Params& params) {
-    const Linear linear = linear_of(params);
+    const Linear linear = weights_linear_of(params);
     const std::int64_t quads = div_up(linear.n, 4);
     const Shape shape = by_quad ? Shape{quads, linear.groups(), 4} : Shape{linear.groups(), 4 * quads};
     return std::vector{int4_weights(linear).back(), output("table", shape, {in_buffer})};
   };
   op.reference = [by_quad, tensors = op.tensors](const Params& params, std::span<const HostTensor> inputs) {
-    const Linear linear = linear_of(params);
+    const Linear linear = weights_linear_of(params);
     Expected table{.values = HostTensor(DType::I32, tensors(params).back().shape)};
     for (std::int64_t g = 0; g < linear.groups(); ++g) {
       for (std::int64_t n = 0; n < linear.n; ++n) {
@@ -293,7 +293,7 @@ std::uint32_t half_bits(float scale, std::uint32_t factor_exponent) {
 }
 
 std::vector<TensorSpec> half_scales_tensors(const Params& params) {
-  const Linear linear = linear_of(params);
+  const Linear linear = weights_linear_of(params);
   TensorSpec scales = int4_weights(linear).back();
   scales.domain = {};
   const std::int64_t columns = 4 * div_up(linear.n, 4);
@@ -302,7 +302,7 @@ std::vector<TensorSpec> half_scales_tensors(const Params& params) {
 }
 
 std::vector<Expected> half_scales_reference(const Params& params, std::span<const HostTensor> inputs) {
-  const Linear linear = linear_of(params);
+  const Linear linear = weights_linear_of(params);
   const auto scales = inputs[0].as<float>();
   const std::vector<TensorSpec> specs = half_scales_tensors(params);
   const std::int64_t columns = specs[2].shape[0];

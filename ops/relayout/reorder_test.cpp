@@ -85,7 +85,7 @@ Dispatch moved(const Shape& shape, Form x, Form y, DType dtype = DType::F32) {
                        {Resource::tensor(1), {y, dtype, shape}});
 }
 
-std::string define(const Dispatch& dispatch, const std::string& name) {
+std::string reorder_define(const Dispatch& dispatch, const std::string& name) {
   for (const Define& test_case : dispatch.defines) {
     if (test_case.name == name) return test_case.value;
   }
@@ -122,8 +122,8 @@ TEST(ShuffleDispatch, WritesVectorsWhereRowsOfYAreMultiplesOfFour) {
                                                {Resource::tensor(0), {wp, DType::F32, x_shape}},
                                                {Resource::tensor(1), {y, DType::F32, y_shape}}, 3);
     EXPECT_EQ(constant_of(dispatch, "upscale"), 3U);
-    EXPECT_EQ(define(dispatch, "MAP"), "MAP_SHUFFLE");
-    return define(dispatch, "Y_WHOLE");
+    EXPECT_EQ(reorder_define(dispatch, "MAP"), "MAP_SHUFFLE");
+    return reorder_define(dispatch, "Y_WHOLE");
   };
   EXPECT_EQ(y_whole({1, 5, 3, 12}, wp), "1");
   EXPECT_EQ(y_whole({1, 4, 12, 3}, wp), "0");

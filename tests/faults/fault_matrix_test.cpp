@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ContainsRegex;
 
-const Shape image = {2, 5, 3, 7};  // a batch, rows that are no multiple of four, 210 elements
+const Shape matrix_image = {2, 5, 3, 7};  // a batch, rows that are no multiple of four, 210 elements
 
 /// One kernel, and what the engine must say of it.
 struct Verdict {
@@ -27,29 +27,29 @@ std::ostream& operator<<(std::ostream& out, const Verdict& verdict) {
   return out << verdict.impl;
 }
 
-Case quantize_case(const std::string& impl) {
+Case matrix_quantize_case(const std::string& impl) {
   static const Op op = quantize();
-  return fault_case(op, impl, quantize_params(image));
+  return fault_case(op, impl, quantize_params(matrix_image));
 }
 
 Case tie_case(const std::string& impl) {
   static const Op op = quantize();
-  return fault_case(op, impl, quantize_params(image), FillKind::Ties);
+  return fault_case(op, impl, quantize_params(matrix_image), FillKind::Ties);
 }
 
 Case saturating_case(const std::string& impl) {
   static const Op op = quantize();
-  return fault_case(op, impl, quantize_params(image), FillKind::Saturate);
+  return fault_case(op, impl, quantize_params(matrix_image), FillKind::Saturate);
 }
 
 Case dequantize_case(const std::string& impl) {
   static const Op op = dequantize();
-  return fault_case(op, impl, dequantize_params(image));
+  return fault_case(op, impl, dequantize_params(matrix_image));
 }
 
 Case zero_case(const std::string& impl) {
   static const Op op = dequantize();
-  return fault_case(op, impl, dequantize_params(image), FillKind::Zero);
+  return fault_case(op, impl, dequantize_params(matrix_image), FillKind::Zero);
 }
 
 const Op& pixel_shuffle_op() {
@@ -66,7 +66,7 @@ Case different_case(const std::string& impl) {
 }
 
 /// Nine channels: three lanes of padding in every third word of x.
-Case padded_case(const std::string& impl) {
+Case matrix_padded_case(const std::string& impl) {
   return fault_case(pixel_shuffle_op(), impl, pixel_shuffle_params({2, 9, 2, 5}, 3, false));
 }
 
@@ -78,17 +78,17 @@ Case large_clone_case(const std::string& impl) {
 
 Case clone_case(const std::string& impl) {
   static const Op op = clone();
-  return fault_case(op, impl, clone_params(image));
+  return fault_case(op, impl, clone_params(matrix_image));
 }
 
 Case texture_tie_case(const std::string& impl) {
   static const Op op = quantize_tensor();
-  return fault_case(op, impl, quantize_tensor_params(image), FillKind::Ties);
+  return fault_case(op, impl, quantize_tensor_params(matrix_image), FillKind::Ties);
 }
 
-Case texture_case(const std::string& impl) {
+Case matrix_texture_case(const std::string& impl) {
   static const Op op = dequantize_tensor();
-  return fault_case(op, impl, dequantize_tensor_params(image));
+  return fault_case(op, impl, dequantize_tensor_params(matrix_image));
 }
 
 Case matmul_case(const std::string& impl) {
@@ -98,7 +98,7 @@ Case matmul_case(const std::string& impl) {
 
 Case flip_3d_case(const std::string& impl) {
   static const Op op = flip(Storage::Texture3D);
-  return fault_case(op, impl, flip_params(image));
+  return fault_case(op, impl, flip_params(matrix_image));
 }
 
 Case flip_2d_case(const std::string& impl) {
@@ -139,37 +139,37 @@ std::string name_of_verdict(const ::testing::TestParamInfo<Verdict>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Control, FaultMatrix,
-                         ::testing::Values(Verdict{quantize_case, "correct", "", "", "^$"},
+                         ::testing::Values(Verdict{matrix_quantize_case, "correct", "", "", "^$"},
                                            Verdict{tie_case, "correct", "", "", "^$"},
                                            Verdict{saturating_case, "correct", "", "", "^$"},
                                            Verdict{dequantize_case, "correct", "", "", "^$"},
                                            Verdict{same_case, "correct", "", "", "^$"},
                                            Verdict{different_case, "correct", "", "", "^$"},
-                                           Verdict{padded_case, "correct", "", "", "^$"},
+                                           Verdict{matrix_padded_case, "correct", "", "", "^$"},
                                            Verdict{clone_case, "correct", "", "", "^$"},
                                            Verdict{texture_tie_case, "correct", "", "", "^$"},
-                                           Verdict{texture_case, "correct", "", "", "^$"},
+                                           Verdict{matrix_texture_case, "correct", "", "", "^$"},
                                            Verdict{matmul_case, "correct", "", "", "^$"}),
                          name_of_verdict);
 
 INSTANTIATE_TEST_SUITE_P(
     Memory, FaultMatrix,
-    ::testing::Values(Verdict{quantize_case, "null_kernel", "unwritten", "unwritten",
+    ::testing::Values(Verdict{matrix_quantize_case, "null_kernel", "unwritten", "unwritten",
                               "210 of 210 elements of 'q' were never written, first q\\[0, 0, 0, 0\\]"},
-                      Verdict{quantize_case, "one_element_not_written", "unwritten", "unwritten",
+                      Verdict{matrix_quantize_case, "one_element_not_written", "unwritten", "unwritten",
                               "1 of 210 elements of 'q' were never written, first q\\[1, 4, 2, 6\\]"},
-                      Verdict{quantize_case, "write_past_end", "write_out_of_bounds", "",
+                      Verdict{matrix_quantize_case, "write_past_end", "write_out_of_bounds", "",
                               "'q' was written past its end: [1-4] bytes, the nearest at end\\+[0-3]"},
-                      Verdict{quantize_case, "write_before_start", "write_out_of_bounds", "",
+                      Verdict{matrix_quantize_case, "write_before_start", "write_out_of_bounds", "",
                               "'q' was written before its start: [1-4] bytes, the nearest [1-4] before"},
-                      Verdict{quantize_case, "input_overwritten", "input_modified", "",
+                      Verdict{matrix_quantize_case, "input_overwritten", "input_modified", "",
                               "input 'x' was overwritten, first at byte (16|17|18|19) of its data"},
-                      Verdict{quantize_case, "reads_past_end", "reads_out_of_bounds", "",
+                      Verdict{matrix_quantize_case, "reads_past_end", "reads_out_of_bounds", "",
                               "depends on memory before or past a tensor's data: 1 of 210 elements, first "
                               "q\\[0, 0, 0, 0\\]"},
-                      Verdict{padded_case, "depends_on_padding", "depends_on_padding", "",
+                      Verdict{matrix_padded_case, "depends_on_padding", "depends_on_padding", "",
                               "depends on the padding of inputs: .* first y\\[0, 0, 0, 0\\]"},
-                      Verdict{quantize_case, "keeps_old_bit", "depends_on_old_output", "",
+                      Verdict{matrix_quantize_case, "keeps_old_bit", "depends_on_old_output", "",
                               "depends on what outputs or scratch held before: 53 of 210 elements, first "
                               "q\\[0, 0, 0, 0\\]"}),
     name_of_verdict);
@@ -177,15 +177,16 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Arithmetic, FaultMatrix,
     ::testing::Values(
-        Verdict{quantize_case, "zero_point_ignored", "wrong_value", "zero_point", "q\\[0, .* elements wrong"},
-        Verdict{quantize_case, "zero_point_off_by_one", "wrong_value", "zero_point",
+        Verdict{matrix_quantize_case, "zero_point_ignored", "wrong_value", "zero_point",
+                "q\\[0, .* elements wrong"},
+        Verdict{matrix_quantize_case, "zero_point_off_by_one", "wrong_value", "zero_point",
                 "q\\[0, 0, 0, 0\\]: expected .* elements wrong \\([0-9.]+ %\\), largest error 1$"},
         Verdict{tie_case, "half_away", "wrong_value", "rounding", "q\\[0, .* largest error 1$"},
         Verdict{texture_tie_case, "half_away", "wrong_value", "rounding", "y\\[0, .* largest error 1$"},
-        Verdict{texture_case, "zero_point_off_by_one", "wrong_value", "zero_point",
+        Verdict{matrix_texture_case, "zero_point_off_by_one", "wrong_value", "zero_point",
                 "y\\[0, 0, 0, 0\\]: expected .*; 210 of 210 elements wrong"},
-        Verdict{quantize_case, "truncation", "wrong_value", "rounding", "q\\[0, .* largest error 1$"},
-        Verdict{quantize_case, "scale_off", "wrong_value", "scale", "q\\[.* largest error"},
+        Verdict{matrix_quantize_case, "truncation", "wrong_value", "rounding", "q\\[0, .* largest error 1$"},
+        Verdict{matrix_quantize_case, "scale_off", "wrong_value", "scale", "q\\[.* largest error"},
         Verdict{different_case, "requantize_skipped", "wrong_value", "scale",
                 "y\\[0, 0, 0, .* elements wrong"},
         Verdict{zero_case, "minus_zero", "wrong_value", "sign",
@@ -201,9 +202,9 @@ INSTANTIATE_TEST_SUITE_P(
         Verdict{different_case, "copy_kernel", "wrong_value", "", "y\\[0, 0, 0, .* elements wrong"},
         Verdict{same_case, "swapped_layout", "wrong_value", "layout", "y\\[0, .* elements wrong"},
         Verdict{different_case, "swapped_layout", "wrong_value", "layout", "y\\[0, .* elements wrong"},
-        Verdict{quantize_case, "only_batch_0", "wrong_value", "tail", "^q\\[1, 0, "},
+        Verdict{matrix_quantize_case, "only_batch_0", "wrong_value", "tail", "^q\\[1, 0, "},
         Verdict{same_case, "only_batch_0", "wrong_value", "tail", "^y\\[1, 0, "},
-        Verdict{quantize_case, "width_tail_dropped", "wrong_value", "tail", "^q\\[0, 0, 0, [4-6]\\]"},
+        Verdict{matrix_quantize_case, "width_tail_dropped", "wrong_value", "tail", "^q\\[0, 0, 0, [4-6]\\]"},
         Verdict{clone_case, "lanes_swapped", "depends_on_padding", "packing",
                 "42 of 210 elements, first y\\[0, 4, 0, 0\\].*; y\\[0, 0, 0, .* elements wrong", true},
         Verdict{large_clone_case, "guard_copied", "write_out_of_bounds", "",
@@ -251,8 +252,8 @@ TEST(FaultMatrix, PrintsNothing) {
   Bench& bench = Bench::shared();
   ::testing::internal::CaptureStdout();
   ::testing::internal::CaptureStderr();
-  bench.run(quantize_case("correct"));
-  bench.run(quantize_case("null_kernel"));
+  bench.run(matrix_quantize_case("correct"));
+  bench.run(matrix_quantize_case("null_kernel"));
   bench.run(matmul_case("does_not_compile"));
   bench.run(matmul_case("correct"), Mode::Perf);
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
@@ -298,8 +299,8 @@ TEST(TimedFault, AnAnswerThatIsRightOnlyTheFirstTimeHasNoTime) {
 // Nor can it be wrong only while it is timed: a program is given the same offset whenever it runs.
 TEST(TimedFault, AProgramCannotTellByItsGuardsThatItIsTimed) {
   Bench& bench = Bench::shared();
-  EXPECT_EQ(bench.run(quantize_case("wrong_without_guards"), Mode::Accu).status, Status::Pass);
-  const Record record = bench.run(quantize_case("wrong_without_guards"), Mode::Perf);
+  EXPECT_EQ(bench.run(matrix_quantize_case("wrong_without_guards"), Mode::Accu).status, Status::Pass);
+  const Record record = bench.run(matrix_quantize_case("wrong_without_guards"), Mode::Perf);
   EXPECT_EQ(record.status, Status::Pass) << record.reason;
   EXPECT_TRUE(record.perf.has_value());
 }

@@ -8,7 +8,7 @@
 namespace assay::faults {
 namespace {
 
-constexpr std::uint32_t local_size = 16;
+constexpr std::uint32_t sum_local_size = 16;
 constexpr std::int64_t group_size = 8;
 
 std::vector<TensorSpec> tensors(const Params& params) {
@@ -88,10 +88,10 @@ Program program(const BuildContext& context, const std::string& define) {
   dispatch.label = "grouped_sum";
   dispatch.shader = "grouped_sum.comp";
   dispatch.defines = {{define, "1"}};
-  dispatch.local_size = {local_size, 1, 1};
+  dispatch.local_size = {sum_local_size, 1, 1};
   for (std::uint32_t i = 0; i < context.tensors.size(); ++i) dispatch.bindings.push_back(Resource::tensor(i));
   dispatch.push.add(rows).add(context.params.integer("groups"));
-  dispatch.workgroups = {static_cast<std::uint32_t>(div_up(rows, local_size)), 1, 1};
+  dispatch.workgroups = {static_cast<std::uint32_t>(div_up(rows, sum_local_size)), 1, 1};
   return {.dispatches = {std::move(dispatch)}};
 }
 

@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-struct Tree : TemporaryFolder {
+struct RegistryTree : TemporaryFolder {
   ProcessResult look() const {
     return run({.words = {CMAKE_PROGRAM, "-DROOT=" + path().string(), "-DOUTPUT=" + output(), "-P",
                           OP_REGISTRY_SCRIPT}});
@@ -31,7 +31,7 @@ struct Tree : TemporaryFolder {
 };
 
 TEST(OpRegistry, HasTheOpsOfAllFamiliesByNameWithTheirFiles) {
-  const Tree tree;
+  const RegistryTree tree;
   tree.add("ops/family/b.cpp",
            "#include \"ops/family/shared.h\"\n#include \"ops/common/grid.h\"\nOp b() {\n");
   tree.add("ops/family/shared.h", "#include \"references/b.h\"\n");
@@ -50,7 +50,7 @@ TEST(OpRegistry, HasTheOpsOfAllFamiliesByNameWithTheirFiles) {
 }
 
 TEST(OpRegistry, NoticesAnOpThatIsAddedToAFile) {
-  const Tree tree;
+  const RegistryTree tree;
   tree.add("ops/late.cpp", "// nothing yet\n");
   EXPECT_THAT(tree.registry(), Not(HasSubstr("late")));
   tree.add("ops/late.cpp", "Op late() {\n");
@@ -58,7 +58,7 @@ TEST(OpRegistry, NoticesAnOpThatIsAddedToAFile) {
 }
 
 TEST(OpRegistry, RefusesAFileThatHasCasesButNoOp) {
-  const Tree tree;
+  const RegistryTree tree;
   tree.add("cases/lost.yaml", "op: lost\n");
   tree.add("ops/family/lost.cpp", "auto lost() -> Op {\n");
   const ProcessResult result = tree.look();
@@ -70,7 +70,7 @@ TEST(OpRegistry, RefusesAFileThatHasCasesButNoOp) {
 TEST(OpRegistry, RefusesAnOpThatItsPatternWouldLose) {
   for (const char* definition :
        {"Op other() {", "  Op odd() {", "assay::Op odd() {", "Op odd()", "Op  odd () {"}) {
-    const Tree tree;
+    const RegistryTree tree;
     tree.add("ops/odd.cpp", std::string(definition) + "\n");
     const ProcessResult result = tree.look();
     EXPECT_NE(result.exit_code, 0) << definition;

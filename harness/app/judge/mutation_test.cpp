@@ -11,7 +11,7 @@
 namespace assay::app {
 namespace {
 
-const Registry& registry() {
+const Registry& one_op_registry() {
   static const Registry made = ops::registry();
   return made;
 }
@@ -35,7 +35,7 @@ TEST(DrawnSize, IsOneAnEvenAndAnOddPrimeSoonerOrLater) {
 }
 
 TEST(Mutation, IsThatOfItsSeed) {
-  const Op& op = *registry().find("q8ta_relu");
+  const Op& op = *one_op_registry().find("q8ta_relu");
   Draw a(11);
   Draw b(11);
   for (int i = 0; i < 20; ++i)
@@ -43,7 +43,7 @@ TEST(Mutation, IsThatOfItsSeed) {
 }
 
 TEST(Mutation, ChangesSizesAlone) {
-  const Op& op = *registry().find("q8ta_relu");
+  const Op& op = *one_op_registry().find("q8ta_relu");
   Draw draw(3);
   std::set<std::string> shapes;
   for (int i = 0; i < 50; ++i) {

@@ -22,46 +22,46 @@ HostTensor i32(const std::vector<std::int32_t>& values) {
 }
 
 /// What is found for an output with these inputs.
-std::optional<std::string> found(const Output& output, std::span<const HostTensor> inputs,
-                                 const AcceptanceTerms& terms = {}) {
+std::optional<std::string> trivial_answer_found(const Output& output, std::span<const HostTensor> inputs,
+                                                const AcceptanceTerms& terms = {}) {
   return trivial_answer(output.spec, output.accepting(terms), inputs);
 }
 
 /// What is found for an output that no input resembles.
-std::optional<std::string> found(const Output& output, const AcceptanceTerms& terms = {}) {
-  return found(output, {}, terms);
+std::optional<std::string> trivial_answer_found(const Output& output, const AcceptanceTerms& terms = {}) {
+  return trivial_answer_found(output, {}, terms);
 }
 
 TEST(TrivialAnswer, IsNotFoundWhereEveryElementDiffers) {
-  EXPECT_EQ(found(exact_output(i32({3, 1, 4, 1, 5, 9}))), std::nullopt);
+  EXPECT_EQ(trivial_answer_found(exact_output(i32({3, 1, 4, 1, 5, 9}))), std::nullopt);
 }
 
 TEST(TrivialAnswer, AllZerosPassForAnOutputOfZeros) {
-  EXPECT_EQ(found(exact_output(i32({0, 0, 0}))), "all_zeros");
-  EXPECT_EQ(found(exact_output(i32({0, 0, 1}))), std::nullopt);
+  EXPECT_EQ(trivial_answer_found(exact_output(i32({0, 0, 0}))), "all_zeros");
+  EXPECT_EQ(trivial_answer_found(exact_output(i32({0, 0, 1}))), std::nullopt);
 }
 
 TEST(TrivialAnswer, AllZerosPassForDenormalsThatMayBeFlushed) {
-  EXPECT_EQ(found(exact_output(row<float>({0x1p-130F, -0x1p-127F}))), "all_zeros");
+  EXPECT_EQ(trivial_answer_found(exact_output(row<float>({0x1p-130F, -0x1p-127F}))), "all_zeros");
 }
 
 TEST(TrivialAnswer, AConstantPassesForAnOutputOfOneValue) {
-  EXPECT_EQ(found(exact_output(i32({7, 7, 7}))), "constant");
-  EXPECT_EQ(found(exact_output(row<float>({0.5F, 0.5F}))), "constant");
+  EXPECT_EQ(trivial_answer_found(exact_output(i32({7, 7, 7}))), "constant");
+  EXPECT_EQ(trivial_answer_found(exact_output(row<float>({0.5F, 0.5F}))), "constant");
 }
 
 TEST(TrivialAnswer, ANanInEveryElementIsAConstant) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_EQ(found(exact_output(row<float>({nan, nan}))), "constant");
-  EXPECT_EQ(found(bounded_output(row<float>({nan, nan}), {1, 1})), "constant");
+  EXPECT_EQ(trivial_answer_found(exact_output(row<float>({nan, nan}))), "constant");
+  EXPECT_EQ(trivial_answer_found(bounded_output(row<float>({nan, nan}), {1, 1})), "constant");
 }
 
 TEST(TrivialAnswer, ConstantInsideEveryBandPasses) {
   // 5 is a value of all three: the first must flip up, the last down.
   const AcceptanceTerms terms{.unit_error = 0.4};
   const std::vector<float> once = {1, 1, 1};
-  EXPECT_EQ(found(banded_output(i32({4, 5, 6}), {4.4, 5, 5.6}, once), terms), "constant");
-  EXPECT_EQ(found(banded_output(i32({4, 5, 6}), {4.4, 5, 6.4}, once), terms), std::nullopt);
+  EXPECT_EQ(trivial_answer_found(banded_output(i32({4, 5, 6}), {4.4, 5, 5.6}, once), terms), "constant");
+  EXPECT_EQ(trivial_answer_found(banded_output(i32({4, 5, 6}), {4.4, 5, 6.4}, once), terms), std::nullopt);
 }
 
 TEST(TrivialAnswer, AConstantWithMoreFlipsThanAllowedDoesNotPass) {
@@ -71,78 +71,82 @@ TEST(TrivialAnswer, AConstantWithMoreFlipsThanAllowedDoesNotPass) {
   std::vector<double> unrounded(count, 4.49999);
   unrounded[0] = 5;
   // Nearly every element would flip where one flip in a hundred is expected.
-  EXPECT_EQ(found(banded_output(i32(values), unrounded, std::vector<float>(count, 1)), {.unit_error = 5e-5}),
+  EXPECT_EQ(trivial_answer_found(banded_output(i32(values), unrounded, std::vector<float>(count, 1)),
+                                 {.unit_error = 5e-5}),
             std::nullopt);
 }
 
 TEST(TrivialAnswer, WideBoundsLetAConstantPass) {
   const HostTensor values = row<float>({1.0F, 2.0F, 4.0F});
-  EXPECT_EQ(found(bounded_output(values, {3.0F, 3.0F, 4.0F})), "all_zeros");
-  EXPECT_EQ(found(bounded_output(values, {1.5F, 1.5F, 1.5F})), "constant");
-  EXPECT_EQ(found(bounded_output(values, {0.5F, 0.5F, 0.5F})), std::nullopt);
+  EXPECT_EQ(trivial_answer_found(bounded_output(values, {3.0F, 3.0F, 4.0F})), "all_zeros");
+  EXPECT_EQ(trivial_answer_found(bounded_output(values, {1.5F, 1.5F, 1.5F})), "constant");
+  EXPECT_EQ(trivial_answer_found(bounded_output(values, {0.5F, 0.5F, 0.5F})), std::nullopt);
 }
 
 TEST(TrivialAnswer, ToleranceDecidesHowWideABoundIs) {
   const Output output = bounded_output(row<float>({1.0F, 2.0F, 4.0F}), {0.5F, 0.5F, 0.5F});
-  EXPECT_EQ(found(output, {.tolerance = {.scale = 3}}), "constant");
-  EXPECT_EQ(found(output, {.tolerance = {.scale = 8}}), "all_zeros");
+  EXPECT_EQ(trivial_answer_found(output, {.tolerance = {.scale = 3}}), "constant");
+  EXPECT_EQ(trivial_answer_found(output, {.tolerance = {.scale = 8}}), "all_zeros");
 }
 
 TEST(TrivialAnswer, InfiniteBoundsLetZerosPass) {
   const float inf = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(found(bounded_output(row<float>({1.0F, 2.0F}), {inf, inf})), "all_zeros");
+  EXPECT_EQ(trivial_answer_found(bounded_output(row<float>({1.0F, 2.0F}), {inf, inf})), "all_zeros");
 }
 
 TEST(TrivialAnswer, AShiftByOneElementEitherWayIsFound) {
   // Each element's neighbour on the right lies within its bound, which is no constant and no zero.
-  EXPECT_EQ(found(bounded_output(row<float>({10, 11, 12, 11}), {1, 1, 1, 1})), "constant");
-  EXPECT_EQ(found(bounded_output(row<float>({10, 12, 14, 16, 14, 12}), {2, 2, 2, 2, 2, 2})), "shifted");
-  EXPECT_EQ(found(bounded_output(row<float>({10, 12, 14, 16, 14, 12}), {2, 2, 2, 2, 2, 1})), std::nullopt)
+  EXPECT_EQ(trivial_answer_found(bounded_output(row<float>({10, 11, 12, 11}), {1, 1, 1, 1})), "constant");
+  EXPECT_EQ(trivial_answer_found(bounded_output(row<float>({10, 12, 14, 16, 14, 12}), {2, 2, 2, 2, 2, 2})),
+            "shifted");
+  EXPECT_EQ(trivial_answer_found(bounded_output(row<float>({10, 12, 14, 16, 14, 12}), {2, 2, 2, 2, 2, 1})),
+            std::nullopt)
       << "either way the last element is 2 away";
   // Bounds that reach the neighbour on one side only.
-  EXPECT_EQ(found(bounded_output(row<float>({10, 11, 13, 16}), {6, 1, 2, 3})), "shifted");
-  EXPECT_EQ(found(bounded_output(row<float>({10, 13, 15, 16}), {3, 2, 1, 6})), "shifted");
+  EXPECT_EQ(trivial_answer_found(bounded_output(row<float>({10, 11, 13, 16}), {6, 1, 2, 3})), "shifted");
+  EXPECT_EQ(trivial_answer_found(bounded_output(row<float>({10, 13, 15, 16}), {3, 2, 1, 6})), "shifted");
 }
 
 TEST(TrivialAnswer, TheCopiedInputIsFoundInAnyInputOfThatManyElements) {
   const std::vector<HostTensor> inputs = {i32({1, 2}), i32({3, 1, 4})};
-  EXPECT_EQ(found(exact_output(i32({3, 1, 4})), inputs), "copied_input");
-  EXPECT_EQ(found(exact_output(i32({3, 1, 5})), inputs), std::nullopt);
+  EXPECT_EQ(trivial_answer_found(exact_output(i32({3, 1, 4})), inputs), "copied_input");
+  EXPECT_EQ(trivial_answer_found(exact_output(i32({3, 1, 5})), inputs), std::nullopt);
 }
 
 TEST(TrivialAnswer, TheCopiedInputMayHaveAnotherType) {
   const std::vector<HostTensor> inputs = {row<float>({3, 1, 4})};
-  EXPECT_EQ(found(exact_output(i32({3, 1, 4})), inputs), "copied_input");
+  EXPECT_EQ(trivial_answer_found(exact_output(i32({3, 1, 4})), inputs), "copied_input");
 }
 
 TEST(TrivialAnswer, ADeclaredConstantIsNotReported) {
   for (const std::int32_t value : {7, 0}) {
     Output output = exact_output(i32({value, value, value}));
     output.spec.constant_because = "one element a block";
-    EXPECT_EQ(found(output), std::nullopt);
+    EXPECT_EQ(trivial_answer_found(output), std::nullopt);
   }
 }
 
 TEST(TrivialAnswer, ADeclaredCopyIsNotReportedButItsConstantsAre) {
   Output output = exact_output(i32({3, 1, 4}));
   output.spec.copy_because = "equal qparams";
-  EXPECT_EQ(found(output, std::vector{output.expected.values}), std::nullopt);
+  EXPECT_EQ(trivial_answer_found(output, std::vector{output.expected.values}), std::nullopt);
   output.expected.values = i32({3, 3, 3});
-  EXPECT_EQ(found(output, std::vector{output.expected.values}), "constant");
+  EXPECT_EQ(trivial_answer_found(output, std::vector{output.expected.values}), "constant");
 }
 
 TEST(TrivialAnswer, WhatAToleranceAcceptsMayBeTrivial) {
   const Output output = exact_output(i32({3, 4, 5}));
   const HostTensor file = output.expected.values;
-  EXPECT_EQ(found(output, {.tolerance = {.off_by = 1}, .file = &file}), "constant");
-  EXPECT_EQ(found(output, {.tolerance = {.off_by = 1, .share = 0.4}, .file = &file}), std::nullopt);
+  EXPECT_EQ(trivial_answer_found(output, {.tolerance = {.off_by = 1}, .file = &file}), "constant");
+  EXPECT_EQ(trivial_answer_found(output, {.tolerance = {.off_by = 1, .share = 0.4}, .file = &file}),
+            std::nullopt);
 }
 
 TEST(TrivialAnswer, OneElementIsNeitherConstantNorShifted) {
-  EXPECT_EQ(found(exact_output(i32({7}))), std::nullopt);
-  EXPECT_EQ(found(exact_output(i32({0}))), "all_zeros");
+  EXPECT_EQ(trivial_answer_found(exact_output(i32({7}))), std::nullopt);
+  EXPECT_EQ(trivial_answer_found(exact_output(i32({0}))), "all_zeros");
   const std::vector<HostTensor> inputs = {i32({7})};
-  EXPECT_EQ(found(exact_output(i32({7})), inputs), "copied_input");
+  EXPECT_EQ(trivial_answer_found(exact_output(i32({7})), inputs), "copied_input");
 }
 
 bool memory_passes(const Output& expected, const Physical& output, const HostTensor& input,

@@ -12,7 +12,7 @@ using test::input;
 using test::Wronged;
 using ::testing::HasSubstr;
 
-Wronged integers() {
+Wronged diagnosed_integers() {
   return {test::row_quantize_op(), test::row_params(8, 16)};
 }
 
@@ -27,7 +27,7 @@ std::string word_of(const Wronged& wronged) {
 }
 
 TEST(Diagnose, TellsAZeroPointThatIsOneOffFromRounding) {
-  Wronged wronged = integers();
+  Wronged wronged = diagnosed_integers();
   wronged.answer_of([&](Point& point) {
     HostTensor& zero_point = input(wronged, point, "zero_point");
     for (std::int64_t i = 0; i < zero_point.numel(); ++i) set_element(zero_point, i, zero_point.at(i) + 1);
@@ -38,7 +38,7 @@ TEST(Diagnose, TellsAZeroPointThatIsOneOffFromRounding) {
 }
 
 TEST(Diagnose, SaysWhatBeforeWhereAndWhereBesideIt) {
-  Wronged wronged = integers();
+  Wronged wronged = diagnosed_integers();
   wronged.answer_by(
       [&](std::int64_t i) { return i >= 112 ? wronged.expected(i - 16) : wronged.expected(i); });
   const auto found = diagnosis_of(wronged);
@@ -48,13 +48,13 @@ TEST(Diagnose, SaysWhatBeforeWhereAndWhereBesideIt) {
 }
 
 TEST(Diagnose, SaysTailWhereValuesTellNothing) {
-  Wronged wronged = integers();
+  Wronged wronged = diagnosed_integers();
   wronged.answer_by([&](std::int64_t i) { return i % 16 == 15 ? 0 : wronged.expected(i); });
   EXPECT_EQ(word_of(wronged), "tail");
 }
 
 TEST(Diagnose, IsSilentUnderNineInTen) {
-  Wronged wronged = integers();
+  Wronged wronged = diagnosed_integers();
   // Four in five are shifted, one is anything.
   wronged.answer_by([&](std::int64_t i) {
     return i % 5 == 0 ? static_cast<double>(i * 37 % 200 - 100) : wronged.expected((i + 16) % 128);

@@ -17,7 +17,7 @@ Wronged integers() {
   return {test::row_quantize_op(), test::row_params(6, 16)};
 }
 
-Wronged reals() {
+Wronged explained_reals() {
   return {test::product_op(), test::product_params(6, 8, 16)};
 }
 
@@ -43,7 +43,7 @@ TEST(ExplainOverwritten, WhereRowsAreStoredOverEachOther) {
 }
 
 TEST(ExplainNan, WhereANumberIsExpected) {
-  Wronged wronged = reals();
+  Wronged wronged = explained_reals();
   wronged.answer_by([&](std::int64_t i) { return i % 3 == 0 ? NAN : wronged.expected(i); });
   EXPECT_TRUE(explain_nan(wronged.output()).has_value());
   wronged.answer_by([&](std::int64_t i) { return i % 3 == 0 ? NAN : wronged.expected(i) + 1; });
@@ -51,7 +51,7 @@ TEST(ExplainNan, WhereANumberIsExpected) {
 }
 
 TEST(ExplainSign, OfNegatedValues) {
-  Wronged wronged = reals();
+  Wronged wronged = explained_reals();
   wronged.answer_by([&](std::int64_t i) { return -wronged.expected(i); });
   EXPECT_TRUE(explain_sign(wronged.output()).has_value());
   wronged.answer_by([&](std::int64_t i) { return std::fabs(wronged.expected(i)) + 1; });
@@ -59,7 +59,7 @@ TEST(ExplainSign, OfNegatedValues) {
 }
 
 TEST(ExplainSign, OfZerosThatAreNegative) {
-  Wronged wronged = reals();
+  Wronged wronged = explained_reals();
   wronged.answer_of([](Point& point) {
     for (HostTensor& tensor : point.inputs) tensor = HostTensor(tensor.dtype(), tensor.shape());
   });
@@ -76,7 +76,7 @@ TEST(ExplainClamp, OfAnEndThatIsNotReached) {
 }
 
 TEST(ExplainClamp, OfAnEndThatIsPassed) {
-  Wronged wronged = reals();
+  Wronged wronged = explained_reals();
   const auto relu = [&](std::int64_t i) { return std::max(wronged.expected(i), 0.0); };
   wronged.answer_by(relu);
   // What relu gives is expected, what it is made from was got.
@@ -123,7 +123,7 @@ TEST(ExplainDifference, NotWhereOthersAreRight) {
 }
 
 TEST(ExplainRatio, OfReals) {
-  Wronged wronged = reals();
+  Wronged wronged = explained_reals();
   wronged.answer_by([&](std::int64_t i) { return wronged.expected(i) * 1.5; });
   const auto found = explain_ratio(wronged.output());
   ASSERT_TRUE(found.has_value());

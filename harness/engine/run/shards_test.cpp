@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
 
 /// Cases of an op, each data set of its own key.
-struct Bench {
+struct ShardBench {
   Case& add(std::uint64_t data_key, Mode mode = Mode::Accu) {
     Case test_case = test::make_case(op, test::shape_params({4}), "p" + std::to_string(cases.size()));
     test_case.data_key = data_key;
@@ -73,7 +73,7 @@ TEST(Shards, HaveEveryGroupOnceAndAreAboutEquallyLong) {
 }
 
 TEST(Shards, ATimedRowIsGuessedToCostManyOthers) {
-  Bench bench;
+  ShardBench bench;
   bench.add(1);
   bench.add(1);
   bench.add(2, Mode::Perf);
@@ -84,7 +84,7 @@ TEST(Shards, ATimedRowIsGuessedToCostManyOthers) {
 }
 
 TEST(Shards, KeepTheCasesOfAGroupTogether) {
-  Bench bench;
+  ShardBench bench;
   for (const std::uint64_t key : {1U, 2U, 1U, 3U, 2U}) bench.add(key);
   const std::vector<PlannedGroup> groups = bench.groups();
   const std::vector<std::size_t> taken{1, 2};
@@ -98,7 +98,7 @@ TEST(Shards, KeepTheCasesOfAGroupTogether) {
 }
 
 TEST(Shards, OfAnotherPlanAreRefused) {
-  Bench bench;
+  ShardBench bench;
   bench.add(1);
   bench.add(2);
   const std::vector<std::size_t> taken{0};

@@ -10,9 +10,9 @@
 namespace assay {
 namespace {
 
-constexpr double us = 1e3;
-constexpr double probe_ns = 80 * us;
-constexpr double program_ns = 100 * us;
+constexpr double microsecond = 1e3;
+constexpr double probe_ns = 80 * microsecond;
+constexpr double program_ns = 100 * microsecond;
 
 /// A device whose speed is a function of the state that its work and rest leave it in.
 struct FakeDevice {
@@ -67,7 +67,7 @@ Samples sample(Source& source, const SamplingOptions& options) {
 
 double slowest_us(const Samples& samples) {
   const std::vector<double> all = samples.all();
-  return *std::max_element(all.begin(), all.end()) / us;
+  return *std::max_element(all.begin(), all.end()) / microsecond;
 }
 
 TEST(Throttling, ADeviceThatIdlenessSlowsIsHeatedUntilTheClockProbeRunsAtFullClock) {

@@ -11,7 +11,7 @@ namespace {
 using namespace test;
 
 /// A program whose every part may be changed, and its hash.
-struct Parts {
+struct HashedParts {
   Program program{
       .scratch = {{.name = "s", .dtype = DType::F32, .shape = {4, 8}, .form = {}}},
       .dispatches = {{.label = "first",
@@ -43,83 +43,84 @@ struct Parts {
   Dispatch& first() { return program.dispatches.front(); }
 };
 
-std::string hash_with(const std::function<void(Parts&)>& change) {
-  Parts parts;
+std::string hash_with(const std::function<void(HashedParts&)>& change) {
+  HashedParts parts;
   change(parts);
   return parts.hash();
 }
 
 TEST(ProgramHash, OfTwoBuildsOfOneProgramIsEqual) {
-  EXPECT_EQ(Parts().hash(), Parts().hash());
-  EXPECT_EQ(Parts().hash().size(), 32u);
+  EXPECT_EQ(HashedParts().hash(), HashedParts().hash());
+  EXPECT_EQ(HashedParts().hash().size(), 32u);
 }
 
 TEST(ProgramHash, DiffersInEachPartThatTheDeviceSees) {
-  const std::vector<std::pair<std::string, std::function<void(Parts&)>>> changes{
-      {"nothing", [](Parts&) {}},
-      {"SPIR-V of the first", [](Parts& p) { p.spirv[0] = "ab"; }},
-      {"SPIR-V of the second", [](Parts& p) { p.spirv[1] = "bc"; }},
-      {"SPIR-V swapped", [](Parts& p) { std::swap(p.spirv[0], p.spirv[1]); }},
-      {"constant's value", [](Parts& p) { p.first().constants[0].value = 7; }},
-      {"constant's name", [](Parts& p) { p.first().constants[1].name = "tile_k"; }},
+  const std::vector<std::pair<std::string, std::function<void(HashedParts&)>>> changes{
+      {"nothing", [](HashedParts&) {}},
+      {"SPIR-V of the first", [](HashedParts& p) { p.spirv[0] = "ab"; }},
+      {"SPIR-V of the second", [](HashedParts& p) { p.spirv[1] = "bc"; }},
+      {"SPIR-V swapped", [](HashedParts& p) { std::swap(p.spirv[0], p.spirv[1]); }},
+      {"constant's value", [](HashedParts& p) { p.first().constants[0].value = 7; }},
+      {"constant's name", [](HashedParts& p) { p.first().constants[1].name = "tile_k"; }},
       {"constants' values swapped",
-       [](Parts& p) { std::swap(p.first().constants[0].value, p.first().constants[1].value); }},
-      {"no constant", [](Parts& p) { p.first().constants.pop_back(); }},
+       [](HashedParts& p) { std::swap(p.first().constants[0].value, p.first().constants[1].value); }},
+      {"no constant", [](HashedParts& p) { p.first().constants.pop_back(); }},
       {"local size",
-       [](Parts& p) {
+       [](HashedParts& p) {
          p.first().local_size = {128, 1, 1};
        }},
       {"local size's shape",
-       [](Parts& p) {
+       [](HashedParts& p) {
          p.first().local_size = {32, 2, 1};
        }},
-      {"full subgroups", [](Parts& p) { p.first().subgroup_size = 32; }},
-      {"guard", [](Parts& p) { p.guard = guard_bytes; }},
+      {"full subgroups", [](HashedParts& p) { p.first().subgroup_size = 32; }},
+      {"guard", [](HashedParts& p) { p.guard = guard_bytes; }},
       {"workgroups",
-       [](Parts& p) {
+       [](HashedParts& p) {
          p.first().workgroups = {2, 1, 1};
        }},
       {"workgroups in another dimension",
-       [](Parts& p) {
+       [](HashedParts& p) {
          p.first().workgroups = {1, 2, 1};
        }},
-      {"push constant", [](Parts& p) { p.first().push = PushConstants().add(std::int64_t{4}).add(0.5F); }},
-      {"push constant more", [](Parts& p) { p.first().push.add(std::int64_t{0}); }},
-      {"role", [](Parts& p) { p.first().role = DispatchRole::Transition; }},
-      {"setup", [](Parts& p) { p.first().role = DispatchRole::Setup; }},
-      {"bindings swapped", [](Parts& p) { std::swap(p.first().bindings[0], p.first().bindings[1]); }},
-      {"through a sampler", [](Parts& p) { p.first().bindings[0] = sampled(Resource::tensor(0)); }},
-      {"other tensor bound", [](Parts& p) { p.first().bindings[0] = Resource::tensor(1); }},
-      {"tensor for scratch", [](Parts& p) { p.first().bindings[1] = Resource::tensor(1); }},
-      {"binding less", [](Parts& p) { p.first().bindings.pop_back(); }},
+      {"push constant",
+       [](HashedParts& p) { p.first().push = PushConstants().add(std::int64_t{4}).add(0.5F); }},
+      {"push constant more", [](HashedParts& p) { p.first().push.add(std::int64_t{0}); }},
+      {"role", [](HashedParts& p) { p.first().role = DispatchRole::Transition; }},
+      {"setup", [](HashedParts& p) { p.first().role = DispatchRole::Setup; }},
+      {"bindings swapped", [](HashedParts& p) { std::swap(p.first().bindings[0], p.first().bindings[1]); }},
+      {"through a sampler", [](HashedParts& p) { p.first().bindings[0] = sampled(Resource::tensor(0)); }},
+      {"other tensor bound", [](HashedParts& p) { p.first().bindings[0] = Resource::tensor(1); }},
+      {"tensor for scratch", [](HashedParts& p) { p.first().bindings[1] = Resource::tensor(1); }},
+      {"binding less", [](HashedParts& p) { p.first().bindings.pop_back(); }},
       {"tensor's form",
-       [](Parts& p) {
+       [](HashedParts& p) {
          p.tensors[0] = Physical({Storage::Buffer, Layout::HP}, DType::F32, {4, 8});
        }},
       {"tensor's storage",
-       [](Parts& p) {
+       [](HashedParts& p) {
          p.tensors[0] = Physical({Storage::Texture3D, Layout::WP}, DType::F32, {4, 8});
        }},
       {"tensor's dtype",
-       [](Parts& p) {
+       [](HashedParts& p) {
          p.tensors[0] = Physical({Storage::Buffer, Layout::WP}, DType::I32, {4, 8});
        }},
       {"tensor's shape",
-       [](Parts& p) {
+       [](HashedParts& p) {
          p.tensors[0] = Physical({Storage::Buffer, Layout::WP}, DType::F32, {8, 4});
        }},
-      {"scratch's form", [](Parts& p) { p.program.scratch[0].form.layout = Layout::HP; }},
-      {"scratch's dtype", [](Parts& p) { p.program.scratch[0].dtype = DType::I32; }},
-      {"scratch's shape", [](Parts& p) { p.program.scratch[0].shape = {32}; }},
-      {"memory of all but one", [](Parts& p) { p.memory = 7; }},
-      {"memory of one", [](Parts& p) { p.memory_of_second = 7; }},
+      {"scratch's form", [](HashedParts& p) { p.program.scratch[0].form.layout = Layout::HP; }},
+      {"scratch's dtype", [](HashedParts& p) { p.program.scratch[0].dtype = DType::I32; }},
+      {"scratch's shape", [](HashedParts& p) { p.program.scratch[0].shape = {32}; }},
+      {"memory of all but one", [](HashedParts& p) { p.memory = 7; }},
+      {"memory of one", [](HashedParts& p) { p.memory_of_second = 7; }},
       {"dispatch more",
-       [](Parts& p) {
+       [](HashedParts& p) {
          p.program.dispatches.push_back(p.program.dispatches[1]);
          p.spirv.push_back(p.spirv[1]);
        }},
       {"order",
-       [](Parts& p) {
+       [](HashedParts& p) {
          std::swap(p.program.dispatches[0], p.program.dispatches[1]);
          std::swap(p.spirv[0], p.spirv[1]);
        }},
@@ -132,11 +133,12 @@ TEST(ProgramHash, DiffersInEachPartThatTheDeviceSees) {
 }
 
 TEST(ProgramHash, PassesOverWhatOnlyPeopleRead) {
-  const std::string plain = Parts().hash();
-  EXPECT_EQ(plain, hash_with([](Parts& p) { p.first().label = "other"; }));
-  EXPECT_EQ(plain, hash_with([](Parts& p) { p.program.scratch[0].name = "other"; }));
-  EXPECT_EQ(plain, hash_with([](Parts& p) { p.first().shader = "renamed.comp"; }));
-  EXPECT_EQ(plain, hash_with([](Parts& p) { std::swap(p.first().constants[0], p.first().constants[1]); }));
+  const std::string plain = HashedParts().hash();
+  EXPECT_EQ(plain, hash_with([](HashedParts& p) { p.first().label = "other"; }));
+  EXPECT_EQ(plain, hash_with([](HashedParts& p) { p.program.scratch[0].name = "other"; }));
+  EXPECT_EQ(plain, hash_with([](HashedParts& p) { p.first().shader = "renamed.comp"; }));
+  EXPECT_EQ(plain,
+            hash_with([](HashedParts& p) { std::swap(p.first().constants[0], p.first().constants[1]); }));
 }
 
 class ExecutableHashTest : public GpuTest {

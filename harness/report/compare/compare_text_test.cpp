@@ -13,8 +13,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-const std::vector<double> steady = {100, 100.1, 100.2, 100.3, 100.4};
-const std::vector<double> slow = {110, 110.1, 110.2, 110.3, 110.4};
+const std::vector<double> steady_us = {100, 100.1, 100.2, 100.3, 100.4};
+const std::vector<double> slow_us = {110, 110.1, 110.2, 110.3, 110.4};
 
 Record measured(const std::string& name, const std::vector<double>& block_us) {
   return test::measured(name, test::blocks(block_us));
@@ -24,23 +24,24 @@ Record measured(const std::string& name, const std::vector<double>& block_us) {
 RunComparison sample() {
   Record drifted = test::passed("drifted");
   drifted.accuracy->err_over_bound = 0.5;
-  Record same_program = measured("environment", slow);
-  Record program = measured("environment", steady);
+  Record same_program = measured("environment", slow_us);
+  Record program = measured("environment", steady_us);
   program.perf->program_hash = same_program.perf->program_hash = "p";
-  Record suspect = measured("suspect", steady);
+  Record suspect = measured("suspect", steady_us);
   suspect.perf->suspect = "too fast for the device";
   const Record skipped = test::without_answer("skipped", Status::Skipped, "asked for");
   const std::vector<RunReport> base = {
-      test::run_of({test::passed("same"), measured("same", steady), measured("slower", steady),
-                    measured("faster", slow), measured("ambiguous", {100, 100, 100, 100, 105}), program,
+      test::run_of({test::passed("same"), measured("same", steady_us), measured("slower", steady_us),
+                    measured("faster", slow_us), measured("ambiguous", {100, 100, 100, 100, 105}), program,
                     test::passed("gone"), test::passed("broken"), test::passed("drifted"),
-                    measured("suspect", steady), skipped, measured("halved", steady)},
+                    measured("suspect", steady_us), skipped, measured("halved", steady_us)},
                    "run 1")};
-  RunReport next = test::run_of(
-      {test::passed("same"), measured("same", steady), measured("slower", slow), measured("faster", steady),
-       measured("ambiguous", {104, 110, 110, 110, 110}), same_program, test::failed("broken"), drifted,
-       suspect, test::passed("new"), skipped, measured("halved", {40, 40, 40, 40, 40})},
-      "run 2");
+  RunReport next =
+      test::run_of({test::passed("same"), measured("same", steady_us), measured("slower", slow_us),
+                    measured("faster", steady_us), measured("ambiguous", {104, 110, 110, 110, 110}),
+                    same_program, test::failed("broken"), drifted, suspect, test::passed("new"), skipped,
+                    measured("halved", {40, 40, 40, 40, 40})},
+                   "run 2");
   next.complete = false;
   return compare_runs(base, std::vector{next});
 }
@@ -115,10 +116,10 @@ TEST(CompareText, CountsFoldedRowsByOp) {
 }
 
 TEST(CompareText, CountsTheMeansThatStayedAsTheyWere) {
-  Record other = measured("b", steady);
+  Record other = measured("b", steady_us);
   other.info.impl = "unfused";
-  const std::vector<RunReport> base = {test::run_of({measured("a", steady), other})};
-  const std::vector<RunReport> next = {test::run_of({measured("a", slow), other})};
+  const std::vector<RunReport> base = {test::run_of({measured("a", steady_us), other})};
+  const std::vector<RunReport> next = {test::run_of({measured("a", slow_us), other})};
   const RunComparison comparison = compare_runs(base, next);
   EXPECT_THAT(compare_text(comparison, {}),
               HasSubstr("  1.100x  shuffle fused, 1 of 1 row significant\n"
@@ -129,7 +130,7 @@ TEST(CompareText, CountsTheMeansThatStayedAsTheyWere) {
 }
 
 RunReport with_ceilings(double fp32, double copy) {
-  RunReport report = test::run_of({measured("a", steady)});
+  RunReport report = test::run_of({measured("a", steady_us)});
   report.run.ceilings = {.bandwidth = {{.footprint_bytes = 1 << 30, .copy_gbps = copy}}, .fp32_gops = fp32};
   return report;
 }
@@ -146,8 +147,8 @@ TEST(CompareText, SaysWhereTheCeilingsOfTheRunsDiffer) {
 
 TEST(CompareText, SaysWhatOneRunASideClaims) {
   const auto text = [](const RunNoise& noise) {
-    const std::vector<RunReport> base = {test::run_of({measured("a", steady)}, "1")};
-    const std::vector<RunReport> next = {test::run_of({measured("a", steady)}, "2")};
+    const std::vector<RunReport> base = {test::run_of({measured("a", steady_us)}, "1")};
+    const std::vector<RunReport> next = {test::run_of({measured("a", steady_us)}, "2")};
     return compare_text(compare_runs(base, next, {}, noise), {});
   };
   EXPECT_THAT(text({}),
@@ -160,11 +161,11 @@ TEST(CompareText, SaysWhatOneRunASideClaims) {
 }
 
 TEST(CompareText, SaysThatTwoDevicesAreNotJudged) {
-  RunReport other = test::run_of({measured("a", slow)});
+  RunReport other = test::run_of({measured("a", slow_us)});
   other.run.device.uuid = "another";
   other.run.device.name = "Acme GPU 10";
-  const std::string text =
-      compare_text(compare_runs(std::vector{test::run_of({measured("a", steady)})}, std::vector{other}), {});
+  const std::string text = compare_text(
+      compare_runs(std::vector{test::run_of({measured("a", steady_us)})}, std::vector{other}), {});
   EXPECT_THAT(text, HasSubstr("Two devices: verdicts of speed are for one device"));
   EXPECT_THAT(text, HasSubstr("\n  -   100.20  110.20  +10.0 %  12.5 -> 12.5  shuffle/a"));
   EXPECT_THAT(text,
@@ -260,7 +261,7 @@ TEST(CompareJson, HasRunsTotalsAndRows) {
   ASSERT_EQ(json.at("rows").size(), 13U);
   const auto& slower = json.at("rows").at(2);
   EXPECT_EQ(slower.at("verdict"), "SLOWER");
-  EXPECT_EQ(slower.at("new").at("block_us"), slow);
+  EXPECT_EQ(slower.at("new").at("block_us"), slow_us);
   EXPECT_EQ(slower.at("conditions").size(), 10U);
   EXPECT_TRUE(json.at("rows").at(10).at("verdict").is_null());
 }

@@ -26,7 +26,7 @@ RowVerdict judge_blocks(const std::vector<double>& base, const std::vector<doubl
   return row_verdict(side_of(base), side_of(next), {});
 }
 
-const std::vector<double> steady = {100, 100.1, 100.2, 100.3, 100.4};
+const std::vector<double> steady_times = {100, 100.1, 100.2, 100.3, 100.4};
 
 std::vector<double> scaled(std::vector<double> values, double factor) {
   for (double& value : values) value *= factor;
@@ -75,7 +75,7 @@ TEST(RowSide, IsAsBadAsItsWorstRun) {
 // ---- speed
 
 TEST(Judge, SeesTheSameTimes) {
-  const RowVerdict same = judge_blocks(steady, steady);
+  const RowVerdict same = judge_blocks(steady_times, steady_times);
   EXPECT_EQ(same.verdict, Verdict::Same);
   EXPECT_EQ(same.ratio, 1);
   EXPECT_EQ(same.needed_pct, 3);
@@ -83,14 +83,14 @@ TEST(Judge, SeesTheSameTimes) {
 }
 
 TEST(Judge, CallsACompleteSeparationByMoreThanItNeedsSlowerOrFaster) {
-  const RowVerdict slower = judge_blocks(steady, scaled(steady, 1.05));
+  const RowVerdict slower = judge_blocks(steady_times, scaled(steady_times, 1.05));
   EXPECT_EQ(slower.verdict, Verdict::Slower);
   EXPECT_NEAR(slower.effect_pct, 5, 1e-9);
   EXPECT_EQ(
       slower.reason,
       "100.2 us -> 105.21 us, 5.00 % slower: all blocks now (105 to 105.42 us) are above all blocks before "
       "(100 to 100.4 us), and it is more than the 3.00 % that this row needs");
-  const RowVerdict faster = judge_blocks(scaled(steady, 1.05), steady);
+  const RowVerdict faster = judge_blocks(scaled(steady_times, 1.05), steady_times);
   EXPECT_EQ(faster.verdict, Verdict::Faster);
   EXPECT_DOUBLE_EQ(faster.effect_pct, slower.effect_pct) << "neither direction is easier";
   EXPECT_THAT(faster.reason, HasSubstr("are below all blocks before"));
@@ -108,26 +108,28 @@ RowVerdict judge_two_runs(const std::vector<double>& base, const std::vector<dou
 }
 
 TEST(Judge, CallsOnePercentNothing) {
-  EXPECT_EQ(judge_two_runs(steady, scaled(steady, 1.0099)).verdict, Verdict::Same);
-  EXPECT_EQ(judge_two_runs(steady, scaled(steady, 1.0101)).verdict, Verdict::Slower);
+  EXPECT_EQ(judge_two_runs(steady_times, scaled(steady_times, 1.0099)).verdict, Verdict::Same);
+  EXPECT_EQ(judge_two_runs(steady_times, scaled(steady_times, 1.0101)).verdict, Verdict::Slower);
 }
 
 TEST(Judge, ClaimsNothingOfOneRunASideThatRunsMayDifferBy) {
-  const RowVerdict below = judge_blocks(steady, scaled(steady, 1.029));
+  const RowVerdict below = judge_blocks(steady_times, scaled(steady_times, 1.029));
   EXPECT_EQ(below.verdict, Verdict::Ambiguous);
   EXPECT_THAT(below.reason, HasSubstr("completely separated, but with one run on a side by no more than the "
                                       "3.00 % that two runs of one program may differ by"));
   EXPECT_FALSE(below.is_significant);
-  EXPECT_EQ(judge_blocks(steady, scaled(steady, 1.031)).verdict, Verdict::Slower);
-  EXPECT_EQ(judge_blocks(steady, scaled(steady, 0.98)).verdict, Verdict::Ambiguous);
-  EXPECT_EQ(judge_blocks(steady, scaled(steady, 1.0099)).verdict, Verdict::Same)
+  EXPECT_EQ(judge_blocks(steady_times, scaled(steady_times, 1.031)).verdict, Verdict::Slower);
+  EXPECT_EQ(judge_blocks(steady_times, scaled(steady_times, 0.98)).verdict, Verdict::Ambiguous);
+  EXPECT_EQ(judge_blocks(steady_times, scaled(steady_times, 1.0099)).verdict, Verdict::Same)
       << "less than it shows itself";
-  EXPECT_EQ(judge_two_runs(steady, scaled(steady, 1.02)).verdict, Verdict::Slower) << "two runs a side know";
+  EXPECT_EQ(judge_two_runs(steady_times, scaled(steady_times, 1.02)).verdict, Verdict::Slower)
+      << "two runs a side know";
 }
 
 TEST(Judge, ClaimsWhatIsMoreThanTheRunsOfTheDeviceAreKnownToDifferBy) {
   const auto judged = [](double known_pct) {
-    return row_verdict(side_of(steady), side_of(scaled(steady, 1.02)), {.between_runs_pct = known_pct});
+    return row_verdict(side_of(steady_times), side_of(scaled(steady_times, 1.02)),
+                       {.between_runs_pct = known_pct});
   };
   EXPECT_EQ(judged(1.9).verdict, Verdict::Slower);
   EXPECT_EQ(judged(2.1).verdict, Verdict::Ambiguous);
@@ -144,7 +146,8 @@ TEST(Judge, TellsTheMedianOfAllSamplesOfARowWhoseBlocksDiffer) {
 
 TEST(Judge, TakesAnotherSmallestEffect) {
   const CompareOptions options{.smallest_effect_pct = 6};
-  EXPECT_EQ(row_verdict(side_of(steady), side_of(scaled(steady, 1.05)), options).verdict, Verdict::Same);
+  EXPECT_EQ(row_verdict(side_of(steady_times), side_of(scaled(steady_times, 1.05)), options).verdict,
+            Verdict::Same);
 }
 
 TEST(Judge, NeedsMoreThanTheRowsOwnSpread) {
@@ -156,7 +159,7 @@ TEST(Judge, NeedsMoreThanTheRowsOwnSpread) {
 }
 
 TEST(Judge, IsAmbiguousWhereOneBlockContradictsALargeEffect) {
-  const RowVerdict overlapping = judge_blocks(steady, {100.2, 110, 110, 110, 110});
+  const RowVerdict overlapping = judge_blocks(steady_times, {100.2, 110, 110, 110, 110});
   EXPECT_EQ(overlapping.verdict, Verdict::Same) << "9.8 % are no more than it scatters";
   const RowVerdict ambiguous = judge_blocks({100, 100, 100, 100, 105}, {104, 110, 110, 110, 110});
   EXPECT_EQ(ambiguous.verdict, Verdict::Ambiguous);
@@ -165,11 +168,11 @@ TEST(Judge, IsAmbiguousWhereOneBlockContradictsALargeEffect) {
 }
 
 TEST(Judge, NeedsFiveBlocksOnEachSide) {
-  const RowVerdict few = judge_blocks(steady, {200, 200, 200, 200});
+  const RowVerdict few = judge_blocks(steady_times, {200, 200, 200, 200});
   EXPECT_EQ(few.verdict, Verdict::Ambiguous);
   EXPECT_EQ(few.reason, "too few blocks: 5 before, 4 now; 5 each are needed");
   EXPECT_EQ(few.chance, 0);
-  EXPECT_EQ(judge_blocks({1, 1, 1}, steady).verdict, Verdict::Ambiguous);
+  EXPECT_EQ(judge_blocks({1, 1, 1}, steady_times).verdict, Verdict::Ambiguous);
 }
 
 TEST(Judge, NeedsMoreThanTheUnitOfTheClock) {
@@ -195,8 +198,8 @@ TEST(Judge, CallsNothingTheSameThatItCouldNotTellApart) {
 // ---- the device's clock
 
 RowVerdict judge_clocks(double before, double now, double factor) {
-  Record base = test::measured("a", test::blocks(steady));
-  Record next = test::measured("a", test::blocks(scaled(steady, factor)));
+  Record base = test::measured("a", test::blocks(steady_times));
+  Record next = test::measured("a", test::blocks(scaled(steady_times, factor)));
   base.perf->clock_ratio = before;
   next.perf->clock_ratio = now;
   return judge_rows(base, next);
@@ -228,25 +231,26 @@ Record with_program(std::vector<double> block_us, const std::string& hash) {
 }
 
 TEST(Judge, BlamesTheEnvironmentForADifferenceOfOneProgram) {
-  const Record base = with_program(steady, "p"), next = with_program(scaled(steady, 1.05), "p");
+  const Record base = with_program(steady_times, "p"), next = with_program(scaled(steady_times, 1.05), "p");
   const RowVerdict environment = judge_rows(base, next);
   EXPECT_EQ(environment.verdict, Verdict::Environment);
   EXPECT_THAT(environment.reason, HasSubstr("5.00 % slower, but the device ran the same program"));
   EXPECT_EQ(judge_rows(base, next, {.judge_same_programs = true}).verdict, Verdict::Slower);
   EXPECT_EQ(judge_rows(base, base).verdict, Verdict::Same) << "nothing to blame";
-  EXPECT_EQ(judge_rows(base, with_program(scaled(steady, 1.02), "p")).verdict, Verdict::Same)
+  EXPECT_EQ(judge_rows(base, with_program(scaled(steady_times, 1.02), "p")).verdict, Verdict::Same)
       << "no more than runs may differ by";
 }
 
 TEST(Judge, JudgesProgramsThatAreNotKnownToBeTheSame) {
-  EXPECT_EQ(judge_rows(with_program(steady, "p"), with_program(scaled(steady, 1.05), "q")).verdict,
-            Verdict::Slower);
-  EXPECT_EQ(judge_rows(with_program(steady, ""), with_program(scaled(steady, 1.05), "")).verdict,
+  EXPECT_EQ(
+      judge_rows(with_program(steady_times, "p"), with_program(scaled(steady_times, 1.05), "q")).verdict,
+      Verdict::Slower);
+  EXPECT_EQ(judge_rows(with_program(steady_times, ""), with_program(scaled(steady_times, 1.05), "")).verdict,
             Verdict::Slower);
 }
 
 TEST(Judge, JudgesOneProgramUnderAnotherDriver) {
-  const Record base = with_program(steady, "p"), next = with_program(scaled(steady, 1.05), "p");
+  const Record base = with_program(steady_times, "p"), next = with_program(scaled(steady_times, 1.05), "p");
   RunInfo updated = test::sample_run();
   updated.device.driver_info = "12.4";
   const RowVerdict slower = row_verdict(side_of(base), side_of(next, updated), {});
@@ -255,8 +259,8 @@ TEST(Judge, JudgesOneProgramUnderAnotherDriver) {
 }
 
 TEST(Judge, SaysWhichShadersAndTuneChanged) {
-  const Record base = test::measured("a", test::blocks(steady));
-  Record next = test::measured("a", test::blocks(scaled(steady, 1.05)));
+  const Record base = test::measured("a", test::blocks(steady_times));
+  Record next = test::measured("a", test::blocks(scaled(steady_times, 1.05)));
   next.info.shaders = "edited";
   next.info.tune = "local_size=64";
   EXPECT_THAT(judge_rows(base, next).reason,
@@ -266,9 +270,9 @@ TEST(Judge, SaysWhichShadersAndTuneChanged) {
 // ---- what is not judged
 
 TEST(Judge, RefusesACaseThatWasEditedUnderItsId) {
-  const Record base = test::measured("a", test::blocks(steady));
+  const Record base = test::measured("a", test::blocks(steady_times));
   const auto refused = [&](auto edit) {
-    Record next = test::measured("a", test::blocks(scaled(steady, 2)));
+    Record next = test::measured("a", test::blocks(scaled(steady_times, 2)));
     edit(next);
     const RowVerdict verdict = judge_rows(base, next);
     EXPECT_EQ(verdict.verdict, Verdict::Ambiguous);
@@ -287,8 +291,8 @@ TEST(Judge, RefusesACaseThatWasEditedUnderItsId) {
 }
 
 TEST(Judge, JudgesRowsOfOneAliasWhateverItStoodFor) {
-  Record base = test::measured("a", test::blocks(steady));
-  Record next = test::measured("a", test::blocks(scaled(steady, 2)));
+  Record base = test::measured("a", test::blocks(steady_times));
+  Record next = test::measured("a", test::blocks(scaled(steady_times, 2)));
   base.info.forms = "x=buffer/CONV2D(4C) y=buffer/4C";
   next.info.forms = "x=buffer/CONV2D(4C1W) y=buffer/4C";
   EXPECT_EQ(judge_rows(base, next).verdict, Verdict::Slower);
@@ -307,7 +311,7 @@ TEST(Judge, RefusesOtherInputs) {
 
 TEST(Judge, RefusesASideWhoseRunsDisagree) {
   const RunInfo run = test::sample_run();
-  const Record a = test::measured("a", test::blocks(steady));
+  const Record a = test::measured("a", test::blocks(steady_times));
   Record b = a;
   b.info.params = "upscale_factor=3";
   const RowVerdict refused = row_verdict(pool_runs({&run, &run}, {&a, &b}), side_of(a), {});
@@ -316,9 +320,9 @@ TEST(Judge, RefusesASideWhoseRunsDisagree) {
 }
 
 TEST(Judge, SuspectsATimeThatCannotBeTrusted) {
-  const Record good = test::measured("a", test::blocks(steady));
+  const Record good = test::measured("a", test::blocks(steady_times));
   const auto suspected = [&](auto spoil) {
-    Record next = test::measured("a", test::blocks(scaled(steady, 2)));
+    Record next = test::measured("a", test::blocks(scaled(steady_times, 2)));
     RunInfo run = test::sample_run();
     spoil(next, run);
     for (const bool swap : {false, true}) {
@@ -349,8 +353,8 @@ TEST(Judge, SuspectsATimeThatCannotBeTrusted) {
 }
 
 TEST(Judge, GivesSpeedNoVerdictBetweenTwoDevices) {
-  const Record base = test::measured("a", test::blocks(steady));
-  Record next = test::measured("a", test::blocks(scaled(steady, 2)));
+  const Record base = test::measured("a", test::blocks(steady_times));
+  Record next = test::measured("a", test::blocks(scaled(steady_times, 2)));
   next.perf->pct_peak_bw = 50;
   const RowVerdict verdict = judge_rows(base, next, {.cross_device = true});
   EXPECT_FALSE(verdict.verdict.has_value());
@@ -367,7 +371,7 @@ TEST(Judge, GivesSpeedNoVerdictBetweenTwoDevices) {
 // ---- accuracy and presence
 
 TEST(Judge, KnowsWhatIsNewAndWhatIsGone) {
-  const Record row = test::measured("a", test::blocks(steady));
+  const Record row = test::measured("a", test::blocks(steady_times));
   const Record skipped = test::without_answer("a", Status::Skipped, "asked for");
   EXPECT_EQ(row_verdict({}, side_of(row), {}).verdict, Verdict::New);
   EXPECT_EQ(row_verdict(side_of(row), {}, {}).verdict, Verdict::Gone);
@@ -399,7 +403,7 @@ TEST(Judge, CallsRowsBrokenThatWereRight) {
 }
 
 TEST(Judge, CallsATimedRowBrokenToo) {
-  const Record base = test::measured("a", test::blocks(steady));
+  const Record base = test::measured("a", test::blocks(steady_times));
   Record next = base;
   next.status = Status::Fail;
   next.perf.reset();
@@ -425,20 +429,20 @@ TEST(Judge, SeesAccuracyDriftByMoreThanATenthOfTheBound) {
 }
 
 TEST(Judge, LetsNoSpeedHideADrift) {
-  Record base = test::measured("a", test::blocks(steady));
-  Record next = test::measured("a", test::blocks(scaled(steady, 0.5)));
+  Record base = test::measured("a", test::blocks(steady_times));
+  Record next = test::measured("a", test::blocks(scaled(steady_times, 0.5)));
   base.accuracy = next.accuracy = *test::passed("a").accuracy;
   next.accuracy->err_over_bound = 0.9;
   const RowVerdict drifted = judge_rows(base, next);
   EXPECT_EQ(drifted.verdict, Verdict::Drifted);
   EXPECT_THAT(drifted.reason, HasSubstr("100.0 % faster"));
-  next.perf = test::measured("a", test::blocks(scaled(steady, 2))).perf;
+  next.perf = test::measured("a", test::blocks(scaled(steady_times, 2))).perf;
   EXPECT_EQ(judge_rows(base, next).verdict, Verdict::Slower) << "that one fails anyhow";
 }
 
 TEST(Judge, WritesDownEveryConditionThatItLookedAt) {
   std::vector<std::string> names;
-  for (const Condition& condition : judge_blocks(steady, scaled(steady, 2)).conditions) {
+  for (const Condition& condition : judge_blocks(steady_times, scaled(steady_times, 2)).conditions) {
     names.push_back(condition.name);
     EXPECT_NE(condition.finding, "");
   }
@@ -447,8 +451,8 @@ TEST(Judge, WritesDownEveryConditionThatItLookedAt) {
 }
 
 TEST(Judge, SaysTheSameWhenItKeepsNoConditions) {
-  const Record base = test::measured("a", test::blocks(steady));
-  const Record next = test::measured("a", test::blocks(scaled(steady, 2)));
+  const Record base = test::measured("a", test::blocks(steady_times));
+  const Record next = test::measured("a", test::blocks(scaled(steady_times, 2)));
   const RowVerdict kept = judge_rows(base, next),
                    not_kept = judge_rows(base, next, {.keep_conditions = false});
   EXPECT_TRUE(not_kept.conditions.empty());

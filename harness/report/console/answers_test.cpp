@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr std::size_t width = 80;
+constexpr std::size_t answer_width = 80;
 
 std::vector<const Record*> pointers(const std::vector<Record>& records) {
   std::vector<const Record*> rows;
@@ -41,7 +41,7 @@ TEST(Worst, AreTheFailuresThenTheLargestShareOfABound) {
   wrong.info.id = "wrong";
   const std::vector<Record> records{right("exact", 0), right("near", 0.9), wrong, right("half", 0.5),
                                     timed("fast", "fused", 1, 5)};
-  const std::string text = worst_text(pointers(records), 3, width);
+  const std::string text = worst_text(pointers(records), 3, answer_width);
   EXPECT_THAT(text, StartsWith("3 of 4 rows, those that failed first, then by the share of their bound"));
   const std::size_t at_wrong = text.find("wrong (accu)"), at_near = text.find("near (accu)"),
                     at_half = text.find("half (accu)");
@@ -56,7 +56,7 @@ TEST(Slowest, AreTheLongestTimesOfRowsThatPassed) {
   wrong.status = Status::Fail;
   const std::vector<Record> records{timed("a", "fused", 2.5, 5), timed("b", "fused", 10, 50), wrong,
                                     timed("c", "fused", 7, 12)};
-  const std::string text = slowest_text(pointers(records), 2, width);
+  const std::string text = slowest_text(pointers(records), 2, answer_width);
   EXPECT_THAT(text, StartsWith("2 of 3 rows, the longest median time first\n"));
   EXPECT_LT(text.find("b/fused"), text.find("c/fused"));
   EXPECT_THAT(text, Not(HasSubstr("wrong")));
@@ -66,7 +66,7 @@ TEST(Slowest, AreTheLongestTimesOfRowsThatPassed) {
 TEST(FurthestFromCeiling, AreTheSmallestShares) {
   const std::vector<Record> records{timed("a", "fused", 2.5, 5), timed("b", "fused", 10, 50),
                                     timed("none", "fused", 7, 0)};
-  const std::string text = furthest_from_ceiling_text(pointers(records), 10, width);
+  const std::string text = furthest_from_ceiling_text(pointers(records), 10, answer_width);
   EXPECT_THAT(text, StartsWith("2 of 2 rows, the smallest share of the ceiling"));
   EXPECT_LT(text.find("a/fused"), text.find("b/fused"));
   EXPECT_THAT(text, HasSubstr("\n1 row without a ceiling to hold them against\n"));
@@ -77,7 +77,7 @@ TEST(Grouped, ByImplTellsTheRatioAndWhoIsFastest) {
                               timed("b", "fused", 30, 40), timed("b", "plain", 20, 20)};
   records[2].info.group = records[3].info.group = "b";
   note_ratios(records);
-  const std::string text = grouped_text(pointers(records), "impl", width);
+  const std::string text = grouped_text(pointers(records), "impl", answer_width);
   EXPECT_THAT(text, StartsWith("4 rows by impl; "));
   EXPECT_THAT(text, HasSubstr("     2      2       45.0    0.5   1 of 2  shuffle fused\n"));
   EXPECT_THAT(text, HasSubstr("     2      2       15.0  0.816   1 of 2  shuffle plain\n"));
@@ -90,11 +90,11 @@ TEST(Grouped, ByAnythingElseCountsRowsAndFailures) {
   other.info.dtype = "f32";
   Record unknown = right("unknown", 0);
   unknown.info.dtype = "";
-  const std::string text = grouped_text(pointers({wrong, other, unknown}), "dtype", width);
+  const std::string text = grouped_text(pointers({wrong, other, unknown}), "dtype", answer_width);
   EXPECT_THAT(text, HasSubstr("     2       1  "));
   EXPECT_THAT(text, HasSubstr("  -\n"));
   EXPECT_THAT(
-      test::error_of([&] { grouped_text({}, "colour", width); }),
+      test::error_of([&] { grouped_text({}, "colour", answer_width); }),
       HasSubstr("--group: 'colour' is nothing that rows can be counted by; these are impl, op, dtype"));
 }
 
@@ -102,9 +102,9 @@ TEST(Answers, LetNoControlCharacterOfOthersThrough) {
   Record odd = timed("odd", "fused", 2, 5);
   odd.info.id = odd.info.op = test::nasty;
   const std::vector<Record> records{odd};
-  for (const std::string& text :
-       {slowest_text(pointers(records), 9, width), furthest_from_ceiling_text(pointers(records), 9, width),
-        grouped_text(pointers(records), "op", width)}) {
+  for (const std::string& text : {slowest_text(pointers(records), 9, answer_width),
+                                  furthest_from_ceiling_text(pointers(records), 9, answer_width),
+                                  grouped_text(pointers(records), "op", answer_width)}) {
     EXPECT_EQ(text.find('\x1b'), text.npos);
   }
 }

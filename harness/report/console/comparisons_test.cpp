@@ -23,16 +23,16 @@ std::string line_of(const Record& record) {
   return comparison_lines(test::report_of({test::timed("fast", "unfused", 10), record}), false);
 }
 
-const std::string id = "shuffle/fast/1x16x4x8/4W4C.4W4C/fused";
+const std::string compared_id = "shuffle/fast/1x16x4x8/4W4C.4W4C/fused";
 
 TEST(ComparisonLines, SayHowMuchFasterWithTheIntervalAndBothTimes) {
   EXPECT_EQ(line_of(compared(4, {.ratio = 0.4, .ratio_low = 0.39, .ratio_high = 0.42, .blocks = 10})),
-            id + "  fused vs unfused: 2.50x faster (2.38 .. 2.56), 10.00 us -> 4.00 us\n");
+            compared_id + "  fused vs unfused: 2.50x faster (2.38 .. 2.56), 10.00 us -> 4.00 us\n");
 }
 
 TEST(ComparisonLines, SayHowMuchSlower) {
   EXPECT_EQ(line_of(compared(10.5, {.ratio = 1.05, .ratio_low = 1.04, .ratio_high = 1.2, .blocks = 10})),
-            id + "  fused vs unfused: 1.050x slower (1.040 .. 1.20), 10.00 us -> 10.50 us\n");
+            compared_id + "  fused vs unfused: 1.050x slower (1.040 .. 1.20), 10.00 us -> 10.50 us\n");
 }
 
 TEST(ComparisonLines, SeeNoDifferenceWhereTheIntervalHoldsOne) {
@@ -60,7 +60,7 @@ TEST(ComparisonLines, NameTheFoldersOfTwoVersionsOfTheShaders) {
   versus.info.id += "/versus";
   versus.info.shaders = "mine";
   EXPECT_THAT(comparison_lines(test::report_of({own, versus}), false),
-              HasSubstr(id + "/versus  shaders mine vs the embedded shaders: 2.50x faster"));
+              HasSubstr(compared_id + "/versus  shaders mine vs the embedded shaders: 2.50x faster"));
   own.info.shaders = "old";
   EXPECT_THAT(comparison_lines(test::report_of({own, versus}), false),
               HasSubstr("shaders mine vs shaders old: "));
@@ -69,7 +69,7 @@ TEST(ComparisonLines, NameTheFoldersOfTwoVersionsOfTheShaders) {
 TEST(ComparisonLines, SayWhyThereIsNoRatio) {
   Record failed = compared(4, {.note = "this row is FAIL"});
   failed.status = Status::Fail;
-  EXPECT_EQ(line_of(failed), id + "  fused vs unfused: not compared: this row is FAIL\n");
+  EXPECT_EQ(line_of(failed), compared_id + "  fused vs unfused: not compared: this row is FAIL\n");
   Record alone = compared(4, {.note = "no row of impl 'x' in the same forms is timed in this group"});
   alone.comparison->baseline.clear();
   EXPECT_EQ(comparison_lines(test::report_of({alone}), false),
@@ -85,9 +85,10 @@ TEST(ComparisonLines, CountRowsThatHaveNoBaselineInsteadOfListingThem) {
   rows.push_back(test::timed("fast", "unfused", 10));
   rows.push_back(compared(4, {.ratio = 0.4, .ratio_low = 0.39, .ratio_high = 0.42, .blocks = 10}));
   EXPECT_EQ(comparison_lines(test::report_of(rows), false),
-            id + "  fused vs unfused: 2.50x faster (2.38 .. 2.56), 10.00 us -> 4.00 us\n"
-                 "3 rows are compared with nothing: no row of impl 'x' in the same forms is timed in this "
-                 "group\n");
+            compared_id +
+                "  fused vs unfused: 2.50x faster (2.38 .. 2.56), 10.00 us -> 4.00 us\n"
+                "3 rows are compared with nothing: no row of impl 'x' in the same forms is timed in this "
+                "group\n");
 }
 
 TEST(ComparisonLines, AreNoneWhenNothingWasCompared) {

@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::vector<std::vector<std::string>> rows_of(std::string_view text) {
+std::vector<std::vector<std::string>> history_rows_of(std::string_view text) {
   std::vector<std::vector<std::string>> rows;
   for_each_csv_row(text, [&](const std::vector<std::string>& cells, std::size_t) { rows.push_back(cells); });
   return rows;
@@ -24,7 +24,7 @@ std::vector<std::vector<std::string>> rows_of(std::string_view text) {
 TEST(CsvReader, ReadsBackWhatIsWritten) {
   const std::vector<std::string> cells{"a",    "",    "b,c", "\"q\"",      " blank",
                                        "=1+1", "'=x", "-5",  "two\nlines", ""};
-  EXPECT_THAT(rows_of(csv_row(cells) + csv_row({"x"})), ElementsAre(cells, ElementsAre("x")));
+  EXPECT_THAT(history_rows_of(csv_row(cells) + csv_row({"x"})), ElementsAre(cells, ElementsAre("x")));
 }
 
 TEST(CsvReader, TellsTheLineOfEachRow) {
@@ -34,7 +34,7 @@ TEST(CsvReader, TellsTheLineOfEachRow) {
 }
 
 TEST(CsvReader, RefusesAQuoteThatIsNotClosed) {
-  EXPECT_EQ(test::error_of([] { rows_of("a\r\n\"b\r\n"); }), "line 2: a quote is not closed");
+  EXPECT_EQ(test::error_of([] { history_rows_of("a\r\n\"b\r\n"); }), "line 2: a quote is not closed");
 }
 
 struct Told {

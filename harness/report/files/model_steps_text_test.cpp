@@ -37,7 +37,7 @@ std::vector<Record> whole_step() {
   return {up, down};
 }
 
-std::string markdown_of(std::vector<Record> records) {
+std::string steps_markdown_of(std::vector<Record> records) {
   const RunReport report = test::report_of(std::move(records));
   const std::vector<ModelSteps> steps = {model_steps(report)};
   return steps_markdown(steps);
@@ -50,7 +50,7 @@ std::string csv_of(std::vector<Record> records) {
 }
 
 TEST(ModelStepsMarkdown, ShowsStepsLayersAndWhatNoSumHas) {
-  EXPECT_EQ('\n' + markdown_of(whole_step()), R"(
+  EXPECT_EQ('\n' + steps_markdown_of(whole_step()), R"(
 ## Acme GPU 9
 
 Acme 12.3, assay 0.1.0+b1a8850ccc06, 2026-01-02T03:04:05Z
@@ -86,7 +86,7 @@ TEST(ModelStepsMarkdown, SaysWhatASumLacksAndThatItIsABound) {
   records.push_back(uncounted);
   records.push_back(layer_row("attn.q", "auto", 5, "K=8 N=8 group=32"));
   records.back().info.tokens = 512;
-  const std::string text = markdown_of(records);
+  const std::string text = steps_markdown_of(records);
   EXPECT_THAT(text, HasSubstr("| at least 0.160 |    at most 6250 | `mlp.down`, `head`, `attn.q` |"));
   EXPECT_THAT(text, HasSubstr("| `mlp.down` |    16 | K=16 N=8   | auto: gemv |     FAIL |"));
   EXPECT_THAT(text,
@@ -99,7 +99,7 @@ TEST(ModelStepsMarkdown, SaysWhatASumLacksAndThatItIsABound) {
 TEST(ModelStepsMarkdown, HasNoSumWhereNothingPassed) {
   std::vector<Record> records = whole_step();
   for (Record& record : records) record.status = Status::Suspect;
-  const std::string text = markdown_of(records);
+  const std::string text = steps_markdown_of(records);
   EXPECT_THAT(text, HasSubstr("There is no sum, as no layer has a time. It lacks:\n\n- `mlp.up`: SUSPECT\n"));
   EXPECT_THAT(text, Not(HasSubstr("tokens/s.")));
   EXPECT_THAT(text, Not(HasSubstr("% ceiling")));
@@ -112,7 +112,7 @@ TEST(ModelStepsMarkdown, SaysWhichOfSeveralRowsCounts) {
   records[1].reason = "took 3 s";
   records.push_back(layer_row("mlp.down", "tiled", 40, "K=16 N=8 group=32"));
   records.push_back(layer_row("mlp.down", "gemv", 50, "K=16 N=8 group=32"));
-  EXPECT_THAT(markdown_of(records),
+  EXPECT_THAT(steps_markdown_of(records),
               HasSubstr("\nLayers with several rows:\n\n"
                         "- `mlp.up`: 2 rows; `auto` counts\n"
                         "- `mlp.down`: 3 rows; `tiled` counts, the fastest that passed; `auto` is TIMEOUT: "
@@ -123,7 +123,8 @@ TEST(ModelStepsMarkdown, SaysThatTheFastestRowOfImplAutoCounts) {
   std::vector<Record> records = whole_step();
   records.push_back(layer_row("mlp.up", "auto", 9, "K=8 N=16 group=32"));
   records.back().info.forms = "x=texture3d/CP";
-  EXPECT_THAT(markdown_of(records), HasSubstr("\n- `mlp.up`: 2 rows; `auto` counts, the fastest such row\n"));
+  EXPECT_THAT(steps_markdown_of(records),
+              HasSubstr("\n- `mlp.up`: 2 rows; `auto` counts, the fastest such row\n"));
 }
 
 TEST(ModelStepsMarkdown, NamesTheRowsThatAreInNoSum) {
@@ -134,14 +135,14 @@ TEST(ModelStepsMarkdown, NamesTheRowsThatAreInNoSum) {
     records.back().info.tokens = 0;
   }
   records.push_back(layer_row("", "auto", 9, ""));
-  const std::string text = markdown_of(records);
+  const std::string text = steps_markdown_of(records);
   EXPECT_THAT(text, HasSubstr("\nTimed rows of models that are in no sum,"));
   EXPECT_THAT(text,
               HasSubstr("\n- `linear/decode`: no `layer`, 1 row\n- `linear/old`: no `tokens`, 2 rows\n"));
 }
 
 TEST(ModelStepsMarkdown, SaysThatAReportHasNone) {
-  const std::string text = markdown_of({test::timed("a", "fused", 1)});
+  const std::string text = steps_markdown_of({test::timed("a", "fused", 1)});
   EXPECT_THAT(text, StartsWith("## Acme GPU 9\n"));
   EXPECT_THAT(text, EndsWith("\nNo timed row names a layer of a model and its number of tokens.\n"));
 }
@@ -173,7 +174,7 @@ TEST(ModelSteps, KeepTheirTablesWholeWhateverTheTextIs) {
   }
   records[0].status = Status::Fail;
   records[0].reason = test::nasty;
-  for (const std::string& line : test::lines_of(markdown_of(records))) {
+  for (const std::string& line : test::lines_of(steps_markdown_of(records))) {
     EXPECT_EQ(line.find_first_of("\x1b\r\x7f"), line.npos) << line;
     EXPECT_TRUE(!line.starts_with('|') || line.ends_with(" |")) << line;
   }

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-RunReport report_on(const std::string& device, std::vector<Record> records) {
+RunReport pivot_report_on(const std::string& device, std::vector<Record> records) {
   RunReport report = test::report_of(std::move(records));
   report.run.device.name = device;
   return report;
@@ -43,15 +43,15 @@ TEST(ShortDeviceName, KeepsTheModel) {
 }
 
 TEST(Pivot, GivesEachDeviceANameOfItsOwn) {
-  const std::vector<RunReport> reports = {report_on("X (a)", {}), report_on("X #1", {}), report_on("Y", {}),
-                                          report_on("X (b)", {})};
+  const std::vector<RunReport> reports = {pivot_report_on("X (a)", {}), pivot_report_on("X #1", {}),
+                                          pivot_report_on("Y", {}), pivot_report_on("X (b)", {})};
   EXPECT_THAT(make_pivot(reports).devices, ElementsAre("X #2", "X #1", "Y", "X #3"));
 }
 
 TEST(Pivot, KeepsThePlansOrderAndAddsWhatIsNew) {
   const std::vector<RunReport> reports = {
-      report_on("A", {test::timed("z", "fused", 1), test::passed("z"), test::timed("m", "fused", 1)}),
-      report_on("B", {test::timed("a", "fused", 1), test::timed("m", "fused", 1)})};
+      pivot_report_on("A", {test::timed("z", "fused", 1), test::passed("z"), test::timed("m", "fused", 1)}),
+      pivot_report_on("B", {test::timed("a", "fused", 1), test::timed("m", "fused", 1)})};
   const Pivot pivot = make_pivot(reports);
   EXPECT_THAT(ids_of(pivot), ElementsAre(id("z"), id("m"), id("a")));
   EXPECT_EQ(pivot.rows[0].records[1], nullptr);
@@ -62,8 +62,8 @@ TEST(Pivot, KeepsThePlansOrderAndAddsWhatIsNew) {
 TEST(Pivot, DoesNotCompareWhatWasChangedBetweenTheRuns) {
   Record changed = test::timed("a", "fused", 1);
   changed.info.fill = "x=zero";
-  const std::vector<RunReport> reports = {report_on("A", {test::timed("a", "fused", 1)}),
-                                          report_on("B", {changed})};
+  const std::vector<RunReport> reports = {pivot_report_on("A", {test::timed("a", "fused", 1)}),
+                                          pivot_report_on("B", {changed})};
   EXPECT_EQ(make_pivot(reports).rows.size(), 2U);
 }
 
@@ -71,7 +71,7 @@ TEST(Pivot, RowsOfOneAliasMeetWhateverItStoodFor) {
   Record rows = test::timed("a", "fused", 1), words = test::timed("a", "fused", 2);
   rows.info.forms = "x=buffer/CONV2D(4C) y=buffer/CONV2D(4C)";
   words.info.forms = "x=buffer/CONV2D(4C1W) y=buffer/CONV2D(4C1W)";
-  const std::vector<RunReport> reports = {report_on("A", {rows}), report_on("B", {words})};
+  const std::vector<RunReport> reports = {pivot_report_on("A", {rows}), pivot_report_on("B", {words})};
   const Pivot pivot = make_pivot(reports);
   EXPECT_EQ(pivot.rows.size(), 1U);
   EXPECT_THAT(pivot_csv(pivot), HasSubstr(",x=buffer/CONV2D y=buffer/CONV2D,"));
@@ -82,8 +82,8 @@ TEST(Pivot, GivesTheRatioToTheFirstImplOfTheSameCase) {
   tuned.info.id += "/64";
   tuned.info.tune = "local_size=64";
   const std::vector<RunReport> reports = {
-      report_on("A", {test::timed("alone", "fused", 7), test::timed("a", "fused", 2), tuned,
-                      test::timed("a", "unfused", 5)})};
+      pivot_report_on("A", {test::timed("alone", "fused", 7), test::timed("a", "fused", 2), tuned,
+                            test::timed("a", "unfused", 5)})};
   const Pivot pivot = make_pivot(reports);
   EXPECT_EQ(pivot.ratio(pivot.rows[0], 0), 0) << "nothing to compare with";
   EXPECT_EQ(pivot.ratio(pivot.rows[1], 0), 1);
@@ -96,8 +96,8 @@ TEST(Pivot, KeepsColdRowsApart) {
   cold.info.cache = "cold";
   Record old = test::timed("a", "fused", 2);
   old.info.cache.clear();  // of a journal that knows no cache
-  const std::vector<RunReport> reports = {report_on("A", {test::timed("a", "fused", 2), cold}),
-                                          report_on("B", {old})};
+  const std::vector<RunReport> reports = {pivot_report_on("A", {test::timed("a", "fused", 2), cold}),
+                                          pivot_report_on("B", {old})};
   const Pivot pivot = make_pivot(reports);
   ASSERT_EQ(pivot.rows.size(), 2U);
   EXPECT_EQ(pivot.rows[0].records[1], &reports[1].records[0]);
@@ -109,8 +109,8 @@ TEST(Pivot, GivesNoRatioToOrOfACaseWithoutATime) {
   Record wrong = test::timed("a", "fused", 2);
   wrong.status = Status::Fail;
   const std::vector<RunReport> reports = {
-      report_on("A", {wrong, test::timed("a", "unfused", 5), test::timed("a", "other", 5)}),
-      report_on("B", {test::timed("a", "fused", 2), test::timed("a", "unfused", 5)})};
+      pivot_report_on("A", {wrong, test::timed("a", "unfused", 5), test::timed("a", "other", 5)}),
+      pivot_report_on("B", {test::timed("a", "fused", 2), test::timed("a", "unfused", 5)})};
   const Pivot pivot = make_pivot(reports);
   EXPECT_EQ(pivot.ratio(pivot.rows[1], 0), 0);
   EXPECT_EQ(pivot.ratio(pivot.rows[1], 1), 2.5);
@@ -127,8 +127,9 @@ std::vector<RunReport> two_devices() {
   Record wrong = test::timed("a", "unfused", 1);
   wrong.status = Status::Fail;
   Record unsupported = test::without_answer("late", Status::Unsupported, "no int8");
-  return {report_on("A (x)", {test::passed("p"), test::failed("q"), fused, unfused}),
-          report_on("B|C", {test::passed("p"), unsupported, fused, wrong, test::timed("b", "fused", 0.25)})};
+  return {pivot_report_on("A (x)", {test::passed("p"), test::failed("q"), fused, unfused}),
+          pivot_report_on("B|C",
+                          {test::passed("p"), unsupported, fused, wrong, test::timed("b", "fused", 0.25)})};
 }
 
 TEST(PivotCsv, HasAGroupOfColumnsForEachDevice) {
@@ -180,12 +181,12 @@ TEST(PivotMarkdown, ShowsDevicesTimesTotalsAndHashes) {
 TEST(PivotMarkdown, LeavesOutWhatIsNotThere) {
   Record record = test::timed("a", "fused", 2);
   record.perf->pct_peak_bw = 0;
-  const std::vector<RunReport> timed = {report_on("A", {record})};
+  const std::vector<RunReport> timed = {pivot_report_on("A", {record})};
   EXPECT_THAT(pivot_markdown(make_pivot(timed)), Not(HasSubstr("% ceiling")));
   EXPECT_THAT(pivot_markdown(make_pivot(timed)), Not(HasSubstr("ratio")));
   EXPECT_THAT(pivot_markdown(make_pivot(timed)), Not(HasSubstr("accuracy")));
   EXPECT_THAT(pivot_markdown(make_pivot(timed)), Not(HasSubstr("exact output")));
-  const std::vector<RunReport> judged = {report_on("A", {test::passed("a")})};
+  const std::vector<RunReport> judged = {pivot_report_on("A", {test::passed("a")})};
   EXPECT_THAT(pivot_markdown(make_pivot(judged)), Not(HasSubstr("+- %")));
 }
 
@@ -195,10 +196,10 @@ TEST(PivotMeans, AreOfTheRowsThatBothDevicesHave) {
   Record slow_view = view;
   slow_view.perf->time_us_p50 = 60;
   const std::vector<RunReport> reports = {
-      report_on("A", {test::timed("a", "fused", 10), test::timed("b", "fused", 10), view,
-                      test::timed("alone", "fused", 3)}),
-      report_on("B", {test::timed("a", "fused", 5), test::timed("b", "fused", 20), slow_view}),
-      report_on("C", {test::timed("elsewhere", "fused", 5)})};
+      pivot_report_on("A", {test::timed("a", "fused", 10), test::timed("b", "fused", 10), view,
+                            test::timed("alone", "fused", 3)}),
+      pivot_report_on("B", {test::timed("a", "fused", 5), test::timed("b", "fused", 20), slow_view}),
+      pivot_report_on("C", {test::timed("elsewhere", "fused", 5)})};
   const Pivot pivot = make_pivot(reports);
   const std::vector<PivotMean> means = pivot.means(1);
   ASSERT_EQ(means.size(), 3U);
@@ -244,7 +245,7 @@ rows that one device alone has: 1 B|C; --all lists them
 TEST(PivotText, CountsTheDevicesThatDoNotFit) {
   std::vector<RunReport> reports;
   for (const char* name : {"A", "B", "C", "D", "E", "F"})
-    reports.push_back(report_on(name, {test::timed("a", "fused", 2)}));
+    reports.push_back(pivot_report_on(name, {test::timed("a", "fused", 2)}));
   const std::string text = pivot_text(make_pivot(reports), {.width = 80});
   EXPECT_THAT(text, HasSubstr("\n  A, us  B, us      C, us      D, us      row\n"));
   EXPECT_THAT(text, HasSubstr("\nand 2 more devices: --csv FILE or --markdown FILE has them\n"));
@@ -254,22 +255,22 @@ TEST(PivotText, CountsTheDevicesThatDoNotFit) {
 
 TEST(PivotText, ShowsOneDeviceWithItsCeilingsAndRatios) {
   const std::vector<RunReport> reports = {
-      report_on("A", {test::timed("a", "fused", 2.5), test::timed("a", "unfused", 10)})};
+      pivot_report_on("A", {test::timed("a", "fused", 2.5), test::timed("a", "unfused", 10)})};
   const std::string text = pivot_text(make_pivot(reports), {.width = 100});
   EXPECT_THAT(text, HasSubstr("  10.00   0.8       12.5  4.00x  shuffle/a/1x16x4x8/4W4C.4W4C/unfused\n"));
   EXPECT_THAT(text, Not(HasSubstr("geometric")));
 }
 
 TEST(PivotText, SaysWhereNoRowIsCommon) {
-  const std::vector<RunReport> reports = {report_on("A", {test::timed("a", "fused", 2.5)}),
-                                          report_on("B", {test::timed("b", "fused", 2.5)})};
+  const std::vector<RunReport> reports = {pivot_report_on("A", {test::timed("a", "fused", 2.5)}),
+                                          pivot_report_on("B", {test::timed("b", "fused", 2.5)})};
   const std::string text = pivot_text(make_pivot(reports), {.width = 80});
   EXPECT_THAT(text, HasSubstr("\n  B: no row in common\n"));
   EXPECT_THAT(text, HasSubstr("\nno timed row is on two of the devices\n"));
 }
 
 TEST(PivotMarkdown, SaysThatARunDidNotEnd) {
-  std::vector<RunReport> reports = {report_on("A", {})};
+  std::vector<RunReport> reports = {pivot_report_on("A", {})};
   reports[0].complete = false;
   EXPECT_THAT(pivot_markdown(make_pivot(reports)), HasSubstr("| did not finish |"));
 }
@@ -279,7 +280,8 @@ TEST(Pivot, KeepsItsTablesWholeWhateverTheTextIs) {
   for (Record& record : records) {
     record.info.id = record.info.impl = record.info.tune = record.info.shape = test::nasty + "|`";
   }
-  const std::vector<RunReport> reports = {report_on(test::nasty, records), report_on("B", records)};
+  const std::vector<RunReport> reports = {pivot_report_on(test::nasty, records),
+                                          pivot_report_on("B", records)};
   const Pivot pivot = make_pivot(reports);
   for (const std::string& line : test::lines_of(pivot_markdown(pivot))) {
     if (line.empty() || !line.starts_with('|')) continue;
