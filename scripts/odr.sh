@@ -43,7 +43,7 @@ main() {
   finds_a_violation
   say "odr: two structs of one name are found; looking for them in: $*"
   # Not optimized: types are compared all the same.
-  cmake --preset debug -B "$build" -DASSAY_PRECOMPILE=OFF -DCMAKE_CXX_FLAGS_DEBUG='-O0' \
+  cmake --preset debug -B "$build" -DASSAY_PRECOMPILE=OFF -DASSAY_TOGETHER=1 -DCMAKE_CXX_FLAGS_DEBUG='-O0' \
     -DCMAKE_CXX_FLAGS="$flags" -DCMAKE_EXE_LINKER_FLAGS="$link_flags" \
     -DCMAKE_AR="$(command -v gcc-ar)" -DCMAKE_RANLIB="$(command -v gcc-ranlib)" >"$log" 2>&1 ||
     { cat "$log" >&2; die "Configuring $build failed; see above."; }

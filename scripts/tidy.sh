@@ -11,16 +11,14 @@ set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-database=build/tidy
+database=build/tools
 
-# What clang-tidy is told to compile with: the release preset's commands, without GCC's precompiled headers, which
-# clang cannot read.
+# What clang-tidy compiles with. The release preset compiles several files at once and precompiles headers, which clang
+# cannot read.
 write_database() {
-  mkdir -p "$database"
-  cmake --preset release >build/release.configure.log 2>&1 ||
-    { cat build/release.configure.log >&2; die "Configuring the CMake preset 'release' failed; see above."; }
-  sed -E 's# (-Winvalid-pch|-fpch-preprocess)\b##g; s# -include [^ "]*cmake_pch\.hxx##g' \
-    build/release/compile_commands.json >"$database/compile_commands.json"
+  mkdir -p build
+  cmake --preset tools >build/tools.configure.log 2>&1 ||
+    { cat build/tools.configure.log >&2; die "Configuring the CMake preset 'tools' failed; see above."; }
 }
 
 # The commit that changes are counted from: the merge base with the main branch, the parent when we are that
@@ -45,7 +43,7 @@ changed_sources() {
   fi
 }
 
-# Those of the names on stdin that the release preset knows how to compile, in an order that differs from commit to
+# Those of the names on stdin that the build knows how to compile, in an order that differs from commit to
 # commit: where there are too many, it is not always the same ones that are left out.
 known_sources() {
   local file

@@ -172,7 +172,7 @@ std::string binary_bytes(std::uint64_t bytes) {
 }
 
 std::string bytes_text(std::uint64_t bytes) {
-  const double value = static_cast<double>(bytes);
+  const auto value = static_cast<double>(bytes);
   if (bytes < 10'000) {
     return fmt::format("{} bytes", bytes);
   }
