@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# From a fresh machine to reports in one command: installs what is missing, builds, runs the smoke and ci
-# tiers on the best Vulkan device, writes the page that shows them (OUT/page.html) and says where it is.
+# From a fresh machine to reports in one command: installs what is missing, builds, runs the smoke tier on the best Vulkan
+# device, writes the page that shows the reports (OUT/page.html) and says where it is.
 #
 #   scripts/run.sh [arguments of `assay run`]
 #
-# Case files given here replace cases/, a --tier or --budget given here replaces ours: a first look samples each timed
-# row for 0.3 s, `assay run` itself for up to one. Reports go where `assay run` puts them: assay-out/<device> links to
-# the newest. Paths are relative to the repository's root. The exit code is assay's own: 0 fine, 1 failures, 2 usage,
-# 3 infrastructure, 77 no device.
+# The smoke tier is a first look: every op is judged, and one or two rows of each family are timed, for 0.1 s each.
+# A --tier or --budget given here replaces these, and case files replace cases/:
+#
+#   scripts/run.sh --tier smoke --tier ci   every case that a change must pass
+#
+# Reports go where `assay run` puts them: assay-out/<device> links to the newest. Paths are relative to the repository's
+# root. The exit code is assay's own: 0 fine, 1 failures, 2 usage, 3 infrastructure, 77 no device.
 # When the machine cannot be prepared or the build fails it is 3 too: no verdict on any op was reached.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
@@ -50,11 +53,13 @@ scripts/setup.sh || exit 3
 build_preset release assay || exit 3
 
 defaults=()
-given --tier "$@" || defaults+=(--tier smoke --tier ci)
-given --budget "$@" || defaults+=(--budget 0.3)
+is_first_look=0
+given --tier "$@" || { defaults+=(--tier smoke) && is_first_look=1; }
+given --budget "$@" || defaults+=(--budget 0.1)
 # A signal is for the run: Ctrl-C and `timeout` send it to the whole group. This script waits for its reports.
 trap : INT TERM HUP
 status=0
 build/release/assay run "$@" "${defaults[@]}" || status=$?
 write_page "$(out_of "$@")"
+((!is_first_look)) || say "This was a first look, the smoke tier. The rest: scripts/run.sh --tier smoke --tier ci"
 exit "$status"
