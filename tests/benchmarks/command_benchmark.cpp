@@ -4,6 +4,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 namespace assay::test {
@@ -38,6 +40,42 @@ void run_small_cases(benchmark::State& state) {
       3 * seeds * 1e-3, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(run_small_cases)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+struct Family {
+  const char* name;
+  const char* filter;  ///< of the ids of one op or more
+};
+constexpr std::array families{
+    Family{"q8ta_clone", "q8ta_clone/*"},         Family{"quantize", "quantize_*:q8ta_quantize/*"},
+    Family{"choose_qparams", "choose_qparams_*"}, Family{"pixel_shuffle", "*pixel_shuffle/*"},
+    Family{"linear", "*linear_*:q8ta_linear/*"},  Family{"convolution", "*conv2d*"}};
+
+/// Rows that one worker judges in a second where all caches are warm: the first run, which is not timed,
+/// fills them.
+void judge_rows_of_a_family(benchmark::State& state, const Family& family) {
+  const TemporaryFolder folder;
+  const auto run = [&] {
+    return assay({"run", ASSAY_SOURCE_DIR "/cases", "--tier", "smoke", "--mode", "accu", "--filter",
+                  family.filter, "--out", folder / "out", "--overwrite"});
+  };
+  const ProcessResult listed = assay(
+      {"list", ASSAY_SOURCE_DIR "/cases", "--tier", "smoke", "--mode", "accu", "--filter", family.filter});
+  const auto rows = static_cast<double>(std::ranges::count(listed.out, '\n'));
+  run();
+  for (auto _ : state) {
+    const ProcessResult result = run();
+    if (result.exit_code != 0) return state.SkipWithError(result.err.c_str());
+  }
+  state.counters["rows_per_s"] = benchmark::Counter(rows, benchmark::Counter::kIsIterationInvariantRate);
+}
+const bool registered_families = [] {
+  for (const Family& family : families)
+    benchmark::RegisterBenchmark((std::string("judge_rows_of/") + family.name).c_str(),
+                                 judge_rows_of_a_family, family)
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
+  return true;
+}();
 
 void list_all_cases(benchmark::State& state) {
   for (auto _ : state) assay({"list"});
