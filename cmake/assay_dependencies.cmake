@@ -35,4 +35,3 @@ find_library(RE2 libre2.a REQUIRED)
 add_library(assay_re2 UNKNOWN IMPORTED)
 set_target_properties(assay_re2 PROPERTIES IMPORTED_LOCATION ${RE2} INTERFACE_INCLUDE_DIRECTORIES ${RE2_DIR})
 
-include(GoogleTest)

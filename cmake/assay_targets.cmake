@@ -30,7 +30,8 @@ function(assay_module name)
     target_precompile_headers(assay_${name} REUSE_FROM assay_precompiled)
   endif()
   if(tests AND NOT ARG_NO_TEST)
-    assay_test(${name}_test SOURCES ${tests} LINKS assay_${name} ${ARG_TEST_LINKS})
+    assay_test(${name}_test SOURCES ${tests} LINKS assay_${name} ${ARG_TEST_LINKS} SHARDS "${ARG_SHARDS}"
+      ALONE ${ARG_ALONE})
   endif()
 endfunction()
 
@@ -84,29 +85,26 @@ function(assay_module_files sources_name tests_name folders)
   set(${tests_name} ${tests} PARENT_SCOPE)
 endfunction()
 
-# assay_module_tests(<name> DIR <folders...> LINKS <targets...>): one test executable for the tests of several
+# assay_module_tests(<name> DIR <folders...> LINKS <targets...> [SHARDS <count>] [ALONE <suites...>]): one test executable for the tests of several
 # folders, where each would link the same large libraries.
 function(assay_module_tests name)
-  cmake_parse_arguments(ARG "" "" "DIR;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "SHARDS" "DIR;LINKS;ALONE" ${ARGN})
   assay_module_files(sources tests "${ARG_DIR}")
-  assay_test(${name} SOURCES ${tests} LINKS ${ARG_LINKS})
+  assay_test(${name} SOURCES ${tests} LINKS ${ARG_LINKS} SHARDS "${ARG_SHARDS}" ALONE ${ARG_ALONE})
 endfunction()
 
-# assay_test(<name> SOURCES <files...> LINKS <targets...> [TREE <folder> FILTER <tests>] [WHOLE <suites...>]): a
-# GoogleTest executable, each test known to CTest. Tests run in the source tree's root, which they reach through
-# ASSAY_SOURCE_DIR: a relative path, so that objects do not depend on where the tree lies. Their own code is not
-# optimized, and GoogleTest's headers are precompiled once for all of them: it compiles in a third of the time. The time
-# limit ends what hangs; no test needs to be fast. With TREE, the tests that FILTER selects run in that folder, a tree
-# like ours; their names begin with <name>, because CTest mixes up the properties of tests of one name. A suite of WHOLE
-# is one test of CTest: what its tests share is made once a process, and takes longer than they do. Mesa's CPU devices
-# are told not to optimize what they compile (GALLIVM_PERF): tests run each kernel once or twice, and half of their time
-# was compilation.
+# assay_test(<name> SOURCES <files...> LINKS <targets...> [TREE <folder> FILTER <tests>] [SHARDS <count>]
+#            [ALONE <suites...>]): a GoogleTest executable.
+#
+# CTest runs it as SHARDS processes, <name>.1of4 and so on, because a process that loads a driver and compiles shaders
+# costs more than most tests; scripts/test_shard.py counts their tests one by one. A suite of ALONE, a pattern, has a
+# process of its own, <name>.<suite>: whoever adds one says why. Dear executables have so many shards that two cores
+# are busy to the end, and they begin first. Tests run in the source tree's root, which they reach through
+# ASSAY_SOURCE_DIR: a relative path, so that objects do not depend on where the tree lies. With TREE, the tests that
+# FILTER selects run in that folder, a tree like ours. Their own code is not optimized, and GoogleTest's headers are
+# precompiled once for all of them: it compiles in a third of the time.
 function(assay_test name)
-  cmake_parse_arguments(ARG "" "TREE;FILTER" "SOURCES;LINKS;WHOLE" ${ARGN})
-  set(in_tree WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  if(ARG_TREE)
-    set(in_tree WORKING_DIRECTORY ${ARG_TREE} TEST_FILTER ${ARG_FILTER} TEST_PREFIX ${name}.)
-  endif()
+  cmake_parse_arguments(ARG "" "TREE;FILTER;SHARDS" "SOURCES;LINKS;ALONE" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   assay_together(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} assay_test_support assay_options GTest::gmock GTest::gtest_main)
@@ -116,16 +114,36 @@ function(assay_test name)
     target_compile_options(${name} PRIVATE -fpch-preprocess) # what ccache needs to look into GCC's
     target_precompile_headers(${name} REUSE_FROM assay_test_support)
   endif()
-  set(environment ENVIRONMENT GALLIVM_PERF=nopt)
-  foreach(suite IN LISTS ARG_WHOLE)
-    add_test(NAME ${suite} COMMAND ${name} --gtest_filter=${suite}.* WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-    set_tests_properties(${suite} PROPERTIES TIMEOUT 300 LABELS ${name} ${environment}
-      SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+  foreach(default TREE=${CMAKE_SOURCE_DIR} FILTER=* SHARDS=1)
+    string(REGEX MATCH "^([A-Z]+)=(.*)$" parts "${default}")
+    if(NOT ARG_${CMAKE_MATCH_1})
+      set(ARG_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
+    endif()
   endforeach()
-  if(ARG_WHOLE)
-    list(JOIN ARG_WHOLE ".*:" in_whole)
-    list(APPEND in_tree TEST_FILTER "-${in_whole}.*")
+  set(filter "${ARG_FILTER}")
+  foreach(suite IN LISTS ARG_ALONE)
+    string(MAKE_C_IDENTIFIER "${suite}" word)
+    assay_test_shard(${name} ${name}.${word} 1/1 "${suite}.*" "${ARG_TREE}" 1)
+  endforeach()
+  if(ARG_ALONE)
+    list(JOIN ARG_ALONE ".*:" alone)
+    string(APPEND filter ":-${alone}.*")
   endif()
-  gtest_discover_tests(${name} ${in_tree} DISCOVERY_MODE PRE_TEST
-    PROPERTIES TIMEOUT 300 LABELS ${name} ${environment})
+  foreach(number RANGE 1 ${ARG_SHARDS})
+    assay_test_shard(${name} ${name}.${number}of${ARG_SHARDS} ${number}/${ARG_SHARDS} "${filter}" "${ARG_TREE}"
+      ${ARG_SHARDS})
+  endforeach()
+endfunction()
+
+# assay_test_shard(<executable> <name> <number/count> <filter> <folder> <cost>): one process of CTest. The time limit
+# ends a machine that is stuck; scripts/test_shard.py ends a test that hangs. Caches are the build's own, shared by all
+# of its tests: SPIR-V and answers of references, whose keys hold all that they depend on, and what Mesa compiled. Mesa
+# is told not to optimize (GALLIVM_PERF): tests run each kernel once or twice, and half of their time was compilation.
+function(assay_test_shard executable name shard filter folder cost)
+  add_test(NAME ${name} WORKING_DIRECTORY ${folder}
+    COMMAND ${CMAKE_SOURCE_DIR}/scripts/test_shard.py --name ${name} --folder ${CMAKE_BINARY_DIR}/test-results
+      --shard ${shard} "--filter=${filter}" -- $<TARGET_FILE:${executable}>)
+  set(caches ${CMAKE_BINARY_DIR}/test-caches)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 3600 COST ${cost} LABELS ${executable} ENVIRONMENT
+    "GALLIVM_PERF=nopt;XDG_CACHE_HOME=${caches};MESA_SHADER_CACHE_DIR=${caches};MESA_SHADER_CACHE_MAX_SIZE=4G")
 endfunction()

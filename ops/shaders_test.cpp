@@ -161,7 +161,8 @@ class Shaders : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(Shaders, AreReachedByCasesValidAndOfOneMindWithTheirPrograms) {
-  gpu::ShaderLibrary shaders({.directories = {ASSAY_SOURCE_DIR "/shaders"}});
+  gpu::ShaderLibrary shaders(
+      {.directories = {ASSAY_SOURCE_DIR "/shaders"}, .cache_directory = gpu::default_cache_directory()});
   InterfaceChecks interfaces(shaders);
   check_programs(op_, cases_, interfaces);
   EXPECT_FALSE(interfaces.variants().empty())

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Every test: unit and end-to-end tests, the page in a browser, formatting, linters. Installs what is missing.
 #
-#   scripts/test.sh [--asan] [ctest arguments]
+#   scripts/test.sh [--asan | --changed] [ctest arguments]
 #
-# --asan runs those of `asan_tests` a second time under AddressSanitizer and UBSan. The last line is always
-# "N passed, N failed", and the exit code is non-zero unless nothing failed.
+# --asan runs those of `asan_tests` a second time under AddressSanitizer and UBSan. --changed builds and runs what the
+# change since main can affect, for the inner loop, and all checks that are no tests. The last line is always "N passed,
+# N failed", which counts tests of GoogleTest one by one, and the exit code is non-zero unless nothing failed.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -36,28 +37,44 @@ check() {
   fi
 }
 
-# run_tests PRESET [ctest arguments]: builds everything and counts what CTest says in its summary.
+# run_tests PRESET TESTS [ctest arguments]: builds these test executables, or everything where TESTS is "all", runs them
+# and counts their tests.
 run_tests() {
-  local preset=$1 log=build/$1.ctest.log status=0 summary bad=0 all=0 skipped
-  shift
+  local preset=$1 tests=$2 junit=$PWD/build/$1.junit.xml results=build/$1/test-results status=0
+  local -a targets=() counts=()
+  shift 2
   say "== tests, preset $preset"
-  local targets=()
-  if [[ $preset == asan ]]; then
-    targets=("${asan_tests[@]}")
-    set -- "$@" -L "^($(IFS='|' && echo "${asan_tests[*]}"))\$"
+  if [[ $tests != all ]]; then
+    read -ra targets <<<"$tests"
+    set -- "$@" -L "^(${tests// /|})\$"
   fi
   build_preset "$preset" "${targets[@]}" || { failed=$((failed + 1)); return; }
-  ctest --preset "$preset" --parallel 2 --no-tests=error "$@" </dev/null | tee "$log" || status=$?
-  summary=$(grep -E '^[0-9]+% tests passed' "$log" | tail -1) || true
-  if [[ $summary =~ ([0-9]+)' tests failed out of '([0-9]+) ]]; then
-    bad=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
+  rm -rf "$results" "$junit"
+  ctest --preset "$preset" --parallel "$(nproc)" --no-tests=error --output-junit "$junit" "$@" </dev/null || status=$?
+  read -ra counts < <(scripts/test_counts.py "$results" "$junit" || echo 0 1 0)
+  count_tests "$status" "${counts[@]}"
+}
+
+# count_tests STATUS PASSED FAILED SKIPPED: a failure of CTest that no count shows may not pass.
+count_tests() {
+  (($1 == 0 || $3 > 0)) || failed=$((failed + 1))
+  passed=$((passed + $2))
+  failed=$((failed + $3))
+  (($4 == 0)) || say "Skipped, hence neither passed nor failed: $4"
+}
+
+# run_changed_tests [ctest arguments]
+run_changed_tests() {
+  local tests
+  cmake --preset release >build/release.configure.log 2>&1 || { failed=$((failed + 1)); return; }
+  tests=$(scripts/affected_tests.py release) || { failed=$((failed + 1)); return; }
+  if [[ -z $tests ]]; then
+    say "== tests: the change since main affects none"
+    return
   fi
-  # Neither a run without a summary nor a failure that the summary does not show may pass.
-  ((status == 0 || bad > 0)) || bad=1 all=$((all > 0 ? all : 1))
-  skipped=$(grep -cE '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .*\*\*\*Skipped' "$log") || true
-  ((skipped == 0)) || say "Skipped, hence neither passed nor failed: $skipped"
-  passed=$((passed + all - bad - skipped))
-  failed=$((failed + bad))
+  tests=${tests//$'\n'/ }
+  say "== tests that the change since main can affect: $tests"
+  run_tests release "$tests" "$@"
 }
 
 formatting_is_clean() {
@@ -79,13 +96,17 @@ published_hashes_are_equal() {
 }
 
 main() {
-  local presets=(release) preset
-  if [[ ${1:-} == --asan ]]; then
-    presets+=(asan)
-    shift
-  fi
+  local mode=${1:-}
+  [[ $mode == --asan || $mode == --changed ]] && shift
   scripts/setup.sh --dev
-  for preset in "${presets[@]}"; do run_tests "$preset" "$@"; done
+  mkdir -p build
+  if [[ $mode == --changed ]]; then
+    run_changed_tests "$@"
+  else
+    run_tests release all "$@"
+    scripts/costs.py || true
+  fi
+  [[ $mode != --asan ]] || run_tests asan "${asan_tests[*]}" "$@"
   check "formatting (repair with: git ls-files '*.cpp' '*.h' '*.js' | xargs clang-format -i)" formatting_is_clean
   check "the linter on the page's script" page_script_is_clean
   check "formatting of GLSL (repair with: scripts/format_glsl.py)" scripts/format_glsl.py --check

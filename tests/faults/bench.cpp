@@ -62,7 +62,7 @@ Bench::Bench()
       device_(instance_, gpu::select_devices(instance_.devices(), {}).front()),
       shaders_({.directories = {ASSAY_SOURCE_DIR "/tests/faults", ASSAY_SOURCE_DIR "/tests/example",
                                 ASSAY_SOURCE_DIR "/shaders"},
-                .cache_directory = {}}) {}
+                .cache_directory = gpu::default_cache_directory()}) {}
 
 Bench& Bench::shared() {
   static Bench bench;

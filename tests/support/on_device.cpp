@@ -106,7 +106,8 @@ std::string Trial::describe() const {
 }
 
 gpu::ShaderLibrary& OnDeviceTest::shaders() {
-  static gpu::ShaderLibrary library({.directories = shader_directories(), .cache_directory = {}});
+  static gpu::ShaderLibrary library(
+      {.directories = shader_directories(), .cache_directory = gpu::default_cache_directory()});
   return library;
 }
 

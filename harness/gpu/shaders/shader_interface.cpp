@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <tuple>
+#include <unordered_set>
 
 namespace assay::gpu {
 namespace {
@@ -63,7 +63,7 @@ class InterfaceReader {
  private:
   void read_global(const SpirvInstruction& instruction);
   void read_mode(const SpirvInstruction& instruction);
-  std::set<std::uint32_t> used() const;
+  std::unordered_set<std::uint32_t> used() const;
   std::string name_of(const Variable& variable) const;
   ShaderBinding binding_of(const Variable& variable) const;
   void describe_image(const SpirvType& image, ShaderBinding& binding) const;
@@ -80,9 +80,9 @@ class InterfaceReader {
   std::vector<Variable> variables_;  ///< of the module; those of functions are nobody's business
   std::optional<std::uint32_t> main_;
   std::vector<std::uint32_t> capabilities_;
-  std::map<std::uint32_t, std::vector<std::uint32_t>> modes_;   ///< local size by entry point: mode, operands
-  std::uint32_t function_ = 0;                                  ///< the one being read; 0: none
-  std::map<std::uint32_t, std::set<std::uint32_t>> mentioned_;  ///< ids by function
+  std::map<std::uint32_t, std::vector<std::uint32_t>> modes_;  ///< local size by entry point: mode, operands
+  std::uint32_t function_ = 0;                                 ///< the one being read; 0: none
+  std::map<std::uint32_t, std::vector<std::uint32_t>> mentioned_;  ///< ids by function
 };
 
 void InterfaceReader::read(const SpirvInstruction& instruction) {
@@ -94,7 +94,8 @@ void InterfaceReader::read(const SpirvInstruction& instruction) {
   } else if (instruction.opcode == spv::OpFunctionEnd) {
     function_ = 0;
   } else if (function_ != 0) {
-    mentioned_[function_].insert(instruction.ids.begin(), instruction.ids.end());
+    std::vector<std::uint32_t>& mentioned = mentioned_[function_];
+    mentioned.insert(mentioned.end(), instruction.ids.begin(), instruction.ids.end());
   } else {
     read_global(instruction);
   }
@@ -132,8 +133,8 @@ void InterfaceReader::read_mode(const SpirvInstruction& instruction) {
 }
 
 /// All ids that main() mentions, or what it calls.
-std::set<std::uint32_t> InterfaceReader::used() const {
-  std::set<std::uint32_t> all;
+std::unordered_set<std::uint32_t> InterfaceReader::used() const {
+  std::unordered_set<std::uint32_t> all;
   std::vector<std::uint32_t> functions{*main_};
   while (!functions.empty()) {
     const auto body = mentioned_.find(functions.back());
@@ -249,10 +250,11 @@ std::array<std::uint32_t, 3> InterfaceReader::local_size() const {
 
 ShaderInterface InterfaceReader::interface() const {
   if (!main_) {
-    throw Error(fmt::format("reading {} of a SPIR-V module: it has no compute shader 'main'", interface_read));
+    throw Error(
+        fmt::format("reading {} of a SPIR-V module: it has no compute shader 'main'", interface_read));
   }
   ShaderInterface found{.local_size = local_size(), .capabilities = capabilities_};
-  const std::set<std::uint32_t> used_ids = used();
+  const std::unordered_set<std::uint32_t> used_ids = used();
   for (const Variable& variable : variables_) {
     const bool is_used = used_ids.contains(variable.id);
     if (variable.storage_class == spv::StorageClassPushConstant) {

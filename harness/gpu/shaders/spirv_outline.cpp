@@ -1,6 +1,7 @@
 #include "harness/gpu/shaders/spirv_outline.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace assay::gpu {
 namespace {
@@ -10,10 +11,48 @@ void remove_duplicates(std::vector<std::uint32_t>& ids) {
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
+/// Decorations of what bodies compute (RelaxedPrecision, NoContraction) are most of them.
+bool is_of_the_interface(std::uint32_t decoration) {
+  switch (decoration) {
+    case spv::DecorationRelaxedPrecision:
+    case spv::DecorationNoContraction:
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool tells_of_the_interface(const SpirvInstruction& instruction) {
+  switch (instruction.opcode) {
+    case spv::OpMemberName:
+    case spv::OpString:
+    case spv::OpLine:
+    case spv::OpSourceContinued:
+    case spv::OpSource:
+      return false;
+    case spv::OpDecorate:
+      return is_of_the_interface(instruction.operands[1]);
+    default:
+      return true;
+  }
+}
+
 }  // namespace
 
 SpirvOutline::SpirvOutline(std::span<const std::uint32_t> words, std::string_view what) {
   each_instruction(words, what, [&](const SpirvInstruction& instruction) { keep(instruction); });
+  forget_names_of_locals();
+}
+
+/// Names stand before what they are of.
+void SpirvOutline::forget_names_of_locals() {
+  std::unordered_set<std::uint32_t> globals;
+  for (const Kept& kept : all_) {
+    if (kept.opcode == spv::OpVariable || kept.opcode == spv::OpTypeStruct) globals.insert(kept.result);
+  }
+  std::erase_if(all_, [&globals](const Kept& kept) {
+    return kept.opcode == spv::OpName && !globals.contains(kept.operands[0]);
+  });
 }
 
 void SpirvOutline::keep(const SpirvInstruction& instruction) {
@@ -27,6 +66,7 @@ void SpirvOutline::keep(const SpirvInstruction& instruction) {
     mentioned.insert(mentioned.end(), instruction.ids.begin(), instruction.ids.end());
     return;
   }
+  if (!tells_of_the_interface(instruction)) return;
   all_.push_back({instruction.opcode,
                   instruction.type,
                   instruction.result,

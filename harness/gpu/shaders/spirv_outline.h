@@ -18,7 +18,8 @@ class SpirvOutline {
   SpirvOutline(std::span<const std::uint32_t> words, std::string_view what);
 
   /// Tells `visit` of each instruction in order; the body of a function is a single OpNop that mentions all
-  /// its ids.
+  /// its ids. Left out is what no interface is told from: names of locals and of members, lines of the
+  /// source, the precision of what bodies compute.
   void each(const std::function<void(const SpirvInstruction&)>& visit) const;
 
   /// What the bodies of functions do with global variables.
@@ -31,6 +32,7 @@ class SpirvOutline {
     std::vector<std::uint32_t> operands, ids;
   };
   void keep(const SpirvInstruction& instruction);
+  void forget_names_of_locals();
 
   std::vector<Kept> all_;
   SpirvAccess access_;
