@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fnmatch.h>
 #include <map>
 #include <set>
 #include <sstream>
@@ -39,6 +40,24 @@ std::vector<Record> failed_rows(const fs::path& out) {
   return failed;
 }
 
+/// The files of the ops that the filter names, which are all that its rows are in unless the fault says where
+/// they are: reading all cases takes longer than most faults' rows.
+std::set<std::string> case_files(const SeededFault& fault) {
+  if (!fault.cases.empty()) return {fault.cases};
+  std::set<std::string> files;
+  std::istringstream patterns(fault.rows);
+  for (std::string pattern; std::getline(patterns, pattern, ':');) {
+    const std::string op = pattern.substr(0, pattern.find('/'));
+    for (const auto& entry : fs::directory_iterator(ASSAY_SOURCE_DIR "/cases")) {
+      const fs::path& file = entry.path();
+      const bool is_of_op = ::fnmatch(op.c_str(), file.stem().c_str(), 0) == 0;
+      if (is_of_op && file.extension() == ".yaml") files.insert(file);
+    }
+  }
+  if (files.empty()) throw std::runtime_error("fault '" + fault.name + "': no file of cases has the rows");
+  return files;
+}
+
 /// What the diagnosis said of a row, "silent" where there is none.
 std::string word_of(const Record& record) {
   const bool has_one = record.accuracy && record.accuracy->diagnosis;
@@ -62,6 +81,7 @@ void expect_rows_see(const SeededFault& fault) {
   std::vector<std::string> words{
       "run",      "--mode",   "accu",  "--no-isolation", "--shaders", seeded_shaders(folder, fault),
       "--filter", fault.rows, "--out", folder / "out"};
+  for (const std::string& file : case_files(fault)) words.push_back(file);
   for (const std::string& tier : fault.tiers) words.insert(words.end(), {"--tier", tier});
   // A word is that of most rows, so all of them must be there.
   if (fault.word.empty()) words.insert(words.end(), {"--max-failures", std::to_string(fault.at_least)});
