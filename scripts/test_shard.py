@@ -58,7 +58,7 @@ def run(options, log_file, xml_file):
     number, count = options.shard.split("/")
     environment = os.environ | {"GTEST_TOTAL_SHARDS": count, "GTEST_SHARD_INDEX": str(int(number) - 1)}
     command = options.command + [f"--gtest_filter={options.filter}", f"--gtest_output=xml:{xml_file.resolve()}"]
-    with open(log_file, "wb") as log:
+    with open(log_file, "wb", buffering=0) as log:
         child = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, start_new_session=True)
         watch = Watch(child, options.silence)

@@ -52,6 +52,7 @@ class Reader {
     } else {
       fault.rows = text(node, "filter");
       fault.tiers = tiers(node);
+      if (node["cases"]) fault.cases = text(node, "cases");
     }
     if (fault.was.empty() || fault.was == fault.is) throw wrong(node, "'" + fault.name + "' changes nothing");
     if (!names_.insert(fault.name).second) throw wrong(node, "a second fault '" + fault.name + "'");
@@ -59,8 +60,8 @@ class Reader {
   }
 
   void check_keys(const YAML::Node& node) const {
-    static const std::set<std::string> known{"name", "shader", "was",      "is",   "all",   "filter",
-                                             "tier", "test",   "at_least", "word", "missed"};
+    static const std::set<std::string> known{"name", "shader", "was",  "is",       "all",  "filter",
+                                             "tier", "cases",  "test", "at_least", "word", "missed"};
     for (const auto& entry : node) {
       const auto key = entry.first.as<std::string>();
       if (!known.contains(key)) throw wrong(entry.first, "unknown key '" + key + "'");

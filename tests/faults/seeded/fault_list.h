@@ -19,6 +19,7 @@ struct SeededFault {
   bool all = false;    ///< every `was` is replaced
   std::string rows;    ///< ids of accuracy rows, as `assay run --filter` takes them
   std::vector<std::string> tiers;
+  std::string cases;         ///< file or folder of the rows, where they are not among those of their ops
   std::string tests;         ///< tests of ops_test that run impls as if on another device
   std::size_t at_least = 2;  ///< so many rows, or trials of the tests, must fail
   /// Of rows: the word that their diagnosis must have (Diagnosis::word), "silent" where there must be none;

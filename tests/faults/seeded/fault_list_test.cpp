@@ -34,6 +34,9 @@ TEST(FaultList, IsRead) {
   EXPECT_EQ(faults[0].rows, "view/*");
   EXPECT_THAT(faults[0].tiers, ElementsAre("smoke", "ci"));
   EXPECT_EQ(faults[0].at_least, 2U);
+  EXPECT_EQ(faults[0].cases, "");
+  const std::string of_a_model = std::string(one_fault) + "  cases: cases/models/refinenet\n";
+  EXPECT_EQ(read_faults(folder.write("f.yaml", of_a_model)).at(0).cases, "cases/models/refinenet");
 }
 
 TEST(FaultList, MayHaveAWordOfTheDiagnosis) {
