@@ -82,8 +82,8 @@ std::vector<RowInfo> plan_like(const std::string& pattern) {
   for (const char letter : pattern) {
     const bool is_timed = letter == 'p';
     plan.push_back({.id = fmt::format("row/{}", plan.size()),
-                    .mode = is_timed ? "perf" : "accu",
-                    .group = std::string(1, letter)});
+                    .group = std::string(1, letter),
+                    .mode = is_timed ? "perf" : "accu"});
   }
   return plan;
 }
@@ -219,9 +219,10 @@ TEST(DeviceWorkers, TryARowOfOneWorkerOnceMoreWhileTheOtherGoesOn) {
   EXPECT_THAT(pair.heard.ends, UnorderedElementsAre("0 CRASH REPRODUCED", "1 PASS", "2 PASS", "3 PASS"));
 }
 
-/// The worker crashes in rows of its own, each twice, until it is given up.
+/// The worker crashes in three of its rows, in two of them when they are tried once more too, and is given
+/// up.
 void crash_for_good(Pair& pair, std::size_t of) {
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 5; ++i) {
     pair.begin(of, pair.hands[of].asked().front());
     pair.crash(of);
     if (!pair.supervisors[of]->is_over()) pair.open(of);
@@ -229,15 +230,15 @@ void crash_for_good(Pair& pair, std::size_t of) {
 }
 
 TEST(DeviceWorkers, LeaveTheRowsOfOneThatIsGivenUpToTheOthers) {
-  Pair pair("aaaabp");
+  Pair pair("aaaaabp");
   pair.open(1);
   crash_for_good(pair, 0);
   EXPECT_TRUE(pair.supervisors[0]->is_over());
-  EXPECT_THAT(pair.heard.ends, ElementsAre("0 CRASH REPRODUCED", "1 CRASH"));
+  EXPECT_THAT(pair.heard.ends, ElementsAre("0 CRASH REPRODUCED", "1 CRASH REPRODUCED", "2 CRASH"));
   pair.run_out(1);
-  EXPECT_THAT(pair.heard.ends, AllOf(Contains("2 PASS"), Contains("3 PASS"), Contains("4 PASS")));
+  EXPECT_THAT(pair.heard.ends, AllOf(Contains("3 PASS"), Contains("4 PASS"), Contains("5 PASS")));
   pair.open(2);
-  EXPECT_THAT(pair.hands[0].asked(), ElementsAre(5)) << "the device is not given up";
+  EXPECT_THAT(pair.hands[0].asked(), ElementsAre(6)) << "the device is not given up";
 }
 
 TEST(DeviceWorkers, GiveTheDeviceUpWhenAllAreGivenUp) {
@@ -248,8 +249,7 @@ TEST(DeviceWorkers, GiveTheDeviceUpWhenAllAreGivenUp) {
   pair.workers.go_on();
   EXPECT_TRUE(pair.workers.is_over());
   EXPECT_THAT(pair.heard.ends, SizeIs(10)) << "one end a row";
-  for (const int row : {2, 3, 6, 7, 8, 9})
-    EXPECT_THAT(pair.heard.ends, Contains(fmt::format("{} MISSING", row)));
+  for (const int row : {3, 7, 8, 9}) EXPECT_THAT(pair.heard.ends, Contains(fmt::format("{} MISSING", row)));
   EXPECT_THAT(pair.heard.reasons.back(), HasSubstr("3 times in a row"));
 }
 

@@ -18,7 +18,7 @@ using ::testing::Key;
 std::vector<RowInfo> accuracy_rows(std::size_t groups, std::size_t in_group) {
   std::vector<RowInfo> rows;
   for (std::size_t row = 0; row < groups * in_group; ++row)
-    rows.push_back({.id = std::to_string(row), .mode = "accu", .group = std::to_string(row / in_group)});
+    rows.push_back({.id = std::to_string(row), .group = std::to_string(row / in_group), .mode = "accu"});
   return rows;
 }
 
