@@ -39,6 +39,8 @@ class DeviceOutput {
   const std::filesystem::path& folder() const { return folder_; }
   /// Lines for people, while the run goes.
   std::ostream& log() { return terminal_.log; }
+  /// What the journal has told so far.
+  const ReportBuilder& so_far() const { return recorder_.so_far(); }
   /// Whether the journal tells already which run it is of, and what its rows are.
   bool has_run() const { return recorder_.so_far().has_run(); }
   bool has_plan() const { return recorder_.so_far().has_plan(); }

@@ -19,9 +19,9 @@ Recorder::Recorder(std::filesystem::path directory, Console& console, GoOn)
     : directory_(std::move(directory)), journal_(directory_ / journal_name, true), console_(console) {
   const std::filesystem::path path = directory_ / journal_name;
   for_each_line(path, [&](std::string_view line) { builder_.line(line); });
-  if (const std::optional<KilledRow> killed = killed_row(builder_)) {
-    journal_.end(killed->row, killed->end);
-    builder_.end(killed->row, killed->end);
+  for (const KilledRow& killed : killed_rows(builder_)) {
+    journal_.end(killed.row, killed.end);
+    builder_.end(killed.row, killed.end);
   }
   has_run_ = builder_.has_run();
   has_plan_ = builder_.has_plan();

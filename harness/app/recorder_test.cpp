@@ -99,6 +99,26 @@ TEST(Recorder, ReportsEqualThoseRebuiltFromTheJournal) {
   EXPECT_THAT(test::read_file(desk.file("accu.csv")), HasSubstr("MISSING")) << "flip/c was never reached";
 }
 
+TEST(Recorder, GoesOnWithEachRowThatRanWhenTheRunWasKilled) {
+  const std::vector<RowInfo> plan = {info("flip/a/plain"), info("flip/b/plain"), info("flip/c/plain")};
+  Desk desk;
+  const test::TemporaryFolder killed;
+  {
+    Journal journal(killed.path() / "journal.jsonl");
+    journal.run(run_info());
+    journal.plan(plan);
+    journal.begin(0);
+    journal.begin(1);  // by another worker
+    tell_record(run_info(), 1, passed(plan[1]), journal);
+    journal.begin(2);
+  }
+  const Recorder recorder(killed.path(), desk.console, Recorder::GoOn{});
+  const RunReport seen = read_journal(killed.path() / "journal.jsonl");
+  EXPECT_EQ(seen.records.at(0).status, Status::Interrupted);
+  EXPECT_EQ(seen.records.at(1).status, Status::Pass);
+  EXPECT_EQ(seen.records.at(2).status, Status::Interrupted);
+}
+
 TEST(Recorder, TellsTheConsoleToo) {
   Desk desk;
   desk.recorder.run(run_info());

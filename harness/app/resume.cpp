@@ -92,7 +92,7 @@ std::map<RowIndex, RowEnd> untried_rows(const ReportBuilder& journal) {
   for (RowIndex row = 0; row < journal.rows(); ++row) {
     const RowEvents& events = journal.events(row);
     const bool was_lost = events.is_finished() && is_lost(events.end->status);
-    const bool may_kill = events.killed + 1 >= most_kills;  // as killed_row() has it: not again
+    const bool may_kill = events.killed + 1 >= most_kills;  // as killed_rows() has it: not again
     if (was_lost && !may_kill && events.end->retry.empty()) untried.emplace(row, *events.end);
   }
   return untried;

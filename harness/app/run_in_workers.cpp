@@ -2,9 +2,12 @@
 
 #include "harness/app/device_output.h"
 #include "harness/app/resume.h"
+#include "harness/app/worker_count.h"
 #include "harness/base/error.h"
 #include "harness/base/text.h"
+#include "harness/engine/workers/device_workers.h"
 #include "harness/engine/workers/supervise.h"
+#include "harness/report/record/killed_row.h"
 
 #include <fmt/format.h>
 
@@ -23,8 +26,8 @@ namespace {
 /// One device of the run: what is written, and who runs its rows.
 struct DeviceInWorker {
   std::unique_ptr<DeviceOutput> output;
-  std::unique_ptr<WorkerProcess> process;
-  std::unique_ptr<DeviceSupervisor> supervisor;
+  std::vector<std::unique_ptr<WorkerProcess>> processes;
+  std::unique_ptr<DeviceWorkers> workers;
 };
 
 class RunInWorkers {
@@ -119,24 +122,49 @@ class RunInWorkers {
   void add(std::span<const ChosenDevice> devices, std::size_t index, std::unique_ptr<WorkerProcess> process) {
     DeviceInWorker& made = devices_.emplace_back();
     made.output = std::make_unique<DeviceOutput>(run_.output, devices[index], index == 0);
-    made.process = std::move(process);
+    made.processes.push_back(std::move(process));
+    const std::size_t workers = workers_on(devices[index].info, *made.output);
+    while (made.processes.size() < workers) made.processes.push_back(new_process());
     SupervisionStart start{.open = request()};
     start.limits.longest_s = run_.output.options.hang_limit_s;
     start.open.device = index;
     start.open.uuid = devices[index].info.uuid;
-    start.open.jobs = jobs_of_each(devices.size());
+    start.open.jobs = jobs_of_each(devices.size(), 1);
     start.log = [output = made.output.get()](const std::string& text) { output->log() << printable(text); };
-    if (made.output->has_run()) resume(start, made.output->recorder().so_far());
-    made.supervisor =
-        std::make_unique<DeviceSupervisor>(*made.process, made.output->listener(), std::move(start));
+    DeviceWorkersStart all{.jobs_side_by_side = jobs_of_each(devices.size(), workers)};
+    if (made.output->has_run()) {
+      resume(start, made.output->so_far());
+      all.suspected = suspected_rows(made.output->so_far());
+    }
+    all.supervision = std::move(start);
+    std::vector<Worker*> handled;
+    for (const auto& one : made.processes) handled.push_back(one.get());
+    made.workers = std::make_unique<DeviceWorkers>(handled, made.output->listener(), std::move(all));
+  }
+
+  std::size_t workers_on(const DeviceInfo& device, DeviceOutput& output) const {
+    const RunOptions& options = run_.output.options;
+    const WorkerCount count = count_of_workers({.asked = options.workers,
+                                                .is_cpu = device.is_cpu(),
+                                                .is_elsewhere = !options.worker_command.empty(),
+                                                .cores = std::thread::hardware_concurrency(),
+                                                .groups = accuracy_groups_left(output)});
+    if (!count.note.empty()) output.log() << printable(device.name) << ": " << count.note << '\n';
+    return count.workers;
+  }
+
+  std::size_t accuracy_groups_left(const DeviceOutput& output) const {
+    if (!output.has_plan()) return run_.accuracy_groups;
+    return std::min(run_.accuracy_groups, accuracy_rows_left(output.so_far()));
   }
 
   /// Threads for references: of one device as many as the CPU has, unless the command line says otherwise.
-  int jobs_of_each(std::size_t devices) const {
+  int jobs_of_each(std::size_t devices, std::size_t workers) const {
     const int asked = run_.output.options.jobs;
-    if (asked == 0 && devices == 1) return 0;
+    const std::size_t parts = devices * workers;
+    if (asked == 0 && parts == 1) return 0;
     const int all = asked > 0 ? asked : static_cast<int>(std::thread::hardware_concurrency());
-    return std::max(1, all / static_cast<int>(devices));
+    return std::max(1, all / static_cast<int>(parts));
   }
 
   /// The new workers must have the journal's plan.
@@ -159,21 +187,24 @@ class RunInWorkers {
   void run_all() {
     std::vector<SupervisedDevice> supervised;
     for (const DeviceInWorker& device : devices_) {
-      supervised.push_back({device.process.get(), device.supervisor.get()});
-      if (supervised.size() == 1) {
-        device.supervisor->begin_with_running_worker();
+      for (const auto& [worker, supervisor] : device.workers->supervised())
+        supervised.push_back({device.processes[worker].get(), supervisor});
+      if (&device == &devices_.front()) {
+        device.workers->begin_with_running_worker();
       } else {
-        device.supervisor->begin();
+        device.workers->begin();
       }
     }
-    supervise(supervised, run_.stop_requested);
+    supervise(supervised, run_.stop_requested, [this] {
+      for (const DeviceInWorker& device : devices_) device.workers->go_on();
+    });
   }
 
   /// What was run is written before what could not be is told.
   void conclude() {
     std::optional<Error> failure;
     for (const DeviceInWorker& device : devices_) {
-      const auto& refusal = device.supervisor->refusal();
+      const auto& refusal = device.workers->refusal();
       if (!refusal && device.output->has_plan()) {
         run_.conclude(*device.output);
       } else if (!refusal && run_.output.failures.is_reached()) {

@@ -17,6 +17,8 @@ struct WorkersRun {
   const Context& context;
   const ShardInfo& shard;         ///< as RunInfo
   std::uint64_t secret_seed = 0;  ///< as RunInfo
+  /// Groups of rows of mode accu among those that are selected, before a device is known.
+  std::size_t accuracy_groups = 0;
   std::function<bool()> stop_requested;
   /// Told the devices before anything runs on them; may throw to refuse them.
   std::function<void(std::span<const ChosenDevice>)> devices_known;
@@ -24,8 +26,9 @@ struct WorkersRun {
   std::function<void(DeviceOutput& output)> conclude;
 };
 
-/// Runs the rows on every device that the command line chooses, each in a worker process of its own, side by
-/// side. Throws Error: what the first worker refused, or what cannot be written.
+/// Runs the rows on every device that the command line chooses side by side, each in a worker process of its
+/// own, or where it is a CPU in several (count_of_workers). Throws Error: what the first worker refused, or
+/// what cannot be written.
 void run_in_workers(const WorkersRun& run);
 
 }  // namespace assay::app

@@ -41,6 +41,13 @@ std::set<std::string> timed_impls(const std::vector<PlannedGroup>& groups) {
   return impls;
 }
 
+std::size_t accuracy_groups(const std::vector<PlannedGroup>& groups) {
+  const auto has_accuracy = [](const PlannedGroup& group) {
+    return std::ranges::find(group, Mode::Accu, &PlannedRow::mode) != group.end();
+  };
+  return static_cast<std::size_t>(std::ranges::count_if(groups, has_accuracy));
+}
+
 /// A comparison that would compare nothing is a mistake of the command line.
 void refuse_empty_comparison(const RunOptions& options, const std::set<std::string>& timed) {
   if (options.versus_shaders.empty() && options.baseline_impl.empty()) return;
@@ -237,6 +244,7 @@ class Run {
         .context = context_,
         .shard = shard_,
         .secret_seed = secret_seed_,
+        .accuracy_groups = accuracy_groups(groups_),
         .stop_requested = stop_requested_,
         .devices_known = [this](std::span<const ChosenDevice> devices) { check_shaders(infos_of(devices)); },
         .conclude = [&](DeviceOutput& output) { outcome.reports.push_back(conclude(output)); }};

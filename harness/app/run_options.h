@@ -37,6 +37,7 @@ struct RunOptions {
   std::string worker_command;           ///< shell command that starts a worker; empty: this binary
   std::filesystem::path resume;         ///< run that is gone on with; empty: a new one
   double hang_limit_s = 0;              ///< a worker that is silent for so long hangs; 0: as the phase says
+  int workers = 0;                      ///< on a CPU, of its accuracy rows; 0: see count_of_workers
   int jobs = 0;  ///< threads for references, of all workers together; 0: as many as the CPU has
   std::vector<std::string> injected_faults;  ///< see InjectedFault
   std::filesystem::path github_summary;      ///< file to append to; empty: none

@@ -32,6 +32,7 @@ app::RunOptions options_of_run(const app::RunOptions& asked, Context& context) {
   resumed.options.secret_seed = resumed.secret_seed;
   resumed.options.isolation = asked.isolation;
   resumed.options.max_failures = asked.max_failures;
+  if (asked.workers > 0) resumed.options.workers = asked.workers;
   if (!asked.worker_command.empty()) resumed.options.worker_command = asked.worker_command;
   resumed.options.verbose = asked.verbose;
   return resumed.options;

@@ -44,9 +44,15 @@ void add_comparisons(CLI::App& app, app::RunOptions& options) {
 
 /// How rows are kept apart from the run, and how a run goes on that was ended.
 void add_isolation(CLI::App& app, app::RunOptions& options) {
-  app.add_flag_callback(
+  CLI::Option* here = app.add_flag_callback(
       "--no-isolation", [&options] { options.isolation = false; },
       "Run the rows in this process, as debuggers want it: a row that crashes ends the run");
+  app.add_option(
+         "--workers", options.workers,
+         "Worker processes in which accuracy rows run side by side on a CPU device (default: one a core, "
+         "at most 8, fewer for few rows). Timed rows run alone, and rows on a GPU in one worker")
+      ->check(CLI::Range(1, 64))
+      ->excludes(here);
   app.add_option(
       "--worker-command", options.worker_command,
       "Shell command that starts a worker, such as 'ssh HOST assay worker': the devices, case files "
@@ -208,13 +214,14 @@ void add_run(CLI::App& app, app::RunOptions& options) {
       "--watch", options.watch,
       "Run again whenever a case file or a file in the shader folders is saved, and print what changed");
   add_github_summary(app, options.github_summary)->excludes(watch);
+  app.get_option("--workers")->excludes(watch);
   add_benchmark_flag(app, options.benchmark_console);
   app.add_flag("-v,--verbose", options.verbose, "Print a line for every case, and every failure in full");
 }
 
 void refuse_others_beside_resume(CLI::App& app) {
-  const std::set<std::string> allowed{"--help",           "--resume",       "--no-isolation",
-                                      "--worker-command", "--max-failures", "--verbose"};
+  const std::set<std::string> allowed{"--help",    "--resume",       "--no-isolation", "--worker-command",
+                                      "--workers", "--max-failures", "--verbose"};
   CLI::Option* resume = app.get_option("--resume");
   for (CLI::Option* option : app.get_options()) {
     if (!allowed.contains(option->get_name())) resume->excludes(option);

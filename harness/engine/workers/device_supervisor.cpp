@@ -71,7 +71,7 @@ class DeviceSupervisor::Events final : public RunListener {
     if (owner_.start_.refuse_plan && is_refused(owner_.start_.refuse_plan(rows))) return;
     owner_.plan_size_ = rows.size();
     owner_.baselines_ = baselines_in(rows.size(), [&](RowIndex row) -> const RowInfo& { return rows[row]; });
-    if (owner_.left_.wanted.empty()) owner_.left_.wanted.assign(rows.size(), true);
+    if (owner_.left_.wanted.empty()) owner_.left_.wanted.assign(rows.size(), !owner_.start_.more_rows);
     owner_.listener_.plan(rows);
   }
   void begin(RowIndex row) override { owner_.row_begins(row); }
@@ -95,6 +95,22 @@ DeviceSupervisor::DeviceSupervisor(Worker& worker, RunListener& listener, Superv
       start_(std::move(start)),
       left_(std::move(start_.left)),
       untried_(std::move(start_.untried)) {}
+
+void DeviceSupervisor::join(const DeviceSupervisor& other, const std::vector<RowIndex>& rows) {
+  decoder_ = other.decoder_;
+  start_.open.uuid = other.start_.open.uuid;
+  start_.open.timer = other.start_.open.timer;
+  start_.open.ceilings = other.start_.open.ceilings;
+  start_.refuse_run = {};
+  start_.refuse_plan = {};
+  inputs_ = other.inputs_;
+  has_run_ = other.has_run_;
+  plan_size_ = other.plan_size_;
+  plan_hash_ = other.plan_hash_;
+  baselines_ = other.baselines_;
+  left_.wanted.assign(plan_size_, false);
+  for (const RowIndex row : rows) left_.wanted.at(row) = true;
+}
 
 void DeviceSupervisor::begin() {
   start_worker();
@@ -144,7 +160,7 @@ void DeviceSupervisor::line(std::string_view line) {
 void DeviceSupervisor::take_journal_line(std::string_view line) {
   if (is_plan_again(line)) return;
   Events events(*this);
-  decoder_.line(line, events);
+  decoder_->line(line, events);
   if (refusal_) return kill(Status::Crash, refusal_->text);
   if (have_inputs_changed_) return give_up(changed_while_running);
   if (line.starts_with(plan_line)) {
@@ -226,9 +242,15 @@ void DeviceSupervisor::take_untried() {
   if (first.key() < plan_size_) retry_.emplace(first.key(), first.mapped(), std::vector<RowIndex>());
 }
 
+void DeviceSupervisor::take_more_rows() {
+  if (!start_.more_rows || retry_ || is_stopping_ || has_rows_left()) return;
+  for (const RowIndex row : start_.more_rows()) left_.wanted.at(row) = true;
+}
+
 void DeviceSupervisor::ask_for_next() {
   if (state_ != State::Working) return;
   take_untried();
+  take_more_rows();
   if (is_stopping_ || (!retry_ && !has_rows_left())) {
     state_ = State::Leaving;
     now_.phase = Phase::Host;
@@ -395,6 +417,7 @@ void DeviceSupervisor::next_worker() {
   if (refusal_) return be_over();
   if (failures_in_a_row_ >= start_.limits.failures_in_a_row)
     return give_up(fmt::format("the device failed {} times in a row", failures_in_a_row_));
+  if (now_.is_open) take_more_rows();
   if (!retry_ && now_.is_open && !has_rows_left()) return finish();
   start_worker();
 }
@@ -404,6 +427,11 @@ void DeviceSupervisor::give_up(std::string why) {
   if (retry_) settle_retry(retry_->not_reached());
   end_missing_rows(given_up_);
   worker_.kill();
+  be_over();
+}
+
+void DeviceSupervisor::end_without_running(const std::string& why) {
+  end_missing_rows(why);
   be_over();
 }
 

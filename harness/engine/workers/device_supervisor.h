@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -49,6 +50,9 @@ struct SupervisionStart {
   /// What an earlier run has left; empty `wanted`: it is not known before the plan, and all rows are to be
   /// run.
   RowsLeft left;
+  /// Where supervisors share the rows of a device: those that this one is to run when it has none left, again
+  /// and again until there are none. Empty: it runs all of `left`, and no others.
+  std::function<std::vector<RowIndex>()> more_rows;
   /// Rows that an earlier run has lost a worker with, and how they ended then: that run was ended before
   /// their second try, which is made first of all. `left` does not want them.
   std::map<RowIndex, RowEnd> untried;
@@ -71,6 +75,10 @@ class DeviceSupervisor {
   /// but for done().
   DeviceSupervisor(Worker& worker, RunListener& listener, SupervisionStart start);
 
+  /// Before it begins: it runs these rows of the plan that another supervisor of the device has been told of.
+  /// The listener knows the run and its plan; workers must have the same.
+  void join(const DeviceSupervisor& other, const std::vector<RowIndex>& rows);
+
   /// Starts the first worker; one that runs already, and has told its devices, is gone on with.
   void begin();
   void begin_with_running_worker();
@@ -83,13 +91,17 @@ class DeviceSupervisor {
   void time_passed(double seconds);
   /// The run is to stop: the row that runs comes to its end.
   void stop();
+  /// Ends all of its rows as MISSING, for this reason, instead of running them.
+  void end_without_running(const std::string& why);
 
   bool wants_to_time() const { return now_.wants_to_time; }
   bool is_timing() const { return now_.is_timing; }
   /// It is its turn to time: no other worker on this machine does.
   void may_time();
 
-  /// Every row has ended, or never will; no worker runs.
+  bool has_plan() const { return !plan_hash_.empty(); }
+  bool is_stopping() const { return is_stopping_; }
+  /// No worker runs: every row has ended or never will, or it has not begun.
   bool is_over() const { return state_ == State::Over; }
   /// Why nothing could be run at all: what the first worker said, with its exit code. Empty: it could.
   const std::optional<RefusedEvent>& refusal() const { return refusal_; }
@@ -104,6 +116,7 @@ class DeviceSupervisor {
   void open();
   void ask_for_rows();
   void take_untried();
+  void take_more_rows();
   void ask_for_next();
   void take(const WorkerEvent& event);
   void take_signal(WorkerSignal signal);
@@ -152,7 +165,7 @@ class DeviceSupervisor {
   Worker& worker_;
   RunListener& listener_;
   SupervisionStart start_;
-  Decoder decoder_;  ///< of all workers' lines: one plan
+  std::shared_ptr<Decoder> decoder_ = std::make_shared<Decoder>();  ///< of all workers' lines: one plan
   Current now_;
 
   std::map<std::string, std::string> inputs_;  ///< of the run: later workers must have the same
@@ -166,7 +179,7 @@ class DeviceSupervisor {
   std::string given_up_;
   std::optional<RefusedEvent> refusal_;
   int failures_in_a_row_ = 0;
-  State state_ = State::Working;
+  State state_ = State::Over;  ///< until it begins
   bool has_run_ = false;
   bool have_inputs_changed_ = false;
   bool is_stopping_ = false;

@@ -38,7 +38,8 @@ void let_one_time(std::span<const SupervisedDevice> devices) {
 
 }  // namespace
 
-void supervise(std::span<const SupervisedDevice> devices, const std::function<bool()>& stop_requested) {
+void supervise(std::span<const SupervisedDevice> devices, const std::function<bool()>& stop_requested,
+               const std::function<void()>& heard) {
   const auto is_over = [](const SupervisedDevice& device) { return device.supervisor->is_over(); };
   double before = steady_seconds();
   while (!std::ranges::all_of(devices, is_over)) {
@@ -46,6 +47,7 @@ void supervise(std::span<const SupervisedDevice> devices, const std::function<bo
     const double now = steady_seconds();
     for (const SupervisedDevice& device : devices) hear(device, now - before);
     before = now;
+    if (heard) heard();
     let_one_time(devices);
     if (!stop_requested || !stop_requested()) continue;
     for (const SupervisedDevice& device : devices) device.supervisor->stop();

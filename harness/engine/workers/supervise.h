@@ -16,8 +16,10 @@ struct SupervisedDevice {
 
 /// Brings each supervisor what its worker says until all are over. Of workers that want to time one does at
 /// any time: they share this machine's CPU. When `stop_requested` (may be empty) becomes true, all are told
-/// to stop.
-void supervise(std::span<const SupervisedDevice> devices, const std::function<bool()>& stop_requested);
+/// to stop. `heard` (may be empty) is called whenever all have been brought what there was, and may let
+/// others begin.
+void supervise(std::span<const SupervisedDevice> devices, const std::function<bool()>& stop_requested,
+               const std::function<void()>& heard = {});
 
 /// Waits until `process` has written a line or has ended, at most so long: the line, or nothing. For what
 /// comes before there is a supervisor.

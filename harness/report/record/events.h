@@ -60,9 +60,10 @@ struct RowEnd {
 /// is to know of a run: a record is a pure function of its row's events (record_of).
 ///
 /// Order: run, plan, then of each row begin, judged, its blocks, end; last done. Rows that are timed together
-/// take turns: begin is told again for the one whose turn it is, so that at any time the row that began last
-/// is the one that runs. A row that cannot run has no judged, one that is not timed has no block, one that is
-/// not reached (MISSING) has an end alone.
+/// take turns: begin is told again for the one whose turn it is, so that at any time only the row that began
+/// last of all can be a timed one that runs. Rows of mode accu do not wait once they have begun, and several
+/// workers may run some side by side: each that has begun runs until it ends. A row that cannot run has no
+/// judged, one that is not timed has no block, one that is not reached (MISSING) has an end alone.
 ///
 /// A row that begins again after its end begins anew: what was told of it before no longer counts. But after
 /// an end that only says that the run was cut short (MISSING, INTERRUPTED), or after none, it goes on. It is
@@ -82,7 +83,8 @@ class RunListener {
   /// Rows that shall be run, in the order that reports list them, each once. Their indices go on where those
   /// of the plan before ended.
   virtual void plan(std::span<const RowInfo> rows) = 0;
-  /// This row is about to run, or goes on: if nothing more is heard, it is to blame, and no other.
+  /// This row is about to run, or goes on: if nothing more is heard, it is to blame, or one that runs beside
+  /// it.
   virtual void begin(RowIndex row) = 0;
   /// Its answer was held against the reference.
   virtual void judged(RowIndex row, const AccuracyResult& accuracy) = 0;

@@ -5,22 +5,36 @@
 #include <string>
 
 namespace assay {
+namespace {
 
-std::optional<KilledRow> killed_row(const ReportBuilder& journal) {
+RowEnd killed_end(const RowEvents& events) {
+  if (events.killed + 1 < most_kills)
+    return {.status = Status::Interrupted, .reason = std::string(killed_while_running)};
+  return {
+      .status = Status::Crash,
+      .reason = fmt::format("the run was killed while this row ran, and so it was the {} times that it was "
+                            "gone on with: the row may be what takes the machine down",
+                            events.killed)};
+}
+
+}  // namespace
+
+std::vector<KilledRow> killed_rows(const ReportBuilder& journal) {
+  std::vector<KilledRow> killed;
   for (RowIndex row = 0; row < journal.rows(); ++row) {
     const RowEvents& events = journal.events(row);
-    if (!events.running || events.end) continue;
-    KilledRow killed{row, {.status = Status::Interrupted, .reason = std::string(killed_while_running)}};
-    if (events.killed + 1 < most_kills) return killed;
-    killed.end.status = Status::Crash;
-    killed.end.reason = fmt::format(
-        "the run was killed while this row ran, and so it was the {} times that it was gone on with: the row "
-        "may "
-        "be what takes the machine down",
-        events.killed);
-    return killed;
+    if (events.running && !events.end) killed.push_back({row, killed_end(events)});
   }
-  return std::nullopt;
+  return killed;
+}
+
+std::set<RowIndex> suspected_rows(const ReportBuilder& journal) {
+  std::set<RowIndex> rows;
+  for (RowIndex row = 0; row < journal.rows(); ++row) {
+    const std::optional<RowEnd>& end = journal.events(row).end;
+    if (end && end->status == Status::Interrupted && end->reason == killed_while_running) rows.insert(row);
+  }
+  return rows;
 }
 
 }  // namespace assay

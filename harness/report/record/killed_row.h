@@ -2,7 +2,8 @@
 
 #include "harness/report/record/report_builder.h"
 
-#include <optional>
+#include <set>
+#include <vector>
 
 namespace assay {
 
@@ -14,8 +15,13 @@ struct KilledRow {
   RowEnd end;
 };
 
-/// How the row ends that ran when the run was killed, if there is one: INTERRUPTED, and it is run again;
-/// CRASH where two runs before were killed with it as well, as it may be what takes the machine down.
-std::optional<KilledRow> killed_row(const ReportBuilder& journal);
+/// How the rows end that ran when the run was killed, of which there are several where workers ran side by
+/// side: INTERRUPTED, and they are run again; CRASH where two runs before were killed with the row as well,
+/// as it may be what takes the machine down.
+std::vector<KilledRow> killed_rows(const ReportBuilder& journal);
+
+/// Rows that the run was killed with and that are run again. One of them may be what kills it: where they run
+/// one after the other, it is the only one of them that runs then.
+std::set<RowIndex> suspected_rows(const ReportBuilder& journal);
 
 }  // namespace assay

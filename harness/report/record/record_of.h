@@ -30,7 +30,7 @@ inline constexpr std::string_view killed_while_running = "the run was killed whi
 struct RowEvents {
   RowInfo info;
   bool begun = false;
-  bool running = false;  ///< it is the row that began last of all
+  bool running = false;  ///< it runs unless it has ended, see RunListener
   std::optional<AccuracyResult> judged;
   std::vector<Block> blocks;
   std::optional<RowEnd> end;
@@ -52,8 +52,8 @@ struct RowEvents {
   }
 };
 
-/// The row's record. One that has not ended is a CRASH when it began last ("the run ended while this case was
-/// running"); it is MISSING when it waits for its next turn, or was never begun ("not reached").
+/// The row's record. One that has not ended is a CRASH when it was running ("the run ended while this case
+/// was running"); it is MISSING when it waits for its next turn, or was never begun ("not reached").
 Record record_of(const RunInfo& run, RowEvents events);
 
 /// The event of the end of a row with that record, `repro` left out: what blocks and `judged` tell is not in

@@ -50,8 +50,8 @@ class ReportBuilder::Store final : public RunListener {
   }
   void begin(RowIndex index) override {
     RowEvents& row = builder_.rows_[index];
-    if (builder_.running_) builder_.rows_[*builder_.running_].running = false;
-    builder_.running_ = index;
+    if (builder_.timed_) builder_.rows_[*builder_.timed_].running = false;  // it waits for its next turn
+    builder_.timed_ = row.info.mode == "perf" ? std::optional(index) : std::nullopt;
     row.begin();
     row.running = true;
   }

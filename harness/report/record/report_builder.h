@@ -67,7 +67,7 @@ class ReportBuilder final : public EventLines {
 
   std::deque<RowEvents> rows_;  ///< no vector, which is copied when it grows
   RowGroups groups_;
-  std::optional<RowIndex> running_;  ///< the row that began last
+  std::optional<RowIndex> timed_;  ///< the row that began last, if it is a timed one
   bool done_ = false;
   bool cut_off_ = false;
   std::size_t lines_left_out_ = 0;

@@ -1,0 +1,242 @@
+#include "harness/report/record/journal.h"
+#include "tests/support/assay_binary.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <vector>
+
+// Runs whose accuracy rows several workers of one device run side by side.
+
+namespace assay::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// Eight groups of rows, each with a row of mode accu and a timed one.
+constexpr const char* side_by_side_cases = R"(op: q8ta_relu
+cases:
+  - name: small
+    mode: both
+    shape: {each: [[1, 4, 4, 4], [1, 8, 4, 4], [1, 4, 8, 4], [1, 4, 4, 8]]}
+    qparams:
+      x: {scale: 0.007112, zero_point: -3}
+      y: {scale: 0.013, zero_point: {each: [5, 6]}}
+)";
+
+std::size_t count_of(const RunReport& report, Status status) {
+  return static_cast<std::size_t>(std::ranges::count(report.records, status, &Record::status));
+}
+
+std::size_t times_in(const std::string& text, const std::string& words) {
+  std::size_t times = 0;
+  for (auto at = text.find(words); at != text.npos; at = text.find(words, at + 1)) ++times;
+  return times;
+}
+
+/// A folder of runs with a mock worker of a CPU device, which needs none.
+struct Desk {
+  Desk() { file = folder.write("c.yaml", side_by_side_cases); }
+
+  std::string mock(const std::string& arguments) const {
+    return (fs::absolute(ASSAY_SOURCE_DIR) / "tests/farm/mock_worker.py").string() + " --state " +
+           (folder / "state").string() + " " + arguments;
+  }
+  std::vector<std::string> run_words(std::vector<std::string> more) const {
+    more.insert(more.begin(), {"run", file, "--out", folder / "out", "--ceilings", "none"});
+    return more;
+  }
+  ProcessResult run_mock(const std::string& arguments, std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"--worker-command", mock(arguments)});
+    return assay(run_words(more));
+  }
+  ProcessResult resume(const std::string& arguments) const {
+    return assay({"run", "--resume", folder / "out", "--worker-command", mock(arguments)});
+  }
+  fs::path journal() const {
+    const fs::path device = fs::exists(folder / "out") ? device_folder(folder / "out") : fs::path();
+    return device.empty() ? device : device / "journal.jsonl";
+  }
+  std::string journal_text() const {
+    return journal().empty() || !fs::exists(journal()) ? "" : read_file(journal());
+  }
+  RunReport report() const { return read_journal(journal()); }
+
+  TemporaryFolder folder;
+  std::string file;
+};
+
+/// A run that goes on beside the test, with two workers that each hang in a row.
+class HangingPair {
+ public:
+  explicit HangingPair(const Desk& desk) : desk_(desk) {
+    std::vector<std::string> words =
+        desk.run_words({"--workers", "2", "--worker-command",
+                        desk.mock("--rows 12 --perf 2 --fault hang@0 --fault hang@6")});
+    words.insert(words.begin(), ASSAY_BINARY);
+    pid_ = start({.words = words});
+  }
+  ~HangingPair() { end_with(SIGKILL); }
+  HangingPair(const HangingPair&) = delete;
+  HangingPair& operator=(const HangingPair&) = delete;
+
+  /// Until a worker hangs in row 0, and the other one, which has run the rows behind it, in row 6.
+  bool wait_until_both_hang() const {
+    for (int i = 0; i < 2500; ++i) {  // 50 s: a hang, not a busy machine
+      if (times_in(desk_.journal_text(), R"("event":"begin","row":6)") > 0) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return false;
+  }
+  void end_with(int signal) {
+    if (pid_ <= 0) return;
+    ::kill(pid_, signal);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+
+ private:
+  const Desk& desk_;
+  int pid_ = 0;
+};
+
+TEST(SideBySide, AKillIsToldOfBothRowsThatRanAndGoingOnLosesNone) {
+  const Desk desk;
+  HangingPair run(desk);
+  ASSERT_TRUE(run.wait_until_both_hang()) << desk.journal_text();
+  run.end_with(SIGKILL);
+  const RunReport killed = desk.report();
+  EXPECT_EQ(killed.records.at(0).status, Status::Crash);
+  EXPECT_EQ(killed.records.at(6).status, Status::Crash);
+  EXPECT_EQ(count_of(killed, Status::Crash), 2U);
+  EXPECT_EQ(count_of(killed, Status::Pass), 5U) << "rows 1 to 5";
+
+  const ProcessResult rest = desk.resume("--rows 12 --perf 2");
+  EXPECT_EQ(rest.exit_code, 0) << rest.out << rest.err;
+  EXPECT_TRUE(desk.report().complete);
+  EXPECT_EQ(count_of(desk.report(), Status::Pass), 12U);
+  const std::string text = desk.journal_text();
+  EXPECT_EQ(times_in(text, R"("event":"plan")"), 1U);
+  EXPECT_EQ(times_in(text, R"("status":"INTERRUPTED")"), 2U);
+  EXPECT_EQ(times_in(text, R"("event":"begin","row":5)"), 1U) << "it had ended";
+}
+
+TEST(SideBySide, ARowThatKillsTheRunAgainAndAgainIsFoundAmongThoseThatRanBesideIt) {
+  const Desk desk;
+  for (int kill = 0; kill < 3; ++kill) {
+    // Row 6 kills the run as soon as it runs; row 0 ran beside it the first time.
+    const std::string faults =
+        "--rows 12 --perf 2 --fault hang@6" + std::string(kill == 0 ? " --fault hang@0" : "");
+    std::vector<std::string> words =
+        kill == 0 ? desk.run_words({"--workers", "2", "--worker-command", desk.mock(faults)})
+                  : std::vector<std::string>{"run", "--resume", desk.folder / "out", "--worker-command",
+                                             desk.mock(faults)};
+    words.insert(words.begin(), ASSAY_BINARY);
+    const int pid = start({.words = words});
+    const std::size_t wanted = static_cast<std::size_t>(kill) + 1;
+    for (int i = 0; i < 2500 && times_in(desk.journal_text(), R"("event":"begin","row":6)") < wanted; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+  }
+  const ProcessResult rest = desk.resume("--rows 12 --perf 2 --fault hang@6");
+  EXPECT_EQ(rest.exit_code, 1) << rest.out << rest.err;
+  const RunReport report = desk.report();
+  EXPECT_TRUE(report.complete);
+  EXPECT_EQ(report.records.at(6).status, Status::Crash);
+  EXPECT_THAT(report.records.at(6).reason, HasSubstr("may be what takes the machine down"));
+  EXPECT_EQ(count_of(report, Status::Pass), 11U);
+}
+
+TEST(SideBySide, TimedRowsBeginWhenAllOthersHaveEnded) {
+  const Desk desk;
+  ASSERT_EQ(desk.run_mock("--rows 30 --perf 6", {"--workers", "3"}).exit_code, 0);
+  EXPECT_EQ(count_of(desk.report(), Status::Pass), 30U);
+  std::istringstream lines(desk.journal_text());
+  std::size_t ended = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(R"({"event":"end",)")) ++ended;
+    if (line == R"({"event":"begin","row":24})") break;
+  }
+  EXPECT_EQ(ended, 24U);
+}
+
+TEST(SideBySide, AWorkerThatCrashesCostsItsRowAndNoOther) {
+  const Desk desk;
+  const ProcessResult result =
+      desk.run_mock("--rows 20 --perf 4 --fault segfault@3 --fault segfault@18", {"--workers", "2"});
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  const RunReport report = desk.report();
+  EXPECT_TRUE(report.complete);
+  for (const std::size_t row : {3U, 18U}) {
+    EXPECT_EQ(report.records.at(row).status, Status::Crash);
+    EXPECT_EQ(report.records.at(row).retry, "REPRODUCED");
+  }
+  EXPECT_EQ(count_of(report, Status::Pass), 18U);
+}
+
+TEST(SideBySide, EnoughFailuresStopAllWorkers) {
+  const Desk desk;
+  std::string faults = "--rows 40";
+  for (int row = 0; row < 40; ++row) faults += " --fault fail@" + std::to_string(row);
+  const ProcessResult result = desk.run_mock(faults, {"--workers", "2", "--max-failures", "3"});
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  const RunReport report = desk.report();
+  EXPECT_FALSE(report.complete);
+  EXPECT_GE(count_of(report, Status::Fail), 3U);
+  EXPECT_EQ(count_of(report, Status::Fail) + count_of(report, Status::Missing), 40U);
+  EXPECT_EQ(desk.resume("--rows 40").exit_code, 1);
+  EXPECT_TRUE(desk.report().complete);
+  EXPECT_EQ(count_of(desk.report(), Status::Missing), 0U);
+}
+
+/// What must not depend on who ran a row: "PASS 0123abcd" by id and mode.
+std::map<std::string, std::string> verdicts(const RunReport& report) {
+  std::map<std::string, std::string> rows;
+  for (const Record& record : report.records) {
+    const std::string hash = record.accuracy ? record.accuracy->output_hash : "";
+    rows[record.info.id + " " + record.info.mode] = std::string(name_of(record.status)) + " " + hash;
+  }
+  return rows;
+}
+
+/// Where the best device is a GPU, both have one worker.
+TEST(SideBySide, GivesTheReportThatOneWorkerGives) {
+  std::map<std::string, std::string> reports[2];
+  for (const int workers : {1, 2}) {
+    const Desk desk;
+    const ProcessResult result =
+        assay(desk.run_words({"--budget", "0.01", "--workers", std::to_string(workers)}));
+    EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+    const RunReport report = desk.report();
+    EXPECT_TRUE(report.complete);
+    EXPECT_EQ(count_of(report, Status::Pass), report.records.size()) << result.out;
+    reports[workers - 1] = verdicts(report);
+  }
+  EXPECT_GE(reports[0].size(), 16U);
+  EXPECT_EQ(reports[0], reports[1]);
+}
+
+TEST(SideBySide, IsRefusedWhereNoWorkerRuns) {
+  const Desk desk;
+  for (const char* other : {"--no-isolation", "--watch"}) {
+    const ProcessResult result = assay(desk.run_words({"--workers", "2", other}));
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.err, AllOf(HasSubstr("--workers"), HasSubstr(other)));
+  }
+}
+
+}  // namespace
+}  // namespace assay::test
