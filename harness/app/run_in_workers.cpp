@@ -1,9 +1,11 @@
 #include "harness/app/run_in_workers.h"
 
 #include "harness/app/device_output.h"
+#include "harness/app/engine_options.h"
 #include "harness/app/resume.h"
 #include "harness/base/error.h"
 #include "harness/base/text.h"
+#include "harness/engine/run/row_preparation.h"
 #include "harness/engine/workers/supervise.h"
 
 #include <fmt/format.h>
@@ -125,6 +127,7 @@ class RunInWorkers {
     start.open.device = index;
     start.open.uuid = devices[index].info.uuid;
     start.open.jobs = jobs_of_each(devices.size());
+    if (preparing_threads(run_.output.options, start.open.jobs) > 0) start.rows_ahead = most_rows_ahead;
     start.log = [output = made.output.get()](const std::string& text) { output->log() << printable(text); };
     if (made.output->has_run()) resume(start, made.output->recorder().so_far());
     made.supervisor =
