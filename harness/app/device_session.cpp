@@ -19,8 +19,10 @@ DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& devi
       cases_(parts.selected, device.info) {
   const RunOptions& options = parts_.options;
   parts_.devices.open(device_);
+  keep_pipelines();
   groups_ = planned_groups(options, cases_.all());
   engine_ = engine_options(options, parts_.devices.instance(), device_.info, parts_.stop_requested);
+  engine_.group_ended = [this] { save_pipelines_now_and_then(); };
   if (!options.versus_shaders.empty()) engine_.versus = {&versus_};
   if (options.ceilings != "none") engine_.ceilings = known_ceilings(device_.info, shaders_, store_);
   engine_.answers = &answers_;
@@ -85,6 +87,22 @@ void DeviceSession::add_timing(const KnownTiming& known) {
 void DeviceSession::run(const RowsLeft& left) {
   if (engine_.tools == nullptr && known_.timer && times_one_of(left)) add_timing(known_);
   run_on_device(*device_.device, shaders_, groups_, left, parts_.expectations, engine_, *listener_);
+  device_.device->save_pipelines();
+}
+
+/// Not those of people's kernels: what a driver made of them is nobody else's.
+void DeviceSession::keep_pipelines() {
+  const RunOptions& options = parts_.options;
+  if (options.shaders.empty() && options.versus_shaders.empty())
+    device_.device->keep_pipelines_in(gpu::default_pipeline_directory());
+}
+
+/// A run that is killed has kept most.
+void DeviceSession::save_pipelines_now_and_then() {
+  constexpr double interval_s = 60;
+  if (since_saved_.s() < interval_s) return;
+  device_.device->save_pipelines();
+  since_saved_ = Stopwatch();
 }
 
 }  // namespace assay::app

@@ -3,6 +3,7 @@
 #include "harness/app/context.h"
 #include "harness/app/run_devices.h"
 #include "harness/app/run_options.h"
+#include "harness/base/clock.h"
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expectations.h"
 #include "harness/engine/accuracy/answer_cache.h"
@@ -64,6 +65,8 @@ class DeviceSession {
  private:
   void add_timing(const KnownTiming& known);
   bool times_one_of(const RowsLeft& left) const;
+  void keep_pipelines();
+  void save_pipelines_now_and_then();
 
   SessionParts parts_;
   RunDevices::Opened& device_;
@@ -75,6 +78,7 @@ class DeviceSession {
   std::vector<PlannedGroup> groups_;
   DeviceRunOptions engine_;
   RunInfo info_;
+  Stopwatch since_saved_;
   KnownTiming known_;
   RunListener* listener_ = nullptr;
 };

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
+#include <thread>
 #include <vector>
 
 namespace assay::app {
@@ -76,12 +78,20 @@ DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& 
   made.sampling = sampling_options(options, device);
   made.program_limit_s = options.program_limit_s;
   made.injected_slowdown_pct = options.injected_slowdown_pct;
+  made.preparing_threads = preparing_threads(options, options.jobs);
   made.stop_requested = stop_requested;
   if (options.validation) {
     made.validation_messages = [&instance] { return instance.validation_messages(); };
     made.validation_texts = [&instance](std::int64_t after) { return instance.validation_texts(after); };
   }
   return made;
+}
+
+int preparing_threads(const RunOptions& options, int jobs) {
+  if (options.validation) return 0;  // its messages are about the row that runs
+  if (options.preparing_threads) return *options.preparing_threads;
+  const int all = jobs > 0 ? jobs : static_cast<int>(std::thread::hardware_concurrency());
+  return std::max(1, all - 1);
 }
 
 AnswerCacheOptions answer_cache_options(const RunOptions& options, const BuildInfo& build) {

@@ -25,6 +25,9 @@ RowNames row_names(const RunOptions& options);
 DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& instance,
                                 const DeviceInfo& device, const std::function<bool()>& stop_requested);
 
+/// Threads that prepare rows ahead where references may have `jobs` of them (0: as many as the CPU has).
+int preparing_threads(const RunOptions& options, int jobs);
+
 /// Where references' answers are kept: nowhere when the command line says so, when the build is of changed
 /// files or does not know its references' code.
 AnswerCacheOptions answer_cache_options(const RunOptions& options, const BuildInfo& build);

@@ -37,5 +37,21 @@ TEST(AnswerCacheOption, TheCodeOfReferencesIsPartOfTheKey) {
   EXPECT_EQ(answer_cache_options({}, clean).reference_code, "code");
 }
 
+TEST(PreparingThreads, AreOneLessThanReferencesHaveAndAtLeastOne) {
+  EXPECT_EQ(preparing_threads({}, 16), 15);
+  EXPECT_EQ(preparing_threads({}, 1), 1);
+  EXPECT_GE(preparing_threads({}, 0), 1);
+}
+
+TEST(PreparingThreads, AreThoseThatTheCommandLineAsksFor) {
+  RunOptions options;
+  options.preparing_threads = 0;
+  EXPECT_EQ(preparing_threads(options, 16), 0);
+  options.preparing_threads = 3;
+  EXPECT_EQ(preparing_threads(options, 16), 3);
+  options.validation = true;
+  EXPECT_EQ(preparing_threads(options, 16), 0) << "messages are about the row that runs";
+}
+
 }  // namespace
 }  // namespace assay::app

@@ -35,11 +35,11 @@ bool is_temporary(const std::string& name) {
 
 bool is_report_file(const std::string& name) {
   static const NameSet names = {journal_name, compressed_journal_name,
-                              "accu.csv",   "perf.csv",
-                              history_name, "perf.json",
-                              "junit.xml",  "run.json",
-                              "index.html", "page.html",
-                              "report.html"};
+                                "accu.csv",   "perf.csv",
+                                history_name, "perf.json",
+                                "junit.xml",  "run.json",
+                                "index.html", "page.html",
+                                "report.html"};
   return names.contains(name) || is_temporary(name);
 }
 

@@ -1,10 +1,12 @@
 #include "harness/app/run_in_workers.h"
 
 #include "harness/app/device_output.h"
+#include "harness/app/engine_options.h"
 #include "harness/app/resume.h"
 #include "harness/app/worker_count.h"
 #include "harness/base/error.h"
 #include "harness/base/text.h"
+#include "harness/engine/run/row_preparation.h"
 #include "harness/engine/workers/device_workers.h"
 #include "harness/engine/workers/supervise.h"
 #include "harness/report/record/killed_row.h"
@@ -130,6 +132,7 @@ class RunInWorkers {
     start.open.device = index;
     start.open.uuid = devices[index].info.uuid;
     start.open.jobs = jobs_of_each(devices.size(), 1);
+    if (preparing_threads(run_.output.options, start.open.jobs) > 0) start.rows_ahead = most_rows_ahead;
     start.log = [output = made.output.get()](const std::string& text) { output->log() << printable(text); };
     DeviceWorkersStart all{.jobs_side_by_side = jobs_of_each(devices.size(), workers)};
     if (made.output->has_run()) {

@@ -39,6 +39,7 @@ struct RunOptions {
   double hang_limit_s = 0;              ///< a worker that is silent for so long hangs; 0: as the phase says
   int workers = 0;                      ///< on a CPU, of its accuracy rows; 0: see count_of_workers
   int jobs = 0;  ///< threads for references, of all workers together; 0: as many as the CPU has
+  std::optional<int> preparing_threads;      ///< of each worker; 0: none; nothing: preparing_threads()
   std::vector<std::string> injected_faults;  ///< see InjectedFault
   std::filesystem::path github_summary;      ///< file to append to; empty: none
   int max_failures = 0;                      ///< stop when so many rows have failed; 0: run all

@@ -3,6 +3,7 @@
 #include "harness/app/device_session.h"
 #include "harness/app/engine_options.h"
 #include "harness/app/injected_fault.h"
+#include "harness/app/lost_ahead.h"
 #include "harness/app/run_inputs.h"
 #include "harness/app/worker_pipes.h"
 #include "harness/base/parallel.h"
@@ -136,6 +137,7 @@ class WorkerMain {
     devices_->open(chosen);
     chosen.device->watch_phases([this](Phase phase, double limit_s) { take_phase(phase, limit_s); });
     session_ = std::make_unique<DeviceSession>(parts, chosen);
+    session_->engine().preparing_threads = preparing_threads(options_, open.jobs);
     session_->engine().before_timing = [this] { wait_for_turn(); };
     session_->engine().after_timing = [this] { output_.tell(WorkerSignal::Timed); };
     lines_ = std::make_unique<WorkerEvents>(output_);  // a plan counts its rows from 0
@@ -250,6 +252,7 @@ void serve_worker(const Context& context, const ParseRun& parse) {
   // Who stops a run by signalling all of its processes (Slurm, systemd) stops its supervisor, which then
   // tells the workers: one that the signal ended at once would make its row a CRASH.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
+  exit_when_lost_ahead();
   WorkerMain(context, parse).run();
 }
 

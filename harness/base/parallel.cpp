@@ -12,6 +12,7 @@ namespace assay {
 namespace {
 
 constexpr std::int64_t bytes_per_thread = 1 << 20;  // less is not worth a thread
+constexpr std::int64_t chunks_for_helpers = 4;      // a thread, where helpers come and go
 
 /// A process has one CPU, so its threads are counted in one place.
 std::atomic<int>& most_threads() {
@@ -25,10 +26,45 @@ std::int64_t hardware_threads() {
   return threads;
 }
 
-std::int64_t chunk_count(std::int64_t count, std::int64_t grain) {
+std::int64_t usual_threads() {
   const std::int64_t limit = most_threads();
-  const std::int64_t threads = limit > 0 ? limit : hardware_threads();
-  return std::clamp<std::int64_t>(count / std::max<std::int64_t>(grain, 1), 1, threads);
+  return limit > 0 ? limit : hardware_threads();
+}
+
+/// Of the background, which a process has once, as it has its CPU.
+struct Background {
+  std::atomic<int> most = 0;
+  std::atomic<int> busy = 0;
+};
+
+Background& background() {
+  static Background one;
+  return one;
+}
+
+bool& in_background() {
+  thread_local bool is = false;
+  return is;
+}
+
+std::int64_t most_in_background() {
+  const std::int64_t most = background().most;
+  return most > 0 ? most : usual_threads();
+}
+
+/// Takes a place for one more busy thread, if there is one.
+bool take_background_place() {
+  std::atomic<int>& busy = background().busy;
+  int now = busy;
+  while (now < most_in_background()) {
+    if (busy.compare_exchange_weak(now, now + 1)) return true;
+  }
+  return false;
+}
+
+std::int64_t chunk_count(std::int64_t count, std::int64_t grain, std::int64_t chunks_per_thread) {
+  return std::clamp<std::int64_t>(count / std::max<std::int64_t>(grain, 1), 1,
+                                  chunks_per_thread * usual_threads());
 }
 
 /// Starts a thread for `work`, or does it here when the system has no more threads.
@@ -41,38 +77,128 @@ void start(std::vector<std::thread>& threads, const Work& work) {
   }
 }
 
+/// One loop: its chunks, which whoever has time takes in their order.
+class Loop {
+ public:
+  using Body = std::function<void(std::int64_t, std::int64_t)>;
+
+  Loop(std::int64_t count, std::int64_t chunks, const Body& body)
+      : size_(count / chunks),
+        longer_(count % chunks),
+        body_(body),
+        errors_(static_cast<std::size_t>(chunks)) {}
+
+  /// Runs the next chunk; false: there is none left.
+  bool run_next() noexcept {
+    const std::int64_t chunk = next_++;
+    if (chunk >= std::ssize(errors_)) return false;
+    const std::int64_t first = chunk * size_ + std::min(chunk, longer_);
+    try {
+      body_(first, first + size_ + (chunk < longer_ ? 1 : 0));
+    } catch (...) {
+      errors_[static_cast<std::size_t>(chunk)] = std::current_exception();
+    }
+    return true;
+  }
+  /// Chunks that nobody has taken.
+  std::int64_t left() const { return std::max<std::int64_t>(0, std::ssize(errors_) - next_); }
+
+  void rethrow_first() const {
+    for (const std::exception_ptr& error : errors_) {
+      if (error) std::rethrow_exception(error);
+    }
+  }
+
+ private:
+  std::int64_t size_;
+  std::int64_t longer_;  ///< the first so many chunks have one element more
+  const Body& body_;
+  std::vector<std::exception_ptr> errors_;
+  std::atomic<std::int64_t> next_ = 0;
+};
+
+void join_all(std::vector<std::thread>& threads) {
+  for (std::thread& thread : threads) thread.join();
+}
+
+void run_in_foreground(Loop& loop) {
+  std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(loop.left()));
+  for (std::int64_t more = loop.left() - 1; more > 0; --more) {
+    start(threads, [&loop] {
+      while (loop.run_next()) {
+      }
+    });
+  }
+  while (loop.run_next()) {
+  }
+  join_all(threads);
+}
+
+/// A helper's place was taken for it.
+void help_in_background(Loop& loop) {
+  in_background() = true;
+  while (loop.run_next() && background().busy <= most_in_background()) {
+  }
+  --background().busy;
+  in_background() = false;  // where the system had no thread, this is whoever asked for it
+}
+
+/// Helpers come as places become free.
+void run_in_background(Loop& loop) {
+  std::vector<std::thread> threads;
+  const auto most = static_cast<std::size_t>(loop.left() - 1);
+  threads.reserve(most);
+  do {
+    while (loop.left() > 1 && threads.size() < most && take_background_place())
+      start(threads, [&loop] { help_in_background(loop); });
+    in_background() = true;
+  } while (loop.run_next());
+  join_all(threads);
+}
+
 }  // namespace
 
 void limit_parallel_threads(int most) {
   most_threads() = most;
 }
 
+BackgroundThread::BackgroundThread() {
+  in_background() = true;
+}
+
+BackgroundThread::~BackgroundThread() {
+  in_background() = false;
+}
+
+BackgroundWork::BackgroundWork() {
+  ++background().busy;
+}
+
+BackgroundWork::~BackgroundWork() {
+  --background().busy;
+}
+
+bool is_in_background() {
+  return in_background();
+}
+
+void limit_background_threads(int most) {
+  background().most = most;
+}
+
 void parallel_for(std::int64_t count, std::int64_t grain,
                   const std::function<void(std::int64_t, std::int64_t)>& body) {
   if (count <= 0) return;
-  const std::int64_t chunks = chunk_count(count, grain);
+  const std::int64_t chunks = chunk_count(count, grain, is_in_background() ? chunks_for_helpers : 1);
   if (chunks == 1) return body(0, count);
-
-  const std::int64_t size = count / chunks;
-  const std::int64_t longer = count % chunks;  // the first so many chunks have one element more
-  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(chunks));
-  const auto run = [&](std::int64_t chunk) noexcept {
-    const std::int64_t first = chunk * size + std::min(chunk, longer);
-    try {
-      body(first, first + size + (chunk < longer ? 1 : 0));
-    } catch (...) {
-      errors[static_cast<std::size_t>(chunk)] = std::current_exception();
-    }
-  };
-
-  std::vector<std::thread> threads;
-  threads.reserve(static_cast<std::size_t>(chunks - 1));
-  for (std::int64_t chunk = 1; chunk < chunks; ++chunk) start(threads, [&run, chunk] { run(chunk); });
-  run(0);
-  for (std::thread& thread : threads) thread.join();
-  for (const std::exception_ptr& error : errors) {
-    if (error) std::rethrow_exception(error);
+  Loop loop(count, chunks, body);
+  if (is_in_background()) {
+    run_in_background(loop);
+  } else {
+    run_in_foreground(loop);
   }
+  loop.rethrow_first();
 }
 
 void copy_bytes(std::span<std::byte> to, std::span<const std::byte> from) {

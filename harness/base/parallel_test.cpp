@@ -7,6 +7,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace assay {
@@ -104,6 +105,59 @@ TEST(CopyBytes, CopiesAllOfThemHoweverMany) {
     zero_bytes(to);
     EXPECT_TRUE(std::ranges::all_of(to, [](std::byte byte) { return byte == std::byte{0}; })) << count;
   }
+}
+
+/// Most threads that were in `body` at once.
+int most_at_once(std::int64_t count) {
+  std::atomic<int> now = 0;
+  std::atomic<int> most = 0;
+  parallel_for(count, 1, [&](std::int64_t, std::int64_t) {
+    int seen = ++now;
+    for (int before = most; before < seen && !most.compare_exchange_weak(before, seen);) {
+    }
+    std::this_thread::yield();
+    --now;
+  });
+  return most;
+}
+
+TEST(BackgroundTest, ALoopGetsNoMoreThreadsThanTheBackgroundHas) {
+  limit_parallel_threads(8);
+  limit_background_threads(2);
+  {
+    const BackgroundThread background;
+    const BackgroundWork busy;
+    EXPECT_TRUE(is_in_background());
+    for (int i = 0; i < 20; ++i) EXPECT_LE(most_at_once(1000), 2);
+    EXPECT_EQ(visits(1001, 1), std::vector<int>(1001, 1));
+  }
+  EXPECT_FALSE(is_in_background());
+  limit_background_threads(0);
+  limit_parallel_threads(0);
+}
+
+TEST(BackgroundTest, ALoopOfABusyBackgroundIsItsThreadsAlone) {
+  limit_parallel_threads(4);
+  limit_background_threads(2);
+  {
+    const BackgroundThread background;
+    const BackgroundWork own;
+    const BackgroundWork other;
+    EXPECT_EQ(most_at_once(1000), 1);
+  }
+  limit_background_threads(0);
+  limit_parallel_threads(0);
+}
+
+TEST(BackgroundTest, AnExceptionIsRethrownThereToo) {
+  limit_parallel_threads(4);
+  {
+    const BackgroundThread background;
+    const BackgroundWork busy;
+    EXPECT_THROW(parallel_for(1000, 1, [](std::int64_t, std::int64_t) { throw std::runtime_error("chunk"); }),
+                 std::runtime_error);
+  }
+  limit_parallel_threads(0);
 }
 
 }  // namespace

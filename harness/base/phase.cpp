@@ -5,8 +5,8 @@
 namespace assay {
 namespace {
 
-constexpr Names<7> names{"start", "ceilings", "host", "reference", "compile", "dispatch", "timing"};
-constexpr Names<7> stories{
+constexpr Names<8> names{"start", "ceilings", "host", "reference", "compile", "dispatch", "timing", "ahead"};
+constexpr Names<8> stories{
     "while it loaded the cases and opened the device",
     "while it measured the device's ceilings",
     "in work on the CPU",
@@ -14,6 +14,7 @@ constexpr Names<7> stories{
     "while shaders and pipelines were compiled",
     "while the device ran the program",
     "while the row was timed",
+    "while it waited for rows that it prepared ahead",
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ enum class Phase : std::uint8_t {
   Compile,    ///< GLSL to SPIR-V, or the driver's pipelines
   Dispatch,   ///< the device runs a program
   Timing,     ///< a block of samples: many programs, and the host between them
+  Ahead,      ///< waits for rows to come that are being prepared
 };
 
 std::string_view name_of(Phase phase);  ///< "start", "ceilings", ...

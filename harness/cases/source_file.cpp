@@ -30,7 +30,7 @@ std::string read_bytes(const fs::path& path) {
   if (error) refuse_file(path, "reading its size: " + error.message());
   if (size > SourceFile::max_bytes) {
     refuse_file(path, fmt::format("the file has {} bytes, more than the {} that a case file may have", size,
-                             SourceFile::max_bytes));
+                                  SourceFile::max_bytes));
   }
   std::ifstream stream(path, std::ios::binary);
   std::string bytes(size, '\0');

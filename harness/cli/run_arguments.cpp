@@ -69,6 +69,10 @@ void add_isolation(CLI::App& app, app::RunOptions& options) {
   app.add_option("--jobs", options.jobs,
                  "Threads for references, of all devices together (default: all of the CPU)")
       ->check(CLI::PositiveNumber);
+  app.add_option("--prepare", options.preparing_threads,
+                 "Threads that compile kernels and compute references of rows before it is their turn; 0: "
+                 "none (default: one less than --jobs, at least 1; none with --validation)")
+      ->check(CLI::Range(0, 1024));
   app.add_option(
       "--inject-fault", options.injected_faults,
       "KIND@GLOB: let the worker crash, hang or lose its device in the rows whose ids match, to check "

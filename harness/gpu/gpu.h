@@ -136,6 +136,12 @@ class Device {
   /// From here on the device counts as one without timestamps: Timing has no gpu_ns, dispatch_ns is empty.
   void distrust_timestamps();
 
+  /// Takes what the driver compiled in earlier runs from a file in `directory` (empty: nowhere), where
+  /// save_pipelines() keeps what it has then. To be called before anything is compiled.
+  void keep_pipelines_in(const std::filesystem::path& directory);
+  /// Does nothing where the driver has compiled nothing since, keeps nothing itself, or nothing is kept.
+  void save_pipelines();
+
   struct State;
   State& state() const { return *state_; }
 
@@ -172,6 +178,9 @@ struct Overrides {
 /// $XDG_CACHE_HOME/assay/spirv or ~/.cache/assay/spirv.
 std::filesystem::path default_cache_directory();
 
+/// $XDG_CACHE_HOME/assay/pipelines or ~/.cache/assay/pipelines; empty without either.
+std::filesystem::path default_pipeline_directory();
+
 class ShaderLibrary {
  public:
   explicit ShaderLibrary(ShaderOptions options = {});
@@ -179,7 +188,8 @@ class ShaderLibrary {
 
   /// Compiles for Vulkan 1.1 (SPIR-V 1.3), or takes it from memory or the disk cache, whose key is a hash of
   /// all sources that went in, defines and compiler version. A corrupt or foreign entry is rebuilt. Throws
-  /// CompileError; Error(Usage) for a shader that does not exist.
+  /// CompileError; Error(Usage) for a shader that does not exist. Any thread may ask: what one compiles,
+  /// others wait for.
   const Spirv& compile(const std::string& shader, const std::vector<Define>& defines);
 
   /// The sources there are: names such as "quantize_affine.comp" and "common/indexing.glslh".
@@ -202,6 +212,9 @@ std::string disassemble(std::span<const std::uint32_t> words);
 /// without this RenderDoc would see none.
 class DebuggerCapture {
  public:
+  /// Whether RenderDoc is attached.
+  static bool is_possible();
+
   DebuggerCapture();
   ~DebuggerCapture();
   DebuggerCapture(const DebuggerCapture&) = delete;
@@ -399,6 +412,12 @@ class Executable {
  private:
   std::unique_ptr<State> state_;
 };
+
+/// Compiles what an Executable of these is made of, so that one that is made soon finds it there; any thread
+/// may. The device is told no phase. Throws as Executable does.
+void prepare_executable(Device& device, ShaderLibrary& shaders, const Program& program,
+                        std::span<const Physical> tensors, std::uint32_t guard,
+                        std::span<const TensorAccess> access);
 
 /// A timed submission, recorded once and submitted any number of times: run.warm programs, stamp, run.batch
 /// programs, stamp, and where there is one the clock probe and a stamp. Setup dispatches are left out. Of

@@ -45,7 +45,7 @@ ScaleRange scale_range(const FillRequest& request) {
 ScaleRange wide_range(const FillRequest& request) {
   const ScaleRange range = scale_range(request);
   const ScaleRange wide{request.domain.lo == 0 ? 0x1p-12 : std::max(range.lo, 0x1p-12),
-                   request.domain.hi == 0 ? 0x1p4 : std::min(range.hi, 0x1p4)};
+                        request.domain.hi == 0 ? 0x1p4 : std::min(range.hi, 0x1p4)};
   return wide.lo <= wide.hi ? wide : range;
 }
 

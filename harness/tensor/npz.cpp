@@ -158,7 +158,8 @@ std::vector<std::byte> inflated(const std::vector<std::byte>& packed, std::uint6
   stream.next_out = reinterpret_cast<Bytef*>(result.data());
   stream.avail_out = static_cast<uInt>(result.size());
   const bool whole = inflate(&stream, Z_FINISH) == Z_STREAM_END;
-  if (!whole || stream.avail_out != 0 || stream.avail_in != 0) refuse_archive("its deflated data are damaged");
+  if (!whole || stream.avail_out != 0 || stream.avail_in != 0)
+    refuse_archive("its deflated data are damaged");
   return result;
 }
 
@@ -199,7 +200,7 @@ Entry find_member(Archive& archive, std::string_view member) {
   std::vector<std::string> names;
   for (const Entry& entry : entries) names.push_back(printable(entry.name));
   refuse_archive(fmt::format("it has no member '{}'; its members are: {}", member,
-                     shortened(fmt::format("{}", fmt::join(names, ", ")), longest_list)));
+                             shortened(fmt::format("{}", fmt::join(names, ", ")), longest_list)));
 }
 
 /// Runs `body` on the archive; what it throws names the archive.

@@ -53,6 +53,12 @@ Experiment::Experiment(gpu::Device& device, gpu::ShaderLibrary& shaders, const C
   executable_.set_label(test_case.id);
 }
 
+void Experiment::prepare(gpu::Device& device, gpu::ShaderLibrary& shaders, const Case& test_case,
+                         const Program& program) {
+  gpu::prepare_executable(device, shaders, program, physical_tensors(test_case), gpu::guard_bytes,
+                          access_of(test_case));
+}
+
 void Experiment::release() {
   workspace_.reset();
   uploaded_.clear();

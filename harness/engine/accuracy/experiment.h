@@ -36,6 +36,10 @@ class Experiment {
   Experiment(gpu::Device& device, gpu::ShaderLibrary& shaders, const Case& test_case, const Program& program,
              PackedInputs& inputs, std::unique_ptr<Originals> originals = nullptr);
 
+  /// Compiles what such an experiment runs, before there is one; any thread may. Throws gpu::CompileError.
+  static void prepare(gpu::Device& device, gpu::ShaderLibrary& shaders, const Case& test_case,
+                      const Program& program);
+
   /// Poisons all memory that holds no input element, runs the program once and looks at everything.
   RunResult run(const Poisons& poisons);
 

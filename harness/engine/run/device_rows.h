@@ -5,6 +5,7 @@
 #include "harness/engine/accuracy/packed_inputs.h"
 #include "harness/engine/run/layer_messages.h"
 #include "harness/engine/run/planned_rows.h"
+#include "harness/engine/run/row_preparation.h"
 #include "harness/report/record/events.h"
 
 #include <cstddef>
@@ -22,6 +23,8 @@ struct RowGroup {
   PlannedGroup planned;
   RowIndex first = 0;               ///< of its rows, among all that are planned
   std::vector<Baseline> baselines;  ///< of each row
+  RowPreparation* ahead = nullptr;  ///< where its data may have been made; null: nowhere
+  std::size_t order = 0;            ///< of the group among all that are planned
   std::optional<DataSet> data;
   std::optional<PackedInputs> packed;  ///< of data
 
@@ -31,7 +34,8 @@ struct RowGroup {
   /// The group's data of the secret seed, made when the first row needs them.
   const DataSet& secret_for(const Case& test_case, std::uint64_t seed) {
     if (!secret) {
-      secret = make_secret_data_set(test_case, seed);
+      if (ahead != nullptr) secret = ahead->take_secret_data(order);
+      if (!secret) secret = make_secret_data_set(test_case, seed);
       packed_secret.emplace(secret->inputs);
     }
     return *secret;
@@ -44,7 +48,8 @@ struct RowGroup {
   /// The group's inputs and expected outputs, made when the first row needs them.
   const DataSet& data_for(const Case& test_case, const AnswerCache* answers) {
     if (!data) {
-      data = make_data_set(test_case, answers);
+      if (ahead != nullptr) data = ahead->take_data(order);
+      if (!data) data = make_data_set(test_case, answers);
       packed.emplace(data->inputs);
     }
     return *data;

@@ -6,6 +6,7 @@
 #include "harness/engine/run/device_rows.h"
 #include "harness/engine/run/row_ending.h"
 #include "harness/engine/run/row_judging.h"
+#include "harness/engine/run/row_preparation.h"
 #include "harness/engine/run/timing_estimate.h"
 #include "harness/engine/timing/measurement.h"
 #include "harness/report/record/record_of.h"
@@ -42,8 +43,14 @@ bool are_compared(const RowGroup& group, std::size_t a, std::size_t b) {
 /// What stands around the timing of a pool of rows.
 class TimingTurn {
  public:
-  explicit TimingTurn(const DeviceRunOptions& options) : options_(options) {
+  /// `ahead` may be null.
+  TimingTurn(const DeviceRunOptions& options, gpu::Device& device, RowPreparation* ahead)
+      : options_(options) {
     if (options_.before_timing) options_.before_timing();
+    if (ahead == nullptr) return;
+    device.tell_phase(Phase::Ahead);
+    hush_.emplace(*ahead);
+    device.tell_phase(Phase::Host);
   }
   ~TimingTurn() {
     if (options_.after_timing) options_.after_timing();
@@ -53,6 +60,7 @@ class TimingTurn {
 
  private:
   const DeviceRunOptions& options_;
+  std::optional<RowPreparation::Hush> hush_;
 };
 
 /// Rows of a device. Those that are to be timed wait for each other, as many as memory and patience allow,
@@ -68,15 +76,32 @@ class DeviceRun {
         estimate_(options.sampling) {}
 
   void run(std::span<const PlannedGroup> groups) {
-    for (const PlannedGroup& group : groups) {
-      judge_group(group);
-      planned_ += group.size();
+    begin_preparing(groups);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      judge_group(groups[i], i);
+      planned_ += groups[i].size();
+      if (context_.options.group_ended) context_.options.group_ended();
       if (is_pool_full()) time_waiting();
     }
     time_waiting();
+    end_preparing();
   }
 
  private:
+  /// Not while a debugger records what the device is told: it would be told of several rows at once.
+  void begin_preparing(std::span<const PlannedGroup> groups) {
+    const int threads = context_.options.preparing_threads;
+    if (threads <= 0 || !left_.may_prepare || gpu::DebuggerCapture::is_possible()) return;
+    ahead_.emplace(context_, groups, left_, threads);
+  }
+
+  void end_preparing() {
+    if (!ahead_) return;
+    context_.device.tell_phase(Phase::Ahead);
+    ahead_.reset();
+    context_.device.tell_phase(Phase::Host);
+  }
+
   bool is_pool_full() const {
     return waiting_bytes_ > most_waiting_bytes ||
            estimate_.seconds(waiting_.size()) > context_.options.pool_s;
@@ -84,8 +109,10 @@ class DeviceRun {
 
   /// Takes the rows of one group as far as each goes alone. After the device is lost, here or before, they
   /// are recorded as MISSING.
-  void judge_group(const PlannedGroup& planned) {
+  void judge_group(const PlannedGroup& planned, std::size_t order) {
     const auto group = std::make_shared<RowGroup>();
+    group->order = order;
+    group->ahead = ahead_ ? &*ahead_ : nullptr;
     group->planned = planned;
     group->first = planned_;
     group->baselines = choose_baselines(planned, context_.options.baseline_impl);
@@ -131,6 +158,7 @@ class DeviceRun {
     row->record.info = context_.info_of(row->plan());
     context_.take_messages();
     begin(*row);
+    if (ahead_) ahead_->reached(row->number());
     std::optional<Outcome> outcome = plan_row(*row, context_);
     if (!outcome) outcome = check_output(*row);
     if (row->record.accuracy) listener_.judged(row->number(), *row->record.accuracy);
@@ -220,7 +248,7 @@ class DeviceRun {
   }
 
   std::vector<Measurement> measure_in_turn(std::span<const TimedRow> timed) {
-    const TimingTurn turn(context_.options);
+    const TimingTurn turn(context_.options, context_.device, ahead_ ? &*ahead_ : nullptr);
     const Stopwatch watch;
     context_.take_messages();
     SamplingOptions sampling = context_.options.sampling;
@@ -306,6 +334,7 @@ class DeviceRun {
   const RowsLeft& left_;
   RunListener& listener_;
   TimingEstimate estimate_;
+  std::optional<RowPreparation> ahead_;
   RowIndex planned_ = 0;  ///< rows of the groups before
   Rows waiting_;          ///< judged right, not timed yet
   std::size_t waiting_bytes_ = 0;

@@ -3,12 +3,9 @@
 #include "harness/engine/accuracy/accuracy.h"
 #include "harness/engine/accuracy/dump.h"
 #include "harness/engine/run/row_originals.h"
-#include "harness/engine/run/row_program.h"
+#include "harness/engine/run/row_plan.h"
 #include "harness/engine/run/secret_check.h"
 #include "harness/engine/timing/measurement.h"
-#include "harness/op/roofline.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
@@ -16,30 +13,6 @@
 
 namespace assay {
 namespace {
-
-/// Makes what the case runs here the row's; why the device cannot run it.
-std::optional<std::string> build(DeviceRow& row, const DeviceInfo& device) {
-  RowProgram made = row_program(row.test_case(), device);
-  row.impl = made.impl;
-  row.ceiling = made.ceiling;
-  row.program = std::move(made.program);
-  row.unit_error = made.unit_error;
-  return made.unsupported;
-}
-
-/// Why the row would take longer than it may even at the device's own ceilings, where those are known.
-std::optional<std::string> too_slow(const DeviceRow& row, const DeviceContext& context) {
-  const Case& test_case = row.test_case();
-  const Work work = test_case.op->work(test_case.params, test_case.tensors);
-  const LeastTime least =
-      least_time(context.ceilings(), work, {.cache = row.plan().cache, .ceiling = row.ceiling});
-  const double own_s = test_case.timeout_s;
-  const double limit_s = std::min(context.options.program_limit_s, own_s);
-  if (least.seconds <= limit_s) return std::nullopt;
-  return fmt::format("needs at least {:.3g} s a program on this device: {}; the limit is {:g} s ({})",
-                     least.seconds, least.because, limit_s,
-                     own_s == limit_s ? "the case's timeout" : "--program-limit");
-}
 
 /// A debugger that is attached gets a capture of the row's runs.
 AccuracyOutcome captured_assessment(Experiment& experiment, const DeviceRow& row, const DataSet& data) {
@@ -78,19 +51,12 @@ void prepare_timing(DeviceRow& row, std::unique_ptr<Experiment> judged, const Ac
 }  // namespace
 
 std::optional<Outcome> plan_row(DeviceRow& row, const DeviceContext& context) {
-  const Case& test_case = row.test_case();
-  if (test_case.invalid) return Outcome{Status::Invalid, *test_case.invalid};
-  if (const Expectation* rule = context.skip_of(row.record.info))
-    return Outcome{Status::Skipped, rule->why()};
-  std::optional<Outcome> reason;
-  const auto failure = outcome_of([&] {
-    if (const auto unsupported = build(row, context.device.info())) {
-      reason = Outcome{Status::Unsupported, *unsupported};
-    } else if (const auto slow = too_slow(row, context)) {
-      reason = Outcome{Status::Skipped, *slow};
-    }
-  });
-  return failure ? failure : reason;
+  RowPlan plan = plan_of_row(row.plan(), row.record.info, context, context.ceilings());
+  row.impl = plan.made.impl;
+  row.ceiling = plan.made.ceiling;
+  row.program = std::move(plan.made.program);
+  row.unit_error = plan.made.unit_error;
+  return std::move(plan.not_run);
 }
 
 Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context) {

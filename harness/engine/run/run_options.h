@@ -35,10 +35,12 @@ struct DeviceRunOptions {
   double program_limit_s = 10;
   Ceilings ceilings;             ///< as far as they are known without measuring; those of `tools` go before
   TimingTools* tools = nullptr;  ///< of this device; null: made when a row is first timed, without ceilings
+  int preparing_threads = 0;     ///< --prepare: they prepare rows before it is their turn; 0: none does
   /// Asked before each row begins and before each block of samples: true ends the run there. Empty: never.
   std::function<bool()> stop_requested;
   /// Rows that wait to be timed are timed once that takes about so long; a group's rows stay together.
   double pool_s = 60;
+  std::function<void()> group_ended;  ///< called behind each group of rows, in this thread; empty: nothing
   /// Called around the timing of each pool of rows, both or none, in this thread. Empty: nothing.
   std::function<void()> before_timing;
   std::function<void()> after_timing;

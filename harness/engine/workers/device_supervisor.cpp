@@ -37,6 +37,7 @@ double SupervisionLimits::usual(Phase phase) const {
     case Phase::Ceilings:
       return ceilings_s;
     case Phase::Compile:
+    case Phase::Ahead:
       return compile_s;
     case Phase::Dispatch:
       return dispatch_s;
@@ -264,13 +265,34 @@ void DeviceSupervisor::ask_for_rows() {
   now_.is_idle = now_.has_ended_one = false;
   now_.phase = Phase::Host;
   now_.limit_s = start_.limits.of(now_.phase);
-  if (!retry_) return worker_.send(encode(WorkerRequest{left_}));
+  if (!retry_) {
+    const RowsLeft left = rows_to_ask_for();
+    now_.prepares = start_.rows_ahead > 0 && left.may_prepare;
+    return worker_.send(encode(WorkerRequest{left}));
+  }
   RowsLeft rows;
+  rows.may_prepare = now_.prepares = false;
   rows.wanted.assign(plan_size_, false);
   for (const RowIndex row : retry_->rows()) rows.wanted[row] = true;
   const auto progress = left_.progress.find(retry_->row());
   if (!is_silent() && progress != left_.progress.end()) rows.progress.insert(*progress);
   worker_.send(encode(WorkerRequest{rows}));
+}
+
+/// All that are left; after a worker was lost with what it prepared first those that it may have prepared,
+/// one by one.
+RowsLeft DeviceSupervisor::rows_to_ask_for() {
+  RowsLeft rows = left_;
+  if (careful_until_) {
+    for (RowIndex row = *careful_until_; row < rows.wanted.size(); ++row) rows.wanted[row] = false;
+    const bool are_over = std::ranges::find(rows.wanted, true) == rows.wanted.end();
+    if (are_over) {
+      careful_until_.reset();
+      rows = left_;
+    }
+  }
+  rows.may_prepare = !careful_until_ && lost_ahead_in_a_row_ < start_.limits.failures_in_a_row;
+  return rows;
 }
 
 void DeviceSupervisor::stop() {
@@ -344,6 +366,8 @@ void DeviceSupervisor::row_is_lost(RowIndex row, Status status, const std::strin
   if (retry_) return settle_retry(row == retry_->row() ? retry_->lost_again(reason) : retry_->not_reached());
   const RowEnd end{.status = status, .reason = reason};
   ++failures_in_a_row_;
+  careful_until_.reset();  // what is met ahead of its turn again is told by the next worker
+  lost_ahead_in_a_row_ = 0;
   if (is_stopping_) return end_row(row, end);
   // Its end is told when it is known what a second try shows: until then it is the row that runs.
   retry_.emplace(row, end, std::vector<RowIndex>(now_.begun.begin(), now_.begun.end()));
@@ -385,11 +409,35 @@ void DeviceSupervisor::ended(const ChildEnd& end) {
   if (state_ == State::Leaving) return finish();
   const bool was_killed = state_ == State::Killed;
   if (refusal_) return be_over();  // nothing was run, and nothing is recorded
+  if (was_lost_ahead(end)) return go_on_carefully(end);
   state_ = State::Working;
   if (was_killed) return worker_is_gone(*now_.killed_as, now_.killed_because);
   std::string what = fmt::format("the worker {} {}", to_string(end), story_of(now_.phase));
   if (end.any_signal() == SIGKILL) what += " (by the kernel for lack of memory, or by somebody)";
   worker_is_gone(Status::Crash, what);
+}
+
+/// A worker whose end nobody can ascribe to the row that runs: some thread of it left the process, or it was
+/// killed from outside, perhaps for the memory that it took. What crashes in the row itself ends by a signal
+/// of its own.
+bool DeviceSupervisor::was_lost_ahead(const ChildEnd& end) const {
+  if (!now_.prepares || now_.is_idle || now_.lost_by || is_stopping_) return false;
+  if (state_ == State::Killed) return now_.killed_as == Status::Timeout && now_.phase == Phase::Ahead;
+  return !end.any_signal() || end.any_signal() == SIGKILL;
+}
+
+void DeviceSupervisor::go_on_carefully(const ChildEnd& end) {
+  state_ = State::Working;
+  ++lost_ahead_in_a_row_;
+  RowIndex until = now_.begun.empty() ? 0 : *std::ranges::max_element(now_.begun);
+  for (std::size_t rows = 0; until < left_.wanted.size() && rows <= start_.rows_ahead; ++until)
+    rows += left_.wanted[until] ? 1 : 0;
+  careful_until_ = until;
+  if (start_.log) {
+    const std::string what = fmt::format("the worker {} while it prepared rows ahead", to_string(end));
+    start_.log(with_last_words(what, worker_) + "; they are run one by one\n");
+  }
+  next_worker();
 }
 
 void DeviceSupervisor::worker_is_gone(Status status, const std::string& why) {

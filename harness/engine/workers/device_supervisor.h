@@ -47,6 +47,8 @@ struct SupervisionLimits {
 struct SupervisionStart {
   OpenRequest open;
   SupervisionLimits limits;
+  /// Rows that a worker prepares before it is their turn, at most; 0: it never does.
+  std::size_t rows_ahead = 0;
   /// What an earlier run has left; empty `wanted`: it is not known before the plan, and all rows are to be
   /// run.
   RowsLeft left;
@@ -67,8 +69,10 @@ struct SupervisionStart {
 /// time only as it is told: whoever owns it brings it what the worker says and when it ended.
 ///
 /// A row whose worker crashed, hung or lost its device ends as CRASH, TIMEOUT or DEVICE_LOST, then is tried
-/// once more alone in a new process, see Retry. After `failures_in_a_row` of them without a row that ended in
-/// between the device is given up; its other rows are MISSING.
+/// once more alone in a new process, see Retry. A worker that is lost with what it prepared ahead costs no
+/// row: the next one goes on without preparing, so that the row that was prepared is lost in its own turn.
+/// After `failures_in_a_row` of them without a row that ended in between the device is given up; its other
+/// rows are MISSING.
 class DeviceSupervisor {
  public:
   /// Both must outlive this. `listener` is told the rows' events as a run in this process would tell them,
@@ -123,6 +127,9 @@ class DeviceSupervisor {
   void take_idle();
   void take_journal_line(std::string_view line);
   bool is_plan_again(std::string_view line);
+  RowsLeft rows_to_ask_for();
+  bool was_lost_ahead(const ChildEnd& end) const;
+  void go_on_carefully(const ChildEnd& end);
 
   void row_begins(RowIndex row);
   void row_is_judged(RowIndex row, const AccuracyResult& accuracy);
@@ -156,6 +163,7 @@ class DeviceSupervisor {
     Phase phase = Phase::Start;
     bool is_open = false;  ///< it has told its plan
     bool is_idle = false;
+    bool prepares = false;       ///< rows whose turn is yet to come
     bool has_ended_one = false;  ///< of the rows that it was asked for last
     bool was_heard = false;      ///< since time passed last
     bool wants_to_time = false;
@@ -179,7 +187,9 @@ class DeviceSupervisor {
   std::string given_up_;
   std::optional<RefusedEvent> refusal_;
   int failures_in_a_row_ = 0;
-  State state_ = State::Over;  ///< until it begins
+  std::optional<RowIndex> careful_until_;  ///< rows before it are run without preparing any
+  int lost_ahead_in_a_row_ = 0;            ///< workers that were, and no row was lost in its turn since
+  State state_ = State::Over;              ///< until it begins
   bool has_run_ = false;
   bool have_inputs_changed_ = false;
   bool is_stopping_ = false;

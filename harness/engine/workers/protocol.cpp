@@ -24,6 +24,7 @@ using Range = std::array<RowIndex, 2>;
 struct RowsText {
   std::vector<Range> rows;
   bool all = false;
+  bool one_by_one = false;      ///< none is prepared before it is its turn
   std::vector<RowIndex> begun;  ///< progress of these rows, in the order of the next two
   std::vector<std::string> hashes;
   std::vector<std::vector<Block>> blocks;
@@ -49,6 +50,7 @@ template <class Visit>
 void fields(Visit& visit, Is<RowsText> auto& x) {
   visit("rows", x.rows);
   visit("all", x.all);
+  visit("one_by_one", x.one_by_one);
   visit("begun", x.begun);
   visit("hashes", x.hashes);
   visit("blocks", x.blocks);
@@ -79,7 +81,7 @@ void fields(Visit& visit, Is<LogEvent> auto& x) {
 namespace {
 
 RowsText text_of(const RowsLeft& left) {
-  RowsText text{.all = left.wanted.empty()};
+  RowsText text{.all = left.wanted.empty(), .one_by_one = !left.may_prepare};
   for (RowIndex row = 0; row < left.wanted.size(); ++row) {
     if (!left.wanted[row]) continue;
     const bool goes_on = !text.rows.empty() && text.rows.back()[1] + 1 == row;
@@ -97,6 +99,7 @@ RowsText text_of(const RowsLeft& left) {
 RowsLeft rows_of(const RowsText& text) {
   constexpr RowIndex most_rows = 100'000'000;  // a number beyond is no row, and would take all memory
   RowsLeft left;
+  left.may_prepare = !text.one_by_one;
   for (const auto& [first, last] : text.rows) {
     if (first > last || last >= most_rows)
       throw Error(fmt::format("there are no rows {} to {}", first, last));

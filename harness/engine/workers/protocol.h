@@ -56,6 +56,10 @@ struct TimeRequest {};
 struct StopRequest {};
 using WorkerRequest = std::variant<OpenRequest, RowsLeft, TimeRequest, StopRequest>;
 
+/// Exit code of a worker in which a thread crashed that prepared rows whose turn was yet to come: the row
+/// that runs has nothing to do with it.
+inline constexpr int exit_lost_ahead = 86;
+
 /// One line, without its end.
 std::string encode(const WorkerRequest& request);
 /// Throws Error that says what is wrong with the line.

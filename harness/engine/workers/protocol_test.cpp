@@ -62,6 +62,13 @@ TEST(Protocol, TellsAllRowsFromNone) {
   EXPECT_THAT(through_request(RowsLeft{.wanted = {false, false}}).wanted, ElementsAre(false));
 }
 
+TEST(Protocol, TellsWhetherRowsMayBePreparedAhead) {
+  EXPECT_TRUE(through_request(RowsLeft{}).may_prepare);
+  RowsLeft one_by_one;
+  one_by_one.may_prepare = false;
+  EXPECT_FALSE(through_request(one_by_one).may_prepare);
+}
+
 TEST(Protocol, RefusesRowsThatNoPlanHas) {
   EXPECT_THAT([] { decode_request(R"({"request":"rows","rows":[[5,2]]})"); },
               ThrowsMessage<Error>(HasSubstr("no rows 5 to 2")));

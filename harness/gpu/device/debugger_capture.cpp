@@ -31,6 +31,10 @@ const Table* attached() {
 
 }  // namespace
 
+bool DebuggerCapture::is_possible() {
+  return attached() != nullptr;
+}
+
 // Null stands for the only device and no window.
 DebuggerCapture::DebuggerCapture() {
   const Table* const table = attached();

@@ -16,11 +16,7 @@ Device::State::State(Instance::State& owner, const PhysicalDevice& description)
     : instance(owner), physical(description) {
   open();
   try {
-    VkPipelineCacheCreateInfo cache_info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-    VkPipelineCache cache = VK_NULL_HANDLE;
-    check(table.vk.vkCreatePipelineCache(table.device, &cache_info, nullptr, &cache),
-          "creating the pipeline cache");
-    pipeline_cache = {table, cache, table.vk.vkDestroyPipelineCache};
+    create_pipeline_cache({});
     create_commands();
   } catch (...) {
     fence.reset();
@@ -50,6 +46,37 @@ void Device::State::open() {
   tells_statistics = features.tells_statistics();
   tells_faults = features.tells_faults();
   table.vk.vkGetDeviceQueue(table.device, physical.queue_family, 0, &queue);
+}
+
+void Device::State::create_pipeline_cache(std::span<const std::byte> data) {
+  VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+  info.initialDataSize = data.size();
+  info.pInitialData = data.data();
+  VkPipelineCache cache = VK_NULL_HANDLE;
+  check(table.vk.vkCreatePipelineCache(table.device, &info, nullptr, &cache), "creating the pipeline cache");
+  pipeline_cache = {table, cache, table.vk.vkDestroyPipelineCache};
+}
+
+/// A driver that does not take them compiles again.
+void Device::State::take_pipeline_data(std::span<const std::byte> data) try {
+  create_pipeline_cache(data);
+} catch (const Error&) {
+  // The empty cache of before is still there.
+}
+
+/// Nothing where the driver cannot tell: what it compiled is then compiled again.
+std::vector<std::byte> Device::State::pipeline_data() const {
+  std::size_t bytes = 0;
+  if (table.vk.vkGetPipelineCacheData(table.device, pipeline_cache.get(), &bytes, nullptr) != VK_SUCCESS) {
+    return {};
+  }
+  std::vector<std::byte> data(bytes);
+  // Another thread may compile meanwhile: what has become too much is told next time.
+  if (table.vk.vkGetPipelineCacheData(table.device, pipeline_cache.get(), &bytes, data.data()) < 0) {
+    return {};
+  }
+  data.resize(bytes);
+  return data;
 }
 
 void Device::State::create_commands() {
@@ -121,6 +148,29 @@ const DeviceInfo& Device::info() const {
 
 bool Device::alive() const {
   return !state_->table.lost;
+}
+
+void Device::keep_pipelines_in(const std::filesystem::path& directory) {
+  if (directory.empty() || state_->pipeline_file) {
+    return;
+  }
+  state_->pipeline_file.emplace(directory, state_->physical.cache_identity);
+  if (const auto data = state_->pipeline_file->load()) {
+    state_->take_pipeline_data(*data);
+  }
+  state_->kept_bytes = state_->pipeline_data().size();
+}
+
+void Device::save_pipelines() {
+  if (!state_->pipeline_file || !alive()) {
+    return;
+  }
+  const std::vector<std::byte> data = state_->pipeline_data();
+  if (data.size() <= state_->kept_bytes) {
+    return;
+  }
+  state_->kept_bytes = data.size();
+  state_->pipeline_file->store(data);
 }
 
 void Device::watch_phases(PhaseListener listener) {

@@ -1,7 +1,10 @@
 #pragma once
 
+#include "harness/gpu/device/driver_cache.h"
 #include "harness/gpu/device/instance.h"
 #include "harness/gpu/device/vk.h"
+
+#include <mutex>
 
 namespace assay::gpu {
 
@@ -25,6 +28,8 @@ struct Device::State {
   bool tells_faults = false;      ///< VK_EXT_device_fault
 
   Handle<VkPipelineCache> pipeline_cache;
+  std::optional<DriverCacheFile> pipeline_file;  ///< where its data are kept
+  std::size_t kept_bytes = 0;                    ///< of them, at least
   Handle<VkCommandPool> command_pool;
   VkCommandBuffer commands = VK_NULL_HANDLE;  ///< one submission at a time
   Handle<VkFence> fence;
@@ -36,12 +41,17 @@ struct Device::State {
   std::unique_ptr<Attachment> staging;
   Handle<VkSampler> sampler;  ///< nearest_sampler(); made when it is first needed
   std::unique_ptr<Attachment> pipelines;
+  std::once_flag pipelines_made;  ///< any thread may be the first to need them
 
   const DeviceInfo& info() const { return physical.info; }
   /// Throws DeviceLost when nothing can run any more; `doing` is what was about to be done.
   void require_alive(std::string_view doing) const;
   /// Names an object for the validation layer's messages and for debuggers. Does nothing without them.
   void name(VkObjectType type, std::uint64_t object, const std::string& name) const;
+  void create_pipeline_cache(std::span<const std::byte> data);
+  void take_pipeline_data(std::span<const std::byte> data);
+  /// What the driver's cache of pipelines holds.
+  std::vector<std::byte> pipeline_data() const;
 
  private:
   void open();

@@ -132,6 +132,13 @@ void add_identity(DeviceInfo& info, const Properties& properties) {
   info.uuid = hex(properties.id.deviceUUID, VK_UUID_SIZE);
 }
 
+/// The device, and the driver in all its own words: what one version compiled is nothing to another.
+std::string cache_identity(const DeviceInfo& info, const VkPhysicalDeviceProperties& core) {
+  return fmt::format("device {} cache {} vendor {:#x} device {:#x} driver {:#x} {} {} api {}", info.uuid,
+                     hex(core.pipelineCacheUUID, VK_UUID_SIZE), core.vendorID, core.deviceID,
+                     core.driverVersion, info.driver_name, info.driver_info, info.api_version);
+}
+
 void add_limits(DeviceInfo& info, const VkPhysicalDeviceLimits& limits) {
   std::copy_n(limits.maxComputeWorkGroupCount, 3, info.max_workgroup_count.begin());
   std::copy_n(limits.maxComputeWorkGroupSize, 3, info.max_workgroup_size.begin());
@@ -190,6 +197,7 @@ std::optional<PhysicalDevice> describe(VkPhysicalDevice handle) {
   device.queue_family = *family;
   const Properties properties(device.facts);
   add_identity(device.info, properties);
+  device.cache_identity = cache_identity(device.info, properties.core.properties);
   add_limits(device.info, properties.core.properties.limits);
   add_subgroups(device.info, properties);
   add_memory(device, properties);

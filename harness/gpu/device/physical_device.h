@@ -4,6 +4,7 @@
 #include "harness/gpu/device/vk.h"
 
 #include <optional>
+#include <string>
 
 namespace assay::gpu {
 
@@ -11,6 +12,7 @@ namespace assay::gpu {
 struct PhysicalDevice {
   DeviceFacts facts;
   DeviceInfo info;
+  std::string cache_identity;  ///< which driver's compiled pipelines it takes
   std::uint32_t queue_family = 0;
   VkPhysicalDeviceMemoryProperties memory{};
   std::uint64_t max_allocation_bytes = 0;  ///< maxMemoryAllocationSize

@@ -4,6 +4,7 @@
 
 #include <volk.h>
 
+#include <atomic>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,9 +31,9 @@ struct DeviceTable {
   VolkDeviceTable vk{};
   /// Set when a submission did not end in time. The GPU may still be using everything, and waiting for it
   /// may take forever, so nothing of this device is destroyed any more: its objects are leaked on purpose.
-  bool abandoned = false;
+  std::atomic<bool> abandoned = false;
   /// Set when the device was lost or abandoned: nothing can be submitted any more.
-  bool lost = false;
+  std::atomic<bool> lost = false;
 };
 
 /// Owns one object made from a device.

@@ -33,6 +33,50 @@ struct Rotation {
   const Bindings& take() { return *sets[next++ % sets.size()]; }
 };
 
+void refuse_beyond_limits(const Device::State& device, const Program& program,
+                          std::span<const Physical> tensors) {
+  if (const auto reason = beyond_limits(program, tensors, device.info())) {
+    throw Error(fmt::format("preparing a program for '{}': {}", device.info().name, *reason));
+  }
+  device.require_alive("preparing a program");
+}
+
+/// What an executable is made of.
+struct Made {
+  std::vector<SharedPipeline> pipelines;  ///< one a dispatch
+  double compile_ms = 0;
+  std::string spirv_hash;
+};
+
+/// Tells no phase: any thread may call it.
+Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program& program,
+                    std::span<const Physical> tensors, std::uint32_t guard,
+                    std::span<const TensorAccess> access) {
+  const auto start = std::chrono::steady_clock::now();
+  PipelineCache& shared = pipelines_of(device);
+  std::vector<ShaderInterface> interfaces;
+  Made made;
+  std::string hashes;
+  for (const Dispatch& dispatch : program.dispatches) {
+    const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
+    hashes += spirv.hash;
+    interfaces.push_back(*shared.interface(dispatch, spirv, guard));
+  }
+  check_interfaces(program, tensors, interfaces, device.info(), access);
+  made.compile_ms = milliseconds_since(start);
+  for (const Dispatch& dispatch : program.dispatches) {
+    std::vector<VkDescriptorType> types;
+    for (const Binding& binding : dispatch.bindings) {
+      types.push_back(descriptor_type(form_of(program, tensors, binding.resource), binding.access));
+    }
+    const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
+    made.pipelines.push_back(shared.get(dispatch, std::move(types), spirv, guard));
+    made.compile_ms += made.pipelines.back()->creation_ms;  // whichever program it was created for
+  }
+  made.spirv_hash = hash_hex(hashes);
+  return made;
+}
+
 }  // namespace
 
 struct Executable::State {
@@ -63,32 +107,19 @@ struct Executable::State {
 };
 
 void Executable::State::build(ShaderLibrary& shaders, std::span<const TensorAccess> access) {
-  if (const auto reason = beyond_limits(program, tensors, device.info())) {
-    throw Error(fmt::format("preparing a program for '{}': {}", device.info().name, *reason));
-  }
-  device.require_alive("preparing a program");
+  refuse_beyond_limits(device, program, tensors);
   const PhaseScope phase(device, Phase::Compile);
-  const auto start = std::chrono::steady_clock::now();
-  PipelineCache& shared = pipelines_of(device);
-  std::vector<ShaderInterface> interfaces;
-  std::string hashes;
-  for (const Dispatch& dispatch : program.dispatches) {
-    const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
-    hashes += spirv.hash;
-    interfaces.push_back(shared.interface(dispatch, spirv, guard));
-  }
-  check_interfaces(program, tensors, interfaces, device.info(), access);
-  compile_ms = milliseconds_since(start);
-  for (const Dispatch& dispatch : program.dispatches) {
-    std::vector<VkDescriptorType> types;
-    for (const Binding& binding : dispatch.bindings) {
-      types.push_back(descriptor_type(form_of(program, tensors, binding.resource), binding.access));
-    }
-    const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
-    pipelines.push_back(shared.get(dispatch, std::move(types), spirv, guard));
-    compile_ms += pipelines.back()->creation_ms;  // whichever program it was created for
-  }
-  spirv_hash = hash_hex(hashes);
+  Made made = make_pipelines(device, shaders, program, tensors, guard, access);
+  pipelines = std::move(made.pipelines);
+  compile_ms = made.compile_ms;
+  spirv_hash = std::move(made.spirv_hash);
+}
+
+void prepare_executable(Device& device, ShaderLibrary& shaders, const Program& program,
+                        std::span<const Physical> tensors, std::uint32_t guard,
+                        std::span<const TensorAccess> access) {
+  refuse_beyond_limits(device.state(), program, tensors);
+  make_pipelines(device.state(), shaders, program, tensors, guard, access);
 }
 
 void Executable::State::refuse_stranger(const Workspace::State& workspace) const {

@@ -36,41 +36,57 @@ std::string pipeline_key(const Dispatch& dispatch, std::span<const VkDescriptorT
 
 }  // namespace
 
-SharedPipeline PipelineCache::get(const Dispatch& dispatch, std::vector<VkDescriptorType> bindings,
-                                  const Spirv& spirv, std::uint32_t guard) {
-  std::string key = pipeline_key(dispatch, bindings, spirv, guard);
-  if (const auto found = by_key_.find(key); found != by_key_.end()) {
-    by_use_.splice(by_use_.begin(), by_use_, found->second);
-    return by_use_.front().pipeline;
+SharedPipeline PipelineCache::find(const std::string& key) {
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) {
+    return nullptr;
   }
-  auto made =
-      std::make_shared<Pipeline>(create_pipeline(device_, dispatch, std::move(bindings), spirv, guard));
-  by_use_.push_front({key, made});
-  by_key_.emplace(std::move(key), by_use_.begin());
+  by_use_.splice(by_use_.begin(), by_use_, found->second);
+  return by_use_.front().pipeline;
+}
+
+void PipelineCache::keep(const std::string& key, SharedPipeline made) {
+  by_use_.push_front({key, std::move(made)});
+  by_key_.emplace(key, by_use_.begin());
   if (by_use_.size() > limit_) {
     by_key_.erase(by_use_.back().key);
     by_use_.pop_back();  // whoever uses it still holds it
   }
-  return made;
 }
 
-const ShaderInterface& PipelineCache::interface(const Dispatch& dispatch, const Spirv& spirv,
-                                                std::uint32_t guard) {
-  std::string key = specialized_key(dispatch, spirv, guard);
-  if (const auto found = interfaces_.find(key); found != interfaces_.end()) {
-    return found->second;
-  }
-  if (interfaces_.size() >= limit_) {
-    interfaces_.clear();  // small, and soon read again
-  }
-  const auto values = specialization(dispatch, spirv.words, guard);
-  return interfaces_.emplace(std::move(key), interface_of(spirv.words, values)).first->second;
+SharedPipeline PipelineCache::get(const Dispatch& dispatch, std::vector<VkDescriptorType> bindings,
+                                  const Spirv& spirv, std::uint32_t guard) {
+  const std::string key = pipeline_key(dispatch, bindings, spirv, guard);
+  return once_.get(
+      key, [&] { return find(key); },
+      [&] {
+        return std::make_shared<Pipeline>(
+            create_pipeline(device_, dispatch, std::move(bindings), spirv, guard));
+      },
+      [&](SharedPipeline made) { keep(key, std::move(made)); });
+}
+
+std::shared_ptr<const ShaderInterface> PipelineCache::interface(const Dispatch& dispatch, const Spirv& spirv,
+                                                                std::uint32_t guard) {
+  const std::string key = specialized_key(dispatch, spirv, guard);
+  const auto find = [&]() -> std::shared_ptr<const ShaderInterface> {
+    const auto found = interfaces_.find(key);
+    return found == interfaces_.end() ? nullptr : found->second;
+  };
+  const auto make = [&] {
+    const auto values = specialization(dispatch, spirv.words, guard);
+    return std::make_shared<const ShaderInterface>(interface_of(spirv.words, values));
+  };
+  return once_each_interface_.get(key, find, make, [&](std::shared_ptr<const ShaderInterface> made) {
+    if (interfaces_.size() >= limit_) {
+      interfaces_.clear();  // small, and soon read again
+    }
+    interfaces_.emplace(key, std::move(made));
+  });
 }
 
 PipelineCache& pipelines_of(Device::State& device) {
-  if (!device.pipelines) {
-    device.pipelines = std::make_unique<PipelineCache>(device);
-  }
+  std::call_once(device.pipelines_made, [&] { device.pipelines = std::make_unique<PipelineCache>(device); });
   return static_cast<PipelineCache&>(*device.pipelines);
 }
 

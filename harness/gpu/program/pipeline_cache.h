@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/base/once_each.h"
 #include "harness/gpu/program/pipeline.h"
 #include "harness/gpu/shaders/shader_interface.h"
 
@@ -11,7 +12,7 @@ namespace assay::gpu {
 
 /// The pipelines of a device that are in use or were lately: dispatches that differ in nothing that a
 /// pipeline is made of share one, so that a run of many small cases of one shader creates it once. What the
-/// driver tells of a pipeline is kept with it.
+/// driver tells of a pipeline is kept with it. Any thread may ask.
 class PipelineCache : public Device::State::Attachment {
  public:
   /// Pipelines that are kept when nobody uses them; of more than these the one used longest ago goes.
@@ -24,9 +25,12 @@ class PipelineCache : public Device::State::Attachment {
                      std::uint32_t guard);
 
   /// What the shader declares with the dispatch's constants: read once, too.
-  const ShaderInterface& interface(const Dispatch& dispatch, const Spirv& spirv, std::uint32_t guard);
+  std::shared_ptr<const ShaderInterface> interface(const Dispatch& dispatch, const Spirv& spirv,
+                                                   std::uint32_t guard);
 
-  std::size_t size() const { return by_use_.size(); }
+  std::size_t size() const {
+    return once_.look([this] { return by_use_.size(); });
+  }
 
  private:
   struct Entry {
@@ -34,11 +38,16 @@ class PipelineCache : public Device::State::Attachment {
     SharedPipeline pipeline;
   };
 
+  SharedPipeline find(const std::string& key);
+  void keep(const std::string& key, SharedPipeline made);
+
   Device::State& device_;
   std::size_t limit_;
-  std::list<Entry> by_use_;  ///< the newest first
+  OnceEach<std::string> once_;  ///< guards the next two
+  std::list<Entry> by_use_;     ///< the newest first
   std::unordered_map<std::string, std::list<Entry>::iterator> by_key_;
-  std::unordered_map<std::string, ShaderInterface> interfaces_;
+  OnceEach<std::string> once_each_interface_;
+  std::unordered_map<std::string, std::shared_ptr<const ShaderInterface>> interfaces_;
 };
 
 /// The device's own, made when it is first asked for.

@@ -3,6 +3,8 @@
 #include "harness/gpu/program/pipeline_statistics.h"
 #include "tests/support/gpu.h"
 
+#include <thread>
+
 namespace assay::gpu {
 namespace {
 
@@ -105,14 +107,48 @@ TEST_F(PipelineCacheTest, WhatCannotBeMadeIsNotKept) {
   EXPECT_EQ(cache.size(), 0U);
 }
 
+TEST_F(PipelineCacheTest, ThreadsThatWantOnePipelineGetTheSame) {
+  PipelineCache cache(device().state());
+  std::vector<SharedPipeline> got(8);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    threads.emplace_back([&, i] {
+      Dispatch wanted = dispatch();
+      wanted.constants[0].value = 100 + i % 2;
+      got[i] = get(cache, wanted);
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(cache.size(), 2U);
+  for (std::size_t i = 2; i < got.size(); ++i) {
+    EXPECT_EQ(got[i], got[i - 2]);
+  }
+}
+
+TEST_F(PipelineCacheTest, WhatWasPreparedIsThereForTheExecutable) {
+  PipelineCache& cache = pipelines_of(device().state());
+  Dispatch once = dispatch();
+  once.constants[0].value = 4712;
+  const Program program{.scratch = {}, .dispatches = {once}};
+  const std::size_t before = cache.size();
+  std::thread([&] {
+    prepare_executable(device(), sources, program, std::vector{words(1), words(1)}, guard_bytes, {});
+  }).join();
+  EXPECT_EQ(cache.size(), before + 1);
+  const Executable made(device(), sources, program, std::vector{words(1), words(1)}, guard_bytes);
+  EXPECT_EQ(cache.size(), before + 1);
+}
+
 TEST_F(PipelineCacheTest, AShaderIsReadOnceForEachOfItsSpecializations) {
   PipelineCache cache(device().state());
   const auto interface = [&](const Dispatch& wanted) {
-    return &cache.interface(wanted, sources.compile(wanted.shader, wanted.defines), guard_bytes);
+    return cache.interface(wanted, sources.compile(wanted.shader, wanted.defines), guard_bytes);
   };
   Dispatch wider = dispatch();
   wider.local_size = {2, 1, 1};
-  const ShaderInterface* const first = interface(dispatch());
+  const std::shared_ptr<const ShaderInterface> first = interface(dispatch());
   EXPECT_EQ(first->push_bytes, 4U);
   EXPECT_EQ(first->local_size[0], 1U);
   EXPECT_EQ(interface(wider)->local_size[0], 2U);

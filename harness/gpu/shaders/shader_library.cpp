@@ -1,4 +1,5 @@
 #include "harness/base/hash.h"
+#include "harness/base/once_each.h"
 #include "harness/gpu/gpu.h"
 #include "harness/gpu/shaders/compile.h"
 #include "harness/gpu/shaders/compile_process.h"
@@ -52,6 +53,11 @@ std::filesystem::path default_cache_directory() {
   return fs::path(home) / ".cache" / "assay" / "spirv";
 }
 
+std::filesystem::path default_pipeline_directory() {
+  const std::filesystem::path shaders = default_cache_directory();
+  return shaders.empty() ? shaders : shaders.parent_path() / "pipelines";
+}
+
 struct ShaderLibrary::State {
   using Variant = std::pair<std::string, std::vector<Define>>;
 
@@ -69,8 +75,10 @@ struct ShaderLibrary::State {
   ShaderSources sources;
   std::vector<std::string> compiler;  ///< of ShaderOptions
   std::optional<SpirvCache> cache;
+  std::once_flag glslang_started;
   std::optional<GlslangProcess> glslang;
-  std::map<Variant, Spirv> compiled;
+  OnceEach<Variant> once;             ///< guards `compiled`
+  std::map<Variant, Spirv> compiled;  ///< nothing goes from it
 };
 
 Spirv ShaderLibrary::State::make(const std::string& shader, const std::vector<Define>& defines) {
@@ -98,9 +106,7 @@ Spirv ShaderLibrary::State::build(const std::string& shader, const std::map<std:
   const bool is_ours = std::ranges::all_of(found, [](const auto& entry) { return entry.second.is_embedded; });
   Spirv spirv;
   if (is_ours || compiler.empty()) {
-    if (!glslang) {
-      glslang.emplace();
-    }
+    std::call_once(glslang_started, [this] { glslang.emplace(); });
     spirv.words = compile_glsl(shader, found, defines, sources.places());
   } else {
     spirv.words = compile_in_process(compiler, shader, found, defines, sources.places());
@@ -116,11 +122,13 @@ ShaderLibrary::~ShaderLibrary() = default;
 
 const Spirv& ShaderLibrary::compile(const std::string& shader, const std::vector<Define>& defines) {
   const State::Variant variant{shader, defines};
-  const auto found = state_->compiled.find(variant);
-  if (found != state_->compiled.end()) {
-    return found->second;
-  }
-  return state_->compiled.emplace(variant, state_->make(shader, defines)).first->second;
+  const auto find = [&]() -> const Spirv* {
+    const auto found = state_->compiled.find(variant);
+    return found == state_->compiled.end() ? nullptr : &found->second;
+  };
+  return *state_->once.get(
+      variant, find, [&] { return state_->make(shader, defines); },
+      [&](Spirv made) { state_->compiled.emplace(variant, std::move(made)); });
 }
 
 std::vector<std::string> ShaderLibrary::names() const {

@@ -1,12 +1,14 @@
 #include "harness/gpu/shaders/spirv_cache.h"
 
+#include "harness/base/file.h"
 #include "harness/base/hash.h"
 
 #include <array>
 #include <cstring>
+#include <exception>
 #include <fstream>
+#include <ostream>
 #include <span>
-#include <unistd.h>
 
 namespace assay::gpu {
 namespace {
@@ -66,26 +68,16 @@ std::optional<std::vector<std::uint32_t>> SpirvCache::load(const std::string& ke
   return words;
 }
 
-void SpirvCache::store(const std::string& key, const std::vector<std::uint32_t>& words) const {
-  std::error_code error;
-  fs::create_directories(directory_, error);
-  const fs::path temporary = directory_ / (key + ".tmp" + std::to_string(::getpid()));
+void SpirvCache::store(const std::string& key, const std::vector<std::uint32_t>& words) const try {
+  fs::create_directories(directory_);
   const Header header = header_for(key, words);
-  {
-    std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
+  replace_file(file_of(key), [&](std::ostream& stream) {
     stream.write(reinterpret_cast<const char*>(&header), sizeof header);
     stream.write(reinterpret_cast<const char*>(words.data()),
                  static_cast<std::streamsize>(words.size() * sizeof(std::uint32_t)));
-    stream.close();
-    if (!stream) {
-      fs::remove(temporary, error);
-      return;
-    }
-  }
-  fs::rename(temporary, file_of(key), error);
-  if (error) {
-    fs::remove(temporary, error);
-  }
+  });
+} catch (const std::exception&) {
+  // It is compiled again then.
 }
 
 }  // namespace assay::gpu

@@ -44,7 +44,8 @@ std::vector<std::pair<std::string, std::size_t>> reasons_of(const std::vector<co
 
 // What is said of a row beside its group's text.
 std::string story_of(const Record& record, const std::string& kind) {
-  if (record.accuracy && record.accuracy->diagnosis) return printable(first_line(record.accuracy->diagnosis->text));
+  if (record.accuracy && record.accuracy->diagnosis)
+    return printable(first_line(record.accuracy->diagnosis->text));
   const std::string reason = reason_of(record);
   return reason == kind ? "" : reason;
 }

@@ -15,7 +15,6 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-
 // A paragraph in lines as documents have them. Words that are longer stand alone.
 std::string wrapped(const std::string& paragraph) {
   constexpr std::size_t width = 110;

@@ -10,7 +10,6 @@
 namespace assay {
 namespace {
 
-
 FailedRow failed_row(const Record& record) {
   std::string reason = record.reason;
   if (reason.empty() && record.accuracy) reason = describe(*record.accuracy);

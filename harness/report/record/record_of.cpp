@@ -13,7 +13,6 @@
 namespace assay {
 namespace {
 
-
 Record unfinished(const RowEvents& events) {
   Record record;
   record.status = events.running ? Status::Crash : Status::Missing;

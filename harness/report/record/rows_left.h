@@ -24,6 +24,7 @@ struct RowsLeft {
   /// where not, they do not count. Of rows that are not wanted: rows that are compared with them take part in
   /// no round that these had, as they would not have been sampled together.
   std::map<RowIndex, RowProgress> progress;
+  bool may_prepare = true;  ///< rows may be prepared before it is their turn
 
   bool wants(RowIndex row) const { return wanted.empty() || (row < wanted.size() && wanted[row]); }
 };

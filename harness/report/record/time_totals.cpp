@@ -8,7 +8,6 @@
 namespace assay {
 namespace {
 
-
 void add(TimeTotals& totals, const Record& record) {
   const TimeSpent& spent = *record.spent;
   totals.rows_s += record.total_ms / ms_per_s;

@@ -1,0 +1,80 @@
+#include "harness/gpu/device/driver_cache.h"
+
+#include "harness/base/file.h"
+#include "harness/base/hash.h"
+
+#include <array>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <ostream>
+#include <system_error>
+
+namespace assay::gpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t cache_hash_length = 32;
+
+struct CacheHeader {
+  std::array<char, 8> magic{'A', 'S', 'S', 'A', 'Y', 'P', 'L', 'C'};
+  std::uint32_t format = 1;
+  std::uint32_t unused = 0;
+  std::uint64_t bytes = 0;
+  std::array<char, cache_hash_length> identity{};
+  std::array<char, cache_hash_length> hash{};
+};
+static_assert(sizeof(CacheHeader) == 88, "the header is written as it lies in memory");
+
+CacheHeader header_of(const std::string& identity_hash, std::span<const std::byte> data) {
+  CacheHeader header{.bytes = data.size()};
+  std::memcpy(header.identity.data(), identity_hash.data(), cache_hash_length);
+  std::memcpy(header.hash.data(), hash_hex(data).data(), cache_hash_length);
+  return header;
+}
+
+}  // namespace
+
+DriverCacheFile::DriverCacheFile(fs::path directory, const std::string& identity, std::uint64_t most)
+    : file_(std::move(directory) / (hash_hex(identity) + ".pipelines")),
+      identity_hash_(hash_hex(identity)),
+      most_(most) {}
+
+std::optional<std::vector<std::byte>> DriverCacheFile::load() const {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(file_, error);
+  if (error || size <= sizeof(CacheHeader) || size - sizeof(CacheHeader) > most_) {
+    return std::nullopt;
+  }
+  std::ifstream stream(file_, std::ios::binary);
+  CacheHeader header;
+  stream.read(reinterpret_cast<char*>(&header), sizeof header);
+  std::vector<std::byte> data(size - sizeof(CacheHeader));
+  stream.read(reinterpret_cast<char*>(data.data()), static_cast<std::streamsize>(data.size()));
+  if (!stream) {
+    return std::nullopt;
+  }
+  const CacheHeader expected = header_of(identity_hash_, data);
+  if (std::memcmp(&header, &expected, sizeof header) != 0) {
+    return std::nullopt;
+  }
+  return data;
+}
+
+void DriverCacheFile::store(std::span<const std::byte> data) const try {
+  if (data.size() > most_) {
+    fs::remove(file_);
+    return;
+  }
+  fs::create_directories(file_.parent_path());
+  const CacheHeader header = header_of(identity_hash_, data);
+  replace_file(file_, [&](std::ostream& stream) {
+    stream.write(reinterpret_cast<const char*>(&header), sizeof header);
+    stream.write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size()));
+  });
+} catch (const std::exception&) {
+  // Pipelines are compiled again then.
+}
+
+}  // namespace assay::gpu
