@@ -92,7 +92,8 @@ RunReport JudgeRuns::run(const Words& words) const {
     context.worker.push_back(fmt::format("{}", parts_.options.memory_limit_gib));
   RunOptions options = parts_.parse(words);
   options.isolation = true;
-  options.workers = 1;  // limits of time and memory are those of one
+  options.workers = 1;            // limits of time and memory are those of one
+  options.preparing_threads = 0;  // the same
   const Silence silence(parts_.terminal, parts_.options.verbose);
   Session session(options);
   const RunOutcome outcome = run_once(options, context, session, silence.terminal(), parts_.must_stop);
