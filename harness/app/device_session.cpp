@@ -90,7 +90,7 @@ void DeviceSession::run(const RowsLeft& left) {
   device_.device->save_pipelines();
 }
 
-/// Not those of people's kernels: what a driver made of them is nobody else's.
+/// Pipelines of kernels from --shaders and --versus-shaders never enter the cache that all runs share.
 void DeviceSession::keep_pipelines() {
   const RunOptions& options = parts_.options;
   if (options.shaders.empty() && options.versus_shaders.empty())

@@ -25,7 +25,7 @@ struct WorkerCount {
 /// groups of rows. A GPU has one: its rows wait for it, and not for a core.
 WorkerCount count_of_workers(const WorkerCountParts& parts);
 
-/// Rows of mode accu in a journal that a run which goes on with it is to run.
+/// Rows of mode accu that a run which resumes this journal still has to run.
 std::size_t accuracy_rows_left(const ReportBuilder& journal);
 
 }  // namespace assay::app

@@ -25,7 +25,7 @@ class OnceEach {
     return find();
   }
 
-  /// While nobody finds or keeps.
+  /// Calls `look` under the lock that `find` and `keep` hold.
   template <class Look>
   auto look(const Look& look) const {
     const std::scoped_lock lock(mutex_);

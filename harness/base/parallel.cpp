@@ -100,7 +100,7 @@ class Loop {
     }
     return true;
   }
-  /// Chunks that nobody has taken.
+  /// Chunks that no thread has taken yet.
   std::int64_t left() const { return std::max<std::int64_t>(0, std::ssize(errors_) - next_); }
 
   void rethrow_first() const {
@@ -111,7 +111,7 @@ class Loop {
 
  private:
   std::int64_t size_;
-  std::int64_t longer_;  ///< the first so many chunks have one element more
+  std::int64_t longer_;  ///< this many chunks, the first ones, have one element more
   const Body& body_;
   std::vector<std::exception_ptr> errors_;
   std::atomic<std::int64_t> next_ = 0;

@@ -88,7 +88,7 @@ class DeviceRun {
   }
 
  private:
-  /// Not while a debugger records what the device is told: it would be told of several rows at once.
+  /// A debugger that captures commands would see those of several rows at once, so nothing is prepared then.
   void begin_preparing(std::span<const PlannedGroup> groups) {
     const int threads = context_.options.preparing_threads;
     if (threads <= 0 || !left_.may_prepare || gpu::DebuggerCapture::is_possible()) return;

@@ -1,6 +1,7 @@
 #include "harness/engine/workers/device_supervisor.h"
 
 #include "harness/base/error.h"
+#include "harness/engine/workers/fake_worker_test_support.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -22,24 +23,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-struct FakeWorker final : Worker {
-  void start() override { ++started; }
-  void send(std::string_view line) override { sent.push_back(decode_request(line)); }
-  void kill() override { is_killed = true; }
-  std::string last_words() const override { return words; }
-  std::string name() const override { return "process 7"; }
-
-  int started = 0;
-  bool is_killed = false;
-  std::string words;
-  std::vector<WorkerRequest> sent;
-};
-
-/// What would be in the journal.
-struct Heard final : EventLines {
-  void line(std::string_view line) override { lines.emplace_back(line); }
-  std::vector<std::string> lines;
-};
+using test::FakeWorker;
+using Heard = test::JournalLines;
 
 /// How rows ended: "3 CRASH REPRODUCED".
 struct Ends final : RunListener {

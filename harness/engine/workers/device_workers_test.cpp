@@ -1,5 +1,7 @@
 #include "harness/engine/workers/device_workers.h"
 
+#include "harness/engine/workers/fake_worker_test_support.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,13 +24,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-struct Hand final : Worker {
-  void start() override { ++started; }
-  void send(std::string_view line) override { sent.push_back(decode_request(line)); }
-  void kill() override { is_killed = true; }
-  std::string last_words() const override { return ""; }
-  std::string name() const override { return "process 7"; }
-
+struct Hand final : test::FakeWorker {
   const OpenRequest& opened() const {
     for (auto request = sent.rbegin(); request != sent.rend(); ++request)
       if (const auto* open = std::get_if<OpenRequest>(&*request)) return *open;
@@ -44,16 +40,9 @@ struct Hand final : Worker {
     return rows;
   }
   bool is_told_to_stop() const { return std::holds_alternative<StopRequest>(sent.back()); }
-
-  int started = 0;
-  bool is_killed = false;
-  std::vector<WorkerRequest> sent;
 };
 
-struct Told final : EventLines {
-  void line(std::string_view line) override { lines.emplace_back(line); }
-  std::vector<std::string> lines;
-};
+using Told = test::JournalLines;
 
 /// What a journal would hold: "begin 3", "3 CRASH REPRODUCED".
 struct Journaled final : RunListener {
