@@ -63,10 +63,6 @@ std::string share_text(double share) {
   return share > 0 ? significant(share, 3) : "0";
 }
 
-std::string first_line(const std::string& text) {
-  return printable(text.substr(0, text.find('\n')));
-}
-
 Cells worst_cells(const Record* row) {
   Cells cells{std::string(name_of(row->status))};
   if (row->accuracy) {
@@ -74,7 +70,7 @@ Cells worst_cells(const Record* row) {
     cells.insert(cells.end(), {share_text(a.err_over_bound), significant(a.max_abs_err, 4),
                                a.mismatches > 0 ? std::to_string(a.mismatches) : "", a.metric});
   } else {
-    cells.insert(cells.end(), {"", "", "", first_line(row->reason)});
+    cells.insert(cells.end(), {"", "", "", printable(first_line(row->reason))});
   }
   cells.push_back(name_of_row(row));
   return cells;

@@ -93,7 +93,7 @@ class Reasons {
     const std::string reason = printable(why(record));
     if (reason.empty()) return "";
     const bool known = !told_.insert(reason).second;
-    const std::string shown = known ? reason.substr(0, reason.find('\n')) + " (as above)" : reason;
+    const std::string shown = known ? first_line(reason) + " (as above)" : reason;
     return "  " + indented(shown, 2) + '\n';
   }
 

@@ -1,6 +1,7 @@
 #include "harness/report/files/github_summary.h"
 
 #include "harness/base/file.h"
+#include "harness/base/text.h"
 #include "harness/report/files/markdown.h"
 #include "harness/report/record/row_key.h"
 #include "harness/report/record/words.h"
@@ -143,7 +144,7 @@ SummaryRow summary_row(const RowInfo& info, Status status, const std::string& re
   return {.id = info.id,
           .mode = mode_words(info),
           .word = std::string(name_of(status)),
-          .reason = reason.substr(0, reason.find('\n')),
+          .reason = first_line(reason),
           .repro = status == Status::Missing ? "" : repro};
 }
 
