@@ -257,9 +257,9 @@ class Workspace {
   std::vector<std::byte> read(Resource resource) const;
   /// A part of one allocation, `offset` bytes from its start; of a texture only all.
   void read(Resource resource, std::uint64_t offset, std::span<std::byte> into) const;
-  /// Makes the whole set, but for what is lent to it, hold what `other`, one of the same program on the same
-  /// device, holds: a copy on the device, in time with nothing but what was submitted before.
-  void copy_from(const Workspace& other);
+  /// Makes each of `others`, of the same program on the same device, hold what this one holds, except for
+  /// what is lent to it: copies on the device, all in one submission.
+  void copy_to(std::span<Workspace* const> others) const;
   /// Device memory of the whole set, but for what is lent to it.
   std::uint64_t memory_bytes() const;
 
@@ -299,6 +299,9 @@ class DeviceMemory {
 
   /// Whether the data of these resources are the same in two workspaces of whatever guards.
   bool same(const Workspace& a, const Workspace& b, std::span<const Resource> resources);
+  /// Whether they are the same in `a` and in each of the others; one submission where kernels compare.
+  bool same(const Workspace& a, std::span<const Workspace* const> others,
+            std::span<const Resource> resources);
 
  private:
   struct State;

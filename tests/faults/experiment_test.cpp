@@ -97,6 +97,27 @@ TEST(Experiment, OutputsThatAreEqualAreReadOnce) {
   EXPECT_NE(another.outputs_of(fresh), first.outputs) << "nothing has run there";
 }
 
+TEST(Experiment, CountsTheSetsThatHoldAnAnswer) {
+  Setting setting(quantize_case("correct"));
+  for (const bool with_originals : {false, true}) {
+    Experiment experiment = setting.experiment(with_originals ? setting.originals() : nullptr);
+    const Answer answer = experiment.run(Poisons::all(Poison::A)).outputs;
+    std::vector<gpu::Workspace> sets;
+    std::vector<const gpu::Workspace*> pointers;
+    for (int i = 0; i < 4; ++i) sets.push_back(experiment.fresh_workspace(Poison::B));
+    for (gpu::Workspace& set : sets) {
+      experiment.executable().run(set, "a set", 10);
+      pointers.push_back(&set);
+    }
+    EXPECT_EQ(experiment.count_holding({}, answer), 0U);
+    EXPECT_EQ(experiment.count_holding(pointers, answer), 4U);
+    for (const std::size_t wrong : {3U, 1U, 0U}) {
+      sets[wrong] = experiment.fresh_workspace(Poison::B);
+      EXPECT_EQ(experiment.count_holding(pointers, answer), wrong) << with_originals;
+    }
+  }
+}
+
 TEST(Experiment, FreshMemoryHoldsPoisonAndTheInputs) {
   Setting setting(padded_case("correct"));
   Experiment by_host = setting.experiment(nullptr);

@@ -273,4 +273,12 @@ Answer Experiment::outputs_of(const gpu::Workspace& workspace) {
   return outputs;
 }
 
+std::size_t Experiment::count_holding(std::span<const gpu::Workspace* const> sets, const Answer& answer) {
+  const auto holds_it = [&](const gpu::Workspace* set) { return same_answer(outputs_of(*set), answer); };
+  if (sets.empty() || !holds_it(sets.front())) return 0;
+  if (originals_ && originals_->recognizes_all(sets.subspan(1))) return sets.size();
+  const auto wrong = std::find_if_not(sets.begin() + 1, sets.end(), holds_it);
+  return static_cast<std::size_t>(wrong - sets.begin());
+}
+
 }  // namespace assay

@@ -55,6 +55,9 @@ class Experiment {
   std::vector<Resource> written_when_timed() const;
   /// The outputs that a workspace holds.
   Answer outputs_of(const gpu::Workspace& workspace);
+  /// How many of these sets hold this answer, counted from the first up to one that does not. With originals,
+  /// the device compares all of them in one submission.
+  std::size_t count_holding(std::span<const gpu::Workspace* const> sets, const Answer& answer);
 
   /// An input's memory, without guards, its padding poisoned; `tensor` counts inputs and outputs.
   PackedInput packed(std::size_t tensor, Poison padding) const;

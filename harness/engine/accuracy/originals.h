@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace assay {
@@ -40,6 +41,8 @@ class Originals {
 
   /// The answer that was kept, if a workspace holds the very same one, padding included; else null.
   Answer recognize(const gpu::Workspace& workspace);
+  /// Whether each of these workspaces holds the answer that was kept, padding included. There must be one.
+  bool recognizes_all(std::span<const gpu::Workspace* const> workspaces);
   /// Keeps the outputs of a workspace, which the host has read as `answer`, in place of those of before.
   void keep(const gpu::Workspace& workspace, Answer answer);
 

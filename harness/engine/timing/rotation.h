@@ -93,11 +93,13 @@ class RotatingSets {
   bool is_cold() const { return plan_.turns == DataTurns::Never && plan_.sets > 1; }
   void open_hot();
   void open_cold();
+  void copy_first_sets();
   void keep_setup_scratch();
   std::vector<std::size_t> drawn_order();
   std::vector<std::size_t> order_of(const gpu::TimedRun& run);
   void note_run(const std::vector<std::size_t>& order, std::size_t first, std::size_t programs);
   std::vector<std::size_t> written_sets() const;
+  std::size_t count_right(const std::vector<std::size_t>& written);
   bool is_right(std::size_t set);
   bool is_right_with_other_data(double timeout_s);
 

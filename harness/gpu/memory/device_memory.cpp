@@ -160,6 +160,8 @@ struct DeviceMemory::State {
   std::byte* mapped(const Stretch& stretch) const;
   /// One of two buffers through which a texture's pieces are seen.
   Stretch window(const Image& image, std::uint32_t index);
+  /// Makes them large enough for these textures: none grows later, while a job that uses it is recorded.
+  void make_windows(const Workspace& workspace, std::span<const Resource> resources);
 
   void fill(Job& job, const Stretch& stretch, std::uint64_t first_offset, Poison how);
   void fill_buffer(Job& job, const Workspace& workspace, const Fill& fill);
@@ -167,7 +169,14 @@ struct DeviceMemory::State {
 
   /// What kernels find is in `found`, once the job is done.
   bool same(Job& job, const Stretch& a, const Stretch& b);
-  bool same_images(const Image& a, const Image& b);
+  /// Whether the host compares the bytes that go through the two windows.
+  bool host_compares(const Stretch& first, const Stretch& second) const {
+    return mapped(first) != nullptr && mapped(second) != nullptr;
+  }
+  void show_piece(Job& job, const Image& image, const Piece& piece, const Stretch& through);
+  bool same_images(Job& job, const Image& a, const Image& b);
+  bool same_images_by_host(const Image& a, const Image& b);
+  bool same_data(Job& job, const Workspace& a, const Workspace& b, Resource resource);
   bool kernels_found_difference();
 
   Device& owner;
@@ -191,6 +200,12 @@ Stretch DeviceMemory::State::window(const Image& image, std::uint32_t index) {
     windows.emplace(owner, Program{}, std::array{words(wanted), words(wanted)}, 0);
   }
   return data_of(*windows, Resource::tensor(index));
+}
+
+void DeviceMemory::State::make_windows(const Workspace& workspace, std::span<const Resource> resources) {
+  for (const Resource resource : resources) {
+    if (const Image* image = image_of(workspace, resource)) window(*image, 0);
+  }
 }
 
 void DeviceMemory::State::fill(Job& job, const Stretch& stretch, std::uint64_t first_offset, Poison how) {
@@ -250,24 +265,46 @@ bool DeviceMemory::State::same(Job& job, const Stretch& a, const Stretch& b) {
   return true;
 }
 
-bool DeviceMemory::State::same_images(const Image& a, const Image& b) {
+/// Records the copy of a piece of a texture to the start of a buffer.
+void DeviceMemory::State::show_piece(Job& job, const Image& image, const Piece& piece,
+                                     const Stretch& through) {
+  job.vk().vkCmdCopyImageToBuffer(job.step(), image.handle.get(), VK_IMAGE_LAYOUT_GENERAL,
+                                  through.buffer->handle.get(), 1, &piece.copy);
+}
+
+bool DeviceMemory::State::same_images(Job& job, const Image& a, const Image& b) {
+  Stretch first = window(a, 0);
+  Stretch second = window(b, 1);
+  if (host_compares(first, second)) return same_images_by_host(a, b);
+  for (const Piece& piece : pieces_of(a, options.window)) {
+    first.bytes = second.bytes = piece.bytes;
+    show_piece(job, a, piece, first);
+    show_piece(job, b, piece, second);
+    same(job, first, second);
+  }
+  return true;
+}
+
+/// Each piece is submitted by itself: the host looks at it before the next one takes its place.
+bool DeviceMemory::State::same_images_by_host(const Image& a, const Image& b) {
+  Stretch first = window(a, 0);
+  Stretch second = window(b, 1);
   bool all = true;
   for (const Piece& piece : pieces_of(a, options.window)) {
-    std::array<Stretch, 2> through{};
-    for (std::uint32_t i = 0; i < 2; ++i) {
-      const Image& image = i == 0 ? a : b;
-      through[i] = window(image, i);
-      through[i].bytes = piece.bytes;
-      Job one = job("reading a texture on the device");
-      one.vk().vkCmdCopyImageToBuffer(one.step(), image.handle.get(), VK_IMAGE_LAYOUT_GENERAL,
-                                      through[i].buffer->handle.get(), 1, &piece.copy);
-      one.submit();
-    }
-    Job one = job("comparing textures on the device");
-    all = same(one, through[0], through[1]) && all;
+    first.bytes = second.bytes = piece.bytes;
+    Job one = job("reading textures on the device");
+    show_piece(one, a, piece, first);
+    show_piece(one, b, piece, second);
     one.submit();
+    all = same(one, first, second) && all;
   }
   return all;
+}
+
+bool DeviceMemory::State::same_data(Job& job, const Workspace& a, const Workspace& b, Resource resource) {
+  refuse_strangers(a, b, resource);
+  if (const Image* image = image_of(a, resource)) return same_images(job, *image, *image_of(b, resource));
+  return same(job, data_of(a, resource), data_of(b, resource));
 }
 
 bool DeviceMemory::State::kernels_found_difference() {
@@ -324,17 +361,17 @@ void DeviceMemory::copy(const Workspace& from, Workspace& to, std::span<const Re
 }
 
 bool DeviceMemory::same(const Workspace& a, const Workspace& b, std::span<const Resource> resources) {
+  const Workspace* const other = &b;
+  return same(a, {&other, 1}, resources);
+}
+
+bool DeviceMemory::same(const Workspace& a, std::span<const Workspace* const> others,
+                        std::span<const Resource> resources) {
+  state_->make_windows(a, resources);
   bool all = true;
-  for (const Resource resource : resources) {
-    refuse_strangers(a, b, resource);
-    const Image* image = image_of(a, resource);
-    all = (image == nullptr || state_->same_images(*image, *image_of(b, resource))) && all;
-  }
-  Job job = state_->job("comparing buffers on the device");
-  for (const Resource resource : resources) {
-    if (image_of(a, resource) == nullptr) {
-      all = state_->same(job, data_of(a, resource), data_of(b, resource)) && all;
-    }
+  Job job = state_->job("comparing tensors on the device");
+  for (const Workspace* b : others) {
+    for (const Resource resource : resources) all = state_->same_data(job, a, *b, resource) && all;
   }
   job.submit();
   return !(state_->asked_kernels && state_->kernels_found_difference()) && all;

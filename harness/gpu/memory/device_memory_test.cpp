@@ -162,6 +162,35 @@ TEST_P(DeviceMemoryTest, DoesTheSameToTextures) {
   }
 }
 
+/// A small texture and a large one, and a buffer.
+std::vector<Physical> mixed_tensors() {
+  const Form texture{Storage::Texture3D, Layout::WP};
+  return {{texture, DType::F16, {1, 4, 1, 1}}, {texture, DType::F32, {2, 3, 5, 9}}, words(130)};
+}
+
+TEST_P(DeviceMemoryTest, ComparesOneWithManyAtOnce) {
+  const std::vector<Resource> all{Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
+  Workspace first = workspace({}, mixed_tensors(), 0);
+  for (const Resource one : all) first.write(one, ramp(first.size(one), 4));
+  std::vector<Workspace> others;
+  std::vector<const Workspace*> pointers;
+  for (int i = 0; i < 4; ++i) others.push_back(workspace({}, mixed_tensors()));
+  for (Workspace& other : others) {
+    memory.copy(first, other, all);
+    pointers.push_back(&other);
+  }
+  EXPECT_TRUE(memory.same(first, pointers, all));
+  EXPECT_TRUE(memory.same(first, std::span<const Workspace* const>{}, all));
+  for (const Resource one : all) {
+    std::vector<std::byte> bytes = others.back().read(one);
+    bytes[bytes.size() / 2] ^= std::byte{1};
+    others.back().write(one, bytes);
+    EXPECT_FALSE(memory.same(first, pointers, all)) << one.index;
+    memory.copy(first, others.back(), all);
+    EXPECT_TRUE(memory.same(first, pointers, all)) << "as before";
+  }
+}
+
 TEST_P(DeviceMemoryTest, RefusesTensorsOfDifferentSizes) {
   Workspace a = workspace({}, {words(4)});
   Workspace b = workspace({}, {words(5)});

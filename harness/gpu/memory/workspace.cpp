@@ -209,6 +209,18 @@ std::uint64_t Workspace::State::memory_bytes() const {
   return sum;
 }
 
+void Workspace::State::record_copies(VkCommandBuffer commands, const State& to) const {
+  if (&to.device != &device || to.guard != guard || to.tensors.size() != tensors.size() ||
+      to.scratch.size() != scratch.size()) {
+    throw std::logic_error("a workspace can be copied only to one of the same program on its device");
+  }
+  const auto copy = [&](Resource resource) {
+    if (!to.loan.has(resource)) record_copy(device.table, commands, at(resource), to.at(resource));
+  };
+  for (std::uint32_t i = 0; i < tensors.size(); ++i) copy(Resource::tensor(i));
+  for (std::uint32_t i = 0; i < scratch.size(); ++i) copy(Resource::scratch(i));
+}
+
 void Workspace::State::record_fill(VkCommandBuffer commands, Resource resource, std::uint32_t word) const {
   const Allocation& one = at(resource);
   if (const auto* image = std::get_if<Image>(&one)) {
@@ -283,21 +295,11 @@ void Workspace::read(Resource resource, std::uint64_t offset, std::span<std::byt
   }
 }
 
-void Workspace::copy_from(const Workspace& other) {
-  if (&other.state_->device != &state_->device || other.state_->guard != state_->guard ||
-      other.state_->tensors.size() != state_->tensors.size() ||
-      other.state_->scratch.size() != state_->scratch.size()) {
-    throw std::logic_error("a workspace can be copied only from one of the same program on its device");
-  }
+void Workspace::copy_to(std::span<Workspace* const> others) const {
   Submission submission(state_->device, "copying a workspace on the device");
   const DeviceTable& table = state_->device.table;
   barrier(table, submission.commands(), Scope::Anything, Scope::Transfer);
-  const auto copy = [&](Resource resource) {
-    if (state_->loan.has(resource)) return;
-    record_copy(table, submission.commands(), other.state_->at(resource), state_->at(resource));
-  };
-  for (std::uint32_t i = 0; i < state_->tensors.size(); ++i) copy(Resource::tensor(i));
-  for (std::uint32_t i = 0; i < state_->scratch.size(); ++i) copy(Resource::scratch(i));
+  for (const Workspace* other : others) state_->record_copies(submission.commands(), *other->state_);
   barrier(table, submission.commands(), Scope::Transfer, Scope::Anything);
   submission.submit_and_wait(copy_timeout_s);
 }

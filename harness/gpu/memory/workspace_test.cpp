@@ -61,8 +61,22 @@ TEST_F(WorkspaceTest, SharesWhatAnotherLendsIt) {
   lender.write(own, pattern(lender.size(own), 7));
   second.write(own, pattern(second.size(own), 8));
   EXPECT_TRUE(lender.read(own) == pattern(lender.size(own), 7));
-  second.copy_from(lender);
+  lender.copy_to({{&second}});
   EXPECT_TRUE(second.read(own) == pattern(lender.size(own), 7));
+}
+
+TEST_F(WorkspaceTest, IsCopiedToManyAtOnce) {
+  const Resource tensor = Resource::tensor(0);
+  Workspace from = workspace({}, {words(100)});
+  from.write(tensor, pattern(from.size(tensor), 3));
+  std::vector<Workspace> others;
+  std::vector<Workspace*> pointers;
+  for (int i = 0; i < 5; ++i) others.push_back(workspace({}, {words(100)}));
+  for (Workspace& other : others) pointers.push_back(&other);
+  from.copy_to(pointers);
+  for (const Workspace& other : others) EXPECT_TRUE(other.read(tensor) == from.read(tensor));
+  Workspace stranger = workspace({}, {words(100), words(1)});
+  EXPECT_THROW(from.copy_to({{&stranger}}), std::logic_error);
 }
 
 TEST_F(WorkspaceTest, RefusesPartsAndUnknownResources) {
