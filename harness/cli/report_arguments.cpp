@@ -124,8 +124,8 @@ void add_compare(CLI::App& app, app::CompareOptions& options) {
                "Allow SLOWER and FASTER for rows of the same program too, instead of ENVIRONMENT");
   app.add_option("--run-noise", options.run_noise,
                  "File of how much two runs of a device differ, written by --keep-run-noise or "
-                 "scripts/false_alarms.sh: with one run per side, smaller differences are SAME (default: "
-                 "those up to 3 %)")
+                 "scripts/false_alarms.sh: with one run per side, smaller differences are not FASTER or "
+                 "SLOWER (default: up to 3 %)")
       ->check(CLI::ExistingFile);
   app.add_option("--keep-run-noise", options.keep_run_noise,
                  "Add how much these two runs differ in rows of the same program to this file");
