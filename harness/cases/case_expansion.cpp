@@ -24,8 +24,8 @@ std::string equal_ids(const Case& point, const SourceLocation& first) {
         "two points of this case have the id {}: remove the repeated value, or name one in `sets:`",
         point.id);
   }
-  return fmt::format("the id {} is already that of {}:{}: give one of them another name", point.id,
-                     first.file, first.line);
+  return fmt::format("the id {} is already used at {}:{}: rename one of them", point.id, first.file,
+                     first.line);
 }
 
 /// Adds the known key that is written, or that is likely to be meant.
@@ -202,10 +202,9 @@ void CaseExpansion::refuse_product(const CaseHead& head, std::uint64_t product,
   }
   const std::uint64_t before = state_.cases.size();
   if (before + product > limit) {
-    throw Problem(
-        diagnose(*head.caret, fmt::format("case '{}' brings {} cases to the {} there are already, more than "
-                                          "the limit of {}",
-                                          head.name, product, before, limit)));
+    throw Problem(diagnose(
+        *head.caret, fmt::format("case '{}' adds {} cases to the {} already there, more than the limit of {}",
+                                 head.name, product, before, limit)));
   }
 }
 
@@ -272,11 +271,11 @@ void CaseExpansion::report_unknown(Faults& faults) const {
       faults.problems.add(unknown_name(*entry.key, "key", key, case_keys_));
     } else {
       const std::string value = as_number(*entry.value) ? entry.value->text : "NUMBER";
-      faults.problems.add(Problem(
-          diagnose(*entry.key,
-                   fmt::format("unknown key '{}': here {} takes it as a tensor, whose values 'fill' says",
-                               key, op_.name),
-                   fmt::format("fill: {{{}: {{constant: {}}}}}", key, value))));
+      faults.problems.add(Problem(diagnose(
+          *entry.key,
+          fmt::format("unknown key '{}': for {} here it is an input tensor, whose values 'fill' sets", key,
+                      op_.name),
+          fmt::format("fill: {{{}: {{constant: {}}}}}", key, value))));
     }
   }
   faults.unknown.clear();

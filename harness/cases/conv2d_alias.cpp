@@ -71,7 +71,7 @@ bool accepts_conv2d(const Op& op, const TensorSpec& tensor) {
 std::string why_no_conv2d(const Op& op) {
   const std::vector<Layout> layouts = conv2d_layouts(op);
   if (layouts.empty())
-    return fmt::format(", which is for convolutions: no impl of {} says what it is", op.name);
+    return fmt::format(", which stands for a convolution's layout: no impl of {} defines it", op.name);
   return fmt::format(", which stands for {} in {}", forms_of(layouts), op.name);
 }
 

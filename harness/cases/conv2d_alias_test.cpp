@@ -205,7 +205,7 @@ TEST(Conv2dAlias, IsRefusedByOpsThatDoNotKnowIt) {
   const LoadResult result = load_text(folder, pixel_shuffle_case("    forms: {x: buffer/CONV2D}\n"));
   EXPECT_EQ(
       messages(folder, result.errors),
-      R"(case.yaml:8:13: error: tensor 'x' (i8) does not accept the form buffer/CONV2D, which is for convolutions: no impl of q8ta_pixel_shuffle says what it is; it accepts buffer/4W4C, buffer/4C1W
+      R"(case.yaml:8:13: error: tensor 'x' (i8) does not accept the form buffer/CONV2D, which stands for a convolution's layout: no impl of q8ta_pixel_shuffle defines it; it accepts buffer/4W4C, buffer/4C1W
         forms: {x: buffer/CONV2D}
                 ^)");
 }

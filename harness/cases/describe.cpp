@@ -54,7 +54,7 @@ std::string describe_params(const Op& op) {
 
 std::string describe_tensors(const Op& op, const Case* example) {
   if (example == nullptr)
-    return "  they depend on the parameters; no case of this op is loaded to show them for\n";
+    return "  they depend on the parameters, and no case of this op is loaded as an example\n";
   Rows rows;
   for (const TensorSpec& tensor : example->tensors) {
     rows.push_back({tensor.name, tensor.is_input() ? "input" : "output", std::string(name_of(tensor.dtype)),
@@ -62,7 +62,7 @@ std::string describe_tensors(const Op& op, const Case* example) {
                     tensor.is_input() ? "" : std::string(name_of(tensor.output_class)),
                     fmt::format("{}", fmt::join(accepted_forms(op, tensor), " "))});
   }
-  return aligned(rows) + fmt::format("  (of the case {}: the tensors of {} depend on its parameters)\n",
+  return aligned(rows) + fmt::format("  (for the case {}: the tensors of {} depend on its parameters)\n",
                                      example->id, op.name);
 }
 

@@ -69,8 +69,8 @@ const Node* each_list(const Node& value) {
   const Node::Entry* entry = value.is_map() ? value.find_entry("each") : nullptr;
   if (entry == nullptr) return nullptr;
   if (value.entries.size() != 1) {
-    throw Problem(
-        diagnose(*entry->key, "'each' stands alone in its map: put what goes together into its items"));
+    throw Problem(diagnose(
+        *entry->key, "'each' must be the only key of its map: put values that go together into its items"));
   }
   if (!entry->value->is_list() || entry->value->items.empty()) {
     throw Problem(diagnose(*entry->key, "'each' needs a list of at least one value"));

@@ -42,7 +42,7 @@ void read_rules(const Node::Entry& entry, Expectations::Device& device, cases::R
   if (!entry.value->is_list()) cases::wrong_type(*entry.value, {entry.key, "expect"}, "a list of rules");
   for (const Node* node : entry.value->items) {
     try {
-      if (node->is_null()) throw cases::Problem(cases::diagnose(*entry.key, "a rule of the list is empty"));
+      if (node->is_null()) throw cases::Problem(cases::diagnose(*entry.key, "a rule in this list is empty"));
       if (node->flawed) {
         reporter.add_flaws(*node);
       } else {

@@ -117,7 +117,7 @@ std::optional<std::string> outside_domain(const TensorSpec& tensor, const NpyInf
     return fmt::format("values of '{}' must be between {} and {}, got {}", tensor.name, low, high,
                        values.lowest);
   }
-  return fmt::format("values of '{}' must be between {} and {}, these are between {} and {}", tensor.name,
+  return fmt::format("values of '{}' must be between {} and {}, but these are between {} and {}", tensor.name,
                      low, high, values.lowest, values.highest);
 }
 

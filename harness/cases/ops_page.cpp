@@ -112,7 +112,7 @@ std::string op_of(const std::string& line, std::string_view prefix, std::string_
 }
 
 [[noreturn]] void refuse(const std::string& name, const std::string& why) {
-  throw Error(fmt::format("adding the op '{}' to docs/ops.md: {}; `{}` writes the page anew", name, why,
+  throw Error(fmt::format("adding the op '{}' to docs/ops.md: {}; `{}` rewrites the page", name, why,
                           ops_page_command));
 }
 
@@ -126,9 +126,9 @@ std::string ops_page(const Registry& registry, std::span<const Case> cases) {
   }
   return fmt::format(
       "# Ops\n\n"
-      "This page is generated from the ops' own declarations. Do not edit it; write it anew with\n\n"
+      "This page is generated from the ops' own declarations. Do not edit it; regenerate it with\n\n"
       "```sh\n{}\n```\n\n"
-      "`assay ops NAME` prints the same of one op, with its tensors, the ranges of its tunables, and the "
+      "`assay ops NAME` prints the same for one op, with its tensors, the ranges of its tunables, and the "
       "files\n"
       "that its family shares. [ops/README.md](../ops/README.md) adds an op.\n\n"
       "| op | what it does |\n{}\n{}{}",
@@ -143,7 +143,7 @@ std::string with_op_added(const std::string& page, const std::string& name, cons
   auto at = begin + 1;
   for (; at != lines.end() && at->starts_with(row_prefix); ++at) {
     const std::string other = op_of(*at, row_prefix, "`");
-    if (other == name) refuse(name, "it has a row of that name");
+    if (other == name) refuse(name, "it already has a row of that name");
     if (other > name) break;
   }
   at = lines.insert(at, row);

@@ -46,7 +46,7 @@ Problem unknown_tunable(const Node& caret, const std::string& name, const std::s
                         const std::vector<std::string>& known) {
   const auto now = renamed_tunable(name);
   if (now && std::ranges::find(known, *now) != known.end())
-    return Problem(diagnose(caret, fmt::format("the tunable '{}' is called '{}' now", name, *now), *now));
+    return Problem(diagnose(caret, fmt::format("the tunable '{}' is now called '{}'", name, *now), *now));
   return unknown_name(caret, of, name, known);
 }
 
@@ -175,7 +175,7 @@ void PointBuilder::set_model() {
     const Setting* setting = find(key);
     if (setting == nullptr || !point_.model.empty() || is_bad("model")) continue;
     throw Problem(
-        diagnose(*setting->origin.caret, fmt::format("'{}' is of a model: give 'model', too", key)));
+        diagnose(*setting->origin.caret, fmt::format("'{}' belongs to a model: give 'model' too", key)));
   }
   if (const auto* layer = given<Value>("layer")) point_.layer = std::get<std::string>(*layer);
   if (const auto* calls = given<Value>("calls")) point_.calls = std::get<std::int64_t>(*calls);
@@ -193,7 +193,7 @@ bool PointBuilder::set_params() {
       has_all = false;
       const std::string name = head_.name.empty() ? "the case" : fmt::format("case '{}'", head_.name);
       problems.add(Problem(
-          diagnose(*head_.caret, fmt::format("{} lacks the parameter '{}' of {}{}", name, param.name,
+          diagnose(*head_.caret, fmt::format("{} is missing the parameter '{}' of {}{}", name, param.name,
                                              head_.op->name, param.doc.empty() ? "" : ": " + param.doc))));
     }
   }
@@ -358,20 +358,21 @@ void PointBuilder::check_tolerance() const {
   }
   if (!has_bounds) {
     fail_at("scale",
-            "tolerance.scale multiplies bounds, and every output of this case is exact: it has none");
+            "tolerance.scale multiplies bounds, but every output of this case is exact and has none");
   }
   if (!has_integers && !has_floats) {
     for (const char* key : {"abs", "rel", "ulp", "off_by"}) {
-      fail_at(key, fmt::format("tolerance.{} is for bounded outputs and those with an `expected:` file; this "
-                               "case has neither",
+      fail_at(key, fmt::format("tolerance.{} applies to bounded outputs and to those with an `expected:` "
+                               "file; this case has neither",
                                key));
     }
     return problems.settle();
   }
   if (!has_integers)
-    fail_at("off_by", "tolerance.off_by is for integers, and the outputs that it could count for are floats");
+    fail_at("off_by",
+            "tolerance.off_by applies to integers, but the outputs that it could apply to are floats");
   if (!has_floats)
-    fail_at("ulp", "tolerance.ulp is for floats, and the outputs that it could count for are integers");
+    fail_at("ulp", "tolerance.ulp applies to floats, but the outputs that it could apply to are integers");
   problems.settle();
 }
 

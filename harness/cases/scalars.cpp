@@ -106,14 +106,14 @@ void wrong_value(const Node& value, const Spot& spot, std::string_view wanted,
   if (values.empty() || values.size() > longest) values = "[...]";
   throw Problem(
       diagnose(*spot.caret,
-               fmt::format("'{}' must be {}, got {}; several values, a case each, stand under 'each'",
+               fmt::format("'{}' must be {}, got {}; put several values, one case each, under 'each'",
                            spot.name, wanted, describe(value)),
                fmt::format("{}: {{each: {}}}", spot.name, values)));
 }
 
 std::int64_t to_integer(const Node& value, const Spot& spot) {
   if (const auto integer = as_integer(value)) return *integer;
-  wrong_type(value, spot, "a decimal integer of 64 bits");
+  wrong_type(value, spot, "a 64-bit decimal integer");
 }
 
 std::uint64_t to_unsigned(const Node& value, const Spot& spot) {
@@ -138,7 +138,7 @@ bool to_boolean(const Node& value, const Spot& spot) {
 }
 
 const std::string& to_text(const Node& value, const Spot& spot) {
-  if (!value.is_scalar()) wrong_type(value, spot, "a text");
+  if (!value.is_scalar()) wrong_type(value, spot, "text");
   return value.text;
 }
 

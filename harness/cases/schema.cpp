@@ -154,13 +154,13 @@ Json tolerance_schema() {
   properties["scale"] =
       described(number, "multiplies the bounds of bounded outputs and the bands of banded ones");
   properties["abs"] = described(number, "accepted absolute difference");
-  properties["rel"] = described(number, "accepted difference, of the expected value");
+  properties["rel"] = described(number, "accepted difference, relative to the expected value");
   properties["ulp"] = described(number, "accepted difference, in units in the last place of a float output");
   properties["off_by"] =
       described(each_of({{"type", "integer"}, {"minimum", 1}}), "accepted difference of an integer output");
   properties["share"] = described(each_of({{"type", "number"}, {"exclusiveMinimum", 0}, {"maximum", 1}}),
                                   "largest share of the elements that may need abs, rel, ulp or off_by");
-  properties["reason"] = described({{"type", "string"}}, "why it is loosened");
+  properties["reason"] = described({{"type", "string"}}, "why the bound is loosened");
   return each_of(object(properties));
 }
 
@@ -190,7 +190,7 @@ Json value_keys(const Op& op) {
   properties["tune"] = tune_schema(op);
   properties["seed"] = each_of({{"type", "integer"}, {"minimum", 0}});
   properties["impl"] = impl_schema(op);
-  properties["model"] = word_schema("the model that the shape is from");
+  properties["model"] = word_schema("the model that the shape comes from");
   properties["layer"] = word_schema("which layer of the model");
   properties["calls"] = each_of({{"type", "integer"}, {"minimum", 1}});
   properties["calls"]["description"] = "how often one step of the model calls the layer";

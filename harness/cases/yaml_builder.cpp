@@ -10,9 +10,9 @@ namespace assay::cases {
 
 void YamlBuilder::OnDocumentStart(const YAML::Mark& mark) {
   if (has_document_) {
-    throw Problem(file_.diagnose(
-        {mark.line, mark.column},
-        "a second YAML document begins here: a file holds one; put it into a file of its own"));
+    throw Problem(
+        file_.diagnose({mark.line, mark.column},
+                       "a second YAML document begins here: a file holds one; put it in a file of its own"));
   }
   has_document_ = true;
 }
@@ -26,7 +26,7 @@ void YamlBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
   const bool inside_itself =
       std::any_of(open_.begin(), open_.end(), [&](const Open& open) { return open.node == target; });
   if (inside_itself) {
-    throw Problem(file_.diagnose({mark.line, mark.column}, "this alias stands inside its own anchor"));
+    throw Problem(file_.diagnose({mark.line, mark.column}, "this alias is inside its own anchor"));
   }
   add(target);
 }
@@ -105,10 +105,9 @@ void YamlBuilder::weigh(Node& node) const {
     node.flawed = node.flawed || entry.value->flawed;
   }
   if (node.weight > limits_.nodes) {
-    throw Problem(
-        diagnose(node, fmt::format("with its aliases written out this value has {} parts, more than the "
-                                   "limit of {}",
-                                   node.weight, limits_.nodes)));
+    throw Problem(diagnose(
+        node, fmt::format("with its aliases expanded this value has {} parts, more than the limit of {}",
+                          node.weight, limits_.nodes)));
   }
 }
 
