@@ -39,7 +39,7 @@ double to_timeout(const Node::Entry& entry) {
                                        longest_timeout_s, seconds)));
 }
 
-/// Any other key than those of a head is passed over.
+/// Reads a key of the head and ignores any other.
 void read_head_key(const Node::Entry& entry, CaseHead& head) {
   const std::string& key = entry.key->text;
   if (is_head_key(key) && entry.value->is_map() && entry.value->find("each") != nullptr) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* skip = "skip";
 
-/// What may be expected of a row that runs.
+/// Statuses that a rule may expect of a row that runs.
 constexpr std::array expectable{Status::Fail,       Status::Crash,   Status::Timeout,    Status::OutOfMemory,
                                 Status::DeviceLost, Status::Suspect, Status::Mistrusted, Status::Flaky};
 
@@ -26,7 +26,7 @@ std::string lower_case(std::string_view text) {
   return result;
 }
 
-/// "fail", "skip", "crash", ...
+/// Returns "fail", "skip", "crash", ...
 const std::vector<std::string>& status_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> made{skip};
@@ -36,7 +36,7 @@ const std::vector<std::string>& status_names() {
   return names;
 }
 
-/// The name of a status in small letters; it may be written in capitals, as reports do.
+/// Returns the name of a status in lower case. Rules may write it in capitals, as reports do.
 std::string status_name(const Node& node, const Node& caret) {
   std::string name = lower_case(to_text(node, {&caret, "status"}));
   if (name.empty()) throw Problem(diagnose(caret, "'status' is empty"));
@@ -82,7 +82,7 @@ Value read_qparams(const Node& map, const Node::Entry& param) {
   return QParams{to_float32(*scale.value, {scale.key, "scale"}), static_cast<std::int32_t>(integer)};
 }
 
-/// As ids and reports write the value.
+/// Returns the value as ids and reports write it.
 std::string param_text(const Node::Entry& param) {
   const Node& value = *param.value;
   const std::string& name = param.key->text;

@@ -36,7 +36,7 @@ bool is_set_name(const std::string& name) {
   return starts_well && id_text(name) == name && name.find('.') == std::string::npos;
 }
 
-/// What a word means everywhere in the language, or an empty string.
+/// Returns what a word means everywhere in the language, or an empty string.
 std::string meaning_of(const std::string& word) {
   static const std::array<std::string_view, 6> words{"true", "false", "all", "each", "npy", "null"};
   if (std::find(words.begin(), words.end(), word) != words.end()) return "a word of the case language";

@@ -42,7 +42,8 @@ std::optional<std::string> try_to_fit(const ArrayFile& file, const TensorSpec& t
   return error.what();
 }
 
-/// Float data may take every value, and so may what its op gives no range.
+/// Returns whether any value of the dtype is allowed: for float data, and for tensors whose op gives no
+/// range.
 bool is_unlimited(const TensorSpec& tensor) {
   const FillDomain& domain = tensor.domain;
   if (domain.role == FillRole::Data && is_float(tensor.dtype)) return true;

@@ -19,7 +19,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// The text of a plain scalar without a leading '+'.
+/// Returns the text of a plain scalar without a leading '+'.
 std::string_view plain_text(const Node& value) {
   if (!value.is_scalar() || value.quoted) return {};
   std::string_view text = value.text;
@@ -50,7 +50,7 @@ std::optional<T> parse_finite(std::string_view text) {
   return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
-/// A value as one line of YAML.
+/// Returns a value as one line of YAML.
 std::string flow_text(const Node& value) {
   if (value.is_scalar()) return value.text;
   std::vector<std::string> parts;

@@ -25,7 +25,7 @@ const Node& to_map(const Origin& origin, const std::string& name, std::string_vi
   return *origin.value;
 }
 
-/// A path of a case file, relative to the file it is written in.
+/// Returns a path relative to the case file in which it is written.
 std::string resolved(const Node::Entry& entry) {
   const std::filesystem::path name(to_text(*entry.value, {entry.key, entry.key->text}));
   if (name.empty())
@@ -36,7 +36,7 @@ std::string resolved(const Node::Entry& entry) {
 
 constexpr std::string_view array_forms = "{npy: FILE} or {npz: FILE, member: NAME}";
 
-/// `{npy: FILE}` or `{npz: FILE, member: NAME}`. `name` is what the array is for.
+/// Reads `{npy: FILE}` or `{npz: FILE, member: NAME}`. `spot` names what the array is for.
 ArrayFile read_array_file(const Node& map, const Spot& spot) {
   static const std::array<std::string, 3> keys{"npy", "npz", "member"};
   check_keys(map, keys);
@@ -177,7 +177,7 @@ TuneSetting read_tune(const Origin& origin, std::span<const std::string> names_o
   return setting;
 }
 
-/// Models and layers become segments of ids: two texts must not give one segment.
+/// Models and layers become segments of ids, so different texts must give different segments.
 Value read_model_key(const std::string& key, const Origin& origin) {
   if (key == "calls") {
     const std::int64_t calls = to_integer(*origin.value, {origin.caret, key});
@@ -190,7 +190,7 @@ Value read_model_key(const std::string& key, const Origin& origin) {
       *origin.caret, fmt::format("a {} may have only letters, digits, '_' and '.', got '{}'", key, text)));
 }
 
-/// A layout alone is the usual slip.
+/// Suggests a form for a layout written alone, which is the usual slip.
 Problem unknown_form(const Node& caret, const std::string& text, const Op& op) {
   const std::string in_buffer = "buffer/" + text;
   const std::vector<std::string> known = form_names(op);

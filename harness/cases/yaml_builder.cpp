@@ -94,7 +94,7 @@ void YamlBuilder::add(const Node* node) {
   }
 }
 
-// The weight of an alias is that of its anchor, known by now: a bomb is counted in linear time.
+// The weight of an alias is its anchor's, which is already known, so a YAML bomb is measured in linear time.
 void YamlBuilder::weigh(Node& node) const {
   for (const Node* item : node.items) {
     node.weight = saturating_add(node.weight, item->weight);
@@ -131,7 +131,7 @@ void YamlBuilder::refuse_tag(const Node& node, const std::string& tag) const {
   throw Problem(diagnose(node, "YAML tags ('!...') are not part of the case language"));
 }
 
-// The parser takes the end of the file for the closing quote.
+// The parser accepts the end of the file as a closing quote.
 void YamlBuilder::check_quotes_end(const Node& node, const YAML::Mark& mark) const {
   const std::string_view line = file_.line(mark.line + 1);
   const auto column = static_cast<std::size_t>(mark.column);

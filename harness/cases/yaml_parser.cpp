@@ -12,8 +12,8 @@
 namespace assay::cases {
 namespace {
 
-/// The scanner holds a whole flow collection in memory before the first event of it, some 100 bytes for each
-/// sign: what could never pass the limits of the tree is refused before it is given to it.
+/// The scanner holds a whole flow collection in memory before its first event, some 100 bytes per character.
+/// What could never pass the tree's limits is therefore refused before scanning.
 void check_before_scanning(const SourceFile& file, const TreeLimits& limits) {
   constexpr int deepest = 1000;
   int depth = 0;
@@ -36,7 +36,7 @@ void check_before_scanning(const SourceFile& file, const TreeLimits& limits) {
   }
 }
 
-/// Whether the line begins with blanks and tabs, a tab among them.
+/// Returns whether the line's indentation contains a tab.
 bool is_indented_by_tab(std::string_view line) {
   return line.substr(0, line.find_first_not_of(" \t")).find('\t') != std::string_view::npos;
 }
