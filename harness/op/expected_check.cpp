@@ -10,7 +10,7 @@ namespace {
 
 enum class Presence : std::uint8_t { Needed, Optional, Refused };
 
-/// Complaints about one output of one op.
+/// Reports what is wrong with one output of one op's reference.
 class Checker {
  public:
   Checker(std::string_view op, const TensorSpec& output) : op_(op), output_(output) {}
@@ -34,7 +34,7 @@ class Checker {
     }
   }
 
-  /// Errors and bounds: what is not a number or negative would accept or refuse everything.
+  /// Checks errors and bounds: an entry that is negative or NaN would accept or reject everything.
   void check_not_negative(const std::string& list, const std::vector<float>& values) const {
     for (const float value : values) {
       if (!(value >= 0)) refuse(list + " has the entry " + std::to_string(value));

@@ -14,7 +14,8 @@ const T* find_by_name(const std::vector<T>& items, std::string_view name) {
   return found == items.end() ? nullptr : &*found;
 }
 
-/// An alias that means something with some impls only would make `impl: all` an error.
+/// Checks that all impls define CONV2D or none does. An alias that only some impls define would make `impl:
+/// all` an error.
 void check_conv2d(const Op& op) {
   if (conv2d_layouts(op).empty()) return;
   for (const Impl& impl : op.impls) {

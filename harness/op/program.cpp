@@ -54,7 +54,7 @@ std::array<std::uint32_t, 3> fold_grid(std::int64_t invocations, std::uint32_t l
   }
   const std::int64_t groups = std::max<std::int64_t>(div_up(invocations, local_size), 1);
   const std::int64_t y = div_up(groups, std::clamp<std::int64_t>(most_along_x, 1, most));
-  const std::int64_t x = div_up(groups, y);  // evenly, so that few workgroups are past the end
+  const std::int64_t x = div_up(groups, y);  // spread evenly, so that few workgroups are past the end
   if (y > most || x * y * local_size > indices) {
     throw Error(
         fmt::format("{} workgroups of {} do not fit in two dimensions of {} with a 32-bit index: use larger "

@@ -16,7 +16,7 @@ const TensorSpec& at(std::span<const TensorSpec> tensors, Resource tensor) {
       fmt::format("a dispatch binds tensor {}, the op has {}", tensor.index, tensors.size()));
 }
 
-/// Why a setup dispatch must not bind that tensor.
+/// Returns why a setup dispatch must not bind that tensor.
 Reason against_tensor(const Dispatch& dispatch, const TensorSpec& spec) {
   if (!spec.is_input()) {
     return fmt::format(
@@ -37,7 +37,7 @@ bool binds(const Dispatch& dispatch, Resource resource) {
                              [&](const Binding& binding) { return binding.resource == resource; });
 }
 
-/// Why the setup dispatch of that index must not bind that scratch.
+/// Returns why the setup dispatch with that index must not bind that scratch.
 Reason against_scratch(const Program& program, std::size_t index, Resource scratch) {
   const std::span<const Dispatch> before = std::span(program.dispatches).first(index);
   const auto found = std::ranges::find_if(before, [&](const Dispatch& earlier) {

@@ -42,7 +42,8 @@ double to_double(double value) {
   return value;
 }
 
-/// The nearest number; halves by way of float, which is checked on the way back as well.
+/// Returns the nearest number. Halves are converted through float, which the check of the way back covers
+/// too.
 template <class To>
 To nearest_float(double value) {
   if constexpr (std::is_same_v<To, Half>) {
@@ -52,7 +53,7 @@ To nearest_float(double value) {
   }
 }
 
-/// Elements that are no number of the other dtype are refused.
+/// Converts elements. Refuses any that the other dtype cannot represent.
 template <class To, class From>
 HostTensor convert_each(const HostTensor& tensor, const Shape& shape) {
   HostTensor result = HostTensor::uninitialized(DTypeOf<To>::value, shape);

@@ -16,7 +16,7 @@
 #include <string_view>
 
 // The format: 6 bytes of magic, major and minor version, the header's length (2 bytes in version 1, 4 in
-// versions 2 and 3), the header - a Python dictionary literal - and the elements.
+// versions 2 and 3), the header (a Python dictionary literal) and the elements.
 
 namespace assay {
 namespace {
@@ -37,13 +37,13 @@ constexpr DTypeCode dtype_codes[] = {{"<f4", DType::F32}, {"<f2", DType::F16}, {
 
 using Header = NpyHeader;
 
-/// Words of a file as a message may show them.
+/// Returns text from a file in a form that fits in a message.
 std::string quoted_briefly(std::string_view text) {
   constexpr std::size_t longest = 60;
   return '\'' + shortened(printable(text.substr(0, 4 * longest)), longest) + '\'';
 }
 
-/// Why the file cannot be read; read_npy adds which file.
+/// Throws the reason why the file cannot be read; read_npy adds the file's name.
 [[noreturn]] void refuse(const std::string& why) {
   throw Error(why);
 }
@@ -119,7 +119,7 @@ class HeaderParser {
     while (!accept(')')) {
       header_.shape.push_back(dim());
       if (!accept(',')) {
-        // "(3)" is a number in Python; a tuple of one has a comma.
+        // "(3)" is a number in Python; a tuple of one element has a comma.
         if (header_.shape.size() < 2) malformed();
         expect(')');
         break;
@@ -179,7 +179,7 @@ class HeaderParser {
   bool has_dtype_ = false, has_order_ = false, has_shape_ = false;
 };
 
-/// Bytes read from the front, which knows how many are left.
+/// Reads bytes from the front and knows how many are left.
 class Reader {
  public:
   Reader(const Reader&) = delete;
@@ -213,7 +213,7 @@ class Reader {
   explicit Reader(std::uint64_t size) : left_(size) {}
 
  private:
-  /// The next bytes; no more than are left.
+  /// Reads the next bytes, at most as many as are left.
   virtual bool fetch(std::span<std::byte> bytes) = 0;
 
   std::uint64_t left_;
@@ -280,7 +280,7 @@ Header read_header(Reader& reader) {
   return HeaderParser(reader.text(length, "header")).parse();
 }
 
-/// The header, and nothing between it and the data that it promises.
+/// Reads the header and checks that the rest of the file is exactly the data that it promises.
 Header read_checked_header(Reader& reader) {
   Header header = read_header(reader);
   if (header.shape.size() > 4) {
@@ -317,7 +317,7 @@ std::string header_text(const HostTensor& tensor) {
   return dictionary + '\n';
 }
 
-/// The half-written file goes; a device or pipe that was written to stays.
+/// Removes a partly written file; a device or pipe that was written to stays.
 void remove_partial(const std::filesystem::path& file) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(file, ignored)) std::filesystem::remove(file, ignored);
