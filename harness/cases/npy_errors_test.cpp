@@ -138,10 +138,11 @@ TEST_F(NpyErrors, DoublesAndLongIntegersMustBeNumbersOfTheTensor) {
   write("s.npy", Shape{4, 2}, 0.1);
   EXPECT_THAT(
       error_of("fill: {scale: {npy: s.npy}}"),
-      StartsWith("case.yaml:6:20: error: s.npy holds 0.1 at [0, 0], which no f32 equals; save it as f32\n"));
+      StartsWith(
+          "case.yaml:6:20: error: s.npy holds 0.1 at [0, 0], which f32 cannot represent; save it as f32\n"));
   write("q.npy", Shape{8, 6}, std::int64_t{128});
   EXPECT_THAT(error_of("expected: {q: {npy: q.npy}}"),
-              HasSubstr("q.npy holds 128 at [0, 0], which no i8 equals"));
+              HasSubstr("q.npy holds 128 at [0, 0], which i8 cannot represent"));
 }
 
 TEST_F(NpyErrors, ArraysOfAnotherWidthAreTakenWhereEveryValueFits) {
@@ -150,7 +151,7 @@ TEST_F(NpyErrors, ArraysOfAnotherWidthAreTakenWhereEveryValueFits) {
   EXPECT_EQ(error_of("fill: {zero_point: {npy: z.npy}, x: {npy: x.npy}}"), "");
   write("x.npy", Shape{8, 6}, 0.1f);
   EXPECT_THAT(error_of("dtype: f16\n    fill: {x: {npy: x.npy}}"),
-              HasSubstr("at [0, 0], which no f16 equals; save it as f16"));
+              HasSubstr("at [0, 0], which f16 cannot represent; save it as f16"));
   write("x.npy", Shape{8, 6}, 0.5f);
   EXPECT_EQ(error_of("dtype: f16\n    fill: {x: {npy: x.npy}}"), "");
 }

@@ -60,7 +60,7 @@ void print(std::size_t index, const DeviceInfo& device) {
       {"device memory",
        fmt::format("{:.1f} GiB", static_cast<double>(device.device_memory_bytes) / (1ULL << 30))},
       {"timestamps",
-       fmt::format("{} ns a tick, {} valid bits", device.timestamp_period_ns, device.timestamp_valid_bits)},
+       fmt::format("{} ns per tick, {} valid bits", device.timestamp_period_ns, device.timestamp_valid_bits)},
       {"UUID", device.uuid},
   }};
   std::cout << fmt::format("[{}] {}\n", index, device.name);

@@ -21,8 +21,8 @@ void check_conv2d(const Op& op) {
   for (const Impl& impl : op.impls) {
     if (impl.conv2d_layout.has_value() != static_cast<bool>(impl.choose)) continue;
     throw std::logic_error("op '" + op.name + "': impl '" + impl.name +
-                           (impl.choose ? "' says what CONV2D is, which is said by the impl that it chooses"
-                                        : "' does not say what CONV2D is, and others do"));
+                           (impl.choose ? "' has a conv2d_layout, but takes that of the impl that it chooses"
+                                        : "' has no conv2d_layout, but others have one"));
   }
 }
 

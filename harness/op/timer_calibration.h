@@ -31,8 +31,8 @@ struct TimerCalibration {
   std::string cross_check;  ///< the method: "calibrated timestamps" or "submission"; empty: not checked
 };
 
-/// Returns one line for people: "good: 1 ns a tick of 64 bits, unit 1.3 us (step 40 ns, empty pair 60 ns, p95
-/// 130 ns), 1.0000 of the CPU's clock (calibrated timestamps)", followed by what is wrong.
+/// Returns one line for people: "good: 1 ns per tick, 64 bits, unit 1.3 us (step 40 ns, empty pair 60 ns,
+/// p95 130 ns), 1.0000 of the CPU's clock (calibrated timestamps)", followed by what is wrong.
 std::string to_string(const TimerCalibration& timer);
 
 }  // namespace assay

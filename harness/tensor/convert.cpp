@@ -27,8 +27,8 @@ Shape without_ones(const Shape& shape) {
     place += fmt::format("{}{}", place.empty() ? "" : ", ", coordinate);
   const std::string value = tensor.dtype() == DType::I64 ? fmt::format("{}", tensor.as<std::int64_t>()[index])
                                                          : fmt::format("{}", tensor.at(at));
-  throw Error(fmt::format("holds {} at [{}], which no {} equals; save it as {}", value, place, name_of(dtype),
-                          name_of(dtype)));
+  throw Error(fmt::format("holds {} at [{}], which {} cannot represent; save it as {}", value, place,
+                          name_of(dtype), name_of(dtype)));
 }
 
 bool same_number(double a, double b) {

@@ -83,7 +83,7 @@ class HeaderParser {
     }
     skip_space();
     if (!rest_.empty()) malformed();
-    if (!has_dtype_ || !has_order_ || !has_shape_) refuse("its header lacks descr, fortran_order or shape");
+    if (!has_dtype_ || !has_order_ || !has_shape_) refuse("its header has no descr, fortran_order or shape");
     return header_;
   }
 
@@ -190,7 +190,8 @@ class Reader {
 
   void read(std::span<std::byte> bytes, std::string_view part) {
     if (bytes.size() > left_) {
-      refuse(fmt::format("it is truncated: its {} takes {} bytes, {} are left", part, bytes.size(), left_));
+      refuse(
+          fmt::format("it is truncated: its {} takes {} bytes, but {} are left", part, bytes.size(), left_));
     }
     if (!fetch(bytes)) refuse(fmt::format("reading its {} failed", part));
     left_ -= bytes.size();
@@ -275,7 +276,7 @@ Header read_header(Reader& reader) {
     refuse(fmt::format("its header of {} bytes is longer than any plain array needs", length));
   }
   if (length > reader.left()) {
-    refuse(fmt::format("it is truncated: its header takes {} bytes, {} are left", length, reader.left()));
+    refuse(fmt::format("it is truncated: its header takes {} bytes, but {} are left", length, reader.left()));
   }
   return HeaderParser(reader.text(length, "header")).parse();
 }
@@ -290,7 +291,7 @@ Header read_checked_header(Reader& reader) {
   if (header.shape.empty()) header.shape = {1};
   const auto size = static_cast<std::uint64_t>(numel(header.shape)) * size_of(header.dtype);
   if (size != reader.left()) {
-    refuse(fmt::format("{}: its header promises {} bytes of {} {}, {} are left",
+    refuse(fmt::format("{}: its header promises {} bytes of {} {}, but {} are left",
                        size > reader.left() ? "it is truncated" : "it has trailing bytes", size,
                        name_of(header.dtype), to_string(header.shape), reader.left()));
   }

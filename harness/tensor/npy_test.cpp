@@ -174,7 +174,7 @@ TEST_F(NpyTest, EveryTruncationIsRefused) {
   }
   EXPECT_THAT(complaint(whole.substr(0, 20)), HasSubstr("truncated: its header takes"));
   EXPECT_THAT(complaint(whole.substr(0, whole.size() - 1)),
-              HasSubstr("truncated: its header promises 24 bytes of f32 2x3, 23 are left"));
+              HasSubstr("truncated: its header promises 24 bytes of f32 2x3, but 23 are left"));
 }
 
 TEST_F(NpyTest, TrailingBytesAreRefused) {

@@ -114,7 +114,7 @@ Entry entry_of(std::span<const std::byte> record) {
   entry.bytes = long_at(record, 24);
   entry.header_at = long_at(record, 42);
   if (std::max({entry.packed_bytes, entry.bytes, entry.header_at}) == beyond_32_bits)
-    refuse_archive("it has members of 4 GiB or more (zip64), which are not read");
+    refuse_archive("it has members of 4 GiB or more (zip64), which are not supported");
   return entry;
 }
 
@@ -123,7 +123,7 @@ std::vector<Entry> read_directory(Archive& archive) {
   const std::uint16_t count = short_at(end, 10);
   const std::uint32_t bytes = long_at(end, 12), begin = long_at(end, 16);
   if (count == std::numeric_limits<std::uint16_t>::max() || begin == beyond_32_bits)
-    refuse_archive("it is 4 GiB or larger (zip64), which is not read");
+    refuse_archive("it is 4 GiB or larger (zip64), which is not supported");
   const std::vector<std::byte> directory = archive.read(begin, bytes);
   std::vector<Entry> entries;
   std::span<const std::byte> rest(directory);
@@ -180,7 +180,7 @@ std::vector<std::byte> read_data(Archive& archive, const Entry& entry) {
   } else if (entry.bytes != entry.packed_bytes) {
     refuse_archive("its sizes contradict each other");
   }
-  if (checksum(data) != entry.crc) refuse_archive("its checksum (CRC) is not that of its data");
+  if (checksum(data) != entry.crc) refuse_archive("its checksum (CRC) does not match its data");
   return data;
 }
 

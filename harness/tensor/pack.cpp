@@ -105,7 +105,7 @@ void check_matches(const HostTensor& tensor, const Physical& physical) {
 
 void check_size(std::size_t given, const Physical& physical, const char* doing, const char* where) {
   if (given == static_cast<std::size_t>(physical.bytes())) return;
-  throw Error(fmt::format("{} a tensor {} {} {} {}: {} bytes are needed, {} were given", doing,
+  throw Error(fmt::format("{} a tensor {} {} {} {}: {} bytes are needed, but {} were given", doing,
                           name_of(physical.dtype()), to_string(physical.shape()), where,
                           to_string(physical.form()), physical.bytes(), given));
 }

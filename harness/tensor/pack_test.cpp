@@ -124,7 +124,7 @@ TEST(PackErrorTest, ADataRegionOfAnotherSizeIsRefused) {
   const std::vector<std::byte> bytes(8);
   EXPECT_NO_THROW(unpack(std::span(bytes).first(4), physical));
   EXPECT_THAT([&] { unpack(bytes, physical); },
-              ThrowsMessage<Error>(HasSubstr("4 bytes are needed, 8 were given")));
+              ThrowsMessage<Error>(HasSubstr("4 bytes are needed, but 8 were given")));
   EXPECT_THROW(unpack(std::span(bytes).first(3), physical), Error);
 }
 
