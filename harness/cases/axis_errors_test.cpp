@@ -1,6 +1,6 @@
 #include "harness/cases/bad_input_test_support.h"
 
-// each, sets and with.
+// Tests errors in each, sets and with.
 
 namespace assay::cases {
 namespace {

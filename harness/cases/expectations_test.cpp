@@ -21,7 +21,7 @@ std::string errors_of(std::string_view text) {
   return messages(folder, load(folder, text).errors);
 }
 
-/// The rules, without an error; `today` is the last day of 2026.
+/// Returns the rules, which must have no errors; `today` is the last day of 2026.
 Expectations good(const TemporaryFolder& folder, std::string_view rules) {
   const std::filesystem::path files[] = {
       folder.write("gpu.yaml", "device: H100\nexpect:\n" + std::string(rules))};
@@ -30,7 +30,7 @@ Expectations good(const TemporaryFolder& folder, std::string_view rules) {
   return std::move(result.expectations);
 }
 
-/// The reason of the rule that is found for a row of an H100; empty where none is.
+/// Returns the reason of the rule that is found for a row on an H100; empty if there is none.
 std::string found(const Expectations& expectations, const RowWords& row) {
   const Expectation* rule = expectations.find("H100", row);
   return rule != nullptr ? rule->reason : "";

@@ -1,6 +1,6 @@
 #include "harness/cases/bad_input_test_support.h"
 
-// What is wrong with a file as a whole.
+// Tests errors in a file as a whole.
 
 namespace assay::cases {
 namespace {

@@ -1,6 +1,6 @@
 #include "harness/cases/bad_input_test_support.h"
 
-// Keys, names and what belongs to a whole case.
+// Tests errors in keys, names and settings of a whole case.
 
 namespace assay::cases {
 namespace {

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sys/stat.h>
 
-// What no person writes: it is counted and refused before it is expanded. One that were expanded would end in
-// CTest's time limit, or without memory.
+// Tests input that no person writes: it must be counted and refused before it is expanded. Expanding it would
+// exceed CTest's time limit or memory.
 
 namespace assay::cases {
 namespace {
@@ -37,7 +37,7 @@ std::string repeated(const std::string& text, int times, const std::string& sepa
   return result;
 }
 
-/// Sets a ... i; each is a list of ten times the one before, written as `mark` and its name.
+/// Sets a ... i; each is a list of ten copies of the previous one, written as `mark` and its name.
 std::string bomb(const std::string& first, const std::string& anchor, const std::string& alias,
                  const std::string& open, const std::string& close) {
   const auto marked = [&](char name) { return anchor.empty() ? "" : fmt::format("{}{} ", anchor, name); };

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-// `model`, `layer` and `calls`: what a case stands for.
+// Tests `model`, `layer` and `calls`, which say what a case stands for.
 
 namespace assay::cases {
 namespace {

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <limits>
 
-// Files that a case names: their header, dtype, shape and values are checked when the case is loaded.
+// Tests errors in files that a case names: their header, dtype, shape and values are checked when the case is
+// loaded.
 
 namespace assay::cases {
 namespace {
@@ -27,7 +28,8 @@ class NpyErrors : public testing::Test {
     write_npy(folder.path() / name, tensor);
   }
 
-  /// The message about a case of quantize_affine (x f32 [8, 6], scale f32 and zero_point i32 [4, 2], q i8).
+  /// Returns the message about a case of quantize_affine (x f32 [8, 6], scale f32 and zero_point i32 [4, 2],
+  /// q i8).
   std::string error_of(const std::string& line) {
     const LoadResult result = load_text(folder, quantize_file + "    " + line + "\n");
     EXPECT_EQ(result.cases.size(), result.errors.empty() ? 1u : 0u);
@@ -174,7 +176,7 @@ TEST_F(NpyErrors, AMemberOfAnArchive) {
   const auto error_with = [&](const std::string& file, const std::string& member) {
     return error_of("fill: {x: {npz: " + file + ", member: " + member + "}}");
   };
-  // That of another op: found and read, but of no use.
+  // The other op's array is found and read, but does not fit.
   EXPECT_THAT(error_with(golden, "00/x"), HasSubstr("but 'x' is f32 [8x6]"));
   EXPECT_THAT(error_with(golden, "nobody"), HasSubstr("it has no member 'nobody'"));
   EXPECT_THAT(error_with("none.npz", "x"), HasSubstr("none.npz: there is no such file"));

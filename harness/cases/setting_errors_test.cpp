@@ -1,6 +1,6 @@
 #include "harness/cases/bad_input_test_support.h"
 
-// fill, forms, impl, tune, tolerance, expected, seed.
+// Tests errors in fill, forms, impl, tune, tolerance, expected and seed.
 
 namespace assay::cases {
 namespace {

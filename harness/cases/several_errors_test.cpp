@@ -1,6 +1,6 @@
 #include "harness/cases/bad_input_test_support.h"
 
-// Whatever is wrong with a case is told at once; what follows from an error that was told is not.
+// All errors of a case are reported together, but not those that follow from another reported error.
 
 namespace assay::cases {
 namespace {

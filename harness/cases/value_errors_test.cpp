@@ -3,7 +3,7 @@
 #include "harness/cases/source_file.h"
 #include "harness/cases/yaml_parser.h"
 
-// Values of parameters.
+// Tests errors in values of parameters.
 
 namespace assay::cases {
 namespace {
