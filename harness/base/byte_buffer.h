@@ -5,8 +5,8 @@
 
 namespace assay {
 
-/// Bytes of a whole tensor or allocation. A new buffer holds anything: to zero it would take as long as to
-/// write it, and one thread would do it.
+/// Holds the bytes of a whole tensor or allocation. A new buffer is uninitialized: zeroing it would take as
+/// long as filling it, and on a single thread.
 class ByteBuffer {
  public:
   ByteBuffer() = default;

@@ -21,10 +21,10 @@
 namespace assay {
 namespace {
 
-constexpr double most_send_s = 10;      ///< for a process that does not read what it is told
-constexpr double most_reaping_s = 0.5;  ///< a killed process is waited for so long before it is left alone
+constexpr double most_send_s = 10;      ///< for a process that does not read its stdin
+constexpr double most_reaping_s = 0.5;  ///< time to wait for a killed process before giving it up
 
-/// The names of signals that end processes; sigabbrev_np() is glibc's alone.
+/// Returns the name of a signal that ends processes. sigabbrev_np() would do, but only glibc has it.
 std::string name_of_signal(int signal) {
   switch (signal) {
     case SIGABRT:
@@ -64,7 +64,7 @@ std::string name_of_signal(int signal) {
               ExitCode::Infrastructure);
 }
 
-/// Three pipes: their reading and writing ends in turn. No other process that is started inherits them.
+/// Opens three pipes: the reading and writing end of each in turn. Other child processes do not inherit them.
 std::vector<int> three_pipes(const std::vector<std::string>& command) {
   std::vector<int> ends;
   for (int i = 0; i < 3; ++i) {
@@ -83,7 +83,7 @@ void do_not_block(int fd) {
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-/// What posix_spawn is told: the pipes' ends as stdin, stdout and stderr, a process group, no blocked signal.
+/// Settings for posix_spawn: the pipes' ends as stdin, stdout and stderr, a process group, no blocked signal.
 class SpawnSettings {
  public:
   SpawnSettings(int input, int output, int errors) {
@@ -127,7 +127,8 @@ std::string to_string(const ChildEnd& end) {
     return fmt::format("was ended by {} ({})", name_of_signal(end.signal), ::strsignal(end.signal));
   }
   const std::string exited = fmt::format("exited with code {}", end.exit_code);
-  return end.any_signal() == 0 ? exited : exited + ", a shell's for " + name_of_signal(end.any_signal());
+  return end.any_signal() == 0 ? exited
+                               : exited + ", the shell's code for " + name_of_signal(end.any_signal());
 }
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command)
@@ -167,7 +168,7 @@ bool ChildProcess::send(std::string_view text) {
 void ChildProcess::kill() {
   if (end_) return;
   ::kill(-pid_, SIGKILL);
-  ::kill(pid_, SIGKILL);  // before it leads its group, there is none
+  ::kill(pid_, SIGKILL);  // until the child leads its group, the group's kill below misses it
 }
 
 std::optional<ChildEnd> ChildProcess::end() {
@@ -176,10 +177,10 @@ std::optional<ChildEnd> ChildProcess::end() {
   const pid_t ended = ::waitpid(pid_, &status, WNOHANG);
   if (ended == 0 || (ended < 0 && errno == EINTR)) return std::nullopt;
   ChildEnd& end = end_.emplace();
-  if (ended < 0) return end_;  // somebody else has waited for it
+  if (ended < 0) return end_;  // the process was already waited for elsewhere
   if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
   if (WIFEXITED(status)) end.exit_code = WEXITSTATUS(status);
-  ::kill(-pid_, SIGKILL);  // what it has started and left
+  ::kill(-pid_, SIGKILL);  // the processes that it started and left running
   return end_;
 }
 

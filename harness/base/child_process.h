@@ -9,43 +9,44 @@
 
 namespace assay {
 
-/// How a process ended.
+/// Says how a process ended.
 struct ChildEnd {
   int exit_code = 0;
-  int signal = 0;  ///< that ended it; 0: it exited by itself
+  int signal = 0;  ///< the signal that ended the process; 0: it exited by itself
 
-  /// The same, and where it is a shell the signal that ended its command, as its exit code says; 0: none.
+  /// Returns `signal`, or for a shell the signal that ended its command, which its exit code encodes; 0:
+  /// none.
   int any_signal() const {
     return signal == 0 && exit_code > 128 && exit_code < 192 ? exit_code - 128 : signal;
   }
 };
 
-/// "exited with code 3", "exited with code 137, a shell's for SIGKILL", "was ended by SIGSEGV (Segmentation
-/// fault)".
+/// Returns text such as "exited with code 3", "exited with code 137, the shell's code for SIGKILL" or "was
+/// ended by SIGSEGV (Segmentation fault)".
 std::string to_string(const ChildEnd& end);
 
-/// A process of our own with pipes to its stdin, stdout and stderr. It leads a process group, so that the
-/// terminal's Ctrl-C does not reach it, and that it is killed with all that it has started.
+/// Runs a child process with pipes to its stdin, stdout and stderr. It leads a process group, so that the
+/// terminal's Ctrl-C does not reach it and a kill reaches everything it has started.
 class ChildProcess {
  public:
-  /// Starts command[0], looked for in PATH. Throws Error(Infrastructure) where the system cannot.
+  /// Starts command[0], searched for in PATH. Throws Error(Infrastructure) if the system cannot start it.
   explicit ChildProcess(const std::vector<std::string>& command);
-  /// Kills what still runs. Does not wait for a process that even SIGKILL does not end.
+  /// Kills the process if it still runs. Does not wait for a process that even SIGKILL does not end.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  /// Its stdout and stderr; reading them never blocks.
+  /// The process's stdout and stderr. Reading them never blocks.
   int output() const { return output_.get(); }
   int errors() const { return errors_.get(); }
 
-  /// Writes all to its stdin, for which it waits at most a few seconds; false where it takes no more.
+  /// Writes the text to the process's stdin and waits a few seconds at most. False if not all was accepted.
   bool send(std::string_view text);
   void close_input() { input_.close(); }
   void kill();
 
-  /// Its end, once it has come; it is asked for without waiting.
+  /// Returns how the process ended, or nothing while it runs. Never waits.
   std::optional<ChildEnd> end();
 
  private:
@@ -58,7 +59,7 @@ class ChildProcess {
   std::optional<ChildEnd> end_;
 };
 
-/// The words of a command line as a shell would run them.
+/// Returns the words that run a command line through the shell.
 std::vector<std::string> shell_command(const std::string& line);
 
 }  // namespace assay

@@ -46,12 +46,12 @@ TEST(ChildProcess, TellsTheSignalThatEndedIt) {
 }
 
 TEST(ChildProcess, TellsWhatAShellSaysOfItsCommand) {
-  EXPECT_EQ(to_string({.exit_code = 137}), "exited with code 137, a shell's for SIGKILL");
+  EXPECT_EQ(to_string({.exit_code = 137}), "exited with code 137, the shell's code for SIGKILL");
   EXPECT_EQ(to_string({.exit_code = 255}), "exited with code 255");
 }
 
 TEST(ChildProcess, IsKilledWithAllThatItStarted) {
-  // The grandchild holds the pipe: it ends when the last of them is gone.
+  // The grandchild holds the pipe, which ends only when both processes are gone.
   ChildProcess process(shell_command("sleep 100 & echo started; wait"));
   const Stopwatch watch;
   while (text_from(process.output()).empty() && watch.s() < 60) sleep_for_seconds(0.002);

@@ -14,8 +14,8 @@ enum class ExitCode : int {
   NoDevice = 77,       ///< no Vulkan device (the value that test runners read as "skipped")
 };
 
-/// An error whose message is a whole story: what was being done, on what, why it failed and, where
-/// there is one, what to do about it. `code` is what the process exits with when nobody handles it.
+/// An error whose message says what was being done, on what, why it failed and, where there is a remedy, what
+/// to do. `code` becomes the exit code when nothing handles the error.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, ExitCode code = ExitCode::Usage)
@@ -27,7 +27,7 @@ class Error : public std::runtime_error {
   ExitCode code_;
 };
 
-/// A value of one parameter is impossible. The case loader turns it into a load error at the place
+/// Reports an impossible value of one parameter. The case loader turns it into a load error at the place
 /// where that parameter was written; `parameter` is a path such as "shape" or "x.scale".
 class ParameterError : public Error {
  public:

@@ -18,16 +18,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int most_links = 40;  ///< in a row, as Linux follows them
-/// Of a temporary file's name: what is added to a file's own must not make it too long for the system.
+constexpr int most_links = 40;  ///< a chain of links, Linux's own limit
+/// A temporary file's name adds to the stem of its target; this limit keeps it within the system's limit.
 constexpr std::size_t longest_stem = 200;
 
-/// What the system keeps of a process's open files: a name there is no place where another file could stand.
+/// Returns whether the path names an entry of a process's open files (/proc/.../fd), next to which no file
+/// can be created.
 bool is_link_of_process(const fs::path& path) {
   return path.string().starts_with("/proc/");
 }
 
-/// Where a name leads that may be a link to a link; the last one need not exist.
+/// Follows links to links. The final target need not exist.
 fs::path link_target(fs::path path) {
   std::error_code error;
   for (int links = 0; links < most_links && !is_link_of_process(path); ++links) {
@@ -38,7 +39,7 @@ fs::path link_target(fs::path path) {
   return path;
 }
 
-/// A new file beside `path`, of a name that no other process or thread has.
+/// Creates a file next to `path` under a name that no other process or thread uses.
 int open_temporary(const fs::path& path, fs::path& temporary) {
   static std::atomic<unsigned> count = 0;
   const std::string stem = path.filename().string().substr(0, longest_stem);
@@ -52,11 +53,11 @@ int open_temporary(const fs::path& path, fs::path& temporary) {
   return fd;
 }
 
-/// What is written to a stream, on its way to a file.
+/// A stream buffer that writes to a file.
 class WritingBuffer final : public std::streambuf {
  public:
   explicit WritingBuffer(int fd) : fd_(fd) { setp(bytes_.data(), bytes_.data() + bytes_.size()); }
-  /// The system's number for the write that failed.
+  /// The system's error number of the failed write.
   int error() const { return error_; }
 
  protected:
@@ -137,7 +138,7 @@ void make_directories(const std::filesystem::path& directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) throw_file_error("create the folder", directory, error.value());
-  // create_directories is content with whatever stands there already.
+  // create_directories succeeds if anything already exists there, even a file.
   if (!std::filesystem::is_directory(directory, error))
     throw_file_error("create the folder", directory, ENOTDIR);
 }
@@ -150,7 +151,7 @@ void replace_file(const fs::path& path, const std::function<void(std::ostream&)>
   std::ostream stream(&buffer);
   write(stream);
   stream.flush();
-  // Some file systems tell only when a file is closed that the disk is full.
+  // Some file systems report a full disk only when the file is closed.
   const bool replaced = stream && file.close() && std::rename(temporary.c_str(), path.c_str()) == 0;
   if (replaced) return;
   const int error = stream ? errno : buffer.error();

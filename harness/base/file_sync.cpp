@@ -23,7 +23,7 @@ void FileSync::written() {
 
 void FileSync::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  // What was written before a stop still counts: the wait is over then, and gives true.
+  // After a stop request the wait ends and still returns true if something was written before it.
   while (changed_.wait(lock, stop, [this] { return is_dirty_; })) {
     is_dirty_ = false;
     lock.unlock();

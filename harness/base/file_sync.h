@@ -8,22 +8,22 @@
 
 namespace assay {
 
-/// Has what is written to an open file brought to the disk (fdatasync) by a thread of its own, at most once
-/// in a given time, and once more at the end. Who writes does not wait: a power failure costs what was
-/// written in that time.
+/// Brings what is written to an open file to the disk (fdatasync), from a thread of its own, at most once per
+/// interval and once more at the end. Writers do not wait; a power failure loses at most the last interval's
+/// writes.
 class FileSync {
  public:
-  /// `fd` stays the caller's, and is open for longer than this lives.
+  /// `fd` stays the caller's and must stay open until this object is destroyed.
   FileSync(int fd, std::chrono::milliseconds every);
-  /// Waits until all that was written is on the disk.
+  /// Waits until everything written is on the disk.
   ~FileSync();
   FileSync(const FileSync&) = delete;
   FileSync& operator=(const FileSync&) = delete;
 
-  /// To be told after each write.
+  /// Call this after each write.
   void written();
-  /// The system's number for the first failure; 0: none. Files that cannot be synced (pipes, devices) do not
-  /// fail.
+  /// The system's error number of the first failure; 0: none. A file that cannot be synced (pipe, device) is
+  /// not a failure.
   int error() const { return error_; }
 
  private:

@@ -24,7 +24,7 @@ TEST(FileSync, EndsWithoutWaitingForItsTime) {
 }
 
 TEST(FileSync, TellsTheFirstFailure) {
-  FileSync sync(-1, milliseconds(1));  // no file
+  FileSync sync(-1, milliseconds(1));  // not a file
   sync.written();
   for (int i = 0; i < 3000 && sync.error() == 0; ++i) std::this_thread::sleep_for(milliseconds(10));
   EXPECT_EQ(sync.error(), EBADF);

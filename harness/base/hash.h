@@ -9,12 +9,12 @@
 
 namespace assay {
 
-/// XXH3-128 of the bytes, as 32 lower-case hex digits.
+/// Returns XXH3-128 of the bytes, as 32 lower-case hex digits.
 std::string hash_hex(std::span<const std::byte> bytes);
 std::string hash_hex(std::string_view text);
 std::uint64_t hash64(std::string_view text);
 
-/// XXH3-128 of what is fed to it piece by piece: the hash of all pieces joined.
+/// Computes XXH3-128 of bytes fed piece by piece; it equals the hash of the concatenated pieces.
 class Hasher {
  public:
   Hasher();
@@ -24,7 +24,7 @@ class Hasher {
 
   void feed(std::span<const std::byte> bytes);
   void feed(std::string_view text);
-  /// Of all that was fed so far.
+  /// Returns the hash of everything fed so far.
   std::string result() const;
 
  private:

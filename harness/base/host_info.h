@@ -4,12 +4,12 @@
 
 namespace assay {
 
-/// The machine that this process runs on; "unknown" where the system does not tell.
+/// Describes the machine that this process runs on; "unknown" where the system does not say.
 struct HostInfo {
-  std::string name;  ///< of the machine
-  std::string os;    ///< "Debian GNU/Linux 12 (bookworm)"
-  std::string cpu;   ///< "AMD EPYC 9654 96-Core Processor"
-  int cores = 0;     ///< threads that run at the same time
+  std::string name;  ///< the machine's
+  std::string os;    ///< such as "Debian GNU/Linux 12 (bookworm)"
+  std::string cpu;   ///< such as "AMD EPYC 9654 96-Core Processor"
+  int cores = 0;     ///< hardware threads
 };
 HostInfo host_info();
 

@@ -16,7 +16,7 @@ std::string_view name_in(const Names<N>& names, Enum value) {
   return names.at(static_cast<std::size_t>(value));
 }
 
-/// The value of that name, or nothing.
+/// Returns the value with that name, or nothing.
 template <class Enum, std::size_t N>
 std::optional<Enum> value_in(const Names<N>& names, std::string_view name) {
   for (std::size_t i = 0; i < N; ++i) {

@@ -7,25 +7,25 @@
 
 namespace assay {
 
-/// Lets things be made once each, by whichever thread asks first: who asks for the same one meanwhile waits
-/// for it, and other things are made at the same time. Where making fails, who waited makes it again, so that
-/// each learns why.
+/// Lets things be made once each, by the thread that asks first. Threads that ask for the same thing
+/// meanwhile wait for it; different things are made concurrently. If making fails, each waiting thread makes
+/// the thing again itself, so that it gets the error too.
 template <class Key>
 class OnceEach {
  public:
-  /// What `find()` gives once it is true: at once, else after `make()`, which is called without the lock that
-  /// all of these share, and `keep(made)`.
+  /// Returns what `find()` finds. If it finds nothing, calls `keep(make())` first. `make` is called without
+  /// the lock that `find` and `keep` share.
   template <class Find, class Make, class Keep>
   auto get(const Key& key, const Find& find, const Make& make, const Keep& keep) {
     if (auto found = wait_for(key, find)) return found;
     const Mark mark(*this, key);
     auto made = make();
-    const std::scoped_lock lock(mutex_);  // goes before the mark
+    const std::scoped_lock lock(mutex_);  // is released before the mark
     keep(std::move(made));
     return find();
   }
 
-  /// Calls `look` under the lock that `find` and `keep` hold.
+  /// Calls `look` under the same lock as `find` and `keep`.
   template <class Look>
   auto look(const Look& look) const {
     const std::scoped_lock lock(mutex_);
@@ -33,7 +33,7 @@ class OnceEach {
   }
 
  private:
-  /// What is found, or nothing where this thread is to make it.
+  /// Returns what `find` finds, or nothing when this thread must make it.
   template <class Find>
   auto wait_for(const Key& key, const Find& find) {
     std::unique_lock lock(mutex_);
@@ -45,7 +45,7 @@ class OnceEach {
     return found;
   }
 
-  /// Of a thing that is being made.
+  /// Marks a thing as being made.
   class Mark {
    public:
     Mark(OnceEach& owner, const Key& key) : owner_(owner), key_(key) {}

@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-/// Numbers by key; `making` of each is counted.
+/// Numbers by key, with a count of how often each was made.
 struct Numbers {
   std::shared_ptr<int> get(int key, const std::function<int()>& make) {
     return once.get(
@@ -54,7 +54,7 @@ TEST(OnceEach, DifferentThingsAreMadeAtTheSameTime) {
   on_threads(2, [&](int key) {
     numbers.get(key, [&] {
       ++inside;
-      while (inside < 2) std::this_thread::yield();  // for ever, if the other one had to wait
+      while (inside < 2) std::this_thread::yield();  // would hang if one key had to wait for the other
       return key;
     });
   });

@@ -11,16 +11,16 @@
 namespace assay {
 namespace {
 
-constexpr std::int64_t bytes_per_thread = 1 << 20;  // less is not worth a thread
-constexpr std::int64_t chunks_for_helpers = 4;      // a thread, where helpers come and go
+constexpr std::int64_t bytes_per_thread = 1 << 20;  // fewer are not worth a thread
+constexpr std::int64_t chunks_for_helpers = 4;      // chunks per thread, where background helpers come and go
 
-/// A process has one CPU, so its threads are counted in one place.
+/// Counts threads in one place, because a process has one CPU.
 std::atomic<int>& most_threads() {
   static std::atomic<int> most = 0;
   return most;
 }
 
-/// Asked for once: the C library reads a file of the system each time.
+/// Cached, because the C library reads a system file each time.
 std::int64_t hardware_threads() {
   static const std::int64_t threads = std::max(1U, std::thread::hardware_concurrency());
   return threads;
@@ -31,7 +31,7 @@ std::int64_t usual_threads() {
   return limit > 0 ? limit : hardware_threads();
 }
 
-/// Of the background, which a process has once, as it has its CPU.
+/// State of all background threads. A process has it once, because it has one CPU.
 struct Background {
   std::atomic<int> most = 0;
   std::atomic<int> busy = 0;
@@ -52,7 +52,7 @@ std::int64_t most_in_background() {
   return most > 0 ? most : usual_threads();
 }
 
-/// Takes a place for one more busy thread, if there is one.
+/// Reserves a place for one more busy background thread, if one is free.
 bool take_background_place() {
   std::atomic<int>& busy = background().busy;
   int now = busy;
@@ -67,7 +67,7 @@ std::int64_t chunk_count(std::int64_t count, std::int64_t grain, std::int64_t ch
                                   chunks_per_thread * usual_threads());
 }
 
-/// Starts a thread for `work`, or does it here when the system has no more threads.
+/// Runs `work` on a new thread, or on this one if the system has no more threads.
 template <class Work>
 void start(std::vector<std::thread>& threads, const Work& work) {
   try {
@@ -77,7 +77,7 @@ void start(std::vector<std::thread>& threads, const Work& work) {
   }
 }
 
-/// One loop: its chunks, which whoever has time takes in their order.
+/// One loop, whose chunks are taken in order by whichever thread is free.
 class Loop {
  public:
   using Body = std::function<void(std::int64_t, std::int64_t)>;
@@ -88,7 +88,7 @@ class Loop {
         body_(body),
         errors_(static_cast<std::size_t>(chunks)) {}
 
-  /// Runs the next chunk; false: there is none left.
+  /// Runs the next chunk. False if none is left.
   bool run_next() noexcept {
     const std::int64_t chunk = next_++;
     if (chunk >= std::ssize(errors_)) return false;
@@ -100,7 +100,7 @@ class Loop {
     }
     return true;
   }
-  /// Chunks that no thread has taken yet.
+  /// Returns the number of chunks that no thread has taken yet.
   std::int64_t left() const { return std::max<std::int64_t>(0, std::ssize(errors_) - next_); }
 
   void rethrow_first() const {
@@ -111,7 +111,7 @@ class Loop {
 
  private:
   std::int64_t size_;
-  std::int64_t longer_;  ///< this many chunks, the first ones, have one element more
+  std::int64_t longer_;  ///< number of chunks, at the start, that have one more element
   const Body& body_;
   std::vector<std::exception_ptr> errors_;
   std::atomic<std::int64_t> next_ = 0;
@@ -135,16 +135,16 @@ void run_in_foreground(Loop& loop) {
   join_all(threads);
 }
 
-/// A helper's place was taken for it.
+/// Requires that a place has been reserved for this helper.
 void help_in_background(Loop& loop) {
   in_background() = true;
   while (loop.run_next() && background().busy <= most_in_background()) {
   }
   --background().busy;
-  in_background() = false;  // where the system had no thread, this is whoever asked for it
+  in_background() = false;  // if the system had no thread, this still runs on the caller's
 }
 
-/// Helpers come as places become free.
+/// Starts helpers as places become free.
 void run_in_background(Loop& loop) {
   std::vector<std::thread> threads;
   const auto most = static_cast<std::size_t>(loop.left() - 1);

@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-/// How often each index was visited.
+/// Returns how often each index was visited.
 std::vector<int> visits(std::int64_t count, std::int64_t grain) {
   std::vector<int> seen(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)), 0);
   parallel_for(count, grain, [&](std::int64_t first, std::int64_t last) {
@@ -107,7 +107,7 @@ TEST(CopyBytes, CopiesAllOfThemHoweverMany) {
   }
 }
 
-/// Most threads that were in `body` at once.
+/// Returns the largest number of threads that were in `body` at the same time.
 int most_at_once(std::int64_t count) {
   std::atomic<int> now = 0;
   std::atomic<int> most = 0;

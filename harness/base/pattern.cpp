@@ -18,8 +18,8 @@ re2::RE2::Options options_of(Pattern::Case letters) {
 }
 
 std::shared_ptr<const re2::RE2> compile(const std::string& expression, Pattern::Case letters) {
-  constexpr std::size_t longest = 1000;     // a longer one is a mistake
-  constexpr std::size_t longest_why = 200;  // RE2 quotes the part that is wrong, which may be all
+  constexpr std::size_t longest = 1000;     // anything longer is a mistake
+  constexpr std::size_t longest_why = 200;  // RE2 quotes the faulty part, which may be the whole expression
   if (expression.size() > longest) throw Error(fmt::format("it has more than {} characters", longest));
   auto compiled = std::make_shared<const re2::RE2>(expression, options_of(letters));
   if (!compiled->ok()) throw Error(shortened(printable(compiled->error()), longest_why));

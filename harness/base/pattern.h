@@ -10,16 +10,16 @@ class RE2;
 
 namespace assay {
 
-/// A regular expression, of RE2's syntax (Perl's without back references and look-around). Whatever the
-/// expression, searching takes time linear in the text, little stack and little memory.
+/// A regular expression in RE2's syntax (Perl's without back references and look-around). Searching takes
+/// time linear in the text and little stack and memory, whatever the expression.
 class Pattern {
  public:
   enum class Case : bool { Matters, Ignored };
 
-  /// Throws Error that says what is wrong with the expression, not which one it is.
+  /// Throws Error with what is wrong with the expression; the caller must say which expression it is.
   explicit Pattern(const std::string& expression, Case letters = Case::Matters);
 
-  /// Whether some part of the text matches.
+  /// Returns whether some part of the text matches.
   bool is_in(std::string_view text) const;
 
  private:

@@ -15,7 +15,7 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-/// Of this process, all threads.
+/// Returns the processor time of all threads of this process.
 double own_seconds() {
   rusage usage{};
   if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
@@ -27,8 +27,8 @@ double own_seconds() {
 ProcessorUse::ProcessorUse() : start_(now()) {}
 
 ProcessorUse::Times ProcessorUse::now() {
-  // proc(5): user nice system idle iowait irq softirq steal, in ticks. What a hypervisor steals is busy: it
-  // is time that this machine did not have. Guests' time is part of user and nice.
+  // proc(5): user nice system idle iowait irq softirq steal, in ticks. Time stolen by a hypervisor counts as
+  // busy, because this machine did not have it. Guests' time is part of user and nice.
   constexpr std::size_t idle = 3, iowait = 4, columns = 8;
   std::ifstream stat("/proc/stat");
   std::string label;

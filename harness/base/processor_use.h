@@ -2,17 +2,17 @@
 
 namespace assay {
 
-/// What the machine's processors do from its construction on, told by the system in /proc/stat.
+/// Measures from its construction on how busy the machine's processors are, from /proc/stat.
 class ProcessorUse {
  public:
   ProcessorUse();
 
-  /// The share of all processors' time that other processes than this one used, from 0 to 1; 0 where the
-  /// system does not tell, or in so short a time that it does not count it (10 ms).
+  /// Returns the share of all processors' time that other processes used, from 0 to 1; 0 if the system does
+  /// not report it, or if less time has passed than it counts (10 ms).
   double by_others() const;
 
  private:
-  /// In seconds, summed over processors.
+  /// Times in seconds, summed over processors.
   struct Times {
     double busy = 0;
     double idle = 0;

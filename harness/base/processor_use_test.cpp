@@ -28,7 +28,7 @@ TEST(ProcessorUse, IsAShare) {
 }
 
 TEST(ProcessorUse, CountsOthersAndNotThisProcess) {
-  // What else the machine does is in both; each of the two leaves it as much.
+  // Other load on the machine is in both measurements and leaves both the same room.
   const unsigned threads = std::max(std::thread::hardware_concurrency(), 1U);
   const ProcessorUse own;
   std::vector<std::jthread> workers;

@@ -6,8 +6,8 @@
 
 namespace assay {
 
-/// A value that its copies share, so that they cost a pointer each, until one of them is edited. A default
-/// one is T{} and costs nothing else.
+/// A value that copies share until one of them is edited, so that a copy costs a pointer. A
+/// default-constructed one is T{} and allocates nothing.
 template <class T>
 class Shared {
  public:
@@ -18,12 +18,13 @@ class Shared {
   const T* operator->() const { return &**this; }
   operator const T&() const { return **this; }
 
-  /// Of a container.
+  /// For a T that is a container.
   auto begin() const { return (**this).begin(); }
   auto end() const { return (**this).end(); }
   decltype(auto) operator[](std::size_t index) const { return (**this)[index]; }
 
-  /// The value of this copy alone, to be changed. References to the value before may be to the others' then.
+  /// Returns this copy's own value to be changed. References obtained earlier may still refer to the shared
+  /// value.
   T& edit() {
     if (value_.use_count() != 1) value_ = std::make_shared<T>(**this);
     return *value_;

@@ -4,8 +4,8 @@
 
 namespace assay {
 
-/// Memory for handlers of signals on this thread while it lives, so that one runs where the thread's own
-/// stack is what overflowed.
+/// Gives signal handlers on this thread a stack of their own while it lives, so that they can run when the
+/// thread's stack has overflowed.
 class SignalStack {
  public:
   SignalStack();

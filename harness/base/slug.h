@@ -5,8 +5,8 @@
 
 namespace assay {
 
-/// A name of any origin as one of a folder or a class: lower-case letters and digits of ASCII, with single
-/// hyphens in place of all else; "device" where nothing is left.
+/// Turns any name into one for a folder or a class: lower-case ASCII letters and digits, with single hyphens
+/// for everything else; "device" if nothing is left.
 std::string slug_of(std::string_view name);
 
 }  // namespace assay

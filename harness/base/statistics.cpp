@@ -10,8 +10,8 @@ namespace {
 
 constexpr double interval_confidence = 0.93;
 
-/// Probability that the median lies between order statistics k and n+1-k (1-based) of n values:
-/// 1 - 2 * P(Binomial(n, 1/2) < k).
+/// Returns the probability that the median lies between order statistics k and n+1-k (1-based) of n values: 1
+/// - 2 * P(Binomial(n, 1/2) < k).
 double coverage(int n, int k) {
   double term = std::pow(0.5, n);
   double below = 0;

@@ -12,8 +12,8 @@ struct Summary {
   double stdev = 0;  ///< of the sample (n - 1); 0 for one value
 };
 
-/// Quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan, NumPy's default).
-/// `sorted` is ascending and not empty; 0 <= q <= 1.
+/// Returns the quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan, NumPy's
+/// default). `sorted` is ascending and not empty; 0 <= q <= 1.
 double quantile(std::span<const double> sorted, double q);
 
 double median(std::vector<double> values);
@@ -21,27 +21,27 @@ double median(std::vector<double> values);
 /// Throws std::logic_error for no values.
 Summary summarize(std::vector<double> values);
 
-/// An interval of the median that needs no distribution: two order statistics that hold it with at least
-/// 93 % probability (binomial; five values: smallest and largest, 93.75 %).
+/// A distribution-free confidence interval of the median: two order statistics that enclose it with at least
+/// 93 % probability (binomial; for five values they are the smallest and the largest, 93.75 %).
 struct MedianInterval {
   double low = 0;
   double high = 0;
 };
 MedianInterval median_interval(std::vector<double> values);
 
-/// Half the width of that interval, in percent of the median.
+/// Returns half the width of the median interval, in percent of the median.
 double interval_pct(const std::vector<double>& values);
 
-/// Median and interval of the quotients a[k] / b[k].
+/// The median and interval of the quotients a[k] / b[k].
 struct Ratio {
   double median = 0;
   MedianInterval interval;
   int pairs = 0;
 };
 
-/// Two measurements that were taken in pairs, compared pair by pair, so that what both share leaves the
-/// quotient. Values behind the shorter one's end have no partner and are left out; a value that is not
-/// positive leaves its pair out. Absent when no pair is left.
+/// Compares two measurements that were taken in pairs, pair by pair, so that what affects both cancels.
+/// Values without a partner are left out, and so are pairs with a value that is not positive. Returns nothing
+/// if no pair is left.
 std::optional<Ratio> paired_ratio(std::span<const double> a, std::span<const double> b);
 
 }  // namespace assay

@@ -51,7 +51,7 @@ TEST(Summarize, OfNoValuesIsAMistakeOfTheCaller) {
   EXPECT_THROW(summarize({}), std::logic_error);
 }
 
-/// The values 1..n: an interval then says which order statistics it took.
+/// Returns the values 1..n, so that an interval shows which order statistics it took.
 std::vector<double> first_integers(int n) {
   std::vector<double> values;
   for (int i = n; i >= 1; --i) values.push_back(i);
@@ -93,13 +93,13 @@ TEST(MedianInterval, HoldsTheMedianAsOftenAsItPromises) {
       const MedianInterval interval = median_interval(values);
       if (interval.low <= 0.125 && 0.125 <= interval.high) ++held;
     }
-    // 93 % less four standard deviations of 20000 trials.
+    // 93 % minus four standard deviations of 20000 trials.
     EXPECT_GE(static_cast<double>(held) / trials, 0.93 - 4 * 0.0018) << n;
   }
 }
 
 TEST(PairedRatio, WhatBothShareLeavesTheQuotient) {
-  // The clock drifts by half during the run, the ratio does not.
+  // The clock's speed drifts by half during the run; the ratio does not.
   const std::vector<double> b = {100, 110, 120, 130, 140, 150};
   std::vector<double> a;
   for (const double value : b) a.push_back(value * 0.5);

@@ -6,13 +6,13 @@
 
 namespace assay {
 
-/// How a planned case ended; every planned case ends in exactly one.
+/// Says how a planned case ended; each ends in exactly one status.
 enum class Status : std::uint8_t {
   // fine
   Pass,
-  Unsupported,   ///< the device lacks a feature or a limit; the reason names it with numbers
-  Invalid,       ///< a declared constraint of the impl excludes this point of a product
-  Skipped,       ///< asked for, with a reason
+  Unsupported,  ///< the device has no such feature, or a limit is too small; the reason names it with numbers
+  Invalid,      ///< a declared constraint of the impl excludes this point of a product
+  Skipped,      ///< on request, with a reason
   ExpectedFail,  ///< listed in the device's expectations, and it did fail
   // failing
   Fail,
@@ -25,7 +25,7 @@ enum class Status : std::uint8_t {
   UnexpectedPass,
   // infrastructure
   DeviceLost,
-  Missing,      ///< planned, and not reached
+  Missing,      ///< planned but not reached
   Interrupted,  ///< a signal ended the run while this row was running
 };
 

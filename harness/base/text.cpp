@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
 
 struct CodePoint {
-  std::optional<std::uint32_t> value;  // empty: these bytes are no UTF-8
+  std::optional<std::uint32_t> value;  // empty: the bytes are not UTF-8
   std::size_t bytes = 1;
 };
 
@@ -23,10 +23,10 @@ bool is_continuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
 }
 
-// The smallest code point that needs so many bytes; a smaller one in as many is overlong.
+// The smallest code point that needs an encoding of N bytes; smaller ones in N bytes are overlong.
 constexpr std::array<std::uint32_t, 5> smallest{0, 0, 0x80, 0x800, 0x10000};
 
-// Reads one code point. Of a broken sequence the bytes up to the first one that does not fit are taken.
+// Reads one code point. Of an invalid sequence it takes the bytes up to the first that does not fit.
 CodePoint code_point_at(std::string_view text, std::size_t at) {
   const auto lead = static_cast<unsigned char>(text[at]);
   if (lead < 0x80) return {lead, 1};
@@ -59,14 +59,14 @@ bool is_control(std::uint32_t point) {
   return (point < 0x20 && point != '\n' && point != '\t') || (point >= 0x7F && point < 0xA0);
 }
 
-/// What makes a terminal show text in another order than it is in, or break a line: marks, embeddings,
-/// overrides and isolates of the bidirectional algorithm, line and paragraph separators.
+/// Returns whether the character makes a terminal reorder text or break a line: marks, embeddings, overrides
+/// and isolates of the bidirectional algorithm, line and paragraph separators.
 bool moves_text(std::uint32_t point) {
   return point == 0x061C || point == 0x200E || point == 0x200F || (point >= 0x2028 && point <= 0x202E) ||
          (point >= 0x2066 && point <= 0x2069);
 }
 
-/// Whether there is nothing in it but what a terminal shows as it is: most text, and looked at quickly.
+/// Returns whether a terminal shows the text unchanged. Most text is like this, so the test is fast.
 bool is_plain(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return (c >= 0x20 && c < 0x7F) || c == '\n' || c == '\t'; });
 }
@@ -79,7 +79,7 @@ std::optional<std::string> not_finite(double value) {
 
 template <class... Format>
 std::string number_text(Format... format) {
-  std::array<char, 400> buffer{};  // the longest: 1e308 with all its digits
+  std::array<char, 400> buffer{};  // for the longest number: 1e308 with all its digits
   const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), format...);
   return {buffer.data(), result.ptr};
 }

@@ -7,45 +7,46 @@
 
 namespace assay {
 
-// Text of any origin made fit for a report. Driver names, reasons and paths come from outside: they may
-// hold bytes that are no UTF-8, control characters, quotes and line ends.
+// Functions that make text of any origin fit for a report. Driver names, reasons and paths come from outside:
+// they may hold invalid UTF-8, control characters, quotes and line ends.
 
-/// Each part that is not UTF-8 becomes U+FFFD.
+/// Replaces each sequence that is not valid UTF-8 by U+FFFD.
 std::string valid_utf8(std::string_view text);
 
-/// valid_utf8 with control characters made visible: "\x1b", and so are those that change the order in which
-/// text is shown: "\u202e". Line feeds and tabs stay. The result is legal in XML 1.0 and harmless on a
-/// terminal. For all that is quoted and comes from outside: names of files, their content, drivers' words.
+/// Applies valid_utf8 and makes control characters visible ("\x1b"), also those that change the order in
+/// which text is shown ("\u202e"). Line feeds and tabs stay. The result is legal in XML 1.0 and harmless on a
+/// terminal. Use it for all quoted text from outside: file names and contents, drivers' messages.
 std::string printable(std::string_view text);
 
-/// Number of code points of valid UTF-8: what a fixed-width font shows for the text of reports.
+/// Returns the number of code points of valid UTF-8, which is the width in a fixed-width font for the text of
+/// reports.
 std::size_t columns_of(std::string_view text);
 
-/// At most `width` code points, the last three of them dots where something was left out.
+/// Returns at most `width` code points; if something was left out, the last three are dots.
 std::string shortened(std::string_view text, std::size_t width);
 
-/// What stands before the first line feed.
+/// Returns the text before the first line feed.
 std::string first_line(std::string_view text);
 
-/// Each line but the first begins with `indent` blanks.
+/// Starts each line except the first with `indent` blanks.
 std::string indented(std::string_view text, std::size_t indent);
 
-// Numbers, never by locale. All give "nan", "inf" and "-inf".
+// Numbers are formatted independently of the locale. All functions give "nan", "inf" and "-inf".
 
-/// The shortest text that reads back as the same number: whole numbers without exponent, values that are
-/// float32 numbers with float32's digits ("0.1"), else float64's.
+/// Returns the shortest text that reads back as the same number. Whole numbers have no exponent; values that
+/// float32 can represent get float32's digits ("0.1"), others float64's.
 std::string shortest(double value);
-/// "12.3457" for 4 digits after the point.
+/// Returns `digits` digits after the point: "12.3457" for 4.
 std::string fixed(double value, int digits);
-/// "0.00123457", "1.5e+20": at most `digits` significant digits.
+/// Returns at most `digits` significant digits: "0.00123457", "1.5e+20".
 std::string significant(double value, int digits);
 
-/// "64 KiB": in the largest unit that keeps the number whole.
+/// Returns a size in the largest binary unit that keeps the number whole: "64 KiB".
 std::string binary_bytes(std::uint64_t bytes);
-/// "512 bytes", "214.0 MB", "3.2 GB": powers of ten, as data sheets count.
+/// Returns a size in decimal units, as data sheets do: "512 bytes", "214.0 MB", "3.2 GB".
 std::string bytes_text(std::uint64_t bytes);
 
-/// "[0,3,7,2]"
+/// Returns numbers as "[0,3,7,2]".
 template <class Range>
 std::string bracketed(const Range& numbers) {
   std::string text = "[";

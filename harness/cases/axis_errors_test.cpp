@@ -1,6 +1,6 @@
 #include "harness/cases/bad_input_test_support.h"
 
-// each, sets and with.
+// Tests errors in each, sets and with.
 
 namespace assay::cases {
 namespace {
@@ -15,7 +15,7 @@ TEST_P(AxisErrors, AreToldWithTheirPlace) {
 
 const BadInput inputs[] = {
     {"EachWithAnotherKey", with(quantize_file, "[8, 6]", "{each: [[8, 6]], also: 1}"), 0,
-     R"(case.yaml:4:13: error: 'each' stands alone in its map: put what goes together into its items
+     R"(case.yaml:4:13: error: 'each' must be the only key of its map: put values that go together into its items
         shape: {each: [[8, 6]], also: 1}
                 ^)"},
     {"EachOfAScalar", with(quantize_file, "[8, 6]", "{each: 8}"), 0,
@@ -31,16 +31,16 @@ const BadInput inputs[] = {
         shape: {each: [[8, 6], ~]}
                 ^)"},
     {"MisspelledEach", with(quantize_file, "[8, 6]", "{eahc: [[8, 6]]}"), 0,
-     R"(case.yaml:4:5: error: 'shape' must be a list of integers such as [1, 16, 4, 4], got a map
+     R"(case.yaml:4:5: error: 'shape' must be a list of 1 to 4 integers such as [1, 16, 4, 4], got a map
         shape: {eahc: [[8, 6]]}
         ^
     did you mean 'each'?)"},
     {"OneBadItemOfAnAxis", with(quantize_file, "[8, 6]", "{each: [[8, 6], [8, six], [4, 6]]}"), 2,
-     R"(case.yaml:4:28: error: 'shape[1]' must be a decimal integer of 64 bits, got the text 'six'
+     R"(case.yaml:4:28: error: 'shape[1]' must be a 64-bit decimal integer, got the text 'six'
         shape: {each: [[8, 6], [8, six], [4, 6]]}
                                ^)"},
     {"MisspelledSet", "sets: {small: [8, 6]}\n" + with(quantize_file, "[8, 6]", "smal"), 0,
-     R"(case.yaml:5:5: error: 'shape' must be a list of integers such as [1, 16, 4, 4], got the text 'smal'
+     R"(case.yaml:5:5: error: 'shape' must be a list of 1 to 4 integers such as [1, 16, 4, 4], got the text 'smal'
         shape: smal
         ^
     did you mean 'small'?)"},
@@ -49,23 +49,23 @@ const BadInput inputs[] = {
     sets: {a: b, b: {each: [a]}}
                             ^)"},
     {"SetNamedAsAFill", "sets: {ties: [8, 6]}\n" + quantize_file, 1,
-     R"(case.yaml:1:8: error: the set's name 'ties' is also a fill: give it another
+     R"(case.yaml:1:8: error: the set's name 'ties' is also a fill: rename it
     sets: {ties: [8, 6]}
            ^)"},
     {"SetNamedAsAChoice", "sets: {f16: [8, 6]}\n" + quantize_file, 1,
-     R"(case.yaml:1:8: error: the set's name 'f16' is also a choice of the parameter 'dtype' of quantize_affine: give it another
+     R"(case.yaml:1:8: error: the set's name 'f16' is also a choice of the parameter 'dtype' of quantize_affine: rename it
     sets: {f16: [8, 6]}
            ^)"},
     {"SetNamedAsAnImpl", "sets: {elementwise: [8, 6]}\n" + quantize_file, 1,
-     R"(case.yaml:1:8: error: the set's name 'elementwise' is also an impl of quantize_affine: give it another
+     R"(case.yaml:1:8: error: the set's name 'elementwise' is also an impl of quantize_affine: rename it
     sets: {elementwise: [8, 6]}
            ^)"},
     {"SetNamedAsAWordOfTheLanguage", "sets: {all: [8, 6]}\n" + quantize_file, 1,
-     R"(case.yaml:1:8: error: the set's name 'all' is also a word of the case language: give it another
+     R"(case.yaml:1:8: error: the set's name 'all' is also a word of the case language: rename it
     sets: {all: [8, 6]}
            ^)"},
     {"SetNamedAsANumber", "sets: {2x: [8, 6]}\n" + quantize_file, 1,
-     R"(case.yaml:1:8: error: a set's name has letters, digits and '_' only and does not begin with a digit, got '2x'
+     R"(case.yaml:1:8: error: a set's name may have only letters, digits and '_' and must not begin with a digit, got '2x'
     sets: {2x: [8, 6]}
            ^)"},
     {"SetWithoutValue", R"(sets:
@@ -105,11 +105,11 @@ cases:
                ^
     did you mean 'shape'?)"},
     {"WithAHeadKey", quantize_file + "    with: {tier: smoke}\n", 0,
-     R"(case.yaml:6:12: error: 'tier' cannot stand inside 'with'
+     R"(case.yaml:6:12: error: 'tier' is not allowed inside 'with'
         with: {tier: smoke}
                ^)"},
     {"WithInsideWith", quantize_file + "    with: {with: {seed: 1}}\n", 0,
-     R"(case.yaml:6:12: error: 'with' cannot stand inside 'with'
+     R"(case.yaml:6:12: error: 'with' is not allowed inside 'with'
         with: {with: {seed: 1}}
                ^)"},
 };

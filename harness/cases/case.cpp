@@ -15,7 +15,8 @@ constexpr Names<3> mode_names{"accu", "perf", "both"};
 constexpr Names<3> tier_names{"smoke", "ci", "nightly"};
 constexpr Names<3> caches_names{"hot", "cold", "both"};
 
-/// Why a tensor of the case cannot have its form, whatever the device: a 2D texture has one slice, say.
+/// Returns why a tensor of the case cannot have its form on any device. For example, a 2D texture has one
+/// slice.
 std::optional<std::string> impossible_form(const Case& test_case) {
   for (std::size_t i = 0; i < test_case.tensors->size(); ++i) {
     const TensorSpec& tensor = test_case.tensors[i];

@@ -20,7 +20,7 @@ namespace assay {
 enum class Mode : std::uint8_t { Accu, Perf, Both };
 enum class Tier : std::uint8_t { Smoke, Ci, Nightly };
 
-/// Which rows a timed case has: with data in the cache, with data in memory, one of each.
+/// Says which rows a timed case has: with data in the cache, with data in memory, or one of each.
 enum class Caches : std::uint8_t { Hot, Cold, Both };
 
 std::string_view name_of(Mode mode);      ///< "accu", "perf", "both"
@@ -30,11 +30,11 @@ std::optional<Mode> parse_mode(std::string_view name);
 std::optional<Tier> parse_tier(std::string_view name);
 std::optional<Caches> parse_caches(std::string_view name);
 
-/// What a case's `tolerance:` says. `scale` multiplies the bounds of bounded outputs and the bands of banded
-/// ones: below 1 tightens; above 1 loosens. The others are an allowance for elements that their output's
-/// class refuses: within abs + rel * |expected|, within `ulp` units in the last place of the expected value
-/// (floats), or off by no more than `off_by` (integers). They count for bounded outputs and for those with an
-/// `expected:` file. Whatever loosens needs a reason.
+/// The `tolerance:` of a case. `scale` multiplies the bounds of bounded outputs and the bands of banded ones:
+/// below 1 it tightens them, above 1 it loosens them. The other members give an allowance to elements that
+/// their output's class rejects: within abs + rel * |expected|, within `ulp` units in the last place of the
+/// expected value (floats), or off by at most `off_by` (integers). They apply to bounded outputs and to
+/// outputs with an `expected:` file. Loosening needs a reason.
 struct Tolerance {
   double scale = 1;
   double abs = 0;
@@ -47,21 +47,23 @@ struct Tolerance {
   bool has_allowance() const { return abs > 0 || rel > 0 || ulp > 0 || off_by > 0; }
 };
 
-/// "off_by=1 share=0.001": what differs from the default, the reason aside; empty when nothing does.
+/// Returns the members that differ from the defaults, except the reason: "off_by=1 share=0.001". Empty if
+/// none differs.
 std::string to_string(const Tolerance& tolerance);
 
-/// Where a case writes `buffer/CONV2D`. Its id keeps that; the case's `forms` have what it stands for.
+/// Says where a case writes `buffer/CONV2D`. The case's id keeps the alias; its `forms` have what the alias
+/// stands for.
 struct Conv2dAlias {
-  std::vector<std::size_t> tensors;  ///< whose form is written so, ascending
-  /// Impl `auto` says what it stands for on a device (DeviceCases); until then `forms` have the default ones.
+  std::vector<std::size_t> tensors;  ///< tensors whose form is the alias, ascending
+  /// Impl `auto` resolves the alias on a device (DeviceCases); until then `forms` have the defaults.
   bool awaits_device = false;
 
   bool covers(std::size_t tensor) const;
   friend bool operator==(const Conv2dAlias&, const Conv2dAlias&) = default;
 };
 
-/// One point of a product in a case file, checked against its op's declaration. There may be millions: what
-/// points of one product have in common is there once.
+/// One point of a product in a case file, checked against its op's declaration. There may be millions, so
+/// points of one product share what they have in common.
 struct Case {
   std::string id;    ///< "q8ta_pixel_shuffle/small/1x96x16x9/same/4W4C.4C1W/fused"
   std::string name;  ///< "small"
@@ -70,36 +72,36 @@ struct Case {
   Shared<Params> params;
   Shared<std::vector<TensorSpec>> tensors;                  ///< op->tensors(params)
   std::vector<Form> forms;                                  ///< one per tensor
-  Conv2dAlias conv2d;                                       ///< of which tensors the form is an alias
+  Conv2dAlias conv2d;                                       ///< tensors whose form is an alias
   Shared<std::map<std::string, FillSpec>> fills;            ///< one per input tensor, by name
   Shared<std::map<std::string, ArrayFile>> expected_files;  ///< output name -> resolved file
   Shared<Tolerance> tolerance;
   std::map<std::string, std::int64_t> tune;
   Mode mode = Mode::Accu;
   Tier tier = Tier::Ci;
-  Caches caches = Caches::Hot;  ///< mode perf
+  Caches caches = Caches::Hot;  ///< for mode perf
   std::uint64_t seed = 0;
   double timeout_s = 60;
-  std::string model;       ///< that the shape is from
-  std::string layer;       ///< of the model
-  std::int64_t calls = 0;  ///< of the layer in one step of the model; 0: not told
+  std::string model;       ///< the model that the shape comes from
+  std::string layer;       ///< the layer within the model
+  std::int64_t calls = 0;  ///< how often one step of the model calls the layer; 0: unknown
   Shared<SourceLocation> where;
-  /// Hash of op, parameters, fills and seed, expected files too: cases with equal keys share one data set and
-  /// one reference. Never depends on name, impl, forms, tier, mode or model.
+  /// Hash of op, parameters, fills, seed and expected files. Cases with equal keys share one data set and one
+  /// reference. It does not depend on name, impl, forms, tier, mode or model.
   std::uint64_t data_key = 0;
-  /// The impl's declared constraint that excludes this point, or the form that cannot hold its tensor: status
-  /// INVALID.
+  /// The impl's declared constraint that excludes this point, or why a form cannot hold its tensor. The row's
+  /// status is then INVALID.
   std::optional<std::string> invalid;
 };
 
-/// Physical form of each of the tensors.
+/// Returns the physical form of each tensor.
 std::vector<Physical> physical_tensors(const Case& test_case);
 
-/// What `Case::invalid` says, with the forms that the case has now.
+/// Computes `Case::invalid` for the case's current forms.
 std::optional<std::string> why_invalid(const Case& test_case);
 
-/// Whether two cases of an op ask for the same forms: those that are written CONV2D are, whatever it stands
-/// for.
+/// Returns whether two cases of an op ask for the same forms. A tensor written as CONV2D in both is the same,
+/// whatever the alias stands for.
 bool ask_for_same_forms(const Case& a, const Case& b);
 
 }  // namespace assay

@@ -12,11 +12,11 @@
 namespace assay::cases {
 namespace {
 
-constexpr std::uint64_t most_values = 1000000;  // of all alternatives of one key
-/// Points that cannot be used are built for what else is wrong with them; so many show it.
+constexpr std::uint64_t most_values = 1000000;  // over all alternatives of one key
+/// The limit of points that are built only to find further errors, because they cannot be used.
 constexpr std::uint64_t most_useless = 10000;
 
-/// Why a point whose id was first given at `first` is refused.
+/// Returns why a point is refused whose id was first used at `first`.
 std::string equal_ids(const Case& point, const SourceLocation& first) {
   const SourceLocation& own = point.where;
   if (first.file == own.file && first.line == own.line && first.column == own.column) {
@@ -24,11 +24,11 @@ std::string equal_ids(const Case& point, const SourceLocation& first) {
         "two points of this case have the id {}: remove the repeated value, or name one in `sets:`",
         point.id);
   }
-  return fmt::format("the id {} is already that of {}:{}: give one of them another name", point.id,
-                     first.file, first.line);
+  return fmt::format("the id {} is already used at {}:{}: rename one of them", point.id, first.file,
+                     first.line);
 }
 
-/// Adds the known key that is written, or that is likely to be meant.
+/// Adds the key itself if it is known, else the one that was probably meant.
 void add_nearest(const std::string& key, std::span<const std::string> known, std::set<std::string>& keys) {
   const bool is_known = std::ranges::find(known, key) != known.end();
   const std::string meant = is_known ? key : nearest(key, known);
@@ -61,7 +61,7 @@ void CaseExpansion::add(const Node& node) {
   Faults faults;
   faults.bad_keys = bad_defaults_;
   faults.problems.attempt([&] { read(node, faults); });
-  report_unknown(faults);  // where it did not come to points
+  report_unknown(faults);  // in case no point was built, which would have reported them
   for_each_flaw(node, [&](const Flaw& flaw) {
     faults.problems.add(Problem(diagnose(flaw)));
     return true;
@@ -87,7 +87,8 @@ void CaseExpansion::read(const Node& node, Faults& faults) {
   add_points(head, Product(std::move(factors)), faults);
 }
 
-/// The case's entries and the defaults that it does not replace, but for what cannot be read as one.
+/// Returns the case's entries and the defaults that it does not override, without entries whose keys are
+/// unreadable or unknown.
 std::vector<Node::Entry> CaseExpansion::known_entries(const Node& node, Faults& faults) const {
   std::vector<Node::Entry> entries;
   for (const Node::Entry& entry : defaults_) {
@@ -95,7 +96,7 @@ std::vector<Node::Entry> CaseExpansion::known_entries(const Node& node, Faults& 
   }
   faults.is_broken = node.flawed;
   std::set<std::string_view> seen;
-  bool hides_keys = false;  // any of them may be meant by what cannot be read
+  bool hides_keys = false;  // an unreadable entry may stand for any of them
   for (const Node::Entry& entry : node.entries) {
     if (!entry.key->is_scalar() || entry.key->is_plain("<<")) {
       hides_keys = true;
@@ -116,7 +117,7 @@ std::vector<Node::Entry> CaseExpansion::known_entries(const Node& node, Faults& 
   return entries;
 }
 
-/// The keys that a value stands for, as far as it can be told, when nothing of it can be used.
+/// Adds the keys that a value would have set, as far as this is known, when none of it can be used.
 void CaseExpansion::add_keys_meant(const std::string& key, const Node& value,
                                    std::set<std::string>& keys) const {
   keys.insert(key);
@@ -155,7 +156,7 @@ std::vector<CaseExpansion::Source> CaseExpansion::sources(const std::vector<Node
   return sources;
 }
 
-/// Those that pass a check; the keys of the others are bad.
+/// Returns the sources that pass a check; the keys of the others become bad.
 template <class Check>
 std::vector<CaseExpansion::Source> CaseExpansion::passing(std::vector<Source> sources, Faults& faults,
                                                           Check check) {
@@ -202,10 +203,9 @@ void CaseExpansion::refuse_product(const CaseHead& head, std::uint64_t product,
   }
   const std::uint64_t before = state_.cases.size();
   if (before + product > limit) {
-    throw Problem(
-        diagnose(*head.caret, fmt::format("case '{}' brings {} cases to the {} there are already, more than "
-                                          "the limit of {}",
-                                          head.name, product, before, limit)));
+    throw Problem(diagnose(
+        *head.caret, fmt::format("case '{}' adds {} cases to the {} already there, more than the limit of {}",
+                                 head.name, product, before, limit)));
   }
 }
 
@@ -272,11 +272,11 @@ void CaseExpansion::report_unknown(Faults& faults) const {
       faults.problems.add(unknown_name(*entry.key, "key", key, case_keys_));
     } else {
       const std::string value = as_number(*entry.value) ? entry.value->text : "NUMBER";
-      faults.problems.add(Problem(
-          diagnose(*entry.key,
-                   fmt::format("unknown key '{}': here {} takes it as a tensor, whose values 'fill' says",
-                               key, op_.name),
-                   fmt::format("fill: {{{}: {{constant: {}}}}}", key, value))));
+      faults.problems.add(Problem(diagnose(
+          *entry.key,
+          fmt::format("unknown key '{}': for {} here it is an input tensor, whose values 'fill' sets", key,
+                      op_.name),
+          fmt::format("fill: {{{}: {{constant: {}}}}}", key, value))));
     }
   }
   faults.unknown.clear();

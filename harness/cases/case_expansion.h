@@ -18,7 +18,7 @@
 
 namespace assay::cases {
 
-/// What grows while files are loaded, and is shared by them.
+/// State that grows while files are loaded and is shared by all of them.
 struct LoadState {
   const Registry& registry;
   LoadOptions options;
@@ -33,29 +33,28 @@ class CaseExpansion {
  public:
   CaseExpansion(LoadState& state, const Op& op, const Sets& sets);
 
-  /// Checks the keys of `defaults:` and applies them to every case that follows; bad ones are reported and
-  /// left out.
+  /// Checks the keys of `defaults:` and applies them to every later case; bad keys are reported and left out.
   void set_defaults(const Node& defaults);
 
-  /// Adds the points of one case to the state, and all that is wrong with it to the reporter. What is wrong
-  /// with one key, or with one item of its `each`, does not keep the others from being looked at; a case with
-  /// a key that is not known, or that says of itself what cannot be, has no points.
+  /// Adds the points of one case to the state, and its errors to the reporter. An error in one key, or in one
+  /// item of its `each`, does not keep the others from being checked. A case with an unknown key or an
+  /// invalid head has no points.
   void add(const Node& node);
 
  private:
-  /// A key of a case that stands for values; `with` may give several.
+  /// A key of a case that stands for values; `with` may give several sources.
   struct Source {
     const Node* key = nullptr;
     const Node* value = nullptr;
   };
 
-  /// What is known to be wrong with the case that is read.
+  /// The known errors of the case that is being read.
   struct Faults {
     Problems problems;
     bool is_broken = false;  ///< none of its points can be used
-    /// They have no value because what was written for them was reported.
+    /// Keys without a value, because what was written for them was reported.
     std::set<std::string> bad_keys;
-    std::vector<Node::Entry> unknown;  ///< reported last: an input of the op may be meant
+    std::vector<Node::Entry> unknown;  ///< reported last: they may name inputs of the op
   };
 
   void read(const Node& node, Faults& faults);
@@ -81,8 +80,8 @@ class CaseExpansion {
   SettingReader reader_;
   std::vector<std::string> case_keys_;
   std::vector<Node::Entry> defaults_;
-  std::vector<std::string> inputs_;     ///< of the op, by the last case whose parameters were good
-  std::set<std::string> bad_defaults_;  ///< what may have been meant by those that are not known
+  std::vector<std::string> inputs_;     ///< the op's inputs, from the last case with good parameters
+  std::set<std::string> bad_defaults_;  ///< keys that unknown defaults may have meant
 };
 
 }  // namespace assay::cases

@@ -5,14 +5,14 @@
 
 namespace assay::cases {
 
-/// The case files that a path stands for: itself, or all *.yaml below a directory, sorted, but for those in
-/// folders named `expectations`. Throws Problem when there is none.
+/// Returns the case files that a path stands for: the file itself, or all *.yaml below a directory, sorted,
+/// without those in folders named `expectations`. Throws Problem if there is none.
 std::vector<std::filesystem::path> case_files(const std::filesystem::path& path);
 
-/// Whether an entry of a directory is a file *.yaml.
+/// Returns whether a directory entry is a file named *.yaml.
 bool is_yaml_file(const std::filesystem::directory_entry& entry);
 
-/// The *.yaml directly in a directory, sorted.
+/// Returns the *.yaml files directly in a directory, sorted.
 std::vector<std::filesystem::path> yaml_files_in(const std::filesystem::path& directory);
 
 }  // namespace assay::cases

@@ -26,7 +26,7 @@ std::string to_name(const Node::Entry& entry) {
   const std::string& name = to_text(*entry.value, {entry.key, "name"});
   if (name.empty() || id_text(name) != name || name.find('.') != std::string::npos) {
     throw Problem(
-        diagnose(*entry.key, fmt::format("a name has letters, digits and '_' only, got '{}'", name)));
+        diagnose(*entry.key, fmt::format("a name may have only letters, digits and '_', got '{}'", name)));
   }
   return name;
 }
@@ -39,7 +39,7 @@ double to_timeout(const Node::Entry& entry) {
                                        longest_timeout_s, seconds)));
 }
 
-/// Any other key than those of a head is passed over.
+/// Reads a key of the head and ignores any other.
 void read_head_key(const Node::Entry& entry, CaseHead& head) {
   const std::string& key = entry.key->text;
   if (is_head_key(key) && entry.value->is_map() && entry.value->find("each") != nullptr) {
@@ -81,7 +81,8 @@ CaseHead read_case_head(const Node& node, const std::vector<Node::Entry>& entrie
     if (entry.key->text == "mode") knows_mode = is_good;
   }
   if (cache != nullptr && knows_mode && head.mode == Mode::Accu) {
-    problems.add(Problem(diagnose(*cache->key, "'cache' is about times: a case of mode accu has none")));
+    problems.add(
+        Problem(diagnose(*cache->key, "'cache' applies to times, and a case of mode accu has none")));
   }
   if (!has_name) problems.add(Problem(diagnose(node, "a case needs a 'name'")));
   head.where = location_of(*head.caret);

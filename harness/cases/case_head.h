@@ -9,11 +9,11 @@
 
 namespace assay::cases {
 
-/// "name", "mode", "tier", "cache", "timeout": keys of a case that are no axes.
+/// Returns "name", "mode", "tier", "cache" and "timeout", the keys of a case that cannot be axes.
 const std::vector<std::string>& head_keys();
 
-/// Reads them out of the entries of a case, its defaults included; op and seed are left to the caller. What
-/// is wrong is added to `problems`, and has its default then.
+/// Reads the head keys from the entries of a case, its defaults included; op and seed are left to the caller.
+/// A bad value is added to `problems` and replaced by its default.
 CaseHead read_case_head(const Node& node, const std::vector<Node::Entry>& entries, Problems& problems);
 
 }  // namespace assay::cases

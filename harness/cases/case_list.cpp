@@ -17,7 +17,7 @@ std::uint32_t hash_of(std::string_view id) {
 
 void CaseList::expect(std::size_t more) {
   const std::size_t needed = cases_.size() + more;
-  // At least doubled, so that many small products are not copied again for each of them.
+  // Capacity at least doubles, so that many small products do not cause a copy each.
   if (needed > cases_.capacity()) cases_.reserve(std::max(needed, 2 * cases_.capacity()));
   grow_table(needed);
 }

@@ -9,32 +9,33 @@
 
 namespace assay::cases {
 
-/// The cases that were loaded so far, and which ids they have.
+/// Holds the cases loaded so far and looks them up by id.
 class CaseList {
  public:
   std::size_t size() const { return cases_.size(); }
-  /// So many more are about to come.
+  /// Reserves space for N more cases.
   void expect(std::size_t more);
-  /// The case of that id, or null. The next one that is added may move it.
+  /// Returns the case with that id, or null. Adding a case may invalidate the pointer.
   const Case* find(std::string_view id) const;
-  /// Adds a case whose id is not there yet.
+  /// Adds a case whose id is new.
   void add(Case added);
-  /// All of them, in the order in which they were added.
+  /// Returns all cases in the order they were added.
   std::vector<Case> take() &&;
 
  private:
-  /// Where a case of that hash is. Ids are compared in the cases themselves: those of a million are not held
-  /// twice.
+  /// Where a case with that hash is. Ids are compared in the cases themselves, so that those of a million
+  /// cases are not stored twice.
   struct Slot {
-    std::uint32_t hash = 0;   ///< low half of the id's
-    std::uint32_t place = 0;  ///< index of the case and 1; 0: the slot is empty
+    std::uint32_t hash = 0;   ///< lower half of the id's hash
+    std::uint32_t place = 0;  ///< the case's index plus 1; 0: the slot is empty
   };
 
   void grow_table(std::size_t cases);
   void insert(Slot slot);
 
   std::vector<Case> cases_;
-  std::vector<Slot> table_;  ///< open addressing; its size is a power of two, half of it empty at least
+  std::vector<Slot>
+      table_;  ///< open addressing; its size is a power of two, and at least half of it is empty
 };
 
 }  // namespace assay::cases

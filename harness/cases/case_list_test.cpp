@@ -17,7 +17,8 @@ Case case_of(std::string id) {
 TEST(CaseList, FindsWhatWasAddedAndNothingElse) {
   CaseList list;
   EXPECT_EQ(list.find("a"), nullptr);
-  // So many that the cases move, short ids as well as those that are too long to lie in the case itself.
+  // Enough that the cases move in memory, with short ids and with ids too long to be stored in the case
+  // itself.
   for (int i = 0; i < 1000; ++i) {
     list.add(case_of(std::to_string(i)));
     list.add(case_of("op/name/with/a/long/path/" + std::to_string(i)));

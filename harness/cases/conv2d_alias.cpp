@@ -25,15 +25,15 @@ std::string names_of(const std::vector<Layout>& layouts) {
   return fmt::format("{}", fmt::join(names, " or "));
 }
 
-/// The case's forms, with `layout` for the alias.
+/// Returns the case's forms, with `layout` in place of the alias.
 std::vector<Form> forms_with(const Case& test_case, Layout layout) {
   std::vector<Form> forms = test_case.forms;
   for (const std::size_t tensor : test_case.conv2d.tensors) forms[tensor] = in_buffer(layout);
   return forms;
 }
 
-/// The forms of a case whose impl chooses on the device. The choice may itself depend on forms, so that each
-/// layout is tried for whether it is that of what is then taken.
+/// Returns the forms of a case whose impl chooses on the device. The choice may depend on the forms, so each
+/// layout is tried in turn until the impl chosen with it has that layout.
 std::vector<Form> forms_on(const Case& test_case, const DeviceInfo& device) {
   const auto context = [&](const std::vector<Form>& forms) {
     return BuildContext(test_case.params, test_case.tensors, forms, device, test_case.tune);
@@ -54,7 +54,7 @@ Case settled_on(Case test_case, const DeviceInfo& device) {
     test_case.forms = forms_on(test_case, device);
     test_case.invalid = why_invalid(test_case);
   } catch (const std::exception&) {
-    // A choice that fails does so again where the row is planned, which tells of it.
+    // A choice that fails here fails again when the row is planned, and is reported there.
   }
   return test_case;
 }
@@ -71,7 +71,7 @@ bool accepts_conv2d(const Op& op, const TensorSpec& tensor) {
 std::string why_no_conv2d(const Op& op) {
   const std::vector<Layout> layouts = conv2d_layouts(op);
   if (layouts.empty())
-    return fmt::format(", which is for convolutions: no impl of {} says what it is", op.name);
+    return fmt::format(", which stands for a convolution's layout: no impl of {} defines it", op.name);
   return fmt::format(", which stands for {} in {}", forms_of(layouts), op.name);
 }
 

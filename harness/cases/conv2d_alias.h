@@ -10,47 +10,47 @@
 #include <string_view>
 #include <vector>
 
-// The alias buffer/CONV2D of case files. Whoever runs a case sees the form that it stands for.
+// The alias buffer/CONV2D of case files. Code that runs a case sees only the form that it stands for.
 
 namespace assay {
 
-/// What a case writes for "the layout of whichever impl computes the convolution" (Impl::conv2d_layout).
+/// What a case writes for "the layout of the impl that computes the convolution" (Impl::conv2d_layout).
 inline constexpr std::string_view conv2d_form = "buffer/CONV2D";
 
-/// Whether cases may write buffer/CONV2D for the tensor: the op knows it, and the tensor accepts every form
-/// that it may stand for.
+/// Returns whether cases may write buffer/CONV2D for the tensor: the op defines it, and the tensor accepts
+/// every form that it may stand for.
 bool accepts_conv2d(const Op& op, const TensorSpec& tensor);
 
-/// ", which ...": why a tensor of the op that does not accept it does not.
+/// Returns ", which ...", the reason why a tensor of the op does not accept the alias.
 std::string why_no_conv2d(const Op& op);
 
-/// "buffer/4C", ...: the forms that a case may write for the tensor.
+/// Returns the forms that a case may write for the tensor: "buffer/4C", ...
 std::vector<std::string> accepted_forms(const Op& op, const TensorSpec& tensor);
 
-/// "buffer/4W4C", and for one that is written as the alias "buffer/CONV2D(4C)".
+/// Returns the tensor's form: "buffer/4W4C", or "buffer/CONV2D(4C)" if the case writes the alias.
 std::string form_text(const Case& test_case, std::size_t tensor);
 
-/// "CONV2D = 4C"; "CONV2D = 4C or 4C1W, as auto chooses" while that awaits a device; empty for a case
-/// without.
+/// Returns "CONV2D = 4C", or "CONV2D = 4C or 4C1W, as auto chooses" while the choice awaits a device. Empty
+/// for a case without the alias.
 std::string conv2d_text(const Case& test_case);
 
-/// Gives the case what buffer/CONV2D stands for where its impl says so, whatever the device; else the case
-/// awaits one.
+/// Resolves buffer/CONV2D in the case if its impl has one layout on every device; otherwise marks the case as
+/// awaiting a device.
 void settle_conv2d(Case& test_case);
 
-/// Cases as one device runs them: those that await a device are copies, with forms and `invalid` of their
-/// own. The others are those that were given, which must outlive this.
+/// Cases as one device runs them. Those that await a device are copies with their own forms and `invalid`;
+/// the others are the given cases, which must outlive this object.
 ///
-/// With impl `auto`, buffer/CONV2D is the first layout, in the order in which it ranks impls over the default
-/// forms, in which it takes an impl that can run and whose layout that is. Where there is none, it is that of
-/// the best; the case's row says what is in the way.
+/// With impl `auto`, the layouts are tried in the order in which `auto` ranks impls for the default forms.
+/// buffer/CONV2D is the first layout with which `auto` chooses a runnable impl of that same layout. If there
+/// is none, it is the best-ranked impl's layout, and the case's row says why it cannot run.
 class DeviceCases {
  public:
   DeviceCases(std::span<const Case* const> cases, const DeviceInfo& device);
   DeviceCases(const DeviceCases&) = delete;
   DeviceCases& operator=(const DeviceCases&) = delete;
 
-  /// In the order given.
+  /// The cases in the given order.
   std::span<const Case* const> all() const { return all_; }
 
  private:

@@ -32,8 +32,8 @@ std::vector<TensorSpec> conv_tensors(const Params& params) {
       {.name = "y", .role = TensorSpec::Role::Output, .dtype = DType::I8, .shape = shape, .forms = words}};
 }
 
-/// x, w and y; `general` (4C1W) runs everywhere, `im2col` (4C) needs a dot product, and `auto` prefers the
-/// latter.
+/// An op with x, w and y: `general` (4C1W) runs everywhere, `im2col` (4C) needs a dot product, and `auto`
+/// prefers `im2col`.
 Op conv_op() {
   const auto nothing = [](const BuildContext&) { return Program{}; };
   Impl general{.name = "general", .summary = "as it comes", .build = nothing};
@@ -150,7 +150,7 @@ TEST(Conv2dAlias, LeavesOtherCasesAsTheyAre) {
   }
 }
 
-// An impl may be better in some forms: what is taken in a layout must be an impl of that layout.
+// An impl may be better in some forms, so the impl taken in a layout must have that layout.
 TEST(Conv2dAlias, IsTheLayoutInWhichAutoTakesAnImplOfThatLayout) {
   Op op = conv_op();
   op.impls[2].choose = [](const BuildContext& context) {
@@ -205,7 +205,7 @@ TEST(Conv2dAlias, IsRefusedByOpsThatDoNotKnowIt) {
   const LoadResult result = load_text(folder, pixel_shuffle_case("    forms: {x: buffer/CONV2D}\n"));
   EXPECT_EQ(
       messages(folder, result.errors),
-      R"(case.yaml:8:13: error: tensor 'x' (i8) does not accept the form buffer/CONV2D, which is for convolutions: no impl of q8ta_pixel_shuffle says what it is; it accepts buffer/4W4C, buffer/4C1W
+      R"(case.yaml:8:13: error: tensor 'x' (i8) does not accept the form buffer/CONV2D, which stands for a convolution's layout: no impl of q8ta_pixel_shuffle defines it; it accepts buffer/4W4C, buffer/4C1W
         forms: {x: buffer/CONV2D}
                 ^)");
 }

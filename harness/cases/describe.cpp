@@ -17,15 +17,15 @@ namespace {
 
 using Row = std::vector<std::string>;
 using Rows = std::vector<Row>;
-using Widths = std::vector<std::size_t>;  ///< of columns
+using Widths = std::vector<std::size_t>;  ///< column widths
 
-/// Makes columns as wide as the cells of one more row.
+/// Widens the columns to fit one more row.
 void widen(Widths& widths, const Row& row) {
   widths.resize(std::max(widths.size(), row.size()));
   for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns_of(row[i]));
 }
 
-/// A line of columns, two blanks between them, two before the first.
+/// Returns one line, indented and with columns separated by two blanks.
 std::string aligned(const Row& row, const Widths& widths) {
   std::string line = " ";
   for (std::size_t i = 0; i < row.size(); ++i)
@@ -34,7 +34,7 @@ std::string aligned(const Row& row, const Widths& widths) {
   return line + '\n';
 }
 
-/// Columns as wide as their longest cell.
+/// Returns lines whose columns are as wide as their longest cell.
 std::string aligned(const Rows& rows) {
   Widths widths;
   for (const Row& row : rows) widen(widths, row);
@@ -54,7 +54,7 @@ std::string describe_params(const Op& op) {
 
 std::string describe_tensors(const Op& op, const Case* example) {
   if (example == nullptr)
-    return "  they depend on the parameters; no case of this op is loaded to show them for\n";
+    return "  they depend on the parameters, and no case of this op is loaded as an example\n";
   Rows rows;
   for (const TensorSpec& tensor : example->tensors) {
     rows.push_back({tensor.name, tensor.is_input() ? "input" : "output", std::string(name_of(tensor.dtype)),
@@ -62,7 +62,7 @@ std::string describe_tensors(const Op& op, const Case* example) {
                     tensor.is_input() ? "" : std::string(name_of(tensor.output_class)),
                     fmt::format("{}", fmt::join(accepted_forms(op, tensor), " "))});
   }
-  return aligned(rows) + fmt::format("  (of the case {}: the tensors of {} depend on its parameters)\n",
+  return aligned(rows) + fmt::format("  (for the case {}: the tensors of {} depend on its parameters)\n",
                                      example->id, op.name);
 }
 
@@ -84,7 +84,7 @@ std::string describe_impls(const Op& op) {
   return text;
 }
 
-/// "llama_3_2_1b attn.kv x32"
+/// Returns text such as "llama_3_2_1b attn.kv x32".
 std::string model_text(const Case& test_case) {
   std::string text = test_case.model;
   if (!test_case.layer.empty()) text += " " + test_case.layer;
@@ -92,7 +92,7 @@ std::string model_text(const Case& test_case) {
   return text;
 }
 
-/// What `assay list --long` says of a case.
+/// Returns the columns of `assay list --long` for a case.
 Row cells_of(const Case& test_case) {
   return {test_case.id,
           std::string(name_of(test_case.mode)),
@@ -126,7 +126,7 @@ void list_cases(std::span<const Case* const> cases, bool details, std::ostream& 
     for (const Case* test_case : cases) out << test_case->id << '\n';
     return;
   }
-  // Cells are made twice: those of a million cases are not held.
+  // Cells are computed twice, because those of a million cases would take too much memory.
   Widths widths;
   for (const Case* test_case : cases) widen(widths, cells_of(*test_case));
   for (const Case* test_case : cases) out << aligned(cells_of(*test_case), widths);

@@ -56,7 +56,7 @@ parameters
 tensors
   x  input   i8  1x16x4x4         buffer/4W4C buffer/4C1W
   y  output  i8  1x4x8x8   exact  buffer/4W4C buffer/4C1W
-  (of the case q8ta_pixel_shuffle/one/4W4C.4W4C/fused: the tensors of q8ta_pixel_shuffle depend on its parameters)
+  (for the case q8ta_pixel_shuffle/one/4W4C.4W4C/fused: the tensors of q8ta_pixel_shuffle depend on its parameters)
 
 impls
   fused: one dispatch
@@ -80,7 +80,7 @@ TEST(Describe, ShowsTypesAndDefaultsOfEveryKindOfParameter) {
   symmetric   boolean   true | false      default false
 
 tensors
-  they depend on the parameters; no case of this op is loaded to show them for
+  they depend on the parameters, and no case of this op is loaded as an example
 
 )");
 }

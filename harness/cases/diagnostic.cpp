@@ -9,8 +9,8 @@
 namespace assay {
 namespace {
 
-/// What stands before the caret: a blank for every character that is shown, a tab for every tab, so that both
-/// lines get the same width on every terminal.
+/// Returns the text before the caret: a blank for every character shown and a tab for every tab, so that both
+/// lines have the same width on every terminal.
 std::string caret_indent(std::string_view line, int column) {
   std::size_t end = 0;
   int character = 1;

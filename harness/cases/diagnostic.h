@@ -6,23 +6,23 @@
 
 namespace assay {
 
-/// One thing that is wrong in a file that a person wrote, and where.
+/// One error in a file that a user wrote, and its place.
 struct Diagnostic {
   SourceLocation where;
   std::string message;
-  std::string source_line;  ///< the text of the line; the caret stands under `where.column`
+  std::string source_line;  ///< text of the line; the caret points to `where.column`
   std::string suggestion;   ///< the nearest known name, or empty
 };
 
-/// Several lines, without a newline at the end:
+/// Returns several lines, without a newline at the end:
 ///
 ///     cases/x.yaml:7:5: error: unknown key 'shpae'
 ///         shpae: [1, 16, 4, 4]
 ///         ^
 ///     did you mean 'shape'?
 ///
-/// Tabs of the source line are kept, and repeated before the caret. Line 0 stands for the whole file: no
-/// line number, no source line.
+/// Tabs of the source line are kept and repeated before the caret. Line 0 stands for the whole file, without
+/// line number and source line.
 std::string to_string(const Diagnostic& diagnostic);
 
 }  // namespace assay

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t deepest_sets = 16;
 
-/// Lists and entries of maps alike: what stands below a value, in the order written.
+/// Returns the items of a list or the entries of a map, in the order written.
 std::vector<Node::Entry> parts_of(const Node& value) {
   std::vector<Node::Entry> parts = value.entries;
   for (const Node* item : value.items) parts.push_back({nullptr, item});
@@ -34,7 +34,7 @@ struct Partial {
   }
 };
 
-/// Every partial followed by every choice. One choice, the usual case, is appended in place.
+/// Extends every partial by every choice. A single choice, the usual case, is appended in place.
 void multiply(std::vector<Partial>& partials, const std::vector<Alternative>& choices) {
   if (choices.size() == 1) {
     for (Partial& partial : partials) partial.append(choices[0]);
@@ -69,8 +69,8 @@ const Node* each_list(const Node& value) {
   const Node::Entry* entry = value.is_map() ? value.find_entry("each") : nullptr;
   if (entry == nullptr) return nullptr;
   if (value.entries.size() != 1) {
-    throw Problem(
-        diagnose(*entry->key, "'each' stands alone in its map: put what goes together into its items"));
+    throw Problem(diagnose(
+        *entry->key, "'each' must be the only key of its map: put values that go together into its items"));
   }
   if (!entry->value->is_list() || entry->value->items.empty()) {
     throw Problem(diagnose(*entry->key, "'each' needs a list of at least one value"));
@@ -150,8 +150,8 @@ std::vector<Alternative> Expander::expand(const Node& value, const Style& style)
   return expand_parts(value, style);
 }
 
-// A set that is an axis itself gives its items; any other value carries the set's name into ids, and the
-// place where it was used into errors.
+// A set that is an axis contributes its items. Any other set puts its name into ids and its place of use into
+// errors.
 std::vector<Alternative> Expander::expand_set(const Node& name, const Node::Entry& set, const Style& style) {
   std::vector<Alternative> alternatives = expand(*set.value, style);
   if (each_list(*set.value) != nullptr) return alternatives;
@@ -170,7 +170,7 @@ std::vector<Alternative> Expander::expand_each(const Node& each, const Style& st
   for (const Node* item : each.items) {
     for (Alternative& alternative : expand(*item, style)) {
       std::string segment = segment_of(*alternative.value, style);
-      // Items with axes of their own: the name of a set or layer alone would be the same for all of them.
+      // If items have axes of their own, the name of the set or layer alone would not tell them apart.
       const bool is_named =
           !alternative.value->set_name.empty() || layer_of(*alternative.value, style) != nullptr;
       if (is_named && !alternative.segments.empty()) {

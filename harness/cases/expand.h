@@ -15,7 +15,7 @@ namespace assay::cases {
 /// The named values of a file and of the files that it includes.
 class Sets {
  public:
-  /// False when the name is taken.
+  /// Returns false if the name is taken.
   bool add(const Node* key, const Node* value);
   const Node::Entry* find(std::string_view name) const;
   std::vector<std::string> names() const;
@@ -28,17 +28,17 @@ class Sets {
 /// One choice for every `each` in a value.
 struct Alternative {
   const Node* value = nullptr;        ///< without `each`; names of sets replaced by their values
-  std::vector<std::string> segments;  ///< of an id, one for each outermost `each`
+  std::vector<std::string> segments;  ///< parts of an id, one for each outermost `each`
 };
 
-/// What a value expands to, known without expanding it.
+/// The size of a value's expansion, computed without expanding it.
 struct Extent {
   std::uint64_t alternatives = 1;  ///< saturating
-  std::uint64_t nodes = 1;         ///< of the largest alternative, saturating
+  std::uint64_t nodes = 1;         ///< nodes of the largest alternative, saturating
 };
 
-/// Expands `each` and the names of sets. The sets and the nodes must outlive it, and it what it gives: new
-/// nodes are its own.
+/// Expands `each` and names of sets. The sets and nodes must outlive this object. It owns the new nodes, so
+/// its results are valid only while it lives.
 class Expander {
  public:
   explicit Expander(const Sets& sets) : sets_(sets) {}
@@ -46,10 +46,10 @@ class Expander {
   /// Throws Problem for a malformed `each` and for sets that refer to themselves.
   Extent extent(const Node& value, const Style& style);
 
-  /// All alternatives, the first axis varying slowest. For values whose extent() is known to be small.
+  /// Returns all alternatives, with the first axis varying slowest. Only for values whose extent() is small.
   std::vector<Alternative> expand(const Node& value, const Style& style);
 
-  /// True for `{each: [...]}` and for the name of a set that is one.
+  /// Returns true for `{each: [...]}` and for the name of a set that is one.
   bool is_axis(const Node& value, const Style& style) const;
 
  private:
@@ -64,13 +64,14 @@ class Expander {
 
   const Sets& sets_;
   Arena arena_;
-  /// By node, and what of the style matters: sets are named in it; it is a map of case keys.
+  /// Extents by node and the two properties of the style that matter: whether names of sets are replaced, and
+  /// whether it is a map of case keys.
   using Known = std::map<std::tuple<const Node*, bool, bool>, Extent>;
   Known known_;
   std::vector<std::string_view> open_sets_;
 };
 
-/// The list under `each`, or null when the value is no `{each: [...]}`.
+/// Returns the list under `each`, or null if the value is not `{each: [...]}`.
 const Node* each_list(const Node& value);
 
 }  // namespace assay::cases

@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-/// Whether one of the pairs "name=value" is this one.
+/// Returns whether `pairs` contains "name=value".
 bool has_pair(std::string_view pairs, const std::string& name, const std::string& value) {
   while (!pairs.empty()) {
     const std::size_t end = std::min(pairs.find(' '), pairs.size());
@@ -22,7 +22,7 @@ bool has_pair(std::string_view pairs, const std::string& name, const std::string
   return false;
 }
 
-/// Decimal digits only.
+/// Parses decimal digits only.
 std::optional<int> parse_digits(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

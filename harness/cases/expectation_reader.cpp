@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* skip = "skip";
 
-/// What may be expected of a row that runs.
+/// Statuses that a rule may expect of a row that runs.
 constexpr std::array expectable{Status::Fail,       Status::Crash,   Status::Timeout,    Status::OutOfMemory,
                                 Status::DeviceLost, Status::Suspect, Status::Mistrusted, Status::Flaky};
 
@@ -26,7 +26,7 @@ std::string lower_case(std::string_view text) {
   return result;
 }
 
-/// "fail", "skip", "crash", ...
+/// Returns "fail", "skip", "crash", ...
 const std::vector<std::string>& status_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> made{skip};
@@ -36,7 +36,7 @@ const std::vector<std::string>& status_names() {
   return names;
 }
 
-/// The name of a status in small letters; it may be written in capitals, as reports do.
+/// Returns the name of a status in lower case. Rules may write it in capitals, as reports do.
 std::string status_name(const Node& node, const Node& caret) {
   std::string name = lower_case(to_text(node, {&caret, "status"}));
   if (name.empty()) throw Problem(diagnose(caret, "'status' is empty"));
@@ -64,7 +64,8 @@ void read_statuses(const Node::Entry& entry, Expectation& rule) {
   for (const Node* item : entry.value->items) {
     const std::string name = status_name(*item, item->is_scalar() ? *item : *entry.key);
     if (name == skip)
-      throw Problem(diagnose(*item, "'skip' stands alone: a row that is left out has no status to expect"));
+      throw Problem(
+          diagnose(*item, "'skip' cannot be combined with other statuses: a skipped row has none to expect"));
     rule.statuses.push_back(expectable_of(name));
   }
   if (rule.statuses.empty()) throw Problem(diagnose(*entry.key, "'status' is an empty list"));
@@ -77,12 +78,11 @@ Value read_qparams(const Node& map, const Node::Entry& param) {
   const Node::Entry& zero_point = required(map, "zero_point", *param.key);
   const Spot spot{zero_point.key, "zero_point"};
   const std::int64_t integer = to_integer(*zero_point.value, spot);
-  if (integer != static_cast<std::int32_t>(integer))
-    wrong_type(*zero_point.value, spot, "an integer of 32 bits");
+  if (integer != static_cast<std::int32_t>(integer)) wrong_type(*zero_point.value, spot, "a 32-bit integer");
   return QParams{to_float32(*scale.value, {scale.key, "scale"}), static_cast<std::int32_t>(integer)};
 }
 
-/// As ids and reports write the value.
+/// Returns the value as ids and reports write it.
 std::string param_text(const Node::Entry& param) {
   const Node& value = *param.value;
   const std::string& name = param.key->text;
@@ -114,7 +114,7 @@ std::string read_mode(const Node::Entry& entry) {
 std::chrono::sys_days read_expires(const Node::Entry& entry) {
   const std::string& text = filled_text(entry);
   if (const auto day = parse_date(text)) return *day;
-  throw Problem(diagnose(*entry.key, fmt::format("'expires' must be a day YYYY-MM-DD, got '{}'", text)));
+  throw Problem(diagnose(*entry.key, fmt::format("'expires' must be a date YYYY-MM-DD, got '{}'", text)));
 }
 
 }  // namespace

@@ -7,13 +7,13 @@
 
 namespace assay::cases {
 
-/// The entry of that key; throws Problem at `caret` where there is none.
+/// Returns the entry with that key. Throws Problem at `caret` if there is none.
 const Node::Entry& required(const Node& map, const std::string& key, const Node& caret);
 
-/// A text that is not empty, or a Problem.
+/// Returns the entry's text. Throws Problem if it is empty.
 const std::string& filled_text(const Node::Entry& entry);
 
-/// One rule of an expectation file. Throws Problem.
+/// Reads one rule of an expectation file. Throws Problem.
 Expectation read_expectation(const Node& node);
 
 }  // namespace assay::cases

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using cases::Node;
 
 Pattern read_device(const Node::Entry& entry) {
-  constexpr std::size_t longest = 200;  // a longer one is a mistake
+  constexpr std::size_t longest = 200;  // anything longer is a mistake
   const std::string& text = cases::filled_text(entry);
   if (text.size() > longest) {
     throw cases::Problem(
@@ -37,12 +37,12 @@ Pattern read_device(const Node::Entry& entry) {
   }
 }
 
-/// A bad rule is reported and left out.
+/// Reads the rules. A bad rule is reported and left out.
 void read_rules(const Node::Entry& entry, Expectations::Device& device, cases::Reporter& reporter) {
   if (!entry.value->is_list()) cases::wrong_type(*entry.value, {entry.key, "expect"}, "a list of rules");
   for (const Node* node : entry.value->items) {
     try {
-      if (node->is_null()) throw cases::Problem(cases::diagnose(*entry.key, "a rule of the list is empty"));
+      if (node->is_null()) throw cases::Problem(cases::diagnose(*entry.key, "a rule in this list is empty"));
       if (node->flawed) {
         reporter.add_flaws(*node);
       } else {
@@ -70,7 +70,7 @@ void read_file(const fs::path& path, Expectations& expectations, cases::Reporter
   expectations.add(std::move(device));
 }
 
-/// The nearest folder `expectations` in `directory` or above it.
+/// Returns the nearest folder `expectations` in `directory` or above it.
 fs::path nearest_folder(fs::path directory) {
   std::error_code ignored;
   for (;; directory = directory.parent_path()) {
@@ -138,7 +138,7 @@ bool has_all_cases_of(const fs::path& expectation_file, std::span<const fs::path
   std::error_code error;
   for (const fs::path& file : case_files) known.insert(fs::weakly_canonical(file, error));
   const fs::path folder = fs::weakly_canonical(expectation_file, error).parent_path().parent_path();
-  // Ends at the first unknown file: a folder high up may have very many below it.
+  // Stops at the first unknown file, because a folder high up may have very many files below it.
   fs::recursive_directory_iterator entry(folder, error);
   for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
     std::error_code ignored;

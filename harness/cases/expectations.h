@@ -13,18 +13,18 @@
 
 namespace assay {
 
-/// The rules of cases/expectations/*.yaml. They can be asked without a device or an engine.
+/// The rules of cases/expectations/*.yaml. They can be queried without a device or an engine.
 class Expectations {
  public:
-  /// Rules that expired before today, or before the day given, do not count.
+  /// Ignores rules that expired before today, or before the given day.
   Expectations() : Expectations(today_utc()) {}
   explicit Expectations(std::chrono::sys_days today) : today_(today) {}
 
-  /// The first rule, in the order of files and rules in them, that counts and whose device matches and which
-  /// matches the row; null where there is none.
+  /// Returns the first rule, in the order of files and rules in them, that has not expired and matches the
+  /// device and the row. Null if there is none.
   const Expectation* find(std::string_view device_name, const RowWords& row) const;
 
-  /// Every rule of the device, in the same order, expired or not.
+  /// Returns every rule of the device in the same order, expired or not.
   std::vector<const Expectation*> of_device(std::string_view device_name) const;
 
   bool is_expired(const Expectation& rule) const { return rule.expires && *rule.expires < today_; }
@@ -45,16 +45,16 @@ struct ExpectationsResult {
   std::vector<Diagnostic> errors;
 };
 
-/// The expectation files that belong to case files and directories: *.yaml of every folder named
-/// `expectations` below a directory, and of the nearest one beside or above each path. Sorted, each once.
+/// Returns the expectation files for case files and directories, sorted and without duplicates: *.yaml in
+/// every folder named `expectations` below a directory, and in the nearest one next to or above each path.
 std::vector<std::filesystem::path> find_expectations(std::span<const std::filesystem::path> case_paths);
 
-/// Whether every case file of the folder that an expectation file is about (the one that holds its folder
-/// `expectations`) is among these: only then a rule that matches no case has none.
+/// Returns whether `case_files` include every case file of the folder that the expectation file is about,
+/// which is the parent of its folder `expectations`. Only then can a rule be reported as matching no case.
 bool has_all_cases_of(const std::filesystem::path& expectation_file,
                       std::span<const std::filesystem::path> case_files);
 
-/// Reads expectation files. As strict as load_cases; a bad rule hides no other.
+/// Reads expectation files, as strictly as load_cases. A bad rule does not hide other errors.
 ExpectationsResult load_expectations(std::span<const std::filesystem::path> files,
                                      std::chrono::sys_days today = today_utc());
 

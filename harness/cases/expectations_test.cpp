@@ -21,7 +21,7 @@ std::string errors_of(std::string_view text) {
   return messages(folder, load(folder, text).errors);
 }
 
-/// The rules, without an error; `today` is the last day of 2026.
+/// Returns the rules, which must have no errors; `today` is the last day of 2026.
 Expectations good(const TemporaryFolder& folder, std::string_view rules) {
   const std::filesystem::path files[] = {
       folder.write("gpu.yaml", "device: H100\nexpect:\n" + std::string(rules))};
@@ -30,7 +30,7 @@ Expectations good(const TemporaryFolder& folder, std::string_view rules) {
   return std::move(result.expectations);
 }
 
-/// The reason of the rule that is found for a row of an H100; empty where none is.
+/// Returns the reason of the rule that is found for a row on an H100; empty if there is none.
 std::string found(const Expectations& expectations, const RowWords& row) {
   const Expectation* rule = expectations.find("H100", row);
   return rule != nullptr ? rule->reason : "";
@@ -162,24 +162,23 @@ TEST(Expectations, AreStrictInWhatARuleSays) {
     return text.substr(first, text.find('\n') - first);
   };
   EXPECT_EQ(error_of_rule("status: [fail, skip]"),
-            "'skip' stands alone: a row that is left out has no status to expect");
+            "'skip' cannot be combined with other statuses: a skipped row has none to expect");
   EXPECT_EQ(error_of_rule("status: []"), "'status' is an empty list");
-  EXPECT_EQ(error_of_rule("status: [[fail]]"), "'status' must be a text, got a list");
+  EXPECT_EQ(error_of_rule("status: [[fail]]"), "'status' must be text, got a list");
   EXPECT_EQ(
       error_of_rule("status: MISSING"),
       "unknown status 'missing'; known: skip, fail, crash, timeout, out_of_memory, device_lost, suspect, "
       "mistrusted, flaky");
   EXPECT_EQ(error_of_rule("params: {}"), "'params' must be a map of parameters and their values, got a map");
   EXPECT_EQ(error_of_rule("params: {n: }"), "'n' has no value");
-  EXPECT_EQ(error_of_rule("params: {n: [1, a]}"),
-            "'n' must be a decimal integer of 64 bits, got the text 'a'");
+  EXPECT_EQ(error_of_rule("params: {n: [1, a]}"), "'n' must be a 64-bit decimal integer, got the text 'a'");
   EXPECT_EQ(error_of_rule("params: {x: {scale: 1}}"), "'zero_point' is missing here");
   EXPECT_EQ(error_of_rule("params: {x: {scale: 1, zero_point: 4294967296}}"),
-            "'zero_point' must be an integer of 32 bits, got the text '4294967296'");
+            "'zero_point' must be a 32-bit integer, got the text '4294967296'");
   EXPECT_EQ(error_of_rule("mode: both"), "unknown mode 'both'; known: accu, perf");
   EXPECT_EQ(error_of_rule("impl: \"\""), "'impl' is empty");
-  EXPECT_EQ(error_of_rule("link: [a]"), "'link' must be a text, got a list");
-  EXPECT_EQ(error_of_rule("expires: 2026-02-30"), "'expires' must be a day YYYY-MM-DD, got '2026-02-30'");
+  EXPECT_EQ(error_of_rule("link: [a]"), "'link' must be text, got a list");
+  EXPECT_EQ(error_of_rule("expires: 2026-02-30"), "'expires' must be a date YYYY-MM-DD, got '2026-02-30'");
   EXPECT_EQ(errors_of("device: H100\nexpect:\n  - {match: op, reason: r, expire: 2026-01-01}\n"),
             "gpu.yaml:3:28: error: unknown key 'expire'\n"
             "      - {match: op, reason: r, expire: 2026-01-01}\n"

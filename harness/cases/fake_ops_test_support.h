@@ -17,25 +17,25 @@ namespace assay::test {
 ///   q8ta_dequantize      an output that is exact (dtype f32) or bounded (f16)
 const Registry& fake_ops();
 
-/// Loads one text as the file `case.yaml`.
+/// Loads a text as the file `case.yaml`.
 LoadResult load_text(const TemporaryFolder& folder, std::string_view text, const LoadOptions& options = {});
 LoadResult load_text(std::string_view text, const LoadOptions& options = {});
 
-/// Loads a text that has no errors.
+/// Loads a text that must have no errors.
 std::vector<Case> load_good(std::string_view text, const LoadOptions& options = {});
 
-/// What `assay list` prints.
+/// Returns what `assay list` prints.
 std::string listed(std::span<const Case* const> cases, bool details);
 
 std::vector<std::string> ids_of(const std::vector<Case>& cases);
 
-/// All messages, one after the other, without the folder's path.
+/// Returns all messages, one after the other, without the folder's path.
 std::string messages(const TemporaryFolder& folder, const std::vector<Diagnostic>& errors);
 
-/// A case of q8ta_dequantize with a bounded output, its seventh line and on to be given.
+/// Returns a case of q8ta_dequantize with a bounded output; `extra` is its seventh line and what follows.
 std::string dequantize_case(std::string_view extra);
 
-/// The lines of a case file of q8ta_pixel_shuffle with one case, `extra` at its end: lines "    key: value".
+/// Returns a case file of q8ta_pixel_shuffle with one case that ends with `extra`: lines "    key: value".
 std::string pixel_shuffle_case(std::string_view extra);
 
 }  // namespace assay::test

@@ -1,6 +1,6 @@
 #include "harness/cases/bad_input_test_support.h"
 
-// What is wrong with a file as a whole.
+// Tests errors in a file as a whole.
 
 namespace assay::cases {
 namespace {
@@ -29,11 +29,12 @@ const BadInput inputs[] = {
     {"AListInsteadOfAMap", R"(- a
 - b
 )",
-     0, R"(case.yaml:1:1: error: a case file is a map with an 'op' and a list of 'cases', this one is a list
+     0,
+     R"(case.yaml:1:1: error: a case file is a map with an 'op' and a list of 'cases', but this one is a list
     - a
     ^)"},
     {"AScalarInsteadOfAMap", "hello\n", 0,
-     R"(case.yaml:1:1: error: a case file is a map with an 'op' and a list of 'cases', this one is the text 'hello'
+     R"(case.yaml:1:1: error: a case file is a map with an 'op' and a list of 'cases', but this one is the text 'hello'
     hello
     ^)"},
     {"SyntaxErrorInAFlowList", R"(op: quantize_affine
@@ -54,14 +55,14 @@ cases: [{name: a
 cases:
 	- name: one
 )",
-     0, R"(case.yaml:3:2: error: YAML syntax: illegal block entry; a tab cannot indent, use blanks
+     0, R"(case.yaml:3:2: error: YAML syntax: illegal block entry; indent with blanks, not tabs
     	- name: one
     	^)"},
     {"SecondDocument", quantize_file + R"(---
 op: quantize_affine
 )",
      0,
-     R"(case.yaml:6:1: error: a second YAML document begins here: a file holds one; put it into a file of its own
+     R"(case.yaml:6:1: error: a second YAML document begins here: a file holds one; put it in a file of its own
     ---
     ^)"},
     {"UnknownFileKey", "opp: quantize_affine\n" + quantize_file, 1, R"(case.yaml:1:1: error: unknown key 'opp'
@@ -82,7 +83,7 @@ op: quantize_affine
     ^
     did you mean 'quantize_affine'?)"},
     {"OpOfWrongType", with(quantize_file, "op: quantize_affine", "op: [quantize_affine]"), 0,
-     R"(case.yaml:1:1: error: 'op' must be a text, got a list
+     R"(case.yaml:1:1: error: 'op' must be text, got a list
     op: [quantize_affine]
     ^)"},
     {"OpWithoutValue", with(quantize_file, "op: quantize_affine", "op:"), 0,
@@ -119,7 +120,7 @@ cases:
 cases:
   -
 )",
-     0, R"(case.yaml:2:1: error: a case of the list is empty
+     0, R"(case.yaml:2:1: error: a case in this list is empty
     cases:
     ^)"},
     {"CaseOfWrongType", R"(op: quantize_affine
@@ -139,13 +140,13 @@ cases:
         ^)"},
     {"KeyThatIsAList", with(quantize_file, "    shape: [8, 6]", R"(    ? [shape]
     : [8, 6])"),
-     0, R"(case.yaml:4:7: error: a key must be a name, this one is a list
+     0, R"(case.yaml:4:7: error: a key must be a name, but this one is a list
         ? [shape]
           ^)"},
     {"AliasInsideItsAnchor", R"(op: quantize_affine
 sets: {a: &a [*a]}
 )",
-     0, R"(case.yaml:2:15: error: this alias stands inside its own anchor
+     0, R"(case.yaml:2:15: error: this alias is inside its own anchor
     sets: {a: &a [*a]}
                   ^)"},
     {"UnknownAnchor", with(quantize_file, "[8, 6]", "*nothing"), 0,
@@ -183,13 +184,20 @@ include: [../case.yaml]
     include: sets.yaml
     ^)"},
     {"IncludeOfAMap", "include: [{file: sets.yaml}]\n", 0,
-     R"(case.yaml:1:11: error: an include is the name of a file
+     R"(case.yaml:1:11: error: an include must be the name of a file
     include: [{file: sets.yaml}]
               ^)"},
     {"IncludedFileIsBad", "include: [b.yaml]\n" + quantize_file + R"(=== b.yaml
 sets: [
 )",
      1, R"(b.yaml:1:8: error: YAML syntax: end of sequence flow not found for the list that begins at 1:7
+    sets: [
+           ^)"},
+    {"IncludedFileIsAShader", "include: [b.comp]\n" + quantize_file + R"(=== b.comp
+sets: [
+)",
+     1,
+     R"(b.comp:1:8: error: this is not a case file (those end in .yaml; shaders are given as a folder with --shaders): YAML syntax: end of sequence flow not found for the list that begins at 1:7
     sets: [
            ^)"},
     {"TwoIncludesDefineOneSet", R"(include: [a.yaml, b.yaml]

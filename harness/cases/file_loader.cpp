@@ -11,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 #include <unordered_set>
+#include <utility>
 
 namespace assay::cases {
 namespace {
@@ -35,7 +36,7 @@ bool is_set_name(const std::string& name) {
   return starts_well && id_text(name) == name && name.find('.') == std::string::npos;
 }
 
-/// What a word means everywhere in the language, or an empty string.
+/// Returns what a word means everywhere in the language, or an empty string.
 std::string meaning_of(const std::string& word) {
   static const std::array<std::string_view, 6> words{"true", "false", "all", "each", "npy", "null"};
   if (std::find(words.begin(), words.end(), word) != words.end()) return "a word of the case language";
@@ -54,7 +55,21 @@ std::string meaning_of(const std::string& word, const Op& op) {
 }
 
 Diagnostic ambiguous(const Node& key, const std::string& meaning) {
-  return diagnose(key, fmt::format("the set's name '{}' is also {}: give it another", key.text, meaning));
+  return diagnose(key, fmt::format("the set's name '{}' is also {}: rename it", key.text, meaning));
+}
+
+/// Returns the problem of a file that is not YAML. If its name does not end like that of a case file either,
+/// the message says so: a user may have given a shader by mistake.
+Problem with_name_checked(const Problem& problem, const fs::path& path) {
+  const fs::path suffix = path.extension();
+  if (suffix == ".yaml" || suffix == ".yml") return problem;
+  const char* shader = suffix == ".comp" ? "; shaders are given as a folder with --shaders" : "";
+  std::vector<Diagnostic> diagnostics = problem.diagnostics();
+  for (Diagnostic& diagnostic : diagnostics) {
+    diagnostic.message =
+        fmt::format("this is not a case file (those end in .yaml{}): {}", shader, diagnostic.message);
+  }
+  return Problem(std::move(diagnostics));
 }
 
 }  // namespace
@@ -89,14 +104,20 @@ FileLoader::File& FileLoader::load_once(const fs::path& path) {
 
 void FileLoader::parse(File& file, const fs::path& path) {
   file.source = std::make_unique<SourceFile>(SourceFile::read(path));
-  const Node* root = parse_yaml(*file.source, file.nodes);
+  const Node* root = nullptr;
+  try {
+    root = parse_yaml(*file.source, file.nodes);
+  } catch (const Problem& problem) {
+    throw with_name_checked(problem, path);
+  }
   if (root == nullptr || root->is_null()) {
     throw Problem(
         file.source->diagnose({}, "the file is empty: a case file has an 'op' and a list of 'cases'"));
   }
   if (!root->is_map()) {
     throw Problem(diagnose(
-        *root, "a case file is a map with an 'op' and a list of 'cases', this one is " + describe(*root)));
+        *root,
+        "a case file is a map with an 'op' and a list of 'cases', but this one is " + describe(*root)));
   }
   file.root = root;
 }
@@ -135,7 +156,7 @@ void FileLoader::read_includes(File& file, const Node::Entry& entry) {
 
 void FileLoader::include(File& file, const Node& item) {
   if (!item.is_scalar() || item.text.empty())
-    throw Problem(diagnose(item, "an include is the name of a file"));
+    throw Problem(diagnose(item, "an include must be the name of a file"));
   refuse_nul(item, item.text);
   if (!file.included.insert(item.text).second) return;  // what it brings is there
   const fs::path path = (file.source->path().parent_path() / item.text).lexically_normal();
@@ -185,10 +206,11 @@ void FileLoader::read_sets(File& file, const Node::Entry& entry) {
     if (set.key->text == "<<") continue;
     const std::string meaning = meaning_of(set.key->text);
     if (!is_set_name(set.key->text)) {
-      state_.reporter.add(
-          diagnose(*set.key, fmt::format("a set's name has letters, digits and '_' only and does not "
-                                         "begin with a digit, got '{}'",
-                                         set.key->text)));
+      state_.reporter.add(diagnose(
+          *set.key,
+          fmt::format(
+              "a set's name may have only letters, digits and '_' and must not begin with a digit, got '{}'",
+              set.key->text)));
     } else if (!meaning.empty()) {
       state_.reporter.add(ambiguous(*set.key, meaning));
     } else if (set.value->is_null()) {
@@ -241,7 +263,7 @@ void FileLoader::read_cases(const File& file, const Op& op) {
   if (entry.value->items.empty()) throw Problem(diagnose(*entry.key, "'cases' is an empty list"));
   for (const Node* node : entry.value->items) {
     if (node->is_null()) {
-      state_.reporter.add(diagnose(*entry.key, "a case of the list is empty"));
+      state_.reporter.add(diagnose(*entry.key, "a case in this list is empty"));
     } else {
       expansion.add(*node);
     }

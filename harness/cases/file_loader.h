@@ -13,24 +13,23 @@
 
 namespace assay::cases {
 
-/// Loads case files and what they include, each once.
+/// Loads case files and the files that they include, each once.
 class FileLoader {
  public:
   explicit FileLoader(LoadState& state) : state_(state) {}
 
-  /// Adds the cases of a file to the state, those of its includes first. Throws Problem when the file cannot
-  /// be read at all; what is wrong inside it goes to the reporter.
+  /// Adds the cases of a file to the state, after those of its includes. Errors go to the reporter.
   void load(const std::filesystem::path& path);
-  /// The files that were met so far, by canonical path.
+  /// Returns the files loaded so far, by canonical path.
   std::vector<std::filesystem::path> files() const;
 
  private:
   struct File {
     std::unique_ptr<SourceFile> source;
     Arena nodes;
-    const Node* root = nullptr;                ///< null: it could not be read, or is done with
-    Sets sets;                                 ///< its own and those of its includes
-    std::unordered_set<std::string> included;  ///< as it spells them
+    const Node* root = nullptr;                ///< null: the file could not be read, or has been processed
+    Sets sets;                                 ///< its own sets and those of its includes
+    std::unordered_set<std::string> included;  ///< paths as the file writes them
     bool is_loading = true;
   };
 
@@ -49,7 +48,7 @@ class FileLoader {
 
   LoadState& state_;
   std::map<std::string, File> files_;  ///< by canonical path
-  std::vector<const File*> open_;      ///< each includes the next
+  std::vector<const File*> open_;      ///< each one includes the next
 };
 
 }  // namespace assay::cases

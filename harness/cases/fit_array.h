@@ -5,13 +5,13 @@
 
 namespace assay {
 
-/// Throws what fit_array() throws of an array of that dtype and shape, whatever its values are.
+/// Throws what fit_array() would throw for an array of that dtype and shape, without looking at values.
 void check_fit(DType dtype, const Shape& shape, const TensorSpec& tensor);
 
-/// An array of a file as the values of a tensor. Dims of 1 may be missing or too many; floats become the
-/// float dtype of the tensor, integers the integer one, when every value is a number of it. float64 stays
-/// what it is for a bounded output, whose answers are compared with it in float64. Throws Error, whose text
-/// goes on after the file's name ("holds ...").
+/// Converts an array from a file to the values of a tensor. Dims of 1 may be missing or extra. Floats become
+/// the tensor's float dtype and integers its integer dtype, if it can represent every value. For a bounded
+/// output float64 is kept, because its answers are compared in float64. Throws Error, whose text continues
+/// after the file's name ("holds ...").
 HostTensor fit_array(HostTensor array, const TensorSpec& tensor);
 
 }  // namespace assay

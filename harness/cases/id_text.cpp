@@ -39,12 +39,12 @@ bool has_keys(const Node& map, std::span<const std::string_view> keys) {
                      [&](std::string_view key) { return map.find(key) != nullptr; });
 }
 
-/// The name of a file without folder and suffix.
+/// Returns a file's name without folder and suffix.
 std::string stem_text(const Node& file) {
   return id_text(std::filesystem::path(file.text).stem().string());
 }
 
-/// Keys of a map that say nothing of a point.
+/// Returns whether the key does not distinguish points.
 bool is_remark(std::string_view key, const Style& style) {
   return key == "reason" || (style.kind == Style::Kind::With && is_model_key(key));
 }

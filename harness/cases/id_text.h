@@ -9,18 +9,19 @@
 
 namespace assay::cases {
 
-/// A value as a segment of an id: the set's name when one was written, else lists joined by 'x', maps by '.',
-/// qparams as scale_zp, fills by name, .npy files by stem, numbers in their shortest form with 'm' for minus,
-/// a map of case keys by its `layer` alone where it has one; [A-Za-z0-9_.] only.
+/// Returns a value as a segment of an id, with characters [A-Za-z0-9_.] only. The name of a set is used if
+/// one was written. Otherwise lists are joined by 'x', maps by '.'; qparams are scale_zp, fills their names,
+/// .npy files their stems, and numbers have their shortest form with 'm' for minus. A map of case keys with a
+/// `layer` is represented by that alone.
 std::string segment_of(const Node& value, const Style& style);
 
-/// The `layer` of a map of case keys, which names the map; null where there is none.
+/// Returns the `layer` of a map of case keys, which names the map; null if there is none.
 const Node* layer_of(const Node& value, const Style& style);
 
-/// Any character but [A-Za-z0-9_.] becomes '_'.
+/// Replaces every character other than [A-Za-z0-9_.] by '_'.
 std::string id_text(std::string_view text);
 
-/// "a.b.c"
+/// Joins parts: "a.b.c".
 std::string joined(std::span<const std::string> parts, char separator);
 
 }  // namespace assay::cases

@@ -7,7 +7,7 @@
 
 namespace assay::cases {
 
-/// One shared value for all that are equal. `Hash` is of a T.
+/// Stores equal values once and shares them. `Hash` hashes a T.
 template <class T, class Hash>
 class Interned {
  public:
@@ -17,7 +17,7 @@ class Interned {
   }
 
  private:
-  // Shared values stand for what they hold.
+  // Shared values are hashed and compared by what they hold.
   struct HashOfValue {
     using is_transparent = void;
     std::size_t operator()(const T& value) const { return Hash()(value); }

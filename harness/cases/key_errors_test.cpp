@@ -1,6 +1,6 @@
 #include "harness/cases/bad_input_test_support.h"
 
-// Keys, names and what belongs to a whole case.
+// Tests errors in keys, names and settings of a whole case.
 
 namespace assay::cases {
 namespace {
@@ -71,7 +71,7 @@ cases: [{name: a, shape: [4]}]
       - shape: [8, 6]
         ^)"},
     {"NameWithASlash", with(quantize_file, "one", "a/b"), 0,
-     R"(case.yaml:3:5: error: a name has letters, digits and '_' only, got 'a/b'
+     R"(case.yaml:3:5: error: a name may have only letters, digits and '_', got 'a/b'
       - name: a/b
         ^)"},
     {"NameWithoutValue", with(quantize_file, "one", ""), 0, R"(case.yaml:3:5: error: 'name' has no value
@@ -102,7 +102,7 @@ cases: [{name: a, shape: [4]}]
         timeout: 1e6
         ^)"},
     {"MissingParameter", with(quantize_file, "    block_size: [2, 3]\n", ""), 0,
-     R"(case.yaml:3:5: error: case 'one' lacks the parameter 'block_size' of quantize_affine: elements of a block; -1 is the whole dim
+     R"(case.yaml:3:5: error: case 'one' is missing the parameter 'block_size' of quantize_affine: elements of a block; -1 is the whole dim
       - name: one
         ^)"},
     {"NullValue", with(quantize_file, " [8, 6]", ""), 0, R"(case.yaml:4:5: error: 'shape' has no value
@@ -120,7 +120,7 @@ cases: [{name: a, shape: [4]}]
     block_size: [2, 3]
 )",
      1,
-     R"(case.yaml:6:5: error: the id quantize_affine/one/WP.WP/elementwise is already that of case.yaml:3: give one of them another name
+     R"(case.yaml:6:5: error: the id quantize_affine/one/WP.WP/elementwise is already used at case.yaml:3: rename one of them
       - name: one
         ^)"},
     {"EqualIdsInOneCase", with(quantize_file, "[8, 6]", "{each: [[8, 6], [8, 6]]}"), 1,
@@ -128,7 +128,7 @@ cases: [{name: a, shape: [4]}]
       - name: one
         ^)"},
     {"EqualIdsInTwoFiles", "include: [b.yaml]\n" + quantize_file + "=== b.yaml\n" + quantize_file, 1,
-     R"(case.yaml:4:5: error: the id quantize_affine/one/WP.WP/elementwise is already that of b.yaml:3: give one of them another name
+     R"(case.yaml:4:5: error: the id quantize_affine/one/WP.WP/elementwise is already used at b.yaml:3: rename one of them
       - name: one
         ^)"},
 };

@@ -3,7 +3,8 @@
 
 #include <gmock/gmock.h>
 
-// What sets, with, qparams, include and each mean together, and the segments of ids that they give.
+// Tests what sets, with, qparams, include and each mean in combination, and the segments of ids that they
+// give.
 
 namespace assay::cases {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-// What a case of a large product costs, in counts and bytes: a million are to be planned in 2 GiB.
+// Tests the cost of a large product's cases in counts and bytes: a million must be planned in 2 GiB.
 
 namespace assay {
 namespace {
@@ -20,7 +20,7 @@ std::string seeds(int count) {
   return text + "]}";
 }
 
-/// `count` seeds, each with 4 shapes, 2 forms and 2 impls.
+/// Returns `count` seeds, each with 4 shapes, 2 forms and 2 impls.
 std::string product_of(int count) {
   return "op: q8ta_pixel_shuffle\n"
          "cases:\n"
@@ -36,7 +36,7 @@ std::string product_of(int count) {
          "    impl: {each: [fused, unfused]}\n";
 }
 
-/// How many objects the members of all cases refer to.
+/// Returns how many objects the members of all cases refer to.
 template <class Member>
 std::size_t objects(const std::vector<Case>& cases, Member member) {
   std::set<const void*> seen;

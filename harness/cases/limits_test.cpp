@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sys/stat.h>
 
-// What no person writes: it is counted and refused before it is expanded. One that were expanded would end in
-// CTest's time limit, or without memory.
+// Tests input that no person writes: it must be counted and refused before it is expanded. Expanding it would
+// exceed CTest's time limit or memory.
 
 namespace assay::cases {
 namespace {
@@ -37,7 +37,7 @@ std::string repeated(const std::string& text, int times, const std::string& sepa
   return result;
 }
 
-/// Sets a ... i; each is a list of ten times the one before, written as `mark` and its name.
+/// Sets a ... i; each is a list of ten copies of the previous one, written as `mark` and its name.
 std::string bomb(const std::string& first, const std::string& anchor, const std::string& alias,
                  const std::string& open, const std::string& close) {
   const auto marked = [&](char name) { return anchor.empty() ? "" : fmt::format("{}{} ", anchor, name); };
@@ -53,7 +53,7 @@ TEST_F(Limits, AnAliasBombIsRefusedWithItsCount) {
   const std::string text = bomb("[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]", "&", "*", "[", "]") +
                            "cases:\n  - {name: one, shape: *i, block_size: [2]}\n";
   EXPECT_EQ(error_of(text),
-            "case.yaml:8:6: error: with its aliases written out this value has 1111111 parts, more than the "
+            "case.yaml:8:6: error: with its aliases expanded this value has 1111111 parts, more than the "
             "limit of "
             "1000000\n"
             "      f: &f [*e, *e, *e, *e, *e, *e, *e, *e, *e, *e]\n"
@@ -111,9 +111,8 @@ TEST_F(Limits, TheLimitOfCasesIsThatOfAllCasesTogether) {
       quantize_file + "  - {name: two, shape: [8, 6], block_size: [2, 3], seed: {each: [1, 2]}}\n";
   EXPECT_THAT(
       error_of(two, {.max_cases = 2}),
-      StartsWith(
-          "case.yaml:6:6: error: case 'two' brings 2 cases to the 1 there are already, more than the limit "
-          "of 2\n"));
+      StartsWith("case.yaml:6:6: error: case 'two' adds 2 cases to the 1 already there, more than the limit "
+                 "of 2\n"));
   EXPECT_EQ(cases, 1u);
 }
 
@@ -131,10 +130,9 @@ TEST_F(Limits, NestingThatWouldExhaustTheStackIsRefused) {
     EXPECT_THAT(error_of("op: quantize_affine\n" + text), HasSubstr("error: ")) << open;
     EXPECT_THAT(error_of(text), HasSubstr("error: ")) << open;
   }
-  EXPECT_THAT(
-      error_of("op: " + repeated("[\n", 2000)),
-      StartsWith(
-          "case.yaml:1001:1: error: more than 1000 brackets are open here: values may be nested 64 deep\n"));
+  EXPECT_THAT(error_of("op: " + repeated("[\n", 2000)),
+              StartsWith("case.yaml:1001:1: error: more than 1000 brackets are open here: values may be "
+                         "nested at most 64 deep\n"));
 }
 
 TEST_F(Limits, AFileOfMoreThan16MebibytesIsRefused) {
@@ -167,7 +165,7 @@ TEST_F(Limits, ErrorsOfAFileAreShownToAHundred) {
   const LoadResult result = load_text(folder, text);
   ASSERT_EQ(result.errors.size(), 101u);
   EXPECT_EQ(folder.without_path(to_string(result.errors.back())),
-            "case.yaml: error: more than 100 errors: the rest of this file's are not shown");
+            "case.yaml: error: more than 100 errors: the rest are not shown");
   EXPECT_EQ(result.cases.size(), 1u) << "the good one after them";
 }
 
@@ -197,8 +195,8 @@ TEST_F(Limits, AnIncludeOfWhatIsNoFileSaysWhatItIs) {
 
 TEST_F(Limits, ANameWithANulIsRefused) {
   folder.write("a", "sets: {a: 1}\n");
-  EXPECT_THAT(error_of("include: [\"a\\0b\"]\n"), HasSubstr("cannot hold a NUL, this is 'a\\x00b'"));
-  EXPECT_THAT(error_of(quantize_file + "    fill: {x: {npy: \"a\\0b\"}}\n"), HasSubstr("cannot hold a NUL"));
+  EXPECT_THAT(error_of("include: [\"a\\0b\"]\n"), HasSubstr("cannot contain NUL, got 'a\\x00b'"));
+  EXPECT_THAT(error_of(quantize_file + "    fill: {x: {npy: \"a\\0b\"}}\n"), HasSubstr("cannot contain NUL"));
 }
 
 TEST_F(Limits, WhatATerminalWouldObeyIsShownAsItsNumber) {

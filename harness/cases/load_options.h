@@ -5,11 +5,11 @@
 
 namespace assay {
 
-/// What loading case files may be told.
+/// Options for loading case files.
 struct LoadOptions {
-  /// The seed of cases that do not say their own `seed:`; 0 when absent.
+  /// The seed of cases without a `seed:` of their own; 0 if absent.
   std::optional<std::uint64_t> seed;
-  /// More cases than this, of one product or of all files together, are refused with the count.
+  /// The limit of cases in one product and in all files together; more are refused with the count.
   std::int64_t max_cases = 2000000;
 };
 

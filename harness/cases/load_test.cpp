@@ -15,7 +15,7 @@ using namespace test;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// The example of the design, to the letter.
+// The example from the design, copied exactly.
 constexpr std::string_view example = R"(op: q8ta_pixel_shuffle
 sets:                                   # named values, used below by name
   same: {x: {scale: 0.007112, zero_point: 0}, y: {scale: 0.007112, zero_point: 0}}

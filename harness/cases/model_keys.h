@@ -6,8 +6,8 @@
 
 namespace assay::cases {
 
-/// "model", "layer", "calls": which layer of which model a case stands for. Words for reports: no data, no
-/// reference and no impl depends on them.
+/// Returns "model", "layer" and "calls", which say which layer of which model a case stands for. They are
+/// labels for reports: no data, reference or impl depends on them.
 std::span<const std::string> model_keys();
 bool is_model_key(std::string_view key);
 

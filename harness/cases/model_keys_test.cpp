@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-// `model`, `layer` and `calls`: what a case stands for.
+// Tests `model`, `layer` and `calls`, which say what a case stands for.
 
 namespace assay::cases {
 namespace {
@@ -84,11 +84,11 @@ TEST_P(ModelKeyErrors, AreToldWithTheirPlace) {
 
 const BadInput wrong_model_keys[] = {
     {"LayerWithoutModel", quantize_file + "    layer: attn.q\n", 0,
-     R"(case.yaml:6:5: error: 'layer' is of a model: give 'model', too
+     R"(case.yaml:6:5: error: 'layer' belongs to a model: give 'model' too
         layer: attn.q
         ^)"},
     {"CallsWithoutModel", quantize_file + "    with: {calls: 16}\n", 0,
-     R"(case.yaml:6:12: error: 'calls' is of a model: give 'model', too
+     R"(case.yaml:6:12: error: 'calls' belongs to a model: give 'model' too
         with: {calls: 16}
                ^)"},
     {"NoCalls", quantize_file + "    model: m\n    calls: 0\n", 0,
@@ -96,15 +96,15 @@ const BadInput wrong_model_keys[] = {
         calls: 0
         ^)"},
     {"CallsAsText", quantize_file + "    model: m\n    calls: many\n", 0,
-     R"(case.yaml:7:5: error: 'calls' must be a decimal integer of 64 bits, got the text 'many'
+     R"(case.yaml:7:5: error: 'calls' must be a 64-bit decimal integer, got the text 'many'
         calls: many
         ^)"},
     {"ModelWithASlash", quantize_file + "    model: meta/llama\n", 0,
-     R"(case.yaml:6:5: error: a model has letters, digits, '_' and '.' only, got 'meta/llama'
+     R"(case.yaml:6:5: error: a model may have only letters, digits, '_' and '.', got 'meta/llama'
         model: meta/llama
         ^)"},
     {"LayerAsAList", quantize_file + "    model: m\n    layer: [up, down]\n", 0,
-     R"(case.yaml:7:5: error: 'layer' must be a text, got a list
+     R"(case.yaml:7:5: error: 'layer' must be text, got a list
         layer: [up, down]
         ^)"},
 };

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-// Files with random bytes changed: whatever comes of them, it is cases or errors, and never a crash.
+// Loads files with random bytes changed. The result must be cases or errors, never a crash.
 
 namespace assay::cases {
 namespace {
@@ -40,7 +40,7 @@ cases: [{name: a, shape: [4], block_size: [1], eps: 1e-3}]
   return files;
 }
 
-/// One to four edits: bytes replaced, removed, inserted, runs doubled or moved.
+/// Makes one to four edits: bytes are replaced, removed or inserted, runs are doubled or moved.
 std::string mutated(std::string text, std::mt19937& random) {
   static const std::string likely = "[]{}:,-?&*!|>'\"%@` \n\t#~<0123456789.abe\r\x04\x7f\xc3\xef\xbb\xbf";
   const auto below = [&](std::size_t n) { return n == 0 ? 0 : random() % n; };

@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::size_t most_named = 3;
 constexpr std::size_t longest_glob = 200;
-constexpr std::size_t fewest_letters = 3;  // fewer come near to everything
+constexpr std::size_t fewest_letters = 3;  // shorter globs are near to everything
 
-/// Letters that must be the same.
+/// Returns the number of letters that must match exactly.
 std::size_t literal_letters(std::string_view glob) {
   return static_cast<std::size_t>(std::ranges::count_if(glob, [](char c) { return c != '*' && c != '?'; }));
 }
 
-/// "A, B and 3 more", of ids that there are at least one of.
+/// Returns text such as "A, B and 3 more". `ids` is not empty.
 std::string named(const std::vector<std::string_view>& ids) {
   const std::size_t shown = std::min(ids.size(), most_named);
   std::string text =
@@ -37,7 +37,7 @@ std::vector<std::string_view> matched(std::string_view glob, std::span<const std
   return found;
 }
 
-/// Those at the least distance, which a third of the glob's letters may be.
+/// Returns the ids at the least distance, which is at most a third of the glob's letters.
 std::vector<std::string_view> nearest_ids(std::string_view glob, std::span<const std::string_view> ids) {
   std::vector<std::string_view> found;
   std::size_t least = std::max<std::size_t>(1, literal_letters(glob) / 3);
@@ -53,8 +53,8 @@ std::vector<std::string_view> nearest_ids(std::string_view glob, std::span<const
 
 }  // namespace
 
-// The optimal string alignment (edit_distance()), but that a star takes any text for nothing. Row by row of
-// the glob.
+// Computes the optimal string alignment as edit_distance() does, except that a star matches any text at no
+// cost. It proceeds through the glob row by row.
 std::size_t glob_distance(std::string_view glob, std::string_view text, std::size_t most) {
   std::vector<std::size_t> before(text.size() + 1), last(text.size() + 1), row(text.size() + 1);
   for (std::size_t j = 0; j <= text.size(); ++j) last[j] = j;

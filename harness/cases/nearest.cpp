@@ -29,7 +29,7 @@ std::string nearest_by_letters(std::string_view text, std::span<const std::strin
   return best;
 }
 
-/// Whether `text` is words of `name`, which '_' and '/' divide.
+/// Returns whether `text` is one or more whole words of `name`, which '_' and '/' separate.
 bool has_words(std::string_view name, std::string_view text) {
   const auto is_end = [](char c) { return c == '_' || c == '/'; };
   for (std::size_t at = name.find(text); at != name.npos; at = name.find(text, at + 1)) {
@@ -39,7 +39,7 @@ bool has_words(std::string_view name, std::string_view text) {
   return false;
 }
 
-/// Whether `text` is how `name` begins, or words of it.
+/// Returns whether `text` is the beginning of `name`, or words of it.
 bool is_part(std::string_view name, std::string_view text) {
   constexpr std::size_t shortest_begin = 4;
   return (text.size() >= shortest_begin && name.starts_with(text)) || has_words(name, text);

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <limits>
 
-// Files that a case names: their header, dtype, shape and values are checked when the case is loaded.
+// Tests errors in files that a case names: their header, dtype, shape and values are checked when the case is
+// loaded.
 
 namespace assay::cases {
 namespace {
@@ -27,7 +28,8 @@ class NpyErrors : public testing::Test {
     write_npy(folder.path() / name, tensor);
   }
 
-  /// The message about a case of quantize_affine (x f32 [8, 6], scale f32 and zero_point i32 [4, 2], q i8).
+  /// Returns the message about a case of quantize_affine (x f32 [8, 6], scale f32 and zero_point i32 [4, 2],
+  /// q i8).
   std::string error_of(const std::string& line) {
     const LoadResult result = load_text(folder, quantize_file + "    " + line + "\n");
     EXPECT_EQ(result.cases.size(), result.errors.empty() ? 1u : 0u);
@@ -138,10 +140,11 @@ TEST_F(NpyErrors, DoublesAndLongIntegersMustBeNumbersOfTheTensor) {
   write("s.npy", Shape{4, 2}, 0.1);
   EXPECT_THAT(
       error_of("fill: {scale: {npy: s.npy}}"),
-      StartsWith("case.yaml:6:20: error: s.npy holds 0.1 at [0, 0], which no f32 equals; save it as f32\n"));
+      StartsWith(
+          "case.yaml:6:20: error: s.npy holds 0.1 at [0, 0], which f32 cannot represent; save it as f32\n"));
   write("q.npy", Shape{8, 6}, std::int64_t{128});
   EXPECT_THAT(error_of("expected: {q: {npy: q.npy}}"),
-              HasSubstr("q.npy holds 128 at [0, 0], which no i8 equals"));
+              HasSubstr("q.npy holds 128 at [0, 0], which i8 cannot represent"));
 }
 
 TEST_F(NpyErrors, ArraysOfAnotherWidthAreTakenWhereEveryValueFits) {
@@ -150,7 +153,7 @@ TEST_F(NpyErrors, ArraysOfAnotherWidthAreTakenWhereEveryValueFits) {
   EXPECT_EQ(error_of("fill: {zero_point: {npy: z.npy}, x: {npy: x.npy}}"), "");
   write("x.npy", Shape{8, 6}, 0.1f);
   EXPECT_THAT(error_of("dtype: f16\n    fill: {x: {npy: x.npy}}"),
-              HasSubstr("at [0, 0], which no f16 equals; save it as f16"));
+              HasSubstr("at [0, 0], which f16 cannot represent; save it as f16"));
   write("x.npy", Shape{8, 6}, 0.5f);
   EXPECT_EQ(error_of("dtype: f16\n    fill: {x: {npy: x.npy}}"), "");
 }
@@ -173,7 +176,7 @@ TEST_F(NpyErrors, AMemberOfAnArchive) {
   const auto error_with = [&](const std::string& file, const std::string& member) {
     return error_of("fill: {x: {npz: " + file + ", member: " + member + "}}");
   };
-  // That of another op: found and read, but of no use.
+  // The other op's array is found and read, but does not fit.
   EXPECT_THAT(error_with(golden, "00/x"), HasSubstr("but 'x' is f32 [8x6]"));
   EXPECT_THAT(error_with(golden, "nobody"), HasSubstr("it has no member 'nobody'"));
   EXPECT_THAT(error_with("none.npz", "x"), HasSubstr("none.npz: there is no such file"));

@@ -42,7 +42,8 @@ std::optional<std::string> try_to_fit(const ArrayFile& file, const TensorSpec& t
   return error.what();
 }
 
-/// Float data may take every value, and so may what its op gives no range.
+/// Returns whether any value of the dtype is allowed: for float data, and for tensors whose op gives no
+/// range.
 bool is_unlimited(const TensorSpec& tensor) {
   const FillDomain& domain = tensor.domain;
   if (domain.role == FillRole::Data && is_float(tensor.dtype)) return true;
@@ -117,7 +118,7 @@ std::optional<std::string> outside_domain(const TensorSpec& tensor, const NpyInf
     return fmt::format("values of '{}' must be between {} and {}, got {}", tensor.name, low, high,
                        values.lowest);
   }
-  return fmt::format("values of '{}' must be between {} and {}, these are between {} and {}", tensor.name,
+  return fmt::format("values of '{}' must be between {} and {}, but these are between {} and {}", tensor.name,
                      low, high, values.lowest, values.highest);
 }
 

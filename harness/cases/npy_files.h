@@ -11,9 +11,9 @@
 
 namespace assay::cases {
 
-/// What the loader needs to know of an array in a file.
+/// What the loader needs to know about an array in a file.
 struct NpyInfo {
-  std::string error;  ///< why it cannot be used; empty: it can
+  std::string error;  ///< why the array cannot be used; empty: it can
   DType dtype = DType::F32;
   Shape shape;
   std::string hash;  ///< of dtype, shape and values
@@ -28,26 +28,25 @@ class NpyFiles {
  public:
   const NpyInfo& get(const ArrayFile& file);
 
-  /// Why the array cannot be the values of `tensor`, as far as it can be told without reading its data: a
-  /// file may be larger than memory. Nothing where it can, was read before, or cannot be read at all: get()
-  /// says that.
+  /// Returns why the array cannot be the values of `tensor`, as far as the header says: a file may be larger
+  /// than memory. Returns nothing if it fits, was read before, or is unreadable, which get() reports.
   std::optional<std::string> misfit_by_outline(const ArrayFile& file, const TensorSpec& tensor) const;
 
-  /// Why the array cannot be the values of `tensor` (fit_array()), or nothing. One that has the tensor's
-  /// dtype is not read again for it.
+  /// Returns why the array cannot be the values of `tensor` (fit_array()), or nothing. An array with the
+  /// tensor's dtype and shape is not read again.
   std::optional<std::string> misfit(const ArrayFile& file, const TensorSpec& tensor);
 
-  /// The hash of each array that was read, by "FILE" or "FILE[MEMBER]", as to_string() has it.
+  /// Returns the hash of each array that was read, by "FILE" or "FILE[MEMBER]" as to_string() writes it.
   std::map<std::string, std::string> hashes() const;
 
  private:
   std::map<ArrayFile, NpyInfo> known_;
-  /// Of arrays that must be converted, by what for: dtype, shape and whether float64 may stay.
+  /// Results for arrays that must be converted, by file and the properties of the tensor that matter.
   std::map<std::string, std::optional<std::string>> misfits_;
 };
 
-/// Why values between `lowest` and `highest` may not stand in this tensor, or nothing: a scale must be finite
-/// and > 0, an integer of any role inside its range.
+/// Returns why values between `lowest` and `highest` are not allowed in this tensor, or nothing: a scale must
+/// be finite and > 0, an integer must be in its range.
 std::optional<std::string> outside_domain(const TensorSpec& tensor, const NpyInfo& values);
 
 }  // namespace assay::cases

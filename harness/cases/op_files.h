@@ -8,16 +8,17 @@
 
 namespace assay {
 
-/// The files of an op, as paths below the root of the source tree; they need not exist on this machine.
+/// The files of an op, as paths from the root of the source tree; they need not exist on this machine.
 struct OpFiles {
   std::vector<std::string> cases;       ///< "cases/clone.yaml", then the others, sorted
   std::vector<std::string> sources;     ///< the declaration, then what it shares with its family, sorted
   std::vector<std::string> references;  ///< sorted: "references/clone.cpp", "references/clone.h"
-  std::vector<std::string> shaders;     ///< sorted: "shaders/relayout.comp"; without what they include
+  std::vector<std::string> shaders;     ///< sorted: "shaders/relayout.comp"; without included files
 };
 
-/// Sources and references are what the registry says (Op::files). Case files and shaders are those of `cases`
-/// and of the programs that their points lead to (harness/cases/reachable_programs.h): none without cases.
+/// Returns an op's files. Sources and references come from the registry (Op::files). Case files and shaders
+/// come from `cases` and from the programs that their points lead to (harness/cases/reachable_programs.h), so
+/// there are none without cases.
 OpFiles files_of(const Op& op, std::span<const Case> cases);
 
 }  // namespace assay

@@ -20,7 +20,7 @@ constexpr const char* rows_begin = "|---|---|";
 constexpr std::string_view row_prefix = "| [`";
 constexpr std::string_view section_prefix = "## ";
 
-/// Text of a table's cell: a bar would end it, even between backquotes.
+/// Returns the text of a table cell. A bar would end the cell, even between backquotes.
 std::string cell(std::string text) {
   for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) {
     text.insert(at, 1, '\\');
@@ -68,7 +68,8 @@ std::string files_row(const std::string& what, const Lines& files) {
   return names.empty() ? "" : fmt::format("| {} | {} |\n", what, fmt::join(names, ", "));
 }
 
-/// The references of the op's own name: those of a family are many, and change more often than a page should.
+/// Returns the references named after the op. A family's shared references are many and change too often for
+/// this page.
 Lines own_references(const Op& op, const Lines& references) {
   Lines own;
   for (const char* end : {".cpp", ".h"}) {
@@ -78,7 +79,7 @@ Lines own_references(const Op& op, const Lines& references) {
   return own;
 }
 
-/// Without what a family shares, which `assay ops NAME` prints.
+/// Returns the table of files, without what a family shares, which `assay ops NAME` prints.
 std::string files_table(const Op& op, const OpFiles& files) {
   const Lines declaration(files.sources.begin(), files.sources.begin() + (files.sources.empty() ? 0 : 1));
   return "| files | |\n|---|---|\n" + files_row("cases", files.cases) +
@@ -105,14 +106,14 @@ Lines lines_of(const std::string& text) {
   return lines;
 }
 
-/// The op that a row of the table, or the heading of a section, is about; empty for other lines.
+/// Returns the op that a table row or section heading is about; empty for other lines.
 std::string op_of(const std::string& line, std::string_view prefix, std::string_view end) {
   if (!line.starts_with(prefix)) return "";
   return line.substr(prefix.size(), line.find(end, prefix.size()) - prefix.size());
 }
 
 [[noreturn]] void refuse(const std::string& name, const std::string& why) {
-  throw Error(fmt::format("adding the op '{}' to docs/ops.md: {}; `{}` writes the page anew", name, why,
+  throw Error(fmt::format("adding the op '{}' to docs/ops.md: {}; `{}` rewrites the page", name, why,
                           ops_page_command));
 }
 
@@ -126,9 +127,9 @@ std::string ops_page(const Registry& registry, std::span<const Case> cases) {
   }
   return fmt::format(
       "# Ops\n\n"
-      "This page is generated from the ops' own declarations. Do not edit it; write it anew with\n\n"
+      "This page is generated from the ops' own declarations. Do not edit it; regenerate it with\n\n"
       "```sh\n{}\n```\n\n"
-      "`assay ops NAME` prints the same of one op, with its tensors, the ranges of its tunables, and the "
+      "`assay ops NAME` prints the same for one op, with its tensors, the ranges of its tunables, and the "
       "files\n"
       "that its family shares. [ops/README.md](../ops/README.md) adds an op.\n\n"
       "| op | what it does |\n{}\n{}{}",
@@ -143,7 +144,7 @@ std::string with_op_added(const std::string& page, const std::string& name, cons
   auto at = begin + 1;
   for (; at != lines.end() && at->starts_with(row_prefix); ++at) {
     const std::string other = op_of(*at, row_prefix, "`");
-    if (other == name) refuse(name, "it has a row of that name");
+    if (other == name) refuse(name, "it already has a row of that name");
     if (other > name) break;
   }
   at = lines.insert(at, row);

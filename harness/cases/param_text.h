@@ -6,7 +6,7 @@
 
 namespace assay::cases {
 
-/// What documentation says of a parameter beside its name and meaning.
+/// Texts for the documentation of a parameter, besides its name and meaning.
 std::string type_text(const ParamSpec& param);     ///< "shape", "integer", "qparams"
 std::string limits_text(const ParamSpec& param);   ///< "1..64", "f32 | f16"; empty: any value of the type
 std::string default_text(const ParamSpec& param);  ///< "required", "default 2", "has a default"

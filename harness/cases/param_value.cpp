@@ -8,14 +8,30 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <vector>
 
 namespace assay::cases {
 namespace {
 
-std::vector<std::int64_t> to_ints(const Node& value, const Spot& spot, std::span<const std::string> names) {
-  constexpr const char* wanted = "a list of integers such as [1, 16, 4, 4]";
+/// Returns what a list parameter accepts, with an example of the right length and range:
+/// "a list of 2 integers such as [4, 4]".
+std::string wanted_list(const ParamSpec& spec) {
+  std::vector<std::int64_t> example{1, 16, 4, 4};
+  const int length = std::max(spec.min_rank, std::min(spec.max_rank, 4));
+  while (std::ssize(example) > length) example.erase(example.begin());
+  while (std::ssize(example) < length) example.push_back(example.back());
+  for (std::int64_t& entry : example) entry = std::clamp(entry, spec.min_integer, spec.max_integer);
+  const std::string count = spec.min_rank == spec.max_rank
+                                ? fmt::format("{} integer{}", spec.min_rank, spec.min_rank == 1 ? "" : "s")
+                                : fmt::format("{} to {} integers", spec.min_rank, spec.max_rank);
+  return fmt::format("a list of {} such as [{}]", count, fmt::join(example, ", "));
+}
+
+std::vector<std::int64_t> to_ints(const ParamSpec& spec, const Node& value, const Spot& spot,
+                                  std::span<const std::string> names) {
+  const std::string wanted = wanted_list(spec);
   if (!value.is_list()) wrong_type(value, spot, wanted, names);
   const auto is_list = [](const Node* item) { return item->is_list(); };
   if (!value.items.empty() && std::ranges::all_of(value.items, is_list)) wrong_value(value, spot, wanted);
@@ -33,7 +49,7 @@ std::vector<std::int64_t> to_ints(const Node& value, const Spot& spot, std::span
 const Node& member(const Node& map, const std::string& key, const Spot& spot) {
   const Node* value = map.find(key);
   if (value == nullptr)
-    throw Problem(diagnose(*spot.caret, fmt::format("'{}' lacks its '{}'", spot.name, key)));
+    throw Problem(diagnose(*spot.caret, fmt::format("'{}' is missing its '{}'", spot.name, key)));
   return *value;
 }
 
@@ -88,9 +104,9 @@ Value convert(const ParamSpec& spec, const Origin& origin, std::span<const std::
   switch (spec.kind) {
     case ParamSpec::Kind::Shape:
     case ParamSpec::Kind::Ints:
-      return to_ints(value, spot, names);
+      return to_ints(spec, value, spot, names);
     case ParamSpec::Kind::Integer:
-      if (is_text || value.is_list()) wrong_value(value, spot, "a decimal integer of 64 bits", names);
+      if (is_text || value.is_list()) wrong_value(value, spot, "a 64-bit decimal integer", names);
       return to_integer(value, spot);
     case ParamSpec::Kind::Number:
       if (is_text || value.is_list()) wrong_value(value, spot, "a finite decimal number", names);

@@ -10,18 +10,18 @@
 
 namespace assay::cases {
 
-/// Where a value was written: the caret of its errors, and the value for carets under keys inside it.
+/// Where a value was written: `caret` is the place of its errors, `value` finds the keys inside it.
 struct Origin {
   const Node* caret = nullptr;
   const Node* value = nullptr;
 };
 
-/// A value of YAML as the parameter that `spec` declares, checked. Throws Problem; `names_of_sets` are
-/// offered when a text stands where none can.
+/// Converts a YAML value to the parameter that `spec` declares, and checks it. Throws Problem; it suggests
+/// `names_of_sets` if there is text where the parameter accepts none.
 Value to_value(const ParamSpec& spec, const Origin& origin, std::span<const std::string> names_of_sets);
 
-/// The Problem of a ParameterError about the parameter `name`, which was written at `origin`: the caret
-/// stands under the key that the error's path names ("x.scale"), or under the parameter.
+/// Turns a ParameterError about the parameter `name`, written at `origin`, into a Problem. The caret points
+/// to the key that the error's path names ("x.scale"), or to the parameter.
 Problem problem_of(const ParameterError& error, const std::string& name, const Origin& origin);
 
 }  // namespace assay::cases

@@ -8,7 +8,7 @@
 
 #include <array>
 
-// Diagnostics, suggestions, source files and the tree of YAML, each alone.
+// Tests diagnostics, suggestions, source files and the YAML tree separately.
 
 namespace assay::cases {
 namespace {

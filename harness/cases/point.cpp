@@ -41,16 +41,16 @@ void check_names(const PlacedMap<T>& named, std::string_view what, const std::ve
   problems.settle();
 }
 
-/// A tunable that the impl does not have, be it by its old name.
+/// Returns the problem of a tunable that the impl does not have, with the new name if it was renamed.
 Problem unknown_tunable(const Node& caret, const std::string& name, const std::string& of,
                         const std::vector<std::string>& known) {
   const auto now = renamed_tunable(name);
   if (now && std::ranges::find(known, *now) != known.end())
-    return Problem(diagnose(caret, fmt::format("the tunable '{}' is called '{}' now", name, *now), *now));
+    return Problem(diagnose(caret, fmt::format("the tunable '{}' is now called '{}'", name, *now), *now));
   return unknown_name(caret, of, name, known);
 }
 
-/// A tensor does not have the form that is written for it.
+/// Returns the problem of a tensor that does not accept the form written for it.
 Problem refused_form(const Op& op, const TensorSpec& tensor, const Placed<WrittenForm>& written) {
   const std::string form = written.value ? to_string(*written.value) : std::string(conv2d_form);
   const std::string why = written.value ? "" : why_no_conv2d(op);
@@ -60,7 +60,7 @@ Problem refused_form(const Op& op, const TensorSpec& tensor, const Placed<Writte
                            name_of(tensor.dtype), form, why, fmt::join(accepted_forms(op, tensor), ", "))));
 }
 
-/// "4W4C", "t3CP", "t2WP".
+/// Returns text such as "4W4C", "t3CP" or "t2WP".
 std::string layout_text(Form form) {
   const std::string_view prefix = form.storage == Storage::Texture3D   ? "t3"
                                   : form.storage == Storage::Texture2D ? "t2"
@@ -77,8 +77,8 @@ std::optional<Case> PointBuilder::build(const PointChoice& choice) {
   problems.attempt([&] { gather(choice); });
   set_plain_values();
   problems.attempt([&] { set_model(); });
-  // Data that were found good for another point are so for this one. What depends on nothing that is wrong is
-  // checked.
+  // Data that were valid for another point are valid for this one too. Everything that does not depend on an
+  // error is checked.
   const bool has_data = take_known_data(choice);
   bool has_tensors = has_data;
   if (!has_data) problems.attempt([&] { has_tensors = set_params_and_tensors(); });
@@ -175,13 +175,13 @@ void PointBuilder::set_model() {
     const Setting* setting = find(key);
     if (setting == nullptr || !point_.model.empty() || is_bad("model")) continue;
     throw Problem(
-        diagnose(*setting->origin.caret, fmt::format("'{}' is of a model: give 'model', too", key)));
+        diagnose(*setting->origin.caret, fmt::format("'{}' belongs to a model: give 'model' too", key)));
   }
   if (const auto* layer = given<Value>("layer")) point_.layer = std::get<std::string>(*layer);
   if (const auto* calls = given<Value>("calls")) point_.calls = std::get<std::int64_t>(*calls);
 }
 
-/// False where one could not be read. Throws Problem for all that are missing.
+/// Returns false if a parameter could not be read. Throws Problem for all that are missing.
 bool PointBuilder::set_params() {
   bool has_all = true;
   Problems problems;
@@ -193,7 +193,7 @@ bool PointBuilder::set_params() {
       has_all = false;
       const std::string name = head_.name.empty() ? "the case" : fmt::format("case '{}'", head_.name);
       problems.add(Problem(
-          diagnose(*head_.caret, fmt::format("{} lacks the parameter '{}' of {}{}", name, param.name,
+          diagnose(*head_.caret, fmt::format("{} is missing the parameter '{}' of {}{}", name, param.name,
                                              head_.op->name, param.doc.empty() ? "" : ": " + param.doc))));
     }
   }
@@ -201,7 +201,7 @@ bool PointBuilder::set_params() {
   return has_all;
 }
 
-/// False where it is neither given nor has a default.
+/// Returns false if the parameter is neither given nor has a default.
 bool PointBuilder::set_param(const ParamSpec& param) {
   Params& params = point_.params.edit();
   if (const auto* value = given<Value>(param.name)) {
@@ -213,8 +213,8 @@ bool PointBuilder::set_param(const ParamSpec& param) {
   return fallback.has_value();
 }
 
-// Defaults and tensors are computed by the op, which may find that the parameters do not fit each other.
-// False where a parameter that it needs was reported.
+// The op computes defaults and tensors, and may find that the parameters do not fit together. Returns false
+// if a parameter that it needs was already reported.
 bool PointBuilder::set_params_and_tensors() {
   try {
     if (!set_params()) return false;
@@ -261,7 +261,7 @@ void PointBuilder::set_forms() {
   settle_conv2d(point_);
 }
 
-/// The form of the last tensor of the point's `forms`.
+/// Sets the last tensor's form in the point's `forms`.
 void PointBuilder::set_form(const TensorSpec& tensor, const Placed<WrittenForm>& written) {
   const bool accepted = written.value ? std::ranges::find(tensor.forms, *written.value) != tensor.forms.end()
                                       : accepts_conv2d(*head_.op, tensor);
@@ -337,7 +337,7 @@ void PointBuilder::set_expected() {
   problems.settle();
 }
 
-/// A tolerance that would change nothing is a mistake.
+/// Refuses a tolerance that would change nothing, because it is a mistake.
 void PointBuilder::check_tolerance() const {
   const Setting* setting = find("tolerance");
   if (setting == nullptr) return;
@@ -358,20 +358,21 @@ void PointBuilder::check_tolerance() const {
   }
   if (!has_bounds) {
     fail_at("scale",
-            "tolerance.scale multiplies bounds, and every output of this case is exact: it has none");
+            "tolerance.scale multiplies bounds, but every output of this case is exact and has none");
   }
   if (!has_integers && !has_floats) {
     for (const char* key : {"abs", "rel", "ulp", "off_by"}) {
-      fail_at(key, fmt::format("tolerance.{} is for bounded outputs and those with an `expected:` file; this "
-                               "case has neither",
+      fail_at(key, fmt::format("tolerance.{} applies to bounded outputs and to those with an `expected:` "
+                               "file; this case has neither",
                                key));
     }
     return problems.settle();
   }
   if (!has_integers)
-    fail_at("off_by", "tolerance.off_by is for integers, and the outputs that it could count for are floats");
+    fail_at("off_by",
+            "tolerance.off_by applies to integers, but the outputs that it could apply to are floats");
   if (!has_floats)
-    fail_at("ulp", "tolerance.ulp is for floats, and the outputs that it could count for are integers");
+    fail_at("ulp", "tolerance.ulp applies to floats, but the outputs that it could apply to are integers");
   problems.settle();
 }
 
@@ -412,8 +413,8 @@ void PointBuilder::set_id(const PointChoice& choice) {
   id.shrink_to_fit();
 }
 
-// Text before hashing: every part is named and ended, so that two different data sets never give the same
-// text.
+// Builds a text before hashing it. Every part is named and terminated, so that two different data sets never
+// give the same text.
 void PointBuilder::set_data_key() {
   std::string text =
       fmt::format("op {}\nparams {}\nseed {}\n", head_.op->name, point_.params->canonical(), point_.seed);

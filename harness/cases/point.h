@@ -22,33 +22,33 @@ struct CaseHead {
   Mode mode = Mode::Accu;
   Tier tier = Tier::Ci;
   Caches caches = Caches::Hot;
-  std::uint64_t seed = 0;  ///< unless a point says another
+  std::uint64_t seed = 0;  ///< unless a point sets its own
   double timeout_s = 60;
-  const Node* caret = nullptr;  ///< the case's name: for errors that belong to no key
+  const Node* caret = nullptr;  ///< the case's name: the place of errors that belong to no key
   Shared<SourceLocation> where;
 };
 
-/// What was chosen for one point of a case's product.
+/// The choices for one point of a case's product.
 struct PointChoice {
   std::vector<const std::vector<Setting>*> settings;
-  std::vector<std::string_view> segments;  ///< of its id
-  std::vector<std::string_view> bad_keys;  ///< it has no value for these, which was reported
-  /// The same for all points whose settings of data (is_data_key) are the same; absent: there is no other.
+  std::vector<std::string_view> segments;  ///< segments of its id
+  std::vector<std::string_view> bad_keys;  ///< keys without a value, which was already reported
+  /// Equal for all points whose data settings (is_data_key) are equal; absent: no other point has this data.
   std::optional<std::uint64_t> data;
 };
 
-/// Makes the points of one case's product out of the settings chosen for them, and checks them against their
+/// Builds the points of one case's product from the settings chosen for them, and checks them against their
 /// op.
 class PointBuilder {
  public:
   PointBuilder(const CaseHead& head, NpyFiles& npy_files, CommonData& common)
       : head_(head), npy_files_(npy_files), common_(common) {}
 
-  /// Nothing where the point lacks what could not be read and was reported; all else is checked then, too.
-  /// Throws Problem, with all that is wrong with the point.
+  /// Returns the point, or nothing if it depends on something unreadable that was already reported;
+  /// everything else is checked even then. Throws Problem with all errors of the point.
   std::optional<Case> build(const PointChoice& choice);
 
-  /// The inputs of the op, by the last point whose parameters were good; empty: there was none.
+  /// Returns the inputs of the op, from the last point with good parameters; empty if there was none.
   const std::vector<std::string>& inputs() const { return inputs_; }
 
  private:
@@ -84,7 +84,7 @@ class PointBuilder {
   CommonData& common_;
   std::unordered_map<std::uint64_t, PointData> known_data_;  ///< by PointChoice::data
   std::vector<const Setting*> given_;
-  std::span<const std::string_view> bad_keys_;  ///< of the point that is built
+  std::span<const std::string_view> bad_keys_;  ///< keys without a value in the current point
   std::vector<std::string> inputs_;
   Case point_;
 };

@@ -7,7 +7,7 @@
 namespace assay::cases {
 namespace {
 
-/// Feeds one more value into a hash.
+/// Mixes one more value into a hash.
 template <class T>
 void mix(std::size_t& hash, const T& value) {
   constexpr std::size_t golden = 0x9E3779B97F4A7C15;

@@ -13,7 +13,7 @@
 
 namespace assay::cases {
 
-/// What a point has whatever its forms, impl, tuning, tolerance and model are.
+/// The part of a point that does not depend on its forms, impl, tuning, tolerance and model.
 struct PointData {
   Shared<Params> params;
   Shared<std::vector<TensorSpec>> tensors;
@@ -22,7 +22,7 @@ struct PointData {
   std::uint64_t data_key = 0;
 };
 
-/// Whether settings of that key may change a point's data.
+/// Returns whether settings of that key may change a point's data.
 bool is_data_key(std::string_view key);
 
 struct HashOfTensors {
@@ -32,8 +32,8 @@ struct HashOfFills {
   std::size_t operator()(const std::map<std::string, FillSpec>& fills) const;
 };
 
-/// Parts of data that are the same for points of other data too: most tensors differ in their shape alone,
-/// fills in little.
+/// Parts of data that points with different data share: most tensors differ only in their shape, and fills
+/// hardly differ.
 struct CommonData {
   Interned<std::vector<TensorSpec>, HashOfTensors> tensors;
   Interned<std::map<std::string, FillSpec>, HashOfFills> fills;

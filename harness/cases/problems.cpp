@@ -3,7 +3,7 @@
 namespace assay::cases {
 namespace {
 
-/// Each of a million points may have an error of its own: a person reads fewer.
+/// Each of a million points may have an error; a person reads no more than this many.
 constexpr std::size_t most_kept = 200;
 
 }  // namespace

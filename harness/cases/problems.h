@@ -10,11 +10,11 @@
 
 namespace assay::cases {
 
-/// Problems that do not hide each other: each step is tried, and what came of all of them is told at once,
-/// each thing once, in the order in which it stands in the files.
+/// Collects problems so that none hides another: each step is attempted, and all problems are thrown
+/// together, without duplicates and in the order of their places in the files.
 class Problems {
  public:
-  /// Whether the step came to its end; what it threw instead is kept.
+  /// Runs the step and returns whether it succeeded. A Problem that it throws is kept.
   template <class Step>
   bool attempt(Step&& step) {
     try {
@@ -28,7 +28,7 @@ class Problems {
 
   void add(const Problem& problem);
   bool empty() const { return all_.empty(); }
-  /// Throws all that was kept as one Problem; does nothing where nothing was.
+  /// Throws everything that was kept as one Problem. Does nothing if there is none.
   void settle() const;
 
  private:

@@ -49,7 +49,7 @@ PointChoice Product::at(std::uint64_t index) const {
     point.segments.insert(point.segments.end(), choice->segments.begin(), choice->segments.end());
     point.bad_keys.insert(point.bad_keys.end(), choice->bad_keys.begin(), choice->bad_keys.end());
   }
-  // What is left of a point without some of its values is nobody's data.
+  // A point without some of its values shares its data with no other.
   if (repeats_data_ && point.bad_keys.empty()) point.data = data;
   return point;
 }

@@ -9,11 +9,11 @@
 
 namespace assay::cases {
 
-/// What may be chosen of one factor of a product, and its segments of the id.
+/// One choice for a factor of a product, with its segments of the id.
 struct Choice {
   std::vector<Setting> settings;
   std::vector<std::string> segments;
-  /// Keys whose value could not be read, which was reported: points with this choice have none of them.
+  /// Keys whose value was unreadable, which was reported. Points with this choice have no value for them.
   std::vector<std::string> bad_keys;
 };
 
@@ -21,28 +21,27 @@ struct Factor {
   std::string key;
   std::vector<Choice> choices;
 
-  /// Whether points of other choices may have other data.
+  /// Returns whether points with different choices may have different data.
   bool changes_data() const;
 };
 
-/// The product of a case's factors. Points are counted in the order in which factors are written, the last
-/// one fastest.
+/// The product of a case's factors. Points are numbered with the last factor varying fastest.
 class Product {
  public:
   explicit Product(std::vector<Factor> factors);
 
-  /// How many points it has, saturating.
+  /// Returns the number of points, saturating.
   std::uint64_t size() const { return size_; }
-  /// "shape 3 x impl 2": the factors that have more than one choice.
+  /// Returns the factors with more than one choice: "shape 3 x impl 2".
   std::string text() const;
-  /// One of its points. It refers to the product.
+  /// Returns one point. It refers to the product.
   PointChoice at(std::uint64_t index) const;
 
  private:
   std::vector<Factor> factors_;
-  std::vector<bool> changes_data_;  ///< by factor
+  std::vector<bool> changes_data_;  ///< per factor
   std::uint64_t size_ = 1;
-  bool repeats_data_ = false;  ///< some points have the data of others
+  bool repeats_data_ = false;  ///< some points share their data with others
 };
 
 }  // namespace assay::cases

@@ -33,7 +33,7 @@ TEST(Product, TheLastFactorVariesFastest) {
   const Product product(
       {factor("shape", {"a", "b"}), factor("seed", {"1"}), factor("fill", {"x", "y", "z"})});
   EXPECT_THAT(points(product), ElementsAre("a1x", "a1y", "a1z", "b1x", "b1y", "b1z"));
-  EXPECT_EQ(product.text(), "shape 2 x fill 3") << "factors of one choice are not told";
+  EXPECT_EQ(product.text(), "shape 2 x fill 3") << "factors with one choice are omitted";
 }
 
 TEST(Product, NoFactorsAreOnePoint) {

@@ -13,7 +13,7 @@ namespace {
 
 using Tune = std::map<std::string, std::int64_t>;
 
-/// A parameter set of an op, and how its impls are tuned for it: always by nothing, too.
+/// A parameter set of an op with the tunings of its impls, which always include the default tuning.
 struct Point {
   Params params;
   std::map<const Impl*, std::set<Tune>> tunes;
@@ -40,11 +40,11 @@ bool can_hold(Form form, const TensorSpec& tensor) {
     const Physical physical(form, tensor.dtype, tensor.shape);
     return true;
   } catch (const Error&) {
-    return false;  // a 2D texture has one slice, say
+    return false;  // for example, a 2D texture has one slice
   }
 }
 
-/// Calls `use` with each combination of forms that can hold the tensors, the first ones being `chosen`.
+/// Calls `use` with each combination of forms that can hold the tensors and begins with `chosen`.
 void each_forms(std::span<const TensorSpec> tensors, std::vector<Form>& chosen,
                 const std::function<void(std::span<const Form>)>& use) {
   if (chosen.size() == tensors.size()) {

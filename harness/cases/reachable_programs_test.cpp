@@ -25,7 +25,7 @@ Impl impl_of(std::string name, std::vector<Feature> needs) {
   return impl;
 }
 
-/// One tensor in two buffers' layouts or a 2D texture, which holds one plane; `plain` takes any,
+/// An op with one tensor in two buffer layouts or a 2D texture, which holds one plane. `plain` accepts all;
 /// `shuffling` needs a feature and excludes HP.
 Op sample_op() {
   Op op{.name = "sample", .params = {shape("shape")}};

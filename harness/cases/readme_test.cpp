@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-// The examples of cases/README.md are loaded, and what it lists is complete.
+// Loads the examples of cases/README.md, and checks that its lists are complete.
 
 namespace assay::cases {
 namespace {

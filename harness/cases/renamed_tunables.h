@@ -6,8 +6,8 @@
 
 namespace assay::cases {
 
-/// What a tunable of that name is called now, or nothing: case files that say the old name are refused with
-/// the new one. The one list of such names.
+/// Returns the new name of a renamed tunable, or nothing. Case files with an old name are refused with a
+/// message that gives the new one. This is the only list of such names.
 std::optional<std::string> renamed_tunable(std::string_view old_name);
 
 }  // namespace assay::cases

@@ -14,8 +14,7 @@ void Reporter::add(Diagnostic diagnostic) {
     diagnostics_.push_back(std::move(diagnostic));
     return;
   }
-  const std::string message =
-      fmt::format("more than {} errors: the rest of this file's are not shown", most_per_file);
+  const std::string message = fmt::format("more than {} errors: the rest are not shown", most_per_file);
   diagnostics_.push_back(file_diagnostic(where.file, message));
 }
 

@@ -11,7 +11,7 @@
 
 namespace assay::cases {
 
-/// Collects what is wrong: each thing once, and so many for each file that a person still reads them.
+/// Collects diagnostics without duplicates, and limits them per file to a number that a person can read.
 class Reporter {
  public:
   static constexpr int most_per_file = 100;
@@ -20,7 +20,7 @@ class Reporter {
   void add(const Problem& problem) {
     for (const Diagnostic& diagnostic : problem.diagnostics()) add(diagnostic);
   }
-  /// Every flaw at or below a node.
+  /// Adds every flaw at or below a node.
   void add_flaws(const Node& node);
 
   bool is_full(const std::string& file) const;

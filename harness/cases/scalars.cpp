@@ -19,7 +19,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// The text of a plain scalar without a leading '+'.
+/// Returns the text of a plain scalar without a leading '+'.
 std::string_view plain_text(const Node& value) {
   if (!value.is_scalar() || value.quoted) return {};
   std::string_view text = value.text;
@@ -50,7 +50,7 @@ std::optional<T> parse_finite(std::string_view text) {
   return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
-/// A value as one line of YAML.
+/// Returns a value as one line of YAML.
 std::string flow_text(const Node& value) {
   if (value.is_scalar()) return value.text;
   std::vector<std::string> parts;
@@ -106,14 +106,14 @@ void wrong_value(const Node& value, const Spot& spot, std::string_view wanted,
   if (values.empty() || values.size() > longest) values = "[...]";
   throw Problem(
       diagnose(*spot.caret,
-               fmt::format("'{}' must be {}, got {}; several values, a case each, stand under 'each'",
+               fmt::format("'{}' must be {}, got {}; put several values, one case each, under 'each'",
                            spot.name, wanted, describe(value)),
                fmt::format("{}: {{each: {}}}", spot.name, values)));
 }
 
 std::int64_t to_integer(const Node& value, const Spot& spot) {
   if (const auto integer = as_integer(value)) return *integer;
-  wrong_type(value, spot, "a decimal integer of 64 bits");
+  wrong_type(value, spot, "a 64-bit decimal integer");
 }
 
 std::uint64_t to_unsigned(const Node& value, const Spot& spot) {
@@ -138,7 +138,7 @@ bool to_boolean(const Node& value, const Spot& spot) {
 }
 
 const std::string& to_text(const Node& value, const Spot& spot) {
-  if (!value.is_scalar()) wrong_type(value, spot, "a text");
+  if (!value.is_scalar()) wrong_type(value, spot, "text");
   return value.text;
 }
 

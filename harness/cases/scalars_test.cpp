@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-// What counts as an integer, a number, a boolean: decided here, and documented in cases/README.md.
+// Tests what counts as an integer, a number or a boolean, as documented in cases/README.md.
 
 namespace assay::cases {
 namespace {
@@ -57,8 +57,8 @@ TEST(Scalars, NumbersAreFiniteDecimals) {
 }
 
 TEST(Scalars, FloatsAreRoundedOnceAndMustFit) {
-  // Halfway between two floats but for a last digit that a double drops: through a double it would go to
-  // even.
+  // Halfway between two floats except for a last digit that a double drops: through a double it would round
+  // to even.
   EXPECT_EQ(as_float(plain("1.00000017881393432617187499")), 1.00000011920928955078125f);
   EXPECT_EQ(as_float(plain("1.00000017881393432617187501")), 1.0000002384185791015625f);
   EXPECT_EQ(as_float(plain("1e39")), std::nullopt);

@@ -10,10 +10,10 @@
 namespace assay {
 namespace {
 
-// Keys keep the order they are added in: people read schemas, too.
+// Keys keep their order, because people read schemas too.
 using Json = nlohmann::ordered_json;
 
-/// The name of a set: it may stand for any value of a parameter.
+/// Returns the schema of a set's name, which may stand for any value of a parameter.
 Json set_name() {
   return {{"type", "string"}, {"pattern", "^[A-Za-z_][A-Za-z0-9_]*$"}, {"description", "the name of a set"}};
 }
@@ -26,7 +26,7 @@ Json either(std::vector<Json> choices) {
   return {{"anyOf", std::move(choices)}};
 }
 
-/// `value`, or `{each: [value, ...]}`.
+/// Returns the schema of `value` or `{each: [value, ...]}`.
 Json each_of(const Json& value) {
   Json axis{{"type", "object"}, {"required", {"each"}}, {"additionalProperties", false}};
   axis["properties"]["each"] = {{"type", "array"}, {"minItems", 1}, {"items", value}};
@@ -109,7 +109,7 @@ Json param_schema(const ParamSpec& param) {
   return result;
 }
 
-/// An array of a file.
+/// Returns the schema of an array in a file.
 Json array_schema() {
   const Json text{{"type", "string"}, {"minLength", 1}};
   return either(
@@ -154,13 +154,13 @@ Json tolerance_schema() {
   properties["scale"] =
       described(number, "multiplies the bounds of bounded outputs and the bands of banded ones");
   properties["abs"] = described(number, "accepted absolute difference");
-  properties["rel"] = described(number, "accepted difference, of the expected value");
+  properties["rel"] = described(number, "accepted difference, relative to the expected value");
   properties["ulp"] = described(number, "accepted difference, in units in the last place of a float output");
   properties["off_by"] =
       described(each_of({{"type", "integer"}, {"minimum", 1}}), "accepted difference of an integer output");
   properties["share"] = described(each_of({{"type", "number"}, {"exclusiveMinimum", 0}, {"maximum", 1}}),
                                   "largest share of the elements that may need abs, rel, ulp or off_by");
-  properties["reason"] = described({{"type", "string"}}, "why it is loosened");
+  properties["reason"] = described({{"type", "string"}}, "why the bound is loosened");
   return each_of(object(properties));
 }
 
@@ -178,7 +178,7 @@ Json word_schema(const char* what) {
   return result;
 }
 
-/// Keys that may also stand inside `with:`.
+/// Returns the keys that are also allowed inside `with:`.
 Json value_keys(const Op& op) {
   Json properties = Json::object();
   for (const ParamSpec& param : op.params) properties[param.name] = param_schema(param);
@@ -190,14 +190,14 @@ Json value_keys(const Op& op) {
   properties["tune"] = tune_schema(op);
   properties["seed"] = each_of({{"type", "integer"}, {"minimum", 0}});
   properties["impl"] = impl_schema(op);
-  properties["model"] = word_schema("the model that the shape is from");
+  properties["model"] = word_schema("the model that the shape comes from");
   properties["layer"] = word_schema("which layer of the model");
   properties["calls"] = each_of({{"type", "integer"}, {"minimum", 1}});
   properties["calls"]["description"] = "how often one step of the model calls the layer";
   return properties;
 }
 
-/// What an op's keys mean is written once, below `$defs`, and used in its cases, its defaults and `with`.
+/// Returns the name under `$defs` where an op's key is defined once, for its cases, defaults and `with`.
 std::string definition_name(const Op& op, const std::string& key) {
   return op.name + "." + key;
 }
@@ -235,7 +235,7 @@ Json case_schema(const Op& op) {
   return object(properties, {"name"});
 }
 
-/// What follows when a file's `op` is this one.
+/// Returns the rules of a file with this `op`.
 Json file_of(const Op& op) {
   Json then;
   then["properties"]["defaults"] = object(case_keys(op));

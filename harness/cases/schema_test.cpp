@@ -17,24 +17,24 @@ const Json& schema() {
   return json;
 }
 
-/// What a reference refers to, else the value itself.
+/// Returns the target of a reference, else the value itself.
 const Json& resolved(const Json& value) {
   const auto reference = value.find("$ref");
   if (reference == value.end()) return value;
   return schema().at(Json::json_pointer(reference->get<std::string>().substr(1)));
 }
 
-/// The keys of the cases of an op, by the op's index.
+/// Returns the keys of an op's cases, by the op's index.
 const Json& keys_of(std::size_t op) {
   return schema().at("allOf").at(op).at("then").at("properties").at("cases").at("items").at("properties");
 }
 
-/// The schema of one of them.
+/// Returns the schema of one key.
 const Json& key_of(std::size_t op, const std::string& key) {
   return resolved(keys_of(op).at(key));
 }
 
-/// The first alternative of "a value, the name of a set, or each of them".
+/// Returns the first alternative of "a value, the name of a set, or each of them".
 const Json& plain_value(const Json& value) {
   return value.at("anyOf").at(0).at("anyOf").at(0);
 }

@@ -6,7 +6,7 @@
 namespace assay {
 namespace {
 
-/// True when one of the ':'-separated globs matches.
+/// Returns whether one of the ':'-separated globs matches.
 bool any_glob_matches(std::string_view globs, std::string_view text) {
   for (std::size_t begin = 0; begin <= globs.size();) {
     const std::size_t end = std::min(globs.find(':', begin), globs.size());
@@ -33,7 +33,7 @@ bool has_tier(const Case& test_case, const std::vector<Tier>& tiers) {
 
 }  // namespace
 
-// On a mismatch the last star takes one more character; earlier stars never need to be tried again.
+// On a mismatch the last star takes one more character; earlier stars never need another try.
 bool glob_matches(std::string_view pattern, std::string_view text) {
   std::size_t p = 0, t = 0;
   std::size_t after_star = std::string_view::npos, star_text = 0;

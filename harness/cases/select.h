@@ -11,7 +11,7 @@
 
 namespace assay {
 
-/// Which cases to run. Empty members select everything.
+/// Says which cases to run. Empty members select everything.
 struct Selection {
   std::string filter;              ///< "POS[:POS...][-NEG[:NEG...]]", globs over ids, as in GoogleTest
   std::vector<std::string> impls;  ///< names or globs; a case passes when one matches
@@ -20,13 +20,14 @@ struct Selection {
   std::vector<Tier> tiers;
 };
 
-/// True when `text` matches `pattern`: `*` is any text, `?` any one character. Linear in pattern times text.
+/// Returns whether `text` matches `pattern`: `*` is any text, `?` any one character. Takes at most time
+/// proportional to pattern times text.
 bool glob_matches(std::string_view pattern, std::string_view text);
 
-/// True when an id passes a GoogleTest filter: some POS matches (or there is none) and no NEG does.
+/// Returns whether an id passes a GoogleTest filter: some POS matches (or there is none) and no NEG does.
 bool filter_matches(std::string_view filter, std::string_view id);
 
-/// The selected cases, in their order. They point into `cases`.
+/// Returns the selected cases in their order. They point into `cases`.
 std::vector<const Case*> select(std::span<const Case> cases, const Selection& selection);
 
 /// Cases that share one data set and one reference.
@@ -34,7 +35,7 @@ struct Group {
   std::vector<const Case*> cases;
 };
 
-/// Groups by data_key, in the order in which the keys first appear.
+/// Groups cases by data_key, in the order in which the keys first appear.
 std::vector<Group> group_by_data(std::span<const Case* const> cases);
 
 }  // namespace assay

@@ -25,7 +25,7 @@ const Node& to_map(const Origin& origin, const std::string& name, std::string_vi
   return *origin.value;
 }
 
-/// A path of a case file, relative to the file it is written in.
+/// Returns a path relative to the case file in which it is written.
 std::string resolved(const Node::Entry& entry) {
   const std::filesystem::path name(to_text(*entry.value, {entry.key, entry.key->text}));
   if (name.empty())
@@ -36,7 +36,7 @@ std::string resolved(const Node::Entry& entry) {
 
 constexpr std::string_view array_forms = "{npy: FILE} or {npz: FILE, member: NAME}";
 
-/// `{npy: FILE}` or `{npz: FILE, member: NAME}`. `name` is what the array is for.
+/// Reads `{npy: FILE}` or `{npz: FILE, member: NAME}`. `spot` names what the array is for.
 ArrayFile read_array_file(const Node& map, const Spot& spot) {
   static const std::array<std::string, 3> keys{"npy", "npz", "member"};
   check_keys(map, keys);
@@ -129,9 +129,9 @@ class ToleranceReader {
           fmt::format("tolerance.share must be more than 0 and at most 1, got {}", tolerance.share)));
     }
     if (tolerance.has_allowance()) return;
-    throw Problem(diagnose(*share->key,
-                           "tolerance.share says how many elements may need abs, rel, ulp or "
-                           "off_by: give one of them"));
+    throw Problem(diagnose(
+        *share->key,
+        "tolerance.share limits how many elements may need abs, rel, ulp or off_by: give one of those"));
   }
 
   void check_not_empty(const Tolerance& tolerance) const {
@@ -151,7 +151,8 @@ class ToleranceReader {
       const Node::Entry* entry = map_.find_entry(key);
       if (entry == nullptr) continue;
       throw Problem(diagnose(
-          *entry->key, fmt::format("tolerance.{} accepts what would be wrong: say why in 'reason'", key)));
+          *entry->key,
+          fmt::format("tolerance.{} accepts answers that would fail without it: say why in 'reason'", key)));
     }
   }
 
@@ -176,7 +177,7 @@ TuneSetting read_tune(const Origin& origin, std::span<const std::string> names_o
   return setting;
 }
 
-/// Models and layers become segments of ids: two texts must not give one segment.
+/// Models and layers become segments of ids, so different texts must give different segments.
 Value read_model_key(const std::string& key, const Origin& origin) {
   if (key == "calls") {
     const std::int64_t calls = to_integer(*origin.value, {origin.caret, key});
@@ -185,11 +186,11 @@ Value read_model_key(const std::string& key, const Origin& origin) {
   }
   const std::string& text = to_text(*origin.value, {origin.caret, key});
   if (!text.empty() && id_text(text) == text) return text;
-  throw Problem(diagnose(*origin.caret,
-                         fmt::format("a {} has letters, digits, '_' and '.' only, got '{}'", key, text)));
+  throw Problem(diagnose(
+      *origin.caret, fmt::format("a {} may have only letters, digits, '_' and '.', got '{}'", key, text)));
 }
 
-/// A layout alone is the usual slip.
+/// Suggests a form for a layout written alone, which is the usual slip.
 Problem unknown_form(const Node& caret, const std::string& text, const Op& op) {
   const std::string in_buffer = "buffer/" + text;
   const std::vector<std::string> known = form_names(op);
@@ -257,7 +258,7 @@ void SettingReader::read_with(std::vector<Setting>& settings, const Origin& orig
        to_map(origin, "with", "a map of values that go together", set_names_).entries) {
     if (entry.key->text == "with" || is_head_key(entry.key->text)) {
       problems.add(
-          Problem(diagnose(*entry.key, fmt::format("'{}' cannot stand inside 'with'", entry.key->text))));
+          Problem(diagnose(*entry.key, fmt::format("'{}' is not allowed inside 'with'", entry.key->text))));
       continue;
     }
     problems.attempt([&] { read_into(settings, entry.key->text, origin_of(entry)); });
@@ -383,7 +384,7 @@ const std::vector<std::string>& fill_names() {
 
 void refuse_nul(const Node& caret, const std::string& name) {
   if (name.find('\0') != std::string::npos)
-    throw Problem(diagnose(caret, fmt::format("the name of a file cannot hold a NUL, this is '{}'", name)));
+    throw Problem(diagnose(caret, fmt::format("the name of a file cannot contain NUL, got '{}'", name)));
 }
 
 }  // namespace assay::cases

@@ -25,20 +25,20 @@ struct Placed {
 template <class T>
 using PlacedMap = std::map<std::string, Placed<T>>;
 
-/// `fill:` one for all inputs, or one for each that is named.
+/// `fill:` as one fill for all inputs, or one for each named input.
 struct FillSetting {
   std::optional<FillSpec> all;
   PlacedMap<FillSpec> by_tensor;
 };
 
-/// A form as a case writes it; none: buffer/CONV2D, for which the impl says what it is.
+/// A form as a case writes it; nothing stands for buffer/CONV2D, which the impl resolves.
 using WrittenForm = std::optional<Form>;
 
 struct FormsSetting {
   PlacedMap<WrittenForm> by_tensor;
 };
 
-/// `expected:` resolved files by output.
+/// `expected:` with resolved files by output.
 struct ExpectedSetting {
   PlacedMap<ArrayFile> files;
 };
@@ -47,24 +47,24 @@ struct TuneSetting {
   PlacedMap<std::int64_t> constants;
 };
 
-/// What one key of a case says, typed, but not yet held against the tensors and the impl of a point.
+/// The value of one key of a case, typed but not yet checked against the tensors and the impl of a point.
 struct Setting {
-  std::string key;  ///< a parameter or one of setting_keys(), but "with" and "qparams"
+  std::string key;  ///< a parameter or one of setting_keys(), except "with" and "qparams"
   Origin origin;
   std::variant<Value, FillSetting, FormsSetting, ExpectedSetting, Tolerance, TuneSetting, std::uint64_t,
                const Impl*>
       value;
 };
 
-/// Reads values without `each` and names of sets into settings.
+/// Turns values without `each` and names of sets into settings.
 class SettingReader {
  public:
   SettingReader(const Op& op, const Sets& sets);
 
-  /// What `key: value` says: one setting, or several for `qparams` and `with`. Throws Problem.
+  /// Reads `key: value` into one setting, or several for `qparams` and `with`. Throws Problem.
   std::vector<Setting> read(const std::string& key, const Origin& origin) const;
 
-  /// Keys that stand for values of a case: those below and the op's parameters.
+  /// Returns the keys that stand for values of a case: setting_keys() and the op's parameters.
   const std::vector<std::string>& keys() const { return keys_; }
 
  private:
@@ -81,21 +81,22 @@ class SettingReader {
   std::vector<std::string> set_names_;
 };
 
-/// Keys of a case that say its values, parameters aside: "fill", "impl", ...
+/// Returns the keys of a case that give its values, without parameters: "fill", "impl", ...
 std::span<const std::string> setting_keys();
 
-/// "name", "mode", "tier", "cache", "timeout": one for the whole case, no axes.
+/// Returns whether the key is "name", "mode", "tier", "cache" or "timeout": one value for the whole case,
+/// never an axis.
 bool is_head_key(std::string_view key);
 
-/// True for every key of the case language but the parameters: no op may name a parameter so.
+/// Returns whether the key belongs to the case language, so that no op may name a parameter so.
 bool is_reserved(std::string_view key);
 
-/// "buffer/WP", ...: every form there is; buffer/CONV2D last, where the op knows it.
+/// Returns every form: "buffer/WP", ..., and last buffer/CONV2D if the op defines it.
 std::vector<std::string> form_names(const Op& op);
-/// "normal", ...
+/// Returns the names of fills: "normal", ...
 const std::vector<std::string>& fill_names();
 
-/// Throws Problem at `caret` when the name of a file has a NUL: the system would take what stands before it.
+/// Throws Problem at `caret` if a file name contains NUL, where the system would cut it off.
 void refuse_nul(const Node& caret, const std::string& name);
 
 }  // namespace assay::cases

@@ -1,6 +1,6 @@
 #include "harness/cases/bad_input_test_support.h"
 
-// fill, forms, impl, tune, tolerance, expected, seed.
+// Tests errors in fill, forms, impl, tune, tolerance, expected and seed.
 
 namespace assay::cases {
 namespace {
@@ -24,7 +24,7 @@ const BadInput inputs[] = {
         impl: tiled
         ^)"},
     {"ImplsWithoutEach", shuffle_file + "    impl: [fused, unfused]\n", 0,
-     R"(case.yaml:8:5: error: 'impl' must be the name of an impl, or 'all', got a list; several values, a case each, stand under 'each'
+     R"(case.yaml:8:5: error: 'impl' must be the name of an impl, or 'all', got a list; put several values, one case each, under 'each'
         impl: [fused, unfused]
         ^
     did you mean 'impl: {each: [fused, unfused]}'?)"},
@@ -68,7 +68,7 @@ const BadInput inputs[] = {
         fill: {y: ties}
                ^)"},
     {"FillOfAList", shuffle_file + "    fill: [ties]\n", 0,
-     R"(case.yaml:8:5: error: 'fill' must be a fill, {constant: NUMBER}, {npy: FILE} or {npz: FILE, member: NAME}, got a list; several values, a case each, stand under 'each'
+     R"(case.yaml:8:5: error: 'fill' must be a fill, {constant: NUMBER}, {npy: FILE} or {npz: FILE, member: NAME}, got a list; put several values, one case each, under 'each'
         fill: [ties]
         ^
     did you mean 'fill: {each: [ties]}'?)"},
@@ -103,7 +103,7 @@ const BadInput inputs[] = {
                ^
     did you mean 'local_size'?)"},
     {"RenamedTunable", quantize_file + "    tune: {places: 4}\n", 0,
-     R"(case.yaml:6:12: error: the tunable 'places' is called 'vectors_per_invocation' now
+     R"(case.yaml:6:12: error: the tunable 'places' is now called 'vectors_per_invocation'
         tune: {places: 4}
                ^
     did you mean 'vectors_per_invocation'?)"},
@@ -122,7 +122,7 @@ const BadInput inputs[] = {
         tune: {local_size: 4096}
                ^)"},
     {"TunableOfAWord", shuffle_file + "    tune: {local_size: big}\n", 0,
-     R"(case.yaml:8:12: error: 'tune.local_size' must be a decimal integer of 64 bits, got the text 'big'
+     R"(case.yaml:8:12: error: 'tune.local_size' must be a 64-bit decimal integer, got the text 'big'
         tune: {local_size: big}
                ^)"},
     {"ToleranceLoosenedWithoutReason", shuffle_file + "    tolerance: {scale: 2}\n", 0,
@@ -147,19 +147,19 @@ const BadInput inputs[] = {
                               ^
     did you mean 'reason'?)"},
     {"ScaleOfAnExactOutput", shuffle_file + "    tolerance: {scale: 0.5}\n", 0,
-     R"(case.yaml:8:17: error: tolerance.scale multiplies bounds, and every output of this case is exact: it has none
+     R"(case.yaml:8:17: error: tolerance.scale multiplies bounds, but every output of this case is exact and has none
         tolerance: {scale: 0.5}
                     ^)"},
     {"AllowanceWithoutReason", dequantize_case("    tolerance: {scale: 1, ulp: 1}\n"), 0,
-     R"(case.yaml:7:27: error: tolerance.ulp accepts what would be wrong: say why in 'reason'
+     R"(case.yaml:7:27: error: tolerance.ulp accepts answers that would fail without it: say why in 'reason'
         tolerance: {scale: 1, ulp: 1}
                               ^)"},
     {"AllowanceOfAnExactOutput", shuffle_file + "    tolerance: {off_by: 1, reason: because}\n", 0,
-     R"(case.yaml:8:17: error: tolerance.off_by is for bounded outputs and those with an `expected:` file; this case has neither
+     R"(case.yaml:8:17: error: tolerance.off_by applies to bounded outputs and to those with an `expected:` file; this case has neither
         tolerance: {off_by: 1, reason: because}
                     ^)"},
     {"OffByOfFloats", dequantize_case("    tolerance: {off_by: 1, reason: because}\n"), 0,
-     R"(case.yaml:7:17: error: tolerance.off_by is for integers, and the outputs that it could count for are floats
+     R"(case.yaml:7:17: error: tolerance.off_by applies to integers, but the outputs that it could apply to are floats
         tolerance: {off_by: 1, reason: because}
                     ^)"},
     {"OffByZero", dequantize_case("    tolerance: {off_by: 0, reason: because}\n"), 0,
@@ -167,7 +167,7 @@ const BadInput inputs[] = {
         tolerance: {off_by: 0, reason: because}
                     ^)"},
     {"OffByAFraction", dequantize_case("    tolerance: {off_by: 1.5, reason: because}\n"), 0,
-     R"(case.yaml:7:17: error: 'tolerance.off_by' must be a decimal integer of 64 bits, got the text '1.5'
+     R"(case.yaml:7:17: error: 'tolerance.off_by' must be a 64-bit decimal integer, got the text '1.5'
         tolerance: {off_by: 1.5, reason: because}
                     ^)"},
     {"ShareBeyondOne", dequantize_case("    tolerance: {abs: 1, share: 1.5, reason: because}\n"), 0,
@@ -175,7 +175,7 @@ const BadInput inputs[] = {
         tolerance: {abs: 1, share: 1.5, reason: because}
                             ^)"},
     {"ShareOfNothing", dequantize_case("    tolerance: {scale: 1, share: 0.5, reason: because}\n"), 0,
-     R"(case.yaml:7:27: error: tolerance.share says how many elements may need abs, rel, ulp or off_by: give one of them
+     R"(case.yaml:7:27: error: tolerance.share limits how many elements may need abs, rel, ulp or off_by: give one of those
         tolerance: {scale: 1, share: 0.5, reason: because}
                               ^)"},
     {"SeedNegative", shuffle_file + "    seed: -1\n", 0,

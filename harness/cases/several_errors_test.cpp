@@ -1,6 +1,6 @@
 #include "harness/cases/bad_input_test_support.h"
 
-// Whatever is wrong with a case is told at once; what follows from an error that was told is not.
+// All errors of a case are reported together, but not those that follow from another reported error.
 
 namespace assay::cases {
 namespace {
@@ -23,10 +23,10 @@ cases:
     dtype: f61
     tune: {local_size: 0, vectors: 1}
 )",
-     0, R"(case.yaml:3:5: error: a name has letters, digits and '_' only, got 'a/b'
+     0, R"(case.yaml:3:5: error: a name may have only letters, digits and '_', got 'a/b'
       - name: a/b
         ^
-case.yaml:3:5: error: the case lacks the parameter 'block_size' of quantize_affine: elements of a block; -1 is the whole dim
+case.yaml:3:5: error: the case is missing the parameter 'block_size' of quantize_affine: elements of a block; -1 is the whole dim
       - name: a/b
         ^
 case.yaml:4:5: error: unknown key 'teir'
@@ -37,7 +37,7 @@ case.yaml:5:5: error: unknown mode 'acu'
         mode: acu
         ^
     did you mean 'accu'?
-case.yaml:6:5: error: 'shape[1]' must be a decimal integer of 64 bits, got the text 'six'
+case.yaml:6:5: error: 'shape[1]' must be a 64-bit decimal integer, got the text 'six'
         shape: [8, six]
         ^
 case.yaml:7:5: error: 'dtype' must be one of f32, f16, got the text 'f61'
@@ -80,10 +80,10 @@ cases:
     block_size: [2, 3]
     tune: {local_size: {each: [64, big]}}
 )",
-     1, R"(case.yaml:4:28: error: 'shape[1]' must be a decimal integer of 64 bits, got the text 'six'
+     1, R"(case.yaml:4:28: error: 'shape[1]' must be a 64-bit decimal integer, got the text 'six'
         shape: {each: [[8, 6], [8, six]]}
                                ^
-case.yaml:6:12: error: 'tune.local_size' must be a decimal integer of 64 bits, got the text 'big'
+case.yaml:6:12: error: 'tune.local_size' must be a 64-bit decimal integer, got the text 'big'
         tune: {local_size: {each: [64, big]}}
                ^)"},
     {"OfADuplicateKeyAndAValue", quantize_file + "    shape: [9, 6]\n    eps: small\n", 0,
@@ -113,11 +113,11 @@ case.yaml:3:36: error: 'seed' must be a decimal integer from 0 to 18446744073709
                                        ^)"},
     {"OfATensorGivenAsAParameter",
      quantize_file + "    scale: 0.5\n    zero_point: {each: [1, 2]}\n    hue: 1\n", 0,
-     R"(case.yaml:6:5: error: unknown key 'scale': here quantize_affine takes it as a tensor, whose values 'fill' says
+     R"(case.yaml:6:5: error: unknown key 'scale': for quantize_affine here it is an input tensor, whose values 'fill' sets
         scale: 0.5
         ^
     did you mean 'fill: {scale: {constant: 0.5}}'?
-case.yaml:7:5: error: unknown key 'zero_point': here quantize_affine takes it as a tensor, whose values 'fill' says
+case.yaml:7:5: error: unknown key 'zero_point': for quantize_affine here it is an input tensor, whose values 'fill' sets
         zero_point: {each: [1, 2]}
         ^
     did you mean 'fill: {zero_point: {constant: NUMBER}}'?
@@ -126,10 +126,10 @@ case.yaml:8:5: error: unknown key 'hue'; known: name, mode, tier, cache, timeout
         ^)"},
     {"OfATensorGivenAsAParameterBesideABadShape",
      quantize_file + "  - {name: two, shape: [8, six], block_size: [2, 3], scale: 0.5}\n", 1,
-     R"(case.yaml:6:17: error: 'shape[1]' must be a decimal integer of 64 bits, got the text 'six'
+     R"(case.yaml:6:17: error: 'shape[1]' must be a 64-bit decimal integer, got the text 'six'
       - {name: two, shape: [8, six], block_size: [2, 3], scale: 0.5}
                     ^
-case.yaml:6:54: error: unknown key 'scale': here quantize_affine takes it as a tensor, whose values 'fill' says
+case.yaml:6:54: error: unknown key 'scale': for quantize_affine here it is an input tensor, whose values 'fill' sets
       - {name: two, shape: [8, six], block_size: [2, 3], scale: 0.5}
                                                          ^
     did you mean 'fill: {scale: {constant: 0.5}}'?)"},

@@ -40,7 +40,7 @@ std::string read_bytes(const fs::path& path) {
   return bytes;
 }
 
-/// Length of the UTF-8 sequence at `position`, or 0 when it is not one.
+/// Returns the length of the UTF-8 sequence at `position`, or 0 if it is not valid.
 std::size_t sequence_length(std::string_view text, std::size_t position) {
   const auto lead = static_cast<unsigned char>(text[position]);
   const std::size_t length = lead < 0x80   ? 1
@@ -93,8 +93,8 @@ SourceFile::SourceFile(fs::path path, std::string bytes) : path_(std::move(path)
   find_lines();
 }
 
-// The YAML parser takes byte 0x04 for the end of the file and replaces broken UTF-8 without a word, so both
-// are refused before it sees them.
+// The YAML parser treats byte 0x04 as the end of the file and silently replaces broken UTF-8, so both are
+// refused beforehand.
 void SourceFile::check_text(const std::string& bytes) const {
   int line = 1;
   for (std::size_t i = 0; i < bytes.size();) {

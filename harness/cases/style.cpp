@@ -16,7 +16,8 @@ Style Style::below(std::string_view key) const {
   Style style = *this;
   style.prefix.clear();
   if (kind == Kind::Tune) style.prefix = key;
-  if (key == "npy" || key == "npz" || key == "member") style.sets = false;  // names of others
+  if (key == "npy" || key == "npz" || key == "member")
+    style.sets = false;  // a set's name there would be a file or member name
   return style;
 }
 

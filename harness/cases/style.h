@@ -6,7 +6,8 @@
 
 namespace assay::cases {
 
-/// How a value of a case is read: whether names of sets stand in it, and how it becomes a segment of an id.
+/// Says how a value of a case is read: whether names of sets are replaced in it, and how it becomes a segment
+/// of an id.
 struct Style {
   enum class Kind : std::uint8_t {
     Plain,   ///< by its value
@@ -16,13 +17,13 @@ struct Style {
   };
   Kind kind = Kind::Plain;
   bool sets = true;
-  std::string prefix;  ///< of the segment: a tunable's name
+  std::string prefix;  ///< of the segment, such as a tunable's name
 
-  /// The style of what stands under `key` in a value of this style.
+  /// Returns the style of the value under `key` inside a value of this style.
   Style below(std::string_view key) const;
 };
 
-/// The style of the value of a case's key.
+/// Returns the style of the value of a case's key.
 Style style_of(std::string_view key);
 
 }  // namespace assay::cases

@@ -1,6 +1,9 @@
 #include "harness/cases/bad_input_test_support.h"
+#include "harness/cases/param_value.h"
+#include "harness/cases/source_file.h"
+#include "harness/cases/yaml_parser.h"
 
-// Values of parameters.
+// Tests errors in values of parameters.
 
 namespace assay::cases {
 namespace {
@@ -39,27 +42,27 @@ const BadInput wrong_values[] = {
         shape: [8, 4294967296]
         ^)"},
     {"DimBeyondInt64", with(quantize_file, "[8, 6]", "[8, 99999999999999999999]"), 0,
-     R"(case.yaml:4:5: error: 'shape[1]' must be a decimal integer of 64 bits, got the text '99999999999999999999'
+     R"(case.yaml:4:5: error: 'shape[1]' must be a 64-bit decimal integer, got the text '99999999999999999999'
         shape: [8, 99999999999999999999]
         ^)"},
     {"ShapesWithoutEach", with(quantize_file, "[8, 6]", "[[8, 6], [9, 6]]"), 0,
-     R"(case.yaml:4:5: error: 'shape' must be a list of integers such as [1, 16, 4, 4], got a list; several values, a case each, stand under 'each'
+     R"(case.yaml:4:5: error: 'shape' must be a list of 1 to 4 integers such as [1, 16, 4, 4], got a list; put several values, one case each, under 'each'
         shape: [[8, 6], [9, 6]]
         ^
     did you mean 'shape: {each: [[8, 6], [9, 6]]}'?)"},
     {"ManyShapesWithoutEach",
      with(quantize_file, "[8, 6]", "[[1, 2, 3, 4], [1, 2, 3, 5], [1, 2, 3, 6], [1, 2, 3, 7], [1, 2, 3, 8]]"),
      0,
-     R"(case.yaml:4:5: error: 'shape' must be a list of integers such as [1, 16, 4, 4], got a list; several values, a case each, stand under 'each'
+     R"(case.yaml:4:5: error: 'shape' must be a list of 1 to 4 integers such as [1, 16, 4, 4], got a list; put several values, one case each, under 'each'
         shape: [[1, 2, 3, 4], [1, 2, 3, 5], [1, 2, 3, 6], [1, 2, 3, 7], [1, 2, 3, 8]]
         ^
     did you mean 'shape: {each: [...]}'?)"},
     {"ShapeOfAScalar", with(quantize_file, "[8, 6]", "8"), 0,
-     R"(case.yaml:4:5: error: 'shape' must be a list of integers such as [1, 16, 4, 4], got the text '8'
+     R"(case.yaml:4:5: error: 'shape' must be a list of 1 to 4 integers such as [1, 16, 4, 4], got the text '8'
         shape: 8
         ^)"},
     {"DimOfWrongType", with(quantize_file, "[8, 6]", "[8, six]"), 0,
-     R"(case.yaml:4:5: error: 'shape[1]' must be a decimal integer of 64 bits, got the text 'six'
+     R"(case.yaml:4:5: error: 'shape[1]' must be a 64-bit decimal integer, got the text 'six'
         shape: [8, six]
         ^)"},
     {"ParametersThatDoNotFit", with(quantize_file, "[2, 3]", "[2]"), 0,
@@ -84,32 +87,32 @@ const BadInput wrong_values[] = {
         upscale_factor: 65
         ^)"},
     {"HexadecimalInteger", with(shuffle_file, "upscale_factor: 2", "upscale_factor: 0x2"), 0,
-     R"(case.yaml:4:5: error: 'upscale_factor' must be a decimal integer of 64 bits, got the text '0x2'
+     R"(case.yaml:4:5: error: 'upscale_factor' must be a 64-bit decimal integer, got the text '0x2'
         upscale_factor: 0x2
         ^)"},
     {"IntegerWithUnderscore", with(shuffle_file, "upscale_factor: 2", "upscale_factor: 1_0"), 0,
-     R"(case.yaml:4:5: error: 'upscale_factor' must be a decimal integer of 64 bits, got the text '1_0'
+     R"(case.yaml:4:5: error: 'upscale_factor' must be a 64-bit decimal integer, got the text '1_0'
         upscale_factor: 1_0
         ^)"},
     {"IntegerWithLeadingZero", with(shuffle_file, "upscale_factor: 2", "upscale_factor: 02"), 0,
-     R"(case.yaml:4:5: error: 'upscale_factor' must be a decimal integer of 64 bits, got the text '02'
+     R"(case.yaml:4:5: error: 'upscale_factor' must be a 64-bit decimal integer, got the text '02'
         upscale_factor: 02
         ^)"},
     {"IntegerWithAFraction", with(shuffle_file, "upscale_factor: 2", "upscale_factor: 2.0"), 0,
-     R"(case.yaml:4:5: error: 'upscale_factor' must be a decimal integer of 64 bits, got the text '2.0'
+     R"(case.yaml:4:5: error: 'upscale_factor' must be a 64-bit decimal integer, got the text '2.0'
         upscale_factor: 2.0
         ^)"},
     {"QuotedInteger", with(shuffle_file, "upscale_factor: 2", R"(upscale_factor: "2")"), 0,
-     R"(case.yaml:4:5: error: 'upscale_factor' must be a decimal integer of 64 bits, got the quoted text '2'
+     R"(case.yaml:4:5: error: 'upscale_factor' must be a 64-bit decimal integer, got the quoted text '2'
         upscale_factor: "2"
         ^)"},
     {"IntegerOfAList", with(shuffle_file, "upscale_factor: 2", "upscale_factor: [2]"), 0,
-     R"(case.yaml:4:5: error: 'upscale_factor' must be a decimal integer of 64 bits, got a list; several values, a case each, stand under 'each'
+     R"(case.yaml:4:5: error: 'upscale_factor' must be a 64-bit decimal integer, got a list; put several values, one case each, under 'each'
         upscale_factor: [2]
         ^
     did you mean 'upscale_factor: {each: [2]}'?)"},
     {"IntegerOfAWord", with(shuffle_file, "upscale_factor: 2", "upscale_factor: two"), 0,
-     R"(case.yaml:4:5: error: 'upscale_factor' must be a decimal integer of 64 bits, got the text 'two'
+     R"(case.yaml:4:5: error: 'upscale_factor' must be a 64-bit decimal integer, got the text 'two'
         upscale_factor: two
         ^)"},
     {"NumberThatIsNan", quantize_file + "    eps: .nan\n", 0,
@@ -152,7 +155,7 @@ case.yaml:7:5: error: 'quantized' must be one of i8, u8, i32, got the text 'torc
         ^
     did you mean 'u8'?)"},
     {"ChoiceOfAList", quantize_file + "    dtype: [f16]\n", 0,
-     R"(case.yaml:6:5: error: 'dtype' must be one of f32, f16, got a list; several values, a case each, stand under 'each'
+     R"(case.yaml:6:5: error: 'dtype' must be one of f32, f16, got a list; put several values, one case each, under 'each'
         dtype: [f16]
         ^
     did you mean 'dtype: {each: [f16]}'?)"},
@@ -185,11 +188,11 @@ case.yaml:7:5: error: 'quantized' must be one of i8, u8, i32, got the text 'torc
         x: {scale: 0.5, zero_point: 5000000000}
                         ^)"},
     {"ZeroPointWithAFraction", with(shuffle_file, "zero_point: 1}", "zero_point: 0.5}"), 0,
-     R"(case.yaml:6:21: error: 'x.zero_point' must be a decimal integer of 64 bits, got the text '0.5'
+     R"(case.yaml:6:21: error: 'x.zero_point' must be a 64-bit decimal integer, got the text '0.5'
         x: {scale: 0.5, zero_point: 0.5}
                         ^)"},
     {"QparamsWithoutZeroPoint", with(shuffle_file, ", zero_point: 1}", "}"), 0,
-     R"(case.yaml:6:5: error: 'x' lacks its 'zero_point'
+     R"(case.yaml:6:5: error: 'x' is missing its 'zero_point'
         x: {scale: 0.5}
         ^)"},
     {"QparamsWithUnknownKey", with(shuffle_file, "zero_point: 1}", "zero_piont: 1}"), 0,
@@ -198,7 +201,7 @@ case.yaml:7:5: error: 'quantized' must be one of i8, u8, i32, got the text 'torc
                         ^
     did you mean 'zero_point'?)"},
     {"QparamsOfAList", with(shuffle_file, "{scale: 0.5, zero_point: 1}", "[0.5, 1]"), 0,
-     R"(case.yaml:6:5: error: 'x' must be a map {scale: ..., zero_point: ...}, got a list; several values, a case each, stand under 'each'
+     R"(case.yaml:6:5: error: 'x' must be a map {scale: ..., zero_point: ...}, got a list; put several values, one case each, under 'each'
         x: [0.5, 1]
         ^
     did you mean 'x: {each: [0.5, 1]}'?)"},
@@ -213,6 +216,26 @@ case.yaml:7:5: error: 'quantized' must be one of i8, u8, i32, got the text 'torc
 };
 
 INSTANTIATE_TEST_SUITE_P(Load, ValueErrors, testing::ValuesIn(wrong_values), name_of_bad_input);
+
+/// Returns the error of a scalar where the parameter wants a list.
+std::string error_of_scalar_for(const ParamSpec& spec) {
+  const SourceFile file("case.yaml", "kernel: 1\n");
+  Arena arena;
+  const Node::Entry& entry = parse_yaml(file, arena)->entries.front();
+  try {
+    to_value(spec, {entry.key, entry.value}, {});
+  } catch (const Problem& problem) {
+    return problem.what();
+  }
+  return "";
+}
+
+TEST(ListErrors, ShowAnExampleThatFitsTheParameter) {
+  EXPECT_EQ(error_of_scalar_for(ints("kernel", rank(2)).at_least(1)),
+            "'kernel' must be a list of 2 integers such as [4, 4], got the text '1'");
+  EXPECT_EQ(error_of_scalar_for(ints("kernel", rank(1, 3)).at_least(5)),
+            "'kernel' must be a list of 1 to 3 integers such as [16, 5, 5], got the text '1'");
+}
 
 }  // namespace
 }  // namespace assay::cases

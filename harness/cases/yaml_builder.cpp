@@ -10,9 +10,9 @@ namespace assay::cases {
 
 void YamlBuilder::OnDocumentStart(const YAML::Mark& mark) {
   if (has_document_) {
-    throw Problem(file_.diagnose(
-        {mark.line, mark.column},
-        "a second YAML document begins here: a file holds one; put it into a file of its own"));
+    throw Problem(
+        file_.diagnose({mark.line, mark.column},
+                       "a second YAML document begins here: a file holds one; put it in a file of its own"));
   }
   has_document_ = true;
 }
@@ -26,7 +26,7 @@ void YamlBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
   const bool inside_itself =
       std::any_of(open_.begin(), open_.end(), [&](const Open& open) { return open.node == target; });
   if (inside_itself) {
-    throw Problem(file_.diagnose({mark.line, mark.column}, "this alias stands inside its own anchor"));
+    throw Problem(file_.diagnose({mark.line, mark.column}, "this alias is inside its own anchor"));
   }
   add(target);
 }
@@ -94,7 +94,7 @@ void YamlBuilder::add(const Node* node) {
   }
 }
 
-// The weight of an alias is that of its anchor, known by now: a bomb is counted in linear time.
+// The weight of an alias is its anchor's, which is already known, so a YAML bomb is measured in linear time.
 void YamlBuilder::weigh(Node& node) const {
   for (const Node* item : node.items) {
     node.weight = saturating_add(node.weight, item->weight);
@@ -105,10 +105,9 @@ void YamlBuilder::weigh(Node& node) const {
     node.flawed = node.flawed || entry.value->flawed;
   }
   if (node.weight > limits_.nodes) {
-    throw Problem(
-        diagnose(node, fmt::format("with its aliases written out this value has {} parts, more than the "
-                                   "limit of {}",
-                                   node.weight, limits_.nodes)));
+    throw Problem(diagnose(
+        node, fmt::format("with its aliases expanded this value has {} parts, more than the limit of {}",
+                          node.weight, limits_.nodes)));
   }
 }
 
@@ -132,7 +131,7 @@ void YamlBuilder::refuse_tag(const Node& node, const std::string& tag) const {
   throw Problem(diagnose(node, "YAML tags ('!...') are not part of the case language"));
 }
 
-// The parser takes the end of the file for the closing quote.
+// The parser accepts the end of the file as a closing quote.
 void YamlBuilder::check_quotes_end(const Node& node, const YAML::Mark& mark) const {
   const std::string_view line = file_.line(mark.line + 1);
   const auto column = static_cast<std::size_t>(mark.column);

@@ -11,14 +11,14 @@
 
 namespace assay::cases {
 
-/// Builds the tree of nodes from the parser's events; throws Problem for what a tree may not be.
+/// Builds the tree of nodes from the parser's events. Throws Problem for what a tree may not contain.
 class YamlBuilder : public YAML::EventHandler {
  public:
   YamlBuilder(const SourceFile& file, Arena& arena, const TreeLimits& limits)
       : file_(file), arena_(arena), limits_(limits) {}
 
   const Node* root() const { return root_; }
-  /// The list or map that was being read last, for messages about a missing end.
+  /// Returns the list or map that is currently being read, for messages about a missing end.
   const Node* innermost_open() const { return open_.empty() ? nullptr : open_.back().node; }
 
   void OnDocumentStart(const YAML::Mark& mark) override;
@@ -37,7 +37,7 @@ class YamlBuilder : public YAML::EventHandler {
  private:
   struct Open {
     Node* node = nullptr;
-    const Node* key = nullptr;  ///< of a map: read, its value is not
+    const Node* key = nullptr;  ///< in a map: a key that was read and whose value was not yet
   };
 
   Node* new_node(const YAML::Mark& mark, Node::Kind kind, YAML::anchor_t anchor);

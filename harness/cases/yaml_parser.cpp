@@ -12,8 +12,8 @@
 namespace assay::cases {
 namespace {
 
-/// The scanner holds a whole flow collection in memory before the first event of it, some 100 bytes for each
-/// sign: what could never pass the limits of the tree is refused before it is given to it.
+/// The scanner holds a whole flow collection in memory before its first event, some 100 bytes per character.
+/// What could never pass the tree's limits is therefore refused before scanning.
 void check_before_scanning(const SourceFile& file, const TreeLimits& limits) {
   constexpr int deepest = 1000;
   int depth = 0;
@@ -24,9 +24,9 @@ void check_before_scanning(const SourceFile& file, const TreeLimits& limits) {
     if (c == ']' || c == '}') depth = std::max(depth - 1, 0);
     if (std::string_view("[{,:?\n").find(c) != std::string_view::npos) ++separators;
     if (depth > deepest) {
-      throw Problem(
-          file.diagnose(at, fmt::format("more than {} brackets are open here: values may be nested {} deep",
-                                        deepest, limits.depth)));
+      throw Problem(file.diagnose(
+          at, fmt::format("more than {} brackets are open here: values may be nested at most {} deep",
+                          deepest, limits.depth)));
     }
     at = c == '\n' ? Mark{at.line + 1, 0} : Mark{at.line, at.byte + 1};
   }
@@ -36,7 +36,7 @@ void check_before_scanning(const SourceFile& file, const TreeLimits& limits) {
   }
 }
 
-/// Whether the line begins with blanks and tabs, a tab among them.
+/// Returns whether the line's indentation contains a tab.
 bool is_indented_by_tab(std::string_view line) {
   return line.substr(0, line.find_first_not_of(" \t")).find('\t') != std::string_view::npos;
 }
@@ -44,7 +44,7 @@ bool is_indented_by_tab(std::string_view line) {
 [[noreturn]] void throw_syntax_error(const SourceFile& file, const YAML::ParserException& error,
                                      const YamlBuilder& builder) {
   std::string message = "YAML syntax: " + error.msg;
-  if (is_indented_by_tab(file.line(error.mark.line + 1))) message += "; a tab cannot indent, use blanks";
+  if (is_indented_by_tab(file.line(error.mark.line + 1))) message += "; indent with blanks, not tabs";
   const Node* open = builder.innermost_open();
   if (open != nullptr && error.msg.starts_with("end of")) {
     const SourceLocation begin = location_of(*open);

@@ -38,7 +38,7 @@ Diagnostic diagnose(const Flaw& flaw) {
         at, "merge keys ('<<') are not part of the case language: share values by `sets:` or `defaults:`");
   }
   if (flaw.kind == Flaw::Kind::KeyIsNoName)
-    return diagnose(at, "a key must be a name, this one is " + describe(at));
+    return diagnose(at, "a key must be a name, but this one is " + describe(at));
   const SourceLocation first = location_of(*flaw.first);
   return diagnose(
       at, fmt::format("duplicate key '{}', already given at {}:{}", at.text, first.line, first.column));

@@ -1,6 +1,7 @@
 #pragma once
 
-// What each command takes, declared to CLI11. It is heavy to compile: only these and command_line.cpp see it.
+// Declares each command's arguments to CLI11. Its headers are slow to compile, so only the files that add
+// arguments and command_line.cpp include them.
 
 #include "harness/app/compare.h"
 #include "harness/app/judge/options.h"
@@ -19,13 +20,13 @@
 namespace assay::cli {
 
 // Shared by commands.
-/// Case files, and what selects rows of them.
+/// Adds the case files and the options that select rows from them.
 void add_case_options(CLI::App& app, app::CaseOptions& options);
 void add_benchmark_flag(CLI::App& app, bool& flag);
 CLI::Option* add_github_summary(CLI::App& app, std::filesystem::path& file);
 void add_ceiling_store(CLI::App& app, std::filesystem::path& folder);
 
-// One for each command.
+// One function per command.
 void add_run(CLI::App& app, app::RunOptions& options);
 void add_judge(CLI::App& app, app::JudgeOptions& options);
 void add_devices(CLI::App& app, DevicesOptions& options);
@@ -39,8 +40,8 @@ void add_compare(CLI::App& app, app::CompareOptions& options);
 void add_verdict(CLI::App& app, app::VerdictOptions& options);
 void add_prune(CLI::App& app, app::PruneOptions& options);
 
-/// A run that is gone on with has its command line already: only how it is run may be said anew. To be called
-/// after add_run().
+/// Makes --resume exclude every option that the resumed run's own command line has settled; options that only
+/// say how to run, such as --workers, stay allowed. Call it after add_run().
 void refuse_others_beside_resume(CLI::App& app);
 
 }  // namespace assay::cli

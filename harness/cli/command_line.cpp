@@ -19,7 +19,7 @@
 namespace assay::cli {
 namespace {
 
-/// Everything that options are parsed into, and what was chosen.
+/// Holds what the options are parsed into, and the subcommand that was chosen.
 struct Parsed {
   app::RunOptions run;
   app::JudgeOptions judge;
@@ -59,37 +59,36 @@ class Subcommands {
   Parsed& parsed_;
 };
 
-/// What runs cases, or says what there is to run.
+/// Adds the commands that run cases, or list what can be run.
 void add_running(Subcommands& commands, Parsed& parsed, const Context& context) {
-  CLI::App& run_command = commands.add("run", "Run cases on a device and write its reports",
+  CLI::App& run_command = commands.add("run", "Run cases on a device and write reports",
                                        [&] { return run(parsed.run, context); });
   add_run(run_command, parsed.run);
   refuse_others_beside_resume(run_command);
   add_judge(
-      commands.add("judge", "Judge shaders that somebody else has written: right, how fast, to be trusted",
+      commands.add("judge", "Judge submitted shaders: are they right, how fast, and can they be trusted",
                    [&] { return judge(parsed.judge, context); }),
       parsed.judge);
   CLI::App& list_command = commands.add("list", "Print the ids of the cases that `run` would select",
                                         [&] { return list(parsed.list, context); });
   add_case_options(list_command, parsed.list.cases);
-  CLI::Option* details = list_command.add_flag("-l,--long", parsed.list.details,
-                                               "Also print mode, tier, file:line, model, and what CONV2D is");
+  CLI::Option* details = list_command.add_flag(
+      "-l,--long", parsed.list.details, "Also print mode, tier, file:line, model, and the layout of CONV2D");
   list_command
       .add_option("--device", parsed.list.device,
-                  "Print what CONV2D is with impl auto on this device: index, UUID or part of the name")
+                  "For impl auto, print the layout of CONV2D on this device: index, UUID or part of the name")
       ->needs(details);
   CLI::App& ops_command = commands.add("ops", "Print the ops, or the parameters, impls and files of one op",
                                        [&] { return ops(parsed.ops, context); });
   CLI::Option* op_name = ops_command.add_option("name", parsed.ops.name, "The op to describe");
   ops_command
-      .add_flag("--markdown", parsed.ops.markdown,
-                "Print the page docs/ops.md; run it at the source tree's root")
+      .add_flag("--markdown", parsed.ops.markdown, "Print docs/ops.md; run this in the source tree's root")
       ->excludes(op_name);
   commands.add("schema", "Print the JSON Schema of case files", [&] { return schema(context); });
   CLI::App& new_op =
-      commands.add("new-op", "Write the files of a new op, which builds and passes its tests",
+      commands.add("new-op", "Write the source files of a new op that builds and passes its tests",
                    [&] { return code(app::new_op(parsed.new_op, context.registry, std::cout)); });
-  new_op.add_option("name", parsed.new_op.name, "Name of lower-case letters, digits and single underscores")
+  new_op.add_option("name", parsed.new_op.name, "Lower-case letters, digits and single underscores")
       ->required();
   new_op.add_option("--dir", parsed.new_op.root, "The source tree")->capture_default_str();
   add_devices(commands.add("devices", "Print the Vulkan devices and what they can do",
@@ -97,43 +96,41 @@ void add_running(Subcommands& commands, Parsed& parsed, const Context& context) 
               parsed.devices);
 }
 
-/// What looks after the reports of a farm.
+/// Adds the commands that maintain a farm's reports.
 void add_farm(Subcommands& commands, Parsed& parsed, const Context& context) {
   parsed.verdict.version = context.build.version;
-  add_verdict(
-      commands.add("verdict", "Say of a night whether it is fine, and hold it against the last good one",
-                   [&] { return code(app::verdict(parsed.verdict, terminal())); }),
-      parsed.verdict);
+  add_verdict(commands.add("verdict", "Say whether a night is good, and compare it with the last good one",
+                           [&] { return code(app::verdict(parsed.verdict, terminal())); }),
+              parsed.verdict);
   add_prune(commands.add("prune", "Remove old runs and nights, and say what is kept and why",
                          [&] { return code(app::prune(parsed.prune, terminal())); }),
             parsed.prune);
 }
 
-/// What reads reports.
+/// Adds the commands that read reports.
 void add_reading(Subcommands& commands, Parsed& parsed, const Context& context) {
-  add_merge(commands.add("merge", "Put the reports of a run's shards together into one",
+  add_merge(commands.add("merge", "Merge the reports of a run's shards into one",
                          [&] { return code(app::merge(parsed.merge, context, parse_run, terminal())); }),
             parsed.merge);
-  add_report(commands.add("report", "Write the reports again from their journal, and print the summary",
+  add_report(commands.add("report", "Rewrite the reports from their journal, and print the summary",
                           [&] { return code(app::report(parsed.report, terminal())); }),
              parsed.report);
-  add_show(
-      commands.add("show",
-                   "Print everything that a report knows about one case, or answer a question of its rows",
-                   [&] { return code(app::show(parsed.show, terminal())); }),
-      parsed.show);
+  add_show(commands.add("show",
+                        "Print everything a report knows about one case, or answer a question about its rows",
+                        [&] { return code(app::show(parsed.show, terminal())); }),
+           parsed.show);
   add_pivot(commands.add("pivot", "Print the reports of several devices side by side",
                          [&] { return code(app::pivot(parsed.pivot, terminal())); }),
             parsed.pivot);
   add_summary(
       commands.add("summary",
-                   "Print reports on one screen, or what a step of a model costs as the sum over its layers",
+                   "Print reports on one screen, or the cost of a model's step as the sum over its layers",
                    [&] { return code(app::summary(parsed.summary, terminal())); }),
       parsed.summary);
   add_page(commands.add("page", "Write one HTML file that shows devices, ops and nights",
                         [&] { return code(app::page(parsed.page, terminal())); }),
            parsed.page);
-  add_compare(commands.add("compare", "Compare two runs and judge every row",
+  add_compare(commands.add("compare", "Compare two runs row by row",
                            [&] { return code(app::compare(parsed.compare, terminal())); }),
               parsed.compare);
 }
@@ -144,7 +141,7 @@ app::RunOptions parse_run(const std::vector<std::string>& command) {
   app::RunOptions options;
   CLI::App app{"", "assay"};
   add_run(*app.add_subcommand("run"), options);
-  std::vector<std::string> words(command.rbegin(), command.rend());  // as CLI11 takes them
+  std::vector<std::string> words(command.rbegin(), command.rend());  // CLI11 takes them in reverse
   if (!words.empty()) words.pop_back();
   try {
     app.parse(std::move(words));
@@ -157,7 +154,8 @@ app::RunOptions parse_run(const std::vector<std::string>& command) {
 std::function<int()> parse(int argc, char** argv, const Context& context) {
   const auto parsed = std::make_shared<Parsed>();
   parsed->run.isolation = true;
-  CLI::App app{"assay: is a GPU op right, and how fast is it, on every device you own", "assay"};
+  CLI::App app{"assay: test GPU ops for accuracy and measure their speed, on every Vulkan device you own",
+               "assay"};
   app.set_version_flag("--version", context.build.version);
   app.require_subcommand(1);
   Subcommands commands(app, *parsed);

@@ -33,7 +33,7 @@ std::string cooperative_matrix(const DeviceInfo& device) {
   return text.empty() ? "no" : text;
 }
 
-/// How many texels a side, and which.
+/// Returns the largest extent in texels and the supported texel formats.
 std::string textures(const DeviceInfo& device, Storage storage, std::uint32_t limit) {
   std::string texels;
   for (const TextureSupport& one : device.textures) {
@@ -60,14 +60,14 @@ void print(std::size_t index, const DeviceInfo& device) {
       {"device memory",
        fmt::format("{:.1f} GiB", static_cast<double>(device.device_memory_bytes) / (1ULL << 30))},
       {"timestamps",
-       fmt::format("{} ns a tick, {} valid bits", device.timestamp_period_ns, device.timestamp_valid_bits)},
+       fmt::format("{} ns per tick, {} valid bits", device.timestamp_period_ns, device.timestamp_valid_bits)},
       {"UUID", device.uuid},
   }};
   std::cout << fmt::format("[{}] {}\n", index, device.name);
   for (const auto& [name, value] : lines) std::cout << fmt::format("    {:<19} {}\n", name, value);
 }
 
-/// An array of objects, each on a line of its own, so that a shell script can read it too.
+/// Prints an array with one object per line, so that a shell script can read it too.
 void print_json(std::span<const DeviceInfo> all, std::span<const std::size_t> chosen) {
   const char* separator = "[\n";
   for (const std::size_t index : chosen) {
@@ -87,12 +87,12 @@ void print_json(std::span<const DeviceInfo> all, std::span<const std::size_t> ch
 void print_ceilings(gpu::Instance& instance, std::size_t index, const CeilingStore& store) {
   gpu::Device device(instance, index);
   gpu::ShaderLibrary shaders({.directories = {}, .cache_directory = gpu::default_cache_directory()});
-  std::cout << std::flush;  // the device is read about while it is measured
+  std::cout << std::flush;  // show the device's description while it is measured
   TimingTools tools(device, shaders);
   const Ceilings ceilings = ceilings_for(tools, shaders, store, CeilingPolicy::Measure);
   std::cout << ceilings_text(ceilings);
   if (const auto why = disturbed(ceilings, device.info())) {
-    const char* kept = store.takes(ceilings, device.info()) ? "" : ", and not kept for later runs";
+    const char* kept = store.takes(ceilings, device.info()) ? "" : " but not kept for later runs";
     std::cout << fmt::format("    {:<20}{}: these figures are shown{}\n", "disturbed", *why, kept);
   }
 }
@@ -102,7 +102,7 @@ void print_ceilings(gpu::Instance& instance, std::size_t index, const CeilingSto
 int devices(const DevicesOptions& options) {
   gpu::Instance instance;
   if (instance.devices().empty()) {
-    throw Error("looking for devices: the Vulkan loader knows no device of Vulkan 1.1 with a compute queue",
+    throw Error("looking for devices: the Vulkan loader finds no Vulkan 1.1 device with a compute queue",
                 ExitCode::NoDevice);
   }
   const std::vector<std::string> all{"all"};

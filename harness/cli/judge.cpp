@@ -9,7 +9,7 @@ namespace assay::cli {
 
 int judge(const app::JudgeOptions& options, const Context& context) {
   const app::StopSignal stop([] {
-    std::cerr << "\nstopping: the row that runs comes to its end first; a second signal ends at once\n";
+    std::cerr << "\nstopping after the row that is running; a second signal stops immediately\n";
   });  // before Vulkan starts threads of its own
   return static_cast<int>(
       app::judge(options, context, parse_run, terminal(), [&] { return stop.requested(); }));

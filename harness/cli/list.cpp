@@ -17,8 +17,8 @@ DeviceInfo device_named(const std::string& name) {
   const gpu::Instance instance;
   const std::vector<std::size_t> chosen = gpu::select_devices(instance.devices(), {name});
   if (chosen.size() == 1) return instance.devices()[chosen.front()];
-  throw Error(fmt::format("choosing a device to list cases for: '{}' is {} devices; name one of them", name,
-                          chosen.size()));
+  throw Error(fmt::format("choosing a device to list cases for: '{}' matches {} devices; name one of them",
+                          name, chosen.size()));
 }
 
 }  // namespace

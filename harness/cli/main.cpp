@@ -18,24 +18,25 @@
 
 namespace {
 
-/// A write that nobody reads, or that makes a file larger than it may be, is an error of that write.
+/// Lets a write to a closed pipe, or past the file size limit, fail with an error instead of killing the
+/// process.
 void ignore_signals_of_writes() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-/// `code`, or that of an output that could not be written when stdout did not take all that was printed.
+/// Flushes stdout. Returns `code`, or Infrastructure when not everything could be written.
 int with_stdout_written(int code) {
   errno = 0;
   std::cout.flush();
   const bool flushed = std::fflush(stdout) == 0;
   if (std::cout && flushed && std::ferror(stdout) == 0) return code;
   const std::string why = errno == 0 ? "a write failed" : std::generic_category().message(errno);
-  std::cerr << "assay: cannot write to stdout: " << why << "; what was printed is not complete\n";
+  std::cerr << "assay: cannot write to stdout: " << why << "; the output is incomplete\n";
   return static_cast<int>(assay::ExitCode::Infrastructure);
 }
 
-/// What a run starts for shaders of its user; no command for people, so no help tells of it.
+// Commands that a run starts in processes of its own. Users do not need them, so the help omits them.
 constexpr const char* compile_shader = "compile-shader";
 constexpr const char* worker = "worker";
 

@@ -13,16 +13,17 @@
 namespace assay::cli {
 namespace {
 
-/// The cases of the default folder, for an op's tensors and files; none is no error.
+/// Returns the cases of the default folder, which name an op's tensors and files. Having none is not an
+/// error.
 std::vector<Case> cases_if_any(const Registry& registry) {
   try {
     return load_cases(app::CaseOptions{}.paths(), registry).cases;
   } catch (const Error&) {
-    return {};  // no folder of cases here: the description does without
+    return {};  // without a folder of cases, the description omits them
   }
 }
 
-/// What the shaders include, directly or not, as paths below the source tree's root.
+/// Returns the files that the shaders include, directly or indirectly, as paths from the source tree's root.
 std::vector<std::string> includes_of(const std::vector<std::string>& shaders) {
   constexpr std::string_view root = "shaders/";
   const gpu::ShaderSources sources({}, gpu::embedded_shaders());
@@ -49,9 +50,7 @@ int print_op(const std::string& name, const Registry& registry) {
 
 int print_page(const Registry& registry) {
   if (!std::filesystem::is_directory("cases")) {
-    throw Error(
-        "writing the page of ops: there is no folder cases/ here, which it names files of; go to the "
-        "source tree's root");
+    throw Error("writing docs/ops.md: there is no folder cases/ here; run this in the source tree's root");
   }
   const LoadResult loaded = app::load_and_complain({.files = {"cases"}}, registry, std::cerr);
   if (!loaded.errors.empty()) return static_cast<int>(ExitCode::Usage);

@@ -13,16 +13,16 @@ namespace assay::cli {
 namespace {
 
 constexpr const char* stopping =
-    "\nstopping: the row that runs comes to its end first; a second signal ends at once\n";
+    "\nstopping after the row that is running; a second signal stops immediately\n";
 
-/// What is asked for, with the shard that the command line or the environment names.
+/// Returns the requested options, with the shard that the command line or the environment names.
 app::RunOptions options_of_new_run(const app::RunOptions& asked) {
   app::RunOptions options = asked;
   options.shard = app::asked_shard(asked.cases.shard, std::getenv);
   return options;
 }
 
-/// With --resume, the options of the run that is gone on with.
+/// Returns the requested options, or with --resume the resumed run's own.
 app::RunOptions options_of_run(const app::RunOptions& asked, Context& context) {
   if (asked.resume.empty()) return options_of_new_run(asked);
   app::ResumedRun resumed = app::find_resumed_run(asked.resume, parse_run);

@@ -8,7 +8,7 @@
 namespace assay::cli {
 namespace {
 
-/// An option that has a new name: the old one is refused, and the message names the new one.
+/// Refuses the old name of an option that was renamed, with a message that names the new one.
 void add_renamed(CLI::App& app, const std::string& old_name, const std::string& new_name) {
   app.add_option_function<std::string>(old_name,
                                        [=](const std::string&) {
@@ -23,7 +23,7 @@ void add_device_choice(CLI::App& app, app::RunOptions& options) {
       "--device", options.devices,
       "Device to run on: index, UUID or part of the name; repeatable, or 'all' (default: the best)");
   app.add_option("--expect-device", options.expect_device,
-                 "Refuse to run on a device whose name does not match this regular expression");
+                 "Refuse a device whose name does not match this regular expression");
 }
 
 void add_comparisons(CLI::App& app, app::RunOptions& options) {
@@ -31,78 +31,73 @@ void add_comparisons(CLI::App& app, app::RunOptions& options) {
       ->check(CLI::ExistingDirectory);
   CLI::Option* versus =
       app.add_option("--versus-shaders", options.versus_shaders,
-                     "Run every row with the GLSL files of this folder as well, and compare the times")
+                     "Run every row with the GLSL files in this folder as well, and compare the times")
           ->check(CLI::ExistingDirectory);
   app.add_flag("--versus-alone", options.versus_alone,
-               "Of the rows with the first shaders, run only those whose times the others are compared with")
+               "With the first shaders, run only the rows whose times are needed for the comparison")
       ->needs(versus);
-  app.add_option(
-      "--baseline-impl", options.baseline_impl,
-      "Compare the time of every other impl with the time of this one (with --versus-alone: that of "
-      "every row of --versus-shaders)");
+  app.add_option("--baseline-impl", options.baseline_impl,
+                 "Compare the time of every other impl (with --versus-alone: of every row of "
+                 "--versus-shaders) with the time of this one");
 }
 
-/// How rows are kept apart from the run, and how a run goes on that was ended.
+/// Adds the options of worker processes and of resuming a run.
 void add_isolation(CLI::App& app, app::RunOptions& options) {
   CLI::Option* here = app.add_flag_callback(
       "--no-isolation", [&options] { options.isolation = false; },
-      "Run the rows in this process, as debuggers want it: a row that crashes ends the run");
-  app.add_option(
-         "--workers", options.workers,
-         "Worker processes in which accuracy rows run side by side on a CPU device (default: one a core, "
-         "at most 8, fewer for few rows). Timed rows run alone, and rows on a GPU in one worker")
+      "Run the rows in this process, for debuggers: a row that crashes ends the run");
+  app.add_option("--workers", options.workers,
+                 "Worker processes that run accuracy rows in parallel on a CPU device (default: one per "
+                 "core, at most 8, fewer for few rows). Timed rows run alone, and a GPU has one worker")
       ->check(CLI::Range(1, 64))
       ->excludes(here);
-  app.add_option(
-      "--worker-command", options.worker_command,
-      "Shell command that starts a worker, such as 'ssh HOST assay worker': the devices, case files "
-      "and shaders are those that it finds there");
-  app.add_option(
-      "--resume", options.resume,
-      "Go on with the run that this folder holds (an output folder, or that of one run): rows that "
-      "have ended stay as they are. The command line is the one that began it");
-  app.add_option(
-         "--hang-limit", options.hang_limit_s,
-         "Seconds of silence after which a worker hangs, whatever it does (default: by what it does, 120 to "
-         "300 s; a program on the device: by its case's timeout)")
+  app.add_option("--worker-command", options.worker_command,
+                 "Shell command that starts a worker, such as 'ssh HOST assay worker'; the worker uses the "
+                 "devices, case files and shaders of that machine");
+  app.add_option("--resume", options.resume,
+                 "Resume the run in this folder (an output folder or the folder of one run) with the command "
+                 "line that started it; rows that have ended are kept");
+  app.add_option("--hang-limit", options.hang_limit_s,
+                 "Seconds without output after which a worker counts as hung (default: 120 to 300 s, "
+                 "depending on what it is doing; for a program on the device, its case's timeout)")
       ->check(CLI::PositiveNumber);
   app.add_option("--jobs", options.jobs,
-                 "Threads for references, of all devices together (default: all of the CPU)")
+                 "Threads for references, shared by all devices (default: all of the CPU)")
       ->check(CLI::PositiveNumber);
   app.add_option("--prepare", options.preparing_threads,
-                 "Threads that compile kernels and compute references of rows before it is their turn; 0: "
-                 "none (default: one less than --jobs, at least 1; none with --validation)")
+                 "Threads that compile kernels and compute references ahead of the running row; 0: none "
+                 "(default: one less than --jobs, at least 1; none with --validation)")
       ->check(CLI::Range(0, 1024));
-  app.add_option(
-      "--inject-fault", options.injected_faults,
-      "KIND@GLOB: let the worker crash, hang or lose its device in the rows whose ids match, to check "
-      "that the run survives it; repeatable");
+  app.add_option("--inject-fault", options.injected_faults,
+                 "KIND@GLOB: make the worker crash, hang or lose its device in rows whose ids match, to test "
+                 "that the run survives it; repeatable");
 }
 
 void add_max_failures(CLI::App& app, int& most) {
   app.add_option("--max-failures", most,
-                 "Stop when so many rows have failed: the others are MISSING, and --resume runs them (it may "
-                 "set a limit of its own)")
+                 "Stop after this many rows have failed; the rest are MISSING until --resume (which may set "
+                 "a new limit) runs them")
       ->check(CLI::PositiveNumber);
 }
 
 void add_judged_rows(CLI::App& app, app::JudgeOptions& options) {
   CLI::Option* ops = app.add_option(
-      "--op", options.ops,
-      "Ops to judge by (names or globs; repeatable; default: all that the shaders matter for)");
+      "--op", options.ops, "Ops to judge by (names or globs; repeatable; default: all that use the shaders)");
   app.add_option(
          "--filter", options.filter,
-         "Ids to judge by: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest, of every tier and size")
+         "Ids to judge by, of every tier and size: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest")
       ->excludes(ops);
-  app.add_option("--cases", options.cases, "Case files or folders of them; repeatable (default: as `run`)");
-  app.add_option("--rows", options.rows, "At most so many rows of each stage; of more, some are drawn")
+  app.add_option("--cases", options.cases,
+                 "Case files or folders of them; repeatable (default: as for `run`)");
+  app.add_option("--rows", options.rows,
+                 "Maximum number of rows per stage; from more, a random sample is drawn")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   app.add_option("--secret-seed", options.secret_seed,
-                 "Seed of the data that no shader can know (default: drawn anew)")
+                 "Seed of the secret data, which no shader can know (default: random)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 53));
   app.add_option("--draw-seed", options.draw_seed,
-                 "Seed of the fuzzed shapes and of which rows are drawn (default: drawn anew)")
+                 "Seed for drawing rows and the shapes of fuzzed cases (default: random)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 53));
 }
 
@@ -111,17 +106,19 @@ void add_judge_limits(CLI::App& app, app::JudgeOptions& options) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--time-limit", options.time_limit_s,
-                 "Seconds after which no further row begins: the verdict is incomplete then")
+                 "Seconds after which no further row starts; the verdict is then incomplete")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--hang-limit", options.hang_limit_s, "Seconds of silence after which the worker is killed")
+  app.add_option("--hang-limit", options.hang_limit_s,
+                 "Seconds without output after which the worker is killed")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--memory-limit", options.memory_limit_gib,
-                 "GiB of memory that the worker may take for data; 0: no limit")
+                 "GiB of memory that the worker may use for data; 0: no limit")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  app.add_option("--ceilings", options.ceilings, "As `run`; with 'none' no time can be SUSPECT for its speed")
+  app.add_option("--ceilings", options.ceilings,
+                 "As for `run`; with 'none' no time can be SUSPECT for its speed")
       ->check(CLI::IsMember({"stored", "measure", "none"}))
       ->capture_default_str();
 }
@@ -130,20 +127,21 @@ void add_judge_limits(CLI::App& app, app::JudgeOptions& options) {
 
 void add_case_options(CLI::App& app, app::CaseOptions& options) {
   app.add_option("files", options.files,
-                 "Case files or folders of them (default: cases/ here, else the one beside the binary)");
+                 "Case files or folders of them (default: cases/ here, else the one next to the binary)");
   app.add_option("--filter", options.filter,
                  "Ids to select: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest");
   app.add_option("--impl", options.impls, "Impls to select (names or globs; repeatable)");
   app.add_option("--op", options.ops, "Ops to select (names or globs; repeatable)");
   app.add_option("--tier", options.tiers, "Tiers to select (repeatable; default: all)")
       ->check(CLI::IsMember({"smoke", "ci", "nightly"}));
-  app.add_option("--mode", options.mode, "Select accuracy rows or performance rows only")
+  app.add_option("--mode", options.mode, "Select only accuracy rows or only performance rows")
       ->check(CLI::IsMember({"accu", "perf"}));
   app.add_option("--shard", options.shard,
-                 "I/N: the I-th of N parts of the rows; rows that share data stay together (default: what "
-                 "GTEST_SHARD_INDEX, TEST_SHARD_INDEX or CI_NODE_INDEX and their totals say, else all)");
+                 "I/N: the I-th of N parts of the rows; rows that share data stay together (default: from "
+                 "GTEST_SHARD_INDEX, TEST_SHARD_INDEX or CI_NODE_INDEX and their totals, else all rows)");
   app.add_option("--balance", options.balance,
-                 "A report by whose times the parts are made equally long; the same for all of them");
+                 "Report whose times are used to make the parts of --shard equally long; give the same one "
+                 "to all parts");
   app.add_option("--seed", options.seed, "Seed of the input data, for cases that do not set their own");
 }
 
@@ -153,67 +151,64 @@ void add_benchmark_flag(CLI::App& app, bool& flag) {
 
 CLI::Option* add_github_summary(CLI::App& app, std::filesystem::path& file) {
   return app.add_option("--github-summary", file,
-                        "Append a summary in Markdown to this file, as $GITHUB_STEP_SUMMARY wants it");
+                        "Append a Markdown summary to this file, such as $GITHUB_STEP_SUMMARY");
 }
 
 void add_ceiling_store(CLI::App& app, std::filesystem::path& folder) {
-  app.add_option(
-      "--ceiling-store", folder,
-      "Folder of ceilings for the runs of one night: what is measured is kept there, and what is "
-      "there is taken, also where other work disturbed it (default: $XDG_CACHE_HOME/assay/ceilings, "
-      "for all runs and without those)");
+  app.add_option("--ceiling-store", folder,
+                 "Folder of ceilings for the runs of one night: measured ceilings are stored there and "
+                 "reused, even if other work disturbed them (default: $XDG_CACHE_HOME/assay/ceilings, which "
+                 "keeps only undisturbed ones)");
 }
 
 void add_run(CLI::App& app, app::RunOptions& options) {
   add_case_options(app, options.cases);
   add_device_choice(app, options);
-  app.add_option(
-      "--out", options.out,
-      "Folder for the reports: they go to OUT/runs/<run>/<device>/, and OUT/<device> links to the newest "
-      "run (default: assay-out; with --watch, --filter, --op, --impl, --mode or case files: "
-      "assay-out/scratch)");
-  app.add_flag(
-      "--overwrite", options.overwrite,
-      "Allow an --out that holds a run: the new run goes beside it, and the links move to the new one");
+  app.add_option("--out", options.out,
+                 "Folder for the reports: they are written to OUT/runs/<run>/<device>/, and OUT/<device> "
+                 "links to the newest run (default: assay-out; with --watch, --filter, --op, --impl, --mode "
+                 "or case files: assay-out/scratch)");
+  app.add_flag("--overwrite", options.overwrite,
+               "Allow an --out that already holds a run: the new run is added, and the links move to it");
   add_comparisons(app, options);
   app.add_option("--dump", options.dump,
                  "Folder for the tensors of every row as .npy and the SPIR-V of its dispatches as text");
   app.add_option("--budget", options.budget_s, "Sampling budget of a performance row, in seconds")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--program-limit", options.program_limit_s,
-                 "Skip rows whose program takes longer even at the device's own ceilings, in seconds")
+  app.add_option(
+         "--program-limit", options.program_limit_s,
+         "Skip rows whose program would take longer than this even at the device's ceilings, in seconds")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--ceilings", options.ceilings,
-                 "What the device was measured to reach, which times are held against: 'stored' (measured "
-                 "once for this device and driver), 'measure' (measure it now) or 'none'")
+                 "The device's ceilings that times are compared with: 'stored' (measured once for this "
+                 "device and driver), 'measure' (measure them now) or 'none'")
       ->check(CLI::IsMember({"stored", "measure", "none"}))
       ->capture_default_str();
   add_ceiling_store(app, options.ceiling_store);
   app.add_option("--answer-cache", options.answer_cache,
-                 "Folder in which answers of references are kept for later runs, or 'none' (default: "
-                 "$XDG_CACHE_HOME/assay/answers; a build of changed files keeps none)");
+                 "Folder that keeps references' answers for later runs, or 'none' (default: "
+                 "$XDG_CACHE_HOME/assay/answers; a build with uncommitted changes keeps none)");
   app.add_option(
          "--inject-slowdown", options.injected_slowdown_pct,
          "Add this percentage of extra work (at least one dispatch) to every timed program, to check that "
          "compare finds a slowdown")
       ->check(CLI::Range(0.0, 1000.0));
   add_renamed(app, "--handicap", "--inject-slowdown");
-  app.add_option(
-      "--secret-seed", options.secret_seed,
-      "Seed of further data on which timed rows must be right, which no shader can know (default: drawn "
-      "anew for each run and told in run.json; 0: no such data)");
+  app.add_option("--secret-seed", options.secret_seed,
+                 "Seed of secret data, which no shader can know and on which timed rows must be right too "
+                 "(default: drawn for each run and reported in run.json; 0: no secret data)");
   add_isolation(app, options);
   add_max_failures(app, options.max_failures);
   app.add_flag("--validation", options.validation,
-               "Turn on the Khronos validation layer; any message of it fails the case");
-  app.add_flag("--robust-access", options.robust_access,
-               "Have the device check each access of shaders, so that they reach nothing past what is bound: "
-               "for shaders by somebody else. Times are those of such a device");
-  app.add_flag("--strict", options.strict,
-               "Fail when a rule of the device's expectations is expired or stale (an unexpected pass always "
-               "fails)");
+               "Turn on the Khronos validation layer; any message from it fails the case");
+  app.add_flag(
+      "--robust-access", options.robust_access,
+      "Let the device bounds-check every buffer access, for shaders you do not trust; this can change times");
+  app.add_flag(
+      "--strict", options.strict,
+      "Fail when a rule of the device's expectations is expired or stale (an unexpected pass always fails)");
   CLI::Option* watch = app.add_flag(
       "--watch", options.watch,
       "Run again whenever a case file or a file in the shader folders is saved, and print what changed");
@@ -234,42 +229,43 @@ void refuse_others_beside_resume(CLI::App& app) {
 
 void add_judge(CLI::App& app, app::JudgeOptions& options) {
   app.add_option("submission", options.submission,
-                 "Folder of GLSL files, named as below shaders/ of the source tree: those that differ from "
+                 "Folder of GLSL files, named as in shaders/ of the source tree; those that differ from "
                  "assay's own are judged")
       ->required();
   CLI::Option* baseline =
       app.add_option("--baseline", options.baseline,
-                     "Folder of GLSL files whose times it is held against (default: assay's own shaders)")
+                     "Folder of GLSL files to compare times with (default: assay's own shaders)")
           ->check(CLI::ExistingDirectory);
   app.add_option("--baseline-impl", options.baseline_impl,
-                 "Hold the times against this impl with assay's own shaders")
+                 "Compare times with this impl of assay's own shaders")
       ->excludes(baseline);
-  app.add_option("--json", options.json,
-                 "Write the verdict as JSON to this file; '-': to stdout, and nothing else (docs/judge.md)");
-  app.add_option("--out", options.out, "Folder for all that is written: OUT/<id>/, judge.json among it")
+  app.add_option(
+      "--json", options.json,
+      "Write the verdict as JSON to this file; '-': to stdout, with no other output (docs/judge.md)");
+  app.add_option("--out", options.out,
+                 "Folder for all output, which goes to OUT/<id>/ and includes judge.json")
       ->capture_default_str();
-  app.add_option("--device", options.device, "Index, UUID or part of the name (default: the best)");
+  app.add_option("--device", options.device,
+                 "Device to run on: index, UUID or part of the name (default: the best)");
   add_judged_rows(app, options);
   add_judge_limits(app, options);
-  app.add_flag("-v,--verbose", options.verbose, "Also print what its runs tell");
+  app.add_flag("-v,--verbose", options.verbose, "Also print the output of its runs");
   app.footer(
-      "Exit code: 0 right in all rows, timed and trusted; 1 not: wrong, distrusted or incomplete, a shader "
-      "that "
-      "does not compile too; 2 what is to be judged cannot be: no such folder, no shader in it that a "
-      "selected "
-      "case runs, nothing selected; 3 the machine failed, 77 no Vulkan device.");
+      "Exit code: 0 right in all rows, timed and trusted; 1 wrong, distrusted or incomplete, or a shader "
+      "does not compile; 2 there is nothing to judge: no such folder, no shader in it that a selected case "
+      "runs, or nothing selected; 3 the machine failed; 77 no Vulkan device.");
 }
 
 void add_devices(CLI::App& app, DevicesOptions& options) {
-  app.add_option("--device", options.devices, "Index, UUID or part of the name; repeatable (default: all)");
+  app.add_option("--device", options.devices,
+                 "Device to describe: index, UUID or part of the name; repeatable (default: all)");
   app.add_flag(
       "--ceilings", options.ceilings,
       "Measure the ceilings of each device (bandwidth by footprint, arithmetic, dispatch spacing) and "
       "store them");
   add_ceiling_store(app, options.ceiling_store);
-  app.add_flag(
-         "--json", options.json,
-         "Print index, name, folder of reports (slug), UUID and driver of each as JSON, a line a device")
+  app.add_flag("--json", options.json,
+               "Print index, name, report folder name (slug), UUID and driver as JSON, one device per line")
       ->excludes("--ceilings");
 }
 

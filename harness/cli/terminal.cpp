@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t default_width = 100;
 
-/// Columns of the terminal behind `fd`.
+/// Returns the width in columns of the terminal that `fd` refers to, or a default.
 std::size_t terminal_width(int fd) {
   winsize size{};
   return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : default_width;

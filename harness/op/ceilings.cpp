@@ -11,8 +11,8 @@ namespace {
 
 constexpr Names<6> ceiling_names{"bandwidth", "fp32", "fp16", "dot4x8", "coop_int8", "coop_fp16"};
 
-/// Straight over time per byte: a kernel that reads for one part and writes for the other takes as long as
-/// both parts.
+/// Interpolates the time per byte linearly: a kernel that reads one part and writes the other takes the sum
+/// of both parts' times.
 double mixed(double a, double b, double share_of_b) {
   if (!(a > 0) || !(b > 0)) return 0;
   return 1 / ((1 - share_of_b) / a + share_of_b / b);
@@ -59,7 +59,7 @@ Ceilings larger_of(const Ceilings& a, const Ceilings& b) {
                                      {&Ceilings::coop_fp16_gops, &Ceilings::coop_fp16_kernel}}) {
     if (a.*gops > b.*gops) larger.*kernel = a.*kernel;
   }
-  // No figure is less than that of the measurement which was disturbed less.
+  // A merged figure is never less than the one of the less disturbed measurement.
   larger.clock_ratio = std::max(a.clock_ratio, b.clock_ratio);
   larger.host_load = std::min(a.host_load, b.host_load);
   if (a.dispatch_us > 0) larger.dispatch_us = std::min(a.dispatch_us, b.dispatch_us);

@@ -30,9 +30,9 @@ TEST(Bandwidth, IsWhatWasMeasuredAtAPoint) {
 }
 
 TEST(Bandwidth, IsStraightOverTheLogarithmOfTheFootprint) {
-  EXPECT_NEAR(bandwidth_gbps(curve(), 2 * mib, 0.5), 900, 1e-9);   // half way from 1 to 4 MiB
-  EXPECT_NEAR(bandwidth_gbps(curve(), 8 * mib, 0.5), 650, 1e-9);   // a quarter of the way from 4 to 64
-  EXPECT_NEAR(bandwidth_gbps(curve(), 16 * mib, 0.5), 500, 1e-9);  // and half
+  EXPECT_NEAR(bandwidth_gbps(curve(), 2 * mib, 0.5), 900, 1e-9);   // halfway from 1 to 4 MiB
+  EXPECT_NEAR(bandwidth_gbps(curve(), 8 * mib, 0.5), 650, 1e-9);   // a quarter of the way from 4 to 64 MiB
+  EXPECT_NEAR(bandwidth_gbps(curve(), 16 * mib, 0.5), 500, 1e-9);  // halfway from 4 to 64 MiB
 }
 
 TEST(Bandwidth, IsTheEndsOutsideOfTheCurve) {
@@ -42,7 +42,8 @@ TEST(Bandwidth, IsTheEndsOutsideOfTheCurve) {
 }
 
 TEST(Bandwidth, IsStraightOverTheTimePerByteBetweenShares) {
-  // Three quarters read: half of the bytes as a copy moves them, half as reading alone does.
+  // Three quarters are read: half of the bytes move at the speed of copying, half at the speed of reading
+  // alone.
   EXPECT_NEAR(bandwidth_gbps(curve(), mib, 0.75), 1 / (0.5 / 1000 + 0.5 / 2000), 1e-9);
   EXPECT_NEAR(bandwidth_gbps(curve(), mib, 0.25), 1 / (0.5 / 1000 + 0.5 / 500), 1e-9);
   EXPECT_NEAR(bandwidth_gbps(curve(), mib, 0.1), 1 / (0.2 / 1000 + 0.8 / 500), 1e-9);

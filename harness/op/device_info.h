@@ -23,36 +23,36 @@ enum class Feature : std::uint8_t {
   SubgroupArithmetic,
   SubgroupShuffle,
   SubgroupSizeControl,
-  /// A dispatch may demand a subgroup size of the device's range, and that all subgroups are full.
+  /// A dispatch may require a subgroup size from the device's range, and that all subgroups are full.
   FullSubgroups,
-  RoundsToEven32,  ///< a shader may demand that float32 results are rounded to nearest even
+  RoundsToEven32,  ///< a shader may require that float32 results are rounded to nearest even
   CooperativeMatrixKhr,
   CooperativeMatrixNv,
 };
 
 std::string_view name_of(Feature feature);  ///< "storageBuffer8BitAccess", "shaderIntegerDotProduct", ...
 
-/// A kind of texture that a device reads, writes (as a storage image) and copies.
+/// A kind of texture that a device can read, write (as a storage image) and copy.
 struct TextureSupport {
   Storage storage = Storage::Texture3D;  ///< never Buffer
   DType dtype = DType::F32;
   std::array<std::uint32_t, 3> max_extent{};  ///< texels in x, y, z
-  std::uint64_t max_bytes = 0;                ///< of one texture
+  std::uint64_t max_bytes = 0;                ///< the largest size of one texture
   bool sampled = false;                       ///< shaders may read it through a sampler too
 };
 
-/// A product of matrices that the invocations of a subgroup hold together: rows x depth by depth x columns.
+/// A matrix product that the invocations of a subgroup compute together: rows x depth by depth x columns.
 struct CooperativeShape {
   std::uint32_t rows = 0, columns = 0, depth = 0;
   DType factors = DType::F16;  ///< F16, I8, ...
-  DType sums = DType::F32;     ///< of what is added and of the result
+  DType sums = DType::F32;     ///< dtype of the accumulator and the result
 
   friend bool operator==(const CooperativeShape&, const CooperativeShape&) = default;
 };
 
 std::string to_string(const CooperativeShape& shape);  ///< "16x16x32 i8 to i32": rows, columns, depth
 
-/// What is known of a Vulkan device: plain data, so that ops can ask it without seeing Vulkan.
+/// What is known about a Vulkan device, as plain data, so that ops can query it without using Vulkan.
 struct DeviceInfo {
   std::string name;         ///< "NVIDIA H100 80GB HBM3"
   std::string type;         ///< "discrete", "integrated", "virtual", "cpu", "other"
@@ -65,8 +65,8 @@ struct DeviceInfo {
   std::vector<Feature> features;
   std::vector<std::string> extensions;
   bool dot_product_accelerated = false;  ///< integerDotProduct4x8BitPackedSignedAccelerated
-  /// What shaders reach through VK_NV_cooperative_matrix: scope subgroup, signed integers and floats of at
-  /// most 32 bits; none without the feature.
+  /// Shapes that shaders reach through VK_NV_cooperative_matrix, with subgroup scope, signed integers and
+  /// floats of at most 32 bits; empty without the feature.
   std::vector<CooperativeShape> cooperative_shapes;
 
   std::array<std::uint32_t, 3> max_workgroup_count{65535, 65535, 65535};
@@ -77,26 +77,29 @@ struct DeviceInfo {
   std::uint64_t max_storage_buffer_range = 1ULL << 27;
   std::uint32_t max_storage_buffers_per_stage = 4;
   std::uint32_t max_storage_images_per_stage = 4;
-  std::uint32_t max_sampled_images_per_stage = 16;  ///< with their samplers
+  std::uint32_t max_sampled_images_per_stage = 16;  ///< including their samplers
   std::uint32_t max_image_3d = 256;
   std::uint32_t max_image_2d = 4096;
   std::vector<TextureSupport> textures;
   std::uint32_t subgroup_size = 1;
   std::uint32_t min_subgroup_size = 1;
   std::uint32_t max_subgroup_size = 1;
-  /// Of a workgroup that demands a subgroup size; 0: the device does not tell, as one without such demands.
+  /// The limit for a workgroup that requires a subgroup size; 0: the device does not report it, as when it
+  /// has no such feature.
   std::uint32_t max_workgroup_subgroups = 0;
   double timestamp_period_ns = 0;
   std::uint32_t timestamp_valid_bits = 0;
   std::uint64_t device_memory_bytes = 0;  ///< sum of device-local heaps
 
   bool has(Feature feature) const;
-  /// Whether a dispatch of workgroups of that size may demand full subgroups of `size`: a power of two of the
-  /// device's range that divides the size along x, and no more of them in a workgroup than the device allows.
+  /// Returns whether a dispatch with workgroups of `local_size` may require full subgroups of `size`: a power
+  /// of two in the device's range that divides the size along x, with no more subgroups per workgroup than
+  /// the device allows.
   bool can_demand(std::uint32_t size, const std::array<std::uint32_t, 3>& local_size) const;
-  /// The host's own processors, lavapipe say: the device shares them and their memory with everything else.
+  /// Returns whether the device is the host's own processors, such as lavapipe, which share them and their
+  /// memory with everything else.
   bool is_cpu() const { return type == "cpu"; }
-  /// Null when the device has no such textures.
+  /// Returns null if the device has no such textures.
   const TextureSupport* texture(Storage storage, DType dtype) const;
 };
 

@@ -8,27 +8,27 @@
 
 namespace assay {
 
-/// How an output is judged.
+/// Says how an output is checked.
 enum class OutputClass : std::uint8_t {
-  Exact,    ///< same integers; floats the same bits (results below 2^-126 may be flushed to zero)
+  Exact,    ///< the same integers; floats with the same bits (results below 2^-126 may be flushed to zero)
   Banded,   ///< integers that may be off by one inside the band around a rounding tie
   Bounded,  ///< |got - expected| <= bound, per element
 };
 
 std::string_view name_of(OutputClass output_class);  ///< "exact", "banded", "bounded"
 
-/// What a reference says of one output: the values, and what an answer may differ from them by. How it is
-/// judged is said by the op, TensorSpec::output_class, and which of these are given follows from that: an
-/// exact output has values alone. All have an entry for each element.
+/// A reference's answer for one output: the values and the allowed differences from them. The op says how the
+/// output is checked (TensorSpec::output_class), which also determines which members are given; an exact
+/// output has only values. Each list has one entry per element.
 struct Expected {
   HostTensor values;
-  /// Bounded: what every impl may be off by, absolutely (a store's rounding). Empty: 0.
+  /// For bounded outputs: the absolute error that every impl may have (the rounding of a store). Empty: 0.
   std::vector<float> bound;
-  /// Bounded and banded: the largest error for a unit error of 1, the sum of |x||w|s for example. The impl's
-  /// unit error (Impl::unit_error) multiplies it. Banded: 0 where every step is exact. Empty: no impl may
-  /// differ by more than `bound`.
+  /// For bounded and banded outputs: the largest error for a unit error of 1, such as the sum of |x||w|s. The
+  /// impl's unit error (Impl::unit_error) multiplies it. For banded outputs it is 0 where every step is
+  /// exact. Empty: no impl may differ by more than `bound`.
   std::vector<float> magnitude;
-  /// Banded: the value before it was rounded and clamped, zero point included.
+  /// For banded outputs: the value before rounding and clamping, with the zero point.
   std::vector<double> unrounded;
 };
 

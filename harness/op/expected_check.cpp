@@ -10,7 +10,7 @@ namespace {
 
 enum class Presence : std::uint8_t { Needed, Optional, Refused };
 
-/// Complaints about one output of one op.
+/// Reports what is wrong with one output of one op's reference.
 class Checker {
  public:
   Checker(std::string_view op, const TensorSpec& output) : op_(op), output_(output) {}
@@ -23,7 +23,7 @@ class Checker {
   template <class T>
   void check_list(const std::string& list, const std::vector<T>& values, Presence presence) const {
     if (values.empty()) {
-      if (presence == Presence::Needed) refuse("it lacks " + list);
+      if (presence == Presence::Needed) refuse("it has no " + list);
       return;
     }
     if (presence == Presence::Refused) refuse("it has " + list + ", which the class does not use");
@@ -34,7 +34,7 @@ class Checker {
     }
   }
 
-  /// Errors and bounds: what is not a number or negative would accept or refuse everything.
+  /// Checks errors and bounds: an entry that is negative or NaN would accept or reject everything.
   void check_not_negative(const std::string& list, const std::vector<float>& values) const {
     for (const float value : values) {
       if (!(value >= 0)) refuse(list + " has the entry " + std::to_string(value));
@@ -50,8 +50,8 @@ void check_values(const Checker& checker, const TensorSpec& output, const HostTe
   const bool is_double = output.output_class == OutputClass::Bounded && values.dtype() == DType::F64;
   if ((values.dtype() == output.dtype || is_double) && values.shape() == output.shape) return;
   checker.refuse("it gave " + std::string(name_of(values.dtype())) + " [" + to_string(values.shape()) +
-                 "], the op declares " + std::string(name_of(output.dtype)) + " [" + to_string(output.shape) +
-                 "]");
+                 "], but the op declares " + std::string(name_of(output.dtype)) + " [" +
+                 to_string(output.shape) + "]");
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ void check_expected(std::string_view op, const TensorSpec& output, const Expecte
   const bool is_bounded = output.output_class == OutputClass::Bounded;
   if (is_banded && !is_integer(output.dtype)) checker.refuse("only integers can be banded");
   if (is_bounded && expected.bound.empty() && expected.magnitude.empty())
-    checker.refuse("it lacks bound or magnitude");
+    checker.refuse("it has no bound or magnitude");
   checker.check_list("bound", expected.bound, is_bounded ? Presence::Optional : Presence::Refused);
   checker.check_list("magnitude", expected.magnitude,
                      is_banded    ? Presence::Needed

@@ -59,7 +59,7 @@ TEST(CheckExpected, ABoundedOutputNeedsBoundOrMagnitude) {
   EXPECT_EQ(bounded_complaint({.values = floats, .bound = {1, 1}}), "");
   EXPECT_EQ(bounded_complaint({.values = floats, .magnitude = {1, 1}}), "");
   EXPECT_EQ(bounded_complaint({.values = floats, .bound = {1, 1}, .magnitude = {1, 1}}), "");
-  EXPECT_THAT(bounded_complaint({.values = floats}), HasSubstr("it lacks bound or magnitude"));
+  EXPECT_THAT(bounded_complaint({.values = floats}), HasSubstr("it has no bound or magnitude"));
   EXPECT_THAT(bounded_complaint({.values = floats, .bound = {1, 1}, .unrounded = {1, 2}}),
               HasSubstr("it has unrounded"));
 }
@@ -71,8 +71,8 @@ TEST(CheckExpected, ABoundedOutputMayBeGivenAsDouble) {
 
 TEST(CheckExpected, ABandedOutputNeedsWhatItsBandIsMadeOf) {
   EXPECT_EQ(banded_complaint({.values = bytes, .magnitude = {1, 1}, .unrounded = {1, 2}}), "");
-  EXPECT_THAT(banded_complaint({.values = bytes, .magnitude = {1, 1}}), HasSubstr("it lacks unrounded"));
-  EXPECT_THAT(banded_complaint({.values = bytes, .unrounded = {1, 2}}), HasSubstr("it lacks magnitude"));
+  EXPECT_THAT(banded_complaint({.values = bytes, .magnitude = {1, 1}}), HasSubstr("it has no unrounded"));
+  EXPECT_THAT(banded_complaint({.values = bytes, .unrounded = {1, 2}}), HasSubstr("it has no magnitude"));
   EXPECT_THAT(banded_complaint({.values = floats, .magnitude = {1, 1}, .unrounded = {1, 2}}, DType::F32),
               HasSubstr("only integers"));
 }

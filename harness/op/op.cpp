@@ -14,14 +14,15 @@ const T* find_by_name(const std::vector<T>& items, std::string_view name) {
   return found == items.end() ? nullptr : &*found;
 }
 
-/// An alias that means something with some impls only would make `impl: all` an error.
+/// Checks that all impls define CONV2D or none does. An alias that only some impls define would make `impl:
+/// all` an error.
 void check_conv2d(const Op& op) {
   if (conv2d_layouts(op).empty()) return;
   for (const Impl& impl : op.impls) {
     if (impl.conv2d_layout.has_value() != static_cast<bool>(impl.choose)) continue;
     throw std::logic_error("op '" + op.name + "': impl '" + impl.name +
-                           (impl.choose ? "' says what CONV2D is, which is said by the impl that it chooses"
-                                        : "' does not say what CONV2D is, and others do"));
+                           (impl.choose ? "' has a conv2d_layout, but takes that of the impl that it chooses"
+                                        : "' has no conv2d_layout, but others have one"));
   }
 }
 

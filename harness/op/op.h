@@ -25,20 +25,20 @@ namespace assay {
 struct TensorSpec {
   enum class Role : std::uint8_t { Input, Output };
 
-  std::string name;  ///< "x", "scale", "y": what cases and reports call it
+  std::string name;  ///< the name in cases and reports: "x", "scale", "y"
   Role role = Role::Input;
-  /// Inputs: weights, scales, bias, which stay as they are while activations change: a setup dispatch may
-  /// read it.
+  /// For inputs: weights, scales and bias, which stay the same while activations change, so that a setup
+  /// dispatch may read them.
   bool constant = false;
   DType dtype = DType::F32;
   Shape shape;
   std::vector<Form> forms;  ///< accepted physical forms; the first is the default
-  FillDomain domain;  ///< inputs: which values it may take; outputs of integers: lo and hi, when they differ
-  OutputClass output_class = OutputClass::Exact;  ///< outputs: how it is judged; nothing else says so
+  FillDomain domain;        ///< inputs: the values it may take; integer outputs: lo and hi, if they differ
+  OutputClass output_class = OutputClass::Exact;  ///< outputs: how it is checked; the only place that says so
 
-  /// Outputs: why a trivial answer is the right one, by formula (empty: it never is). A declared output is
-  /// not MISTRUSTED when the best constant (`constant_because`) or the copied input (`copy_because`) would
-  /// pass, nor one of integers for being at the ends of its range (`ends_because`).
+  /// For outputs: why a trivial answer can be right, by formula (empty: it never is). An output with a reason
+  /// is not MISTRUSTED if the best constant (`constant_because`) or the copied input (`copy_because`) would
+  /// pass, or if integers are at the ends of their range (`ends_because`).
   std::string constant_because;
   std::string copy_because;
   std::string ends_because;
@@ -47,34 +47,36 @@ struct TensorSpec {
   friend bool operator==(const TensorSpec&, const TensorSpec&) = default;
 };
 
-/// The least that any implementation must do.
+/// The minimum that any implementation must do.
 struct Work {
   std::int64_t bytes_read = 0;     ///< each input once
   std::int64_t bytes_written = 0;  ///< each output once
   std::int64_t operations = 0;     ///< 2 per multiply-add, only taps and channels that exist
 };
 
-/// Work of an op that reads each input and writes each output once and computes nothing to speak of.
+/// Returns the work of an op that reads each input once, writes each output once and computes next to
+/// nothing.
 Work streaming_work(std::span<const TensorSpec> tensors);
 
-/// A named integer that YAML's `tune:` may set for an impl: workgroup and tile sizes.
+/// A named integer that `tune:` in YAML may set for an impl: workgroup and tile sizes.
 struct Tunable {
   std::string name;
   std::int64_t fallback = 0;  ///< 0: chosen by the impl
   std::int64_t min = 1;
   std::int64_t max = 1024;
   std::string doc;
-  std::vector<std::int64_t> allowed = {};  ///< when not every value from min to max will do: those that will
+  std::vector<std::int64_t> allowed =
+      {};  ///< the possible values, if not every value from min to max is possible
 
   bool allows(std::int64_t value) const;
-  /// "1..1024", or "32, 64, 128".
+  /// Returns "1..1024" or "32, 64, 128".
   std::string range_text() const;
 };
 
-/// What `tune:` sets, by the names of tunables.
+/// The values that `tune:` sets, by tunable name.
 using Tune = std::map<std::string, std::int64_t>;
 
-/// One point of a product, whatever the device.
+/// One point of a product, independent of the device.
 struct ImplPoint {
   const Params& params;
   std::span<const TensorSpec> tensors;  ///< in the op's order; Resource::tensor(i) refers to them
@@ -84,11 +86,11 @@ struct ImplPoint {
   Physical physical(std::size_t tensor) const {
     return {forms[tensor], tensors[tensor].dtype, tensors[tensor].shape};
   }
-  /// The tuned value, or `fallback` when the case does not set it.
+  /// Returns the tuned value, or `fallback` if the case does not set it.
   std::int64_t tuned(std::string_view name, std::int64_t fallback) const;
 };
 
-/// Everything an impl may look at when it builds its program.
+/// Everything an impl may use to build its program.
 struct BuildContext : ImplPoint {
   BuildContext(const ImplPoint& point, const DeviceInfo& on) : ImplPoint(point), device(on) {}
   BuildContext(const Params& with_params, std::span<const TensorSpec> with_tensors,
@@ -103,77 +105,78 @@ struct Impl {
   std::string name;
   std::string summary;
   std::vector<Feature> needs;
-  Ceiling ceiling = Ceiling::Bandwidth;  ///< the device's limit that its operations are held against
-  /// The same where it depends on which kernel the impl takes for a point on a device. Optional.
+  Ceiling ceiling = Ceiling::Bandwidth;  ///< the device's limit that its operations are compared with
+  /// The ceiling if it depends on the kernel that the impl takes for a point on a device. Optional.
   std::function<Ceiling(const BuildContext&)> ceiling_here;
   std::vector<Tunable> tunables;
   std::function<Program(const BuildContext&)> build;
-  /// Impl `auto` has this and no `build`: names of impls of the same op, the best one here first. The first
-  /// that can run here is taken.
+  /// Only impl `auto` has this, and then no `build`: names of impls of the same op, best first. The first one
+  /// that can run is taken.
   std::function<std::vector<std::string>(const BuildContext&)> choose;
-  /// Why this impl excludes this point of a product on whatever device (INVALID), or nothing. Optional.
+  /// Returns why this impl excludes this point of a product on any device (INVALID), or nothing. Optional.
   std::function<std::optional<std::string>(const ImplPoint&)> excludes;
-  /// What this impl lacks on this device beyond `needs`, with the numbers (UNSUPPORTED), or nothing: matrices
-  /// of some shape, shared memory for a tuned tile. Optional.
+  /// Returns what is missing on this device beyond `needs`, with numbers (UNSUPPORTED), or nothing: a matrix
+  /// shape, or shared memory for a tuned tile. Optional.
   std::function<std::optional<std::string>(const BuildContext&)> lacks;
-  /// Outputs with magnitudes (Expected): the largest error of an element over its magnitude that this impl's
-  /// arithmetic can make, gamma(K) of its accumulator say. Required where the op's reference gives
+  /// For outputs with magnitudes (Expected): the largest error over magnitude that this impl's arithmetic can
+  /// make for an element, such as gamma(K) of its accumulator. Required if the op's reference gives
   /// magnitudes.
   std::function<double(const BuildContext&)> unit_error;
-  /// Impls of convolutions: the layout of int8x4 that `buffer/CONV2D` of case files stands for where this
-  /// impl runs. Of an op, every impl with a program says so or none does; `auto` has that of the impl that it
-  /// takes.
+  /// For impls of convolutions: the int8x4 layout that `buffer/CONV2D` in case files stands for when this
+  /// impl runs. Either every impl of an op with a program has one or none does; `auto` uses the chosen
+  /// impl's.
   std::optional<Layout> conv2d_layout;
 };
 
-/// The declaration of an op; one file in ops/ returns one.
+/// The declaration of an op, returned by one file in ops/.
 struct Op {
   std::string name;
   std::string summary;
   int version = 1;  ///< raised when the reference's answers change
   std::vector<ParamSpec> params;
-  /// Inputs and outputs for checked parameters. Throws ParameterError for combinations that make no sense.
+  /// Returns inputs and outputs for checked parameters. Throws ParameterError for impossible combinations.
   std::function<std::vector<TensorSpec>(const Params&)> tensors;
-  /// Expected outputs, in the order of the output tensors; `inputs` in the order of the input tensors.
+  /// Returns expected outputs in the order of the output tensors; `inputs` are in the order of the input
+  /// tensors.
   std::function<std::vector<Expected>(const Params&, std::span<const HostTensor> inputs)> reference;
   std::function<Work(const Params&, std::span<const TensorSpec>)> work;
-  /// How many tokens, rows of activations, one program handles. Optional: ops that know of tokens.
+  /// Returns how many tokens (rows of activations) one program handles. Optional, for ops that have tokens.
   std::function<std::int64_t(const Params&)> tokens;
   std::vector<Impl> impls;
-  /// Paths below the source tree's root, for `assay ops` and docs/ops.md: the file that declares the op, then
-  /// those of its family and of references/ that it includes. The registry that CMake writes fills it in.
+  /// Paths from the source tree's root, for `assay ops` and docs/ops.md: the file that declares the op, then
+  /// those of its family and of references/ that it includes. The registry that CMake generates fills it in.
   std::vector<std::string> files;
 
   const Impl* find_impl(std::string_view name) const;
   const ParamSpec* find_param(std::string_view name) const;
 };
 
-/// What the operations of `impl` are held against at this point.
+/// Returns the ceiling that the operations of `impl` are compared with at this point.
 Ceiling ceiling_of(const Impl& impl, const BuildContext& context);
 
-/// Why `impl` cannot run on the device, as far as that is known without its program: a feature that it needs
-/// or whatever else it lacks. Nothing: it can.
+/// Returns why `impl` cannot run on the device, as far as this is known without its program: a missing
+/// feature or another unmet need. Nothing if it can run.
 std::optional<std::string> missing_for(const Impl& impl, const BuildContext& context);
 
-/// Nothing excludes the point and nothing is missing, as far as that is known without the impl's program.
+/// Returns whether nothing excludes the point and nothing is missing, as far as this is known without the
+/// program.
 bool can_run(const Impl& impl, const BuildContext& context);
 
-/// The impls whose program may run, the best first: `impl` alone, or those that it chooses among. Throws
-/// std::logic_error for a choice that the op does not have, that chooses in turn, or for none at all.
+/// Returns the impls whose program may run, best first: `impl` alone, or those that it chooses from. Throws
+/// std::logic_error if a chosen impl does not exist or chooses itself, or if none is chosen.
 std::vector<const Impl*> candidates(const Op& op, const Impl& impl, const BuildContext& context);
 
-/// The first candidate that can run, else the first.
+/// Returns the first candidate that can run, else the first candidate.
 const Impl& chosen_impl(const Op& op, const Impl& impl, const BuildContext& context);
 
-/// The layouts that `buffer/CONV2D` stands for with one impl of the op or another, each once, in the order of
-/// impls. None: the op does not know the alias.
+/// Returns the layouts that `buffer/CONV2D` can stand for with the op's impls, without duplicates and in the
+/// order of impls. Empty if the op does not define the alias.
 std::vector<Layout> conv2d_layouts(const Op& op);
 
-/// The ops that a binary knows. Given to whoever needs it; there is no global one.
+/// The ops that a binary contains. It is passed explicitly; there is no global registry.
 class Registry {
  public:
-  /// Throws std::logic_error on two ops of one name, and for an op whose impls disagree whether there is
-  /// CONV2D.
+  /// Throws std::logic_error if two ops have the same name, or if only some impls of an op define CONV2D.
   explicit Registry(std::vector<Op> ops);
   std::span<const Op> ops() const { return ops_; }
   const Op* find(std::string_view name) const;

@@ -137,7 +137,7 @@ TEST(ChosenImplTest, AChoiceOfNothingIsAMistake) {
                std::logic_error);
 }
 
-/// "wide" and "deep" have a layout for CONV2D, and "auto" chooses.
+/// Returns an op whose impls "wide" and "deep" have a layout for CONV2D, and whose "auto" chooses.
 Op op_of_two_layouts() {
   Op op = named("conv");
   op.impls.resize(3);

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <span>
 
-// What a parameter may be: the checks of ParamSpec, and the functions that declare parameters.
+// The checks of ParamSpec, and the functions that declare parameters.
 
 namespace assay {
 namespace {
@@ -18,14 +18,14 @@ namespace {
   throw ParameterError(parameter, fmt::format("{} {}", parameter, why));
 }
 
-/// The value as a T, or the error that says what it should have been.
+/// Returns the value as a T. Throws the error that says what it should have been.
 template <class T>
 const T& expect(const ParamSpec& spec, const Value& value, std::string_view what) {
   if (const T* typed = std::get_if<T>(&value)) return *typed;
   reject(spec.name, fmt::format("must be {}, got {}", what, to_string(value)));
 }
 
-/// "at least 1", "at most 4" or "between 1 and 4": int32's own ends go without saying on one side.
+/// Returns "at least 1", "at most 4" or "between 1 and 4". A side that is int32's own limit is omitted.
 std::string range_text(std::int64_t low, std::int64_t high) {
   const bool no_low = low == std::numeric_limits<std::int32_t>::min();
   const bool no_high = high == std::numeric_limits<std::int32_t>::max();
@@ -36,7 +36,7 @@ std::string range_text(std::int64_t low, std::int64_t high) {
 
 void check_integer(const std::string& parameter, std::int64_t value, std::int64_t low, std::int64_t high) {
   if (value >= low && value <= high) return;
-  // A value past int32 breaks the end that range_text leaves out.
+  // A value outside int32 breaks a limit that range_text omits.
   const bool beyond_int32 =
       value > std::numeric_limits<std::int32_t>::max() || value < std::numeric_limits<std::int32_t>::min();
   const std::string range =
@@ -68,7 +68,7 @@ void check_shape(const ParamSpec& spec, const Value& value) {
   check_entries(spec, dims);
   try {
     numel(dims);
-  } catch (const Error&) {  // every dim is possible, so it is their product
+  } catch (const Error&) {  // every dim is possible, so the product is too large
     reject(spec.name, fmt::format("{} has more than 2^40 elements", to_string(dims)));
   }
 }

@@ -12,7 +12,7 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-/// "parameter path: message" of the error, or "" when the value is accepted.
+/// Returns "parameter path: message" of the error, or "" if the value is accepted.
 std::string problem(const ParamSpec& spec, const Value& value) {
   try {
     spec.check(value);

@@ -23,7 +23,7 @@ struct ToText {
   }
 };
 
-/// The value of that name and type. A wrong one is a mistake of the op, not of the case's author.
+/// Returns the value with that name and type. A wrong type is a bug in the op, not in a case file.
 template <class T>
 const T& get(const Params& params, std::string_view name, std::string_view type) {
   if (const T* value = std::get_if<T>(&params.at(name))) return *value;

@@ -21,11 +21,11 @@ struct QParams {
 
 using Value = std::variant<std::int64_t, double, bool, std::string, std::vector<std::int64_t>, QParams>;
 
-/// The value as it stands in ids and reports: "2", "0.5", "true", "i8", "1x96x16x9", "0.007112:0".
+/// Returns the value as written in ids and reports: "2", "0.5", "true", "i8", "1x96x16x9", "0.007112:0".
 std::string to_string(const Value& value);
 
-/// The parameters of one case, checked against the op's declaration: every declared parameter is
-/// present, with the declared type. A getter asked for another name or type throws std::logic_error.
+/// The parameters of one case, checked against the op's declaration: every declared parameter is present with
+/// the declared type. Asking for another name or type throws std::logic_error.
 class Params {
  public:
   void set(const std::string& name, Value value) { values_[name] = std::move(value); }
@@ -40,23 +40,23 @@ class Params {
   const QParams& qparams(std::string_view name) const;
 
   const std::map<std::string, Value, std::less<>>& all() const { return values_; }
-  /// "name=value" pairs in the order of names; equal parameters give equal text.
+  /// Returns "name=value" pairs in the order of names. Equal parameters give equal text.
   std::string canonical() const;
 
  private:
   std::map<std::string, Value, std::less<>> values_;
 };
 
-/// Declares one parameter of an op: its type, what it may be, its default. Built by the functions below, read
-/// by the case loader (errors), `assay ops` and `assay schema` (documentation).
+/// Declares one parameter of an op: its type, range and default. Built by the functions below; read by the
+/// case loader (errors), `assay ops` and `assay schema` (documentation).
 struct ParamSpec {
   enum class Kind : std::uint8_t { Shape, Integer, Number, Boolean, Choice, Ints, QParams };
 
   std::string name;
   Kind kind = Kind::Integer;
   std::string doc;
-  std::optional<Value> fallback;  ///< neither this nor `derive`: the parameter is required
-  /// A default that depends on the parameters declared before this one; `doc` says how.
+  std::optional<Value> fallback;  ///< if there is neither this nor `derive`, the parameter is required
+  /// Computes a default from the parameters declared before this one; `doc` says how.
   std::function<Value(const Params&)> derive;
 
   std::int64_t min_integer = std::numeric_limits<std::int32_t>::min();
@@ -95,14 +95,14 @@ struct ParamSpec {
     return std::move(*this);
   }
 
-  /// Throws ParameterError when `value` has the wrong type or is out of range. The parameter path
-  /// is the name, or "name.scale" / "name.zero_point".
+  /// Throws ParameterError if `value` has the wrong type or is out of range. The error's parameter is the
+  /// name, or "name.scale" or "name.zero_point".
   void check(const Value& value) const;
-  /// The value of a case that does not say one, given the parameters declared before; nothing when required.
+  /// Returns the default, given the parameters declared before; nothing if the parameter is required.
   std::optional<Value> default_for(const Params& earlier) const;
 };
 
-/// Number of entries of a shape or list.
+/// The number of entries of a shape or list.
 struct Rank {
   int min = 1, max = 4;
 };
@@ -114,7 +114,7 @@ constexpr Rank rank(int min, int max) {
 }
 
 ParamSpec shape(std::string name, Rank rank = {});  ///< dims >= 1, product <= 2^40
-ParamSpec integer(std::string name);                ///< fits int32 unless said
+ParamSpec integer(std::string name);                ///< fits int32 unless restricted further
 ParamSpec number(std::string name);                 ///< finite
 ParamSpec boolean(std::string name);
 ParamSpec choice(std::string name, std::vector<std::string> choices);

@@ -27,9 +27,9 @@ void append(Program& program, const Program& part, std::span<const Resource> ten
   const auto moved = [&](const Dispatch& dispatch, Resource resource) {
     if (resource.kind == Resource::Kind::Scratch) return Resource::scratch(first_scratch + resource.index);
     if (resource.index < tensors.size()) return tensors[resource.index];
-    throw std::logic_error(fmt::format(
-        "appending a program to another: its dispatch '{}' binds tensor {}, and {} are given to it",
-        dispatch.label, resource.index, tensors.size()));
+    throw std::logic_error(
+        fmt::format("appending a program to another: its dispatch '{}' binds tensor {}, but {} are given",
+                    dispatch.label, resource.index, tensors.size()));
   };
   std::vector<Dispatch> dispatches = part.dispatches;
   for (Dispatch& dispatch : dispatches) {
@@ -49,16 +49,15 @@ std::array<std::uint32_t, 3> fold_grid(std::int64_t invocations, std::uint32_t l
         fmt::format("a grid of {} invocations in workgroups of {} is impossible", invocations, local_size));
   }
   if (invocations > indices) {
-    throw Error(
-        fmt::format("a grid of {} invocations is more than a 32-bit index can tell apart", invocations));
+    throw Error(fmt::format("a grid of {} invocations exceeds a 32-bit index", invocations));
   }
   const std::int64_t groups = std::max<std::int64_t>(div_up(invocations, local_size), 1);
   const std::int64_t y = div_up(groups, std::clamp<std::int64_t>(most_along_x, 1, most));
-  const std::int64_t x = div_up(groups, y);  // evenly, so that few workgroups are past the end
+  const std::int64_t x = div_up(groups, y);  // spread evenly, so that few workgroups are past the end
   if (y > most || x * y * local_size > indices) {
     throw Error(
         fmt::format("{} workgroups of {} do not fit in two dimensions of {} with a 32-bit index: use larger "
-                    "workgroups or more elements an invocation",
+                    "workgroups or more elements per invocation",
                     groups, local_size, most));
   }
   return {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y), 1};

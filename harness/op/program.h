@@ -25,14 +25,14 @@ struct Resource {
   friend bool operator==(const Resource&, const Resource&) = default;
 };
 
-/// What is bound at one place of a dispatch, and how the shader reaches it.
+/// Says what is bound at one binding of a dispatch, and how the shader accesses it.
 struct Binding {
   enum class Access : std::uint8_t {
-    Storage,  ///< a storage buffer or a storage image, as its form says; read or written
-    Sampled   ///< a texture, read through a sampler: texelFetch, or texture() at the nearest texel, clamped
+    Storage,  ///< a storage buffer or storage image, according to its form; read or written
+    Sampled   ///< a texture read through a sampler: texelFetch, or texture() at the nearest texel, clamped
   };
 
-  // A resource alone is bound as storage: what most dispatches bind.
+  // A resource alone is bound as storage, which most dispatches use.
   Binding(Resource bound, Access how = Access::Storage) : resource(bound), access(how) {}
   bool is_sampled() const { return access == Access::Sampled; }
 
@@ -41,13 +41,14 @@ struct Binding {
   friend bool operator==(const Binding&, const Binding&) = default;
 };
 
-/// A texture that the shader declares as `sampler2D`, `isampler3D`, ...: the way that some devices read
-/// textures fastest.
+/// Binds a texture that the shader declares as `sampler2D`, `isampler3D`, ..., which is the fastest way to
+/// read textures on some devices.
 inline Binding sampled(Resource texture) {
   return {texture, Binding::Access::Sampled};
 }
 
-/// A tensor that lives only inside a program: in a buffer or texture, poisoned and guarded like the others.
+/// A tensor that exists only inside a program, in a buffer or texture that is poisoned and guarded like the
+/// others.
 struct Scratch {
   std::string name;
   DType dtype = DType::F32;
@@ -56,14 +57,14 @@ struct Scratch {
   friend bool operator==(const Scratch&, const Scratch&) = default;
 };
 
-/// What a dispatch is for. `Setup` runs once, untimed (weight packing); `Transition` changes layouts only.
+/// The purpose of a dispatch. `Setup` runs once, untimed (weight packing); `Transition` only changes layouts.
 enum class DispatchRole : std::uint8_t { Op, Transition, Setup };
 
 std::string_view name_of(DispatchRole role);  ///< "op", "transition", "setup"
 
-/// The value of a specialization constant of the shader, by its name in GLSL. A dispatch sets just those that
-/// its variant of the shader declares, but for the local size (ids 0, 1, 2) and `guard_words`, which
-/// accessors add to every index: the runner sets these.
+/// The value of a specialization constant, by its name in GLSL. A dispatch sets exactly those that its shader
+/// variant declares, except the local size (ids 0, 1, 2) and `guard_words`, which accessors add to every
+/// index; the runner sets these.
 struct SpecConstant {
   std::string name;
   std::uint32_t value = 0;  ///< the bits of an int, uint, float or bool (0 or 1)
@@ -77,7 +78,7 @@ struct Define {
   friend auto operator<=>(const Define&, const Define&) = default;
 };
 
-/// Push constants: 32-bit scalars in the order they are declared in GLSL (std430, no vectors).
+/// Push constants: 32-bit scalars in the order of their declaration in GLSL (std430, no vectors).
 class PushConstants {
  public:
   PushConstants& add(std::int64_t value) {
@@ -96,7 +97,8 @@ class PushConstants {
 };
 
 struct Dispatch {
-  std::string label;   ///< "quantize", "permute": the share of the time is reported under it
+  std::string
+      label;  ///< for example "quantize" or "permute"; the dispatch's share of the time is reported under it
   std::string shader;  ///< file in shaders/: "q8ta_pixel_shuffle.comp"
   std::vector<Define> defines;
   std::array<std::uint32_t, 3> local_size{64, 1, 1};
@@ -105,41 +107,41 @@ struct Dispatch {
   PushConstants push;
   std::vector<Binding> bindings;  ///< set 0, binding i; a resource may be bound once
   DispatchRole role = DispatchRole::Op;
-  /// The size that subgroups must have, all of them full (DeviceInfo::can_demand). 0: whatever the driver
-  /// takes.
+  /// The subgroup size to require, with all subgroups full (DeviceInfo::can_demand). 0: the driver chooses.
   std::uint32_t subgroup_size = 0;
-  /// Shared memory, where the op knows it: checked against the device's limit before the shader is compiled.
-  /// Not less than the shader has.
+  /// The size of shared memory, if the op knows it: checked against the device's limit before the shader is
+  /// compiled. It must not be smaller than the shader's.
   std::uint32_t shared_bytes = 0;
   friend bool operator==(const Dispatch&, const Dispatch&) = default;
 };
 
-/// What an impl submits: dispatches in order, a full compute barrier between each two.
+/// What an impl submits: dispatches in order, with a full compute barrier between each pair.
 struct Program {
   std::vector<Scratch> scratch;
   std::vector<Dispatch> dispatches;
-  /// Why its shaders read outputs or write inputs: what they find there could spare a program the work that
-  /// the one before has done. Empty: they do neither, and shaders that do are refused.
+  /// Why its shaders read outputs or write inputs. Without a reason such shaders are refused, because data
+  /// found there could save a program work that an earlier run has done.
   std::string free_access_because;
   friend bool operator==(const Program&, const Program&) = default;
 };
 
-/// Gives `program` one more scratch tensor.
+/// Adds a scratch tensor to `program`.
 Resource add_scratch(Program& program, Scratch scratch);
 
-/// Appends the program of an op that this one is made of: its tensor i is `tensors[i]` of `program`, its
-/// scratch comes behind the scratch that is there. Throws std::logic_error for a tensor that `tensors` does
-/// not have.
+/// Appends the program of an op that this op consists of. Tensor i of `part` becomes `tensors[i]` of
+/// `program`, and its scratch is added after the existing scratch. Throws std::logic_error if `tensors` has
+/// no such tensor.
 void append(Program& program, const Program& part, std::span<const Resource> tensors);
 
-/// Workgroups in one dimension that every Vulkan device takes.
+/// The number of workgroups in one dimension that every Vulkan device supports.
 inline constexpr std::uint32_t workgroups_of_any_device = 65535;
 
-/// Workgroups for `invocations` in one dimension, folded so that there are at most `most_along_x` along x:
-/// {x, y, 1} with x*y*local >= invocations. Shaders get the flat index from `flat_invocation()`
-/// (common/indexing.glslh) and leave when it is past the end. `most_along_x` is the device's
-/// max_workgroup_count[0]; what exceeds workgroups_of_any_device is left unused, so that a grid is folded on
-/// all devices or on none. Throws Error for what no grid of two such dimensions holds, or no 32-bit index.
+/// Returns the workgroups for `invocations` in one dimension, folded so that at most `most_along_x` are along
+/// x: {x, y, 1} with x*y*local >= invocations. Shaders get the flat index from `flat_invocation()`
+/// (common/indexing.glslh) and return early past the end. `most_along_x` is the device's
+/// max_workgroup_count[0]; anything above workgroups_of_any_device is not used, so that a grid is folded on
+/// all devices or on none. Throws Error if no grid of two such dimensions, or no 32-bit index, is large
+/// enough.
 std::array<std::uint32_t, 3> fold_grid(std::int64_t invocations, std::uint32_t local_size,
                                        std::uint32_t most_along_x = workgroups_of_any_device);
 

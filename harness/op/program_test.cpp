@@ -105,9 +105,9 @@ TEST(AppendTest, ATensorThatIsNotGivenIsRefusedAndNothingAppended) {
   Program whole;
   const Program part{.scratch = {{.name = "a"}}, .dispatches = {binding("pack", {Resource::tensor(1)})}};
   const std::array tensors{Resource::tensor(0)};
-  EXPECT_THAT([&] { append(whole, part, tensors); },
-              ThrowsMessage<std::logic_error>(
-                  HasSubstr("its dispatch 'pack' binds tensor 1, and 1 are given to it")));
+  EXPECT_THAT(
+      [&] { append(whole, part, tensors); },
+      ThrowsMessage<std::logic_error>(HasSubstr("its dispatch 'pack' binds tensor 1, but 1 are given")));
   EXPECT_TRUE(whole.scratch.empty() && whole.dispatches.empty());
 }
 

@@ -13,7 +13,8 @@ namespace {
 constexpr Names<2> cache_names{"hot", "cold"};
 
 constexpr double low_share_pct = 20;
-/// Programs of several dispatches that spend so much of their time on dispatching are limited by that.
+/// If a program of several dispatches spends at least this share of its time on dispatching, that is its
+/// limit.
 constexpr double much_dispatching = 0.5;
 
 double percent(double amount, double time_us, double ceiling_per_ns) {
@@ -30,7 +31,7 @@ std::string limit_of(const Roofline& roofline, const TimedProgram& program, doub
   return is_dispatching ? "dispatches" : "latency";
 }
 
-/// The ceilings that a program is held against.
+/// The ceilings that a program is compared with.
 struct Peaks {
   double gbps = 0;
   double gops = 0;

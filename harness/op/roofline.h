@@ -9,48 +9,49 @@
 namespace assay {
 
 inline constexpr double suspect_above_pct = 105;
-/// On a device of type "cpu", which is shared with whatever else the host does: its ceilings may have been
-/// measured at another moment's speed.
+/// The limit on devices of type "cpu", which share the host with everything else: their ceilings may have
+/// been measured while they were slower.
 inline constexpr double suspect_above_pct_on_cpu = 200;
 
-/// How near one timed program came to its device's limits.
+/// Says how close a timed program came to its device's limits.
 struct Roofline {
   double peak_gbps = 0;    ///< the bandwidth curve at the program's footprint and read share
   double peak_gops = 0;    ///< the ceiling that the impl names; 0: it names bandwidth, or the device has none
-  double pct_peak_bw = 0;  ///< of peak_gbps
-  double pct_peak_ops = 0;  ///< of peak_gops
-  /// The larger share: "bandwidth" or "operations"; where both are under 20 %, "dispatches" when spacings of
-  /// empty dispatches are half of the time or more, else "latency". Empty: no ceilings.
+  double pct_peak_bw = 0;  ///< percent of peak_gbps
+  double pct_peak_ops = 0;  ///< percent of peak_gops
+  /// The larger share: "bandwidth" or "operations". If both are under 20 %, it is "dispatches" when the
+  /// spacing of empty dispatches is half of the time or more, else "latency". Empty without ceilings.
   std::string limited_by;
-  std::string suspect;  ///< why the time cannot be: a sentence with numbers; empty: it can
+  std::string suspect;  ///< why the time is impossible, as a sentence with numbers; empty: it is possible
 };
 
-/// Whether the program's data were in the cache: hot, the same memory again and again; cold, rotating sets
-/// that are larger than the cache, so that the far end of the curve is the limit.
+/// Says whether the program's data were in the cache. Hot: the same memory again and again. Cold: rotating
+/// sets larger than the cache, so that the far end of the curve is the limit.
 enum class Cache : std::uint8_t { Hot, Cold };
 std::string_view name_of(Cache cache);  ///< "hot", "cold"
 std::optional<Cache> parse_cache(std::string_view name);
 
-/// What was timed.
+/// The timed program.
 struct TimedProgram {
   double time_us = 0;
   Cache cache = Cache::Hot;
-  Ceiling ceiling = Ceiling::Bandwidth;  ///< the impl's
-  int dispatches = 1;                    ///< timed ones
-  int input_sets = 1;  ///< hot: of inputs that its programs took turns over, which caches hold all
+  Ceiling ceiling = Ceiling::Bandwidth;  ///< the impl's ceiling
+  int dispatches = 1;                    ///< only the timed dispatches
+  int input_sets =
+      1;  ///< for hot data: input sets that its programs alternate between, all of which fit in the cache
 };
 
-/// Holds `work` done by one program against the ceilings. More than `suspect_pct` of one is suspect.
+/// Compares the `work` of one program with the ceilings. More than `suspect_pct` of a ceiling is suspect.
 Roofline roofline(const Ceilings& ceilings, const Work& work, const TimedProgram& program,
                   double suspect_pct = suspect_above_pct);
 
-/// What one program cannot be faster than.
+/// The minimum time of one program.
 struct LeastTime {
-  double seconds = 0;   ///< 0: nothing is known
+  double seconds = 0;   ///< 0: unknown
   std::string because;  ///< "3.2e+09 bytes at 12.1 GB/s", "2.75e+11 operations at 19.4 GOP/s (dot4x8)"
 };
 
-/// The least time of `work` at the device's ceilings; `program.time_us` does not count.
+/// Returns the least time for `work` at the device's ceilings; `program.time_us` is ignored.
 LeastTime least_time(const Ceilings& ceilings, const Work& work, const TimedProgram& program);
 
 }  // namespace assay

@@ -13,21 +13,20 @@ using Reason = std::optional<std::string>;
 const TensorSpec& at(std::span<const TensorSpec> tensors, Resource tensor) {
   if (tensor.index < tensors.size()) return tensors[tensor.index];
   throw std::logic_error(
-      fmt::format("a dispatch binds tensor {}, the op has {}", tensor.index, tensors.size()));
+      fmt::format("a dispatch binds tensor {}, but the op has {}", tensor.index, tensors.size()));
 }
 
-/// Why a setup dispatch must not bind that tensor.
+/// Returns why a setup dispatch must not bind that tensor.
 Reason against_tensor(const Dispatch& dispatch, const TensorSpec& spec) {
   if (!spec.is_input()) {
     return fmt::format(
-        "setup dispatch '{}' binds the output '{}': what is computed there is not timed; give it "
-        "the role 'op'",
+        "setup dispatch '{}' binds the output '{}', but setup is not timed: give it the role 'op'",
         dispatch.label, spec.name);
   }
   if (spec.constant) return std::nullopt;
   return fmt::format(
-      "setup dispatch '{}' binds the input '{}', which is another one in every run: set-up is done "
-      "once and not timed, so that it may read constant inputs alone. Give the dispatch the role "
+      "setup dispatch '{}' binds the input '{}', which differs from run to run, but setup runs once, "
+      "untimed: it may read only constant inputs. Give the dispatch the role "
       "'op', or declare TensorSpec::constant if '{}' is a weight, a scale or a bias",
       dispatch.label, spec.name, spec.name);
 }
@@ -37,7 +36,7 @@ bool binds(const Dispatch& dispatch, Resource resource) {
                              [&](const Binding& binding) { return binding.resource == resource; });
 }
 
-/// Why the setup dispatch of that index must not bind that scratch.
+/// Returns why the setup dispatch with that index must not bind that scratch.
 Reason against_scratch(const Program& program, std::size_t index, Resource scratch) {
   const std::span<const Dispatch> before = std::span(program.dispatches).first(index);
   const auto found = std::ranges::find_if(before, [&](const Dispatch& earlier) {
@@ -45,8 +44,8 @@ Reason against_scratch(const Program& program, std::size_t index, Resource scrat
   });
   if (found == before.end()) return std::nullopt;
   return fmt::format(
-      "setup dispatch '{}' binds the scratch '{}', which '{}' of the role '{}' binds before it: "
-      "set-up is done once, before all else; put it first, or give it a scratch of its own",
+      "setup dispatch '{}' binds the scratch '{}', which '{}' of the role '{}' binds before it, but setup "
+      "runs once, before everything else: put it first, or give it its own scratch",
       program.dispatches[index].label, program.scratch.at(scratch.index).name, found->label,
       name_of(found->role));
 }

@@ -10,13 +10,14 @@
 
 namespace assay {
 
-/// Scratch that setup dispatches bind, each once, in order: what they leave in it is as constant as weights.
+/// Returns the scratch that setup dispatches bind, in order and without duplicates. What they leave in it is
+/// as constant as weights.
 std::vector<Resource> setup_scratch(const Program& program);
 
-/// Why the program's set-up does more than set up, or nothing. Setup dispatches run once and are not timed,
-/// so that what they do must be the same for every run: they bind inputs that the op declares
-/// `TensorSpec::constant`, and scratch that no dispatch of another role binds before them. Whether the
-/// dispatches behind them leave that scratch alone is in their shaders: gpu::Executable looks there.
+/// Returns why the program's setup does more than set up, or nothing. Setup dispatches run once and are not
+/// timed, so their results must be the same for every run: they may bind inputs that the op declares
+/// `TensorSpec::constant`, and scratch that no dispatch of another role binds before them. Whether later
+/// dispatches leave that scratch alone depends on their shaders, which gpu::Executable checks.
 std::optional<std::string> broken_setup_rule(const Program& program, std::span<const TensorSpec> tensors);
 
 }  // namespace assay

@@ -44,7 +44,7 @@ TEST(SetupRules, OtherRolesBindWhatTheyLike) {
 TEST(SetupRules, ActivationsAreRefusedByName) {
   EXPECT_THAT(
       broken_setup_rule(program({setup({w, packed}), setup({x, packed}), product}), tensors()),
-      Optional(HasSubstr("setup dispatch 'pack' binds the input 'x', which is another one in every run")));
+      Optional(HasSubstr("setup dispatch 'pack' binds the input 'x', which differs from run to run")));
 }
 
 TEST(SetupRules, OutputsAreRefusedByName) {

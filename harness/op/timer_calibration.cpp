@@ -25,7 +25,7 @@ std::string to_string(const TimerCalibration& timer) {
   if (timer.valid_bits == 0) {
     return text + ": " + timer.note;
   }
-  text += fmt::format(": {:.6g} ns a tick of {} bits, unit {} (step {}, empty pair {}, p95 {})",
+  text += fmt::format(": {:.6g} ns per tick, {} bits, unit {} (step {}, empty pair {}, p95 {})",
                       timer.period_ns, timer.valid_bits, duration(timer.unit_ns), duration(timer.step_ns),
                       duration(timer.pair_ns_p50), duration(timer.pair_ns_p95));
   if (!timer.cross_check.empty()) {

@@ -22,7 +22,7 @@ TimerCalibration good() {
 TEST(TimerCalibrationText, SaysWhatWasMeasured) {
   EXPECT_EQ(
       to_string(good()),
-      "good: 52.0833 ns a tick of 36 bits, unit 1.25 us (step 52.08 ns, empty pair 104.2 ns, p95 1.25 us), "
+      "good: 52.0833 ns per tick, 36 bits, unit 1.25 us (step 52.08 ns, empty pair 104.2 ns, p95 1.25 us), "
       "1.0000 of the CPU's clock (calibrated timestamps)");
 }
 
@@ -39,7 +39,7 @@ TEST(TimerCalibrationText, EndsWithWhatIsWrong) {
   timer.cross_check.clear();
   EXPECT_EQ(
       to_string(timer),
-      "broken: 52.0833 ns a tick of 36 bits, unit 1.25 us (step 52.08 ns, empty pair 104.2 ns, p95 1.25 "
+      "broken: 52.0833 ns per tick, 36 bits, unit 1.25 us (step 52.08 ns, empty pair 104.2 ns, p95 1.25 "
       "us); the counter went backwards");
 }
 

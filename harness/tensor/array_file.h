@@ -10,10 +10,10 @@
 
 namespace assay {
 
-/// Where an array lies: a .npy file, or a member of a .npz archive.
+/// Says where an array is: in a .npy file, or in a member of a .npz archive.
 struct ArrayFile {
   std::string path;
-  std::string member;  ///< as numpy.savez calls it, "y" or "y.npy"; empty: the file is a .npy file
+  std::string member;  ///< the name in numpy.savez, "y" or "y.npy"; empty: the file is a .npy file
 
   ArrayFile() = default;
   ArrayFile(std::string file, std::string member_of_it = {})  // NOLINT(google-explicit-constructor)
@@ -23,19 +23,19 @@ struct ArrayFile {
   friend auto operator<=>(const ArrayFile&, const ArrayFile&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// "x.npy", "vectors.npz[x]".
+/// Returns "x.npy" or "vectors.npz[x]".
 std::string to_string(const ArrayFile& file);
 
-/// What is known of an array before its data are read.
+/// What is known about an array before its data are read.
 struct ArrayOutline {
-  std::optional<NpyHeader> header;  ///< of a .npy file
-  std::uint64_t bytes = 0;          ///< of a member of an archive, its header included
+  std::optional<NpyHeader> header;  ///< for a .npy file
+  std::uint64_t bytes = 0;          ///< for a member of an archive: its size, with its header
 };
 
-/// Throws Error, see read_npy_header() and npz_member_bytes().
+/// Reads an array's outline. Throws Error as read_npy_header() and npz_member_bytes() do.
 ArrayOutline outline_of_array(const ArrayFile& file);
 
-/// Throws Error, see read_npy() and read_npz_member().
+/// Reads an array. Throws Error as read_npy() and read_npz_member() do.
 HostTensor read_array(const ArrayFile& file);
 
 }  // namespace assay

@@ -27,8 +27,8 @@ Shape without_ones(const Shape& shape) {
     place += fmt::format("{}{}", place.empty() ? "" : ", ", coordinate);
   const std::string value = tensor.dtype() == DType::I64 ? fmt::format("{}", tensor.as<std::int64_t>()[index])
                                                          : fmt::format("{}", tensor.at(at));
-  throw Error(fmt::format("holds {} at [{}], which no {} equals; save it as {}", value, place, name_of(dtype),
-                          name_of(dtype)));
+  throw Error(fmt::format("holds {} at [{}], which {} cannot represent; save it as {}", value, place,
+                          name_of(dtype), name_of(dtype)));
 }
 
 bool same_number(double a, double b) {
@@ -42,7 +42,8 @@ double to_double(double value) {
   return value;
 }
 
-/// The nearest number; halves by way of float, which is checked on the way back as well.
+/// Returns the nearest number. Halves are converted through float, which the check of the way back covers
+/// too.
 template <class To>
 To nearest_float(double value) {
   if constexpr (std::is_same_v<To, Half>) {
@@ -52,7 +53,7 @@ To nearest_float(double value) {
   }
 }
 
-/// Elements that are no number of the other dtype are refused.
+/// Converts elements. Refuses any that the other dtype cannot represent.
 template <class To, class From>
 HostTensor convert_each(const HostTensor& tensor, const Shape& shape) {
   HostTensor result = HostTensor::uninitialized(DTypeOf<To>::value, shape);

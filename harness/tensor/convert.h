@@ -4,16 +4,16 @@
 
 namespace assay {
 
-/// Whether two shapes differ by dims of 1 only: [64] and [64,1,1,1].
+/// Returns whether two shapes differ only by dims of 1: [64] and [64,1,1,1].
 bool same_but_for_ones(const Shape& a, const Shape& b);
 
-/// Whether the values of one dtype may be had as another, where they are the same numbers there: any float as
-/// any other, any integer as any other.
+/// Returns whether values of one dtype may be converted to another if it can represent them: any float to any
+/// float, any integer to any integer.
 bool may_convert(DType from, DType to);
 
-/// `tensor` with another dtype and shape, which has as many elements. Throws Error ("holds 0.1 at
-/// [1, 0], ...") about the first element that is no number of that dtype; std::logic_error where
-/// may_convert() is false or counts differ.
+/// Returns `tensor` with another dtype and shape of as many elements. Throws Error ("holds 0.1 at [1, 0],
+/// ...") about the first element that the dtype cannot represent, and std::logic_error if may_convert() is
+/// false or the counts differ.
 HostTensor converted(HostTensor tensor, DType dtype, const Shape& shape);
 
 }  // namespace assay

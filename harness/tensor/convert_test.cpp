@@ -60,7 +60,7 @@ TEST(Converted, TheFirstDoubleThatIsNoFloatIsNamed) {
       [] {
         converted(tensor<double>({2, 2}, {1, 2, 0.1, 0.2}), DType::F32, {2, 2});
       },
-      ThrowsMessage<Error>(HasSubstr("holds 0.1 at [1, 0], which no f32 equals")));
+      ThrowsMessage<Error>(HasSubstr("holds 0.1 at [1, 0], which f32 cannot represent")));
   EXPECT_THROW(converted(row<double>({1e300}), DType::F32, {1}), Error);
   EXPECT_THROW(converted(row<double>({1 + 0x1p-11}), DType::F16, {1}), Error);
 }
@@ -77,7 +77,7 @@ TEST(Converted, TheFirstIntegerBeyondIsNamedInFull) {
       [] {
         converted(row<std::int64_t>({1, 128}), DType::I8, {2});
       },
-      ThrowsMessage<Error>(HasSubstr("holds 128 at [1], which no i8 equals")));
+      ThrowsMessage<Error>(HasSubstr("holds 128 at [1], which i8 cannot represent")));
   EXPECT_THAT([] { converted(row<std::int64_t>({9007199254740993}), DType::I32, {1}); },
               ThrowsMessage<Error>(HasSubstr("holds 9007199254740993 at")));
   EXPECT_THROW(converted(row<std::int64_t>({-1}), DType::U8, {1}), Error);
@@ -98,11 +98,11 @@ TEST(Converted, IntegersOfAnotherSignAreTakenWhereTheyFit) {
       [] {
         converted(row<std::int8_t>({5, -1}), DType::U8, {2});
       },
-      ThrowsMessage<Error>(HasSubstr("holds -1 at [1], which no u8 equals")));
+      ThrowsMessage<Error>(HasSubstr("holds -1 at [1], which u8 cannot represent")));
   EXPECT_THAT([] { converted(row<std::uint8_t>({200}), DType::I8, {1}); },
-              ThrowsMessage<Error>(HasSubstr("holds 200 at [0], which no i8 equals")));
+              ThrowsMessage<Error>(HasSubstr("holds 200 at [0], which i8 cannot represent")));
   EXPECT_THAT([] { converted(row<std::int32_t>({128}), DType::I8, {1}); },
-              ThrowsMessage<Error>(HasSubstr("holds 128 at [0], which no i8 equals")));
+              ThrowsMessage<Error>(HasSubstr("holds 128 at [0], which i8 cannot represent")));
 }
 
 TEST(Converted, FloatsAreTakenAsHalvesWhereTheyAreTheSame) {
@@ -111,7 +111,7 @@ TEST(Converted, FloatsAreTakenAsHalvesWhereTheyAreTheSame) {
       [] {
         converted(row<float>({1, 0.1F}), DType::F16, {2});
       },
-      ThrowsMessage<Error>(HasSubstr("at [1], which no f16 equals")));
+      ThrowsMessage<Error>(HasSubstr("at [1], which f16 cannot represent")));
   EXPECT_THROW(converted(row<float>({65520}), DType::F16, {1}), Error) << "it rounds to infinity";
 }
 

@@ -16,11 +16,11 @@ constexpr Names<8> dtype_names{"f32", "f16", "i32", "i16", "i8", "u8", "f64", "i
   throw std::logic_error("the integer range of dtype " + std::string(name_of(dtype)) + " was asked for");
 }
 
-/// `value >> shift`, the bits that fall out rounded to nearest even. 1 <= shift <= 31.
+/// Returns `value >> shift`, with the lost bits rounded to nearest even. 1 <= shift <= 31.
 std::uint32_t shift_right_rne(std::uint32_t value, int shift) {
   const std::uint32_t below_half = (1U << (shift - 1)) - 1;
   const std::uint32_t is_odd =
-      value >> shift & 1U;  // an odd result rounds up from half on, an even one above it
+      value >> shift & 1U;  // an odd result rounds up from half on, an even one only above it
   return (value + below_half + is_odd) >> shift;
 }
 
@@ -113,7 +113,7 @@ Half to_half(float value) {
   if (magnitude > 0x7f800000U) return with_sign(0x7e00U | ((magnitude >> 13) & 0x3ffU));  // NaN, made quiet
   if (magnitude >= 0x47800000U) return with_sign(0x7c00U);                                // >= 2^16
   if (magnitude >= 0x38800000U) {                                                         // >= 2^-14: normal
-    // Rounding may carry into the exponent, up to infinity: that is the right answer.
+    // Rounding may carry into the exponent, even up to infinity, which is the right answer.
     return with_sign(shift_right_rne(magnitude - 0x38000000U, 13));
   }
   if (magnitude <= 0x33000000U) return with_sign(0);  // <= 2^-25: half of the smallest denormal

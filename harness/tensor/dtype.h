@@ -7,10 +7,10 @@
 
 namespace assay {
 
-/// Type of a logical element. F64 and I64 exist on the host only (.npy files, double references).
+/// The type of a logical element. F64 and I64 exist on the host only (.npy files, double references).
 enum class DType : std::uint8_t { F32, F16, I32, I16, I8, U8, F64, I64 };
 
-/// Bits of an IEEE binary16 number; arithmetic goes through `to_float`.
+/// The bits of an IEEE binary16 number. For arithmetic, convert with `to_float`.
 struct Half {
   std::uint16_t bits = 0;
   friend bool operator==(Half, Half) = default;
@@ -22,11 +22,11 @@ std::optional<DType> parse_dtype(std::string_view name);
 bool is_float(DType dtype);
 bool is_integer(DType dtype);
 
-/// Smallest and largest value of an integer dtype. Throws std::logic_error for a float one.
+/// Returns the smallest and largest value of an integer dtype. Throws std::logic_error for a float dtype.
 std::int64_t lowest(DType dtype);
 std::int64_t highest(DType dtype);
 
-float to_float(Half half);  ///< exact; NaN keeps being NaN
+float to_float(Half half);  ///< exact; NaN stays NaN
 Half to_half(float value);  ///< round to nearest even, overflow to infinity, denormals kept
 
 /// Maps a C++ element type to its DType.

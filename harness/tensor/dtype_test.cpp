@@ -79,7 +79,7 @@ TEST(HalfTest, EveryHalfComesBackFromFloat) {
     const float value = half(bits);
     const bool is_nan = (bits & 0x7fffU) > 0x7c00U;
     ASSERT_EQ(std::isnan(value), is_nan) << bits;
-    // A signalling NaN comes back quiet.
+    // A signalling NaN becomes quiet.
     ASSERT_EQ(to_half(value).bits, is_nan ? bits | 0x200U : bits) << bits;
   }
 }

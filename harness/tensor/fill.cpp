@@ -23,28 +23,29 @@
 //   nan      normal, 1 in 4 NaN           uniform
 //   ends     see below                    uniform
 //
-// `mixed` changes from run to run of the elements: a row (along the last dim) where there are eight rows or
-// more, else an eighth of all. Run i is, by i % 8: normal; zeros; all 0.3; normal times 2^-30 (f16: 2^-12);
-// small with one outlier of +-20; normal with 1 in 4 NaN or infinite; negative; nothing but NaN and
+// `mixed` differs from run to run of the elements. A run is a row (along the last dim) if there are at least
+// eight rows, else an eighth of all elements. Run i is, by i % 8: normal; zeros; all 0.3; normal times 2^-30
+// (f16: 2^-12); small with one outlier of +-20; normal with 1 in 4 NaN or infinite; negative; only NaN and
 // infinities.
 //
-// `ends` is N(0, 0.05), but the first and the last value of each row are 10 to 20 large, one negative and one
-// positive, and before the last of every other row is a NaN or an infinity: what reads too few of a row's
-// columns finds another range. NaN of `nan` have both signs and, beside the quiet bit, random ones of those
-// that float16 has too.
+// `ends` is N(0, 0.05), except that the first and the last value of each row have magnitudes of 10 to 20, one
+// negative and one positive, and every other row has a NaN or an infinity before its last value. A kernel
+// that reads too few of a row's columns finds another range. The NaNs of `nan` have both signs and, besides
+// the quiet bit, random bits among those that float16 has too.
 //
-// float16 data are the float values rounded; there `wide` keeps to 2^-14..2^14 and `saturate` below infinity.
+// float16 data are the float values rounded; there `wide` stays within 2^-14..2^14 and `saturate` below
+// infinity.
 //
-// Scales are log-uniform in [lo, hi], but 2^-4, 2^-3 or 2^-2 under `ties`, [lo, 4*lo] under `saturate`, 2^-12
-// to 2^4 under `wide` where the op declares no range, and the value or 2^-4 under `constant` and `zero`.
-// Zero points and indices are uniform in [lo, hi], but 0, clamped, under `zero`, and the value (or 3 for a
-// zero point, middle + 1 for an index) under `constant`.
+// Scales are log-uniform in [lo, hi], except: 2^-4, 2^-3 or 2^-2 under `ties`; [lo, 4*lo] under `saturate`;
+// 2^-12 to 2^4 under `wide` if the op declares no range; and the value or 2^-4 under `constant` and `zero`.
+// Zero points and indices are uniform in [lo, hi], except: 0, clamped, under `zero`; and the value (or 3 for
+// a zero point, middle + 1 for an index) under `constant`.
 
 namespace assay {
 namespace {
 
-constexpr std::int64_t batch = 1024;            // elements whose bits and values lie on the stack
-constexpr std::int64_t batches_per_chunk = 64;  // less is not worth a thread
+constexpr std::int64_t batch = 1024;            // elements whose bits and values are on the stack
+constexpr std::int64_t batches_per_chunk = 64;  // fewer are not worth a thread
 
 void store(float value, float& out) {
   out = value;

@@ -5,7 +5,7 @@
 
 namespace assay {
 
-/// A filled tensor. `Npy` is not handled here (the case loader reads the file): std::logic_error.
+/// Returns a filled tensor. Throws std::logic_error for `Npy`, whose files the case loader reads.
 HostTensor make_filled(DType dtype, const Shape& shape, const FillSpec& fill, const FillDomain& domain,
                        const DataKey& key);
 

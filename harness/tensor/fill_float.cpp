@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
-// Rules of float data. Integers become floats by IEEE operations in the order written, most of them exact,
-// never by a function of the C library: the same bits come from every compiler.
+// The rules for float data. Integers become floats by IEEE operations in the order written, most of them
+// exact, and never by a C library function, so that every compiler gives the same bits.
 
 namespace assay {
 namespace {
@@ -21,12 +21,12 @@ float largest(DType dtype) {
   return dtype == DType::F16 ? 65504.0F : std::numeric_limits<float>::max();
 }
 
-/// Uniform in [-1, 1), steps of 2^-23.
+/// Returns a uniform value in [-1, 1), in steps of 2^-23.
 float uniform(std::uint32_t bits) {
   return static_cast<float>(static_cast<std::int32_t>(bits) >> 8) * 0x1p-23F;
 }
 
-/// Uniform in [0, 1), steps of 2^-24.
+/// Returns a uniform value in [0, 1), in steps of 2^-24.
 float fraction(std::uint32_t bits) {
   return static_cast<float>(bits >> 8) * 0x1p-24F;
 }
@@ -35,17 +35,18 @@ float normal(Bits bits) {
   return static_cast<float>(bell(bits)) * bell_scale;
 }
 
-/// +-m * 2^exponent with m in [1, 2) from the low 23 bits.
+/// Returns +-m * 2^exponent with m in [1, 2) from the low 23 bits.
 float compose(bool negative, int exponent, std::uint32_t mantissa) {
   const std::uint32_t sign = negative ? 0x80000000U : 0U;
   return std::bit_cast<float>(sign | static_cast<std::uint32_t>(exponent + 127) << 23 |
                               (mantissa & 0x7fffffU));
 }
 
-/// An odd multiple of 2^-3, 2^-4 or 2^-5 below 8: x/s is a tie for the scale s that is twice that power.
+/// Returns an odd multiple of 2^-3, 2^-4 or 2^-5 below 8, so that x/s is a tie for the scale s of twice that
+/// power.
 float tie(Bits bits) {
   const int exponent = 3 + static_cast<int>(below(3, bits.b));
-  const std::int64_t pairs = std::int64_t{8} << exponent;  // of an odd and an even number in [-8, 8)
+  const std::int64_t pairs = std::int64_t{8} << exponent;  // pairs of an odd and an even number in [-8, 8)
   const std::int64_t odd = 2 * below(static_cast<std::uint64_t>(pairs), bits.a) - pairs + 1;
   return static_cast<float>(odd) * compose(false, -exponent, 0);
 }
@@ -88,7 +89,7 @@ std::vector<float> special_values(DType dtype) {
           -denormal_max, normal_min, -normal_min, huge, -huge, huge / 2,     -huge / 2};
 }
 
-/// Normal values; every eighth is special, and a tensor that has room has each special value.
+/// Gives normal values; every eighth is special, and a tensor with enough elements has each special value.
 Rule<float> special(const FillRequest& request) {
   const std::vector<float> values = special_values(request.dtype);
   const auto count = static_cast<std::int64_t>(values.size());
@@ -101,14 +102,14 @@ Rule<float> special(const FillRequest& request) {
       });
 }
 
-/// NaN, infinity or minus infinity.
+/// Returns NaN, infinity or minus infinity.
 float non_finite(std::uint32_t bits) {
   const float infinity = std::numeric_limits<float>::infinity();
   if (bits % 3 == 0) return std::numeric_limits<float>::quiet_NaN();
   return bits % 3 == 1 ? infinity : -infinity;
 }
 
-/// Runs of eight kinds, one after another: fill.cpp has the list.
+/// Gives runs of eight kinds, one after another; fill.cpp lists them.
 Rule<float> mixed(const FillRequest& request) {
   const float tiny = request.dtype == DType::F16 ? 0x1p-12F : 0x1p-30F;
   return per_element<float>([tiny, run = request.run](Bits bits, std::int64_t index) {
@@ -134,13 +135,13 @@ Rule<float> mixed(const FillRequest& request) {
   });
 }
 
-/// A quiet NaN of either sign, with random ones among the bits that float16 has too: kernels that compare
-/// with one NaN, or forget the sign, miss it.
+/// Returns a quiet NaN of either sign, with random bits among those that float16 has too. A kernel that
+/// compares with one particular NaN, or ignores the sign, misses it.
 float any_nan(std::uint32_t bits) {
   return std::bit_cast<float>(0x7fc00000U | (bits & 0x803fe000U));
 }
 
-/// Normal values; every fourth is a NaN, and a tensor that has room has one whose sign is set.
+/// Gives normal values; every fourth is a NaN, and a tensor with enough elements has one with its sign set.
 Rule<float> nans(const FillRequest& request) {
   return per_element<float>([request](Bits bits, std::int64_t index) {
     if (index == request.chosen && request.numel >= 8) return any_nan(bits.b | 0x80000000U);
@@ -148,8 +149,8 @@ Rule<float> nans(const FillRequest& request) {
   });
 }
 
-/// Small values between a large one of either sign at the beginning and at the end of each row; before the
-/// last of every other row something that is not finite.
+/// Gives small values between a large one of either sign at the beginning and the end of each row; every
+/// other row has a non-finite value before its last.
 Rule<float> ends(const FillRequest& request) {
   return per_element<float>([row = request.row](Bits bits, std::int64_t index) {
     const std::int64_t column = index % row;
@@ -161,7 +162,8 @@ Rule<float> ends(const FillRequest& request) {
   });
 }
 
-/// The value of `fill: constant`, NaN and infinities too; a finite one must stay finite in the dtype.
+/// Returns the value of `fill: constant`, which may be NaN or infinite; a finite one must stay finite in the
+/// dtype.
 float constant_data(const FillRequest& request) {
   const double value = request.value.value_or(1);
   if (std::isfinite(value) && std::abs(value) > static_cast<double>(largest(request.dtype))) {

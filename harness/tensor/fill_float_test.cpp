@@ -154,7 +154,7 @@ TEST(FillFloatTest, MixedRowsAreOfEightKindsInTurn) {
     EXPECT_NEAR(share(rows[5], not_finite), 0.25, 0.15);
     EXPECT_TRUE(none_of(rows[6], [](double x) { return x > -0.5; }));
     EXPECT_TRUE(none_of(rows[7], finite));
-    EXPECT_TRUE(none_of(rows[8], not_finite));  // from the start again
+    EXPECT_TRUE(none_of(rows[8], not_finite));  // the kinds repeat from the start
   }
 }
 

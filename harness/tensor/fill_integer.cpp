@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-// Rules of integer tensors: data, zero points, indices.
+// The rules for integer tensors: data, zero points, indices.
 
 namespace assay {
 namespace {
@@ -22,7 +22,7 @@ struct Range {
   std::int64_t uniform(std::uint32_t bits) const { return lo + below(count(), bits); }
 };
 
-/// The domain as integers. Throws Error when it is empty or the dtype cannot hold it.
+/// Returns the domain as integers. Throws Error if it is empty or the dtype cannot represent it.
 Range range_of(const FillRequest& request) {
   const FillDomain& domain = request.domain;
   const Range all{lowest(request.dtype), highest(request.dtype)};
@@ -62,7 +62,7 @@ std::int64_t middle(Range range) {
   return range.lo + (range.hi - range.lo) / 2;
 }
 
-/// A bell whose third standard deviation lies at the ends of the range; the little beyond is clamped.
+/// Gives a bell with its third standard deviation at the ends of the range; the little beyond is clamped.
 Rule<std::int64_t> normal(Range range) {
   constexpr std::int64_t three_sigma = 113512;  // 3 * bell_end / sqrt(12)
   return per_element<std::int64_t>([range](Bits bits, std::int64_t) {
@@ -79,7 +79,7 @@ Rule<std::int64_t> saturate(Range range) {
   });
 }
 
-/// Small values around zero (or at the end next to it), and some at the ends.
+/// Gives small values around zero (or near the range's end closest to it), and some at the ends.
 Rule<std::int64_t> outlier(const FillRequest& request, Range range) {
   const Range small{range.clamp(-4), range.clamp(4)};
   const std::int64_t low = range.lo < small.lo ? range.lo : range.hi;

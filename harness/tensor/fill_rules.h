@@ -10,33 +10,34 @@
 #include <optional>
 #include <span>
 
-// What each fill means for each role: rules that turn the random bits of elements into their values.
+// Defines each fill for each role by a rule that turns the random bits of elements into their values.
 
 namespace assay {
 
-/// What a rule may depend on beside an element's bits and index.
+/// What a rule may depend on besides an element's bits and index.
 struct FillRequest {
   DType dtype = DType::F32;
   FillKind kind = FillKind::Normal;
-  std::optional<double> value;  ///< of `constant`
+  std::optional<double> value;  ///< for `constant`
   FillDomain domain;
   std::int64_t numel = 0;
-  std::int64_t chosen = 0;  ///< the element that gets what every tensor needs at least once
+  std::int64_t chosen = 0;  ///< the element that gets the value that every tensor needs at least once
   std::int64_t run = 1;     ///< elements of one kind under `mixed`
   std::int64_t row = 1;     ///< elements along the last dim
 };
 
-/// Elements along the last dim; of a scalar: 1.
+/// Returns the number of elements along the last dim; 1 for a scalar.
 std::int64_t row_of(const Shape& shape);
 
-/// Elements of one kind under `mixed`: a row, or an eighth of a tensor of fewer than eight rows.
+/// Returns the number of elements of one kind under `mixed`: a row, or an eighth of a tensor with fewer than
+/// eight rows.
 std::int64_t mixed_run(const Shape& shape);
 
-/// Values of the elements first, first + 1, ... from their bits.
+/// Computes the values of the elements first, first + 1, ... from their bits.
 template <class V>
 using Rule = std::function<void(std::span<const Bits> bits, std::int64_t first, std::span<V> out)>;
 
-/// A rule from value(bits, index).
+/// Makes a rule from value(bits, index).
 template <class V, class F>
 Rule<V> per_element(F value) {
   return [value](std::span<const Bits> bits, std::int64_t first, std::span<V> out) {
@@ -50,7 +51,8 @@ Rule<V> always(V value) {
   return per_element<V>([value](Bits, std::int64_t) { return value; });
 }
 
-/// Outliers: one element in 64, and the chosen one of a tensor that is large enough to have one.
+/// Returns whether an element is an outlier: one in 64, and the chosen one if the tensor is large enough to
+/// have one.
 inline bool is_outlier(const FillRequest& request, Bits bits, std::int64_t index) {
   return (bits.a & 63U) == 0 || (index == request.chosen && request.numel >= 8);
 }

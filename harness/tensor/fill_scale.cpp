@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-// Rules of float quantization parameters: scales and float zero points.
+// The rules for float quantization parameters: scales and float zero points.
 
 namespace assay {
 namespace {
@@ -15,20 +15,20 @@ struct ScaleRange {
   double lo = 0, hi = 0;
 };
 
-/// Exponent of the power of two at or below `value` > 0.
+/// Returns the exponent of the power of two at or below `value` > 0.
 int floor_exponent(double value) {
   int exponent = 0;
   std::frexp(value, &exponent);
   return exponent - 1;
 }
 
-/// Exponent of the power of two at or above `value` > 0.
+/// Returns the exponent of the power of two at or above `value` > 0.
 int ceil_exponent(double value) {
   const int exponent = floor_exponent(value);
   return std::ldexp(1.0, exponent) == value ? exponent : exponent + 1;
 }
 
-/// The domain, its defaults put in, inside the finite and normal values of the dtype.
+/// Returns the domain with its defaults, limited to the finite and normal values of the dtype.
 ScaleRange scale_range(const FillRequest& request) {
   const bool half = request.dtype == DType::F16;
   const ScaleRange possible = half ? ScaleRange{0x1p-14, 65504} : ScaleRange{0x1p-126, 0x1.fffffep127};
@@ -41,7 +41,7 @@ ScaleRange scale_range(const FillRequest& request) {
   return {std::max(lo, possible.lo), std::min(hi, possible.hi)};
 }
 
-/// `wide` goes past the default domain, but not past one that the op declares.
+/// Returns the range of `wide`, which exceeds the default domain but not one that the op declares.
 ScaleRange wide_range(const FillRequest& request) {
   const ScaleRange range = scale_range(request);
   const ScaleRange wide{request.domain.lo == 0 ? 0x1p-12 : std::max(range.lo, 0x1p-12),
@@ -49,7 +49,7 @@ ScaleRange wide_range(const FillRequest& request) {
   return wide.lo <= wide.hi ? wide : range;
 }
 
-/// An octave at random, then uniform inside the part of it that lies in the range.
+/// Gives a random octave, then a uniform value in the part of it that is in the range.
 Rule<float> octaves(ScaleRange range) {
   const int lowest = floor_exponent(range.lo);
   const int highest = std::max(ceil_exponent(range.hi) - 1, lowest);
@@ -62,7 +62,7 @@ Rule<float> octaves(ScaleRange range) {
   });
 }
 
-/// 2^-4, 2^-3 and 2^-2 as far as they lie in the range, else the nearest power of two that does.
+/// Gives 2^-4, 2^-3 and 2^-2 if they are in the range, else the nearest power of two that is.
 Rule<float> powers_of_two(ScaleRange range) {
   const int lowest = ceil_exponent(range.lo);
   const int highest = floor_exponent(range.hi);

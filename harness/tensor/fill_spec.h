@@ -9,11 +9,10 @@
 
 namespace assay {
 
-/// What an input is filled with. Meanings depend on the domain of the tensor (`FillDomain`); fill.cpp has the
-/// table. `Special` mixes NaN, infinities, zeros of both signs, denormals and huge values into normal data
-/// (floats). `Mixed` gives one row after another another kind of float data. `Nan` mixes NaN alone into it,
-/// of both signs and with various payloads; `Ends` makes the first and the last value of each row the large
-/// ones.
+/// Says what an input is filled with. The meaning depends on the tensor's domain (`FillDomain`); fill.cpp has
+/// the table. For floats, `Special` mixes NaN, infinities, zeros of both signs, denormals and huge values
+/// into normal data. `Mixed` gives each row a different kind of float data. `Nan` mixes in only NaN, of both
+/// signs and with various payloads. `Ends` makes the first and the last value of each row the large ones.
 enum class FillKind : std::uint8_t {
   Normal,
   Uniform,
@@ -35,12 +34,12 @@ std::optional<FillKind> parse_fill(std::string_view name);
 
 struct FillSpec {
   FillKind kind = FillKind::Normal;
-  std::optional<double> value;  ///< of `constant`
-  ArrayFile file;               ///< of `npy`: resolved path
+  std::optional<double> value;  ///< for `constant`
+  ArrayFile file;               ///< for `npy`: the resolved path
   friend bool operator==(const FillSpec&, const FillSpec&) = default;
 };
 
-/// What an input means, hence which values it may take under each fill.
+/// Says what an input means, and so which values it may take under each fill.
 enum class FillRole : std::uint8_t {
   Data,       ///< activations, weights, quantized values
   Scale,      ///< finite and > 0, whatever the fill; powers of two under `ties`
@@ -56,7 +55,7 @@ struct FillDomain {
   friend bool operator==(const FillDomain&, const FillDomain&) = default;
 };
 
-/// Identifies one tensor's data: value = f(seed, key, tensor, index), on every compiler, thread count and
+/// Identifies one tensor's data: value = f(seed, key, tensor, index) for every compiler, thread count and
 /// device.
 struct DataKey {
   std::uint64_t seed = 0;

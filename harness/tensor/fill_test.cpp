@@ -45,7 +45,7 @@ TEST(FillTest, ElementsComputedOneByOneAreThoseOfTheWholeTensor) {
   }
 }
 
-/// The first four elements' bits; a change of the mapping changes all published input hashes.
+/// Returns the first four elements' bits. A change of the mapping would change all published input hashes.
 std::vector<std::uint32_t> first_bits(FillKind kind, FillRole role = FillRole::Data) {
   const HostTensor tensor = make_filled(DType::F32, {4}, {.kind = kind}, {.role = role}, key);
   std::vector<std::uint32_t> bits;

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-// What the tests of the fills share.
+// Helpers shared by the tests of fills.
 
 namespace assay::test {
 

@@ -15,8 +15,8 @@ constexpr Names<8> layout_names{"WP", "HP", "CP", "4W", "4C", "4C1W", "4W4C", "4
 
 constexpr Names<6> texel_names{"rgba32f", "rgba16f", "rgba32i", "rgba16i", "rgba8i", "rgba8ui"};
 
-/// The terms of an offset, slowest first. A capital letter stands for a dim's blocks of four, whose
-/// lanes are the small letter to the right of it; a small letter alone for a whole dim.
+/// The terms of an offset, slowest first. A capital letter stands for a dim's blocks of four, whose lanes are
+/// the small letter to the right of it; a small letter alone stands for a whole dim.
 constexpr Names<8> buffer_orders{"nchw", "ncwh", "nhwc", "nchWw", "nhwCc", "nhCwc", "nhWCwc", "ncHWhw"};
 constexpr Names<3> texture_orders{"nchWw", "ncHwh", "nChwc"};
 
@@ -24,8 +24,8 @@ std::array<std::int64_t, 4> sizes(const Dims& dims) {
   return {dims.n, dims.c, dims.h, dims.w};
 }
 
-/// Lays the terms of `order` out in memory and gives the strides of N, C, H, W. `elements`: how many there
-/// are.
+/// Lays out the terms of `order` in memory and returns the strides of N, C, H and W. `elements` becomes their
+/// number.
 std::array<Physical::Stride, 4> lay_out(std::string_view order, const Dims& dims, std::int64_t& elements) {
   constexpr std::string_view whole = "nchw", blocks = "NCHW";
   std::array<Physical::Stride, 4> strides{};
@@ -45,7 +45,7 @@ std::array<Physical::Stride, 4> lay_out(std::string_view order, const Dims& dims
   return strides;
 }
 
-/// Texels in x, y, z, for the layouts WP, HP, CP.
+/// Returns the texels in x, y and z for the layouts WP, HP and CP.
 std::array<std::int64_t, 3> texels(Layout layout, const Dims& dims) {
   switch (layout) {
     case Layout::WP:
@@ -130,7 +130,7 @@ std::string_view texel_name(DType dtype) {
 Physical::Physical(Form form, DType dtype, const Shape& shape)
     : form_(form), dtype_(dtype), shape_(shape), dims_(nchw(shape)) {
   check_dtype(form, dtype);
-  numel(shape);  // throws on an impossible shape
+  numel(shape);  // throws if the shape is impossible
   if (is_texture(form)) {
     strides_ = lay_out(name_in(texture_orders, form.layout), dims_, elements_);
     extent_ = checked_extent(form, shape, dims_);

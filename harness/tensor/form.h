@@ -13,12 +13,12 @@ namespace assay {
 
 enum class Storage : std::uint8_t { Buffer, Texture3D, Texture2D };
 
-/// Order of the elements in memory. WP, HP, CP: width-, height-, channels-packed, for any dtype.
-/// P4W ... P4H4W: the int8x4 layouts "4W", "4C", "4C1W", "4W4C", "4H4W": one 32-bit word holds four
-/// values, lane 0 in the lowest byte. The formulas are those of `Physical`.
+/// The order of the elements in memory. WP, HP and CP are width-, height- and channels-packed, for any dtype.
+/// P4W ... P4H4W are the int8x4 layouts "4W", "4C", "4C1W", "4W4C" and "4H4W": one 32-bit word holds four
+/// values, lane 0 in the lowest byte. `Physical` gives the formulas.
 enum class Layout : std::uint8_t { WP, HP, CP, P4W, P4C, P4C1W, P4W4C, P4H4W };
 
-/// The physical form of a tensor: "buffer/4W4C", "texture3d/CP".
+/// The physical form of a tensor, such as "buffer/4W4C" or "texture3d/CP".
 struct Form {
   Storage storage = Storage::Buffer;
   Layout layout = Layout::WP;
@@ -28,11 +28,12 @@ struct Form {
 std::string_view name_of(Storage storage);  ///< "buffer", "texture3d", "texture2d"
 std::string_view name_of(Layout layout);    ///< "WP", "4W4C", ...
 std::string to_string(Form form);           ///< "buffer/4W4C"
-/// "texture" is accepted for "texture3d". Empty when the text names no form.
+/// Parses a form; accepts "texture" for "texture3d". Empty if the text is not a form.
 std::optional<Form> parse_form(std::string_view text);
 bool is_int8x4(Layout layout);
 bool is_texture(Form form);
-/// What GLSL calls a texel of four such lanes: "rgba32f", "rgba8i". Throws std::out_of_range for F64 and I64.
+/// Returns GLSL's name of a texel of four such lanes: "rgba32f", "rgba8i". Throws std::out_of_range for F64
+/// and I64.
 std::string_view texel_name(DType dtype);
 
 /// Where each element of one tensor lies in memory: the addressing contract that shaders, packing and
@@ -51,14 +52,14 @@ std::string_view texel_name(DType dtype);
 /// WP (W4, H, N*C), HP (W, H4, N*C), CP (W, H, N*C4), z = n*Ctex + c.
 class Physical {
  public:
-  /// How far apart the elements of one dim lie: index i is at (i/4)*block + (i%4)*lane.
+  /// The distance between the elements of one dim: index i is at (i/4)*block + (i%4)*lane.
   struct Stride {
     std::int64_t block = 0, lane = 0;
     std::int64_t at(std::int64_t i) const { return (i >> 2) * block + (i & 3) * lane; }
     friend bool operator==(const Stride&, const Stride&) = default;
   };
 
-  /// Throws Error when the form cannot hold the dtype (an int8x4 layout of a 32-bit type, say).
+  /// Throws Error if the form cannot hold the dtype, such as an int8x4 layout of a 32-bit type.
   Physical(Form form, DType dtype, const Shape& shape);
 
   Form form() const { return form_; }
@@ -66,19 +67,19 @@ class Physical {
   const Shape& shape() const { return shape_; }
   const Dims& dims() const { return dims_; }
 
-  /// Elements of the data region, padding lanes and blocks included.
+  /// Returns the number of elements of the data region, including padding lanes and blocks.
   std::int64_t elements() const { return elements_; }
-  /// Bytes of the data region, rounded up to whole 32-bit words (buffers).
+  /// Returns the bytes of the data region, rounded up to whole 32-bit words (buffers).
   std::int64_t bytes() const;
-  /// Texels in x, y, z (textures only).
+  /// Returns the texels in x, y and z (textures only).
   std::array<std::uint32_t, 3> extent() const { return extent_; }
 
   std::int64_t offset(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
     return strides_[0].at(n) + strides_[1].at(c) + strides_[2].at(h) + strides_[3].at(w);
   }
-  /// Strides of N, C, H, W: every layout is a sum of one term a dim.
+  /// Returns the strides of N, C, H and W: every layout is a sum of one term per dim.
   const std::array<Stride, 4>& strides() const { return strides_; }
-  /// True when row-major logical order and memory order are the same, without padding in between.
+  /// Returns whether row-major logical order and memory order are equal, with no padding in between.
   bool is_contiguous() const;
 
  private:

@@ -23,7 +23,7 @@ Physical buffer(Layout layout, const Shape& shape, DType dtype = DType::I8) {
   return {{Storage::Buffer, layout}, dtype, shape};
 }
 
-/// The offset of a buffer's element as the layout's definition has it.
+/// Returns the offset of a buffer's element by the definition of the layout.
 std::int64_t defined_offset(Layout layout, const Dims& d, std::int64_t n, std::int64_t c, std::int64_t h,
                             std::int64_t w) {
   const std::int64_t C4 = div_up(d.c, 4), H4 = div_up(d.h, 4), W4 = div_up(d.w, 4);
@@ -48,7 +48,7 @@ std::int64_t defined_offset(Layout layout, const Dims& d, std::int64_t n, std::i
   return -1;
 }
 
-/// The offset of a texture's element: texel, then lane.
+/// Returns the offset of a texture's element: texel, then lane.
 std::int64_t texel_offset(const Physical& physical, std::int64_t n, std::int64_t c, std::int64_t h,
                           std::int64_t w) {
   const auto [ex, ey, ez] = physical.extent();
@@ -81,7 +81,7 @@ void for_each_element(const Dims& d, const Body& body) {
   }
 }
 
-/// Row-major order and memory order are the same, and there is nothing in between: counted out.
+/// Counts whether row-major order and memory order are equal, with nothing in between.
 bool counted_contiguous(const Physical& physical) {
   std::int64_t next = 0;
   bool same = true;
@@ -224,7 +224,7 @@ TEST(PhysicalTest, ContiguousIsWhatCountingSays) {
           << to_string(texture.form()) << " " << to_string(shape);
     }
   }
-  EXPECT_GT(contiguous, static_cast<int>(shapes.size()));  // more than WP's
+  EXPECT_GT(contiguous, static_cast<int>(shapes.size()));  // more than WP alone has
 }
 
 TEST(PhysicalTest, EveryDeviceDTypeGoesIntoTheFloatLayouts) {

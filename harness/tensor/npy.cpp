@@ -16,7 +16,7 @@
 #include <string_view>
 
 // The format: 6 bytes of magic, major and minor version, the header's length (2 bytes in version 1, 4 in
-// versions 2 and 3), the header - a Python dictionary literal - and the elements.
+// versions 2 and 3), the header (a Python dictionary literal) and the elements.
 
 namespace assay {
 namespace {
@@ -37,13 +37,13 @@ constexpr DTypeCode dtype_codes[] = {{"<f4", DType::F32}, {"<f2", DType::F16}, {
 
 using Header = NpyHeader;
 
-/// Words of a file as a message may show them.
+/// Returns text from a file in a form that fits in a message.
 std::string quoted_briefly(std::string_view text) {
   constexpr std::size_t longest = 60;
   return '\'' + shortened(printable(text.substr(0, 4 * longest)), longest) + '\'';
 }
 
-/// Why the file cannot be read; read_npy adds which file.
+/// Throws the reason why the file cannot be read; read_npy adds the file's name.
 [[noreturn]] void refuse(const std::string& why) {
   throw Error(why);
 }
@@ -83,7 +83,7 @@ class HeaderParser {
     }
     skip_space();
     if (!rest_.empty()) malformed();
-    if (!has_dtype_ || !has_order_ || !has_shape_) refuse("its header lacks descr, fortran_order or shape");
+    if (!has_dtype_ || !has_order_ || !has_shape_) refuse("its header has no descr, fortran_order or shape");
     return header_;
   }
 
@@ -119,7 +119,7 @@ class HeaderParser {
     while (!accept(')')) {
       header_.shape.push_back(dim());
       if (!accept(',')) {
-        // "(3)" is a number in Python; a tuple of one has a comma.
+        // "(3)" is a number in Python; a tuple of one element has a comma.
         if (header_.shape.size() < 2) malformed();
         expect(')');
         break;
@@ -179,7 +179,7 @@ class HeaderParser {
   bool has_dtype_ = false, has_order_ = false, has_shape_ = false;
 };
 
-/// Bytes read from the front, which knows how many are left.
+/// Reads bytes from the front and knows how many are left.
 class Reader {
  public:
   Reader(const Reader&) = delete;
@@ -190,7 +190,8 @@ class Reader {
 
   void read(std::span<std::byte> bytes, std::string_view part) {
     if (bytes.size() > left_) {
-      refuse(fmt::format("it is truncated: its {} takes {} bytes, {} are left", part, bytes.size(), left_));
+      refuse(
+          fmt::format("it is truncated: its {} takes {} bytes, but {} are left", part, bytes.size(), left_));
     }
     if (!fetch(bytes)) refuse(fmt::format("reading its {} failed", part));
     left_ -= bytes.size();
@@ -213,7 +214,7 @@ class Reader {
   explicit Reader(std::uint64_t size) : left_(size) {}
 
  private:
-  /// The next bytes; no more than are left.
+  /// Reads the next bytes, at most as many as are left.
   virtual bool fetch(std::span<std::byte> bytes) = 0;
 
   std::uint64_t left_;
@@ -275,12 +276,12 @@ Header read_header(Reader& reader) {
     refuse(fmt::format("its header of {} bytes is longer than any plain array needs", length));
   }
   if (length > reader.left()) {
-    refuse(fmt::format("it is truncated: its header takes {} bytes, {} are left", length, reader.left()));
+    refuse(fmt::format("it is truncated: its header takes {} bytes, but {} are left", length, reader.left()));
   }
   return HeaderParser(reader.text(length, "header")).parse();
 }
 
-/// The header, and nothing between it and the data that it promises.
+/// Reads the header and checks that the rest of the file is exactly the data that it promises.
 Header read_checked_header(Reader& reader) {
   Header header = read_header(reader);
   if (header.shape.size() > 4) {
@@ -290,7 +291,7 @@ Header read_checked_header(Reader& reader) {
   if (header.shape.empty()) header.shape = {1};
   const auto size = static_cast<std::uint64_t>(numel(header.shape)) * size_of(header.dtype);
   if (size != reader.left()) {
-    refuse(fmt::format("{}: its header promises {} bytes of {} {}, {} are left",
+    refuse(fmt::format("{}: its header promises {} bytes of {} {}, but {} are left",
                        size > reader.left() ? "it is truncated" : "it has trailing bytes", size,
                        name_of(header.dtype), to_string(header.shape), reader.left()));
   }
@@ -317,7 +318,7 @@ std::string header_text(const HostTensor& tensor) {
   return dictionary + '\n';
 }
 
-/// The half-written file goes; a device or pipe that was written to stays.
+/// Removes a partly written file; a device or pipe that was written to stays.
 void remove_partial(const std::filesystem::path& file) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(file, ignored)) std::filesystem::remove(file, ignored);

@@ -28,8 +28,8 @@ class NpyTest : public testing::Test {
 
   std::filesystem::path write(const std::string& content) const { return folder_.write("x.npy", content); }
 
-  /// What reading a file of that content complains about; "" when it does not. Bytes in memory are refused in
-  /// the same words.
+  /// Returns the error of reading a file with that content; "" if there is none. The same bytes in memory
+  /// must give the same error.
   std::string complaint(const std::string& content) const {
     const std::string name = path("x.npy").string();
     const std::string of_file = complaint_of(name, [&] { read_npy(write(content)); });
@@ -61,7 +61,7 @@ std::string length_bytes(std::size_t length, int count) {
   return bytes;
 }
 
-/// A file of format 1.0 with that header and data.
+/// Returns a file of format 1.0 with that header and data.
 std::string npy(const std::string& header, const std::string& data) {
   return std::string("\x93NUMPY\x01\x00", 8) + length_bytes(header.size(), 2) + header + data;
 }
@@ -174,7 +174,7 @@ TEST_F(NpyTest, EveryTruncationIsRefused) {
   }
   EXPECT_THAT(complaint(whole.substr(0, 20)), HasSubstr("truncated: its header takes"));
   EXPECT_THAT(complaint(whole.substr(0, whole.size() - 1)),
-              HasSubstr("truncated: its header promises 24 bytes of f32 2x3, 23 are left"));
+              HasSubstr("truncated: its header promises 24 bytes of f32 2x3, but 23 are left"));
 }
 
 TEST_F(NpyTest, TrailingBytesAreRefused) {
@@ -241,7 +241,7 @@ TEST_F(NpyTest, NoFlippedByteOfAHeaderIsReadAsSomethingImpossible) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string changed = whole;
       changed[i] = static_cast<char>(changed[i] ^ (1 << bit));
-      if (complaint(changed).empty()) {  // refused is as good
+      if (complaint(changed).empty()) {  // being refused is fine too
         EXPECT_EQ(read_npy(path("x.npy")).bytes().size(), 24U);
       }
     }

@@ -15,9 +15,9 @@
 #define ZLIB_CONST  // zlib only reads its input
 #include <zlib.h>
 
-// A zip archive ends with an end record, which says where the central directory is. That has an entry a
-// member: name, sizes, checksum, and where its local header is, which the member's data follow. All numbers
-// are little endian; what is not needed here is skipped.
+// A zip archive ends with an end record, which locates the central directory. That has one entry per member:
+// name, sizes, checksum, and the place of its local header, which the member's data follow. All numbers are
+// little endian; fields that are not needed here are skipped.
 
 namespace assay {
 namespace {
@@ -32,7 +32,7 @@ constexpr std::size_t longest_comment = 0xffff;
 constexpr std::uint32_t beyond_32_bits = 0xffffffff;  ///< the number is in a zip64 record
 constexpr std::uint16_t stored = 0;
 constexpr std::uint16_t deflated = 8;
-constexpr std::uint64_t most_deflation = 1032;  ///< of deflate: bytes that one byte becomes, at most
+constexpr std::uint64_t most_deflation = 1032;  ///< the most bytes that one deflated byte can become
 
 struct Entry {
   std::string name;
@@ -48,7 +48,7 @@ struct Entry {
   throw Error(why);
 }
 
-/// Numbers and bytes of an archive; reading past its end is refused.
+/// Reads numbers and bytes of an archive. Refuses to read past its end.
 class Archive {
  public:
   explicit Archive(const std::filesystem::path& path) : stream_(path, std::ios::binary) {
@@ -78,7 +78,7 @@ class Archive {
   std::uint64_t size_ = 0;
 };
 
-/// The number of `width` bytes at `at`, which lie inside of `bytes`.
+/// Returns the number of `width` bytes at `at`, which must be inside `bytes`.
 std::uint32_t number(std::span<const std::byte> bytes, std::size_t at, std::size_t width) {
   std::uint32_t value = 0;
   for (std::size_t i = width; i-- > 0;) value = value << 8 | static_cast<std::uint32_t>(bytes[at + i]);
@@ -93,7 +93,7 @@ std::uint32_t long_at(std::span<const std::byte> bytes, std::size_t at) {
   return number(bytes, at, 4);
 }
 
-/// The end record, which a comment may follow.
+/// Returns the end record, which a comment may follow.
 std::vector<std::byte> end_record(Archive& archive) {
   const std::uint64_t count = std::min<std::uint64_t>(archive.size(), end_bytes + longest_comment);
   const std::vector<std::byte> tail = archive.read(archive.size() - count, count);
@@ -114,7 +114,7 @@ Entry entry_of(std::span<const std::byte> record) {
   entry.bytes = long_at(record, 24);
   entry.header_at = long_at(record, 42);
   if (std::max({entry.packed_bytes, entry.bytes, entry.header_at}) == beyond_32_bits)
-    refuse_archive("it has members of 4 GiB or more (zip64), which are not read");
+    refuse_archive("it has members of 4 GiB or more (zip64), which are not supported");
   return entry;
 }
 
@@ -123,7 +123,7 @@ std::vector<Entry> read_directory(Archive& archive) {
   const std::uint16_t count = short_at(end, 10);
   const std::uint32_t bytes = long_at(end, 12), begin = long_at(end, 16);
   if (count == std::numeric_limits<std::uint16_t>::max() || begin == beyond_32_bits)
-    refuse_archive("it is 4 GiB or larger (zip64), which is not read");
+    refuse_archive("it is 4 GiB or larger (zip64), which is not supported");
   const std::vector<std::byte> directory = archive.read(begin, bytes);
   std::vector<Entry> entries;
   std::span<const std::byte> rest(directory);
@@ -152,7 +152,7 @@ std::vector<std::byte> inflated(const std::vector<std::byte>& packed, std::uint6
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) refuse_archive("it cannot be inflated: zlib has no memory");
   const InflateEnd end{&stream};
-  // Both fit: an archive's numbers have 32 bits.
+  // The sizes fit because an archive's numbers have 32 bits.
   stream.next_in = reinterpret_cast<const Bytef*>(packed.data());
   stream.avail_in = static_cast<uInt>(packed.size());
   stream.next_out = reinterpret_cast<Bytef*>(result.data());
@@ -180,7 +180,7 @@ std::vector<std::byte> read_data(Archive& archive, const Entry& entry) {
   } else if (entry.bytes != entry.packed_bytes) {
     refuse_archive("its sizes contradict each other");
   }
-  if (checksum(data) != entry.crc) refuse_archive("its checksum (CRC) is not that of its data");
+  if (checksum(data) != entry.crc) refuse_archive("its checksum (CRC) does not match its data");
   return data;
 }
 
@@ -203,7 +203,7 @@ Entry find_member(Archive& archive, std::string_view member) {
                              shortened(fmt::format("{}", fmt::join(names, ", ")), longest_list)));
 }
 
-/// Runs `body` on the archive; what it throws names the archive.
+/// Runs `body` on the archive and adds the archive's name to what it throws.
 template <class Body>
 auto with_archive(const std::filesystem::path& path, const Body& body) try {
   Archive archive(path);

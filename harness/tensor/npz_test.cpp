@@ -27,12 +27,12 @@ struct ZipDiscard {
 };
 using ZipArchive = std::unique_ptr<zip_t, ZipDiscard>;
 
-/// An archive of two members in a folder of its own.
+/// Writes an archive of two members in a folder of its own.
 class NpzTest : public testing::Test {
  protected:
   std::filesystem::path path() const { return folder_ / "op.npz"; }
 
-  /// Members 00/a.npy and 00/b.npy; their content need not be that of .npy files here.
+  /// Writes the members 00/a.npy and 00/b.npy, whose content need not be valid .npy files here.
   std::filesystem::path write(int compression = ZIP_CM_STORE) const {
     const std::string long_text(1000, 'x');
     ZipArchive archive(zip_open(path().c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr));
@@ -131,7 +131,7 @@ TEST_F(NpzTest, EveryTruncationIsRefused) {
 TEST_F(NpzTest, NoClaimOfASizeTakesMemory) {
   write(ZIP_CM_DEFLATE);
   std::string claim = content();
-  // The size of b in the directory: 24 bytes from its entry's begin, of which there are two.
+  // The size of b in the directory: 24 bytes after the start of its entry, the second of two.
   const std::size_t entry = claim.rfind("PK\x01\x02");
   claim.replace(entry + 24, 4, "\xff\xff\xff\x7f");
   EXPECT_THAT([&] { read_npz(rewrite(claim)); },
@@ -151,7 +151,7 @@ TEST_F(NpzTest, NoFlippedBitIsReadAsOtherContent) {
           EXPECT_TRUE(bytes == members.at("00/a.npy") || bytes == members.at("00/b.npy")) << "byte " << i;
         }
       } catch (const Error&) {
-        // refused: as good
+        // Being refused is fine too.
       }
     }
   }

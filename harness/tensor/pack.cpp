@@ -11,10 +11,10 @@
 namespace assay {
 namespace {
 
-constexpr std::int64_t bytes_per_chunk = 1 << 18;  // less is not worth a thread
+constexpr std::int64_t bytes_per_chunk = 1 << 18;  // fewer are not worth a thread
 constexpr std::uint64_t word_bytes = 8;
 
-/// Eight poison bytes, the first of which lies at offset 8 * index: a bijective mix of the index.
+/// Returns eight poison bytes, the first of which is at offset 8 * index: a bijective mix of the index.
 std::uint64_t poison_word(Poison poison, std::uint64_t index) {
   std::uint64_t x = (index + 1) * 0x9E3779B97F4A7C15U;
   x ^= x >> 32;
@@ -23,7 +23,7 @@ std::uint64_t poison_word(Poison poison, std::uint64_t index) {
   return x ^ poison.mask();
 }
 
-/// Fills whole words, the first of which has that index.
+/// Fills whole words; the first has index `first_index`.
 void fill_words(std::span<std::byte> bytes, Poison poison, std::uint64_t first_index) {
   for (std::size_t i = 0; i < bytes.size() / word_bytes; ++i) {
     const std::uint64_t word = poison_word(poison, first_index + i);
@@ -35,8 +35,8 @@ void fill_bytes(std::span<std::byte> bytes, Poison poison, std::uint64_t first_o
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = poison_byte(poison, first_offset + i);
 }
 
-/// The rows (elements of equal n, c, h) of a tensor, counted in an order that stays in one region of memory:
-/// where channels lie inside a row, all channels of a row before the next row.
+/// Orders a tensor's rows (elements of equal n, c, h) so that copying stays in one region of memory: if
+/// channels are inside a row, all channels of a row come before the next row.
 struct RowOrder {
   explicit RowOrder(const Physical& physical)
       : dims(physical.dims()), channels_inside(physical.strides()[1].lane < physical.strides()[2].lane) {}
@@ -105,7 +105,7 @@ void check_matches(const HostTensor& tensor, const Physical& physical) {
 
 void check_size(std::size_t given, const Physical& physical, const char* doing, const char* where) {
   if (given == static_cast<std::size_t>(physical.bytes())) return;
-  throw Error(fmt::format("{} a tensor {} {} {} {}: {} bytes are needed, {} were given", doing,
+  throw Error(fmt::format("{} a tensor {} {} {} {}: {} bytes are needed, but {} were given", doing,
                           name_of(physical.dtype()), to_string(physical.shape()), where,
                           to_string(physical.form()), physical.bytes(), given));
 }

@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// Element i holds the bytes of a number that differs between neighbours.
+/// Returns a tensor whose element i holds the bytes of a number that differs between neighbours.
 HostTensor counting(DType dtype, const Shape& shape) {
   HostTensor tensor(dtype, shape);
   const std::size_t size = size_of(dtype);
@@ -47,7 +47,7 @@ std::vector<std::byte> poison(std::size_t count, Poison kind, std::uint64_t firs
   return bytes;
 }
 
-/// What pack should give: each element at its offset, poison everywhere else.
+/// Returns the expected result of pack: each element at its offset, poison everywhere else.
 std::vector<std::byte> plainly_packed(const HostTensor& tensor, const Physical& physical, Poison kind,
                                       std::uint64_t first) {
   std::vector<std::byte> data(static_cast<std::size_t>(physical.bytes()));
@@ -124,7 +124,7 @@ TEST(PackErrorTest, ADataRegionOfAnotherSizeIsRefused) {
   const std::vector<std::byte> bytes(8);
   EXPECT_NO_THROW(unpack(std::span(bytes).first(4), physical));
   EXPECT_THAT([&] { unpack(bytes, physical); },
-              ThrowsMessage<Error>(HasSubstr("4 bytes are needed, 8 were given")));
+              ThrowsMessage<Error>(HasSubstr("4 bytes are needed, but 8 were given")));
   EXPECT_THROW(unpack(std::span(bytes).first(3), physical), Error);
 }
 

@@ -10,7 +10,7 @@ namespace assay {
 /// Dimensions, slowest first (NCHW for rank 4). Rank 1 to 4 on a device.
 using Shape = std::vector<std::int64_t>;
 
-/// Number of elements. Throws Error when a dim is < 1 or the product exceeds 2^40.
+/// Returns the number of elements. Throws Error if a dim is < 1 or the product exceeds 2^40.
 std::int64_t numel(const Shape& shape);
 
 /// The four dims {N, C, H, W}; lower ranks are unsqueezed on the left. Throws Error for rank > 4.
@@ -20,10 +20,10 @@ struct Dims {
 };
 Dims nchw(const Shape& shape);
 
-/// "1x96x16x9"
+/// Returns text such as "1x96x16x9".
 std::string to_string(const Shape& shape);
 
-/// Coordinates of a row-major index, as many as the shape has dims.
+/// Returns the coordinates of a row-major index, one per dim.
 std::vector<std::int64_t> coordinates(const Shape& shape, std::int64_t index);
 
 constexpr std::int64_t div_up(std::int64_t a, std::int64_t b) {

@@ -16,7 +16,7 @@ class HostTensor {
  public:
   HostTensor() = default;
   HostTensor(DType dtype, Shape shape);  ///< zero-filled; throws Error on an impossible shape
-  /// Holds anything: whoever makes it writes every element.
+  /// Returns a tensor with uninitialized elements; the caller must write all of them.
   static HostTensor uninitialized(DType dtype, Shape shape);
 
   DType dtype() const { return dtype_; }
@@ -26,7 +26,7 @@ class HostTensor {
   std::span<std::byte> bytes() { return data_; }
   std::span<const std::byte> bytes() const { return data_; }
 
-  /// The elements as T. Throws std::logic_error when T is not the tensor's dtype.
+  /// Returns the elements as T. Throws std::logic_error if T is not the tensor's dtype.
   template <class T>
   std::span<T> as() {
     check(DTypeOf<T>::value);
@@ -38,7 +38,7 @@ class HostTensor {
     return {reinterpret_cast<const T*>(data_.data()), static_cast<std::size_t>(numel_)};
   }
 
-  /// Element `index` of any dtype, widened to double (exact but for I64 above 2^53).
+  /// Returns element `index` of any dtype, widened to double (exact except for I64 above 2^53).
   double at(std::int64_t index) const;
 
  private:
@@ -53,12 +53,12 @@ class HostTensor {
   ByteBuffer data_;
 };
 
-/// An element of that dtype at `bytes`, widened to double as HostTensor::at does.
+/// Returns the element of that dtype at `bytes`, widened to double as HostTensor::at does.
 double element_at(DType dtype, const std::byte* bytes);
 
-/// Whether the elements [first, last) of two tensors of one dtype hold the same bytes.
+/// Returns whether the elements [first, last) of two tensors of one dtype have the same bytes.
 bool same_bytes(const HostTensor& a, const HostTensor& b, std::int64_t first, std::int64_t last);
-/// Whether two lists of tensors are the same: dtypes, shapes and bytes.
+/// Returns whether two lists of tensors have equal dtypes, shapes and bytes.
 bool same_bytes(std::span<const HostTensor> a, std::span<const HostTensor> b);
 
 }  // namespace assay

@@ -31,7 +31,7 @@ std::uint16_t canonical_half(std::uint16_t bits) {
   return (bits & 0x7c00U) == 0x7c00U && (bits & 0x03ffU) != 0 ? std::uint16_t{0x7e00U} : bits;
 }
 
-/// Feeds a tensor of floats with every element made canonical, a piece at a time.
+/// Feeds a float tensor in pieces, with every element made canonical.
 template <class Bits, Bits (*Canonical)(Bits)>
 void feed_canonical(Hasher& hasher, const HostTensor& tensor) {
   constexpr std::size_t piece = 4096;

@@ -7,13 +7,14 @@
 
 namespace assay {
 
-/// Hash of dtype, shape and logical values: padding is excluded, so all forms of a tensor hash equal.
+/// Returns a hash of dtype, shape and logical values. Padding is excluded, so all forms of a tensor hash
+/// equal.
 std::string hash_of(const HostTensor& tensor);
-/// One hash for several tensors, in order.
+/// Returns one hash for several tensors, in order.
 std::string hash_of(std::span<const HostTensor> tensors);
 
-/// The same for answers of devices: what a right answer may differ in counts as equal. All NaNs are one, and
-/// a float32 below 2^-126, which devices may flush, is a zero of its sign.
+/// Returns one hash for answers of devices, with permitted differences ignored: all NaNs are equal, and a
+/// float32 below 2^-126, which devices may flush, equals a zero of its sign.
 std::string answer_hash_of(std::span<const HostTensor> tensors);
 
 }  // namespace assay

@@ -164,9 +164,11 @@ TEST(Commands, AnIndexBeyondItsTableIsALoadErrorAtItsPlace) {
                                         "    fill: {indices: {npy: indices.npy}}\n");
   const ProcessResult result = assay({"list", file});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err,
-              HasSubstr(file + ":7:12: error: values of 'indices' must be between 0 and 9, these are "
-                               "between 0 and 10\n"));
+  EXPECT_THAT(
+      result.err,
+      HasSubstr(
+          file +
+          ":7:12: error: values of 'indices' must be between 0 and 9, but these are between 0 and 10\n"));
   indices.as<std::int32_t>()[1] = 9;
   write_npy(folder / "indices.npy", indices);
   EXPECT_EQ(assay({"list", file}).exit_code, 0);

@@ -140,7 +140,7 @@ TEST(Interrupt, LeavesReportsInWhichEveryRowHasOneStatus) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     Running running;
     expect_cleanly_interrupted(running, signal);
-    EXPECT_THAT(running.err(), HasSubstr("a second signal ends at once"));
+    EXPECT_THAT(running.err(), HasSubstr("a second signal stops immediately"));
   }
 }
 

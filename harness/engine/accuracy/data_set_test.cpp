@@ -103,7 +103,7 @@ TEST(DataSet, TakesLongIntegersWithoutDimsOfOne) {
   EXPECT_EQ(data.inputs[0].shape(), (Shape{2, 1}));
   EXPECT_EQ(data.inputs[0].at(0), -128);
   write_npy(folder.path() / "x.npy", tensor<std::int64_t>({2}, {5, 200}));
-  EXPECT_THAT(message_of(test_case), HasSubstr("x.npy holds 200 at [1], which no i8 equals"));
+  EXPECT_THAT(message_of(test_case), HasSubstr("x.npy holds 200 at [1], which i8 cannot represent"));
 }
 
 /// y = x on f32, within a bound.
@@ -135,7 +135,7 @@ TEST(DataSet, DoublesStayDoublesForABoundedOutputAlone) {
   EXPECT_EQ(data.wanted(0).dtype(), DType::F64);
   EXPECT_EQ(data.wanted(0).at(0), 0.1);
   test_case.fills.edit()["x"] = {.kind = FillKind::Npy, .file = (folder.path() / "a.npy").string()};
-  EXPECT_THAT(message_of(test_case), HasSubstr("a.npy holds 0.1 at [0], which no f32 equals"));
+  EXPECT_THAT(message_of(test_case), HasSubstr("a.npy holds 0.1 at [0], which f32 cannot represent"));
 }
 
 TEST(DataSet, AReferenceThatForgetsWhatItsClassNeedsIsToldSo) {

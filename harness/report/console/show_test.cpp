@@ -263,7 +263,7 @@ run
 timer
   quality         good
   unit            32.5 ns, the larger of step and empty pair (95 %)
-  period          1 ns a tick
+  period          1 ns per tick
   valid bits      64, it begins again after 1.84467e+10 s
   smallest step   32 ns
   empty pair      32 ns median, 32.5 ns at 95 %
