@@ -74,7 +74,8 @@ class ConvolutionImplsTest : public ConvolutionTest {
 };
 
 TEST_F(ConvolutionImplsTest, PixelsAreRowsOfALinearOpInTwoLayouts) {
-  const std::string reason = "pixels are rows of a linear op here, with x and y both in 4W4C or both in 4C";
+  const std::string reason =
+      "this impl takes pixels as rows of a linear op, so x and y must both be in 4W4C or both in 4C";
   for (const std::string impl : {"coopmat", "dot4x8"}) {
     EXPECT_EQ(refused_in(impl, Layout::P4W4C, Layout::P4W4C), "");
     EXPECT_EQ(refused_in(impl, Layout::P4C, Layout::P4C), "");
@@ -86,19 +87,19 @@ TEST_F(ConvolutionImplsTest, PixelsAreRowsOfALinearOpInTwoLayouts) {
 
 TEST_F(ConvolutionImplsTest, RowsOfRealValuesAreOfOneGroup) {
   EXPECT_EQ(refused("conv2d_q8csw", "im2col", {.groups = 2}),
-            "rows of a product hold the channels of all groups, and there are 2 of these: another impl");
+            "a row holds the channels of all groups, so this impl takes one group, not 2");
   EXPECT_EQ(refused("conv2d_q8csw", "im2col", {}), "");
   EXPECT_EQ(refused("conv2d_q8csw", "direct", {.groups = 2}), "");
 }
 
 TEST_F(ConvolutionImplsTest, MatricesOfRealValuesAreOfHalves) {
   EXPECT_EQ(refused("conv2d_q8csw", "im2col", {}, {{"product", 1}}),
-            "matrices are of half floats, which would round x of f32");
+            "matrices of half floats would round x of f32");
   EXPECT_EQ(refused("conv2d_q8csw", "im2col", {.dtype = "f16"}, {{"product", 1}}), "");
 }
 
 TEST_F(ConvolutionImplsTest, TheDotProductIsAskedForWhereItIsTuned) {
-  const std::string reason = "the integer dot product (shaderIntegerDotProduct)";
+  const std::string reason = "the integer dot product (shaderIntegerDotProduct) is missing";
   for (const std::string& op : of_any_group) {
     EXPECT_EQ(refused(op, "general", {}, {{"dot", 1}}, have_no_dot_product), reason);
     EXPECT_EQ(refused(op, "general", {}, {}, have_no_dot_product), "");
@@ -110,7 +111,7 @@ TEST_F(ConvolutionImplsTest, TheDotProductIsAskedForWhereItIsTuned) {
 
 TEST_F(ConvolutionImplsTest, MatricesAreAskedForWherePlainCodeIsNot) {
   EXPECT_EQ(refused("q8ta_conv2d", "implicit", {}, {{"plain", 0}}, have_no_matrices),
-            "VK_NV_cooperative_matrix with products of i8 to i32");
+            "VK_NV_cooperative_matrix with products of i8 to i32 is missing");
   EXPECT_EQ(refused("q8ta_conv2d", "implicit", {}, {}, have_no_matrices), "");
 }
 

@@ -65,9 +65,9 @@ TEST_F(ConvolutionTensorsTest, DepthwiseOnesHaveAsManyOfAllAsChannels) {
   const std::string op = "q8ta_conv2d_dw";
   EXPECT_EQ(complaint(op, {.c = 6, .oc = 6, .groups = 6}), "");
   EXPECT_EQ(complaint(op, {.c = 6, .oc = 12, .groups = 6}),
-            "OC is 12, but a depthwise convolution has as many as C, which is 6");
+            "OC is 12; in a depthwise convolution it must equal C, which is 6");
   EXPECT_EQ(complaint(op, {.c = 6, .oc = 6, .groups = 3}),
-            "groups is 3, but a depthwise convolution has as many as C, which is 6");
+            "groups is 3; in a depthwise convolution it must equal C, which is 6");
 }
 
 TEST_F(ConvolutionTensorsTest, GroupsDivideChannels) {

@@ -88,7 +88,8 @@ TEST_F(CoopmatTest, RealsOfF32AreNotRounded) {
     Trial made = trial(op, {5, 64, 20});
     EXPECT_EQ(refusal_on(gpu, made), "") << op;
     made.params.set("dtype", std::string("f32"));
-    EXPECT_EQ(refusal_on(gpu, made), "x is f32, which half floats would round: f16, or another impl") << op;
+    EXPECT_EQ(refusal_on(gpu, made), "x is f32, which half floats would round: use f16 or another impl")
+        << op;
   }
   Trial quantized = trial("linear_dq8ca_q4gsw", {5, 64, 20});
   quantized.params.set("dtype", std::string("f32"));
@@ -97,23 +98,23 @@ TEST_F(CoopmatTest, RealsOfF32AreNotRounded) {
 
 TEST_F(CoopmatTest, TilesAreWholePartsOfSubgroups) {
   EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, tiles(16, 64, 64, 32, 32))),
-            "tile_m 16 is no whole number of subgroup_m 32");
+            "tile_m 16 is not a multiple of subgroup_m 32");
   EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, tiles(64, 16, 64, 32, 32))),
-            "tile_n 16 is no whole number of subgroup_n 32");
+            "tile_n 16 is not a multiple of subgroup_n 32");
   DeviceInfo of_large_fragments = gpu;
   of_large_fragments.cooperative_shapes = {{32, 16, 32, DType::I8, DType::I32}};
   EXPECT_EQ(refusal_on(of_large_fragments, trial("q8ta_linear", {5, 64, 20}, tiles(64, 64, 64, 16, 32))),
-            "fragments of 32 x 16 that are whole in 16 x 32 of a tile of 64 x 64");
+            "fragments of 32 x 16 do not fit evenly in 16 x 32 per subgroup of a tile of 64 x 64");
 }
 
 TEST_F(CoopmatTest, SubgroupsThatShareKNeedPartsOfIt) {
   const Tiles two_steps = tiles(32, 32, 64, 16, 16);
   EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, with(two_steps, "subgroups_k", 2))), "");
   EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, with(two_steps, "subgroups_k", 4))),
-            "a slab whose 2 fragments along K 4 subgroups can share");
+            "slabs of 2 fragments along K cannot be shared evenly by 4 subgroups");
   EXPECT_EQ(refusal_on(gpu, trial("linear_dq8ca_q4gsw", {5, 64, 20}, with(two_steps, "subgroups_k", 2))), "");
   EXPECT_EQ(refusal_on(gpu, trial("linear_dq8ca_q4gsw", {5, 64, 20}, with(two_steps, "subgroups_k", 2), 64)),
-            "a slab whose 1 groups 2 subgroups can share");
+            "slabs of 1 groups cannot be shared evenly by 2 subgroups");
   EXPECT_EQ(refusal_on(gpu, trial("linear_q4gsw", {5, 64, 20}, with(two_steps, "subgroups_k", 4), 64)), "")
       << "sums do not end with a group";
 }
@@ -121,11 +122,11 @@ TEST_F(CoopmatTest, SubgroupsThatShareKNeedPartsOfIt) {
 TEST_F(CoopmatTest, SubgroupsThatHoldTooMuchAreRefused) {
   EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, tiles(128, 64, 32, 128, 64))), "");
   EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, tiles(128, 128, 32, 128, 128))),
-            "registers for 8 x 8 fragments a subgroup: 32 at most, 8 side by side");
+            "8 x 8 fragments per subgroup need too many registers: at most 32, and 8 side by side");
   DeviceInfo of_small_fragments = gpu;
   of_small_fragments.cooperative_shapes = {{16, 8, 32, DType::I8, DType::I32}};
   EXPECT_EQ(refusal_on(of_small_fragments, trial("q8ta_linear", {5, 64, 20}, tiles(16, 128, 32, 16, 128))),
-            "registers for 1 x 16 fragments a subgroup: 32 at most, 8 side by side");
+            "1 x 16 fragments per subgroup need too many registers: at most 32, and 8 side by side");
 }
 
 TEST_F(CoopmatTest, WorkgroupsAndSharedMemoryFitTheDevice) {
@@ -133,7 +134,7 @@ TEST_F(CoopmatTest, WorkgroupsAndSharedMemoryFitTheDevice) {
   small.max_workgroup_invocations = 64;
   const Tiles tune = tiles(64, 64, 64, 32, 32);
   EXPECT_EQ(refusal_on(small, trial("q8ta_linear", {5, 64, 20}, tune)),
-            "workgroups of 128, the device's largest is 64");
+            "workgroups of 128 invocations exceed the device's 64");
   small = gpu;
   small.max_shared_bytes = 10000;
   EXPECT_EQ(refusal_on(small, trial("q8ta_linear", {5, 64, 20}, tune)),
@@ -146,21 +147,23 @@ TEST_F(CoopmatTest, MatricesAreDemandedByName) {
   const DeviceInfo without = contrasting_devices().at(3);
   EXPECT_EQ(refusal_on(without, trial("q8ta_linear", {5, 64, 20})), "");
   EXPECT_EQ(refusal_on(without, trial("q8ta_linear", {5, 64, 20}, {{"plain", 0}})),
-            "VK_NV_cooperative_matrix with products of i8 to i32");
+            "VK_NV_cooperative_matrix with products of i8 to i32 is missing");
   EXPECT_EQ(refusal_on(without, trial("linear_q4gsw", {5, 64, 20}, {{"plain", 0}})),
-            "VK_NV_cooperative_matrix with products of f16 to f32");
+            "VK_NV_cooperative_matrix with products of f16 to f32 is missing");
   DeviceInfo of_halves = gpu;
   of_halves.cooperative_shapes = {{16, 16, 16, DType::F16, DType::F32}};
   EXPECT_TRUE(has_matrices(of_halves, {XKind::Real, WeightKind::Int8}));
   EXPECT_FALSE(has_matrices(of_halves, {XKind::Int8, WeightKind::Int8}));
 }
 
-// A CPU's driver leaves loops that go on for longer, and what is left is wrong without a word.
+// A CPU's driver silently leaves loops with more iterations, and the result is wrong.
 TEST_F(CoopmatTest, PlainCodeOfTooManyTurnsIsRefusedOnACpu) {
   const DeviceInfo cpu = contrasting_devices().at(3);
   const Trial made = trial("linear_dq8ca_q4gsw", {5, 8192, 20});
-  EXPECT_THAT(refusal_on(cpu, made),
-              testing::MatchesRegex("[0-9]+ turns of loops an invocation in plain code: a CPU does 65535"));
+  EXPECT_THAT(
+      refusal_on(cpu, made),
+      testing::MatchesRegex(
+          "[0-9]+ loop iterations per invocation in plain code exceed the 65535 that a CPU device runs"));
   DeviceInfo no_cpu = cpu;
   no_cpu.type = "discrete";
   EXPECT_EQ(refusal_on(no_cpu, made), "");
@@ -171,7 +174,7 @@ TEST_F(CoopmatTest, PlainCodeOfTooManyTurnsIsRefusedOnACpu) {
 TEST_F(CoopmatTest, GroupsWhoseSumsAreNoExactFloatsAreExcluded) {
   EXPECT_EQ(refusal_on(gpu, trial("linear_qta8a_qga4w", {5, 8736, 20}, {}, 8736)), "");
   EXPECT_EQ(refusal_on(gpu, trial("linear_qta8a_qga4w", {5, 8744, 20}, {}, 8744)),
-            "sums of groups of 8744 values might be no exact floats: 8736 at most");
+            "sums of groups of 8744 values may not be exact floats: at most 8736 values are");
   EXPECT_EQ(refusal_on(gpu, trial("linear_q4gsw", {5, 8744, 20}, {}, 8744)), "") << "x is real";
 }
 

@@ -357,9 +357,9 @@ TEST_F(WeightsTest, ATextureThatTheDeviceCannotHoldIsRefusedWithItsSize) {
   trial.as_if = [](DeviceInfo& device) {
     for (TextureSupport& support : device.textures) support.max_extent = {64, 9, 1};
   };
-  EXPECT_EQ(refusal(trial), "weights are a texture of 64 x 10 texels, the device's largest is 64 x 9");
+  EXPECT_EQ(refusal(trial), "the weights' texture of 64 x 10 texels exceeds the device's largest of 64 x 9");
   trial.as_if = [](DeviceInfo& device) { device.textures.clear(); };
-  EXPECT_EQ(refusal(trial), "2D textures of rgba32i that are sampled");
+  EXPECT_EQ(refusal(trial), "sampled 2D textures of rgba32i are missing");
   trial.tune.clear();
   EXPECT_EQ(refusal(trial), "");
 }
