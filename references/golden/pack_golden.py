@@ -34,7 +34,7 @@ def members_of(folder):
 
 
 def pack(folder, archive, overwrite):
-    """True if the archive was written and holds what the folder does."""
+    """True if the archive was written and holds the same as the folder."""
     if archive.exists() and not overwrite:
         raise golden_archive.GoldenError(f"packing {folder}: {archive} is there already; --overwrite replaces it")
     members = members_of(folder)
