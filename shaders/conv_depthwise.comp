@@ -114,8 +114,8 @@ uint y_along_w(uint w) { return y_in_fours ? (w >> 2) * push.y.w_block + (w & 3u
 // --- the window ------------------------------------------------------------------------------------------------------
 #if PRODUCTS == PRODUCTS_FLOAT
 // Bytes become floats without a shift or a conversion: by the bits of a power of two plus the byte, where it lies in
-// the word. The powers are computed from gl_NumWorkGroups.z, which is 1: with known constants a compiler makes two
-// instructions where a register needs one. Their lowest byte makes the signed bytes unsigned, increased by 128.
+// the word. The powers are computed from gl_NumWorkGroups.z, which is 1: from constants that it knows a compiler makes
+// two instructions, from a register only one. Their lowest byte makes the signed bytes unsigned, increased by 128.
 uint even_power, odd_power;
 float even_less, odd_less;
 
