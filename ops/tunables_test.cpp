@@ -10,16 +10,15 @@
 #include <string>
 #include <vector>
 
-// The rule: of every tunable of every impl, accuracy rows take the ends of what it allows and something
-// between, as far as that changes a program. A value that no row takes is a path of a kernel that no row
-// sees.
+// The rule: accuracy rows use, for every tunable of every impl, the ends of its range and a value between,
+// where these change a program. A value that no row uses is an untested path of a kernel.
 
 namespace assay::ops {
 namespace {
 
 using namespace test;
 
-/// A value that rows shall take, or a range of which they shall take one.
+/// A value that rows should use, or a range from which they should use one.
 struct Wanted {
   std::int64_t from, to;
 
@@ -58,7 +57,7 @@ class Tunables : public testing::TestWithParam<std::string> {
     }
   }
 
-  /// Whether this value makes another program of the case than none.
+  /// Whether the case has another program with this value than without it.
   bool changes(const Case& test_case, const std::string& name, std::int64_t value) const {
     Tune with = test_case.tune, without = test_case.tune;
     with[name] = value;

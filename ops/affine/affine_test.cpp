@@ -8,7 +8,7 @@ using namespace test;
 
 class AffineOpsTest : public AffinePointsTest {
  protected:
-  /// Blocks that take the way of one block a quad or texel, on enough elements for several workgroups.
+  /// Random blocks for the path of one block per quad or texel, on enough elements for several workgroups.
   void try_long_rows(const std::string& name) {
     const Registry ops = registry();
     const Op* op = ops.find(name);
@@ -76,7 +76,7 @@ TEST_F(AffineOpsTest, TunedVectorsChangeTheGridAndNotTheAnswer) {
   }
 }
 
-/// How quads are shared out among invocations: a point, what is tuned, and what shall follow.
+/// How quads are shared among invocations: a point, its tuned values, and the expected numbers.
 struct Sharing {
   Shape shape;
   std::vector<std::int64_t> block;
@@ -89,7 +89,7 @@ struct Sharing {
 const std::vector<Sharing> sharings{
     {{11, 256}, {1, 128}, {{"vectors_per_invocation", 4}}, 8, true},   // a group of 128
     {{11, 256}, {1, 128}, {{"vectors_per_invocation", 3}}, 4, false},  // 32 quads are no multiple of 3
-    {{12, 96}, {2, 64}, {{"vectors_per_invocation", 2}}, 4, true},  // blocks that rows cut: what divides both
+    {{12, 96}, {2, 64}, {{"vectors_per_invocation", 2}}, 4, true},  // blocks that rows cut: a divisor of both
     {{11, 256}, {-1, 1}, {{"vectors_per_invocation", 4}}, 64, true},  // a row apart
     {{11, 256}, {4, 1}, {{"vectors_per_invocation", 4}}, 64, true},
     {{11, 256},

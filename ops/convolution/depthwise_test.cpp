@@ -6,7 +6,8 @@
 #include <array>
 #include <utility>
 
-// `direct` of q8ta_conv2d_dw: what it chooses, what it refuses, and random points against the reference.
+// The impl `direct` of q8ta_conv2d_dw: what it chooses, what it refuses, and random points compared with the
+// reference.
 
 namespace assay::ops {
 namespace {
@@ -40,7 +41,7 @@ std::string define_of(const Dispatch& dispatch, std::string_view name) {
   return found == dispatch.defines.end() ? "none" : found->value;
 }
 
-/// A GPU whose dot product is one instruction, or is not.
+/// A GPU whose dot product is fast, or is not.
 void be_a_gpu(DeviceInfo& device, bool dot_is_fast) {
   device.type = "discrete";
   device.subgroup_size = device.min_subgroup_size = device.max_subgroup_size = 32;
@@ -58,7 +59,7 @@ class DepthwiseTest : public OnDeviceTest {
     return trial;
   }
 
-  /// ROWS, COLUMNS and PRODUCTS of what a GPU gets.
+  /// The ROWS, COLUMNS and PRODUCTS chosen on a GPU.
   std::string chosen(const Geometry& geometry, bool dot_is_fast = true) {
     Trial trial = trial_of(geometry);
     trial.as_if = [dot_is_fast](DeviceInfo& device) { be_a_gpu(device, dot_is_fast); };

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-// What impls of convolutions refuse, what `auto` takes, what CONV2D is.
+// Tests what impls of convolutions refuse, which impl `auto` takes, and which layout CONV2D stands for.
 
 namespace assay::ops {
 namespace {
@@ -42,7 +42,7 @@ class ConvolutionImplsTest : public ConvolutionTest {
     return refusal(trial);
   }
 
-  /// What `auto` takes of a device.
+  /// The impl that `auto` takes on a device.
   std::string choice(const std::string& op, const ConvolutionSizes& sizes, const DeviceInfo& device) const {
     const Trial trial = trial_of(op, "auto", sizes);
     const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
@@ -50,14 +50,14 @@ class ConvolutionImplsTest : public ConvolutionTest {
     return chosen_impl(*trial.op, *trial.op->find_impl("auto"), context).name;
   }
 
-  /// What an impl's operations are held against.
+  /// The ceiling with which an impl's operations are compared.
   Ceiling ceiling(const std::string& op, const std::string& impl, const DeviceInfo& device) const {
     const Trial trial = trial_of(op, impl, {});
     const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
     return ceiling_of(*trial.op->find_impl(impl), {trial.params, tensors, trial.forms, device, trial.tune});
   }
 
-  /// What buffer/CONV2D stands for with this impl.
+  /// The layout that buffer/CONV2D stands for with this impl.
   std::optional<Layout> conv2d(const std::string& op, const std::string& impl) const {
     return op_of(op).find_impl(impl)->conv2d_layout;
   }

@@ -1,7 +1,7 @@
 #include "harness/cases/reachable_programs.h"
 #include "ops/linear/linear_test_support.h"
 
-// Which impl `auto` takes, and why others are refused.
+// Tests which impl `auto` takes, and why others are refused.
 
 namespace assay::ops {
 namespace {
@@ -10,7 +10,7 @@ using namespace test;
 
 class LinearChoiceTest : public LinearTest {
  protected:
-  /// What `auto` takes of a device.
+  /// The impl that `auto` takes on a device.
   std::string choice(const std::string& name, const Sizes& sizes, const DeviceInfo& device,
                      std::int64_t group_size = 32) const {
     const Op& op = op_of(name);

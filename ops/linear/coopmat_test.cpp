@@ -11,8 +11,8 @@
 #include <limits>
 #include <map>
 
-// Products of matrices that subgroups hold: whom they are refused, and that the order of sums is nobody's
-// business where these are integers.
+// Products of cooperative matrices: when they are refused, and that integer sums do not depend on their
+// order.
 
 namespace assay::ops {
 namespace {
@@ -21,7 +21,7 @@ using namespace test;
 
 using Tiles = std::map<std::string, std::int64_t>;
 
-/// tile_m, tile_n, tile_k, subgroup_m and subgroup_n.
+/// The values of tile_m, tile_n, tile_k, subgroup_m and subgroup_n.
 Tiles tiles(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t subgroup_m,
             std::int64_t subgroup_n) {
   return {
@@ -43,7 +43,7 @@ class CoopmatTest : public LinearTest {
     return made;
   }
 
-  /// Why it is refused, as if on a device.
+  /// The reason why a trial is refused on this device; "" where it can run.
   std::string refusal_on(const DeviceInfo& device, Trial made) {
     made.as_if = [device](DeviceInfo& info) { info = device; };
     return refusal(made);
@@ -178,7 +178,7 @@ TEST_F(CoopmatTest, GroupsWhoseSumsAreNoExactFloatsAreExcluded) {
   EXPECT_EQ(refusal_on(gpu, trial("linear_q4gsw", {5, 8744, 20}, {}, 8744)), "") << "x is real";
 }
 
-// Right up to the turns that are counted, where there is a limit.
+// Plain code is right up to the counted limit of loop iterations, where there is one.
 TEST_F(CoopmatTest, ProductsNearTheLimitOfACpuAreRight) {
   constexpr std::int64_t step = 32, most = 20000;
   for (const std::string op : {"q8ta_linear", "linear_q8csw", "linear_q4gsw", "linear_qta8a_qga4w"}) {
@@ -208,7 +208,7 @@ TEST_F(CoopmatTest, IntegersAreThoseOfTheOtherKernel) {
   }
 }
 
-/// The op with scales of weights in such a range.
+/// The op with scales of weights in this range.
 Op with_scales_between(const Op& of, double least, double largest) {
   Op op = of;
   op.tensors = [tensors = of.tensors, least, largest](const Params& params) {
@@ -219,8 +219,8 @@ Op with_scales_between(const Op& of, double least, double largest) {
   return op;
 }
 
-// Those of a channel are halves of one factor: 2^37 times smaller than the largest they are 0, and nobody
-// sees it.
+// The scales of a channel are halves times one factor: those that are 2^37 times smaller than the largest
+// become 0, which does not matter.
 TEST_F(CoopmatTest, ScalesOfAChannelMayLieFarApart) {
   for (const auto& [least, largest] : {std::pair{0x1p-45, 0x1p-3}, {0x1p-70, 0x1p-60}, {0x1p-12, 0x1p12}}) {
     const Op op = with_scales_between(op_of("linear_q4gsw"), least, largest);
@@ -235,13 +235,13 @@ TEST_F(CoopmatTest, ScalesOfAChannelMayLieFarApart) {
   }
 }
 
-/// A weight times its scale as the kernel has it, over the channel's factor.
+/// A weight times its scale, divided by the channel's factor, as the kernel computes it.
 float rounded_weight(int weight, float scale, float factor) {
   return to_float(to_half(to_float(to_half(scale / factor)) * static_cast<float>(weight)));
 }
 
-// A row of x with a single 1 finds one weight: the scale is rounded to a half, and its product with the
-// weight again, and nothing else is.
+// A row of x with a single 1 gives one weight: its scale is rounded to a half, so is its product with the
+// weight, and nothing else is rounded.
 TEST_F(CoopmatTest, WeightsAreRoundedOnceWithTheirScaleAndOnceBefore) {
   constexpr std::int64_t k = 64, n = 20, group_size = 32;
   const Trial made = trial("linear_q4gsw", {k, k, n}, {}, group_size);
@@ -325,7 +325,7 @@ TEST_F(CoopmatTest, WhatWaitsForPartsIsRightInEveryEpilogue) {
   }
 }
 
-// A row that only one kind of device runs says nothing where the other kernel is.
+// A row that runs on only one kind of device says nothing about the other kernel.
 TEST_F(CoopmatTest, EveryAccuracyRowRunsOnAGpuAndOnACpu) {
   DeviceInfo cpu = contrasting_devices().at(3);
   cpu.max_shared_bytes = 32768;

@@ -26,7 +26,7 @@ Gathering gathering_of(std::int64_t c, std::int64_t oc, std::int64_t groups) {
   return Gathering(convolution(c, oc, groups));
 }
 
-/// Groups, channels and outputs of one, words of a tap.
+/// The number of groups, the channels and outputs of one, and the words of a tap.
 std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t> sizes(const Gathering& gathering) {
   return {gathering.groups, gathering.channels_of_group, gathering.outputs_of_group, gathering.tap_words};
 }
