@@ -40,7 +40,7 @@ void lack(DeviceInfo& device, std::initializer_list<Feature> features) {
 
 std::vector<OtherDevice> other_devices() {
   return {
-      {"nobody can demand how sums are rounded",
+      {"no shader can demand how sums are rounded",
        [](DeviceInfo& device) { lack(device, {Feature::RoundsToEven32}); }},
       {"there are no subgroups",
        [](DeviceInfo& device) {
@@ -219,7 +219,7 @@ std::vector<Folded> folded_dispatches(const Impl& impl, const Program& in_a_row,
 
 TEST_P(OtherDevices, FoldTheirGridsAt7Workgroups) {
   std::map<std::string, std::size_t>
-      trials;  // of each shader and impl; 0 where no small case folds it unevenly
+      trials;  // trials of each shader and impl; 0 where no small case folds it unevenly
   std::map<std::string, std::vector<const Case*>> kinds;
   for (const Case& test_case : cases_) {
     const Workgroups* workgroups = foldable(test_case);

@@ -53,7 +53,7 @@ class Tunables : public testing::TestWithParam<std::string> {
     try {
       return test_case.impl->build(context);
     } catch (const Error&) {
-      return std::nullopt;  // no grid for so many workgroups
+      return std::nullopt;  // no grid for this many workgroups
     }
   }
 
@@ -100,8 +100,8 @@ TEST_P(Tunables, TakeTheEndsOfTheirRangeAndSomethingBetween) {
         const Case* changed = changed_by(impl, tunable.name, wanted);
         EXPECT_EQ(changed, nullptr) << op_.name << "/" << impl.name << ": no accuracy row is tuned by "
                                     << tunable.name << ": " << wanted.text()
-                                    << ", which changes its program, that of " << changed->id
-                                    << " say: add it to the `tune` of a case in cases/" << op_.name
+                                    << ", which changes the program of " << changed->id
+                                    << ", say: add it to the `tune` of a case in cases/" << op_.name
                                     << ".yaml";
       }
     }

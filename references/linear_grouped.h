@@ -12,7 +12,7 @@
 namespace assay::references {
 
 /// A linear op on integers in which groups of w have one scale each, and rows of x do, too. In float64:
-///   int_g = sum over k of group g of x * w   (less their zero points; exact)
+///   int_g = sum over k of group g of x * w   (minus their zero points; exact)
 ///   y = act((sum over g of w_scale[g, n] * int_g) * x_scale[m] + bias[n])
 /// Sums of integers are exact, so an impl's error grows with the integers that it scales, groups or parts of
 /// them, and not with |x||w|. Impls scale sums of 8 or more neighbours along K, which groups do not split:

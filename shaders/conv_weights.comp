@@ -15,8 +15,8 @@ layout(push_constant) uniform Push {
   uint outputs, depth;
   Divider by_depth;
   uint taps, tap_channels;
-  uint channels_of_group, outputs_of_group;  // of a group of the convolution
-  uint gathered_channels, gathered_outputs;  // of a group that is gathered
+  uint channels_of_group, outputs_of_group;  // per group of the convolution
+  uint gathered_channels, gathered_outputs;  // per group that is gathered
 } push;
 
 layout(set = 0, binding = 0) restrict readonly buffer W { uint w[]; };

@@ -219,10 +219,10 @@ std::vector<ParamSpec> affine_params() {
           .says("type of the integers; i32 holds the i16 range"),
       integer("quant_min")
           .derived([](const Params& earlier) { return range_of(earlier).min; })
-          .says("smallest integer; by default that of `quantized`"),
+          .says("smallest integer; by default the smallest that `quantized` holds"),
       integer("quant_max")
           .derived([](const Params& earlier) { return range_of(earlier).max; })
-          .says("largest integer; by default that of `quantized`"),
+          .says("largest integer; by default the largest that `quantized` holds"),
       choice("zero_point_domain", {"int", "none", "float"})
           .by_default(std::string("int"))
           .says("int: one i32 per block; none: real = scale * q; float: one f32 per block, the real value of "

@@ -13,8 +13,8 @@ namespace assay::ops {
 /// The parameters that quantize_affine and dequantize_affine share.
 std::vector<ParamSpec> affine_params();
 
-/// The tunables of the affine kernels: how the quads of a buffer are shared out, and the sides of a workgroup
-/// over a texture.
+/// The tunables of the affine kernels: how invocations share the quads of a buffer, and the sides of a
+/// workgroup over a texture.
 std::vector<Tunable> affine_tunables();
 
 /// A tensor of the op's full shape, as a buffer, texture3d or texture2d in any float layout.

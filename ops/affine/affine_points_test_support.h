@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of ops over the affine kernels share: random points, run on the device.
+// Random points that tests of ops over the affine kernels run on the device.
 
 #include "tests/support/on_device.h"
 

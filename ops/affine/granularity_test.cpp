@@ -27,7 +27,7 @@ std::vector<std::int64_t> block_size_in_words(const std::string& name, const Par
   return block;
 }
 
-/// The same point of the op that takes a block size.
+/// The equivalent point of the op that takes a block size.
 Params with_block_size(const std::string& name, const Params& named) {
   Params params;
   for (const char* same : {"shape", "dtype", "quantized", "quant_min", "quant_max"}) {

@@ -21,8 +21,8 @@ TensorAt tensor_at(const BuildContext& context, std::uint32_t index);
 
 /// How values are converted on the way: int8 to float dequantizes, float to int8 quantizes.
 struct Conversion {
-  float scale = 1;              ///< of the integers; quantizing: its reciprocal, fl32(1 / scale)
-  std::int32_t zero_point = 0;  ///< of the integers
+  float scale = 1;              ///< scale of the integers; for quantizing its reciprocal, fl32(1 / scale)
+  std::int32_t zero_point = 0;  ///< zero point of the integers
 };
 Conversion quantizing(const QParams& to);
 Conversion dequantizing(const QParams& from);

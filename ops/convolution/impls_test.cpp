@@ -117,7 +117,7 @@ TEST_F(ConvolutionImplsTest, MatricesAreAskedForWherePlainCodeIsNot) {
 
 TEST_F(ConvolutionImplsTest, SubgroupsThatAreNotWholeInTilesAreRefused) {
   EXPECT_EQ(refused("q8ta_conv2d", "implicit", {}, {{"tile_m", 32}, {"subgroup_m", 64}}),
-            "tile_m 32 is no whole number of subgroup_m 64");
+            "tile_m 32 is not a multiple of subgroup_m 64");
 }
 
 TEST_F(ConvolutionImplsTest, ColumnsThatNoKernelCanCountAreRefused) {

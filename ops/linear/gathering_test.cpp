@@ -96,7 +96,7 @@ TEST(Gathering, HasItsWordsForEachTap) {
 }
 
 TEST(Gathering, NoTileHasOutputsOfTwoGroups) {
-  const Gathering two = gathering_of(32, 24, 2);  // of 12
+  const Gathering two = gathering_of(32, 24, 2);  // groups of 12 outputs
   EXPECT_EQ(two.tiles(4), 6);
   EXPECT_EQ(two.tiles(8), 4);
   EXPECT_EQ(two.tiles(16), 2);

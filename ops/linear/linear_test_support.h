@@ -38,8 +38,7 @@ class LinearTest : public OnDeviceTest {
   /// Calls expect_right() with a trace that tests/faults/seeded counts.
   void expect_right_here(const Trial& trial);
 
-  /// Why the impl excludes the trial's point, or what it is missing for it on this device; "" where it can
-  /// run.
+  /// Why the impl excludes the trial's point, or what is missing for it on this device; "" where it can run.
   std::string refusal(const Trial& trial);
 
   /// The dispatch of the trial's program that multiplies.

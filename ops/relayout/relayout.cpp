@@ -116,8 +116,7 @@ struct Tiling {
   Axis x_stack, y_stack;  ///< axes along which the four quads of a tile are stacked
   bool scatter;           ///< a tile is one texel, whose values are written apart
   bool gather;            ///< a tile is one texel, whose values are read apart
-  bool single;            ///< a tile is one quad: floats that stay packed along one axis, or are scattered or
-                          ///< gathered
+  bool single;            ///< a tile is one quad of floats: scattered, gathered or packed along the same axis
   bool deep;              ///< a tile is sixteen quads
   bool square;            ///< boxes are about as long along both packed axes
   Tiles tiles;

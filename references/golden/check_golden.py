@@ -153,7 +153,7 @@ def print_tallies(title, tallies):
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("archives", nargs="*", type=pathlib.Path, metavar="OP.npz")
-    parser.add_argument("--no-torch", action="store_true", help="NumPy alone")
+    parser.add_argument("--no-torch", action="store_true", help="use NumPy only")
     options = parser.parse_args(arguments)
     archives = options.archives or sorted(pathlib.Path(__file__).resolve().parent.glob("*.npz"))
     functions, version = {}, None
