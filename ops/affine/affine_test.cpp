@@ -102,8 +102,8 @@ const std::vector<Sharing> sharings{
     {{37, 256}, {-1, 1}, {{"vectors_per_invocation", 4}, {"iterations", 4}, {"stride", 5}}, 5, false},
     {{11, 256}, {-1, 30}, {{"vectors_per_invocation", 2}, {"iterations", 3}, {"stride", 1000}}, 1000, false},
     {{11, 256}, {1, 32}, {{"vectors_per_invocation", 4}, {"iterations", 2}, {"stride", 1}}, 1, true},
-    {{2, 24, 5, 16}, {1, 1, -1, -1}, {{"vectors_per_invocation", 4}}, 6, true, Layout::CP},  // pixels are
-                                                                                             // rows
+    // Pixels are rows.
+    {{2, 24, 5, 16}, {1, 1, -1, -1}, {{"vectors_per_invocation", 4}}, 6, true, Layout::CP},
     {{2, 64, 5, 16}, {1, -1, 1, 1}, {{"vectors_per_invocation", 4}}, 4, true, Layout::CP},
     {{2, 3, 64, 16}, {1, 1, -1, 4}, {{"vectors_per_invocation", 2}}, 0, true, Layout::HP},
 };
