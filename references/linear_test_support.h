@@ -29,11 +29,11 @@ HostTensor int8s(const Shape& shape, const std::vector<int>& values);
 HostTensor int32s(const Shape& shape, const std::vector<int>& values);
 HostTensor uint8s(const Shape& shape, const std::vector<int>& values);
 
-/// The tensor w (u8) with rows of values -8..7; the nibble of an even k is the high one, or the low one.
+/// The tensor w (u8) with rows of values -8..7. `even_is_high`: the nibble of an even k is the high one, else
+/// the low one.
 HostTensor int4s(const Shape& shape, const std::vector<int>& values, bool even_is_high);
 
-/// Random values of the dtype: any integers, normal numbers as floats. random_scales() draws scales from 2^-8
-/// to 2^-2.
+/// Random values of the dtype: any integers, or normal numbers for floats. Scales lie between 2^-8 and 2^-2.
 HostTensor random_tensor(DType dtype, const Shape& shape, std::mt19937& random);
 HostTensor random_scales(const Shape& shape, std::mt19937& random);
 HostTensor random_zero_points(const Shape& shape, std::int32_t lowest, std::int32_t highest,

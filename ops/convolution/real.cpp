@@ -47,7 +47,7 @@ Dispatch im2col(const BuildContext& context, const Gathering& gathering, const T
   return dispatch;
 }
 
-/// Whether the kernel of half-float matrices multiplies: where x is f16 and the device has such matrices.
+/// Whether the product uses half-float matrices: by default where x is f16 and the device has them.
 bool uses_matrices(const BuildContext& context) {
   const bool by_default =
       context.tensors.front().dtype == DType::F16 && has_matrices(context.device, of_reals);
