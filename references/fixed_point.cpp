@@ -41,7 +41,7 @@ void check_range(const IntegerRows& w, std::size_t n, std::int32_t zero_point, s
   if (largest <= Int32::max()) return;
   throw ParameterError("epilogue",
                        fmt::format("fixed_point adds the bias in int32, but with the bias of output channel "
-                                   "{}, which is {} in units of x.scale * w_scale, sums may reach {}",
+                                   "{}, {} in units of x.scale * w_scale, sums may reach {}",
                                    n, bias, largest));
 }
 
