@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-// shaders/common/div_rn.glslh against the CPU's correctly rounded division.
+// Compares shaders/common/div_rn.glslh with the CPU's correctly rounded division.
 
 namespace assay::ops {
 namespace {
@@ -33,8 +33,8 @@ void add_random(Operands& operands, std::mt19937& random, int count) {
   }
 }
 
-/// Quotients whose mantissa lies as near to the middle of two floats as it can: a = b * (q + 1/2) for a
-/// random q, up to what rounding a to 24 bits moves it.
+/// Quotients whose mantissa lies as close to the middle of two floats as possible: a = b * (q + 1/2) for a
+/// random q, except for the rounding of a to 24 bits.
 void add_near_ties(Operands& operands, std::mt19937& random, int count) {
   for (int i = 0; i < count; ++i) {
     const auto b = with_exponent(static_cast<std::uint32_t>(random()), 127, false);
@@ -69,7 +69,7 @@ HostTensor tensor_of(const std::vector<float>& values) {
 
 class DivRnTest : public OnDeviceTest {
  protected:
-  /// `units_off`: what is added to the device's own quotient of mantissas, in units of its last place.
+  /// `units_off` is added to the device's own quotient of mantissas, in units of its last place.
   std::vector<float> quotients(const Operands& operands, int units_off = 0) {
     const auto count = static_cast<std::int64_t>(operands.a.size());
     Dispatch dispatch{.label = "div", .shader = "div_rn_test.comp"};
@@ -124,7 +124,7 @@ TEST_F(DivRnTest, RoundsReciprocalsAndExtremesCorrectly) {
   expect_correctly_rounded(operands);
 }
 
-// Vulkan allows 2.5 units; CPU devices have none, so that only this shows that they would be corrected.
+// Vulkan allows 2.5 units, and CPU devices are exact: only this test shows that errors would be corrected.
 TEST_F(DivRnTest, CorrectsQuotientsThatAreThreeUnitsOff) {
   Operands operands;
   std::mt19937 random(53);

@@ -17,7 +17,7 @@ using Overrides = std::map<std::string, Value>;
 
 constexpr std::int64_t most_elements = 1 << 12;
 
-/// `params` with other values for some; what stood at its default stays at the default.
+/// `params` with other values for some parameters; those that had their default keep their default.
 Params changed(const Op& op, const Params& params, const Overrides& overrides) {
   Params earlier, result;
   for (const ParamSpec& spec : op.params) {
@@ -45,7 +45,7 @@ bool is_accepted(const Op& op, const Params& params) {
   }
 }
 
-/// Sizes along the axes that `axes` has bits of (0: the last) become multiples of 4.
+/// Makes the sizes along the axes whose bits are set in `axes` (bit 0: the last) multiples of 4.
 Shape to_fours(Shape shape, unsigned axes) {
   for (std::size_t i = 0; i < shape.size(); ++i) {
     std::int64_t& size = shape[shape.size() - 1 - i];
@@ -54,7 +54,7 @@ Shape to_fours(Shape shape, unsigned axes) {
   return shape;
 }
 
-/// The first `dims` sizes become 1.
+/// Makes the first `dims` sizes 1.
 Shape with_ones(Shape shape, std::size_t dims) {
   for (std::size_t i = 0; i < std::min(dims, shape.size()); ++i) shape[i] = 1;
   return shape;
@@ -65,7 +65,7 @@ std::vector<Value> values_of(const ParamSpec& spec) {
   return {spec.choices.begin(), spec.choices.end()};
 }
 
-/// Calls `use` with every combination of the values of choices and booleans from the `next` parameter on.
+/// Calls `use` with every combination of values of the choices and booleans from parameter `next` on.
 void each_choice(const Op& op, std::size_t next, Overrides& chosen,
                  const std::function<void(const Overrides&)>& use) {
   if (next == op.params.size()) {
@@ -84,8 +84,9 @@ void each_choice(const Op& op, std::size_t next, Overrides& chosen,
   chosen.erase(spec.name);
 }
 
-/// The shapes of a point: as they are, of one batch, of one plane; of each, every choice of W, H and C as
-/// multiples of 4. Large ones only as they are: kernels for tails do not ask how large the rest is.
+/// The shapes of a point: unchanged, with one batch, with one plane; for each of them every choice of W, H
+/// and C as multiples of 4. Large ones only unchanged: kernels for tails do not depend on the size of the
+/// rest.
 std::vector<Overrides> other_shapes(const Op& op, const Params& params) {
   std::vector<Overrides> all(1);
   for (const std::size_t ones : {0, 1, 2}) {
@@ -102,8 +103,8 @@ std::vector<Overrides> other_shapes(const Op& op, const Params& params) {
   return all;
 }
 
-/// What shaders can depend on, as text: not numbers, scales and zero points, nor integers that have a
-/// default, such as the ends of a range.
+/// The parameters on which shaders can depend, as text: without numbers, scales and zero points, and without
+/// integers that have a default, such as the ends of a range.
 std::string outline(const Op& op, const Params& params, bool with_choices = true) {
   std::string text;
   for (const ParamSpec& spec : op.params) {

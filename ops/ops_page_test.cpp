@@ -11,7 +11,7 @@
 #include <fstream>
 #include <sstream>
 
-// docs/ops.md is what the ops declare, and the registry knows their files.
+// Checks that docs/ops.md shows what the ops declare, and that the registry knows their files.
 
 namespace assay::ops {
 namespace {
@@ -25,7 +25,7 @@ std::string read(const fs::path& file) {
   return text.str();
 }
 
-/// With paths as the command sees them, which runs in the tree's root.
+/// The files with paths as the command sees them, which runs in the tree's root.
 LoadResult listed_cases(const Registry& ops) {
   const std::vector<fs::path> paths{(fs::path(ASSAY_SOURCE_DIR) / "cases").lexically_normal()};
   return load_cases(paths, ops);
@@ -35,7 +35,7 @@ TEST(OpsPage, IsWhatTheOpsDeclare) {
   const Registry ops = registry();
   const LoadResult loaded = listed_cases(ops);
   ASSERT_TRUE(loaded.errors.empty()) << to_string(loaded.errors.front());
-  // Compared as a whole, without gtest's difference of long texts: the command says more.
+  // Compared as a whole, without gtest's difference of long texts: the message names the command to run.
   EXPECT_TRUE(read(fs::path(ASSAY_SOURCE_DIR) / "docs/ops.md") == ops_page(ops, loaded.cases))
       << "docs/ops.md is out of date. Build the target assay, then run at the tree's root:\n  "
       << ops_page_command;
@@ -47,7 +47,7 @@ TEST(OpsPage, NamesFilesThatExist) {
   for (const Op& op : ops.ops()) {
     const OpFiles files = files_of(op, loaded.cases);
     for (const auto& some : {files.cases, files.sources, files.references, files.shaders}) {
-      EXPECT_FALSE(some.empty()) << op.name << " lacks cases, sources, references or shaders";
+      EXPECT_FALSE(some.empty()) << op.name << " has no cases, sources, references or shaders";
       for (const std::string& file : some) {
         EXPECT_TRUE(fs::is_regular_file(fs::path(ASSAY_SOURCE_DIR) / file)) << op.name << ": " << file;
       }

@@ -14,16 +14,17 @@
 #include <utility>
 #include <vector>
 
-// Impls as if on another device: what they build for a device that lacks a feature, or counts fewer
-// workgroups, the device at hand can run too. Rows of the accuracy cases whose program is another there are
-// held against their reference. Nothing is listed by op: a new one is covered by its own cases.
+// Runs impls as if on another device: a program that they build for a device without a feature, or with a
+// lower limit on workgroups, also runs on the device at hand. Rows of the accuracy cases whose program
+// differs there are compared with their reference. Nothing is listed by op: a new one is covered by its own
+// cases.
 
 namespace assay::ops {
 namespace {
 
 using namespace test;
 
-constexpr std::int64_t most_elements_here = 1 << 13;  // of a case that is run here
+constexpr std::int64_t most_elements_here = 1 << 13;  // elements of a case that is run here
 constexpr std::size_t most_of_a_kind = 2;             // trials of programs of one kind
 constexpr std::size_t most_of_a_device = 16;
 constexpr std::size_t least_of_a_shader = 2;  // trials of its folded grid
@@ -39,7 +40,7 @@ void lack(DeviceInfo& device, std::initializer_list<Feature> features) {
 
 std::vector<OtherDevice> other_devices() {
   return {
-      {"nobody can demand how sums are rounded",
+      {"no shader can demand how sums are rounded",
        [](DeviceInfo& device) { lack(device, {Feature::RoundsToEven32}); }},
       {"there are no subgroups",
        [](DeviceInfo& device) {
@@ -60,8 +61,8 @@ std::vector<OtherDevice> other_devices() {
   };
 }
 
-/// Workgroups of one invocation, so that small tensors have many of them, and room in them for short rows
-/// alone.
+/// Makes workgroups one invocation large, so that small tensors have many of them, with room only for short
+/// rows.
 void make_workgroups_small(DeviceInfo& device) {
   device.max_shared_bytes = 256;
   device.max_workgroup_size = {1, 1, 1};
@@ -70,7 +71,7 @@ void make_workgroups_small(DeviceInfo& device) {
 
 void leave_workgroups(DeviceInfo&) {}
 
-/// A device of such workgroups, of which a row of a grid holds 7.
+/// A device with such workgroups, of which a row of a grid holds 7.
 struct Workgroups {
   std::string name;
   std::function<void(DeviceInfo&)> change;
@@ -83,14 +84,14 @@ struct Workgroups {
   }
 };
 
-/// The first is for impls that can do with so few invocations.
+/// The limits of workgroups to try; the first suits impls that can run with so few invocations.
 const std::vector<Workgroups>& workgroups_to_fold() {
   static const std::vector<Workgroups> all{{"a row of a grid holds 7 workgroups of 1", make_workgroups_small},
                                            {"a row of a grid holds 7 workgroups", leave_workgroups}};
   return all;
 }
 
-/// What makes programs alike, for a test of features: the variants of their shaders.
+/// The kind of a program for a test of features: the variants of its shaders.
 std::string kind_of(const Case& test_case, const Program& program) {
   std::string text = test_case.impl->name;
   for (const Dispatch& dispatch : program.dispatches) {
@@ -100,7 +101,7 @@ std::string kind_of(const Case& test_case, const Program& program) {
   return text;
 }
 
-/// Some of them, from the first to the last.
+/// A few of them, spread from the first to the last.
 template <class T>
 std::vector<T> spread(const std::vector<T>& all, std::size_t most) {
   if (all.size() <= most) return all;
@@ -119,7 +120,8 @@ class OtherDevices : public OnDeviceTest, public testing::WithParamInterface<std
  protected:
   using Change = std::function<void(DeviceInfo&)>;
 
-  /// What the case's impl builds there, or nothing: it lacks something, or has no grid for so much.
+  /// The program that the case's impl builds there, or nothing where something is missing or no grid is large
+  /// enough.
   std::optional<Program> program_for(const Case& test_case, const Change& change) {
     DeviceInfo info = device().info();
     if (change) change(info);
@@ -132,7 +134,7 @@ class OtherDevices : public OnDeviceTest, public testing::WithParamInterface<std
     }
   }
 
-  /// The workgroups that the case's grid is folded with, or null.
+  /// The workgroups with which the case's grid is folded, or null.
   const Workgroups* foldable(const Case& test_case) {
     for (const Workgroups& workgroups : workgroups_to_fold()) {
       if (program_for(test_case, workgroups.folded())) return &workgroups;
@@ -157,7 +159,7 @@ class OtherDevices : public OnDeviceTest, public testing::WithParamInterface<std
     expect_right(trial);
   }
 
-  /// Some small cases whose program is another there, of every kind.
+  /// A few small cases of every kind whose program differs there.
   std::vector<const Case*> changed_by(const OtherDevice& other) {
     std::map<std::string, std::vector<const Case*>> kinds;
     for (const Case& test_case : cases_) {
@@ -190,10 +192,10 @@ TEST_P(OtherDevices, AreServedRightToo) {
   }
 }
 
-/// A dispatch whose grid of one row is folded as if there were room for 7 workgroups in a row.
+/// A dispatch whose grid of one row is folded as if a row held only 7 workgroups.
 struct Folded {
-  std::string name;   ///< its shader and, unless it is set-up, which is the same for all, its impl
-  std::string whole;  ///< its defines about whole vectors: what is past the end is left alone in several ways
+  std::string name;       ///< its shader and its impl, except for set-up, which all impls share
+  std::string whole;      ///< its defines about whole vectors, on which the handling of the end depends
   bool unevenly = false;  ///< with workgroups past the end
 };
 
@@ -217,7 +219,7 @@ std::vector<Folded> folded_dispatches(const Impl& impl, const Program& in_a_row,
 
 TEST_P(OtherDevices, FoldTheirGridsAt7Workgroups) {
   std::map<std::string, std::size_t>
-      trials;  // of each shader and impl; 0 where no small case folds it unevenly
+      trials;  // trials of each shader and impl; 0 where no small case folds it unevenly
   std::map<std::string, std::vector<const Case*>> kinds;
   for (const Case& test_case : cases_) {
     const Workgroups* workgroups = foldable(test_case);

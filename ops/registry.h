@@ -4,7 +4,7 @@
 
 namespace assay::ops {
 
-/// All ops of the binary, by name. CMake writes its definition from the files in this folder: x.cpp
+/// All ops of the binary, by name. CMake generates the definition from the files in this folder: x.cpp
 /// defines `Op assay::ops::x()`.
 Registry registry();
 

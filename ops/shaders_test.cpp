@@ -20,9 +20,9 @@
 #include <unordered_set>
 #include <utility>
 
-// Every variant of every shader that the cases in cases/ reach, and that points beside them reach, is valid
-// SPIR-V for Vulkan 1.1 and asks for what its program gives. Nothing is listed: a new op is covered by its
-// own cases.
+// Checks that every variant of every shader that the cases in cases/ reach, and that points next to them
+// reach, is valid SPIR-V for Vulkan 1.1 and matches its program. Nothing is listed: a new op is covered by
+// its own cases.
 
 namespace assay::ops {
 namespace {
@@ -31,7 +31,7 @@ using namespace test;
 
 constexpr std::size_t most_push_words = 32;  // 128 bytes, which every device takes
 
-/// One of a shader's, by its defines.
+/// A variant of a shader, given by its defines.
 struct Variant {
   gpu::SpirvOutline outline;
   std::vector<gpu::DeclaredConstant> constants;
@@ -45,8 +45,8 @@ std::vector<Case> compiled_cases(const Registry& ops) {
   return std::move(loaded.cases);
 }
 
-/// Holds programs against their shaders as a device would that has enough of everything, and collects their
-/// variants. Programs are many and differ in sizes alone: what was seen is looked at no further.
+/// Compares programs with their shaders as a device with high limits would, and collects their variants.
+/// Programs are many and differ only in sizes: those seen before are not looked at again.
 class InterfaceChecks {
  public:
   explicit InterfaceChecks(gpu::ShaderLibrary& shaders) : shaders_(shaders) {}
@@ -72,7 +72,7 @@ class InterfaceChecks {
   const Variants& variants() const { return variants_; }
 
  private:
-  /// Dispatches know nothing of each other but what set-up leaves: apart they are fewer different ones.
+  /// Dispatches depend on each other only through set-up: taken separately they are fewer different ones.
   static std::vector<Program> parts_of(const Program& program) {
     const auto is_setup = [](const Dispatch& dispatch) { return dispatch.role == DispatchRole::Setup; };
     if (std::ranges::any_of(program.dispatches, is_setup)) return {program};
@@ -103,7 +103,7 @@ class InterfaceChecks {
         .first->second;
   }
 
-  /// All of a program's dispatches that the checks look at, beside tensors.
+  /// Everything in a program's dispatches that the checks look at, apart from tensors.
   static std::string key(const Program& program) {
     std::string text;
     for (const Dispatch& dispatch : program.dispatches) {
@@ -112,19 +112,19 @@ class InterfaceChecks {
       for (const Define& define : dispatch.defines) text += " " + define.name + "=" + define.value;
       for (const SpecConstant& set : dispatch.constants) {
         text += " " + set.name;
-        if (dispatch.shared_bytes != 0) text += fmt::format(":{}", set.value);  // they decide its size alone
+        if (dispatch.shared_bytes != 0) text += fmt::format(":{}", set.value);  // they decide only its size
       }
     }
     return text;
   }
 
   gpu::ShaderLibrary& shaders_;
-  std::unordered_set<std::string> programs_, parts_;  ///< what was seen
+  std::unordered_set<std::string> programs_, parts_;  ///< programs and parts seen so far
   Variants variants_;
 };
 
-// Variants cost a compilation each: rows of the night and points beside the cases are tried on the devices
-// that have the least and the most.
+// Each variant costs a compilation: nightly rows and points next to the cases are tried only on the least and
+// the most capable device.
 void check_programs(const Op& op, std::vector<Case> cases, InterfaceChecks& interfaces) {
   const auto check = [&](const Program& program, const BuildContext& context) {
     interfaces.check(program, context);
@@ -144,7 +144,7 @@ void expect_valid(const Variants& variants, gpu::ShaderLibrary& shaders) {
   validator.SetMessageConsumer([&](spv_message_level_t, const char*, const spv_position_t&,
                                    const char* text) { messages += std::string(text) + "\n"; });
   spvtools::ValidatorOptions options;
-  options.SetFriendlyNames(false);  // as long as all else: of thousands of variants
+  options.SetFriendlyNames(false);  // for thousands of variants they take as long as everything else
   for (const auto& [name, variant] : variants) {
     const auto& [shader, defines] = name;
     const std::vector<std::uint32_t>& words = shaders.compile(shader, defines).words;
@@ -166,7 +166,7 @@ TEST_P(Shaders, AreReachedByCasesValidAndOfOneMindWithTheirPrograms) {
   InterfaceChecks interfaces(shaders);
   check_programs(op_, cases_, interfaces);
   EXPECT_FALSE(interfaces.variants().empty())
-      << "no case of the op '" << op_.name << "' builds a program, so that none of its "
+      << "no case of the op '" << op_.name << "' builds a program, so none of its "
       << "shaders is tested: write cases/" << op_.name << ".yaml (cases/README.md is the language)";
   expect_valid(interfaces.variants(), shaders);
 }

@@ -10,16 +10,15 @@
 #include <string>
 #include <vector>
 
-// The rule: of every tunable of every impl, accuracy rows take the ends of what it allows and something
-// between, as far as that changes a program. A value that no row takes is a path of a kernel that no row
-// sees.
+// The rule: accuracy rows use, for every tunable of every impl, the ends of its range and a value between,
+// where these change a program. A value that no row uses is an untested path of a kernel.
 
 namespace assay::ops {
 namespace {
 
 using namespace test;
 
-/// A value that rows shall take, or a range of which they shall take one.
+/// A value that rows should use, or a range from which they should use one.
 struct Wanted {
   std::int64_t from, to;
 
@@ -54,11 +53,11 @@ class Tunables : public testing::TestWithParam<std::string> {
     try {
       return test_case.impl->build(context);
     } catch (const Error&) {
-      return std::nullopt;  // no grid for so many workgroups
+      return std::nullopt;  // no grid for this many workgroups
     }
   }
 
-  /// Whether this value makes another program of the case than none.
+  /// Whether the case has another program with this value than without it.
   bool changes(const Case& test_case, const std::string& name, std::int64_t value) const {
     Tune with = test_case.tune, without = test_case.tune;
     with[name] = value;
@@ -101,8 +100,8 @@ TEST_P(Tunables, TakeTheEndsOfTheirRangeAndSomethingBetween) {
         const Case* changed = changed_by(impl, tunable.name, wanted);
         EXPECT_EQ(changed, nullptr) << op_.name << "/" << impl.name << ": no accuracy row is tuned by "
                                     << tunable.name << ": " << wanted.text()
-                                    << ", which changes its program, that of " << changed->id
-                                    << " say: add it to the `tune` of a case in cases/" << op_.name
+                                    << ", which changes the program of " << changed->id
+                                    << ", say: add it to the `tune` of a case in cases/" << op_.name
                                     << ".yaml";
       }
     }

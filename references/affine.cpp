@@ -41,7 +41,7 @@ BlockGrid block_grid(const Shape& shape, const std::vector<std::int64_t>& block_
   if (block_size.size() != shape.size()) {
     throw ParameterError("block_size", "block_size has " + std::to_string(block_size.size()) +
                                            " entries, but shape " + to_string(shape) + " has " +
-                                           std::to_string(shape.size()) + " dims: give one entry a dim");
+                                           std::to_string(shape.size()) + " dims: give one entry per dim");
   }
   BlockGrid grid{shape, {}, {}};
   for (std::size_t dim = 0; dim < shape.size(); ++dim) {

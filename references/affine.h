@@ -13,14 +13,15 @@ namespace assay::references {
 /// may be ragged: they are clamped to the tensor.
 struct BlockGrid {
   Shape shape;
-  Shape block;   ///< as many entries as `shape`, each in [1, dim]
+  Shape block;   ///< one entry per dim of `shape`, each in [1, dim]
   Shape counts;  ///< ceil(shape / block): the shape of scale and zero point, row-major block ids
 };
 
-/// The grid of `block_size`, -1 being a whole dim. Throws ParameterError unless its entries fit `shape`.
+/// The grid for this `block_size`, where -1 stands for a whole dim. Throws ParameterError unless its entries
+/// fit `shape`.
 BlockGrid block_grid(const Shape& shape, const std::vector<std::int64_t>& block_size);
 
-/// What the zero point is.
+/// What the zero point of a block is.
 enum class ZeroPointDomain : std::uint8_t {
   Int,   ///< i32, added after rounding
   None,  ///< absent: real = scale * q
@@ -36,11 +37,13 @@ struct Affine {
   std::int32_t quant_max = 127;
   ZeroPointDomain domain = ZeroPointDomain::Int;
 
-  /// Middle of the quantized range, (quant_max + quant_min + 1) / 2, for the float domain; may end in .5.
+  /// The middle of the quantized range, (quant_max + quant_min + 1) / 2, for the float domain; it may end in
+  /// .5.
   float mid() const { return static_cast<float>(quant_max + quant_min + 1) * 0.5f; }
 };
 
-/// The integers that a quantized type may hold: i32 carries the i16 range, so that every float step is exact.
+/// The integers that a quantized type may hold. i32 holds the i16 range only, so that every float step is
+/// exact.
 struct QuantRange {
   std::int64_t min = 0, max = 0;
 };
@@ -71,9 +74,9 @@ template <class Visit>
 void for_each_run(const BlockGrid& grid, std::int64_t first_row, std::int64_t last_row, const Visit& visit);
 
 std::int64_t row_count(const BlockGrid& grid);
-/// Rows that make a chunk of parallel work worth a thread.
+/// The number of rows that is enough work for a thread.
 std::int64_t row_grain(const BlockGrid& grid);
-/// Id of the first block of a row.
+/// The id of the first block of a row.
 std::int64_t first_block_of_row(const BlockGrid& grid, std::int64_t row);
 
 template <class Visit>

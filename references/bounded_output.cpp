@@ -11,7 +11,7 @@ namespace {
 
 constexpr double least_magnitude = 0x1p-90;
 
-/// Never below the value, where a float32 can be above it.
+/// The float32 next to the value, never below it where a float32 can be above it.
 float rounded_up(double magnitude) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   constexpr float most = std::numeric_limits<float>::max();

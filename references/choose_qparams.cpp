@@ -10,7 +10,7 @@
 namespace assay::references {
 namespace {
 
-/// Smallest and largest value of a block, 0 among them.
+/// The smallest and the largest value of a block, where 0 counts as a value.
 struct Range {
   float low = 0, high = 0;
 };
@@ -35,7 +35,7 @@ Range range_of(const X* x, std::int64_t count) {
   return range;
 }
 
-/// Rows are cut among threads; what they find of a block that they share is joined afterwards.
+/// Threads share the rows; the ranges that they find in a block that they share are joined afterwards.
 template <class X>
 std::vector<Range> ranges_of(const BlockGrid& grid, const HostTensor& tensor) {
   const X* x = tensor.as<X>().data();
@@ -69,11 +69,10 @@ QParamsRule mapping_of(const Params& params, const QParamsLimits& limits) {
   if (mapping == "asymmetric") return QParamsRule::Asymmetric;
   if (mapping == "symmetric") return QParamsRule::Symmetric;
   if (limits.quant_min >= 0 || limits.quant_max <= 0) {
-    throw ParameterError(
-        "mapping",
-        "symmetric_no_clipping_err divides by quant_min and quant_max, so 0 must lie between them; "
-        "they are " +
-            std::to_string(limits.quant_min) + " and " + std::to_string(limits.quant_max));
+    throw ParameterError("mapping",
+                         "symmetric_no_clipping_err divides by quant_min and quant_max, so 0 must lie "
+                         "between them; they are " +
+                             std::to_string(limits.quant_min) + " and " + std::to_string(limits.quant_max));
   }
   return QParamsRule::SymmetricNoClippingErr;
 }
@@ -82,7 +81,7 @@ DType real_of(const Params& params) {
   return parse_dtype(params.choice("dtype")).value();
 }
 
-/// One block a line along the last dim.
+/// A block size of one block per line along the last dim.
 BlockGrid tokens_of(const Shape& shape) {
   std::vector<std::int64_t> block(shape.size(), 1);
   block.back() = -1;

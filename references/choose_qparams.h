@@ -11,7 +11,7 @@
 
 namespace assay::references {
 
-/// The checked parameters of an op that chooses one scale and zero point a block.
+/// The checked parameters of an op that chooses one scale and zero point per block.
 struct ChooseQParams {
   BlockGrid grid;
   DType real = DType::F32;  ///< F32 or F16
@@ -19,18 +19,22 @@ struct ChooseQParams {
   QParamsLimits limits;
 };
 
-/// Any block, three mappings. Reads shape, block_size, dtype, mapping, quantized, quant_min, quant_max and
-/// eps. Throws ParameterError where they do not fit each other.
+/// The parameters of choose_qparams_affine: any block, three mappings. Reads shape, block_size, dtype,
+/// mapping, quantized, quant_min, quant_max and eps. Throws ParameterError where they do not fit each other.
 ChooseQParams choose_affine(const Params& params);
-/// The whole tensor is one block, asymmetric. Reads shape, dtype, quantized, quant_min, quant_max and eps.
+/// The parameters of choose_qparams_tensor: the whole tensor is one block, asymmetric. Reads shape, dtype,
+/// quantized, quant_min, quant_max and eps.
 ChooseQParams choose_tensor(const Params& params);
-/// One block a token (all dims but the last), -128 to 127. Reads shape, dtype and eps.
+/// The parameters of choose_qparams_per_token_asymmetric: one block per token (all dims but the last), -128
+/// to 127. Reads shape, dtype and eps.
 ChooseQParams choose_per_token(const Params& params);
-/// One block a row of [H, W]. Reads shape, dtype, quant_min and quant_max.
+/// The parameters of choose_qparams_per_row: one block per row of [H, W]. Reads shape, dtype, quant_min and
+/// quant_max.
 ChooseQParams choose_per_row(const Params& params);
 
-/// Scale (f32) and zero point (i32) of every block, shape `grid.counts`, exact: choose_qparams() of the
-/// smallest and the largest value, 0 among them; values that are not finite are skipped. `inputs`: x.
+/// Scale (f32) and zero point (i32) of every block, of shape `grid.counts`, exact: choose_qparams() of the
+/// block's smallest and largest value, where 0 counts as a value and values that are not finite are skipped.
+/// `inputs`: x.
 std::vector<Expected> choose_qparams(const ChooseQParams& op, std::span<const HostTensor> inputs);
 
 }  // namespace assay::references

@@ -71,7 +71,7 @@ TEST(ChooseQParams, RowsOfTinyValuesHaveTheirScaleRaised) {
   EXPECT_EQ(chosen(QParamsRule::PerRow, {0, 1e-6F}), (QParams{6.1e-5F, -128}));
   EXPECT_EQ(chosen(QParamsRule::PerRow, {0, -1e-6F}), (QParams{6.1e-5F, 127}));
   EXPECT_EQ(chosen(QParamsRule::PerRow, {-1e-6F, 1e-6F}).scale, 6.1e-5F);
-  EXPECT_EQ(chosen(QParamsRule::PerRow, {1e-38F, 0}), (QParams{0.1F, 127}));  // its scale is as good as zero
+  EXPECT_EQ(chosen(QParamsRule::PerRow, {1e-38F, 0}), (QParams{0.1F, 127}));  // its scale counts as zero
 }
 
 void expect_golden(const Golden& golden, const ChooseQParams& op) {
@@ -87,7 +87,7 @@ void expect_golden(const Golden& golden, const ChooseQParams& op) {
   }
 }
 
-/// The parameters that all golden vectors of the family have.
+/// The parameters that the golden vectors of all ops of the family have.
 Params golden_params(const Golden& golden) {
   Params params;
   const bool is_matrix = golden.params.contains("H");
@@ -130,7 +130,7 @@ TEST(ChooseQParams, PerRowGivesTheGoldenVectors) {
   for (const Golden& golden : vectors) expect_golden(golden, choose_per_row(golden_params(golden)));
 }
 
-/// The extremes of each block, element by element.
+/// The extremes of each block, found element by element.
 TEST(ChooseQParams, FindsTheRangeOfEveryBlockOfRandomShapes) {
   std::mt19937 random(21);
   for (int round = 0; round < 200; ++round) {
@@ -185,7 +185,7 @@ TEST(QuantizeDynamic, IsChooseQParamsThenQuantizeAffinePerToken) {
       lowest = std::min(lowest, outputs[2].values.at(i));
       highest = std::max(highest, outputs[2].values.at(i));
     }
-    EXPECT_LE(largest_error, scale);   // half a step, and another half where the zero point was rounded
+    EXPECT_LE(largest_error, scale);   // half a step, and another half from rounding the zero point
     EXPECT_GE(highest - lowest, 254);  // the range is used
   }
 }

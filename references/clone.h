@@ -9,7 +9,7 @@
 
 namespace assay::references {
 
-/// y = x, f32 or f16: a clone changes where values lie, never what they are. Exact. `inputs`: x.
+/// y = x, f32 or f16: a clone changes where values lie, never their values. Exact. `inputs`: x.
 std::vector<Expected> clone(const Params& params, std::span<const HostTensor> inputs);
 
 }  // namespace assay::references

@@ -16,7 +16,7 @@ RealRows rows_of_x(const Convolution& conv, const Patches& patches, const std::v
           }};
 }
 
-/// `w` has the rows of all groups.
+/// The products of one group; `w` has the rows of all groups.
 RealRows rows_of_w(const Convolution& conv, const IntegerRows& w, std::int64_t group) {
   return {conv.outputs_of_group(), w.depth,
           [&w, first_row = group * conv.outputs_of_group()](std::int64_t n, std::int64_t first,

@@ -34,7 +34,7 @@ std::vector<double> reals(const HostTensor& tensor) {
   return all;
 }
 
-/// What the header says, of plain loops' sums.
+/// The expected outputs by the header's formula, from the sums of plain loops.
 struct Plain {
   HostTensor y;
   std::vector<float> magnitude;

@@ -24,7 +24,7 @@ Expected conv_answer(const Params& params, const std::vector<HostTensor>& inputs
   return std::move(outputs.at(0));
 }
 
-/// x quantized, less its zero point.
+/// x quantized, minus its zero point.
 std::vector<double> plain_integers(const QParams& qparams, const HostTensor& x) {
   const float inverse = 1.0F / qparams.scale;
   std::vector<double> made;
@@ -104,7 +104,7 @@ TEST(Conv2dQ8taQ8csw, GivesTheGoldenVectors) {
   for (const Golden& golden : vectors) {
     const std::vector<HostTensor> inputs = golden_inputs(golden, {"x", "w", "w_scale", "bias"});
     const HostTensor want = golden.tensor("y");
-    // Three roundings, and those of a bias and a sum that may cancel.
+    // Three roundings, and those of a bias and a sum that may cancel each other.
     std::vector<float> sizes;
     for (std::int64_t i = 0; i < want.numel(); ++i) {
       const double bias = inputs[3].at(i / (want.shape()[2] * want.shape()[3]) % want.shape()[1]);

@@ -15,7 +15,7 @@ IntegerRows rows_of_group(const Convolution& conv, const IntegerRows& w, std::in
   return {rows, w.depth, {w.row(group * rows), w.row((group + 1) * rows)}};
 }
 
-/// The rows of some pixels, from `first` on.
+/// The rows of a range of pixels that begins at `first`.
 void spread(const Patches& patches, const std::vector<std::int16_t>& x, std::int64_t group,
             std::int64_t first, IntegerRows& to) {
   const std::int64_t depth = to.depth;

@@ -6,9 +6,9 @@
 
 namespace assay::references {
 
-/// Calls store(index in y, output channel, sum) for every element of y, from several threads: the sums of
-/// x * w over kh, kw and the channels of a group. `x`: its values less their zero point, in the order
-/// N, C, H, W. `w`: weight_rows(). Of the matrix that x is spread to, a part is made at a time.
+/// Calls store(index in y, output channel, sum) for every element of y, from several threads: the sums of x *
+/// w over kh, kw and the channels of a group. `x`: its values minus their zero point, in the order N, C, H,
+/// W. `w`: weight_rows(). The matrix that x is expanded to is made in parts.
 void for_each_sum(const Convolution& conv, const IntegerRows& x, const IntegerRows& w, const StoreSum& store);
 
 }  // namespace assay::references

@@ -16,7 +16,7 @@ using namespace test;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 
-/// 1, 2, 3 and so on.
+/// The values 1, 2, 3 and so on.
 std::vector<std::int16_t> counted(std::size_t count) {
   std::vector<std::int16_t> values(count);
   std::iota(values.begin(), values.end(), std::int16_t{1});
@@ -72,7 +72,7 @@ TEST(ConvolutionRows, WeightsOfTransposedOnesAreThoseOfTheGroup) {
 }
 
 TEST(ConvolutionRows, PatchesHoldZerosWhereTapsLieInThePadding) {
-  // x of either image: channel 0 is 1 2 3, channel 1 is 4 5 6; and 6 more in the second image.
+  // In the first image of x, channel 0 is 1 2 3 and channel 1 is 4 5 6; the second image has 6 more.
   const Convolution conv = checked_convolution(convolution_case(
       {.n = 2, .c = 2, .h = 1, .w = 3, .kernel = {1, 3}, .stride = {1, 2}, .padding = {0, 1}}));
   EXPECT_THAT(row_of(conv, 0, 0, 0, 6), ElementsAre(0, 0, 1, 4, 2, 5));

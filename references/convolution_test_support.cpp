@@ -13,7 +13,7 @@ std::vector<std::int64_t> list_of(const Pair& pair) {
   return {pair[0], pair[1]};
 }
 
-/// Manifests of transposed convolutions have one number for both.
+/// Manifests of transposed convolutions have one number for both axes.
 Pair pair_of(const nlohmann::json& params, const char* name, std::int64_t fallback) {
   if (!params.contains(name)) return {fallback, fallback};
   const nlohmann::json& value = params.at(name);
@@ -64,7 +64,7 @@ class Loops {
   }
 
  private:
-  /// As often as the kernel fits, a stride after the other.
+  /// Counts how often the kernel fits, a stride apart.
   std::int64_t length(std::size_t axis) const {
     std::int64_t count = 0;
     std::int64_t end = dilation_[axis] * (kernel_[axis] - 1);
@@ -90,7 +90,8 @@ class Loops {
     }
   }
 
-  /// i and j run over what moves by the stride: y, or x of transposed ones. p and q are the other's.
+  /// i and j run over the side that moves by the stride: y, or x of transposed convolutions. p and q are the
+  /// other side's.
   void image(std::int64_t x_plane, std::int64_t y_plane, std::int64_t w_element, const Pair& tap) const {
     const Pair& moving = transposed_ ? x_ : y_;
     const Pair& other = transposed_ ? y_ : x_;

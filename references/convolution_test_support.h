@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of convolutions share: parameters, awkward sizes, and sums by plain loops.
+// Parameters, awkward sizes and sums by plain loops, for the tests of convolutions.
 
 #include "harness/op/params.h"
 #include "harness/tensor/tensor.h"
@@ -20,34 +20,34 @@ struct ConvolutionSizes {
   std::int64_t n = 1, c = 1, h = 1, w = 1, oc = 1;
   Pair kernel{1, 1}, stride{1, 1}, padding{0, 0}, dilation{1, 1};
   std::int64_t groups = 1;
-  std::optional<Pair> output_padding{};  ///< of transposed convolutions
+  std::optional<Pair> output_padding{};  ///< for transposed convolutions
 };
 
 /// Parameters of these sizes: f32, no bias, no activation, epilogue float32, x and y of scale 1 and zero
 /// point 0.
 Params convolution_case(const ConvolutionSizes& sizes);
-/// The same with those of a golden vector: bias where it has one, x and y where it has scales for them.
+/// Parameters of a golden vector: bias where it has one, x and y where it has scales for them.
 Params convolution_case(const Golden& golden);
 
-/// Channels that no word of four holds evenly, several images, what differs between height and width, kernels
-/// larger than x, lines, depthwise ones.
+/// Sizes with channels that do not fill words of four, several images, differences between height and width,
+/// kernels larger than x, lines, and depthwise ones.
 std::vector<ConvolutionSizes> awkward_sizes();
 std::vector<ConvolutionSizes> awkward_transposed_sizes();
 
-/// x of this dtype, w, w_scale and, if the parameter says so, bias.
+/// The inputs: x of this dtype, w, w_scale and, if the parameter says so, bias.
 std::vector<HostTensor> convolution_inputs(const Params& params, DType x, std::mt19937& random);
 
-/// The sums of x * w and of |x||w|, by a loop for every dim.
+/// The sums of x * w and of |x||w|, by one loop per dim.
 struct PlainSums {
-  Shape shape;  ///< of y
+  Shape shape;  ///< shape of y
   std::vector<double> sums, magnitudes;
 
   /// The output channel of an element.
   std::int64_t channel_of(std::int64_t element) const { return element / (shape[2] * shape[3]) % shape[1]; }
 };
 
-/// `x`: real values, or integers less their zero point. Transposed ones add each value of x to the pixels of
-/// y that it reaches.
+/// Computes them. `x`: real values, or integers minus their zero point. Transposed convolutions add each
+/// value of x to the pixels of y that it reaches.
 PlainSums plain_sums(const Params& params, const std::vector<double>& x, const HostTensor& w);
 
 }  // namespace assay::test

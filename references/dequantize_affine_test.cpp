@@ -17,7 +17,7 @@ Expected dequantized(const Params& params, const std::vector<HostTensor>& inputs
   return std::move(outputs[0]);
 }
 
-/// The formula of one element, written as it is stated.
+/// The formula of one element, written as the header states it.
 float plain_element(const Affine& affine, const std::vector<HostTensor>& inputs, std::int64_t index) {
   const auto q = static_cast<std::int32_t>(inputs[0].at(index));
   const std::int64_t block = plain_block_of(affine, index);

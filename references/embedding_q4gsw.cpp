@@ -49,7 +49,7 @@ EmbeddingQ4gsw embedding_q4gsw_params(const Params& params) {
                              params.integer("group_size"), parse_dtype(params.choice("dtype")).value()};
   if (table.group_size % values_in_a_word != 0) {
     throw ParameterError("group_size", "group_size is " + std::to_string(table.group_size) +
-                                           ", but must be a multiple of 8, which are the values of a word");
+                                           ", but must be a multiple of 8, the number of values in a word");
   }
   if (table.dim % table.group_size != 0) {
     throw ParameterError("dim", "dim is " + std::to_string(table.dim) +

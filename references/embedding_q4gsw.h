@@ -16,9 +16,9 @@ namespace assay::references {
 struct EmbeddingQ4gsw {
   Shape indices;
   std::int64_t vocab = 1;       ///< rows of the table
-  std::int64_t dim = 8;         ///< values of a row
+  std::int64_t dim = 8;         ///< values per row
   std::int64_t group_size = 8;  ///< neighbours in a row that share a scale: a multiple of 8 that divides dim
-  DType dtype = DType::F32;     ///< of y: F32 or F16
+  DType dtype = DType::F32;     ///< dtype of y: F32 or F16
 
   Shape w_shape() const { return {vocab, dim / 2}; }
   Shape scale_shape() const { return {vocab, dim / group_size}; }

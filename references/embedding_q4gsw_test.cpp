@@ -40,7 +40,7 @@ std::vector<HostTensor> random_inputs(const Params& params, std::mt19937& random
   return inputs;
 }
 
-/// The formula of one element, written as it is stated, over coordinates of y.
+/// The formula of one element, written as the header states it, over coordinates of y.
 float plain_element(const EmbeddingQ4gsw& table, const std::vector<HostTensor>& inputs,
                     std::int64_t element) {
   const std::int64_t d = coordinates(table.y_shape(), element).back();

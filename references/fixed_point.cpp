@@ -14,13 +14,13 @@ namespace {
 
 using Int32 = std::numeric_limits<std::int32_t>;
 
-/// Clamped before it is rounded, which is the same, the ends being integers.
+/// Clamps before it rounds, which gives the same result because the ends are integers.
 std::int32_t bias_in_steps(float bias, double step) {
   const double steps = std::isnan(bias) ? 0 : static_cast<double>(bias) / step;
   return static_cast<std::int32_t>(std::llrint(std::clamp<double>(steps, Int32::min(), Int32::max())));
 }
 
-/// The largest that sum + bias can be, absolutely, whatever x is.
+/// The largest absolute value of sum + bias for any x.
 std::int64_t largest_sum(const IntegerRows& w, std::int64_t n, std::int32_t zero_point, std::int32_t bias) {
   const std::int64_t largest_x = std::max(128 + zero_point, 127 - zero_point);
   std::int64_t sum = std::abs(std::int64_t{bias});
@@ -31,18 +31,17 @@ std::int64_t largest_sum(const IntegerRows& w, std::int64_t n, std::int32_t zero
 FixedPoint checked_factor(double r, std::size_t n) {
   const std::optional<FixedPoint> factor = fixed_point(r);
   if (factor) return *factor;
-  throw ParameterError("epilogue",
-                       fmt::format("fixed_point shifts by 1 to 62 bits, which x.scale * w_scale[{}] / "
-                                   "y.scale = {:g} does not fit: it must lie between 2^-32 and 2^30",
-                                   n, r));
+  throw ParameterError("epilogue", fmt::format("fixed_point shifts by 1 to 62 bits, so x.scale * w_scale[{}] "
+                                               "/ y.scale = {:g} must lie between 2^-32 and 2^30",
+                                               n, r));
 }
 
 void check_range(const IntegerRows& w, std::size_t n, std::int32_t zero_point, std::int32_t bias) {
   const std::int64_t largest = largest_sum(w, static_cast<std::int64_t>(n), zero_point, bias);
   if (largest <= Int32::max()) return;
   throw ParameterError("epilogue",
-                       fmt::format("fixed_point adds the bias in int32, but with that of output channel {}, "
-                                   "{} in units of x.scale * w_scale, sums may reach {}",
+                       fmt::format("fixed_point adds the bias in int32, but with the bias of output channel "
+                                   "{}, {} in units of x.scale * w_scale, sums may reach {}",
                                    n, bias, largest));
 }
 

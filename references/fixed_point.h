@@ -16,18 +16,18 @@ struct FixedPoint {
   int shift = 0;          ///< 1 to 62
 };
 
-/// r = m * 2^e with m in [0.5, 1); mult = llrint(m * 2^31) and shift = 31 - e, or half of that mult and one
-/// less shift where mult would be 2^31. Nothing where shift would leave 1..62.
+/// The fixed point of r = m * 2^e with m in [0.5, 1): mult = llrint(m * 2^31) and shift = 31 - e, or half of
+/// that mult and a shift smaller by one where mult would be 2^31. Nothing where shift would leave 1..62.
 std::optional<FixedPoint> fixed_point(double r);
 
-/// What requantizes the sums of one output channel without floats.
+/// The integers that requantize the sums of one output channel without floats.
 struct FixedPointChannel {
-  FixedPoint factor;      ///< of x_scale * w_scale / y_scale
+  FixedPoint factor;      ///< x_scale * w_scale / y_scale
   std::int32_t bias = 0;  ///< llrint(bias / (x_scale * w_scale)), clamped to int32
 };
 
-/// One an output channel, in float64 arithmetic. `w` has the channels' weights, `bias` may be empty. Throws
-/// ParameterError ("epilogue"), naming the channel, where a factor has no fixed point and where
+/// The integers of each output channel, computed in float64. `w` has the channels' weights; `bias` may be
+/// empty. Throws ParameterError ("epilogue"), naming the channel, where a factor has no fixed point and where
 /// sum + bias could leave int32 for some x.
 std::vector<FixedPointChannel> fixed_point_channels(const QParams& x, const QParams& y, const IntegerRows& w,
                                                     std::span<const float> w_scale,

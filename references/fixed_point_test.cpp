@@ -17,7 +17,7 @@ using namespace test;
 
 using testing::HasSubstr;
 
-/// floor(a * mult / 2^shift + 1/2) without a shift of a negative number: an opinion of its own.
+/// floor(a * mult / 2^shift + 1/2) without a shift of a negative number: an independent way to compute it.
 std::int64_t plainly_rounded(std::int64_t a, const FixedPoint& by) {
   __extension__ using Wide = __int128;
   const Wide one = Wide{1} << by.shift;
@@ -121,7 +121,7 @@ TEST(FixedPointChannels, RefuseFactorsOutOfReachNamingTheChannel) {
 }
 
 TEST(FixedPointChannels, RefuseABiasWithWhichSumsCouldLeaveInt32) {
-  // Sums of 4 * 100 * 131 = 52400 are possible; 2^31 - 1 less that is 2147431247.
+  // Sums of 4 * 100 * 131 = 52400 are possible; 2^31 - 1 minus that is 2147431247.
   const QParams x{1, -4};
   EXPECT_EQ(refusal(x, {1, 0}, {1}, {2147431168.0F}), "accepted");
   EXPECT_THAT(refusal(x, {1, 0}, {1}, {2147431296.0F}), HasSubstr("output channel 0"));

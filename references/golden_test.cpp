@@ -20,7 +20,7 @@ TEST(GoldenVectors, AreReadFromTheArchiveOfTheirOp) {
   EXPECT_EQ(golden.params.at("layout"), "4C");
   EXPECT_TRUE(golden.has("x"));
   EXPECT_FALSE(golden.has("y"));
-  EXPECT_EQ(golden.tensor("x").dtype(), DType::I8);  // as NumPy wrote it
+  EXPECT_EQ(golden.tensor("x").dtype(), DType::I8);  // the dtype that NumPy wrote
   EXPECT_EQ(golden.tensor("x").shape(), (Shape{2, 17, 23, 23}));
 }
 

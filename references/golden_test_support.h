@@ -18,13 +18,13 @@
 
 namespace assay::test {
 
-/// One vector: what went in and what must come out.
+/// One vector: its inputs, parameters and expected outputs.
 struct Golden {
   std::string name;
   nlohmann::json params;
-  std::shared_ptr<const NpzMembers> archive;  ///< of all vectors of the op
+  std::shared_ptr<const NpzMembers> archive;  ///< the archive of all vectors of the op
 
-  /// Throws Error naming the vector when it has no such tensor.
+  /// The tensor of this name. Throws Error naming the vector when it has none.
   HostTensor tensor(std::string_view name) const;
   bool has(std::string_view name) const;
 };
@@ -32,8 +32,8 @@ struct Golden {
 /// All vectors of an op, sorted by name.
 std::vector<Golden> golden_vectors(std::string_view op);
 
-/// Sets what layers have: bias (a vector that has the tensor), activation (none unless said), and x and y,
-/// where the vector has their scales.
+/// Sets the parameters of layers: bias (where the vector has the tensor), activation (none unless the vector
+/// has one), and x and y, where the vector has their scales.
 void set_layer(Params& params, const Golden& golden);
 
 /// How an integer output compares with a vector that was computed with a float64 epilogue.

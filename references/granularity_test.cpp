@@ -43,7 +43,7 @@ TEST(Granularity, RefusesAnAxisThatTheShapeLacks) {
   EXPECT_EQ(refusal_of_axis({2, 3, 4}, -4), "axis: axis is -4" + takes);
 }
 
-/// The block of an element by the definition of the granularity.
+/// The block of an element, by the definition of the granularity.
 std::int64_t plain_block_by_name(Granularity granularity, const Shape& shape, std::size_t axis,
                                  std::int64_t element) {
   if (granularity == Granularity::PerTensor) return 0;
@@ -67,7 +67,7 @@ TEST(Granularity, GivesEveryElementTheBlockOfItsDefinition) {
   }
 }
 
-/// `tensor`, which came with 64-bit elements, as the op takes it.
+/// `tensor`, which has 64-bit elements in the archive, in the dtype that the op takes.
 template <class T>
 HostTensor narrowed(const HostTensor& tensor, const Shape& shape) {
   HostTensor result(DTypeOf<T>::value, shape);
@@ -76,7 +76,7 @@ HostTensor narrowed(const HostTensor& tensor, const Shape& shape) {
   return result;
 }
 
-/// A golden vector of an op with a granularity in its name, as quantize_affine takes it.
+/// A golden vector of an op with a granularity in its name, in the form that quantize_affine takes.
 struct NamedVector {
   Params params;
   std::vector<HostTensor> inputs;  ///< x, scale, zero_point
@@ -107,7 +107,7 @@ NamedVector named_vector(Granularity granularity, const Golden& golden) {
   return vector;
 }
 
-/// Elements that differ, each of which must lie at a tie, over all vectors of an op.
+/// The number of elements that differ over all vectors of an op; each of them must lie at a tie.
 std::int64_t differences_at_ties(const std::string& op, Granularity granularity, std::size_t vectors) {
   const std::vector<Golden> golden_of_op = golden_vectors(op);
   EXPECT_EQ(golden_of_op.size(), vectors);
@@ -126,8 +126,8 @@ TEST(QuantizePerTensor, GivesTheGoldenVectors) {
   EXPECT_EQ(differences_at_ties("quantize_per_tensor", Granularity::PerTensor, 5), 0);
 }
 
-// These were computed in float64 and rounded after the zero point had been added. One element's quotient is
-// 246.5 in float32 and 9e-6 more in float64.
+// These vectors were computed in float64 and rounded after the zero point had been added. One element's
+// quotient is 246.5 in float32 and 9e-6 more in float64.
 TEST(QuantizePerToken, GivesTheGoldenVectorsButForOneTie) {
   EXPECT_EQ(differences_at_ties("quantize_per_token", Granularity::PerToken, 5), 1);
 }

@@ -10,14 +10,14 @@
 
 namespace assay::references {
 
-/// What makes an int8 of an int32 sum of (x - x.zero_point) * w, as the parameters `epilogue`, x and y say:
+/// Computes an int8 from an int32 sum of (x - x.zero_point) * w, as the parameters `epilogue`, x and y say:
 ///   float32: f = FloatEpilogue,
 ///            y = clamp(roundEven(f * fl32(1 / y.scale)) + y.zero_point, -128, 127), each step a float32
 ///            operation in that order. NaN (of the bias) gives the zero point.
 ///   fixed_point: requantized() of fixed_point_channels().
 class Int8Epilogue {
  public:
-  /// `linear` and the spans are referred to. `w` has the weights of each output channel. Throws
+  /// Keeps references to `linear` and the spans. `w` has the weights of each output channel. Throws
   /// ParameterError where scales or biases do not fit the fixed point.
   Int8Epilogue(const Params& params, const Linear& linear, const IntegerRows& w,
                std::span<const float> w_scale, std::span<const float> bias);
@@ -28,7 +28,7 @@ class Int8Epilogue {
   FloatEpilogue floats_;
   QParams y_;
   float inverse_;
-  std::vector<FixedPointChannel> channels_;  ///< none: float32
+  std::vector<FixedPointChannel> channels_;  ///< empty: float32
 };
 
 }  // namespace assay::references

@@ -16,7 +16,7 @@ float by_floats(const Params& params, std::int64_t sum, float w_scale, std::opti
   return std::clamp(std::nearbyint(f * inverse) + static_cast<float>(y.zero_point), -128.0F, 127.0F);
 }
 
-/// floor(A * r + 1/2) in long double, r having the 31 bits of the fixed point.
+/// floor(A * r + 1/2) in long double, where r has the 31 bits of the fixed point.
 double by_integers(const Params& params, std::int64_t sum, float w_scale, std::optional<float> bias) {
   const QParams x = params.qparams("x"), y = params.qparams("y");
   const double step = static_cast<double>(x.scale) * static_cast<double>(w_scale);

@@ -10,12 +10,12 @@
 namespace assay::references {
 namespace {
 
-/// Rows of x that pass over the same rows of w, while a core's cache holds both.
+/// Rows of x that use the same rows of w, while a core's cache holds both.
 constexpr std::int64_t tile = 16;
-/// Multiplications that are worth a thread.
+/// The number of multiplications that is worth a thread.
 constexpr std::int64_t grain = 1 << 18;
 
-/// -O3 makes multiplications of neighbours in pairs of it, which every x86-64 has an instruction for.
+/// Written so that -O3 multiplies neighbours in pairs, for which every x86-64 has an instruction.
 std::int32_t dot(const std::int16_t* x, const std::int16_t* w, std::int64_t count) {
   std::int32_t sum = 0;
   for (std::int64_t k = 0; k < count; ++k) sum += std::int32_t{x[k]} * w[k];
@@ -31,7 +31,7 @@ void sum_groups(const std::int16_t* x, const std::int16_t* w, std::int64_t group
   }
 }
 
-/// A size that the compiler knows takes half as long, where groups are small.
+/// With a size that the compiler knows, small groups take half as long.
 template <std::int64_t size>
 void sum_groups_of(const std::int16_t* x, const std::int16_t* w, std::int64_t, std::span<std::int32_t> sums) {
   sum_groups(x, w, size, sums);

@@ -21,7 +21,7 @@ IntegerRows random_rows(std::int64_t rows, std::int64_t depth, std::mt19937& ran
   return made;
 }
 
-/// Every element's sums, [M, N, groups].
+/// The sums of every element, [M, N, groups].
 std::vector<std::int32_t> sums_of(const IntegerRows& x, const IntegerRows& w, std::int64_t group_size) {
   const std::int64_t groups = x.depth / group_size;
   std::vector<std::int32_t> all(static_cast<std::size_t>(x.rows * w.rows * groups), -1);
@@ -57,7 +57,7 @@ TEST(IntegerProducts, AgreeWithThePlainSumsWhateverTheShape) {
   expect_plain(40, 33, 96, 32, random);
 }
 
-/// The threads that a product of [m, k] with [n, k] was computed on.
+/// The number of threads on which a product of [m, k] with [n, k] was computed.
 std::set<std::thread::id> threads_of(std::int64_t m, std::int64_t n, std::int64_t k) {
   std::mt19937 random(42);
   std::mutex mutex;
@@ -70,8 +70,8 @@ std::set<std::thread::id> threads_of(std::int64_t m, std::int64_t n, std::int64_
   return threads;
 }
 
-// A depthwise convolution has a product for each channel: threads for each took ten times as long as the
-// sums.
+// A depthwise convolution has one product per channel: starting threads for each took ten times as long as
+// the sums.
 TEST(IntegerProducts, StartNoThreadsForFewSums) {
   EXPECT_EQ(threads_of(64, 1, 9), std::set{std::this_thread::get_id()});
   EXPECT_EQ(threads_of(128 * 128, 1, 9), std::set{std::this_thread::get_id()});

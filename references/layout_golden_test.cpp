@@ -1,4 +1,5 @@
-// The physical int8x4 layouts of harness/core/pack.h against golden vectors, which know nothing of our code.
+// Compares the physical int8x4 layouts of harness/tensor/pack.h with golden vectors, which were made without
+// our code.
 
 #include "harness/tensor/pack.h"
 #include "references/golden_test_support.h"

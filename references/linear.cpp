@@ -40,12 +40,12 @@ Linear checked_linear(const Params& params) {
 Linear linear_params(const Params& params, std::int64_t largest_depth) {
   const Linear linear = checked_linear(params);
   if (linear.k > largest_depth) {
-    throw ParameterError("K", fmt::format("K is {}, but the sums of more than {} products may leave int32",
+    throw ParameterError("K", fmt::format("K is {}, but sums of more than {} products may leave int32",
                                           linear.k, largest_depth));
   }
   if (linear.group_size % values_of_a_word != 0) {
     throw ParameterError("group_size",
-                         fmt::format("group_size is {}, but must be a multiple of 8, which are the values of "
+                         fmt::format("group_size is {}, but must be a multiple of 8, the number of values in "
                                      "a word",
                                      linear.group_size));
   }

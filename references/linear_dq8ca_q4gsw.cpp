@@ -8,7 +8,7 @@
 namespace assay::references {
 namespace {
 
-/// Scale (f32) and zero point (i32) of each row.
+/// Chooses the scale (f32) and zero point (i32) of each row.
 std::pair<HostTensor, HostTensor> chosen_qparams(const HostTensor& x) {
   std::vector<std::int64_t> row(x.shape().size(), 1);
   row.back() = -1;

@@ -35,7 +35,7 @@ std::vector<HostTensor> joined(std::vector<HostTensor> first, const std::vector<
   return first;
 }
 
-/// The formula of one element, written as it is stated; `x_q` in float32.
+/// The formula of one element, written as the header states it; `x_q` in float32.
 struct Plain {
   double value = 0, magnitude = 0;
 
@@ -96,7 +96,7 @@ TEST(LinearDq8caQ4gsw, AgreesWithThePlainFormula) {
   }
 }
 
-/// Scale and zero point of each row, found here: values that are not finite are skipped.
+/// The scale and zero point of each row, computed here: values that are not finite are skipped.
 std::vector<HostTensor> per_row_qparams(const Linear& linear, const HostTensor& x) {
   std::vector<HostTensor> made{HostTensor(DType::F32, linear.row_shape()),
                                HostTensor(DType::I32, linear.row_shape())};
@@ -115,7 +115,7 @@ std::vector<HostTensor> per_row_qparams(const Linear& linear, const HostTensor& 
   return made;
 }
 
-/// A row with infinities, one of zeros, one above zero and one that is small.
+/// A row with infinities, one of zeros, one above zero and one with small values.
 HostTensor awkward_x(const Linear& linear, std::mt19937& random) {
   HostTensor x = random_tensor(DType::F32, linear.x_shape(), random);
   const auto row = [&](std::int64_t m) {

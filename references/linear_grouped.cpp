@@ -11,10 +11,10 @@
 namespace assay::references {
 namespace {
 
-/// What kernels may scale and add at once: the smallest group.
+/// The smallest number of values that kernels may scale and add at a time: the smallest group.
 constexpr std::int64_t values_of_block = 8;
 
-/// [groups, N] to [N, groups]: those of a channel one after the other.
+/// Transposes [groups, N] to [N, groups], so that a channel's scales are neighbours.
 std::vector<double> by_channel(std::span<const float> scale, std::int64_t channels) {
   std::vector<double> made(scale.size());
   const std::size_t groups = scale.size() / static_cast<std::size_t>(channels);
@@ -26,7 +26,8 @@ std::vector<double> by_channel(std::span<const float> scale, std::int64_t channe
   return made;
 }
 
-/// What float32 terms of each channel are multiples of, whatever integers its scales are multiplied with.
+/// The unit of which all float32 terms of a channel are multiples, whatever integers its scales are
+/// multiplied by.
 std::vector<double> common_units(const std::vector<double>& w_scale, std::int64_t channels) {
   std::vector<double> units;
   const auto groups = static_cast<std::ptrdiff_t>(w_scale.size()) / channels;

@@ -11,12 +11,12 @@
 
 namespace assay::references {
 
-/// A linear op on integers whose groups of w have a scale each, and rows of x too. In float64:
-///   int_g = sum over k of group g of x * w   (less their zero points; exact)
+/// A linear op on integers in which groups of w have one scale each, and rows of x do, too. In float64:
+///   int_g = sum over k of group g of x * w   (minus their zero points; exact)
 ///   y = act((sum over g of w_scale[g, n] * int_g) * x_scale[m] + bias[n])
-/// Sums of integers being exact, an impl's error grows with those that it scales, groups or parts of them,
-/// and not with |x||w|. Impls scale sums of 8 neighbours along K, which no group divides, or more: the
-/// magnitude is (sum over blocks of 8 of w_scale[g, n] * |int_block|) * x_scale[m] + |bias[n]|.
+/// Sums of integers are exact, so an impl's error grows with the integers that it scales, groups or parts of
+/// them, and not with |x||w|. Impls scale sums of 8 or more neighbours along K, which groups do not split:
+/// the magnitude is (sum over blocks of 8 of w_scale[g, n] * |int_block|) * x_scale[m] + |bias[n]|.
 struct GroupedLinear {
   const Linear& linear;
   IntegerRows x, w;
@@ -33,11 +33,11 @@ struct GroupedSum {
   bool is_exact = false;
 };
 
-/// Calls store(index in y, element) for each, from several threads.
+/// Calls store(index in y, element) for each element, from several threads.
 void for_each_grouped_sum(const GroupedLinear& grouped,
                           const std::function<void(std::int64_t, const GroupedSum&)>& store);
 
-/// y as `linear.real`, bounded.
+/// The output y of dtype `linear.real`, bounded.
 std::vector<Expected> grouped_real_output(const GroupedLinear& grouped);
 
 }  // namespace assay::references

@@ -8,7 +8,7 @@
 namespace assay::references {
 namespace {
 
-/// A nibble less 8 times its scale is a float64, exactly, and so is its product with any x.
+/// (nibble - 8) * scale is exact in float64, and so is its product with any x.
 struct Weights {
   const Linear& linear;
   IntegerRows nibbles;

@@ -27,7 +27,7 @@ std::vector<HostTensor> random_inputs(const Linear& linear, std::mt19937& random
   return inputs;
 }
 
-/// The formula of one element, written as it is stated.
+/// The formula of one element, written as the header states it.
 struct PlainQ4 {
   double value = 0, magnitude = 0;
 
@@ -77,8 +77,8 @@ TEST(LinearQ4gsw, AgreesWithThePlainFormula) {
       expect_plain_q4gsw(params, random);
     }
   }
-  expect_plain_q4gsw(linear_case(1, 512, 3, 256), random);  // groups of a chunk each
-  expect_plain_q4gsw(linear_case(3, 480, 2, 96), random);   // groups that lie in two chunks
+  expect_plain_q4gsw(linear_case(1, 512, 3, 256), random);  // each group is a chunk
+  expect_plain_q4gsw(linear_case(3, 480, 2, 96), random);   // some groups lie in two chunks
 }
 
 TEST(LinearQ4gsw, TakesTheLowNibbleOfAByteFirst) {

@@ -24,7 +24,7 @@ Expected answer(const Params& params, const std::vector<HostTensor>& inputs) {
   return std::move(outputs.at(0));
 }
 
-/// The steps, one after the other, as the header states them; the zero point is taken off the sum.
+/// The steps one after the other, as the header states them; the zero point is subtracted from the sum.
 float plain_element(const Params& params, const std::vector<HostTensor>& inputs, std::int64_t element) {
   const std::int64_t depth = params.integer("K"), columns = params.integer("N");
   const std::int64_t m = element / columns, n = element % columns;
@@ -119,7 +119,7 @@ TEST(LinearQ8taQ8csw, GivesTheGoldenVectors) {
     const HostTensor x_q = golden.tensor("x_q");
     for (std::int64_t i = 0; i < x_q.numel(); ++i)
       ASSERT_EQ(rows.values[static_cast<std::size_t>(i)] + x.zero_point, x_q.at(i)) << golden.name;
-    // Three roundings, and those of a bias and a sum that may cancel.
+    // Three roundings, and those of a bias and a sum that may cancel each other.
     std::vector<float> sizes;
     const HostTensor y = golden.tensor("y");
     for (std::int64_t i = 0; i < y.numel(); ++i) {

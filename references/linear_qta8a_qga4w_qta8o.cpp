@@ -17,7 +17,7 @@ Expected banded_output(const Shape& shape) {
   return y;
 }
 
-/// Quantizes elements to one scale and zero point.
+/// Quantizes elements with one scale and zero point.
 struct Quantizer {
   const Linear& linear;
   double inverse, zero_point;

@@ -31,7 +31,7 @@ Expected int8_answer(const Params& params, const std::vector<HostTensor>& inputs
   return std::move(outputs.at(0));
 }
 
-/// The formula of one element, written as it is stated.
+/// The formula of one element, written as the header states it.
 struct Plain {
   double value = 0, magnitude = 0;
 
@@ -188,7 +188,7 @@ TEST(LinearQta8aQga4wQta8o, HasABandWhereABiasCancelsWhatWasRounded) {
   Params params = linear_case(1, 8, 1, 8);
   params.set("y", QParams{1, 0});
   params.set("bias", true);
-  const float scale = 1 + 0x1p-15F;  // its square is no float32, but is one less this bias
+  const float scale = 1 + 0x1p-15F;  // its square is not a float32, but its square minus this bias is
   std::vector<HostTensor> inputs = one_element(scale);
   inputs[1] = floats({1}, {scale});
   inputs.push_back(floats({1}, {-1 - 0x1p-14F}));

@@ -9,7 +9,7 @@ namespace assay::references {
 
 namespace {
 
-/// Halves are converted once, and not each time that they are read.
+/// Halves are converted once, not each time they are read.
 std::vector<float> widened(std::span<const Half> x) {
   std::vector<float> made(x.size());
   parallel_for(std::ssize(x), cheap_grain, [&](std::int64_t first, std::int64_t last) {
@@ -18,7 +18,7 @@ std::vector<float> widened(std::span<const Half> x) {
   return made;
 }
 
-/// Rows of `x`, which is referred to.
+/// The rows of `x`, to which they keep a reference.
 RealRows real_rows(const Linear& linear, std::span<const float> x) {
   return {linear.rows(), linear.k,
           [=, depth = linear.k](std::int64_t row, std::int64_t first, std::int64_t last, double* to) {

@@ -12,8 +12,8 @@
 
 namespace assay::references {
 
-/// The float64 epilogue of a sum of x * w and its magnitude, of |x||w|: what y holds is
-/// act(sum * scale[n] + bias[n]), with the magnitude * |scale[n]| + |bias[n]|. No bias: nothing is added.
+/// The float64 epilogue of a sum of x * w and of its magnitude, the sum of |x||w|. y becomes act(sum *
+/// scale[n] + bias[n]) with the magnitude * |scale[n]| + |bias[n]|. Without a bias nothing is added.
 struct RealEpilogue {
   const Linear& linear;
   std::span<const double> scale;
@@ -22,8 +22,8 @@ struct RealEpilogue {
   void set(BoundedOutput& y, std::int64_t index, std::int64_t n, double sum, double magnitude) const;
 };
 
-/// y = act(sum over k of x * w * scale[n] + bias[n]) in float64, bounded; the magnitude is
-/// (sum over k of |x||w|) * |scale[n]| + |bias[n]|. No bias: nothing is added. x is f32 or f16.
+/// y = act(sum over k of x * w * scale[n] + bias[n]) in float64, bounded; the magnitude is (sum over k of
+/// |x||w|) * |scale[n]| + |bias[n]|. Without a bias nothing is added. x is f32 or f16.
 std::vector<Expected> real_linear(const Linear& linear, const HostTensor& x, const RealRows& w,
                                   std::span<const double> scale, std::span<const float> bias);
 

@@ -15,7 +15,7 @@ IntegerRows rows_of(const HostTensor& tensor, std::int64_t values_of_an_element)
   return made;
 }
 
-/// fill(row, values) for every row.
+/// Calls fill(row, values) for every row.
 template <class Fill>
 void fill_rows(IntegerRows& made, const Fill& fill) {
   const std::int64_t grain = std::max<std::int64_t>(1, (1 << 15) / made.depth);

@@ -47,7 +47,7 @@ TEST(QuantizedRows, MultiplyByTheReciprocal) {
   const float scale = 0.3F, inverse = 1.0F / scale;
   int differing = 0;
   for (int i = 1; i < 254; ++i) {
-    const float x = static_cast<float>(i) * 0.5F * scale;  // beside ties
+    const float x = static_cast<float>(i) * 0.5F * scale;  // next to ties
     const auto by_product = static_cast<int>(std::nearbyint(x * inverse));
     differing += by_product != static_cast<int>(std::nearbyint(x / scale)) ? 1 : 0;
     ASSERT_EQ(quantized(floats({1, 1}, {x}), {scale, 0}).values[0], by_product) << x;

@@ -10,7 +10,7 @@
 namespace assay::references {
 namespace {
 
-/// For each dim of y, how far apart its neighbours lie in x.
+/// The distance in x between neighbours along each dim of y.
 Shape steps_in_x(const Shape& shape, const Shape& dims) {
   Shape stride(shape.size(), 1);
   for (std::size_t i = shape.size(); i-- > 1;) stride[i - 1] = stride[i] * shape[i];

@@ -10,7 +10,7 @@
 
 namespace assay::references {
 
-/// The shape whose dim i is dim `dims[i]` of `shape`. Throws ParameterError on "dims" unless that is a
+/// The shape whose dim i is dim `dims[i]` of `shape`. Throws ParameterError on "dims" unless it is a
 /// permutation of 0 .. rank - 1.
 Shape permuted(const Shape& shape, const Shape& dims);
 

@@ -18,7 +18,7 @@ using namespace test;
 
 using testing::ElementsAre;
 
-/// 0, 1, 2, ... in row-major order.
+/// The values 0, 1, 2, ... in row-major order.
 HostTensor counting(const Shape& shape) {
   HostTensor x(DType::F32, shape);
   for (std::int64_t i = 0; i < x.numel(); ++i) x.as<float>()[i] = static_cast<float>(i);
@@ -43,7 +43,7 @@ HostTensor viewed(const HostTensor& x, const Shape& shape) {
   return only(view(params, std::vector{x}));
 }
 
-/// The definition, as four loops: `use(index in y, index in x)`.
+/// The definition as four loops, which call `use(index in y, index in x)`.
 template <class Use>
 void each_place(const Shape& shape, const Shape& dims, Use use) {
   std::int64_t place = 0;
@@ -122,7 +122,7 @@ TEST(Q8taClone, IsItsInput) {
   EXPECT_TRUE(std::equal(y.bytes().begin(), y.bytes().end(), x.bytes().begin(), x.bytes().end()));
 }
 
-/// View, permutation of six dims as two of four, view: the chain of the unfused pixel shuffle.
+/// The chain of the unfused pixel shuffle: view, permutation of six dims as two of four, view.
 TEST(Permute, WithViewsMakesThePixelShuffleOfTheGoldenVectors) {
   const std::vector<Golden> vectors = golden_vectors("pixel_shuffle");
   EXPECT_EQ(vectors.size(), 6U);
@@ -132,7 +132,7 @@ TEST(Permute, WithViewsMakesThePixelShuffleOfTheGoldenVectors) {
     const Dims in = nchw(x.shape());
     const std::int64_t r = golden.params.at("upscale_factor");
     const std::int64_t planes = in.n * in.c / (r * r);
-    // {planes, r, r, h * w} -> {planes, r, h * w, r}, whose w and last r are then neighbours.
+    // {planes, r, r, h * w} -> {planes, r, h * w, r}, after which w and the last r are neighbours.
     const HostTensor right = with_dims(viewed(x, {planes, r, r, in.h * in.w}), {0, 1, 3, 2});
     const HostTensor rows = with_dims(viewed(right, {planes, r, in.h, in.w * r}), {0, 2, 1, 3});
     const HostTensor y = viewed(rows, want.shape());

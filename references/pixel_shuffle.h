@@ -9,8 +9,8 @@
 
 namespace assay::references {
 
-/// y[n, c, oh, ow] = x[n, c*r*r + (oh%r)*r + ow%r, oh/r, ow/r], f32 or f16, r the parameter upscale_factor.
-/// The shape of y is pixel_shuffled() of references/q8ta_pixel_shuffle.h. Exact. `inputs`: x.
+/// y[n, c, oh, ow] = x[n, c*r*r + (oh%r)*r + ow%r, oh/r, ow/r], f32 or f16; r is the parameter
+/// upscale_factor. The shape of y is pixel_shuffled() of references/q8ta_pixel_shuffle.h. Exact. `inputs`: x.
 std::vector<Expected> pixel_shuffle(const Params& params, std::span<const HostTensor> inputs);
 
 }  // namespace assay::references

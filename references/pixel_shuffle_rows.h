@@ -11,11 +11,11 @@ namespace assay::references {
 /// One row of the input of a pixel shuffle, which becomes every r-th pixel of an output line.
 struct InputRow {
   std::int64_t from = 0;  ///< row-major index of its first element in the input
-  std::int64_t to = 0;    ///< in the output
+  std::int64_t to = 0;    ///< row-major index in the output of the pixel it becomes
 };
 
-/// The input row that gives pixels place, place + r, place + 2r, ... of the output's line (n, c, oh), the
-/// lines counted in row-major order. `in`: dims of the input.
+/// The input row that gives pixels place, place + r, place + 2r, ... of the output's line (n, c, oh); lines
+/// are counted in row-major order. `in`: dims of the input.
 inline InputRow input_row_of(const Dims& in, std::int64_t r, std::int64_t line, std::int64_t place) {
   const std::int64_t out_h = in.h * r;
   const std::int64_t oh = line % out_h;

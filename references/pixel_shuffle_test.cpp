@@ -18,7 +18,7 @@ HostTensor shuffled(const HostTensor& x, std::int64_t r) {
   return std::move(outputs[0].values);
 }
 
-/// The formula of one element, written as it is stated: which element of x it is.
+/// The element of x that an element of y is, by the header's formula.
 std::int64_t source_of(const Dims& in, std::int64_t r, const std::vector<std::int64_t>& at) {
   const std::int64_t channel = at[1] * r * r + at[2] % r * r + at[3] % r;
   return ((at[0] * in.c + channel) * in.h + at[2] / r) * in.w + at[3] / r;

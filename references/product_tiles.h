@@ -7,9 +7,9 @@
 
 namespace assay::references {
 
-/// Of the product of x [M, K] with w [N, K], computed in tiles of `tile` x `tile` results: how many tiles are
-/// worth a thread, if `grain` multiplications are. Of a depthwise convolution each channel is a product of
-/// its own, with less than one.
+/// The number of tiles that is worth a thread, if `grain` multiplications are: in the product of x [M, K]
+/// with w [N, K], computed in tiles of `tile` x `tile` results. In a depthwise convolution each channel is a
+/// product of its own, with fewer results than a tile.
 template <class Rows>
 std::int64_t tiles_of_a_thread(const Rows& x, const Rows& w, std::int64_t tile, std::int64_t grain) {
   const std::int64_t of_a_tile = std::min(tile, x.rows) * std::min(tile, w.rows) * x.depth;

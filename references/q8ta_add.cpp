@@ -11,7 +11,7 @@
 namespace assay::references {
 namespace {
 
-/// What an operand adds to the sum, for every q by its bits.
+/// The term that an operand adds to the sum, for every q by its bits.
 using Terms = std::array<float, 256>;
 
 Terms terms_of(const QParams& from, float factor) {
@@ -28,7 +28,8 @@ std::int8_t quantize(float sum, float inverse, float zero_point) {
   return static_cast<std::int8_t>(std::clamp(moved, -128.0F, 127.0F));
 }
 
-/// One operand, as y sees it: how far apart its values lie along N, C, H, W of y; 0 where it has one for all.
+/// One operand as seen from y: the distances between its values along N, C, H, W of y; 0 where it is
+/// broadcast.
 struct Operand {
   const std::int8_t* values;
   Terms terms;
@@ -41,7 +42,7 @@ struct Operand {
              own.h == y.h ? own.w : 0, own.w == y.w ? 1 : 0};
   }
 
-  /// The first value of a row of y.
+  /// The first value for a row of y.
   const std::int8_t* row(std::int64_t n, std::int64_t c, std::int64_t h) const {
     return values + n * steps[0] + c * steps[1] + h * steps[2];
   }

@@ -10,13 +10,13 @@
 
 namespace assay::references {
 
-/// The shape that both broadcast to: aligned at the right, dims equal or one of them 1. Throws ParameterError
-/// on "b_shape" where they do not fit.
+/// The shape to which both broadcast: aligned at the right, dims equal or one of them 1. Throws
+/// ParameterError on "b_shape" where they do not fit.
 Shape broadcast(const Shape& shape, const Shape& b_shape);
 
 /// y = clamp(roundEven(((a - a.zero_point) * a.scale + alpha * ((b - b.zero_point) * b.scale)) * inv_y) +
-/// y.zero_point), a and b broadcast to y's shape. inv_y = fl32(1 / y.scale), and alpha is the parameter as a
-/// float32; the differences are taken in int32, then each step is a float32 operation, in this order:
+/// y.zero_point), with a and b broadcast to y's shape. inv_y = fl32(1 / y.scale), and alpha is the parameter
+/// as a float32. The differences are taken in int32; then each step is a float32 operation, in this order:
 ///   ra = (a - a.zero_point) * a.scale
 ///   rb = (b - b.zero_point) * b.scale
 ///   t = alpha * rb

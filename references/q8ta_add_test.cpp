@@ -49,7 +49,7 @@ HostTensor random_tensor(const Shape& shape, std::mt19937& random) {
   return x;
 }
 
-/// The steps, one after the other, as references/q8ta_add.h states them.
+/// The steps one after the other, as references/q8ta_add.h states them.
 float plain_sum(int a, int b, const Scales& scales) {
   const float ra = static_cast<float>(a - scales.a.zero_point) * scales.a.scale;
   const float rb = static_cast<float>(b - scales.b.zero_point) * scales.b.scale;
@@ -59,7 +59,7 @@ float plain_sum(int a, int b, const Scales& scales) {
   return std::clamp(std::nearbyint(v) + static_cast<float>(scales.y.zero_point), -128.0F, 127.0F);
 }
 
-/// Index into a tensor of this shape that y's coordinates see, by PyTorch's rule.
+/// The index into a tensor of this shape for coordinates of y, by PyTorch's rule.
 std::int64_t broadcast_index(const Shape& shape, const std::vector<std::int64_t>& at) {
   std::int64_t index = 0;
   const std::size_t missing = at.size() - shape.size();

@@ -9,7 +9,7 @@
 
 namespace assay::references {
 
-/// y = x: a clone changes where values lie, never what they are. Exact. `inputs`: x.
+/// y = x: a clone changes where values lie, never their values. Exact. `inputs`: x.
 std::vector<Expected> q8ta_clone(const Params& params, std::span<const HostTensor> inputs);
 
 }  // namespace assay::references

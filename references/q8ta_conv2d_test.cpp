@@ -81,7 +81,7 @@ TEST(Q8taConv2d, SumsMorePixelsThanAreSpreadAtOnce) {
   expect_plain(params, random);
 }
 
-/// x times 1 for every x, in pixels of one channel.
+/// A convolution of x times 1 for every x, in pixels of one channel.
 HostTensor scaled(const Params& params, const std::vector<int>& x) {
   return answer(params,
                 {int8s({1, 1, 1, params.integer("W")}, x), int8s({1, 1, 1, 1}, {1}), floats({1}, {0.5F})});
@@ -135,7 +135,7 @@ TEST(Q8taConv2d, PaddingIsTheZeroPoint) {
   }
 }
 
-/// What is said of the second channel of the third group of three.
+/// The message about the second channel of the third of three groups.
 std::string refusal_of_channel_5(float w_scale, float bias) {
   Params params = convolution_case({.c = 3, .h = 1, .w = 1, .oc = 6, .groups = 3});
   params.set("bias", true);

@@ -33,7 +33,7 @@ Params params_of(std::int64_t m, std::int64_t k, std::int64_t n, const QParams& 
   return params;
 }
 
-/// The integer sum of an element, the zero point taken off afterwards.
+/// The integer sum of an element; the zero point is subtracted afterwards.
 std::int64_t plain_sum(const Params& params, const std::vector<HostTensor>& inputs, std::int64_t element) {
   const std::int64_t depth = params.integer("K"), columns = params.integer("N");
   std::int64_t acc = 0, w_sum = 0;
@@ -79,7 +79,7 @@ TEST(Q8taLinear, AgreesWithTheStepsAsTheyAreStated) {
   }
 }
 
-/// x times 1 for every x: sums are x - x.zero_point.
+/// A product of x times 1 for every x: sums are x - x.zero_point.
 HostTensor q8ta_scaled(const Params& params, const std::vector<int>& x) {
   const auto rows = static_cast<std::int64_t>(x.size());
   return q8ta_answer(params, {int8s({rows, 1}, x), int8s({1, 1}, {1}), floats({1}, {0.5F})});
@@ -94,7 +94,7 @@ TEST(Q8taLinear, RoundsTiesToEvenByFloatsAndUpByIntegers) {
 
 TEST(Q8taLinear, MultipliesByTheReciprocal) {
   const float y_scale = 0.3F, inverse = 1.0F / y_scale;
-  std::vector<int> differing;  // x, half of which times y_scale lies beside a tie
+  std::vector<int> differing;  // values of x whose half times y_scale lies next to a tie
   for (int x = -127; x <= 127; ++x) {
     const float f = static_cast<float>(x) * (y_scale * 0.5F);
     if (std::nearbyint(f * inverse) != std::nearbyint(f / y_scale)) differing.push_back(x);

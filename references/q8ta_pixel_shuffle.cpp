@@ -11,7 +11,7 @@
 namespace assay::references {
 namespace {
 
-/// The answer for every int8 value, by its bits: requantization knows only 256 inputs.
+/// The answer for every int8 value, by its bits: requantization has only 256 possible inputs.
 using Table = std::array<std::int8_t, 256>;
 
 std::int8_t requantize(std::int32_t q, const QParams& x, const QParams& y) {

@@ -49,7 +49,7 @@ std::int32_t plain_requantized(std::int32_t q, const QParams& x, const QParams& 
   return static_cast<std::int32_t>(std::clamp(moved, -128.0f, 127.0f));
 }
 
-/// The formula of one element, written as it is stated.
+/// The formula of one element, written as the header states it.
 std::int32_t plain_element(const Params& params, const HostTensor& x, const Shape& out, std::int64_t index) {
   const Dims in = nchw(params.ints("shape"));
   const std::int64_t r = params.integer("upscale_factor");

@@ -97,7 +97,7 @@ TEST(Q8taRelu, GivesTheGoldenVectors) {
     EXPECT_EQ(match.mismatches, 0) << golden.name;
     flips += match.flips;
   }
-  // y.scale is twice x.scale, but for its last bits: every other value lies next to a tie.
+  // y.scale is twice x.scale except in its last bits: every other value lies next to a tie.
   EXPECT_EQ(flips, 865);
 }
 

@@ -10,7 +10,7 @@ namespace {
 constexpr float smallest_row_scale = 6.1e-5f;
 constexpr float scale_of_empty_row = 0.1f;
 
-/// Float32 throughout: no step may keep more digits.
+/// A range in float32: no step may keep more digits.
 struct Range {
   float low, high;
 };
@@ -56,7 +56,7 @@ QParams per_token(const QParamsLimits& limits, Range range) {
   return {scale, rounded_in_range(errors > 0 ? quant_min - low_steps : quant_max - high_steps, limits)};
 }
 
-/// Raises the scale to the smallest one, and one end or both with it.
+/// Raises the scale to the smallest one, and one end or both ends of the range with it.
 float raise_scale(float scale, Range& range, const QParamsLimits& limits) {
   if (range.low == 0) {
     range.high = smallest_row_scale * steps(limits);

@@ -6,12 +6,12 @@
 
 namespace assay::references {
 
-/// How scale and zero point follow from the range of a block.
+/// How scale and zero point are computed from the range of a block.
 enum class QParamsRule : std::uint8_t {
   Asymmetric,              ///< scale (hi - lo) / (qmax - qmin), zero point qmin - roundEven(lo / scale)
-  Symmetric,               ///< scale max(-lo, hi) / ((qmax - qmin) / 2), the middle as zero point
-  SymmetricNoClippingErr,  ///< scale max(lo / qmin, hi / qmax), the middle as zero point
-  PerToken,                ///< asymmetric; the zero point goes by the end with the smaller error
+  Symmetric,               ///< scale max(-lo, hi) / ((qmax - qmin) / 2), zero point the middle
+  SymmetricNoClippingErr,  ///< scale max(lo / qmin, hi / qmax), zero point the middle
+  PerToken,                ///< asymmetric; the end with the smaller error gives the zero point
   PerRow,                  ///< per-row rule of dynamic linear: no eps, small scales raised to 6.1e-5
 };
 
@@ -22,12 +22,13 @@ struct QParamsLimits {
   float eps = 0x1p-23f;
 };
 
-/// Scale and zero point for values from `low` to `high`, low <= 0 <= high. Every step is a float32 operation,
-/// correctly rounded, in the order of PyTorch's formulas (torchao's choose_qparams_affine; ExecuTorch's
-/// per-token and per-row rules). PerRow takes a scale below 2^-126, which devices may flush, for zero.
+/// The scale and zero point for values from `low` to `high`, low <= 0 <= high. Every step is a float32
+/// operation, correctly rounded, in the order of PyTorch's formulas (torchao's choose_qparams_affine;
+/// ExecuTorch's per-token and per-row rules). PerRow treats a scale below 2^-126, which devices may flush, as
+/// zero.
 QParams choose_qparams(QParamsRule rule, const QParamsLimits& limits, float low, float high);
 
-/// Zero point of the symmetric rules: the middle of the range, rounded towards zero.
+/// The zero point of the symmetric rules: the middle of the range, rounded towards zero.
 std::int32_t middle(const QParamsLimits& limits);
 
 }  // namespace assay::references

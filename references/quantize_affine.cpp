@@ -9,11 +9,11 @@
 namespace assay::references {
 namespace {
 
-/// What one block does to its elements: roundEven(map(x)) + zero_point, clamped.
+/// The parameters that one block applies to its elements: roundEven(map(x)) + zero_point, clamped.
 struct BlockRule {
   float factor;      ///< Int, None: 1 / scale; Float: scale
   float x_min;       ///< Float only
-  float nan;         ///< stands for a NaN: the rounded value that zero_point is added to
+  float nan;         ///< the rounded value of a NaN, to which zero_point is added
   float zero_point;  ///< Int only, else 0
 };
 
@@ -29,8 +29,8 @@ inline float read(Half x) {
   return to_float(x);
 }
 
-/// Round half to even without a library call, so that loops are vectorized: adding 1.5 * 2^23 leaves no
-/// room for a fraction. Right for |x| < 2^22.
+/// Rounds half to even without a library call, so that loops are vectorized: adding 1.5 * 2^23 leaves no bits
+/// for a fraction. Correct for |x| < 2^22.
 inline float round_even(float x) {
   constexpr float magic = 12582912.0f;
   return (x + magic) - magic;
@@ -42,9 +42,9 @@ inline float map(float x, const BlockRule& rule) {
   return x * rule.factor;
 }
 
-/// The value is clamped before it is rounded and the zero point added: since the ends of the range are
-/// integers, that gives what clamping last would, and keeps the value inside what `round_even` takes. `rule`
-/// and `limits` are copies: stores of bytes may alias anything that is not local.
+/// The value is clamped before it is rounded and the zero point is added. The ends of the range are integers,
+/// so this gives the same result as clamping last, and keeps the value inside the domain of `round_even`.
+/// `rule` and `limits` are copies: stores of bytes may alias anything that is not local.
 template <ZeroPointDomain domain, class X, class Q>
 void quantize_run(const X* x, Q* q, std::int64_t count, const BlockRule rule, const Limits limits) {
   const float low = limits.min - rule.zero_point;

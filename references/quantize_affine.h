@@ -9,10 +9,10 @@
 
 namespace assay::references {
 
-/// q = clamp(roundEven(x * fl32(1 / scale)) + zero_point, quant_min, quant_max), each step in float32, one
-/// scale and zero point a block; exact. Without a zero point nothing is added; with one in the float
-/// domain q = clamp(roundEven((x - (zero_point - scale * mid)) / scale)). NaN gives the zero point
-/// (float domain: mid), infinities saturate. `inputs`: x, scale and, unless the domain is none, zero_point.
+/// q = clamp(roundEven(x * fl32(1 / scale)) + zero_point, quant_min, quant_max), each step in float32, with
+/// one scale and zero point per block; exact. Without a zero point nothing is added; with one in the float
+/// domain q = clamp(roundEven((x - (zero_point - scale * mid)) / scale)). NaN gives the zero point (float
+/// domain: mid), infinities saturate. `inputs`: x, scale and, unless the domain is none, zero_point.
 std::vector<Expected> quantize_affine(const Params& params, std::span<const HostTensor> inputs);
 
 }  // namespace assay::references

@@ -25,7 +25,7 @@ float real_at(const HostTensor& tensor, std::int64_t index) {
   return static_cast<float>(tensor.at(index));  // f16 and f32 values are exact in double
 }
 
-/// The formula of one element, written as it is stated.
+/// The formula of one element, written as the header states it.
 std::int32_t plain_element(const Affine& affine, const std::vector<HostTensor>& inputs, std::int64_t index) {
   const float x = real_at(inputs[0], index);
   const std::int64_t block = plain_block_of(affine, index);
@@ -50,7 +50,7 @@ std::int32_t plain_element(const Affine& affine, const std::vector<HostTensor>& 
   return static_cast<std::int32_t>(value);
 }
 
-/// Values that meet every branch: ordinary, ties, far out of range, infinite, NaN, tiny.
+/// Values that reach every branch: ordinary, ties, far out of range, infinite, NaN, tiny.
 float interesting(std::mt19937& random) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   std::uniform_int_distribution<int> kind(0, 9);

@@ -9,13 +9,13 @@
 
 namespace assay::references {
 
-/// What choose_affine() and quantize_affine() need, for one block a token (a row along the last dim) and
-/// integer zero points: `params` with block_size and zero_point_domain.
+/// The parameters for choose_affine() and quantize_affine() with one block per token (a row along the last
+/// dim) and integer zero points: `params` with block_size and zero_point_domain.
 Params dynamic_params(Params params);
 
-/// Scale and zero point of each token by choose_qparams(), then quantize_affine() with them: scale (f32),
-/// zero_point (i32), q; exact. Reads shape, dtype, mapping, quantized, quant_min, quant_max and eps.
-/// `inputs`: x.
+/// The outputs scale (f32), zero_point (i32) and q: scale and zero point of each token by choose_qparams(), q
+/// by quantize_affine() with them; exact. Reads shape, dtype, mapping, quantized, quant_min, quant_max and
+/// eps. `inputs`: x.
 std::vector<Expected> quantize_dynamic(const Params& params, std::span<const HostTensor> inputs);
 
 }  // namespace assay::references

@@ -16,8 +16,8 @@ inline float real_of(Half value) {
   return to_float(value);
 }
 
-/// clamp(roundEven(real * inverse) + zero_point, -128, 127) in float32 steps, `inverse` being
-/// fl32(1 / scale); a product that is a NaN gives the zero point.
+/// The int8 clamp(roundEven(real * inverse) + zero_point, -128, 127) in float32 steps, `inverse` being fl32(1
+/// / scale); a product that is a NaN gives the zero point.
 inline std::int8_t quantized(float real, float inverse, float zero_point) {
   const float scaled = real * inverse;
   const float moved = std::nearbyint(std::isnan(scaled) ? 0.0F : scaled) + zero_point;

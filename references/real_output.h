@@ -8,7 +8,7 @@
 
 namespace assay::references {
 
-/// Stores what was computed in float32 as the output's type; a half is rounded to nearest even.
+/// Stores a value computed in float32 as the output's type; a half is rounded to nearest even.
 inline void store(float& y, float value) {
   y = value;
 }
@@ -16,9 +16,9 @@ inline void store(Half& y, float value) {
   y = to_half(value);
 }
 
-/// The one output of an op whose values are exact in float32, as f32 (exact) or f16 (bounded: devices may
-/// round its stores either way, so 1 ulp). `compute(y)` gets its elements as a span of float or Half, which
-/// it store()s to.
+/// The single output of an op whose values are exact in float32, as f32 (exact) or f16 (bounded: devices may
+/// round stores to it either way, so 1 ulp). `compute(y)` gets its elements as a span of float or Half, to
+/// which it writes with store().
 template <class Compute>
 std::vector<Expected> real_output(DType dtype, const Shape& shape, const Compute& compute) {
   std::vector<Expected> outputs(1);

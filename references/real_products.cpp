@@ -13,18 +13,19 @@
 namespace assay::references {
 namespace {
 
-// A block is so many rows of x times so many of w: 8 sums, each a vector along K, stay in registers.
+// A block is this many rows of x by this many of w: 8 sums, each a vector along K, stay in registers.
 constexpr std::int64_t x_block = 4, w_block = 2;
-// A tile is what a thread computes at once, in chunks along K that its cache holds.
+// A tile is the part that a thread computes at a time, in chunks along K that its cache holds.
 constexpr std::int64_t tile = 64, chunk = 256;
-// Multiplications that are worth a thread.
+// The number of multiplications that is worth a thread.
 constexpr std::int64_t grain = 1 << 17;
-// Columns are added so many at a time: the lanes of the longer vector.
+// The number of columns added at a time: the lanes of the longer vector.
 constexpr std::int64_t step = 4;
-// Magnitudes are summed in float32: 64 additions a lane, products and conversions are off by less.
+// The relative error of magnitudes, which are summed in float32: 64 additions per lane, products and
+// conversions are off by less.
 constexpr double magnitude_error = 0x1p-16;
 
-// 16 bytes: registers that every x86-64 has.
+// Vectors of 16 bytes, for which every x86-64 has registers.
 using Doubles = double __attribute__((vector_size(16)));
 using Floats = float __attribute__((vector_size(16)));
 
@@ -46,12 +47,12 @@ Vector load(const T* from) {
   return vector;
 }
 
-/// A chunk of some rows, [tile, chunk]; columns past the last one are 0 up to a multiple of `step`, and
-/// nobody reads the others. Rows past the last one hold anything: their sums are not stored.
+/// A chunk of some rows, [tile, chunk]. Columns past the last one are 0 up to a multiple of `step`; columns
+/// beyond are never read. Rows past the last one are undefined: their sums are not stored.
 template <class T>
 using Panel = std::vector<T>;
 
-/// sums[i * tile + j] += sum over `count` columns of x[i] * w[j].
+/// Adds to sums[i * tile + j] the sum over `count` columns of x[i] * w[j].
 template <class T>
 void add_block(const T* x, const T* w, std::int64_t count, double* sums) {
   using Vector = typename VectorOf<T>::Type;
@@ -72,7 +73,7 @@ void add_block(const T* x, const T* w, std::int64_t count, double* sums) {
   }
 }
 
-/// One side of a tile, a chunk at a time.
+/// One side of a tile, one chunk at a time.
 struct Side {
   Panel<double> values = Panel<double>(tile * chunk);
   Panel<float> magnitudes = Panel<float>(tile * chunk);
@@ -89,7 +90,7 @@ struct Side {
   }
 };
 
-/// What a thread needs for a tile.
+/// The memory that a thread needs for a tile.
 class Tile {
  public:
   Tile(const RealRows& x, const RealRows& w) : x_(x), w_(w) {}

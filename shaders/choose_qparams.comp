@@ -3,16 +3,17 @@
 
 // Scale and zero point of each block of a tensor, from its smallest and largest value.
 //
-// TEXTURE      0: a buffer; 2 or 3: a texture of so many dimensions
+// TEXTURE      0: a buffer; 2 or 3: a texture with this many dimensions
 // REAL_F16     the tensor is f16 instead of f32
-// SPLIT        several workgroups share a box, and leave its range to choose_qparams_join.comp
+// SPLIT        several workgroups share a box, and store its range for choose_qparams_join.comp
 // LANES_APART  a block is 1 or 2 elements long along the packed axis: a box is four elements, hence several blocks
 // RULE, SUBGROUPS, WHOLE_QUADS: see the included files
 //
-// Axes are those of memory, fastest first; the host merges what need not be told apart. A box is a block, or the blocks
-// of four neighbours (LANES_APART). It is read vector by vector: a vector is a quad or a texel, a column its number
-// along axis 0, a row what is left. An invocation's number is, from its lowest bits, column, box of the workgroup, row:
-// neighbours read neighbouring vectors whatever the shape of a block.
+// Axes are in memory order, fastest first; the host merges those that need not be distinguished. A box is a block, or
+// four neighbouring blocks (LANES_APART). It is read vector by vector: a vector is a quad or a texel; its column is its
+// number along axis 0, its row its number along the other axes. An invocation's number has, from its lowest bits,
+// column, box of the workgroup, row, so that neighbouring invocations read neighbouring vectors whatever the shape of a
+// block.
 
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
@@ -30,7 +31,7 @@ layout(push_constant) uniform Push {
   BoxAxis axes[4];
   uint counts[3];  // boxes along axes 0, 1, 2
   Divider by_counts[3];
-  uint vectors[3];  // of a box along axes 0, 1, 2
+  uint vectors[3];  // vectors of a box along axes 0, 1, 2
   Divider by_vectors_1, by_vectors_2;
   float quant_min, quant_max, eps;
 } push;
@@ -39,11 +40,11 @@ layout(constant_id = 16) const uint packed_axis = 0u;
 layout(constant_id = 17) const uint column_bits = 0u;  // log2 of the invocations along axis 0
 layout(constant_id = 18) const uint box_bits = 0u;     // log2 of the boxes that a workgroup reads at a time
 layout(constant_id = 19) const uint split_bits = 0u;   // log2 of the workgroups that share a box
-// Boxes of one row: vectors of an invocation, at most MOST_EACH; 0: it reads on and on.
+// Boxes of one row: vectors per invocation, at most MOST_EACH; 0: it loops.
 layout(constant_id = 20) const uint each = 0u;
-layout(constant_id = 21) const bool whole = false;    // boxes are made of whole vectors, none sticks out
+layout(constant_id = 21) const bool whole = false;    // boxes consist of whole vectors inside the tensor
 layout(constant_id = 22) const uint lane_block = 1u;  // LANES_APART: lanes of a block
-layout(constant_id = 23) const uint row_axes = 3u;    // the rows of a box lie along axis 1 up to this one; 0: one row
+layout(constant_id = 23) const uint row_axes = 3u;    // the rows of a box lie along axes 1 to this one; 0: one row
 
 struct Box {
   uvec4 first;  // elements along the axes
@@ -92,7 +93,7 @@ uvec3 row_of(uint number) {
   return uvec3(number - rest * push.vectors[1], rest - last * push.vectors[2], last);
 }
 
-// Which invocation this is.
+// The place of this invocation in its workgroup.
 struct Lane {
   uint number;
   uint column;
@@ -106,7 +107,8 @@ Lane this_lane() {
               number >> (column_bits + box_bits));
 }
 
-// The invocation's share of a box: every so many columns and rows, of which workgroup `split` takes its part.
+// The range of the invocation's share of a box: columns and rows at fixed distances, of which workgroup `split` takes
+// its part.
 QuadRange range_of(Box box, Lane lane, uint split) {
   const uint rows = push.vectors[1] * push.vectors[2] * push.axes[3].block;
   const uint row_step = gl_WorkGroupSize.x >> (column_bits + box_bits);
@@ -129,7 +131,7 @@ QuadRange range_of(Box box, Lane lane, uint split) {
       const bool at_end = column >= across << column_bits;
       column = at_end ? lane.column : column;
       row += at_end ? row_step : 0u;
-      // Found anew at each vector: a branch would part the loads.
+      // Computed again for each vector: a branch would separate the loads.
       if (row_axes > 0u) line = line_of(box, row_of(row));
     }
     for (uint i = 0u; i < VECTORS_AT_ONCE; ++i) widen(range, values[i]);
@@ -164,7 +166,7 @@ void store(Box box, uint split, Range range) {
 #endif
 }
 
-// Of a box of one row each invocation has so few vectors that all loads can be under way at once.
+// The range of a box of one row, of which each invocation has so few vectors that all loads can be in flight at once.
 QuadRange range_at_once(Box box, Lane lane) {
   const Line line = line_of(box, uvec3(0u));
   vec4 values[MOST_EACH];

@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 
 // Scale and zero point of each block from the ranges that several workgroups of choose_qparams.comp found in it; one
-// workgroup a block. RULE, SUBGROUPS: see the included files.
+// workgroup per block. RULE, SUBGROUPS: see the included files.
 
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
@@ -12,7 +12,7 @@
 
 layout(push_constant) uniform Push {
   uint blocks;
-  uint parts;  // of a block
+  uint parts;  // ranges per block
   float quant_min, quant_max, eps;
 } push;
 

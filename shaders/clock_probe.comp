@@ -1,15 +1,15 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// A known amount of work that touches almost no memory: each invocation computes x = x * scale + shift, every
-// step waiting for the one before, 16 steps a round. Its time is the number of rounds over the device's clock.
-// One word an invocation is stored, so that nothing can be left out.
+// A known amount of work that touches almost no memory: each invocation computes x = x * scale + shift, 16 steps per
+// round, and every step waits for the one before. The time is proportional to the number of rounds divided by the
+// device's clock. One word per invocation is stored, so that no step can be optimized away.
 
 #include "common/indexing.glslh"
 
 layout(push_constant) uniform Push {
   uint rounds;
-  float scale;  // here and not in the code, so that no compiler knows where the series goes
+  float scale;  // pushed, so that no compiler can compute the series
   float shift;
 } push;
 

@@ -1,22 +1,22 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// A depthwise convolution of int8 values: each channel of y is that channel of x, convolved with a kernel of its own.
+// A depthwise convolution of int8 values: each channel of y is the same channel of x, convolved with its own kernel.
 // An invocation computes ROWS x COLUMNS pixels of y, four channels of each: words of x that several of its pixels need
-// are loaded and unpacked once. Invocations that are neighbours store words that are: they are counted in y's order.
+// are loaded and unpacked once. Invocations are counted in y's order, so that neighbours store neighbouring words.
 //
-// PRODUCTS        what sums them: PRODUCTS_INTEGER; PRODUCTS_FLOAT: in float32, where the host knows that no sum of
-//                 products reaches 2^24: all are integers, and every step is exact; PRODUCTS_DOT: the dot product of
-//                 four neighbours of a channel and of taps (linear/dot4x8.glslh)
-// ROWS, COLUMNS   of pixels of y, 1, 2, 4 or 8; OUTPUTS: their product, at most 8
-// WORDS           of x that are loaded at once, rounded up to 8, 16 or 32
-// X_PAIRS         1: two words of x side by side along the width are one load: places of even columns are even, and so
-//                 is what columns of x the windows of an invocation begin at, but for the padding
-// STORED          words of y that are stored at once, 1, 2 or 4: neighbours in memory, some of them padding of a row
+// PRODUCTS        how products are summed: PRODUCTS_INTEGER: in int32; PRODUCTS_FLOAT: in float32, where the host
+//                 knows that no sum reaches 2^24, so that every step is exact; PRODUCTS_DOT: by the dot product of
+//                 four neighbouring values of a channel and four taps (linear/dot4x8.glslh)
+// ROWS, COLUMNS   rows and columns of pixels of y, 1, 2, 4 or 8; OUTPUTS: their product, at most 8
+// WORDS           words of x that are loaded at once, rounded up to 8, 16 or 32
+// X_PAIRS         1: two words of x side by side along the width are one load: even columns have even places, and
+//                 an invocation's windows begin at even columns of x, apart from the padding
+// STORED          words of y that are stored at once, 1, 2 or 4: neighbours in memory, possibly padding of a row
 // STORES          OUTPUTS / STORED
 // RELU            1: y is not negative
-// FIXED_POINT     integers of y by multiplication and shift (REQUANTIZERS_AT), else by float32 operations (W_SCALE_AT,
-//                 and where there is one BIAS_AT)
+// FIXED_POINT     1: y by multiplication and shift of integers (REQUANTIZERS_AT); 0: by float32 operations
+//                 (W_SCALE_AT, and BIAS_AT where there is a bias)
 // ROUNDS_TO_EVEN  see common/rounding.glslh
 
 #include "common/guards.glslh"
@@ -45,11 +45,12 @@ layout(constant_id = 8) const int padding_h = 0;
 layout(constant_id = 9) const int padding_w = 0;
 layout(constant_id = 10) const int dilation_h = 1;
 layout(constant_id = 11) const int dilation_w = 1;
-// Taps at once: all of the kernel's along an axis, or one of them.
+// Taps that are processed at once: all of the kernel's along an axis, or one of them.
 layout(constant_id = 12) const uint taps_h = 1u;
 layout(constant_id = 13) const uint taps_w = 1u;
-// The window of x that they meet: so many rows and columns, which are so many of x apart. From one output to the next,
-// and from one tap to the next, it is so many of the window's.
+// The window of x that these taps reach, for all outputs of the invocation: its rows and columns, and `apart`, the
+// distance in x between two of them. `output_step` and `tap_step` are the distances in the window from one output to
+// the next, and from one tap to the next.
 layout(constant_id = 14) const uint window_h = 1u;
 layout(constant_id = 15) const uint window_w = 1u;
 layout(constant_id = 16) const int apart_h = 1;
@@ -58,7 +59,7 @@ layout(constant_id = 18) const int output_step_h = 1;
 layout(constant_id = 19) const int output_step_w = 1;
 layout(constant_id = 20) const int tap_step_h = 1;
 layout(constant_id = 21) const int tap_step_w = 1;
-// Whether places along w are a sum of two terms (4W4C), not w times the second.
+// Whether places along w are a sum of two terms (4W4C); otherwise they are w times the second.
 layout(constant_id = 22) const bool x_in_fours = false;
 layout(constant_id = 23) const bool y_in_fours = false;
 
@@ -70,7 +71,7 @@ layout(constant_id = 23) const bool y_in_fours = false;
 #define WEIGHTS4 ivec4
 #else
 #define SUMS4 ivec4
-#define WEIGHTS4 uvec4  // of a row of the kernel: four taps of a channel in a word
+#define WEIGHTS4 uvec4  // a row of the kernel: four taps of a channel in a word
 #endif
 
 #if X_PAIRS
@@ -88,8 +89,8 @@ layout(set = 0, binding = W_AT) restrict readonly buffer PackedW { WEIGHTS4 pack
 #endif
 layout(set = 0, binding = Y_AT) restrict writeonly buffer Y { STORED_WORDS y[]; };
 
-// --- where things are ------------------------------------------------------------------------------------------------
-// What an invocation computes: its first pixel of y.
+// --- places ----------------------------------------------------------------------------------------------------------
+// The part of y that an invocation computes: its first pixel.
 struct Part {
   uint n, quad;
   uint h, w;
@@ -112,9 +113,9 @@ uint y_along_w(uint w) { return y_in_fours ? (w >> 2) * push.y.w_block + (w & 3u
 
 // --- the window ------------------------------------------------------------------------------------------------------
 #if PRODUCTS == PRODUCTS_FLOAT
-// Bytes become floats by the bits of a power of two plus the byte, where it lies in the word: no shift and no
-// conversion. The powers are told from gl_NumWorkGroups.z, which is 1: of constants that it knows a compiler makes two
-// instructions where one takes a register. Their lowest byte makes the signed bytes unsigned, 128 more than they are.
+// Bytes become floats without a shift or a conversion: by the bits of a power of two plus the byte, where it lies in
+// the word. The powers are computed from gl_NumWorkGroups.z, which is 1: from constants that it knows a compiler makes
+// two instructions, from a register only one. Their lowest byte makes the signed bytes unsigned, increased by 128.
 uint even_power, odd_power;
 float even_less, odd_less;
 
@@ -130,7 +131,7 @@ float even_byte(uint word) { return uintBitsToFloat((word & 0xffu) ^ even_power)
 
 float odd_byte(uint word) { return uintBitsToFloat((word & 0xff00u) ^ odd_power) - odd_less; }
 
-// Values less the zero point.
+// The values of a word minus the zero point.
 vec4 values_of(uint word) {
   const uint upper = word >> 16;
   return vec4(even_byte(word), odd_byte(word), even_byte(upper), odd_byte(upper));
@@ -143,15 +144,15 @@ uint words[WORDS];
 WEIGHTS4 weights[WORDS];
 SUMS4 sums[OUTPUTS];
 
-// Of the window whose first word is at `from` in x: word i.
+// Whether the window has a word i.
 #define IS_OF_WINDOW(i) ((i) < window_h * window_w)
 #define OFFSET_H(i) (int((i) / window_w) * apart_h)
 #define OFFSET_W(i) (int((i) % window_w) * apart_w)
 #define ROW_OF(i) (from.y + OFFSET_H(i))
 #define COLUMN_OF(i) (from.x + OFFSET_W(i))
 
-// Whether places from `least` to `most` are all of x, so that none is clamped or replaced: known when the program is
-// compiled, where numbers are built in.
+// Whether all places from `least` to `most` lie in x, so that none is clamped or replaced; known at compile time where
+// numbers are built in.
 bool are_inside(int least, int most, int size) { return least >= 0 && most < size; }
 #define ROW_STAYS(i) are_inside(OFFSET_H(i) - padding_h, last_from.y + OFFSET_H(i), push.x_height)
 #define COLUMN_STAYS(i) are_inside(OFFSET_W(i) - padding_w, last_from.x + OFFSET_W(i), push.x_width)
@@ -159,12 +160,12 @@ bool are_inside(int least, int most, int size) { return least >= 0 && most < siz
 #define INSIDE_COLUMN(i) uint(COLUMN_STAYS(i) ? COLUMN_OF(i) : clamp(COLUMN_OF(i), 0, push.x_width - 1))
 #define INSIDE_PAIR(i) uint(COLUMN_STAYS(i) ? COLUMN_OF(i) >> 1 : clamp(COLUMN_OF(i) >> 1, 0, (push.x_width - 1) >> 1))
 
-// Loads do not ask whether a word is there: a kernel would wait for each of them. What comes of another place is
-// replaced when all are on their way.
+// Loads do not check whether a word exists: a kernel would wait for each of them. Words from clamped places are
+// replaced when all loads are in flight.
 #if X_PAIRS
-// An even column and the one after it are one load. Windows begin at columns that are all even or all odd.
+// An even column and the next one are one load. Windows begin at columns that are all even or all odd.
 #define IS_ODD(i) ((((i) % window_w + uint(padding_w)) & 1u) != 0u)
-// A product: with a logical "and" of these constants Mesa 22 creates no pipeline.
+// A product, because Mesa 22 creates no pipeline from a logical "and" of these constants.
 #define COMES_WITH_ANOTHER(i) ((((i) % window_w + uint(padding_w)) & 1u) * ((i) % window_w) != 0u)
 #define BRINGS_ANOTHER(i) (!IS_ODD(i) && (i) % window_w + 1u < window_w)
 #define LOAD_WORD(i)                                                                 \
@@ -193,7 +194,7 @@ bool are_inside(int least, int most, int size) { return least >= 0 && most < siz
     weights[i] = packed_w[guard_words / 4u + at * push.quads + part.quad];                \
   }
 #endif
-// Padding is real zero: x's zero point.
+// Padding is real zero, that is x's zero point.
 #define REPLACE_WORD(i)                                                                 \
   if (IS_OF_WINDOW(i)) {                                                                \
     const bool has_row = ROW_STAYS(i) || uint(ROW_OF(i)) < uint(push.x_height);         \
@@ -201,13 +202,13 @@ bool are_inside(int least, int most, int size) { return least >= 0 && most < siz
     words[i] = has_row && has_column ? words[i] : zero_word;                            \
   }
 
-// Which tap of an output the word is multiplied with, along one axis, where it is with one: the output's first tap is
-// `steps` of the window before it.
+// Whether the word meets a tap of an output along one axis; the output's first tap is `steps` of the window before the
+// word.
 bool meets(int steps, int tap_step, uint taps) {
   return steps >= 0 && steps % tap_step == 0 && uint(steps / tap_step) < taps;
 }
 
-// All of this is known when the program is compiled: what is left of it are multiplications and additions.
+// All of this is known at compile time: only multiplications and additions remain.
 #define STEPS_H(i, o) (int((i) / window_w) - ((o) / COLUMNS) * output_step_h)
 #define STEPS_W(i, o) (int((i) % window_w) - ((o) % COLUMNS) * output_step_w)
 #define TAP_OF(i, o) (uint(STEPS_H(i, o) / tap_step_h) * taps_w + uint(STEPS_W(i, o) / tap_step_w))
@@ -217,8 +218,8 @@ ivec4 dots_of(uvec4 neighbours, uvec4 taps) {
                dot4x8(neighbours.w, taps.w));
 }
 
-// Of kernels up to three wide two outputs that are neighbours share four words of x: the second one's taps are a byte
-// further up.
+// In kernels up to three wide two neighbouring outputs share four words of x: the second one's taps are shifted by a
+// byte.
 #define SHIFT_OF(o) (kernel_w < 4u && output_step_w == 1 ? ((o) % COLUMNS) & 1 : 0)
 #define NEIGHBOUR(row, o, k) \
   words[min((row)*window_w + min(uint(((o) % COLUMNS) * output_step_w - SHIFT_OF(o) + k), window_w - 1u), WORDS - 1u)]
@@ -234,7 +235,7 @@ ivec4 dots_of(uvec4 neighbours, uvec4 taps) {
   if ((row) < window_h) {              \
     EACH_INNER(OUTPUTS, ADD_DOTS, row) \
   }
-// Sums are of x, not of x less its zero point.
+// Sums are of x, not of x minus its zero point.
 #define ADD_ZEROS(i) \
   if ((i) < taps_h) zeros += dots4x8(zero_word, weights[i]);
 #define SUBTRACT_ZEROS(o) sums[o] -= zeros;
@@ -253,11 +254,11 @@ void add_taps(Part part, uint first_tap_h, uint first_tap_w) {
   const uint first_word = guard_words + part.n * push.x.n + part.quad * push.x.quad;
   const ivec2 from = ivec2(int(part.w) * stride_w - padding_w + int(first_tap_w) * dilation_w,
                            int(part.h) * stride_h - padding_h + int(first_tap_h) * dilation_h);
-  // Where the last window of the image begins, with its last taps.
+  // The place where the last window of the image begins, with its last taps.
   const ivec2 last = ivec2(int(push.outer * push.inner - 1u) * COLUMNS, int(push.bands - 1u) * ROWS);
   const ivec2 last_taps = ivec2((kernel_w - taps_w) * dilation_w, (kernel_h - taps_h) * dilation_h);
   ivec2 last_from = last * ivec2(stride_w, stride_h) - ivec2(padding_w, padding_h) + last_taps;
-  // Of 4W4C it may be past the row, and of huge strides too far away to be counted.
+  // In 4W4C it may be past the row, and with huge strides too far away to be counted.
   if (float(last.x) * float(stride_w) > 1.5e9) last_from.x = push.x_width;
   const uint zero_word = uint(push.x_zero_point & 0xff) * 0x01010101u;
   EACH(WORDS, LOAD_WORD)
@@ -275,8 +276,8 @@ void add_taps(Part part, uint first_tap_h, uint first_tap_w) {
 
 // --- from sums to y --------------------------------------------------------------------------------------------------
 #if PRODUCTS == PRODUCTS_DOT
-// Sums begin at the bits of 1.5 * 2^23: what is added to them is in the last bits of that float, and needs no
-// conversion. The host knows that no sum leaves the 22 bits there.
+// Sums begin at the bits of 1.5 * 2^23, so that the low bits of that float hold what is added, and no conversion is
+// needed. The host knows that no sum leaves the 22 bits there.
 #define FIRST_SUM ivec4(0x4b400000)
 ivec4 integers_of(ivec4 sums) { return sums - FIRST_SUM; }
 vec4 integral_reals_of(ivec4 sums) { return intBitsToFloat(sums) - 12582912.0; }
@@ -308,7 +309,7 @@ uint word_of(SUMS4 sum, Channels channels) {
 }
 #else
 struct Channels {
-  vec4 scales;  // of w
+  vec4 scales;  // w_scale of the channels
 #ifdef BIAS_AT
   vec4 biases;
 #endif
@@ -327,8 +328,8 @@ void multiply_scales(inout Channels channels) {
   for (uint i = 0u; i < 4u; ++i) channels.scales[i] = product(push.x_scale, channels.scales[i]);
 }
 
-// Whether no step of these channels can be a NaN: sums are below 2^31, so that nothing before the last product is
-// infinite, and that is not 0 times infinity.
+// Whether no step of these channels can be a NaN. Sums are below 2^31, so that nothing before the last product is
+// infinite, and that product is not 0 times infinity.
 bool are_tame(Channels channels) {
   bool tame = push.y_inverse_scale < 1e18 && all(lessThan(channels.scales, vec4(1e12)));
 #ifdef BIAS_AT
@@ -347,7 +348,7 @@ vec4 reals_of(SUMS4 sum_of_products, Channels channels) {
   return values;
 }
 
-// A relu needs no maximum: what is negative ends below the zero point, and that is where it is clamped.
+// A relu needs no maximum: a negative value ends below the zero point and is clamped to it.
 uint tame_word_of(SUMS4 sum, Channels channels) {
 #if RELU
   const float low = 0.0;
@@ -358,7 +359,7 @@ uint tame_word_of(SUMS4 sum, Channels channels) {
                         float(127 - push.y_zero_point));
 }
 
-// The same where a step may be a NaN, which gives the zero point.
+// The word of y where a step may be a NaN, which gives the zero point.
 uint word_of(SUMS4 sum, Channels channels) {
   const vec4 reals = reals_of(sum, channels);
   ivec4 integers;
@@ -402,7 +403,7 @@ void main() {
   prepare_unpacking();
 #endif
   const Part part = part_of(number);
-  Channels channels = channels_of(part.quad);  // asked for early: they are on their way while products are added
+  Channels channels = channels_of(part.quad);  // loaded early: in flight while products are added
   EACH(OUTPUTS, CLEAR)
   for (uint h = 0u; h < kernel_h; h += taps_h) {
     for (uint w = 0u; w < kernel_w; w += taps_w) add_taps(part, h, w);

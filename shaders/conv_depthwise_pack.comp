@@ -1,11 +1,11 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Weights of a depthwise convolution, [channels, kernel_h, kernel_w] of int8, as conv_depthwise.comp reads them: four
-// numbers in 16 bytes, one of each channel of a quad, the quads of a tap side by side. What is past the last channel
-// is 0. One invocation 16 bytes.
+// Packs the weights of a depthwise convolution, [channels, kernel_h, kernel_w] of int8, as conv_depthwise.comp reads
+// them: four numbers in 16 bytes, one for each channel of a quad, the quads of a tap side by side. Numbers past the
+// last channel are 0. Each invocation writes 16 bytes.
 //
-// PRODUCTS  as there: numbers are ints or floats, one of each tap, or words of up to four taps of a row of the kernel
+// PRODUCTS  as there: numbers are ints or floats, one per tap, or words of up to four taps of a row of the kernel
 
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
@@ -17,8 +17,8 @@ layout(constant_id = 4) const uint taps_of_number = 1u;
 
 layout(push_constant) uniform Push {
   uint channels;
-  uint numbers;  // of a channel
-  uint quads;    // of channels
+  uint numbers;  // numbers per channel
+  uint quads;    // quads of channels
   Divider by_quads;
 } push;
 

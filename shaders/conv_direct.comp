@@ -1,12 +1,12 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// A convolution of int8 values: an invocation PIXELS neighbours along the width of y by 4 * COLUMN_QUADS output
-// channels. What it loads of x it uses for all of these channels, what it loads of w for all of these pixels.
+// A convolution of int8 values: an invocation computes PIXELS neighbours along the width of y by 4 * COLUMN_QUADS
+// output channels. It uses each value of x for all of these channels, and each weight for all of these pixels.
 //
 // PIXELS        1, 2, 4 or 8
 // COLUMN_QUADS  1 or 2; SUMS_OF_INVOCATION: their product
-// ALIGNED       1: x is in 4W4C, and four pixels of y are the same four of x: a load is a word of each (PIXELS 4)
+// ALIGNED       1: x is in 4W4C, and four pixels of y read the same four of x: one load has a word of each (PIXELS 4)
 // DOT           see linear/dot4x8.glslh
 // X_*, W_*, Y_*, SUMS, ...: see the included files
 
@@ -24,9 +24,9 @@ layout(constant_id = 5) const uint columns_of_row = 1u;  // invocations along a 
 #include "linear/y.glslh"
 #include "linear/x_gathered.glslh"
 
-// Named one by one: what is indexed by counters of two loops would lie in memory.
+// Indexed by constants only: arrays indexed by counters of two loops would lie in memory.
 ivec4 sums[PIXELS * COLUMN_QUADS];
-uint places[PIXELS];  // in x, of the tap's first word
+uint places[PIXELS];  // places in x of the tap's first word
 uint outside[PIXELS];
 uint words[PIXELS];
 Corner corners[PIXELS];
@@ -55,7 +55,7 @@ void add_word(uint block, uint quad) {
 }
 
 #if ALIGNED
-// One tap, which is inside.
+// Adds the products of one tap, which lies inside.
 void add_taps(uint first_slot, uint quad) {
   bool is_inside;
   const uint first = x_place(corner_of(first_slot), place_of(0u, channel_group), is_inside) / 4u;
@@ -76,7 +76,7 @@ void add_taps(uint first_slot, uint quad) {
     const Place tap = place_of(number * tap_words, channel_group);
     bool is_inside;
     EACH(PIXELS, FIND_PLACE)
-    // The words of the last group may end before those of the others.
+    // The last group may have fewer words than the others.
     const uint last_word = words_of_pixel - 1u - tap.word;
     for (uint i = 0u; i < tap_words; ++i) {
       const uint word = min(i, last_word);
@@ -102,7 +102,7 @@ void main() {
   const uint rows = push.slots / y_width;
   const uint column = number % columns_of_row;
   const uint row = number / columns_of_row % rows;
-  const uint quads = number / columns_of_row / rows;  // so many quads of channels lie before
+  const uint quads = number / columns_of_row / rows;  // quads of channels before this one
 #if CHANNEL_GROUPS
   channel_group = quads / tiles_of_group;
   end_of_quads = min((channel_group + 1u) * quads_of_group, push.quads);

@@ -1,12 +1,12 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// A convolution of real values by int8 weights: an invocation PIXELS neighbours along the width of y by four output
-// channels.
+// A convolution of real values by int8 weights: an invocation computes PIXELS neighbours along the width of y by four
+// output channels.
 //
 // PIXELS         1, 2, 4 or 8
-// SHARED_GROUP   1: four output channels read the same quads of channels, and all of these; 0: each of them asks which
-//                are its group's
+// SHARED_GROUP   1: four output channels read the same quads of channels, and all of these; 0: each of them checks
+//                which ones are its group's
 // X_*, W_*, Y_*, SUMS, ...: see the included files
 
 #include "common/guards.glslh"

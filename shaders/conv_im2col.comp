@@ -1,8 +1,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Writes what the taps of each pixel of y reach into rows: images of the size of y in 4C, whose channels are, group by
-// group, the values along K of a product. An invocation 16 bytes of a row.
+// Writes the values that the taps of each pixel of y reach as rows: images of the size of y in 4C, whose channels are,
+// group by group, the values along K of a product. Each invocation writes 16 bytes of a row.
 //
 // X_AT, X_WORDS, TRANSPOSED: see linear/x_gathered.glslh
 
@@ -11,7 +11,7 @@
 
 layout(push_constant) uniform Push {
   uint slots;  // pixels of y
-  uint units;  // of 16 bytes in a row
+  uint units;  // units of 16 bytes in a row
   Divider by_units;
   uint units_of_group;
   Divider by_units_of_group;

@@ -1,8 +1,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Writes what the taps of each pixel of y reach into rows of real values, [pixels, depth]: along K tap by tap the quads
-// of channels. An invocation four values.
+// Writes the values that the taps of each pixel of y reach as rows of real values, [pixels, depth]: along K, tap by
+// tap, the quads of channels. Each invocation writes four values.
 //
 // X_*, TRANSPOSED: see linear/x_images.glslh
 
@@ -11,7 +11,7 @@
 
 layout(push_constant) uniform Push {
   uint slots;  // pixels of y
-  uint quads;  // of a row
+  uint quads;  // quads of a row
   Divider by_quads;
 } push;
 

@@ -1,8 +1,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Lays the weights of a convolution out as the rows of a product, [OC, depth] bytes: along K tap by tap the channels
-// that words of four hold of a group (linear/x_gathered.glslh), 0 where they are another group's. One invocation a
+// Lays the weights of a convolution out as the rows of a product, [OC, depth] bytes: along K, tap by tap, the channels
+// in the words of four of a group (linear/x_gathered.glslh), 0 where they belong to another group. One invocation per
 // word.
 //
 // TRANSPOSED  1: w is [C, OC / groups, taps]; 0: [OC, C / groups, taps]
@@ -15,8 +15,8 @@ layout(push_constant) uniform Push {
   uint outputs, depth;
   Divider by_depth;
   uint taps, tap_channels;
-  uint channels_of_group, outputs_of_group;  // of the convolution
-  uint gathered_channels, gathered_outputs;  // of a group that is gathered together
+  uint channels_of_group, outputs_of_group;  // per group of the convolution
+  uint gathered_channels, gathered_outputs;  // per group that is gathered
 } push;
 
 layout(set = 0, binding = 0) restrict readonly buffer W { uint w[]; };
@@ -34,7 +34,7 @@ uint weight(uint group, uint channel, uint o, uint tap) {
   return w_byte(row * push.taps + tap);
 }
 
-// `at`: of a byte of the rows.
+// The weight at a byte of the rows.
 uint value_of(uint at) {
   const uint o = divide(at, push.by_depth);
   const uint k = at - o * push.depth;

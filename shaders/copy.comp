@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// y = x, word by word, between two buffers: what a view is where the order in memory stays.
+// y = x, word by word, between two buffers: a view where the order in memory stays.
 //
 // WHOLE_QUADS  the number of words is a multiple of 4
 

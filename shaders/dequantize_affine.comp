@@ -1,14 +1,14 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// y = float(q - zero_point) * scale, one scale and zero point a block; one invocation a quad of a buffer or a
-// texel. The variants are those of common/affine.glslh.
+// y = float(q - zero_point) * scale, with one scale and zero point per block; one invocation per quad of a buffer or
+// per texel. The variants are those of common/affine.glslh.
 
 #include "common/affine.glslh"
 #include "common/packing.glslh"
 #include "common/quantize.glslh"
 
-// Four integers as they are stored, and as floats, less a number each.
+// Four integers as they are stored, and as floats minus a number for each.
 #if TEXTURE || QUANT_I32
 #define INTEGERS ivec4
 vec4 integers_less(ivec4 integers, ivec4 less) { return vec4(integers - less); }
@@ -51,7 +51,7 @@ QUAD_WRITER_4(write_y, y)
 void store_reals(uint quad, vec4 values) { write_y(quad, words_of(1u), floatBitsToUint(values)); }
 #endif
 
-// `moved`: the integer less the zero point.
+// `moved`: the integer minus the zero point.
 float dequantize(float moved, BlockParams block) {
 #if DOMAIN == DOMAIN_FLOAT
   return sum(product(difference(moved, quant_mid()), block.scale), block.zero_point);
@@ -60,7 +60,7 @@ float dequantize(float moved, BlockParams block) {
 #endif
 }
 
-// What the integers of a block are less.
+// The number that is subtracted from the integers of a block.
 int zero_of(BlockParams block) {
 #if DOMAIN == DOMAIN_INT
   return block.zero_point;

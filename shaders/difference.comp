@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Whether parts of two buffers differ: four words an invocation, a workgroup apart.
+// Finds whether parts of two buffers differ: four words per invocation, a workgroup apart.
 
 #include "common/indexing.glslh"
 

@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 
 // y[i, d] = w_scale[v, group of d] * (nibble - 8) with v = indices[i]; an even d has the high nibble of its byte. An
-// invocation computes `vectors_per_invocation` times 16 bytes of a buffer (4 values of f32, 8 of f16), or one texel.
+// invocation computes 16 bytes of a buffer (4 values of f32, 8 of f16) `vectors_per_invocation` times, or one texel.
 //
 // Y_TEXTURE  y is a width-packed 3D texture; else a buffer
 // Y_F16      y is f16 instead of f32
@@ -21,10 +21,10 @@
 layout(push_constant) uniform Push {
   uint count;            // buffers: vectors in all
   uint columns, height;  // textures: texels in x and y
-  uint row_words;        // words of a row of w
-  uint row_groups;       // scales of a row
+  uint row_words;        // words per row of w
+  uint row_groups;       // scales per row
   Divider by_columns;
-  Divider by_group;  // vectors of a group
+  Divider by_group;  // vectors per group
 } push;
 
 #if W_TEXTURE

@@ -1,9 +1,9 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Moves a tensor to any form of floats and any order: the way for what relayout.comp, permute.comp and copy.comp cannot
-// do. One invocation computes four values that share a texel of y, or are neighbours in its buffer, and looks up each
-// of them in x.
+// Moves a tensor to any form of floats and any order, where relayout.comp, permute.comp and copy.comp cannot. One
+// invocation computes four values that share a texel of y, or are neighbours in its buffer, and looks up each of them
+// in x.
 //
 // X_TYPE, Y_TYPE        TYPE_F32, TYPE_F16; X_TYPE also TYPE_INT8, which is dequantized
 // X_STORAGE, Y_STORAGE  STORAGE_BUFFER; floats also STORAGE_3D, STORAGE_2D
@@ -30,7 +30,7 @@
 layout(constant_id = 16) const uint y_order = ORDER_WP;
 layout(constant_id = 17) const uint x_packed_axis = AXIS_W;  // textures
 #if MAP == MAP_PERMUTE
-// Which dim of y (0 to 3: N, C, H, W) each of N, C, H, W of x is.
+// The dim of y (0 to 3: N, C, H, W) that each of N, C, H, W of x becomes.
 layout(constant_id = 18) const uint n_from = 0u;
 layout(constant_id = 19) const uint c_from = 1u;
 layout(constant_id = 20) const uint h_from = 2u;
@@ -41,15 +41,15 @@ layout(constant_id = 22) const uint upscale = 2u;
 
 struct Side {
   uint width, height, channels;
-  Divider by_width, by_height, by_channels;  // y: of its texels along the packed axis of a texture
+  Divider by_width, by_height, by_channels;  // y: counted in texels along the packed axis of a texture
 };
 
 layout(push_constant) uniform Push {
-  uint quads;     // of y, in memory
-  uint elements;  // of y, in memory
+  uint quads;     // quads of y in memory
+  uint elements;  // elements of y in memory
   Side x, y;
   Strides x_strides;
-  float scale;  // of the integers
+  float scale;  // scale of the integers
   int zero_point;
 } push;
 
@@ -68,7 +68,7 @@ uint take_channels(inout uint rest, uint size) { return take(rest, push.y.by_cha
 
 uint blocks(uint size) { return (size + 3u) / 4u; }
 
-// Where in the tensor the first element of this texel lies; texels are counted along x, y, z.
+// The position in the tensor of the first element of this texel; texels are counted along x, y, z.
 uvec4 position_of_texel(uint texel) {
   uint rest = texel;
   uvec4 at = uvec4(0u);
@@ -89,7 +89,7 @@ uvec4 position_of_texel(uint texel) {
   return at;
 }
 
-// Where the element at this place of a float buffer lies in the tensor.
+// The position in the tensor of the element at this place of a float buffer.
 uvec4 position_of_element(uint element) {
   uint rest = element;
   uvec4 at;
@@ -157,7 +157,7 @@ float value_at(uvec4 at) {
 #endif
 }
 
-// Element i of the quad; padding is whatever the first element is.
+// The four values of a quad; padding repeats the first element.
 vec4 values_of(uint quad) {
   vec4 values;
 #if Y_STORAGE == STORAGE_BUFFER && !Y_WHOLE

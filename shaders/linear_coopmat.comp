@@ -1,26 +1,26 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// y = x * transpose(w) by matrices that subgroups hold together (common/matrices.glslh): a workgroup a tile of `tile_m`
-// rows by `tile_n` output channels, a subgroup FRAGMENTS_M by FRAGMENTS_N fragments of it, or a part of the sums of
-// these. K goes by in slabs: a slab of x and of w lies in shared memory by rows of `chunks` units of 16 bytes, while
-// the next is on its way to registers. Int4 weights are unpacked on the way; a slab of them is whole groups, or a part
-// of one, filled up with zeros to whole fragments. Int8 sums of a group are scaled where it ends; of half floats the
-// weights are, before the product.
+// y = x * transpose(w) by cooperative matrices (common/matrices.glslh). A workgroup computes a tile of `tile_m` rows by
+// `tile_n` output channels; a subgroup computes FRAGMENTS_M by FRAGMENTS_N fragments of it, or a part of their sums. K
+// is processed in slabs: a slab of x and of w lies in shared memory in rows of `chunks` units of 16 bytes, while the
+// next one is being loaded into registers. Int4 weights are unpacked on the way; a slab of them is whole groups, or a
+// part of one, padded with zeros to whole fragments. Int8 sums of a group are scaled where it ends; with half floats
+// the weights are scaled before the product.
 //
-// REAL         half floats and float sums; else int8 and int32
-// FRAGMENTS_M, FRAGMENTS_N  of a subgroup: 1, 2, 4 or 8
+// REAL         1: half floats and float sums; 0: int8 and int32
+// FRAGMENTS_M, FRAGMENTS_N  fragments of a subgroup: 1, 2, 4 or 8
 // SUMS_OF_SUBGROUP  FRAGMENTS_M * FRAGMENTS_N
 // STAGED       fragments side by side that go through shared memory at once on their way to y: 1, 2 or 4
 // COLUMNS_OF_STAGED  FRAGMENTS_N / STAGED
-// FILLED_UP    1: slabs are filled up with zeros to whole fragments
-// STAGES       slabs in shared memory: 1, or 2 that take turns
+// FILLED_UP    1: slabs are padded with zeros to whole fragments
+// STAGES       slabs in shared memory: 1, or 2 that alternate
 // GATHERED     1: x is the images of a convolution
 // PIXELS_FIRST GATHERED: invocations side by side load pixels side by side; else words along K
-// SPLITS       1: K is shared by `splits` workgroups, which leave their sums to linear_join.comp
+// SPLITS       1: `splits` workgroups share K and store their sums for linear_join.comp
 // X_*, W_*, Y_*, SUMS, MATRICES, ...: see the included files
 
-#define SCALES_GROUPS (W_BITS == 4 && !REAL)  // their sums
+#define SCALES_GROUPS (W_BITS == 4 && !REAL)  // sums of groups are scaled
 #define SCALES_WEIGHTS (W_BITS == 4 && REAL)
 
 #include "common/guards.glslh"
@@ -29,25 +29,26 @@
 
 layout(constant_id = 4) const uint tile_m = 64u;
 layout(constant_id = 5) const uint tile_n = 64u;
-layout(constant_id = 6) const uint chunks = 4u;       // of a row of a slab
-layout(constant_id = 7) const uint slab_depth = 64u;  // values along K that a slab moves on by
-layout(constant_id = 8) const uint x_loads = 1u;      // of an invocation, for a slab
+layout(constant_id = 6) const uint chunks = 4u;       // units of a row of a slab
+layout(constant_id = 7) const uint slab_depth = 64u;  // values along K from one slab to the next
+layout(constant_id = 8) const uint x_loads = 1u;      // loads of an invocation for a slab
 layout(constant_id = 9) const uint w_loads = 1u;
-layout(constant_id = 10) const uint subgroups_n = 1u;     // side by side along N
+layout(constant_id = 10) const uint subgroups_n = 1u;     // subgroups side by side along N
 layout(constant_id = 11) const uint subgroup_lanes = 1u;  // invocations of a subgroup
-layout(constant_id = 12) const uint pool_units = 1u;      // of 16 bytes: shared memory
-layout(constant_id = 19) const uint subgroups_k = 1u;     // that share K: each takes every so-manyth part of a slab
+layout(constant_id = 12) const uint pool_units = 1u;      // units of 16 bytes of shared memory
+layout(constant_id = 19) const uint subgroups_k =
+    1u;  // subgroups that share K: each takes every subgroups_k-th part of a slab
 #if SPLITS
 layout(constant_id = 13) const uint splits = 1u;
-layout(constant_id = 14) const uint split_slabs = 1u;  // of a workgroup
+layout(constant_id = 14) const uint split_slabs = 1u;  // slabs of a workgroup
 #endif
 #if W_BITS == 4
-layout(constant_id = 16) const uint groups_of_slab = 1u;  // that it has whole; 1 if it is a part of one
-layout(constant_id = 17) const uint slabs_of_group = 1u;  // 1 if it is not
+layout(constant_id = 16) const uint groups_of_slab = 1u;  // whole groups; 1 if a slab is part of a group
+layout(constant_id = 17) const uint slabs_of_group = 1u;  // slabs per group; 1 if a slab is whole groups
 #endif
 #if SCALES_GROUPS
-layout(constant_id = 15) const uint table_loads = 1u;  // of an invocation, for a slab
-layout(constant_id = 18) const uint part_steps = 1u;   // fragments along K of a group that lie in a slab
+layout(constant_id = 15) const uint table_loads = 1u;  // loads of an invocation for a slab
+layout(constant_id = 18) const uint part_steps = 1u;   // fragments along K of a group in a slab
 #endif
 
 #include "linear/numbers.glslh"
@@ -78,7 +79,7 @@ const uint w_units = tile_n * pitch;
 #if SCALES_GROUPS
 const uint table_units = groups_of_slab * (tile_n / 4u);
 const uint stage_units = x_units + w_units + 2u * table_units;
-const uint zero_points_at = STAGES * stage_units;  // of the rows of x, as floats
+const uint zero_points_at = STAGES * stage_units;  // zero points of the rows of x, as floats
 #else
 const uint stage_units = x_units + w_units;
 #endif
@@ -93,12 +94,12 @@ uint stage_of(uint slab) { return 0u; }
 uint first_group(uint slab) { return slab / slabs_of_group * groups_of_slab; }
 #endif
 
-// Loads neither branch nor compute with what they get: a kernel would wait for each. What must be 0 becomes it on its
-// way to shared memory.
+// Loads neither branch nor compute with their results: a kernel would wait for each. Values that must be 0 become 0 on
+// the way to shared memory.
 
 // --- a slab of x -----------------------------------------------------------------------------------------------------
 #if GATHERED
-// A load is a unit of a row, whose corner its invocation knows. No op with groups along K has such an x.
+// A load is a unit of a row, whose corner the invocation knows. No op with groups along K has such an x.
 #define X_LOADS (tile_m * chunks)
 #if PIXELS_FIRST
 uint row_of_load(uint number) { return number % tile_m; }
@@ -112,7 +113,7 @@ void keep_x(uint slab, uint number, uvec4 words) {
   pool[stage_of(slab) + row_of_load(number) * pitch + chunk_of_load(number)] = words;
 }
 #elif !REAL && X_LAYOUT == X_BLOCKS
-// A load is a word of four slots. No op with groups has such an x: slabs are not filled up.
+// A load is a word of each of four slots. No op with groups has such an x: slabs are not padded.
 #define WORDS_OF_ROW (chunks * 4u)
 #define X_LOADS (tile_m / 4u * WORDS_OF_ROW)
 uvec4 load_x(Tile tile, uint number, uint slab) {
@@ -145,7 +146,7 @@ void keep_x(uint slab, uint number, uvec4 words) {
   if (place + 8u >= slab_depth && VALUES_OF_CHUNK > 8u) words.zw = uvec2(0u);
 #endif
 #if REAL
-  // Weights of 0 meet it, and it might be infinite.
+  // Its weights are 0, but it might be infinite.
   if (first_of_load(number, slab) >= push.depth) words = uvec4(0u);
 #endif
   pool[stage_of(slab) + number / chunks * pitch + number % chunks] = words;
@@ -153,12 +154,12 @@ void keep_x(uint slab, uint number, uvec4 words) {
 #endif
 
 // --- a slab of w -----------------------------------------------------------------------------------------------------
-// A load is a unit of a row: of int4 values two of int8 or four of halves, of int8 values two of halves.
+// A load is a unit of a row: int4 values become two units of int8 or four of halves, int8 values two of halves.
 #define CHUNKS_OF_UNIT ((1 + REAL) * 8 / W_BITS)
 #define UNITS_OF_ROW (chunks / CHUNKS_OF_UNIT)
 #define W_LOADS (tile_n * UNITS_OF_ROW)
 
-// Packed weights are whole slabs. What is past the last channel is not stored.
+// Packed weights are whole slabs. Values past the last channel are not stored.
 uint channel_of_load(Tile tile, uint number) {
   return min(tile.first_quad * 4u + number / UNITS_OF_ROW, push.columns - 1u);
 }
@@ -168,7 +169,7 @@ uvec4 load_w(Tile tile, uint number, uint slab) {
 }
 
 #if W_BITS == 4
-// No unit is of two groups. Of what lies past the last group all values are 0.
+// No unit belongs to two groups. Values past the last group are all 0.
 uint group_of_load(uint number, uint slab) {
   const uint group_of_slab = number % UNITS_OF_ROW * CHUNKS_OF_UNIT / (chunks / groups_of_slab);
   return min(first_group(slab) + group_of_slab, push.groups - 1u);
@@ -187,7 +188,8 @@ uint load_w_scale(Tile tile, uint number, uint slab) {
 }
 #endif
 
-// `of_group`: of int8 products what a stored nibble is more than its value, of half floats the scale of int4 values.
+// `of_group`: for int8 products the difference between a stored nibble and its value, for half floats the scale of int4
+// values.
 #if SCALES_WEIGHTS
 uvec4 chunk_of(uvec4 unit, uint i, uint of_group) { return scaled_nibbles(unit[i], of_group); }
 #elif REAL
@@ -212,7 +214,7 @@ void keep_w(uint slab, uint number, uvec4 unit, uint of_group) {
 
 // --- groups ----------------------------------------------------------------------------------------------------------
 #if SCALES_GROUPS
-// The last slab may have room for more groups than there are.
+// The last slab may have room for more groups than exist.
 uint group_of_table(uint number, uint slab) { return first_group(slab) + number / (tile_n / 4u); }
 uint existing_group(uint number, uint slab) { return min(group_of_table(number, slab), push.groups - 1u); }
 uint existing_quad_of_table(Tile tile, uint number) {
@@ -223,7 +225,7 @@ vec4 load_scales(Tile tile, uint number, uint slab) {
   return w_scale(existing_group(number, slab), existing_quad_of_table(tile, number), push.quads);
 }
 
-// `first`: of the table in a stage.
+// `first`: where the table begins in a stage.
 void keep_table(uint first, uint slab, uint number, vec4 values) {
   const bool is_there = group_of_table(number, slab) < push.groups;
   pool[stage_of(slab) + first + number] = is_there ? floatBitsToUint(values) : uvec4(0u);
@@ -249,14 +251,14 @@ void keep_zero_points(Tile tile, uint lane) {
 #define CHUNKS_OF_FRAGMENT (FRAGMENT_K / VALUES_OF_CHUNK)
 const uint steps_of_slab = chunks / CHUNKS_OF_FRAGMENT;
 
-// The first row and channel of a subgroup in its tile, and which part of each slab is its.
+// The first row and channel of a subgroup in its tile, and its part of each slab.
 uvec2 place_of_subgroup() {
   const uint number = subgroup_number() / subgroups_k;
   return uvec2(number / subgroups_n * (FRAGMENTS_M * FRAGMENT_M), number % subgroups_n * (FRAGMENTS_N * FRAGMENT_N));
 }
 uint part_of_subgroup() { return subgroup_number() % subgroups_k; }
 
-// Named one by one: what is indexed by counters of two loops would lie in memory.
+// Indexed by constants only: arrays indexed by counters of two loops would lie in memory.
 SUM_MATRIX sums[FRAGMENTS_M * FRAGMENTS_N];
 #if SCALES_GROUPS
 REAL_MATRIX totals[FRAGMENTS_M * FRAGMENTS_N];
@@ -275,7 +277,7 @@ REAL_MATRIX zero_points[FRAGMENTS_M];
     EACH_INNER(FRAGMENTS_M, MULTIPLY, j)                    \
   }
 
-// `stage`, `step`: in shared memory.
+// `stage`, `step`: where the fragments lie in shared memory.
 void add_step(uint stage, uint step) {
   const uvec2 place = place_of_subgroup();
   const uint x_at = stage + place.x * pitch + step * CHUNKS_OF_FRAGMENT;
@@ -286,7 +288,7 @@ void add_step(uint stage, uint step) {
 }
 
 #if SCALES_GROUPS
-// Exact: both are integers below 2^24, which the host sees to.
+// Exact: both are integers below 2^24, which the host ensures.
 #define PART_OF_TOTAL(i, j, e) (ELEMENT(reals, e) - ELEMENT(zero_points[i], e) * ELEMENT(column_sums, e))
 #define END_ELEMENT(e, i, j) ELEMENT(totals[(i)*FRAGMENTS_N + j], e) += PART_OF_TOTAL(i, j, e) * ELEMENT(scales, e);
 #define END_FRAGMENT(i, j)                          \
@@ -305,7 +307,7 @@ void add_step(uint stage, uint step) {
     EACH_INNER(FRAGMENTS_M, END_FRAGMENT, j)                                        \
   }
 
-// Adds the sums of a group, less x's zero points, times its scales, and begins the next.
+// Adds the sums of a group, minus x's zero points, times its scales, and begins the next group.
 void end_group(uint stage, uint group_of_slab) {
   const uint tables_at = stage + x_units + w_units + group_of_slab * (tile_n / 4u) + place_of_subgroup().y / 4u;
   EACH(FRAGMENTS_N, END_COLUMN)
@@ -323,7 +325,7 @@ void add_slab(uint slab) {
 #if REAL
 #define FOR_STEPS UNROLLED
 #else
-#define FOR_STEPS [[dont_unroll]]  // fragments of several steps would take registers at once
+#define FOR_STEPS [[dont_unroll]]  // unrolled, fragments of several steps would take registers at once
 #endif
 void add_slab(uint slab) {
   FOR_STEPS for (uint step = 0u; step < steps_of_slab / subgroups_k; ++step)
@@ -377,7 +379,7 @@ void load_slab(Tile tile, uint lane, uint slab) {
 #endif
 }
 
-// What chunk_of() wants for load `number` of w, which is this invocation's i.
+// The `of_group` that chunk_of() needs for load `number` of w, which is this invocation's load i.
 uint of_group_of(uint i, uint number) {
 #if SCALES_WEIGHTS
   return next_w_scales[i];
@@ -443,7 +445,7 @@ void main() {
 #if STAGES == 2
   keep_slab(lane, first_slab);
   for (uint slab = first_slab; slab < end_slab; ++slab) {
-    barrier();  // this slab is there, the one before has been read
+    barrier();  // this slab has been written, the one before has been read
     if (slab + 1u < end_slab) load_slab(tile, lane, slab + 1u);
     add_slab(slab);
     if (slab + 1u < end_slab) keep_slab(lane, slab + 1u);

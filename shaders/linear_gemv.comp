@@ -2,15 +2,15 @@
 #extension GL_GOOGLE_include_directive : require
 
 // y = x * transpose(w), for few rows: `workers` invocations share the K of 4 * COLUMN_QUADS output channels of a row.
-// Each takes UNITS units of blocks of weights at once, `workers` apart, so that neighbours read neighbouring units.
-// What takes long to come is asked for first: the first units, then what scales the sums, then x.
+// Each loads UNITS units of blocks of weights at once, `workers` apart, so that neighbours read neighbouring units. The
+// loads with the longest latency come first: the first units, then the numbers that scale the sums, then x.
 //
-// REAL           sums of real values in float32; else of int8 values in int32
-// GROUPED        int32 sums of each unit, less the zero point, times the group's scale, in float32; W_BITS 4
+// REAL           1: sums of real values in float32; 0: of int8 values in int32
+// GROUPED        int32 sums of each unit, minus the zero point, times the group's scale, in float32; W_BITS 4
 // QUANTIZES      x is real, and each workgroup quantizes its row (linear/quantize_row.glslh)
 // DOT            see linear/dot4x8.glslh
 // COLUMN_QUADS   1 or 2
-// PAIRS          a unit is two blocks of one group (W_BITS 4); else it is one block
+// PAIRS          1: a unit is two blocks of one group (W_BITS 4); 0: it is one block
 // UNITS          1, 2, 4 or 8; LOADS: COLUMN_QUADS * UNITS
 // X_*, W_*, Y_*, SUMS, SUBGROUPS, ...: see the included files
 
@@ -35,7 +35,7 @@ layout(constant_id = 4) const uint workers = 32u;
 #include "linear/x_int8.glslh"
 #endif
 
-int zero_point = 0;  // of the row of x
+int zero_point = 0;  // zero point of the row of x
 
 #define BLOCKS_OF_UNIT (1u + uint(PAIRS))
 uint units() { return push.blocks / BLOCKS_OF_UNIT; }  // along K
@@ -54,10 +54,10 @@ Weights weights_of(uint quad, uint unit) {
 }
 
 #if W_BITS == 4
-// What comes with it.
+// The numbers that come with a unit.
 struct Group {
   vec4 scales;
-  ivec4 zero;  // what stored nibbles are more than their values
+  ivec4 zero;  // stored nibbles minus their values
 };
 Group group_of(uint quad, uint unit) {
   const uint group = divide(unit * BLOCKS_OF_UNIT, push.by_group);
@@ -74,7 +74,7 @@ struct Group {
 Group group_of(uint quad, uint unit) { return Group(0u); }
 #endif
 
-// --- what it is multiplied with --------------------------------------------------------------------------------------
+// --- the values of x -------------------------------------------------------------------------------------------------
 #if REAL && W_BITS == 4
 struct Values {
   vec4 quads[2 + 2 * PAIRS];
@@ -163,7 +163,7 @@ SUMS_VEC4 products_of(Weights weights, Values values, Group group) {
   const uint ones = 0x01010101u;
   const uvec4 first = first_nibbles(words), last = last_nibbles(words);
   ivec4 products = dots4x8(values.x, first) + dots4x8(values.y, last);
-  uvec4 nibbles = first + last;  // up to 60 a byte
+  uvec4 nibbles = first + last;  // up to 60 per byte
   int x_sum = dot4x8(values.x, ones) + dot4x8(values.y, ones);
 #if PAIRS
   const uvec4 more_words = weights.blocks[1];
@@ -194,7 +194,7 @@ SUMS_VEC4 sums[COLUMN_QUADS];
 Weights weights[LOADS];
 Group groups[LOADS];
 
-// Of load i: which of the round's units, and which quad of channels.
+// The unit of the round, and the quad of channels, that load i reads.
 #define UNIT_OF(i) (unit + ((i) / COLUMN_QUADS) * workers)
 #define QUAD_OF(i) quads[(i) % COLUMN_QUADS]
 #define LOAD_WEIGHTS(i) weights[i] = weights_of(QUAD_OF(i), UNIT_OF(i));
@@ -214,7 +214,7 @@ void add_round(Row row, uint slot, uint unit) {
 }
 
 #if GROUPED
-uint whole_rounds() { return units() / (UNITS * workers); }  // that all workers have
+uint whole_rounds() { return units() / (UNITS * workers); }  // rounds in which all workers have units
 #else
 bool is_whole_round(uint unit) { return unit + (UNITS - 1u) * workers < units(); }
 #endif
@@ -232,7 +232,7 @@ void add_units(Row row, uint slot, uint first) {
   quads[i] = min(part * COLUMN_QUADS + i, push.quads - 1u); \
   sums[i] = SUMS_VEC4(0);
 #define LOAD_TABLES(i) tables[i] = tables_of(quads[i]);
-// One worker a quad of channels stores it.
+// One worker per quad of channels stores it.
 #define STORE(i)                                                     \
   {                                                                  \
     const SUMS_VEC4 sum_of_all = sum_of_workers(sums[i], lane);      \
@@ -250,13 +250,14 @@ void main() {
   const uint worker = lane & (workers - 1u);
   const uint number = flat_workgroup();
   const uint slot = divide(number, push.by_tiles);
-  // Loads do not ask whether it exists: a kernel would wait for each of them. What comes of another row is not stored.
+  // Loads do not check whether the row exists: a kernel would wait for each of them. Results of another row are not
+  // stored.
   const Row row = existing_row(slot);
   const uint part = (number - slot * push.tiles_n) * (gl_WorkGroupSize.x / workers) + lane / workers;
   EACH(COLUMN_QUADS, FIND_QUAD)
 
-  // Two forms of one loop: where groups are scaled, a compiler that knows from built-in numbers how many rounds there
-  // are makes the shorter kernel of it, elsewhere the longer one (NOTES.md).
+  // Two forms of one loop: a compiler that knows the number of rounds from built-in numbers makes the shorter kernel
+  // from this form where groups are scaled, and from the other form elsewhere (NOTES.md).
 #if GROUPED
   const uint rounds = whole_rounds();
   if (rounds > 0u) load_round(worker);

@@ -1,17 +1,17 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Scales of int4 weights as half floats, for weights that are multiplied by them as such: those of an output channel
-// over a power of two, its factor, by which sums are multiplied in the end. The largest of a channel becomes one in
-// [2^11, 2^12), so that 8 times it is a half too, and one that is 2^25 times smaller is a normal half still. Smaller
-// ones lose digits, and are 0 in the end, as denormal floats are. What is infinite or a NaN stays so, and no factor
-// comes of it. A workgroup four output channels.
+// Scales of int4 weights as half floats, for kernels that multiply weights by them. The scales of an output channel are
+// divided by a power of two, its factor, by which sums are multiplied in the end. The largest scale of a channel
+// becomes a number in [2^11, 2^12), so that 8 times it is still a half, and one that is 2^25 times smaller is still a
+// normal half. Smaller ones lose digits and finally become 0, as denormal floats do. Infinite or NaN scales stay so,
+// and do not affect the factor. One workgroup per four output channels.
 
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
 
 layout(push_constant) uniform Push {
-  uint quads, groups;  // of channels; of each of them
+  uint quads, groups;  // quads of channels; groups of each
 } push;
 
 layout(set = 0, binding = 0) restrict readonly buffer Scales { vec4 scales[]; };
@@ -44,10 +44,11 @@ uvec4 largest_of(uint quad, uint lane) {
   return largest[0];
 }
 
-// Exponent bits of factors: 1 to 243, so that both they and what is one over them are normal numbers.
+// The exponent bits of factors: 1 to 243, so that both a factor and its reciprocal are normal numbers.
 uvec4 factor_exponents(uvec4 magnitudes) { return max(magnitudes >> 23, uvec4(12u)) - 11u; }
 
-// A scale over the factor, as a half: rounded to nearest even on bits, which leaves nothing to the device.
+// A scale divided by the factor, as a half. It is rounded to nearest even on bits, so the result does not depend on the
+// device.
 uint half_of(float scale, float inverse) {
   const uint magnitude = floatBitsToUint(scale) & 0x7fffffffu;
   const uint sign = (floatBitsToUint(scale) >> 16) & 0x8000u;
@@ -55,12 +56,12 @@ uint half_of(float scale, float inverse) {
   if (magnitude < 0x00800000u) return sign;
   const float value = abs(scale) * inverse;
   const uint bits = floatBitsToUint(value);
-  if (bits < 0x38800000u) return sign | uint(roundEven(value * 16777216.0));  // no normal half: steps of 2^-24
+  if (bits < 0x38800000u) return sign | uint(roundEven(value * 16777216.0));  // not a normal half: steps of 2^-24
   return sign | ((bits - 0x38000000u + 0xfffu + ((bits >> 13) & 1u)) >> 13);
 }
 
 void main() {
-  const uint quad = flat_workgroup();  // a folded grid may have more than there are
+  const uint quad = flat_workgroup();  // a folded grid may have more workgroups than quads
   const uint lane = gl_LocalInvocationID.x;
   const uvec4 exponents = factor_exponents(largest_of(min(quad, push.quads - 1u), lane));
   if (quad >= push.quads) return;

@@ -1,8 +1,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Adds the sums of parts of K (linear_coopmat.comp), in order, and stores y: an invocation four output channels of a
-// row.
+// Adds the sums of parts of K (linear_coopmat.comp), in order, and stores y: one invocation per four output channels of
+// a row.
 //
 // X_SCALE_AT, W_SCALE_AT, Y_*, SUMS, ...: see the included files
 

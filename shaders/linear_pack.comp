@@ -1,8 +1,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Packs weights into units of 16 bytes, as linear/weights.glslh reads them. One invocation a unit. What is past the
-// last channel or value is 0.
+// Packs weights into units of 16 bytes, as linear/weights.glslh reads them. One invocation per unit. Values past the
+// last channel or the end of K are 0.
 //
 // W_BITS      8: w is int8 [N, K]; 4: uint8 [N, K / 2], two values in a byte
 // HIGH_FIRST  W_BITS 4: an even k has the high nibble of its byte
@@ -15,9 +15,9 @@
 
 layout(push_constant) uniform Push {
   uint columns, depth;
-  uint rows, units;  // of packed weights, and of 16 bytes in a row
+  uint rows, units;  // rows of packed weights, and units of 16 bytes per row
   Divider by_units;
-  uint slab_depth, padded_depth;  // after so many values come zeros, up to a multiple of so many
+  uint slab_depth, padded_depth;  // after slab_depth values come zeros, up to padded_depth
   Divider by_padded_depth;
 } push;
 
@@ -34,7 +34,7 @@ uint w_byte(uint at) { return bitfieldExtract(w[guard_words + (at >> 2)], int(8u
 
 #if W_BITS == 4
 const uint values_of_word = 8u;
-const uint past_the_end = 0x88888888u;  // 8 stands for 0
+const uint past_the_end = 0x88888888u;  // a stored 8 is the value 0
 
 uint stored_value(uint column, uint k) {
   const uint byte = w_byte((column * push.depth + k) >> 1);
@@ -44,7 +44,7 @@ uint stored_value(uint column, uint k) {
 #if FOR_HALVES
 int place_in_word(uint i) { return int(16u * (i & 1u) + 4u * (i >> 1)); }
 #else
-// Of the low nibbles first, then of the high ones.
+// The bit of value i: the low nibbles come first, then the high ones.
 int place_in_word(uint i) { return int(8u * (i & 3u) + 4u * (i >> 2)); }
 #endif
 const int bits_of_value = 4;
@@ -61,7 +61,7 @@ int place_in_word(uint i) { return int(8u * i); }
 const int bits_of_value = 8;
 #endif
 
-// `number`: of a word in its row.
+// `number`: the word's in its row.
 uint word_of(uint column, uint number) {
   const uint place = number * values_of_word;
   const uint slab = divide(place, push.by_padded_depth);

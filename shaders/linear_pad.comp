@@ -1,8 +1,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Rows of numbers, one an output channel, with zeros after the last up to a whole quad; or the same by quads of
-// channels, those of all rows side by side. One invocation a number.
+// Copies rows of numbers, one per output channel, with zeros after the last up to a whole quad; or stores them by quads
+// of channels, the numbers of all rows side by side. One invocation per number.
 
 #include "common/guards.glslh"
 #include "common/indexing.glslh"

@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 
 // Set-up of `epilogue: fixed_point`: multipliers, shifts and biases of all output channels, one invocation each, up to
-// a multiple of four channels; of those past the last one the shift is 1 and all else 0.
+// a multiple of four channels; past the last channel the shift is 1 and the others are 0.
 //
 // HAS_BIAS  there is a bias
 
@@ -12,8 +12,8 @@
 
 layout(push_constant) uniform Push {
   uint channels;
-  uint padded;   // up to a multiple of four
-  uint x_scale;  // bits of a float, as all real numbers here
+  uint padded;   // channels up to a multiple of four
+  uint x_scale;  // the bits of a float, like all real numbers here
   uint y_scale;
 } push;
 

@@ -1,11 +1,11 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Sums of packed weights over K, or over each group of it: what x's zero point is multiplied with. A workgroup four
+// Sums of packed weights over K, or over each group, which are multiplied by x's zero point. One workgroup per four
 // output channels of one group.
 //
 // W_BITS, W_ROWS, W_TEXTURE, W_AT: see linear/weights.glslh
-// W_ZERO_AT  weights have zero points, one a group and channel
+// W_ZERO_AT  weights have zero points, one per group and channel
 
 #define DOT 0
 #include "common/guards.glslh"
@@ -15,9 +15,9 @@
 #include "linear/weights.glslh"
 
 layout(push_constant) uniform Push {
-  uint quads, blocks;  // of channels; of packed weights along K
+  uint quads, blocks;  // quads of channels; blocks of packed weights along K
   uint blocks_of_group;
-  uint slab_blocks, padded_blocks;  // after so many blocks come zeros, up to a multiple of so many
+  uint slab_blocks, padded_blocks;  // after slab_blocks come zeros, up to padded_blocks
   uint groups;
   Divider by_quads;
 } push;

@@ -1,15 +1,15 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// y = x * transpose(w): a workgroup a tile of `tile_m` rows by `tile_n` output channels, an invocation
-// ROWS by 4 * COLUMN_QUADS of it. K goes by in slabs of `steps`: a slab of x and of w lies in shared memory,
-// step by step, while the next one is on its way to registers. A step is one k of real values, or a word of four int8.
+// y = x * transpose(w). A workgroup computes a tile of `tile_m` rows by `tile_n` output channels, an invocation ROWS by
+// 4 * COLUMN_QUADS of it. K is processed in slabs of `steps`: a slab of x and of w lies in shared memory, step by step,
+// while the next one is being loaded into registers. A step is one k of real values, or a word of four int8 values.
 //
-// REAL           sums of real values in float32; else of int8 values in int32
+// REAL           1: sums of real values in float32; 0: of int8 values in int32
 // GROUPED        int32 sums of each group become float32 sums; W_BITS 4
 // DOT            see linear/dot4x8.glslh
 // GATHERED       1: x is the images of a convolution
-// ROWS           of an invocation: 4, 8 or 16
+// ROWS           rows of an invocation: 4, 8 or 16
 // COLUMN_QUADS   1 or 2; SUMS_OF_INVOCATION: their product
 // STEPS_AT_ONCE  2 or 4: a divisor of steps and part_steps
 // X_*, W_*, Y_*, SUMS, ...: see the included files
@@ -20,11 +20,11 @@
 
 layout(constant_id = 4) const uint tile_m = 64u;
 layout(constant_id = 5) const uint tile_n = 64u;
-layout(constant_id = 6) const uint steps = 16u;  // of a slab
+layout(constant_id = 6) const uint steps = 16u;  // steps of a slab
 #if GROUPED
-layout(constant_id = 7) const uint part_steps = 16u;  // of a slab that lie in one group
+layout(constant_id = 7) const uint part_steps = 16u;  // steps of a slab that lie in one group
 #endif
-layout(constant_id = 8) const uint x_loads = 1u;  // of an invocation, for a slab
+layout(constant_id = 8) const uint x_loads = 1u;  // loads of an invocation for a slab
 layout(constant_id = 9) const uint w_loads = 1u;
 
 #include "linear/numbers.glslh"
@@ -44,18 +44,18 @@ layout(constant_id = 9) const uint w_loads = 1u;
 #define STEP_VECTOR uvec4
 #endif
 
-// Quads of a step, and one more, so that the steps of a quad lie in different banks.
+// The quads of a step, plus one, so that the steps of a quad lie in different banks.
 const uint x_pitch = tile_m / 4u + 1u;
 const uint w_pitch = tile_n / 4u + 1u;
 shared STEP_VECTOR x_tile[steps * x_pitch];
 shared STEP_VECTOR w_tile[steps * w_pitch];
 
-// Loads neither branch nor compute with what they get: a kernel would wait for each. Past the end they take what is
-// near; what must be 0 becomes it on its way to shared memory.
+// Loads neither branch nor compute with their results: a kernel would wait for each. Past the end they read nearby
+// values; values that must be 0 become 0 on the way to shared memory.
 
 // --- a slab of x -----------------------------------------------------------------------------------------------------
 #if !GATHERED && !REAL && X_LAYOUT == X_BLOCKS
-// A load is a step of four slots.
+// A load is a step of each of four slots.
 #define X_LOADS (steps * (tile_m / 4u))
 uvec4 load_x(Tile tile, uint number, uint first_step) {
   return x_block(tile.first_slot / 4u + number / steps, first_step + number % steps);
@@ -101,7 +101,7 @@ uint quad_of_load(uint number) { return number / BLOCKS_OF_SLAB; }
 uint block_of_load(uint number, uint first_step) { return first_step / STEPS_OF_BLOCK + number % BLOCKS_OF_SLAB; }
 
 uvec4 load_w(Tile tile, uint number, uint first_step) {
-  // What is past the last channel is not stored, sums past the last group are not added.
+  // Values past the last channel are not stored, and sums past the last group are not added.
   const uint quad = min(tile.first_quad + quad_of_load(number), push.quads - 1u);
   return w_block(quad, min(block_of_load(number, first_step), push.blocks - 1u), push.blocks);
 }
@@ -111,7 +111,7 @@ uint group_of_load(uint number, uint first_step) {
 }
 
 #if W_BITS == 4
-// What a stored nibble is more than its value.
+// The difference between a stored nibble and its value.
 uvec4 nibble_zero(Tile tile, uint number, uint first_step) {
 #ifdef W_ZERO_AT
   const uint quad = min(tile.first_quad + quad_of_load(number), push.quads - 1u);
@@ -169,7 +169,7 @@ void keep_w(Tile tile, uint number, uint first_step, uvec4 words) {
 #define STEP_SUMS ivec4
 #define PRODUCTS(x_value, w_values) dots4x8(x_value, w_values)
 #endif
-// Sums are told apart by the preprocessor: an array that is indexed by counters of two loops would lie in memory.
+// The preprocessor names the sums: an array indexed by counters of two loops would lie in memory.
 STEP_SUMS step_sums[ROWS * COLUMN_QUADS];
 
 // Neighbours of an invocation's quads lie a quad of invocations apart.
@@ -226,7 +226,7 @@ void add_steps(uint first, uint count, uvec2 thread) {
 
 #if GROUPED
 vec4 group_sums[ROWS * COLUMN_QUADS];
-int zero_points[ROWS];  // of the rows of x
+int zero_points[ROWS];  // zero points of the rows of x
 vec4 group_scales[COLUMN_QUADS];
 ivec4 group_weights[COLUMN_QUADS];  // sums of w
 
@@ -242,7 +242,7 @@ void load_zero_points(Tile tile, uvec2 thread) { EACH(ROWS, LOAD_ZERO_POINT) }
   }
 void load_group(Tile tile, uint group, uvec2 thread) { EACH(COLUMN_QUADS, LOAD_GROUP) }
 
-// Adds the sums of a group, less x's zero points, times its scales, and begins the next.
+// Adds the sums of a group, minus x's zero points, times its scales, and begins the next group.
 #define END_GROUP(i, column)                                                                                      \
   group_sums[(i)*COLUMN_QUADS + column] +=                                                                        \
       vec4(step_sums[(i)*COLUMN_QUADS + column] - zero_points[i] * group_weights[column]) * group_scales[column]; \
@@ -260,7 +260,7 @@ void add_slab(Tile tile, uint first_step, uvec2 thread) {
   const uint blocks_of_group = push.blocks / push.groups;
   for (uint first = 0u; first < steps; first += part_steps) {
     const uint next_block = (first_step + first + part_steps) / STEPS_OF_BLOCK;
-    const uint group = divide(next_block, push.by_group) - 1u;  // that ends with this part, if one does
+    const uint group = divide(next_block, push.by_group) - 1u;  // the group that ends with this part, if one does
     const bool ends = (group + 1u) * blocks_of_group == next_block && group < push.groups;
     if (ends) load_group(tile, group, thread);
     add_steps(first, part_steps, thread);

@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// y[i] = x[source of i] between row-major buffers of 32-bit or 16-bit elements: a permutation of up to five dims. One
+// y[i] = x[source of i] between row-major buffers of 32-bit or 16-bit elements: a permutation of up to five dims. Each
 // invocation writes four neighbours of y.
 //
 // HALVES  elements have 16 bits instead of 32
@@ -14,14 +14,14 @@
 layout(constant_id = 16) const uint dim_count = MOST_DIMS;
 
 struct Dim {
-  uint size;  // in y
+  uint size;  // indices of the dim
   Divider by_size;
-  uint step;  // in x, from one index to the next
+  uint step;  // distance in x from one index to the next
 };
 
 layout(push_constant) uniform Push {
   uint elements;
-  Dim dims[MOST_DIMS];  // of y, fastest first
+  Dim dims[MOST_DIMS];  // the dims of y, fastest first
 } push;
 
 layout(set = 0, binding = 0) restrict readonly buffer X { uint x[]; };

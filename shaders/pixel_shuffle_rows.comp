@@ -5,16 +5,17 @@
 //
 // HALVES  elements have 16 bits instead of 32
 //
-// A row of y interleaves two rows of x, `right` 0 and 1, a plane apart. A vector is four words of y, made of two words
-// of each: neighbours read neighbouring pairs and write neighbouring quads. Batch and channel of y fold into `plane`.
+// A row of y interleaves two rows of x, `right` 0 and 1, a plane apart. A vector is four words of y, made from two
+// words of each row: neighbours read neighbouring pairs and write neighbouring quads. `plane` combines batch and
+// channel of y.
 
 #include "common/guards.glslh"
 #include "common/vectors.glslh"
 
 layout(push_constant) uniform Push {
-  uint quads;       // of y, four words each
+  uint quads;       // quads of y, four words each
   uint columns;     // quads of a row of y: pairs of words of a row of x
-  uint height;      // of x
+  uint height;      // height of x
   uint plane_step;  // pairs from one plane of x to the next
   Divider by_columns;
   Divider by_height;
@@ -23,7 +24,7 @@ layout(push_constant) uniform Push {
 layout(set = 0, binding = 0) restrict readonly buffer X { uvec2 x[]; };
 layout(set = 0, binding = 1) restrict writeonly buffer Y { uvec4 y[]; };
 
-// The pair of x that gives the even elements; that of the odd ones lies a plane further.
+// The pair of x that gives the even elements; the pair of the odd ones lies a plane further.
 uint source_of(uint quad) {
   const uint row = divide(quad, push.by_columns);
   const uint column = quad - row * push.columns;

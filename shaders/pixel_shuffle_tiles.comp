@@ -4,14 +4,14 @@
 // Pixel shuffle by an even factor r between channels-packed floats:
 // y[n, c, r h + down, r w + right] = x[n, (c r + down) r + right, h, w].
 //
-// X_TYPE, Y_TYPE        TYPE_F32, TYPE_F16, the same
+// X_TYPE, Y_TYPE        TYPE_F32 or TYPE_F16, the same for both
 // X_STORAGE, Y_STORAGE  STORAGE_BUFFER, STORAGE_3D, STORAGE_2D
-// Y_WHOLE               the channels of y are a multiple of 4; those of x always are
+// Y_WHOLE               the channels of y are a multiple of 4; x's always are
 // TALL                  factor 2: a tile is two quads, one above the other, from the same texels of x
 //
 // A tile is one or two quads of y: a pixel of four channels, each of which is one lane of a quad of x. Neighbours write
-// neighbours, and each quad of x is read by those of four output pixels, from the cache but for the first time. (To
-// read it once and write four quads apart was slower: shaders/NOTES.md.)
+// neighbouring quads, and four output pixels read each quad of x, from the cache after the first time. (Reading it once
+// and writing four quads apart was slower: shaders/NOTES.md.)
 
 #define X_WHOLE 0
 #define X_AXIS AXIS_C
@@ -23,12 +23,12 @@
 layout(constant_id = 16) const uint factor = 2u;
 
 layout(push_constant) uniform Push {
-  uint width, height, channels;  // of y
+  uint width, height, channels;  // extent of y
   TileBoxes boxes;
   Strides x, y;
 } push;
 
-// One channel of x, in lane 0 of buffers, in its own lane of a texel.
+// One channel of x, in lane 0 for buffers, in its own lane for a texel.
 vec4 load_channel(uint n, uvec2 pixel, uint channel) {
 #if X_STORAGE != STORAGE_BUFFER
   return imageLoad(x, X_TEXEL(texel_of(push.x, n, uvec3(pixel, channel), X_AXIS)));
@@ -55,7 +55,8 @@ void main() {
   const uvec2 pixel = tile.xy / factor;
   const uvec2 inside = tile.xy - pixel * factor;
   const uint place = inside.y * factor + inside.x;
-  // The last channel again where there are no four: a branch would part the loads, and so does taking a lane at once.
+  // The last channel is loaded again where there are fewer than four: a branch would separate the loads, and so would
+  // taking a lane immediately.
   vec4 loaded[4];
   for (uint k = 0u; k < 4u; ++k) {
     loaded[k] = load_channel(n, pixel, (channel + min(k, count - 1u)) * factor * factor + place);

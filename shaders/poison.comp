@@ -1,22 +1,22 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Fills words of a buffer with the poison of the host (poison_word in harness/tensor/pack.cpp): 64-bit words, each
-// a mix of its place. An invocation computes one of them and stores those of its halves that are wanted.
+// Fills words of a buffer with the host's poison (poison_word in harness/tensor/pack.cpp): 64-bit words, each a hash of
+// its place. An invocation computes one of them and stores the halves that are inside.
 
 #include "common/indexing.glslh"
 
 layout(push_constant) uniform Push {
   uint first;     // the first word that is filled, from the buffer's start
-  uint words;     // how many are
-  uint position;  // of the first one, from the poison's start
-  uint mask_low;  // what the poison's kind and number xor each 64-bit word with (Poison::mask)
+  uint words;     // the number of words
+  uint position;  // place of the first word, from the poison's start
+  uint mask_low;  // each 64-bit word is xor-ed with it: by the poison's kind and number (Poison::mask)
   uint mask_high;
 } push;
 
 layout(set = 0, binding = 0) restrict writeonly buffer Data { uint data[]; };
 
-// Of 64 bits, like all pairs here: the low half is x.
+// The product modulo 2^64; in all pairs here x is the low half.
 uvec2 product(uvec2 a, uvec2 b) {
   uint high, low;
   umulExtended(a.x, b.x, high, low);

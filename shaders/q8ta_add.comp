@@ -4,13 +4,13 @@
 // y = clamp(roundEven((ra + alpha * rb) * (1 / y_scale)) + y_zero_point) with r = (q - zero_point) * scale, each step a
 // float32 operation, between int8x4 buffers of one layout; a and b broadcast to y.
 //
-// WHOLE_QUADS       a vector is four words of y, which differ along the fastest axis alone; else one word
-// A_WHOLE, B_WHOLE  the four words are neighbours in that operand too; else they are one and the same
+// WHOLE_QUADS       1: a vector is four words of y, which differ only along the fastest axis; 0: one word
+// A_WHOLE, B_WHOLE  1: the four words are neighbours in that operand, too; 0: they are the same word
 // ROUNDS_TO_EVEN    see common/rounding.glslh
 //
-// The host merges the dims of y, in memory order, into as few axes as tell apart what the operands do: one where no dim
-// is broadcast. A word of y needs one word of each operand, whose lanes line up, unless the packed dim is broadcast:
-// then the word's lowest lane is spread over all four.
+// The host merges the dims of y, in memory order, into the fewest axes along which the operands differ: one where no
+// dim is broadcast. A word of y needs one word of each operand, whose lanes line up, unless the packed dim is
+// broadcast: then the word's lowest lane is spread over all four.
 
 #include "common/guards.glslh"
 #include "common/vectors.glslh"
@@ -33,13 +33,13 @@ struct Steps {  // in words, from one index of an axis to the next; 0 where the 
 };
 
 struct Axis {
-  uint size;  // in vectors
+  uint size;  // vectors along the axis
   Divider by_size;
   Steps steps;
 };
 
 layout(push_constant) uniform Push {
-  uint count;  // of vectors
+  uint count;  // vectors
   Operand a, b;
   float alpha;
   float y_inverse_scale;
@@ -60,7 +60,7 @@ layout(set = 0, binding = 1) restrict readonly buffer B { uint b[]; };
 #endif
 layout(set = 0, binding = 2) restrict writeonly buffer Y { VECTOR y[]; };
 
-// First words of the operands that a vector of y needs.
+// The first words of the operands that a vector of y needs.
 Steps words_of(uint vector) {
   Steps word = Steps(0u, 0u);
   uint rest = vector;

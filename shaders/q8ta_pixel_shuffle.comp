@@ -3,13 +3,14 @@
 
 // y[n, c, oh, ow] = requantize(x[n, c*r*r + (oh%r)*r + ow%r, oh/r, ow/r]) between int8x4 layouts.
 //
-// X_QUADS, Y_QUADS  the words of four pixels, 4*i to 4*i + 3, lie together and aligned: always in 4W4C, in
+// X_QUADS, Y_QUADS  the words of four pixels, 4*i to 4*i + 3, lie together and aligned: always in 4W4C, and in
 //                   4C1W when the width is a multiple of 4
 // ROUNDS_TO_EVEN    see common/rounding.glslh
 //
-// A tile is what one invocation does, numbered so that neighbours write neighbouring words. r = 1 and 2: the
-// four pixels of one input quad, all the channels that make one output block, r*r whole output quads; r = 2
-// may split them, where whole ones would leave a device idle. Other factors: one output quad.
+// A tile is the work of one invocation; tiles are numbered so that neighbours write neighbouring words. For r = 1 and 2
+// a tile is the four pixels of one input quad and all the channels that make one output block: r*r whole output quads.
+// For r = 2 tiles may be split, where whole ones would leave a device idle. For other factors a tile is one output
+// quad.
 
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
@@ -20,23 +21,23 @@ layout(constant_id = 16) const uint upscale = 2u;
 layout(constant_id = 17) const uint x_layout = LAYOUT_4W4C;
 layout(constant_id = 18) const uint y_layout = LAYOUT_4W4C;
 layout(constant_id = 19) const bool requantizes = true;
-// 1; of r = 2 also 2: one output row; 4: one output quad; 16: one output word.
+// 1, and for r = 2 also 2: a part is one output row; 4: one output quad; 16: one output word.
 layout(constant_id = 20) const uint split = 1u;
 
 layout(push_constant) uniform Push {
   uint tiles;
-  uint tile_columns;  // quads along the width that tiles are counted by
+  uint tile_columns;  // tiles along the width, in quads
   Divider by_columns;
   Divider by_blocks;  // blocks of the output
   Extent x_extent;
   Extent y_extent;
   uint y_channels;
   Requantization requantization;
-  float low, high;  // of an output value less the zero point
+  float low, high;  // bounds of an output value minus the zero point
 } push;
 
-// The same numbers as specialization constants. What a small tensor waits for is latency, and a dispatch's constants
-// are in no cache when it begins: a program that has them built in does not wait (shaders/NOTES.md).
+// The same numbers as specialization constants. A dispatch over a small tensor waits for latency, and its push
+// constants are in no cache when it begins: a program that has them built in does not wait (shaders/NOTES.md).
 layout(constant_id = 21) const bool baked = false;
 layout(constant_id = 22) const uint baked_tiles = 0u;
 layout(constant_id = 23) const uint baked_tile_columns = 1u;
@@ -92,7 +93,7 @@ uint load_word(uint row, uint block, uint w) {
 #endif
 }
 
-// The words of four pixels; what lies past the width is unspecified.
+// The words of four pixels; words past the width are unspecified.
 uvec4 load_quad(uint row, uint block, uint quad) {
 #if X_QUADS
   return x[x_index(row, block, quad * 4u) / 4u];
@@ -118,7 +119,7 @@ void store_quad(uint row, uint block, uint quad, uvec4 words) {
 #endif
 }
 
-// In the order of the unfused chain, which gives the same integers.
+// Requantizes in the order of the unfused chain, which gives the same integers.
 uint requantize(uint word) {
   if (!baked) return requantized_word(word, push.requantization, push.low, push.high);
   const Requantization by =
@@ -135,8 +136,8 @@ void copy_quad(uint row, uint block, uint quad) {
   store_quad(row, block, quad, requantize_words(load_quad(row, block, quad)));
 }
 
-// r = 2: the four channels of an input block are the four places of one output channel. So four input blocks
-// make one output block by a transposition of bytes.
+// r = 2: the four channels of an input block are the four places of one output channel, so transposing the bytes of
+// four input blocks makes one output block.
 void shuffle_tile_by_2(uint row, uint block, uint quad) {
   uvec4 places[4];
   for (uint lane = 0u; lane < 4u; ++lane) {
@@ -160,7 +161,7 @@ uvec4 even_bytes(uvec4 first, uvec4 second) {
   return ((low | (low >> 8)) & 0xffffu) | ((high | (high >> 8)) << 16);
 }
 
-// One row of a tile's output, or one quad of it. Every invocation that shares a tile reads all of it.
+// Computes one row of a tile's output, or one quad of it. Every invocation that shares a tile reads all of it.
 void shuffle_part_by_2(uint y_row, uint block, uint column) {
   const uint down = 16u * (y_row % 2u);
   const uint quad = split == 4u ? column / 2u : column;

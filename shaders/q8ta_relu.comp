@@ -2,9 +2,9 @@
 #extension GL_GOOGLE_include_directive : require
 
 // y = clamp(roundEven(max((q - x_zero_point) * x_scale, 0) * (1 / y_scale)) + y_zero_point) between int8x4 buffers of
-// one layout: word by word, padding like the rest. Between two layouts relayout.comp does it.
+// one layout: word by word, including padding. relayout.comp computes it between two layouts.
 //
-// WHOLE_QUADS     the number of words is a multiple of 4: a vector is four of them, else one
+// WHOLE_QUADS     1: the number of words is a multiple of 4, and a vector is four of them; 0: one word
 // ROUNDS_TO_EVEN  see common/rounding.glslh
 
 #include "common/guards.glslh"
@@ -13,7 +13,7 @@
 #include "common/word_vectors.glslh"
 
 layout(push_constant) uniform Push {
-  uint count;  // of vectors
+  uint count;  // vectors
   Requantization requantization;
 } push;
 

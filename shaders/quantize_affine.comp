@@ -1,8 +1,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// q = clamp(roundEven(x * (1 / scale)) + zero_point), one scale and zero point a block; one invocation a quad
-// of a buffer or a texel. The variants are those of common/affine.glslh.
+// q = clamp(roundEven(x * (1 / scale)) + zero_point), with one scale and zero point per block; one invocation per quad
+// of a buffer or per texel. The variants are those of common/affine.glslh.
 
 #include "common/affine.glslh"
 #include "common/div_rn.glslh"
@@ -35,12 +35,12 @@ QUAD_WRITER_1(write_q, q)
 void store_integers(uint quad, vec4 values) { write_q(quad, words_of(4u), pack_integers(values, 0.0)); }
 #endif
 
-// What one block does to its elements.
+// The numbers that a block applies to its elements.
 struct BlockRule {
   float factor;      // 1 / scale; float domain: scale
   float x_min;       // float domain only
-  float nan;         // stands for a NaN
-  float zero_point;  // int domain, else 0
+  float nan;         // replaces a NaN
+  float zero_point;  // the int domain's, else 0
 };
 
 BlockRule rule_of(BlockParams block) {
@@ -64,7 +64,7 @@ float quantize(float real, BlockRule rule) {
   return rounded_and_clamped(value, rule.nan, rule.zero_point, push.range.min, push.range.max);
 }
 
-// The rules of the four lanes; where these are one block, only the first.
+// The rules of the four lanes; where these lie in one block, only the first.
 void find_rules(uvec4 blocks, BlockParams params[4], inout BlockRule rules[4]) {
   rules[0] = rule_of(params[0]);
   if (in_one_block) return;
@@ -90,7 +90,7 @@ void main() {
       if (!find_vector(iteration * vectors_per_invocation + count, index[count])) break;
       reals[count] = load_reals(index[count]);
     }
-    // Only now: the block's parameters are on their way together with the values.
+    // Computed only now: the block's parameters are loaded together with the values.
     if (iteration == 0u) find_rules(blocks, params, rules);
     for (uint k = 0u; k < vectors_per_invocation; ++k) {
       if (k >= count) return;

@@ -1,11 +1,11 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Scale and zero point of each token (a row along the last dim), and its integers: what choose_qparams.comp and
-// quantize_affine.comp compute one after the other. A row is read once: an invocation keeps the first quads that it
-// reads, and only reads again what lies beyond them.
+// Scale and zero point of each token (a row along the last dim), and its integers: the results of choose_qparams.comp
+// followed by quantize_affine.comp. A row is read once: an invocation keeps the first quads that it reads, and reads
+// again only those beyond them.
 //
-// TEXTURE      0: buffers; 2 or 3: textures of so many dimensions; width-packed
+// TEXTURE      0: buffers; 2 or 3: textures with this many dimensions; width-packed
 // REAL_F16     x is f16 instead of f32
 // QUANT_I32    q is i32 instead of i8 or u8; QUANT_U8 (textures): u8
 // Q_WORDS      textures: q is a buffer of words, four bytes of a row each
@@ -27,14 +27,14 @@
 
 #define MOST_KEPT 16u
 
-layout(constant_id = 16) const uint column_bits = 0u;  // log2 of the invocations of a row
+layout(constant_id = 16) const uint column_bits = 0u;  // log2 of the invocations per row
 layout(constant_id = 17) const uint kept = 1u;         // quads that an invocation keeps
 #if !GIVEN
 layout(constant_id = 18) const bool once = false;  // one invocation of a row computes its parameters
 #endif
-// Rows are `kept` quads an invocation, and the grid has no other invocations.
+// Rows are `kept` quads per invocation, and the grid has no other invocations.
 layout(constant_id = 19) const bool complete = false;
-// The push constants as the program's own, where one row waits for nothing as long as for them (NOTES.md).
+// The push constants as constants of the program: a single row waits longest for the push constants (NOTES.md).
 layout(constant_id = 20) const bool baked = false;
 layout(constant_id = 21) const uint baked_tokens = 1u;
 layout(constant_id = 22) const uint baked_width = 1u;
@@ -80,8 +80,8 @@ struct Quantizer {
 shared Quantizer shared_quantizers[gl_WorkGroupSize.x >> column_bits];
 #endif
 
-// The integers, as floats, less the zero point. The ends of the range are integers, so that values may be clamped
-// before they are rounded. `finite`: no value is a NaN or infinite, so no product is a NaN.
+// The integers, as floats, minus the zero point. The ends of the range are integers, so values may be clamped before
+// they are rounded. `finite`: no value is a NaN or infinite, so no product is a NaN.
 vec4 quantized(vec4 reals, Quantizer by, bool finite) {
   const float low = quant_min() - float(by.zero_point);
   const float high = quant_max() - float(by.zero_point);
@@ -127,7 +127,7 @@ void main() {
   }
   const uint first_left = column + (kept << column_bits);
 #if GIVEN
-  const bool finite = false;  // for all that is known
+  const bool finite = false;  // it is not known
   const Quantizer by = Quantizer(div_rn(1.0, given_scale), given_zero_point);
 #else
   QuadRange range = QuadRange(vec4(0.0), vec4(0.0));

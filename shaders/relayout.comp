@@ -6,7 +6,7 @@
 // X_TYPE, Y_TYPE        TYPE_INT8, TYPE_F32, TYPE_F16
 // X_STORAGE, Y_STORAGE  STORAGE_BUFFER; floats also STORAGE_3D, STORAGE_2D
 // X_AXIS, Y_AXIS        packed axis: four values along it, a quad, are one word, vector or texel
-// X_WHOLE, Y_WHOLE      buffers: floats: every quad is complete and aligned; int8: so are the four quads of a tile
+// X_WHOLE, Y_WHOLE      buffers: every quad of floats, or the four quads of a tile of int8, is complete and aligned
 // DEEP                  tiles are 4 x 16: four blocks of channels, whose words are neighbours in y (4C)
 // RELU                  int8x4 to int8x4: values are rectified and requantized (q8ta_relu)
 // SCATTER               texture to buffer of f32, packed along another axis: a tile is one texel, whose values
@@ -14,10 +14,10 @@
 // GATHER                floats to a texture that is packed along another axis: a tile is one texel, whose values are
 //                       read apart
 //
-// A tile is what one invocation moves: 4 x 4 values, four quads along each one's packed axis. Where both are
-// packed along the same axis, the other side of the tile is any other axis and no value changes its lane. Floats need
-// no such company: there a tile is a single quad. A workgroup is a box of tiles, as wide along each axis as makes both
-// sides' accesses fill cache lines.
+// A tile is what one invocation moves: 4 x 4 values, four quads along the packed axis of each side. Where both sides
+// are packed along the same axis, the other side of the tile is any other axis, and no value changes its lane; for
+// floats a tile is then a single quad. A workgroup is a box of tiles, as wide along each axis as is needed for the
+// accesses of both sides to fill cache lines.
 
 #include "common/bindings.glslh"
 #include "common/tile_boxes.glslh"
@@ -29,7 +29,7 @@
 #include "common/requantize.glslh"
 #endif
 
-// Axis along which the four quads of a tile are stacked.
+// The axis along which the four quads of a tile are stacked.
 #if X_AXIS != Y_AXIS
 #define X_STACK Y_AXIS
 #define Y_STACK X_AXIS
@@ -50,14 +50,14 @@ layout(push_constant) uniform Push {
 #if RELU
   Requantization requantization;
 #else
-  float scale;  // of the integers; quantizing: its reciprocal
+  float scale;  // scale of the integers; for quantizing its reciprocal
   int zero_point;
 #endif
 } push;
 
 uvec3 size() { return uvec3(push.width, push.height, push.channels); }
 
-// Of four along an axis, how many exist: the last tile may stick out.
+// The number of values, at most four, that exist from `at` along an axis: the last tile may extend past the tensor.
 uint left_along(uint axis, uvec3 at) { return min(4u, size()[axis] - at[axis]); }
 
 #if X_TYPE == TYPE_INT8
@@ -89,7 +89,7 @@ mat4 load_quads(uint n, uvec3 at) {
 #endif
 
 #if DEEP
-// Words [k][i]: block of channels k, pixel i.
+// Stores words[k][i]: block of channels k, pixel i.
 void store_blocks(uint n, uvec3 at, uvec4 words[4]) {
   const uint first = guard_words + offset_of(push.y, n, at);
   const uint count = left_along(Y_STACK, at);

@@ -5,8 +5,8 @@
 //
 // X_AXIS, Y_AXIS  packed axes
 //
-// An invocation turns a tile of 8 x 8: eight vectors along X_AXIS in, eight along Y_AXIS out. Halves stay what they
-// are: words are taken apart and put together, nothing is converted.
+// An invocation transposes a tile of 8 x 8: it reads eight vectors along X_AXIS and writes eight along Y_AXIS. The bits
+// of halves are not changed: words are split and recombined, nothing is converted.
 
 #include "common/forms.glslh"
 #include "common/guards.glslh"

@@ -19,8 +19,9 @@ using references::Affine;
 using references::ZeroPointDomain;
 
 constexpr std::int64_t most_vectors = 4;      // MOST_VECTORS of shaders/common/affine.glslh
-constexpr std::int64_t least_neighbours = 4;  // invocations whose quads of f16 fill 32 bytes
-// Quads from which an invocation takes several: as many as large devices hold invocations for twice.
+constexpr std::int64_t least_neighbours = 4;  // invocations side by side, whose quads of f16 fill 32 bytes
+// The number of quads from which an invocation takes several: twice as many as large devices hold
+// invocations.
 constexpr std::int64_t many_quads = 1 << 20;
 constexpr std::size_t most_axes = 4;
 constexpr double largest_float_zero_point = 2;
@@ -51,7 +52,7 @@ PushConstants buffer_constants(const Affine& affine, std::int64_t elements, std:
   return push;
 }
 
-/// W, H, C, N: the dims in the order in which the texture kernels count them.
+/// The dims in the order in which the texture kernels count them: W, H, C, N.
 std::array<BlockAxis, most_axes> texture_dims(const Affine& affine) {
   std::array<BlockAxis, most_axes> dims = axes_by_dim(affine.grid);
   std::reverse(dims.begin(), dims.end());
@@ -87,19 +88,19 @@ std::string domain_define(ZeroPointDomain domain) {
   }
 }
 
-/// How a buffer's quads are shared out: runs of `stride` invocations take `stride` x `vectors` x
-/// `iterations` neighbouring quads, each of them every `stride`-th.
+/// How a buffer's quads are shared out: each run of `stride` invocations takes `stride` x `vectors` x
+/// `iterations` neighbouring quads, and each of its invocations takes every `stride`-th of them.
 struct Shares {
-  std::int64_t vectors = 1;     ///< quads of an invocation that it reads at once
-  std::int64_t iterations = 1;  ///< so often it does so
+  std::int64_t vectors = 1;     ///< quads that an invocation reads at once
+  std::int64_t iterations = 1;  ///< how often it does so
   std::int64_t stride = 1;
   bool same_blocks = false;  ///< an invocation's quads are known to have the same blocks, lane by lane
 
   std::int64_t each() const { return vectors * iterations; }
 };
 
-/// Where quads lie in one block each: an invocation's own lie in one block too, if blocks are long enough
-/// that neighbours still fill whole sectors of memory.
+/// The shares where each quad lies in one block. The quads of an invocation lie in one block, too, if blocks
+/// are so long that neighbouring invocations still fill whole memory sectors.
 Shares shares_of_whole(const BuildContext& context, const std::vector<BlockAxis>& axes, std::int64_t quads,
                        std::int64_t workgroup) {
   Shares shares;
@@ -117,14 +118,15 @@ Shares shares_of_whole(const BuildContext& context, const std::vector<BlockAxis>
   return shares;
 }
 
-/// Whether the quads at one place of neighbouring rows have the same blocks, lane by lane, in runs of so many
-/// rows: per channel, say, where the channels lie along the fastest axis.
+/// Whether the quads at one place of `rows` neighbouring rows have the same blocks, lane by lane: per
+/// channel, say, where the channels lie along the fastest axis.
 bool rows_repeat(const std::vector<BlockAxis>& axes, std::int64_t quads, std::int64_t rows) {
   if (axes.size() != 2 || axes[0].size % 4 != 0 || axes[0].size < 4 * least_neighbours) return false;
   return axes[0].size / 4 * rows <= quads && (axes[1].stride == 0 || axes[1].block % rows == 0);
 }
 
-/// Where lanes have blocks of their own: an invocation's quads lie one above the other in rows that repeat.
+/// The shares where the lanes of a quad have different blocks: an invocation's quads lie above each other in
+/// rows that repeat the same blocks.
 Shares shares_of_lanes(const BuildContext& context, const std::vector<BlockAxis>& axes, std::int64_t quads,
                        std::int64_t workgroup) {
   const bool many = quads >= many_quads && rows_repeat(axes, quads, most_vectors);
@@ -186,25 +188,24 @@ void use_textures(Dispatch& dispatch, const BuildContext& context, const Affine&
 std::vector<Tunable> affine_tunables() {
   std::vector<Tunable> tunables = local_extent_tunables();
   tunables.insert(tunables.begin(), local_size_tunable());
-  tunables.push_back({.name = "vectors_per_invocation",
-                      .fallback = 0,
-                      .min = 1,
-                      .max = most_vectors,
-                      .doc = "buffers: quads of an invocation; by default chosen from the tensor's size"});
+  tunables.push_back(
+      {.name = "vectors_per_invocation",
+       .fallback = 0,
+       .min = 1,
+       .max = most_vectors,
+       .doc = "buffers: quads that an invocation reads at once; by default chosen from the tensor's size"});
   tunables.push_back({.name = "stride",
                       .fallback = 0,
                       .min = 1,
                       .max = 1 << 20,
-                      .doc = "buffers: quads from one of an invocation to its next; by default chosen so "
+                      .doc = "buffers: distance between the quads of an invocation; by default chosen so "
                              "that they share blocks"});
-  tunables.push_back(
-      {.name = "iterations",
-       .fallback = 0,
-       .min = 1,
-       .max = 64,
-       .doc =
-           "buffers: how often an invocation reads `vectors_per_invocation` quads; by default more than once "
-           "where rows share blocks that lanes do not"});
+  tunables.push_back({.name = "iterations",
+                      .fallback = 0,
+                      .min = 1,
+                      .max = 64,
+                      .doc = "buffers: how often an invocation reads `vectors_per_invocation` quads; by "
+                             "default more than once where rows share blocks but lanes do not"});
   return tunables;
 }
 
@@ -218,13 +219,14 @@ std::vector<ParamSpec> affine_params() {
           .says("type of the integers; i32 holds the i16 range"),
       integer("quant_min")
           .derived([](const Params& earlier) { return range_of(earlier).min; })
-          .says("smallest integer; by default that of `quantized`"),
+          .says("smallest integer; by default the smallest that `quantized` holds"),
       integer("quant_max")
           .derived([](const Params& earlier) { return range_of(earlier).max; })
-          .says("largest integer; by default that of `quantized`"),
+          .says("largest integer; by default the largest that `quantized` holds"),
       choice("zero_point_domain", {"int", "none", "float"})
           .by_default(std::string("int"))
-          .says("int: an i32 a block; none: real = scale * q; float: the real value of the range's middle"),
+          .says("int: one i32 per block; none: real = scale * q; float: one f32 per block, the real value of "
+                "the range's middle"),
   };
 }
 
@@ -283,11 +285,11 @@ std::optional<std::string> affine_excludes(const ImplPoint& point) {
   if (point.forms.front() != point.forms.back()) {
     return point.tensors.front().name + " is " + to_string(point.forms.front()) + " and " +
            point.tensors.back().name + " is " + to_string(point.forms.back()) +
-           ": an invocation writes where it read, so both need one storage and one layout";
+           ": an invocation writes where it reads, so both need the same storage and layout";
   }
   const std::int64_t elements = numel(point.params.ints("shape"));
   if (elements >= std::int64_t{1} << 31) {
-    return std::to_string(elements) + " elements are more than the 2^31 - 1 that this kernel can count";
+    return std::to_string(elements) + " elements exceed the 2^31 - 1 that this kernel can count";
   }
   return std::nullopt;
 }

@@ -13,7 +13,7 @@ namespace {
 using references::Affine;
 using references::Granularity;
 
-/// A direction, over the parameters of quantize_affine.
+/// One of the two directions, quantizing or dequantizing, given the parameters of quantize_affine.
 struct Direction {
   std::vector<TensorSpec> (*tensors)(const Affine&);
   std::vector<Expected> (*reference)(const Params&, std::span<const HostTensor>);
@@ -28,13 +28,14 @@ std::vector<TensorSpec> around_block_tensors(const Affine& affine, TensorSpec in
   return all;
 }
 
-/// The integers of a quantized tensor.
+/// The fill domain of a tensor of integers.
 FillDomain integers_of(const Affine& affine) {
   return {FillRole::Data, static_cast<double>(affine.quant_min), static_cast<double>(affine.quant_max)};
 }
 
 std::vector<TensorSpec> quantizing_tensors(const Affine& affine) {
-  // `saturate` draws scales near 2^-8 .. 2^-6: half of its values then lie on both sides of the range's end.
+  // The fill `saturate` draws scales near 2^-8 .. 2^-6, so that half of the values lie beyond the range's
+  // ends.
   const double saturating = 0x1p-6 * (affine.quant_max - affine.quant_min);
   const FillDomain reals{FillRole::Data, 0, saturating};
   return around_block_tensors(
@@ -71,13 +72,13 @@ std::vector<ParamSpec> params_of(std::optional<Granularity> granularity) {
   });
   if (granularity == Granularity::PerChannel) {
     params.insert(params.begin() + 1,
-                  integer("axis").says("dim of the channels, -rank to rank - 1: a negative one counts from "
-                                       "the end; scale and zero_point have size 1 along the others"));
+                  integer("axis").says("dim of the channels, -rank to rank - 1, a negative one counted from "
+                                       "the end; scale and zero_point have size 1 along the other dims"));
   }
   return params;
 }
 
-/// The same case as parameters of quantize_affine.
+/// The parameters of quantize_affine for the same case.
 std::function<Params(const Params&)> to_affine(std::optional<Granularity> granularity) {
   if (!granularity) return [](const Params& params) { return params; };
   return [which = *granularity](const Params& named) { return references::affine_params_of(which, named); };
@@ -101,8 +102,8 @@ Op declared(AffineOp op, const Direction& direction) {
           },
       .work = affine_work,
       .impls = {{.name = "elementwise",
-                 .summary = std::string("one invocation a quad of a buffer or a texel; ") + direction.data +
-                            " in the same form",
+                 .summary = std::string("one invocation per quad of a buffer or per texel; ") +
+                            direction.data + " in the same form",
                  .tunables = affine_tunables(),
                  .build = build,
                  .excludes = affine_excludes}},

@@ -8,18 +8,18 @@
 
 namespace assay::ops {
 
-/// What tells one op over the affine kernels from another.
+/// What distinguishes one op over the affine kernels from another.
 struct AffineOp {
   std::string name;
   std::string summary;
-  /// Which block size the name of the op stands for. None: cases say `block_size` and `zero_point_domain`.
+  /// The block size that the op's name stands for. None: cases give `block_size` and `zero_point_domain`.
   std::optional<references::Granularity> granularity{};
 };
 
-/// An op from x (real), scale and zero_point to q (integers): shaders/quantize_affine.comp.
+/// An op that computes q (integers) from x (real), scale and zero_point: shaders/quantize_affine.comp.
 Op quantizing_op(AffineOp op);
 
-/// An op from q (integers), scale and zero_point to y (real): shaders/dequantize_affine.comp.
+/// An op that computes y (real) from q (integers), scale and zero_point: shaders/dequantize_affine.comp.
 Op dequantizing_op(AffineOp op);
 
 }  // namespace assay::ops

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of ops over the affine kernels share: random points, run on the device.
+// Random points that tests of ops over the affine kernels run on the device.
 
 #include "tests/support/on_device.h"
 
@@ -9,27 +9,28 @@
 
 namespace assay::test {
 
-/// `form` for input and output, the default for what lies between them.
+/// Forms for a list of tensors: `form` for the first and the last, the default form for those between them.
 std::vector<Form> forms_of(std::size_t tensors, Form form);
 
-/// Draws points of what an op over the affine kernels accepts.
+/// Draws random points that an op over the affine kernels accepts.
 class AffinePoints : public Draw {
  public:
   using Draw::Draw;
 
   Params params(const Op& op);
-  /// Input and output in one form: a buffer, or a texture that can hold them.
+  /// Input and output in the same form: a buffer, or a texture that can hold them.
   std::vector<Form> one_form(std::span<const TensorSpec> tensors);
 
  private:
-  /// What says which elements share a scale: a block size, an axis, or the op's name alone.
+  /// Sets what decides which elements share a scale: a block size, an axis, or nothing where the op's name
+  /// does.
   void set_blocks(Params& params, const Op& op);
   void set_range(Params& params);
 };
 
 class AffinePointsTest : public OnDeviceTest {
  protected:
-  /// Runs `count` random points of the op of this name.
+  /// Runs `count` random points of the op called `name`.
   void try_points(const std::string& name, int count, std::uint32_t seed);
 };
 

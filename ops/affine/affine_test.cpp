@@ -8,7 +8,7 @@ using namespace test;
 
 class AffineOpsTest : public AffinePointsTest {
  protected:
-  /// Blocks that take the way of one block a quad or texel, on enough elements for several workgroups.
+  /// Random blocks for the path of one block per quad or texel, on enough elements for several workgroups.
   void try_long_rows(const std::string& name) {
     const Registry ops = registry();
     const Op* op = ops.find(name);
@@ -76,7 +76,7 @@ TEST_F(AffineOpsTest, TunedVectorsChangeTheGridAndNotTheAnswer) {
   }
 }
 
-/// How quads are shared out among invocations: a point, what is tuned, and what shall follow.
+/// How quads are shared among invocations: a point, its tuned values, and the expected numbers.
 struct Sharing {
   Shape shape;
   std::vector<std::int64_t> block;
@@ -89,7 +89,7 @@ struct Sharing {
 const std::vector<Sharing> sharings{
     {{11, 256}, {1, 128}, {{"vectors_per_invocation", 4}}, 8, true},   // a group of 128
     {{11, 256}, {1, 128}, {{"vectors_per_invocation", 3}}, 4, false},  // 32 quads are no multiple of 3
-    {{12, 96}, {2, 64}, {{"vectors_per_invocation", 2}}, 4, true},  // blocks that rows cut: what divides both
+    {{12, 96}, {2, 64}, {{"vectors_per_invocation", 2}}, 4, true},  // blocks that rows cut: a divisor of both
     {{11, 256}, {-1, 1}, {{"vectors_per_invocation", 4}}, 64, true},  // a row apart
     {{11, 256}, {4, 1}, {{"vectors_per_invocation", 4}}, 64, true},
     {{11, 256},
@@ -102,8 +102,8 @@ const std::vector<Sharing> sharings{
     {{37, 256}, {-1, 1}, {{"vectors_per_invocation", 4}, {"iterations", 4}, {"stride", 5}}, 5, false},
     {{11, 256}, {-1, 30}, {{"vectors_per_invocation", 2}, {"iterations", 3}, {"stride", 1000}}, 1000, false},
     {{11, 256}, {1, 32}, {{"vectors_per_invocation", 4}, {"iterations", 2}, {"stride", 1}}, 1, true},
-    {{2, 24, 5, 16}, {1, 1, -1, -1}, {{"vectors_per_invocation", 4}}, 6, true, Layout::CP},  // pixels are
-                                                                                             // rows
+    // Pixels are rows.
+    {{2, 24, 5, 16}, {1, 1, -1, -1}, {{"vectors_per_invocation", 4}}, 6, true, Layout::CP},
     {{2, 64, 5, 16}, {1, -1, 1, 1}, {{"vectors_per_invocation", 4}}, 4, true, Layout::CP},
     {{2, 3, 64, 16}, {1, 1, -1, 4}, {{"vectors_per_invocation", 2}}, 0, true, Layout::HP},
 };

@@ -2,7 +2,7 @@
 #include "ops/affine/affine_points_test_support.h"
 #include "ops/registry.h"
 
-// Ops whose name says which elements share a scale: the affine kernels with a block size that is derived.
+// Tests ops whose name says which elements share a scale: the affine kernels with a derived block size.
 
 namespace assay::ops {
 namespace {
@@ -13,7 +13,7 @@ const std::vector<std::string> named_ops{"quantize_per_tensor",  "quantize_per_t
                                          "quantize_per_channel", "dequantize_per_tensor",
                                          "dequantize_per_token", "dequantize_per_channel"};
 
-/// The block size that the name stands for, written out.
+/// The block size that the name stands for, written explicitly.
 std::vector<std::int64_t> block_size_in_words(const std::string& name, const Params& params) {
   const Shape& shape = params.ints("shape");
   const std::size_t rank = shape.size();
@@ -27,7 +27,7 @@ std::vector<std::int64_t> block_size_in_words(const std::string& name, const Par
   return block;
 }
 
-/// The same point of the op that takes a block size.
+/// The equivalent point of the op that takes a block size.
 Params with_block_size(const std::string& name, const Params& named) {
   Params params;
   for (const char* same : {"shape", "dtype", "quantized", "quant_min", "quant_max"}) {
@@ -102,7 +102,7 @@ TEST(GranularityOps, RefuseAnAxisThatTheShapeLacks) {
     params = with_defaults(op, params);
     try {
       op.tensors(params);
-      ADD_FAILURE() << name << " took it";
+      ADD_FAILURE() << name << " accepted it";
     } catch (const ParameterError& error) {
       EXPECT_EQ(error.parameter(), "axis");
     }

@@ -10,13 +10,14 @@ namespace assay::ops {
 namespace {
 
 constexpr std::int64_t quad = 4;
-constexpr std::int64_t columns_side_by_side = 32;     // 512 bytes: what neighbours should read together
-constexpr std::int64_t vectors_of_small_boxes = 128;  // several an invocation save exchanges
+constexpr std::int64_t columns_side_by_side = 32;  // 512 bytes: what neighbouring boxes should read together
+constexpr std::int64_t vectors_of_small_boxes =
+    128;  // up to this many, several per invocation save exchanges
 constexpr std::int64_t most_splits = 1024;
 constexpr std::int64_t full_device = 1024;     // workgroups
-constexpr std::int64_t least_steps_apart = 8;  // of an invocation of a workgroup that shares a box
+constexpr std::int64_t least_steps_apart = 8;  // per invocation, where workgroups share a box
 
-/// The axes as blocks cut them, fastest first.
+/// The axes as blocks divide them, fastest first.
 std::array<BlockAxis, 4> cut_axes(const references::BlockGrid& grid, const Physical& physical) {
   std::array<BlockAxis, 4> cut;
   if (is_texture(physical.form())) {
@@ -36,13 +37,13 @@ bool rows_are_aligned(const std::array<BlockAxis, 4>& cut, const Physical& physi
   return cut[1].size * cut[2].size * cut[3].size == 1;
 }
 
-/// Vectors that a box touches at most along the packed axis.
+/// The most vectors that a box touches along the packed axis.
 std::int64_t packed_vectors(const BoxAxis& axis, bool aligned) {
   if (aligned && (axis.block % quad == 0 || axis.count == 1)) return div_up(axis.block, quad);
   return (axis.block + 2 * (quad - 1)) / quad;
 }
 
-/// Boxes of one row, which their invocations read at once.
+/// The tiling for boxes of one row, whose vectors are all loaded at once.
 WorkgroupTiling tiling_of_rows(const Boxes& boxes, std::int64_t invocations, std::int64_t small_each) {
   const std::int64_t across = boxes.axes[0].vectors;
   const std::int64_t wanted = across <= vectors_of_small_boxes ? std::min(across, small_each) : 1;

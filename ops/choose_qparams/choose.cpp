@@ -20,22 +20,24 @@ using references::ChooseQParams;
 using references::QParamsRule;
 
 constexpr std::int64_t usual_workgroup = 128;
-constexpr std::int64_t most_each = 8;                       // MOST_EACH of shaders/choose_qparams.comp
-constexpr std::int64_t workgroup_of_few = 256;              // where boxes are split
-constexpr std::int64_t workgroup_of_alone = 512;            // where one workgroup reads each of few boxes
-constexpr std::int64_t few_boxes = 128;                     // fewer than large devices have processors
-constexpr std::int64_t vectors_of_one_workgroup = 1 << 16;  // more are split
+constexpr std::int64_t most_each = 8;           // MOST_EACH of shaders/choose_qparams.comp
+constexpr std::int64_t workgroup_of_few = 256;  // invocations, where boxes are split
+constexpr std::int64_t workgroup_of_alone =
+    512;                                 // invocations, where one workgroup reads each of a few boxes
+constexpr std::int64_t few_boxes = 128;  // fewer than the processors of large devices
+constexpr std::int64_t vectors_of_one_workgroup = 1 << 16;  // larger boxes are split
 constexpr std::int64_t operations_of_element = 2;           // min, max
 constexpr std::int64_t few_to_wait_for = 4;                 // invocations, on a CPU device
-constexpr double smallest_eps = 1e-30;  // what devices may flush to zero stays far below it
-// One invocation reads a vector in about half a microsecond: so many take less than 100 ms.
+constexpr double smallest_eps = 1e-30;  // values that devices may flush to zero stay far below it
+// One invocation reads a vector in about half a microsecond, and this many in less than 100 ms.
 constexpr std::int64_t most_serial_vectors = 1 << 17;
 
 std::uint32_t log2_of(std::int64_t power) {
   return static_cast<std::uint32_t>(std::countr_zero(static_cast<std::uint64_t>(power)));
 }
 
-/// The largest power of two that is asked for, or is usual, and that the device has.
+/// The workgroup that the case asks for, or the usual one: the largest power of two within it that the device
+/// allows.
 std::int64_t workgroup_of(const BuildContext& context, const Boxes& boxes) {
   std::int64_t fallback = usual_workgroup;
   if (boxes.count() <= few_boxes) {
@@ -45,9 +47,9 @@ std::int64_t workgroup_of(const BuildContext& context, const Boxes& boxes) {
   return power_of_two_within(std::min(asked, most_invocations(context.device)));
 }
 
-/// Vectors of an invocation where boxes are small: more save exchanges and parameters that are computed by
-/// few invocations while others wait, fewer leave neighbours whose accesses fill 32 to 64 bytes. On a CPU
-/// device accesses are filled by no neighbours.
+/// The vectors per invocation where boxes are small. More of them save exchanges, and parameters that a few
+/// invocations compute while others wait; fewer leave enough neighbouring invocations for their accesses to
+/// fill 32 to 64 bytes. On a CPU device no accesses are combined.
 std::int64_t small_each(const BuildContext& context, const Boxes& boxes) {
   const DType real = context.tensors[0].dtype;
   const std::int64_t neighbours = context.device.is_cpu() ? 1 : real == DType::F16 ? 2 : 4;
@@ -112,7 +114,7 @@ Dispatch box_dispatch(const BuildContext& context, const ChooseQParams& op, cons
   return dispatch;
 }
 
-/// The second pass over the ranges that `splits` workgroups found of each block.
+/// The second pass, over the ranges that `splits` workgroups found of each block.
 Dispatch join_dispatch(const BuildContext& context, const ChooseQParams& op, std::int64_t splits) {
   const std::int64_t blocks = numel(op.grid.counts);
   const auto local =
@@ -145,13 +147,14 @@ std::optional<std::string> serial_excludes(const ChooseQParams& op, std::span<co
   const Physical x{forms[0], tensors[0].dtype, tensors[0].shape};
   const std::int64_t vectors = boxes_of(op.grid, x, false).vectors();
   if (vectors <= most_serial_vectors) return std::nullopt;
-  return "one invocation would read the " + std::to_string(vectors) + " quads of a block, more than " +
-         std::to_string(most_serial_vectors) + ": a submission might take longer than 100 ms";
+  return "one invocation would read the " + std::to_string(vectors) +
+         " quads of a block, which is more than " + std::to_string(most_serial_vectors) +
+         ": a submission could take more than 100 ms";
 }
 
-/// Why the outputs are constants whatever x is, or nothing.
+/// Why the outputs are constant whatever x is, or nothing.
 std::string one_value(const ChooseQParams& op) {
-  return numel(op.grid.counts) == 1 ? "there is one block, hence one value" : "";
+  return numel(op.grid.counts) == 1 ? "there is only one block, so there is one value" : "";
 }
 
 std::optional<std::string> excludes(const ImplPoint& point) {
@@ -162,8 +165,8 @@ Impl workgroup_impl(const ChooseOf& choose) {
   return {
       .name = "workgroup",
       .summary =
-          "reduction by subgroups and shared memory: several small blocks a workgroup, several "
-          "workgroups a large block",
+          "reduction by subgroups and shared memory: several small blocks per workgroup, several workgroups "
+          "per large block",
       .tunables = choose_tunables(),
       .build =
           [choose](const BuildContext& context) { return choose_program(context, choose(context.params)); },
@@ -172,7 +175,7 @@ Impl workgroup_impl(const ChooseOf& choose) {
 
 Impl serial_impl(const ChooseOf& choose) {
   return {.name = "serial",
-          .summary = "one invocation a block",
+          .summary = "one invocation per block",
           .tunables = {local_size_tunable()},
           .build = [choose](const BuildContext& context) { return serial(context, choose(context.params)); },
           .excludes =
@@ -181,22 +184,23 @@ Impl serial_impl(const ChooseOf& choose) {
               }};
 }
 
-/// On GPUs no shape has been found where `serial` is the better one: `workgroup` reads small boxes by one
-/// invocation too, with all loads under way at once. On a CPU invocations that wait for each other cost more
+/// On GPUs no shape has been found for which `serial` is faster: `workgroup` also reads small boxes by one
+/// invocation, with all loads in flight at once. On a CPU, invocations that wait for each other cost more
 /// than they save (shaders/NOTES.md).
 Impl auto_impl(const ChooseOf& choose) {
-  return {.name = "auto",
-          .summary = "workgroup; on a CPU device serial for blocks over which many invocations would wait",
-          .choose = [choose](const BuildContext& context) -> std::vector<std::string> {
-            const ChooseQParams op = choose(context.params);
-            const WorkgroupTiling tiling =
-                tuned_tiling(context, boxes_of(op.grid, context.physical(0), true));
-            const bool waits = tiling.columns * tiling.rows > few_to_wait_for;
-            const auto too_long = serial_excludes(op, context.tensors, context.forms);
-            if (context.device.is_cpu() && waits && !too_long) return {"serial", "workgroup"};
-            return {"workgroup"};
-          },
-          .excludes = excludes};
+  return {
+      .name = "auto",
+      .summary =
+          "workgroup; on a CPU device serial, where many invocations of a block would wait for each other",
+      .choose = [choose](const BuildContext& context) -> std::vector<std::string> {
+        const ChooseQParams op = choose(context.params);
+        const WorkgroupTiling tiling = tuned_tiling(context, boxes_of(op.grid, context.physical(0), true));
+        const bool waits = tiling.columns * tiling.rows > few_to_wait_for;
+        const auto too_long = serial_excludes(op, context.tensors, context.forms);
+        if (context.device.is_cpu() && waits && !too_long) return {"serial", "workgroup"};
+        return {"workgroup"};
+      },
+      .excludes = excludes};
 }
 
 std::function<std::vector<TensorSpec>(const Params&)> tensors_of(const ChooseOf& choose) {
@@ -248,7 +252,7 @@ std::vector<ParamSpec> with_quant_params(std::vector<ParamSpec> before, std::vec
 ParamSpec mapping_param() {
   return choice("mapping", {"asymmetric", "symmetric", "symmetric_no_clipping_err"})
       .by_default(std::string("asymmetric"))
-      .says("how scale and zero point follow from the range of a block");
+      .says("how scale and zero point are computed from the range of a block");
 }
 
 ParamSpec eps_param() {
@@ -273,26 +277,24 @@ std::vector<TensorSpec> choose_outputs(const ChooseQParams& op) {
   zero_point.name = "zero_point";
   zero_point.dtype = DType::I32;
   if (!asymmetric)
-    zero_point.constant_because = "symmetric mappings have the middle of the range as zero point";
+    zero_point.constant_because = "the zero point of symmetric mappings is the middle of the range";
   return {std::move(scale), std::move(zero_point)};
 }
 
 std::vector<Tunable> choose_tunables() {
   std::vector<Tunable> tunables{local_size_tunable()};
-  tunables.push_back(
-      {.name = "splits",
-       .fallback = 0,
-       .min = 1,
-       .max = 1024,
-       .doc = "workgroups that share a block (rounded down to a power of two); by default as many as "
-              "fill a large device"});
-  tunables.push_back(
-      {.name = "quads",
-       .fallback = 0,
-       .min = 1,
-       .max = most_each,
-       .doc = "blocks of one row of up to 128 quads: how many an invocation reads, of texels at most 4; "
-              "by default chosen from the block"});
+  tunables.push_back({.name = "splits",
+                      .fallback = 0,
+                      .min = 1,
+                      .max = 1024,
+                      .doc = "workgroups that share a block, rounded down to a power of two; by default as "
+                             "many as fill a large device"});
+  tunables.push_back({.name = "quads",
+                      .fallback = 0,
+                      .min = 1,
+                      .max = most_each,
+                      .doc = "quads per invocation, in blocks of one row of up to 128 quads; at most 4 of "
+                             "texels; by default chosen from the block"});
   return tunables;
 }
 

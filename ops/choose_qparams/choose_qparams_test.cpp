@@ -10,7 +10,7 @@ using namespace test;
 const std::vector<FillKind> fills{FillKind::Normal,  FillKind::Ties,    FillKind::Wide, FillKind::Mixed,
                                   FillKind::Outlier, FillKind::Special, FillKind::Zero};
 
-/// Draws points of what choose_qparams_affine accepts.
+/// Draws random points that choose_qparams_affine accepts.
 class Points : public Draw {
  public:
   using Draw::Draw;
@@ -37,7 +37,7 @@ class Points : public Draw {
   }
 };
 
-/// The least device: no exchange of registers, and no limit above what Vulkan promises.
+/// The least capable device: no exchange of registers, and no limit above Vulkan's guaranteed minimum.
 void as_least_device(DeviceInfo& device) {
   const DeviceInfo least;
   std::erase(device.features, Feature::SubgroupShuffle);
@@ -45,12 +45,12 @@ void as_least_device(DeviceInfo& device) {
   device.max_workgroup_invocations = least.max_workgroup_invocations;
 }
 
-/// One that has several sizes of subgroups, and lets a dispatch demand its own.
+/// A device that has several subgroup sizes and lets a dispatch demand its own.
 void as_varying_device(DeviceInfo& device) {
   device.min_subgroup_size = device.subgroup_size / 2;
 }
 
-/// What `dispatch` gives for SUBGROUPS.
+/// The value of SUBGROUPS of a dispatch.
 std::string subgroups_of(const Dispatch& dispatch) {
   for (const Define& define : dispatch.defines) {
     if (define.name == "SUBGROUPS") return define.value;
@@ -75,7 +75,7 @@ class ChooseQParamsTest : public OnDeviceTest {
     }
   }
 
-  /// Random points of quantize_dynamic, each impl in turn.
+  /// Runs random points of quantize_dynamic with each impl.
   void try_dynamic_points(int count, std::uint32_t seed, const std::function<void(DeviceInfo&)>& as_if = {}) {
     const Op& op = *ops.find("quantize_dynamic");
     Points points(seed);
@@ -209,7 +209,7 @@ TEST_F(ChooseQParamsTest, DynamicQuantizationIsRightOnRandomPoints) {
 
 TEST_F(ChooseQParamsTest, RowsThatFillTheirInvocationsAreNotChecked) {
   const Op& op = *ops.find("quantize_dynamic");
-  // Few tokens, of which all invocations compute the parameters, and many.
+  // Few tokens, for which all invocations compute the parameters, and many.
   for (const auto& [shape, complete] : {std::pair{Shape{64, 512}, true},
                                         {Shape{1024, 512}, true},
                                         {Shape{1021, 512}, false},
@@ -272,7 +272,7 @@ TEST_F(ChooseQParamsTest, SubgroupsExchangeRegistersWhereTheyHaveOneSizeOrTheirO
   }
 }
 
-/// What `auto` chooses for [16, 4096] with this block, on a device of this type.
+/// The impl that `auto` chooses for [16, 4096] with this block, on a device of this type.
 std::string chosen_on(const std::string& type, std::int64_t block) {
   const Registry ops = registry();
   const Op& op = *ops.find("choose_qparams_affine");

@@ -20,7 +20,7 @@ std::vector<TensorSpec> tensors(const Params& params) {
   std::vector<TensorSpec> all{choose_input(choose)};
   for (TensorSpec& output : choose_outputs(choose)) all.push_back(std::move(output));
   TensorSpec q = affine_data(affine, "q", TensorSpec::Role::Output, affine.quantized, {});
-  if (params.ints("shape").back() <= 2) q.ends_because = "a row of two values has its extremes alone";
+  if (params.ints("shape").back() <= 2) q.ends_because = "a row of two values has only its extremes";
   all.push_back(std::move(q));
   return all;
 }
@@ -47,7 +47,7 @@ Program fused(const BuildContext& context) {
 Program unfused(const BuildContext& context) {
   const Params params = references::dynamic_params(context.params);
   const BuildContext as_affine{params, context.tensors, context.forms, context.device, context.tune};
-  // Both parts have the tensors in this op's order: x, scale, zero point, and the integers for the second.
+  // Both parts use the tensors in this op's order: x, scale, zero point and, for the second, the integers.
   const std::array all{Resource::tensor(0), Resource::tensor(1), Resource::tensor(2), Resource::tensor(3)};
   Program program = choose_program(as_affine, references::choose_affine(params));
   append(program, {.dispatches = {affine_dispatch(as_affine, "quantize", "quantize_affine.comp")}}, all);
@@ -64,7 +64,7 @@ std::optional<std::string> fused_excludes(const ImplPoint& point) {
   if (auto reason = unfused_excludes(point)) return reason;
   if (point.forms[0].layout == Layout::WP) return std::nullopt;
   return to_string(point.forms[0]) +
-         ": the values of a token must be neighbours in memory, so this kernel takes WP only";
+         ": the values of a token must be neighbours in memory, so this kernel takes only WP";
 }
 
 }  // namespace
@@ -79,19 +79,19 @@ Op quantize_dynamic() {
       .work = work,
       .tokens = tokens_of_shape,
       .impls = {{.name = "fused",
-                 .summary = "one dispatch: a row is read once and kept in registers",
+                 .summary = "one dispatch: each row is read once and kept in registers",
                  .tunables =
                      {{.name = "columns",
                        .fallback = 0,
                        .min = 1,
                        .max = 1024,
-                       .doc = "invocations of a row (rounded down to a power of two); by default chosen from "
+                       .doc = "invocations per row, rounded down to a power of two; by default chosen from "
                               "its length"},
                       {.name = "once",
                        .fallback = 0,
                        .min = 0,
                        .max = 1,
-                       .doc = "1: one invocation of a row computes its parameters, 0: all do; by default one "
+                       .doc = "1: one invocation of a row computes its parameters; 0: all do; by default 1 "
                               "where there are many rows"}},
                  .build = fused,
                  .excludes = fused_excludes},

@@ -17,29 +17,30 @@ namespace {
 constexpr std::int64_t quad = 4;
 constexpr std::int64_t most_kept = 16;  // MOST_KEPT of shaders/quantize_dynamic.comp
 
-constexpr std::int64_t least_columns = 8;  // neighbours of a row write 32 bytes together
+constexpr std::int64_t least_columns = 8;  // neighbouring invocations of a row write 32 bytes together
 constexpr std::int64_t kept_of_few = 4;
 constexpr std::int64_t kept_of_many = 8;
 constexpr std::int64_t most_columns = 512;
-// Rows that leave a large device idle unless many invocations work on each.
+// The most rows that leave a large device idle unless many invocations work on each.
 constexpr std::int64_t few_rows = 512;
 constexpr std::int64_t smallest_workgroup = 128;
 
-// The words of push_constants() as the shader bakes them: all but its divider and eps.
+// The words of push_constants() as the shader bakes them: all except its divider and eps.
 constexpr std::array<std::string_view, 8> baked_words{"tokens", "width",     "height",    "",
                                                       "",       "quant_min", "quant_max", ""};
 
-/// Rows of x, and how the invocations of a dispatch share them.
+/// The rows of x, and how the invocations of a dispatch share them.
 struct Sharing {
   std::int64_t rows, width, height;  ///< height: rows of a texture's slice
-  std::int64_t columns, local;       ///< invocations of a row and of a workgroup
+  std::int64_t columns, local;       ///< invocations per row and per workgroup
 
   std::int64_t quads() const { return div_up(width, quad); }
-  /// Quads that an invocation keeps. A row that begins inside a quad may touch one more.
+  /// Quads that an invocation keeps. A row that begins inside a quad may touch one more quad.
   std::int64_t kept() const {
     return std::min(div_up(quads() + (width % quad == 0 ? 0 : 1), columns), most_kept);
   }
-  /// Rows are `kept` quads an invocation, and of so many invocations each has its share.
+  /// Whether every row is exactly `kept` quads per invocation, and every one of `invocations` has a share of
+  /// a row.
   bool is_complete(std::int64_t invocations) const {
     return width % quad == 0 && kept() * columns == quads() && invocations == rows * columns;
   }

@@ -7,19 +7,19 @@
 
 namespace assay::ops {
 
-/// One dispatch of shaders/quantize_dynamic.comp: each row of x (along its last dim) becomes integers, by one
-/// scale (f32) and one zero point (i32) a row.
+/// One dispatch of shaders/quantize_dynamic.comp. It quantizes each row of x (along its last dim) with one
+/// scale (f32) and one zero point (i32) per row.
 struct RowQuantization {
   TensorAt x;  ///< f32 or f16, WP
-  TensorAt q;  ///< x's shape and form; where x is a texture, or its width a multiple of 4, also buffer/4W
+  TensorAt q;  ///< in x's shape and form, or in buffer/4W where x is a texture or its width a multiple of 4
   Resource scale, zero_point;
-  /// By which scale and zero point are chosen and written. Nothing: they are given, and read.
+  /// The rule by which the kernel chooses scale and zero point and writes them. Nothing: they are inputs.
   std::optional<references::QParamsRule> rule;
   references::QParamsLimits limits;
 
-  std::int64_t columns = 0;  ///< invocations of a row; 0: chosen from its length
-  std::optional<bool>
-      once;  ///< one invocation of a row computes its parameters; nothing: where rows are many
+  std::int64_t columns = 0;  ///< invocations per row; 0: chosen from its length
+  /// Whether one invocation per row computes its parameters. Nothing: it does where there are many rows.
+  std::optional<bool> once;
   bool bakes_sizes = false;  ///< sizes and limits are built into the program (ops/common/bake.h)
 };
 

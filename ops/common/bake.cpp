@@ -11,8 +11,8 @@ Tunable bake_tunable() {
           .min = 0,
           .max = 1,
           .doc =
-              "1: sizes and qparams are built into the program; 0: they are pushed, and programs are "
-              "shared by all shapes; by default 1, but 0 on a CPU, where constants are cached"};
+              "1: sizes and qparams are built into the program; 0: they are pushed, and all shapes share "
+              "programs; by default 1, but 0 on a CPU, where constants are cached"};
 }
 
 bool wants_bake(const BuildContext& context) {
@@ -28,7 +28,7 @@ void bake(Dispatch& dispatch, std::span<const std::string_view> names, bool bake
   }
   dispatch.constants.push_back({"baked", bakes ? 1U : 0U});
   for (std::size_t i = 0; i < names.size(); ++i) {
-    // 1, not 0: no compiler shall meet a division by zero, not even where it is never done.
+    // 1, not 0: no compiler should see a division by zero, not even one that is never executed.
     if (!names[i].empty()) {
       dispatch.constants.push_back({"baked_" + std::string(names[i]), bakes ? words[i] : 1U});
     }

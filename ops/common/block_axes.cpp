@@ -19,9 +19,9 @@ std::array<std::size_t, 4> memory_order(Layout layout) {
   }
 }
 
-/// Makes `fast` the product of both axes, if blocks can still be told from it.
+/// Makes `fast` the product of both axes, if blocks can still be computed from it.
 bool merge(BlockAxis& fast, const BlockAxis& slow) {
-  if (fast.stride == 0) {  // one block along it: blocks change with the slower axis only
+  if (fast.stride == 0) {  // one block along it: blocks change only with the slower axis
     fast = {fast.size * slow.size, fast.size * slow.block, slow.stride};
     return true;
   }

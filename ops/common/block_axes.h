@@ -9,7 +9,7 @@
 
 namespace assay::ops {
 
-/// One axis of a tensor's memory order, after dims that need not be told apart were merged.
+/// One axis of a tensor's memory order, after dims that need not be distinguished were merged.
 struct BlockAxis {
   std::int64_t size = 1;    ///< elements along the axis
   std::int64_t block = 1;   ///< elements of a block along the axis
@@ -17,17 +17,17 @@ struct BlockAxis {
   friend bool operator==(const BlockAxis&, const BlockAxis&) = default;
 };
 
-/// The fewest axes, fastest first, from which a kernel gets the block of the element at a place in memory:
-/// none for per tensor, one for per token or per group in WP. `layout` is WP, HP or CP.
+/// The fewest axes, fastest first, from which a kernel can compute the block of the element at a place in
+/// memory: none for per tensor, one for per token or per group in WP. `layout` is WP, HP or CP.
 std::vector<BlockAxis> block_axes(const references::BlockGrid& grid, Layout layout);
 
 /// N, C, H, W as axes, unmerged; a dim that is one block has stride 0.
 std::array<BlockAxis, 4> axes_by_dim(const references::BlockGrid& grid);
 
-/// Block id of the element at `place` in memory: what the kernels compute from the axes.
+/// The block id of the element at `place` in memory, computed from the axes as the kernels do it.
 std::int64_t block_at(const std::vector<BlockAxis>& axes, std::int64_t place);
 
-/// Whether any four elements that begin at a multiple of 4 in memory lie in one block.
+/// Whether every four elements that begin at a multiple of 4 in memory lie in one block.
 bool quads_in_one_block(const std::vector<BlockAxis>& axes);
 
 }  // namespace assay::ops

@@ -53,7 +53,7 @@ std::int64_t defined_block(const BlockGrid& grid, const Shape& at) {
   return block;
 }
 
-/// Every element's place in memory must lead to its block, and quads must not lie about sharing one.
+/// Every element's place in memory must give its block, and quads_in_one_block() must be right.
 void expect_right_blocks(const BlockGrid& grid, Layout layout) {
   const Physical physical({Storage::Buffer, layout}, DType::F32, grid.shape);
   const std::vector<BlockAxis> axes = block_axes(grid, layout);

@@ -11,7 +11,8 @@ namespace assay::ops {
 // Montgomery, "Division by invariant integers using multiplication", PLDI 1994).
 Divider divider(std::int64_t divisor) {
   if (divisor < 1 || divisor >= std::int64_t{1} << 31) {
-    throw std::logic_error("a divider for " + std::to_string(divisor) + " was asked for");
+    throw std::logic_error("cannot make a divider for " + std::to_string(divisor) +
+                           ": it must be between 1 and 2^31 - 1");
   }
   if (divisor == 1) return {};
   const auto d = static_cast<std::uint64_t>(divisor);

@@ -10,10 +10,10 @@ struct Divider {
   std::uint32_t shift = 0;
 };
 
-/// For quotients n / divisor with n < 2^31. Throws std::logic_error unless 1 <= divisor < 2^31.
+/// The divider for quotients n / divisor with n < 2^31. Throws std::logic_error unless 1 <= divisor < 2^31.
 Divider divider(std::int64_t divisor);
 
-/// What the shader computes, for tests.
+/// The quotient as the shader computes it, for tests.
 std::uint32_t divide(std::uint32_t n, Divider divider);
 
 }  // namespace assay::ops

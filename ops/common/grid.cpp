@@ -9,24 +9,24 @@ namespace {
 constexpr std::int64_t workgroups_to_fill_a_device = 1024;
 constexpr std::int64_t smallest_workgroup = 64;
 constexpr std::int64_t largest_workgroup = 256;
-// So few invocations end before they could overlap: what counts is how many workgroups have to be started.
+// This few invocations end before they could overlap, so that the number of workgroups to start counts most.
 constexpr std::int64_t few_invocations = 1024;
 constexpr std::int64_t workgroup_of_few = 128;
 
 constexpr std::int64_t most_vectors = 4;  // MOST_VECTORS of shaders/common/vectors.glslh
-// As many as large devices hold invocations for twice: then an invocation does several.
+// From this many vectors, twice as many as large devices hold invocations, an invocation takes several.
 constexpr std::int64_t many_vectors = 1 << 20;
 
 constexpr std::array<const char*, 3> side_names{"local_x", "local_y", "local_z"};
 
-/// How long one side may be for the workgroup to have at most `wanted` invocations.
+/// The longest that one side may be for the workgroup to have at most `wanted` invocations.
 std::uint32_t room_along(std::size_t side, const std::array<std::uint32_t, 3>& local, std::uint32_t wanted) {
   std::uint64_t others = 1;
   for (std::size_t i = 0; i < 3; ++i) others *= i == side ? 1 : local[i];
   return static_cast<std::uint32_t>(wanted / others);
 }
 
-/// The smallest side that still needs no more workgroups along `extent`.
+/// The smallest side that needs no more workgroups along `extent` than `side`.
 std::uint32_t evened(std::uint32_t extent, std::uint32_t side) {
   const std::uint32_t workgroups = (extent + side - 1) / side;
   return (extent + workgroups - 1) / workgroups;

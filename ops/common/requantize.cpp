@@ -17,7 +17,7 @@ std::optional<std::string> scale_excludes(const std::string& name, const QParams
   if (qparams.scale >= 0x1p-100F && qparams.scale <= 0x1p100F) return std::nullopt;
   return name + " is " + to_string(Value(qparams)) +
          ", whose scale is not between 2^-100 and 2^100: a step may be infinite, or below 2^-126, where "
-         "devices may give zero";
+         "devices may flush it to zero";
 }
 
 }  // namespace assay::ops

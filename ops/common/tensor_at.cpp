@@ -67,7 +67,7 @@ void add_form_defines(Dispatch& dispatch, const std::string& side, const Physica
 std::optional<std::string> too_large(const Physical& physical) {
   if (physical.elements() <= most_elements) return std::nullopt;
   return std::to_string(physical.elements()) + " elements as " + to_string(physical.form()) +
-         " are more than the 2^31 - 1 that this kernel can count";
+         " exceed the 2^31 - 1 that this kernel can count";
 }
 
 std::optional<std::string> any_too_large(std::span<const TensorSpec> tensors, std::span<const Form> forms) {

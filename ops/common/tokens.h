@@ -6,7 +6,7 @@
 
 namespace assay::ops {
 
-/// Lines along the last dim of an activation whose shape is the parameter `shape`: a token each.
+/// The number of tokens of an activation whose shape is the parameter `shape`: its lines along the last dim.
 std::int64_t tokens_of_shape(const Params& params);
 
 }  // namespace assay::ops

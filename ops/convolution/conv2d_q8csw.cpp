@@ -18,7 +18,7 @@ std::vector<TensorSpec> tensors(const Params& params) {
 
 Impl chosen() {
   Impl impl{.name = "auto"};
-  impl.summary = "rows of a product where there is one group";
+  impl.summary = "im2col where there is one group, else direct";
   impl.choose = [](const BuildContext&) { return std::vector<std::string>{"im2col", "direct"}; };
   return impl;
 }
@@ -27,7 +27,7 @@ Impl chosen() {
 
 Op conv2d_q8csw() {
   return {.name = "conv2d_q8csw",
-          .summary = "2D convolution: real x and y, int8 weights with one scale an output channel",
+          .summary = "2D convolution: real x and y, int8 weights with one scale per output channel",
           .params = convolution_params(ConvolutionKind::Any, {real_dtype_param("type of x and y")}),
           .tensors = tensors,
           .reference = references::conv2d_q8csw,

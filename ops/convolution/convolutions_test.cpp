@@ -2,7 +2,8 @@
 
 #include <utility>
 
-// Convolutions on the device at hand against their references: random ones, and what no row of cases/ has.
+// Compares convolutions on the device at hand with their references: random ones, and points that no row of
+// cases/ has.
 
 namespace assay::ops {
 namespace {

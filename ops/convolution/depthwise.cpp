@@ -27,24 +27,25 @@ namespace {
 using references::Convolution;
 
 constexpr std::int64_t channels_of_quad = 4;
-constexpr std::int64_t most_outputs = 8;                  // of an invocation: sums that stay in registers
-constexpr std::int64_t least_words = 8, most_words = 32;  // of x, that an invocation loads at once
-// Of taps, whose products are below 2^15: sums below 2^24, which float32 holds exactly.
+constexpr std::int64_t most_outputs = 8;                  // per invocation: sums that stay in registers
+constexpr std::int64_t least_words = 8, most_words = 32;  // words of x that an invocation loads at once
+// The most taps whose sums float32 holds exactly: products are below 2^15, sums then below 2^24.
 constexpr std::int64_t most_taps_of_floats = 512;
-// Sums below 2^22, which the shader adds in the last bits of a float; and the four neighbours of a word.
+// The most taps whose sums are below 2^22, which the shader adds in the low bits of a float; and the four
+// neighbours of a word.
 constexpr std::int64_t most_taps_of_dots = 127, most_columns_of_dots = 4;
-constexpr std::int64_t most_rows_of_dots = 8;  // of the window
-// Large devices hold about so many invocations at a time.
+constexpr std::int64_t most_rows_of_dots = 8;  // rows of the window
+// About as many invocations as large devices hold at a time.
 constexpr std::int64_t many_invocations = 1 << 17;
 constexpr std::uint32_t setup_local_size = 64;
 
-/// What an invocation does along one axis: outputs of it, taps that it takes at once, and the window of x
-/// that these meet (shaders/conv_depthwise.comp).
+/// An invocation's part along one axis: its outputs, the taps that it takes at once, and the window of x that
+/// they meet (shaders/conv_depthwise.comp).
 struct Along {
   std::int64_t outputs = 1;
   std::int64_t taps = 1;
-  std::int64_t window = 1;  ///< rows (or columns)
-  std::int64_t apart = 1;   ///< of x, from one of them to the next
+  std::int64_t window = 1;  ///< rows (or columns) of the window
+  std::int64_t apart = 1;   ///< distance in x from one of them to the next
   std::int64_t output_step = 1, tap_step = 1;
 };
 
@@ -59,7 +60,7 @@ Along along(const Convolution& conv, std::size_t axis, std::int64_t outputs, boo
   return part;
 }
 
-/// The same along both.
+/// An invocation's part along both axes.
 struct Part {
   Along h, w;
 
@@ -73,7 +74,7 @@ struct Part {
 /// How products are summed: PRODUCTS of shaders/conv_depthwise.comp.
 enum class Products : std::uint8_t { Integer, Float, Dot };
 
-/// As many taps at once as words of x fit: all, those of a row of the kernel, or one.
+/// Takes as many taps at once as their words of x fit in registers: all, one row of the kernel, or one.
 Part part_of(const Convolution& conv, std::int64_t rows, std::int64_t columns) {
   for (const auto& [all_h, all_w] : {std::pair{true, true}, {false, true}}) {
     const Part part{along(conv, 0, rows, all_h), along(conv, 1, columns, all_w)};
@@ -82,14 +83,14 @@ Part part_of(const Convolution& conv, std::int64_t rows, std::int64_t columns) {
   return {along(conv, 0, rows, false), along(conv, 1, columns, false)};
 }
 
-/// Pixels of y an invocation.
+/// The pixels of y that one invocation computes.
 struct Pixels {
   std::int64_t rows = 1, columns = 1;
 };
 
-/// As many as leave invocations for the whole device and share words of x that are loaded at once. Two
-/// columns first, which share what the dot product is of; then rows: neighbours along w stay near in memory.
-/// Of kernels that do not fit at once, rows share nothing.
+/// As many pixels as leave invocations for the whole device and share words of x that are loaded at once. Two
+/// columns come first, which share operands of the dot product, then rows: neighbours along w stay near in
+/// memory. Kernels that do not fit at once share nothing between rows.
 Pixels default_pixels(const Convolution& conv) {
   const std::int64_t words = conv.pixels_of_y() * div_up(conv.c, channels_of_quad);
   const auto [height, width] = conv.size_of_y();
@@ -104,24 +105,25 @@ Pixels default_pixels(const Convolution& conv) {
   return chosen;
 }
 
-/// Why these taps cannot be summed so, or nothing.
+/// Why these taps cannot be summed in this way, or nothing.
 std::optional<std::string> cannot_sum(Products products, const Convolution& conv, const Part& part) {
   if (products == Products::Float && conv.taps() > most_taps_of_floats) {
-    return fmt::format("sums of {} products leave the integers that float32 holds, those of {} do not",
-                       conv.taps(), most_taps_of_floats);
+    return fmt::format(
+        "sums of {} products may exceed the integers that float32 holds exactly; at most {} products do not",
+        conv.taps(), most_taps_of_floats);
   }
   if (products != Products::Dot) return std::nullopt;
   if (conv.kernel[1] > most_columns_of_dots || conv.kernel[1] == 1 || conv.dilation[1] != 1) {
-    return fmt::format("dot products are of 2 to 4 taps that are neighbours, not of {} that are {} apart",
+    return fmt::format("dot products take 2 to 4 neighbouring taps, not {} taps that are {} apart",
                        conv.kernel[1], conv.dilation[1]);
   }
   if (conv.taps() > most_taps_of_dots) {
-    return fmt::format("sums of {} products may need more than the 22 bits of a float that they are added in",
+    return fmt::format("sums of {} products may exceed the 22 bits of a float in which they are added",
                        conv.taps());
   }
   if (part.w.taps == conv.kernel[1] && part.h.window <= most_rows_of_dots) return std::nullopt;
-  return fmt::format("pixels and their taps span {} x {} words, too many to be loaded at once", part.h.window,
-                     part.w.window);
+  return fmt::format("pixels and their taps span {} x {} words, which are too many to load at once",
+                     part.h.window, part.w.window);
 }
 
 Part part_of(const ImplPoint& point) {
@@ -130,7 +132,7 @@ Part part_of(const ImplPoint& point) {
   return part_of(conv, point.tuned("rows", by_default.rows), point.tuned("columns", by_default.columns));
 }
 
-/// The tuned kind, or the fastest of those that can be.
+/// The tuned kind of products, or the fastest of those that are possible.
 Products products_of(const ImplPoint& point, bool is_dot_fast) {
   const Convolution conv = references::checked_convolution(point.params);
   const Part part = part_of(point);
@@ -143,8 +145,8 @@ Products products_of(const ImplPoint& point, bool is_dot_fast) {
   return static_cast<Products>(point.tuned("products", static_cast<std::int64_t>(fastest)));
 }
 
-/// Invocations in the order of y's words: those along w that are neighbours in memory, quads of channels,
-/// the rest along w, bands of rows, images.
+/// Counts invocations in the order of y's words: those along w that are neighbours in memory, quads of
+/// channels, the rest along w, bands of rows, images.
 struct Order {
   std::int64_t inner = 1, quads = 1, outer = 1, bands = 1, images = 1;
   std::int64_t count() const { return inner * quads * outer * bands * images; }
@@ -220,8 +222,8 @@ void add_geometry(Dispatch& dispatch, const Convolution& conv, const Part& part)
              "output_step_w", "tap_step_w"});
 }
 
-/// Words of y that an invocation stores at once: a vector where they are neighbours and their first is a
-/// multiple of as many. What is past a row of 4W4C is its padding.
+/// The words of y that an invocation stores at once: a vector where they are neighbours and the first is
+/// aligned to it. Words past a row of 4W4C are its padding.
 std::int64_t words_stored(const Convolution& conv, const Part& part, Layout y) {
   if (y == Layout::P4C) return 1;
   for (const std::int64_t words : {4, 2}) {
@@ -232,7 +234,7 @@ std::int64_t words_stored(const Convolution& conv, const Part& part, Layout y) {
 }
 
 /// Whether an invocation may load two neighbours of x at once: they are side by side in memory, the first one
-/// at an even word, and windows begin an even number of columns, less the padding, from the image's edge.
+/// at an even word, and windows begin at an even column, apart from the padding.
 bool loads_pairs(const Convolution& conv, const Part& part, const Physical& x) {
   const bool are_neighbours = kernel_strides(x)[3].lane == 1;
   const bool rows_are_even = x.form().layout == Layout::P4W4C || conv.w % 2 == 0;
@@ -315,7 +317,7 @@ Program build(const BuildContext& context) {
   return program;
 }
 
-/// Coordinates in x, with what lies beside it: the shader's are signed 32-bit numbers.
+/// Checks coordinates in x, including the padding around it: the shader's are signed 32-bit integers.
 std::optional<std::string> too_far(const Convolution& conv) {
   constexpr std::int64_t most = 1 << 30;
   for (std::size_t axis = 0; axis < 2; ++axis) {
@@ -323,7 +325,8 @@ std::optional<std::string> too_far(const Convolution& conv) {
     const std::int64_t reach = std::max(
         {length + 2 * conv.padding[axis], conv.stride[axis], conv.dilation[axis] * (conv.kernel[axis] - 1)});
     if (reach > most)
-      return fmt::format("coordinates up to {} are more than the {} that this kernel can count", reach, most);
+      return fmt::format("coordinates reach {}, which exceeds the {} that this kernel can count", reach,
+                         most);
   }
   return std::nullopt;
 }
@@ -334,25 +337,24 @@ std::optional<std::string> excludes(const ImplPoint& point) {
   if (auto reason = too_far(conv)) return reason;
   const Part part = part_of(point);
   if (part.outputs() > most_outputs) {
-    return fmt::format("{} x {} pixels an invocation are more than the {} that stay in registers",
-                       part.h.outputs, part.w.outputs, most_outputs);
+    return fmt::format("{} x {} pixels per invocation exceed the {} that stay in registers", part.h.outputs,
+                       part.w.outputs, most_outputs);
   }
   return cannot_sum(products_of(point, false), conv, part);
 }
 
 std::vector<Tunable> tunables() {
-  return {
-      {.name = "rows",
-       .doc = "rows of y an invocation; by default chosen from the tensor's size",
-       .allowed = {1, 2, 4, 8}},
-      {.name = "columns", .doc = "columns of y an invocation", .allowed = {1, 2, 4, 8}},
-      {.name = "products",
-       .min = 0,
-       .max = 2,
-       .doc = "products are summed 0 in int32, 1 in float32, where it holds all sums exactly, 2 by the dot "
-              "product of neighbouring taps, of kernels of 2 to 4 columns"},
-      local_size_tunable(),
-      bake_tunable()};
+  return {{.name = "rows",
+           .doc = "rows of y per invocation; by default chosen from the tensor's size",
+           .allowed = {1, 2, 4, 8}},
+          {.name = "columns", .doc = "columns of y per invocation", .allowed = {1, 2, 4, 8}},
+          {.name = "products",
+           .min = 0,
+           .max = 2,
+           .doc = "how products are summed: 0 in int32; 1 in float32, where it holds all sums exactly; 2 by "
+                  "dot products of neighbouring taps, for kernels of 2 to 4 columns"},
+          local_size_tunable(),
+          bake_tunable()};
 }
 
 }  // namespace
@@ -360,7 +362,7 @@ std::vector<Tunable> tunables() {
 Impl depthwise_direct() {
   return {.name = "direct",
           .summary =
-              "an invocation computes some pixels of y, four channels of each, from words of x that "
+              "an invocation computes several pixels of y, four channels of each, from words of x that "
               "these share",
           .ceiling = Ceiling::Fp32,
           .tunables = tunables(),

@@ -4,7 +4,7 @@
 
 namespace assay::ops {
 
-/// `direct` of q8ta_conv2d_dw: an invocation computes some pixels of y, four channels of each.
+/// The impl `direct` of q8ta_conv2d_dw: an invocation computes several pixels of y, four channels of each.
 Impl depthwise_direct();
 
 }  // namespace assay::ops

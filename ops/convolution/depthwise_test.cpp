@@ -6,7 +6,8 @@
 #include <array>
 #include <utility>
 
-// `direct` of q8ta_conv2d_dw: what it chooses, what it refuses, and random points against the reference.
+// The impl `direct` of q8ta_conv2d_dw: what it chooses, what it refuses, and random points compared with the
+// reference.
 
 namespace assay::ops {
 namespace {
@@ -40,7 +41,7 @@ std::string define_of(const Dispatch& dispatch, std::string_view name) {
   return found == dispatch.defines.end() ? "none" : found->value;
 }
 
-/// A GPU whose dot product is one instruction, or is not.
+/// A GPU whose dot product is fast, or is not.
 void be_a_gpu(DeviceInfo& device, bool dot_is_fast) {
   device.type = "discrete";
   device.subgroup_size = device.min_subgroup_size = device.max_subgroup_size = 32;
@@ -58,7 +59,7 @@ class DepthwiseTest : public OnDeviceTest {
     return trial;
   }
 
-  /// ROWS, COLUMNS and PRODUCTS of what a GPU gets.
+  /// The ROWS, COLUMNS and PRODUCTS chosen on a GPU.
   std::string chosen(const Geometry& geometry, bool dot_is_fast = true) {
     Trial trial = trial_of(geometry);
     trial.as_if = [dot_is_fast](DeviceInfo& device) { be_a_gpu(device, dot_is_fast); };
@@ -110,18 +111,19 @@ TEST_F(DepthwiseTest, RefusesWhatItCannotHold) {
   const Geometry small;
   EXPECT_EQ(refusal(small, {{"rows", 8}}), "");
   EXPECT_EQ(refusal(small, {{"rows", 8}, {"columns", 2}}),
-            "8 x 2 pixels an invocation are more than the 8 that stay in registers");
-  EXPECT_EQ(refusal({.h = 32, .w = 32, .kernel = {27, 19}}, {{"products", 1}}),
-            "sums of 513 products leave the integers that float32 holds, those of 512 do not");
+            "8 x 2 pixels per invocation exceed the 8 that stay in registers");
+  EXPECT_EQ(
+      refusal({.h = 32, .w = 32, .kernel = {27, 19}}, {{"products", 1}}),
+      "sums of 513 products may exceed the integers that float32 holds exactly; at most 512 products do not");
   EXPECT_EQ(refusal({.h = 32, .w = 32, .kernel = {16, 32}}, {{"products", 1}}), "");
   EXPECT_EQ(refusal({.dilation = {1, 2}}, {{"products", 2}}),
-            "dot products are of 2 to 4 taps that are neighbours, not of 3 that are 2 apart");
+            "dot products take 2 to 4 neighbouring taps, not 3 taps that are 2 apart");
   EXPECT_EQ(refusal({.kernel = {3, 5}}, {{"products", 2}}),
-            "dot products are of 2 to 4 taps that are neighbours, not of 5 that are 1 apart");
+            "dot products take 2 to 4 neighbouring taps, not 5 taps that are 1 apart");
   EXPECT_EQ(refusal({.h = 32, .kernel = {32, 4}}, {{"products", 2}}),
-            "sums of 128 products may need more than the 22 bits of a float that they are added in");
+            "sums of 128 products may exceed the 22 bits of a float in which they are added");
   EXPECT_EQ(refusal({.w = 64, .kernel = {3, 4}, .stride = {1, 5}}, {{"products", 2}, {"columns", 8}}),
-            "pixels and their taps span 1 x 8 words, too many to be loaded at once");
+            "pixels and their taps span 1 x 8 words, which are too many to load at once");
 }
 
 TEST_F(DepthwiseTest, RefusesWhatItCannotCount) {
@@ -129,7 +131,7 @@ TEST_F(DepthwiseTest, RefusesWhatItCannotCount) {
   EXPECT_EQ(refusal({.c = 4, .h = 1 << 14, .w = 1 << 14}, {}), "");
   const std::int64_t far = std::int64_t{1} << 30;
   EXPECT_EQ(refusal({.w = 3, .kernel = {3, 3}, .padding = {1, far / 2}, .dilation = {1, far / 2}}, {}),
-            "coordinates up to 1073741827 are more than the 1073741824 that this kernel can count");
+            "coordinates reach 1073741827, which exceeds the 1073741824 that this kernel can count");
   EXPECT_NE(refusal({.stride = {far + 1, 1}}, {}), "");
   EXPECT_EQ(refusal({.stride = {far, 1}}, {}), "");
 }

@@ -16,13 +16,13 @@ using references::HeightWidth;
 
 constexpr LinearKind of_int8{XKind::Int8, WeightKind::Int8};
 
-/// What an invocation computes of y.
+/// The part of y that an invocation computes.
 struct Share {
   std::int64_t pixels = 4;   ///< side by side
   std::int64_t columns = 4;  ///< output channels
 };
 
-/// Whether four neighbours of y are the same four of x, which lie side by side.
+/// Whether four neighbouring pixels of y read the same four pixels of x, which lie side by side.
 bool is_aligned(const Convolution& conv, const Physical& x, const Share& share) {
   constexpr HeightWidth ones{1, 1}, zeros{0, 0};
   return x.form().layout == Layout::P4W4C && share.pixels == 4 && conv.kernel == ones &&
@@ -33,7 +33,7 @@ bool wants_dot(const BuildContext& context) {
   return context.tuned("dot", context.device.dot_product_accelerated ? 1 : 0) != 0;
 }
 
-/// The product of the linear op that the convolution is.
+/// The dispatch that multiplies, as in the convolution's linear op.
 Program product_of(const BuildContext& context, const Gathering& gathering, const Share& share, bool dot) {
   Program program;
   Dispatch product{.label = "product", .shader = "conv_direct.comp"};
@@ -66,13 +66,13 @@ Program build(const BuildContext& context, const Share& share) {
 
 std::optional<std::string> lacks(const BuildContext& context) {
   if (wants_dot(context) && !context.device.has(Feature::DotProduct)) {
-    return "the integer dot product (shaderIntegerDotProduct)";
+    return "the integer dot product (shaderIntegerDotProduct) is missing";
   }
   return std::nullopt;
 }
 
 Tunable dot_tunable() {
-  return {.name = "dot", .min = 0, .max = 1, .doc = "1: by the integer dot product; 0: without it"};
+  return {.name = "dot", .min = 0, .max = 1, .doc = "1: uses the integer dot product; 0: does not"};
 }
 
 Impl impl_of(std::string name, const std::function<Share(const BuildContext&)>& share) {
@@ -94,10 +94,10 @@ Impl direct_convolution(std::string name) {
   Impl impl = impl_of(std::move(name), [](const BuildContext& context) {
     return Share{context.tuned("pixels", 4), context.tuned("columns", 4)};
   });
-  impl.summary = "invocations of their own pixels and output channels";
+  impl.summary = "each invocation computes its own pixels and output channels";
   impl.tunables = {
-      {.name = "pixels", .doc = "pixels of y, side by side, an invocation", .allowed = {1, 2, 4, 8}},
-      {.name = "columns", .doc = "output channels an invocation", .allowed = {4, 8}},
+      {.name = "pixels", .doc = "pixels of y, side by side, per invocation", .allowed = {1, 2, 4, 8}},
+      {.name = "columns", .doc = "output channels per invocation", .allowed = {4, 8}},
       dot_tunable(),
       local_size_tunable()};
   return impl;
@@ -105,7 +105,7 @@ Impl direct_convolution(std::string name) {
 
 Impl tile_n4_convolution(std::string name, std::int64_t columns) {
   Impl impl = impl_of(std::move(name), [columns](const BuildContext&) { return Share{4, columns}; });
-  impl.summary = "four pixels side by side by " + std::to_string(columns) + " output channels an invocation";
+  impl.summary = "four pixels side by side by " + std::to_string(columns) + " output channels per invocation";
   impl.tunables = {dot_tunable(), local_size_tunable()};
   return impl;
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr LinearKind of_int8{XKind::Int8, WeightKind::Int8};
 constexpr std::int64_t values_of_unit = 16;
 
-/// Kernels of shaders/linear_tiled.comp and linear_coopmat.comp.
+/// The kernels of shaders/linear_tiled.comp and linear_coopmat.comp that multiply the rows.
 enum class Product : std::uint8_t { Tiled, Dot, Matrices };
 
 Product product_of(const BuildContext& context) {
@@ -37,7 +37,7 @@ Ceiling ceiling_of_product(const BuildContext& context) {
   }
 }
 
-/// Sizes of the device's matrices; tiles and plain code choose their own.
+/// Sizes for the device's matrices. Tiles and plain code choose their own.
 Tune tune_of(const BuildContext& context, const Gathering& columns) {
   if (product_of(context) != Product::Matrices || !has_matrices(context.device, of_int8)) return {};
   const Tune none;
@@ -46,7 +46,7 @@ Tune tune_of(const BuildContext& context, const Gathering& columns) {
       {columns.conv.pixels_of_y(), columns.outputs_of_group, columns.groups, columns.depth()});
 }
 
-/// Values along K of a group, whole units.
+/// Values along K per group, rounded up to whole units.
 std::int64_t depth_of(const Gathering& gathering) {
   return div_up(gathering.depth(), values_of_unit) * values_of_unit;
 }
@@ -114,7 +114,7 @@ std::optional<std::string> lacks(const BuildContext& context) {
   const Product product = product_of(context);
   if (product == Product::Matrices) return coopmat_convolution_lacks(linear.on(context.device), of_int8);
   if (product == Product::Dot && !context.device.has(Feature::DotProduct)) {
-    return "the integer dot product (shaderIntegerDotProduct)";
+    return "the integer dot product (shaderIntegerDotProduct) is missing";
   }
   return tiled_convolution_lacks(linear.on(context.device), of_int8);
 }
@@ -123,14 +123,13 @@ std::optional<std::string> lacks(const BuildContext& context) {
 
 Impl im2col_convolution() {
   Impl impl{.name = "im2col"};
-  impl.summary = "writes what each pixel sums as rows, then multiplies these";
+  impl.summary = "writes the values that each pixel sums as a row, then multiplies the rows";
   impl.ceiling_here = ceiling_of_product;
-  impl.tunables = {
-      {.name = "product",
-       .min = 0,
-       .max = 2,
-       .doc = "of rows by weights: 0 tiles in shared memory, 1 the same by the integer dot product, "
-              "2 matrices of subgroups"}};
+  impl.tunables = {{.name = "product",
+                    .min = 0,
+                    .max = 2,
+                    .doc = "how rows are multiplied by weights: 0 tiles in shared memory, 1 such tiles by "
+                           "the integer dot product, 2 cooperative matrices"}};
   impl.build = build;
   impl.excludes = excludes;
   impl.lacks = lacks;

@@ -48,7 +48,7 @@ std::optional<std::string> lacks(const BuildContext& context) {
 
 Impl implicit_convolution(std::string name) {
   Impl impl{.name = std::move(name)};
-  impl.summary = "subgroups multiply matrices of int8, gathered while they are staged";
+  impl.summary = "subgroups multiply cooperative matrices of int8, gathered while they are staged";
   impl.ceiling = Ceiling::CoopInt8;
   impl.tunables = coopmat_tunables();
   impl.build = build;

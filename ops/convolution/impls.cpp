@@ -9,7 +9,7 @@ namespace assay::ops {
 
 Impl chosen_convolution(const std::string& matrices, const std::string& dot, const std::string& otherwise) {
   Impl impl{.name = "auto"};
-  impl.summary = "by what the device is fast at";
+  impl.summary = "chosen by what the device is fast at";
   impl.choose = [=](const BuildContext& context) {
     std::vector<std::string> ranking;
     if (has_matrices(context.device, {XKind::Int8, WeightKind::Int8})) ranking.push_back(matrices);

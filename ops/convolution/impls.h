@@ -9,26 +9,28 @@
 
 namespace assay::ops {
 
-/// Every invocation computes pixels and output channels of its own (shaders/conv_direct.comp).
+/// An impl whose invocations each compute their own pixels and output channels (shaders/conv_direct.comp).
 Impl direct_convolution(std::string name);
-/// The same with so many output channels an invocation, 4 or 8, and four pixels side by side.
+/// An impl like direct_convolution() whose invocations compute four pixels side by side by `columns` output
+/// channels, 4 or 8.
 Impl tile_n4_convolution(std::string name, std::int64_t columns);
 
-/// A dispatch writes what each pixel of y sums as rows, the next multiplies these by the weights.
+/// An impl of two dispatches: the first writes the values of x that each pixel of y sums as a row, the second
+/// multiplies these rows by the weights.
 Impl im2col_convolution();
 
-/// One dispatch, whose workgroups gather those rows into shared memory and multiply matrices.
+/// An impl of one dispatch, whose workgroups gather those rows into shared memory and multiply matrices.
 Impl implicit_convolution(std::string name);
 
-/// The same two of real values by int8 weights; im2col takes one group.
+/// The im2col and direct impls for real values by int8 weights; im2col takes one group only.
 Impl real_im2col_convolution();
 Impl real_direct_convolution();
 
-/// A pointwise convolution by an impl of q8ta_linear, whose name and tunables it has.
+/// A pointwise convolution computed by an impl of q8ta_linear; it has that impl's name and tunables.
 Impl pointwise_convolution(const Impl& linear);
 
-/// Impl `auto`: `matrices` where the device multiplies those, else `dot` where its integer dot product is
-/// fast (empty: there is no such impl), else `otherwise`.
+/// Impl `auto`. It chooses `matrices` where the device has cooperative matrices, else `dot` where its integer
+/// dot product is fast (empty: there is no such impl), else `otherwise`.
 Impl chosen_convolution(const std::string& matrices, const std::string& dot, const std::string& otherwise);
 
 }  // namespace assay::ops

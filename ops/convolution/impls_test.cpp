@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-// What impls of convolutions refuse, what `auto` takes, what CONV2D is.
+// Tests what impls of convolutions refuse, which impl `auto` takes, and which layout CONV2D stands for.
 
 namespace assay::ops {
 namespace {
@@ -42,7 +42,7 @@ class ConvolutionImplsTest : public ConvolutionTest {
     return refusal(trial);
   }
 
-  /// What `auto` takes of a device.
+  /// The impl that `auto` takes on a device.
   std::string choice(const std::string& op, const ConvolutionSizes& sizes, const DeviceInfo& device) const {
     const Trial trial = trial_of(op, "auto", sizes);
     const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
@@ -50,14 +50,14 @@ class ConvolutionImplsTest : public ConvolutionTest {
     return chosen_impl(*trial.op, *trial.op->find_impl("auto"), context).name;
   }
 
-  /// What an impl's operations are held against.
+  /// The ceiling with which an impl's operations are compared.
   Ceiling ceiling(const std::string& op, const std::string& impl, const DeviceInfo& device) const {
     const Trial trial = trial_of(op, impl, {});
     const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
     return ceiling_of(*trial.op->find_impl(impl), {trial.params, tensors, trial.forms, device, trial.tune});
   }
 
-  /// What buffer/CONV2D stands for with this impl.
+  /// The layout that buffer/CONV2D stands for with this impl.
   std::optional<Layout> conv2d(const std::string& op, const std::string& impl) const {
     return op_of(op).find_impl(impl)->conv2d_layout;
   }
@@ -74,7 +74,8 @@ class ConvolutionImplsTest : public ConvolutionTest {
 };
 
 TEST_F(ConvolutionImplsTest, PixelsAreRowsOfALinearOpInTwoLayouts) {
-  const std::string reason = "pixels are rows of a linear op here, with x and y both in 4W4C or both in 4C";
+  const std::string reason =
+      "this impl takes pixels as rows of a linear op, so x and y must both be in 4W4C or both in 4C";
   for (const std::string impl : {"coopmat", "dot4x8"}) {
     EXPECT_EQ(refused_in(impl, Layout::P4W4C, Layout::P4W4C), "");
     EXPECT_EQ(refused_in(impl, Layout::P4C, Layout::P4C), "");
@@ -86,19 +87,19 @@ TEST_F(ConvolutionImplsTest, PixelsAreRowsOfALinearOpInTwoLayouts) {
 
 TEST_F(ConvolutionImplsTest, RowsOfRealValuesAreOfOneGroup) {
   EXPECT_EQ(refused("conv2d_q8csw", "im2col", {.groups = 2}),
-            "rows of a product hold the channels of all groups, and there are 2 of these: another impl");
+            "a row holds the channels of all groups, so this impl takes one group, not 2");
   EXPECT_EQ(refused("conv2d_q8csw", "im2col", {}), "");
   EXPECT_EQ(refused("conv2d_q8csw", "direct", {.groups = 2}), "");
 }
 
 TEST_F(ConvolutionImplsTest, MatricesOfRealValuesAreOfHalves) {
   EXPECT_EQ(refused("conv2d_q8csw", "im2col", {}, {{"product", 1}}),
-            "matrices are of half floats, which would round x of f32");
+            "matrices of half floats would round x of f32");
   EXPECT_EQ(refused("conv2d_q8csw", "im2col", {.dtype = "f16"}, {{"product", 1}}), "");
 }
 
 TEST_F(ConvolutionImplsTest, TheDotProductIsAskedForWhereItIsTuned) {
-  const std::string reason = "the integer dot product (shaderIntegerDotProduct)";
+  const std::string reason = "the integer dot product (shaderIntegerDotProduct) is missing";
   for (const std::string& op : of_any_group) {
     EXPECT_EQ(refused(op, "general", {}, {{"dot", 1}}, have_no_dot_product), reason);
     EXPECT_EQ(refused(op, "general", {}, {}, have_no_dot_product), "");
@@ -110,13 +111,13 @@ TEST_F(ConvolutionImplsTest, TheDotProductIsAskedForWhereItIsTuned) {
 
 TEST_F(ConvolutionImplsTest, MatricesAreAskedForWherePlainCodeIsNot) {
   EXPECT_EQ(refused("q8ta_conv2d", "implicit", {}, {{"plain", 0}}, have_no_matrices),
-            "VK_NV_cooperative_matrix with products of i8 to i32");
+            "VK_NV_cooperative_matrix with products of i8 to i32 is missing");
   EXPECT_EQ(refused("q8ta_conv2d", "implicit", {}, {}, have_no_matrices), "");
 }
 
 TEST_F(ConvolutionImplsTest, SubgroupsThatAreNotWholeInTilesAreRefused) {
   EXPECT_EQ(refused("q8ta_conv2d", "implicit", {}, {{"tile_m", 32}, {"subgroup_m", 64}}),
-            "tile_m 32 is no whole number of subgroup_m 64");
+            "tile_m 32 is not a multiple of subgroup_m 64");
 }
 
 TEST_F(ConvolutionImplsTest, ColumnsThatNoKernelCanCountAreRefused) {

@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
-// A pointwise convolution is a linear op whose rows are pixels, and no convolution any more: in 4C they are
-// rows of 4W, and what four pixels of 4W4C are in 16 bytes, four rows of 4H4W are too. What lies past the
-// width of an image is a row then, of anything: it becomes padding of y.
+// A pointwise convolution is computed as a linear op whose rows are pixels: 4C becomes rows of 4W, and the 16
+// bytes of four pixels of 4W4C are four rows of 4H4W. The padding past the width of an image becomes rows,
+// too, with arbitrary values; their results become padding of y.
 
 namespace assay::ops {
 namespace {
@@ -35,7 +35,7 @@ LinearPoint rows_of(const ImplPoint& point, const Tune& tune) {
   return linear;
 }
 
-/// With the sizes that are fast for a coopmat kernel on the device's matrices.
+/// Adds the sizes that are fast for a coopmat kernel on the device's matrices.
 LinearPoint fast_rows_of(const BuildContext& context, const Impl& linear) {
   const bool has = has_matrices(context.device, {XKind::Int8, WeightKind::Int8});
   if (linear.ceiling != Ceiling::CoopInt8 || context.tuned("plain", has ? 0 : 1) != 0) {
@@ -50,7 +50,7 @@ LinearPoint fast_rows_of(const BuildContext& context, const Impl& linear) {
 std::optional<std::string> excludes_forms(const ImplPoint& point) {
   const Layout x = point.forms.front().layout, y = point.forms.back().layout;
   if (x == y && (x == Layout::P4W4C || x == Layout::P4C)) return std::nullopt;
-  return "pixels are rows of a linear op here, with x and y both in 4W4C or both in 4C";
+  return "this impl takes pixels as rows of a linear op, so x and y must both be in 4W4C or both in 4C";
 }
 
 Program build(const BuildContext& context, const Impl& linear) {

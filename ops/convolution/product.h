@@ -9,24 +9,24 @@
 #include <span>
 #include <vector>
 
-// A convolution as the linear op that it is: its pixels are rows, what its taps reach lies along K.
+// A convolution as a linear op: the pixels of y are rows, and the values that its taps reach lie along K.
 
 namespace assay::ops {
 
-/// The point of the linear op whose program computes the convolution of a point: y[pixels, OC] of
-/// x[pixels, depth] and w[OC, depth], with the convolution's w_scale, bias and y. Parameters are those of
-/// q8ta_linear; tunables are the convolution's.
+/// The point of the linear op whose program computes the convolution of a point: y[pixels, OC] from x[pixels,
+/// depth] and w[OC, depth], with the convolution's w_scale, bias and y. Its parameters are those of
+/// q8ta_linear, its tunables the convolution's.
 class LinearPoint {
  public:
-  /// x is `x` of the convolution, or what has been made of it. `depth`: values along K.
+  /// `x` is the convolution's x, or a tensor made from it. `depth`: values along K.
   LinearPoint(const ImplPoint& convolution, const Physical& x, std::int64_t depth, Tune tune);
 
-  /// From now on x and y are `rows` rows in this layout, instead of images.
+  /// Makes x and y `rows` rows in this layout from now on, instead of images.
   void set_rows(std::int64_t rows, Layout layout);
 
   ImplPoint point() const { return {params_, tensors_, forms_, tune_}; }
   BuildContext on(const DeviceInfo& device) const { return {point(), device}; }
-  /// What the tensors of point() are in the convolution's program.
+  /// The resources of point()'s tensors in the convolution's program, given x and w.
   std::vector<Resource> resources(Resource x, Resource w) const;
 
  private:
@@ -36,18 +36,19 @@ class LinearPoint {
   Tune tune_;
 };
 
-/// x of int8 values in words of channels: the op's own, or scratch (4C) and the dispatch that quantizes it.
+/// x as int8 values in words of four channels: the op's own x, or scratch (4C) that a dispatch fills with the
+/// quantized x.
 TensorAt integer_images(Program& program, const BuildContext& context);
-/// Where it will lie, without a program.
+/// The form of integer_images(), without a program.
 Physical integer_images_form(const ImplPoint& point);
 
 /// Gives `product`, whose invocations compute `pixels` neighbours along the width of y by `columns` output
-/// channels, PIXELS, kernel_height, columns_of_row and a grid.
+/// channels, the #define PIXELS, the constants kernel_height and columns_of_row, and a grid.
 void set_pixel_grid(Dispatch& product, const BuildContext& context, const Gathering& gathering,
                     std::int64_t pixels, std::int64_t columns);
 
-/// Appends scratch and the setup dispatch that lays the op's weights out as rows along K, i8 [OC, depth]:
-/// for each tap of `gathering` its words of channels, then zeros.
+/// Appends scratch and the setup dispatch that lays the op's weights out as rows along K, i8 [OC, depth]: the
+/// words of channels of each tap of `gathering`, then zeros.
 Resource weight_rows(Program& program, const BuildContext& context, const Gathering& gathering,
                      std::int64_t depth);
 

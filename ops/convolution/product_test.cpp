@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;
 
-/// Two images of 9 channels in 3 groups to 24 of 3 x 5 pixels; 6 taps.
+/// A convolution of two images of 9 channels in 3 groups to 24 channels of 3 x 5 pixels, with 6 taps.
 const ConvolutionSizes uneven{.n = 2,
                               .c = 9,
                               .h = 5,

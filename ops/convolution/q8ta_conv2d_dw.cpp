@@ -17,8 +17,7 @@ Impl choosing() {
 Op q8ta_conv2d_dw() {
   return integer_convolution(
       "q8ta_conv2d_dw",
-      "depthwise convolution: int8 x and y with one scale each, int8 weights with one scale a "
-      "channel",
+      "depthwise convolution: int8 x and y with one scale each, int8 weights with one scale per channel",
       ConvolutionKind::Depthwise, Layout::P4C1W, {depthwise_direct(), choosing()});
 }
 

@@ -26,7 +26,7 @@ Binding as_read(const TensorAt& x) {
 
 // --- im2col ---
 
-/// Rows along K of each pixel of y, as real as x is.
+/// The rows along K of each pixel of y, with x's type.
 Physical rows_form(const ImplPoint& point, const Gathering& gathering) {
   return {{Storage::Buffer, Layout::WP},
           point.tensors.front().dtype,
@@ -47,7 +47,7 @@ Dispatch im2col(const BuildContext& context, const Gathering& gathering, const T
   return dispatch;
 }
 
-/// Matrices of halves, where x is of these and the device multiplies them.
+/// Whether the product uses half-float matrices: by default where x is f16 and the device has them.
 bool uses_matrices(const BuildContext& context) {
   const bool by_default =
       context.tensors.front().dtype == DType::F16 && has_matrices(context.device, of_reals);
@@ -75,11 +75,11 @@ std::optional<std::string> im2col_excludes(const ImplPoint& point) {
   if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
   const Gathering gathering(references::checked_convolution(point.params));
   if (gathering.conv.groups > 1) {
-    return "rows of a product hold the channels of all groups, and there are " +
-           std::to_string(gathering.conv.groups) + " of these: another impl";
+    return "a row holds the channels of all groups, so this impl takes one group, not " +
+           std::to_string(gathering.conv.groups);
   }
   if (point.tuned("product", 0) != 0 && point.tensors.front().dtype != DType::F16) {
-    return "matrices are of half floats, which would round x of f32";
+    return "matrices of half floats would round x of f32";
   }
   if (auto reason = too_large(rows_form(point, gathering))) return "columns: " + *reason;
   return std::nullopt;
@@ -95,12 +95,12 @@ std::optional<std::string> im2col_lacks(const BuildContext& context) {
 
 // --- direct ---
 
-/// Whether four output channels always read the same channels of x, and whole quads of these.
+/// Whether four neighbouring output channels always read the same channels of x, and whole quads of them.
 bool shares_groups(const Convolution& conv) {
   return conv.groups == 1 || (conv.outputs_of_group() % quad == 0 && conv.channels_of_group() % quad == 0);
 }
 
-/// The product of the linear op that the convolution is.
+/// The dispatch that multiplies, as in the convolution's linear op.
 Program direct_product(const BuildContext& context, const Gathering& gathering, std::int64_t pixels) {
   const Convolution& conv = gathering.conv;
   Program program;
@@ -130,8 +130,8 @@ Program build_direct(const BuildContext& context) {
   return program;
 }
 
-/// Roundings behind one another: of a scaled weight, a product and a sum for each k; scale, bias. In 16 bits
-/// the matrices' sums count the same.
+/// Consecutive roundings: of a scaled weight, a product and a sum for each k; of scale and bias. With 16 bits
+/// the matrices' sums have as many.
 double unit_error(const BuildContext& context) {
   return gamma_of(Gathering(references::checked_convolution(context.params)).depth() + 8);
 }
@@ -140,15 +140,16 @@ double unit_error(const BuildContext& context) {
 
 Impl real_im2col_convolution() {
   Impl impl{.name = "im2col"};
-  impl.summary = "writes what each pixel sums as rows, then multiplies these";
+  impl.summary = "writes the values that each pixel sums as a row, then multiplies the rows";
   impl.ceiling_here = [](const BuildContext& context) {
     return uses_matrices(context) ? Ceiling::CoopFp16 : Ceiling::Fp32;
   };
-  impl.tunables = {{.name = "product",
-                    .min = 0,
-                    .max = 1,
-                    .doc = "of rows by weights: 0 tiles in shared memory, 1 matrices of half floats"},
-                   local_size_tunable()};
+  impl.tunables = {
+      {.name = "product",
+       .min = 0,
+       .max = 1,
+       .doc = "how rows are multiplied by weights: 0 tiles in shared memory, 1 matrices of half floats"},
+      local_size_tunable()};
   impl.build = build_im2col;
   impl.excludes = im2col_excludes;
   impl.lacks = im2col_lacks;
@@ -158,10 +159,10 @@ Impl real_im2col_convolution() {
 
 Impl real_direct_convolution() {
   Impl impl{.name = "direct"};
-  impl.summary = "invocations of their own pixels and output channels";
+  impl.summary = "each invocation computes its own pixels and output channels";
   impl.ceiling = Ceiling::Fp32;
   impl.tunables = {
-      {.name = "pixels", .doc = "pixels of y, side by side, an invocation", .allowed = {1, 2, 4, 8}},
+      {.name = "pixels", .doc = "pixels of y, side by side, per invocation", .allowed = {1, 2, 4, 8}},
       local_size_tunable()};
   impl.build = build_direct;
   impl.excludes = [](const ImplPoint& point) { return any_too_large(point.tensors, point.forms); };

@@ -8,10 +8,10 @@
 namespace assay::ops {
 namespace {
 
-// Workgroups that keep a large device (132 processors) busy, and those that are all of it at a time.
+// The workgroups that keep a large device (132 processors) busy, and the most that run at a time on it.
 constexpr std::int64_t busy_workgroups = 96, processors = 132, workgroups_at_a_time = 264;
 constexpr std::int64_t fragment_depth = 32;
-constexpr std::int64_t most_splits = 64;  // that the tunable allows
+constexpr std::int64_t most_splits = 64;  // the tunable's maximum
 
 constexpr std::array<const char*, 8> sizes{"tile_m",     "tile_n",      "tile_k", "subgroup_m",
                                            "subgroup_n", "subgroups_k", "splits", "stages"};
@@ -26,12 +26,12 @@ std::int64_t slab_of(std::int64_t depth) {
   return std::clamp(power_of_two_from(depth), fragment_depth, usual_slab);
 }
 
-/// Whether slabs of 192 values are whole where those of 128 leave a rest, which counts in so few of them.
+/// Whether slabs of 192 values are whole where slabs of 128 leave a rest, which matters with so few slabs.
 bool wants_long_slabs(std::int64_t depth) {
   return depth % long_slab == 0 && depth % usual_slab != 0;
 }
 
-/// Subgroups that share K: two where a slab's fragments are an even number.
+/// Subgroups that share K: two where a slab has an even number of fragments.
 std::int64_t sharing(std::int64_t slab) {
   return slab / fragment_depth % 2 == 0 ? 2 : 1;
 }
@@ -45,8 +45,8 @@ Tune tune(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t subgroup_
           {"subgroups_k", subgroups_k}};
 }
 
-/// Large tiles read least for each product; where there are too few of them, smaller ones whose subgroups
-/// share K, and where these are too few, too, workgroups that share K.
+/// Large tiles read the least per product. Where there are too few of them, smaller tiles are better, whose
+/// subgroups share K; where these are too few, too, workgroups share K.
 Tune fast_sizes(const ProductShape& shape) {
   const std::int64_t n = std::clamp(power_of_two_from(shape.outputs), std::int64_t{16}, std::int64_t{128});
   const std::int64_t k = slab_of(shape.depth);

@@ -6,7 +6,8 @@
 
 namespace assay::ops {
 
-/// A convolution as products of matrices: of each of `groups` rows x depth by depth x outputs.
+/// A convolution as products of matrices: each of its `groups` is a product of rows x depth by depth x
+/// outputs.
 struct ProductShape {
   std::int64_t rows = 1;     ///< pixels of y
   std::int64_t outputs = 1;  ///< output channels of a group
@@ -14,8 +15,8 @@ struct ProductShape {
   std::int64_t depth = 1;
 };
 
-/// The tunables of coopmat kernels that are fast for int8 products of this shape (measured on a H200,
-/// shaders/NOTES.md), but for what the case of `point` tunes: where it tunes a size, no size is given.
+/// The case's tunables and those with which coopmat kernels are fast for int8 products of this shape
+/// (measured on an H200, shaders/NOTES.md). Where the case of `point` tunes a size itself, only its own.
 Tune with_fast_sizes(const ImplPoint& point, const ProductShape& shape);
 
 }  // namespace assay::ops

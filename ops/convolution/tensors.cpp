@@ -41,8 +41,8 @@ std::vector<ParamSpec> geometry(ConvolutionKind kind) {
       is_pointwise ? pair("kernel", 1, 1, "height and width of the kernel: 1x1")
                    : ints("kernel", rank(2)).at_least(1).says("height and width of the kernel"),
       pair("stride", 1, 1, is_pointwise ? "1x1" : "along the height and the width"),
-      pair("padding", 0, 0, is_pointwise ? "0x0" : "rows and columns of real zeros on either side of x"),
-      pair("dilation", 1, 1, "distance of the kernel's taps"),
+      pair("padding", 0, 0, is_pointwise ? "0x0" : "rows and columns of real zeros on each side of x"),
+      pair("dilation", 1, 1, "distance between the kernel's taps"),
       integer("groups").at_least(1).by_default(std::int64_t{1}).says("of channels: divides C and OC")};
   if (kind == ConvolutionKind::Depthwise) {
     all.back() = integer("groups")
@@ -51,7 +51,7 @@ std::vector<ParamSpec> geometry(ConvolutionKind kind) {
                      .says("C");
   }
   if (kind == ConvolutionKind::Transposed) {
-    all.push_back(pair("output_padding", 0, 0, "rows and columns more at the end of y"));
+    all.push_back(pair("output_padding", 0, 0, "additional rows and columns at the end of y"));
   }
   return all;
 }
@@ -73,20 +73,20 @@ void check_kind(const Convolution& conv, ConvolutionKind kind) {
     for (const auto& [name, value] : {std::pair{"OC", conv.oc}, {"groups", conv.groups}}) {
       if (value == conv.c) continue;
       throw ParameterError(
-          name, fmt::format("{} is {}, but a depthwise convolution has as many as C, which is {}", name,
-                            value, conv.c));
+          name, fmt::format("{} is {}; in a depthwise convolution it must equal C, which is {}", name, value,
+                            conv.c));
     }
   }
 }
 
-/// Products of an element. The stride of transposed ones takes taps away.
+/// Products per element. The stride of a transposed convolution takes taps away.
 double depth_of_convolution(const Params& params) {
   const Convolution conv = references::checked_convolution(params);
   const double taps_left = conv.transposed ? static_cast<double>(conv.stride[0] * conv.stride[1]) : 1;
   return std::max(1.0, static_cast<double>(conv.depth()) / taps_left);
 }
 
-/// Pairs of an index of y and a tap, along one axis, that meet a value of x.
+/// The number of pairs of an index of y and a tap, along one axis, that meet a value of x.
 std::int64_t meetings(const Convolution& conv, std::size_t axis) {
   std::int64_t count = 0;
   for (std::int64_t i = 0; i < conv.size_of_y()[axis]; ++i) {
@@ -100,7 +100,7 @@ std::int64_t meetings(const Convolution& conv, std::size_t axis) {
 std::vector<ParamSpec> convolution_params(ConvolutionKind kind, std::vector<ParamSpec> own) {
   std::vector<ParamSpec> all = sizes(kind);
   std::ranges::move(geometry(kind), std::back_inserter(all));
-  // y's default scale wants to know all that the convolution is.
+  // y's default scale depends on all parameters of the convolution, so it comes last.
   all.push_back(boolean("bias").by_default(false).says("whether there is a tensor `bias`, added to y"));
   all.push_back(choice("activation", {"none", "relu"}).by_default(std::string("none")));
   std::ranges::move(own, std::back_inserter(all));

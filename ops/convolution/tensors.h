@@ -12,34 +12,35 @@
 
 namespace assay::ops {
 
-/// N, C, H, W, OC, kernel, stride, padding, dilation and groups; then `own`; then bias and activation.
-/// What a convolution does not choose is fixed by the op: see `ConvolutionKind`.
+/// What a kind of convolution fixes instead of leaving it to the case.
 enum class ConvolutionKind : std::uint8_t {
   Any,         ///< every parameter is free
   Pointwise,   ///< kernel and stride 1x1, no padding, one group
   Depthwise,   ///< groups and OC are C
   Transposed,  ///< has output_padding
 };
+/// The parameters N, C, H, W, OC, kernel, stride, padding, dilation and groups, then `own`, then bias and
+/// activation.
 std::vector<ParamSpec> convolution_params(ConvolutionKind kind, std::vector<ParamSpec> own);
 
-/// The checked parameters; throws ParameterError, also where they are not of the kind.
+/// The checked parameters. Throws ParameterError, also where they are not of this kind.
 references::Convolution convolution_of(const Params& params, ConvolutionKind kind,
                                        std::int64_t largest_depth);
 
-/// y's scale from x's, as for linear ops.
+/// The parameter y, whose default scale follows from x's as for linear ops.
 ParamSpec convolution_y_qparams_param();
 
-/// Forms of int8 activations: words of four channels. `first`: the default.
+/// The forms of int8 activations whose words hold four channels. `first`: the default.
 std::vector<Form> channel_word_forms(Layout first);
 
-TensorSpec real_images(std::string_view name,
-                       const references::Convolution& conv);  ///< x or y, channels-packed
+/// The tensor x or y of real values, channels-packed.
+TensorSpec real_images(std::string_view name, const references::Convolution& conv);
 TensorSpec int8_images(std::string_view name, const references::Convolution& conv, std::vector<Form> forms);
 
-/// x, w, w_scale, bias where the op has it, y: the tensors of every convolution.
+/// The tensors of every convolution: x, w, w_scale, bias where the op has it, y.
 std::vector<TensorSpec> convolution_tensors(const references::Convolution& conv, TensorSpec x, TensorSpec y);
 
-/// Operations: taps that lie in the padding are none.
+/// Counts each tensor's bytes once, and the operations of all taps except those that lie in the padding.
 Work convolution_work(const Params& params, std::span<const TensorSpec> tensors);
 
 }  // namespace assay::ops

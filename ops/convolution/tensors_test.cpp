@@ -11,7 +11,7 @@ using references::Convolution;
 
 class ConvolutionTensorsTest : public ConvolutionTest {
  protected:
-  /// What the op says of such parameters; "": nothing.
+  /// The op's complaint about these parameters; "" if there is none.
   std::string complaint(const std::string& op, const ConvolutionSizes& sizes) const {
     return error_of([&] { op_of(op).tensors(params_of(op_of(op), sizes)); });
   }
@@ -22,8 +22,8 @@ class ConvolutionTensorsTest : public ConvolutionTest {
   }
 };
 
-/// Pairs of a value of x and one of y, in one plane of each, that some tap joins: by x where the convolution
-/// is transposed.
+/// The number of pairs of a value of x and one of y, in one plane of each, that a tap connects; counted from
+/// x where the convolution is transposed.
 std::int64_t meetings(const Convolution& conv) {
   const bool from_x = conv.transposed;
   const references::HeightWidth y = conv.size_of_y(), x{conv.h, conv.w};
@@ -65,9 +65,9 @@ TEST_F(ConvolutionTensorsTest, DepthwiseOnesHaveAsManyOfAllAsChannels) {
   const std::string op = "q8ta_conv2d_dw";
   EXPECT_EQ(complaint(op, {.c = 6, .oc = 6, .groups = 6}), "");
   EXPECT_EQ(complaint(op, {.c = 6, .oc = 12, .groups = 6}),
-            "OC is 12, but a depthwise convolution has as many as C, which is 6");
+            "OC is 12; in a depthwise convolution it must equal C, which is 6");
   EXPECT_EQ(complaint(op, {.c = 6, .oc = 6, .groups = 3}),
-            "groups is 3, but a depthwise convolution has as many as C, which is 6");
+            "groups is 3; in a depthwise convolution it must equal C, which is 6");
 }
 
 TEST_F(ConvolutionTensorsTest, GroupsDivideChannels) {
@@ -120,7 +120,7 @@ TEST_F(ConvolutionTensorsTest, WorkIsTheTapsThatMeetX) {
   EXPECT_EQ(operations("q8ta_conv2d_transposed",
                        {.h = 2, .w = 2, .kernel = {1, 1}, .stride = {2, 2}, .padding = {0, 0}}),
             2 * 64 * 4)
-      << "of 9 pixels 5 meet nothing";
+      << "5 of 9 pixels meet nothing";
 }
 
 TEST_F(ConvolutionTensorsTest, WorkIsWhatCountingFinds) {

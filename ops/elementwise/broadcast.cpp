@@ -16,17 +16,17 @@ Sizes sizes_of(const Physical& physical) {
   return {dims.n, dims.c, dims.h, dims.w};
 }
 
-/// Which of N, C, H, W four values of a word differ in.
+/// The dim of N, C, H, W along which the four values of a word lie.
 std::size_t packed_dim(const Physical& physical) {
   return 3 - static_cast<std::size_t>(packed_axis(physical.form().layout));
 }
 
-/// The dim whose lanes of four are words that lie together, or 4.
+/// The dim along which four words lie together as lanes, or 4 for none.
 std::size_t dim_of_word_lanes(Layout layout) {
   return layout == Layout::P4W4C ? 3 : layout == Layout::P4H4W ? 2 : 4;
 }
 
-/// What one operand does along a dim of y: its strides, all 0 where it is broadcast.
+/// The strides of one operand along a dim of y: all 0 where it is broadcast.
 Physical::Stride stride_along(const Physical& operand, const Physical& y, std::size_t dim) {
   if (sizes_of(operand)[dim] != sizes_of(y)[dim]) return {0, 0};
   return kernel_strides(operand)[dim];
@@ -46,7 +46,7 @@ std::vector<Placed> axes_of_dim(const Physical& a, const Physical& b, const Phys
   return {{in_y.lane, {size, in_a.lane, in_b.lane}}};
 }
 
-/// Makes `fast` the product of both, if both operands just go on.
+/// Makes `fast` the product of both axes, if both operands continue from one to the other.
 bool merge(BroadcastAxis& fast, const BroadcastAxis& slow) {
   if (slow.a_step != fast.a_step * fast.size || slow.b_step != fast.b_step * fast.size) return false;
   fast.size *= slow.size;

@@ -27,7 +27,7 @@ std::vector<BroadcastAxis> axes_of(const Shape& a, const Shape& b, Layout layout
   return broadcast_axes(bytes(a, layout), bytes(b, layout), bytes(broadcast_shape(a, b), layout));
 }
 
-/// Words of a and b that the axes name for a word of y: what the kernel computes.
+/// The words of a and b that the axes give for a word of y, computed like the kernel.
 std::pair<std::int64_t, std::int64_t> words_at(const std::vector<BroadcastAxis>& axes, std::int64_t word) {
   std::int64_t a = 0, b = 0;
   for (const BroadcastAxis& axis : axes) {
@@ -46,7 +46,7 @@ std::int64_t source(const Physical& operand, const std::vector<std::int64_t>& at
                         index(at[3], dims.w));
 }
 
-/// Every element of y finds its a and b: in the lane where it lies itself, or in lane 0 of a spread word.
+/// Checks that every element of y finds its a and b: in its own lane, or in lane 0 of a spread word.
 void expect_right_words(const Shape& a_shape, const Shape& b_shape, Layout layout) {
   const Shape y_shape = broadcast_shape(a_shape, b_shape);
   const Physical a = bytes(a_shape, layout), b = bytes(b_shape, layout), y = bytes(y_shape, layout);
@@ -79,7 +79,7 @@ TEST(BroadcastAxes, FindEveryWordWhateverIsBroadcast) {
   }
 }
 
-/// What the kernel relies on when it loads four words at once.
+/// Checks what the kernel relies on when it loads four words at once.
 TEST(BroadcastAxes, StepWordByWordOrNotAtAllAlongTheFastestAndInVectorsBeyond) {
   std::mt19937 random(18);
   const auto pick = [&](int most) { return std::uniform_int_distribution<std::int64_t>(1, most)(random); };

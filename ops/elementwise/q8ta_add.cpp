@@ -16,17 +16,17 @@ namespace assay::ops {
 namespace {
 
 constexpr std::int64_t operations = 8;  // -, *, -, *, *, +, *, +
-// MOST_AXES of shaders/q8ta_add.comp: the four dims. Where a layout has lanes of words as a fifth axis, a
-// vector is these lanes.
+// MOST_AXES of shaders/q8ta_add.comp: the four dims. Where a layout's lanes of words would be a fifth axis, a
+// vector consists of these lanes.
 constexpr std::size_t most_axes = 4;
 constexpr double largest_alpha = 0x1p100;
 constexpr double smallest_alpha = 0x1p-126;
 
-/// Why the output holds a's values, or nothing.
+/// Why the output equals a, or nothing.
 std::string copy_because(const Params& params, const Shape& y_shape) {
   const bool is_copy = params.number("alpha") == 0 && params.qparams("a") == params.qparams("y") &&
                        numel(y_shape) == numel(params.ints("shape"));
-  return is_copy ? "alpha 0 leaves a, and the qparams of a and y are equal" : "";
+  return is_copy ? "alpha is 0, and the qparams of a and y are equal" : "";
 }
 
 TensorSpec operand(std::string name, const Shape& shape) {
@@ -86,13 +86,13 @@ Program fused(const BuildContext& context) {
   const Physical b = context.physical(1);
   const Physical y = context.physical(2);
   std::vector<BroadcastAxis> axes = broadcast_axes(a, b, y);
-  // Four neighbours along the fastest axis, which an operand steps through word by word or not at all.
+  // Four neighbours along the fastest axis, along which an operand steps word by word or not at all.
   const bool whole = axes[0].size % 4 == 0;
   const bool a_whole = whole && axes[0].a_step == 1;
   const bool b_whole = whole && axes[0].b_step == 1;
   if (whole) axes[0] = {axes[0].size / 4, axes[0].a_step * 4, axes[0].b_step * 4};
   if (axes[0].size == 1 && axes.size() > 1) axes.erase(axes.begin());
-  if (axes.size() > most_axes) throw std::logic_error("q8ta_add: words differ along more than four axes");
+  if (axes.size() > most_axes) throw std::logic_error("q8ta_add: the tensors have more than four axes");
   const std::int64_t vectors = y.bytes() / (whole ? 16 : 4);
   Dispatch dispatch;
   dispatch.label = "add";
@@ -113,14 +113,14 @@ Program fused(const BuildContext& context) {
 std::optional<std::string> excludes(const ImplPoint& point) {
   if (point.forms[0] != point.forms[1] || point.forms[0] != point.forms[2]) {
     return "a is " + to_string(point.forms[0]) + ", b is " + to_string(point.forms[1]) + " and y is " +
-           to_string(point.forms[2]) + ": words line up in one layout only";
+           to_string(point.forms[2]) + ": all three must have the same layout";
   }
   for (const std::string name : {"a", "b", "y"}) {
     if (auto reason = scale_excludes(name, point.params.qparams(name))) return reason;
   }
   const double alpha = point.params.number("alpha");
   if (alpha != 0 && std::fabs(alpha) < smallest_alpha) {
-    return "alpha " + to_string(Value(alpha)) + " is no normal float32: devices may take it for zero";
+    return "alpha " + to_string(Value(alpha)) + " is not a normal float32: devices may flush it to zero";
   }
   return too_large({point.forms[2], DType::I8, point.tensors[2].shape});
 }
@@ -141,13 +141,13 @@ Op q8ta_add() {
       .params = {shape("shape", rank(1, 4)).says("of a"),
                  shape("b_shape", rank(1, 4))
                      .derived([](const Params& earlier) { return earlier.ints("shape"); })
-                     .says("by default that of a; aligned at the right, dims are equal or one of them is 1"),
+                     .says("by default a's; aligned at the right, dims are equal or one of them is 1"),
                  alpha(), qparams("a"), qparams("b"), qparams("y")},
       .tensors = tensors,
       .reference = references::q8ta_add,
       .work = work,
       .impls = {{.name = "fused",
-                 .summary = "one dispatch: 16 bytes after 16 bytes, all tensors in one layout",
+                 .summary = "one dispatch: 16 bytes at a time, all tensors in the same layout",
                  .tunables = {local_size_tunable(), vectors_tunable()},
                  .build = fused,
                  .excludes = excludes}},

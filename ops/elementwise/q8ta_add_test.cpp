@@ -88,7 +88,7 @@ TEST_F(AddOpTest, BroadcastsWholeVectors) {
 
 TEST_F(AddOpTest, NeedsNoMoreAxesThanItsKernelHas) {
   std::set<std::uint32_t> counts;
-  for (unsigned broadcast = 0; broadcast < 81; ++broadcast) {  // along each dim a, b or none of them
+  for (unsigned broadcast = 0; broadcast < 81; ++broadcast) {  // along each dim a, b or neither is broadcast
     for (const std::int64_t size : {3, 8}) {
       Shape a{size, size, size, size}, b = a;
       for (unsigned dim = 0, rest = broadcast; dim < 4; ++dim, rest /= 3) {
@@ -154,7 +154,7 @@ TEST_F(AddOpTest, MovesVectorsWhereTheFastestAxisHasWholeOnes) {
 }
 
 TEST_F(AddOpTest, LargeTensorsAreSeveralVectorsAnInvocation) {
-  const Shape shape{16, 256, 1030};  // rows of 258 words: no whole vectors, as rows are told apart
+  const Shape shape{16, 256, 1030};  // rows of 258 words: no whole vectors, since rows stay separate
   for (const Shape& b : {Shape{256, 1}, Shape{1030}}) {
     const Trial trial{
         .op = op, .params = add_params(shape, b, 0.5), .forms = {p4w, p4w, p4w}, .fill = FillKind::Uniform};

@@ -32,8 +32,9 @@ std::vector<TensorSpec> tensors(const Params& params) {
                .dtype = DType::I8,
                .shape = shape,
                .forms = int8_forms()};
-  // Answers grow with q: those of -128 and 127 are the ends.
-  if (answers[0x80] == answers[0x7f]) y.constant_because = "with these qparams every value gives one integer";
+  // Answers grow with q, so those for -128 and 127 are the smallest and the largest.
+  if (answers[0x80] == answers[0x7f])
+    y.constant_because = "with these qparams every value gives the same integer";
   if (is_identity(answers)) y.copy_because = "with these qparams no integer changes";
   return {x, y};
 }
@@ -86,7 +87,7 @@ Op q8ta_relu() {
       .work = work,
       .impls = {{.name = "fused",
                  .summary =
-                     "one dispatch: 16 bytes after 16 bytes in one layout, between two by tiles of 4 x 4",
+                     "one dispatch: 16 bytes at a time in one layout, tiles of 4 x 4 between two layouts",
                  .tunables = {local_size_tunable(), vectors_tunable()},
                  .build = fused,
                  .excludes = excludes}},

@@ -44,7 +44,7 @@ std::vector<TensorSpec> tensors(const Params& params) {
            .output_class = table.dtype == DType::F16 ? OutputClass::Bounded : OutputClass::Exact}};
 }
 
-/// Only rows that are looked up are read: as many as there are indices, and none twice where there are more
+/// Counts only rows that are looked up: as many as there are indices, and each row once where there are more
 /// indices than rows.
 Work work(const Params& params, std::span<const TensorSpec> tensors) {
   const EmbeddingQ4gsw table = embedding_q4gsw_params(params);
@@ -56,7 +56,7 @@ Work work(const Params& params, std::span<const TensorSpec> tensors) {
           .operations = 2 * values};
 }
 
-/// `values`: of one vector.
+/// `values`: values of one vector.
 PushConstants push_constants(const EmbeddingQ4gsw& table, std::int64_t values, std::int64_t height) {
   const std::int64_t columns = table.dim / values;
   PushConstants push;
@@ -112,7 +112,7 @@ std::vector<Tunable> tunables() {
 Op embedding_q4gsw() {
   return {
       .name = "embedding_q4gsw",
-      .summary = "rows of a table of 4-bit values with one scale a group, looked up and made real",
+      .summary = "rows of a table of 4-bit values with one scale per group, looked up and dequantized",
       .params =
           {shape("indices", rank(1, 3)).says("shape of the indices; y has one dim more, which is `dim`"),
            integer("vocab").at_least(1).says("rows of the table; indices are below it"),
@@ -127,7 +127,7 @@ Op embedding_q4gsw() {
       .work = work,
       .tokens = [](const Params& params) { return numel(embedding_q4gsw_params(params).indices); },
       .impls = {{.name = "gather",
-                 .summary = "one invocation 16 bytes of y, up to four times, or one texel",
+                 .summary = "each invocation writes 16 bytes of y, up to four times, or one texel",
                  .tunables = tunables(),
                  .build = gather,
                  .excludes = excludes}},

@@ -127,7 +127,7 @@ TEST_F(EmbeddingQ4gswTest, TakesIndicesBelowVocabOnly) {
 TEST_F(EmbeddingQ4gswTest, RefusesGroupsThatDoNotFillARow) {
   try {
     op.tensors(table({4}, 17, 40, 16));
-    FAIL() << "it took them";
+    FAIL() << "it accepted them";
   } catch (const ParameterError& error) {
     EXPECT_EQ(error.parameter(), "dim");
   }

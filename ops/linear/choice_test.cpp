@@ -1,7 +1,7 @@
 #include "harness/cases/reachable_programs.h"
 #include "ops/linear/linear_test_support.h"
 
-// Which impl `auto` takes, and why others are refused.
+// Tests which impl `auto` takes, and why others are refused.
 
 namespace assay::ops {
 namespace {
@@ -10,7 +10,7 @@ using namespace test;
 
 class LinearChoiceTest : public LinearTest {
  protected:
-  /// What `auto` takes of a device.
+  /// The impl that `auto` takes on a device.
   std::string choice(const std::string& name, const Sizes& sizes, const DeviceInfo& device,
                      std::int64_t group_size = 32) const {
     const Op& op = op_of(name);
@@ -134,28 +134,29 @@ TEST_F(LinearChoiceTest, TilesBeyondTheDeviceAreRefusedWithTheirSize) {
   trial.tune["tile_k"] = 8;
   EXPECT_EQ(refusal(trial), "");
   trial.as_if = [](DeviceInfo& device) { device.max_workgroup_invocations = 128; };
-  EXPECT_EQ(refusal(trial),
-            "tiles of 128 x 128, 8 x 8 an invocation, are workgroups of 256, the device's largest is 128");
+  EXPECT_EQ(
+      refusal(trial),
+      "tiles of 128 x 128, 8 x 8 per invocation, need workgroups of 256 invocations, the device allows 128");
 }
 
 TEST_F(LinearChoiceTest, SlabsThatDoNotFitTheGroupsAreRefused) {
   Trial trial = trial_of(op_of("linear_dq8ca_q4gsw"), "tiled", {32, 192, 32}, 96);
   trial.tune = {{"tile_k", 64}};
-  EXPECT_EQ(refusal(trial), "slabs of 64 values neither hold whole groups of 96 nor divide them");
+  EXPECT_EQ(refusal(trial), "slabs of 64 values neither hold whole groups of 96 nor divide one");
   trial.tune = {{"tile_k", 48}};
   EXPECT_EQ(refusal(trial), "");
   EXPECT_EQ(refusal(trial_of(op_of("linear_dq8ca_q4gsw"), "tiled", {32, 656, 32}, 328)),
-            "no slab of at most 256 values holds whole groups of 328, or divides them");
+            "no slab of at most 256 values holds whole groups of 328 or divides one");
 }
 
 TEST_F(LinearChoiceTest, MoreWorkersThanInvocationsAreRefused) {
   Trial trial = trial_of(op_of("linear_q8csw"), "gemv", {1, 64, 32});
   trial.tune = {{"workers", 64}, {"local_size", 16}};
-  EXPECT_EQ(refusal(trial), "64 workers are more than the 16 invocations of a workgroup");
+  EXPECT_EQ(refusal(trial), "64 workers exceed the 16 invocations of a workgroup");
   trial.tune = {{"workers", 256}};
   EXPECT_EQ(refusal(trial), "");
   trial.as_if = [](DeviceInfo& device) { device.max_workgroup_size[0] = 128; };
-  EXPECT_EQ(refusal(trial), "workgroups of 256, the device's largest is 128");
+  EXPECT_EQ(refusal(trial), "workgroups of 256 invocations exceed the device's 128");
 }
 
 TEST_F(LinearChoiceTest, WorkIsEachTensorOnceAndTwoOperationsAProduct) {

@@ -20,7 +20,7 @@ std::optional<std::string> coopmat_excludes_tune(const ImplPoint& point) {
   for (const auto& [part, whole] : {std::pair{"subgroup_m", "tile_m"}, {"subgroup_n", "tile_n"}}) {
     const std::int64_t size = point.tuned(whole, 0);
     if (size == 0 || size % point.tuned(part, 1) == 0) continue;
-    return fmt::format("{} {} is no whole number of {} {}", whole, size, part, point.tuned(part, 1));
+    return fmt::format("{} {} is not a multiple of {} {}", whole, size, part, point.tuned(part, 1));
   }
   return std::nullopt;
 }
@@ -29,17 +29,19 @@ namespace {
 
 using references::Linear;
 
-constexpr std::int64_t most_fragments = 32;           // whose sums fill the registers of any device
-constexpr std::int64_t most_fragments_of_a_side = 8;  // that shaders/common/unroll.glslh repeats
-// Of groups: int32 sums of products of int8 by 15 at most, less than 2^24, which floats hold.
+constexpr std::int64_t most_fragments = 32;  // per subgroup: their sums fill the registers of any device
+constexpr std::int64_t most_fragments_of_a_side = 8;  // repetitions in shaders/common/unroll.glslh
+// The largest group whose int32 sums of products of int8 by at most 15 stay below 2^24, so that floats hold
+// them exactly.
 constexpr std::int64_t largest_group = (std::int64_t{1} << 24) / (128L * 15) / 8 * 8;
-// Of int4 weights that are multiplied by halves of their scales: a rounding of the scale and one of the
-// product. Each is off by 2^-11 at most where it is a normal half: both by less than this. The scale is none
-// that is 2^25 times smaller than the largest of its channel. What it loses, or is flushed to 0, is up to
-// 2^-25 of the largest, so that the bound still covers it wherever anything that is multiplied by the largest
-// counts in the magnitude; it does not where x or w is 0 there and little else is added.
+// The unit error of int4 weights that are multiplied by half-float scales: one rounding of the scale and one
+// of the product. Each is off by at most 2^-11 where it is a normal half, and together by less than this. A
+// scale below 2^-25 of the largest of its channel is not a normal half. What such a scale loses, or what is
+// flushed to 0, is up to 2^-25 of the largest scale, so that the bound still covers it wherever a value
+// multiplied by the largest scale counts in the magnitude. It does not where x or w is 0 there and little
+// else is added.
 constexpr double error_of_half_weights = 0x1p-10;
-// lavapipe leaves all loops of an invocation after so many turns, and says nothing.
+// lavapipe silently leaves all loops of an invocation after this many iterations.
 constexpr std::int64_t most_turns_on_a_cpu = 65535;
 
 void define(Dispatch& dispatch, const char* name, std::int64_t value) {
@@ -50,7 +52,7 @@ ProductNeeds needs_of(const BuildContext& context, const CoopmatTiling& tiling, 
   ProductNeeds needs;
   needs.images = images;
   needs.x_layout = Layout::P4W;
-  // Slabs of whole units begin at one.
+  // Slabs of whole units begin at a unit.
   needs.x_words = tiling.slab.depth % 16 == 0 ? 4 : 1;
   needs.sums_of_groups = true;
   needs.packing = tiling.packing();
@@ -115,7 +117,7 @@ void bind_partial_sums(Dispatch& dispatch, Resource partial) {
   dispatch.bindings.emplace_back(partial);
 }
 
-/// The dispatch that adds the sums of parts of K, from `operands`: what add_operands() has bound.
+/// The dispatch that adds the sums of parts of K. `operands`: the bindings of add_operands().
 Dispatch join_of(const Dispatch& operands, const CoopmatTiling& tiling, const Slots& slots,
                  std::int64_t quads, const DeviceInfo& device) {
   Dispatch join = operands;
@@ -142,7 +144,7 @@ void set_product_grid(Dispatch& product, const CoopmatTiling& tiling, std::int64
   if (!tiling.plain) demand_subgroup_size(product, device);
 }
 
-/// Invocations side by side load pixels side by side where these are neighbours in memory.
+/// Whether invocations side by side load pixels side by side, because these are neighbours in memory.
 void add_load_order(Dispatch& product, const BuildContext& context) {
   const Layout layout = tensor_named(context, "x").physical.form().layout;
   define(product, "PIXELS_FIRST", layout == Layout::P4C ? 0 : 1);
@@ -174,11 +176,11 @@ Program build(const BuildContext& context, const LinearKind& kind, const Images&
 
 std::optional<std::string> excludes(const ImplPoint& point, const LinearKind& kind) {
   if (kind.is_real() && references::checked_linear(point.params).real != DType::F16) {
-    return "x is f32, which half floats would round: f16, or another impl";
+    return "x is f32, which half floats would round: use f16 or another impl";
   }
   if (auto reason = coopmat_excludes_tune(point)) return reason;
   if (kind.is_grouped() && references::checked_linear(point.params).group_size > largest_group) {
-    return fmt::format("sums of groups of {} values might be no exact floats: {} at most",
+    return fmt::format("sums of groups of {} values may not be exact floats: at most {} values are",
                        references::checked_linear(point.params).group_size, largest_group);
   }
   return linear_excludes(point);
@@ -188,21 +190,22 @@ std::optional<std::string> lacks_shape(const CoopmatTiling& tiling, const Device
   const Fragment& fragment = tiling.fragment;
   if (tiling.m % tiling.subgroup_m != 0 || tiling.n % tiling.subgroup_n != 0 ||
       tiling.subgroup_m % fragment.m != 0 || tiling.subgroup_n % fragment.n != 0) {
-    return fmt::format("fragments of {} x {} that are whole in {} x {} of a tile of {} x {}", fragment.m,
-                       fragment.n, tiling.subgroup_m, tiling.subgroup_n, tiling.m, tiling.n);
+    return fmt::format("fragments of {} x {} do not fit evenly in {} x {} per subgroup of a tile of {} x {}",
+                       fragment.m, fragment.n, tiling.subgroup_m, tiling.subgroup_n, tiling.m, tiling.n);
   }
   if (tiling.parts_of_slab() % tiling.subgroups_k != 0) {
-    return fmt::format("a slab whose {} {} {} subgroups can share", tiling.parts_of_slab(),
+    return fmt::format("slabs of {} {} cannot be shared evenly by {} subgroups", tiling.parts_of_slab(),
                        tiling.scales_groups() ? "groups" : "fragments along K", tiling.subgroups_k);
   }
   if (tiling.fragments_m() * tiling.fragments_n() > most_fragments ||
       std::max(tiling.fragments_m(), tiling.fragments_n()) > most_fragments_of_a_side) {
-    return fmt::format("registers for {} x {} fragments a subgroup: {} at most, {} side by side",
-                       tiling.fragments_m(), tiling.fragments_n(), most_fragments, most_fragments_of_a_side);
+    return fmt::format(
+        "{} x {} fragments per subgroup need too many registers: at most {}, and {} side by side",
+        tiling.fragments_m(), tiling.fragments_n(), most_fragments, most_fragments_of_a_side);
   }
   if (tiling.invocations() > device.max_workgroup_invocations ||
       tiling.invocations() > device.max_workgroup_size[0]) {
-    return fmt::format("workgroups of {}, the device's largest is {}", tiling.invocations(),
+    return fmt::format("workgroups of {} invocations exceed the device's {}", tiling.invocations(),
                        std::min(device.max_workgroup_invocations, device.max_workgroup_size[0]));
   }
   return std::nullopt;
@@ -211,28 +214,29 @@ std::optional<std::string> lacks_shape(const CoopmatTiling& tiling, const Device
 std::optional<std::string> lacks(const BuildContext& context, const LinearKind& kind) {
   const DeviceInfo& device = context.device;
   if (context.tuned("plain", 1) == 0 && !has_matrices(device, kind)) {
-    return kind.is_real() ? "VK_NV_cooperative_matrix with products of f16 to f32"
-                          : "VK_NV_cooperative_matrix with products of i8 to i32";
+    return kind.is_real() ? "VK_NV_cooperative_matrix with products of f16 to f32 is missing"
+                          : "VK_NV_cooperative_matrix with products of i8 to i32 is missing";
   }
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
   if (auto reason = lacks_weight_texture(context, kind.w, tiling.packing())) return reason;
   if (auto reason = lacks_shape(tiling, device)) return reason;
   if (tiling.plain && device.is_cpu() && tiling.plain_turns() > most_turns_on_a_cpu) {
-    return fmt::format("{} turns of loops an invocation in plain code: a CPU does {}", tiling.plain_turns(),
-                       most_turns_on_a_cpu);
+    return fmt::format("{} loop iterations per invocation in plain code exceed the {} that a CPU device runs",
+                       tiling.plain_turns(), most_turns_on_a_cpu);
   }
   const auto local = static_cast<std::uint32_t>(tiling.invocations());
   if (!tiling.plain && !knows_subgroup_size(device, {local, 1, 1})) {
-    return fmt::format("full subgroups of {} on demand, in workgroups of {}", device.subgroup_size, local);
+    return fmt::format("full subgroups of {} cannot be demanded in workgroups of {}", device.subgroup_size,
+                       local);
   }
   if (tiling.shared_bytes() <= device.max_shared_bytes) return std::nullopt;
   return fmt::format("tiles of {} x {} x {} need {} bytes of shared memory, maxComputeSharedMemorySize is {}",
                      tiling.m, tiling.n, tiling.slab.padded, tiling.shared_bytes(), device.max_shared_bytes);
 }
 
-/// Roundings behind one another in an element: of real sums that the unit makes, one a value of K; of scaling
-/// and adding each group of integers, and each part of K; scale, bias, requantization. Weights that are
-/// rounded to halves before come on top.
+/// Consecutive roundings in an element: of real sums that the unit makes, one per value of K; of scaling and
+/// adding each group of integers, and each part of K; of scale, bias and requantization. Rounding weights to
+/// halves before comes on top.
 double unit_error(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
@@ -243,9 +247,9 @@ double unit_error(const BuildContext& context, const LinearKind& kind) {
 }
 
 const char* summary_of(const LinearKind& kind) {
-  if (!kind.is_real()) return "subgroups multiply matrices of int8";
-  if (!kind.is_real_int4()) return "subgroups multiply matrices of half floats";
-  return "subgroups multiply matrices of half floats, which weights times scales are rounded to";
+  if (!kind.is_real()) return "subgroups multiply cooperative matrices of int8";
+  if (!kind.is_real_int4()) return "subgroups multiply cooperative matrices of half floats";
+  return "subgroups multiply cooperative matrices of half floats, to which weights times scales are rounded";
 }
 
 }  // namespace
@@ -267,18 +271,18 @@ std::vector<Tunable> coopmat_tunables() {
       {.name = "tile_m", .doc = "rows of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
       {.name = "tile_n", .doc = "output channels of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
       {.name = "tile_k",
-       .doc = "values along K of a slab in shared memory, at most",
+       .doc = "most values along K of a slab in shared memory",
        .allowed = {32, 64, 128, 192, 256}},
-      {.name = "subgroup_m", .doc = "rows of a tile that are a subgroup's", .allowed = {16, 32, 64, 128}},
+      {.name = "subgroup_m", .doc = "rows of a subgroup's part of a tile", .allowed = {16, 32, 64, 128}},
       {.name = "subgroup_n",
-       .doc = "output channels of a tile that are a subgroup's",
+       .doc = "output channels of a subgroup's part of a tile",
        .allowed = {16, 32, 64, 128}},
       {.name = "subgroups_k",
-       .doc = "subgroups that share K of their part of a tile",
+       .doc = "subgroups that share the K of their part of a tile",
        .allowed = {1, 2, 4, 8}},
-      {.name = "stages", .fallback = 1, .max = 2, .doc = "slabs in shared memory, which take turns"},
+      {.name = "stages", .fallback = 1, .max = 2, .doc = "slabs in shared memory, used alternately"},
       {.name = "splits", .max = 64, .doc = "workgroups that share K; a second pass adds their sums"},
-      {.name = "plain", .min = 0, .max = 1, .doc = "1: plain code instead of the device's matrices"},
+      {.name = "plain", .min = 0, .max = 1, .doc = "1: plain code instead of cooperative matrices"},
       weights_tunable(),
       bake_tunable()};
 }

@@ -11,8 +11,8 @@
 #include <limits>
 #include <map>
 
-// Products of matrices that subgroups hold: whom they are refused, and that the order of sums is nobody's
-// business where these are integers.
+// Products of cooperative matrices: when they are refused, and that integer sums do not depend on their
+// order.
 
 namespace assay::ops {
 namespace {
@@ -21,7 +21,7 @@ using namespace test;
 
 using Tiles = std::map<std::string, std::int64_t>;
 
-/// tile_m, tile_n, tile_k, subgroup_m and subgroup_n.
+/// The values of tile_m, tile_n, tile_k, subgroup_m and subgroup_n.
 Tiles tiles(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t subgroup_m,
             std::int64_t subgroup_n) {
   return {
@@ -43,7 +43,7 @@ class CoopmatTest : public LinearTest {
     return made;
   }
 
-  /// Why it is refused, as if on a device.
+  /// The reason why a trial is refused on this device; "" where it can run.
   std::string refusal_on(const DeviceInfo& device, Trial made) {
     made.as_if = [device](DeviceInfo& info) { info = device; };
     return refusal(made);
@@ -88,7 +88,8 @@ TEST_F(CoopmatTest, RealsOfF32AreNotRounded) {
     Trial made = trial(op, {5, 64, 20});
     EXPECT_EQ(refusal_on(gpu, made), "") << op;
     made.params.set("dtype", std::string("f32"));
-    EXPECT_EQ(refusal_on(gpu, made), "x is f32, which half floats would round: f16, or another impl") << op;
+    EXPECT_EQ(refusal_on(gpu, made), "x is f32, which half floats would round: use f16 or another impl")
+        << op;
   }
   Trial quantized = trial("linear_dq8ca_q4gsw", {5, 64, 20});
   quantized.params.set("dtype", std::string("f32"));
@@ -97,23 +98,23 @@ TEST_F(CoopmatTest, RealsOfF32AreNotRounded) {
 
 TEST_F(CoopmatTest, TilesAreWholePartsOfSubgroups) {
   EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, tiles(16, 64, 64, 32, 32))),
-            "tile_m 16 is no whole number of subgroup_m 32");
+            "tile_m 16 is not a multiple of subgroup_m 32");
   EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, tiles(64, 16, 64, 32, 32))),
-            "tile_n 16 is no whole number of subgroup_n 32");
+            "tile_n 16 is not a multiple of subgroup_n 32");
   DeviceInfo of_large_fragments = gpu;
   of_large_fragments.cooperative_shapes = {{32, 16, 32, DType::I8, DType::I32}};
   EXPECT_EQ(refusal_on(of_large_fragments, trial("q8ta_linear", {5, 64, 20}, tiles(64, 64, 64, 16, 32))),
-            "fragments of 32 x 16 that are whole in 16 x 32 of a tile of 64 x 64");
+            "fragments of 32 x 16 do not fit evenly in 16 x 32 per subgroup of a tile of 64 x 64");
 }
 
 TEST_F(CoopmatTest, SubgroupsThatShareKNeedPartsOfIt) {
   const Tiles two_steps = tiles(32, 32, 64, 16, 16);
   EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, with(two_steps, "subgroups_k", 2))), "");
   EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, with(two_steps, "subgroups_k", 4))),
-            "a slab whose 2 fragments along K 4 subgroups can share");
+            "slabs of 2 fragments along K cannot be shared evenly by 4 subgroups");
   EXPECT_EQ(refusal_on(gpu, trial("linear_dq8ca_q4gsw", {5, 64, 20}, with(two_steps, "subgroups_k", 2))), "");
   EXPECT_EQ(refusal_on(gpu, trial("linear_dq8ca_q4gsw", {5, 64, 20}, with(two_steps, "subgroups_k", 2), 64)),
-            "a slab whose 1 groups 2 subgroups can share");
+            "slabs of 1 groups cannot be shared evenly by 2 subgroups");
   EXPECT_EQ(refusal_on(gpu, trial("linear_q4gsw", {5, 64, 20}, with(two_steps, "subgroups_k", 4), 64)), "")
       << "sums do not end with a group";
 }
@@ -121,11 +122,11 @@ TEST_F(CoopmatTest, SubgroupsThatShareKNeedPartsOfIt) {
 TEST_F(CoopmatTest, SubgroupsThatHoldTooMuchAreRefused) {
   EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, tiles(128, 64, 32, 128, 64))), "");
   EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, tiles(128, 128, 32, 128, 128))),
-            "registers for 8 x 8 fragments a subgroup: 32 at most, 8 side by side");
+            "8 x 8 fragments per subgroup need too many registers: at most 32, and 8 side by side");
   DeviceInfo of_small_fragments = gpu;
   of_small_fragments.cooperative_shapes = {{16, 8, 32, DType::I8, DType::I32}};
   EXPECT_EQ(refusal_on(of_small_fragments, trial("q8ta_linear", {5, 64, 20}, tiles(16, 128, 32, 16, 128))),
-            "registers for 1 x 16 fragments a subgroup: 32 at most, 8 side by side");
+            "1 x 16 fragments per subgroup need too many registers: at most 32, and 8 side by side");
 }
 
 TEST_F(CoopmatTest, WorkgroupsAndSharedMemoryFitTheDevice) {
@@ -133,7 +134,7 @@ TEST_F(CoopmatTest, WorkgroupsAndSharedMemoryFitTheDevice) {
   small.max_workgroup_invocations = 64;
   const Tiles tune = tiles(64, 64, 64, 32, 32);
   EXPECT_EQ(refusal_on(small, trial("q8ta_linear", {5, 64, 20}, tune)),
-            "workgroups of 128, the device's largest is 64");
+            "workgroups of 128 invocations exceed the device's 64");
   small = gpu;
   small.max_shared_bytes = 10000;
   EXPECT_EQ(refusal_on(small, trial("q8ta_linear", {5, 64, 20}, tune)),
@@ -146,21 +147,23 @@ TEST_F(CoopmatTest, MatricesAreDemandedByName) {
   const DeviceInfo without = contrasting_devices().at(3);
   EXPECT_EQ(refusal_on(without, trial("q8ta_linear", {5, 64, 20})), "");
   EXPECT_EQ(refusal_on(without, trial("q8ta_linear", {5, 64, 20}, {{"plain", 0}})),
-            "VK_NV_cooperative_matrix with products of i8 to i32");
+            "VK_NV_cooperative_matrix with products of i8 to i32 is missing");
   EXPECT_EQ(refusal_on(without, trial("linear_q4gsw", {5, 64, 20}, {{"plain", 0}})),
-            "VK_NV_cooperative_matrix with products of f16 to f32");
+            "VK_NV_cooperative_matrix with products of f16 to f32 is missing");
   DeviceInfo of_halves = gpu;
   of_halves.cooperative_shapes = {{16, 16, 16, DType::F16, DType::F32}};
   EXPECT_TRUE(has_matrices(of_halves, {XKind::Real, WeightKind::Int8}));
   EXPECT_FALSE(has_matrices(of_halves, {XKind::Int8, WeightKind::Int8}));
 }
 
-// A CPU's driver leaves loops that go on for longer, and what is left is wrong without a word.
+// A CPU's driver silently leaves loops with more iterations, and the result is wrong.
 TEST_F(CoopmatTest, PlainCodeOfTooManyTurnsIsRefusedOnACpu) {
   const DeviceInfo cpu = contrasting_devices().at(3);
   const Trial made = trial("linear_dq8ca_q4gsw", {5, 8192, 20});
-  EXPECT_THAT(refusal_on(cpu, made),
-              testing::MatchesRegex("[0-9]+ turns of loops an invocation in plain code: a CPU does 65535"));
+  EXPECT_THAT(
+      refusal_on(cpu, made),
+      testing::MatchesRegex(
+          "[0-9]+ loop iterations per invocation in plain code exceed the 65535 that a CPU device runs"));
   DeviceInfo no_cpu = cpu;
   no_cpu.type = "discrete";
   EXPECT_EQ(refusal_on(no_cpu, made), "");
@@ -171,11 +174,11 @@ TEST_F(CoopmatTest, PlainCodeOfTooManyTurnsIsRefusedOnACpu) {
 TEST_F(CoopmatTest, GroupsWhoseSumsAreNoExactFloatsAreExcluded) {
   EXPECT_EQ(refusal_on(gpu, trial("linear_qta8a_qga4w", {5, 8736, 20}, {}, 8736)), "");
   EXPECT_EQ(refusal_on(gpu, trial("linear_qta8a_qga4w", {5, 8744, 20}, {}, 8744)),
-            "sums of groups of 8744 values might be no exact floats: 8736 at most");
+            "sums of groups of 8744 values may not be exact floats: at most 8736 values are");
   EXPECT_EQ(refusal_on(gpu, trial("linear_q4gsw", {5, 8744, 20}, {}, 8744)), "") << "x is real";
 }
 
-// Right up to the turns that are counted, where there is a limit.
+// Plain code is right up to the counted limit of loop iterations, where there is one.
 TEST_F(CoopmatTest, ProductsNearTheLimitOfACpuAreRight) {
   constexpr std::int64_t step = 32, most = 20000;
   for (const std::string op : {"q8ta_linear", "linear_q8csw", "linear_q4gsw", "linear_qta8a_qga4w"}) {
@@ -205,7 +208,7 @@ TEST_F(CoopmatTest, IntegersAreThoseOfTheOtherKernel) {
   }
 }
 
-/// The op with scales of weights in such a range.
+/// The op with scales of weights in this range.
 Op with_scales_between(const Op& of, double least, double largest) {
   Op op = of;
   op.tensors = [tensors = of.tensors, least, largest](const Params& params) {
@@ -216,8 +219,8 @@ Op with_scales_between(const Op& of, double least, double largest) {
   return op;
 }
 
-// Those of a channel are halves of one factor: 2^37 times smaller than the largest they are 0, and nobody
-// sees it.
+// The scales of a channel are halves times one factor: those that are 2^37 times smaller than the largest
+// become 0, which does not matter.
 TEST_F(CoopmatTest, ScalesOfAChannelMayLieFarApart) {
   for (const auto& [least, largest] : {std::pair{0x1p-45, 0x1p-3}, {0x1p-70, 0x1p-60}, {0x1p-12, 0x1p12}}) {
     const Op op = with_scales_between(op_of("linear_q4gsw"), least, largest);
@@ -232,13 +235,13 @@ TEST_F(CoopmatTest, ScalesOfAChannelMayLieFarApart) {
   }
 }
 
-/// A weight times its scale as the kernel has it, over the channel's factor.
+/// A weight times its scale, divided by the channel's factor, as the kernel computes it.
 float rounded_weight(int weight, float scale, float factor) {
   return to_float(to_half(to_float(to_half(scale / factor)) * static_cast<float>(weight)));
 }
 
-// A row of x with a single 1 finds one weight: the scale is rounded to a half, and its product with the
-// weight again, and nothing else is.
+// A row of x with a single 1 gives one weight: its scale is rounded to a half, so is its product with the
+// weight, and nothing else is rounded.
 TEST_F(CoopmatTest, WeightsAreRoundedOnceWithTheirScaleAndOnceBefore) {
   constexpr std::int64_t k = 64, n = 20, group_size = 32;
   const Trial made = trial("linear_q4gsw", {k, k, n}, {}, group_size);
@@ -322,7 +325,7 @@ TEST_F(CoopmatTest, WhatWaitsForPartsIsRightInEveryEpilogue) {
   }
 }
 
-// A row that only one kind of device runs says nothing where the other kernel is.
+// A row that runs on only one kind of device says nothing about the other kernel.
 TEST_F(CoopmatTest, EveryAccuracyRowRunsOnAGpuAndOnACpu) {
   DeviceInfo cpu = contrasting_devices().at(3);
   cpu.max_shared_bytes = 32768;

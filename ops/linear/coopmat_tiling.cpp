@@ -12,8 +12,8 @@ namespace {
 
 using references::Linear;
 
-constexpr std::int64_t block_of_groups = 8;  // values: what divides groups
-constexpr std::int64_t values_of_unit = 32;  // int4: of 16 bytes
+constexpr std::int64_t block_of_groups = 8;  // values: group sizes are multiples of it
+constexpr std::int64_t values_of_unit = 32;  // int4 values in 16 bytes
 constexpr std::int64_t tables_of_group = 2;  // where sums of groups are scaled: scales, and sums of weights
 constexpr std::int64_t bytes_of_unit = CoopmatTiling::bytes_of_unit;
 
@@ -21,13 +21,13 @@ std::int64_t whole(std::int64_t value, std::int64_t of) {
   return div_up(value, of) * of;
 }
 
-/// Of a loop with loops in it: the turn that finds its end counts too.
+/// The iterations of a loop that contains loops: the check that finds its end counts too.
 std::int64_t turns(std::int64_t count, std::int64_t inside = 0) {
   return count * (1 + inside) + 1;
 }
 
-/// Whether the kernel can take such fragments: whole units of 16 bytes in every direction, and as many
-/// elements an invocation as shaders/common/unroll.glslh repeats.
+/// Whether the kernel can use such fragments: whole units of 16 bytes in every direction, and as many
+/// elements per invocation as shaders/common/unroll.glslh repeats.
 bool is_usable(const CooperativeShape& shape, const LinearKind& kind, std::uint32_t lanes) {
   const DType factors = kind.is_real() ? DType::F16 : DType::I8;
   const DType sums = kind.is_real() ? DType::F32 : DType::I32;
@@ -42,14 +42,14 @@ std::int64_t products_of(const Fragment& fragment) {
   return fragment.m * fragment.n * fragment.k;
 }
 
-/// What a case may tune.
+/// The tiling's sizes that a case may tune.
 struct Sizes {
   std::int64_t m, n, k, subgroup_m, subgroup_n;
   std::int64_t subgroups_k = 1, splits = 1;
 };
 
-// Workgroups that keep a large device (132 processors) busy, and those that are all of it at a time where two
-// fit into a processor.
+// The workgroups that keep a large device (132 processors) busy, and the most that run at a time where two
+// fit on a processor.
 constexpr std::int64_t busy_workgroups = 96, workgroups_at_a_time = 264;
 constexpr std::int64_t deep = 4096;  // K that is worth a second pass
 
@@ -57,8 +57,8 @@ std::int64_t tiles_of(const Linear& linear, std::int64_t m, std::int64_t n) {
   return div_up(linear.rows(), m) * div_up(linear.n, n);
 }
 
-/// What is fast on a H200 (shaders/NOTES.md): large tiles read least for each product; where there are too
-/// few of them, smaller ones whose subgroups share K, or two workgroups a tile.
+/// The sizes that are fast on an H200 (shaders/NOTES.md). Large tiles read the least per product; where there
+/// are too few of them, smaller ones are better, whose subgroups share K, or two workgroups per tile.
 Sizes integer_sizes(const Linear& linear, bool grouped) {
   Sizes large = grouped ? Sizes{128, 128, 128, 32, 64} : Sizes{128, 128, 128, 64, 32};
   const std::int64_t large_tiles = tiles_of(linear, large.m, large.n);
@@ -87,7 +87,7 @@ Sizes sizes_for(const Linear& linear, const LinearKind& kind) {
 
 Slab slab_for(const Linear& linear, const LinearKind& kind, const Fragment& fragment, std::int64_t wanted) {
   if (is_int4(kind.w)) return slab_of_groups(linear.group_size, std::lcm(fragment.k, values_of_unit), wanted);
-  const std::int64_t unit = std::lcm(fragment.k, bytes_of_unit);  // int8: of w, 16 bytes
+  const std::int64_t unit = std::lcm(fragment.k, bytes_of_unit);  // int8: 16 bytes of w
   const std::int64_t depth = std::max(wanted / unit, std::int64_t{1}) * unit;
   return {.depth = depth, .padded = depth};
 }
@@ -96,13 +96,14 @@ Sizes plain_sizes(const Fragment& fragment) {
   return {2 * fragment.m, 2 * fragment.n, 2 * fragment.k, fragment.m, fragment.n};
 }
 
-/// Sizes go together: a case that tunes one of them begins with the same others, whatever the shape.
+/// Sizes depend on each other: for a case that tunes one of them, the others have fixed defaults, whatever
+/// the shape.
 bool tunes_sizes(const BuildContext& context) {
   const auto tunes = [&context](const char* name) { return context.tuned(name, 0) != 0; };
   return tunes("tile_m") || tunes("tile_n") || tunes("tile_k") || tunes("subgroup_m") || tunes("subgroup_n");
 }
 
-/// Those that a case does not tune.
+/// Fills in the sizes that a case does not tune.
 Sizes sizes_of(const BuildContext& context, const Linear& linear, const LinearKind& kind,
                const CoopmatTiling& tiling) {
   if (tiling.plain) return plain_sizes(tiling.fragment);
@@ -110,7 +111,7 @@ Sizes sizes_of(const BuildContext& context, const Linear& linear, const LinearKi
   return sizes_for(linear, kind);
 }
 
-/// As tuned, else these sizes.
+/// Uses the tuned sizes, else these.
 void set_sizes(CoopmatTiling& tiling, const BuildContext& context, const Linear& linear,
                const LinearKind& kind, const Sizes& sizes) {
   tiling.m = context.tuned("tile_m", sizes.m);
@@ -122,7 +123,7 @@ void set_sizes(CoopmatTiling& tiling, const BuildContext& context, const Linear&
   tiling.subgroups_k = context.tuned("subgroups_k", std::gcd(sizes.subgroups_k, tiling.parts_of_slab()));
   tiling.stages = context.tuned("stages", 1);
   tiling.splits = context.tuned("splits", sizes.splits);
-  tiling.splits = div_up(tiling.all_slabs, tiling.split_slabs());  // none without a slab
+  tiling.splits = div_up(tiling.all_slabs, tiling.split_slabs());  // no split is without a slab
 }
 
 }  // namespace
@@ -161,14 +162,14 @@ std::int64_t CoopmatTiling::split_slabs() const {
 
 std::int64_t CoopmatTiling::shared_bytes() const {
   const std::int64_t tables = scales_groups() ? tables_of_group * slab.groups * (n / 4) : 0;
-  const std::int64_t zero_points = scales_groups() ? m / 4 : 0;  // of the rows of x
+  const std::int64_t zero_points = scales_groups() ? m / 4 : 0;  // zero points of the rows of x
   const std::int64_t slabs = stages * ((m + n) * (chunks() + 1) + tables) + zero_points;
   const std::int64_t sums = subgroups() * fragment.m * (staged() * fragment.n / 4 + 1);
   return std::max(slabs, sums) * bytes_of_unit;
 }
 
-// Loop by loop as in shaders/linear_coopmat.comp and common/matrices.glslh. Loops of four turns that drivers
-// unroll are not counted, but for those of what stores y.
+// Counted loop by loop as in shaders/linear_coopmat.comp and common/matrices.glslh. Loops of four iterations
+// that drivers unroll are not counted, except those that store y.
 std::int64_t CoopmatTiling::plain_turns() const {
   const std::int64_t fragments = fragments_m() * fragments_n();
   const std::int64_t by_elements = turns(fragment.m * fragment.n);
@@ -221,7 +222,7 @@ CoopmatTiling coopmat_tiling(const BuildContext& context, const LinearKind& kind
   tiling.int4 = is_int4(kind.w);
   Sizes sizes = sizes_of(context, linear, kind, tiling);
   set_sizes(tiling, context, linear, kind, sizes);
-  // Slabs that no case asks for are halved until they fit the device's shared memory.
+  // Slabs whose size no case sets are halved until they fit the device's shared memory.
   while (sizes.k > tiling.fragment.k && tiling.shared_bytes() > context.device.max_shared_bytes) {
     sizes.k /= 2;
     set_sizes(tiling, context, linear, kind, sizes);

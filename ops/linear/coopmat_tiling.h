@@ -11,34 +11,34 @@
 
 namespace assay::ops {
 
-/// A product of matrices that a subgroup holds together: m x k by k x n.
+/// A product of cooperative matrices, m x k by k x n, that a subgroup computes together.
 struct Fragment {
   std::int64_t m = 16, n = 16, k = 32;
 };
 
-/// What of K lies in shared memory at once. Without groups: `depth` values. With groups: `groups` whole ones,
-/// each a whole number of fragments, so that no 16 bytes of weights are of two; or a part of one group,
-/// filled up with zeros to `padded` values.
+/// The part of K that lies in shared memory at a time. Without groups it is `depth` values. With groups it is
+/// `groups` whole groups, each a whole number of fragments so that no 16 bytes of weights belong to two
+/// groups; or it is a part of one group, padded with zeros to `padded` values.
 struct Slab {
-  std::int64_t depth = 0;           ///< values of K that it moves on by
-  std::int64_t padded = 0;          ///< values that lie in shared memory: whole fragments
-  std::int64_t groups = 1;          ///< whole ones; 1 for a part of one
-  std::int64_t slabs_of_group = 1;  ///< parts of a group
+  std::int64_t depth = 0;           ///< values of K from one slab to the next
+  std::int64_t padded = 0;          ///< values in shared memory: whole fragments
+  std::int64_t groups = 1;          ///< whole groups; 1 for a part of a group
+  std::int64_t slabs_of_group = 1;  ///< slabs that make up a group
 };
 
 /// The slab of at most `wanted` values, or of `unit` if that is more, for groups of `group_size`, a multiple
-/// of 8. `unit`: values that fragments, and 16 bytes of weights, hold whole.
+/// of 8. `unit`: the least number of values that are whole fragments and whole units of 16 bytes of weights.
 Slab slab_of_groups(std::int64_t group_size, std::int64_t unit, std::int64_t wanted);
 
 struct CoopmatTiling {
   static constexpr std::int64_t bytes_of_unit = 16;
 
-  bool plain = true;  ///< no matrices of the device's: an invocation multiplies what a subgroup would
+  bool plain = true;  ///< no cooperative matrices: one invocation multiplies for its whole subgroup
   Fragment fragment;
   std::int64_t lanes = 1;  ///< invocations of a subgroup
   std::int64_t m = 32, n = 32;
-  std::int64_t subgroup_m = 16, subgroup_n = 16;  ///< what of the tile is a subgroup's
-  std::int64_t subgroups_k = 1;                   ///< subgroups that share each such part, along K
+  std::int64_t subgroup_m = 16, subgroup_n = 16;  ///< a subgroup's part of the tile
+  std::int64_t subgroups_k = 1;                   ///< subgroups that share each part, along K
   Slab slab;
   std::int64_t all_slabs = 1;
   std::int64_t stages = 1;
@@ -47,38 +47,40 @@ struct CoopmatTiling {
   bool halves = false;  ///< half floats; else int8
   bool int4 = false;    ///< weights; else int8
 
-  /// Sums of groups end and are scaled; else weights are, before the product, or there are no groups.
+  /// Whether the sum of each group is scaled. Otherwise weights are scaled before the product, or there are
+  /// no groups.
   bool scales_groups() const { return int4 && !halves; }
   std::int64_t subgroups() const { return m / subgroup_m * (n / subgroup_n) * subgroups_k; }
   std::int64_t invocations() const { return subgroups() * lanes; }
   std::int64_t fragments_m() const { return subgroup_m / fragment.m; }
   std::int64_t fragments_n() const { return subgroup_n / fragment.n; }
-  /// Fragments side by side that lie in shared memory at once on their way to y.
+  /// Fragments along N that lie in shared memory at a time on their way to y.
   std::int64_t staged() const { return fragments_n() < 4 ? fragments_n() : 4; }
-  /// Units of 16 bytes of a row of a slab.
+  /// Units of 16 bytes per row of a slab.
   std::int64_t chunks() const { return slab.padded / (halves ? 8 : 16); }
-  /// Those that 16 bytes of packed weights become.
+  /// Units of 16 bytes that 16 bytes of packed weights are unpacked to.
   std::int64_t chunks_of_unit() const { return std::int64_t{halves ? 2 : 1} * (int4 ? 2 : 1); }
   Packing packing() const {
     return {.by_rows = true, .for_halves = halves, .slab_depth = slab.depth, .padded_depth = slab.padded};
   }
-  /// Loads of an invocation for a slab: units of 16 bytes of x and of w, quads of tables of groups.
+  /// Loads per invocation and slab: units of 16 bytes of x and of w, and quads of the tables of groups.
   std::int64_t x_loads() const;
   std::int64_t w_loads() const;
   std::int64_t table_loads() const;
-  /// What of a slab subgroups can share: whole groups where their sums are scaled, else fragments along K.
+  /// The parts of a slab that subgroups can share: whole groups where their sums are scaled, else fragments
+  /// along K.
   std::int64_t parts_of_slab() const;
-  /// Slabs of a workgroup: whole groups where their sums are scaled.
+  /// Slabs per workgroup: whole groups where their sums are scaled.
   std::int64_t split_slabs() const;
   std::int64_t shared_bytes() const;
-  /// Turns of all its loops that an invocation goes through in plain code, at most.
+  /// The most loop iterations that an invocation executes in plain code, over all its loops.
   std::int64_t plain_turns() const;
 };
 
-/// The largest product that the device has of this kind, or nothing.
+/// The largest cooperative product of this kind that the device has, or nothing.
 std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& kind);
 
-/// As tuned, or as is fast for this shape on this device.
+/// The tiling as tuned, or the one that is fast for this shape on this device.
 CoopmatTiling coopmat_tiling(const BuildContext& context, const LinearKind& kind);
 
 }  // namespace assay::ops

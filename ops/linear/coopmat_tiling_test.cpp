@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-// How products of matrices are cut: every tiling against what the kernel takes for granted.
+// How products of matrices are cut: checks every tiling for what the kernel relies on.
 
 namespace assay::ops {
 namespace {
@@ -52,8 +52,8 @@ TEST(SlabOfGroups, IsWholeGroupsOrAPartOfOne) {
   }
 }
 
-// Groups are whole slabs, or slabs whole groups; a slab is whole fragments, of which no group shares one; no
-// slab is larger than asked for.
+// Either groups are whole slabs or slabs are whole groups. A slab is whole fragments, which no two groups
+// share, and no slab is larger than wanted.
 TEST(SlabOfGroups, FitsGroupsOfAnySize) {
   for (std::int64_t group_size = 8; group_size <= 1024; group_size += 8) {
     for (const std::int64_t of : {32, 64}) {
@@ -71,7 +71,7 @@ TEST(SlabOfGroups, FitsGroupsOfAnySize) {
   }
 }
 
-/// As if on a GPU with matrices, or with `device`.
+/// The tiling as if on a GPU with matrices, or on `device`.
 CoopmatTiling tiling_of(const Trial& trial, const LinearKind& kind,
                         const DeviceInfo& device = contrasting_devices().at(1)) {
   const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
@@ -104,7 +104,8 @@ TEST_F(CoopmatTilingTest, EverySplitHasSlabsOfWholeGroups) {
   }
 }
 
-// Whose weights are scaled before the product, and whose never: neither has sums that end with a group.
+// Kinds whose weights are scaled before the product, and kinds whose weights are not scaled: neither has sums
+// that end with a group.
 TEST_F(CoopmatTilingTest, RealsOfInt4AreCutAsThoseOfInt8) {
   const auto sizes_of = [](const CoopmatTiling& tiling) {
     return std::vector{tiling.m,           tiling.n,          tiling.subgroup_m, tiling.subgroup_n,
@@ -126,7 +127,7 @@ TEST_F(CoopmatTilingTest, SharedMemoryHoldsSlabsOrSums) {
   EXPECT_EQ(tiling_of(trial("q8ta_linear", 256, 0, tune), integers).shared_bytes(), 96 * 5 * 16);
   EXPECT_EQ(tiling_of(trial("linear_q8csw", 256, 0, tune), reals_by_int8).shared_bytes(), 96 * 9 * 16);
   EXPECT_EQ(tiling_of(trial("linear_q4gsw", 256, 32, tune), reals).shared_bytes(), 96 * 9 * 16);
-  // Besides, two groups' scales and sums of w, of 8 quads, and 64 zero points.
+  // In addition, the scales and sums of w of two groups, of 8 quads, and 64 zero points.
   EXPECT_EQ(tiling_of(trial("linear_dq8ca_q4gsw", 256, 32, tune), grouped).shared_bytes(),
             (96 * 5 + 32 + 16) * 16);
   tune["stages"] = 2;
@@ -152,13 +153,13 @@ TEST_F(CoopmatTilingTest, FragmentsAreTheLargestThatTheDeviceHas) {
   EXPECT_THAT(shape_of(integers), testing::ElementsAre(16, 16, 32));
   EXPECT_THAT(shape_of(grouped), testing::ElementsAre(16, 16, 32));
   EXPECT_THAT(shape_of(reals), testing::ElementsAre(16, 8, 16));
-  // More elements an invocation than the kernel tells apart, and a number that it does not.
+  // More elements per invocation than the kernel can name, and a number that it does not know.
   device.subgroup_size = 4;
   EXPECT_THAT(shape_of(integers), testing::ElementsAre(16, 8, 32));
   device.subgroup_size = 24;
   EXPECT_THAT(shape_of(integers), testing::IsEmpty());
   device.subgroup_size = 32;
-  // Rows of no whole fours, and depths of no whole 16 bytes.
+  // Rows that are not multiples of four, and depths that are not multiples of 16 bytes.
   device.cooperative_shapes = {{6, 16, 32, DType::I8, DType::I32},
                                {16, 10, 32, DType::I8, DType::I32},
                                {16, 16, 24, DType::I8, DType::I32},
@@ -182,7 +183,7 @@ TEST_F(CoopmatTilingTest, FragmentsNeedTheirFeatures) {
   EXPECT_TRUE(has(Feature::Float16, integers));
 }
 
-// 16 bytes of int8 weights are two units of halves: a slab is whole ones, whatever the fragments.
+// 16 bytes of int8 weights are two units of halves: a slab has whole ones, whatever the fragments.
 TEST_F(CoopmatTilingTest, SlabsAreWholeUnitsOfWeights) {
   DeviceInfo device = contrasting_devices().at(1);
   for (const std::uint32_t depth : {8U, 16U, 24U}) {
@@ -206,17 +207,17 @@ TEST_F(CoopmatTilingTest, WithoutMatricesASubgroupIsAnInvocation) {
   EXPECT_EQ(tiling_of(trial("q8ta_linear", 256, 0, {}), integers).lanes, 32);
 }
 
-// Two slabs of two fragments along K, counted by hand: a loop of n turns goes through n + 1.
+// Two slabs of two fragments along K, counted by hand: a loop of n iterations counts n + 1.
 TEST_F(CoopmatTilingTest, TurnsOfPlainCodeAreThoseOfItsLoops) {
   Tune tune{{"tile_m", 32},     {"tile_n", 32},     {"tile_k", 64}, {"subgroup_m", 16},
             {"subgroup_n", 16}, {"subgroups_k", 1}, {"plain", 1}};
   const std::int64_t step = 1 + 17 + 17 + (16L * 6 + 1), rows = 16L * 18 + 1;
   const std::int64_t x = 33 + 32L * 6 + 1, ending = rows + 4 * (1 + 16L * (1 + 2 + 5) + 1) + 1;
-  // Loads of x and w, tables of which there are none.
+  // Loads of x and w, and tables, of which there are none.
   const std::int64_t loading = x + 33 + 33 + (32L * 3 + 1) + 2;
   EXPECT_EQ(tiling_of(trial("q8ta_linear", 128, 0, tune), integers).plain_turns(),
             loading + 257 + 2 * (1 + loading + 2L * 2 + 2 * step) + 1 + ending);
-  // Groups of 32, two a slab: tables of 2 numbers, each for 256 elements; as reals, totals, cleared.
+  // Groups of 32, two per slab: tables of 2 numbers, each for 256 elements; as reals, totals, cleared.
   const std::int64_t with_tables = x + 17 + 17 + (16L * 4 + 1) + 2L * 5;
   const std::int64_t group = 2 * rows + rows + 257 + 257, zeros = (2L * 6 + 1) + rows;
   EXPECT_EQ(

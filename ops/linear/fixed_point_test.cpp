@@ -5,7 +5,7 @@
 #include <limits>
 #include <random>
 
-// shaders/linear/fixed_point.glslh against 64-bit arithmetic of the CPU.
+// Compares shaders/linear/fixed_point.glslh with 64-bit arithmetic of the CPU.
 
 namespace assay::ops {
 namespace {
@@ -54,7 +54,8 @@ TEST_F(FixedPointTest, IsRightAtEveryShiftForExtremes) {
   expect_as_on_the_cpu(all);
 }
 
-/// A sum whose product lies `off` below a half of the last bit that the shift leaves, as near as it can.
+/// A sum whose product lies `off` below a half of the last bit that the shift leaves, or as close to it as
+/// possible.
 Requantized near_half(std::int32_t multiplier, std::int32_t shift, std::int64_t result, std::int32_t off) {
   const auto sum = static_cast<std::int64_t>(
       ((static_cast<long double>(result) + 0.5L) * static_cast<long double>(std::int64_t{1} << shift)) /
@@ -76,7 +77,7 @@ TEST_F(FixedPointTest, RoundsWhatLiesAtAHalfAndBesideItInRange) {
   }
   const auto inside = std::ranges::count_if(
       all, [](const Requantized& one) { return -128 < one.expected() && one.expected() < 127; });
-  EXPECT_GT(inside, static_cast<std::int64_t>(all.size() / 2)) << "nothing is rounded where all saturates";
+  EXPECT_GT(inside, static_cast<std::int64_t>(all.size() / 2)) << "results that saturate are not rounded";
   expect_as_on_the_cpu(all);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using references::Convolution;
 
-constexpr std::int64_t lanes = 4;  // of a word
+constexpr std::int64_t lanes = 4;  // values of a word
 constexpr std::int64_t words_of_unit = 4;
 
 std::int64_t words_of(std::int64_t channels) {
@@ -25,7 +25,8 @@ bool stores_by_strides(const Physical& y) {
   return y_layout_of_images(y) == std::string_view("Y_PIXELS");
 }
 
-/// Where words of channels lie, in words. `last`: the name of the distance of a pixel's words.
+/// The distances between words of channels, in words. `last`: the name of the distance between the words of a
+/// pixel.
 void set_strides(Dispatch& dispatch, const std::string& side, const Physical& images, const char* last) {
   const auto [n, c, h, w] = kernel_strides(images);
   set_constant(dispatch, side + "_of_image", n.lane);

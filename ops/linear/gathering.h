@@ -11,25 +11,27 @@
 namespace assay::ops {
 
 /// How kernels read x of a convolution of int8 values, which lies in words of four channels, as the rows of a
-/// product: a row a pixel of y, and along K for each tap the words that hold the channels of a group.
+/// product. There is one row per pixel of y; along K it has, for each tap, the words that hold the channels
+/// of a group.
 ///
-/// Groups of the product are groups of the convolution, or several of these together, so that each has whole
-/// words of output channels. Weights of channels that belong to another group are 0.
+/// A group of the product is one group of the convolution, or several together so that each has whole words
+/// of output channels. Weights of channels that belong to another group are 0.
 struct Gathering {
   references::Convolution conv;
   std::int64_t groups = 1;
-  std::int64_t channels_of_group = 0;  ///< of x; the last group may have fewer
-  std::int64_t outputs_of_group = 0;   ///< whole words, unless there is one group; the last may have fewer
-  std::int64_t tap_words = 0;          ///< that hold the channels of any group
+  std::int64_t channels_of_group = 0;  ///< channels of x; the last group may have fewer
+  std::int64_t outputs_of_group =
+      0;                       ///< whole words, unless there is one group; the last group may have fewer
+  std::int64_t tap_words = 0;  ///< words per tap, enough for the channels of any group
 
   explicit Gathering(const references::Convolution& convolution);
-  /// Of what shaders/conv_im2col.comp made for `gathering`: images of the size of y, whose channels are,
-  /// group by group, `depth` values along K.
+  /// The gathering that reads what shaders/conv_im2col.comp made for `gathering`: images of the size of y,
+  /// whose channels are, group by group, `depth` values along K.
   static Gathering of_columns(const Gathering& gathering, std::int64_t depth);
 
   std::int64_t words() const { return conv.taps() * tap_words; }  ///< along K
   std::int64_t depth() const { return 4 * words(); }              ///< values along K
-  /// Tiles of so many output channels: each lies in one group.
+  /// The number of tiles of `columns` output channels, each of which lies in one group.
   std::int64_t tiles(std::int64_t columns) const;
   /// The first channel of x in the words of a group.
   std::int64_t first_channel(std::int64_t group) const { return group * channels_of_group / 4 * 4; }
@@ -37,20 +39,21 @@ struct Gathering {
   bool has_units(const Physical& x) const;
 };
 
-/// Gives `dispatch`, which reads x, the #defines and constants of x_gathered.glslh. `by_units`: x is an array
-/// of units of 16 bytes.
+/// Gives `dispatch`, which reads x, the #defines and constants of x_gathered.glslh. `by_units`: it reads x as
+/// an array of units of 16 bytes.
 void add_gathering(Dispatch& dispatch, const Gathering& gathering, const Physical& x, bool by_units);
 
 /// Gives `dispatch`, which reads x, real images, the #defines and constants of x_images.glslh.
 void add_real_images(Dispatch& dispatch, const Gathering& gathering, const Physical& x);
 
-/// Gives `dispatch`, whose shader includes tiles.glslh, the groups of output channels in tiles of `columns`.
+/// Gives `dispatch`, whose shader includes tiles.glslh, the groups of output channels in tiles of `columns`
+/// channels.
 void add_channel_groups(Dispatch& dispatch, const Gathering& gathering, std::int64_t columns);
 
-/// Y_LAYOUT of shaders/linear/y.glslh for images.
+/// The value of Y_LAYOUT of shaders/linear/y.glslh for images in this form.
 const char* y_layout_of_images(const Physical& y);
 
-/// Gives `dispatch`, which stores y, the constants of pixels.glslh, where its Y_LAYOUT wants them or
+/// Gives `dispatch`, which stores y, the constants of pixels.glslh, where its Y_LAYOUT needs them or
 /// `gathers` is set.
 void add_pixels(Dispatch& dispatch, const Physical& y, bool gathers);
 

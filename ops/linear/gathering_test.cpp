@@ -26,7 +26,7 @@ Gathering gathering_of(std::int64_t c, std::int64_t oc, std::int64_t groups) {
   return Gathering(convolution(c, oc, groups));
 }
 
-/// Groups, channels and outputs of one, words of a tap.
+/// The number of groups, the channels and outputs of one, and the words of a tap.
 std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t> sizes(const Gathering& gathering) {
   return {gathering.groups, gathering.channels_of_group, gathering.outputs_of_group, gathering.tap_words};
 }
@@ -96,7 +96,7 @@ TEST(Gathering, HasItsWordsForEachTap) {
 }
 
 TEST(Gathering, NoTileHasOutputsOfTwoGroups) {
-  const Gathering two = gathering_of(32, 24, 2);  // of 12
+  const Gathering two = gathering_of(32, 24, 2);  // groups of 12 outputs
   EXPECT_EQ(two.tiles(4), 6);
   EXPECT_EQ(two.tiles(8), 4);
   EXPECT_EQ(two.tiles(16), 2);

@@ -19,30 +19,32 @@ namespace {
 using references::Linear;
 
 constexpr std::int64_t coop_workers = 8, coop_local_size = 64;
-constexpr std::int64_t most_kept = 8;                           // quads of x, of an invocation that quantizes
-constexpr std::int64_t bytes_of_sums = 16, bytes_of_range = 8;  // of an invocation
+constexpr std::int64_t most_kept = 8;                           // quads of x per invocation that quantizes
+constexpr std::int64_t bytes_of_sums = 16, bytes_of_range = 8;  // per invocation
 
-/// Invocations: of a workgroup, those that share K, and output channels of these.
+/// How a workgroup shares the work: its invocations, those that share K, and the output channels that these
+/// compute.
 struct Sharing {
   std::int64_t local_size = 64, workers = 32, columns = 4;
-  std::int64_t units = 4;  ///< of weights, that an invocation loads at once
+  std::int64_t units = 4;  ///< units of weights that an invocation loads at once
 
   std::int64_t columns_of_workgroup() const { return local_size / workers * columns; }
 };
 
-// So many invocations keep the memory of a large device busy: where products take longest (groups of
-// quantized x, and what was not measured); where they take less; and in one row of int8, where they take next
-// to nothing, so that only reads bind it. wanted_workers() says which is which.
+// The numbers of invocations that keep the memory of a large device busy: where products take longest (groups
+// of quantized x, and kinds that were not measured); where they take less; and for one row of int8, where
+// they take next to nothing and only reads bind. wanted_workers() selects one of them.
 constexpr std::int64_t busy_with_groups = 1 << 16, busy_with_values = 1 << 17, busy_with_reads = 1 << 18;
 constexpr std::int64_t fewest_workers = 16, most_workers = 128;
-// So many invocations have registers for four units each of int8 weights and real values.
+// The most invocations with registers for four units each of int8 weights and real values.
 constexpr std::int64_t most_with_four_units = 1 << 16;
-// Rows that take so long to quantize that more invocations share them, if that leaves so many workgroups.
+// Rows from this length take so long to quantize that more invocations share them, if that leaves this many
+// workgroups.
 constexpr std::int64_t long_row = 8192, workgroups_that_quantize = 128;
-// Of others, so many invocations to so many share them, on a large device of so many processors.
+// The least and the most invocations that share other rows, on a large device of this many processors.
 constexpr std::int64_t least_that_quantize = 256, most_that_quantize = 512, processors = 132;
 
-/// Whether two neighbouring blocks always lie in one group, and are a unit.
+/// Whether two neighbouring blocks always lie in one group, and form a unit.
 bool has_pairs(const Linear& linear, const LinearKind& kind) {
   return is_int4(kind.w) && linear.group_size % 16 == 0;
 }
@@ -51,8 +53,8 @@ std::int64_t depth_of_unit(const Linear& linear, const LinearKind& kind) {
   return is_int4(kind.w) ? (has_pairs(linear, kind) ? 16 : 8) : 4;
 }
 
-/// Workgroups that quantize are large, and few: which size leaves the busiest processor the fewest quads of
-/// output channels. Whole subgroups, and whole sets of workers.
+/// The size of workgroups that quantize. They are large and few, so the size is the one that leaves the
+/// busiest processor the fewest quads of output channels. It is whole subgroups and whole sets of workers.
 std::int64_t local_size_that_quantizes(const DeviceInfo& device, std::int64_t quads, std::int64_t workers) {
   const std::int64_t step = std::max<std::int64_t>(workers, device.max_subgroup_size);
   const std::int64_t most = std::min(most_that_quantize, most_invocations(device));
@@ -67,19 +69,20 @@ std::int64_t local_size_that_quantizes(const DeviceInfo& device, std::int64_t qu
   return best;
 }
 
-/// Workers that invocations of that number leave to each quad of channels of each row.
+/// The workers that this number of invocations leaves for each quad of channels of each row.
 std::int64_t workers_within(std::int64_t invocations, std::int64_t results) {
   return power_of_two_within(std::max<std::int64_t>(1, invocations / results));
 }
 
-/// How many workers a kernel wants, whatever there is for them to do: what was the fastest on an H200
-/// (shaders/NOTES.md).
+/// How many workers a kernel should have, however much there is for them to do: the number that was fastest
+/// on an H200 (shaders/NOTES.md).
 std::int64_t wanted_workers(const BuildContext& context, const Linear& linear, const LinearKind& kind) {
   const std::int64_t quads = div_up(linear.n, 4);
   const bool one_row = linear.rows() == 1;
   if (kind.x == XKind::Int8 && !kind.is_grouped()) {
     if (one_row) return workers_within(busy_with_reads, quads);
-    // Fewer than the most stay in one subgroup, where it is large enough: it exchanges sums in registers.
+    // With fewer than the most they stay in one subgroup, where it is large enough: it exchanges sums in
+    // registers.
     const std::int64_t workers = workers_within(busy_with_values, quads * linear.rows());
     return workers >= most_workers ? workers : std::min<std::int64_t>(workers, context.device.subgroup_size);
   }
@@ -87,14 +90,15 @@ std::int64_t wanted_workers(const BuildContext& context, const Linear& linear, c
   return power_of_two_from(div_up(busy_with_groups, quads));
 }
 
-/// Of weights, that an invocation loads at once.
+/// The units of weights that an invocation loads at once.
 std::int64_t usual_units(const Linear& linear, const LinearKind& kind) {
   const std::int64_t usual = kind.is_real_int4() ? 2 : 4;
   return has_pairs(linear, kind) ? usual / 2 : usual;
 }
 
-/// The same where it is known how many workers there are: all that there are of groups, if that is one round;
-/// fewer where many invocations multiply real values, so that registers leave room for few of them at a time.
+/// The units that an invocation loads at once, given the number of workers: all that a group has, if that is
+/// one round; fewer where many invocations multiply real values, so that registers leave room for only a few
+/// at a time.
 std::int64_t units_at_once(const Linear& linear, const LinearKind& kind, std::int64_t workers) {
   const std::int64_t usual = usual_units(linear, kind);
   if (linear.rows() != 1) return usual;
@@ -145,7 +149,7 @@ std::int64_t words_of_row(const Linear& linear) {
   return div_up(linear.k, 4);
 }
 
-/// Shared memory: sums, ranges of x, and the row of x where it is quantized there.
+/// Shared memory in bytes: sums, ranges of x, and the row of x where it is quantized there.
 std::int64_t shared_bytes(const Linear& linear, const Sharing& sharing, bool quantizes) {
   const auto aligned = [](std::int64_t bytes) { return div_up(bytes, 16) * 16; };
   const std::int64_t of_row =
@@ -153,7 +157,7 @@ std::int64_t shared_bytes(const Linear& linear, const Sharing& sharing, bool qua
   return sharing.local_size * bytes_of_sums + of_row;
 }
 
-/// Whether workgroups quantize the row of x themselves; else a dispatch before does.
+/// Whether workgroups quantize the row of x themselves; otherwise a dispatch before the product does.
 bool quantizes(const BuildContext& context, const LinearKind& kind, const Sharing& sharing) {
   const Linear linear = references::checked_linear(context.params);
   return kind.quantizes() && shared_bytes(linear, sharing, true) <= context.device.max_shared_bytes;
@@ -203,14 +207,14 @@ std::optional<std::string> lacks(const BuildContext& context, const LinearKind& 
                                  const Sharing& sharing) {
   if (auto reason = lacks_weight_texture(context, kind.w)) return reason;
   if (sharing.local_size > most_invocations(context.device)) {
-    return fmt::format("workgroups of {}, the device's largest is {}", sharing.local_size,
+    return fmt::format("workgroups of {} invocations exceed the device's {}", sharing.local_size,
                        most_invocations(context.device));
   }
   return std::nullopt;
 }
 
-/// Roundings behind one another in an element: those of a unit, of a worker's sum of units, of the sum of
-/// workers; scale, bias, requantization.
+/// Consecutive roundings in an element: of a unit, of a worker's sum of units, and of the sum of workers; of
+/// scale, bias and requantization.
 double unit_error(const BuildContext& context, const LinearKind& kind, const Sharing& sharing) {
   const Linear linear = references::checked_linear(context.params);
   const std::int64_t depth = depth_of_unit(linear, kind);
@@ -227,7 +231,7 @@ std::vector<Tunable> sharing_tunables() {
       {.name = "local_size",
        .doc = "invocations of a workgroup",
        .allowed = {8, 16, 32, 64, 128, 256, 448, 512}},
-      {.name = "columns", .doc = "output channels an invocation", .allowed = {4, 8}},
+      {.name = "columns", .doc = "output channels per invocation", .allowed = {4, 8}},
       {.name = "units",
        .doc = "units of weights that an invocation loads at once: 16 bytes for four output channels, or 32 "
               "of int4",
@@ -255,7 +259,7 @@ std::optional<std::string> gemv_excludes(const ImplPoint& point) {
   if (auto reason = linear_excludes(point)) return reason;
   const std::int64_t workers = point.tuned("workers", 1), local_size = point.tuned("local_size", workers);
   if (local_size % workers == 0) return std::nullopt;
-  return fmt::format("{} workers are more than the {} invocations of a workgroup", workers, local_size);
+  return fmt::format("{} workers exceed the {} invocations of a workgroup", workers, local_size);
 }
 
 }  // namespace
@@ -263,7 +267,7 @@ std::optional<std::string> gemv_excludes(const ImplPoint& point) {
 Impl gemv_linear(const LinearKind& kind) {
   Impl impl = shared_linear("gemv", kind, !kind.is_real(),
                             [kind](const BuildContext& context) { return sharing_of(context, kind); });
-  impl.summary = "invocations share the K of a few output channels of one row";
+  impl.summary = "several invocations share the K of a few output channels of one row";
   impl.tunables = sharing_tunables();
   impl.tunables.push_back(weights_tunable());
   impl.excludes = gemv_excludes;

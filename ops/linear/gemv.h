@@ -8,11 +8,12 @@
 
 namespace assay::ops {
 
-/// The impl for few rows (shaders/linear_gemv.comp): `workers` invocations share the K of some output
-/// channels. `dot`: by the integer dot product where the device has it fast.
+/// The impl for few rows (shaders/linear_gemv.comp): `workers` invocations share the K of a few output
+/// channels. It uses the integer dot product where the device has a fast one.
 Impl gemv_linear(const LinearKind& kind);
 
-/// The same with workgroups of 64, as 8 groups of 8 workers: ExecuTorch's shape of this kernel.
+/// An impl of the same kernel with workgroups of 64, as 8 groups of 8 workers: the shape of ExecuTorch's
+/// kernel. `dot`: it uses the integer dot product.
 Impl coop_linear(std::string name, const LinearKind& kind, bool dot);
 
 }  // namespace assay::ops

@@ -11,7 +11,8 @@
 namespace assay::ops {
 namespace {
 
-// Weights may be read again for each of so many rows before tiles, which read them once, are faster.
+// Up to this many rows, weights may be read again for each row before tiles, which read them once, are
+// faster.
 constexpr std::int64_t few_rows = 16, few_rows_of_reals = 32;
 
 bool has_few_rows(const BuildContext& context, std::int64_t few) {
@@ -20,13 +21,13 @@ bool has_few_rows(const BuildContext& context, std::int64_t few) {
 
 Impl choosing(std::function<std::vector<std::string>(const BuildContext&)> choose) {
   Impl impl{.name = "auto"};
-  impl.summary = "by the number of rows and what the device is fast at";
+  impl.summary = "chosen by the number of rows and what the device is fast at";
   impl.tunables = {weights_tunable()};
   impl.choose = std::move(choose);
   return impl;
 }
 
-// The device's matrices come first, where it has them and there are enough rows.
+// Cooperative matrices come first, where the device has them and there are enough rows.
 std::vector<std::string> ranked(const BuildContext& context, const LinearKind& kind, std::int64_t few,
                                 const std::vector<std::string>& for_few,
                                 const std::vector<std::string>& for_many) {

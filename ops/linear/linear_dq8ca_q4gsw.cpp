@@ -20,7 +20,8 @@ ParamSpec activations_param() {
   return choice("activations", {"dynamic", "given"})
       .by_default(std::string("dynamic"))
       .says(
-          "scale and zero point of each row of x: chosen from its values, or the tensors x_scale and "
+          "scale and zero point of each row of x: chosen from its values (dynamic), or the tensors x_scale "
+          "and "
           "x_zero_point");
 }
 
@@ -29,7 +30,7 @@ ParamSpec activations_param() {
 Op linear_dq8ca_q4gsw() {
   return {
       .name = "linear_dq8ca_q4gsw",
-      .summary = "linear layer: real x, each row quantized to int8; int4 weights with one scale a group",
+      .summary = "linear layer: real x, each row quantized to int8; int4 weights with one scale per group",
       .params = linear_params({group_size_param(), real_dtype_param("type of x and y"), activations_param()}),
       .tensors = tensors,
       .reference = references::linear_dq8ca_q4gsw,

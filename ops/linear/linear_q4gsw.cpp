@@ -17,7 +17,7 @@ std::vector<TensorSpec> tensors(const Params& params) {
 
 Op linear_q4gsw() {
   return {.name = "linear_q4gsw",
-          .summary = "linear layer: real x, int4 weights with one scale a group",
+          .summary = "linear layer: real x, int4 weights with one scale per group",
           .params = linear_params({group_size_param(), real_dtype_param("type of x and y")}),
           .tensors = tensors,
           .reference = references::linear_q4gsw,

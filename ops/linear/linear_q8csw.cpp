@@ -17,7 +17,7 @@ std::vector<TensorSpec> tensors(const Params& params) {
 
 Op linear_q8csw() {
   return {.name = "linear_q8csw",
-          .summary = "linear layer: real x, int8 weights with one scale an output channel",
+          .summary = "linear layer: real x, int8 weights with one scale per output channel",
           .params = linear_params({real_dtype_param("type of x and y")}),
           .tensors = tensors,
           .reference = references::linear_q8csw,

@@ -9,7 +9,7 @@ namespace {
 std::vector<TensorSpec> tensors(const Params& params) {
   const references::Linear linear = references::linear_params(params, references::most_depth_with_zero_point);
   TensorSpec x = real_x(linear);
-  // `saturate` reaches as far beyond the range's ends as inside.
+  // The fill `saturate` covers twice the range, so that half of the values lie beyond its ends.
   x.domain = {FillRole::Data, 0, 256.0 * static_cast<double>(params.qparams("x").scale)};
   std::vector<TensorSpec> inputs = int8_weights(linear);
   inputs.insert(inputs.begin(), std::move(x));
@@ -23,7 +23,7 @@ std::vector<TensorSpec> tensors(const Params& params) {
 Op linear_q8ta_q8csw() {
   return {.name = "linear_q8ta_q8csw",
           .summary =
-              "linear layer: real x, quantized to int8 with one scale; int8 weights with one scale an "
+              "linear layer: real x, quantized to int8 with one scale; int8 weights with one scale per "
               "output channel",
           .params = linear_params({real_dtype_param("type of x and y"), qparams("x")}),
           .tensors = tensors,

@@ -16,7 +16,7 @@ std::vector<TensorSpec> tensors(const Params& params) {
 Op linear_qta8a_qga4w() {
   return {.name = "linear_qta8a_qga4w",
           .summary =
-              "linear layer: int8 x with one scale a row, int4 weights with one scale and zero point a "
+              "linear layer: int8 x with one scale per row, int4 weights with one scale and zero point per "
               "group, real y",
           .params = linear_params({group_size_param(), real_dtype_param("type of y")}),
           .tensors = tensors,

@@ -19,7 +19,7 @@ std::vector<TensorSpec> tensors(const Params& params) {
 Op linear_qta8a_qga4w_qta8o() {
   return {.name = "linear_qta8a_qga4w_qta8o",
           .summary =
-              "linear layer: int8 x with one scale a row, int4 weights with one scale and zero point a "
+              "linear layer: int8 x with one scale per row, int4 weights with one scale and zero point per "
               "group, int8 y",
           .params = linear_params({group_size_param(), y_qparams_param(typical_row_scale)}),
           .tensors = tensors,

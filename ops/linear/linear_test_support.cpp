@@ -9,7 +9,7 @@ namespace {
 const std::vector<FillKind> fills{FillKind::Normal,   FillKind::Normal, FillKind::Uniform, FillKind::Ties,
                                   FillKind::Saturate, FillKind::Ends,   FillKind::Outlier, FillKind::Mixed};
 
-/// Mostly nothing, since drivers take long over large tiles; else any value of some tunables.
+/// Tunes mostly nothing, since drivers compile large tiles for long; otherwise any values of some tunables.
 Tune random_tune(Draw& draw, const Impl& impl) {
   Tune tune;
   if (draw.pick(0, 2) != 0) return tune;
@@ -21,7 +21,7 @@ Tune random_tune(Draw& draw, const Impl& impl) {
   return tune;
 }
 
-/// Choices and booleans that a linear op has besides its sizes.
+/// Draws the choices and booleans that a linear op has in addition to its sizes.
 void draw_choices(Draw& draw, const Op& op, Params& params) {
   params.set("bias", draw.pick(0, 1) == 1);
   for (const auto& [name, values] :

@@ -1,6 +1,6 @@
 #pragma once
 
-// What tests of the linear ops share.
+// Parameters and trials that the tests of the linear ops share.
 
 #include "ops/registry.h"
 #include "tests/support/on_device.h"
@@ -13,34 +13,35 @@ namespace assay::test {
 struct Sizes {
   std::int64_t m = 1, k = 64, n = 32;
   Shape batch = {};
-  std::string dtype = {};  ///< of real x and y, where the op has that parameter; empty: its default
+  std::string dtype = {};  ///< dtype of real x and y, where the op has that parameter; empty: its default
 };
 
 class LinearTest : public OnDeviceTest {
  protected:
   const Op& op_of(const std::string& name) const { return *ops.find(name); }
 
-  /// Of any linear op; x and y, where it has them, of everyday size, and x's zero point is not 0.
+  /// Parameters of any linear op. The qparams of x and y, where it has them, are typical, and x's zero point
+  /// is not 0.
   static Params params_of(const Op& op, const Sizes& sizes, std::int64_t group_size = 32);
-  /// Every tensor in its first form.
+  /// A trial with every tensor in its first form.
   static Trial trial_of(const Op& op, const std::string& impl, const Sizes& sizes,
                         std::int64_t group_size = 32);
   static std::vector<Form> first_forms(const Op& op, const Params& params);
 
-  /// A point drawn of all that there is for this op and impl: sizes up to `most`, forms, fills, tunables.
+  /// A random point of this op and impl: sizes up to `most`, any forms, fills and tunables.
   static Trial random_trial(Draw& draw, const Op& op, const std::string& impl, const Sizes& most);
 
-  /// Whether the impl takes such a point on the device at hand.
+  /// Whether the impl takes the trial's point on the device at hand.
   bool can_run(const Trial& trial);
   /// Expects `count` random points to be right.
   void try_points(const Op& op, const std::string& impl, int count, const Sizes& most);
-  /// As expect_right(), with a trace that tests/faults/seeded counts.
+  /// Calls expect_right() with a trace that tests/faults/seeded counts.
   void expect_right_here(const Trial& trial);
 
-  /// Why the impl excludes the trial's point, or lacks something for it here; "" where it does neither.
+  /// Why the impl excludes the trial's point, or what is missing for it on this device; "" where it can run.
   std::string refusal(const Trial& trial);
 
-  /// The dispatch that multiplies.
+  /// The dispatch of the trial's program that multiplies.
   Dispatch product_of(const Trial& trial);
 
   const Registry ops = ops::registry();

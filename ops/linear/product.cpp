@@ -25,7 +25,7 @@ using references::Linear;
 struct X {
   Resource resource;
   Physical physical;
-  std::optional<Resource> scale, zero_point;  ///< one a row
+  std::optional<Resource> scale, zero_point;  ///< one of each per row
 };
 
 X x_of(const TensorAt& tensor) {
@@ -61,7 +61,7 @@ X prepared_x(Program& program, const BuildContext& context, const Linear& linear
   }
 }
 
-/// Appends bindings, and tells the shader where they are.
+/// Appends bindings, and defines their indices for the shader.
 class Binder {
  public:
   explicit Binder(Dispatch& dispatch) : dispatch_(dispatch) {}
@@ -126,7 +126,7 @@ void add_w(Program& program, Binder& binder, const BuildContext& context, const 
   if (with_sums) binder.bind("W_SUMS", Binding(weight_sums(program, context, kind.w, weights, zero_points)));
 }
 
-/// Whether weights are multiplied by half floats of their scales, so that sums lack a channel's factor alone.
+/// Whether weights are multiplied by half-float scales, so that sums still need only a channel's factor.
 bool rounds_scales(const LinearKind& kind, const ProductNeeds& needs) {
   return kind.is_real_int4() && needs.packing.for_halves;
 }
@@ -196,7 +196,7 @@ void add_push(Dispatch& product, const BuildContext& context, const Linear& line
   push.add(1.0F / y.scale).add(std::int64_t{y.zero_point});
 }
 
-// In the order of add_push: the constants of shaders/linear/numbers.glslh.
+// The constants of shaders/linear/numbers.glslh, in the order of add_push().
 constexpr std::array<std::string_view, 20> baked_words{"rows",
                                                        "slots",
                                                        "slots_of_plane",

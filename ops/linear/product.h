@@ -10,11 +10,12 @@
 #include <cstdint>
 #include <optional>
 
-// What the kernels of a linear op have in common: what they multiply, how their sums become y.
+// What the kernels of a linear op have in common: the operands that they multiply, and how their sums become
+// y.
 
 namespace assay::ops {
 
-/// What x is when it is multiplied.
+/// The type of x when it is multiplied.
 enum class XKind : std::uint8_t {
   Real,           ///< as it is, in float32
   Int8,           ///< int8 already
@@ -22,64 +23,67 @@ enum class XKind : std::uint8_t {
   QuantizedRows,  ///< real, quantized row by row (linear_dq8ca_q4gsw)
 };
 
-/// A linear op, as its kernels see it.
+/// A linear op as its kernels see it.
 struct LinearKind {
   XKind x = XKind::Real;
   WeightKind w = WeightKind::Int8;
 
   bool is_real() const { return x == XKind::Real; }
   bool quantizes() const { return x == XKind::Quantized || x == XKind::QuantizedRows; }
-  /// int32 sums of groups, which are scaled and added in float32.
+  /// Whether there are int32 sums per group, which are scaled and added in float32.
   bool is_grouped() const { return !is_real() && is_int4(w); }
-  /// Int4 weights of real x: kernels of half floats multiply them by their scales before the product.
+  /// Whether int4 weights meet real x: kernels of half floats multiply such weights by their scales before
+  /// the product.
   bool is_real_int4() const { return is_real() && is_int4(w); }
 };
 
-/// Tensors of a product that are images of a convolution: M, K and N are those of the product that it is.
+/// Which tensors of a product are images of a convolution. M, K and N are those of the product.
 struct Images {
-  const Gathering* x = nullptr;  ///< x is, and the kernel gathers it; then y is, too
-  bool y = false;                ///< y is
+  const Gathering* x = nullptr;  ///< set: x is images, and the kernel gathers it; y is images, too
+  bool y = false;                ///< y is images
 };
 
-/// Appends to `program` everything before the product: setup dispatches, quantization of x, into `x_layout`
-/// where it is quantized. Then gives `product` its bindings, the #defines about them and its push constants.
-/// `x_words`: words of int8 that the kernel loads at once, from rows (1, 2 or 4). `sums_of_groups`: the
-/// kernel takes the sums of grouped weights, too.
+/// What a kernel expects of add_operands().
 struct ProductNeeds {
-  Layout x_layout = Layout::P4W;
-  std::int64_t x_words = 1;
-  bool sums_of_groups = false;
-  bool by_quad = false;    ///< tables of groups have those of four output channels side by side
-  Packing packing;         ///< of weights; `for_halves`: the kernel multiplies half floats
-  bool quantizes = false;  ///< the kernel itself quantizes x
-  bool bakes = false;      ///< push constants are built in
+  Layout x_layout = Layout::P4W;  ///< where x is quantized: the layout of its integers
+  std::int64_t x_words = 1;       ///< words of int8 that the kernel loads at once from rows: 1, 2 or 4
+  bool sums_of_groups = false;    ///< the kernel takes the sums of grouped weights, too
+  bool by_quad = false;           ///< tables of groups have the numbers of four output channels side by side
+  Packing packing;                ///< how weights are packed; `for_halves`: the kernel multiplies half floats
+  bool quantizes = false;         ///< the kernel quantizes x itself
+  bool bakes = false;             ///< push constants are built in
   bool dot = false;
   std::int64_t columns_of_workgroup = 4;  ///< output channels
   Images images;
 
-  /// Workgroups along N for so many output channels.
+  /// The workgroups along N that `columns` output channels take.
   std::int64_t tiles_n(std::int64_t columns) const;
 };
-/// The slots (shaders/linear/rows.glslh) of the product's rows.
+/// The numbers of slots (shaders/linear/rows.glslh) of the product's rows: of all of them, and of one plane.
 struct Slots {
   std::int64_t all = 0, of_plane = 0;
 };
+/// Appends to `program` everything before the product: setup dispatches, and the quantization of x into
+/// `needs.x_layout` where the op quantizes it. Then gives `product` its bindings, the #defines about them and
+/// its push constants.
 Slots add_operands(Program& program, Dispatch& product, const BuildContext& context, const LinearKind& kind,
                    const ProductNeeds& needs);
 
-/// Appends scratch in this form and the dispatch that quantizes the op's real x into it, by the parameter x.
+/// Appends scratch in this form and the dispatch that quantizes the op's real x into it, with the parameter
+/// x.
 TensorAt quantized_x(Program& program, const BuildContext& context, Form form);
 
-/// Gives `product` what tells of its images; x as int8 values that are gathered.
+/// Gives `product` the #defines and constants about its images; x must be int8 values that the kernel
+/// gathers.
 void add_images(Dispatch& product, const BuildContext& context, const ProductNeeds& needs);
-/// Gives `dispatch`, which stores y alone, what tells of y.
+/// Gives `dispatch`, which only stores y, the #defines and constants about images of y.
 void add_images_of_y(Dispatch& dispatch, const BuildContext& context, const Images& images);
 
 /// Why no kernel can take this point on any device, or nothing.
 std::optional<std::string> linear_excludes(const ImplPoint& point);
 
-/// gamma(n) of n roundings to float32 behind one another, and of the reference's: Higham, Accuracy and
-/// Stability of Numerical Algorithms, 3.1.
+/// gamma(n) for n consecutive roundings to float32 and the reference's own: Higham, Accuracy and Stability of
+/// Numerical Algorithms, 3.1.
 double gamma_of(std::int64_t roundings);
 
 }  // namespace assay::ops

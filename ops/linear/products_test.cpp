@@ -1,6 +1,6 @@
 #include "ops/linear/linear_test_support.h"
 
-// Every impl of every linear op on random points, against its reference.
+// Runs every impl of every linear op on random points and compares it with its reference.
 
 namespace assay::ops {
 namespace {
@@ -11,7 +11,7 @@ struct OpImpl {
   std::string op, impl;
 };
 
-/// Those that build programs: all but `auto`.
+/// The impls that build programs: all but `auto`.
 std::vector<OpImpl> op_impls() {
   std::vector<OpImpl> all;
   const Registry ops = registry();

@@ -21,16 +21,16 @@ std::vector<TensorSpec> tensors(const Params& params) {
 
 Op q8ta_linear() {
   const auto x_scale = [](const Params& params) { return static_cast<double>(params.qparams("x").scale); };
-  return {.name = "q8ta_linear",
-          .summary =
-              "linear layer: int8 x and y with one scale each, int8 weights with one scale an output "
-              "channel",
-          .params = linear_params({qparams("x"), y_qparams_param(x_scale), epilogue_param()}),
-          .tensors = tensors,
-          .reference = references::q8ta_linear,
-          .work = linear_work,
-          .tokens = linear_tokens,
-          .impls = linear_impls({XKind::Int8, WeightKind::Int8})};
+  return {
+      .name = "q8ta_linear",
+      .summary =
+          "linear layer: int8 x and y with one scale each, int8 weights with one scale per output channel",
+      .params = linear_params({qparams("x"), y_qparams_param(x_scale), epilogue_param()}),
+      .tensors = tensors,
+      .reference = references::q8ta_linear,
+      .work = linear_work,
+      .tokens = linear_tokens,
+      .impls = linear_impls({XKind::Int8, WeightKind::Int8})};
 }
 
 }  // namespace assay::ops

@@ -11,11 +11,11 @@ using references::Linear;
 
 constexpr Form buffer{Storage::Buffer, Layout::WP};
 
-// A product of so few rows takes hardly longer than its start: here the sizes are built in. Programs of more
-// rows are shared by all shapes.
+// A product of this few rows takes hardly longer than its start, so the sizes are built into its program.
+// Programs for more rows are shared by all shapes.
 constexpr std::int64_t rows_that_wait_for_constants = 16;
 
-/// Those that the op has, or scratch for those that are chosen.
+/// The op's own x_scale and x_zero_point, or scratch where they are chosen.
 QuantizedRows resources_of(Program& program, const BuildContext& context, const Linear& linear, bool given) {
   QuantizedRows rows;
   rows.values =

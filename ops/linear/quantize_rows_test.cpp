@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-// Rows quantized inside a linear op, against what choose_qparams and quantize_affine say on the CPU. The op
-// here has nothing but these rows: what is scratch of a linear op is its outputs.
+// Compares rows quantized inside a linear op with choose_qparams and quantize_affine on the CPU. The op here
+// computes only these rows: the scratch of a linear op is its outputs.
 
 namespace assay::ops {
 namespace {
@@ -22,7 +22,7 @@ Linear linear_of(const Params& params) {
   return references::linear_params(params, references::most_depth);
 }
 
-/// quantize_affine's parameters for one block a row.
+/// The parameters of quantize_affine for one block per row.
 Params affine_params(const Params& params) {
   const Shape shape = linear_of(params).x_shape();
   std::vector<std::int64_t> block(shape.size(), 1);
@@ -72,7 +72,7 @@ std::vector<Expected> reference(const Params& params, std::span<const HostTensor
 Program program(const BuildContext& context) {
   Program program;
   const QuantizedRows rows = quantize_rows(program, context, linear_of(context.params));
-  // Scratch becomes the outputs, which are in the order of its making.
+  // Scratch becomes the outputs, in the order in which it was made.
   const auto first = static_cast<std::uint32_t>(
       std::ranges::find(context.tensors, "values", &TensorSpec::name) - context.tensors.begin());
   EXPECT_EQ(rows.values, Resource::scratch(0));
@@ -149,7 +149,7 @@ TEST_F(QuantizeRowsTest, EveryFillIsRight) {
   }
 }
 
-// One row is complete where its quads are whole shares of its invocations, and is then read without a check;
+// A row is complete where its quads are whole shares of its invocations, and is then read without a check;
 // 65536 values are more than its invocations keep.
 TEST_F(QuantizeRowsTest, OneRowOfAnyLengthIsRight) {
   for (const Op* op : {&chosen, &given}) {
@@ -186,8 +186,7 @@ TEST_F(QuantizeRowsTest, SizesOfFewRowsAreBuiltInOnAGpu) {
 
 TEST_F(QuantizeRowsTest, ManyRowsAreRight) {
   for (const Op* op : {&chosen, &given}) {
-    expect_right(
-        trial_of(*op, {}, 1024, 512, in_buffer));  // complete, and more than an invocation a row computes
+    expect_right(trial_of(*op, {}, 1024, 512, in_buffer));  // complete, and all invocations of a row compute
     expect_right(trial_of(*op, {3}, 171, 520, in_texture));
   }
 }

@@ -7,14 +7,14 @@
 #include <random>
 #include <utility>
 
-// shaders/linear/requantizer.glslh against float64 arithmetic of the CPU, bit for bit.
+// Compares shaders/linear/requantizer.glslh with float64 arithmetic of the CPU, bit for bit.
 
 namespace assay::ops {
 namespace {
 
 using namespace test;
 
-/// Mantissas that are products of two others do not fit 64 bits.
+/// An integer for mantissas that are products of two others, which do not fit in 64 bits.
 __extension__ using Int128 = __int128;
 
 struct Channel {
@@ -45,7 +45,7 @@ class Numbers {
   std::mt19937 random_;
 };
 
-/// x with x * a = 1 modulo `modulus`, where there is one.
+/// The x with x * a = 1 modulo `modulus`, if there is one.
 std::optional<std::int64_t> inverse(std::int64_t a, std::int64_t modulus) {
   std::int64_t rest = modulus, next = a % modulus, x = 0, next_x = 1;
   while (next != 0) {
@@ -58,8 +58,8 @@ std::optional<std::int64_t> inverse(std::int64_t a, std::int64_t modulus) {
 }
 
 /// Scales whose quotient is next to a number of `count` bits that ends in 1: t * y = x * w * 2^(count - 24)
-/// +- 1, nearer than any other scales. 54 bits: half way between two float64. 32 bits: half way between two
-/// multipliers, which rounding to float64 makes a tie.
+/// +- 1, closer than with any other scales. 54 bits: halfway between two float64. 32 bits: halfway between
+/// two multipliers, which rounding to float64 makes a tie.
 void add_near_ties(std::vector<Channel>& channels, Numbers& numbers, int count) {
   const std::int64_t y = numbers.odd_mantissa(24), x = numbers.odd_mantissa(24);
   const std::int64_t modulus = x << (count - 24);
@@ -75,9 +75,9 @@ void add_near_ties(std::vector<Channel>& channels, Numbers& numbers, int count) 
   }
 }
 
-/// Biases as near to an integer, or to the middle of two, as a float can be: convergents p / q of the scales'
-/// product over 2^55. Rounding to float64 makes integers and ties of many; others carry from its last bits
-/// into the upper ones.
+/// Biases as close to an integer, or to the middle of two, as a float can be: convergents p / q of the
+/// scales' product over 2^55. Rounding to float64 makes many of them integers or ties; others carry from the
+/// low bits into the upper ones.
 void add_biases_near_integers(std::vector<Channel>& channels, Numbers& numbers) {
   const std::int64_t x = numbers.odd_mantissa(24), w = numbers.odd_mantissa(24);
   std::int64_t a = x * w, b = 1LL << 55, p = 0, before_p = 1, q = 1, before_q = 0;
@@ -175,7 +175,7 @@ TEST_F(RequantizerTest, TakesAnyBias) {
   expect_as_on_the_cpu(channels);
 }
 
-// What the contract refuses is still something: denormal scales count as what they are, shifts are clamped.
+// Scales that are refused still have a defined result: denormal scales keep their value, shifts are clamped.
 TEST_F(RequantizerTest, ClampsTheShiftOfScalesThatDoNotFit) {
   std::vector<Channel> channels;
   Numbers numbers(86);

@@ -15,7 +15,8 @@ namespace {
 constexpr std::int64_t quad = 4;
 constexpr std::uint32_t local_size = 64;
 
-// A factor m * 2^e, m in [0.5, 1), is shifted by 31 - e; where m rounds to 2^31 units it counts as 2^(e + 1).
+// A factor m * 2^e, m in [0.5, 1), is shifted by 31 - e; where m rounds to 2^31 units, it counts as 2^(e +
+// 1).
 constexpr double least_factor = 0x1p-32;                    // shifted by 62
 constexpr double first_too_large = 0x1p30 * (1 - 0x1p-32);  // would be shifted by 0
 
@@ -51,10 +52,9 @@ void check_fixed_point(const Params& params) {
   const double least = x_over_y * w_scale.lo, largest = x_over_y * w_scale.hi;
   if (least >= least_factor && largest < first_too_large) return;
   throw ParameterError(
-      "y",
-      fmt::format("epilogue fixed_point shifts by 1 to 62 bits, so that x.scale * w_scale / y.scale must lie "
-                  "between 2^-32 and 2^30, but for w_scale from {:g} to {:g} it is {:g} to {:g}",
-                  w_scale.lo, w_scale.hi, least, largest));
+      "y", fmt::format("epilogue fixed_point shifts by 1 to 62 bits, so x.scale * w_scale / y.scale must lie "
+                       "between 2^-32 and 2^30; for w_scale from {:g} to {:g} it is {:g} to {:g}",
+                       w_scale.lo, w_scale.hi, least, largest));
 }
 
 }  // namespace assay::ops

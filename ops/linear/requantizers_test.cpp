@@ -5,8 +5,8 @@
 #include "ops/linear/integers_test_support.h"
 #include "ops/linear/tensors.h"
 
-// The set-up of `epilogue: fixed_point` as a program. The op here has nothing else: what is scratch of a
-// linear op is its output.
+// The set-up of `epilogue: fixed_point` as a program. The op here does nothing else: the scratch of a linear
+// op is its output.
 
 namespace assay::ops {
 namespace {
@@ -103,7 +103,7 @@ std::string refusal(const Params& params) {
   }
 }
 
-// Fills take w_scale from 2^-8 to 2^-6.
+// Fills draw w_scale from 2^-8 to 2^-6.
 TEST_F(RequantizersTest, ScalesOfYThatNoShiftFitsAreRefused) {
   const auto refused = [&](float x_scale, float y_scale) {
     return !refusal(params_of(op, 8, x_scale, y_scale, false)).empty();
@@ -121,7 +121,7 @@ TEST_F(RequantizersTest, ScalesOfYThatNoShiftFitsAreRefused) {
 TEST_F(RequantizersTest, TheEndsOfWhatIsAcceptedAreShiftedBy1And62) {
   EXPECT_EQ(host_requantizer(1, 0x1p-8F, 0x1p24F, 0).shift, 62);
   EXPECT_EQ(host_requantizer(1, 0x1p-6F, 0x1.000002p-36F, 0).shift, 1);
-  EXPECT_EQ(host_requantizer(1, 0x1p-6F, 0x1p-36F, 0).shift, 1) << "0, were it not clamped";
+  EXPECT_EQ(host_requantizer(1, 0x1p-6F, 0x1p-36F, 0).shift, 1) << "without the clamp it would be 0";
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-// How programs of linear ops are cut into workgroups, and as if on other devices.
+// Tests how programs of linear ops are divided into workgroups, also as if on other devices.
 
 namespace assay::ops {
 namespace {
@@ -52,7 +52,7 @@ TEST_F(LinearSharingTest, TunedWorkersChangeTheGridAndNotTheAnswer) {
 
 class DefaultSharingTest : public LinearSharingTest {
  protected:
-  /// As on a GPU whose subgroups have 32 invocations, and whose workgroups may have 1024.
+  /// The program as on a GPU with subgroups of 32 invocations and workgroups of up to 1024.
   Trial on_gpu(const std::string& op, const Sizes& sizes) {
     Trial trial = trial_of(op_of(op), "gemv", sizes, /*group_size=*/128);
     trial.as_if = [](DeviceInfo& device) {
@@ -62,14 +62,14 @@ class DefaultSharingTest : public LinearSharingTest {
     };
     return trial;
   }
-  /// "workers x units at once"
+  /// The sharing as "workers x units at once".
   std::string shared_by(const std::string& op, const Sizes& sizes) {
     const Dispatch product = product_of(on_gpu(op, sizes));
     return fmt::format("{} x {}", constant_of(product, "workers"), define_of(product, "UNITS"));
   }
 };
 
-// What was measured to be the fastest (shaders/NOTES.md); the numbers are those of the sweeps there.
+// The values that were measured to be the fastest (shaders/NOTES.md), for the shapes of the sweeps there.
 TEST_F(DefaultSharingTest, OneRowIsSharedByAsManyAsWereSeenToDo) {
   EXPECT_EQ(shared_by("q8ta_linear", {1, 2048, 8192}), "128 x 4");
   EXPECT_EQ(shared_by("q8ta_linear", {1, 14336, 4096}), "128 x 4");
@@ -86,7 +86,7 @@ TEST_F(DefaultSharingTest, OneRowIsSharedByAsManyAsWereSeenToDo) {
   EXPECT_EQ(shared_by("linear_dq8ca_q4gsw", {1, 14336, 4096}), "64 x 2");
 }
 
-// Several rows of int8 sums keep a device busy with fewer; these do not leave their subgroup.
+// Several rows of int8 sums keep a device busy with fewer workers, which do not leave their subgroup.
 TEST_F(DefaultSharingTest, SeveralRowsAreSharedInsideASubgroup) {
   EXPECT_EQ(shared_by("q8ta_linear", {2, 2048, 2048}), "128 x 4");
   EXPECT_EQ(shared_by("q8ta_linear", {2, 4096, 4096}), "32 x 4");
@@ -94,7 +94,8 @@ TEST_F(DefaultSharingTest, SeveralRowsAreSharedInsideASubgroup) {
   EXPECT_EQ(shared_by("q8ta_linear", {8, 4096, 4096}), "16 x 4");
 }
 
-// Else a workgroup has workers of two quads of channels and of a third that nobody else works on.
+// Otherwise a workgroup would have workers of two quads of channels, and some of a third that no others work
+// on.
 TEST_F(DefaultSharingTest, WhatIsTunedAloneLeavesWholeSetsOfWorkers) {
   for (const std::string op : {"linear_dq8ca_q4gsw", "linear_q8ta_q8csw", "q8ta_linear", "linear_q8csw"}) {
     for (const Sizes& sizes : {Sizes{1, 4096, 14336}, {1, 2048, 2048}, {1, 256, 1028}}) {
@@ -124,7 +125,7 @@ TEST_F(LinearSharingTest, WorkersOrInvocationsAloneMayBeTuned) {
   }
 }
 
-// Room for 64 KiB or so, and for less: then a dispatch before quantizes.
+// Shared memory for about 64 KiB, and for less: then a dispatch before the product quantizes.
 TEST_F(LinearSharingTest, ARowThatFitsNoSharedMemoryIsQuantizedBefore) {
   for (const std::string op : {"linear_dq8ca_q4gsw", "linear_q8ta_q8csw"}) {
     for (const std::int64_t m : {1, 3}) {
@@ -148,7 +149,7 @@ TEST_F(LinearSharingTest, RowsLongerThanWhatIsKeptAreRight) {
       trial.params.set("activations", activations);
       trial.forms = first_forms(*trial.op, trial.params);
       trial.fill = fill;
-      trial.tune = {{"workers", 8}, {"local_size", 8}};  // which keep 8 quads each of 600
+      trial.tune = {{"workers", 8}, {"local_size", 8}};  // which keep 8 quads each, of 600 in all
       expect_right_here(trial);
     }
   }
@@ -202,7 +203,7 @@ TEST_F(LinearSharingTest, WorkgroupsStayWithin128InvocationsAnd16KiB) {
   }
 }
 
-// Small workgroups, of which tiles have none, are folded in ops/other_devices_test.cpp.
+// Small workgroups, which tiles do not have, are folded in ops/other_devices_test.cpp.
 TEST_F(LinearSharingTest, GridsOfTilesAreFolded) {
   for (const std::string op : {"linear_q8csw", "q8ta_linear", "linear_qta8a_qga4w"}) {
     Trial trial = trial_of(op_of(op), "tiled", {70, 64, 69});
@@ -217,7 +218,7 @@ TEST_F(LinearSharingTest, GridsOfTilesAreFolded) {
 
 TEST_F(LinearSharingTest, PlanesHaveGapsInBlocksOfFourRowsAlone) {
   Trial trial = trial_of(op_of("q8ta_linear"), "tiled", {5, 24, 8, {3}});
-  EXPECT_EQ(product_of(trial).push.words()[1], 3u * 8) << "4H4W: rows of a plane are filled up";
+  EXPECT_EQ(product_of(trial).push.words()[1], 3u * 8) << "4H4W: the rows of a plane are padded";
   expect_right_here(trial);
   trial.forms.front() = trial.forms.back() = {Storage::Buffer, Layout::P4W};
   EXPECT_EQ(product_of(trial).push.words()[1], 3u * 5);

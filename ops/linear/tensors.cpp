@@ -14,12 +14,12 @@ using references::Linear;
 constexpr Form buffer{Storage::Buffer, Layout::WP};
 constexpr Form texture{Storage::Texture3D, Layout::WP};
 
-// Fills take scales from these ranges: weights of trained layers have such ones, and the largest is near
-// enough to the smallest for one scale of y.
+// Fills draw scales from these ranges: weights of trained layers have such scales, and the ratio of largest
+// to smallest is small enough for one scale of y.
 constexpr double least_w_scale = 0x1p-8, largest_w_scale = 0x1p-6;
 constexpr double least_row_scale = 0x1p-7, largest_row_scale = 0x1p-5;
 
-/// Root mean square of what is log-uniform between two numbers.
+/// The root mean square of a value that is log-uniform between two numbers.
 double typical(double least, double largest) {
   return std::sqrt((largest * largest - least * least) / (2 * std::log(largest / least)));
 }
@@ -50,7 +50,7 @@ ParamSpec real_dtype_param(const std::string& doc) {
 ParamSpec epilogue_param() {
   return choice("epilogue", {"float32", "fixed_point"})
       .by_default(std::string("float32"))
-      .says("from sums to y: float32 operations, or a multiplication and a shift of integers");
+      .says("how sums become y: by float32 operations, or by a multiplication and a shift of integers");
 }
 
 ParamSpec group_size_param() {
@@ -66,7 +66,7 @@ double depth_of_linear(const Params& params) {
 
 ParamSpec y_qparams_param(const std::function<double(const Params&)>& x_scale,
                           const std::function<double(const Params&)>& depth) {
-  // The standard deviation of sums of K products of normal fills is 32 steps of y; a zero point of x adds to
+  // The standard deviation of sums of K products of normal fills is 32 steps of y. A zero point of x adds to
   // it, since weights do not cancel it.
   constexpr double x_deviation = 42, w_deviation = 42, steps = 32;
   return qparams("y")
@@ -78,7 +78,8 @@ ParamSpec y_qparams_param(const std::function<double(const Params&)>& x_scale,
         const double x = x_scale(params) * std::hypot(x_deviation, zero_point);
         return Value(QParams{static_cast<float>(x * w * std::sqrt(depth(params)) / steps), 3});
       })
-      .says("by default a scale by which y of normal fills neither saturates nor vanishes, zero point 3");
+      .says(
+          "by default zero point 3 and a scale with which y of normal fills neither saturates nor vanishes");
 }
 
 double typical_row_scale(const Params&) {

@@ -18,10 +18,10 @@ using references::Linear;
 
 constexpr std::int64_t bytes_of_quad = 16;
 constexpr std::int64_t deepest_slab = 256, least_depth = 16;
-// As many tiles fill a large device.
+// This many tiles fill a large device.
 constexpr std::int64_t tiles_to_fill_a_device = 192;
 
-/// Sizes of a tile: of a workgroup in y and along K, and of an invocation.
+/// The sizes of a workgroup's tile in y and along K, and of an invocation's part of it.
 struct Tiling {
   std::int64_t m = 64, n = 64, k = 64;
   std::int64_t rows = 8, columns = 8;
@@ -29,7 +29,7 @@ struct Tiling {
   std::int64_t invocations() const { return m / rows * (n / columns); }
 };
 
-/// Steps of a slab: one value of K, or a word of four.
+/// The steps of a slab: one value of K each, or a word of four.
 std::int64_t steps_of(const Tiling& tiling, const LinearKind& kind) {
   return kind.is_real() ? tiling.k : tiling.k / 4;
 }
@@ -38,7 +38,7 @@ std::int64_t shared_bytes(const Tiling& tiling, const LinearKind& kind) {
   return steps_of(tiling, kind) * (tiling.m / 4 + 1 + tiling.n / 4 + 1) * bytes_of_quad;
 }
 
-/// Whether a slab so deep is groups, or a part of one.
+/// Whether a slab of depth `k` is whole groups, or divides a group.
 bool fits_groups(std::int64_t k, std::int64_t group_size) {
   return k % group_size == 0 || group_size % k == 0;
 }
@@ -52,8 +52,8 @@ std::int64_t slab_depth(const Linear& linear, const LinearKind& kind, std::int64
   return std::lcm(linear.group_size, least_depth);
 }
 
-/// Tiles in the order of their sizes, as a H200 is fast with them: the larger ones read less for each
-/// product, the smaller ones are as deep as fits.
+/// Tiles from the largest to the smallest, with the other sizes that are fast on an H200. The larger ones
+/// read less per product; the smaller ones are as deep as fits.
 std::vector<Tiling> tilings_by_size(const LinearKind& kind) {
   std::vector<Tiling> large{{128, 64, 64, 4, 8}, {64, 64, 64, 4, 8}};
   if (kind.is_real())
@@ -66,7 +66,7 @@ std::vector<Tiling> tilings_by_size(const LinearKind& kind) {
   return large;
 }
 
-/// Whether the device has room for such a tile, if its slabs are as thin as they may be.
+/// Whether the device has room for this tile if its slabs are as thin as possible.
 bool has_room(Tiling tiling, const Linear& linear, const LinearKind& kind, const DeviceInfo& device) {
   tiling.k = slab_depth(linear, kind, least_depth);
   return tiling.invocations() <= most_invocations(device) &&
@@ -94,7 +94,7 @@ Tiling tiling_of(const ImplPoint& point, const Tiling& by_default, const LinearK
   return tiling;
 }
 
-/// The same, where slabs that no case asks for are halved until they fit the device's shared memory.
+/// The tiling on this device: slabs whose depth no case sets are halved until they fit its shared memory.
 Tiling tiling_of(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
   Tiling by_default = default_tiling(linear, kind, context.device);
@@ -131,7 +131,7 @@ Program build(const BuildContext& context, const LinearKind& kind, bool dot, con
   const auto loads = [local](std::int64_t quads) { return div_up(quads, local); };
   const std::int64_t words_of_block = is_int4(kind.w) ? 2 : 1;
   const std::int64_t steps_of_block = kind.is_real() ? 4 * words_of_block : words_of_block;
-  const std::int64_t loads_of_x = tiling.m / 4 * steps;  // as rows or as blocks
+  const std::int64_t loads_of_x = tiling.m / 4 * steps;  // read as rows or as blocks
   set_constant(product, "tile_m", tiling.m);
   set_constant(product, "tile_n", tiling.n);
   set_constant(product, "steps", steps);
@@ -153,11 +153,11 @@ std::optional<std::string> excludes(const ImplPoint& point, const LinearKind& ki
   const std::int64_t group_size = point.params.integer("group_size");
   const std::int64_t k = tiling_of(point, Tiling{}, kind).k;
   if (k > deepest_slab) {
-    return fmt::format("no slab of at most {} values holds whole groups of {}, or divides them", deepest_slab,
+    return fmt::format("no slab of at most {} values holds whole groups of {} or divides one", deepest_slab,
                        group_size);
   }
   if (fits_groups(k, group_size)) return std::nullopt;
-  return fmt::format("slabs of {} values neither hold whole groups of {} nor divide them", k, group_size);
+  return fmt::format("slabs of {} values neither hold whole groups of {} nor divide one", k, group_size);
 }
 
 std::optional<std::string> lacks(const BuildContext& context, const LinearKind& kind) {
@@ -165,8 +165,9 @@ std::optional<std::string> lacks(const BuildContext& context, const LinearKind& 
   const Tiling tiling = tiling_of(context, kind);
   if (tiling.invocations() > most_invocations(context.device)) {
     return fmt::format(
-        "tiles of {} x {}, {} x {} an invocation, are workgroups of {}, the device's largest is {}", tiling.m,
-        tiling.n, tiling.rows, tiling.columns, tiling.invocations(), most_invocations(context.device));
+        "tiles of {} x {}, {} x {} per invocation, need workgroups of {} invocations, the device allows {}",
+        tiling.m, tiling.n, tiling.rows, tiling.columns, tiling.invocations(),
+        most_invocations(context.device));
   }
   const std::int64_t needed = shared_bytes(tiling, kind);
   if (needed <= context.device.max_shared_bytes) return std::nullopt;
@@ -174,7 +175,7 @@ std::optional<std::string> lacks(const BuildContext& context, const LinearKind& 
                      tiling.m, tiling.n, tiling.k, needed, context.device.max_shared_bytes);
 }
 
-/// Roundings behind one another in an element.
+/// Consecutive roundings in an element.
 double unit_error(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
   // Conversion, product, a sum for each group; scale, bias, requantization.
@@ -191,8 +192,8 @@ std::vector<Tunable> tunables(const LinearKind& kind) {
       {.name = "tile_m", .doc = "rows of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
       {.name = "tile_n", .doc = "output channels of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
       {.name = "tile_k", .doc = "values along K of a slab in shared memory", .allowed = depths},
-      {.name = "rows", .doc = "rows an invocation", .allowed = {4, 8, 16}},
-      {.name = "columns", .doc = "output channels an invocation", .allowed = {4, 8}},
+      {.name = "rows", .doc = "rows per invocation", .allowed = {4, 8, 16}},
+      {.name = "columns", .doc = "output channels per invocation", .allowed = {4, 8}},
       weights_tunable()};
 }
 

@@ -18,7 +18,7 @@ constexpr Form buffer{Storage::Buffer, Layout::WP};
 constexpr Form texture{Storage::Texture2D, Layout::WP};
 constexpr std::int64_t setup_local_size = 64;
 
-/// Packed weights: rows of units of 16 bytes.
+/// The extent of packed weights: rows of units of 16 bytes.
 struct Extent {
   std::int64_t rows = 0, units = 0;
 };
@@ -27,7 +27,7 @@ std::int64_t values_of_word(WeightKind kind) {
   return is_int4(kind) ? 8 : 4;
 }
 
-/// Values along K with the zeros between them.
+/// The number of values along K, with the zeros between them.
 std::int64_t packed_depth(std::int64_t depth, const Packing& packing) {
   if (packing.padded_depth == 0) return depth;
   return div_up(depth, packing.slab_depth) * packing.padded_depth;
@@ -62,7 +62,7 @@ Tunable weights_tunable() {
           .fallback = 0,
           .min = 0,
           .max = 1,
-          .doc = "where packed weights are: 0 a buffer, 1 a 2D texture"};
+          .doc = "where packed weights lie: 0 in a buffer, 1 in a 2D texture"};
 }
 
 PackedWeights packed_weights(Program& program, const BuildContext& context, WeightKind kind,
@@ -89,7 +89,7 @@ PackedWeights packed_weights(Program& program, const BuildContext& context, Weig
   add(dispatch.push, divider(pads ? packing.padded_depth : all));
   dispatch.bindings = {tensor_named(context, "w").resource, words};
   program.dispatches.push_back(std::move(dispatch));
-  // Groups are whole slabs, where zeros lie between these.
+  // Groups are whole slabs where zeros lie between slabs.
   const std::int64_t group_depth = packing.padded_depth == packing.slab_depth
                                        ? linear.group_size
                                        : packed_depth(linear.group_size, packing);
@@ -102,10 +102,10 @@ std::optional<std::string> lacks_weight_texture(const BuildContext& context, Wei
   if (!wants_texture(context)) return std::nullopt;
   const Extent extent = extent_of(context.params, kind, packing);
   const TextureSupport* support = context.device.texture(Storage::Texture2D, DType::I32);
-  if (support == nullptr || !support->sampled) return "2D textures of rgba32i that are sampled";
+  if (support == nullptr || !support->sampled) return "sampled 2D textures of rgba32i are missing";
   if (extent.units <= support->max_extent[0] && extent.rows <= support->max_extent[1]) return std::nullopt;
-  return fmt::format("weights are a texture of {} x {} texels, the device's largest is {} x {}", extent.units,
-                     extent.rows, support->max_extent[0], support->max_extent[1]);
+  return fmt::format("the weights' texture of {} x {} texels exceeds the device's largest of {} x {}",
+                     extent.units, extent.rows, support->max_extent[0], support->max_extent[1]);
 }
 
 Resource weight_sums(Program& program, const BuildContext& context, WeightKind kind,

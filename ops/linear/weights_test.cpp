@@ -8,7 +8,7 @@
 #include <bit>
 #include <cmath>
 
-// What set-up leaves of weights, against the same packed here. The op has nothing else: what is scratch of a
+// Compares the packed weights of set-up with the same packed here. The op does nothing else: the scratch of a
 // linear op is its outputs.
 
 namespace assay::ops {
@@ -41,7 +41,7 @@ std::int64_t depth_of_block(const Kind& kind) {
   return is_int4(kind.w) ? 8 : 4;
 }
 
-/// Words along K of a channel, with the zeros between slabs.
+/// The words along K of a channel, with the zeros between slabs.
 std::int64_t words_of(const Linear& linear, const Kind& kind) {
   const Packing& packing = kind.packing;
   const std::int64_t depth =
@@ -67,7 +67,7 @@ struct Weights {
   const Kind kind;
   const HostTensor& w;
 
-  /// What is stored: an int8 value, or 0 to 15.
+  /// The stored value: an int8 value, or 0 to 15.
   int stored(std::int64_t n, std::int64_t k) const {
     if (n >= linear.n || k >= linear.k) return is_int4(kind.w) ? 8 : 0;
     const auto at = static_cast<std::size_t>(n * linear.k + k);
@@ -77,7 +77,7 @@ struct Weights {
     return high ? byte / 16 : byte % 16;
   }
 
-  /// What is stored at a place along K where zeros lie between slabs.
+  /// The value stored at a place along K where zeros lie between slabs.
   int packed(std::int64_t n, std::int64_t place) const {
     const Packing& packing = kind.packing;
     if (packing.padded_depth == 0) return stored(n, place);
@@ -86,7 +86,7 @@ struct Weights {
     return stored(n, of_slab < packing.slab_depth ? slab * packing.slab_depth + of_slab : linear.k);
   }
 
-  /// The word of channel n for block b. Of nibbles 0 to 3 are the low ones; for halves neighbours lie 16 bits
+  /// The word of channel n for block b. Nibbles 0 to 3 are the low ones; for halves neighbours lie 16 bits
   /// apart.
   std::int32_t word(std::int64_t n, std::int64_t b) const {
     const std::uint32_t bits = is_int4(kind.w) ? 4 : 8;
@@ -198,7 +198,7 @@ TEST_F(WeightsTest, OfOneChannelLieSideBySideWherePackedByRows) {
   }
 }
 
-// The zeros are in no sum, though what stands for them is not 0.
+// The zeros are not part of any sum, though their stored value is not 0.
 TEST_F(WeightsTest, ZerosLieBetweenSlabs) {
   for (const auto& [group_size, slab, padded] :
        {std::tuple<std::int64_t, std::int64_t, std::int64_t>{24, 24, 32},
@@ -216,14 +216,14 @@ TEST_F(WeightsTest, ZerosLieBetweenSlabs) {
   }
 }
 
-// Several groups a slab; the last slab has room for more.
+// Several groups per slab; the last slab has room for more.
 TEST_F(WeightsTest, SlabsOfSeveralGroupsAreFilledUpAtTheEndAlone) {
   const Packing packing{.by_rows = true, .slab_depth = 128, .padded_depth = 128};
   try_kind({WeightKind::Int4HighFirst, true, packing}, {{1, 128, 5}, {1, 160, 13}, {1, 352, 4}}, 32);
   try_kind({WeightKind::Int8, false, packing}, {{1, 128, 5}, {1, 131, 13}});
 }
 
-/// A table of an op, as kernels want it.
+/// A table of an op in the form that kernels read.
 Op table_op(bool by_quad) {
   Op op{.name = "table"};
   op.params = linear_params({group_size_param()});
@@ -273,7 +273,7 @@ TEST_F(WeightsTest, TablesOfWholeQuadsAreTakenAsTheyAre) {
   EXPECT_TRUE(program_of(trial_of(turned, "setup", {1, 64, 12}, 64)).dispatches.empty()) << "one group";
 }
 
-/// Of one output channel: the exponent bits of its factor.
+/// The exponent bits of the factor of one output channel.
 std::uint32_t factor_exponent(std::span<const float> scales, const Linear& linear, std::int64_t n) {
   float largest = 0;
   for (std::int64_t g = 0; g < linear.groups(); ++g) {
@@ -283,7 +283,7 @@ std::uint32_t factor_exponent(std::span<const float> scales, const Linear& linea
   return std::max(std::bit_cast<std::uint32_t>(largest) >> 23, 12U) - 11;
 }
 
-/// A scale over a factor as a half: its bits.
+/// The bits of a scale divided by a factor, as a half.
 std::uint32_t half_bits(float scale, std::uint32_t factor_exponent) {
   const std::uint32_t sign = std::signbit(scale) ? 0x8000 : 0;
   if (std::isnan(scale)) return sign | 0x7e00;
@@ -333,7 +333,8 @@ Program half_scales_program(const BuildContext& context) {
   return program;
 }
 
-// Far apart, of both signs, beside infinities, NaN, zeros and denormals; more groups than invocations.
+// Scales of very different sizes and both signs, next to infinities, NaN, zeros and denormals; more groups
+// than invocations.
 TEST_F(WeightsTest, ScalesBecomeHalvesOfOneFactorAChannel) {
   Op op{.name = "half_scales"};
   op.params = linear_params({group_size_param()});
@@ -357,9 +358,9 @@ TEST_F(WeightsTest, ATextureThatTheDeviceCannotHoldIsRefusedWithItsSize) {
   trial.as_if = [](DeviceInfo& device) {
     for (TextureSupport& support : device.textures) support.max_extent = {64, 9, 1};
   };
-  EXPECT_EQ(refusal(trial), "weights are a texture of 64 x 10 texels, the device's largest is 64 x 9");
+  EXPECT_EQ(refusal(trial), "the weights' texture of 64 x 10 texels exceeds the device's largest of 64 x 9");
   trial.as_if = [](DeviceInfo& device) { device.textures.clear(); };
-  EXPECT_EQ(refusal(trial), "2D textures of rgba32i that are sampled");
+  EXPECT_EQ(refusal(trial), "sampled 2D textures of rgba32i are missing");
   trial.tune.clear();
   EXPECT_EQ(refusal(trial), "");
 }

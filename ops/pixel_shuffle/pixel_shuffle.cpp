@@ -15,8 +15,8 @@ namespace {
 /// Why the output holds the input's values in the same order, or nothing.
 std::string copy_because(const Params& params) {
   const Dims in = nchw(params.ints("shape"));
-  if (params.integer("upscale_factor") == 1) return "upscale_factor 1 moves nothing";
-  if (in.h == 1 && in.w == 1) return "1x1 pixels keep their order";
+  if (params.integer("upscale_factor") == 1) return "upscale_factor 1 moves no value";
+  if (in.h == 1 && in.w == 1) return "the values of a 1x1 image keep their order";
   return "";
 }
 
@@ -40,16 +40,16 @@ std::int64_t words_of_row(const Physical& physical) {
   return physical.dims().w * static_cast<std::int64_t>(size_of(physical.dtype())) / 4;
 }
 
-/// Width-packed buffers whose rows are pairs of words of x, hence vectors of y.
+/// Whether both are width-packed buffers whose rows are pairs of words of x, hence vectors of y.
 bool takes_rows(const Physical& x, const Physical& y) {
   const Form row_major{Storage::Buffer, Layout::WP};
   return x.form() == row_major && y.form() == row_major &&
          x.dims().w * static_cast<std::int64_t>(size_of(x.dtype())) % 8 == 0;
 }
 
-/// Channels-packed tensors and an even factor, from buffers only 2, between buffers only f32. What tiles
-/// would read of larger factors and of halves are single words, a pixel apart: gathered faster
-/// (shaders/NOTES.md).
+/// Whether both tensors are channels-packed and the factor is even: from buffers only 2, between buffers only
+/// f32. With larger factors and with halves, tiles would read single words that lie a pixel apart; gathering
+/// these is faster (shaders/NOTES.md).
 bool takes_tiles(const Physical& x, const Physical& y, std::int64_t factor) {
   if (x.form().layout != Layout::CP || y.form().layout != Layout::CP || factor % 2 != 0) return false;
   if (!is_texture(x.form())) return factor == 2 && (x.dtype() == DType::F32 || is_texture(y.form()));
@@ -72,13 +72,14 @@ Dispatch by_rows(const BuildContext& context, const Physical& x) {
   return dispatch;
 }
 
-/// Whether a tile is two quads of y from the same texels of x: where the number of loads binds, not bytes.
+/// Whether a tile is two quads of y from the same texels of x: where the number of loads is the limit, not
+/// bytes.
 bool takes_two_quads(const Physical& x, const Physical& y, std::int64_t factor) {
   return factor == 2 && is_texture(x.form()) && (x.dtype() == DType::F16 || !is_texture(y.form()));
 }
 
-/// Where two quads of y come from the same texels of x, boxes that keep together what shares those, and that
-/// are small, were measured to be the best.
+/// Where two quads of y come from the same texels of x, the fastest boxes measured are small ones that keep
+/// together the quads that share texels.
 Wishes wishes_of_tiles(const Physical& x, const Physical& y, bool tall) {
   Wishes wishes{wish_of_floats(x, std::nullopt), wish_of_floats(y, std::nullopt), false, {}};
   if (tall) wishes.measured = is_texture(y.form()) ? Box{8, 8, 1} : Box{4, 2, 8};
@@ -144,13 +145,13 @@ Op pixel_shuffle() {
       .work = work,
       .impls = {{.name = "direct",
                  .summary =
-                     "rows interleaved in width-packed buffers (factor 2), lanes of quads where channels "
-                     "are packed (factor 2 of f32, from textures any even factor); else as gather",
+                     "interleaves rows in width-packed buffers (factor 2) and lanes of quads where channels "
+                     "are packed (factor 2 of f32, any even factor from textures); otherwise as gather",
                  .tunables = tunables(),
                  .build = direct,
                  .excludes = excludes},
                 {.name = "gather",
-                 .summary = "one invocation four neighbouring values of y, each looked up",
+                 .summary = "each invocation looks up four neighbouring values of y",
                  .tunables = {local_size_tunable()},
                  .build = gather,
                  .excludes = excludes}},

@@ -18,8 +18,7 @@ namespace {
 
 constexpr std::int64_t operations_of_requantization = 4;  // -, *, *, +
 constexpr std::int64_t largest_tiled_factor = 2;          // larger ones are gathered byte by byte
-// Where there are no more output quads than these, an invocation computes one word or one quad, not a whole
-// tile.
+// With no more output quads than these, an invocation computes one word or one quad, not a whole tile.
 constexpr std::int64_t quads_by_word = 1 << 12;
 constexpr std::int64_t quads_by_quad = 1 << 14;
 
@@ -32,8 +31,8 @@ std::string copy_because(const Params& params) {
   const Dims in = nchw(params.ints("shape"));
   if (requantizes(params)) return "";
   if (params.integer("upscale_factor") == 1)
-    return "upscale_factor 1 moves nothing, and both qparams are equal";
-  if (in.h == 1 && in.w == 1) return "1x1 pixels keep their order, and both qparams are equal";
+    return "upscale_factor 1 moves no value, and both qparams are equal";
+  if (in.h == 1 && in.w == 1) return "the values of a 1x1 image keep their order, and both qparams are equal";
   return "";
 }
 
@@ -75,7 +74,7 @@ std::int64_t count(const Tiles& tiles) {
   return tiles.rows * tiles.columns * tiles.blocks;
 }
 
-/// Into how many invocations the output of one input quad is split: 1, 2 (rows), 4 (quads) or 16 (words).
+/// The number of invocations that share the output of one input quad: 1, 2 (rows), 4 (quads) or 16 (words).
 std::int64_t split_of(const BuildContext& context, const Dims& out) {
   if (context.params.integer("upscale_factor") != 2) return 1;
   const std::int64_t quads = out.n * out.h * div_up(out.w, 4) * div_up(out.c, 4);
@@ -94,7 +93,7 @@ Tiles tiles_of(const Dims& in, const Dims& out, std::int64_t factor, std::int64_
   return {rows.n * rows.h, div_up(columns.w, 4), div_up(out.c, 4)};
 }
 
-// The words of push_constants() as shaders/q8ta_pixel_shuffle.comp bakes them: all but its two dividers.
+// The words of push_constants() as shaders/q8ta_pixel_shuffle.comp bakes them: all except its two dividers.
 constexpr std::array<std::string_view, 17> baked_words{"tiles",
                                                        "tile_columns",
                                                        "",
@@ -189,7 +188,8 @@ Program unfused(const BuildContext& context) {
   return program;
 }
 
-/// Whether no step of the requantization can be infinite or flushed: the kernels do not look for NaN.
+/// Whether every step of the requantization stays finite and is not flushed to zero: the kernels do not check
+/// for NaN.
 bool scales_are_safe(const Params& params) {
   constexpr float largest_difference = 255;
   return std::isfinite(largest_difference * params.qparams("x").scale) &&
@@ -198,9 +198,8 @@ bool scales_are_safe(const Params& params) {
 
 std::optional<std::string> excludes(const ImplPoint& point) {
   if (!scales_are_safe(point.params)) {
-    return "float32 cannot hold 255 * x.scale or 1 / y.scale as a normal number: a step would give infinity "
-           "or be "
-           "flushed to zero, and their product be no number";
+    return "float32 cannot hold 255 * x.scale or 1 / y.scale as a normal number: a step would be infinite or "
+           "flushed to zero, and the product of both a NaN";
   }
   return any_too_large(point.tensors, point.forms);
 }
@@ -224,8 +223,8 @@ Op q8ta_pixel_shuffle() {
                                .fallback = 0,
                                .min = 1,
                                .max = 16,
-                               .doc = "upscale_factor 2: invocations that share an input quad, 1, 2, 4 or 16 "
-                                      "(or less than asked); by default chosen from the tensor's size"}},
+                               .doc = "upscale_factor 2: invocations that share an input quad, rounded down "
+                                      "to 1, 2, 4 or 16; by default chosen from the tensor's size"}},
                  .build = fused,
                  .excludes = excludes},
                 {.name = "unfused",

@@ -44,9 +44,9 @@ Op clone() {
       .reference = references::clone,
       .work = work,
       .impls = {{.name = "tiled",
-                 .summary = "a copy where the order in memory stays; else an invocation moves a quad, or "
-                            "turns 4 x 4 values "
-                            "or 8 x 8 halves in registers; of textures packed along another axis one texel",
+                 .summary = "a copy where the order in memory stays; otherwise an invocation moves a quad, "
+                            "transposes 4 x 4 values or 8 x 8 halves in registers, or moves one texel of "
+                            "textures packed along another axis",
                  .tunables = box_tunables(),
                  .build = tiled,
                  .excludes = excludes}},

@@ -16,7 +16,7 @@ std::string copy_because(const Shape& shape, const Shape& dims) {
   for (const std::int64_t dim : dims) {
     if (shape[static_cast<std::size_t>(dim)] > 1) moved.push_back(dim);
   }
-  return std::is_sorted(moved.begin(), moved.end()) ? "only dims of size 1 change their places" : "";
+  return std::is_sorted(moved.begin(), moved.end()) ? "only dims of size 1 change places" : "";
 }
 
 std::vector<TensorSpec> tensors(const Params& params) {
@@ -53,13 +53,13 @@ Op permute() {
       .name = "permute",
       .summary = "the dims of a tensor in another order",
       .params = {shape("shape", rank(1, 4)),
-                 ints("dims", rank(1, 4)).says("which dim of x each dim of y is, counted from 0"),
+                 ints("dims", rank(1, 4)).says("for each dim of y the dim of x that it is, counted from 0"),
                  choice("dtype", {"f32", "f16"}).by_default(std::string("f32"))},
       .tensors = tensors,
       .reference = references::permute,
       .work = work,
       .impls = {{.name = "gather",
-                 .summary = "one invocation four neighbouring values of y",
+                 .summary = "each invocation gathers four neighbouring values of y",
                  .tunables = {local_size_tunable()},
                  .build = gather,
                  .excludes = excludes}},

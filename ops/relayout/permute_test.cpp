@@ -37,7 +37,7 @@ class ReorderOpsTest : public OnDeviceTest {
     expect_right({.op = &op, .params = params, .forms = {x, y}, .seed = seed});
   }
 
-  /// As many elements as `shape`, in other dims.
+  /// A shape with as many elements as `shape`, in other dims.
   static Shape regrouped(const Shape& shape, Draw& draw) {
     Shape dims{1, 1, 1, 1};
     for (std::int64_t factor = 2, rest = numel(shape); rest > 1;) {

@@ -21,7 +21,7 @@ TensorSpec tensor_of(const Params& params, const Q8taConversion& conversion, std
 
 FillDomain x_domain(const Params& params, const Q8taConversion& conversion) {
   if (conversion.integers == "x") return {FillRole::Data, -128, 127};
-  // `saturate` reaches as far beyond the range's ends as inside.
+  // The fill `saturate` covers twice the range, so that half of the values lie beyond its ends.
   return {FillRole::Data, 0, 256.0 * static_cast<double>(params.qparams("y").scale)};
 }
 
@@ -46,7 +46,7 @@ Program tiled(const BuildContext& context, const Q8taConversion& op) {
 Impl tiled_impl(std::function<Program(const BuildContext&)> build,
                 std::function<std::optional<std::string>(const ImplPoint&)> excludes) {
   return {.name = "tiled",
-          .summary = "one invocation 4 x 4 values, transposed in registers where lanes change",
+          .summary = "each invocation moves 4 x 4 values, transposed in registers where lanes change",
           .tunables = box_tunables(),
           .build = std::move(build),
           .excludes = std::move(excludes)};

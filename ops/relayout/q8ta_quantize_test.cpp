@@ -9,7 +9,7 @@ using namespace test;
 const std::vector<FillKind> fills{FillKind::Normal, FillKind::Ties, FillKind::Saturate,
                                   FillKind::Wide,   FillKind::Zero, FillKind::Special};
 
-/// q8ta_quantize and q8ta_dequantize: the same forms, the other way round.
+/// Tests q8ta_quantize and q8ta_dequantize, which have the same forms, in the opposite direction.
 class Q8taConversionTest : public OnDeviceTest {
  protected:
   static Params params_of(const Op& op, const Shape& shape, const std::string& dtype, QParams integers) {

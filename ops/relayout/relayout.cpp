@@ -12,9 +12,9 @@ namespace assay::ops {
 namespace {
 
 constexpr std::int64_t tile = 4;  // values along each side of a tile
-// Tiles from which four in one pay: more than large devices hold invocations for.
+// From this many tiles on, moving four by one invocation pays: more than large devices hold invocations.
 constexpr std::int64_t many_tiles = 1 << 19;
-// Values from which square boxes pay.
+// From this many values on, square boxes pay.
 constexpr std::int64_t many_values = many_tiles * tile * tile;
 constexpr std::int64_t halves_side = 8;  // SIDE of shaders/relayout_halves.comp
 
@@ -28,7 +28,7 @@ Sizes sizes_of(const Dims& dims) {
   return {dims.w, dims.h, dims.c};
 }
 
-/// Axis along which the four quads of a tile are stacked, on the side that is packed along `own`.
+/// The axis along which the four quads of a tile are stacked, on the side that is packed along `own`.
 Axis stack_axis(Axis own, Axis other) {
   if (own != other) return other;
   return own == Axis::W ? Axis::H : Axis::W;
@@ -38,17 +38,17 @@ bool is_int8(const Physical& physical) {
   return physical.dtype() == DType::I8;
 }
 
-/// Stride of an axis (W, H, C) among those of N, C, H, W.
+/// The stride of an axis (W, H, C), from those of N, C, H, W.
 const Physical::Stride& along(const std::array<Physical::Stride, 4>& strides, Axis axis) {
   return strides[3 - index(axis)];
 }
 
-/// Whether layouts pad this axis to blocks of four, so that all of a block exists.
+/// Whether this layout pads the axis to blocks of four, so that all of a block exists.
 bool is_padded(Layout layout, Axis axis) {
   return (layout == Layout::P4W4C && axis == Axis::W) || (layout == Layout::P4H4W && axis == Axis::H);
 }
 
-/// Whether one vector access reaches what the kernel calls whole: a float quad, or the four words of a tile.
+/// Whether one vector access covers a whole unit of the kernel: a float quad, or the four words of a tile.
 bool is_whole(const Physical& physical, Axis stack) {
   const Sizes sizes = sizes_of(physical.dims());
   if (is_texture(physical.form())) return false;
@@ -74,7 +74,7 @@ void add_defines(Dispatch& dispatch, const std::string& side, const Physical& ph
   dispatch.defines.push_back({side + "_WHOLE", flag(whole)});
 }
 
-/// Tiles along each axis that one access of a subgroup should span, for whole sectors of 32 bytes.
+/// The tiles along each axis that one access of a subgroup should span, for whole memory sectors of 32 bytes.
 Box wish_of_bytes(const Physical& physical, Axis stack) {
   constexpr std::uint32_t sector_words = 8;
   Box wish{1, 1, 1};
@@ -103,8 +103,8 @@ Box wish_of_bytes(const Physical& physical, Axis stack) {
   return wish;
 }
 
-/// Whether an invocation shall move four tiles whose words are neighbours in y: single words, each a line
-/// away from the next, are what the kernel is slowest at.
+/// Whether an invocation should move four tiles whose words are neighbours in y: the kernel is slowest at
+/// single words that lie a line apart.
 bool is_deep(const Physical& x, const Physical& y, std::int64_t tiles) {
   return is_int8(x) && y.form().layout == Layout::P4C && packed_axis(x.form().layout) == Axis::W &&
          y.dims().c % (4 * tile) == 0 && tiles >= many_tiles;
@@ -113,15 +113,14 @@ bool is_deep(const Physical& x, const Physical& y, std::int64_t tiles) {
 /// How a tensor is cut into tiles, each moved by one invocation.
 struct Tiling {
   Axis x_axis, y_axis;    ///< packed axes
-  Axis x_stack, y_stack;  ///< along which the four quads of a tile are stacked
+  Axis x_stack, y_stack;  ///< axes along which the four quads of a tile are stacked
   bool scatter;           ///< a tile is one texel, whose values are written apart
   bool gather;            ///< a tile is one texel, whose values are read apart
-  bool single;            ///< a tile is one quad: floats that stay packed along one axis, or are scattered or
-                          ///< gathered
+  bool single;            ///< a tile is one quad of floats: scattered, gathered or packed along the same axis
   bool deep;              ///< a tile is sixteen quads
   bool square;            ///< boxes are about as long along both packed axes
   Tiles tiles;
-  std::int64_t shallow_tiles;  ///< of all batches, were none deep
+  std::int64_t shallow_tiles;  ///< tiles of all batches, if none were deep
 };
 
 Tiling tiling_of(const Physical& x, const Physical& y) {
@@ -148,7 +147,8 @@ Tiling tiling_of(const Physical& x, const Physical& y) {
   return tiling;
 }
 
-/// Of a buffer whose values are read or written one by one: neighbours along its packed axis fill sectors.
+/// The box for a buffer whose values are read or written one by one: neighbours along its packed axis fill
+/// sectors.
 Box wish_of_apart(Axis packed) {
   constexpr std::uint32_t neighbours = 16;
   Box wish{1, 1, 1};
@@ -164,7 +164,7 @@ Box wish_of(const Physical& physical, Axis stack, const Tiling& tiling) {
   return wish_of_floats(physical, tiling.single ? std::nullopt : std::optional(stack));
 }
 
-/// Boxes that are faster than what both sides wish for (shaders/NOTES.md, on an H100).
+/// Boxes that are faster than those that both sides ask for (measured on an H100, shaders/NOTES.md).
 std::optional<Box> measured_box(const Tiling& tiling, const Physical& x, const Physical& y) {
   const bool from_texture = is_texture(x.form());
   if (tiling.x_axis == Axis::H && is_texture(y.form())) {
@@ -176,7 +176,7 @@ std::optional<Box> measured_box(const Tiling& tiling, const Physical& x, const P
   return std::nullopt;
 }
 
-/// All but what happens to the values: no conversion yet in the defines nor in the push constants.
+/// The dispatch without the conversion of values, which its defines and push constants do not state yet.
 Dispatch tiled_dispatch(const BuildContext& context, std::string label, const TensorAt& x,
                         const TensorAt& y) {
   const Tiling tiling = tiling_of(x.physical, y.physical);
@@ -185,7 +185,7 @@ Dispatch tiled_dispatch(const BuildContext& context, std::string label, const Te
   Dispatch dispatch;
   dispatch.label = std::move(label);
   dispatch.shader = "relayout.comp";
-  // Single values are read and written as words, deep tiles written as vectors.
+  // Single values are read and written as words, deep tiles are written as vectors.
   const bool x_whole = !tiling.gather && is_whole(x.physical, tiling.x_stack);
   const bool y_whole = tiling.deep || (!tiling.scatter && is_whole(y.physical, tiling.y_stack));
   add_defines(dispatch, "X", x.physical, x_whole);
@@ -234,8 +234,8 @@ std::optional<std::string> relayout_excludes(const Physical& x, const Physical& 
                           sizes_of(y.dims())[index(packed_axis(y.form().layout))] % tile != 0;
   if (odd_halves) {
     return to_string(y.form()) +
-           " with rows of f16 that are no multiple of 4 long: two rows share a word, "
-           "and this kernel writes row by row";
+           " with rows of f16 whose length is not a multiple of 4: two rows share a word, and this kernel "
+           "writes row by row";
   }
   if (const auto reason = too_large(x)) return reason;
   return too_large(y);

@@ -94,7 +94,7 @@ TEST(RelayoutDispatch, TakesVectorsWhereTheFourWordsOfATileLieTogether) {
   EXPECT_EQ(whole({1, 8, 4, 8}, P4C, P4C1W), "01");
   EXPECT_EQ(whole({1, 8, 4, 8}, P4W, P4W4C), "01");
   EXPECT_EQ(whole({1, 8, 4, 8}, P4W4C, P4W), "10");
-  // Between layouts packed along the width tiles are stacked along the height, which 4H4W pads.
+  // Between layouts packed along the width, tiles are stacked along the height, which 4H4W pads.
   EXPECT_EQ(whole({1, 8, 3, 8}, P4H4W, P4H4W), "11");
   EXPECT_EQ(whole({1, 8, 3, 8}, P4H4W, P4W), "10");
   EXPECT_EQ(whole({1, 8, 4, 8}, P4H4W, P4C1W), "01");

@@ -13,7 +13,7 @@
 namespace assay::ops {
 namespace {
 
-// MOST_DIMS of shaders/permute.comp: a permutation of the unfused pixel shuffle.
+// MOST_DIMS of shaders/permute.comp, the dims of a permutation in the unfused pixel shuffle.
 constexpr std::size_t most_dims = 5;
 
 bool is_row_major_buffer(const Physical& physical) {
@@ -52,13 +52,13 @@ bool has_whole_rows(const Physical& physical) {
   return physical.form().storage == Storage::Buffer && row % 4 == 0;
 }
 
-/// Which value of x each value of y is: a value of MAP, and what it is told.
+/// How each value of y finds its value of x: a value of MAP, and its numbers.
 struct Map {
   std::string name;
   std::vector<SpecConstant> constants;
 };
 
-/// The gathering kernel: y holds floats.
+/// The dispatch of the gathering kernel; y holds floats.
 Dispatch gather_dispatch(const BuildContext& context, std::string label, const TensorAt& x, const TensorAt& y,
                          const Map& map, const Conversion& conversion = {}) {
   Dispatch dispatch = named(std::move(label), "gather.comp", x, y);
@@ -86,7 +86,7 @@ Map view_map() {
   return {"MAP_VIEW", {}};
 }
 
-/// `sources`: which dim of y (0 to 3: N, C, H, W) each of N, C, H, W of x is.
+/// `sources`: for each of N, C, H, W of x, the dim of y (0 to 3: N, C, H, W) that it is.
 Map permute_map(const std::array<std::uint32_t, 4>& sources) {
   return {"MAP_PERMUTE",
           {{"n_from", sources[0]}, {"c_from", sources[1]}, {"h_from", sources[2]}, {"w_from", sources[3]}}};
@@ -96,7 +96,7 @@ Map shuffle_map(std::int64_t upscale_factor) {
   return {"MAP_SHUFFLE", {{"upscale", static_cast<std::uint32_t>(upscale_factor)}}};
 }
 
-/// `dims` among N, C, H, W, for the gathering kernel: entry i says which dim of y dim i of x is.
+/// Translates `dims` to N, C, H, W for the gathering kernel: entry i is the dim of y that dim i of x is.
 std::array<std::uint32_t, 4> sources_of(const Shape& dims) {
   const std::size_t missing = 4 - dims.size();
   std::array<std::uint32_t, 4> sources{};
@@ -107,13 +107,13 @@ std::array<std::uint32_t, 4> sources_of(const Shape& dims) {
   return sources;
 }
 
-/// One dim of y: its size, and how far apart its neighbours lie in x.
+/// One dim of y: its size, and the distance in x between its neighbours.
 struct PermutedDim {
   std::int64_t size = 1;
   std::int64_t step = 0;
 };
 
-/// The dims of y, fastest first, those merged that stay neighbours.
+/// The dims of y, fastest first; dims that stay neighbours are merged.
 std::vector<PermutedDim> permuted_dims(const Shape& shape, const Shape& dims) {
   Shape stride(shape.size(), 1);
   for (std::size_t i = shape.size(); i-- > 1;) stride[i - 1] = stride[i] * shape[i];
@@ -131,7 +131,7 @@ std::vector<PermutedDim> permuted_dims(const Shape& shape, const Shape& dims) {
   return merged;
 }
 
-/// Whether both are buffers in which equal shapes have their values at the same places.
+/// Whether both are buffers in which tensors of equal shape have their values at the same places.
 bool has_same_memory(const Physical& x, const Physical& y) {
   if (is_texture(x.form()) || is_texture(y.form()) || x.dtype() != y.dtype()) return false;
   if (x.elements() != y.elements()) return false;

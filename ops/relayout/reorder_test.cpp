@@ -21,7 +21,7 @@ Dispatch permuted_buffers(const Shape& shape, const Shape& dims, DType dtype = D
                          dtype, shape, dims);
 }
 
-/// Pairs of size and step in x of the dims that are left, fastest first.
+/// The pairs of size and step in x of the remaining dims, fastest first.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> dims_left(const Dispatch& dispatch) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> dims;
   const std::vector<std::uint32_t>& words = dispatch.push.words();
@@ -31,7 +31,7 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> dims_left(const Dispatch& d
   return dims;
 }
 
-/// The constants that say where N, C, H, W of x come from.
+/// The constants that say which dims of y N, C, H, W of x are.
 std::vector<std::uint32_t> sources(const Shape& shape, const Shape& dims) {
   const Params params;
   const DeviceInfo device;
@@ -100,7 +100,7 @@ constexpr Form texture_cp{Storage::Texture3D, Layout::CP};
 TEST(MoveDispatch, IsACopyWhereTheOrderInMemoryStays) {
   for (const Form form : {wp, hp, cp}) EXPECT_EQ(moved({2, 3, 5, 7}, form, form).shader, "copy.comp");
   EXPECT_EQ(moved({144}, wp, cp).shader, "copy.comp");
-  EXPECT_EQ(moved({6, 1, 7}, wp, hp).shader, "copy.comp");  // one row: W and H need not be told apart
+  EXPECT_EQ(moved({6, 1, 7}, wp, hp).shader, "copy.comp");  // one row: W and H need not be distinguished
   EXPECT_EQ(moved({6, 2, 7}, wp, hp).shader, "relayout.comp");
   EXPECT_EQ(moved({2, 1, 5, 7}, wp, cp).shader, "copy.comp");
   EXPECT_EQ(moved({2, 2, 1, 7}, wp, cp).shader, "relayout.comp");

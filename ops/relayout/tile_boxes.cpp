@@ -13,7 +13,7 @@ std::uint32_t product(const Box& box) {
   return box[0] * box[1] * box[2];
 }
 
-/// The axis that a wish is longest along: the one that neighbours in memory differ in.
+/// The axis along which the wanted box is longest, along which neighbours in memory lie.
 std::size_t longest(const Box& wish) {
   return static_cast<std::size_t>(std::max_element(wish.begin(), wish.end()) - wish.begin());
 }
@@ -49,7 +49,8 @@ Box choose_box(const Wishes& wishes, const Tiles& tiles, std::uint32_t subgroup,
   const auto join = [&] {
     for (std::size_t i = 0; i < 3; ++i) box[i] = std::min(std::max(x[i], wishes.y[i]), most[i]);
   };
-  // Where both wishes do not fit one subgroup, reads give way: what they leave unread is cached.
+  // Where the wishes of both sides do not fit in one subgroup, reads give way: what they leave unread is
+  // cached.
   for (join(); product(box) > subgroup && product(x) > 1; join()) x[longest(x)] /= 2;
   const std::size_t along_x = longest(wishes.x);
   const std::size_t along_y = longest(wishes.y);

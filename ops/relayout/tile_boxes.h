@@ -16,38 +16,41 @@ using Box = std::array<std::uint32_t, 3>;
 /// Tiles of a tensor's batch along W, H and C.
 using Tiles = std::array<std::int64_t, 3>;
 
-/// What makes accesses to both sides fill whole sectors of memory: so many tiles along each axis.
+/// What lets accesses to both sides fill whole memory sectors: the number of tiles that a box should have
+/// along each axis, for x and for y.
 struct Wishes {
   Box x, y;
-  /// Whether a box shall be about as long along the axis that x wishes for as along that of y: where tiles
-  /// are turned, each side then reads or writes long rows. Else it grows along C.
+  /// Whether a box should be about as long along the axis that x asks for as along y's axis: where tiles are
+  /// transposed, each side then reads or writes long rows. Otherwise the box grows along C.
   bool square = false;
-  /// The box that was measured to be the best, instead of all this; halved where the tensor is smaller.
+  /// The box that was measured to be the fastest, used instead of the above; halved where the tensor is
+  /// smaller.
   std::optional<Box> measured;
 };
 
 /// A box of about `invocations` tiles, a power of two along each axis, less than twice as long as the tensor
-/// has tiles. As far as `subgroup` tiles go it is what both sides wish, and y comes first. Beyond, it becomes
-/// a square or grows along C, then it grows along H, then W. Invocations count along W, H, C: growth along C
-/// leaves the first subgroup as it was wished.
+/// has tiles. Its first `subgroup` tiles are what both sides ask for, y first. Beyond that it becomes a
+/// square or grows along C, then grows along H, then W. Invocations count along W, H, C: growth along C
+/// leaves the first subgroup as it was.
 Box choose_box(const Wishes& wishes, const Tiles& tiles, std::uint32_t subgroup, std::uint32_t invocations);
 
-/// What a tensor of floats wishes for: the quads that one access of a subgroup should span, for whole sectors
-/// of 32 bytes. In buffers these lie along the packed axis. Textures keep patches of their x and y together,
-/// whatever is packed: 4 x 2 texels. `stack`: a tile is four quads along this axis.
+/// What a tensor of floats asks for: the quads that one access of a subgroup should span, for whole memory
+/// sectors of 32 bytes. In buffers these quads lie along the packed axis. Textures keep patches of their x
+/// and y together, whatever is packed: 4 x 2 texels. `stack`: a tile is four quads along this axis.
 Box wish_of_floats(const Physical& physical, std::optional<Axis> stack);
 
 /// The tunables of a grid of boxes: `local_size`, and `local_x`, `local_y`, `local_z`, the sides of a box.
 std::vector<Tunable> box_tunables();
 
-/// Of a dispatch whose shader and defines are set: the sizes of y, a grid of boxes of `tiles` (those of one
-/// batch), strides of both tensors, and these as bindings. `invocations`: how many there are in all, by
-/// default one a tile. Kernels declare their push constants in this order, their own behind.
+/// Sets the push constants, grid and bindings of a dispatch whose shader and defines are set: the sizes of y,
+/// a grid of boxes of `tiles` (the tiles of one batch), the strides of both tensors, and the tensors as
+/// bindings. `invocations`: their total, by default one per tile. Kernels declare these push constants in
+/// this order and their own after them.
 void set_tiles(Dispatch& dispatch, const BuildContext& context, const TensorAt& x, const TensorAt& y,
                const Wishes& wishes, const Tiles& tiles, std::optional<std::int64_t> invocations = {});
 
-/// Gives `dispatch` a grid of boxes, tuned or chosen for so many invocations in all, and appends the
-/// `TileBoxes` of shaders/common/tile_boxes.glslh to its push constants.
+/// Gives `dispatch` a grid of boxes, tuned or chosen for `invocations` in total, and appends the `TileBoxes`
+/// of shaders/common/tile_boxes.glslh to its push constants.
 void set_box_grid(Dispatch& dispatch, const BuildContext& context, const Wishes& wishes, const Tiles& tiles,
                   std::int64_t batches, std::int64_t invocations);
 

@@ -79,7 +79,7 @@ TEST(ChooseBox, KeepsToPowersOfTwoAndToWhatWasAskedWhateverTheTensor) {
     }
     ASSERT_LE(total, invocations);
     const bool covers = box[0] >= tiles[0] && box[1] >= tiles[1] && box[2] >= tiles[2];
-    ASSERT_TRUE(covers || total * 2 > invocations) << "invocations are left and tiles too";
+    ASSERT_TRUE(covers || total * 2 > invocations) << "there are invocations and tiles left";
   }
 }
 
@@ -97,7 +97,7 @@ TEST(WishOfFloats, IsAPatchOfTexelsInATextureWhateverIsPacked) {
   for (const Layout layout : {Layout::WP, Layout::HP, Layout::CP}) {
     EXPECT_THAT(float_wish(Storage::Texture3D, layout, std::nullopt), ElementsAre(4, 2, 1));
   }
-  // Tiles that are four texels long along an axis need fewer of them there.
+  // Where tiles are four texels long along an axis, a box needs fewer of them along it.
   EXPECT_THAT(float_wish(Storage::Texture3D, Layout::CP, Axis::W), ElementsAre(2, 2, 1));
   EXPECT_THAT(float_wish(Storage::Texture3D, Layout::CP, Axis::H), ElementsAre(4, 1, 1));
 }

@@ -53,7 +53,7 @@ Op view() {
       .reference = references::view,
       .work = work,
       .impls = {{.name = "copy",
-                 .summary = "one invocation four values; a plain copy between width-packed buffers",
+                 .summary = "each invocation gathers four values; a plain copy between width-packed buffers",
                  .tunables = {local_size_tunable()},
                  .build = copy,
                  .excludes = excludes}},

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 """Recomputes the outputs of golden vectors from their stored inputs and parameters, and reports what differs.
 
-With no archive named, all beside this script are checked. The formulas are NumPy's (formulas.py); where PyTorch can
-be imported, its own functions are run as well (torch_functions.py), which `--no-torch` leaves out. Integers that
-differ by one where the value before rounding lies within 1e-5 of a tie are flips, counted apart: the vectors and the
-formulas do not always round in the same precision. float64 sums may differ by what the order of their additions makes.
+Without arguments all archives next to this script are checked. The formulas are written in NumPy (formulas.py); where
+PyTorch can be imported, its own functions are run as well (torch_functions.py), unless `--no-torch` is given. Integers
+that differ by one where the value before rounding lies within 1e-5 of a tie are flips, which are counted separately:
+the vectors and the formulas do not always round in the same precision. float64 sums may differ by the rounding errors
+of another order of additions.
 
-Exit code: 0 no differences, 1 differences, 2 usage.
+Exit codes: 0 no differences, 1 differences, 2 usage.
 """
 import argparse
 import pathlib
@@ -21,11 +22,11 @@ SHOWN = 5  # differing elements of a tensor
 
 
 class Tally:
-    """What was compared for one op."""
+    """The values compared for one op, and the differences found."""
 
     def __init__(self):
         self.vectors = self.values = self.flips = self.differences = 0
-        self.places = []  # a line each
+        self.places = []  # one line each
 
     def differs(self, place, count=1):
         self.differences += count
@@ -37,7 +38,7 @@ def near_tie(unrounded):
 
 
 def flips_of(stored, computed, unrounded):
-    """Where integers differ by one next to a tie."""
+    """The places where integers differ by one next to a tie."""
     if unrounded is None or stored.dtype.kind not in "iu":
         return np.zeros(stored.shape, bool)
     apart = np.abs(stored.astype(np.int64) - computed.astype(np.int64))
@@ -49,7 +50,7 @@ def within_error(stored, computed, error):
 
 
 def compare(tally, place, stored, computed, formula):
-    """`formula` says what is allowed: its values before rounding, and its error."""
+    """Compares one output. `formula` gives what it may differ by: its values before rounding, and its error."""
     unrounded = formula.unrounded
     tally.values += stored.size
     if (stored.dtype, stored.shape) != (computed.dtype, computed.shape):
@@ -72,7 +73,7 @@ def compare(tally, place, stored, computed, formula):
 
 
 def compare_outputs(tally, place, vector, outputs, by_formula):
-    """`outputs` are arrays by name, each one of the vector's, of which the formula gives all."""
+    """Compares `outputs`, the arrays of a vector by name; the formula must give all of them."""
     tally.vectors += 1
     for name, computed in outputs.items():
         compare(tally, f"{place} {name}", vector.tensors[name], computed, by_formula[name])
@@ -89,7 +90,7 @@ def check_vector(tally, place, vector, outputs):
 
 
 def recompute(tally, place, vector):
-    """The formula's outputs, or None where the vector does not fit its formula, which is a difference."""
+    """The formula's outputs, or None where the vector does not fit the formula, which counts as a difference."""
     try:
         return FORMULAS[vector.op](vector)
     except (KeyError, IndexError, ValueError, TypeError) as error:
@@ -152,7 +153,7 @@ def print_tallies(title, tallies):
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("archives", nargs="*", type=pathlib.Path, metavar="OP.npz")
-    parser.add_argument("--no-torch", action="store_true", help="NumPy alone")
+    parser.add_argument("--no-torch", action="store_true", help="use NumPy only")
     options = parser.parse_args(arguments)
     archives = options.archives or sorted(pathlib.Path(__file__).resolve().parent.glob("*.npz"))
     functions, version = {}, None

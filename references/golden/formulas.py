@@ -1,8 +1,8 @@
-"""The formulas that golden vectors are checked with, in NumPy: {op: function}.
+"""The formulas with which golden vectors are checked, in NumPy: {op: function}.
 
-A function takes a vector (its inputs and parameters are read, its outputs never) and returns its outputs,
-{name: Computed}. They are written from the definitions of the ops and not from the C++ references, which the same
-vectors test: two independent opinions. Arithmetic is float32 in the order written unless a formula says otherwise.
+A function takes a vector, reads its inputs and parameters, never its outputs, and returns {name: Computed}. The
+functions are written from the definitions of the ops and not from the C++ references, which the same vectors test:
+two independent opinions. Arithmetic is float32 in the order written unless a formula says otherwise.
 
 `n4` is n / 4, rounded up. q is a quantized value, zp a zero point, s a scale.
 """
@@ -15,8 +15,8 @@ f32, f64 = np.float32, np.float64
 
 class Computed(NamedTuple):
     values: np.ndarray
-    unrounded: Optional[np.ndarray] = None  # float64, of integers: how close they were to a tie
-    error: Optional[np.ndarray] = None  # float64 sums: how far apart they may be when added in another order
+    unrounded: Optional[np.ndarray] = None  # float64, for integers: how close they were to a tie
+    error: Optional[np.ndarray] = None  # for float64 sums: how much another order of additions may change them
 
 
 # Blocks: a tensor is cut into blocks of block_size (-1: the whole dim; the last of a dim may be smaller), and each
@@ -28,7 +28,7 @@ def block_of(params):
 
 
 def spread(values, shape, block):
-    """A value a block -> a value an element."""
+    """Expands one value per block to one value per element."""
     grid = [-(-size // step) for size, step in zip(shape, block)]
     values = values.reshape(grid)
     for axis, step in enumerate(block):
@@ -37,7 +37,7 @@ def spread(values, shape, block):
 
 
 def reduced(function, x, block):
-    """An element each -> one a block, by np.minimum or np.maximum."""
+    """Reduces elements to one value per block, by np.minimum or np.maximum."""
     for axis, step in enumerate(block):
         x = function.reduceat(x, np.arange(0, x.shape[axis], step), axis=axis)
     return x
@@ -53,14 +53,14 @@ def clamped(rounded, zero_point, params):
 
 
 def quantized(x, scale, zero_point, params):
-    """q, and x * fl32(1 / s) as float64 before rounding. scale and zero_point are an element's."""
+    """q, and x * fl32(1 / s) as float64 before rounding. scale and zero_point have one value per element."""
     inverse = f32(1) / scale.astype(f32)
     q = clamped(np.rint(x.astype(f32) * inverse), zero_point.astype(f32), params)
     return q, x.astype(f64) * inverse.astype(f64)
 
 
 def smallest_type(params):
-    """The type that quantize_affine stores quant_min to quant_max in: i16 goes in int32."""
+    """The type in which quantize_affine stores quant_min to quant_max: int32 for i16."""
     low, high = params["quant_min"], params["quant_max"]
     if low < 0:
         return np.int8 if low >= -128 and high <= 127 else np.int32
@@ -114,8 +114,8 @@ def quantize_per_tensor(vector):
 
 
 def quantize_per_token(vector):
-    """A token is a line along the last dim. PyTorch rounds after adding the zero point, in float64; this rounds
-    before, in float32, as all the others."""
+    """A token is a line along the last dim. PyTorch rounds after adding the zero point, in float64; this function
+    rounds before, in float32, like all the others."""
     block = [1] * (vector["x"].ndim - 1) + [-1]
     return quantized_by_blocks(vector, block)
 
@@ -134,7 +134,8 @@ def quantized_by_blocks(vector, block):
     return {"q": Computed(q.astype(np.int8), unrounded)}
 
 
-# Choosing scale and zero point from a block's range, which is widened to hold 0; what is not finite is skipped.
+# Choosing scale and zero point from a block's range, which is widened to hold 0; values that are not finite are
+# skipped.
 
 
 def ranges(x, block):
@@ -291,12 +292,12 @@ def embedding_q4gsw(vector):
     return {"y": Computed((nibbles.astype(np.int32) - 8).astype(f32) * scale)}
 
 
-# Linear ops: y[m, n] = sum over k of x[m, k] * w[n, k], scaled, + bias[n]. Sums of reals are float64, those of
-# integers exact. A group is group_size neighbours along k, with a scale for each n.
+# Linear ops: y[m, n] = sum over k of x[m, k] * w[n, k], scaled, + bias[n]. Sums of reals are float64; sums of integers
+# are exact. A group is group_size neighbours along k, with one scale for each n.
 
 
 def sum_error(terms):
-    """What the order of additions over the last axis may change of their float64 sums, scales included."""
+    """The most that the order of additions over the last axis may change float64 sums, scales included."""
     return np.abs(terms).sum(axis=-1) * (terms.shape[-1] * 2.0**-52)
 
 
@@ -334,7 +335,7 @@ def int8_of(x, scale, zero_point):
 
 
 def quantized_output(x, scale, zero_point):
-    """x_q, with what it was before rounding."""
+    """x_q, with its value before rounding."""
     return Computed(int8_of(x, scale, zero_point), x.astype(f64) * (f32(1) / scale.astype(f32)).astype(f64))
 
 
@@ -371,7 +372,7 @@ def with_error(outputs, error):
 
 
 def grouped_linear(x, w, vector):
-    """sum over g of s_w * int_g, times s_x, + b; x and w less their zero points."""
+    """sum over g of s_w * int_g, times s_x, + b; x and w minus their zero points."""
     terms, x_scale = products(x, w), vector["x_scale"].astype(f64)[:, None]
     sums = group_sums(terms, vector.params["group_size"]) * vector["w_scale"].T.astype(f64)
     scaled = terms * spread_groups(vector["w_scale"].astype(f64), vector.params["group_size"])
@@ -379,7 +380,7 @@ def grouped_linear(x, w, vector):
 
 
 def linear_qta8a_qga4w_qta8o(vector):
-    """y_float is what is quantized, and the sibling's output; even k in the high nibble."""
+    """y_float, the sibling's output, is quantized; even k in the high nibble."""
     params = vector.params
     x = vector["x"].astype(np.int64) - vector["x_zero_point"][:, None]
     w = unpacked(vector["w"], True) - spread_groups(vector["w_zero_point"], params["group_size"])
@@ -403,8 +404,8 @@ def linear_dq8ca_q4gsw(vector):
     return {"x_q": x_q, "y": Computed(y, error=error)}
 
 
-# Convolutions: x [N, C, H, W], y [N, OC, height, width], w [OC, C / groups, kh, kw], transposed
-# [C, OC / groups, kh, kw]. Sums of reals are float64, those of integers exact. Outside of x lie real zeros.
+# Convolutions: x [N, C, H, W], y [N, OC, height, width], w [OC, C / groups, kh, kw], transposed [C, OC / groups, kh,
+# kw]. Sums of reals are float64; sums of integers are exact. Values outside of x are real zeros.
 
 
 def pair_of(params, name, fallback):
@@ -414,7 +415,7 @@ def pair_of(params, name, fallback):
 
 
 def convolved(x, w, params):
-    """Windows of the padded x, an image of taps each; then every group's product."""
+    """Makes the windows of the padded x, one image per tap; then each group's product."""
     (s_h, s_w), (p_h, p_w), (d_h, d_w) = (pair_of(params, *of) for of in (("stride", 1), ("padding", 0),
                                                                          ("dilation", 1)))
     padded = np.pad(x, ((0, 0), (0, 0), (p_h, p_h), (p_w, p_w)))
@@ -427,7 +428,7 @@ def convolved(x, w, params):
 
 
 def convolved_transposed(x, w, params):
-    """Each tap of each value of x is added to the canvas of y and its padding, a group at a time."""
+    """Adds each tap of each value of x to the canvas of y and its padding, one group at a time."""
     (s_h, s_w), (p_h, p_w), (d_h, d_w), more = (pair_of(params, *of) for of in (
         ("stride", 1), ("padding", 0), ("dilation", 1), ("output_padding", 0)))
     (n, c, h, width), (kh, kw), groups = x.shape, w.shape[2:], params["groups"]
@@ -443,7 +444,7 @@ def convolved_transposed(x, w, params):
 
 
 def by_channel(values):
-    """[OC] -> an element's of y, in float64."""
+    """Expands [OC] to the shape of y, in float64."""
     return values.astype(f64)[:, None, None]
 
 
@@ -512,7 +513,7 @@ def n4(size):
 
 
 def layout(vector):
-    """The tensor's bytes as a buffer holds them; the mask tells bytes of elements (1) from padding (0)."""
+    """The tensor's bytes as a buffer holds them, and a mask: 1 for bytes of elements, 0 for padding."""
     x = vector["x"]
     word, lane, words = LAYOUTS[vector.params["layout"]](*np.indices(x.shape), *x.shape)
     packed, mask = np.zeros(words * 4, np.int8), np.zeros(words * 4, np.uint8)

@@ -21,12 +21,12 @@ FIXED_TIME = (1980, 1, 1, 0, 0, 0)  # the first that a zip archive can hold
 
 
 class GoldenError(Exception):
-    """An archive or folder that cannot be read; the text says which and why."""
+    """An archive or folder cannot be read; the text says which one and why."""
 
 
 class Vector:
-    """One vector: what went in and what must come out. `vector[name]` is an input and never an output, so that what
-    computes outputs cannot look at them; `tensors` has all of them."""
+    """One vector: its inputs, parameters and outputs. `vector[name]` is an input and never an output, so that code that
+    computes outputs cannot read them; `tensors` has all of them."""
 
     def __init__(self, name, manifest, tensors):
         self.name = name
@@ -64,7 +64,7 @@ def tensors_below(members, vector):
 
 
 def hashes_of(members):
-    """What must be the same in a folder and its archive: {member: dtype, shape and SHA-256 of the elements}, and for
+    """What must be equal in a folder and its archive: {member: dtype, shape and SHA-256 of the elements}, and for
     manifests the SHA-256 of the text. `members` are the files' bytes by name."""
     return {name: tensor_hash(name, content) if name.endswith(".npy") else hashlib.sha256(content).hexdigest()
             for name, content in members.items()}
@@ -80,7 +80,7 @@ def tensor_hash(name, content):
 
 
 def digest_of(hashes):
-    """One hash of all of them."""
+    """One hash of all fingerprints."""
     lines = "".join(f"{name} {hashes[name]}\n" for name in sorted(hashes))
     return hashlib.sha256(lines.encode()).hexdigest()
 

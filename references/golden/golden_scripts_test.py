@@ -17,7 +17,7 @@ RELU = {"x_scale": 0.5, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 1}
 
 
 def relu_tensors():
-    """x = q / 2, y = max(x, 0) + 1: 1 and 2 lie on ties."""
+    """A formula: x = q / 2, y = max(x, 0) + 1; 1 and 2 lie on ties."""
     return {"x": np.array([-4, 1, 2, 5], np.int8), "pre": np.array([0, 0.5, 1, 2.5]),
             "y": np.array([1, 1, 2, 3], np.int8)}
 
@@ -31,7 +31,7 @@ class ScriptsTest(unittest.TestCase):
         self.archives.mkdir()
 
     def write(self, tensors, op="q8ta_relu", params=None, vector="00", outputs=("pre", "y")):
-        """One vector in the form of a folder; returns its op's folder."""
+        """Writes one vector as a folder; returns its op's folder."""
         folder = self.root / op / vector
         folder.mkdir(parents=True, exist_ok=True)
         for name, tensor in tensors.items():
@@ -42,7 +42,7 @@ class ScriptsTest(unittest.TestCase):
         return folder.parent
 
     def run_script(self, script, *arguments):
-        """Exit code, stdout and stderr."""
+        """Runs a script; returns its exit code, stdout and stderr."""
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
@@ -58,7 +58,7 @@ class ScriptsTest(unittest.TestCase):
         return self.run_script(check_golden, "--no-torch", self.archives / f"{op}.npz")
 
     def check_of(self, tensors, **how):
-        """Code and output of checking one vector."""
+        """Exit code and output of checking one vector."""
         self.assertEqual(self.pack("--overwrite", self.write(tensors, **how))[0], 0)
         return self.check(how.get("op", "q8ta_relu"))[:2]
 

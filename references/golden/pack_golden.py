@@ -34,7 +34,7 @@ def members_of(folder):
 
 
 def pack(folder, archive, overwrite):
-    """True if the archive was written and holds what the folder does."""
+    """True if the archive was written and holds the same as the folder."""
     if archive.exists() and not overwrite:
         raise golden_archive.GoldenError(f"packing {folder}: {archive} is there already; --overwrite replaces it")
     members = members_of(folder)
@@ -56,14 +56,14 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=pathlib.Path, metavar="FOLDER", help="named like the op")
     parser.add_argument("--into", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent, metavar="DIR",
-                        help="where the archives go; default: beside this script")
+                        help="where the archives go; default: next to this script")
     parser.add_argument("--overwrite", action="store_true", help="replace archives that are there")
     options = parser.parse_args(arguments)
     try:
         for folder in options.folders:
             folder = folder.resolve()
             if not pack(folder, options.into / (folder.name + ".npz"), options.overwrite):
-                print(f"{folder}: what was read again differs from the folder; nothing was kept", file=sys.stderr)
+                print(f"{folder}: the archive read back differs from the folder; nothing was kept", file=sys.stderr)
                 return 1
     except (golden_archive.GoldenError, OSError) as error:
         parser.error(str(error))

@@ -54,7 +54,7 @@ STORED = {(-128, 127): "qint8", (0, 255): "quint8"}
 
 
 def affine_of_one_block(vector):
-    """Only whole ranges of 8 bits; and no NaN, which PyTorch leaves open."""
+    """Only whole ranges of 8 bits, and no NaN, whose result PyTorch does not define."""
     params = vector.params
     dtype = STORED.get((params["quant_min"], params["quant_max"]))
     plain = "zero_point_domain" not in params and vector["scale"].size == 1 and vector["x"].dtype == np.float32

@@ -1,22 +1,22 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// How fast memory is: two buffers of one length, in chunks of VECTORS 16-byte vectors an invocation and
-// buffer. Each chunk costs as many bytes whatever the mode.
+// Measures the bandwidth of memory: two buffers of one length, in chunks of VECTORS 16-byte vectors per invocation
+// and buffer. Each chunk moves the same number of bytes in every mode.
 //
 // MODE     0: b = a; 1: a and b are read; 2: a and b are written
-// VECTORS  1, 2, 4 or 8: how many loads an invocation has on their way before the first is used
+// VECTORS  1, 2, 4 or 8: loads that an invocation has in flight before it uses the first
 // ROUNDS   0: a workgroup takes one chunk and ends, as most kernels do; 1: `rounds` chunks one after the other,
-//          so that a footprint of any size keeps the device busy for long. Each round takes another chunk
-//          and accesses are coherent: what is repeated is served by the cache that all workgroups share.
+//          so that a footprint of any size keeps the device busy for long enough. Each round takes another chunk,
+//          and accesses are coherent: repeated accesses are served by the cache that all workgroups share.
 
 #include "common/indexing.glslh"
 #include "ceilings/keep.glslh"
 #include "common/unroll.glslh"
 
 layout(push_constant) uniform Push {
-  uint chunks;  // in a footprint
-  uint step;    // from the chunk of a round to that of the next, less than `chunks`
+  uint chunks;  // chunks of the footprint
+  uint step;    // from a round's chunk to the next round's, less than `chunks`
   uint rounds;
   Keep keep;
 } push;
@@ -47,7 +47,7 @@ layout(set = 0, binding = 1) SHARED writeonly buffer B { uvec4 b[]; };
   a[first + uint(i) * gl_WorkGroupSize.x] = value; \
   b[first + uint(i) * gl_WorkGroupSize.x] = ~value;
 
-// `value` is what is written, or what was read until now.
+// Visits a chunk. `value` is written, or accumulates what has been read.
 void visit(uint chunk, inout uvec4 value) {
   const uint first = chunk * (VECTORS * gl_WorkGroupSize.x) + gl_LocalInvocationID.x;
 #if MODE == 0

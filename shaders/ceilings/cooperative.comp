@@ -3,10 +3,10 @@
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_NV_cooperative_matrix : require
 
-// Products of small matrices that a subgroup holds together: 8 independent sums, 4 steps a round.
+// Products of cooperative matrices: 8 independent sums, 4 steps per round.
 //
 // ROWS, COLUMNS, DEPTH  a is ROWS x DEPTH, b is DEPTH x COLUMNS
-// HALF                  1: a and b of float16, sums of SUM_BITS 16 or 32; 0: of signed bytes, sums of int
+// HALF                  1: a and b are float16, sums have SUM_BITS 16 or 32; 0: signed bytes, sums are int
 
 #if HALF
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require

@@ -2,8 +2,8 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_spirv_intrinsics : require
 
-// Dot products of four signed bytes: 16 independent chains an invocation, 16 steps a round. The instruction is
-// named by its number, since glslang 12 has no function for it.
+// Dot products of four signed bytes: 16 independent chains per invocation, 16 steps per round. The instruction is given
+// by its number, since glslang 12 has no function for it.
 //
 // SATURATE  0: product, then addition; 1: the instruction that adds with saturation
 

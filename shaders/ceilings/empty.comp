@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Nothing: what a dispatch costs whatever it does.
+// Does nothing, to measure the cost of any dispatch.
 
 #include "common/indexing.glslh"
 

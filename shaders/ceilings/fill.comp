@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Words that look random, so that nothing on the way to memory can compress them.
+// Writes words that look random, so that no hardware on the way to memory can compress them.
 
 #include "common/indexing.glslh"
 
@@ -12,7 +12,7 @@ layout(push_constant) uniform Push {
 layout(set = 0, binding = 0) restrict writeonly buffer A { uvec4 a[]; };
 layout(set = 0, binding = 1) restrict writeonly buffer B { uvec4 b[]; };
 
-// Multiplications and shifts that leave no bit of the result without any of the argument's.
+// Mixes bits by multiplications and shifts, so that every bit of the result depends on the argument's.
 uvec4 mix_bits(uvec4 x) {
   x = (x ^ (x >> 16)) * 0x7feb352du;
   x = (x ^ (x >> 15)) * 0x846ca68bu;

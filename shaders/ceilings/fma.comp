@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Multiplications and additions of floats: 16 independent chains an invocation, 16 steps a round.
+// Multiplications and additions of floats: 16 independent chains per invocation, 16 steps per round.
 //
 // HALF  0: float; 1: pairs of float16
 
