@@ -89,12 +89,8 @@ class Investigation {
   }
 
   void note_findings() {
-    for (const RunResult* seen : {&a_, &b_}) {
-      for (const Finding& finding : seen->findings) {
-        const auto known = [&](const Finding& other) { return other.reason == finding.reason; };
-        if (std::none_of(findings_.begin(), findings_.end(), known)) note(finding.metric, finding.reason);
-      }
-    }
+    add_findings(findings_, a_.findings);
+    add_findings(findings_, b_.findings);
   }
 
   /// The two runs differ: elements nobody wrote, else what the answer depends on, found by changing one
@@ -149,7 +145,7 @@ class Investigation {
 
   void judge_values() {
     for (std::size_t i = 0; i < specs_.size(); ++i) {
-      const OutputCheck check = check_output(accepted_[i], got(i));
+      const OutputCheck check = check_output(accepted_[i], got(i), unwritten_of(i));
       // The row describes the first output that is wrong, else the one that spent most of its bound.
       const bool worse = !check.pass ? !described_wrong_
                                      : !described_wrong_ && check.err_over_bound >= result_.err_over_bound;
@@ -172,10 +168,13 @@ class Investigation {
   std::string wrong_value(std::size_t output, const OutputCheck& check) const {
     const std::int64_t elements = got(output).numel();
     std::string text = fmt::format(
-        "{}; {} of {} elements wrong ({:.3g} %), largest error {}",
+        "{}; {} of {} elements wrong ({:.3g} %)",
         first_wrong(accepted_[output], output, check, data_.from_files[output] ? file_of(output) : ""),
         check.mismatches, elements,
-        100.0 * static_cast<double>(check.mismatches) / static_cast<double>(elements), check.max_abs_err);
+        100.0 * static_cast<double>(check.mismatches) / static_cast<double>(elements));
+    // Elements that were never written have no error: what they hold is poison.
+    if (check.max_abs_err > 0 || !unwritten_of(output))
+      text += fmt::format(", largest error {}", check.max_abs_err);
     if (check.too_many_tolerated) {
       text += fmt::format("; {} elements need the tolerance ({}), {} may", check.tolerated,
                           to_string(case_.tolerance), accepted_[output].allowed_tolerated());
@@ -194,22 +193,30 @@ class Investigation {
                        bound_text(accepted, first));
   }
 
+  /// Whether an element of an output was never written; empty: all of them were.
+  const std::function<bool(std::int64_t)>& unwritten_of(std::size_t output) const {
+    static const std::function<bool(std::int64_t)> none;
+    return output < unwritten_.size() ? unwritten_[output] : none;
+  }
+
   bool is_unwritten(std::size_t output, std::int64_t index) const {
-    return output < unwritten_.size() && unwritten_[output] && unwritten_[output](index);
+    const auto& unwritten = unwritten_of(output);
+    return unwritten && unwritten(index);
   }
 
   std::string file_of(std::size_t output) const {
     return to_string(case_.expected_files->at(specs_[output]->name));
   }
 
-  /// Where a file's answer was missed: whether the reference's own is met.
+  /// When the values of an `expected:` file were missed: whether the kernel agrees with assay's reference.
   std::string own_answer_text(std::size_t output) const {
     if (!data_.from_files[output]) return "";
     const OutputCheck check = check_output(own(output), got(output));
-    if (check.pass) return "; the reference's own answer is met";
+    if (check.pass) return "; the kernel agrees with assay's CPU reference, and the file disagrees with it";
     if (check.too_many_flips)
-      return fmt::format("; the reference's own answer is missed too: {} flips", check.flips);
-    return "; the reference's own answer is missed too: " + first_wrong(own(output), output, check, "");
+      return fmt::format("; the kernel disagrees with assay's CPU reference too: {} flips", check.flips);
+    return "; the kernel disagrees with assay's CPU reference too: " +
+           first_wrong(own(output), output, check, "");
   }
 
   /// What is accepted where the reference's own answer is asked for: without the allowance for the file's.
@@ -307,7 +314,7 @@ class Investigation {
                   .accepted = accepted_[described_],
                   .got = got(described_),
                   .check = check,
-                  .is_unwritten = described_ < unwritten_.size() ? unwritten_[described_] : nullptr,
+                  .is_unwritten = unwritten_of(described_),
                   .is_unstable =
                       [this](std::int64_t i) {
                         return !same_bytes(got(described_), (*b_.outputs)[described_], i, i + 1);

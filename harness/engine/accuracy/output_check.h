@@ -4,6 +4,7 @@
 #include "harness/tensor/tensor.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 namespace assay {
@@ -29,7 +30,11 @@ struct OutputCheck {
   }
 };
 
-/// Compares every element. Throws std::logic_error for an answer of another dtype or shape.
-OutputCheck check_output(const Acceptance& acceptance, const HostTensor& got);
+/// Compares every element. `is_unwritten` says of an element whether no program stored it (empty: all were
+/// stored); such an element holds poison, so if it is wrong it has no absolute error, and err_over_bound is
+/// infinite. May be called from several threads. Throws std::logic_error for an answer of another dtype or
+/// shape.
+OutputCheck check_output(const Acceptance& acceptance, const HostTensor& got,
+                         const std::function<bool(std::int64_t)>& is_unwritten = {});
 
 }  // namespace assay
