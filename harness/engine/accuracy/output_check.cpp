@@ -92,7 +92,7 @@ OutputCheck check_output(const Acceptance& acceptance, const HostTensor& got,
                          const std::function<bool(std::int64_t)>& is_unwritten) {
   const HostTensor& values = acceptance.values();
   if (got.dtype() != acceptance.dtype() || got.shape() != values.shape()) {
-    throw std::logic_error("judge: the answer's dtype or shape is not the output's");
+    throw std::logic_error("check_output: the answer's dtype or shape is not the output's");
   }
   const bool same_dtype = values.dtype() == got.dtype();
   Part whole;

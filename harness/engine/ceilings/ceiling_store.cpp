@@ -73,8 +73,9 @@ std::optional<Ceilings> read(const fs::path& file) {
 
 std::optional<std::string> disturbed(const Ceilings& ceilings, const DeviceInfo& device) {
   if (device.is_cpu() && ceilings.host_load > most_host_load) {
-    return fmt::format("other processes used {:.0f} % of the host's processors meanwhile, more than {:.0f} %",
-                       100 * ceilings.host_load, 100 * most_host_load);
+    return fmt::format(
+        "other processes used {:.0f} % of the host's processors during the measurement, more than {:.0f} %",
+        100 * ceilings.host_load, 100 * most_host_load);
   }
   // A CPU's clock probe tells of the load, which is known better.
   if (!device.is_cpu() && ceilings.clock_ratio > 0 && ceilings.clock_ratio < least_clock_ratio) {

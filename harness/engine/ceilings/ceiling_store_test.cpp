@@ -127,7 +127,7 @@ TEST(Disturbed, IsACpuThatHadOtherWork) {
   const DeviceInfo cpu{.type = "cpu"};
   EXPECT_EQ(disturbed({.clock_ratio = 0.6, .host_load = 0.05}, cpu), std::nullopt);
   EXPECT_EQ(disturbed({.host_load = 0.5}, cpu),
-            "other processes used 50 % of the host's processors meanwhile, more than 10 %");
+            "other processes used 50 % of the host's processors during the measurement, more than 10 %");
 }
 
 TEST_F(CeilingStoreTest, DoesNotTakeWhatCannotBeTrue) {

@@ -126,9 +126,10 @@ std::optional<std::size_t> packed_dim(const Shape& shape, Layout layout) {
 
 ElementMap shifted(const Shape& shape, std::size_t dim, std::int64_t delta) {
   const Axis axis = axis_of(shape, dim);
-  return {ElementMap::Kind::Neighbour,
-          fmt::format("the one {} {} along dim {}", std::abs(delta), delta > 0 ? "further" : "before", dim),
-          [axis, delta](std::int64_t i) { return axis.moved(i, axis.index(i) + delta); }};
+  return {
+      ElementMap::Kind::Neighbour,
+      fmt::format("the neighbour {} {} along dim {}", std::abs(delta), delta > 0 ? "further" : "before", dim),
+      [axis, delta](std::int64_t i) { return axis.moved(i, axis.index(i) + delta); }};
 }
 
 ElementMap exchanged(const Shape& shape, std::size_t dim, std::int64_t mask, ElementMap::Kind kind) {
@@ -139,13 +140,13 @@ ElementMap exchanged(const Shape& shape, std::size_t dim, std::int64_t mask, Ele
 
 ElementMap fixed_at(const Shape& shape, std::size_t dim, std::int64_t index) {
   const Axis axis = axis_of(shape, dim);
-  return {ElementMap::Kind::Neighbour, fmt::format("that of index {} of dim {}", index, dim),
+  return {ElementMap::Kind::Neighbour, fmt::format("the value at index {} of dim {}", index, dim),
           [axis, index](std::int64_t i) { return axis.moved(i, index); }};
 }
 
 ElementMap reversed(const Shape& shape, std::size_t dim) {
   const Axis axis = axis_of(shape, dim);
-  return {ElementMap::Kind::Neighbour, fmt::format("that of dim {} counted from its end", dim),
+  return {ElementMap::Kind::Neighbour, fmt::format("the value at the mirrored index of dim {}", dim),
           [axis](std::int64_t i) { return axis.moved(i, axis.size - 1 - axis.index(i)); }};
 }
 

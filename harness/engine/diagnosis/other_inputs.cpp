@@ -55,7 +55,8 @@ void add_block_maps_of_dim(std::vector<BlockMap>& maps, const Shape& shape, std:
   add(fmt::format("of index 0 along dim {}", dim), [](std::int64_t) { return 0; });
   for (const std::int64_t delta : {-1, 1, -4, 4, -2, 2, -8, 8}) {
     if (std::abs(delta) >= size) continue;
-    add(fmt::format("of the one {} {} along dim {}", std::abs(delta), delta > 0 ? "further" : "before", dim),
+    add(fmt::format("of the neighbour {} {} along dim {}", std::abs(delta), delta > 0 ? "further" : "before",
+                    dim),
         [delta](std::int64_t along) { return along + delta; });
   }
   add(fmt::format("of the last index along dim {}", dim), [size](std::int64_t) { return size - 1; });

@@ -211,7 +211,7 @@ std::optional<Explanation> explain_sign(const WrongOutput& output) {
     const auto is_zero = [&](std::int64_t i) { return output.got(i) == 0 && output.expected(i) == 0; };
     if (share_of(output.wrong(), is_zero) < least_share) return std::nullopt;
   }
-  return if_enough({ErrorKind::Sign, "the answer is the expected one with its sign turned", share});
+  return if_enough({ErrorKind::Sign, "the answer is the expected one with the opposite sign", share});
 }
 
 std::optional<Explanation> explain_clamp(const WrongOutput& output) {

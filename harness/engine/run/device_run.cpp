@@ -264,7 +264,7 @@ class DeviceRun {
 
   void take_turn(DeviceRow& row) {
     credit_messages();
-    if (!context_.device.alive()) throw gpu::DeviceLost("its turn came after the device was lost");
+    if (!context_.device.alive()) throw gpu::DeviceLost("the device was lost before this row's turn");
     begin(row);
     context_.device.tell_phase(Phase::Timing);
   }
@@ -278,7 +278,7 @@ class DeviceRun {
   void finish_measured(DeviceRow& row, const Measurement& measurement) {
     row.timing_ms = measurement.total_s * 1e3;
     if (measurement.failure && lost_by_ && *lost_by_ != row.number())
-      return finish(row, {Status::Missing, "not timed to its end: " + ended_because_});
+      return finish(row, {Status::Missing, "its timing did not finish: " + ended_because_});
     if (measurement.failure) {
       return finish(row, *outcome_of([&] { std::rethrow_exception(measurement.failure); }));
     }
@@ -294,10 +294,10 @@ class DeviceRun {
 
   static std::string unverified(const Measurement& measurement) {
     if (measurement.changed_scratch.empty())
-      return "the timed runs did not compute the answer that was judged: no time is given";
+      return "the timed runs did not compute the answer that was judged, so no time is reported";
     return fmt::format(
-        "the timed runs changed the scratch '{}', which set-up wrote once and all runs read: no "
-        "time is given",
+        "the timed runs changed the scratch '{}', which set-up wrote once and all runs read, so no time is "
+        "reported",
         measurement.changed_scratch);
   }
 
@@ -305,7 +305,7 @@ class DeviceRun {
   Outcome stopped(const DeviceRow& row) const {
     if (running_ == &row)
       return {Status::Interrupted, fmt::format("{} while this row was timed", stopped_because)};
-    return {Status::Missing, fmt::format("not timed to its end: {}", stopped_because)};
+    return {Status::Missing, fmt::format("its timing did not finish: {}", stopped_because)};
   }
 
   void finish(DeviceRow& row, Outcome outcome) {

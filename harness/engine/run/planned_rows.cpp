@@ -22,11 +22,10 @@ bool has_suffix(const PlannedRow& row) {
 }
 
 [[noreturn]] void throw_equal_ids(const std::string& id, const Case& with_suffix) {
-  throw Error(
-      fmt::format("planning the rows: '{0}' is the id of a case and of a row of the case '{1}' (a cold "
-                  "row's id ends in "
-                  "{2}, that of one with the other shaders in {3}); leave one of them out with --filter",
-                  id, with_suffix.id, cold_suffix, versus_suffix));
+  throw Error(fmt::format(
+      "planning the rows: '{0}' is the id of a case and of a row of the case '{1}' (the id of a cold row "
+      "ends in {2}, the id of a row with the other shaders in {3}); leave one of them out with --filter",
+      id, with_suffix.id, cold_suffix, versus_suffix));
 }
 
 /// Ids with a suffix may meet those that a file gives.

@@ -70,10 +70,10 @@ std::string plan_hash(std::span<const PlannedGroup> groups) {
 std::vector<const Case*> cases_of_shard(std::span<const Case* const> cases,
                                         std::span<const PlannedGroup> groups, const ShardInfo& shard) {
   if (groups.size() != shard.all_groups || plan_hash(groups) != shard.plan_hash) {
-    throw Error(fmt::format(
-        "taking shard {} of {}: {} groups of rows were shared out, and the case files give {} here, "
-        "or other rows: they have changed, or are others",
-        shard.index, shard.count, shard.all_groups, groups.size()));
+    throw Error(
+        fmt::format("taking shard {} of {}: {} groups of rows were shared out, and the case files here give "
+                    "{}, or other rows; use the case files that the shards were made from",
+                    shard.index, shard.count, shard.all_groups, groups.size()));
   }
   std::unordered_set<const Case*> wanted;
   for (const std::size_t group : groups_of(shard)) {

@@ -109,8 +109,8 @@ TEST(Shards, OfAnotherPlanAreRefused) {
   EXPECT_THAT(take, ThrowsMessage<Error>(HasSubstr("shard 1 of 2")));
   bench.cases.back().id = bench.selected().front()->id + "x";
   bench.add(3);
-  EXPECT_THAT(take,
-              ThrowsMessage<Error>(HasSubstr("2 groups of rows were shared out, and the case files give 3")));
+  EXPECT_THAT(take, ThrowsMessage<Error>(
+                        HasSubstr("2 groups of rows were shared out, and the case files here give 3")));
 }
 
 }  // namespace

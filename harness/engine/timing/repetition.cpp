@@ -34,10 +34,8 @@ std::string faster_when_repeated(const Repetition& found, const Ceilings& ceilin
                               2 * ceilings.dispatch_us * found.dispatches;
   if (found.isolated_us <= explained_us) return "";
   return fmt::format(
-      "faster when repeated: {:.4g} us in a batch, {:.4g} us by itself behind programs with other data, "
-      "where "
-      "up to {:.4g} us would be explained by cold caches and by starting it: what the batch's programs find "
-      "spares them work",
+      "faster when repeated: {:.4g} us in a batch, {:.4g} us by itself after programs with other data, where "
+      "cold caches and start-up explain up to {:.4g} us: programs in a batch seem to reuse results",
       found.batch_us, found.isolated_us, explained_us);
 }
 

@@ -151,7 +151,7 @@ class Row {
       if (is_time(reading.ns)) return reading;
     }
     throw Error(fmt::format(
-        "timing {} programs a submission: the clock gave no positive time {} times in a row, so it stands "
+        "timing {} programs per submission: the clock gave no positive time {} times in a row, so it stands "
         "still, runs backwards or is too coarse for this device",
         samples_.batch, readings_per_sample));
   }

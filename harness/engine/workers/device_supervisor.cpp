@@ -17,7 +17,7 @@ constexpr std::size_t most_remembered = 16;  ///< rows that a worker began: more
 constexpr std::string_view plan_line = R"({"event":"plan",)";
 
 constexpr const char* changed_while_running =
-    "a new worker has other rows: the binary, the case files or the shaders changed while the run went on";
+    "a new worker has other rows: the binary, the case files or the shaders changed during the run";
 
 std::string quoted(std::string_view line) {
   return shortened(printable(line), 80);
@@ -154,7 +154,7 @@ void DeviceSupervisor::line(std::string_view line) {
   } catch (const Error& error) {
     if (error.code() == ExitCode::Infrastructure) throw;  // it cannot be recorded
     kill(Status::Crash,
-         fmt::format("the worker wrote a line that is no event ({}): '{}'", error.what(), quoted(line)));
+         fmt::format("the worker wrote a line that is not an event ({}): '{}'", error.what(), quoted(line)));
   }
 }
 
@@ -218,7 +218,7 @@ void DeviceSupervisor::take_idle() {
   if (retry_ && !is_stopping_) settle_retry(retry_->not_reached());
   if (!is_stopping_ && has_rows_left() && !now_.has_ended_one) {
     now_.is_idle = false;
-    return kill(Status::Crash, "the worker says that it has done its rows, and has ended none of them");
+    return kill(Status::Crash, "the worker reported that its rows are done, but ended none of them");
   }
   ask_for_next();
 }
@@ -352,7 +352,7 @@ void DeviceSupervisor::row_ends(RowIndex row, const RowEnd& end) {
   if (row != retry_->row()) return;
   failures_in_a_row_ = 0;
   if (const std::optional<RowEnd> verdict = retry_->ended(end)) return settle_retry(*verdict);
-  kill(Status::Interrupted, "to try the row behind others, in a new process");
+  kill(Status::Interrupted, "to try the row after others, in a new process");
 }
 
 void DeviceSupervisor::settle_retry(const RowEnd& verdict) {
@@ -394,14 +394,15 @@ void DeviceSupervisor::time_passed(double seconds) {
   if (now_.silent_s <= now_.limit_s) return;
   if (state_ == State::Killed) {
     const std::string why = fmt::format(
-        "{} does not end {:g} s after SIGKILL: it waits for the device in the "
-        "kernel, so the device is given up",
+        "{} has not ended {:g} s after SIGKILL: it waits for the device in the kernel, so the device is "
+        "given up",
         worker_.name(), start_.limits.reaping_s);
     if (now_.running)
       row_is_lost(*now_.running, now_.killed_as.value_or(Status::Timeout), now_.killed_because + "; " + why);
     return give_up(why);
   }
-  kill(Status::Timeout, fmt::format("nothing was heard for {:.3g} s {}", now_.limit_s, story_of(now_.phase)));
+  kill(Status::Timeout,
+       fmt::format("the worker sent nothing for {:.3g} s {}", now_.limit_s, story_of(now_.phase)));
 }
 
 void DeviceSupervisor::ended(const ChildEnd& end) {
@@ -413,7 +414,7 @@ void DeviceSupervisor::ended(const ChildEnd& end) {
   state_ = State::Working;
   if (was_killed) return worker_is_gone(*now_.killed_as, now_.killed_because);
   std::string what = fmt::format("the worker {} {}", to_string(end), story_of(now_.phase));
-  if (end.any_signal() == SIGKILL) what += " (by the kernel for lack of memory, or by somebody)";
+  if (end.any_signal() == SIGKILL) what += " (by the kernel when memory ran out, or by a user)";
   worker_is_gone(Status::Crash, what);
 }
 
@@ -435,7 +436,7 @@ void DeviceSupervisor::go_on_carefully(const ChildEnd& end) {
   careful_until_ = until;
   if (start_.log) {
     const std::string what = fmt::format("the worker {} while it prepared rows ahead", to_string(end));
-    start_.log(with_last_words(what, worker_) + "; they are run one by one\n");
+    start_.log(with_last_words(what, worker_) + "; the next worker prepares no rows ahead\n");
   }
   next_worker();
 }
@@ -491,7 +492,7 @@ void DeviceSupervisor::be_over() {
 void DeviceSupervisor::end_missing_rows(const std::string& why) {
   for (RowIndex row = 0; row < left_.wanted.size(); ++row) {
     if (!left_.wanted[row]) continue;
-    const char* how_far = left_.progress.contains(row) ? "not timed to its end" : "not run";
+    const char* how_far = left_.progress.contains(row) ? "its timing did not finish" : "not run";
     listener_.end(row, {.status = Status::Missing, .reason = fmt::format("{}: {}", how_far, why)});
   }
 }

@@ -108,7 +108,7 @@ RowsLeft rows_of(const RowsText& text) {
   }
   if (!text.all && left.wanted.empty()) left.wanted.push_back(false);  // none, which is not all
   if (text.hashes.size() != text.begun.size() || text.blocks.size() != text.begun.size())
-    throw Error("the rows that have begun, their hashes and their blocks are not equally many");
+    throw Error("the rows that have begun, their hashes and their blocks differ in number");
   for (std::size_t i = 0; i < text.begun.size(); ++i)
     left.progress[text.begun[i]] = {text.hashes[i], text.blocks[i]};
   return left;

@@ -33,7 +33,7 @@ RowEnd Retry::lost_again(const std::string& reason) const {
   end.retry = is_behind_others_ ? order_dependent : reproduced;
   if (is_behind_others_) {
     end.reason +=
-        fmt::format("; alone it ended as {}, behind the {} rows that had run before it as now again",
+        fmt::format("; alone it ended as {}, but after the {} rows that had run before it, it was lost again",
                     name_of(alone_.status), before_.size());
   }
   return end;

@@ -137,7 +137,7 @@ void WorkerProcess::show_errors(std::string_view text) {
     errors_(std::string_view(unfinished_errors_).substr(0, std::min(end + 1, most_shown)));
     unfinished_errors_.erase(0, end + 1);
   }
-  if (shown_bytes_ >= most_shown) errors_("(the worker writes more than is shown here)\n");
+  if (shown_bytes_ >= most_shown) errors_("(the worker's further output is not shown)\n");
 }
 
 }  // namespace assay

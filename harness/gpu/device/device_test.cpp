@@ -264,7 +264,7 @@ TEST(InstanceDeathTest, WithoutTheLayerValidationNamesThePackage) {
 TEST(TimeoutDeathTest, AKernelThatNeverEndsIsATimeoutAndTheProcessStillEnds) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(hang_and_leave(), ::testing::ExitedWithCode(42),
-              "running 'hang' on '.*': the GPU did not end within 0.25 s");
+              "running 'hang' on '.*': the GPU did not finish within 0.25 s");
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ std::string_view name_of(VkDeviceFaultAddressTypeEXT type) {
     case VK_DEVICE_FAULT_ADDRESS_TYPE_INSTRUCTION_POINTER_INVALID_EXT:
       return "invalid instruction pointer";
     case VK_DEVICE_FAULT_ADDRESS_TYPE_INSTRUCTION_POINTER_FAULT_EXT:
-      return "fault of the instruction";
+      return "instruction pointer fault";
     default:
       return "access";
   }

@@ -203,8 +203,8 @@ std::optional<std::string> beyond_texture(const std::string& name, const Physica
     }
   }
   if (support == nullptr) {
-    return fmt::format("{} storage images of {} that can be copied, which the device lacks in {}", needs,
-                       texel_name(physical.dtype()), is_3d ? "3D" : "2D");
+    return fmt::format("{} storage images of {} that can be copied, which the device does not have in {}",
+                       needs, texel_name(physical.dtype()), is_3d ? "3D" : "2D");
   }
   const auto bytes = static_cast<std::uint64_t>(physical.bytes());
   if (bytes > support->max_bytes) {

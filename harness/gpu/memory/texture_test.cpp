@@ -355,9 +355,9 @@ TEST(UnsupportedTexture, NamesTensorFormNumberAndLimit) {
             "x as texture3d/WP needs 1025 texels in z; the device has at most 1024 of rgba32f there");
   EXPECT_EQ(reason_for({texture3d, DType::F32, {1, 1024, 1024, 1024}}),
             "x as texture3d/WP needs 4.3 GB; maxResourceSize is 2.1 GB");
-  EXPECT_EQ(
-      reason_for({texture2d, DType::F16, {4, 4}}),
-      "x as texture2d/WP needs storage images of rgba16f that can be copied, which the device lacks in 2D");
+  EXPECT_EQ(reason_for({texture2d, DType::F16, {4, 4}}),
+            "x as texture2d/WP needs storage images of rgba16f that can be copied, which the device does not "
+            "have in 2D");
 }
 
 TEST(UnsupportedTexture, ChecksScratchToo) {

@@ -53,7 +53,7 @@ class DispatchCheck {
     std::string variant;
     for (const Define& define : dispatch_.defines)
       variant += fmt::format("{}{} {}", variant.empty() ? " with " : ", ", define.name, define.value);
-    throw Error(fmt::format("holding the shader {}{} against dispatch '{}': {}", dispatch_.shader, variant,
+    throw Error(fmt::format("checking the shader {}{} against dispatch '{}': {}", dispatch_.shader, variant,
                             dispatch_.label, what));
   }
 
@@ -73,10 +73,10 @@ class DispatchCheck {
                          place_text(used)));
     }
     if (used.binding >= dispatch_.bindings.size()) {
-      refuse(fmt::format(
-          "the shader uses {}, and the dispatch binds {} resources, from 0 on: let the op bind it, "
-          "or the shader do without",
-          place_text(used), dispatch_.bindings.size()));
+      refuse(
+          fmt::format("the shader uses {}, and the dispatch binds {} resources, from 0 on: let the op bind "
+                      "it, or remove it from the shader",
+                      place_text(used), dispatch_.bindings.size()));
     }
     const Binding& given = dispatch_.bindings[used.binding];
     const Form form = form_of(program_, tensors_, given.resource);
@@ -129,20 +129,20 @@ class DispatchCheck {
   void check_capabilities() const {
     const std::string refused = refused_capability(shader_.capabilities);
     if (refused.empty()) return;
-    refuse(fmt::format(
-        "the shader uses the SPIR-V capability {}: kernels compute, from what is bound to them; the "
-        "time and other memory are none of their business",
-        refused));
+    refuse(
+        fmt::format("the shader uses the SPIR-V capability {}: kernels may only compute from what is bound "
+                    "to them, and may read neither clocks nor other memory",
+                    refused));
   }
 
   void check_push() const {
     const std::size_t pushed = dispatch_.push.words().size() * sizeof(std::uint32_t);
     const bool is_idle = pushed == 0 && !shader_.uses_push;  // declared, used by nobody, pushed by nobody
     if (pushed == shader_.push_bytes || is_idle) return;
-    refuse(fmt::format(
-        "the shader declares {} bytes of push constants, and the dispatch pushes {}: the op must push "
-        "just what the shader's block has, in its order",
-        shader_.push_bytes, pushed));
+    refuse(
+        fmt::format("the shader declares {} bytes of push constants, and the dispatch pushes {}: the op must "
+                    "push exactly the members of the shader's block, in their order",
+                    shader_.push_bytes, pushed));
   }
 
   void check_sizes() const {
@@ -155,8 +155,8 @@ class DispatchCheck {
     }
     if (dispatch_.shared_bytes != 0 && dispatch_.shared_bytes < shader_.shared_bytes) {
       refuse(
-          fmt::format("the shader has {} bytes of shared memory, and the dispatch says {}: devices are asked "
-                      "whether they have as much as it says",
+          fmt::format("the shader has {} bytes of shared memory, and the dispatch says {}: the device's "
+                      "limit is compared with the stated size",
                       shader_.shared_bytes, dispatch_.shared_bytes));
     }
   }
@@ -205,8 +205,8 @@ class AccessCheck {
     }
     if (allowed == TensorAccess::Write && used.is_read) {
       one.refuse(fmt::format(
-          "the shader reads {}, where tensor {} is bound, an output: what the program before left "
-          "there could spare it its work. Write it alone, or let the impl's program say why it must "
+          "the shader reads {}, where tensor {} is bound, an output: what the program before left there "
+          "could spare it the work. Only write it, or let the impl's program say why it must read it "
           "(free_access_because)",
           place_text(used), tensor));
     }
@@ -217,8 +217,8 @@ class AccessCheck {
     if (written_.contains(scratch) || !program_.free_access_because.empty()) return;
     one.refuse(fmt::format(
         "the shader reads {}, where the scratch '{}' is bound, which no dispatch before it writes: "
-        "what the program before left there could spare it its work. Write it in a dispatch of "
-        "its own, or let the impl's program say why it must (free_access_because)",
+        "what the program before left there could spare it the work. Write it in an earlier dispatch, or let "
+        "the impl's program say why it must read it (free_access_because)",
         place_text(used), program_.scratch[scratch].name));
   }
 
@@ -228,7 +228,7 @@ class AccessCheck {
     one.refuse(fmt::format(
         "the shader writes {}, where the scratch '{}' is bound, which dispatch '{}' reads: the next "
         "program would find there what this one leaves, and could spare itself the work. Give the "
-        "dispatch a scratch of its own, or let the impl's program say why it must "
+        "dispatch a scratch of its own, or let the impl's program say why it must write it "
         "(free_access_because)",
         place_text(used), program_.scratch[scratch].name, reader->second));
   }

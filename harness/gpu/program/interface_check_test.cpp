@@ -69,7 +69,7 @@ TEST(InterfaceCheck, HasNothingAgainstAShaderAndAProgramThatAgree) {
 TEST(InterfaceCheck, NamesShaderVariantAndDispatch) {
   EXPECT_THAT(
       complaint([](Parts& p) { p.binding(0).set = 7; }),
-      HasSubstr("holding the shader quantize.comp with WIDE 1 against dispatch 'quantize': the shader "
+      HasSubstr("checking the shader quantize.comp with WIDE 1 against dispatch 'quantize': the shader "
                 "uses set 7, binding 0 ('x'), and programs bind set 0 alone"));
 }
 

@@ -124,7 +124,7 @@ void Submission::wait_longer(double timeout_s) {
     abandon(timeout_s, longer);
   }
   check_alive(result, "waiting for the GPU beyond the timeout");
-  throw Timeout(fmt::format("{} on '{}': the GPU did not end within {:g} s, but in {:.3g} s", doing_,
+  throw Timeout(fmt::format("{} on '{}': the GPU did not finish within {:g} s, only after {:.3g} s", doing_,
                             device_.info().name, timeout_s, timeout_s + late_s));
 }
 
@@ -134,7 +134,7 @@ void Submission::abandon(double timeout_s, double longer_s) {
   device_.instance.abandoned = true;
   leave_at_once_on_exit();
   throw Timeout(fmt::format(
-      "{} on '{}': the GPU did not end within {:g} s, nor in the {:g} s after that; the kernel may "
+      "{} on '{}': the GPU did not finish within {:g} s, nor in the {:g} s after that; the kernel may "
       "loop forever, or the timeout is too short",
       doing_, device_.info().name, timeout_s, longer_s));
 }

@@ -121,8 +121,8 @@ std::string answer_to(std::string_view request) {
   } catch (const std::bad_alloc&) {
     answer.clear();
     put(answer, refused);
-    put(answer,
-        fmt::format("compiling takes more than {} GiB of memory; macros that grow?", most_memory >> 30U));
+    put(answer, fmt::format("compiling takes more than {} GiB of memory; do macros expand without end?",
+                            most_memory >> 30U));
   }
   return answer;
 }
@@ -232,7 +232,7 @@ std::string why_it_ended(int status) {
   if (!WIFSIGNALED(status)) return fmt::format("it ended with code {}", WEXITSTATUS(status));
   const int signal = WTERMSIG(status);
   if (signal == SIGXCPU || signal == SIGKILL) {
-    return fmt::format("it takes more than {} s, so it was ended; macros that grow?", most_cpu_s);
+    return fmt::format("it took more than {} s and was stopped; do macros expand without end?", most_cpu_s);
   }
   return fmt::format("the compiler crashed (signal {})", signal);
 }

@@ -148,7 +148,8 @@ std::string cross_check(TimerCalibration& timer, const TimerReadings& readings, 
   // The clocks may agree while stamps are written elsewhere than at the work's begin and end.
   if (!agrees(stamps, tolerance)) {
     return fmt::format(
-        "stamps around a kernel show {:.3g} times what the CPU sees of it (submit to fence, median of {}), "
+        "timestamps around a kernel show {:.3g} times the time that the CPU sees (submission to fence, "
+        "median of {}), "
         "though the clocks agree ({:.3g}); {:g} to {:g} would be right",
         stamps, readings.checks.size(), timer.gpu_over_cpu, least_ratio, most_ratio);
   }
@@ -177,7 +178,7 @@ TimerCalibration broken(const TimerReadings& readings, TimerCalibration timer, s
   timer.quality = TimerQuality::Broken;
   timer.unit_ns = nearest_rank(walls, 95);
   timer.note = fmt::format(
-      "{}: batches are timed by the CPU's clock, which sees {:.3g} us of an empty submission (p95)", what,
+      "{}: batches are timed by the CPU's clock, by which an empty submission takes {:.3g} us (p95)", what,
       timer.unit_ns / 1e3);
   return timer;
 }
@@ -226,7 +227,7 @@ TimerCalibration judge(const TimerReadings& readings) {
   if (units_per_sample * timer.unit_ns > longest_good_sample_ns) {
     timer.quality = TimerQuality::Coarse;
     timer.note = fmt::format(
-        "it tells {:.4g} us apart (smallest step {:.4g} us, p95 of an empty pair {:.4g} us), so that a "
+        "it resolves {:.4g} us (smallest step {:.4g} us, p95 of an empty pair {:.4g} us), so that a "
         "sample "
         "of {:g} units lasts {:.3g} ms",
         timer.unit_ns / 1e3, timer.step_ns / 1e3, timer.pair_ns_p95 / 1e3, units_per_sample,

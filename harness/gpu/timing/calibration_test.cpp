@@ -201,10 +201,9 @@ TEST(Calibration, OfMillisecondStepsIsCoarse) {
   EXPECT_EQ(found.step_ns, ms);
   EXPECT_EQ(found.pair_ns_p50, 0);
   EXPECT_EQ(found.unit_ns, ms);
-  EXPECT_EQ(
-      found.note,
-      "it tells 1000 us apart (smallest step 1000 us, p95 of an empty pair 0 us), so that a sample of 50 "
-      "units lasts 50 ms");
+  EXPECT_EQ(found.note,
+            "it resolves 1000 us (smallest step 1000 us, p95 of an empty pair 0 us), so that a sample of 50 "
+            "units lasts 50 ms");
 }
 
 TEST(Calibration, AHundredMicrosecondsAreTheLimitOfGood) {
@@ -294,8 +293,8 @@ TEST(Calibration, WithoutTimestampsTheUnitIsAnEmptySubmission) {
   EXPECT_EQ(found.quality, TimerQuality::Broken);
   EXPECT_EQ(found.unit_ns, timer.submit_ns);
   EXPECT_EQ(found.note,
-            "the queue has no timestamps: batches are timed by the CPU's clock, which sees 60 us of an empty "
-            "submission (p95)");
+            "the queue has no timestamps: batches are timed by the CPU's clock, by which an empty submission "
+            "takes 60 us (p95)");
 }
 
 TEST(Calibration, RefusesAPeriodThatIsNone) {
