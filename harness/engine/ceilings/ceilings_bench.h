@@ -56,7 +56,7 @@ class Bench {
   Reading read(gpu::Executable& executable, int batch);
   /// The best of several batches; nothing when the clock was never up.
   std::optional<double> best_ns(gpu::Executable& executable, int batch);
-  /// The time of the second run; drivers may still compile during a pipeline's first run.
+  /// The shorter of the first two runs, because drivers may still compile during a pipeline's first run.
   double first_ns(gpu::Executable& executable);
 
   TimingTools& tools_;

@@ -42,7 +42,7 @@ struct SamplingOptions {
   int samples_per_block = 10;
   /// Stop when the half width of the interval of the median over blocks is below this.
   double interval_pct = 1;
-  double budget_s = 1;  ///< or when a row has taken this long and has min_blocks
+  double budget_s = 1;  ///< stop also when a row has taken this long and has min_blocks
   /// Work before the samples of a block: until the clock probe runs at full clock, at most most_heat_s, and
   /// exactly that while the full clock is not known yet. A GPU lowers its clocks within milliseconds of
   /// idleness and raises them within a second of work. Without a clock probe every block is heated for
