@@ -13,7 +13,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t judge_grain = 1 << 16;
 
-/// What a part of the elements adds up to.
+/// The result of some of the elements.
 struct Part {
   OutputCheck check;
   std::optional<std::int64_t> first_tolerated;
@@ -23,12 +23,12 @@ void note_first(std::optional<std::int64_t>& first, std::optional<std::int64_t> 
   if (index && (!first || *index < *first)) first = index;
 }
 
-/// The share of its bound that an element spent; infinity for a wrong element that has none.
+/// The error of an element divided by its bound; infinity for a wrong element without a bound.
 double share_spent(const Acceptance& acceptance, std::int64_t index, double error, ElementVerdict verdict) {
   if (verdict == ElementVerdict::Flip || (verdict == ElementVerdict::Right && error == 0)) return 0;
   const double bound = acceptance.bound(index);
   if (verdict == ElementVerdict::Wrong) return bound > 0 && error > 0 ? error / bound : infinity;
-  // Without a bound, right is a flushed denormal, or any NaN for any other.
+  // An element is right without a bound if it is a flushed denormal, or any NaN where a NaN is expected.
   return bound > 0 && error > 0 ? error / bound : 0;
 }
 

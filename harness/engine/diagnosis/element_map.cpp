@@ -14,9 +14,9 @@ namespace assay {
 namespace {
 
 constexpr std::int64_t most_mapped = std::int64_t{1}
-                                     << 20;  ///< elements of a tensor whose memory is gone through
+                                     << 20;  ///< largest tensor, in elements, whose memory is searched
 
-/// Where the indices of a dim lie among row-major elements.
+/// The positions of a dim's indices among row-major elements.
 struct Axis {
   std::int64_t size = 1, stride = 1;
 
@@ -32,7 +32,7 @@ Axis axis_of(const Shape& shape, std::size_t dim) {
   return axis;
 }
 
-/// Number of an element of a layout's memory, by the offset, for both forms.
+/// The mapping between offsets in a form's memory and elements.
 struct Memory {
   std::vector<std::int64_t> element_at;  ///< by offset; -1: padding
   std::vector<std::int64_t> offset_of;   ///< by element
@@ -95,7 +95,7 @@ void add_squares(std::vector<ElementMap>& maps, const Shape& shape) {
   }
 }
 
-/// All orders of the dims of `view`, of which the last `kept` stay.
+/// Adds maps for all orders of the dims of `view`; the last `kept` dims stay in place.
 void add_orders(std::vector<ElementMap>& maps, const Shape& view, std::size_t kept) {
   std::vector<std::size_t> order(view.size());
   std::iota(order.begin(), order.end(), 0);

@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-/// Why the row would take longer than it may even at the device's own ceilings, where those are known.
+/// Why the row would exceed its time limit even at the device's ceilings, if those are known.
 std::optional<std::string> too_slow(const PlannedRow& row, Ceiling ceiling, const Ceilings& ceilings,
                                     double program_limit_s) {
   const Case& test_case = *row.test_case;

@@ -33,7 +33,7 @@ RowProgram program_of_impl(const Impl& impl, const Case& test_case, const BuildC
   return made;
 }
 
-/// The shaders of a case that can run; what is wrong with one that cannot is told by its row.
+/// The shaders of a case that can run. A case that cannot has none; its row reports why.
 std::set<std::string> shaders_of(const Case& test_case, const DeviceInfo& device) try {
   std::set<std::string> shaders;
   const RowProgram made = row_program(test_case, device);

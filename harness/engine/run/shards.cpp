@@ -15,7 +15,7 @@
 namespace assay {
 
 std::vector<double> guessed_costs(std::span<const PlannedGroup> groups) {
-  constexpr double timed = 50;  // a second of sampling, where a row of mode accu takes some 20 ms
+  constexpr double timed = 50;  // a second of sampling, compared with about 20 ms for a row of mode accu
   std::vector<double> costs;
   for (const PlannedGroup& group : groups) {
     double cost = 0;
@@ -30,7 +30,7 @@ std::vector<std::size_t> balanced(std::span<const double> costs, const Shard& sh
   std::iota(longest_first.begin(), longest_first.end(), std::size_t{0});
   std::ranges::stable_sort(longest_first, std::ranges::greater{},
                            [&](std::size_t group) { return costs[group]; });
-  using Load = std::pair<double, int>;  // of equal loads the first shard's
+  using Load = std::pair<double, int>;  // equal loads: the first shard comes first
   std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
   for (int index = 1; index <= shard.count; ++index) loads.emplace(0.0, index);
   std::vector<std::size_t> taken;

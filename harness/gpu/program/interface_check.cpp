@@ -35,7 +35,7 @@ std::string place_text(const ShaderBinding& used) {
   return fmt::format("set {}, binding {}{}", used.set, used.binding, name);
 }
 
-/// One dispatch, held against its shader.
+/// Compares one dispatch with its shader.
 class DispatchCheck {
  public:
   DispatchCheck(const Program& program, std::span<const Physical> tensors, const Dispatch& dispatch,
@@ -57,8 +57,8 @@ class DispatchCheck {
                             dispatch_.label, what));
   }
 
-  /// Tells `visit` each variable of the shader and the resource that it is bound to. Several variables may
-  /// stand at one binding.
+  /// Calls `visit` with each variable of the shader and the resource that it is bound to. Several variables
+  /// may share a binding.
   template <class Visit>
   void each_use(const Visit& visit) const {
     for (const ShaderBinding& used : shader_.bindings) visit(dispatch_.bindings[used.binding].resource, used);
@@ -137,7 +137,7 @@ class DispatchCheck {
 
   void check_push() const {
     const std::size_t pushed = dispatch_.push.words().size() * sizeof(std::uint32_t);
-    const bool is_idle = pushed == 0 && !shader_.uses_push;  // declared, used by nobody, pushed by nobody
+    const bool is_idle = pushed == 0 && !shader_.uses_push;  // declared, but neither used nor pushed
     if (pushed == shader_.push_bytes || is_idle) return;
     refuse(
         fmt::format("the shader declares {} bytes of push constants, and the dispatch pushes {}: the op must "
@@ -167,16 +167,16 @@ class DispatchCheck {
   const ShaderInterface& shader_;
 };
 
-/// A program has no past: what it finds in the memory of its tensors is the inputs, as they were, and in
-/// scratch what set-up or the program itself has written. So no scratch is read before it is written, and
-/// none is written after it was read: what is left there is left by writers who knew nothing of the program
-/// before.
+/// Ensures that a program cannot use results of an earlier run. It may find only the unchanged inputs, and in
+/// scratch only what set-up or the program itself has written. So no scratch may be read before it is
+/// written, or written after it was read: whatever is left there was written without knowledge of an earlier
+/// run.
 class AccessCheck {
  public:
   AccessCheck(const Program& program, std::span<const TensorAccess> access)
       : program_(program), access_(access) {}
 
-  /// Of all dispatches, in order.
+  /// Checks a dispatch; call it with all dispatches, in order.
   void check(const DispatchCheck& one) {
     if (access_.empty()) return;
     const bool is_timed = one.dispatch().role != DispatchRole::Setup;
@@ -235,12 +235,12 @@ class AccessCheck {
 
   const Program& program_;
   std::span<const TensorAccess> access_;
-  std::set<std::uint32_t> written_;            ///< scratch
+  std::set<std::uint32_t> written_;            ///< scratch that was written so far
   std::map<std::uint32_t, std::string> read_;  ///< scratch, and the first dispatch that reads it
 };
 
-/// Scratch that set-up writes is as constant as weights: all that comes later reads it. And what set-up reads
-/// is what it wrote, for nothing else is there before it.
+/// Ensures that scratch which set-up writes stays as constant as weights: later dispatches only read it.
+/// Set-up itself may read only scratch that it wrote, because nothing else runs before it.
 class SetupCheck {
  public:
   explicit SetupCheck(const Program& program) : program_(program) {}
