@@ -36,7 +36,7 @@ TEST(Guards, WritesAreCountedOnEachSide) {
 }
 
 TEST(Guards, OneWriteSeenByBothRunsIsOneFindingWithTheLargerCount) {
-  // Both runs store the same bytes before the data; one of them is the first run's poison.
+  // Both runs store the same two bytes before the data; one byte equals the first run's poison.
   const std::byte chance = poison_byte(Poison::A, 13);
   const auto store = [&](std::vector<std::byte>& bytes) {
     bytes[12] = ~poison_byte(Poison::A, 12) ^ std::byte{1};

@@ -129,7 +129,7 @@ TEST(JudgeExact, HalvesAreComparedAsHalvesAndKeepTheirDenormals) {
   EXPECT_FALSE(check(exact_output(f16({0.0F})), f16({-0.0F})).pass);
 }
 
-// Beside the ties at 10.5 and 19.5; an integer; an exact tie.
+// Values next to the ties at 10.5 and 19.5, an integer, an exact tie.
 Output near_ties() {
   return banded_output(i8({10, 20, 30, 40}), {10.49, 19.51, 30, 40.5}, {1, 1, 1, 0});
 }

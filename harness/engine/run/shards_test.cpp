@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
 
-/// Cases of an op, each data set of its own key.
+/// Cases of an op; each data set has its own key.
 struct ShardBench {
   Case& add(std::uint64_t data_key, Mode mode = Mode::Accu) {
     Case test_case = test::make_case(op, test::shape_params({4}), "p" + std::to_string(cases.size()));
