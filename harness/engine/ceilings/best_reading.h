@@ -23,7 +23,7 @@ struct Patience {
   double rest_s = 0.25;
 };
 
-/// Takes the readings, and tells and passes the time; tests replace it.
+/// Takes the readings, reads the clock and rests; tests replace it.
 struct ReadingSource {
   std::function<Reading()> read;
   std::function<double()> now_s;

@@ -36,7 +36,7 @@ ShardInfo shard_info(std::span<const PlannedGroup> groups, const Shard& shard,
 /// Hash of the ids and modes of all rows.
 std::string plan_hash(std::span<const PlannedGroup> groups);
 
-/// Those of `cases` that have rows in the shard, in the same order; `groups` is the plan made from `cases`.
+/// The cases that have rows in the shard, in the order of `cases`; `groups` is the plan made from `cases`.
 /// Throws Error when it is not the plan that was divided.
 std::vector<const Case*> cases_of_shard(std::span<const Case* const> cases,
                                         std::span<const PlannedGroup> groups, const ShardInfo& shard);

@@ -64,7 +64,7 @@ std::function<double(int)> always(double ns) {
   return [ns](int) { return ns; };
 }
 
-/// The same pseudo-random factors in every run: 1 +- `share`.
+/// Times with pseudo-random factors 1 +- `share`, which are equal in every run.
 std::function<double(int)> noisy(double ns, double share) {
   return [=, step = 0](int) mutable {
     const double turn = std::fmod(++step * 0.6180339887498949, 1.0);

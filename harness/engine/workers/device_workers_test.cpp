@@ -30,7 +30,7 @@ struct Hand final : test::FakeWorker {
       if (const auto* open = std::get_if<OpenRequest>(&*request)) return *open;
     throw Error("it was not opened");
   }
-  /// The rows that it was asked for last.
+  /// The rows of the last request.
   std::vector<RowIndex> asked() const {
     std::vector<RowIndex> rows;
     const auto* left = std::get_if<RowsLeft>(&sent.back());

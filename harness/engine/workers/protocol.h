@@ -24,7 +24,7 @@
 //   worker      {"event":"run", ...}, {"event":"plan", ...}
 //   supervisor  {"request":"rows", ...}   run these
 //   worker      {"event":"begin" | "judged" | "block" | "end", ...}, between them {"worker":"phase", ...}
-//               {"worker":"wants_to_time"}, and when it was told {"request":"time"}: ..., {"worker":"timed"}
+//               {"worker":"wants_to_time"}, and after {"request":"time"}: ..., {"worker":"timed"}
 //               {"worker":"idle"}         all of them have ended; more may be asked for
 //   supervisor  {"request":"stop"}        end where you are
 // A worker whose stdin is closed has no supervisor any more and exits. A worker that lost its device, or on

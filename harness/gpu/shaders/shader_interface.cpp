@@ -224,7 +224,7 @@ std::uint64_t InterfaceReader::after(std::uint64_t offset, const Variable& share
   if (type == nullptr || !type->has_size) {
     throw Error(
         fmt::format("reading {} of a SPIR-V module: the size of the shared variable '{}' cannot be "
-                    "told from its constants: make it of integers",
+                    "computed from its constants: make it of integers",
                     interface_read, name_of(shared)));
   }
   return (offset + type->alignment - 1) / type->alignment * type->alignment + type->bytes;

@@ -19,7 +19,7 @@ struct SpirvDecoration {
   void add(std::span<const std::uint32_t> words);
 };
 
-/// Those decorations of a module that its interface depends on.
+/// The decorations of a module that its interface depends on.
 class SpirvDecorations {
  public:
   /// Takes the next instruction; call it with all instructions of a module, in order. Only decorations
