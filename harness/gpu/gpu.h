@@ -1,14 +1,14 @@
 #pragma once
 
-// The whole of what the engine needs from a GPU, in eight nouns:
-//   Instance  -> the loader, the validation layer's messages, the devices there are
+// Everything that the engine needs from a GPU, in eight nouns:
+//   Instance  -> the loader, the validation layer's messages, the list of devices
 //   Device    -> one opened device: queue, memory
 //   ShaderLibrary -> GLSL sources (embedded or --shaders DIR) to SPIR-V, cached
 //   Executable -> a Program's pipelines on a device
 //   Workspace -> one set of a Program's tensors and scratch in device memory: guarded buffers, textures
-//   DeviceMemory -> what is done to workspaces without the host: poisoning, copying, comparing
-//   Timing    -> what one timed submission took
-//   Clock probe     -> the device's clock, watched
+//   DeviceMemory -> poisons, copies and compares workspaces on the device, without the host
+//   Timing    -> the times of one timed submission
+//   ClockProbe -> a kernel of fixed work whose time shows the device's clock
 // Vulkan types never leave harness/gpu.
 
 #include "harness/base/error.h"
@@ -36,13 +36,13 @@ namespace assay::gpu {
 /// Bytes before and after the data of every buffer, inside the descriptor's range. A multiple of 256.
 inline constexpr std::uint32_t guard_bytes = 1024;
 
-/// The guard of a resource of that form, where buffers have `guard` bytes. A texture has none: Vulkan drops
-/// what is stored outside of it, so that there is nothing to see.
+/// Guard size in bytes of a resource in `form`, when buffers have guards of `guard` bytes. A texture has
+/// none: Vulkan drops stores outside of it, so a guard would never change.
 constexpr std::uint32_t guard_of(Form form, std::uint32_t guard) {
   return form.storage == Storage::Buffer ? guard : 0;
 }
 
-/// Status OUT_OF_MEMORY: an allocation failed; the message says how much was asked for and what.
+/// Status OUT_OF_MEMORY: an allocation failed; the message says how many bytes were requested and for what.
 class OutOfMemory : public Error {
  public:
   using Error::Error;
@@ -54,33 +54,33 @@ class DeviceLost : public Error {
   explicit DeviceLost(const std::string& message) : Error(message, ExitCode::Infrastructure) {}
 };
 
-/// Status TIMEOUT: a submission did not end in time. It is waited for ten times as long again (5 s at least,
-/// 30 s at most). Where it ends in that time, the device is as before. Else the device counts as lost
-/// (Device::alive), all that belongs to it is leaked, and the process leaves without the exit handlers of
-/// before (harness/gpu/program/hung_exit.h).
+/// Status TIMEOUT: a submission did not finish in time. The harness then waits ten times as long again (at
+/// least 5 s, at most 30 s). If the submission finishes in that time, the device stays usable. Otherwise the
+/// device counts as lost (Device::alive), everything made from it is leaked, and the process exits without
+/// running the exit handlers that were registered before (harness/gpu/program/hung_exit.h).
 class Timeout : public Error {
  public:
   explicit Timeout(const std::string& message) : Error(message, ExitCode::Infrastructure) {}
 };
 
-/// Status UNSUPPORTED: the device cannot run a program, as its compiled shaders tell; the message has the
-/// number asked for and the limit. What can be told before is for unsupported() to tell.
+/// Status UNSUPPORTED: the compiled shaders of a program need more than the device has; the message gives the
+/// requested number and the limit. What is known without compiling is reported by unsupported().
 class Unsupported : public Error {
  public:
   using Error::Error;
 };
 
-/// A shader that does not compile. The message quotes the line of the GLSL file it stands in.
+/// A shader does not compile. The message quotes the offending line of the GLSL file.
 class CompileError : public Error {
  public:
   using Error::Error;
 };
 
 struct InstanceOptions {
-  bool validation =
-      false;  ///< turn on VK_LAYER_KHRONOS_validation; Error(Usage) with the package's name when missing
-  /// Shaders reach nothing past what is bound: devices check each access. All that a device has of
-  /// robustBufferAccess, robustImageAccess and the same of cooperative matrices.
+  /// Turn on VK_LAYER_KHRONOS_validation; when it is not installed, Error(Usage) names its package.
+  bool validation = false;
+  /// Devices check every access, so shaders reach nothing outside of what is bound. Enables whichever of
+  /// robustBufferAccess, robustImageAccess and cooperativeMatrixRobustBufferAccess a device has.
   bool robust_access = false;
 };
 
@@ -95,10 +95,11 @@ class Instance {
   /// The devices of Vulkan >= 1.1 with a compute queue, in the loader's order. May be empty.
   const std::vector<DeviceInfo>& devices() const;
 
-  /// Messages of the validation layer (warnings and errors, but not about performance) so far.
+  /// Number of messages from the validation layer so far: warnings and errors, without those about
+  /// performance.
   std::int64_t validation_messages() const;
-  /// Their different texts, oldest first, as far as they are kept: of those that were said (again) after the
-  /// first `after` messages.
+  /// Distinct texts of the messages that came, or came again, after the first `after` messages; oldest first,
+  /// as far as they are kept.
   std::vector<std::string> validation_texts(std::int64_t after = 0) const;
 
   struct State;
@@ -108,9 +109,10 @@ class Instance {
   std::unique_ptr<State> state_;
 };
 
-/// Picks by index ("0"), UUID, or a part of the name (case-insensitive); empty: the best one (discrete before
-/// integrated before virtual before cpu). "all" gives every device. Throws Error(Usage) that lists the
-/// devices when nothing or, for a name, more than one matches; Error(NoDevice) when there is none at all.
+/// Picks devices by index ("0"), UUID, or a part of the name (case-insensitive); "all" picks every device, an
+/// empty list the best one (discrete before integrated before virtual before cpu). Throws Error(Usage) that
+/// lists the devices when nothing matches or a name matches more than one; Error(NoDevice) when there are no
+/// devices.
 std::vector<std::size_t> select_devices(const std::vector<DeviceInfo>& devices,
                                         const std::vector<std::string>& asked);
 
@@ -123,23 +125,25 @@ class Device {
 
   const DeviceInfo& info() const;
 
-  /// False when it was lost or hangs: nothing can run on it any more in this process.
+  /// False when the device was lost or hangs: nothing more can run on it in this process.
   bool alive() const;
 
-  /// `listener` is told from now on what this process does with the device: each phase as it begins, those of
-  /// the host too. A row that is timed is one phase, and so are the ceilings: nothing is told between
+  /// From now on `listener` is called as each phase of this process's work with the device begins, phases on
+  /// the host included. Timing a row is a single phase, and so is measuring the ceilings: no calls between
   /// programs.
   void watch_phases(PhaseListener listener);
-  /// Tells it a phase that is not the device's own: Host, Reference, Timing.
+  /// Reports a phase that the device does not report itself: Host, Reference, Timing.
   void tell_phase(Phase phase, double limit_s = 0);
 
-  /// From here on the device counts as one without timestamps: Timing has no gpu_ns, dispatch_ns is empty.
+  /// From now on the device is treated as one without timestamps: Timing has no gpu_ns, dispatch_ns() is
+  /// empty.
   void distrust_timestamps();
 
-  /// Takes what the driver compiled in earlier runs from a file in `directory` (empty: nowhere), where
-  /// save_pipelines() keeps what it has then. To be called before anything is compiled.
+  /// Loads the driver's pipeline cache of earlier runs from a file in `directory` (empty: no cache on disk);
+  /// save_pipelines() writes it back. Call this before anything is compiled.
   void keep_pipelines_in(const std::filesystem::path& directory);
-  /// Does nothing where the driver has compiled nothing since, keeps nothing itself, or nothing is kept.
+  /// Writes the pipeline cache to its file. Does nothing when the driver has compiled nothing new or has an
+  /// empty cache, or when no directory was given.
   void save_pipelines();
 
   struct State;
@@ -149,7 +153,7 @@ class Device {
   std::unique_ptr<State> state_;
 };
 
-/// SPIR-V words of one (shader, defines), and where they came from.
+/// SPIR-V of one shader with its defines.
 struct Spirv {
   std::vector<std::uint32_t> words;
   std::string hash;       ///< of the words
@@ -157,19 +161,20 @@ struct Spirv {
 };
 
 struct ShaderOptions {
-  std::vector<std::filesystem::path> directories;  ///< --shaders: searched before the embedded sources
+  std::vector<std::filesystem::path> directories;  ///< --shaders: searched before the embedded ones
   /// Where SPIR-V is cached; empty: no cache on disk.
   std::filesystem::path cache_directory;
-  /// Starts a program that calls serve_compilation(): what is made of files in `directories` is compiled by
-  /// it, in bounds of time and memory. Empty: in this process, without bounds.
+  /// Command of a program that calls serve_compilation(). Shaders made of files in `directories` are compiled
+  /// in that process, with limits on time and memory. Empty: they are compiled in this process, without
+  /// limits.
   std::vector<std::string> compiler{};
 };
 
-/// The other side of ShaderOptions::compiler: limits this process, compiles the one request that stdin holds
-/// and writes the answer to stdout. Returns the exit code.
+/// Implements the process that ShaderOptions::compiler starts: limits its own time and memory, compiles the
+/// one request on stdin and writes the answer to stdout. Returns the exit code.
 int serve_compilation();
 
-/// Files of ShaderOptions::directories by name, sorted.
+/// Names of the files in ShaderOptions::directories, sorted.
 struct Overrides {
   std::vector<std::string> used;
   std::vector<std::string> unused;
@@ -186,17 +191,17 @@ class ShaderLibrary {
   explicit ShaderLibrary(ShaderOptions options = {});
   ~ShaderLibrary();
 
-  /// Compiles for Vulkan 1.1 (SPIR-V 1.3), or takes it from memory or the disk cache, whose key is a hash of
-  /// all sources that went in, defines and compiler version. A corrupt or foreign entry is rebuilt. Throws
-  /// CompileError; Error(Usage) for a shader that does not exist. Any thread may ask: what one compiles,
-  /// others wait for.
+  /// Compiles for Vulkan 1.1 (SPIR-V 1.3), or takes the result from memory or the disk cache, whose key is a
+  /// hash of all sources used, the defines and the compiler version. A corrupt or foreign entry is rebuilt.
+  /// Throws CompileError; Error(Usage) for a shader that does not exist. Thread-safe: when several threads
+  /// ask for the same shader, one compiles it and the others wait.
   const Spirv& compile(const std::string& shader, const std::vector<Define>& defines);
 
-  /// The sources there are: names such as "quantize_affine.comp" and "common/indexing.glslh".
+  /// Names of all sources, such as "quantize_affine.comp" and "common/indexing.glslh".
   std::vector<std::string> names() const;
 
-  /// Which files of the directories these shaders are made of: themselves, and what they include, be it
-  /// switched off by a define.
+  /// Which files of the directories these shaders use: the shaders themselves and everything they include,
+  /// even where a define switches the include off.
   Overrides overrides(std::span<const std::string> shaders) const;
 
  private:
@@ -204,12 +209,12 @@ class ShaderLibrary {
   std::unique_ptr<State> state_;
 };
 
-/// SPIR-V as text, an instruction a line, names of the source included.
+/// SPIR-V as text, one instruction per line, with the names from the source.
 std::string disassemble(std::span<const std::uint32_t> words);
 
-/// One capture of RenderDoc, from its making to its end, of all that is submitted between; nothing when
-/// RenderDoc is not attached to the process. A command line without a window has no frames of its own:
-/// without this RenderDoc would see none.
+/// A RenderDoc capture of everything that is submitted during this object's lifetime; does nothing when
+/// RenderDoc is not attached to the process. A command-line program presents no frames, so without this
+/// RenderDoc would have nothing to capture.
 class DebuggerCapture {
  public:
   /// Whether RenderDoc is attached.
@@ -224,10 +229,10 @@ class DebuggerCapture {
   bool started_ = false;
 };
 
-/// Why this program cannot run on this device, with the number asked for and the device's limit
-/// (UNSUPPORTED's reason), or nothing: features, workgroup sizes and counts, shared memory,
-/// push constants, buffer ranges (guards included), texture formats and extents, number of bindings. `names`
-/// are those of the tensors, for the message; without them it says "tensor 0".
+/// Why this program cannot run on this device, with the requested number and the device's limit (the reason
+/// of UNSUPPORTED); nothing when it can. Checks features, workgroup sizes and counts, shared memory, push
+/// constants, buffer ranges (guards included), texture formats and extents, and the number of bindings.
+/// `names` are the tensors' names for the message; without them it says "tensor 0".
 std::optional<std::string> unsupported(const Program& program, std::span<const Physical> tensors,
                                        std::span<const Feature> needs, const DeviceInfo& device,
                                        std::uint32_t guard, std::span<const std::string> names = {});
@@ -310,8 +315,8 @@ class DeviceMemory {
 
 /// How programs follow each other inside a timed batch.
 enum class Spacing : std::uint8_t {
-  Barrier,    ///< a compute barrier after each program: the time of one
-  Overlapped  ///< none: throughput
+  Barrier,    ///< a compute barrier after each program: measures the time of one program
+  Overlapped  ///< no barriers: measures throughput
 };
 
 class ClockProbe;
@@ -321,41 +326,42 @@ struct TimedRun {
   int batch = 1;  ///< programs between the stamps
   Spacing spacing = Spacing::Barrier;
   std::size_t first_set = 0;          ///< the workspace of the first program; the others follow in turn
-  const ClockProbe* probe = nullptr;  ///< runs behind the batch, timed by itself
+  const ClockProbe* probe = nullptr;  ///< runs after the batch, timed separately; null: none
 
   friend bool operator==(const TimedRun&, const TimedRun&) = default;
 };
 
 struct Timing {
-  std::optional<double>
-      gpu_ns;          ///< between the two stamps; absent without timestamps, or when they are distrusted
-  double wall_ns = 0;  ///< submit to fence on the CPU's clock
-  std::optional<double> probe_ns;
+  /// Between the two timestamps; absent when the queue has no timestamps or they are distrusted.
+  std::optional<double> gpu_ns;
+  double wall_ns = 0;              ///< from submission to fence, by the CPU's clock
+  std::optional<double> probe_ns;  ///< the clock probe's own time; absent without a probe or timestamps
 };
 
-/// What the driver tells of a program's compiled shaders: of each, the largest of its timed dispatches;
-/// absent where it does not tell.
+/// Statistics that the driver reports about a program's compiled shaders: each is the maximum over the timed
+/// dispatches; absent when the driver does not report it.
 struct ExecutableStatistics {
-  std::optional<std::int64_t> registers;    ///< an invocation's
-  std::optional<std::int64_t> spill_bytes;  ///< private memory of an invocation: what no register holds
-  /// Of a workgroup; what the program declares where the driver does not tell.
+  std::optional<std::int64_t> registers;  ///< per invocation
+  /// Private memory per invocation, for values that found no register.
+  std::optional<std::int64_t> spill_bytes;
+  /// Per workgroup; what the program declares when the driver does not report it.
   std::optional<std::int64_t> shared_bytes;
 };
 
 /// What a program's shaders may do with one of its tensors.
 enum class TensorAccess : std::uint8_t {
   Any,
-  Read,  ///< an input: no instruction changes it, but for Program::free_access_because
-  Write  ///< an output: no instruction takes what is there, with the same exception
+  Read,  ///< an input: no instruction changes it, except by Program::free_access_because
+  Write  ///< an output: no instruction reads it, with the same exception
 };
 
-/// A program's pipelines.
+/// The pipelines of one program, ready to run and to be timed.
 class Executable {
  public:
-  /// Compiles shaders and creates pipelines for workspaces of `tensors`, whose forms decide what each binding
-  /// is. Throws CompileError; Error where a shader and the program disagree (harness/gpu/program/
-  /// interface_check.h); Unsupported; or what unsupported() should have told before.
-  /// `access`: of each tensor; empty: any.
+  /// Compiles shaders and creates pipelines for workspaces of `tensors`, whose forms decide each binding's
+  /// descriptor type. Throws CompileError; Error where a shader and the program disagree
+  /// (harness/gpu/program/interface_check.h); Unsupported; or an Error for what unsupported() should have
+  /// refused before. `access` has one entry per tensor; empty: TensorAccess::Any for all.
   Executable(Device& device, ShaderLibrary& shaders, const Program& program,
              std::span<const Physical> tensors, std::uint32_t guard,
              std::span<const TensorAccess> access = {});
@@ -364,21 +370,23 @@ class Executable {
   Executable& operator=(Executable&&) noexcept;
 
   const Program& program() const;
-  double compile_ms() const;       ///< GLSL to pipeline, all dispatches
-  std::string spirv_hash() const;  ///< of the SPIR-V of all dispatches, in order
+  double compile_ms() const;       ///< from GLSL to pipeline, all dispatches together
+  std::string spirv_hash() const;  ///< over the SPIR-V of all dispatches, in order
 
-  /// Of all that the device runs: SPIR-V, specialization, workgroups, push constants, roles and order of the
-  /// dispatches, what each binds, in which form and which type of memory. Rows of equal hash are one program.
+  /// Hash of everything that the device runs: SPIR-V, specialization constants, workgroups, push constants,
+  /// roles and order of the dispatches, and what each binds, in which form and memory type. Rows with equal
+  /// hashes run the same program.
   std::string program_hash(const Workspace& workspace) const;
 
-  /// Compiles each timed dispatch once more where the driver tells anything: not for every row.
+  /// Compiles each timed dispatch once more when the driver reports statistics, so do not call it for every
+  /// row.
   ExecutableStatistics statistics() const;
 
-  /// From now on dispatch `index` has other workgroups and push constants, as many as before: the pipeline is
-  /// the same. Throws std::logic_error for more or fewer push constants, or no such dispatch.
+  /// Gives dispatch `index` other workgroups and push constants; the pipeline stays the same. Throws
+  /// std::logic_error when the number of push constants changes or there is no such dispatch.
   void vary(std::size_t index, const std::array<std::uint32_t, 3>& workgroups, const PushConstants& push);
 
-  /// What setup, timed batches and stamped passes are called in debuggers, messages included: the case's id.
+  /// Sets the name of setup, timed batches and stamped passes in debuggers and messages: the case's id.
   void set_label(std::string label);
 
   /// Runs everything once, setup dispatches included, and waits. `label` names the submission in debuggers.
@@ -387,26 +395,28 @@ class Executable {
 
   /// Runs the setup dispatches only, and waits.
   void setup(Workspace& workspace, double timeout_s);
-  /// The same and the time of it in ns: on the device's clock, else on the CPU's from submit to fence; 0 for
-  /// a program without.
+  /// Runs the setup dispatches, waits, and returns their time in ns: by the device's timestamps, else by the
+  /// CPU's clock from submission to fence; 0 for a program without setup.
   double setup_ns(Workspace& workspace, double timeout_s);
 
-  /// One TimedBatch, submitted once.
+  /// Records one TimedBatch and submits it once.
   Timing time(std::span<Workspace* const> workspaces, const TimedRun& run, double timeout_s);
   Timing time(Workspace& workspace, const TimedRun& run, double timeout_s);
 
-  /// The share of each timed dispatch, in ns, from one submission with a stamp after each; empty without
-  /// timestamps.
+  /// Time of each timed dispatch in ns, from one submission with a timestamp after each dispatch; empty
+  /// without timestamps.
   std::vector<double> dispatch_ns(Workspace& workspace, double timeout_s);
 
   /// How one program is timed by itself.
   struct Isolated {
-    Workspace* before = nullptr;  ///< what `warm` programs run over first, in the same submission
+    /// The workspace that `warm` programs run over first, in the same submission.
+    Workspace* before = nullptr;
     int warm = 1;
-    std::span<const Resource> poisoned;  ///< of the timed program's, whose data are overwritten behind these
-    std::uint32_t poison = 0;            ///< with this word
+    /// Resources of `workspace` whose data are overwritten after the warm programs.
+    std::span<const Resource> poisoned;
+    std::uint32_t poison = 0;  ///< the word that overwrites them
   };
-  /// ns between two stamps around one program over `workspace`; nothing without timestamps.
+  /// Time in ns between two timestamps around one program over `workspace`; nothing without timestamps.
   std::optional<double> isolated_ns(Workspace& workspace, const Isolated& how, double timeout_s);
 
   struct State;
@@ -416,18 +426,19 @@ class Executable {
   std::unique_ptr<State> state_;
 };
 
-/// Compiles what an Executable of these is made of, so that one that is made soon finds it there; any thread
-/// may. The device is told no phase. Throws as Executable does.
+/// Compiles the pipelines of an Executable with these arguments ahead of time, so that constructing it soon
+/// after is fast. May be called from any thread and reports no phase. Throws as Executable does.
 void prepare_executable(Device& device, ShaderLibrary& shaders, const Program& program,
                         std::span<const Physical> tensors, std::uint32_t guard,
                         std::span<const TensorAccess> access);
 
-/// A timed submission, recorded once and submitted any number of times: run.warm programs, stamp, run.batch
-/// programs, stamp, and where there is one the clock probe and a stamp. Setup dispatches are left out. Of
-/// several workspaces each program takes the next one.
+/// A timed submission, recorded once and submitted any number of times: run.warm programs, a timestamp,
+/// run.batch programs, a timestamp, and, if there is a clock probe, the probe and a third timestamp. Setup
+/// dispatches are left out. With several workspaces, each program uses the next one in turn.
 class TimedBatch {
  public:
-  /// All must outlive this, and as long as this is used the executable runs over no other workspaces.
+  /// All arguments must outlive this object. While it is in use, the executable must not run over other
+  /// workspaces.
   TimedBatch(Executable& executable, std::span<Workspace* const> workspaces, const TimedRun& run);
   ~TimedBatch();
   TimedBatch(TimedBatch&&) noexcept;
@@ -441,22 +452,22 @@ class TimedBatch {
   std::unique_ptr<State> state_;
 };
 
-/// A kernel that always does the same and hardly touches memory, so that its time tells the device's clock:
-/// about 80 us at full clock, 200 us on a device of type "cpu".
+/// A kernel that always does the same work and hardly touches memory, so that its time shows the device's
+/// clock: about 80 us at full clock, 200 us on a device of type "cpu".
 class ClockProbe {
  public:
-  /// Heats the device (up to 2 s of work, until it no longer gets faster) to choose the clock probe's length.
+  /// Heats the device (until it no longer gets faster, at most 2 s) to choose the clock probe's length.
   ClockProbe(Device& device, ShaderLibrary& shaders);
   ~ClockProbe();
   ClockProbe(ClockProbe&&) noexcept;
   ClockProbe& operator=(ClockProbe&&) noexcept;
 
-  /// One reading, from a submission of its own behind a run of the clock probe that is not timed: ns between
-  /// the stamps, or from submit to fence when the queue has no timestamps. Throws Timeout, DeviceLost.
+  /// Takes one reading in a submission of its own, after an untimed run of the clock probe: ns between the
+  /// timestamps, or from submission to fence when the queue has no timestamps. Throws Timeout, DeviceLost.
   double time_ns(double timeout_s);
 
-  /// Appends a dispatch of the clock probe's work to a program: about `ns` at full clock, an empty dispatch
-  /// at least. To slow a program down on purpose.
+  /// Slows a program down on purpose: appends a dispatch of the clock probe's work that takes about `ns` at
+  /// full clock, at least an empty dispatch.
   void burden(Program& program, double ns) const;
 
   struct State;
@@ -466,12 +477,12 @@ class ClockProbe {
   std::unique_ptr<State> state_;
 };
 
-/// The two stamps of a queue made into a time: valid bits masked, wrap handled, period as double.
+/// Time between two timestamps of a queue in ns: masks the valid bits and handles a wrap of the counter.
 double ticks_to_ns(std::uint64_t begin, std::uint64_t end, std::uint32_t valid_bits, double period_ns);
 
-/// Measures the timestamps of the device's queue and holds them against the CPU's clock: some 0.3 s of work
-/// on a warm device, up to 2 s more on one that is idle. Throws Timeout, DeviceLost, CompileError. It trusts
-/// nothing: whoever gets a timer that is broken calls device.distrust_timestamps().
+/// Measures the timestamps of the device's queue and compares them with the CPU's clock: about 0.3 s of work
+/// on a warm device, up to 2 s more on an idle one. Throws Timeout, DeviceLost, CompileError. When the result
+/// says that the timer is broken, the caller has to call device.distrust_timestamps().
 TimerCalibration calibrate_timer(Device& device, ShaderLibrary& shaders);
 
 }  // namespace assay::gpu

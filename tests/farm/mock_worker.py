@@ -177,7 +177,7 @@ class Worker:
         elif kind in ("device-lost", "timeout"):
             status = kind.upper().replace("-", "_")
             self.say(event="end", row=row, status=status, reason="VK_ERROR_DEVICE_LOST" if kind != "timeout" else
-                     "the GPU did not end within 1 s")
+                     "the GPU did not finish within 1 s")
             sys.stdout.flush()
             os._exit(3)
         elif kind == "garbage":

@@ -110,14 +110,15 @@ TEST_F(ExpectedFile, WhenMissedItIsSaidWhetherTheReferenceIsMet) {
   EXPECT_EQ(record.accuracy->missed, "file");
   EXPECT_EQ(record.accuracy->mismatches, 3);
   EXPECT_THAT(record.reason, HasSubstr("y.npy, got "));
-  EXPECT_THAT(record.reason, HasSubstr("; the reference's own answer is met"));
+  EXPECT_THAT(record.reason,
+              HasSubstr("; the kernel agrees with assay's CPU reference, and the file disagrees with it"));
 }
 
 TEST_F(ExpectedFile, WhenBothAreMissedBothAreTold) {
   const Record record = Bench::shared().run(test_case("last_k_dropped", 3));
   EXPECT_EQ(record.status, Status::Fail);
   EXPECT_EQ(record.accuracy->missed, "file and reference");
-  EXPECT_THAT(record.reason, HasSubstr("; the reference's own answer is missed too: y["));
+  EXPECT_THAT(record.reason, HasSubstr("; the kernel disagrees with assay's CPU reference too: y["));
   EXPECT_THAT(record.reason, HasSubstr(" by the reference, got "));
 }
 

@@ -161,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Verdict{matrix_quantize_case, "write_past_end", "write_out_of_bounds", "",
                               "'q' was written past its end: [1-4] bytes, the nearest at end\\+[0-3]"},
                       Verdict{matrix_quantize_case, "write_before_start", "write_out_of_bounds", "",
-                              "'q' was written before its start: [1-4] bytes, the nearest [1-4] before"},
+                              "'q' was written before its start: [1-4] bytes, the nearest at start-[1-4]"},
                       Verdict{matrix_quantize_case, "input_overwritten", "input_modified", "",
                               "input 'x' was overwritten, first at byte (16|17|18|19) of its data"},
                       Verdict{matrix_quantize_case, "reads_past_end", "reads_out_of_bounds", "",

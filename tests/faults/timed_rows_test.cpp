@@ -123,7 +123,7 @@ TEST(Ceiling, ARowThatNeedsLongerThanItsLimitIsSkippedWithTheNumbersBeforeItRuns
     const Record slow = Bench::shared().run({test_case}, options).records.front();
     EXPECT_EQ(slow.status, Status::Skipped);
     EXPECT_THAT(slow.reason,
-                ContainsRegex("needs at least 65[0-9] s a program on this device: 6.5[0-9]e\\+05 "
+                ContainsRegex("needs at least 65[0-9] s per program on this device: 6.5[0-9]e\\+05 "
                               "bytes at 1e-06 GB/s; the limit is 10 s \\(--program-limit\\)"));
     EXPECT_FALSE(slow.accuracy);
     options.program_limit_s = 700;

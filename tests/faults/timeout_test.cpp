@@ -52,7 +52,7 @@ using TimeoutDeathTest = Timeout;
 TEST_F(TimeoutDeathTest, AnEndlessKernelTimesOutAndTheRowsAfterItAreMissing) {
   EXPECT_EXIT(run_and_leave(Mode::Accu), ::testing::ExitedWithCode(0),
               "correct=PASS\\(\\);"
-              "endless=TIMEOUT\\(.*did not end within 0.5 s, nor in the 5 s after.*\\);"
+              "endless=TIMEOUT\\(.*did not finish within 0.5 s, nor in the 5 s after.*\\);"
               "last_k_dropped=MISSING\\(not run: the device was lost by matmul/fault/endless\\);"
               "correct=MISSING\\(not run: .*\\);"
               "begun 2");
@@ -88,7 +88,7 @@ TEST(LateProgram, TakesNoOtherRowAlong) {
     for (const Record& record : heard.records) {
       statuses[record.info.impl].push_back(record.status);
       if (record.info.impl != "slow") continue;
-      EXPECT_THAT(record.reason, ContainsRegex("did not end within 1e-06 s, but in [0-9.e-]+ s"));
+      EXPECT_THAT(record.reason, ContainsRegex("did not finish within 1e-06 s, only after [0-9.e-]+ s"));
       EXPECT_FALSE(record.perf);
     }
     EXPECT_THAT(statuses["correct"], ElementsAre(Status::Pass, Status::Pass));

@@ -32,7 +32,7 @@ constexpr std::array phrases{
     Phrase{"an include names a file below the shader folder", "include_outside"},
     Phrase{"the time is too short, the work is not done", "above_ceilings"},
     Phrase{"faster when repeated", "faster_when_repeated"},
-    Phrase{"holding the shader", "does_not_fit"},
+    Phrase{"checking the shader", "does_not_fit"},
     Phrase{": error: ", "does_not_compile"},
     Phrase{"compiler", "does_not_compile"},
 };

@@ -170,7 +170,7 @@ TEST(JudgedRow, HasAWordForWhatTheEngineSays) {
   EXPECT_EQ(word(record(Status::Fail, "wrong on data of a seed that it could not know", "wrong_value")),
             "wrong_on_secret_data");
   EXPECT_EQ(word(record(Status::Fail,
-                        "the timed runs did not compute the answer that was judged: no time is given")),
+                        "the timed runs did not compute the answer that was judged, so no time is reported")),
             "changes_when_timed");
   EXPECT_EQ(word(record(Status::Fail, "x.comp:2: error: 'nothing' : undeclared identifier")),
             "does_not_compile");

@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-/// Smallest normal number of a float dtype: a device may flush results below it to zero.
+/// The smallest normal number of a float dtype: a device may flush smaller results to zero.
 double smallest_normal(DType dtype) {
   return dtype == DType::F32 ? 0x1p-126 : 0;
 }
@@ -23,7 +23,7 @@ bool within_bound(double expected, double value, double bound) {
   return expected == value || absolute_error(expected, value) <= bound;
 }
 
-/// An entry of a list that may be left out.
+/// An entry of a list that may be empty; then 0.
 double entry(const std::vector<float>& list, std::int64_t index) {
   return list.empty() ? 0 : list[static_cast<std::size_t>(index)];
 }
@@ -65,8 +65,8 @@ bool Acceptance::is_right(std::int64_t index, double want, double value) const {
   return is_float(dtype_) ? same_float(want, value, dtype_) : want == value;
 }
 
-/// The impl's value before rounding lies within e of the reference's: both integers beside a tie are right if
-/// the tie lies closer than that.
+/// The impl's value before rounding is within e of the reference's, so both integers next to a tie are right
+/// if the tie is closer than e.
 bool Acceptance::is_flip(std::int64_t index, double want, double value) const {
   if (std::fabs(value - want) != 1 || value < lowest_ || value > highest_) return false;
   const double tie = (want + value) / 2;

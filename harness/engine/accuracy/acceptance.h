@@ -10,50 +10,51 @@
 
 namespace assay {
 
-/// What beside the op and its reference decides which answers are accepted.
+/// Everything besides the op and its reference that decides which answers are accepted.
 struct AcceptanceTerms {
-  double unit_error = 0;  ///< of the impl (Impl::unit_error)
-  Tolerance tolerance;    ///< of the case; what loosens counts for bounded outputs and those with a file
-  const HostTensor* file = nullptr;  ///< values of an `expected:` file, judged instead of the reference's
+  double unit_error = 0;  ///< the impl's (Impl::unit_error)
+  Tolerance tolerance;    ///< the case's; loosens bounded outputs and outputs with an `expected:` file only
+  const HostTensor* file = nullptr;  ///< values of an `expected:` file, which replace the reference's
 };
 
-/// How one element compares with what is expected of it.
+/// How one element compares with its expected value.
 enum class ElementVerdict : std::uint8_t {
-  Right,      ///< as the output's class demands
-  Flip,       ///< banded: off by one beside a rounding tie
+  Right,      ///< within what the output's class allows
+  Flip,       ///< banded: off by one next to a rounding tie
   Tolerated,  ///< wrong, but within the case's tolerance
   Wrong
 };
 
-/// Which answers are accepted for one output of a row. Made once a row; refers to the expected values, which
-/// must outlive it.
+/// Decides which answers are accepted for one output of a row. Made once per row; refers to the expected
+/// values, which must outlive it.
 class Acceptance {
  public:
   Acceptance(const TensorSpec& spec, const Expected& expected, const AcceptanceTerms& terms = {});
 
   OutputClass output_class() const { return class_; }
-  /// Of an answer. The expected values of a bounded output may be float64.
+  /// The dtype of an answer. The expected values of a bounded output may be float64 instead.
   DType dtype() const { return dtype_; }
   const HostTensor& values() const { return *values_; }
   std::int64_t numel() const { return values_->numel(); }
   double expected(std::int64_t index) const { return values_->at(index); }
 
-  /// The same with the reference's own values, where a file's are judged. An exact output has no allowance
-  /// then: it is for the file's.
+  /// The acceptance by the reference's values, when this one uses a file's. The tolerance of an exact output
+  /// is dropped, because it was meant for the file.
   Acceptance without_file() const;
 
-  /// Values of any dtype travel as double, which holds every device dtype exactly.
+  /// Judges one element. Values of any dtype are passed as double, which represents every device dtype
+  /// exactly.
   ElementVerdict judge(std::int64_t index, double value) const;
-  /// Largest absolute difference that is allowed of an element; 0 where it must be the expected one, but for
-  /// the flips of a band.
+  /// The largest absolute error that is allowed for an element; 0 when it must equal the expected value,
+  /// apart from the flips of a banded output.
   double bound(std::int64_t index) const;
 
-  /// Banded: how many flips are to be expected, the sum of 2e (at most 1 an element) over the elements that
-  /// are not clamped, e being the largest error before rounding.
+  /// Banded outputs: the expected number of flips, the sum of 2e (at most 1 per element) over the elements
+  /// that are not clamped, where e is the largest error before rounding.
   double expected_flips() const { return expected_flips_; }
-  /// How many are accepted: the expected number plus six standard deviations of a Poisson count.
+  /// The accepted number of flips: the expected number plus six standard deviations of a Poisson count.
   double allowed_flips() const;
-  /// How many elements may be Tolerated (Tolerance::share).
+  /// The number of elements that may be Tolerated (Tolerance::share).
   std::int64_t allowed_tolerated() const;
 
  private:

@@ -24,7 +24,7 @@ std::string place(const TensorSpec& spec, std::int64_t index) {
   return fmt::format("{}[{}]", spec.name, fmt::join(coordinates(spec.shape, index), ", "));
 }
 
-/// Elements of one output for which `is_bad` holds: how many, which is the first.
+/// The number of elements of an output for which `is_bad` holds, and the first of them.
 struct Count {
   std::int64_t bad = 0;
   std::int64_t first = 0;
@@ -38,7 +38,8 @@ Count count_if(std::int64_t elements, const std::function<bool(std::int64_t)>& i
   return count;
 }
 
-/// An impl that states no error, or one that accepts everything, would not be judged.
+/// Refuses an impl that states no unit error or one that would accept everything: its answer would not be
+/// checked.
 double checked_unit_error(const Case& test_case, const TensorSpec& spec, const Expected& expected,
                           std::optional<double> unit_error) {
   if (expected.magnitude.empty()) return 0;
@@ -49,15 +50,15 @@ double checked_unit_error(const Case& test_case, const TensorSpec& spec, const E
                                      test_case.op->name, spec.name, test_case.impl->name, what));
 }
 
-/// As many of `changed` elements, which differ between the runs over two poisons, may equal the poison of
-/// their place by chance, in both runs at once, since one poison is the complement of the other: the mean and
-/// six standard deviations.
+/// How many of `changed` elements, which differ between runs with the two poisons, may equal their poison by
+/// chance in both runs: the mean plus six standard deviations. It is one chance for both runs, because one
+/// poison is the complement of the other.
 double most_by_chance(std::int64_t changed, DType dtype) {
   const double mean = static_cast<double>(changed) * std::ldexp(1.0, -8 * static_cast<int>(size_of(dtype)));
   return mean + 6 * std::sqrt(mean);
 }
 
-/// One case's investigation: collects findings in the order of their weight.
+/// The check of one case. It collects findings, the most important first.
 class Investigation {
  public:
   Investigation(Experiment& experiment, const Case& test_case, const DataSet& data,
@@ -89,16 +90,12 @@ class Investigation {
   }
 
   void note_findings() {
-    for (const RunResult* seen : {&a_, &b_}) {
-      for (const Finding& finding : seen->findings) {
-        const auto known = [&](const Finding& other) { return other.reason == finding.reason; };
-        if (std::none_of(findings_.begin(), findings_.end(), known)) note(finding.metric, finding.reason);
-      }
-    }
+    add_findings(findings_, a_.findings);
+    add_findings(findings_, b_.findings);
   }
 
-  /// The two runs differ: elements nobody wrote, else what the answer depends on, found by changing one
-  /// poison at a time.
+  /// Finds out why the two runs differ: elements that were never written, or else, by changing one poison at
+  /// a time, what the answer depends on.
   void explain_difference() {
     for (std::size_t i = 0; i < specs_.size(); ++i) note_unwritten(i);
     if (has("unwritten")) return;
@@ -149,7 +146,7 @@ class Investigation {
 
   void judge_values() {
     for (std::size_t i = 0; i < specs_.size(); ++i) {
-      const OutputCheck check = check_output(accepted_[i], got(i));
+      const OutputCheck check = check_output(accepted_[i], got(i), unwritten_of(i));
       // The row describes the first output that is wrong, else the one that spent most of its bound.
       const bool worse = !check.pass ? !described_wrong_
                                      : !described_wrong_ && check.err_over_bound >= result_.err_over_bound;
@@ -172,10 +169,13 @@ class Investigation {
   std::string wrong_value(std::size_t output, const OutputCheck& check) const {
     const std::int64_t elements = got(output).numel();
     std::string text = fmt::format(
-        "{}; {} of {} elements wrong ({:.3g} %), largest error {}",
+        "{}; {} of {} elements wrong ({:.3g} %)",
         first_wrong(accepted_[output], output, check, data_.from_files[output] ? file_of(output) : ""),
         check.mismatches, elements,
-        100.0 * static_cast<double>(check.mismatches) / static_cast<double>(elements), check.max_abs_err);
+        100.0 * static_cast<double>(check.mismatches) / static_cast<double>(elements));
+    // Elements that were never written have no error: what they hold is poison.
+    if (check.max_abs_err > 0 || !unwritten_of(output))
+      text += fmt::format(", largest error {}", check.max_abs_err);
     if (check.too_many_tolerated) {
       text += fmt::format("; {} elements need the tolerance ({}), {} may", check.tolerated,
                           to_string(case_.tolerance), accepted_[output].allowed_tolerated());
@@ -183,7 +183,7 @@ class Investigation {
     return text;
   }
 
-  /// `by`: the file whose values are missed; empty: the reference's are.
+  /// `by`: the `expected:` file that is missed; empty: the reference is.
   std::string first_wrong(const Acceptance& accepted, std::size_t output, const OutputCheck& check,
                           const std::string& by) const {
     const std::int64_t first = *check.first_bad;
@@ -194,28 +194,36 @@ class Investigation {
                        bound_text(accepted, first));
   }
 
+  /// Whether an element of an output was never written; empty: all of them were.
+  const std::function<bool(std::int64_t)>& unwritten_of(std::size_t output) const {
+    static const std::function<bool(std::int64_t)> none;
+    return output < unwritten_.size() ? unwritten_[output] : none;
+  }
+
   bool is_unwritten(std::size_t output, std::int64_t index) const {
-    return output < unwritten_.size() && unwritten_[output] && unwritten_[output](index);
+    const auto& unwritten = unwritten_of(output);
+    return unwritten && unwritten(index);
   }
 
   std::string file_of(std::size_t output) const {
     return to_string(case_.expected_files->at(specs_[output]->name));
   }
 
-  /// Where a file's answer was missed: whether the reference's own is met.
+  /// When the values of an `expected:` file were missed: whether the kernel agrees with assay's reference.
   std::string own_answer_text(std::size_t output) const {
     if (!data_.from_files[output]) return "";
     const OutputCheck check = check_output(own(output), got(output));
-    if (check.pass) return "; the reference's own answer is met";
+    if (check.pass) return "; the kernel agrees with assay's CPU reference, and the file disagrees with it";
     if (check.too_many_flips)
-      return fmt::format("; the reference's own answer is missed too: {} flips", check.flips);
-    return "; the reference's own answer is missed too: " + first_wrong(own(output), output, check, "");
+      return fmt::format("; the kernel disagrees with assay's CPU reference too: {} flips", check.flips);
+    return "; the kernel disagrees with assay's CPU reference too: " +
+           first_wrong(own(output), output, check, "");
   }
 
-  /// What is accepted where the reference's own answer is asked for: without the allowance for the file's.
+  /// The acceptance by the reference, without the tolerance that is meant for the file.
   Acceptance own(std::size_t output) const { return accepted_[output].without_file(); }
 
-  /// Which of the answers that an output is compared with are missed.
+  /// Whose answer an output misses: the file's, the reference's or both.
   std::string missed(std::size_t output) const {
     if (!data_.from_files[output]) return "reference";
     return check_output(own(output), got(output)).pass ? "file" : "file and reference";
@@ -296,7 +304,7 @@ class Investigation {
                        [&](const Finding& f) { return f.metric == metric; });
   }
 
-  /// What is to be known of the elements that are wrong.
+  /// Adds evidence about the wrong elements.
   void explain_wrong_elements() {
     const OutputCheck check = check_output(accepted_[described_], got(described_));
     const auto tensor = static_cast<std::size_t>(specs_[described_] - case_.tensors->data());
@@ -307,7 +315,7 @@ class Investigation {
                   .accepted = accepted_[described_],
                   .got = got(described_),
                   .check = check,
-                  .is_unwritten = described_ < unwritten_.size() ? unwritten_[described_] : nullptr,
+                  .is_unwritten = unwritten_of(described_),
                   .is_unstable =
                       [this](std::int64_t i) {
                         return !same_bytes(got(described_), (*b_.outputs)[described_], i, i + 1);
@@ -348,8 +356,8 @@ class Investigation {
   std::vector<Finding> findings_;
   AccuracyResult result_;
   bool described_wrong_ = false;
-  std::size_t described_ = 0;  ///< output
-  /// Of outputs with elements that were never written: whether one of them is.
+  std::size_t described_ = 0;  ///< index of the output that the result describes
+  /// For each output with unwritten elements: whether an element is one of them.
   std::vector<std::function<bool(std::int64_t)>> unwritten_;
   bool mistrusted_ = false;
 };

@@ -12,7 +12,7 @@
 
 namespace assay {
 
-/// The verdict on one case's answer.
+/// The result of checking one case's answer.
 struct AccuracyOutcome {
   Status status = Status::Pass;  ///< Pass, Fail or Mistrusted
   std::string reason;            ///< empty for Pass
@@ -20,17 +20,16 @@ struct AccuracyOutcome {
   Answer outputs;  ///< of the first run
 };
 
-/// Runs a case twice with different poison and judges what it did: writes outside, overwritten inputs,
+/// Runs a case twice with different poison and checks what it did: out-of-bounds writes, overwritten inputs,
 /// elements never written, answers that depend on padding, on old content or on the run, wrong values, and,
-/// when all is right, whether the test could have failed. The first of these names the metric; the reason
-/// tells all.
-/// `accepted`: see acceptances().
+/// when everything is right, whether the case could have failed at all. The first finding names the metric;
+/// the reason lists all of them. `accepted`: see acceptances().
 AccuracyOutcome assess(Experiment& experiment, const Case& test_case, const DataSet& data,
                        const std::vector<Acceptance>& accepted);
 
-/// What is accepted of each output of a case from an impl with that unit error (Impl::unit_error; nothing: it
-/// states none). Refers to `data`. Throws std::logic_error where the reference gives magnitudes and no unit
-/// error is stated, or one that is negative or not finite.
+/// The acceptance of each output of a case for an impl with that unit error (Impl::unit_error; nothing: it
+/// states none). Refers to `data`. Throws std::logic_error when the reference gives magnitudes and the unit
+/// error is missing, negative or not finite.
 std::vector<Acceptance> acceptances(const Case& test_case, const DataSet& data,
                                     std::optional<double> unit_error);
 

@@ -7,7 +7,7 @@
 
 namespace assay {
 
-/// The outputs of a case, in order. Runs that left the very same bits share them.
+/// The outputs of a case, in order. Runs whose outputs are bitwise equal share them.
 using Answer = std::shared_ptr<const std::vector<HostTensor>>;
 
 inline bool same_answer(const Answer& a, const Answer& b) {

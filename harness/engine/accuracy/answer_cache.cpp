@@ -20,10 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a plain disk and the checksum manage together.
+/// The speed of an ordinary disk and the checksum together.
 constexpr double read_bytes_per_ms = 5e5;
 
-/// Nothing for a file that is not there or cannot be read whole.
+/// The content of a file; nothing when it does not exist or cannot be read completely.
 std::optional<std::vector<std::byte>> read_file(const fs::path& file) {
   std::error_code error;
   const std::uintmax_t size = fs::file_size(file, error);
@@ -35,13 +35,13 @@ std::optional<std::vector<std::byte>> read_file(const fs::path& file) {
   return bytes;
 }
 
-/// No other process and no other thread of this one writes a file of that name.
+/// A file name that no other process or thread writes.
 fs::path temporary_name(const fs::path& file) {
   static std::atomic<unsigned> number = 0;
   return file.string() + fmt::format(".tmp{}.{}", ::getpid(), ++number);
 }
 
-/// Whether answers are those of the outputs among `tensors`.
+/// Whether answers match the outputs among `tensors`.
 bool fit(std::span<const TensorSpec> tensors, std::span<const Expected> answers) try {
   std::size_t output = 0;
   for (const TensorSpec& tensor : tensors) {
@@ -64,7 +64,7 @@ std::vector<CachedFile> files_in(const fs::path& directory) {
   std::vector<CachedFile> files;
   std::error_code error;
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
-    // Another process may remove a file meanwhile.
+    // Another process may remove the file meanwhile.
     std::error_code gone;
     const CachedFile file{entry->path(), entry->last_write_time(gone), gone ? 0 : entry->file_size(gone)};
     if (!gone) files.push_back(file);
@@ -76,7 +76,7 @@ std::vector<CachedFile> files_in(const fs::path& directory) {
 
 std::string AnswerCache::key_of(const Op& op, const Params& params, std::span<const TensorSpec> tensors,
                                 const std::string& input_hash) const {
-  // Lines that are named: two different sets of facts never give the same text.
+  // Every line is named, so different keys never give the same text.
   std::string text = fmt::format("op {}\nversion {}\nparams {}\ninputs {}\ncode {}\n", op.name, op.version,
                                  params.canonical(), input_hash, options_.reference_code);
   for (const TensorSpec& tensor : tensors) {
@@ -97,7 +97,7 @@ std::optional<std::vector<Expected>> AnswerCache::load(const std::string& key,
   if (!bytes) return std::nullopt;
   std::optional<std::vector<Expected>> answers = decode_answers(*bytes);
   if (!answers || !fit(tensors, *answers)) return std::nullopt;
-  std::error_code ignored;  // what was used last goes last
+  std::error_code ignored;  // touch it: the least recently used files are removed first
   fs::last_write_time(file_of(key), fs::file_time_type::clock::now(), ignored);
   return answers;
 }
@@ -118,7 +118,7 @@ void AnswerCache::store(const std::string& key, std::span<const Expected> answer
   remove_oldest();
 }
 
-/// What a process left half-written when it was killed ages like the rest.
+/// Temporary files of killed processes age like the others.
 void AnswerCache::remove_oldest() const {
   std::vector<CachedFile> files = files_in(options_.directory);
   std::ranges::sort(files, {}, &CachedFile::used);

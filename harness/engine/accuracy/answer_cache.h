@@ -14,22 +14,23 @@
 namespace assay {
 
 struct AnswerCacheOptions {
-  std::filesystem::path directory;  ///< empty: nothing is kept
-  /// Hash of all code that references are made of, with its compiler: answers of other code are never found.
+  std::filesystem::path directory;  ///< empty: nothing is cached
+  /// Hash of all code of the references and of its compiler: answers of other code are never found.
   std::string reference_code;
-  std::uint64_t most_bytes = std::uint64_t{4} << 30;  ///< the oldest files go when there are more
-  double least_ms = 50;                               ///< answers that took less are made again
+  std::uint64_t most_bytes = std::uint64_t{4} << 30;  ///< beyond it the oldest files are removed
+  double least_ms = 50;                               ///< answers that took less time are not stored
 };
 
-/// What references answered, on disk, a file for each set of inputs: the same for all devices, impls, forms
-/// and nights. A file that is damaged, or is not what the op declares, counts as absent. A folder that cannot
-/// be written is no error: nothing is kept then. Several processes may use one folder.
+/// The answers of references on disk, one file for each set of inputs, shared by all devices, impls, forms
+/// and nights. A file that is damaged, or does not match what the op declares, counts as absent. A folder
+/// that cannot be written is no error: nothing is stored then. Several processes may use one folder.
 class AnswerCache {
  public:
   explicit AnswerCache(AnswerCacheOptions options) : options_(std::move(options)) {}
 
-  /// Depends on everything that answers depend on: the op's name and version, all parameters, dtypes and
-  /// shapes of the tensors, the inputs (`input_hash`) and the code of references.
+  /// The key of an answer. It depends on everything that the answer depends on: the op's name and version,
+  /// all parameters, dtypes and shapes of the tensors, the inputs (`input_hash`) and the code of the
+  /// references.
   std::string key_of(const Op& op, const Params& params, std::span<const TensorSpec> tensors,
                      const std::string& input_hash) const;
 
@@ -37,7 +38,8 @@ class AnswerCache {
   std::optional<std::vector<Expected>> load(const std::string& key,
                                             std::span<const TensorSpec> tensors) const;
 
-  /// Keeps answers that took `took_ms`, whole or not at all; not those that are made sooner than read.
+  /// Stores answers that took `took_ms` to compute, whole or not at all; skips those below `least_ms`, which
+  /// are recomputed faster than read.
   void store(const std::string& key, std::span<const Expected> answers, double took_ms) const;
 
   std::filesystem::path file_of(const std::string& key) const;

@@ -29,7 +29,7 @@ using test::make_case;
 using test::row;
 using test::shape_params;
 
-/// Of a bounded and of a banded output: every list has entries in one of them.
+/// Answers of a bounded and of a banded output; every list has entries in one of them.
 std::vector<Expected> answers() {
   std::vector<double> unrounded(4, 0.1);
   return {{.values = row<float>({1, -0.0F, 3, 4}), .bound = {1, 2, 3, 4}, .magnitude = {5, 6, 7, 8}},
@@ -212,7 +212,7 @@ TEST_F(AnswerCacheTest, SeveralProcessesMayReadAndWriteAtOnce) {
   EXPECT_EQ(files(), 1U);
 }
 
-/// How often the reference of the case was asked.
+/// Counts the calls of the case's reference.
 struct Counted {
   Op op = flip_op();
   int calls = 0;

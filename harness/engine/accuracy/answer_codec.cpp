@@ -11,8 +11,8 @@
 #include <string_view>
 #include <utility>
 
-// Numbers as they lie in memory: a mark, the number of outputs, each of them (dtype, rank, dims, the values,
-// then three lists: their length and their entries), and the hash of all before.
+// The format, with numbers in native byte order: a mark, the number of outputs, each output (dtype, rank,
+// dims, values, then three lists, each with its length first), and a hash of everything before.
 
 namespace assay {
 namespace {
@@ -55,8 +55,8 @@ class Writer {
   std::vector<std::byte> bytes_;
 };
 
-/// Throws Error where there is less than is asked for: what has the right hash was written by us, but perhaps
-/// by another version.
+/// Reads the format. Throws Error when there are fewer bytes than expected: data with the right hash were
+/// written by us, but perhaps by another version.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}

@@ -9,10 +9,10 @@
 
 namespace assay {
 
-/// The answers of a reference as bytes, with a checksum at the end.
+/// Encodes the answers of a reference as bytes, with a checksum at the end.
 std::vector<std::byte> encode_answers(std::span<const Expected> answers);
 
-/// Nothing for bytes that encode_answers() did not write, or that were changed since.
+/// Decodes the bytes of encode_answers(); nothing for other or damaged bytes.
 std::optional<std::vector<Expected>> decode_answers(std::span<const std::byte> bytes);
 
 }  // namespace assay

@@ -42,7 +42,7 @@ std::vector<HostTensor> make_inputs(const Case& test_case, std::uint64_t seed) {
   return inputs;
 }
 
-/// A reference that breaks its contract would be read past its end further on.
+/// Refuses a reference that breaks its contract: later code would read past the end of its output.
 void check_outputs(const Case& test_case, const std::vector<Expected>& expected) {
   const std::vector<const TensorSpec*> specs = output_specs(test_case);
   if (specs.size() != expected.size()) {
@@ -58,7 +58,7 @@ std::vector<Expected> reference_answers(const Case& test_case, std::span<const H
   return expected;
 }
 
-/// What the reference says, from the cache when it was worth keeping.
+/// The reference's answers, from the cache if they are there.
 std::vector<Expected> known_or_new_answers(const Case& test_case, const DataSet& data,
                                            const AnswerCache* answers) {
   if (answers == nullptr) return reference_answers(test_case, data.inputs);
@@ -72,7 +72,7 @@ std::vector<Expected> known_or_new_answers(const Case& test_case, const DataSet&
   return expected;
 }
 
-/// Values that the case's author supplies, by output.
+/// The values from the case's `expected:` files, by output.
 std::vector<std::optional<HostTensor>> read_expected_files(const Case& test_case) {
   std::vector<std::optional<HostTensor>> values;
   for (const TensorSpec* spec : output_specs(test_case)) {
@@ -87,7 +87,7 @@ std::vector<std::optional<HostTensor>> read_expected_files(const Case& test_case
   return values;
 }
 
-/// What `seed` gives.
+/// The data set of a seed.
 DataSet filled_and_answered(const Case& test_case, std::uint64_t seed, const AnswerCache* answers) {
   DataSet data;
   data.inputs = make_inputs(test_case, seed);

@@ -13,33 +13,35 @@
 
 namespace assay {
 
-/// The inputs of a group of cases and what the reference makes of them: computed once, shared by all
-/// impls and forms.
+/// The inputs of a group of cases and the reference's outputs for them: computed once, shared by all impls
+/// and forms.
 struct DataSet {
   std::vector<HostTensor> inputs;  ///< in the order of the op's input tensors
   std::string input_hash;
-  std::vector<Expected> expected;  ///< of the reference, in the order of the op's output tensors
-  /// Of each output, the values of the case's `expected:` file, which are judged in place of the reference's.
+  std::vector<Expected> expected;  ///< the reference's, in the order of the op's output tensors
+  /// For each output the values of the case's `expected:` file, if there is one; they replace the
+  /// reference's.
   std::vector<std::optional<HostTensor>> from_files;
-  double reference_ms = 0;  ///< what it took now: little when the answers were kept
+  double reference_ms = 0;  ///< time of this run's reference; short when the answers came from the cache
 
-  /// What an output is compared with.
+  /// The values that an output is compared with.
   const HostTensor& wanted(std::size_t output) const {
     return from_files[output] ? *from_files[output] : expected[output].values;
   }
 };
 
 /// Fills (or reads) the inputs of `test_case` and runs its op's reference, or takes its answers from
-/// `answers`. Throws Error when a file cannot be read, std::logic_error when what the reference gives is not
-/// what the op declares: of another dtype or shape, or without what the class of an output needs.
+/// `answers`. Throws Error when a file cannot be read, std::logic_error when the reference's outputs differ
+/// from what the op declares: another dtype or shape, or missing values that the class of an output needs.
 DataSet make_data_set(const Case& test_case, const AnswerCache* answers = nullptr);
 
-/// Whether data of another seed are other data, and what they give can be judged: some input is drawn at
-/// random, and no file says what is expected.
+/// Whether a case can be checked on data of another seed: some input is drawn at random, and no `expected:`
+/// file gives the outputs.
 bool has_secret_data(const Case& test_case);
 
-/// The same of a seed that nobody knew when the case was written and its shaders were: made of `secret` and
-/// the case's own, by the case's fills. Answers are not kept, as nobody asks for them again.
+/// Makes a data set from a seed that was unknown when the case and its shaders were written: a mix of
+/// `secret` and the case's own seed, with the case's fills. Answers are not cached, because no other run
+/// needs them.
 DataSet make_secret_data_set(const Case& test_case, std::uint64_t secret);
 
 /// The outputs among the case's tensors, in their order.

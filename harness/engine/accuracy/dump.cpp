@@ -37,7 +37,7 @@ void write_text(const std::filesystem::path& file, const std::string& text) {
               ExitCode::Infrastructure);
 }
 
-/// A label as a part of a file's name.
+/// A label made fit for a file name.
 std::string file_word(std::string label) {
   const auto is_plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   std::ranges::replace_if(label, std::not_fn(is_plain), '-');
@@ -70,7 +70,7 @@ std::string description(const Dispatch& dispatch, const std::string& spirv_hash)
 
 std::filesystem::path dump_folder(const std::filesystem::path& root, std::string id) {
   std::ranges::replace(id, '/', '-');
-  // Names of folders end at 255 bytes; what is cut off must still tell two ids apart.
+  // Folder names are limited to 255 bytes; the hash keeps ids apart whose ends are cut off.
   constexpr std::size_t longest = 200;
   constexpr std::size_t digits = 12;
   if (id.size() > longest) id = id.substr(0, longest) + '-' + hash_hex(id).substr(0, digits);

@@ -26,7 +26,7 @@ struct Answered {
 
   Answered() { say(4, static_cast<std::int8_t>(data.expected[0].values.at(4) / 2)); }
 
-  /// The right answer but for one element.
+  /// Makes an answer that is right except for one element.
   void say(std::size_t element, std::int8_t value) {
     std::vector<HostTensor> outputs = {data.expected[0].values};
     outputs[0].as<std::int8_t>()[element] = value;

@@ -16,7 +16,7 @@ Resource resource_of(std::size_t tensor) {
   return Resource::tensor(static_cast<std::uint32_t>(tensor));
 }
 
-/// What lies between the guards.
+/// The data between the guards of an allocation.
 std::span<const std::byte> data_of(std::span<const std::byte> allocation, std::size_t guard) {
   return allocation.subspan(guard, allocation.size() - 2 * guard);
 }
@@ -25,7 +25,7 @@ Guards guards_of(std::span<const std::byte> allocation, std::size_t guard) {
   return {allocation.first(guard), allocation.last(guard), allocation.size() - guard};
 }
 
-/// The first byte in which the two, which are as long, differ.
+/// The first byte in which two spans of equal length differ.
 std::optional<std::size_t> first_difference(std::span<const std::byte> a, std::span<const std::byte> b) {
   if (equal_bytes(a, b)) return std::nullopt;
   return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
@@ -74,7 +74,7 @@ PackedInput Experiment::packed(std::size_t tensor, Poison padding) const {
 
 void Experiment::pack_inputs(Poison padding) {
   if (!uploaded_.empty() && uploaded_padding_ == padding) return;
-  uploaded_.clear();  // before others are packed: never both in memory
+  uploaded_.clear();  // freed before others are packed, so that both are never in memory
   uploaded_padding_ = padding;
   for (std::size_t i = 0; i < physical_.size(); ++i) {
     uploaded_.push_back(case_->tensors[i].is_input() ? packed(i, padding) : PackedInput{});
@@ -129,7 +129,7 @@ void Experiment::fill_by_host(gpu::Workspace& workspace, const Poisons& poisons)
   }
 }
 
-/// What an output holds; nothing of an input.
+/// Checks a tensor's guards and inputs; returns the values of an output, nothing for an input.
 HostTensor Experiment::inspect(std::size_t tensor, Poison guards, RunResult& seen) const {
   const TensorSpec& spec = case_->tensors[tensor];
   ByteBuffer bytes(workspace_->size(resource_of(tensor)));
@@ -214,7 +214,7 @@ gpu::Workspace Experiment::empty_workspace() {
   return workspace_of(nullptr);
 }
 
-/// Originals are a comfort: where there is no memory for both, they go.
+/// Originals are optional: they are dropped when there is not enough memory for both.
 gpu::Workspace Experiment::workspace_of(const gpu::Workspace* lender) {
   const auto make = [&]() -> gpu::Workspace {
     if (lender == nullptr) return {*device_, *program_, physical_, gpu::guard_bytes};

@@ -17,7 +17,7 @@
 
 namespace assay {
 
-/// What one run left behind.
+/// The outputs of one run and what was found wrong in memory.
 struct RunResult {
   Answer outputs;
   std::vector<Finding> findings;
@@ -25,53 +25,55 @@ struct RunResult {
 
 /// One case on one device: its tensors in device memory, its program ready to run with chosen poison.
 ///
-/// There are two ways for tensors to get there and for answers to be seen. By the host: it packs, poisons,
-/// uploads and reads everything. With originals: all of that is copied, poisoned and compared on the device,
-/// and the host reads what is new. What is found out must not depend on the way: where anything is not as it
-/// should be, the host looks at it, and the originals are given up.
+/// Tensors reach the device and outputs are inspected in one of two ways. By the host: it packs, poisons,
+/// uploads and reads everything. With originals: copying, poisoning and comparing happen on the device, and
+/// the host reads only what is new. The findings must not depend on the way: as soon as anything is wrong,
+/// the originals are dropped and the host inspects everything.
 class Experiment {
  public:
-  /// All but the device's memory must outlive this. `originals` are of the same case; null: everything by the
-  /// host. Throws gpu::OutOfMemory, gpu::CompileError.
+  /// All arguments must outlive this object. `originals` must be made for the same case; null: everything
+  /// goes through the host. Throws gpu::OutOfMemory, gpu::CompileError.
   Experiment(gpu::Device& device, gpu::ShaderLibrary& shaders, const Case& test_case, const Program& program,
              PackedInputs& inputs, std::unique_ptr<Originals> originals = nullptr);
 
-  /// Compiles what such an experiment runs, before there is one; any thread may. Throws gpu::CompileError.
+  /// Compiles the program of such an experiment ahead of time; may be called from any thread. Throws
+  /// gpu::CompileError.
   static void prepare(gpu::Device& device, gpu::ShaderLibrary& shaders, const Case& test_case,
                       const Program& program);
 
-  /// Poisons all memory that holds no input element, runs the program once and looks at everything.
+  /// Poisons all memory that holds no input element, runs the program once and inspects all memory.
   RunResult run(const Poisons& poisons);
 
-  /// What each element of an output would be if nothing had written it.
+  /// The values that an output would have if nothing had written it.
   HostTensor unwritten(std::size_t output, Poison poison) const;
 
-  /// A further set of memory for the same program: inputs filled in, outputs poisoned, setup done. `lender`:
-  /// its outputs are this set's too, and its scratch but for what set-up writes; it must outlive the set.
+  /// Another workspace for the same program: inputs filled in, outputs poisoned, setup done. It shares the
+  /// outputs of `lender`, and its scratch except for what set-up writes; `lender` must outlive it.
   gpu::Workspace fresh_workspace(Poison outputs, const gpu::Workspace* lender = nullptr);
-  /// The same without anything in it.
+  /// Another workspace for the same program, uninitialized.
   gpu::Workspace empty_workspace();
-  /// What timed programs write: outputs, and scratch but for what set-up writes.
+  /// Everything that timed programs write: outputs, and scratch except for what set-up writes.
   std::vector<Resource> written_when_timed() const;
-  /// The outputs that a workspace holds.
+  /// Reads the outputs from a workspace.
   Answer outputs_of(const gpu::Workspace& workspace);
   /// How many of these sets hold this answer, counted from the first up to one that does not. With originals,
   /// the device compares all of them in one submission.
   std::size_t count_holding(std::span<const gpu::Workspace* const> sets, const Answer& answer);
 
-  /// An input's memory, without guards, its padding poisoned; `tensor` counts inputs and outputs.
+  /// An input as packed for the device, without guards, its padding poisoned; `tensor` counts inputs and
+  /// outputs.
   PackedInput packed(std::size_t tensor, Poison padding) const;
 
   gpu::Executable& executable() { return executable_; }
   std::uint64_t memory_bytes() const { return memory_bytes_; }
-  /// Frees the experiment's own set of memory and its packed inputs; what needs them makes new ones.
+  /// Frees the experiment's own workspace and its packed inputs; they are made again when needed.
   void release();
-  /// Null without, or when they were given up.
+  /// Null when there are none or they were dropped.
   const Originals* originals() const { return originals_.get(); }
   std::unique_ptr<Originals> take_originals() { return std::move(originals_); }
 
  private:
-  /// Bytes before and after the data of a tensor.
+  /// The guard size of a tensor in bytes.
   std::uint32_t guard(std::size_t tensor) const {
     return gpu::guard_of(case_->forms[tensor], gpu::guard_bytes);
   }
@@ -94,8 +96,8 @@ class Experiment {
   const Program* program_;
   PackedInputs* inputs_;
   std::vector<Physical> physical_;  ///< one per tensor
-  /// By the host: what the inputs' memory was filled with last, one per tensor; nothing for outputs, empty
-  /// before the first.
+  /// Used by the host's way only: the bytes last uploaded for each tensor. Outputs have none; empty before
+  /// the first upload.
   std::vector<PackedInput> uploaded_;
   Poison uploaded_padding_ = Poison::A;
   std::unique_ptr<Originals> originals_;

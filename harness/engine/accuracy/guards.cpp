@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace assay {
 namespace {
 
-/// Bytes of a guard that are not poison any more.
+/// Bytes of a guard that no longer hold the poison.
 struct Damage {
   std::int64_t bytes = 0;
   std::int64_t first = 0;
@@ -32,14 +34,31 @@ void check_guards(const std::string& name, const Guards& guards, Poison poison, 
   if (before.bytes > 0) {
     const auto size = static_cast<std::int64_t>(guards.before.size());
     found.push_back({"write_out_of_bounds",
-                     fmt::format("'{}' was written before its start: {} bytes, the nearest {} before", name,
-                                 before.bytes, size - before.last)});
+                     fmt::format("'{}' was written before its start: {} bytes, the nearest at start-{}", name,
+                                 before.bytes, size - before.last),
+                     name + " before its start", before.bytes});
   }
   const Damage after = damage(guards.after, poison, guards.end);
   if (after.bytes > 0) {
-    found.push_back(
-        {"write_out_of_bounds", fmt::format("'{}' was written past its end: {} bytes, the nearest at end+{}",
-                                            name, after.bytes, after.first)});
+    found.push_back({"write_out_of_bounds",
+                     fmt::format("'{}' was written past its end: {} bytes, the nearest at end+{}", name,
+                                 after.bytes, after.first),
+                     name + " past its end", after.bytes});
+  }
+}
+
+void add_findings(std::vector<Finding>& found, const std::vector<Finding>& more) {
+  for (const Finding& finding : more) {
+    const auto is_same = [&](const Finding& other) {
+      return other.metric == finding.metric && other.memory == finding.memory &&
+             (!finding.memory.empty() || other.reason == finding.reason);
+    };
+    const auto known = std::ranges::find_if(found, is_same);
+    if (known == found.end()) {
+      found.push_back(finding);
+    } else if (finding.bytes > known->bytes) {
+      *known = finding;
+    }
   }
 }
 

@@ -10,20 +10,26 @@
 
 namespace assay {
 
-/// Something that is wrong with what a run left behind.
+/// Something wrong in the memory that a run left behind.
 struct Finding {
-  std::string metric;  ///< see AccuracyResult::metric: "write_out_of_bounds", "wrong_value", ...
-  std::string reason;  ///< a sentence: which tensor, where, how many bytes
+  std::string metric;      ///< see AccuracyResult::metric: "write_out_of_bounds", "wrong_value", ...
+  std::string reason;      ///< a sentence: which tensor, where, how many bytes
+  std::string memory{};    ///< names the guard that was written; empty for other findings
+  std::int64_t bytes = 0;  ///< how many bytes of it were written
 };
 
-/// What lies around the data of one allocation: `before` starts it, `after` begins `end` bytes behind its
-/// start.
+/// The guards of one allocation: `before` starts at offset 0, `after` at offset `end`, both in bytes.
 struct Guards {
   std::span<const std::byte> before, after;
   std::uint64_t end = 0;
 };
 
-/// Says of each guard whether and where it is not `poison` any more.
+/// Adds a finding for each guard that no longer holds `poison`.
 void check_guards(const std::string& name, const Guards& guards, Poison poison, std::vector<Finding>& found);
+
+/// Adds the findings of another run of the same program to `found`. A guard that both runs wrote stays one
+/// finding, that of the run with more changed bytes: where a written byte equals the poison by chance, one
+/// run shows fewer.
+void add_findings(std::vector<Finding>& found, const std::vector<Finding>& more);
 
 }  // namespace assay

@@ -26,7 +26,7 @@ Originals::Originals(gpu::Device& device, gpu::DeviceMemory& memory, const Case&
       outputs_(resources_of(test_case, false)),
       tensors_(device, Program{}, physical_tensors(test_case), 0) {}
 
-/// Inputs without padding stay.
+/// Uploads the inputs again; those without padding stay unchanged.
 void Originals::upload(Poison padding) {
   const std::vector<Physical> physical = physical_tensors(*case_);
   for (std::size_t i = 0; i < inputs_.size(); ++i) {

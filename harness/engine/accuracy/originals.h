@@ -13,37 +13,38 @@
 
 namespace assay {
 
-/// What is put where before a program runs.
+/// The poison that each part of memory gets before a program runs.
 struct Poisons {
-  std::optional<Poison> padding = Poison::A;  ///< of the inputs; nothing: whichever it was last
+  std::optional<Poison> padding = Poison::A;  ///< of the inputs; nothing: keep the last one
   Poison outputs = Poison::A;                 ///< outputs, and scratch with its guards
   Poison guards = Poison::A;                  ///< around inputs and outputs
 
-  /// The same everywhere.
+  /// The same poison everywhere.
   static Poisons all(Poison poison) { return {poison, poison, poison}; }
 };
 
-/// A case's tensors on the device, in memory that no program is given: the inputs as the host packed them,
-/// uploaded once, and the outputs that a run left, once the host has read them. Runs get their inputs from
-/// here, and what they leave is compared with it, all on the device: what crosses the bus is what differs.
-/// Whatever is found different is for the host to look at.
+/// Reference copies of a case's tensors in device memory that no program can access: the inputs as the host
+/// packed them, uploaded once, and the outputs of a run, once the host has read them. Runs get their inputs
+/// from here, and the memory that they leave is compared with these copies on the device, so only differing
+/// data cross the bus. The host inspects whatever differs.
 class Originals {
  public:
-  /// All must outlive this. Throws gpu::OutOfMemory.
+  /// All arguments must outlive this object. Throws gpu::OutOfMemory.
   Originals(gpu::Device& device, gpu::DeviceMemory& memory, const Case& test_case, PackedInputs& inputs);
 
-  /// Poisons all of a workspace that holds no input element, and copies the inputs into it. It may be of
-  /// another program over the same tensors.
+  /// Copies the inputs into a workspace and poisons the rest of it. The workspace may belong to another
+  /// program over the same tensors.
   void lay_out(gpu::Workspace& workspace, const Program& program, const Poisons& poisons);
 
-  /// Whether the inputs of a workspace still hold what was copied, padding included.
+  /// Whether the inputs of a workspace are unchanged since lay_out(), padding included.
   bool inputs_are_whole(const gpu::Workspace& workspace);
 
-  /// The answer that was kept, if a workspace holds the very same one, padding included; else null.
+  /// The kept answer, if the outputs of a workspace are bitwise equal to it, padding included; else null.
   Answer recognize(const gpu::Workspace& workspace);
   /// Whether each of these workspaces holds the answer that was kept, padding included. There must be one.
   bool recognizes_all(std::span<const gpu::Workspace* const> workspaces);
-  /// Keeps the outputs of a workspace, which the host has read as `answer`, in place of those of before.
+  /// Keeps a copy of the outputs of a workspace, which the host has read as `answer`, instead of the previous
+  /// ones.
   void keep(const gpu::Workspace& workspace, Answer answer);
 
   std::uint64_t memory_bytes() const { return tensors_.memory_bytes(); }
@@ -57,8 +58,8 @@ class Originals {
   std::vector<Resource> inputs_;
   std::vector<Resource> outputs_;
   gpu::Workspace tensors_;
-  std::optional<Poison> padding_;  ///< of the inputs that are there
-  Answer answer_;                  ///< what the outputs are; null: nothing yet
+  std::optional<Poison> padding_;  ///< of the uploaded inputs
+  Answer answer_;                  ///< the kept outputs; null: none yet
 };
 
 }  // namespace assay

@@ -13,7 +13,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t judge_grain = 1 << 16;
 
-/// What a part of the elements adds up to.
+/// The result of some of the elements.
 struct Part {
   OutputCheck check;
   std::optional<std::int64_t> first_tolerated;
@@ -23,22 +23,27 @@ void note_first(std::optional<std::int64_t>& first, std::optional<std::int64_t> 
   if (index && (!first || *index < *first)) first = index;
 }
 
-/// The share of its bound that an element spent; infinity for a wrong element that has none.
+/// The error of an element divided by its bound; infinity for a wrong element without a bound.
 double share_spent(const Acceptance& acceptance, std::int64_t index, double error, ElementVerdict verdict) {
   if (verdict == ElementVerdict::Flip || (verdict == ElementVerdict::Right && error == 0)) return 0;
   const double bound = acceptance.bound(index);
   if (verdict == ElementVerdict::Wrong) return bound > 0 && error > 0 ? error / bound : infinity;
-  // Without a bound, right is a flushed denormal, or any NaN for any other.
+  // An element is right without a bound if it is a flushed denormal, or any NaN where a NaN is expected.
   return bound > 0 && error > 0 ? error / bound : 0;
 }
 
-void judge_element(const Acceptance& acceptance, const HostTensor& got, std::int64_t i, Part& part) {
+void judge_element(const Acceptance& acceptance, const HostTensor& got, std::int64_t i, bool is_unwritten,
+                   Part& part) {
   const double value = got.at(i);
   const double error = absolute_error(acceptance.expected(i), value);
   const ElementVerdict verdict = acceptance.judge(i, value);
   OutputCheck& check = part.check;
-  check.max_abs_err = std::max(check.max_abs_err, error);
-  check.err_over_bound = std::max(check.err_over_bound, share_spent(acceptance, i, error, verdict));
+  if (is_unwritten && verdict == ElementVerdict::Wrong) {
+    check.err_over_bound = infinity;
+  } else {
+    check.max_abs_err = std::max(check.max_abs_err, error);
+    check.err_over_bound = std::max(check.err_over_bound, share_spent(acceptance, i, error, verdict));
+  }
   if (verdict == ElementVerdict::Wrong) {
     ++check.mismatches;
     note_first(check.first_bad, i);
@@ -83,10 +88,11 @@ void judge_flips(const Acceptance& acceptance, OutputCheck& check) {
 
 }  // namespace
 
-OutputCheck check_output(const Acceptance& acceptance, const HostTensor& got) {
+OutputCheck check_output(const Acceptance& acceptance, const HostTensor& got,
+                         const std::function<bool(std::int64_t)>& is_unwritten) {
   const HostTensor& values = acceptance.values();
   if (got.dtype() != acceptance.dtype() || got.shape() != values.shape()) {
-    throw std::logic_error("judge: the answer's dtype or shape is not the output's");
+    throw std::logic_error("check_output: the answer's dtype or shape is not the output's");
   }
   const bool same_dtype = values.dtype() == got.dtype();
   Part whole;
@@ -94,7 +100,9 @@ OutputCheck check_output(const Acceptance& acceptance, const HostTensor& got) {
   parallel_for(got.numel(), judge_grain, [&](std::int64_t first, std::int64_t last) {
     if (same_dtype && same_bytes(values, got, first, last)) return;
     Part part;
-    for (std::int64_t i = first; i < last; ++i) judge_element(acceptance, got, i, part);
+    for (std::int64_t i = first; i < last; ++i) {
+      judge_element(acceptance, got, i, is_unwritten && is_unwritten(i), part);
+    }
     const std::lock_guard lock(mutex);
     merge(whole, part);
   });

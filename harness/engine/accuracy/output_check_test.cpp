@@ -63,6 +63,20 @@ TEST(JudgeExact, EveryOtherIntegerIsCountedAndTheFirstIsNamed) {
   EXPECT_EQ(seen.err_over_bound, inf);
 }
 
+TEST(JudgeExact, WhatWasNeverWrittenIsWrongButHasNoError) {
+  const auto check_unwritten = [](std::initializer_list<int> got, std::int64_t first_unwritten) {
+    return check_output(exact_output(i8({1, 2, 3, 4})).accepting({}), i8(got),
+                        [=](std::int64_t i) { return i >= first_unwritten; });
+  };
+  const OutputCheck seen = check_unwritten({1, 2, 103, 104}, 2);
+  EXPECT_FALSE(seen.pass);
+  EXPECT_EQ(seen.mismatches, 2);
+  EXPECT_EQ(seen.first_bad, 2);
+  EXPECT_EQ(seen.max_abs_err, 0);
+  EXPECT_EQ(seen.err_over_bound, inf);
+  EXPECT_EQ(check_unwritten({4, 2, 103, 104}, 2).max_abs_err, 3) << "element 0 was written, and is wrong";
+}
+
 TEST(JudgeExact, NoScaleLoosensIt) {
   EXPECT_FALSE(check(exact_output(i8({1, 2})), i8({1, 3}), scaled(1e9)).pass);
 }
@@ -115,7 +129,7 @@ TEST(JudgeExact, HalvesAreComparedAsHalvesAndKeepTheirDenormals) {
   EXPECT_FALSE(check(exact_output(f16({0.0F})), f16({-0.0F})).pass);
 }
 
-// Beside the ties at 10.5 and 19.5; an integer; an exact tie.
+// Values next to the ties at 10.5 and 19.5, an integer, an exact tie.
 Output near_ties() {
   return banded_output(i8({10, 20, 30, 40}), {10.49, 19.51, 30, 40.5}, {1, 1, 1, 0});
 }

@@ -16,7 +16,7 @@ PackedInput PackedInputs::get(std::size_t index, const Physical& physical, Poiso
   const Poison seen = has_padding(physical) ? poison : Poison::A;
   std::weak_ptr<const ByteBuffer>& known = packed_[{index, physical.form(), seen}];
   if (auto bytes = known.lock()) return {*bytes, bytes};
-  // Not make_shared: that would keep the bytes for as long as anybody remembers them.
+  // Not make_shared: with it the weak_ptr above would keep the bytes allocated.
   const std::shared_ptr<ByteBuffer> bytes(new ByteBuffer(static_cast<std::size_t>(physical.bytes())));
   pack_into(*bytes, input, physical, poison);
   known = bytes;

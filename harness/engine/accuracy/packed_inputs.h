@@ -14,22 +14,22 @@
 
 namespace assay {
 
-/// One input as it lies in memory, without guards.
+/// The bytes of one input as laid out in device memory, without guards.
 struct PackedInput {
   std::span<const std::byte> bytes;
-  std::shared_ptr<const ByteBuffer> owner;  ///< of the bytes; null: they are the tensor's own
+  std::shared_ptr<const ByteBuffer> owner;  ///< keeps the bytes alive; null: they belong to the tensor
 };
 
-/// The inputs of a group in the forms of its cases. An input is packed once for all who hold it at the same
-/// time, and forgotten with the last of them: rows that differ only in impl or tuning share their bytes. One
-/// that lies in memory as it does in its tensor is never packed.
+/// The inputs of a group, packed in the forms of its cases. All users that hold an input at the same time
+/// share one packed copy, which is freed with the last of them; so rows that differ only in impl or tuning
+/// share their bytes. An input whose device layout equals its tensor's is never packed.
 class PackedInputs {
  public:
   /// `inputs` must outlive this.
   explicit PackedInputs(std::span<const HostTensor> inputs) : inputs_(inputs) {}
 
-  /// Input `index` in its physical form, padding poisoned with offsets from its first byte. Throws Error when
-  /// dtype or shape differ.
+  /// Input `index` in its physical form, its padding poisoned (offsets count from the first byte). Throws
+  /// Error when dtype or shape differ.
   PackedInput get(std::size_t index, const Physical& physical, Poison poison);
 
  private:

@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t fewest_elements = 16;
 constexpr double fewest_steps = 3;  // from the low end to the high one
 
-/// The integers that an output may hold, if it has so few that values reach the ends.
+/// The range of an integer output, if it is so small that values reach its ends.
 std::optional<std::pair<double, double>> range_of(const TensorSpec& spec) {
   if (!is_integer(spec.dtype)) return std::nullopt;
   if (spec.domain.lo < spec.domain.hi) return std::pair{spec.domain.lo, spec.domain.hi};

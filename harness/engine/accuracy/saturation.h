@@ -7,22 +7,22 @@
 
 namespace assay {
 
-/// How much of an output of integers stands at the ends of its range, where whatever lies beyond was clamped:
-/// a wrong sum is as right there as any other.
+/// How many elements of an integer output are at the ends of its range. Larger values were clamped there, so
+/// a wrong sum may pass as well as the right one.
 struct Saturation {
-  double share = 0;  ///< of the elements
+  double share = 0;  ///< of the elements, 0 to 1
   double low = 0, high = 0;
 };
 
-/// Share of its elements above which an output proves too little (MISTRUSTED). The fill `saturate` puts half
-/// of them at the ends, and so does a relu of symmetric data whose zero is the low end: both together are
-/// three quarters.
+/// The share of saturated elements above which an output proves too little (MISTRUSTED). The fill `saturate`
+/// puts half of the elements at the ends, and so does a relu of symmetric data whose zero is the low end;
+/// both together give three quarters.
 inline constexpr double most_saturated = 0.85;
 
-/// The saturation of expected values where it is above `most_saturated`. The range is that which the op
-/// declares for the output (TensorSpec::domain), else the dtype's, of I8 and U8. What is constant or at
-/// the ends by formula (TensorSpec::constant_because, ends_because) does not count, nor do outputs of a few
-/// elements or of a range of a few integers, which may be at its ends by chance.
+/// The saturation of expected values if it is above `most_saturated`, else nothing. The range is the one that
+/// the op declares for the output (TensorSpec::domain), else that of the dtype (I8 and U8 only). Outputs that
+/// are constant or at the ends by formula (TensorSpec::constant_because, ends_because) do not count, nor do
+/// outputs with few elements or a range of few integers, which may be at its ends by chance.
 std::optional<Saturation> too_saturated(const TensorSpec& spec, const HostTensor& expected);
 
 }  // namespace assay

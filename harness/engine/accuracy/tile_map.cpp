@@ -40,7 +40,7 @@ std::string tile_map(const Shape& shape, const std::function<bool(std::int64_t)>
   std::string text =
       fmt::format("errors by tile of {} row{} x {} column{} of {} x {}", tile_height,
                   tile_height == 1 ? "" : "s", tile_width, tile_width == 1 ? "" : "s", rows, width);
-  text += " ('.' none wrong, '1' to '9' so many tenths, '#' all)";
+  text += " ('.' none wrong, '1'-'9' tenths wrong, '#' all)";
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     if (static_cast<std::int64_t>(i) % across == 0) text += "\n";
     text += symbol(tiles[i]);

@@ -13,37 +13,33 @@ std::string map_of(const Shape& shape, const std::set<std::int64_t>& bad) {
 }
 
 TEST(TileMap, ShowsEveryElementOfASmallMatrix) {
-  EXPECT_EQ(
-      map_of({3, 4}, {1, 4, 11}),
-      "errors by tile of 1 row x 1 column of 3 x 4 ('.' none wrong, '1' to '9' so many tenths, '#' all)\n"
-      ".#..\n"
-      "#...\n"
-      "...#");
+  EXPECT_EQ(map_of({3, 4}, {1, 4, 11}),
+            "errors by tile of 1 row x 1 column of 3 x 4 ('.' none wrong, '1'-'9' tenths wrong, '#' all)\n"
+            ".#..\n"
+            "#...\n"
+            "...#");
 }
 
 TEST(TileMap, ARankOfOneIsOneLine) {
-  EXPECT_EQ(
-      map_of({5}, {4}),
-      "errors by tile of 1 row x 1 column of 1 x 5 ('.' none wrong, '1' to '9' so many tenths, '#' all)\n"
-      "....#");
+  EXPECT_EQ(map_of({5}, {4}),
+            "errors by tile of 1 row x 1 column of 1 x 5 ('.' none wrong, '1'-'9' tenths wrong, '#' all)\n"
+            "....#");
 }
 
 TEST(TileMap, FoldsAllDimsButTheLastIntoRows) {
-  EXPECT_EQ(
-      map_of({2, 2, 1, 3}, {3, 4, 5, 11}),
-      "errors by tile of 1 row x 1 column of 4 x 3 ('.' none wrong, '1' to '9' so many tenths, '#' all)\n"
-      "...\n"
-      "###\n"
-      "...\n"
-      "..#");
+  EXPECT_EQ(map_of({2, 2, 1, 3}, {3, 4, 5, 11}),
+            "errors by tile of 1 row x 1 column of 4 x 3 ('.' none wrong, '1'-'9' tenths wrong, '#' all)\n"
+            "...\n"
+            "###\n"
+            "...\n"
+            "..#");
 }
 
 TEST(TileMap, ALastDimOfOneIsOneColumn) {
-  EXPECT_EQ(
-      map_of({2, 1}, {1}),
-      "errors by tile of 1 row x 1 column of 2 x 1 ('.' none wrong, '1' to '9' so many tenths, '#' all)\n"
-      ".\n"
-      "#");
+  EXPECT_EQ(map_of({2, 1}, {1}),
+            "errors by tile of 1 row x 1 column of 2 x 1 ('.' none wrong, '1'-'9' tenths wrong, '#' all)\n"
+            ".\n"
+            "#");
 }
 
 TEST(TileMap, CountsTenthsInLargerTiles) {
@@ -57,7 +53,7 @@ TEST(TileMap, CountsTenthsInLargerTiles) {
   const std::string text = map_of({20, 640}, bad);
   const std::string first =
       "errors by tile of 2 rows x 10 columns of 20 x 640"
-      " ('.' none wrong, '1' to '9' so many tenths, '#' all)\n15#99";
+      " ('.' none wrong, '1'-'9' tenths wrong, '#' all)\n15#99";
   EXPECT_EQ(text.substr(0, first.size()), first);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 10);
 }
@@ -66,7 +62,7 @@ TEST(TileMap, StaysWithin64By16) {
   const Shape shape = {3, 5, 7, 1000};
   const std::string text = map_of(shape, {numel(shape) - 1});
   EXPECT_EQ(text.substr(0, text.find('\n')),
-            "errors by tile of 7 rows x 16 columns of 105 x 1000 ('.' none wrong, '1' to '9' so many tenths, "
+            "errors by tile of 7 rows x 16 columns of 105 x 1000 ('.' none wrong, '1'-'9' tenths wrong, "
             "'#' all)");
   const std::string picture = text.substr(text.find('\n') + 1);
   EXPECT_EQ(std::count(picture.begin(), picture.end(), '\n') + 1, 15);
@@ -80,7 +76,7 @@ TEST(TileMap, ASmallerTileAtTheEdgeIsFullWhenAllItsElementsAreWrong) {
   for (std::int64_t i = 126; i < 129; ++i) bad.insert(i);
   const std::string text = map_of({129}, bad);  // tiles of 3 columns
   EXPECT_EQ(text,
-            "errors by tile of 1 row x 3 columns of 1 x 129 ('.' none wrong, '1' to '9' so many tenths, '#' "
+            "errors by tile of 1 row x 3 columns of 1 x 129 ('.' none wrong, '1'-'9' tenths wrong, '#' "
             "all)\n" +
                 std::string(42, '.') + "#");
 }

@@ -9,8 +9,8 @@
 namespace assay {
 namespace {
 
-/// Whether the judge accepts `value_at(i)` for every element. Stops at the first refusal, hence cheap
-/// for every output that depends on its data.
+/// Whether `value_at(i)` is accepted for every element. Stops at the first refusal, so it is cheap for every
+/// output that depends on its data.
 bool accepts_all(const Acceptance& acceptance, const std::function<double(std::int64_t)>& value_at) {
   const std::int64_t allowed_tolerated = acceptance.allowed_tolerated();
   std::int64_t flips = 0, tolerated = 0;
@@ -23,8 +23,8 @@ bool accepts_all(const Acceptance& acceptance, const std::function<double(std::i
   return flips == 0 || static_cast<double>(flips) <= acceptance.allowed_flips();
 }
 
-/// A constant inside every element's interval, if there is one: where every element must be as expected, that
-/// is the value of all or none.
+/// A constant within every element's interval, if there is one. When elements must equal their expected
+/// values, it exists only if all of these are equal.
 double best_constant(const Acceptance& acceptance) {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -88,7 +88,7 @@ bool accepts_copied_memory(const Acceptance& acceptance, const Physical& output,
   if (memory.size() != static_cast<std::size_t>(output.bytes())) return false;
   const Dims& dims = output.dims();
   const auto size = static_cast<std::int64_t>(size_of(output.dtype()));
-  // Element by element: nearly every output refuses one of the first.
+  // Element by element, because nearly every output refuses one of the first.
   return accepts_all(acceptance, [&](std::int64_t i) {
     const std::int64_t w = i % dims.w, h = i / dims.w % dims.h;
     const std::int64_t c = i / dims.w / dims.h % dims.c, n = i / dims.w / dims.h / dims.c;

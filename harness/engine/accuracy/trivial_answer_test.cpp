@@ -21,13 +21,13 @@ HostTensor i32(const std::vector<std::int32_t>& values) {
   return row<std::int32_t>(values);
 }
 
-/// What is found for an output with these inputs.
+/// The trivial answer found for an output with these inputs.
 std::optional<std::string> trivial_answer_found(const Output& output, std::span<const HostTensor> inputs,
                                                 const AcceptanceTerms& terms = {}) {
   return trivial_answer(output.spec, output.accepting(terms), inputs);
 }
 
-/// What is found for an output that no input resembles.
+/// The trivial answer found for an output that resembles no input.
 std::optional<std::string> trivial_answer_found(const Output& output, const AcceptanceTerms& terms = {}) {
   return trivial_answer_found(output, {}, terms);
 }
@@ -70,7 +70,7 @@ TEST(TrivialAnswer, AConstantWithMoreFlipsThanAllowedDoesNotPass) {
   values[0] = 5;
   std::vector<double> unrounded(count, 4.49999);
   unrounded[0] = 5;
-  // Nearly every element would flip where one flip in a hundred is expected.
+  // Nearly every element would flip, but one flip in a hundred is expected.
   EXPECT_EQ(trivial_answer_found(banded_output(i32(values), unrounded, std::vector<float>(count, 1)),
                                  {.unit_error = 5e-5}),
             std::nullopt);
@@ -95,14 +95,14 @@ TEST(TrivialAnswer, InfiniteBoundsLetZerosPass) {
 }
 
 TEST(TrivialAnswer, AShiftByOneElementEitherWayIsFound) {
-  // Each element's neighbour on the right lies within its bound, which is no constant and no zero.
+  // Each element's right neighbour is within its bound; the answer is neither constant nor zero.
   EXPECT_EQ(trivial_answer_found(bounded_output(row<float>({10, 11, 12, 11}), {1, 1, 1, 1})), "constant");
   EXPECT_EQ(trivial_answer_found(bounded_output(row<float>({10, 12, 14, 16, 14, 12}), {2, 2, 2, 2, 2, 2})),
             "shifted");
   EXPECT_EQ(trivial_answer_found(bounded_output(row<float>({10, 12, 14, 16, 14, 12}), {2, 2, 2, 2, 2, 1})),
             std::nullopt)
       << "either way the last element is 2 away";
-  // Bounds that reach the neighbour on one side only.
+  // The bounds reach the neighbour on one side only.
   EXPECT_EQ(trivial_answer_found(bounded_output(row<float>({10, 11, 13, 16}), {6, 1, 2, 3})), "shifted");
   EXPECT_EQ(trivial_answer_found(bounded_output(row<float>({10, 13, 15, 16}), {3, 2, 1, 6})), "shifted");
 }
@@ -154,7 +154,7 @@ bool memory_passes(const Output& expected, const Physical& output, const HostTen
   return accepts_copied_memory(expected.accepting(), output, pack(input, physical, Poison::A));
 }
 
-/// What an output in form `to` holds after the memory of `input` in form `from` was copied into it.
+/// The output in form `to` after the memory of `input` in form `from` was copied into it.
 HostTensor copied(const HostTensor& input, const Physical& from, const Physical& to) {
   return unpack(pack(input, from, Poison::A), to);
 }

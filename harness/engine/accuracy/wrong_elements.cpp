@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t most_kept = 1'000'000;
 
-/// Which elements are wrong: all of them, or every so many where there are more than are kept.
+/// The wrong elements: all of them, or every n-th if there are more than `most_kept`.
 struct Found {
   std::vector<std::int64_t> wrong;
   std::int64_t count = 0;
@@ -29,7 +29,7 @@ bool is_wrong(const WrongElements& of, ElementVerdict verdict) {
 void add(Found& found, const WrongElements& of, std::int64_t i, std::int64_t step) {
   if (!found.first) found.first = i;
   if (found.count++ % step == 0) found.wrong.push_back(i);
-  if (of.is_unwritten && of.is_unwritten(i)) return;  // what it holds is no error of its own
+  if (of.is_unwritten && of.is_unwritten(i)) return;  // its value is poison, not an error
   const double error = absolute_error(of.accepted.expected(i), of.got.at(i));
   if (error <= found.largest_error) return;
   found.largest_error = error;
@@ -49,8 +49,8 @@ Found find(const WrongElements& of) {
   return found;
 }
 
-/// More of the wrong elements differ between the runs, though they were written, than a diagnosis may leave
-/// unexplained: what they depend on is told by the metric.
+/// Whether more of the wrong elements differ between the runs, though they were written, than a diagnosis may
+/// leave unexplained. The metric then says what they depend on.
 bool are_unstable(const WrongElements& of, const Found& found) {
   if (!of.is_unstable) return false;
   const auto unstable = std::ranges::count_if(found.wrong, [&](std::int64_t i) {
@@ -85,7 +85,7 @@ WrongElement describe(const WrongElements& of, std::int64_t index, ReferenceProb
 void add_evidence(const WrongElements& of, AccuracyResult& result) {
   Found found = find(of);
   if (!found.first) return;
-  // Each has a budget of its own: what is told does not depend on what was found before.
+  // Each probe has its own budget, so that the result does not depend on earlier findings.
   ReferenceProbe of_first(of.test_case, of.data.inputs, of.output);
   result.first = describe(of, *found.first, of_first);
   if (found.worst && found.worst != found.first) {

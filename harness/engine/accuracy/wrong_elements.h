@@ -11,21 +11,22 @@
 
 namespace assay {
 
-/// A wrong output, and all that was found out about it.
+/// A wrong output, and everything found out about it so far.
 struct WrongElements {
   const Case& test_case;
   const DataSet& data;
-  std::size_t output = 0;  ///< among the op's outputs
-  std::size_t tensor = 0;  ///< among its tensors
+  std::size_t output = 0;  ///< index among the op's outputs
+  std::size_t tensor = 0;  ///< index among the op's tensors
   const Acceptance& accepted;
   const HostTensor& got;
   const OutputCheck& check;
   std::function<bool(std::int64_t)> is_unwritten;  ///< empty: everything was written
-  std::function<bool(std::int64_t)> is_unstable;   ///< it differs between the runs: its value is of no error
+  /// Whether it differs between the runs, so that its value says nothing about the error.
+  std::function<bool(std::int64_t)> is_unstable;
 };
 
-/// Adds to the result the first and the worst of the wrong elements with what they were made from, and the
-/// diagnosis. Its cost is bounded: of many wrong elements it looks at a sample.
+/// Adds the first and the worst wrong element, the input elements they were made from, and the diagnosis to
+/// the result. Its cost is bounded: it samples when many elements are wrong.
 void add_evidence(const WrongElements& wrong, AccuracyResult& result);
 
 }  // namespace assay

@@ -7,30 +7,31 @@
 
 namespace assay::ceiling {
 
-/// What one batch took: ns of one run, and of the clock probe behind it (0: there is none).
+/// The times of one batch: ns per run, and ns of the clock probe after it (0: there is none).
 struct Reading {
   double ns = 0;
   double probe_ns = 0;
 };
 
-/// How long and how often a kernel runs for one figure.
+/// Limits on the runs of a kernel for one figure.
 struct Patience {
-  int repetitions = 6;   ///< readings at full clock, of which the best counts
-  double most_ns = 6e7;  ///< no further one is taken after so much time of those
-  /// A kernel runs for so long, and its readings do not count, until the clock is up; once more after a rest.
+  int repetitions = 6;   ///< readings at full clock; the best one counts
+  double most_ns = 6e7;  ///< no further reading once these have taken this long
+  /// A kernel runs for at most this long, and its readings do not count, until the clock is up; once more
+  /// after a rest.
   double heating_s = 0.75;
   double rest_s = 0.25;
 };
 
-/// What the readings are taken of, and the time meanwhile.
+/// Takes the readings, reads the clock and rests; tests replace it.
 struct ReadingSource {
   std::function<Reading()> read;
   std::function<double()> now_s;
   std::function<void(double)> rest_s;
 };
 
-/// The shortest of some readings at the device's full clock: those whose clock probe was down heat the device
-/// and do not count. Nothing when the clock was down whenever it was tried. `clock` hears all probes.
+/// The shortest of several readings at the device's full clock. Readings whose clock probe was slow heat the
+/// device and do not count. Nothing when the clock was never up. `clock` gets all probe times.
 std::optional<Reading> best_reading(const ReadingSource& source, ClockWatch& clock, const Patience& patience,
                                     double batch);
 

@@ -8,9 +8,9 @@
 namespace assay::ceiling {
 namespace {
 
-constexpr double full_ns = 100;  // of the clock probe
+constexpr double full_ns = 100;  // time of the clock probe at full clock
 
-/// A device whose clock is what `ratio` says of the time, in seconds; a reading takes 10 ms.
+/// A device whose clock ratio at a time in seconds is `ratio`; a reading takes 10 ms.
 struct Device {
   std::function<double(double)> ratio = [](double) { return 1.0; };
   double now_s = 0;

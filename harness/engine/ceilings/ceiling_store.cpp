@@ -17,14 +17,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double least_clock_ratio = 0.97;
-/// A processor or two of a large machine may do what they like; of two, none may.
+/// On a large machine one or two processors may be busy; on a machine with two, none may.
 constexpr double most_host_load = 0.1;
 
 bool is_rate(double value) {
   return std::isfinite(value) && value > 0;
 }
 
-/// What a device without the feature has.
+/// Zero stands for a device without the feature.
 bool is_rate_or_none(double value) {
   return std::isfinite(value) && value >= 0;
 }
@@ -52,7 +52,7 @@ bool holds_for(const Ceilings& ceilings, const CeilingKey& key) {
          ceilings.kernels == key.kernels;
 }
 
-/// Before the ceilings, so that a file that ends too early is not whole either.
+/// The line comes before the ceilings, so that a truncated file fails the check, too.
 std::string checksum_line(const std::string& ceilings) {
   return "checksum " + hash_hex(ceilings);
 }
@@ -73,10 +73,11 @@ std::optional<Ceilings> read(const fs::path& file) {
 
 std::optional<std::string> disturbed(const Ceilings& ceilings, const DeviceInfo& device) {
   if (device.is_cpu() && ceilings.host_load > most_host_load) {
-    return fmt::format("other processes used {:.0f} % of the host's processors meanwhile, more than {:.0f} %",
-                       100 * ceilings.host_load, 100 * most_host_load);
+    return fmt::format(
+        "other processes used {:.0f} % of the host's processors during the measurement, more than {:.0f} %",
+        100 * ceilings.host_load, 100 * most_host_load);
   }
-  // A CPU's clock probe tells of the load, which is known better.
+  // A CPU's clock probe shows the load, which is known more precisely.
   if (!device.is_cpu() && ceilings.clock_ratio > 0 && ceilings.clock_ratio < least_clock_ratio) {
     return fmt::format("the device's clock was at {:.1f} % of its full clock, less than {:.0f} %",
                        100 * ceilings.clock_ratio, 100 * least_clock_ratio);
@@ -85,7 +86,7 @@ std::optional<std::string> disturbed(const Ceilings& ceilings, const DeviceInfo&
 }
 
 fs::path CeilingStore::file_of(const CeilingKey& key) const {
-  // Lines: no part of a key has one, so that no two keys give the same text.
+  // Separated by line ends, which no part has, so that no two keys give the same text.
   return directory_ / (hash_hex(key.device_uuid + '\n' + key.driver + '\n' + key.kernels) + ".json");
 }
 
@@ -136,7 +137,7 @@ Ceilings ceilings_for(TimingTools& tools, gpu::ShaderLibrary& shaders, const Cei
     if (auto stored = stored_ceilings(info, shaders, store)) return *std::move(stored);
   }
   Ceilings measured = measure_ceilings(tools, shaders, options);
-  // A clock may be up a moment later; what else a host does lasts longer than that.
+  // A low clock may be up a moment later; other work on the host lasts longer.
   if (!info.is_cpu() && disturbed(measured, info)) {
     measured = larger_of(measured, measure_ceilings(tools, shaders, options));
   }

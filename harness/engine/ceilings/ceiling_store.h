@@ -8,44 +8,44 @@
 
 namespace assay {
 
-/// What ceilings hold for: the same device, driver and kernels.
+/// Ceilings are valid for one device, driver and set of kernels.
 struct CeilingKey {
   std::string device_uuid;
   std::string driver;   ///< ceilings_driver()
   std::string kernels;  ///< ceilings_kernels()
 };
 
-/// Why ceilings that were measured under such circumstances are good for the run that measured them and for
-/// no other, with the numbers, or nothing: the device's clock was down, or (a device of type "cpu") its host
-/// had other work to do.
+/// Why ceilings are valid only for the run that measured them, with the numbers: the device's clock was down,
+/// or (for a device of type "cpu") its host had other work to do. Nothing when neither was so.
 std::optional<std::string> disturbed(const Ceilings& ceilings, const DeviceInfo& device);
 
-/// Which ceilings a store keeps and gives.
+/// Which ceilings a store keeps and returns.
 enum class KeptCeilings : std::uint8_t {
-  Undisturbed,  ///< what later runs may be held against, however much later
-  All           ///< the store is that of one night, whose runs are to be held against the same ones
+  Undisturbed,  ///< only undisturbed ones, with which any later run may be compared
+  All           ///< disturbed ones too: for the store of one night, whose runs share their ceilings
 };
 
-/// Ceilings on disk, a JSON file a key with a checksum. What does not name the key that it is asked for, is
-/// damaged or cannot be true (a rate that is not positive, footprints out of order) counts as absent. A
-/// folder that cannot be written is no error: the store then keeps nothing.
+/// Ceilings on disk: one JSON file per key, with a checksum. A file that names another key, is damaged or
+/// cannot be true (a rate that is not positive, footprints out of order) counts as absent. A folder that
+/// cannot be written is no error: the store then keeps nothing.
 class CeilingStore {
  public:
-  /// An empty path: a store that keeps nothing.
+  /// With an empty path the store keeps nothing.
   explicit CeilingStore(std::filesystem::path directory, KeptCeilings kept = KeptCeilings::Undisturbed)
       : directory_(std::move(directory)), kept_(kept) {}
 
-  /// Whether these are kept, and taken where they are found.
+  /// Whether the store keeps these ceilings, and uses them when it finds them.
   bool takes(const Ceilings& ceilings, const DeviceInfo& device) const {
     return kept_ == KeptCeilings::All || !disturbed(ceilings, device);
   }
 
   std::optional<Ceilings> load(const CeilingKey& key) const;
-  /// Under the key that the ceilings name; whole or not at all, also when several processes store at once.
+  /// Stores ceilings under the key that they name, whole or not at all, even when several processes store at
+  /// the same time.
   void store(const Ceilings& ceilings) const;
 
   std::filesystem::path file_of(const CeilingKey& key) const;
-  bool exists() const;  ///< whether anything was ever kept in it
+  bool exists() const;  ///< whether anything was ever stored
 
  private:
   std::filesystem::path directory_;
@@ -56,17 +56,17 @@ class CeilingStore {
 std::filesystem::path default_ceiling_directory();
 
 enum class CeilingPolicy : std::uint8_t {
-  Stored,  ///< those in the store when there are any, else as Measure
-  Measure  ///< measured now, and stored if the store takes them
+  Stored,  ///< use those in the store if there are any, else Measure
+  Measure  ///< measure now, and store them if the store takes them
 };
 
-/// Those in the store that hold for the device with these kernels and that it takes; nothing is measured,
-/// and nothing compiled where the store is empty.
+/// The stored ceilings that are valid for the device and these kernels, if the store takes them. Measures
+/// nothing, and compiles nothing when the store is empty.
 std::optional<Ceilings> stored_ceilings(const DeviceInfo& device, gpu::ShaderLibrary& shaders,
                                         const CeilingStore& store);
 
-/// The ceilings of the tools' device with these kernels. What a low clock disturbed is measured once more,
-/// and the larger of both is taken. Throws as measure_ceilings().
+/// The ceilings of the tools' device with these kernels. Figures that a low clock disturbed are measured once
+/// more, and the larger of both is used. Throws as measure_ceilings().
 Ceilings ceilings_for(TimingTools& tools, gpu::ShaderLibrary& shaders, const CeilingStore& store,
                       CeilingPolicy policy, const CeilingOptions& options = {});
 

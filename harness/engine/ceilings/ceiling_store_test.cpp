@@ -71,7 +71,7 @@ TEST_F(CeilingStoreTest, HasNoneForAnotherDeviceDriverOrKernels) {
   EXPECT_TRUE(store.load(key));
 }
 
-// Its name alone would say that it is right.
+// By its name alone the file would be valid.
 TEST_F(CeilingStoreTest, DoesNotTakeAFileWhoseContentNamesAnother) {
   store.store(stored);
   for (std::string Ceilings::*part : {&Ceilings::device_uuid, &Ceilings::driver, &Ceilings::kernels}) {
@@ -96,7 +96,7 @@ TEST_F(CeilingStoreTest, DoesNotTakeADamagedFile) {
   }
 }
 
-// A figure that is another, but could be true.
+// The figure is changed, but plausible.
 TEST_F(CeilingStoreTest, DoesNotTakeNumbersThatNoDoubleHolds) {
   store.store(stored);
   std::string text = encode_ceilings(stored);
@@ -127,7 +127,7 @@ TEST(Disturbed, IsACpuThatHadOtherWork) {
   const DeviceInfo cpu{.type = "cpu"};
   EXPECT_EQ(disturbed({.clock_ratio = 0.6, .host_load = 0.05}, cpu), std::nullopt);
   EXPECT_EQ(disturbed({.host_load = 0.5}, cpu),
-            "other processes used 50 % of the host's processors meanwhile, more than 10 %");
+            "other processes used 50 % of the host's processors during the measurement, more than 10 %");
 }
 
 TEST_F(CeilingStoreTest, DoesNotTakeWhatCannotBeTrue) {
@@ -173,7 +173,7 @@ TEST_F(CeilingsForTest, AreTakenFromTheStoreUnlessTheyAreToBeMeasured) {
   EXPECT_EQ(measured.kernels, ceilings_kernels(shaders));
   EXPECT_EQ(store.load(key_of(measured)).has_value(), !disturbed(measured, device.info()));
 
-  // Not what anything would measure: it can only come from the file.
+  // No device measures this value, so it can only come from the file.
   measured.fp32_gops = 123.456;
   measured.host_load = 0;
   store.store(measured);
@@ -208,7 +208,7 @@ TEST_F(CeilingsForTest, AreNotTakenFromTheStoreWhenTheyWereDisturbed) {
   EXPECT_NE(ceilings_for(tools, shaders, store, CeilingPolicy::Stored, small).fp32_gops, 123.456);
 }
 
-// All runs of a night are held against one set, whatever else the host did.
+// All runs of a night are compared with the same ceilings, whatever else the host did.
 TEST_F(CeilingsForTest, AreTakenFromTheStoreOfANightThoughTheyWereDisturbed) {
   const CeilingStore night(folder / "night", KeptCeilings::All);
   Ceilings measured = ceilings_for(tools, shaders, night, CeilingPolicy::Stored, small);

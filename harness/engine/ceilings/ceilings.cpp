@@ -20,27 +20,28 @@ using ceiling::Bench;
 using ceiling::Grid;
 using ceiling::Walk;
 
-/// Raised when the way in which kernels are timed changes what they reach.
+/// Increased when a change in the way of timing changes the figures.
 constexpr int method_version = 4;
 
 constexpr std::uint64_t mib = 1ULL << 20;
 constexpr std::uint64_t least_footprint = 64 << 10;
 constexpr std::uint64_t fine_from = 1 * mib;  ///< on GPUs footprints grow by sqrt(2) from here on, by 2 below
-/// Below, launching a kernel that visits its footprint once takes longer than the visit on any GPU.
+/// For smaller footprints, launching a kernel that visits its footprint once takes longer than the visit on
+/// any GPU.
 constexpr std::uint64_t once_from = 8 * mib;
-/// A visit that outlasts the launch so many times is repeated by dispatches, as real programs repeat theirs.
-/// Rounds inside a dispatch do not keep in step: what some workgroups have just read others would find in a
-/// cache that does not hold the footprint.
+/// A visit that takes this many times as long as a launch is repeated by dispatches, as in real programs.
+/// Rounds inside a dispatch do not stay in step: some workgroups would find data that others have just read
+/// in a cache that does not hold the whole footprint.
 constexpr double launches_per_visit = 8;
 
-/// Kernels that visit the footprint once; the best counts.
+/// Kernels that visit the footprint once; the best one counts.
 std::vector<Walk> once_walks(const DeviceInfo& device, std::uint64_t footprint_bytes) {
   if (footprint_bytes < once_from && !device.is_cpu()) return {};
-  if (device.is_cpu()) return {{.vectors = 1, .rounds = false}};  // time is short there
+  if (device.is_cpu()) return {{.vectors = 1, .rounds = false}};  // only one, to save time
   return {{.vectors = 1, .rounds = false}, {.vectors = 4, .rounds = false}};
 }
 
-/// Kernels that visit it again and again.
+/// Kernels that visit the footprint repeatedly.
 std::vector<Walk> round_walks(const DeviceInfo& device) {
   if (device.is_cpu()) return {{.vectors = 1, .rounds = true}};
   return {{.vectors = 4, .rounds = true}, {.vectors = 2, .rounds = true}};
@@ -52,7 +53,7 @@ std::uint64_t largest_footprint(const DeviceInfo& device, const CeilingOptions& 
                    device.device_memory_bytes / 4, 2 * device.max_storage_buffer_range});
 }
 
-/// Multiples of `chunk`, ascending.
+/// The footprints to measure: multiples of `chunk`, ascending.
 std::vector<std::uint64_t> footprints(const DeviceInfo& device, std::uint64_t largest, std::uint64_t chunk) {
   std::vector<std::uint64_t> all;
   const bool cpu = device.is_cpu();
@@ -66,9 +67,9 @@ std::vector<std::uint64_t> footprints(const DeviceInfo& device, std::uint64_t la
   return all;
 }
 
-/// What is known before a point of the curve is measured.
+/// The input of one point of the curve.
 struct BandwidthRun {
-  double expected = 0;  ///< GB/s at the point before
+  double expected = 0;  ///< GB/s at the previous point
   double dispatch_ns = 0;
 };
 
@@ -88,8 +89,7 @@ double best_of_walks(Bench& bench, const DeviceInfo& device, Access access, std:
   for (const Walk& walk : once_walks(device, footprint)) {
     best = std::max(best, rate_of(bench, access, walk, footprint, run.expected));
   }
-  // A CPU runs a dispatch's workgroups one after the other: rounds cannot lose step there, and save
-  // dispatching.
+  // A CPU runs a dispatch's workgroups one after the other: its rounds stay in step and save dispatches.
   const bool outlasts_launch = !device.is_cpu() && best > 0 &&
                                static_cast<double>(footprint) / best >= launches_per_visit * run.dispatch_ns;
   if (outlasts_launch) return best;
@@ -109,7 +109,7 @@ std::vector<BandwidthPoint> bandwidth_curve(Bench& bench, const DeviceInfo& devi
     point.read_gbps = best_of_walks(bench, device, Access::Read, footprint, {point.read_gbps, dispatch_ns});
     point.write_gbps =
         best_of_walks(bench, device, Access::Write, footprint, {point.write_gbps, dispatch_ns});
-    // What was not measured at full clock is left out, not guessed.
+    // Points that were not measured at full clock are left out, not guessed.
     if (point.copy_gbps > 0 && point.read_gbps > 0 && point.write_gbps > 0) curve.push_back(point);
   }
   return curve;
@@ -122,7 +122,7 @@ double gops(Bench& bench, const ceiling::Arithmetic& arithmetic) {
   return bench.rate(make, 1, 0);
 }
 
-/// The best rate of several kernels, and which of them reached it.
+/// The best rate of several kernels, and the kernel that reached it.
 struct Best {
   double& gops;
   std::string& kernel;

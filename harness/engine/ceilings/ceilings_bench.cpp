@@ -15,7 +15,7 @@ constexpr int most_batches = 512;
 constexpr int empty_dispatches = 500;
 constexpr std::uint64_t least_bench_footprint = 16ULL << 20;
 
-/// Allocates as much of `bytes` as can be had, halving it, and says how much that was.
+/// Allocates a workspace of `bytes`, halving `bytes` until the allocation succeeds.
 gpu::Workspace allocate(gpu::Device& device, std::uint64_t& bytes) {
   for (;; bytes /= 2) {
     try {
@@ -26,7 +26,7 @@ gpu::Workspace allocate(gpu::Device& device, std::uint64_t& bytes) {
   }
 }
 
-/// What a pipeline is made of: all but the workgroups and push constants.
+/// Everything that a pipeline depends on: all of a dispatch except workgroups and push constants.
 std::string pipeline_key(const Dispatch& dispatch) {
   std::string key = fmt::format("{} {}", dispatch.shader, dispatch.local_size[0]);
   for (const Define& define : dispatch.defines) key += fmt::format(" {}={}", define.name, define.value);
@@ -37,7 +37,7 @@ std::string pipeline_key(const Dispatch& dispatch) {
 
 Effort effort_for(const DeviceInfo& device) {
   if (!device.is_cpu()) return {};
-  // What a batch costs in the end is a thread's wake-up, not a launch.
+  // The overhead of a batch on a CPU is a thread's wake-up, not a launch.
   return {.target_ns = 4e6, .watches_clock = false, .patience = {.repetitions = 3}};
 }
 
@@ -72,7 +72,7 @@ Reading Bench::read(gpu::Executable& executable, int batch) {
   const gpu::TimedRun run{
       .warm = 0, .batch = batch, .probe = effort_.watches_clock ? &tools_.probe : nullptr};
   const gpu::Timing timing = executable.time(workspace_, run, options_.timeout_s);
-  // A broken clock may stand still too.
+  // A broken clock may stand still.
   const bool seen = timing.gpu_ns && *timing.gpu_ns > 0;
   return {.ns = (seen ? *timing.gpu_ns : timing.wall_ns) / batch, .probe_ns = timing.probe_ns.value_or(0)};
 }

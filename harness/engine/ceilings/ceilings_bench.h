@@ -13,22 +13,22 @@
 
 namespace assay::ceiling {
 
-/// How long and how often kernels run. Times in ns.
+/// How long and how often kernels run.
 struct Effort {
-  double target_ns = 6e5;  ///< of a batch: so long that its begin and end do not count
+  double target_ns = 6e5;  ///< of a batch: long enough that its start and end do not matter
   bool watches_clock = true;
   Patience patience;
 };
 Effort effort_for(const DeviceInfo& device);
 
-/// Runs kernels over one workspace and keeps the best of their times. Each figure is taken at the device's
-/// full clock: the kernel itself runs until the clock probe behind it says that the clock is up, and a batch
-/// whose clock probe was down does not count. (Of a CPU there is no clock to watch: what its probe tells is
-/// the load.) There is one pipeline a kernel, however often and over however much it runs.
+/// Runs kernels over one workspace and keeps their best times. Each figure is taken at the device's full
+/// clock: the kernel itself runs until the clock probe after it shows that the clock is up, and a batch whose
+/// clock probe was slow does not count. (A CPU has no clock to watch: its probe shows the load.) Each kernel
+/// has one pipeline, whatever its number of runs and its footprint.
 class Bench {
  public:
-  /// Allocates the two buffers, of half `footprint_bytes` each, and fills them with words that look random.
-  /// When they are not to be had, half as much is tried, down to 16 MiB; then throws gpu::OutOfMemory.
+  /// Allocates two buffers of half `footprint_bytes` each and fills them with words that look random. If that
+  /// fails, tries half as much, down to 16 MiB; then throws gpu::OutOfMemory.
   Bench(TimingTools& tools, gpu::ShaderLibrary& shaders, const CeilingOptions& options,
         std::uint64_t footprint_bytes);
 
@@ -37,25 +37,26 @@ class Bench {
   std::uint64_t footprint_bytes() const { return footprint_bytes_; }
 
   using Make = std::function<Kernel(std::uint32_t rounds)>;
-  /// Best work per ns (GB/s, Gop/s) of the kernel with as many rounds, of `least` to max_rounds, as make it
-  /// last; `expected` is a guess of the same (0: none). 0 when the clock was down whenever it was tried.
+  /// Best work per ns (GB/s, Gop/s) of the kernel. Its rounds, `least` to max_rounds, are chosen so that it
+  /// runs long enough; `expected` is a guess of the rate (0: none). Returns 0 when the clock was never up.
   double rate(const Make& make, std::uint32_t least, double expected);
-  /// The same for one that has no rounds: repeated, a barrier between each two.
+  /// Best work per ns of a kernel without rounds, which is repeated with barriers between the runs.
   double rate_repeated(const Kernel& kernel);
 
-  /// ns from one empty dispatch to the next; 0 when the clock was down whenever it was tried.
+  /// ns from one empty dispatch to the next; 0 when the clock was never up.
   double dispatch_ns();
 
-  /// The lowest clock, of the full clock, at which a figure was taken; 0: the device has no clock to watch.
+  /// The lowest clock at which a figure was taken, as a share of the full clock; 0: the device has no clock
+  /// to watch.
   double clock_ratio() const;
 
  private:
   /// The program's pipeline with its workgroups and push constants.
   gpu::Executable& executable(const Program& program);
   Reading read(gpu::Executable& executable, int batch);
-  /// The best of some batches; nothing when the clock was down whenever it was tried.
+  /// The best of several batches; nothing when the clock was never up.
   std::optional<double> best_ns(gpu::Executable& executable, int batch);
-  /// Of the first two runs; drivers may compile when a pipeline first runs.
+  /// The shorter of the first two runs, because drivers may still compile during a pipeline's first run.
   double first_ns(gpu::Executable& executable);
 
   TimingTools& tools_;
@@ -67,7 +68,7 @@ class Bench {
   std::vector<Physical> buffers_;
   gpu::Workspace workspace_;
   std::map<std::string, gpu::Executable> executables_;  ///< by shader, variant and size of workgroups
-  double slowest_probe_ns_ = 0;                         ///< beside a figure
+  double slowest_probe_ns_ = 0;                         ///< of all probes that ran with a figure
 };
 
 }  // namespace assay::ceiling

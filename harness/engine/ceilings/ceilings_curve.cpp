@@ -10,8 +10,8 @@ namespace assay {
 namespace {
 
 constexpr std::size_t least_points = 4;
-constexpr double least_gain = 1.25;  ///< of a cache over what lies beyond it
-constexpr double level = 1.08;       ///< what rises less over an octave is flat
+constexpr double least_gain = 1.25;  ///< bandwidth of a cache over the bandwidth beyond it
+constexpr double level = 1.08;       ///< a curve that rises less over an octave is flat
 
 double median_of_3(double a, double b, double c) {
   std::array<double, 3> all{a, b, c};
@@ -19,7 +19,7 @@ double median_of_3(double a, double b, double c) {
   return all[1];
 }
 
-/// GB/s by footprint: no outlier of one point, and never less than what a larger footprint reaches.
+/// GB/s by footprint, without single outliers, and never less than at a larger footprint.
 std::vector<double> envelope(std::span<const BandwidthPoint> curve) {
   std::vector<double> mean;
   for (const BandwidthPoint& point : curve) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kib = 1024, mib = 1024 * kib;
 
-/// Footprints from 64 KiB to 1 GiB, `per_octave` to a doubling, of bandwidths as `gbps` says.
+/// Footprints from 64 KiB to 1 GiB, `per_octave` per doubling, with the bandwidths `gbps`.
 std::vector<BandwidthPoint> curve_of(const std::function<double(double)>& gbps, int per_octave = 2) {
   std::vector<BandwidthPoint> curve;
   for (int i = 0; i <= 14 * per_octave; ++i) {
@@ -23,7 +23,7 @@ std::vector<BandwidthPoint> curve_of(const std::function<double(double)>& gbps, 
   return curve;
 }
 
-/// What is in the cache comes at its speed, the rest from beyond it.
+/// Bandwidth when the cached part comes at the cache's speed and the rest from beyond it.
 double cached(double bytes, double cache_bytes, double cache_gbps, double far_gbps) {
   const double share = std::min(1.0, cache_bytes / bytes);
   return 1 / (share / cache_gbps + (1 - share) / far_gbps);

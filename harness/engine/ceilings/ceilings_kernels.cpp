@@ -35,9 +35,9 @@ Program one(Dispatch dispatch) {
   return program;
 }
 
-/// Chunks from one round of a workgroup to its next. Together the workgroups go straight through a large
-/// footprint; in a small one the step shares no divisor with the chunks, so that a workgroup comes to each
-/// before it comes to one again.
+/// The distance in chunks between a workgroup's rounds. In a large footprint the workgroups together advance
+/// linearly; in a small one the step is coprime to the number of chunks, so that a workgroup visits every
+/// chunk before it repeats one.
 std::uint32_t step_between(std::uint32_t chunks, std::uint32_t workgroups) {
   std::uint32_t step = workgroups % chunks;
   while (std::gcd(step, chunks) != 1) ++step;
@@ -58,7 +58,7 @@ Grid grid_for(const DeviceInfo& device) {
 }
 
 Grid arithmetic_grid_for(const DeviceInfo& device) {
-  constexpr std::uint32_t small = 64;  // whole subgroups of every device
+  constexpr std::uint32_t small = 64;  // a multiple of every device's subgroup size
   const Grid grid = grid_for(device);
   const std::uint32_t parts = std::max(grid.local_size / small, 1U);
   return {.workgroups = grid.workgroups * parts, .local_size = grid.local_size / parts};

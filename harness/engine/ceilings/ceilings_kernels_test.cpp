@@ -9,14 +9,14 @@
 #include <numeric>
 #include <set>
 
-// A kernel that a compiler has removed would reach any ceiling: all are run over little, and what they
-// leave is compared with what they claim to do.
+// A kernel that a compiler has optimized away would reach any ceiling. So all kernels are run over little
+// data, and their results are compared with what they claim to do.
 
 namespace assay::ceiling {
 namespace {
 
 constexpr Grid grid{.workgroups = 4, .local_size = 32};
-constexpr std::uint64_t half_bytes = 256 << 10;  ///< of either buffer
+constexpr std::uint64_t half_bytes = 256 << 10;  ///< bytes per buffer
 constexpr std::uint32_t untouched = 0xa5a5a5a5;
 
 std::vector<std::byte> bytes_of(const std::vector<std::uint32_t>& words) {
@@ -53,7 +53,7 @@ class KernelTest : public ::testing::Test {
     return words;
   }
 
-  /// What each invocation of the grid left in the sink, and nobody else did.
+  /// The result of each invocation of the grid in the sink; nothing else was written there.
   std::vector<std::uint32_t> results() const {
     std::vector<std::uint32_t> all = words(sink);
     const std::size_t invocations = std::size_t{grid.workgroups} * grid.local_size;
@@ -76,7 +76,7 @@ std::vector<Walk> walks() {
   return all;
 }
 
-/// Three chunks: no multiple of the workgroups, which so meet each other's chunks.
+/// Three chunks: not a multiple of the workgroups, so workgroups visit each other's chunks.
 std::uint64_t footprint_of(Walk walk) {
   return 3 * chunk_bytes(walk, grid);
 }
@@ -126,7 +126,7 @@ TEST_F(KernelTest, WriteWritesTheWholeFootprintAndNoMore) {
   }
 }
 
-/// What one chunk's vectors of one local invocation come to.
+/// The XOR of one chunk's vectors that one local invocation reads.
 std::uint32_t chunk_xor(const std::vector<std::uint32_t>& words, Walk walk, std::uint32_t chunk,
                         std::uint32_t local) {
   std::uint32_t value = 0;
@@ -185,7 +185,7 @@ TEST_F(KernelTest, BandwidthCountsTheBytesOfItsChunks) {
             5.0 * grid.workgroups * static_cast<double>(chunk));
 }
 
-/// Chain by chain what a kernel of multiply-adds leaves in an invocation.
+/// The result of a multiply-add kernel in an invocation, computed chain by chain.
 template <class T>
 T chains(std::uint32_t local, std::uint32_t steps,
          const std::function<T(std::uint32_t, std::uint32_t)>& start, const std::function<T(T)>& step) {
@@ -255,8 +255,8 @@ TEST_F(KernelTest, Dot4x8DoesItsDotProducts) {
   }
 }
 
-// Sum of the elements of 8 matrices: what each began with, and in each of 4 steps a round a sum of products
-// of ones as long as the factors are deep.
+// Sum of the elements of 8 matrices: the initial values, plus in each of the 4 steps of a round a sum of as
+// many products of ones as the factors' inner dimension.
 TEST_F(KernelTest, CooperativeMatricesAreMultiplied) {
   const std::vector<CooperativeShape> shapes = device.info().cooperative_shapes;
   if (shapes.empty()) GTEST_SKIP() << "the device has no cooperative matrices";

@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-/// Everything is explained, and nothing that is right speaks against it: no other change is looked for.
+/// A change that explains this share, and leaves this share of the right elements right, ends the search.
 constexpr double nearly_all = 0.99;
 
 double share_right(const WrongOutput& output, const HostTensor& values) {
@@ -26,7 +26,7 @@ bool is_better(const CounterfactualResult& a, const CounterfactualResult& b) {
          std::pair(b.explanation.share >= nearly_all, b.right);
 }
 
-/// Scales that are a little larger, or a little smaller.
+/// The outputs for scales that are slightly larger and slightly smaller.
 std::vector<HostTensor> beside_ties(const WrongOutput& output, ReferenceProbe& probe) {
   std::vector<HostTensor> answers;
   const Point here = probe.here();

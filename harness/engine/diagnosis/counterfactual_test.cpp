@@ -61,7 +61,7 @@ TEST(Counterfactuals, FindParametersOfAnotherBlock) {
     }
   });
   EXPECT_EQ(said(wronged).kind, ErrorKind::Block);
-  EXPECT_THAT(said(wronged).text, HasSubstr("scale and zero_point were those of the one 1 before"));
+  EXPECT_THAT(said(wronged).text, HasSubstr("scale and zero_point were those of the neighbour 1 before"));
 }
 
 TEST(Counterfactuals, FindSumsThatStopEarly) {

@@ -26,8 +26,8 @@ std::optional<Explanation> rounding(const WrongOutput& output, ReferenceProbe& p
   return explain_rounding(output, [&](std::int64_t i) { return zeros->at(i); });
 }
 
-/// What the reference tells: off by one is rounding, unless another parameter explains all of it and what is
-/// right too.
+/// The explanation found with the reference: integers off by one are rounding, unless a changed parameter
+/// explains all wrong elements and keeps the right ones right.
 std::optional<Explanation> by_the_reference(const WrongOutput& output, ReferenceProbe& probe) {
   if (auto ties = explain_ties(output, probe)) return ties;
   constexpr double certain = 0.9;

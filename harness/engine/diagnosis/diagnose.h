@@ -8,9 +8,9 @@
 
 namespace assay {
 
-/// What kind of error it is: the likeliest hypothesis that explains at least least_share of the wrong
-/// elements; nothing where none does. Values before places: what is wrong only at the end of a dim, and is
-/// explained there, has that told beside it.
+/// The kind of error: the likeliest hypothesis that explains at least least_share of the wrong elements;
+/// nothing when none does. Hypotheses about values come before those about places; when an error explained by
+/// its values occurs only at the end of a dim, the diagnosis mentions that too.
 std::optional<Diagnosis> diagnose(const WrongOutput& output, ReferenceProbe& probe);
 
 }  // namespace assay

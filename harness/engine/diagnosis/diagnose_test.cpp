@@ -55,7 +55,7 @@ TEST(Diagnose, SaysTailWhereValuesTellNothing) {
 
 TEST(Diagnose, IsSilentUnderNineInTen) {
   Wronged wronged = diagnosed_integers();
-  // Four in five are shifted, one is anything.
+  // Four in five elements are shifted, the fifth is arbitrary.
   wronged.answer_by([&](std::int64_t i) {
     return i % 5 == 0 ? static_cast<double>(i * 37 % 200 - 100) : wronged.expected((i + 16) % 128);
   });

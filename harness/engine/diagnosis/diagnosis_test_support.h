@@ -11,19 +11,19 @@
 
 namespace assay::test {
 
-/// q[i, j] = clamp(roundEven(x[i, j] / scale[i] + zero_point[i]), -128, 127): f32 to i8, a block a row.
+/// q[i, j] = clamp(roundEven(x[i, j] / scale[i] + zero_point[i]), -128, 127): f32 to i8, one block per row.
 const Op& row_quantize_op();
 /// y[m, n] = sum over k of x[m, k] * w[n, k] + bias[n]: f32.
 const Op& product_op();
 
-/// A case of an op with inputs that differ everywhere, and an answer that may be wronged.
+/// A case of an op whose inputs all differ, and an answer that tests can make wrong.
 class Wronged {
  public:
   Wronged(const Op& op, Params params);
 
-  /// What the reference says where parameters or inputs are others: the kernel does that.
+  /// Makes the answer the reference's for changed parameters or inputs, as if the kernel used those.
   Wronged& answer_of(const std::function<void(Point&)>& change);
-  /// The answer, element by element, made from what is expected.
+  /// Sets the answer element by element from the expected values.
   Wronged& answer_by(const std::function<double(std::int64_t)>& value_of);
 
   const Case& test_case() const { return case_; }
@@ -33,7 +33,7 @@ class Wronged {
   ReferenceProbe probe(double budget = ReferenceProbe::default_budget) const {
     return {case_, inputs_, 0, budget};
   }
-  /// Every element that differs is wrong. `is_unwritten` as in WrongOutput.
+  /// The wrong output: every element that differs is wrong. `is_unwritten` is as in WrongOutput.
   WrongOutput output(std::function<bool(std::int64_t)> is_unwritten = {}) const;
 
  private:
@@ -42,7 +42,7 @@ class Wronged {
   HostTensor expected_, got_;
 };
 
-/// Rows and columns of row_quantize_op().
+/// Parameters of row_quantize_op() with that many rows and columns.
 Params row_params(std::int64_t rows, std::int64_t columns);
 Params product_params(std::int64_t m, std::int64_t k, std::int64_t n);
 

@@ -11,11 +11,11 @@ namespace {
 
 double predicted(const WrongOutput& output, const ElementMap& map, std::int64_t i) {
   const std::int64_t from = map.from(i);
-  // What does not exist explains nothing: what was got is right then only by being the same as expected.
+  // A missing element explains nothing: the expected value never equals a wrong one.
   return from < 0 ? output.expected(i) : output.expected(from);
 }
 
-/// The lanes of fours along an axis: which lane each one holds.
+/// Which lane each of four lanes along an axis holds.
 using Lanes = std::array<std::int64_t, 4>;
 
 Lanes best_lanes(const WrongOutput& output, std::int64_t size, std::int64_t stride) {

@@ -5,14 +5,14 @@
 
 namespace assay {
 
-/// What was got is expected at another place: of a neighbour (index), a lane (packing) or a transposed place
-/// or layout (layout).
+/// Explains values that are expected at another place: a neighbour (index), another lane (packing), or a
+/// transposed place or another layout (layout).
 std::optional<Explanation> explain_displacement(const WrongOutput& output);
 
-/// The lanes of each four along the packed dim, the last dim or in row-major order are in another order.
+/// Explains groups of four lanes in another order, along the packed dim, the last dim, or in row-major order.
 std::optional<Explanation> explain_lanes(const WrongOutput& output);
 
-/// index, packing or layout.
+/// The kind of error that a map stands for: index, packing or layout.
 ErrorKind kind_of(ElementMap::Kind kind);
 
 }  // namespace assay

@@ -14,9 +14,9 @@ namespace assay {
 namespace {
 
 constexpr std::int64_t most_mapped = std::int64_t{1}
-                                     << 20;  ///< elements of a tensor whose memory is gone through
+                                     << 20;  ///< largest tensor, in elements, whose memory is searched
 
-/// Where the indices of a dim lie among row-major elements.
+/// The positions of a dim's indices among row-major elements.
 struct Axis {
   std::int64_t size = 1, stride = 1;
 
@@ -32,7 +32,7 @@ Axis axis_of(const Shape& shape, std::size_t dim) {
   return axis;
 }
 
-/// Number of an element of a layout's memory, by the offset, for both forms.
+/// The mapping between offsets in a form's memory and elements.
 struct Memory {
   std::vector<std::int64_t> element_at;  ///< by offset; -1: padding
   std::vector<std::int64_t> offset_of;   ///< by element
@@ -95,7 +95,7 @@ void add_squares(std::vector<ElementMap>& maps, const Shape& shape) {
   }
 }
 
-/// All orders of the dims of `view`, of which the last `kept` stay.
+/// Adds maps for all orders of the dims of `view`; the last `kept` dims stay in place.
 void add_orders(std::vector<ElementMap>& maps, const Shape& view, std::size_t kept) {
   std::vector<std::size_t> order(view.size());
   std::iota(order.begin(), order.end(), 0);
@@ -126,9 +126,10 @@ std::optional<std::size_t> packed_dim(const Shape& shape, Layout layout) {
 
 ElementMap shifted(const Shape& shape, std::size_t dim, std::int64_t delta) {
   const Axis axis = axis_of(shape, dim);
-  return {ElementMap::Kind::Neighbour,
-          fmt::format("the one {} {} along dim {}", std::abs(delta), delta > 0 ? "further" : "before", dim),
-          [axis, delta](std::int64_t i) { return axis.moved(i, axis.index(i) + delta); }};
+  return {
+      ElementMap::Kind::Neighbour,
+      fmt::format("the neighbour {} {} along dim {}", std::abs(delta), delta > 0 ? "further" : "before", dim),
+      [axis, delta](std::int64_t i) { return axis.moved(i, axis.index(i) + delta); }};
 }
 
 ElementMap exchanged(const Shape& shape, std::size_t dim, std::int64_t mask, ElementMap::Kind kind) {
@@ -139,13 +140,13 @@ ElementMap exchanged(const Shape& shape, std::size_t dim, std::int64_t mask, Ele
 
 ElementMap fixed_at(const Shape& shape, std::size_t dim, std::int64_t index) {
   const Axis axis = axis_of(shape, dim);
-  return {ElementMap::Kind::Neighbour, fmt::format("that of index {} of dim {}", index, dim),
+  return {ElementMap::Kind::Neighbour, fmt::format("the value at index {} of dim {}", index, dim),
           [axis, index](std::int64_t i) { return axis.moved(i, index); }};
 }
 
 ElementMap reversed(const Shape& shape, std::size_t dim) {
   const Axis axis = axis_of(shape, dim);
-  return {ElementMap::Kind::Neighbour, fmt::format("that of dim {} counted from its end", dim),
+  return {ElementMap::Kind::Neighbour, fmt::format("the value at the mirrored index of dim {}", dim),
           [axis](std::int64_t i) { return axis.moved(i, axis.size - 1 - axis.index(i)); }};
 }
 

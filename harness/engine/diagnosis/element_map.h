@@ -11,34 +11,36 @@
 
 namespace assay {
 
-/// Which element of a tensor stands where another should: `from(i)` is the one that is found at i, -1 none.
+/// A wrong order of a tensor's elements: at index i stands the element `from(i)`; -1: none.
 struct ElementMap {
   enum class Kind : std::uint8_t { Neighbour, Lanes, Transposed } kind = Kind::Neighbour;
   std::string text;  ///< "the neighbour 1 further along dim 3"
   std::function<std::int64_t(std::int64_t)> from;
 };
 
-/// Maps that a wrong index, packing or layout makes, the likeliest first. `form`: where the tensor lies;
-/// none: maps that do not depend on it.
+/// Maps that a wrong index, packing or layout would cause, the likeliest first. `form` is the tensor's;
+/// without it only maps that do not depend on it.
 std::vector<ElementMap> likely_maps(const Shape& shape, DType dtype, std::optional<Form> form);
 
-/// The dim of a shape that a layout packs four of into a word, quad or texel; none where the shape lacks it.
+/// The dim of which a layout packs four neighbours into a word, quad or texel; none if the shape does not
+/// have it.
 std::optional<std::size_t> packed_dim(const Shape& shape, Layout layout);
 
-/// In one dim: `delta` further; index XOR `mask`; all at `index`; the other way round.
+/// Maps within one dim: shifted by `delta`; index XOR `mask`; always `index`; reversed.
 ElementMap shifted(const Shape& shape, std::size_t dim, std::int64_t delta);
 ElementMap exchanged(const Shape& shape, std::size_t dim, std::int64_t mask, ElementMap::Kind kind);
 ElementMap fixed_at(const Shape& shape, std::size_t dim, std::int64_t index);
 ElementMap reversed(const Shape& shape, std::size_t dim);
-/// Squares of `side` elements in two dims, each transposed.
+/// Squares of `side` x `side` elements in two dims, each transposed.
 ElementMap squares_transposed(const Shape& shape, std::size_t a, std::size_t b, std::int64_t side);
-/// Row-major elements of the shape that has its dims in the order `order`, read as if it were the shape.
+/// Row-major elements of a tensor with its dims in the order `order`, read as if they were in the shape's
+/// order.
 ElementMap dims_reordered(const Shape& shape, const std::vector<std::size_t>& order);
-/// Memory of the form `true_form`, read or written as if it were in the layout `taken_for`. None where the
-/// dtype cannot be in it, or it is the same.
+/// Memory of the form `true_form`, read or written as if it were in the layout `taken_for`. None if that
+/// layout cannot hold the dtype or is the same.
 std::optional<ElementMap> in_another_layout(const Shape& shape, DType dtype, Form true_form,
                                             Layout taken_for);
-/// Neighbours in the memory of a form: offsets in elements XOR `mask`.
+/// Exchanged neighbours in the memory of a form: element offset XOR `mask`.
 std::optional<ElementMap> exchanged_in_memory(const Shape& shape, DType dtype, Form form, std::int64_t mask);
 
 }  // namespace assay

@@ -36,7 +36,7 @@ TEST(ElementMap, OfDimsInAnotherOrder) {
 TEST(ElementMap, OfAnotherLayout) {
   const auto map = in_another_layout({1, 2, 1, 3}, DType::F32, {Storage::Buffer, Layout::WP}, Layout::CP);
   ASSERT_TRUE(map.has_value());
-  // What WP has at offset i is, by CP, the element (w, c) = (i / 2, i % 2).
+  // The element at offset i in WP is (w, c) = (i / 2, i % 2) when read as CP.
   EXPECT_EQ(all(*map, 6), (Places{0, 3, 1, 4, 2, 5}));
   EXPECT_FALSE(in_another_layout({4}, DType::F32, {Storage::Buffer, Layout::WP}, Layout::P4C).has_value());
   EXPECT_FALSE(

@@ -9,18 +9,18 @@
 
 namespace assay {
 
-/// What a hypothesis says of a wrong output.
+/// A hypothesis's explanation of a wrong output.
 struct Explanation {
   ErrorKind kind = ErrorKind::Index;
   std::string text;
-  double share = 0;  ///< of the wrong elements
+  double share = 0;  ///< share of the wrong elements that it explains
 };
 
-/// A hypothesis about an error: what it explains of it, or nothing where that is less than least_share or
-/// says little.
+/// A hypothesis about an error. It returns its explanation, or nothing if that covers less than least_share
+/// of the wrong elements or says little.
 using Hypothesis = std::function<std::optional<Explanation>(const WrongOutput&)>;
 
-/// The explanation, where its share is large enough.
+/// The explanation, if its share is large enough.
 inline std::optional<Explanation> if_enough(Explanation explanation) {
   if (explanation.share < least_share) return std::nullopt;
   return explanation;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t few = 4;
 
-/// Another value of an input's element: one that the op takes, and as different as it may be.
+/// A different value for an input's element, valid for the op and as far away as possible.
 double far_from(const TensorSpec& spec, double value, bool second) {
   if (spec.domain.role == FillRole::Scale) return second ? value / 1024 : value * 1024;
   if (spec.domain.lo < spec.domain.hi && !is_float(spec.dtype)) {
@@ -27,7 +27,7 @@ double far_from(const TensorSpec& spec, double value, bool second) {
   return value == 0 ? 1000 : 0;
 }
 
-/// Looks for what one output element depends on in one input.
+/// Searches one input for the elements that one output element depends on.
 class Search {
  public:
   Search(ReferenceProbe& probe, const TensorSpec& spec, std::size_t input, std::int64_t element, double now)
@@ -56,7 +56,7 @@ class Search {
     return answer && std::bit_cast<std::uint64_t>(answer->at(element_)) != std::bit_cast<std::uint64_t>(now_);
   }
 
-  /// Of a range that matters: its elements that do, until there are more than a few.
+  /// Collects the elements that matter within a range that matters, until there are more than a few.
   void collect(std::int64_t first, std::int64_t last) {
     if (last - first == 1) return found_.push_back(first);
     const std::int64_t middle = first + (last - first) / 2;
@@ -98,7 +98,7 @@ std::string element_text(const TensorSpec& spec, const HostTensor& tensor, std::
   return spec.name + bracketed(coordinates(spec.shape, index)) + "=" + shortest(tensor.at(index));
 }
 
-/// Answers that a search of one input needs: some bisections.
+/// The number of answers that the search of one input needs: a few bisections.
 double answers_needed(const TensorSpec& spec) {
   constexpr double bisections = 16;
   return bisections * std::log2(static_cast<double>(numel(spec.shape)) + 1);

@@ -23,7 +23,7 @@ std::int64_t stride_of(const Shape& shape, std::size_t dim) {
   return stride;
 }
 
-/// Each element is the one at `from`.
+/// A tensor whose element i is the element `from(i)`.
 HostTensor gathered(const HostTensor& tensor, const std::function<std::int64_t(std::int64_t)>& from,
                     const std::function<double(std::int64_t)>& where_none) {
   HostTensor moved = tensor;
@@ -36,7 +36,7 @@ HostTensor gathered(const HostTensor& tensor, const std::function<std::int64_t(s
 
 // --- blocks ----------------------------------------------------------------------------------------------
 
-/// Which block's parameters stand for a block's.
+/// A map from each block to the block whose parameters it uses.
 struct BlockMap {
   std::string text;
   std::function<std::int64_t(std::int64_t)> from;
@@ -55,7 +55,8 @@ void add_block_maps_of_dim(std::vector<BlockMap>& maps, const Shape& shape, std:
   add(fmt::format("of index 0 along dim {}", dim), [](std::int64_t) { return 0; });
   for (const std::int64_t delta : {-1, 1, -4, 4, -2, 2, -8, 8}) {
     if (std::abs(delta) >= size) continue;
-    add(fmt::format("of the one {} {} along dim {}", std::abs(delta), delta > 0 ? "further" : "before", dim),
+    add(fmt::format("of the neighbour {} {} along dim {}", std::abs(delta), delta > 0 ? "further" : "before",
+                    dim),
         [delta](std::int64_t along) { return along + delta; });
   }
   add(fmt::format("of the last index along dim {}", dim), [size](std::int64_t) { return size - 1; });
@@ -72,7 +73,7 @@ std::vector<BlockMap> block_maps(const Shape& shape) {
   return maps;
 }
 
-/// Parameters in tensors of one shape, together and each alone.
+/// The parameter tensors of one shape: all together, and each alone.
 std::vector<std::vector<std::size_t>> sets_of_parameters(const Case& test_case) {
   const std::vector<const TensorSpec*> specs = input_specs(test_case);
   std::vector<std::vector<std::size_t>> sets;
@@ -104,7 +105,7 @@ void use_blocks(Point& point, const std::vector<std::size_t>& inputs,
 
 // --- terms -----------------------------------------------------------------------------------------------
 
-/// Indices along a dim whose values a sum may lack.
+/// Indices along a dim that a sum may leave out.
 struct Part {
   std::string text;
   std::function<bool(std::int64_t)> has;
@@ -157,7 +158,7 @@ Counterfactual without(const Case& test_case, std::size_t input, std::string tex
 void add_missing_parts(Changes& changes, const Case& test_case, std::size_t input) {
   const TensorSpec& spec = *input_specs(test_case)[input];
   const bool has_zero_point = spec.dtype == DType::I8 && !spec.constant;
-  // What counts rows or batches of data is no term of a sum.
+  // A dim of rows or batches of data is not summed over.
   const std::size_t first_dim = spec.constant || is_parameter(spec) ? 0 : 1;
   for (std::size_t dim = spec.shape.size(); dim-- > first_dim;) {
     const std::int64_t size = spec.shape[dim], stride = stride_of(spec.shape, dim);
@@ -166,7 +167,7 @@ void add_missing_parts(Changes& changes, const Case& test_case, std::size_t inpu
       changes.push_back(without(test_case, input,
                                 fmt::format("sums over dim {} of {} {}", dim, spec.name, part.text),
                                 is_left_out));
-      // Of products whose zero point is subtracted as a sum: what is left out there is 0, not the zero point.
+      // In products whose zero point is subtracted as a sum, omitted terms are 0, not the zero point.
       if (!has_zero_point) continue;
       changes.push_back(without(test_case, input,
                                 fmt::format("products over dim {} of {} {}", dim, spec.name, part.text),
@@ -183,13 +184,13 @@ void add_missing_parts(Changes& changes, const Case& test_case, std::size_t inpu
 
 // --- padding ---------------------------------------------------------------------------------------------
 
-/// What stands outside of an image.
+/// The value outside of an image.
 enum class Outside : std::uint8_t { RealZero, Zero, Nearest, First };
 
-/// Where an image lies in a frame.
+/// The position of an image in a larger frame.
 struct Frame {
-  std::int64_t rows = 0, columns = 0;  ///< on either side
-  std::int64_t down = 0, right = 0;    ///< that the image is moved
+  std::int64_t rows = 0, columns = 0;  ///< of the frame, on either side
+  std::int64_t down = 0, right = 0;    ///< distance by which the image is moved
   Outside outside = Outside::RealZero;
 };
 
@@ -229,7 +230,7 @@ Counterfactual in_frame(const Case& test_case, ErrorKind kind, std::string text,
           }};
 }
 
-/// Padding stands for zero by its zero point, which nobody subtracts.
+/// Padding holds the zero point, and the zero point is not subtracted.
 Counterfactual zero_point_kept(const Case& test_case) {
   Counterfactual framed =
       in_frame(test_case, ErrorKind::ZeroPoint, "the zero point of x were not subtracted", {});
@@ -284,13 +285,13 @@ void add_misreadings(Changes& changes, const Case& test_case, std::size_t input)
   changes.push_back(
       with_bytes(input, ErrorKind::Sign, spec.name + " were negated", [](double value) { return -value; }));
   const Form form = test_case.forms[tensor_of_input(test_case, input)];
-  // Values along K are packed eight to a word: its halves are four apart.
+  // Eight values along K are packed into a word, so its halves are four apart.
   const ElementMap halves = exchanged(spec.shape, spec.shape.size() - 1, 4, ElementMap::Kind::Lanes);
   changes.push_back(read_as(test_case, input, ErrorKind::Packing,
                             "the halves of every eight values of " + spec.name + " were exchanged",
                             halves.from));
   for (const ElementMap& map : likely_maps(spec.shape, spec.dtype, form)) {
-    // What nibbles are exchanged with lies a byte or two away.
+    // Nibbles are exchanged with those one or two bytes away.
     changes.push_back(read_as(test_case, input, kind_of(map.kind),
                               "each value of " + spec.name + " were " + map.text, map.from));
   }

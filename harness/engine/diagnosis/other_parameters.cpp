@@ -23,7 +23,7 @@ Counterfactual with_qparams(ErrorKind kind, std::string text, const std::string&
   return {kind, std::move(text), [name, value](Point& point) { point.params.set(name, value); }};
 }
 
-/// Inputs of a role, by number.
+/// The indices of the inputs with that role.
 std::vector<std::size_t> inputs_of_role(const Case& test_case, FillRole role) {
   std::vector<std::size_t> found;
   const std::vector<const TensorSpec*> specs = input_specs(test_case);
@@ -41,7 +41,7 @@ Counterfactual with_elements(ErrorKind kind, std::string text, std::size_t input
           }};
 }
 
-/// What kernels multiply with by mistake: both ways.
+/// Factors that kernels apply by mistake, and their inverses.
 struct Factor {
   double value;
   const char* text;
@@ -113,7 +113,7 @@ ParameterChanges other_zero_points(const Case& test_case, const Point& point) {
     add("one more", [](double value) { return value + 1; });
     add("one less", [](double value) { return value - 1; });
     add("negated", [](double value) { return -value; });
-    // A signed byte below zero, taken for an unsigned one, is 256 more.
+    // A negative byte that is read as unsigned is larger by 256.
     changes.push_back(with_elements(ErrorKind::Sign, "signed bytes were unsigned", input,
                                     [](double value) { return value - 256; }));
     changes.push_back(with_elements(ErrorKind::Sign, "unsigned bytes were signed", input,

@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-/// Of elements that only a part of the tensor holds, so many must be wrong: a value may be right by chance.
+/// The share of a region's elements that must be wrong; some may be right by chance.
 constexpr double least_wrong_inside = 0.5;
 
 std::int64_t element_stride(const Shape& shape, std::size_t dim) {
@@ -22,13 +22,13 @@ std::int64_t index_along(const Shape& shape, std::size_t dim, std::int64_t i) {
   return i / element_stride(shape, dim) % shape[dim];
 }
 
-/// A part of the tensor that is more than this of it says little of where errors lie.
+/// A region with a larger share of the tensor says little about where errors are.
 constexpr double largest_part = 0.5;
-/// Of parts that end where elements are right, and begin again for each: all but the first row.
+/// The share of a large region's elements that must be wrong.
 constexpr double nearly_all_places = 0.9;
 
-/// Where the share of the wrong elements that a hypothesis has to explain begins, counted from the largest:
-/// outliers before it do not count.
+/// The value from which on the largest values make up the share that a hypothesis has to explain; smaller
+/// values are outliers.
 std::int64_t begin_of_last(std::vector<std::int64_t> values) {
   const auto outliers = static_cast<std::ptrdiff_t>((1 - least_share) * static_cast<double>(values.size()));
   std::ranges::nth_element(values, values.begin() + outliers);
@@ -37,15 +37,15 @@ std::int64_t begin_of_last(std::vector<std::int64_t> values) {
 
 struct Region {
   std::string text;
-  double share = 0;     ///< of the wrong elements that lie in it
-  double elements = 0;  ///< that it has
+  double share = 0;     ///< of the wrong elements that are in it
+  double elements = 0;  ///< number of its elements
 };
 
 bool is_mostly_wrong(const WrongOutput& output, const Region& region) {
   const double wrong_inside = region.share * static_cast<double>(output.all_wrong());
   const bool is_small = region.elements <= largest_part * static_cast<double>(output.numel());
   const double least = is_small ? least_wrong_inside : nearly_all_places;
-  // Where a part is most of the tensor, one wrong element outside of it would say that it is not the part.
+  // If the region is most of the tensor, a single wrong element outside of it refutes it.
   return region.share >= (is_small ? least_share : 1) && wrong_inside >= least * region.elements;
 }
 
@@ -62,7 +62,7 @@ std::string last_text(const WrongOutput& output, std::size_t dim, std::int64_t b
   return fmt::format("only the last {} of {}, counted by {}, are wrong", size - begin, size, name);
 }
 
-/// From an index of a dim on.
+/// The region from an index of a dim on.
 Region from_index(const WrongOutput& output, std::size_t dim, std::int64_t begin) {
   const Shape& shape = output.shape();
   const auto is_inside = [&](std::int64_t i) { return index_along(shape, dim, i) >= begin; };
@@ -71,7 +71,7 @@ Region from_index(const WrongOutput& output, std::size_t dim, std::int64_t begin
           part * static_cast<double>(output.numel())};
 }
 
-/// The last indices of a dim: all that are wrong, else all but outliers.
+/// The last indices of a dim that hold all wrong elements, else all but outliers.
 std::optional<Region> last_of_dim(const WrongOutput& output, std::size_t dim) {
   std::vector<std::int64_t> along;
   for (const std::int64_t i : output.wrong()) along.push_back(index_along(output.shape(), dim, i));
@@ -134,7 +134,7 @@ std::optional<Explanation> explain_tail(const WrongOutput& output) {
   }
   add(last_of_all(output));
   if (regions.empty()) return std::nullopt;
-  // The smallest region says most.
+  // The smallest region is the most specific.
   const auto best = std::ranges::min_element(regions, {}, &Region::elements);
   return Explanation{ErrorKind::Tail, best->text, best->share};
 }

@@ -6,16 +6,17 @@
 
 namespace assay {
 
-// Hypotheses about where the wrong elements lie, whatever they hold.
+// Hypotheses about where the wrong elements are, whatever their values.
 
-/// Only the last (or all but the first) indices of a dim, the last lane of every four, or the last elements
-/// in row-major order are wrong, and most of these are.
+/// Explains errors that are confined to the last (or all but the first) indices of a dim, the last lane of
+/// every four, or the last elements in row-major order, if most elements there are wrong.
 std::optional<Explanation> explain_tail(const WrongOutput& output);
-/// Of images (rank 3 or 4): only the outermost rows and columns are wrong, on more than one side.
+/// Explains errors in images (rank 3 or 4) that are confined to the outermost rows and columns, on more than
+/// one side.
 std::optional<Explanation> explain_edge(const WrongOutput& output);
 
-/// What a dim of an output is called: "column", "row", "channel", "batch" of rank 4, else "row" and "column"
-/// of the last two, "index along dim 0" of others.
+/// The name of a dim of an output: "column", "row", "channel" or "batch" for rank 4; for other ranks "row"
+/// and "column" for the last two dims, "index along dim 0" for the rest.
 std::string dim_name(const Shape& shape, std::size_t dim);
 
 }  // namespace assay

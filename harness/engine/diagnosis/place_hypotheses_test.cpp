@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-/// What is said of a tensor in which these elements are wrong.
+/// The explanation for a tensor in which these elements are wrong.
 std::string said(const Shape& shape, const std::function<bool(const std::vector<std::int64_t>&)>& is_wrong,
                  std::optional<Explanation> (*hypothesis)(const WrongOutput&)) {
   const Op op = test::flip_op();

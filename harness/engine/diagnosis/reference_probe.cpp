@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-constexpr double operations_of_byte = 8;  ///< what a reference needs to get a byte to where it is used, about
+constexpr double operations_of_byte = 8;  ///< estimated cost of moving a byte in a reference
 
 double cost_of(const Case& test_case) {
   if (!test_case.op->work) return ReferenceProbe::default_budget;
@@ -46,7 +46,7 @@ Point ReferenceProbe::here() const {
   return {case_->params, {inputs_.begin(), inputs_.end()}};
 }
 
-/// Whether the op takes the point's inputs at its parameters.
+/// Whether the op accepts the point's inputs with its parameters.
 bool ReferenceProbe::fits(const Point& point) const {
   const std::vector<TensorSpec> tensors = case_->op->tensors(point.params);
   std::size_t input = 0;
@@ -135,7 +135,7 @@ double zero_of_input(const Case& test_case, const Point& point, std::size_t inpu
     return point.params.qparams(spec.name).zero_point;
   for (std::size_t k = 0; k < specs.size(); ++k) {
     if (specs[k]->name != spec.name + "_zero_point") continue;
-    // One for each of the leading indices: rows.
+    // One zero point per leading index: rows.
     const std::int64_t of_one = numel(spec.shape) / numel(specs[k]->shape);
     return point.inputs[k].at(index / of_one);
   }

@@ -18,7 +18,7 @@ double share_of(Places places, const std::function<bool(std::int64_t)>& is_so) {
   return static_cast<double>(std::ranges::count_if(places, is_so)) / static_cast<double>(places.size());
 }
 
-/// The value that most of the places have, and how many have it.
+/// The most frequent value and its count.
 struct Mode {
   double value = 0;
   double share = 0;
@@ -57,7 +57,7 @@ std::string end_text(const char* which, double value) {
   return std::string("the ") + which + " end of the range, " + shortest(value);
 }
 
-/// Where an end is expected, something else was got.
+/// Explains elements that should be at an end of the range and are not.
 std::optional<Explanation> missed_end(const WrongOutput& output, const Range& range) {
   const Mode end = most_common(output.wrong(), [&](std::int64_t i) { return output.expected(i); });
   if (end.share < least_share || (end.value != range.low && end.value != range.high)) return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<Explanation> missed_end(const WrongOutput& output, const Range& ra
                      end.share};
 }
 
-/// The answer stops at a value that the expected ones pass.
+/// Explains an answer that stops at a value which expected values exceed.
 std::optional<Explanation> early_end(const WrongOutput& output, const Range& range) {
   const Mode stop = most_common(output.wrong(), [&](std::int64_t i) { return output.got(i); });
   if (stop.share < least_share) return std::nullopt;
@@ -95,7 +95,7 @@ bool is_clamped(const WrongOutput& output, double value) {
   return output.is_integer() && (value <= output.lowest() || value >= output.highest());
 }
 
-/// Elements whose answer could have been off: neither it nor what is expected stands at an end of the range.
+/// Elements that clamping cannot hide: neither the answer nor the expected value is at an end of the range.
 std::vector<std::int64_t> inside_range(const WrongOutput& output, Places places) {
   std::vector<std::int64_t> inside;
   for (const std::int64_t i : places) {
@@ -108,7 +108,7 @@ double clamped(const WrongOutput& output, double value) {
   return output.is_integer() ? std::clamp(value, output.lowest(), output.highest()) : value;
 }
 
-/// An integer of a byte that is stored in another way than by clamping.
+/// A value stored in a byte without clamping.
 double wrapped(const WrongOutput& output, double value) {
   constexpr double bytes = 256;
   const DType dtype = output.spec().dtype;
@@ -132,7 +132,7 @@ double median_over(Places places, const std::function<double(std::int64_t)>& val
   return median_of(std::move(values));
 }
 
-/// Directions in which integers may be off by one.
+/// A direction in which integers may be off by one.
 struct Direction {
   const char* text;
   std::function<bool(std::int64_t i, double error)> fits;
@@ -180,7 +180,7 @@ std::optional<Explanation> explain_overwritten(const WrongOutput& output) {
       }
       return output.is_unwritten(i);
     };
-    constexpr std::int64_t most_indices = 16;  // of so many values one is what was got by chance
+    constexpr std::int64_t most_indices = 16;  // with more values, one of them would match by chance
     const double share = size < 2 || size > most_indices ? 0 : share_of(output.wrong(), is_of_another);
     if (share >= least_share) {
       return Explanation{
@@ -202,7 +202,7 @@ std::optional<Explanation> explain_nan(const WrongOutput& output) {
 
 std::optional<Explanation> explain_sign(const WrongOutput& output) {
   const auto turned = [&](std::int64_t i) {
-    // Zero has no other sign among integers, and -0 is one among floats.
+    // Negating an integer zero changes nothing; a float has -0.
     return output.explains(i, clamped(output, -output.expected(i)));
   };
   const double share = share_of(output.wrong(), turned);
@@ -211,7 +211,7 @@ std::optional<Explanation> explain_sign(const WrongOutput& output) {
     const auto is_zero = [&](std::int64_t i) { return output.got(i) == 0 && output.expected(i) == 0; };
     if (share_of(output.wrong(), is_zero) < least_share) return std::nullopt;
   }
-  return if_enough({ErrorKind::Sign, "the answer is the expected one with its sign turned", share});
+  return if_enough({ErrorKind::Sign, "the answer is the expected one with the opposite sign", share});
 }
 
 std::optional<Explanation> explain_clamp(const WrongOutput& output) {
@@ -244,7 +244,7 @@ std::optional<Explanation> explain_difference(const WrongOutput& output) {
 }
 
 std::optional<Explanation> explain_ratio(const WrongOutput& output) {
-  if (output.is_integer()) return std::nullopt;  // where their zero is, only the op's data tell
+  if (output.is_integer()) return std::nullopt;  // only the op's data show where their zero is
   const double ratio =
       median_over(output.wrong(), [&](std::int64_t i) { return output.got(i) / output.expected(i); });
   if (!std::isfinite(ratio) || ratio == 0 || ratio == 1) return std::nullopt;

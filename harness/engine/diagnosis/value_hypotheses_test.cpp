@@ -33,7 +33,7 @@ TEST(ExplainUnwritten, WhereNothingIsStored) {
 
 TEST(ExplainOverwritten, WhereRowsAreStoredOverEachOther) {
   Wronged wronged = integers();
-  // All rows went to row 0, where the last one stayed; what lies in the others was never written.
+  // All rows were stored in row 0, where the last one stayed; the other rows were never written.
   wronged.answer_by([&](std::int64_t i) { return i < 16 ? wronged.expected(80 + i) : 99; });
   const auto is_unwritten = [](std::int64_t i) { return i >= 16; };
   const auto found = explain_overwritten(wronged.output(is_unwritten));
@@ -79,7 +79,7 @@ TEST(ExplainClamp, OfAnEndThatIsPassed) {
   Wronged wronged = explained_reals();
   const auto relu = [&](std::int64_t i) { return std::max(wronged.expected(i), 0.0); };
   wronged.answer_by(relu);
-  // What relu gives is expected, what it is made from was got.
+  // The output of relu is expected, its input was computed.
   const HostTensor rectified = [&] {
     HostTensor tensor = wronged.expected();
     for (std::int64_t i = 0; i < tensor.numel(); ++i) set_element(tensor, i, relu(i));

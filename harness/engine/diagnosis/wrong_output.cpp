@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int64_t most_right = 1 << 12;
 constexpr double large_integer_error = 8;
-constexpr double last_places = 4;     ///< that a prediction of a float may be off by
-constexpr double much_nearer = 0.25;  ///< of the error
+constexpr double last_places = 4;     ///< ULPs by which a prediction of a float may be off
+constexpr double much_nearer = 0.25;  ///< share of the error
 
 std::vector<std::int64_t> thinned(std::vector<std::int64_t> all, std::int64_t most) {
   const auto count = static_cast<std::int64_t>(all.size());
@@ -24,7 +24,7 @@ std::vector<std::int64_t> thinned(std::vector<std::int64_t> all, std::int64_t mo
   return some;
 }
 
-/// Elements that are not among `wrong`, which is all of them or a sample.
+/// Elements that are not in `wrong`, which holds all wrong elements or a sample.
 std::vector<std::int64_t> right_ones(std::int64_t numel, std::span<const std::int64_t> wrong,
                                      const std::function<bool(std::int64_t)>& is_right) {
   std::vector<std::int64_t> right;
@@ -77,7 +77,7 @@ double WrongOutput::share_explained(const std::function<double(std::int64_t)>& p
   if (all.empty()) return 0;
   constexpr std::size_t few = 64;
   std::size_t looked_at = 0, explained = 0;
-  // What does not explain a few does not explain all: of these every so many first.
+  // A hypothesis that does not explain a few does not explain all, so a sample is tried first.
   const std::size_t stride = all.size() / few + 1;
   for (std::size_t k = 0; k < all.size(); k += stride, ++looked_at)
     explained += explains(all[k], predict(all[k]));

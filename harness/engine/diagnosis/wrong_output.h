@@ -11,8 +11,8 @@
 
 namespace assay {
 
-/// A wrong output of a case, as hypotheses about its error see it: what was expected and got, and which
-/// elements are wrong. Refers to all that it is made from.
+/// A wrong output of a case as hypotheses see it: expected and computed values, and which elements are wrong.
+/// Refers to everything that it is made from.
 class WrongOutput {
  public:
   struct Parts {
@@ -21,10 +21,10 @@ class WrongOutput {
     std::size_t tensor = 0;              ///< the output's place among the case's tensors
     const HostTensor& expected;
     const HostTensor& got;
-    std::vector<std::int64_t> wrong;            ///< row-major indices, ascending: all, or a sample
-    std::int64_t all_wrong = 0;                 ///< how many there are
-    std::function<double(std::int64_t)> bound;  ///< what an element may be off by; 0: nothing
-    /// How many of `wrong` no program stored, the first of them in order; their `got` says nothing.
+    std::vector<std::int64_t> wrong;            ///< row-major indices, ascending: all of them or a sample
+    std::int64_t all_wrong = 0;                 ///< total number of wrong elements
+    std::function<double(std::int64_t)> bound;  ///< largest allowed error of an element; 0: none
+    /// Whether no program stored an element, so that its `got` means nothing; empty: all were stored.
     std::function<bool(std::int64_t)> is_unwritten;
   };
 
@@ -42,25 +42,26 @@ class WrongOutput {
   double got(std::int64_t i) const { return parts_.got.at(i); }
   bool is_unwritten(std::int64_t i) const { return parts_.is_unwritten && parts_.is_unwritten(i); }
 
-  /// Wrong elements, at most `most_looked_at`, spread over all of them.
+  /// Indices of wrong elements, at most `most_looked_at`, spread over all of them.
   std::span<const std::int64_t> wrong() const { return parts_.wrong; }
   std::int64_t all_wrong() const { return parts_.all_wrong; }
-  /// Elements that are right, at most some thousands, spread over the tensor.
+  /// Indices of right elements, at most a few thousand, spread over the tensor.
   std::span<const std::int64_t> right() const { return right_; }
   static constexpr std::int64_t most_looked_at = 1 << 16;
 
-  /// The integers that the output may hold.
+  /// The smallest and the largest integer that the output may hold.
   double lowest() const { return lowest_; }
   double highest() const { return highest_; }
 
-  /// Whether `predicted` explains what was got of a wrong element: it is that value, or, of floats and large
-  /// errors of integers, much nearer to it than the expected one is.
+  /// Whether `predicted` explains the computed value of a wrong element: it equals that value or, for floats
+  /// and large errors of integers, is much nearer to it than the expected value.
   bool explains(std::int64_t i, double predicted) const;
-  /// The share of the wrong elements for which `predict` gives what was got.
+  /// The share of the wrong elements that `predict` explains.
   double share_explained(const std::function<double(std::int64_t)>& predict) const;
 
-  /// What it says that so many elements were predicted by one of `candidates` hypotheses, in bits: little
-  /// where many elements hold one value, or few are wrong. (The collision entropy of what was got.)
+  /// The evidence, in bits, in one of `candidates` hypotheses having predicted `explained` elements: little
+  /// when many elements hold one value or few are wrong. (Based on the collision entropy of the computed
+  /// values.)
   double evidence_bits(double explained, double candidates) const;
 
  private:
@@ -70,7 +71,7 @@ class WrongOutput {
   double bits_of_element_ = 0;
 };
 
-/// Share of the wrong elements that a hypothesis must explain, and the evidence that there must be for it.
+/// The share of the wrong elements that a hypothesis must explain, and the evidence it must have in bits.
 inline constexpr double least_share = 0.9;
 inline constexpr double least_bits = 10;
 

@@ -5,7 +5,7 @@
 namespace assay {
 namespace {
 
-/// Of the device's memory, what rows may keep their originals in: 1/4.
+/// Rows may keep their originals in 1/4 of the device's memory.
 constexpr std::uint64_t kept_share = 4;
 
 }  // namespace

@@ -14,8 +14,8 @@
 
 namespace assay {
 
-/// Device memory that rows may keep while they wait to be timed and between their blocks, first come, first
-/// served.
+/// The budget of device memory that rows may keep while they wait to be timed and between their blocks; first
+/// come, first served.
 struct KeptMemory {
   std::uint64_t limit = 0;
   std::uint64_t used = 0;
@@ -27,11 +27,11 @@ struct KeptMemory {
   }
 };
 
-/// What all rows of a run on one device share: the device, what was asked for, and tools that are made when
-/// a row first needs them.
+/// Everything that the rows of a run on one device share: the device, the options, and tools that are made
+/// when a row first needs them.
 class DeviceContext {
  public:
-  /// All must outlive this.
+  /// All arguments must outlive this object.
   DeviceContext(gpu::Device& owner, gpu::ShaderLibrary& own_shaders, const Expectations& rules,
                 const DeviceRunOptions& asked);
 
@@ -39,16 +39,16 @@ class DeviceContext {
   const DeviceRunOptions& options;
   KeptMemory kept;  ///< for originals
 
-  /// The rule that leaves this row out, or null. (Rules about how rows end are applied by who listens.)
+  /// The rule that skips this row, or null. (Rules about how rows end are applied by the listener.)
   const Expectation* skip_of(const RowInfo& row) const;
   gpu::ShaderLibrary& shaders_of(const PlannedRow& row) const;
   RowInfo info_of(const PlannedRow& row) const { return row_info(row, options.names); }
 
   TimingTools& tools();
-  /// What the device was measured to reach, now or before; nothing where it never was.
+  /// The device's measured ceilings, of this run or an earlier one; empty if they were never measured.
   const Ceilings& ceilings() const;
   gpu::DeviceMemory& memory();
-  /// Validation messages since this was asked last.
+  /// Validation messages since the last call.
   LayerMessages take_messages();
 
  private:

@@ -18,17 +18,17 @@
 
 namespace assay {
 
-/// Rows whose data all come from one set. What they share stays until the last of them is recorded.
+/// Rows that share one data set. It is kept until the last of them is recorded.
 struct RowGroup {
   PlannedGroup planned;
-  RowIndex first = 0;               ///< of its rows, among all that are planned
-  std::vector<Baseline> baselines;  ///< of each row
-  RowPreparation* ahead = nullptr;  ///< where its data may have been made; null: nowhere
-  std::size_t order = 0;            ///< of the group among all that are planned
+  RowIndex first = 0;               ///< index of its first row in the whole plan
+  std::vector<Baseline> baselines;  ///< one per row
+  RowPreparation* ahead = nullptr;  ///< may have made its data ahead of time; null: nothing is made ahead
+  std::size_t order = 0;            ///< index of the group in the plan
   std::optional<DataSet> data;
   std::optional<PackedInputs> packed;  ///< of data
 
-  std::optional<DataSet> secret;  ///< of a seed that no shader can know
+  std::optional<DataSet> secret;  ///< from a seed that no shader can know
   std::optional<PackedInputs> packed_secret;
 
   /// The group's data of the secret seed, made when the first row needs them.
@@ -40,7 +40,7 @@ struct RowGroup {
     }
     return *secret;
   }
-  /// Rows may still be timed on the inputs, but none is judged any more.
+  /// Frees the expected outputs: rows may still be timed on the inputs, but no answer is checked any more.
   void forget_secret_answers() {
     if (secret) secret->expected.clear();
   }
@@ -65,26 +65,26 @@ struct JudgedRun {
 /// One row on its way from plan to record.
 struct DeviceRow {
   std::shared_ptr<RowGroup> group;
-  std::size_t index = 0;                 ///< in it
-  const Impl* impl = nullptr;            ///< the case's, or the one that it chooses
-  Ceiling ceiling = Ceiling::Bandwidth;  ///< of the impl, here
+  std::size_t index = 0;                 ///< in the group
+  const Impl* impl = nullptr;            ///< the case's, or the one that impl auto chooses
+  Ceiling ceiling = Ceiling::Bandwidth;  ///< the one that limits the impl here
   Record record;
-  double judging_ms = 0;  ///< planning, judging and preparing to be timed
+  double judging_ms = 0;  ///< planning, checking and preparing for timing
   double timing_ms = 0;
   std::optional<Program> program;
-  std::optional<double> unit_error;  ///< of the impl, where it states one
-  JudgedRun own;                     ///< mode perf: what was judged, and is timed
-  JudgedRun secret;                  ///< the same on data of the secret seed, where there are such
-  LayerMessages messages;            ///< of the validation layer while it ran, as far as it has
+  std::optional<double> unit_error;  ///< of the impl, if it states one
+  JudgedRun own;                     ///< mode perf: the checked experiment, which is timed
+  JudgedRun secret;                  ///< mode perf: the same on data of the secret seed, if there are any
+  LayerMessages messages;            ///< of the validation layer, while this row ran
 
-  RowIndex number() const { return group->first + index; }  ///< what events call it
+  RowIndex number() const { return group->first + index; }  ///< its number in events
   const PlannedRow& plan() const { return group->planned[index]; }
   const Case& test_case() const { return *plan().test_case; }
   const Baseline& baseline() const { return group->baselines[index]; }
 };
 
-/// Host memory that the rows of a group hold while they wait to be timed: inputs as they are and packed, the
-/// expected outputs, and each row's own.
+/// Host memory in bytes that the rows of a group hold while they wait to be timed: inputs, packed inputs,
+/// expected outputs, and each row's outputs.
 std::size_t waiting_bytes(const RowGroup& group, std::span<const std::unique_ptr<DeviceRow>> rows);
 
 }  // namespace assay

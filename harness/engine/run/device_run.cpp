@@ -23,10 +23,10 @@ namespace {
 
 using Rows = std::vector<std::unique_ptr<DeviceRow>>;
 
-/// Host memory that rows hold which wait to be timed.
+/// Limit on the host memory of rows that wait to be timed.
 constexpr std::size_t most_waiting_bytes = std::size_t{1} << 30;
 
-/// Where in `rows` the baseline of `row` stands, if it is timed.
+/// The index of the baseline of `row` in `rows`, if it is timed.
 std::optional<std::size_t> baseline_among(const Rows& rows, const DeviceRow& row) {
   const std::optional<std::size_t> wanted = row.baseline().row;
   for (std::size_t i = 0; i < rows.size() && wanted; ++i) {
@@ -35,12 +35,12 @@ std::optional<std::size_t> baseline_among(const Rows& rows, const DeviceRow& row
   return std::nullopt;
 }
 
-/// Whether two rows of a group are held against the same baseline, or one against the other.
+/// Whether two rows of a group have the same baseline, or one is the other's.
 bool are_compared(const RowGroup& group, std::size_t a, std::size_t b) {
   return group.baselines[a].row.value_or(a) == group.baselines[b].row.value_or(b);
 }
 
-/// What stands around the timing of a pool of rows.
+/// Calls the hooks around the timing of a pool of rows and restricts preparation meanwhile.
 class TimingTurn {
  public:
   /// `ahead` may be null.
@@ -63,9 +63,9 @@ class TimingTurn {
   std::optional<RowPreparation::Hush> hush_;
 };
 
-/// Rows of a device. Those that are to be timed wait for each other, as many as memory and patience allow,
-/// and take turns by blocks: what the machine does meanwhile is then seen by some blocks of every row and not
-/// by all blocks of some.
+/// The run of the rows of one device. Rows to be timed wait for each other, as many as the limits on memory
+/// and time allow, and alternate block by block: a disturbance of the machine then affects some blocks of
+/// every row instead of all blocks of some rows.
 class DeviceRun {
  public:
   DeviceRun(gpu::Device& device, gpu::ShaderLibrary& shaders, const RowsLeft& left,
@@ -107,7 +107,7 @@ class DeviceRun {
            estimate_.seconds(waiting_.size()) > context_.options.pool_s;
   }
 
-  /// Takes the rows of one group as far as each goes alone. After the device is lost, here or before, they
+  /// Checks the rows of one group: each is recorded, or made ready for timing. After the device is lost, rows
   /// are recorded as MISSING.
   void judge_group(const PlannedGroup& planned, std::size_t order) {
     const auto group = std::make_shared<RowGroup>();
@@ -125,7 +125,7 @@ class DeviceRun {
       } else if (std::unique_ptr<DeviceRow> row = run_row(group, i)) {
         ready.push_back(std::move(row));
       } else {
-        running_ = nullptr;  // it has ended, and is no more
+        running_ = nullptr;  // the row has ended and was freed
       }
     }
     group->forget_secret_answers();
@@ -137,7 +137,7 @@ class DeviceRun {
   void time_waiting() {
     Rows rows = std::exchange(waiting_, {});
     waiting_bytes_ = 0;
-    context_.kept.used = 0;  // of the rows that are judged after these have been timed
+    context_.kept.used = 0;  // free for rows that are checked later
     if (!ended()) return measure_rows(rows);
     for (const auto& row : rows) finish(*row, {Status::Missing, "not timed: " + ended_because_});
   }
@@ -150,7 +150,7 @@ class DeviceRun {
     return true;
   }
 
-  /// Takes a row as far as it goes alone: recorded, or (mode perf) judged right and ready to be timed.
+  /// Runs a row until it is recorded or (mode perf) its answer is accepted and it is ready to be timed.
   std::unique_ptr<DeviceRow> run_row(const std::shared_ptr<RowGroup>& group, std::size_t index) {
     auto row = std::make_unique<DeviceRow>();
     row->group = group;
@@ -169,7 +169,7 @@ class DeviceRun {
   }
 
   Outcome check_output(DeviceRow& row) {
-    std::optional<Stopwatch> watch;  // the group's data are no row's
+    std::optional<Stopwatch> watch;  // starts late: the time of the group's data belongs to no row
     Outcome outcome;
     const auto failure = outcome_of([&] {
       context_.device.tell_phase(Phase::Reference);
@@ -183,7 +183,7 @@ class DeviceRun {
   }
 
   void measure_rows(Rows& rows) {
-    // Baselines come first, in the list and to their end: a listener that compares rows then knows theirs.
+    // Baselines begin and end first, so that a listener that compares rows knows their results.
     std::stable_partition(rows.begin(), rows.end(), [](const auto& row) { return !row->baseline().wanted; });
     std::vector<TimedRow> timed;
     for (const auto& row : rows) timed.push_back(timed_row(rows, *row));
@@ -203,7 +203,7 @@ class DeviceRun {
     return data;
   }
 
-  /// What no shader can know, and a run that goes on with this one does again.
+  /// A seed that no shader can know, and that a resumed run uses again.
   std::uint64_t chance_of(const DeviceRow& row) const {
     return hash64(fmt::format("{} {}", context_.options.secret_seed.value_or(0), row.record.info.id));
   }
@@ -223,7 +223,7 @@ class DeviceRun {
             .block_ended = [this, &row](const Block& block) { listener_.block(row.number(), block); }};
   }
 
-  /// Those of an earlier try that still count.
+  /// Blocks of an earlier attempt that still count.
   std::vector<Block> blocks_before(const DeviceRow& row) const {
     const auto found = left_.progress.find(row.number());
     if (found == left_.progress.end() ||
@@ -234,7 +234,7 @@ class DeviceRun {
     return blocks;
   }
 
-  /// Behind the rounds of rows that this one is compared with and that are not run again.
+  /// The first round after those of compared rows that are not run again.
   int first_free_round(const DeviceRow& row) const {
     int round = 0;
     for (std::size_t other = 0; other < row.group->planned.size(); ++other) {
@@ -264,12 +264,12 @@ class DeviceRun {
 
   void take_turn(DeviceRow& row) {
     credit_messages();
-    if (!context_.device.alive()) throw gpu::DeviceLost("its turn came after the device was lost");
+    if (!context_.device.alive()) throw gpu::DeviceLost("the device was lost before this row's turn");
     begin(row);
     context_.device.tell_phase(Phase::Timing);
   }
 
-  /// What the validation layer has said since rows took turns last is about the one whose turn it was.
+  /// Credits new messages of the validation layer to the row that was running.
   void credit_messages() {
     const LayerMessages told = context_.take_messages();
     if (running_ != nullptr) running_->messages.add(told);
@@ -278,7 +278,7 @@ class DeviceRun {
   void finish_measured(DeviceRow& row, const Measurement& measurement) {
     row.timing_ms = measurement.total_s * 1e3;
     if (measurement.failure && lost_by_ && *lost_by_ != row.number())
-      return finish(row, {Status::Missing, "not timed to its end: " + ended_because_});
+      return finish(row, {Status::Missing, "its timing did not finish: " + ended_because_});
     if (measurement.failure) {
       return finish(row, *outcome_of([&] { std::rethrow_exception(measurement.failure); }));
     }
@@ -294,18 +294,18 @@ class DeviceRun {
 
   static std::string unverified(const Measurement& measurement) {
     if (measurement.changed_scratch.empty())
-      return "the timed runs did not compute the answer that was judged: no time is given";
+      return "the timed runs did not compute the answer that was judged, so no time is reported";
     return fmt::format(
-        "the timed runs changed the scratch '{}', which set-up wrote once and all runs read: no "
-        "time is given",
+        "the timed runs changed the scratch '{}', which set-up wrote once and all runs read, so no time is "
+        "reported",
         measurement.changed_scratch);
   }
 
-  /// Of rows that take turns the one whose turn it was is the one that was interrupted.
+  /// The outcome of a stop: of the rows that alternate, the one that was running is INTERRUPTED.
   Outcome stopped(const DeviceRow& row) const {
     if (running_ == &row)
       return {Status::Interrupted, fmt::format("{} while this row was timed", stopped_because)};
-    return {Status::Missing, fmt::format("not timed to its end: {}", stopped_because)};
+    return {Status::Missing, fmt::format("its timing did not finish: {}", stopped_because)};
   }
 
   void finish(DeviceRow& row, Outcome outcome) {
@@ -316,14 +316,14 @@ class DeviceRun {
     row.secret.experiment.reset();
   }
 
-  /// `row` is the one that ran last: a device that is lost now was lost by it, unless by one before.
+  /// Notes which row the device was lost by: `row`, which ran last, unless an earlier one was noted.
   void note_loss(const DeviceRow& row) {
     if (!context_.device.alive() && !lost_by_) lost_by_ = row.number();
     if (lost_by_ == row.number())
       ended_because_ = fmt::format("the device was lost by {}", row.record.info.id);
   }
 
-  /// Rows that are timed together take turns: the listener knows at any time whose program runs.
+  /// Reports which row's program runs now, since rows that are timed together alternate.
   void begin(DeviceRow& row) {
     if (running_ == &row) return;
     running_ = &row;
@@ -335,12 +335,12 @@ class DeviceRun {
   RunListener& listener_;
   TimingEstimate estimate_;
   std::optional<RowPreparation> ahead_;
-  RowIndex planned_ = 0;  ///< rows of the groups before
-  Rows waiting_;          ///< judged right, not timed yet
+  RowIndex planned_ = 0;  ///< number of rows in earlier groups
+  Rows waiting_;          ///< answer accepted, not timed yet
   std::size_t waiting_bytes_ = 0;
   DeviceRow* running_ = nullptr;     ///< the row that began last
   std::string ended_because_;        ///< empty: rows may run
-  std::optional<RowIndex> lost_by_;  ///< the row that the device was lost by
+  std::optional<RowIndex> lost_by_;  ///< the row during which the device was lost
 };
 
 }  // namespace

@@ -11,11 +11,11 @@
 
 namespace assay {
 
-/// Runs the rows that are left on one device, group after group, and tells `listener` what happens to each
-/// from its begin to its end; events count the rows from the first of `groups` on, in their order, which the
-/// plan must have. Nothing is told of other rows. What goes wrong with a row becomes its status; only a
-/// failure to record (unwritable output) is thrown. After a lost device the rows that are left end as
-/// MISSING. When a stop is requested, so are they, and the row that was running is INTERRUPTED.
+/// Runs the rows in `left` on one device, group after group, and reports each to `listener` from its begin to
+/// its end. Events number the rows in the order of `groups`, which must be that of the plan. No events are
+/// sent for other rows. An error of a row becomes its status; only a failure to record (unwritable output) is
+/// thrown. After the device is lost or a stop is requested, the remaining rows end as MISSING; a row that a
+/// stop interrupts is INTERRUPTED.
 void run_on_device(gpu::Device& device, gpu::ShaderLibrary& shaders, std::span<const PlannedGroup> groups,
                    const RowsLeft& left, const Expectations& expectations, const DeviceRunOptions& options,
                    RunListener& listener);

@@ -7,15 +7,15 @@
 
 namespace assay {
 
-/// What the validation layer said during some time.
+/// Messages of the validation layer during some period.
 struct LayerMessages {
   std::int64_t count = 0;
-  std::vector<std::string> texts;  ///< the different ones, oldest first
+  std::vector<std::string> texts;  ///< distinct texts, oldest first
 
   void add(const LayerMessages& later) {
     count += later.count;
     for (const std::string& text : later.texts) {
-      std::erase(texts, text);  // said again: it counts as the newest
+      std::erase(texts, text);  // a repeated message counts as the newest
       texts.push_back(text);
     }
   }

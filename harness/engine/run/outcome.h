@@ -17,7 +17,8 @@ struct Outcome {
   std::string reason;
 };
 
-/// Runs `body`; its exceptions become the outcome of the row. Errors of recording pass through.
+/// Runs `body` and converts its exceptions to the outcome of the row; nothing when it throws none. Errors of
+/// recording pass through.
 template <class Body>
 std::optional<Outcome> outcome_of(Body&& body) {
   try {

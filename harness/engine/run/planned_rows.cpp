@@ -22,14 +22,13 @@ bool has_suffix(const PlannedRow& row) {
 }
 
 [[noreturn]] void throw_equal_ids(const std::string& id, const Case& with_suffix) {
-  throw Error(
-      fmt::format("planning the rows: '{0}' is the id of a case and of a row of the case '{1}' (a cold "
-                  "row's id ends in "
-                  "{2}, that of one with the other shaders in {3}); leave one of them out with --filter",
-                  id, with_suffix.id, cold_suffix, versus_suffix));
+  throw Error(fmt::format(
+      "planning the rows: '{0}' is the id of a case and of a row of the case '{1}' (the id of a cold row "
+      "ends in {2}, the id of a row with the other shaders in {3}); leave one of them out with --filter",
+      id, with_suffix.id, cold_suffix, versus_suffix));
 }
 
-/// Ids with a suffix may meet those that a file gives.
+/// Ids with a suffix may clash with ids from a case file.
 void refuse_equal_ids(const std::vector<PlannedGroup>& groups) {
   const auto is_there = [](const PlannedGroup& group) { return std::ranges::any_of(group, has_suffix); };
   if (std::ranges::none_of(groups, is_there)) return;
@@ -62,7 +61,7 @@ std::optional<std::size_t> own_version(const PlannedGroup& group, const PlannedR
   return std::nullopt;
 }
 
-/// How well `other` fits as the baseline of `row`; negative: not at all.
+/// How well `other` suits as the baseline of `row`; negative: not at all.
 int fitness(const PlannedRow& row, const PlannedRow& other, const std::string& impl) {
   const bool fits = other.mode == Mode::Perf && other.test_case->impl->name == impl && !other.versus &&
                     other.cache == row.cache && ask_for_same_forms(*other.test_case, *row.test_case);
@@ -90,7 +89,7 @@ std::string fill_text(const FillSpec& fill) {
   return std::string(name_of(fill.kind));
 }
 
-/// What the row has of its case, but for its id.
+/// The part of a row's description that comes from its case, without the id.
 RowInfo info_of_case(const Case& test_case, Mode mode) {
   std::vector<std::string> shapes;
   std::vector<std::string> forms;

@@ -22,45 +22,45 @@ struct PlannedRow {
 };
 using PlannedGroup = std::vector<PlannedRow>;
 
-/// The rows that a run of `cases` has: a case of mode both is two, accuracy first; a timed one of cache both
-/// is two, hot first; with `versus` each comes once more, with the other version of the shaders. A group's
-/// rows stand together. Throws Error when two rows would have one id.
+/// The rows of a run of `cases`: a case of mode both has two rows, accuracy first; a timed case of cache both
+/// has two, hot first; with `versus` each row comes a second time with the other version of the shaders. The
+/// rows of a group are consecutive. Throws Error when two rows would have the same id.
 std::vector<PlannedGroup> plan_rows(std::span<const Case* const> cases, std::optional<Mode> mode,
                                     bool versus = false);
 
-/// The row's id: its case's, that of a cold one with "/cold" behind it, that of one with the other version of
-/// the shaders with "/versus".
+/// The row's id: its case's id, followed by "/cold" for a cold row and by "/versus" for a row with the other
+/// version of the shaders.
 std::string row_id(const PlannedRow& row);
 
-/// What rows are called beside their case.
+/// Names that rows have in addition to their case.
 struct RowNames {
   std::optional<std::string> shaders;  ///< folder of the run's own shaders
   std::optional<std::string> versus;   ///< folder of the other version's
 };
 
-/// The row in the words of its reports, but for its baseline.
+/// The row as reports describe it, without its baseline.
 RowInfo row_info(const PlannedRow& row, const RowNames& names);
 
-/// What expectations match of it. The words are in `info`, which must outlive them.
+/// The words of a row that expectations match. They refer to `info`, which must outlive them.
 RowWords words_of(const RowInfo& info);
 
-/// The row that each is held against.
+/// The row with which another row is compared.
 struct Baseline {
   bool wanted = false;             ///< the row is to be compared
   std::optional<std::size_t> row;  ///< index in the group; absent: the group has none
 };
 
-/// For each row of a group: with the other version of the shaders, the same row with the run's own; with
-/// `impl`, each row of mode perf of another impl, the row of that impl in the same forms (of several the one
-/// with the same tuning and name). With both, each row with the other version is held against the row of that
-/// impl with the run's own.
+/// The baseline of each row of a group. The baseline of a row with the other version of the shaders is the
+/// same row with the run's own shaders. With `impl`, the baseline of each perf row of another impl is the row
+/// of that impl in the same forms (of several the one with the same tuning and name). With both, each row
+/// with the other version is compared with the row of that impl with the run's own shaders.
 std::vector<Baseline> choose_baselines(const PlannedGroup& group, const std::string& impl);
 
-/// Of these groups the rows with the other version of the shaders, and of those with the run's own no more
-/// than such a row is held against (choose_baselines).
+/// The rows of these groups with the other version of the shaders, and of the rows with the run's own shaders
+/// only those that serve as their baselines (choose_baselines).
 std::vector<PlannedGroup> versus_rows_alone(std::span<const PlannedGroup> groups, const std::string& impl);
 
-/// All rows in the words of their reports, each with its baseline (choose_baselines).
+/// All rows as reports describe them, each with its baseline (choose_baselines).
 std::vector<RowInfo> plan_of(std::span<const PlannedGroup> groups, const RowNames& names,
                              const std::string& baseline_impl);
 

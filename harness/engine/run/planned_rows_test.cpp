@@ -14,7 +14,7 @@ using test::make_case;
 using test::shape_params;
 using ::testing::HasSubstr;
 
-/// An op with two impls and a few cases of it, all of one group.
+/// An op with two impls, and a few cases of it in one group.
 struct Bench {
   Op op = flip_op();
   std::vector<Case> cases;

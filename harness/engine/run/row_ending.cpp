@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-/// A pass with validation messages is no pass: another driver may do anything with that program.
+/// Turns a pass with validation messages into a failure: on another driver the program may do anything.
 void blame_validation(Record& record) {
   if (record.status != Status::Pass || record.validation_messages == 0) return;
   record.status = Status::Fail;

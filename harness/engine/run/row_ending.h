@@ -6,7 +6,7 @@
 
 namespace assay {
 
-/// Completes the record of a row that ended so: the validation layer's messages.
+/// Completes the record of a row with its outcome and the validation layer's messages.
 void end_row(DeviceRow& row, Outcome outcome, DeviceContext& context);
 
 }  // namespace assay

@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-/// A debugger that is attached gets a capture of the row's runs.
+/// Checks the answer; an attached debugger captures the row's runs.
 AccuracyOutcome captured_assessment(Experiment& experiment, const DeviceRow& row, const DataSet& data) {
   const std::vector<Acceptance> accepted = acceptances(row.test_case(), data, row.unit_error);
   const gpu::DebuggerCapture capture;
@@ -27,7 +27,7 @@ std::unique_ptr<Experiment> experiment_for(const DeviceRow& row, std::unique_ptr
                                       *row.program, *row.group->packed, std::move(originals));
 }
 
-/// What is timed from now on is the program and work of no use: a slowdown of known size.
+/// Adds useless work to the timed program: a slowdown of known size.
 void inject_slowdown(DeviceRow& row, DeviceContext& context) {
   const double ns = rough_time_ns(*row.own.experiment, row.test_case().timeout_s);
   TimingTools& tools = context.tools();
@@ -37,8 +37,8 @@ void inject_slowdown(DeviceRow& row, DeviceContext& context) {
   row.own.experiment = experiment_for(row, row.own.experiment->take_originals(), context);
 }
 
-/// What was judged is what is timed: the same program over the same guarded memory. Every block of samples
-/// is held against the judged answer, bit by bit.
+/// Prepares a row for timing. The timed program is the checked one, over the same guarded memory, and every
+/// block's outputs are compared bitwise with the accepted answer.
 void prepare_timing(DeviceRow& row, std::unique_ptr<Experiment> judged, const AccuracyOutcome& assessment,
                     JudgedRun secret, DeviceContext& context) {
   row.own = {std::move(judged), assessment.outputs};

@@ -8,12 +8,12 @@
 
 namespace assay {
 
-/// The reason not to run a row, if there is one: INVALID, SKIPPED, UNSUPPORTED, or what went wrong while its
-/// program was built. Else the row has its program.
+/// Plans a row: gives it its program, or returns why it is not run: INVALID, SKIPPED, UNSUPPORTED, or what
+/// went wrong while its program was built.
 std::optional<Outcome> plan_row(DeviceRow& row, const DeviceContext& context);
 
-/// Judges a row that has its program, whose data are those of its group. One of mode perf that passes is
-/// ready to be timed then. Throws what outcome_of() knows.
+/// Checks the answer of a row that has its program, on its group's data. A row of mode perf that passes is
+/// then ready to be timed. Throws the exceptions that outcome_of() handles.
 Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context);
 
 }  // namespace assay

@@ -5,8 +5,8 @@
 namespace assay {
 namespace {
 
-/// Tensors that are smaller together go through the host: what the device would spare it is less than what
-/// its kernels cost. Not where they are needed again for every block.
+/// Tensors that are smaller in total go through the host: kernels on the device would cost more than they
+/// save, unless the tensors are needed again for every block.
 constexpr std::uint64_t worth_keeping_bytes = std::uint64_t{1} << 20;
 
 std::uint64_t bytes_of_tensors(const Case& test_case) {

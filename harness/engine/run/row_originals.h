@@ -9,10 +9,10 @@
 
 namespace assay {
 
-/// Originals of a row's tensors with these inputs; null where everything is to go through the host.
+/// Makes originals of a row's tensors with these inputs; null when everything is to go through the host.
 std::unique_ptr<Originals> originals_for(const DeviceRow& row, PackedInputs& inputs, DeviceContext& context);
 
-/// Lets an experiment that waits to be timed keep its originals while there is room for them.
+/// Lets an experiment that waits to be timed keep its originals if there is room for them.
 void keep_originals(Experiment& experiment, DeviceContext& context);
 
 }  // namespace assay

@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-/// Why the row would take longer than it may even at the device's own ceilings, where those are known.
+/// Why the row would exceed its time limit even at the device's ceilings, if those are known.
 std::optional<std::string> too_slow(const PlannedRow& row, Ceiling ceiling, const Ceilings& ceilings,
                                     double program_limit_s) {
   const Case& test_case = *row.test_case;
@@ -18,7 +18,7 @@ std::optional<std::string> too_slow(const PlannedRow& row, Ceiling ceiling, cons
   const double own_s = test_case.timeout_s;
   const double limit_s = std::min(program_limit_s, own_s);
   if (least.seconds <= limit_s) return std::nullopt;
-  return fmt::format("needs at least {:.3g} s a program on this device: {}; the limit is {:g} s ({})",
+  return fmt::format("needs at least {:.3g} s per program on this device: {}; the limit is {:g} s ({})",
                      least.seconds, least.because, limit_s,
                      own_s == limit_s ? "the case's timeout" : "--program-limit");
 }

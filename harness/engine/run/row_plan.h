@@ -8,14 +8,14 @@
 
 namespace assay {
 
-/// What a row is to run, or why it is not run.
+/// The program that a row runs, or why it is not run.
 struct RowPlan {
   RowProgram made;
   std::optional<Outcome> not_run;  ///< INVALID, SKIPPED, UNSUPPORTED, or what went wrong while it was built
 };
 
-/// `info`: the row in the words of its reports. `ceilings`: of the device, as far as they are known. Any
-/// thread may ask.
+/// Plans a row. `info` is the row as reports describe it; `ceilings` are the device's, as far as they are
+/// known. May be called from any thread.
 RowPlan plan_of_row(const PlannedRow& row, const RowInfo& info, const DeviceContext& context,
                     const Ceilings& ceilings);
 

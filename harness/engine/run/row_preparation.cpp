@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-/// What references give for an element, at most: value, bound, magnitude and the value before rounding.
+/// The most that a reference gives for an element: value, bound, magnitude and the value before rounding.
 constexpr std::size_t bytes_of_answer = 3 * sizeof(float) + sizeof(double);
 
 }  // namespace
@@ -29,7 +29,7 @@ RowPreparation::RowPreparation(const DeviceContext& context, std::span<const Pla
   try {
     for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
   } catch (const std::system_error&) {
-    // The system has no more threads: those that there are do it, or the rows themselves.
+    // The system has no more threads: the existing ones do the work, or the rows themselves.
   }
 }
 
@@ -42,7 +42,7 @@ RowPreparation::~RowPreparation() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-/// In the order in which rows will ask for what they make.
+/// Lists the jobs in the order in which rows will need their results.
 void RowPreparation::list_jobs(const RowsLeft& left) {
   RowIndex first = 0;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -116,7 +116,7 @@ bool RowPreparation::may_begin(const Job& job) const {
   return slot.state == State::Wanted && bytes_ + slot.bytes <= most_bytes;
 }
 
-/// Without the lock.
+/// Called without the lock.
 void RowPreparation::run(std::size_t index) {
   const BackgroundWork busy;
   const Job job = jobs_[index];
@@ -125,7 +125,7 @@ void RowPreparation::run(std::size_t index) {
     if (job.kind == Kind::Row) return prepare_row(groups_[job.group][job.index]);
     data = made(job);
   } catch (const std::exception&) {
-    // The row meets it too, and tells of it.
+    // The row will meet the same error and report it.
   }
   const std::scoped_lock lock(mutex_);
   Slot& slot = slot_of(job);
@@ -138,7 +138,7 @@ void RowPreparation::run(std::size_t index) {
   }
 }
 
-/// Nothing where no row of the group will ask for them.
+/// Makes the data of a job; nothing when no row of the group will need them.
 std::optional<DataSet> RowPreparation::made(const Job& job) const {
   const PlannedRow* row = first_that_runs(job);
   if (row == nullptr) return std::nullopt;
@@ -184,7 +184,7 @@ void RowPreparation::reached(RowIndex row) {
   changed_.notify_all();
 }
 
-/// With the lock. What is being made sees that it comes too late.
+/// Called with the lock. A job in progress notices that its result is no longer needed.
 void RowPreparation::forget(Slot& slot) {
   if (!slot.data) return;
   slot.data.reset();
@@ -203,7 +203,7 @@ std::optional<DataSet> RowPreparation::take(Slot& slot) {
   std::optional<DataSet> data;
   {
     std::unique_lock lock(mutex_);
-    if (slot.state == State::Wanted) slot.state = State::Done;  // by whoever asks
+    if (slot.state == State::Wanted) slot.state = State::Done;  // the row makes them itself
     changed_.wait(lock, [&] { return slot.state == State::Done; });
     data = std::exchange(slot.data, std::nullopt);
     if (data) bytes_ -= slot.bytes;

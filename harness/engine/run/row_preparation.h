@@ -17,34 +17,36 @@
 
 namespace assay {
 
-/// Rows that are prepared before it is their turn, at most.
+/// The largest number of rows that are prepared before their turn.
 inline constexpr std::size_t most_rows_ahead = 128;
 
-/// Threads that prepare rows before it is their turn: they compile what the rows run, which the device keeps,
-/// and make the data of their groups. It changes nothing but when things are done: what fails here is done
-/// again when the row itself needs it, and is then told as the row's.
+/// Threads that prepare rows before their turn: they compile the rows' pipelines, which the device keeps, and
+/// make the data of their groups. This changes only when work is done: work that fails here is repeated when
+/// the row itself needs it, and is then reported as the row's failure.
 class RowPreparation {
  public:
-  /// Host memory that data sets take which no row has taken yet, at most; one of more is not made ahead.
+  /// The largest size in bytes of all prepared data sets that no row has taken yet; a larger data set is not
+  /// made ahead.
   static constexpr std::size_t most_bytes = std::size_t{1} << 30;
 
-  /// All must outlive this, the ceilings apart. `threads`: 1 or more.
+  /// All arguments must outlive this object; the context's ceilings are copied. `threads`: 1 or more.
   RowPreparation(const DeviceContext& context, std::span<const PlannedGroup> groups, const RowsLeft& left,
                  int threads);
-  /// Waits for what the threads are at.
+  /// Waits until the threads have finished their current work.
   ~RowPreparation();
   RowPreparation(const RowPreparation&) = delete;
   RowPreparation& operator=(const RowPreparation&) = delete;
 
-  /// It is this row's turn: it and those before it are not for these threads any more.
+  /// Reports that this row's turn has come: the threads no longer prepare it or earlier rows.
   void reached(RowIndex row);
 
-  /// The data of a group, once: waits where they are being made. Nothing where they are not, or cannot be.
+  /// Hands over the data of a group; waits if they are being made. Nothing if they were not made or could not
+  /// be.
   std::optional<DataSet> take_data(std::size_t group);
   std::optional<DataSet> take_secret_data(std::size_t group);
 
-  /// While rows are timed: on a device that is the CPU nothing is prepared then, and what is being prepared
-  /// is waited for; else half of the CPU stays idle.
+  /// Restricts preparation while rows are timed. On a device that is the CPU nothing is prepared meanwhile,
+  /// and the constructor waits for work in progress; on other devices half of the CPU stays idle.
   class Hush {
    public:
     explicit Hush(RowPreparation& owner);
@@ -61,14 +63,14 @@ class RowPreparation {
   struct Job {
     Kind kind = Kind::Row;
     std::size_t group = 0;
-    RowIndex row = 0;       ///< from when on it is of no use
-    std::size_t index = 0;  ///< of the row in its group
+    RowIndex row = 0;       ///< the job is useless once this row's turn has come
+    std::size_t index = 0;  ///< index of the row in its group
   };
   enum class State : std::uint8_t { Wanted, Making, Done };
   /// A data set of a group.
   struct Slot {
     State state = State::Wanted;
-    std::size_t bytes = 0;  ///< about
+    std::size_t bytes = 0;  ///< estimate
     std::optional<DataSet> data;
   };
   struct Slots {
@@ -94,14 +96,14 @@ class RowPreparation {
   const DeviceContext& context_;
   std::span<const PlannedGroup> groups_;
   const RowsLeft& left_;
-  const Ceilings ceilings_;  ///< those of the context may be measured again meanwhile
+  const Ceilings ceilings_;  ///< a copy: the context's may be measured again meanwhile
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Job> jobs_;
-  std::vector<bool> is_taken_;   ///< of each job
+  std::vector<bool> is_taken_;   ///< one per job
   std::size_t first_open_ = 0;   ///< jobs before it are taken
-  std::vector<Slots> slots_;     ///< of each group
+  std::vector<Slots> slots_;     ///< one per group
   std::size_t first_group_ = 0;  ///< groups before it have had their turn
   std::vector<RowIndex> first_rows_;
   RowIndex reached_ = 0;

@@ -33,7 +33,7 @@ RowProgram program_of_impl(const Impl& impl, const Case& test_case, const BuildC
   return made;
 }
 
-/// The shaders of a case that can run; what is wrong with one that cannot is told by its row.
+/// The shaders of a case that can run. A case that cannot has none; its row reports why.
 std::set<std::string> shaders_of(const Case& test_case, const DeviceInfo& device) try {
   std::set<std::string> shaders;
   const RowProgram made = row_program(test_case, device);
@@ -48,8 +48,9 @@ std::set<std::string> shaders_of(const Case& test_case, const DeviceInfo& device
 
 RowProgram row_program(const Case& test_case, const DeviceInfo& device) {
   if (test_case.conv2d.awaits_device) {
-    throw std::logic_error(fmt::format(
-        "building the program of {}: nobody asked DeviceCases what CONV2D stands for", test_case.id));
+    throw std::logic_error(
+        fmt::format("building the program of {}: CONV2D has not been replaced for the device (DeviceCases)",
+                    test_case.id));
   }
   const BuildContext context{test_case.params, test_case.tensors, test_case.forms, device, test_case.tune};
   std::optional<RowProgram> first;
@@ -65,7 +66,7 @@ RowProgram row_program(const Case& test_case, const DeviceInfo& device) {
   return {.impl = test_case.impl,
           .program = {},
           .unit_error = {},
-          .unsupported = "each impl that it may choose excludes this point"};
+          .unsupported = "every impl that it may choose excludes this point"};
 }
 
 std::set<std::string> shaders_of(std::span<const PlannedGroup> groups, const DeviceInfo& device) {

@@ -17,7 +17,7 @@
 namespace assay {
 namespace {
 
-/// Variables that change which devices and layers the Vulkan loader finds, or how a driver works.
+/// Environment variables that change which devices and layers the Vulkan loader finds, or how a driver works.
 constexpr std::array loader_variables = {
     "VK_DRIVER_FILES",
     "VK_ICD_FILENAMES",
@@ -71,7 +71,7 @@ std::string device_slug(std::span<const DeviceInfo> devices, std::size_t index) 
   const auto by_uuid = [](const DeviceInfo& device) {
     return slug_of(device.name) + "-" + device.uuid.substr(0, 8);
   };
-  // Whether another device goes, or may go, by this text.
+  // Whether another device has, or might get, this name.
   const auto is_taken = [&](const std::string& text) {
     for (std::size_t i = 0; i < devices.size(); ++i) {
       if (i != index && (by_name(devices[i]) == text || by_uuid(devices[i]) == text)) return true;

@@ -8,9 +8,9 @@
 
 namespace assay {
 
-/// What is the same for all devices of a run.
+/// The settings that all devices of a run share.
 struct RunSettings {
-  std::string run_id;  ///< empty: a new one
+  std::string run_id;  ///< empty: make a new one
   std::string version;
   std::string compiler;
   std::string build_type;
@@ -21,14 +21,14 @@ struct RunSettings {
   std::string repro_options;  ///< see RunInfo
 };
 
-/// An id that no other run has: "20260102T030405Z-1a2b3c", the time and a random number.
+/// A unique run id: the time and a random number, "20260102T030405Z-1a2b3c".
 std::string new_run_id();
 
-/// The circumstances of a run that starts now on `device`: its id, the host, the loader's variables.
+/// Describes a run that starts now on `device`: its id, the host, the Vulkan loader's environment variables.
 RunInfo make_run_info(const RunSettings& settings, const DeviceInfo& device);
 
-/// A folder name for devices[index] that no other of `devices` has: "nvidia-h100-80gb-hbm3", with the start
-/// of the UUID (and then the index) appended where names are equal.
+/// A folder name for devices[index] that is unique among `devices`: "nvidia-h100-80gb-hbm3". The start of the
+/// UUID (and then the index) is appended when names are equal.
 std::string device_slug(std::span<const DeviceInfo> devices, std::size_t index);
 
 }  // namespace assay

@@ -23,29 +23,31 @@ struct VersusShaders {
 struct DeviceRunOptions {
   std::optional<Mode> mode;                   ///< Accu or Perf only; empty: what each case says
   std::optional<std::filesystem::path> dump;  ///< --dump
-  RowNames names;                             ///< how rows are called; the plan must use the same
-  std::optional<VersusShaders> versus;        ///< for the planned rows that are of the other version
-  std::string baseline_impl;  ///< --baseline-impl: whose rows the others share rounds with, as in plan_of()
-  const AnswerCache* answers = nullptr;  ///< where references' answers are kept; null: nowhere
-  /// Rows of mode perf must be right on data of this seed too (make_secret_data_set). Nothing: they need not.
+  RowNames names;                             ///< names of rows; the plan must use the same
+  std::optional<VersusShaders> versus;        ///< for planned rows with the other version
+  std::string baseline_impl;  ///< --baseline-impl: other rows are compared with this impl's, as in plan_of()
+  const AnswerCache* answers = nullptr;  ///< caches the references' answers; null: no cache
+  /// Rows of mode perf must be right on data of this seed, too (make_secret_data_set). Nothing: no such
+  /// check.
   std::optional<std::uint64_t> secret_seed;
   SamplingOptions sampling;
-  double injected_slowdown_pct = 0;  ///< --inject-slowdown: every timed program gets so much more work
-  /// A program that needs longer at the device's own ceilings is not run; its case's timeout may be less.
+  double injected_slowdown_pct = 0;  ///< --inject-slowdown: extra work for every timed program
+  /// Seconds. A program that needs longer even at the device's ceilings is not run; the case's timeout may be
+  /// shorter.
   double program_limit_s = 10;
-  Ceilings ceilings;             ///< as far as they are known without measuring; those of `tools` go before
-  TimingTools* tools = nullptr;  ///< of this device; null: made when a row is first timed, without ceilings
-  int preparing_threads = 0;     ///< --prepare: they prepare rows before it is their turn; 0: none does
-  /// Asked before each row begins and before each block of samples: true ends the run there. Empty: never.
+  Ceilings ceilings;             ///< those known without measuring; those of `tools` take precedence
+  TimingTools* tools = nullptr;  ///< this device's; null: made when a row is first timed, without ceilings
+  int preparing_threads = 0;     ///< --prepare: number of threads that prepare rows before their turn
+  /// Called before each row and before each block of samples: true ends the run there. Empty: never stops.
   std::function<bool()> stop_requested;
-  /// Rows that wait to be timed are timed once that takes about so long; a group's rows stay together.
+  /// Waiting rows are timed once their timing would take about this long; a group's rows stay together.
   double pool_s = 60;
-  std::function<void()> group_ended;  ///< called behind each group of rows, in this thread; empty: nothing
-  /// Called around the timing of each pool of rows, both or none, in this thread. Empty: nothing.
+  std::function<void()> group_ended;  ///< called after each group of rows, in this thread; may be empty
+  /// Called before and after the timing of each pool of rows, in this thread. Set both or neither.
   std::function<void()> before_timing;
   std::function<void()> after_timing;
-  std::function<std::int64_t()> validation_messages;  ///< of the instance, so far; empty: not counted
-  /// The different texts of those after the first so many.
+  std::function<std::int64_t()> validation_messages;  ///< count for the instance so far; empty: not counted
+  /// Distinct texts of the messages after the first `after`.
   std::function<std::vector<std::string>(std::int64_t after)> validation_texts;
 };
 

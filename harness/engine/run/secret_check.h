@@ -8,14 +8,14 @@
 
 namespace assay {
 
-/// A row of mode perf on data of the run's secret seed.
+/// The result of running a row of mode perf on data of the run's secret seed.
 struct SecretRun {
-  std::optional<Outcome> wrong;  ///< FAIL: right on its own data, wrong on these
-  JudgedRun timed;               ///< otherwise; none where the run or the case has no such data
+  std::optional<Outcome> wrong;  ///< FAIL: right on its own data, wrong on the secret data
+  JudgedRun timed;               ///< otherwise; empty if the run or the case has no secret data
 };
 
-/// Judges a row that is right on its own data on those of the secret seed. What a case's seed is made for
-/// (ties, a case that can fail) is not asked of the secret one. Throws what judge_row() does.
+/// Checks a row that is right on its own data on data of the secret seed. Requirements that a case's seed was
+/// chosen to meet (ties, a case that can fail) do not apply to the secret data. Throws as judge_row() does.
 SecretRun run_on_secret_data(const DeviceRow& row, DeviceContext& context);
 
 }  // namespace assay

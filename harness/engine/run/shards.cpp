@@ -15,7 +15,7 @@
 namespace assay {
 
 std::vector<double> guessed_costs(std::span<const PlannedGroup> groups) {
-  constexpr double timed = 50;  // a second of sampling, where a row of mode accu takes some 20 ms
+  constexpr double timed = 50;  // a second of sampling, compared with about 20 ms for a row of mode accu
   std::vector<double> costs;
   for (const PlannedGroup& group : groups) {
     double cost = 0;
@@ -30,7 +30,7 @@ std::vector<std::size_t> balanced(std::span<const double> costs, const Shard& sh
   std::iota(longest_first.begin(), longest_first.end(), std::size_t{0});
   std::ranges::stable_sort(longest_first, std::ranges::greater{},
                            [&](std::size_t group) { return costs[group]; });
-  using Load = std::pair<double, int>;  // of equal loads the first shard's
+  using Load = std::pair<double, int>;  // equal loads: the first shard comes first
   std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
   for (int index = 1; index <= shard.count; ++index) loads.emplace(0.0, index);
   std::vector<std::size_t> taken;
@@ -70,10 +70,10 @@ std::string plan_hash(std::span<const PlannedGroup> groups) {
 std::vector<const Case*> cases_of_shard(std::span<const Case* const> cases,
                                         std::span<const PlannedGroup> groups, const ShardInfo& shard) {
   if (groups.size() != shard.all_groups || plan_hash(groups) != shard.plan_hash) {
-    throw Error(fmt::format(
-        "taking shard {} of {}: {} groups of rows were shared out, and the case files give {} here, "
-        "or other rows: they have changed, or are others",
-        shard.index, shard.count, shard.all_groups, groups.size()));
+    throw Error(
+        fmt::format("taking shard {} of {}: {} groups of rows were shared out, and the case files here give "
+                    "{}, or other rows; use the case files that the shards were made from",
+                    shard.index, shard.count, shard.all_groups, groups.size()));
   }
   std::unordered_set<const Case*> wanted;
   for (const std::size_t group : groups_of(shard)) {

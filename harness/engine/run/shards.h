@@ -8,35 +8,36 @@
 #include <string>
 #include <vector>
 
-// A run's rows shared out among several runs. Groups stay whole: their rows share data and a reference, and
-// are compared with each other.
+// Divides a run's rows among several runs. Groups stay whole: their rows share data and a reference, and are
+// compared with each other.
 
 namespace assay {
 
-/// One of so many parts.
+/// One of `count` parts of a run.
 struct Shard {
   int index = 1;  ///< from 1 to count
   int count = 1;
 };
 
-/// What each group may cost where nothing was measured: its rows, timed ones several times over.
+/// Estimated cost of each group when none was measured: its number of rows, with timed rows counting several
+/// times.
 std::vector<double> guessed_costs(std::span<const PlannedGroup> groups);
 
-/// Places of the shard's groups, ascending, when the group that costs most goes to the shard that has least
-/// so far (longest processing time first: at most a third more than the best division), and so on; `costs`
-/// are of all groups, in any unit. Groups that cost the same are dealt out one by one. Every shard that is
-/// given the same costs finds the same division.
+/// Indices of the shard's groups, ascending. The most expensive group goes to the shard with the lowest cost
+/// so far, and so on (longest processing time first: at most a third above the optimum). `costs` has one
+/// entry per group, in any unit. Groups of equal cost are dealt out in turn. All shards that are given the
+/// same costs compute the same division.
 std::vector<std::size_t> balanced(std::span<const double> costs, const Shard& shard);
 
-/// What a run that has the `taken` ones of all groups tells of that.
+/// The description of a shard that has the groups `taken`, as its run records it.
 ShardInfo shard_info(std::span<const PlannedGroup> groups, const Shard& shard,
                      std::span<const std::size_t> taken);
 
 /// Hash of the ids and modes of all rows.
 std::string plan_hash(std::span<const PlannedGroup> groups);
 
-/// Of `cases`, of which the plan `groups` was made, those that have rows in the shard; in the same order.
-/// Throws Error where the plan is not the one that was shared out.
+/// The cases that have rows in the shard, in the order of `cases`; `groups` is the plan made from `cases`.
+/// Throws Error when it is not the plan that was divided.
 std::vector<const Case*> cases_of_shard(std::span<const Case* const> cases,
                                         std::span<const PlannedGroup> groups, const ShardInfo& shard);
 

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
 
-/// Cases of an op, each data set of its own key.
+/// Cases of an op; each data set has its own key.
 struct ShardBench {
   Case& add(std::uint64_t data_key, Mode mode = Mode::Accu) {
     Case test_case = test::make_case(op, test::shape_params({4}), "p" + std::to_string(cases.size()));
@@ -109,8 +109,8 @@ TEST(Shards, OfAnotherPlanAreRefused) {
   EXPECT_THAT(take, ThrowsMessage<Error>(HasSubstr("shard 1 of 2")));
   bench.cases.back().id = bench.selected().front()->id + "x";
   bench.add(3);
-  EXPECT_THAT(take,
-              ThrowsMessage<Error>(HasSubstr("2 groups of rows were shared out, and the case files give 3")));
+  EXPECT_THAT(take, ThrowsMessage<Error>(
+                        HasSubstr("2 groups of rows were shared out, and the case files here give 3")));
 }
 
 }  // namespace

@@ -6,18 +6,19 @@
 
 namespace assay {
 
-/// How long the timing of rows takes, judged by those that were timed before.
+/// Estimates how long the timing of rows takes, from the rows timed before.
 class TimingEstimate {
  public:
   explicit TimingEstimate(const SamplingOptions& options) : first_guess_s_(guess_s(options)) {}
 
-  /// So many rows were timed together, in so much wall time.
+  /// Records that `rows` rows were timed together in `wall_s` seconds.
   void note(std::size_t rows, double wall_s);
-  /// Wall time that so many rows will take.
+  /// Estimated wall time for this many rows.
   double seconds(std::size_t rows) const;
 
  private:
-  /// Of a row of which nothing is known: its samples, heat before each block, its memory and side passes.
+  /// The guess for a row when no row was timed yet: samples, heating before each block, memory and extra
+  /// passes.
   static double guess_s(const SamplingOptions& options) { return 1.5 * options.budget_s + 0.3; }
 
   double first_guess_s_;

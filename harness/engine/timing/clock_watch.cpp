@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t window = 5;
 constexpr double most_tolerance = 0.15;
-constexpr double deviations = 5;  // of the median deviation: about 3.4 standard deviations
+constexpr double deviations = 5;  // median absolute deviations: about 3.4 standard deviations
 
 double median_deviation(const std::vector<double>& values, double middle) {
   std::vector<double> deviations_of;

@@ -5,24 +5,23 @@
 
 namespace assay {
 
-/// What clock probes have told of a device's clock: a clock probe is a fixed piece of work that runs beside
-/// the samples, so that its time changes with the clock and with nothing else. One for a device, shared by
-/// all that sample on it.
+/// Tracks a device's clock by the times of clock probes: fixed pieces of work that run after each sample,
+/// whose time changes only with the clock. There is one per device, shared by everything that samples on it.
 class ClockWatch {
  public:
-  /// Clock probes that differ by less than `least_tolerance` always count as at one clock. A CPU that does
-  /// other work beside needs more than the 3 % of a GPU.
+  /// Clock probes that differ by less than `least_tolerance` always count as at one clock. A CPU that also
+  /// does other work needs more than a GPU's 3 %.
   explicit ClockWatch(double least_tolerance = 0.03) : least_tolerance_(least_tolerance) {}
 
-  /// A clock probe's time in ns. What is not positive tells nothing.
+  /// Takes a clock probe's time in ns; ignores times that are not positive.
   void hear(double probe_ns);
 
-  /// The clock probe's time at the best clock that was seen to last (the smallest median of a few in a row);
-  /// 0: not known yet.
+  /// The clock probe's time at the best sustained clock so far (the smallest median of a few in a row); 0:
+  /// not known yet.
   double full_clock_ns() const { return full_clock_ns_; }
 
-  /// Whether a clock probe that took this long ran at a lower clock than full, or than `accepted_ns` where
-  /// that is more: beyond what clock probes differ by at one clock. False while nothing is known.
+  /// Whether a clock probe of this length shows a clock below full: it is longer than full_clock_ns(), or
+  /// `accepted_ns` if that is longer, by more than probes differ at one clock. False while nothing is known.
   bool is_down(double probe_ns, double accepted_ns = 0) const;
 
  private:

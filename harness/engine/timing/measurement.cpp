@@ -16,11 +16,11 @@
 namespace assay {
 namespace {
 
-constexpr int side_pass_repeats = 5;  // throughput and shares: the median of so many passes
+constexpr int side_pass_repeats = 5;  // throughput and shares are the median of this many passes
 constexpr int most_measured_again = 2;
-constexpr int repetitions = 7;          // of a batch, and of a program by itself
-constexpr int programs_before_one = 2;  // that runs by itself: they keep the device awake
-constexpr int suspicions = 3;           // in a row, before a row is suspect
+constexpr int repetitions = 7;          // of a batch, and of a program that runs alone
+constexpr int programs_before_one = 2;  // before a program that runs alone: they keep the device awake
+constexpr int suspicions = 3;           // consecutive findings before a row is SUSPECT
 
 /// Samples one row's kernel time on its device.
 class GpuSource : public SampleSource {
@@ -48,7 +48,7 @@ class GpuSource : public SampleSource {
     return right;
   }
 
-  /// ns per program when programs overlap.
+  /// ns per program when programs may overlap.
   double throughput_ns(int warm, int batch) {
     std::vector<double> values;
     for (int i = 0; i < side_pass_repeats; ++i) {
@@ -73,9 +73,9 @@ class GpuSource : public SampleSource {
     return medians;
   }
 
-  /// A program's share of batches, the median of some, and then the shortest of some programs by themselves,
-  /// as what else runs only adds to them. Not by turns: what a program by itself finds overwritten, the next
-  /// batch would have to do again. Nothing without timestamps.
+  /// Measures the time per program in several batches (their median), then several programs that run alone
+  /// (the shortest, since disturbances only add time). The two do not alternate: a lone program finds its
+  /// outputs overwritten, so the next batch would have to do that work again. Nothing without timestamps.
   std::optional<Repetition> repetition(int warm, int batch) {
     std::vector<double> batches;
     for (int i = 0; i < repetitions; ++i) batches.push_back(time_batch(warm, batch).ns / batch);
@@ -90,7 +90,7 @@ class GpuSource : public SampleSource {
     return Repetition{.isolated_us = shortest_ns / ns_per_us, .batch_us = median(batches) / ns_per_us};
   }
 
-  /// Of the setup dispatches together; 0: there are none.
+  /// Time of all setup dispatches together in ns; 0: there are none.
   double setup_ns() {
     std::vector<double> values;
     const Stopwatch watch;
@@ -118,20 +118,20 @@ class GpuSource : public SampleSource {
   RotatingSets sets_;
   bool wall_clock_ = false;
   double submitted_s_ = 0;
-  Stopwatch watch_;  ///< of the block that is open
+  Stopwatch watch_;  ///< time of the open block
   double total_s_ = 0;
   double filling_ms_ = 0;
 };
 
-/// One row on its way through the sampler; no source where it is refused.
+/// One row that is being sampled; it has no source if it was refused.
 struct Timed {
   const TimedRow* row = nullptr;
   SetPlan plan;
   std::unique_ptr<GpuSource> source;
-  std::vector<Block> blocks;  ///< those from before come first
+  std::vector<Block> blocks;  ///< blocks of an earlier attempt come first
 };
 
-/// The pass of its own that says how a program's time divides among its dispatches.
+/// Describes how a program's time is divided among its dispatches, which a separate pass measures.
 void describe_shares(const Program& program, const std::vector<double>& shares_ns, PerfResult& perf) {
   std::size_t next = 0;
   for (const Dispatch& dispatch : program.dispatches) {
@@ -142,7 +142,7 @@ void describe_shares(const Program& program, const std::vector<double>& shares_n
   }
 }
 
-/// How far the clock can be trusted for this row.
+/// The trust in the clock for this row, as reports state it.
 std::string timer_of(const TimerCalibration& timer, const PerfResult& perf) {
   const double sample_ns = perf.time_us_p50 * ns_per_us * perf.batch;
   const bool is_short = timer.unit_ns > 0 && sample_ns < units_per_sample * timer.unit_ns;
@@ -162,7 +162,8 @@ int timed_dispatches(const Program& program) {
       program.dispatches, [](const Dispatch& dispatch) { return dispatch.role != DispatchRole::Setup; }));
 }
 
-/// A row above the ceilings may tell of the ceilings: they are measured once more before it is suspected.
+/// Computes the roofline. A row above the ceilings may mean that the ceilings are too low, so they are
+/// measured once more before the row is suspected.
 Roofline hold_against_ceilings(const Work& work, const TimedProgram& program, TimingTools& tools) {
   const double limit_pct = tools.device.info().is_cpu() ? suspect_above_pct_on_cpu : suspect_above_pct;
   Roofline found = roofline(tools.ceilings, work, program, limit_pct);
@@ -193,7 +194,7 @@ void describe_work(const TimedRow& timed, const SetPlan& plan, TimingTools& tool
   perf.suspect = found.suspect;
 }
 
-/// Holds programs by themselves against those of batches. Suspicion must be found again and again.
+/// Compares programs that run alone with those in batches. A suspicion must be confirmed several times.
 void describe_repetition(const Timed& timed, const TimingTools& tools, const Samples& samples,
                          PerfResult& perf) {
   const TimedRow& row = *timed.row;
@@ -260,7 +261,7 @@ Measurement conclude(const Timed& timed, TimingTools& tools, const Samples& samp
   return {.failure = std::current_exception()};
 }
 
-/// Rows that are compared with one baseline are a comparison group with it.
+/// Rows with the same baseline form a comparison group with it.
 std::vector<std::size_t> comparison_groups_of(std::span<const TimedRow> rows, std::span<const Timed> timed) {
   std::vector<std::size_t> comparison_groups;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -277,7 +278,7 @@ SetPlan plan_of(const TimedRow& row, const TimingTools& tools) {
   return row.data.size() > 1 ? hot_sets(bytes, tools.ceilings.cache_bytes, memory) : SetPlan{};
 }
 
-/// The sets of each row.
+/// Prepares the sets of tensors of each row.
 std::vector<Timed> prepare(std::span<const TimedRow> rows, TimingTools& tools) {
   std::vector<Timed> timed;
   for (const TimedRow& row : rows) {

@@ -16,44 +16,47 @@
 
 namespace assay {
 
-/// One row that has been judged right and may be timed.
+/// One row whose answer was accepted and that may be timed.
 struct TimedRow {
   const Case* test_case = nullptr;
-  /// The case's own data, whose experiment is the one that was judged; behind them those of the secret seed,
-  /// where it has such: what is timed takes turns over both.
+  /// The case's own data, with the experiment that was checked; then the data of the secret seed, if there
+  /// are any. Timed programs alternate between both.
   std::vector<TimedData> data;
-  std::uint64_t chance = 0;  ///< the seed of what is left to chance while it is timed
-  std::string judged_hash;   ///< answer_hash_of what was judged on its own data
+  std::uint64_t chance = 0;  ///< seed of all random choices while it is timed
+  std::string judged_hash;   ///< answer_hash_of() the accepted answer on its own data
   Cache cache = Cache::Hot;
-  Ceiling ceiling = Ceiling::Bandwidth;           ///< of the impl whose program it is
-  std::string impl_auto;                          ///< impl auto: the impl that it chose
-  std::optional<std::size_t> baseline;            ///< index of the row that it is compared with
-  SampledBefore before;                           ///< by an earlier try
-  std::function<void()> begins;                   ///< told before each of its blocks; may be empty
-  std::function<void(const Block&)> block_ended;  ///< told each block as it ends; may be empty
+  Ceiling ceiling = Ceiling::Bandwidth;           ///< of the impl that is timed
+  std::string impl_auto;                          ///< impl auto: the chosen impl
+  std::optional<std::size_t> baseline;            ///< index of its baseline row
+  SampledBefore before;                           ///< blocks of an earlier attempt
+  std::function<void()> begins;                   ///< called before each of its blocks; may be empty
+  std::function<void(const Block&)> block_ended;  ///< called with each block as it ends; may be empty
 
   Experiment& own() const { return *data.front().experiment; }
 };
 
-/// What sampling one row gave.
+/// The result of sampling one row.
 struct Measurement {
-  bool verified = false;  ///< false: what was timed did not compute the judged answer; `perf` has no time
-  std::string changed_scratch;  ///< not verified because it changed this scratch, which set-up wrote
+  /// False: the timed programs did not compute the accepted answer; `perf` has no time.
+  bool verified = false;
+  /// Not verified because the programs changed this scratch, which set-up wrote.
+  std::string changed_scratch;
   PerfResult perf;
-  std::exception_ptr failure;  ///< what went wrong on the GPU while it was sampled
-  bool stopped = false;        ///< a stop was requested before it had been sampled enough
-  std::string refusal;         ///< why it could not be timed as it was asked; empty: it was
-  double total_s = 0;          ///< wall time of its blocks and side passes
-  TimeSpent spent;             ///< of that; nothing is known of judging here
+  std::exception_ptr failure;  ///< error on the GPU while it was sampled
+  bool stopped = false;        ///< a stop was requested before it had enough samples
+  std::string refusal;         ///< why it could not be timed as requested; empty: it was
+  double total_s = 0;          ///< wall time of its blocks and extra passes
+  TimeSpent spent;             ///< breakdown of total_s, without the check of the answer
 };
 
-/// Samples the rows interleaved, verifies every block's outputs, then measures throughput and the share of
-/// each dispatch in passes of their own. Rows that are compared are sampled in the same rounds. A row whose
-/// blocks from before suffice takes no other; wall times are of this try.
+/// Samples the rows interleaved, verifies every block's outputs, then measures throughput and each dispatch's
+/// share in separate passes. Rows that are compared are sampled in the same rounds. A row with enough blocks
+/// from before is not sampled again; wall times cover this attempt only.
 std::vector<Measurement> measure(std::span<const TimedRow> rows, TimingTools& tools,
                                  const SamplingOptions& options);
 
-/// The time of one program of `experiment`, roughly: from a handful of submissions, clock up or not.
+/// A rough time of one program of `experiment`, from a handful of submissions at whatever clock the device
+/// has.
 double rough_time_ns(Experiment& experiment, double timeout_s);
 
 }  // namespace assay

@@ -12,10 +12,10 @@ namespace {
 
 constexpr double times_longer = 1.5;
 constexpr double times_longer_on_cpu = 3;
-constexpr double units_at_least = 50;     // of the timer
-constexpr double spacings_at_least = 10;  // of empty dispatches, each
+constexpr double units_at_least = 50;     // the minimum length, in units of the timer
+constexpr double spacings_at_least = 10;  // the minimum length per dispatch, in dispatch spacings
 
-/// From a memory that no cache holds.
+/// The time to move that many bytes from and to memory beyond the caches.
 double moving_us(std::int64_t bytes, const Ceilings& ceilings) {
   const double gbps = bandwidth_gbps(ceilings, std::numeric_limits<std::uint64_t>::max(), 0.5);
   return gbps > 0 ? static_cast<double>(bytes) / gbps / ns_per_us : 0;
@@ -34,10 +34,8 @@ std::string faster_when_repeated(const Repetition& found, const Ceilings& ceilin
                               2 * ceilings.dispatch_us * found.dispatches;
   if (found.isolated_us <= explained_us) return "";
   return fmt::format(
-      "faster when repeated: {:.4g} us in a batch, {:.4g} us by itself behind programs with other data, "
-      "where "
-      "up to {:.4g} us would be explained by cold caches and by starting it: what the batch's programs find "
-      "spares them work",
+      "faster when repeated: {:.4g} us in a batch, {:.4g} us by itself after programs with other data, where "
+      "cold caches and start-up explain up to {:.4g} us: programs in a batch seem to reuse results",
       found.batch_us, found.isolated_us, explained_us);
 }
 

@@ -7,23 +7,23 @@
 
 namespace assay {
 
-/// One program by itself, held against the programs of batches.
+/// The time of a program that runs alone, to be compared with its time in batches.
 struct Repetition {
-  double isolated_us = 0;  ///< the shortest of some that ran by themselves
-  double batch_us = 0;     ///< a program's share of batches just before
-  int dispatches = 1;      ///< timed ones
-  std::int64_t bytes = 0;  ///< that the program moves
+  double isolated_us = 0;  ///< the shortest of several runs alone
+  double batch_us = 0;     ///< time per program in the batches just before
+  int dispatches = 1;      ///< number of timed dispatches
+  std::int64_t bytes = 0;  ///< moved by the program
   bool is_cpu = false;
 };
 
-/// Whether a program by itself takes so long that starting and draining it does not count. Shorter ones are
-/// not held against batches: that their data take turns must do.
+/// Whether a program that runs alone takes long enough that its start and end do not matter. Shorter programs
+/// are not compared with batches; that their data alternate must suffice.
 bool is_long_enough(double isolated_us, int dispatches, const Ceilings& ceilings, double timer_unit_ns);
 
-/// Why programs must be suspected to do less where they are repeated: a sentence with numbers; empty: they
-/// need not. A program by itself may take as much longer as it takes to move all its data to and from a
-/// memory behind the caches, to start its dispatches, and half as long again as in a batch (on a device of
-/// type "cpu", which others disturb, three times as long).
+/// Why the programs are suspected to do less work when repeated, as a sentence with numbers; empty: they are
+/// not. A program that runs alone may take half as long again as in a batch (three times as long on a device
+/// of type "cpu", which other processes disturb), plus the time to move all its data from and to memory
+/// beyond the caches, plus the time to start its dispatches.
 std::string faster_when_repeated(const Repetition& found, const Ceilings& ceilings);
 
 }  // namespace assay

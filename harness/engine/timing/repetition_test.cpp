@@ -7,7 +7,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// 100 GB/s far from the caches, 1 us a dispatch.
+/// 100 GB/s beyond the caches, 1 us per dispatch.
 Ceilings ceilings() {
   Ceilings known{
       .bandwidth = {{.footprint_bytes = 1 << 30, .copy_gbps = 100, .read_gbps = 100, .write_gbps = 100}}};

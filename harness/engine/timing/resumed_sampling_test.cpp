@@ -11,7 +11,7 @@ namespace {
 constexpr double us = 1e3;
 constexpr double probe_ns = 5 * us;
 
-/// A program of 100 us, beside a clock probe, on a clock that moves only when somebody works.
+/// A program of 100 us with a clock probe, on a clock that advances only with work.
 class Source : public SampleSource {
  public:
   explicit Source(double& now_s, double program_ns = 100 * us) : now_s_(now_s), program_ns_(program_ns) {}
@@ -34,7 +34,7 @@ class Source : public SampleSource {
   double program_ns_;
 };
 
-/// So many blocks of an earlier try, two samples of seven programs each, of 100 us a program.
+/// This many blocks of an earlier attempt: two samples each, seven programs per sample, 100 us per program.
 SampledBefore sampled(int blocks, double program_ns = 100 * us) {
   SampledBefore before;
   for (int round = 0; round < blocks; ++round) {

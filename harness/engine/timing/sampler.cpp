@@ -21,12 +21,12 @@ namespace {
 
 constexpr double steady_ratio = 0.02;     // warm-up ends when two batches agree this well ...
 constexpr double warm_up_limit_s = 0.25;  // ... or after this long
-constexpr int warm_up_batches = 1000;     // ... or after so many, should the CPU's clock stand still
-constexpr int heating_batches = 100000;   // the same for heating
+constexpr int warm_up_batches = 1000;     // ... or after this many, in case the CPU's clock stands still
+constexpr int heating_batches = 100000;   // the limit for heating, for the same reason
 constexpr int steady_readings = 3;
 constexpr double grown_ratio = 1.1;      // a batch longer than this is tried before it is sampled
 constexpr int max_batch = 20000;         // bounds the length of a command buffer
-constexpr int readings_per_sample = 10;  // a reading that is no time is taken again so often
+constexpr int readings_per_sample = 10;  // attempts to get a positive time
 
 bool is_time(double ns) {
   return std::isfinite(ns) && ns > 0;
@@ -38,7 +38,7 @@ class Row {
   Row(SampleSource& source, const SamplingOptions& options, ClockWatch& clock)
       : source_(&source), options_(&options), clock_(&clock) {}
 
-  /// Goes on where an earlier try ended.
+  /// Continues where an earlier attempt ended.
   void resume(const SampledBefore& before) {
     next_round_ = before.next_round;
     for (const Block& block : before.blocks) take_over(block);
@@ -53,17 +53,17 @@ class Row {
   void skip_to(int round) { next_round_ = round; }
 
   bool failed() const { return !samples_.verified || samples_.failure; }
-  /// Whether it may end here: its interval is narrow, its budget spent, or it failed.
+  /// Whether sampling may end here: the interval is narrow, the budget is spent, or the source failed.
   bool may_end() const { return !samples_.stop.empty() || failed(); }
-  /// A stop was requested: what has not seen enough never will.
+  /// A stop was requested: marks a row that does not have enough samples yet.
   void stop() { samples_.stopped = !may_end(); }
   Samples take() { return std::move(samples_); }
 
-  /// The block that it took; nothing where it failed.
+  /// Samples one block; nothing when the source failed.
   std::optional<Block> run_block() try {
     source_->open_block();
     prepare();
-    const double started = options_->now_s();  // the budget is for samples
+    const double started = options_->now_s();  // the budget covers samples only
     Block block = take_block(started);
     block.round = next_round();
     block.skipped = block.round - (last_round_ + 1);
@@ -80,7 +80,7 @@ class Row {
   }
 
  private:
-  /// A block of an earlier try.
+  /// Takes over a block of an earlier attempt.
   void take_over(const Block& block) {
     last_round_ = block.round;
     samples_.blocks.push_back(block.program_ns());
@@ -95,19 +95,19 @@ class Row {
     return longest_ns;
   }
 
-  /// Until samples may be taken.
+  /// Warms up and heats until samples may be taken.
   void prepare() {
     const double started = options_->now_s();
     const double rested = samples_.resting_s;
     const bool is_first = !std::exchange(is_prepared_, true);
     if (is_first) warm_up();
     const bool was_down = settle();
-    if (is_first && was_down) warm_up();  // the clock has changed, hence the length of a sample
+    if (is_first && was_down) warm_up();  // the clock has changed, and with it the length of a sample
     samples_.heating_s += options_->now_s() - started - (samples_.resting_s - rested);
   }
 
-  /// A block's samples that were taken at a good clock. As many may be thrown away as are wanted; then the
-  /// clock is this row's own: its program may well draw more power than others.
+  /// Takes a block's samples at full clock. It may discard as many samples as it needs; after that the lower
+  /// clock counts as this row's own, because its program may draw more power than others.
   Block take_block(double started) {
     Block block{.batch = samples_.batch};
     std::vector<double> probes;
@@ -128,7 +128,7 @@ class Row {
     return block;
   }
 
-  /// The clock probes beside a block's samples, of which there is one at least; their median.
+  /// Records the clock probes of a block's samples, of which there is at least one, and returns their median.
   double note_probes(const std::vector<double>& probes) {
     const double own_ns = median(probes);
     probes_.insert(probes_.end(), probes.begin(), probes.end());
@@ -144,14 +144,14 @@ class Row {
     return below_own || clock_->is_down(probe_ns, accepted_ns_);
   }
 
-  /// One submission that gave a time.
+  /// Takes one reading with a positive time.
   Reading sample() {
     for (int i = 0; i < readings_per_sample; ++i) {
       const Reading reading = submit();
       if (is_time(reading.ns)) return reading;
     }
     throw Error(fmt::format(
-        "timing {} programs a submission: the clock gave no positive time {} times in a row, so it stands "
+        "timing {} programs per submission: the clock gave no positive time {} times in a row, so it stands "
         "still, runs backwards or is too coarse for this device",
         samples_.batch, readings_per_sample));
   }
@@ -180,8 +180,8 @@ class Row {
     }
   }
 
-  /// Brings the device to full clock before a block's samples; whether it had not been there. A program that
-  /// is long heats by itself: its first samples are thrown away where the clock was down.
+  /// Brings the device to full clock before a block's samples; returns whether the clock was down. A long
+  /// program heats the device itself: its first samples are discarded if the clock was down.
   bool settle() {
     bool was_down = false;
     if (submission_s_ >= options_->least_heat_s && clock_->full_clock_ns() > 0) return false;
@@ -194,13 +194,13 @@ class Row {
     return was_down;
   }
 
-  /// Keeps the device busy until it runs at full clock, or until it does not seem to get there: false.
+  /// Keeps the device busy until it runs at full clock; returns false when it does not get there.
   bool heat(bool& was_down) {
     const bool clock_is_known = clock_->full_clock_ns() > 0;
     const double started = options_->now_s();
     int good_in_a_row = 0;
     for (int i = 0; i < heating_batches; ++i) {
-      // Without a clock probe nobody watches the clock, and the first sample is heat too.
+      // Without a clock probe the clock is not watched, and the first sample heats the device, too.
       if (!has_probe_ && options_->now_s() - started + submission_s_ >= options_->least_heat_s) return true;
       const Reading reading = submit();
       const double spent_s = options_->now_s() - started;
@@ -215,8 +215,8 @@ class Row {
     return false;
   }
 
-  /// What a program takes at most: as the device's clock tells where it sees enough of the batch, else all
-  /// of the time that the submission took on the CPU's.
+  /// An upper limit for a program's time: by the device's clock if it covers enough of the batch, else the
+  /// whole submission's time by the CPU's clock.
   double longest_program(double reading_ns, double wall_ns) const {
     const bool seen = is_time(reading_ns) && options_->timer_unit_ns > 0 &&
                       reading_ns >= units_per_sample * options_->timer_unit_ns;
@@ -224,7 +224,7 @@ class Row {
                 : std::max(is_time(reading_ns) ? reading_ns : 0, wall_ns) / (samples_.warm + samples_.batch);
   }
 
-  /// Whether the new batch is clearly longer than the one that it was chosen by.
+  /// Chooses the batch size; returns whether it is clearly larger than before.
   bool choose_batch(double per_program_ns, double longest_program_ns) {
     const double wanted = std::max(options_->sample_target_ns, units_per_sample * options_->timer_unit_ns);
     const double room = room_for(longest_program_ns);
@@ -237,7 +237,7 @@ class Row {
     return samples_.batch > grown_ratio * before;
   }
 
-  /// How many programs a submission may hold.
+  /// The number of programs that a submission may hold.
   double room_for(double longest_program_ns) const {
     return std::clamp(std::floor(options_->max_submission_ns / std::max(longest_program_ns, 1.0)), 1.0,
                       2.0 * max_batch);
@@ -250,7 +250,7 @@ class Row {
   void decide() {
     if (static_cast<int>(samples_.blocks.size()) < options_->min_blocks) return;
     samples_.interval_pct = interval_pct(samples_.block_medians());
-    samples_.stop.clear();  // a row that goes on for its comparison group is asked again
+    samples_.stop.clear();  // decided anew for a row that continues for its comparison group
     if (samples_.interval_pct <= options_->interval_pct) {
       samples_.stop = "interval";
     } else if (spent_s_ >= options_->budget_s ||
@@ -263,16 +263,16 @@ class Row {
   const SamplingOptions* options_;
   ClockWatch* clock_;
   Samples samples_;
-  int next_round_ = 0;        ///< its next block has no lower one
-  int last_round_ = -1;       ///< of its newest block
-  bool has_batch_ = false;    ///< from an earlier try
-  bool is_prepared_ = false;  ///< it was warmed up
+  int next_round_ = 0;        ///< lower limit for the round of its next block
+  int last_round_ = -1;       ///< round of its newest block
+  bool has_batch_ = false;    ///< the batch size comes from an earlier attempt
+  bool is_prepared_ = false;  ///< whether it was warmed up
   double spent_s_ = 0;
-  std::vector<double> probes_;  ///< beside the samples that were kept
+  std::vector<double> probes_;  ///< of the samples that were kept
   double accepted_ns_ = 0;      ///< a clock probe's time that counts as this row's own clock
   double best_own_ns_ = 0;      ///< the smallest median of a block's clock probes
   bool has_probe_ = false;
-  double submission_s_ = 0;  ///< the last one's, on the CPU's clock
+  double submission_s_ = 0;  ///< time of the last submission by the CPU's clock
   int rests_ = 0;
 };
 
@@ -286,8 +286,8 @@ void shuffle(std::vector<std::size_t>& order, std::uint64_t seed, std::uint32_t 
   }
 }
 
-/// Which rows take a block in the next round: those that have not failed and of whose comparison group
-/// (comparison_groups[i]; each alone when there are none) one has not seen enough.
+/// Which rows take a block in the next round: those that have not failed and whose comparison group
+/// (comparison_groups[i]; each row alone when empty) has a member that may not end yet.
 std::vector<bool> still_going(const std::vector<Row>& rows, std::span<const std::size_t> comparison_groups) {
   const auto same_group = [&](std::size_t i, std::size_t k) {
     return i == k || (!comparison_groups.empty() && comparison_groups[i] == comparison_groups[k]);
@@ -301,7 +301,7 @@ std::vector<bool> still_going(const std::vector<Row>& rows, std::span<const std:
   return going;
 }
 
-/// Rows that are compared go on in the first round that none of them has had.
+/// Lets compared rows continue in the first round that none of them has had.
 void share_rounds(std::vector<Row>& rows, std::span<const std::size_t> comparison_groups) {
   std::map<std::size_t, int> next;
   for (std::size_t i = 0; i < comparison_groups.size(); ++i) {

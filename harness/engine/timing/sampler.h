@@ -16,22 +16,23 @@ namespace assay {
 /// A sample is at least this many units of the timer long.
 inline constexpr double units_per_sample = 50;
 
-/// What one timed submission told.
+/// The times of one timed submission.
 struct Reading {
-  double ns = 0;        ///< between the stamps around the batch
-  double probe_ns = 0;  ///< of the clock probe behind it; 0: none ran
+  double ns = 0;        ///< between the timestamps around the batch
+  double probe_ns = 0;  ///< of the clock probe after it; 0: none ran
 };
 
 /// Something whose time can be sampled: one case on one device, or a simulation in a test.
 class SampleSource {
  public:
   virtual ~SampleSource() = default;
-  /// A new block: fresh buffers, poisoned outputs. What differs between runs differs between blocks.
+  /// Begins a block: fresh buffers, poisoned outputs. Whatever differs between runs thus differs between
+  /// blocks, too.
   virtual void open_block() = 0;
   /// Runs `warm` programs untimed, then `batch` timed ones, then the clock probe, in one submission. A time
-  /// that is no positive number counts as no reading, and is asked for again.
+  /// that is not positive is discarded, and the batch is timed again.
   virtual Reading time_batch(int warm, int batch) = 0;
-  /// The block's end: verifies what was timed. Returns false when the timed answer is wrong.
+  /// Ends the block and verifies what was timed. Returns false when the timed answer is wrong.
   virtual bool close_block() = 0;
 };
 
@@ -39,69 +40,72 @@ struct SamplingOptions {
   int min_blocks = 5;
   int max_blocks = 25;
   int samples_per_block = 10;
-  double interval_pct = 1;  ///< stop when the half width of the median's interval over blocks is below
-  double budget_s = 1;      ///< or when a row has taken this long (after min_blocks)
-  /// Work before the samples of a block: until the clock probe runs at full clock, most_heat_s at most; that
-  /// long in any case while the watch knows no full clock. A GPU lowers its clocks within milliseconds of
+  /// Stop when the half width of the interval of the median over blocks is below this.
+  double interval_pct = 1;
+  double budget_s = 1;  ///< stop also when a row has taken this long and has min_blocks
+  /// Work before the samples of a block: until the clock probe runs at full clock, at most most_heat_s, and
+  /// exactly that while the full clock is not known yet. A GPU lowers its clocks within milliseconds of
   /// idleness and raises them within a second of work. Without a clock probe every block is heated for
   /// least_heat_s.
   double least_heat_s = 0.05;
   double most_heat_s = 1;
-  /// A device that heating does not bring to full clock is throttled: it rests so long, then is heated again,
-  /// so often a row; then its clock is taken as it is.
+  /// A device that heating does not bring to full clock is throttled: it rests for rest_s and is heated
+  /// again, at most most_rests times per row; after that its clock is accepted as it is.
   double rest_s = 0.25;
   int most_rests = 2;
-  /// More than 0: a clock probe that takes so much longer than this row's own best block of them counts as
-  /// down too. For CPUs, which others disturb for seconds, and whose clock probes depend on what ran just
-  /// before.
+  /// If more than 0: a clock probe that takes longer than in this row's best block by more than this share
+  /// counts as slow, too. For CPUs, which other processes disturb for seconds, and whose probe times depend
+  /// on what ran just before.
   double own_clock_tolerance = 0;
-  ClockWatch* clock = nullptr;      ///< null: these sources have one of their own
-  double sample_target_ns = 1e6;    ///< wanted length of a sample
-  double timer_unit_ns = 0;         ///< samples are at least 50 units long
-  double max_submission_ns = 50e6;  ///< drivers' watchdogs: well under 100 ms unless one program is longer
+  ClockWatch* clock = nullptr;    ///< null: the sources share one of their own
+  double sample_target_ns = 1e6;  ///< wanted length of a sample
+  double timer_unit_ns = 0;       ///< samples last at least 50 units
+  /// For drivers' watchdogs: well below 100 ms unless one program is longer.
+  double max_submission_ns = 50e6;
   std::uint64_t shuffle_seed = 0;
-  /// Asked before every block: true ends the sampling of all rows there. Empty: never.
+  /// Called before every block: true ends the sampling of all rows there. Empty: never stops.
   std::function<bool()> stop_requested;
-  /// Told each block that has samples as it ends, with the index of its source. Empty: nobody.
+  /// Called with each block that has samples as it ends, and the index of its source. May be empty.
   std::function<void(std::size_t source, const Block& block)> block_ended;
-  std::function<double()> now_s = steady_seconds;  ///< replaced by a fake clock in tests, as is
+  std::function<double()> now_s = steady_seconds;  ///< tests replace these two
   std::function<void(double)> sleep_s = sleep_for_seconds;
 };
 
-/// The samples of one row: ns per program, by block.
+/// The samples of one row: ns per program, grouped by block.
 struct Samples {
   std::vector<std::vector<double>> blocks;
-  int batch = 1;         ///< timed programs in a submission
-  int warm = 0;          ///< untimed ones before them
-  int discarded = 0;     ///< samples thrown away because the clock was down
-  double probe_ns = 0;   ///< median beside the samples that were kept; 0: no clock probe
-  double heating_s = 0;  ///< submissions before the samples of blocks: to find the batch, to raise the clock
+  int batch = 1;        ///< timed programs in a submission
+  int warm = 0;         ///< untimed ones before them
+  int discarded = 0;    ///< samples thrown away because the clock was down
+  double probe_ns = 0;  ///< median of the probes that ran with the kept samples; 0: no clock probe
+  /// Time of submissions before the samples: to find the batch size, to raise the clock.
+  double heating_s = 0;
   double resting_s = 0;
   std::string stop;      ///< "interval" or "budget"
   bool verified = true;  ///< false: some block's timed answer was wrong, sampling ended there
   double interval_pct = 0;
-  std::exception_ptr failure;  ///< what the source threw; its row ends there, the others go on
-  /// A stop was requested before the row had seen enough: there may be no block at all.
+  std::exception_ptr failure;  ///< exception of the source; its row ends there, the others continue
+  /// A stop was requested before the row had enough samples; there may be no block at all.
   bool stopped = false;
 
   std::vector<double> all() const;
   std::vector<double> block_medians() const;
 };
 
-/// What an earlier try has sampled of a source.
+/// The blocks that an earlier attempt sampled of a source.
 struct SampledBefore {
-  /// They count as if they were sampled now, in every decision and figure but `discarded` and the wall times;
-  /// batch and warm stay what they were. Each has samples.
+  /// They count in every decision and figure as if they were sampled now, except for `discarded` and the wall
+  /// times; batch and warm keep their values. Each block has samples.
   std::vector<Block> blocks;
-  int next_round = 0;  ///< no block of now has a lower one
+  int next_round = 0;  ///< new blocks get rounds from this one on
 };
 
-/// Samples all sources, interleaved in rounds: a block of each, in an order that is shuffled anew, until each
-/// has a narrow interval or has spent its budget. Sources of one comparison group (`comparison_groups[i]` is
-/// a number of source i's own choice; empty: each is alone) end in the same round, when all of the comparison
-/// group may: what they sample now they sample in the same rounds, but for those that fail. A comparison
-/// group may so outspend its budget, never max_blocks, unless one of it has more blocks from before than
-/// another. `before[i]` is of source i; empty: nothing was sampled before.
+/// Samples all sources, interleaved in rounds: one block of each per round, in a newly shuffled order, until
+/// each has a narrow interval or has spent its budget. Sources with equal `comparison_groups[i]` (empty: each
+/// is alone) end in the same round, when all of them may end, so they are sampled in the same rounds, apart
+/// from those that fail. A comparison group may therefore exceed its budget, but never max_blocks, unless one
+/// of its sources has more blocks from before than another. `before[i]` belongs to source i; empty: nothing
+/// was sampled before.
 std::vector<Samples> sample_interleaved(std::span<SampleSource* const> sources,
                                         const SamplingOptions& options,
                                         std::span<const std::size_t> comparison_groups = {},

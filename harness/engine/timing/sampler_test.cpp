@@ -15,7 +15,7 @@ namespace {
 constexpr double ms = 1e6;
 constexpr double us = 1e3;
 
-/// Time that passes only when somebody works.
+/// A clock that advances only with work.
 struct FakeClock {
   double now_s = 0;
   std::vector<int> openings;  ///< which source opened a block, in order
@@ -24,10 +24,10 @@ struct FakeClock {
 struct Submission {
   int warm = 0;
   int batch = 0;
-  double ns = 0;  ///< what it really took on the device
+  double ns = 0;  ///< true time on the device
 };
 
-/// A program that takes `program_ns(block)` each time, on a device that is asked through `timer`.
+/// A program that takes `program_ns(block)` each time, on a device that is read through `timer`.
 class FakeSource : public SampleSource {
  public:
   FakeSource(FakeClock& clock, std::function<double(int block)> program_ns, int id = 0)
@@ -64,7 +64,7 @@ std::function<double(int)> always(double ns) {
   return [ns](int) { return ns; };
 }
 
-/// The same pseudo-random factors in every run: 1 +- `share`.
+/// Times with pseudo-random factors 1 +- `share`, which are equal in every run.
 std::function<double(int)> noisy(double ns, double share) {
   return [=, step = 0](int) mutable {
     const double turn = std::fmod(++step * 0.6180339887498949, 1.0);
@@ -245,7 +245,7 @@ TEST(Sampler, NoSubmissionIsLongerThanAllowedUnlessAProgramIs) {
     FakeClock clock;
     FakeSource source(clock, always(each));
     SamplingOptions options = options_for(clock);
-    options.sample_target_ns = 1e12;  // wants more than is allowed
+    options.sample_target_ns = 1e12;  // more than is allowed
     const Samples samples = sample(source, options);
     EXPECT_EQ(samples.failure, nullptr);
     expect_submissions_within(source, std::max(each, 50 * ms));
@@ -255,7 +255,7 @@ TEST(Sampler, NoSubmissionIsLongerThanAllowedUnlessAProgramIs) {
 }
 
 TEST(Sampler, ATimerThatSeesNothingOfOneProgramStillKeepsSubmissionsShort) {
-  // 3 ms a program, but the device's clock steps by 20 ms and nobody has measured that.
+  // 3 ms per program, but the device's clock steps by 20 ms, which was not measured.
   FakeClock clock;
   FakeSource source(clock, always(3 * ms));
   source.timer = [](double ns) { return std::floor(ns / (20 * ms)) * 20 * ms; };
@@ -318,7 +318,7 @@ TEST(Sampler, ASourceThatThrowsEndsItsRowAndNoOther) {
   EXPECT_EQ(samples[1].failure, nullptr);
 }
 
-/// What a source's failure says; empty when it did not fail.
+/// The message of a source's failure; empty when it did not fail.
 std::string failure_of(const Samples& samples) try {
   if (samples.failure) std::rethrow_exception(samples.failure);
   return "";
@@ -407,7 +407,7 @@ TEST(Sampler, AStopEndsAllThatHaveNotSeenEnough) {
   SampleSource* sources[] = {&steady, &noisy_blocks};
   SamplingOptions options = options_for(clock);
   int blocks = 0;
-  options.stop_requested = [&] { return ++blocks > 11; };  // five rounds of both, and one block
+  options.stop_requested = [&] { return ++blocks > 11; };  // five rounds of both sources, and one block
   const std::vector<Samples> samples = sample_interleaved(sources, options);
   EXPECT_FALSE(samples[0].stopped) << "it had come to its end";
   EXPECT_EQ(samples[0].stop, "interval");

@@ -10,22 +10,22 @@
 
 namespace assay {
 
-/// What set-up left in its scratch, byte by byte, to be held against what is there after timed runs: those
-/// must leave it alone. Their shaders declare that they do; this sees what they did.
+/// A copy of the scratch that set-up wrote, which is compared with its content after timed runs. Those must
+/// not change it; their shaders declare so, and this class checks it.
 class SetupScratch {
  public:
   /// `program` must outlive this.
   explicit SetupScratch(const Program& program);
 
-  /// Keeps what `set`, whose set-up has run, holds now. All sets of a program hold the same.
+  /// Copies the scratch of `set`, whose set-up has run. It is equal in all sets of a program.
   void keep(const gpu::Workspace& set);
-  /// The name of the first scratch that is another one in `set` than was kept; nothing: all are the same.
+  /// The name of the first scratch that differs from the copy in `set`; nothing when none does.
   std::optional<std::string> changed_in(const gpu::Workspace& set) const;
 
  private:
   const Program* program_;
   std::vector<Resource> scratch_;
-  std::vector<std::vector<std::byte>> kept_;  ///< one each
+  std::vector<std::vector<std::byte>> kept_;  ///< one copy per scratch
 };
 
 }  // namespace assay

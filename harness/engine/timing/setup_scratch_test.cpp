@@ -7,7 +7,7 @@ namespace {
 
 class SetupScratchTest : public test::GpuTest {
  protected:
-  /// Set-up binds the first two of three scratch tensors, the second of them a texture.
+  /// Set-up binds the first two of three scratch tensors; the second one is a texture.
   static Program program() {
     Program made;
     made.scratch = {{.name = "packed", .dtype = DType::I32, .shape = {4}, .form = {}},

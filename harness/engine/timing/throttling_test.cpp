@@ -14,11 +14,11 @@ constexpr double microsecond = 1e3;
 constexpr double probe_ns = 80 * microsecond;
 constexpr double program_ns = 100 * microsecond;
 
-/// A device whose speed is a function of the state that its work and rest leave it in.
+/// A device whose speed is a function of its state, which work and rest change.
 struct FakeDevice {
   double now_s = 0;
   double work_s = 0;  ///< since it was idle last
-  double heat_j = 0;  ///< grows with work, goes with rest
+  double heat_j = 0;  ///< grows with work, decays with rest
   std::function<double(const FakeDevice&)> speed = [](const FakeDevice&) { return 1.0; };
 
   void work(double ns) {
@@ -149,7 +149,7 @@ TEST(Throttling, OnACpuARowsOwnBestClockProbesAreTheMeasureToo) {
     ClockWatch clock(0.25);
     for (int i = 0; i < 5; ++i) clock.hear(probe_ns);
     Source source(device);
-    // Disturbed now and then by less than what clock probes of different rows differ by.
+    // Disturbed now and then, by less than clock probes of different rows differ.
     device.speed = [&source](const FakeDevice&) {
       return source.submissions > 20 && source.submissions % 5 == 0 ? 0.85 : 1.0;
     };

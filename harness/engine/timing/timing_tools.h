@@ -10,10 +10,10 @@
 
 namespace assay {
 
-/// What timing needs of a device beside its programs; made once for a device, kept between runs.
+/// Everything besides the programs that timing needs on a device; made once per device and kept between runs.
 struct TimingTools {
-  /// Calibrates the timer, unless it is `known` (a broken one is not used from then on), and heats the device
-  /// for its clock probe's length: two or three seconds on a device that stood idle.
+  /// Calibrates the timer unless it is `known` (a broken timer is no longer used), and heats the device to
+  /// choose its clock probe's length: takes two or three seconds on a device that was idle.
   TimingTools(gpu::Device& owner, gpu::ShaderLibrary& shaders,
               const std::optional<TimerCalibration>& known = std::nullopt);
 
@@ -21,9 +21,9 @@ struct TimingTools {
   TimerCalibration timer;
   gpu::ClockProbe probe;
   ClockWatch clock;
-  Ceilings ceilings;  ///< nothing measured: rows carry no percentages
-  /// Measures the ceilings again and leaves the larger of both in `ceilings`: asked for when a row is above
-  /// them, since the device may have been disturbed when they were measured. May be empty.
+  Ceilings ceilings;  ///< empty until measured: rows then have no percentages
+  /// Measures the ceilings again and keeps the larger of both in `ceilings`. Called when a row is above them,
+  /// because the device may have been disturbed when they were measured. May be empty.
   std::function<void()> measure_again;
   int measured_again = 0;
 };

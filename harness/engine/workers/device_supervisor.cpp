@@ -13,11 +13,11 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t most_remembered = 16;  ///< rows that a worker began: more than Retry uses
+constexpr std::size_t most_remembered = 16;  ///< begun rows that are remembered: more than Retry uses
 constexpr std::string_view plan_line = R"({"event":"plan",)";
 
 constexpr const char* changed_while_running =
-    "a new worker has other rows: the binary, the case files or the shaders changed while the run went on";
+    "a new worker has other rows: the binary, the case files or the shaders changed during the run";
 
 std::string quoted(std::string_view line) {
   return shortened(printable(line), 80);
@@ -50,7 +50,7 @@ double SupervisionLimits::usual(Phase phase) const {
   return host_s;
 }
 
-/// The journal's events of a worker, on their way to whoever records them.
+/// Passes the journal events of a worker on to the listener.
 class DeviceSupervisor::Events final : public RunListener {
  public:
   explicit Events(DeviceSupervisor& owner) : owner_(owner) {}
@@ -79,7 +79,7 @@ class DeviceSupervisor::Events final : public RunListener {
   void judged(RowIndex row, const AccuracyResult& accuracy) override { owner_.row_is_judged(row, accuracy); }
   void block(RowIndex row, const Block& block) override { owner_.row_has_block(row, block); }
   void end(RowIndex row, const RowEnd& end) override { owner_.row_ends(row, end); }
-  void done() override {}  // of the worker's rows; the run has others
+  void done() override {}  // only the worker's rows are done; the run has others
 
  private:
   bool is_refused(const std::optional<std::string>& why) {
@@ -124,14 +124,14 @@ void DeviceSupervisor::begin_with_running_worker() {
 void DeviceSupervisor::start_worker() {
   try {
     worker_.start();
-  } catch (const Error& error) {  // no process or descriptor is left: perhaps later
+  } catch (const Error& error) {  // no free process or descriptor: may work later
     start_failed(error.what());
     return next_worker();
   }
   open();
 }
 
-/// The worker is new, or as good as.
+/// Opens the device in a worker that is new or has only sent its devices.
 void DeviceSupervisor::open() {
   now_ = {};
   now_.limit_s = start_.limits.of(now_.phase);
@@ -139,7 +139,7 @@ void DeviceSupervisor::open() {
   worker_.send(encode(WorkerRequest{start_.open}));
 }
 
-// What a worker says.
+// --- messages from the worker
 
 void DeviceSupervisor::line(std::string_view line) {
   if (state_ == State::Over || state_ == State::Killed) return;
@@ -152,9 +152,9 @@ void DeviceSupervisor::line(std::string_view line) {
       take_journal_line(line);
     }
   } catch (const Error& error) {
-    if (error.code() == ExitCode::Infrastructure) throw;  // it cannot be recorded
+    if (error.code() == ExitCode::Infrastructure) throw;  // recording failed
     kill(Status::Crash,
-         fmt::format("the worker wrote a line that is no event ({}): '{}'", error.what(), quoted(line)));
+         fmt::format("the worker wrote a line that is not an event ({}): '{}'", error.what(), quoted(line)));
   }
 }
 
@@ -171,7 +171,7 @@ void DeviceSupervisor::take_journal_line(std::string_view line) {
   }
 }
 
-/// A plan is decoded once; that of a later worker must be the same.
+/// Whether the line repeats the plan. A plan is decoded once; a later worker's must be the same.
 bool DeviceSupervisor::is_plan_again(std::string_view line) {
   if (plan_hash_.empty() || !line.starts_with(plan_line)) return false;
   if (hash_hex(line) != plan_hash_) {
@@ -218,7 +218,7 @@ void DeviceSupervisor::take_idle() {
   if (retry_ && !is_stopping_) settle_retry(retry_->not_reached());
   if (!is_stopping_ && has_rows_left() && !now_.has_ended_one) {
     now_.is_idle = false;
-    return kill(Status::Crash, "the worker says that it has done its rows, and has ended none of them");
+    return kill(Status::Crash, "the worker reported that its rows are done, but ended none of them");
   }
   ask_for_next();
 }
@@ -230,13 +230,13 @@ void DeviceSupervisor::may_time() {
   worker_.send(encode(WorkerRequest{TimeRequest{}}));
 }
 
-// What it is told to do.
+// --- requests to the worker
 
 bool DeviceSupervisor::has_rows_left() const {
   return !untried_.empty() || std::ranges::find(left_.wanted, true) != left_.wanted.end();
 }
 
-/// The next of them becomes the row that is tried once more: no row has run before it in its process.
+/// Makes the next untried row the row that is tried once more; no row runs before it in its process.
 void DeviceSupervisor::take_untried() {
   if (retry_ || is_stopping_ || untried_.empty()) return;
   const auto first = untried_.extract(untried_.begin());
@@ -279,8 +279,8 @@ void DeviceSupervisor::ask_for_rows() {
   worker_.send(encode(WorkerRequest{rows}));
 }
 
-/// All that are left; after a worker was lost with what it prepared first those that it may have prepared,
-/// one by one.
+/// All remaining rows. After a worker was lost because of prepared rows, first only those that it may have
+/// prepared, one by one.
 RowsLeft DeviceSupervisor::rows_to_ask_for() {
   RowsLeft rows = left_;
   if (careful_until_) {
@@ -298,11 +298,11 @@ RowsLeft DeviceSupervisor::rows_to_ask_for() {
 void DeviceSupervisor::stop() {
   if (std::exchange(is_stopping_, true) || state_ != State::Working) return;
   if (!now_.is_open || retry_) return kill(Status::Interrupted, std::string(stopped_because));
-  now_.wants_to_time = false;  // it no longer waits
+  now_.wants_to_time = false;  // its request to time is void
   worker_.send(encode(WorkerRequest{StopRequest{}}));
 }
 
-// What becomes of the rows.
+// --- results of rows
 
 void DeviceSupervisor::row_begins(RowIndex row) {
   now_.running = row;
@@ -311,7 +311,7 @@ void DeviceSupervisor::row_begins(RowIndex row) {
   if (!is_silent()) listener_.begin(row);
 }
 
-/// What a row does that was run before is nobody's concern.
+/// Whether events are dropped, because the current row has run before.
 bool DeviceSupervisor::is_silent() const {
   return retry_ && retry_->is_silent();
 }
@@ -345,14 +345,14 @@ void DeviceSupervisor::row_ends(RowIndex row, const RowEnd& end) {
     return row_is_lost(row, end.status, end.reason);
   }
   if (!retry_) {
-    if (!left_.wanted.at(row)) return;  // nobody asked for it
+    if (!left_.wanted.at(row)) return;  // not requested
     failures_in_a_row_ = 0;
     return end_row(row, end);
   }
   if (row != retry_->row()) return;
   failures_in_a_row_ = 0;
   if (const std::optional<RowEnd> verdict = retry_->ended(end)) return settle_retry(*verdict);
-  kill(Status::Interrupted, "to try the row behind others, in a new process");
+  kill(Status::Interrupted, "to try the row after others, in a new process");
 }
 
 void DeviceSupervisor::settle_retry(const RowEnd& verdict) {
@@ -361,19 +361,19 @@ void DeviceSupervisor::settle_retry(const RowEnd& verdict) {
   end_row(row, verdict);
 }
 
-/// Its worker ends now, or has.
+/// Handles a row whose worker ends or has ended.
 void DeviceSupervisor::row_is_lost(RowIndex row, Status status, const std::string& reason) {
   if (retry_) return settle_retry(row == retry_->row() ? retry_->lost_again(reason) : retry_->not_reached());
   const RowEnd end{.status = status, .reason = reason};
   ++failures_in_a_row_;
-  careful_until_.reset();  // what is met ahead of its turn again is told by the next worker
+  careful_until_.reset();  // the next worker shows whether preparing is safe
   lost_ahead_in_a_row_ = 0;
   if (is_stopping_) return end_row(row, end);
-  // Its end is told when it is known what a second try shows: until then it is the row that runs.
+  // Its end is reported after the second try; until then it counts as running.
   retry_.emplace(row, end, std::vector<RowIndex>(now_.begun.begin(), now_.begun.end()));
 }
 
-// How a worker ends.
+// --- the end of a worker
 
 void DeviceSupervisor::kill(Status status, std::string why) {
   now_.killed_as = status;
@@ -386,40 +386,40 @@ void DeviceSupervisor::kill(Status status, std::string why) {
 }
 
 void DeviceSupervisor::time_passed(double seconds) {
-  // A supervisor that was itself suspended has heard nothing either, and a clock may jump.
+  // A supervisor that was itself suspended has received nothing either, and a clock may jump.
   constexpr double longest_step_s = 5;
   if (state_ == State::Over || now_.wants_to_time || (now_.is_idle && state_ == State::Working)) return;
-  if (std::exchange(now_.was_heard, false)) return;  // the time may have passed before it spoke
+  if (std::exchange(now_.was_heard, false)) return;  // the time may have passed before the message
   now_.silent_s += std::clamp(seconds, 0.0, longest_step_s);
   if (now_.silent_s <= now_.limit_s) return;
   if (state_ == State::Killed) {
     const std::string why = fmt::format(
-        "{} does not end {:g} s after SIGKILL: it waits for the device in the "
-        "kernel, so the device is given up",
+        "{} has not ended {:g} s after SIGKILL: it waits for the device in the kernel, so the device is "
+        "given up",
         worker_.name(), start_.limits.reaping_s);
     if (now_.running)
       row_is_lost(*now_.running, now_.killed_as.value_or(Status::Timeout), now_.killed_because + "; " + why);
     return give_up(why);
   }
-  kill(Status::Timeout, fmt::format("nothing was heard for {:.3g} s {}", now_.limit_s, story_of(now_.phase)));
+  kill(Status::Timeout,
+       fmt::format("the worker sent nothing for {:.3g} s {}", now_.limit_s, story_of(now_.phase)));
 }
 
 void DeviceSupervisor::ended(const ChildEnd& end) {
   if (state_ == State::Over) return;
   if (state_ == State::Leaving) return finish();
   const bool was_killed = state_ == State::Killed;
-  if (refusal_) return be_over();  // nothing was run, and nothing is recorded
+  if (refusal_) return be_over();  // nothing was run, so nothing is recorded
   if (was_lost_ahead(end)) return go_on_carefully(end);
   state_ = State::Working;
   if (was_killed) return worker_is_gone(*now_.killed_as, now_.killed_because);
   std::string what = fmt::format("the worker {} {}", to_string(end), story_of(now_.phase));
-  if (end.any_signal() == SIGKILL) what += " (by the kernel for lack of memory, or by somebody)";
+  if (end.any_signal() == SIGKILL) what += " (by the kernel when memory ran out, or by a user)";
   worker_is_gone(Status::Crash, what);
 }
 
-/// A worker whose end nobody can ascribe to the row that runs: some thread of it left the process, or it was
-/// killed from outside, perhaps for the memory that it took. What crashes in the row itself ends by a signal
-/// of its own.
+/// Whether the worker's end cannot be blamed on the running row: a preparing thread ended the process, or it
+/// was killed from outside, perhaps for its use of memory. A crash in the row itself ends by its own signal.
 bool DeviceSupervisor::was_lost_ahead(const ChildEnd& end) const {
   if (!now_.prepares || now_.is_idle || now_.lost_by || is_stopping_) return false;
   if (state_ == State::Killed) return now_.killed_as == Status::Timeout && now_.phase == Phase::Ahead;
@@ -435,7 +435,7 @@ void DeviceSupervisor::go_on_carefully(const ChildEnd& end) {
   careful_until_ = until;
   if (start_.log) {
     const std::string what = fmt::format("the worker {} while it prepared rows ahead", to_string(end));
-    start_.log(with_last_words(what, worker_) + "; they are run one by one\n");
+    start_.log(with_last_words(what, worker_) + "; the next worker prepares no rows ahead\n");
   }
   next_worker();
 }
@@ -450,7 +450,7 @@ void DeviceSupervisor::worker_is_gone(Status status, const std::string& why) {
   next_worker();
 }
 
-/// No row ran: the worker did not come so far, or was between two rows.
+/// Handles a worker that ended while no row ran: before its first row, or between two rows.
 void DeviceSupervisor::start_failed(const std::string& why) {
   ++failures_in_a_row_;
   if (start_.log) start_.log(with_last_words(why, worker_) + "; no row was running\n");
@@ -491,7 +491,7 @@ void DeviceSupervisor::be_over() {
 void DeviceSupervisor::end_missing_rows(const std::string& why) {
   for (RowIndex row = 0; row < left_.wanted.size(); ++row) {
     if (!left_.wanted[row]) continue;
-    const char* how_far = left_.progress.contains(row) ? "not timed to its end" : "not run";
+    const char* how_far = left_.progress.contains(row) ? "its timing did not finish" : "not run";
     listener_.end(row, {.status = Status::Missing, .reason = fmt::format("{}: {}", how_far, why)});
   }
 }

@@ -22,8 +22,8 @@
 
 namespace assay {
 
-/// How long a worker may be silent in each phase before it hangs, in seconds; a phase that says how long it
-/// takes at most goes before. And what is done about failures.
+/// How long a worker may be silent in each phase, in seconds, before it counts as hanging, and how failures
+/// are handled. A limit that a phase states itself takes precedence.
 struct SupervisionLimits {
   double start_s = 120;
   double ceilings_s = 300;
@@ -31,83 +31,84 @@ struct SupervisionLimits {
   double compile_s = 120;
   double dispatch_s = 120;
   double timing_s = 300;
-  double leaving_s = 2;       ///< a worker that has nothing more to do and does not exit is killed
-  double reaping_s = 10;      ///< a killed worker that has not ended then never will
-  double longest_s = 0;       ///< more than 0: no phase takes longer, whatever it says
-  int failures_in_a_row = 3;  ///< of workers, before the device is given up
+  double leaving_s = 2;       ///< a worker without work that does not exit in this time is killed
+  double reaping_s = 10;      ///< a killed worker that has not ended by then counts as stuck
+  double longest_s = 0;       ///< more than 0: an upper limit for every phase, whatever it states
+  int failures_in_a_row = 3;  ///< of workers before the device is given up
 
-  /// `told_s`: how long the phase says that it takes at most; 0: it does not.
+  /// The limit of a phase in seconds. `told_s` is the limit that the phase states; 0: none.
   double of(Phase phase, double told_s = 0) const;
 
  private:
   double usual(Phase phase) const;
 };
 
-/// What a supervisor starts with.
+/// The settings and the work of a supervisor.
 struct SupervisionStart {
   OpenRequest open;
   SupervisionLimits limits;
-  /// Rows that a worker prepares before it is their turn, at most; 0: it never does.
+  /// The largest number of rows that a worker prepares before their turn; 0: none.
   std::size_t rows_ahead = 0;
-  /// What an earlier run has left; empty `wanted`: it is not known before the plan, and all rows are to be
-  /// run.
+  /// The rows that an earlier run left; empty `wanted`: run all rows of the plan.
   RowsLeft left;
-  /// Where supervisors share the rows of a device: those that this one is to run when it has none left, again
-  /// and again until there are none. Empty: it runs all of `left`, and no others.
+  /// For supervisors that share a device's rows: returns further rows when this supervisor has none left,
+  /// until there are no more. Empty: it runs all of `left` and nothing else.
   std::function<std::vector<RowIndex>()> more_rows;
-  /// Rows that an earlier run has lost a worker with, and how they ended then: that run was ended before
-  /// their second try, which is made first of all. `left` does not want them.
+  /// Rows that cost an earlier run a worker, and how they ended; that run stopped before their second try,
+  /// which is made first of all. They are not in `left`.
   std::map<RowIndex, RowEnd> untried;
-  /// Why a worker that opened with this cannot be used: another device, another binary, other case files.
+  /// Returns why a worker cannot be used, such as another device, another binary or other case files; nothing
+  /// when it can.
   std::function<std::optional<std::string>(const RunInfo&)> refuse_run;
   std::function<std::optional<std::string>(std::span<const RowInfo>)> refuse_plan;
-  std::function<void(const std::string&)> log;  ///< text for people, printed as it is; may be empty
+  std::function<void(const std::string&)> log;  ///< prints text for people; may be empty
 };
 
-/// Runs the rows of one device through workers, one process after another: what a process does to itself
-/// costs the row that it ran. It does no I/O of its own but through Worker and the listener, and knows the
-/// time only as it is told: whoever owns it brings it what the worker says and when it ended.
+/// Runs the rows of one device in worker processes, one after another, so that a crash costs only the row
+/// that was running. It does no I/O of its own except through Worker and the listener, and reads no clock:
+/// its owner passes in the worker's lines, its end, and the time.
 ///
-/// A row whose worker crashed, hung or lost its device ends as CRASH, TIMEOUT or DEVICE_LOST, then is tried
-/// once more alone in a new process, see Retry. A worker that is lost with what it prepared ahead costs no
-/// row: the next one goes on without preparing, so that the row that was prepared is lost in its own turn.
-/// After `failures_in_a_row` of them without a row that ended in between the device is given up; its other
-/// rows are MISSING.
+/// A row whose worker crashed, hung or lost its device ends as CRASH, TIMEOUT or DEVICE_LOST and is then
+/// tried once more alone in a new process, see Retry. A worker that is lost because of rows it prepared ahead
+/// costs no row: the next worker does not prepare, so that the faulty row fails in its own turn. After
+/// `failures_in_a_row` lost workers without a row that ended in between, the device is given up; its
+/// remaining rows are MISSING.
 class DeviceSupervisor {
  public:
-  /// Both must outlive this. `listener` is told the rows' events as a run in this process would tell them,
-  /// but for done().
+  /// `worker` and `listener` must outlive this object. `listener` gets the rows' events as from a run in this
+  /// process, except done().
   DeviceSupervisor(Worker& worker, RunListener& listener, SupervisionStart start);
 
-  /// Before it begins: it runs these rows of the plan that another supervisor of the device has been told of.
-  /// The listener knows the run and its plan; workers must have the same.
+  /// Call before begin(): makes this supervisor run these rows of the plan that another supervisor of the
+  /// device has received. The listener already knows the run and its plan; this worker's must be the same.
   void join(const DeviceSupervisor& other, const std::vector<RowIndex>& rows);
 
-  /// Starts the first worker; one that runs already, and has told its devices, is gone on with.
+  /// begin() starts the first worker; begin_with_running_worker() uses one that already runs and has sent its
+  /// devices.
   void begin();
   void begin_with_running_worker();
 
-  /// What the worker has written to stdout, a line without its end.
+  /// Takes a line that the worker wrote to stdout, without its line end.
   void line(std::string_view line);
-  /// The worker has ended, and everything that it wrote has been told.
+  /// Reports that the worker has ended; all of its lines must have been passed in before.
   void ended(const ChildEnd& end);
-  /// `seconds` have passed since this was told last.
+  /// Reports that `seconds` have passed since the last call.
   void time_passed(double seconds);
-  /// The run is to stop: the row that runs comes to its end.
+  /// Stops the run: the row that is running is finished, no further row begins.
   void stop();
-  /// Ends all of its rows as MISSING, for this reason, instead of running them.
+  /// Ends all rows as MISSING for this reason, without running them.
   void end_without_running(const std::string& why);
 
   bool wants_to_time() const { return now_.wants_to_time; }
   bool is_timing() const { return now_.is_timing; }
-  /// It is its turn to time: no other worker on this machine does.
+  /// Lets the worker time its rows; no other worker on this machine may be timing.
   void may_time();
 
   bool has_plan() const { return !plan_hash_.empty(); }
   bool is_stopping() const { return is_stopping_; }
-  /// No worker runs: every row has ended or never will, or it has not begun.
+  /// Whether no worker runs: every row has ended or never will, or the supervisor has not begun.
   bool is_over() const { return state_ == State::Over; }
-  /// Why nothing could be run at all: what the first worker said, with its exit code. Empty: it could.
+  /// Why nothing could be run at all: the first worker's message and exit code. Empty: rows could be run.
   const std::optional<RefusedEvent>& refusal() const { return refusal_; }
   /// Why the device was given up; empty: it was not.
   const std::string& given_up() const { return given_up_; }
@@ -147,25 +148,25 @@ class DeviceSupervisor {
   void be_over();
   void end_missing_rows(const std::string& why);
   void finish();
-  /// Whether a worker has anything to do but the second try that is on.
+  /// Whether there is work for a worker besides the current second try.
   bool has_rows_left() const;
   bool is_silent() const;
 
-  /// What is known of the worker that runs.
+  /// The state of the current worker.
   struct Current {
     std::optional<RowIndex> running;
-    std::optional<RowIndex> lost_by;  ///< a row that ended as one whose worker exits then
-    std::deque<RowIndex> begun;       ///< the newest, in the order in which they began first
+    std::optional<RowIndex> lost_by;  ///< a row whose end makes its worker exit
+    std::deque<RowIndex> begun;       ///< the most recent rows, in the order in which they first began
     double limit_s = 0;
     double silent_s = 0;
     std::string killed_because;
     std::optional<Status> killed_as;
     Phase phase = Phase::Start;
-    bool is_open = false;  ///< it has told its plan
+    bool is_open = false;  ///< it has sent its plan
     bool is_idle = false;
-    bool prepares = false;       ///< rows whose turn is yet to come
-    bool has_ended_one = false;  ///< of the rows that it was asked for last
-    bool was_heard = false;      ///< since time passed last
+    bool prepares = false;       ///< it prepares rows before their turn
+    bool has_ended_one = false;  ///< it has ended a row of the last request
+    bool was_heard = false;      ///< it sent a line since the last time_passed()
     bool wants_to_time = false;
     bool is_timing = false;
   };
@@ -173,23 +174,26 @@ class DeviceSupervisor {
   Worker& worker_;
   RunListener& listener_;
   SupervisionStart start_;
-  std::shared_ptr<Decoder> decoder_ = std::make_shared<Decoder>();  ///< of all workers' lines: one plan
+  /// Shared by all workers: they have one plan.
+  std::shared_ptr<Decoder> decoder_ = std::make_shared<Decoder>();
   Current now_;
 
-  std::map<std::string, std::string> inputs_;  ///< of the run: later workers must have the same
+  std::map<std::string, std::string> inputs_;  ///< inputs of the run: later workers must have the same
   std::size_t plan_size_ = 0;
   std::string plan_hash_;
-  std::set<RowIndex> baselines_;        ///< rows that others are compared with
-  RowsLeft left_;                       ///< `wanted`: not ended
-  std::map<RowIndex, RowEnd> untried_;  ///< as SupervisionStart, those that had no second try yet
+  std::set<RowIndex> baselines_;  ///< rows with which others are compared
+  RowsLeft left_;                 ///< `wanted` holds the rows that have not ended
+  /// SupervisionStart::untried without the rows that had their second try.
+  std::map<RowIndex, RowEnd> untried_;
 
   std::optional<Retry> retry_;
   std::string given_up_;
   std::optional<RefusedEvent> refusal_;
   int failures_in_a_row_ = 0;
-  std::optional<RowIndex> careful_until_;  ///< rows before it are run without preparing any
-  int lost_ahead_in_a_row_ = 0;            ///< workers that were, and no row was lost in its turn since
-  State state_ = State::Over;              ///< until it begins
+  std::optional<RowIndex> careful_until_;  ///< until this row no rows are prepared ahead
+  /// Workers lost while preparing, with no row lost in its turn since.
+  int lost_ahead_in_a_row_ = 0;
+  State state_ = State::Over;  ///< until it begins
   bool has_run_ = false;
   bool have_inputs_changed_ = false;
   bool is_stopping_ = false;

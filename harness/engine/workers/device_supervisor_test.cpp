@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-// The supervisor without processes and without a clock: what the worker says, how it ends and how time passes
-// is the test's to tell.
+// Tests the supervisor without processes and without a clock: the tests provide the worker's lines, its end
+// and the time.
 
 namespace assay {
 namespace {
@@ -26,7 +26,7 @@ using ::testing::SizeIs;
 using test::FakeWorker;
 using Heard = test::JournalLines;
 
-/// How rows ended: "3 CRASH REPRODUCED".
+/// Collects how rows ended: "3 CRASH REPRODUCED".
 struct Ends final : RunListener {
   void run(const RunInfo&) override { ++runs; }
   void plan(std::span<const RowInfo> rows) override { planned += rows.size(); }
@@ -48,7 +48,7 @@ struct Ends final : RunListener {
   std::vector<std::string> reasons;
 };
 
-/// A supervisor of `rows` rows, and what its worker may say.
+/// A supervisor of `rows` rows, and the lines that its worker may send.
 struct Bench {
   explicit Bench(std::size_t rows, SupervisionStart start = {})
       : row_count(rows), supervisor(worker, heard, std::move(start)) {
@@ -94,7 +94,7 @@ struct Bench {
   }
   void idle() { supervisor.line(encode(WorkerEvent{WorkerSignal::Idle})); }
   void crash() { supervisor.ended({.signal = SIGSEGV}); }
-  /// The rows that it asked for last.
+  /// The rows of the last request.
   std::vector<RowIndex> asked() const {
     const auto& left = std::get<RowsLeft>(worker.sent.back());
     std::vector<RowIndex> rows;
@@ -334,7 +334,7 @@ TEST(DeviceSupervisor, DoesNotTakeAClockThatJumpsForAHang) {
   Bench bench(1);
   bench.begin(0);
   bench.supervisor.time_passed(1e6);   // the machine was asleep
-  bench.supervisor.time_passed(-1e6);  // its clock went back
+  bench.supervisor.time_passed(-1e6);  // the machine's clock went back
   EXPECT_FALSE(bench.worker.is_killed);
   for (int i = 0; i < 100; ++i) bench.supervisor.time_passed(5);
   EXPECT_TRUE(bench.worker.is_killed) << "and then hangs after all";
@@ -360,7 +360,8 @@ TEST(DeviceSupervisor, TakesALineThatIsNoEventForACrash) {
   bench.begin(0);
   bench.supervisor.line("\x1b[31mgarbage");
   EXPECT_TRUE(bench.worker.is_killed);
-  bench.supervisor.line(R"({"event":"end","row":0,"status":"PASS"})");  // what it still says does not count
+  bench.supervisor.line(
+      R"({"event":"end","row":0,"status":"PASS"})");  // later lines of the killed worker do not count
   EXPECT_THAT(bench.heard.ends, IsEmpty());
   bench.supervisor.ended({.signal = SIGKILL});
   bench.open();

@@ -7,7 +7,7 @@
 
 namespace assay {
 
-/// What the supervisors of workers tell that run side by side.
+/// Merges the events of the supervisors whose workers run in parallel.
 class DeviceWorkers::SideBySide final : public ForwardedEvents {
  public:
   explicit SideBySide(DeviceWorkers& owner) : ForwardedEvents(owner.listener_), owner_(owner) {}
@@ -74,12 +74,12 @@ void DeviceWorkers::go_on() {
   const auto is_at_work = [](const auto& supervisor) { return !supervisor->is_over(); };
   if (std::ranges::any_of(side_by_side_, is_at_work)) return;
   is_last_phase_ = true;
-  if (refusal()) return;  // nothing was run, and nothing is recorded
+  if (refusal()) return;  // nothing was run, so nothing is recorded
   end_what_nobody_ran();
   begin_last();
 }
 
-/// As many as there are rows for: each takes some as it opens, which takes a while.
+/// Begins as many workers as there are rows for: each takes some as it opens, which takes a while.
 void DeviceWorkers::begin_others() {
   while (begun_ < side_by_side_.size() && shared_.has_rows() && !first().is_stopping()) {
     DeviceSupervisor& next = *side_by_side_[begun_++];
@@ -88,7 +88,7 @@ void DeviceWorkers::begin_others() {
   }
 }
 
-/// Why rows are left that nobody ran; empty: there is no reason, so the device can run further ones.
+/// Why rows are left that no worker ran; empty: the device can run further rows.
 std::string DeviceWorkers::why_not_run() const {
   if (first().is_stopping()) return std::string(stopped_because);
   const auto has_begun = std::span(side_by_side_).first(begun_);

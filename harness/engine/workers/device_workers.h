@@ -12,34 +12,35 @@
 
 namespace assay {
 
-/// What the workers of a device start with.
+/// The settings and the work of a device's workers.
 struct DeviceWorkersStart {
-  SupervisionStart supervision;  ///< as for one worker that runs all rows
-  int jobs_side_by_side = 0;     ///< OpenRequest::jobs of each worker while several run
-  std::set<RowIndex> suspected;  ///< rows that one worker is to run one after the other
+  SupervisionStart supervision;  ///< as for a single worker that runs all rows
+  int jobs_side_by_side = 0;     ///< OpenRequest::jobs of each worker while several run at the same time
+  std::set<RowIndex> suspected;  ///< rows that a single worker is to run one after the other
 };
 
-/// The workers of one device. One runs all rows. Several run rows of mode accu side by side, each with a
-/// supervisor of its own; when all of these have ended, one worker runs what is to be alone: the second tries
-/// that an earlier run left, and the timed rows. Whoever listens is told of one run with one plan; what is
-/// told of rows that run side by side is mixed.
+/// The workers of one device. A single worker runs all rows. Several workers run rows of mode accu in
+/// parallel, each with its own supervisor; when all of these rows have ended, one worker runs everything that
+/// must run alone: the second tries that an earlier run left, and the timed rows. The listener sees one run
+/// with one plan; events of rows that run in parallel are interleaved.
 ///
-/// A worker that is given up leaves its rows to the others. When all are, the device is.
+/// The rows of a worker that is given up go to the others. When all workers are given up, so is the device.
 class DeviceWorkers {
  public:
-  /// All must outlive this. `workers` is not empty.
+  /// All workers and `listener` must outlive this object. `workers` must not be empty.
   DeviceWorkers(std::vector<Worker*> workers, RunListener& listener, DeviceWorkersStart start);
   ~DeviceWorkers();
   DeviceWorkers(const DeviceWorkers&) = delete;
   DeviceWorkers& operator=(const DeviceWorkers&) = delete;
 
-  /// As DeviceSupervisor, of the first worker. The others begin when it has told the plan.
+  /// Starts the first worker as DeviceSupervisor does. The others begin when it has sent the plan.
   void begin() { first().begin(); }
   void begin_with_running_worker() { first().begin_with_running_worker(); }
-  /// Supervisors have been told what there was: lets others begin whose time has come.
+  /// Starts further supervisors whose turn has come; call it whenever all supervisors have received their
+  /// news.
   void go_on();
 
-  /// One supervisor and which of the workers it handles. Two may handle the same one, one after the other.
+  /// A supervisor and the index of its worker. Two supervisors may have the same worker, one after the other.
   struct Supervised {
     std::size_t worker = 0;
     DeviceSupervisor* supervisor = nullptr;
@@ -64,12 +65,12 @@ class DeviceWorkers {
   RowsLeft left_;
   std::set<RowIndex> suspected_;
   SharedRows shared_;
-  std::vector<RowIndex> timed_;  ///< that are wanted
+  std::vector<RowIndex> timed_;  ///< the timed rows that are wanted
   bool has_untried_ = false;
   std::unique_ptr<SideBySide> shared_listener_;
   std::vector<std::unique_ptr<DeviceSupervisor>> side_by_side_;  ///< one for each of workers_
-  std::unique_ptr<DeviceSupervisor> last_;  ///< of what is to be alone; null where one worker runs all
-  std::size_t begun_ = 1;                   ///< of side_by_side_
+  std::unique_ptr<DeviceSupervisor> last_;  ///< runs what must run alone; null if one worker runs everything
+  std::size_t begun_ = 1;                   ///< how many of side_by_side_ have begun
   bool is_last_phase_ = false;
 };
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-// Several workers of one device, without processes and without a clock: what each says and how it ends is the
-// test's to tell.
+// Tests several workers of one device without processes and without a clock: the tests provide each worker's
+// lines and its end.
 
 namespace assay {
 namespace {
@@ -30,7 +30,7 @@ struct Hand final : test::FakeWorker {
       if (const auto* open = std::get_if<OpenRequest>(&*request)) return *open;
     throw Error("it was not opened");
   }
-  /// The rows that it was asked for last.
+  /// The rows of the last request.
   std::vector<RowIndex> asked() const {
     std::vector<RowIndex> rows;
     const auto* left = std::get_if<RowsLeft>(&sent.back());
@@ -44,7 +44,7 @@ struct Hand final : test::FakeWorker {
 
 using Told = test::JournalLines;
 
-/// What a journal would hold: "begin 3", "3 CRASH REPRODUCED".
+/// Collects events in short: "begin 3", "3 CRASH REPRODUCED".
 struct Journaled final : RunListener {
   void run(const RunInfo&) override { ++runs; }
   void plan(std::span<const RowInfo> rows) override { planned += rows.size(); }
@@ -65,7 +65,7 @@ struct Journaled final : RunListener {
   std::vector<std::string> reasons;
 };
 
-/// "aab|p" is four rows: two of mode accu of one group, one of another, and a timed one.
+/// "aab|p" stands for four rows: two of mode accu in one group, one in another group, and a timed one.
 std::vector<RowInfo> plan_like(const std::string& pattern) {
   std::vector<RowInfo> plan;
   for (const char letter : pattern) {
@@ -77,7 +77,7 @@ std::vector<RowInfo> plan_like(const std::string& pattern) {
   return plan;
 }
 
-/// A device of two workers.
+/// A device with two workers.
 struct Pair {
   explicit Pair(const std::string& pattern, DeviceWorkersStart start = {})
       : plan(plan_like(pattern)), workers({&hands[0], &hands[1]}, heard, std::move(start)) {
@@ -87,7 +87,7 @@ struct Pair {
     workers.go_on();
   }
 
-  /// Supervisors 0 and 1 are of the workers side by side, 2 is of the last phase.
+  /// Supervisors 0 and 1 belong to the workers that run in parallel, 2 to the last phase.
   void open(std::size_t of, const std::string& driver = "") {
     Told lines;
     lines.run({.device = {.name = "cpu", .uuid = "1"}, .inputs = {{"cases", driver}}});
@@ -110,7 +110,7 @@ struct Pair {
   }
   void idle(std::size_t of) { supervisors[of]->line(encode(WorkerEvent{WorkerSignal::Idle})); }
   void crash(std::size_t of) { supervisors[of]->ended({.signal = SIGSEGV}); }
-  /// Runs all that a worker is asked for until it is told to stop, and ends.
+  /// Runs all rows that a worker is given until it is stopped, and ends.
   void run_out(std::size_t of) {
     Hand& hand = hands[of % 2];
     while (!hand.is_told_to_stop()) {
@@ -208,8 +208,8 @@ TEST(DeviceWorkers, TryARowOfOneWorkerOnceMoreWhileTheOtherGoesOn) {
   EXPECT_THAT(pair.heard.ends, UnorderedElementsAre("0 CRASH REPRODUCED", "1 PASS", "2 PASS", "3 PASS"));
 }
 
-/// The worker crashes in three of its rows, in two of them when they are tried once more too, and is given
-/// up.
+/// The worker crashes in three of its rows, and in two of these again when they are tried once more, and is
+/// given up.
 void crash_for_good(Pair& pair, std::size_t of) {
   for (int i = 0; i < 5; ++i) {
     pair.begin(of, pair.hands[of].asked().front());

@@ -10,7 +10,7 @@
 
 namespace assay::test {
 
-/// A worker without a process: it keeps what the supervisor does to it.
+/// A worker without a process: it records what the supervisor does to it.
 struct FakeWorker : Worker {
   void start() override { ++started; }
   void send(std::string_view line) override { sent.push_back(decode_request(line)); }
@@ -24,7 +24,7 @@ struct FakeWorker : Worker {
   std::vector<WorkerRequest> sent;
 };
 
-/// The lines that events would be in a journal.
+/// Collects events as the lines that a journal would have.
 struct JournalLines final : EventLines {
   void line(std::string_view line) override { lines.emplace_back(line); }
   std::vector<std::string> lines;

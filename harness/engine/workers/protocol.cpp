@@ -17,15 +17,15 @@ constexpr Names<3> signal_names{"idle", "wants_to_time", "timed"};
 
 }  // namespace
 
-/// Rows [first, last] of a plan: a list of numbers would be long.
+/// Rows [first, last] of a plan; shorter than a list of all numbers.
 using Range = std::array<RowIndex, 2>;
 
-/// RowsLeft as it travels.
+/// RowsLeft in the form in which it is sent.
 struct RowsText {
   std::vector<Range> rows;
   bool all = false;
-  bool one_by_one = false;      ///< none is prepared before it is its turn
-  std::vector<RowIndex> begun;  ///< progress of these rows, in the order of the next two
+  bool one_by_one = false;      ///< no row is prepared ahead
+  std::vector<RowIndex> begun;  ///< rows with progress, in the order of the next two lists
   std::vector<std::string> hashes;
   std::vector<std::vector<Block>> blocks;
 };
@@ -97,7 +97,7 @@ RowsText text_of(const RowsLeft& left) {
 }
 
 RowsLeft rows_of(const RowsText& text) {
-  constexpr RowIndex most_rows = 100'000'000;  // a number beyond is no row, and would take all memory
+  constexpr RowIndex most_rows = 100'000'000;  // a larger number is invalid and would use up all memory
   RowsLeft left;
   left.may_prepare = !text.one_by_one;
   for (const auto& [first, last] : text.rows) {
@@ -106,9 +106,10 @@ RowsLeft rows_of(const RowsText& text) {
     if (left.wanted.size() <= last) left.wanted.resize(last + 1);
     for (RowIndex row = first; row <= last; ++row) left.wanted[row] = true;
   }
-  if (!text.all && left.wanted.empty()) left.wanted.push_back(false);  // none, which is not all
+  if (!text.all && left.wanted.empty())
+    left.wanted.push_back(false);  // means no rows; an empty list would mean all
   if (text.hashes.size() != text.begun.size() || text.blocks.size() != text.begun.size())
-    throw Error("the rows that have begun, their hashes and their blocks are not equally many");
+    throw Error("the rows that have begun, their hashes and their blocks differ in number");
   for (std::size_t i = 0; i < text.begun.size(); ++i)
     left.progress[text.begun[i]] = {text.hashes[i], text.blocks[i]};
   return left;

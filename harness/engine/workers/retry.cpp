@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* reproduced = "REPRODUCED";
 constexpr const char* order_dependent = "ORDER_DEPENDENT";
-constexpr std::size_t most_rows_before = 8;  ///< the newest: what a row leaves behind is met soon
+constexpr std::size_t most_rows_before = 8;  ///< the most recent ones, which are the likeliest cause
 
 }  // namespace
 
@@ -33,7 +33,7 @@ RowEnd Retry::lost_again(const std::string& reason) const {
   end.retry = is_behind_others_ ? order_dependent : reproduced;
   if (is_behind_others_) {
     end.reason +=
-        fmt::format("; alone it ended as {}, behind the {} rows that had run before it as now again",
+        fmt::format("; alone it ended as {}, but after the {} rows that had run before it, it was lost again",
                     name_of(alone_.status), before_.size());
   }
   return end;
@@ -54,7 +54,7 @@ RowEnd Retry::not_reached() const {
   return is_behind_others_ ? flaky(alone_) : first_;
 }
 
-/// It fails either way, be it not in the same one.
+/// The row fails again, but in another way.
 RowEnd Retry::failed_otherwise(const RowEnd& end) const {
   RowEnd made = first_;
   made.retry = reproduced;

@@ -7,30 +7,31 @@
 
 namespace assay {
 
-/// Whether a row that ended so is the last thing that its process did: it exits then.
+/// Whether a process exits after a row that ended with this status.
 bool is_lost(Status status);
 
-/// What is done about a row that a worker was lost with: it is tried once more, alone in a new process. Where
-/// it is lost again it is REPRODUCED. Where it ends, and had been alone the first time too, it is FLAKY. Else
-/// it is tried a last time behind the rows that had run before it: lost again, it is ORDER_DEPENDENT, else
-/// FLAKY. A row that fails alone in another way is REPRODUCED too.
+/// The second try of a row that cost a worker: it runs once more, alone in a new process. If it is lost
+/// again, it is REPRODUCED; so is a row that fails in another way. If it ends well and no row had run before
+/// it the first time, it is FLAKY. Otherwise it is tried a last time after the rows that had run before it:
+/// if it is lost again, it is ORDER_DEPENDENT, else FLAKY.
 class Retry {
  public:
-  /// `before`: the rows that its process had run before it, the newest last.
+  /// `before`: the rows that its process had run before it, the most recent last.
   Retry(RowIndex row, RowEnd first, std::vector<RowIndex> before);
 
   RowIndex row() const { return row_; }
   const RowEnd& first() const { return first_; }
-  /// The rows to be run now, `row` last.
+  /// The rows to run now, `row` last.
   const std::vector<RowIndex>& rows() const { return rows_; }
-  /// Whether what is told of the rows now is for nobody: they have ended before.
+  /// Whether events of the current rows are dropped, because those rows have ended before.
   bool is_silent() const { return is_behind_others_; }
 
-  /// The row was lost again, for this reason: how it ends.
+  /// How the row ends after it was lost again for this reason.
   RowEnd lost_again(const std::string& reason) const;
-  /// The row has ended so. How it ends then; nothing where it is to be tried behind others, in a new process.
+  /// How the row ends after its try ended with `end`; nothing when it has to be tried once more after other
+  /// rows, in a new process.
   std::optional<RowEnd> ended(const RowEnd& end);
-  /// Another row of rows() was lost, or the row never came.
+  /// How the row ends if another row of rows() was lost or the row was never reached.
   RowEnd not_reached() const;
 
  private:
@@ -41,7 +42,7 @@ class Retry {
   RowEnd first_;
   std::vector<RowIndex> before_;
   std::vector<RowIndex> rows_;
-  RowEnd alone_;  ///< how it ended alone
+  RowEnd alone_;  ///< how the row ended alone
   bool is_behind_others_ = false;
 };
 

@@ -6,7 +6,7 @@
 namespace assay {
 namespace {
 
-/// Parts that all rows left are divided into for each worker, of which it takes one.
+/// The remaining rows are divided into this many parts per worker; a worker takes one part at a time.
 constexpr std::size_t parts_a_worker = 4;
 
 }  // namespace

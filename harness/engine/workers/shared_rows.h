@@ -12,23 +12,23 @@
 
 namespace assay {
 
-/// Rows of one device that several workers share: whoever has none left takes some, in the order of the plan.
-/// Rows of a group stay together, as they share data.
+/// The rows of one device that several workers share: a worker without rows takes some, in the order of the
+/// plan. Rows of a group stay together, because they share data.
 class SharedRows {
  public:
   explicit SharedRows(std::size_t workers) : workers_(workers) {}
 
-  /// Adds the rows of mode accu that are wanted. The `suspected` ones come first and go to one worker, which
-  /// runs one after the other.
+  /// Adds the wanted rows of mode accu. The `suspected` rows come first and go to one worker, which runs them
+  /// one after the other.
   void add(std::span<const RowInfo> plan, const RowsLeft& left, const std::set<RowIndex>& suspected);
-  /// The next ones for a worker: many at first, so that it is seldom asked for more, and at the end one
-  /// group, so that all workers end together. None: all are taken.
+  /// The next rows for a worker: many at first, so that workers seldom ask, and single groups at the end, so
+  /// that all workers end at about the same time. Empty: all rows are taken.
   std::vector<RowIndex> take();
-  /// A worker has not run this row, and would have it end so: another one may take it.
+  /// Returns a row that a worker could not run, with the end it would get; another worker may take it.
   void give_back(RowIndex row, const RowEnd& end);
 
   bool has_rows() const { return !suspected_.empty() || !groups_.empty(); }
-  /// Takes all that nobody has taken, each with the end that give_back() told last, if it did.
+  /// Takes all remaining rows, each with the end last passed to give_back(), if any.
   std::map<RowIndex, std::optional<RowEnd>> take_rest();
 
  private:

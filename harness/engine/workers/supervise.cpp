@@ -8,8 +8,8 @@
 namespace assay {
 namespace {
 
-/// So long nothing is missed that no pipe tells: the end of a process whose children hold its pipes, a stop,
-/// a limit.
+/// The longest wait, in ms, for events that no pipe signals: the end of a process whose children hold its
+/// pipes open, a stop, a time limit.
 constexpr int poll_ms = 50;
 
 void wait_for_something(std::span<const SupervisedDevice> devices) {

@@ -8,25 +8,26 @@
 
 namespace assay {
 
-/// A device's supervisor and the process that it handles.
+/// A device's supervisor and its worker process.
 struct SupervisedDevice {
   WorkerProcess* process = nullptr;
   DeviceSupervisor* supervisor = nullptr;
 };
 
-/// Brings each supervisor what its worker says until all are over. Of workers that want to time one does at
-/// any time: they share this machine's CPU. When `stop_requested` (may be empty) becomes true, all are told
-/// to stop. `heard` (may be empty) is called whenever all have been brought what there was, and may let
-/// others begin.
+/// Passes each worker's output to its supervisor until all are over. Only one worker times at any moment,
+/// because they share this machine's CPU. When `stop_requested` (may be empty) becomes true, all supervisors
+/// are stopped. `heard` (may be empty) is called whenever all pending output has been passed on, and may
+/// start further supervisors.
 void supervise(std::span<const SupervisedDevice> devices, const std::function<bool()>& stop_requested,
                const std::function<void()>& heard = {});
 
-/// Waits until `process` has written a line or has ended, at most so long: the line, or nothing. For what
-/// comes before there is a supervisor.
+/// The first line that a worker wrote, or its end.
 struct FirstLine {
   std::optional<std::string> line;
-  std::optional<ChildEnd> end;  ///< it has ended, perhaps behind that line; neither: the time is over
+  std::optional<ChildEnd> end;  ///< it has ended, perhaps after that line; neither is set: the time is over
 };
+/// Waits until `process` has written a line or has ended, at most `seconds`. For the time before there is a
+/// supervisor.
 FirstLine first_line(WorkerProcess& process, double seconds, const std::function<bool()>& stop_requested);
 
 }  // namespace assay

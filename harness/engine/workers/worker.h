@@ -5,25 +5,26 @@
 
 namespace assay {
 
-/// A worker as its supervisor handles it: one process at a time.
+/// A worker as its supervisor sees it: one process at a time.
 class Worker {
  public:
   virtual ~Worker() = default;
 
-  /// Starts a process; the one before has ended. Throws Error where the system cannot.
+  /// Starts a process; the previous one must have ended. Throws Error if the system cannot start it.
   virtual void start() = 0;
-  /// Tells it a line (without its end). What it no longer takes is lost: it has ended, or will be found to
-  /// hang.
+  /// Sends a line (without a line end). It is dropped if the process no longer reads: then it has ended, or
+  /// will be found to hang.
   virtual void send(std::string_view line) = 0;
-  /// SIGKILL. Its end is told when it has come.
+  /// Sends SIGKILL. The end of the process is reported when it has happened.
   virtual void kill() = 0;
-  /// The last lines that it wrote to stderr, for messages; empty: it wrote nothing.
+  /// The last lines that the process wrote to stderr, for messages; empty: it wrote nothing.
   virtual std::string last_words() const = 0;
-  /// "process 1234", for messages.
+  /// The worker's name in messages: "process 1234".
   virtual std::string name() const = 0;
 };
 
-/// "the worker exited with code 3; its last words: no such device", for messages.
+/// `what` with the worker's last words appended: "the worker exited with code 3; its last words: no such
+/// device".
 std::string with_last_words(const std::string& what, const Worker& worker);
 
 }  // namespace assay

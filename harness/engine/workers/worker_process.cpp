@@ -13,13 +13,14 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t most_at_once = std::size_t{4} << 20;  ///< read of a pipe before others get their turn
-constexpr std::size_t longest_line = std::size_t{1} << 30;  ///< a plan of a million rows is shorter
+/// Bytes read from one pipe before the others get their turn.
+constexpr std::size_t most_at_once = std::size_t{4} << 20;
+constexpr std::size_t longest_line = std::size_t{1} << 30;  ///< bytes; a plan of a million rows is shorter
 constexpr std::size_t kept_errors = std::size_t{4} << 10;
 constexpr std::size_t most_shown = std::size_t{64} << 10;
 constexpr std::size_t most_words = 600;  ///< bytes of last_words()
 
-/// Whether the pipe has ended; `take` is told what was in it, so much at most.
+/// Reads from a pipe, up to a limit, and passes the text to `take`; returns whether the pipe has ended.
 template <class Take>
 bool drain(int fd, const Take& take) {
   std::array<char, 1 << 16> chunk{};
@@ -82,7 +83,8 @@ void WorkerProcess::wait_for(std::vector<pollfd>& list) const {
 std::optional<ChildEnd> WorkerProcess::read(const std::function<void(std::string_view)>& line) {
   if (!process_) return std::nullopt;
   const ChildProcess* const before = process_.get();
-  const std::optional<ChildEnd> end = process_->end();  // asked for first: what it wrote is then all there
+  const std::optional<ChildEnd> end =
+      process_->end();  // queried first: then all of its output is there to be read
   const bool all_errors = read_errors();
   const bool all_output = read_output(line);
   if (process_.get() != before || !end || !all_errors || !all_output) return std::nullopt;
@@ -90,7 +92,7 @@ std::optional<ChildEnd> WorkerProcess::read(const std::function<void(std::string
   return end;
 }
 
-/// Whether there is nothing more to read now.
+/// Reads stdout; returns whether there is nothing more to read now.
 bool WorkerProcess::read_output(const std::function<void(std::string_view)>& line) {
   if (output_ended_) return true;
   std::string text;
@@ -105,7 +107,8 @@ bool WorkerProcess::read_output(const std::function<void(std::string_view)>& lin
   }
   unfinished_ = rest;
   if (unfinished_.size() > longest_line) {
-    line(std::string_view(unfinished_).substr(0, 1 << 10));  // no event is so long: the supervisor says so
+    line(std::string_view(unfinished_)
+             .substr(0, 1 << 10));  // too long for an event: the supervisor reports it
     unfinished_.clear();
   }
   return is_all;
@@ -127,7 +130,7 @@ void WorkerProcess::take_errors(std::string_view text) {
   if (newest_errors_.size() > kept_errors) newest_errors_.erase(0, newest_errors_.size() - kept_errors);
 }
 
-/// Line by line, so that words of several workers do not mix.
+/// Shows text line by line, so that lines of several workers do not mix.
 void WorkerProcess::show_errors(std::string_view text) {
   if (!errors_ || shown_bytes_ >= most_shown) return;
   shown_bytes_ += text.size();
@@ -137,7 +140,7 @@ void WorkerProcess::show_errors(std::string_view text) {
     errors_(std::string_view(unfinished_errors_).substr(0, std::min(end + 1, most_shown)));
     unfinished_errors_.erase(0, end + 1);
   }
-  if (shown_bytes_ >= most_shown) errors_("(the worker writes more than is shown here)\n");
+  if (shown_bytes_ >= most_shown) errors_("(the worker's further output is not shown)\n");
 }
 
 }  // namespace assay

@@ -14,11 +14,10 @@
 
 namespace assay {
 
-/// A worker that is a process of this machine, be it `ssh` to another.
+/// A worker that is a process on this machine, possibly `ssh` to another machine.
 class WorkerProcess final : public Worker {
  public:
-  /// `errors` is told what it writes to stderr, in lines, as far as that is not too much to read; may be
-  /// empty.
+  /// `errors` gets the lines that the process writes to stderr, up to a limit; may be empty.
   explicit WorkerProcess(std::vector<std::string> command, std::function<void(std::string_view)> errors = {});
 
   void start() override;
@@ -27,11 +26,11 @@ class WorkerProcess final : public Worker {
   std::string last_words() const override;
   std::string name() const override;
 
-  /// What poll(2) is to wait for; nothing while no process runs.
+  /// Adds the file descriptors that poll(2) has to wait for; none while no process runs.
   void wait_for(std::vector<pollfd>& list) const;
 
-  /// Reads what it has written; each whole line goes to `line`, which may kill it. Its end, once it has come
-  /// and all that it wrote was read; told once.
+  /// Reads the process's output and passes each whole line to `line`, which may kill the process. Returns its
+  /// end once, after it has ended and all output was read.
   std::optional<ChildEnd> read(const std::function<void(std::string_view)>& line);
 
  private:
@@ -44,9 +43,9 @@ class WorkerProcess final : public Worker {
   std::function<void(std::string_view)> errors_;
   std::unique_ptr<ChildProcess> process_;
   pid_t pid_ = 0;
-  std::string unfinished_;  ///< of stdout: a line without its end
+  std::string unfinished_;  ///< incomplete last line of stdout
   std::string newest_errors_;
-  std::string unfinished_errors_;  ///< of stderr: a line without its end
+  std::string unfinished_errors_;  ///< incomplete last line of stderr
   std::size_t shown_bytes_ = 0;
   bool output_ended_ = false;
   bool errors_ended_ = false;

@@ -7,7 +7,7 @@
 
 namespace assay::gpu {
 
-/// Those of DeviceInfo, in the driver's order; the device must have the feature.
+/// The shapes of DeviceInfo::cooperative_shapes, in the driver's order; the device must have the feature.
 std::vector<CooperativeShape> cooperative_shapes(VkPhysicalDevice device);
 
 }  // namespace assay::gpu

@@ -8,7 +8,7 @@
 namespace assay::gpu {
 namespace {
 
-/// A fake RenderDoc, attached while it lives.
+/// A fake RenderDoc, attached for its lifetime.
 class FakeRenderDoc {
  public:
   FakeRenderDoc() : library_(::dlopen(FAKE_RENDERDOC, RTLD_NOW)) {}

@@ -5,7 +5,7 @@
 namespace assay::gpu {
 namespace {
 
-/// Whether what happens in the phase is not told apart.
+/// Whether a phase is reported as a whole, without phases inside it.
 bool is_whole(Phase phase) {
   return phase == Phase::Timing || phase == Phase::Ceilings;
 }
@@ -57,21 +57,21 @@ void Device::State::create_pipeline_cache(std::span<const std::byte> data) {
   pipeline_cache = {table, cache, table.vk.vkDestroyPipelineCache};
 }
 
-/// A driver that does not take them compiles again.
+/// Loads pipeline data; a driver that rejects them compiles again.
 void Device::State::take_pipeline_data(std::span<const std::byte> data) try {
   create_pipeline_cache(data);
 } catch (const Error&) {
-  // The empty cache of before is still there.
+  // The empty cache stays in use.
 }
 
-/// Nothing where the driver cannot tell: what it compiled is then compiled again.
+/// Empty when the driver cannot return its data; pipelines are then compiled again in the next run.
 std::vector<std::byte> Device::State::pipeline_data() const {
   std::size_t bytes = 0;
   if (table.vk.vkGetPipelineCacheData(table.device, pipeline_cache.get(), &bytes, nullptr) != VK_SUCCESS) {
     return {};
   }
   std::vector<std::byte> data(bytes);
-  // Another thread may compile meanwhile: what has become too much is told next time.
+  // Another thread may compile meanwhile and make the data larger; they are saved next time.
   if (table.vk.vkGetPipelineCacheData(table.device, pipeline_cache.get(), &bytes, data.data()) < 0) {
     return {};
   }

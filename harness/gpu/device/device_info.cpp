@@ -10,7 +10,7 @@
 namespace assay::gpu {
 namespace {
 
-/// The property structures of one device, asked for in one call.
+/// The property structures of one device, queried in one call.
 struct Properties {
   VkPhysicalDeviceProperties2 core{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
   VkPhysicalDeviceIDProperties id{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
@@ -67,7 +67,7 @@ DeviceFacts facts_of(VkPhysicalDevice handle, std::uint32_t api) {
   return facts;
 }
 
-/// The first family that computes, one with timestamps before one without.
+/// The first queue family for compute; families with timestamps are preferred.
 std::optional<std::uint32_t> compute_family(const std::vector<VkQueueFamilyProperties>& families) {
   std::optional<std::uint32_t> found;
   for (std::uint32_t i = 0; i < families.size(); ++i) {
@@ -121,7 +121,7 @@ void add_identity(DeviceInfo& info, const Properties& properties) {
   info.type = type_name(core.deviceType);
   info.driver_name = properties.driver.driverName;
   info.driver_info = properties.driver.driverInfo;
-  if (info.driver_info.empty()) {  // before Vulkan 1.2 there is only the vendor's own number
+  if (info.driver_info.empty()) {  // before Vulkan 1.2 there is only the vendor's version number
     info.driver_info = fmt::format("{:#x}", core.driverVersion);
   }
   info.api_version =
@@ -132,7 +132,8 @@ void add_identity(DeviceInfo& info, const Properties& properties) {
   info.uuid = hex(properties.id.deviceUUID, VK_UUID_SIZE);
 }
 
-/// The device, and the driver in all its own words: what one version compiled is nothing to another.
+/// Identifies the device and the exact driver version, because compiled pipelines of another version are
+/// useless.
 std::string cache_identity(const DeviceInfo& info, const VkPhysicalDeviceProperties& core) {
   return fmt::format("device {} cache {} vendor {:#x} device {:#x} driver {:#x} {} {} api {}", info.uuid,
                      hex(core.pipelineCacheUUID, VK_UUID_SIZE), core.vendorID, core.deviceID,

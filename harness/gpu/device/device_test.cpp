@@ -113,7 +113,7 @@ std::vector<FeatureUse> feature_uses() {
   };
 }
 
-// The validation layer speaks when a shader uses what was not enabled: see GpuTest::TearDown.
+// The validation layer complains when a shader uses a feature that was not enabled: see GpuTest::TearDown.
 TEST_F(DeviceTest, WhatIsReportedAsAFeatureIsEnabled) {
   for (const FeatureUse& use : feature_uses()) {
     if (!device().info().has(use.feature)) {
@@ -140,7 +140,7 @@ class ValidationTest : public ::testing::Test {
 TEST_F(ValidationTest, CountsAMisuse) {
   ASSERT_EQ(instance.validation_messages(), 0);
   Submission submission(device.state(), "misusing Vulkan");
-  // A barrier between no stages: forbidden, but no driver crashes on it.
+  // A barrier between no stages is forbidden, but no driver crashes on it.
   device.state().table.vk.vkCmdPipelineBarrier(submission.commands(), 0, 0, 0, 0, nullptr, 0, nullptr, 0,
                                                nullptr);
   EXPECT_GE(instance.validation_messages(), 1);
@@ -148,7 +148,7 @@ TEST_F(ValidationTest, CountsAMisuse) {
   EXPECT_THAT(instance.validation_texts().back(), HasSubstr("vkCmdPipelineBarrier"));
 }
 
-// Proves that missing barriers would be seen: that other tests see no message then means something.
+// Proves that missing barriers are detected, so that the absence of messages in other tests means something.
 TEST_F(ValidationTest, SeesThatABarrierIsMissingBetweenDispatches) {
   const TemporaryFolder directory;
   directory.write("first.comp", shader_text(buffers({"x", "s"}), "s.data[0] = x.data[0];"));
@@ -175,8 +175,8 @@ TEST(Instance, WithoutValidationHearsNothing) {
   EXPECT_TRUE(instance.validation_texts().empty());
 }
 
-/// Runs in a child process of a death test: ends it with 0 when `action` throws an Error of `code` whose
-/// message has `part`.
+/// Runs in the child process of a death test: exits with 0 when `action` throws an Error with `code` whose
+/// message contains `part`.
 template <class Action>
 [[noreturn]] void expect_error_and_exit(ExitCode code, const std::string& part, const Action& action) {
   try {
@@ -218,7 +218,7 @@ TEST(InstanceDeathTest, WithoutTheLayerValidationNamesThePackage) {
       ::testing::ExitedWithCode(0), "");
 }
 
-/// Starts a kernel that never ends, and leaves as a program would: everything destroyed, exit().
+/// Starts a kernel that never ends, and leaves as a program would: destroys everything and calls exit().
 [[noreturn]] void hang_and_leave() {
   ::alarm(40);  // a destructor that hangs must not hang the test
   const TemporaryFolder directory;
@@ -233,7 +233,7 @@ TEST(InstanceDeathTest, WithoutTheLayerValidationNamesThePackage) {
                                   .shader = "hang.comp",
                                   .local_size = {64, 1, 1},
                                   .bindings = {Resource::tensor(0)}});
-    // lavapipe leaves any loop after 65535 turns: there it is the number of workgroups that takes for ever.
+    // lavapipe leaves any loop after 65535 iterations: there the number of workgroups takes forever.
     program.dispatches.front().workgroups = {65535, 1000, 1};
     ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
     const std::vector<Physical> tensors{words(2)};
@@ -264,7 +264,7 @@ TEST(InstanceDeathTest, WithoutTheLayerValidationNamesThePackage) {
 TEST(TimeoutDeathTest, AKernelThatNeverEndsIsATimeoutAndTheProcessStillEnds) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(hang_and_leave(), ::testing::ExitedWithCode(42),
-              "running 'hang' on '.*': the GPU did not end within 0.25 s");
+              "running 'hang' on '.*': the GPU did not finish within 0.25 s");
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ void DriverCacheFile::store(std::span<const std::byte> data) const try {
     stream.write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size()));
   });
 } catch (const std::exception&) {
-  // Pipelines are compiled again then.
+  // Ignored: pipelines are then compiled again.
 }
 
 }  // namespace assay::gpu

@@ -10,9 +10,9 @@
 
 namespace assay::gpu {
 
-/// What a driver's cache of pipelines holds, on disk: one file a device and driver. A file is trusted only
-/// when its size, what it is of and the hash of its data are right; anything else counts as absent and is
-/// overwritten. A folder that cannot be written is no error. Of processes that write at once the last one's
+/// The driver's pipeline cache on disk: one file per device and driver. A file is trusted only when its size,
+/// its identity and the hash of its data are right; anything else counts as absent and is overwritten. A
+/// folder that cannot be written is no error. When several processes write at the same time, the last one's
 /// file stays, whole.
 ///
 /// A file is the header (8 bytes "ASSAYPLC", u32 format, u32 unused, u64 bytes of data, 32 characters hash of
@@ -21,12 +21,12 @@ class DriverCacheFile {
  public:
   static constexpr std::uint64_t usual_limit = std::uint64_t{256} << 20;
 
-  /// `identity`: of the device and its driver. More bytes than `most` are neither read nor kept.
+  /// `identity` names the device and its driver. Data of more than `most` bytes are neither read nor kept.
   DriverCacheFile(std::filesystem::path directory, const std::string& identity,
                   std::uint64_t most = usual_limit);
 
   std::optional<std::vector<std::byte>> load() const;
-  /// Data that are too many remove what is there: the next run starts anew.
+  /// Data above the size limit are not stored, and the existing file is removed: the next run starts anew.
   void store(std::span<const std::byte> data) const;
 
   const std::filesystem::path& file() const { return file_; }

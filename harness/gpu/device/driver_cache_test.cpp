@@ -81,7 +81,7 @@ TEST_F(DriverCacheTest, ADirectoryThatCannotBeMadeIsNoError) {
 
 class KeptPipelinesTest : public test::GpuTest {};
 
-/// Mesa's lavapipe gives a header and nothing else.
+/// Mesa's lavapipe returns a header and nothing else.
 TEST_F(KeptPipelinesTest, ADriverThatKeepsNothingLeavesNoFile) {
   Device own(instance(), 0);
   if (!own.info().is_cpu()) GTEST_SKIP() << "drivers of GPUs keep something";

@@ -12,7 +12,8 @@
 namespace assay::gpu {
 namespace {
 
-constexpr std::uint32_t most_entries = 8;  ///< of addresses, and of the vendor's own: the first say enough
+/// Limit for addresses and for vendor entries; the first few suffice.
+constexpr std::uint32_t most_entries = 8;
 
 std::string_view name_of(VkDeviceFaultAddressTypeEXT type) {
   switch (type) {
@@ -27,13 +28,13 @@ std::string_view name_of(VkDeviceFaultAddressTypeEXT type) {
     case VK_DEVICE_FAULT_ADDRESS_TYPE_INSTRUCTION_POINTER_INVALID_EXT:
       return "invalid instruction pointer";
     case VK_DEVICE_FAULT_ADDRESS_TYPE_INSTRUCTION_POINTER_FAULT_EXT:
-      return "fault of the instruction";
+      return "instruction pointer fault";
     default:
       return "access";
   }
 }
 
-/// A text of the driver in an array of a fixed size, which need not end in it.
+/// The driver's text in an array of fixed size, which need not be null-terminated.
 template <std::size_t N>
 std::string text_of(const char (&text)[N]) {
   return printable(std::string(text, std::find(text, text + N, '\0')));

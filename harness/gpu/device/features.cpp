@@ -65,8 +65,8 @@ FeatureChain::FeatureChain(const DeviceFacts& facts, bool robust) : facts_(facts
   keep_what_kernels_need(robust);
 }
 
-/// Robust access is off unless it is asked for: it takes time that users' programs do not spend, and hides
-/// what is written far past the end.
+/// Robust access is off unless requested: it costs time that users' programs do not spend, and hides writes
+/// far past the end.
 void FeatureChain::keep_what_kernels_need(bool robust) {
   const VkPhysicalDeviceFeatures all = core_.features;
   core_.features = {};
@@ -85,7 +85,7 @@ void FeatureChain::keep_what_kernels_need(bool robust) {
   if (facts_.has(VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME)) {
     extensions_.push_back(VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME);
   }
-  // macOS and iOS drivers: the specification demands that it is enabled where it is listed.
+  // For macOS and iOS drivers: the specification demands that it is enabled if it is listed.
   if (facts_.has("VK_KHR_portability_subset")) {
     extensions_.push_back("VK_KHR_portability_subset");
   }
@@ -114,7 +114,7 @@ std::vector<Feature> FeatureChain::features() const {
   return found;
 }
 
-/// A property too; what it promises is had by an execution mode of the shader that asks for it.
+/// This is a property: a shader gets the rounding mode by an execution mode.
 VkBool32 FeatureChain::rounds_to_even() const {
   if (!facts_.knows(VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME, VK_API_VERSION_1_2)) {
     return VK_FALSE;
@@ -126,7 +126,7 @@ VkBool32 FeatureChain::rounds_to_even() const {
   return controls.shaderRoundingModeRTEFloat32;
 }
 
-/// The features, and that they hold for compute shaders.
+/// Whether subgroup size control is available, and for compute shaders.
 VkBool32 FeatureChain::demands_full_subgroups() const {
   if (!subgroup_size_.subgroupSizeControl || !subgroup_size_.computeFullSubgroups) {
     return VK_FALSE;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-// Headers before 1.3.255 do not have the KHR cooperative matrices; the values are those of the registry.
+// Headers before 1.3.255 do not declare VK_KHR_cooperative_matrix; the values are from the Vulkan registry.
 #ifndef VK_KHR_cooperative_matrix
 #define VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME "VK_KHR_cooperative_matrix"
 #endif
@@ -23,19 +23,20 @@ inline constexpr auto VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATU
     static_cast<VkStructureType>(1000506000);
 #endif
 
-/// What a physical device says of itself before anything else is asked: needed to know what may be asked.
+/// The basic facts about a physical device: they decide which further queries are allowed.
 struct DeviceFacts {
   VkPhysicalDevice handle = VK_NULL_HANDLE;
-  std::uint32_t api = 0;  ///< the version that counts: the device's
+  std::uint32_t api = 0;  ///< the device's version, which is the one that counts
   std::vector<std::string> extensions;
 
   bool has(std::string_view extension) const;
-  /// True when a structure of `extension` may be chained: listed, or part of the core since `core`.
+  /// True when a structure of `extension` may be chained: the extension is listed, or part of the core since
+  /// `core`.
   bool knows(std::string_view extension, std::uint32_t core) const;
 };
 
-/// The optional features of a device that kernels may need. The same object answers which there are and
-/// enables exactly those, so that what DeviceInfo reports is what the opened device has.
+/// The optional features of a device that kernels may need. One object both lists the available features and
+/// enables exactly those, so that DeviceInfo reports what the opened device has.
 class FeatureChain {
  public:
   /// `robust`: see InstanceOptions::robust_access.
@@ -44,17 +45,17 @@ class FeatureChain {
   FeatureChain& operator=(const FeatureChain&) = delete;
 
   std::vector<Feature> features() const;
-  /// Of pipelines: registers and the like.
+  /// Whether the driver reports statistics of pipelines, such as registers.
   bool tells_statistics() const { return executables_.pipelineExecutableInfo == VK_TRUE; }
 
-  /// Of a device that is lost: where and why.
+  /// Whether the driver reports where and why a device was lost.
   bool tells_faults() const { return fault_.deviceFault == VK_TRUE; }
 
   bool is_robust() const { return core_.features.robustBufferAccess == VK_TRUE; }
 
-  /// pNext of VkDeviceCreateInfo.
+  /// The pNext chain for VkDeviceCreateInfo.
   const void* chain() const { return &core_; }
-  /// Extensions to enable with it; the names live as long as the program.
+  /// Extensions to enable together with chain(); the names have static lifetime.
   const std::vector<const char*>& extensions() const { return extensions_; }
 
  private:

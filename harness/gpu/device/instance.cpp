@@ -37,7 +37,7 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// What goes into VkInstanceCreateInfo.
+/// The layers and extensions for VkInstanceCreateInfo.
 struct Wishes {
   std::vector<const char*> layers;
   std::vector<const char*> extensions;
@@ -66,7 +66,7 @@ Wishes wishes_for(const InstanceOptions& options) {
   if (contains(there, VK_EXT_DEBUG_UTILS_EXTENSION_NAME)) {
     wishes.extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
   }
-  // Without it the loader hides devices that are not fully conformant (MoltenVK).
+  // Without this extension the loader hides devices that are not fully conformant (MoltenVK).
   if (contains(there, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME)) {
     wishes.extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
     wishes.flags |= VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
@@ -80,7 +80,7 @@ VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT
   if (!layer_is_too_old(data->pMessage)) {
     static_cast<MessageLog*>(log)->add(data->pMessage);
   }
-  return VK_FALSE;  // the call that was complained about goes on
+  return VK_FALSE;  // do not abort the call that caused the message
 }
 
 /// General messages are left out: they come from the loader and the drivers, not from validation.
@@ -88,8 +88,8 @@ VkDebugUtilsMessengerCreateInfoEXT messenger_info(MessageLog& log) {
   VkDebugUtilsMessengerCreateInfoEXT info{VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT};
   info.messageSeverity =
       VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
-  // Not what it thinks of performance: that is no misuse, and it is measured here. (It would rather have a
-  // texture change its layout for every copy.)
+  // No performance messages: they are not about misuse, and performance is measured here. (The layer would
+  // have a texture change its image layout for every copy.)
   info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
   info.pfnUserCallback = on_message;
   info.pUserData = &log;
@@ -127,7 +127,7 @@ void Instance::State::create(const InstanceOptions& options) {
   const Wishes wishes = wishes_for(options);
   VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
   application.pApplicationName = "assay";
-  // The highest version whose features are used where a device has them; the floor is checked per device.
+  // The highest version whose features are used if a device has them; the minimum is checked per device.
   application.apiVersion = VK_API_VERSION_1_3;
 
   const VkValidationFeatureEnableEXT synchronization =
@@ -188,7 +188,8 @@ void Instance::State::list_devices() {
 
 Instance::State::~State() {
   if (abandoned) {
-    // A hung device lives in it: leaked, as everything of that device is, with the log it may still write to.
+    // A hung device belongs to it: leaked like everything of that device, with the log that it may still
+    // write to.
     static_cast<void>(messages.release());
     return;
   }

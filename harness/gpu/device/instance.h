@@ -12,8 +12,9 @@ struct Instance::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  const bool robust_access;              ///< of the devices that are opened
-  std::unique_ptr<MessageLog> messages;  ///< outlives the instance, which may speak while it is destroyed
+  const bool robust_access;  ///< for all devices that are opened
+  /// Outlives the instance, which may send messages while it is destroyed.
+  std::unique_ptr<MessageLog> messages;
   VkInstance handle = VK_NULL_HANDLE;
   VkDebugUtilsMessengerEXT messenger = VK_NULL_HANDLE;
   std::vector<PhysicalDevice> physical;
@@ -21,8 +22,9 @@ struct Instance::State {
   /// Set by a device that hangs: destroying its instance would wait for it.
   bool abandoned = false;
 
-  // Functions of VK_EXT_debug_utils, null when the loader does not have it. They are asked of this instance:
-  // volk's global pointers belong to the instance that was made last, which may lack the extension.
+  // Functions of VK_EXT_debug_utils, null when the loader does not have it. They are loaded from this
+  // instance: volk's global pointers belong to the instance that was created last, which may not have the
+  // extension.
   PFN_vkCmdBeginDebugUtilsLabelEXT begin_label = nullptr;
   PFN_vkCmdEndDebugUtilsLabelEXT end_label = nullptr;
   PFN_vkSetDebugUtilsObjectNameEXT set_name = nullptr;

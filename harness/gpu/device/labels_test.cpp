@@ -15,7 +15,7 @@ std::vector<std::string>& heard() {
   return labels;
 }
 
-/// Hears the labels of all submissions while it lives, and lets the layer hear them too.
+/// Records the labels of all submissions during its lifetime, and passes them on to the layer.
 class Ear {
  public:
   explicit Ear(Instance::State& instance) : instance_(instance), begin_(instance.begin_label) {

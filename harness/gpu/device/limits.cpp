@@ -48,7 +48,7 @@ Reason beyond_workgroup(const Dispatch& dispatch, const DeviceInfo& device) {
                 device.max_workgroup_invocations);
 }
 
-/// A size of subgroups that no device could give to such workgroups is a mistake of the op.
+/// Refuses a subgroup size that no device could provide for such workgroups: a mistake of the op.
 void refuse_impossible_subgroups(const Dispatch& dispatch) {
   if (std::has_single_bit(dispatch.subgroup_size) && dispatch.local_size[0] % dispatch.subgroup_size == 0) {
     return;
@@ -59,7 +59,7 @@ void refuse_impossible_subgroups(const Dispatch& dispatch) {
                   dispatch.label, dispatch.subgroup_size, dispatch.local_size[0]));
 }
 
-/// Where a dispatch demands a size of subgroups, all of them full.
+/// Checks a dispatch that demands full subgroups of a given size.
 Reason beyond_subgroups(const Dispatch& dispatch, const DeviceInfo& device) {
   const std::uint32_t size = dispatch.subgroup_size;
   if (size == 0) {
@@ -104,7 +104,7 @@ Reason beyond_bindings(const Dispatch& dispatch, const Program& program, std::sp
                 "maxPerStageDescriptorStorageBuffers", device.max_storage_buffers_per_stage);
 }
 
-/// Where a dispatch reads textures through samplers: those that the device samples.
+/// Checks a dispatch that reads textures through samplers: the device must be able to sample them.
 Reason cannot_sample(const Dispatch& dispatch, const Program& program, std::span<const Physical> tensors,
                      const DeviceInfo& device) {
   for (const Binding& binding : dispatch.bindings) {
@@ -169,7 +169,7 @@ Reason cannot_hold_all(const Program& program, std::span<const Physical> tensors
 }  // namespace
 
 DType dtype_of(const Program& program, std::span<const Physical> tensors, Resource resource) {
-  form_of(program, tensors, resource);  // throws where there is none
+  form_of(program, tensors, resource);  // throws if there is none
   const bool is_tensor = resource.kind == Resource::Kind::Tensor;
   return is_tensor ? tensors[resource.index].dtype() : program.scratch[resource.index].dtype;
 }
@@ -203,8 +203,8 @@ std::optional<std::string> beyond_texture(const std::string& name, const Physica
     }
   }
   if (support == nullptr) {
-    return fmt::format("{} storage images of {} that can be copied, which the device lacks in {}", needs,
-                       texel_name(physical.dtype()), is_3d ? "3D" : "2D");
+    return fmt::format("{} storage images of {} that can be copied, which the device does not have in {}",
+                       needs, texel_name(physical.dtype()), is_3d ? "3D" : "2D");
   }
   const auto bytes = static_cast<std::uint64_t>(physical.bytes());
   if (bytes > support->max_bytes) {

@@ -10,18 +10,19 @@
 
 namespace assay::gpu {
 
-/// The part of unsupported() that needs the dispatches and the forms of what they bind only: workgroups,
-/// shared memory, push constants, bindings.
+/// The part of unsupported() that depends only on the dispatches and the forms of their bindings: workgroups,
+/// shared memory, push constants, number of bindings.
 std::optional<std::string> beyond_limits(const Program& program, std::span<const Physical> tensors,
                                          const DeviceInfo& device);
 
-/// The part that needs one tensor of texture storage only: extents, format, size.
+/// The part of unsupported() that depends only on one tensor in texture storage: extents, format, size.
 std::optional<std::string> beyond_texture(const std::string& name, const Physical& physical,
                                           const DeviceInfo& device);
 
-/// The form of what a dispatch binds. Throws std::logic_error for a resource that the program does not have.
+/// The form of a resource of the program. Throws std::logic_error for a resource that the program does not
+/// have.
 Form form_of(const Program& program, std::span<const Physical> tensors, Resource resource);
-/// The same of its type.
+/// The dtype of a resource of the program. Throws std::logic_error as form_of() does.
 DType dtype_of(const Program& program, std::span<const Physical> tensors, Resource resource);
 
 }  // namespace assay::gpu

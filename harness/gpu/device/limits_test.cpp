@@ -14,7 +14,7 @@ struct Case {
   std::function<void(Dispatch&)> change;
 };
 
-/// A dispatch at the very edge of the default DeviceInfo's limits.
+/// A dispatch exactly at the limits of the default DeviceInfo.
 Dispatch at_the_limits() {
   Dispatch dispatch;
   dispatch.label = "d";
@@ -62,7 +62,7 @@ TEST(Unsupported, NamesTheLimitOfADispatchWithBothNumbers) {
   }
 }
 
-/// A device that can demand subgroups of 16 to 64, eight a workgroup.
+/// A device that supports required subgroup sizes of 16 to 64, and eight subgroups per workgroup.
 DeviceInfo device_of_subgroups() {
   DeviceInfo device;
   device.features = {Feature::FullSubgroups};

@@ -14,7 +14,7 @@ void MessageLog::add(std::string text) {
   const std::lock_guard lock(mutex_);
   ++count_;
   const auto same = std::ranges::find(messages_, text, &Message::text);
-  if (same != messages_.end()) {  // said again: it counts as the newest
+  if (same != messages_.end()) {  // repeated: it counts as the newest
     messages_.erase(same);
   }
   messages_.push_back({std::move(text), count_});

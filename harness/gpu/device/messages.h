@@ -9,17 +9,18 @@
 
 namespace assay::gpu {
 
-/// True for what a validation layer says of extensions and structures that are newer than itself (Debian 12's
-/// of KHR cooperative matrices). That is no misuse: they are used only where the device knows them.
+/// True for complaints of a validation layer about extensions and structures that are newer than itself
+/// (Debian 12's layer about KHR cooperative matrices). This is no misuse: the harness uses them only where
+/// the device supports them.
 bool layer_is_too_old(std::string_view message);
 
-/// What the validation layer said. Layers may call from any thread.
+/// The messages of the validation layer. Thread-safe, since layers may call from any thread.
 class MessageLog {
  public:
-  /// Counts a message; keeps the newest `kept` different texts.
+  /// Counts a message; keeps the newest `kept` distinct texts.
   void add(std::string text);
   std::int64_t count() const;
-  /// Oldest first: of those that were said (again) after the first `after` messages.
+  /// Distinct texts that came, or came again, after the first `after` messages; oldest first.
   std::vector<std::string> texts(std::int64_t after = 0) const;
 
   static constexpr std::size_t kept = 100;
@@ -27,7 +28,7 @@ class MessageLog {
  private:
   struct Message {
     std::string text;
-    std::int64_t number = 0;  ///< when it was said last: the count then
+    std::int64_t number = 0;  ///< the count when it came last
   };
 
   mutable std::mutex mutex_;

@@ -8,11 +8,11 @@
 
 namespace assay::gpu {
 
-/// A device of the loader's list with all that opening it and allocating on it need to know.
+/// A device of the loader's list, with everything needed to open it and to allocate on it.
 struct PhysicalDevice {
   DeviceFacts facts;
   DeviceInfo info;
-  std::string cache_identity;  ///< which driver's compiled pipelines it takes
+  std::string cache_identity;  ///< identifies the driver whose compiled pipelines the device accepts
   std::uint32_t queue_family = 0;
   VkPhysicalDeviceMemoryProperties memory{};
   std::uint64_t max_allocation_bytes = 0;  ///< maxMemoryAllocationSize

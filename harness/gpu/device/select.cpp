@@ -61,7 +61,7 @@ std::vector<std::size_t> matching(const std::vector<DeviceInfo>& devices, const 
   return found;
 }
 
-/// A whole name goes before a part of one: "A100" means A100 where there is an "A100 PCIe" too.
+/// A full name takes precedence over a part of one: "A100" means the A100 even if there is an "A100 PCIe".
 std::vector<std::size_t> by_name(const std::vector<DeviceInfo>& devices, const std::string& wanted) {
   const auto whole =
       matching(devices, [&](const DeviceInfo& device) { return lower(device.name) == wanted; });

@@ -11,32 +11,32 @@
 
 namespace assay::gpu {
 
-/// "VK_ERROR_DEVICE_LOST"; "VkResult -17" for one that has no name here.
+/// The name of a result: "VK_ERROR_DEVICE_LOST", or "VkResult -17" for one without a name here.
 std::string result_name(VkResult result);
 
-/// Does nothing for VK_SUCCESS and the other results >= 0. Else throws what the result means (OutOfMemory,
-/// DeviceLost, or Error(Infrastructure)). `doing` is what was being done and on what: "creating the pipeline
-/// of dispatch 'quantize'".
+/// Throws when `result` is negative: OutOfMemory, DeviceLost, or Error(Infrastructure). VK_SUCCESS and the
+/// other results >= 0 pass. `doing` says what was being done and on what: "creating the pipeline of dispatch
+/// 'quantize'".
 void check(VkResult result, std::string_view doing);
 
-/// The same for the driver's compiler: what else it may answer is its word on this one shader, and throws
-/// CompileError, which fails a row and ends no run.
+/// Like check(), for calls to the driver's compiler: results by which a compiler gives up on one shader throw
+/// CompileError, which fails a row and does not end the run.
 void check_compiled(VkResult result, std::string_view doing);
 
-/// An open VkDevice as all that is made from it sees it.
+/// The part of an open VkDevice that objects made from it need.
 struct DeviceTable {
   VkDevice device = VK_NULL_HANDLE;
-  /// The functions of this device. volk's global device functions are never loaded: they could serve one
-  /// device a process.
+  /// The functions of this device. volk's global device functions are never loaded: they could serve only one
+  /// device per process.
   VolkDeviceTable vk{};
-  /// Set when a submission did not end in time. The GPU may still be using everything, and waiting for it
-  /// may take forever, so nothing of this device is destroyed any more: its objects are leaked on purpose.
+  /// Set when a submission did not finish in time. The GPU may still be using everything, and waiting for it
+  /// may take forever, so objects of this device are no longer destroyed: they are leaked on purpose.
   std::atomic<bool> abandoned = false;
-  /// Set when the device was lost or abandoned: nothing can be submitted any more.
+  /// Set when the device was lost or abandoned: nothing more can be submitted.
   std::atomic<bool> lost = false;
 };
 
-/// Owns one object made from a device.
+/// Owns one Vulkan object made from a device.
 template <class T>
 class Handle {
  public:

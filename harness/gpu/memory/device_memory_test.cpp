@@ -5,7 +5,8 @@ namespace {
 
 using namespace test;
 
-/// By kernels, and where the host may help. A small window: textures go through it in pieces.
+/// Tests with kernels only, and with the host's help. The window is small, so that textures go through it in
+/// pieces.
 class DeviceMemoryTest : public GpuTest, public ::testing::WithParamInterface<bool> {
  protected:
   DeviceMemory memory{device(), library(), {.window = 256, .kernels_only = GetParam()}};

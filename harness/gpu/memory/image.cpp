@@ -11,7 +11,7 @@
 namespace assay::gpu {
 namespace {
 
-/// A transition of layouts takes no time to speak of; one that takes this long hangs.
+/// A layout transition takes next to no time; one that takes this long hangs.
 constexpr double layout_timeout_s = 60;
 
 VkImageUsageFlags usage_of(bool sampled) {

@@ -15,7 +15,7 @@ constexpr VkMemoryPropertyFlags visible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
 constexpr VkMemoryPropertyFlags cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
 constexpr VkMemoryPropertyFlags coherent = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 
-/// Memory of these kinds is not for us: it may be gone, secret, or slow.
+/// Memory with these properties is never used: it may be lazily allocated, protected, or slow.
 constexpr VkMemoryPropertyFlags never =
     VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
     VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD | VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD;
@@ -43,7 +43,7 @@ std::uint32_t first_type(const VkPhysicalDeviceMemoryProperties& memory, std::ui
 }  // namespace
 
 std::uint32_t tensor_memory_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t allowed) {
-  // Local memory that the host can see but not cache comes last: it may be a window of 256 MiB.
+  // Device-local memory that is host-visible but not cached comes last: it may be a window of 256 MiB.
   return first_type(memory, allowed,
                     std::array<Wish, 5>{{{.with = local | visible | cached | coherent},
                                          {.with = local | visible | cached},
@@ -99,7 +99,7 @@ MemoryBlock::~MemoryBlock() {
   }
 }
 
-/// Widened to whole atoms, as the specification demands.
+/// The range widened to multiples of nonCoherentAtomSize, as the specification demands.
 VkMappedMemoryRange MemoryBlock::range(std::uint64_t offset, std::uint64_t size) const {
   const std::uint64_t atom = device_->physical.non_coherent_atom;
   const std::uint64_t begin = offset / atom * atom;

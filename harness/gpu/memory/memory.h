@@ -6,10 +6,10 @@
 
 namespace assay::gpu {
 
-/// One VkDeviceMemory, mapped for good when the host can see it.
+/// One VkDeviceMemory, mapped for its whole lifetime when the host can see it.
 class MemoryBlock {
  public:
-  /// Throws OutOfMemory; `what` is what the memory is for ("the workspace of 3 buffers").
+  /// Throws OutOfMemory; `what` says in its message what the memory is for ("the workspace of 3 buffers").
   MemoryBlock(Device::State& device, std::uint64_t bytes, std::uint32_t type, std::string_view what);
   ~MemoryBlock();
   MemoryBlock(MemoryBlock&& other) noexcept;
@@ -17,15 +17,15 @@ class MemoryBlock {
 
   VkDeviceMemory handle() const { return memory_.get(); }
   std::uint64_t bytes() const { return bytes_; }
-  VkMemoryPropertyFlags properties() const { return properties_; }  ///< of its type
-  /// Null when the host cannot see it.
+  VkMemoryPropertyFlags properties() const { return properties_; }  ///< of its memory type
+  /// The mapped memory; null when the host cannot see it.
   std::byte* mapped() const { return mapped_; }
-  /// The same, but null also where the host's reads would crawl because they are not cached.
+  /// The mapped memory; null also when it is not cached, because the host's reads would crawl.
   std::byte* mapped_fast() const {
     return properties_ & VK_MEMORY_PROPERTY_HOST_CACHED_BIT ? mapped_ : nullptr;
   }
-  /// Makes host writes to [offset, offset + size) seen by the device, or device writes by the host. Nothing
-  /// to do for coherent memory.
+  /// flush() makes host writes to [offset, offset + size) visible to the device, invalidate() device writes
+  /// to the host. Neither does anything for coherent memory.
   void flush(std::uint64_t offset, std::uint64_t size) const;
   void invalidate(std::uint64_t offset, std::uint64_t size) const;
 
@@ -53,10 +53,11 @@ Buffer create_buffer(Device::State& device, std::string name, std::uint64_t byte
 VkMemoryRequirements requirements(const Device::State& device, const Buffer& buffer);
 void bind(const Device::State& device, Buffer& buffer, const MemoryBlock& block, std::uint64_t offset);
 
-/// The best type of `allowed` (a bit each) for tensors: device-local that the host reads at full speed (CPU
-/// and integrated devices: no copies), else device-local, else any.
+/// The best memory type for tensors among `allowed` (one bit per type): device-local memory that the host
+/// reads at full speed (CPU and integrated devices: no copies needed), else device-local, else any.
 std::uint32_t tensor_memory_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t allowed);
-/// The best type of `allowed` for staging: host-visible, cached (reading uncached memory is slow), coherent.
+/// The best memory type for staging among `allowed`: host-visible, preferably cached (reading uncached memory
+/// is slow), then coherent.
 std::uint32_t staging_memory_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t allowed);
 
 }  // namespace assay::gpu

@@ -1,4 +1,4 @@
-// Tensors of texture storage: in memory, in kernels, and where a device has no room for them.
+// Tensors in texture storage: in memory, in kernels, and on devices that do not support them.
 
 #include "harness/gpu/device/limits.h"
 #include "harness/gpu/memory/image.h"
@@ -50,7 +50,7 @@ std::vector<Physical> awkward_textures(DType dtype) {
 
 class TextureTest : public GpuTest {
  protected:
-  /// What mirror_texture.comp makes of `x`.
+  /// The output of mirror_texture.comp for `x`.
   static std::vector<std::byte> mirrored(const Physical& physical, const std::vector<std::byte>& x) {
     const std::size_t lane = size_of(physical.dtype());
     const std::size_t count = x.size() / (4 * lane);
@@ -327,7 +327,7 @@ TEST(Box, IsWholeSlicesElseWholeRowsElseAPartOfARow) {
   EXPECT_EQ(box(4, 60), (Expected{4, 0, 0, 1, 1, 1}));
 }
 
-/// A device that takes textures of 8-bit and f32 texels.
+/// A device that supports textures with 8-bit and f32 texels.
 DeviceInfo texture_device() {
   DeviceInfo device;
   device.max_image_3d = 2048;
@@ -355,9 +355,9 @@ TEST(UnsupportedTexture, NamesTensorFormNumberAndLimit) {
             "x as texture3d/WP needs 1025 texels in z; the device has at most 1024 of rgba32f there");
   EXPECT_EQ(reason_for({texture3d, DType::F32, {1, 1024, 1024, 1024}}),
             "x as texture3d/WP needs 4.3 GB; maxResourceSize is 2.1 GB");
-  EXPECT_EQ(
-      reason_for({texture2d, DType::F16, {4, 4}}),
-      "x as texture2d/WP needs storage images of rgba16f that can be copied, which the device lacks in 2D");
+  EXPECT_EQ(reason_for({texture2d, DType::F16, {4, 4}}),
+            "x as texture2d/WP needs storage images of rgba16f that can be copied, which the device does not "
+            "have in 2D");
 }
 
 TEST(UnsupportedTexture, ChecksScratchToo) {

@@ -132,7 +132,7 @@ TEST_F(WorkspaceTest, MemoryIsGivenBack) {
   EXPECT_EQ(device().state().allocations, before);
 }
 
-// Without validation: the layer would complain of a request that large before the driver refuses it.
+// Without validation: the layer would complain about such a large request before the driver refuses it.
 TEST(MemoryBlock, WhatTheDriverRefusesIsOutOfMemoryWithTheSize) {
   Instance instance;
   Device device(instance, select_devices(instance.devices(), {}).front());
@@ -148,7 +148,7 @@ TEST(MemoryBlock, WhatTheDriverRefusesIsOutOfMemoryWithTheSize) {
 
 class StagingTest : public GpuTest {
  protected:
-  /// A buffer of its own memory, whatever the device's kind.
+  /// A buffer with its own memory, on any type of device.
   struct Target {
     Target(Device::State& device, std::uint64_t bytes)
         : buffer(create_buffer(device, "target", bytes)),

@@ -4,7 +4,7 @@
 
 namespace assay::gpu {
 
-/// Who touched memory before a barrier, or will after it.
+/// Who accessed memory before a barrier, or will access it after the barrier.
 enum class Scope : std::uint8_t {
   Compute,          ///< shaders reading and writing storage
   Transfer,         ///< copies
@@ -13,7 +13,7 @@ enum class Scope : std::uint8_t {
   Anything,         ///< all of these
 };
 
-/// A memory barrier: what `before` wrote is seen by `after`, and `after` starts when `before` has ended.
+/// Records a memory barrier: `after` starts when `before` has ended and sees what `before` wrote.
 void barrier(const DeviceTable& table, VkCommandBuffer commands, Scope before, Scope after);
 
 }  // namespace assay::gpu

@@ -35,7 +35,7 @@ void Bindings::create_pool(const DeviceTable& table, std::span<const SharedPipel
     }
   }
   if (counts.empty()) {
-    counts[VK_DESCRIPTOR_TYPE_STORAGE_BUFFER] = 1;  // Vulkan wants one, also where nothing is bound
+    counts[VK_DESCRIPTOR_TYPE_STORAGE_BUFFER] = 1;  // Vulkan requires at least one, even if nothing is bound
   }
   std::vector<VkDescriptorPoolSize> sizes;
   for (const auto& [type, count] : counts) {
@@ -97,7 +97,7 @@ std::vector<const Bindings*> BindingsCache::get(const DeviceTable& table, const 
   };
   const auto news = static_cast<std::size_t>(std::count_if(workspaces.begin(), workspaces.end(), is_new));
   if (news > 0 && by_workspace_.size() + news > most) {
-    by_workspace_.clear();  // safe: every submission was waited for
+    by_workspace_.clear();  // safe: every submission has finished
   }
   std::vector<const Bindings*> found;
   for (const Workspace::State* workspace : workspaces) {

@@ -7,12 +7,12 @@
 
 namespace assay::gpu {
 
-/// The descriptor sets that tie a program's pipelines to one workspace, one set a dispatch.
+/// The descriptor sets that bind one workspace to a program's pipelines: one set per dispatch.
 class Bindings {
  public:
   Bindings(const DeviceTable& table, const Program& program, std::span<const SharedPipeline> pipelines,
            const Workspace::State& workspace);
-  /// Of a program of one dispatch, whose bindings are given.
+  /// Binds the given descriptors to a program that has a single dispatch.
   Bindings(const DeviceTable& table, const Program& program, std::span<const SharedPipeline> pipelines,
            std::span<const Descriptor> descriptors);
 
@@ -24,17 +24,17 @@ class Bindings {
   void point(const DeviceTable& table, const Dispatch& dispatch, const Pipeline& pipeline,
              VkDescriptorSet set, std::span<const Descriptor> descriptors) const;
 
-  Handle<VkDescriptorPool> pool_;  ///< frees the sets with it
+  Handle<VkDescriptorPool> pool_;  ///< owns the sets
   std::vector<VkDescriptorSet> sets_;
 };
 
-/// The bindings of an executable by workspace: made once, used by every submission, forgotten when there are
-/// many. Valid because workspaces have ids that are never used again.
+/// The bindings of an executable for each workspace: made once, used by every submission, dropped when there
+/// are more than `most`. Workspace ids are never reused, so an entry never refers to another workspace.
 class BindingsCache {
  public:
   static constexpr std::size_t most = 64;
 
-  /// One for each workspace, in order; valid until the next call.
+  /// Bindings for each workspace, in order; valid until the next call.
   std::vector<const Bindings*> get(const DeviceTable& table, const Program& program,
                                    std::span<const SharedPipeline> pipelines,
                                    std::span<const Workspace::State* const> workspaces);

@@ -25,7 +25,7 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The workspaces of a batch, in turn.
+/// Cycles through the workspaces of a batch.
 struct Rotation {
   std::vector<const Bindings*> sets;
   std::size_t next = 0;
@@ -41,14 +41,14 @@ void refuse_beyond_limits(const Device::State& device, const Program& program,
   device.require_alive("preparing a program");
 }
 
-/// What an executable is made of.
+/// The parts of an executable.
 struct Made {
   std::vector<SharedPipeline> pipelines;  ///< one a dispatch
   double compile_ms = 0;
   std::string spirv_hash;
 };
 
-/// Tells no phase: any thread may call it.
+/// Reports no phase, so that any thread may call it.
 Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program& program,
                     std::span<const Physical> tensors, std::uint32_t guard,
                     std::span<const TensorAccess> access) {
@@ -71,7 +71,8 @@ Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program
     }
     const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
     made.pipelines.push_back(shared.get(dispatch, std::move(types), spirv, guard));
-    made.compile_ms += made.pipelines.back()->creation_ms;  // whichever program it was created for
+    made.compile_ms +=
+        made.pipelines.back()->creation_ms;  // even if the pipeline was created for another program
   }
   made.spirv_hash = hash_hex(hashes);
   return made;
@@ -164,7 +165,7 @@ void Executable::State::run(Workspace& workspace, Part part, std::string_view la
   submission.submit_and_wait(timeout_s);
 }
 
-/// `programs` runs of the timed part. What follows the last is the caller's business.
+/// Records `programs` runs of the timed part. The caller records the barrier after the last one.
 void Executable::State::record_batch(Submission& submission, Rotation& sets, int programs,
                                      Spacing spacing) const {
   for (int i = 0; i < programs; ++i) {

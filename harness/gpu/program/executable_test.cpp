@@ -202,7 +202,7 @@ TEST_F(ExecutableTest, SharedMemoryThatAConstantMakesTooLargeIsUnsupported) {
 
 class RolesTest : public ExecutableTest {
  protected:
-  /// A program that counts: tensor 0 holds how often setup, op and transition ran.
+  /// A program that counts in tensor 0 how often setup, op and transition ran.
   Program counting_program() {
     Program program;
     const DispatchRole roles[] = {DispatchRole::Setup, DispatchRole::Op, DispatchRole::Transition};
@@ -272,7 +272,7 @@ TEST_F(RolesTest, DispatchTimesAreThoseOfTimedDispatches) {
 
 TEST_F(ExecutableTest, ALongerLoopTakesLonger) {
   const std::string declarations = buffers({"y"}) + "layout(push_constant) uniform P { uint turns; };\n";
-  // Less than 65535 turns: there lavapipe leaves the loops of an invocation, all of them together.
+  // Fewer than 65535 iterations: after that many, lavapipe leaves the loops of an invocation.
   const auto fastest = [&](std::int64_t turns) {
     Program program;
     program.dispatches.push_back(
@@ -286,7 +286,7 @@ TEST_F(ExecutableTest, ALongerLoopTakesLonger) {
     Workspace memory = workspace(program, {words(2 + 64)}, 0);
     Executable runnable = executable(program, 0);
     Timing best = runnable.time(memory, {.warm = 1, .batch = 4}, timeout_s);
-    for (int i = 0; i < 4; ++i) {  // the machine may be busy: the fastest of some says most
+    for (int i = 0; i < 4; ++i) {  // the machine may be busy: the fastest run is the most accurate
       const Timing timing = runnable.time(memory, {.warm = 1, .batch = 4}, timeout_s);
       EXPECT_LE(timing.gpu_ns.value_or(0), timing.wall_ns);
       best.wall_ns = std::min(best.wall_ns, timing.wall_ns);
@@ -316,7 +316,7 @@ TEST_F(ExecutableTest, OverlappedProgramsAllRun) {
 TEST_F(ExecutableTest, OneExecutableServesManyWorkspaces) {
   const Program program = copy_program(32);
   Executable runnable = executable(program);
-  for (std::uint32_t i = 0; i < 150; ++i) {  // more than the bindings that are kept
+  for (std::uint32_t i = 0; i < 150; ++i) {  // more than the number of bindings that are kept
     Workspace memory = workspace(program, {words(32), words(32)});
     memory.write(Resource::tensor(0), bytes_of(guarded(counting(32, i), 0)));
     runnable.run(memory, "copy", timeout_s);

@@ -9,7 +9,7 @@ namespace assay::gpu {
 
 void leave_at_once_on_exit() {
 #ifdef __GLIBC__
-  // Handlers run in the reverse order of their registration, so this one comes before all earlier ones.
+  // Handlers run in reverse order of registration, so this one runs before all earlier ones.
   static const int registered = ::on_exit(
       [](int status, void*) {
         std::cout.flush();

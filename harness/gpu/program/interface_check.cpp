@@ -35,7 +35,7 @@ std::string place_text(const ShaderBinding& used) {
   return fmt::format("set {}, binding {}{}", used.set, used.binding, name);
 }
 
-/// One dispatch, held against its shader.
+/// Compares one dispatch with its shader.
 class DispatchCheck {
  public:
   DispatchCheck(const Program& program, std::span<const Physical> tensors, const Dispatch& dispatch,
@@ -53,12 +53,12 @@ class DispatchCheck {
     std::string variant;
     for (const Define& define : dispatch_.defines)
       variant += fmt::format("{}{} {}", variant.empty() ? " with " : ", ", define.name, define.value);
-    throw Error(fmt::format("holding the shader {}{} against dispatch '{}': {}", dispatch_.shader, variant,
+    throw Error(fmt::format("checking the shader {}{} against dispatch '{}': {}", dispatch_.shader, variant,
                             dispatch_.label, what));
   }
 
-  /// Tells `visit` each variable of the shader and the resource that it is bound to. Several variables may
-  /// stand at one binding.
+  /// Calls `visit` with each variable of the shader and the resource that it is bound to. Several variables
+  /// may share a binding.
   template <class Visit>
   void each_use(const Visit& visit) const {
     for (const ShaderBinding& used : shader_.bindings) visit(dispatch_.bindings[used.binding].resource, used);
@@ -73,10 +73,10 @@ class DispatchCheck {
                          place_text(used)));
     }
     if (used.binding >= dispatch_.bindings.size()) {
-      refuse(fmt::format(
-          "the shader uses {}, and the dispatch binds {} resources, from 0 on: let the op bind it, "
-          "or the shader do without",
-          place_text(used), dispatch_.bindings.size()));
+      refuse(
+          fmt::format("the shader uses {}, and the dispatch binds {} resources, from 0 on: let the op bind "
+                      "it, or remove it from the shader",
+                      place_text(used), dispatch_.bindings.size()));
     }
     const Binding& given = dispatch_.bindings[used.binding];
     const Form form = form_of(program_, tensors_, given.resource);
@@ -129,20 +129,20 @@ class DispatchCheck {
   void check_capabilities() const {
     const std::string refused = refused_capability(shader_.capabilities);
     if (refused.empty()) return;
-    refuse(fmt::format(
-        "the shader uses the SPIR-V capability {}: kernels compute, from what is bound to them; the "
-        "time and other memory are none of their business",
-        refused));
+    refuse(
+        fmt::format("the shader uses the SPIR-V capability {}: kernels may only compute from what is bound "
+                    "to them, and may read neither clocks nor other memory",
+                    refused));
   }
 
   void check_push() const {
     const std::size_t pushed = dispatch_.push.words().size() * sizeof(std::uint32_t);
-    const bool is_idle = pushed == 0 && !shader_.uses_push;  // declared, used by nobody, pushed by nobody
+    const bool is_idle = pushed == 0 && !shader_.uses_push;  // declared, but neither used nor pushed
     if (pushed == shader_.push_bytes || is_idle) return;
-    refuse(fmt::format(
-        "the shader declares {} bytes of push constants, and the dispatch pushes {}: the op must push "
-        "just what the shader's block has, in its order",
-        shader_.push_bytes, pushed));
+    refuse(
+        fmt::format("the shader declares {} bytes of push constants, and the dispatch pushes {}: the op must "
+                    "push exactly the members of the shader's block, in their order",
+                    shader_.push_bytes, pushed));
   }
 
   void check_sizes() const {
@@ -155,8 +155,8 @@ class DispatchCheck {
     }
     if (dispatch_.shared_bytes != 0 && dispatch_.shared_bytes < shader_.shared_bytes) {
       refuse(
-          fmt::format("the shader has {} bytes of shared memory, and the dispatch says {}: devices are asked "
-                      "whether they have as much as it says",
+          fmt::format("the shader has {} bytes of shared memory, and the dispatch says {}: the device's "
+                      "limit is compared with the stated size",
                       shader_.shared_bytes, dispatch_.shared_bytes));
     }
   }
@@ -167,16 +167,16 @@ class DispatchCheck {
   const ShaderInterface& shader_;
 };
 
-/// A program has no past: what it finds in the memory of its tensors is the inputs, as they were, and in
-/// scratch what set-up or the program itself has written. So no scratch is read before it is written, and
-/// none is written after it was read: what is left there is left by writers who knew nothing of the program
-/// before.
+/// Ensures that a program cannot use results of an earlier run. It may find only the unchanged inputs, and in
+/// scratch only what set-up or the program itself has written. So no scratch may be read before it is
+/// written, or written after it was read: whatever is left there was written without knowledge of an earlier
+/// run.
 class AccessCheck {
  public:
   AccessCheck(const Program& program, std::span<const TensorAccess> access)
       : program_(program), access_(access) {}
 
-  /// Of all dispatches, in order.
+  /// Checks a dispatch; call it with all dispatches, in order.
   void check(const DispatchCheck& one) {
     if (access_.empty()) return;
     const bool is_timed = one.dispatch().role != DispatchRole::Setup;
@@ -205,8 +205,8 @@ class AccessCheck {
     }
     if (allowed == TensorAccess::Write && used.is_read) {
       one.refuse(fmt::format(
-          "the shader reads {}, where tensor {} is bound, an output: what the program before left "
-          "there could spare it its work. Write it alone, or let the impl's program say why it must "
+          "the shader reads {}, where tensor {} is bound, an output: what the program before left there "
+          "could spare it the work. Only write it, or let the impl's program say why it must read it "
           "(free_access_because)",
           place_text(used), tensor));
     }
@@ -217,8 +217,8 @@ class AccessCheck {
     if (written_.contains(scratch) || !program_.free_access_because.empty()) return;
     one.refuse(fmt::format(
         "the shader reads {}, where the scratch '{}' is bound, which no dispatch before it writes: "
-        "what the program before left there could spare it its work. Write it in a dispatch of "
-        "its own, or let the impl's program say why it must (free_access_because)",
+        "what the program before left there could spare it the work. Write it in an earlier dispatch, or let "
+        "the impl's program say why it must read it (free_access_because)",
         place_text(used), program_.scratch[scratch].name));
   }
 
@@ -228,19 +228,19 @@ class AccessCheck {
     one.refuse(fmt::format(
         "the shader writes {}, where the scratch '{}' is bound, which dispatch '{}' reads: the next "
         "program would find there what this one leaves, and could spare itself the work. Give the "
-        "dispatch a scratch of its own, or let the impl's program say why it must "
+        "dispatch a scratch of its own, or let the impl's program say why it must write it "
         "(free_access_because)",
         place_text(used), program_.scratch[scratch].name, reader->second));
   }
 
   const Program& program_;
   std::span<const TensorAccess> access_;
-  std::set<std::uint32_t> written_;            ///< scratch
+  std::set<std::uint32_t> written_;            ///< scratch that was written so far
   std::map<std::uint32_t, std::string> read_;  ///< scratch, and the first dispatch that reads it
 };
 
-/// Scratch that set-up writes is as constant as weights: all that comes later reads it. And what set-up reads
-/// is what it wrote, for nothing else is there before it.
+/// Ensures that scratch which set-up writes stays as constant as weights: later dispatches only read it.
+/// Set-up itself may read only scratch that it wrote, because nothing else runs before it.
 class SetupCheck {
  public:
   explicit SetupCheck(const Program& program) : program_(program) {}

@@ -7,19 +7,19 @@
 
 namespace assay::gpu {
 
-/// Holds what the shaders of a program declare against what the program gives them, before a driver sees
-/// either: what they disagree about may crash one device and pass on another. `interfaces`: one a dispatch.
-/// Throws Error, which names shader, dispatch, what is declared and what is given, where
-/// - a shader uses what its dispatch does not bind, or binds as something else (buffer, image, sampler; the
+/// Compares what a program's shaders declare with what the program gives them, before a driver sees either: a
+/// mismatch may crash one device and pass on another. `interfaces` has one entry per dispatch, `access` one
+/// per tensor (empty: any). Throws Error, which names the shader, the dispatch, what is declared and what is
+/// given, when
+/// - a shader uses a binding that its dispatch does not have or that differs (buffer, image or sampler; the
 ///   image's dimensions and texels),
-/// - the push constants or the workgroup size are not those of the dispatch,
-/// - the dispatch says that it has less shared memory than the shader,
-/// - a shader uses a capability of SPIR-V that does not compute (refused_capability()),
-/// - a dispatch may write scratch that set-up wrote, or set-up reads scratch that it did not write,
+/// - the push constants or the workgroup size differ from the dispatch's,
+/// - the dispatch states less shared memory than the shader uses,
+/// - a shader uses a SPIR-V capability that kernels may not have (refused_capability()),
+/// - a dispatch may write scratch that set-up wrote, or set-up reads scratch that it has not written,
 /// - a shader writes an input or reads an output, reads scratch that nothing before it wrote, or writes
-/// scratch
-///   that it or a dispatch before it reads (`access`: of each tensor, empty: any);
-/// and Unsupported where a shader has more shared memory than the device.
+///   scratch that it or an earlier dispatch reads.
+/// Throws Unsupported when a shader uses more shared memory than the device has.
 void check_interfaces(const Program& program, std::span<const Physical> tensors,
                       std::span<const ShaderInterface> interfaces, const DeviceInfo& device,
                       std::span<const TensorAccess> access = {});

@@ -13,7 +13,7 @@ using Kind = ShaderBinding::Kind;
 
 const Form buffer{}, texture2d{Storage::Texture2D, Layout::WP}, texture3d{Storage::Texture3D, Layout::WP};
 
-/// A program of one dispatch and its shader's interface, which agree, until a test changes one.
+/// A program of one dispatch and its shader's interface. They agree until a test changes one of them.
 struct Parts {
   Program program{.scratch = {{.name = "sums", .dtype = DType::I32, .shape = {4}, .form = {}}},
                   .dispatches = {{.label = "quantize",
@@ -50,7 +50,7 @@ struct Parts {
   Dispatch& dispatch() { return program.dispatches.front(); }
 };
 
-/// What is said against the parts after `change`; empty: nothing.
+/// The error message for the parts after `change`; empty: none.
 std::string complaint(const std::function<void(Parts&)>& change) {
   Parts parts;
   change(parts);
@@ -69,7 +69,7 @@ TEST(InterfaceCheck, HasNothingAgainstAShaderAndAProgramThatAgree) {
 TEST(InterfaceCheck, NamesShaderVariantAndDispatch) {
   EXPECT_THAT(
       complaint([](Parts& p) { p.binding(0).set = 7; }),
-      HasSubstr("holding the shader quantize.comp with WIDE 1 against dispatch 'quantize': the shader "
+      HasSubstr("checking the shader quantize.comp with WIDE 1 against dispatch 'quantize': the shader "
                 "uses set 7, binding 0 ('x'), and programs bind set 0 alone"));
 }
 
@@ -154,7 +154,7 @@ TEST(InterfaceCheck, RefusesAClock) {
                     HasSubstr("uses the SPIR-V capability ShaderClockKHR")));
 }
 
-/// What is said of tensor 1 where the program may only write it, of tensor 0 where it may only read it.
+/// The error message when the program may only read tensor 0 and only write tensor 1.
 std::string access_complaint(const std::function<void(Parts&)>& change) {
   Parts parts;
   change(parts);
@@ -196,10 +196,10 @@ TEST(InterfaceCheck, InputsAreNotWritten) {
               HasSubstr("writes set 0, binding 0 ('x'), where tensor 0 is bound, an input"));
 }
 
-/// What a dispatch does with the scratch 'parts' of a program of dispatches 'a', 'b', 'c'.
+/// How a dispatch of a program 'a', 'b', 'c' uses the scratch 'parts'.
 enum class Use : std::uint8_t { None, Reads, Writes, Both };
 
-/// What is said of three dispatches, the first of which may be set-up.
+/// The error message for three dispatches, the first of which may be set-up.
 std::string scratch_complaint(std::array<Use, 3> uses, DispatchRole first = DispatchRole::Op,
                               const std::string& excuse = "") {
   Program program{.scratch = {{.name = "parts"}}, .dispatches = {}, .free_access_because = excuse};
@@ -248,8 +248,8 @@ TEST(InterfaceCheck, ScratchThatWasReadIsNotWritten) {
   EXPECT_EQ(scratch_complaint({Use::Writes, Use::Both, Use::None}, DispatchRole::Op, "it sums in place"), "");
 }
 
-/// Two dispatches over scratch 'packed', the first of which is set-up; `first`, `second`: whether they read
-/// alone.
+/// The error message for two dispatches over scratch 'packed', the first of which is set-up; `first`,
+/// `second`: whether they only read it.
 std::string setup_complaint(bool first, bool second, DispatchRole role = DispatchRole::Op) {
   const auto dispatch = [](std::string label, DispatchRole of) {
     return Dispatch{.label = std::move(label), .bindings = {Resource::scratch(0)}, .role = of};

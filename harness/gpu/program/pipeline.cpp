@@ -55,7 +55,7 @@ Handle<VkShaderModule> create_module(const DeviceTable& table, const Dispatch& d
   return {table, module, table.vk.vkDestroyShaderModule};
 }
 
-/// Values of specialization constants, laid out as Vulkan wants them.
+/// Values of specialization constants in Vulkan's layout.
 struct SpecializationData {
   explicit SpecializationData(const std::map<std::uint32_t, std::uint32_t>& by_id) {
     for (const auto& [id, value] : by_id) {

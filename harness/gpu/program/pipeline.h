@@ -8,9 +8,9 @@
 
 namespace assay::gpu {
 
-/// One dispatch, ready to be recorded.
+/// The pipeline of one dispatch, ready to be recorded.
 struct Pipeline {
-  std::vector<VkDescriptorType> bindings;            ///< what each binding is
+  std::vector<VkDescriptorType> bindings;            ///< type of each binding
   std::map<std::uint32_t, std::uint32_t> constants;  ///< specialization constants: value by id
   std::string spirv_hash;
   Handle<VkDescriptorSetLayout> set_layout;
@@ -18,22 +18,24 @@ struct Pipeline {
   Handle<VkShaderModule> module;
   Handle<VkPipeline> handle;
   double creation_ms = 0;
-  std::optional<ExecutableStatistics> told;  ///< by the driver, kept when it was asked
+  std::optional<ExecutableStatistics> told;  ///< statistics of the driver, once queried
 };
 
-/// Programs that differ in nothing that a pipeline is made of share it.
+/// Dispatches whose pipelines would be equal share one.
 using SharedPipeline = std::shared_ptr<Pipeline>;
 
-/// `bindings`: what each of the dispatch's is; `guard` is in bytes. Throws Error where the dispatch does not
-/// set just the specialization constants of its shader (specialization()).
+/// Creates the pipeline of a dispatch. `bindings` are the descriptor types of the dispatch's bindings;
+/// `guard` is in bytes. Throws Error when the dispatch does not set exactly the specialization constants of
+/// its shader (specialization()).
 Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
                          std::vector<VkDescriptorType> bindings, const Spirv& spirv, std::uint32_t guard);
 
-/// One more VkPipeline of the same dispatch, with `flags`; `pipeline` lends its layout, shader and constants.
+/// Creates another VkPipeline of the same dispatch with `flags`, using the layout, shader and constants of
+/// `pipeline`.
 Handle<VkPipeline> create_handle(const Device::State& device, const Dispatch& dispatch,
                                  const Pipeline& pipeline, VkPipelineCreateFlags flags);
 
-/// What a resource of that form is bound as.
+/// The descriptor type by which a resource of `form` is bound.
 VkDescriptorType descriptor_type(Form form, Binding::Access access);
 
 }  // namespace assay::gpu

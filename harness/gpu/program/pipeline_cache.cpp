@@ -11,8 +11,8 @@
 namespace assay::gpu {
 namespace {
 
-/// All that specializes a shader. Constants may come in any order: two orders of the same ones are two
-/// entries, which costs one more and is never wrong.
+/// Everything that specializes a shader. The same constants in another order make another key; that costs an
+/// extra entry but is never wrong.
 std::string specialized_key(const Dispatch& dispatch, const Spirv& spirv, std::uint32_t guard) {
   std::string key =
       fmt::format("{}\nlocal {}\nguard {}\n", spirv.hash, fmt::join(dispatch.local_size, " "), guard);
@@ -22,7 +22,7 @@ std::string specialized_key(const Dispatch& dispatch, const Spirv& spirv, std::u
   return key;
 }
 
-/// All that create_pipeline() looks at, the label included, which debuggers show.
+/// Everything that create_pipeline() depends on, including the label, which debuggers show.
 std::string pipeline_key(const Dispatch& dispatch, std::span<const VkDescriptorType> bindings,
                          const Spirv& spirv, std::uint32_t guard) {
   std::string key = specialized_key(dispatch, spirv, guard);
@@ -50,7 +50,7 @@ void PipelineCache::keep(const std::string& key, SharedPipeline made) {
   by_key_.emplace(key, by_use_.begin());
   if (by_use_.size() > limit_) {
     by_key_.erase(by_use_.back().key);
-    by_use_.pop_back();  // whoever uses it still holds it
+    by_use_.pop_back();  // its users keep it alive
   }
 }
 

@@ -10,21 +10,21 @@
 
 namespace assay::gpu {
 
-/// The pipelines of a device that are in use or were lately: dispatches that differ in nothing that a
-/// pipeline is made of share one, so that a run of many small cases of one shader creates it once. What the
-/// driver tells of a pipeline is kept with it. Any thread may ask.
+/// The pipelines of a device that are in use or were used recently. Dispatches whose pipelines would be equal
+/// share one, so a run of many small cases of one shader creates it once. The driver's statistics are kept
+/// with the pipeline. Thread-safe.
 class PipelineCache : public Device::State::Attachment {
  public:
-  /// Pipelines that are kept when nobody uses them; of more than these the one used longest ago goes.
+  /// Number of unused pipelines that are kept; beyond it the least recently used one is dropped.
   static constexpr std::size_t most = 512;
 
   explicit PipelineCache(Device::State& device, std::size_t limit = most) : device_(device), limit_(limit) {}
 
-  /// What create_pipeline() makes of these, which it is asked for once. Throws as it does.
+  /// The pipeline of these arguments; create_pipeline() is called at most once for each. Throws as it does.
   SharedPipeline get(const Dispatch& dispatch, std::vector<VkDescriptorType> bindings, const Spirv& spirv,
                      std::uint32_t guard);
 
-  /// What the shader declares with the dispatch's constants: read once, too.
+  /// The shader's interface with the dispatch's specialization constants; each is read once, too.
   std::shared_ptr<const ShaderInterface> interface(const Dispatch& dispatch, const Spirv& spirv,
                                                    std::uint32_t guard);
 
@@ -50,7 +50,7 @@ class PipelineCache : public Device::State::Attachment {
   std::unordered_map<std::string, std::shared_ptr<const ShaderInterface>> interfaces_;
 };
 
-/// The device's own, made when it is first asked for.
+/// The device's own pipeline cache, made when it is first needed.
 PipelineCache& pipelines_of(Device::State& device);
 
 }  // namespace assay::gpu

@@ -161,7 +161,7 @@ TEST_F(PipelineCacheTest, TheDriverIsAskedForStatisticsOnce) {
   EXPECT_FALSE(pipeline->told);
   statistics_of(device().state(), dispatch(), *pipeline);
   ASSERT_TRUE(pipeline->told);
-  pipeline->told->registers = 123;  // what no driver says again
+  pipeline->told->registers = 123;  // a value that no driver reports
   EXPECT_EQ(statistics_of(device().state(), dispatch(), *pipeline).registers, 123);
 }
 

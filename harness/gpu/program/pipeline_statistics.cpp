@@ -13,9 +13,9 @@ namespace {
 using Field = std::optional<std::int64_t> ExecutableStatistics::*;
 
 enum class Unit : std::uint8_t {
-  AsIs,         ///< registers or bytes, as the field has them
-  Words,        ///< of 32 bits an invocation
-  PerSubgroup,  ///< bytes of a whole subgroup
+  AsIs,         ///< registers or bytes, unchanged
+  Words,        ///< 32-bit words per invocation
+  PerSubgroup,  ///< bytes per subgroup
 };
 
 struct Meaning {
@@ -36,15 +36,15 @@ constexpr std::array meanings{
     // NVK
     Meaning{"number of gprs", registers, Unit::AsIs},
     Meaning{"slm size", spill_bytes, Unit::AsIs},
-    // RADV: private memory is what was spilled and what could not be in registers to begin with
+    // RADV: private memory includes spills and data that cannot be in registers at all
     Meaning{"vgprs", registers, Unit::AsIs},
     Meaning{"spilled vgprs", spill_bytes, Unit::Words},
     Meaning{"scratch size", spill_bytes, Unit::PerSubgroup},
     Meaning{"lds size", shared_bytes, Unit::AsIs},
-    // AMD's own
+    // AMD's proprietary driver
     Meaning{"numusedvgprs", registers, Unit::AsIs},
     Meaning{"ldsusagesizeinbytes", shared_bytes, Unit::AsIs},
-    // ANV, which counts memory by hardware thread, its subgroup
+    // ANV, which counts memory per hardware thread, its subgroup
     Meaning{"grf registers", registers, Unit::AsIs},
     Meaning{"scratch memory size", spill_bytes, Unit::PerSubgroup},
     Meaning{"workgroup memory size", shared_bytes, Unit::AsIs},
@@ -64,9 +64,9 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// Nothing for a value that cannot be converted: a subgroup's where its size is not known, or none at all.
+/// The value in our unit; nothing if it is invalid, or per subgroup when the subgroup size is unknown.
 std::optional<std::int64_t> converted(const DriverStatistic& one, Unit unit) {
-  constexpr double most = 1 << 24;  // no invocation has so much; seen: 2^36 where there were no spills
+  constexpr double most = 1 << 24;  // larger values are wrong; seen: 2^36 without any spills
   double value = one.value;
   if (unit == Unit::Words) {
     value *= 4;

@@ -6,23 +6,24 @@
 
 namespace assay::gpu {
 
-/// One value that a driver tells of a compiled shader, as it names it.
+/// One statistic of a compiled shader, under the driver's name for it.
 struct DriverStatistic {
   std::string_view name;
   double value = 0;
   std::uint32_t subgroup_size = 0;  ///< the shader's; 0: unknown
 };
 
-/// Takes `test_case` into account where its name means something here: the largest of each counts. Names
-/// differ by driver, and most (instructions, latencies, hashes) are passed over.
+/// Adds `one` to `all` if its name is known; each figure is the largest one seen. Names differ by driver, and
+/// most (instructions, latencies, hashes) are ignored.
 void add_statistic(ExecutableStatistics& all, const DriverStatistic& one);
 
-/// The largest of each; what only one of the two knows is kept.
+/// Merges `some` into `all`: the larger of each figure; a figure that only one of them has is kept.
 void add_statistics(ExecutableStatistics& all, const ExecutableStatistics& some);
 
-/// What the driver tells of a dispatch; nothing where it does not tell. From a pipeline of its own, made with
-/// the flag that captures statistics and thrown away: drivers may leave their caches out for such a pipeline,
-/// so that neither what is timed nor compile_ms may have it. A pipeline is asked once; it remembers.
+/// The driver's statistics of a dispatch, empty when it reports none. They come from a throw-away pipeline
+/// that is created with the flag that captures statistics: drivers may bypass their caches for it, so it must
+/// affect neither timed pipelines nor compile_ms. The result is stored in `pipeline`, which is queried only
+/// once.
 ExecutableStatistics statistics_of(const Device::State& device, const Dispatch& dispatch, Pipeline& pipeline);
 
 }  // namespace assay::gpu

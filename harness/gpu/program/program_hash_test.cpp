@@ -10,7 +10,7 @@ namespace {
 
 using namespace test;
 
-/// A program whose every part may be changed, and its hash.
+/// A program of which a test may change every part, and its hash.
 struct HashedParts {
   Program program{
       .scratch = {{.name = "s", .dtype = DType::F32, .shape = {4, 8}, .form = {}}},

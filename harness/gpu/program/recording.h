@@ -10,16 +10,16 @@ namespace assay::gpu {
 enum class Part : std::uint8_t { All, Setup, Timed };
 bool belongs(DispatchRole role, Part part);
 
-/// A program with its pipelines: what can be recorded, any number of times, each time over any bindings (so
+/// A program with its pipelines. It can be recorded any number of times, each time with other bindings (so
 /// that a batch may rotate over several workspaces).
 struct Recordable {
   const DeviceTable& table;
   const Program& program;
   std::span<const SharedPipeline> pipelines;
 
-  /// Records the dispatches of `part` in order, a full compute barrier between each two. No barrier before
-  /// the first or after the last: that depends on what is around the program. `after_each`, where given, is
-  /// called behind each dispatch and its barrier, the last one's included.
+  /// Records the dispatches of `part` in order, with a full compute barrier between each two. There is no
+  /// barrier before the first or after the last: that depends on what surrounds the program. `after_each`, if
+  /// given, is called after each dispatch and its barrier, and after the last dispatch.
   void record(VkCommandBuffer commands, const Bindings& bindings, Part part,
               const std::function<void()>& after_each = {}) const;
 

@@ -10,7 +10,7 @@
 namespace assay::gpu {
 namespace {
 
-constexpr std::uint32_t sides = 3;  // of a workgroup: ids 0, 1, 2
+constexpr std::uint32_t sides = 3;  // dimensions of a workgroup: ids 0, 1, 2
 constexpr std::string_view guard_words = "guard_words";
 
 std::string defines_text(const Dispatch& dispatch) {
@@ -26,14 +26,14 @@ std::string defines_text(const Dispatch& dispatch) {
                           dispatch.label, what));
 }
 
-/// The names of `constants`, each of which name_of() tells.
+/// The names of `constants`, as name_of() gives them, in a list for messages.
 std::string listed(const auto& constants, const auto& name_of) {
   std::string text;
   for (const auto& constant : constants) text += (text.empty() ? "" : ", ") + name_of(constant);
   return text.empty() ? "none" : text;
 }
 
-/// The ids of the shader's constants that have names.
+/// The ids of the shader's named constants.
 std::map<std::string, std::uint32_t> ids_by_name(const Dispatch& dispatch,
                                                  std::span<const DeclaredConstant> declared) {
   std::map<std::string, std::uint32_t> ids;
@@ -49,7 +49,7 @@ std::map<std::string, std::uint32_t> ids_by_name(const Dispatch& dispatch,
   return ids;
 }
 
-/// Values of `dispatch.constants` by the ids of `unset`, which loses those that are set.
+/// The values of `dispatch.constants` by id. Takes the ids from `unset` and removes those that are set.
 std::map<std::uint32_t, std::uint32_t> set_by_op(const Dispatch& dispatch,
                                                  std::map<std::string, std::uint32_t>& unset) {
   const std::map<std::string, std::uint32_t> declared = unset;

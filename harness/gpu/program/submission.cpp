@@ -12,23 +12,23 @@
 namespace assay::gpu {
 namespace {
 
-/// What is waited beyond a timeout is ten times as long, and between these.
+/// The wait after a timeout is ten times as long as the timeout, within these limits.
 constexpr double least_longer_s = 5;
 constexpr double most_longer_s = 30;
 
-/// What is waited beyond a timeout.
+/// The wait after a timeout, in seconds.
 double longer_s(double timeout_s) {
   return std::clamp(10 * timeout_s, least_longer_s, most_longer_s);
 }
 
-/// After both of these even a driver that does not keep to its own timeouts hangs.
+/// After the timeout and this wait even a driver that ignores timeouts counts as hanging.
 double longest_s(double timeout_s) {
   constexpr double slack_s = 10;
   return timeout_s + longer_s(timeout_s) + slack_s;
 }
 
 std::uint64_t nanoseconds(double seconds) {
-  constexpr double most = 1e9;  // 30 years: longer than that is for ever
+  constexpr double most = 1e9;  // 30 years: longer counts as forever
   if (!(seconds < most)) {
     return std::numeric_limits<std::uint64_t>::max();
   }
@@ -67,7 +67,7 @@ void Submission::begin(Use use) {
                 "allocating a command buffer");
     owned_ = true;
   } else {
-    // An exception may have left it half recorded.
+    // An exception may have left it partly recorded.
     check_alive(vk.vkResetCommandBuffer(commands_, 0), "resetting the command buffer");
   }
   VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
@@ -114,7 +114,8 @@ void Submission::wait(double timeout_s) {
   check_alive(result, "waiting for the GPU");
 }
 
-/// It may be slow, not hung: then the device can be used again, and only what was too slow has failed.
+/// The submission may be slow instead of hung: then the device stays usable and only this submission has
+/// failed.
 void Submission::wait_longer(double timeout_s) {
   const double longer = longer_s(timeout_s);
   const auto start = std::chrono::steady_clock::now();
@@ -124,7 +125,7 @@ void Submission::wait_longer(double timeout_s) {
     abandon(timeout_s, longer);
   }
   check_alive(result, "waiting for the GPU beyond the timeout");
-  throw Timeout(fmt::format("{} on '{}': the GPU did not end within {:g} s, but in {:.3g} s", doing_,
+  throw Timeout(fmt::format("{} on '{}': the GPU did not finish within {:g} s, only after {:.3g} s", doing_,
                             device_.info().name, timeout_s, timeout_s + late_s));
 }
 
@@ -134,7 +135,7 @@ void Submission::abandon(double timeout_s, double longer_s) {
   device_.instance.abandoned = true;
   leave_at_once_on_exit();
   throw Timeout(fmt::format(
-      "{} on '{}': the GPU did not end within {:g} s, nor in the {:g} s after that; the kernel may "
+      "{} on '{}': the GPU did not finish within {:g} s, nor in the {:g} s after that; the kernel may "
       "loop forever, or the timeout is too short",
       doing_, device_.info().name, timeout_s, longer_s));
 }

@@ -6,16 +6,16 @@
 
 namespace assay::gpu {
 
-/// One command buffer, from begin to fence. A device runs one at a time.
+/// One command buffer, from recording to fence. A device runs one submission at a time.
 class Submission {
  public:
   enum class Use : std::uint8_t {
-    Once,     ///< the device's own command buffer: one such submission at a time
-    Repeated  ///< a command buffer of its own, which may be submitted again
+    Once,     ///< uses the device's own command buffer: one such submission at a time
+    Repeated  ///< has a command buffer of its own, which may be submitted again
   };
 
-  /// Begins recording. `doing` is what it does, for messages ("running 'x/small'"); `label` names it in
-  /// debuggers. Throws DeviceLost when the device is gone already.
+  /// Begins recording. `doing` says in messages what the submission does ("running 'x/small'"); `label` names
+  /// it in debuggers. Throws DeviceLost when the device is already gone.
   Submission(Device::State& device, std::string doing, std::string_view label = {}, Use use = Use::Once);
   ~Submission();
   Submission(const Submission&) = delete;
@@ -23,8 +23,8 @@ class Submission {
 
   VkCommandBuffer commands() const { return commands_; }
 
-  /// Ends the recording unless it has ended, submits and waits. Returns ns from submit to fence on the CPU's
-  /// clock. Throws Timeout, also where it ended late (see there), and DeviceLost.
+  /// Ends the recording if it is still open, submits and waits. Returns ns from submission to fence by the
+  /// CPU's clock. Throws Timeout, also for a submission that finished late (see Timeout), and DeviceLost.
   double submit_and_wait(double timeout_s);
 
  private:
@@ -34,7 +34,7 @@ class Submission {
   VkResult wait_for_fence(double seconds);
   [[noreturn]] void wait_longer(double timeout_s);
   [[noreturn]] void abandon(double timeout_s, double longer_s);
-  /// check(), and remembers a lost device.
+  /// Calls check() and marks the device as lost when it is.
   void check_alive(VkResult result, std::string_view step);
 
   Device::State& device_;

@@ -12,13 +12,13 @@
 namespace assay::gpu {
 namespace {
 
-/// Raised when the options below change, so that what older ones made is not taken from a cache.
+/// Increased when the options below change, so that older results are not taken from a cache.
 constexpr int options_version = 1;
 constexpr std::size_t deepest_include = 64;
-constexpr int glsl_version = 450;  ///< of sources without #version
+constexpr int glsl_version = 450;  ///< for sources without #version
 
-/// Resolves #include among sources that are in memory already; names count from the shader root, wherever the
-/// including file lies.
+/// Resolves #include among sources in memory. Names are relative to the shader root, wherever the including
+/// file is.
 class Includer final : public glslang::TShader::Includer {
  public:
   Includer(const std::map<std::string, ShaderSource>& sources, const std::string& places)
@@ -28,12 +28,12 @@ class Includer final : public glslang::TShader::Includer {
     return find(name, depth);
   }
 
-  /// glslang comes here when includeLocal() found nothing, and takes its error from here.
+  /// glslang calls this when includeLocal() found nothing, and reports this function's error.
   IncludeResult* includeSystem(const char* name, const char* /*includer*/, std::size_t depth) override {
     return find(name, depth);
   }
 
-  void releaseInclude(IncludeResult*) override {}  // all die with the includer
+  void releaseInclude(IncludeResult*) override {}  // all are freed with the includer
 
  private:
   IncludeResult* find(const char* name, std::size_t depth) {
@@ -69,7 +69,7 @@ class Includer final : public glslang::TShader::Includer {
   std::vector<std::unique_ptr<IncludeResult>> results_;
 };
 
-/// glslang reads it before the source and does not count its lines.
+/// glslang reads the preamble before the source and does not count its lines.
 std::string preamble_of(const std::vector<Define>& defines) {
   std::string text = "#extension GL_GOOGLE_include_directive : require\n";
   for (const Define& define : defines) {
@@ -78,7 +78,7 @@ std::string preamble_of(const std::vector<Define>& defines) {
   return text;
 }
 
-/// SPIR-V of a shader that was parsed.
+/// The SPIR-V of a parsed shader.
 std::vector<std::uint32_t> generate(glslang::TShader& shader, EShMessages messages,
                                     const std::map<std::string, ShaderSource>& sources,
                                     const std::vector<Define>& defines) {
@@ -88,7 +88,7 @@ std::vector<std::uint32_t> generate(glslang::TShader& shader, EShMessages messag
     throw CompileError(compile_story(program.getInfoLog(), sources, defines));
   }
   glslang::SpvOptions options;
-  options.disableOptimizer = true;  // drivers optimize; what is written is what they get
+  options.disableOptimizer = true;  // drivers optimize; they get the code as written
   spv::SpvBuildLogger logger;
   std::vector<std::uint32_t> words;
   glslang::GlslangToSpv(*program.getIntermediate(EShLangCompute), words, &logger, &options);

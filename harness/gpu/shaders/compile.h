@@ -10,8 +10,9 @@
 
 namespace assay::gpu {
 
-/// Keeps glslang's process-wide tables alive while it lives. Building them takes tens of milliseconds, so a
-/// library makes one when it first has to compile, and not for cached shaders. glslang counts its users.
+/// Keeps glslang's process-wide tables alive during its lifetime. Building them takes tens of milliseconds,
+/// so a library makes one only when it first has to compile, not for cached shaders. glslang counts
+/// references.
 class GlslangProcess {
  public:
   GlslangProcess();
@@ -20,17 +21,17 @@ class GlslangProcess {
   GlslangProcess& operator=(const GlslangProcess&) = delete;
 };
 
-/// What, beside sources and defines, decides about the SPIR-V: glslang's version and our options.
+/// Everything besides sources and defines that decides the SPIR-V: glslang's version and our options.
 std::string compiler_version();
 
-/// Compiles the compute shader `name` for Vulkan 1.1 (SPIR-V 1.3). `sources` has it and what it may include.
-/// Defines are set before the first line without shifting line numbers. Throws CompileError.
+/// Compiles the compute shader `name` for Vulkan 1.1 (SPIR-V 1.3). `sources` holds the shader and everything
+/// that it may include; `places` says in messages where sources were searched. Defines are set before the
+/// first line without shifting line numbers. Throws CompileError.
 std::vector<std::uint32_t> compile_glsl(const std::string& name,
                                         const std::map<std::string, ShaderSource>& sources,
                                         const std::vector<Define>& defines, const std::string& places);
 
-/// glslang's log as a person likes to read it: "shaders/x.comp:12: error: ..." and the line itself below,
-/// then the defines.
+/// glslang's log made readable: "shaders/x.comp:12: error: ..." with the source line below, then the defines.
 std::string compile_story(const std::string& log, const std::map<std::string, ShaderSource>& sources,
                           const std::vector<Define>& defines);
 

@@ -23,8 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// A request goes to the other process's stdin, an answer comes from its stdout: lists of texts, each behind
-// its length in decimal and a colon.
+// A request goes to the other process's stdin, the answer comes from its stdout. Both are lists of texts,
+// each preceded by its length in decimal and a colon.
 
 extern char** environ;
 
@@ -33,7 +33,7 @@ namespace {
 
 constexpr rlim_t most_memory = rlim_t{2} << 30;
 constexpr rlim_t most_cpu_s = 20;
-constexpr double most_wall_s = 120;  ///< of a process that does not run: a machine that swaps, a debugger
+constexpr double most_wall_s = 120;  ///< for a process that gets no CPU time: a swapping machine, a debugger
 
 constexpr std::string_view compiled = "compiled";
 constexpr std::string_view refused = "refused";
@@ -43,7 +43,7 @@ void put(std::string& all, std::string_view text) {
   all += text;
 }
 
-/// Takes texts from the front, "" where none is left.
+/// Takes texts from the front; "" when none is left.
 class Texts {
  public:
   explicit Texts(std::string_view all) : rest_(all) {}
@@ -121,13 +121,13 @@ std::string answer_to(std::string_view request) {
   } catch (const std::bad_alloc&) {
     answer.clear();
     put(answer, refused);
-    put(answer,
-        fmt::format("compiling takes more than {} GiB of memory; macros that grow?", most_memory >> 30U));
+    put(answer, fmt::format("compiling takes more than {} GiB of memory; do macros expand without end?",
+                            most_memory >> 30U));
   }
   return answer;
 }
 
-/// All until the other side has no more; empty when reading fails.
+/// Reads until the end of the stream; empty when reading fails.
 std::string read_all(int fd) {
   std::string all;
   std::array<char, 1 << 16> chunk{};
@@ -140,18 +140,18 @@ std::string read_all(int fd) {
 }
 
 void limit_this_process() {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would read the answer
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // without the parent the answer is useless
   const rlimit cpu{most_cpu_s, most_cpu_s + 1};
   ::setrlimit(RLIMIT_CPU, &cpu);
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-#ifndef __SANITIZE_ADDRESS__  // which reserves terabytes of addresses
+#ifndef __SANITIZE_ADDRESS__  // it reserves terabytes of address space
   const rlimit memory{most_memory, most_memory};
   ::setrlimit(RLIMIT_AS, &memory);
 #endif
 }
 
-/// A process that reads and writes one end of a pair of sockets; the other is ours.
+/// A process whose stdin and stdout are one end of a socket pair; the other end is ours.
 class Compiler {
  public:
   explicit Compiler(const std::vector<std::string>& command) : socket_(start(command)) {}
@@ -163,7 +163,7 @@ class Compiler {
   Compiler(const Compiler&) = delete;
   Compiler& operator=(const Compiler&) = delete;
 
-  /// Whether it took all. It reads all before it does anything else.
+  /// Sends a request; returns whether all of it was read, which the process does before anything else.
   bool send(std::string_view request) {
     while (!request.empty()) {
       const ssize_t count = ::send(socket_.get(), request.data(), request.size(), MSG_NOSIGNAL);
@@ -174,7 +174,7 @@ class Compiler {
     return ::shutdown(socket_.get(), SHUT_WR) == 0;
   }
 
-  /// What it says until it ends; nothing more after the time for all of it.
+  /// Everything that it writes until it ends or the time limit is reached.
   std::string answer() {
     const Stopwatch watch;
     std::string all;
@@ -191,7 +191,7 @@ class Compiler {
     return {};
   }
 
-  /// Its status as waitpid() gives it.
+  /// Waits for its end and returns the status of waitpid().
   int wait() {
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
@@ -232,7 +232,7 @@ std::string why_it_ended(int status) {
   if (!WIFSIGNALED(status)) return fmt::format("it ended with code {}", WEXITSTATUS(status));
   const int signal = WTERMSIG(status);
   if (signal == SIGXCPU || signal == SIGKILL) {
-    return fmt::format("it takes more than {} s, so it was ended; macros that grow?", most_cpu_s);
+    return fmt::format("it took more than {} s and was stopped; do macros expand without end?", most_cpu_s);
   }
   return fmt::format("the compiler crashed (signal {})", signal);
 }

@@ -10,10 +10,10 @@
 
 namespace assay::gpu {
 
-/// compile_glsl() in a process of its own, for sources of people: glslang can neither be interrupted nor told
-/// how much memory it may take, and a few lines of macros are enough to make it take all there is. `command`
-/// starts a program that calls serve_compilation(). Throws CompileError, also where the compiler took more
-/// time or memory than it may or crashed; Error(Infrastructure) where it cannot be started.
+/// Runs compile_glsl() in a process of its own, for sources that users provide: glslang can neither be
+/// interrupted nor limited in memory, and a few lines of macros can make it use all there is. `command`
+/// starts a program that calls serve_compilation(). Throws CompileError, also when the compiler crashed or
+/// exceeded its limits of time or memory; Error(Infrastructure) when it cannot be started.
 std::vector<std::uint32_t> compile_in_process(const std::vector<std::string>& command,
                                               const std::string& name,
                                               const std::map<std::string, ShaderSource>& sources,

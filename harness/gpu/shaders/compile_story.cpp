@@ -64,7 +64,7 @@ std::string tell(const Complaint& complaint, const std::map<std::string, ShaderS
   return text;
 }
 
-/// glslang ends its log with lines that say no more than that there are errors above.
+/// Whether the line only says that there are errors above; glslang ends its log with such lines.
 bool is_summary(std::string_view line) {
   return line.find("compilation errors.  No code generated.") != std::string_view::npos ||
          line.ends_with("'' : compilation terminated");

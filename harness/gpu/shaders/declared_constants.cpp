@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t constant_bits = 32;
 constexpr std::string_view what = "the specialization constants";
 
-/// What the instructions say of results, by their ids.
+/// Facts about the results of instructions, by id.
 struct Results {
   std::map<std::uint32_t, std::string> names;
   std::map<std::uint32_t, std::uint32_t> spec_ids;

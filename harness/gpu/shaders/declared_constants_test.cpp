@@ -27,7 +27,7 @@ class DeclaredConstantsTest : public ::testing::Test {
   TemporaryFolder sources;
 };
 
-const DeclaredConstant x{0, ""}, y{1, ""}, z{2, ""};  // sides of the workgroup
+const DeclaredConstant x{0, ""}, y{1, ""}, z{2, ""};  // dimensions of the workgroup
 
 std::string complaint(std::span<const std::uint32_t> words) {
   try {

@@ -7,7 +7,7 @@ namespace assay::gpu {
 
 /// A shader source that is part of the binary (cmake/embed_shaders.cmake).
 struct EmbeddedSource {
-  std::string_view name;  ///< below shaders/: "common/indexing.glslh"
+  std::string_view name;  ///< path below shaders/: "common/indexing.glslh"
   std::string_view text;
 };
 

@@ -20,11 +20,11 @@ constexpr std::string_view interface_read = "the interface";
 
 struct Variable {
   std::uint32_t id = 0;
-  std::uint32_t pointer = 0;  ///< its type
+  std::uint32_t pointer = 0;  ///< id of its pointer type
   std::uint32_t storage_class = 0;
 };
 
-/// A format of images by its number, as far as tensors have it.
+/// The name of an image format by its SPIR-V number, if tensors have that format.
 std::string format_name(std::uint32_t format) {
   switch (format) {
     case spv::ImageFormatRgba32f:
@@ -44,10 +44,10 @@ std::string format_name(std::uint32_t format) {
   }
 }
 
-/// Sizes 2 and 3 of a plain image by its Dim.
+/// The number of dimensions of a plain image, 2 or 3; else 0.
 std::uint32_t dimensions_of(const SpirvType& image) {
   const std::uint32_t dim = image.operands[1];
-  const bool is_plain = image.operands[3] == 0 && image.operands[4] == 0;  // neither layers nor samples
+  const bool is_plain = image.operands[3] == 0 && image.operands[4] == 0;  // neither arrayed nor multisampled
   if (!is_plain) return 0;
   return dim == spv::Dim2D ? 2 : dim == spv::Dim3D ? 3 : 0;
 }
@@ -77,7 +77,7 @@ class InterfaceReader {
   SpirvTypes types_;
   std::map<std::uint32_t, std::string> names_;
   SpirvDecorations decorations_;
-  std::vector<Variable> variables_;  ///< of the module; those of functions are nobody's business
+  std::vector<Variable> variables_;  ///< the module's global variables; local ones do not matter
   std::optional<std::uint32_t> main_;
   std::vector<std::uint32_t> capabilities_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> modes_;  ///< local size by entry point: mode, operands
@@ -132,7 +132,7 @@ void InterfaceReader::read_mode(const SpirvInstruction& instruction) {
   }
 }
 
-/// All ids that main() mentions, or what it calls.
+/// All ids that main() or a function it calls mentions.
 std::unordered_set<std::uint32_t> InterfaceReader::used() const {
   std::unordered_set<std::uint32_t> all;
   std::vector<std::uint32_t> functions{*main_};
@@ -147,7 +147,7 @@ std::unordered_set<std::uint32_t> InterfaceReader::used() const {
   return all;
 }
 
-/// A block without an instance name has an empty one: its block's then.
+/// The name of a variable; for a block without an instance name the block's name.
 std::string InterfaceReader::name_of(const Variable& variable) const {
   const auto own = names_.find(variable.id);
   if (own != names_.end() && !own->second.empty()) return own->second;
@@ -155,7 +155,7 @@ std::string InterfaceReader::name_of(const Variable& variable) const {
   return block == names_.end() ? "" : block->second;
 }
 
-/// glslang says it of each member of a `readonly buffer`, not of the variable.
+/// Whether all members are read-only: glslang decorates the members of a `readonly buffer`, not the variable.
 bool InterfaceReader::members_are_readonly(const Variable& variable) const {
   const std::uint32_t structure = types_.pointee_id(variable.pointer);
   const std::size_t members = types_.find(structure)->operands.size();
@@ -177,7 +177,7 @@ void InterfaceReader::describe_image(const SpirvType& image, ShaderBinding& bind
 
 ShaderBinding InterfaceReader::binding_of(const Variable& variable) const {
   using Kind = ShaderBinding::Kind;
-  constexpr std::uint32_t read_and_written = 2;  // an image's operand Sampled
+  constexpr std::uint32_t read_and_written = 2;  // the operand Sampled of an image type
   const SpirvDecoration said = decorations_.of(variable.id);
   ShaderBinding binding{.set = said.set.value_or(0),
                         .binding = said.binding.value_or(0),
@@ -218,19 +218,19 @@ std::uint32_t InterfaceReader::push_bytes(const Variable& variable) const {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(end, std::numeric_limits<std::uint32_t>::max()));
 }
 
-/// The end of a shared variable behind `offset`.
+/// The end of a shared variable that is placed after `offset`.
 std::uint64_t InterfaceReader::after(std::uint64_t offset, const Variable& shared) const {
   const SpirvType* type = types_.pointee(shared.pointer);
   if (type == nullptr || !type->has_size) {
     throw Error(
         fmt::format("reading {} of a SPIR-V module: the size of the shared variable '{}' cannot be "
-                    "told from its constants: make it of integers",
+                    "computed from its constants: make it of integers",
                     interface_read, name_of(shared)));
   }
   return (offset + type->alignment - 1) / type->alignment * type->alignment + type->bytes;
 }
 
-/// The built-in constant WorkgroupSize, where there is one, overrules the execution mode.
+/// The workgroup size. The built-in constant WorkgroupSize, if there is one, overrides the execution mode.
 std::array<std::uint32_t, 3> InterfaceReader::local_size() const {
   std::vector<std::optional<std::uint32_t>> sides;
   if (const auto constant = decorations_.built_in(spv::BuiltInWorkgroupSize)) {

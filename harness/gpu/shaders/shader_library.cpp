@@ -15,7 +15,7 @@
 namespace assay::gpu {
 namespace {
 
-/// Appends so that no two different lists of texts give the same bytes.
+/// Appends a text so that different lists of texts never give the same bytes.
 void append(std::string& all, std::string_view text) {
   all += fmt::format("{}:", text.size());
   all += text;
@@ -73,12 +73,12 @@ struct ShaderLibrary::State {
               const std::vector<Define>& defines);
 
   ShaderSources sources;
-  std::vector<std::string> compiler;  ///< of ShaderOptions
+  std::vector<std::string> compiler;  ///< ShaderOptions::compiler
   std::optional<SpirvCache> cache;
   std::once_flag glslang_started;
   std::optional<GlslangProcess> glslang;
   OnceEach<Variant> once;             ///< guards `compiled`
-  std::map<Variant, Spirv> compiled;  ///< nothing goes from it
+  std::map<Variant, Spirv> compiled;  ///< entries are never removed
 };
 
 Spirv ShaderLibrary::State::make(const std::string& shader, const std::vector<Define>& defines) {

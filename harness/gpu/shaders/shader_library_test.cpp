@@ -32,7 +32,7 @@ class ShaderLibraryTest : public ::testing::Test {
     return ShaderLibrary({.directories = {sources.path()}, .cache_directory = cache.path()});
   }
 
-  /// What a new process would get.
+  /// Compiles as a new process would, with an empty memory cache.
   Spirv compile(const std::string& shader, const std::vector<Define>& defines = {}) {
     return ShaderLibrary({.directories = {sources.path()}, .cache_directory = cache.path()})
         .compile(shader, defines);

@@ -34,7 +34,7 @@ std::string_view without_blanks(std::string_view text) {
   return first == std::string_view::npos ? std::string_view{} : text.substr(first);
 }
 
-/// The name included by one line, if it includes any.
+/// The name in a line's #include, if it has one.
 std::optional<std::string> included_by(std::string_view line) {
   constexpr std::string_view directive = "include";
   line = without_blanks(line);
@@ -91,7 +91,8 @@ std::optional<ShaderSource> ShaderSources::find(const std::string& name) const {
   }
   for (const fs::path& directory : directories_) {
     const fs::path file =
-        directory / fs::path(name).lexically_normal();  // names may leave folders that are not there
+        directory /
+        fs::path(name).lexically_normal();  // a name may pass through a folder that does not exist
     if (fs::is_regular_file(file)) {
       return ShaderSource{.name = name, .display = file.string(), .text = read_text(file)};
     }

@@ -5,13 +5,13 @@
 namespace assay::gpu {
 namespace {
 
-/// What an instruction does with the variable that its first id stands for.
+/// How an instruction uses the variable that its first id refers to.
 enum class Use : std::uint8_t {
-  PassesOn,  ///< its result stands for the same variable
+  PassesOn,  ///< its result refers to the same variable
   Reads,
   Writes,
-  WritesAndReturns,  ///< what was there: an atomic
-  Asks,              ///< for a size
+  WritesAndReturns,  ///< an atomic that returns the previous content
+  Asks,              ///< queries a size
   Unknown
 };
 
@@ -78,7 +78,7 @@ std::uint32_t SpirvAccess::root_of(std::uint32_t id) const {
 void SpirvAccess::follow(const SpirvInstruction& instruction) {
   mentioned_.insert(instruction.ids.begin(), instruction.ids.end());
   const std::uint32_t first = instruction.ids.empty() ? 0 : root_of(instruction.ids.front());
-  // A pointer anywhere but in the first place is kept, chosen or handed on: it may be used anywhere.
+  // A pointer that is not the first operand is stored, selected or passed on: it may be used in any way.
   const bool escapes = std::ranges::any_of(instruction.ids.subspan(instruction.ids.empty() ? 0 : 1),
                                            [&](std::uint32_t id) { return root_of(id) != 0; });
   if (escapes) {

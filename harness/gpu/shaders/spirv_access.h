@@ -8,15 +8,15 @@
 
 namespace assay::gpu {
 
-/// Which global variables of a module have their content taken by some instruction (loaded, fetched, returned
-/// by an atomic whose result is used), and which have it changed. What the source or a decoration says of
-/// that is not asked. An instruction that is not known counts as one that does both.
+/// Which global variables of a module are read by some instruction (loaded, fetched, returned by an atomic
+/// whose result is used), and which are written. Only instructions count, not what the source or a decoration
+/// declares. An unknown instruction counts as both reading and writing.
 class SpirvAccess {
  public:
-  /// All instructions of a module in order.
+  /// Takes the next instruction; call it with all instructions of a module, in order.
   void read(const SpirvInstruction& instruction);
 
-  /// Of buffers and images, by the id of the variable.
+  /// Whether a buffer or image is read; `variable` is its id.
   bool is_read(std::uint32_t variable) const;
   bool is_written(std::uint32_t variable) const { return written_.contains(variable); }
 
@@ -27,11 +27,11 @@ class SpirvAccess {
   void note_all(const SpirvInstruction& instruction);
 
   bool in_function_ = false;
-  std::map<std::uint32_t, std::uint32_t> roots_;  ///< pointers into variables, and images: of which
-  std::set<std::uint32_t> handles_;               ///< variables that hold images: loading them reads nothing
+  std::map<std::uint32_t, std::uint32_t> roots_;  ///< the variable of each pointer and image
+  std::set<std::uint32_t> handles_;               ///< variables that hold images: loading one reads no texel
   std::set<std::uint32_t> read_;
   std::set<std::uint32_t> written_;
-  std::map<std::uint32_t, std::uint32_t> atomics_;  ///< their results: of which variable
+  std::map<std::uint32_t, std::uint32_t> atomics_;  ///< the variable of each atomic's result
   std::set<std::uint32_t> mentioned_;               ///< ids in functions
 };
 

@@ -77,7 +77,7 @@ void SpirvCache::store(const std::string& key, const std::vector<std::uint32_t>&
                  static_cast<std::streamsize>(words.size() * sizeof(std::uint32_t)));
   });
 } catch (const std::exception&) {
-  // It is compiled again then.
+  // Ignored: the shader is then compiled again.
 }
 
 }  // namespace assay::gpu

@@ -8,9 +8,9 @@
 
 namespace assay::gpu {
 
-/// SPIR-V on disk, one file a key. An entry is trusted only when its size, key and the hash of its words
+/// SPIR-V on disk, one file per key. An entry is trusted only when its size, key and the hash of its words
 /// are right; anything else counts as absent and is overwritten. A directory that cannot be written is no
-/// error: the cache then keeps nothing, and shaders are compiled once a process.
+/// error: the cache then keeps nothing, and shaders are compiled once per process.
 ///
 /// A file is the header (8 bytes "ASSAYSPV", u32 format, u32 number of words, 32 characters key, 32
 /// characters hash of the words) and the words, all little endian.
@@ -18,9 +18,10 @@ class SpirvCache {
  public:
   explicit SpirvCache(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
-  /// `key` is a hash in hex: it names the file.
+  /// The words stored under `key`, a hash in hexadecimal that also names the file; nothing when there are
+  /// none.
   std::optional<std::vector<std::uint32_t>> load(const std::string& key) const;
-  /// Whole or not at all, also when several processes store the same key at once.
+  /// Stores the words, whole or not at all, even when several processes store the same key at the same time.
   void store(const std::string& key, const std::vector<std::uint32_t>& words) const;
 
   std::filesystem::path file_of(const std::string& key) const;

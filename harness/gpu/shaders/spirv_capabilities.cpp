@@ -10,12 +10,12 @@
 namespace assay::gpu {
 namespace {
 
-// Numbers of the SPIR-V registry that Debian's glslang has no names for.
+// Numbers from the SPIR-V registry for which Debian's glslang has no names.
 constexpr std::uint32_t dot_product_input_all = 6016;
 constexpr std::uint32_t dot_product = 6019;
 constexpr std::uint32_t cooperative_matrix_khr = 6022;
 
-/// From one number to another, both included.
+/// A range of capability numbers, both ends included.
 struct Range {
   std::uint32_t first = 0;
   std::uint32_t last = 0;

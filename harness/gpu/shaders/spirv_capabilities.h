@@ -6,10 +6,10 @@
 
 namespace assay::gpu {
 
-/// The name of the first of a module's capabilities that no kernel may have, empty where there is none.
-/// Kernels compute, from what their dispatches bind. What tells the time (ShaderClockKHR), reaches memory by
-/// its address (PhysicalStorageBufferAddresses), or is not known here, would let a kernel tell that it is
-/// timed, or find what another run left.
+/// The name of the first of a module's capabilities that no kernel may have; empty when there is none. A
+/// kernel may only compute from what its dispatch binds. Capabilities that read a clock (ShaderClockKHR),
+/// access memory by address (PhysicalStorageBufferAddresses), or are unknown here could let a kernel detect
+/// that it is timed, or find results of an earlier run.
 std::string refused_capability(std::span<const std::uint32_t> capabilities);
 
 }  // namespace assay::gpu

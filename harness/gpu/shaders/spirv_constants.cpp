@@ -53,7 +53,7 @@ Value compared(std::uint32_t opcode, std::uint32_t a, std::uint32_t b) {
   }
 }
 
-/// Where the specification leaves the result undefined there is none.
+/// A quotient or remainder; nothing when the specification leaves it undefined.
 Value divided(std::uint32_t opcode, std::uint32_t a, std::uint32_t b) {
   if (b == 0) return std::nullopt;
   if (opcode == spv::OpUDiv) return a / b;
@@ -134,7 +134,7 @@ Value SpirvConstants::specialized(std::uint32_t id, std::uint32_t fallback) cons
   return given == specialization_.end() ? fallback : given->second;
 }
 
-/// `operation`: an opcode and its operands, which stand before it, so that they have their values.
+/// Evaluates an operation: an opcode and its operands, which are defined earlier and so have their values.
 Value SpirvConstants::evaluated(std::span<const std::uint32_t> operation) const {
   const std::uint32_t opcode = operation.front();
   const std::span<const std::uint32_t> operands = operation.subspan(1);

@@ -9,20 +9,21 @@
 
 namespace assay::gpu {
 
-/// The 32-bit integers and booleans that a module's constants have once it is specialized, as far as sizes
-/// are made of them: floats and wider numbers have none.
+/// The values of a module's 32-bit integer and boolean constants after specialization, as needed to compute
+/// sizes; floats and wider numbers have no value here.
 class SpirvConstants {
  public:
-  /// `specialization`: value by SpecId.
+  /// `specialization` maps a SpecId to its value; it must outlive this object.
   explicit SpirvConstants(const std::map<std::uint32_t, std::uint32_t>& specialization)
       : specialization_(specialization) {}
 
-  /// All instructions of a module in order; others than constants and SpecIds change nothing.
+  /// Takes the next instruction; call it with all instructions of a module, in order. Only constants and
+  /// SpecIds matter.
   void read(const SpirvInstruction& instruction);
 
-  /// Nothing where it is no such constant, or could not be evaluated.
+  /// The constant's value; nothing when `id` is no such constant or could not be evaluated.
   std::optional<std::uint32_t> value(std::uint32_t id) const;
-  /// The members of a composite; empty for what is none.
+  /// The member ids of a composite constant; empty for other ids.
   std::vector<std::uint32_t> members(std::uint32_t id) const;
 
  private:

@@ -9,25 +9,26 @@
 
 namespace assay::gpu {
 
-/// What decorations say of one id, or of one member of a structure.
+/// The decorations of one id, or of one member of a structure.
 struct SpirvDecoration {
   std::optional<std::uint32_t> set, binding, offset, built_in;
   bool non_writable = false;
   bool buffer_block = false;
 
-  /// `words`: a decoration and what follows it.
+  /// Adds a decoration; `words` are the decoration and its operands.
   void add(std::span<const std::uint32_t> words);
 };
 
-/// The decorations of a module, as far as its interface is made of them.
+/// The decorations of a module that its interface depends on.
 class SpirvDecorations {
  public:
-  /// All instructions of a module in order; others than decorations change nothing.
+  /// Takes the next instruction; call it with all instructions of a module, in order. Only decorations
+  /// matter.
   void read(const SpirvInstruction& instruction);
 
   SpirvDecoration of(std::uint32_t id) const;
   SpirvDecoration of_member(std::uint32_t structure, std::uint32_t member) const;
-  /// The id that is that built-in.
+  /// The id that is decorated as built-in `number`.
   std::optional<std::uint32_t> built_in(std::uint32_t number) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace assay::gpu {
 namespace {
 
-/// What the parser calls back with: it is C, so that no exception may pass through it.
+/// The state of the parser's callback. The parser is C, so no exception may pass through it.
 struct Visit {
   const std::function<void(const SpirvInstruction&)>& visit;
   std::vector<std::uint32_t> ids;

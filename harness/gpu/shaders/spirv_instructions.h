@@ -11,20 +11,20 @@
 
 namespace assay::gpu {
 
-/// One instruction of a SPIR-V module, valid as long as each_instruction() tells of it.
+/// One instruction of a SPIR-V module, valid only during the call of each_instruction()'s visitor.
 struct SpirvInstruction {
   std::uint16_t opcode = 0;
   std::uint32_t type = 0;                   ///< id of the result's type; 0: it has none
   std::uint32_t result = 0;                 ///< id; 0: it has none
-  std::span<const std::uint32_t> operands;  ///< words behind those two
-  std::span<const std::uint32_t> ids;       ///< of the operands those that are ids
+  std::span<const std::uint32_t> operands;  ///< words after type and result
+  std::span<const std::uint32_t> ids;       ///< those operands that are ids
 
-  /// A literal string that begins at that operand.
+  /// The literal string that begins at operand `first`.
   std::string text(std::size_t first) const;
 };
 
-/// Tells `visit` of each instruction in order. Throws Error("reading WHAT of a SPIR-V module: ...") where the
-/// words are none; what `visit` throws passes through.
+/// Calls `visit` for each instruction in order. Throws Error("reading WHAT of a SPIR-V module: ...") when the
+/// words are no SPIR-V module; exceptions of `visit` pass through.
 void each_instruction(std::span<const std::uint32_t> words, std::string_view what,
                       const std::function<void(const SpirvInstruction&)>& visit);
 

@@ -11,7 +11,8 @@ void remove_duplicates(std::vector<std::uint32_t>& ids) {
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
-/// Decorations of what bodies compute (RelaxedPrecision, NoContraction) are most of them.
+/// Whether a decoration affects the interface. Most decorations are about values in bodies (RelaxedPrecision,
+/// NoContraction).
 bool is_of_the_interface(std::uint32_t decoration) {
   switch (decoration) {
     case spv::DecorationRelaxedPrecision:
@@ -44,7 +45,7 @@ SpirvOutline::SpirvOutline(std::span<const std::uint32_t> words, std::string_vie
   forget_names_of_locals();
 }
 
-/// Names stand before what they are of.
+/// Called at the end, because names come before the objects they name.
 void SpirvOutline::forget_names_of_locals() {
   std::unordered_set<std::uint32_t> globals;
   for (const Kept& kept : all_) {

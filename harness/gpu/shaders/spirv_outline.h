@@ -10,19 +10,19 @@
 
 namespace assay::gpu {
 
-/// What a module's interface is told from, kept to be told for many specializations: parsing takes longer
-/// than all the rest. Holds no reference to the words.
+/// The instructions of a module that its interface depends on, kept so that many specializations need only
+/// one parse, which takes longer than all the rest. Does not refer to the words.
 class SpirvOutline {
  public:
   /// Throws Error as each_instruction() does.
   SpirvOutline(std::span<const std::uint32_t> words, std::string_view what);
 
-  /// Tells `visit` of each instruction in order; the body of a function is a single OpNop that mentions all
-  /// its ids. Left out is what no interface is told from: names of locals and of members, lines of the
-  /// source, the precision of what bodies compute.
+  /// Calls `visit` for each instruction in order; the body of a function is a single OpNop that mentions all
+  /// its ids. Instructions that no interface depends on are left out: names of locals and members, source
+  /// lines, precision of values in bodies.
   void each(const std::function<void(const SpirvInstruction&)>& visit) const;
 
-  /// What the bodies of functions do with global variables.
+  /// How the bodies of functions access global variables.
   const SpirvAccess& access() const { return access_; }
 
  private:

@@ -5,7 +5,7 @@
 namespace assay::gpu {
 namespace {
 
-/// Sizes beyond this are all the same: no device has them, and sums of them do not overflow.
+/// Larger sizes are clamped to this: no device supports them, and sums of clamped sizes do not overflow.
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 60;
 
 std::uint64_t times(std::uint64_t bytes, std::uint64_t count) {

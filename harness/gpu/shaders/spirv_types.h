@@ -15,18 +15,20 @@ struct SpirvType {
   std::vector<std::uint32_t> operands;
   std::uint64_t bytes = 0;      ///< std430, booleans as 32 bits
   std::uint64_t alignment = 1;  ///< std430
-  bool has_size = false;  ///< not runtime arrays, images, pointers, nor what the constants do not decide
+  /// False for runtime arrays, images, pointers, and sizes that constants do not decide.
+  bool has_size = false;
 };
 
 /// The types of a module and their sizes, once it is specialized.
 class SpirvTypes {
  public:
-  /// All instructions of a module in order, each after `constants` has read it.
+  /// Takes the next instruction, after `constants` has read it; call it with all instructions of a module, in
+  /// order.
   void read(const SpirvInstruction& instruction, const SpirvConstants& constants);
 
-  /// Null for an id that is no type.
+  /// The type of that id; null for an id that is no type.
   const SpirvType* find(std::uint32_t id) const;
-  /// What a pointer type points to; 0 and null for others.
+  /// pointee_id() and pointee(): what a pointer type points to; 0 or null for other types.
   std::uint32_t pointee_id(std::uint32_t pointer) const;
   const SpirvType* pointee(std::uint32_t pointer) const;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// For tests only: whoever includes this links assay_gpu_spirv_tools.
+// For tests only: targets that include this link assay_gpu_spirv_tools.
 
 #include <spirv-tools/libspirv.hpp>
 
@@ -11,7 +11,7 @@
 
 namespace assay::gpu {
 
-/// What spirv-val says against a module for Vulkan 1.1, or nothing when it is valid.
+/// The errors of spirv-val in a module for Vulkan 1.1; nothing when it is valid.
 inline std::optional<std::string> validate_spirv(const std::vector<std::uint32_t>& words) {
   std::string complaints;
   spvtools::SpirvTools listening(SPV_ENV_VULKAN_1_1);

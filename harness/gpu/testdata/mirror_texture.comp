@@ -1,5 +1,5 @@
 #version 450
-// y is x seen in a mirror, in each dimension, and with its lanes turned by one. FORMAT is the texel of both
+// y is x mirrored in each dimension, with its lanes rotated by one. FORMAT is the texel format of both
 // ("rgba8i"), IMAGE their type ("iimage3D"), DIMS its dimensions.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 

@@ -12,7 +12,7 @@
 namespace assay::gpu {
 namespace {
 
-constexpr double units_per_sample = 50;  // as the sampler has it
+constexpr double units_per_sample = 50;  // the same as in the sampler
 constexpr double longest_good_sample_ns = 5e6;
 constexpr double least_ratio = 0.9;
 constexpr double most_ratio = 1.1;
@@ -21,11 +21,11 @@ constexpr std::size_t pairs_a_submission = 64;
 constexpr int idle_submissions = 20;
 constexpr int empty_submissions = 4;
 constexpr std::uint32_t ladder_steps = 64;
-constexpr std::uint32_t short_share = 8;  // a short run is this part of a long one
+constexpr std::uint32_t short_share = 8;  // a long run divided by this is a short one
 constexpr int checks_a_series = 5;
 constexpr int most_series = 3;
 
-/// The readings as times.
+/// The readings converted to times.
 class Times {
  public:
   explicit Times(const TimerReadings& readings) : readings_(readings) {
@@ -45,8 +45,9 @@ class Times {
   }
 
   std::size_t steps() const { return steps_; }
-  double smallest_step() const { return smallest_; }  ///< that is one; 0: the counter stood still
-  /// How far each step that went backwards did.
+  /// The smallest step above 0; 0: the counter stood still.
+  double smallest_step() const { return smallest_; }
+  /// The sizes of the steps that went backwards.
   const std::vector<double>& backwards() const { return backwards_; }
 
  private:
@@ -55,7 +56,7 @@ class Times {
       add(run);
     }
   }
-  /// Within one submission only: a device that slept in between may begin again.
+  /// Adds the steps within one submission; between submissions a sleeping device may reset its counter.
   void add(const StampedRun& run) {
     for (std::size_t i = 0; i + 1 < run.ticks.size(); ++i) {
       ++steps_;
@@ -75,7 +76,8 @@ class Times {
   std::vector<double> backwards_;
 };
 
-/// Nearest rank: the smallest value that this share of them does not exceed. `sorted` is ascending.
+/// The nearest-rank percentile: the smallest value that at least this share of the values does not exceed.
+/// `sorted` is ascending.
 double nearest_rank(const std::vector<double>& sorted, std::size_t percent) {
   return sorted.empty() ? 0 : sorted[std::max<std::size_t>((sorted.size() * percent + 99) / 100, 1) - 1];
 }
@@ -94,7 +96,8 @@ void measure_unit(TimerCalibration& timer, const TimerReadings& readings, const 
   timer.unit_ns = std::max(timer.step_ns, timer.pair_ns_p95);
 }
 
-/// The GPU's stamps over the CPU's submit-to-fence; the short run takes what both submissions share away.
+/// The time between the GPU's timestamps over the CPU's time from submission to fence. Subtracting the short
+/// run removes the overhead that both submissions have.
 double by_submission(const CrossCheck& check, const Times& times) {
   const double cpu_ns = check.long_run.wall_ns - check.short_run.wall_ns;
   return cpu_ns > 0 ? (times.ns(check.long_run) - times.ns(check.short_run)) / cpu_ns : 0;
@@ -118,15 +121,15 @@ bool agrees(double ratio, double tolerance = 0) {
   return ratio >= least_ratio - tolerance && ratio <= most_ratio + tolerance;
 }
 
-/// What reading two runs to the unit of a coarse counter can do to their ratio. A counter that hardly moves
-/// during the check gets none: it cannot be told from one that is wrong.
+/// The effect that the unit of a coarse counter can have on the ratio of two runs. It is 0 for a counter that
+/// hardly moves during the check, which cannot be distinguished from a wrong one.
 double coarseness(const TimerReadings& readings, const Times& times) {
   const CrossCheck& check = readings.checks.front();
   const double share = times.smallest_step() / (check.long_run.wall_ns - check.short_run.wall_ns);
   return share > 0 && share < 0.2 ? 2 * share : 0;
 }
 
-/// Says what is wrong, or nothing.
+/// Cross-checks the clocks. Returns what is wrong; empty: nothing.
 std::string cross_check(TimerCalibration& timer, const TimerReadings& readings, const Times& times) {
   if (readings.checks.empty()) {
     return {};
@@ -145,10 +148,11 @@ std::string cross_check(TimerCalibration& timer, const TimerReadings& readings, 
         "be right",
         timer.gpu_over_cpu, timer.cross_check, readings.checks.size(), least_ratio, most_ratio);
   }
-  // The clocks may agree while stamps are written elsewhere than at the work's begin and end.
+  // The clocks may agree although the timestamps are not written at the start and end of the work.
   if (!agrees(stamps, tolerance)) {
     return fmt::format(
-        "stamps around a kernel show {:.3g} times what the CPU sees of it (submit to fence, median of {}), "
+        "timestamps around a kernel show {:.3g} times the time that the CPU sees (submission to fence, "
+        "median of {}), "
         "though the clocks agree ({:.3g}); {:g} to {:g} would be right",
         stamps, readings.checks.size(), timer.gpu_over_cpu, least_ratio, most_ratio);
   }
@@ -177,7 +181,7 @@ TimerCalibration broken(const TimerReadings& readings, TimerCalibration timer, s
   timer.quality = TimerQuality::Broken;
   timer.unit_ns = nearest_rank(walls, 95);
   timer.note = fmt::format(
-      "{}: batches are timed by the CPU's clock, which sees {:.3g} us of an empty submission (p95)", what,
+      "{}: batches are timed by the CPU's clock, by which an empty submission takes {:.3g} us (p95)", what,
       timer.unit_ns / 1e3);
   return timer;
 }
@@ -191,7 +195,7 @@ TimerCalibration facts_of(const TimerReadings& readings) {
   return timer;
 }
 
-/// What is wrong with what the device says of itself; empty: nothing.
+/// What is wrong with the device's own statements about its timer; empty: nothing.
 std::string wrong_facts(const TimerReadings& readings) {
   if (readings.valid_bits == 0) {
     return "the queue has no timestamps";
@@ -226,7 +230,7 @@ TimerCalibration judge(const TimerReadings& readings) {
   if (units_per_sample * timer.unit_ns > longest_good_sample_ns) {
     timer.quality = TimerQuality::Coarse;
     timer.note = fmt::format(
-        "it tells {:.4g} us apart (smallest step {:.4g} us, p95 of an empty pair {:.4g} us), so that a "
+        "it resolves {:.4g} us (smallest step {:.4g} us, p95 of an empty pair {:.4g} us), so that a "
         "sample "
         "of {:g} units lasts {:.3g} ms",
         timer.unit_ns / 1e3, timer.step_ns / 1e3, timer.pair_ns_p95 / 1e3, units_per_sample,

@@ -10,19 +10,19 @@
 
 namespace assay::gpu {
 
-/// One submission of stamps with work between them.
+/// The result of one submission: timestamps with work between them.
 struct StampedRun {
-  std::vector<std::uint64_t> ticks;  ///< in the order of recording, bits that are not valid included
-  double wall_ns = 0;                ///< submit to fence on the CPU's clock
+  std::vector<std::uint64_t> ticks;  ///< in recording order, invalid bits included
+  double wall_ns = 0;                ///< from submission to fence, by the CPU's clock
 };
 
-/// Both clocks at one moment.
+/// The device's and the CPU's clock at one moment.
 struct ClockReading {
   std::uint64_t ticks = 0;
   double cpu_ns = 0;
 };
 
-/// A queue's timer as calibration sees it, so that it can be held against timers that are wrong.
+/// A queue's timer as calibration sees it; an interface, so that tests can calibrate timers that are wrong.
 class TimerProbe {
  public:
   TimerProbe() = default;
@@ -37,34 +37,35 @@ class TimerProbe {
   /// One submission: a stamp, then for each entry that many rounds of the clock probe's kernel (0: nothing)
   /// and a stamp.
   virtual StampedRun run(std::span<const std::uint32_t> rounds) = 0;
-  /// Nothing where the device cannot tell (VK_EXT_calibrated_timestamps).
+  /// Both clocks now; nothing when the device cannot read them together (VK_EXT_calibrated_timestamps).
   virtual std::optional<ClockReading> clocks() = 0;
 };
 
-/// One comparison of the clocks.
+/// One comparison of the device's clock with the CPU's.
 struct CrossCheck {
-  StampedRun long_run;   ///< two stamps around a dispatch of 20 to 50 ms
-  StampedRun short_run;  ///< the same around a small part of it: what a submission costs beside the kernel
-  std::optional<ClockReading> before, after;  ///< the long submission
+  StampedRun long_run;   ///< two timestamps around a dispatch of 20 to 50 ms
+  StampedRun short_run;  ///< around a small part of that work: shows the overhead of a submission
+  std::optional<ClockReading> before, after;  ///< the clocks before and after the long submission
 };
 
-/// All that was read from one timer.
+/// All readings of one timer.
 struct TimerReadings {
   std::uint32_t valid_bits = 0;
   double period_ns = 0;
-  std::vector<StampedRun> idle;    ///< nothing but a stamp
-  std::vector<StampedRun> empty;   ///< nothing between the stamps
-  std::vector<StampedRun> ladder;  ///< a little work between each two, some 20 ms in all
+  std::vector<StampedRun> idle;    ///< a single timestamp
+  std::vector<StampedRun> empty;   ///< nothing between the timestamps
+  std::vector<StampedRun> ladder;  ///< a little work between each two, about 20 ms in all
   std::vector<CrossCheck> checks;
 };
 
-/// Judges what was read. Broken: no timestamps; a counter that stands still or goes backwards (a step of more
-/// than half its range: a wrap is none); a median of the cross-checks outside of 0.9 to 1.1.
-/// Coarse: 50 units, the least that a sample may last, are more than 5 ms, several times what one usually
-/// does.
+/// Evaluates the readings. A timer is broken when there are no timestamps, when its counter stands still or
+/// goes backwards (a step that is more than half of its range; a wrap does not count), or when the median of
+/// the cross-checks is outside of 0.9 to 1.1. It is coarse when 50 units, the minimum length of a sample, are
+/// more than 5 ms, several times the usual length.
 TimerCalibration judge(const TimerReadings& readings);
 
-/// Reads and judges. A cross-check that disagrees is repeated: a machine that is busy may delay either clock.
+/// Reads the timer and evaluates the readings. A cross-check that disagrees is repeated, because a busy
+/// machine may delay either clock.
 TimerCalibration calibrate(TimerProbe& probe);
 
 }  // namespace assay::gpu

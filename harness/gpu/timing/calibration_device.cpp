@@ -11,7 +11,7 @@ namespace {
 constexpr double long_ns = 30e6;
 constexpr double timeout_s = 30;
 
-/// A domain of the CPU that counts ns since some moment, if the device reads one beside its own.
+/// A CPU time domain that counts ns, if the device can read it together with its own.
 std::optional<VkTimeDomainEXT> cpu_domain(const Device::State& device) {
   if (!device.physical.facts.has(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME)) {
     return std::nullopt;

@@ -15,20 +15,20 @@ using ::testing::HasSubstr;
 constexpr double us = 1e3;
 constexpr double ms = 1e6;
 
-/// A timer with a true time of its own, which `counter` shows as ticks.
+/// A timer with its own true time, which `counter` shows as ticks.
 class FakeTimer final : public TimerProbe {
  public:
   std::uint32_t bits = 64;
   double period = 1;
-  double stamp_ns = 500;    ///< what a stamp takes
-  double round_ns = 1000;   ///< what a round of work takes
-  double submit_ns = 60e3;  ///< what a submission takes beside its work, seen by the CPU alone
+  double stamp_ns = 500;    ///< time of a timestamp
+  double round_ns = 1000;   ///< time of a round of work
+  double submit_ns = 60e3;  ///< overhead of a submission, which only the CPU sees
   bool has_clocks = false;
-  /// Ticks at a true time in ns; those that are not valid are cut off behind it.
+  /// Ticks at a true time in ns; the caller cuts off invalid bits.
   std::function<std::uint64_t(double)> counter = [this](double ns) {
     return static_cast<std::uint64_t>(ns / period);
   };
-  /// What the CPU's clock shows of a submission of that length, the how manieth it is.
+  /// The CPU's time for a submission of that length in ns, and its number.
   std::function<double(double, int)> cpu = [](double ns, int) { return ns; };
 
   int submissions = 0;
@@ -107,7 +107,7 @@ TEST(Calibration, UnitIsTheP95OfEmptyPairs) {
 TEST(Calibration, SurvivesAWrapAt36BitsInsideOfEverySubmission) {
   FakeTimer timer;
   timer.bits = 36;
-  // It passes the end of its range again and again.
+  // The counter wraps again and again.
   const std::uint64_t end = 1ULL << 36;
   int wraps = 0;
   std::uint64_t last = 0;
@@ -201,10 +201,9 @@ TEST(Calibration, OfMillisecondStepsIsCoarse) {
   EXPECT_EQ(found.step_ns, ms);
   EXPECT_EQ(found.pair_ns_p50, 0);
   EXPECT_EQ(found.unit_ns, ms);
-  EXPECT_EQ(
-      found.note,
-      "it tells 1000 us apart (smallest step 1000 us, p95 of an empty pair 0 us), so that a sample of 50 "
-      "units lasts 50 ms");
+  EXPECT_EQ(found.note,
+            "it resolves 1000 us (smallest step 1000 us, p95 of an empty pair 0 us), so that a sample of 50 "
+            "units lasts 50 ms");
 }
 
 TEST(Calibration, AHundredMicrosecondsAreTheLimitOfGood) {
@@ -259,7 +258,7 @@ TEST(Calibration, FindsStampsThatAreNotWrittenWhereTheWorkEnds) {
   timer.has_clocks = true;
   double first = 0;
   int submission = -1;
-  // As if all stamps of a submission were written when it begins.
+  // As if all timestamps of a submission were written at its beginning.
   timer.counter = [&](double ns) {
     if (timer.submissions != submission) {
       submission = timer.submissions;
@@ -274,7 +273,7 @@ TEST(Calibration, FindsStampsThatAreNotWrittenWhereTheWorkEnds) {
 
 TEST(Calibration, ABusyMachineIsAskedAgain) {
   FakeTimer timer;
-  // The CPU is late in seeing the end of every submission but the last series'.
+  // The CPU sees the end of submissions late, except in the last series.
   timer.cpu = [](double ns, int submission) { return submission < 40 ? 2 * ns : ns; };
   const TimerCalibration found = calibrate(timer);
   EXPECT_EQ(found.quality, TimerQuality::Good) << found.note;
@@ -294,8 +293,8 @@ TEST(Calibration, WithoutTimestampsTheUnitIsAnEmptySubmission) {
   EXPECT_EQ(found.quality, TimerQuality::Broken);
   EXPECT_EQ(found.unit_ns, timer.submit_ns);
   EXPECT_EQ(found.note,
-            "the queue has no timestamps: batches are timed by the CPU's clock, which sees 60 us of an empty "
-            "submission (p95)");
+            "the queue has no timestamps: batches are timed by the CPU's clock, by which an empty submission "
+            "takes 60 us (p95)");
 }
 
 TEST(Calibration, RefusesAPeriodThatIsNone) {
@@ -313,8 +312,8 @@ TEST_F(CalibrationTest, TrustsTheTimerOfTheDeviceAtHand) {
   const auto is_trusted = [](const TimerCalibration& timer) {
     return timer.quality != TimerQuality::Broken && std::abs(timer.gpu_over_cpu - 1) < 0.1;
   };
-  // Two clocks are compared, and other work on the machine comes between their readings: a good timer is
-  // trusted in one of a few tries, a broken one in none.
+  // Two clocks are compared, and other work on the machine may come between their readings: a good timer is
+  // trusted in one of several attempts, a broken one in none.
   TimerCalibration found = calibrate_timer(device(), library);
   for (int i = 0; i < 20 && !is_trusted(found); ++i) found = calibrate_timer(device(), library);
   RecordProperty("timer", to_string(found));
@@ -322,7 +321,7 @@ TEST_F(CalibrationTest, TrustsTheTimerOfTheDeviceAtHand) {
     EXPECT_EQ(found.quality, TimerQuality::Broken);
     return;
   }
-  // A busy CPU device may be coarse: a barrier waits there for threads of the system's.
+  // A busy CPU device may be coarse: a barrier waits there for system threads.
   EXPECT_NE(found.quality, TimerQuality::Broken) << to_string(found);
   EXPECT_GT(found.unit_ns, 0);
   EXPECT_GE(found.unit_ns, found.step_ns);

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::uint32_t local_size = 64;
 constexpr double probe_ns_gpu = 80e3;
-constexpr double probe_ns_cpu = 200e3;  // a CPU starts its threads for each dispatch: tens of us
-constexpr double choice_ns = 2e6;       // rounds are counted on a dispatch of this length
+constexpr double probe_ns_cpu = 200e3;  // a CPU starts its threads for each dispatch, which takes tens of us
+constexpr double choice_ns = 2e6;       // the length of the dispatch by which rounds are chosen
 constexpr std::uint32_t most_rounds = 1U << 24;
 constexpr double probe_timeout_s = 30;
 
@@ -26,8 +26,8 @@ double probe_ns(const DeviceInfo& device) {
   return device.is_cpu() ? probe_ns_cpu : probe_ns_gpu;
 }
 
-/// Some for each core of a large GPU, all of which run at once there: the time is that of one. A CPU runs
-/// them one after the other, and needs only enough of them to employ each of its threads.
+/// Several per core of a large GPU, which all run at the same time, so the time is that of one. A CPU runs
+/// them one after the other and needs only enough to use each of its threads.
 std::uint32_t workgroups(const DeviceInfo& device) {
   return device.is_cpu() ? 64 : 256;
 }
@@ -48,7 +48,7 @@ std::vector<SharedPipeline> pipelines_for(Device::State& device, ShaderLibrary& 
 }
 
 PushConstants push_of(std::uint32_t rounds) {
-  // Towards 1, ever slower: neither denormal nor infinite after any number of steps.
+  // Converges to 1: neither denormal nor infinite after any number of steps.
   return PushConstants().add(static_cast<std::int64_t>(rounds)).add(0.9990234375F).add(0.0009765625F);
 }
 
@@ -114,7 +114,7 @@ StampedRun ClockProbeKernel::run(std::span<const std::uint32_t> rounds, double l
   return result;
 }
 
-/// The smallest of some readings: whatever else the machine does only adds to them.
+/// The smallest of several readings, since other work on the machine only adds time.
 double ClockProbeKernel::best_wall_ns(std::uint32_t rounds, double limit_s) {
   double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < 7; ++i) {
@@ -123,7 +123,8 @@ double ClockProbeKernel::best_wall_ns(std::uint32_t rounds, double limit_s) {
   return best;
 }
 
-/// A GPU that stood idle runs at a fraction of its clock and takes up to a second of work to raise it.
+/// Heats the device: an idle GPU runs at a fraction of its clock and takes up to a second of work to raise
+/// it.
 void ClockProbeKernel::heat(std::uint32_t rounds, double limit_s) {
   const bool cpu = device_.info().is_cpu();
   const double patience_s = cpu ? 0.02 : 0.4;
@@ -146,7 +147,7 @@ std::uint32_t ClockProbeKernel::rounds_for(double target_ns, double limit_s) {
     rounds *= 2;
   }
   heat(rounds, limit_s);
-  // What each submission costs beside the kernel leaves the difference. Warm, it may be too short again.
+  // The overhead of a submission cancels in the difference. Once warm, the run may be too short again.
   double difference_ns = 0;
   for (;;) {
     difference_ns = best_wall_ns(3 * rounds, limit_s) - best_wall_ns(rounds, limit_s);

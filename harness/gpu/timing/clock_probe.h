@@ -10,7 +10,7 @@ namespace assay::gpu {
 Program probe_program(const DeviceInfo& device, std::uint32_t rounds);
 std::int64_t probe_words(const DeviceInfo& device);
 
-/// It on a device, with a number of rounds that is chosen anew each time it is recorded.
+/// The clock probe's kernel on a device; the number of rounds is chosen each time it is recorded.
 class ClockProbeKernel {
  public:
   ClockProbeKernel(Device& device, ShaderLibrary& shaders);
@@ -24,8 +24,8 @@ class ClockProbeKernel {
   /// without timestamps.
   StampedRun run(std::span<const std::uint32_t> rounds, double timeout_s);
 
-  /// How many rounds last about `target_ns` on the device when it is warm: heats it first, for as long as it
-  /// gets faster. By the CPU's clock, so that no timestamp is trusted yet.
+  /// Number of rounds that take about `target_ns` on the warm device. Heats the device first, for as long as
+  /// it gets faster. Measures by the CPU's clock, because timestamps are not trusted yet.
   std::uint32_t rounds_for(double target_ns, double timeout_s);
 
  private:

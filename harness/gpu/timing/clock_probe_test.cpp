@@ -18,7 +18,7 @@ class ClockProbeTest : public GpuTest {
  protected:
   static constexpr double us = 1e3;
 
-  /// The clock probe's kernel run as a program, its output.
+  /// The output of the clock probe's kernel, run as a program.
   std::vector<float> output_of(std::uint32_t rounds) {
     const Program program = probe_program(device().info(), rounds);
     const std::vector<Physical> tensors{
@@ -47,7 +47,7 @@ TEST_F(ClockProbeTest, DoesSixteenStepsARoundInEveryInvocation) {
   }
 }
 
-// How long it lasts is printed by a benchmark (tests/benchmarks): a busy machine may take any time.
+// Its length is not tested, since a busy machine may take any time; tests/benchmarks prints it.
 TEST_F(ClockProbeTest, HasATimeAndRoundsThatWereChosenForIt) {
   ClockProbe probe(device(), library);
   EXPECT_GT(probe.time_ns(timeout_s), 0);

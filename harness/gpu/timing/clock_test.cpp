@@ -1,5 +1,5 @@
-// The harness tests its own clock: kernels of known relative length, timed as every row is. What is tested is
-// their order, which other work on the machine does not change; tests/benchmarks prints the ratios.
+// Tests the harness's own clock with kernels of known relative length, timed like every row. The tests
+// compare their order, which other work on the machine does not change; tests/benchmarks prints the ratios.
 
 #include "harness/gpu/timing/clock_probe.h"
 #include "tests/support/gpu.h"
@@ -12,7 +12,7 @@ namespace {
 
 using namespace test;
 
-/// One program of the clock probe's kernel, a dispatch for each entry, in memory of its own.
+/// A program of the clock probe's kernel with one dispatch per entry, in its own memory.
 class Spin {
  public:
   Spin(Device& device, ShaderLibrary& library, std::span<const std::uint32_t> rounds)
@@ -52,8 +52,8 @@ class ClockTest : public GpuTest {
     n = ClockProbeKernel(device(), library).rounds_for(length_ns, timeout_s);
   }
 
-  /// The shortest of batches that take turns, so that all see the same of what else the machine does: that
-  /// only ever adds to a time.
+  /// The shortest times of batches that alternate, so that other work on the machine, which only adds to a
+  /// time, affects all of them alike.
   std::vector<double> times_ns(const std::vector<std::vector<std::uint32_t>>& programs) {
     std::vector<Spin> spins;
     for (const std::vector<std::uint32_t>& rounds : programs) {

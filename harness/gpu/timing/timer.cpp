@@ -3,7 +3,7 @@
 namespace assay::gpu {
 double ticks_to_ns(std::uint64_t begin, std::uint64_t end, std::uint32_t valid_bits, double period_ns) {
   const std::uint64_t mask = valid_bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << valid_bits) - 1;
-  // Modulo 2^valid_bits the difference is right whether or not the counter wrapped in between.
+  // Modulo 2^valid_bits the difference is right even if the counter wrapped in between.
   return static_cast<double>((end - begin) & mask) * period_ns;
 }
 

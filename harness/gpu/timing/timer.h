@@ -4,29 +4,29 @@
 
 namespace assay::gpu {
 
-/// Timestamps of one submission. Only for queues that have them: see `available`.
+/// The timestamps of one submission. Only for queues that have timestamps: see available().
 class Stamps {
  public:
-  /// Whether there are timestamps, and nobody distrusts them.
+  /// Whether the queue has timestamps that are not distrusted.
   static bool available(const Device::State& device) {
     return device.info().timestamp_valid_bits > 0 && !device.timestamps_distrusted;
   }
 
   Stamps(Device::State& device, std::uint32_t count);
 
-  /// Record first: resets all stamps.
+  /// Resets all timestamps; must be recorded before the first stamp().
   void reset(VkCommandBuffer commands) const;
 
-  /// Records the next stamp, at the bottom of the pipe: the time at which everything recorded before it has
-  /// ended. Both stamps of a pair use that stage. The top of the pipe would be wrong for the first (drivers
-  /// write it while the warm-up still runs) and for the last (before the work has ended); the same stage at
-  /// both ends has the same latency, which the difference cancels. A barrier goes before each stamp, so that
-  /// the work of the other side waits for the same moment that the stamp shows.
+  /// Records the next timestamp at the bottom of the pipe: the time at which everything recorded before it
+  /// has ended. Both timestamps of a pair use that stage. The top of the pipe would be wrong for the first
+  /// (drivers write it while the warm-up still runs) and for the last (before the work has ended); the same
+  /// stage at both ends has the same latency, which the difference cancels. Record a barrier before each
+  /// timestamp, so that the work after it starts at the moment that the timestamp shows.
   void stamp(VkCommandBuffer commands);
 
-  /// After the submission ended: the ticks of all stamps in order.
+  /// The ticks of all timestamps in order; call it after the submission has ended.
   std::vector<std::uint64_t> ticks() const;
-  /// ns from stamp i to stamp i+1.
+  /// Times in ns from timestamp i to timestamp i+1.
   std::vector<double> steps_ns() const;
 
  private:

@@ -1,4 +1,4 @@
-// A library that looks like RenderDoc from inside an application, and counts.
+// A library that looks like RenderDoc to an application and counts the calls.
 
 namespace {
 

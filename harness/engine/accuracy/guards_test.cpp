@@ -1,0 +1,70 @@
+#include "harness/engine/accuracy/guards.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace assay {
+namespace {
+
+/// The findings in guards of 16 bytes around 8 bytes of data, of which `write` changes some bytes.
+template <class Write>
+std::vector<Finding> findings(Poison poison, Write write) {
+  constexpr std::size_t guard = 16, end = 24;
+  std::vector<std::byte> bytes(end + guard);
+  fill_poison(bytes, poison);
+  write(bytes);
+  const std::span<const std::byte> all(bytes);
+  std::vector<Finding> found;
+  check_guards("y", {all.first(guard), all.last(guard), end}, poison, found);
+  return found;
+}
+
+TEST(Guards, WritesAreCountedOnEachSide) {
+  EXPECT_TRUE(findings(Poison::A, [](auto&) {}).empty());
+  const std::vector<Finding> found = findings(Poison::A, [](std::vector<std::byte>& bytes) {
+    for (const std::size_t i : {12U, 13U, 25U}) bytes[i] = ~bytes[i];
+  });
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].metric, "write_out_of_bounds");
+  EXPECT_EQ(found[0].reason, "'y' was written before its start: 2 bytes, the nearest at start-3");
+  EXPECT_EQ(found[1].metric, "write_out_of_bounds");
+  EXPECT_EQ(found[1].reason, "'y' was written past its end: 1 bytes, the nearest at end+1");
+}
+
+TEST(Guards, OneWriteSeenByBothRunsIsOneFindingWithTheLargerCount) {
+  // Both runs store the same two bytes before the data; one byte equals the first run's poison.
+  const std::byte chance = poison_byte(Poison::A, 13);
+  const auto store = [&](std::vector<std::byte>& bytes) {
+    bytes[12] = ~poison_byte(Poison::A, 12) ^ std::byte{1};
+    bytes[13] = chance;
+  };
+  const std::vector<Finding> a = findings(Poison::A, store);
+  const std::vector<Finding> b = findings(Poison::B, store);
+  for (const auto& runs : {std::pair{a, b}, std::pair{b, a}}) {
+    std::vector<Finding> found;
+    add_findings(found, runs.first);
+    add_findings(found, runs.second);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].reason, "'y' was written before its start: 2 bytes, the nearest at start-3");
+  }
+}
+
+TEST(Guards, OtherMemoryAndOtherReasonsStayFindingsOfTheirOwn) {
+  const Finding input{"input_modified", "input 'x' was overwritten, first at byte 3 of its data"};
+  const Finding other{"input_modified", "input 'w' was overwritten, first at byte 3 of its data"};
+  const Finding before{"write_out_of_bounds", "before", "y before its start", 4};
+  const Finding after{"write_out_of_bounds", "after", "y past its end", 4};
+  std::vector<Finding> found;
+  add_findings(found, {input, before});
+  add_findings(found, {input, other, before, after});
+  ASSERT_EQ(found.size(), 4U);
+  EXPECT_EQ(found[2].reason, other.reason);
+  EXPECT_EQ(found[3].reason, after.reason);
+}
+
+}  // namespace
+}  // namespace assay
