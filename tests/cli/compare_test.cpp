@@ -359,7 +359,8 @@ TEST_F(Compare, GivesNoVerdictOnAJournalThatWasEdited) {
                         "stands where block 2 should"));
   EXPECT_THAT(error_after("\"batch\":10", "\"batch\":11"), HasSubstr("'batch' is 10 and was 11"));
   EXPECT_THAT(error_after("\"batch\":10", "\"batch\":\"ten\""), HasSubstr("jsonl:8: this line"));
-  EXPECT_THAT(error_after("\"samples_ns\":[", "\"samples_ns\":[0,"), HasSubstr("holds 0, which is no time"));
+  EXPECT_THAT(error_after("\"samples_ns\":[", "\"samples_ns\":[0,"),
+              HasSubstr("holds 0, which is not a time"));
   EXPECT_THAT(error_after("\"event\":\"end\"", "\"event\":\"over\""), HasSubstr("jsonl:5: this line"));
   EXPECT_THAT(error_after("\"event\":\"begin\"", "\"event\":begin"), HasSubstr("jsonl:3: "));
 }

@@ -278,7 +278,7 @@ TEST(Describe, TellsEachMetricInWords) {
   a.metric = "too_many_flips";
   a.flips = 120;
   a.expected_flips = 3.25;
-  EXPECT_EQ(describe(a), "120 elements of y are off by one beside a rounding tie, about 3.25 were expected");
+  EXPECT_EQ(describe(a), "120 elements of y are off by one at a rounding tie, but about 3.25 were expected");
   a.metric = "all_zeros";
   EXPECT_EQ(describe(a), "all zeros would pass as y too: this case proves nothing");
   a.metric = "invented_later";
@@ -301,7 +301,7 @@ TEST(FailureText, TellsTheFiguresItselfWhereThereIsNoReason) {
       "  error   largest 3, 6 times the bound\n"
       "  map     ....\n"
       "          .##.\n"
-      "  layer   2 messages of the validation layer\n"
+      "  layer   2 messages from the validation layer\n"
       "  again   assay run --filter shuffle/a/1x16x4x8/4W4C.4W4C/fused\n");
 }
 
@@ -332,7 +332,7 @@ TEST(FailureText, HasTheEvidenceTheDiagnosisAndWhatTheLayerSaid) {
   EXPECT_THAT(text, HasSubstr("  worst   [1,2]: expected 7, never written (bound 0)\n"));
   EXPECT_THAT(
       text,
-      HasSubstr("  layer   2 messages of the validation layer\n          a hazard\n          another\n"));
+      HasSubstr("  layer   2 messages from the validation layer\n          a hazard\n          another\n"));
 }
 
 TEST(HasTime, WithholdsTheTimeOfWrongKernels) {

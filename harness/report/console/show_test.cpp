@@ -105,8 +105,9 @@ TEST(Show, HasTheDiagnosisTheEvidenceAndWhatTheLayerSaid) {
   EXPECT_THAT(
       text, ::testing::HasSubstr("  first wrong     [0,3]: expected 5, got 6 (bound 0), from x[0,3]=1.5\n"));
   EXPECT_THAT(text, ::testing::HasSubstr("  worst           [0,4]: expected 5, got 60 (bound 0)\n"));
-  EXPECT_THAT(text, ::testing::HasSubstr(
-                        "  validation      1 message of the validation layer\n                  a hazard\n"));
+  EXPECT_THAT(text,
+              ::testing::HasSubstr(
+                  "  validation      1 message from the validation layer\n                  a hazard\n"));
 }
 
 TEST(Show, LeavesNoFieldOfARecordOut) {

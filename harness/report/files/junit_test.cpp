@@ -87,7 +87,7 @@ TEST(JunitXml, TellsTheDiagnosisAndWhatTheLayerSaid) {
   EXPECT_EQ(test.child("failure").attribute("message").value(),
             std::string("FAIL, zero point: 1 of 2 outputs is wrong"));
   EXPECT_THAT(test.child("failure").text().get(), HasSubstr("zero point: as if zero_point were 0"));
-  EXPECT_THAT(facts_of(document), HasSubstr("\nvalidation: 1 message of the validation layer\na hazard\n"));
+  EXPECT_THAT(facts_of(document), HasSubstr("\nvalidation: 1 message from the validation layer\na hazard\n"));
 }
 
 TEST(JunitXml, MapsEachStatus) {
