@@ -36,8 +36,8 @@ TEST(GithubSummary, HasAHeadingTheStatusesAndTheFailures) {
             "\n"
             "| status | row | why | again |\n"
             "|---|---|---|---|\n"
-            "| FAIL | `shuffle/b/1x16x4x8/4W4C.4W4C/fused` (accu) | 1 of 2 outputs is wrong | "
-            "`assay run --filter shuffle/b/1x16x4x8/4W4C.4W4C/fused` |\n"
+            "| FAIL | `shuffle/b/1x16x4x8/4W4C.4W4C/fused` (accu) | 1 of 2 outputs is wrong | `assay run "
+            "--filter shuffle/b/1x16x4x8/4W4C.4W4C/fused` |\n"
             "| MISSING | `shuffle/m/1x16x4x8/4W4C.4W4C/fused` (accu) | the device was given up |  |\n");
 }
 
@@ -89,7 +89,7 @@ TEST(GithubSummary, IsCutWithACountOfWhatIsLeftOut) {
   const std::string text = github_markdown(summary);
   EXPECT_LE(text.size(), github_summary_limit);
   EXPECT_GT(text.size(), github_summary_limit - 2000);
-  EXPECT_THAT(text.substr(text.size() - 300), HasSubstr("\nCut at GitHub's limit: of "));
+  EXPECT_THAT(text.substr(text.size() - 300), HasSubstr("\nCut at GitHub's limit: at least "));
   EXPECT_EQ(github_markdown(summary, 10), "");
 }
 
