@@ -119,7 +119,7 @@ TEST_F(Compare, FailsOnASlowerRow) {
       result.out,
       ContainsRegex("\n  SLOWER  +100\\.02  +110\\.0[0-9] +\\+10\\.0 %.*shuffle/edited \\(perf\\)\n"));
   EXPECT_THAT(result.out, HasSubstr("\n1 SLOWER, 2 SAME\n"));
-  EXPECT_THAT(result.out, HasSubstr("By chance alone at most 0.02 of the 2 times judged"));
+  EXPECT_THAT(result.out, HasSubstr("By chance alone, at most 0.02 of the 2 judged times"));
   EXPECT_THAT(result.out, Not(HasSubstr("SAME  "))) << "rows that are the same stay out";
   EXPECT_THAT(result.err, IsEmpty());
 }
@@ -178,11 +178,11 @@ TEST_F(Compare, LearnsWhatRunsOfADeviceDifferBy) {
   }
   EXPECT_EQ(std::ranges::count(read_file(noise), '\n'), 4);
   const std::string a = write("a", {timed("x", 100, "p")}), b = write("b", {timed("x", 102, "q")});
-  EXPECT_THAT(assay({"compare", a, b}).out, HasSubstr("runs may differ by that"));
+  EXPECT_THAT(assay({"compare", a, b}).out, HasSubstr("within run noise"));
   const ProcessResult known = assay({"compare", a, b, "--run-noise", noise});
   EXPECT_EQ(known.exit_code, 1) << known.out;
   EXPECT_THAT(known.out, HasSubstr("  SLOWER  "));
-  EXPECT_THAT(known.out, HasSubstr("One run a side: differences up to 1.5 % are not claimed"));
+  EXPECT_THAT(known.out, HasSubstr("One run per side: differences up to 1.5 % are not reported"));
   EXPECT_EQ(assay({"compare", a, b, "--run-noise", a + "/journal.jsonl"}).exit_code, 2);
   EXPECT_THAT(assay({"compare", a, a, "--keep-run-noise", noise}).err,
               HasSubstr("tell nothing of what runs"));

@@ -36,8 +36,8 @@ TEST(GithubSummary, HasAHeadingTheStatusesAndTheFailures) {
             "\n"
             "| status | row | why | again |\n"
             "|---|---|---|---|\n"
-            "| FAIL | `shuffle/b/1x16x4x8/4W4C.4W4C/fused` (accu) | 1 of 2 outputs is wrong | `assay run "
-            "--filter shuffle/b/1x16x4x8/4W4C.4W4C/fused` |\n"
+            "| FAIL | `shuffle/b/1x16x4x8/4W4C.4W4C/fused` (accu) | 1 of 2 outputs is wrong | "
+            "`assay run --filter shuffle/b/1x16x4x8/4W4C.4W4C/fused` |\n"
             "| MISSING | `shuffle/m/1x16x4x8/4W4C.4W4C/fused` (accu) | the device was given up |  |\n");
 }
 

@@ -113,12 +113,11 @@ TEST(ModelStepsMarkdown, SaysWhichOfSeveralRowsCounts) {
   records[1].reason = "took 3 s";
   records.push_back(layer_row("mlp.down", "tiled", 40, "K=16 N=8 group=32"));
   records.push_back(layer_row("mlp.down", "gemv", 50, "K=16 N=8 group=32"));
-  EXPECT_THAT(
-      steps_markdown_of(records),
-      HasSubstr(
-          "\nLayers with several rows:\n\n"
-          "- `mlp.up`: 2 rows; `auto` counts\n"
-          "- `mlp.down`: 3 rows; `tiled` counts, the fastest that passed; `auto` is TIMEOUT: took 3 s\n"));
+  EXPECT_THAT(steps_markdown_of(records),
+              HasSubstr("\nLayers with several rows:\n\n"
+                        "- `mlp.up`: 2 rows; `auto` counts\n"
+                        "- `mlp.down`: 3 rows; `tiled` counts, the fastest that passed; `auto` is TIMEOUT: "
+                        "took 3 s\n"));
 }
 
 TEST(ModelStepsMarkdown, SaysThatTheFastestRowOfImplAutoCounts) {
@@ -158,8 +157,9 @@ TEST(ModelStepsCsv, HasALineForEachLayer) {
   const std::string step = "Acme GPU 9,llama,1,linear,i8,hot,,,group=32,";
   EXPECT_THAT(
       csv_of(records),
-      StartsWith("device,model,tokens,op,dtype,cache,shaders,settings,params,layer,calls,layer_params,case,"
-                 "rows,impl,impl_auto,status,reason,time_us_p50,step_us,pct_peak,sum_us,complete\r\n" +
+      StartsWith("device,model,tokens,op,dtype,cache,shaders,settings,params,layer,calls,layer_params,"
+                 "case,rows,impl,impl_auto,status,reason,time_us_p50,step_us,pct_peak,sum_us,complete"
+                 "\r\n" +
                  step + "mlp.up,16,K=8 N=16,linear/mlp.up/auto,1,auto,gemv,PASS,,10.0000,160.0000," +
                  "12.50,160.0000,false\r\n" + step +
                  "mlp.down,16,K=16 N=8,linear/mlp.down/auto,1,auto,,FAIL,wrong,,,,160.0000,false\r\n" + step +

@@ -137,9 +137,9 @@ TEST(PivotCsv, HasAGroupOfColumnsForEachDevice) {
   const std::string info = ",shuffle,fused,1x16x4x8,x=buffer/4W4C y=buffer/4C1W,upscale_factor=2,";
   const std::string unfused = ",shuffle,unfused,1x16x4x8,x=buffer/4W4C y=buffer/4C1W,upscale_factor=2,";
   EXPECT_EQ(pivot_csv(make_pivot(reports)),
-            "case,op,impl,shape,forms,params,tune,fill,cache,A:status,A:time_us_p50,A:ci_pct,A:gbps,A:pct_"
-            "peak_bw,A:ratio_to_first,B|C:status,B|C:time_us_p50,B|C:ci_pct,B|C:gbps,B|C:pct_peak_bw,B|C:"
-            "ratio_to_first\r\n" +
+            "case,op,impl,shape,forms,params,tune,fill,cache,"
+            "A:status,A:time_us_p50,A:ci_pct,A:gbps,A:pct_peak_bw,A:ratio_to_first,"
+            "B|C:status,B|C:time_us_p50,B|C:ci_pct,B|C:gbps,B|C:pct_peak_bw,B|C:ratio_to_first\r\n" +
                 id("a") + info +
                 "local_size=64,x=normal,hot,PASS,2.5000,0.75,3.2,12.50,1.0000,PASS,2.5000,0.75,3.2,12.50,1."
                 "0000\r\n" +

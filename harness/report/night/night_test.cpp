@@ -263,12 +263,18 @@ TEST(NightText, TellsOfEachDevice) {
                               "  run     20260102T030405Z-1a2b3c, 12 min 05 s, 1.2 MB\n"
                               "  rows    1: 1 FAIL\n"
                               "  against 20260101T030405Z-aaaaaa: 1 BROKEN\n"
-                              "  next    the last good night stays 20260101T030405Z-aaaaaa\n"
+                              "  next    the last good night remains 20260101T030405Z-aaaaaa\n"
                               "  report  runs/20260102T030405Z-1a2b3c/acme\n"));
-  EXPECT_THAT(text, HasSubstr("\n  FAIL           shuffle/a/1x16x4x8/4W4C.4W4C/fused (accu)\n"
-                              "                 1 of 2 outputs is wrong\n"
-                              "                 assay run --filter shuffle/a/1x16x4x8/4W4C.4W4C/fused\n"));
+  EXPECT_THAT(text, HasSubstr("\n  FAIL            shuffle/a/1x16x4x8/4W4C.4W4C/fused (accu)\n"
+                              "                  1 of 2 outputs is wrong\n"
+                              "                  assay run --filter shuffle/a/1x16x4x8/4W4C.4W4C/fused\n"));
   EXPECT_THAT(text, HasSubstr("\n  disk    the night has 3.4 MB, 5.0 GB are free\n"));
+}
+
+TEST(NightText, PutsABlankAfterTheLongestStatus) {
+  Record record = test::passed("a");
+  record.status = Status::UnexpectedPass;
+  EXPECT_THAT(night_text(night_of({device_of({record})})), HasSubstr("\n  UNEXPECTED_PASS shuffle/a/"));
 }
 
 TEST(NightText, NamesWhatElseHasChanged) {
@@ -278,7 +284,7 @@ TEST(NightText, NamesWhatElseHasChanged) {
   device.last_good->comparison.changed_exact = 3;
   const std::string text = night_text(night_of({device}));
   EXPECT_THAT(text, HasSubstr("\n  driver  Acme 11.0 -> Acme 12.3\n"));
-  EXPECT_THAT(text, HasSubstr("\n  answers 3 exact rows right with other bits than then"));
+  EXPECT_THAT(text, HasSubstr("\n  answers 3 exact rows right, but with different bits than then"));
 }
 
 TEST(NightText, EndsALongListWithItsCount) {
@@ -294,7 +300,7 @@ TEST(NightText, ListsRowsThatWereLostOnce) {
   const std::string text = night_text(night_of({compared(
       {test::passed("a"), test::passed("b")},
       {test::passed("a"), test::without_answer("b", Status::Missing, "the device was given up")})}));
-  EXPECT_THAT(text, HasSubstr("\n  MISSING        shuffle/b/"));
+  EXPECT_THAT(text, HasSubstr("\n  MISSING         shuffle/b/"));
   EXPECT_THAT(text, Not(HasSubstr("\n  GONE "))) << text;
 }
 

@@ -38,7 +38,7 @@ struct Block {
 };
 
 /// The reason of a row that was cut short or not reached because the run was stopped contains these words.
-inline constexpr std::string_view stopped_because = "the run was interrupted";
+inline constexpr std::string_view stopped_because = "the run was stopped";
 
 /// The event of a row's end: its status, and the facts that no earlier event has.
 /// The event of a row's end: its status, and the facts that no earlier event has.

@@ -206,8 +206,10 @@ std::vector<FailureGroup> failure_groups(const RunReport& report) {
 
 std::string group_text(const FailureGroup& group) {
   const std::size_t count = group.rows.size();
-  std::string text = std::to_string(count) + " of " + std::to_string(group.alike);
-  text += group.alike == 1 ? " row" : " rows";
+  // Rows that never ran are no part of the rows that were judged.
+  const bool is_missing = group.rows.front()->status == Status::Missing;
+  std::string text = std::to_string(count) + (is_missing ? "" : " of " + std::to_string(group.alike));
+  text += (is_missing ? count : group.alike) == 1 ? " row" : " rows";
   if (!group.op.empty()) text += " of " + group.op;
   if (!group.shared.empty()) text += " " + group.shared;
   if (!group.kind.empty()) text += ": " + group.kind;

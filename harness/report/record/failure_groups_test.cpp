@@ -67,6 +67,7 @@ TEST(FailureGroups, AreByKindTheLargestFirstAndWhatNeverRanLast) {
   EXPECT_EQ(groups[0].rows.size(), 2U) << "numbers in reasons do not tell kinds apart";
   EXPECT_EQ(groups[1].kind, "scale");
   EXPECT_EQ(groups[2].rows.front()->status, Status::Missing);
+  EXPECT_EQ(group_text(groups[2]), "2 rows of shuffle: not reached");
   EXPECT_TRUE(failure_groups(test::report_of({test::passed("a")})).empty());
 }
 
