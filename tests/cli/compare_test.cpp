@@ -185,7 +185,7 @@ TEST_F(Compare, LearnsWhatRunsOfADeviceDifferBy) {
   EXPECT_THAT(known.out, HasSubstr("One run per side: differences up to 1.5 % are not reported"));
   EXPECT_EQ(assay({"compare", a, b, "--run-noise", a + "/journal.jsonl"}).exit_code, 2);
   EXPECT_THAT(assay({"compare", a, a, "--keep-run-noise", noise}).err,
-              HasSubstr("tell nothing of what runs"));
+              HasSubstr("do not show the noise between runs"));
 }
 
 TEST_F(Compare, ListsNewAndGoneRowsWhenAsked) {
@@ -247,7 +247,7 @@ TEST_F(Compare, WantsTwoSides) {
     words.insert(words.end(), sides.begin(), sides.end());
     const ProcessResult result = assay(words);
     EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.err, HasSubstr("name two reports, BASE NEW"));
+    EXPECT_THAT(result.err, HasSubstr("give two reports, BASE NEW"));
   }
 }
 

@@ -69,8 +69,8 @@ TEST_F(Show, AnswersQuestions) {
 TEST_F(Show, SaysWhatIsNoQuestion) {
   const ProcessResult none = assay({"show", out(), "--worst", "--op", "clone"});
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_THAT(none.err, HasSubstr("no row of the report is of that id or --op"));
-  EXPECT_THAT(assay({"show", out()}).err, HasSubstr("name an id, or ask for --worst, --slowest"));
+  EXPECT_THAT(none.err, HasSubstr("no row of the report has that id or --op"));
+  EXPECT_THAT(assay({"show", out()}).err, HasSubstr("give an id, or ask for --worst, --slowest"));
   EXPECT_EQ(assay({"show", out(), "--group", "colour"}).exit_code, 2);
   EXPECT_EQ(assay({"show", out(), "--worst", "0"}).exit_code, 2);
 }

@@ -82,8 +82,9 @@ TEST_F(Summary, ShowsTheModelsThatAreAskedFor) {
             assay({"summary", report(), "--csv", "-"}).out);
   const ProcessResult unknown = assay({"summary", report(), "--model", "simple"});
   EXPECT_EQ(unknown.exit_code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("--model: no timed layer is of a model 'simple'; the models are\n"
-                                     "  sample"));
+  EXPECT_THAT(unknown.err,
+              HasSubstr("--model: no report has a step of a model 'simple'; the models with steps are\n"
+                        "  sample"));
 }
 
 TEST_F(Summary, RefusesReportsWithoutALayer) {

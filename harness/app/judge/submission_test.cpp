@@ -74,7 +74,7 @@ TEST_F(SubmissionTest, OfNothingIsRefused) {
   fs::create_directory(folder / "from");
   EXPECT_THAT(refusal(), HasSubstr("holds no shader"));
   folder.write("from/q8ta_add.comp", test::read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_add.comp"));
-  EXPECT_THAT(refusal(), HasSubstr("just as assay has it"));
+  EXPECT_THAT(refusal(), HasSubstr("equals assay's own"));
 }
 
 TEST_F(SubmissionTest, OfMoreThanAnybodyWritesIsRefused) {

@@ -191,11 +191,11 @@ TEST(NightJson, HoldsEverythingOfADevice) {
 
 TEST(NightJson, OfADeviceWithoutAReportSaysWhy) {
   DeviceNight lost{.slug = "lost"};
-  lost.problems = {"its link leads nowhere"};
+  lost.problems = {"its link is dangling"};
   const auto json = nlohmann::json::parse(night_json(night_of({lost})));
   const auto& device = json.at("devices").at(0);
   EXPECT_EQ(device.at("verdict"), "INFRASTRUCTURE");
-  EXPECT_EQ(device.at("problems").at(0), "its link leads nowhere");
+  EXPECT_EQ(device.at("problems").at(0), "its link is dangling");
   EXPECT_EQ(device.at("report"), "");
   EXPECT_TRUE(device.at("last_good").is_null());
   EXPECT_FALSE(device.contains("statuses")) << "no figure of a run that cannot be read";
@@ -230,7 +230,7 @@ TEST(NightJson, OfAnotherKindTellsNothing) {
 
 TEST(NightSummary, TellsWhatFailedAndWhatIsWorse) {
   DeviceNight lost{.slug = "lost"};
-  lost.problems = {"its link leads nowhere"};
+  lost.problems = {"its link is dangling"};
   const std::string text = github_markdown(
       night_summary(night_of({compared({test::passed("a"), test::passed("b")}, {test::failed("a")}), lost})));
   EXPECT_THAT(text, StartsWith("## Night 2026-01-02T010000Z\n\n**INFRASTRUCTURE**: 0 of 2 devices good\n"));
@@ -238,7 +238,7 @@ TEST(NightSummary, TellsWhatFailedAndWhatIsWorse) {
   EXPECT_THAT(text, HasSubstr("| lost   | INFRASTRUCTURE |      |\n"));
   EXPECT_THAT(text, HasSubstr("| FAIL | `shuffle/a/"));
   EXPECT_THAT(text, HasSubstr("| GONE | `shuffle/b/"));
-  EXPECT_THAT(text, HasSubstr("\n- its link leads nowhere\n"));
+  EXPECT_THAT(text, HasSubstr("\n- its link is dangling\n"));
 }
 
 // ---- verdict.txt
