@@ -131,7 +131,7 @@ ExitCode new_op(const NewOpOptions& options, const Registry& registry, std::ostr
       "\nThe op computes y = x * factor + offset. It builds and passes as it is:\n"
       "  cmake --preset release && ninja -C build/release assay\n"
       "  build/release/assay run cases/{0}.yaml\n"
-      "Then replace the arithmetic in references/{0}.cpp and shaders/{0}.comp (ops/README.md goes on).\n",
+      "Then replace the arithmetic in references/{0}.cpp and shaders/{0}.comp (see ops/README.md).\n",
       name);
   return ExitCode::Fine;
 }

@@ -27,7 +27,7 @@ FarmReport report_of(int day, const std::string& slug, const std::string& root) 
           .is_complete = true};
 }
 
-/// A farm of so many nights, each judged, with reports of these devices.
+/// A farm with this many judged nights, each with reports of these devices.
 FarmTree farm_of(int nights, const std::vector<std::string>& devices) {
   FarmTree tree;
   for (int day = 1; day <= nights; ++day) {

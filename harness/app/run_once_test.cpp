@@ -46,7 +46,7 @@ struct Bench {
 
   /// A stop that is requested from the n-th time on that it is asked for.
   static std::function<bool()> after(int asked) {
-    const auto left = std::make_shared<int>(asked);  // whoever asks has a copy of the function
+    const auto left = std::make_shared<int>(asked);  // the caller has a copy of the function
     return [left] { return --*left < 0; };
   }
 

@@ -48,7 +48,7 @@ TEST_F(SubmissionTest, FollowsNoLink) {
   folder.write("secret.txt", "secret");
   folder.write("from/q8ta_relu.comp", "mine");
   fs::create_symlink(folder / "secret.txt", folder / "from/link.glslh");
-  folder.write("elsewhere/other.comp", "of somebody else");
+  folder.write("elsewhere/other.comp", "someone else's");
   fs::create_directory_symlink(folder / "elsewhere", folder / "from/linked");
   fs::create_symlink("nowhere", folder / "from/dangling.comp");
   const Submission taken = take();

@@ -22,8 +22,8 @@ bool is_number(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-// Spreadsheets evaluate text that begins like a formula, whoever wrote it. Such text gets one apostrophe in
-// front, also if it already begins with apostrophes; a reader removes one.
+// Spreadsheets evaluate text that begins like a formula, no matter who wrote it. Such text gets one
+// apostrophe in front, also if it already begins with apostrophes; a reader removes one.
 bool looks_like_a_formula(std::string_view text) {
   const std::size_t at = text.find_first_not_of('\'');
   return at != text.npos && std::string_view("=+-@\t\r").find(text[at]) != std::string_view::npos &&

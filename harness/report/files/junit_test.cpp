@@ -25,7 +25,7 @@ pugi::xml_document parsed(const std::string& xml) {
   return document;
 }
 
-/// What is said of the first test beside its outcome.
+/// What the file contains about the first test besides its outcome.
 std::string facts_of(const pugi::xml_document& document) {
   return document.child("testsuites").child("testsuite").child("testcase").child("system-out").text().get();
 }
@@ -199,7 +199,7 @@ void expect_valid(pugi::xml_node node) {
   ASSERT_TRUE(xunit_rules.contains(name)) << name;
   const ElementRule& rule = xunit_rules.at(name);
   for (const std::string& required : rule.required)
-    EXPECT_TRUE(node.attribute(required.c_str())) << name << " lacks " << required;
+    EXPECT_TRUE(node.attribute(required.c_str())) << name << " has no " << required;
   for (const pugi::xml_attribute attribute : node.attributes()) {
     EXPECT_TRUE(rule.required.contains(attribute.name()) || rule.optional.contains(attribute.name()))
         << name << " has " << attribute.name();

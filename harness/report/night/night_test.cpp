@@ -26,7 +26,7 @@ DeviceNight device_of(const std::vector<Record>& records, const std::string& slu
           .bytes = 1'200'000};
 }
 
-/// The same beside a last good night of `before`.
+/// The same, with a last good night whose rows were `before`.
 DeviceNight compared(const std::vector<Record>& before, const std::vector<Record>& now) {
   RunReport base = test::report_of(before);
   base.run.run_id = "20260101T030405Z-aaaaaa";
@@ -105,7 +105,7 @@ TEST(NightVerdict, OfTheNightIsTheWorstOfItsDevices) {
   EXPECT_EQ(night_of({good}).verdict(), NightVerdict::Good);
   EXPECT_EQ(night_of({good, failed}).verdict(), NightVerdict::Failures);
   EXPECT_EQ(night_of({failed, DeviceNight{.slug = "lost"}, good}).verdict(), NightVerdict::Infrastructure);
-  EXPECT_EQ(night_of({}).verdict(), NightVerdict::Infrastructure) << "nobody reported anything";
+  EXPECT_EQ(night_of({}).verdict(), NightVerdict::Infrastructure) << "no device has a report";
   Night night = night_of({good});
   night.problems = {"the folder cannot be read"};
   EXPECT_EQ(night.verdict(), NightVerdict::Infrastructure);

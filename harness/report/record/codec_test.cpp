@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// How many members an aggregate has: so many initializers it takes.
+// The number of members of an aggregate: the most initializers that it accepts.
 struct Anything {
   template <class T>
   operator T() const;  // NOLINT: never defined, for unevaluated use

@@ -40,7 +40,7 @@ ExitCode code_of(const std::function<void()>& action) {
   return ExitCode::Fine;
 }
 
-// Caps the size of files this process may write: a disk that is full after so many bytes.
+// Limits the size of files that this process may write, as a full disk does.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -542,7 +542,7 @@ TEST(ReportBuilder, HasTheRulesToBeLookedAtThatWereToldLast) {
   EXPECT_EQ(note.reason, "a bug");
   EXPECT_EQ(note.note, "remove it");
   builder.run(test::sample_run());
-  EXPECT_TRUE(builder.report().run.rule_notes.empty()) << "a run that goes on has not come to its end";
+  EXPECT_TRUE(builder.report().run.rule_notes.empty()) << "a resumed run has not ended";
 }
 
 TEST(ReportBuilder, KeepsTheNameOfTheRunItGoesOnWith) {
