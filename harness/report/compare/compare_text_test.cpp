@@ -140,9 +140,10 @@ TEST(CompareText, SaysWhereTheCeilingsOfTheRunsDiffer) {
   const auto text = [](const RunReport& base, const RunReport& next) {
     return compare_text(compare_runs(std::vector{base}, std::vector{next}), {});
   };
-  EXPECT_THAT(text(with_ceilings(1000, 200), with_ceilings(1100, 209)),
-              HasSubstr("The runs' ceilings differ by more than 5 %; each % ceiling refers to its own run's:\n"
-                        "  ceiling fp32: 1000 GOP/s -> 1100 GOP/s (+10.0 %)\n\n"));
+  EXPECT_THAT(
+      text(with_ceilings(1000, 200), with_ceilings(1100, 209)),
+      HasSubstr("The runs' ceilings differ by more than 5 %; each % ceiling refers to its own run's:\n"
+                "  ceiling fp32: 1000 GOP/s -> 1100 GOP/s (+10.0 %)\n\n"));
   EXPECT_THAT(text(with_ceilings(1000, 200), with_ceilings(1040, 195)), Not(HasSubstr("ceilings differ")));
 }
 
@@ -157,8 +158,9 @@ TEST(CompareText, SaysWhatOneRunPerSideCanReport) {
   const RunInfo run = test::sample_run();
   std::vector<RunPair> pairs(3, {.device_key = device_key(run), .driver = driver_of(run), .rows = 50});
   pairs[1].largest_pct = 1.8;
-  EXPECT_THAT(text(RunNoise(pairs)),
-              HasSubstr("One run per side: differences up to 1.8 % are not reported, as runs of one program"));
+  EXPECT_THAT(
+      text(RunNoise(pairs)),
+      HasSubstr("One run per side: differences up to 1.8 % are not reported, as runs of one program"));
 }
 
 TEST(CompareText, SaysThatTwoDevicesAreNotJudged) {
@@ -169,8 +171,9 @@ TEST(CompareText, SaysThatTwoDevicesAreNotJudged) {
       compare_runs(std::vector{test::run_of({measured("a", steady_us)})}, std::vector{other}), {});
   EXPECT_THAT(text, HasSubstr("Two devices: speed gets no verdict"));
   EXPECT_THAT(text, HasSubstr("\n  -   100.20  110.20  +10.0 %  12.5 -> 12.5  shuffle/a"));
-  EXPECT_THAT(text,
-              HasSubstr("1.100x  shuffle fused, 1 of 1 row significant; 1.000x the base's share of the ceiling"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("1.100x  shuffle fused, 1 of 1 row significant; 1.000x the base's share of the ceiling"));
   EXPECT_THAT(text, Not(HasSubstr("By chance")));
 }
 

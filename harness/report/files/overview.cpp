@@ -242,9 +242,8 @@ std::string shares_by_op(const Pivot& pivot, std::size_t width) {
   }
   std::vector<bool> right(fitting + 1, true);
   right.back() = false;
-  std::string text =
-      "\nmedian % of the ceiling, for ops timed on several devices (rows may differ)\n" +
-      text_table(table, right, width);
+  std::string text = "\nmedian % of the ceiling, for ops timed on several devices (rows may differ)\n" +
+                     text_table(table, right, width);
   if (order.size() > most_ops) text += fmt::format("  and {} more ops\n", order.size() - most_ops);
   if (fitting < pivot.devices.size())
     text += fmt::format("  and {} more devices\n", pivot.devices.size() - fitting);
