@@ -22,7 +22,7 @@ std::filesystem::path binary_directory() {
   return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
 }
 
-/// "; did you mean --impl 'tiled'?" for names of which no case has one.
+/// "; did you mean --impl 'tiled'?" for asked names that no case has.
 template <class NameOf>
 std::string meant_name(const char* option, const std::vector<std::string>& asked, std::span<const Case> cases,
                        NameOf name_of) {
@@ -35,12 +35,12 @@ std::string meant_name(const char* option, const std::vector<std::string>& asked
     const std::string meant = cases::nearest(name, known);
     if (!meant.empty()) text += fmt::format("; did you mean {} '{}'?", option, meant);
     if (meant.empty() && !known.empty())
-      text += fmt::format("; those of {} are: {}", option, fmt::join(known, ", "));
+      text += fmt::format("; known for {} are: {}", option, fmt::join(known, ", "));
   }
   return text;
 }
 
-/// Of what selects nothing even alone; empty: there is none such.
+/// Hints for the options that select nothing even on their own; empty if each selects something.
 std::string what_may_be_meant(const CaseOptions& options, std::span<const Case> cases) {
   std::vector<std::string_view> ids;
   for (const Case& test_case : cases) ids.push_back(test_case.id);
@@ -50,8 +50,8 @@ std::string what_may_be_meant(const CaseOptions& options, std::span<const Case> 
   text += meant_name("--op", options.ops, cases, [](const Case& c) { return c.op->name; });
   text += meant_name("--impl", options.impls, cases, [](const Case& c) { return c.impl->name; });
   const Selection selection = options.selection();
-  if (select(cases, {.mode = selection.mode}).empty()) text += "; no case is of that mode";
-  if (select(cases, {.tiers = selection.tiers}).empty()) text += "; no case is of that tier";
+  if (select(cases, {.mode = selection.mode}).empty()) text += "; no case has that mode";
+  if (select(cases, {.tiers = selection.tiers}).empty()) text += "; no case has that tier";
   return text;
 }
 
@@ -64,9 +64,8 @@ std::vector<std::filesystem::path> CaseOptions::paths() const {
     if (std::filesystem::is_directory(candidate)) return {candidate};
   }
   throw Error(
-      "looking for cases: there is no folder cases/ here, beside the binary or in ../share/assay from it; "
-      "name "
-      "case files or folders");
+      "looking for cases: there is no folder cases/ here, next to the binary or in ../share/assay from it; "
+      "give case files or folders");
 }
 
 Selection CaseOptions::selection() const {

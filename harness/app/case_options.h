@@ -14,7 +14,7 @@
 
 namespace assay::app {
 
-/// Which cases: the options that `run` and `list` share.
+/// The options that select cases, shared by `run` and `list`.
 struct CaseOptions {
   std::vector<std::filesystem::path> files;
   std::string filter;
@@ -24,23 +24,24 @@ struct CaseOptions {
   std::string mode;
   std::optional<std::uint64_t> seed;
   std::string shard;              ///< "2/8": the second part of eight; empty: all
-  std::filesystem::path balance;  ///< report by whose times parts are made equally long; empty: none
+  std::filesystem::path balance;  ///< report whose times are used to make the parts equally long; empty: none
 
-  /// The paths asked for, else the folder of cases (below the current directory, else beside the binary).
-  /// Throws Error when there is none.
+  /// The paths asked for, else the folder of cases (in the current directory, else next to the binary).
+  /// Throws Error if there is none.
   std::vector<std::filesystem::path> paths() const;
   Selection selection() const;
-  /// Whether a filter, an op, an impl or a mode is named.
+  /// Whether a filter, an op, an impl or a mode is given.
   bool is_narrowed() const;
-  /// Whether this is a look at some cases, not a run of all: a filter, an op, an impl, a mode or a single
-  /// case file is named. Tiers are no look: every tier is a set of cases that is run again and again.
+  /// Whether only some cases are selected: by a filter, an op, an impl, a mode or a single case file. A tier
+  /// does not count as such, as every tier is a set of cases that is run again and again.
   bool is_partial() const;
 };
 
-/// Loads the cases and writes what is wrong with them to `errors`.
+/// Loads the cases and writes their errors to `errors`.
 LoadResult load_and_complain(const CaseOptions& options, const Registry& registry, std::ostream& errors);
 
-/// Throws Error(Usage): none of these cases is selected, by what, and what may have been meant.
+/// Throws Error(Usage) saying that none of these cases is selected, by which options, and what may have been
+/// meant.
 [[noreturn]] void throw_nothing_selected(const CaseOptions& options, std::span<const Case> cases);
 
 }  // namespace assay::app

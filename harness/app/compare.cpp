@@ -29,11 +29,10 @@ Sides sides_of(const CompareOptions& options) {
     return {options.base, options.next};
   if (options.runs.size() == 2 && options.base.empty() && options.next.empty())
     return {{options.runs[0]}, {options.runs[1]}};
-  throw Error("comparing runs: name two reports, BASE NEW, or any number of each side with --base and --new");
+  throw Error("comparing runs: give two reports, BASE NEW, or any number per side with --base and --new");
 }
 
-// A journal that cannot be read at all leaves nothing to compare: that is the caller's matter, not the
-// machine's.
+// If a journal cannot be read there is nothing to compare: that is a usage error, not one of the machine.
 RunReport read(const std::filesystem::path& journal) try {
   return read_checked_journal(journal);
 } catch (const Error& error) {
@@ -48,13 +47,13 @@ std::vector<RunReport> read_side(const Paths& paths, std::ostream& log) {
       if (report.complete) continue;
       log << "warning: " << printable(journal.string())
           << (report.cut_off ? ": the journal's last line was cut off" : ": the run did not finish")
-          << "; rows that it lacks are GONE or NEW here\n";
+          << "; its missing rows are GONE or NEW here\n";
     }
   }
   return reports;
 }
 
-// All rows of one id: both modes, hot and cold, every device.
+// Explains all rows of one id: both modes, hot and cold, every device.
 std::string explain_id(const RunComparison& comparison, const std::string& wanted, bool color) {
   RunReport ids;
   for (const RowVerdict& row : comparison.rows) ids.records.push_back({.info = row.info});
@@ -81,7 +80,7 @@ void print(const RunComparison& comparison, const CompareOptions& options, const
 }
 
 RunComparison compared(const Sides& sides, const CompareOptions& options, std::ostream& log) {
-  PooledRuns base = pool_side(read_side(sides.base, log));  // whose records are gone before more are read
+  PooledRuns base = pool_side(read_side(sides.base, log));  // frees its records before more are read
   PooledRuns next = pool_side(read_side(sides.next, log));
   return compare_runs(std::move(base), std::move(next),
                       {.judge_same_programs = options.judge_same_programs,
@@ -94,7 +93,7 @@ void keep_run_noise(const RunComparison& comparison, const std::filesystem::path
   const std::vector<RunPair> pairs = run_pairs_of(comparison);
   if (pairs.empty()) {
     throw Error(
-        "--keep-run-noise: these runs tell nothing of what runs differ by; give one run a side, of one "
+        "--keep-run-noise: these runs do not show the noise between runs; give one run per side, on one "
         "device, with timed rows of the same programs under the same driver");
   }
   std::vector<RunPair> kept;

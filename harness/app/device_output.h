@@ -16,7 +16,7 @@
 
 namespace assay::app {
 
-/// What all devices of a run share in what is written. All must outlive the outputs.
+/// The parts of the output that all devices of a run share. All must outlive the outputs.
 struct OutputParts {
   const RunOptions& options;
   RunFolder& folder;
@@ -25,29 +25,31 @@ struct OutputParts {
   FailureLimit& failures;
 };
 
-/// Where the run on one device is written: its folder and the terminal. Several devices that run side by side
-/// are shown one after the other: only one writes to the terminal as it goes.
+/// The output of the run on one device: its folder and the terminal. Devices that run in parallel are shown
+/// one after the other: only one of them writes to the terminal during the run.
 class DeviceOutput {
  public:
-  /// Goes on with the journal that the folder holds, if it does and a run is resumed. `is_live`: it is shown
-  /// as it goes, else by show(). Throws Error.
+  /// Continues the journal in the folder if there is one and a run is resumed. `is_live`: the output is shown
+  /// during the run, else by show(). Throws Error.
   DeviceOutput(const OutputParts& parts, const ChosenDevice& device, bool is_live);
 
   Recorder& recorder() { return recorder_; }
-  /// To be told what happens: what was expected of a row is put into its end before it is recorded.
+  /// The listener for the run's events: it applies the expectations to a row's end before the end is
+  /// recorded.
   RunListener& listener() { return expected_; }
   const std::filesystem::path& folder() const { return folder_; }
-  /// Lines for people, while the run goes.
+  /// The stream for people during the run.
   std::ostream& log() { return terminal_.log; }
-  /// What the journal has told so far.
+  /// The content of the journal so far.
   const ReportBuilder& so_far() const { return recorder_.so_far(); }
-  /// Whether the journal tells already which run it is of, and what its rows are.
+  /// Whether the journal already has the run's circumstances, and its plan.
   bool has_run() const { return recorder_.so_far().has_run(); }
   bool has_plan() const { return recorder_.so_far().has_plan(); }
 
-  /// Ends the run on this device: reports, summary. `is_interrupted`: rows were cut short by a stop.
+  /// Ends the run on this device: writes reports and the summary. `is_interrupted`: rows were cut short by a
+  /// stop.
   RunReport conclude(bool is_interrupted);
-  /// Prints what was held back.
+  /// Prints the output that was held back.
   void show();
 
  private:

@@ -34,7 +34,7 @@ DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& devi
 }
 
 DeviceSession::~DeviceSession() {
-  if (device_.tools) device_.tools->measure_again = {};  // what it refers to ends here
+  if (device_.tools) device_.tools->measure_again = {};  // it refers to this session
 }
 
 std::vector<RowInfo> DeviceSession::plan() const {
@@ -90,14 +90,15 @@ void DeviceSession::run(const RowsLeft& left) {
   device_.device->save_pipelines();
 }
 
-/// Pipelines of kernels from --shaders and --versus-shaders never enter the cache that all runs share.
+/// Keeps pipelines on disk, except those of kernels from --shaders and --versus-shaders, which never enter
+/// the cache that all runs share.
 void DeviceSession::keep_pipelines() {
   const RunOptions& options = parts_.options;
   if (options.shaders.empty() && options.versus_shaders.empty())
     device_.device->keep_pipelines_in(gpu::default_pipeline_directory());
 }
 
-/// A run that is killed has kept most.
+/// Saves pipelines once per minute, so that a killed run loses only few.
 void DeviceSession::save_pipelines_now_and_then() {
   constexpr double interval_s = 60;
   if (since_saved_.s() < interval_s) return;

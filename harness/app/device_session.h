@@ -23,7 +23,7 @@
 
 namespace assay::app {
 
-/// What all devices of a run share in one process. All must outlive the sessions.
+/// The parts that all devices of a run share in one process. All must outlive the sessions.
 struct SessionParts {
   const RunOptions& options;
   const Context& context;
@@ -31,31 +31,31 @@ struct SessionParts {
   std::span<const Case* const> selected;
   const Expectations& expectations;
   std::string run_id;
-  ShardInfo shard;                            ///< as RunInfo
-  std::uint64_t secret_seed = 0;              ///< as RunInfo
-  std::map<std::string, std::string> inputs;  ///< as RunInfo
+  ShardInfo shard;                            ///< see RunInfo
+  std::uint64_t secret_seed = 0;              ///< see RunInfo
+  std::map<std::string, std::string> inputs;  ///< see RunInfo
   std::ostream& log;
-  std::function<bool()> stop_requested;  ///< as DeviceRunOptions
+  std::function<bool()> stop_requested;  ///< see DeviceRunOptions
 };
 
 /// The rows of a selection on one device of this process.
 class DeviceSession {
  public:
-  /// Opens the device where it is not open yet. Throws Error.
+  /// Opens the device if it is not open yet. Throws Error.
   DeviceSession(const SessionParts& parts, RunDevices::Opened& device);
   ~DeviceSession();
   DeviceSession(const DeviceSession&) = delete;
   DeviceSession& operator=(const DeviceSession&) = delete;
 
-  /// Whether a row is timed.
+  /// Whether any row is timed.
   bool is_timed() const;
-  /// Tells `listener`, who must outlive this, the run's circumstances and the plan. Where rows are timed, the
-  /// device's timer and ceilings are part of them; what is `known` of these is not measured again.
+  /// Sends the run's circumstances and the plan to `listener`, which must outlive this. If rows are timed,
+  /// they include the device's timer and ceilings; those that are `known` are not measured again.
   void tell(RunListener& listener, const KnownTiming& known = {});
-  /// Runs the rows that are left. `before_timing` and `after_timing` as DeviceRunOptions.
+  /// Runs the rows that are left.
   void run(const RowsLeft& left);
 
-  /// What tell() tells, but for what is measured then.
+  /// The run info that tell() sends, without the parts that it measures.
   const RunInfo& info() const { return info_; }
   std::vector<RowInfo> plan() const;
 

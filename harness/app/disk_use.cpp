@@ -14,7 +14,7 @@ std::uintmax_t bytes_below(const fs::path& folder) {
     std::error_code ignored;
     if (!fs::is_regular_file(at->symlink_status(ignored))) continue;
     const std::uintmax_t size = at->file_size(ignored);
-    if (!ignored) bytes += size;  // it may have been renamed or removed in between
+    if (!ignored) bytes += size;  // it may have been renamed or removed meanwhile
   }
   return bytes;
 }

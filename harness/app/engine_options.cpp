@@ -10,19 +10,19 @@
 namespace assay::app {
 namespace {
 
-/// Blocks of a row, at least. Two runs of one program must not look different: with 7 blocks a side the
-/// medians of equals lie further apart than all blocks of either once in some ten thousand rows, with 5 once
-/// in some hundred.
+/// Minimum number of blocks per row. Two runs of one program must not look different: with 7 blocks per side,
+/// the medians of equal programs differ by more than all blocks of either side once in about ten thousand
+/// rows, with 5 blocks once in a few hundred.
 constexpr int standard_blocks = 7;
 
-/// Blocks of rows that are compared, at least: the interval of the ratio then covers 97 %, where 5
-/// would give 93 and one comparison of equals in 16 would show a difference.
+/// Minimum number of blocks per compared row: the interval of the ratio then covers 97 %. With 5 blocks it
+/// would cover 93 %, and one in 16 comparisons of equal programs would show a difference.
 constexpr int compared_blocks = 10;
 
-/// What clock probes beside one row differ by on a CPU that nobody disturbs.
+/// The scatter of clock probes during one row on an otherwise idle CPU.
 constexpr double cpu_clock_tolerance = 0.15;
 
-/// Length of a GPU's samples: long against what a submission costs the host, so that most of a run is
+/// Length of a GPU's samples: long compared with the host's cost of a submission, so that most of a run is
 /// measured.
 constexpr double gpu_sample_ns = 3.5e6;
 
@@ -45,7 +45,7 @@ SamplingOptions sampling_options(const RunOptions& options, const DeviceInfo& de
   return sampling;
 }
 
-/// What a repro line must repeat to meet the same device; the folder of shaders is told by the row.
+/// Options that a repro line must repeat to get the same device and data; the row adds its folder of shaders.
 std::string repro_options(const RunOptions& options) {
   std::string text;
   const auto add = [&](const std::string& words) { text += (text.empty() ? "" : " ") + words; };
@@ -88,7 +88,7 @@ DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& 
 }
 
 int preparing_threads(const RunOptions& options, int jobs) {
-  if (options.validation) return 0;  // its messages are about the row that runs
+  if (options.validation) return 0;  // its messages must belong to the running row
   if (options.preparing_threads) return *options.preparing_threads;
   const int all = jobs > 0 ? jobs : static_cast<int>(std::thread::hardware_concurrency());
   return std::max(1, all - 1);

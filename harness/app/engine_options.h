@@ -14,22 +14,23 @@
 
 namespace assay::app {
 
-/// The rows that `cases` give with these options.
+/// The rows of `cases` with these options, by group.
 std::vector<PlannedGroup> planned_groups(const RunOptions& options, std::span<const Case* const> cases);
 
-/// What the rows of such a run are called.
+/// The names of the shader folders that a run's rows carry.
 RowNames row_names(const RunOptions& options);
 
-/// What the engine is to do on one device, of what the command line says. Timing tools and the other version
-/// of the shaders are not in it: they belong to whoever runs.
+/// The engine's options for one device, from the command line. Timing tools and the other version of the
+/// shaders are not set: the caller owns them.
 DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& instance,
                                 const DeviceInfo& device, const std::function<bool()>& stop_requested);
 
-/// Threads that prepare rows ahead where references may have `jobs` of them (0: as many as the CPU has).
+/// Number of threads that prepare rows ahead if references may use `jobs` threads (0: as many as the CPU
+/// has).
 int preparing_threads(const RunOptions& options, int jobs);
 
-/// Where references' answers are kept: nowhere when the command line says so, when the build is of changed
-/// files or does not know its references' code.
+/// Where references' answers are cached. They are not if the command line says so, if the build has changed
+/// files, or if it does not know the hash of its references' code.
 AnswerCacheOptions answer_cache_options(const RunOptions& options, const BuildInfo& build);
 
 RunSettings run_settings(const RunOptions& options, const Context& context, const std::string& run_id);

@@ -16,10 +16,10 @@ std::string names_of(const std::vector<Status>& statuses) {
   return fmt::format("{}", fmt::join(names, " or "));
 }
 
-/// A row that is not as it was expected has no time, so that somebody looks.
+/// An unexpected pass gets no time, so that it is noticed.
 RowEnd unexpected_pass(RowEnd end, const Expectation& rule) {
   end.status = Status::UnexpectedPass;
-  end.reason = fmt::format("it passes, but {}:{} expects {} ({}): remove that rule", rule.where.file,
+  end.reason = fmt::format("it passes, but {}:{} expects {} ({}); remove the rule", rule.where.file,
                            rule.where.line, names_of(rule.statuses), rule.why());
   end.perf.reset();
   if (end.comparison)

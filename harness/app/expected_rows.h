@@ -8,8 +8,8 @@
 
 namespace assay::app {
 
-/// Passes every event on to another listener, with what was expected of its row in each end: see
-/// as_expected(). It does not matter who tells the end: the engine, or whoever saw a worker crash.
+/// Passes every event on to another listener, after applying the expectations to each end: see as_expected().
+/// This covers ends from the engine and ends of rows whose worker crashed.
 class ExpectedRows final : public ForwardedEvents {
  public:
   /// `expectations` and `next` must outlive this.
@@ -21,11 +21,11 @@ class ExpectedRows final : public ForwardedEvents {
  private:
   const Expectations& expectations_;
   std::string device_name_;
-  std::vector<const Expectation*> rules_;  ///< of each planned row, or null
+  std::vector<const Expectation*> rules_;  ///< one per planned row; null: no rule
 };
 
-/// The end of a row that a rule matches: EXPECTED_FAIL where it ended in one of the rule's statuses,
-/// UNEXPECTED_PASS (without a time) where it passed and the rule expects otherwise, else as it is.
+/// The end of a row that a rule matches: EXPECTED_FAIL if it ended in one of the rule's statuses,
+/// UNEXPECTED_PASS (without a time) if it passed although the rule expects a failure, else unchanged.
 RowEnd as_expected(RowEnd end, const Expectation& rule);
 
 }  // namespace assay::app

@@ -76,7 +76,7 @@ TEST(ExpectedRows, APassThatWasExpectedToFailIsUnexpectedAndHasNoTime) {
   EXPECT_EQ(record.status, Status::UnexpectedPass);
   EXPECT_EQ(record.reason,
             "it passes, but gpu.yaml:3 expects FAIL or CRASH (a bug of the driver, https://example.org/7): "
-            "remove that rule");
+            "remove the rule");
   EXPECT_FALSE(record.perf.has_value());
   ASSERT_TRUE(record.comparison.has_value());
   EXPECT_EQ(record.comparison->baseline, "op/a");

@@ -2,7 +2,7 @@
 
 namespace assay::app {
 
-/// Not what was not reached: that is for want of time, or because of this limit.
+/// Rows that were not reached do not count: time was up, or this limit was reached.
 void FailureLimit::count(Status status) {
   if (class_of(status) == StatusClass::Failing || status == Status::DeviceLost) ++failed_;
 }

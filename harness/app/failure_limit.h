@@ -7,11 +7,11 @@
 
 namespace assay::app {
 
-/// How many rows of a run have failed, on all its devices together, and whether that are enough
-/// (--max-failures). May be told and asked on any thread.
+/// Counts the failed rows of a run over all its devices, and says whether the limit of --max-failures is
+/// reached. Thread-safe.
 class FailureLimit {
  public:
-  /// `most` 0: never enough.
+  /// `most` 0: no limit.
   explicit FailureLimit(std::size_t most) : most_(most) {}
 
   void count(Status status);

@@ -43,7 +43,7 @@ bool is_report_file(const std::string& name) {
   return names.contains(name) || is_temporary(name);
 }
 
-/// What a night's own scripts leave in its folder.
+/// Whether a night's scripts write a file of this name into its folder.
 bool is_night_file(const std::string& name) {
   static const NameSet names = {
       nightly_json_name, verdict_text_name, "console.txt", "devices.tsv", "plan", "jobs",
@@ -73,17 +73,16 @@ bool is_number(const std::string& name) {
   return !name.empty() && std::ranges::all_of(name, [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// Whether a journal's last whole line tells that the run came to its end. Of compressed ones it is not
-/// known.
+/// Whether a journal's last complete line says that the run is done. Always false for compressed journals.
 bool ends_as_done(const fs::path& journal) {
-  constexpr std::streamoff most = 200;  // more than that line has
+  constexpr std::streamoff most = 200;  // more than the length of that line
   std::ifstream in(journal, std::ios::binary | std::ios::ate);
   in.seekg(-std::min<std::streamoff>(most, in.tellg()), std::ios::end);
   const std::string end{std::istreambuf_iterator<char>(in), {}};
   return end.ends_with("{\"event\":\"done\"}\n");
 }
 
-/// What stands in a folder, links as links, in the order of their names; and whether all of it could be read.
+/// The entries of a folder in the order of their names, links not followed, and whether all could be read.
 struct Listing {
   std::vector<fs::directory_entry> entries;
   bool is_whole = true;
@@ -143,7 +142,8 @@ class Scan {
     }
   }
 
-  /// A link of `night` to what is in it holds nothing: its night is removed as a whole.
+  /// Notes a link. A link of `night` into itself does not protect its target, as a night is removed as a
+  /// whole.
   void add_link(const fs::path& link, const fs::path& night) {
     std::error_code error;
     const fs::path text = fs::read_symlink(link, error);
@@ -155,7 +155,7 @@ class Scan {
     tree_.links.push_back({relative(link), target});
   }
 
-  /// An output folder that is no night.
+  /// Scans an output folder that is not a night.
   void scan_output(const fs::path& folder, const fs::path& root) {
     for (const fs::directory_entry& entry : listing_of(folder).entries) {
       if (type_of(entry) == fs::file_type::symlink) add_link(entry.path(), {});
@@ -164,7 +164,7 @@ class Scan {
     }
   }
 
-  /// Returns what is in it that no run makes.
+  /// Returns the path of an entry that no run makes; empty if there is none.
   std::string scan_runs(const fs::path& runs, const fs::path& root) {
     std::string foreign;
     const Listing listing = listing_of(runs);

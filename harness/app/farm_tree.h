@@ -7,22 +7,22 @@
 
 namespace assay::app {
 
-// What lies in an output folder, or in the folder of a farm with one output folder a night. All paths are
-// relative to it; nothing is looked for behind a link.
+// The content of an output folder, or of a farm's folder with one output folder per night. All paths are
+// relative to it; links are not followed.
 
-/// How a folder is called while it is being removed: what a kill leaves of it is no report.
+/// Prefix of a folder while it is being removed, so that the remains after a kill are not a report.
 inline constexpr const char* deleting_prefix = ".deleting-";
 
 /// A device's report: runs/<run id>/<device>/ with a journal in it, at the top, in scratch or in a night.
 struct FarmReport {
   std::filesystem::path path;
-  std::filesystem::path root;  ///< output folder that it is in: "", "scratch" or a night
-  std::string run_id;          ///< begins with the UTC time at which it began: "20260102T030405Z-1a2b3c"
+  std::filesystem::path root;  ///< output folder that contains it: "", "scratch" or a night
+  std::string run_id;          ///< starts with the UTC time of the run's start: "20260102T030405Z-1a2b3c"
   std::string slug;
   std::uintmax_t bytes = 0;
-  bool is_complete = false;  ///< its journal ends as that of a run that came to its end
+  bool is_complete = false;  ///< its journal says that the run is done
   bool is_written = false;   ///< a process has its journal open
-  std::string foreign;       ///< what stands in it that no run writes; empty: nothing
+  std::string foreign;       ///< an entry that no run writes; empty: none
 };
 
 /// The shards of a device's report, NIGHT/shards/<device>/<number>.
@@ -31,35 +31,35 @@ struct FarmShards {
   std::filesystem::path night;
   std::string slug;
   std::uintmax_t bytes = 0;
-  bool is_written = false;  ///< a process has the journal of one of them open
+  bool is_written = false;  ///< a process has one of their journals open
   std::string foreign;
 };
 
 /// An output folder of one night.
 struct FarmNight {
   std::filesystem::path path;
-  std::uintmax_t bytes = 0;  ///< of everything in it
+  std::uintmax_t bytes = 0;  ///< size of everything in it
   bool was_judged = false;   ///< it has a nightly.json
-  std::string foreign;       ///< what stands in it that is not of a night; empty: nothing
+  std::string foreign;       ///< an entry that does not belong to a night; empty: none
 };
 
-/// A link that holds what it leads to.
+/// A link that protects its target from removal.
 struct FarmLink {
   std::filesystem::path path;
-  std::filesystem::path target;  ///< in this tree; those that lead out of it or nowhere are left out
+  std::filesystem::path target;  ///< in this tree; links out of it, and dangling ones, are left out
 };
 
 struct FarmTree {
   std::vector<FarmReport> reports;
   std::vector<FarmShards> shards;
   std::vector<FarmNight> nights;
-  std::vector<FarmLink> links;                      ///< but for those of nights to what is in them
-  std::vector<std::filesystem::path> own_links;     ///< to the newest run of a device, wherever they lead
-  std::vector<std::filesystem::path> half_deleted;  ///< what a removal that was killed left
+  std::vector<FarmLink> links;                   ///< except links of nights into themselves
+  std::vector<std::filesystem::path> own_links;  ///< links to the newest run of a device, even dangling ones
+  std::vector<std::filesystem::path> half_deleted;  ///< remains of a removal that was killed
 };
 
-/// Looks through a folder. What cannot be read counts as foreign. Throws Error: Usage where it is no folder,
-/// or holds nothing of ours, Infrastructure where it cannot be read.
+/// Scans a folder. Unreadable entries count as foreign. Throws Error: Usage if it is not a folder or holds no
+/// runs, Infrastructure if it cannot be read.
 FarmTree scan_farm(const std::filesystem::path& folder);
 
 }  // namespace assay::app

@@ -47,7 +47,7 @@ FileWatch::Contents FileWatch::look() const {
       add(root, seen);
       continue;
     }
-    // Files come and go while a folder is read: what cannot be seen now is seen the next time.
+    // Files may come and go while a folder is read: a file that is missed now is seen the next time.
     for (fs::recursive_directory_iterator at(root, error), end; !error && at != end; at.increment(error))
       add(at->path(), seen);
   }

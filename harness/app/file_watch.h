@@ -9,15 +9,15 @@
 
 namespace assay::app {
 
-/// Notices when files are saved: by their time and size, then by their content, so that a save that changes
-/// nothing is none. It looks when it is asked; it needs no service of the system.
+/// Detects changed files: by their time and size, then by their content, so that saving without a change does
+/// not count. It polls, and needs no service of the system.
 class FileWatch {
  public:
-  /// Watches these files, and all files below these folders, those that are yet to come too.
+  /// Watches these files, and all files below these folders, including new ones.
   void watch(std::span<const std::filesystem::path> files_or_folders);
 
-  /// The files whose content changed, that came or went, since it was asked last (or since they are
-  /// watched). A file that cannot be read is as good as gone.
+  /// The files that were changed, added or removed since the last call (or since they are watched). A file
+  /// that cannot be read counts as removed.
   std::vector<std::filesystem::path> changed();
 
  private:

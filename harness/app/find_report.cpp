@@ -22,16 +22,16 @@ std::string listed(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// The journals right below a folder; none when it has none.
+/// The journals right below a folder; empty if there are none.
 std::vector<fs::path> journals_below(const fs::path& folder) try {
   return find_journals(folder);
 } catch (const Error&) {
   return {};
 }
 
-/// Of an output folder on a file system without links: the newest run of each device below runs/.
+/// The newest journal of each device below runs/, for output folders on a file system without links.
 std::vector<fs::path> newest_journals(const fs::path& runs) {
-  std::map<std::string, fs::path> by_device;  // ids of runs begin with their time: the largest is the newest
+  std::map<std::string, fs::path> by_device;  // run ids start with their time: the largest is the newest
   std::error_code error;
   for (fs::directory_iterator run(runs, error), end; !error && run != end; run.increment(error)) {
     for (const fs::path& journal : journals_below(run->path())) {

@@ -26,7 +26,7 @@ constexpr Names<12> kinds{"segfault",      "abort",        "exit",        "kill"
   for (;;) sleep_for_seconds(1);
 }
 
-/// What a driver or a kernel may print; nobody reads so much.
+/// Simulates a driver or kernel that prints more than anyone reads.
 void write_flood() {
   const std::string line(999, '.');
   for (int i = 0; i < 100'000; ++i) std::cerr << line << '\n';
@@ -77,7 +77,7 @@ void InjectedFault::begin(std::string_view id, WorkerOutput& output) {
     case FaultKind::DeviceLoop:
     case FaultKind::DeviceLost:
     case FaultKind::OutOfMemory:
-      break;  // in a phase of theirs
+      break;  // injected in phase()
   }
 }
 

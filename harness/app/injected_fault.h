@@ -9,23 +9,23 @@
 
 namespace assay::app {
 
-/// What --inject-fault makes a worker do, to show that a run survives it.
+/// A fault that --inject-fault makes a worker cause, to show that a run survives it.
 enum class FaultKind : std::uint8_t {
   Segfault,
   Abort,
   Exit,         ///< with code 0, in the middle of a row
-  Kill,         ///< SIGKILL, as the kernel does for lack of memory
-  HostLoop,     ///< for ever on the CPU
-  CompileLoop,  ///< for ever in the driver's compiler
-  DeviceLoop,   ///< for ever in the driver, while the device runs
+  Kill,         ///< SIGKILL, as from the kernel when memory runs out
+  HostLoop,     ///< endless loop on the CPU
+  CompileLoop,  ///< endless loop in the driver's compiler
+  DeviceLoop,   ///< endless loop in the driver while the device runs
   DeviceLost,   ///< VK_ERROR_DEVICE_LOST
   OutOfMemory,  ///< VK_ERROR_OUT_OF_DEVICE_MEMORY
-  Garbage,      ///< what is no event, to stdout
+  Garbage,      ///< text that is not an event, to stdout
   HalfLine,     ///< half an event to stdout, then the end
   Flood,        ///< 100 MB to stderr
 };
 
-/// "KIND@GLOB": in the rows whose id matches. Throws Error(Usage) that lists the kinds.
+/// Parses "KIND@GLOB": the fault occurs in rows whose id matches. Throws Error(Usage) that lists the kinds.
 class InjectedFault {
  public:
   explicit InjectedFault(const std::string& text);
@@ -38,7 +38,7 @@ class InjectedFault {
  private:
   FaultKind kind_ = FaultKind::Segfault;
   std::string glob_;
-  bool is_on_ = false;  ///< in this row
+  bool is_on_ = false;  ///< the current row has the fault
 };
 
 }  // namespace assay::app

@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::array signals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-/// What was done about each signal before.
+/// The previous action of each signal.
 std::array<struct sigaction, signals.size()>& actions_before() {
   static std::array<struct sigaction, signals.size()> actions{};
   return actions;
 }
 
-/// Does nothing but what a handler of signals may. In another thread the signal comes again when this
-/// returns, and is met as it was before.
+/// Async-signal-safe. In a thread that is not in the background, restores the previous action and raises the
+/// signal again.
 void take_signal(int signal) {
   if (is_in_background()) ::_exit(exit_lost_ahead);
   for (std::size_t i = 0; i < signals.size(); ++i) {

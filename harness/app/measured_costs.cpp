@@ -11,11 +11,11 @@
 namespace assay::app {
 namespace {
 
-/// What a row costs beside what is measured of it, so that many rows that take no time are not all one
-/// shard's.
+/// Fixed cost of a row in addition to its measured time, so that many rows that take no time do not all go to
+/// one shard.
 constexpr double least_ms = 0.1;
 
-/// What rows took on average: of at least one.
+/// Average time of one or more rows.
 struct Average {
   double sum = 0;
   int rows = 0;
@@ -42,7 +42,7 @@ class EarlierRows {
 
   double cost_of(const PlannedGroup& group) const {
     double rows_ms = 0;
-    double reference_ms = 0;  // made once for all rows of the group
+    double reference_ms = 0;  // the reference is made once for all rows of the group
     for (const PlannedRow& row : group) {
       const auto found = rows_.find(key_of(row));
       rows_ms += std::max(least_ms, found != rows_.end() ? found->second.first : guess(row));

@@ -8,9 +8,9 @@
 
 namespace assay::app {
 
-/// Milliseconds that each group is expected to take, of what its rows took in an earlier run, the making of
-/// its reference included. A row that the run did not have, or that was cut short there, takes what rows of
-/// its op and mode took on average; else those of its mode; else 1 ms.
+/// Expected time of each group in milliseconds, from its rows' times in an earlier run, including its
+/// reference. A row that the run did not have, or that was cut short there, counts with the average of its op
+/// and mode; else of its mode; else 1 ms.
 std::vector<double> measured_costs(std::span<const PlannedGroup> groups, const RunReport& earlier);
 
 }  // namespace assay::app

@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether the run had planned its rows: if not, it has none.
+/// Reads a shard's journal. Returns whether the run had planned its rows; if not, it has none.
 bool read_shard(const fs::path& path, ReportBuilder& journal) {
   if (for_each_line(path, [&](std::string_view line) { journal.line(line); })) journal.cut_off();
   return journal.has_run() && journal.has_plan();
@@ -44,13 +44,14 @@ std::vector<fs::path> journals_of_shards(const std::vector<fs::path>& paths, std
       const std::vector<fs::path> found = journals_of(path);
       journals.insert(journals.end(), found.begin(), found.end());
     } catch (const Error& error) {
-      log << "a shard is not there: " << printable(error.what()) << '\n';
+      log << "a shard is missing: " << printable(error.what()) << '\n';
     }
   }
   return journals;
 }
 
-/// Names a journal's device folder: that of a run, OUT/runs/<run>/<device>, else what its device would get.
+/// The name of a journal's device folder: from OUT/runs/<run>/<device>, else the name that its device would
+/// get.
 std::string slug_of(const fs::path& journal, const DeviceInfo& device) {
   std::error_code error;
   const fs::path folder = fs::canonical(journal.parent_path(), error);
@@ -58,7 +59,7 @@ std::string slug_of(const fs::path& journal, const DeviceInfo& device) {
   return device_slug({&device, 1}, 0);
 }
 
-/// A command line without what makes its run one of several shards.
+/// A command line without the options that make its run one of several shards.
 std::vector<std::string> whole_command(const std::vector<std::string>& command) {
   static const std::set<std::string> options{"--shard", "--balance"};
   std::vector<std::string> whole;
@@ -76,25 +77,25 @@ std::vector<std::string> whole_command(const std::vector<std::string>& command) 
 /// The case files of a run, read again.
 class CasesOfRun {
  public:
-  /// Throws Error where they are not there, or not what they were.
+  /// Throws Error if they are missing or have changed.
   CasesOfRun(const RunInfo& run, const Context& context, const ParseRun& parse)
       : device_(run.device), options_(parse(run.command)) {
     const std::vector<fs::path> paths = options_.cases.paths();
     loaded_ = load_cases(paths, context.registry, {.seed = options_.cases.seed});
     if (const auto changed =
             different_inputs({{"cases", run.inputs.at("cases")}}, run_inputs(options_, loaded_)))
-      throw Error(*changed + " are not what they were");
+      throw Error(*changed + " have changed");
     expectations_ = load_expectations(find_expectations(paths)).expectations;
   }
 
   bool has_errors() const { return !loaded_.errors.empty(); }
 
-  /// The rows of some groups of the whole plan. Throws Error where it is another plan.
+  /// The rows of some groups of the whole plan. Throws Error if the plan differs.
   MissingGroups rows_of(const std::vector<std::size_t>& groups, const ShardInfo& shard) const {
     const std::vector<const Case*> selected = select(loaded_.cases, options_.cases.selection());
     const std::vector<PlannedGroup> plain = planned_groups(options_, selected);
     if (plain.size() != shard.all_groups || plan_hash(plain) != shard.plan_hash)
-      throw Error("the case files give other rows than were shared out");
+      throw Error("the case files give different rows than those that were divided among shards");
     const DeviceCases cases(selected, device_);
     const std::vector<PlannedGroup> planned = planned_groups(options_, cases.all());
     MissingGroups rows;
@@ -120,7 +121,7 @@ class CasesOfRun {
   Expectations expectations_;
 };
 
-/// Tells the journal, and keeps what it tells.
+/// Writes events to a journal and to a report builder.
 class MergedJournal final : public EventLines {
  public:
   explicit MergedJournal(const fs::path& path) : journal_(path) {}
@@ -161,9 +162,9 @@ class Merge {
     ShardJournals shards;
     for (const fs::path& path : journals_of_shards(options_.shards, terminal_.log)) {
       if (is_being_written(path)) {
-        throw Error(
-            fmt::format("merging shards: the run of {} goes on: wait for it, or end it", path.string()),
-            ExitCode::Infrastructure);
+        throw Error(fmt::format("merging shards: the run of {} has not ended; wait for it, or stop it",
+                                path.string()),
+                    ExitCode::Infrastructure);
       }
       ReportBuilder& journal = shards.emplace_back(path.string()).journal;
       if (!read_shard(path, journal)) {
@@ -181,7 +182,7 @@ class Merge {
     return shards;
   }
 
-  /// What their command lines say, defaults included.
+  /// Compares the options of their command lines, defaults included.
   void refuse_mixed_options(const ShardJournals& shards) const {
     std::optional<RunOptions> first;
     for (const ShardJournal& shard : shards) {
@@ -191,26 +192,26 @@ class Merge {
       } catch (const Error& error) {
         terminal_.log
             << "note: whether " << printable(shard.name)
-            << " ran with the same options as the others is not known: its command line cannot be read: "
+            << " ran with the same options as the others is unknown: its command line cannot be read: "
             << printable(error.what()) << '\n';
         continue;
       }
       if (!first) first = options;
       if (const auto mixed = mixed_options(*first, options)) {
-        throw Error(fmt::format("merging shards: {} and {} are no parts of one run: {}", shards.front().name,
+        throw Error(fmt::format("merging shards: {} and {} are not parts of one run: {}", shards.front().name,
                                 shard.name, *mixed));
       }
     }
   }
 
-  /// Reports of other devices may be there: those of a night lie side by side.
+  /// Reports of other devices may be there: a night has those of all devices in one folder.
   void refuse_used_place() const {
     std::error_code error;
     const fs::path place = options_.out / slug_;
     if (options_.overwrite || !fs::exists(fs::symlink_status(place, error))) return;
     throw Error(
-        fmt::format("merging shards: '{}' holds a report of this device already; choose another folder, or "
-                    "add --overwrite: the merged report then goes beside it, and the link moves",
+        fmt::format("merging shards: '{}' already holds a report of this device; choose another folder, or "
+                    "add --overwrite: the merged report is then written next to it, and the link moves",
                     place.string()));
   }
 
@@ -227,8 +228,8 @@ class Merge {
     if (groups.empty()) return {};
     const auto refuse = [&](const std::string& why) {
       throw Error(
-          fmt::format("merging shards: {} of {} groups of rows are in none of them, and their rows cannot be "
-                      "named: {}; merge where the case files of the run are, in the folder where it began",
+          fmt::format("merging shards: {} of {} groups of rows are in no shard, and their rows cannot be "
+                      "named: {}; merge where the run's case files are, in the folder where it was started",
                       groups.size(), merged.all_groups(), why),
           ExitCode::Infrastructure);
     };
@@ -270,7 +271,7 @@ class Merge {
   RunFolder folder_;
   std::string slug_;
   std::optional<CasesOfRun> cases_;
-  std::string no_cases_;  ///< why there are none
+  std::string no_cases_;  ///< why cases_ is empty
 };
 
 }  // namespace

@@ -10,17 +10,17 @@
 namespace assay::app {
 
 struct MergeOptions {
-  std::filesystem::path out;                  ///< as --out of a run
-  std::vector<std::filesystem::path> shards;  ///< as journals_of() takes them
-  bool overwrite = false;                     ///< `out` may hold a report of the device already
-  bool strict = false;                        ///< as RunOptions
+  std::filesystem::path out;                  ///< output folder, like --out of a run
+  std::vector<std::filesystem::path> shards;  ///< paths as for journals_of()
+  bool overwrite = false;                     ///< `out` may already hold a report of the device
+  bool strict = false;                        ///< see RunOptions
 };
 
-/// `assay merge`: puts the reports of a run's shards together into one, as a run of all rows would have
-/// written it to `out`, and prints its summary. A shard whose folder holds no report is told on the log; its
-/// rows are MISSING, and are named by planning the run again, for which its case files are needed as they
-/// were. Returns the exit code of such a run. Throws Error: Usage where the reports are no parts of one run
-/// on one device, Infrastructure where there is none, or where rows that are missing cannot be named.
+/// `assay merge`: merges the reports of a run's shards into one in `out`, as a run of all rows would have
+/// written it, and prints its summary. A shard whose folder holds no report is noted on the log; its rows are
+/// MISSING. They are named by planning the run again, for which its unchanged case files are needed. Returns
+/// the exit code of such a run. Throws Error: Usage if the reports are not parts of one run on one device,
+/// Infrastructure if there is none, or if missing rows cannot be named.
 ExitCode merge(const MergeOptions& options, const Context& context, const ParseRun& parse,
                const Terminal& terminal);
 

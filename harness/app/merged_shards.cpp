@@ -16,7 +16,7 @@
 namespace assay::app {
 namespace {
 
-/// Where the groups of a plan begin: rows of a group stand together.
+/// The first row of each group of a plan: rows of a group are consecutive.
 std::vector<RowIndex> group_starts(const ReportBuilder& journal) {
   std::vector<RowIndex> starts;
   for (RowIndex row = 0; row < journal.rows(); ++row) {
@@ -25,7 +25,7 @@ std::vector<RowIndex> group_starts(const ReportBuilder& journal) {
   return starts;
 }
 
-/// What a run tells of its division; one of all rows is its own only shard.
+/// The division that a run belongs to; a run of all rows is its own only shard.
 ShardInfo division_of(const ReportBuilder& journal, std::size_t groups) {
   ShardInfo shard = journal.run().shard;
   if (shard.is_part()) return shard;
@@ -43,14 +43,14 @@ std::string part_words(const ShardInfo& shard) {
   return shard.is_part() ? fmt::format("one is a part of {}", shard.count) : "one has all rows";
 }
 
-/// In what two runs differ that are to be one, for a sentence; nothing where they may be.
+/// Why two runs cannot be parts of one run, for a sentence; nullopt if they can.
 std::optional<std::string> difference(const RunInfo& one, const RunInfo& other) {
   if (one.device.uuid != other.device.uuid || one.device.name != other.device.name)
     return fmt::format("they ran on {} and on {}", device_words(one), device_words(other));
   if (one.device.driver_info != other.device.driver_info)
     return fmt::format("their drivers are {} and {}", one.device.driver_info, other.device.driver_info);
   if (one.version != other.version)
-    return fmt::format("they are of assay {} and {}", one.version, other.version);
+    return fmt::format("they were made by assay {} and {}", one.version, other.version);
   if (const auto inputs = different_inputs(one.inputs, other.inputs)) return *inputs + " differ";
   if (one.seed != other.seed) return fmt::format("their seeds are {} and {}", one.seed, other.seed);
   if ((one.secret_seed == 0) != (other.secret_seed == 0))
@@ -62,13 +62,13 @@ std::optional<std::string> difference(const RunInfo& one, const RunInfo& other) 
   return std::nullopt;
 }
 
-/// How a row that has no end ends in the merged report: so that a run which goes on with that runs it again.
+/// The end, in the merged report, of a row that has none: a run that resumes the merged one runs it again.
 RowEnd end_without_one(const RowEvents& row, const std::string& shard) {
   if (row.running) return {.status = Status::Interrupted, .reason = std::string(killed_while_running)};
   return {.status = Status::Missing, .reason = fmt::format("not reached ({})", shard)};
 }
 
-/// Tells all that one row told, under another number.
+/// Sends all events of one row, with another index.
 void tell_row(const ShardJournal& shard, RowIndex row, RowIndex as, RunListener& listener) {
   const RowEvents& events = shard.journal.events(row);
   if (events.begun) listener.begin(as);
@@ -83,8 +83,8 @@ MergedShards::MergedShards(const ShardJournals& shards) : shards_(shards) {
   const ShardJournal& first = shards.front();
   for (const ShardJournal& shard : shards) {
     if (const auto why = difference(first.journal.run(), shard.journal.run())) {
-      throw Error(
-          fmt::format("merging shards: {} and {} are no parts of one run: {}", first.name, shard.name, *why));
+      throw Error(fmt::format("merging shards: {} and {} are not parts of one run: {}", first.name,
+                              shard.name, *why));
     }
     add(shard);
   }
@@ -95,9 +95,8 @@ void MergedShards::add(const ShardJournal& shard) {
   const ShardInfo division = division_of(shard.journal, starts.size());
   const std::vector<std::size_t> groups = groups_of(division);
   if (groups.size() != starts.size()) {
-    throw Error(
-        fmt::format("merging shards: {} says that it has {} groups of rows, and has {}: it is damaged",
-                    shard.name, groups.size(), starts.size()));
+    throw Error(fmt::format("merging shards: {} should have {} groups of rows, but has {}: it is damaged",
+                            shard.name, groups.size(), starts.size()));
   }
   all_groups_ = division.all_groups;
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -175,11 +174,11 @@ std::string MergedShards::words_for_missing() const {
   constexpr std::size_t most = 10;
   std::vector<int> shards = missing_shards();
   if (shards.empty())
-    return "not reached: no shard has it: they were divided by --balance with different reports";
+    return "not reached: no shard has it, as they were divided by --balance with different reports";
   const std::size_t all = shards.size();
   shards.resize(std::min(all, most));
   const std::string others = all > most ? fmt::format(" and {} more", all - most) : "";
-  return fmt::format("not reached: of {} shards {}{} {} not there", count(), fmt::join(shards, ", "), others,
+  return fmt::format("not reached: of {} shards {}{} {} missing", count(), fmt::join(shards, ", "), others,
                      all == 1 ? "is" : "are");
 }
 

@@ -11,47 +11,47 @@
 
 namespace assay::app {
 
-/// What the run of a shard has told.
+/// The journal of a shard's run.
 struct ShardJournal {
   explicit ShardJournal(std::string path) : name(std::move(path)) {}
 
-  std::string name;  ///< in messages: the path of its journal
+  std::string name;  ///< path of its journal, for messages
   ReportBuilder journal;
 };
 
 using ShardJournals = std::deque<ShardJournal>;
 
-/// Rows of groups that no shard has, by the groups' places in the whole plan.
+/// The rows of groups that no shard has, by the groups' places in the whole plan.
 using MissingGroups = std::map<std::size_t, std::vector<RowInfo>>;
 
-/// Shards of one run, put together: what that run would have told. `shards` must outlive it, and have a plan
-/// each.
+/// Shards of one run, merged: the events that the whole run would have had. `shards` must outlive this, and
+/// each must have a plan.
 class MergedShards {
  public:
-  /// A run of all rows is the only shard of itself. Throws Error(Usage) that names both where two shards are
-  /// no parts of one run (device, driver, binary, case files, shaders, seed or plan differ), or have a group
-  /// both.
+  /// A run of all rows counts as its own only shard. Throws Error(Usage) that names both shards if two are
+  /// not parts of one run (device, driver, binary, case files, shaders, seed or plan differ), or both have a
+  /// group.
   explicit MergedShards(const ShardJournals& shards);
 
-  /// The circumstances of the merged run: those of its first shard, the ceilings and the timer of the first
-  /// that has some.
+  /// The circumstances of the merged run: from its first shard, with the ceilings and the timer of the first
+  /// shard that has them.
   RunInfo run(const std::string& run_id) const;
-  /// How many groups the whole plan has.
+  /// The number of groups in the whole plan.
   std::size_t all_groups() const { return all_groups_; }
-  /// How many shards it was divided into, and which of them are not there, from 1 on.
+  /// The number of shards that the run was divided into, and the missing ones, from 1 on.
   int count() const;
   std::vector<int> missing_shards() const;
-  /// Places of the groups that no shard has: `missing` must tell the rows of all of these.
+  /// Places of the groups that no shard has: `missing` must contain the rows of all of these.
   std::vector<std::size_t> missing_groups() const;
 
-  /// Tells what a run of all rows would have told after its circumstances: the plan, then what each row told,
-  /// in the plan's order. A row that was running when its shard was killed ends as INTERRUPTED, one that
-  /// its shard did not reach as MISSING, as rows of `missing` do: a run that goes on with the merged one runs
-  /// them.
+  /// Sends the events that a run of all rows would have sent after its circumstances: the plan, then each
+  /// row's events, in the plan's order. A row that was running when its shard was killed ends as INTERRUPTED,
+  /// a row that its shard did not reach as MISSING, like the rows of `missing`: a run that resumes the merged
+  /// one runs them.
   void tell(const MissingGroups& missing, RunListener& listener) const;
 
  private:
-  /// Where the rows of a group are.
+  /// The place of a group's rows.
   struct Place {
     const ShardJournal* shard = nullptr;
     RowIndex first = 0;

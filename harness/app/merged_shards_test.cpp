@@ -142,7 +142,7 @@ TEST(MergedShards, RowsOfAShardThatIsNotThereAreMissing) {
   EXPECT_THAT(names_of(report), ElementsAre("a", "b", "c", "d", "e", "f"));
   EXPECT_EQ(report.records[1].status, Status::Missing);
   EXPECT_EQ(report.records[2].status, Status::Missing);
-  EXPECT_THAT(report.records[1].reason, HasSubstr("of 3 shards 2 is not there"));
+  EXPECT_THAT(report.records[1].reason, HasSubstr("of 3 shards 2 is missing"));
   EXPECT_EQ(report.records[5].status, Status::Pass);
   EXPECT_FALSE(report.complete);
 }
@@ -180,7 +180,7 @@ TEST(MergedShards, RefuseWhatIsOfAnotherRun) {
   const std::vector<std::pair<std::function<void(RunInfo&)>, std::string>> changes = {
       {[](RunInfo& run) { run.device.uuid = "other"; }, "they ran on the device Acme GPU 9 (0001"},
       {[](RunInfo& run) { run.device.driver_info = "13"; }, "their drivers are 12.3 and 13"},
-      {[](RunInfo& run) { run.version = "0.2"; }, "they are of assay 0.1.0+b1a8850ccc06 and 0.2"},
+      {[](RunInfo& run) { run.version = "0.2"; }, "they were made by assay 0.1.0+b1a8850ccc06 and 0.2"},
       {[](RunInfo& run) { run.inputs["cases"] = "2"; }, "the case files differ"},
       {[](RunInfo& run) { run.inputs["binary"] = "2"; }, "the binary differ"},
       {[](RunInfo& run) { run.seed = 1; }, "their seeds are"},
@@ -212,7 +212,7 @@ TEST(MergedShards, RefuseAGroupThatTwoHave) {
 TEST(MergedShards, RefuseAJournalWhoseRowsAreNotThoseOfItsGroups) {
   Shards shards;
   shards.add_passed(1, 2, {0, 2}, [](RunInfo& run) { run.shard.groups = {{0, 3, 1}}; });
-  EXPECT_THAT(shards.refusal(), HasSubstr("says that it has 4 groups of rows, and has 2"));
+  EXPECT_THAT(shards.refusal(), HasSubstr("should have 4 groups of rows, but has 2"));
 }
 
 }  // namespace

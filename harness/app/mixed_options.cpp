@@ -14,12 +14,12 @@ std::string on_or_off(bool flag) {
   return flag ? "on" : "off";
 }
 
-/// By the names of the options, in the order of the help.
+/// The values of options that must be equal, by name, in the order of the help.
 Values values_of(const RunOptions& options) {
   return {{"--baseline-impl", options.baseline_impl.empty() ? "none" : options.baseline_impl},
           {"--budget", fmt::format("{:g}", options.budget_s)},
           {"--program-limit", fmt::format("{:g}", options.program_limit_s)},
-          // Stored and measured ones are the same ceilings.
+          // Stored and measured ceilings are the same.
           {"--ceilings", options.ceilings == "none" ? "none" : "stored or measure"},
           {"--inject-slowdown", fmt::format("{:g}", options.injected_slowdown_pct)},
           {"--validation", on_or_off(options.validation)},

@@ -7,10 +7,9 @@
 
 namespace assay::app {
 
-/// "their --budget is 1 and 0.02": in which options that change what rows are or say two command lines
-/// differ, for a sentence; nothing where runs of them may be parts of one. Where reports go, which part of
-/// the rows is run and how many threads there are may differ; devices, files and seeds are compared by what
-/// they were found to be.
+/// "their --budget is 1 and 0.02": the options that change rows or their results and differ between two
+/// command lines, for a sentence; nullopt if these runs may be parts of one. Output folders, shards and
+/// numbers of threads may differ; devices, files and seeds are compared elsewhere, by their actual values.
 std::optional<std::string> mixed_options(const RunOptions& one, const RunOptions& other);
 
 }  // namespace assay::app

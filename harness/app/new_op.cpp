@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t longest_name = 48;
 constexpr const char* ops_page_file = "docs/ops.md";
 
-/// Words that a function in ops/ cannot be called by: C++'s own, and those that ops and CMake use.
+/// Words that cannot be the name of a function in ops/: C++'s keywords, and names that ops and CMake use.
 constexpr auto taken_words = std::to_array<std::string_view>(
     {"alignas",   "alignof",   "and",       "asm",      "assay",      "auto",       "bool",     "boolean",
      "break",     "case",      "catch",     "char",     "choice",     "class",      "concept",  "const",
@@ -37,7 +37,7 @@ constexpr auto taken_words = std::to_array<std::string_view>(
      "typeid",    "typename",  "union",     "unsigned", "using",      "virtual",    "void",     "volatile",
      "while",     "work",      "xor",       "common",   "compute",    "elementwise"});
 
-/// Why an op cannot have this name; empty when it can.
+/// Why an op cannot have this name; empty if it can.
 std::string fault_of(const std::string& name, const Registry& registry) {
   const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
   const auto is_allowed = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; };
@@ -51,7 +51,7 @@ std::string fault_of(const std::string& name, const Registry& registry) {
     return fmt::format("it has {} characters; at most {} are allowed", name.size(), longest_name);
   if (std::ranges::find(taken_words, name) != taken_words.end())
     return "the word has a meaning in C++ or in ops/";
-  if (registry.find(name) != nullptr) return "there is an op of this name";
+  if (registry.find(name) != nullptr) return "an op of this name exists";
   return "";
 }
 
@@ -69,14 +69,14 @@ std::vector<NewFile> files_of(const std::string& name) {
   return files;
 }
 
-/// docs/ops.md of the tree, with the op.
+/// docs/ops.md of the tree, with the new op added.
 NewFile page_with(const std::string& name, const fs::path& root) {
   const fs::path path = root / ops_page_file;
   const std::optional<std::string> page = whole_file(path);
   if (!page) {
     throw Error(
-        fmt::format("writing the op '{}': '{}' cannot be read, so '{}' is no source tree of assay; go to "
-                    "the tree's root or name it with --dir",
+        fmt::format("writing the op '{}': '{}' cannot be read, so '{}' is not assay's source tree; go to the "
+                    "tree's root or give it with --dir",
                     name, path.string(), root.string()));
   }
   const NewOpEntry entry = new_op_entry();
@@ -84,7 +84,7 @@ NewFile page_with(const std::string& name, const fs::path& root) {
           with_op_added(*page, name, with_name(entry.row, name), with_name(entry.section, name))};
 }
 
-/// Nothing is written unless everything can be.
+/// Throws if any file cannot be written, so that either all or none are.
 void refuse_to_harm(const fs::path& root, const std::vector<NewFile>& files, const std::string& name) {
   for (const NewFile& file : files) {
     const fs::path path = root / file.path;
@@ -96,7 +96,7 @@ void refuse_to_harm(const fs::path& root, const std::vector<NewFile>& files, con
     }
     if (fs::exists(fs::symlink_status(path))) {
       throw Error(
-          fmt::format("writing the op '{}': '{}' exists already and is left alone; choose another name or "
+          fmt::format("writing the op '{}': '{}' already exists and is not changed; choose another name or "
                       "remove the file",
                       name, path.string()));
     }
@@ -131,7 +131,7 @@ ExitCode new_op(const NewOpOptions& options, const Registry& registry, std::ostr
       "\nThe op computes y = x * factor + offset. It builds and passes as it is:\n"
       "  cmake --preset release && ninja -C build/release assay\n"
       "  build/release/assay run cases/{0}.yaml\n"
-      "Then replace the arithmetic in references/{0}.cpp and shaders/{0}.comp (ops/README.md goes on).\n",
+      "Then replace the arithmetic in references/{0}.cpp and shaders/{0}.comp (see ops/README.md).\n",
       name);
   return ExitCode::Fine;
 }

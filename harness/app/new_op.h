@@ -14,9 +14,9 @@ struct NewOpOptions {
   std::filesystem::path root = ".";  ///< the source tree
 };
 
-/// Writes the files of a working op into the source tree, adds it to docs/ops.md and says on `out` what was
-/// written. Throws Error(Usage), before anything is written, for a name that cannot be, where a file exists
-/// already and where docs/ops.md is missing or has no table of ops.
+/// Writes the files of a working op into the source tree, adds it to docs/ops.md and lists the written files
+/// on `out`. Throws Error(Usage), before anything is written, for an invalid name, if a file already exists,
+/// and if docs/ops.md is missing or has no table of ops.
 ExitCode new_op(const NewOpOptions& options, const Registry& registry, std::ostream& out);
 
 }  // namespace assay::app

@@ -14,7 +14,7 @@ struct NewFile {
 /// The files of a working op, from harness/app/templates/.
 std::vector<NewFile> new_op_templates();
 
-/// What docs/ops.md says of it (harness/cases/ops_page.h).
+/// The op's entry in docs/ops.md (harness/cases/ops_page.h).
 struct NewOpEntry {
   std::string row;
   std::string section;

@@ -20,13 +20,13 @@ using Devices = std::map<std::string, DeviceFolder>;
 
 constexpr const char* runs_name = "runs";
 
-/// Names in an output folder that are no device's.
+/// Whether a name in an output folder does not belong to a device.
 bool is_other(const std::string& name) {
   static const std::set<std::string> others = {runs_name, "scratch", shards_name};
   return name.starts_with('.') || others.contains(name);
 }
 
-/// Folders and links to folders.
+/// The subfolders of a folder, including links to folders.
 std::vector<fs::path> folders_in(const fs::path& folder) {
   std::vector<fs::path> folders;
   std::error_code error;
@@ -42,7 +42,7 @@ DeviceFolder behind_link(const fs::path& link) {
   const fs::path folder = fs::canonical(link, error);
   if (!error && fs::is_directory(folder, error)) return {folder, ""};
   return {{},
-          fmt::format("its link leads nowhere ({} -> {}): the report was moved or removed",
+          fmt::format("its link is dangling ({} -> {}): the report was moved or removed",
                       link.filename().string(), fs::read_symlink(link, error).string())};
 }
 
@@ -62,10 +62,10 @@ void add_entry(Devices& devices, const fs::directory_entry& entry) {
   }
 }
 
-/// Where a link could not be made, or was not yet.
+/// Adds devices without a link: it could not be made, or was not made yet.
 void add_runs(Devices& devices, const fs::path& night) {
   std::vector<fs::path> runs = folders_in(night / runs_name);
-  std::ranges::sort(runs, std::greater{});  // their names begin with the time: the newest first
+  std::ranges::sort(runs, std::greater{});  // their names start with the time: the newest first
   for (const fs::path& run : runs) {
     for (const fs::path& device : folders_in(run)) {
       if (!is_other(device.filename().string()) && journal_in(device))
@@ -77,7 +77,7 @@ void add_runs(Devices& devices, const fs::path& night) {
 void add_shards(Devices& devices, const fs::path& night) {
   for (const fs::path& device : folders_in(night / shards_name)) {
     const std::string why = "its shards are in " + (fs::path(shards_name) / device.filename()).string() +
-                            ", and no report was merged from them (`assay merge`)";
+                            ", but no report was merged from them (`assay merge`)";
     devices.try_emplace(device.filename().string(), DeviceFolder{{}, why});
   }
 }
@@ -88,7 +88,7 @@ Devices devices_of_night(const fs::path& night) {
   std::error_code error;
   if (!fs::is_directory(night, error)) {
     throw Error("judging a night: " + night.string() +
-                " is no folder; name the folder that was the --out of the night's runs");
+                " is not a folder; give the folder that was the --out of the night's runs");
   }
   Devices devices;
   fs::directory_iterator at(night, error);
@@ -118,12 +118,12 @@ void move_link(const fs::path& link, const fs::path& folder) {
   const fs::file_status there = fs::symlink_status(link, error);
   if (fs::exists(there) && !fs::is_symlink(there)) {
     throw Error("cannot make " + link.string() + " a link to " + folder.string() +
-                    ": something else of that name is there; move it away",
+                    ": something else with that name is there; move it away",
                 ExitCode::Infrastructure);
   }
   const fs::path fresh =
       link.parent_path() / fmt::format(".{}.{}.link", link.filename().string(), ::getpid());
-  fs::remove(fresh, error);  // of a process of our number that was killed right here
+  fs::remove(fresh, error);  // left by a process with our number that was killed right here
   fs::create_symlink(fs::relative(folder, link.parent_path()), fresh, error);
   if (!error) fs::rename(fresh, link, error);  // readers see the old link or the new one
   if (!error) return;

@@ -32,21 +32,21 @@ PagePaths run_folders(const fs::path& out) {
   return folders;
 }
 
-/// All runs of an output folder beside what the path stands for itself.
+/// The journals that a path stands for, and those of all runs in it if it is an output folder.
 PagePaths journals_of_all_runs(const fs::path& path) {
   PagePaths journals = journals_of(path);
   for (const fs::path& run : run_folders(path)) {
     try {
       std::ranges::copy(find_journals(run), std::back_inserter(journals));
-    } catch (const Error&) {  // a run that was killed before it began to write
+    } catch (const Error&) {  // the run was killed before it began to write
       continue;
     }
   }
   return journals;
 }
 
-/// What `body` gives; where it throws, a warning that `what` is left out: a farm's page does not hang on one
-/// night that was lost.
+/// The result of `body`; if it throws, a warning that `what` is left out, as one lost night must not prevent
+/// a farm's page.
 template <class Body>
 auto or_left_out(const fs::path& what, std::ostream& log, Body body) -> std::optional<decltype(body())> {
   try {
@@ -57,7 +57,7 @@ auto or_left_out(const fs::path& what, std::ostream& log, Body body) -> std::opt
   }
 }
 
-/// Each journal once: links of an output folder name runs that are below it too.
+/// All journals without duplicates: links of an output folder point to runs that are also below it.
 PagePaths different_journals(const PagePaths& paths, std::ostream& log) {
   std::set<fs::path> seen;
   PagePaths journals;
@@ -72,7 +72,7 @@ PagePaths different_journals(const PagePaths& paths, std::ostream& log) {
   return journals;
 }
 
-/// From the summary that the run wrote; a run that wrote none, or one that is damaged, has its journal.
+/// Reads a night from the summary that the run wrote; if that is missing or damaged, from its journal.
 NightSummary night_of(const fs::path& journal, RowNumbers& numbers, std::ostream& log) {
   const fs::path summary = journal.parent_path() / history_name;
   if (fs::exists(summary)) {
@@ -89,10 +89,10 @@ NightSummary night_of(const fs::path& journal, RowNumbers& numbers, std::ostream
   return read_night(numbers, [&](const HistoryAction& action) { return read_history(report, action); });
 }
 
-/// The runs that a page shows, and where their journals are.
+/// The runs that a page shows, and their journals.
 struct KnownRuns {
   NightSummaries nights;
-  PagePaths journals;  ///< one a night
+  PagePaths journals;  ///< one per night
 };
 
 KnownRuns read_runs(const PagePaths& paths, std::ostream& log) {
@@ -107,7 +107,7 @@ KnownRuns read_runs(const PagePaths& paths, std::ostream& log) {
   return runs;
 }
 
-/// The reports that people name as the base.
+/// The reports that are given with --base.
 class Bases {
  public:
   Bases(const PagePaths& paths, std::size_t tracks) : is_only_(tracks == 1) {
@@ -116,8 +116,8 @@ class Bases {
 
   bool are_named() const { return !reports_.empty(); }
 
-  /// The one that has rows of this report and is of its device; where both are the only ones, of another
-  /// device too. Null: none is.
+  /// The base that has the same device as this report and a row in common with it. If there is only one base
+  /// and one track, the devices may differ. Null: there is none.
   const RunReport* of(const RunReport& newest) {
     const RunReport* base = nullptr;
     for (const RunReport& report : reports_) {
@@ -131,7 +131,7 @@ class Bases {
 
   void refuse_unused() const {
     if (!are_named() || used_) return;
-    throw Error("comparing with --base: no report of a device that is shown has a row in common with it");
+    throw Error("comparing with --base: no shown report has a row in common with it");
   }
 
  private:
@@ -147,7 +147,7 @@ class Bases {
   bool used_ = false;
 };
 
-/// The newest run before the last of a track that has a row in common with it.
+/// The newest run before a track's last run that has a row in common with it.
 std::optional<std::size_t> night_before(const NightSummaries& nights, const Track& track) {
   std::set<std::uint32_t> rows;
   for (const NightRow& row : nights.all[track.nights.back()].rows) rows.insert(row.row);

@@ -10,16 +10,15 @@ namespace assay::app {
 
 struct PageOptions {
   std::filesystem::path out;  ///< file to write; "-": stdout
-  /// As journals_of() takes them; an output folder stands for all runs in it.
+  /// Paths as for journals_of(), but an output folder stands for all runs in it.
   std::vector<std::filesystem::path> reports;
-  /// What the newest runs are compared with; empty: the run before each of them.
+  /// Reports with which the newest runs are compared; empty: each is compared with the run before it.
   std::vector<std::filesystem::path> base;
 };
 
-/// Writes the page that shows these reports. Of each device the newest run and its base are read from their
-/// journals, other runs from their history.csv where there is one. What cannot be read is left out with a
-/// warning. Throws Error(Usage) where nothing is left, and for a base that has no row in common with any
-/// newest run.
+/// Writes the HTML page of these reports. Each device's newest run and its base are read from their journals,
+/// other runs from their history.csv if there is one. Unreadable reports are left out with a warning. Throws
+/// Error(Usage) if none is left, and for a base that has no row in common with any newest run.
 ExitCode page(const PageOptions& options, const Terminal& terminal);
 
 }  // namespace assay::app

@@ -90,9 +90,8 @@ TEST_F(PageCommand, ComparesWithTheBaseThatIsNamed) {
   const fs::path second = write_night("night-2", {test::failed("a")});
   EXPECT_NE(page_of({second}, {first}), page_of({second}));
   const fs::path other = write_night("other", {test::passed("b")});
-  EXPECT_THAT(
-      test::error_of([&] { page_of({second}, {other}); }),
-      HasSubstr("comparing with --base: no report of a device that is shown has a row in common with it"));
+  EXPECT_THAT(test::error_of([&] { page_of({second}, {other}); }),
+              HasSubstr("comparing with --base: no shown report has a row in common with it"));
 }
 
 TEST_F(PageCommand, LeavesOutAFolderWithoutReportsUnlessThereIsNoOther) {

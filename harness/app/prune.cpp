@@ -23,8 +23,8 @@ PruneRules rules_of(const PruneOptions& options) {
   if (!options.keep && !options.older_than_days && !options.shards) {
     throw Error(
         "removing old runs: say which: --keep N (all but the newest N reports of each device), --older-than "
-        "DAYS, both (what is neither among the newest nor young), or --shards; --dry-run shows what would "
-        "be removed");
+        "DAYS, both (reports that are neither among the newest nor young), or --shards; --dry-run shows what "
+        "would be removed");
   }
   PruneRules rules{.keep = options.keep, .shards = options.shards};
   if (options.older_than_days) {
@@ -32,19 +32,19 @@ PruneRules rules_of(const PruneOptions& options) {
     const auto age =
         std::chrono::seconds(static_cast<std::int64_t>(*options.older_than_days * seconds_per_day));
     const auto when = std::chrono::system_clock::now() - age;
-    // As ids of runs begin.
+    // Run ids start with such a text.
     rules.begun_before =
         fmt::format("{:%Y%m%dT%H%M%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(when)));
   }
   return rules;
 }
 
-/// Removes folders below one; what goes wrong is told and counted.
+/// Removes folders below `top`, and reports failures.
 class Remover {
  public:
   Remover(fs::path top, std::ostream& errors) : top_(std::move(top)), errors_(errors) {}
 
-  /// First out of the way, so that what a kill leaves of it is no report.
+  /// Removes a folder. It is first renamed, so that the remains after a kill are not a report.
   void remove(const fs::path& folder) {
     const fs::path path = top_ / folder;
     const fs::path aside = path.parent_path() / (deleting_prefix + path.filename().string());
@@ -61,11 +61,11 @@ class Remover {
     }
   }
 
-  /// Of a folder that has been put out of the way.
+  /// Removes a folder that has been renamed.
   void finish(const fs::path& folder) {
     std::error_code error;
     if (const auto journal = journal_in(top_ / folder))
-      fs::remove(*journal, error);  // what makes it a report
+      fs::remove(*journal, error);  // without it the folder is not a report
     fs::remove_all(top_ / folder, error);
     if (error) {
       tell(folder, error.message());
@@ -74,7 +74,7 @@ class Remover {
     remove_empty_run(folder);
   }
 
-  /// A link to the newest run of a device, if that is not there any more.
+  /// Removes a link to the newest run of a device, if that run no longer exists.
   void remove_dangling(const fs::path& link) {
     std::error_code error;
     const fs::file_status target = fs::status(top_ / link, error);
@@ -85,7 +85,7 @@ class Remover {
   bool has_failed() const { return has_failed_; }
 
  private:
-  /// The folder runs/<run> that held it, once nothing else is in it.
+  /// Removes the folder runs/<run> that contained a report, if it is empty now.
   void remove_empty_run(const fs::path& report) {
     const fs::path run = report.parent_path();
     std::error_code not_empty;

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* scratch = "scratch";
 
-/// Whether `path` is `folder` or lies in it.
+/// Whether `path` is `folder` or inside it.
 bool is_in(const fs::path& path, const fs::path& folder) {
   const auto [rest, end] = std::mismatch(path.begin(), path.end(), folder.begin(), folder.end());
   return end == folder.end();
@@ -49,7 +49,7 @@ class Planner {
  private:
   using Reports = std::vector<const FarmReport*>;
 
-  /// Of each device, the newest first. Runs of a selection are no news of the whole.
+  /// The reports of each device, the newest first. Runs of a selection (scratch) are counted separately.
   std::map<std::pair<bool, std::string>, Reports> by_device() const {
     std::map<std::pair<bool, std::string>, Reports> devices;
     for (const FarmReport& report : tree_.reports)
@@ -62,7 +62,7 @@ class Planner {
     return devices;
   }
 
-  /// The link that leads to a folder, into it, or to one that it is in; empty: none.
+  /// A link that points to a folder, into it, or to a folder that contains it; empty: none.
   std::string link_to(const fs::path& path) const {
     for (const FarmLink& link : tree_.links) {
       if (is_in(link.target, path) || is_in(path, link.target)) return link.path.string();
@@ -70,14 +70,14 @@ class Planner {
     return "";
   }
 
-  /// Empty: nothing speaks for it. `age`: how many reports of the device are newer.
+  /// Why a report is kept; empty: it is removed. `age`: number of newer reports of the device.
   std::string why_kept(const FarmReport& report, std::size_t age) const {
     if (report.is_written) return "a run is writing it";
     if (age == 0) return "the newest of its device";
     if (const std::string link = link_to(report.path); !link.empty())
-      return "the link " + link + " leads to it";
+      return "the link " + link + " points to it";
     if (!report.foreign.empty()) return "it holds " + report.foreign;
-    if (!report.root.empty() && written_.contains(report.root)) return "runs of its night are not over";
+    if (!report.root.empty() && written_.contains(report.root)) return "runs of its night have not ended";
     if (const auto night = foreign_.find(report.root); night != foreign_.end())
       return "its night holds " + night->second;
     if (!rules_.keep && rules_.begun_before.empty()) return "only shards are removed";
@@ -86,7 +86,7 @@ class Planner {
     return "";
   }
 
-  /// Reports of one night, which was concluded more than once, count as one.
+  /// Reports of one night count as one, as a night may be concluded more than once.
   void add_reports(const Reports& reports) {
     std::map<fs::path, std::size_t> nights;
     std::size_t newer = 0;
@@ -138,11 +138,11 @@ class Planner {
   std::string why_kept(const FarmShards& shards) const {
     if (shards.is_written) return "a run is writing them";
     if (const std::string link = link_to(shards.path); !link.empty())
-      return "the link " + link + " leads to them";
+      return "the link " + link + " points to them";
     if (!shards.foreign.empty()) return "they hold " + shards.foreign;
     if (!is_merged(shards)) return "no complete report was merged from them";
-    if (!rules_.shards) return "--shards removes those that were merged";
-    if (newest_root_.second == shards.night) return "of the newest night";
+    if (!rules_.shards) return "--shards removes merged ones";
+    if (newest_root_.second == shards.night) return "from the newest night";
     return "";
   }
 
@@ -163,9 +163,9 @@ class Planner {
   const PruneRules& rules_;
   PrunePlan plan_;
   std::map<fs::path, std::string> foreign_;       ///< by night
-  std::set<fs::path> written_;                    ///< nights in which a run goes on
-  std::set<fs::path> kept_roots_;                 ///< those of reports that are kept
-  std::pair<std::string, fs::path> newest_root_;  ///< behind the id of the newest run
+  std::set<fs::path> written_;                    ///< nights with a run that has not ended
+  std::set<fs::path> kept_roots_;                 ///< roots of reports that are kept
+  std::pair<std::string, fs::path> newest_root_;  ///< id of the newest run, and its root
 };
 
 }  // namespace

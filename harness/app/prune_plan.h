@@ -11,17 +11,17 @@
 
 namespace assay::app {
 
-/// What a user allows to be removed.
+/// The rules for removal that a user gives.
 struct PruneRules {
-  std::optional<std::size_t> keep;  ///< not the newest reports of each device, so many
-  std::string begun_before;         ///< only runs whose ids come before this text; empty: any
-  bool shards = false;              ///< of nights that were merged
+  std::optional<std::size_t> keep;  ///< keep this many newest reports of each device
+  std::string begun_before;         ///< remove only runs whose ids sort before this text; empty: any
+  bool shards = false;              ///< remove shards that were merged
 };
 
-/// A folder, and what becomes of it.
+/// A folder, and whether and why it is kept or removed.
 struct PruneItem {
-  std::filesystem::path path;  ///< from the scanned folder
-  std::string device;          ///< its slug
+  std::filesystem::path path;  ///< relative to the scanned folder
+  std::string device;          ///< slug of its device
   std::uintmax_t bytes = 0;
   bool is_removed = false;
   std::string why;
@@ -30,14 +30,15 @@ struct PruneItem {
 struct PrunePlan {
   std::vector<PruneItem> reports;  ///< by device, the newest first
   std::vector<PruneItem> shards;
-  /// What is removed in one piece, in this order: whole nights, reports, shards.
+  /// Folders that are removed as a whole, in this order: nights, reports, shards.
   std::vector<std::filesystem::path> removals;
-  std::uintmax_t removed_bytes = 0;  ///< of them
+  std::uintmax_t removed_bytes = 0;  ///< total size of the removals
 };
 
-/// Decides. Kept is what any reason speaks for: the newest report of each device (of selections in scratch
-/// apart), what a link leads to, what is being written, what is or holds something that is not ours, and
-/// what the rules do not allow. A night is removed as a whole when all its reports are to be.
+/// Decides what to remove. A folder is kept for any of these reasons: it is the newest report of its device
+/// (runs of selections in scratch are counted separately), a link points to it, it is being written, it is or
+/// holds something that assay did not write, or the rules keep it. A night is removed as a whole if all its
+/// reports are.
 PrunePlan plan_prune(const FarmTree& tree, const PruneRules& rules);
 
 }  // namespace assay::app

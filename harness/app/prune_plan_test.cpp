@@ -27,7 +27,7 @@ FarmReport report_of(int day, const std::string& slug, const std::string& root) 
           .is_complete = true};
 }
 
-/// A farm of so many nights, each judged, with reports of these devices.
+/// A farm with this many judged nights, each with reports of these devices.
 FarmTree farm_of(int nights, const std::vector<std::string>& devices) {
   FarmTree tree;
   for (int day = 1; day <= nights; ++day) {
@@ -57,7 +57,7 @@ TEST(PrunePlan, RemovesAllNightsButTheNewest) {
   const FarmTree farm = farm_of(4, {"acme", "other"});
   const PrunePlan plan = plan_prune(farm, {.keep = 2});
   EXPECT_THAT(removals(farm, {.keep = 2}), ElementsAre(night_name(1), night_name(2)));
-  EXPECT_EQ(plan.removed_bytes, 300U) << "with what is in the nights beside the reports";
+  EXPECT_EQ(plan.removed_bytes, 300U) << "with the nights' other files";
   EXPECT_EQ(why_kept(farm, {.keep = 2}, 3), "one of the newest 2");
   EXPECT_EQ(why_kept(farm, {.keep = 2}, 4), "the newest of its device");
   EXPECT_THAT(removals(farm, {.keep = 9}), IsEmpty());
@@ -99,13 +99,13 @@ TEST(PrunePlan, OfTwoRulesBothMustAllowIt) {
 TEST(PrunePlan, KeepsWhatALinkLeadsTo) {
   FarmTree farm = farm_of(4, {"acme", "other"});
   farm.links = {{"last-good/acme", farm.reports[0].path}};
-  EXPECT_EQ(why_kept(farm, {.keep = 1}, 1), "the link last-good/acme leads to it");
+  EXPECT_EQ(why_kept(farm, {.keep = 1}, 1), "the link last-good/acme points to it");
   EXPECT_THAT(removals(farm, {.keep = 1}),
               UnorderedElementsAre(farm.reports[1].path.string(), night_name(2), night_name(3)));
   farm.links = {{"latest", night_name(1)}};
-  EXPECT_EQ(why_kept(farm, {.keep = 1}, 1, "other"), "the link latest leads to it");
+  EXPECT_EQ(why_kept(farm, {.keep = 1}, 1, "other"), "the link latest points to it");
   farm.links = {{"link", farm.reports[0].path / "accu.csv"}};
-  EXPECT_EQ(why_kept(farm, {.keep = 1}, 1), "the link link leads to it");
+  EXPECT_EQ(why_kept(farm, {.keep = 1}, 1), "the link link points to it");
   farm.links = {{"link", night_name(1) + "/console"}};
   EXPECT_THAT(removals(farm, {.keep = 1}),
               UnorderedElementsAre(farm.reports[0].path.string(), farm.reports[1].path.string(),
@@ -117,11 +117,11 @@ TEST(PrunePlan, KeepsWhatIsBeingWritten) {
   FarmTree farm = farm_of(3, {"acme", "other"});
   farm.reports[0].is_written = true;
   EXPECT_EQ(why_kept(farm, {.keep = 1}, 1), "a run is writing it");
-  EXPECT_EQ(why_kept(farm, {.keep = 1}, 1, "other"), "runs of its night are not over");
+  EXPECT_EQ(why_kept(farm, {.keep = 1}, 1, "other"), "runs of its night have not ended");
   farm.reports[0].is_written = false;
   farm.shards = {
       {.path = "2026-01-01/shards/acme", .night = night_name(1), .slug = "acme", .is_written = true}};
-  EXPECT_EQ(why_kept(farm, {.keep = 1}, 1), "runs of its night are not over");
+  EXPECT_EQ(why_kept(farm, {.keep = 1}, 1), "runs of its night have not ended");
 }
 
 TEST(PrunePlan, KeepsWhatIsNotOurs) {
@@ -175,7 +175,7 @@ TEST_F(Shards, GoOnceTheirReportIsMerged) {
   EXPECT_THAT(removals(farm, {.shards = true}),
               ElementsAre("2026-01-01/shards/acme", "2026-01-02/shards/acme"));
   EXPECT_EQ(plan.removed_bytes, 80U);
-  EXPECT_EQ(why_shards_stay(3), "of the newest night");
+  EXPECT_EQ(why_shards_stay(3), "from the newest night");
 }
 
 TEST_F(Shards, StayUnlessAsked) {
@@ -206,7 +206,7 @@ TEST_F(Shards, StayWhenTheyAreWrittenForeignOrNeeded) {
   farm.shards[0].foreign = "notes.txt";
   EXPECT_EQ(why_shards_stay(1), "they hold notes.txt");
   farm.links = {{"link", "2026-01-01/shards/acme/1"}};
-  EXPECT_EQ(why_shards_stay(1), "the link link leads to them");
+  EXPECT_EQ(why_shards_stay(1), "the link link points to them");
 }
 
 }  // namespace

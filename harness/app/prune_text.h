@@ -8,8 +8,8 @@
 
 namespace assay::app {
 
-/// The plan in lines: what becomes of each folder, its bytes and why; each device in a line; all of it.
-/// `will`: nothing is removed now.
+/// The plan as lines: each folder with its decision, size and reason; totals for each device; the overall
+/// total. `will`: a dry run, nothing is removed now.
 std::string prune_text(const PrunePlan& plan, bool will, std::optional<std::uintmax_t> free_bytes);
 
 }  // namespace assay::app

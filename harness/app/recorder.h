@@ -10,20 +10,20 @@
 
 namespace assay::app {
 
-/// Listens to a run for everybody: the journal first, then the report and the console. The reports are
-/// rewritten as the run goes, so that an interrupted run has readable ones.
+/// Passes a run's events to the journal first, then to the report and the console. The reports are rewritten
+/// during the run, so that an interrupted run has readable ones.
 class Recorder final : public RunListener {
  public:
-  /// `directory` is the device's folder. Throws Error(Infrastructure) when it cannot be written.
+  /// `directory` is the device's folder. Throws Error(Infrastructure) if it cannot be written.
   Recorder(std::filesystem::path directory, Console& console);
 
-  /// Goes on with the journal that is there, cut to its whole lines: of the run's circumstances and its plan
-  /// it writes what it lacks. Throws Error as Journal and read_journal() do: another process writes it, or a
+  /// Continues the existing journal, cut to its complete lines: the run's circumstances and plan are written
+  /// only if they are missing. Throws Error as Journal and read_journal() do: another process writes it, or a
   /// line is damaged.
   struct GoOn {};
   Recorder(std::filesystem::path directory, Console& console, GoOn);
 
-  /// What the journal has told so far.
+  /// The content of the journal so far.
   const ReportBuilder& so_far() const { return builder_; }
 
   void run(const RunInfo& info) override;
@@ -34,14 +34,14 @@ class Recorder final : public RunListener {
   void end(RowIndex row, const RowEnd& end) override;
   void done() override;
 
-  /// Instead of end(), when the run was stopped before all rows had ended: the journal stays without an end,
-  /// so that its report is not complete.
+  /// Called instead of done() if the run was stopped before all rows had ended: the journal has no `done`, so
+  /// that its report is not complete.
   void interrupted();
 
   RunReport report() const { return builder_.report(); }
 
-  /// Why the reports are not what the journal says: their newest rewrite failed; empty: they are. The run
-  /// goes on without them, as they can be made again from the journal.
+  /// The error of the newest rewrite of the reports; empty: they are up to date. The run continues without
+  /// them, as they can be made from the journal.
   const std::string& reports_failure() const { return reports_failure_; }
 
  private:
@@ -50,8 +50,8 @@ class Recorder final : public RunListener {
   std::filesystem::path directory_;
   Journal journal_;
   ReportBuilder builder_;
-  bool has_run_ = false;   ///< in a journal that is gone on with: told once more, it is not written again
-  bool has_plan_ = false;  ///< the same
+  bool has_run_ = false;   ///< a continued journal has the run: it is not written again
+  bool has_plan_ = false;  ///< a continued journal has the plan: it is not written again
   Console& console_;
   RewriteSchedule rewrites_;
   std::string reports_failure_;

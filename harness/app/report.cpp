@@ -14,13 +14,13 @@
 namespace assay::app {
 namespace {
 
-/// The journal in this version's schema, compressed where the file's name says so.
+/// Writes the journal in this version's schema, compressed if the file's name ends in .zst.
 void rewrite_journal(const std::filesystem::path& journal, const std::filesystem::path& to) {
   const std::string text = rewritten_journal(journal);
   write_named_file(to, to.extension() == ".zst" ? compressed(text) : text);
 }
 
-/// What is left of a damaged journal, and on `log` which lines are not.
+/// The readable part of a damaged journal; lists the lines that are left out on `log`.
 RunReport salvaged(const std::filesystem::path& journal, std::ostream& log) {
   constexpr std::size_t most_told = 20;
   SalvagedJournal salvaged = salvage_journal(journal);

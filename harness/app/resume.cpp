@@ -18,9 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* start_anew = "run the cases again instead, into a new folder";
+constexpr const char* start_anew = "run the cases again into a new folder instead";
 
-/// The circumstances that the journal's first line tells.
+/// The circumstances in the journal's first line.
 RunInfo run_of(const fs::path& journal) {
   ReportBuilder builder;
   for_each_line(journal, [&](std::string_view line) {
@@ -38,7 +38,8 @@ fs::path run_folder_of(const fs::path& journal) {
   return error || from_here.empty() || *from_here.begin() == ".." ? whole : from_here;
 }
 
-/// Rounds count on from these: a journal that was changed by hand may hold any.
+/// Whether the rounds are plausible, as later rounds continue from them: a journal that was edited by hand
+/// may hold any number.
 bool has_possible_rounds(std::span<const Block> blocks) {
   constexpr int most_rounds = 1'000'000;
   return std::ranges::all_of(
@@ -63,9 +64,9 @@ ResumedRun find_resumed_run(const fs::path& path, const ParseRun& parse) {
   run.shard = info.shard;
   run.secret_seed = info.secret_seed;
   if (run.command.size() < 2) {
-    throw Error(fmt::format(
-        "going on with a run: {} does not tell its command line: it was killed before it began; {}",
-        newest->string(), start_anew));
+    throw Error(
+        fmt::format("resuming a run: {} does not contain its command line: it was killed before it began; {}",
+                    newest->string(), start_anew));
   }
   run.options = parse(run.command);
   return run;
@@ -92,7 +93,7 @@ std::map<RowIndex, RowEnd> untried_rows(const ReportBuilder& journal) {
   for (RowIndex row = 0; row < journal.rows(); ++row) {
     const RowEvents& events = journal.events(row);
     const bool was_lost = events.is_finished() && is_lost(events.end->status);
-    const bool may_kill = events.killed + 1 >= most_kills;  // as killed_rows() has it: not again
+    const bool may_kill = events.killed + 1 >= most_kills;  // then killed_rows() does not run it again
     if (was_lost && !may_kill && events.end->retry.empty()) untried.emplace(row, *events.end);
   }
   return untried;
@@ -100,10 +101,10 @@ std::map<RowIndex, RowEnd> untried_rows(const ReportBuilder& journal) {
 
 std::optional<std::string> refuse_other_run(const RunInfo& before, const RunInfo& now) {
   const auto refused = [&](const std::string& what) {
-    return fmt::format("going on with run {}: {}; {}", before.run_id, what, start_anew);
+    return fmt::format("resuming run {}: {}; {}", before.run_id, what, start_anew);
   };
   if (before.device.uuid != now.device.uuid || before.device.name != now.device.name) {
-    return refused(fmt::format("it was on the device {} ({}), and this is {} ({})", before.device.name,
+    return refused(fmt::format("it ran on the device {} ({}), but this is {} ({})", before.device.name,
                                before.device.uuid, now.device.name, now.device.uuid));
   }
   if (before.device.driver_info != now.device.driver_info) {
@@ -121,13 +122,13 @@ std::optional<std::string> refuse_other_plan(const ReportBuilder& journal, std::
   if (!journal.has_plan()) return std::nullopt;
   for (RowIndex row = 0; row < std::min(journal.rows(), now.size()); ++row) {
     if (is_same(journal.info(row), now[row])) continue;
-    return fmt::format("going on with a run: its row {} was {} ({}), and is {} ({}) now; {}", row,
+    return fmt::format("resuming a run: its row {} was {} ({}), and is {} ({}) now; {}", row,
                        journal.info(row).id, journal.info(row).params, now[row].id, now[row].params,
                        start_anew);
   }
   if (journal.rows() == now.size()) return std::nullopt;
-  return fmt::format("going on with a run: it had {} rows, and the case files give {} now; {}",
-                     journal.rows(), now.size(), start_anew);
+  return fmt::format("resuming a run: it had {} rows, but the case files give {} now; {}", journal.rows(),
+                     now.size(), start_anew);
 }
 
 }  // namespace assay::app

@@ -17,11 +17,11 @@
 namespace assay::app {
 namespace {
 
-/// What became of a rule's rows.
+/// How a rule's rows ended.
 struct Use {
-  std::size_t matched = 0;         ///< rows of the run that it matches
+  std::size_t matched = 0;         ///< number of the run's rows that the rule matches
   bool matches_left_out = false;   ///< it matches rows that the run left out
-  std::vector<const Record*> own;  ///< rows that no rule before it matches
+  std::vector<const Record*> own;  ///< matching rows that no earlier rule matches
 };
 
 bool was_reached(const Record& record) {
@@ -66,10 +66,11 @@ class Notes {
     const bool is_of_this_run = use.matched > 0 || (!scope_.is_narrowed && is_known_in_full(rule, use));
     if (!is_of_this_run) return std::nullopt;
     if (expectations_.is_expired(rule)) {
-      return noted(rule, "expired",
-                   fmt::format("it counted until {} and does not any more: remove it, or find out whether it "
-                               "still holds and give it a new day",
-                               date_text(*rule.expires)));
+      return noted(
+          rule, "expired",
+          fmt::format(
+              "it expired after {}: remove it, or check whether it still holds and give it a new date",
+              date_text(*rule.expires)));
     }
     const std::string why = why_stale(rule, use);
     if (why.empty() || !is_known_in_full(rule, use)) return std::nullopt;
@@ -77,7 +78,7 @@ class Notes {
     return noted(rule, "stale", why + ": remove it, or correct what it matches" + meant);
   }
 
-  /// For the end of a sentence about a rule that matches no row.
+  /// The end of a sentence about a rule that matches no row.
   std::string what_may_be_meant(const Expectation& rule) const {
     std::vector<std::string_view> ids;
     for (const Record& record : report_.records) ids.push_back(record.info.id);
@@ -85,7 +86,7 @@ class Notes {
     const auto matches = [&](std::string_view id) { return glob_matches(rule.match, id); };
     const auto found = std::ranges::find_if(ids, matches);
     if (found == ids.end()) return near_ids_text(rule.match, ids);
-    return fmt::format("; rows of other params, mode or impl have such an id, as {}", *found);
+    return fmt::format("; rows with other params, mode or impl have such an id, such as {}", *found);
   }
 
   /// Whether the run had every row that the rule matches.
@@ -101,10 +102,10 @@ class Notes {
             .note = std::move(note)};
   }
 
-  /// Empty: it is not.
+  /// Why a rule is stale; empty if it is not.
   static std::string why_stale(const Expectation& rule, const Use& use) {
     if (use.matched == 0) return "it matches no row of this run";
-    if (use.own.empty()) return "rules before it take every row that it matches";
+    if (use.own.empty()) return "earlier rules match every row that it matches";
     if (!std::ranges::all_of(use.own, [](const Record* row) { return was_reached(*row); })) return "";
     const bool skips = rule.kind == Expectation::Kind::Skip;
     const auto is_used = [&](const Record* row) {
@@ -112,7 +113,7 @@ class Notes {
     };
     if (std::ranges::any_of(use.own, is_used)) return "";
     const Record& example = *use.own.front();
-    return fmt::format("of its rows it {}, as {} is {} ({})", skips ? "left out none" : "saw none run",
+    return fmt::format("{}, as {} is {} ({})", skips ? "it left out no row" : "none of its rows ran",
                        example.info.id, name_of(example.status), example.reason);
   }
 
@@ -127,8 +128,8 @@ class Notes {
 
 std::string expectations_lines(std::span<const std::filesystem::path> files) {
   if (files.empty()) {
-    return "expectations: none; looked for in every folder 'expectations' below the folders of cases, and in "
-           "the nearest one beside or above\n";
+    return "expectations: none; searched every folder 'expectations' below the case folders, and the nearest "
+           "one next to or above them\n";
   }
   std::string lines;
   for (const std::filesystem::path& file : files) {

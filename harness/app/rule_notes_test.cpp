@@ -58,9 +58,10 @@ TEST(RuleNotes, ARuleWithoutARowNamesWhatMayBeMeant) {
   EXPECT_THAT(
       notes({{.match = "small"}}, records),
       ElementsAre("stale small" + stale + "; '*small*' would match 1, such as view/small/1x16/fused"));
-  EXPECT_THAT(notes({{.match = "view/*", .impl = "tiled"}}, records),
-              ElementsAre("stale view/*" + stale +
-                          "; rows of other params, mode or impl have such an id, as view/small/1x16/fused"));
+  EXPECT_THAT(
+      notes({{.match = "view/*", .impl = "tiled"}}, records),
+      ElementsAre("stale view/*" + stale +
+                  "; rows with other params, mode or impl have such an id, such as view/small/1x16/fused"));
 }
 
 TEST(ExpectationsLines, NameTheFilesOrWhereTheyAreLookedFor) {
@@ -69,21 +70,21 @@ TEST(ExpectationsLines, NameTheFilesOrWhereTheyAreLookedFor) {
                                                  "/elsewhere/other.yaml"};
   EXPECT_EQ(expectations_lines(files),
             "expectations: cases/expectations/gpu.yaml\nexpectations: /elsewhere/other.yaml\n");
-  EXPECT_THAT(expectations_lines({}), testing::HasSubstr("in the nearest one beside or above"));
+  EXPECT_THAT(expectations_lines({}), testing::HasSubstr("and the nearest one next to or above them"));
 }
 
 TEST(RuleNotes, ARuleWhoseRowsDidNotRunIsStale) {
   EXPECT_THAT(notes({{.match = "a*"}}, {ended("a1", Status::Unsupported), ended("a2", Status::Skipped)}),
-              ElementsAre("stale a*: of its rows it saw none run, as a1 is UNSUPPORTED (because): remove it, "
+              ElementsAre("stale a*: none of its rows ran, as a1 is UNSUPPORTED (because): remove it, "
                           "or correct what it matches"));
   EXPECT_THAT(notes({skipping("a*")}, {ended("a", Status::Invalid)}),
-              ElementsAre("stale a*: of its rows it left out none, as a is INVALID (because): remove it, or "
+              ElementsAre("stale a*: it left out no row, as a is INVALID (because): remove it, or "
                           "correct what it matches"));
 }
 
 TEST(RuleNotes, ARuleThatNeverGetsItsTurnIsStale) {
   EXPECT_THAT(notes({{.match = "a*"}, {.match = "a1"}}, {ended("a1", Status::ExpectedFail)}),
-              ElementsAre("stale a1: rules before it take every row that it matches: remove it, or correct "
+              ElementsAre("stale a1: earlier rules match every row that it matches: remove it, or correct "
                           "what it matches"));
 }
 
@@ -111,14 +112,12 @@ TEST(RuleNotes, ANarrowedRunLooksOnlyAtRulesOfItsRows) {
       ElementsAre(testing::StartsWith("stale b*: ")));
 }
 
-TEST(RuleNotes, AnExpiredRuleIsToldOnce) {
+TEST(RuleNotes, AnExpiredRuleIsNotedOnce) {
   const auto until = [](const char* match, const char* day) {
     return Expectation{.match = match, .expires = parse_date(day)};
   };
   const std::string note =
-      ": it counted until 2026-12-30 and does not any more: remove it, or find out whether it still holds "
-      "and "
-      "give it a new day";
+      ": it expired after 2026-12-30: remove it, or check whether it still holds and give it a new date";
   const std::vector<Expectation> rules{until("a", "2026-12-30"), until("a", "2026-12-31"),
                                        until("b", "2026-12-30")};
   EXPECT_THAT(notes(rules, {ended("a", Status::ExpectedFail)}),

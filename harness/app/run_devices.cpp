@@ -27,11 +27,10 @@ void refuse_wrong_device(const RunOptions& options, const gpu::Instance& instanc
   for (const std::size_t index : chosen) {
     const std::string& name = instance.devices()[index].name;
     if (wanted.is_in(name)) continue;
-    throw Error(
-        fmt::format("wrong device: the run would be on '{}', which --expect-device '{}' does not match; "
-                    "nothing was run",
-                    name, options.expect_device),
-        ExitCode::Infrastructure);
+    throw Error(fmt::format("wrong device: the run would be on '{}', which --expect-device '{}' does not "
+                            "match; nothing was run",
+                            name, options.expect_device),
+                ExitCode::Infrastructure);
   }
 }
 
@@ -95,7 +94,7 @@ void measure_ceilings_again(TimingTools& tools, gpu::ShaderLibrary& shaders, con
   if (!tools.ceilings.measured()) return;
   tools.ceilings = larger_of(tools.ceilings, measure_ceilings(tools, shaders));
   if (store.takes(tools.ceilings, tools.device.info())) store.store(tools.ceilings);
-  log << "ceilings were measured again, since a row is above them: " << ceilings_line(tools.ceilings) << '\n';
+  log << "ceilings were measured again, as a row exceeded them: " << ceilings_line(tools.ceilings) << '\n';
   info.ceilings = tools.ceilings;
   listener.run(info);
 }

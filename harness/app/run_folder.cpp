@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr const char* default_out = "assay-out";
 constexpr const char* runs = "runs";
 
-/// Whether the folder holds a journal, in whatever form it is kept.
+/// Whether the folder holds a journal, compressed or not.
 bool has_journal(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
@@ -29,7 +29,7 @@ bool has_journal(const fs::path& folder) {
   return false;
 }
 
-/// A folder below `root`, so many levels down at most, that holds a journal; empty when there is none.
+/// A folder with a journal, at most `levels` levels below `root`; empty if there is none.
 fs::path folder_with_journal(const fs::path& root, int levels) {
   std::error_code error;
   for (fs::directory_iterator at(root, error), end; !error && at != end; at.increment(error)) {
@@ -41,25 +41,25 @@ fs::path folder_with_journal(const fs::path& root, int levels) {
   return {};
 }
 
-/// Where a link is to stand, only a link is replaced: a folder may be somebody's only copy of a run.
+/// Only a link may be replaced by a link: a folder may be the only copy of a run.
 void refuse_folder_in_place_of_link(const fs::path& place) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(place, error);
   if (!fs::exists(status) || fs::is_symlink(status)) return;
   throw Error(
-      fmt::format("preparing the output folder: '{0}' is to be a link to the newest run, but a {1} of that "
-                  "name is there, perhaps from an older version of assay; move it away "
-                  "(mv '{0}' '{0}.old') or choose another folder with --out",
+      fmt::format("preparing the output folder: '{0}' should be a link to the newest run, but a {1} with "
+                  "that name is there, perhaps from an older version of assay; move it away (mv '{0}' "
+                  "'{0}.old') or choose another folder with --out",
                   place.string(), fs::is_directory(status) ? "folder" : "file"));
 }
 
-/// A run that is gone on with has no device that is not chosen now: its rows would be left for ever.
+/// Throws if the resumed run has a device that is not chosen now, as its rows would never be run.
 void refuse_other_devices(const fs::path& run, std::span<const std::string> devices) {
   std::error_code error;
   for (fs::directory_iterator at(run, error), end; !error && at != end; at.increment(error)) {
     const std::string device = at->path().filename().string();
     if (!has_journal(at->path()) || std::ranges::find(devices, device) != devices.end()) continue;
-    throw Error(fmt::format("going on with run {}: it was on '{}', and the devices here are now: {}",
+    throw Error(fmt::format("resuming run {}: it ran on '{}', but the devices here are now: {}",
                             run.filename().string(), device, fmt::join(devices, ", ")));
   }
 }
@@ -75,8 +75,8 @@ RunFolder RunFolder::of_run(const fs::path& folder) {
   const fs::path run = folder.filename().empty() ? folder.parent_path() : folder;
   if (run.parent_path().filename() != runs) {
     throw Error(
-        fmt::format("going on with a run: '{}' is not the folder OUT/runs/<run> that `assay run` wrote; a "
-                    "published or moved report cannot be gone on with",
+        fmt::format("resuming a run: '{}' is not a folder OUT/runs/<run> that `assay run` wrote; a published "
+                    "or moved report cannot be resumed",
                     folder.string()));
   }
   const fs::path out = run.parent_path().parent_path();
@@ -90,7 +90,7 @@ void RunFolder::make(std::span<const std::string> devices) {
   std::error_code error;
   while (!fs::create_directory(out_ / runs / run_id_, error)) {
     if (error) throw_file_error("create the folder", out_ / runs / run_id_, error.value());
-    run_id_ = new_run_id();  // another run, started in the same second, drew the same number
+    run_id_ = new_run_id();  // another run that started in the same second drew the same number
   }
   is_made_ = true;
 }
@@ -103,7 +103,7 @@ void RunFolder::link(const std::string& device, std::ostream& log) const {
   const fs::path target = fs::path(runs) / run_id_ / device;
   const fs::path fresh = out_ / runs / run_id_ / ("." + device + ".link");
   std::error_code error;
-  fs::remove(fresh, error);  // of a run that was killed right here
+  fs::remove(fresh, error);  // left by a run that was killed right here
   fs::create_symlink(target, fresh, error);
   if (!error) fs::rename(fresh, out_ / device, error);  // readers see the old link or the new one
   if (!error) return;
@@ -133,9 +133,9 @@ void refuse_used_folder(const RunOptions& options) {
   if (used.empty()) used = folder_with_journal(options.out / runs, 2);
   if (used.empty()) return;
   throw Error(
-      fmt::format("preparing the output folder: --out '{}' holds a run already, in '{}'; choose another "
-                  "folder, or add --overwrite: the new run then goes beside the old one, and the links to "
-                  "the newest run move to it",
+      fmt::format("preparing the output folder: --out '{}' already holds a run, in '{}'; choose another "
+                  "folder, or add --overwrite: the new run is then written next to the old one, and the "
+                  "links to the newest run move to it",
                   options.out.string(), used.string()));
 }
 

@@ -130,7 +130,7 @@ TEST(RefuseUsedFolder, ARunIsBesideWhichOnlyOverwriteMayGo) {
   for (const char* place : {"acme", "runs/20260102T030405Z-1a2b3c/acme"}) {
     Desk desk;
     Desk::write_journal(desk.out / place);
-    EXPECT_THAT(desk.refusal(), HasSubstr("holds a run already, in '" + (desk.out / place).string() + "'"));
+    EXPECT_THAT(desk.refusal(), HasSubstr("already holds a run, in '" + (desk.out / place).string() + "'"));
     EXPECT_THAT(desk.refusal(), HasSubstr("--overwrite"));
     EXPECT_EQ(desk.refusal(true), "");
   }

@@ -25,7 +25,7 @@
 namespace assay::app {
 namespace {
 
-/// One device of the run: what is written, and who runs its rows.
+/// One device of the run: its output, and the workers that run its rows.
 struct DeviceInWorker {
   std::unique_ptr<DeviceOutput> output;
   std::vector<std::unique_ptr<WorkerProcess>> processes;
@@ -66,8 +66,8 @@ class RunInWorkers {
     return open;
   }
 
-  /// Asks a new process which devices there are. A process that does not answer is tried again as often as a
-  /// device may fail.
+  /// Asks a new process for the list of devices. If it does not answer, tries again as often as a device may
+  /// fail.
   std::vector<ChosenDevice> devices_of(WorkerProcess& process) const {
     const SupervisionLimits limits;
     std::string why;
@@ -96,9 +96,9 @@ class RunInWorkers {
     std::vector<ChosenDevice> devices = std::get<DevicesEvent>(*event).devices;
     std::set<std::string> slugs;
     for (const ChosenDevice& device : devices) slugs.insert(device.slug);
-    // A slug is the name of a folder here.
+    // A slug becomes the name of a folder.
     if (devices.empty() || slugs.size() != devices.size() || !std::ranges::all_of(slugs, is_slug))
-      throw_no_answer(line, "its devices have no names of their own");
+      throw_no_answer(line, "its devices have no unique names");
     return devices;
   }
 
@@ -109,11 +109,10 @@ class RunInWorkers {
   }
 
   [[noreturn]] static void throw_no_answer(const std::string& line, const std::string& why) {
-    throw Error(
-        fmt::format("asking a worker which devices there are: it answered '{}', but {}; is it another "
-                    "version of assay, or does something else print to its stdout?",
-                    shortened(printable(line), 80), why),
-        ExitCode::Infrastructure);
+    throw Error(fmt::format("asking a worker for its devices: it answered '{}', but {}; is it another "
+                            "version of assay, or does something else print to its stdout?",
+                            shortened(printable(line), 80), why),
+                ExitCode::Infrastructure);
   }
 
   static bool is_slug(const std::string& text) {
@@ -161,7 +160,8 @@ class RunInWorkers {
     return std::min(run_.accuracy_groups, accuracy_rows_left(output.so_far()));
   }
 
-  /// Threads for references: of one device as many as the CPU has, unless the command line says otherwise.
+  /// Threads for references in each worker: for a single one, as many as the CPU has, unless the command line
+  /// gives a number.
   int jobs_of_each(std::size_t devices, std::size_t workers) const {
     const int asked = run_.output.options.jobs;
     const std::size_t parts = devices * workers;
@@ -170,7 +170,7 @@ class RunInWorkers {
     return std::max(1, all / static_cast<int>(parts));
   }
 
-  /// The new workers must have the journal's plan.
+  /// Sets up resuming: the new workers must have the journal's plan.
   static void resume(SupervisionStart& start, const ReportBuilder& journal) {
     if (journal.has_plan()) {
       start.left = rows_left(journal);
@@ -203,7 +203,7 @@ class RunInWorkers {
     });
   }
 
-  /// What was run is written before what could not be is told.
+  /// Writes the results of all devices before an error of one of them is thrown.
   void conclude() {
     std::optional<Error> failure;
     for (const DeviceInWorker& device : devices_) {
@@ -211,7 +211,7 @@ class RunInWorkers {
       if (!refusal && device.output->has_plan()) {
         run_.conclude(*device.output);
       } else if (!refusal && run_.output.failures.is_reached()) {
-        device.output->log() << "nothing was run: enough rows had failed before it was open\n";
+        device.output->log() << "nothing was run: --max-failures was reached before it was open\n";
       } else if (!failure) {
         failure = refusal ? Error(refusal->text, static_cast<ExitCode>(refusal->code))
                           : Error("interrupted before the device was open: nothing was run on it",

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What inputs are called in a sentence, by their name in a journal.
+/// The words for inputs in a sentence, by their name in a journal.
 constexpr std::array<std::pair<const char*, const char*>, 5> inputs{{
     {"binary", "the binary"},
     {"cases", "the case files"},
@@ -24,10 +24,10 @@ constexpr std::array<std::pair<const char*, const char*>, 5> inputs{{
     {"versus_shaders", "the files in --versus-shaders"},
 }};
 
-/// Arrays that cases name stand beside these, each by the path of its file.
+/// Prefix of the names of arrays that cases use; the path of the array's file follows.
 constexpr std::string_view array_prefix = "array ";
 
-/// What an input is called in a sentence.
+/// The words for an input in a sentence.
 std::string words_for(const std::string& name) {
   if (name.starts_with(array_prefix)) return "the array in " + name.substr(array_prefix.size());
   const auto* const found = std::ranges::find(inputs, name, [](const auto& input) { return input.first; });

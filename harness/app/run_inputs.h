@@ -9,11 +9,11 @@
 
 namespace assay::app {
 
-/// RunInfo::inputs of a run of `options` with these cases.
+/// Computes RunInfo::inputs for a run of `options` with these cases.
 std::map<std::string, std::string> run_inputs(const RunOptions& options, const LoadResult& loaded);
 
-/// "the case files", "the array in data/x.npy": which of the inputs of two runs differ, for a sentence;
-/// nothing where none does. What one of them does not know is passed over.
+/// The inputs that differ between two runs, for a sentence: "the case files", "the array in data/x.npy";
+/// nullopt if none does. Inputs that only one of the runs has are ignored.
 std::optional<std::string> different_inputs(const std::map<std::string, std::string>& before,
                                             const std::map<std::string, std::string>& now);
 

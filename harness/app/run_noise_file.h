@@ -7,11 +7,10 @@
 
 namespace assay::app {
 
-/// The pairs of a file that `assay compare --keep-run-noise` has written. Throws Error(Usage) where it cannot
-/// be read.
+/// The pairs in a file that `assay compare --keep-run-noise` wrote. Throws Error(Usage) if it cannot be read.
 std::vector<RunPair> pairs_in(const std::filesystem::path& file);
 
-/// What they tell; of an empty path nothing.
+/// The run noise in such a file; none for an empty path.
 RunNoise read_run_noise(const std::filesystem::path& file);
 
 }  // namespace assay::app

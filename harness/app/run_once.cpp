@@ -48,22 +48,20 @@ std::size_t accuracy_groups(const std::vector<PlannedGroup>& groups) {
   return static_cast<std::size_t>(std::ranges::count_if(groups, has_accuracy));
 }
 
-/// A comparison that would compare nothing is a mistake of the command line.
+/// Throws if a comparison that the command line asks for would compare nothing.
 void refuse_empty_comparison(const RunOptions& options, const std::set<std::string>& timed) {
   if (options.versus_shaders.empty() && options.baseline_impl.empty()) return;
-  if (options.versus_alone && timed.empty()) return;  // what is looked at is whether they are right
+  if (options.versus_alone && timed.empty()) return;  // only their answers matter
   if (!options.versus_alone && !options.versus_shaders.empty() && !options.baseline_impl.empty()) {
     throw Error(
         "choosing what to compare: --versus-shaders compares two versions of the shaders, --baseline-impl "
-        "two "
-        "impls; only with --versus-alone both may be given: the one version is then held against an impl "
-        "with "
-        "the other");
+        "two impls; both may be given only with --versus-alone, which compares the one version with an impl "
+        "of the other");
   }
   if (timed.empty()) {
     throw Error(
-        "choosing what to compare: only times are compared, and no row of mode perf is selected; "
-        "`assay list --long` shows the mode of each case");
+        "choosing what to compare: only times are compared, but no row of mode perf is selected; `assay list "
+        "--long` shows the mode of each case");
   }
   if (options.baseline_impl.empty() || timed.contains(options.baseline_impl)) return;
   throw Error(
@@ -71,14 +69,14 @@ void refuse_empty_comparison(const RunOptions& options, const std::set<std::stri
                   options.baseline_impl, fmt::join(timed, ", ")));
 }
 
-/// One that nobody can know beforehand, and never 0.
+/// An unpredictable seed that is never 0.
 std::uint64_t drawn_seed() {
   std::random_device device;
   return (std::uint64_t{device()} << 32) | std::uint64_t{device()} | 1;
 }
 
-/// Whether the row did not run, or not to its end, because the run was stopped: not because its device was
-/// given up.
+/// Whether the row did not run, or not to its end, because the run was stopped (and not because its device
+/// was given up).
 bool was_cut_short(const Record& record) {
   return record.status == Status::Interrupted ||
          (record.status == Status::Missing && record.reason.find(stopped_because) != std::string::npos);
@@ -135,8 +133,8 @@ class Run {
   }
 
  private:
-  /// Rows that nobody wants to run any more say nothing of the machine, nor of whether anything could be
-  /// judged.
+  /// The exit code of a device's report. If --max-failures stopped the run, rows that did not end do not
+  /// count: they are no failure of the machine.
   ExitCode exit_code_of(const RunReport& report) const {
     if (!failures_.is_reached()) return exit_code(report, options_.strict);
     RunReport ended = report;
@@ -146,7 +144,7 @@ class Run {
     return was_stopped && code == ExitCode::Usage ? ExitCode::Fine : code;
   }
 
-  /// Of all devices together: what one of them runs is used.
+  /// Checks the shader folders for all devices together: a file is used if any of them runs it.
   void check_shaders(std::span<const DeviceInfo> devices) const {
     if (options_.shaders.empty() && options_.versus_shaders.empty()) return;
     std::set<std::string> shaders;
@@ -171,7 +169,7 @@ class Run {
 
   bool stopped() const { return stop_requested_(); }
 
-  /// In this process, one device after the other.
+  /// Runs in this process, one device after the other.
   void run_here(RunOutcome& outcome) {
     if (!session_.devices) session_.devices = std::make_unique<RunDevices>(options_);
     std::vector<DeviceInfo> infos;
@@ -223,7 +221,7 @@ class Run {
     return report;
   }
 
-  /// Tells once more of the run, with what there is to tell of its expectations.
+  /// Sends the run info again, with the notes on the rules of its expectations.
   void note_rules(Recorder& recorder) const {
     RunInfo info = recorder.so_far().run();
     if (expectations_.of_device(info.device.name).empty()) return;
@@ -237,7 +235,7 @@ class Run {
     if (!info.rule_notes.empty()) recorder.run(info);
   }
 
-  /// Each device in a process of its own.
+  /// Runs each device in a separate process.
   void run_on_workers(RunOutcome& outcome) {
     const WorkersRun run{
         .output = output_parts(),
@@ -266,14 +264,14 @@ class Run {
   bool reports_failed_ = false;
   LoadResult loaded_;
   std::vector<const Case*> selected_;
-  std::vector<PlannedGroup> groups_;  ///< of no device: forms that await one are not known in them
-  ShardInfo shard_;                   ///< the part of what the options select that these are
+  std::vector<PlannedGroup> groups_;  ///< planned without a device: forms that depend on one are unknown
+  ShardInfo shard_;                   ///< the part of the selection that groups_ are
   std::uint64_t secret_seed_ = 0;
   std::set<std::string> timed_impls_;
   Expectations expectations_;
 };
 
-/// The root of the reports, once it is known that it may be used.
+/// The root of the reports, after checking that it may be used.
 std::filesystem::path checked_output_root(const RunOptions& options) {
   refuse_used_folder(options);
   return output_root(options);
@@ -300,8 +298,8 @@ std::string interrupted_line(const RunOutcome& outcome) {
   const std::string why = outcome.failure_limit == 0
                               ? "interrupted"
                               : fmt::format("stopped at --max-failures {}", outcome.failure_limit);
-  return fmt::format("{}: {} of {} rows came to their end; the reports hold them, the others are MISSING\n",
-                     why, rows - cut_short, rows);
+  return fmt::format("{}: {} of {} rows ended; the reports hold them, the others are MISSING\n", why,
+                     rows - cut_short, rows);
 }
 
 }  // namespace assay::app

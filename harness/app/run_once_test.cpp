@@ -46,7 +46,7 @@ struct Bench {
 
   /// A stop that is requested from the n-th time on that it is asked for.
   static std::function<bool()> after(int asked) {
-    const auto left = std::make_shared<int>(asked);  // whoever asks has a copy of the function
+    const auto left = std::make_shared<int>(asked);  // the caller has a copy of the function
     return [left] { return --*left < 0; };
   }
 
@@ -150,10 +150,9 @@ TEST(RunOnce, StopsWhenAsManyRowsHaveFailedAsAreAllowed) {
   EXPECT_EQ(outcome.code, ExitCode::Failures) << "of the rows that ended";
   EXPECT_TRUE(outcome.interrupted);
   EXPECT_FALSE(report.complete);
-  EXPECT_EQ(
-      interrupted_line(outcome),
-      "stopped at --max-failures 2: 3 of 5 rows came to their end; the reports hold them, the others are "
-      "MISSING\n");
+  EXPECT_EQ(interrupted_line(outcome),
+            "stopped at --max-failures 2: 3 of 5 rows ended; the reports hold them, the others are "
+            "MISSING\n");
 }
 
 TEST(RunOnce, EndsAsEverWhereFewerFailThanAreAllowedOrTheLastOne) {

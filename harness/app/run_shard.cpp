@@ -22,13 +22,13 @@ std::string shard_line(const AskedShard& asked, const ShardInfo& info, std::span
   std::string line =
       fmt::format("shard {} of {} ({}): {} of {} rows, in {} of {} groups that share data", info.index,
                   info.count, asked.by, rows, info.all_rows, taken.size(), info.all_groups);
-  if (taken.empty()) line += "; there is nothing to run in this shard, and no report is written";
+  if (taken.empty()) line += "; this shard has nothing to run, and no report is written";
   return line + '\n';
 }
 
-/// What --balance without a shard is.
+/// The error for --balance without a shard.
 constexpr const char* balance_alone =
-    "sharing out the rows: --balance says how, and no shard is named; add --shard 1/8, say";
+    "dividing the rows: --balance needs a shard; add one, such as --shard 1/8";
 
 }  // namespace
 

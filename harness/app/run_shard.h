@@ -10,16 +10,16 @@
 
 namespace assay::app {
 
-/// Places of the groups that the shard has of all: by number of rows, or as `options.balance` says. Throws
-/// Error.
+/// Places of the shard's groups among all: divided by number of rows, or by the times in `options.balance`.
+/// Throws Error.
 std::vector<std::size_t> taken_groups(const CaseOptions& options, const Shard& shard,
                                       std::span<const PlannedGroup> groups);
 
-/// The cases of `selected` that `assay list` shows: all, or those of options.shard. Throws Error.
+/// The cases of `selected` that `assay list` shows: all, or those in options.shard. Throws Error.
 std::vector<const Case*> listed_cases(const CaseOptions& options, std::vector<const Case*> selected);
 
-/// Which of all `groups` a run has: with --resume those that it had, else those of the shard that is asked
-/// for, of which `log` is told. Throws Error.
+/// The part of `groups` that a run has: with --resume the same as before, else the shard that is asked for,
+/// which is noted on `log`. Throws Error.
 ShardInfo shard_of_run(const RunOptions& options, std::span<const PlannedGroup> groups, std::ostream& log);
 
 }  // namespace assay::app

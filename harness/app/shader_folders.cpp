@@ -22,7 +22,7 @@ std::string names_text(std::vector<std::string> names) {
   return fmt::format("{}{}", fmt::join(names, ", "), more);
 }
 
-/// What runs beside the programs of the rows.
+/// Whether the shader is one that the harness runs in addition to the rows' programs.
 bool is_of_harness(const std::string& name, bool timed) {
   if (name == "poison.comp" || name == "difference.comp") return true;
   return timed && (name == "clock_probe.comp" || name.starts_with("ceilings/"));
@@ -38,8 +38,8 @@ void check_folder(const std::string& option, const std::filesystem::path& folder
   const gpu::Overrides found = library.overrides(std::vector<std::string>(wanted.begin(), wanted.end()));
   if (found.used.empty()) {
     throw Error(fmt::format(
-        "taking shaders from {} '{}': no file of it is used. It holds: {}. The selected cases run: {}, and "
-        "what these include; names are relative to the folder, as below shaders/ of the source tree",
+        "taking shaders from {} '{}': none of its files is used. It holds: {}. The selected cases run: {}, "
+        "and their includes; names are relative to the folder, as below shaders/ of the source tree",
         option, folder.string(), found.unused.empty() ? "no shaders" : names_text(found.unused),
         names_text({shaders.begin(), shaders.end()})));
   }

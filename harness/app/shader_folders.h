@@ -10,14 +10,15 @@
 
 namespace assay::app {
 
-/// The sources that `folder` overrides, with the cache on disk; an empty path: the embedded ones alone.
+/// Options for shaders from `folder` before the embedded ones, with the cache on disk; an empty path: only
+/// the embedded ones.
 gpu::ShaderOptions shader_options(const std::filesystem::path& folder,
                                   const std::vector<std::string>& compiler);
 
-/// Says into `log` what is taken from the folders of --shaders and --versus-shaders by programs of `shaders`
-/// ("copy.comp"). Throws Error where that is nothing: a run would then say something about other shaders than
-/// the ones that were meant. Without shaders nothing runs, and the rows say why. `timed`: rows are timed, so
-/// that the clock probe and the ceilings count as used.
+/// Lists on `log` the files that programs of `shaders` ("copy.comp") use from the folders of --shaders and
+/// --versus-shaders. Throws Error if there are none: the run would then test other shaders than intended. If
+/// `shaders` is empty nothing runs, and the rows say why. `timed`: rows are timed, so that the clock probe
+/// and the ceilings count as used.
 void check_shader_folders(const RunOptions& options, const std::set<std::string>& shaders, bool timed,
                           std::ostream& log);
 

@@ -19,8 +19,8 @@ constexpr int most_shards = 1'000'000;
 struct ShardVariables {
   const char* index;
   const char* total;
-  int first;             ///< what the first shard's index is
-  bool total_may_stand;  ///< a total of 1 is set where there are no shards
+  int first;             ///< index of the first shard
+  bool total_may_stand;  ///< a total of 1 may be set if there are no shards
 };
 constexpr std::array variables{ShardVariables{"GTEST_SHARD_INDEX", "GTEST_TOTAL_SHARDS", 0, false},
                                ShardVariables{"TEST_SHARD_INDEX", "TEST_TOTAL_SHARDS", 0, false},
@@ -47,9 +47,9 @@ std::optional<AskedShard> shard_in(const ShardVariables& family, const Environme
   if (!index || !total || *total < 1 || *total > most_shards || *index < family.first ||
       *index - family.first >= *total) {
     throw Error(
-        fmt::format("choosing a shard: {}='{}' and {}='{}' name none; the index counts from {} on, up to {}",
+        fmt::format("choosing a shard: {}='{}' and {}='{}' do not name one; the index counts from {} to {}",
                     family.index, shortened(index_text, 20), family.total, shortened(total_text, 20),
-                    family.first, family.first == 0 ? "the total less one" : "the total"));
+                    family.first, family.first == 0 ? "the total minus one" : "the total"));
   }
   return AskedShard{{*index - family.first + 1, *total}, fmt::format("{} of {}", family.index, family.total)};
 }
@@ -62,8 +62,9 @@ Shard parse_shard(const std::string& text) {
   const std::optional<int> count =
       slash == text.npos ? std::nullopt : number_in(std::string_view(text).substr(slash + 1));
   if (!index || !count || *count < 1 || *count > most_shards || *index < 1 || *index > *count) {
-    throw Error(fmt::format("choosing a shard: --shard '{}' is none; write 2/8 for the second of eight",
-                            shortened(text, 40)));
+    throw Error(
+        fmt::format("choosing a shard: --shard '{}' is not a shard; write 2/8 for the second of eight",
+                    shortened(text, 40)));
   }
   return {*index, *count};
 }

@@ -14,7 +14,7 @@
 namespace assay::app {
 namespace {
 
-/// The rows of a report that a question is of.
+/// The rows of a report that a question covers.
 std::vector<const Record*> rows_asked_for(const RunReport& report, const ShowOptions& options) {
   const std::string& id = options.id;
   const bool is_glob = id.find_first_of("*?") != id.npos;
@@ -55,7 +55,7 @@ ExitCode answer(const ShowOptions& options, const Terminal& terminal) {
     if (!rows.empty()) terminal.out << answers(rows, options, terminal.console.width);
     has_rows = has_rows || !rows.empty();
   }
-  if (!has_rows) throw Error("showing rows: no row of the report is of that id or --op");
+  if (!has_rows) throw Error("showing rows: no row of the report has that id or --op");
   return ExitCode::Fine;
 }
 
@@ -65,7 +65,7 @@ ExitCode show(const ShowOptions& options, const Terminal& terminal) {
   if (options.asks()) return answer(options, terminal);
   if (options.id.empty()) {
     throw Error(
-        "showing rows: name an id, or ask for --worst, --slowest, --furthest-from-ceiling or --group");
+        "showing rows: give an id, or ask for --worst, --slowest, --furthest-from-ceiling or --group");
   }
   const RunReport report = read_journal(only_journal(options.report));
   const std::string id = only_id(report, options.id, "the report");

@@ -9,7 +9,7 @@ StopSignal::StopSignal(std::function<void()> when_requested) : when_requested_(s
   sigemptyset(&signals_);
   sigaddset(&signals_, SIGINT);
   sigaddset(&signals_, SIGTERM);
-  // nohup lets a run outlive its terminal by ignoring this one, which waiting for it would undo.
+  // nohup lets a run outlive its terminal by ignoring this signal; waiting for it would undo that.
   struct sigaction hangup {};
   if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
     sigaddset(&signals_, SIGHUP);
@@ -19,7 +19,7 @@ StopSignal::StopSignal(std::function<void()> when_requested) : when_requested_(s
 
 StopSignal::~StopSignal() {
   closing_ = true;
-  // For this thread alone: it waits for the signal, which ends nothing.
+  // Sent only to this thread, which waits for the signal, so that it ends nothing else.
   pthread_kill(listener_.native_handle(), SIGTERM);  // NOLINT(bugprone-bad-signal-to-kill-thread)
   listener_.join();
   pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr);
@@ -38,7 +38,7 @@ void StopSignal::listen() {
     if (requested_) {
       std::signal(signal, SIG_DFL);
       pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
-      std::raise(signal);  // ends the process, and tells its parent why
+      std::raise(signal);  // ends the process, so that its parent sees why
     }
     request();
   }

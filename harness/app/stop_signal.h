@@ -11,20 +11,20 @@
 namespace assay::app {
 
 /// Ctrl-C (SIGINT), SIGTERM and the end of the terminal (SIGHUP, unless it is ignored: nohup) as a request to
-/// stop, which is asked for and stays: a row comes to its end, the journal and the reports too. A second
-/// signal ends the process at once, as if nobody listened.
+/// stop, which is polled and stays set: the running row, the journal and the reports are finished first. A
+/// second signal ends the process immediately, with the signal's default action.
 ///
-/// To be made before any other thread: those that come later leave the signals to this one.
+/// Must be created before any other thread: later threads leave the signals to this one.
 class StopSignal {
  public:
-  /// `when_requested` is called once, on a thread of its own; may be empty.
+  /// `when_requested` is called once, on a separate thread; may be empty.
   explicit StopSignal(std::function<void()> when_requested = {});
   ~StopSignal();
   StopSignal(const StopSignal&) = delete;
   StopSignal& operator=(const StopSignal&) = delete;
 
   bool requested() const { return requested_; }
-  /// Waits until a stop is requested, at most so long; whether it is.
+  /// Waits for a stop request for at most `time`; returns whether there is one.
   bool requested_within(std::chrono::milliseconds time);
 
  private:

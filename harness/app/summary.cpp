@@ -29,15 +29,25 @@ std::set<std::string> models_of(const Steps& reports) {
   for (const ModelSteps& steps : reports) unplaced += steps.unplaced.size();
   std::string story = "summing the layers of models: no timed row of " + options.reports.front().string();
   if (options.reports.size() > 1) story += " or the other reports";
-  story += " tells a `layer` of a `model` and its number of tokens; ";
+  story += " names a `layer` of a `model` and its number of tokens; ";
   if (unplaced > 0) {
     story += std::to_string(unplaced) +
              " name a model, but not the layer or the tokens: give their cases a `layer`, or run them again "
-             "with this assay, as an older one did not note the tokens of every op";
+             "with this assay, as an older one did not record the tokens of every op";
   } else {
     story += "run cases that have these keys in mode perf, such as those of the linear ops in cases/models";
   }
   throw Error(story);
+}
+
+/// The number of timed rows of a model that are in no step.
+std::size_t unplaced_rows(const Steps& reports, const std::string& model) {
+  std::size_t rows = 0;
+  for (const ModelSteps& steps : reports) {
+    rows += static_cast<std::size_t>(std::ranges::count_if(
+        steps.unplaced, [&](const Record* row) { return glob_matches(model, row->info.model); }));
+  }
+  return rows;
 }
 
 void refuse_unknown_models(const Steps& reports, const SummaryOptions& options) {
@@ -45,13 +55,17 @@ void refuse_unknown_models(const Steps& reports, const SummaryOptions& options) 
   for (const std::string& wanted : options.models) {
     const auto is_meant = [&](const std::string& model) { return glob_matches(wanted, model); };
     if (std::ranges::any_of(models, is_meant)) continue;
-    std::string story = "--model: no timed layer is of a model '" + wanted + "'; the models are";
+    const std::size_t unplaced = unplaced_rows(reports, wanted);
+    std::string story = "--model: no report has a step of a model '" + wanted + "'";
+    if (unplaced > 0)
+      story += ": its " + std::to_string(unplaced) + " timed rows name no `layer` or no number of tokens";
+    story += "; the models with steps are";
     for (const std::string& model : models) story += "\n  " + printable(model);
     throw Error(story);
   }
 }
 
-// Rows that are in no step are left out with their models: what is said of a step needs no other model.
+// Removes the steps and unplaced rows of all other models.
 void keep_models(ModelSteps& steps, const std::vector<std::string>& wanted) {
   const auto is_unwanted = [&](const std::string& model) {
     return !std::ranges::any_of(wanted,

@@ -29,13 +29,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Empty where there is none.
+/// The text of a file; empty if there is none.
 std::string text_of_file(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(path, error) ? whole_file(path).value_or("") : "";
 }
 
-/// Seconds from the run's start to its journal's last change; 0 where that cannot be told.
+/// Seconds from the run's start to its journal's last change; 0 if unknown.
 double duration_s(const std::string& started_utc, const fs::path& journal) {
   std::istringstream in(started_utc);
   std::tm parts{};
@@ -74,7 +74,7 @@ fs::path canonical_or_empty(const fs::path& path) {
   return error ? fs::path() : canonical;
 }
 
-/// One device's report and what it is held against.
+/// Judges one device's report, compared with its last good night.
 class DeviceJudge {
  public:
   DeviceJudge(const VerdictOptions& options, const RunNoise& noise, const Place& place, std::string slug,
@@ -105,7 +105,7 @@ class DeviceJudge {
     const std::optional<fs::path> journal = journal_in(folder_);
     if (!journal) {
       device_.problems.emplace_back(
-          "its folder holds no journal.jsonl: the run ended before it began, or files were removed");
+          "its folder holds no journal.jsonl: the run ended before it had begun, or files were removed");
       return;
     }
     try {
@@ -122,10 +122,10 @@ class DeviceJudge {
   }
 
   static std::string why_incomplete(const RunReport& report, const fs::path& journal) {
-    if (is_being_written(journal)) return "the run is not over";
+    if (is_being_written(journal)) return "the run has not ended";
     return std::string("the run did not finish") +
            (report.cut_off ? ", and its journal's last line was cut off" : "") +
-           ": `assay run --resume` goes on with it";
+           "; resume the night with `nightly.sh --resume`, or a single run with `assay run --resume`";
   }
 
   void compare(RunReport report) {
@@ -141,7 +141,7 @@ class DeviceJudge {
     std::optional<RunReport> before =
         base.empty() && !device_.note.empty() ? std::nullopt : read_base(base, link);
     if (before && before->run.started_utc > began) {
-      may_become_last_good_ = false;  // a later night stays what the nights after it are held against
+      may_become_last_good_ = false;  // a later night remains the base of the nights after it
       base = earlier_base("the last good night is a later one, " + before->run.run_id);
       before = base.empty() ? std::nullopt : read_base(base, link);
     }
@@ -153,7 +153,8 @@ class DeviceJudge {
     return !report.empty() && *from_night.begin() != "..";
   }
 
-  /// What an earlier verdict on this night was held against; else empty, with `note` as the reason.
+  /// The report that an earlier verdict on this night was compared with; else empty, with `note` as the
+  /// reason.
   fs::path earlier_base(const std::string& note) {
     fs::path base =
         earlier_.last_good.empty() ? fs::path() : canonical_or_empty(place_.night / earlier_.last_good);
@@ -163,7 +164,7 @@ class DeviceJudge {
   }
 
   std::optional<RunReport> read_base(const fs::path& base, const fs::path& link) {
-    std::string why = "its link leads nowhere";
+    std::string why = "its link is dangling";
     try {
       if (const auto journal = base.empty() ? std::nullopt : journal_in(base))
         return read_checked_journal(*journal);
@@ -188,7 +189,7 @@ class DeviceJudge {
 
   void lose_base(const std::string& why, const fs::path& link) {
     device_.problems.push_back("its last good night cannot be compared with: " + why + "; remove " +
-                               link.string() + " to begin anew with the next good night");
+                               link.string() + " to start over with the next good night");
   }
 
   const VerdictOptions& options_;
@@ -200,14 +201,14 @@ class DeviceJudge {
   DeviceNight device_;
 };
 
-/// Devices that should be there, and are not.
+/// Adds devices that should have a report, but do not.
 void add_absent(std::map<std::string, DeviceFolder>& devices, const VerdictOptions& options,
                 const Place& place) {
   for (const std::string& slug : options.expected)
-    devices.try_emplace(slug, DeviceFolder{{}, "it was expected (--expect-slug), and has no report tonight"});
+    devices.try_emplace(slug, DeviceFolder{{}, "no report tonight, although --expect-slug asks for one"});
   for (const auto& [slug, target] : links_in(place.last_good)) {
-    const std::string why = "it has no report tonight, and had a good night in " +
-                            place.from_night(target).string() + "; if it is gone for good, remove " +
+    const std::string why = "no report tonight, although it had a good night in " +
+                            place.from_night(target).string() + "; if the device was removed, delete " +
                             (place.last_good / slug).string();
     devices.try_emplace(slug, DeviceFolder{{}, why});
   }
@@ -215,10 +216,11 @@ void add_absent(std::map<std::string, DeviceFolder>& devices, const VerdictOptio
 
 void refuse_unknown_slugs(const VerdictOptions& options, const std::map<std::string, DeviceFolder>& devices) {
   for (const std::string& slug : options.accepted) {
-    if (slug != "all" && !devices.contains(slug)) {
-      throw Error("accepting what is worse: no device of this night is called '" + slug +
-                  "'; its folders are named as --accept wants them");
-    }
+    if (slug == "all" || devices.contains(slug)) continue;
+    std::vector<std::string> known{"all"};
+    for (const auto& [name, folder] : devices) known.push_back(name);
+    throw Error(fmt::format("accepting regressions: the night has no device '{}'; known to --accept: {}",
+                            slug, fmt::join(known, ", ")));
   }
 }
 
@@ -252,8 +254,8 @@ void keep_links(Night& night) {
   for (DeviceNight& device : night.devices) device.becomes_last_good = false;
 }
 
-/// After the files are written: a kill in between leaves a night that is judged again in the same way.
-/// Whether all links could be moved; those that could not are problems of their devices.
+/// Moves the links after the files are written: a kill in between leaves a night that is judged again in the
+/// same way. Returns whether all could be moved; a failure is a problem of its device.
 bool move_links(Night& night, const Place& place) {
   bool moved = true;
   for (DeviceNight& device : night.devices) {
@@ -279,7 +281,7 @@ ExitCode verdict(const VerdictOptions& options, const Terminal& terminal) {
   try {
     write(night, place);
     if (!move_links(night, place)) write(night, place);
-  } catch (const Error&) {  // the answer is told all the same
+  } catch (const Error&) {  // the night verdict is still printed
     keep_links(night);
     terminal.out << night_text(night);
     throw;

@@ -94,7 +94,7 @@ TEST_F(VerdictOfANight, ARegressionIsToldEveryNightUntilItIsAccepted) {
   const fs::path third = run(3, {test::passed("a")});
   judge(1);
   EXPECT_EQ(judge(2), ExitCode::Failures);
-  EXPECT_EQ(judge(3), ExitCode::Failures) << "held against the first night, not the second";
+  EXPECT_EQ(judge(3), ExitCode::Failures) << "compared with the first night, not the second";
   EXPECT_THAT(text(), HasSubstr("\n  GONE           shuffle/b/"));
   EXPECT_EQ(judge(3, {.accepted = {"acme"}}), ExitCode::Fine);
   EXPECT_TRUE(fs::equivalent(last_good("acme"), third));
@@ -147,7 +147,7 @@ TEST_F(VerdictOfANight, SaysThatARunIsNotOver) {
   test::write_file(journal, events.substr(0, events.rfind(R"({"event":"done")")));
   const Journal running(journal, true);
   EXPECT_EQ(judge(1), ExitCode::Infrastructure);
-  EXPECT_THAT(text(), HasSubstr("problem the run is not over\n"));
+  EXPECT_THAT(text(), HasSubstr("problem the run has not ended\n"));
 }
 
 TEST_F(VerdictOfANight, KeepsTheLinksWhenAsked) {
@@ -174,7 +174,7 @@ TEST_F(VerdictOfANight, ADeviceThatIsNotThereTonightIsMissed) {
   judge(1);
   EXPECT_EQ(judge(2), ExitCode::Infrastructure);
   EXPECT_THAT(text(), HasSubstr("\nINFRASTRUCTURE  other\n"));
-  EXPECT_THAT(text(), HasSubstr("it has no report tonight, and had a good night in\n"));
+  EXPECT_THAT(text(), HasSubstr("problem no report tonight, although it had a good night in\n"));
   EXPECT_THAT(text(), HasSubstr("\nGOOD  acme\n"));
   fs::remove(last_good("other"));
   EXPECT_EQ(judge(2), ExitCode::Fine) << "it was taken off the farm";
@@ -184,7 +184,8 @@ TEST_F(VerdictOfANight, AnExpectedDeviceIsMissedInItsFirstNightToo) {
   run(1, {test::passed("a")});
   EXPECT_EQ(judge(1, {.expected = {"acme"}}), ExitCode::Fine);
   EXPECT_EQ(judge(1, {.expected = {"acme", "new-one"}}), ExitCode::Infrastructure);
-  EXPECT_THAT(text(), HasSubstr("\nINFRASTRUCTURE  new-one\n"));
+  EXPECT_THAT(text(), HasSubstr("\nINFRASTRUCTURE  new-one\n"
+                                "  problem no report tonight, although --expect-slug asks for one\n"));
 }
 
 TEST_F(VerdictOfANight, DamageOfOneDeviceHidesNoOther) {
@@ -209,7 +210,7 @@ TEST_F(VerdictOfANight, ARunThatDidNotFinishIsNotGood) {
   std::string events = test::read_file(journal);
   test::write_file(journal, events.substr(0, events.rfind(R"({"event":"done")")));
   EXPECT_EQ(judge(1), ExitCode::Infrastructure);
-  EXPECT_THAT(text(), HasSubstr("the run did not finish"));
+  EXPECT_THAT(text(), HasSubstr("the run did not finish; resume the night with `nightly.sh --resume`"));
   EXPECT_FALSE(fs::exists(last_good("acme")));
 }
 
@@ -230,7 +231,7 @@ TEST_F(VerdictOfANight, ALastGoodNightThatCannotBeReadIsAProblem) {
   EXPECT_TRUE(fs::equivalent(last_good("acme"), first));
   fs::remove_all(first);
   EXPECT_EQ(judge(2), ExitCode::Infrastructure);
-  EXPECT_THAT(text(), HasSubstr("its link leads nowhere"));
+  EXPECT_THAT(text(), HasSubstr("its link is dangling"));
   fs::remove(last_good("acme"));
   EXPECT_EQ(judge(2), ExitCode::Fine);
 }
@@ -261,7 +262,7 @@ TEST_F(VerdictOfANight, LooksAtNothingElseInTheFolder) {
 
 // ---- what two runs differ by
 
-TEST_F(VerdictOfANight, TakesDifferencesUpTo3PercentForNoiseUnlessItIsToldLess) {
+TEST_F(VerdictOfANight, TakesDifferencesUpTo3PercentForNoiseUnlessLessIsKnown) {
   const auto slow_by = [](double pct) {
     const double us = 100 + pct;
     return test::measured("a", test::blocks({us, us + 0.01, us, us - 0.01, us, us}));
@@ -295,8 +296,9 @@ TEST_F(VerdictOfANight, RefusesWhatCannotBeMeant) {
     }
   };
   EXPECT_THAT(refusal({.night = farm / "nowhere"}), HasSubstr("cannot be found"));
-  EXPECT_THAT(refusal({.night = farm.write("file", "text")}), HasSubstr("is no folder"));
-  EXPECT_THAT(refusal({.night = night(1), .accepted = {"acne"}}), HasSubstr("called 'acne'"));
+  EXPECT_THAT(refusal({.night = farm.write("file", "text")}), HasSubstr("is not a folder"));
+  EXPECT_THAT(refusal({.night = night(1), .accepted = {"acne"}}),
+              HasSubstr("the night has no device 'acne'; known to --accept: all, acme"));
   EXPECT_THAT(refusal({.night = night(1), .fail_on = "slow"}), HasSubstr("'slow' is not a verdict"));
   EXPECT_FALSE(fs::exists(night(1) / "nightly.json"));
 }

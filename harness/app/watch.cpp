@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::chrono::milliseconds look_every{200};
 constexpr std::chrono::milliseconds settle_time{30};  // an editor may write a file in several steps
-constexpr std::size_t named_files = 3;                // of those that changed
+constexpr std::size_t named_files = 3;                // number of changed files that are named
 
-/// One spelling a file: as it is called from here when it lies below, else from the root.
+/// A unique path of a file: relative if it is below the current folder, else absolute.
 std::filesystem::path short_path(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::path whole = std::filesystem::weakly_canonical(path, error);
@@ -56,7 +56,7 @@ class Watch {
 
  private:
   void first_run() {
-    watch_files({});  // before the run: what is saved while it runs is not missed
+    watch_files({});  // before the run, so that files saved during it are not missed
     take(run_once(options_, context_, session_, terminal_, stop_requested_));
     if (!interrupted_)
       terminal_.out << fmt::format("watching {}; Ctrl-C ends\n", printable(described_roots())) << std::flush;
@@ -69,7 +69,7 @@ class Watch {
     try {
       RunOutcome outcome =
           run_once(options_, context_, session_, {nowhere, nowhere, terminal_.errors}, stop_requested_);
-      if (outcome.reports.empty()) terminal_.out << "nothing was run: no case is left that can be\n";
+      if (outcome.reports.empty()) terminal_.out << "nothing was run: no case is left to run\n";
       if (!ends_watching(outcome)) print_changes(outcome);
       take(std::move(outcome));
     } catch (const Error& error) {
@@ -87,7 +87,7 @@ class Watch {
     }
   }
 
-  /// A run that --max-failures stopped is one more to compare with.
+  /// A run that --max-failures stopped does not end watching.
   static bool ends_watching(const RunOutcome& outcome) {
     return outcome.interrupted && outcome.failure_limit == 0;
   }
@@ -98,7 +98,7 @@ class Watch {
     if (outcome.interrupted) terminal_.out << interrupted_line(outcome) << std::flush;
     watch_files(outcome.files);
     is_lost_ = !interrupted_ && lost_device();
-    // A run without a report (a case file with a typo) leaves the last one to compare with.
+    // After a run without a report (a case file with a typo), the next one is compared with the last report.
     if (!outcome.reports.empty()) reports_ = std::move(outcome.reports);
   }
 
@@ -133,7 +133,7 @@ class Watch {
     return text + (options_.shaders.empty() ? " (no --shaders: the embedded ones cannot change)" : "");
   }
 
-  /// The files that were saved; none when a stop is requested.
+  /// The files that were saved; none if a stop is requested.
   std::vector<std::filesystem::path> wait_for_change() {
     while (!stop_.requested_within(look_every)) {
       std::vector<std::filesystem::path> changed = watch_.changed();
@@ -154,7 +154,7 @@ class Watch {
   const std::function<bool()> stop_requested_ = [this] { return stop_.requested(); };
   Session session_;
   FileWatch watch_;
-  std::vector<RunReport> reports_;  ///< of the last run that had one, a device each
+  std::vector<RunReport> reports_;  ///< from the last run that had any, one per device
   ExitCode code_ = ExitCode::Fine;
   bool interrupted_ = false;
   bool is_lost_ = false;

@@ -7,8 +7,8 @@
 
 namespace assay::app {
 
-/// Runs, then watches the case files and the folders of shaders, runs again whenever one is saved, and prints
-/// what changed; all rounds write into one run folder. Ends when a stop is requested, or when the device is
+/// Runs, then watches the case files and the folders of shaders, runs again whenever a file is saved, and
+/// prints what changed; all rounds write into one run folder. Ends on a stop request, or if the device is
 /// lost; returns the exit code of the last run.
 ExitCode watch(const RunOptions& options, const Context& context, const Terminal& terminal, StopSignal& stop);
 

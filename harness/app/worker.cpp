@@ -29,7 +29,7 @@
 namespace assay::app {
 namespace {
 
-/// The journal's events on their way to the supervisor.
+/// Sends the journal's events to the supervisor.
 class WorkerEvents final : public EventLines {
  public:
   explicit WorkerEvents(WorkerOutput& output) : output_(output) {}
@@ -40,8 +40,8 @@ class WorkerEvents final : public EventLines {
   WorkerOutput& output_;
 };
 
-/// The same, but for the rows that this worker does not reach: they are the supervisor's to end, as another
-/// worker may run them.
+/// Passes on all events except the ends of rows that this worker does not reach: the supervisor ends these,
+/// as another worker may run them.
 class WorkerListener final : public ForwardedEvents {
  public:
   WorkerListener(WorkerEvents& lines, WorkerOutput& output, std::span<InjectedFault> faults)
@@ -62,7 +62,7 @@ class WorkerListener final : public ForwardedEvents {
   }
   void done() override {}
 
-  /// A row was lost with the device, or hung on it: what runs here next would tell of that row.
+  /// Whether a row was lost with the device, or hung on it: it could affect rows that run here later.
   bool must_leave() const { return must_leave_; }
 
  private:
@@ -72,7 +72,7 @@ class WorkerListener final : public ForwardedEvents {
   bool must_leave_ = false;
 };
 
-/// Text for people: the supervisor prints it whenever the stream is flushed.
+/// Text for people, which the supervisor prints whenever the stream is flushed.
 class LogBuffer final : public std::stringbuf {
  public:
   explicit LogBuffer(WorkerOutput& output) : output_(output) {}
@@ -86,7 +86,7 @@ class LogBuffer final : public std::stringbuf {
   WorkerOutput& output_;
 };
 
-/// One process's work for its supervisor.
+/// The main loop of a worker process.
 class WorkerMain {
  public:
   WorkerMain(Context context, const ParseRun& parse)
@@ -140,7 +140,7 @@ class WorkerMain {
     session_->engine().preparing_threads = preparing_threads(options_, open.jobs);
     session_->engine().before_timing = [this] { wait_for_turn(); };
     session_->engine().after_timing = [this] { output_.tell(WorkerSignal::Timed); };
-    lines_ = std::make_unique<WorkerEvents>(output_);  // a plan counts its rows from 0
+    lines_ = std::make_unique<WorkerEvents>(output_);  // a new plan counts its rows from 0
     listener_ = std::make_unique<WorkerListener>(*lines_, output_, faults_);
     session_->tell(*listener_, {open.timer, open.ceilings});
     log_.flush();
@@ -148,7 +148,7 @@ class WorkerMain {
 
   void read_options(const OpenRequest& open) {
     if (!open.directory.empty() && ::chdir(open.directory.c_str()) != 0) {
-      throw Error("a worker cannot go to the folder '" + open.directory +
+      throw Error("a worker cannot change to the folder '" + open.directory +
                       "': " + std::generic_category().message(errno),
                   ExitCode::Infrastructure);
     }
@@ -158,7 +158,7 @@ class WorkerMain {
     devices_ = std::make_unique<RunDevices>(options_);
   }
 
-  /// What is wrong with the files has been told by the supervisor, which reads them too.
+  /// Errors in the files are discarded here: the supervisor, which reads them too, reports them.
   void load_cases(const ShardInfo& shard) {
     std::ostringstream told;
     loaded_ = load_and_complain(options_.cases, context_.registry, told);
@@ -172,7 +172,7 @@ class WorkerMain {
       if (!open.uuid.empty() && opened.info.uuid == open.uuid) return opened;
     }
     if (!open.uuid.empty())
-      throw Error("the device of UUID " + open.uuid + " is not there any more", ExitCode::Infrastructure);
+      throw Error("the device with UUID " + open.uuid + " is no longer there", ExitCode::Infrastructure);
     if (open.device >= devices_->opened().size())
       throw Error("the command line chooses fewer devices than before", ExitCode::Infrastructure);
     return devices_->opened()[open.device];
@@ -193,8 +193,8 @@ class WorkerMain {
     output_.tell(WorkerSignal::Idle);
   }
 
-  /// At once, all having been told: destructors and drivers' exit handlers may wait, for a device that is
-  /// lost or (NVIDIA 580) for ten seconds while another thread reads stdin.
+  /// Ends the process immediately, as everything has been sent: destructors and drivers' exit handlers may
+  /// wait for a lost device, or (NVIDIA 580) for ten seconds while another thread reads stdin.
   [[noreturn]] static void leave(ExitCode code) { ::_exit(static_cast<int>(code)); }
 
   bool must_stop() const {
@@ -207,12 +207,12 @@ class WorkerMain {
     for (const InjectedFault& fault : faults_) fault.phase(phase);
   }
 
-  /// Only one worker of a machine times at any moment.
+  /// Waits until this worker may time: only one worker of a machine does at any moment.
   void wait_for_turn() {
     output_.tell(WorkerSignal::WantsToTime);
     const std::optional<WorkerRequest> turn = input_.next();
     if (turn && !std::holds_alternative<TimeRequest>(*turn))
-      throw Error("a worker waits for its turn to time, and is asked for something else");
+      throw Error("a worker waits for its turn to time, but got another request");
   }
 
   Context context_;
@@ -238,7 +238,7 @@ void limit_memory(const std::string& gib) {
   char* end = nullptr;
   const double number = std::strtod(gib.c_str(), &end);
   if (gib.empty() || *end != '\0' || !(number > 0) || number > 1e6)
-    throw Error("limiting a worker's memory: '" + gib + "' is no number of GiB");
+    throw Error("limiting a worker's memory: '" + gib + "' is not a number of GiB");
   constexpr double gib_bytes = 1 << 30;
   const auto bytes = static_cast<rlim_t>(number * gib_bytes);
   const rlimit limit{bytes, bytes};
@@ -249,8 +249,8 @@ void limit_memory(const std::string& gib) {
 }
 
 void serve_worker(const Context& context, const ParseRun& parse) {
-  // Who stops a run by signalling all of its processes (Slurm, systemd) stops its supervisor, which then
-  // tells the workers: one that the signal ended at once would make its row a CRASH.
+  // Slurm and systemd stop a run by signalling all of its processes. The supervisor then stops the workers:
+  // if the signal ended a worker directly, its row would be a CRASH.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
   exit_when_lost_ahead();
   WorkerMain(context, parse).run();

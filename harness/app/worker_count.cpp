@@ -8,14 +8,14 @@ namespace assay::app {
 namespace {
 
 constexpr std::size_t most_workers = 8;
-constexpr std::size_t groups_a_worker = 4;  ///< at least: fewer are not worth a process
+constexpr std::size_t groups_a_worker = 4;  ///< minimum: fewer are not worth a process
 
 }  // namespace
 
 WorkerCount count_of_workers(const WorkerCountParts& parts) {
   if (parts.asked > 0 && !parts.is_cpu) {
     if (parts.asked == 1) return {};
-    return {.note = fmt::format("it is no CPU, so that its rows run in one worker, not in {}", parts.asked)};
+    return {.note = fmt::format("it is not a CPU, so its rows run in one worker, not in {}", parts.asked)};
   }
   if (parts.asked > 0)
     return {.workers = std::clamp<std::size_t>(parts.groups, 1, static_cast<std::size_t>(parts.asked))};

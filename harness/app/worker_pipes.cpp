@@ -11,7 +11,7 @@
 namespace assay::app {
 namespace {
 
-/// Without the exit handlers of drivers, some of which wait for a device that hangs.
+/// Skips the exit handlers of drivers, some of which wait for a device that hangs.
 [[noreturn]] void leave_without_supervisor() {
   ::_exit(static_cast<int>(ExitCode::Infrastructure));
 }
@@ -20,7 +20,7 @@ namespace {
 
 WorkerOutput::WorkerOutput() : fd_(::dup(STDOUT_FILENO)) {
   if (fd_ < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-    throw_file_error("open the way to the supervisor", "stdout", errno);
+    throw_file_error("open the pipe to the supervisor", "stdout", errno);
 }
 
 WorkerOutput::~WorkerOutput() {
@@ -37,7 +37,7 @@ void WorkerOutput::text(std::string_view text) {
 }
 
 WorkerInput::WorkerInput() {
-  std::thread([this] { listen(); }).detach();  // it ends with the process, which may hang at any place
+  std::thread([this] { listen(); }).detach();  // it ends with the process, which may hang anywhere
 }
 
 void WorkerInput::listen() {

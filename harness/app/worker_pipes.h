@@ -14,11 +14,11 @@
 
 namespace assay::app {
 
-/// A worker's way to its supervisor: the process's stdout, which nobody else writes to from now on (what
-/// others print there goes to stderr). Leaves the process when nobody reads it.
+/// A worker's output to its supervisor: the process's stdout, which is reserved for it from now on (other
+/// output to stdout goes to stderr). Ends the process if nothing reads it.
 class WorkerOutput {
  public:
-  /// Throws Error(Infrastructure) where the system has no descriptor left.
+  /// Throws Error(Infrastructure) if the system has no descriptor left.
   WorkerOutput();
   ~WorkerOutput();
   WorkerOutput(const WorkerOutput&) = delete;
@@ -26,7 +26,7 @@ class WorkerOutput {
 
   void line(std::string_view line);
   void tell(const WorkerEvent& event) { line(encode(event)); }
-  /// As it is, without a line's end.
+  /// Writes the text unchanged, without adding a line end.
   void text(std::string_view text);
 
  private:
@@ -34,14 +34,14 @@ class WorkerOutput {
   std::mutex mutex_;
 };
 
-/// What a supervisor says, read by a thread of its own, so that a stop is heard while a row runs. Leaves the
-/// process when stdin ends: nobody would hear what it has to say.
+/// A supervisor's requests, read by a separate thread, so that a stop is noticed while a row runs. Ends the
+/// process when stdin ends, as the supervisor is gone.
 class WorkerInput {
  public:
   WorkerInput();
 
-  /// The next request but stop, which is asked for with stop_requested(); nothing once that came. Waits.
-  /// Throws Error for what is none.
+  /// Waits for the next request other than stop, and returns it; nullopt once a stop came (see
+  /// stop_requested()). Throws Error for an invalid request.
   std::optional<WorkerRequest> next();
   bool stop_requested() const { return stop_; }
 

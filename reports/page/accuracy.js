@@ -7,9 +7,9 @@ import {availableWidth} from "./plot.js";
 import {changed, rowName} from "./state.js";
 import {sortedTable} from "./table.js";
 
-const most = 50;  // failures that are told in full
+const most = 50;  // failures that are shown in full
 
-// The order in which they stand in a bar, and their classes in style.css.
+// The order of statuses in a bar.
 const order = [
   "PASS", "EXPECTED_FAIL", "SKIPPED", "INVALID", "UNSUPPORTED", "SUSPECT", "MISTRUSTED", "FLAKY",
   "UNEXPECTED_PASS", "FAIL", "TIMEOUT", "OUT_OF_MEMORY", "CRASH", "DEVICE_LOST", "INTERRUPTED", "MISSING"
@@ -77,7 +77,7 @@ function bars(core, rows) {
 
 function kinds() {
   return element("ul", {class: "legend"},
-    ...[["passed", "PASS"], ["not-run", "not run, for a reason"], ["failing", "failing"],
+    ...[["passed", "PASS"], ["not-run", "not run, with a reason"], ["failing", "failing"],
       ["infrastructure", "infrastructure"]]
       .map(([name, text]) =>
              element("li", {}, element("span", {class: `swatch bar ${name}`, "aria-hidden": "true"}), text)));
@@ -90,7 +90,7 @@ function failureOf(row) {
       if (place.firstChild) return;
       const facts = await readFacts(row);
       place.replaceChildren(element("pre", {class: "failure"}, (facts.failure || "").trim()),
-        link(changed({row: rowName(row), to: "row"}), "all that is known of it"));
+        link(changed({row: rowName(row), to: "row"}), "all details"));
     }
   },
     element("summary", {}, element("b", {}, row.status),
@@ -134,7 +134,7 @@ function column(name, text, value, numeric) {
 
 function uncoveredTable(rows) {
   const groups = uncovered(rows);
-  if (groups.length === 0) return note("Every row that passes the filters was run.");
+  if (groups.length === 0) return note("Every row that matches the filters was run.");
   return sortedTable({
     caption: "Rows that were not run, by reason",
     file: "not-run.csv",

@@ -1,4 +1,4 @@
-// The bar of filters: they hold for every picture and table below it.
+// The bar of filters, which apply to every chart and table below it.
 
 import {choice, element, replaceContent} from "./dom.js";
 import {count} from "./format.js";
@@ -26,8 +26,7 @@ function values(rows, key) {
 
 function optionsOf(rows, key) {
   const options = values(rows, key).map((value) => [value, value]);
-  const classes =
-    key === "status" ? [["failing", "every failing one"], ["infrastructure", "infrastructure"]] : [];
+  const classes = key === "status" ? [["failing", "all failing"], ["infrastructure", "infrastructure"]] : [];
   return [
     ["", "all"], ...classes.filter(([name]) => rows.some((row) => row.status_class === name)), ...options
   ];
@@ -46,7 +45,7 @@ function searchBox(state) {
   return element("label", {class: "choice search"}, element("span", {}, "Search"), input);
 }
 
-// Drawn once: a box that is drawn anew would lose the focus.
+// Drawn only once, as a redrawn box would lose the focus.
 export function drawFilters(core) {
   const state = {};
   const selects = filterKeys.slice(1)
@@ -63,7 +62,7 @@ export function drawFilters(core) {
     element("output", {id: "matching", "aria-live": "polite"}));
 }
 
-// Shows the state in the boxes, and how many rows it leaves.
+// Shows the state in the boxes, and the number of matching rows.
 export function showFilters(core, state) {
   const search = document.getElementById("search");
   if (document.activeElement !== search) search.value = state.q || "";

@@ -1,4 +1,4 @@
-// Reads the data that the page carries: parts of JSON, deflated and in base64
+// Reads the data embedded in the page: parts of JSON, deflated and in base64
 // (harness/report/page/page_data.h).
 
 const parts = new Map();
@@ -10,7 +10,7 @@ async function unpack(element) {
   return JSON.parse(await new Response(stream).text());
 }
 
-// A part by its name, read once.
+// Returns a part by its name; each is read only once.
 export function readPart(name) {
   if (!parts.has(name)) parts.set(name, unpack(document.getElementById(name)));
   return parts.get(name);
@@ -22,13 +22,13 @@ const notFinite = {
   "-inf": -Infinity
 };
 
-// A column as a function from a row to its value: of words, or of figures (null where there is none).
+// A column as a function from a row to its value: a word, or a number (null if there is none).
 function reader(column) {
   if (!Array.isArray(column)) return (row) => column.words[column.rows[row]];
   return (row) => (column[row] in notFinite ? notFinite[column[row]] : column[row]);
 }
 
-// Columns of equal length as objects.
+// Converts columns of equal length to objects, one per row.
 function objectsOf(columns, length) {
   const readers = Object.keys(columns).map((name) => [name, reader(columns[name])]);
   return Array.from({length}, (_, row) => {
@@ -38,7 +38,7 @@ function objectsOf(columns, length) {
   });
 }
 
-// What pictures need and the journal does not hold.
+// Adds the values that charts need and the journal does not hold.
 function derive(row) {
   row.gbps = row.time_us > 0 ? row.bytes / row.time_us / 1e3 : null;
   row.gops = row.time_us > 0 && row.ops > 0 ? row.ops / row.time_us / 1e3 : null;
@@ -64,7 +64,7 @@ export async function readCore() {
   return Object.assign({}, core, {rows});
 }
 
-// Everything that is known of a row: its facts, its samples and its history.
+// Everything that is known about a row: its facts, its samples and its history.
 export async function readRow(row) {
   const number = row.device.number;
   const [facts, samples, history] =

@@ -1,4 +1,5 @@
-// Elements. All that comes from reports is set as text or as the value of an attribute: never as markup.
+// Creates elements. Text from reports is always set as text or as the value of an attribute, never as
+// markup.
 
 export function element(tag, attributes, ...children) {
   const node = document.createElement(tag);
@@ -32,7 +33,7 @@ export function choice(label, options, value, onchange) {
   return element("label", {class: "choice"}, element("span", {}, label), select);
 }
 
-// What is wider than the page moves in a box of its own, which the keyboard reaches.
+// A scrollable box for content that is wider than the page; the keyboard can reach it.
 export function scrolling(label, node) {
   return element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": label}, node);
 }

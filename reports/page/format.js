@@ -1,4 +1,4 @@
-// Figures and words as people read them.
+// Formats numbers and words for people.
 
 export function significant(value, digits) {
   if (value === null || value === undefined) return "";
@@ -8,7 +8,7 @@ export function significant(value, digits) {
   return text.includes("e") ? String(Number(text)) : text;
 }
 
-// "1 234.5" has no place in a file, but is easier to read.
+// "1 234.5": for display only, not for files.
 function grouped(text) {
   const [whole, rest] = text.split(".");
   const spaced = whole.replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");

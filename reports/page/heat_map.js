@@ -1,4 +1,4 @@
-// 2. Devices side by side: ops x devices.
+// 2. Devices next to each other: ops x devices.
 
 import {choice, element, note, replaceContent, scrolling} from "./dom.js";
 import {count, geometricMean, median, percent, plural, times} from "./format.js";
@@ -6,9 +6,9 @@ import {change, changed} from "./state.js";
 
 const steps = 6;
 
-// Share of the ceiling: the more the better. Steps of the colour scale, from below.
+// Steps of the colour scale, ascending. Share of the ceiling: higher is better.
 const shareLimits = [5, 15, 30, 50, 75];
-// Time over that of the best device: the less the better.
+// Time relative to the best device: lower is better.
 const ratioLimits = [1.25, 2, 5, 20, 100];
 
 const measures = {
@@ -28,13 +28,13 @@ const measures = {
   },
 };
 
-// 0 is worst, 5 best.
+// The level of a value, from 0 (worst) to 5 (best).
 function level(measure, value) {
   const above = measure.limits.filter((limit) => value > limit).length;
   return measure.isBetterAbove ? above : steps - 1 - above;
 }
 
-// For each row its time over that of the fastest device that has the same case.
+// For each row, its time relative to the fastest device that has the same case.
 function relativeTimes(rows) {
   const best = new Map();
   const devices = new Map();
@@ -46,7 +46,7 @@ function relativeTimes(rows) {
   return (row) => (row.time_us > 0 && devices.get(row.case) > 1 ? row.time_us / best.get(row.case) : null);
 }
 
-// The value of each op on each device, and of how many rows it is.
+// The value of each op on each device, and the number of rows in it.
 function cellsOf(rows, measureName) {
   const read =
     measureName === "ratio" ? relativeTimes(rows) : (row) => (row.time_us > 0 ? row.pct_peak : null);
@@ -99,11 +99,11 @@ export function drawHeatMap(core, rows, state) {
   const measure = measures[name];
   const options = Object.keys(measures).map((key) => [key, measures[key].text]);
   const timed = rows.filter((row) => row.time_us > 0).length;
-  if (timed === 0) return replaceContent("heat-map", note("No timed row passes the filters."));
+  if (timed === 0) return replaceContent("heat-map", note("No timed row matches the filters."));
   return replaceContent("heat-map", choice("Show", options, name, (value) => change({measure: value})),
     scrolling("Ops and devices", table(core, rows, name, measure)), scale(measure),
     note(name === "ratio" ?
-        "Geometric mean over the rows that two or more devices have. 1× is the fastest device in every one of them." :
-        `Median over the op's rows of the share of the ceiling that limits each; ${
+        "Geometric mean over the rows that two or more devices have. 1×: the device is the fastest in all of them." :
+        `Median over the op's rows of their share of the ceiling that limits them; ${
           count(timed)} timed rows.`));
 }

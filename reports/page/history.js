@@ -1,4 +1,4 @@
-// A row over the nights: its time with a band, or how much of its accuracy bound was spent.
+// A row over the nights: its time with its interval, or its error relative to its accuracy bound.
 
 import {element} from "./dom.js";
 import {day, micros, significant} from "./format.js";
@@ -14,7 +14,7 @@ function ticksOf(nights, width) {
   return nights.map((night) => night.place).filter((place) => place % every === 0);
 }
 
-// Where driver or commit is another than the night before.
+// Marks nights whose driver or commit differs from the night before.
 function drawChanges(plot, x, nights) {
   for (let place = 1; place < nights.length; place += 1) {
     const now = nights[place].run;
@@ -93,14 +93,14 @@ function figure(nights, unit, caption, width) {
   const air = (high - low) * 0.1 || high * 0.05 || 1;
   const y = d3.scaleLinear().domain([Math.max(0, low - air), high + air]).range([plot.bottom, plot.top]);
   bottomAxis(plot, x, "night", ticksOf(nights, width), (place) => nights[place].run.date.slice(5, 10));
-  leftAxis(plot, y, unit, y.ticks(5), (value) => significant(value, 4));
+  leftAxis(plot, y, unit, y.ticks(5), y.tickFormat(5, "f"));
   drawBand(plot, x, y, nights);
   drawChanges(plot, x, nights);
-  const told = drawNights(plot, x, y, nights, unit);
-  return element("figure", {class: "history"}, element("figcaption", {}, caption), plot.node, told);
+  const description = drawNights(plot, x, y, nights, unit);
+  return element("figure", {class: "history"}, element("figcaption", {}, caption), plot.node, description);
 }
 
-// The pictures of a row's history; none where there is one night, or nothing that changes.
+// The charts of a row's history; none if there is only one night, or no value to draw.
 export function historyFigures(core, row, history, statusNames, width) {
   if (!history || row.track.nights.length < 2) return [];
   const status = (place) => {
@@ -120,7 +120,7 @@ export function historyFigures(core, row, history, statusNames, width) {
     });
     figures.push(figure(nights, "µs",
       `Median time over ${nights.length} nights, with its interval. ` +
-        "Lines mark nights before which the driver (d) or the commit (c) changed.",
+        "Lines mark changes of the driver (d) or the commit (c) between two nights.",
       width));
   }
   if (history.e) {
@@ -129,7 +129,7 @@ export function historyFigures(core, row, history, statusNames, width) {
       return Object.assign({value, low: value, high: value}, status(place));
     });
     figures.push(figure(nights, "share of the bound",
-      "Largest share of an element's accuracy bound that was spent; above 1 is wrong.", width));
+      "Largest error of an element relative to its accuracy bound; above 1 is wrong.", width));
   }
   return figures;
 }

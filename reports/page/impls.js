@@ -1,13 +1,13 @@
-// 4. Impls against each other: the time of each over that of the one they are held against, case by case.
+// 4. Impls compared: the time of each impl relative to the reference impl, case by case.
 
 import {choice, element, link, note, replaceContent} from "./dom.js";
 import {count, micros, significant, times} from "./format.js";
 import {availableWidth, kindClass, legend, logTicks, symbolPath} from "./plot.js";
 import {change, changed, rowName} from "./state.js";
 
-const step = 30;  // cases that are shown at first
+const step = 30;  // number of cases that are shown at first
 
-// Rows of one case with other impls: same data, same forms, same cache, on one device.
+// Rows with equal keys differ only in their impl: same data, forms and cache, on one device.
 function rivalKey(row) {
   const info = row.case;
   return [
@@ -27,15 +27,15 @@ function rivals(rows) {
   return [...groups.values()].filter((group) => new Set(group.map((row) => row.case.impl)).size > 1);
 }
 
-// What the others are held against: the baseline that the run named, else auto, else the first.
+// The row that the others are compared with: the run's baseline, else impl auto, else the first.
 function referenceOf(group) {
   const named = group.map((row) => row.baseline).find((id) => id !== "");
   return group.find((row) => row.case.id === named) || group.find((row) => row.case.impl === "auto") ||
     group[0];
 }
 
-// The ratio with its interval. Sampled in the same rounds where the run compared them; else of the two
-// medians, whose intervals add.
+// The ratio with its interval: from the rounds in which both were sampled if the run compared them, else
+// from the two medians, whose intervals are added.
 function ratioOf(row, reference) {
   if (row.ratio > 0 && row.baseline === reference.case.id)
     return {ratio: row.ratio, low: row.ratio_low, high: row.ratio_high};
@@ -50,7 +50,7 @@ function compared(group) {
   return {reference, impls: impls.sort((a, b) => a.ratio - b.ratio)};
 }
 
-// What tells the case from others of its op.
+// A label that distinguishes the case from others of its op.
 function label(group) {
   const {id, op, impl, cache} = group.reference.case;
   const name = id.slice(op.length + 1).replace(/\/cold$/, "");
@@ -120,11 +120,11 @@ function table(groups, width, kinds) {
     10, width - 10
   ]);
   const head = element("tr", {}, element("th", {scope: "col"}, "case"),
-    element(
-      "th", {scope: "col"}, element("span", {class: "hidden"}, "time over the reference's"), axis(x, width)),
+    element("th", {scope: "col"}, element("span", {class: "hidden"}, "time relative to the reference"),
+      axis(x, width)),
     element("th", {scope: "col"}, "fastest first; the reference with its time"));
   return element("table", {class: "impls"},
-    element("caption", {}, "Time of each impl over the reference's, logarithmic: left of 1× is faster"),
+    element("caption", {}, "Time of each impl relative to the reference, logarithmic: left of 1× is faster"),
     element("thead", {}, head),
     element("tbody", {},
       ...groups.map((group) => element("tr", {}, element("th", {scope: "row"}, label(group)),
@@ -145,7 +145,7 @@ function pick(names, wanted) {
 export function drawImpls(core, rows, state) {
   const all = rivals(rows);
   if (all.length === 0)
-    return replaceContent("impls", note("No case that passes the filters was timed with two impls."));
+    return replaceContent("impls", note("No case that matches the filters was timed with two impls."));
   const deviceNames = core.devices.map((device) => device.short_name)
                         .filter((name) => all.some((group) => group[0].device.short_name === name));
   const device = pick(deviceNames, state["impls-on"]);
@@ -167,6 +167,6 @@ export function drawImpls(core, rows, state) {
       table(shown, width, kinds)),
     more,
     note(
-      "A bar is the interval of the ratio: from rounds in which both were sampled where the run compared them ",
-      "(--baseline-impl), else both rows' own intervals added."));
+      "A bar is the interval of the ratio: from the rounds in which both were sampled, if the run compared them ",
+      "(--baseline-impl), else the sum of both rows' intervals."));
 }

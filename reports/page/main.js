@@ -1,4 +1,4 @@
-// Draws the page, and again whenever the fragment of its URL changes.
+// Draws the page, and redraws it whenever the fragment of its URL changes.
 
 import {drawAccuracy} from "./accuracy.js";
 import {drawFilters, showFilters} from "./choice.js";
@@ -12,12 +12,12 @@ import {drawRows} from "./rows.js";
 import {changed, filterKeys, readState} from "./state.js";
 import {drawVerdict} from "./verdict.js";
 
-// Lets the browser show what is drawn so far.
+// Lets the browser show the sections drawn so far.
 function pause() {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-// Sections whose content depends on other keys than the filters.
+// The keys, in addition to the filters, on which a section's content depends.
 const ownKeys = {
   heat: ["measure"],
   roofline: ["roof"],
@@ -31,7 +31,7 @@ class Drawing {
     this.turn = 0;
   }
 
-  // Draws a section unless it shows this state already.
+  // Draws a section unless it already shows this state.
   async section(name, keys, state, draw) {
     const wanted = JSON.stringify(keys.map((key) => state[key] || ""));
     if (this.drawn[name] === wanted) return;
@@ -61,16 +61,16 @@ class Drawing {
     if (isOld()) return;
     this.showLinks();
     this.goTo(state.to);
-    document.documentElement.dataset.state = hash;  // what is drawn, for tests
+    document.documentElement.dataset.state = hash;  // the state that is drawn, for tests
   }
 
-  // Links to sections keep what is looked at.
+  // Updates the links to sections, so that they keep the current state.
   showLinks() {
     for (const link of document.querySelectorAll("[data-to]"))
       link.setAttribute("href", changed({to: link.dataset.to}));
   }
 
-  // Where a link leads: `to` names a section.
+  // Scrolls to the section that `to` names.
   goTo(name) {
     const target =
       name === "row" ? document.getElementById("row-title") : document.getElementById(`${name}-heading`);
@@ -119,7 +119,7 @@ async function main() {
   drawFilters(core);
   const drawing = new Drawing(core);
   addEventListener("hashchange", () => drawing.draw());
-  addEventListener("click", (event) => {  // a link to where one is leads there again
+  addEventListener("click", (event) => {  // a link to the current state scrolls again
     const link = event.target.closest("a[href^='#']");
     if (link && link.hash === location.hash) drawing.goTo(readState().to);
   });

@@ -1,5 +1,5 @@
-// What pictures share: a drawing with axes, symbols that differ in shape and colour, and points that mouse
-// and keyboard reach.
+// Parts that charts share: a drawing with axes, symbols that differ in shape and colour, and points that
+// can be selected with mouse and keyboard.
 
 import {element} from "./dom.js";
 import {short} from "./format.js";
@@ -9,7 +9,7 @@ const symbols = [
   d3.symbolWye
 ];
 
-// A class of things is told by its place among all classes: style.css has a colour for each of eight.
+// The CSS class of a kind, from its place among all kinds: style.css has eight colours.
 export function kindClass(place) {
   return `kind-${place % 8}`;
 }
@@ -40,7 +40,8 @@ export function availableWidth(id) {
   return Math.max(260, document.getElementById(id).clientWidth);
 }
 
-// A drawing of `width` x `height` with room for axes; `inner` is where data go.
+// A drawing of `width` x `height` with room for axes; left, right, top and bottom are the edges of the area
+// for data.
 export function drawing(width, height, label, margin) {
   const svg = d3.create("svg")
                 .attr("viewBox", `0 0 ${width} ${height}`)
@@ -58,7 +59,7 @@ export function drawing(width, height, label, margin) {
   };
 }
 
-// Ticks of a logarithmic axis: powers of ten, with 2 and 5 between them where there is room.
+// Ticks of a logarithmic axis: powers of ten, with 2 and 5 between them if there is room.
 export function logTicks(scale, room) {
   const [low, high] = scale.domain();
   const decades = Math.log10(high / low);
@@ -100,7 +101,7 @@ export function leftAxis(plot, scale, title, ticks, format) {
   axisTitle(plot, 14, (plot.top + plot.bottom) / 2, title, true);
 }
 
-// A logarithmic scale that holds all values, with some air.
+// A logarithmic scale for all values, with some margin.
 export function logScale(values, range) {
   const positive = values.filter((value) => value > 0 && Number.isFinite(value));
   const low = d3.min(positive) || 1;
@@ -155,8 +156,8 @@ class PointReader {
   }
 }
 
-// Points {x, y} of a drawing: the nearest is described below it, a click or Enter opens it, arrow keys go
-// from one to the next. Returns the line that describes.
+// Makes the points {x, y} of a drawing selectable: the nearest one is described below the drawing, a click
+// or Enter opens it, arrow keys move from one to the next. Returns the element with the description.
 export function readPoints(plot, points, options) {
   return new PointReader(plot, points, options).told;
 }

@@ -1,4 +1,4 @@
-// 3. Roofline: what each row reaches under the ceilings that the same run measured.
+// 3. Roofline: the rate of each row under the ceilings that the same run measured.
 
 import {choice, element, note, replaceContent} from "./dom.js";
 import {count, micros, percent, short, significant} from "./format.js";
@@ -32,7 +32,7 @@ function drawPoints(plot, rows, x, y) {
     .attr("transform", (point) => `translate(${point.x},${point.y})`)
     .attr("d", (point) => symbolPath(kindOf(point.row), 36));
   return readPoints(plot, points, {
-    hint: "Point at a mark to read it; a click opens it. With the keyboard: arrow keys and Enter.",
+    hint: "Point at a mark to see its row; a click opens it. With the keyboard: arrow keys and Enter.",
     describe: (point) => describe(point.row),
     open: (point) => {
       location.hash = changed({row: rowName(point.row), to: "row"});
@@ -40,12 +40,12 @@ function drawPoints(plot, rows, x, y) {
   });
 }
 
-// Ceilings that count operations, those that the device has.
+// The device's ceilings that count operations.
 function rateCeilings(ceilings) {
   return ceilingNames.slice(1).map((name) => [name, ceilings[`${name}_gops`]]).filter(([, gops]) => gops > 0);
 }
 
-// The bandwidth of large data and, where a cache shows, of small ones.
+// The bandwidth for large data and, if a cache is visible, for small data.
 function bandwidths(ceilings) {
   const points = ceilings.bandwidth || [];
   if (points.length === 0) return [];
@@ -63,7 +63,8 @@ function lineText(plot, x, y, text, anchor) {
     .text(text);
 }
 
-// Names of lines that lie close together stand one below the other. Each is {text, x, y, anchor}.
+// Draws the names of lines, {text, x, y, anchor}; names of lines that are close together are placed below
+// each other.
 function nameLines(plot, names) {
   let lowest = -Infinity;
   for (const name of names.sort((a, b) => a.y - b.y)) {
@@ -72,7 +73,7 @@ function nameLines(plot, names) {
   }
 }
 
-// Along the line: above that of the cache, below that of the memory.
+// Draws a name along its line: above the cache's line, below the memory's.
 function nameSlope(plot, [x1, y1], [x2, y2], text) {
   const angle = Math.atan2(y2 - y1, x2 - x1) * 180 / Math.PI;
   const shift = text.startsWith("cache") ? -5 : 14;
@@ -84,7 +85,7 @@ function nameSlope(plot, [x1, y1], [x2, y2], text) {
     .text(text);
 }
 
-// The slopes: as many operations as the bandwidth feeds, up to the highest roof.
+// Draws the slopes: the operations that the bandwidth can feed, up to the highest roof.
 function drawSlopes(plot, x, y, bandwidth, roof) {
   const [low, high] = x.domain();
   for (const [name, gbps] of bandwidth) {
@@ -102,7 +103,7 @@ function drawSlopes(plot, x, y, bandwidth, roof) {
   }
 }
 
-// Roofs of nearly the same height share a name.
+// Joins the names of roofs of nearly the same height.
 function oneNamePerLine(names) {
   const shared = [];
   for (const name of names) {
@@ -115,7 +116,7 @@ function oneNamePerLine(names) {
   return shared;
 }
 
-// The roofs: each begins where the fastest memory feeds it, and is named there.
+// Draws the roofs: each begins where the fastest memory can feed it, and is labelled there.
 function drawRoofs(plot, x, y, ceilings) {
   const rates = rateCeilings(ceilings);
   const bandwidth = bandwidths(ceilings);
@@ -151,7 +152,7 @@ function computePlot(rows, ceilings, width) {
   const plot = drawing(width, Math.min(460, Math.max(340, width * 0.7)),
     `Roofline: ${count(rows.length)} rows by arithmetic intensity`,
     {left: 64, right: 12, top: 16, bottom: 52});
-  // Slopes are seen whatever the rows are: from the smallest intensity on.
+  // Keeps the slopes visible for any rows, from the smallest intensity on.
   const slopes = bandwidths(ceilings).map(([, gbps]) => gbps * 0.1);
   const used = [...rateCeilings(ceilings).map(([, gops]) => gops), ...slopes];
   const x = logScale([...rows.map((row) => row.intensity), 0.1, 100], [plot.left, plot.right]);
@@ -160,7 +161,7 @@ function computePlot(rows, ceilings, width) {
   leftAxis(plot, y, "GOP/s", logTicks(y, 8));
   drawRoofs(plot, x, y, ceilings);
   const told = drawPoints(plot, rows, (row) => x(row.intensity), (row) => y(row.gops));
-  return figure("roofline-compute", "Rows that compute", width, plot, told);
+  return figure("roofline-compute", "Rows with operations", width, plot, told);
 }
 
 function curve(plot, x, y, points, key) {
@@ -170,7 +171,7 @@ function curve(plot, x, y, points, key) {
     points.filter((point) => point[key] > 0 && point.footprint_bytes >= low && point.footprint_bytes <= high);
   if (shown.length < 2) return null;
   plot.svg.append("path").attr("class", `roof curve-${key}`).attr("d", line(shown));
-  // Of small footprints the three differ most.
+  // The three curves differ most for small footprints.
   const [first] = shown;
   return {text: key.replace("_gbps", ""), x: x(first.footprint_bytes), y: y(first[key]) - 6, anchor: "start"};
 }
@@ -183,7 +184,7 @@ function bandwidthPlot(rows, ceilings, width) {
   const x = logScale([...rows.map((row) => row.bytes), ...points.map((point) => point.footprint_bytes)],
     [plot.left, plot.right]);
   const y = logScale([...rows.map((row) => row.gbps), ...all], [plot.bottom, plot.top]);
-  bottomAxis(plot, x, "bytes that must move", logTicks(x, width / 60));
+  bottomAxis(plot, x, "bytes that must be moved", logTicks(x, width / 60));
   leftAxis(plot, y, "GB/s", logTicks(y, 8));
   nameLines(plot,
     ["copy_gbps", "read_gbps", "write_gbps"]
@@ -203,7 +204,7 @@ export function drawRoofline(core, rows, state) {
   const timed = rows.filter((row) => row.time_us > 0 && row.gbps > 0);
   const devices = core.devices.filter((device) => timed.some((row) => row.device === device));
   const device = devices.find((one) => one.short_name === state.roof) || devices[0];
-  if (!device) return replaceContent("roofline", note("No timed row passes the filters."));
+  if (!device) return replaceContent("roofline", note("No timed row matches the filters."));
   const shown = timed.filter((row) => row.device === device);
   const computing = shown.filter((row) => row.gops > 0);
   const room = availableWidth("roofline");
@@ -221,6 +222,6 @@ export function drawRoofline(core, rows, state) {
       (value) => change({roof: value})),
     legend(kinds), element("div", {class: "side-by-side"}, ...plots.filter((plot) => plot)),
     note(`${count(shown.length)} timed rows, ${
-           count(computing.length)} of them count operations. A mark's shape and colour say `,
-      "which ceiling its impl is held against; lines are what kernels of our own reached in the same run."));
+           count(computing.length)} of them with operations. A mark's shape and colour show `,
+      "the ceiling that its impl is compared with; lines show what assay's own kernels reached in the same run."));
 }

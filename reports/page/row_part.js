@@ -1,4 +1,4 @@
-// 5. A row's own part: all that is known of it.
+// 5. One row with all its details.
 
 import {readRow} from "./data.js";
 import {element, note, replaceContent, scrolling} from "./dom.js";
@@ -16,7 +16,7 @@ async function copy(text, button) {
   try {
     await navigator.clipboard.writeText(text);
     button.textContent = "Copied";
-  } catch (error) {  // a browser may refuse: then the line is selected, and Ctrl+C does it
+  } catch (error) {  // the browser may refuse: then the line is selected for Ctrl+C
     getSelection().selectAllChildren(button.previousElementSibling);
     button.textContent = "Press Ctrl+C";
   }
@@ -27,7 +27,8 @@ function reproLine(repro) {
   return element("p", {class: "repro"}, element("code", {}, repro), button);
 }
 
-// The map of errors (docs/glossary.md): its first line says what a tile is, then a character a tile.
+// The map of errors (docs/glossary.md): its first line describes a tile, then there is one character per
+// tile.
 function mapFigure(map) {
   const [title, ...lines] = map.trim().split("\n");
   const tiles = lines.filter((line) => /^[.#1-9]+$/.test(line));
@@ -61,7 +62,7 @@ function mapFigure(map) {
 function factTable(columns, cells) {
   const known = columns.map((column, place) => [column, cells[place]]).filter(([[name],
     cell]) => cell !== "" && name !== "repro");
-  return element("table", {class: "facts"}, element("caption", {}, "All that the report says of it"),
+  return element("table", {class: "facts"}, element("caption", {}, "All columns of the report"),
     element("thead", {},
       element("tr", {},
         ...["column", "value", "unit", "meaning"].map((text) => element("th", {scope: "col"}, text)))),
@@ -77,7 +78,7 @@ function verdictPart(row, facts) {
   const steps = (facts.conditions ||
     []).map(([name, finding]) => element("li", {}, element("b", {}, name), ` ${finding}`));
   return element("details", {open: true},
-    element("summary", {}, "Against the base: ", element("b", {}, row.verdict || "no verdict"),
+    element("summary", {}, "Compared with the base: ", element("b", {}, row.verdict || "no verdict"),
       facts.why ? `, ${facts.why}` : ""),
     element("ol", {}, ...steps));
 }
@@ -94,7 +95,7 @@ function content(core, row, known) {
     verdictPart(row, facts),
     samples ? samplesFigure(samples, width) : null,
     ...historyFigures(core, row, known.history, known.statusNames, width),
-    facts.cells ? scrolling("All that the report says of it", factTable(columns, facts.cells)) : null,
+    facts.cells ? scrolling("All columns of the report", factTable(columns, facts.cells)) : null,
   ];
 }
 
@@ -106,11 +107,11 @@ function head(row) {
   ];
 }
 
-// Resolves when it is drawn: its data are read when they are asked for.
+// Resolves when the row is drawn, as its data are read on demand.
 export async function drawRow(core, state) {
   if (!state.row)
     return replaceContent(
-      "row-part", note("Choose a row: a mark in a picture above, or a line of the table at the end."));
+      "row-part", note("Choose a row: a mark in a chart above, or a line of the table at the end."));
   const row = findRow(core.rows, state.row);
   if (!row) return replaceContent("row-part", note(`This page has no row ${state.row}.`));
   const known = await readRow(row);

@@ -1,4 +1,4 @@
-// Every row that passes the filters.
+// The table of all rows that match the filters.
 
 import {element, link, replaceContent} from "./dom.js";
 import {micros, modeWords, percent, significant, times} from "./format.js";
@@ -17,7 +17,7 @@ const columns = [
   {
     name: "case",
     text: "case",
-    title: "id of the case; opens its own part",
+    title: "id of the case; opens its details",
     isHead: true,
     value: (row) => row.case.id,
     show: (row) => link(changed({row: rowName(row), to: "row"}), row.case.id)
@@ -40,19 +40,21 @@ const columns = [
   {
     name: "verdict",
     text: "verdict",
-    title: "against the base",
+    title: "change since the base",
     value: (row) => row.verdict,
     show: (row) => element("span", {class: `verdict ${row.verdict}`}, row.verdict)
   },
   figure("time_us_p50", "µs", "median time of one program", (row) => row.time_us, micros),
   figure("ci_pct", "± %", "half width of the median's interval", (row) => row.ci_pct,
     (value) => significant(value, 2)),
-  figure("over_base", "over base", "time over the base's", (row) => row.over_base, times),
-  figure("gbps", "GB/s", "bytes that must move / time", (row) => row.gbps, (value) => significant(value, 3)),
+  figure("over_base", "vs base", "time / the base's time", (row) => row.over_base, times),
+  figure(
+    "gbps", "GB/s", "bytes that must be moved / time", (row) => row.gbps, (value) => significant(value, 3)),
   figure("gops", "GOP/s", "operations / time", (row) => row.gops, (value) => significant(value, 3)),
-  figure("pct_peak", "ceiling", "share of the ceiling that limits it", (row) => row.pct_peak, percent),
+  figure("pct_peak", "% ceiling", "share of the ceiling that limits it", (row) => row.pct_peak, percent),
   text("limited_by", "what limits it", (row) => row.limited_by),
-  figure("err_over_bound", "error", "largest share of an element's accuracy bound that was spent",
+  figure("err_over_bound", "error/bound",
+    "largest error of an element relative to its accuracy bound; above 1 is wrong",
     (row) => row.err_over_bound, (value) => significant(value, 3)),
   text("reason", "why it did not pass", (row) => row.reason),
 ];
@@ -62,6 +64,6 @@ export function drawRows(rows) {
     const value = column.value(row);
     return value !== null && value !== undefined && value !== "";
   }));
-  replaceContent(
-    "all-rows", sortedTable({caption: "Rows that pass the filters", file: "rows.csv", rows, columns: shown}));
+  replaceContent("all-rows",
+    sortedTable({caption: "Rows that match the filters", file: "rows.csv", rows, columns: shown}));
 }

@@ -1,17 +1,17 @@
-// The samples of a row, block by block, beside those of the base.
+// The samples of a row, block by block, next to the base's.
 
 import {element} from "./dom.js";
-import {count, micros, plural, significant} from "./format.js";
+import {count, micros, plural} from "./format.js";
 import {bottomAxis, drawing, leftAxis, legend} from "./plot.js";
 
-const most = 2500;  // marks; of more, each block shows as many as its share
+const most = 2500;  // marks; if there are more, each block shows only its share
 
 function quartiles(block) {
   const sorted = block.slice().sort((a, b) => a - b);
   return [0.25, 0.5, 0.75].map((share) => d3.quantile(sorted, share));
 }
 
-// Every k-th of the sorted samples, with the smallest and the largest.
+// `room` of the sorted samples at equal distances, including the smallest and the largest.
 function thinned(block, room) {
   if (block.length <= room) return block;
   const sorted = block.slice().sort((a, b) => a - b);
@@ -68,16 +68,16 @@ export function samplesFigure(samples, width) {
   const air = (high - low) * 0.08 || high * 0.01;
   const y = d3.scaleLinear().domain([low - air, high + air]).range([plot.bottom, plot.top]);
   bottomAxis(plot, x, "block (each with fresh buffers)", numbersOf(blocks), String);
-  leftAxis(plot, y, "µs", y.ticks(6), (value) => significant(value, 4));
+  leftAxis(plot, y, "µs", y.ticks(6), y.tickFormat(6, "f"));
   const sides = [["before", before], ["now", now]].filter(([, one]) => one);
   sides.forEach(
     ([name, one], offset) => drawSide(plot, x, y, one,
       {name, offset, count: sides.length, room: Math.max(5, Math.floor(most / sides.length / blocks))}));
   const kinds = sides.length > 1 ? legend([["now", 0], ["the base", 1]]) : null;
-  const spread = now ? ` Medians of blocks lie between ${blockRange(now)} µs.` : "";
+  const spread = now ? ` Block medians are between ${blockRange(now)} µs.` : "";
   return element("figure", {class: "samples"},
     element("figcaption", {}, `Samples by block: ${plural(all.length, "sample")}.${spread} `,
-      "A box holds the middle half, its line is the median."),
+      "A box covers the middle half; its line is the median."),
     ...(kinds ? [kinds] : []), plot.node);
 }
 

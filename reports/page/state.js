@@ -1,4 +1,4 @@
-// What is looked at lives in the URL's fragment, so that a view can be sent to someone.
+// The state of the view is in the URL's fragment, so that a view can be shared.
 
 // Keys of filters, in the order in which they are shown.
 export const filterKeys = ["q", "op", "impl", "status", "verdict", "mode", "tier", "device"];
@@ -18,12 +18,12 @@ export function fragment(state) {
   return `#${parameters.toString()}`;
 }
 
-// The fragment of the present state with some keys changed. Where a link led to (`to`) is not kept.
+// The fragment of the current state with some keys changed. The target of a link (`to`) is not kept.
 export function changed(changes) {
   return fragment(Object.assign(readState(), {to: ""}, changes));
 }
 
-// Fires `hashchange`, upon which everything is drawn again. Leaves no entry in the browser's history.
+// Changes the state, which fires `hashchange` and redraws the page. Adds no entry to the browser's history.
 export function change(changes) {
   location.replace(changed(changes));
 }
@@ -34,7 +34,7 @@ export function clearFilters() {
   return none;
 }
 
-// What a row is called in the fragment: "H100/perf, cold/op/name/...".
+// The name of a row in the fragment: "H100:perf,cold:op/name/...".
 export function rowName(row) {
   const cache = row.case.cache === "" ? "" : `,${row.case.cache}`;
   return `${row.device.short_name}:${row.case.mode}${cache}:${row.case.id}`;
@@ -44,7 +44,7 @@ export function findRow(rows, name) {
   return rows.find((row) => rowName(row) === name);
 }
 
-// A text with * and ? is a glob over ids, any other one a part of them.
+// A text with * or ? is a glob over ids, any other text a part of an id.
 function textFilter(wanted) {
   const text = wanted.trim().toLowerCase();
   if (!/[*?]/.test(text)) return (id) => id.toLowerCase().includes(text);
@@ -53,7 +53,7 @@ function textFilter(wanted) {
   return (id) => expression.test(id.toLowerCase());
 }
 
-// The rows that pass the filters of a state.
+// The rows that match the filters of a state.
 export function filtered(rows, state) {
   const tests = [];
   const add = (key, test) => {

@@ -1,11 +1,11 @@
-// Tables that sort, show many rows bit by bit, and save what they show as CSV.
+// Tables that can be sorted and saved as CSV, and show many rows in steps.
 
 import {element, saveFile, scrolling} from "./dom.js";
 import {count} from "./format.js";
 
 const step = 100;
 
-// As assay writes its own: text that a spreadsheet would compute gets an apostrophe before it.
+// A cell as in assay's own CSV files: text that a spreadsheet would evaluate gets an apostrophe in front.
 function csvCell(value) {
   let text = value === null || value === undefined ? "" : String(value);
   if (/^'*[=+\-@\t\r]/.test(text) && !Number.isFinite(Number(text))) text = `'${text}`;
@@ -18,7 +18,7 @@ export function csvText(columns, rows) {
   return lines.map((line) => `${line.join(",")}\r\n`).join("");
 }
 
-// What is absent comes last, whichever the direction.
+// Absent values come last in both directions.
 function comparison(column, direction) {
   return (a, b) => {
     const x = column.value(a);
@@ -84,8 +84,9 @@ class SortedTable {
   }
 }
 
-// `columns`: {name, text, title, numeric, isHead, value(row), show(row)}: what the CSV calls it, its heading,
-// what that means, the value that sorts and is saved, and what is shown.
+// `columns`: {name, text, title, numeric, isHead, value(row), show(row)}: `name` is its name in the CSV,
+// `text` its heading, `title` the meaning, value() the value for sorting and saving, show() the displayed
+// content.
 export function sortedTable(options) {
   const table = new SortedTable(options);
   const save = element("button", {type: "button", class: "save", onclick: () => table.save()}, "Save as CSV");

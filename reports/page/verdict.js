@@ -1,10 +1,10 @@
-// 1. The verdict: the newest run of each device against the one before.
+// 1. The verdict: the newest run of each device compared with the one before.
 
 import {element, link, note, replaceContent} from "./dom.js";
 import {count, day, plural, seconds} from "./format.js";
 import {clearFilters, fragment} from "./state.js";
 
-// Verdicts that are always told, the bad ones first, and the others where there are any.
+// Verdicts that are always shown, and others that are shown if there are any.
 const always = ["SLOWER", "BROKEN", "FASTER"];
 const others = ["GONE", "NEW", "DRIFTED", "SUSPECT", "AMBIGUOUS", "ENVIRONMENT", "SAME"];
 const tones = {
@@ -32,7 +32,7 @@ function tiles(device, rows) {
   const list =
     [tile(failing, failing === 1 ? "failure" : "failures", Object.assign({status: "failing"}, named), "bad")];
   if (lost > 0)
-    list.push(tile(lost, "not run to an end", Object.assign({status: "infrastructure"}, named), "bad"));
+    list.push(tile(lost, "lost or not finished", Object.assign({status: "infrastructure"}, named), "bad"));
   if (!device.tracks.some((track) => track.base)) return list;
   const verdicts = d3.nest().key((row) => row.verdict).rollup((group) => group.length).object(rows);
   for (const verdict of [...always, ...others]) {
@@ -60,19 +60,18 @@ function circumstances(track) {
   const run = Object.assign({device: {}, version: "", started_utc: ""}, track.run);
   const terms = [
     ...term("run", day(run.started_utc)),
-    ...term(
-      "took", `${seconds(track.seconds)} in its rows`, track.complete ? "" : ", and did not come to its end"),
+    ...term("rows took", seconds(track.seconds), track.complete ? "" : "; the run did not finish"),
     ...term("commit", commitOf(run)),
     ...term("driver", driverOf(run)),
   ];
   if (track.base)
-    terms.push(...term("against", `the run of ${day(track.base.date)}`,
-      track.base.other_device ? ", of another device: times are not judged" : ""));
+    terms.push(...term("compared with", `the run of ${day(track.base.date)}`,
+      track.base.other_device ? ", on another device: times are not judged" : ""));
   return element("dl", {}, ...terms);
 }
 
 function changeTable(changes) {
-  return element("table", {class: "changes"}, element("caption", {}, "What changed around the rows"),
+  return element("table", {class: "changes"}, element("caption", {}, "What else changed"),
     element("thead", {},
       element("tr", {}, ...["what", "before", "now"].map((text) => element("th", {scope: "col"}, text)))),
     element("tbody", {},
@@ -82,7 +81,7 @@ function changeTable(changes) {
 
 function environment(track) {
   if (!track.base) return null;
-  if (track.base.changes.length === 0) return note("Driver, kernels, ceilings and machine are as they were.");
+  if (track.base.changes.length === 0) return note("Driver, kernels, ceilings and machine are unchanged.");
   return element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "What changed"},
     changeTable(track.base.changes));
 }
@@ -91,7 +90,7 @@ function card(device, rows) {
   const parts = device.tracks.map((track) => [circumstances(track), environment(track)]);
   const without = device.tracks.some((track) => track.base) ?
     null :
-    note("No earlier run of it is given: there is nothing to compare with.");
+    note("There is no earlier run of this device to compare with.");
   return element("article", {class: "card"}, element("h3", {}, device.name),
     element("ul", {class: "tiles"}, ...tiles(device, rows)), note(plural(rows.length, "row")), without,
     ...parts.reduce((all, part) => all.concat(part), []));

@@ -119,7 +119,7 @@ TEST_F(Compare, FailsOnASlowerRow) {
       result.out,
       ContainsRegex("\n  SLOWER  +100\\.02  +110\\.0[0-9] +\\+10\\.0 %.*shuffle/edited \\(perf\\)\n"));
   EXPECT_THAT(result.out, HasSubstr("\n1 SLOWER, 2 SAME\n"));
-  EXPECT_THAT(result.out, HasSubstr("By chance alone at most 0.02 of the 2 times judged"));
+  EXPECT_THAT(result.out, HasSubstr("By chance alone, at most 0.02 of the 2 judged times"));
   EXPECT_THAT(result.out, Not(HasSubstr("SAME  "))) << "rows that are the same stay out";
   EXPECT_THAT(result.err, IsEmpty());
 }
@@ -178,14 +178,14 @@ TEST_F(Compare, LearnsWhatRunsOfADeviceDifferBy) {
   }
   EXPECT_EQ(std::ranges::count(read_file(noise), '\n'), 4);
   const std::string a = write("a", {timed("x", 100, "p")}), b = write("b", {timed("x", 102, "q")});
-  EXPECT_THAT(assay({"compare", a, b}).out, HasSubstr("runs may differ by that"));
+  EXPECT_THAT(assay({"compare", a, b}).out, HasSubstr("within run noise"));
   const ProcessResult known = assay({"compare", a, b, "--run-noise", noise});
   EXPECT_EQ(known.exit_code, 1) << known.out;
   EXPECT_THAT(known.out, HasSubstr("  SLOWER  "));
-  EXPECT_THAT(known.out, HasSubstr("One run a side: differences up to 1.5 % are not claimed"));
+  EXPECT_THAT(known.out, HasSubstr("One run per side: differences up to 1.5 % are not reported"));
   EXPECT_EQ(assay({"compare", a, b, "--run-noise", a + "/journal.jsonl"}).exit_code, 2);
   EXPECT_THAT(assay({"compare", a, a, "--keep-run-noise", noise}).err,
-              HasSubstr("tell nothing of what runs"));
+              HasSubstr("do not show the noise between runs"));
 }
 
 TEST_F(Compare, ListsNewAndGoneRowsWhenAsked) {
@@ -247,7 +247,7 @@ TEST_F(Compare, WantsTwoSides) {
     words.insert(words.end(), sides.begin(), sides.end());
     const ProcessResult result = assay(words);
     EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.err, HasSubstr("name two reports, BASE NEW"));
+    EXPECT_THAT(result.err, HasSubstr("give two reports, BASE NEW"));
   }
 }
 
@@ -359,7 +359,8 @@ TEST_F(Compare, GivesNoVerdictOnAJournalThatWasEdited) {
                         "stands where block 2 should"));
   EXPECT_THAT(error_after("\"batch\":10", "\"batch\":11"), HasSubstr("'batch' is 10 and was 11"));
   EXPECT_THAT(error_after("\"batch\":10", "\"batch\":\"ten\""), HasSubstr("jsonl:8: this line"));
-  EXPECT_THAT(error_after("\"samples_ns\":[", "\"samples_ns\":[0,"), HasSubstr("holds 0, which is no time"));
+  EXPECT_THAT(error_after("\"samples_ns\":[", "\"samples_ns\":[0,"),
+              HasSubstr("holds 0, which is not a time"));
   EXPECT_THAT(error_after("\"event\":\"end\"", "\"event\":\"over\""), HasSubstr("jsonl:5: this line"));
   EXPECT_THAT(error_after("\"event\":\"begin\"", "\"event\":begin"), HasSubstr("jsonl:3: "));
 }

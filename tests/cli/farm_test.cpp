@@ -266,7 +266,7 @@ TEST(Farm, RefusesAWorkerThatNamesNoDevicesOrAnotherFolder) {
     const ProcessResult result =
         farm.run({"--worker-command", std::string("echo \"") + answer + "\"; sleep 5"});
     EXPECT_EQ(result.exit_code, 3) << answer;
-    EXPECT_THAT(result.err, HasSubstr("asking a worker which devices there are")) << answer;
+    EXPECT_THAT(result.err, HasSubstr("asking a worker for its devices")) << answer;
   }
 }
 
@@ -383,7 +383,7 @@ TEST(Resume, RefusesARunOfWhichSomethingHasChanged) {
   const std::string journal((std::istreambuf_iterator<char>(before)), {});
   for (const auto& [now, what] : {std::pair("--rows 20 --cases 2", "the case files have changed"),
                                   std::pair("--rows 20 --driver 2.0", "the driver was 1.0 and is 2.0"),
-                                  std::pair("--rows 21", "20 rows, and the case files give 21 now")}) {
+                                  std::pair("--rows 21", "20 rows, but the case files give 21 now")}) {
     const ProcessResult result =
         assay({"run", "--resume", farm.folder / "out", "--worker-command", farm.mock(now)});
     EXPECT_EQ(result.exit_code, 2) << now;
@@ -431,7 +431,7 @@ TEST(Resume, RefusesOtherDevices) {
   const ProcessResult result =
       assay({"run", "--resume", farm.folder / "out", "--worker-command", farm.mock("--rows 4")});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("it was on 'mock-1', and the devices here are now: mock-0"));
+  EXPECT_THAT(result.err, HasSubstr("it ran on 'mock-1', but the devices here are now: mock-0"));
 }
 
 TEST(Resume, RefusesOptionsThatTheRunHasAlready) {

@@ -288,9 +288,8 @@ TEST_F(JudgeTest, WhatCannotBeJudgedIsAUsageError) {
   fs::create_directory(folder / "mine");
   EXPECT_THAT(refusal(), HasSubstr("holds no shader"));
   folder.write("mine/other.comp", "#version 450\nvoid main() {}\n");
-  EXPECT_THAT(refusal(),
-              HasSubstr("none of the 3 selected cases (of q8ta_relu) runs a shader that is made of its "
-                        "files on this device: other.comp"));
+  EXPECT_THAT(refusal(), HasSubstr("none of the 3 selected cases (of q8ta_relu) runs a shader that uses its "
+                                   "files on this device: other.comp"));
   folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
   EXPECT_THAT(refusal({"--op", "q8ta_rel"}), HasSubstr("none of 3 cases is selected by --op q8ta_rel"));
   EXPECT_THAT(refusal({"--filter", "*nothing*"}), HasSubstr("by --filter '*nothing*'"));

@@ -61,7 +61,7 @@ TEST(Output, AnOutThatHoldsARunIsRefusedUnlessOverwriteIsGiven) {
   const std::string journal = read_file(old / "journal.jsonl");
   const ProcessResult refused = desk.assay({"run", "--out", "out"});
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("--out 'out' holds a run already"));
+  EXPECT_THAT(refused.err, HasSubstr("--out 'out' already holds a run"));
   EXPECT_THAT(refused.err, HasSubstr("--overwrite"));
   EXPECT_EQ(desk.runs_in("out"), 1U);
   EXPECT_EQ(desk.assay({"run", "--out", "out", "--overwrite"}).exit_code, 0);

@@ -30,7 +30,7 @@ TEST(PruneCommand, RemovesJudgedNightsButForTheNewestAndTheLastGood) {
   EXPECT_TRUE(fs::exists(farm / "b"));
   const ProcessResult result = assay({"prune", farm.path(), "--keep", "1"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("leads to it"));
+  EXPECT_THAT(result.out, HasSubstr("points to it"));
   EXPECT_TRUE(fs::exists(farm / "a/nightly.json"));
   EXPECT_NE(fs::exists(farm / "b"), fs::exists(farm / "c")) << "they may have begun in the same second";
 }

@@ -207,7 +207,7 @@ TEST(Run, AFolderOfShadersThatNobodyUsesIsAUsageError) {
     if (option == "--versus-shaders") continue;  // these cases are not timed, which is said first
     EXPECT_THAT(result.err,
                 HasSubstr("taking shaders from --shaders '" + (folder / "mine").string() +
-                          "': no file of it is used. It holds: copy.comp, q8ta_pixel_shufle.comp. "
+                          "': none of its files is used. It holds: copy.comp, q8ta_pixel_shufle.comp. "
                           "The selected cases run: q8ta_pixel_shuffle.comp"));
     EXPECT_FALSE(std::filesystem::exists(folder.path() / "out")) << "nothing was run";
   }

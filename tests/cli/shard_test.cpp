@@ -121,7 +121,7 @@ TEST(ShardedRuns, ThatAreEmptyAreFine) {
   const Farm farm;
   const ProcessResult run = farm.run("empty", {"--shard", "7/7"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("there is nothing to run in this shard"));
+  EXPECT_THAT(run.err, HasSubstr("this shard has nothing to run"));
   EXPECT_FALSE(fs::exists(farm.folder.path() / "empty"));
 }
 
@@ -131,7 +131,7 @@ TEST(ShardedRuns, ThatAreNotThereLeaveRowsMissingWhichAResumedRunMakesUpFor) {
   ASSERT_EQ(farm.run("shard1", {"--shard", "1/2"}).exit_code, 0);
   const ProcessResult merged = farm.assay({"merge", "merged", "shard1", "shard2"});
   EXPECT_EQ(merged.exit_code, 3);
-  EXPECT_THAT(merged.err, HasSubstr("a shard is not there"));
+  EXPECT_THAT(merged.err, HasSubstr("a shard is missing"));
   const RunReport report = farm.report("merged");
   ASSERT_EQ(report.records.size(), 12U);
   const auto missing = std::ranges::count(report.records, Status::Missing, &Record::status);
@@ -148,7 +148,7 @@ TEST(ShardedRuns, ThatAreNotThereCannotBeNamedWhenTheCasesHaveChanged) {
   std::ofstream(farm.folder.path() / "cases/c.yaml", std::ios::app) << "# changed\n";
   const ProcessResult merged = farm.assay({"merge", "merged", "shard1"});
   EXPECT_EQ(merged.exit_code, 3);
-  EXPECT_THAT(merged.err, HasSubstr("the case files are not what they were"));
+  EXPECT_THAT(merged.err, HasSubstr("the case files have changed"));
   EXPECT_FALSE(fs::exists(farm.folder.path() / "merged"));
 }
 
@@ -202,7 +202,7 @@ TEST(ShardedRuns, OfOtherOptionsAreNotMerged) {
   ASSERT_EQ(other.exit_code, 0) << other.err;
   const ProcessResult merged = farm.assay({"merge", "merged", "shard1", "shard2"});
   EXPECT_EQ(merged.exit_code, 2);
-  EXPECT_THAT(merged.err, HasSubstr("are no parts of one run: their --budget is 0.02 and 0.04"));
+  EXPECT_THAT(merged.err, HasSubstr("are not parts of one run: their --budget is 0.02 and 0.04"));
   EXPECT_FALSE(fs::exists(farm.folder.path() / "merged"));
 }
 

@@ -59,9 +59,9 @@ TEST_F(Show, AnswersQuestions) {
   EXPECT_THAT(slowest.out, HasSubstr("q8ta_pixel_shuffle/both/4W4C.4W4C/fused\n"));
   const ProcessResult worst = assay({"show", out(), "--worst", "2", "--op", "q8ta_*"});
   EXPECT_EQ(worst.exit_code, 0) << worst.err;
-  EXPECT_THAT(worst.out, HasSubstr("2 of 5 rows, those that failed first"));
+  EXPECT_THAT(worst.out, HasSubstr("2 of 5 rows, failures first"));
   const ProcessResult several = assay({"show", out(), "small", "--worst=1", "--group", "impl"});
-  EXPECT_THAT(several.out, HasSubstr("1 of 4 rows, those that failed first"));
+  EXPECT_THAT(several.out, HasSubstr("1 of 4 rows, failures first"));
   EXPECT_THAT(several.out, HasSubstr("\n4 rows by impl; "));
   EXPECT_THAT(several.out, HasSubstr("  q8ta_pixel_shuffle fused\n"));
 }
@@ -69,8 +69,8 @@ TEST_F(Show, AnswersQuestions) {
 TEST_F(Show, SaysWhatIsNoQuestion) {
   const ProcessResult none = assay({"show", out(), "--worst", "--op", "clone"});
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_THAT(none.err, HasSubstr("no row of the report is of that id or --op"));
-  EXPECT_THAT(assay({"show", out()}).err, HasSubstr("name an id, or ask for --worst, --slowest"));
+  EXPECT_THAT(none.err, HasSubstr("no row of the report has that id or --op"));
+  EXPECT_THAT(assay({"show", out()}).err, HasSubstr("give an id, or ask for --worst, --slowest"));
   EXPECT_EQ(assay({"show", out(), "--group", "colour"}).exit_code, 2);
   EXPECT_EQ(assay({"show", out(), "--worst", "0"}).exit_code, 2);
 }

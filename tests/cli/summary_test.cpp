@@ -47,7 +47,7 @@ TEST_F(Summary, PrintsWhatAStepCostsByDevice) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, StartsWith("sample: a step is the sum over its layers of median time x calls\n"));
   EXPECT_THAT(result.out, HasSubstr("  1 of 1  llvmpipe #1  q8ta_pixel_shuffle, i8, hot\n"));
-  EXPECT_THAT(result.out, HasSubstr("- llvmpipe #2: no step of 1, 512 tokens; the report has no row"));
+  EXPECT_THAT(result.out, HasSubstr("- llvmpipe #2: no step with 1, 512 tokens; the report has no row"));
   EXPECT_THAT(assay({"summary", report(), "--model", "sample", "--layers"}).out, HasSubstr("  up"));
 }
 
@@ -57,8 +57,7 @@ TEST_F(Summary, WritesTheStepsOfAReport) {
   EXPECT_THAT(result.out, StartsWith("## "));
   EXPECT_THAT(result.out, HasSubstr("\n### sample, 1 token: `q8ta_pixel_shuffle`, i8, hot\n"));
   EXPECT_THAT(result.out, HasSubstr("\n| `up`  |  1000 |"));
-  EXPECT_THAT(result.out,
-              HasSubstr(" tokens/s. Every layer that the report has of the model is in the sum."));
+  EXPECT_THAT(result.out, HasSubstr(" tokens/s. Every layer of the model in the report is in the sum."));
 }
 
 TEST_F(Summary, TakesSeveralReportsAndSaysWhichHaveNoModel) {
@@ -83,8 +82,9 @@ TEST_F(Summary, ShowsTheModelsThatAreAskedFor) {
             assay({"summary", report(), "--csv", "-"}).out);
   const ProcessResult unknown = assay({"summary", report(), "--model", "simple"});
   EXPECT_EQ(unknown.exit_code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("--model: no timed layer is of a model 'simple'; the models are\n"
-                                     "  sample"));
+  EXPECT_THAT(unknown.err,
+              HasSubstr("--model: no report has a step of a model 'simple'; the models with steps are\n"
+                        "  sample"));
 }
 
 TEST_F(Summary, RefusesReportsWithoutALayer) {

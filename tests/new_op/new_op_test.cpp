@@ -127,7 +127,7 @@ TEST(NewOp, LeavesAnExistingFileAloneAndWritesNothing) {
   const ProcessResult result = tree_with_one.new_op("mine");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr(tree_with_one / "shaders/mine.comp"));
-  EXPECT_THAT(result.err, HasSubstr("exists already and is left alone"));
+  EXPECT_THAT(result.err, HasSubstr("already exists and is not changed"));
   EXPECT_EQ(tree_with_one.files(), 1U);
   EXPECT_EQ(read_file(tree_with_one / "shaders/mine.comp"), "precious");
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Opens pages of `assay page` in a browser, and looks whether they show what the reports say.
+"""Opens pages of `assay page` in a browser and checks that they show what the reports contain.
 
-    tests/page/page_test.py ASSAY OUT [unittest arguments]     ASSAY: the binary; OUT: folder for pages and screenshots
-    tests/page/page_test.py ASSAY OUT --picture FILE           the picture of README.md instead
+    tests/page/page_test.py ASSAY OUT [unittest arguments]     ASSAY: the binary; OUT: a folder for pages and screenshots
+    tests/page/page_test.py ASSAY OUT --picture FILE           write the picture for README.md instead
 
-Needs Debian's chromium, chromium-driver and python3-selenium. Run it in the repository's root.
+Needs Debian's chromium, chromium-driver and python3-selenium. Run it from the repository's root.
 """
 import base64
 import collections
@@ -39,7 +39,7 @@ def program(*names):
         found = shutil.which(name)
         if found:
             return found
-    sys.exit(f"the browser test needs {names[0]}, which is not there; {INSTALL}")
+    sys.exit(f"the browser test needs {names[0]}, which is not installed; {INSTALL}")
 
 
 def start_browser():
@@ -47,7 +47,7 @@ def start_browser():
     options.binary_location = program("chromium")
     arguments = ["--headless=new", "--disable-gpu", "--hide-scrollbars", "--force-color-profile=srgb", "--disable-dev-shm-usage"]
     if os.geteuid() == 0:
-        arguments.append("--no-sandbox")  # Chromium refuses to run as root with it
+        arguments.append("--no-sandbox")  # as root, Chromium does not start with its sandbox
     for argument in arguments:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
@@ -64,7 +64,7 @@ class Page:
     def open(self, state=None, width=1280, scheme="light"):
         self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
         self.resize(width)
-        self.browser.get("about:blank")  # else a new fragment would not load the page anew
+        self.browser.get("about:blank")  # otherwise a URL with another fragment would not reload the page
         self.browser.get(self.url + ("#" + urllib.parse.urlencode(state) if state else ""))
         self.wait()
 
@@ -73,7 +73,7 @@ class Page:
                                      {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
 
     def wait(self):
-        """Until the state in the URL is drawn."""
+        """Waits until the page has drawn the state in the URL."""
         until = time.monotonic() + 60
         while time.monotonic() < until:
             drawn = self.script("return document.documentElement.dataset.state === location.hash")
@@ -124,7 +124,7 @@ def rows_of(folder, name):
 
 
 class Published:
-    """What the published reports say, from their CSV files: the page is made from their journals."""
+    """The rows of the published reports, read from their CSV files; the page is made from their journals."""
 
     def __init__(self):
         self.perf, self.accu = [], []
@@ -157,10 +157,10 @@ class BrowserTest(unittest.TestCase):
         return Page(self.browser, path)
 
     def assert_no_complaints(self, page):
-        self.assertEqual(page.complaints(), [], "the console of the browser is to be empty")
+        self.assertEqual(page.complaints(), [], "the browser's console should be empty")
 
     def assert_no_overflow(self, page, name):
-        """Nothing is wider than the window, and whoever looks finds pictures of it."""
+        """Asserts that nothing is wider than the window; saves screenshots."""
         for width in WIDTHS:
             for scheme in ("light", "dark"):
                 page.open(page.state(), width, scheme)
@@ -336,7 +336,7 @@ class PublishedPage(BrowserTest):
 
 
 class NightsPage(BrowserTest):
-    """Nights that never were: a base, failures, a history."""
+    """Synthetic nights: a base, failures, a history."""
 
     nights = 12
     rows = 300
@@ -387,6 +387,15 @@ class NightsPage(BrowserTest):
         self.assertEqual(self.page.count(f"{times} .change"), 3)
         self.assertIn("separation", self.page.text("#row-part details"))
 
+    def test_tick_labels_of_a_vertical_axis_differ(self):
+        self.page.open({"verdict": "SLOWER", "device": "Acme GPU 1"})
+        self.page.click("#all-rows tbody th a")
+        axes = self.page.script("""return [...document.querySelectorAll(".samples .axis, .history .axis")].filter(
+            axis => axis.getAttribute("transform").endsWith(",0)")).map(axis => [...axis.querySelectorAll(".tick text")].map(label => label.textContent).filter(text => text))""")
+        self.assertTrue(axes)
+        for labels in axes:
+            self.assertEqual(len(labels), len(set(labels)), labels)
+
     def test_it_fits_both_widths_with_a_row_open(self):
         self.page.open({"verdict": "SLOWER", "device": "Acme GPU 1"})
         self.page.click("#all-rows tbody th a")
@@ -416,7 +425,7 @@ class HostilePage(BrowserTest):
 
 
 def write_picture(path):
-    """The roofline of a published report, in a file that README.md shows."""
+    """Writes the picture in README.md: the roofline of a published report."""
     OUT.mkdir(parents=True, exist_ok=True)
     subprocess.run([ASSAY, "page", OUT / "published.html", PUBLISHED], check=True)
     browser = start_browser()

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Writes reports of runs that never were: what tests and measurements of `assay page` read.
+"""Writes reports of invented runs, for tests and measurements of `assay page`.
 
     tests/page/synthetic.py DIR [--nights N] [--devices N] [--rows N] [--journals N]
 
-DIR gets a folder a night with a folder a device. Of the newest `--journals` nights (default: all) the journal is
-whole; of older ones it holds its first row, and beside it lies the history.csv that a run writes. In the newest night
-of every device one row fails, with a map of its errors, and some are slower; half-way the driver changes, and every
-fifth night the commit. Equal arguments give equal files.
+DIR gets one folder per night, with one folder per device in it. The newest `--journals` nights (default: all) have
+complete journals. A journal of an older night has only its first row, next to the history.csv that a run writes. In
+the newest night one row per device fails, with a map of its errors, and some rows are slower. The driver changes
+after half of the nights, the commit every fifth night. The same arguments give the same files.
 """
 import argparse
 import datetime
@@ -25,7 +25,7 @@ HEADER = ("schema,run_id,device,driver,commit,date,device_key,case,mode,cache,st
 
 
 def plan(rows):
-    """The rows of a run: two of three are timed, impls of one case stand behind each other."""
+    """The rows of a run: two of three cases are timed; the impls of a case follow each other."""
     planned = []
     for number in range(rows):
         case, impl = divmod(number, len(IMPLS))

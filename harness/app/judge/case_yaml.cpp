@@ -13,7 +13,7 @@
 namespace assay::app {
 namespace {
 
-/// Reads back as the same number.
+/// The shortest text that reads back as the same number.
 std::string exact_text(double number) {
   return fmt::format("{}", number);
 }

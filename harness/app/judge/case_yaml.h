@@ -7,9 +7,9 @@
 
 namespace assay::app {
 
-/// An entry of `cases:` of a case file: the op, impl, forms, tuning, fills and timeout of `like`, with these
-/// parameters and of mode accu. Parameters that have the value that the op derives from the others are left
-/// out. Neither data from files nor what is tolerated nor a seed goes along.
+/// An entry of `cases:` in a case file: the op, impl, forms, tuning, fills and timeout of `like`, with these
+/// parameters and mode accu. Parameters with the value that the op derives from the others are left out. Data
+/// from files, the tolerance and the seed are not copied.
 std::string case_yaml(const Case& like, const Params& params, const std::string& name);
 
 }  // namespace assay::app

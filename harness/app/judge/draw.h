@@ -8,12 +8,12 @@
 
 namespace assay::app {
 
-/// Chance from a seed: the same on every compiler (the distributions of <random> are not).
+/// Random numbers from a seed: equal on every compiler (the distributions of <random> are not).
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : engine_(seed) {}
 
-  /// 0 to n - 1; n > 0.
+  /// A number from 0 to n - 1; n > 0.
   std::uint64_t below(std::uint64_t n) { return engine_() % n; }
   bool one_in(std::uint64_t n) { return below(n) == 0; }
   template <class T>

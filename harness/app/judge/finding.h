@@ -4,7 +4,7 @@
 
 namespace assay::app {
 
-/// Something that speaks against a submission, or that keeps it from being judged in full.
+/// Evidence against a submission, or a reason why it could not be judged in full.
 struct Finding {
   std::string word;  ///< stable, for programs: "reads_output" (docs/judge.md lists them)
   std::string text;  ///< a sentence for people

@@ -22,9 +22,9 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t most_elements = 1 << 18;
 constexpr std::int64_t most_operations = std::int64_t{1} << 25;
-constexpr std::size_t candidates_each = 40;  ///< that are drawn for one that is wanted
+constexpr std::size_t candidates_each = 40;  ///< drawn for each case that is wanted
 
-/// Whether cases may be derived from it: what its tolerance or its files say holds for no other shape.
+/// Whether cases may be derived from this one: tolerances and files are valid only for its own shape.
 bool is_base(const Case& one) {
   return has_secret_data(one) && one.tolerance->scale <= 1 && !one.tolerance->has_allowance() &&
          elements_of(one) <= 64 * most_elements;
@@ -35,7 +35,7 @@ bool is_small(const Case& one) {
          one.op->work(one.params, one.tensors).operations <= most_operations;
 }
 
-/// The cases of one op.
+/// Draws the fuzzed cases of one op.
 class OpFuzz {
  public:
   OpFuzz(std::vector<const Case*> bases, const Registry& registry, ShaderUse& use, fs::path file)
@@ -43,7 +43,7 @@ class OpFuzz {
     for (const Case* base : bases_) known_.insert(base->data_key);
   }
 
-  /// The ids of at most `count` cases, which the file then holds.
+  /// Writes at most `count` cases to the file and returns their ids.
   std::vector<std::string> write(std::size_t count, Draw& draw) {
     std::vector<Drawn> drawn;
     for (std::size_t i = 0; i < count * candidates_each; ++i) {

@@ -30,7 +30,7 @@ const std::vector<Case>& repository() {
   return loaded.cases;
 }
 
-/// Every third case of an op whose data and answers no file gives, at most so many.
+/// Every third case of an op whose data and answers do not come from files, up to a limit.
 std::map<std::string, std::vector<const Case*>> sample(std::size_t most) {
   std::map<std::string, std::vector<const Case*>> by_op;
   std::size_t number = 0;

@@ -29,7 +29,7 @@
 namespace assay::app {
 namespace {
 
-/// One that nobody can know beforehand; whole in a JSON number of every reader.
+/// An unpredictable seed that every JSON reader represents exactly.
 std::uint64_t drawn_seed() {
   std::random_device device;
   constexpr std::uint64_t most = (std::uint64_t{1} << 53) - 1;
@@ -51,7 +51,7 @@ RunOptions device_options(const JudgeOptions& options) {
 DeviceInfo chosen_device(const JudgeOptions& options) {
   RunDevices devices(device_options(options));
   if (devices.opened().size() != 1) {
-    throw Error(fmt::format("judging a submission: --device '{}' chooses {} devices, and one is judged on",
+    throw Error(fmt::format("judging a submission: --device '{}' chooses {} devices, but must choose one",
                             options.device, devices.opened().size()));
   }
   return devices.opened().front().info;
@@ -63,7 +63,7 @@ LoadResult load(const JudgeOptions& options, const Context& context, const Termi
   return loaded;
 }
 
-/// One judgement from its options to its verdict.
+/// One judgement, from its options to its verdict.
 class Judge {
  public:
   Judge(const JudgeOptions& options, const Context& context, const ParseRun& parse, const Terminal& terminal,
@@ -119,7 +119,7 @@ class Judge {
                       std::array{Stage::Accuracy, Stage::Secret, Stage::Fuzz, Stage::Performance});
   }
 
-  /// Runs the stage, unless there is a reason not to.
+  /// Runs the stage unless `why_not` gives a reason to leave it out.
   void run_stage(const JudgeRuns& runs, Stage stage, const std::string& why_not,
                  const std::function<std::vector<JudgedRow>()>& run) {
     add(why_not.empty() ? run() : runs.left_out(stage, why_not));
@@ -127,10 +127,10 @@ class Judge {
 
   std::string why_stopped() const {
     if (!must_stop()) return {};
-    return is_late() ? "the time limit is over" : "the judge was stopped";
+    return is_late() ? "the time limit was reached" : "the judge was stopped";
   }
 
-  /// A wrong kernel has no time.
+  /// Why performance is not measured; empty if it is. A wrong kernel gets no time.
   std::string why_untimed() const {
     if (std::string why = why_stopped(); !why.empty()) return why;
     const auto is_bad = [](const JudgedRow& row) { return row.correct == false || !row.trusted; };
@@ -175,7 +175,7 @@ class Judge {
     } else {
       if (!options_.json.empty()) write_named_file(options_.json, json);
       terminal_.out << judgement_text(judgement_, facts, terminal_.console.color);
-      terminal_.out << fmt::format("all of it     {}\n", printable((folder_ / "judge.json").string()));
+      terminal_.out << fmt::format("full report   {}\n", printable((folder_ / "judge.json").string()));
     }
     return judgement_.is_trusted() ? ExitCode::Fine : ExitCode::Failures;
   }

@@ -9,10 +9,10 @@
 
 namespace assay::app {
 
-/// `assay judge`: whether shaders that somebody else has written are right, how their times compare with a
-/// baseline's, and whether that can be trusted (docs/judge.md). Prints it on `terminal.out`, and as JSON
-/// where that is asked for. Fine: trusted; Failures: not. Throws Error(Usage) for what cannot be judged. Once
-/// `stop_requested` is true the row that runs comes to its end, and the others are not run.
+/// `assay judge`: judges whether submitted shaders are right, how their times compare with a baseline's, and
+/// whether these results can be trusted (docs/judge.md). Prints the judgement on `terminal.out`, and as JSON
+/// if asked. Returns Fine if trusted, else Failures. Throws Error(Usage) if the submission cannot be judged.
+/// Once `stop_requested` is true the running row ends, and no further row is run.
 ExitCode judge(const JudgeOptions& options, const Context& context, const ParseRun& parse,
                const Terminal& terminal, const std::function<bool()>& stop_requested = {});
 

@@ -28,7 +28,7 @@ std::vector<std::string> ids_of(const std::vector<const Case*>& cases) {
   return {ids.begin(), ids.end()};
 }
 
-/// A stream of nobody: what a run prints for people is not what a judge says.
+/// A terminal that discards the output that a run prints for people.
 class Silence {
  public:
   explicit Silence(const Terminal& terminal, bool verbose)
@@ -54,7 +54,7 @@ std::vector<JudgedRow> rows_of(const RunReport& report, Stage stage) {
   return rows;
 }
 
-/// The ids of rows are those of their cases: "/versus" says nothing here.
+/// Removes "/versus" from the ids of rows, as they are the same in every row here.
 void take_suffix(std::vector<JudgedRow>& rows) {
   constexpr std::string_view suffix = "/versus";
   for (JudgedRow& row : rows) {
@@ -77,7 +77,7 @@ Words JudgeRuns::common_words(const std::string& name) const {
   };
   add("--versus-shaders", parts_.submission.folder.string());
   words.emplace_back("--versus-alone");
-  // A submission must not read what other rows, or its own judge, have elsewhere in memory.
+  // A submission must not read other rows' or the judge's memory.
   words.emplace_back("--robust-access");
   if (!options.device.empty()) add("--device", options.device);
   add("--out", (parts_.folder / name).string());
@@ -92,8 +92,8 @@ RunReport JudgeRuns::run(const Words& words) const {
     context.worker.push_back(fmt::format("{}", parts_.options.memory_limit_gib));
   RunOptions options = parts_.parse(words);
   options.isolation = true;
-  options.workers = 1;            // limits of time and memory are those of one
-  options.preparing_threads = 0;  // the same
+  options.workers = 1;            // the limits of time and memory are for one worker
+  options.preparing_threads = 0;  // for the same reason
   const Silence silence(parts_.terminal, parts_.options.verbose);
   Session session(options);
   const RunOutcome outcome = run_once(options, context, session, silence.terminal(), parts_.must_stop);
@@ -146,7 +146,7 @@ std::vector<JudgedRow> JudgeRuns::performance() {
   std::vector<JudgedRow> rows = rows_of(report, Stage::Performance);
   take_suffix(rows);
   if (options.baseline_impl.empty()) return rows;
-  // Cases of the baseline are there with the submission's shaders too; they were not chosen.
+  // The baseline's cases also ran with the submission's shaders; they were not chosen.
   const std::vector<std::string> chosen = ids_of(parts_.cases.performance);
   std::erase_if(rows, [&](const JudgedRow& row) {
     return std::ranges::none_of(

@@ -18,7 +18,7 @@
 
 namespace assay::app {
 
-/// What the runs of one judgement share. All must outlive them.
+/// The parts that the runs of one judgement share. All must outlive the runs.
 struct JudgeRunParts {
   const JudgeOptions& options;
   const Context& context;
@@ -27,26 +27,25 @@ struct JudgeRunParts {
   const Submission& submission;
   const JudgedCases& cases;
   const FuzzedCases& fuzzed;
-  std::filesystem::path folder;  ///< of what is written
+  std::filesystem::path folder;  ///< output folder of the judgement
   std::uint64_t secret_seed = 0;
   std::function<bool()> must_stop;
 };
 
-/// The runs that a submission is judged by. Each is `assay run` with the baseline as its shaders and the
-/// submission as the other version of them: what the harness itself runs on the device is the baseline's.
+/// The runs that judge a submission. Each is an `assay run` with the baseline as its shaders and the
+/// submission as the other version: the harness's own kernels are the baseline's.
 class JudgeRuns {
  public:
   explicit JudgeRuns(const JudgeRunParts& parts) : parts_(parts) {}
 
   std::vector<JudgedRow> accuracy() const;
-  /// On secret data: cases of the repository, and fuzzed ones.
+  /// Judges cases of the repository and fuzzed ones on secret data.
   std::vector<JudgedRow> secret_and_fuzzed() const;
   std::vector<JudgedRow> performance();
-  /// The rows that a stage would have, where it is left out, with the reason; fuzzed ones are not told one by
-  /// one.
+  /// The rows of a stage that is left out, with the reason; without fuzzed rows.
   std::vector<JudgedRow> left_out(Stage stage, const std::string& why) const;
 
-  /// Whether performance() held times against measured ceilings.
+  /// Whether performance() compared times with measured ceilings.
   bool had_ceilings() const { return had_ceilings_; }
 
  private:

@@ -15,7 +15,7 @@
 namespace assay::app {
 namespace {
 
-/// What rows may do that are drawn where no filter names them: so that ten of them are judged in a minute.
+/// Limits for the work of rows that are drawn without a filter, so that ten of them are judged in a minute.
 struct Bounds {
   std::int64_t operations = 0;
   std::int64_t bytes = 0;
@@ -50,7 +50,7 @@ Cases without_large(const Cases& cases, const Bounds& bounds, std::size_t count)
   return small;
 }
 
-/// At most `count`, one of each op, impl and name before a second one.
+/// Draws at most `count` cases, one of each op, impl and name before a second one of any.
 Cases drawn(Cases cases, std::size_t count, Draw& draw) {
   draw.shuffle(cases);
   std::map<std::string, std::size_t> taken;
@@ -65,7 +65,7 @@ Cases drawn(Cases cases, std::size_t count, Draw& draw) {
   return chosen;
 }
 
-/// The timed case of the impl that `one` is held against, or null.
+/// The timed case with impl `impl` that is the baseline of `one`; null if there is none.
 const Case* baseline_of(const Case& one, std::span<const Case> cases, const std::string& impl) {
   const Case* best = nullptr;
   for (const Case& other : cases) {
@@ -80,12 +80,11 @@ const Case* baseline_of(const Case& one, std::span<const Case> cases, const std:
 [[noreturn]] void throw_unused(const Submission& submission, const Cases& selected) {
   std::set<std::string> ops;
   for (const Case* one : selected) ops.insert(one->op->name);
-  throw Error(fmt::format(
-      "judging a submission: none of the {} selected cases (of {}) runs a shader that is made of its files "
-      "on "
-      "this device: {}. Names are relative to the folder, as below shaders/ of the source tree; `assay ops "
-      "NAME` shows those of an op",
-      selected.size(), fmt::join(ops, ", "), fmt::join(submission.files, ", ")));
+  throw Error(
+      fmt::format("judging a submission: none of the {} selected cases (of {}) runs a shader that uses its "
+                  "files on this device: {}. Names are relative to the folder, as below shaders/ of the "
+                  "source tree; `assay ops NAME` shows an op's",
+                  selected.size(), fmt::join(ops, ", "), fmt::join(submission.files, ", ")));
 }
 
 Cases selected_cases(std::span<const Case> cases, const JudgeOptions& options) {
@@ -94,8 +93,8 @@ Cases selected_cases(std::span<const Case> cases, const JudgeOptions& options) {
   Cases selected = select(cases, selection);
   if (!selected.empty()) return selected;
   throw Error(fmt::format(
-      "judging a submission: none of {} cases is selected{}{}; `assay ops` shows the ops, "
-      "`assay list` all ids",
+      "judging a submission: none of {} cases is selected{}{}; `assay ops` shows the ops, `assay list` all "
+      "ids",
       cases.size(), options.ops.empty() ? "" : fmt::format(" by --op {}", fmt::join(options.ops, " --op ")),
       options.filter.empty() ? "" : fmt::format(" by --filter '{}'", options.filter)));
 }
@@ -106,10 +105,10 @@ void add_baselines(JudgedCases& judged, Cases& timed, std::span<const Case> case
   std::erase_if(timed,
                 [&](const Case* one) { return baseline_of(*one, cases, options.baseline_impl) == nullptr; });
   if (!timed.empty() || judged.accuracy_of == 0) return;
-  throw Error(fmt::format(
-      "choosing a baseline: no timed row that the submission matters for has a row of impl '{}' on "
-      "the same data and in the same forms",
-      options.baseline_impl));
+  throw Error(
+      fmt::format("choosing a baseline: no timed row that the submission matters for has a row of impl '{}' "
+                  "on the same data and in the same forms",
+                  options.baseline_impl));
 }
 
 }  // namespace

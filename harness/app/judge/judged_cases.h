@@ -11,27 +11,27 @@
 
 namespace assay::app {
 
-/// The rows of the repository that a submission is judged by.
+/// The repository's cases that judge a submission.
 struct JudgedCases {
-  std::vector<const Case*> accuracy;     ///< drawn
-  std::vector<const Case*> secret;       ///< of these, those whose data a seed decides
-  std::vector<const Case*> performance;  ///< drawn
-  std::vector<const Case*> baselines;    ///< with --baseline-impl: what these are held against
+  std::vector<const Case*> accuracy;     ///< cases drawn for accuracy
+  std::vector<const Case*> secret;       ///< those of `accuracy` whose data depend on a seed
+  std::vector<const Case*> performance;  ///< cases drawn for performance
+  std::vector<const Case*> baselines;    ///< with --baseline-impl: the baselines of `performance`
   std::vector<const Case*>
-      mattering;  ///< all cases that the submission matters for: fuzzed shapes come of them
+      mattering;  ///< all cases that use the submission; fuzzed shapes are derived from them
   std::size_t all = 0;
-  std::size_t selected = 0;                         ///< by op or filter
-  std::size_t accuracy_of = 0, performance_of = 0;  ///< out of how many was drawn
+  std::size_t selected = 0;                         ///< number selected by op or filter
+  std::size_t accuracy_of = 0, performance_of = 0;  ///< numbers of cases from which these were drawn
 };
 
-/// Chooses by `options.ops`, `options.filter` and what the submission matters for, and draws at most
-/// `options.rows` of either mode by `draw_seed`, from each name of a case before a second one of the same.
-/// Without a filter: of tiers smoke and ci, and no rows that would take long on the device, unless there are
-/// no others. Throws Error(Usage) where nothing is left, and says why.
+/// Chooses the cases that `options.ops` and `options.filter` select and that use the submission, and draws at
+/// most `options.rows` per mode with `draw_seed`, one of each case name before a second one of the same.
+/// Without a filter, only from tiers smoke and ci, and without rows that would take long on the device unless
+/// there are no others. Throws Error(Usage) with the reason if nothing is left.
 JudgedCases choose_judged_cases(std::span<const Case> cases, const JudgeOptions& options, ShaderUse& use,
                                 const Submission& submission, std::uint64_t draw_seed);
 
-/// Elements of all tensors of the case.
+/// The number of elements in all tensors of the case.
 std::int64_t elements_of(const Case& test_case);
 
 }  // namespace assay::app

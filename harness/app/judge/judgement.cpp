@@ -13,7 +13,7 @@
 namespace assay::app {
 namespace {
 
-/// A text that the engine gives as a reason, and the word for it. The first that fits counts.
+/// A part of a reason that the engine gives, and the word for it. The first match counts.
 struct Phrase {
   std::string_view in_reason;
   std::string_view word;
@@ -60,7 +60,7 @@ std::string lower(std::string_view text) {
   return made;
 }
 
-/// The metric of a wrong answer, else a word for what the reason says, else the status.
+/// A word for the reason, else the metric of a wrong answer, else the status.
 std::string word_of(const Record& record) {
   for (const Phrase& phrase : phrases) {
     if (record.reason.find(phrase.in_reason) != std::string::npos) return std::string(phrase.word);
@@ -70,7 +70,7 @@ std::string word_of(const Record& record) {
   return lower(name_of(record.status));
 }
 
-/// Whether the answer was right; absent where the row says nothing of it.
+/// Whether the answer was right; nullopt if the row does not show it.
 std::optional<bool> was_right(Status status) {
   switch (status) {
     case Status::Pass:
@@ -82,15 +82,16 @@ std::optional<bool> was_right(Status status) {
     case Status::Timeout:
     case Status::Flaky:
     case Status::DeviceLost:
-    case Status::ExpectedFail:  // what a device may do wrong, this submission does
-    case Status::Unsupported:   // only cases that the device can run are judged: the shader asks for more
+    case Status::ExpectedFail:  // the expectations allow the device to be wrong, but the submission is
+    case Status::Unsupported:   // only cases that the device can run are judged, so the shader asks for too
+                                // much
       return false;
     default:
       return std::nullopt;
   }
 }
 
-/// Whether the row is one that was planned and shows nothing, for no fault of its data.
+/// Whether the row was planned but shows nothing.
 bool was_cut_short(Status status) {
   return status == Status::Missing || status == Status::Interrupted || status == Status::Skipped ||
          status == Status::OutOfMemory || status == Status::Invalid;
@@ -159,7 +160,7 @@ void note_empty_stages(Judgement& judgement, std::span<const Stage> stages) {
         judgement.rows, [&](const JudgedRow& row) { return row.stage == stage && row.incomplete; });
     if (is_shown || is_told) continue;
     judgement.missing.push_back(
-        {"nothing_shown", fmt::format("no row of stage '{}' shows anything", name_of(stage))});
+        {"nothing_shown", fmt::format("no row of stage '{}' has a result", name_of(stage))});
   }
 }
 

@@ -15,12 +15,12 @@
 
 namespace assay::app {
 
-/// What a row is judged by.
+/// The stage of a judgement to which a row belongs.
 enum class Stage : std::uint8_t {
   Accuracy,     ///< a case of the repository on its own data
-  Secret,       ///< the same on data that nobody can know
-  Fuzz,         ///< a shape that no case has, on such data
-  Performance,  ///< a timed case, on its own data and on such
+  Secret,       ///< a case of the repository on secret data
+  Fuzz,         ///< a shape that no case has, on secret data
+  Performance,  ///< a timed case, on its own data and on secret data
 };
 
 std::string_view name_of(Stage stage);  ///< "accuracy", "secret", "fuzz", "performance"
@@ -30,57 +30,58 @@ struct JudgedRow {
   std::string id;
   std::string op, impl, shape, forms;
   Status status = Status::Missing;
-  std::optional<bool> correct;  ///< absent: the row proves neither
-  bool trusted = true;          ///< nothing of it speaks for a cheat
-  bool incomplete = false;      ///< it should have been run or timed, and was not
+  std::optional<bool> correct;  ///< absent: the row shows neither
+  bool trusted = true;          ///< false: evidence of a cheat
+  bool incomplete = false;      ///< it should have been run or timed, but was not
   std::vector<Finding> reasons;
   std::optional<double> median_us, baseline_us;
-  std::optional<Ratio> ratio;  ///< time over the baseline's
+  std::optional<Ratio> ratio;  ///< time / the baseline's
   std::string repro;
 };
 
 enum class Verdict : std::uint8_t {
-  Trusted,     ///< right in all rows, and timed without anything that speaks against it
-  Distrusted,  ///< it does what only cheats do, or may
+  Trusted,     ///< right in all rows, and timed without any evidence against it
+  Distrusted,  ///< it does, or may do, what only cheats do
   Wrong,       ///< a row is wrong, crashed, hung or did not compile
-  Incomplete,  ///< nothing speaks against it, but not all that was to be shown was
+  Incomplete,  ///< no evidence against it, but not everything could be shown
 };
 
 std::string_view name_of(Verdict verdict);  ///< "trusted", ...
 
-/// Time over the baseline's, of all timed rows: the geometric mean of their ratios. Its ends are those of the
-/// mean of independent logarithms: their distances to the rows' own ends, added as squares.
+/// Time divided by the baseline's over all timed rows: the geometric mean of their ratios. Its interval is
+/// that of a mean of independent logarithms: the distances to the ends of the rows' intervals, added as
+/// squares.
 struct OverallRatio {
   double geometric_mean = 0, low = 0, high = 0;
   std::size_t rows = 0;
 };
 
-/// All that was found out about a submission.
+/// All results about a submission.
 struct Judgement {
-  std::vector<Finding> findings;  ///< that are of no row
+  std::vector<Finding> findings;  ///< findings that belong to no row
   std::vector<JudgedRow> rows;
-  std::vector<Finding> missing;  ///< what was not shown, and is of no row
+  std::vector<Finding> missing;  ///< results that are missing and belong to no row
 
-  bool correct() const;  ///< every row that can be judged is right, and there is one
+  bool correct() const;  ///< every row that could be judged is right, and there is at least one
   bool is_complete() const;
   Verdict verdict() const;
   bool is_trusted() const { return verdict() == Verdict::Trusted; }
-  /// Only of a trusted submission: a wrong kernel has no time.
+  /// Only for a trusted submission, as a wrong kernel gets no time.
   std::optional<OverallRatio> ratio() const;
 };
 
-/// Adds to `missing` that a stage which was to be shown has no row that is right.
+/// Adds to `missing` each of these stages that has no row with a result.
 void note_empty_stages(Judgement& judgement, std::span<const Stage> stages);
 
-/// Says of each row that is wrong on secret data while the same case is right on its own: that is what
-/// answers that were built in look like.
+/// Marks each row that is wrong on secret data while the same case is right on its own data: such a row
+/// suggests hard-coded answers.
 void note_wrong_on_secret_data(Judgement& judgement);
 
-/// How a row of the submission ended, in a judge's words. `baseline`: the record of the row that it is held
-/// against; null: it has none.
+/// The result of a submission's row. `baseline`: the record of the row that it is compared with; null: there
+/// is none.
 JudgedRow judged_row(Stage stage, const Record& record, const Record* baseline = nullptr);
 
-/// Whether the word speaks for a cheat, not only for a mistake.
+/// Whether the word is evidence of a cheat, not only of a mistake.
 bool is_distrust(std::string_view word);
 
 }  // namespace assay::app

@@ -57,7 +57,7 @@ Json of_row(const JudgedRow& row) {
           {"repro", text(row.repro)}};
 }
 
-/// Of the submission and of all rows, each with the row that it is of.
+/// The reasons of the submission and of all rows, each with its row.
 Json all_reasons(const Judgement& judgement) {
   Json list = Json::array();
   const auto add = [&](const Finding& finding, const Json& row, const Json& stage) {

@@ -12,21 +12,21 @@
 namespace assay::app {
 
 /// Version of the JSON that `assay judge` writes (docs/judge.md): raised when a field changes its meaning or
-/// goes; fields may be added.
+/// is removed; adding a field does not raise it.
 inline constexpr int judge_schema = 1;
 
-/// What a judgement was made of.
+/// The circumstances of a judgement.
 struct JudgeFacts {
-  std::string version;  ///< of assay
+  std::string version;  ///< version of assay
   DeviceInfo device;
-  bool has_ceilings = false;  ///< times were held against the device's measured ceilings
+  bool has_ceilings = false;  ///< times were compared with the device's measured ceilings
   std::uint64_t secret_seed = 0, draw_seed = 0;
   std::string submission;  ///< the folder that was given
   std::string hash;
   std::vector<std::string> files, unchanged;
-  std::size_t cases = 0, selected = 0, mattering = 0;  ///< of the repository
+  std::size_t cases = 0, selected = 0, mattering = 0;  ///< counts of the repository's cases
   std::size_t accuracy_of = 0, performance_of = 0;     ///< rows that each stage was drawn from
-  std::string folder;                                  ///< of all that was written
+  std::string folder;                                  ///< output folder of the judgement
   double seconds = 0;
 };
 

@@ -86,7 +86,7 @@ std::string verdict_line(const Judgement& judgement, bool color) {
 std::string judgement_text(const Judgement& judgement, const JudgeFacts& facts, bool color) {
   std::string text = fmt::format(
       "judge         {} on {}\n"
-      "shaders       {}; matter for {} of {} selected cases (of {})\n"
+      "shaders       {}; used by {} of {} selected cases (of {})\n"
       "drawn         accuracy from {} rows, performance from {}; seeds: --secret-seed {} --draw-seed {}\n",
       printable(facts.submission), printable(facts.device.name), files_text(facts.files), facts.mattering,
       facts.selected, facts.cases, facts.accuracy_of, facts.performance_of, facts.secret_seed,

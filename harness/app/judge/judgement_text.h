@@ -7,7 +7,8 @@
 
 namespace assay::app {
 
-/// A line for each row that says something, and the verdict, for people. `color`: with ANSI escape sequences.
+/// A line for each row with a reason or a time, and the verdict, for people. `color`: with ANSI escape
+/// sequences.
 std::string judgement_text(const Judgement& judgement, const JudgeFacts& facts, bool color);
 
 }  // namespace assay::app

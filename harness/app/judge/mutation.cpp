@@ -11,7 +11,7 @@ namespace {
 
 using Kind = ParamSpec::Kind;
 
-/// Not an axis, and not an end of a range of values.
+/// Whether the parameter counts something, unlike an axis or an end of a range of values.
 bool is_count(const ParamSpec& spec) {
   return spec.kind == Kind::Integer && spec.min_integer >= 1;
 }
@@ -81,7 +81,7 @@ class Mutation {
     }
   }
 
-  /// Shapes of one number of elements have one number of elements still.
+  /// Shapes with equal numbers of elements keep equal numbers.
   void multiply_all_shapes() {
     const std::int64_t by = draw_.one_of(std::vector<std::int64_t>{2, 3, 5, 7, 11});
     for (const ParamSpec& spec : op_.params) {

@@ -8,13 +8,13 @@
 
 namespace assay::app {
 
-/// A size that kernels are wrong at more often than at others, up to about 300: 1, a few, primes, multiples
-/// of a vector or a tile and their neighbours.
+/// Draws a size at which kernels are more often wrong, up to about 300: 1, a few, primes, multiples of a
+/// vector or a tile and their neighbours.
 std::int64_t drawn_size(Draw& draw);
 
-/// Parameters of other sizes: each shape, and each integer and list that counts something, has some sizes
-/// drawn anew, or one size replaced by another wherever it stands, or one dim of each shape multiplied by the
-/// same. All else stays. Whether an op accepts them is not asked.
+/// Parameters with other sizes: some sizes of shapes, and of integers and lists that count something, are
+/// drawn again, or one size is replaced by another everywhere, or one dim of each shape is multiplied by the
+/// same factor. Everything else is kept. The op may not accept the result.
 Params mutated(const Op& op, const Params& params, Draw& draw);
 
 }  // namespace assay::app

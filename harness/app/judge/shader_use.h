@@ -10,13 +10,13 @@
 
 namespace assay::app {
 
-/// Which cases a submission matters for on a device.
+/// Decides which cases use a submission on a device.
 class ShaderUse {
  public:
   /// Both must outlive this.
   ShaderUse(const Submission& submission, const DeviceInfo& device);
 
-  /// Whether the device can run the case, and its program is made of a file of the submission.
+  /// Whether the device can run the case, and its program uses a file of the submission.
   bool matters_for(const Case& test_case);
 
   const DeviceInfo& device() const { return device_; }

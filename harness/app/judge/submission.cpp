@@ -29,20 +29,20 @@ bool is_shader_name(const fs::path& path) {
   return path.extension() == ".comp" || path.extension() == ".glslh";
 }
 
-/// Kernels of the harness, by which submissions are judged.
+/// Whether the shader is a kernel of the harness, which is used to judge submissions.
 bool is_of_harness(const std::string& name) {
   return name == "poison.comp" || name == "difference.comp" || name == "clock_probe.comp" ||
          name.starts_with("ceilings/");
 }
 
-/// The text of a regular file that is no link, also where somebody exchanges it meanwhile.
+/// The text of a regular file. Does not follow a link, even if the file is replaced by one meanwhile.
 std::string text_of(const fs::path& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (file.get() < 0)
     throw Error(fmt::format("reading the submission: '{}' cannot be opened", path.string()));
   struct stat status {};
   if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
-    throw Error(fmt::format("reading the submission: '{}' is no regular file", path.string()));
+    throw Error(fmt::format("reading the submission: '{}' is not a regular file", path.string()));
   std::string text;
   std::array<char, 1 << 16> chunk{};
   for (;;) {
@@ -52,13 +52,13 @@ std::string text_of(const fs::path& path) {
     if (got == 0) return text;
     text.append(chunk.data(), static_cast<std::size_t>(got));
     if (text.size() > largest_file) {
-      throw Error(fmt::format("reading the submission: '{}' has more than {} bytes, which no shader has",
+      throw Error(fmt::format("reading the submission: '{}' has more than {} bytes, too many for a shader",
                               path.string(), largest_file));
     }
   }
 }
 
-/// The names of all shaders below `from`; links and the harness's own kernels go to `findings`.
+/// The names of all shaders below `from`; links are added to `findings`.
 std::vector<std::string> names_in(const fs::path& from, std::vector<Finding>& findings) {
   std::vector<std::string> names;
   std::error_code error;
@@ -70,7 +70,7 @@ std::vector<std::string> names_in(const fs::path& from, std::vector<Finding>& fi
       if (is_shader_name(at->path()) || at->is_directory(of_entry)) {
         findings.push_back(
             {"symbolic_link",
-             fmt::format("'{}' is a symbolic link: a submission holds its files itself", printable(name))});
+             fmt::format("'{}' is a symbolic link: a submission must contain its files", printable(name))});
       }
     } else if (at->is_regular_file(of_entry) && is_shader_name(at->path())) {
       names.push_back(name);
@@ -97,10 +97,10 @@ Submission take_submission(const fs::path& from, const fs::path& to) {
   Submission taken{.folder = to, .files = {}, .unchanged = {}, .findings = {}, .hash = {}};
   const std::vector<std::string> names = names_in(from, taken.findings);
   if (names.empty() && taken.findings.empty()) {
-    throw Error(fmt::format(
-        "reading the submission: '{}' holds no shader (*.comp, *.glslh); their names are those of `assay ops "
-        "NAME`, relative to the folder, as below shaders/ of the source tree",
-        from.string()));
+    throw Error(
+        fmt::format("reading the submission: '{}' holds no shader (*.comp, *.glslh); their names are those "
+                    "of `assay ops NAME`, relative to the folder, as below shaders/ of the source tree",
+                    from.string()));
   }
   Hasher hasher;
   make_directories(to);
@@ -112,7 +112,7 @@ Submission take_submission(const fs::path& from, const fs::path& to) {
     } else if (is_of_harness(name)) {
       taken.findings.push_back(
           {"replaces_harness_shader",
-           fmt::format("'{}' is a kernel of the harness, by which submissions are judged; it is not taken",
+           fmt::format("'{}' is a kernel of the harness, which is used to judge submissions; it is ignored",
                        printable(name))});
     } else {
       make_directories((to / name).parent_path());
@@ -124,8 +124,8 @@ Submission take_submission(const fs::path& from, const fs::path& to) {
   }
   if (taken.files.empty() && taken.findings.empty()) {
     throw Error(
-        fmt::format("reading the submission: each of the {} shaders in '{}' is just as assay has it: "
-                    "there is nothing to judge",
+        fmt::format("reading the submission: each of the {} shaders in '{}' equals assay's own: there is "
+                    "nothing to judge",
                     taken.unchanged.size(), from.string()));
   }
   taken.hash = hasher.result();

@@ -8,19 +8,18 @@
 
 namespace assay::app {
 
-/// Shaders that somebody else has written, as they are judged.
+/// Submitted shaders, as they are judged.
 struct Submission {
-  std::filesystem::path folder;        ///< copies of `files`: what is run, whatever becomes of the original
-  std::vector<std::string> files;      ///< that are not as assay has them, sorted: "q8ta_relu.comp"
-  std::vector<std::string> unchanged;  ///< that are just as assay has them
-  std::vector<Finding> findings;       ///< what is not taken, and speaks against it
-  std::string hash;                    ///< of the names and texts of `files`
+  std::filesystem::path folder;        ///< copies of `files`, which are run whatever happens to the originals
+  std::vector<std::string> files;      ///< shaders that differ from assay's, sorted: "q8ta_relu.comp"
+  std::vector<std::string> unchanged;  ///< shaders that equal assay's
+  std::vector<Finding> findings;       ///< files that are ignored and count against the submission
+  std::string hash;                    ///< hash of the names and texts of `files`
 };
 
-/// Copies the shaders of `from` to the new folder `to`. Taken are regular files *.comp and *.glslh that
-/// differ from those that are part of the binary; no link is followed, and none of the harness's own kernels
-/// is replaced. Throws Error(Usage) where there is no shader, nothing that differs, or more than anybody
-/// writes.
+/// Copies the shaders of `from` to the new folder `to`: regular files *.comp and *.glslh that differ from
+/// those embedded in the binary. Links are not followed, and the harness's own kernels are not replaced.
+/// Throws Error(Usage) if there is no shader, none that differs, or implausibly many or large ones.
 Submission take_submission(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace assay::app

@@ -48,7 +48,7 @@ TEST_F(SubmissionTest, FollowsNoLink) {
   folder.write("secret.txt", "secret");
   folder.write("from/q8ta_relu.comp", "mine");
   fs::create_symlink(folder / "secret.txt", folder / "from/link.glslh");
-  folder.write("elsewhere/other.comp", "of somebody else");
+  folder.write("elsewhere/other.comp", "someone else's");
   fs::create_directory_symlink(folder / "elsewhere", folder / "from/linked");
   fs::create_symlink("nowhere", folder / "from/dangling.comp");
   const Submission taken = take();
@@ -74,7 +74,7 @@ TEST_F(SubmissionTest, OfNothingIsRefused) {
   fs::create_directory(folder / "from");
   EXPECT_THAT(refusal(), HasSubstr("holds no shader"));
   folder.write("from/q8ta_add.comp", test::read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_add.comp"));
-  EXPECT_THAT(refusal(), HasSubstr("just as assay has it"));
+  EXPECT_THAT(refusal(), HasSubstr("equals assay's own"));
 }
 
 TEST_F(SubmissionTest, OfMoreThanAnybodyWritesIsRefused) {

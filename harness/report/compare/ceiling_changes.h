@@ -11,10 +11,10 @@ namespace assay {
 struct CeilingChange {
   std::string what;         ///< "ceiling bandwidth"
   std::string before, now;  ///< "2861 GB/s", or "not measured"
-  double percent = 0;       ///< of the former; 0: one of them was not measured
+  double percent = 0;       ///< change relative to `before`; 0: one of the two was not measured
 };
 
-/// Those that differ by more than this share of the larger one (0.05: 5 %), or that one run lacks.
+/// The ceilings that differ by more than this share of the larger one (0.05: 5 %), or that only one run has.
 std::vector<CeilingChange> ceiling_changes(const Ceilings& before, const Ceilings& now, double share);
 
 }  // namespace assay

@@ -25,7 +25,7 @@ void refuse_doubles(std::span<const RunReport> side, const char* name) {
   for (const RunReport& report : side) {
     if (seen.emplace(report.run.run_id, device_key(report.run)).second) continue;
     throw Error("comparing runs: the " + std::string(name) + " side has run " + printable(report.run.run_id) +
-                " twice; its blocks would count double");
+                " twice; its blocks would be counted twice");
   }
 }
 
@@ -34,7 +34,7 @@ struct Records {
   std::vector<Record*> records;
 };
 
-/// Which device's row it is: rows of two devices meet when `cross_device`.
+/// The key by which rows are matched: device (empty if `cross_device`) and row.
 using MeetingKey = std::pair<std::string, RowKey>;
 
 MeetingKey meeting_key(const PooledRuns& side, const PooledRuns::Row& row, bool cross_device) {
@@ -46,7 +46,7 @@ struct Meeting {
   PooledRuns::Row* next = nullptr;
 };
 
-/// The rows of both sides that meet: those of the base in its order, then what only the new side has.
+/// The matched rows of both sides: the base's in its order, then those that only the new side has.
 std::vector<Meeting> meetings_of(PooledRuns& base, PooledRuns& next, bool cross_device) {
   std::vector<Meeting> meetings;
   std::map<MeetingKey, std::size_t> index;
@@ -73,7 +73,7 @@ std::string side_words(const PooledRuns& side) {
   return text;
 }
 
-/// What is known of the device of each run of a side.
+/// The known run noise of the device of each run of a side.
 std::vector<std::optional<double>> known_noise(const PooledRuns& side, const RunNoise& noise) {
   std::vector<std::optional<double>> known;
   for (const RunReport& report : side.runs) known.push_back(noise.between_runs_pct(report.run));
@@ -84,7 +84,7 @@ std::optional<RowSide> side_of(PooledRuns::Row* row) {
   return row ? std::optional(std::move(row->side)) : std::nullopt;
 }
 
-// Sums of logarithms until finish().
+// The means are sums of logarithms until finish().
 void add_to_mean(const RowVerdict& row, GeometricMean& mean) {
   mean.ratio += std::log(row.ratio);
   ++mean.rows;
@@ -148,7 +148,7 @@ PooledRuns pool_side(std::vector<RunReport> reports) {
     std::vector<const RunInfo*> runs;
     for (const std::size_t run : row.runs) runs.push_back(&side.runs[run].run);
     side.rows.push_back({row.runs.back(), pool_runs(runs, {row.records.begin(), row.records.end()})});
-    for (Record* record : row.records) *record = {};  // those of a large run take much memory
+    for (Record* record : row.records) *record = {};  // the records of a large run take much memory
   }
   return side;
 }

@@ -18,13 +18,13 @@ std::string number(double value, int digits) {
   return value > 0 ? fixed(value, digits) : "";
 }
 
-// The same column of both sides.
+// Adds a column for each side.
 template <class Get>
 void add_both(Columns& columns, const std::string& name, const std::string& unit, const std::string& meaning,
               Get get) {
-  columns.push_back({"base_" + name, unit, meaning + ", on the base's side",
+  columns.push_back({"base_" + name, unit, meaning + ", on the base side",
                      [get](const RowVerdict& row) { return row.base ? get(*row.base) : std::string(); }});
-  columns.push_back({"new_" + name, unit, "the same on the new side",
+  columns.push_back({"new_" + name, unit, meaning + ", on the new side",
                      [get](const RowVerdict& row) { return row.next ? get(*row.next) : std::string(); }});
 }
 
@@ -40,22 +40,22 @@ void add_sides(Columns& columns) {
   using Side = const RowSide&;
   add_both(columns, "status", "text", "worst status of the row's runs",
            [](Side side) { return std::string(name_of(side.status)); });
-  add_both(columns, "us", "us", "median of the samples of all runs; of one run time_us_p50 of perf.csv",
+  add_both(columns, "us", "us", "median of the samples of all runs; for one run, time_us_p50 of perf.csv",
            [](Side side) { return number(side.time_us, 4); });
   add_both(columns, "ci_pct", "%", "half width of the median's interval over the blocks",
            [](Side side) { return side.has_time() ? fixed(side.ci_pct, 2) : std::string(); });
-  add_both(columns, "spread_pct", "%", "largest less smallest block median, of the time",
+  add_both(columns, "spread_pct", "%", "largest minus smallest block median, in percent of the time",
            [](Side side) { return side.has_time() ? fixed(side.spread_pct, 2) : std::string(); });
   add_both(columns, "blocks", "number", "blocks of samples",
            [](Side side) { return side.has_time() ? std::to_string(side.block_us.size()) : std::string(); });
   add_both(columns, "runs", "number", "runs that have the row",
            [](Side side) { return std::to_string(side.runs.size()); });
   add_both(columns, "clock_ratio", "ratio",
-           "share of its full clock that the device ran at, by the clock probe",
+           "share of the full clock at which the device ran, by the clock probe",
            [](Side side) { return number(side.clock_ratio, 3); });
   add_both(columns, "pct_peak", "%", "share of the ceiling that limits the program",
            [](Side side) { return number(side.pct_peak, 2); });
-  add_both(columns, "err_over_bound", "ratio", "largest share of the accuracy's bound that was spent",
+  add_both(columns, "err_over_bound", "ratio", "largest share of an accuracy bound that was spent",
            [](Side side) { return significant(side.err_over_bound, 6); });
 }
 
@@ -179,7 +179,7 @@ std::string markdown_means(const RunComparison& comparison) {
 
 std::vector<CompareColumn> compare_columns() {
   Columns columns = {
-      {"verdict", "text", "one of the verdicts; absent: no result on either side, or speed of two devices",
+      {"verdict", "text", "one of the verdicts; absent: no result on either side, or speed on two devices",
        verdict_text},
       text("case", "id of the case", &RowInfo::id),
       text("mode", "accu or perf", &RowInfo::mode),
@@ -187,27 +187,27 @@ std::vector<CompareColumn> compare_columns() {
       text("op", "the op", &RowInfo::op),
       text("impl", "the impl that ran", &RowInfo::impl),
       text("shape", "shape of the op's first tensor, slowest dim first", &RowInfo::shape),
-      {"device", "text", "name of the device; of two, the new side's",
+      {"device", "text", "name of the device; the new side's, if there are two",
        [](const RowVerdict& row) { return row.device; }},
       {"ratio", "ratio", "new_us / base_us",
        [](const RowVerdict& row) { return row.ratio > 0 ? significant(row.ratio, 6) : ""; }},
-      {"effect_pct", "%", "how much the longer of the two times is longer",
+      {"effect_pct", "%", "how much longer the longer of the two times is",
        [](const RowVerdict& row) { return row.ratio > 0 ? fixed(row.effect_pct, 2) : ""; }},
-      {"needed_pct", "%", "effect that would count; absent where speed was not judged",
+      {"needed_pct", "%", "smallest effect that counts; absent if speed was not judged",
        [](const RowVerdict& row) { return number(row.needed_pct, 2); }},
-      {"chance", "ratio", "that exchangeable blocks separate completely, 2 / C(b+n, b)",
+      {"chance", "ratio", "probability that exchangeable blocks separate completely, 2 / C(b+n, b)",
        [](const RowVerdict& row) { return row.chance > 0 ? significant(row.chance, 6) : ""; }},
       {"peak_ratio", "ratio", "new_pct_peak / base_pct_peak",
        [](const RowVerdict& row) { return row.peak_ratio > 0 ? significant(row.peak_ratio, 6) : ""; }},
       {"significant", "flag",
-       "true: the blocks of the sides separate completely, by more than the row needs; of two devices too",
+       "true: the blocks of the sides separate completely, by more than the row needs; also for two devices",
        [](const RowVerdict& row) {
          return row.ratio > 0 ? std::string(row.is_significant ? "true" : "false") : std::string();
        }},
   };
   add_sides(columns);
-  columns.push_back(
-      {"reason", "text", "why, with numbers", [](const RowVerdict& row) { return row.reason; }});
+  columns.push_back({"reason", "text", "reason of the verdict, with numbers",
+                     [](const RowVerdict& row) { return row.reason; }});
   return columns;
 }
 

@@ -25,7 +25,7 @@ using Cells = std::array<std::string, column_count>;
 struct Line {
   Cells cells;
   Ink ink = Ink::Plain;
-  std::string reason;  // stands below
+  std::string reason;  // shown on the next line
 };
 
 std::string name_of_row(const RowVerdict& row) {
@@ -36,7 +36,7 @@ std::string time_of(const std::optional<RowSide>& side) {
   return side && side->has_time() ? fixed(side->time_us, 2) : "";
 }
 
-// Percents say nothing of times that are far apart.
+// Percentages say little about times that are far apart.
 std::string change_of(double ratio) {
   if (!(ratio > 0)) return "";
   if (ratio < 0.5 || ratio > 2) return significant(ratio, 3) + "x";
@@ -52,7 +52,7 @@ std::string peaks_of(const RowVerdict& row) {
   return peaks == "? -> ?" ? "" : peaks;
 }
 
-// The figures of these say it all.
+// Whether the row's figures already explain its verdict.
 bool needs_no_reason(const RowVerdict& row) {
   if (!row.brief.empty()) return true;
   if (!row.verdict) return row.ratio > 0;
@@ -135,11 +135,11 @@ std::string factor(double ratio) {
 std::string mean_line(const GeometricMean& mean, const std::string& of_what, bool cross_device) {
   std::string text = fmt::format("  {}x  {}, {}", factor(mean.ratio), of_what, significant_text(mean));
   if (cross_device && mean.peak_rows > 0)
-    text += fmt::format("; {}x of its device's ceiling", factor(mean.peak_ratio));
+    text += fmt::format("; {}x the base's share of the ceiling", factor(mean.peak_ratio));
   return text + '\n';
 }
 
-// Of one device nothing has to be said of what stayed as it was.
+// Whether nothing changed, so that the mean need not be shown. Means of two devices are always shown.
 bool is_quiet(const GeometricMean& mean, bool cross_device) {
   constexpr double still = 0.01;
   return !cross_device && mean.significant == 0 && std::abs(mean.ratio - 1) <= still;
@@ -148,8 +148,8 @@ bool is_quiet(const GeometricMean& mean, bool cross_device) {
 std::string means_text(const RunComparison& comparison, bool all) {
   if (comparison.means.empty()) return "";
   std::string text =
-      "geometric means of the new time over the base's; significant: all blocks separate, by more than is "
-      "needed\n";
+      "geometric means of new time / base time; significant: all blocks separate, by more than the row "
+      "needs\n";
   std::size_t quiet = 0;
   for (const GeometricMean& mean : comparison.means) {
     if (!all && is_quiet(mean, comparison.cross_device)) {
@@ -167,25 +167,25 @@ std::string means_text(const RunComparison& comparison, bool all) {
   return text + '\n';
 }
 
-// What one run a side may not claim, and why.
+// The smallest difference that one run per side can report, and why.
 std::string one_run_text(const RunComparison& comparison) {
   double largest = 0;
   for (const RowVerdict& row : comparison.rows) largest = std::max(largest, row.between_runs_pct);
   if (!comparison.knows_run_noise) {
     return fmt::format(
-        "One run a side: differences up to {} % are not claimed, as it is not known what two runs of this "
-        "device differ\nby. Several runs a side (--base A --base B), or --run-noise FILE "
-        "(docs/compare.md), claim less.\n",
+        "One run per side: differences up to {} % are not reported, as the noise between runs of this\n"
+        "device is unknown. Several runs per side (--base A --base B) or --run-noise FILE\n"
+        "(docs/compare.md) lower this limit.\n",
         significant(largest, 3));
   }
   if (!(largest > 0)) return "";
   return fmt::format(
-      "One run a side: differences up to {} % are not claimed, as runs of one program on this device were "
-      "seen to\ndiffer by that.\n",
+      "One run per side: differences up to {} % are not reported, as runs of one program on this\n"
+      "device have differed by that much.\n",
       significant(largest, 3));
 }
 
-/// The runs of both sides that are of one device, a pair a device.
+/// For each device on both sides, a pair of its runs.
 std::vector<std::pair<const RunInfo*, const RunInfo*>> pairs_of_runs(const RunComparison& comparison) {
   std::map<std::string, const RunInfo*> before, now;
   for (const RunReport& report : comparison.base) before[device_key(report.run)] = &report.run;
@@ -197,7 +197,7 @@ std::vector<std::pair<const RunInfo*, const RunInfo*>> pairs_of_runs(const RunCo
   return pairs;
 }
 
-// "600 q8ta_linear, 55 linear_q8csw, 12 of 3 other ops": rows by op, most first.
+// "600 q8ta_linear, 55 linear_q8csw, 12 of 3 other ops": rows by op, the largest counts first.
 std::string ops_text(const std::vector<const RowVerdict*>& rows) {
   constexpr std::size_t most = 4;
   std::map<std::string, std::size_t> by_op;
@@ -227,7 +227,7 @@ std::string folded_line(const RunComparison& comparison, Verdict verdict, const 
                      what, ops_text(rows));
 }
 
-// How large a difference the rows that are the same could hide.
+// How large a difference the SAME rows could hide.
 std::string resolution_line(const RunComparison& comparison) {
   std::vector<double> needed;
   for (const RowVerdict& row : comparison.rows) {
@@ -236,7 +236,7 @@ std::string resolution_line(const RunComparison& comparison) {
   if (needed.empty()) return "";
   const double largest = *std::ranges::max_element(needed);
   return fmt::format(
-      "SAME: half of these times would have shown a difference over {} %, all of them one over {} %\n",
+      "SAME: half of these rows would have shown a difference above {} %, all of them one above {} %\n",
       fixed(median(needed), 1), fixed(largest, 1));
 }
 
@@ -244,7 +244,7 @@ bool is_new_or_gone(const RowVerdict& row) {
   return row.verdict == Verdict::New || row.verdict == Verdict::Gone;
 }
 
-// Worst first; what has nothing to be compared with last.
+// Order of the rows: the worst first, rows without a partner last.
 int rank(const RowVerdict& row) {
   constexpr std::array order = {Verdict::Broken,    Verdict::Slower,      Verdict::Suspect, Verdict::Drifted,
                                 Verdict::Ambiguous, Verdict::Environment, Verdict::Faster,  Verdict::Same};
@@ -312,7 +312,7 @@ std::string ceilings_text(const RunComparison& comparison) {
     }
   }
   if (text.empty()) return text;
-  return "The runs' ceilings differ by more than 5 %; every % ceiling is of the run's own:\n" + text;
+  return "The runs' ceilings differ by more than 5 %; each % ceiling refers to its own run's:\n" + text;
 }
 
 std::string totals_line(const RunComparison& comparison) {
@@ -330,15 +330,11 @@ std::string totals_line(const RunComparison& comparison) {
 std::string chance_text(const RunComparison& comparison) {
   if (comparison.judged == 0) return "";
   return fmt::format(
-      "By chance alone at most {} of the {} times judged would have their blocks separated completely, and "
-      "an\n"
-      "alarm needs an effect besides: 2 / C(b+n, b) for b and n blocks, summed. It takes the blocks of both "
-      "sides\n"
-      "as exchangeable; what differs between two runs and not between the blocks of one is not in it: "
-      "several\n"
-      "runs a side (--base A --base B) bring it into the spread. There is no p-value, as samples of one "
-      "block are\n"
-      "correlated.\n",
+      "By chance alone, at most {} of the {} judged times would have completely separated blocks: 2 /\n"
+      "C(b+n, b) for b and n blocks, summed. An alarm needs a large enough effect as well. The bound\n"
+      "takes the blocks of both sides as exchangeable: it does not include differences between runs that\n"
+      "the blocks of one run do not show. Several runs per side (--base A --base B) bring these into the\n"
+      "spread. There is no p-value, as samples of one block are correlated.\n",
       fixed(comparison.expected_separations, 2), comparison.judged);
 }
 
@@ -347,8 +343,7 @@ std::string compare_text(const RunComparison& comparison, const CompareView& vie
                      runs_text(comparison.next, "new", comparison.cross_device);
   if (comparison.cross_device) {
     text +=
-        "Two devices: verdicts of speed are for one device; here are times, and what share of its limit each "
-        "reaches.\n";
+        "Two devices: speed gets no verdict; shown are the times and each device's share of its ceiling.\n";
   }
   text += ceilings_text(comparison) + '\n' + rows_table(comparison, view);
   if (const std::string folded = new_and_gone_text(comparison); !folded.empty()) {
@@ -368,7 +363,7 @@ std::string explain(const RowVerdict& row, bool color) {
   page.line("reason", row.reason);
   if (row.base) explain_side(page, *row.base, "base");
   if (row.next) explain_side(page, *row.next, "new");
-  page.section("what was looked at; the last decided");
+  page.section("conditions; the last one decided");
   for (const Condition& condition : row.conditions) page.line(condition.name, condition.finding);
   return page.text();
 }

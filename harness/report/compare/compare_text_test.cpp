@@ -58,7 +58,7 @@ new   run 2  Acme GPU 9, Acme 12.3  assay 0.1.0+b1a8850ccc06  (did not finish)
   SUSPECT       100.20  100.20   +0.0 %          12.5 -> 12.5  shuffle/suspect/1x16x4x8/4W4C.4W4C/fused (perf)
       new: too fast for the device
   DRIFTED                                                      shuffle/drifted/1x16x4x8/4W4C.4W4C/fused (accu)
-      0.5 of the accuracy's bound are spent, 0 before
+      error/bound is 0.5, and was 0 before
   AMBIGUOUS     100.00  110.00  +10.0 %   6.0 %  12.5 -> 12.5  shuffle/ambiguous/1x16x4x8/4W4C.4W4C/fused (perf)    blocks overlap
   ENVIRONMENT   100.20  110.20  +10.0 %   3.0 %  12.5 -> 12.5  shuffle/environment/1x16x4x8/4W4C.4W4C/fused (perf)  the same program
   FASTER        110.20  100.20   -9.1 %   3.0 %  12.5 -> 12.5  shuffle/faster/1x16x4x8/4W4C.4W4C/fused (perf)
@@ -68,18 +68,19 @@ GONE  1 row of the base without a result now: 1 shuffle
 NEW   1 row without a result in the base: 1 shuffle
       --new-and-gone lists them
 
-geometric means of the new time over the base's; significant: all blocks separate, by more than is needed
+geometric means of new time / base time; significant: all blocks separate, by more than the row needs
   0.886x  shuffle fused, 4 of 6 rows significant
 
 2 FASTER, 1 SLOWER, 2 SAME, 1 AMBIGUOUS, 1 ENVIRONMENT, 1 NEW, 1 GONE, 1 BROKEN, 1 DRIFTED, 1 SUSPECT; 1 row without a verdict
-SAME: half of these times would have shown a difference over 3.0 %, all of them one over 3.0 %
-One run a side: differences up to 3 % are not claimed, as it is not known what two runs of this device differ
-by. Several runs a side (--base A --base B), or --run-noise FILE (docs/compare.md), claim less.
-By chance alone at most 0.05 of the 6 times judged would have their blocks separated completely, and an
-alarm needs an effect besides: 2 / C(b+n, b) for b and n blocks, summed. It takes the blocks of both sides
-as exchangeable; what differs between two runs and not between the blocks of one is not in it: several
-runs a side (--base A --base B) bring it into the spread. There is no p-value, as samples of one block are
-correlated.
+SAME: half of these rows would have shown a difference above 3.0 %, all of them one above 3.0 %
+One run per side: differences up to 3 % are not reported, as the noise between runs of this
+device is unknown. Several runs per side (--base A --base B) or --run-noise FILE
+(docs/compare.md) lower this limit.
+By chance alone, at most 0.05 of the 6 judged times would have completely separated blocks: 2 /
+C(b+n, b) for b and n blocks, summed. An alarm needs a large enough effect as well. The bound
+takes the blocks of both sides as exchangeable: it does not include differences between runs that
+the blocks of one run do not show. Several runs per side (--base A --base B) bring these into the
+spread. There is no p-value, as samples of one block are correlated.
 )"));
 }
 
@@ -139,25 +140,27 @@ TEST(CompareText, SaysWhereTheCeilingsOfTheRunsDiffer) {
   const auto text = [](const RunReport& base, const RunReport& next) {
     return compare_text(compare_runs(std::vector{base}, std::vector{next}), {});
   };
-  EXPECT_THAT(text(with_ceilings(1000, 200), with_ceilings(1100, 209)),
-              HasSubstr("The runs' ceilings differ by more than 5 %; every % ceiling is of the run's own:\n"
-                        "  ceiling fp32: 1000 GOP/s -> 1100 GOP/s (+10.0 %)\n\n"));
+  EXPECT_THAT(
+      text(with_ceilings(1000, 200), with_ceilings(1100, 209)),
+      HasSubstr("The runs' ceilings differ by more than 5 %; each % ceiling refers to its own run's:\n"
+                "  ceiling fp32: 1000 GOP/s -> 1100 GOP/s (+10.0 %)\n\n"));
   EXPECT_THAT(text(with_ceilings(1000, 200), with_ceilings(1040, 195)), Not(HasSubstr("ceilings differ")));
 }
 
-TEST(CompareText, SaysWhatOneRunASideClaims) {
+TEST(CompareText, SaysWhatOneRunPerSideCanReport) {
   const auto text = [](const RunNoise& noise) {
     const std::vector<RunReport> base = {test::run_of({measured("a", steady_us)}, "1")};
     const std::vector<RunReport> next = {test::run_of({measured("a", steady_us)}, "2")};
     return compare_text(compare_runs(base, next, {}, noise), {});
   };
   EXPECT_THAT(text({}),
-              HasSubstr("One run a side: differences up to 3 % are not claimed, as it is not known"));
+              HasSubstr("One run per side: differences up to 3 % are not reported, as the noise between"));
   const RunInfo run = test::sample_run();
   std::vector<RunPair> pairs(3, {.device_key = device_key(run), .driver = driver_of(run), .rows = 50});
   pairs[1].largest_pct = 1.8;
-  EXPECT_THAT(text(RunNoise(pairs)),
-              HasSubstr("One run a side: differences up to 1.8 % are not claimed, as runs of one program"));
+  EXPECT_THAT(
+      text(RunNoise(pairs)),
+      HasSubstr("One run per side: differences up to 1.8 % are not reported, as runs of one program"));
 }
 
 TEST(CompareText, SaysThatTwoDevicesAreNotJudged) {
@@ -166,10 +169,11 @@ TEST(CompareText, SaysThatTwoDevicesAreNotJudged) {
   other.run.device.name = "Acme GPU 10";
   const std::string text = compare_text(
       compare_runs(std::vector{test::run_of({measured("a", steady_us)})}, std::vector{other}), {});
-  EXPECT_THAT(text, HasSubstr("Two devices: verdicts of speed are for one device"));
+  EXPECT_THAT(text, HasSubstr("Two devices: speed gets no verdict"));
   EXPECT_THAT(text, HasSubstr("\n  -   100.20  110.20  +10.0 %  12.5 -> 12.5  shuffle/a"));
-  EXPECT_THAT(text,
-              HasSubstr("1.100x  shuffle fused, 1 of 1 row significant; 1.000x of its device's ceiling"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("1.100x  shuffle fused, 1 of 1 row significant; 1.000x the base's share of the ceiling"));
   EXPECT_THAT(text, Not(HasSubstr("By chance")));
 }
 
@@ -196,7 +200,7 @@ TEST(Explain, ShowsBlocksAndEveryCondition) {
   EXPECT_TRUE(test::matches(explain(comparison.rows[2], false),
                             R"(SLOWER  shuffle/slower/1x16x4x8/4W4C.4W4C/fused (perf)
   device          Acme GPU 9
-  reason          100.2 us -> 110.2 us, 9.98 % slower: all blocks now (110 to 110.4 us) are above all blocks before (100 to 100.4 us), and it is more than the 3.00 % that this row needs
+  reason          100.2 us -> 110.2 us, 9.98 % slower: all blocks now (110 to 110.4 us) are above all blocks before (100 to 100.4 us), by more than the 3.00 % that this row needs
 
 base
   runs            run 1
@@ -216,15 +220,15 @@ new
   spread          0.36 % between the blocks
   % ceiling       12.5, limited by latency
 
-what was looked at; the last decided
+conditions; the last one decided
   result          base: PASS; new: PASS
   same task       yes
   status          PASS before, PASS now
-  accuracy        0 of the bound before, 0 now
-  trust           neither side gives a reason to doubt its times
-  blocks          5 before, 5 now; 5 each are needed
+  accuracy        error/bound 0 before, 0 now
+  trust           no reason to doubt the times of either side
+  blocks          5 before, 5 now; each side needs 5
   separation      blocks 100 to 100.4 us before, 110 to 110.4 us now: completely separated
-  effect          9.98 %; needed is more than 3.00 %, the largest of 1.00 % at least, 3.00 % between runs, 0.00 % timer, 0.40 % spread before, 0.40 % now
+  effect          9.98 %; more than 3.00 % is needed, the largest of: minimum 1.00 %, between runs 3.00 %, timer 0.00 %, spread 0.40 % before and 0.40 % now
   clock           by the clock probe the device ran at 0.995 of its full clock before, at 0.995 now
   same program    program %int before, program %int now: not known to be the same
 )"));

@@ -15,7 +15,7 @@ void add_once(std::vector<std::string>& list, std::string text) {
   if (std::ranges::find(list, text) == list.end()) list.push_back(std::move(text));
 }
 
-// 0: right. What fails counts more than what was left out.
+// 0: right. A failing row is worse than one that was left out.
 int badness(Status status) {
   switch (status) {
     case Status::Pass:
@@ -43,7 +43,7 @@ std::string suspicion(const RunInfo& run, const Record& record) {
   if (perf.timer == "broken")
     return "the device's timer is broken" + (run.timer.note.empty() ? "" : ": " + run.timer.note);
   if (!perf.verified) return "the timed outputs were not verified";
-  if (run.validation) return "it was timed under the validation layer";
+  if (run.validation) return "it was timed with the validation layer on";
   return "";
 }
 
@@ -63,7 +63,7 @@ void add_time(RowSide& side, const RunInfo& run, const Record& record) {
   side.limited_by = perf.limited_by;
 }
 
-// The figures that perf.csv has of a run, of all runs of the side.
+// Computes the figures that perf.csv has for one run over all runs of the side.
 void summarize_samples(RowSide& side, std::vector<double> samples_us) {
   if (samples_us.empty()) return;
   side.time_us = median(std::move(samples_us));

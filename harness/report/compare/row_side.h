@@ -8,45 +8,45 @@
 
 namespace assay {
 
-/// One row as one side of a comparison has it: what all runs of that side say of it.
+/// One row on one side of a comparison: the pooled results of all runs of that side.
 struct RowSide {
-  /// Of the first run that has the row. Null in a verdict, which has it itself.
+  /// The row's info in the first run that has it. Null in a RowVerdict, which has its own.
   std::shared_ptr<const RowInfo> info;
-  std::vector<std::string> runs;     ///< ids of the runs that have it
-  Status status = Status::Pass;      ///< the worst of theirs
-  std::string reason;                ///< of that status
-  std::string input_hash;            ///< of its inputs; empty: unknown
-  std::string output_hash;           ///< of its outputs; empty: unknown, or its runs differ
-  bool is_exact = false;             ///< whose hash must be equal on all devices
-  std::string conflict;              ///< how its runs differ in what they asked of the row; empty: they agree
-  std::vector<std::string> drivers;  ///< name and version, each once
+  std::vector<std::string> runs;      ///< ids of the runs that have the row
+  Status status = Status::Pass;       ///< worst status of these runs
+  std::string reason;                 ///< reason of that status
+  std::string input_hash;             ///< hash of the inputs; empty: unknown
+  std::string output_hash;            ///< hash of the outputs; empty: unknown, or the runs differ
+  bool is_exact = false;              ///< the output hash must be equal on all devices
+  std::string conflict;               ///< how the row's task differs between the runs; empty: it does not
+  std::vector<std::string> drivers;   ///< name and version, each once
   std::vector<std::string> programs;  ///< hashes of the programs that were timed, each once; "": unknown
   std::vector<std::string> clocks;    ///< "gpu", "wall", each once
-  std::string suspect;                ///< why its times cannot be trusted; empty: they can
-  double err_over_bound = 0;          ///< the largest; 0 where nothing was judged
-  std::vector<double> block_us;       ///< median of each block of samples, run after run
+  std::string suspect;                ///< why the times cannot be trusted; empty: they can
+  double err_over_bound = 0;          ///< the largest of the runs; 0 if nothing was judged
+  std::vector<double> block_us;       ///< median of each block of samples, run by run
   int samples = 0;
-  double time_us = 0;     ///< median of all samples, as time_us_p50 of perf.csv; 0: no time
-  double spread_pct = 0;  ///< largest less smallest of block_us, of time_us
-  double ci_pct = 0;      ///< half width of the interval of block_us's median, of that median
-  double timer_pct = 0;   ///< unit of the clock as a share of one sample, the largest of the runs
-  double clock_ratio =
-      0;  ///< the clock probe's at full clock over its time beside the samples, median of the runs; 0: none
-  double pct_peak = 0;  ///< of the limit that holds the program back, median of the runs; 0: unknown
+  double time_us = 0;      ///< median of all samples, as time_us_p50 of perf.csv; 0: no time
+  double spread_pct = 0;   ///< largest minus smallest of block_us, in percent of time_us
+  double ci_pct = 0;       ///< half width of the interval of the median of block_us, in percent of it
+  double timer_pct = 0;    ///< unit of the clock as a share of one sample, the largest of the runs
+  double clock_ratio = 0;  ///< the clock probe's time at full clock divided by its time with the samples,
+                           ///< median of the runs; 0: none
+  double pct_peak = 0;     ///< share of the ceiling that limits the program, median of the runs; 0: unknown
   std::string limited_by;
 
   bool has_time() const { return time_us > 0; }
   double lowest_us() const;
   double highest_us() const;
-  /// Whether the runs came to an answer, right or wrong: neither left out nor never reached.
+  /// Whether the runs have an answer, right or wrong: the row was neither left out nor unreached.
   bool has_result() const;
 };
 
-/// Pools the runs of one side. `runs[i]` is the run that `records[i]` is of; both have at least one element.
+/// Pools the runs of one side. `records[i]` belongs to `runs[i]`; both have at least one element.
 RowSide pool_runs(const std::vector<const RunInfo*>& runs, const std::vector<const Record*>& records);
 
-/// What two sides ask of the device differently, "params k=3 and k=5": rows of one id whose case was edited
-/// in between. Empty: the same. How it is done (tune, shaders, driver) is no part of it.
+/// How the tasks of two sides differ, "params k=3 and k=5", if the case of an id was edited in between.
+/// Empty: they are equal. How the task is computed (tune, shaders, driver) does not count.
 std::string task_difference(const RowSide& a, const RowSide& b);
 
 /// "Acme 12.3"

@@ -50,12 +50,13 @@ std::string listed(const std::vector<std::string>& list) {
   return text;
 }
 
-/// An unexpected pass is right too: the expectations are wrong.
+/// An unexpected pass is right too, as the expectations are wrong.
 bool is_right(Status status) {
   return class_of(status) == StatusClass::Fine || status == Status::UnexpectedPass;
 }
 
-/// Looks at one row, condition by condition, until one decides. Each method is such a condition: true ends.
+/// Judges one row, condition by condition, until one decides. Methods named decide_if_* are conditions and
+/// return true if they decided.
 class Judge {
  public:
   Judge(RowVerdict& verdict, const CompareOptions& options) : j_(verdict), options_(options) {}
@@ -103,12 +104,12 @@ class Judge {
     for (const RowSide* side : {&base(), &next()}) {
       if (side->conflict.empty()) continue;
       note("same task", "no");
-      return refuse("the runs of one side differ in what they ask for under this id: " + side->conflict);
+      return refuse("the runs of one side have different tasks under this id: " + side->conflict);
     }
     const std::string difference = task_difference(base(), next());
     note("same task", difference.empty() ? "yes" : "no");
     if (difference.empty()) return false;
-    return refuse("not comparable: the case was changed under its id, " + difference);
+    return refuse("not comparable: the case was changed but kept its id, " + difference);
   }
 
   bool refuse(std::string reason) {
@@ -134,15 +135,14 @@ class Judge {
     if (options_.cross_device) return "";
     const double before = base().err_over_bound, now = next().err_over_bound;
     note("accuracy",
-         fmt::format("{} of the bound before, {} now", significant(before, 4), significant(now, 4)));
+         fmt::format("error/bound {} before, {} now", significant(before, 4), significant(now, 4)));
     if (!(now - before > drift_limit)) return "";
-    return fmt::format("{} of the accuracy's bound are spent, {} before", significant(now, 4),
-                       significant(before, 4));
+    return fmt::format("error/bound is {}, and was {} before", significant(now, 4), significant(before, 4));
   }
 
   void accuracy(const std::string& drift) { decide(drift.empty() ? Verdict::Same : Verdict::Drifted, drift); }
 
-  // Before anything is judged: a row that is not judged shows its times all the same.
+  // Computed before anything is judged, as rows that are not judged show their times too.
   void figures() {
     if (!base().has_time() || !next().has_time()) return;
     j_.ratio = next().time_us / base().time_us;
@@ -175,23 +175,23 @@ class Judge {
     if (!base().suspect.empty()) return suspect("base: " + base().suspect);
     if (!next().suspect.empty()) return suspect("new: " + next().suspect);
     if (base().clocks != next().clocks || base().clocks.size() != 1) {
-      return suspect(fmt::format("the times are of different clocks: {} before, {} now",
+      return suspect(fmt::format("the times come from different clocks: {} before, {} now",
                                  listed(base().clocks), listed(next().clocks)));
     }
-    note("trust", "neither side gives a reason to doubt its times");
+    note("trust", "no reason to doubt the times of either side");
     return false;
   }
 
   bool decide_if_two_devices() {
     if (!options_.cross_device) return false;
-    note("same device", "no: verdicts of speed are for one device");
+    note("same device", "no: speed is judged only on one device");
     const bool has_blocks = std::min(base().block_us.size(), next().block_us.size()) >= fewest_blocks;
     j_.is_significant =
         has_blocks && is_separated() && j_.effect_pct > std::max(floor_pct(), between_runs_pct());
     std::string reason = us(base().time_us) + " and " + us(next().time_us);
     if (j_.peak_ratio > 0) {
-      reason +=
-          fmt::format(", {} and {} of each device's ceiling", pct(base().pct_peak), pct(next().pct_peak));
+      reason += fmt::format(", {} and {} of the ceilings of the two devices", pct(base().pct_peak),
+                            pct(next().pct_peak));
     }
     return decide({}, std::move(reason));
   }
@@ -199,7 +199,7 @@ class Judge {
   bool decide_if_too_few_blocks() {
     const std::size_t before = base().block_us.size(), now = next().block_us.size();
     const std::string finding =
-        fmt::format("{} before, {} now; {} each are needed", before, now, fewest_blocks);
+        fmt::format("{} before, {} now; each side needs {}", before, now, fewest_blocks);
     note("blocks", finding);
     if (std::min(before, now) >= fewest_blocks) return false;
     return decide(Verdict::Ambiguous, "too few blocks: " + finding, "too few blocks");
@@ -209,7 +209,7 @@ class Judge {
     return next().lowest_us() > base().highest_us() || next().highest_us() < base().lowest_us();
   }
 
-  /// The blocks of several runs a side show in their spread what runs differ by.
+  /// With several runs per side, the spread of their blocks shows the noise between runs.
   double between_runs_pct() const {
     return std::min(base().runs.size(), next().runs.size()) > 1 ? 0 : options_.between_runs_pct;
   }
@@ -218,12 +218,12 @@ class Judge {
     return std::max({options_.smallest_effect_pct, base().timer_pct, next().timer_pct});
   }
 
-  /// What the row needs by what its own runs show, and what it needs in all.
+  /// The effect that the row needs because of its own runs; needed_pct() adds the noise between runs.
   double own_needed_pct() const { return std::max({floor_pct(), scatter_pct(base()), scatter_pct(next())}); }
   double needed_pct() const { return std::max(own_needed_pct(), between_runs_pct()); }
 
-  /// A side's spread in the measure of the effect, as a share of the shorter of the two times: else a side
-  /// with a slow mode would need less than the mode makes it differ.
+  /// A side's spread as a share of the shorter of the two times, like the effect. Relative to its own time, a
+  /// side with a slow mode would need less than the mode makes it differ.
   double scatter_pct(const RowSide& side) const {
     return 100 * (side.highest_us() - side.lowest_us()) / std::min(base().time_us, next().time_us);
   }
@@ -236,8 +236,8 @@ class Judge {
     const bool separated = is_separated();
     note("separation", fmt::format("blocks {} before, {} now: {}", range(base()), range(next()),
                                    separated ? "completely separated" : "they overlap"));
-    note("effect", fmt::format("{}; needed is more than {}, the largest of {} at least, {} between runs, {} "
-                               "timer, {} spread before, {} now",
+    note("effect", fmt::format("{}; more than {} is needed, the largest of: minimum {}, between runs {}, "
+                               "timer {}, spread {} before and {} now",
                                pct(j_.effect_pct), pct(j_.needed_pct), pct(options_.smallest_effect_pct),
                                pct(between_runs_pct()), pct(std::max(base().timer_pct, next().timer_pct)),
                                pct(scatter_pct(base())), pct(scatter_pct(next()))));
@@ -261,11 +261,11 @@ class Judge {
                        j_.ratio > 1 ? "slower" : "faster");
   }
 
-  /// Whether the clock probes may account for all of the difference.
+  /// Whether the clock probes may explain the whole difference.
   bool clock_explains() const {
     const double before = base().clock_ratio, now = next().clock_ratio;
     if (!(before > 0) || !(now > 0)) return false;
-    // How much slower the device itself was on the side that took longer.
+    // How much slower the device was on the side that took longer.
     const double slower = j_.ratio > 1 ? before / now : now / before;
     return slower > clock_limit && 1 + j_.effect_pct / 100 <= clock_explained_times * slower;
   }
@@ -273,14 +273,14 @@ class Judge {
   bool decide_if_another_clock() {
     const double before = base().clock_ratio, now = next().clock_ratio;
     if (!(before > 0) || !(now > 0)) {
-      note("clock", "no clock probe watched it on both sides");
+      note("clock", "no clock probe ran on both sides");
       return false;
     }
     const bool explains = clock_explains();
     const std::string finding =
         fmt::format("by the clock probe the device ran at {} of its full clock before, at {} now",
                     fixed(before, 3), fixed(now, 3));
-    note("clock", finding + (explains ? ": that may be all of the difference" : ""));
+    note("clock", finding + (explains ? ": that may be the whole difference" : ""));
     return explains &&
            decide(Verdict::Environment, difference() + ", but " + finding, "the device itself was slower");
   }
@@ -289,16 +289,16 @@ class Judge {
     const bool same = is_same_program();
     note("same program", fmt::format("{} before, {} now: {}{}", listed(base().programs),
                                      listed(next().programs), same ? "the same" : "not known to be the same",
-                                     base().drivers == next().drivers ? "" : ", and another driver"));
+                                     base().drivers == next().drivers ? "" : ", with a different driver"));
     if (!same) return false;
     if (options_.judge_same_programs) {
-      note("same program", "judged all the same, as was asked for");
+      note("same program", "judged anyway, as asked (--judge-same-programs)");
       return false;
     }
     return decide(Verdict::Environment,
                   difference() +
-                      ", but the device ran the same program with the same driver: what differs "
-                      "is around it (clocks, load, memory)",
+                      ", but the device ran the same program with the same driver: the difference comes from "
+                      "its environment (clocks, load, memory)",
                   "the same program");
   }
 
@@ -309,7 +309,8 @@ class Judge {
            changed("tune", base().info->tune, next().info->tune);
   }
 
-  /// A difference that the runs themselves would show, of programs that are not known to be the same.
+  /// Whether the runs' own blocks show a difference that is within run noise, of programs not known to be
+  /// equal.
   bool is_less_than_runs_differ_by() const {
     return is_separated() && j_.effect_pct > own_needed_pct() && j_.effect_pct <= between_runs_pct() &&
            !j_.is_same_program;
@@ -326,32 +327,30 @@ class Judge {
     const std::string needed = pct(j_.needed_pct);
     if (counts) {
       decide(j_.ratio > 1 ? Verdict::Slower : Verdict::Faster,
-             fmt::format("{}: all blocks now ({}) are {} all blocks before ({}), and it is more than the {} "
-                         "that this row needs{}",
+             fmt::format("{}: all blocks now ({}) are {} all blocks before ({}), by more than the {} that "
+                         "this row needs{}",
                          difference(), range(next()), j_.ratio > 1 ? "above" : "below", range(base()), needed,
                          circumstances()));
     } else if (is_less_than_runs_differ_by()) {
-      decide(
-          Verdict::Ambiguous,
-          fmt::format("{}: the blocks are completely separated, but with one run on a side by no more than "
-                      "the {} that two runs of one program may differ by; run several times a side",
-                      difference(), needed),
-          "runs may differ by that");
+      decide(Verdict::Ambiguous,
+             fmt::format("{}: the blocks are completely separated, but by no more than the {} by which two "
+                         "runs of one program may differ; run several times per side",
+                         difference(), needed),
+             "within run noise");
     } else if (is_small()) {
       if (j_.needed_pct > std::max(coarsest_pct, options_.smallest_effect_pct)) {
-        decide(
-            Verdict::Ambiguous,
-            fmt::format("{}: too noisy, only a difference of more than {} would show", difference(), needed),
-            "too noisy");
+        decide(Verdict::Ambiguous,
+               fmt::format("{}: too noisy, only a difference above {} would show", difference(), needed),
+               "too noisy");
       } else {
-        decide(Verdict::Same, fmt::format("{}: no difference of more than {} is seen", difference(), needed));
+        decide(Verdict::Same, fmt::format("{}: no difference above {}", difference(), needed));
       }
     } else if (separated) {
       decide(Verdict::Ambiguous,
-             fmt::format("{}: the blocks are completely separated, but by less than the {} "
-                         "that they scatter on one side",
+             fmt::format("{}: the blocks are completely separated, but by less than the {} by which they "
+                         "scatter on one side",
                          difference(), needed),
-             "less than it scatters");
+             "less than the scatter");
     } else {
       decide(
           Verdict::Ambiguous,

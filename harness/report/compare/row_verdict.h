@@ -10,68 +10,69 @@
 
 namespace assay {
 
-/// CompareOptions::between_runs_pct of a device of which nothing is known.
+/// CompareOptions::between_runs_pct for a device whose run noise is unknown.
 inline constexpr double unknown_between_runs_pct = 3;
 
 struct CompareOptions {
-  bool judge_same_programs = false;  ///< no ENVIRONMENT: rows of the same program are FASTER or SLOWER too
-  bool cross_device = false;         ///< the sides are of different devices: speed has no verdict
-  double smallest_effect_pct = 1;    ///< differences up to this one never count
-  /// What two runs of one program may differ by on the device, which the blocks of one run do not show:
-  /// differences up to this one do not count where a side has one run alone.
+  bool judge_same_programs =
+      false;                  ///< rows of the same program may be FASTER or SLOWER instead of ENVIRONMENT
+  bool cross_device = false;  ///< the sides have different devices: speed gets no verdict
+  double smallest_effect_pct = 1;  ///< differences up to this one never count
+  /// How much two runs of one program may differ on the device, which the blocks of one run do not show:
+  /// differences up to this do not count if a side has only one run.
   double between_runs_pct = unknown_between_runs_pct;
-  bool keep_conditions = true;  ///< RowVerdict::conditions, which of a large run take much memory
+  bool keep_conditions = true;  ///< keep RowVerdict::conditions, which take much memory for a large run
 };
 
 inline constexpr std::size_t fewest_blocks = 5;  ///< on each side, to judge speed
 /// A row that needs more than this to show a difference is never called the same.
 inline constexpr double coarsest_pct = 10;
-/// Clock probes that differ by more than this say that the device was not in the same state.
+/// If clock probes differ by more than this factor, the device was not in the same state.
 inline constexpr double clock_limit = 1.1;
-/// ... but a difference of so many times the clock probes' is no matter of clocks.
+/// A difference of more than this multiple of the clock probes' is not explained by clocks.
 inline constexpr double clock_explained_times = 2;
-inline constexpr double drift_limit = 0.1;  ///< growth of err_over_bound that is no drift yet
+inline constexpr double drift_limit = 0.1;  ///< largest growth of err_over_bound that is not a drift
 
-/// One thing that was looked at on the way to a verdict.
+/// One condition that was evaluated for a verdict.
 struct Condition {
   std::string name;     ///< "separation"
   std::string finding;  ///< what was found, with numbers
 };
 
-/// What is said of one row.
+/// The comparison's result for one row.
 struct RowVerdict {
   RowInfo info;
   std::string device;
-  std::string device_key;  ///< what tells devices apart; of two devices the new side's, as `device` is
+  std::string device_key;  ///< identifies the device; the new side's if there are two, like `device`
   /// Absent: nothing to judge. Neither side has a result, or speed was compared between two devices.
   std::optional<Verdict> verdict;
   std::string reason;  ///< a sentence with numbers; empty for SAME rows of mode accu
-  std::string brief;   ///< the same in few words, where the figures beside it say the rest; else empty
+  std::string brief;   ///< the reason in few words, if the figures next to it say the rest; else empty
   std::optional<RowSide> base, next;
-  double ratio = 0;  ///< time of the new side over the base's; 0: one has none, or they are not comparable
-  double peak_ratio = 0;  ///< the same of pct_peak
-  double effect_pct = 0;  ///< how much the longer of the two times is longer
-  double needed_pct = 0;  ///< effect that would count; 0: speed was not judged
-  /// The blocks separate completely, by more than the row needs; of two devices, by more than two runs of one
-  /// may differ by.
+  double ratio = 0;       ///< new side's time / base's; 0: one has no time, or they are not comparable
+  double peak_ratio = 0;  ///< new side's pct_peak / base's
+  double effect_pct = 0;  ///< how much longer the longer of the two times is
+  double needed_pct = 0;  ///< smallest effect that counts; 0: speed was not judged
+  /// The blocks separate completely, by more than the row needs; with two devices, by more than the noise
+  /// between runs of one.
   bool is_significant = false;
-  /// What counted of CompareOptions::between_runs_pct; 0: nothing, both sides have several runs.
+  /// The part of CompareOptions::between_runs_pct that counted; 0: none, as both sides have several runs.
   double between_runs_pct = 0;
-  /// Judged on both sides, of one program with one driver: what differs is between the runs.
+  /// Both sides ran one program with one driver and were judged: a difference is one between runs.
   bool is_same_program = false;
-  /// Of such a row: the effect that would be taken for another program's, were nothing known of what runs
-  /// differ by; 0: it would not.
+  /// For such a row, the effect that would count as a change of the program if run noise were ignored; 0:
+  /// none.
   double run_noise_pct = 0;
-  double chance = 0;                  ///< that blocks which may be exchanged separate completely; 0: likewise
-  std::vector<Condition> conditions;  ///< in the order they were looked at: the last decided
+  double chance = 0;  ///< probability that exchangeable blocks separate completely; 0: speed was not judged
+  std::vector<Condition> conditions;  ///< in the order of evaluation: the last one decided
 };
 
-/// Judges one row; at least one side is there.
+/// Judges one row; at least one side must be given.
 RowVerdict row_verdict(std::optional<RowSide> base, std::optional<RowSide> next,
                        const CompareOptions& options);
 
-/// 2 / C(base + next, base): that of so many blocks in random order all of one side come before all of the
-/// other's.
+/// 2 / C(base + next, base): the probability that in a random order of these blocks all of one side come
+/// before all of the other's.
 double chance_of_separation(std::size_t base_blocks, std::size_t next_blocks);
 
 }  // namespace assay

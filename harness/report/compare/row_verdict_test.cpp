@@ -79,7 +79,7 @@ TEST(Judge, SeesTheSameTimes) {
   EXPECT_EQ(same.verdict, Verdict::Same);
   EXPECT_EQ(same.ratio, 1);
   EXPECT_EQ(same.needed_pct, 3);
-  EXPECT_THAT(same.reason, HasSubstr("no difference of more than 3.00 % is seen"));
+  EXPECT_THAT(same.reason, HasSubstr("no difference above 3.00 %"));
 }
 
 TEST(Judge, CallsACompleteSeparationByMoreThanItNeedsSlowerOrFaster) {
@@ -89,7 +89,7 @@ TEST(Judge, CallsACompleteSeparationByMoreThanItNeedsSlowerOrFaster) {
   EXPECT_EQ(
       slower.reason,
       "100.2 us -> 105.21 us, 5.00 % slower: all blocks now (105 to 105.42 us) are above all blocks before "
-      "(100 to 100.4 us), and it is more than the 3.00 % that this row needs");
+      "(100 to 100.4 us), by more than the 3.00 % that this row needs");
   const RowVerdict faster = judge_blocks(scaled(steady_times, 1.05), steady_times);
   EXPECT_EQ(faster.verdict, Verdict::Faster);
   EXPECT_DOUBLE_EQ(faster.effect_pct, slower.effect_pct) << "neither direction is easier";
@@ -112,18 +112,18 @@ TEST(Judge, CallsOnePercentNothing) {
   EXPECT_EQ(judge_two_runs(steady_times, scaled(steady_times, 1.0101)).verdict, Verdict::Slower);
 }
 
-TEST(Judge, ClaimsNothingOfOneRunASideThatRunsMayDifferBy) {
+TEST(Judge, ReportsNothingWithinRunNoiseFromOneRunPerSide) {
   const RowVerdict below = judge_blocks(steady_times, scaled(steady_times, 1.029));
   EXPECT_EQ(below.verdict, Verdict::Ambiguous);
-  EXPECT_THAT(below.reason, HasSubstr("completely separated, but with one run on a side by no more than the "
-                                      "3.00 % that two runs of one program may differ by"));
+  EXPECT_THAT(below.reason, HasSubstr("completely separated, but by no more than the 3.00 % by which two "
+                                      "runs of one program may differ"));
   EXPECT_FALSE(below.is_significant);
   EXPECT_EQ(judge_blocks(steady_times, scaled(steady_times, 1.031)).verdict, Verdict::Slower);
   EXPECT_EQ(judge_blocks(steady_times, scaled(steady_times, 0.98)).verdict, Verdict::Ambiguous);
   EXPECT_EQ(judge_blocks(steady_times, scaled(steady_times, 1.0099)).verdict, Verdict::Same)
-      << "less than it shows itself";
+      << "less than the smallest effect";
   EXPECT_EQ(judge_two_runs(steady_times, scaled(steady_times, 1.02)).verdict, Verdict::Slower)
-      << "two runs a side know";
+      << "two runs per side show the noise";
 }
 
 TEST(Judge, ClaimsWhatIsMoreThanTheRunsOfTheDeviceAreKnownToDifferBy) {
@@ -170,7 +170,7 @@ TEST(Judge, IsAmbiguousWhereOneBlockContradictsALargeEffect) {
 TEST(Judge, NeedsFiveBlocksOnEachSide) {
   const RowVerdict few = judge_blocks(steady_times, {200, 200, 200, 200});
   EXPECT_EQ(few.verdict, Verdict::Ambiguous);
-  EXPECT_EQ(few.reason, "too few blocks: 5 before, 4 now; 5 each are needed");
+  EXPECT_EQ(few.reason, "too few blocks: 5 before, 4 now; each side needs 5");
   EXPECT_EQ(few.chance, 0);
   EXPECT_EQ(judge_blocks({1, 1, 1}, steady_times).verdict, Verdict::Ambiguous);
 }
@@ -190,7 +190,7 @@ TEST(Judge, NeedsMoreThanTheUnitOfTheClock) {
 TEST(Judge, CallsNothingTheSameThatItCouldNotTellApart) {
   const RowVerdict noisy = judge_blocks({100, 100, 100, 100, 111}, {100, 100, 100, 100, 111});
   EXPECT_EQ(noisy.verdict, Verdict::Ambiguous);
-  EXPECT_THAT(noisy.reason, HasSubstr("too noisy, only a difference of more than 11.0 % would show"));
+  EXPECT_THAT(noisy.reason, HasSubstr("too noisy, only a difference above 11.0 % would show"));
   const RowVerdict quiet = judge_blocks({100, 100, 100, 100, 109}, {100, 100, 100, 100, 109});
   EXPECT_EQ(quiet.verdict, Verdict::Same);
 }
@@ -281,7 +281,7 @@ TEST(Judge, RefusesACaseThatWasEditedUnderItsId) {
   };
   EXPECT_EQ(
       refused([](Record& r) { r.info.params = "upscale_factor=3"; }),
-      "not comparable: the case was changed under its id, params upscale_factor=2 and upscale_factor=3");
+      "not comparable: the case was changed but kept its id, params upscale_factor=2 and upscale_factor=3");
   EXPECT_THAT(refused([](Record& r) { r.info.shape = "2"; }), HasSubstr("shape 1x16x4x8 and 2"));
   EXPECT_THAT(refused([](Record& r) { r.info.op = "b"; }), HasSubstr("op shuffle and b"));
   EXPECT_THAT(refused([](Record& r) { r.info.impl = "b"; }), HasSubstr("impl fused and b"));
@@ -316,7 +316,7 @@ TEST(Judge, RefusesASideWhoseRunsDisagree) {
   b.info.params = "upscale_factor=3";
   const RowVerdict refused = row_verdict(pool_runs({&run, &run}, {&a, &b}), side_of(a), {});
   EXPECT_EQ(refused.verdict, Verdict::Ambiguous);
-  EXPECT_THAT(refused.reason, HasSubstr("the runs of one side differ"));
+  EXPECT_THAT(refused.reason, HasSubstr("the runs of one side have different tasks"));
 }
 
 TEST(Judge, SuspectsATimeThatCannotBeTrusted) {
@@ -347,9 +347,9 @@ TEST(Judge, SuspectsATimeThatCannotBeTrusted) {
   EXPECT_EQ(suspected([](Record& r, RunInfo&) { r.perf->verified = false; }),
             "base: the timed outputs were not verified");
   EXPECT_EQ(suspected([](Record&, RunInfo& run) { run.validation = true; }),
-            "base: it was timed under the validation layer");
+            "base: it was timed with the validation layer on");
   EXPECT_EQ(suspected([](Record& r, RunInfo&) { r.perf->clock = "wall"; }),
-            "the times are of different clocks: wall before, gpu now");
+            "the times come from different clocks: wall before, gpu now");
 }
 
 TEST(Judge, GivesSpeedNoVerdictBetweenTwoDevices) {
@@ -358,7 +358,7 @@ TEST(Judge, GivesSpeedNoVerdictBetweenTwoDevices) {
   next.perf->pct_peak_bw = 50;
   const RowVerdict verdict = judge_rows(base, next, {.cross_device = true});
   EXPECT_FALSE(verdict.verdict.has_value());
-  EXPECT_EQ(verdict.reason, "100.2 us and 200.4 us, 12.5 % and 50.0 % of each device's ceiling");
+  EXPECT_EQ(verdict.reason, "100.2 us and 200.4 us, 12.5 % and 50.0 % of the ceilings of the two devices");
   EXPECT_DOUBLE_EQ(verdict.ratio, 2);
   EXPECT_DOUBLE_EQ(verdict.peak_ratio, 4);
   EXPECT_TRUE(verdict.is_significant);
@@ -423,7 +423,7 @@ TEST(Judge, SeesAccuracyDriftByMoreThanATenthOfTheBound) {
   EXPECT_EQ(judge_rows(base, next).verdict, Verdict::Same);
   next.accuracy->err_over_bound = 0.625;
   EXPECT_EQ(judge_rows(base, next).verdict, Verdict::Drifted);
-  EXPECT_EQ(judge_rows(base, next).reason, "0.625 of the accuracy's bound are spent, 0.5 before");
+  EXPECT_EQ(judge_rows(base, next).reason, "error/bound is 0.625, and was 0.5 before");
   EXPECT_EQ(judge_rows(next, base).verdict, Verdict::Same) << "less is better";
   EXPECT_EQ(judge_rows(base, next, {.cross_device = true}).verdict, Verdict::Same);
 }

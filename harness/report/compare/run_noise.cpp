@@ -29,7 +29,7 @@ Number number_in(const std::string& cell, const std::string& where) {
   Number number{};
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
   if (error == std::errc{} && end == cell.data() + cell.size() && number >= 0) return number;
-  throw Error(where + ": '" + printable(cell) + "' is no number of it");
+  throw Error(where + ": '" + printable(cell) + "' is not a valid number here");
 }
 
 }  // namespace
@@ -60,10 +60,10 @@ std::string run_noise_csv(const std::vector<RunPair>& pairs) {
 std::vector<RunPair> parse_run_noise(std::string_view text, const std::string& file) {
   std::vector<RunPair> pairs;
   for_each_csv_row(text, [&](const std::vector<std::string>& cells, std::size_t line) {
-    const std::string where = fmt::format("reading what runs differ by: {}:{}", printable(file), line);
+    const std::string where = fmt::format("reading run noise: {}:{}", printable(file), line);
     if (line == 1 && cells == header) return;
     if (line == 1 || cells.size() != header.size())
-      throw Error(where + ": this is no file of `assay compare --keep-run-noise`");
+      throw Error(where + ": this file was not written by `assay compare --keep-run-noise`");
     pairs.push_back({cells[0], cells[1], cells[2], cells[3], cells[4],
                      number_in<std::size_t>(cells[5], where), number_in<std::size_t>(cells[6], where),
                      number_in<double>(cells[7], where)});

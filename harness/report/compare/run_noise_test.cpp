@@ -102,11 +102,11 @@ TEST(RunNoise, SaysWhatIsNoSuchFile) {
     return test::error_of([&] { parse_run_noise(text, "noise.csv"); });
   };
   EXPECT_EQ(error("verdict,case\n"),
-            "reading what runs differ by: noise.csv:1: this is no file of `assay "
+            "reading run noise: noise.csv:1: this file was not written by `assay "
             "compare --keep-run-noise`");
-  EXPECT_THAT(error(run_noise_csv({}) + "a,b\n"), HasSubstr("noise.csv:2: this is no file"));
+  EXPECT_THAT(error(run_noise_csv({}) + "a,b\n"), HasSubstr("noise.csv:2: this file was not written"));
   EXPECT_THAT(error(run_noise_csv({}) + "a,b,c,d,e,1,0,much\n"),
-              HasSubstr("noise.csv:2: 'much' is no number"));
+              HasSubstr("noise.csv:2: 'much' is not a valid number"));
 }
 
 }  // namespace

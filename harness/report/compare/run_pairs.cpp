@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-/// Whether the row is of one run a side, and these are two.
+/// Whether the row has one run per side, and these are two different runs.
 bool is_of_two_runs(const RowVerdict& row) {
   return row.is_same_program && row.base->runs.size() == 1 && row.next->runs.size() == 1 &&
          row.base->runs != row.next->runs;

@@ -7,8 +7,8 @@
 
 namespace assay {
 
-/// The pairs that a comparison of one run a side shows, one a device. Rows of different programs, and those
-/// whose clock probes explain what differs, tell nothing of it, nor does a run beside itself.
+/// The pairs of runs in a comparison with one run per side, one per device. Rows of different programs, rows
+/// whose clock probes explain the difference, and a run compared with itself do not count.
 std::vector<RunPair> run_pairs_of(const RunComparison& comparison);
 
 }  // namespace assay

@@ -82,7 +82,7 @@ Cells time_cells(const Record* row) {
           perf.limited_by, name_of_row(row)};
 }
 
-/// By what rows are counted.
+/// A property by which rows are grouped.
 struct GroupKey {
   std::string name;
   std::function<std::string(const Record*)> value;
@@ -113,20 +113,21 @@ GroupKey key_named(const std::string& name) {
   for (const GroupKey& key : keys()) {
     if (key.name == name) return key;
   }
-  throw Error(fmt::format("--group: '{}' is nothing that rows can be counted by; these are {}",
-                          printable(name), fmt::join(group_keys(), ", ")));
+  throw Error(fmt::format("--group: rows cannot be grouped by '{}'; known are {}", printable(name),
+                          fmt::join(group_keys(), ", ")));
 }
 
-/// What is said of the rows of one group.
+/// The figures of one group of rows.
 struct GroupFigures {
   std::size_t rows = 0, failed = 0, timed = 0;
-  double spent = 0;              ///< largest share of a bound
-  std::vector<double> peaks;     ///< shares of the ceiling
-  std::vector<double> ratios;    ///< logarithms of the ratios to the slowest impl
-  std::size_t best = 0, of = 0;  ///< cases with several impls that it is the fastest of
+  double spent = 0;            ///< largest share of a bound that was spent
+  std::vector<double> peaks;   ///< shares of the ceiling
+  std::vector<double> ratios;  ///< logarithms of the ratios to the slowest impl
+  std::size_t best = 0,
+              of = 0;  ///< cases with several impls, and how many of them this one is the fastest of
 };
 
-/// Which rows are of one case and may differ in their impl.
+/// Rows with equal keys are of one case, and may differ in their impl.
 using CaseKey = std::tuple<std::string, std::string, std::string, bool>;
 
 CaseKey case_of(const Record* row) {
@@ -184,10 +185,9 @@ std::string worst_text(Rows rows, std::size_t count, std::size_t width) {
       rows, [](const Record* row) { return has_failed(row) || (row->info.mode != "perf" && row->accuracy); });
   std::ranges::stable_sort(worst, std::ranges::greater(),
                            [](const Record* row) { return std::tuple(has_failed(row), spent_of(row)); });
-  Table table{{"status", "of bound", "error", "wrong", "metric", "row"}};
+  Table table{{"status", "err/bound", "error", "wrong", "metric", "row"}};
   for (std::size_t i = 0; i < std::min(count, worst.size()); ++i) table.push_back(worst_cells(worst[i]));
-  return head(count, worst.size(),
-              "those that failed first, then by the share of their bound that they spent") +
+  return head(count, worst.size(), "failures first, then by the share of the accuracy bound that was spent") +
          text_table(table, {false, true, true, true, false, false}, width);
 }
 
@@ -215,7 +215,7 @@ std::string furthest_from_ceiling_text(Rows rows, std::size_t count, std::size_t
   std::string text = head(count, held.size(), "the smallest share of the ceiling that limits a row first") +
                      text_table(table, {true, false, true, false}, width);
   if (timed > held.size())
-    text += fmt::format("{} without a ceiling to hold them against\n", counted_rows(timed - held.size()));
+    text += fmt::format("{} without a known ceiling\n", counted_rows(timed - held.size()));
   return text;
 }
 
@@ -235,12 +235,12 @@ std::string grouped_text(Rows rows, const std::string& key, std::size_t width) {
     if (!groups.contains(value)) order.push_back(value);
     add_row(groups[value], row, fastest);
   }
-  Table table{{"rows", "failed", "of bound", "timed", "% ceiling", "ratio", "fastest", key}};
+  Table table{{"rows", "failed", "err/bound", "timed", "% ceiling", "ratio", "fastest", key}};
   for (const std::string& value : order) table.push_back(group_cells(value, groups.at(value), key == "impl"));
   std::string text =
       fmt::format("{} by {}; % ceiling is the median of the timed rows{}\n", counted_rows(rows.size()), key,
-                  key == "impl" ? ", ratio the geometric mean of the time over\nthat of the slowest "
-                                  "impl of the same case, fastest of the cases with several impls"
+                  key == "impl" ? ", ratio the geometric mean of the time over\nthat of the slowest impl of "
+                                  "the same case, fastest of the cases with several impls"
                                 : "");
   return text + text_table(table, {true, true, true, true, true, true, true, false}, width);
 }

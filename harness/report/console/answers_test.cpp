@@ -42,13 +42,13 @@ TEST(Worst, AreTheFailuresThenTheLargestShareOfABound) {
   const std::vector<Record> records{right("exact", 0), right("near", 0.9), wrong, right("half", 0.5),
                                     timed("fast", "fused", 1, 5)};
   const std::string text = worst_text(pointers(records), 3, answer_width);
-  EXPECT_THAT(text, StartsWith("3 of 4 rows, those that failed first, then by the share of their bound"));
+  EXPECT_THAT(text, StartsWith("3 of 4 rows, failures first, then by the share of the accuracy bound"));
   const std::size_t at_wrong = text.find("wrong (accu)"), at_near = text.find("near (accu)"),
                     at_half = text.find("half (accu)");
   EXPECT_LT(at_wrong, at_near);
   EXPECT_LT(at_near, at_half);
   EXPECT_THAT(text, Not(HasSubstr("exact")));
-  EXPECT_THAT(text, HasSubstr("PASS         0.9"));
+  EXPECT_THAT(text, HasSubstr("PASS          0.9"));
 }
 
 TEST(Slowest, AreTheLongestTimesOfRowsThatPassed) {
@@ -69,10 +69,10 @@ TEST(FurthestFromCeiling, AreTheSmallestShares) {
   const std::string text = furthest_from_ceiling_text(pointers(records), 10, answer_width);
   EXPECT_THAT(text, StartsWith("2 of 2 rows, the smallest share of the ceiling"));
   EXPECT_LT(text.find("a/fused"), text.find("b/fused"));
-  EXPECT_THAT(text, HasSubstr("\n1 row without a ceiling to hold them against\n"));
+  EXPECT_THAT(text, HasSubstr("\n1 row without a known ceiling\n"));
 }
 
-TEST(Grouped, ByImplTellsTheRatioAndWhoIsFastest) {
+TEST(Grouped, ByImplShowsTheRatioAndTheFastest) {
   std::vector<Record> records{timed("a", "fused", 10, 50), timed("a", "plain", 40, 10),
                               timed("b", "fused", 30, 40), timed("b", "plain", 20, 20)};
   records[2].info.group = records[3].info.group = "b";
@@ -93,9 +93,8 @@ TEST(Grouped, ByAnythingElseCountsRowsAndFailures) {
   const std::string text = grouped_text(pointers({wrong, other, unknown}), "dtype", answer_width);
   EXPECT_THAT(text, HasSubstr("     2       1  "));
   EXPECT_THAT(text, HasSubstr("  -\n"));
-  EXPECT_THAT(
-      test::error_of([&] { grouped_text({}, "colour", answer_width); }),
-      HasSubstr("--group: 'colour' is nothing that rows can be counted by; these are impl, op, dtype"));
+  EXPECT_THAT(test::error_of([&] { grouped_text({}, "colour", answer_width); }),
+              HasSubstr("--group: rows cannot be grouped by 'colour'; known are impl, op, dtype"));
 }
 
 TEST(Answers, LetNoControlCharacterOfOthersThrough) {

@@ -16,7 +16,7 @@ constexpr int digits = 6;
 struct Rate {
   const char* name;
   double gops;
-  std::string kernel;  ///< which reached it
+  std::string kernel;  ///< the kernel that reached it
 };
 
 std::array<Rate, 5> arithmetic(const Ceilings& ceilings) {
@@ -32,7 +32,7 @@ std::string rate_text(const Rate& rate) {
   return significant(rate.gops, digits) + " GOP/s" + (rate.kernel.empty() ? "" : " by " + rate.kernel);
 }
 
-/// What the device and its host did meanwhile.
+/// The state of the device and its host during the measurement.
 std::string circumstances(const Ceilings& ceilings) {
   std::string text;
   if (ceilings.clock_ratio > 0) text = significant(ceilings.clock_ratio, digits) + " of the full clock";
@@ -93,7 +93,7 @@ std::vector<CeilingLine> ceiling_lines(const Ceilings& ceilings) {
 }
 
 std::string ceilings_text(const Ceilings& ceilings) {
-  constexpr std::size_t label_width = 20;  // as the other lines of a device
+  constexpr std::size_t label_width = 20;  // equal to the other lines of a device
   std::string text;
   for (const auto& [label, value] : ceiling_lines(ceilings))
     text += fmt::format("    {:<{}}{}\n", label, label_width, indented(value, 4 + label_width));

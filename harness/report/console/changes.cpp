@@ -61,12 +61,12 @@ std::string time_text(const Record* before, const Record& after) {
 
 // ---- rows
 
-/// One row's line; empty when nothing changed.
+/// The change of one row between two runs.
 class RowChange {
  public:
   RowChange(const Record* before, const Record& after) : before_(before), after_(after) {}
 
-  /// What is not in a time: its noise alone is no change.
+  /// Whether anything changed. A difference of times within their noise is no change.
   bool any() const {
     if (before_ == nullptr || before_->status != after_.status || why(*before_) != why(after_)) return true;
     return has_time(*before_) && has_time(after_) && !meet(*before_->perf, *after_.perf);
@@ -85,10 +85,10 @@ class RowChange {
   const Record& after_;
 };
 
-/// Reasons that were told already: a shader that does not compile fails every row in the same words.
+/// Reasons that were already shown: a shader that does not compile fails every row with the same text.
 class Reasons {
  public:
-  /// The reason below its row's line, all of its lines; the same again is only its first line.
+  /// The reason that follows its row's line: in full the first time, then only its first line.
   std::string text(const Record& record) {
     const std::string reason = printable(why(record));
     if (reason.empty()) return "";

@@ -6,9 +6,9 @@
 
 namespace assay {
 
-/// What became of each row between two runs of one selection, a line each: its status before and after, why
-/// where it is not fine, its time with the interval before and after and by how much they differ ("same"
-/// where the intervals meet). Rows in which nothing changed are counted in the last line.
+/// The changes of rows between two runs of one selection, one line each: the status before and after, the
+/// reason if it is not fine, the time with its interval before and after, and the factor ("same" if the
+/// intervals overlap). The last line counts the unchanged rows.
 std::string change_lines(const RunReport& before, const RunReport& after, bool color);
 
 }  // namespace assay

@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-constexpr int enough_blocks = 5;  // with fewer the interval covers less than it says
+constexpr int enough_blocks = 5;  // with fewer, the interval covers less than its nominal probability
 constexpr double close_to_one = 1.1;
 
 using Baselines = std::map<RowKey, const Record*>;
@@ -25,7 +25,7 @@ RowKey key_of_baseline(const Record& record) {
   return key;
 }
 
-/// The rows that others are compared with, all found at once; null: the report has no such row.
+/// The rows that others are compared with, found in one pass; null: the report has no such row.
 Baselines baselines_of(const RunReport& report) {
   Baselines baselines;
   for (const Record& record : report.records) {
@@ -43,7 +43,7 @@ std::string shaders_of(const RowInfo& info) {
   return info.shaders ? "shaders " + *info.shaders : "the embedded shaders";
 }
 
-// What tells the two rows apart.
+// Names the difference between the two rows.
 std::string parties(const RowInfo& info, const RowInfo& baseline) {
   if (info.impl != baseline.impl) return info.impl + " vs " + baseline.impl;
   return shaders_of(info) + " vs " + shaders_of(baseline);
@@ -55,8 +55,8 @@ std::string factor(double value) {
 
 std::string verdict(const Comparison& c) {
   if (c.ratio_low <= 1 && c.ratio_high >= 1) {
-    return fmt::format("no difference: the interval of the ratio holds 1 ({} .. {})", fixed(c.ratio_low, 3),
-                       fixed(c.ratio_high, 3));
+    return fmt::format("no difference: the interval of the ratio contains 1 ({} .. {})",
+                       fixed(c.ratio_low, 3), fixed(c.ratio_high, 3));
   }
   if (c.ratio < 1) {
     return fmt::format("{}x faster ({} .. {})", factor(1 / c.ratio), factor(1 / c.ratio_high),
@@ -71,7 +71,7 @@ std::string compared(const Record& record, const Record& baseline) {
                                  fixed(record.perf->time_us_p50, 2));
   if (c.blocks < enough_blocks) text += fmt::format("; only {} blocks: the interval says little", c.blocks);
   if (record.perf->spirv_hash == baseline.perf->spirv_hash)
-    text += "; both have the same SPIR-V: what differs is noise";
+    text += "; both have the same SPIR-V: the difference is noise";
   return text;
 }
 
@@ -96,7 +96,7 @@ std::string line_of(const Baselines& baselines, const Record& record, bool color
 std::string comparison_lines(const RunReport& report, bool color) {
   const Baselines baselines = baselines_of(report);
   std::string lines;
-  std::map<std::string, std::size_t> without_baseline;  // by why there is none
+  std::map<std::string, std::size_t> without_baseline;  // by the reason why there is none
   for (const Record& record : report.records) {
     if (!record.comparison) continue;
     if (record.comparison->baseline.empty()) {
@@ -106,8 +106,8 @@ std::string comparison_lines(const RunReport& report, bool color) {
     }
   }
   for (const auto& [note, rows] : without_baseline) {
-    lines += fmt::format("{} {} with nothing: {}\n", rows,
-                         rows == 1 ? "row is compared" : "rows are compared", printable(note));
+    lines +=
+        fmt::format("{} {} compared: {}\n", rows, rows == 1 ? "row is not" : "rows are not", printable(note));
   }
   return lines;
 }

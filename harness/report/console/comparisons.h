@@ -7,8 +7,8 @@
 namespace assay {
 
 /// A line for each row that was compared with another: which is faster and by how much, with the ratio's
-/// interval and both times; or that there is no difference to be seen, or why there is no ratio. Empty when
-/// the run compared nothing. Rows that have nothing to be compared with are counted, by why they have not.
+/// interval and both times; or that no difference is visible, or why there is no ratio. Rows without a
+/// baseline are counted by reason. Empty if the run compared nothing.
 std::string comparison_lines(const RunReport& report, bool color);
 
 }  // namespace assay

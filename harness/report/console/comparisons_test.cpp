@@ -38,7 +38,7 @@ TEST(ComparisonLines, SayHowMuchSlower) {
 TEST(ComparisonLines, SeeNoDifferenceWhereTheIntervalHoldsOne) {
   for (const auto& [low, high] : {std::pair{0.99, 1.02}, {1.0, 1.02}, {0.9, 1.0}}) {
     EXPECT_THAT(line_of(compared(10.1, {.ratio = 1.01, .ratio_low = low, .ratio_high = high, .blocks = 10})),
-                HasSubstr("no difference: the interval of the ratio holds 1"));
+                HasSubstr("no difference: the interval of the ratio contains 1"));
   }
 }
 
@@ -50,7 +50,7 @@ TEST(ComparisonLines, TellWhenTheIntervalIsOfTooFewBlocks) {
 TEST(ComparisonLines, TellWhenBothRanTheSameCode) {
   Record record = compared(4, {.ratio = 0.4, .ratio_low = 0.39, .ratio_high = 0.42, .blocks = 10});
   record.perf->spirv_hash = test::timed("fast", "unfused", 10).perf->spirv_hash;
-  EXPECT_THAT(line_of(record), HasSubstr("; both have the same SPIR-V: what differs is noise"));
+  EXPECT_THAT(line_of(record), HasSubstr("; both have the same SPIR-V: the difference is noise"));
 }
 
 TEST(ComparisonLines, NameTheFoldersOfTwoVersionsOfTheShaders) {
@@ -73,7 +73,7 @@ TEST(ComparisonLines, SayWhyThereIsNoRatio) {
   Record alone = compared(4, {.note = "no row of impl 'x' in the same forms is timed in this group"});
   alone.comparison->baseline.clear();
   EXPECT_EQ(comparison_lines(test::report_of({alone}), false),
-            "1 row is compared with nothing: no row of impl 'x' in the same forms is timed in this group\n");
+            "1 row is not compared: no row of impl 'x' in the same forms is timed in this group\n");
 }
 
 TEST(ComparisonLines, CountRowsThatHaveNoBaselineInsteadOfListingThem) {
@@ -87,7 +87,7 @@ TEST(ComparisonLines, CountRowsThatHaveNoBaselineInsteadOfListingThem) {
   EXPECT_EQ(comparison_lines(test::report_of(rows), false),
             compared_id +
                 "  fused vs unfused: 2.50x faster (2.38 .. 2.56), 10.00 us -> 4.00 us\n"
-                "3 rows are compared with nothing: no row of impl 'x' in the same forms is timed in this "
+                "3 rows are not compared: no row of impl 'x' in the same forms is timed in this "
                 "group\n");
 }
 

@@ -27,7 +27,7 @@ namespace {
 constexpr double terminal_interval_s = 0.1;
 constexpr double plain_interval_s = 5;
 constexpr std::size_t listed_groups = 40;
-constexpr std::size_t lines_of_kind = 3;  ///< of failures of one kind that are shown as they happen
+constexpr std::size_t lines_of_kind = 3;  ///< failures of one kind that are shown as they happen
 
 std::string cases(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " case" : " cases");
@@ -45,12 +45,12 @@ std::string nanoseconds(double ns) {
   return ns < 1000 ? significant(ns, 3) + " ns" : significant(ns / 1e3, 3) + " us";
 }
 
-// How far the clock can be trusted; empty when nothing was measured.
+// The precision of the device's timer; empty if nothing was measured.
 std::string timer_line(const TimerCalibration& timer) {
   if (!(timer.unit_ns > 0) && timer.note.empty()) return "";
   std::string line(name_of(timer.quality));
   if (timer.unit_ns > 0) line += ", unit " + nanoseconds(timer.unit_ns);
-  if (timer.gpu_over_cpu > 0) line += ", " + fixed(timer.gpu_over_cpu, 4) + " of the CPU's clock";
+  if (timer.gpu_over_cpu > 0) line += ", GPU/CPU time " + fixed(timer.gpu_over_cpu, 4);
   return line + (timer.note.empty() ? "" : ": " + printable(timer.note));
 }
 
@@ -63,7 +63,7 @@ Console::Console(std::ostream& out, std::ostream& log, ConsoleOptions options)
 }
 
 void Console::run(const RunInfo& info) {
-  if (header_shown_) return;  // told again when the ceilings were measured again
+  if (header_shown_) return;  // run() is called again when the ceilings were measured again
   header_shown_ = true;
   const DeviceInfo& device = info.device;
   out_ << painted("assay " + printable(info.version), Ink::Bold, options_.color) << "  run "
@@ -111,7 +111,7 @@ void Console::record(const Record& record) {
   const bool bad = class_of(record.status) != StatusClass::Fine;
   failed_ += bad ? 1 : 0;
   if (record.status == Status::Missing && !options_.verbose) {
-    clear_progress();  // it has nothing to tell of itself: the totals count it and give the reason
+    clear_progress();  // it has no result to show: the totals count it and give the reason
   } else if (bad) {
     show_failure(record);
   } else if (options_.verbose) {
@@ -124,7 +124,8 @@ void Console::record(const Record& record) {
   progress(done_ == planned_);
 }
 
-/// Of each kind the first failure in full, some more in a line each; the rest is told at the end.
+/// Shows the first failure of each kind in full and some more in one line each; the rest is counted at the
+/// end.
 void Console::show_failure(const Record& record) {
   const std::size_t count = ++failed_of_kind_[record.info.op + "\n" + failure_key(record)];
   if (!options_.verbose && count > lines_of_kind) return;
@@ -150,7 +151,8 @@ void Console::progress(bool now) {
   if (failed_ > 0) line += "  " + std::to_string(failed_) + " failed";
   if (round_ > 0) {
     const std::size_t rows = time_left_.taking_turns();
-    line += fmt::format("  round {}, {}", round_, rows == 1 ? "1 row" : fmt::format("{} rows in turn", rows));
+    line +=
+        fmt::format("  round {}, {}", round_, rows == 1 ? "1 row" : fmt::format("{} rows alternating", rows));
   }
   const std::optional<double> left = time_left_.seconds();
   if (left && time - started_ > 1) line += "  " + duration(*left) + " left";
@@ -178,14 +180,14 @@ void Console::end() {
 
 void Console::summary(const RunReport& report, const std::filesystem::path& directory) {
   clear_progress();
-  if (!header_shown_) {  // a report that is read back
+  if (!header_shown_) {  // the report was read back
     run(report.run);
     out_ << '\n';
   }
   if (const std::string table = perf_table(report, options_.color); !table.empty()) {
     out_ << painted("PERF", Ink::Bold, options_.color)
-         << "  median with the half width of its interval; time as a multiple of the group's first row; "
-            "* the fastest of its group\n"
+         << "  median with the half width of its interval; time relative to the group's first row; * fastest "
+            "of its group\n"
          << table << '\n';
   }
   if (const std::string lines = comparison_lines(report, options_.color); !lines.empty()) {
@@ -195,14 +197,12 @@ void Console::summary(const RunReport& report, const std::filesystem::path& dire
   }
   if (const std::string failures = failure_list(report, listed_groups, options_.color); !failures.empty()) {
     out_ << painted("FAILURES", Ink::Bold, options_.color)
-         << "  by kind, with what sets them apart; `assay show REPORT ID` tells all of one, docs/failures.md "
-            "what "
-            "the words mean\n"
+         << "  by kind, with what they have in common; `assay show REPORT ID` shows one in full, "
+            "docs/failures.md explains the words\n"
          << failures << '\n';
   }
   if (const std::string notes = rule_note_lines(report.run, options_.color); !notes.empty()) {
-    out_ << painted("EXPECTATIONS", Ink::Bold, options_.color) << "  rules to be looked at again\n"
-         << notes << '\n';
+    out_ << painted("EXPECTATIONS", Ink::Bold, options_.color) << "  rules to review\n" << notes << '\n';
   }
   out_ << painted(cases(report.records.size()), Ink::Bold, options_.color);
   if (done_ > 0) out_ << " in " << duration(options_.now_seconds() - started_);

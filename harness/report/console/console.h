@@ -15,34 +15,34 @@
 namespace assay {
 
 struct ConsoleOptions {
-  bool color = false;                   ///< ANSI colours; the caller looks at NO_COLOR and the terminal
+  bool color = false;                   ///< ANSI colours; the caller considers NO_COLOR and the terminal
   bool is_terminal = false;             ///< the log is a terminal: progress is one rewritten line
   std::size_t width = 100;              ///< columns of the terminal
-  bool verbose = false;                 ///< a line for every case, and every failure in full
-  std::size_t full_failures = 20;       ///< kinds of failures of which the first is shown in full
+  bool verbose = false;                 ///< one line per case, and every failure in full
+  std::size_t full_failures = 20;       ///< kinds of failures whose first one is shown in full
   std::function<double()> now_seconds;  ///< a monotonic clock; empty: std::chrono::steady_clock
 };
 
-/// What a person reads while a run goes and when it ends. Data (header, failures, tables, summary) go to
-/// `out`, progress goes to `log`.
+/// The output for people during a run and at its end. Data (header, failures, tables, summary) goes to `out`,
+/// progress goes to `log`.
 class Console {
  public:
   Console(std::ostream& out, std::ostream& log, ConsoleOptions options = {});
 
   void run(const RunInfo& info);
   void plan(std::span<const RowInfo> planned);
-  /// This row runs now.
+  /// The row is running now.
   void begin(const RowInfo& info);
-  /// A timed row has one more block of samples: rows take turns in rounds of one each.
+  /// A timed row has one more block of samples: rows alternate in rounds of one block each.
   void block(const RowInfo& info, const Block& block);
-  /// It has ended so.
+  /// The row has ended with this record.
   void record(const Record& record);
   /// Removes the progress line.
   void end();
 
-  /// The header, unless run() showed it; the PERF table, the failures once more in a line each, rules of the
-  /// expectations to be looked at, the totals by status with their reasons, and where the reports are
-  /// (`directory` may be empty).
+  /// Shows the header unless run() did, the PERF table, the failures by kind, rules of the expectations that
+  /// need another look, the totals by status with their reasons, and where the reports are (`directory` may
+  /// be empty).
   void summary(const RunReport& report, const std::filesystem::path& directory);
 
  private:
@@ -58,7 +58,7 @@ class Console {
   std::size_t failed_ = 0;
   std::map<std::string, std::size_t> failed_of_kind_;  ///< by op and failure_key
   std::string current_;
-  int round_ = 0;  ///< the newest in which rows take turns, from 1 on; 0: none do
+  int round_ = 0;  ///< the latest round of alternating rows, from 1 on; 0: there is none
   TimeLeft time_left_;
   double started_ = 0;
   double last_progress_ = 0;

@@ -22,7 +22,7 @@ std::vector<RowInfo> infos_of(const std::vector<Record>& records) {
   return infos;
 }
 
-// A console on strings, with a clock that the test turns on.
+// A console on strings, with a clock that the test advances.
 struct Fixture {
   explicit Fixture(ConsoleOptions options = {}) : console(out, log, with_clock(std::move(options))) {}
 
@@ -63,7 +63,7 @@ TEST(Console, ShowsFailuresTablesAndTotals) {
   EXPECT_TRUE(test::matches(fixture.out.str(), R"(assay 0.1.0+b1a8850ccc06  run 20260102T030405Z-1a2b3c
 device  Acme GPU 9 (discrete)
 driver  Acme 12.3, Vulkan 1.3.250
-timer   good, unit 32.5 ns, 1.0005 of the CPU's clock
+timer   good, unit 32.5 ns, GPU/CPU time 1.0005
 ceiling copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000, int8 dot 90000 GOP/s
 cases   7 (5 accu, 2 perf)
 
@@ -76,14 +76,14 @@ FAIL  shuffle/bad/1x16x4x8/4W4C.4W4C/fused (accu)
           .##.
   again   assay run --filter shuffle/bad/1x16x4x8/4W4C.4W4C/fused
 
-PERF  median with the half width of its interval; time as a multiple of the group's first row; * the fastest of its group
+PERF  median with the half width of its interval; time relative to the group's first row; * fastest of its group
   impl     forms          median us     +-  GB/s  % ceiling   time
 shuffle  all rows: upscale_factor=2
 shuffle  1x16x4x8
 * fused    x=4W4C y=4C1W       2.50  0.8 %  3.20       12.5  1.00x
   unfused  x=4W4C y=4C1W      10.00  0.8 %  0.80       12.5  4.00x
 
-FAILURES  by kind, with what sets them apart; `assay show REPORT ID` tells all of one, docs/failures.md what the words mean
+FAILURES  by kind, with what they have in common; `assay show REPORT ID` shows one in full, docs/failures.md explains the words
 FAIL             1 of 4 rows of shuffle: wrong value
                  shuffle/bad/1x16x4x8/4W4C.4W4C/fused
                  1 of 2 outputs is wrong
@@ -117,7 +117,7 @@ TEST(Console, RewritesOneLineOnATerminal) {
             "\r\x1b[K");
 }
 
-TEST(Console, TellsTheRoundsInWhichTimedRowsTakeTurns) {
+TEST(Console, ShowsTheRoundsInWhichTimedRowsAlternate) {
   const std::vector<Record> rows = {test::timed("a", "fused", 2), test::timed("b", "fused", 2)};
   Fixture fixture({.is_terminal = true});
   fixture.console.plan(infos_of(rows));
@@ -130,8 +130,8 @@ TEST(Console, TellsTheRoundsInWhichTimedRowsTakeTurns) {
   }
   const std::string& id = rows[0].info.id;
   EXPECT_THAT(fixture.log.str(), HasSubstr("0/2  round 1, 1 row  4 min 50 s left  " + id));
-  EXPECT_THAT(fixture.log.str(), HasSubstr("0/2  round 2, 2 rows in turn  4 min 30 s left  " + id));
-  EXPECT_THAT(fixture.log.str(), HasSubstr("0/2  round 2, 2 rows in turn  4 min 20 s left  "));
+  EXPECT_THAT(fixture.log.str(), HasSubstr("0/2  round 2, 2 rows alternating  4 min 30 s left  " + id));
+  EXPECT_THAT(fixture.log.str(), HasSubstr("0/2  round 2, 2 rows alternating  4 min 20 s left  "));
   fixture.log.str("");
   for (const Record& row : rows) fixture.console.record(row);
   EXPECT_THAT(fixture.log.str(), Not(HasSubstr("round 2, 0 rows")));
@@ -170,7 +170,7 @@ TEST(Console, ShowsTheFirstOfAKindInFullAndSomeMoreInALine) {
   EXPECT_THAT(text, HasSubstr("  why     signal 11\n")) << "of another kind";
 }
 
-TEST(Console, ShowsOnlySoManyKindsInFull) {
+TEST(Console, ShowsALimitedNumberOfKindsInFull) {
   Fixture fixture({.full_failures = 1});
   fixture.run({test::failed("a"), test::without_answer("b", Status::Crash, "signal 11")}, 0);
   EXPECT_THAT(fixture.out.str(),
@@ -233,7 +233,7 @@ TEST(Console, ShowsTheHeaderOfAReportThatIsReadBack) {
   EXPECT_TRUE(test::matches(fixture.out.str(), R"(assay 0.1.0+b1a8850ccc06  run 20260102T030405Z-1a2b3c
 device  Acme GPU 9 (discrete)
 driver  Acme 12.3, Vulkan 1.3.250
-timer   good, unit 32.5 ns, 1.0005 of the CPU's clock
+timer   good, unit 32.5 ns, GPU/CPU time 1.0005
 ceiling copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000, int8 dot 90000 GOP/s
 
 1 case
@@ -278,7 +278,7 @@ TEST(Describe, TellsEachMetricInWords) {
   a.metric = "too_many_flips";
   a.flips = 120;
   a.expected_flips = 3.25;
-  EXPECT_EQ(describe(a), "120 elements of y are off by one beside a rounding tie, about 3.25 were expected");
+  EXPECT_EQ(describe(a), "120 elements of y are off by one at a rounding tie, but about 3.25 were expected");
   a.metric = "all_zeros";
   EXPECT_EQ(describe(a), "all zeros would pass as y too: this case proves nothing");
   a.metric = "invented_later";
@@ -301,7 +301,7 @@ TEST(FailureText, TellsTheFiguresItselfWhereThereIsNoReason) {
       "  error   largest 3, 6 times the bound\n"
       "  map     ....\n"
       "          .##.\n"
-      "  layer   2 messages of the validation layer\n"
+      "  layer   2 messages from the validation layer\n"
       "  again   assay run --filter shuffle/a/1x16x4x8/4W4C.4W4C/fused\n");
 }
 
@@ -332,7 +332,7 @@ TEST(FailureText, HasTheEvidenceTheDiagnosisAndWhatTheLayerSaid) {
   EXPECT_THAT(text, HasSubstr("  worst   [1,2]: expected 7, never written (bound 0)\n"));
   EXPECT_THAT(
       text,
-      HasSubstr("  layer   2 messages of the validation layer\n          a hazard\n          another\n"));
+      HasSubstr("  layer   2 messages from the validation layer\n          a hazard\n          another\n"));
 }
 
 TEST(HasTime, WithholdsTheTimeOfWrongKernels) {

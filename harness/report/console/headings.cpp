@@ -48,7 +48,7 @@ Headings::Headings(std::span<const Record* const> shown) {
     }
     full[info.op].insert(info.shape + '\n' + info.params);
   }
-  // Words are told apart by blanks, which a value may hold as well: where that makes two cases look alike,
+  // Words are separated by blanks, which a value may contain as well: if that makes two cases look alike,
   // their op keeps all of its words.
   std::map<std::string, std::set<std::string>> shortened;
   for (const Record* record : shown) shortened[record->info.op].insert(of(record->info));

@@ -9,17 +9,18 @@
 
 namespace assay {
 
-/// Text in sections of labelled lines: what `assay show` and `assay compare --explain` print.
+/// Text in sections of labelled lines, for `assay show` and `assay compare --explain`.
 class Page {
  public:
   explicit Page(bool color) : color_(color) {}
 
-  /// The head of a row: its status, id and mode.
+  /// Adds the title of a row: its status, id and mode.
   void verdict(const Record& record);
-  /// The head of anything: a word in its colour, and what it is said of.
+  /// Adds a title: a coloured word and its subject.
   void title(std::string_view word, Ink ink, const std::string& subject);
   void section(const std::string& title);
-  /// Nothing where there is no value; further lines of a value stand below its first.
+  /// Adds a labelled line, or nothing if there is no value; further lines of a value are aligned with its
+  /// first.
   void line(std::string_view label, std::string_view value);
 
   const std::string& text() const { return text_; }
@@ -29,10 +30,10 @@ class Page {
   std::string text_;
 };
 
-/// The parts that are not empty, with a separator between each two.
+/// Joins the parts that are not empty with a separator.
 std::string joined(std::initializer_list<std::string> parts, const std::string& separator);
 
-/// The sections of a run: its device, its circumstances, its timer and the ceilings it is held against.
+/// Adds the sections of a run: its device, its circumstances, its timer and the ceilings.
 void show_run(Page& page, const RunInfo& run);
 
 }  // namespace assay

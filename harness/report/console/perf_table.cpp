@@ -36,12 +36,12 @@ struct Line {
 
 struct Group {
   std::string heading;
-  std::string common;  // of the first group of an op: what all its rows have in common
+  std::string common;  // only in the first group of an op: what all its rows have in common
   std::vector<const Record*> records;
   std::vector<Line> lines;
 };
 
-// Where rows of one group would look the same, what else their cases differ in tells them apart.
+// A heading with the case's name and fill, for groups whose rows would look the same without them.
 std::string long_heading(const std::string& heading, const RowInfo& info) {
   return heading + printable("  (" + info.name + ", " + info.fill + ")");
 }
@@ -92,7 +92,7 @@ std::vector<Group> groups_of(const std::vector<const Record*>& records, const He
   return groups;
 }
 
-// "x=buffer/4W4C y=texture3d/CP" without what most forms have in common.
+// "x=buffer/4W4C y=texture3d/CP" without "buffer/", which most forms have.
 std::string short_forms(std::string forms) {
   constexpr std::string_view usual = "=buffer/";
   for (auto at = forms.find(usual); at != forms.npos; at = forms.find(usual, at)) {
@@ -114,10 +114,11 @@ std::string rate(std::int64_t amount, double time_us) {
 std::string note_of(const PerfResult& perf) {
   std::string note;
   const auto add = [&](const std::string& text) { note += (note.empty() ? "" : ", ") + text; };
-  if (perf.stop == "budget") add("interval not reached");
+  if (perf.stop == "budget") add("stopped by the time budget");
   if (perf.clock == "wall") add("wall clock");
   if (perf.timer == "coarse" || perf.timer == "broken") add(perf.timer + " timer");
-  if (perf.discarded > 0) add(std::to_string(perf.discarded) + " discarded");
+  if (perf.discarded > 0)
+    add(std::to_string(perf.discarded) + (perf.discarded == 1 ? " sample" : " samples") + " discarded");
   if (!perf.suspect.empty()) add("too fast for the device");
   if (!perf.verified) add("not verified");
   return note;
@@ -154,7 +155,7 @@ Line untimed_line(const Record& record) {
   return line;
 }
 
-// A time that cannot be, or that is not known to be of a right answer, wins nothing.
+// A time that is impossible, or whose answer was not verified, cannot be the fastest.
 bool may_win(const Record& record) {
   return has_time(record) && record.status != Status::Suspect && record.perf->verified;
 }
@@ -171,7 +172,7 @@ void mark_fastest(Group& group) {
   if (timed > 1 && fastest < group.records.size()) group.lines[fastest].is_fastest = true;
 }
 
-// Where a group has two versions of the shaders, each row says which it is of.
+// If a group has two versions of the shaders, each row names its version.
 void name_shaders(Group& group) {
   const auto shaders = [](const Record* record) { return record->info.shaders; };
   if (std::ranges::adjacent_find(group.records, std::ranges::not_equal_to(), shaders) == group.records.end())

@@ -41,9 +41,9 @@ void show_case(Page& page, const Record& record) {
   page.line("name", info.name);
   page.line("impl", info.impl);
   page.line("model", joined({info.model, info.layer,
-                             info.calls > 0 ? std::to_string(info.calls) + " calls a step" : "",
-                             info.tokens > 0 ? std::to_string(info.tokens) + " tokens" : ""},
+                             info.calls > 0 ? std::to_string(info.calls) + " calls per step" : ""},
                             ", "));
+  page.line("tokens", info.tokens > 0 ? std::to_string(info.tokens) : "");
   page.line("dtype", info.dtype);
   page.line("shape", info.shape);
   page.line("shapes", info.shapes);
@@ -59,7 +59,7 @@ void show_case(Page& page, const Record& record) {
   page.line("tier", info.tier);
   page.line("at", info.where.file + ":" + std::to_string(info.where.line) + ":" +
                       std::to_string(info.where.column));
-  page.line("validation", record.validation_messages == 0 ? "0 messages of the layer" : layer_text(record));
+  page.line("validation", record.validation_messages == 0 ? "0 messages from the layer" : layer_text(record));
   page.line("took", ms(record.total_ms) + " in all");
   if (record.spent) page.line("of that", spent_lines(*record.spent));
   page.line("again", record.repro);
@@ -81,7 +81,7 @@ std::string first_bad_line(const AccuracyResult& a) {
 
 std::string flips_line(const AccuracyResult& a) {
   if (a.output_class != OutputClass::Banded && a.flips == 0) return "";
-  return std::to_string(a.flips) + " beside rounding ties, " + significant(a.expected_flips, 6) + " expected";
+  return std::to_string(a.flips) + " at rounding ties, " + significant(a.expected_flips, 6) + " expected";
 }
 
 std::string output_hash_line(const AccuracyResult& a) {
@@ -99,7 +99,7 @@ void show_accuracy(Page& page, const AccuracyResult& a) {
   page.line("elements", std::to_string(a.elements));
   page.line("wrong", joined({std::to_string(a.mismatches), share.empty() ? "" : "(" + share + ")"}, " "));
   page.line("largest error", significant(a.max_abs_err, 6));
-  page.line("of the bound", significant(a.err_over_bound, 6));
+  page.line("error/bound", significant(a.err_over_bound, 6));
   page.line("flips", flips_line(a));
   page.line("metric", metric_line(a));
   page.line("diagnosis", diagnosis_text(a));
@@ -121,7 +121,7 @@ std::string rate(std::int64_t amount, double time_us, const std::string& unit) {
   return significant(static_cast<double>(amount) / time_us / 1e3, 4) + " " + unit;
 }
 
-// Each dispatch: label, role, time and its share of them all, in columns.
+// One line per dispatch, in columns: label, role, time and its share of the sum.
 std::string dispatch_lines(const std::vector<DispatchShare>& dispatches) {
   constexpr std::size_t share_width = 7;  // 100.0 %
   double sum = 0;
@@ -148,7 +148,7 @@ std::string dispatch_lines(const std::vector<DispatchShare>& dispatches) {
   return lines;
 }
 
-// Words of numbers, so many a line.
+// Numbers as text, a fixed count per line.
 class Numbers {
  public:
   void add(const std::string& word) {
@@ -188,9 +188,8 @@ void show_sampling(Page& page, const PerfResult& p) {
   page.line("spread", fixed(p.spread_pct, 2) + " % between the medians of blocks");
   page.line("block medians", block_medians(p));
   page.line("sampled", std::to_string(p.blocks) + " blocks, " + std::to_string(p.samples) +
-                           " samples, batch " + std::to_string(p.batch) + " (programs a sample)");
-  if (p.sets != 1)
-    page.line("data", std::to_string(p.sets) + " sets of inputs that programs took turns over");
+                           " samples, batch " + std::to_string(p.batch) + " (programs per sample)");
+  if (p.sets != 1) page.line("data", std::to_string(p.sets) + " sets of inputs in rotation");
   if (p.discarded > 0) {
     page.line("discarded", std::to_string(p.discarded) + " samples, taken while the device's clock was down");
   }
@@ -198,7 +197,7 @@ void show_sampling(Page& page, const PerfResult& p) {
   page.line("clock", p.clock);
   page.line("timer", p.timer);
   if (p.clock_ratio > 0) {
-    page.line("full clock", significant(p.clock_ratio, 6) + " of it beside the samples, by the clock probe");
+    page.line("full clock", significant(p.clock_ratio, 6) + " of it during the samples, by the clock probe");
   }
 }
 
@@ -217,20 +216,21 @@ void show_rates(Page& page, const PerfResult& p) {
             joined({std::to_string(p.operations) + " operations", rate(p.operations, p.time_us_p50, "GOP/s"),
                     of_ceiling(p.pct_peak_ops, p.peak_gops, "GOP/s")},
                    ", "));
-  page.line("held against", p.ceiling);
+  page.line("ceiling", p.ceiling);
   page.line("limited by", p.limited_by);
   page.line("suspect", p.suspect);
 }
 
-// What is known of the program itself.
+// The facts about the program itself.
 void show_program(Page& page, const PerfResult& p) {
   page.line("impl auto", p.impl_auto.empty() ? "" : "chose " + p.impl_auto);
   if (p.ratio) page.line("ratio", significant(*p.ratio, 6) + " of the time of impl " + p.ratio_to);
-  if (p.regret_pct) page.line("regret", significant(*p.regret_pct, 6) + " % over the best of its rivals");
+  if (p.regret_pct)
+    page.line("regret", significant(*p.regret_pct, 6) + " % over the best impl that it could have chosen");
   page.line("compiled in", ms(p.compile_ms));
-  if (p.registers) page.line("registers", std::to_string(*p.registers) + " an invocation");
-  if (p.spill_bytes) page.line("spills", std::to_string(*p.spill_bytes) + " bytes an invocation");
-  if (p.shared_bytes) page.line("shared memory", std::to_string(*p.shared_bytes) + " bytes a workgroup");
+  if (p.registers) page.line("registers", std::to_string(*p.registers) + " per invocation");
+  if (p.spill_bytes) page.line("spills", std::to_string(*p.spill_bytes) + " bytes per invocation");
+  if (p.shared_bytes) page.line("shared memory", std::to_string(*p.shared_bytes) + " bytes per workgroup");
   if (p.submitted_ms > 0) page.line("timed for", ms(p.submitted_ms) + " in submissions");
   if (p.memory_bytes > 0) page.line("memory", std::to_string(p.memory_bytes) + " bytes in all sets");
   page.line("SPIR-V hash", p.spirv_hash);
@@ -243,9 +243,9 @@ void show_time(Page& page, const Record& record) {
                                 : "time of one program run: no result, the case ended as " +
                                       std::string(name_of(record.status)));
   show_sampling(page, p);
-  page.line("overlapping", us(p.throughput_us) + " a program, without a barrier between programs");
-  if (p.setup_us > 0) page.line("setup", us(p.setup_us) + ", once, in none of the times");
-  if (p.isolated_us > 0) page.line("alone", us(p.isolated_us) + " with nothing before or beside it");
+  page.line("overlapping", us(p.throughput_us) + " per program, without a barrier between programs");
+  if (p.setup_us > 0) page.line("setup", us(p.setup_us) + ", once, and in no other time");
+  if (p.isolated_us > 0) page.line("alone", us(p.isolated_us) + " with nothing before or alongside it");
   page.line("transitions", us(p.time_transition_us) + " in dispatches that only change the layout");
   show_rates(page, p);
   page.line("dispatches", dispatch_lines(p.dispatches));

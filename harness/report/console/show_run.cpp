@@ -21,14 +21,14 @@ void show_device(Page& page, const DeviceInfo& device) {
   page.line("UUID", device.uuid);
 }
 
-/// "name=value", a line each.
+/// One "name=value" per line.
 std::string lines_of(const std::map<std::string, std::string>& pairs) {
   std::string lines;
   for (const auto& [name, value] : pairs) lines.append(name).append("=").append(value).append("\n");
   return lines;
 }
 
-/// "0 to 18 by 3, 20": places of groups, of many the first.
+/// "0 to 18 by 3, 20": the places of a shard's groups, at most the first 20 ranges.
 std::string groups_text(const ShardInfo& shard) {
   constexpr std::size_t most = 20;
   std::string text;
@@ -69,7 +69,7 @@ void show_circumstances(Page& page, const RunInfo& run) {
   page.line("seed", std::to_string(run.seed));
   if (run.secret_seed != 0) page.line("secret seed", std::to_string(run.secret_seed));
   page.line("layer", run.validation ? "validation on" : "validation off");
-  if (run.robust_access) page.line("access", "robust: the device checks each access of shaders");
+  if (run.robust_access) page.line("access", "robust: the device checks each memory access of shaders");
   show_division(page, run);
 }
 
@@ -85,14 +85,13 @@ void show_timer(Page& page, const TimerCalibration& t) {
   }
   if (!measured) return page.line("unit", "not measured");
   page.line("unit", ns(t.unit_ns) + ", the larger of step and empty pair (95 %)");
-  page.line("period", ns(t.period_ns) + " a tick");
-  page.line("valid bits",
-            std::to_string(t.valid_bits) + ", it begins again after " + significant(t.wrap_s, 6) + " s");
+  page.line("period", ns(t.period_ns) + " per tick");
+  page.line("valid bits", std::to_string(t.valid_bits) + ", wraps after " + significant(t.wrap_s, 6) + " s");
   page.line("smallest step", ns(t.step_ns));
   page.line("empty pair", ns(t.pair_ns_p50) + " median, " + ns(t.pair_ns_p95) + " at 95 %");
   if (t.gpu_over_cpu > 0) {
     page.line("long dispatch",
-              significant(t.gpu_over_cpu, 6) + " of its time by the CPU's clock (" + t.cross_check + ")");
+              significant(t.gpu_over_cpu, 6) + " of its time on the CPU's clock (" + t.cross_check + ")");
   }
 }
 

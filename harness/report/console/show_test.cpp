@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Gives every field of a record a value of its own and remembers how a text has to show it.
+// Gives every field of a record a unique value and remembers how a text has to show it.
 class Filler {
  public:
   template <class T>
@@ -32,7 +32,7 @@ class Filler {
   const std::vector<std::pair<std::string, std::string>>& expected() const { return expected_; }
 
  private:
-  // Numbers that no sum, share or rate of others is likely to be.
+  // Numbers that are unlikely to be a sum, share or rate of others.
   int next() { return number_ += 7; }
   void expect(const std::string& text) { expected_.emplace_back(path_, text); }
 
@@ -45,7 +45,7 @@ class Filler {
     expect(shortest(value));
   }
   void fill(bool&) {}  // a test of its own
-  // Lists and limits are no row's: run.json has them.
+  // Lists and limits are not shown for rows: run.json has them.
   void fill(DeviceInfo& device) {
     for (std::string* text : {&device.name, &device.type, &device.driver_name, &device.driver_info,
                               &device.api_version, &device.uuid}) {
@@ -105,8 +105,9 @@ TEST(Show, HasTheDiagnosisTheEvidenceAndWhatTheLayerSaid) {
   EXPECT_THAT(
       text, ::testing::HasSubstr("  first wrong     [0,3]: expected 5, got 6 (bound 0), from x[0,3]=1.5\n"));
   EXPECT_THAT(text, ::testing::HasSubstr("  worst           [0,4]: expected 5, got 60 (bound 0)\n"));
-  EXPECT_THAT(text, ::testing::HasSubstr(
-                        "  validation      1 message of the validation layer\n                  a hazard\n"));
+  EXPECT_THAT(text,
+              ::testing::HasSubstr(
+                  "  validation      1 message from the validation layer\n                  a hazard\n"));
 }
 
 TEST(Show, LeavesNoFieldOfARecordOut) {
@@ -114,9 +115,9 @@ TEST(Show, LeavesNoFieldOfARecordOut) {
   Filler filler;
   fields(filler, record);
   ASSERT_GT(filler.expected().size(), 60U);
-  Record uncompared = record;  // the plan's baseline is told where no comparison names it
+  Record uncompared = record;  // the plan's baseline is shown if no comparison names it
   uncompared.comparison.reset();
-  uncompared.accuracy->first.reset();  // as in older journals, which tell less of it
+  uncompared.accuracy->first.reset();  // as in older journals, which hold less of it
   const std::string page = page_of(record) + page_of(uncompared);
   for (const auto& [path, text] : filler.expected()) {
     EXPECT_THAT(page, HasSubstr(text)) << "the page of show.cpp has no line for the record's " << path;
@@ -136,7 +137,7 @@ TEST(Show, LeavesNothingOfTheRunOut) {
   EXPECT_THAT(show_text(run, {&row, 1}), HasSubstr("validation on"));
 }
 
-TEST(Show, TellsWhetherTheTimeIsVerifiedAndTheHashPortable) {
+TEST(Show, SaysWhetherTheTimeIsVerifiedAndTheHashPortable) {
   Record record = test::timed("a", "fused", 2);
   EXPECT_THAT(page_of(record), HasSubstr("verified        yes"));
   record.perf->verified = false;
@@ -171,7 +172,7 @@ case
   seed            7
   tier            ci
   at              cases/shuffle.yaml:12:5
-  validation      0 messages of the layer
+  validation      0 messages from the layer
   took            2.125 ms in all
   again           assay run --filter shuffle/a/1x16x4x8/4W4C.4W4C/fused
 
@@ -181,7 +182,7 @@ accuracy
   elements        1536
   wrong           42 (2.7 %)
   largest error   3
-  of the bound    inf
+  error/bound     inf
   metric          wrong_value (wrong value)
   first wrong     [0,3,7,2]: expected 12, got 13, bound 0
   map             ....
@@ -209,7 +210,7 @@ case
   seed            7
   tier            ci
   at              cases/shuffle.yaml:12:5
-  validation      0 messages of the layer
+  validation      0 messages from the layer
   took            40.000 ms in all
   again           assay run --mode perf --filter shuffle/a/1x16x4x8/4W4C.4W4C/fused
 
@@ -219,16 +220,16 @@ time of one program run
   mean            2.8125 us, standard deviation 0.5000 us
   spread          1.50 % between the medians of blocks
   block medians   2.75  2.5  -
-  sampled         2 blocks, 4 samples, batch 10 (programs a sample)
+  sampled         2 blocks, 4 samples, batch 10 (programs per sample)
   ended by        interval
   clock           gpu
   timer           good
-  full clock      0.995 of it beside the samples, by the clock probe
-  overlapping     2.1875 us a program, without a barrier between programs
+  full clock      0.995 of it during the samples, by the clock probe
+  overlapping     2.1875 us per program, without a barrier between programs
   transitions     0.0000 us in dispatches that only change the layout
   must move       8000 bytes (4000 of them read), 3.2 GB/s, 12.5 % of the device's 25.6 GB/s
   must do         0 operations
-  held against    bandwidth
+  ceiling         bandwidth
   limited by      latency
   dispatches      dequantize  op          9.5000 us   95.0 %
                   view        transition  0.2500 us    2.5 %
@@ -237,7 +238,7 @@ time of one program run
   compared        100 % of their elements
   output hash     9999aaaabbbbccccddddeeeeffff0000
   compiled in     12.500 ms
-  registers       24 an invocation
+  registers       24 per invocation
   memory          8192 bytes in all sets
   SPIR-V hash     abcdefabcdefabcdefabcdefabcdefab
   program hash    00001111222233334444555566667775
@@ -264,10 +265,10 @@ timer
   quality         good
   unit            32.5 ns, the larger of step and empty pair (95 %)
   period          1 ns per tick
-  valid bits      64, it begins again after 1.84467e+10 s
+  valid bits      64, wraps after 1.84467e+10 s
   smallest step   32 ns
   empty pair      32 ns median, 32.5 ns at 95 %
-  long dispatch   1.0005 of its time by the CPU's clock (submission)
+  long dispatch   1.0005 of its time on the CPU's clock (submission)
 
 ceilings
   measured        2026-01-02T03:04:01Z, on 000102030405060708090a0b0c0d0e0f, driver Acme 12.3
@@ -283,6 +284,18 @@ ceilings
   fp16 matrix     not supported
   dispatch        2.25 us from one empty dispatch to the next
 )"));
+}
+
+TEST(Show, NamesTheTokensOfARowWithoutAModel) {
+  Record record = test::timed("a", "fused", 2);
+  record.info.tokens = 1;
+  EXPECT_THAT(page_of(record), HasSubstr("\n  tokens          1\n"));
+  EXPECT_THAT(page_of(record), Not(HasSubstr("\n  model ")));
+  record.info.model = "llama";
+  record.info.layer = "mlp.down";
+  record.info.calls = 16;
+  EXPECT_THAT(page_of(record),
+              HasSubstr("\n  model           llama, mlp.down, 16 calls per step\n  tokens          1\n"));
 }
 
 TEST(Show, WithholdsNothingButSaysThatAWrongKernelHasNoTime) {

@@ -10,10 +10,10 @@ namespace assay {
 
 enum class Ink : std::uint8_t { Plain, Bold, Dim, Red, Green, Yellow, Magenta };
 
-/// The text between ANSI escape sequences, or as it is.
+/// The text in ANSI escape sequences if `color`, else unchanged.
 std::string painted(std::string_view text, Ink ink, bool color);
 
-/// Green for what passed, red for failures, magenta for infrastructure, yellow for what did not run.
+/// Green for passed, red for failed, magenta for infrastructure, yellow for not run.
 Ink ink_of(Status status);
 
 }  // namespace assay

@@ -31,7 +31,7 @@ std::string counted(std::size_t count) {
 
 constexpr std::size_t status_width = 15;  // UNEXPECTED_PASS
 
-// Reasons by how often they were given.
+// Reasons with their counts, the most frequent first.
 std::vector<std::pair<std::string, std::size_t>> reasons_of(const std::vector<const Record*>& records) {
   std::map<std::string, std::size_t> counts;
   for (const Record* record : records) {
@@ -42,7 +42,7 @@ std::vector<std::pair<std::string, std::size_t>> reasons_of(const std::vector<co
   return reasons;
 }
 
-// What is said of a row beside its group's text.
+// What is shown of a row in addition to its group's text.
 std::string story_of(const Record& record, const std::string& kind) {
   if (record.accuracy && record.accuracy->diagnosis)
     return printable(first_line(record.accuracy->diagnosis->text));
@@ -63,7 +63,7 @@ std::string group_lines(const FailureGroup& group, bool color) {
   return text;
 }
 
-// Failures have reasons of their own, and they stand in the list above the totals.
+// The reasons of failures are in the list above the totals.
 bool shows_reasons(Status status) {
   return status == Status::Missing || (status != Status::Pass && class_of(status) == StatusClass::Fine);
 }

@@ -7,12 +7,12 @@
 
 namespace assay {
 
-/// What failed or was lost, in groups of one kind: how many rows, what sets them apart from those that pass,
-/// and one of them as an example. At most `limit` groups, then how many more there are. Empty when nothing
-/// failed.
+/// Rows that failed or were lost, in groups of one kind: how many, what distinguishes them from rows that
+/// pass, and one of them as an example. At most `limit` groups, then how many more there are. Empty if
+/// nothing failed.
 std::string failure_list(const RunReport& report, std::size_t limit, bool color);
 
-/// How many cases ended in which status; for all but PASS each reason with its count. Nothing is left out.
+/// The number of cases by status; for statuses of rows that did not run, each reason with its count.
 std::string status_totals(const RunReport& report, bool color);
 
 }  // namespace assay

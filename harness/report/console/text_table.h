@@ -6,14 +6,14 @@
 
 namespace assay {
 
-/// A table for a terminal: cells in columns that line up, the first row being its header. Columns of which
-/// `right` is true are aligned to the right; a column whose cells but the header's are all empty is left out.
-/// Where a line would be longer than `width`, its last cell stands on a line of its own, indented: ids are
-/// never cut, so that they can be copied.
+/// A table with aligned columns for a terminal; the first row is its header. Columns with `right` are
+/// right-aligned; a column that is empty except for its header is left out. If a line would be longer than
+/// `width`, its last cell gets an indented line of its own: ids are never cut, so that they can be copied.
 std::string text_table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right,
                        std::size_t width);
 
-/// A paragraph in lines of at most `width` columns, each with its end; longer words stand alone.
+/// A paragraph wrapped to at most `width` columns, each line with its end; a longer word has a line of its
+/// own.
 std::string wrapped_words(const std::string& paragraph, std::size_t width);
 
 /// "1 row", "12 rows".

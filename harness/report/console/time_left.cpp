@@ -5,7 +5,7 @@
 namespace assay {
 namespace {
 
-/// Blocks of a row before any has ended: more than most need, as an estimate may fall, and not rise.
+/// Blocks per row before any row has ended: more than most rows need, as an estimate may fall but not rise.
 constexpr std::size_t guessed_blocks = 15;
 
 }  // namespace
@@ -33,7 +33,7 @@ void TimeLeft::block(const RowInfo& row, double now) {
   ++blocks_of_[row.id];
 }
 
-/// How many it has when it ends.
+/// The expected number of blocks of a row when it ends.
 double TimeLeft::blocks_of_a_row() const {
   if (perf_.ended > 0) return static_cast<double>(ended_blocks_) / static_cast<double>(perf_.ended);
   std::size_t most = guessed_blocks;

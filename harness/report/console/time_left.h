@@ -10,23 +10,23 @@
 
 namespace assay {
 
-/// How long a run will go on, by the time that its rows took so far. Rows of mode perf take a hundred times
-/// as long as those of mode accu, and come in another proportion at the begin than at the end: each mode is
-/// counted for itself. Timed rows take turns for as long as a minute before one of them ends: they are
-/// counted by the blocks of samples that they have.
+/// Estimates the remaining time of a run from the time that its rows took so far. Rows of mode perf take a
+/// hundred times as long as rows of mode accu, and their proportion changes during a run: each mode is
+/// counted separately. Timed rows alternate for up to a minute before one of them ends: they are counted by
+/// their blocks of samples.
 class TimeLeft {
  public:
   void plan(std::span<const RowInfo> planned, double now);
-  /// The time since a row last ended or had a block, or since the plan, was that row's. Timed rows end
-  /// several at once: the first of them gets what all took, which leaves their mean right.
+  /// Attributes the time since the last end or block, or since the plan, to this row. Several timed rows may
+  /// end together: the first gets the time of all, which leaves their mean right.
   void ended(const RowInfo& row, double now);
   /// A timed row has one more block of samples.
   void block(const RowInfo& row, double now);
-  /// How many timed rows have blocks and have not ended: they take turns.
+  /// The number of timed rows that have blocks and have not ended: they alternate.
   std::size_t taking_turns() const { return blocks_of_.size(); }
 
-  /// Never more than was told before. Nothing while there are rows of a mode of which nothing has ended, and
-  /// when none is left.
+  /// The estimate, never more than the one before. nullopt while no row of a mode that has rows left has
+  /// ended, and when no row is left.
   std::optional<double> seconds();
 
  private:
@@ -42,9 +42,9 @@ class TimeLeft {
   std::optional<double> perf_seconds() const;
 
   Kind accu_, perf_;
-  std::map<std::string, std::size_t> blocks_of_;  ///< by id, of timed rows that have not ended
-  std::size_t blocks_ = 0;                        ///< of all rows
-  std::size_t ended_blocks_ = 0;                  ///< of those that have ended
+  std::map<std::string, std::size_t> blocks_of_;  ///< by id, for timed rows that have not ended
+  std::size_t blocks_ = 0;                        ///< blocks of all rows
+  std::size_t ended_blocks_ = 0;                  ///< blocks of the rows that have ended
   double since_ = 0;
   std::optional<double> told_;
 };

@@ -39,7 +39,7 @@ TEST(TimeLeft, IsNotToldWhileAModeIsUnknown) {
   TimeLeft left;
   left.plan(rows(3, 1), 0);
   left.ended(row("accu"), 1);
-  EXPECT_EQ(left.seconds(), std::nullopt) << "a timed row takes nobody knows how long";
+  EXPECT_EQ(left.seconds(), std::nullopt) << "the duration of a timed row is unknown";
   left.ended(row("perf"), 5);
   EXPECT_EQ(left.seconds(), 2.0);
 }

@@ -1,7 +1,7 @@
-// Google Benchmark's two formats. Its own reporters describe the machine and the hour of whoever writes the
-// report; here stand those of the run. The console's table is otherwise written by theirs, JSON as theirs
-// does: it passes each number through a stream, which for the largest of all reports took most of the time of
-// all.
+// Google Benchmark's two formats. Its own reporters describe the machine and the time at which the report is
+// written; here they are the run's. Its console reporter writes the table. The JSON is written here, in the
+// format of its JSON reporter: that one passes each number through a stream, which took most of the time of
+// writing the largest report.
 
 #include "harness/base/status.h"
 #include "harness/base/text.h"
@@ -38,7 +38,7 @@ std::optional<double> rate_of(std::int64_t amount, double time_us) {
   return std::isfinite(rate) ? std::optional(rate) : std::nullopt;
 }
 
-constexpr std::string_view stddev = "stddev";  // no time that anything is done in: it has no rates
+constexpr std::string_view stddev = "stddev";  // not the time of any work: it has no rates
 
 /// Calls `add` with the name and value of each rate, in the order of their names.
 template <class Add>
@@ -47,12 +47,12 @@ void for_each_rate(const PerfResult& perf, double time_us, Add add) {
   if (const auto rate = rate_of(perf.operations, time_us)) add("operations_per_second", *rate);
 }
 
-// No two rows have one name, and a row has the same in every run.
+// A row's name: unique in the report, and the same in every run.
 std::string name_of(const RowInfo& info) {
   return printable(info.id) + (info.cache == "cold" ? "/cold" : "");
 }
 
-// What all rows of a case share. Google Benchmark leaves some fields of a Run unset.
+// The fields that all entries of a row share. Google Benchmark leaves some fields of a Run uninitialized.
 Run basic_run(const Record& record, std::int64_t family, std::int64_t repetitions) {
   Run run;
   run.run_name.function_name = name_of(record.info);
@@ -65,7 +65,7 @@ Run basic_run(const Record& record, std::int64_t family, std::int64_t repetition
   return run;
 }
 
-// No CPU time is measured; compare.py reads one and its test cannot bear a column of zeros.
+// No CPU time is measured, but compare.py reads one, and its statistical test fails on a column of zeros.
 void set_time(Run& run, double time_us, std::int64_t iterations) {
   run.iterations = iterations;
   run.real_accumulated_time = time_us * 1e-6 * static_cast<double>(iterations);
@@ -101,7 +101,7 @@ bool is_perf(const Record& record) {
   return record.info.mode == "perf";
 }
 
-// JSON has no word for a time that is no number: such a row is withheld.
+// JSON cannot express a time that is not a finite number: such a row is withheld.
 bool has_finite_time(const Record& record) {
   if (!has_time(record)) return false;
   const PerfResult& perf = *record.perf;
@@ -111,7 +111,7 @@ bool has_finite_time(const Record& record) {
          std::ranges::all_of(samples, [](double s) { return std::isfinite(s); });
 }
 
-/// The entries of one row in perf.json, after one another, as JSONReporter writes them.
+/// The entries of one row in perf.json, in sequence, as JSONReporter writes them.
 class JsonEntries {
  public:
   JsonEntries(const Record& record, std::int64_t family)
@@ -138,7 +138,7 @@ class JsonEntries {
  private:
   static std::string quoted(std::string_view text) { return nlohmann::json(text).dump(); }
 
-  /// Reads back as the same number, in as many digits as any needs.
+  /// The number with enough digits to read back as the same value.
   static std::string number(double value) {
     std::array<char, 32> buffer{};
     const auto end =
@@ -172,7 +172,7 @@ class JsonEntries {
   }
 
   void end(double time_us, std::int64_t iterations, bool has_rates) {
-    // What the reporter does with the time of all iterations, roundings included.
+    // Repeats what the reporter does with the time of all iterations, rounding included.
     const auto count = static_cast<double>(iterations);
     const std::string time = number(time_us * 1e-6 * count * 1e9 / count);
     member("iterations", std::to_string(iterations));
@@ -189,7 +189,7 @@ class JsonEntries {
   std::int64_t family_;
   std::int64_t repetitions_ = 0;
   std::string text_;
-  bool is_first_ = true;  ///< member of its entry
+  bool is_first_ = true;  ///< the next member is the first of its entry
 };
 
 nlohmann::ordered_json withheld_cases(const RunReport& report) {
@@ -203,7 +203,7 @@ nlohmann::ordered_json withheld_cases(const RunReport& report) {
   return list;
 }
 
-// The keys that Google Benchmark's own context has come first.
+// The keys of Google Benchmark's own context come first.
 nlohmann::ordered_json context_of(const RunReport& report) {
   const RunInfo& run = report.run;
   return {
@@ -223,7 +223,7 @@ nlohmann::ordered_json context_of(const RunReport& report) {
   };
 }
 
-// A console reporter that keeps the machine it runs on to itself.
+// A console reporter that does not print the machine it runs on.
 class PlainReporter : public benchmark::ConsoleReporter {
  public:
   explicit PlainReporter(std::size_t name_width) : ConsoleReporter(OO_None) {

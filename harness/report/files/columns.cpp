@@ -14,7 +14,7 @@ namespace {
 
 using Columns = std::vector<Column>;
 
-// A column that is absent in rows without accuracy.
+// A column that is empty in rows without accuracy.
 template <class Get>
 Column accuracy(std::string name, std::string unit, std::string meaning, Get get) {
   return {std::move(name), std::move(unit), std::move(meaning), [get](const RunInfo&, const Record& record) {
@@ -22,14 +22,14 @@ Column accuracy(std::string name, std::string unit, std::string meaning, Get get
           }};
 }
 
-// One that says something of a wrong element only.
+// A column that describes a wrong element, and is empty if there is none.
 template <class Get>
 Column wrong_element(std::string name, std::string unit, std::string meaning, Get get) {
   return accuracy(std::move(name), std::move(unit), std::move(meaning),
                   [get](const AccuracyResult& a) { return a.first_bad.empty() ? std::string() : get(a); });
 }
 
-// One that is absent where there is no time or it is withheld.
+// A column that is empty if there is no time, or it is withheld.
 template <class Get>
 Column timing(std::string name, std::string unit, std::string meaning, Get get) {
   return {std::move(name), std::move(unit), std::move(meaning), [get](const RunInfo&, const Record& record) {
@@ -42,14 +42,14 @@ Column text(std::string name, std::string meaning, std::string RowInfo::*member)
           [member](const RunInfo&, const Record& record) { return record.info.*member; }};
 }
 
-// One that is absent where it is not told.
+// A column that is empty if the number is not given.
 Column count(std::string name, std::string meaning, std::int64_t RowInfo::*member) {
   return {std::move(name), "number", std::move(meaning), [member](const RunInfo&, const Record& record) {
             return record.info.*member > 0 ? std::to_string(record.info.*member) : "";
           }};
 }
 
-/// "0.1.0+b1a8850ccc06" names the commit behind the plus.
+/// "0.1.0+b1a8850ccc06" names the commit after the plus.
 std::string commit_of(const std::string& version) {
   const std::size_t plus = version.find('+');
   return plus == std::string::npos ? "" : version.substr(plus + 1);
@@ -99,7 +99,7 @@ Columns run_columns() {
   return {
       {"schema", "number", "version of these columns; raised when one changes its meaning",
        [](const RunInfo&, const Record&) { return std::to_string(report_schema); }},
-      {"run_id", "text", "the run this row is of",
+      {"run_id", "text", "id of the run that the row belongs to",
        [](const RunInfo& run, const Record&) { return run.run_id; }},
       {"device", "text", "name of the device",
        [](const RunInfo& run, const Record&) { return run.device.name; }},
@@ -107,8 +107,7 @@ Columns run_columns() {
        [](const RunInfo& run, const Record&) {
          return run.device.driver_name + (run.device.driver_info.empty() ? "" : " ") + run.device.driver_info;
        }},
-      {"commit", "text",
-       "of the source tree that assay was built from; -dirty behind it when files were changed",
+      {"commit", "text", "commit that assay was built from; with -dirty if files had been changed",
        [](const RunInfo& run, const Record&) { return commit_of(run.version); }},
       {"date", "text", "when the run began, UTC",
        [](const RunInfo& run, const Record&) { return run.started_utc; }},
@@ -127,44 +126,45 @@ Columns case_columns() {
       text("shape", "shape of the op's first tensor, slowest dim first", &RowInfo::shape),
       text("shapes", "shape of every tensor, name=shape; absent in reports of an older assay",
            &RowInfo::shapes),
-      text("forms", "physical form of every tensor; of one written CONV2D what that stood for, in ()",
+      text("forms", "physical form of every tensor; after CONV2D, in (), the layout that it stood for",
            &RowInfo::forms),
       text("params", "parameters of the op, name=value", &RowInfo::params),
       text("tune", "specialization constants that the case sets", &RowInfo::tune),
-      text("fill", "what every input is filled with", &RowInfo::fill),
+      text("fill", "fill of every input", &RowInfo::fill),
       {"seed", "number", "seed of the input data",
        [](const RunInfo&, const Record& record) { return std::to_string(record.info.seed); }},
       text("tier", "smoke, ci or nightly", &RowInfo::tier),
       text("model", "the model that the shape is from", &RowInfo::model),
-      text("layer", "which of its layers", &RowInfo::layer),
+      text("layer", "the layer of that model", &RowInfo::layer),
       count("calls", "calls of that layer in one step of the model", &RowInfo::calls),
-      count("tokens", "tokens that one program handles, rows of the activation; where the op knows of tokens",
+      count("tokens",
+            "tokens that one program handles: rows of the activation; only for ops that have tokens",
             &RowInfo::tokens),
-      {"shaders", "text", "folder of shaders taken before the embedded ones (--shaders)",
+      {"shaders", "text", "folder of shaders searched before the embedded ones (--shaders)",
        [](const RunInfo&, const Record& record) { return record.info.shaders.value_or(""); }},
   };
 }
 
 Columns cache_columns() {
   return {text("cache",
-               "hot (the same memory again and again) or cold (sets rotate, so that caches hold none)",
+               "hot (the same memory again and again) or cold (rotating sets, so that none is in a cache)",
                &RowInfo::cache)};
 }
 
 Columns verdict_columns() {
   return {
-      {"status", "text", "how the case ended, one of the statuses below",
+      {"status", "text", "how the case ended: PASS, FAIL or another status",
        [](const RunInfo&, const Record& record) { return std::string(name_of(record.status)); }},
       {"reason", "text", "why, with numbers; absent for PASS",
        [](const RunInfo&, const Record& record) { return record.reason; }},
-      {"retry", "text", "what a second try of a failed row showed: REPRODUCED or ORDER_DEPENDENT",
+      {"retry", "text", "result of a failed row's second try: REPRODUCED or ORDER_DEPENDENT",
        [](const RunInfo&, const Record& record) { return record.retry; }},
   };
 }
 
 Columns place_columns() {
   return {
-      {"validation_messages", "number", "messages of the Vulkan validation layer during the case",
+      {"validation_messages", "number", "messages from the Vulkan validation layer during the case",
        [](const RunInfo&, const Record& record) { return std::to_string(record.validation_messages); }},
       {"total_ms", "ms", "wall time of the whole case, without making its group's data and reference",
        [](const RunInfo&, const Record& record) { return fixed(record.total_ms, 3); }},
@@ -181,11 +181,11 @@ using Accuracy = const AccuracyResult&;
 
 Columns difference_columns() {
   return {
-      accuracy("metric", "text", "what is wrong, one of the metrics below; absent when nothing is",
+      accuracy("metric", "text", "what is wrong, such as wrong_value; absent if nothing is",
                [](Accuracy a) { return a.metric; }),
-      accuracy("output", "text", "the output that the figures are of: the worst one",
+      accuracy("output", "text", "the output that the figures describe: the worst one",
                [](Accuracy a) { return a.output; }),
-      accuracy("class", "text", "how it is judged: exact, banded or bounded",
+      accuracy("class", "text", "how the output is judged: exact, banded or bounded",
                [](Accuracy a) { return std::string(name_of(a.output_class)); }),
       accuracy("elements", "elements", "elements of the output",
                [](Accuracy a) { return std::to_string(a.elements); }),
@@ -197,24 +197,25 @@ Columns difference_columns() {
                "largest share of an element's bound that was spent; above 1 is wrong",
                [](Accuracy a) { return significant(a.err_over_bound, 6); }),
       accuracy(
-          "flips", "elements", "banded: accepted differences of one beside a rounding tie",
+          "flips", "elements", "banded: accepted differences of one at a rounding tie",
           [](Accuracy a) { return a.output_class == OutputClass::Banded ? std::to_string(a.flips) : ""; }),
-      accuracy("expected_flips", "elements", "banded: how many of them are to be expected",
+      accuracy("expected_flips", "elements", "banded: expected number of such differences",
                [](Accuracy a) {
                  return a.output_class == OutputClass::Banded ? significant(a.expected_flips, 6) : "";
                }),
       wrong_element("first_bad_index", "coordinates", "first wrong element, coordinates separated by blanks",
                     [](Accuracy a) { return join_coordinates(a.first_bad); }),
-      wrong_element("expected", "value", "what the reference says there, or the case's file",
+      wrong_element("expected", "value", "the expected value there, from the reference or the case's file",
                     [](Accuracy a) { return shortest(a.expected); }),
-      wrong_element("got", "value", "what the device gave there", [](Accuracy a) { return shortest(a.got); }),
+      wrong_element("got", "value", "the device's value there", [](Accuracy a) { return shortest(a.got); }),
       wrong_element("bound", "value", "largest absolute difference allowed there",
                     [](Accuracy a) { return shortest(a.bound); }),
-      accuracy("missed", "text", "whose answer was missed: that of a file, of the reference, or of both",
+      accuracy("missed", "text", "expected answer that was missed: file, reference, or file and reference",
                [](Accuracy a) { return a.missed; }),
-      accuracy("tolerance", "text", "what the case tolerates beyond its class",
+      accuracy("tolerance", "text", "tolerance of the case beyond its output's class",
                [](Accuracy a) { return a.tolerance; }),
-      accuracy("tolerance_reason", "text", "why it does", [](Accuracy a) { return a.tolerance_reason; }),
+      accuracy("tolerance_reason", "text", "the case's reason for that tolerance",
+               [](Accuracy a) { return a.tolerance_reason; }),
   };
 }
 
@@ -222,13 +223,13 @@ Columns evidence_columns() {
   return {
       accuracy("input_hash", "hash", "hash of the logical inputs", [](Accuracy a) { return a.input_hash; }),
       accuracy("output_hash", "hash",
-               "hash of the logical outputs, padding excluded; all NaNs count as one, float32 below 2^-126 "
-               "as zeros",
+               "hash of the logical outputs, without padding; all NaNs count as equal, float32 below 2^-126 "
+               "as zero",
                [](Accuracy a) { return a.output_hash; }),
       accuracy("hash_portable", "flag",
                "true: every output is exact and the hash must be equal on all devices",
                [](Accuracy a) { return flag(a.hash_is_portable); }),
-      accuracy("reference_ms", "ms", "time of the CPU reference, or of reading its kept answer",
+      accuracy("reference_ms", "ms", "time of the CPU reference, or of reading its stored answer",
                [](Accuracy a) { return fixed(a.reference_ms, 3); }),
       accuracy("gpu_ms", "ms", "wall time of upload, runs and download",
                [](Accuracy a) { return fixed(a.gpu_ms, 3); }),
@@ -247,37 +248,36 @@ Columns time_columns() {
       time_us("time_us_p75", "third quartile of the samples", &PerfResult::time_us_p75),
       time_us("time_us_mean", "mean of the samples", &PerfResult::time_us_mean),
       time_us("time_us_stdev", "standard deviation of the samples", &PerfResult::time_us_stdev),
-      timing("ci_pct", "%", "half width of the median's interval over blocks, of the median",
+      timing("ci_pct", "%", "half width of the median's interval over blocks, in percent of the median",
              [](Perf p) { return fixed(p.ci_pct, 2); }),
-      timing("spread_pct", "%", "largest less smallest block median, of the median",
+      timing("spread_pct", "%", "largest minus smallest block median, in percent of the median",
              [](Perf p) { return fixed(p.spread_pct, 2); }),
       timing("blocks", "number", "blocks of samples, each with fresh buffers",
              [](Perf p) { return std::to_string(p.blocks); }),
       timing("samples", "number", "samples in all blocks", [](Perf p) { return std::to_string(p.samples); }),
-      timing("discarded", "number", "samples thrown away because the device's clock was down meanwhile",
+      timing("discarded", "number", "samples discarded because the device's clock was down",
              [](Perf p) { return std::to_string(p.discarded); }),
       timing("batch", "programs", "programs in one sample", [](Perf p) { return std::to_string(p.batch); }),
-      timing("sets", "number", "sets of inputs that the timed programs take turns over; 1: always the same",
+      timing("sets", "number", "sets of inputs over which the timed programs rotate; 1: always the same",
              [](Perf p) { return std::to_string(p.sets); }),
       timing("stop", "text", "why sampling ended: interval (narrow enough) or budget (time was up)",
              [](Perf p) { return p.stop; }),
       time_us("throughput_us", "time per program when programs overlap", &PerfResult::throughput_us),
-      time_us("time_transition_us", "share of dispatches that only change the layout",
+      time_us("time_transition_us", "time of the dispatches that only change the layout",
               &PerfResult::time_transition_us),
       timing(
           "setup_us", "us",
-          "time of the setup dispatches, which run once, before and outside of all times; absent without any",
+          "time of the setup dispatches, which run once and are in no other time; absent if there are none",
           [](Perf p) { return p.setup_us > 0 ? fixed(p.setup_us, 4) : ""; }),
       timing("isolated_us", "us",
-             "time of one program that nothing runs before or beside; absent: not measured",
+             "time of one program alone, with nothing before or alongside it; absent: not measured",
              [](Perf p) { return p.isolated_us > 0 ? fixed(p.isolated_us, 4) : ""; }),
-      timing("dispatch_count", "number", "dispatches of a program that are timed",
+      timing("dispatch_count", "number", "timed dispatches of a program",
              [](Perf p) { return p.dispatches.empty() ? "" : std::to_string(p.dispatches.size()); }),
-      timing(
-          "dispatches", "us",
-          "time of each dispatch from a separate stamped pass, label=us: for their shares; stamps cost time, "
-          "so the sum is not time_us_p50",
-          [](Perf p) { return join_dispatches(p.dispatches); }),
+      timing("dispatches", "us",
+             "time of each dispatch, label=us, to show their shares: from a separate pass, whose timestamps "
+             "cost time, so the sum is not time_us_p50",
+             [](Perf p) { return join_dispatches(p.dispatches); }),
   };
 }
 
@@ -285,47 +285,46 @@ Columns rate_columns() {
   return {
       timing("bytes", "bytes", "bytes that must move: inputs read once, outputs written once",
              [](Perf p) { return std::to_string(p.bytes); }),
-      timing("bytes_read", "bytes", "of them, those that are read",
+      timing("bytes_read", "bytes", "part of bytes that is read",
              [](Perf p) { return std::to_string(p.bytes_read); }),
       timing("ops", "operations", "operations that must be done, 2 per multiply-add",
              [](Perf p) { return std::to_string(p.operations); }),
-      timing("gbps", "GB/s", "bytes / time_us_p50, in 10^9 bytes a second",
+      timing("gbps", "GB/s", "bytes / time_us_p50, in 10^9 bytes per second",
              [](Perf p) { return per_second(p.bytes, p.time_us_p50); }),
-      timing("gops", "GOP/s", "ops / time_us_p50, in 10^9 operations a second; absent where ops is 0",
+      timing("gops", "GOP/s", "ops / time_us_p50, in 10^9 operations per second; absent if ops is 0",
              [](Perf p) { return per_second(p.operations, p.time_us_p50); }),
-      timing("peak_gbps", "GB/s", "the device's bandwidth over that footprint and share of bytes read",
+      timing("peak_gbps", "GB/s", "the device's bandwidth for this footprint and share of bytes read",
              [](Perf p) { return figure_or_absent(p.peak_gbps); }),
       timing("ceiling", "text",
-             "the device's limit that the impl is held against: bandwidth, fp32, fp16, dot4x8, coop_int8 or "
-             "coop_fp16",
+             "the device's ceiling that the impl is compared with: bandwidth, fp32, fp16, dot4x8, coop_int8 "
+             "or coop_fp16",
              [](Perf p) { return p.ceiling; }),
-      timing("peak_gops", "GOP/s", "that limit, where it counts operations",
+      timing("peak_gops", "GOP/s", "that ceiling, if it counts operations",
              [](Perf p) { return figure_or_absent(p.peak_gops); }),
-      timing("pct_peak_bw", "%", "gbps, of peak_gbps",
+      timing("pct_peak_bw", "%", "gbps in percent of peak_gbps",
              [](Perf p) { return percent_or_absent(p.pct_peak_bw); }),
-      timing("pct_peak_ops", "%", "gops, of peak_gops",
+      timing("pct_peak_ops", "%", "gops in percent of peak_gops",
              [](Perf p) { return percent_or_absent(p.pct_peak_ops); }),
       timing("limited_by", "text",
-             "the larger of the two shares, bandwidth or operations; where both are under 20 %: dispatches "
-             "where several take half of the time or more, else latency",
+             "bandwidth or operations, whichever share is larger; if both are under 20 %: dispatches if "
+             "several take half of the time or more, else latency",
              [](Perf p) { return p.limited_by; }),
       timing("suspect", "text",
-             "why the time cannot be: above 105 % (a CPU device: 200 %) of what the device was measured to "
-             "reach",
+             "why the time is impossible: above 105 % (on a CPU device: 200 %) of a ceiling that was "
+             "measured on the device",
              [](Perf p) { return p.suspect; }),
       timing("clock", "text", "gpu (timestamps) or wall (time of batches on the CPU)",
              [](Perf p) { return p.clock; }),
       timing("timer", "text", "good, coarse (a sample is under 50 units of the clock) or broken",
              [](Perf p) { return p.timer; }),
       timing("clock_ratio", "ratio",
-             "a fixed piece of work at full clock over the same beside the samples: below 1 the device was "
-             "slower",
+             "time of fixed work at full clock / its time with the samples: below 1 the device was slower",
              [](Perf p) { return p.clock_ratio > 0 ? fixed(p.clock_ratio, 3) : ""; }),
       timing("verified", "flag", "true: the timed outputs equal the judged output",
              [](Perf p) { return flag(p.verified); }),
       timing("verified_pct", "%", "share of the timed outputs' elements that were compared",
              [](Perf p) { return percent_or_absent(p.verified_pct); }),
-      timing("output_hash", "hash", "hash of the timed outputs, made in the same way",
+      timing("output_hash", "hash", "hash of the timed outputs, like that of the judged ones",
              [](Perf p) { return p.output_hash; }),
   };
 }
@@ -339,20 +338,20 @@ Columns program_columns() {
       timing("impl_auto", "text", "impl auto: the impl that it chose", [](Perf p) { return p.impl_auto; }),
       timing("regret_pct", "%", "impl auto: how much longer it took than the best impl of the same forms",
              [](Perf p) { return p.regret_pct ? fixed(*p.regret_pct, 2) : ""; }),
-      timing(
-          "ratio", "ratio",
-          "time_us_p50 / that of the slowest impl that the case names (of its points of tune the fastest), "
-          "in the same forms, cache and shaders; absent where the case names one impl",
-          [](Perf p) { return p.ratio ? significant(*p.ratio, 6) : ""; }),
-      timing("ratio_to", "text", "that impl", [](Perf p) { return p.ratio_to; }),
+      timing("ratio", "ratio",
+             "time_us_p50 / that of the slowest impl that the case names (each with its fastest point of "
+             "tune), in the same forms, cache and shaders; absent if the case names one impl",
+             [](Perf p) { return p.ratio ? significant(*p.ratio, 6) : ""; }),
+      timing("ratio_to", "text", "the slowest impl, which ratio refers to",
+             [](Perf p) { return p.ratio_to; }),
       timing("compile_ms", "ms", "GLSL to pipeline, all dispatches",
              [](Perf p) { return fixed(p.compile_ms, 3); }),
       timing("registers", "number",
-             "registers of an invocation, the largest of the dispatches; where the driver tells",
+             "registers per invocation, the largest of the dispatches; if the driver reports them",
              [](Perf p) { return count_or_absent(p.registers); }),
-      timing("spills", "bytes", "memory that an invocation's registers spill to, the same",
+      timing("spills", "bytes", "bytes of spilled registers per invocation, the largest of the dispatches",
              [](Perf p) { return count_or_absent(p.spill_bytes); }),
-      timing("shared_bytes", "bytes", "shared memory of a workgroup, the same",
+      timing("shared_bytes", "bytes", "shared memory per workgroup, the largest of the dispatches",
              [](Perf p) { return count_or_absent(p.shared_bytes); }),
       timing("memory_mb", "MB", "device memory of all sets, in 10^6 bytes",
              [](Perf p) {
@@ -360,13 +359,13 @@ Columns program_columns() {
              }),
       timing("spirv", "hash", "hash of the SPIR-V of all dispatches", [](Perf p) { return p.spirv_hash; }),
       timing("program", "hash",
-             "hash of all that the device runs: SPIR-V, specialization, workgroups, push constants, "
-             "bindings, memory",
+             "hash of everything that the device runs: SPIR-V, specialization constants, workgroups, push "
+             "constants, bindings, memory",
              [](Perf p) { return p.program_hash; }),
   };
 }
 
-// One that is absent in rows that are compared with no other.
+// A column that is empty in rows that are not compared with another.
 template <class Get>
 Column comparison(std::string name, std::string unit, std::string meaning, Get get) {
   return {std::move(name), std::move(unit), std::move(meaning), [get](const RunInfo&, const Record& record) {
@@ -374,7 +373,7 @@ Column comparison(std::string name, std::string unit, std::string meaning, Get g
           }};
 }
 
-// One of the ratio's, absent too where there is none.
+// A column about the ratio, also empty if there is none.
 template <class Get>
 Column ratio(std::string name, std::string unit, std::string meaning, Get get) {
   return comparison(std::move(name), std::move(unit), std::move(meaning),
@@ -386,7 +385,7 @@ Columns comparison_columns() {
       comparison("baseline", "text", "id of the row that this one is compared with",
                  [](const Comparison& c) { return c.baseline; }),
       ratio("ratio_to_baseline", "ratio",
-            "time over the baseline's: median of the quotients of block medians, round by round",
+            "time / the baseline's: median of the quotients of block medians, one per round",
             [](const Comparison& c) { return significant(c.ratio, 6); }),
       ratio("ratio_low", "ratio", "lower end of that median's interval",
             [](const Comparison& c) { return significant(c.ratio_low, 6); }),
@@ -432,11 +431,11 @@ Column mode_column() {
 }
 
 Column device_key_column() {
-  return {"device_key", "text", "what tells devices apart: the UUID, of a CPU its name",
+  return {"device_key", "text", "identifies the device: its UUID, for a CPU its name",
           [](const RunInfo& run, const Record&) { return device_key(run); }};
 }
 
-// Of the timed outputs, else of the judged ones.
+// The hash of the timed outputs, else of the judged ones.
 Column any_output_hash_column() {
   return {"output_hash", "hash", "hash of the logical outputs", [](const RunInfo&, const Record& record) {
             if (has_time(record) && !record.perf->output_hash.empty()) return record.perf->output_hash;
@@ -465,11 +464,11 @@ std::vector<Column> pivot_case_columns() {
 
 std::vector<Column> pivot_device_columns() {
   Columns columns = named(perf_columns(), {"status", "time_us_p50", "ci_pct", "gbps", "pct_peak_bw"});
-  columns.push_back(
-      {"ratio_to_first",
-       "ratio",
-       "time_us_p50 / that of the case's first row here; absent where it has one impl and tune point",
-       {}});
+  columns.push_back({"ratio_to_first",
+                     "ratio",
+                     "time_us_p50 / that of the case's first row on this device; absent if it has only one "
+                     "impl and tune point",
+                     {}});
   return columns;
 }
 

@@ -8,7 +8,7 @@
 
 namespace assay {
 
-/// One column of a CSV report. This table is the only place that knows it; reports/README.md shows the
+/// One column of a CSV report. Columns are defined only here; reports/README.md and the HTML page show the
 /// same words.
 struct Column {
   std::string name;  ///< with its unit: "time_us_p50"
@@ -19,12 +19,12 @@ struct Column {
 
 std::vector<Column> accu_columns();
 std::vector<Column> perf_columns();
-/// What later nights need of this one: a row each of either mode.
+/// The columns that later nights need, for rows of both modes.
 std::vector<Column> history_columns();
 
-/// The columns of a pivot: those of the case, whose values are the same in every report that has it, ...
+/// The columns of a pivot that describe the case: their values are the same in every report that has it.
 std::vector<Column> pivot_case_columns();
-/// ... and those that each device has. Only `ratio` has no function: it is of two records.
+/// The columns of a pivot that each device has. Only `ratio_to_first` has no function: it needs two records.
 std::vector<Column> pivot_device_columns();
 
 /// The columns as a Markdown table: name, unit, meaning.

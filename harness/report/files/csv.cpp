@@ -22,15 +22,16 @@ bool is_number(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-// Spreadsheets compute text that begins like a formula, whoever wrote it. One apostrophe before it, and
-// before what has apostrophes there already, is what a reader takes away again.
+// Spreadsheets evaluate text that begins like a formula, no matter who wrote it. Such text gets one
+// apostrophe in front, also if it already begins with apostrophes; a reader removes one.
 bool looks_like_a_formula(std::string_view text) {
   const std::size_t at = text.find_first_not_of('\'');
   return at != text.npos && std::string_view("=+-@\t\r").find(text[at]) != std::string_view::npos &&
          !is_number(text);
 }
 
-// RFC 4180: quoted where needed, quotes doubled. Blanks at the ends are quoted too: some readers drop them.
+// RFC 4180: quoted if needed, quotes doubled. Text with blanks at an end is quoted too, as some readers drop
+// them.
 std::string cell(const std::string& value) {
   std::string text = printable(value);
   if (looks_like_a_formula(text)) text.insert(0, 1, '\'');

@@ -282,7 +282,7 @@ TEST(Csv, TakesEachRecordInOneOfTheTwo) {
   EXPECT_EQ(rows_of(perf_csv(report)).size(), 3U);
 }
 
-/// What reports/README.md tells readers to do.
+/// What reports/README.md recommends to readers of the files.
 std::string without_mark(std::string cell) {
   const std::size_t at = cell.find_first_not_of('\'');
   const bool is_marked = at != cell.npos && at > 0 && std::string_view("=+-@\t").find(cell[at]) != cell.npos;

@@ -6,8 +6,8 @@
 
 namespace assay {
 
-/// What tells devices apart: the UUID, else the name. Software devices have UUIDs that name their driver's
-/// version, and no silicon of their own: they go by their name and the CPU.
+/// A key that identifies a device: its UUID, else its name. A software device is identified by its name and
+/// the CPU, as its UUID changes with the driver's version.
 std::string device_key(const RunInfo& run);
 
 }  // namespace assay

@@ -18,7 +18,7 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t most_rows = 50;  // of a table
+constexpr std::size_t most_rows = 50;  // rows in a table
 
 std::string title_of(const RunInfo& run) {
   const DeviceInfo& device = run.device;
@@ -40,7 +40,7 @@ std::string answer_of(const GithubSummary& summary) {
   return answer;
 }
 
-/// A table of the statuses that occur, a line a device.
+/// A table of the statuses that occur, one line per device.
 std::string status_table(const GithubSummary& summary) {
   std::set<Status> statuses;
   bool has_verdicts = false;
@@ -66,7 +66,7 @@ std::string status_table(const GithubSummary& summary) {
   return markdown_aligned(rows, right);
 }
 
-/// Not aligned: blanks count against the limit.
+/// A row without alignment, as blanks count towards the limit.
 std::string table_row(std::initializer_list<std::string> cells) {
   std::string text = "|";
   for (const std::string& cell : cells) text += ' ' + cell + " |";
@@ -83,7 +83,7 @@ std::string compared_line(const SummaryRow& row) {
                     markdown_cell(row.figure), markdown_cell(row.reason)});
 }
 
-/// Text that grows in whole pieces up to a limit.
+/// Text that grows up to a limit; a piece is added whole or not at all.
 class LimitedText {
  public:
   explicit LimitedText(std::size_t limit) : limit_(limit) {}
@@ -100,7 +100,7 @@ class LimitedText {
   std::string text_;
 };
 
-/// A table of rows, with the count of those that are not in it. False where the limit ended it.
+/// Adds a table of rows, with the count of rows that are left out. Returns false if the limit was reached.
 bool add_table(LimitedText& text, const std::string& head, const std::vector<SummaryRow>& rows,
                std::size_t left_out, std::string (*line)(const SummaryRow&), std::size_t& cut) {
   if (rows.empty() && left_out == 0) return true;
@@ -151,7 +151,7 @@ SummaryRow summary_row(const RowInfo& info, Status status, const std::string& re
 SummaryDevice summary_device(const RunReport& report) {
   SummaryDevice device{.title = title_of(report.run)};
   if (!report.complete) device.notes.emplace_back("The run did not finish.");
-  // What never ran says less than what failed.
+  // Rows that never ran say less than failures, so they come last.
   for (const bool missing : {false, true}) {
     for (const Record& record : report.records) {
       if ((record.status == Status::Missing) != missing) continue;
@@ -170,7 +170,7 @@ SummaryDevice summary_device(const RunReport& report) {
 }
 
 std::string github_markdown(const GithubSummary& summary, std::size_t limit) {
-  constexpr std::size_t last_line = 200;  // kept free for what was left out
+  constexpr std::size_t last_line = 200;  // reserved for the line that says what was left out
   LimitedText text(limit > last_line ? limit - last_line : 0);
   bool fits = text.add("## " + markdown_cell(summary.title) + "\n\n" + answer_of(summary) + "\n");
   fits = fits && (summary.devices.empty() || text.add("\n" + status_table(summary)));
@@ -182,7 +182,8 @@ std::string github_markdown(const GithubSummary& summary, std::size_t limit) {
   std::string markdown = std::move(text).text();
   if (!fits) {
     const std::string note = fmt::format(
-        "\nCut at GitHub's limit: of {} devices, {} rows or more are left out; the reports have them all.\n",
+        "\nCut at GitHub's limit: at least {1} rows of {0} devices are left out; the reports have them "
+        "all.\n",
         devices, cut);
     if (markdown.size() + note.size() <= limit) markdown += note;
   }

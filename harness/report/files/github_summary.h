@@ -11,53 +11,54 @@
 
 namespace assay {
 
-// What GitHub shows of a job: Markdown that its steps append to the file $GITHUB_STEP_SUMMARY.
+// The summary that GitHub shows for a job: Markdown that the job's steps append to the file
+// $GITHUB_STEP_SUMMARY.
 
-/// What GitHub takes of one step, in bytes. It shows nothing of a step that wrote more.
+/// GitHub's limit for one step, in bytes. It shows nothing of a step that wrote more.
 inline constexpr std::size_t github_summary_limit = std::size_t{1} << 20;
 
-/// A row that somebody should look at.
+/// A row that needs attention.
 struct SummaryRow {
   std::string id;
   std::string mode;    ///< "accu", "perf", "perf, cold"
-  std::string word;    ///< its status, or a verdict of a comparison
+  std::string word;    ///< the row's status, or its change since the run before
   std::string figure;  ///< "12.3 -> 14.5 us, 1.18x"; empty: none
   std::string reason;
-  std::string repro;  ///< the line that runs it again; empty: none
+  std::string repro;  ///< the command that runs it again; empty: none
 };
 
 /// One device of a summary.
 struct SummaryDevice {
-  std::string title;               ///< its name and driver
-  std::string verdict;             ///< in a word; empty: none
-  std::vector<std::string> notes;  ///< sentences about the whole
+  std::string title;               ///< the device's name and driver
+  std::string verdict;             ///< one word; empty: none
+  std::vector<std::string> notes;  ///< sentences about the whole run
   std::map<Status, std::size_t> statuses;
   std::vector<SummaryRow> failures;
-  std::size_t failures_left_out = 0;  ///< that there are besides
-  std::vector<SummaryRow> compared;   ///< what is worse than before
+  std::size_t failures_left_out = 0;  ///< further failures
+  std::vector<SummaryRow> compared;   ///< rows that are worse than before
   std::size_t compared_left_out = 0;
 };
 
 struct GithubSummary {
-  std::string title;   ///< what was done: "assay run"
-  std::string answer;  ///< in one line; empty: the counts of what is fine, failed and lost
+  std::string title;   ///< the command: "assay run"
+  std::string answer;  ///< one line; empty: the counts of fine, failed and lost rows
   std::vector<SummaryDevice> devices;
 };
 
-/// A row as the tables show it.
+/// Makes a row as the tables show it.
 SummaryRow summary_row(const RowInfo& info, Status status, const std::string& reason,
                        const std::string& repro);
 
-/// A device's report.
+/// Makes the summary of a device from its report.
 SummaryDevice summary_device(const RunReport& report);
 
-/// As Markdown: a heading, a table of statuses by device, then each device's failures, at most 50, and what
-/// is worse, at most 50, with the counts of what is left out. At most `limit` bytes, of which the last line
-/// says how many devices and rows were left out for that. Text of any origin is escaped.
+/// The summary as Markdown: a heading, a table of statuses by device, then each device's failures and its
+/// rows that are worse than before, at most 50 each, with the counts of further rows. If the text would
+/// exceed `limit` bytes, its last line says how many devices and rows were left out. All text is escaped.
 std::string github_markdown(const GithubSummary& summary, std::size_t limit = github_summary_limit);
 
-/// Appends a summary to a file, so that the file stays within what GitHub takes; nothing where `file` is
-/// empty. Throws Error(Infrastructure).
+/// Appends a summary to a file, and keeps the file within GitHub's limit. Does nothing if `file` is empty.
+/// Throws Error(Infrastructure).
 void append_github_summary(const std::filesystem::path& file, const GithubSummary& summary);
 
 }  // namespace assay

@@ -89,7 +89,7 @@ TEST(GithubSummary, IsCutWithACountOfWhatIsLeftOut) {
   const std::string text = github_markdown(summary);
   EXPECT_LE(text.size(), github_summary_limit);
   EXPECT_GT(text.size(), github_summary_limit - 2000);
-  EXPECT_THAT(text.substr(text.size() - 300), HasSubstr("\nCut at GitHub's limit: of "));
+  EXPECT_THAT(text.substr(text.size() - 300), HasSubstr("\nCut at GitHub's limit: at least "));
   EXPECT_EQ(github_markdown(summary, 10), "");
 }
 

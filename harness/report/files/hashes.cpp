@@ -10,7 +10,7 @@ namespace {
 
 struct Output {
   std::string id;
-  std::vector<const AccuracyResult*> results;  // one a report; null: no portable hash
+  std::vector<const AccuracyResult*> results;  // one per report; null: no portable hash
 };
 
 bool is_portable(const Record& record) {
@@ -34,7 +34,7 @@ std::vector<Output> outputs_of(std::span<const RunReport> reports) {
   return outputs;
 }
 
-// Whether a member is the same in all reports that have the output.
+// Whether a member is equal in all reports that have the output.
 bool all_equal(const Output& output, std::string AccuracyResult::*member) {
   const AccuracyResult* first = nullptr;
   for (const AccuracyResult* result : output.results) {
@@ -94,7 +94,7 @@ std::string hash_differences(const HashComparison& comparison, std::span<const s
   std::string text;
   for (const HashComparison::Difference& difference : comparison.differences) {
     text += printable(difference.id) +
-            (difference.inputs_differ ? "  (the inputs differ: other data or another seed)\n" : "\n");
+            (difference.inputs_differ ? "  (the inputs differ: different data or seed)\n" : "\n");
     for (std::size_t i = 0; i < devices.size(); ++i) {
       const std::string& hash = difference.hashes[i];
       text += "  " + devices[i] + std::string(width - columns_of(devices[i]) + 2, ' ') +

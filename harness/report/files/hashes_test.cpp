@@ -44,7 +44,7 @@ TEST(CompareHashes, NamesEveryDifference) {
             "  A    2\n"
             "  Bee  2\n"
             "  C    4\n"
-            "shuffle/data/1x16x4x8/4W4C.4W4C/fused  (the inputs differ: other data or another seed)\n"
+            "shuffle/data/1x16x4x8/4W4C.4W4C/fused  (the inputs differ: different data or seed)\n"
             "  A    5\n"
             "  Bee  -\n"
             "  C    6\n");

@@ -37,7 +37,7 @@ enum Place : std::size_t {
   Hash
 };
 
-/// Where these columns stand: columns may be added.
+/// The positions of these columns in the file, as columns may be added.
 using Places = std::array<std::size_t, names.size()>;
 
 Places places_in(const Cells& header) {
@@ -66,13 +66,13 @@ class HistoryLine {
     if (cell.empty()) return std::nullopt;
     double value = 0;
     const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (error != std::errc{} || end != cell.data() + cell.size()) fail("'" + cell + "' is no number");
+    if (error != std::errc{} || end != cell.data() + cell.size()) fail("'" + cell + "' is not a number");
     return value;
   }
 
   Status status() const {
     const std::optional<Status> status = parse_status(text(StatusName));
-    if (!status) fail("'" + text(StatusName) + "' is no status");
+    if (!status) fail("'" + text(StatusName) + "' is not a status");
     return *status;
   }
 
@@ -96,7 +96,7 @@ HistoryRun run_of(const HistoryLine& line) {
 }
 
 HistoryRow row_of(const HistoryLine& line) {
-  // RowKey: rows of the hot cache have none.
+  // In a RowKey, rows with a hot cache have an empty cache.
   const std::string cache = line.text(CacheKind) == "cold" ? "cold" : "";
   return {.key = {.id = line.text(Case), .mode = line.text(Mode), .cache = cache},
           .status = line.status(),
@@ -118,7 +118,7 @@ HistoryRun read_history(std::string_view text, const HistoryAction& action) {
     }
     const HistoryLine line(cells, *places, number);
     if (!run) run = run_of(line);
-    if (line.text(RunId) != run->run_id) line.fail("it is of another run than the first row");
+    if (line.text(RunId) != run->run_id) line.fail("it belongs to another run than the first row");
     action(row_of(line));
   });
   if (!run) throw Error("it has no row");

@@ -11,37 +11,37 @@
 
 namespace assay {
 
-/// The summary of a run in its device's folder, from which later reports tell its rows' history.
+/// The summary of a run in its device folder, from which later reports take the history of rows.
 inline constexpr const char* history_name = "history.csv";
 
-/// Which run of which device a summary is of.
+/// The run and device that a summary describes.
 struct HistoryRun {
   std::string run_id;
-  std::string date;  ///< when it began, ISO 8601
+  std::string date;  ///< when the run began, ISO 8601
   std::string device;
   std::string device_key;  ///< device_key() (device_key.h)
   std::string driver;
   std::string commit;
 };
 
-/// What a summary tells of one row.
+/// One row of a summary.
 struct HistoryRow {
   RowKey key;
   Status status = Status::Missing;
   std::optional<double> time_us;  ///< median
-  std::optional<double> ci_pct;   ///< half width of its interval, of the median
+  std::optional<double> ci_pct;   ///< half width of the median's interval, in percent of the median
   std::optional<double> err_over_bound;
   std::string output_hash;
 };
 
 using HistoryAction = std::function<void(const HistoryRow&)>;
 
-/// Reads the text of a history.csv. Calls `action` with each row. Throws Error that names the line and what
-/// is wrong with it: a column that is missing, a word that is no status, a cell that is no number, a row of
-/// another run, no row at all.
+/// Reads the text of a history.csv and calls `action` with each row. Throws Error that names the line and the
+/// cause: a missing column, an unknown status, a cell that is not a number, a row of another run, no row at
+/// all.
 HistoryRun read_history(std::string_view text, const HistoryAction& action);
 
-/// The same of a report, as if its history.csv were read.
+/// Calls `action` with each row of a report, as if its history.csv were read.
 HistoryRun read_history(const RunReport& report, const HistoryAction& action);
 
 }  // namespace assay

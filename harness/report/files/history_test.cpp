@@ -80,8 +80,8 @@ TEST(History, RefusesWhatItCannotRead) {
     changed.replace(changed.rfind(what), what.size(), by);
     return refused(changed);
   };
-  EXPECT_EQ(edited("PASS", "FINE"), "line 3: 'FINE' is no status");
-  EXPECT_THAT(edited("20260102T030405Z-1a2b3c", "another"), HasSubstr("line 3: it is of another run"));
+  EXPECT_EQ(edited("PASS", "FINE"), "line 3: 'FINE' is not a status");
+  EXPECT_THAT(edited("20260102T030405Z-1a2b3c", "another"), HasSubstr("line 3: it belongs to another run"));
   EXPECT_EQ(refused(text.substr(0, text.find("\r\n") + 2) + "3,x\r\n"), "line 2: it has only 2 cells");
 }
 

@@ -59,7 +59,7 @@ void add_property(pugi::xml_node properties, const char* name, std::string_view 
   set(property, "value", value);
 }
 
-// One line for lists of failures; the whole story is in the element's text.
+// One line for lists of failures; the full description is in the element's text.
 std::string message_of(const Record& record) {
   std::string message = record.reason;
   if (message.empty() && record.accuracy) message = describe(*record.accuracy);
@@ -84,8 +84,8 @@ void add_outcome(pugi::xml_node test, const Record& record) {
 
 constexpr const char* test_element = "testcase";
 
-/// What tells devices apart where files of several are loaded together: the name, and the UUID of equal ones.
-/// Without dots, at which Jenkins cuts a class's name.
+/// A word that identifies the device if files of several are loaded together: its name, and its UUID for
+/// devices with equal names. It has no dots, at which Jenkins splits a class name.
 std::string device_word(const DeviceInfo& device) {
   constexpr std::size_t telling_digits = 8;
   return slug_of(device.name) + (device.uuid.empty() ? "" : "-") + device.uuid.substr(0, telling_digits);
@@ -95,12 +95,12 @@ std::string suite_name(const RunInfo& run, const std::string& op) {
   return device_word(run.device) + "." + op;
 }
 
-/// A case of mode both is there twice, one of cache both again: the class tells them apart.
+/// The class distinguishes the rows of a case: one of mode both has two, and with cache both three.
 std::string class_name(const RunInfo& run, const RowInfo& row) {
   return suite_name(run, row.op) + "." + row.mode + (row.cache == "cold" ? "-cold" : "");
 }
 
-/// What the schema has no place for, in lines "name: value".
+/// The facts that JUnit's schema has no place for, as lines "name: value".
 std::string facts_of(const Record& record) {
   const RowInfo& row = record.info;
   std::string text;
@@ -124,8 +124,8 @@ std::string facts_of(const Record& record) {
   return text;
 }
 
-// Attributes and elements are those of the schema that Jenkins' xUnit plugin checks files with
-// (junit-10.xsd), which refuses a file for any other; junit_test.cpp lists them.
+// Only attributes and elements of the schema with which Jenkins' xUnit plugin checks files (junit-10.xsd): it
+// refuses a file with any other. junit_test.cpp lists them.
 void add_test(pugi::xml_node suite, const RunInfo& run, const Record& record) {
   pugi::xml_node test = suite.append_child(test_element);
   set(test, "name", record.info.id);
@@ -167,7 +167,7 @@ void add_suite_properties(pugi::xml_node suite, const RunInfo& run) {
 
 using Suites = std::map<std::string, std::vector<const Record*>>;
 
-/// A suite with an empty test in the place of all of its tests.
+/// A suite with an empty test as placeholder for all of its tests.
 void add_suite(pugi::xml_node root, const RunReport& report, const std::string& op,
                const std::vector<const Record*>& records) {
   pugi::xml_node suite = root.append_child("testsuite");
@@ -182,7 +182,7 @@ void add_suite(pugi::xml_node root, const RunReport& report, const std::string& 
   suite.append_child(test_element);
 }
 
-/// The file with an empty test in each suite.
+/// The whole file, with an empty test as placeholder in each suite.
 std::string frame_of(const RunReport& report, const Suites& suites) {
   Totals totals;
   for (const Record& record : report.records) totals.add(record);
@@ -211,8 +211,8 @@ void write_junit_xml(const RunReport& report, std::ostream& out) {
   Suites suites;
   for (const Record& record : report.records) suites[record.info.op].push_back(&record);
   const std::string frame = frame_of(report, suites);
-  // One test at a time: the tree of a large run would take as much memory as its records. No text of a frame
-  // holds a '<', so what is searched is found where it was put.
+  // Tests are written one at a time: the tree of a large run would take as much memory as its records. No
+  // text of the frame contains '<', so the placeholder is found only where it was put.
   const std::string place = std::string("    <") + test_element + " />\n";
   constexpr unsigned depth = 2;
   std::size_t begin = 0;

@@ -25,7 +25,7 @@ pugi::xml_document parsed(const std::string& xml) {
   return document;
 }
 
-/// What is said of the first test beside its outcome.
+/// What the file contains about the first test besides its outcome.
 std::string facts_of(const pugi::xml_document& document) {
   return document.child("testsuites").child("testsuite").child("testcase").child("system-out").text().get();
 }
@@ -87,7 +87,7 @@ TEST(JunitXml, TellsTheDiagnosisAndWhatTheLayerSaid) {
   EXPECT_EQ(test.child("failure").attribute("message").value(),
             std::string("FAIL, zero point: 1 of 2 outputs is wrong"));
   EXPECT_THAT(test.child("failure").text().get(), HasSubstr("zero point: as if zero_point were 0"));
-  EXPECT_THAT(facts_of(document), HasSubstr("\nvalidation: 1 message of the validation layer\na hazard\n"));
+  EXPECT_THAT(facts_of(document), HasSubstr("\nvalidation: 1 message from the validation layer\na hazard\n"));
 }
 
 TEST(JunitXml, MapsEachStatus) {
@@ -199,7 +199,7 @@ void expect_valid(pugi::xml_node node) {
   ASSERT_TRUE(xunit_rules.contains(name)) << name;
   const ElementRule& rule = xunit_rules.at(name);
   for (const std::string& required : rule.required)
-    EXPECT_TRUE(node.attribute(required.c_str())) << name << " lacks " << required;
+    EXPECT_TRUE(node.attribute(required.c_str())) << name << " has no " << required;
   for (const pugi::xml_attribute attribute : node.attributes()) {
     EXPECT_TRUE(rule.required.contains(attribute.name()) || rule.optional.contains(attribute.name()))
         << name << " has " << attribute.name();

@@ -40,7 +40,7 @@ std::string row_text(const std::vector<std::string>& row, const std::vector<std:
 
 std::string markdown_aligned(const std::vector<std::vector<std::string>>& rows,
                              const std::vector<bool>& right) {
-  constexpr std::size_t least_width = 3;  // of the line below the header
+  constexpr std::size_t least_width = 3;  // width of the line below the header
   std::vector<std::size_t> widths(right.size(), least_width);
   for (const std::vector<std::string>& row : rows) {
     for (std::size_t i = 0; i < widths.size() && i < row.size(); ++i) {

@@ -6,15 +6,15 @@
 
 namespace assay {
 
-/// A table of cells in columns that line up, the first row being its header. Columns of which `right` is true
-/// are aligned to the right; short rows are filled up. Cells are Markdown already.
+/// A table with aligned columns; the first row is its header. Columns with `right` are right-aligned, short
+/// rows are filled with empty cells. Cells are already Markdown.
 std::string markdown_aligned(const std::vector<std::vector<std::string>>& rows,
                              const std::vector<bool>& right);
 
-/// Text of any origin as a cell of a Markdown table: printable, on one line, nothing in it is markup.
+/// Untrusted text as a cell of a Markdown table: printable, on one line, with all markup escaped.
 std::string markdown_cell(std::string_view text);
 
-/// The same as a code span: `a|b` with its pipe escaped.
+/// Untrusted text as a code span: `a|b` with its pipe escaped.
 std::string markdown_code(std::string_view text);
 
 }  // namespace assay

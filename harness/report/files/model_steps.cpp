@@ -16,7 +16,7 @@ using Rows = std::vector<const Record*>;
 using Words = std::vector<std::pair<std::string, std::string>>;  // name and value, in the order of the text
 using Names = std::set<std::string>;
 
-// Words are told apart by blanks, which a value may hold as well.
+// Words are separated by blanks, which a value may contain as well.
 Words words_of(const std::string& params) {
   Words words;
   std::istringstream stream(params);
@@ -31,7 +31,7 @@ Words words_of(const std::string& params) {
   return words;
 }
 
-// The words with names that `is_wanted` takes; those without a value say nothing.
+// The words whose names `is_wanted` accepts, without words that have no value.
 template <class IsWanted>
 std::string text_of(const Words& words, IsWanted is_wanted) {
   std::string text;
@@ -43,7 +43,7 @@ std::string text_of(const Words& words, IsWanted is_wanted) {
   return text;
 }
 
-// Names of parameters that have several values in these rows.
+// Names of the parameters that have several values in these rows.
 Names differing(const Rows& rows) {
   std::map<std::string, Names> values;
   for (const Record* row : rows) {
@@ -64,7 +64,7 @@ bool is_placed(const RowInfo& info) {
   return !info.layer.empty() && info.tokens > 0;
 }
 
-// By model and op. What differs between the rows of one layer and number of tokens is no matter of the layer.
+// The settings by model and op: parameters that differ between rows with the same layer and number of tokens.
 std::map<std::pair<std::string, std::string>, Names> settings_of(const Rows& rows) {
   std::map<std::tuple<std::string, std::string, std::string, std::int64_t>, Rows> of_layer;
   for (const Record* row : rows) {
@@ -107,7 +107,7 @@ std::map<ModelStep, Rows, StepOrder> rows_by_step(const Rows& rows) {
   return steps;
 }
 
-// The first row of each layer that the report has of a model, in whatever mode.
+// The first row of each of a model's layers in the report, in any mode.
 Rows layers_of(const RunReport& report, const std::string& model) {
   Rows firsts;
   Names seen;
@@ -119,7 +119,7 @@ Rows layers_of(const RunReport& report, const std::string& model) {
   return firsts;
 }
 
-// Smaller is better: what passed, then what the op itself would choose, then what is fast.
+// Smaller is better: rows that passed first, then the impl that the op chooses, then the fastest.
 auto rank_of(const Record* row) {
   const bool passed = has_figures(row);
   return std::tuple(!passed, row->info.impl != "auto", passed ? row->perf->time_us_p50 : 0);

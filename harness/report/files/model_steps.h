@@ -14,61 +14,61 @@ namespace assay {
 /// One layer in a step of a model.
 struct StepLayer {
   std::string name;  ///< "mlp.down"
-  /// The row that stands for the layer: of those that passed impl `auto`, else the fastest; where none
-  /// passed, the one that says why. Null: the step has no row of this layer.
+  /// The row that stands for the layer: among the rows that passed, that of impl `auto`, else the fastest; if
+  /// none passed, one that says why. Null: the step has no row of this layer.
   const Record* row = nullptr;
   std::vector<const Record*> others;  ///< the step's further rows of this layer
-  const Record* elsewhere = nullptr;  ///< where `row` is null: the first row of the report that has the layer
-  std::string params;                 ///< of the row, those in which the step's rows differ: "K=2048 N=512"
+  const Record* elsewhere = nullptr;  ///< if `row` is null: the first row of the report that has the layer
+  std::string params;  ///< the row's parameters in which the step's rows differ: "K=2048 N=512"
   /// Median time x calls, in us. Absent: the layer is not in the sum, as it has no row, its row did not pass,
-  /// or that does not tell its calls.
+  /// or the row does not give its calls.
   std::optional<double> step_us;
 };
 
-/// One step of a model, as far as one op computes its layers: a token that is decoded, or a prompt.
+/// The part of one step of a model (a decoded token, or a prompt) that one op computes.
 struct ModelStep {
   std::string model;
-  std::int64_t tokens = 0;  ///< that one step handles: 1 in decode
+  std::int64_t tokens = 0;  ///< tokens that one step handles: 1 in decode
   std::string op;
-  std::string dtype;                   ///< of the op's first tensor
+  std::string dtype;                   ///< dtype of the op's first tensor
   std::string cache;                   ///< "cold", else "hot"
   std::optional<std::string> shaders;  ///< as RowInfo::shaders
   std::string
-      settings;  ///< parameters that tell this step from others of model, op and tokens: "group_size=32"
-  std::string params;             ///< all that its rows share: "M=1 bias=false group_size=32"
-  std::vector<StepLayer> layers;  ///< every layer that the report has of the model, in its order
+      settings;  ///< parameters that distinguish steps of the same model, op and tokens: "group_size=32"
+  std::string params;             ///< parameters that all its rows share: "M=1 bias=false group_size=32"
+  std::vector<StepLayer> layers;  ///< every layer of the model in the report, in the report's order
 
-  /// Of the layers that can be counted, in us; 0 where none can.
+  /// The sum over the layers that have a time, in us; 0 if none has.
   double sum_us() const;
-  /// Whether every layer is in the sum. Else the step takes longer than the sum.
+  /// Whether every layer is in the sum. If not, the step takes longer than the sum.
   bool is_complete() const;
 };
 
-/// What the timed rows of a report tell of steps of models. Points into the report that it was made of.
+/// The steps of models that a report's timed rows make up. Points into the report.
 struct ModelSteps {
   const RunReport* report = nullptr;
   std::vector<ModelStep> steps;  ///< by model, tokens, op and settings
-  /// Timed rows of a model that are in no step: they do not tell which layer they are, or of how many tokens.
+  /// Timed rows of a model that are in no step, as they do not give their layer or number of tokens.
   std::vector<const Record*> unplaced;
 };
 
-/// Sums the timed rows of layers, step by step. A parameter that has several values for one layer and number
-/// of tokens is a setting, and steps do not mix its values; one that changes with the layer alone (its shape,
-/// the scale of its output) is the layer's own.
+/// Sums the timed rows of layers for each step. A parameter with several values for one layer and number of
+/// tokens is a setting: each of its values makes a step. A parameter that changes only with the layer (its
+/// shape, the scale of its output) belongs to the layer.
 ModelSteps model_steps(const RunReport& report);
 
-/// A column of the CSV, as Column (columns.h), of a layer in a step.
+/// A column of the CSV of layers in steps, like Column (columns.h).
 struct StepColumn {
   std::string name, unit, meaning;
   std::function<std::string(const RunInfo&, const ModelStep&, const StepLayer&)> value;  ///< empty: absent
 };
 std::vector<StepColumn> step_columns();
 
-/// Every layer of every step as a line of CSV, those that are in no sum too. RFC 4180.
+/// Every layer of every step as a line of CSV, including layers that are in no sum. RFC 4180.
 std::string steps_csv(std::span<const ModelSteps> reports);
 
-/// The steps in Markdown: of each report a table of all steps, a table of layers for each, what each sum
-/// lacks, and what no sum has.
+/// The steps in Markdown: for each report a table of all steps, a table of layers for each step, the layers
+/// missing from each sum, and the parts of a model that no sum covers.
 std::string steps_markdown(std::span<const ModelSteps> reports);
 
 }  // namespace assay

@@ -11,14 +11,14 @@ namespace {
 
 using StepColumns = std::vector<StepColumn>;
 
-// One of the step's.
+// A column of the step.
 template <class Get>
 StepColumn of_step(std::string name, std::string unit, std::string meaning, Get get) {
   return {std::move(name), std::move(unit), std::move(meaning),
           [get](const RunInfo&, const ModelStep& step, const StepLayer&) { return std::string(get(step)); }};
 }
 
-// One of the layer's row, absent where the step has none.
+// A column of the layer's row, empty if the step has none.
 template <class Get>
 StepColumn of_row(std::string name, std::string unit, std::string meaning, Get get) {
   return {std::move(name), std::move(unit), std::move(meaning),
@@ -27,7 +27,7 @@ StepColumn of_row(std::string name, std::string unit, std::string meaning, Get g
           }};
 }
 
-// One of its times, absent too where it did not pass.
+// A column of the row's times, also empty if the row did not pass.
 template <class Get>
 StepColumn of_time(std::string name, std::string unit, std::string meaning, Get get) {
   return of_row(std::move(name), std::move(unit), std::move(meaning), [get](const Record& row) {
@@ -50,9 +50,9 @@ StepColumns columns_of_step() {
       of_step("op", "text", "the op of all of the step's layers", [](Step step) { return step.op; }),
       of_step("dtype", "text", "type of the op's first tensor", [](Step step) { return step.dtype; }),
       of_step("cache", "text", "hot or cold, as in perf.csv", [](Step step) { return step.cache; }),
-      of_step("shaders", "text", "folder of shaders taken before the embedded ones (--shaders)",
+      of_step("shaders", "text", "folder of shaders searched before the embedded ones (--shaders)",
               [](Step step) { return step.shaders.value_or(""); }),
-      of_step("settings", "text", "parameters that tell the step from others of its model, op and tokens",
+      of_step("settings", "text", "parameters that distinguish steps of the same model, op and tokens",
               [](Step step) { return step.settings; }),
       of_step("params", "text", "parameters that all of the step's rows share",
               [](Step step) { return step.params; }),
@@ -67,9 +67,9 @@ StepColumns columns_of_layer() {
              [](const Record& row) { return row.info.calls > 0 ? std::to_string(row.info.calls) : ""; }),
       {"layer_params", "text", "parameters in which the step's layers differ",
        [](const RunInfo&, const ModelStep&, const StepLayer& layer) { return layer.params; }},
-      of_row("case", "text", "id of the row that stands for the layer; absent where the step has none",
+      of_row("case", "text", "id of the row that stands for the layer; absent if the step has none",
              [](const Record& row) { return row.info.id; }),
-      {"rows", "number", "rows of the layer in the step, of which one counts",
+      {"rows", "number", "rows of the layer in the step; one of them counts",
        [](const RunInfo&, const ModelStep&, const StepLayer& layer) {
          return std::to_string(layer.others.size() + (layer.row == nullptr ? 0 : 1));
        }},
@@ -84,7 +84,7 @@ StepColumns columns_of_layer() {
 
 StepColumns columns_of_time() {
   return {
-      of_time("time_us_p50", "us", "median of the samples, of one call",
+      of_time("time_us_p50", "us", "median time of one call",
               [](const PerfResult& perf) { return fixed(perf.time_us_p50, 4); }),
       {"step_us", "us", "calls x time_us_p50; absent: the layer is not in the sum",
        [](const RunInfo&, const ModelStep&, const StepLayer& layer) {
@@ -94,7 +94,7 @@ StepColumns columns_of_time() {
               [](const PerfResult& perf) { return positive(percent_of_peak(perf), 2); }),
       of_step("sum_us", "us", "sum of step_us over the layers of the step",
               [](const ModelStep& step) { return positive(step.sum_us(), 4); }),
-      of_step("complete", "flag", "true: every layer that the report has of the model is in the sum",
+      of_step("complete", "flag", "true: every layer of the model in the report is in the sum",
               [](const ModelStep& step) { return step.is_complete() ? "true" : "false"; }),
   };
 }

@@ -15,7 +15,7 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-// A paragraph in lines as documents have them. Words that are longer stand alone.
+// A paragraph wrapped at the width of documents. A longer word has a line of its own.
 std::string wrapped(const std::string& paragraph) {
   constexpr std::size_t width = 110;
   std::string text;
@@ -42,7 +42,7 @@ std::string rate_text(const ModelStep& step) {
   return fixed(rate, rate < 100 ? 1 : 0);
 }
 
-// A sum that lacks layers bounds the time from below and the rate from above.
+// A sum with missing layers is a lower bound of the time and an upper bound of the rate.
 std::string bounded(const ModelStep& step, const std::string& bound, const std::string& figure) {
   if (!(step.sum_us() > 0)) return "";
   return step.is_complete() ? figure : bound + ' ' + figure;
@@ -58,13 +58,13 @@ std::string plain_impl(const RowInfo& info) {
   return info.tune.empty() ? info.impl : info.impl + " (" + info.tune + ")";
 }
 
-// "auto: gemv" where the op chose.
+// "auto: gemv" if the op chose the impl.
 std::string impl_text(const Record& record) {
   const std::string chosen = record.perf ? record.perf->impl_auto : "";
   return markdown_cell(plain_impl(record.info) + (chosen.empty() ? "" : ": " + chosen));
 }
 
-// What tells the step from others of its model and number of tokens, beside the op.
+// What distinguishes the step from others with the same model, op and number of tokens.
 std::string setting_text(const ModelStep& step) {
   std::string text = step.dtype + ", " + step.cache;
   if (!step.settings.empty()) text += ", " + step.settings;
@@ -81,7 +81,7 @@ std::string lacking_names(const ModelStep& step) {
 }
 
 std::string overview(const ModelSteps& steps) {
-  std::vector<Cells> rows = {{"model", "tokens", "op", "setting", "ms a step", "tokens/s", "lacks"}};
+  std::vector<Cells> rows = {{"model", "tokens", "op", "setting", "ms per step", "tokens/s", "missing"}};
   for (const ModelStep& step : steps.steps) {
     rows.push_back({markdown_cell(step.model), std::to_string(step.tokens), markdown_code(step.op),
                     setting_text(step), bounded(step, "at least", ms_text(step.sum_us())),
@@ -96,7 +96,7 @@ bool has_ceilings(const ModelStep& step) {
   });
 }
 
-// A layer without a row has no line here: it is among what the sum lacks.
+// A layer without a row has no line here: it is listed as missing from the sum.
 Cells layer_cells(const StepLayer& layer, double sum_us) {
   const Record& row = *layer.row;
   const std::string calls = row.info.calls > 0 ? std::to_string(row.info.calls) : "";
@@ -133,7 +133,7 @@ std::string why_lacking(const StepLayer& layer) {
   return "its row does not say how often a step calls it (`calls`)";
 }
 
-// Why the row of a layer counts rather than the others that passed.
+// Why this row of a layer counts, and not another one that passed.
 std::string rule_text(const StepLayer& layer) {
   if (layer.row->info.impl != "auto") return ", the fastest that passed";
   const bool has_rival = std::ranges::any_of(
@@ -141,7 +141,7 @@ std::string rule_text(const StepLayer& layer) {
   return has_rival ? ", the fastest such row" : "";
 }
 
-// Of a layer with several rows: which one counts, and which did not pass.
+// For a layer with several rows: which one counts, and which did not pass.
 std::string choice_text(const StepLayer& layer) {
   const std::string impl = markdown_code(plain_impl(layer.row->info));
   std::string text = std::to_string(layer.others.size() + 1) + " rows; ";
@@ -167,12 +167,12 @@ std::string choices(const ModelStep& step) {
 
 std::string verdict(const ModelStep& step) {
   if (step.is_complete()) {
-    return ms_text(step.sum_us()) + " ms a step, " + rate_text(step) +
-           " tokens/s. Every layer that the report has of the model is in the sum.\n";
+    return ms_text(step.sum_us()) + " ms per step, " + rate_text(step) +
+           " tokens/s. Every layer of the model in the report is in the sum.\n";
   }
-  std::string text = step.sum_us() > 0 ? "At least " + ms_text(step.sum_us()) + " ms a step, at most " +
-                                             rate_text(step) + " tokens/s. The sum lacks:\n\n"
-                                       : "There is no sum, as no layer has a time. It lacks:\n\n";
+  std::string text = step.sum_us() > 0 ? "At least " + ms_text(step.sum_us()) + " ms per step, at most " +
+                                             rate_text(step) + " tokens/s. Missing from the sum:\n\n"
+                                       : "There is no sum, as no layer has a time. Missing:\n\n";
   for (const StepLayer& layer : step.layers) {
     if (!layer.step_us) text += list_item(layer, why_lacking(layer));
   }
@@ -191,7 +191,7 @@ std::string why_unplaced(const RowInfo& info) {
   return "no `tokens`";
 }
 
-// Cases rather than rows: a case of a model has a row for each of its layers.
+// Counts by case, not by row: a case of a model has a row for each of its layers.
 std::string unplaced_text(const ModelSteps& steps) {
   std::map<std::string, std::size_t> rows;
   for (const Record* row : steps.unplaced) {
@@ -200,8 +200,8 @@ std::string unplaced_text(const ModelSteps& steps) {
   if (rows.empty()) return "";
   std::string text = '\n' +
                      wrapped(
-                         "Timed rows of models that are in no sum, as the report does not tell their layer "
-                         "or their number of tokens (where it is of an older assay, run them again):") +
+                         "Timed rows of models that are in no sum, as the report does not give their layer "
+                         "or their number of tokens (if an older assay wrote it, run them again):") +
                      '\n';
   for (const auto& [what, count] : rows) {
     text += "- " + what + ", " + std::to_string(count) + (count == 1 ? " row\n" : " rows\n");
@@ -209,17 +209,17 @@ std::string unplaced_text(const ModelSteps& steps) {
   return text;
 }
 
-// Said of the ops that are there: what else a model runs is not in a report.
+// Names the ops in the report, as nothing else that a model runs is in it.
 std::string scope_text(const ModelSteps& steps) {
   std::set<std::string> ops;
   for (const ModelStep& step : steps.steps) ops.insert(markdown_code(step.op));
   std::string list;
   for (const std::string& op : ops) list += (list.empty() ? "" : ", ") + op;
   return '\n' +
-         wrapped("Only timed rows that name a `layer` are summed, here those of " + list +
-                 ". Whatever else a step runs is in no sum: attention, norms, embedding, output head "
-                 "and more, unless one of these ops is it. So tokens/s are of the summed layers alone. "
-                 "Each sum takes one op for all layers and adds medians of programs timed one by one.");
+         wrapped("Only timed rows that name a `layer` are summed, here rows of " + list +
+                 ". Everything else that a step runs is in no sum: attention, norms, embedding, output head "
+                 "and more, unless one of these ops computes it. So tokens/s counts the summed layers only. "
+                 "Each sum uses one op for all layers and adds medians of programs timed one by one.");
 }
 
 std::string report_text(const ModelSteps& steps) {

@@ -55,9 +55,9 @@ TEST(ModelStepsMarkdown, ShowsStepsLayersAndWhatNoSumHas) {
 
 Acme 12.3, assay 0.1.0+b1a8850ccc06, 2026-01-02T03:04:05Z
 
-| model | tokens | op       | setting | ms a step | tokens/s | lacks |
-| ----- | -----: | -------- | ------- | --------: | -------: | ----- |
-| llama |      1 | `linear` | i8, hot |     0.640 |     1562 |       |
+| model | tokens | op       | setting | ms per step | tokens/s | missing |
+| ----- | -----: | -------- | ------- | ----------: | -------: | ------- |
+| llama |      1 | `linear` | i8, hot |       0.640 |     1562 |         |
 
 ### llama, 1 token: `linear`, i8, hot
 
@@ -69,15 +69,16 @@ All layers: `group=32`
 | `mlp.down` |    16 | K=16 N=8   | auto: gemv |    30.00 |            0.480 |     75.0 |      61.0 |
 | sum        |       |            |            |          |            0.640 |          |           |
 
-0.640 ms a step, 1562 tokens/s. Every layer that the report has of the model is in the sum.
+0.640 ms per step, 1562 tokens/s. Every layer of the model in the report is in the sum.
 
-Only timed rows that name a `layer` are summed, here those of `linear`. Whatever else a step runs is in no
-sum: attention, norms, embedding, output head and more, unless one of these ops is it. So tokens/s are of the
-summed layers alone. Each sum takes one op for all layers and adds medians of programs timed one by one.
+Only timed rows that name a `layer` are summed, here rows of `linear`. Everything else that a step runs is in
+no sum: attention, norms, embedding, output head and more, unless one of these ops computes it. So tokens/s
+counts the summed layers only. Each sum uses one op for all layers and adds medians of programs timed one by
+one.
 )");
 }
 
-TEST(ModelStepsMarkdown, SaysWhatASumLacksAndThatItIsABound) {
+TEST(ModelStepsMarkdown, SaysWhatIsMissingFromASumAndThatItIsABound) {
   std::vector<Record> records = whole_step();
   records[1].status = Status::Fail;
   records[1].reason = "wrong value\nand more";
@@ -90,7 +91,7 @@ TEST(ModelStepsMarkdown, SaysWhatASumLacksAndThatItIsABound) {
   EXPECT_THAT(text, HasSubstr("| at least 0.160 |    at most 6250 | `mlp.down`, `head`, `attn.q` |"));
   EXPECT_THAT(text, HasSubstr("| `mlp.down` |    16 | K=16 N=8   | auto: gemv |     FAIL |"));
   EXPECT_THAT(text,
-              HasSubstr("\nAt least 0.160 ms a step, at most 6250 tokens/s. The sum lacks:\n\n"
+              HasSubstr("\nAt least 0.160 ms per step, at most 6250 tokens/s. Missing from the sum:\n\n"
                         "- `mlp.down`: FAIL: wrong value\n"
                         "- `head`: its row does not say how often a step calls it (`calls`)\n"
                         "- `attn.q`: no timed row; the report has the layer in `linear/attn.q/auto`\n"));
@@ -100,7 +101,7 @@ TEST(ModelStepsMarkdown, HasNoSumWhereNothingPassed) {
   std::vector<Record> records = whole_step();
   for (Record& record : records) record.status = Status::Suspect;
   const std::string text = steps_markdown_of(records);
-  EXPECT_THAT(text, HasSubstr("There is no sum, as no layer has a time. It lacks:\n\n- `mlp.up`: SUSPECT\n"));
+  EXPECT_THAT(text, HasSubstr("There is no sum, as no layer has a time. Missing:\n\n- `mlp.up`: SUSPECT\n"));
   EXPECT_THAT(text, Not(HasSubstr("tokens/s.")));
   EXPECT_THAT(text, Not(HasSubstr("% ceiling")));
 }

@@ -28,11 +28,11 @@ double share_of(const Record& row) {
   return has_figures(&row) ? percent_of_peak(*row.perf) : 0;
 }
 
-/// What the timed rows of an op reach.
+/// Figures of an op's timed rows.
 struct OpFigures {
   std::size_t timed = 0;
   std::vector<double> shares;
-  const Record* least = nullptr;  ///< of the share of the ceiling
+  const Record* least = nullptr;  ///< the row with the smallest share of the ceiling
   const Record* slowest = nullptr;
 };
 
@@ -85,7 +85,7 @@ std::string failures_text(const RunReport& report) {
   return text;
 }
 
-/// The row that spent most of its bound.
+/// The passing row whose error is closest to its bound.
 std::string accuracy_text(const RunReport& report) {
   const Record* worst = nullptr;
   for (const Record& row : report.records) {
@@ -93,7 +93,7 @@ std::string accuracy_text(const RunReport& report) {
     if (worst == nullptr || row.accuracy->err_over_bound > worst->accuracy->err_over_bound) worst = &row;
   }
   if (worst == nullptr || !(worst->accuracy->err_over_bound > 0)) return "";
-  return "of what is right, most of its bound spent: " + significant(worst->accuracy->err_over_bound, 3) +
+  return "largest error/bound of the rows that passed: " + significant(worst->accuracy->err_over_bound, 3) +
          "\n  " + printable(worst->info.id) + '\n';
 }
 
@@ -109,7 +109,7 @@ std::string run_text(const RunReport& report, std::size_t width) {
   return text + failures_text(report) + accuracy_text(report);
 }
 
-/// Those furthest from their ceiling first.
+/// The ops, those furthest from their ceiling first.
 std::string ops_text(const RunReport& report, std::size_t width) {
   auto ops = figures_by_op(report);
   if (ops.empty()) return "";
@@ -122,10 +122,10 @@ std::string ops_text(const RunReport& report, std::size_t width) {
                      op.least == nullptr ? "" : fixed(share_of(*op.least), 1),
                      fixed(op.slowest->perf->time_us_p50, 2), printable(name)});
   }
-  std::string text = "\ntimed rows by op: median and least share of the ceiling, and the longest time\n" +
+  std::string text = "\ntimed rows by op: median and smallest share of the ceiling, and the longest time\n" +
                      text_table(table, {true, true, true, true, false}, width);
   if (ops.size() > most_ops) {
-    text += fmt::format("  and {} more ops, which reach more: assay show REPORT --group op\n",
+    text += fmt::format("  and {} more ops, closer to their ceilings: assay show REPORT --group op\n",
                         ops.size() - most_ops);
   }
   return text;
@@ -155,7 +155,7 @@ std::string models_text(std::span<const RunReport> reports, const std::vector<st
     }
   }
   if (steps.empty()) return "";
-  Table table{{"ms a step", "tokens", "device", "model and op"}};
+  Table table{{"ms per step", "tokens", "device", "model and op"}};
   std::size_t more = 0;
   for (const auto& [key, of] : steps) {
     for (const auto& [step, device] : of) {
@@ -167,7 +167,7 @@ std::string models_text(std::span<const RunReport> reports, const std::vector<st
                        devices.size() > 1 ? devices[device] : "", printable(step->model + ", " + step->op)});
     }
   }
-  return "\nsteps of models, the fastest op of each; --model NAME has all\n" +
+  return "\nsteps of models, with the fastest op of each; --model NAME shows all\n" +
          text_table(table, {true, true, false, false}, width) +
          (more > 0 ? fmt::format("  and {} more\n", more) : "");
 }
@@ -178,7 +178,7 @@ std::string first_questions(std::size_t width) {
                        width);
 }
 
-/// A line a device.
+/// One line per device.
 std::string device_table(const Pivot& pivot, std::size_t width) {
   Table table{{"rows", "failed", "timed", "% ceiling", "time", "of rows", "device"}};
   for (std::size_t i = 0; i < pivot.reports.size(); ++i) {
@@ -197,8 +197,8 @@ std::string device_table(const Pivot& pivot, std::size_t width) {
                      pivot.devices[i] + (report.complete ? "" : " (did not finish)")});
   }
   return wrapped_words(
-             "devices: % ceiling is the median of the timed rows; time is the geometric mean over that of " +
-                 pivot.devices.front() + ", of the rows that both have",
+             "devices: % ceiling is the median over the timed rows; time is the geometric mean relative to " +
+                 pivot.devices.front() + ", over the rows that both have",
              width) +
          text_table(table, {true, true, true, true, true, true, false}, width);
 }
@@ -212,7 +212,7 @@ std::string ceilings_of_all(const Pivot& pivot, std::size_t width) {
   return text;
 }
 
-/// What each device reaches by op: a column a device, as many as fit.
+/// The share of the ceiling by op: one column per device, as many as fit.
 std::string shares_by_op(const Pivot& pivot, std::size_t width) {
   constexpr std::size_t column = 16, name_column = 36;
   const std::size_t fitting =
@@ -242,7 +242,7 @@ std::string shares_by_op(const Pivot& pivot, std::size_t width) {
   }
   std::vector<bool> right(fitting + 1, true);
   right.back() = false;
-  std::string text = "\nmedian share of the ceiling, %, of ops that several have, whatever their rows\n" +
+  std::string text = "\nmedian % of the ceiling, for ops timed on several devices (rows may differ)\n" +
                      text_table(table, right, width);
   if (order.size() > most_ops) text += fmt::format("  and {} more ops\n", order.size() - most_ops);
   if (fitting < pivot.devices.size())

@@ -16,13 +16,13 @@ namespace {
 
 using Key = std::vector<std::string>;
 
-// What makes two rows measurements of the same thing.
+// Rows with equal keys measure the same thing.
 Key row_key(const RowInfo& info) {
   return {info.id,           info.impl, info.shape, info.params,
           asked_forms(info), info.tune, info.fill,  key_of(info).cache};
 }
 
-// What the impls of one case share.
+// The impls of one case have equal keys.
 Key case_key(const RowInfo& info) {
   return {info.op, info.name, info.shape, info.params, asked_forms(info), info.fill, key_of(info).cache};
 }

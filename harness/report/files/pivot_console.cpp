@@ -19,7 +19,7 @@ using Table = std::vector<Cells>;
 /// Columns that a device takes in the table of times: a time, its ratio and two gaps.
 constexpr std::size_t device_columns = 20;
 
-// Every line further to the right.
+// Indents every line.
 std::string shifted(const std::string& lines, std::size_t by) {
   std::string text;
   std::istringstream stream(lines);
@@ -43,8 +43,8 @@ std::string devices_text(const Pivot& pivot, std::size_t width) {
 }
 
 std::string means_text(const Pivot& pivot, std::size_t width) {
-  std::string text = "\ngeometric means of the time over that of " + pivot.devices.front() +
-                     ", of the rows that both have\n";
+  std::string text = "\ngeometric means of the time relative to " + pivot.devices.front() +
+                     ", over the rows that both have\n";
   for (std::size_t i = 1; i < pivot.devices.size(); ++i) {
     const std::vector<PivotMean> means = pivot.means(i);
     if (means.front().rows == 0) {
@@ -74,7 +74,8 @@ std::string time_text(const Record* record) {
   return has_figures(record) ? fixed(record->perf->time_us_p50, 2) : std::string(name_of(record->status));
 }
 
-/// One report: what is known of a time. Several: times, and those of the others over the first's.
+/// For one report, a time with its interval, share of the ceiling and ratio. For several, the time on each
+/// device, and relative to the first.
 Cells row_cells(const Pivot& pivot, const PivotRow& row, std::size_t devices) {
   Cells cells;
   for (std::size_t i = 0; i < devices; ++i) {
@@ -123,10 +124,10 @@ std::string times_text(const Pivot& pivot, const PivotView& view) {
   std::vector<bool> right(table[0].size(), true);
   right.back() = false;
   std::string text = "\n" + (table.size() > 1 ? text_table(table, right, view.width)
-                                              : std::string("no timed row is on two of the devices\n"));
+                                              : std::string("no timed row is on more than one device\n"));
   if (devices < all_devices) {
     text +=
-        fmt::format("and {} more devices: --csv FILE or --markdown FILE has them\n", all_devices - devices);
+        fmt::format("and {} more devices: --csv FILE or --markdown FILE shows them\n", all_devices - devices);
   }
   std::string owners;
   for (std::size_t i = 0; i < all_devices; ++i) {
@@ -134,7 +135,7 @@ std::string times_text(const Pivot& pivot, const PivotView& view) {
       owners += fmt::format("{}{} {}", owners.empty() ? "" : ", ", alone[i], pivot.devices[i]);
   }
   if (!owners.empty())
-    text += wrapped_words("rows that one device alone has: " + owners + "; --all lists them", view.width);
+    text += wrapped_words("rows that only one device has: " + owners + "; --all lists them", view.width);
   return text;
 }
 

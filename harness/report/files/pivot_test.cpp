@@ -156,10 +156,10 @@ TEST(PivotMarkdown, ShowsDevicesTimesTotalsAndHashes) {
 | A      | A (x) | Acme 12.3 | 0.1.0+b1a8850ccc06 | 2026-01-02T03:04:05Z | complete | copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000, int8 dot 90000 GOP/s |
 | B\|C   | B\|C  | Acme 12.3 | 0.1.0+b1a8850ccc06 | 2026-01-02T03:04:05Z | complete | copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000, int8 dot 90000 GOP/s |
 
-| geometric mean of the time over that of A | B\|C | rows |
-| ----------------------------------------- | ---: | ---: |
-| all ops                                   |    1 |    1 |
-| `shuffle`                                 |    1 |    1 |
+| geometric mean of the time relative to A | B\|C | rows |
+| ---------------------------------------- | ---: | ---: |
+| all ops                                  |    1 |    1 |
+| `shuffle`                                |    1 |    1 |
 
 | case                                   | impl                  | A, us | +- % | GB/s | % ceiling | ratio | B\|C, us | +- % | GB/s | % ceiling | ratio |
 | -------------------------------------- | --------------------- | ----: | ---: | ---: | --------: | ----: | -------: | ---: | ---: | --------: | ----: |
@@ -226,7 +226,7 @@ devices
       ceilings: copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000,
       int8 dot 90000 GOP/s
 
-geometric means of the time over that of A, of the rows that both have
+geometric means of the time relative to A, over the rows that both have
   B|C
     1x  1 row  all ops
     1x  1 row  shuffle
@@ -234,7 +234,7 @@ geometric means of the time over that of A, of the rows that both have
   A, us  B|C, us      row
    2.50     2.50  1x  shuffle/a/1x16x4x8/4W4C.4W4C/fused (local_size=64)
   10.00     FAIL      shuffle/a/1x16x4x8/4W4C.4W4C/unfused
-rows that one device alone has: 1 B|C; --all lists them
+rows that only one device has: 1 B|C; --all lists them
 
 1 exact output equal on 2 devices; 1 on one device only, not compared
 )");
@@ -248,7 +248,7 @@ TEST(PivotText, CountsTheDevicesThatDoNotFit) {
     reports.push_back(pivot_report_on(name, {test::timed("a", "fused", 2)}));
   const std::string text = pivot_text(make_pivot(reports), {.width = 80});
   EXPECT_THAT(text, HasSubstr("\n  A, us  B, us      C, us      D, us      row\n"));
-  EXPECT_THAT(text, HasSubstr("\nand 2 more devices: --csv FILE or --markdown FILE has them\n"));
+  EXPECT_THAT(text, HasSubstr("\nand 2 more devices: --csv FILE or --markdown FILE shows them\n"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
 }
@@ -266,7 +266,7 @@ TEST(PivotText, SaysWhereNoRowIsCommon) {
                                           pivot_report_on("B", {test::timed("b", "fused", 2.5)})};
   const std::string text = pivot_text(make_pivot(reports), {.width = 80});
   EXPECT_THAT(text, HasSubstr("\n  B: no row in common\n"));
-  EXPECT_THAT(text, HasSubstr("\nno timed row is on two of the devices\n"));
+  EXPECT_THAT(text, HasSubstr("\nno timed row is on more than one device\n"));
 }
 
 TEST(PivotMarkdown, SaysThatARunDidNotEnd) {

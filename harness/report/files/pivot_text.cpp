@@ -14,7 +14,7 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-// "" is absent, as in every report.
+// "" stands for an absent value, as in every report.
 std::string ratio_text(double ratio, int digits) {
   return ratio > 0 ? fixed(ratio, digits) : "";
 }
@@ -60,7 +60,7 @@ std::string gigabytes(const PerfResult& perf) {
   return fixed(rate, rate < 10 ? 2 : 1);
 }
 
-/// The columns that a table has only where a row has something to say in them.
+/// The columns that a table has only if some row has a value in them.
 struct Extras {
   bool ceiling = false;
   bool ratio = false;
@@ -144,7 +144,7 @@ std::string accuracy_table(const Pivot& pivot) {
 
 std::string means_table(const Pivot& pivot) {
   std::vector<Cells> rows = {
-      {"geometric mean of the time over that of " + markdown_cell(pivot.devices.front())}};
+      {"geometric mean of the time relative to " + markdown_cell(pivot.devices.front())}};
   std::map<std::string, std::size_t> places;
   const auto row_of = [&](const std::string& op) -> Cells& {
     const auto [at, is_new] = places.try_emplace(op, rows.size());

@@ -18,7 +18,7 @@ namespace {
 using Cells = std::vector<std::string>;
 using Table = std::vector<Cells>;
 
-/// Steps that a reader asks for first: a device without them is named.
+/// Steps that readers look for first: devices without them are named.
 constexpr std::int64_t decode_tokens = 1, prompt_tokens = 512;
 
 /// A step, and the device that has it.
@@ -28,7 +28,7 @@ struct DeviceStep {
 };
 
 std::string title_of(std::int64_t tokens) {
-  return tokens == decode_tokens ? "decode, 1 token a step" : fmt::format("{} tokens a step", tokens);
+  return tokens == decode_tokens ? "decode, 1 token per step" : fmt::format("{} tokens per step", tokens);
 }
 
 std::string setting_of(const ModelStep& step) {
@@ -41,7 +41,7 @@ std::string setting_of(const ModelStep& step) {
 std::string why_untimed(const StepLayer& layer) {
   if (layer.row == nullptr) return "no timed row";
   if (!has_figures(layer.row)) return std::string(name_of(layer.row->status));
-  return "its row tells no calls";
+  return "its row has no calls";
 }
 
 std::string lacking_text(const ModelStep& step) {
@@ -53,7 +53,7 @@ std::string lacking_text(const ModelStep& step) {
   return text;
 }
 
-/// A sum that lacks layers is a bound.
+/// A sum with missing layers is a bound.
 Cells step_cells(const DeviceStep& of) {
   const ModelStep& step = *of.step;
   const double us = step.sum_us();
@@ -70,7 +70,7 @@ Cells step_cells(const DeviceStep& of) {
 }
 
 std::string layers_text(const DeviceStep& of, std::size_t width) {
-  Table table{{"us", "calls", "ms a step", "% ceiling", "impl", "layer"}};
+  Table table{{"us", "calls", "ms per step", "% ceiling", "impl", "layer"}};
   for (const StepLayer& layer : of.step->layers) {
     if (layer.row == nullptr) continue;
     const Record& row = *layer.row;
@@ -84,7 +84,7 @@ std::string layers_text(const DeviceStep& of, std::size_t width) {
                      printable(row.info.impl) + (chosen.empty() ? "" : ": " + printable(chosen)),
                      printable(layer.name + (layer.params.empty() ? "" : "  " + layer.params))});
   }
-  return "\n  layers of " + of.device + ", " + setting_of(*of.step) + '\n' +
+  return "\n  layers on " + of.device + ", " + setting_of(*of.step) + '\n' +
          text_table(table, {true, true, true, true, false, false}, width);
 }
 
@@ -102,13 +102,13 @@ std::vector<DeviceStep> steps_with(std::span<const ModelSteps> reports,
   return found;
 }
 
-/// Why a device has no step of that many tokens.
+/// Why a device has no step with this number of tokens.
 std::string why_no_step(const ModelSteps& steps, const std::string& model) {
   const auto unplaced =
       std::ranges::count_if(steps.unplaced, [&](const Record* row) { return row->info.model == model; });
   if (unplaced > 0) {
-    return fmt::format("; {} of the model tell{} no layer or no tokens",
-                       counted_rows(static_cast<std::size_t>(unplaced)), unplaced == 1 ? "s" : "");
+    return fmt::format("; {} of the model {} no layer or no tokens",
+                       counted_rows(static_cast<std::size_t>(unplaced)), unplaced == 1 ? "has" : "have");
   }
   const bool has_model =
       std::ranges::any_of(steps.report->records, [&](const Record& row) { return row.info.model == model; });
@@ -127,7 +127,7 @@ std::string missing_text(std::span<const ModelSteps> reports, const std::vector<
       if (!has_it) lacking += (lacking.empty() ? "" : ", ") + std::to_string(count);
     }
     if (lacking.empty()) continue;
-    text += wrapped_words("- " + devices[i] + ": no step of " + lacking +
+    text += wrapped_words("- " + devices[i] + ": no step with " + lacking +
                               (lacking == "1" ? " token" : " tokens") + why_no_step(reports[i], model),
                           width);
   }
@@ -135,7 +135,7 @@ std::string missing_text(std::span<const ModelSteps> reports, const std::vector<
     for (const ModelStep& step : reports[i].steps) {
       if (step.model != model || step.is_complete()) continue;
       text += wrapped_words("- " + devices[i] + ", " + title_of(step.tokens) + ", " + setting_of(step) +
-                                ": the sum lacks " + lacking_text(step),
+                                ": missing from the sum: " + lacking_text(step),
                             width);
     }
   }
@@ -154,7 +154,7 @@ std::string model_text(std::span<const ModelSteps> reports, const std::vector<st
   for (const std::int64_t count : tokens) {
     const std::vector<DeviceStep> steps = steps_with(reports, devices, model, count);
     if (steps.empty()) continue;
-    Table table{{"ms a step", "tokens/s", "layers", "device", "op and setting"}};
+    Table table{{"ms per step", "tokens/s", "layers", "device", "op and setting"}};
     for (const DeviceStep& step : steps) table.push_back(step_cells(step));
     text += '\n' + title_of(count) + '\n' + text_table(table, {true, true, true, false, false}, view.width);
     for (const DeviceStep& step : steps) {
@@ -179,11 +179,9 @@ std::string steps_text(std::span<const ModelSteps> reports, const StepsView& vie
     text += (text.empty() ? "" : "\n") + model_text(reports, devices, model, view);
   return text + '\n' +
          wrapped_words(
-             "In no sum: what no timed row with a `layer` stands for, such as attention, norms, embedding "
-             "and "
-             "output head. Each sum takes one op for all layers, of several rows of a layer impl auto, else "
-             "the "
-             "fastest.",
+             "No sum includes the parts of a model without a timed row that names a `layer`, such as "
+             "attention, norms, embedding and output head. Each sum uses one op for all layers; of several "
+             "rows of a layer, impl auto counts, else the fastest.",
              view.width);
 }
 

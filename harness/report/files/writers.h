@@ -10,30 +10,30 @@ namespace assay {
 
 // Every writer is a pure function of the report: no clock, no locale, no environment.
 
-/// accu.csv: one row a case of mode accu, the columns of accu_columns() (columns.h). RFC 4180.
+/// accu.csv: one row per case of mode accu, with accu_columns() (columns.h). RFC 4180.
 std::string accu_csv(const RunReport& report);
-/// perf.csv: one row a case of mode perf, the columns of perf_columns(); without a time where it is withheld.
+/// perf.csv: one row per case of mode perf, with perf_columns(); times that are withheld are empty.
 std::string perf_csv(const RunReport& report);
-/// history.csv: one row a case of either mode, the columns of history_columns(). RFC 4180.
+/// history.csv: one row per case of either mode, with history_columns(). RFC 4180.
 std::string history_csv(const RunReport& report);
-/// perf.json: Google Benchmark's format for its compare.py, each sample a repetition, then mean, median and
-/// stddev. Cases without a time are listed in the context under "withheld".
+/// perf.json: Google Benchmark's format for its compare.py. Each sample is a repetition; mean, median and
+/// stddev follow. Cases without a time are listed in the context under "withheld".
 std::string perf_json(const RunReport& report);
-/// The same in the words of Google Benchmark's console reporter, aggregates only.
+/// The times in the format of Google Benchmark's console reporter, aggregates only.
 std::string perf_console(const RunReport& report);
-/// junit.xml: a test suite an op, a test case a row.
+/// junit.xml: one test suite per op, one test case per row.
 std::string junit_xml(const RunReport& report);
-/// The same into a stream, for reports that are too large to be held in memory.
+/// These write into a stream, for reports that are too large to be held in memory.
 void write_accu_csv(const RunReport& report, std::ostream& out);
 void write_perf_csv(const RunReport& report, std::ostream& out);
 void write_history_csv(const RunReport& report, std::ostream& out);
 void write_perf_json(const RunReport& report, std::ostream& out);
 void write_junit_xml(const RunReport& report, std::ostream& out);
-/// run.json: the run's circumstances and how many cases ended in which status.
+/// run.json: the run's circumstances and the number of cases by status.
 std::string run_json(const RunReport& report);
 
 /// Writes accu.csv, perf.csv, history.csv, perf.json, junit.xml and run.json into `dir` (created when
-/// missing). Each is written beside its place and renamed: a reader never sees half a file. Throws
+/// missing). Each file is written under a temporary name and renamed: a reader never sees half a file. Throws
 /// Error(Infrastructure) that names the file and the system's reason.
 void write_reports(const std::filesystem::path& dir, const RunReport& report);
 

@@ -16,7 +16,7 @@ FailedRow failed_row(const Record& record) {
   return {record.info, record.status, std::move(reason), record.repro};
 }
 
-/// Both sides are right, and the bits differ.
+/// Whether both sides are right, but their bits differ.
 bool is_changed(const RowVerdict& row) {
   return row.base && row.next && row.base->status == Status::Pass && row.next->status == Status::Pass &&
          row.base->input_hash == row.next->input_hash && !row.base->output_hash.empty() &&
@@ -46,7 +46,7 @@ RunDigest digest_of(const RunReport& report) {
     digest.rows_s += record.total_ms / ms_per_s;
     if (class_of(record.status) != StatusClass::Fine) bad.push_back(&record);
   }
-  // What never ran says less than what failed.
+  // Rows that never ran say less than failures, so they come last.
   std::stable_partition(bad.begin(), bad.end(),
                         [](const Record* record) { return record->status != Status::Missing; });
   for (std::size_t i = 0; i < std::min(bad.size(), most_listed_rows); ++i)
@@ -64,7 +64,7 @@ ComparisonDigest digest_of(const RunComparison& comparison) {
     if (is_changed(row)) ++(row.next->is_exact ? digest.changed_exact : digest.changed_bounded);
   }
   std::vector<const RowVerdict*> shown = shown_rows(comparison, {.new_and_gone = true});
-  // What a night may fail for comes first: lists end somewhere.
+  // Rows that can make a night fail come first, as lists are cut.
   std::stable_partition(shown.begin(), shown.end(), is_worse);
   for (const RowVerdict* row : shown) {
     if (!row->verdict) continue;

@@ -13,10 +13,11 @@
 
 namespace assay {
 
-/// What is said of a device's night, and of the whole one: the worst of its devices'. The worst is the last.
+/// The night verdict of a device, or of the whole night: the worst of its devices'. The last enumerator is
+/// the worst.
 enum class NightVerdict : std::uint8_t {
-  Good,            ///< complete, something was judged, nothing failed, nothing is worse than it was
-  NothingJudged,   ///< no row came to an answer that could be judged
+  Good,            ///< complete, rows were judged, none failed, none is worse than before
+  NothingJudged,   ///< no row has an answer that could be judged
   Regressions,     ///< no row failed, but rows are worse than in the last good night
   Failures,        ///< rows failed
   Infrastructure,  ///< a report is missing, damaged or not complete, or rows were lost
@@ -26,26 +27,26 @@ inline constexpr int night_verdict_count = 5;
 std::string_view name_of(NightVerdict verdict);  ///< "GOOD", "NOTHING_JUDGED", ...
 ExitCode exit_code(NightVerdict verdict);
 
-/// The last good night of a device, which it is held against.
+/// The last good night of a device, with which this night is compared.
 struct LastGood {
-  std::string report;  ///< folder of its report, from the night's folder
+  std::string report;  ///< folder of that night's report, relative to this night's folder
   ComparisonDigest comparison;
 };
 
 /// One device's part of a night.
 struct DeviceNight {
-  std::string slug;                   ///< name of its folders: "nvidia-h100-80gb-hbm3"
-  std::vector<std::string> problems;  ///< of infrastructure, sentences: what is so, and what to do
-  std::string report;                 ///< folder of its report, from the night's folder; empty: none
-  std::optional<RunDigest> run;       ///< absent: there is none, or it cannot be read
+  std::string slug;                   ///< name of the device's folders: "nvidia-h100-80gb-hbm3"
+  std::vector<std::string> problems;  ///< problems of infrastructure as sentences: the cause, and what to do
+  std::string report;                 ///< folder of its report, relative to the night's folder; empty: none
+  std::optional<RunDigest> run;       ///< absent: there is no report, or it cannot be read
   bool has_strict_notes = false;      ///< --strict: rules of the expectations are expired or stale
   std::optional<LastGood> last_good;  ///< absent: none yet, or it cannot be compared
-  std::string note;                   ///< why there is no comparison, where that is no problem
+  std::string note;                   ///< why there is no comparison, if that is not a problem
   std::set<Verdict> failing;          ///< verdicts that are regressions
-  bool is_accepted = false;           ///< what is worse was said to be meant
+  bool is_accepted = false;           ///< regressions were accepted (--accept)
   bool becomes_last_good = false;     ///< the link to its last good night is moved to this one
   double duration_s = 0;              ///< from the run's start to its journal's last change
-  std::uintmax_t bytes = 0;           ///< of its report's files
+  std::uintmax_t bytes = 0;           ///< size of its report's files
 
   std::size_t regressions() const;
   NightVerdict verdict() const;
@@ -53,16 +54,16 @@ struct DeviceNight {
 
 /// A night: what every device did.
 struct Night {
-  std::string name;                          ///< of its folder
-  std::string version;                       ///< of the assay that judged
-  std::string when;                          ///< it judged, ISO 8601
-  std::vector<std::string> problems;         ///< of no single device
-  std::vector<DeviceNight> devices;          ///< in the order of their slugs
-  std::uintmax_t bytes = 0;                  ///< of all files in its folder
-  std::optional<std::uintmax_t> free_bytes;  ///< of its file system; absent: it does not tell
+  std::string name;                          ///< name of the night's folder
+  std::string version;                       ///< version of the assay that judged
+  std::string when;                          ///< time of the verdict, ISO 8601
+  std::vector<std::string> problems;         ///< problems that do not belong to a single device
+  std::vector<DeviceNight> devices;          ///< ordered by slug
+  std::uintmax_t bytes = 0;                  ///< size of all files in its folder
+  std::optional<std::uintmax_t> free_bytes;  ///< free space of its file system; absent: unknown
 
   NightVerdict verdict() const;
-  std::size_t good() const;  ///< devices
+  std::size_t good() const;  ///< number of good devices
 };
 
 }  // namespace assay

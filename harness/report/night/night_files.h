@@ -8,25 +8,26 @@
 
 namespace assay {
 
-/// Version of nightly.json; raised when a field changes its meaning. New fields are added without.
+/// Version of nightly.json; raised when a field changes its meaning. Adding a field does not raise it.
 inline constexpr int nightly_schema = 1;
 
-/// nightly.json: all of a night, for machines. reports/README.md names its fields.
+/// nightly.json: everything about a night, for machines. reports/README.md names its fields.
 std::string night_json(const Night& night);
 
-/// What an earlier verdict on the same night was held against.
+/// The comparison that an earlier verdict on the same night was based on.
 struct EarlierVerdict {
-  std::string last_good;  ///< folder of its report, from the night's folder; empty: none
+  std::string
+      last_good;  ///< folder of the report it compared with, relative to the night's folder; empty: none
   bool is_accepted = false;
 };
-/// By the slugs of the devices. Empty where the text is no nightly.json that this assay reads.
+/// Earlier verdicts by device slug. Empty if the text is not a nightly.json that this assay can read.
 std::map<std::string, EarlierVerdict> earlier_verdicts(const std::string& nightly_json);
 
-/// The same for GitHub.
+/// The night as a summary for GitHub.
 GithubSummary night_summary(const Night& night);
 
-/// verdict.txt: a night for people, its answer in the first line. Plain text of 100 columns, but for single
-/// words (ids, paths) that are longer; commands are broken where a shell reads on.
+/// verdict.txt: a night for people, with the night verdict in the first line. Plain text of 100 columns,
+/// except for longer single words (ids, paths); commands are broken so that a shell continues them.
 std::string night_text(const Night& night);
 
 }  // namespace assay

@@ -26,7 +26,7 @@ DeviceNight device_of(const std::vector<Record>& records, const std::string& slu
           .bytes = 1'200'000};
 }
 
-/// The same beside a last good night of `before`.
+/// The same, with a last good night whose rows were `before`.
 DeviceNight compared(const std::vector<Record>& before, const std::vector<Record>& now) {
   RunReport base = test::report_of(before);
   base.run.run_id = "20260101T030405Z-aaaaaa";
@@ -105,7 +105,7 @@ TEST(NightVerdict, OfTheNightIsTheWorstOfItsDevices) {
   EXPECT_EQ(night_of({good}).verdict(), NightVerdict::Good);
   EXPECT_EQ(night_of({good, failed}).verdict(), NightVerdict::Failures);
   EXPECT_EQ(night_of({failed, DeviceNight{.slug = "lost"}, good}).verdict(), NightVerdict::Infrastructure);
-  EXPECT_EQ(night_of({}).verdict(), NightVerdict::Infrastructure) << "nobody reported anything";
+  EXPECT_EQ(night_of({}).verdict(), NightVerdict::Infrastructure) << "no device has a report";
   Night night = night_of({good});
   night.problems = {"the folder cannot be read"};
   EXPECT_EQ(night.verdict(), NightVerdict::Infrastructure);
@@ -191,11 +191,11 @@ TEST(NightJson, HoldsEverythingOfADevice) {
 
 TEST(NightJson, OfADeviceWithoutAReportSaysWhy) {
   DeviceNight lost{.slug = "lost"};
-  lost.problems = {"its link leads nowhere"};
+  lost.problems = {"its link is dangling"};
   const auto json = nlohmann::json::parse(night_json(night_of({lost})));
   const auto& device = json.at("devices").at(0);
   EXPECT_EQ(device.at("verdict"), "INFRASTRUCTURE");
-  EXPECT_EQ(device.at("problems").at(0), "its link leads nowhere");
+  EXPECT_EQ(device.at("problems").at(0), "its link is dangling");
   EXPECT_EQ(device.at("report"), "");
   EXPECT_TRUE(device.at("last_good").is_null());
   EXPECT_FALSE(device.contains("statuses")) << "no figure of a run that cannot be read";
@@ -230,7 +230,7 @@ TEST(NightJson, OfAnotherKindTellsNothing) {
 
 TEST(NightSummary, TellsWhatFailedAndWhatIsWorse) {
   DeviceNight lost{.slug = "lost"};
-  lost.problems = {"its link leads nowhere"};
+  lost.problems = {"its link is dangling"};
   const std::string text = github_markdown(
       night_summary(night_of({compared({test::passed("a"), test::passed("b")}, {test::failed("a")}), lost})));
   EXPECT_THAT(text, StartsWith("## Night 2026-01-02T010000Z\n\n**INFRASTRUCTURE**: 0 of 2 devices good\n"));
@@ -238,7 +238,7 @@ TEST(NightSummary, TellsWhatFailedAndWhatIsWorse) {
   EXPECT_THAT(text, HasSubstr("| lost   | INFRASTRUCTURE |      |\n"));
   EXPECT_THAT(text, HasSubstr("| FAIL | `shuffle/a/"));
   EXPECT_THAT(text, HasSubstr("| GONE | `shuffle/b/"));
-  EXPECT_THAT(text, HasSubstr("\n- its link leads nowhere\n"));
+  EXPECT_THAT(text, HasSubstr("\n- its link is dangling\n"));
 }
 
 // ---- verdict.txt
@@ -263,12 +263,18 @@ TEST(NightText, TellsOfEachDevice) {
                               "  run     20260102T030405Z-1a2b3c, 12 min 05 s, 1.2 MB\n"
                               "  rows    1: 1 FAIL\n"
                               "  against 20260101T030405Z-aaaaaa: 1 BROKEN\n"
-                              "  next    the last good night stays 20260101T030405Z-aaaaaa\n"
+                              "  next    the last good night remains 20260101T030405Z-aaaaaa\n"
                               "  report  runs/20260102T030405Z-1a2b3c/acme\n"));
-  EXPECT_THAT(text, HasSubstr("\n  FAIL           shuffle/a/1x16x4x8/4W4C.4W4C/fused (accu)\n"
-                              "                 1 of 2 outputs is wrong\n"
-                              "                 assay run --filter shuffle/a/1x16x4x8/4W4C.4W4C/fused\n"));
+  EXPECT_THAT(text, HasSubstr("\n  FAIL            shuffle/a/1x16x4x8/4W4C.4W4C/fused (accu)\n"
+                              "                  1 of 2 outputs is wrong\n"
+                              "                  assay run --filter shuffle/a/1x16x4x8/4W4C.4W4C/fused\n"));
   EXPECT_THAT(text, HasSubstr("\n  disk    the night has 3.4 MB, 5.0 GB are free\n"));
+}
+
+TEST(NightText, PutsABlankAfterTheLongestStatus) {
+  Record record = test::passed("a");
+  record.status = Status::UnexpectedPass;
+  EXPECT_THAT(night_text(night_of({device_of({record})})), HasSubstr("\n  UNEXPECTED_PASS shuffle/a/"));
 }
 
 TEST(NightText, NamesWhatElseHasChanged) {
@@ -278,7 +284,7 @@ TEST(NightText, NamesWhatElseHasChanged) {
   device.last_good->comparison.changed_exact = 3;
   const std::string text = night_text(night_of({device}));
   EXPECT_THAT(text, HasSubstr("\n  driver  Acme 11.0 -> Acme 12.3\n"));
-  EXPECT_THAT(text, HasSubstr("\n  answers 3 exact rows right with other bits than then"));
+  EXPECT_THAT(text, HasSubstr("\n  answers 3 exact rows right, but with different bits than then"));
 }
 
 TEST(NightText, EndsALongListWithItsCount) {
@@ -294,7 +300,7 @@ TEST(NightText, ListsRowsThatWereLostOnce) {
   const std::string text = night_text(night_of({compared(
       {test::passed("a"), test::passed("b")},
       {test::passed("a"), test::without_answer("b", Status::Missing, "the device was given up")})}));
-  EXPECT_THAT(text, HasSubstr("\n  MISSING        shuffle/b/"));
+  EXPECT_THAT(text, HasSubstr("\n  MISSING         shuffle/b/"));
   EXPECT_THAT(text, Not(HasSubstr("\n  GONE "))) << text;
 }
 

@@ -13,8 +13,8 @@ namespace assay {
 namespace {
 
 constexpr std::size_t label_width = 10;
-constexpr std::size_t verdict_width = 17;  // "  UNEXPECTED_PASS"
-constexpr std::size_t most_failures = 20;  // of a device; nightly.json and the report have the others
+constexpr std::size_t verdict_width = 18;  // "  UNEXPECTED_PASS "
+constexpr std::size_t most_failures = 20;  // per device; nightly.json and the report have the others
 constexpr std::size_t most_compared = 20;
 
 std::string counted(std::size_t count, const char* what) {
@@ -52,7 +52,7 @@ std::string totals_text(const ComparisonDigest& comparison) {
   return text;
 }
 
-/// What else than the program is not what it was.
+/// Shows changes of things other than the program.
 void add_changes(std::string& text, const RunInfo& before, const RunInfo& now) {
   if (driver_of(before) != driver_of(now)) line(text, "driver", driver_of(before) + " -> " + driver_of(now));
   if (before.version != now.version) line(text, "assay", before.version + " -> " + now.version);
@@ -63,12 +63,12 @@ void add_last_good(std::string& text, const DeviceNight& device) {
   const ComparisonDigest& comparison = device.last_good->comparison;
   line(text, "against", comparison.base.run_id + ": " + totals_text(comparison));
   if (comparison.cross_device)
-    line(text, "", "another device than then (" + comparison.base.device.name + "): speed is not compared");
+    line(text, "", "a different device then (" + comparison.base.device.name + "): speed is not compared");
   if (device.run) add_changes(text, comparison.base, device.run->run);
   if (comparison.changed_exact == 0) return;
   line(text, "answers",
        counted(comparison.changed_exact, "exact row") +
-           " right with other bits than then: the reference has changed");
+           " right, but with different bits than then: the reference has changed");
 }
 
 void add_failure(std::string& text, const FailedRow& row) {
@@ -77,7 +77,7 @@ void add_failure(std::string& text, const FailedRow& row) {
   const std::string indent(verdict_width, ' ');
   const std::string reason = row.reason.substr(0, row.reason.find('\n'));
   if (!reason.empty()) text += wrapped(indent, printable(reason));
-  // What never ran has nothing of its own to be looked at.
+  // A row that never ran has nothing that could be looked at by running it again.
   if (row.status != Status::Missing && !row.repro.empty())
     text += wrapped_command(indent, printable(row.repro));
 }
@@ -96,7 +96,7 @@ std::string times_of(const RowVerdict& row) {
                      significant(row.ratio, 4));
 }
 
-/// Rows that tonight's run lost stand among its failures.
+/// Rows that tonight's run lost are listed among its failures.
 bool was_lost(const RowVerdict& row) {
   return row.next && class_of(row.next->status) == StatusClass::Infrastructure;
 }
@@ -122,10 +122,10 @@ void add_compared(std::string& text, const DeviceNight& device) {
 
 std::string outlook(const DeviceNight& device) {
   if (device.becomes_last_good) {
-    return device.is_accepted ? "the last good night from now on, as was said"
-                              : "the last good night from now on";
+    return device.is_accepted ? "it becomes the last good night, as accepted"
+                              : "it becomes the last good night";
   }
-  return device.last_good ? "the last good night stays " + device.last_good->comparison.base.run_id : "";
+  return device.last_good ? "the last good night remains " + device.last_good->comparison.base.run_id : "";
 }
 
 void add_run(std::string& text, const DeviceNight& device) {
@@ -136,8 +136,7 @@ void add_run(std::string& text, const DeviceNight& device) {
                    digest.complete ? "" : "; it did not finish"));
   line(text, "rows", fmt::format("{}: {}", digest.rows, counts_text(digest.statuses)));
   if (!device.has_strict_notes) return;
-  line(text, "strict",
-       counted(digest.run.rule_notes.size(), "rule") + " of the expectations to be looked at again");
+  line(text, "strict", counted(digest.run.rule_notes.size(), "rule") + " of the expectations to review");
 }
 
 std::string device_text(const DeviceNight& device) {
@@ -153,7 +152,7 @@ std::string device_text(const DeviceNight& device) {
   return text;
 }
 
-/// What is wrong, in the fewest words.
+/// The problems of the night in a few words.
 std::string totals_of(const Night& night) {
   std::size_t failing = 0, lost = 0, worse = 0;
   for (const DeviceNight& device : night.devices) {

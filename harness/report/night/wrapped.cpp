@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view reads_on = " \\";
 
-/// The parts between blanks; with `quotes`, a blank inside of quotes is none.
+/// The words between blanks; with `quotes`, a blank inside quotes does not separate words.
 std::vector<std::string> words_of(std::string_view text, bool quotes) {
   std::vector<std::string> words(1);
   char open = 0;

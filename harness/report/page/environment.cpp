@@ -32,6 +32,10 @@ std::string input(const RunInfo& run, const char* name) {
   return at == run.inputs.end() ? "" : at->second;
 }
 
+std::string short_hash(const std::string& hash) {
+  return hash.substr(0, 12);
+}
+
 std::vector<Circumstance> circumstances() {
   return {
       {"device", [](const RunInfo& run) { return run.device.name; }},
@@ -48,9 +52,9 @@ std::vector<Circumstance> circumstances() {
       {"validation layer", [](const RunInfo& run) { return std::string(run.validation ? "on" : "off"); }},
       {"robust buffer access",
        [](const RunInfo& run) { return std::string(run.robust_access ? "on" : "off"); }},
-      {"case files", [](const RunInfo& run) { return input(run, "cases"); }},
-      {"shader folder", [](const RunInfo& run) { return input(run, "shaders"); }},
-      {"ceilings' kernels", [](const RunInfo& run) { return run.ceilings.kernels; }},
+      {"case files (hash)", [](const RunInfo& run) { return short_hash(input(run, "cases")); }},
+      {"shader folder (hash)", [](const RunInfo& run) { return short_hash(input(run, "shaders")); }},
+      {"ceilings' kernels (hash)", [](const RunInfo& run) { return short_hash(run.ceilings.kernels); }},
   };
 }
 

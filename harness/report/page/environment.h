@@ -7,14 +7,14 @@
 
 namespace assay {
 
-/// Something around the rows that is not as it was.
+/// A change in the environment of the rows between two runs.
 struct EnvironmentChange {
   std::string what;  ///< "driver"
   std::string base, next;
 };
 
-/// In what the circumstances of two runs differ that figures depend on. Ceilings are named where they differ
-/// by more than 2 %: less is how they scatter.
+/// The differences between two runs' environments on which figures depend. Ceilings are listed if they differ
+/// by more than 2 %, as smaller differences are scatter.
 std::vector<EnvironmentChange> environment_changes(const RunInfo& base, const RunInfo& next);
 
 }  // namespace assay

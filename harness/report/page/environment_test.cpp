@@ -14,13 +14,14 @@ TEST(EnvironmentChanges, AreNoneBetweenEqualRuns) {
 TEST(EnvironmentChanges, NameWhatDiffersWithBothValues) {
   RunInfo next = test::sample_run();
   next.device.driver_info = "12.4";
-  next.ceilings.kernels = "ffff";
+  next.ceilings.kernels = "0123456789abcdef";
   const std::vector<EnvironmentChange> changes = environment_changes(test::sample_run(), next);
   ASSERT_EQ(changes.size(), 2U);
   EXPECT_EQ(changes[0].what, "driver");
   EXPECT_EQ(changes[0].base, "Acme 12.3");
   EXPECT_EQ(changes[0].next, "Acme 12.4");
-  EXPECT_EQ(changes[1].what, "ceilings' kernels");
+  EXPECT_EQ(changes[1].what, "ceilings' kernels (hash)");
+  EXPECT_EQ(changes[1].next, "0123456789ab");
 }
 
 TEST(EnvironmentChanges, NameCeilingsOnlyBeyondTheirScatter) {

@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-/// 10^n is exact up to 22, hence so is what is rounded by it.
+/// Rounds to significant digits. 10^n is exact up to n = 22, so rounding by it is, too.
 double rounded(double value, int digits) {
   const int exponent = digits - 1 - static_cast<int>(std::floor(std::log10(std::abs(value))));
   const double power = std::pow(10.0, std::abs(exponent));

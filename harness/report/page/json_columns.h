@@ -11,18 +11,18 @@ namespace assay {
 
 using Json = nlohmann::ordered_json;
 
-/// Text as a page may show it: printable(), so that it is UTF-8 and what would change the order of text is
-/// visible.
+/// Text as a page may show it: printable(), so that it is UTF-8, and characters that change the order of text
+/// are visible.
 Json json_text(std::string_view text);
 
-/// A figure with `digits` significant digits, as more are noise and cost room. What is not finite is "nan",
-/// "inf" or "-inf".
+/// A number with `digits` significant digits, as more are noise and cost space. Numbers that are not finite
+/// become "nan", "inf" or "-inf".
 Json json_number(double value, int digits = 5);
 
-/// The dump of a part's JSON: ASCII, whatever the text in it.
+/// The JSON of a part as text: always ASCII.
 std::string json_dump(const Json& json);
 
-/// A column of text in which few words come often: the words, and for each row which of them.
+/// A column of text with few different words: the list of words, and for each row the index of its word.
 class WordColumn {
  public:
   void add(std::string_view text);

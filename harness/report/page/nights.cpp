@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-/// Sets of runs that are joined: a run's set is found by following its parents.
+/// Disjoint sets of runs (union-find): a run's set is found by following its parents.
 class JoinedRuns {
  public:
   explicit JoinedRuns(std::size_t count) : parents_(count) { std::iota(parents_.begin(), parents_.end(), 0); }
@@ -20,7 +20,7 @@ class JoinedRuns {
     while (parents_[run] != run) run = parents_[run] = parents_[parents_[run]];
     return run;
   }
-  /// The set goes by its first run.
+  /// The joined set is named after its first run.
   void join(std::size_t a, std::size_t b) {
     a = set_of(a), b = set_of(b);
     parents_[std::max(a, b)] = std::min(a, b);
@@ -30,7 +30,7 @@ class JoinedRuns {
   std::vector<std::size_t> parents_;
 };
 
-/// Indices of the runs, each once.
+/// Indices of the runs, without duplicates.
 std::vector<std::size_t> different_runs(std::span<const NightSummary> nights) {
   std::set<std::pair<std::string, std::string>> seen;
   std::vector<std::size_t> different;

@@ -27,7 +27,7 @@ TEST(TracksOf, KeepsRunsWithoutACommonRowApart) {
   const std::vector<Track> tracks = tracks_of(nights);
   ASSERT_EQ(tracks.size(), 3U);
   EXPECT_THAT(tracks[0].nights, ElementsAre(0, 3));
-  EXPECT_THAT(tracks[1].nights, ElementsAre(2)) << "the same device's other track stands beside its first";
+  EXPECT_THAT(tracks[1].nights, ElementsAre(2)) << "the same device has a second track";
   EXPECT_THAT(tracks[2].nights, ElementsAre(1));
 }
 

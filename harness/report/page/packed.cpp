@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-// A higher level would take twice as long, and save a tenth of the size.
+// A higher level would take twice as long and save a tenth of the size.
 constexpr int level = 4;
 
 std::string deflated(std::string_view text) {
@@ -19,7 +19,7 @@ std::string deflated(std::string_view text) {
   const int code = compress2(reinterpret_cast<Bytef*>(bytes.data()), &size,
                              reinterpret_cast<const Bytef*>(text.data()), text.size(), level);
   if (code != Z_OK) {
-    throw Error("compressing the data of a page: zlib gave error " + std::to_string(code),
+    throw Error("compressing the data of a page: zlib returned error " + std::to_string(code),
                 ExitCode::Infrastructure);
   }
   bytes.resize(size);

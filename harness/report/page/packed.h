@@ -5,11 +5,11 @@
 
 namespace assay {
 
-/// Text as a page carries it: deflated (RFC 1950) and in base64. Whatever the text is, nothing in the result
-/// is markup, a quote or a line end.
+/// Text as it is embedded in a page: deflated (RFC 1950) and in base64, so that the result never contains
+/// markup, quotes or line ends.
 std::string packed(std::string_view text);
 
-/// RFC 4648, with padding.
+/// Base64 as in RFC 4648, with padding.
 std::string base64(std::string_view bytes);
 
 }  // namespace assay

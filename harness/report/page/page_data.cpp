@@ -30,7 +30,7 @@ const Record* found(const RecordsByKey& records, const RowKey& key) {
   return at == records.end() ? nullptr : at->second;
 }
 
-/// The rows of a track: those of the newest run in its order, then those that only the base has.
+/// The rows of a track: the newest run's in its order, then rows that only the base has.
 std::vector<PageRow> rows_of(const RunReport& newest, const RunComparison* comparison) {
   std::map<RowKey, const RowVerdict*> verdicts;
   std::vector<PageRow> rows;
@@ -49,7 +49,7 @@ std::vector<PageRow> rows_of(const RunReport& newest, const RunComparison* compa
   return rows;
 }
 
-/// The wall time of all rows: a journal does not tell when its run ended.
+/// The wall time of all rows, as a journal does not record when its run ended.
 double seconds_of(const RunReport& report) {
   double ms = 0;
   for (const Record& record : report.records) ms += record.total_ms;
@@ -64,7 +64,7 @@ Json json_of_run(const HistoryRun& run) {
           {"commit", json_text(run.commit)}};
 }
 
-/// Everything that the journal tells of the run, as run.json does, with text as it may be shown.
+/// Everything that the journal says about the run, like run.json, with text that may be shown.
 Json shown(Json json) {
   if (json.is_string()) return json_text(json.get<std::string>());
   if (!json.is_structured()) return json;
@@ -94,7 +94,7 @@ Json json_of_base(const RunReport& base, const RunInfo& next, bool is_other_devi
           {"changes", changes_between(base.run, next)}};
 }
 
-/// What the tables of statuses and verdicts say, so that the script need not know them.
+/// The class of each status, so that the script need not know it.
 Json status_classes() {
   Json classes = Json::object();
   constexpr std::array names{"fine", "failing", "infrastructure"};
@@ -194,7 +194,7 @@ class PageData::Impl {
   RowFigures figures_;
   Json device_column_ = Json::array(), track_column_ = Json::array(), case_column_ = Json::array();
   std::map<std::string, int> names_;
-  // Of the device that is being told:
+  // State of the current device:
   std::string device_key_;
   std::size_t tracks_ = 0;
   Json facts_ = Json::array(), samples_ = Json::array();

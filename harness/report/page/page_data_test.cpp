@@ -116,7 +116,8 @@ TEST(PageData, JudgesTheNewestRunAgainstItsBaseAndKeepsWhatIsGone) {
   const json& statuses = parts.at("history-0").at("rows").at(0).at("s");
   EXPECT_EQ(statuses.at(0), static_cast<int>(Status::Pass));
   EXPECT_EQ(statuses.at(1), static_cast<int>(Status::Fail));
-  EXPECT_EQ(parts.at("history-0").at("rows").at(1).at("s").at(0), -1) << "the first night lacks it";
+  EXPECT_EQ(parts.at("history-0").at("rows").at(1).at("s").at(0), -1)
+      << "the first night does not have the row";
 }
 
 TEST(PageData, TellsTimesBoundsAndChangedHashesOfEveryNight) {

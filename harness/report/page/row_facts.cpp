@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-/// Those of the run are shown once, not for each row.
+/// Columns about the run are shown once, not for each row.
 bool is_of_the_row(const Column& column) {
   constexpr std::array<std::string_view, 6> of_the_run{"schema", "run_id", "device",
                                                        "driver", "commit", "date"};

@@ -13,11 +13,11 @@
 namespace assay {
 namespace {
 
-/// Absent where it returns nothing.
+/// A figure of a row, or nullopt if the row has none.
 using Figure = std::function<std::optional<double>(const PageRow&)>;
 using Word = std::function<std::string(const PageRow&)>;
 
-/// Of rows that have a time.
+/// A figure of rows that have a time.
 template <class Get>
 Figure perf(Get get) {
   return [get](const PageRow& row) -> std::optional<double> {
@@ -26,7 +26,7 @@ Figure perf(Get get) {
   };
 }
 
-/// The same where the figure is not known when it is 0.
+/// A figure of rows that have a time, unknown if it is 0.
 Figure known(double PerfResult::*member) {
   return [member](const PageRow& row) -> std::optional<double> {
     if (!row.record || !has_time(*row.record)) return std::nullopt;

@@ -8,8 +8,7 @@
 
 namespace assay {
 
-/// One row of a page: what the newest run says, and how it was judged against the base. At least one is
-/// there.
+/// One row of a page: its record in the newest run, and its comparison with the base. At least one is set.
 struct PageRow {
   const Record* record = nullptr;       ///< null: the newest run does not have it
   const RowVerdict* verdict = nullptr;  ///< null: there is no base
@@ -17,14 +16,14 @@ struct PageRow {
   const RowInfo& info() const { return record ? record->info : verdict->info; }
 };
 
-/// What pictures and tables are drawn of: columns of figures and words, an entry a row.
+/// The data of charts and tables: columns of figures and words, one entry per row.
 class RowFigures {
  public:
   RowFigures();
   ~RowFigures();
 
   void add(const PageRow& row);
-  /// Each column under its name.
+  /// The columns by name.
   Json json() const;
 
  private:
@@ -32,13 +31,14 @@ class RowFigures {
   std::unique_ptr<Columns> columns_;
 };
 
-/// The cases that rows are of: the same on all devices.
+/// The cases of the rows, which all devices share.
 class CaseTable {
  public:
   CaseTable();
   ~CaseTable();
 
-  /// The number of the row's case. A case that was changed under its id (another group) is another one.
+  /// The number of the row's case. A case that was changed but kept its id (another group) gets another
+  /// number.
   std::size_t number_of(const RowInfo& info);
   Json json() const;
 

@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-/// One row in all nights of its track; null where a night does not have it.
+/// One row in all nights of its track; null for a night that does not have it.
 using RowNights = std::vector<const NightRow*>;
 
 template <class Value>
@@ -23,7 +23,7 @@ bool any(const RowNights& nights, Has has) {
   return std::ranges::any_of(nights, [&](const NightRow* night) { return night && has(*night); });
 }
 
-/// Hashes as numbers in the order in which they come; absent where there is one for all nights.
+/// Hashes numbered in order of appearance; null if all nights have the same one.
 Json hash_column(const RowNights& nights) {
   std::vector<std::uint64_t> seen;
   Json json = Json::array();
@@ -39,7 +39,7 @@ Json hash_column(const RowNights& nights) {
   return seen.size() > 1 ? json : Json();
 }
 
-/// 3 digits of what is only drawn.
+/// A number with 3 digits, for values that are only drawn.
 Json small_number(float value) {
   return json_number(static_cast<double>(value), 3);
 }

@@ -7,15 +7,16 @@
 
 namespace assay {
 
-/// What the nights of a device tell of each of its rows.
+/// The history of each row of a device over its nights.
 class RowHistory {
  public:
-  /// The rows of a track, in the page's order.
+  /// Adds the rows of a track, in the page's order.
   void add(const NightSummaries& nights, const Track& track, std::span<const RowKey> rows);
 
-  /// {"words": statuses, "rows": for each row its columns, an entry a night of its track, or null}. Columns:
-  /// "t" time in us, "c" its interval in %, "e" err_over_bound, "s" status (-1: the night lacks the row), "h"
-  /// number of the output hash; each only where it has something to tell. Begins anew.
+  /// Returns {"words": statuses, "rows": for each row its columns, with one entry or null per night of its
+  /// track} and clears the history. Columns: "t" time in us, "c" its interval in %, "e" err_over_bound, "s"
+  /// status (-1: the night does not have the row), "h" number of the output hash; a column is left out if it
+  /// has no value.
   Json take();
 
  private:

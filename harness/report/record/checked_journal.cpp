@@ -44,21 +44,21 @@ void check_stored_figures(const PerfResult& perf) {
   expect_equal("time_us_mean", perf.time_us_mean, summary.mean, "the mean of 'sample_us'");
 }
 
-/// What the checks need to know of a row so far: little, as there may be many.
+/// The state of a row that the checks need. It is kept small, as a journal may have many rows.
 struct RowSoFar {
   std::string id;
   std::string mode;
   std::string mode_words;
   bool begun = false;
   bool ended = false;
-  bool goes_on = false;               ///< it ended so that it goes on if it begins again
+  bool goes_on = false;               ///< its end was an interruption: it is resumed if it begins again
   std::optional<std::string> metric;  ///< once judged
   std::string output_hash;
   int blocks = 0;
   std::int64_t next_round = 0;
   int batch = 0;
 
-  /// As RowEvents.
+  /// Same rules as RowEvents::begin().
   void begin() {
     if (ended && !goes_on) *this = {.id = id, .mode = mode, .mode_words = mode_words};
     ended = false;
@@ -75,34 +75,34 @@ struct RowSoFar {
 };
 
 void check_block(const RowSoFar& row, const Block& block) {
-  if (row.ended || !row.begun) throw Contradiction("it has a block and does not run");
+  if (row.ended || !row.begun) throw Contradiction("it has a block while it does not run");
   if (block.skipped < 0 || block.round != row.next_round + block.skipped) {
     throw Contradiction(
         fmt::format("its block {} stands where block {} should", block.round, row.next_round));
   }
   if (block.batch < 1)
-    throw Contradiction(fmt::format("'batch' is {}, which is no number of programs", block.batch));
+    throw Contradiction(fmt::format("'batch' is {}, which is not a number of programs", block.batch));
   if (row.blocks > 0 && row.batch != block.batch) {
     throw Contradiction(fmt::format("'batch' is {} and was {} in the block before", block.batch, row.batch));
   }
   if (block.samples_ns.empty()) throw Contradiction("'samples_ns' is empty: a block has a sample");
   for (const double ns : block.samples_ns) {
     if (!(ns > 0) || !std::isfinite(ns))
-      throw Contradiction("'samples_ns' holds " + shortest(ns) + ", which is no time");
+      throw Contradiction("'samples_ns' holds " + shortest(ns) + ", which is not a time");
   }
 }
 
 void check_end(const RowSoFar& row, const RowEnd& end) {
   if (row.ended) throw Contradiction("it ends twice");
   const bool passed = end.status == Status::Pass;
-  if (passed && !row.begun) throw Contradiction("it passed and did not begin");
+  if (passed && !row.begun) throw Contradiction("it passed without having begun");
   if (passed && row.mode == "perf" && !end.perf)
     throw Contradiction("a row of mode perf passed and has no time");
   if (passed && row.mode == "accu" && !row.metric)
     throw Contradiction("a row of mode accu passed and was not judged");
   if (passed && row.metric && !row.metric->empty())
-    throw Contradiction("the row passed, and its accuracy says '" + printable(*row.metric) + "'");
-  if (end.perf && row.blocks == 0) throw Contradiction("there is a time without a sample");
+    throw Contradiction("the row passed, but its accuracy says '" + printable(*row.metric) + "'");
+  if (end.perf && row.blocks == 0) throw Contradiction("it has a time but no sample");
 }
 
 /// Throws at the first event that contradicts those before it.
@@ -141,8 +141,8 @@ class Checker final : public RunListener {
   void done() override {
     for (const RowSoFar& row : rows_) {
       if (row.ended) continue;
-      throw Contradiction("the run came to its end, and " + printable(row.id) + " (" +
-                          printable(row.mode_words) + ") did not: lines are missing");
+      throw Contradiction("the run is complete, but " + printable(row.id) + " (" + printable(row.mode_words) +
+                          ") has no end: lines are missing");
     }
   }
 
@@ -153,7 +153,7 @@ class Checker final : public RunListener {
       check(row);
     } catch (const Contradiction& error) {
       throw Contradiction("the record of " + printable(row.id) + " (" + printable(row.mode_words) +
-                          ") contradicts itself: " + error.what() + "; it was not written so by a run");
+                          ") contradicts itself: " + error.what() + "; no run writes such a record");
     }
   }
 

@@ -70,7 +70,7 @@ TEST(CheckedJournal, RefusesSamplesThatAreNoTimes) {
   EXPECT_THAT(
       error_after("[100000000,", "[-100000000,", 5),
       EndsWith("the record of shuffle/a/1x16x4x8/4W4C.4W4C/fused (perf) contradicts itself: 'samples_ns' "
-               "holds -100000000, which is no time; it was not written so by a run"));
+               "holds -100000000, which is not a time; no run writes such a record"));
   EXPECT_THAT(error_after("[100000000,", "[\"inf\",", 5), HasSubstr("holds inf"));
   EXPECT_THAT(error_after("[100000000,101000000]", "[]", 5), HasSubstr("'samples_ns' is empty"));
   EXPECT_THAT(error_after("\"batch\":1000", "\"batch\":0", 5), HasSubstr("'batch' is 0"));
@@ -139,13 +139,12 @@ TEST(CheckedJournal, RefusesATimeWithoutASample) {
   Record record = good();
   record.perf->sample_us.clear();
   EXPECT_THAT(error_of(write_journal(folder, record)), HasSubstr(":5: "));
-  EXPECT_THAT(error_of(folder / "journal.jsonl"), HasSubstr("a time without a sample"));
+  EXPECT_THAT(error_of(folder / "journal.jsonl"), HasSubstr("it has a time but no sample"));
 }
 
 TEST(CheckedJournal, MissesTheEndOfARowThatWasPlanned) {
-  EXPECT_THAT(
-      error_without("{\"event\":\"end\"", 7),
-      HasSubstr("the run came to its end, and " + good().info.id + " (perf) did not: lines are missing"));
+  EXPECT_THAT(error_without("{\"event\":\"end\"", 7), HasSubstr("the run is complete, but " + good().info.id +
+                                                                " (perf) has no end: lines are missing"));
   const test::TemporaryFolder folder;
   const std::filesystem::path path = write_journal(folder);
   const std::string journal = test::read_file(path);

@@ -34,7 +34,7 @@ std::string line_of(Json object, const T& value) {
   return object.dump();
 }
 
-/// Looked at first: a journal of another schema may lack any other field.
+/// The schema is read first: in a journal of another schema any other field may be missing.
 int schema_of(const Json& run) {
   const auto schema = run.find("schema");
   if (schema == run.end() || !schema->is_number_integer())
@@ -54,13 +54,13 @@ RowIndex index_in(const Json& object, const char* name) {
   return json_fields::decode<RowIndex>(member(object, name), {name, report_schema});
 }
 
-/// Deeper than any event: what goes through a value calls itself for each level, and the stack has an end.
+/// Deeper than any event. The functions that walk a value recurse for each level, and the stack is finite.
 constexpr int deepest_nesting = 32;
 
-/// How deep lists and objects of a line stand in each other, or a number that is not larger than the deepest
-/// nesting and not less.
+/// An upper bound on how deep lists and objects of a line are nested; exact where it is above
+/// deepest_nesting.
 int nesting_of(std::string_view line) {
-  // Most lines have fewer of them than that, which is quickly counted.
+  // Most lines have fewer brackets than that, and counting them is quick.
   const auto opened = std::ranges::count(line, '[') + std::ranges::count(line, '{');
   if (opened <= deepest_nesting) return static_cast<int>(opened);
   int depth = 0;
@@ -77,15 +77,15 @@ int nesting_of(std::string_view line) {
   return deepest;
 }
 
-/// A line of a plan, its rows apart from the rest: as one value, those of a large run take many times the
-/// memory of their text, in more pieces than all that is kept of them.
+/// A plan line split into its rows and the rest. Parsed as one value, the rows of a large run would take many
+/// times the memory of their text.
 struct PlanLine {
   std::string head;  ///< the line with an empty list of rows
   std::vector<std::string_view> rows;
 };
 
-/// Takes a line apart that EventLines::plan() may have written; nothing for any other. It need not be JSON:
-/// who parses the parts finds that out.
+/// Splits a line that EventLines::plan() may have written; nullopt for any other line. The line need not be
+/// valid JSON: parsing the parts finds that out.
 std::optional<PlanLine> plan_line(std::string_view line) {
   constexpr std::string_view rows_key = R"("rows":[)";
   if (!line.starts_with(R"({"event":"plan",)")) return std::nullopt;
@@ -114,11 +114,11 @@ std::optional<PlanLine> plan_line(std::string_view line) {
 
 Json parse(std::string_view line) {
   if (nesting_of(line) > deepest_nesting)
-    throw Error(fmt::format("lists and objects stand in each other more than {} deep", deepest_nesting));
+    throw Error(fmt::format("lists and objects are nested more than {} deep", deepest_nesting));
   try {
     return Json::parse(line);
   } catch (const Json::parse_error& error) {
-    throw Error("it is not JSON from column " + std::to_string(error.byte) + " on");
+    throw Error("it is not valid JSON from column " + std::to_string(error.byte) + " on");
   } catch (const Json::out_of_range&) {
     throw Error("a number in it is larger than any double");
   }
@@ -132,7 +132,7 @@ nlohmann::ordered_json json_of(const RunInfo& info) {
 
 void EventLines::run(const RunInfo& info) {
   RunInfo written = info;
-  written.schema = report_schema;  // of the lines, whatever it was read from
+  written.schema = report_schema;  // the lines have this schema, whichever the run was read from
   line(line_of(event_of("run"), written));
 }
 
@@ -140,7 +140,7 @@ void EventLines::plan(std::span<const RowInfo> rows) {
   Json object = event_of("plan");
   object["first"] = planned_;
   object["rows"] = Json::array();
-  // Row by row: as values, those of a large run take ten times the memory of their text.
+  // Encoded row by row: as JSON values, the rows of a large run take ten times the memory of their text.
   constexpr std::string_view end = "]}";
   std::string text = object.dump();
   text.resize(text.size() - end.size());
@@ -183,7 +183,8 @@ Ceilings decode_ceilings(std::string_view text) {
 Decoder::Decoder(StoredRecord stored_record) : stored_record_(std::move(stored_record)) {}
 Decoder::~Decoder() = default;
 
-/// Of this schema, whose first word is the event; anything else is for line(). Whether it was one.
+/// Reads a plan line of the current schema and returns true; returns false for any other line, which line()
+/// reads.
 bool Decoder::plan(std::string_view line, RunListener& listener) {
   if (old_) return false;
   const std::optional<PlanLine> plan = plan_line(line);
@@ -201,7 +202,7 @@ bool Decoder::plan(std::string_view line, RunListener& listener) {
 void Decoder::check_first(const Json& plan) const {
   const RowIndex first = index_in(plan, "first");
   if (first != planned_)
-    throw Error(fmt::format("it plans rows from {} on where {} are planned", first, planned_));
+    throw Error(fmt::format("it plans rows from {} on, but {} are planned so far", first, planned_));
 }
 
 void Decoder::check_block(const Block& block) {
@@ -210,10 +211,10 @@ void Decoder::check_block(const Block& block) {
 
 RowIndex Decoder::checked(RowIndex row) const {
   if (row < planned_) return row;
-  throw Error(fmt::format("it is about row {}, and {} are planned", row, planned_));
+  throw Error(fmt::format("it is about row {}, but only {} are planned", row, planned_));
 }
 
-/// Of this schema. Whether it was one of the lines that are read without making a value of them.
+/// Reads a line of the current schema that needs no JSON value and returns true; false for any other line.
 bool Decoder::quick(std::string_view line, RunListener& listener) const {
   if (old_) return false;
   const std::optional<QuickLine> quick = quick_line(line);

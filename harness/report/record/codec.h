@@ -16,13 +16,14 @@ namespace assay {
 
 class OldSchemas;
 
-// Events as lines of the journal and back. Numbers keep their value (NaN and infinities are the strings
-// "nan", "inf" and "-inf"), text becomes valid UTF-8, fields that have their initial value are left out.
+// Converts events to lines of the journal and back. Numbers keep their value (NaN and infinities are the
+// strings "nan", "inf" and "-inf"), text becomes valid UTF-8, and fields that have their initial value are
+// left out.
 
-/// Turns each event into its line.
+/// Encodes each event as a line.
 class EventLines : public RunListener {
  public:
-  /// An event as a line of the journal, without its end.
+  /// Receives an event as a line of the journal, without the line end.
   virtual void line(std::string_view line) = 0;
 
   void run(const RunInfo& info) final;
@@ -53,7 +54,7 @@ class Decoder {
 
  private:
   static void check_block(const Block& block);
-  RowIndex checked(RowIndex row) const;  ///< that it is planned
+  RowIndex checked(RowIndex row) const;  ///< throws unless the row is planned
   bool quick(std::string_view line, RunListener& listener) const;
   bool plan(std::string_view line, RunListener& listener);
   void check_first(const nlohmann::ordered_json& plan) const;
@@ -65,11 +66,12 @@ class Decoder {
   std::size_t planned_ = 0;
 };
 
-/// A device's ceilings alone, as one line without its end, and back; the latter throws Error as Decoder does.
+/// Encodes a device's ceilings as one line without line end, and decodes them; decoding throws Error as
+/// Decoder does.
 std::string encode_ceilings(const Ceilings& ceilings);
 Ceilings decode_ceilings(std::string_view text);
 
-/// Every member of it, as in run.json.
+/// The run as a JSON object with every member, as in run.json.
 nlohmann::ordered_json json_of(const RunInfo& info);
 
 }  // namespace assay

@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// How many members an aggregate has: so many initializers it takes.
+// The number of members of an aggregate: the most initializers that it accepts.
 struct Anything {
   template <class T>
   operator T() const;  // NOLINT: never defined, for unevaluated use
@@ -243,11 +243,11 @@ TEST(Codec, PassesOverMembersItDoesNotKnow) {
 }
 
 TEST(Codec, RefusesAnEventOfARowThatNoPlanNames) {
-  EXPECT_EQ(decode_error(R"({"event":"begin","row":1})"), "it is about row 1, and 1 are planned");
+  EXPECT_EQ(decode_error(R"({"event":"begin","row":1})"), "it is about row 1, but only 1 are planned");
   EXPECT_EQ(decode_error(R"({"event":"begin","row":-1})"),
             "the field 'row' should be a whole number in range and is -1");
   EXPECT_EQ(decode_error(R"({"event":"plan","first":2,"rows":[]})"),
-            "it plans rows from 2 on where 1 are planned");
+            "it plans rows from 2 on, but 1 are planned so far");
 }
 
 TEST(Codec, NamesTheFieldThatIsWrong) {
@@ -295,8 +295,8 @@ TEST(Codec, MissesWhatNoEventIsWithout) {
 }
 
 TEST(Codec, SaysWhyALineIsNoEvent) {
-  EXPECT_EQ(decode_error(""), "it is not JSON from column 1 on");
-  EXPECT_EQ(decode_error(R"({"event":"end")"), "it is not JSON from column 15 on");
+  EXPECT_EQ(decode_error(""), "it is not valid JSON from column 1 on");
+  EXPECT_EQ(decode_error(R"({"event":"end")"), "it is not valid JSON from column 15 on");
   EXPECT_EQ(decode_error("[1]"), "it is not a JSON object");
   EXPECT_EQ(decode_error("{}"), "the field 'event' is missing");
   EXPECT_EQ(decode_error(R"({"event":"pause"})"),
@@ -376,7 +376,7 @@ TEST(Decoder, RefusesNumbersThatNoDoubleHolds) {
 
 TEST(Decoder, RefusesTimesWhoseSumsAreNoNumbers) {
   EXPECT_EQ(error_of_line(R"({"event":"block","row":0,"round":0,"batch":1,"samples_ns":[1e308, 1e308]})"),
-            "the field 'block.samples_ns' holds 1e+308, which is no time");
+            "the field 'block.samples_ns' holds 1e+308, which is not a time");
 }
 
 TEST(Decoder, RefusesValuesThatStandInEachOtherTooDeep) {

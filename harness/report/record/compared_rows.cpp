@@ -15,7 +15,7 @@ std::string status_note(const Comparison& made, const Record* baseline) {
                      name_of(baseline == nullptr ? Status::Missing : baseline->status));
 }
 
-/// Of the time of one program in each round, in ns.
+/// The median time of one program in each round, in ns.
 std::map<int, double> medians_by_round(std::span<const Block> blocks) {
   std::map<int, double> medians;
   for (const Block& block : blocks) {

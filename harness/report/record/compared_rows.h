@@ -15,32 +15,33 @@
 
 namespace assay {
 
-// What a report says of rows that are held against each other. It is computed from what every row told alone,
+// What a report says about rows that are compared with each other. It is computed from each row's own events,
 // so that it does not matter which process ran a row, and when.
 
-/// Which rows of a plan share their data.
+/// The rows of a plan by group: the rows of a group share their data.
 class RowGroups {
  public:
   void add(RowIndex row, const RowInfo& info);
-  /// In the plan's order. None for a row of an older journal, which knows no groups.
+  /// The rows of this row's group, in the plan's order. None for a row of an older journal, which has no
+  /// groups.
   std::span<const RowIndex> with(const RowInfo& info) const;
 
  private:
   std::unordered_map<std::string, std::vector<RowIndex>> rows_;
 };
 
-/// Whether the plan wants the row compared, be it that it has no baseline.
+/// Whether the plan wants the row compared, even if it has no baseline.
 bool is_compared(const RowInfo& info);
 
 /// The key of the row that this one is compared with.
 RowKey baseline_key(const RowInfo& info);
 
-/// The time of a row over that of its baseline, from the blocks of the rounds that both took part in; absent
-/// where there is no such round.
+/// A row's time divided by its baseline's, from the blocks of the rounds that both took part in; absent if
+/// there is no such round.
 std::optional<Ratio> ratio_in_rounds(std::span<const Block> row, std::span<const Block> baseline);
 
-/// How a row that is_compared() and has ended compares with its baseline (null: the report has no such row),
-/// or why it does not. Only baselines that passed are good for that.
+/// The comparison of a row that is_compared() and has ended with its baseline (null: the report has no such
+/// row), or the reason why there is none. Only baselines that passed are used.
 Comparison comparison_of(const Record& row, const Record* baseline, const std::optional<Ratio>& ratio);
 
 /// A row that is to be compared, by its index among all that were planned.
@@ -53,11 +54,12 @@ struct ComparedPair {
 /// Writes the comparisons of these rows into the records of all rows.
 void note_comparisons(std::span<Record> records, std::span<const ComparedPair> pairs);
 
-/// What is known of the impls that `auto` could have chosen: the best times of rows of other impls on the
-/// same data, in the same forms and with the same cache.
+/// The impls that `auto` could have chosen: the best times of rows with other impls on the same data, in the
+/// same forms and with the same cache.
 class Rivals {
  public:
-  /// Rows without a time, those of impl auto and those of no known group are no rivals.
+  /// Adds a record. Rows without a time, rows of impl auto and rows without a group are no rivals and are
+  /// ignored.
   void add(const Record& record);
   /// How much longer a row of impl auto took than its best rival, in percent; absent without rivals, and for
   /// every other row.
@@ -71,13 +73,13 @@ class Rivals {
 };
 
 /// The times of the impls that a case names, on the same data, in the same forms, with the same cache and
-/// shaders. Impl `auto` is none of them: it stands for one.
+/// shaders. Impl `auto` does not count, as it stands for one of them.
 class ImplTimes {
  public:
-  /// Rows that did not pass and those of no known group tell nothing.
+  /// Adds a record. Rows that did not pass and rows without a group are ignored.
   void add(const Record& record);
-  /// Writes how the row's time compares with the slowest of these impls; of an impl with several points of
-  /// `tune` the fastest counts. Nothing where the case names one impl alone.
+  /// Writes into the record how its time compares with the slowest of these impls; an impl with several
+  /// points of `tune` counts with its fastest. Writes nothing if the case names only one impl.
   void note_ratio(Record& record) const;
 
  private:
@@ -90,10 +92,10 @@ class ImplTimes {
 /// Writes the ratios to the slowest impl into the records of a report.
 void note_ratios(std::span<Record> records);
 
-/// Whether the record is to tell a regret and does not yet.
+/// Whether the record should have a regret and has none yet.
 bool lacks_regret(const Record& record);
 
-/// Writes the regrets into the records that lack them.
+/// Writes the regrets into the records for which lacks_regret() holds.
 void note_regrets(std::span<Record> records);
 
 }  // namespace assay

@@ -94,7 +94,7 @@ Record of_impl(const std::string& impl, double time_us) {
 TEST(RatioToTheSlowest, IsOfTheImplsThatACaseNames) {
   Record chosen = of_impl("auto", 11);
   chosen.perf->impl_auto = "fused";
-  Record tuned = of_impl("plain", 90);  // the better point of the slowest impl is what it is held against
+  Record tuned = of_impl("plain", 90);  // the slowest impl is compared by its better point
   tuned.info.tune = "local_size=64";
   std::vector<Record> records{of_impl("fused", 10), of_impl("plain", 40), tuned, of_impl("tiled", 20),
                               chosen};

@@ -7,7 +7,7 @@
 
 namespace assay {
 
-/// What kind of error the wrong elements of an output are.
+/// The kind of error that the wrong elements of an output show.
 enum class ErrorKind : std::uint8_t {
   Unwritten,
   Nan,
@@ -25,20 +25,20 @@ enum class ErrorKind : std::uint8_t {
   Tail
 };
 
-/// The word of a kind: "zero_point".
+/// The word for a kind: "zero_point".
 std::string_view name_of(ErrorKind kind);
 
-/// A kind of error in words.
+/// The words that reports use for a kind of error.
 struct DiagnosisWords {
   ErrorKind kind;
   std::string_view word;     ///< Diagnosis::word, "zero_point"
   std::string_view name;     ///< as people read it, "zero point"
-  std::string_view meaning;  ///< what is so of the wrong elements
+  std::string_view meaning;  ///< what the wrong elements have in common
   std::string_view advice;   ///< where to look
 };
 std::span<const DiagnosisWords> known_diagnoses();
 
-/// "zero point" of "zero_point"; a word that is not known is its own name.
+/// "zero point" for "zero_point"; an unknown word is its own name.
 std::string_view diagnosis_name(std::string_view word);
 
 }  // namespace assay

@@ -12,24 +12,24 @@
 
 namespace assay {
 
-/// Which row an event is about: its place among all rows that were planned, from 0 on.
+/// Identifies the row that an event is about: its place among all planned rows, from 0 on.
 using RowIndex = std::size_t;
 
 /// One block of a row's samples, as it was measured.
 struct Block {
-  /// Of those in which rows take turns; a row's blocks count up from 0, but for rounds that it took no part
-  /// in. Blocks of rows that are compared were sampled together where their rounds are equal.
+  /// Number of the round, in which rows alternate. A row's blocks count up from 0, except for rounds that it
+  /// took no part in. Blocks of compared rows were sampled together if their rounds are equal.
   int round = 0;
-  int skipped = 0;                 ///< rounds just before this one that others had without this row
+  int skipped = 0;                 ///< rounds just before this one that ran without this row
   int batch = 1;                   ///< programs in a sample
-  std::vector<double> samples_ns;  ///< of one submission each, so of `batch` programs
-  double probe_ns = 0;             ///< median of the clock probes beside the samples; 0: none ran
-  /// Of the timed outputs, where it is not that of the judged ones: in journals from before what is timed
-  /// had guards too. Now a block's outputs are the judged ones, or it is wrong.
+  std::vector<double> samples_ns;  ///< time of one submission each, so of `batch` programs
+  double probe_ns = 0;             ///< median of the clock probes run with the samples; 0: none ran
+  /// Hash of the timed outputs, if it is not the judged ones': only in journals from before timed outputs had
+  /// guards. Now a block's outputs equal the judged ones, or the block is `wrong`.
   std::string output_hash;
-  bool wrong = false;  ///< the timed outputs are not the ones that were judged
+  bool wrong = false;  ///< the timed outputs differ from the judged ones
 
-  /// ns of one program in each sample.
+  /// Time of one program in each sample, in ns.
   std::vector<double> program_ns() const {
     std::vector<double> values;
     for (const double ns : samples_ns) values.push_back(ns / batch);
@@ -37,60 +37,61 @@ struct Block {
   }
 };
 
-/// How a row ended, and what only its end knows.
-/// In the reason of each row that was cut short or not reached because the run was stopped, by whatever.
-inline constexpr std::string_view stopped_because = "the run was interrupted";
+/// The reason of a row that was cut short or not reached because the run was stopped contains these words.
+inline constexpr std::string_view stopped_because = "the run was stopped";
 
+/// The event of a row's end: its status, and the facts that no earlier event has.
+/// The event of a row's end: its status, and the facts that no earlier event has.
 struct RowEnd {
   Status status = Status::Missing;
-  std::string reason;  ///< of every status but PASS, a sentence with numbers
-  /// What a second try of a failed row showed: "REPRODUCED" or "ORDER_DEPENDENT"; empty: there was none. (A
-  /// row that passed and failed is FLAKY, which is a status.)
+  std::string reason;  ///< a sentence with numbers, for every status but PASS
+  /// Result of a failed row's second try: "REPRODUCED" or "ORDER_DEPENDENT"; empty: there was none. (A row
+  /// that passed once and failed once is FLAKY, which is a status.)
   std::string retry;
-  std::optional<PerfResult> perf;        ///< where the row has a time; what its blocks tell is not in here
-  std::optional<Comparison> comparison;  ///< of older journals: now the reports compute it
+  std::optional<PerfResult> perf;        ///< if the row has a time; without the figures that its blocks give
+  std::optional<Comparison> comparison;  ///< only in older journals: now the reports compute it
   std::int64_t validation_messages = 0;
   std::vector<std::string> validation_texts;  ///< see Record
   double total_ms = 0;
   std::optional<TimeSpent> spent;
-  std::string repro;  ///< of older journals, where the line is another than repro_line() gives
+  std::string repro;  ///< only in older journals whose line differs from repro_line()'s
 };
 
-/// What happens in a run, told to whoever listens: the journal, the live report. These events are all there
-/// is to know of a run: a record is a pure function of its row's events (record_of).
+/// Receives the events of a run: the journal and the live report listen. The events hold all that is known
+/// about a run: a record is a pure function of its row's events (record_of).
 ///
-/// Order: run, plan, then of each row begin, judged, its blocks, end; last done. Rows that are timed together
-/// take turns: begin is told again for the one whose turn it is, so that at any time only the row that began
-/// last of all can be a timed one that runs. Rows of mode accu do not wait once they have begun, and several
-/// workers may run some side by side: each that has begun runs until it ends. A row that cannot run has no
-/// judged, one that is not timed has no block, one that is not reached (MISSING) has an end alone.
+/// Order: run, plan, then for each row begin, judged, its blocks, end; last done. Rows that are timed
+/// together alternate: begin is sent again for the row whose turn it is, so that the only timed row that can
+/// be running is the one that began last. Rows of mode accu do not wait once they have begun, and several
+/// workers may run some in parallel: each row that has begun runs until it ends. A row that cannot run has no
+/// judged, a row that is not timed has no block, and a row that is not reached (MISSING) has only an end.
 ///
-/// A row that begins again after its end begins anew: what was told of it before no longer counts. But after
-/// an end that only says that the run was cut short (MISSING, INTERRUPTED), or after none, it goes on. It is
-/// judged again then: where its outputs are what they were, it needs only the blocks that it lacks, and those
-/// that were told before count; where they are others, those do not.
+/// A row that begins again after its end starts over: its earlier events no longer count. But after an end
+/// that only says that the run was cut short (MISSING, INTERRUPTED), or after no end, it is resumed. It is
+/// then judged again: if its outputs are unchanged, its earlier blocks count and only the missing ones are
+/// sampled; if they differ, the earlier blocks do not count.
 ///
-/// What is to be told later has its place here: which worker runs a row and for which time it tries goes into
-/// `begin`, what a second try showed into `end` (RowEnd::retry), how a run is divided (shard, resumed from)
-/// into `run`. Fields that have their initial value are not written, so that adding one costs older journals
-/// nothing.
+/// New facts have their place in one of these events: which worker runs a row and which try it is belong in
+/// `begin`, the result of a second try in `end` (RowEnd::retry), how a run is divided (shard, resumed from)
+/// in `run`. Fields that have their initial value are not written, so that adding one does not change older
+/// journals.
 class RunListener {
  public:
   virtual ~RunListener() = default;
 
-  /// The run's circumstances are known, or have changed: the ceilings were measured anew.
+  /// The run's circumstances are known, or have changed because the ceilings were measured again.
   virtual void run(const RunInfo& info) = 0;
-  /// Rows that shall be run, in the order that reports list them, each once. Their indices go on where those
-  /// of the plan before ended.
+  /// Rows to run, in the order in which reports list them, each once. Their indices continue those of the
+  /// plan before.
   virtual void plan(std::span<const RowInfo> rows) = 0;
-  /// This row is about to run, or goes on: if nothing more is heard, it is to blame, or one that runs beside
-  /// it.
+  /// This row is about to run, or is resumed. If no further event arrives, this row or one that runs in
+  /// parallel is to blame.
   virtual void begin(RowIndex row) = 0;
-  /// Its answer was held against the reference.
+  /// The row's answer was compared with the reference.
   virtual void judged(RowIndex row, const AccuracyResult& accuracy) = 0;
-  /// A block of its samples has ended.
+  /// A block of the row's samples has ended.
   virtual void block(RowIndex row, const Block& block) = 0;
-  /// It has ended.
+  /// The row has ended.
   virtual void end(RowIndex row, const RowEnd& end) = 0;
   /// Every planned row has ended.
   virtual void done() = 0;

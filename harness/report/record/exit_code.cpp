@@ -23,7 +23,7 @@ ExitCode exit_code(const RunReport& report, bool strict) {
   if (any(report, StatusClass::Infrastructure)) return ExitCode::Infrastructure;
   if (strict && !report.run.rule_notes.empty()) return ExitCode::Failures;
   if (any(report, StatusClass::Failing)) return ExitCode::Failures;
-  // Of a shard nobody chose the rows: they may all be INVALID. The shards' merged report tells.
+  // A shard's rows are not chosen by the user: they may all be INVALID. The merged report decides.
   const bool is_fine = report.run.shard.is_part() || std::ranges::any_of(report.records, was_judged);
   return is_fine ? ExitCode::Fine : ExitCode::Usage;
 }

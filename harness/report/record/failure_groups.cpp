@@ -19,12 +19,12 @@ bool is_bad(const Record& record) {
   return class_of(record.status) != StatusClass::Fine;
 }
 
-/// What says whether a kernel is right: neither rows that never ran nor those that cannot.
+/// Whether the row says anything about its kernel: rows that never ran, or cannot run, do not.
 bool was_tried(const Record& record) {
   return record.status == Status::Pass || (is_bad(record) && record.status != Status::Missing);
 }
 
-/// Each number becomes one "#".
+/// The text with each number replaced by one "#".
 std::string without_numbers(const std::string& text) {
   std::string plain;
   for (const char c : text) {
@@ -44,7 +44,7 @@ std::string kind_of(const Record& record) {
 }
 
 using Rows = std::vector<const Record*>;
-using Numbers = std::vector<std::size_t>;  ///< of traits, ascending
+using Numbers = std::vector<std::size_t>;  ///< numbers of traits, ascending
 
 /// The traits of all rows that were tried, each text once.
 class TraitTable {
@@ -57,7 +57,7 @@ class TraitTable {
     }
   }
 
-  /// Numbers of a row's traits, the likeliest to matter first.
+  /// Numbers of a row's traits, those most likely to matter first.
   Numbers numbers_of(const Record& record) {
     Numbers numbers;
     for (const std::string& trait : traits_of(record.info))
@@ -87,7 +87,7 @@ class TraitTable {
   std::map<std::string, std::size_t> numbers_;
 };
 
-/// The rows of some ops among which a group is to stand out: places in the table.
+/// The rows of a group's ops, from which the group must be distinguished: places in the table.
 class Related {
  public:
   Related(const TraitTable& table, const Rows& group) : table_(table) {
@@ -114,7 +114,7 @@ class Related {
   Numbers places_;
 };
 
-/// What is so of all rows of a group, the likeliest to matter first.
+/// Traits that all rows of a group share, those most likely to matter first.
 Numbers common_traits(const Rows& group, TraitTable& table) {
   Numbers common = table.numbers_of(*group.front());
   for (const Record* record : group) {
@@ -124,7 +124,7 @@ Numbers common_traits(const Rows& group, TraitTable& table) {
   return common;
 }
 
-/// One trait, or two, that the fewest other rows have.
+/// The one or two traits that the fewest other rows have.
 struct Choice {
   Numbers traits;  ///< ascending
   std::size_t alike = 0;
@@ -144,7 +144,7 @@ Choice telling_traits(const Numbers& common, const Related& related) {
     for (std::size_t j = i + 1; j < std::min(common.size(), most_in_pairs); ++j)
       try_traits({common[i], common[j]});
   }
-  // A second trait that leaves out few rows more says nothing.
+  // A second trait that excludes only a few more rows says nothing.
   return 10 * best.alike <= 9 * single.alike ? best : single;
 }
 
@@ -154,7 +154,7 @@ std::string joined_traits(const Numbers& traits, const TraitTable& table) {
   return text;
 }
 
-/// Rows that pass and do not share what the group does.
+/// Rows that pass and do not have the traits that the group shares.
 std::size_t passing_without(const FailureGroup& group) {
   return group.passing - group.passing_alike;
 }
@@ -167,7 +167,7 @@ FailureGroup described(Rows rows, TraitTable& table) {
   if (std::ranges::all_of(rows, is_same_op)) group.op = rows.front()->info.op;
   group.passing = related.passing({});
   group.alike = std::max(related.count(), rows.size());
-  // One row has a thousand traits that no other has.
+  // A single row has countless traits that no other row has.
   if (group.passing > 0 && rows.size() > 1) {
     const Choice choice = telling_traits(common_traits(rows, table), related);
     group.shared = joined_traits(choice.traits, table);
@@ -206,13 +206,15 @@ std::vector<FailureGroup> failure_groups(const RunReport& report) {
 
 std::string group_text(const FailureGroup& group) {
   const std::size_t count = group.rows.size();
-  std::string text = std::to_string(count) + " of " + std::to_string(group.alike);
-  text += group.alike == 1 ? " row" : " rows";
+  // Rows that never ran are no part of the rows that were judged.
+  const bool is_missing = group.rows.front()->status == Status::Missing;
+  std::string text = std::to_string(count) + (is_missing ? "" : " of " + std::to_string(group.alike));
+  text += (is_missing ? count : group.alike) == 1 ? " row" : " rows";
   if (!group.op.empty()) text += " of " + group.op;
   if (!group.shared.empty()) text += " " + group.shared;
   if (!group.kind.empty()) text += ": " + group.kind;
   const std::size_t others = passing_without(group);
-  if (!group.shared.empty() && others > 0) text += "; " + std::to_string(others) + " without pass";
+  if (!group.shared.empty() && others > 0) text += "; of the rest, " + std::to_string(others) + " pass";
   return text;
 }
 

@@ -8,25 +8,25 @@
 
 namespace assay {
 
-/// Failures of one kind, and what they have in common that rows which pass have not.
+/// Failures of one kind, and the traits that they share and passing rows do not.
 struct FailureGroup {
-  std::string kind;                 ///< "zero point", "wrong value"; of what was not judged, the reason
-  std::vector<const Record*> rows;  ///< all of one status, in the report's order
-  std::string op;                   ///< the op of all of them; empty: of several
-  std::string shared;               ///< "with y in a buffer, impl fused"; empty: nothing sets them apart
-  std::size_t alike = 0;    ///< rows of their ops that were judged and share that too, failures included
-  std::size_t passing = 0;  ///< rows of their ops that pass
-  std::size_t passing_alike = 0;  ///< those among them that share it
+  std::string kind;                 ///< "zero point", "wrong value"; the reason, if the rows were not judged
+  std::vector<const Record*> rows;  ///< all with one status, in the report's order
+  std::string op;                   ///< the op of all rows; empty: they have several
+  std::string shared;             ///< "with y in a buffer and impl fused"; empty: nothing distinguishes them
+  std::size_t alike = 0;          ///< judged rows of these ops that have the shared traits, failures included
+  std::size_t passing = 0;        ///< rows of these ops that pass
+  std::size_t passing_alike = 0;  ///< passing rows that have the shared traits
 };
 
-/// What failures of one group have in common: status and diagnosis, else the metric, else the reason but for
+/// The key that failures of one group share: status and diagnosis, else the metric, else the reason without
 /// its numbers.
 std::string failure_key(const Record& record);
 
-/// The failures of a report by their keys, the largest groups first, MISSING rows last.
+/// The failures of a report grouped by key, the largest groups first, MISSING rows last.
 std::vector<FailureGroup> failure_groups(const RunReport& report);
 
-/// "202 of 202 rows of q8ta_clone with y in a buffer: never written; 119 without pass"
+/// "202 of 202 rows of q8ta_clone with y in a buffer: never written; of the rest, 119 pass"
 std::string group_text(const FailureGroup& group);
 
 }  // namespace assay

@@ -39,7 +39,7 @@ TEST(FailureGroups, SayWhatTheyShareThatRowsWhichPassHaveNot) {
   ASSERT_EQ(groups.size(), 1U);
   EXPECT_EQ(groups[0].rows.size(), 2U);
   EXPECT_EQ(group_text(groups[0]),
-            "2 of 2 rows of shuffle with x in a 3D texture: never written; 3 without pass");
+            "2 of 2 rows of shuffle with x in a 3D texture: never written; of the rest, 3 pass");
 }
 
 TEST(FailureGroups, TellTwoTraitsWhereOneIsNotEnough) {
@@ -47,7 +47,7 @@ TEST(FailureGroups, TellTwoTraitsWhereOneIsNotEnough) {
       {diagnosed(row("a", to_buffer, "tiled"), "tail"), diagnosed(row("bb", to_buffer, "tiled"), "tail"),
        row("c", to_buffer), row("dd", to_texture, "tiled"), row("ee", to_texture), row("f", to_buffer)});
   EXPECT_EQ(group_text(failure_groups(report).at(0)),
-            "2 of 2 rows of shuffle with x in a 3D texture and impl tiled: tail; 4 without pass");
+            "2 of 2 rows of shuffle with x in a 3D texture and impl tiled: tail; of the rest, 4 pass");
 }
 
 TEST(FailureGroups, OneRowSharesNothing) {
@@ -67,6 +67,7 @@ TEST(FailureGroups, AreByKindTheLargestFirstAndWhatNeverRanLast) {
   EXPECT_EQ(groups[0].rows.size(), 2U) << "numbers in reasons do not tell kinds apart";
   EXPECT_EQ(groups[1].kind, "scale");
   EXPECT_EQ(groups[2].rows.front()->status, Status::Missing);
+  EXPECT_EQ(group_text(groups[2]), "2 rows of shuffle: not reached");
   EXPECT_TRUE(failure_groups(test::report_of({test::passed("a")})).empty());
 }
 
@@ -80,9 +81,10 @@ TEST(RowTraits, AreInWords) {
   info.shape = "2x3x5x8";
   info.tune = "local_size=64";
   const std::vector<std::string> traits = traits_of(info);
-  for (const char* trait : {"x in a buffer", "y in a 2D texture", "x in 4C", "x and y in different layouts",
-                            "impl fused", "tuned local_size = 64", "the last dim a multiple of 4",
-                            "the third last dim no multiple of 4", "a first dim above 1", "rank 4"}) {
+  for (const char* trait :
+       {"x in a buffer", "y in a 2D texture", "x in 4C", "x and y in different layouts", "impl fused",
+        "tuned local_size = 64", "a last dim that is a multiple of 4",
+        "a third-last dim that is not a multiple of 4", "a first dim above 1", "rank 4"}) {
     EXPECT_THAT(traits, Contains(trait));
   }
   EXPECT_THAT(traits, Not(Contains("nothing tuned")));

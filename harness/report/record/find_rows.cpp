@@ -26,9 +26,9 @@ bool same_letter(char a, char b) {
   return lower(a) == lower(b);
 }
 
-// Least number of insertions, deletions and replacements that turn `wanted` into some part of `text`.
+// The smallest number of insertions, deletions and replacements that turn `wanted` into some part of `text`.
 std::size_t distance_to_a_part(std::string_view wanted, std::string_view text) {
-  // best[i]: of the first i letters of `wanted`, to a part that ends at the letter of `text` reached so far.
+  // best[i]: distance of the first i letters of `wanted` to a part that ends at the current letter of `text`.
   std::vector<std::size_t> best(wanted.size() + 1);
   for (std::size_t i = 0; i < best.size(); ++i) best[i] = i;
   std::size_t least = best.back();
@@ -60,17 +60,17 @@ std::vector<std::filesystem::path> find_journals(const std::filesystem::path& pa
   if (const auto journal = journal_in(path)) return {*journal};
   if (!std::filesystem::is_directory(path, error)) {
     throw Error("reading a report: there is no file or folder " + path.string() +
-                "; name a device's folder below the --out of a run, or its journal.jsonl");
+                "; give a device folder below the --out of a run, or its journal.jsonl");
   }
   std::vector<std::filesystem::path> journals;
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-    if (entry.path().filename().string().starts_with('.')) continue;  // what is being removed
+    if (entry.path().filename().string().starts_with('.')) continue;  // a folder that is being removed
     if (const auto journal = journal_in(entry.path())) journals.push_back(*journal);
   }
   if (journals.empty()) {
     throw Error("reading a report: neither " + path.string() + " nor a folder right below it has a " +
                 journal_name + " (or " + compressed_journal_name +
-                "); `assay run --out` makes such folders, one a device");
+                "); `assay run --out` makes such folders, one per device");
   }
   std::ranges::sort(journals);
   return journals;

@@ -12,26 +12,26 @@
 
 namespace assay {
 
-/// The journal of a device's folder: as the run wrote it, else compressed (journal.jsonl.zst).
+/// The journal in a device folder: as the run wrote it, else compressed (journal.jsonl.zst).
 std::optional<std::filesystem::path> journal_in(const std::filesystem::path& folder);
 
-/// The journals that a path stands for: a journal itself, that of a device's folder, or those of all device
-/// folders right below it, in the order of their names, hidden ones left out. Throws Error(Usage) where there
-/// is none.
+/// The journals that a path stands for: the path itself if it is a journal, the journal of a device folder,
+/// or the journals of all device folders right below it, in the order of their names, without hidden ones.
+/// Throws Error(Usage) if there is none.
 std::vector<std::filesystem::path> find_journals(const std::filesystem::path& path);
 
 /// Whether a glob matches a text.
 using GlobMatch = std::function<bool(std::string_view pattern, std::string_view text)>;
 
-/// The ids that `wanted` may mean, in the report's order, each once: the id itself when there is such a one,
-/// else those that match it as a glob (with '*' or '?'), else those that it is a part of.
+/// The ids that `wanted` may mean, in the report's order, each once: the id itself if it exists, else the ids
+/// that match it as a glob (with '*' or '?'), else the ids that contain it.
 std::vector<std::string> matching_ids(const RunReport& report, const std::string& wanted,
                                       const GlobMatch& glob);
 
-/// At most `count` ids, the ones that have a part most like `wanted` first.
+/// At most `count` ids, those with the part most similar to `wanted` first.
 std::vector<std::string> nearest_ids(const RunReport& report, std::string_view wanted, std::size_t count);
 
-/// The rows of an id: accuracy, performance or both.
+/// The rows with an id: accuracy, performance or both.
 std::vector<const Record*> rows_of(const RunReport& report, std::string_view id);
 
 }  // namespace assay

@@ -4,7 +4,8 @@
 
 namespace assay {
 
-/// Passes every event on to another listener; who stands between two overrides what it changes.
+/// Passes every event on to another listener. A listener between two others overrides the events that it
+/// changes.
 class ForwardedEvents : public RunListener {
  public:
   /// `next` must outlive this.

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::chrono::milliseconds sync_every{500};
 
-// Size of the file's whole lines: up to the last line feed.
+// Size of the file's complete lines: up to the last line feed.
 off_t size_of_whole_lines(int fd, off_t size) {
   std::array<char, 4096> chunk{};
   while (size > 0) {
@@ -52,7 +52,7 @@ int open_for_append(const std::filesystem::path& path) {
 
 using LineAction = std::function<void(std::string_view line)>;
 
-/// The action, which says of a line that it cannot read what can be done.
+/// The action, whose errors also say what can be done about a line that cannot be read.
 LineAction explained(LineAction action) {
   return [action = std::move(action)](std::string_view line) {
     try {
@@ -66,8 +66,8 @@ LineAction explained(LineAction action) {
   };
 }
 
-/// The report of a journal whose lines `each_line` hands to `action`, which tells the builder of them; it
-/// says whether the last one was cut off. Refuses a journal that holds no report.
+/// The report of a journal. `each_line` hands its lines to `action`, which passes them to the builder, and
+/// returns whether the last one was cut off. Refuses a journal that holds no report.
 RunReport built(ReportBuilder& builder, const std::filesystem::path& path, const LineAction& action,
                 const std::function<bool(const LineAction&)>& each_line) {
   std::size_t count = 0;
@@ -78,7 +78,7 @@ RunReport built(ReportBuilder& builder, const std::filesystem::path& path, const
   if (cut_off) builder.cut_off();
   if (!builder.has_run()) {
     throw Error(path.string() +
-                ": the journal does not say which run it is of: it is empty or ended before the run began");
+                ": the journal does not name its run: it is empty or ended before the run began");
   }
   if (builder.has_plan()) return std::move(builder).take_report();
   throw Error(
@@ -101,7 +101,7 @@ Journal::Journal(std::filesystem::path path, bool append)
 }
 
 void Journal::lock() const {
-  // The lock ends with the process, however it ends. File systems without locks are taken as they are.
+  // The lock ends with the process, however that ends. On a file system without locks nothing is locked.
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
   throw Error("cannot write the journal " + path_.string() +
                   ": another run is writing it; wait for that run or choose another folder",
@@ -124,10 +124,10 @@ void Journal::line(std::string_view line) {
   const int error = errno;
   sync_.written();
   if (written == text.size()) {
-    if (sync_.error() != 0) throw_file_error("bring to the disk the journal", path_, sync_.error());
+    if (sync_.error() != 0) throw_file_error("sync the journal", path_, sync_.error());
     return;
   }
-  // What was written of the line is taken back, so that the journal stays readable.
+  // A partly written line is removed, so that the journal stays readable.
   struct stat status {};
   if (written > 0 && ::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode)) {
     [[maybe_unused]] const int result =
@@ -178,7 +178,7 @@ SalvagedJournal salvage_journal(const std::filesystem::path& path) {
   };
   if (for_each_line(path, take)) builder.cut_off();
   if (!builder.has_plan())
-    throw Error(path.string() + ": nothing can be salvaged: no plan is left, which says what the rows are");
+    throw Error(path.string() + ": nothing can be salvaged: the plan, which lists the rows, is lost");
   salvaged.report = std::move(builder).take_report();
   return salvaged;
 }

@@ -13,18 +13,18 @@
 
 namespace assay {
 
-/// journal.jsonl, the only truth of a run: an event a line, {"event": "run" | "plan" | "begin" | "judged" |
-/// "block" | "end" | "done", ...}. A line is one write(2), nothing is buffered: whatever kills the process,
-/// what has been told stays told. It is brought to the disk at most every half second and at the end: what a
-/// power failure costs.
+/// journal.jsonl, the only source of a run's reports: one event per line, {"event": "run" | "plan" | "begin"
+/// | "judged" | "block" | "end" | "done", ...}. A line is one write(2) and nothing is buffered: whatever
+/// kills the process, events that were written are kept. The file is synced to disk at the end and at most
+/// every half second, which is what a power failure can cost.
 ///
 /// Every method throws Error(Infrastructure) that names the file and the system's reason (no space left,
-/// permission denied, ...); a line that could only be written in part is taken back.
+/// permission denied, ...); a line that could only be written in part is removed.
 class Journal final : public EventLines {
  public:
-  /// Creates the file, and the folders above it. An old journal is emptied, or with `append` gone on with;
-  /// a last line that a kill cut off is removed then. A journal that another process writes is refused, and
-  /// so is a link in its place: what it names is not ours.
+  /// Creates the file, and the folders above it. An old journal is emptied; with `append` it is continued,
+  /// and a last line that a kill cut off is removed. Refuses a journal that another process is writing, and a
+  /// link in the journal's place, as its target is not ours.
   explicit Journal(std::filesystem::path path, bool append = false);
 
   void line(std::string_view line) override;
@@ -37,18 +37,18 @@ class Journal final : public EventLines {
 
   std::filesystem::path path_;
   FileDescriptor file_;
-  FileSync sync_;  ///< of file_, so after it
+  FileSync sync_;  ///< uses file_, so it is declared after it
 };
 
-/// Whether a process writes this journal now. Where the file system has no locks, nobody is seen to.
+/// Whether a process is writing this journal now. Always false on a file system without locks.
 bool is_being_written(const std::filesystem::path& path);
 
 /// Reads a journal back, compressed or not. A last line without its line end, as a kill leaves it, is left
-/// out and reported as `cut_off`. Throws Error with file:line and what is wrong for any other damaged line,
-/// for a journal of a newer schema, for one that does not say which run it is of, and for one without a plan.
+/// out and reported as `cut_off`. Throws Error with file:line and the cause for any other damaged line, for a
+/// journal of a newer schema, for one that does not name its run, and for one without a plan.
 RunReport read_journal(const std::filesystem::path& path);
 
-/// What a listener throws of an event that can be read and cannot be: the line is not damaged.
+/// Thrown by a listener for an event that is readable but impossible: the line is not damaged.
 class Contradiction : public Error {
  public:
   using Error::Error;
@@ -68,12 +68,11 @@ struct SalvagedJournal {
   std::vector<LeftOutLine> left_out;
 };
 
-/// What a damaged journal still tells: lines that cannot be read are left out, and rows of which something is
-/// missing are MISSING. The report is complete only if nothing was left out. Throws Error where no row is
-/// left.
+/// Reads what is intact in a damaged journal: lines that cannot be read are left out, and rows with missing
+/// lines are MISSING. The report is complete only if nothing was left out. Throws Error if no row is left.
 SalvagedJournal salvage_journal(const std::filesystem::path& path);
 
-/// The same of a journal's text; messages call it `path`.
+/// Reads a journal from its text; messages call it `path`. Throws as read_journal does.
 RunReport report_of_journal(const std::filesystem::path& path, std::string_view text);
 
 /// The text of a journal written anew, event by event: what an older schema holds, in this one. Throws Error

@@ -40,7 +40,7 @@ ExitCode code_of(const std::function<void()>& action) {
   return ExitCode::Fine;
 }
 
-// Caps the size of files this process may write: a disk that is full after so many bytes.
+// Limits the size of files that this process may write, as a full disk does.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -231,9 +231,9 @@ TEST(Journal, IsReadableWhereverItIsCutOff) {
   const std::size_t plan_line = whole.find('\n', run_line) + 1;
   const auto place_of = [&](const std::string& start) { return whole.find('\n', whole.find(start)) + 1; };
   for (std::size_t size = 0; size < run_line; ++size) {
-    EXPECT_EQ(test::error_of([&] { report_of_journal(path, whole.substr(0, size)); }),
-              path.string() +
-                  ": the journal does not say which run it is of: it is empty or ended before the run began");
+    EXPECT_EQ(
+        test::error_of([&] { report_of_journal(path, whole.substr(0, size)); }),
+        path.string() + ": the journal does not name its run: it is empty or ended before the run began");
   }
   for (std::size_t size = run_line; size < plan_line; ++size) {
     EXPECT_THAT(test::error_of([&] { report_of_journal(path, whole.substr(0, size)); }),
@@ -396,7 +396,8 @@ TEST(SalvageJournal, LeavesOutDamagedLinesAndTheRowsTheyBelongTo) {
 }
 
 TEST(SalvageJournal, SaysSoWhereNoRowIsLeft) {
-  EXPECT_THAT(test::error_of([] { salvage_damaged(R"({"event":"plan")"); }), HasSubstr("no plan is left"));
+  EXPECT_THAT(test::error_of([] { salvage_damaged(R"({"event":"plan")"); }),
+              HasSubstr("the plan, which lists the rows, is lost"));
 }
 
 TEST(ReadJournal, NamesTheDamagedLine) {
@@ -407,9 +408,9 @@ TEST(ReadJournal, NamesTheDamagedLine) {
     journal.run(test::sample_run());
   }
   test::write_file(path, test::read_file(path) + "{\"event\":\"rec\n{\"event\":\"done\"}\n");
-  EXPECT_THAT(
-      test::error_of([&] { read_journal(path); }),
-      StartsWith(path.string() + ":2: this line of the journal is damaged: it is not JSON from column"));
+  EXPECT_THAT(test::error_of([&] { read_journal(path); }),
+              StartsWith(path.string() +
+                         ":2: this line of the journal is damaged: it is not valid JSON from column"));
   test::write_file(path, "\n");
   EXPECT_THAT(test::error_of([&] { read_journal(path); }), StartsWith(path.string() + ":1: "));
 }
@@ -541,7 +542,7 @@ TEST(ReportBuilder, HasTheRulesToBeLookedAtThatWereToldLast) {
   EXPECT_EQ(note.reason, "a bug");
   EXPECT_EQ(note.note, "remove it");
   builder.run(test::sample_run());
-  EXPECT_TRUE(builder.report().run.rule_notes.empty()) << "a run that goes on has not come to its end";
+  EXPECT_TRUE(builder.report().run.rule_notes.empty()) << "a resumed run has not ended";
 }
 
 TEST(ReportBuilder, KeepsTheNameOfTheRunItGoesOnWith) {

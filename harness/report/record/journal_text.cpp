@@ -30,14 +30,14 @@ struct FreeContext {
 
 using Take = std::function<void(std::string_view bytes)>;
 
-/// Decompresses what it is given piece by piece.
+/// Decompresses its input piece by piece.
 class Decompressor {
  public:
   explicit Decompressor(const std::filesystem::path& path) : path_(path) {}
 
   void add(std::string_view bytes, const Take& take) {
     ZSTD_inBuffer input{bytes.data(), bytes.size(), 0};
-    bool filled = false;  // there may be more of what was read
+    bool filled = false;  // the decoder may hold more output
     while (input.pos < input.size || filled) {
       ZSTD_outBuffer output{chunk_.data(), chunk_.size(), 0};
       wanted_ = ZSTD_decompressStream(context_.get(), &output, &input);
@@ -54,10 +54,10 @@ class Decompressor {
   const std::filesystem::path& path_;
   std::unique_ptr<ZSTD_DCtx, FreeContext> context_{ZSTD_createDCtx()};
   std::string chunk_ = std::string(ZSTD_DStreamOutSize(), '\0');
-  std::size_t wanted_ = 1;  ///< 0: the frame is whole
+  std::size_t wanted_ = 1;  ///< 0: the frame is complete
 };
 
-/// Calls `take` with the text of a journal, piece by piece.
+/// Calls `take` with each piece of a journal's text.
 void for_each_piece(const std::filesystem::path& path, const Take& take) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw_file_error("read the journal", path, errno);
@@ -73,12 +73,12 @@ void for_each_piece(const std::filesystem::path& path, const Take& take) {
   if (decompressor) decompressor->end();
 }
 
-/// Numbers the lines that it hands on.
+/// Splits text into lines, and numbers the lines that it passes on.
 class Lines {
  public:
   Lines(const std::filesystem::path& path, const Take& action) : path_(path), action_(action) {}
 
-  /// The whole lines of what there is so far.
+  /// Adds text and passes on the lines that are complete.
   void add(std::string_view text) {
     for (std::size_t end = text.find('\n'); end != text.npos; end = text.find('\n')) {
       if (begun_.empty()) {
@@ -92,7 +92,7 @@ class Lines {
     }
     begun_ += text;
   }
-  /// Whether the last line has no end: the write did not come to its own.
+  /// Whether the last line has no end, because its write was cut off.
   bool is_cut_off() const { return !begun_.empty(); }
 
  private:
@@ -107,7 +107,7 @@ class Lines {
 
   const std::filesystem::path& path_;
   const Take& action_;
-  std::string begun_;  ///< of a line whose end is in a later piece
+  std::string begun_;  ///< the start of a line whose end is in a later piece
   std::size_t number_ = 0;
 };
 

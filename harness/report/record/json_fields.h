@@ -1,7 +1,7 @@
 #pragma once
 
 // How each kind of field is written as JSON and read back. For the codec alone (codec.cpp, old_schemas.cpp):
-// it brings all of nlohmann's header along.
+// it includes all of nlohmann's header.
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
@@ -35,7 +35,7 @@ concept List = !std::same_as<T, std::string> && !Map<T> && requires(T & x) {
   x.size();
 };
 
-/// How a struct becomes an object.
+/// How a struct is written as an object.
 enum class Style {
   Full,     ///< every member
   Compact,  ///< as in the journal: without members that have their initial value; whole numbers without ".0"
@@ -48,7 +48,7 @@ Json encode(const T& value, Style style);
 struct Writer {
   Style style;
   Json object = Json::object();
-  Json initial = Json::object();  ///< values of members that need not be written
+  Json initial = Json::object();  ///< members equal to these values need not be written
 
   template <class T>
   void operator()(const char* name, const T& value, FieldRule rule = {}) {
@@ -69,7 +69,7 @@ struct Writer {
   }
 };
 
-/// A whole number as one: "3536160", not "3536160.0". Zero below zero keeps its sign.
+/// Writes a whole number as an integer: "3536160", not "3536160.0". Negative zero keeps its sign.
 inline Json number(double value) {
   constexpr double exact = 9007199254740992;  // 2^53
   const bool whole = std::trunc(value) == value && std::fabs(value) <= exact;
@@ -114,7 +114,7 @@ Json encode(const T& value, Style style) {
   }
 }
 
-/// What a message says of a value: never all of a long one.
+/// A value as messages quote it, shortened if it is long.
 inline std::string brief(const Json& json) {
   constexpr std::size_t longest = 60;
   if (json.is_structured() && !json.empty())
@@ -128,14 +128,14 @@ inline std::string brief(const Json& json) {
               brief(json));
 }
 
-/// Refuses a time that no sample has, and whose sums and squares would be no numbers any more.
+/// Refuses a time that no sample can have, and whose sums and squares would overflow.
 inline void check_time(double time, const char* path) {
   constexpr double longest = 1e18;  // 30 years in ns
   if (!(std::fabs(time) <= longest) && std::isfinite(time))
-    throw Error(std::string("the field '") + path + "' holds " + shortest(time) + ", which is no time");
+    throw Error(std::string("the field '") + path + "' holds " + shortest(time) + ", which is not a time");
 }
 
-/// The enumerator of that name among those up to `last`.
+/// The enumerator with this name among those up to `last`.
 template <class E>
 std::optional<E> named(const std::string& name, E last) {
   for (int i = 0; i <= static_cast<int>(last); ++i) {
@@ -165,14 +165,14 @@ inline std::optional<Feature> parse_enum(const std::string& name, Feature) {
 /// The last schema whose journals hold every member, initial value or not.
 inline constexpr int last_schema_of_all_members = 2;
 
-/// Where a value stands.
+/// The place of a value in the JSON, for messages.
 struct Place {
   std::string_view name;
   int schema;  ///< of the journal: its version decides which members must be there
   const Place* above = nullptr;
 
   Place member(std::string_view of_member) const { return {of_member, schema, this}; }
-  /// What messages call the value. Made only for them: values are many.
+  /// The value's name in messages. It is made only when needed, as there are many values.
   std::string path() const { return (above ? above->path() + "." : std::string()) + std::string(name); }
 };
 

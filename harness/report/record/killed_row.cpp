@@ -10,11 +10,11 @@ namespace {
 RowEnd killed_end(const RowEvents& events) {
   if (events.killed + 1 < most_kills)
     return {.status = Status::Interrupted, .reason = std::string(killed_while_running)};
-  return {
-      .status = Status::Crash,
-      .reason = fmt::format("the run was killed while this row ran, and so it was the {} times that it was "
-                            "gone on with: the row may be what takes the machine down",
-                            events.killed)};
+  return {.status = Status::Crash,
+          .reason =
+              fmt::format("the run was killed while this row ran, as it was {} times before: the row may be "
+                          "what takes the machine down",
+                          events.killed)};
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace assay {
 
-/// So often a row is run again that the run was killed with, the first time counted.
+/// How often a row may be running when the run is killed, before it is not run again.
 inline constexpr int most_kills = 3;
 
 struct KilledRow {
@@ -15,13 +15,13 @@ struct KilledRow {
   RowEnd end;
 };
 
-/// How the rows end that ran when the run was killed, of which there are several where workers ran side by
-/// side: INTERRUPTED, and they are run again; CRASH where two runs before were killed with the row as well,
-/// as it may be what takes the machine down.
+/// The rows that were running when the run was killed (several with parallel workers), and their ends:
+/// INTERRUPTED, and they are run again; or CRASH if the run was killed with this row twice before, as the row
+/// may be what takes the machine down.
 std::vector<KilledRow> killed_rows(const ReportBuilder& journal);
 
-/// Rows that the run was killed with and that are run again. One of them may be what kills it: where they run
-/// one after the other, it is the only one of them that runs then.
+/// Rows that were running when the run was killed and are run again. One of them may be what kills it: they
+/// run one after the other, so that the next kill identifies it.
 std::set<RowIndex> suspected_rows(const ReportBuilder& journal);
 
 }  // namespace assay

@@ -20,7 +20,7 @@ struct Journal {
     builder.end(0, {.status = Status::Pass});
     builder.begin(1);
   }
-  /// As a run does that goes on with it and is killed in the same row.
+  /// Acts as a run that resumes this one and is killed in the same row.
   void go_on() {
     const KilledRow killed = killed_rows(builder).at(0);
     builder.end(killed.row, killed.end);
@@ -43,7 +43,7 @@ TEST(KilledRow, IsACrashWhenItWasRunningEachOfThreeTimes) {
   journal.go_on();
   const KilledRow killed = killed_rows(journal.builder).at(0);
   EXPECT_EQ(killed.end.status, Status::Crash);
-  EXPECT_THAT(killed.end.reason, HasSubstr("the 2 times that it was gone on with"));
+  EXPECT_THAT(killed.end.reason, HasSubstr("as it was 2 times before"));
 }
 
 TEST(KilledRow, IsNoneWhereEveryRowThatBeganHasEnded) {

@@ -148,8 +148,8 @@ TEST(OldSchemas, RefuseFiguresThatAreNotThoseOfTheSamples) {
   EXPECT_THAT(error_after("/perf/time_us_mean", 7), HasSubstr("the mean of 'sample_us'"));
   EXPECT_THAT(error_after("/perf/samples", 7), HasSubstr("'samples' is 7 and should be "));
   EXPECT_THAT(error_after("/perf/blocks", 77), HasSubstr("'blocks' is 77 and should be "));
-  EXPECT_THAT(error_after("/perf/sample_us/0/0", -1), HasSubstr("which is no time"));
-  EXPECT_THAT(error_after("/perf/sample_us", json::array()), HasSubstr("there is a time without a sample"));
+  EXPECT_THAT(error_after("/perf/sample_us/0/0", -1), HasSubstr("which is not a time"));
+  EXPECT_THAT(error_after("/perf/sample_us", json::array()), HasSubstr("it has a time but no sample"));
 }
 
 TEST(OldSchemas, MissTheRecordOfACaseThatWasPlanned) {
@@ -158,7 +158,7 @@ TEST(OldSchemas, MissTheRecordOfACaseThatWasPlanned) {
   std::erase(lines, std::string(line_of(lines, "record")));
   test::write_file(folder / "journal.jsonl", joined(lines));
   EXPECT_THAT(test::error_of([&] { read_checked_journal(folder / "journal.jsonl"); }),
-              HasSubstr("the run came to its end, and "));
+              HasSubstr("the run is complete, but "));
 }
 
 // The lines of a journal of schema 1, as assay 0.1.0 wrote them: nothing in them came with schema 2.

@@ -12,7 +12,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// Whether it is a number by the grammar of JSON, which is narrower than that of from_chars.
+/// Whether the text is a number in JSON's grammar, which is stricter than from_chars.
 bool is_json_number(std::string_view text) {
   const auto digits = [&] {
     std::size_t count = 0;

@@ -44,9 +44,8 @@ Record finished(RowEvents&& events) {
   return record;
 }
 
-/// The time of `batch` programs in ns that gives `program_us` when it is divided again: what the device's
-/// clock told is mostly a whole number of ns, which us of one program only show with an error in the last
-/// digit.
+/// The time of `batch` programs in ns that gives `program_us` when it is divided again. Device times are
+/// mostly whole numbers of ns, which the us of one program only show with an error in the last digit.
 double submission_ns(double program_us, int batch) {
   const double about = program_us * ns_per_us * batch;
   const auto gives_it = [&](double ns) { return ns / batch / ns_per_us == program_us; };
@@ -65,7 +64,7 @@ double submission_ns(double program_us, int batch) {
   return about;
 }
 
-/// The case's id: that of its row without what tells the case's rows apart.
+/// The case's id: its row's id without the suffixes that distinguish the case's rows.
 std::string_view case_id(const RowInfo& info) {
   std::string_view id = info.id;
   const auto drop = [&](std::string_view suffix) {
@@ -76,7 +75,7 @@ std::string_view case_id(const RowInfo& info) {
   return id;
 }
 
-/// A word of a shell command line, quoted where a shell would take it apart.
+/// A word of a shell command line, quoted if a shell would split or expand it.
 std::string shell_word(const std::string& text) {
   constexpr std::string_view plain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+-:=,@%";
@@ -162,7 +161,7 @@ void describe_blocks(std::span<const Block> blocks, PerfResult& perf) {
 }
 
 std::string repro_line(const RunInfo& run, const RowInfo& info) {
-  // A file's name that looks like an option.
+  // A file name may look like an option.
   const std::string file = (info.where.file.starts_with('-') ? "./" : "") + info.where.file;
   std::string line =
       fmt::format("assay run {} --filter '{}' --mode {}", shell_word(file), case_id(info), info.mode);

@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-/// Whether all is there that a row which came to its end has told.
+/// Whether a row that has ended has all the events that such a row must have.
 bool is_whole(const RowEvents& row) {
   if (!row.end) return false;
   const bool is_numbered =
@@ -21,23 +21,24 @@ bool is_whole(const RowEvents& row) {
   return row.end->status != Status::Pass || row.info.mode != "accu" || row.judged;
 }
 
-/// A row of a damaged journal as far as it can be trusted.
+/// The part of a damaged journal's row that can be trusted.
 RowEvents salvaged(RowEvents row) {
   if (is_whole(row)) return row;
   return {.info = std::move(row.info),
           .end = RowEnd{.status = Status::Missing,
-                        .reason = "not whole in the journal, of which lines are damaged"}};
+                        .reason = "incomplete in the journal, which has damaged lines"}};
 }
 
 }  // namespace
 
-/// Keeps what was decoded.
+/// Stores the decoded events.
 class ReportBuilder::Store final : public RunListener {
  public:
   explicit Store(ReportBuilder& builder) : builder_(builder) { builder_.done_ = false; }
 
   void run(const RunInfo& info) override {
-    // A resumed run keeps the name of the run that it goes on with. Only its end knows of the rules.
+    // A resumed run keeps the run info of the run that it resumes. The notes on rules are known only at its
+    // end.
     if (!builder_.run_) builder_.run_ = info;
     builder_.run_->rule_notes = info.rule_notes;
     if (info.ceilings.measured()) builder_.run_->ceilings = info.ceilings;
@@ -66,7 +67,7 @@ class ReportBuilder::Store final : public RunListener {
   ReportBuilder& builder_;
 };
 
-/// The store first, so that the other may ask it.
+/// Passes events to the store first, so that the other listener may query it.
 class ReportBuilder::Both final : public RunListener {
  public:
   Both(Store& store, RunListener& other) : store_(store), other_(other) {}
@@ -131,7 +132,8 @@ Record ReportBuilder::record(RowIndex row) const {
   return record;
 }
 
-/// Older journals hold comparisons, and rows that never began are not compared.
+/// Whether a comparison has to be computed: older journals hold comparisons, and rows that never began are
+/// not compared.
 bool ReportBuilder::lacks_comparison(RowIndex index) const {
   const RowEvents& row = rows_.at(index);
   return is_compared(row.info) && row.begun && row.end && !row.end->comparison &&
@@ -153,7 +155,7 @@ ComparedPair ReportBuilder::pair_of(RowIndex row, std::optional<RowIndex> baseli
   return pair;
 }
 
-/// The rows that others are compared with, all found at once: there may be many.
+/// Rows that need a comparison with their baselines, found in one pass, as there may be many.
 std::vector<ComparedPair> ReportBuilder::lacking_pairs() const {
   std::map<RowKey, std::optional<RowIndex>> baselines;
   std::vector<RowIndex> lacking;
@@ -205,7 +207,8 @@ RunReport ReportBuilder::report() const {
 
 RunReport ReportBuilder::take_report() && {
   RunReport report = report_without_records();
-  const std::vector<ComparedPair> pairs = lacking_pairs();  // from blocks, which go with their rows
+  const std::vector<ComparedPair> pairs =
+      lacking_pairs();  // needs the blocks, which are freed with their rows
   for (; !rows_.empty(); rows_.pop_front())
     report.records.push_back(record_in_report(report.run, std::move(rows_.front())));
   note_comparisons(report.records, pairs);

@@ -20,24 +20,25 @@ class ReportBuilder final : public EventLines {
   /// `stored_record` as Decoder takes it.
   explicit ReportBuilder(Decoder::StoredRecord stored_record = {});
 
-  /// An event as a line of the journal. Throws Error that says what is wrong with the line.
+  /// Takes an event as a line of the journal. Throws Error that says what is wrong with the line.
   void line(std::string_view line) override;
-  /// The same, and tells another listener of the event as well: a line is taken apart once for both.
+  /// Takes a line and passes its event to another listener as well, so that the line is parsed only once.
   void line(std::string_view line, RunListener& also);
   /// Notes that the journal's last line was cut off.
   void cut_off() { cut_off_ = true; }
-  /// Notes that a line could not be read: rows of which something is missing are MISSING from then on.
+  /// Notes that a line could not be read: from then on, rows with missing events are MISSING.
   void left_out_line() { ++lines_left_out_; }
 
-  /// The report as it would be if the run ended now: see record_of.
+  /// The report of the run as if it ended now: see record_of.
   RunReport report() const;
-  /// The same at the end of reading: rows become records one by one, so that a large journal is not held
-  /// twice.
+  /// The report, at the end of reading: rows become records one by one, so that a large journal is not in
+  /// memory twice.
   RunReport take_report() &&;
-  /// One row of it; the row must have been planned. It is compared with the rows that have ended so far.
+  /// The record of one row, which must have been planned. It is compared with the rows that have ended so
+  /// far.
   Record record(RowIndex row) const;
   const RowInfo& info(RowIndex row) const { return rows_.at(row).info; }
-  /// What was told of a row so far; the row must have been planned.
+  /// The events of a row so far; the row must have been planned.
   const RowEvents& events(RowIndex row) const { return rows_.at(row); }
   /// The run's circumstances as they are known so far.
   const RunInfo& run() const { return *run_; }
@@ -46,7 +47,7 @@ class ReportBuilder final : public EventLines {
   std::size_t rows() const { return rows_.size(); }
   /// Whether the run's circumstances are known yet.
   bool has_run() const { return run_.has_value(); }
-  /// Whether the run came to its end, and all that it told was read.
+  /// Whether the run is complete and every line of its journal was read.
   bool is_complete() const { return done_ && !cut_off_ && lines_left_out_ == 0; }
   /// Whether rows were planned.
   bool has_plan() const { return !rows_.empty(); }
@@ -65,9 +66,9 @@ class ReportBuilder final : public EventLines {
   std::vector<ComparedPair> lacking_pairs() const;
   std::optional<double> regret_so_far(const Record& record) const;
 
-  std::deque<RowEvents> rows_;  ///< no vector, which is copied when it grows
+  std::deque<RowEvents> rows_;  ///< not a vector, which is copied when it grows
   RowGroups groups_;
-  std::optional<RowIndex> timed_;  ///< the row that began last, if it is a timed one
+  std::optional<RowIndex> timed_;  ///< the row that began last, if it is timed
   bool done_ = false;
   bool cut_off_ = false;
   std::size_t lines_left_out_ = 0;

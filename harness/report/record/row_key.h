@@ -7,19 +7,20 @@
 
 namespace assay {
 
-/// What tells the rows of a report apart: a case of mode both has two, one of cache both has two again.
+/// Identifies a row in a report. A case of mode both has two rows, and with cache both its perf row is two.
 struct RowKey {
   std::string id;
   std::string mode;
-  std::string cache;  ///< "cold", else "": rows of journals that know no cache are hot
+  std::string cache;  ///< "cold", else "": rows of older journals without this field are hot
 
   // NOLINTNEXTLINE(modernize-use-nullptr): the check takes what the compiler generates for a null pointer
   friend auto operator<=>(const RowKey&, const RowKey&) = default;
 };
 RowKey key_of(const RowInfo& info);
 
-/// The forms that a row's case asks for: `RowInfo::forms` without what an alias stood for, which `auto` may
-/// choose otherwise on another device or in another version. "x=buffer/CONV2D(4C)" is "x=buffer/CONV2D".
+/// The forms that a row's case asks for: `RowInfo::forms` without the layouts that aliases stood for, which
+/// `auto` may choose differently on another device or in another version. "x=buffer/CONV2D(4C)" becomes
+/// "x=buffer/CONV2D".
 std::string asked_forms(const RowInfo& info);
 
 /// The mode in words: "accu", "perf", "perf, cold".

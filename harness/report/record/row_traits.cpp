@@ -24,7 +24,7 @@ struct FormWords {
   std::string storage, layout;
 };
 
-/// Of "buffer/CONV2D(4C)" the layout that it stands for.
+/// The storage and layout of a form: "buffer/CONV2D(4C)" is in a buffer, in layout 4C.
 FormWords form_of(const std::string& text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string::npos) return {};
@@ -44,7 +44,7 @@ void add_forms(std::vector<std::string>& traits, const RowInfo& row) {
   if (forms.size() < 2) return;
   const bool alike = form_of(forms.front().second).layout == form_of(forms.back().second).layout;
   traits.push_back(forms.front().first + " and " + forms.back().first +
-                   (alike ? " in one layout" : " in different layouts"));
+                   (alike ? " in the same layout" : " in different layouts"));
 }
 
 std::vector<long long> dims_of(const std::string& shape) {
@@ -61,11 +61,12 @@ void add_shape(std::vector<std::string>& traits, const RowInfo& row) {
   const std::vector<long long> dims = dims_of(row.shape);
   if (dims.empty()) return;
   const auto of_four = [&](const char* name, long long size) {
-    traits.push_back(std::string(name) + (size % 4 == 0 ? " a multiple of 4" : " no multiple of 4"));
+    traits.push_back(std::string(name) +
+                     (size % 4 == 0 ? " that is a multiple of 4" : " that is not a multiple of 4"));
   };
-  of_four("the last dim", dims.back());
-  if (dims.size() >= 2) of_four("the last but one dim", dims[dims.size() - 2]);
-  if (dims.size() >= 3) of_four("the third last dim", dims[dims.size() - 3]);
+  of_four("a last dim", dims.back());
+  if (dims.size() >= 2) of_four("a second-last dim", dims[dims.size() - 2]);
+  if (dims.size() >= 3) of_four("a third-last dim", dims[dims.size() - 3]);
   if (dims.size() >= 2) traits.emplace_back(dims.front() > 1 ? "a first dim above 1" : "a first dim of 1");
   traits.push_back("rank " + std::to_string(dims.size()));
 }

@@ -7,8 +7,8 @@
 
 namespace assay {
 
-/// What is so of a row that others of its op may not share, in words that go after "with": "y in a buffer",
-/// "impl fused". The likelier to be what matters, the earlier.
+/// Traits of a row that other rows of its op may not share, in words that follow "with": "y in a buffer",
+/// "impl fused". Those most likely to matter come first.
 std::vector<std::string> traits_of(const RowInfo& row);
 
 }  // namespace assay

@@ -11,25 +11,25 @@
 
 namespace assay {
 
-/// What an earlier try has told of a row of mode perf.
+/// The results of an earlier try of a row of mode perf.
 struct RowProgress {
-  std::string output_hash;    ///< of the outputs that were judged
-  std::vector<Block> blocks;  ///< of the row while it had those outputs
+  std::string output_hash;    ///< hash of the outputs that were judged
+  std::vector<Block> blocks;  ///< the row's blocks with those outputs
 };
 
-/// Which rows of a plan are to be run, and how far those have come that are timed.
+/// The rows of a plan that are still to be run, and the progress of the timed ones.
 struct RowsLeft {
-  std::vector<bool> wanted;  ///< of each planned row, rows behind its end are not; empty: all
-  /// Where a wanted row is judged with the same outputs as before, its sampling goes on behind these blocks;
-  /// where not, they do not count. Of rows that are not wanted: rows that are compared with them take part in
-  /// no round that these had, as they would not have been sampled together.
+  std::vector<bool> wanted;  ///< one per planned row, rows past the end are not wanted; empty: all rows are
+  /// If a wanted row is judged with the same outputs as before, its sampling continues after these blocks; if
+  /// not, they do not count. Rows that are compared with an unwanted row skip the rounds of its blocks, as
+  /// they would not have been sampled together.
   std::map<RowIndex, RowProgress> progress;
-  bool may_prepare = true;  ///< rows may be prepared before it is their turn
+  bool may_prepare = true;  ///< rows may be prepared ahead of their turn
 
   bool wants(RowIndex row) const { return wanted.empty() || (row < wanted.size() && wanted[row]); }
 };
 
-/// The rows of a plan that others are compared with: their progress is told when they have ended, too.
+/// The rows of a plan that others are compared with: RowsLeft has their progress even if they have ended.
 std::set<RowIndex> baselines_in(std::size_t rows, const std::function<const RowInfo&(RowIndex)>& info_of);
 
 }  // namespace assay

@@ -7,13 +7,13 @@
 
 namespace assay {
 
-/// What a journal tells of a run so far: all that any report is made of.
+/// The content of a run's journal so far: the source of every report.
 struct RunReport {
   RunInfo run;
-  std::vector<Record> records;     ///< one a planned row, in the plan's order
-  bool complete = false;           ///< the run came to its end
+  std::vector<Record> records;     ///< one per planned row, in the plan's order
+  bool complete = false;           ///< the run ended normally
   bool cut_off = false;            ///< the journal's last line was cut off by a kill
-  std::size_t lines_left_out = 0;  ///< of a damaged journal, see salvage_journal()
+  std::size_t lines_left_out = 0;  ///< lines of a damaged journal that were not read, see salvage_journal()
 };
 
 }  // namespace assay

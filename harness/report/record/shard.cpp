@@ -15,7 +15,7 @@ std::vector<std::array<std::size_t, 3>> number_ranges(std::span<const std::size_
     const std::size_t step = i + 1 < ascending.size() ? ascending[i + 1] - first : 1;
     std::size_t last = i;
     while (last + 1 < ascending.size() && ascending[last + 1] - ascending[last] == step) ++last;
-    // Two numbers alone are no progression: the second may begin a longer one.
+    // Two numbers alone are not a progression: the second may begin a longer one.
     if (last == i + 1 && last + 1 < ascending.size()) last = i;
     ranges.push_back({first, ascending[last], last == i ? 1 : step});
     i = last + 1;
@@ -24,7 +24,7 @@ std::vector<std::array<std::size_t, 3>> number_ranges(std::span<const std::size_
 }
 
 std::vector<std::size_t> groups_of(const ShardInfo& shard) {
-  constexpr std::size_t most_groups = 100'000'000;  // a number beyond is none, and would take all memory
+  constexpr std::size_t most_groups = 100'000'000;  // a larger count is an error, and would take all memory
   if (shard.all_groups > most_groups)
     throw Error(fmt::format("reading which rows a shard has: no run has {} groups", shard.all_groups));
   std::vector<std::size_t> groups;

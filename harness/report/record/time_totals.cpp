@@ -33,8 +33,8 @@ std::string time_line(const TimeTotals& totals) {
     return fixed(100 * std::max(seconds, 0.0) / totals.rows_s, 0) + " % " + what;
   };
   return fixed(totals.rows_s, totals.rows_s < 10 ? 1 : 0) +
-         " s of timed rows: " + share(totals.submitted_s, "timed submissions") + " (" +
-         share(totals.heating_s, "heat the device") + "), " + share(totals.judging_s, "judging") + ", " +
+         " s in timed rows: " + share(totals.submitted_s, "submissions") + " (" +
+         share(totals.heating_s, "to heat the device") + "), " + share(totals.judging_s, "judging") + ", " +
          share(totals.filling_s, "filling") + ", " + share(totals.resting_s, "resting") + ", " +
          share(totals.other_s(), "other");
 }

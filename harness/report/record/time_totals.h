@@ -9,9 +9,9 @@ namespace assay {
 
 /// Where the wall time of a run's timed rows went, in s.
 struct TimeTotals {
-  double rows_s = 0;       ///< all of it
+  double rows_s = 0;       ///< the whole time
   double submitted_s = 0;  ///< timed submissions, warm-up and heating included
-  double heating_s = 0;    ///< of them
+  double heating_s = 0;    ///< part of submitted_s
   double judging_s = 0;
   double filling_s = 0;
   double resting_s = 0;
@@ -19,10 +19,10 @@ struct TimeTotals {
   double other_s() const { return rows_s - submitted_s - judging_s - filling_s - resting_s; }
 };
 
-/// Of the rows that were timed and tell it; nothing when there is none.
+/// Totals over the timed rows whose records have them; nullopt if there is none.
 std::optional<TimeTotals> time_totals(const RunReport& report);
 
-/// "312 s of timed rows: 85 % timed submissions (19 % heat the device), 6 % judging, ..."
+/// "312 s in timed rows: 85 % submissions (19 % to heat the device), 6 % judging, ..."
 std::string time_line(const TimeTotals& totals);
 
 }  // namespace assay

@@ -30,7 +30,7 @@ TEST(TimeTotals, AddUpTheRowsThatWereTimed) {
   EXPECT_DOUBLE_EQ(totals.resting_s, 0.024);
   EXPECT_NEAR(totals.other_s(), 0.376, 1e-9);
   EXPECT_EQ(time_line(totals),
-            "4.0 s of timed rows: 82 % timed submissions (10 % heat the device), 5 % judging, "
+            "4.0 s in timed rows: 82 % submissions (10 % to heat the device), 5 % judging, "
             "3 % filling, 1 % resting, 9 % other");
   const nlohmann::json file = nlohmann::json::parse(run_json(report));
   EXPECT_DOUBLE_EQ(file.at("timed_rows").at("wall_s"), 4);

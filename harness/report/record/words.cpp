@@ -34,13 +34,14 @@ constexpr std::array metric_table = {
     MetricWords{"wrong_value", "wrong value", "wrong value at"},
     MetricWords{"unwritten", "elements never written", "never written:"},
     MetricWords{"write_out_of_bounds", "write out of bounds", "write outside the data of"},
-    MetricWords{"depends_on_padding", "depends on padding", "depends on what is in the padding, first at"},
+    MetricWords{"depends_on_padding", "depends on padding",
+                "depends on the content of the padding, first at"},
     MetricWords{"reads_out_of_bounds", "reads out of bounds",
                 "depends on memory before or past a tensor's data, first at"},
     MetricWords{"depends_on_old_output", "depends on the output's old content",
-                "depends on what the output held before, first at"},
+                "depends on the output's old content, first at"},
     MetricWords{"nondeterministic", "not deterministic", "two runs gave different answers, first at"},
-    MetricWords{"input_modified", "input modified", "an input was changed by the run:"},
+    MetricWords{"input_modified", "input modified", "the run modified the input"},
     MetricWords{"too_many_flips", "too many flips", ""},
     MetricWords{"all_zeros", "all zeros would pass", ""},
     MetricWords{"constant", "a constant would pass", ""},
@@ -114,7 +115,7 @@ std::string element_text(const WrongElement& element) {
 
 std::string diagnosis_text(const AccuracyResult& a) {
   if (!a.diagnosis) return "";
-  // Rounded down: "100 %" says all.
+  // Rounded down, so that "100 %" means all of them.
   const double percent = std::floor(100 * a.diagnosis->share);
   return std::string(diagnosis_name(a.diagnosis->word)) + ": " + a.diagnosis->text + " (explains " +
          shortest(percent) + " % of the wrong elements)";
@@ -124,7 +125,7 @@ std::string layer_text(const Record& record) {
   if (record.validation_messages == 0) return "";
   std::string text = std::to_string(record.validation_messages) +
                      (record.validation_messages == 1 ? " message" : " messages") +
-                     " of the validation layer";
+                     " from the validation layer";
   for (const std::string& said : record.validation_texts) text += '\n' + said;
   return text;
 }
@@ -135,7 +136,7 @@ std::string describe(const AccuracyResult& a) {
   if (!words.sentence.empty()) return std::string(words.sentence) + " " + place(a) + values(a) + extent(a);
   if (a.metric == "too_many_flips") {
     return std::to_string(a.flips) + " elements of " + a.output +
-           " are off by one beside a rounding tie, about " + significant(a.expected_flips, 3) +
+           " are off by one at a rounding tie, but about " + significant(a.expected_flips, 3) +
            " were expected";
   }
   return std::string(words.name) + " as " + a.output + " too: this case proves nothing";
@@ -148,7 +149,7 @@ std::string failure_text(const Record& record) {
   if (!where.file.empty()) add_line(text, "at", where.file + ":" + std::to_string(where.line));
   if (record.accuracy) {
     const AccuracyResult& a = *record.accuracy;
-    // The reason tells the figures already, of every finding: beside it the name is enough.
+    // The reason already gives the figures of every finding; with it the name is enough.
     add_line(text, "what", record.reason.empty() ? describe(a) : words_of(a.metric).name);
   }
   if (record.accuracy) add_line(text, "kind", diagnosis_text(*record.accuracy));
