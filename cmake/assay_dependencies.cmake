@@ -12,8 +12,8 @@ find_package(glslang REQUIRED)
 find_path(VOLK_DIR volk.c REQUIRED)
 find_path(XXHASH_DIR xxhash.h REQUIRED)
 
-# Of libzip, which tests alone write archives with, Debian's CMake package refuses to load without the command
-# line tools of three other packages.
+# libzip is used only by tests, to write archives. Debian's CMake package of it refuses to load without the command line
+# tools of three other packages.
 find_path(LIBZIP_DIR zip.h REQUIRED)
 find_library(LIBZIP zip REQUIRED)
 add_library(libzip::zip UNKNOWN IMPORTED)
@@ -29,7 +29,7 @@ target_link_libraries(assay_zstd INTERFACE zstd::libzstd_static)
 set(ZLIB_USE_STATIC_LIBS ON)
 find_package(ZLIB REQUIRED)
 
-# The same of RE2, which Debian has no CMake package of.
+# The static library of RE2, for which Debian has no CMake package.
 find_path(RE2_DIR re2/re2.h REQUIRED)
 find_library(RE2 libre2.a REQUIRED)
 add_library(assay_re2 UNKNOWN IMPORTED)

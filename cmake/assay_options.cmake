@@ -1,4 +1,4 @@
-# Only with GCC: clang refuses a precompiled header where a target has other definitions.
+# Only with GCC: clang refuses a precompiled header if a target has different definitions.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(gcc ON)
 endif()
@@ -6,7 +6,7 @@ option(ASSAY_PRECOMPILE "Precompile the headers that most sources include" ${gcc
 set(ASSAY_TOGETHER 8 CACHE STRING "So many sources of a folder are compiled as one; 1: each by itself")
 option(ASSAY_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 
-# What every target of ours is compiled with; third-party headers are SYSTEM and exempt.
+# Options for every target of assay; third-party headers are SYSTEM and exempt.
 add_library(assay_options INTERFACE)
 target_compile_options(assay_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow=local -Wnon-virtual-dtor -Wold-style-cast -Wcast-qual -Wconversion
@@ -25,7 +25,7 @@ if(ASSAY_SANITIZE)
   target_compile_options(assay_options INTERFACE -Wno-maybe-uninitialized)
 endif()
 
-# Paths relative to the source tree, so that clones of one commit share what ccache holds. Its manual asks for
+# Paths relative to the source tree, so that clones of one commit share ccache's entries. Its manual asks for
 # this sloppiness where headers are precompiled.
 find_program(CCACHE ccache)
 if(CCACHE)

@@ -1,15 +1,15 @@
 # assay_module(<name> [DIR <folder>...] LINKS <targets...> [TEST_LINKS <targets...>] [NO_TEST] [FAST]
 #              [EACH_ALONE | APART <files...>])
 #
-# A folder is a target: every *.cpp in it goes into the library assay_<name>, but *_test.cpp and what tests share,
-# *_test_support.cpp, which go into the test executable <name>_test. LINKS are the arrows to other modules, and
-# nothing else may be included. DIR names folders other than the current one, relative to it. TEST_LINKS are the test's
-# own. With NO_TEST another test executable takes the folder's tests (assay_module_tests). FAST is for code that computes
-# for long (references, packing): it is compiled with -O3, the rest with -O2. EACH_ALONE: files are not compiled together,
-# since people who add one should not have to look for names that are free in the others.
+# A folder is a target: every *.cpp in it goes into the library assay_<name>, except *_test.cpp and shared helpers of
+# tests, *_test_support.cpp, which go into the test executable <name>_test. LINKS are the modules that may be included;
+# no others may. DIR names folders other than the current one, relative to it. TEST_LINKS are additional libraries of
+# the tests. With NO_TEST another test executable contains the folder's tests (assay_module_tests). FAST is for code
+# that computes for long (references, packing): it is compiled with -O3, the rest with -O2. EACH_ALONE: files are not
+# compiled together, so that someone who adds a file does not have to avoid names used in the others.
 #
-# The standard headers that most sources include are precompiled once for all modules, which takes a third off their
-# compilation. A source includes what it needs all the same: the asan preset, scripts/odr.sh and clang-tidy go without.
+# The standard headers that most sources include are precompiled once for all modules, which saves a third of their
+# compile time. A source still includes what it needs: the asan preset, scripts/odr.sh and clang-tidy do without them.
 function(assay_module name)
   cmake_parse_arguments(ARG "NO_TEST;FAST;EACH_ALONE" "" "DIR;APART;LINKS;TEST_LINKS" ${ARGN})
   assay_module_files(sources tests "${ARG_DIR}")
@@ -24,8 +24,8 @@ function(assay_module name)
   target_include_directories(assay_${name} PUBLIC ${CMAKE_SOURCE_DIR})
   if(ASSAY_PRECOMPILE AND NOT ASSAY_SANITIZE)
     assay_precompiled()
-    # The first is what ccache needs to look into GCC's. With a precompiled <string>, GCC 12 reports the others falsely
-    # for `"literal" + std::string`.
+    # ccache needs the first option for GCC's precompiled headers. With a precompiled <string>, GCC 12 falsely reports
+    # the two warnings for `"literal" + std::string`.
     target_compile_options(assay_${name} PRIVATE -fpch-preprocess -Wno-stringop-overflow -Wno-array-bounds)
     target_precompile_headers(assay_${name} REUSE_FROM assay_precompiled)
   endif()
@@ -37,22 +37,22 @@ endfunction()
 
 # assay_together(<target> [APART <files>...])
 #
-# Compilation is mostly the reading of headers, so a target's files are compiled several at once (CMake's unity build):
-# names in anonymous namespaces therefore differ within a target. Files that define a preprocessor macro for the header
-# after it are compiled alone: APART. A file that includes too little can compile here; clang-tidy (scripts/tidy.sh) and
-# scripts/odr.sh look at each file alone.
+# Compilation mostly reads headers, so several files of a target are compiled together (CMake's unity build). Names in
+# anonymous namespaces must therefore be unique within a target. Files that define a preprocessor macro for a header
+# that they include are compiled alone: APART. A file with missing includes may compile here; clang-tidy
+# (scripts/tidy.sh) and scripts/odr.sh compile each file alone.
 function(assay_together target)
   cmake_parse_arguments(ARG "" "" "APART" ${ARGN})
   if(ASSAY_TOGETHER LESS 2)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ASSAY_TOGETHER})
-  # GCC takes what is included for a header, whose types should not use an anonymous namespace.
+  # GCC treats the included sources as headers, whose types should not use an anonymous namespace.
   target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# The target whose precompiled headers all modules take.
+# Defines the target whose precompiled headers all modules use.
 function(assay_precompiled)
   if(TARGET assay_precompiled)
     return()
@@ -85,8 +85,8 @@ function(assay_module_files sources_name tests_name folders)
   set(${tests_name} ${tests} PARENT_SCOPE)
 endfunction()
 
-# assay_module_tests(<name> DIR <folders...> LINKS <targets...> [SHARDS <count>] [ALONE <suites...>]): one test executable for the tests of several
-# folders, where each would link the same large libraries.
+# assay_module_tests(<name> DIR <folders...> LINKS <targets...> [SHARDS <count>] [ALONE <suites...>]): one test
+# executable for the tests of several folders, since each would link the same large libraries.
 function(assay_module_tests name)
   cmake_parse_arguments(ARG "" "SHARDS" "DIR;LINKS;ALONE" ${ARGN})
   assay_module_files(sources tests "${ARG_DIR}")
@@ -97,12 +97,12 @@ endfunction()
 #            [ALONE <suites...>]): a GoogleTest executable.
 #
 # CTest runs it as SHARDS processes, <name>.1of4 and so on, because a process that loads a driver and compiles shaders
-# costs more than most tests; scripts/test_shard.py counts their tests one by one. A suite of ALONE, a pattern, has a
-# process of its own, <name>.<suite>: whoever adds one says why. Dear executables have so many shards that two cores
-# are busy to the end, and they begin first. Tests run in the source tree's root, which they reach through
-# ASSAY_SOURCE_DIR: a relative path, so that objects do not depend on where the tree lies. With TREE, the tests that
-# FILTER selects run in that folder, a tree like ours. Their own code is not optimized, and GoogleTest's headers are
-# precompiled once for all of them: it compiles in a third of the time.
+# costs more than most tests; scripts/test_shard.py counts their tests one by one. A suite in ALONE, a pattern, has a
+# separate process, <name>.<suite>; state the reason where you add one. Expensive executables have enough shards to keep
+# two cores busy to the end, and they start first. Tests run in the source tree's root, which they reach through
+# ASSAY_SOURCE_DIR: a relative path, so that objects do not depend on the place of the tree. With TREE, the tests that
+# FILTER selects run in that folder, a similar tree. Test code is not optimized, and GoogleTest's headers are
+# precompiled once for all tests: they compile in a third of the time.
 function(assay_test name)
   cmake_parse_arguments(ARG "" "TREE;FILTER;SHARDS" "SOURCES;LINKS;ALONE" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -111,7 +111,7 @@ function(assay_test name)
   target_compile_definitions(${name} PRIVATE ASSAY_SOURCE_DIR=".")
   target_compile_options(${name} PRIVATE -O0)
   if(ASSAY_PRECOMPILE)
-    target_compile_options(${name} PRIVATE -fpch-preprocess) # what ccache needs to look into GCC's
+    target_compile_options(${name} PRIVATE -fpch-preprocess) # ccache needs it for GCC's precompiled headers
     target_precompile_headers(${name} REUSE_FROM assay_test_support)
   endif()
   foreach(default TREE=${CMAKE_SOURCE_DIR} FILTER=* SHARDS=1)
@@ -135,10 +135,10 @@ function(assay_test name)
   endforeach()
 endfunction()
 
-# assay_test_shard(<executable> <name> <number/count> <filter> <folder> <cost>): one process of CTest. The time limit
-# ends a machine that is stuck; scripts/test_shard.py ends a test that hangs. Caches are the build's own, shared by all
-# of its tests: SPIR-V and answers of references, whose keys hold all that they depend on, and what Mesa compiled. Mesa
-# is told not to optimize (GALLIVM_PERF): tests run each kernel once or twice, and half of their time was compilation.
+# assay_test_shard(<executable> <name> <number/count> <filter> <folder> <cost>): one process of CTest. The time limit is
+# for a machine that is stuck; scripts/test_shard.py ends a test that hangs. All tests of a build share its caches:
+# SPIR-V and answers of references, whose keys include everything they depend on, and Mesa's compiled kernels. Mesa does
+# not optimize (GALLIVM_PERF): tests run each kernel once or twice, and half of their time was compilation.
 function(assay_test_shard executable name shard filter folder cost)
   add_test(NAME ${name} WORKING_DIRECTORY ${folder}
     COMMAND ${CMAKE_SOURCE_DIR}/scripts/test_shard.py --name ${name} --folder ${CMAKE_BINARY_DIR}/test-results

@@ -1,6 +1,6 @@
 # assay_embed_page(<target> <folder> SCRIPTS <names...>)
 #
-# Puts what is the same in every HTML page together and makes it part of <target>: <folder>/page.html with its style,
+# Assembles the parts that every HTML page shares and makes them part of <target>: <folder>/page.html with its style,
 # its script (<names>, in this order, in one scope) and the chart library with its licence. A generated file defines
 # assay::page_head() and assay::page_tail() (harness/report/page/page.h).
 set(ASSAY_EMBED_PAGE_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed_page_script.cmake)

@@ -3,8 +3,8 @@
 #
 # The page's Content-Security-Policy names the SHA-256 of its scripts and its style: nothing else runs in it.
 
-# The text of several ES modules as one script. Each becomes a function of its own that returns what it exports; a
-# module stands behind those that it imports from.
+# Joins several ES modules into one script. Each becomes a function that returns its exports; a module comes after those
+# that it imports from.
 function(join_modules output)
   set(text "\"use strict\";\n(() => {\nconst modules = {};\n")
   foreach(path IN LISTS ARGN)
@@ -50,7 +50,7 @@ function(refuse_end_tag path text tag)
   endif()
 endfunction()
 
-# put(MARK TEXT): in the place of <!-- MARK -->
+# put(MARK TEXT): replaces <!-- MARK -->
 function(put mark text)
   string(FIND "${page}" "<!-- ${mark} -->" at)
   if(at LESS 0)

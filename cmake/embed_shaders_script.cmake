@@ -1,7 +1,7 @@
-# Writes OUTPUT: the files in LIST (one a line, all below ROOT) as FUNCTION(). Run by assay_embed_shaders().
+# Writes OUTPUT: the files in LIST (one per line, all below ROOT) as FUNCTION(). Run by assay_embed_shaders().
 #
-# Bytes become character constants, not string literals: no limit on their length, nothing to escape, and
-# what CMake's own lists would eat (semicolons, brackets) passes unharmed.
+# Bytes become character constants, not string literals: they have no length limit and need no escapes, and characters
+# that CMake's lists would change (semicolons, brackets) are safe.
 file(STRINGS ${LIST} files)
 set(arrays "")
 set(entries "")

@@ -1,7 +1,7 @@
 # assay_op_registry(<output.cpp> <root> [DEPENDS <files...>])
 #
-# Has the build write <output.cpp>, which defines assay::ops::registry() for the ops of the source tree <root>
-# (cmake/op_registry_script.cmake), again whenever one of the files DEPENDS changes.
+# Makes the build write <output.cpp>, which defines assay::ops::registry() for the ops of the source tree <root>
+# (cmake/op_registry_script.cmake). It is written again whenever one of the files DEPENDS changes.
 set(ASSAY_OP_REGISTRY_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/op_registry_script.cmake)
 
 function(assay_op_registry output root)
@@ -14,8 +14,8 @@ function(assay_op_registry output root)
     VERBATIM)
 endfunction()
 
-# assay_list_file(<output.txt> <files...>): the names as a file, which changes when a file comes or goes. A command
-# that depends on the files alone would not notice that one was removed.
+# assay_list_file(<output.txt> <files...>): writes the names to a file, which changes when a file is added or removed. A
+# command that depends only on the files themselves would not notice a removed one.
 function(assay_list_file output)
   list(JOIN ARGN "\n" lines)
   file(CONFIGURE OUTPUT ${output} CONTENT "${lines}\n" @ONLY)

@@ -2,11 +2,11 @@
 # changes, so that an op which is added to an existing file is not missed.
 #
 # An op is a file ops/x.cpp or ops/FAMILY/x.cpp with a line that begins with `Op x() {`. A file that looks like an op
-# but would be lost is refused: one that cases/x.yaml has cases for, or one that defines an op of another name.
+# but does not match is refused: a file with cases in cases/x.yaml, or a file that defines an op of another name.
 cmake_minimum_required(VERSION 3.25)
 
 # Appends to `all` the files of FAMILIES and references/ that FILE (below ROOT) includes, directly or not, and the
-# sources beside headers. What all ops share, in ops/common, is no op's own.
+# sources of these headers. Files in ops/common, which all ops share, are left out.
 function(add_included all file)
   set(found ${${all}})
   file(STRINGS ${ROOT}/${file} includes REGEX "^#include \"(ops|references)/.*\"")

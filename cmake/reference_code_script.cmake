@@ -1,5 +1,5 @@
-# Writes OUTPUT: the hash of all files named in LIST (one a line, below ROOT), which is that of the code references
-# are made of. Run by the build whenever one of them changes; what references answered is kept under it.
+# Writes OUTPUT: the hash of all files named in LIST (one per line, below ROOT), the code of the references. Run by the
+# build whenever one of them changes; the hash is part of the key of the answer cache.
 cmake_minimum_required(VERSION 3.25)
 
 file(STRINGS ${LIST} files)

@@ -1,6 +1,5 @@
-# Writes OUTPUT, the C++ file that names the version: VERSION, the commit of SOURCE, and "-dirty" where tracked
-# files differ from it. Run by every build, as a report names the commit that its kernels came from; the
-# file is only touched when the text changes.
+# Writes OUTPUT, the C++ file with the version: VERSION, the commit of SOURCE, and "-dirty" if tracked files differ from
+# it. Run by every build, since a report names the commit of its kernels; the file is written only if its text changes.
 set(commit "unknown")
 if(GIT)
   execute_process(COMMAND ${GIT} -C ${SOURCE} describe --always --dirty --abbrev=12 --exclude=*

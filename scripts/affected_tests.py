@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Names the test executables that a change can affect: `affected_tests.py PRESET [BASE]`, one a line.
+"""Names the test executables that a change can affect: `affected_tests.py PRESET [BASE]`, one per line.
 
-The change is what differs between the merge base with BASE (default: main) and the working tree, new files included.
-Of sources, Ninja's graph knows: the inputs of an executable and of the programs that it starts, with the headers that
-the compiler noted when they were last built. Files that tests read when they run are in the table READ below. A file
-of which nothing is known affects all. Prints "all" then; nothing where no test can notice.
+The change is the difference between the merge base with BASE (default: main) and the working tree, with new files.
+Sources are looked up in Ninja's graph: the inputs of an executable and of the programs that it starts, with the headers
+that the compiler recorded in the last build. Files that tests read when they run are in the table READ below. A file
+that is in neither affects all tests: "all" is printed then. Nothing is printed if no test is affected.
 """
 
 import os
@@ -46,7 +46,7 @@ def changed_files(base):
 
 
 class Graph:
-    """What Ninja knows of a build folder. Paths are relative to it, or absolute."""
+    """Ninja's graph of a build folder. Paths are relative to the folder, or absolute."""
 
     def __init__(self, build):
         self.build = build
@@ -66,7 +66,7 @@ class Graph:
         return headers
 
     def in_tree(self, path):
-        """Relative to the repository, or None for what lies elsewhere or is built."""
+        """The path relative to the repository, or None for a file outside it or a built file."""
         whole = pathlib.Path(os.path.normpath(self.build / path))  # an absolute path stays as it is
         if not whole.is_relative_to(ROOT) or whole.is_relative_to(ROOT / "build"):
             return None
@@ -79,7 +79,7 @@ class Graph:
                 yield found[2], found[1]
 
     def files_of(self, target):
-        """Files of the repository that a target is made of, the programs that it starts among them."""
+        """Files of the repository that a target is made of, and those of the programs that it starts."""
         files = set()
         for one in self.ninja("inputs", target):
             files.add(one)

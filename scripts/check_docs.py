@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""What must hold of the documents: README.md is short, lines fit a screen, links lead somewhere.
+"""Checks the documents: README.md is short, lines fit a screen, links resolve.
 
     scripts/check_docs.py [ROOT]      ROOT: default the repository's root
 
 Looks at every *.md file that git tracks or would track. README.md has at most 120 lines. No line has more than 120
 columns, apart from tables, fenced code and lines whose excess is a link or URL. Every relative link names a file or
-folder that exists, and a heading of it where the link has a #fragment. What is wrong is printed as FILE:LINE: WHAT;
-the exit code is 1 if anything is, 2 where there is nothing to look at.
+folder that exists, and, if the link has a #fragment, one of its headings. Each error is printed as FILE:LINE: WHAT;
+the exit code is 1 if there is one, 2 if there are no files to look at.
 """
 import pathlib
 import re
@@ -31,7 +31,7 @@ def documents(root):
 
 
 def prose(text):
-    """(number, line) of the lines that are not in a fenced block."""
+    """Yields (number, line) for the lines outside fenced blocks."""
     fence = None
     for number, line in enumerate(text.splitlines(), start=1):
         marker = FENCE.match(line)
@@ -60,7 +60,7 @@ def anchors(text):
 
 
 def fault_of_link(root, document, target):
-    """Why a link leads nowhere, or nothing."""
+    """The reason why a link does not resolve, or None."""
     if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:", target):
         return None  # a URL: no check may depend on the network
     path_text, _, fragment = target.partition("#")

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""What the tests cost: the dearest suites of the last run, in CPU seconds, against those in tests/costs.csv.
+"""Prints the most expensive test suites of the last run, in CPU seconds, compared with tests/costs.csv.
 
     scripts/costs.py [--preset release] [--record]
 
-A shard's CPU seconds are those of its whole process tree; its suites share them by the seconds that they took. A suite
-that costs more than 1.3 times what is recorded is named in a warning. It never fails: machines differ, and a test that
-compares the clock with a number fails on a busy one. --record writes the file anew, after a whole run on the machine
-that the first line of the file names.
+A shard's CPU seconds include its whole process tree; they are divided among its suites by the seconds that these took.
+A suite that costs more than 1.3 times its recorded value is named in a warning. The script never fails: machines
+differ, and a test that compares the clock with a number fails on a busy one. --record writes the file again, after a
+complete run on the machine that the first line of the file names.
 """
 
 import argparse
@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDED = ROOT / "tests" / "costs.csv"
 SHOWN = 10
 FACTOR = 1.3
-LEAST_S = 2  # CPU seconds: what costs less is neither recorded nor warned of
+LEAST_S = 2  # CPU seconds: cheaper suites are neither recorded nor named in warnings
 
 
 def costs_of_shard(shard):
@@ -31,7 +31,7 @@ def costs_of_shard(shard):
 
 
 def measured(results):
-    """By "executable suite": seconds and CPU seconds; and those of all shards."""
+    """Seconds and CPU seconds by "executable suite", and the totals over all shards."""
     suites = collections.defaultdict(lambda: [0.0, 0.0])
     total = [0.0, 0.0, 0]
     for file in sorted(results.glob("*.json")):
@@ -54,7 +54,7 @@ def recorded():
 
 def record(suites):
     with open(RECORDED, "w", newline="") as file:
-        file.write("# CPU seconds of dear test suites with cold caches, on two cores under Debian 12 "
+        file.write("# CPU seconds of expensive test suites with cold caches, on two cores under Debian 12 "
                    "(scripts/costs.py --record)\n")
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["suite", "cpu_s"])
@@ -64,7 +64,7 @@ def record(suites):
 
 
 def print_table(suites, before):
-    print(f"{'CPU s':>8} {'wall s':>8} {'recorded':>9}  the dearest suites")
+    print(f"{'CPU s':>8} {'wall s':>8} {'recorded':>9}  the most expensive suites")
     for suite, (took, cpu) in sorted(suites.items(), key=lambda entry: -entry[1][1])[:SHOWN]:
         known = f"{before[suite]:.1f}" if suite in before else "-"
         print(f"{cpu:8.1f} {took:8.1f} {known:>9}  {suite}")

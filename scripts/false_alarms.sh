@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# What `assay compare` says of runs of one program, and of a slowdown that was put in on purpose.
+# Tests `assay compare` on runs of the same program, and on runs with a slowdown that was added on purpose.
 #
 #   scripts/false_alarms.sh [PAIRS] [OUT] [assay run's options]
-#       PAIRS   default 20: so many pairs of neighbours among PAIRS + 1 runs
-#       OUT     default assay-out/false-alarms; runs that are there already are not made again
+#       PAIRS   default 20: the number of pairs of consecutive runs, among PAIRS + 1 runs
+#       OUT     default assay-out/false-alarms; existing runs are not made again
 #       options default: --tier ci --budget 0.15
 #
-# Prints, with the same-program rule switched off, how many rows of how many were called SLOWER or FASTER; then
-# how many of the rows that scatter by less than 1 % are found SLOWER with 5 % more work in them (--inject-slowdown).
-# Keeps what the pairs differed by in OUT/run_noise.csv, for `assay compare --run-noise`: the alarms counted there are
-# those that would be raised if nothing were known of what runs differ by.
-# An idle machine makes the answers worth something. The exit code is 0 unless a run or a comparison fails.
+# Prints, with the same-program rule switched off, how many of the rows were called SLOWER or FASTER; then how many of
+# the rows that scatter by less than 1 % are found SLOWER with 5 % more work in them (--inject-slowdown).
+# Writes the run noise of the pairs to OUT/run_noise.csv, for `assay compare --run-noise`: the alarms counted there are
+# those that would be raised without knowledge of the run noise.
+# The results are meaningful only on an idle machine. The exit code is 0 unless a run or a comparison fails.
 set -euo pipefail
 pairs=${1:-20}
 out=$(realpath -m "${2:-assay-out/false-alarms}")
@@ -21,7 +21,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 assay=${ASSAY:-build/release/assay}
 slowed_down=2
 
-# run NAME [OPTION...]: a run of its own, unless it is there.
+# run NAME [OPTION...]: makes the run, unless it exists.
 run() {
   local name=$1
   shift
@@ -31,7 +31,7 @@ run() {
   touch "$out/$name/done"
 }
 
-# judge BASE NEW [OPTION...]: CSV of the verdicts; a verdict is no failure here.
+# judge BASE NEW [OPTION...]: prints the CSV of a comparison; no verdict is a failure here.
 judge() {
   "$assay" compare "$out/$1" "$out/$2" --judge-same-programs --fail-on none --all --csv - "${@:3}"
 }

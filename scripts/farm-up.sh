@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# A Slurm of one node, to try scripts/nightly.sh --slurm out and for its test: munged, slurmctld and slurmd with their
-# configuration, state and logs in one folder. /etc stays as it is, and so does a Slurm that runs here already: this
-# one has its own ports, its own key and its own sockets.
+# Starts a Slurm of one node, to try scripts/nightly.sh --slurm out and for its test: munged, slurmctld and slurmd with
+# their configuration, state and logs in one folder. It changes neither /etc nor a Slurm that is already running here:
+# it has its own ports, key and sockets.
 #
 #   eval "$(scripts/farm-up.sh [DIR])"      DIR: default build/farm; starts it and sets SLURM_CONF for this shell
 #   scripts/farm-up.sh down [DIR]           cancels its jobs and takes it down; DIR keeps the logs
 #
 # The node has two slots of the generic resource vulkan:lavapipe, so that two tasks run at a time. Needs root, as slurmd
-# does. What is missing is installed (scripts/setup.sh --farm). Ready means that the node is idle: where that does not
-# come about within 30 s, the last lines of each log say why, and the exit code is 3.
+# does. Missing packages are installed (scripts/setup.sh --farm). Ready means that the node is idle: if it is not idle
+# within 30 s, the last lines of each log are printed, and the exit code is 3.
 set -euo pipefail
 caller=$PWD
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 slots=2
-first_port=26817 # Slurm's own are 6817 and 6818
+first_port=26817 # Slurm's defaults are 6817 and 6818
 patience=30      # seconds until the node is idle, and until daemons have ended
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -31,7 +31,7 @@ wait_until() {
   done
 }
 
-# free_port FROM: the first port at which nobody listens.
+# free_port FROM: the first port that no process listens on.
 free_port() {
   local port=$1
   while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); done
@@ -81,7 +81,7 @@ write_key() {
   [[ -s $dir/munge.key ]] || (umask 077 && head -c 1024 /dev/urandom >"$dir/munge.key")
 }
 
-# start NAME COMMAND...: daemons go to the background by themselves; what they say before is kept.
+# start NAME COMMAND...: daemons go to the background by themselves; their output before that is kept.
 start() {
   local name=$1
   shift
@@ -89,7 +89,7 @@ start() {
   "$@" >>"$dir/$name.out" 2>&1 </dev/null || fail "$name did not start"
 }
 
-# fail WHAT: with what the logs end in, as the reason is there.
+# fail WHAT: prints the ends of the logs too, as they have the reason.
 fail() {
   local log
   say "farm-up: $1. The logs end in:"
@@ -107,12 +107,12 @@ up() {
   mkdir -p "$dir"/{state,spool}
   chmod 755 "$dir"
   if is_running "$dir/slurmctld.pid"; then
-    say "farm-up: it runs already"
+    say "farm-up: it is already running"
   else
     write_configuration
   fi
   write_key
-  # --force: it minds who may write the folders above its socket, which are the caller's choice.
+  # --force: munged objects to who may write the folders above its socket, which are the caller's choice.
   start munged munged --force --key-file="$dir/munge.key" --socket="$dir/munge.socket" --pid-file="$dir/munged.pid" \
     --log-file="$dir/munged.log" --seed-file="$dir/munge.seed"
   start slurmctld slurmctld -f "$dir/slurm.conf"
@@ -132,10 +132,10 @@ jobs_are_cancelled() {
 }
 
 cancel_jobs() {
-  wait_until "$patience" jobs_are_cancelled || say "farm-up: jobs are left that did not end: $(squeue --noheader | tr -s ' ')"
+  wait_until "$patience" jobs_are_cancelled || say "farm-up: these jobs did not end: $(squeue --noheader | tr -s ' ')"
 }
 
-# stop NAME: by its pid file, since another Slurm may have daemons of the same name.
+# stop NAME: finds the daemon by its pid file, since another Slurm may have daemons of the same name.
 stop() {
   local pid
   is_running "$dir/$1.pid" || return 0
@@ -147,7 +147,7 @@ stop() {
 
 down() {
   local daemon
-  [[ -e $dir/slurm.conf ]] || die "farm-up: there is no Slurm of ours in $dir" 2
+  [[ -e $dir/slurm.conf ]] || die "farm-up: there is no Slurm in $dir that this script started" 2
   ! is_running "$dir/slurmctld.pid" || cancel_jobs
   for daemon in slurmd slurmctld munged; do stop "$daemon"; done
   say "farm-up: down; logs are in $dir"

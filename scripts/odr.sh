@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# One definition a name: links the binary and the tests of a module with link-time optimization, where GCC compares
-# the types of all objects, and fails when two of one name differ. No compiler sees this in one file, and nothing
-# else complains: the program merely reads one struct as the other.
+# Finds violations of the one-definition rule: links the binary and the tests of a module with link-time optimization,
+# where GCC compares the types of all objects, and fails if two types of one name differ. No compiler can see this in
+# one file, and nothing else reports it: the program would read one struct as the other.
 #
 #   scripts/odr.sh [TARGET...]      default: assay report_test
 #
-# A build of its own in build/odr: for a night, or after a merge of much. About ten minutes of processor time from
-# nothing, half of that on two cores that have nothing else to do.
-# It first proves on two structs of one name that it would find them.
+# Uses a separate build in build/odr: for nights, or after a large merge. It takes about ten minutes of CPU time from
+# scratch, and half of that in wall time on two idle cores.
+# It first proves, with two different structs of one name, that it would find them.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -16,7 +16,7 @@ build=build/odr
 flags='-flto -fno-fat-lto-objects'
 link_flags="-flto=$(nproc) -Werror=odr -Werror=lto-type-mismatch"
 
-# Two files that a linker takes for a program, though they disagree about a struct.
+# Two files that a linker accepts as a program, though they disagree about a struct.
 finds_a_violation() {
   local dir output
   dir=$(mktemp -d)
@@ -31,7 +31,7 @@ int main() { return read(Result{1.0, 2}); }
 CPP
   # shellcheck disable=SC2086 # lists of flags
   output=$(cd "$dir" && g++ $flags -c a.cpp && g++ $flags -c b.cpp && g++ $link_flags a.o b.o -o program 2>&1) &&
-    die "odr: two structs of one name were linked without a word: this compiler cannot tell."
+    die "odr: two different structs of one name were linked without a warning: this compiler cannot detect them."
   rm -rf "$dir"
   [[ $output == *"violates the C++ One Definition Rule"* ]] || die "odr: the trial failed in another way: $output"
 }
@@ -41,8 +41,8 @@ main() {
   (($#)) || set -- assay report_test
   mkdir -p build
   finds_a_violation
-  say "odr: two structs of one name are found; looking for them in: $*"
-  # Not optimized: types are compared all the same.
+  say "odr: the trial was detected; looking for such types in: $*"
+  # Not optimized: types are compared without optimization too.
   cmake --preset debug -B "$build" -DASSAY_PRECOMPILE=OFF -DASSAY_TOGETHER=1 -DCMAKE_CXX_FLAGS_DEBUG='-O0' \
     -DCMAKE_CXX_FLAGS="$flags" -DCMAKE_EXE_LINKER_FLAGS="$link_flags" \
     -DCMAKE_AR="$(command -v gcc-ar)" -DCMAKE_RANLIB="$(command -v gcc-ranlib)" >"$log" 2>&1 ||

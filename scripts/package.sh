@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# One folder that runs on another x86-64 Linux with glibc 2.36 or newer and a Vulkan loader: the binary, the
-# shared libraries it needs beside it, the cases, and the scripts of a farm's night.
+# Makes one folder that runs on other x86-64 Linux systems with glibc 2.36 or newer and a Vulkan loader: the binary, the
+# shared libraries it needs, the cases, and the scripts of a farm's night.
 #
 #   scripts/package.sh [DIR]        default: dist/assay-<version>-x86_64; an older DIR of ours is replaced
 #
 # Never packed: glibc, the Vulkan loader and drivers, and the C++ runtime (libstdc++, libgcc_s). Drivers are
-# loaded into our process and want the C++ runtime of *their* system: an older one beside the binary would win
-# and hide them (Mesa built with a newer GCC does not load then). Every system of that glibc has one that is
-# new enough.
+# loaded into our process and need the C++ runtime of *their* system: an older one next to the binary would be loaded
+# first, and the drivers would fail to load (Mesa built with a newer GCC, for example). Every system with that glibc has
+# a runtime that is new enough.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -28,23 +28,23 @@ build_binary() {
   cmake --build "$build" --target assay --parallel "$(nproc)" >&2 || die "Building the binary to pack failed."
 }
 
-# Prints the paths of the shared libraries that FILE needs and a target may lack.
+# Prints the paths of the shared libraries that FILE needs and that a target system may not have.
 libraries_of() {
   local list name path
   list=$(ldd "$1")
-  [[ $list != *"not found"* ]] || die "ldd says that $1 lacks a library here: $list"
+  [[ $list != *"not found"* ]] || die "ldd finds no library for a dependency of $1: $list"
   while read -r name path; do
     [[ $name =~ $system_libraries ]] || echo "$path"
   done < <(awk '$2 == "=>" { print $1, $3 }' <<<"$list")
 }
 
-# What we pack of others, and what we linked into the binary, comes with its licence.
+# Third-party code that is packed, or linked into the binary, comes with its licence.
 copy_licences() {
   local to=$1/licences library package
   shift
   mkdir -p "$to"
   {
-    # The chart library of the page is part of the binary: it is built of these.
+    # The chart library of the HTML page is part of the binary: it is built from these.
     dpkg-query -W -f='${db:Status-Status} ${Package}\n' node-d3 'node-d3-*' libjs-d3-format | sed -n 's/^installed //p'
     printf '%s\n' glslang-dev spirv-tools libvulkan-volk-dev libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libzstd-dev libre2-dev zlib1g-dev
     for library in "$@"; do dpkg-query -S "$(realpath "$library")" | cut -d: -f1; done
@@ -53,7 +53,7 @@ copy_licences() {
   done
 }
 
-# What a farm runs; the last three are for trying Slurm out.
+# The scripts that a farm runs; the last three are for trying Slurm out.
 copy_scripts() {
   mkdir "$1/scripts"
   cp -r scripts/nightly.sh scripts/night scripts/farm-up.sh scripts/setup.sh scripts/lib.sh "$1/scripts/"
@@ -63,8 +63,8 @@ write_readme() {
   cat >"$1/README.txt" <<TEXT
 assay $2: is a GPU op right, and how fast is it, on every Vulkan device of this machine.
 
-  ./assay devices                               which devices there are
-  ./assay run --tier smoke --tier ci            run the cases beside this file; reports: assay-out/<device>/
+  ./assay devices                               list the devices
+  ./assay run --tier smoke --tier ci            run the cases in this folder; reports: assay-out/<device>/
   ./assay --help                                everything else
   scripts/nightly.sh DIR                        a night: every case on every device, and a verdict (see nightly.sh)
 
@@ -90,12 +90,12 @@ require_at_most() {
     die "$1 needs $2$newest, newer than the $2$3 that the package promises: build it on Debian 12."
 }
 
-# A short night, begun elsewhere.
+# Runs a short night, started from another folder.
 check_night() {
   local farm
   farm=$(mktemp -d)
   (cd / && "$1/scripts/nightly.sh" "$farm" -- --tier smoke --mode accu --filter '*/pairs/*') >"$farm/said" 2>&1 ||
-    { cat "$farm/said" >&2 && die "The packed scripts/nightly.sh does not come to a good end; its night is in $farm."; }
+    { cat "$farm/said" >&2 && die "The packed scripts/nightly.sh failed; its night is in $farm."; }
   rm -r "$farm"
 }
 
@@ -114,7 +114,7 @@ check_package() {
     [[ -z $file || $file == "$dir/"* ]] || die "$dir/assay takes $file from the system: it should be in the package."
   done <<<"$needed"
   (cd / && "$dir/assay" --version) || die "The packed binary does not start."
-  (cd / && "$dir/assay" list >/dev/null) || die "The packed binary cannot load the cases beside it."
+  (cd / && "$dir/assay" list >/dev/null) || die "The packed binary cannot load the packed cases."
   check_night "$dir"
 }
 
@@ -125,7 +125,7 @@ main() {
   build_binary
   version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build/CMakeCache.txt")
   dir=$(realpath -m "${1:-dist/assay-$version-x86_64}")
-  [[ ! -e $dir || -x $dir/assay ]] || die "$dir exists and is no package of ours; not replacing it."
+  [[ ! -e $dir || -x $dir/assay ]] || die "$dir exists and is not a package of assay; not replacing it."
 
   rm -rf "$dir"
   mkdir -p "$dir"

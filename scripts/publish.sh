@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Keeps the report of one device in the repository, for others to read and to lay beside their own.
+# Publishes the report of one device in the repository, so that others can read it and compare it with their own.
 #
 #   scripts/publish.sh REPORT NAME [INTO]     REPORT: assay-out, assay-out/DEVICE, a run's folder or a journal
 #                                             INTO: default reports/published; an older INTO/NAME is replaced
 #
-# The journal, plain or compressed already, is copied without the machine's name, and without the folders of the binary
-# and of what was written, and compressed (journal.jsonl.zst); all else is made again from the copy. What must not be
-# published is refused, with the reason: see reports/published/README.md. The exit code is 0 when it is published, 1
-# when it is refused, 2 for a usage error. ASSAY names another binary than build/release/assay.
+# The journal, plain or compressed, is copied without the machine's name and without the folders of the binary and of
+# the output, and is compressed (journal.jsonl.zst); all other files are made again from the copy. A report that must
+# not be published is refused, with the reason: see reports/published/README.md. The exit code is 0 if it is published,
+# 1 if it is refused, 2 for a usage error. ASSAY names another binary than build/release/assay.
 set -euo pipefail
 # Paths are the caller's; the repository's root is where lib.sh leaves us.
 folder=${1:+$(realpath -m "$1")}
@@ -28,7 +28,7 @@ journal_in() {
   done
 }
 
-# journal_of REPORT: the journal that REPORT stands for; it must be of one device.
+# journal_of REPORT: the journal that REPORT stands for; REPORT must have one device.
 journal_of() {
   local journals device
   if [[ -f $1 ]]; then
@@ -46,10 +46,9 @@ field() {
   head -1 "$journal" | grep -oP "\"$1\":\K(\"([^\"\\\\]|\\\\.)*\"|[^,}]*)" | head -1 | sed 's/^"//; s/"$//'
 }
 
-# Takes out of the run event, which may be told again where rules of the expectations are stale, what says nothing of
-# the figures: the machine's name, and in the command line the folders of the binary and of what was written, of which
-# the last name stays. The tasks of a night are told all of these by absolute paths, and which device by its UUID, which
-# repro lines of others must not name.
+# Removes from the run event (which may occur twice, if rules of the expectations are stale) details that do not affect
+# the figures: the machine's name, and in the command line the parent folders of the binary and of the output. Tasks of
+# a night get all of these as absolute paths, and the device as a UUID, which must not be in repro lines for others.
 without_the_machine() {
   sed -E '/^\{"event":"run"/{s/"host":"[^"]*",//
     :device; s#("repro_options":"([^"\\]|\\.)*)--device \x27[^\x27]*\x27 ?#\1#; t device
@@ -57,7 +56,7 @@ without_the_machine() {
     s#("--(out|ceiling-store|answer-cache)",)"/[^"]*/([^"/]+)"#\1"\3"#g}'
 }
 
-# A report that nobody can make again proves little: the commit must be one that others have.
+# A report proves little if others cannot reproduce it: its commit must be one that they have.
 check_build() {
   local version commit
   version=$(field version)
@@ -73,7 +72,7 @@ check_kernels() {
     refuse "the run took its kernels from a folder (--shaders, --versus-shaders), not from the commit it names."
 }
 
-# Absolute paths tell of user names and of how a machine is set up; those of the system's own packages do not.
+# Absolute paths reveal user names and the set-up of a machine, except paths of the system's own packages.
 check_privacy() {
   local paths
   paths=$(grep -oP '(?<=["'"'"' =:,(])/(?!usr/|etc/|opt/)[\w.~+-]+(/[\w.~+-]+)+' "$journal" | sort -u | head -5) || true
@@ -89,7 +88,7 @@ check_times() {
     refuse "cases were timed with the validation layer on. Run once more without --validation."
 }
 
-# Every report again from the copied journal; assay's own verdict decides.
+# Makes every report again from the copied journal; assay's exit code decides.
 check_rows() {
   local status=0
   "$assay" report "$staging" >"$staging/summary.txt" || status=$?
@@ -107,17 +106,17 @@ check_rows() {
 main() {
   local name=${2:-} target source
   (($# == 2 || $# == 3)) || die "Usage: scripts/publish.sh REPORT NAME [INTO]" 2
-  [[ $name =~ ^[a-z0-9][a-z0-9.-]*$ ]] || die "NAME is to be a folder's name of a-z, 0-9, - and . and is '$name'." 2
+  [[ $name =~ ^[a-z0-9][a-z0-9.-]*$ ]] || die "NAME must be a folder's name of a-z, 0-9, - and ., not '$name'." 2
   source=$(journal_of "$folder") ||
     die "$1 does not hold the journal of one device: name the folder of a device, such as assay-out/DEVICE." 2
-  command -v zstd >/dev/null || die "Published journals are compressed with zstd, which is not here: run scripts/setup.sh." 3
+  command -v zstd >/dev/null || die "Published journals are compressed with zstd, which is not installed: run scripts/setup.sh." 3
   [[ -x $assay ]] || build_preset release assay || exit 3
 
   staging=$(mktemp -d)
   trap 'rm -rf "$staging"' EXIT
   journal=$staging/journal.jsonl
   compressed=$journal.zst
-  # -f: what is not compressed passes as it is.
+  # -f: a file that is not compressed passes unchanged.
   zstd -dcfq "$source" | without_the_machine >"$journal"
   zstd -19 -q "$journal" -o "$compressed"
   (($(stat -c %s "$compressed") <= max_bytes)) ||

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# From a fresh machine to reports in one command: installs what is missing, builds, runs the smoke tier on the best Vulkan
-# device, writes the page that shows the reports (OUT/page.html) and says where it is.
+# Goes from a fresh machine to reports in one command: installs what is missing, builds, runs the smoke tier on the best
+# Vulkan device, writes the HTML page that shows the reports (OUT/page.html) and prints where it is.
 #
 #   scripts/run.sh [arguments of `assay run`]
 #
-# The smoke tier is a first look: every op is judged, and one or two rows of each family are timed, for 0.1 s each.
+# The smoke tier is a first look: every op is checked, and one or two rows of each family are timed, for 0.1 s each.
 # A --tier or --budget given here replaces these, and case files replace cases/:
 #
 #   scripts/run.sh --tier smoke --tier ci   every case that a change must pass
 #
 # Reports go where `assay run` puts them: assay-out/<device> links to the newest. Paths are relative to the repository's
 # root. The exit code is assay's own: 0 fine, 1 failures, 2 usage, 3 infrastructure, 77 no device.
-# When the machine cannot be prepared or the build fails it is 3 too: no verdict on any op was reached.
+# If the machine cannot be prepared or the build fails it is 3 too, since no op was checked.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -26,7 +26,7 @@ given() {
   return 1
 }
 
-# The folder that the reports go to: what --out names last, else the default.
+# Prints the folder that the reports go to: that of the last --out, or the default.
 out_of() {
   local out=assay-out
   while (($# > 0)); do
@@ -39,7 +39,8 @@ out_of() {
   echo "$out"
 }
 
-# A page of all runs in the folder. A run without a report, as --help or one of a part of the cases, has none.
+# Writes an HTML page of all runs in the folder. There may be no report: after --help, or after a run of a part of the
+# cases, whose reports are below OUT/scratch.
 write_page() {
   local log=build/page.log
   if build/release/assay page "$1/page.html" "$1" 2>"$log"; then
@@ -56,7 +57,7 @@ defaults=()
 is_first_look=0
 given --tier "$@" || { defaults+=(--tier smoke) && is_first_look=1; }
 given --budget "$@" || defaults+=(--budget 0.1)
-# A signal is for the run: Ctrl-C and `timeout` send it to the whole group. This script waits for its reports.
+# Signals are left to the run: Ctrl-C and `timeout` send them to the whole group. This script waits for the reports.
 trap : INT TERM HUP
 status=0
 build/release/assay run "$@" "${defaults[@]}" || status=$?

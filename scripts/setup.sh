@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs what assay needs and this machine lacks, from Debian's own packages (Debian 12 is the floor).
+# Installs the Debian packages that assay needs and that are missing on this machine (Debian 12 or newer).
 # Quiet and quick when nothing is missing.
 #
 #   scripts/setup.sh          what building and running need
 #   scripts/setup.sh --dev    what tests and CI need as well
-#   scripts/setup.sh --farm   what scripts/farm-up.sh needs, and nothing else: a Slurm
+#   scripts/setup.sh --farm   only what scripts/farm-up.sh needs: a Slurm
 #
-# ASSAY_SKIP_SETUP=1 does nothing: for systems where the same things were installed in another way.
+# With ASSAY_SKIP_SETUP=1 it does nothing: for systems where these are installed in another way.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -35,11 +35,11 @@ packages=(
   nlohmann-json3-dev   # journal and run.json
   libpugixml-dev       # junit.xml
   libxxhash-dev        # hashes of data and shaders
-  libre2-dev           # regular expressions of people, in linear time
+  libre2-dev           # users' regular expressions, in linear time
   libzstd-dev          # published journals are compressed
   zlib1g-dev           # members of .npz archives are
   libbenchmark-dev     # perf.json's format and reporter
-  node-d3              # what draws the pictures of `assay page`, part of the binary
+  node-d3              # draws the pictures of `assay page`, part of the binary
   libgtest-dev         # unit tests: looked for when configuring, even if only the binary is built
   libgmock-dev         # the same
   libzip-dev           # unit tests write .npz archives with it: the same
@@ -60,10 +60,10 @@ dev_packages=(
 )
 farm_packages=(
   slurm-wlm # slurmctld, slurmd and the commands of users
-  munge     # how they know each other
+  munge     # authenticates them to each other
 )
 
-# Prints those of its arguments that are not installed, one a line.
+# Prints the arguments that are not installed, one per line.
 missing_of() {
   local installed
   installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)
@@ -91,7 +91,7 @@ then run this script again; it needs no root once they are there."
 }
 
 apt_get() {
-  # stdin is closed: nothing may ask. Another apt at work is waited for, not an error.
+  # stdin is closed, so that nothing can ask. If another apt is running, this one waits for it.
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 \
     -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" </dev/null >&2
 }
@@ -100,13 +100,13 @@ install_packages() {
   apt_get install --no-install-recommends "$@"
 }
 
-# A fresh image has no package lists, an old one has stale ones: update only then.
+# A new image has no package lists and an old one has stale lists: update only then.
 install_or_update() {
   if apt-get --simulate install --no-install-recommends "$@" >/dev/null 2>&1 && install_packages "$@"; then
     return
   fi
   say "The package lists are missing or stale: updating them."
-  apt_get update || say "Updating failed in part; going on with the lists there are."
+  apt_get update || say "Updating failed in part; continuing with the existing lists."
   install_packages "$@"
 }
 

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Every test: unit and end-to-end tests, the page in a browser, formatting, linters. Installs what is missing.
+# Runs every test: unit and end-to-end tests, the HTML page in a browser, formatting, linters. Installs what is missing.
 #
 #   scripts/test.sh [--asan | --changed] [ctest arguments]
 #
-# --asan runs those of `asan_tests` a second time under AddressSanitizer and UBSan. --changed builds and runs what the
-# change since main can affect, for the inner loop, and all checks that are no tests. The last line is always "N passed,
-# N failed", which counts tests of GoogleTest one by one, and the exit code is non-zero unless nothing failed.
+# --asan runs the tests of `asan_tests` a second time under AddressSanitizer and UBSan. --changed builds and runs only
+# tests that the changes since main can affect, and all other checks. The last line is always "N passed, N failed",
+# which counts tests of GoogleTest one by one, and the exit code is non-zero unless nothing failed.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 exec 2>&1 # one stream, so that the last line is the last
 
-# What runs under the sanitizers: the modules that read what people and files say, and that compute. The others pass
-# as well (ctest --preset asan), and would take five minutes more to build.
+# The tests that run under the sanitizers: modules that parse outside input, and modules that compute. The others pass
+# too (ctest --preset asan), but would take five minutes more to build.
 asan_tests=(base_test tensor_test op_test report_test references_test cases_test)
 
 passed=0
@@ -25,7 +25,7 @@ conclude() {
 }
 trap conclude EXIT
 
-# check NAME COMMAND...: one check that is no CTest test.
+# check NAME COMMAND...: one check outside CTest.
 check() {
   local name=$1
   shift
@@ -55,7 +55,7 @@ run_tests() {
   count_tests "$status" "${counts[@]}"
 }
 
-# count_tests STATUS PASSED FAILED SKIPPED: a failure of CTest that no count shows may not pass.
+# count_tests STATUS PASSED FAILED SKIPPED: a failure of CTest that is in no count still counts as one.
 count_tests() {
   (($1 == 0 || $3 > 0)) || failed=$((failed + 1))
   passed=$((passed + $2))
@@ -69,11 +69,11 @@ run_changed_tests() {
   cmake --preset release >build/release.configure.log 2>&1 || { failed=$((failed + 1)); return; }
   tests=$(scripts/affected_tests.py release) || { failed=$((failed + 1)); return; }
   if [[ -z $tests ]]; then
-    say "== tests: the change since main affects none"
+    say "== tests: the changes since main affect none"
     return
   fi
   tests=${tests//$'\n'/ }
-  say "== tests that the change since main can affect: $tests"
+  say "== tests that the changes since main can affect: $tests"
   run_tests release "$tests" "$@"
 }
 
@@ -81,7 +81,7 @@ formatting_is_clean() {
   git ls-files -z '*.cpp' '*.h' '*.js' | xargs -0 -r clang-format --dry-run -Werror
 }
 
-# NODE_PATH: where Debian's packages lie, for a Node.js that is not Debian's own.
+# NODE_PATH: where Debian's packages are, for a Node.js that is not Debian's own.
 page_script_is_clean() {
   NODE_PATH=/usr/share/nodejs eslint --format unix reports/page
 }
@@ -90,7 +90,7 @@ scripts_are_clean() {
   shellcheck -x scripts/*.sh scripts/night/*.sh tests/hostile/*.sh .ci/run
 }
 
-# Exact outputs are the same on every device: the published reports prove it, or one of them is stale.
+# Exact outputs are the same on every device: if the published reports differ, one of them is stale.
 published_hashes_are_equal() {
   build/release/assay pivot reports/published --hashes
 }
@@ -113,6 +113,7 @@ main() {
   check "include cycles" scripts/check_includes.py
   check "shellcheck on the scripts" scripts_are_clean
   check "documents: lengths and links" scripts/check_docs.py
+  check "phrases that are not plain English" scripts/check_words.py
   check "pictures are those of the published reports" docs/images/fused_and_unfused.py --check
   check "equal hashes in the published reports" published_hashes_are_equal
   check "walks print what docs/walks.md says (repair with: scripts/walks.py)" scripts/walks.py --check

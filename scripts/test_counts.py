@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Counts the tests that a run of CTest ran: `test_counts.py RESULTS JUNIT` prints "PASSED FAILED SKIPPED".
 
-RESULTS is the folder that scripts/test_shard.py writes to, JUNIT what `ctest --output-junit` wrote. A process of
-GoogleTest counts as the tests in it; one that has left no results, and what is no GoogleTest, as one test.
+RESULTS is the folder that scripts/test_shard.py writes to, JUNIT the file that `ctest --output-junit` wrote. A process
+of GoogleTest counts as the tests in it; a process without results, and a test without GoogleTest, count as one.
 """
 
 import json
@@ -12,11 +12,11 @@ import xml.etree.ElementTree
 
 
 def count_one(entry):
-    """Passed, failed, skipped of an entry of CTest that has no results of its own: one of them is 1."""
+    """Passed, failed, skipped for an entry of CTest without results: one of them is 1, the others are 0."""
     status, skipped = entry.get("status"), entry.find("skipped")
     if status == "run":
         return 1, 0, 0
-    # CTest says "notrun" of an executable that is missing, too.
+    # CTest reports "notrun" for a missing executable, too.
     if status == "notrun" and skipped is not None and skipped.get("message", "").startswith("SKIP"):
         return 0, 0, 1
     return 0, 1, 0

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Runs one shard of a GoogleTest executable and writes down what became of each of its tests.
+"""Runs one shard of a GoogleTest executable and records the result of each of its tests.
 
 CTest calls it (cmake/assay_targets.cmake); a person runs the executable itself with --gtest_filter. Below FOLDER it
-writes NAME.log (all that was printed), NAME.xml (GoogleTest's report) and NAME.json (counts, seconds, CPU seconds),
-and prints the output of failed tests alone. A shard that ends before its report is whole has failed in the test that
-was running; those behind it have not run. Silence ends what hangs: --silence is a limit of the time between two lines.
+writes NAME.log (all output), NAME.xml (GoogleTest's report) and NAME.json (counts, seconds, CPU seconds), and it prints
+only the output of failed tests. If a shard ends before its report is complete, the test that was running has failed,
+and the tests after it have not run. --silence limits the time between two lines of output, to end a hang.
 """
 
 import argparse
@@ -26,12 +26,12 @@ ENDED = re.compile(r"^\[ *(OK|FAILED|SKIPPED) *\] (\S+?)(?:,.*)? \(\d+ ms\)$")
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--name", required=True, help="of the shard: names its files")
+    parser.add_argument("--name", required=True, help="name of the shard and of its files")
     parser.add_argument("--folder", type=pathlib.Path, required=True, help="where results are written")
     parser.add_argument("--shard", default="1/1", help="NUMBER/COUNT, numbers from 1")
     parser.add_argument("--filter", default="*", help="as --gtest_filter of the executable")
     parser.add_argument("--silence", type=float, default=600, help="seconds without a line of output")
-    parser.add_argument("command", nargs="+", help="executable and what it is given")
+    parser.add_argument("command", nargs="+", help="executable and its arguments")
     return parser.parse_args()
 
 
@@ -54,7 +54,7 @@ class Watch:
 
 
 def run(options, log_file, xml_file):
-    """The exit code, negative for a signal, and whether silence ended it."""
+    """Returns the exit code, negative for a signal, and whether silence ended the process."""
     number, count = options.shard.split("/")
     environment = os.environ | {"GTEST_TOTAL_SHARDS": count, "GTEST_SHARD_INDEX": str(int(number) - 1)}
     command = options.command + [f"--gtest_filter={options.filter}", f"--gtest_output=xml:{xml_file.resolve()}"]
@@ -70,7 +70,7 @@ def run(options, log_file, xml_file):
 
 
 class Results:
-    """What became of each test, by name."""
+    """The result of each test, by name."""
 
     def __init__(self):
         self.passed, self.failed, self.skipped = [], [], []
@@ -84,7 +84,7 @@ class Results:
 
 
 def of_report(xml_file):
-    """Of GoogleTest's report, or None where there is none that is whole."""
+    """The results in GoogleTest's report, or None if there is no complete one."""
     try:
         suites = xml.etree.ElementTree.parse(xml_file).getroot()
     except (OSError, xml.etree.ElementTree.ParseError):
@@ -101,7 +101,7 @@ def of_report(xml_file):
 
 
 def of_log(lines):
-    """Of the lines of a process that did not write its report: the test that was running has failed."""
+    """The results in the output of a process that wrote no report, and the test that was running."""
     results, running = Results(), None
     for line in lines:
         if begun := BEGUN.match(line):
@@ -113,7 +113,7 @@ def of_log(lines):
 
 
 def story_of(lines, failed):
-    """The lines of the failed tests, and those of the end where none of them says why."""
+    """The lines of the failed tests, or the last lines if no failed test printed any."""
     story, name = [], None
     for line in lines:
         if begun := BEGUN.match(line):
@@ -140,11 +140,11 @@ def main():
     if results is None:
         results, running = of_log(lines)
         why = f"was silent for {options.silence:g} s" if hung else f"ended with code {code}"
-        note = f"{options.name} {why} before its report was whole, " + (
-            f"while {running} was running; tests behind it have not run" if running else "between two tests")
+        note = f"{options.name} {why} before its report was complete, " + (
+            f"while {running} was running; the tests after it have not run" if running else "between two tests")
         results.failed.append(running or f"{options.name} (no test was running)")
     elif code != 0 and not results.failed:
-        note = f"{options.name} ended with code {code} though no test of it failed"
+        note = f"{options.name} ended with code {code} though none of its tests failed"
         results.failed.append(f"{options.name} (its exit code)")
     files["json"].write_text(json.dumps({
         "name": options.name, "executable": pathlib.Path(options.command[0]).name, "whole": results.whole,

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# clang-tidy, as .clang-tidy says, on as many files at once as there are cores.
+# Runs clang-tidy with the settings of .clang-tidy, on as many files in parallel as there are cores.
 #
 #   scripts/tidy.sh                                all sources: for a night, it takes the better part of an hour
 #   scripts/tidy.sh --changed [--at-most N] [--budget S]
 #                                                  those that differ from the main branch; N of them, for S seconds
 #   scripts/tidy.sh FILE...                        these
 #
-# The exit code is non-zero when anything is found. A budget that ends is no failure: the output says so.
+# The exit code is non-zero if anything is found. If the budget ends, that is not a failure: the output says so.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 database=build/tools
 
-# What clang-tidy compiles with. The release preset compiles several files at once and precompiles headers, which clang
+# The preset for clang-tidy. The release preset compiles several files together and precompiles headers, which clang
 # cannot read.
 write_database() {
   mkdir -p build
@@ -32,7 +32,7 @@ base_commit() {
   echo "$base"
 }
 
-# Changed sources, and those beside changed headers; with no history, all of them.
+# Changed sources, and the sources of changed headers; without history, all of them.
 changed_sources() {
   local base
   base=$(base_commit)
@@ -43,8 +43,8 @@ changed_sources() {
   fi
 }
 
-# Those of the names on stdin that the build knows how to compile, in an order that differs from commit to
-# commit: where there are too many, it is not always the same ones that are left out.
+# Prints the names on stdin that the build knows how to compile, in an order that differs from commit to commit: if
+# there are too many, it is not always the same ones that are left out.
 known_sources() {
   local file
   while read -r file; do
@@ -59,8 +59,8 @@ analyse() {
   printf '%s\0' "$@" |
     timeout "$budget" xargs -0 -n 1 -P "$(nproc)" clang-tidy -p "$database" --quiet >"$log" 2>&1 || status=$?
   grep -vE '^[0-9]+ warnings? (and [0-9]+ errors? )?generated' "$log" || true
-  ((status != 124)) || say "The budget of $budget s ended before all of them were analysed."
-  # What was cut off says nothing; what was found before counts.
+  ((status != 124)) || say "The budget of $budget s ended before all files were analysed."
+  # Files that were cut off do not count; findings before that do.
   ((status == 0)) || { ((status == 124)) && ! grep -qE ': (error|warning): ' "$log"; }
 }
 
@@ -82,7 +82,7 @@ main() {
     changed) mapfile -t files < <(changed_sources | known_sources) ;;
     given) mapfile -t files < <(printf '%s\n' "${given[@]}" | known_sources) ;;
   esac
-  say "clang-tidy: ${#files[@]} sources to analyse, looking at $((${#files[@]} < at_most ? ${#files[@]} : at_most))."
+  say "clang-tidy: ${#files[@]} sources to analyse, analysing $((${#files[@]} < at_most ? ${#files[@]} : at_most))."
   files=("${files[@]:0:at_most}")
   ((${#files[@]} == 0)) || analyse "$budget" "${files[@]}"
 }

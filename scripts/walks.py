@@ -1,17 +1,17 @@
 #!/usr/bin/python3
-"""Runs the commands of docs/walks.md and holds what they print against what it says.
+"""Runs the commands of docs/walks.md and compares their output with the document.
 
     scripts/walks.py [--check] [--document FILE] [--assay FILE]
-        --check     writes nothing; 1 where a command prints something else than the document says
+        --check     writes nothing; exit code 1 if the output of a command differs from the document
         --document  default docs/walks.md
         --assay     default build/release/assay
 
-A fenced block ```console is a session: a line "$ COMMAND" (further lines of it end in a backslash), then what the
-command prints on stdout and stderr. Commands run with bash in a folder of their own, with `assay` in their PATH. There
-are `reports/`, the published reports, `nights/`, a farm's week that scripts/walks_week.py makes of one of them, and the
-tree's `shaders/` and `cases/`.
-Without --check the document's output is replaced by what is printed now. A comment <!-- walk: figures vary --> before a
-block lets its numbers differ: for commands that measure.
+A fenced block ```console is a session: a line "$ COMMAND" (which continues after a backslash at its end), then the
+command's output on stdout and stderr. Commands run with bash in a temporary folder, with `assay` in their PATH. The
+folder has `reports/`, the published reports; `nights/`, a farm's week that scripts/walks_week.py makes from one of them;
+and the tree's `shaders/` and `cases/`.
+Without --check the output in the document is replaced by the current output. A comment <!-- walk: figures vary -->
+before a block allows its numbers to differ: for commands that measure.
 """
 import argparse
 import difflib
@@ -30,7 +30,7 @@ LIMIT_S = 120
 
 
 def commands_of(body):
-    """The commands of a session, each as the lines that stand in the document."""
+    """The commands of a session, each as its lines in the document."""
     commands, lines = [], iter(body.splitlines())
     for line in lines:
         if not line.startswith("$ "):
@@ -43,7 +43,7 @@ def commands_of(body):
 
 
 def printed_by(command, folder, assay):
-    """What a command prints."""
+    """The output of a command."""
     text = "\n".join([command[0][2:], *command[1:]])
     environment = {**os.environ, "PATH": f"{assay.parent}:{os.environ['PATH']}", "NO_COLOR": "1", "TZ": "UTC"}
     ran = subprocess.run(["bash", "-c", text], cwd=folder, env=environment, stdout=subprocess.PIPE,
@@ -52,7 +52,7 @@ def printed_by(command, folder, assay):
 
 
 def session(body, folder, assay):
-    """The session with what its commands print now."""
+    """The session with the current output of its commands."""
     lines = []
     for command in commands_of(body):
         lines += command + [line.rstrip() for line in printed_by(command, folder, assay).splitlines()] + [""]
@@ -60,12 +60,12 @@ def session(body, folder, assay):
 
 
 def without_figures(text):
-    """Numbers as '#', with the blanks that line them up as one."""
+    """The text with numbers as '#', and the blanks that align them as one."""
     return re.sub(r"[ \t]+", " ", re.sub(r"\d+(\.\d+)?", "#", text))
 
 
 def walked(text, folder, assay):
-    """The document with what its commands print now; a block whose figures alone differ stays as it is."""
+    """The document with the current output; a block in which only figures differ stays as it is."""
     def block(match):
         printed = session(match["body"], folder, assay)
         if match["vary"] and without_figures(printed) == without_figures(match["body"]):
@@ -103,8 +103,8 @@ def main():
         options.document.write_text(now, encoding="utf-8")
         return 0
     sys.stderr.writelines(difflib.unified_diff(said.splitlines(True), now.splitlines(True), str(options.document),
-                                               "what the commands print"))
-    print(f"{options.document} is not what its commands print: run scripts/walks.py", file=sys.stderr)
+                                               "output of the commands"))
+    print(f"{options.document} differs from the output of its commands: run scripts/walks.py", file=sys.stderr)
     return 1
 
 

@@ -1,14 +1,14 @@
 #!/usr/bin/python3
-"""Makes a farm's week of one report: seven nights of a device that has things happen to it.
+"""Makes a farm's week from one report: seven synthetic nights of a device, with some changes.
 
     scripts/walks_week.py REPORT NIGHTS ASSAY
 
-REPORT is a published report, which is read only; ASSAY the binary that unpacks its journal. NIGHTS/<day>/<device>/ gets
-the journals of the nights, which never were: every time of a night is the report's, off by up to 0.3 % as a row and up
-to 0.2 % as a block, the same numbers at every run of this script. What happened besides:
+REPORT is a published report, which is not changed; ASSAY is the binary that unpacks its journal. The journals of the
+nights go to NIGHTS/<day>/<device>/. Every time of a night is the report's, changed by up to 0.3 % per row and up to
+0.2 % per block, with the same numbers at every run of this script. In addition:
 
     thu  a new build: impl gemv of q8ta_linear takes 6 % longer from now on
-    sat  one accuracy row of it answers wrong, and stays so
+    sat  one accuracy row of it is wrong from now on
     sun  the device reaches 8 % less bandwidth
 """
 import json
@@ -32,7 +32,7 @@ def jitter(width, *names):
 
 
 class Night:
-    """What happens to the events of one night."""
+    """Changes the events of one night."""
 
     def __init__(self, day):
         self.day = day

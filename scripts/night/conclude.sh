@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The end of a night, whatever became of its tasks: one report a device, the verdict, the exit code.
+# Concludes a night, whether or not its tasks succeeded: one report per device, the verdict, the exit code.
 #
 #   scripts/night/conclude.sh NIGHT
 #
-# May be run again: what tasks have finished since then is taken in.
+# May be run again: it then includes what tasks have finished since.
 set -euo pipefail
 # shellcheck source=scripts/night/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -19,20 +19,21 @@ merge() {
     ! has_plan "$night/shards/$1/$shard" || parts+=("$night/shards/$1/$shard")
   done
   if ((${#parts[@]} == 0)); then
-    say "conclude: $2 has no report: none of its $shards tasks came as far as a plan; see $night/console/$1.*"
+    say "conclude: $2 has no report: none of its $shards tasks planned its rows; see $night/console/$1.*"
     return 1
   fi
   say "conclude: $2: ${#parts[@]} of $shards tasks have reports"
-  rm -f "$night/$1" # the link of an earlier merge, when a night was gone on with: its report stays below runs/
+  rm -f "$night/$1" # the link of an earlier merge, when a night was resumed: its report stays below runs/
   "$assay" merge "$night" "${parts[@]}" >"$night/console/$1.merge.txt" 2>&1 || status=$?
-  # 0, 1 and 3 are of rows; a merge that was refused leaves no report.
+  # Exit codes 0, 1 and 3 depend on the rows' statuses; a merge that was refused leaves no report.
   [[ -e $night/$1/journal.jsonl ]] && return
   say "conclude: the reports of $2 could not be merged (exit code $status):"
   cat "$night/console/$1.merge.txt" >&2
   return 1
 }
 
-# This night's reports, and those of the nights before for what happened since: a page is no reason to fail.
+# Shows this night's reports, and those of earlier nights for the history of rows.
+# A failure here does not fail the night.
 write_page() {
   local reports
   mapfile -t reports < <(find "$farm" -mindepth 2 -maxdepth 2 -type l -path "$farm/2*" | sort -r | head -"$pages_show")
@@ -50,13 +51,13 @@ main() {
   [[ " ${options[*]} " != *" --strict "* ]] || judge+=(--strict)
   [[ ! -f $farm/run-noise.csv ]] || judge+=(--run-noise "$farm/run-noise.csv")
   write_page
-  ((!lost)) || judge+=(--keep-last-good) # what is judged then may be an earlier report of the device
+  ((!lost)) || judge+=(--keep-last-good) # the verdict may then be of an earlier report of the device
   "$assay" "${judge[@]}" || status=$?
-  ((!lost)) || status=3 # an earlier report of a night that was gone on with is no answer
+  ((!lost)) || status=3 # an earlier report of a resumed night is no answer
   [[ -z $keep ]] || "$assay" prune "$farm" --keep "$keep" --shards >&2 || say "conclude: removing old nights failed, see above"
   echo "$status" >"$night/exit_code.new"
   mv "$night/exit_code.new" "$night/exit_code"
-  ((status == 0)) || say "nightly: exit code $status; the night is in $night" # which makes cron write a mail
+  ((status == 0)) || say "nightly: exit code $status; the night is in $night" # output makes cron send a mail
   exit "$status"
 }
 

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# The tasks of a night on this machine, one after the other, so that nothing else is at work while one of them times.
+# Runs the tasks of a night on this machine, one after the other, so that nothing else runs while one of them times.
 # Sourced by scripts/nightly.sh.
-# shellcheck disable=SC2154 # it is that script that sets here, night, shards and minutes
+# shellcheck disable=SC2154 # that script sets here, night, shards and minutes
 
-# Each signal ends the night: the run brings its row to an end and writes its reports. A second one ends it at once.
+# Each signal ends the night: the run finishes its row and writes its reports. A second signal ends it immediately.
 pass_signals_on() {
   local signal
   stopped='' running=''
   for signal in INT TERM HUP; do
-    # shellcheck disable=SC2064 # the words of now
+    # shellcheck disable=SC2064 # $signal is to be expanded now
     trap "interrupted=1; stop $signal" "$signal"
   done
 }
@@ -19,9 +19,9 @@ stop() {
   [[ -z $running ]] || kill -s TERM "$running" 2>/dev/null || true
 }
 
-# run_task SLUG SHARD: in the background, since bash looks at signals only when a command in the foreground has ended;
-# and in a process group of its own (set -m), so that Ctrl-C reaches it once, from here. A run that is told to end and
-# does not is killed a minute later: its journal stays.
+# run_task SLUG SHARD: runs in the background, since bash handles signals only when a foreground command has ended, and
+# in its own process group (set -m), so that Ctrl-C reaches it once, from here. A run that does not stop within a minute
+# of the signal is killed: its journal stays.
 run_task() {
   local left=$((end - SECONDS)) status
   ((left > 0)) || stopped=${stopped:-limit}
@@ -30,11 +30,11 @@ run_task() {
   timeout --foreground --kill-after=60 "$left" "$here/night/task.sh" "$night" "$1" "$2" </dev/null 9>&- &
   running=$!
   set +m
-  [[ -z $stopped ]] || kill -s TERM "$running" 2>/dev/null || true # it came while the task was being started
+  [[ -z $stopped ]] || kill -s TERM "$running" 2>/dev/null || true # the signal came while the task was being started
   wait_for "$running"
   running=''
   ((status == 0)) || say "nightly: $1, task $2: exit code $status; see $night/console/$1.$2.txt"
-  ((SECONDS < end)) || { stopped=${stopped:-limit} && say "nightly: the night has taken its $minutes min, and is ended"; }
+  ((SECONDS < end)) || { stopped=${stopped:-limit} && say "nightly: the time limit of $minutes min is reached: ending the night"; }
 }
 
 run_device() {

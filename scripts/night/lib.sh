@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# What the scripts of a night share; sourced, never run. Leaves the caller in the root of the package or of the source
+# Functions that the scripts of a night share; sourced, never run. Changes to the root of the package or of the source
 # tree, since that is where case files are.
 
-# shellcheck disable=SC2034 # for nightly.sh: paths that a person gives are those of where they are
+# shellcheck disable=SC2034 # used by nightly.sh: paths of the user are relative to the user's folder
 caller=$PWD
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) # scripts/
 root=$(dirname "$here")
@@ -17,25 +17,25 @@ die() {
   exit "${2:-1}"
 }
 
-# json_field NAME LINE: the text of a string in an object that has no strings with quotes in them but escaped ones.
+# json_field NAME LINE: the text of a string field in a JSON object on one line.
 json_field() { grep -oP "\"$1\":\"\\K([^\"\\\\]|\\\\.)*" <<<"$2" | head -1; }
 
-# read_plan NIGHT: sets what the tasks of the night are told, as write_plan put it there.
+# read_plan NIGHT: sets the variables that write_plan wrote.
 read_plan() {
   assay='' shards=0 keep='' options=()
   # shellcheck source=/dev/null
   source "$1/plan"
 }
 
-# write_plan NIGHT: in bash's own words, since options may have blanks in them.
+# write_plan NIGHT: writes bash assignments, quoted, since options may contain blanks.
 write_plan() {
   local words=''
   ((${#options[@]} == 0)) || words=$(printf '%q ' "${options[@]}")
   printf 'assay=%q shards=%q keep=%q options=(%s)\n' "$assay" "$shards" "$keep" "$words" >"$1/plan"
 }
 
-# is_queued IDS: whether one of these jobs of Slurm waits or runs. Without Slurm none does; of one that does not answer
-# nothing is known, and they are taken to be there.
+# is_queued IDS: whether one of these jobs waits or runs in Slurm. Without Slurm none does; if Slurm does not answer,
+# they are assumed to.
 is_queued() {
   local answer
   command -v squeue >/dev/null || return 1
@@ -43,7 +43,7 @@ is_queued() {
   [[ -n $answer ]]
 }
 
-# wait_for PID: sets `status` to its exit code. A trap, which ends a wait, sets `interrupted`.
+# wait_for PID: sets `status` to its exit code. A trap ends bash's wait early: it sets `interrupted`, to wait again.
 wait_for() {
   interrupted=1
   while ((interrupted)); do
@@ -52,7 +52,7 @@ wait_for() {
   done
 }
 
-# has_plan SHARD: whether the folder holds a run that can be gone on with.
+# has_plan SHARD: whether the folder holds a run that can be resumed.
 has_plan() {
   local journal
   for journal in "$1"/runs/*/*/journal.jsonl; do
@@ -61,7 +61,7 @@ has_plan() {
   return 1
 }
 
-# is_timed: whether the night may time a row, and is not told which ceilings to hold it against.
+# is_timed: whether the night may time rows and its options do not say which ceilings to compare them with.
 is_timed() {
   local all=" ${options[*]} "
   [[ $all != *" --mode accu "* && $all != *" --mode=accu "* && $all != *" --ceilings"* && $all != *" --ceiling-store"* ]]

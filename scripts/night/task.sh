@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# One task of a night becomes the run of assay that it stands for; scripts/nightly.sh starts it.
+# Replaces itself with the run of assay that a task of a night stands for; scripts/nightly.sh starts it.
 #
 #   scripts/night/task.sh NIGHT SLUG SHARD        SHARD: 1 to the night's shards, or "ceilings"
 #
-# "ceilings" measures what the device reaches, for all shards to be held against. A shard whose folder holds a run
-# already was lost before: that run is gone on with.
+# "ceilings" measures the device's ceilings, with which all shards are compared. If a shard's folder already holds a run,
+# its task was lost before: that run is resumed.
 set -euo pipefail
 # shellcheck source=scripts/night/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -20,9 +20,9 @@ if [[ $shard == ceilings ]]; then
 elif has_plan "$out"; then
   command=(run --resume "$out")
 else
-  # What was killed before it planned its rows has nothing to go on with, and may lie there.
+  # A run that was killed before it planned its rows cannot be resumed; --overwrite allows its remains in the folder.
   command=(run --device "$uuid" --shard "$shard/$shards" --out "$out" --overwrite "${store[@]}" "${options[@]}")
-  # A night that was good knows how long each group takes.
+  # The last good night has the time of each group.
   [[ ! -d $night/shards/$slug/times ]] || command+=(--balance "$night/shards/$slug/times")
 fi
 exec >>"$night/console/$slug.$shard.txt" 2>&1

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# The tasks of a night as jobs of Slurm. Sourced by scripts/nightly.sh.
-# shellcheck disable=SC2154 # it is that script that sets here, root, night, shards, minutes and more
+# Runs the tasks of a night as jobs of Slurm. Sourced by scripts/nightly.sh.
+# shellcheck disable=SC2154 # that script sets here, root, night, shards, minutes and more
 
-ending_s=60 # before its time limit a task is told to bring its row to an end
+ending_s=60 # a task is asked to stop this long before its time limit, so that its row can finish
 
-# gres_of SLUG UUID NAME: what a task on this device holds.
+# gres_of SLUG UUID NAME: the generic resource that a task on this device holds.
 gres_of() {
   local one found=vulkan:1
   for one in "${resources[@]}"; do
@@ -17,8 +17,8 @@ gres_of() {
   echo "$found"
 }
 
-# submit NAME [OPTION...] -- COMMAND...: prints the job's id. Slurm runs a copy of a script, elsewhere: what it is given
-# is one line that names ours.
+# submit NAME [OPTION...] -- COMMAND...: prints the job's id. Slurm copies a script to another folder before running it,
+# so the script it gets is one line that runs ours.
 submit() {
   local name=$1 before=()
   shift
@@ -28,7 +28,7 @@ submit() {
     --wrap="exec $(printf '%q ' "$@")" 9>&- | cut -d ';' -f 1
 }
 
-# submit_device SLUG UUID NAME: the ceilings first, since all shards of a device are held against one set.
+# submit_device SLUG UUID NAME: the ceilings come first, since all shards of a device are compared with one set of them.
 submit_device() {
   local gres limit="--time=$minutes" ceilings=() id
   gres=--gres=$(gres_of "$@")
@@ -46,7 +46,7 @@ submit_device() {
 submit_night() {
   local slug uuid name conclusion
   jobs=()
-  trap 'give_up' EXIT # sbatch refused something: no part of a night is left in the queue
+  trap 'give_up' EXIT # if sbatch refuses a job, no part of the night stays in the queue
   while IFS=$'\t' read -r slug uuid name _ <&8; do submit_device "$slug" "$uuid" "$name"; done 8<"$night/devices.tsv"
   conclusion=$(submit conclude --time=60 --requeue --dependency="afterany:$(IFS=: && echo "${jobs[*]}")" \
     --output="$night/console/conclude.txt" -- "$here/night/conclude.sh" "$night")
@@ -61,10 +61,10 @@ give_up() {
   exit 3
 }
 
-# The jobs go on without this script; a signal ends the wait alone.
+# The jobs do not need this script: a signal ends only the wait.
 wait_for_night() {
   local status=3
-  trap 'say "nightly: not waiting any longer; the night goes on as jobs ${jobs[*]}"; exit 3' INT TERM HUP
+  trap 'say "nightly: no longer waiting; the night continues as jobs ${jobs[*]}"; exit 3' INT TERM HUP
   until [[ -s $night/exit_code ]] || ! is_queued "${jobs[*]}"; do sleep 2; done
   [[ ! -s $night/verdict.txt ]] || cat "$night/verdict.txt"
   [[ ! -s $night/exit_code ]] || status=$(<"$night/exit_code")
@@ -73,7 +73,7 @@ wait_for_night() {
 
 run_with_slurm() {
   submit_night
-  say "nightly: job ${jobs[0]} concludes; give the night up with: scancel ${jobs[*]}"
+  say "nightly: job ${jobs[0]} concludes the night; cancel all of it with: scancel ${jobs[*]}"
   printf '%s\n' "${jobs[@]}"
   ((!waits)) || wait_for_night
 }

@@ -1,4 +1,4 @@
-// What a person waits for: the binary, from the command to its end, and --watch, from a save to the answer.
+// The waiting times of a user: the binary from start to end, and --watch from a save to the answer.
 
 #include "tests/cli/watching.h"
 

@@ -1,5 +1,5 @@
-// What the harness itself costs on the host, per step of a case's way: expansion, fills, packing, hashing,
-// references, judging, writing reports.
+// The harness's own cost on the host, per step of a case: expansion, fills, packing, hashing, references,
+// checks, writing reports.
 
 #include "harness/cases/load.h"
 #include "harness/cases/select.h"
@@ -190,7 +190,7 @@ void load_a_cached_shader(benchmark::State& state) {
 }
 BENCHMARK(load_a_cached_shader);
 
-/// What it is meant to last: 200 us on a CPU device, 80 us on a GPU.
+/// The intended time of a clock probe: 200 us on a CPU device, 80 us on a GPU.
 void read_the_clock_probe(benchmark::State& state) {
   gpu::Instance instance;
   gpu::Device device(instance, gpu::select_devices(instance.devices(), {}).front());

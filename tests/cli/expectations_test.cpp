@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-// What is known of the device that runs the tests, and what a run says of it.
+// Expectations of the device that runs the tests, and what a run reports about them.
 
 namespace assay::test {
 namespace {

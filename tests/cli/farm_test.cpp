@@ -76,7 +76,7 @@ struct Fault {
   int exit_code;
   const char* reason;
 };
-/// What a run is told beside the fault: only where it hangs, silence is to be a hang soon.
+/// Additional options of a run with the fault: if the fault is a hang, silence soon counts as one.
 std::vector<std::string> options_for(const Fault& fault) {
   if (fault.status != Status::Timeout) return {};
   return {"--hang-limit", hang_limit_s};
@@ -85,7 +85,7 @@ void PrintTo(const Fault& fault, std::ostream* out) {
   *out << fault.kind;
 }
 
-/// What CTest calls the test of a fault.
+/// The name of a fault's test in CTest.
 std::string name_of_fault(const ::testing::TestParamInfo<Fault>& of) {
   std::string name = of.param.kind;
   std::ranges::replace(name, '-', '_');
@@ -229,7 +229,7 @@ TEST(Farm, WritesWhatWasRunThoughAnotherDeviceDoesNotOpen) {
   EXPECT_EQ(count(report, Status::Pass), 3U);
 }
 
-// That of the device that failed, though nothing was judged on the other.
+// The exit code is that of the device that failed, though nothing was checked on the other.
 TEST(Report, ExitCodeOfSeveralDevicesIsTheOneThatCounts) {
   const Farm farm;
   ASSERT_EQ(farm.run_mock("--rows 2 --devices 2").exit_code, 0);
@@ -270,7 +270,7 @@ TEST(Farm, RefusesAWorkerThatNamesNoDevicesOrAnotherFolder) {
   }
 }
 
-// Going on with a run.
+// Resuming a run.
 
 TEST(Resume, RunsWhatIsLeftWhereverTheJournalWasCut) {
   const Farm farm;

@@ -39,7 +39,7 @@ cases:
   TemporaryFolder folder_;
 };
 
-/// Each level is so many of the level before.
+/// Each level includes the previous level several times.
 std::string macro_bomb(int levels, const std::string& what) {
   std::string text = "#version 450\n#define X0 " + what + "\n";
   for (int i = 1; i <= levels; ++i) {

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <thread>
 
-// What a signal leaves of a run. Signals are sent when the journal shows that the run has come so far.
+// The state of a run after a signal. Signals are sent when the journal shows that the run is at that point.
 
 namespace assay::test {
 namespace {
@@ -54,7 +54,7 @@ class Running {
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
 
-  /// Until the rows take turns: each has begun once to be judged, and some again to be timed.
+  /// Waits until the timed rows alternate: each has begun once to be checked, and some again to be timed.
   bool wait_until_rows_take_turns() const {
     return wait_until([this] {
       const std::string text = journal_text();

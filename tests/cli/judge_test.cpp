@@ -124,7 +124,7 @@ TEST_F(JudgeTest, AnHonestSubmissionIsTrusted) {
   EXPECT_EQ(made.at("ratio").at("rows"), 1);
 }
 
-/// What programs read: a name that goes, or means something else, needs a new schema.
+/// Programs read these fields: removing one, or changing its meaning, needs a new schema.
 TEST_F(JudgeTest, TheJsonHasTheseFields) {
   folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
   const json made = judged({"--secret-seed", "77", "--draw-seed", "78"}, relu_cases, 0);

@@ -223,9 +223,9 @@ TEST_F(Nightly, RefusesWhatItDoesNotKnow) {
        {std::pair(Words{}, "DIR is missing"), std::pair(Words{"a", "b"}, "there are two folders"),
         std::pair(Words{"--shards", "0", "a"}, "--shards takes a number"),
         std::pair(Words{"--time-limit", "8h", "a"}, "--time-limit takes a number"),
-        std::pair(Words{"--filter", "x", "a"}, "stand behind --"),
+        std::pair(Words{"--filter", "x", "a"}, "come after --"),
         std::pair(Words{"a", "--shards"}, "--shards needs a value"),
-        std::pair(Words{"--resume", "a", "--", "--op", "x"}, "as it began"),
+        std::pair(Words{"--resume", "a", "--", "--op", "x"}, "the night was started with"),
         std::pair(Words{"--resume", farm()}, "is not the folder of a night")}) {
     const ProcessResult result = nightly(more);
     EXPECT_EQ(result.exit_code, 2);

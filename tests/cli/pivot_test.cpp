@@ -30,7 +30,7 @@ std::string replaced(std::string text, const std::string& after, const std::stri
   return text.replace(at, from.size(), to);
 }
 
-// The same run, as if it had been on another device.
+// The journal changed as if the run had been on another device.
 std::string on_another_device(const std::string& journal) {
   return replaced(journal, R"("device")", R"("name":")", R"("name":"Another )");
 }

@@ -39,7 +39,7 @@ class Publish : public ::testing::Test {
     const ProcessResult commit = run({.words = {"git", "rev-parse", "--short=12", "HEAD"}});
     if (commit.exit_code != 0) GTEST_SKIP() << "this is no clone: " << commit.err;
     recorded = read_file(device_folder(folder / "out") / "journal.jsonl");
-    // What a run of a clean build with relative paths would have written.
+    // The journal as a run of a clean build with relative paths would have written it.
     recorded = replaced(recorded, std::filesystem::absolute(ASSAY_BINARY), "build/release/assay");
     recorded = replaced(recorded, field_of(recorded, "version"),
                         R"("version":"0.1.0+)" + commit.out.substr(0, 12) + "\"");

@@ -11,7 +11,7 @@ namespace assay::test {
 class SampleRunTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite();
-  /// What was given as --out.
+  /// The folder that was given as --out.
   static std::string out();
 };
 

@@ -53,7 +53,7 @@ struct Farm {
   TemporaryFolder folder;
 };
 
-/// What does not depend on the time that was measured.
+/// The values of a record that do not depend on the measured time.
 std::string deterministic(const Record& record) {
   const AccuracyResult answer = record.accuracy.value_or(AccuracyResult{});
   return fmt::format("{} {} {} {} {} {} {} {} {} {}", record.info.id, record.info.mode, record.info.forms,

@@ -44,7 +44,7 @@ class Watching {
   void write_shader(const std::string& text) { replace("shaders/q8ta_pixel_shuffle.comp", text); }
   void write_cases(const std::string& text) { replace("c.yaml", text); }
 
-  /// What was said since the last time, once `words` and the run's duration after them have come.
+  /// The output since the last call, once it has `words` and after them the run's duration.
   std::string wait_for(const std::string& words) {
     std::string said;
     for (int i = 0; i < 3000; ++i) {  // a minute: a hang, not a busy machine

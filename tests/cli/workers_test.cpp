@@ -202,7 +202,7 @@ TEST(SideBySide, EnoughFailuresStopAllWorkers) {
   EXPECT_EQ(count_of(desk.report(), Status::Missing), 0U);
 }
 
-/// What must not depend on who ran a row: "PASS 0123abcd" by id and mode.
+/// The results that must not depend on the worker of a row: "PASS 0123abcd" by id and mode.
 std::map<std::string, std::string> verdicts(const RunReport& report) {
   std::map<std::string, std::string> rows;
   for (const Record& record : report.records) {

@@ -141,7 +141,8 @@ std::optional<std::string> lacks_shared_memory(const BuildContext& context) {
 Impl summing(const std::string& name, std::uint32_t partial_sums) {
   Impl impl{.name = name, .ceiling = Ceiling::Fp32};
   impl.build = [partial_sums](const BuildContext& context) { return summed(context, partial_sums); };
-  // Of each term: its product, the additions of its partial sum, those of the partial sums, the scale.
+  // The roundings of each term: its product, the additions in its partial sum and of the partial sums, the
+  // scale.
   impl.unit_error = [partial_sums](const BuildContext& context) {
     return gamma_of(1 + div_up(Sizes(context.params).k, partial_sums) + partial_sums + 1);
   };

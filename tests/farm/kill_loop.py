@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""Kills a run at random moments, goes on with it, and checks that nothing is lost and nothing is done twice.
+"""Kills a run at random moments, resumes it, and checks that nothing is lost and nothing is done twice.
 
     kill_loop.py ASSAY --kills 20 [--victim supervisor|worker|any] [--no-isolation] [--seed N] -- ARGUMENTS OF assay run
 
-Each round begins a run into an empty folder, kills it with SIGKILL after a random time, goes on with it by
+Each round starts a run in an empty folder, kills it with SIGKILL after a random time, resumes it with
 `assay run --resume`, kills that too with some probability, and lets the last one end. Then every planned row must have
-one record that is an end, no row that had ended may have begun again, and the run must be complete. A round in which
-the run ended before it was killed counts as none. Prints a line for each defect and the totals; the exit code is 1
-where there was a defect.
+exactly one end, no row that had ended may have begun again, and the run must be complete. A round in which the run
+ended before it was killed does not count. Prints a line for each defect and the totals; the exit code is 1 if there was
+a defect.
 """
 
 import argparse
@@ -58,7 +58,7 @@ class Round:
         return words
 
     def run(self, resumed, kill_after):
-        """Whether the run came to its end."""
+        """Whether the run was complete."""
         log = self.folder.parent / f"{self.folder.name}.log"
         with log.open("ab") as out:
             process = subprocess.Popen(self.command(resumed), stdout=out, stderr=out, start_new_session=True)
@@ -72,7 +72,7 @@ class Round:
         if victim == "worker" and workers:
             self.killed += 1
             kill(self.chance.choice(workers))
-            process.wait()  # the supervisor goes on by itself
+            process.wait()  # the supervisor continues by itself
             return True
         self.killed += 1
         kill(process.pid)
@@ -87,7 +87,7 @@ class Round:
         ended = self.run(False, self.chance.uniform(0, longest))
         while not ended:
             if not any(journal.stat().st_size for journal in self.journals()):
-                return []  # killed before it had begun: there is nothing to go on with
+                return []  # killed before it had begun: there is nothing to resume
             again = self.chance.random() < 0.3
             ended = self.run(True, self.chance.uniform(0, longest) if again else None)
         return [defect for journal in self.journals() for defect in defects_of(journal)]
@@ -99,7 +99,7 @@ def lines_of(journal):
 
 
 def defects_of(journal):
-    """What is wrong with the journal of a run that has come to its end."""
+    """The defects in the journal of a run that should be complete."""
     rows, ended, ends, done = 0, {}, collections.Counter(), False
     for event in lines_of(journal):
         kind, row = event["event"], event.get("row")

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""A worker without a device: speaks the protocol of harness/engine/workers/protocol.h and fails as it is told.
+"""A worker without a device: speaks the protocol of harness/engine/workers/protocol.h and fails on request.
 
     assay run FILE --worker-command 'tests/farm/mock_worker.py --rows 100 --fault segfault@7'
 
-A fault is KIND@ROW, or KIND@ROW:TIMES for one that happens only so often in the whole run (counted in the file that
+A fault is KIND@ROW, or KIND@ROW:TIMES for one that happens only TIMES times in the whole run (counted in the file that
 --state names). Rows count from 0; the last --perf of them are timed.
 """
 
@@ -28,13 +28,13 @@ def arguments():
     parser.add_argument("--state", type=pathlib.Path)
     parser.add_argument("--devices", type=int, default=1)
     parser.add_argument("--row-ms", type=float, default=0)
-    parser.add_argument("--cases", default="1", help="what the hash of the case files is said to be")
+    parser.add_argument("--cases", default="1", help="the hash of the case files to report")
     parser.add_argument("--driver", default="1.0")
     return parser.parse_args()
 
 
 class Faults:
-    """Which faults happen in which row, and how often they still do."""
+    """The faults by row, and how often each will still happen."""
 
     def __init__(self, options):
         self.state = options.state
@@ -98,7 +98,7 @@ class Worker:
         self.say(event="run", schema=3, run_id=request.get("run_id", ""), device=self.info(self.device),
                  version="mock", command=request.get("command", []), inputs={"cases": self.options.cases})
         rows = [self.row_info(row) for row in range(self.options.rows)]
-        # The supervisor knows a plan by the order of its members.
+        # The supervisor recognizes a plan by the order of its members.
         self.say(event="plan", first=0, rows=rows)
 
     def is_timed(self, row):
@@ -155,7 +155,7 @@ class Worker:
             self.say(event="end", row=row, status="PASS", perf={"clock": "gpu", "verified": True, "verified_pct": 100})
 
     def break_at(self, row):
-        """Does what a fault of this row does to the process; the kind of one that the row itself tells."""
+        """Applies the fault of this row to the process; returns the kind if the row itself reports the fault."""
         kind = self.faults.at(row)
         if kind in (None, "fail", "out-of-memory"):
             return kind

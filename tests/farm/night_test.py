@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""A night through Slurm and one without, end to end, from a package that lies elsewhere: what is lost on the way?
+"""Runs a night through Slurm and one without, end to end, from a package in another folder: is anything lost?
 
     night_test.py ASSAY [--keep FOLDER] [TestNight.test_...]
 
-It starts a Slurm of one node (scripts/farm-up.sh) with two slots of lavapipe, has eight shards of a small selection
-run there, and meanwhile kills one task (scancel --signal=KILL), the run of another (SIGKILL) and tells a third that its
-time is up (SIGUSR1); one row crashes its worker and one hangs. The merged report must have each row once, with the
-right status, and otherwise be that of an undisturbed run. Needs root, for slurmd: without it this is SKIPPED, and says
-so.
+It starts a Slurm of one node (scripts/farm-up.sh) with two slots of lavapipe and runs eight shards of a small selection
+there. Meanwhile it kills one task (scancel --signal=KILL) and the run of another (SIGKILL), and signals to a third that
+its time limit is near (SIGUSR1); one row crashes its worker and one hangs. The merged report must have each row once,
+with the right status, and otherwise equal that of an undisturbed run. Needs root, for slurmd: without root the test is
+SKIPPED, with a message.
 """
 
 import collections
@@ -41,9 +41,9 @@ cases:
                    [1, 16, 8, 16], [1, 8, 16, 16], [1, 16, 16, 16], [1, 32, 16, 16]]}
     qparams: q
 """
-# What two runs of the same differ in: when they were, and how long things took.
+# Columns that differ between two equal runs: dates and durations.
 VARIES = {"run_id", "date", "reference_ms", "gpu_ms", "total_ms"}
-# Of the rows that are made to fail, all that tells of that.
+# The rows that are made to fail: status, retry and a part of the reason.
 FAULTY = {CRASHES: ("CRASH", "REPRODUCED", "SIGSEGV"), HANGS: ("TIMEOUT", "REPRODUCED", "in work on the CPU")}
 RUN_OPTIONS = ["--budget", "0.5"]
 
@@ -53,7 +53,7 @@ def say(text):
 
 
 def lay_out_package(assay, folder):
-    """As scripts/package.sh does, with other cases."""
+    """Lays out a package like scripts/package.sh, with other cases."""
     (folder / "scripts").mkdir(parents=True)
     shutil.copy(assay, folder / "assay")
     for name in ("nightly.sh", "night", "farm-up.sh", "setup.sh", "lib.sh"):
@@ -64,7 +64,7 @@ def lay_out_package(assay, folder):
 
 
 def lavapipe_of(assay):
-    """Its UUID: a machine may have GPUs as well, and this test is about two slots of one device."""
+    """The UUID of lavapipe: a machine may have GPUs as well, and this test is about two slots of one device."""
     devices = json.loads(subprocess.run([assay, "devices", "--json"], capture_output=True, check=True).stdout)
     lavapipe = [device["uuid"] for device in devices if "llvmpipe" in device["name"]]
     if not lavapipe:
@@ -86,7 +86,7 @@ def wait_until(what, happens, seconds=60):
 
 
 class Slurm:
-    """The one that farm-up.sh starts."""
+    """The Slurm that farm-up.sh starts."""
 
     def __init__(self, scripts, folder):
         self.script = scripts / "farm-up.sh"
@@ -109,7 +109,7 @@ class Slurm:
 
 
 class Night:
-    """A folder of nights, and what is known of its newest."""
+    """A folder of nights, and the contents of its newest night."""
 
     def __init__(self, farm):
         self.farm = farm
@@ -138,7 +138,7 @@ class Night:
         return path.read_text() if path.exists() else ""
 
     def can_be_disturbed(self, shard):
-        """It runs a row, and has none that is made to fail: a kill before its second try would leave it without one."""
+        """Whether the shard runs a row and has none that is made to fail, since a kill would prevent its retry."""
         journal = self.journal(shard)
         is_running = '"event":"begin"' in journal and '"event":"done"' not in journal
         return is_running and not any(f'"{case}"' in journal for case in FAULTY)
@@ -185,7 +185,7 @@ class TestNight(unittest.TestCase):
         return subprocess.run(self.command(*words), env=environment, capture_output=True, text=True)
 
     def expect_equal_to_whole(self, report, but=()):
-        """Every row once, in every column that does not tell of time as in the undisturbed run."""
+        """Checks that every row is there once, and equals the undisturbed run in every column without times."""
         expected, got = rows_of(self.whole), rows_of(report)
         self.assertEqual([row["case"] for row in got], [row["case"] for row in expected], "rows of accu.csv")
         for a, b in zip(expected, got):
@@ -196,7 +196,7 @@ class TestNight(unittest.TestCase):
         self.assertEqual([row["case"] for row in rows_of(report, "perf.csv")],
                          [row["case"] for row in rows_of(self.whole, "perf.csv")], "rows of perf.csv")
         for row in rows_of(report, "perf.csv"):
-            # On a machine with other work a time may be above the ceilings: that it was taken is what counts.
+            # On a machine with other load a time may be above the ceilings: it only matters that there is one.
             self.assertIn(row["status"], ("PASS", "SUSPECT"), f"{row['case']}: {row['reason']}")
             self.assertTrue(row["time_us_p50"], f"{row['case']} has no time")
 
@@ -209,7 +209,7 @@ class TestNight(unittest.TestCase):
         again = sum(self.night.console(shard).count("measured again") for shard in range(1, SHARDS + 1))
         self.assertTrue((self.night.folder / "ceilings").is_dir(), "the night has no store of ceilings")
         self.assertGreaterEqual(len(sets), 1)
-        self.assertLessEqual(len(sets), 1 + again, f"shards are held against several sets of ceilings: {sets}")
+        self.assertLessEqual(len(sets), 1 + again, f"shards are compared with several sets of ceilings: {sets}")
 
     def test_here(self):
         began = time.monotonic()
@@ -280,12 +280,12 @@ class TestNight(unittest.TestCase):
         tasks = self.night.console("slurm")
         for shard, how in killed.items():
             which = f"shard {shard} ({how})"
-            self.assertIn("--resume", self.night.console(shard), f"{which} was not gone on with:\n{tasks}")
+            self.assertIn("--resume", self.night.console(shard), f"{which} was not resumed:\n{tasks}")
             self.assertIn(f"task {array}/{shard}, restart 1", tasks, f"{which} was not requeued")
         self.assertEqual(tasks.count("requeued"), len(killed), tasks)
 
     def disturb(self, slurm, array):
-        """Three tasks, each while it runs a row: {shard: how}."""
+        """Ends three tasks, each while it runs a row: {shard: how}."""
         ways = [("cancelled", lambda shard: slurm.ask("scancel", "--signal=KILL", f"{array}_{shard}")),
                 ("its run killed", self.kill_run),
                 ("near its time limit",
@@ -304,7 +304,7 @@ class TestNight(unittest.TestCase):
         return done
 
     def kill_run(self, shard):
-        """As the kernel does for lack of memory."""
+        """Kills the run, as the kernel does when memory runs out."""
         for process in pathlib.Path("/proc").glob("[0-9]*"):
             try:
                 words = (process / "cmdline").read_bytes().split(b"\0")

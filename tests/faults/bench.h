@@ -9,7 +9,7 @@
 
 namespace assay::faults {
 
-/// What a run told its listener.
+/// The events that a run sent to its listener.
 struct Heard {
   std::vector<std::string> begun;   ///< ids
   std::vector<std::string> blocks;  ///< ids of the rows whose blocks ended

@@ -70,7 +70,7 @@ Case matrix_padded_case(const std::string& impl) {
   return fault_case(pixel_shuffle_op(), impl, pixel_shuffle_params({2, 9, 2, 5}, 3, false));
 }
 
-// Of so many wrong bytes dozens are the poison of their place by chance.
+// With this many wrong bytes, dozens equal the poison of their place by chance.
 Case large_clone_case(const std::string& impl) {
   static const Op op = clone();
   return fault_case(op, impl, clone_params({2, 40, 16, 16}));

@@ -25,9 +25,10 @@ Op dequantize_tensor();
 /// y[m, n] = sum_k x[m, k] * w[n, k], i8 to i32; n <= 16, k <= 256. Also has impls that never get to an
 /// answer.
 Op matmul();
-/// The same with shaders that ask for what their programs do not give.
+/// matmul() with shaders that declare more than their programs provide.
 Op asking_matmul();
-/// The same with one input copied into scratch by set-up: the weights are right, the activations are not.
+/// matmul() with one input copied into scratch by set-up: copying the weights is allowed, the activations
+/// not.
 Op packing_matmul();
 /// y = ~x on i8, both of that texture storage in WP.
 Op flip(Storage storage);

@@ -76,8 +76,8 @@ double unit_error(const BuildContext& context) {
   return n * 0x1p-24 / (1 - n * 0x1p-24);
 }
 
-/// Of a sum that begins at 4096, the error is that of sums as large, which a row's magnitude is no less than
-/// a fortieth of.
+/// A sum that starts at 4096 has the error of sums of that size, and a row's magnitude is at least a fortieth
+/// of it.
 double coarse_unit_error(const BuildContext& context) {
   return 40 * unit_error(context);
 }

@@ -203,7 +203,7 @@ TEST(Outcome, APassWithValidationMessagesFailsInBothModes) {
   }
 }
 
-// What the layer says of a wrong program may be why it is wrong.
+// The validation layer's message may be the reason why a program is wrong.
 TEST(Outcome, WhatTheLayerSaysIsKeptWhereValuesAreWrongToo) {
   DeviceRunOptions options{.mode = Mode::Accu};
   options.validation_messages = [asked = 0]() mutable { return std::int64_t{asked++ == 0 ? 0 : 2}; };

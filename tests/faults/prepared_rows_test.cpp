@@ -13,7 +13,7 @@
 namespace assay::faults {
 namespace {
 
-/// Of two ops and several shapes: right ones, such as do not compile, and such as no device can run. Rows of
+/// Cases of two ops and several shapes: some are right, some do not compile, some no device can run. Rows of
 /// one shape share their data.
 struct MixedCases {
   MixedCases() {

@@ -142,7 +142,7 @@ TEST(ResumedRow, WhoseBaselineHasEndedSharesNoRoundWithIt) {
   EXPECT_EQ(rounds_of(run(cases, left), cases[1].id).at(0), 0) << "nobody compares them";
 }
 
-/// What a builder was told of the rows that have not ended for good.
+/// The state, in a builder, of the rows that still have to run.
 RowsLeft rows_left(const ReportBuilder& told) {
   RowsLeft left;
   for (RowIndex row = 0; row < told.rows(); ++row) {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// What rows that are timed say beside their time: cold sets, chosen impls, the device's limits, an injected
+// Timed rows report more than their time: cold sets, chosen impls, the device's ceilings, an injected
 // slowdown.
 
 namespace assay::faults {

@@ -67,7 +67,7 @@ TEST_F(TimeoutDeathTest, RowsThatWaitForTheirTimeAreMissingToo) {
               "begun 2");
 }
 
-/// What no submission meets, on whatever machine.
+/// A limit that no submission meets, on any machine.
 constexpr double at_once_s = 1e-6;
 
 std::vector<Case> cases_around_a_slow_one(const Op& op) {

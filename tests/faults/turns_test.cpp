@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// Programs that live on what the one before them left, where the shaders are allowed to: what is timed takes
-// turns over two data sets, so that it is wrong.
+// Programs that use what the previous program left, with shaders that may do so: timed programs alternate
+// between two data sets, so such answers are wrong.
 
 namespace assay::faults {
 namespace {
@@ -124,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(Cheats, LivesOnThePast,
                          Values("skips_when_marked", "a_share_a_program", "first_workgroup_only",
                                 "copies_its_answer"));
 
-/// What cannot be seen in answers: the programs of a batch are spared the work that one by itself has.
+/// Answers cannot show this: the programs of a batch are spared work that a single program has to do.
 TEST(FasterWhenRepeated, IsAProgramThatKeepsItsAnswersByTheirData) {
   // Much longer than a unit of the device's timer, and so short that a batch has many programs: of one
   // program a batch nothing is repeated.

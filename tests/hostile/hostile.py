@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The tries of run.sh: starts the binary, and says of each kind how many of them misbehaved."""
+"""Makes the tries of run.sh: starts the binary, and prints for each kind of input how many tries misbehaved."""
 import argparse
 import concurrent.futures
 import csv
@@ -20,9 +20,9 @@ import mutate
 
 SHORT = {"yaml": 250, "npy": 150, "journal": 200, "kill": 12, "signal": 6}
 LONG = {"yaml": 5000, "npy": 2000, "journal": 3000, "kill": 200, "signal": 60}
-SLOWEST_S = 20       # of one that is no shader
+SLOWEST_S = 20       # limit for a try without a shader
 LARGEST_KIB = 1 << 20
-SHADER_S, SHADER_KIB = 60, (2 << 20) + (1 << 18)  # the compiler's own limits, and what is around them
+SHADER_S, SHADER_KIB = 60, (2 << 20) + (1 << 18)  # limits for shaders: the compiler's own, plus the rest of the process
 
 CASES = b"""op: q8ta_pixel_shuffle
 cases:
@@ -41,7 +41,7 @@ RAW = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x
 
 
 class Result:
-    """How a process ended, what it said and what it took; `code` is negative for a signal."""
+    """The end, output and cost of a process; `code` is negative for a signal."""
 
     def __init__(self, words, timeout=120, **options):
         began = time.monotonic()
@@ -66,11 +66,11 @@ class Result:
             self.out, self.err = out.read(), err.read()
 
     def interrupt(self, process):
-        """For those that are not left alone."""
+        """Called while the process runs, for tries that disturb it."""
 
 
 class Killed(Result):
-    """One that gets a signal some time after its start."""
+    """A process that gets a signal some time after its start."""
 
     def __init__(self, words, number, after, **options):
         self.number, self.after = number, after
@@ -82,7 +82,7 @@ class Killed(Result):
 
 
 def complaint(result, codes, sanitized, seconds=SLOWEST_S, kib=LARGEST_KIB):
-    """What is wrong with how a process ended, or nothing."""
+    """The reason why the end of a process is misbehaviour, or None."""
     if result.code not in codes:
         return f"exit code {result.code}"
     if b"internal error" in result.err:
@@ -100,7 +100,7 @@ def complaint(result, codes, sanitized, seconds=SLOWEST_S, kib=LARGEST_KIB):
 
 
 def reports_complaint(folder, rows=None):
-    """What is wrong with reports that were written."""
+    """The defects of the written reports."""
     def no_constant(word):
         raise ValueError(word)
     try:
@@ -117,7 +117,7 @@ def reports_complaint(folder, rows=None):
 
 
 class Tries:
-    """All kinds of tries, and what came of them."""
+    """All kinds of tries, and their results."""
 
     def __init__(self, options):
         self.binary = os.path.abspath(options.binary)
@@ -154,7 +154,7 @@ class Tries:
         print(f"  {kind} {tried}: {wrong} ({name})", flush=True)
 
     def each(self, kind, body):
-        """Tries of one kind, two at a time; what they give is noted in their order."""
+        """Makes the tries of one kind, two at a time; results are recorded in order."""
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             for result, wrong, keep in pool.map(body, range(self.counts[kind])):
                 self.note(kind, result, wrong, keep)
@@ -214,7 +214,7 @@ class Tries:
                 for path in sorted(folder.rglob("*")) if path.is_file()}
 
     def stopped(self, kind, numbers, codes):
-        """Runs that a signal ends, into a folder that holds another run."""
+        """Makes runs that a signal ends, in a folder that holds another run."""
         def one(number):
             rng = mutate.generator(self.seed, kind, number)
             out = self.place(kind, number) / "out"
@@ -233,7 +233,7 @@ class Tries:
         self.stopped("signal", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], (0, 3, -1, -2, -15))
 
     def left_behind(self, out, before, kind):
-        """What is wrong with what a run left that was ended."""
+        """The defects in the files of a run that was ended."""
         after = self.prints_of(out / "runs")
         if any(after.get(name) != was for name, was in before.items()):
             return "another run's results were changed"

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Writes the journal of a large run, by repeating the rows of a small one under names of their own.
+"""Writes the journal of a large run, by repeating the rows of a small one under new names.
 
     large_journal.py JOURNAL FOLDER ROWS [--mode accu|perf] [--name NAME]
 
-FOLDER/journal.jsonl gets ROWS rows: of mode perf with BLOCKS blocks of one sample each, which differ by some
-percent. --name keeps two journals apart for `assay compare`. The figures of docs/reliability.md are of these.
+FOLDER/journal.jsonl gets ROWS rows; rows of mode perf have BLOCKS blocks of one sample each, which differ by some
+percent. --name distinguishes two journals for `assay compare`. The figures of docs/reliability.md use these journals.
 """
 import argparse
 import json
@@ -15,7 +15,7 @@ BLOCKS = 7
 
 
 def rows_of(lines, mode):
-    """The planned rows of a mode, each with the lines that are told of it."""
+    """The planned rows of a mode, each with the lines of its events."""
     events = [json.loads(line) for line in lines]
     planned = [row for event in events if event["event"] == "plan" for row in event["rows"]]
     told = {index: [] for index, row in enumerate(planned) if row["mode"] == mode}
@@ -26,7 +26,7 @@ def rows_of(lines, mode):
 
 
 def blocks_of(events, rng):
-    """As many blocks as each row of the large journal has, of the first one's size."""
+    """The blocks of one row of the large journal, each with the size of the first one."""
     first = next(event for event in events if event["event"] == "block")
     for number in range(BLOCKS):
         samples = [round(first["samples_ns"][0] * rng.uniform(0.98, 1.02))]

@@ -24,7 +24,7 @@ JSON_VALUES = [
 
 
 def bytes_of(rng, data, words, most=6):
-    """Some edits anywhere: a bit, a slice gone, twice or elsewhere, a word of the format."""
+    """Makes some edits anywhere: flips a bit, removes, repeats or moves a slice, inserts a word of the format."""
     data = bytearray(data)
     for _ in range(rng.randint(1, most)):
         at = rng.randrange(len(data) + 1)
@@ -49,7 +49,7 @@ def bytes_of(rng, data, words, most=6):
 
 
 def yaml(rng, corpus):
-    """A case file: bytes and words of one, or lines of two."""
+    """Mutates a case file: bytes and words of one, or lines of two."""
     text = rng.choice(corpus)
     if rng.random() < 0.3:
         lines, others = text.splitlines(True), rng.choice(corpus).splitlines(True)
@@ -60,7 +60,7 @@ def yaml(rng, corpus):
 
 
 def npy(rng, corpus):
-    """A .npy file: mostly its header, sometimes its length."""
+    """Mutates a .npy file: mostly its header, sometimes its length."""
     data = rng.choice(corpus)
     if rng.random() < 0.2:
         return data[:rng.randrange(len(data))]
@@ -71,7 +71,7 @@ def npy(rng, corpus):
 
 
 def replace_value(rng, line):
-    """One value of a JSON line, by text: what comes out need not be what a JSON library would write."""
+    """Replaces one value of a JSON line as text, so the result need not be valid JSON."""
     event = json.loads(line)
     keys = list(event)
     key = rng.choice(keys)
@@ -83,7 +83,7 @@ def replace_value(rng, line):
 
 
 def journal(rng, text):
-    """A journal: lines gone, twice, swapped, values replaced, or bytes."""
+    """Mutates a journal: removes, repeats or swaps lines, replaces values, or edits bytes."""
     lines = text.decode().splitlines(True)
     for _ in range(rng.randint(1, 3)):
         at = rng.randrange(len(lines))
@@ -98,7 +98,7 @@ def journal(rng, text):
         elif kind <= 4:
             try:
                 lines[at] = replace_value(rng, lines[at]) + "\n"
-            except ValueError:  # an edit before left no JSON there
+            except ValueError:  # an earlier edit left no valid JSON there
                 pass
         if not lines:
             return b""
@@ -109,5 +109,5 @@ def journal(rng, text):
 
 
 def generator(seed, kind, number):
-    """The random numbers of one input, whatever was made before it."""
+    """The random numbers for one input, independent of earlier inputs."""
     return random.Random(f"{seed}/{kind}/{number}")

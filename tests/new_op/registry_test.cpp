@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-// What cmake/op_registry_script.cmake takes for an op, and what it refuses to lose.
+// Which files cmake/op_registry_script.cmake recognizes as ops, and which it refuses.
 
 namespace assay::test {
 namespace {

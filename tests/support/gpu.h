@@ -80,7 +80,7 @@ class GpuTest : public ::testing::Test {
     return {device(), library, program, tensors, guard};
   }
 
-  /// The same, of buffers only.
+  /// An executable whose tensors are all buffers.
   gpu::Executable executable(const Program& program, std::uint32_t guard = gpu::guard_bytes) {
     std::size_t tensors = 0;
     for (const Dispatch& dispatch : program.dispatches) {

@@ -27,7 +27,7 @@ std::vector<Physical> physical_tensors(std::span<const TensorSpec> tensors, std:
   return physical;
 }
 
-/// What one allocation holds before a run.
+/// The contents of one allocation before a run.
 std::vector<std::byte> image(const Physical& physical, const HostTensor* data, Poison poison) {
   const std::size_t around = gpu::guard_of(physical.form(), guard);
   std::vector<std::byte> bytes(static_cast<std::size_t>(physical.bytes()) + 2 * around);

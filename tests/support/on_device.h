@@ -38,13 +38,13 @@ class OnDeviceTest : public GpuTest {
   /// untouched.
   void expect_right(const Trial& trial);
 
-  /// What the impl would dispatch.
+  /// The program that the impl builds.
   Program program_of(const Trial& trial);
 
   static gpu::ShaderLibrary& shaders();
 
  private:
-  /// What the impl is told.
+  /// The device's properties as the impl sees them.
   DeviceInfo device_of(const Trial& trial);
   double unit_error_of(const Trial& trial);
 };
@@ -63,7 +63,7 @@ class Draw {
     return values[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(values.size()) - 1))];
   }
 
-  /// Of rank 1 to 4, each dim at most `most`.
+  /// A shape of rank 1 to 4, each dim at most `most`.
   Shape shape(std::int64_t most);
   /// A scale of everyday size and any zero point of int8.
   QParams qparams();

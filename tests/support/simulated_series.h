@@ -16,7 +16,7 @@ namespace assay::test {
 /// Blocks of samples, as PerfResult::sample_us.
 using Series = std::vector<std::vector<double>>;
 
-/// The same numbers in every run of a test, different ones for every stream.
+/// Random numbers: equal in every run of a test, different for every stream.
 class Noise {
  public:
   explicit Noise(std::uint32_t stream) : stream_(stream) {}

@@ -21,14 +21,14 @@ struct SeededFault {
   std::vector<std::string> tiers;
   std::string cases;         ///< file or folder of the rows, where they are not among those of their ops
   std::string tests;         ///< tests of ops_test that run impls as if on another device
-  std::size_t at_least = 2;  ///< so many rows, or trials of the tests, must fail
-  /// Of rows: the word that their diagnosis must have (Diagnosis::word), "silent" where there must be none;
-  /// empty: whatever.
+  std::size_t at_least = 2;  ///< how many rows, or trials of the tests, must fail
+  /// The word that the diagnosis of rows must have (Diagnosis::word), "silent" if there must be none; empty:
+  /// any.
   std::string word;
   bool missed = false;  ///< the diagnosis is known not to have it
 };
 
-/// What GoogleTest says of a test's parameter: its shader. CTest takes no text with quotes and semicolons.
+/// Prints a test's parameter for GoogleTest as its shader: CTest accepts no text with quotes and semicolons.
 void PrintTo(const SeededFault& fault, std::ostream* stream);
 
 /// Reads a list of faults. Throws std::runtime_error that names the file, the line and what is wrong there:

@@ -59,7 +59,7 @@ std::set<std::string> case_files(const SeededFault& fault) {
   return files;
 }
 
-/// What the diagnosis said of a row, "silent" where there is none.
+/// The word of a row's diagnosis, "silent" if there is none.
 std::string word_of(const Record& record) {
   const bool has_one = record.accuracy && record.accuracy->diagnosis;
   return has_one ? record.accuracy->diagnosis->word : "silent";
@@ -80,7 +80,7 @@ void expect_word(const SeededFault& fault, const std::vector<Record>& failed) {
                                     << testing::PrintToString(words);
 }
 
-/// What selects a fault's rows, for `run` and for `list`.
+/// The options that select a fault's rows, for `run` and for `list`.
 std::vector<std::string> selection(const SeededFault& fault) {
   std::vector<std::string> words{"--mode", "accu", "--filter", fault.rows};
   for (const std::string& file : case_files(fault)) words.push_back(file);
@@ -154,7 +154,7 @@ TEST_P(SeededFaults, AreSeen) {
   }
 }
 
-/// Of a list that cannot be read there is none: ListOfFaults says why.
+/// Returns no faults if the list cannot be read: the test ListOfFaults says why.
 std::vector<SeededFault> all_faults(const fs::path& list) {
   try {
     return read_faults(list);
