@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::uint64_t unknown_cache_bytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t turns_of_cache = 2;
-constexpr std::size_t programs_in_order = 8;  // half of them on each data
-constexpr std::uint64_t most_sets = 2048;     // each is an allocation of its own, of which devices give 4096
+constexpr std::size_t programs_in_order = 8;  // half of them on each data set
+constexpr std::uint64_t most_sets = 2048;     // each is an allocation of its own, and devices allow 4096
 
 double megabytes(std::uint64_t bytes) {
   return static_cast<double>(bytes) / 1e6;
@@ -63,7 +63,7 @@ void RotatingSets::open() {
   if (program_hash_.empty()) program_hash_ = executable().program_hash(sets_.front().memory);
 }
 
-/// One set of outputs, and of scratch, for all data.
+/// Both data sets share one set of outputs and scratch.
 void RotatingSets::open_hot() {
   sets_.push_back({.memory = data_[0].experiment->fresh_workspace(Poison::B)});
   if (plan_.turns != DataTurns::Never) {
@@ -72,7 +72,8 @@ void RotatingSets::open_hot() {
   order_ = plan_.turns == DataTurns::EachProgram ? drawn_order() : std::vector<std::size_t>{0};
 }
 
-/// The first sets are filled, the others are copies of them: as many of each, and nobody knows which.
+/// The first set of each data is filled, the others are copies: equally many of each, in an order drawn by
+/// chance.
 void RotatingSets::open_cold() {
   for (std::size_t i = 0; i < data_.size(); ++i) {
     sets_.push_back({data_[i].experiment->fresh_workspace(Poison::B), i});
@@ -113,7 +114,7 @@ std::vector<std::size_t> RotatingSets::drawn_order() {
   return order;
 }
 
-/// Programs that overlap and write the same outputs must have the same data.
+/// Programs that overlap and write the same outputs must run on the same data.
 std::vector<std::size_t> RotatingSets::order_of(const gpu::TimedRun& run) {
   const bool is_one = plan_.turns == DataTurns::EachSubmission ||
                       (plan_.turns == DataTurns::EachProgram && run.spacing == gpu::Spacing::Overlapped);
@@ -129,8 +130,8 @@ void RotatingSets::note_run(const std::vector<std::size_t>& order, std::size_t f
   programs_run_ += programs;
 }
 
-/// Submissions that use every set begin with the same one each time, so that they are the same; shorter ones
-/// go on where the last one stopped.
+/// A submission that uses every set begins with the same set each time, so that it can be submitted again as
+/// it was recorded; a shorter one begins where the last one stopped.
 gpu::Timing RotatingSets::time(gpu::TimedRun run, double timeout_s) {
   const std::size_t programs = static_cast<std::size_t>(run.warm) + static_cast<std::size_t>(run.batch);
   const std::vector<std::size_t> order = order_of(run);
@@ -169,7 +170,8 @@ double RotatingSets::setup_ns(double timeout_s) {
   return executable().setup_ns(sets_.front().memory, timeout_s);
 }
 
-/// Whose outputs tell what programs left: each set's own, or those that all share, with the last one's data.
+/// The sets whose outputs are compared: each used set of a cold row; of a hot row, whose sets share their
+/// outputs, the one with the data of the program that ran last.
 std::vector<std::size_t> RotatingSets::written_sets() const {
   if (programs_run_ == 0) return {};
   if (!is_cold()) return {last_set_};
@@ -201,8 +203,8 @@ std::size_t RotatingSets::count_right(const std::vector<std::size_t>& written) {
   return right;
 }
 
-/// Where data take turns, one more program has the other data than the last one had: what lives on an earlier
-/// program is then wrong at the first look or at the second.
+/// Where two data sets alternate, one more program runs on the other data than the last one had: a program
+/// that reuses an earlier answer is then wrong in one of the two comparisons.
 bool RotatingSets::is_right_with_other_data(double timeout_s) {
   recorded_.reset();
   last_set_ = 1 - last_set_;

@@ -15,75 +15,75 @@
 
 namespace assay {
 
-/// Data that a row is timed on.
+/// One data set that a row is timed on.
 struct TimedData {
-  Experiment* experiment = nullptr;  ///< it has been judged on them
+  Experiment* experiment = nullptr;  ///< judged on this data already
   Answer judged;                     ///< the outputs that the reference accepted
 };
 
-/// When the programs of a hot row change to other data, where there are others.
+/// When the programs of a hot row with two data sets change from one to the other.
 enum class DataTurns : std::uint8_t {
   Never,
-  EachProgram,    ///< in an order that is drawn by chance
-  EachSubmission  ///< the same
+  EachProgram,    ///< in an order drawn by chance
+  EachSubmission  ///< all programs of a submission have the same data
 };
 
-/// How many sets of tensors the programs of a row run over, or why the row cannot be timed.
+/// How many sets of tensors the programs of a row use in rotation, or why the row cannot be timed.
 struct SetPlan {
   int sets = 1;
   DataTurns turns = DataTurns::Never;
-  std::string refusal;  ///< a sentence with numbers; empty: it can
+  std::string refusal;  ///< a sentence with numbers; empty: the row can be timed
 };
 
 /// Enough sets of `set_bytes` that twice the last-level cache (`cache_bytes`; 0: unknown, taken for 64 MiB)
 /// is used before one comes again, within half of the device's memory.
 SetPlan cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_t device_memory_bytes);
 
-/// Of a hot row with two data sets (its outputs are the same memory for both): they take turns by programs
-/// where both sets fill at most half of the cache, since each is in it then; by submissions where they fill
-/// more; never where they fill more than half of the device's memory.
+/// The plan of a hot row with two data sets, which share the memory of their outputs. They alternate by
+/// program if both fill at most half of the cache, since both stay in it then; by submission if they fill
+/// more; never if they fill more than half of the device's memory.
 SetPlan hot_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_t device_memory_bytes);
 
-/// The sets of tensors that the timed programs of one row run over: fresh memory in every block.
+/// The sets of tensors that the timed programs of one row use in rotation: fresh memory in every block.
 ///
-/// With two data sets no program can live on what the one before it left. A hot row's write the same outputs
-/// and the same scratch, from inputs of either, in an order that nobody knows before; a cold row's sets are
-/// filled with either by chance.
+/// With two data sets no program can reuse the answer of the program before it. The programs of a hot row
+/// write the same outputs and scratch from the inputs of either set, in an order that they cannot know; each
+/// set of a cold row is filled with one of the two, drawn by chance.
 class RotatingSets {
  public:
-  /// `data`: one or two. `seed`: of what is left to chance.
+  /// `data`: one or two data sets. `seed`: for the random order.
   RotatingSets(std::vector<TimedData> data, SetPlan plan, std::uint64_t seed)
       : data_(std::move(data)), plan_(std::move(plan)), chance_(seed) {}
 
-  /// New memory: inputs filled in, outputs poisoned.
+  /// Allocates new memory, fills in the inputs and poisons the outputs.
   void open();
-  /// Takes the time of a submission; the next one goes on with the next set.
+  /// Times one submission; the next one begins with the next set.
   gpu::Timing time(gpu::TimedRun run, double timeout_s);
   std::vector<double> dispatch_ns(double timeout_s);
-  /// The time of one program by itself: behind `warm` programs with other data, where there are such, its
-  /// inputs warm, what it writes overwritten before. Nothing without timestamps. Of hot rows.
+  /// The time in ns of a single program of a hot row, after `warm` programs on the other data set, if there
+  /// is one: its inputs are in the cache, and the memory that it writes was overwritten before. Nothing
+  /// without timestamps.
   std::optional<double> isolated_ns(int warm, double timeout_s);
-  /// The time of set-up in ns, see gpu::Executable::setup_ns.
+  /// The time of set-up in ns; see gpu::Executable::setup_ns.
   double setup_ns(double timeout_s);
-  /// Whether the outputs that programs wrote are those judged on the data that the last of them had, those of
-  /// one more program with other data are right too, and set-up's scratch is as set-up left it; the memory
-  /// goes.
+  /// Frees the memory. Returns whether the outputs equal the judged ones for the data of the last program,
+  /// those of one more program on the other data do as well, and set-up's scratch is unchanged since set-up.
   bool close(double timeout_s);
-  /// Which of set-up's scratch the block that was closed last has changed; empty: none.
+  /// The name of the first set-up scratch that the last closed block changed; empty: none.
   const std::string& changed_scratch() const { return changed_scratch_; }
 
   std::uint64_t memory_bytes() const { return memory_bytes_; }
-  /// Of what the programs of the block that was closed last left: outputs compared, of all, in percent.
+  /// The share of the sets written in the last closed block whose outputs were compared, in percent.
   double verified_pct() const { return verified_pct_; }
   std::string program_hash() const { return program_hash_; }
 
  private:
   struct Set {
     gpu::Workspace memory;
-    std::size_t data = 0;  ///< which of data_ its inputs are
+    std::size_t data = 0;  ///< index in data_ of its inputs
     bool used = false;
   };
-  /// The newest submission; the same one again needs no recording.
+  /// The last submission, which is submitted again without recording if it is asked for again.
   struct Recorded {
     gpu::TimedRun run;
     std::vector<std::size_t> order;
@@ -109,14 +109,14 @@ class RotatingSets {
   SetPlan plan_;
   std::mt19937_64 chance_;
   std::vector<Set> sets_;
-  std::vector<std::size_t> order_;  ///< of the sets that programs take in turn, again and again
+  std::vector<std::size_t> order_;  ///< the sets that programs use, repeated
   std::optional<Recorded> recorded_;
   std::size_t programs_run_ = 0;  ///< in this block
-  std::size_t last_set_ = 0;      ///< of the program that ran last
+  std::size_t last_set_ = 0;      ///< the set of the program that ran last
   std::uint64_t memory_bytes_ = 0;
   double verified_pct_ = 0;
   std::string program_hash_;
-  std::vector<SetupScratch> setup_scratch_;  ///< of each data, of the block that is open
+  std::vector<SetupScratch> setup_scratch_;  ///< one per data set, of the open block
   std::string changed_scratch_;
 };
 

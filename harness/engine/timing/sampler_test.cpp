@@ -409,7 +409,7 @@ TEST(Sampler, AStopEndsAllThatHaveNotSeenEnough) {
   int blocks = 0;
   options.stop_requested = [&] { return ++blocks > 11; };  // five rounds of both sources, and one block
   const std::vector<Samples> samples = sample_interleaved(sources, options);
-  EXPECT_FALSE(samples[0].stopped) << "it had come to its end";
+  EXPECT_FALSE(samples[0].stopped) << "it had finished";
   EXPECT_EQ(samples[0].stop, "interval");
   EXPECT_TRUE(samples[1].stopped);
   EXPECT_EQ(samples[1].blocks.size(), 6U);

@@ -82,11 +82,11 @@ void refuse_strangers(const Workspace& a, const Workspace& b, Resource resource)
   };
   if (bytes(a) != bytes(b) || (image_of(a, resource) == nullptr) != (image_of(b, resource) == nullptr)) {
     throw std::logic_error(
-        fmt::format("{} bytes of one workspace were to be held against {} of another", bytes(a), bytes(b)));
+        fmt::format("comparing or copying {} bytes of one workspace with {} of another", bytes(a), bytes(b)));
   }
 }
 
-/// A submission of steps, each behind the one before.
+/// A submission of steps, each after the one before.
 class Job {
  public:
   Job(Device::State& device, std::string doing)

@@ -80,7 +80,7 @@ TEST(JournalText, GrowsPastWhatIsReadAtOnce) {
   EXPECT_EQ(journal_text(folder / "plain"), text);
   EXPECT_EQ(journal_text(folder / "small"), text);
   test::write_file(folder / "frames", compressed(text) + compressed("end\n"));
-  EXPECT_EQ(journal_text(folder / "frames"), text + "end\n") << "frames may be put behind each other";
+  EXPECT_EQ(journal_text(folder / "frames"), text + "end\n") << "frames may be concatenated";
   test::write_file(folder / "empty", compressed(""));
   EXPECT_EQ(journal_text(folder / "empty"), "");
 }

@@ -46,7 +46,7 @@ void OldSchemas::event(const std::string& name, const nlohmann::ordered_json& ob
   throw Error(fmt::format("the event \"{:.60}\" is unknown (run, plan, begin, record, end)", name));
 }
 
-/// Only what was not planned before: a run that was gone on with planned anew what was left.
+/// Only what was not planned before: a resumed run planned again the rows that were left.
 void OldSchemas::plan(std::span<const RowInfo> rows, RunListener& listener) {
   std::vector<RowInfo> fresh;
   for (const RowInfo& info : rows) {
