@@ -388,7 +388,7 @@ TEST(SalvageJournal, LeavesOutDamagedLinesAndTheRowsTheyBelongTo) {
         std::pair(R"({"event":"block","row":2)", without_c), std::pair(R"({"event":"done")", whole)}) {
     const SalvagedJournal salvaged = salvage_damaged(beginning);
     ASSERT_EQ(salvaged.left_out.size(), 1U) << beginning;
-    EXPECT_THAT(salvaged.left_out[0].why, HasSubstr("not JSON"));
+    EXPECT_THAT(salvaged.left_out[0].why, HasSubstr("not valid JSON"));
     EXPECT_EQ(statuses_of(salvaged.report), statuses) << beginning;
     EXPECT_FALSE(salvaged.report.complete);
     EXPECT_THAT(run_json(salvaged.report), HasSubstr("\"journal_lines_left_out\": 1"));
