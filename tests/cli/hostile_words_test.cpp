@@ -72,7 +72,7 @@ TEST(HostileWords, ADamagedJournalCanBeSalvaged) {
   EXPECT_THAT(refused.err, HasSubstr("assay report --salvage"));
   const ProcessResult salvaged = assay({"report", folder / "out", "--salvage"});
   EXPECT_EQ(salvaged.exit_code, 3) << "a row is MISSING";
-  EXPECT_THAT(salvaged.err, HasSubstr(": left out: it is not JSON"));
+  EXPECT_THAT(salvaged.err, HasSubstr(": left out: it is not valid JSON"));
   EXPECT_THAT(salvaged.err, HasSubstr(": 1 line was left out"));
   const std::string csv = read_file(device_folder(folder / "out") / "accu.csv");
   EXPECT_THAT(csv, HasSubstr("MISSING"));
