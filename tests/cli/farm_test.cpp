@@ -124,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"device-lost", Status::DeviceLost, "REPRODUCED", 3, "VK_ERROR_DEVICE_LOST"},
         Fault{"timeout", Status::Timeout, "REPRODUCED", 1, "did not finish within 1 s"},
         Fault{"out-of-memory", Status::OutOfMemory, "", 1, "VK_ERROR_OUT_OF_DEVICE_MEMORY"},
-        Fault{"garbage", Status::Crash, "REPRODUCED", 1, "no event"},
+        Fault{"garbage", Status::Crash, "REPRODUCED", 1, "not an event"},
         Fault{"half-line", Status::Crash, "REPRODUCED", 1, "exited with code 0"},
         Fault{"order", Status::Crash, "ORDER_DEPENDENT", 1, "alone it ended as PASS"},
         Fault{"fail", Status::Fail, "", 1, "a wrong value"}, Fault{"flood", Status::Pass, "", 0, ""},

@@ -368,7 +368,7 @@ TEST(DeviceSupervisor, TakesALineThatIsNoEventForACrash) {
   bench.begin(0);
   bench.crash();
   EXPECT_THAT(bench.heard.ends, ElementsAre("0 CRASH REPRODUCED"));
-  EXPECT_THAT(bench.heard.reasons.back(), AllOf(HasSubstr("no event"), HasSubstr("\\x1b")));
+  EXPECT_THAT(bench.heard.reasons.back(), AllOf(HasSubstr("not an event"), HasSubstr("\\x1b")));
 }
 
 TEST(DeviceSupervisor, GivesALaterWorkerTheBlocksThatItLacks) {
@@ -443,7 +443,7 @@ TEST(DeviceSupervisor, RefusesWorkersThatPlanOtherRows) {
   bench.crash();
   bench.open("other");
   EXPECT_TRUE(bench.supervisor.is_over());
-  EXPECT_THAT(bench.supervisor.given_up(), HasSubstr("changed while the run went on"));
+  EXPECT_THAT(bench.supervisor.given_up(), HasSubstr("changed during the run"));
   EXPECT_THAT(bench.heard.ends, ElementsAre("0 CRASH", "1 MISSING"));
 }
 
@@ -455,7 +455,7 @@ TEST(DeviceSupervisor, RefusesWorkersWhoseInputsHaveChanged) {
   lines.run({.device = {.name = "mock", .uuid = "1"}, .inputs = {{"cases", "another"}}});
   bench.say(lines);
   EXPECT_TRUE(bench.supervisor.is_over());
-  EXPECT_THAT(bench.supervisor.given_up(), HasSubstr("changed while the run went on"));
+  EXPECT_THAT(bench.supervisor.given_up(), HasSubstr("changed during the run"));
 }
 
 TEST(DeviceSupervisor, DoesNotAskForEverForRowsThatAWorkerLeavesOut) {

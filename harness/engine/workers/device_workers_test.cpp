@@ -274,7 +274,7 @@ TEST(DeviceWorkers, RefuseOneThatHasOtherInputs) {
   Pair pair("abcd");
   pair.open(1, "another");
   EXPECT_TRUE(pair.supervisors[1]->is_over());
-  EXPECT_THAT(pair.supervisors[1]->given_up(), HasSubstr("changed while the run went on"));
+  EXPECT_THAT(pair.supervisors[1]->given_up(), HasSubstr("changed during the run"));
   pair.run_out(0);
   EXPECT_THAT(pair.heard.ends, UnorderedElementsAre("0 PASS", "1 PASS", "2 PASS", "3 PASS"));
 }
