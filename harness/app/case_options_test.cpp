@@ -32,7 +32,7 @@ TEST(NothingSelected, NamesTheIdsNearestToAFilter) {
 TEST(NothingSelected, SaysWhatMayBeMeantByAnOpOrAnImpl) {
   EXPECT_THAT(refusal({.impls = {"plian"}}), HasSubstr("; did you mean --impl 'plain'?; "));
   EXPECT_THAT(refusal({.ops = {"filp"}}), HasSubstr("; did you mean --op 'flip'?; "));
-  EXPECT_THAT(refusal({.ops = {"quantize"}}), HasSubstr("; those of --op are: flip; "));
+  EXPECT_THAT(refusal({.ops = {"quantize"}}), HasSubstr("; known for --op are: flip; "));
 }
 
 TEST(NothingSelected, BlamesOnlyWhatSelectsNothingAlone) {

@@ -75,7 +75,7 @@ TEST(ExpectedRows, APassThatWasExpectedToFailIsUnexpectedAndHasNoTime) {
                                           .comparison = Comparison{.baseline = "op/a", .ratio = 0.5}});
   EXPECT_EQ(record.status, Status::UnexpectedPass);
   EXPECT_EQ(record.reason,
-            "it passes, but gpu.yaml:3 expects FAIL or CRASH (a bug of the driver, https://example.org/7): "
+            "it passes, but gpu.yaml:3 expects FAIL or CRASH (a bug of the driver, https://example.org/7); "
             "remove the rule");
   EXPECT_FALSE(record.perf.has_value());
   ASSERT_TRUE(record.comparison.has_value());

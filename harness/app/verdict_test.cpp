@@ -95,7 +95,7 @@ TEST_F(VerdictOfANight, ARegressionIsToldEveryNightUntilItIsAccepted) {
   judge(1);
   EXPECT_EQ(judge(2), ExitCode::Failures);
   EXPECT_EQ(judge(3), ExitCode::Failures) << "compared with the first night, not the second";
-  EXPECT_THAT(text(), HasSubstr("\n  GONE           shuffle/b/"));
+  EXPECT_THAT(text(), HasSubstr("\n  GONE            shuffle/b/"));
   EXPECT_EQ(judge(3, {.accepted = {"acme"}}), ExitCode::Fine);
   EXPECT_TRUE(fs::equivalent(last_good("acme"), third));
   EXPECT_EQ(judge(3), ExitCode::Fine) << "what was accepted stays so";
