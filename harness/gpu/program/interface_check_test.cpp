@@ -271,7 +271,8 @@ std::string setup_complaint(bool first, bool second, DispatchRole role = Dispatc
 
 TEST(InterfaceCheck, WhatSetUpWroteIsReadAndNotWritten) {
   EXPECT_EQ(setup_complaint(false, true), "");
-  EXPECT_EQ(setup_complaint(false, false, DispatchRole::Setup), "") << "set-up may write it in several dispatches";
+  EXPECT_EQ(setup_complaint(false, false, DispatchRole::Setup), "")
+      << "set-up may write it in several dispatches";
   EXPECT_THAT(setup_complaint(false, false),
               AllOf(HasSubstr("against dispatch 'product'"),
                     HasSubstr("may write set 0, binding 0 ('packed'), where the scratch 'packed' is bound, "
