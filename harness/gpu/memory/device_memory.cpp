@@ -42,7 +42,7 @@ struct Kernel {
       dispatch.push.add(std::int64_t{0});
     }
     for (std::uint32_t i = 0; i < buffers; ++i) {
-      dispatch.bindings.push_back(Resource::tensor(i));
+      dispatch.bindings.emplace_back(Resource::tensor(i));
     }
     pipelines.push_back(pipelines_of(device).get(dispatch,
                                                  std::vector(buffers, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER),
