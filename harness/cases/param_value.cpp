@@ -31,10 +31,10 @@ std::string wanted_list(const ParamSpec& spec) {
 
 std::vector<std::int64_t> to_ints(const ParamSpec& spec, const Node& value, const Spot& spot,
                                   std::span<const std::string> names) {
-  const std::string wanted = wanted_list(spec);
-  if (!value.is_list()) wrong_type(value, spot, wanted, names);
+  if (!value.is_list()) wrong_type(value, spot, wanted_list(spec), names);
   const auto is_list = [](const Node* item) { return item->is_list(); };
-  if (!value.items.empty() && std::ranges::all_of(value.items, is_list)) wrong_value(value, spot, wanted);
+  if (!value.items.empty() && std::ranges::all_of(value.items, is_list))
+    wrong_value(value, spot, wanted_list(spec));
   std::vector<std::int64_t> entries(value.items.size());
   Problems problems;
   for (std::size_t i = 0; i < entries.size(); ++i) {

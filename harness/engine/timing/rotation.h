@@ -100,7 +100,6 @@ class RotatingSets {
   void note_run(const std::vector<std::size_t>& order, std::size_t first, std::size_t programs);
   std::vector<std::size_t> written_sets() const;
   std::size_t count_right(const std::vector<std::size_t>& written);
-  bool is_right(std::size_t set);
   bool is_right_with_other_data(double timeout_s);
 
   gpu::Executable& executable() { return data_.front().experiment->executable(); }

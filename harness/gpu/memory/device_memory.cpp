@@ -12,6 +12,7 @@
 #include <array>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <stdexcept>
 
 namespace assay::gpu {
@@ -86,17 +87,17 @@ void refuse_strangers(const Workspace& a, const Workspace& b, Resource resource)
   }
 }
 
-/// A submission of steps, each after the one before.
+/// A submission of steps, each after the one before. Its recording begins with the first step: until then
+/// another job may be submitted, as both use the device's one command buffer.
 class Job {
  public:
-  Job(Device::State& device, std::string doing)
-      : table_(device.table), submission_(device, std::move(doing), "memory") {}
+  Job(Device::State& device, std::string doing) : device_(device), doing_(std::move(doing)) {}
 
   /// The commands of the next step.
   VkCommandBuffer step() {
-    barrier(table_, submission_.commands(), Scope::Anything, Scope::Anything);
-    has_steps_ = true;
-    return submission_.commands();
+    if (!submission_) submission_.emplace(device_, doing_, "memory");
+    barrier(device_.table, submission_->commands(), Scope::Anything, Scope::Anything);
+    return submission_->commands();
   }
 
   void run(const Kernel& kernel, std::int64_t invocations, const PushConstants& push,
@@ -105,24 +106,24 @@ class Job {
     program.dispatches.push_back(kernel.dispatch);
     program.dispatches.front().push = push;
     program.dispatches.front().workgroups = fold_grid(invocations, local_size);
-    const Bindings& bindings = bindings_.emplace_back(table_, program, kernel.pipelines, buffers);
-    Recordable{table_, program, kernel.pipelines}.record(step(), bindings, Part::All);
+    const Bindings& bindings = bindings_.emplace_back(device_.table, program, kernel.pipelines, buffers);
+    Recordable{device_.table, program, kernel.pipelines}.record(step(), bindings, Part::All);
   }
 
   void submit() {
-    if (has_steps_) {
+    if (submission_) {
       step();
-      submission_.submit_and_wait(timeout_s);
+      submission_->submit_and_wait(timeout_s);
     }
   }
 
-  const VolkDeviceTable& vk() const { return table_.vk; }
+  const VolkDeviceTable& vk() const { return device_.table.vk; }
 
  private:
-  const DeviceTable& table_;
-  Submission submission_;
+  Device::State& device_;
+  std::string doing_;
+  std::optional<Submission> submission_;
   std::deque<Bindings> bindings_;
-  bool has_steps_ = false;
 };
 
 /// A part of a texture's bytes and where it lies in the texture.
@@ -285,7 +286,9 @@ bool DeviceMemory::State::same_images(Job& job, const Image& a, const Image& b) 
   return true;
 }
 
-/// Each piece is submitted by itself: the host looks at it before the next one takes its place.
+/// Each piece is submitted by itself: the host looks at it before the next one takes its place. Where the
+/// host compares textures, it compares buffers as well (both lie in the same type of memory), so no other job
+/// is being recorded.
 bool DeviceMemory::State::same_images_by_host(const Image& a, const Image& b) {
   Stretch first = window(a, 0);
   Stretch second = window(b, 1);

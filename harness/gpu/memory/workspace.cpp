@@ -296,6 +296,7 @@ void Workspace::read(Resource resource, std::uint64_t offset, std::span<std::byt
 }
 
 void Workspace::copy_to(std::span<Workspace* const> others) const {
+  if (others.empty()) return;
   Submission submission(state_->device, "copying a workspace on the device");
   const DeviceTable& table = state_->device.table;
   barrier(table, submission.commands(), Scope::Anything, Scope::Transfer);
