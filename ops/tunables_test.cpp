@@ -47,7 +47,7 @@ class Tunables : public testing::TestWithParam<std::string> {
  protected:
   std::optional<Program> program_of(const Case& test_case, const Tune& tune, const DeviceInfo& device) const {
     const ImplPoint point{test_case.params, test_case.tensors, test_case.forms, tune};
-    if (test_case.impl->excludes && test_case.impl->excludes(point)) return std::nullopt;
+    if (test_case.impl->invalid_reason && test_case.impl->invalid_reason(point)) return std::nullopt;
     const BuildContext context(point, device);
     if (missing_for(*test_case.impl, context)) return std::nullopt;
     try {

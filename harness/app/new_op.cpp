@@ -24,18 +24,22 @@ constexpr const char* ops_page_file = "docs/ops.md";
 
 /// Words that cannot be the name of a function in ops/: C++'s keywords, and names that ops and CMake use.
 constexpr auto taken_words = std::to_array<std::string_view>(
-    {"alignas",   "alignof",   "and",       "asm",      "assay",      "auto",       "bool",     "boolean",
-     "break",     "case",      "catch",     "char",     "choice",     "class",      "concept",  "const",
-     "consteval", "constexpr", "constinit", "continue", "decltype",   "default",    "delete",   "divide",
-     "divider",   "do",        "double",    "else",     "enum",       "excludes",   "explicit", "export",
-     "extern",    "false",     "float",     "for",      "friend",     "goto",       "if",       "inline",
-     "int",       "integer",   "ints",      "long",     "mutable",    "namespace",  "new",      "noexcept",
-     "not",       "nullptr",   "number",    "numel",    "operator",   "ops",        "or",       "private",
-     "protected", "public",    "qparams",   "rank",     "references", "register",   "registry", "requires",
-     "return",    "shape",     "short",     "signed",   "sizeof",     "static",     "std",      "struct",
-     "switch",    "template",  "tensors",   "this",     "throw",      "true",       "try",      "typedef",
-     "typeid",    "typename",  "union",     "unsigned", "using",      "virtual",    "void",     "volatile",
-     "while",     "work",      "xor",       "common",   "compute",    "elementwise"});
+    {"alignas",    "alignof",  "and",       "asm",        "assay",     "auto",
+     "bool",       "boolean",  "break",     "case",       "catch",     "char",
+     "choice",     "class",    "concept",   "const",      "consteval", "constexpr",
+     "constinit",  "continue", "decltype",  "default",    "delete",    "divide",
+     "divider",    "do",       "double",    "else",       "enum",      "invalid_reason",
+     "explicit",   "export",   "extern",    "false",      "float",     "for",
+     "friend",     "goto",     "if",        "inline",     "int",       "integer",
+     "ints",       "long",     "mutable",   "namespace",  "new",       "noexcept",
+     "not",        "nullptr",  "number",    "numel",      "operator",  "ops",
+     "or",         "private",  "protected", "public",     "qparams",   "rank",
+     "references", "register", "registry",  "requires",   "return",    "shape",
+     "short",      "signed",   "sizeof",    "static",     "std",       "struct",
+     "switch",     "template", "tensors",   "this",       "throw",     "true",
+     "try",        "typedef",  "typeid",    "typename",   "union",     "unsigned",
+     "using",      "virtual",  "void",      "volatile",   "while",     "work",
+     "xor",        "common",   "compute",   "elementwise"});
 
 /// Why an op cannot have this name; empty if it can.
 std::string fault_of(const std::string& name, const Registry& registry) {

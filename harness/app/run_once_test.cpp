@@ -184,7 +184,9 @@ Op relu_with_conv2d() {
   Impl wants_more = words;
   wants_more.name = "wants_more";
   wants_more.conv2d_layout = Layout::P4W4C;
-  wants_more.lacks = [](const BuildContext&) { return std::optional<std::string>("a device of its own"); };
+  wants_more.unsupported_reason = [](const BuildContext&) {
+    return std::optional<std::string>("a device of its own");
+  };
   op.impls = {words, rows, wants_more, chooser};
   return op;
 }

@@ -83,8 +83,8 @@ std::vector<Physical> physical_tensors(const Case& test_case) {
 
 std::optional<std::string> why_invalid(const Case& test_case) {
   if (const auto impossible = impossible_form(test_case)) return impossible;
-  if (!test_case.impl->excludes) return std::nullopt;
-  return test_case.impl->excludes(
+  if (!test_case.impl->invalid_reason) return std::nullopt;
+  return test_case.impl->invalid_reason(
       ImplPoint{test_case.params, test_case.tensors, test_case.forms, test_case.tune});
 }
 

@@ -172,7 +172,7 @@ TEST(Conv2dAlias, IsThatOfTheBestWhereNoneCanRun) {
 
 TEST(Conv2dAlias, IsHeldAgainstConstraintsOnceItIsKnown) {
   Op op = conv_op();
-  op.impls[1].excludes = op.impls[2].excludes = [](const ImplPoint& point) {
+  op.impls[1].invalid_reason = op.impls[2].invalid_reason = [](const ImplPoint& point) {
     return point.forms[0] == words_4c ? std::nullopt : std::optional<std::string>("rows only");
   };
   const Loaded loaded(std::string(both) + "    impl: {each: [im2col, auto]}\n", op);

@@ -73,7 +73,7 @@ Op pixel_shuffle() {
   fused.needs = {Feature::Int8};
   fused.tunables = {local_size()};
   Impl unfused = impl("unfused", "five dispatches");
-  unfused.excludes = only_4w4c;
+  unfused.invalid_reason = only_4w4c;
   op.impls = {fused, unfused};
   return op;
 }

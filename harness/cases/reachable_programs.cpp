@@ -69,7 +69,7 @@ void each_program_of_point(const Op& op, const Point& point, std::span<const Dev
       if (!impl.build) continue;
       for (const Tune& tune : point.tunes.at(&impl)) {
         const ImplPoint here{point.params, tensors, forms, tune};
-        if (impl.excludes && impl.excludes(here)) continue;
+        if (impl.invalid_reason && impl.invalid_reason(here)) continue;
         for (const DeviceInfo& device : devices) {
           const BuildContext context(here, device);
           if (!missing_for(impl, context)) use(impl.build(context), context);

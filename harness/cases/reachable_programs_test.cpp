@@ -35,7 +35,7 @@ Op sample_op() {
     return std::vector<TensorSpec>{{.name = "x", .shape = params.ints("shape"), .forms = forms}};
   };
   op.impls = {impl_of("plain", {}), impl_of("shuffling", {Feature::SubgroupShuffle})};
-  op.impls[1].excludes = [](const ImplPoint& point) {
+  op.impls[1].invalid_reason = [](const ImplPoint& point) {
     return point.forms[0].layout == Layout::HP ? std::optional<std::string>("no") : std::nullopt;
   };
   op.impls.push_back(

@@ -70,11 +70,11 @@ std::optional<std::string> missing_for(const Impl& impl, const BuildContext& con
   for (const Feature feature : impl.needs) {
     if (!context.device.has(feature)) return std::string(name_of(feature)) + " is missing";
   }
-  return impl.lacks ? impl.lacks(context) : std::nullopt;
+  return impl.unsupported_reason ? impl.unsupported_reason(context) : std::nullopt;
 }
 
 bool can_run(const Impl& impl, const BuildContext& context) {
-  return !(impl.excludes && impl.excludes(context)) && !missing_for(impl, context);
+  return !(impl.invalid_reason && impl.invalid_reason(context)) && !missing_for(impl, context);
 }
 
 std::vector<const Impl*> candidates(const Op& op, const Impl& impl, const BuildContext& context) {

@@ -113,11 +113,11 @@ struct Impl {
   /// Only impl `auto` has this, and then no `build`: names of impls of the same op, best first. The first one
   /// that can run is taken.
   std::function<std::vector<std::string>(const BuildContext&)> choose;
-  /// Returns why this impl excludes this point of a product on any device (INVALID), or nothing. Optional.
-  std::function<std::optional<std::string>(const ImplPoint&)> excludes;
+  /// Returns why this impl can run this point of a product on no device (INVALID), or nothing. Optional.
+  std::function<std::optional<std::string>(const ImplPoint&)> invalid_reason;
   /// Returns what is missing on this device beyond `needs`, with numbers (UNSUPPORTED), or nothing: a matrix
   /// shape, or shared memory for a tuned tile. Optional.
-  std::function<std::optional<std::string>(const BuildContext&)> lacks;
+  std::function<std::optional<std::string>(const BuildContext&)> unsupported_reason;
   /// For outputs with magnitudes (Expected): the largest error over magnitude that this impl's arithmetic can
   /// make for an element, such as gamma(K) of its accumulator. Required if the op's reference gives
   /// magnitudes.

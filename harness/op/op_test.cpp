@@ -83,11 +83,11 @@ Op op_of_three_ways() {
   dot.needs = {Feature::DotProduct};
   Impl tiles = plain;
   tiles.name = "tiles";
-  tiles.lacks = [](const BuildContext& context) -> std::optional<std::string> {
+  tiles.unsupported_reason = [](const BuildContext& context) -> std::optional<std::string> {
     if (context.device.max_shared_bytes >= 32768) return std::nullopt;
     return "32768 bytes of shared memory are needed";
   };
-  tiles.excludes = [](const ImplPoint& point) -> std::optional<std::string> {
+  tiles.invalid_reason = [](const ImplPoint& point) -> std::optional<std::string> {
     return point.tune.contains("tile") ? std::optional<std::string>("tile 3") : std::nullopt;
   };
   Impl chooser;

@@ -281,7 +281,7 @@ Dispatch affine_dispatch(const BuildContext& context, std::string label, std::st
   return dispatch;
 }
 
-std::optional<std::string> affine_excludes(const ImplPoint& point) {
+std::optional<std::string> affine_invalid_reason(const ImplPoint& point) {
   if (point.forms.front() != point.forms.back()) {
     return point.tensors.front().name + " is " + to_string(point.forms.front()) + " and " +
            point.tensors.back().name + " is " + to_string(point.forms.back()) +

@@ -32,6 +32,6 @@ Work affine_work(const Params& params, std::span<const TensorSpec> tensors);
 Dispatch affine_dispatch(const BuildContext& context, std::string label, std::string shader);
 
 /// Why the affine kernels cannot take the forms of this point, or nothing.
-std::optional<std::string> affine_excludes(const ImplPoint& point);
+std::optional<std::string> affine_invalid_reason(const ImplPoint& point);
 
 }  // namespace assay::ops

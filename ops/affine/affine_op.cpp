@@ -106,7 +106,7 @@ Op declared(AffineOp op, const Direction& direction) {
                             direction.data + " in the same form",
                  .tunables = affine_tunables(),
                  .build = build,
-                 .excludes = affine_excludes}},
+                 .invalid_reason = affine_invalid_reason}},
   };
 }
 

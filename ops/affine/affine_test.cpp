@@ -248,13 +248,14 @@ TEST(AffineOps, ExcludeDifferentFormsOfInputAndOutput) {
   params = with_defaults(*op, params);
   const std::vector<TensorSpec> tensors = op->tensors(params);
   std::vector<Form> forms(tensors.size(), {Storage::Buffer, Layout::WP});
-  EXPECT_EQ(op->impls.front().excludes(ImplPoint{params, tensors, forms, {}}), std::nullopt);
+  EXPECT_EQ(op->impls.front().invalid_reason(ImplPoint{params, tensors, forms, {}}), std::nullopt);
   forms.back().layout = Layout::CP;
-  const std::optional<std::string> why = op->impls.front().excludes(ImplPoint{params, tensors, forms, {}});
+  const std::optional<std::string> why =
+      op->impls.front().invalid_reason(ImplPoint{params, tensors, forms, {}});
   ASSERT_TRUE(why);
   EXPECT_THAT(*why, testing::HasSubstr("x is buffer/WP and q is buffer/CP"));
   forms.back() = {Storage::Texture3D, Layout::WP};
-  EXPECT_THAT(op->impls.front().excludes(ImplPoint{params, tensors, forms, {}}).value_or(""),
+  EXPECT_THAT(op->impls.front().invalid_reason(ImplPoint{params, tensors, forms, {}}).value_or(""),
               testing::HasSubstr("x is buffer/WP and q is texture3d/WP"));
 }
 

@@ -141,8 +141,8 @@ Program serial(const BuildContext& context, const ChooseQParams& op) {
   return {.dispatches = {std::move(dispatch)}};
 }
 
-std::optional<std::string> serial_excludes(const ChooseQParams& op, std::span<const TensorSpec> tensors,
-                                           std::span<const Form> forms) {
+std::optional<std::string> serial_invalid_reason(const ChooseQParams& op, std::span<const TensorSpec> tensors,
+                                                 std::span<const Form> forms) {
   if (auto reason = too_large_to_choose(tensors, forms)) return reason;
   const Physical x{forms[0], tensors[0].dtype, tensors[0].shape};
   const std::int64_t vectors = boxes_of(op.grid, x, false).vectors();
@@ -157,7 +157,7 @@ std::string one_value(const ChooseQParams& op) {
   return numel(op.grid.counts) == 1 ? "there is only one block, so there is one value" : "";
 }
 
-std::optional<std::string> excludes(const ImplPoint& point) {
+std::optional<std::string> invalid_reason(const ImplPoint& point) {
   return too_large_to_choose(point.tensors, point.forms);
 }
 
@@ -170,7 +170,7 @@ Impl workgroup_impl(const ChooseOf& choose) {
       .tunables = choose_tunables(),
       .build =
           [choose](const BuildContext& context) { return choose_program(context, choose(context.params)); },
-      .excludes = excludes};
+      .invalid_reason = invalid_reason};
 }
 
 Impl serial_impl(const ChooseOf& choose) {
@@ -178,9 +178,9 @@ Impl serial_impl(const ChooseOf& choose) {
           .summary = "one invocation per block",
           .tunables = {local_size_tunable()},
           .build = [choose](const BuildContext& context) { return serial(context, choose(context.params)); },
-          .excludes =
+          .invalid_reason =
               [choose](const ImplPoint& point) {
-                return serial_excludes(choose(point.params), point.tensors, point.forms);
+                return serial_invalid_reason(choose(point.params), point.tensors, point.forms);
               }};
 }
 
@@ -196,11 +196,11 @@ Impl auto_impl(const ChooseOf& choose) {
         const ChooseQParams op = choose(context.params);
         const WorkgroupTiling tiling = tuned_tiling(context, boxes_of(op.grid, context.physical(0), true));
         const bool waits = tiling.columns * tiling.rows > few_to_wait_for;
-        const auto too_long = serial_excludes(op, context.tensors, context.forms);
+        const auto too_long = serial_invalid_reason(op, context.tensors, context.forms);
         if (context.device.is_cpu() && waits && !too_long) return {"serial", "workgroup"};
         return {"workgroup"};
       },
-      .excludes = excludes};
+      .invalid_reason = invalid_reason};
 }
 
 std::function<std::vector<TensorSpec>(const Params&)> tensors_of(const ChooseOf& choose) {

@@ -55,13 +55,13 @@ Program unfused(const BuildContext& context) {
   return program;
 }
 
-std::optional<std::string> unfused_excludes(const ImplPoint& point) {
-  if (auto reason = affine_excludes(point)) return reason;
+std::optional<std::string> unfused_invalid_reason(const ImplPoint& point) {
+  if (auto reason = affine_invalid_reason(point)) return reason;
   return too_large_to_choose(point.tensors, point.forms);
 }
 
-std::optional<std::string> fused_excludes(const ImplPoint& point) {
-  if (auto reason = unfused_excludes(point)) return reason;
+std::optional<std::string> fused_invalid_reason(const ImplPoint& point) {
+  if (auto reason = unfused_invalid_reason(point)) return reason;
   if (point.forms[0].layout == Layout::WP) return std::nullopt;
   return to_string(point.forms[0]) +
          ": the values of a token must be neighbours in memory, so this kernel takes only WP";
@@ -94,12 +94,12 @@ Op quantize_dynamic() {
                        .doc = "1: one invocation of a row computes its parameters; 0: all do; by default 1 "
                               "where there are many rows"}},
                  .build = fused,
-                 .excludes = fused_excludes},
+                 .invalid_reason = fused_invalid_reason},
                 {.name = "unfused",
                  .summary = "two dispatches: choose_qparams, then quantize; a third where rows are split",
                  .tunables = choose_tunables(),
                  .build = unfused,
-                 .excludes = unfused_excludes}},
+                 .invalid_reason = unfused_invalid_reason}},
   };
 }
 

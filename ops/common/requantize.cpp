@@ -13,7 +13,7 @@ Define rounding_define(const DeviceInfo& device) {
   return {"ROUNDS_TO_EVEN", flag(device.has(Feature::RoundsToEven32))};
 }
 
-std::optional<std::string> scale_excludes(const std::string& name, const QParams& qparams) {
+std::optional<std::string> scale_invalid_reason(const std::string& name, const QParams& qparams) {
   if (qparams.scale >= 0x1p-100F && qparams.scale <= 0x1p100F) return std::nullopt;
   return name + " is " + to_string(Value(qparams)) +
          ", whose scale is not between 2^-100 and 2^100: a step may be infinite, or below 2^-126, where "

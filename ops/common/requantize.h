@@ -22,6 +22,6 @@ Define rounding_define(const DeviceInfo& device);
 /// Why a kernel cannot requantize from or to this scale exactly on every device, or nothing. With scales
 /// between 2^-100 and 2^100 no step is a NaN, and no value that a device may flush to zero affects an
 /// integer: below 2^-126 it is less than 2^-26 of a scale.
-std::optional<std::string> scale_excludes(const std::string& name, const QParams& qparams);
+std::optional<std::string> scale_invalid_reason(const std::string& name, const QParams& qparams);
 
 }  // namespace assay::ops

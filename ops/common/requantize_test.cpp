@@ -16,10 +16,10 @@ TEST(Requantization, IsPushedAsTheShaderDeclaresItWithTheRoundedReciprocal) {
 
 TEST(ScaleExcludes, ScalesWhoseStepsADeviceMayFlushOrThatOverflow) {
   for (const float scale : {0x1p-100F, 0.1F, 1.0F, 0x1p100F}) {
-    EXPECT_EQ(scale_excludes("x", {scale, 0}), std::nullopt) << scale;
+    EXPECT_EQ(scale_invalid_reason("x", {scale, 0}), std::nullopt) << scale;
   }
   for (const float scale : {0x1p-101F, 1e-40F, 0x1p101F, 3e38F}) {
-    EXPECT_THAT(scale_excludes("x", {scale, 0}).value_or(""), testing::StartsWith("x is ")) << scale;
+    EXPECT_THAT(scale_invalid_reason("x", {scale, 0}).value_or(""), testing::StartsWith("x is ")) << scale;
   }
 }
 

@@ -331,7 +331,7 @@ std::optional<std::string> too_far(const Convolution& conv) {
   return std::nullopt;
 }
 
-std::optional<std::string> excludes(const ImplPoint& point) {
+std::optional<std::string> invalid_reason(const ImplPoint& point) {
   if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
   const Convolution conv = references::checked_convolution(point.params);
   if (auto reason = too_far(conv)) return reason;
@@ -367,7 +367,7 @@ Impl depthwise_direct() {
           .ceiling = Ceiling::Fp32,
           .tunables = tunables(),
           .build = build,
-          .excludes = excludes};
+          .invalid_reason = invalid_reason};
 }
 
 }  // namespace assay::ops

@@ -71,7 +71,7 @@ class DepthwiseTest : public OnDeviceTest {
   std::string refusal(const Geometry& geometry, Tune tune) const {
     const Trial trial = trial_of(geometry, std::move(tune));
     const std::vector<TensorSpec> tensors = op->tensors(trial.params);
-    return op->impls.front().excludes({trial.params, tensors, trial.forms, trial.tune}).value_or("");
+    return op->impls.front().invalid_reason({trial.params, tensors, trial.forms, trial.tune}).value_or("");
   }
 
   std::uint32_t invocations(const Geometry& geometry, const Tune& tune, Layout y) {

@@ -64,7 +64,7 @@ Program build(const BuildContext& context, const Share& share) {
   return program;
 }
 
-std::optional<std::string> lacks(const BuildContext& context) {
+std::optional<std::string> unsupported_reason(const BuildContext& context) {
   if (wants_dot(context) && !context.device.has(Feature::DotProduct)) {
     return "the integer dot product (shaderIntegerDotProduct) is missing";
   }
@@ -81,8 +81,8 @@ Impl impl_of(std::string name, const std::function<Share(const BuildContext&)>& 
     return wants_dot(context) ? Ceiling::Dot4x8 : Ceiling::Fp32;
   };
   impl.build = [share](const BuildContext& context) { return build(context, share(context)); };
-  impl.excludes = [](const ImplPoint& point) { return any_too_large(point.tensors, point.forms); };
-  impl.lacks = lacks;
+  impl.invalid_reason = [](const ImplPoint& point) { return any_too_large(point.tensors, point.forms); };
+  impl.unsupported_reason = unsupported_reason;
   impl.conv2d_layout = Layout::P4C1W;
   impl.unit_error = [](const BuildContext&) { return gamma_of(5); };
   return impl;

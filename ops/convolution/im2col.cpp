@@ -97,7 +97,7 @@ Program build(const BuildContext& context) {
   return program;
 }
 
-std::optional<std::string> excludes(const ImplPoint& point) {
+std::optional<std::string> invalid_reason(const ImplPoint& point) {
   if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
   const Gathering gathering(references::checked_convolution(point.params));
   if (auto reason = too_large(columns_form(Gathering::of_columns(gathering, depth_of(gathering))))) {
@@ -106,17 +106,18 @@ std::optional<std::string> excludes(const ImplPoint& point) {
   return std::nullopt;
 }
 
-std::optional<std::string> lacks(const BuildContext& context) {
+std::optional<std::string> unsupported_reason(const BuildContext& context) {
   const Gathering gathering(references::checked_convolution(context.params));
   const std::int64_t depth = depth_of(gathering);
   const Gathering columns = Gathering::of_columns(gathering, depth);
   const LinearPoint linear(context, columns_form(columns), depth, tune_of(context, columns));
   const Product product = product_of(context);
-  if (product == Product::Matrices) return coopmat_convolution_lacks(linear.on(context.device), of_int8);
+  if (product == Product::Matrices)
+    return coopmat_convolution_unsupported_reason(linear.on(context.device), of_int8);
   if (product == Product::Dot && !context.device.has(Feature::DotProduct)) {
     return "the integer dot product (shaderIntegerDotProduct) is missing";
   }
-  return tiled_convolution_lacks(linear.on(context.device), of_int8);
+  return tiled_convolution_unsupported_reason(linear.on(context.device), of_int8);
 }
 
 }  // namespace
@@ -131,8 +132,8 @@ Impl im2col_convolution() {
                     .doc = "how rows are multiplied by weights: 0 tiles in shared memory, 1 such tiles by "
                            "the integer dot product, 2 cooperative matrices"}};
   impl.build = build;
-  impl.excludes = excludes;
-  impl.lacks = lacks;
+  impl.invalid_reason = invalid_reason;
+  impl.unsupported_reason = unsupported_reason;
   impl.conv2d_layout = Layout::P4C;
   impl.unit_error = [](const BuildContext&) { return gamma_of(5); };
   return impl;

@@ -34,14 +34,14 @@ Program build(const BuildContext& context) {
   return program;
 }
 
-std::optional<std::string> excludes(const ImplPoint& point) {
+std::optional<std::string> invalid_reason(const ImplPoint& point) {
   if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
-  return coopmat_excludes_tune(point);
+  return coopmat_tune_invalid_reason(point);
 }
 
-std::optional<std::string> lacks(const BuildContext& context) {
+std::optional<std::string> unsupported_reason(const BuildContext& context) {
   const Gathering gathering(references::checked_convolution(context.params));
-  return coopmat_convolution_lacks(linear_of(context, gathering).on(context.device), of_int8);
+  return coopmat_convolution_unsupported_reason(linear_of(context, gathering).on(context.device), of_int8);
 }
 
 }  // namespace
@@ -52,8 +52,8 @@ Impl implicit_convolution(std::string name) {
   impl.ceiling = Ceiling::CoopInt8;
   impl.tunables = coopmat_tunables();
   impl.build = build;
-  impl.excludes = excludes;
-  impl.lacks = lacks;
+  impl.invalid_reason = invalid_reason;
+  impl.unsupported_reason = unsupported_reason;
   impl.conv2d_layout = Layout::P4C;
   impl.unit_error = [](const BuildContext&) { return gamma_of(5); };
   return impl;

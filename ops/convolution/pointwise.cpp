@@ -47,7 +47,7 @@ LinearPoint fast_rows_of(const BuildContext& context, const Impl& linear) {
   return rows_of(context, with_fast_sizes(context, shape));
 }
 
-std::optional<std::string> excludes_forms(const ImplPoint& point) {
+std::optional<std::string> forms_invalid_reason(const ImplPoint& point) {
   const Layout x = point.forms.front().layout, y = point.forms.back().layout;
   if (x == y && (x == Layout::P4W4C || x == Layout::P4C)) return std::nullopt;
   return "this impl takes pixels as rows of a linear op, so x and y must both be in 4W4C or both in 4C";
@@ -66,12 +66,12 @@ Program build(const BuildContext& context, const Impl& linear) {
 Impl pointwise_convolution(const Impl& linear) {
   Impl impl = linear;
   impl.build = [linear](const BuildContext& context) { return build(context, linear); };
-  impl.excludes = [linear](const ImplPoint& point) {
-    auto reason = excludes_forms(point);
-    return reason ? reason : linear.excludes(rows_of(point, point.tune).point());
+  impl.invalid_reason = [linear](const ImplPoint& point) {
+    auto reason = forms_invalid_reason(point);
+    return reason ? reason : linear.invalid_reason(rows_of(point, point.tune).point());
   };
-  impl.lacks = [linear](const BuildContext& context) {
-    return linear.lacks(fast_rows_of(context, linear).on(context.device));
+  impl.unsupported_reason = [linear](const BuildContext& context) {
+    return linear.unsupported_reason(fast_rows_of(context, linear).on(context.device));
   };
   impl.unit_error = nullptr;  // y is exact
   impl.conv2d_layout = Layout::P4C;

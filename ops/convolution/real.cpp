@@ -71,7 +71,7 @@ Program build_im2col(const BuildContext& context) {
   return program;
 }
 
-std::optional<std::string> im2col_excludes(const ImplPoint& point) {
+std::optional<std::string> im2col_invalid_reason(const ImplPoint& point) {
   if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
   const Gathering gathering(references::checked_convolution(point.params));
   if (gathering.conv.groups > 1) {
@@ -85,12 +85,12 @@ std::optional<std::string> im2col_excludes(const ImplPoint& point) {
   return std::nullopt;
 }
 
-std::optional<std::string> im2col_lacks(const BuildContext& context) {
+std::optional<std::string> im2col_unsupported_reason(const BuildContext& context) {
   const Gathering gathering(references::checked_convolution(context.params));
   const LinearPoint linear(context, rows_form(context, gathering), gathering.depth(), {});
   const BuildContext product = linear.on(context.device);
-  return uses_matrices(context) ? coopmat_convolution_lacks(product, of_reals)
-                                : tiled_convolution_lacks(product, of_reals);
+  return uses_matrices(context) ? coopmat_convolution_unsupported_reason(product, of_reals)
+                                : tiled_convolution_unsupported_reason(product, of_reals);
 }
 
 // --- direct ---
@@ -151,8 +151,8 @@ Impl real_im2col_convolution() {
        .doc = "how rows are multiplied by weights: 0 tiles in shared memory, 1 matrices of half floats"},
       local_size_tunable()};
   impl.build = build_im2col;
-  impl.excludes = im2col_excludes;
-  impl.lacks = im2col_lacks;
+  impl.invalid_reason = im2col_invalid_reason;
+  impl.unsupported_reason = im2col_unsupported_reason;
   impl.unit_error = unit_error;
   return impl;
 }
@@ -165,7 +165,7 @@ Impl real_direct_convolution() {
       {.name = "pixels", .doc = "pixels of y, side by side, per invocation", .allowed = {1, 2, 4, 8}},
       local_size_tunable()};
   impl.build = build_direct;
-  impl.excludes = [](const ImplPoint& point) { return any_too_large(point.tensors, point.forms); };
+  impl.invalid_reason = [](const ImplPoint& point) { return any_too_large(point.tensors, point.forms); };
   impl.unit_error = unit_error;
   return impl;
 }

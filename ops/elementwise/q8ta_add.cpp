@@ -110,13 +110,13 @@ Program fused(const BuildContext& context) {
   return {.dispatches = {std::move(dispatch)}};
 }
 
-std::optional<std::string> excludes(const ImplPoint& point) {
+std::optional<std::string> invalid_reason(const ImplPoint& point) {
   if (point.forms[0] != point.forms[1] || point.forms[0] != point.forms[2]) {
     return "a is " + to_string(point.forms[0]) + ", b is " + to_string(point.forms[1]) + " and y is " +
            to_string(point.forms[2]) + ": all three must have the same layout";
   }
   for (const std::string name : {"a", "b", "y"}) {
-    if (auto reason = scale_excludes(name, point.params.qparams(name))) return reason;
+    if (auto reason = scale_invalid_reason(name, point.params.qparams(name))) return reason;
   }
   const double alpha = point.params.number("alpha");
   if (alpha != 0 && std::fabs(alpha) < smallest_alpha) {
@@ -150,7 +150,7 @@ Op q8ta_add() {
                  .summary = "one dispatch: 16 bytes at a time, all tensors in the same layout",
                  .tunables = {local_size_tunable(), vectors_tunable()},
                  .build = fused,
-                 .excludes = excludes}},
+                 .invalid_reason = invalid_reason}},
   };
 }
 

@@ -56,7 +56,7 @@ class AddOpTest : public OnDeviceTest {
   }
 
   std::optional<std::string> reason(const Params& params, const std::vector<Form>& forms) {
-    return op->impls.front().excludes(ImplPoint{params, op->tensors(params), forms, {}});
+    return op->impls.front().invalid_reason(ImplPoint{params, op->tensors(params), forms, {}});
   }
 
   Registry ops = registry();

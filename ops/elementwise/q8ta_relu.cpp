@@ -67,12 +67,12 @@ Program fused(const BuildContext& context) {
                                              requantization)}};
 }
 
-std::optional<std::string> excludes(const ImplPoint& point) {
+std::optional<std::string> invalid_reason(const ImplPoint& point) {
   for (const std::string name : {"x", "y"}) {
-    if (auto reason = scale_excludes(name, point.params.qparams(name))) return reason;
+    if (auto reason = scale_invalid_reason(name, point.params.qparams(name))) return reason;
   }
-  return relayout_excludes({point.forms[0], DType::I8, point.tensors[0].shape},
-                           {point.forms[1], DType::I8, point.tensors[1].shape});
+  return relayout_invalid_reason({point.forms[0], DType::I8, point.tensors[0].shape},
+                                 {point.forms[1], DType::I8, point.tensors[1].shape});
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ Op q8ta_relu() {
                      "one dispatch: 16 bytes at a time in one layout, tiles of 4 x 4 between two layouts",
                  .tunables = {local_size_tunable(), vectors_tunable()},
                  .build = fused,
-                 .excludes = excludes}},
+                 .invalid_reason = invalid_reason}},
   };
 }
 

@@ -36,7 +36,7 @@ class ReluOpTest : public OnDeviceTest {
     const Params params = relu_params({4, 4}, {x, 0}, {y, 0});
     const std::vector<TensorSpec> tensors = op->tensors(params);
     const std::vector<Form> forms(2, tensors.front().forms.front());
-    return op->impls.front().excludes(ImplPoint{params, tensors, forms, {}});
+    return op->impls.front().invalid_reason(ImplPoint{params, tensors, forms, {}});
   }
 
   Registry ops = registry();

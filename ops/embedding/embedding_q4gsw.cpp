@@ -96,7 +96,7 @@ Program gather(const BuildContext& context) {
   return {.dispatches = {std::move(dispatch)}};
 }
 
-std::optional<std::string> excludes(const ImplPoint& point) {
+std::optional<std::string> invalid_reason(const ImplPoint& point) {
   return any_too_large(point.tensors, point.forms);
 }
 
@@ -130,7 +130,7 @@ Op embedding_q4gsw() {
                  .summary = "each invocation writes 16 bytes of y, up to four times, or one texel",
                  .tunables = tunables(),
                  .build = gather,
-                 .excludes = excludes}},
+                 .invalid_reason = invalid_reason}},
   };
 }
 

@@ -16,7 +16,7 @@
 
 namespace assay::ops {
 
-std::optional<std::string> coopmat_excludes_tune(const ImplPoint& point) {
+std::optional<std::string> coopmat_tune_invalid_reason(const ImplPoint& point) {
   for (const auto& [part, whole] : {std::pair{"subgroup_m", "tile_m"}, {"subgroup_n", "tile_n"}}) {
     const std::int64_t size = point.tuned(whole, 0);
     if (size == 0 || size % point.tuned(part, 1) == 0) continue;
@@ -174,19 +174,19 @@ Program build(const BuildContext& context, const LinearKind& kind, const Images&
   return program;
 }
 
-std::optional<std::string> excludes(const ImplPoint& point, const LinearKind& kind) {
+std::optional<std::string> invalid_reason(const ImplPoint& point, const LinearKind& kind) {
   if (kind.is_real() && references::checked_linear(point.params).real != DType::F16) {
     return "x is f32, which half floats would round: use f16 or another impl";
   }
-  if (auto reason = coopmat_excludes_tune(point)) return reason;
+  if (auto reason = coopmat_tune_invalid_reason(point)) return reason;
   if (kind.is_grouped() && references::checked_linear(point.params).group_size > largest_group) {
     return fmt::format("sums of groups of {} values may not be exact floats: at most {} values are",
                        references::checked_linear(point.params).group_size, largest_group);
   }
-  return linear_excludes(point);
+  return linear_invalid_reason(point);
 }
 
-std::optional<std::string> lacks_shape(const CoopmatTiling& tiling, const DeviceInfo& device) {
+std::optional<std::string> shape_unsupported_reason(const CoopmatTiling& tiling, const DeviceInfo& device) {
   const Fragment& fragment = tiling.fragment;
   if (tiling.m % tiling.subgroup_m != 0 || tiling.n % tiling.subgroup_n != 0 ||
       tiling.subgroup_m % fragment.m != 0 || tiling.subgroup_n % fragment.n != 0) {
@@ -211,15 +211,15 @@ std::optional<std::string> lacks_shape(const CoopmatTiling& tiling, const Device
   return std::nullopt;
 }
 
-std::optional<std::string> lacks(const BuildContext& context, const LinearKind& kind) {
+std::optional<std::string> unsupported_reason(const BuildContext& context, const LinearKind& kind) {
   const DeviceInfo& device = context.device;
   if (context.tuned("plain", 1) == 0 && !has_matrices(device, kind)) {
     return kind.is_real() ? "VK_NV_cooperative_matrix with products of f16 to f32 is missing"
                           : "VK_NV_cooperative_matrix with products of i8 to i32 is missing";
   }
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
-  if (auto reason = lacks_weight_texture(context, kind.w, tiling.packing())) return reason;
-  if (auto reason = lacks_shape(tiling, device)) return reason;
+  if (auto reason = weight_texture_unsupported_reason(context, kind.w, tiling.packing())) return reason;
+  if (auto reason = shape_unsupported_reason(tiling, device)) return reason;
   if (tiling.plain && device.is_cpu() && tiling.plain_turns() > most_turns_on_a_cpu) {
     return fmt::format("{} loop iterations per invocation in plain code exceed the {} that a CPU device runs",
                        tiling.plain_turns(), most_turns_on_a_cpu);
@@ -262,8 +262,9 @@ Program coopmat_convolution(const BuildContext& context, const LinearKind& kind,
   return build(context, kind, images);
 }
 
-std::optional<std::string> coopmat_convolution_lacks(const BuildContext& context, const LinearKind& kind) {
-  return lacks(context, kind);
+std::optional<std::string> coopmat_convolution_unsupported_reason(const BuildContext& context,
+                                                                  const LinearKind& kind) {
+  return unsupported_reason(context, kind);
 }
 
 std::vector<Tunable> coopmat_tunables() {
@@ -293,8 +294,8 @@ Impl coopmat_linear(const LinearKind& kind) {
   impl.ceiling = kind.is_real() ? Ceiling::CoopFp16 : Ceiling::CoopInt8;
   impl.tunables = coopmat_tunables();
   impl.build = [kind](const BuildContext& context) { return build(context, kind); };
-  impl.excludes = [kind](const ImplPoint& point) { return excludes(point, kind); };
-  impl.lacks = [kind](const BuildContext& context) { return lacks(context, kind); };
+  impl.invalid_reason = [kind](const ImplPoint& point) { return invalid_reason(point, kind); };
+  impl.unsupported_reason = [kind](const BuildContext& context) { return unsupported_reason(context, kind); };
   impl.unit_error = [kind](const BuildContext& context) { return unit_error(context, kind); };
   return impl;
 }

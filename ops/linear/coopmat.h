@@ -15,9 +15,10 @@ Impl coopmat_linear(const LinearKind& kind);
 /// int8 values, or of halves whose x already consists of rows.
 Program coopmat_convolution(const BuildContext& context, const LinearKind& kind, const Images& images);
 /// What the device is missing for that program, or nothing.
-std::optional<std::string> coopmat_convolution_lacks(const BuildContext& context, const LinearKind& kind);
+std::optional<std::string> coopmat_convolution_unsupported_reason(const BuildContext& context,
+                                                                  const LinearKind& kind);
 /// Why no device can run with these tunables, or nothing.
-std::optional<std::string> coopmat_excludes_tune(const ImplPoint& point);
+std::optional<std::string> coopmat_tune_invalid_reason(const ImplPoint& point);
 std::vector<Tunable> coopmat_tunables();
 
 /// Whether the device has the cooperative matrices that coopmat_linear multiplies.

@@ -203,9 +203,9 @@ Program build(const BuildContext& context, const LinearKind& kind, const Sharing
   return program;
 }
 
-std::optional<std::string> lacks(const BuildContext& context, const LinearKind& kind,
-                                 const Sharing& sharing) {
-  if (auto reason = lacks_weight_texture(context, kind.w)) return reason;
+std::optional<std::string> unsupported_reason(const BuildContext& context, const LinearKind& kind,
+                                              const Sharing& sharing) {
+  if (auto reason = weight_texture_unsupported_reason(context, kind.w)) return reason;
   if (sharing.local_size > most_invocations(context.device)) {
     return fmt::format("workgroups of {} invocations exceed the device's {}", sharing.local_size,
                        most_invocations(context.device));
@@ -245,9 +245,9 @@ Impl shared_linear(std::string name, const LinearKind& kind, bool dot, const Sha
   impl.build = [kind, dot, sharing](const BuildContext& context) {
     return build(context, kind, sharing(context), dot && context.device.has(Feature::DotProduct));
   };
-  impl.excludes = linear_excludes;
-  impl.lacks = [kind, sharing](const BuildContext& context) {
-    return lacks(context, kind, sharing(context));
+  impl.invalid_reason = linear_invalid_reason;
+  impl.unsupported_reason = [kind, sharing](const BuildContext& context) {
+    return unsupported_reason(context, kind, sharing(context));
   };
   impl.unit_error = [kind, sharing](const BuildContext& context) {
     return unit_error(context, kind, sharing(context));
@@ -255,8 +255,8 @@ Impl shared_linear(std::string name, const LinearKind& kind, bool dot, const Sha
   return impl;
 }
 
-std::optional<std::string> gemv_excludes(const ImplPoint& point) {
-  if (auto reason = linear_excludes(point)) return reason;
+std::optional<std::string> gemv_invalid_reason(const ImplPoint& point) {
+  if (auto reason = linear_invalid_reason(point)) return reason;
   const std::int64_t workers = point.tuned("workers", 1), local_size = point.tuned("local_size", workers);
   if (local_size % workers == 0) return std::nullopt;
   return fmt::format("{} workers exceed the {} invocations of a workgroup", workers, local_size);
@@ -270,7 +270,7 @@ Impl gemv_linear(const LinearKind& kind) {
   impl.summary = "several invocations share the K of a few output channels of one row";
   impl.tunables = sharing_tunables();
   impl.tunables.push_back(weights_tunable());
-  impl.excludes = gemv_excludes;
+  impl.invalid_reason = gemv_invalid_reason;
   return impl;
 }
 

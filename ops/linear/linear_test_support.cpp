@@ -80,7 +80,7 @@ std::string LinearTest::refusal(const Trial& trial) {
   DeviceInfo info = device().info();
   if (trial.as_if) trial.as_if(info);
   const BuildContext context(trial.params, tensors, trial.forms, info, trial.tune);
-  if (const auto reason = impl.excludes(context)) return *reason;
+  if (const auto reason = impl.invalid_reason(context)) return *reason;
   return missing_for(impl, context).value_or("");
 }
 

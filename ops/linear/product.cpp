@@ -268,7 +268,7 @@ std::int64_t ProductNeeds::tiles_n(std::int64_t columns) const {
   return images.x != nullptr ? images.x->tiles(columns_of_workgroup) : div_up(columns, columns_of_workgroup);
 }
 
-std::optional<std::string> linear_excludes(const ImplPoint& point) {
+std::optional<std::string> linear_invalid_reason(const ImplPoint& point) {
   return any_too_large(point.tensors, point.forms);
 }
 

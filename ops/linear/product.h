@@ -80,7 +80,7 @@ void add_images(Dispatch& product, const BuildContext& context, const ProductNee
 void add_images_of_y(Dispatch& dispatch, const BuildContext& context, const Images& images);
 
 /// Why no kernel can take this point on any device, or nothing.
-std::optional<std::string> linear_excludes(const ImplPoint& point);
+std::optional<std::string> linear_invalid_reason(const ImplPoint& point);
 
 /// gamma(n) for n consecutive roundings to float32 and the reference's own: Higham, Accuracy and Stability of
 /// Numerical Algorithms, 3.1.

@@ -147,8 +147,8 @@ Program build(const BuildContext& context, const LinearKind& kind, bool dot, con
   return program;
 }
 
-std::optional<std::string> excludes(const ImplPoint& point, const LinearKind& kind) {
-  if (auto reason = linear_excludes(point)) return reason;
+std::optional<std::string> invalid_reason(const ImplPoint& point, const LinearKind& kind) {
+  if (auto reason = linear_invalid_reason(point)) return reason;
   if (!kind.is_grouped()) return std::nullopt;
   const std::int64_t group_size = point.params.integer("group_size");
   const std::int64_t k = tiling_of(point, Tiling{}, kind).k;
@@ -160,8 +160,8 @@ std::optional<std::string> excludes(const ImplPoint& point, const LinearKind& ki
   return fmt::format("slabs of {} values neither hold whole groups of {} nor divide one", k, group_size);
 }
 
-std::optional<std::string> lacks(const BuildContext& context, const LinearKind& kind) {
-  if (auto reason = lacks_weight_texture(context, kind.w)) return reason;
+std::optional<std::string> unsupported_reason(const BuildContext& context, const LinearKind& kind) {
+  if (auto reason = weight_texture_unsupported_reason(context, kind.w)) return reason;
   const Tiling tiling = tiling_of(context, kind);
   if (tiling.invocations() > most_invocations(context.device)) {
     return fmt::format(
@@ -204,8 +204,9 @@ Program tiled_convolution(const BuildContext& context, const LinearKind& kind, c
   return build(context, kind, dot, images);
 }
 
-std::optional<std::string> tiled_convolution_lacks(const BuildContext& context, const LinearKind& kind) {
-  return lacks(context, kind);
+std::optional<std::string> tiled_convolution_unsupported_reason(const BuildContext& context,
+                                                                const LinearKind& kind) {
+  return unsupported_reason(context, kind);
 }
 
 Impl tiled_linear(std::string name, const LinearKind& kind, bool dot) {
@@ -215,8 +216,8 @@ Impl tiled_linear(std::string name, const LinearKind& kind, bool dot) {
   impl.ceiling = dot ? Ceiling::Dot4x8 : Ceiling::Fp32;
   impl.tunables = tunables(kind);
   impl.build = [kind, dot](const BuildContext& context) { return build(context, kind, dot); };
-  impl.excludes = [kind](const ImplPoint& point) { return excludes(point, kind); };
-  impl.lacks = [kind](const BuildContext& context) { return lacks(context, kind); };
+  impl.invalid_reason = [kind](const ImplPoint& point) { return invalid_reason(point, kind); };
+  impl.unsupported_reason = [kind](const BuildContext& context) { return unsupported_reason(context, kind); };
   impl.unit_error = [kind](const BuildContext& context) { return unit_error(context, kind); };
   return impl;
 }

@@ -12,7 +12,8 @@ namespace assay::ops {
 Program tiled_convolution(const BuildContext& context, const LinearKind& kind, const Images& images,
                           bool dot);
 /// What the device is missing for that program, or nothing.
-std::optional<std::string> tiled_convolution_lacks(const BuildContext& context, const LinearKind& kind);
+std::optional<std::string> tiled_convolution_unsupported_reason(const BuildContext& context,
+                                                                const LinearKind& kind);
 
 /// The impl whose workgroups compute tiles of y from slabs of x and w in shared memory
 /// (shaders/linear_tiled.comp). `dot`: it uses the integer dot product.

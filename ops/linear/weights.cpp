@@ -97,8 +97,8 @@ PackedWeights packed_weights(Program& program, const BuildContext& context, Weig
   return {words, in_texture, packing, blocks, div_up(linear.n, 4), of_group};
 }
 
-std::optional<std::string> lacks_weight_texture(const BuildContext& context, WeightKind kind,
-                                                const Packing& packing) {
+std::optional<std::string> weight_texture_unsupported_reason(const BuildContext& context, WeightKind kind,
+                                                             const Packing& packing) {
   if (!wants_texture(context)) return std::nullopt;
   const Extent extent = extent_of(context.params, kind, packing);
   const TextureSupport* support = context.device.texture(Storage::Texture2D, DType::I32);

@@ -49,8 +49,8 @@ PackedWeights packed_weights(Program& program, const BuildContext& context, Weig
                              const Packing& packing = {});
 
 /// Why the device cannot hold the packed weights in a texture, or nothing.
-std::optional<std::string> lacks_weight_texture(const BuildContext& context, WeightKind kind,
-                                                const Packing& packing = {});
+std::optional<std::string> weight_texture_unsupported_reason(const BuildContext& context, WeightKind kind,
+                                                             const Packing& packing = {});
 
 /// Appends scratch and the dispatch that sums weights over each group, or over K without groups: i32 [groups,
 /// 4 * quads]. `zero_points` (a padded_table) are subtracted from the weights where the op has them.

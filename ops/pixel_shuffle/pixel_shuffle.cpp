@@ -128,7 +128,7 @@ Program gather(const BuildContext& context) {
                                           tensor_at(context, 1), context.params.integer("upscale_factor"))}};
 }
 
-std::optional<std::string> excludes(const ImplPoint& point) {
+std::optional<std::string> invalid_reason(const ImplPoint& point) {
   return any_too_large(point.tensors, point.forms);
 }
 
@@ -149,12 +149,12 @@ Op pixel_shuffle() {
                      "are packed (factor 2 of f32, any even factor from textures); otherwise as gather",
                  .tunables = tunables(),
                  .build = direct,
-                 .excludes = excludes},
+                 .invalid_reason = invalid_reason},
                 {.name = "gather",
                  .summary = "each invocation looks up four neighbouring values of y",
                  .tunables = {local_size_tunable()},
                  .build = gather,
-                 .excludes = excludes}},
+                 .invalid_reason = invalid_reason}},
   };
 }
 

@@ -196,7 +196,7 @@ bool scales_are_safe(const Params& params) {
          std::isnormal(1.0f / params.qparams("y").scale);
 }
 
-std::optional<std::string> excludes(const ImplPoint& point) {
+std::optional<std::string> invalid_reason(const ImplPoint& point) {
   if (!scales_are_safe(point.params)) {
     return "float32 cannot hold 255 * x.scale or 1 / y.scale as a normal number: a step would be infinite or "
            "flushed to zero, and the product of both a NaN";
@@ -226,12 +226,12 @@ Op q8ta_pixel_shuffle() {
                                .doc = "upscale_factor 2: invocations that share an input quad, rounded down "
                                       "to 1, 2, 4 or 16; by default chosen from the tensor's size"}},
                  .build = fused,
-                 .excludes = excludes},
+                 .invalid_reason = invalid_reason},
                 {.name = "unfused",
                  .summary = "five dispatches: dequantize, view, permute, view, quantize",
                  .tunables = {local_size_tunable()},
                  .build = unfused,
-                 .excludes = excludes}},
+                 .invalid_reason = invalid_reason}},
   };
 }
 

@@ -137,7 +137,7 @@ TEST_F(PixelShuffleOpTest, ExcludesScalesWhoseStepsFloat32CannotHold) {
     const Params params = shuffle_params({1, 4, 2, 2}, 2, {x, 0}, {y, 0});
     const std::vector<TensorSpec> tensors = op->tensors(params);
     const std::vector<Form> forms{p4w4c, p4w4c};
-    return op->impls.front().excludes(ImplPoint{params, tensors, forms, {}});
+    return op->impls.front().invalid_reason(ImplPoint{params, tensors, forms, {}});
   };
   EXPECT_EQ(reason(0.5f, 0.25f), std::nullopt);
   EXPECT_NE(reason(3e38f, 0.25f), std::nullopt);

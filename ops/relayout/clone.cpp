@@ -29,7 +29,7 @@ Program tiled(const BuildContext& context) {
   return {.dispatches = {move_dispatch(context, "clone", tensor_at(context, 0), tensor_at(context, 1))}};
 }
 
-std::optional<std::string> excludes(const ImplPoint& point) {
+std::optional<std::string> invalid_reason(const ImplPoint& point) {
   return any_too_large(point.tensors, point.forms);
 }
 
@@ -49,7 +49,7 @@ Op clone() {
                             "textures packed along another axis",
                  .tunables = box_tunables(),
                  .build = tiled,
-                 .excludes = excludes}},
+                 .invalid_reason = invalid_reason}},
   };
 }
 

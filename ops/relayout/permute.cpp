@@ -42,7 +42,7 @@ Program gather(const BuildContext& context) {
                                           context.params.ints("dims"))}};
 }
 
-std::optional<std::string> excludes(const ImplPoint& point) {
+std::optional<std::string> invalid_reason(const ImplPoint& point) {
   return too_large({{Storage::Buffer, Layout::WP}, point.tensors[0].dtype, point.tensors[0].shape});
 }
 
@@ -62,7 +62,7 @@ Op permute() {
                  .summary = "each invocation gathers four neighbouring values of y",
                  .tunables = {local_size_tunable()},
                  .build = gather,
-                 .excludes = excludes}},
+                 .invalid_reason = invalid_reason}},
   };
 }
 

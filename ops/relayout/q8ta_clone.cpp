@@ -31,9 +31,9 @@ Program tiled(const BuildContext& context) {
   return {.dispatches = {relayout_dispatch(context, "clone", tensor_at(context, 0), tensor_at(context, 1))}};
 }
 
-std::optional<std::string> excludes(const ImplPoint& point) {
-  return relayout_excludes({point.forms[0], DType::I8, point.tensors[0].shape},
-                           {point.forms[1], DType::I8, point.tensors[1].shape});
+std::optional<std::string> invalid_reason(const ImplPoint& point) {
+  return relayout_invalid_reason({point.forms[0], DType::I8, point.tensors[0].shape},
+                                 {point.forms[1], DType::I8, point.tensors[1].shape});
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ Op q8ta_clone() {
       .tensors = tensors,
       .reference = references::q8ta_clone,
       .work = work,
-      .impls = {tiled_impl(tiled, excludes)},
+      .impls = {tiled_impl(tiled, invalid_reason)},
   };
 }
 

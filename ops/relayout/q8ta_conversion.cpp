@@ -44,16 +44,18 @@ Program tiled(const BuildContext& context, const Q8taConversion& op) {
 }  // namespace
 
 Impl tiled_impl(std::function<Program(const BuildContext&)> build,
-                std::function<std::optional<std::string>(const ImplPoint&)> excludes) {
+                std::function<std::optional<std::string>(const ImplPoint&)> invalid_reason) {
   return {.name = "tiled",
           .summary = "each invocation moves 4 x 4 values, transposed in registers where lanes change",
           .tunables = box_tunables(),
           .build = std::move(build),
-          .excludes = std::move(excludes)};
+          .invalid_reason = std::move(invalid_reason)};
 }
 
 Op q8ta_conversion(const Q8taConversion& conversion) {
-  const auto excludes = [](const ImplPoint& point) { return any_too_large(point.tensors, point.forms); };
+  const auto invalid_reason = [](const ImplPoint& point) {
+    return any_too_large(point.tensors, point.forms);
+  };
   return {
       .name = conversion.name,
       .summary = conversion.summary,
@@ -65,7 +67,7 @@ Op q8ta_conversion(const Q8taConversion& conversion) {
       .reference = conversion.reference,
       .work = affine_work,
       .impls = {tiled_impl([conversion](const BuildContext& context) { return tiled(context, conversion); },
-                           excludes)},
+                           invalid_reason)},
   };
 }
 

@@ -12,7 +12,7 @@ namespace assay::ops {
 
 /// The impl of ops that move values between int8x4 layouts and others (shaders/relayout.comp).
 Impl tiled_impl(std::function<Program(const BuildContext&)> build,
-                std::function<std::optional<std::string>(const ImplPoint&)> excludes);
+                std::function<std::optional<std::string>(const ImplPoint&)> invalid_reason);
 
 /// An op that converts x to y of equal shape. One of them is int8x4; the other has real values of the
 /// parameter `dtype`.

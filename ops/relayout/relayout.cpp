@@ -229,7 +229,7 @@ Dispatch halves_dispatch(const BuildContext& context, std::string label, const T
 
 }  // namespace
 
-std::optional<std::string> relayout_excludes(const Physical& x, const Physical& y) {
+std::optional<std::string> relayout_invalid_reason(const Physical& x, const Physical& y) {
   const bool odd_halves = y.dtype() == DType::F16 && y.form().storage == Storage::Buffer &&
                           sizes_of(y.dims())[index(packed_axis(y.form().layout))] % tile != 0;
   if (odd_halves) {
@@ -243,7 +243,7 @@ std::optional<std::string> relayout_excludes(const Physical& x, const Physical& 
 
 Dispatch relayout_dispatch(const BuildContext& context, std::string label, const TensorAt& x,
                            const TensorAt& y, const Conversion& conversion) {
-  if (const auto reason = relayout_excludes(x.physical, y.physical)) throw std::logic_error(*reason);
+  if (const auto reason = relayout_invalid_reason(x.physical, y.physical)) throw std::logic_error(*reason);
   if (takes_halves(x.physical, y.physical)) return halves_dispatch(context, std::move(label), x, y);
   Dispatch dispatch = tiled_dispatch(context, std::move(label), x, y);
   dispatch.push.add(conversion.scale).add(std::int64_t{conversion.zero_point});
@@ -252,7 +252,7 @@ Dispatch relayout_dispatch(const BuildContext& context, std::string label, const
 
 Dispatch rectifying_dispatch(const BuildContext& context, std::string label, const TensorAt& x,
                              const TensorAt& y, const Requantization& requantization) {
-  if (const auto reason = relayout_excludes(x.physical, y.physical)) throw std::logic_error(*reason);
+  if (const auto reason = relayout_invalid_reason(x.physical, y.physical)) throw std::logic_error(*reason);
   Dispatch dispatch = tiled_dispatch(context, std::move(label), x, y);
   dispatch.defines.push_back({"RELU", "1"});
   dispatch.defines.push_back(rounding_define(context.device));

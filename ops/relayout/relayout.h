@@ -13,7 +13,7 @@ namespace assay::ops {
 /// Moves x to y of equal shape: int8x4, f32 and f16 in any form that can hold them. It works by tiles of 4 x
 /// 4 values, one quad or one texel (shaders/relayout.comp), or for halves between buffers by 8 x 8 values
 /// where their sizes allow it (shaders/relayout_halves.comp). Throws std::logic_error where
-/// relayout_excludes() gives a reason.
+/// relayout_invalid_reason() gives a reason.
 Dispatch relayout_dispatch(const BuildContext& context, std::string label, const TensorAt& x,
                            const TensorAt& y, const Conversion& conversion = {});
 
@@ -23,6 +23,6 @@ Dispatch rectifying_dispatch(const BuildContext& context, std::string label, con
                              const TensorAt& y, const Requantization& requantization);
 
 /// Why these kernels cannot move x to y, or nothing.
-std::optional<std::string> relayout_excludes(const Physical& x, const Physical& y);
+std::optional<std::string> relayout_invalid_reason(const Physical& x, const Physical& y);
 
 }  // namespace assay::ops

@@ -31,7 +31,9 @@ class Move {
 
   Dispatch relayout() const { return relayout_dispatch(context(), "move", x_, y_); }
   Dispatch move() const { return move_dispatch(context(), "move", x_, y_, {}); }
-  std::optional<std::string> excludes() const { return relayout_excludes(x_.physical, y_.physical); }
+  std::optional<std::string> invalid_reason() const {
+    return relayout_invalid_reason(x_.physical, y_.physical);
+  }
 
   DeviceInfo& device() { return device_; }
   std::map<std::string, std::int64_t>& tune() { return tune_; }
@@ -115,19 +117,19 @@ TEST(RelayoutDispatch, TakesVectorsOfFloatsWhereRowsAreMultiplesOfFour) {
 TEST(RelayoutExcludes, HalvesWhoseRowsShareWordsButOnlyWhereTheyAreWritten) {
   const Form words = buffer(Layout::P4C);
   const Move written({3, 5, 7}, words, DType::I8, buffer(Layout::WP), DType::F16);
-  EXPECT_THAT(written.excludes().value_or(""), HasSubstr("two rows share a word"));
+  EXPECT_THAT(written.invalid_reason().value_or(""), HasSubstr("two rows share a word"));
   EXPECT_THROW((void)written.relayout(), std::logic_error);
   EXPECT_EQ(written.move().shader, "gather.comp");
-  EXPECT_EQ(Move({3, 5, 8}, words, DType::I8, buffer(Layout::WP), DType::F16).excludes(), std::nullopt);
-  EXPECT_EQ(Move({3, 5, 7}, buffer(Layout::WP), DType::F16, words, DType::I8).excludes(), std::nullopt);
-  EXPECT_EQ(Move({3, 5, 7}, words, DType::I8, {Storage::Texture3D, Layout::WP}, DType::F16).excludes(),
+  EXPECT_EQ(Move({3, 5, 8}, words, DType::I8, buffer(Layout::WP), DType::F16).invalid_reason(), std::nullopt);
+  EXPECT_EQ(Move({3, 5, 7}, buffer(Layout::WP), DType::F16, words, DType::I8).invalid_reason(), std::nullopt);
+  EXPECT_EQ(Move({3, 5, 7}, words, DType::I8, {Storage::Texture3D, Layout::WP}, DType::F16).invalid_reason(),
             std::nullopt);
   EXPECT_EQ(Move({3, 5, 7}, words, DType::I8, buffer(Layout::WP), DType::F32).move().shader, "relayout.comp");
 }
 
 TEST(RelayoutExcludes, TensorsThatCannotBeCountedWithTheirNumber) {
   const auto reason = [](const Shape& shape) {
-    return Move::bytes(shape, Layout::P4C, Layout::P4W).excludes().value_or("");
+    return Move::bytes(shape, Layout::P4C, Layout::P4W).invalid_reason().value_or("");
   };
   EXPECT_EQ(reason({1, 4, 1 << 14, 1 << 14}), "");
   EXPECT_THAT(reason({2, 4, 1 << 14, 1 << 14}), HasSubstr("2147483648 elements as buffer/4C"));

@@ -195,7 +195,7 @@ Dispatch permute_dispatch(const BuildContext& context, std::string label, const 
 Dispatch move_dispatch(const BuildContext& context, std::string label, const TensorAt& x, const TensorAt& y,
                        const Conversion& conversion) {
   if (has_same_memory(x.physical, y.physical)) return copy_dispatch(context, std::move(label), x, y);
-  if (!relayout_excludes(x.physical, y.physical)) {
+  if (!relayout_invalid_reason(x.physical, y.physical)) {
     return relayout_dispatch(context, std::move(label), x, y, conversion);
   }
   return gather_dispatch(context, std::move(label), x, y, permute_map({0, 1, 2, 3}), conversion);

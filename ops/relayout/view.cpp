@@ -37,7 +37,7 @@ Program copy(const BuildContext& context) {
   return {.dispatches = {std::move(dispatch)}};
 }
 
-std::optional<std::string> excludes(const ImplPoint& point) {
+std::optional<std::string> invalid_reason(const ImplPoint& point) {
   return too_large({{Storage::Buffer, Layout::WP}, point.tensors[0].dtype, point.tensors[0].shape});
 }
 
@@ -56,7 +56,7 @@ Op view() {
                  .summary = "each invocation gathers four values; a plain copy between width-packed buffers",
                  .tunables = {local_size_tunable()},
                  .build = copy,
-                 .excludes = excludes}},
+                 .invalid_reason = invalid_reason}},
   };
 }
 

@@ -131,7 +131,7 @@ Program staged(const BuildContext& context) {
   return program(context, std::move(product));
 }
 
-std::optional<std::string> lacks_shared_memory(const BuildContext& context) {
+std::optional<std::string> shared_memory_unsupported_reason(const BuildContext& context) {
   const std::int64_t needed = staged_bytes(context), there = context.device.max_shared_bytes;
   if (needed <= there) return std::nullopt;
   return fmt::format("tile_k {} needs {} bytes of shared memory, maxComputeSharedMemorySize is {}",
@@ -163,7 +163,7 @@ Op linear() {
                      .doc = "values of x in shared memory",
                      .allowed = {32, 64, 1 << 24}}};
   tiled.build = staged;
-  tiled.lacks = lacks_shared_memory;
+  tiled.unsupported_reason = shared_memory_unsupported_reason;
   Impl choosing{.name = "auto"};
   choosing.choose = [](const BuildContext&) { return std::vector<std::string>{"staged", "by_fours"}; };
   choosing.tunables = tiled.tunables;

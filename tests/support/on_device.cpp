@@ -143,8 +143,8 @@ void OnDeviceTest::expect_right(const Trial& trial) {
     check_expected(trial.op->name, tensors[inputs.size() + i], expected[i]);
 
   const Impl& impl = impl_of(trial);
-  if (impl.excludes) {
-    ASSERT_EQ(impl.excludes(ImplPoint{trial.params, tensors, trial.forms, trial.tune}), std::nullopt);
+  if (impl.invalid_reason) {
+    ASSERT_EQ(impl.invalid_reason(ImplPoint{trial.params, tensors, trial.forms, trial.tune}), std::nullopt);
   }
   const Program program = program_of(trial);
   const double unit_error = unit_error_of(trial);
