@@ -70,13 +70,13 @@ std::vector<std::filesystem::path> CaseOptions::paths() const {
 
 Selection CaseOptions::selection() const {
   Selection selection{.filter = filter, .impls = impls, .ops = ops};
-  if (!mode.empty()) selection.mode = parse_mode(mode);
+  if (!mode.empty() && mode != name_of(Mode::Both)) selection.mode = parse_mode(mode);
   for (const std::string& tier : tiers) selection.tiers.push_back(parse_tier(tier).value());
   return selection;
 }
 
 bool CaseOptions::is_narrowed() const {
-  return !filter.empty() || !ops.empty() || !impls.empty() || !mode.empty();
+  return !filter.empty() || !ops.empty() || !impls.empty() || selection().mode.has_value();
 }
 
 bool CaseOptions::is_partial() const {

@@ -21,7 +21,7 @@ struct CaseOptions {
   std::vector<std::string> impls;
   std::vector<std::string> ops;
   std::vector<std::string> tiers;
-  std::string mode;
+  std::string mode;  ///< "accu", "perf", or "both" and empty for all rows
   std::optional<std::uint64_t> seed;
   std::string shard;              ///< "2/8": the second part of eight; empty: all
   std::filesystem::path balance;  ///< report whose times are used to make the parts equally long; empty: none

@@ -44,5 +44,18 @@ TEST(NothingSelected, BlamesOnlyWhatSelectsNothingAlone) {
                                       Not(HasSubstr("did you mean")), Not(HasSubstr("has that tier"))));
 }
 
+TEST(ModeOption, OfBothNarrowsNothing) {
+  for (const char* mode : {"", "both"}) {
+    CaseOptions options;
+    options.mode = mode;
+    EXPECT_EQ(options.selection().mode, std::nullopt) << mode;
+    EXPECT_FALSE(options.is_narrowed()) << mode;
+  }
+  CaseOptions options;
+  options.mode = "perf";
+  EXPECT_EQ(options.selection().mode, Mode::Perf);
+  EXPECT_TRUE(options.is_narrowed());
+}
+
 }  // namespace
 }  // namespace assay::app

@@ -3,6 +3,7 @@
 #include "harness/op/op.h"
 #include "harness/report/console/console.h"
 
+#include <functional>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -18,6 +19,11 @@ struct BuildInfo {
   std::string reference_code{};
 };
 
+struct RunOptions;
+
+/// Parses a command line "assay", "run", ... Throws Error(Usage).
+using ParseRun = std::function<RunOptions(const std::vector<std::string>& command)>;
+
 /// The context of commands that need the ops.
 struct Context {
   const Registry& registry;
@@ -25,6 +31,8 @@ struct Context {
   BuildInfo build{};
   std::vector<std::string> shader_compiler{};  ///< see gpu::ShaderOptions::compiler
   std::vector<std::string> worker{};           ///< command that starts a process which calls serve_worker()
+  /// Reads the options of a run from its command line, which is how journals and workers are given them.
+  ParseRun parse_run{};
 };
 
 /// The streams that a command writes to. This module writes only to these and to files.

@@ -14,7 +14,7 @@ namespace {
 
 ConsoleOptions console_options(const RunOptions& options, const Terminal& terminal, bool is_live) {
   ConsoleOptions console = terminal.console;
-  console.verbose = options.verbose;
+  console.verbose = options.attempt.verbose;
   console.is_terminal = console.is_terminal && is_live;
   return console;
 }

@@ -38,7 +38,7 @@ DeviceSession::~DeviceSession() {
 }
 
 std::vector<RowInfo> DeviceSession::plan() const {
-  return plan_of(groups_, engine_.names, engine_.baseline_impl);
+  return plan_of(groups_, engine_.names, engine_.rows.baseline_impl);
 }
 
 bool DeviceSession::is_timed() const {

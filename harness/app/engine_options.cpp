@@ -31,9 +31,9 @@ std::optional<std::string> name_of_folder(const std::filesystem::path& folder) {
 }
 
 SamplingOptions sampling_options(const RunOptions& options, const DeviceInfo& device) {
-  const bool compares = !options.versus_shaders.empty() || !options.baseline_impl.empty();
+  const bool compares = !options.versus_shaders.empty() || !options.rows.baseline_impl.empty();
   SamplingOptions sampling;
-  sampling.budget_s = options.budget_s;
+  sampling.budget_s = options.rows.budget_s;
   sampling.min_blocks = compares ? compared_blocks : standard_blocks;
   sampling.shuffle_seed = options.cases.seed.value_or(0);
   if (device.is_cpu()) {
@@ -61,7 +61,7 @@ std::string repro_options(const RunOptions& options) {
 std::vector<PlannedGroup> planned_groups(const RunOptions& options, std::span<const Case* const> cases) {
   std::vector<PlannedGroup> groups =
       plan_rows(cases, options.cases.selection().mode, !options.versus_shaders.empty());
-  return options.versus_alone ? versus_rows_alone(groups, options.baseline_impl) : groups;
+  return options.versus_alone ? versus_rows_alone(groups, options.rows.baseline_impl) : groups;
 }
 
 RowNames row_names(const RunOptions& options) {
@@ -70,14 +70,10 @@ RowNames row_names(const RunOptions& options) {
 
 DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& instance,
                                 const DeviceInfo& device, const std::function<bool()>& stop_requested) {
-  DeviceRunOptions made;
+  DeviceRunOptions made{.rows = options.rows};
   made.mode = options.cases.selection().mode;
-  if (!options.dump.empty()) made.dump = options.dump;
   made.names = row_names(options);
-  made.baseline_impl = options.baseline_impl;
   made.sampling = sampling_options(options, device);
-  made.program_limit_s = options.program_limit_s;
-  made.injected_slowdown_pct = options.injected_slowdown_pct;
   made.preparing_threads = preparing_threads(options, options.jobs);
   made.stop_requested = stop_requested;
   if (options.validation) {

@@ -78,8 +78,8 @@ std::vector<std::string> whole_command(const std::vector<std::string>& command) 
 class CasesOfRun {
  public:
   /// Throws Error if they are missing or have changed.
-  CasesOfRun(const RunInfo& run, const Context& context, const ParseRun& parse)
-      : device_(run.device), options_(parse(run.command)) {
+  CasesOfRun(const RunInfo& run, const Context& context)
+      : device_(run.device), options_(context.parse_run(run.command)) {
     const std::vector<fs::path> paths = options_.cases.paths();
     loaded_ = load_cases(paths, context.registry, {.seed = options_.cases.seed});
     if (const auto changed =
@@ -100,7 +100,7 @@ class CasesOfRun {
     const std::vector<PlannedGroup> planned = planned_groups(options_, cases.all());
     MissingGroups rows;
     for (const std::size_t group : groups)
-      rows[group] = plan_of({&planned.at(group), 1}, row_names(options_), options_.baseline_impl);
+      rows[group] = plan_of({&planned.at(group), 1}, row_names(options_), options_.rows.baseline_impl);
     return rows;
   }
 
@@ -139,8 +139,8 @@ class MergedJournal final : public EventLines {
 
 class Merge {
  public:
-  Merge(const MergeOptions& options, const Context& context, const ParseRun& parse, const Terminal& terminal)
-      : options_(options), context_(context), parse_(parse), terminal_(terminal), folder_(options.out) {}
+  Merge(const MergeOptions& options, const Context& context, const Terminal& terminal)
+      : options_(options), context_(context), terminal_(terminal), folder_(options.out) {}
 
   ExitCode run() {
     const ShardJournals shards = read();
@@ -188,7 +188,7 @@ class Merge {
     for (const ShardJournal& shard : shards) {
       RunOptions options;
       try {
-        options = parse_(shard.journal.run().command);
+        options = context_.parse_run(shard.journal.run().command);
       } catch (const Error& error) {
         terminal_.log
             << "note: whether " << printable(shard.name)
@@ -217,7 +217,7 @@ class Merge {
 
   void read_cases(const RunInfo& info) {
     try {
-      cases_.emplace(info, context_, parse_);
+      cases_.emplace(info, context_);
     } catch (const std::exception& error) {
       no_cases_ = error.what();
     }
@@ -266,7 +266,6 @@ class Merge {
 
   const MergeOptions& options_;
   const Context& context_;
-  const ParseRun& parse_;
   const Terminal& terminal_;
   RunFolder folder_;
   std::string slug_;
@@ -276,9 +275,8 @@ class Merge {
 
 }  // namespace
 
-ExitCode merge(const MergeOptions& options, const Context& context, const ParseRun& parse,
-               const Terminal& terminal) {
-  return Merge(options, context, parse, terminal).run();
+ExitCode merge(const MergeOptions& options, const Context& context, const Terminal& terminal) {
+  return Merge(options, context, terminal).run();
 }
 
 }  // namespace assay::app

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "harness/app/context.h"
-#include "harness/app/worker.h"
 #include "harness/base/error.h"
 
 #include <filesystem>
@@ -21,7 +20,6 @@ struct MergeOptions {
 /// MISSING. They are named by planning the run again, for which its unchanged case files are needed. Returns
 /// the exit code of such a run. Throws Error: Usage if the reports are not parts of one run on one device,
 /// Infrastructure if there is none, or if missing rows cannot be named.
-ExitCode merge(const MergeOptions& options, const Context& context, const ParseRun& parse,
-               const Terminal& terminal);
+ExitCode merge(const MergeOptions& options, const Context& context, const Terminal& terminal);
 
 }  // namespace assay::app

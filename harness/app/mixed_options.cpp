@@ -16,12 +16,12 @@ std::string on_or_off(bool flag) {
 
 /// The values of options that must be equal, by name, in the order of the help.
 Values values_of(const RunOptions& options) {
-  return {{"--baseline-impl", options.baseline_impl.empty() ? "none" : options.baseline_impl},
-          {"--budget", fmt::format("{:g}", options.budget_s)},
-          {"--program-limit", fmt::format("{:g}", options.program_limit_s)},
+  return {{"--baseline-impl", options.rows.baseline_impl.empty() ? "none" : options.rows.baseline_impl},
+          {"--budget", fmt::format("{:g}", options.rows.budget_s)},
+          {"--program-limit", fmt::format("{:g}", options.rows.program_limit_s)},
           // Stored and measured ceilings are the same.
           {"--ceilings", options.ceilings == "none" ? "none" : "stored or measure"},
-          {"--inject-slowdown", fmt::format("{:g}", options.injected_slowdown_pct)},
+          {"--inject-slowdown", fmt::format("{:g}", options.rows.injected_slowdown_pct)},
           {"--validation", on_or_off(options.validation)},
           {"--robust-access", on_or_off(options.robust_access)}};
 }

@@ -14,15 +14,15 @@ TEST(MixedOptions, AreThoseThatChangeWhatRowsSay) {
   other.cases.balance = "report";
   other.ceilings = "measure";
   EXPECT_EQ(mixed_options(one, other), std::nullopt);
-  other.budget_s = 0.02;
+  other.rows.budget_s = 0.02;
   EXPECT_EQ(mixed_options(one, other), "their --budget is 1 and 0.02");
   EXPECT_EQ(mixed_options(other, one), "their --budget is 0.02 and 1");
   other.validation = true;
   other.robust_access = true;
   one.ceilings = "none";
-  one.baseline_impl = "plain";
-  one.injected_slowdown_pct = 5;
-  one.program_limit_s = 2;
+  one.rows.baseline_impl = "plain";
+  one.rows.injected_slowdown_pct = 5;
+  one.rows.program_limit_s = 2;
   EXPECT_EQ(
       mixed_options(one, other),
       "their --baseline-impl is plain and none, their --budget is 1 and 0.02, their --program-limit is 2 "

@@ -54,7 +54,7 @@ bool is_same(const RowInfo& a, const RowInfo& b) {
 
 }  // namespace
 
-ResumedRun find_resumed_run(const fs::path& path, const ParseRun& parse) {
+ResumedRun find_resumed_run(const fs::path& path, const Context& context) {
   std::vector<fs::path> journals = journals_of(path);
   const auto newest = std::ranges::max_element(
       journals, {}, [](const fs::path& journal) { return run_folder_of(journal).filename().string(); });
@@ -68,7 +68,7 @@ ResumedRun find_resumed_run(const fs::path& path, const ParseRun& parse) {
         fmt::format("resuming a run: {} does not contain its command line: it was killed before it began; {}",
                     newest->string(), start_anew));
   }
-  run.options = parse(run.command);
+  run.options = context.parse_run(run.command);
   return run;
 }
 

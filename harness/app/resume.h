@@ -1,7 +1,7 @@
 #pragma once
 
+#include "harness/app/context.h"
 #include "harness/app/run_options.h"
-#include "harness/app/worker.h"
 #include "harness/report/record/report_builder.h"
 #include "harness/report/record/rows_left.h"
 
@@ -28,7 +28,7 @@ struct ResumedRun {
 /// The run that a path stands for: an output folder (its newest run), the folder of a run or of a device, or
 /// a journal. Throws Error(Usage) if there is none, or if it was killed before it had written its command
 /// line.
-ResumedRun find_resumed_run(const std::filesystem::path& path, const ParseRun& parse);
+ResumedRun find_resumed_run(const std::filesystem::path& path, const Context& context);
 
 /// The rows that have no end, were cut short by a stop, or were not reached. `wanted` is never empty if the
 /// journal has a plan.

@@ -50,9 +50,9 @@ std::size_t accuracy_groups(const std::vector<PlannedGroup>& groups) {
 
 /// Throws if a comparison that the command line asks for would compare nothing.
 void refuse_empty_comparison(const RunOptions& options, const std::set<std::string>& timed) {
-  if (options.versus_shaders.empty() && options.baseline_impl.empty()) return;
+  if (options.versus_shaders.empty() && options.rows.baseline_impl.empty()) return;
   if (options.versus_alone && timed.empty()) return;  // only their answers matter
-  if (!options.versus_alone && !options.versus_shaders.empty() && !options.baseline_impl.empty()) {
+  if (!options.versus_alone && !options.versus_shaders.empty() && !options.rows.baseline_impl.empty()) {
     throw Error(
         "choosing what to compare: --versus-shaders compares two versions of the shaders, --baseline-impl "
         "two impls; both may be given only with --versus-alone, which compares the one version with an impl "
@@ -63,10 +63,10 @@ void refuse_empty_comparison(const RunOptions& options, const std::set<std::stri
         "choosing what to compare: only times are compared, but no row of mode perf is selected; `assay list "
         "--long` shows the mode of each case");
   }
-  if (options.baseline_impl.empty() || timed.contains(options.baseline_impl)) return;
+  if (options.rows.baseline_impl.empty() || timed.contains(options.rows.baseline_impl)) return;
   throw Error(
       fmt::format("choosing a baseline: no selected row of mode perf has impl '{}'; the impls are: {}",
-                  options.baseline_impl, fmt::join(timed, ", ")));
+                  options.rows.baseline_impl, fmt::join(timed, ", ")));
 }
 
 /// An unpredictable seed that is never 0.
@@ -91,7 +91,7 @@ class Run {
         context_(context),
         session_(session),
         terminal_(terminal),
-        failures_(static_cast<std::size_t>(options.max_failures)),
+        failures_(static_cast<std::size_t>(options.attempt.max_failures)),
         stop_requested_([this, &stop_requested] {
           return failures_.is_reached() || (stop_requested && stop_requested());
         }),
@@ -117,7 +117,7 @@ class Run {
     }
     refuse_empty_comparison(options_, timed_impls_);
     load_expectation_rules(outcome);
-    if (options_.isolation) {
+    if (options_.attempt.isolation) {
       run_on_workers(outcome);
     } else {
       run_here(outcome);

@@ -35,7 +35,8 @@ struct Bench {
     options.cases.files = {folder.path() / "c.yaml"};
     options.out = folder.path() / "out";
     options.ceilings = "none";
-    options.budget_s = 0.05;
+    options.rows.budget_s = 0.05;
+    options.attempt.isolation = false;
   }
 
   RunOutcome run(const std::function<bool()>& stop_requested = {}) {
@@ -141,7 +142,7 @@ cases:
 
 TEST(RunOnce, StopsWhenAsManyRowsHaveFailedAsAreAllowed) {
   FailingBench bench;
-  bench.options.max_failures = 2;
+  bench.options.attempt.max_failures = 2;
   const RunOutcome outcome = bench.run();
   const RunReport& report = outcome.reports.at(0);
   EXPECT_EQ(count(report, Status::Pass), 1U) << bench.out.str();
@@ -158,7 +159,7 @@ TEST(RunOnce, StopsWhenAsManyRowsHaveFailedAsAreAllowed) {
 TEST(RunOnce, EndsAsEverWhereFewerFailThanAreAllowedOrTheLastOne) {
   for (const int most : {4, 5}) {
     FailingBench bench;
-    bench.options.max_failures = most;
+    bench.options.attempt.max_failures = most;
     const RunOutcome outcome = bench.run();
     EXPECT_EQ(count(outcome.reports.at(0), Status::Fail), 4U) << most;
     EXPECT_EQ(outcome.code, ExitCode::Failures) << most;

@@ -89,8 +89,8 @@ class LogBuffer final : public std::stringbuf {
 /// The main loop of a worker process.
 class WorkerMain {
  public:
-  WorkerMain(Context context, const ParseRun& parse)
-      : context_(std::move(context)), parse_(parse), log_buffer_(output_), log_(&log_buffer_) {}
+  explicit WorkerMain(Context context)
+      : context_(std::move(context)), log_buffer_(output_), log_(&log_buffer_) {}
 
   [[noreturn]] void run() {
     try {
@@ -152,7 +152,7 @@ class WorkerMain {
                       "': " + std::generic_category().message(errno),
                   ExitCode::Infrastructure);
     }
-    options_ = parse_(open.command);
+    options_ = context_.parse_run(open.command);
     context_.command_line = open.command;
     for (const std::string& fault : options_.injected_faults) faults_.emplace_back(fault);
     devices_ = std::make_unique<RunDevices>(options_);
@@ -216,7 +216,6 @@ class WorkerMain {
   }
 
   Context context_;
-  const ParseRun& parse_;
   WorkerOutput output_;
   WorkerInput input_;
   LogBuffer log_buffer_;
@@ -248,12 +247,12 @@ void limit_memory(const std::string& gib) {
   }
 }
 
-void serve_worker(const Context& context, const ParseRun& parse) {
+void serve_worker(const Context& context) {
   // Slurm and systemd stop a run by signalling all of its processes. The supervisor then stops the workers:
   // if the signal ended a worker directly, its row would be a CRASH.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
   exit_when_lost_ahead();
-  WorkerMain(context, parse).run();
+  WorkerMain(context).run();
 }
 
 }  // namespace assay::app

@@ -1,12 +1,14 @@
 #include "harness/app/run_devices.h"
 #include "harness/base/error.h"
 #include "harness/base/text.h"
-#include "harness/cli/commands.h"
+#include "harness/cli/command.h"
+#include "harness/cli/shared_options.h"
 #include "harness/engine/ceilings/ceiling_store.h"
 #include "harness/engine/run/run_info.h"
 #include "harness/gpu/gpu.h"
 #include "harness/report/console/ceilings_text.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -16,6 +18,26 @@
 
 namespace assay::cli {
 namespace {
+
+struct DevicesOptions {
+  std::vector<std::string> devices;     ///< as RunOptions::devices; empty: all
+  bool ceilings = false;                ///< measure the devices' ceilings and print them
+  std::filesystem::path ceiling_store;  ///< as RunOptions::ceiling_store
+  bool json = false;                    ///< print JSON, for scripts
+};
+
+void declare_devices(CLI::App& app, DevicesOptions& options) {
+  app.add_option("--device", options.devices,
+                 "Device to describe: index, UUID or part of the name; repeatable (default: all)");
+  app.add_flag(
+      "--ceilings", options.ceilings,
+      "Measure the ceilings of each device (bandwidth by footprint, arithmetic, dispatch spacing) and "
+      "store them");
+  add_ceiling_store(app, options.ceiling_store);
+  app.add_flag("--json", options.json,
+               "Print index, name, report folder name (slug), UUID and driver as JSON, one device per line")
+      ->excludes("--ceilings");
+}
 
 std::string yes_no(bool yes) {
   return yes ? "yes" : "no";
@@ -97,9 +119,7 @@ void print_ceilings(gpu::Instance& instance, std::size_t index, const CeilingSto
   }
 }
 
-}  // namespace
-
-int devices(const DevicesOptions& options) {
+ExitCode devices(const DevicesOptions& options, const Context&) {
   gpu::Instance instance;
   if (instance.devices().empty()) {
     throw Error("looking for devices: the Vulkan loader finds no Vulkan 1.1 device with a compute queue",
@@ -110,14 +130,21 @@ int devices(const DevicesOptions& options) {
       gpu::select_devices(instance.devices(), options.devices.empty() ? all : options.devices);
   if (options.json) {
     print_json(instance.devices(), chosen);
-    return 0;
+    return ExitCode::Fine;
   }
   const CeilingStore store = app::ceiling_store(options.ceiling_store);
   for (const std::size_t i : chosen) {
     print(i, instance.devices()[i]);
     if (options.ceilings) print_ceilings(instance, i, store);
   }
-  return 0;
+  return ExitCode::Fine;
+}
+
+}  // namespace
+
+void add_devices(Commands& commands) {
+  commands.add<DevicesOptions>("devices", "Print the Vulkan devices and what they can do", declare_devices,
+                               devices);
 }
 
 }  // namespace assay::cli

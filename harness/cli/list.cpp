@@ -2,9 +2,11 @@
 #include "harness/base/error.h"
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/describe.h"
-#include "harness/cli/commands.h"
+#include "harness/cli/command.h"
+#include "harness/cli/shared_options.h"
 #include "harness/gpu/gpu.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <iostream>
@@ -12,6 +14,21 @@
 
 namespace assay::cli {
 namespace {
+
+struct ListOptions {
+  app::CaseOptions cases;
+  bool details = false;
+  std::string device;  ///< whose choices `details` shows; as an entry of RunOptions::devices; empty: none
+};
+
+void declare_list(CLI::App& app, ListOptions& options) {
+  add_case_options(app, options.cases);
+  CLI::Option* details = app.add_flag("-l,--long", options.details,
+                                      "Also print mode, tier, file:line, model, and the layout of CONV2D");
+  app.add_option("--device", options.device,
+                 "For impl auto, print the layout of CONV2D on this device: index, UUID or part of the name")
+      ->needs(details);
+}
 
 DeviceInfo device_named(const std::string& name) {
   const gpu::Instance instance;
@@ -21,9 +38,7 @@ DeviceInfo device_named(const std::string& name) {
                           name, chosen.size()));
 }
 
-}  // namespace
-
-int list(const ListOptions& options, const Context& context) {
+ExitCode list(const ListOptions& options, const Context& context) {
   const LoadResult loaded = app::load_and_complain(options.cases, context.registry, std::cerr);
   std::vector<const Case*> selected = select(loaded.cases, options.cases.selection());
   if (selected.empty() && loaded.errors.empty()) app::throw_nothing_selected(options.cases, loaded.cases);
@@ -35,7 +50,13 @@ int list(const ListOptions& options, const Context& context) {
     const DeviceCases on_device(selected, device_named(options.device));
     list_cases(on_device.all(), options.details, std::cout);
   }
-  return static_cast<int>(loaded.errors.empty() && !is_empty ? ExitCode::Fine : ExitCode::Usage);
+  return loaded.errors.empty() && !is_empty ? ExitCode::Fine : ExitCode::Usage;
+}
+
+}  // namespace
+
+void add_list(Commands& commands) {
+  commands.add<ListOptions>("list", "Print the ids of the cases that `run` would select", declare_list, list);
 }
 
 }  // namespace assay::cli

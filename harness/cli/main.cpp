@@ -2,7 +2,8 @@
 #include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
-#include "harness/cli/commands.h"
+#include "harness/cli/command_line.h"
+#include "harness/cli/options_of_run.h"
 #include "harness/gpu/gpu.h"
 #include "ops/registry.h"
 
@@ -15,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace {
 
@@ -48,12 +50,13 @@ int run_main(int argc, char** argv) {
       {argv, argv + argc},
       {assay::cli::version(), ASSAY_COMPILER, ASSAY_BUILD_TYPE, assay::cli::reference_code()},
       {"/proc/self/exe", compile_shader},
-      {"/proc/self/exe", worker}};
+      {"/proc/self/exe", worker},
+      [](const std::vector<std::string>& command) { return assay::cli::parse_run(command); }};
   if ((argc == 2 || argc == 3) && std::string_view(argv[1]) == worker) {
     if (argc == 3) assay::app::limit_memory(argv[2]);
-    assay::app::serve_worker(context, assay::cli::parse_run);
+    assay::app::serve_worker(context);
   }
-  return assay::cli::parse(argc, argv, context)();
+  return static_cast<int>(assay::cli::parse(argc, argv, context)());
 }
 
 int guarded_main(int argc, char** argv) {

@@ -1,9 +1,11 @@
+#include "harness/app/case_options.h"
 #include "harness/base/error.h"
 #include "harness/cases/describe.h"
 #include "harness/cases/ops_page.h"
-#include "harness/cli/commands.h"
+#include "harness/cli/command.h"
 #include "harness/gpu/shaders/shader_sources.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +14,17 @@
 
 namespace assay::cli {
 namespace {
+
+struct OpsOptions {
+  std::string name;       ///< empty: all
+  bool markdown = false;  ///< print all ops in the format of docs/ops.md
+};
+
+void declare_ops(CLI::App& app, OpsOptions& options) {
+  CLI::Option* name = app.add_option("name", options.name, "The op to describe");
+  app.add_flag("--markdown", options.markdown, "Print docs/ops.md; run this in the source tree's root")
+      ->excludes(name);
+}
 
 /// Returns the cases of the default folder, which name an op's tensors and files. Having none is not an
 /// error.
@@ -37,7 +50,7 @@ std::vector<std::string> includes_of(const std::vector<std::string>& shaders) {
   return {included.begin(), included.end()};
 }
 
-int print_op(const std::string& name, const Registry& registry) {
+ExitCode print_op(const std::string& name, const Registry& registry) {
   const Op* op = registry.find(name);
   if (op == nullptr) throw Error(fmt::format("there is no op '{}'; `assay ops` lists them", name));
   const std::vector<Case> cases = cases_if_any(registry);
@@ -45,31 +58,31 @@ int print_op(const std::string& name, const Registry& registry) {
   const OpFiles files = files_of(*op, cases);
   std::cout << describe_op(*op, example == cases.end() ? nullptr : &*example) << '\n'
             << describe_files(files, includes_of(files.shaders));
-  return static_cast<int>(ExitCode::Fine);
+  return ExitCode::Fine;
 }
 
-int print_page(const Registry& registry) {
+ExitCode print_page(const Registry& registry) {
   if (!std::filesystem::is_directory("cases")) {
     throw Error("writing docs/ops.md: there is no folder cases/ here; run this in the source tree's root");
   }
   const LoadResult loaded = app::load_and_complain({.files = {"cases"}}, registry, std::cerr);
-  if (!loaded.errors.empty()) return static_cast<int>(ExitCode::Usage);
+  if (!loaded.errors.empty()) return ExitCode::Usage;
   std::cout << ops_page(registry, loaded.cases);
-  return static_cast<int>(ExitCode::Fine);
+  return ExitCode::Fine;
+}
+
+ExitCode ops(const OpsOptions& options, const Context& context) {
+  if (options.markdown) return print_page(context.registry);
+  if (!options.name.empty()) return print_op(options.name, context.registry);
+  std::cout << list_ops(context.registry);
+  return ExitCode::Fine;
 }
 
 }  // namespace
 
-int ops(const OpsOptions& options, const Context& context) {
-  if (options.markdown) return print_page(context.registry);
-  if (!options.name.empty()) return print_op(options.name, context.registry);
-  std::cout << list_ops(context.registry);
-  return static_cast<int>(ExitCode::Fine);
-}
-
-int schema(const Context& context) {
-  std::cout << schema_json(context.registry);
-  return static_cast<int>(ExitCode::Fine);
+void add_ops(Commands& commands) {
+  commands.add<OpsOptions>("ops", "Print the ops, or the parameters, impls and files of one op", declare_ops,
+                           ops);
 }
 
 }  // namespace assay::cli

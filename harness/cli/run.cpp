@@ -3,8 +3,11 @@
 #include "harness/app/shard_choice.h"
 #include "harness/app/stop_signal.h"
 #include "harness/app/watch.h"
-#include "harness/cli/commands.h"
+#include "harness/cli/command.h"
+#include "harness/cli/options_of_run.h"
 #include "harness/report/files/github_summary.h"
+
+#include <CLI/CLI.hpp>
 
 #include <cstdlib>
 #include <iostream>
@@ -22,20 +25,18 @@ app::RunOptions options_of_new_run(const app::RunOptions& asked) {
   return options;
 }
 
-/// Returns the requested options, or with --resume the resumed run's own.
+/// Returns the requested options, or with --resume the resumed run's own, changed by those that are given
+/// now. `context` then gets the command line of the resumed run.
 app::RunOptions options_of_run(const app::RunOptions& asked, Context& context) {
   if (asked.resume.empty()) return options_of_new_run(asked);
-  app::ResumedRun resumed = app::find_resumed_run(asked.resume, parse_run);
+  app::ResumedRun resumed = app::find_resumed_run(asked.resume, context);
+  resumed.options.attempt = {};
+  app::RunOptions options = parse_run(context.command_line, std::move(resumed.options));
   context.command_line = resumed.command;
-  resumed.options.resume = resumed.folder;
-  resumed.options.resumed_shard = resumed.shard;
-  resumed.options.secret_seed = resumed.secret_seed;
-  resumed.options.isolation = asked.isolation;
-  resumed.options.max_failures = asked.max_failures;
-  if (asked.workers > 0) resumed.options.workers = asked.workers;
-  if (!asked.worker_command.empty()) resumed.options.worker_command = asked.worker_command;
-  resumed.options.verbose = asked.verbose;
-  return resumed.options;
+  options.resume = resumed.folder;
+  options.resumed_shard = resumed.shard;
+  options.secret_seed = resumed.secret_seed;
+  return options;
 }
 
 void summarize(const app::RunOptions& options, const app::RunOutcome& outcome) {
@@ -45,15 +46,13 @@ void summarize(const app::RunOptions& options, const app::RunOutcome& outcome) {
   append_github_summary(options.github_summary, summary);
 }
 
-}  // namespace
-
-int run(const app::RunOptions& asked, const Context& given) {
+ExitCode run(const app::RunOptions& asked, const Context& given) {
   app::touch_shard_status_files(std::getenv);
   app::StopSignal stop([] { std::cerr << stopping; });  // before Vulkan starts threads of its own
   if (asked.watch) {
     app::RunOptions here = options_of_new_run(asked);
-    here.isolation = false;  // the devices stay open from one round to the next
-    return static_cast<int>(app::watch(here, given, terminal(), stop));
+    here.attempt.isolation = false;  // the devices stay open from one round to the next
+    return app::watch(here, given, terminal(), stop);
   }
   Context context = given;
   const app::RunOptions options = options_of_run(asked, context);
@@ -62,7 +61,13 @@ int run(const app::RunOptions& asked, const Context& given) {
       app::run_once(options, context, session, terminal(), [&] { return stop.requested(); });
   summarize(options, outcome);
   if (outcome.interrupted) std::cout << app::interrupted_line(outcome);
-  return static_cast<int>(outcome.code);
+  return outcome.code;
+}
+
+}  // namespace
+
+void add_run(Commands& commands) {
+  commands.add<app::RunOptions>("run", "Run cases on a device and write reports", declare_run, run);
 }
 
 }  // namespace assay::cli

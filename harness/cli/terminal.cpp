@@ -1,4 +1,4 @@
-#include "harness/cli/commands.h"
+#include "harness/cli/command.h"
 
 #include <cstdlib>
 #include <iostream>

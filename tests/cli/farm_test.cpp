@@ -434,6 +434,17 @@ TEST(Resume, RefusesOtherDevices) {
   EXPECT_THAT(result.err, HasSubstr("it ran on 'mock-1', but the devices here are now: mock-0"));
 }
 
+TEST(Resume, KeepsTheWorkerCommandOfTheRunUnlessAnotherIsGiven) {
+  const Farm farm;
+  ASSERT_EQ(farm.run_mock("--rows 5").exit_code, 0);
+  std::string text = read_file(farm.journal());
+  text.resize(text.rfind(R"({"event":"begin")"));
+  std::ofstream(farm.journal(), std::ios::trunc) << text;
+  const ProcessResult result = assay({"run", "--resume", farm.folder / "out"});
+  EXPECT_EQ(result.exit_code, 0) << result.err << "this binary's own worker would have another device";
+  EXPECT_EQ(count(farm.report(), Status::Pass), 5U);
+}
+
 TEST(Resume, RefusesOptionsThatTheRunHasAlready) {
   const TemporaryFolder folder;
   const ProcessResult result = assay({"run", "--resume", folder / "out", "--filter", "a*"});

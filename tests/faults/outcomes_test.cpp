@@ -275,7 +275,7 @@ TEST(BaselineImpl, EveryOtherImplOfAGroupIsHeldAgainstIt) {
   const auto test_case = [&](const char* impl) { return fault_case(op, impl, matmul_params(4, 33, 9)); };
   const std::vector<Case> group = {test_case("again"), test_case("correct"), test_case("last_k_dropped"),
                                    test_case("wrong_when_repeated")};
-  const Heard heard = Bench::shared().run(group, {.mode = Mode::Perf, .baseline_impl = "correct"});
+  const Heard heard = Bench::shared().run(group, {.rows = {.baseline_impl = "correct"}, .mode = Mode::Perf});
   std::map<std::string, Record> of;
   for (const Record& record : heard.records) of[record.info.impl] = record;
   EXPECT_FALSE(of.at("correct").comparison);
@@ -295,15 +295,15 @@ TEST(BaselineImpl, EveryOtherImplOfAGroupIsHeldAgainstIt) {
 TEST(BaselineImpl, AWrongBaselineIsNamedByWhoeverNeedsIt) {
   const std::vector<Case> group = {matmul_case("correct"), matmul_case("wrong_when_repeated")};
   const Heard heard =
-      Bench::shared().run(group, {.mode = Mode::Perf, .baseline_impl = "wrong_when_repeated"});
+      Bench::shared().run(group, {.rows = {.baseline_impl = "wrong_when_repeated"}, .mode = Mode::Perf});
   ASSERT_THAT(statuses(heard), ElementsAre(Status::Fail, Status::Pass)) << "the baseline ends first";
   EXPECT_EQ(heard.records[1].comparison.value().note,
             "its baseline matmul/fault/wrong_when_repeated is FAIL");
 }
 
 TEST(BaselineImpl, AGroupWithoutItSaysSo) {
-  const Heard heard =
-      Bench::shared().run({matmul_case("correct")}, {.mode = Mode::Perf, .baseline_impl = "nobody"});
+  const Heard heard = Bench::shared().run({matmul_case("correct")},
+                                          {.rows = {.baseline_impl = "nobody"}, .mode = Mode::Perf});
   ASSERT_THAT(statuses(heard), ElementsAre(Status::Pass));
   EXPECT_EQ(heard.records[0].comparison.value().note,
             "no row of impl 'nobody' in the same forms is timed in this group");
@@ -408,7 +408,7 @@ TEST(RecordOfATime, SaysWhereTheRowsTimeWent) {
 TEST(DumpOption, WritesTheTensorsOfAFailure) {
   const test::TemporaryFolder root;
   const Heard heard =
-      Bench::shared().run({quantize_case("truncation")}, {.mode = Mode::Accu, .dump = root.path()});
+      Bench::shared().run({quantize_case("truncation")}, {.rows = {.dump = root.path()}, .mode = Mode::Accu});
   ASSERT_EQ(heard.records.size(), 1U);
   const AccuracyResult& accuracy = *heard.records[0].accuracy;
   const std::filesystem::path folder = root / "quantize_affine-fault-truncation";
@@ -425,7 +425,8 @@ TEST(DumpOption, WritesTheTensorsOfAFailure) {
 TEST(DumpOption, AFolderThatCannotBeWrittenEndsTheRun) {
   const test::TemporaryFolder folder;
   const std::filesystem::path file = folder.write("file", "no folder");
-  EXPECT_THROW(Bench::shared().run({quantize_case("correct")}, {.mode = Mode::Accu, .dump = file}), Error);
+  EXPECT_THROW(Bench::shared().run({quantize_case("correct")}, {.rows = {.dump = file}, .mode = Mode::Accu}),
+               Error);
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ TEST(ResumedRow, IsComparedInRoundsThatItsBaselineTakesPartIn) {
   const std::vector<Case> cases = group.both();
   const std::string hash = hash_of(cases[0]);
   const RowsLeft left{.progress = {{0, progress(hash, 2)}, {1, progress(hash, 1)}}};
-  const Heard heard = run(cases, left, {.baseline_impl = "correct"});
+  const Heard heard = run(cases, left, {.rows = {.baseline_impl = "correct"}});
   const std::vector<int> rounds = rounds_of(heard, cases[1].id);
   EXPECT_EQ(rounds.at(0), 2);
   EXPECT_EQ(rounds, rounds_of(heard, cases[0].id));
@@ -138,7 +138,7 @@ TEST(ResumedRow, WhoseBaselineHasEndedSharesNoRoundWithIt) {
   const Group group;
   const std::vector<Case> cases = group.both();
   const RowsLeft left{.wanted = {false, true}, .progress = {{0, progress(hash_of(cases[0]), 6)}}};
-  EXPECT_EQ(rounds_of(run(cases, left, {.baseline_impl = "correct"}), cases[1].id).at(0), 6);
+  EXPECT_EQ(rounds_of(run(cases, left, {.rows = {.baseline_impl = "correct"}}), cases[1].id).at(0), 6);
   EXPECT_EQ(rounds_of(run(cases, left), cases[1].id).at(0), 0) << "nobody compares them";
 }
 
@@ -159,9 +159,9 @@ TEST(ResumedRun, EndsAsOneThatWasNeverStopped) {
   const Case* pointers[] = {&cases[0], &cases[1]};
   const std::vector<PlannedGroup> groups = plan_rows(pointers, Mode::Perf);
   ReportBuilder builder;
-  DeviceRunOptions options{.mode = Mode::Perf, .baseline_impl = "correct"};
+  DeviceRunOptions options{.rows = {.baseline_impl = "correct"}, .mode = Mode::Perf};
   options.sampling.budget_s = 0.02;
-  builder.plan(plan_of(groups, options.names, options.baseline_impl));
+  builder.plan(plan_of(groups, options.names, options.rows.baseline_impl));
   const auto run = [&](int blocks) {  // until so many were taken
     const auto told = [&] { return builder.events(0).blocks.size() + builder.events(1).blocks.size(); };
     options.stop_requested = [&, most = told() + blocks] { return told() >= most; };
@@ -219,7 +219,7 @@ TEST(TimingPool, IsTimedWhenThatTakesLongEnoughBetweenGroups) {
 TEST(TimingPool, NeverDividesAGroup) {
   const Group group;
   int pools = 0;
-  DeviceRunOptions options{.baseline_impl = "correct"};
+  DeviceRunOptions options{.rows = {.baseline_impl = "correct"}};
   options.pool_s = 0;
   options.before_timing = [&] { ++pools; };
   const Heard heard = run(group.both(), {}, options);

@@ -126,7 +126,7 @@ TEST(Ceiling, ARowThatNeedsLongerThanItsLimitIsSkippedWithTheNumbersBeforeItRuns
                 ContainsRegex("needs at least 65[0-9] s per program on this device: 6.5[0-9]e\\+05 "
                               "bytes at 1e-06 GB/s; the limit is 10 s \\(--program-limit\\)"));
     EXPECT_FALSE(slow.accuracy);
-    options.program_limit_s = 700;
+    options.rows.program_limit_s = 700;
     Case hasty = test_case;
     hasty.timeout_s = 20;
     EXPECT_THAT(Bench::shared().run({hasty}, options).records.front().reason,
@@ -140,7 +140,8 @@ TEST(Ceiling, ARowThatNeedsLongerThanItsLimitIsSkippedWithTheNumbersBeforeItRuns
 TEST(InjectSlowdown, AddsADispatchOfWorkToTheTimedProgramAndLeavesItsAnswer) {
   const Op op = quantize();
   const Record plain = timed({large_quantize_case(op, "correct")}).front();
-  const Record slowed = timed({large_quantize_case(op, "correct")}, {.injected_slowdown_pct = 300}).front();
+  const Record slowed =
+      timed({large_quantize_case(op, "correct")}, {.rows = {.injected_slowdown_pct = 300}}).front();
   ASSERT_TRUE(plain.perf && slowed.perf) << slowed.reason;
   ASSERT_EQ(slowed.perf->dispatches.size(), plain.perf->dispatches.size() + 1);
   EXPECT_EQ(slowed.perf->dispatches.front().label, plain.perf->dispatches.front().label);

@@ -66,11 +66,10 @@ LoadResult load(const JudgeOptions& options, const Context& context, const Termi
 /// One judgement, from its options to its verdict.
 class Judge {
  public:
-  Judge(const JudgeOptions& options, const Context& context, const ParseRun& parse, const Terminal& terminal,
+  Judge(const JudgeOptions& options, const Context& context, const Terminal& terminal,
         std::function<bool()> stop_requested)
       : options_(options),
         context_(context),
-        parse_(parse),
         terminal_(terminal),
         stop_requested_(std::move(stop_requested)),
         folder_(options.out / new_run_id()),
@@ -98,7 +97,6 @@ class Judge {
                      draw_seed_, folder_ / "fuzz");
     const JudgeRunParts parts{.options = options_,
                               .context = context_,
-                              .parse = parse_,
                               .terminal = terminal_,
                               .submission = submission,
                               .cases = cases,
@@ -182,7 +180,6 @@ class Judge {
 
   const JudgeOptions& options_;
   const Context& context_;
-  const ParseRun& parse_;
   const Terminal& terminal_;
   std::function<bool()> stop_requested_;
   std::filesystem::path folder_;
@@ -195,9 +192,9 @@ class Judge {
 
 }  // namespace
 
-ExitCode judge(const JudgeOptions& options, const Context& context, const ParseRun& parse,
-               const Terminal& terminal, const std::function<bool()>& stop_requested) {
-  return Judge(options, context, parse, terminal, stop_requested).run();
+ExitCode judge(const JudgeOptions& options, const Context& context, const Terminal& terminal,
+               const std::function<bool()>& stop_requested) {
+  return Judge(options, context, terminal, stop_requested).run();
 }
 
 }  // namespace assay::app

@@ -2,7 +2,6 @@
 
 #include "harness/app/context.h"
 #include "harness/app/judge/options.h"
-#include "harness/app/worker.h"
 #include "harness/base/error.h"
 
 #include <functional>
@@ -13,7 +12,7 @@ namespace assay::app {
 /// whether these results can be trusted (docs/judge.md). Prints the judgement on `terminal.out`, and as JSON
 /// if asked. Returns Fine if trusted, else Failures. Throws Error(Usage) if the submission cannot be judged.
 /// Once `stop_requested` is true the running row ends, and no further row is run.
-ExitCode judge(const JudgeOptions& options, const Context& context, const ParseRun& parse,
-               const Terminal& terminal, const std::function<bool()>& stop_requested = {});
+ExitCode judge(const JudgeOptions& options, const Context& context, const Terminal& terminal,
+               const std::function<bool()>& stop_requested = {});
 
 }  // namespace assay::app

@@ -82,6 +82,9 @@ Words JudgeRuns::common_words(const std::string& name) const {
   if (!options.device.empty()) add("--device", options.device);
   add("--out", (parts_.folder / name).string());
   add("--hang-limit", fmt::format("{}", options.hang_limit_s));
+  // The limits of time and memory are for one worker that prepares nothing ahead.
+  add("--workers", "1");
+  add("--prepare", "0");
   return words;
 }
 
@@ -90,10 +93,7 @@ RunReport JudgeRuns::run(const Words& words) const {
   context.command_line = words;
   if (parts_.options.memory_limit_gib > 0)
     context.worker.push_back(fmt::format("{}", parts_.options.memory_limit_gib));
-  RunOptions options = parts_.parse(words);
-  options.isolation = true;
-  options.workers = 1;            // the limits of time and memory are for one worker
-  options.preparing_threads = 0;  // for the same reason
+  const RunOptions options = context.parse_run(words);
   const Silence silence(parts_.terminal, parts_.options.verbose);
   Session session(options);
   const RunOutcome outcome = run_once(options, context, session, silence.terminal(), parts_.must_stop);

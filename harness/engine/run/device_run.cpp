@@ -115,7 +115,7 @@ class DeviceRun {
     group->ahead = ahead_ ? &*ahead_ : nullptr;
     group->planned = planned;
     group->first = planned_;
-    group->baselines = choose_baselines(planned, context_.options.baseline_impl);
+    group->baselines = choose_baselines(planned, context_.options.rows.baseline_impl);
     running_ = nullptr;
     Rows ready;
     for (std::size_t i = 0; i < planned.size(); ++i) {

@@ -32,7 +32,7 @@ void inject_slowdown(DeviceRow& row, DeviceContext& context) {
   const double ns = rough_time_ns(*row.own.experiment, row.test_case().timeout_s);
   TimingTools& tools = context.tools();
   const double burden_ns =
-      ns * context.options.injected_slowdown_pct / 100 - tools.ceilings.dispatch_us * 1e3;
+      ns * context.options.rows.injected_slowdown_pct / 100 - tools.ceilings.dispatch_us * 1e3;
   tools.probe.burden(*row.program, std::max(burden_ns, 0.0));
   row.own.experiment = experiment_for(row, row.own.experiment->take_originals(), context);
 }
@@ -45,7 +45,7 @@ void prepare_timing(DeviceRow& row, std::unique_ptr<Experiment> judged, const Ac
   keep_originals(*row.own.experiment, context);
   row.secret = std::move(secret);
   if (row.secret.experiment) keep_originals(*row.secret.experiment, context);
-  if (context.options.injected_slowdown_pct > 0) inject_slowdown(row, context);
+  if (context.options.rows.injected_slowdown_pct > 0) inject_slowdown(row, context);
 }
 
 }  // namespace
@@ -60,13 +60,14 @@ std::optional<Outcome> plan_row(DeviceRow& row, const DeviceContext& context) {
 }
 
 Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context) {
-  const auto dump_into = [&] { return dump_folder(*context.options.dump, row.record.info.id); };
-  if (context.options.dump) dump_program(dump_into(), *row.program, context.shaders_of(row.plan()));
+  const auto dump_into = [&] { return dump_folder(context.options.rows.dump, row.record.info.id); };
+  if (!context.options.rows.dump.empty())
+    dump_program(dump_into(), *row.program, context.shaders_of(row.plan()));
   std::unique_ptr<Experiment> experiment =
       experiment_for(row, originals_for(row, *row.group->packed, context), context);
   const AccuracyOutcome assessment = captured_assessment(*experiment, row, data);
   experiment->release();
-  if (context.options.dump) dump_tensors(dump_into(), row.test_case(), data, assessment);
+  if (!context.options.rows.dump.empty()) dump_tensors(dump_into(), row.test_case(), data, assessment);
   row.record.accuracy = assessment.result;
   if (row.plan().mode == Mode::Perf && assessment.status == Status::Pass) {
     SecretRun secret = run_on_secret_data(row, context);

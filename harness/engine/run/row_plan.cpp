@@ -43,7 +43,7 @@ RowPlan plan_of_row(const PlannedRow& row, const RowInfo& info, const DeviceCont
     if (plan.made.unsupported) {
       reason = Outcome{Status::Unsupported, *plan.made.unsupported};
     } else if (const auto slow =
-                   too_slow(row, plan.made.ceiling, ceilings, context.options.program_limit_s)) {
+                   too_slow(row, plan.made.ceiling, ceilings, context.options.rows.program_limit_s)) {
       reason = Outcome{Status::Skipped, *slow};
     }
   });

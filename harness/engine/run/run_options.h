@@ -2,16 +2,17 @@
 
 #include "harness/engine/accuracy/answer_cache.h"
 #include "harness/engine/run/planned_rows.h"
+#include "harness/engine/run/row_options.h"
 #include "harness/engine/timing/sampler.h"
 #include "harness/engine/timing/timing_tools.h"
 #include "harness/gpu/gpu.h"
 #include "harness/op/ceilings.h"
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace assay {
 
@@ -20,21 +21,17 @@ struct VersusShaders {
   gpu::ShaderLibrary* library = nullptr;
 };
 
+/// How the rows on one device are run.
 struct DeviceRunOptions {
-  std::optional<Mode> mode;                   ///< Accu or Perf only; empty: what each case says
-  std::optional<std::filesystem::path> dump;  ///< --dump
-  RowNames names;                             ///< names of rows; the plan must use the same
-  std::optional<VersusShaders> versus;        ///< for planned rows with the other version
-  std::string baseline_impl;  ///< --baseline-impl: other rows are compared with this impl's, as in plan_of()
+  RowOptions rows;                       ///< as the command line gives them
+  std::optional<Mode> mode;              ///< Accu or Perf only; empty: what each case says
+  RowNames names;                        ///< names of rows; the plan must use the same
+  std::optional<VersusShaders> versus;   ///< for planned rows with the other version
   const AnswerCache* answers = nullptr;  ///< caches the references' answers; null: no cache
   /// Rows of mode perf must be right on data of this seed, too (make_secret_data_set). Nothing: no such
   /// check.
   std::optional<std::uint64_t> secret_seed;
   SamplingOptions sampling;
-  double injected_slowdown_pct = 0;  ///< --inject-slowdown: extra work for every timed program
-  /// Seconds. A program that needs longer even at the device's ceilings is not run; the case's timeout may be
-  /// shorter.
-  double program_limit_s = 10;
   Ceilings ceilings;             ///< those known without measuring; those of `tools` take precedence
   TimingTools* tools = nullptr;  ///< this device's; null: made when a row is first timed, without ceilings
   int preparing_threads = 0;     ///< --prepare: number of threads that prepare rows before their turn

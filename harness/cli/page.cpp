@@ -1,0 +1,30 @@
+#include "harness/app/page.h"
+
+#include "harness/cli/command.h"
+
+#include <CLI/CLI.hpp>
+
+namespace assay::cli {
+namespace {
+
+void declare_page(CLI::App& app, app::PageOptions& options) {
+  app.add_option("out", options.out, "HTML file to write (- for stdout)")->required();
+  app.add_option("reports", options.reports,
+                 "Output folders (all runs in them), folders of a run or of a device, or journals, from any "
+                 "number of devices and nights")
+      ->required();
+  app.add_option(
+         "--base", options.base,
+         "A report to compare the newest run of each device with (repeatable; default: the previous run)")
+      ->allow_extra_args(false);
+}
+
+}  // namespace
+
+void add_page(Commands& commands) {
+  commands.add<app::PageOptions>(
+      "page", "Write one HTML file that shows devices, ops and nights", declare_page,
+      [](const app::PageOptions& options, const Context&) { return app::page(options, terminal()); });
+}
+
+}  // namespace assay::cli

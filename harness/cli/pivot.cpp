@@ -1,0 +1,27 @@
+#include "harness/app/report.h"
+#include "harness/cli/command.h"
+#include "harness/cli/shared_options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace assay::cli {
+namespace {
+
+void declare_pivot(CLI::App& app, app::PivotOptions& options) {
+  app.add_option("reports", options.reports, report_help)->required();
+  app.add_option("--csv", options.csv, "Write the table of times as CSV to this file (- for stdout)");
+  app.add_option("--markdown", options.markdown, "Write the tables as Markdown to this file (- for stdout)");
+  app.add_flag("--all", options.all, "Also print rows that only one device has");
+  app.add_flag("--hashes", options.hashes,
+               "Compare the hashes of exact outputs instead; the exit code is 1 if any differ");
+}
+
+}  // namespace
+
+void add_pivot(Commands& commands) {
+  commands.add<app::PivotOptions>(
+      "pivot", "Print the reports of several devices side by side", declare_pivot,
+      [](const app::PivotOptions& options, const Context&) { return app::pivot(options, terminal()); });
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,52 @@
+#include "harness/cli/shared_options.h"
+
+#include "harness/cli/number_check.h"
+
+#include <CLI/CLI.hpp>
+
+namespace assay::cli {
+
+void add_case_options(CLI::App& app, app::CaseOptions& options) {
+  app.add_option("files", options.files,
+                 "Case files or folders of them (default: cases/ here, else the one next to the binary)");
+  app.add_option("--filter", options.filter,
+                 "Ids to select: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest");
+  app.add_option("--impl", options.impls, "Impls to select (names or globs; repeatable)");
+  app.add_option("--op", options.ops, "Ops to select (names or globs; repeatable)");
+  app.add_option("--tier", options.tiers, "Tiers to select (repeatable; default: all)")
+      ->check(CLI::IsMember({"smoke", "ci", "nightly"}));
+  app.add_option("--mode", options.mode, "Select only accuracy rows or only performance rows (default: both)")
+      ->check(CLI::IsMember({"accu", "perf", "both"}));
+  app.add_option("--shard", options.shard,
+                 "I/N: the I-th of N parts of the rows; rows that share data stay together (default: from "
+                 "GTEST_SHARD_INDEX, TEST_SHARD_INDEX or CI_NODE_INDEX and their totals, else all rows)");
+  app.add_option("--balance", options.balance,
+                 "Report whose times are used to make the parts of --shard equally long; give the same one "
+                 "to all parts");
+  app.add_option("--seed", options.seed, "Seed of the input data, for cases that do not set their own")
+      ->check(whole_number(0, most_seed));
+}
+
+void add_benchmark_flag(CLI::App& app, bool& flag) {
+  app.add_flag("--benchmark", flag, "Also print the times in Google Benchmark's console format");
+}
+
+CLI::Option* add_github_summary(CLI::App& app, std::filesystem::path& file) {
+  return app.add_option("--github-summary", file,
+                        "Append a Markdown summary to this file, such as $GITHUB_STEP_SUMMARY");
+}
+
+CLI::Option* add_ceilings(CLI::App& app, std::string& ceilings, const std::string& help) {
+  return app.add_option("--ceilings", ceilings, help)
+      ->check(CLI::IsMember({"stored", "measure", "none"}))
+      ->capture_default_str();
+}
+
+void add_ceiling_store(CLI::App& app, std::filesystem::path& folder) {
+  app.add_option("--ceiling-store", folder,
+                 "Folder of ceilings for the runs of one night: measured ceilings are stored there and "
+                 "reused, even if other work disturbed them (default: $XDG_CACHE_HOME/assay/ceilings, which "
+                 "keeps only undisturbed ones)");
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+// Options that several commands have.
+
+#include "harness/app/case_options.h"
+
+#include <CLI/App.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace assay::cli {
+
+/// Help of a positional argument that names a report.
+inline constexpr const char* report_help =
+    "An output folder (the newest run of each device), the folder of a run or of a device, or a "
+    "journal.jsonl";
+
+/// Adds the case files and the options that select rows from them.
+void add_case_options(CLI::App& app, app::CaseOptions& options);
+void add_benchmark_flag(CLI::App& app, bool& flag);
+CLI::Option* add_github_summary(CLI::App& app, std::filesystem::path& file);
+CLI::Option* add_ceilings(CLI::App& app, std::string& ceilings, const std::string& help);
+void add_ceiling_store(CLI::App& app, std::filesystem::path& folder);
+
+}  // namespace assay::cli

@@ -1,0 +1,52 @@
+#include "harness/app/verdict.h"
+
+#include "harness/cli/command.h"
+#include "harness/cli/shared_options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace assay::cli {
+namespace {
+
+void declare_verdict(CLI::App& app, app::VerdictOptions& options) {
+  app.add_option("night", options.night,
+                 "The night's folder (the --out of its runs); nightly.json and verdict.txt are written there")
+      ->required();
+  app.add_option("--last-good", options.last_good,
+                 "Folder of links to the report of each device in its last good night; the links of devices "
+                 "that are good move to this night (default: last-good next to the night)");
+  app.add_flag("--keep-last-good", options.keep_last_good, "Leave the links of --last-good as they are");
+  app.add_option("--expect-slug", options.expected,
+                 "A device that must have a report, by the name of its folder; repeatable. Devices that had "
+                 "a good night are always expected");
+  app.add_option("--accept", options.accepted,
+                 "Accept that this device is worse than in its last good night: if nothing else is wrong, "
+                 "this night becomes its last good one (name of the device's folder, repeatable, or 'all')");
+  app.add_option("--fail-on", options.fail_on,
+                 "Changes reported by `compare` that count as regressions, separated by commas, or 'none'")
+      ->capture_default_str();
+  app.add_option("--run-noise", options.run_noise,
+                 "File of how much two runs of a device differ, as for `compare`: smaller differences are "
+                 "not regressions (default: those up to 3 %)")
+      ->check(CLI::ExistingFile);
+  app.add_flag("--strict", options.strict,
+               "Treat expired and stale rules of the devices' expectations as failures");
+  add_github_summary(app, options.github_summary);
+  app.footer(
+      "Exit code: 0 every device is good; 1 rows failed or are worse than in the device's last good night; 2 "
+      "there was nothing to judge; 3 a report is missing, damaged or incomplete, or rows were lost. The "
+      "first of 3, 1, 2, 0 that applies.");
+}
+
+}  // namespace
+
+void add_verdict(Commands& commands) {
+  commands.add<app::VerdictOptions>("verdict",
+                                    "Say whether a night is good, and compare it with the last good one",
+                                    declare_verdict, [](app::VerdictOptions options, const Context& context) {
+                                      options.version = context.build.version;
+                                      return app::verdict(options, terminal());
+                                    });
+}
+
+}  // namespace assay::cli
