@@ -3,7 +3,6 @@
 #include "harness/base/file.h"
 #include "harness/base/text.h"
 #include "harness/cli/command_line.h"
-#include "harness/cli/options_of_run.h"
 #include "harness/gpu/gpu.h"
 #include "ops/registry.h"
 

@@ -1,6 +1,7 @@
 #include "harness/cli/options_of_run.h"
 
 #include "harness/base/error.h"
+#include "harness/cli/command_line.h"
 #include "harness/cli/number_check.h"
 #include "harness/cli/shared_options.h"
 

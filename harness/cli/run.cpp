@@ -4,6 +4,7 @@
 #include "harness/app/stop_signal.h"
 #include "harness/app/watch.h"
 #include "harness/cli/command.h"
+#include "harness/cli/command_line.h"
 #include "harness/cli/options_of_run.h"
 #include "harness/report/files/github_summary.h"
 

@@ -124,6 +124,19 @@ TEST_F(JudgeTest, AnHonestSubmissionIsTrusted) {
   EXPECT_EQ(made.at("ratio").at("rows"), 1);
 }
 
+// The limits of time and memory are for one worker, which must not run ahead.
+TEST_F(JudgeTest, ItsWorkersAreGivenTheirNumberAndNoThreadsThatPrepare) {
+  folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  judged({}, relu_cases, 0);
+  int journals = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder.path() / "out")) {
+    if (entry.path().filename() != "journal.jsonl" || entry.is_symlink()) continue;
+    EXPECT_THAT(read_file(entry.path()), HasSubstr(R"("--workers","1","--prepare","0")")) << entry.path();
+    ++journals;
+  }
+  EXPECT_GE(journals, 3) << "one of each stage";
+}
+
 /// Programs read these fields: removing one, or changing its meaning, needs a new schema.
 TEST_F(JudgeTest, TheJsonHasTheseFields) {
   folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
