@@ -3,6 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/report/files/writers.h"
 #include "harness/report/record/record_of.h"
+#include "tests/support/tell.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
@@ -64,7 +65,7 @@ TEST(Recorder, KeepsEveryRecordInTheJournalAtOnce) {
   const std::vector<RowInfo> plan = {info("flip/a/plain"), info("flip/b/plain")};
   desk.recorder.plan(plan);
   desk.recorder.begin(0);
-  tell_record(run_info(), 0, passed(plan[0]), desk.recorder);
+  test::tell_record(desk.recorder, 0, passed(plan[0]));
   desk.recorder.begin(1);
   const RunReport seen = read_journal(desk.file("journal.jsonl"));  // as if the process had been killed now
   ASSERT_EQ(seen.records.size(), 2U);
@@ -87,7 +88,7 @@ TEST(Recorder, ReportsEqualThoseRebuiltFromTheJournal) {
       record.perf = PerfResult{.stop = "interval"};
       record.perf->sample_us = {{0.1}, {0.3}};
     }
-    tell_record(run_info(), row, record, desk.recorder);
+    test::tell_record(desk.recorder, row, record);
   }
   desk.recorder.done();
   const test::TemporaryFolder again;
@@ -109,7 +110,7 @@ TEST(Recorder, GoesOnWithEachRowThatRanWhenTheRunWasKilled) {
     journal.plan(plan);
     journal.begin(0);
     journal.begin(1);  // by another worker
-    tell_record(run_info(), 1, passed(plan[1]), journal);
+    test::tell_record(journal, 1, passed(plan[1]));
     journal.begin(2);
   }
   const Recorder recorder(killed.path(), desk.console, Recorder::GoOn{});
@@ -128,7 +129,7 @@ TEST(Recorder, TellsTheConsoleToo) {
   Record record = passed(plan[0]);
   record.status = Status::Fail;
   record.reason = "y[3] is wrong";
-  tell_record(run_info(), 0, record, desk.recorder);
+  test::tell_record(desk.recorder, 0, record);
   desk.recorder.done();
   EXPECT_THAT(desk.out.str(), HasSubstr("y[3] is wrong"));
   EXPECT_TRUE(desk.recorder.report().complete);
@@ -142,7 +143,7 @@ TEST(Recorder, ReportsThatCannotBeWrittenDoNotEndARun) {
   desk.recorder.plan(plan);
   EXPECT_THAT(desk.recorder.reports_failure(), HasSubstr("accu.csv"));
   desk.recorder.begin(0);
-  tell_record(run_info(), 0, passed(plan[0]), desk.recorder);
+  test::tell_record(desk.recorder, 0, passed(plan[0]));
   std::filesystem::remove(desk.file("accu.csv"));
   desk.recorder.done();
   EXPECT_EQ(desk.recorder.reports_failure(), "") << "the last try could";

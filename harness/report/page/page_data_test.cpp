@@ -2,7 +2,7 @@
 
 #include "harness/base/text.h"
 #include "harness/report/page/page.h"
-#include "harness/report/record/record_fields.h"
+#include "tests/support/all_fields.h"
 #include "tests/support/records.h"
 
 #include <gmock/gmock.h>
@@ -175,7 +175,7 @@ class TextFiller {
   void fill(std::array<T, N>& /*numbers*/) {}
   template <class T>
   requires std::is_class_v<T>
-  void fill(T& value) { fields(*this, value); }
+  void fill(T& value) { test::all_fields(*this, value); }
   template <class T>
   requires(!std::is_class_v<T>) void fill(T& /*value*/) {}
 
@@ -190,8 +190,8 @@ const std::string hostile =
 RunReport hostile_report() {
   RunReport report = run_of("2026-01-02", {test::timed("a", "fused", 2), test::failed("b")});
   TextFiller filler(hostile);
-  fields(filler, report.run);
-  for (Record& record : report.records) fields(filler, record);
+  test::all_fields(filler, report.run);
+  for (Record& record : report.records) test::all_fields(filler, record);
   EXPECT_GT(filler.filled(), 100);
   return report;
 }

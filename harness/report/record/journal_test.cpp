@@ -227,20 +227,24 @@ TEST(Journal, IsReadableWhereverItIsCutOff) {
     tell(journal, {test::passed("a"), test::failed("b"), test::timed("c", "fused", 2)});
   }
   const std::string whole = test::read_file(path);
+  const auto cut_off_at = [&](std::size_t size) {
+    test::write_file(path, whole.substr(0, size));
+    return read_journal(path);
+  };
   const std::size_t run_line = whole.find('\n') + 1;
   const std::size_t plan_line = whole.find('\n', run_line) + 1;
   const auto place_of = [&](const std::string& start) { return whole.find('\n', whole.find(start)) + 1; };
   for (std::size_t size = 0; size < run_line; ++size) {
     EXPECT_EQ(
-        test::error_of([&] { report_of_journal(path, whole.substr(0, size)); }),
+        test::error_of([&] { cut_off_at(size); }),
         path.string() + ": the journal does not name its run: it is empty or ended before the run began");
   }
   for (std::size_t size = run_line; size < plan_line; ++size) {
-    EXPECT_THAT(test::error_of([&] { report_of_journal(path, whole.substr(0, size)); }),
+    EXPECT_THAT(test::error_of([&] { cut_off_at(size); }),
                 StartsWith(path.string() + ":1: the journal ends here without a plan"));
   }
   for (std::size_t size = plan_line; size < whole.size(); ++size) {
-    const RunReport report = report_of_journal(path, whole.substr(0, size));
+    const RunReport report = cut_off_at(size);
     EXPECT_FALSE(report.complete) << size;
     EXPECT_EQ(report.cut_off, whole[size - 1] != '\n') << size;
     ASSERT_EQ(report.records.size(), 3U) << size;
@@ -377,6 +381,18 @@ std::vector<Status> statuses_of(const RunReport& report) {
   std::vector<Status> statuses;
   for (const Record& record : report.records) statuses.push_back(record.status);
   return statuses;
+}
+
+TEST(Journal, OfAnotherSchemaIsRefusedAndNotCalledDamaged) {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = folder / "journal.jsonl";
+  test::write_file(path, R"({"event":"run","schema":2,"run_id":"x"})"
+                         "\n");
+  const std::string expected =
+      path.string() +
+      ":1: the journal has schema 2, and this assay reads schema 3: read it with the assay that wrote it";
+  EXPECT_EQ(test::error_of([&] { read_journal(path); }), expected);
+  EXPECT_EQ(test::error_of([&] { salvage_journal(path); }), expected);
 }
 
 TEST(SalvageJournal, LeavesOutDamagedLinesAndTheRowsTheyBelongTo) {

@@ -90,7 +90,7 @@ struct RowInfo {
   std::int64_t tokens = 0;  ///< rows of activations that one program handles, from the op; 0: unknown
   std::string dtype;        ///< dtype of the op's first tensor
   std::string shape;        ///< shape of the op's first tensor: "1x96x16x9"
-  std::string shapes;       ///< shapes of all tensors: "x=1x96x16x9 y=1x24x32x18"; empty in older journals
+  std::string shapes;       ///< shapes of all tensors: "x=1x96x16x9 y=1x24x32x18"
   std::string params;       ///< canonical "name=value" pairs
   std::string forms;  ///< "x=buffer/4W4C y=buffer/CONV2D(4C)", in () the layout that the alias stood for
   std::string tune;   ///< "local_size=128", or empty
