@@ -8,16 +8,6 @@
 namespace assay::cli {
 namespace {
 
-/// Refuses the old name of an option that was renamed, with a message that names the new one.
-void add_renamed(CLI::App& app, const std::string& old_name, const std::string& new_name) {
-  app.add_option_function<std::string>(old_name,
-                                       [=](const std::string&) {
-                                         throw CLI::ValidationError(old_name,
-                                                                    "this option is now called " + new_name);
-                                       })
-      ->group("");  // not in the help
-}
-
 void add_device_choice(CLI::App& app, app::RunOptions& options) {
   app.add_option(
       "--device", options.devices,
@@ -195,7 +185,6 @@ void add_run(CLI::App& app, app::RunOptions& options) {
          "Add this percentage of extra work (at least one dispatch) to every timed program, to check that "
          "compare finds a slowdown")
       ->check(CLI::Range(0.0, 1000.0));
-  add_renamed(app, "--handicap", "--inject-slowdown");
   app.add_option("--secret-seed", options.secret_seed,
                  "Seed of secret data, which no shader can know and on which timed rows must be right too "
                  "(default: drawn for each run and reported in run.json; 0: no secret data)");

@@ -95,11 +95,5 @@ TEST(Output, EveryReaderTakesAnOutputFolderARunADeviceAndAJournal) {
   }
 }
 
-TEST(Output, TheOldNameOfAnOptionIsRefusedWithTheNewOne) {
-  const ProcessResult result = Desk().assay({"run", "--handicap", "5"});
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("--inject-slowdown"));
-}
-
 }  // namespace
 }  // namespace assay::test
