@@ -102,15 +102,6 @@ const BadInput inputs[] = {
         tune: {local_sise: 64}
                ^
     did you mean 'local_size'?)"},
-    {"RenamedTunable", quantize_file + "    tune: {places: 4}\n", 0,
-     R"(case.yaml:6:12: error: the tunable 'places' is now called 'vectors_per_invocation'
-        tune: {places: 4}
-               ^
-    did you mean 'vectors_per_invocation'?)"},
-    {"RenamedTunableOfAnImplWithoutIt", quantize_file + "    tune: {rounds: 4}\n", 0,
-     R"(case.yaml:6:12: error: unknown tunable of quantize_affine impl 'elementwise': 'rounds'; known: local_size, vectors_per_invocation
-        tune: {rounds: 4}
-               ^)"},
     {"TunableOfAnotherImpl", shuffle_file + R"(    impl: all
     tune: {local_size: 64}
 )",
