@@ -201,12 +201,6 @@ std::string frame_of(const RunReport& report, const Suites& suites) {
 
 }  // namespace
 
-std::string junit_xml(const RunReport& report) {
-  std::ostringstream out;
-  write_junit_xml(report, out);
-  return std::move(out).str();
-}
-
 void write_junit_xml(const RunReport& report, std::ostream& out) {
   Suites suites;
   for (const Record& record : report.records) suites[record.info.op].push_back(&record);

@@ -4,6 +4,7 @@
 #include "harness/report/files/writers.h"
 #include "harness/report/record/journal_text.h"
 #include "harness/report/record/report_builder.h"
+#include "tests/support/report_text.h"
 #include "tests/support/tell.h"
 
 #include <gmock/gmock.h>
@@ -27,8 +28,8 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 std::string all_reports(const RunReport& report) {
-  return accu_csv(report) + perf_csv(report) + perf_json(report) + perf_console(report) + junit_xml(report) +
-         run_json(report);
+  return test::accu_csv(report) + test::perf_csv(report) + test::perf_json(report) + perf_console(report) +
+         test::junit_xml(report) + run_json(report);
 }
 
 ExitCode code_of(const std::function<void()>& action) {
