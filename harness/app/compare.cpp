@@ -7,7 +7,6 @@
 #include "harness/base/text.h"
 #include "harness/report/compare/compare.h"
 #include "harness/report/compare/compare_text.h"
-#include "harness/report/compare/run_pairs.h"
 #include "harness/report/record/checked_journal.h"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 #include "harness/engine/run/row_preparation.h"
 #include "harness/engine/workers/device_workers.h"
 #include "harness/engine/workers/supervise.h"
-#include "harness/report/record/killed_row.h"
+#include "harness/report/record/rows_left.h"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 #include "harness/base/text.h"
 #include "harness/cases/load.h"
 #include "harness/engine/run/shards.h"
-#include "harness/report/record/forwarded_events.h"
+#include "harness/report/record/events.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/app/judge/finding.h"
+#include "harness/app/judge/judgement.h"
 
 #include <filesystem>
 #include <string>

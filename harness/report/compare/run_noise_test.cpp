@@ -1,6 +1,6 @@
 #include "harness/report/compare/run_noise.h"
 
-#include "harness/report/compare/run_pairs.h"
+#include "harness/report/compare/compare.h"
 #include "tests/support/error_text.h"
 #include "tests/support/simulated_series.h"
 

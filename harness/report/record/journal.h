@@ -4,7 +4,7 @@
 #include "harness/base/file.h"
 #include "harness/base/file_sync.h"
 #include "harness/report/record/codec.h"
-#include "harness/report/record/run_report.h"
+#include "harness/report/record/record.h"
 
 #include <filesystem>
 #include <string>

@@ -2,8 +2,8 @@
 
 #include "harness/report/record/codec.h"
 #include "harness/report/record/compared_rows.h"
+#include "harness/report/record/record.h"
 #include "harness/report/record/record_of.h"
-#include "harness/report/record/run_report.h"
 
 #include <cstddef>
 #include <deque>
