@@ -2,11 +2,11 @@
 
 #include "harness/app/farm_tree.h"
 #include "harness/app/night_folder.h"
-#include "harness/app/run_noise_file.h"
 #include "harness/base/clock.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
 #include "harness/report/compare/compare.h"
+#include "harness/report/compare/run_noise.h"
 #include "harness/report/night/night.h"
 #include "harness/report/record/checked_journal.h"
 #include "harness/report/record/find_rows.h"

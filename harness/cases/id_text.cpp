@@ -1,6 +1,5 @@
 #include "harness/cases/id_text.h"
 
-#include "harness/cases/model_keys.h"
 #include "harness/cases/scalars.h"
 
 #include <fmt/format.h>
@@ -12,6 +11,16 @@
 #include <vector>
 
 namespace assay::cases {
+
+std::span<const std::string> model_keys() {
+  static const std::array<std::string, 3> keys{"model", "layer", "calls"};
+  return keys;
+}
+
+bool is_model_key(std::string_view key) {
+  const std::span<const std::string> keys = model_keys();
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
 
 namespace {
 

@@ -9,6 +9,11 @@
 
 namespace assay::cases {
 
+/// Returns "model", "layer" and "calls", which say which layer of which model a case stands for. They are
+/// labels for reports: no data, reference or impl depends on them.
+std::span<const std::string> model_keys();
+bool is_model_key(std::string_view key);
+
 /// Says how a value of a case is read: whether names of sets are replaced in it, and how it becomes a segment
 /// of an id.
 struct Style {

@@ -1,4 +1,3 @@
-#include "harness/base/slug.h"
 #include "harness/base/status.h"
 #include "harness/base/text.h"
 #include "harness/report/files/writers.h"
