@@ -8,13 +8,6 @@
 
 namespace assay::app {
 
-/// Sum of the sizes of all files below a folder, in bytes. Links are not followed; unreadable files and
-/// folders do not count.
-std::uintmax_t bytes_below(const std::filesystem::path& folder);
-
-/// Free space for users on the file system of a path, in bytes.
-std::optional<std::uintmax_t> free_bytes(const std::filesystem::path& path);
-
 // The content of an output folder, or of a farm's folder with one output folder per night. All paths are
 // relative to it; links are not followed.
 
@@ -69,5 +62,12 @@ struct FarmTree {
 /// Scans a folder. Unreadable entries count as foreign. Throws Error: Usage if it is not a folder or holds no
 /// runs, Infrastructure if it cannot be read.
 FarmTree scan_farm(const std::filesystem::path& folder);
+
+/// Sum of the sizes of all files below a folder, in bytes. Links are not followed; unreadable files and
+/// folders do not count.
+std::uintmax_t bytes_below(const std::filesystem::path& folder);
+
+/// Free space for users on the file system of a path, in bytes.
+std::optional<std::uintmax_t> free_bytes(const std::filesystem::path& path);
 
 }  // namespace assay::app
