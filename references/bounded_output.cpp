@@ -1,6 +1,6 @@
 #include "references/bounded_output.h"
 
-#include "references/half_bounds.h"
+#include "references/real_output.h"
 
 #include <algorithm>
 #include <cmath>

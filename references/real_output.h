@@ -1,12 +1,20 @@
 #pragma once
 
 #include "harness/op/expected.h"
+#include "harness/tensor/dtype.h"
 #include "harness/tensor/tensor.h"
-#include "references/half_bounds.h"
 
+#include <span>
 #include <vector>
 
 namespace assay::references {
+
+/// One unit in the last place of a float16, 2^-24 for denormals; 0 for infinities and NaN. Devices may round
+/// float16 stores either to nearest or towards zero.
+float ulp_of(Half value);
+
+/// The ulp_of() of each value: the bound of a float16 output whose float32 value is exact.
+std::vector<float> ulp_bounds(std::span<const Half> values);
 
 /// Stores a value computed in float32 as the output's type; a half is rounded to nearest even.
 inline void store(float& y, float value) {

@@ -2,12 +2,11 @@
 
 #include "harness/app/find_report.h"
 #include "harness/app/report.h"
-#include "harness/app/run_noise_file.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
 #include "harness/report/compare/compare.h"
 #include "harness/report/compare/compare_text.h"
-#include "harness/report/compare/run_pairs.h"
+#include "harness/report/compare/run_noise.h"
 #include "harness/report/record/checked_journal.h"
 
 #include <algorithm>

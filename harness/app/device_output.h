@@ -2,7 +2,6 @@
 
 #include "harness/app/context.h"
 #include "harness/app/expected_rows.h"
-#include "harness/app/failure_limit.h"
 #include "harness/app/recorder.h"
 #include "harness/app/run_folder.h"
 #include "harness/app/run_options.h"

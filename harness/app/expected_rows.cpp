@@ -8,6 +8,7 @@
 #include <utility>
 
 namespace assay::app {
+
 namespace {
 
 std::string names_of(const std::vector<Status>& statuses) {
@@ -22,8 +23,6 @@ RowEnd unexpected_pass(RowEnd end, const Expectation& rule) {
   end.reason = fmt::format("it passes, but {}:{} expects {} ({}); remove the rule", rule.where.file,
                            rule.where.line, names_of(rule.statuses), rule.why());
   end.perf.reset();
-  if (end.comparison)
-    end.comparison = Comparison{.baseline = end.comparison->baseline, .note = "this row is UNEXPECTED_PASS"};
   return end;
 }
 
@@ -51,6 +50,16 @@ void ExpectedRows::plan(std::span<const RowInfo> rows) {
 void ExpectedRows::end(RowIndex row, const RowEnd& end) {
   const Expectation* rule = rules_.at(row);
   ForwardedEvents::end(row, rule != nullptr ? as_expected(end, *rule) : end);
+}
+
+/// Rows that were not reached do not count: time was up, or this limit was reached.
+void FailureLimit::count(Status status) {
+  if (class_of(status) == StatusClass::Failing || status == Status::DeviceLost) ++failed_;
+}
+
+void CountedFailures::end(RowIndex row, const RowEnd& end) {
+  limit_.count(end.status);
+  ForwardedEvents::end(row, end);
 }
 
 }  // namespace assay::app

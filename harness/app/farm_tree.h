@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,5 +62,12 @@ struct FarmTree {
 /// Scans a folder. Unreadable entries count as foreign. Throws Error: Usage if it is not a folder or holds no
 /// runs, Infrastructure if it cannot be read.
 FarmTree scan_farm(const std::filesystem::path& folder);
+
+/// Sum of the sizes of all files below a folder, in bytes. Links are not followed; unreadable files and
+/// folders do not count.
+std::uintmax_t bytes_below(const std::filesystem::path& folder);
+
+/// Free space for users on the file system of a path, in bytes.
+std::optional<std::uintmax_t> free_bytes(const std::filesystem::path& path);
 
 }  // namespace assay::app

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/engine/run/planned_rows.h"
-#include "harness/report/record/run_report.h"
+#include "harness/report/record/record.h"
 
 #include <span>
 #include <vector>

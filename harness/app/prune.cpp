@@ -1,8 +1,7 @@
 #include "harness/app/prune.h"
 
-#include "harness/app/disk_use.h"
+#include "harness/app/farm_tree.h"
 #include "harness/app/prune_plan.h"
-#include "harness/app/prune_text.h"
 #include "harness/base/text.h"
 #include "harness/report/record/find_rows.h"
 #include "harness/report/record/journal.h"

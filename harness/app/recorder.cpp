@@ -5,13 +5,26 @@
 #include "harness/base/error.h"
 #include "harness/report/files/writers.h"
 #include "harness/report/record/journal_text.h"
-#include "harness/report/record/killed_row.h"
+#include "harness/report/record/rows_left.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
 
 namespace assay::app {
+
+namespace {
+
+constexpr double shortest_interval_s = 2;
+constexpr double run_per_rewrite = 20;
+
+}  // namespace
+
+void RewriteSchedule::rewrote(double began_s, double ended_s) {
+  next_s_ = ended_s + std::max(shortest_interval_s, run_per_rewrite * (ended_s - began_s));
+}
+
 Recorder::Recorder(std::filesystem::path directory, Console& console)
     : directory_(std::move(directory)), journal_(directory_ / journal_name), console_(console) {}
 

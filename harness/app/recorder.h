@@ -1,6 +1,5 @@
 #pragma once
 
-#include "harness/app/rewrite_schedule.h"
 #include "harness/report/console/console.h"
 #include "harness/report/record/journal.h"
 #include "harness/report/record/report_builder.h"
@@ -9,6 +8,20 @@
 #include <string>
 
 namespace assay::app {
+
+/// Decides when the reports of a run are rewritten during the run. The time of a rewrite is proportional to
+/// the number of planned rows, so the next one is due after twenty times the last one's time: all rewrites
+/// together take a twentieth of the run's time, whatever its number of rows, and reports are at most that
+/// old. Times are in seconds of any clock.
+class RewriteSchedule {
+ public:
+  /// Whether a rewrite is due; the first one is due immediately.
+  bool is_due(double now_s) const { return now_s >= next_s_; }
+  void rewrote(double began_s, double ended_s);
+
+ private:
+  double next_s_ = 0;
+};
 
 /// Passes a run's events to the journal first, then to the report and the console. The reports are rewritten
 /// during the run, so that an interrupted run has readable ones.

@@ -14,7 +14,7 @@
 namespace assay::app {
 namespace {
 
-/// Writes the journal in this version's schema, compressed if the file's name ends in .zst.
+/// Writes the journal again, compressed if the file's name ends in .zst.
 void rewrite_journal(const std::filesystem::path& journal, const std::filesystem::path& to) {
   const std::string text = rewritten_journal(journal);
   write_named_file(to, to.extension() == ".zst" ? compressed(text) : text);

@@ -5,7 +5,7 @@
 #include "harness/base/error.h"
 #include "harness/engine/workers/retry.h"
 #include "harness/report/record/journal_text.h"
-#include "harness/report/record/killed_row.h"
+#include "harness/report/record/rows_left.h"
 
 #include <fmt/format.h>
 

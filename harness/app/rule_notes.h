@@ -2,7 +2,7 @@
 
 #include "harness/cases/case.h"
 #include "harness/cases/expectations.h"
-#include "harness/report/record/run_report.h"
+#include "harness/report/record/record.h"
 
 #include <filesystem>
 #include <functional>

@@ -3,7 +3,7 @@
 #include "harness/app/device_output.h"
 #include "harness/app/device_session.h"
 #include "harness/app/engine_options.h"
-#include "harness/app/failure_limit.h"
+#include "harness/app/expected_rows.h"
 #include "harness/app/resume.h"
 #include "harness/app/rule_notes.h"
 #include "harness/app/run_in_workers.h"

@@ -3,18 +3,20 @@
 #include "harness/app/device_session.h"
 #include "harness/app/engine_options.h"
 #include "harness/app/injected_fault.h"
-#include "harness/app/lost_ahead.h"
 #include "harness/app/run_inputs.h"
 #include "harness/app/worker_pipes.h"
 #include "harness/base/parallel.h"
 #include "harness/base/text.h"
 #include "harness/cases/load.h"
 #include "harness/engine/run/shards.h"
-#include "harness/report/record/forwarded_events.h"
+#include "harness/engine/workers/protocol.h"
+#include "harness/report/record/events.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -27,7 +29,39 @@
 #include <utility>
 
 namespace assay::app {
+
 namespace {
+
+constexpr std::array crash_signals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+/// The previous action of each signal.
+std::array<struct sigaction, crash_signals.size()>& actions_before() {
+  static std::array<struct sigaction, crash_signals.size()> actions{};
+  return actions;
+}
+
+/// Async-signal-safe. In a thread that is not in the background, restores the previous action and raises the
+/// signal again.
+void take_signal(int signal) {
+  if (is_in_background()) ::_exit(exit_lost_ahead);
+  for (std::size_t i = 0; i < crash_signals.size(); ++i) {
+    if (crash_signals[i] == signal) ::sigaction(signal, &actions_before()[i], nullptr);
+  }
+  ::raise(signal);
+}
+
+/// From now on a crash of a background thread (harness/base/parallel.h) ends this process with an exit code
+/// of its own for the supervisor: a signal would be blamed on the row that is running. Crashes of other
+/// threads end the process as before.
+void exit_when_lost_ahead() {
+  for (std::size_t i = 0; i < crash_signals.size(); ++i) {
+    struct sigaction action {};
+    action.sa_handler = take_signal;
+    action.sa_flags = SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    ::sigaction(crash_signals[i], &action, &actions_before()[i]);
+  }
+}
 
 /// Sends the journal's events to the supervisor.
 class WorkerEvents final : public EventLines {

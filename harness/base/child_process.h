@@ -43,7 +43,6 @@ class ChildProcess {
 
   /// Writes the text to the process's stdin and waits a few seconds at most. False if not all was accepted.
   bool send(std::string_view text);
-  void close_input() { input_.close(); }
   void kill();
 
   /// Returns how the process ended, or nothing while it runs. Never waits.

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 
 namespace assay {
+
 namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
@@ -183,6 +185,20 @@ std::string bytes_text(std::uint64_t bytes) {
     return fmt::format("{:.1f} MB", value / 1e6);
   }
   return fmt::format("{:.1f} GB", value / 1e9);
+}
+
+std::string slug_of(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) {
+      text += static_cast<char>(std::tolower(byte));
+    } else if (!text.empty() && text.back() != '-') {
+      text += '-';
+    }
+  }
+  while (text.ends_with('-')) text.pop_back();
+  return text.empty() ? "device" : text;
 }
 
 }  // namespace assay

@@ -57,4 +57,8 @@ std::string bracketed(const Range& numbers) {
   return text + "]";
 }
 
+/// Turns any name into one for a folder or a class: lower-case ASCII letters and digits, with single hyphens
+/// for everything else; "device" if nothing is left.
+std::string slug_of(std::string_view name);
+
 }  // namespace assay

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/cases/style.h"
+#include "harness/cases/id_text.h"
 #include "harness/cases/yaml_tree.h"
 
 #include <cstdint>

@@ -1,6 +1,5 @@
 #include "harness/cases/id_text.h"
 
-#include "harness/cases/model_keys.h"
 #include "harness/cases/scalars.h"
 
 #include <fmt/format.h>
@@ -12,6 +11,44 @@
 #include <vector>
 
 namespace assay::cases {
+
+std::span<const std::string> model_keys() {
+  static const std::array<std::string, 3> keys{"model", "layer", "calls"};
+  return keys;
+}
+
+bool is_model_key(std::string_view key) {
+  const std::span<const std::string> keys = model_keys();
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+namespace {
+
+bool is_without_sets(std::string_view key) {
+  return key == "impl" || key == "seed" || key == "tolerance" || key == "expected" || is_model_key(key);
+}
+
+}  // namespace
+
+Style Style::below(std::string_view key) const {
+  if (kind == Kind::With) return style_of(key);
+  Style style = *this;
+  style.prefix.clear();
+  if (kind == Kind::Tune) style.prefix = key;
+  if (key == "npy" || key == "npz" || key == "member")
+    style.sets = false;  // a set's name there would be a file or member name
+  return style;
+}
+
+Style style_of(std::string_view key) {
+  Style style;
+  if (key == "tune") style.kind = Style::Kind::Tune;
+  if (key == "forms" || key == "impl") style.kind = Style::Kind::Hidden;
+  if (key == "with") style.kind = Style::Kind::With;
+  style.sets = !is_without_sets(key);
+  return style;
+}
+
 namespace {
 
 /// "-0.5" -> "m0.5", "1e+20" -> "1e20": GoogleTest filters use '-'.

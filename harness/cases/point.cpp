@@ -4,7 +4,6 @@
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/id_text.h"
 #include "harness/cases/problems.h"
-#include "harness/cases/renamed_tunables.h"
 #include "harness/cases/scalars.h"
 
 #include <fmt/format.h>
@@ -39,15 +38,6 @@ void check_names(const PlacedMap<T>& named, std::string_view what, const std::ve
       problems.add(unknown_name(*placed.origin.caret, what, name, known));
   }
   problems.settle();
-}
-
-/// Returns the problem of a tunable that the impl does not have, with the new name if it was renamed.
-Problem unknown_tunable(const Node& caret, const std::string& name, const std::string& of,
-                        const std::vector<std::string>& known) {
-  const auto now = renamed_tunable(name);
-  if (now && std::ranges::find(known, *now) != known.end())
-    return Problem(diagnose(caret, fmt::format("the tunable '{}' is now called '{}'", name, *now), *now));
-  return unknown_name(caret, of, name, known);
 }
 
 /// Returns the problem of a tensor that does not accept the form written for it.
@@ -386,7 +376,7 @@ void PointBuilder::set_tune() {
     const auto tunable = std::ranges::find(point_.impl->tunables, name, &Tunable::name);
     if (tunable == point_.impl->tunables.end()) {
       const std::string of = fmt::format("tunable of {} impl '{}':", head_.op->name, point_.impl->name);
-      problems.add(unknown_tunable(*placed.origin.caret, name, of, known));
+      problems.add(unknown_name(*placed.origin.caret, name, of, known));
     } else if (!tunable->allows(placed.value)) {
       problems.add(
           Problem(diagnose(*placed.origin.caret, fmt::format("tune.{} must be {} {}, got {}", name,

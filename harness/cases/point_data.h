@@ -1,7 +1,7 @@
 #pragma once
 
+#include "harness/base/shared.h"
 #include "harness/cases/case.h"
-#include "harness/cases/interned.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -9,9 +9,34 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace assay::cases {
+
+/// Stores equal values once and shares them. `Hash` hashes a T.
+template <class T, class Hash>
+class Interned {
+ public:
+  Shared<T> of(T value) {
+    const auto known = known_.find(value);
+    return known != known_.end() ? *known : *known_.insert(Shared<T>(std::move(value))).first;
+  }
+
+ private:
+  // Shared values are hashed and compared by what they hold.
+  struct HashOfValue {
+    using is_transparent = void;
+    std::size_t operator()(const T& value) const { return Hash()(value); }
+  };
+  struct EqualValues {
+    using is_transparent = void;
+    bool operator()(const T& a, const T& b) const { return a == b; }
+  };
+
+  std::unordered_set<Shared<T>, HashOfValue, EqualValues> known_;
+};
 
 /// The part of a point that does not depend on its forms, impl, tuning, tolerance and model.
 struct PointData {

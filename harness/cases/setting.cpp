@@ -2,7 +2,6 @@
 
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/id_text.h"
-#include "harness/cases/model_keys.h"
 #include "harness/cases/problems.h"
 #include "harness/cases/scalars.h"
 

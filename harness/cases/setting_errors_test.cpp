@@ -13,7 +13,7 @@ TEST_P(SettingErrors, AreToldWithTheirPlace) {
   expect_message(GetParam());
 }
 
-const BadInput inputs[] = {
+const BadInput setting_inputs[] = {
     {"UnknownImpl", shuffle_file + "    impl: fussed\n", 0,
      R"(case.yaml:8:5: error: unknown impl of q8ta_pixel_shuffle: 'fussed'
         impl: fussed
@@ -102,15 +102,6 @@ const BadInput inputs[] = {
         tune: {local_sise: 64}
                ^
     did you mean 'local_size'?)"},
-    {"RenamedTunable", quantize_file + "    tune: {places: 4}\n", 0,
-     R"(case.yaml:6:12: error: the tunable 'places' is now called 'vectors_per_invocation'
-        tune: {places: 4}
-               ^
-    did you mean 'vectors_per_invocation'?)"},
-    {"RenamedTunableOfAnImplWithoutIt", quantize_file + "    tune: {rounds: 4}\n", 0,
-     R"(case.yaml:6:12: error: unknown tunable of quantize_affine impl 'elementwise': 'rounds'; known: local_size, vectors_per_invocation
-        tune: {rounds: 4}
-               ^)"},
     {"TunableOfAnotherImpl", shuffle_file + R"(    impl: all
     tune: {local_size: 64}
 )",
@@ -196,7 +187,7 @@ const BadInput inputs[] = {
                    ^)"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Load, SettingErrors, testing::ValuesIn(inputs), name_of_bad_input);
+INSTANTIATE_TEST_SUITE_P(Load, SettingErrors, testing::ValuesIn(setting_inputs), name_of_bad_input);
 
 }  // namespace
 }  // namespace assay::cases

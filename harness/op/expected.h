@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/base/names.h"
 #include "harness/tensor/tensor.h"
 
 #include <cstdint>
@@ -15,7 +16,11 @@ enum class OutputClass : std::uint8_t {
   Bounded,  ///< |got - expected| <= bound, per element
 };
 
-std::string_view name_of(OutputClass output_class);  ///< "exact", "banded", "bounded"
+/// "exact", "banded", "bounded"
+inline std::string_view name_of(OutputClass output_class) {
+  static constexpr Names<3> names{"exact", "banded", "bounded"};
+  return name_in(names, output_class);
+}
 
 /// A reference's answer for one output: the values and the allowed differences from them. The op says how the
 /// output is checked (TensorSpec::output_class), which also determines which members are given; an exact

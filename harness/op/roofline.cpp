@@ -53,10 +53,6 @@ std::string_view name_of(Cache cache) {
   return name_in(cache_names, cache);
 }
 
-std::optional<Cache> parse_cache(std::string_view name) {
-  return value_in<Cache>(cache_names, name);
-}
-
 Roofline roofline(const Ceilings& ceilings, const Work& work, const TimedProgram& program,
                   double suspect_pct) {
   Roofline result;

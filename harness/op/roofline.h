@@ -29,7 +29,6 @@ struct Roofline {
 /// sets larger than the cache, so that the far end of the curve is the limit.
 enum class Cache : std::uint8_t { Hot, Cold };
 std::string_view name_of(Cache cache);  ///< "hot", "cold"
-std::optional<Cache> parse_cache(std::string_view name);
 
 /// The timed program.
 struct TimedProgram {

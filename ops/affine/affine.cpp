@@ -2,9 +2,9 @@
 
 #include "ops/common/block_axes.h"
 #include "ops/common/defines.h"
+#include "ops/common/divider.h"
 #include "ops/common/forms.h"
 #include "ops/common/grid.h"
-#include "ops/common/push.h"
 #include "ops/common/tensor_at.h"
 
 #include <algorithm>

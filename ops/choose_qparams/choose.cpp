@@ -3,9 +3,9 @@
 #include "ops/affine/affine.h"
 #include "ops/choose_qparams/boxes.h"
 #include "ops/common/defines.h"
+#include "ops/common/divider.h"
 #include "ops/common/forms.h"
 #include "ops/common/grid.h"
-#include "ops/common/push.h"
 #include "ops/common/tensor_at.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 #include "ops/choose_qparams/choose.h"
 #include "ops/common/bake.h"
 #include "ops/common/defines.h"
+#include "ops/common/divider.h"
 #include "ops/common/grid.h"
-#include "ops/common/push.h"
 
 #include <algorithm>
 #include <array>

@@ -55,15 +55,6 @@ std::vector<BlockAxis> block_axes(const references::BlockGrid& grid, Layout layo
   return axes;
 }
 
-std::int64_t block_at(const std::vector<BlockAxis>& axes, std::int64_t place) {
-  std::int64_t block = 0;
-  for (const BlockAxis& axis : axes) {
-    block += place % axis.size / axis.block * axis.stride;
-    place /= axis.size;
-  }
-  return block;
-}
-
 bool quads_in_one_block(const std::vector<BlockAxis>& axes) {
   if (axes.empty()) return true;
   return axes[0].block % 4 == 0 && (axes.size() == 1 || axes[0].size % 4 == 0);

@@ -24,9 +24,6 @@ std::vector<BlockAxis> block_axes(const references::BlockGrid& grid, Layout layo
 /// N, C, H, W as axes, unmerged; a dim that is one block has stride 0.
 std::array<BlockAxis, 4> axes_by_dim(const references::BlockGrid& grid);
 
-/// The block id of the element at `place` in memory, computed from the axes as the kernels do it.
-std::int64_t block_at(const std::vector<BlockAxis>& axes, std::int64_t place);
-
 /// Whether every four elements that begin at a multiple of 4 in memory lie in one block.
 bool quads_in_one_block(const std::vector<BlockAxis>& axes);
 

@@ -8,6 +8,16 @@
 namespace assay::ops {
 namespace {
 
+// The block id of the element at `place` in memory, computed from the axes as the kernels do it.
+std::int64_t block_at(const std::vector<BlockAxis>& axes, std::int64_t place) {
+  std::int64_t block = 0;
+  for (const BlockAxis& axis : axes) {
+    block += place % axis.size / axis.block * axis.stride;
+    place /= axis.size;
+  }
+  return block;
+}
+
 using references::BlockGrid;
 using testing::ElementsAre;
 using testing::IsEmpty;

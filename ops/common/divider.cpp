@@ -21,10 +21,4 @@ Divider divider(std::int64_t divisor) {
   return {static_cast<std::uint32_t>(multiplier), static_cast<std::uint32_t>(l - 1)};
 }
 
-std::uint32_t divide(std::uint32_t n, Divider divider) {
-  if (divider.multiplier == 0) return n;
-  const std::uint64_t product = std::uint64_t{n} * divider.multiplier;
-  return static_cast<std::uint32_t>(product >> 32) >> divider.shift;
-}
-
 }  // namespace assay::ops

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "harness/op/program.h"
+
 #include <cstdint>
 
 namespace assay::ops {
@@ -13,7 +15,9 @@ struct Divider {
 /// The divider for quotients n / divisor with n < 2^31. Throws std::logic_error unless 1 <= divisor < 2^31.
 Divider divider(std::int64_t divisor);
 
-/// The quotient as the shader computes it, for tests.
-std::uint32_t divide(std::uint32_t n, Divider divider);
+/// Appends a `Divider` of shaders/common/indexing.glslh.
+inline void add(PushConstants& push, Divider divider) {
+  push.add(std::int64_t{divider.multiplier}).add(std::int64_t{divider.shift});
+}
 
 }  // namespace assay::ops

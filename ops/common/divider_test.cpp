@@ -8,6 +8,13 @@
 namespace assay::ops {
 namespace {
 
+// The quotient as `divide` in shaders/common/indexing.glslh computes it.
+std::uint32_t divide(std::uint32_t n, Divider divider) {
+  if (divider.multiplier == 0) return n;
+  const std::uint64_t product = std::uint64_t{n} * divider.multiplier;
+  return static_cast<std::uint32_t>(product >> 32) >> divider.shift;
+}
+
 constexpr std::uint32_t largest = 0x7fffffff;
 
 void expect_exact(std::uint32_t d) {

@@ -2,8 +2,8 @@
 
 #include "ops/common/bake.h"
 #include "ops/common/defines.h"
+#include "ops/common/divider.h"
 #include "ops/common/grid.h"
-#include "ops/common/push.h"
 #include "ops/common/requantize.h"
 #include "ops/common/tensor_at.h"
 #include "ops/linear/requantizers.h"

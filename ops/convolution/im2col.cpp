@@ -1,6 +1,6 @@
 #include "ops/common/defines.h"
+#include "ops/common/divider.h"
 #include "ops/common/grid.h"
-#include "ops/common/push.h"
 #include "ops/convolution/impls.h"
 #include "ops/convolution/product.h"
 #include "ops/convolution/sizes.h"

@@ -1,8 +1,8 @@
 #include "ops/convolution/product.h"
 
 #include "ops/common/defines.h"
+#include "ops/common/divider.h"
 #include "ops/common/grid.h"
-#include "ops/common/push.h"
 #include "ops/convolution/tensors.h"
 #include "ops/linear/product.h"
 #include "ops/linear/tensors.h"

@@ -2,8 +2,8 @@
 
 #include "harness/op/op.h"
 #include "ops/common/defines.h"
+#include "ops/common/divider.h"
 #include "ops/common/grid.h"
-#include "ops/common/push.h"
 #include "ops/common/tensor_at.h"
 
 #include <algorithm>

@@ -21,8 +21,7 @@ ParamSpec activations_param() {
       .by_default(std::string("dynamic"))
       .says(
           "scale and zero point of each row of x: chosen from its values (dynamic), or the tensors x_scale "
-          "and "
-          "x_zero_point");
+          "and x_zero_point");
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include "ops/linear/weights.h"
 
 #include "ops/common/defines.h"
+#include "ops/common/divider.h"
 #include "ops/common/grid.h"
-#include "ops/common/push.h"
 #include "ops/linear/tensors.h"
 
 #include <fmt/format.h>

@@ -2,9 +2,9 @@
 
 #include "harness/op/op.h"
 #include "ops/common/defines.h"
+#include "ops/common/divider.h"
 #include "ops/common/forms.h"
 #include "ops/common/grid.h"
-#include "ops/common/push.h"
 #include "ops/relayout/reorder.h"
 #include "ops/relayout/tile_boxes.h"
 #include "references/q8ta_pixel_shuffle.h"

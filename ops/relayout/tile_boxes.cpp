@@ -1,7 +1,7 @@
 #include "ops/relayout/tile_boxes.h"
 
+#include "ops/common/divider.h"
 #include "ops/common/grid.h"
-#include "ops/common/push.h"
 
 #include <algorithm>
 #include <bit>

@@ -13,6 +13,7 @@
 #include "harness/tensor/pack.h"
 #include "harness/tensor/tensor_hash.h"
 #include "ops/registry.h"
+#include "tests/support/report_text.h"
 #include "tests/support/temporary_folder.h"
 
 #include <benchmark/benchmark.h>
@@ -165,7 +166,7 @@ RunReport passing_report(const LoadResult& loaded) {
 void write_accu_csv(benchmark::State& state) {
   const Registry registry = ops::registry();
   const RunReport report = passing_report(load_cases(case_folder, registry));
-  for (auto _ : state) benchmark::DoNotOptimize(accu_csv(report));
+  for (auto _ : state) benchmark::DoNotOptimize(test::accu_csv(report));
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(report.records.size()));
 }
 BENCHMARK(write_accu_csv)->Unit(benchmark::kMillisecond);

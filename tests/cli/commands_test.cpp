@@ -182,18 +182,18 @@ TEST(Commands, ADamagedJournalIsNamedWithItsLine) {
   EXPECT_THAT(result.err, HasSubstr("journal.jsonl:1"));
 }
 
-TEST(Commands, ReportRewritesAnOldJournalAndReadsItCompressed) {
-  const TemporaryFolder old, compressed;
-  const std::string old_journal = ASSAY_SOURCE_DIR "/harness/report/record/testdata/journal_schema_2.jsonl";
-  old.write("journal.jsonl", read_file(old_journal));
-  const ProcessResult rewriting = assay({"report", old.path().string(), "--rewrite-journal",
+TEST(Commands, ReportRewritesAJournalAndReadsItCompressed) {
+  const TemporaryFolder published, compressed;
+  std::filesystem::copy_file(ASSAY_SOURCE_DIR "/reports/published/lavapipe/journal.jsonl.zst",
+                             published / "journal.jsonl.zst");
+  const ProcessResult rewriting = assay({"report", published.path().string(), "--rewrite-journal",
                                          (compressed.path() / "journal.jsonl.zst").string()});
   EXPECT_EQ(rewriting.exit_code, 0) << rewriting.err;
   EXPECT_EQ(read_file(compressed.path() / "journal.jsonl.zst").substr(0, 4), "\x28\xB5\x2F\xFD");
   const ProcessResult reading = assay({"report", compressed.path().string()});
   EXPECT_EQ(reading.exit_code, 0) << reading.err;
   for (const char* name : {"accu.csv", "perf.csv", "perf.json", "junit.xml"})
-    EXPECT_EQ(read_file(compressed.path() / name), read_file(old.path() / name)) << name;
+    EXPECT_EQ(read_file(compressed.path() / name), read_file(published.path() / name)) << name;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "harness/report/record/journal.h"
 #include "tests/cli/sample_cases.h"
 #include "tests/support/assay_binary.h"
+#include "tests/support/report_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,10 +42,10 @@ TEST(Run, ReportsAreAFunctionOfTheJournal) {
   const std::filesystem::path reports = device_folder(folder / "out");
   const RunReport report = read_journal(reports / "journal.jsonl");
   EXPECT_TRUE(report.complete);
-  EXPECT_EQ(read_file(reports / "accu.csv"), accu_csv(report));
-  EXPECT_EQ(read_file(reports / "perf.csv"), perf_csv(report));
-  EXPECT_EQ(read_file(reports / "perf.json"), perf_json(report));
-  EXPECT_EQ(read_file(reports / "junit.xml"), junit_xml(report));
+  EXPECT_EQ(read_file(reports / "accu.csv"), test::accu_csv(report));
+  EXPECT_EQ(read_file(reports / "perf.csv"), test::perf_csv(report));
+  EXPECT_EQ(read_file(reports / "perf.json"), test::perf_json(report));
+  EXPECT_EQ(read_file(reports / "junit.xml"), test::junit_xml(report));
   EXPECT_EQ(read_file(reports / "run.json"), run_json(report));
 }
 

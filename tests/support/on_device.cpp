@@ -1,8 +1,8 @@
 #include "tests/support/on_device.h"
 
 #include "harness/base/error.h"
+#include "harness/engine/accuracy/guards.h"
 #include "harness/engine/accuracy/output_check.h"
-#include "harness/engine/accuracy/poison_of.h"
 #include "harness/op/expected_check.h"
 #include "harness/tensor/pack.h"
 

@@ -1,7 +1,6 @@
 #include "harness/app/judge/fuzz.h"
 
 #include "harness/app/judge/case_yaml.h"
-#include "harness/app/judge/draw.h"
 #include "harness/app/judge/judged_cases.h"
 #include "harness/app/judge/mutation.h"
 #include "harness/base/file.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/app/judge/shader_use.h"
+#include "harness/app/judge/submission.h"
 #include "harness/cases/case.h"
 #include "harness/op/op.h"
 

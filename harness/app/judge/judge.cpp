@@ -7,7 +7,6 @@
 #include "harness/app/judge/judgement.h"
 #include "harness/app/judge/judgement_json.h"
 #include "harness/app/judge/judgement_text.h"
-#include "harness/app/judge/shader_use.h"
 #include "harness/app/judge/submission.h"
 #include "harness/app/run_devices.h"
 #include "harness/base/clock.h"

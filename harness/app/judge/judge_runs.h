@@ -6,7 +6,8 @@
 #include "harness/app/judge/judgement.h"
 #include "harness/app/judge/options.h"
 #include "harness/app/judge/submission.h"
-#include "harness/report/record/run_report.h"
+#include "harness/app/worker.h"
+#include "harness/report/record/record.h"
 
 #include <cstdint>
 #include <filesystem>

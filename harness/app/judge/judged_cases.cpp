@@ -1,6 +1,6 @@
 #include "harness/app/judge/judged_cases.h"
 
-#include "harness/app/judge/draw.h"
+#include "harness/app/judge/mutation.h"
 #include "harness/base/error.h"
 #include "harness/cases/select.h"
 #include "harness/engine/accuracy/data_set.h"

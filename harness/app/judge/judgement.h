@@ -1,6 +1,5 @@
 #pragma once
 
-#include "harness/app/judge/finding.h"
 #include "harness/base/statistics.h"
 #include "harness/base/status.h"
 #include "harness/report/record/record.h"
@@ -14,6 +13,13 @@
 #include <vector>
 
 namespace assay::app {
+
+/// Evidence against a submission, or a reason why it could not be judged in full.
+struct Finding {
+  std::string word;  ///< stable, for programs: "reads_output" (docs/judge.md lists them)
+  std::string text;  ///< a sentence for people
+  friend bool operator==(const Finding&, const Finding&) = default;
+};
 
 /// The stage of a judgement to which a row belongs.
 enum class Stage : std::uint8_t {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "harness/engine/accuracy/acceptance.h"
-#include "harness/engine/accuracy/answer.h"
 #include "harness/engine/accuracy/data_set.h"
 #include "harness/engine/accuracy/experiment.h"
 #include "harness/report/record/record.h"

@@ -3,7 +3,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
 #include "harness/base/hash.h"
-#include "harness/cases/fit_array.h"
+#include "harness/cases/npy_files.h"
 #include "harness/op/expected_check.h"
 #include "harness/tensor/array_file.h"
 #include "harness/tensor/tensor_hash.h"
@@ -21,7 +21,7 @@ namespace {
 HostTensor read_tensor(const TensorSpec& spec, const ArrayFile& file, const std::string& doing) {
   HostTensor array = read_array(file);
   try {
-    return fit_array(std::move(array), spec);
+    return cases::fit_array(std::move(array), spec);
   } catch (const Error& error) {
     throw Error(fmt::format("{}: {} {}", doing, to_string(file), error.what()));
   }

@@ -7,11 +7,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace assay {
+
+/// The outputs of a case, in order. Runs whose outputs are bitwise equal share them.
+using Answer = std::shared_ptr<const std::vector<HostTensor>>;
+
+inline bool same_answer(const Answer& a, const Answer& b) {
+  return a == b || same_bytes(*a, *b);
+}
 
 /// The inputs of a group of cases and the reference's outputs for them: computed once, shared by all impls
 /// and forms.

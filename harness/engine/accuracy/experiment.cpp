@@ -1,7 +1,7 @@
 #include "harness/engine/accuracy/experiment.h"
 
 #include "harness/base/parallel.h"
-#include "harness/engine/accuracy/poison_of.h"
+#include "harness/engine/accuracy/guards.h"
 #include "harness/op/setup_rules.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/cases/case.h"
-#include "harness/engine/accuracy/answer.h"
+#include "harness/engine/accuracy/data_set.h"
 #include "harness/engine/accuracy/guards.h"
 #include "harness/engine/accuracy/originals.h"
 #include "harness/engine/accuracy/packed_inputs.h"

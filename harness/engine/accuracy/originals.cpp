@@ -1,6 +1,6 @@
 #include "harness/engine/accuracy/originals.h"
 
-#include "harness/engine/accuracy/poison_of.h"
+#include "harness/engine/accuracy/guards.h"
 
 #include <utility>
 

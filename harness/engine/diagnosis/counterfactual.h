@@ -1,7 +1,7 @@
 #pragma once
 
-#include "harness/engine/diagnosis/explanation.h"
 #include "harness/engine/diagnosis/reference_probe.h"
+#include "harness/engine/diagnosis/wrong_output.h"
 
 #include <functional>
 #include <optional>

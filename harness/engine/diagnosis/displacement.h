@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/engine/diagnosis/element_map.h"
-#include "harness/engine/diagnosis/explanation.h"
+#include "harness/engine/diagnosis/wrong_output.h"
 
 namespace assay {
 

@@ -1,12 +1,15 @@
 #pragma once
 
 #include "harness/cases/case.h"
+#include "harness/report/record/diagnoses.h"
 #include "harness/tensor/tensor.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace assay {
@@ -74,5 +77,22 @@ class WrongOutput {
 /// The share of the wrong elements that a hypothesis must explain, and the evidence it must have in bits.
 inline constexpr double least_share = 0.9;
 inline constexpr double least_bits = 10;
+
+/// A hypothesis's explanation of a wrong output.
+struct Explanation {
+  ErrorKind kind = ErrorKind::Index;
+  std::string text;
+  double share = 0;  ///< share of the wrong elements that it explains
+};
+
+/// A hypothesis about an error. It returns its explanation, or nothing if that covers less than least_share
+/// of the wrong elements or says little.
+using Hypothesis = std::function<std::optional<Explanation>(const WrongOutput&)>;
+
+/// The explanation, if its share is large enough.
+inline std::optional<Explanation> if_enough(Explanation explanation) {
+  if (explanation.share < least_share) return std::nullopt;
+  return explanation;
+}
 
 }  // namespace assay

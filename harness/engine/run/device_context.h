@@ -2,17 +2,32 @@
 
 #include "harness/cases/expectations.h"
 #include "harness/engine/accuracy/originals.h"
-#include "harness/engine/run/layer_messages.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/run/run_options.h"
 #include "harness/engine/timing/timing_tools.h"
 #include "harness/gpu/gpu.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace assay {
+
+/// Messages of the validation layer during some period.
+struct LayerMessages {
+  std::int64_t count = 0;
+  std::vector<std::string> texts;  ///< distinct texts, oldest first
+
+  void add(const LayerMessages& later) {
+    count += later.count;
+    for (const std::string& text : later.texts) {
+      std::erase(texts, text);  // a repeated message counts as the newest
+      texts.push_back(text);
+    }
+  }
+};
 
 /// The budget of device memory that rows may keep while they wait to be timed and between their blocks; first
 /// come, first served.

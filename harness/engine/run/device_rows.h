@@ -3,7 +3,7 @@
 #include "harness/engine/accuracy/data_set.h"
 #include "harness/engine/accuracy/experiment.h"
 #include "harness/engine/accuracy/packed_inputs.h"
-#include "harness/engine/run/layer_messages.h"
+#include "harness/engine/run/device_context.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/run/row_preparation.h"
 #include "harness/report/record/events.h"

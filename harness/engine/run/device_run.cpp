@@ -4,7 +4,6 @@
 #include "harness/base/hash.h"
 #include "harness/engine/run/device_context.h"
 #include "harness/engine/run/device_rows.h"
-#include "harness/engine/run/row_ending.h"
 #include "harness/engine/run/row_judging.h"
 #include "harness/engine/run/row_preparation.h"
 #include "harness/engine/run/timing_estimate.h"

@@ -1,18 +1,85 @@
 #include "harness/engine/run/row_judging.h"
 
 #include "harness/engine/accuracy/accuracy.h"
+#include "harness/engine/accuracy/data_set.h"
 #include "harness/engine/accuracy/dump.h"
-#include "harness/engine/run/row_originals.h"
+#include "harness/engine/accuracy/experiment.h"
+#include "harness/engine/accuracy/originals.h"
+#include "harness/engine/accuracy/packed_inputs.h"
 #include "harness/engine/run/row_plan.h"
-#include "harness/engine/run/secret_check.h"
 #include "harness/engine/timing/measurement.h"
+#include "harness/report/record/words.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
 namespace assay {
+
 namespace {
+
+/// Tensors that are smaller in total go through the host: kernels on the device would cost more than they
+/// save, unless the tensors are needed again for every block.
+constexpr std::uint64_t worth_keeping_bytes = std::uint64_t{1} << 20;
+
+std::uint64_t bytes_of_tensors(const Case& test_case) {
+  std::uint64_t sum = 0;
+  for (const Physical& physical : physical_tensors(test_case))
+    sum += static_cast<std::uint64_t>(physical.bytes());
+  return sum;
+}
+
+/// Makes originals of a row's tensors with these inputs; null when everything is to go through the host.
+std::unique_ptr<Originals> originals_for(const DeviceRow& row, PackedInputs& inputs, DeviceContext& context) {
+  const std::uint64_t bytes = bytes_of_tensors(row.test_case());
+  const bool is_small = row.plan().mode == Mode::Accu && bytes < worth_keeping_bytes;
+  if (bytes > context.kept.limit || is_small) return nullptr;
+  try {
+    return std::make_unique<Originals>(context.device, context.memory(), row.test_case(), inputs);
+  } catch (const gpu::OutOfMemory&) {
+    return nullptr;
+  }
+}
+
+/// Lets an experiment that waits to be timed keep its originals if there is room for them.
+void keep_originals(Experiment& experiment, DeviceContext& context) {
+  const Originals* kept = experiment.originals();
+  if (kept != nullptr && !context.kept.take(kept->memory_bytes())) experiment.take_originals().reset();
+}
+
+/// The result of running a row of mode perf on data of the run's secret seed.
+struct SecretRun {
+  std::optional<Outcome> wrong;  ///< FAIL: right on its own data, wrong on the secret data
+  JudgedRun timed;               ///< otherwise; empty if the run or the case has no secret data
+};
+
+/// Checks a row that is right on its own data on data of the secret seed. Requirements that a case's seed was
+/// chosen to meet (ties, a case that can fail) do not apply to the secret data. Throws as judge_row() does.
+SecretRun run_on_secret_data(const DeviceRow& row, DeviceContext& context) {
+  const std::optional<std::uint64_t> seed = context.options.secret_seed;
+  const Case& test_case = row.test_case();
+  if (!seed || !has_secret_data(test_case)) return {};
+  context.device.tell_phase(Phase::Reference);
+  const DataSet& data = row.group->secret_for(test_case, *seed);
+  context.device.tell_phase(Phase::Host);
+  PackedInputs& inputs = *row.group->packed_secret;
+  auto experiment = std::make_unique<Experiment>(context.device, context.shaders_of(row.plan()), test_case,
+                                                 *row.program, inputs, originals_for(row, inputs, context));
+  const AccuracyOutcome assessment =
+      assess(*experiment, test_case, data, acceptances(test_case, data, row.unit_error));
+  experiment->release();
+  if (assessment.status != Status::Fail) return {{}, {std::move(experiment), assessment.outputs}};
+  const std::string kind = diagnosis_text(assessment.result);
+  return {
+      .wrong = Outcome{Status::Fail,
+                       fmt::format("right on the case's own data, wrong on data of a seed that it could not "
+                                   "know (--secret-seed {}): {}{}{}",
+                                   *seed, assessment.reason, kind.empty() ? "" : "; ", kind)},
+      .timed = {}};
+}
 
 /// Checks the answer; an attached debugger captures the row's runs.
 AccuracyOutcome captured_assessment(Experiment& experiment, const DeviceRow& row, const DataSet& data) {
@@ -75,6 +142,31 @@ Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context) {
     prepare_timing(row, std::move(experiment), assessment, std::move(secret.timed), context);
   }
   return {assessment.status, assessment.reason};
+}
+
+namespace {
+
+/// Turns a pass with validation messages into a failure: on another driver the program may do anything.
+void blame_validation(Record& record) {
+  if (record.status != Status::Pass || record.validation_messages == 0) return;
+  record.status = Status::Fail;
+  record.reason = fmt::format("the answer is right, but the validation layer has {} messages, the newest: {}",
+                              record.validation_messages,
+                              record.validation_texts.empty() ? "(no text)" : record.validation_texts.back());
+  record.perf.reset();
+}
+
+}  // namespace
+
+void end_row(DeviceRow& row, Outcome outcome, DeviceContext& context) {
+  Record& record = row.record;
+  record.status = outcome.status;
+  record.reason = std::move(outcome.reason);
+  row.messages.add(context.take_messages());
+  record.validation_messages = row.messages.count;
+  record.validation_texts = std::move(row.messages.texts);
+  blame_validation(record);
+  record.total_ms = row.judging_ms + row.timing_ms;
 }
 
 }  // namespace assay

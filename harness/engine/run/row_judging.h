@@ -16,4 +16,7 @@ std::optional<Outcome> plan_row(DeviceRow& row, const DeviceContext& context);
 /// then ready to be timed. Throws the exceptions that outcome_of() handles.
 Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context);
 
+/// Completes the record of a row with its outcome and the validation layer's messages.
+void end_row(DeviceRow& row, Outcome outcome, DeviceContext& context);
+
 }  // namespace assay

@@ -87,7 +87,6 @@ class RowPreparation {
   void run(std::size_t job);
   std::optional<DataSet> made(const Job& job) const;
   void prepare_row(const PlannedRow& row) const;
-  bool will_run(const PlannedRow& row) const;
   const PlannedRow* first_that_runs(const Job& job) const;
   RowPlan plan_of(const PlannedRow& row) const;
   std::optional<DataSet> take(Slot& slot);

@@ -2,7 +2,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/host_info.h"
-#include "harness/base/slug.h"
+#include "harness/base/text.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "harness/engine/workers/device_workers.h"
 
-#include "harness/report/record/forwarded_events.h"
+#include "harness/report/record/events.h"
 
 #include <algorithm>
 #include <utility>

@@ -124,7 +124,7 @@ std::string line_of(const char* key, std::string_view name, const T& value) {
 
 template <class T>
 T decoded(const Json& object, const char* name) {
-  return json_fields::decode<T>(object, {name, report_schema});
+  return json_fields::decode<T>(object, {name});
 }
 
 Json parsed(std::string_view line) {

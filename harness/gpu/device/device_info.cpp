@@ -1,5 +1,5 @@
 #include "harness/gpu/device/cooperative.h"
-#include "harness/gpu/device/physical_device.h"
+#include "harness/gpu/device/instance.h"
 #include "harness/gpu/memory/image.h"
 
 #include <fmt/format.h>

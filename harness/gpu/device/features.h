@@ -51,8 +51,6 @@ class FeatureChain {
   /// Whether the driver reports where and why a device was lost.
   bool tells_faults() const { return fault_.deviceFault == VK_TRUE; }
 
-  bool is_robust() const { return core_.features.robustBufferAccess == VK_TRUE; }
-
   /// The pNext chain for VkDeviceCreateInfo.
   const void* chain() const { return &core_; }
   /// Extensions to enable together with chain(); the names have static lifetime.

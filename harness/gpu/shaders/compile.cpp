@@ -6,10 +6,13 @@
 #include <glslang/Public/ResourceLimits.h>
 #include <glslang/Public/ShaderLang.h>
 #include <glslang/SPIRV/GlslangToSpv.h>
+#include <glslang/SPIRV/disassemble.h>
 
 #include <memory>
+#include <sstream>
 
 namespace assay::gpu {
+
 namespace {
 
 /// Increased when the options below change, so that older results are not taken from a cache.
@@ -136,6 +139,12 @@ std::vector<std::uint32_t> compile_glsl(const std::string& name,
     throw CompileError(compile_story(shader.getInfoLog(), sources, defines));
   }
   return generate(shader, messages, sources, defines);
+}
+
+std::string disassemble(std::span<const std::uint32_t> words) {
+  std::ostringstream text;
+  spv::Disassemble(text, {words.begin(), words.end()});
+  return text.str();
 }
 
 }  // namespace assay::gpu

@@ -1,12 +1,25 @@
 #include "harness/gpu/shaders/compile.h"
 #include "harness/gpu/shaders/spirv_cache.h"
-#include "harness/gpu/shaders/spirv_validation.h"
 #include "tests/support/gpu.h"
 
 #include <cstdlib>
 
 namespace assay::gpu {
 namespace {
+
+// The errors of spirv-val in a module for Vulkan 1.1; nothing when it is valid.
+std::optional<std::string> validate_spirv(const std::vector<std::uint32_t>& words) {
+  std::string complaints;
+  spvtools::SpirvTools listening(SPV_ENV_VULKAN_1_1);
+  listening.SetMessageConsumer(
+      [&complaints](spv_message_level_t, const char*, const spv_position_t&, const char* message) {
+        complaints += std::string(message) + '\n';
+      });
+  if (listening.Validate(words)) {
+    return std::nullopt;
+  }
+  return complaints.empty() ? "invalid SPIR-V" : complaints;
+}
 
 using namespace test;
 

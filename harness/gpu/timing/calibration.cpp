@@ -152,8 +152,7 @@ std::string cross_check(TimerCalibration& timer, const TimerReadings& readings, 
   if (!agrees(stamps, tolerance)) {
     return fmt::format(
         "timestamps around a kernel show {:.3g} times the time that the CPU sees (submission to fence, "
-        "median of {}), "
-        "though the clocks agree ({:.3g}); {:g} to {:g} would be right",
+        "median of {}), though the clocks agree ({:.3g}); {:g} to {:g} would be right",
         stamps, readings.checks.size(), timer.gpu_over_cpu, least_ratio, most_ratio);
   }
   return {};
@@ -231,8 +230,7 @@ TimerCalibration judge(const TimerReadings& readings) {
     timer.quality = TimerQuality::Coarse;
     timer.note = fmt::format(
         "it resolves {:.4g} us (smallest step {:.4g} us, p95 of an empty pair {:.4g} us), so that a "
-        "sample "
-        "of {:g} units lasts {:.3g} ms",
+        "sample of {:g} units lasts {:.3g} ms",
         timer.unit_ns / 1e3, timer.step_ns / 1e3, timer.pair_ns_p95 / 1e3, units_per_sample,
         units_per_sample * timer.unit_ns / ns_per_ms);
   }

@@ -2,8 +2,8 @@
 
 #include "harness/report/compare/row_verdict.h"
 #include "harness/report/compare/run_noise.h"
-#include "harness/report/files/device_key.h"
-#include "harness/report/record/run_report.h"
+#include "harness/report/files/pivot.h"
+#include "harness/report/record/record.h"
 
 #include <array>
 #include <cstddef>
@@ -67,5 +67,9 @@ RunComparison compare_runs(PooledRuns base, PooledRuns next, CompareOptions opti
                            const RunNoise& noise = {});
 RunComparison compare_runs(std::vector<RunReport> base, std::vector<RunReport> next,
                            CompareOptions options = {}, const RunNoise& noise = {});
+
+/// The pairs of runs in a comparison with one run per side, one per device. Rows of different programs, rows
+/// whose clock probes explain the difference, and a run compared with itself do not count.
+std::vector<RunPair> run_pairs_of(const RunComparison& comparison);
 
 }  // namespace assay

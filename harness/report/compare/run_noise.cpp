@@ -1,20 +1,25 @@
 #include "harness/report/compare/run_noise.h"
 
 #include "harness/base/error.h"
+#include "harness/base/file.h"
 #include "harness/base/text.h"
 #include "harness/report/compare/row_side.h"
 #include "harness/report/files/csv.h"
 #include "harness/report/files/csv_reader.h"
-#include "harness/report/files/device_key.h"
+#include "harness/report/files/pivot.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <optional>
+#include <string>
 #include <system_error>
 #include <tuple>
 
 namespace assay {
+
 namespace {
 
 const std::vector<std::string> header = {"device",  "device_key", "driver", "base_run",
@@ -77,6 +82,16 @@ std::vector<RunPair> with_pairs(std::vector<RunPair> kept, const std::vector<Run
     kept.push_back(pair);
   }
   return kept;
+}
+
+std::vector<RunPair> pairs_in(const std::filesystem::path& file) {
+  const std::optional<std::string> text = whole_file(file);
+  if (!text) throw_file_error("read", file, errno);
+  return parse_run_noise(*text, file.string());
+}
+
+RunNoise read_run_noise(const std::filesystem::path& file) {
+  return file.empty() ? RunNoise() : RunNoise(pairs_in(file));
 }
 
 }  // namespace assay

@@ -3,6 +3,7 @@
 #include "harness/report/record/record.h"
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,5 +47,11 @@ std::vector<RunPair> parse_run_noise(std::string_view text, const std::string& f
 
 /// The kept pairs and the added ones; an added pair replaces a kept one of the same runs.
 std::vector<RunPair> with_pairs(std::vector<RunPair> kept, const std::vector<RunPair>& added);
+
+/// The pairs in a file that `assay compare --keep-run-noise` wrote. Throws Error(Usage) if it cannot be read.
+std::vector<RunPair> pairs_in(const std::filesystem::path& file);
+
+/// The run noise in such a file; none for an empty path.
+RunNoise read_run_noise(const std::filesystem::path& file);
 
 }  // namespace assay

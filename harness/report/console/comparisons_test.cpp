@@ -1,7 +1,7 @@
 #include "harness/report/console/comparisons.h"
 
-#include "harness/report/files/writers.h"
 #include "tests/support/records.h"
+#include "tests/support/report_text.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -98,13 +98,13 @@ TEST(ComparisonLines, AreNoneWhenNothingWasCompared) {
 
 TEST(ComparisonColumns, HoldTheRatioAndItsInterval) {
   const Record record = compared(4, {.ratio = 0.4, .ratio_low = 0.39, .ratio_high = 0.42, .blocks = 10});
-  EXPECT_THAT(perf_csv(test::report_of({record})),
+  EXPECT_THAT(test::perf_csv(test::report_of({record})),
               HasSubstr(",shuffle/fast/1x16x4x8/4W4C.4W4C/unfused,0.4,0.39,0.42,10,,"));
 }
 
 TEST(ComparisonColumns, HoldTheNoteWhereThereIsNoRatio) {
   const Record record = compared(4, {.note = "its baseline is FAIL"});
-  EXPECT_THAT(perf_csv(test::report_of({record})),
+  EXPECT_THAT(test::perf_csv(test::report_of({record})),
               HasSubstr(",shuffle/fast/1x16x4x8/4W4C.4W4C/unfused,,,,,its baseline is FAIL,"));
 }
 

@@ -6,7 +6,6 @@
 #include "harness/report/console/ceilings_text.h"
 #include "harness/report/console/comparisons.h"
 #include "harness/report/console/perf_table.h"
-#include "harness/report/console/rule_notes.h"
 #include "harness/report/console/style.h"
 #include "harness/report/console/summary.h"
 #include "harness/report/record/failure_groups.h"
@@ -22,6 +21,17 @@
 #include <utility>
 
 namespace assay {
+
+std::string rule_note_lines(const RunInfo& run, bool color) {
+  std::string lines;
+  for (const RuleNote& rule : run.rule_notes) {
+    lines += fmt::format("{}  {}:{}  {}  ({})\n    {}\n", painted(printable(rule.state), Ink::Yellow, color),
+                         printable(rule.where.file), rule.where.line, printable(rule.match),
+                         printable(rule.reason), printable(rule.note));
+  }
+  return lines;
+}
+
 namespace {
 
 constexpr double terminal_interval_s = 0.1;

@@ -2,7 +2,7 @@
 
 #include "harness/report/console/time_left.h"
 #include "harness/report/record/events.h"
-#include "harness/report/record/run_report.h"
+#include "harness/report/record/record.h"
 
 #include <cstddef>
 #include <filesystem>
@@ -13,6 +13,10 @@
 #include <string>
 
 namespace assay {
+
+/// Two lines for each rule of the expectations that is expired or stale: the rule, and what to do. Empty if
+/// there is none.
+std::string rule_note_lines(const RunInfo& run, bool color);
 
 struct ConsoleOptions {
   bool color = false;                   ///< ANSI colours; the caller considers NO_COLOR and the terminal

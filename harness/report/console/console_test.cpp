@@ -6,10 +6,12 @@
 #include "tests/support/records.h"
 
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <sstream>
 
 namespace assay {
+
 namespace {
 
 using ::testing::HasSubstr;
@@ -346,5 +348,15 @@ TEST(HasTime, WithholdsTheTimeOfWrongKernels) {
   EXPECT_FALSE(has_time(test::passed("a")));
 }
 
+TEST(RuleNoteLines, SayWhichRuleItIsAndWhatToDo) {
+  RunInfo run;
+  EXPECT_EQ(rule_note_lines(run, false), "");
+  run.rule_notes = {{"stale", {"cases/expectations/gpu.yaml", 3, 5}, "op/\x1b*", "a bug", "remove it"}};
+  EXPECT_EQ(rule_note_lines(run, false),
+            "stale  cases/expectations/gpu.yaml:3  op/\\x1b*  (a bug)\n"
+            "    remove it\n");
+}
+
 }  // namespace
+
 }  // namespace assay

@@ -1,7 +1,7 @@
 #include "harness/report/console/show.h"
 
 #include "harness/base/status.h"
-#include "harness/report/record/record_fields.h"
+#include "tests/support/all_fields.h"
 #include "tests/support/golden_text.h"
 #include "tests/support/records.h"
 
@@ -79,7 +79,7 @@ class Filler {
   }
   template <class T>
   requires std::is_class_v<T>
-  void fill(T& value) { fields(*this, value); }
+  void fill(T& value) { test::all_fields(*this, value); }
 
   std::string path_;
   int number_ = 4001;
@@ -113,11 +113,11 @@ TEST(Show, HasTheDiagnosisTheEvidenceAndWhatTheLayerSaid) {
 TEST(Show, LeavesNoFieldOfARecordOut) {
   Record record;
   Filler filler;
-  fields(filler, record);
+  test::all_fields(filler, record);
   ASSERT_GT(filler.expected().size(), 60U);
   Record uncompared = record;  // the plan's baseline is shown if no comparison names it
   uncompared.comparison.reset();
-  uncompared.accuracy->first.reset();  // as in older journals, which hold less of it
+  uncompared.accuracy->first.reset();
   const std::string page = page_of(record) + page_of(uncompared);
   for (const auto& [path, text] : filler.expected()) {
     EXPECT_THAT(page, HasSubstr(text)) << "the page of show.cpp has no line for the record's " << path;
@@ -127,7 +127,7 @@ TEST(Show, LeavesNoFieldOfARecordOut) {
 TEST(Show, LeavesNothingOfTheRunOut) {
   RunInfo run;
   Filler filler;
-  fields(filler, run);
+  test::all_fields(filler, run);
   const Record record = test::passed("a");
   const Record* const row = &record;
   const std::string page = show_text(run, {&row, 1});

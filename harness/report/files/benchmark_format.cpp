@@ -241,12 +241,6 @@ Run error_run(const Record& record, std::int64_t family) {
 
 }  // namespace
 
-std::string perf_json(const RunReport& report) {
-  std::ostringstream out;
-  write_perf_json(report, out);
-  return std::move(out).str();
-}
-
 void write_perf_json(const RunReport& report, std::ostream& out) {
   out.imbue(std::locale::classic());
   out << "{\n  \"context\": " << indented(context_of(report).dump(2), 2) << ",\n  \"benchmarks\": [\n";

@@ -1,6 +1,7 @@
 #include "harness/report/files/writers.h"
 #include "tests/support/golden_text.h"
 #include "tests/support/records.h"
+#include "tests/support/report_text.h"
 
 #include <benchmark/benchmark.h>
 #include <gmock/gmock.h>
@@ -18,7 +19,7 @@ using ::testing::HasSubstr;
 constexpr const char* fused = "shuffle/fast/1x16x4x8/4W4C.4W4C/fused";
 
 json json_of(const std::vector<Record>& records) {
-  return json::parse(perf_json(test::report_of(records)));
+  return json::parse(test::perf_json(test::report_of(records)));
 }
 
 std::vector<std::string> names_in(const json& file) {
@@ -91,7 +92,7 @@ TEST(PerfJson, IsGoogleBenchmarksFormat) {
           rate) +
       ",\n" + golden_aggregate("mean", rate) + ",\n" + golden_aggregate("median", rate) + ",\n" +
       golden_aggregate("stddev", "") + "\n  ]\n}\n";
-  EXPECT_TRUE(test::matches(perf_json(test::report_of({record})), golden));
+  EXPECT_TRUE(test::matches(test::perf_json(test::report_of({record})), golden));
 }
 
 TEST(PerfJson, HoldsEverySampleAndTheFiguresOfTheCsv) {
@@ -136,7 +137,7 @@ TEST(PerfJson, WritesASampleAsGoogleBenchmarksReporterDoes) {
     benchmark::JSONReporter reporter;
     reporter.SetOutputStream(&entry);
     reporter.ReportRuns({run});
-    EXPECT_THAT(perf_json(test::report_of({record})), HasSubstr(entry.str() + ",\n"));
+    EXPECT_THAT(test::perf_json(test::report_of({record})), HasSubstr(entry.str() + ",\n"));
   }
 }
 
@@ -167,7 +168,7 @@ TEST(PerfJson, IsValidWithoutRecordsAndWithNastyText) {
   RunReport report = test::report_of({odd, test::without_answer("missing", Status::Missing, test::nasty)});
   report.records[1].info.mode = "perf";
   report.run.device.name = test::nasty;
-  const json file = json::parse(perf_json(report));
+  const json file = json::parse(test::perf_json(report));
   EXPECT_THAT(std::string(file.at("benchmarks").at(0).at("name")), HasSubstr("<&>]]> \xC3\xA9 \xEF\xBF\xBD"));
   EXPECT_THAT(std::string(file.at("context").at("withheld").at(0).at("reason")), HasSubstr("\\x1b[31m"));
 }

@@ -89,22 +89,4 @@ void write_history_csv(const RunReport& report, std::ostream& out) {
       report, [](const Record&) { return true; }, history_columns(), out);
 }
 
-std::string accu_csv(const RunReport& report) {
-  std::ostringstream out;
-  write_accu_csv(report, out);
-  return std::move(out).str();
-}
-
-std::string perf_csv(const RunReport& report) {
-  std::ostringstream out;
-  write_perf_csv(report, out);
-  return std::move(out).str();
-}
-
-std::string history_csv(const RunReport& report) {
-  std::ostringstream out;
-  write_history_csv(report, out);
-  return std::move(out).str();
-}
-
 }  // namespace assay

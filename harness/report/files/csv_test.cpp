@@ -2,9 +2,9 @@
 
 #include "harness/base/text.h"
 #include "harness/report/files/columns.h"
-#include "harness/report/files/writers.h"
 #include "harness/report/record/words.h"
 #include "tests/support/records.h"
+#include "tests/support/report_text.h"
 
 #include <gmock/gmock.h>
 
@@ -101,7 +101,7 @@ Row merged(Row row, const Row& more) {
 }
 
 TEST(AccuCsv, TellsAllOfAPass) {
-  const auto rows = rows_of(accu_csv(test::report_of({test::passed("good")})));
+  const auto rows = rows_of(test::accu_csv(test::report_of({test::passed("good")})));
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(present(rows[0]), merged(common_cells(), {{"case", "shuffle/good/1x16x4x8/4W4C.4W4C/fused"},
                                                       {"status", "PASS"},
@@ -129,7 +129,7 @@ TEST(AccuCsv, TellsWhereAndHowMuchAnAnswerIsWrong) {
   record.accuracy->expected = static_cast<double>(0.1F);
   record.accuracy->bound = 1.0 / 1024;
   record.accuracy->err_over_bound = 3072.123456;
-  const Row row = rows_of(accu_csv(test::report_of({record}))).at(0);
+  const Row row = rows_of(test::accu_csv(test::report_of({record}))).at(0);
   EXPECT_EQ(row.at("status"), "FAIL");
   EXPECT_EQ(row.at("reason"), "1 of 2 outputs is wrong");
   EXPECT_EQ(row.at("metric"), "wrong_value");
@@ -149,14 +149,14 @@ TEST(AccuCsv, CountsFlipsOfBandedOutputs) {
   record.accuracy->output_class = OutputClass::Banded;
   record.accuracy->flips = 3;
   record.accuracy->expected_flips = 2.5;
-  const Row row = rows_of(accu_csv(test::report_of({record}))).at(0);
+  const Row row = rows_of(test::accu_csv(test::report_of({record}))).at(0);
   EXPECT_EQ(row.at("flips"), "3");
   EXPECT_EQ(row.at("expected_flips"), "2.5");
 }
 
 TEST(AccuCsv, LeavesFiguresOutWhereNothingRan) {
   const Record record = test::without_answer("no", Status::Unsupported, "shaderInt8 is missing");
-  const Row row = present(rows_of(accu_csv(test::report_of({record}))).at(0));
+  const Row row = present(rows_of(test::accu_csv(test::report_of({record}))).at(0));
   EXPECT_EQ(row.at("reason"), "shaderInt8 is missing");
   EXPECT_FALSE(row.contains("elements"));
   EXPECT_FALSE(row.contains("output_hash"));
@@ -166,7 +166,7 @@ TEST(PerfCsv, TellsAllOfATime) {
   Record record = test::timed("fast", "fused", 2.5);
   record.perf->operations = 5000;
   record.info.tune = "local_size=128";
-  const auto rows = rows_of(perf_csv(test::report_of({record})));
+  const auto rows = rows_of(test::perf_csv(test::report_of({record})));
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(present(rows[0]), merged(common_cells(), {{"case", "shuffle/fast/1x16x4x8/4W4C.4W4C/fused"},
                                                       {"status", "PASS"},
@@ -222,7 +222,7 @@ TEST(PerfCsv, LeavesOutWhatIsNotKnown) {
   perf.peak_gbps = perf.pct_peak_bw = perf.clock_ratio = perf.verified_pct = 0;
   perf.registers.reset();
   perf.memory_bytes = 0;
-  const Row row = present(rows_of(perf_csv(test::report_of({record}))).at(0));
+  const Row row = present(rows_of(test::perf_csv(test::report_of({record}))).at(0));
   for (const char* column :
        {"pct_peak_bw",  "pct_peak_ops", "peak_gbps",    "peak_gops", "setup_us", "isolated_us",
         "model",        "layer",        "calls",        "tokens",    "suspect",  "clock_ratio",
@@ -248,7 +248,7 @@ TEST(PerfCsv, TellsWhatWasChosenAndWhatItCosts) {
   perf.spill_bytes = 0;
   perf.shared_bytes = 4096;
   perf.suspect = "too fast";
-  const Row row = rows_of(perf_csv(test::report_of({record}))).at(0);
+  const Row row = rows_of(test::perf_csv(test::report_of({record}))).at(0);
   EXPECT_EQ(row.at("ceiling"), "dot4x8");
   EXPECT_EQ(row.at("peak_gops"), "98765.4");
   EXPECT_EQ(row.at("pct_peak_ops"), "61.23");
@@ -268,7 +268,7 @@ TEST(PerfCsv, WithholdsTheTimeOfAWrongKernel) {
   Record record = test::timed("wrong", "fused", 2.5);
   record.status = Status::Fail;
   record.reason = "it is wrong";
-  const Row row = present(rows_of(perf_csv(test::report_of({record}))).at(0));
+  const Row row = present(rows_of(test::perf_csv(test::report_of({record}))).at(0));
   EXPECT_EQ(row.at("reason"), "it is wrong");
   for (const char* column :
        {"time_us_min", "time_us_p50", "throughput_us", "gbps", "samples", "dispatches"}) {
@@ -278,8 +278,9 @@ TEST(PerfCsv, WithholdsTheTimeOfAWrongKernel) {
 
 TEST(Csv, TakesEachRecordInOneOfTheTwo) {
   const RunReport report = test::report_of(test::all_kinds());
-  EXPECT_EQ(rows_of(accu_csv(report)).size() + rows_of(perf_csv(report)).size(), report.records.size());
-  EXPECT_EQ(rows_of(perf_csv(report)).size(), 3U);
+  EXPECT_EQ(rows_of(test::accu_csv(report)).size() + rows_of(test::perf_csv(report)).size(),
+            report.records.size());
+  EXPECT_EQ(rows_of(test::perf_csv(report)).size(), 3U);
 }
 
 /// What reports/README.md recommends to readers of the files.
@@ -299,8 +300,8 @@ TEST(Csv, WritesTextThatASpreadsheetWouldComputeSoThatItDoesNot) {
 }
 
 TEST(Csv, IsAHeaderWhenThereAreNoRecords) {
-  EXPECT_EQ(rows_of(accu_csv(test::report_of({}))).size(), 0U);
-  EXPECT_EQ(cells_of(perf_csv(test::report_of({}))).size(), 1U);
+  EXPECT_EQ(rows_of(test::accu_csv(test::report_of({}))).size(), 0U);
+  EXPECT_EQ(cells_of(test::perf_csv(test::report_of({}))).size(), 1U);
 }
 
 TEST(Csv, KeepsNastyTextInItsCell) {
@@ -309,7 +310,7 @@ TEST(Csv, KeepsNastyTextInItsCell) {
   record.accuracy->got = std::numeric_limits<double>::quiet_NaN();
   record.accuracy->expected = -std::numeric_limits<double>::infinity();
   record.repro = " blank ends ";
-  const std::string csv = accu_csv(test::report_of({record, test::passed("next")}));
+  const std::string csv = test::accu_csv(test::report_of({record, test::passed("next")}));
   const auto rows = rows_of(csv);
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].at("reason"), printable(test::nasty));

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/base/status.h"
-#include "harness/report/record/run_report.h"
+#include "harness/report/record/record.h"
 
 #include <cstddef>
 #include <filesystem>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "harness/base/status.h"
+#include "harness/report/record/record.h"
 #include "harness/report/record/row_key.h"
-#include "harness/report/record/run_report.h"
 
 #include <functional>
 #include <optional>
@@ -19,7 +19,7 @@ struct HistoryRun {
   std::string run_id;
   std::string date;  ///< when the run began, ISO 8601
   std::string device;
-  std::string device_key;  ///< device_key() (device_key.h)
+  std::string device_key;  ///< device_key() (pivot.h)
   std::string driver;
   std::string commit;
 };

@@ -2,8 +2,8 @@
 
 #include "harness/report/files/csv.h"
 #include "harness/report/files/csv_reader.h"
-#include "harness/report/files/writers.h"
 #include "tests/support/records.h"
+#include "tests/support/report_text.h"
 
 #include <gmock/gmock.h>
 
@@ -52,7 +52,7 @@ TEST(History, TellsWhatTheReportTells) {
   const RunReport report = test::report_of({test::timed("a", "fused", 2.5), test::failed("b")});
   Told direct;
   direct.run = read_history(report, [&](const HistoryRow& row) { direct.rows.push_back(row); });
-  const Told read = told_by(history_csv(report));
+  const Told read = told_by(test::history_csv(report));
   for (const Told& told : {direct, read}) {
     EXPECT_EQ(told.run.run_id, report.run.run_id);
     EXPECT_EQ(told.run.device, "Acme GPU 9");
@@ -74,7 +74,7 @@ TEST(History, RefusesWhatItCannotRead) {
   const auto refused = [](std::string_view text) { return test::error_of([&] { told_by(text); }); };
   EXPECT_EQ(refused(""), "it has no row");
   EXPECT_EQ(refused("a,b\r\n"), "line 1: there is no column 'run_id'");
-  const std::string text = history_csv(test::report_of({test::passed("a"), test::passed("b")}));
+  const std::string text = test::history_csv(test::report_of({test::passed("a"), test::passed("b")}));
   const auto edited = [&](const std::string& what, const std::string& by) {
     std::string changed = text;
     changed.replace(changed.rfind(what), what.size(), by);

@@ -1,4 +1,3 @@
-#include "harness/base/slug.h"
 #include "harness/base/status.h"
 #include "harness/base/text.h"
 #include "harness/report/files/writers.h"
@@ -200,12 +199,6 @@ std::string frame_of(const RunReport& report, const Suites& suites) {
 }
 
 }  // namespace
-
-std::string junit_xml(const RunReport& report) {
-  std::ostringstream out;
-  write_junit_xml(report, out);
-  return std::move(out).str();
-}
 
 void write_junit_xml(const RunReport& report, std::ostream& out) {
   Suites suites;

@@ -1,8 +1,8 @@
 #include "harness/base/text.h"
-#include "harness/report/files/writers.h"
 #include "harness/report/record/words.h"
 #include "tests/support/golden_text.h"
 #include "tests/support/records.h"
+#include "tests/support/report_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ std::string facts_of(const pugi::xml_document& document) {
 }
 
 TEST(JunitXml, ShowsAFailureWithItsWholeStory) {
-  EXPECT_TRUE(test::matches(junit_xml(test::report_of({test::failed("bad")})),
+  EXPECT_TRUE(test::matches(test::junit_xml(test::report_of({test::failed("bad")})),
                             R"xml(<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="assay" tests="1" failures="1" errors="0" time="0.002125">
   <testsuite name="acme-gpu-9-00010203.shuffle" tests="1" failures="1" errors="0" time="0.002125" skipped="0" timestamp="2026-01-02T03:04:05Z" hostname="rack7">
@@ -68,12 +68,12 @@ output_hash: %hash
 
 TEST(JunitXml, TellsWhatWasToleratedAndWhoseAnswerWasMissed) {
   Record record = test::failed("bad");
-  EXPECT_THAT(facts_of(parsed(junit_xml(test::report_of({record})))),
+  EXPECT_THAT(facts_of(parsed(test::junit_xml(test::report_of({record})))),
               AllOf(Not(HasSubstr("tolerance")), Not(HasSubstr("missed"))));
   record.accuracy->tolerance = "off_by=1";
   record.accuracy->tolerance_reason = "another library";
   record.accuracy->missed = "file";
-  EXPECT_THAT(facts_of(parsed(junit_xml(test::report_of({record})))),
+  EXPECT_THAT(facts_of(parsed(test::junit_xml(test::report_of({record})))),
               HasSubstr("\ntolerance: off_by=1\ntolerance_reason: another library\nmissed: file\n"));
 }
 
@@ -82,7 +82,7 @@ TEST(JunitXml, TellsTheDiagnosisAndWhatTheLayerSaid) {
   record.accuracy->diagnosis = Diagnosis{"zero_point", "as if zero_point were 0", 1};
   record.validation_messages = 1;
   record.validation_texts = {"a hazard"};
-  const pugi::xml_document document = parsed(junit_xml(test::report_of({record})));
+  const pugi::xml_document document = parsed(test::junit_xml(test::report_of({record})));
   const pugi::xml_node test = document.child("testsuites").child("testsuite").child("testcase");
   EXPECT_EQ(test.child("failure").attribute("message").value(),
             std::string("FAIL, zero point: 1 of 2 outputs is wrong"));
@@ -111,7 +111,7 @@ TEST(JunitXml, MapsEachStatus) {
   };
   for (const auto& [status, element] : table) {
     const RunReport report = test::report_of({test::without_answer("one", status, "because")});
-    const pugi::xml_document document = parsed(junit_xml(report));
+    const pugi::xml_document document = parsed(test::junit_xml(report));
     const pugi::xml_node suite = document.child("testsuites").child("testsuite");
     const pugi::xml_node test = suite.child("testcase");
     for (const char* each : {"failure", "error", "skipped"}) {
@@ -135,7 +135,7 @@ TEST(JunitXml, IsASuiteAnOpAndAClassAMode) {
   Record other = test::passed("other");
   other.info.op = "another";
   const RunReport report = test::report_of({test::passed("a"), other, test::timed("a", "fused", 2.5)});
-  const pugi::xml_document document = parsed(junit_xml(report));
+  const pugi::xml_document document = parsed(test::junit_xml(report));
   const pugi::xml_node root = document.child("testsuites");
   EXPECT_EQ(root.attribute("tests").as_int(), 3);
   EXPECT_EQ(root.find_child_by_attribute("name", "acme-gpu-9-00010203.another").attribute("tests").as_int(),
@@ -150,7 +150,7 @@ TEST(JunitXml, IsASuiteAnOpAndAClassAMode) {
 TEST(JunitXml, KeepsNastyTextReadable) {
   Record odd = test::failed("odd");
   odd.reason = test::nasty;
-  const pugi::xml_document document = parsed(junit_xml(test::report_of({odd})));
+  const pugi::xml_document document = parsed(test::junit_xml(test::report_of({odd})));
   const pugi::xml_node failure =
       document.child("testsuites").child("testsuite").child("testcase").child("failure");
   EXPECT_EQ(failure.text().get(), failure_text(odd));
@@ -159,7 +159,7 @@ TEST(JunitXml, KeepsNastyTextReadable) {
 }
 
 TEST(JunitXml, IsAnEmptyListWithoutRecords) {
-  const pugi::xml_document document = parsed(junit_xml(test::report_of({})));
+  const pugi::xml_document document = parsed(test::junit_xml(test::report_of({})));
   EXPECT_EQ(document.child("testsuites").attribute("tests").as_int(-1), 0);
 }
 
@@ -217,9 +217,9 @@ void expect_valid(pugi::xml_node node) {
 }
 
 TEST(JunitXml, HasOnlyWhatJenkinsXunitPluginTakes) {
-  const pugi::xml_document document = parsed(junit_xml(test::report_of(test::all_kinds())));
+  const pugi::xml_document document = parsed(test::junit_xml(test::report_of(test::all_kinds())));
   expect_valid(document.child("testsuites"));
-  const pugi::xml_document empty = parsed(junit_xml(test::report_of({})));
+  const pugi::xml_document empty = parsed(test::junit_xml(test::report_of({})));
   expect_valid(empty.child("testsuites"));
 }
 
@@ -241,18 +241,19 @@ TEST(JunitXml, OfSeveralDevicesHasNoTwoTestsOfOneName) {
   RunReport here = test::report_of(rows), twin = test::report_of(rows), other = test::report_of(rows);
   twin.run.device.uuid = "ffff02030405060708090a0b0c0d0e0f";
   other.run.device.name = "Other GPU 1.5";
-  std::set<std::string> keys = keys_of(junit_xml(here));
+  std::set<std::string> keys = keys_of(test::junit_xml(here));
   EXPECT_EQ(keys.size(), 3U);
-  keys.merge(keys_of(junit_xml(twin)));
+  keys.merge(keys_of(test::junit_xml(twin)));
   EXPECT_EQ(keys.size(), 6U) << "two equal GPUs";
-  keys.merge(keys_of(junit_xml(other)));
+  keys.merge(keys_of(test::junit_xml(other)));
   EXPECT_EQ(keys.size(), 9U);
 }
 
 TEST(JunitXml, HasClassesThatJenkinsCutsBehindTheOp) {
   RunReport report = test::report_of({test::passed("a")});
   report.run.device.name = "llvmpipe (LLVM 15.0.6, 256 bits)";
-  const std::string name = parsed(junit_xml(report)).select_node("//testcase/@classname").attribute().value();
+  const std::string name =
+      parsed(test::junit_xml(report)).select_node("//testcase/@classname").attribute().value();
   EXPECT_EQ(name.substr(0, name.rfind('.')), "llvmpipe-llvm-15-0-6-256-bits-00010203.shuffle");
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/report/files/model_steps.h"
-#include "harness/report/record/run_report.h"
+#include "harness/report/record/record.h"
 
 #include <cstddef>
 #include <span>

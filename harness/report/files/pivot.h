@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/report/record/run_report.h"
+#include "harness/report/record/record.h"
 
 #include <cstddef>
 #include <span>
@@ -9,6 +9,10 @@
 #include <vector>
 
 namespace assay {
+
+/// A key that identifies a device: its UUID, else its name. A software device is identified by its name and
+/// the CPU, as its UUID changes with the driver's version.
+std::string device_key(const RunInfo& run);
 
 /// One case of mode perf on every device.
 struct PivotRow {

@@ -1,6 +1,7 @@
 #include "harness/base/error.h"
 #include "harness/report/files/writers.h"
 #include "tests/support/records.h"
+#include "tests/support/report_text.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -55,11 +56,11 @@ TEST(WriteReports, WritesAllOfThemAndNothingElse) {
   write_reports(target, report);
   EXPECT_EQ(files_in(target), (std::set<std::string>{"accu.csv", "history.csv", "junit.xml", "perf.csv",
                                                      "perf.json", "run.json"}));
-  EXPECT_EQ(test::read_file(target / "accu.csv"), accu_csv(report));
-  EXPECT_EQ(test::read_file(target / "perf.csv"), perf_csv(report));
-  EXPECT_EQ(test::read_file(target / "history.csv"), history_csv(report));
-  EXPECT_EQ(test::read_file(target / "perf.json"), perf_json(report));
-  EXPECT_EQ(test::read_file(target / "junit.xml"), junit_xml(report));
+  EXPECT_EQ(test::read_file(target / "accu.csv"), test::accu_csv(report));
+  EXPECT_EQ(test::read_file(target / "perf.csv"), test::perf_csv(report));
+  EXPECT_EQ(test::read_file(target / "history.csv"), test::history_csv(report));
+  EXPECT_EQ(test::read_file(target / "perf.json"), test::perf_json(report));
+  EXPECT_EQ(test::read_file(target / "junit.xml"), test::junit_xml(report));
   EXPECT_EQ(test::read_file(target / "run.json"), run_json(report));
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/report/record/run_report.h"
+#include "harness/report/record/record.h"
 
 #include <filesystem>
 #include <iosfwd>
@@ -11,24 +11,18 @@ namespace assay {
 // Every writer is a pure function of the report: no clock, no locale, no environment.
 
 /// accu.csv: one row per case of mode accu, with accu_columns() (columns.h). RFC 4180.
-std::string accu_csv(const RunReport& report);
+void write_accu_csv(const RunReport& report, std::ostream& out);
 /// perf.csv: one row per case of mode perf, with perf_columns(); times that are withheld are empty.
-std::string perf_csv(const RunReport& report);
+void write_perf_csv(const RunReport& report, std::ostream& out);
 /// history.csv: one row per case of either mode, with history_columns(). RFC 4180.
-std::string history_csv(const RunReport& report);
+void write_history_csv(const RunReport& report, std::ostream& out);
 /// perf.json: Google Benchmark's format for its compare.py. Each sample is a repetition; mean, median and
 /// stddev follow. Cases without a time are listed in the context under "withheld".
-std::string perf_json(const RunReport& report);
+void write_perf_json(const RunReport& report, std::ostream& out);
+/// junit.xml: one test suite per op, one test case per row.
+void write_junit_xml(const RunReport& report, std::ostream& out);
 /// The times in the format of Google Benchmark's console reporter, aggregates only.
 std::string perf_console(const RunReport& report);
-/// junit.xml: one test suite per op, one test case per row.
-std::string junit_xml(const RunReport& report);
-/// These write into a stream, for reports that are too large to be held in memory.
-void write_accu_csv(const RunReport& report, std::ostream& out);
-void write_perf_csv(const RunReport& report, std::ostream& out);
-void write_history_csv(const RunReport& report, std::ostream& out);
-void write_perf_json(const RunReport& report, std::ostream& out);
-void write_junit_xml(const RunReport& report, std::ostream& out);
 /// run.json: the run's circumstances and the number of cases by status.
 std::string run_json(const RunReport& report);
 

@@ -1,5 +1,5 @@
 #include "harness/base/text.h"
-#include "harness/report/night/night_files.h"
+#include "harness/report/night/night.h"
 #include "harness/report/record/row_key.h"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,5 @@
 #include "harness/report/night/night.h"
 
-#include "harness/report/night/night_files.h"
 #include "harness/report/night/wrapped.h"
 #include "tests/support/records.h"
 

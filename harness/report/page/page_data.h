@@ -1,13 +1,21 @@
 #pragma once
 
 #include "harness/report/page/nights.h"
-#include "harness/report/record/run_report.h"
+#include "harness/report/record/record.h"
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
+
+/// Text as it is embedded in a page: deflated (RFC 1950) and in base64, so that the result never contains
+/// markup, quotes or line ends.
+std::string packed(std::string_view text);
+
+/// Base64 as in RFC 4648, with padding.
+std::string base64(std::string_view bytes);
 
 /// A part of a page's data: JSON that the page's script reads on demand.
 struct PagePart {

@@ -1,14 +1,16 @@
 #include "harness/report/page/page_data.h"
 
 #include "harness/base/text.h"
+#include "harness/report/page/json_columns.h"
 #include "harness/report/page/page.h"
-#include "harness/report/record/record_fields.h"
+#include "tests/support/all_fields.h"
 #include "tests/support/records.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +19,7 @@
 #include <zlib.h>
 
 namespace assay {
+
 namespace {
 
 using nlohmann::json;
@@ -175,7 +178,7 @@ class TextFiller {
   void fill(std::array<T, N>& /*numbers*/) {}
   template <class T>
   requires std::is_class_v<T>
-  void fill(T& value) { fields(*this, value); }
+  void fill(T& value) { test::all_fields(*this, value); }
   template <class T>
   requires(!std::is_class_v<T>) void fill(T& /*value*/) {}
 
@@ -190,8 +193,8 @@ const std::string hostile =
 RunReport hostile_report() {
   RunReport report = run_of("2026-01-02", {test::timed("a", "fused", 2), test::failed("b")});
   TextFiller filler(hostile);
-  fields(filler, report.run);
-  for (Record& record : report.records) fields(filler, record);
+  test::all_fields(filler, report.run);
+  for (Record& record : report.records) test::all_fields(filler, record);
   EXPECT_GT(filler.filled(), 100);
   return report;
 }
@@ -234,5 +237,33 @@ TEST(PageHtml, ForbidsWhatItDoesNotNeedAndFetchesNothing) {
   EXPECT_THAT(html, HasSubstr("Redistributions of source code must retain"));
 }
 
+TEST(Base64, IsThatOfTheStandard) {
+  // RFC 4648, section 10
+  EXPECT_EQ(base64(""), "");
+  EXPECT_EQ(base64("f"), "Zg==");
+  EXPECT_EQ(base64("fo"), "Zm8=");
+  EXPECT_EQ(base64("foo"), "Zm9v");
+  EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
+  EXPECT_EQ(base64("\xFF\xFE\xFD"), "//79");
+}
+
+TEST(JsonNumber, KeepsFiveDigitsAndNamesWhatIsNotFinite) {
+  EXPECT_EQ(json_number(123.456789).dump(), "123.46");
+  EXPECT_EQ(json_number(0.000012345678).dump(), "1.2346e-05");
+  EXPECT_EQ(json_number(123456789).dump(), "123460000");
+  EXPECT_EQ(json_number(-2.5).dump(), "-2.5");
+  EXPECT_EQ(json_number(0).dump(), "0");
+  EXPECT_EQ(json_number(3, 3).dump(), "3");
+  EXPECT_EQ(json_number(std::numeric_limits<double>::infinity()).dump(), "\"inf\"");
+  EXPECT_EQ(json_number(std::numeric_limits<double>::quiet_NaN()).dump(), "\"nan\"");
+}
+
+TEST(WordColumn, TellsEachWordOnce) {
+  WordColumn column;
+  for (const char* word : {"b", "a", "b", ""}) column.add(word);
+  EXPECT_EQ(json_dump(column.json()), R"({"words":["b","a",""],"rows":[0,1,0,2]})");
+}
+
 }  // namespace
+
 }  // namespace assay

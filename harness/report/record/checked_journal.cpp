@@ -1,7 +1,6 @@
 #include "harness/report/record/checked_journal.h"
 
 #include "harness/base/error.h"
-#include "harness/base/statistics.h"
 #include "harness/base/text.h"
 #include "harness/report/record/codec.h"
 #include "harness/report/record/journal.h"
@@ -21,28 +20,6 @@
 
 namespace assay {
 namespace {
-
-constexpr double rounding = 1e-6;
-
-void expect_equal(const char* field, double is, double should, const char* why) {
-  if (std::fabs(is - should) <= rounding * std::fabs(should)) return;
-  throw Contradiction(
-      fmt::format("'{}' is {} and should be {}, {}", field, shortest(is), shortest(should), why));
-}
-
-/// Figures that schemas 1 and 2 stored beside the samples that they are computed from.
-void check_stored_figures(const PerfResult& perf) {
-  std::vector<double> all;
-  for (const std::vector<double>& block : perf.sample_us) all.insert(all.end(), block.begin(), block.end());
-  expect_equal("blocks", perf.blocks, static_cast<double>(perf.sample_us.size()),
-               "the blocks in 'sample_us'");
-  expect_equal("samples", perf.samples, static_cast<double>(all.size()), "the samples in 'sample_us'");
-  if (all.empty()) return;
-  const Summary summary = summarize(all);
-  expect_equal("time_us_p50", perf.time_us_p50, summary.p50, "the median of 'sample_us'");
-  expect_equal("time_us_min", perf.time_us_min, summary.min, "the least of 'sample_us'");
-  expect_equal("time_us_mean", perf.time_us_mean, summary.mean, "the mean of 'sample_us'");
-}
 
 /// The state of a row that the checks need. It is kept small, as a journal may have many rows.
 struct RowSoFar {
@@ -108,9 +85,6 @@ void check_end(const RowSoFar& row, const RowEnd& end) {
 /// Throws at the first event that contradicts those before it.
 class Checker final : public RunListener {
  public:
-  /// What an older schema stored of a record is looked at when its row ends.
-  void stored(const Record& record) { stored_ = record; }
-
   void run(const RunInfo&) override {}
   void plan(std::span<const RowInfo> rows) override {
     for (const RowInfo& info : rows) {
@@ -130,13 +104,9 @@ class Checker final : public RunListener {
     rows_[index].next_round = std::int64_t{block.round} + 1;
   }
   void end(RowIndex index, const RowEnd& end) override {
-    about(index, [&](const RowSoFar& row) {
-      check_end(row, end);
-      if (stored_ && stored_->perf) check_stored_figures(*stored_->perf);
-    });
+    about(index, [&](const RowSoFar& row) { check_end(row, end); });
     rows_[index].ended = true;
     rows_[index].goes_on = goes_on_after(end.status);
-    stored_.reset();
   }
   void done() override {
     for (const RowSoFar& row : rows_) {
@@ -159,14 +129,13 @@ class Checker final : public RunListener {
 
   std::deque<RowSoFar> rows_;
   std::set<RowKey> keys_;
-  std::optional<Record> stored_;
 };
 
 }  // namespace
 
 RunReport read_checked_journal(const std::filesystem::path& path) {
   Checker checker;
-  return read_journal(path, checker, [&](const Record& record) { checker.stored(record); });
+  return read_journal(path, checker);
 }
 
 }  // namespace assay

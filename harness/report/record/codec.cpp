@@ -2,7 +2,6 @@
 
 #include "harness/base/error.h"
 #include "harness/report/record/json_fields.h"
-#include "harness/report/record/old_schemas.h"
 #include "harness/report/record/quick_line.h"
 #include "harness/report/record/record_fields.h"
 
@@ -34,14 +33,14 @@ std::string line_of(Json object, const T& value) {
   return object.dump();
 }
 
-/// The schema is read first: in a journal of another schema any other field may be missing.
-int schema_of(const Json& run) {
+/// Refuses the journal of another schema. Checked first: any other field may be missing in it.
+void check_schema(const Json& run) {
   const auto schema = run.find("schema");
-  if (schema == run.end() || !schema->is_number_integer())
-    return report_schema;  // decoding says what is wrong
-  if (*schema >= 1 && *schema <= report_schema) return schema->get<int>();
-  throw Error("it has schema " + schema->dump() + " and this assay reads schemas 1 to " +
-              std::to_string(report_schema) + ": read it with the assay that wrote it");
+  if (schema == run.end() || !schema->is_number_integer()) return;  // decoding says what is wrong
+  if (*schema == report_schema) return;
+  throw OtherSchema(fmt::format(
+      "the journal has schema {}, and this assay reads schema {}: read it with the assay that wrote it",
+      schema->dump(), report_schema));
 }
 
 const Json& member(const Json& object, const char* name) {
@@ -51,7 +50,7 @@ const Json& member(const Json& object, const char* name) {
 }
 
 RowIndex index_in(const Json& object, const char* name) {
-  return json_fields::decode<RowIndex>(member(object, name), {name, report_schema});
+  return json_fields::decode<RowIndex>(member(object, name), {name});
 }
 
 /// Deeper than any event. The functions that walk a value recurse for each level, and the stack is finite.
@@ -131,9 +130,7 @@ nlohmann::ordered_json json_of(const RunInfo& info) {
 }
 
 void EventLines::run(const RunInfo& info) {
-  RunInfo written = info;
-  written.schema = report_schema;  // the lines have this schema, whichever the run was read from
-  line(line_of(event_of("run"), written));
+  line(line_of(event_of("run"), info));
 }
 
 void EventLines::plan(std::span<const RowInfo> rows) {
@@ -177,23 +174,18 @@ std::string encode_ceilings(const Ceilings& ceilings) {
 }
 
 Ceilings decode_ceilings(std::string_view text) {
-  return json_fields::decode<Ceilings>(parse(text), {"ceilings", json_fields::last_schema_of_all_members});
+  return json_fields::decode<Ceilings>(parse(text), {"ceilings"});
 }
 
-Decoder::Decoder(StoredRecord stored_record) : stored_record_(std::move(stored_record)) {}
-Decoder::~Decoder() = default;
-
-/// Reads a plan line of the current schema and returns true; returns false for any other line, which line()
-/// reads.
+/// Reads a plan line and returns true; returns false for any other line, which line() reads.
 bool Decoder::plan(std::string_view line, RunListener& listener) {
-  if (old_) return false;
   const std::optional<PlanLine> plan = plan_line(line);
   if (!plan) return false;
   check_first(parse(plan->head));
   std::vector<RowInfo> rows;
   rows.reserve(plan->rows.size());
   for (const std::string_view row : plan->rows)
-    rows.push_back(json_fields::decode<RowInfo>(parse(row), {"rows", report_schema}));
+    rows.push_back(json_fields::decode<RowInfo>(parse(row), {"rows"}));
   planned_ += rows.size();
   listener.plan(rows);
   return true;
@@ -214,9 +206,8 @@ RowIndex Decoder::checked(RowIndex row) const {
   throw Error(fmt::format("it is about row {}, but only {} are planned", row, planned_));
 }
 
-/// Reads a line of the current schema that needs no JSON value and returns true; false for any other line.
+/// Reads a line that needs no JSON value and returns true; false for any other line.
 bool Decoder::quick(std::string_view line, RunListener& listener) const {
-  if (old_) return false;
   const std::optional<QuickLine> quick = quick_line(line);
   if (!quick) return false;
   if (quick->block) {
@@ -233,26 +224,18 @@ void Decoder::line(std::string_view line, RunListener& listener) {
   const Json object = parse(line);
   if (!object.is_object()) throw Error("it is not a JSON object");
   const Json& name = member(object, "event");
-  event(json_fields::decode<std::string>(name, {"event", report_schema}), object, listener);
+  event(json_fields::decode<std::string>(name, {"event"}), object, listener);
 }
 
 void Decoder::event(const std::string& name, const Json& object, RunListener& listener) {
   if (name == "run") {
-    const int schema = schema_of(object);
-    const auto info = json_fields::decode<RunInfo>(object, {"run", schema});
-    if (schema > json_fields::last_schema_of_all_members) {
-      old_.reset();
-    } else if (!old_) {
-      old_ = std::make_unique<OldSchemas>(info, stored_record_);
-    }
-    return listener.run(info);
+    check_schema(object);
+    return listener.run(json_fields::decode<RunInfo>(object, {"run"}));
   }
-  if (old_) return old_->event(name, object, listener);
   if (name == "done") return listener.done();
   if (name != "plan") return row_event(name, object, listener);
   check_first(object);
-  const auto rows =
-      json_fields::decode<std::vector<RowInfo>>(member(object, "rows"), {"rows", report_schema});
+  const auto rows = json_fields::decode<std::vector<RowInfo>>(member(object, "rows"), {"rows"});
   planned_ += rows.size();
   listener.plan(rows);
 }
@@ -260,14 +243,13 @@ void Decoder::event(const std::string& name, const Json& object, RunListener& li
 void Decoder::row_event(const std::string& name, const Json& object, RunListener& listener) {
   const auto row = [&] { return checked(index_in(object, "row")); };
   if (name == "begin") return listener.begin(row());
-  if (name == "judged")
-    return listener.judged(row(), json_fields::decode<AccuracyResult>(object, {name, report_schema}));
+  if (name == "judged") return listener.judged(row(), json_fields::decode<AccuracyResult>(object, {name}));
   if (name == "block") {
-    const auto block = json_fields::decode<Block>(object, {name, report_schema});
+    const auto block = json_fields::decode<Block>(object, {name});
     check_block(block);
     return listener.block(row(), block);
   }
-  if (name == "end") return listener.end(row(), json_fields::decode<RowEnd>(object, {name, report_schema}));
+  if (name == "end") return listener.end(row(), json_fields::decode<RowEnd>(object, {name}));
   throw Error(
       fmt::format("the event \"{:.60}\" is unknown (run, plan, begin, judged, block, end, done)", name));
 }

@@ -1,20 +1,16 @@
 #pragma once
 
+#include "harness/base/error.h"
 #include "harness/report/record/events.h"
 #include "harness/report/record/record.h"
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <functional>
-#include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace assay {
-
-class OldSchemas;
 
 // Converts events to lines of the journal and back. Numbers keep their value (NaN and infinities are the
 // strings "nan", "inf" and "-inf"), text becomes valid UTF-8, and fields that have their initial value are
@@ -38,18 +34,17 @@ class EventLines : public RunListener {
   std::size_t planned_ = 0;
 };
 
-/// Reads the lines of one journal, in order: the first says which schema the others have.
+/// Thrown for a journal of another schema: its lines are not damaged.
+class OtherSchema : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Reads the lines of one journal, in order.
 class Decoder {
  public:
-  /// Told each record of a journal of schema 1 or 2 as it stands there, before its events: these hold its
-  /// samples, and not the figures that were stored beside them.
-  using StoredRecord = std::function<void(const Record&)>;
-
-  explicit Decoder(StoredRecord stored_record = {});
-  ~Decoder();
-
-  /// Tells `listener` the event of one line; lines of older schemas as the events that they stand for.
-  /// Throws Error that names the field and what is wrong with it.
+  /// Sends `listener` the event of one line. Throws OtherSchema, or an Error that names the field and what is
+  /// wrong with it.
   void line(std::string_view line, RunListener& listener);
 
  private:
@@ -61,8 +56,6 @@ class Decoder {
   void event(const std::string& name, const nlohmann::ordered_json& object, RunListener& listener);
   void row_event(const std::string& name, const nlohmann::ordered_json& object, RunListener& listener);
 
-  std::unique_ptr<OldSchemas> old_;  ///< set while the journal is of schema 1 or 2
-  StoredRecord stored_record_;
   std::size_t planned_ = 0;
 };
 

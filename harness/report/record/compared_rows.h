@@ -22,8 +22,7 @@ namespace assay {
 class RowGroups {
  public:
   void add(RowIndex row, const RowInfo& info);
-  /// The rows of this row's group, in the plan's order. None for a row of an older journal, which has no
-  /// groups.
+  /// The rows of this row's group, in the plan's order; none for a row without a group.
   std::span<const RowIndex> with(const RowInfo& info) const;
 
  private:

@@ -198,13 +198,5 @@ TEST(ReportBuilder, ComparesNoRowThatNeverBegan) {
   EXPECT_FALSE(builder.report().records[0].comparison);
 }
 
-TEST(ReportBuilder, LeavesTheComparisonsOfOlderJournals) {
-  ReportBuilder builder;
-  Record row = compared_row();
-  row.comparison = Comparison{.baseline = "b", .ratio = 5};
-  test::tell(builder, {row, baseline_row()});
-  EXPECT_EQ(builder.report().records[0].comparison.value().ratio, 5);
-}
-
 }  // namespace
 }  // namespace assay

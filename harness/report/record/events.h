@@ -24,10 +24,7 @@ struct Block {
   int batch = 1;                   ///< programs in a sample
   std::vector<double> samples_ns;  ///< time of one submission each, so of `batch` programs
   double probe_ns = 0;             ///< median of the clock probes run with the samples; 0: none ran
-  /// Hash of the timed outputs, if it is not the judged ones': only in journals from before timed outputs had
-  /// guards. Now a block's outputs equal the judged ones, or the block is `wrong`.
-  std::string output_hash;
-  bool wrong = false;  ///< the timed outputs differ from the judged ones
+  bool wrong = false;              ///< the timed outputs differ from the judged ones
 
   /// Time of one program in each sample, in ns.
   std::vector<double> program_ns() const {
@@ -41,20 +38,17 @@ struct Block {
 inline constexpr std::string_view stopped_because = "the run was stopped";
 
 /// The event of a row's end: its status, and the facts that no earlier event has.
-/// The event of a row's end: its status, and the facts that no earlier event has.
 struct RowEnd {
   Status status = Status::Missing;
   std::string reason;  ///< a sentence with numbers, for every status but PASS
   /// Result of a failed row's second try: "REPRODUCED" or "ORDER_DEPENDENT"; empty: there was none. (A row
   /// that passed once and failed once is FLAKY, which is a status.)
   std::string retry;
-  std::optional<PerfResult> perf;        ///< if the row has a time; without the figures that its blocks give
-  std::optional<Comparison> comparison;  ///< only in older journals: now the reports compute it
+  std::optional<PerfResult> perf;  ///< if the row has a time; without the figures that its blocks give
   std::int64_t validation_messages = 0;
   std::vector<std::string> validation_texts;  ///< see Record
   double total_ms = 0;
   std::optional<TimeSpent> spent;
-  std::string repro;  ///< only in older journals whose line differs from repro_line()'s
 };
 
 /// Receives the events of a run: the journal and the live report listen. The events hold all that is known
@@ -95,6 +89,25 @@ class RunListener {
   virtual void end(RowIndex row, const RowEnd& end) = 0;
   /// Every planned row has ended.
   virtual void done() = 0;
+};
+
+/// Passes every event on to another listener. A listener between two others overrides the events that it
+/// changes.
+class ForwardedEvents : public RunListener {
+ public:
+  /// `next` must outlive this.
+  explicit ForwardedEvents(RunListener& next) : next_(next) {}
+
+  void run(const RunInfo& info) override { next_.run(info); }
+  void plan(std::span<const RowInfo> rows) override { next_.plan(rows); }
+  void begin(RowIndex row) override { next_.begin(row); }
+  void judged(RowIndex row, const AccuracyResult& accuracy) override { next_.judged(row, accuracy); }
+  void block(RowIndex row, const Block& block) override { next_.block(row, block); }
+  void end(RowIndex row, const RowEnd& end) override { next_.end(row, end); }
+  void done() override { next_.done(); }
+
+ private:
+  RunListener& next_;
 };
 
 }  // namespace assay

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/base/error.h"
-#include "harness/report/record/run_report.h"
+#include "harness/report/record/record.h"
 
 namespace assay {
 

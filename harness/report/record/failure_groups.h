@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/report/record/run_report.h"
+#include "harness/report/record/record.h"
 
 #include <cstddef>
 #include <string>

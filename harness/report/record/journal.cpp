@@ -59,6 +59,8 @@ LineAction explained(LineAction action) {
       action(line);
     } catch (const Contradiction&) {
       throw;
+    } catch (const OtherSchema&) {
+      throw;
     } catch (const Error& error) {
       throw Error(std::string("this line of the journal is damaged: ") + error.what() +
                   "; `assay report --salvage` reads around such lines");
@@ -66,16 +68,14 @@ LineAction explained(LineAction action) {
   };
 }
 
-/// The report of a journal. `each_line` hands its lines to `action`, which passes them to the builder, and
-/// returns whether the last one was cut off. Refuses a journal that holds no report.
-RunReport built(ReportBuilder& builder, const std::filesystem::path& path, const LineAction& action,
-                const std::function<bool(const LineAction&)>& each_line) {
+/// The report of a journal. `action` passes each line to the builder. Refuses a journal that holds no report.
+RunReport built(ReportBuilder& builder, const std::filesystem::path& path, const LineAction& action) {
   std::size_t count = 0;
-  const bool cut_off = each_line(explained([&](std::string_view line) {
+  const LineAction counted = [&](std::string_view line) {
     ++count;
     action(line);
-  }));
-  if (cut_off) builder.cut_off();
+  };
+  if (for_each_line(path, explained(counted))) builder.cut_off();
   if (!builder.has_run()) {
     throw Error(path.string() +
                 ": the journal does not name its run: it is empty or ended before the run began");
@@ -143,24 +143,12 @@ bool is_being_written(const std::filesystem::path& path) {
 
 RunReport read_journal(const std::filesystem::path& path) {
   ReportBuilder builder;
-  return built(
-      builder, path, [&](std::string_view line) { builder.line(line); },
-      [&](const LineAction& action) { return for_each_line(path, action); });
+  return built(builder, path, [&](std::string_view line) { builder.line(line); });
 }
 
-RunReport read_journal(const std::filesystem::path& path, RunListener& also,
-                       Decoder::StoredRecord stored_record) {
-  ReportBuilder builder(std::move(stored_record));
-  return built(
-      builder, path, [&](std::string_view line) { builder.line(line, also); },
-      [&](const LineAction& action) { return for_each_line(path, action); });
-}
-
-RunReport report_of_journal(const std::filesystem::path& path, std::string_view text) {
+RunReport read_journal(const std::filesystem::path& path, RunListener& also) {
   ReportBuilder builder;
-  return built(
-      builder, path, [&](std::string_view line) { builder.line(line); },
-      [&](const LineAction& action) { return for_each_line(path, text, action); });
+  return built(builder, path, [&](std::string_view line) { builder.line(line, also); });
 }
 
 SalvagedJournal salvage_journal(const std::filesystem::path& path) {
@@ -171,6 +159,8 @@ SalvagedJournal salvage_journal(const std::filesystem::path& path) {
     ++number;
     try {
       builder.line(line);
+    } catch (const OtherSchema&) {
+      throw;
     } catch (const Error& error) {
       builder.left_out_line();
       salvaged.left_out.push_back({number, error.what()});

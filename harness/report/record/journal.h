@@ -4,7 +4,7 @@
 #include "harness/base/file.h"
 #include "harness/base/file_sync.h"
 #include "harness/report/record/codec.h"
-#include "harness/report/record/run_report.h"
+#include "harness/report/record/record.h"
 
 #include <filesystem>
 #include <string>
@@ -45,7 +45,7 @@ bool is_being_written(const std::filesystem::path& path);
 
 /// Reads a journal back, compressed or not. A last line without its line end, as a kill leaves it, is left
 /// out and reported as `cut_off`. Throws Error with file:line and the cause for any other damaged line, for a
-/// journal of a newer schema, for one that does not name its run, and for one without a plan.
+/// journal of another schema, for one that does not name its run, and for one without a plan.
 RunReport read_journal(const std::filesystem::path& path);
 
 /// Thrown by a listener for an event that is readable but impossible: the line is not damaged.
@@ -54,9 +54,8 @@ class Contradiction : public Error {
   using Error::Error;
 };
 
-/// The same; `also` is told every event, and `stored_record` as Decoder tells it.
-RunReport read_journal(const std::filesystem::path& path, RunListener& also,
-                       Decoder::StoredRecord stored_record);
+/// Reads a journal likewise, and sends every event to `also`.
+RunReport read_journal(const std::filesystem::path& path, RunListener& also);
 
 /// A line of a journal that could not be read.
 struct LeftOutLine {
@@ -69,14 +68,11 @@ struct SalvagedJournal {
 };
 
 /// Reads what is intact in a damaged journal: lines that cannot be read are left out, and rows with missing
-/// lines are MISSING. The report is complete only if nothing was left out. Throws Error if no row is left.
+/// lines are MISSING. The report is complete only if nothing was left out. Throws Error if no row is left, or
+/// if it has another schema.
 SalvagedJournal salvage_journal(const std::filesystem::path& path);
 
-/// Reads a journal from its text; messages call it `path`. Throws as read_journal does.
-RunReport report_of_journal(const std::filesystem::path& path, std::string_view text);
-
-/// The text of a journal written anew, event by event: what an older schema holds, in this one. Throws Error
-/// as read_journal does.
+/// The text of a journal, compressed or not, written anew event by event. Throws Error as read_journal does.
 std::string rewritten_journal(const std::filesystem::path& path);
 
 }  // namespace assay

@@ -4,6 +4,7 @@
 #include "harness/report/files/writers.h"
 #include "harness/report/record/journal_text.h"
 #include "harness/report/record/report_builder.h"
+#include "tests/support/report_text.h"
 #include "tests/support/tell.h"
 
 #include <gmock/gmock.h>
@@ -27,8 +28,8 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 std::string all_reports(const RunReport& report) {
-  return accu_csv(report) + perf_csv(report) + perf_json(report) + perf_console(report) + junit_xml(report) +
-         run_json(report);
+  return test::accu_csv(report) + test::perf_csv(report) + test::perf_json(report) + perf_console(report) +
+         test::junit_xml(report) + run_json(report);
 }
 
 ExitCode code_of(const std::function<void()>& action) {
@@ -112,7 +113,7 @@ TEST(Journal, IsOneLineAnEvent) {
       HasSubstr("\n{\"event\":\"begin\",\"row\":0}\n{\"event\":\"judged\",\"row\":0,\"output\":\"y\","));
   EXPECT_THAT(
       text,
-      HasSubstr("\n{\"event\":\"block\",\"row\":1,\"round\":1,\"batch\":10,\"samples_ns\":[20000,40000],"));
+      HasSubstr("\n{\"event\":\"block\",\"row\":1,\"round\":1,\"batch\":10,\"samples_ns\":[20000,40000]}\n"));
   EXPECT_THAT(
       text, HasSubstr("\n{\"event\":\"end\",\"row\":1,\"status\":\"PASS\",\"perf\":{\"stop\":\"interval\","));
   EXPECT_THAT(text, ::testing::EndsWith("\n{\"event\":\"done\"}\n"));
@@ -227,20 +228,16 @@ TEST(Journal, IsReadableWhereverItIsCutOff) {
     tell(journal, {test::passed("a"), test::failed("b"), test::timed("c", "fused", 2)});
   }
   const std::string whole = test::read_file(path);
+  const auto cut_off_at = [&](std::size_t size) {
+    std::filesystem::resize_file(path, size);
+    return read_journal(path);
+  };
   const std::size_t run_line = whole.find('\n') + 1;
   const std::size_t plan_line = whole.find('\n', run_line) + 1;
   const auto place_of = [&](const std::string& start) { return whole.find('\n', whole.find(start)) + 1; };
-  for (std::size_t size = 0; size < run_line; ++size) {
-    EXPECT_EQ(
-        test::error_of([&] { report_of_journal(path, whole.substr(0, size)); }),
-        path.string() + ": the journal does not name its run: it is empty or ended before the run began");
-  }
-  for (std::size_t size = run_line; size < plan_line; ++size) {
-    EXPECT_THAT(test::error_of([&] { report_of_journal(path, whole.substr(0, size)); }),
-                StartsWith(path.string() + ":1: the journal ends here without a plan"));
-  }
-  for (std::size_t size = plan_line; size < whole.size(); ++size) {
-    const RunReport report = report_of_journal(path, whole.substr(0, size));
+  // From the end on, so that the file only has to be shortened.
+  for (std::size_t size = whole.size() - 1; size >= plan_line; --size) {
+    const RunReport report = cut_off_at(size);
     EXPECT_FALSE(report.complete) << size;
     EXPECT_EQ(report.cut_off, whole[size - 1] != '\n') << size;
     ASSERT_EQ(report.records.size(), 3U) << size;
@@ -254,6 +251,15 @@ TEST(Journal, IsReadableWhereverItIsCutOff) {
                                                     : Status::Missing)
           << "row " << row << " after " << size << " bytes";
     }
+  }
+  for (std::size_t size = plan_line - 1; size >= run_line; --size) {
+    EXPECT_THAT(test::error_of([&] { cut_off_at(size); }),
+                StartsWith(path.string() + ":1: the journal ends here without a plan"));
+  }
+  for (std::size_t size = run_line; size-- > 0;) {
+    EXPECT_EQ(
+        test::error_of([&] { cut_off_at(size); }),
+        path.string() + ": the journal does not name its run: it is empty or ended before the run began");
   }
 }
 
@@ -377,6 +383,18 @@ std::vector<Status> statuses_of(const RunReport& report) {
   std::vector<Status> statuses;
   for (const Record& record : report.records) statuses.push_back(record.status);
   return statuses;
+}
+
+TEST(Journal, OfAnotherSchemaIsRefusedAndNotCalledDamaged) {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = folder / "journal.jsonl";
+  test::write_file(path, R"({"event":"run","schema":2,"run_id":"x"})"
+                         "\n");
+  const std::string expected =
+      path.string() +
+      ":1: the journal has schema 2, and this assay reads schema 3: read it with the assay that wrote it";
+  EXPECT_EQ(test::error_of([&] { read_journal(path); }), expected);
+  EXPECT_EQ(test::error_of([&] { salvage_journal(path); }), expected);
 }
 
 TEST(SalvageJournal, LeavesOutDamagedLinesAndTheRowsTheyBelongTo) {

@@ -119,13 +119,6 @@ std::string journal_text(const std::filesystem::path& path) {
   return text;
 }
 
-bool for_each_line(const std::filesystem::path& path, std::string_view text,
-                   const std::function<void(std::string_view line)>& action) {
-  Lines lines(path, action);
-  lines.add(text);
-  return lines.is_cut_off();
-}
-
 bool for_each_line(const std::filesystem::path& path,
                    const std::function<void(std::string_view line)>& action) {
   Lines lines(path, action);

@@ -16,13 +16,10 @@ inline constexpr const char* compressed_journal_name = "journal.jsonl.zst";
 /// compressed data is damaged.
 std::string journal_text(const std::filesystem::path& path);
 
-/// Calls `action` with each complete line, without its line end; an Error that it throws is prefixed with
-/// file:line. Returns whether the last line was cut off: it has no end, and is left out.
-bool for_each_line(const std::filesystem::path& path, std::string_view text,
-                   const std::function<void(std::string_view line)>& action);
-
-/// Calls `action` with each line of the file's text, as above, with only one line in memory at a time: the
-/// journal of a large run is as large as its whole report in memory.
+/// Calls `action` with each complete line of the file's text, without its line end; an Error that it throws
+/// is prefixed with file:line. Returns whether the last line was cut off: it has no end, and is left out.
+/// Only one line is in memory at a time: the journal of a large run is as large as its whole report in
+/// memory.
 bool for_each_line(const std::filesystem::path& path,
                    const std::function<void(std::string_view line)>& action);
 

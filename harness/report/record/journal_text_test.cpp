@@ -86,13 +86,17 @@ TEST(JournalText, GrowsPastWhatIsReadAtOnce) {
 }
 
 TEST(JournalText, GivesItsLines) {
+  const test::TemporaryFolder folder;
   std::vector<std::string> lines;
-  const auto keep = [&](std::string_view line) { lines.emplace_back(line); };
-  EXPECT_FALSE(for_each_line("p", "a\n\nb\n", keep));
+  const auto is_cut_off = [&](const std::string& text) {
+    test::write_file(folder / "file", text);
+    return for_each_line(folder / "file", [&](std::string_view line) { lines.emplace_back(line); });
+  };
+  EXPECT_FALSE(is_cut_off("a\n\nb\n"));
   EXPECT_EQ(lines, (std::vector<std::string>{"a", "", "b"}));
-  EXPECT_TRUE(for_each_line("p", "c\nd", keep)) << "d has no line end";
+  EXPECT_TRUE(is_cut_off("c\nd")) << "d has no line end";
   EXPECT_EQ(lines.back(), "c");
-  EXPECT_FALSE(for_each_line("p", "", keep));
+  EXPECT_FALSE(is_cut_off(""));
 }
 
 TEST(JournalText, GivesTheLinesOfAFilePieceByPiece) {

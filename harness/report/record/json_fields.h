@@ -1,7 +1,7 @@
 #pragma once
 
-// How each kind of field is written as JSON and read back. For the codec alone (codec.cpp, old_schemas.cpp):
-// it includes all of nlohmann's header.
+// How each kind of field is written as JSON and read back. Only for .cpp files that encode or
+// decode: it includes all of nlohmann's header.
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
@@ -52,14 +52,13 @@ struct Writer {
 
   template <class T>
   void operator()(const char* name, const T& value, FieldRule rule = {}) {
-    if (rule.until < report_schema) return;
     Json json = encode(value, style);
     if (!rule.always && is_initial(name, json)) return;
     object[name] = std::move(json);
   }
   template <class T>
-  void operator()(const char* name, const std::optional<T>& value, FieldRule rule = {}) {
-    if (value && rule.until >= report_schema) object[name] = encode(*value, style);
+  void operator()(const char* name, const std::optional<T>& value) {
+    if (value) object[name] = encode(*value, style);
   }
 
  private:
@@ -162,16 +161,12 @@ inline std::optional<Feature> parse_enum(const std::string& name, Feature) {
   return named(name, Feature::CooperativeMatrixNv);
 }
 
-/// The last schema whose journals hold every member, initial value or not.
-inline constexpr int last_schema_of_all_members = 2;
-
 /// The place of a value in the JSON, for messages.
 struct Place {
   std::string_view name;
-  int schema;  ///< of the journal: its version decides which members must be there
   const Place* above = nullptr;
 
-  Place member(std::string_view of_member) const { return {of_member, schema, this}; }
+  Place member(std::string_view of_member) const { return {of_member, this}; }
   /// The value's name in messages. It is made only when needed, as there are many values.
   std::string path() const { return (above ? above->path() + "." : std::string()) + std::string(name); }
 };
@@ -180,25 +175,22 @@ template <class T>
 T decode(const Json& json, const Place& place);
 
 /// Visits the members of a struct and fills them from an object. Unknown members are passed over: a newer
-/// assay of the same schema may have added some. What is not there keeps its initial value; up to schema 2
-/// every member had to be.
+/// assay of the same schema may have added some. What is not there keeps its initial value.
 struct Reader {
   const Json& object;
   Place place;
 
   template <class T>
   void operator()(const char* name, T& value, FieldRule rule = {}) {
-    if (place.schema > rule.until) return;
     const auto found = object.find(std::string_view(name));
     if (found != object.end()) {
       value = decode<T>(*found, place.member(name));
-    } else if (rule.always || (place.schema <= last_schema_of_all_members && place.schema >= rule.since)) {
+    } else if (rule.always) {
       throw Error("the field '" + place.member(name).path() + "' is missing");
     }
   }
   template <class T>
-  void operator()(const char* name, std::optional<T>& value, FieldRule rule = {}) {
-    if (place.schema > rule.until) return;
+  void operator()(const char* name, std::optional<T>& value) {
     const auto found = object.find(std::string_view(name));
     if (found != object.end()) value = decode<T>(*found, place.member(name));
   }

@@ -90,7 +90,7 @@ struct RowInfo {
   std::int64_t tokens = 0;  ///< rows of activations that one program handles, from the op; 0: unknown
   std::string dtype;        ///< dtype of the op's first tensor
   std::string shape;        ///< shape of the op's first tensor: "1x96x16x9"
-  std::string shapes;       ///< shapes of all tensors: "x=1x96x16x9 y=1x24x32x18"; empty in older journals
+  std::string shapes;       ///< shapes of all tensors: "x=1x96x16x9 y=1x24x32x18"
   std::string params;       ///< canonical "name=value" pairs
   std::string forms;  ///< "x=buffer/4W4C y=buffer/CONV2D(4C)", in () the layout that the alias stood for
   std::string tune;   ///< "local_size=128", or empty
@@ -267,6 +267,15 @@ struct Record {
   std::string repro;                          ///< one line that runs this case again
   double total_ms = 0;             ///< wall time of the row, without making its group's data and reference
   std::optional<TimeSpent> spent;  ///< mode perf, once timed
+};
+
+/// The content of a run's journal so far: the source of every report.
+struct RunReport {
+  RunInfo run;
+  std::vector<Record> records;     ///< one per planned row, in the plan's order
+  bool complete = false;           ///< the run ended normally
+  bool cut_off = false;            ///< the journal's last line was cut off by a kill
+  std::size_t lines_left_out = 0;  ///< lines of a damaged journal that were not read, see salvage_journal()
 };
 
 }  // namespace assay

@@ -3,7 +3,6 @@
 #include "harness/report/record/events.h"
 
 #include <concepts>
-#include <limits>
 #include <type_traits>
 
 namespace assay {
@@ -11,18 +10,10 @@ namespace assay {
 // The fields of what a journal holds, each named once for both directions: `fields(visit, x)` calls
 // visit(name, member, rule) for every member, x const when it is written and mutable when it is read.
 
-/// Which journals have a field.
+/// When a field is written.
 struct FieldRule {
-  int since = 1;                                ///< the schema that it came with: older journals may lack it
-  int until = std::numeric_limits<int>::max();  ///< the last schema that had it
-  bool always = false;                          ///< schema 3: written even where it has its initial value
+  bool always = false;  ///< in the journal also if it has its initial value
 };
-constexpr FieldRule since(int schema) {
-  return {.since = schema};
-}
-constexpr FieldRule until(int schema) {
-  return {.until = schema};
-}
 inline constexpr FieldRule always{.always = true};
 
 template <class T, class U>
@@ -34,7 +25,7 @@ void fields(Visit& visit, Is<TextureSupport> auto& x) {
   visit("dtype", x.dtype);
   visit("max_extent", x.max_extent);
   visit("max_bytes", x.max_bytes);
-  visit("sampled", x.sampled, since(3));
+  visit("sampled", x.sampled);
 }
 
 template <class Visit>
@@ -59,7 +50,7 @@ void fields(Visit& visit, Is<DeviceInfo> auto& x) {
   visit("features", x.features);
   visit("extensions", x.extensions);
   visit("dot_product_accelerated", x.dot_product_accelerated);
-  visit("cooperative_shapes", x.cooperative_shapes, since(3));
+  visit("cooperative_shapes", x.cooperative_shapes);
   visit("max_workgroup_count", x.max_workgroup_count);
   visit("max_workgroup_size", x.max_workgroup_size);
   visit("max_workgroup_invocations", x.max_workgroup_invocations);
@@ -68,14 +59,14 @@ void fields(Visit& visit, Is<DeviceInfo> auto& x) {
   visit("max_storage_buffer_range", x.max_storage_buffer_range);
   visit("max_storage_buffers_per_stage", x.max_storage_buffers_per_stage);
   visit("max_storage_images_per_stage", x.max_storage_images_per_stage);
-  visit("max_sampled_images_per_stage", x.max_sampled_images_per_stage, since(3));
+  visit("max_sampled_images_per_stage", x.max_sampled_images_per_stage);
   visit("max_image_3d", x.max_image_3d);
   visit("max_image_2d", x.max_image_2d);
-  visit("textures", x.textures, since(2));
+  visit("textures", x.textures);
   visit("subgroup_size", x.subgroup_size);
   visit("min_subgroup_size", x.min_subgroup_size);
   visit("max_subgroup_size", x.max_subgroup_size);
-  visit("max_workgroup_subgroups", x.max_workgroup_subgroups, since(3));
+  visit("max_workgroup_subgroups", x.max_workgroup_subgroups);
   visit("timestamp_period_ns", x.timestamp_period_ns);
   visit("timestamp_valid_bits", x.timestamp_valid_bits);
   visit("device_memory_bytes", x.device_memory_bytes);
@@ -117,11 +108,11 @@ void fields(Visit& visit, Is<Ceilings> auto& x) {
   visit("dot4x8_gops", x.dot4x8_gops);
   visit("coop_int8_gops", x.coop_int8_gops);
   visit("coop_fp16_gops", x.coop_fp16_gops);
-  visit("dot4x8_kernel", x.dot4x8_kernel, since(3));
-  visit("coop_int8_kernel", x.coop_int8_kernel, since(3));
-  visit("coop_fp16_kernel", x.coop_fp16_kernel, since(3));
-  visit("clock_ratio", x.clock_ratio, since(3));
-  visit("host_load", x.host_load, since(3));
+  visit("dot4x8_kernel", x.dot4x8_kernel);
+  visit("coop_int8_kernel", x.coop_int8_kernel);
+  visit("coop_fp16_kernel", x.coop_fp16_kernel);
+  visit("clock_ratio", x.clock_ratio);
+  visit("host_load", x.host_load);
   visit("dispatch_us", x.dispatch_us);
 }
 
@@ -168,15 +159,15 @@ void fields(Visit& visit, Is<RunInfo> auto& x) {
   visit("environment", x.environment);
   visit("seed", x.seed);
   visit("validation", x.validation);
-  visit("robust_access", x.robust_access, since(3));
-  visit("inputs", x.inputs, since(3));
-  visit("repro_options", x.repro_options, since(3));
-  visit("timer", x.timer, since(2));
-  visit("ceilings", x.ceilings, since(2));
-  visit("rule_notes", x.rule_notes, since(3));
-  visit("secret_seed", x.secret_seed, since(3));
-  visit("shard", x.shard, since(3));
-  visit("merged", x.merged, since(3));
+  visit("robust_access", x.robust_access);
+  visit("inputs", x.inputs);
+  visit("repro_options", x.repro_options);
+  visit("timer", x.timer);
+  visit("ceilings", x.ceilings);
+  visit("rule_notes", x.rule_notes);
+  visit("secret_seed", x.secret_seed);
+  visit("shard", x.shard);
+  visit("merged", x.merged);
 }
 
 template <class Visit>
@@ -185,27 +176,27 @@ void fields(Visit& visit, Is<RowInfo> auto& x) {
   visit("op", x.op);
   visit("name", x.name);
   visit("impl", x.impl);
-  visit("group", x.group, since(3));
-  visit("model", x.model, since(3));
-  visit("layer", x.layer, since(3));
-  visit("calls", x.calls, since(3));
-  visit("tokens", x.tokens, since(3));
-  visit("dtype", x.dtype, since(3));
+  visit("group", x.group);
+  visit("model", x.model);
+  visit("layer", x.layer);
+  visit("calls", x.calls);
+  visit("tokens", x.tokens);
+  visit("dtype", x.dtype);
   visit("shape", x.shape);
-  visit("shapes", x.shapes, since(3));
+  visit("shapes", x.shapes);
   visit("params", x.params);
   visit("forms", x.forms);
   visit("tune", x.tune);
   visit("fill", x.fill);
   visit("mode", x.mode, always);
-  visit("cache", x.cache, since(2));
+  visit("cache", x.cache);
   visit("tier", x.tier);
   visit("seed", x.seed);
   visit("where", x.where);
   visit("shaders", x.shaders);
-  visit("versus", x.versus, since(3));
-  visit("baseline", x.baseline, since(3));
-  visit("baseline_note", x.baseline_note, since(3));
+  visit("versus", x.versus);
+  visit("baseline", x.baseline);
+  visit("baseline_note", x.baseline_note);
 }
 
 template <class Visit>
@@ -243,12 +234,12 @@ void fields(Visit& visit, Is<AccuracyResult> auto& x) {
   visit("expected", x.expected);
   visit("got", x.got);
   visit("bound", x.bound);
-  visit("tolerance", x.tolerance, since(3));
-  visit("tolerance_reason", x.tolerance_reason, since(3));
-  visit("missed", x.missed, since(3));
-  visit("first", x.first, since(3));
-  visit("worst", x.worst, since(3));
-  visit("diagnosis", x.diagnosis, since(3));
+  visit("tolerance", x.tolerance);
+  visit("tolerance_reason", x.tolerance_reason);
+  visit("missed", x.missed);
+  visit("first", x.first);
+  visit("worst", x.worst);
+  visit("diagnosis", x.diagnosis);
   visit("tile_map", x.tile_map);
   visit("input_hash", x.input_hash);
   visit("output_hash", x.output_hash);
@@ -265,56 +256,44 @@ void fields(Visit& visit, Is<DispatchShare> auto& x) {
   visit("time_us", x.time_us);
 }
 
+/// Without the figures that record_of computes.
 template <class Visit>
 void fields(Visit& visit, Is<PerfResult> auto& x) {
-  visit("time_us_min", x.time_us_min, until(2));
-  visit("time_us_p25", x.time_us_p25, until(2));
-  visit("time_us_p50", x.time_us_p50, until(2));
-  visit("time_us_p75", x.time_us_p75, until(2));
-  visit("time_us_mean", x.time_us_mean, until(2));
-  visit("time_us_stdev", x.time_us_stdev, until(2));
-  visit("spread_pct", x.spread_pct, until(2));
-  visit("ci_pct", x.ci_pct, until(2));
-  visit("blocks", x.blocks, until(2));
-  visit("samples", x.samples, until(2));
-  visit("batch", x.batch, until(2));
-  visit("sets", x.sets, since(2));
-  visit("discarded", x.discarded, since(2));
+  visit("sets", x.sets);
+  visit("discarded", x.discarded);
   visit("stop", x.stop);
   visit("throughput_us", x.throughput_us);
   visit("time_transition_us", x.time_transition_us);
-  visit("setup_us", x.setup_us, since(3));
-  visit("isolated_us", x.isolated_us, since(3));
+  visit("setup_us", x.setup_us);
+  visit("isolated_us", x.isolated_us);
   visit("bytes", x.bytes);
-  visit("bytes_read", x.bytes_read, since(2));
+  visit("bytes_read", x.bytes_read);
   visit("operations", x.operations);
-  visit("ceiling", x.ceiling, since(3));
-  visit("peak_gbps", x.peak_gbps, since(3));
-  visit("peak_gops", x.peak_gops, since(3));
-  visit("pct_peak_bw", x.pct_peak_bw, since(2));
-  visit("pct_peak_ops", x.pct_peak_ops, since(2));
-  visit("limited_by", x.limited_by, since(2));
-  visit("suspect", x.suspect, since(2));
+  visit("ceiling", x.ceiling);
+  visit("peak_gbps", x.peak_gbps);
+  visit("peak_gops", x.peak_gops);
+  visit("pct_peak_bw", x.pct_peak_bw);
+  visit("pct_peak_ops", x.pct_peak_ops);
+  visit("limited_by", x.limited_by);
+  visit("suspect", x.suspect);
   visit("clock", x.clock);
-  visit("timer", x.timer, since(2));
-  visit("clock_ratio", x.clock_ratio, since(2));
+  visit("timer", x.timer);
+  visit("clock_ratio", x.clock_ratio);
   visit("verified", x.verified);
-  visit("verified_pct", x.verified_pct, since(2));
-  visit("output_hash", x.output_hash, until(2));
-  visit("impl_auto", x.impl_auto, since(2));
-  visit("regret_pct", x.regret_pct, since(2));
-  visit("ratio", x.ratio, since(3));
-  visit("ratio_to", x.ratio_to, since(3));
+  visit("verified_pct", x.verified_pct);
+  visit("impl_auto", x.impl_auto);
+  visit("regret_pct", x.regret_pct);
+  visit("ratio", x.ratio);
+  visit("ratio_to", x.ratio_to);
   visit("compile_ms", x.compile_ms);
   visit("spirv_hash", x.spirv_hash);
-  visit("program_hash", x.program_hash, since(2));
-  visit("registers", x.registers, since(2));
-  visit("spill_bytes", x.spill_bytes, since(2));
-  visit("shared_bytes", x.shared_bytes, since(2));
-  visit("memory_bytes", x.memory_bytes, since(2));
-  visit("submitted_ms", x.submitted_ms, since(2));
+  visit("program_hash", x.program_hash);
+  visit("registers", x.registers);
+  visit("spill_bytes", x.spill_bytes);
+  visit("shared_bytes", x.shared_bytes);
+  visit("memory_bytes", x.memory_bytes);
+  visit("submitted_ms", x.submitted_ms);
   visit("dispatches", x.dispatches);
-  visit("sample_us", x.sample_us, until(2));
 }
 
 template <class Visit>
@@ -326,23 +305,12 @@ void fields(Visit& visit, Is<TimeSpent> auto& x) {
 }
 
 template <class Visit>
-void fields(Visit& visit, Is<Comparison> auto& x) {
-  visit("baseline", x.baseline);
-  visit("ratio", x.ratio);
-  visit("ratio_low", x.ratio_low);
-  visit("ratio_high", x.ratio_high);
-  visit("blocks", x.blocks);
-  visit("note", x.note);
-}
-
-template <class Visit>
 void fields(Visit& visit, Is<Block> auto& x) {
   visit("round", x.round, always);
   visit("skipped", x.skipped);
   visit("batch", x.batch, always);
   visit("samples_ns", x.samples_ns, always);
   visit("probe_ns", x.probe_ns);
-  visit("output_hash", x.output_hash);
   visit("wrong", x.wrong);
 }
 
@@ -352,27 +320,8 @@ void fields(Visit& visit, Is<RowEnd> auto& x) {
   visit("reason", x.reason);
   visit("retry", x.retry);
   visit("perf", x.perf);
-  visit("comparison", x.comparison);
   visit("validation_messages", x.validation_messages);
-  visit("validation_texts", x.validation_texts, since(3));
-  visit("total_ms", x.total_ms);
-  visit("spent", x.spent);
-  visit("repro", x.repro);
-}
-
-/// Of schemas 1 and 2: their journals hold a row's record as a whole.
-template <class Visit>
-void fields(Visit& visit, Is<Record> auto& x) {
-  visit("case", x.info);
-  visit("status", x.status);
-  visit("reason", x.reason);
-  visit("retry", x.retry, since(3));
-  visit("accuracy", x.accuracy);
-  visit("perf", x.perf);
-  visit("comparison", x.comparison);
-  visit("validation_messages", x.validation_messages);
-  visit("validation_texts", x.validation_texts, since(3));
-  visit("repro", x.repro);
+  visit("validation_texts", x.validation_texts);
   visit("total_ms", x.total_ms);
   visit("spent", x.spent);
 }

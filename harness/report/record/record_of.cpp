@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -30,7 +29,6 @@ Record finished(RowEvents&& events) {
   record.retry = std::move(end.retry);
   record.accuracy = std::move(events.judged);
   record.perf = std::move(end.perf);
-  record.comparison = std::move(end.comparison);
   record.validation_messages = end.validation_messages;
   record.validation_texts = std::move(end.validation_texts);
   record.total_ms = end.total_ms;
@@ -38,30 +36,8 @@ Record finished(RowEvents&& events) {
   if (record.perf) {
     describe_blocks(events.blocks, *record.perf);
     record.perf->output_hash = record.accuracy ? record.accuracy->output_hash : "";
-    if (!events.blocks.empty() && !events.blocks.back().output_hash.empty())
-      record.perf->output_hash = events.blocks.back().output_hash;
   }
   return record;
-}
-
-/// The time of `batch` programs in ns that gives `program_us` when it is divided again. Device times are
-/// mostly whole numbers of ns, which the us of one program only show with an error in the last digit.
-double submission_ns(double program_us, int batch) {
-  const double about = program_us * ns_per_us * batch;
-  const auto gives_it = [&](double ns) { return ns / batch / ns_per_us == program_us; };
-  for (int digits = 0; digits <= 6; ++digits) {
-    const double parts = std::pow(10, digits);
-    const double rounded = std::round(about * parts) / parts;
-    if (gives_it(rounded)) return rounded;
-  }
-  for (const double toward : {0.0, HUGE_VAL}) {
-    double near = about;
-    for (int step = 0; step < 4; ++step) {
-      if (gives_it(near)) return near;
-      near = std::nextafter(near, toward);
-    }
-  }
-  return about;
 }
 
 /// The case's id: its row's id without the suffixes that distinguish the case's rows.
@@ -85,30 +61,13 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
-std::vector<Block> blocks_of(const Record& record) {
-  std::vector<Block> blocks;
-  if (!record.perf) return blocks;
-  const PerfResult& perf = *record.perf;
-  const std::string judged = record.accuracy ? record.accuracy->output_hash : "";
-  for (const std::vector<double>& samples : perf.sample_us) {
-    Block& block = blocks.emplace_back();
-    block.round = static_cast<int>(blocks.size()) - 1;
-    block.batch = std::max(1, perf.batch);
-    for (const double us : samples) block.samples_ns.push_back(submission_ns(us, block.batch));
-    if (perf.output_hash != judged) block.output_hash = perf.output_hash;
-  }
-  return blocks;
-}
-
 }  // namespace
 
 Record record_of(const RunInfo& run, RowEvents events) {
-  const bool has_own = events.end && !events.end->repro.empty();
-  std::string repro = has_own ? std::move(events.end->repro) : repro_line(run, events.info);
   RowInfo info = std::move(events.info);
   Record record = events.end ? finished(std::move(events)) : unfinished(events);
+  record.repro = repro_line(run, info);
   record.info = std::move(info);
-  record.repro = std::move(repro);
   return record;
 }
 
@@ -117,19 +76,10 @@ RowEnd end_of(const Record& record) {
           .reason = record.reason,
           .retry = record.retry,
           .perf = record.perf,
-          .comparison = record.comparison,
           .validation_messages = record.validation_messages,
           .validation_texts = record.validation_texts,
           .total_ms = record.total_ms,
           .spent = record.spent};
-}
-
-void tell_record(const RunInfo& run, RowIndex row, const Record& record, RunListener& listener) {
-  if (record.accuracy) listener.judged(row, *record.accuracy);
-  for (const Block& block : blocks_of(record)) listener.block(row, block);
-  RowEnd end = end_of(record);
-  if (record.repro != repro_line(run, record.info)) end.repro = record.repro;
-  listener.end(row, end);
 }
 
 void describe_blocks(std::span<const Block> blocks, PerfResult& perf) {

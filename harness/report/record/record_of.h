@@ -60,10 +60,6 @@ Record record_of(const RunInfo& run, RowEvents events);
 /// `judged` hold.
 RowEnd end_of(const Record& record);
 
-/// The opposite of record_of: sends a listener the events after `begin` that make up a record. Blocks get
-/// rounds from 0 on.
-void tell_record(const RunInfo& run, RowIndex row, const Record& record, RunListener& listener);
-
 /// Fills in the figures that the blocks give: minimum, quartiles, mean, deviation, spread and interval of the
 /// block medians, counts, batch and the samples themselves. Does nothing if there is no sample.
 void describe_blocks(std::span<const Block> blocks, PerfResult& perf);

@@ -105,8 +105,6 @@ class ReportBuilder::Both final : public RunListener {
   RunListener& other_;
 };
 
-ReportBuilder::ReportBuilder(Decoder::StoredRecord stored_record) : decoder_(std::move(stored_record)) {}
-
 void ReportBuilder::line(std::string_view line) {
   Store store(*this);
   decoder_.line(line, store);
@@ -132,12 +130,10 @@ Record ReportBuilder::record(RowIndex row) const {
   return record;
 }
 
-/// Whether a comparison has to be computed: older journals hold comparisons, and rows that never began are
-/// not compared.
+/// Whether a comparison has to be computed: rows that never began are not compared.
 bool ReportBuilder::lacks_comparison(RowIndex index) const {
   const RowEvents& row = rows_.at(index);
-  return is_compared(row.info) && row.begun && row.end && !row.end->comparison &&
-         (lines_left_out_ == 0 || is_whole(row));
+  return is_compared(row.info) && row.begun && row.end && (lines_left_out_ == 0 || is_whole(row));
 }
 
 std::optional<RowIndex> ReportBuilder::baseline_of(RowIndex row) const {

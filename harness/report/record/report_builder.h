@@ -2,8 +2,8 @@
 
 #include "harness/report/record/codec.h"
 #include "harness/report/record/compared_rows.h"
+#include "harness/report/record/record.h"
 #include "harness/report/record/record_of.h"
-#include "harness/report/record/run_report.h"
 
 #include <cstddef>
 #include <deque>
@@ -17,9 +17,6 @@ namespace assay {
 /// that a report written live and one rebuilt from the journal are equal byte for byte.
 class ReportBuilder final : public EventLines {
  public:
-  /// `stored_record` as Decoder takes it.
-  explicit ReportBuilder(Decoder::StoredRecord stored_record = {});
-
   /// Takes an event as a line of the journal. Throws Error that says what is wrong with the line.
   void line(std::string_view line) override;
   /// Takes a line and passes its event to another listener as well, so that the line is parsed only once.

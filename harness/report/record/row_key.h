@@ -11,7 +11,7 @@ namespace assay {
 struct RowKey {
   std::string id;
   std::string mode;
-  std::string cache;  ///< "cold", else "": rows of older journals without this field are hot
+  std::string cache;  ///< "cold", else ""
 
   // NOLINTNEXTLINE(modernize-use-nullptr): the check takes what the compiler generates for a null pointer
   friend auto operator<=>(const RowKey&, const RowKey&) = default;

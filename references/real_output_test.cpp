@@ -1,4 +1,4 @@
-#include "references/half_bounds.h"
+#include "references/real_output.h"
 
 #include <gtest/gtest.h>
 

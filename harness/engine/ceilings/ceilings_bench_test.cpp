@@ -1,4 +1,4 @@
-#include "harness/engine/ceilings/best_reading.h"
+#include "harness/engine/ceilings/ceilings_bench.h"
 
 #include <gtest/gtest.h>
 

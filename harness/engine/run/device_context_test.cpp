@@ -1,4 +1,4 @@
-#include "harness/engine/run/layer_messages.h"
+#include "harness/engine/run/device_context.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

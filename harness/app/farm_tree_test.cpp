@@ -1,4 +1,4 @@
-#include "harness/app/disk_use.h"
+#include "harness/app/farm_tree.h"
 
 #include "tests/support/temporary_folder.h"
 

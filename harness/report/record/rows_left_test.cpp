@@ -1,4 +1,4 @@
-#include "harness/report/record/killed_row.h"
+#include "harness/report/record/rows_left.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

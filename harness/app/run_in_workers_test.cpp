@@ -1,4 +1,4 @@
-#include "harness/app/worker_count.h"
+#include "harness/app/run_in_workers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
