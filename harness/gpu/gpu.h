@@ -351,8 +351,8 @@ struct ExecutableStatistics {
 /// What a program's shaders may do with one of its tensors.
 enum class TensorAccess : std::uint8_t {
   Any,
-  Read,  ///< an input: no instruction changes it, except by Program::free_access_because
-  Write  ///< an output: no instruction reads it, with the same exception
+  Read,  ///< an input: no instruction changes it
+  Write  ///< an output: no instruction reads it, except by Program::free_access_because
 };
 
 /// The pipelines of one program, ready to run and to be timed.
