@@ -182,9 +182,8 @@ class AccessCheck {
   void check(const DispatchCheck& one) {
     if (access_.empty() || !program_.unchecked_because.empty()) return;
     const bool is_timed = one.dispatch().role != DispatchRole::Setup;
-    one.each_use([&](Resource resource, const ShaderBinding& used) {
-      check_reads(one, resource, used, is_timed);
-    });
+    one.each_use(
+        [&](Resource resource, const ShaderBinding& used) { check_reads(one, resource, used, is_timed); });
     one.each_use([&](Resource resource, const ShaderBinding& used) {
       if (!used.is_written) return;
       check_write(one, resource, used, is_timed);
@@ -229,7 +228,8 @@ class AccessCheck {
     one.refuse(fmt::format(
         "the shader {} {}, where the scratch '{}' is bound, which no dispatch before it writes: what the "
         "program before left there could spare it the work. Write it in an earlier dispatch",
-        used.is_read ? "reads" : "updates by atomics", place_text(used), program_.scratch[scratch.index].name));
+        used.is_read ? "reads" : "updates by atomics", place_text(used),
+        program_.scratch[scratch.index].name));
   }
 
   void check_write(const DispatchCheck& one, Resource resource, const ShaderBinding& used,

@@ -290,7 +290,8 @@ TEST(InterfaceCheck, ScratchThatNothingHasWrittenIsNotUpdated) {
               AllOf(HasSubstr("against dispatch 'a'"), HasSubstr("updates by atomics set 0, binding 0 ('s')"),
                     HasSubstr("no dispatch before it writes")));
   EXPECT_EQ(scratch_complaint({Use::Writes, Use::Updates, Use::Reads}), "") << "cleared, and then reduced to";
-  EXPECT_THAT(scratch_complaint({Use::Writes, Use::Reads, Use::Updates}), HasSubstr("which dispatch 'b' reads"));
+  EXPECT_THAT(scratch_complaint({Use::Writes, Use::Reads, Use::Updates}),
+              HasSubstr("which dispatch 'b' reads"));
 }
 
 TEST(InterfaceCheck, ScratchThatWasReadIsNotWritten) {

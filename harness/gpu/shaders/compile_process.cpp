@@ -4,6 +4,7 @@
 #include "harness/base/file.h"
 #include "harness/gpu/gpu.h"
 #include "harness/gpu/shaders/compile.h"
+#include "harness/gpu/shaders/spirv_rules.h"
 
 #include <fmt/format.h>
 
@@ -106,7 +107,9 @@ std::vector<std::uint32_t> compile_request(std::string_view request) {
     define.value = texts.next();
   }
   const GlslangProcess glslang;
-  return compile_glsl(name, sources, defines, places);
+  std::vector<std::uint32_t> words = compile_glsl(name, sources, defines, places);
+  check_module(sources.at(name).display, words);
+  return words;
 }
 
 std::string answer_to(std::string_view request) {

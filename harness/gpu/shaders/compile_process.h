@@ -11,7 +11,8 @@
 namespace assay::gpu {
 
 /// Runs compile_glsl() in a process of its own, for sources that users provide: glslang can neither be
-/// interrupted nor limited in memory, and a few lines of macros can make it use all there is. `command`
+/// interrupted nor limited in memory, and a few lines of macros can make it use all there is. The result is
+/// checked there too, by check_module(). `command`
 /// starts a program that calls serve_compilation(). Throws CompileError, also when the compiler crashed or
 /// exceeded its limits of time or memory; Error(Infrastructure) when it cannot be started.
 std::vector<std::uint32_t> compile_in_process(const std::vector<std::string>& command,

@@ -4,6 +4,7 @@
 #include "harness/gpu/shaders/compile.h"
 #include "harness/gpu/shaders/compile_process.h"
 #include "harness/gpu/shaders/spirv_cache.h"
+#include "harness/gpu/shaders/spirv_rules.h"
 
 #include <fmt/format.h>
 
@@ -108,6 +109,7 @@ Spirv ShaderLibrary::State::build(const std::string& shader, const std::map<std:
   if (is_ours || compiler.empty()) {
     std::call_once(glslang_started, [this] { glslang.emplace(); });
     spirv.words = compile_glsl(shader, found, defines, sources.places());
+    if (!is_ours) check_module(found.at(shader).display, spirv.words);
   } else {
     spirv.words = compile_in_process(compiler, shader, found, defines, sources.places());
   }
