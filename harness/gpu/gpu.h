@@ -156,8 +156,10 @@ class Device {
 /// SPIR-V of one shader with its defines.
 struct Spirv {
   std::vector<std::uint32_t> words;
-  std::string hash;       ///< of the words
+  std::string hash;       ///< SHA-256 of the words
   double compile_ms = 0;  ///< 0 when it came from the cache
+  /// Some file of it is not assay's own: it may then have specialization constants that no op sets.
+  bool is_foreign = false;
 };
 
 struct ShaderOptions {

@@ -110,7 +110,7 @@ class Judge {
     tell(fmt::format("accuracy: {} rows", cases.accuracy.size()));
     run_stage(runs, Stage::Accuracy, why_stopped(), [&] { return runs.accuracy(); });
     tell(fmt::format("secret data: {} rows, fuzzed shapes: {}", cases.secret.size(), fuzzed.ids.size()));
-    run_stage(runs, Stage::Secret, why_stopped(), [&] { return runs.secret_and_fuzzed(); });
+    run_stage(runs, Stage::Secret, why_not_secret(), [&] { return runs.secret_and_fuzzed(); });
     note_wrong_on_secret_data(judgement_);
     tell(fmt::format("performance: {} rows", cases.performance.size()));
     run_stage(runs, Stage::Performance, why_untimed(), [&] { return runs.performance(); });
@@ -128,6 +128,17 @@ class Judge {
   std::string why_stopped() const {
     if (!must_stop()) return {};
     return is_late() ? "the time limit was reached" : "the judge was stopped";
+  }
+
+  /// Why nothing follows the first stage; empty if something does. A kernel that is never right cannot be
+  /// trusted any more.
+  std::string why_not_secret() const {
+    if (std::string why = why_stopped(); !why.empty()) return why;
+    const auto is = [&](bool correct) {
+      return std::ranges::any_of(judgement_.rows,
+                                 [&](const JudgedRow& row) { return row.correct == correct; });
+    };
+    return is(false) && !is(true) ? "no row of the first stage is right" : "";
   }
 
   /// Why performance is not measured; empty if it is. A wrong kernel gets no time.
@@ -175,7 +186,7 @@ class Judge {
     } else {
       if (!options_.json.empty()) write_named_file(options_.json, json);
       terminal_.out << judgement_text(judgement_, facts, terminal_.console.color);
-      terminal_.out << fmt::format("full report   {}\n", printable((folder_ / "judge.json").string()));
+      terminal_.out << fmt::format("full report   {}\n", printable_line((folder_ / "judge.json").string()));
     }
     return judgement_.is_trusted() ? ExitCode::Fine : ExitCode::Failures;
   }

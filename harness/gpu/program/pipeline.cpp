@@ -118,7 +118,7 @@ Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
   const DeviceTable& table = device.table;
   Pipeline pipeline;
   pipeline.bindings = std::move(bindings);
-  pipeline.constants = specialization(dispatch, spirv.words, guard);
+  pipeline.constants = specialization(dispatch, spirv.words, guard, spirv.is_foreign);
   pipeline.spirv_hash = spirv.hash;
   pipeline.set_layout = create_set_layout(table, dispatch, pipeline.bindings);
   pipeline.layout = create_layout(table, dispatch, pipeline.set_layout.get());

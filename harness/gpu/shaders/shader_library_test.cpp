@@ -68,7 +68,7 @@ TEST_F(ShaderLibraryTest, MakesValidSpirv13) {
   EXPECT_EQ(spirv.words[1], 0x00010300u);
   EXPECT_EQ(validate_spirv(spirv.words), std::nullopt);
   EXPECT_GT(spirv.compile_ms, 0);
-  EXPECT_EQ(spirv.hash.size(), 32u);
+  EXPECT_EQ(spirv.hash.size(), 64u);
 }
 
 TEST_F(ShaderLibraryTest, TheValidatorSeesDamage) {

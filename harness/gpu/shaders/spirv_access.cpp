@@ -11,7 +11,7 @@ enum class Use : std::uint8_t {
   Reads,
   Writes,
   Updates,  ///< an atomic that makes the new content from the previous one and returns the latter
-  Asks,              ///< queries a size
+  Asks,     ///< queries a size
   Unknown
 };
 
