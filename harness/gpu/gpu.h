@@ -80,7 +80,8 @@ struct InstanceOptions {
   /// Turn on VK_LAYER_KHRONOS_validation; when it is not installed, Error(Usage) names its package.
   bool validation = false;
   /// Devices check every access, so shaders reach nothing outside of what is bound. Enables whichever of
-  /// robustBufferAccess, robustImageAccess and cooperativeMatrixRobustBufferAccess a device has.
+  /// robustBufferAccess, robustImageAccess, cooperativeMatrixRobustBufferAccess and
+  /// shaderZeroInitializeWorkgroupMemory a device has; with the last, workgroup memory is zero at first.
   bool robust_access = false;
 };
 

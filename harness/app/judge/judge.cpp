@@ -12,6 +12,7 @@
 #include "harness/app/run_devices.h"
 #include "harness/base/clock.h"
 #include "harness/base/file.h"
+#include "harness/base/source_hash.h"
 #include "harness/base/text.h"
 #include "harness/cases/load.h"
 #include "harness/engine/run/run_info.h"
@@ -42,6 +43,19 @@ CaseOptions case_options(const JudgeOptions& options) {
   return made;
 }
 
+/// The options with the cases that are used: never those of the submission.
+JudgeOptions with_cases(JudgeOptions options) {
+  options.cases = case_options(options).paths(options.submission);
+  return options;
+}
+
+std::vector<CaseFile> case_files(const LoadResult& loaded) {
+  std::vector<CaseFile> files;
+  for (const std::filesystem::path& file : loaded.files)
+    files.push_back({file.string(), source_hash(whole_file(file).value_or(""))});
+  return files;
+}
+
 RunOptions device_options(const JudgeOptions& options) {
   RunOptions made;
   if (!options.device.empty()) made.devices = {options.device};
@@ -68,7 +82,7 @@ class Judge {
  public:
   Judge(const JudgeOptions& options, const Context& context, const ParseRun& parse, const Terminal& terminal,
         std::function<bool()> stop_requested)
-      : options_(options),
+      : options_(with_cases(options)),
         context_(context),
         parse_(parse),
         terminal_(terminal),
@@ -82,6 +96,7 @@ class Judge {
     const LoadResult loaded = load(options_, context_, terminal_);
     const Submission submission = take_submission(options_.submission, folder_ / "submission");
     judgement_.findings = submission.findings;
+    case_files_ = case_files(loaded);
     JudgedCases cases;
     cases.all = loaded.cases.size();
     if (!submission.files.empty()) judge_files(submission, loaded, device, cases);
@@ -169,6 +184,7 @@ class Judge {
             .hash = submission.hash,
             .files = submission.files,
             .unchanged = submission.unchanged,
+            .case_files = case_files_,
             .cases = cases.all,
             .selected = cases.selected,
             .mattering = cases.mattering.size(),
@@ -191,7 +207,7 @@ class Judge {
     return judgement_.is_trusted() ? ExitCode::Fine : ExitCode::Failures;
   }
 
-  const JudgeOptions& options_;
+  const JudgeOptions options_;
   const Context& context_;
   const ParseRun& parse_;
   const Terminal& terminal_;
@@ -199,6 +215,7 @@ class Judge {
   std::filesystem::path folder_;
   std::uint64_t secret_seed_;
   std::uint64_t draw_seed_;
+  std::vector<CaseFile> case_files_;
   Stopwatch watch_;
   bool had_ceilings_ = false;
   Judgement judgement_;

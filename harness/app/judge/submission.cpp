@@ -119,8 +119,7 @@ std::vector<std::string> names_in(const fs::path& from, std::vector<Finding>& fi
 
 /// Output inside the submission would be taken for a part of it the next time.
 void refuse_output_inside(const fs::path& from, const fs::path& to) {
-  const fs::path inside = fs::weakly_canonical(to).lexically_relative(fs::weakly_canonical(from));
-  if (inside.empty() || *inside.begin() == "..") return;
+  if (!is_inside(to, from)) return;
   throw Error(
       fmt::format("choosing where to write: '{}' is inside the submission '{}'; name a folder outside of it "
                   "with --out",

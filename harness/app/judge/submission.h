@@ -13,8 +13,9 @@ struct Submission {
   std::filesystem::path folder;        ///< copies of `files`, which are run whatever happens to the originals
   std::vector<std::string> files;      ///< shaders that differ from assay's, sorted: "q8ta_relu.comp"
   std::vector<std::string> unchanged;  ///< shaders that equal assay's
-  std::vector<Finding> findings;       ///< files that are ignored and count against it; their names are made fit for a line
-  std::string hash;                    ///< SHA-256 of the names and texts of `files`
+  std::vector<Finding>
+      findings;      ///< files that are ignored and count against it; their names are made fit for a line
+  std::string hash;  ///< SHA-256 of the names and texts of `files`
 };
 
 /// Copies the shaders of `from` to the new folder `to`: regular files *.comp and *.glslh that differ from

@@ -205,6 +205,42 @@ TEST_F(ShaderLibraryTest, AFailureIsNotCached) {
   EXPECT_TRUE(entries().empty());
 }
 
+TEST_F(ShaderLibraryTest, WhatDoesNotCompileIsCompiledOnceInAProcess) {
+  sources.write("bad.comp", "#version 450\nvoid main() { oops }\n");
+  ShaderLibrary once = library();
+  EXPECT_THROW(once.compile("bad.comp", {}), CompileError);
+  sources.write("bad.comp", valid);
+  EXPECT_THROW(once.compile("bad.comp", {}), CompileError) << "the first failure is remembered";
+  EXPECT_NO_THROW(once.compile("bad.comp", {{"OTHER", "1"}}));
+}
+
+/// A compiler that ends at once stands for one that was stopped at its limits.
+TEST_F(ShaderLibraryTest, WhatStopsTheCompilerStopsItOnceForAllVariants) {
+  const std::string count = cache.path().string() + "/count";
+  const std::string script =
+      cache.write("stops.sh", "#!/bin/sh\ncat > /dev/null\necho once >> '" + count + "'\nkill -KILL $$\n");
+  ShaderLibrary stopping(
+      {.directories = {sources.path()}, .cache_directory = {}, .compiler = {"/bin/sh", script}});
+  for (const char* variant : {"0", "1", "2"}) {
+    try {
+      stopping.compile("ok.comp", {{"VARIANT", variant}});
+      FAIL() << "nothing was thrown";
+    } catch (const CompileError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(path("ok.comp") + ": compiling it failed: it took more than 20 s"));
+    }
+  }
+  EXPECT_EQ(read_file(count), "once\n");
+}
+
+TEST_F(ShaderLibraryTest, LongLinesAreQuotedInPart) {
+  sources.write("bad.comp", "#version 450\nvoid main() { nothing" + std::string(1 << 20, '+') + "1; }\n");
+  EXPECT_LT(failure("bad.comp").size(), 2000U);
+  std::string many = "#version 450\nvoid main() {\n";
+  for (int i = 0; i < 1000; ++i) many += "float a" + std::to_string(i) + " = unknown;\n";
+  sources.write("many.comp", many + "}\n");
+  EXPECT_LT(failure("many.comp").size(), 10'000U);
+}
+
 TEST_F(ShaderLibraryTest, AnUnknownShaderIsAnError) {
   try {
     compile("none.comp");

@@ -123,20 +123,21 @@ std::string named(const char* name, std::uint32_t number) {
 class RuleReader {
  public:
   void read(const SpirvInstruction& instruction);
-  std::optional<std::string> found() const { return found_; }
+  /// Empty: everything is allowed.
+  const std::string& found() const { return found_; }
   const std::vector<std::uint32_t>& capabilities() const { return capabilities_; }
 
  private:
   using Place = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  ///< id, member or ~0, decoration
 
-  void refuse(std::string what) {
-    if (!found_) found_ = std::move(what);
+  void refuse(std::string_view what) {
+    if (found_.empty()) found_ = what;
   }
   void read_global(const SpirvInstruction& instruction);
   void read_mode(const SpirvInstruction& instruction);
   void read_decoration(std::uint32_t id, std::uint32_t member, std::span<const std::uint32_t> words);
 
-  std::optional<std::string> found_;
+  std::string found_;
   std::vector<std::uint32_t> capabilities_;
   std::set<Place> decorated_;
   std::set<std::uint32_t> modes_;
@@ -221,8 +222,8 @@ std::optional<std::string> forbidden_in(std::span<const std::uint32_t> words) {
                    [&](const SpirvInstruction& instruction) { reader.read(instruction); });
   if (const std::string refused = refused_capability(reader.capabilities()); !refused.empty())
     return fmt::format("the shader uses the SPIR-V capability {}", refused);
-  if (reader.found()) return fmt::format("its SPIR-V has {}", *reader.found());
-  return std::nullopt;
+  if (reader.found().empty()) return std::nullopt;
+  return fmt::format("its SPIR-V has {}", reader.found());
 }
 
 void check_module(const std::string& display, const std::vector<std::uint32_t>& words) {
