@@ -20,12 +20,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <iterator>
 #include <ostream>
 #include <random>
 #include <utility>
+#include <vector>
 
 namespace assay::app {
 namespace {
@@ -130,8 +130,9 @@ class Judge {
     tell(fmt::format("performance: {} rows", cases.performance.size()));
     run_stage(runs, Stage::Performance, why_untimed(), [&] { return runs.performance(); });
     had_ceilings_ = runs.had_ceilings();
-    note_empty_stages(judgement_,
-                      std::array{Stage::Accuracy, Stage::Secret, Stage::Fuzz, Stage::Performance});
+    std::vector<Stage> stages{Stage::Accuracy, Stage::Secret, Stage::Performance};
+    if (!is_never_right()) stages.push_back(Stage::Fuzz);  // else left out, without rows that would say so
+    note_empty_stages(judgement_, stages);
   }
 
   /// Runs the stage unless `why_not` gives a reason to leave it out.
@@ -149,11 +150,17 @@ class Judge {
   /// trusted any more.
   std::string why_not_secret() const {
     if (std::string why = why_stopped(); !why.empty()) return why;
-    const auto is = [&](bool correct) {
-      return std::ranges::any_of(judgement_.rows,
-                                 [&](const JudgedRow& row) { return row.correct == correct; });
+    return is_never_right() ? "no row of the first stage is right" : "";
+  }
+
+  /// Whether rows of the first stage show something, and none of them a right answer.
+  bool is_never_right() const {
+    const auto shows = [&](bool correct) {
+      return std::ranges::any_of(judgement_.rows, [&](const JudgedRow& row) {
+        return row.stage == Stage::Accuracy && row.correct == correct;
+      });
     };
-    return is(false) && !is(true) ? "no row of the first stage is right" : "";
+    return shows(false) && !shows(true);
   }
 
   /// Why performance is not measured; empty if it is. A wrong kernel gets no time.
