@@ -72,9 +72,10 @@ std::vector<std::filesystem::path> CaseOptions::paths(const std::filesystem::pat
                                                  binary_directory() / "../share/assay/cases"}) {
     if (std::filesystem::is_directory(candidate) && !is_untrusted(candidate)) return {candidate};
   }
-  throw Error(
-      "looking for cases: there is no folder cases/ here, next to the binary or in ../share/assay from it; "
-      "give case files or folders");
+  throw Error(fmt::format(
+      "looking for cases: there is no folder cases/ here, next to the binary or in ../share/assay from it{}; "
+      "give case files or folders",
+      untrusted.empty() ? "" : fmt::format(", outside of '{}'", untrusted.string())));
 }
 
 Selection CaseOptions::selection() const {
