@@ -12,6 +12,10 @@ find_package(glslang REQUIRED)
 find_path(VOLK_DIR volk.c REQUIRED)
 find_path(XXHASH_DIR xxhash.h REQUIRED)
 
+# The static library of OpenSSL, for one function: drivers may bring the shared one of their own system.
+set(OPENSSL_USE_STATIC_LIBS ON)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+
 # libzip is used only by tests, to write archives. Debian's CMake package of it refuses to load without the command line
 # tools of three other packages.
 find_path(LIBZIP_DIR zip.h REQUIRED)

@@ -34,7 +34,8 @@ packages=(
   libcli11-dev         # command line
   nlohmann-json3-dev   # journal and run.json
   libpugixml-dev       # junit.xml
-  libxxhash-dev        # hashes of data and shaders
+  libxxhash-dev        # hashes of data
+  libssl-dev           # SHA-256 of sources, with OpenSSL's CMake module
   libre2-dev           # users' regular expressions, in linear time
   libzstd-dev          # published journals are compressed
   zlib1g-dev           # members of .npz archives are

@@ -1,6 +1,7 @@
 #include "harness/app/case_options.h"
 
 #include "harness/base/error.h"
+#include "harness/base/file.h"
 #include "harness/cases/near_ids.h"
 #include "harness/cases/nearest.h"
 
@@ -57,15 +58,24 @@ std::string what_may_be_meant(const CaseOptions& options, std::span<const Case> 
 
 }  // namespace
 
-std::vector<std::filesystem::path> CaseOptions::paths() const {
+std::vector<std::filesystem::path> CaseOptions::paths(const std::filesystem::path& untrusted) const {
+  const auto is_untrusted = [&](const std::filesystem::path& path) {
+    return !untrusted.empty() && is_inside(path, untrusted);
+  };
+  for (const std::filesystem::path& file : files) {
+    if (!is_untrusted(file)) continue;
+    throw Error(fmt::format("choosing cases: '{}' is inside '{}', which does not choose what it is judged by",
+                            file.string(), untrusted.string()));
+  }
   if (!files.empty()) return files;
   for (const std::filesystem::path& candidate : {std::filesystem::path("cases"), binary_directory() / "cases",
                                                  binary_directory() / "../share/assay/cases"}) {
-    if (std::filesystem::is_directory(candidate)) return {candidate};
+    if (std::filesystem::is_directory(candidate) && !is_untrusted(candidate)) return {candidate};
   }
-  throw Error(
-      "looking for cases: there is no folder cases/ here, next to the binary or in ../share/assay from it; "
-      "give case files or folders");
+  throw Error(fmt::format(
+      "looking for cases: there is no folder cases/ here, next to the binary or in ../share/assay from it{}; "
+      "give case files or folders",
+      untrusted.empty() ? "" : fmt::format(", outside of '{}'", untrusted.string())));
 }
 
 Selection CaseOptions::selection() const {

@@ -27,8 +27,9 @@ struct CaseOptions {
   std::filesystem::path balance;  ///< report whose times are used to make the parts equally long; empty: none
 
   /// The paths asked for, else the folder of cases (in the current directory, else next to the binary).
-  /// Throws Error if there is none.
-  std::vector<std::filesystem::path> paths() const;
+  /// Folders inside `untrusted` (empty: none) are passed over. Throws Error if there is none, or if a path
+  /// asked for is inside.
+  std::vector<std::filesystem::path> paths(const std::filesystem::path& untrusted = {}) const;
   Selection selection() const;
   /// Whether a filter, an op, an impl or a mode is given.
   bool is_narrowed() const;

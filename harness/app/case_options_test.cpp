@@ -2,6 +2,7 @@
 
 #include "tests/support/error_text.h"
 #include "tests/support/small_op.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,6 +21,23 @@ std::string refusal(const CaseOptions& options) {
                           test::make_case(op, test::shape_params({8}), "large")};
   for (Case& test_case : cases) test_case.mode = Mode::Accu;
   return test::error_of([&] { throw_nothing_selected(options, cases); });
+}
+
+TEST(CasePaths, AreOutsideOfWhatIsNotTrusted) {
+  const test::TemporaryFolder folder;
+  const std::string inside = folder.write("mine/cases/c.yaml", "op: flip\n");
+  const std::string outside = folder.write("cases/c.yaml", "op: flip\n");
+  const CaseOptions mine{.files = {inside}};
+  EXPECT_EQ(mine.paths().size(), 1U);
+  EXPECT_THAT(test::error_of([&] { mine.paths(folder / "mine"); }),
+              HasSubstr("which does not choose what it is judged by"));
+  EXPECT_EQ(CaseOptions{.files = {outside}}.paths(folder / "mine").size(), 1U);
+  // Tests run in the root of the source tree, whose folder cases/ would be found first.
+  EXPECT_EQ(CaseOptions{}.paths().front(), "cases");
+  EXPECT_THAT(test::error_of([&] {
+                if (CaseOptions{}.paths(".").front() == "cases") throw Error("the submission's cases");
+              }),
+              Not(HasSubstr("the submission's")));
 }
 
 TEST(NothingSelected, NamesTheIdsNearestToAFilter) {

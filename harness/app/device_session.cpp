@@ -8,12 +8,21 @@
 #include <algorithm>
 
 namespace assay::app {
+namespace {
+
+/// What `assay judge` judges shares no cache with other runs.
+SpirvOnDisk spirv_of_judged(const RunOptions& options) {
+  return options.versus_alone ? SpirvOnDisk::None : SpirvOnDisk::Shared;
+}
+
+}  // namespace
 
 DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& device)
     : parts_(parts),
       device_(device),
       shaders_(shader_options(parts.options.shaders, parts.context.shader_compiler)),
-      versus_(shader_options(parts.options.versus_shaders, parts.context.shader_compiler)),
+      versus_(shader_options(parts.options.versus_shaders, parts.context.shader_compiler,
+                             spirv_of_judged(parts.options))),
       answers_(answer_cache_options(parts.options, parts.context.build)),
       store_(ceiling_store(parts.options.ceiling_store)),
       cases_(parts.selected, device.info) {

@@ -51,8 +51,9 @@ void check_folder(const std::string& option, const std::filesystem::path& folder
 }  // namespace
 
 gpu::ShaderOptions shader_options(const std::filesystem::path& folder,
-                                  const std::vector<std::string>& compiler) {
-  gpu::ShaderOptions options{.cache_directory = gpu::default_cache_directory(), .compiler = compiler};
+                                  const std::vector<std::string>& compiler, SpirvOnDisk on_disk) {
+  gpu::ShaderOptions options{.cache_directory = {}, .compiler = compiler};
+  if (on_disk == SpirvOnDisk::Shared) options.cache_directory = gpu::default_cache_directory();
   if (!folder.empty()) options.directories.push_back(folder);
   return options;
 }

@@ -3,6 +3,7 @@
 #include "harness/app/run_options.h"
 #include "harness/gpu/gpu.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <iosfwd>
 #include <set>
@@ -10,10 +11,13 @@
 
 namespace assay::app {
 
-/// Options for shaders from `folder` before the embedded ones, with the cache on disk; an empty path: only
-/// the embedded ones.
+/// Whether SPIR-V is taken from the cache on disk that all runs share, and stored there.
+enum class SpirvOnDisk : std::uint8_t { Shared, None };
+
+/// Options for shaders from `folder` before the embedded ones; an empty path: only the embedded ones.
 gpu::ShaderOptions shader_options(const std::filesystem::path& folder,
-                                  const std::vector<std::string>& compiler);
+                                  const std::vector<std::string>& compiler,
+                                  SpirvOnDisk on_disk = SpirvOnDisk::Shared);
 
 /// Lists on `log` the files that programs of `shaders` ("copy.comp") use from the folders of --shaders and
 /// --versus-shaders. Throws Error if there are none: the run would then test other shaders than intended. If

@@ -183,4 +183,11 @@ void open_standard_descriptors() {
   if (fd > STDERR_FILENO) ::close(fd);
 }
 
+bool is_inside(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  const fs::path below =
+      fs::weakly_canonical(fs::absolute(path)).lexically_relative(fs::weakly_canonical(fs::absolute(folder)));
+  return !below.empty() && *below.begin() != "..";
+}
+
 }  // namespace assay

@@ -58,4 +58,7 @@ void write_named_file(const std::filesystem::path& path, std::string_view conten
 /// get that descriptor and receive printed text. Call it before anything is opened.
 void open_standard_descriptors();
 
+/// Whether `path` is `folder` or below it, links resolved. Either may not exist yet.
+bool is_inside(const std::filesystem::path& path, const std::filesystem::path& folder);
+
 }  // namespace assay

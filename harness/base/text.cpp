@@ -113,6 +113,13 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+std::string printable_line(std::string_view text) {
+  std::string result;
+  for (const char c : printable(text))
+    result += c == '\n' || c == '\t' ? escaped(static_cast<unsigned>(c)) : std::string(1, c);
+  return result;
+}
+
 std::size_t columns_of(std::string_view text) {
   std::size_t columns = 0;
   for (const char byte : text) columns += is_continuation(byte) ? 0 : 1;

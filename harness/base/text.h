@@ -18,6 +18,10 @@ std::string valid_utf8(std::string_view text);
 /// terminal. Use it for all quoted text from outside: file names and contents, drivers' messages.
 std::string printable(std::string_view text);
 
+/// Applies printable() and makes line feeds and tabs visible too ("\x0a"): for names within a line, which
+/// could else forge the next one.
+std::string printable_line(std::string_view text);
+
 /// Returns the number of code points of valid UTF-8, which is the width in a fixed-width font for the text of
 /// reports.
 std::size_t columns_of(std::string_view text);

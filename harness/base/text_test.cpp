@@ -38,6 +38,7 @@ TEST(ValidUtf8, ReplacesBytesThatAreNone) {
 
 TEST(Printable, ShowsControlCharactersAndKeepsLines) {
   EXPECT_EQ(printable("a\tb\nc"), "a\tb\nc");
+  EXPECT_EQ(printable_line("a\tb\nc\r\xE2\x80\xAE"), "a\\x09b\\x0ac\\x0d\\u202e");
   EXPECT_EQ(printable(std::string("\x1b[31m\r\x7f") + '\0'), "\\x1b[31m\\x0d\\x7f\\x00");
   EXPECT_EQ(printable("\xC2\x9B"
                       "31m"),

@@ -80,7 +80,8 @@ struct InstanceOptions {
   /// Turn on VK_LAYER_KHRONOS_validation; when it is not installed, Error(Usage) names its package.
   bool validation = false;
   /// Devices check every access, so shaders reach nothing outside of what is bound. Enables whichever of
-  /// robustBufferAccess, robustImageAccess and cooperativeMatrixRobustBufferAccess a device has.
+  /// robustBufferAccess, robustImageAccess, cooperativeMatrixRobustBufferAccess and
+  /// shaderZeroInitializeWorkgroupMemory a device has; with the last, workgroup memory is zero at first.
   bool robust_access = false;
 };
 
@@ -156,8 +157,10 @@ class Device {
 /// SPIR-V of one shader with its defines.
 struct Spirv {
   std::vector<std::uint32_t> words;
-  std::string hash;       ///< of the words
+  std::string hash;       ///< SHA-256 of the words
   double compile_ms = 0;  ///< 0 when it came from the cache
+  /// Some file of it is not assay's own: it may then have specialization constants that no op sets.
+  bool is_foreign = false;
 };
 
 struct ShaderOptions {
@@ -351,8 +354,8 @@ struct ExecutableStatistics {
 /// What a program's shaders may do with one of its tensors.
 enum class TensorAccess : std::uint8_t {
   Any,
-  Read,  ///< an input: no instruction changes it, except by Program::free_access_because
-  Write  ///< an output: no instruction reads it, with the same exception
+  Read,  ///< an input: no instruction changes it
+  Write  ///< an output: no instruction reads it, except by Program::free_access_because
 };
 
 /// The pipelines of one program, ready to run and to be timed.

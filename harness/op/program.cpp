@@ -38,6 +38,7 @@ void append(Program& program, const Program& part, std::span<const Resource> ten
   program.scratch.insert(program.scratch.end(), part.scratch.begin(), part.scratch.end());
   std::ranges::move(dispatches, std::back_inserter(program.dispatches));
   if (program.free_access_because.empty()) program.free_access_because = part.free_access_because;
+  if (program.unchecked_because.empty()) program.unchecked_because = part.unchecked_because;
 }
 
 std::array<std::uint32_t, 3> fold_grid(std::int64_t invocations, std::uint32_t local_size,

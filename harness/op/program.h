@@ -119,9 +119,12 @@ struct Dispatch {
 struct Program {
   std::vector<Scratch> scratch;
   std::vector<Dispatch> dispatches;
-  /// Why its shaders read outputs or write inputs. Without a reason such shaders are refused, because data
-  /// found there could save a program work that an earlier run has done.
+  /// Why a dispatch reads an output that an earlier dispatch of the program has written. Without a reason
+  /// shaders that read outputs are refused, because data found there could save a program work that an
+  /// earlier run has done.
   std::string free_access_because;
+  /// For tests of the defences behind that one: why nothing is checked about what shaders read and write.
+  std::string unchecked_because;
   friend bool operator==(const Program&, const Program&) = default;
 };
 

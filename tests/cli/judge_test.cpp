@@ -151,8 +151,11 @@ TEST_F(JudgeTest, TheJsonHasTheseFields) {
   EXPECT_THAT(keys_of(made.at("submission")),
               testing::UnorderedElementsAre("folder", "hash", "files", "unchanged"));
   EXPECT_EQ(made.at("submission").at("files"), json::array({"q8ta_relu.comp"}));
-  EXPECT_THAT(keys_of(made.at("selection")), testing::UnorderedElementsAre("cases", "selected", "judged_of",
-                                                                           "accuracy_of", "performance_of"));
+  EXPECT_THAT(keys_of(made.at("selection")),
+              testing::UnorderedElementsAre("cases", "selected", "judged_of", "accuracy_of", "performance_of",
+                                            "case_files"));
+  EXPECT_EQ(made.at("selection").at("case_files").size(), 1U);
+  EXPECT_EQ(made.at("selection").at("case_files").at(0).at("hash").get<std::string>().size(), 64U);
   EXPECT_EQ(made.at("seeds"), json({{"secret", 77}, {"draw", 78}}));
   EXPECT_THAT(keys_of(made.at("device")), testing::UnorderedElementsAre("name", "uuid", "api"));
   EXPECT_THAT(keys_of(made.at("versions")), testing::UnorderedElementsAre("assay", "driver"));
@@ -255,6 +258,36 @@ TEST_F(JudgeTest, ALinkIsNotFollowed) {
   EXPECT_EQ(made.at("verdict"), "distrusted");
   EXPECT_THAT(words_of(made), IsSupersetOf({"symbolic_link", "does_not_compile"}));
   EXPECT_THAT(made.dump(), Not(HasSubstr("secret words")));
+}
+
+TEST_F(JudgeTest, AnHonestSubmissionMayBeSpelledInItsOwnWay) {
+  const std::string text =
+      with(relu(), "#include \"common/guards.glslh\"",
+           "/* mine */ #include \"common/../common/guards.glslh\"\n#inc\\\nlude \"mine.glslh\"\n"
+           "layout(constant_id = 77) const uint own = 1u;");
+  folder.write("mine/q8ta_relu.comp", with(text, "rectified(words[k])", "rectified(words[k]) * own"));
+  folder.write("mine/mine.glslh", "// nothing\n");
+  rows = "1";
+  const json made = judged({}, relu_cases, 0);
+  EXPECT_EQ(made.at("submission").at("files"), json::array({"mine.glslh", "q8ta_relu.comp"}));
+}
+
+TEST_F(JudgeTest, WhatNobodyCanJudgeIsWrongAtOnce) {
+  folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  folder.write("mine/large.glslh", std::string(std::size_t{5} << 20, ' '));
+  const json made = judged();
+  EXPECT_EQ(made.at("verdict"), "wrong");
+  EXPECT_THAT(words_of(made), ElementsAre("too_large"));
+  EXPECT_TRUE(made.at("rows").empty());
+}
+
+TEST_F(JudgeTest, AfterAStageWithoutARightRowNothingRuns) {
+  folder.write("mine/q8ta_relu.comp", "#version 450\nvoid main() { nothing; }\n");
+  const json made = judged();
+  for (const json& row : made.at("rows")) {
+    EXPECT_EQ(row.at("incomplete"), row.at("stage") != "accuracy") << row.dump();
+  }
+  EXPECT_THAT(words_of(made), IsSupersetOf({"does_not_compile", "not_run", "not_timed"}));
 }
 
 TEST_F(JudgeTest, AKernelOfTheHarnessIsNotReplaced) {

@@ -16,7 +16,7 @@ Record without_excuse(Op op, const std::string& impl, const Params& params) {
   for (Impl& one : op.impls) {
     one.build = [build = one.build](const BuildContext& context) {
       Program program = build(context);
-      program.free_access_because.clear();
+      program.unchecked_because.clear();
       return program;
     };
   }

@@ -45,7 +45,7 @@ void add_impls(Op& op, Build build, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     op.impls.push_back({.name = name, .build = [build, name](const BuildContext& context) {
                           Program program = build(context, name);
-                          program.free_access_because = seen_when_run;
+                          program.unchecked_because = seen_when_run;
                           return program;
                         }});
   }
@@ -140,7 +140,7 @@ Program wrong_when_repeated(const BuildContext& context) {
   mark.local_size = {1, 1, 1};
   mark.bindings = {Resource::scratch(0)};
   program.dispatches.push_back(std::move(mark));
-  program.free_access_because = seen_when_run;
+  program.unchecked_because = seen_when_run;
   return program;
 }
 

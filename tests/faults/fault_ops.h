@@ -4,7 +4,7 @@
 
 namespace assay::faults {
 
-/// Program::free_access_because of all of them: what is to be seen is what the engine finds where they run.
+/// Program::unchecked_because of all of them: what is to be seen is what the engine finds where they run.
 inline constexpr const char* seen_when_run = "it is a fault that the engine is to see";
 
 // Ops whose impls are all wrong in one way, the one their name says, but for `correct`. Tensors and

@@ -133,7 +133,7 @@ TEST(LinearFault, AKernelThatIsNotDispatchedIsSeen) {
 TEST(LinearFault, WeightsThatAreNotPackedAreSeen) {
   const Op op = damaged("linear_q8csw", "tiled", [](Program& program) {
     program.dispatches.erase(program.dispatches.begin());
-    program.free_access_because = seen_when_run;
+    program.unchecked_because = seen_when_run;
   });
   expect_wrong(op, "depends_on_old_output", "depends on what outputs or scratch held before: 100 of 100");
 }

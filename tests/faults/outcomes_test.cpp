@@ -391,7 +391,7 @@ TEST(RecordOfATime, HasWorkSamplesAndShares) {
   EXPECT_GT(perf.dispatches[0].time_us, 0);
   EXPECT_EQ(perf.time_transition_us, 0);
   EXPECT_THAT(perf.stop, ::testing::AnyOf("interval", "budget"));
-  EXPECT_EQ(perf.spirv_hash.size(), 32U);
+  EXPECT_EQ(perf.spirv_hash.size(), 64U);
 }
 
 TEST(RecordOfATime, SaysWhereTheRowsTimeWent) {

@@ -42,7 +42,7 @@ Program flip_program(const BuildContext& context, const std::string& fault) {
   for (std::size_t i = 0; i < 3; ++i) {
     dispatch.workgroups[i] = (x.extent()[i] + dispatch.local_size[i] - 1) / dispatch.local_size[i];
   }
-  return {.dispatches = {std::move(dispatch)}, .free_access_because = seen_when_run};
+  return {.dispatches = {std::move(dispatch)}, .unchecked_because = seen_when_run};
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ Op cheating(const Victim& victim, const std::string& cheat, const std::string& e
                          .bindings = {Resource::tensor(0), memory}};
     return Program{.scratch = {{"memory", DType::I32, {2 * words + 3}, {Storage::Buffer, Layout::WP}}},
                    .dispatches = {work, count},
-                   .free_access_because = excuse};
+                   .unchecked_because = excuse};
   };
   return op;
 }

@@ -11,6 +11,7 @@
 #include "harness/app/run_devices.h"
 #include "harness/base/clock.h"
 #include "harness/base/file.h"
+#include "harness/base/source_hash.h"
 #include "harness/base/text.h"
 #include "harness/cases/load.h"
 #include "harness/engine/run/run_info.h"
@@ -18,12 +19,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <iterator>
 #include <ostream>
 #include <random>
 #include <utility>
+#include <vector>
 
 namespace assay::app {
 namespace {
@@ -39,6 +40,19 @@ CaseOptions case_options(const JudgeOptions& options) {
   CaseOptions made;
   made.files = options.cases;
   return made;
+}
+
+/// The options with the cases that are used: never those of the submission.
+JudgeOptions with_cases(JudgeOptions options) {
+  options.cases = case_options(options).paths(options.submission);
+  return options;
+}
+
+std::vector<CaseFile> case_files(const LoadResult& loaded) {
+  std::vector<CaseFile> files;
+  for (const std::filesystem::path& file : loaded.files)
+    files.push_back({file.string(), source_hash(whole_file(file).value_or(""))});
+  return files;
 }
 
 RunOptions device_options(const JudgeOptions& options) {
@@ -67,7 +81,7 @@ class Judge {
  public:
   Judge(const JudgeOptions& options, const Context& context, const Terminal& terminal,
         std::function<bool()> stop_requested)
-      : options_(options),
+      : options_(with_cases(options)),
         context_(context),
         terminal_(terminal),
         stop_requested_(std::move(stop_requested)),
@@ -80,6 +94,7 @@ class Judge {
     const LoadResult loaded = load(options_, context_, terminal_);
     const Submission submission = take_submission(options_.submission, folder_ / "submission");
     judgement_.findings = submission.findings;
+    case_files_ = case_files(loaded);
     JudgedCases cases;
     cases.all = loaded.cases.size();
     if (!submission.files.empty()) judge_files(submission, loaded, device, cases);
@@ -107,13 +122,14 @@ class Judge {
     tell(fmt::format("accuracy: {} rows", cases.accuracy.size()));
     run_stage(runs, Stage::Accuracy, why_stopped(), [&] { return runs.accuracy(); });
     tell(fmt::format("secret data: {} rows, fuzzed shapes: {}", cases.secret.size(), fuzzed.ids.size()));
-    run_stage(runs, Stage::Secret, why_stopped(), [&] { return runs.secret_and_fuzzed(); });
+    run_stage(runs, Stage::Secret, why_not_secret(), [&] { return runs.secret_and_fuzzed(); });
     note_wrong_on_secret_data(judgement_);
     tell(fmt::format("performance: {} rows", cases.performance.size()));
     run_stage(runs, Stage::Performance, why_untimed(), [&] { return runs.performance(); });
     had_ceilings_ = runs.had_ceilings();
-    note_empty_stages(judgement_,
-                      std::array{Stage::Accuracy, Stage::Secret, Stage::Fuzz, Stage::Performance});
+    std::vector<Stage> stages{Stage::Accuracy, Stage::Secret, Stage::Performance};
+    if (!is_never_right()) stages.push_back(Stage::Fuzz);  // else left out, without rows that would say so
+    note_empty_stages(judgement_, stages);
   }
 
   /// Runs the stage unless `why_not` gives a reason to leave it out.
@@ -125,6 +141,23 @@ class Judge {
   std::string why_stopped() const {
     if (!must_stop()) return {};
     return is_late() ? "the time limit was reached" : "the judge was stopped";
+  }
+
+  /// Why nothing follows the first stage; empty if something does. A kernel that is never right cannot be
+  /// trusted any more.
+  std::string why_not_secret() const {
+    if (std::string why = why_stopped(); !why.empty()) return why;
+    return is_never_right() ? "no row of the first stage is right" : "";
+  }
+
+  /// Whether rows of the first stage show something, and none of them a right answer.
+  bool is_never_right() const {
+    const auto shows = [&](bool correct) {
+      return std::ranges::any_of(judgement_.rows, [&](const JudgedRow& row) {
+        return row.stage == Stage::Accuracy && row.correct == correct;
+      });
+    };
+    return shows(false) && !shows(true);
   }
 
   /// Why performance is not measured; empty if it is. A wrong kernel gets no time.
@@ -155,6 +188,7 @@ class Judge {
             .hash = submission.hash,
             .files = submission.files,
             .unchanged = submission.unchanged,
+            .case_files = case_files_,
             .cases = cases.all,
             .selected = cases.selected,
             .mattering = cases.mattering.size(),
@@ -172,18 +206,19 @@ class Judge {
     } else {
       if (!options_.json.empty()) write_named_file(options_.json, json);
       terminal_.out << judgement_text(judgement_, facts, terminal_.console.color);
-      terminal_.out << fmt::format("full report   {}\n", printable((folder_ / "judge.json").string()));
+      terminal_.out << fmt::format("full report   {}\n", printable_line((folder_ / "judge.json").string()));
     }
     return judgement_.is_trusted() ? ExitCode::Fine : ExitCode::Failures;
   }
 
-  const JudgeOptions& options_;
+  const JudgeOptions options_;
   const Context& context_;
   const Terminal& terminal_;
   std::function<bool()> stop_requested_;
   std::filesystem::path folder_;
   std::uint64_t secret_seed_;
   std::uint64_t draw_seed_;
+  std::vector<CaseFile> case_files_;
   Stopwatch watch_;
   bool had_ceilings_ = false;
   Judgement judgement_;

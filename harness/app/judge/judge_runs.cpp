@@ -68,9 +68,6 @@ Words JudgeRuns::common_words(const std::string& name) const {
   const JudgeOptions& options = parts_.options;
   Words words{"assay", "run"};
   for (const auto& path : options.cases) words.push_back(path.string());
-  if (options.cases.empty()) {
-    for (const auto& path : CaseOptions{}.paths()) words.push_back(path.string());
-  }
   const auto add = [&](const std::string& option, const std::string& value) {
     words.push_back(option);
     words.push_back(value);

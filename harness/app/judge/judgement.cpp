@@ -20,6 +20,8 @@ struct Phrase {
 };
 constexpr std::array phrases{
     Phrase{"the shader uses the SPIR-V capability", "refused_capability"},
+    Phrase{"its SPIR-V has ", "refused_spirv"},
+    Phrase{"its SPIR-V is invalid", "refused_spirv"},
     Phrase{"which no dispatch before it writes", "reads_old_scratch"},
     Phrase{"could spare itself the work", "keeps_scratch"},
     Phrase{"what the program before left there", "reads_output"},
@@ -34,11 +36,14 @@ constexpr std::array phrases{
     Phrase{"faster when repeated", "faster_when_repeated"},
     Phrase{"checking the shader", "does_not_fit"},
     Phrase{": error: ", "does_not_compile"},
+    Phrase{"compiling it failed", "does_not_compile"},
     Phrase{"compiler", "does_not_compile"},
 };
 
-constexpr std::array<std::string_view, 14> distrusting{
+constexpr std::array<std::string_view, 16> distrusting{
     "refused_capability",
+    "refused_spirv",
+    "spirv_intrinsics",
     "reads_output",
     "writes_input",
     "reads_old_scratch",
@@ -58,6 +63,15 @@ std::string lower(std::string_view text) {
   std::string made(text);
   std::ranges::transform(made, made.begin(), [](unsigned char c) { return std::tolower(c); });
   return made;
+}
+
+/// The reason as reports quote it. Compilers quote lines of sources, which may have megabytes.
+std::string quoted(const std::string& reason) {
+  constexpr std::size_t most_bytes = 2048;
+  if (reason.size() <= most_bytes) return reason;
+  std::size_t end = most_bytes - 3;
+  while (end > 0 && (static_cast<unsigned char>(reason[end]) & 0xC0U) == 0x80U) --end;
+  return reason.substr(0, end) + "...";
 }
 
 /// A word for the reason, else the metric of a wrong answer, else the status.
@@ -145,7 +159,7 @@ JudgedRow judged_row(Stage stage, const Record& record, const Record* baseline) 
                 .ratio = {},
                 .repro = record.repro};
   if (record.status != Status::Pass) {
-    row.reasons.push_back({word_of(record), record.reason});
+    row.reasons.push_back({word_of(record), quoted(record.reason)});
     row.trusted = !is_distrust(row.reasons.back().word);
   }
   add_times(row, record, baseline);
@@ -182,7 +196,9 @@ void note_wrong_on_secret_data(Judgement& judgement) {
 bool Judgement::correct() const {
   const auto is_wrong = [](const JudgedRow& row) { return row.correct == false; };
   const auto is_right = [](const JudgedRow& row) { return row.correct == true; };
-  return std::ranges::none_of(rows, is_wrong) && std::ranges::any_of(rows, is_right);
+  const auto is_mistake = [](const Finding& finding) { return !is_distrust(finding.word); };
+  return std::ranges::none_of(findings, is_mistake) && std::ranges::none_of(rows, is_wrong) &&
+         std::ranges::any_of(rows, is_right);
 }
 
 bool Judgement::is_complete() const {
@@ -191,9 +207,11 @@ bool Judgement::is_complete() const {
 
 Verdict Judgement::verdict() const {
   const auto is_distrusted = [](const JudgedRow& row) { return !row.trusted; };
-  if (!findings.empty() || std::ranges::any_of(rows, is_distrusted)) return Verdict::Distrusted;
-  if (std::ranges::any_of(rows, [](const JudgedRow& row) { return row.correct == false; }))
-    return Verdict::Wrong;
+  const auto counts_as_cheat = [](const Finding& finding) { return is_distrust(finding.word); };
+  if (std::ranges::any_of(findings, counts_as_cheat) || std::ranges::any_of(rows, is_distrusted))
+    return Verdict::Distrusted;
+  const auto is_wrong = [](const JudgedRow& row) { return row.correct == false; };
+  if (!findings.empty() || std::ranges::any_of(rows, is_wrong)) return Verdict::Wrong;
   return correct() && is_complete() ? Verdict::Trusted : Verdict::Incomplete;
 }
 

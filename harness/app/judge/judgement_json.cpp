@@ -37,6 +37,12 @@ Json of_names(const std::vector<std::string>& names) {
   return list;
 }
 
+Json of_case_files(const std::vector<CaseFile>& files) {
+  Json list = Json::array();
+  for (const CaseFile& file : files) list.push_back({{"file", text(file.name)}, {"hash", file.hash}});
+  return list;
+}
+
 Json of_row(const JudgedRow& row) {
   return {{"id", text(row.id)},
           {"stage", name_of(row.stage)},
@@ -105,7 +111,8 @@ std::string judgement_json(const Judgement& judgement, const JudgeFacts& facts, 
         {"selected", facts.selected},
         {"judged_of", facts.mattering},
         {"accuracy_of", facts.accuracy_of},
-        {"performance_of", facts.performance_of}}},
+        {"performance_of", facts.performance_of},
+        {"case_files", of_case_files(facts.case_files)}}},
       {"seeds", {{"secret", facts.secret_seed}, {"draw", facts.draw_seed}}},
       {"device",
        {{"name", text(facts.device.name)}, {"uuid", facts.device.uuid}, {"api", facts.device.api_version}}},

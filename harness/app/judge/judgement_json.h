@@ -15,6 +15,12 @@ namespace assay::app {
 /// is removed; adding a field does not raise it.
 inline constexpr int judge_schema = 1;
 
+/// A file of cases, with the SHA-256 of its text.
+struct CaseFile {
+  std::string name;
+  std::string hash;
+};
+
 /// The circumstances of a judgement.
 struct JudgeFacts {
   std::string version;  ///< version of assay
@@ -24,6 +30,7 @@ struct JudgeFacts {
   std::string submission;  ///< the folder that was given
   std::string hash;
   std::vector<std::string> files, unchanged;
+  std::vector<CaseFile> case_files;
   std::size_t cases = 0, selected = 0, mattering = 0;  ///< counts of the repository's cases
   std::size_t accuracy_of = 0, performance_of = 0;     ///< rows that each stage was drawn from
   std::string folder;                                  ///< output folder of the judgement

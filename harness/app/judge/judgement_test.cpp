@@ -51,6 +51,44 @@ TEST(Judgement, OfRightRowsThatAreTimedIsTrusted) {
   EXPECT_NEAR(made.ratio()->high, 0.6, 1e-12);
 }
 
+TEST(Judgement, FindingsAreEvidenceOrMistakes) {
+  Judgement made = honest();
+  made.findings = {{"too_large", "'a.comp' has more than 4194304 bytes"}};
+  EXPECT_EQ(made.verdict(), Verdict::Wrong);
+  EXPECT_FALSE(made.correct());
+  made.findings.push_back({"symbolic_link", "'b.comp' is a symbolic link"});
+  EXPECT_EQ(made.verdict(), Verdict::Distrusted);
+}
+
+TEST(Judgement, ReasonsAreQuotedInPart) {
+  const JudgedRow row =
+      judged_row(Stage::Accuracy, record(Status::Fail, std::string(100'000, 'x') + "\xE2\x80\xA6"));
+  EXPECT_EQ(row.reasons.front().text.size(), 2048U);
+  std::string cut = std::string(2044, 'x');
+  for (int i = 0; i < 10; ++i) cut += "\xE2\x80\xA6";
+  EXPECT_EQ(judged_row(Stage::Accuracy, record(Status::Fail, cut)).reasons.front().text,
+            std::string(2044, 'x') + "...")
+      << "no part of a character is left";
+}
+
+TEST(Judgement, WhatTheCompilerCannotFinishDoesNotCompile) {
+  EXPECT_EQ(
+      word(record(Status::Fail, "mine/a.comp: compiling it failed: it took more than 20 s and was stopped")),
+      "does_not_compile");
+  EXPECT_EQ(
+      word(record(Status::Fail, "mine/a.comp: compiling it failed: it takes more than 2 GiB of memory")),
+      "does_not_compile");
+}
+
+TEST(Judgement, SpirvThatNoKernelMayHaveIsDistrusted) {
+  for (const char* reason :
+       {"a.comp: its SPIR-V has a second decoration Binding of one object, which no kernel may have",
+        "a.comp: its SPIR-V is invalid, which no kernel may be: no"}) {
+    EXPECT_EQ(word(record(Status::Fail, reason)), "refused_spirv");
+    EXPECT_FALSE(judged_row(Stage::Accuracy, record(Status::Fail, reason)).trusted);
+  }
+}
+
 TEST(Judgement, RatiosAreAveragedAsLogarithms) {
   Judgement made = honest();
   made.rows.push_back(judged_row(Stage::Performance, timed(2, 1, 4)));

@@ -18,7 +18,7 @@ constexpr std::size_t most_files_named = 8;
 std::string files_text(std::vector<std::string> files) {
   const std::size_t all = files.size();
   files.resize(std::min(all, most_files_named));
-  return printable(fmt::format("{}", fmt::join(files, ", "))) +
+  return printable_line(fmt::format("{}", fmt::join(files, ", "))) +
          (all > most_files_named ? fmt::format(" and {} more", all - most_files_named) : "");
 }
 
@@ -46,7 +46,7 @@ std::string row_text(const JudgedRow& row, bool color) {
   std::string text =
       fmt::format("{:<12}  {}  {}{}\n", name_of(row.stage),
                   painted(fmt::format("{:<13}", name_of(row.status)), ink_of(row.status), color),
-                  printable(row.id), times_text(row));
+                  printable_line(row.id), times_text(row));
   for (const Finding& reason : row.reasons) text += finding_text(reason);
   return text;
 }
@@ -88,9 +88,9 @@ std::string judgement_text(const Judgement& judgement, const JudgeFacts& facts, 
       "judge         {} on {}\n"
       "shaders       {}; used by {} of {} selected cases (of {})\n"
       "drawn         accuracy from {} rows, performance from {}; seeds: --secret-seed {} --draw-seed {}\n",
-      printable(facts.submission), printable(facts.device.name), files_text(facts.files), facts.mattering,
-      facts.selected, facts.cases, facts.accuracy_of, facts.performance_of, facts.secret_seed,
-      facts.draw_seed);
+      printable_line(facts.submission), printable_line(facts.device.name), files_text(facts.files),
+      facts.mattering, facts.selected, facts.cases, facts.accuracy_of, facts.performance_of,
+      facts.secret_seed, facts.draw_seed);
   for (const JudgedRow& row : judgement.rows) {
     if (row.stage == Stage::Performance || !row.reasons.empty()) text += row_text(row, color);
   }

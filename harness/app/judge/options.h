@@ -10,8 +10,9 @@ namespace assay::app {
 
 /// The options of `assay judge`.
 struct JudgeOptions {
-  std::filesystem::path submission;          ///< folder of GLSL files, as for --shaders
-  std::vector<std::filesystem::path> cases;  ///< files or folders; empty: those that `assay run` finds
+  std::filesystem::path submission;  ///< folder of GLSL files, as for --shaders
+  /// Files or folders; empty: those that `assay run` finds, outside of the submission.
+  std::vector<std::filesystem::path> cases;
   std::vector<std::string> ops;
   std::string filter;
   std::filesystem::path

@@ -3,8 +3,11 @@
 #include "harness/base/error.h"
 #include "tests/support/temporary_folder.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <sys/stat.h>
 
 namespace assay::app {
 namespace {
@@ -77,9 +80,50 @@ TEST_F(SubmissionTest, OfNothingIsRefused) {
   EXPECT_THAT(refusal(), HasSubstr("equals assay's own"));
 }
 
-TEST_F(SubmissionTest, OfMoreThanAnybodyWritesIsRefused) {
-  folder.write("from/q8ta_relu.comp", std::string(std::size_t{5} << 20, ' '));
-  EXPECT_THAT(refusal(), HasSubstr("has more than 4194304 bytes"));
+/// The submission with one problem that has this word, so that nothing of it is judged.
+TEST_F(SubmissionTest, OfWhatNobodyCanJudgeIsAFinding) {
+  const auto expect_unfit = [&](const std::string& word, const std::string& text) {
+    const Submission taken = take();
+    EXPECT_THAT(taken.files, IsEmpty()) << word;
+    ASSERT_EQ(taken.findings.size(), 1U) << word;
+    EXPECT_EQ(taken.findings.front().word, word);
+    EXPECT_THAT(taken.findings.front().text, HasSubstr(text));
+  };
+  folder.write("from/q8ta_relu.comp", "mine");
+  folder.write("from/large.glslh", std::string(std::size_t{5} << 20, ' '));
+  expect_unfit("too_large", "'large.glslh' has more than 4194304 bytes");
+  fs::remove(folder / "from/large.glslh");
+  ASSERT_EQ(::mkfifo((folder / "from/pipe.glslh").c_str(), 0600), 0);
+  expect_unfit("unreadable_file", "'pipe.glslh' is not a regular file");
+  fs::remove(folder / "from/pipe.glslh");
+  folder.write("from/a\nverdict\xE2\x80\xAE.glslh", "mine");
+  expect_unfit("bad_name", "'a\\x0averdict\\u202e.glslh' has characters in its name");
+  fs::remove_all(folder / "from");
+  for (int i = 0; i <= 1000; ++i) folder.write(fmt::format("from/{}.glslh", i), "mine");
+  expect_unfit("too_many_files", "more than 1000 shaders");
+}
+
+TEST_F(SubmissionTest, UsesNoIntrinsics) {
+  folder.write("from/q8ta_relu.comp", "mine");
+  folder.write("from/common/mine.glslh", "#extension GL_EXT_spirv_intrinsics : require\n");
+  const Submission taken = take();
+  EXPECT_THAT(taken.files, ElementsAre("q8ta_relu.comp"));
+  ASSERT_EQ(taken.findings.size(), 1U);
+  EXPECT_EQ(taken.findings.front().word, "spirv_intrinsics");
+  EXPECT_THAT(taken.findings.front().text, HasSubstr("'common/mine.glslh' uses GL_EXT_spirv_intrinsics"));
+}
+
+TEST_F(SubmissionTest, HoldsNoOutput) {
+  folder.write("from/q8ta_relu.comp", "mine");
+  try {
+    take_submission(folder / "from", folder / "from/assay-out/judge/1/submission");
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("inside the submission"));
+    EXPECT_EQ(error.code(), ExitCode::Usage);
+  }
+  EXPECT_FALSE(fs::exists(folder / "from/assay-out"));
+  EXPECT_NO_THROW(take_submission(folder / "from", folder / "from-here")) << "a name that begins alike";
 }
 
 TEST_F(SubmissionTest, HasAHashOfItsFiles) {

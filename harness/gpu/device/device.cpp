@@ -45,6 +45,7 @@ void Device::State::open() {
   volkLoadDeviceTable(&table.vk, table.device);
   tells_statistics = features.tells_statistics();
   tells_faults = features.tells_faults();
+  clears_workgroup_memory = features.clears_workgroup_memory();
   table.vk.vkGetDeviceQueue(table.device, physical.queue_family, 0, &queue);
 }
 

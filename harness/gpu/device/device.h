@@ -26,6 +26,8 @@ struct Device::State {
   Phase phase = Phase::Host;      ///< the one reported last
   bool tells_statistics = false;  ///< VK_KHR_pipeline_executable_properties
   bool tells_faults = false;      ///< VK_EXT_device_fault
+  /// Shaders find zeros in workgroup memory: with robust access, where the device can do it.
+  bool clears_workgroup_memory = false;
 
   Handle<VkPipelineCache> pipeline_cache;
   std::optional<DriverCacheFile> pipeline_file;  ///< where the pipeline cache is kept on disk

@@ -69,7 +69,37 @@ TEST_F(DeviceTest, AccessIsRobustWhereItIsAskedFor) {
   for (const PhysicalDevice& physical : instance().state().physical) {
     EXPECT_TRUE(is_robust(FeatureChain(physical.facts, true))) << "every device has it";
     EXPECT_FALSE(is_robust(FeatureChain(physical.facts)));
+    EXPECT_FALSE(FeatureChain(physical.facts).clears_workgroup_memory());
     EXPECT_EQ(FeatureChain(physical.facts, true).features(), physical.info.features);
+  }
+}
+
+/// Drivers may hand the memory of one workgroup to the next as it is: lavapipe does, even from one dispatch
+/// to another.
+TEST_F(DeviceTest, WorkgroupMemoryIsClearedWithRobustAccess) {
+  constexpr std::uint32_t workgroups = 64;
+  directory.write("marks.comp", shader_text("shared uint marks[4000];\n" + buffers({"y"}),
+                                            "uint found = 0u;\n"
+                                            "for (uint i = 0u; i < 4000u; ++i) {\n"
+                                            "  found |= marks[i]; marks[i] = 0xabcdu;\n}\n"
+                                            "y.data[gl_WorkGroupID.x] = found;"));
+  Program program;
+  program.dispatches.push_back({.label = "marks",
+                                .shader = "marks.comp",
+                                .local_size = {1, 1, 1},
+                                .workgroups = {workgroups, 1, 1},
+                                .bindings = {Resource::tensor(0)}});
+  const std::vector<Physical> tensors{words(workgroups)};
+  Instance robust({.robust_access = true});
+  Device cleared(robust, select_devices(robust.devices(), {}).front());
+  if (!cleared.state().clears_workgroup_memory) GTEST_SKIP() << "the device cannot";
+  ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
+  Executable runnable(cleared, library, program, tensors, 0);
+  Workspace memory(cleared, program, tensors, 0);
+  for (int run = 0; run < 3; ++run) {
+    memory.write(Resource::tensor(0), bytes_of(std::vector<std::uint32_t>(workgroups, 7U)));
+    runnable.run(memory, "marks", timeout_s);
+    EXPECT_THAT(words_of(memory.read(Resource::tensor(0))), ::testing::Each(0U)) << "run " << run;
   }
 }
 

@@ -58,6 +58,8 @@ FeatureChain::FeatureChain(const DeviceFacts& facts, bool robust) : facts_(facts
       never);
   ask(robust_images_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_ROBUSTNESS_FEATURES,
       VK_EXT_IMAGE_ROBUSTNESS_EXTENSION_NAME, VK_API_VERSION_1_3);
+  ask(zero_workgroup_, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ZERO_INITIALIZE_WORKGROUP_MEMORY_FEATURES,
+      VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY_EXTENSION_NAME, VK_API_VERSION_1_3);
   if (facts.has(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME)) {
     extensions_.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
   }
@@ -79,6 +81,7 @@ void FeatureChain::keep_what_kernels_need(bool robust) {
   storage8_.storagePushConstant8 = VK_FALSE;
   if (!robust) {
     robust_images_.robustImageAccess = VK_FALSE;
+    zero_workgroup_.shaderZeroInitializeWorkgroupMemory = VK_FALSE;
     cooperative_khr_.cooperativeMatrixRobustBufferAccess = VK_FALSE;
     cooperative_nv_.cooperativeMatrixRobustBufferAccess = VK_FALSE;
   }

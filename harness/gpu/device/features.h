@@ -51,6 +51,11 @@ class FeatureChain {
   /// Whether the driver reports where and why a device was lost.
   bool tells_faults() const { return fault_.deviceFault == VK_TRUE; }
 
+  /// Whether workgroup memory may have initial values; asked for only with robust access.
+  bool clears_workgroup_memory() const {
+    return zero_workgroup_.shaderZeroInitializeWorkgroupMemory == VK_TRUE;
+  }
+
   /// The pNext chain for VkDeviceCreateInfo.
   const void* chain() const { return &core_; }
   /// Extensions to enable together with chain(); the names have static lifetime.
@@ -80,6 +85,7 @@ class FeatureChain {
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables_{};
   VkPhysicalDeviceFaultFeaturesEXT fault_{};
   VkPhysicalDeviceImageRobustnessFeatures robust_images_{};
+  VkPhysicalDeviceZeroInitializeWorkgroupMemoryFeatures zero_workgroup_{};
 };
 
 }  // namespace assay::gpu

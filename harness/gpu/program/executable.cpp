@@ -1,4 +1,4 @@
-#include "harness/base/hash.h"
+#include "harness/base/source_hash.h"
 #include "harness/gpu/device/limits.h"
 #include "harness/gpu/program/barrier.h"
 #include "harness/gpu/program/interface_check.h"
@@ -74,7 +74,7 @@ Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program
     made.compile_ms +=
         made.pipelines.back()->creation_ms;  // even if the pipeline was created for another program
   }
-  made.spirv_hash = hash_hex(hashes);
+  made.spirv_hash = source_hash(hashes);
   return made;
 }
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 
 namespace assay::gpu {
 namespace {
@@ -168,9 +169,10 @@ class DispatchCheck {
 };
 
 /// Ensures that a program cannot use results of an earlier run. It may find only the unchanged inputs, and in
-/// scratch only what set-up or the program itself has written. So no scratch may be read before it is
-/// written, or written after it was read: whatever is left there was written without knowledge of an earlier
-/// run.
+/// other memory only what set-up or the program itself has written. So no scratch may be read or updated
+/// before it is written, or written after it was read: whatever is left there was written without knowledge
+/// of an earlier run. The same holds for outputs that an impl's program says it reads; others may be updated
+/// by atomics whose results nobody sees, because knowledge that never leaves them is of no use.
 class AccessCheck {
  public:
   AccessCheck(const Program& program, std::span<const TensorAccess> access)
@@ -178,65 +180,90 @@ class AccessCheck {
 
   /// Checks a dispatch; call it with all dispatches, in order.
   void check(const DispatchCheck& one) {
-    if (access_.empty()) return;
+    if (access_.empty() || !program_.unchecked_because.empty()) return;
     const bool is_timed = one.dispatch().role != DispatchRole::Setup;
+    one.each_use(
+        [&](Resource resource, const ShaderBinding& used) { check_reads(one, resource, used, is_timed); });
     one.each_use([&](Resource resource, const ShaderBinding& used) {
-      if (resource.kind == Resource::Kind::Tensor) {
-        if (program_.free_access_because.empty()) check_tensor(one, resource.index, used);
-      } else if (is_timed && used.is_read) {
-        check_scratch_read(one, resource.index, used);
-      }
+      if (!used.is_written) return;
+      check_write(one, resource, used, is_timed);
+      if (used.is_updated && !written_.contains(resource)) updated_.insert(resource);
     });
     one.each_use([&](Resource resource, const ShaderBinding& used) {
-      if (resource.kind != Resource::Kind::Scratch || !used.is_written) return;
-      if (is_timed) check_scratch_write(one, resource.index, used);
-      written_.insert(resource.index);
+      if (used.is_written) written_.insert(resource);
     });
   }
 
  private:
-  void check_tensor(const DispatchCheck& one, std::uint32_t tensor, const ShaderBinding& used) const {
-    const TensorAccess allowed = tensor < access_.size() ? access_[tensor] : TensorAccess::Any;
-    if (allowed == TensorAccess::Read && used.is_written) {
+  static bool is_tensor(Resource resource) { return resource.kind == Resource::Kind::Tensor; }
+
+  TensorAccess allowed(Resource tensor) const {
+    return tensor.index < access_.size() ? access_[tensor.index] : TensorAccess::Any;
+  }
+
+  void check_reads(const DispatchCheck& one, Resource resource, const ShaderBinding& used, bool is_timed) {
+    if (!is_tensor(resource)) {
+      if (is_timed && (used.is_read || used.is_updated)) check_scratch_read(one, resource, used);
+    } else if (allowed(resource) == TensorAccess::Write && used.is_read) {
+      check_output_read(one, resource, used);
+    }
+  }
+
+  void check_output_read(const DispatchCheck& one, Resource output, const ShaderBinding& used) {
+    const bool is_own = written_.contains(output) && !updated_.contains(output);
+    if (!program_.free_access_because.empty() && is_own) {
+      read_.try_emplace(output, one.dispatch().label);
+      return;
+    }
+    one.refuse(fmt::format(
+        "the shader reads {}, where tensor {} is bound, an output: what the program before left there could "
+        "spare it the work. Only write it; or write it in an earlier dispatch, without atomics, and let the "
+        "impl's program say why it must read it (free_access_because)",
+        place_text(used), output.index));
+  }
+
+  void check_scratch_read(const DispatchCheck& one, Resource scratch, const ShaderBinding& used) {
+    if (used.is_read) read_.try_emplace(scratch, one.dispatch().label);
+    if (written_.contains(scratch)) return;
+    one.refuse(fmt::format(
+        "the shader {} {}, where the scratch '{}' is bound, which no dispatch before it writes: what the "
+        "program before left there could spare it the work. Write it in an earlier dispatch",
+        used.is_read ? "reads" : "updates by atomics", place_text(used),
+        program_.scratch[scratch.index].name));
+  }
+
+  void check_write(const DispatchCheck& one, Resource resource, const ShaderBinding& used,
+                   bool is_timed) const {
+    if (is_tensor(resource) && allowed(resource) == TensorAccess::Read) {
       one.refuse(
           fmt::format("the shader writes {}, where tensor {} is bound, an input: what it leaves there the "
                       "next program finds",
-                      place_text(used), tensor));
+                      place_text(used), resource.index));
     }
-    if (allowed == TensorAccess::Write && used.is_read) {
-      one.refuse(fmt::format(
-          "the shader reads {}, where tensor {} is bound, an output: what the program before left there "
-          "could spare it the work. Only write it, or let the impl's program say why it must read it "
-          "(free_access_because)",
-          place_text(used), tensor));
-    }
+    const auto reader = read_.find(resource);
+    if (!is_timed || reader == read_.end()) return;
+    one.refuse(fmt::format(
+        "the shader writes {}, where the {} is bound, which dispatch '{}' reads: the next program would find "
+        "there what this one leaves, and could spare itself the work. Give the dispatch a scratch of its own",
+        place_text(used), name_of(resource), reader->second));
   }
 
-  void check_scratch_read(const DispatchCheck& one, std::uint32_t scratch, const ShaderBinding& used) {
-    read_.try_emplace(scratch, one.dispatch().label);
-    if (written_.contains(scratch) || !program_.free_access_because.empty()) return;
-    one.refuse(fmt::format(
-        "the shader reads {}, where the scratch '{}' is bound, which no dispatch before it writes: "
-        "what the program before left there could spare it the work. Write it in an earlier dispatch, or let "
-        "the impl's program say why it must read it (free_access_because)",
-        place_text(used), program_.scratch[scratch].name));
+  std::string name_of(Resource resource) const {
+    return is_tensor(resource) ? fmt::format("output {}", resource.index)
+                               : fmt::format("scratch '{}'", program_.scratch[resource.index].name);
   }
 
-  void check_scratch_write(const DispatchCheck& one, std::uint32_t scratch, const ShaderBinding& used) const {
-    const auto reader = read_.find(scratch);
-    if (reader == read_.end() || !program_.free_access_because.empty()) return;
-    one.refuse(fmt::format(
-        "the shader writes {}, where the scratch '{}' is bound, which dispatch '{}' reads: the next "
-        "program would find there what this one leaves, and could spare itself the work. Give the "
-        "dispatch a scratch of its own, or let the impl's program say why it must write it "
-        "(free_access_because)",
-        place_text(used), program_.scratch[scratch].name, reader->second));
-  }
+  struct Order {
+    bool operator()(Resource a, Resource b) const {
+      return std::tuple(a.kind, a.index) < std::tuple(b.kind, b.index);
+    }
+  };
 
   const Program& program_;
   std::span<const TensorAccess> access_;
-  std::set<std::uint32_t> written_;            ///< scratch that was written so far
-  std::map<std::uint32_t, std::string> read_;  ///< scratch, and the first dispatch that reads it
+  std::set<Resource, Order> written_;            ///< what was written so far
+  std::set<Resource, Order> updated_;            ///< what was updated before anything had written it
+  std::map<Resource, std::string, Order> read_;  ///< what was read, and the first dispatch that reads it
 };
 
 /// Ensures that scratch which set-up writes stays as constant as weights: later dispatches only read it.
@@ -258,18 +285,19 @@ class SetupCheck {
 
  private:
   void check_setup(const DispatchCheck& one, std::uint32_t scratch, const ShaderBinding& used) {
-    if (!used.readonly) {
-      written_.insert(scratch);
-    } else if (!written_.contains(scratch)) {
+    const bool is_read = used.readonly || used.is_read || used.is_updated;
+    if (is_read && !written_.contains(scratch)) {
       one.refuse(
           fmt::format("it is set-up and reads the scratch '{}' at {}, which no setup dispatch before it "
                       "writes",
                       program_.scratch[scratch].name, place_text(used)));
     }
+    if (!used.readonly) written_.insert(scratch);
   }
 
   void check_later(const DispatchCheck& one, std::uint32_t scratch, const ShaderBinding& used) const {
-    if (used.readonly || !written_.contains(scratch)) return;
+    const bool only_reads = used.readonly && !used.is_written;
+    if (only_reads || !written_.contains(scratch)) return;
     one.refuse(
         fmt::format("the shader may write {}, where the scratch '{}' is bound, which set-up wrote: set-up is "
                     "done once and not timed, so that all that follows must leave it alone. Declare it "

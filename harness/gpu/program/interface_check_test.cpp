@@ -175,7 +175,7 @@ TEST(InterfaceCheck, OutputsAreNotRead) {
                         "output"));
   EXPECT_EQ(access_complaint([&](Parts& parts) {
               readable(parts);
-              parts.program.free_access_because = "it sums in place";
+              parts.program.unchecked_because = "a test";
             }),
             "");
   EXPECT_EQ(complaint(readable), "") << "where nobody says what tensors are";
@@ -196,17 +196,60 @@ TEST(InterfaceCheck, InputsAreNotWritten) {
               HasSubstr("writes set 0, binding 0 ('x'), where tensor 0 is bound, an input"));
 }
 
+/// The error message for a program of two dispatches that both bind an input and an output, in which the
+/// second may read what the first wrote.
+std::string freed_complaint(const ShaderBinding& input, const ShaderBinding& first,
+                            const ShaderBinding& second) {
+  Program program{.free_access_because = "it reads its own scales"};
+  std::vector<ShaderInterface> shaders;
+  for (ShaderBinding output : {first, second}) {
+    program.dispatches.push_back({.bindings = {Resource::tensor(0), Resource::tensor(1)}});
+    output.binding = 1;
+    output.kind = Kind::StorageBuffer;
+    ShaderBinding in = input;
+    in.kind = Kind::StorageBuffer;
+    shaders.push_back({.bindings = {in, output}, .local_size = {64, 1, 1}});
+  }
+  const std::vector tensors(2, Physical({Storage::Buffer, Layout::WP}, DType::I32, {4}));
+  try {
+    check_interfaces(program, tensors, shaders, {}, std::array{TensorAccess::Read, TensorAccess::Write});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(InterfaceCheck, AnExcuseFreesOnlyOutputsThatThisProgramWrote) {
+  const ShaderBinding reads{.is_read = true};
+  const ShaderBinding writes{.is_written = true};
+  const ShaderBinding both{.is_read = true, .is_written = true};
+  const ShaderBinding updates{.is_written = true, .is_updated = true};
+  EXPECT_EQ(freed_complaint(reads, writes, reads), "");
+  EXPECT_THAT(freed_complaint(both, writes, reads), HasSubstr("an input: what it leaves there"))
+      << "a note in an input is never right";
+  EXPECT_THAT(freed_complaint(reads, reads, writes), HasSubstr("an output: what the program before left"));
+  EXPECT_THAT(freed_complaint(reads, both, writes), HasSubstr("an output: what the program before left"));
+  EXPECT_THAT(freed_complaint(reads, writes, both), HasSubstr("the output 1 is bound, which dispatch"));
+  EXPECT_THAT(freed_complaint(reads, updates, reads), HasSubstr("an output: what the program before left"))
+      << "atomics make it from what the program before left";
+  EXPECT_EQ(freed_complaint(reads, updates, updates), "") << "nobody sees it";
+}
+
 /// How a dispatch of a program 'a', 'b', 'c' uses the scratch 'parts'.
-enum class Use : std::uint8_t { None, Reads, Writes, Both };
+enum class Use : std::uint8_t { None, Reads, Writes, Both, Updates };
 
 /// The error message for three dispatches, the first of which may be set-up.
 std::string scratch_complaint(std::array<Use, 3> uses, DispatchRole first = DispatchRole::Op,
                               const std::string& excuse = "") {
-  Program program{.scratch = {{.name = "parts"}}, .dispatches = {}, .free_access_because = excuse};
+  Program program{.scratch = {{.name = "parts"}},
+                  .dispatches = {},
+                  .free_access_because = {},
+                  .unchecked_because = excuse};
   std::vector<ShaderInterface> shaders;
   for (std::size_t i = 0; i < uses.size(); ++i) {
     const bool reads = uses[i] == Use::Reads || uses[i] == Use::Both;
-    const bool writes = uses[i] == Use::Writes || uses[i] == Use::Both;
+    const bool updates = uses[i] == Use::Updates;
+    const bool writes = uses[i] == Use::Writes || uses[i] == Use::Both || updates;
     program.dispatches.push_back({.label = std::string(1, static_cast<char>('a' + i)),
                                   .bindings = {Resource::scratch(0)},
                                   .role = i == 0 ? first : DispatchRole::Op});
@@ -216,7 +259,8 @@ std::string scratch_complaint(std::array<Use, 3> uses, DispatchRole first = Disp
                         .name = "s",
                         .readonly = !writes,
                         .is_read = reads,
-                        .is_written = writes}};
+                        .is_written = writes,
+                        .is_updated = updates}};
   }
   try {
     check_interfaces(program, {}, shaders, {}, std::array{TensorAccess::Any});
@@ -238,6 +282,16 @@ TEST(InterfaceCheck, ScratchThatNothingHasWrittenIsNotRead) {
                     HasSubstr("the scratch 'parts' is bound, which no dispatch before it writes")));
   EXPECT_THAT(scratch_complaint({Use::Both, Use::None, Use::None}),
               HasSubstr("no dispatch before it writes"));
+}
+
+/// Atomics whose results nobody uses count too: a few of them are a machine that counts programs.
+TEST(InterfaceCheck, ScratchThatNothingHasWrittenIsNotUpdated) {
+  EXPECT_THAT(scratch_complaint({Use::Updates, Use::Reads, Use::None}),
+              AllOf(HasSubstr("against dispatch 'a'"), HasSubstr("updates by atomics set 0, binding 0 ('s')"),
+                    HasSubstr("no dispatch before it writes")));
+  EXPECT_EQ(scratch_complaint({Use::Writes, Use::Updates, Use::Reads}), "") << "cleared, and then reduced to";
+  EXPECT_THAT(scratch_complaint({Use::Writes, Use::Reads, Use::Updates}),
+              HasSubstr("which dispatch 'b' reads"));
 }
 
 TEST(InterfaceCheck, ScratchThatWasReadIsNotWritten) {

@@ -1,6 +1,7 @@
 #include "harness/gpu/program/pipeline.h"
 
 #include "harness/gpu/program/specialization.h"
+#include "harness/gpu/shaders/spirv_cleared.h"
 
 #include <fmt/format.h>
 
@@ -45,10 +46,14 @@ Handle<VkPipelineLayout> create_layout(const DeviceTable& table, const Dispatch&
   return {table, layout, table.vk.vkDestroyPipelineLayout};
 }
 
-Handle<VkShaderModule> create_module(const DeviceTable& table, const Dispatch& dispatch, const Spirv& spirv) {
+Handle<VkShaderModule> create_module(const Device::State& device, const Dispatch& dispatch,
+                                     const Spirv& spirv) {
+  const DeviceTable& table = device.table;
+  const std::vector<std::uint32_t> words =
+      device.clears_workgroup_memory ? with_cleared_workgroup_memory(spirv.words) : spirv.words;
   VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
-  info.codeSize = spirv.words.size() * sizeof(std::uint32_t);
-  info.pCode = spirv.words.data();
+  info.codeSize = words.size() * sizeof(std::uint32_t);
+  info.pCode = words.data();
   VkShaderModule module = VK_NULL_HANDLE;
   check(table.vk.vkCreateShaderModule(table.device, &info, nullptr, &module),
         fmt::format("creating the shader module of '{}'", dispatch.shader));
@@ -118,11 +123,11 @@ Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
   const DeviceTable& table = device.table;
   Pipeline pipeline;
   pipeline.bindings = std::move(bindings);
-  pipeline.constants = specialization(dispatch, spirv.words, guard);
+  pipeline.constants = specialization(dispatch, spirv.words, guard, spirv.is_foreign);
   pipeline.spirv_hash = spirv.hash;
   pipeline.set_layout = create_set_layout(table, dispatch, pipeline.bindings);
   pipeline.layout = create_layout(table, dispatch, pipeline.set_layout.get());
-  pipeline.module = create_module(table, dispatch, spirv);
+  pipeline.module = create_module(device, dispatch, spirv);
   pipeline.handle = create_handle(device, dispatch, pipeline, /*flags=*/0);
   device.name(VK_OBJECT_TYPE_PIPELINE, object_id(pipeline.handle.get()), dispatch.label);
   pipeline.creation_ms =

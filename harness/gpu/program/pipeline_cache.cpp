@@ -74,7 +74,7 @@ std::shared_ptr<const ShaderInterface> PipelineCache::interface(const Dispatch& 
     return found == interfaces_.end() ? nullptr : found->second;
   };
   const auto make = [&] {
-    const auto values = specialization(dispatch, spirv.words, guard);
+    const auto values = specialization(dispatch, spirv.words, guard, spirv.is_foreign);
     return std::make_shared<const ShaderInterface>(interface_of(spirv.words, values));
   };
   return once_each_interface_.get(key, find, make, [&](std::shared_ptr<const ShaderInterface> made) {

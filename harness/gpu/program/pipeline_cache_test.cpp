@@ -101,7 +101,7 @@ TEST_F(PipelineCacheTest, TheOneUsedLongestAgoGoesAndLivesWhileItIsInUse) {
 TEST_F(PipelineCacheTest, WhatCannotBeMadeIsNotKept) {
   PipelineCache cache(device().state());
   Dispatch wrong = dispatch();
-  wrong.constants.clear();
+  wrong.constants.push_back({"no such constant", 1});
   EXPECT_THROW(get(cache, wrong), Error);
   EXPECT_THROW(get(cache, wrong), Error);
   EXPECT_EQ(cache.size(), 0U);

@@ -1,6 +1,6 @@
 #include "harness/gpu/program/program_hash.h"
 
-#include "harness/base/hash.h"
+#include "harness/base/source_hash.h"
 
 #include <fmt/format.h>
 
@@ -60,7 +60,7 @@ std::string program_hash(const HashedProgram& hashed) {
   for (std::size_t i = 0; i < hashed.program.dispatches.size(); ++i) {
     text += dispatch_text(hashed, i);
   }
-  return hash_hex(text);
+  return source_hash(text);
 }
 
 }  // namespace assay::gpu

@@ -51,7 +51,7 @@ std::string hash_with(const std::function<void(HashedParts&)>& change) {
 
 TEST(ProgramHash, OfTwoBuildsOfOneProgramIsEqual) {
   EXPECT_EQ(HashedParts().hash(), HashedParts().hash());
-  EXPECT_EQ(HashedParts().hash().size(), 32u);
+  EXPECT_EQ(HashedParts().hash().size(), 64u);
 }
 
 TEST(ProgramHash, DiffersInEachPartThatTheDeviceSees) {

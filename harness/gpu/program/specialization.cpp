@@ -35,10 +35,12 @@ std::string listed(const auto& constants, const auto& name_of) {
 
 /// The ids of the shader's named constants.
 std::map<std::string, std::uint32_t> ids_by_name(const Dispatch& dispatch,
-                                                 std::span<const DeclaredConstant> declared) {
+                                                 std::span<const DeclaredConstant> declared,
+                                                 bool may_have_own) {
   std::map<std::string, std::uint32_t> ids;
   for (const DeclaredConstant& constant : declared) {
     if (constant.id < sides) continue;
+    if (constant.name.empty() && may_have_own) continue;
     if (constant.name.empty()) {
       refuse(dispatch, fmt::format("the constant of constant_id {} has no name to be set by", constant.id));
     }
@@ -75,17 +77,17 @@ std::map<std::uint32_t, std::uint32_t> set_by_op(const Dispatch& dispatch,
 
 std::map<std::uint32_t, std::uint32_t> specialization(const Dispatch& dispatch,
                                                       std::span<const std::uint32_t> spirv,
-                                                      std::uint32_t guard) {
-  return specialization(dispatch, declared_constants(spirv), guard);
+                                                      std::uint32_t guard, bool may_have_own) {
+  return specialization(dispatch, declared_constants(spirv), guard, may_have_own);
 }
 
 std::map<std::uint32_t, std::uint32_t> specialization(const Dispatch& dispatch,
                                                       std::span<const DeclaredConstant> declared,
-                                                      std::uint32_t guard) {
-  std::map<std::string, std::uint32_t> unset = ids_by_name(dispatch, declared);
+                                                      std::uint32_t guard, bool may_have_own) {
+  std::map<std::string, std::uint32_t> unset = ids_by_name(dispatch, declared, may_have_own);
   const auto guard_id = unset.extract(std::string(guard_words));
   std::map<std::uint32_t, std::uint32_t> values = set_by_op(dispatch, unset);
-  if (!unset.empty()) {
+  if (!unset.empty() && !may_have_own) {
     refuse(dispatch,
            fmt::format("the shader declares the constant '{}', which the op does not set; it sets: {}",
                        unset.begin()->first,

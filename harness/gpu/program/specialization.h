@@ -13,13 +13,13 @@ namespace assay::gpu {
 /// `guard_words` (for a guard of `guard` bytes), and the constants that the dispatch sets, whose ids are
 /// found by name in the SPIR-V. A dispatch has to set exactly what its variant of the shader declares. Throws
 /// Error, which names the shader, the constant and the declared ones, when the dispatch sets one that is not
-/// declared or leaves one out.
+/// declared or leaves one out, except if `may_have_own`: those that are left out then keep their defaults.
 std::map<std::uint32_t, std::uint32_t> specialization(const Dispatch& dispatch,
                                                       std::span<const std::uint32_t> spirv,
-                                                      std::uint32_t guard);
+                                                      std::uint32_t guard, bool may_have_own = false);
 /// specialization() of a shader whose declared constants are known already.
 std::map<std::uint32_t, std::uint32_t> specialization(const Dispatch& dispatch,
                                                       std::span<const DeclaredConstant> declared,
-                                                      std::uint32_t guard);
+                                                      std::uint32_t guard, bool may_have_own = false);
 
 }  // namespace assay::gpu

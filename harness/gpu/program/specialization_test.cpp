@@ -69,6 +69,15 @@ TEST_F(SpecializationTest, RefusesANameThatOnlyAnotherVariantHas) {
   EXPECT_THAT(values()[18], 8U);
 }
 
+TEST_F(SpecializationTest, OthersShadersMayHaveConstantsOfTheirOwn) {
+  dispatch.constants.pop_back();
+  const Spirv spirv = ShaderLibrary({.directories = {sources.path()}, .cache_directory = {}})
+                          .compile(dispatch.shader, dispatch.defines);
+  EXPECT_TRUE(spirv.is_foreign);
+  EXPECT_THAT(specialization(dispatch, spirv.words, 256, spirv.is_foreign),
+              ElementsAre(Pair(0, 8), Pair(1, 4), Pair(2, 2), Pair(3, 64), Pair(17, 64)));
+}
+
 TEST_F(SpecializationTest, RefusesToLeaveAConstantUnset) {
   dispatch.constants.pop_back();
   EXPECT_EQ(complaint(),

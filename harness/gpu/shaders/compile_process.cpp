@@ -4,6 +4,7 @@
 #include "harness/base/file.h"
 #include "harness/gpu/gpu.h"
 #include "harness/gpu/shaders/compile.h"
+#include "harness/gpu/shaders/spirv_rules.h"
 
 #include <fmt/format.h>
 
@@ -37,6 +38,7 @@ constexpr double most_wall_s = 120;  ///< for a process that gets no CPU time: a
 
 constexpr std::string_view compiled = "compiled";
 constexpr std::string_view refused = "refused";
+constexpr std::string_view stopped = "stopped";
 
 void put(std::string& all, std::string_view text) {
   all += fmt::format("{}:", text.size());
@@ -106,7 +108,9 @@ std::vector<std::uint32_t> compile_request(std::string_view request) {
     define.value = texts.next();
   }
   const GlslangProcess glslang;
-  return compile_glsl(name, sources, defines, places);
+  std::vector<std::uint32_t> words = compile_glsl(name, sources, defines, places);
+  check_module(sources.at(name).display, words);
+  return words;
 }
 
 std::string answer_to(std::string_view request) {
@@ -120,9 +124,10 @@ std::string answer_to(std::string_view request) {
     put(answer, error.what());
   } catch (const std::bad_alloc&) {
     answer.clear();
-    put(answer, refused);
-    put(answer, fmt::format("compiling takes more than {} GiB of memory; do macros expand without end?",
-                            most_memory >> 30U));
+    put(answer, stopped);
+    put(answer,
+        fmt::format("compiling it failed: it takes more than {} GiB of memory; do macros expand without end?",
+                    most_memory >> 30U));
   }
   return answer;
 }
@@ -251,8 +256,9 @@ std::vector<std::uint32_t> compile_in_process(const std::vector<std::string>& co
   const std::string_view kind = texts.next();
   const std::string_view content = texts.next();
   if (kind == refused) throw CompileError(std::string(content));
+  if (kind == stopped) throw CompilerStopped(fmt::format("{}: {}", sources.at(name).display, content));
   if (kind != compiled || content.empty())
-    throw CompileError(
+    throw CompilerStopped(
         fmt::format("{}: compiling it failed: {}", sources.at(name).display, why_it_ended(status)));
   std::vector<std::uint32_t> words(content.size() / sizeof(std::uint32_t));
   std::memcpy(words.data(), content.data(), words.size() * sizeof(std::uint32_t));

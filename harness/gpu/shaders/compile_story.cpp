@@ -1,3 +1,4 @@
+#include "harness/base/text.h"
 #include "harness/gpu/shaders/compile.h"
 
 #include <fmt/format.h>
@@ -8,6 +9,11 @@
 
 namespace assay::gpu {
 namespace {
+
+// Lines of generated sources may have megabytes, and glslang's messages quote what they like.
+constexpr std::size_t most_of_a_line = 200;
+constexpr std::size_t most_of_a_message = 500;
+constexpr std::size_t most_of_a_story = 8000;
 
 /// One line of glslang's log: "ERROR: common/x.glslh:12: 'y' : undeclared identifier".
 struct Complaint {
@@ -55,10 +61,11 @@ std::optional<std::string> line_of(const std::string& text, int wanted) {
 std::string tell(const Complaint& complaint, const std::map<std::string, ShaderSource>& sources) {
   const auto source = sources.find(complaint.file);
   const std::string file = source == sources.end() ? complaint.file : source->second.display;
-  std::string text = fmt::format("{}:{}: {}: {}\n", file, complaint.line, complaint.severity, complaint.text);
+  std::string text = fmt::format("{}:{}: {}: {}\n", file, complaint.line, complaint.severity,
+                                 shortened(complaint.text, most_of_a_message));
   if (source != sources.end()) {
     if (const auto line = line_of(source->second.text, complaint.line)) {
-      text += fmt::format("{:5} | {}\n", complaint.line, *line);
+      text += fmt::format("{:5} | {}\n", complaint.line, shortened(*line, most_of_a_line));
     }
   }
   return text;
@@ -82,7 +89,11 @@ std::string compile_story(const std::string& log, const std::map<std::string, Sh
       continue;
     }
     const std::optional<Complaint> complaint = parse_complaint(line);
-    story += complaint ? tell(*complaint, sources) : line + '\n';
+    story += complaint ? tell(*complaint, sources) : shortened(line, most_of_a_message) + '\n';
+    if (story.size() > most_of_a_story) {
+      story += "more errors are not shown\n";
+      break;
+    }
   }
   story += "defines:";
   for (const Define& define : defines) {

@@ -184,7 +184,8 @@ ShaderBinding InterfaceReader::binding_of(const Variable& variable) const {
                         .name = name_of(variable),
                         .readonly = said.non_writable,
                         .is_read = access_.is_read(variable.id),
-                        .is_written = access_.is_written(variable.id)};
+                        .is_written = access_.is_written(variable.id),
+                        .is_updated = access_.is_updated(variable.id)};
   const SpirvType* type = types_.pointee(variable.pointer);
   if (type == nullptr) return binding;
   const std::uint32_t type_id = types_.pointee_id(variable.pointer);
@@ -199,7 +200,7 @@ ShaderBinding InterfaceReader::binding_of(const Variable& variable) const {
   } else if (type->opcode == spv::OpTypeSampledImage) {
     binding.kind = Kind::SampledImage;
     binding.readonly = true;
-    binding.is_written = false;  // nothing writes through a sampler
+    binding.is_written = binding.is_updated = false;  // nothing writes through a sampler
     if (const SpirvType* image = types_.find(type->operands[0])) describe_image(*image, binding);
   }
   return binding;

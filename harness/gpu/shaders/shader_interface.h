@@ -27,6 +27,7 @@ struct ShaderBinding {
   bool readonly = false;         ///< NonWritable: GLSL's `readonly`; always true for sampled images
   bool is_read = false;          ///< some instruction reads its content (SpirvAccess), whatever is declared
   bool is_written = false;       ///< some instruction changes its content
+  bool is_updated = false;       ///< some atomic makes its new content from the old one
   std::uint32_t dimensions = 0;  ///< images: 2 or 3; 0 for others (cubes, layers)
   /// Storage images: the format, such as "rgba8i"; empty if the shader states none, or one that no tensor
   /// has.

@@ -106,6 +106,21 @@ TEST_F(ShaderInterfaceTest, KnowsWhatIsWritten) {
   EXPECT_TRUE(writes("set(4u);", "void set(uint i) { y.data[i] = i; }\n"));
 }
 
+TEST_F(ShaderInterfaceTest, KnowsWhatAtomicsUpdate) {
+  const auto updates = [&](const std::string& body) {
+    for (const ShaderBinding& one : read(buffers({"x", "y"}), body).bindings) {
+      if (one.name == "y") return one.is_updated;
+    }
+    return false;
+  };
+  for (const std::string atomic : {"Add(", "Min(", "Max(", "And(", "Or(", "Xor(", "Exchange(", "CompSwap("}) {
+    const std::string more = atomic == "CompSwap(" ? "2u, " : "";
+    EXPECT_TRUE(updates("atomic" + atomic + "y.data[0], " + more + "x.data[0]);")) << atomic;
+  }
+  EXPECT_FALSE(updates("y.data[0] = x.data[0];"));
+  EXPECT_FALSE(updates("atomicAdd(x.data[0], y.data[0]);"));
+}
+
 TEST_F(ShaderInterfaceTest, KnowsWhichImagesAreReadAndWritten) {
   const ShaderInterface found = read(
       "layout(set = 0, binding = 0, rgba8i) uniform iimage3D a;\n"

@@ -1,9 +1,10 @@
-#include "harness/base/hash.h"
 #include "harness/base/once_each.h"
+#include "harness/base/source_hash.h"
 #include "harness/gpu/gpu.h"
 #include "harness/gpu/shaders/compile.h"
 #include "harness/gpu/shaders/compile_process.h"
 #include "harness/gpu/shaders/spirv_cache.h"
+#include "harness/gpu/shaders/spirv_rules.h"
 
 #include <fmt/format.h>
 
@@ -15,27 +16,21 @@
 namespace assay::gpu {
 namespace {
 
-/// Appends a text so that different lists of texts never give the same bytes.
-void append(std::string& all, std::string_view text) {
-  all += fmt::format("{}:", text.size());
-  all += text;
-}
-
 std::string cache_key(const std::string& shader, const std::map<std::string, ShaderSource>& sources,
                       const std::vector<Define>& defines) {
   std::string all;
-  append(all, compiler_version());
-  append(all, shader);
+  append_counted(all, compiler_version());
+  append_counted(all, shader);
   for (const auto& [name, source] : sources) {
-    append(all, name);
-    append(all, source.text);
+    append_counted(all, name);
+    append_counted(all, source.text);
   }
-  append(all, "defines");
+  append_counted(all, "defines");
   for (const Define& define : defines) {
-    append(all, define.name);
-    append(all, define.value);
+    append_counted(all, define.name);
+    append_counted(all, define.value);
   }
-  return hash_hex(all);
+  return source_hash(all);
 }
 
 }  // namespace
@@ -68,9 +63,11 @@ struct ShaderLibrary::State {
     }
   }
 
+  void throw_known_failure(const Variant& variant);
+  Spirv make_once(const Variant& variant);
   Spirv make(const std::string& shader, const std::vector<Define>& defines);
   Spirv build(const std::string& shader, const std::map<std::string, ShaderSource>& found,
-              const std::vector<Define>& defines);
+              const std::vector<Define>& defines, bool is_foreign);
 
   ShaderSources sources;
   std::vector<std::string> compiler;  ///< ShaderOptions::compiler
@@ -79,21 +76,50 @@ struct ShaderLibrary::State {
   std::optional<GlslangProcess> glslang;
   OnceEach<Variant> once;             ///< guards `compiled`
   std::map<Variant, Spirv> compiled;  ///< entries are never removed
+  // Failures, so that what does not compile is compiled once, and what takes too long in one variant only
+  // once.
+  std::mutex failing;
+  std::map<Variant, CompileError> failed;
+  std::map<std::string, CompileError> stopped;  ///< by shader
 };
+
+/// Throws what the variant failed with before, if it did.
+void ShaderLibrary::State::throw_known_failure(const Variant& variant) {
+  const std::scoped_lock lock(failing);
+  if (const auto known = stopped.find(variant.first); known != stopped.end()) throw known->second;
+  if (const auto known = failed.find(variant); known != failed.end()) throw known->second;
+}
+
+Spirv ShaderLibrary::State::make_once(const Variant& variant) {
+  throw_known_failure(variant);
+  try {
+    return make(variant.first, variant.second);
+  } catch (const CompilerStopped& error) {
+    const std::scoped_lock lock(failing);
+    stopped.emplace(variant.first, error);
+    throw;
+  } catch (const CompileError& error) {
+    const std::scoped_lock lock(failing);
+    failed.emplace(variant, error);
+    throw;
+  }
+}
 
 Spirv ShaderLibrary::State::make(const std::string& shader, const std::vector<Define>& defines) {
   const std::map<std::string, ShaderSource> found = sources.closure(shader);
   if (found.empty()) {
     throw Error(fmt::format("compiling shader '{}': there is no such file in {}", shader, sources.places()));
   }
+  const bool is_foreign =
+      std::ranges::any_of(found, [](const auto& entry) { return !entry.second.is_embedded; });
   const std::string key = cache_key(shader, found, defines);
   if (cache) {
     if (auto words = cache->load(key)) {
-      std::string hash = hash_hex(std::as_bytes(std::span(*words)));
-      return {.words = std::move(*words), .hash = std::move(hash), .compile_ms = 0};
+      std::string hash = source_hash(std::as_bytes(std::span(*words)));
+      return {.words = std::move(*words), .hash = std::move(hash), .compile_ms = 0, .is_foreign = is_foreign};
     }
   }
-  Spirv spirv = build(shader, found, defines);
+  Spirv spirv = build(shader, found, defines, is_foreign);
   if (cache) {
     cache->store(key, spirv.words);
   }
@@ -101,17 +127,17 @@ Spirv ShaderLibrary::State::make(const std::string& shader, const std::vector<De
 }
 
 Spirv ShaderLibrary::State::build(const std::string& shader, const std::map<std::string, ShaderSource>& found,
-                                  const std::vector<Define>& defines) {
+                                  const std::vector<Define>& defines, bool is_foreign) {
   const auto start = std::chrono::steady_clock::now();
-  const bool is_ours = std::ranges::all_of(found, [](const auto& entry) { return entry.second.is_embedded; });
-  Spirv spirv;
-  if (is_ours || compiler.empty()) {
+  Spirv spirv{.is_foreign = is_foreign};
+  if (!is_foreign || compiler.empty()) {
     std::call_once(glslang_started, [this] { glslang.emplace(); });
     spirv.words = compile_glsl(shader, found, defines, sources.places());
+    if (is_foreign) check_module(found.at(shader).display, spirv.words);
   } else {
     spirv.words = compile_in_process(compiler, shader, found, defines, sources.places());
   }
-  spirv.hash = hash_hex(std::as_bytes(std::span(spirv.words)));
+  spirv.hash = source_hash(std::as_bytes(std::span(spirv.words)));
   spirv.compile_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return spirv;
@@ -127,7 +153,7 @@ const Spirv& ShaderLibrary::compile(const std::string& shader, const std::vector
     return found == state_->compiled.end() ? nullptr : &found->second;
   };
   return *state_->once.get(
-      variant, find, [&] { return state_->make(shader, defines); },
+      variant, find, [&] { return state_->make_once(variant); },
       [&](Spirv made) { state_->compiled.emplace(variant, std::move(made)); });
 }
 
@@ -141,9 +167,8 @@ Overrides ShaderLibrary::overrides(std::span<const std::string> shaders) const {
   std::set<std::string> used;
   for (const std::string& shader : shaders) {
     for (const auto& [name, source] : state_->sources.closure(shader)) {
-      if (theirs.contains(name)) {
-        used.insert(name);
-      }
+      const std::string file = std::filesystem::path(name).lexically_normal().generic_string();
+      if (theirs.contains(file)) used.insert(file);
     }
   }
   Overrides found{.used = {used.begin(), used.end()}, .unused = {}};

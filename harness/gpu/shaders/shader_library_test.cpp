@@ -1,25 +1,12 @@
 #include "harness/gpu/shaders/compile.h"
 #include "harness/gpu/shaders/spirv_cache.h"
+#include "harness/gpu/shaders/spirv_validation.h"
 #include "tests/support/gpu.h"
 
 #include <cstdlib>
 
 namespace assay::gpu {
 namespace {
-
-// The errors of spirv-val in a module for Vulkan 1.1; nothing when it is valid.
-std::optional<std::string> validate_spirv(const std::vector<std::uint32_t>& words) {
-  std::string complaints;
-  spvtools::SpirvTools listening(SPV_ENV_VULKAN_1_1);
-  listening.SetMessageConsumer(
-      [&complaints](spv_message_level_t, const char*, const spv_position_t&, const char* message) {
-        complaints += std::string(message) + '\n';
-      });
-  if (listening.Validate(words)) {
-    return std::nullopt;
-  }
-  return complaints.empty() ? "invalid SPIR-V" : complaints;
-}
 
 using namespace test;
 
@@ -81,7 +68,7 @@ TEST_F(ShaderLibraryTest, MakesValidSpirv13) {
   EXPECT_EQ(spirv.words[1], 0x00010300u);
   EXPECT_EQ(validate_spirv(spirv.words), std::nullopt);
   EXPECT_GT(spirv.compile_ms, 0);
-  EXPECT_EQ(spirv.hash.size(), 32u);
+  EXPECT_EQ(spirv.hash.size(), 64u);
 }
 
 TEST_F(ShaderLibraryTest, TheValidatorSeesDamage) {
@@ -216,6 +203,42 @@ TEST_F(ShaderLibraryTest, AFailureIsNotCached) {
   EXPECT_THAT(failure("bad.comp"), HasSubstr("error"));
   EXPECT_THAT(failure("bad.comp"), HasSubstr("error"));
   EXPECT_TRUE(entries().empty());
+}
+
+TEST_F(ShaderLibraryTest, WhatDoesNotCompileIsCompiledOnceInAProcess) {
+  sources.write("bad.comp", "#version 450\nvoid main() { oops }\n");
+  ShaderLibrary once = library();
+  EXPECT_THROW(once.compile("bad.comp", {}), CompileError);
+  sources.write("bad.comp", valid);
+  EXPECT_THROW(once.compile("bad.comp", {}), CompileError) << "the first failure is remembered";
+  EXPECT_NO_THROW(once.compile("bad.comp", {{"OTHER", "1"}}));
+}
+
+/// A compiler that ends at once stands for one that was stopped at its limits.
+TEST_F(ShaderLibraryTest, WhatStopsTheCompilerStopsItOnceForAllVariants) {
+  const std::string count = cache.path().string() + "/count";
+  const std::string script =
+      cache.write("stops.sh", "#!/bin/sh\ncat > /dev/null\necho once >> '" + count + "'\nkill -KILL $$\n");
+  ShaderLibrary stopping(
+      {.directories = {sources.path()}, .cache_directory = {}, .compiler = {"/bin/sh", script}});
+  for (const char* variant : {"0", "1", "2"}) {
+    try {
+      stopping.compile("ok.comp", {{"VARIANT", variant}});
+      FAIL() << "nothing was thrown";
+    } catch (const CompileError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(path("ok.comp") + ": compiling it failed: it took more than 20 s"));
+    }
+  }
+  EXPECT_EQ(read_file(count), "once\n");
+}
+
+TEST_F(ShaderLibraryTest, LongLinesAreQuotedInPart) {
+  sources.write("bad.comp", "#version 450\nvoid main() { nothing" + std::string(1 << 20, '+') + "1; }\n");
+  EXPECT_LT(failure("bad.comp").size(), 2000U);
+  std::string many = "#version 450\nvoid main() {\n";
+  for (int i = 0; i < 1000; ++i) many += "float a" + std::to_string(i) + " = unknown;\n";
+  sources.write("many.comp", many + "}\n");
+  EXPECT_LT(failure("many.comp").size(), 10'000U);
 }
 
 TEST_F(ShaderLibraryTest, AnUnknownShaderIsAnError) {

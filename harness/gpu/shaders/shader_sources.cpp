@@ -53,14 +53,47 @@ std::optional<std::string> included_by(std::string_view line) {
   return std::string(line.substr(1, end - 1));
 }
 
+/// The text as a preprocessor's directives see it: continued lines are joined, comments are blanks, and a
+/// byte order mark is dropped. Line ends of comments stay, so that nothing that follows them joins a line.
+std::string without_comments(std::string_view text) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (text.starts_with(mark)) text.remove_prefix(mark.size());
+  std::string joined;
+  joined.reserve(text.size());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool joins = text.substr(at).starts_with("\\\n") || text.substr(at).starts_with("\\\r\n");
+    if (!joins) joined += text[at];
+    if (joins) at = text.find('\n', at);
+  }
+  std::string plain;
+  plain.reserve(joined.size());
+  for (std::size_t at = 0; at < joined.size();) {
+    const std::string_view rest = std::string_view(joined).substr(at);
+    if (rest.starts_with("//")) {
+      at = std::min(joined.find('\n', at), joined.size());
+    } else if (rest.starts_with("/*")) {
+      at = std::min(joined.find("*/", at + 2), joined.size() - 2) + 2;
+      plain += ' ';
+    } else {
+      const std::size_t end = joined[at] == '"' ? joined.find_first_of("\"\n", at + 1) : at;
+      const std::size_t next = std::min(end, joined.size() - 1) + 1;
+      plain += rest.substr(0, next - at);
+      at = next;
+    }
+  }
+  return plain;
+}
+
 bool is_shader(const fs::path& file) {
   return file.extension() == ".comp" || file.extension() == ".glslh";
 }
 
 }  // namespace
 
-std::vector<std::string> included_names(std::string_view text) {
+std::vector<std::string> included_names(std::string_view source) {
   std::vector<std::string> names;
+  const std::string plain = without_comments(source);
+  std::string_view text = plain;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     if (auto name = included_by(text.substr(0, end))) {
@@ -97,13 +130,15 @@ std::optional<ShaderSource> ShaderSources::find(const std::string& name) const {
       return ShaderSource{.name = name, .display = file.string(), .text = read_text(file)};
     }
   }
-  const auto found = std::find_if(embedded_.begin(), embedded_.end(),
-                                  [&](const EmbeddedSource& source) { return source.name == name; });
+  const std::string embedded_name = fs::path(name).lexically_normal().generic_string();
+  const auto found = std::ranges::find(embedded_, embedded_name, &EmbeddedSource::name);
   if (found == embedded_.end()) {
     return std::nullopt;
   }
-  return ShaderSource{
-      .name = name, .display = "shaders/" + name, .text = std::string(found->text), .is_embedded = true};
+  return ShaderSource{.name = name,
+                      .display = "shaders/" + embedded_name,
+                      .text = std::string(found->text),
+                      .is_embedded = true};
 }
 
 std::map<std::string, ShaderSource> ShaderSources::closure(const std::string& name) const {

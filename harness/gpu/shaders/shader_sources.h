@@ -47,7 +47,7 @@ class ShaderSources {
   std::span<const EmbeddedSource> embedded_;
 };
 
-/// The names in the `#include "..."` lines of a source.
-std::vector<std::string> included_names(std::string_view text);
+/// The names in the `#include "..."` lines of a source, also of lines that are continued or hold comments.
+std::vector<std::string> included_names(std::string_view source);
 
 }  // namespace assay::gpu

@@ -50,6 +50,16 @@ TEST(IncludedNames, AreThoseOfIncludeLines) {
   EXPECT_THAT(included_names(""), ElementsAre());
 }
 
+/// As glslang's preprocessor reads them.
+TEST(IncludedNames, AreSeenBehindCommentsAndInContinuedLines) {
+  EXPECT_THAT(included_names("\xEF\xBB\xBF#include \"a.glslh\"\n/* why */ #include \"b.glslh\"\n#inc\\\nlude "
+                             "\\\r\n\"c.glslh\"\n# /* two\nlines */ include \"d//e.glslh\"\n"),
+              ElementsAre("a.glslh", "b.glslh", "c.glslh", "d//e.glslh"));
+  EXPECT_THAT(included_names("/* #include \"no.glslh\" */ /* \n#include \"no.glslh\"\n"), ElementsAre());
+  EXPECT_THAT(included_names("// a comment \\\n#include \"no.glslh\"\n#include \"yes.glslh\""),
+              ElementsAre("yes.glslh"));
+}
+
 class ShaderSourcesTest : public ::testing::Test {
  protected:
   TemporaryFolder first;
@@ -69,6 +79,13 @@ TEST_F(ShaderSourcesTest, DirectoriesAreSearchedInOrderBeforeTheEmbeddedSources)
   EXPECT_EQ(sources.find("a.comp")->display, "shaders/a.comp");
   EXPECT_EQ(sources.find("common"), std::nullopt);
   EXPECT_THAT(sources.names(), ElementsAre("a.comp", "c.comp", "common/b.glslh"));
+}
+
+TEST_F(ShaderSourcesTest, ANameMayLeadThroughFolders) {
+  const ShaderSources sources({first.path()}, embedded);
+  EXPECT_EQ(sources.find("common/../common/b.glslh")->text, "embedded b");
+  EXPECT_EQ(sources.find("common/../common/b.glslh")->display, "shaders/common/b.glslh");
+  EXPECT_EQ(sources.find("../common/b.glslh"), std::nullopt);
 }
 
 TEST_F(ShaderSourcesTest, TheClosureFollowsIncludesOfIncludesAndCycles) {

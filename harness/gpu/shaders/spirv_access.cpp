@@ -10,13 +10,13 @@ enum class Use : std::uint8_t {
   PassesOn,  ///< its result refers to the same variable
   Reads,
   Writes,
-  WritesAndReturns,  ///< an atomic that returns the previous content
-  Asks,              ///< queries a size
+  Updates,  ///< an atomic that makes the new content from the previous one and returns the latter
+  Asks,     ///< queries a size
   Unknown
 };
 
 Use use_of(std::uint16_t opcode) {
-  if (opcode >= spv::OpAtomicExchange && opcode <= spv::OpAtomicXor) return Use::WritesAndReturns;
+  if (opcode >= spv::OpAtomicExchange && opcode <= spv::OpAtomicXor) return Use::Updates;
   switch (opcode) {
     case spv::OpAccessChain:
     case spv::OpInBoundsAccessChain:
@@ -103,8 +103,9 @@ void SpirvAccess::follow_pointer(const SpirvInstruction& instruction, std::uint3
     case Use::Writes:
       written_.insert(root);
       break;
-    case Use::WritesAndReturns:
+    case Use::Updates:
       written_.insert(root);
+      updated_.insert(root);
       atomics_[instruction.result] = root;
       break;
     case Use::Asks:
@@ -121,6 +122,7 @@ void SpirvAccess::note_all(const SpirvInstruction& instruction) {
     if (root == 0) continue;
     read_.insert(root);
     written_.insert(root);
+    updated_.insert(root);
   }
 }
 

@@ -1,7 +1,7 @@
 #include "harness/gpu/shaders/spirv_cache.h"
 
 #include "harness/base/file.h"
-#include "harness/base/hash.h"
+#include "harness/base/source_hash.h"
 
 #include <array>
 #include <cstring>
@@ -15,27 +15,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t hash_length = 32;
 constexpr std::array<char, 8> magic{'A', 'S', 'S', 'A', 'Y', 'S', 'P', 'V'};
-constexpr std::uint32_t format = 1;
+constexpr std::uint32_t format = 2;
 
 struct Header {
   std::array<char, 8> magic{};
   std::uint32_t format = 0;
   std::uint32_t words = 0;
-  std::array<char, hash_length> key{};
-  std::array<char, hash_length> hash{};
+  std::array<char, source_hash_digits> key{};
+  std::array<char, source_hash_digits> hash{};
 };
-static_assert(sizeof(Header) == 80, "the header is written as it lies in memory");
+static_assert(sizeof(Header) == 144, "the header is written as it lies in memory");
 
 std::string hash_of_words(const std::vector<std::uint32_t>& words) {
-  return hash_hex(std::as_bytes(std::span(words)));
+  return source_hash(std::as_bytes(std::span(words)));
 }
 
 Header header_for(const std::string& key, const std::vector<std::uint32_t>& words) {
   Header header{.magic = magic, .format = format, .words = static_cast<std::uint32_t>(words.size())};
-  std::memcpy(header.key.data(), key.data(), hash_length);
-  std::memcpy(header.hash.data(), hash_of_words(words).data(), hash_length);
+  std::memcpy(header.key.data(), key.data(), source_hash_digits);
+  std::memcpy(header.hash.data(), hash_of_words(words).data(), source_hash_digits);
   return header;
 }
 

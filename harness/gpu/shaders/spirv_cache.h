@@ -12,8 +12,8 @@ namespace assay::gpu {
 /// are right; anything else counts as absent and is overwritten. A directory that cannot be written is no
 /// error: the cache then keeps nothing, and shaders are compiled once per process.
 ///
-/// A file is the header (8 bytes "ASSAYSPV", u32 format, u32 number of words, 32 characters key, 32
-/// characters hash of the words) and the words, all little endian.
+/// A file is the header (8 bytes "ASSAYSPV", u32 format, u32 number of words, 64 characters key, 64
+/// characters SHA-256 of the words) and the words, all little endian.
 class SpirvCache {
  public:
   explicit SpirvCache(std::filesystem::path directory) : directory_(std::move(directory)) {}

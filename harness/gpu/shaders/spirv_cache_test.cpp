@@ -1,6 +1,6 @@
 #include "harness/gpu/shaders/spirv_cache.h"
 
-#include "harness/base/hash.h"
+#include "harness/base/source_hash.h"
 #include "tests/support/gpu.h"
 
 namespace assay::gpu {
@@ -14,7 +14,7 @@ class SpirvCacheTest : public ::testing::Test {
  protected:
   TemporaryFolder directory;
   SpirvCache cache{directory.path() / "deep" / "inside"};
-  const std::string key = hash_hex("key");
+  const std::string key = source_hash("key");
   const std::vector<std::uint32_t> module{0x07230203, 1, 2, 3, 0xFFFFFFFF};
 };
 
@@ -51,7 +51,7 @@ TEST_F(SpirvCacheTest, DistrustsEveryTruncationAndTail) {
 }
 
 TEST_F(SpirvCacheTest, DistrustsTheEntryOfAnotherKey) {
-  const std::string other = hash_hex("other");
+  const std::string other = source_hash("other");
   cache.store(other, module);
   fs::rename(cache.file_of(other), cache.file_of(key));
   EXPECT_EQ(cache.load(key), std::nullopt);
