@@ -3,8 +3,8 @@
 #include "harness/base/clock.h"
 #include "harness/base/statistics.h"
 #include "harness/base/units.h"
+#include "harness/engine/timing/input_sets.h"
 #include "harness/engine/timing/repetition.h"
-#include "harness/engine/timing/rotation.h"
 #include "harness/op/roofline.h"
 #include "harness/report/record/record_of.h"
 
@@ -183,7 +183,7 @@ void describe_work(const TimedRow& timed, const SetPlan& plan, TimingTools& tool
                              .cache = timed.cache,
                              .ceiling = timed.ceiling,
                              .dispatches = timed_dispatches(timed.own().executable().program()),
-                             .input_sets = plan.turns == DataTurns::EachProgram ? plan.sets : 1};
+                             .input_sets = plan.kind == InputSets::AlternateByProgram ? plan.sets : 1};
   const Roofline found = hold_against_ceilings(work, program, tools);
   perf.ceiling = name_of(program.ceiling);
   perf.peak_gbps = found.peak_gbps;

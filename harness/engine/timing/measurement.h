@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/engine/timing/rotation.h"
+#include "harness/engine/timing/input_sets.h"
 #include "harness/engine/timing/sampler.h"
 #include "harness/engine/timing/timing_tools.h"
 #include "harness/op/roofline.h"

@@ -1,4 +1,4 @@
-#include "harness/engine/timing/rotation.h"
+#include "harness/engine/timing/input_sets.h"
 
 #include <fmt/format.h>
 
@@ -27,24 +27,26 @@ SetPlan cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64
   const std::uint64_t wanted = turns_of_cache * known_or_large(cache_bytes);
   const std::uint64_t sets = std::max<std::uint64_t>(wanted / bytes + 1, 2);
   if (sets > most_sets) {
-    return {.refusal =
+    return {.kind = InputSets::Cold,
+            .refusal =
                 fmt::format("a cold row needs sets of tensors that are {:.3g} MB together, twice the cache; "
                             "{} sets of {} bytes, the most that are made, are {:.3g} MB",
                             megabytes(wanted), most_sets, bytes, megabytes(most_sets * bytes))};
   }
   if (sets * bytes > device_memory_bytes / 2) {
-    return {.refusal = fmt::format("a cold row needs {} sets of tensors of {} bytes: more than half of the "
+    return {.kind = InputSets::Cold,
+            .refusal = fmt::format("a cold row needs {} sets of tensors of {} bytes: more than half of the "
                                    "device's {:.4g} MB",
                                    sets, bytes, megabytes(device_memory_bytes))};
   }
-  return {.sets = static_cast<int>(sets)};
+  return {.kind = InputSets::Cold, .sets = static_cast<int>(sets)};
 }
 
 SetPlan hot_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_t device_memory_bytes) {
   const std::uint64_t both = 2 * static_cast<std::uint64_t>(std::max<std::int64_t>(set_bytes, 1));
   if (both > device_memory_bytes / 2) return {};
   const bool fit = both <= known_or_large(cache_bytes) / 2;
-  return {.sets = 2, .turns = fit ? DataTurns::EachProgram : DataTurns::EachSubmission, .refusal = {}};
+  return {.kind = fit ? InputSets::AlternateByProgram : InputSets::AlternateByBatch, .sets = 2};
 }
 
 void RotatingSets::open() {
@@ -66,10 +68,10 @@ void RotatingSets::open() {
 /// Both data sets share one set of outputs and scratch.
 void RotatingSets::open_hot() {
   sets_.push_back({.memory = data_[0].experiment->fresh_workspace(Poison::B)});
-  if (plan_.turns != DataTurns::Never) {
+  if (alternates()) {
     sets_.push_back({data_[1].experiment->fresh_workspace(Poison::B, &sets_.front().memory), 1});
   }
-  order_ = plan_.turns == DataTurns::EachProgram ? drawn_order() : std::vector<std::size_t>{0};
+  order_ = plan_.kind == InputSets::AlternateByProgram ? drawn_order() : std::vector<std::size_t>{0};
 }
 
 /// The first set of each data is filled, the others are copies: equally many of each, in an order drawn by
@@ -116,8 +118,9 @@ std::vector<std::size_t> RotatingSets::drawn_order() {
 
 /// Programs that overlap and write the same outputs must run on the same data.
 std::vector<std::size_t> RotatingSets::order_of(const gpu::TimedRun& run) {
-  const bool is_one = plan_.turns == DataTurns::EachSubmission ||
-                      (plan_.turns == DataTurns::EachProgram && run.spacing == gpu::Spacing::Overlapped);
+  const bool is_one =
+      plan_.kind == InputSets::AlternateByBatch ||
+      (plan_.kind == InputSets::AlternateByProgram && run.spacing == gpu::Spacing::Overlapped);
   if (!is_one) return order_;
   return {static_cast<std::size_t>(chance_() & 1U)};
 }
@@ -212,8 +215,7 @@ bool RotatingSets::close(double timeout_s) {
   const std::size_t rights = count_right(written);
   bool right = rights == written.size();
   const std::size_t compared = right ? rights : rights + 1;
-  if (right && !written.empty() && plan_.turns != DataTurns::Never)
-    right = is_right_with_other_data(timeout_s);
+  if (right && !written.empty() && alternates()) right = is_right_with_other_data(timeout_s);
   verified_pct_ =
       written.empty() ? 0 : 100 * static_cast<double>(compared) / static_cast<double>(written.size());
   changed_scratch_.clear();

@@ -21,17 +21,19 @@ struct TimedData {
   Answer judged;                     ///< the outputs that the reference accepted
 };
 
-/// When the programs of a hot row with two data sets change from one to the other.
-enum class DataTurns : std::uint8_t {
-  Never,
-  EachProgram,    ///< in an order drawn by chance
-  EachSubmission  ///< all programs of a submission have the same data
+/// Which sets of inputs the programs of a timed row run over. Hot rows use the same memory again and again;
+/// with two data sets their programs alternate between both.
+enum class InputSets : std::uint8_t {
+  One,                 ///< hot, always the same data
+  AlternateByProgram,  ///< hot, two data sets in a random order
+  AlternateByBatch,    ///< hot, two data sets; all programs of a submission have the same data
+  Cold                 ///< so many sets in rotation that none is in a cache when it comes again
 };
 
-/// How many sets of tensors the programs of a row use in rotation, or why the row cannot be timed.
+/// The sets of tensors that the programs of a row use, or why the row cannot be timed.
 struct SetPlan {
-  int sets = 1;
-  DataTurns turns = DataTurns::Never;
+  InputSets kind = InputSets::One;
+  int sets = 1;         ///< their number
   std::string refusal;  ///< a sentence with numbers; empty: the row can be timed
 };
 
@@ -40,8 +42,8 @@ struct SetPlan {
 SetPlan cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_t device_memory_bytes);
 
 /// The plan of a hot row with two data sets, which share the memory of their outputs. They alternate by
-/// program if both fill at most half of the cache, since both stay in it then; by submission if they fill
-/// more; never if they fill more than half of the device's memory.
+/// program if both fill at most half of the cache, since both stay in it then; by batch if they fill more;
+/// there is one set if they fill more than half of the device's memory.
 SetPlan hot_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_t device_memory_bytes);
 
 /// The sets of tensors that the timed programs of one row use in rotation: fresh memory in every block.
@@ -90,7 +92,10 @@ class RotatingSets {
     gpu::TimedBatch batch;
   };
 
-  bool is_cold() const { return plan_.turns == DataTurns::Never && plan_.sets > 1; }
+  bool is_cold() const { return plan_.kind == InputSets::Cold; }
+  bool alternates() const {
+    return plan_.kind == InputSets::AlternateByProgram || plan_.kind == InputSets::AlternateByBatch;
+  }
   void open_hot();
   void open_cold();
   void copy_first_sets();
