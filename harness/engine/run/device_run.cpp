@@ -293,6 +293,10 @@ class DeviceRun {
   }
 
   static std::string unverified(const Measurement& measurement) {
+    if (!measurement.changed_memory.empty()) {
+      return fmt::format("the timed runs changed memory that they may not write: {}; so no time is reported",
+                         measurement.changed_memory);
+    }
     if (measurement.changed_scratch.empty())
       return "the timed runs did not compute the answer that was judged, so no time is reported";
     return fmt::format(
