@@ -75,6 +75,7 @@ DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& 
   if (!options.dump.empty()) made.dump = options.dump;
   made.names = row_names(options);
   made.baseline_impl = options.baseline_impl;
+  made.times_known_data = !options.time_secret_data;
   made.sampling = sampling_options(options, device);
   made.program_limit_s = options.program_limit_s;
   made.injected_slowdown_pct = options.injected_slowdown_pct;

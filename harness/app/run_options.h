@@ -18,6 +18,7 @@ struct RunOptions {
   std::optional<AskedShard> shard;           ///< from cases.shard or the environment; absent: all rows
   ShardInfo resumed_shard;                   ///< with `resume`: the run's part of the rows
   std::optional<std::uint64_t> secret_seed;  ///< absent: drawn at random; 0: none
+  bool time_secret_data = false;  ///< timed rows use two secret data sets instead of their own and one
   std::vector<std::string> devices;
   std::string expect_device;
   std::filesystem::path out;  ///< --out; empty: the default, see output_root()

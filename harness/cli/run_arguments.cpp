@@ -199,6 +199,9 @@ void add_run(CLI::App& app, app::RunOptions& options) {
   app.add_option("--secret-seed", options.secret_seed,
                  "Seed of secret data, which no shader can know and on which timed rows must be right too "
                  "(default: drawn for each run and reported in run.json; 0: no secret data)");
+  app.add_flag("--time-secret-data", options.time_secret_data,
+               "Time rows on two sets of secret data instead of their own data and one such set, for shaders "
+               "you do not trust");
   add_isolation(app, options);
   add_max_failures(app, options.max_failures);
   app.add_flag("--validation", options.validation,

@@ -197,9 +197,7 @@ class DeviceRun {
 
   static std::vector<TimedData> timed_data(const DeviceRow& row) {
     std::vector<TimedData> data;
-    for (const JudgedRun* one : {&row.own, &row.secret}) {
-      if (one->experiment) data.push_back({one->experiment.get(), one->outputs});
-    }
+    for (const JudgedRun& one : row.timed) data.push_back({one.experiment.get(), one.outputs});
     return data;
   }
 
@@ -212,6 +210,7 @@ class DeviceRun {
     const Case& test_case = row.test_case();
     return {.test_case = &test_case,
             .data = timed_data(row),
+            .has_known_data = row.has_known_data,
             .chance = chance_of(row),
             .judged_hash = row.record.accuracy->output_hash,
             .cache = row.plan().cache,
@@ -316,8 +315,7 @@ class DeviceRun {
     end_row(row, std::move(outcome), context_);
     note_loss(row);
     listener_.end(row.number(), end_of(row.record));
-    row.own.experiment.reset();
-    row.secret.experiment.reset();
+    row.timed.clear();
   }
 
   /// Notes which row the device was lost by: `row`, which ran last, unless an earlier one was noted.

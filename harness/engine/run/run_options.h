@@ -30,6 +30,9 @@ struct DeviceRunOptions {
   /// Rows of mode perf must be right on data of this seed, too (make_secret_data_set). Nothing: no such
   /// check.
   std::optional<std::uint64_t> secret_seed;
+  /// False: rows that have secret data are timed on two sets of these, which no shader can know, instead of
+  /// their own data and one set.
+  bool times_known_data = true;
   SamplingOptions sampling;
   double injected_slowdown_pct = 0;  ///< --inject-slowdown: extra work for every timed program
   /// Seconds. A program that needs longer even at the device's ceilings is not run; the case's timeout may be

@@ -12,14 +12,15 @@
 
 namespace assay {
 
-SecretRun run_on_secret_data(const DeviceRow& row, DeviceContext& context) {
+SecretRun run_on_secret_data(const DeviceRow& row, std::size_t which, DeviceContext& context) {
   const std::optional<std::uint64_t> seed = context.options.secret_seed;
   const Case& test_case = row.test_case();
   if (!seed || !has_secret_data(test_case)) return {};
   context.device.tell_phase(Phase::Reference);
-  const DataSet& data = row.group->secret_for(test_case, *seed);
+  RowGroup::SecretData& secret = row.group->secret_for(test_case, *seed, which);
+  const DataSet& data = *secret.data;
   context.device.tell_phase(Phase::Host);
-  PackedInputs& inputs = *row.group->packed_secret;
+  PackedInputs& inputs = *secret.packed;
   auto experiment = std::make_unique<Experiment>(context.device, context.shaders_of(row.plan()), test_case,
                                                  *row.program, inputs, originals_for(row, inputs, context));
   const AccuracyOutcome assessment =

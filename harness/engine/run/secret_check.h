@@ -4,6 +4,7 @@
 #include "harness/engine/run/device_rows.h"
 #include "harness/engine/run/outcome.h"
 
+#include <cstddef>
 #include <optional>
 
 namespace assay {
@@ -14,8 +15,9 @@ struct SecretRun {
   JudgedRun timed;               ///< otherwise; empty if the run or the case has no secret data
 };
 
-/// Checks a row that is right on its own data on data of the secret seed. Requirements that a case's seed was
-/// chosen to meet (ties, a case that can fail) do not apply to the secret data. Throws as judge_row() does.
-SecretRun run_on_secret_data(const DeviceRow& row, DeviceContext& context);
+/// Checks a row that is right on its own data on the first or second data set of the secret seed.
+/// Requirements that a case's seed was chosen to meet (ties, a case that can fail) do not apply to the secret
+/// data. Throws as judge_row() does.
+SecretRun run_on_secret_data(const DeviceRow& row, std::size_t which, DeviceContext& context);
 
 }  // namespace assay

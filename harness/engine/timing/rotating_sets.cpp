@@ -8,8 +8,9 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t programs_in_order = 8;    // half of them on each data set
-constexpr std::size_t audited_at_most = 4;      // programs in a row
+constexpr std::size_t programs_in_order = 8;  // half of them on each data set
+constexpr std::size_t audited_at_least = 2;   // programs in a row, where a submission has several
+constexpr std::size_t audited_at_most = 4;
 constexpr std::size_t cold_sets_inspected = 4;  // for changed inputs and guards, at the end of a block
 
 std::size_t programs_of(const gpu::TimedRun& run) {
@@ -202,7 +203,8 @@ RotatingSets::Audit RotatingSets::audit(const gpu::TimedRun& run, double most_s,
   }
   const std::size_t most = is_cold() ? std::min(turn.sets.size() - place, audited_at_most) : audited_at_most;
   Audit found = audit_one(turn.at(place), run.probe, timeout_s);
-  for (std::size_t i = 1; i < most && found.is_right && watch.s() < most_s; ++i) {
+  const std::size_t least = programs_of(run) > 1 ? audited_at_least : 1;
+  for (std::size_t i = 1; i < most && found.is_right && (i < least || watch.s() < most_s); ++i) {
     found.is_right = audit_one(turn.at(place + i), nullptr, timeout_s).is_right;
   }
   return found;

@@ -44,9 +44,9 @@ class RotatingSets {
     bool is_right = true;
     gpu::Timing first;  ///< of the first audited program
   };
-  /// Runs the programs of such a submission up to one drawn by chance. The outputs of that one and of up to
-  /// three more are poisoned before and compared after it; the latter only while all this has taken less than
-  /// `most_s`.
+  /// Runs the programs of such a submission up to one drawn by chance. The outputs of that one and, if a
+  /// submission has several programs, of one to three more are poisoned before and compared after it; the
+  /// last two only while all this has taken less than `most_s`.
   Audit audit(const gpu::TimedRun& run, double most_s, double timeout_s);
   std::vector<double> dispatch_ns(double timeout_s);
   /// The time in ns of a single program, after `warm` programs over another set, on the other data if a hot
