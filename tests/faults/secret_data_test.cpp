@@ -68,6 +68,14 @@ TEST(SecretData, AreOtherDataOfTheSameFill) {
   EXPECT_NE(secret.input_hash, make_secret_data_set(test_case, 78).input_hash);
 }
 
+TEST(SecretData, AreTwoDifferentSets) {
+  const Op op = test::flip_op();
+  const Case test_case = test::make_case(op, test::shape_params({values}));
+  const DataSet first = make_secret_data_set(test_case, 7, 0);
+  EXPECT_EQ(first.input_hash, make_secret_data_set(test_case, 7).input_hash);
+  EXPECT_NE(first.input_hash, make_secret_data_set(test_case, 7, 1).input_hash);
+}
+
 TEST(SecretData, AreNotOfCasesWhoseDataAreGiven) {
   const Op op = test::flip_op();
   Case test_case = test::make_case(op, test::shape_params({values}));
