@@ -5,6 +5,7 @@
 // round, and every step waits for the one before. The time is proportional to the number of rounds divided by the
 // device's clock. One word per invocation is stored, so that no step can be optimized away.
 
+#include "common/guards.glslh"
 #include "common/indexing.glslh"
 
 layout(push_constant) uniform Push {
@@ -32,5 +33,5 @@ void main() {
     x = four_steps(x);
     x = four_steps(x);
   }
-  y[i] = x;
+  y[guard_words + i] = x;
 }

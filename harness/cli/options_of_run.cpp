@@ -108,6 +108,9 @@ class RunDeclaration {
                     "Seed of secret data, which no shader can know and on which timed rows must be right too "
                     "(default: drawn for each run and reported in run.json; 0: no secret data)")
         ->check(whole_number(0, most_seed));
+    app_.add_flag("--time-secret-data", options_.rows.times_secret_data,
+                  "Time rows on two sets of secret data instead of their own data and one such set, for "
+                  "shaders you do not trust");
   }
 
   void add_workers() {

@@ -1,11 +1,13 @@
 #include "tests/faults/bench.h"
 
 #include "harness/base/hash.h"
+#include "harness/engine/accuracy/data_set.h"
 #include "harness/report/record/report_builder.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 
 namespace assay::faults {
@@ -113,6 +115,13 @@ Case fault_case(const Op& op, const std::string& impl, const Params& params, Fil
   test_case.where = SourceLocation{"faults.yaml", 1, 1};
   test_case.data_key = hash64(op.name + "\n" + params.canonical() + "\n" + std::string(name_of(fill)));
   return test_case;
+}
+
+std::uint32_t first_word(const Case& test_case) {
+  const DataSet data = make_data_set(test_case);
+  std::uint32_t word = 0;
+  std::memcpy(&word, data.inputs.front().bytes().data(), sizeof word);
+  return word;
 }
 
 }  // namespace assay::faults

@@ -4,6 +4,7 @@
 #include "harness/engine/run/device_run.h"
 #include "harness/gpu/gpu.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -46,5 +47,8 @@ class Bench {
 /// A case of `op` with its impl `impl`, all inputs filled with `fill`, in forms that our kernels take.
 Case fault_case(const Op& op, const std::string& impl, const Params& params,
                 FillKind fill = FillKind::Normal);
+
+/// The first word of the first input of the data that the case's own seed gives: shaders may know it.
+std::uint32_t first_word(const Case& test_case);
 
 }  // namespace assay::faults

@@ -6,8 +6,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 // Rows of mode perf are judged on data that no shader can know.
 
 namespace assay::faults {
@@ -30,14 +28,6 @@ Op flip_of_known(std::uint32_t known) {
     return Program{.dispatches = {dispatch}};
   };
   return op;
-}
-
-/// The first word of the data that the repository's seed gives.
-std::uint32_t first_word(const Case& test_case) {
-  const DataSet data = make_data_set(test_case);
-  std::uint32_t word = 0;
-  std::memcpy(&word, data.inputs.front().bytes().data(), sizeof word);
-  return word;
 }
 
 struct Cheat {
@@ -76,6 +66,14 @@ TEST(SecretData, AreOtherDataOfTheSameFill) {
   EXPECT_EQ(secret.input_hash, make_secret_data_set(test_case, 77).input_hash)
       << "a resumed run has the same";
   EXPECT_NE(secret.input_hash, make_secret_data_set(test_case, 78).input_hash);
+}
+
+TEST(SecretData, AreTwoDifferentSets) {
+  const Op op = test::flip_op();
+  const Case test_case = test::make_case(op, test::shape_params({values}));
+  const DataSet first = make_secret_data_set(test_case, 7, 0);
+  EXPECT_EQ(first.input_hash, make_secret_data_set(test_case, 7).input_hash);
+  EXPECT_NE(first.input_hash, make_secret_data_set(test_case, 7, 1).input_hash);
 }
 
 TEST(SecretData, AreNotOfCasesWhoseDataAreGiven) {

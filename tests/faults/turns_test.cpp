@@ -2,11 +2,12 @@
 #include "tests/faults/fault_ops.h"
 #include "tests/support/small_op.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 // Programs that use what the previous program left, with shaders that may do so: timed programs alternate
-// between two data sets, so such answers are wrong.
+// between two data sets, so such answers are wrong, or are audited at random times, with poisoned outputs.
 
 namespace assay::faults {
 namespace {
@@ -48,12 +49,14 @@ Victim negate() {
 /// The victim with a kernel that does `cheat`; "honest" does nothing of that kind.
 Op cheating(const Victim& victim, const std::string& cheat, const std::string& excuse, int rounds) {
   Op op = victim.op;
+  const std::uint32_t word = first_word(test::make_case(victim.op, test::shape_params({victim.values})));
+  const std::string known = fmt::format("{}u", word);
   op.impls.front().name = cheat;
-  op.impls.front().build = [turned = victim.turned, cheat, excuse, rounds](const BuildContext&) {
+  op.impls.front().build = [turned = victim.turned, cheat, excuse, rounds, known](const BuildContext&) {
     const Resource memory = Resource::scratch(0);
     Dispatch work{.label = "work",
                   .shader = "cheats/lives_on_the_past.comp",
-                  .defines = {{"CHEAT_" + cheat, "1"}},
+                  .defines = {{"CHEAT_" + cheat, "1"}, {"KNOWN", known}},
                   .workgroups = {words / 64, 1, 1},
                   .bindings = {Resource::tensor(0), Resource::tensor(1), memory}};
     if (rounds > 0) work.defines.push_back({"ROUNDS", std::to_string(rounds) + "u"});
@@ -62,7 +65,7 @@ Op cheating(const Victim& victim, const std::string& cheat, const std::string& e
                          .shader = "cheats/count_program.comp",
                          .local_size = {1, 1, 1},
                          .bindings = {Resource::tensor(0), memory}};
-    return Program{.scratch = {{"memory", DType::I32, {2 * words + 3}, {Storage::Buffer, Layout::WP}}},
+    return Program{.scratch = {{"memory", DType::I32, {2 * words + 4}, {Storage::Buffer, Layout::WP}}},
                    .dispatches = {work, count},
                    .unchecked_because = excuse};
   };
@@ -86,17 +89,32 @@ TimingTools& tools() {
   return shared;
 }
 
+/// How a cheat is timed.
+struct How {
+  Caches caches = Caches::Hot;
+  std::string excuse = seen_when_run;
+  int rounds = 0;                 ///< of work for each word
+  std::uint64_t cache_bytes = 0;  ///< the device's last-level cache; 0: unknown
+  double sample_ns = 1e6;         ///< wanted length of a sample
+  bool times_secret_data = false;
+  int blocks = 5;
+};
+
 Record timed(const Victim& victim, const std::string& cheat, std::optional<std::uint64_t> secret_seed,
-             Caches caches = Caches::Hot, const std::string& excuse = seen_when_run, int rounds = 0) {
-  const Op op = cheating(victim, cheat, excuse, rounds);
+             const How& how = {}) {
+  const Op op = cheating(victim, cheat, how.excuse, how.rounds);
   Case test_case = test::make_case(op, test::shape_params({victim.values}));
   test_case.mode = Mode::Perf;
-  test_case.caches = caches;
+  test_case.caches = how.caches;
   DeviceRunOptions options;
   options.mode = Mode::Perf;
   options.secret_seed = secret_seed;
   options.sampling.budget_s = 0.05;
+  options.sampling.sample_target_ns = how.sample_ns;
+  options.sampling.min_blocks = how.blocks;
   options.tools = &tools();
+  tools().ceilings.cache_bytes = how.cache_bytes;
+  options.rows.times_secret_data = how.times_secret_data;
   return Bench::shared().run({test_case}, options).records.at(0);
 }
 
@@ -104,7 +122,6 @@ class LivesOnThePast : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(LivesOnThePast, AndIsWrongWhereDataTakeTurns) {
   for (const Victim& victim : {flip(), negate()}) {
-    EXPECT_EQ(timed(victim, GetParam(), std::nullopt).status, Status::Pass) << "always the same data";
     const Record record = timed(victim, GetParam(), 77);
     EXPECT_EQ(record.status, Status::Fail) << victim.op.name;
     EXPECT_FALSE(record.perf) << "a wrong kernel has no time";
@@ -114,7 +131,7 @@ TEST_P(LivesOnThePast, AndIsWrongWhereDataTakeTurns) {
 
 TEST_P(LivesOnThePast, AndIsRefusedWithoutAnExcuse) {
   for (const Victim& victim : {flip(), negate()}) {
-    const Record record = timed(victim, GetParam(), std::nullopt, Caches::Hot, "");
+    const Record record = timed(victim, GetParam(), std::nullopt, {.excuse = ""});
     EXPECT_EQ(record.status, Status::Fail);
     EXPECT_THAT(record.reason, HasSubstr("what the program before left there"));
   }
@@ -130,21 +147,104 @@ TEST(FasterWhenRepeated, IsAProgramThatKeepsItsAnswersByTheirData) {
   // program a batch nothing is repeated.
   const int rounds = is_on_a_cpu() ? 400 : 40'000;
   for (const Victim& victim : {flip(), negate()}) {
-    const Record cheat = timed(victim, "remembers_by_key", 77, Caches::Hot, seen_when_run, rounds);
+    const Record cheat = timed(victim, "remembers_by_key", 77, {.rounds = rounds});
     EXPECT_EQ(cheat.status, Status::Suspect) << cheat.reason;
     EXPECT_THAT(cheat.reason, HasSubstr("faster when repeated"));
     ASSERT_TRUE(cheat.perf);
     EXPECT_GT(cheat.perf->isolated_us, 3 * cheat.perf->time_us_p50);
-    const Record honest = timed(victim, "honest", 77, Caches::Hot, seen_when_run, rounds);
+    const Record honest = timed(victim, "honest", 77, {.rounds = rounds});
     EXPECT_EQ(honest.status, Status::Pass) << honest.reason;
     EXPECT_GT(honest.perf->isolated_us, 0);
   }
 }
 
+TEST(FasterOnKnownData, IsAProgramThatKnowsTheRepositorysData) {
+  const int rounds = is_on_a_cpu() ? 400 : 40'000;
+  for (const Victim& victim : {flip(), negate()}) {
+    const Record cheat = timed(victim, "is_fast_for_known_data", 77, {.rounds = rounds});
+    EXPECT_EQ(cheat.status, Status::Suspect) << cheat.reason;
+    EXPECT_THAT(cheat.reason, HasSubstr("faster on known data"));
+  }
+}
+
+TEST(SecretTimes, AreNotOfDataThatAProgramKnows) {
+  const int rounds = is_on_a_cpu() ? 200 : 40'000;
+  const Record known = timed(flip(), "is_fast_for_known_data", 77, {.rounds = rounds});
+  const Record secret =
+      timed(flip(), "is_fast_for_known_data", 77, {.rounds = rounds, .times_secret_data = true});
+  EXPECT_EQ(secret.status, Status::Pass) << secret.reason;
+  ASSERT_TRUE(known.perf && secret.perf);
+  EXPECT_EQ(secret.perf->sets, 2);
+  EXPECT_EQ(secret.perf->verified_pct, 100);
+  EXPECT_EQ(secret.perf->output_hash, secret.accuracy->output_hash) << "of the case's own data";
+  EXPECT_EQ(secret.perf->output_hash, known.perf->output_hash);
+  const Record honest = timed(flip(), "honest", 77, {.rounds = rounds});
+  ASSERT_TRUE(honest.perf);
+  EXPECT_GT(secret.perf->time_us_p50, 0.5 * honest.perf->time_us_p50) << "it does all the work";
+}
+
 TEST(FasterWhenRepeated, IsRefusedWithoutAnExcuse) {
-  const Record record = timed(flip(), "remembers_by_key", 77, Caches::Hot, "");
+  const Record record = timed(flip(), "remembers_by_key", 77, {.excuse = ""});
   EXPECT_EQ(record.status, Status::Fail);
   EXPECT_THAT(record.reason, HasSubstr("what the program before left there"));
+}
+
+/// With the same data all the time the answers that such programs leave are right.
+TEST(Audit, FindsProgramsThatLeaveTheirWorkUndone) {
+  for (const char* cheat : {"skips_when_marked", "a_share_a_program", "first_workgroup_only"}) {
+    for (const Victim& victim : {flip(), negate()}) {
+      const Record record = timed(victim, cheat, std::nullopt);
+      EXPECT_EQ(record.status, Status::Fail) << victim.op.name << " " << cheat;
+      EXPECT_THAT(record.reason, HasSubstr("the timed runs did not compute the answer that was judged"));
+    }
+  }
+}
+
+/// Every answer that such a program leaves is right: it is spared half of the work where the outputs hold it.
+TEST(Audit, FindsAProgramThatLeavesTheAnswerOfTheSameDataAsItIs) {
+  for (const Victim& victim : {flip(), negate()}) {
+    const Record record = timed(victim, "skips_the_same_data", 77, {.blocks = 12});
+    EXPECT_EQ(record.status, Status::Fail) << victim.op.name;
+    EXPECT_FALSE(record.perf) << "a wrong kernel has no time";
+    EXPECT_THAT(record.reason, HasSubstr("the timed runs did not compute the answer that was judged"));
+  }
+}
+
+TEST(Audit, FindsAColdProgramWhoseSetsComeAgainInASubmission) {
+  const How how{.caches = Caches::Cold, .cache_bytes = 1, .sample_ns = 20e6, .blocks = 12};
+  for (const char* cheat : {"skips_the_same_data", "skips_when_marked"}) {
+    for (const Victim& victim : {flip(), negate()}) {
+      const Record record = timed(victim, cheat, 77, how);
+      EXPECT_EQ(record.status, Status::Fail) << victim.op.name << " " << cheat;
+      EXPECT_THAT(record.reason, HasSubstr("the timed runs did not compute the answer that was judged"));
+    }
+  }
+}
+
+/// Three sets, and one or two programs in a submission: what a set held is gone when it comes again.
+TEST(ColdSets, SpareNoWorkWhenTheyComeAgain) {
+  const How how{.caches = Caches::Cold,
+                .rounds = is_on_a_cpu() ? 200 : 40'000,
+                .cache_bytes = std::uint64_t{256} << 10};
+  const Record honest = timed(flip(), "honest", 77, how);
+  ASSERT_TRUE(honest.perf) << honest.reason;
+  const Record cheat = timed(flip(), "skips_when_marked", 77, how);
+  if (cheat.status == Status::Fail) return;
+  ASSERT_TRUE(cheat.perf) << cheat.reason;
+  EXPECT_GT(cheat.perf->time_us_p50, 0.5 * honest.perf->time_us_p50);
+}
+
+TEST(Memory, ThatProgramsMayNotWriteIsInspectedAfterEveryBlock) {
+  for (const Caches caches : {Caches::Hot, Caches::Cold}) {
+    for (const Victim& victim : {flip(), negate()}) {
+      const Record record =
+          timed(victim, "marks_a_guard", 77, {.caches = caches, .cache_bytes = 1, .sample_ns = 20e6});
+      EXPECT_EQ(record.status, Status::Fail) << victim.op.name;
+      EXPECT_THAT(record.reason, HasSubstr("the timed runs changed memory that they may not write: 'x' was "
+                                           "written before its start"));
+      EXPECT_FALSE(record.perf);
+    }
+  }
 }
 
 TEST(Turns, AreTakenByHonestProgramsWithoutHarm) {
@@ -159,7 +259,7 @@ TEST(Turns, AreTakenByHonestProgramsWithoutHarm) {
 }
 
 TEST(Turns, AreTakenByTheSetsOfAColdRow) {
-  const Record record = timed(flip(), "honest", 77, Caches::Cold);
+  const Record record = timed(flip(), "honest", 77, {.caches = Caches::Cold});
   EXPECT_EQ(record.status, Status::Pass) << record.reason;
   EXPECT_EQ(record.perf->verified_pct, 100);
 }

@@ -137,7 +137,7 @@ std::vector<JudgedRow> JudgeRuns::performance() {
   if (!options.baseline_impl.empty()) words.insert(words.end(), {"--baseline-impl", options.baseline_impl});
   words.insert(words.end(), {"--mode", "perf", "--filter", filter_of(ids_of(cases)), "--budget",
                              fmt::format("{}", options.budget_s), "--ceilings", options.ceilings,
-                             "--secret-seed", std::to_string(parts_.secret_seed)});
+                             "--secret-seed", std::to_string(parts_.secret_seed), "--time-secret-data"});
   const RunReport report = run(words);
   had_ceilings_ = report.run.ceilings.measured();
   std::vector<JudgedRow> rows = rows_of(report, Stage::Performance);

@@ -31,16 +31,18 @@ constexpr std::array phrases{
     Phrase{"which set-up wrote once and all runs read", "changes_setup"},
     Phrase{"that it could not know", "wrong_on_secret_data"},
     Phrase{"did not compute the answer that was judged", "changes_when_timed"},
+    Phrase{"the timed runs changed memory that they may not write", "changes_when_timed"},
     Phrase{"an include names a file below the shader folder", "include_outside"},
     Phrase{"the time is too short, the work is not done", "above_ceilings"},
     Phrase{"faster when repeated", "faster_when_repeated"},
+    Phrase{"faster on known data", "faster_on_known_data"},
     Phrase{"checking the shader", "does_not_fit"},
     Phrase{": error: ", "does_not_compile"},
     Phrase{"compiling it failed", "does_not_compile"},
     Phrase{"compiler", "does_not_compile"},
 };
 
-constexpr std::array<std::string_view, 16> distrusting{
+constexpr std::array<std::string_view, 17> distrusting{
     "refused_capability",
     "refused_spirv",
     "spirv_intrinsics",
@@ -56,6 +58,7 @@ constexpr std::array<std::string_view, 16> distrusting{
     "include_outside",
     "above_ceilings",
     "faster_when_repeated",
+    "faster_on_known_data",
     "replaces_harness_shader",
 };
 

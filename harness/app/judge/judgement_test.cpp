@@ -205,6 +205,10 @@ TEST(JudgedRow, HasAWordForWhatTheEngineSays) {
             "refused_capability");
   EXPECT_EQ(word(record(Status::Suspect, "faster when repeated: 72 us in a batch, ...")),
             "faster_when_repeated");
+  EXPECT_EQ(word(record(Status::Suspect, "faster on known data: 72 us on the row's own data, ...")),
+            "faster_on_known_data");
+  EXPECT_EQ(word(record(Status::Fail, "the timed runs changed memory that they may not write: 'x' was ...")),
+            "changes_when_timed");
   EXPECT_EQ(word(record(Status::Fail, "wrong on data of a seed that it could not know", "wrong_value")),
             "wrong_on_secret_data");
   EXPECT_EQ(word(record(Status::Fail,
@@ -215,9 +219,9 @@ TEST(JudgedRow, HasAWordForWhatTheEngineSays) {
   EXPECT_EQ(word(record(Status::Fail, "y[0]: expected 1, got 2", "wrong_value")), "wrong_value");
   EXPECT_EQ(word(record(Status::Crash, "the worker was ended by SIGSEGV")), "crash");
   EXPECT_EQ(word(record(Status::Pass)), "");
-  for (const char* one :
-       {"reads_output", "writes_input", "reads_old_scratch", "keeps_scratch", "refused_capability",
-        "faster_when_repeated", "above_ceilings", "wrong_on_secret_data", "changes_when_timed"})
+  for (const char* one : {"reads_output", "writes_input", "reads_old_scratch", "keeps_scratch",
+                          "refused_capability", "faster_when_repeated", "faster_on_known_data",
+                          "above_ceilings", "wrong_on_secret_data", "changes_when_timed"})
     EXPECT_TRUE(is_distrust(one)) << one;
   for (const char* one : {"wrong_value", "does_not_compile", "crash", "mistrusted", "not_timed"})
     EXPECT_FALSE(is_distrust(one)) << one;

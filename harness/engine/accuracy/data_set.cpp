@@ -122,8 +122,9 @@ bool has_secret_data(const Case& test_case) {
   return test_case.expected_files->empty() && std::ranges::any_of(*test_case.tensors, is_drawn);
 }
 
-DataSet make_secret_data_set(const Case& test_case, std::uint64_t secret) {
-  const std::uint64_t seed = hash64(fmt::format("{} {}", secret, test_case.seed));
+DataSet make_secret_data_set(const Case& test_case, std::uint64_t secret, std::size_t which) {
+  const std::string first = fmt::format("{} {}", secret, test_case.seed);
+  const std::uint64_t seed = hash64(which == 0 ? first : fmt::format("{} {}", first, which));
   return filled_and_answered(test_case, seed, nullptr);
 }
 

@@ -48,9 +48,9 @@ DataSet make_data_set(const Case& test_case, const AnswerCache* answers = nullpt
 bool has_secret_data(const Case& test_case);
 
 /// Makes a data set from a seed that was unknown when the case and its shaders were written: a mix of
-/// `secret` and the case's own seed, with the case's fills. Answers are not cached, because no other run
-/// needs them.
-DataSet make_secret_data_set(const Case& test_case, std::uint64_t secret);
+/// `secret`, the case's own seed and `which`, with the case's fills. Answers are not cached, because no other
+/// run needs them.
+DataSet make_secret_data_set(const Case& test_case, std::uint64_t secret, std::size_t which = 0);
 
 /// The outputs among the case's tensors, in their order.
 std::vector<const TensorSpec*> output_specs(const Case& test_case);

@@ -138,12 +138,16 @@ HostTensor Experiment::inspect(std::size_t tensor, Poison guards, RunResult& see
                seen.findings);
   const auto data = data_of(bytes, guard(tensor));
   if (!spec.is_input()) return unpack(data, physical_[tensor]);
-  if (const auto first = first_difference(data, uploaded_[tensor].bytes)) {
-    seen.findings.push_back(
-        {"input_modified",
-         fmt::format("input '{}' was overwritten, first at byte {} of its data", spec.name, *first)});
-  }
+  check_input(tensor, data, seen.findings);
   return {};
+}
+
+void Experiment::check_input(std::size_t tensor, std::span<const std::byte> data,
+                             std::vector<Finding>& found) const {
+  if (const auto first = first_difference(data, uploaded_[tensor].bytes)) {
+    found.push_back({"input_modified", fmt::format("input '{}' was overwritten, first at byte {} of its data",
+                                                   case_->tensors[tensor].name, *first)});
+  }
 }
 
 void Experiment::look_by_host(const Poisons& poisons, RunResult& seen) {
@@ -153,35 +157,66 @@ void Experiment::look_by_host(const Poisons& poisons, RunResult& seen) {
     HostTensor output = inspect(i, poisons.guards, seen);
     if (!case_->tensors[i].is_input()) answer->push_back(std::move(output));
   }
-  inspect_scratch(poisons.outputs, seen);
+  inspect_scratch(*workspace_, poisons.outputs, seen.findings);
   seen.outputs = std::move(answer);
 }
 
 void Experiment::look_on_device(const Poisons& poisons, RunResult& seen) {
-  for (std::size_t i = 0; i < physical_.size(); ++i) {
-    inspect_guards(case_->tensors[i].name, resource_of(i), case_->forms[i], poisons.guards, seen);
-  }
-  inspect_scratch(poisons.outputs, seen);
+  inspect_guards(*workspace_, poisons, seen.findings);
   seen.outputs = outputs_of(*workspace_);
 }
 
-void Experiment::inspect_guards(const std::string& name, Resource resource, Form form, Poison poison,
-                                RunResult& seen) const {
-  const std::size_t around = gpu::guard_of(form, gpu::guard_bytes);
-  if (around == 0) return;
-  const std::uint64_t end = workspace_->size(resource) - around;
-  ByteBuffer both(2 * around);
-  const std::span bytes(both);
-  workspace_->read(resource, 0, bytes.first(around));
-  workspace_->read(resource, end, bytes.last(around));
-  check_guards(name, {bytes.first(around), bytes.last(around), end}, poison_of(poison, resource),
-               seen.findings);
+std::string Experiment::name_of(Resource resource) const {
+  return resource.kind == Resource::Kind::Tensor ? case_->tensors[resource.index].name
+                                                 : "scratch " + program_->scratch[resource.index].name;
 }
 
-void Experiment::inspect_scratch(Poison outputs, RunResult& seen) const {
+void Experiment::inspect_guards(const gpu::Workspace& workspace, const Poisons& poisons,
+                                std::vector<Finding>& found) const {
+  for (std::size_t i = 0; i < physical_.size(); ++i) {
+    inspect_guards_of(workspace, resource_of(i), case_->forms[i], poisons.guards, found);
+  }
+  inspect_scratch(workspace, poisons.outputs, found);
+}
+
+void Experiment::inspect_guards_of(const gpu::Workspace& workspace, Resource resource, Form form,
+                                   Poison poison, std::vector<Finding>& found) const {
+  const std::size_t around = gpu::guard_of(form, gpu::guard_bytes);
+  if (around == 0) return;
+  const std::uint64_t end = workspace.size(resource) - around;
+  ByteBuffer both(2 * around);
+  const std::span bytes(both);
+  workspace.read(resource, 0, bytes.first(around));
+  workspace.read(resource, end, bytes.last(around));
+  check_guards(name_of(resource), {bytes.first(around), bytes.last(around), end}, poison_of(poison, resource),
+               found);
+}
+
+void Experiment::inspect_scratch(const gpu::Workspace& workspace, Poison outputs,
+                                 std::vector<Finding>& found) const {
   for (std::uint32_t i = 0; i < program_->scratch.size(); ++i) {
-    const Scratch& scratch = program_->scratch[i];
-    inspect_guards("scratch " + scratch.name, Resource::scratch(i), scratch.form, outputs, seen);
+    inspect_guards_of(workspace, Resource::scratch(i), program_->scratch[i].form, outputs, found);
+  }
+}
+
+std::vector<Finding> Experiment::changes_in(const gpu::Workspace& workspace, Poison poison) {
+  std::vector<Finding> found;
+  inspect_guards(workspace, Poisons::all(poison), found);
+  if (originals_ && originals_->inputs_are_whole(workspace)) return found;
+  pack_inputs(poison);
+  for (std::size_t i = 0; i < physical_.size(); ++i) {
+    if (!case_->tensors[i].is_input()) continue;
+    ByteBuffer data(static_cast<std::size_t>(physical_[i].bytes()));
+    workspace.read(resource_of(i), guard(i), data);
+    check_input(i, data, found);
+  }
+  return found;
+}
+
+void Experiment::poison_outputs(gpu::Workspace& workspace, Poison poison) {
+  if (originals_) return originals_->poison_outputs(workspace, poison);
+  for (std::size_t i = 0; i < physical_.size(); ++i) {
+    if (!case_->tensors[i].is_input()) workspace.write(resource_of(i), poisoned_output(i, poison, poison));
   }
 }
 
@@ -242,9 +277,9 @@ std::vector<Resource> Experiment::written_when_timed() const {
   return written;
 }
 
-gpu::Workspace Experiment::fresh_workspace(Poison outputs, const gpu::Workspace* lender) {
+gpu::Workspace Experiment::fresh_workspace(Poison poison, const gpu::Workspace* lender) {
   gpu::Workspace workspace = workspace_of(lender);
-  fill(workspace, {.padding = std::nullopt, .outputs = outputs});
+  fill(workspace, Poisons::all(poison));
   executable_.setup(workspace, case_->timeout_s);
   return workspace;
 }

@@ -47,9 +47,14 @@ class Experiment {
   /// The values that an output would have if nothing had written it.
   HostTensor unwritten(std::size_t output, Poison poison) const;
 
-  /// Another workspace for the same program: inputs filled in, outputs poisoned, setup done. It shares the
-  /// outputs of `lender`, and its scratch except for what set-up writes; `lender` must outlive it.
-  gpu::Workspace fresh_workspace(Poison outputs, const gpu::Workspace* lender = nullptr);
+  /// Another workspace for the same program: inputs filled in, all other memory poisoned, as in a run with
+  /// Poisons::all(poison), and setup done. It shares the outputs of `lender`, and its scratch except for what
+  /// set-up writes; `lender` must outlive it.
+  gpu::Workspace fresh_workspace(Poison poison, const gpu::Workspace* lender = nullptr);
+  /// Poisons the outputs of a fresh_workspace(poison) again, and nothing else.
+  void poison_outputs(gpu::Workspace& workspace, Poison poison);
+  /// What programs changed of the inputs and guards of a fresh_workspace(poison).
+  std::vector<Finding> changes_in(const gpu::Workspace& workspace, Poison poison);
   /// Another workspace for the same program, uninitialized.
   gpu::Workspace empty_workspace();
   /// Everything that timed programs write: outputs, and scratch except for what set-up writes.
@@ -85,10 +90,14 @@ class Experiment {
   void fill_by_host(gpu::Workspace& workspace, const Poisons& poisons);
   void look_by_host(const Poisons& poisons, RunResult& seen);
   HostTensor inspect(std::size_t tensor, Poison guards, RunResult& seen) const;
+  void check_input(std::size_t tensor, std::span<const std::byte> data, std::vector<Finding>& found) const;
   void look_on_device(const Poisons& poisons, RunResult& seen);
-  void inspect_guards(const std::string& name, Resource resource, Form form, Poison poison,
-                      RunResult& seen) const;
-  void inspect_scratch(Poison outputs, RunResult& seen) const;
+  void inspect_guards(const gpu::Workspace& workspace, const Poisons& poisons,
+                      std::vector<Finding>& found) const;
+  void inspect_guards_of(const gpu::Workspace& workspace, Resource resource, Form form, Poison poison,
+                         std::vector<Finding>& found) const;
+  void inspect_scratch(const gpu::Workspace& workspace, Poison outputs, std::vector<Finding>& found) const;
+  std::string name_of(Resource resource) const;
   HostTensor read(const gpu::Workspace& workspace, std::size_t tensor) const;
 
   gpu::Device* device_;

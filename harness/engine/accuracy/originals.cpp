@@ -56,6 +56,15 @@ void Originals::lay_out(gpu::Workspace& workspace, const Program& program, const
   memory_->poison(workspace, fills);
 }
 
+void Originals::poison_outputs(gpu::Workspace& workspace, Poison poison) {
+  std::vector<gpu::DeviceMemory::Fill> fills;
+  for (const Resource output : outputs_) {
+    const Poison own = poison_of(poison, output);
+    fills.push_back({output, own, own});
+  }
+  memory_->poison(workspace, fills);
+}
+
 bool Originals::inputs_are_whole(const gpu::Workspace& workspace) {
   return memory_->same(tensors_, workspace, inputs_);
 }

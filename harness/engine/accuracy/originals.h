@@ -36,6 +36,9 @@ class Originals {
   /// program over the same tensors.
   void lay_out(gpu::Workspace& workspace, const Program& program, const Poisons& poisons);
 
+  /// Poisons the outputs and their guards again; everything else stays.
+  void poison_outputs(gpu::Workspace& workspace, Poison poison);
+
   /// Whether the inputs of a workspace are unchanged since lay_out(), padding included.
   bool inputs_are_whole(const gpu::Workspace& workspace);
 

@@ -23,9 +23,11 @@ std::size_t waiting_bytes(const RowGroup& group, std::span<const std::unique_ptr
     for (const Expected& expected : group.data->expected) sum += bytes_of(expected);
     for (const auto& values : group.data->from_files) sum += values ? values->bytes().size() : 0;
   }
-  if (group.secret) sum += 2 * bytes_of(group.secret->inputs);
+  for (const RowGroup::SecretData& secret : group.secret) {
+    if (secret.data) sum += 2 * bytes_of(secret.data->inputs);
+  }
   for (const auto& row : rows) {
-    for (const JudgedRun* one : {&row->own, &row->secret}) sum += one->outputs ? bytes_of(*one->outputs) : 0;
+    for (const JudgedRun& one : row->timed) sum += one.outputs ? bytes_of(*one.outputs) : 0;
   }
   return sum;
 }

@@ -8,6 +8,7 @@
 #include "harness/engine/run/row_preparation.h"
 #include "harness/report/record/events.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,21 +29,28 @@ struct RowGroup {
   std::optional<DataSet> data;
   std::optional<PackedInputs> packed;  ///< of data
 
-  std::optional<DataSet> secret;  ///< from a seed that no shader can know
-  std::optional<PackedInputs> packed_secret;
+  /// Data from a seed that no shader can know.
+  struct SecretData {
+    std::optional<DataSet> data;
+    std::optional<PackedInputs> packed;
+  };
+  std::array<SecretData, 2> secret;
 
-  /// The group's data of the secret seed, made when the first row needs them.
-  const DataSet& secret_for(const Case& test_case, std::uint64_t seed) {
-    if (!secret) {
-      if (ahead != nullptr) secret = ahead->take_secret_data(order);
-      if (!secret) secret = make_secret_data_set(test_case, seed);
-      packed_secret.emplace(secret->inputs);
+  /// The group's first or second data set of the secret seed, made when the first row needs it.
+  SecretData& secret_for(const Case& test_case, std::uint64_t seed, std::size_t which) {
+    SecretData& found = secret.at(which);
+    if (!found.data) {
+      if (ahead != nullptr && which == 0) found.data = ahead->take_secret_data(order);
+      if (!found.data) found.data = make_secret_data_set(test_case, seed, which);
+      found.packed.emplace(found.data->inputs);
     }
-    return *secret;
+    return found;
   }
   /// Frees the expected outputs: rows may still be timed on the inputs, but no answer is checked any more.
   void forget_secret_answers() {
-    if (secret) secret->expected.clear();
+    for (SecretData& one : secret) {
+      if (one.data) one.data->expected.clear();
+    }
   }
 
   /// The group's inputs and expected outputs, made when the first row needs them.
@@ -73,9 +81,10 @@ struct DeviceRow {
   double timing_ms = 0;
   std::optional<Program> program;
   std::optional<double> unit_error;  ///< of the impl, if it states one
-  JudgedRun own;                     ///< mode perf: the checked experiment, which is timed
-  JudgedRun secret;                  ///< mode perf: the same on data of the secret seed, if there are any
-  LayerMessages messages;            ///< of the validation layer, while this row ran
+  /// Mode perf: the checked experiments, over one or two data sets, on which the row is timed.
+  std::vector<JudgedRun> timed;
+  bool has_known_data = true;  ///< the first of them has the row's own data
+  LayerMessages messages;      ///< of the validation layer, while this row ran
 
   RowIndex number() const { return group->first + index; }  ///< its number in events
   const PlannedRow& plan() const { return group->planned[index]; }

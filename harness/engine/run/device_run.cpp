@@ -196,9 +196,7 @@ class DeviceRun {
 
   static std::vector<TimedData> timed_data(const DeviceRow& row) {
     std::vector<TimedData> data;
-    for (const JudgedRun* one : {&row.own, &row.secret}) {
-      if (one->experiment) data.push_back({one->experiment.get(), one->outputs});
-    }
+    for (const JudgedRun& one : row.timed) data.push_back({one.experiment.get(), one.outputs});
     return data;
   }
 
@@ -211,6 +209,7 @@ class DeviceRun {
     const Case& test_case = row.test_case();
     return {.test_case = &test_case,
             .data = timed_data(row),
+            .has_known_data = row.has_known_data,
             .chance = chance_of(row),
             .judged_hash = row.record.accuracy->output_hash,
             .cache = row.plan().cache,
@@ -292,6 +291,10 @@ class DeviceRun {
   }
 
   static std::string unverified(const Measurement& measurement) {
+    if (!measurement.changed_memory.empty()) {
+      return fmt::format("the timed runs changed memory that they may not write: {}; so no time is reported",
+                         measurement.changed_memory);
+    }
     if (measurement.changed_scratch.empty())
       return "the timed runs did not compute the answer that was judged, so no time is reported";
     return fmt::format(
@@ -311,8 +314,7 @@ class DeviceRun {
     end_row(row, std::move(outcome), context_);
     note_loss(row);
     listener_.end(row.number(), end_of(row.record));
-    row.own.experiment.reset();
-    row.secret.experiment.reset();
+    row.timed.clear();
   }
 
   /// Notes which row the device was lost by: `row`, which ran last, unless an earlier one was noted.

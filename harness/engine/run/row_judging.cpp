@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -56,16 +57,18 @@ struct SecretRun {
   JudgedRun timed;               ///< otherwise; empty if the run or the case has no secret data
 };
 
-/// Checks a row that is right on its own data on data of the secret seed. Requirements that a case's seed was
-/// chosen to meet (ties, a case that can fail) do not apply to the secret data. Throws as judge_row() does.
-SecretRun run_on_secret_data(const DeviceRow& row, DeviceContext& context) {
+/// Checks a row that is right on its own data on the first or second data set of the secret seed.
+/// Requirements that a case's seed was chosen to meet (ties, a case that can fail) do not apply to the secret
+/// data. Throws as judge_row() does.
+SecretRun run_on_secret_data(const DeviceRow& row, std::size_t which, DeviceContext& context) {
   const std::optional<std::uint64_t> seed = context.options.secret_seed;
   const Case& test_case = row.test_case();
   if (!seed || !has_secret_data(test_case)) return {};
   context.device.tell_phase(Phase::Reference);
-  const DataSet& data = row.group->secret_for(test_case, *seed);
+  RowGroup::SecretData& secret = row.group->secret_for(test_case, *seed, which);
+  const DataSet& data = *secret.data;
   context.device.tell_phase(Phase::Host);
-  PackedInputs& inputs = *row.group->packed_secret;
+  PackedInputs& inputs = *secret.packed;
   auto experiment = std::make_unique<Experiment>(context.device, context.shaders_of(row.plan()), test_case,
                                                  *row.program, inputs, originals_for(row, inputs, context));
   const AccuracyOutcome assessment =
@@ -88,31 +91,50 @@ AccuracyOutcome captured_assessment(Experiment& experiment, const DeviceRow& row
   return assess(experiment, row.test_case(), data, accepted);
 }
 
-std::unique_ptr<Experiment> experiment_for(const DeviceRow& row, std::unique_ptr<Originals> originals,
+std::unique_ptr<Experiment> experiment_for(const DeviceRow& row, PackedInputs& inputs,
+                                           std::unique_ptr<Originals> originals,
                                            const DeviceContext& context) {
   return std::make_unique<Experiment>(context.device, context.shaders_of(row.plan()), row.test_case(),
-                                      *row.program, *row.group->packed, std::move(originals));
+                                      *row.program, inputs, std::move(originals));
 }
 
 /// Adds useless work to the timed program: a slowdown of known size.
 void inject_slowdown(DeviceRow& row, DeviceContext& context) {
-  const double ns = rough_time_ns(*row.own.experiment, row.test_case().timeout_s);
+  std::unique_ptr<Experiment>& timed = row.timed.front().experiment;
+  const double ns = rough_time_ns(*timed, row.test_case().timeout_s);
   TimingTools& tools = context.tools();
   const double burden_ns =
       ns * context.options.rows.injected_slowdown_pct / 100 - tools.ceilings.dispatch_us * 1e3;
   tools.probe.burden(*row.program, std::max(burden_ns, 0.0));
-  row.own.experiment = experiment_for(row, row.own.experiment->take_originals(), context);
+  PackedInputs& inputs = row.has_known_data ? *row.group->packed : *row.group->secret.front().packed;
+  timed = experiment_for(row, inputs, timed->take_originals(), context);
 }
 
 /// Prepares a row for timing. The timed program is the checked one, over the same guarded memory, and every
-/// block's outputs are compared bitwise with the accepted answer.
-void prepare_timing(DeviceRow& row, std::unique_ptr<Experiment> judged, const AccuracyOutcome& assessment,
-                    JudgedRun secret, DeviceContext& context) {
-  row.own = {std::move(judged), assessment.outputs};
-  keep_originals(*row.own.experiment, context);
-  row.secret = std::move(secret);
-  if (row.secret.experiment) keep_originals(*row.secret.experiment, context);
+/// block's outputs are compared bitwise with the accepted answers.
+void prepare_timing(DeviceRow& row, std::vector<JudgedRun> timed, DeviceContext& context) {
+  row.timed = std::move(timed);
+  for (const JudgedRun& one : row.timed) keep_originals(*one.experiment, context);
   if (context.options.rows.injected_slowdown_pct > 0) inject_slowdown(row, context);
+}
+
+/// Checks a row on secret data, and prepares it for timing on its own data and these, or on two sets of
+/// these. Returns what is wrong.
+std::optional<Outcome> judge_timed_row(DeviceRow& row, JudgedRun own, DeviceContext& context) {
+  std::vector<JudgedRun> timed;
+  timed.push_back(std::move(own));
+  SecretRun secret = run_on_secret_data(row, 0, context);
+  if (secret.wrong) return secret.wrong;
+  if (secret.timed.experiment) timed.push_back(std::move(secret.timed));
+  if (timed.size() > 1 && context.options.rows.times_secret_data) {
+    SecretRun second = run_on_secret_data(row, 1, context);
+    if (second.wrong) return second.wrong;
+    timed.erase(timed.begin());
+    timed.push_back(std::move(second.timed));
+    row.has_known_data = false;
+  }
+  prepare_timing(row, std::move(timed), context);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -131,15 +153,14 @@ Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context) {
   if (!context.options.rows.dump.empty())
     dump_program(dump_into(), *row.program, context.shaders_of(row.plan()));
   std::unique_ptr<Experiment> experiment =
-      experiment_for(row, originals_for(row, *row.group->packed, context), context);
+      experiment_for(row, *row.group->packed, originals_for(row, *row.group->packed, context), context);
   const AccuracyOutcome assessment = captured_assessment(*experiment, row, data);
   experiment->release();
   if (!context.options.rows.dump.empty()) dump_tensors(dump_into(), row.test_case(), data, assessment);
   row.record.accuracy = assessment.result;
   if (row.plan().mode == Mode::Perf && assessment.status == Status::Pass) {
-    SecretRun secret = run_on_secret_data(row, context);
-    if (secret.wrong) return *secret.wrong;
-    prepare_timing(row, std::move(experiment), assessment, std::move(secret.timed), context);
+    JudgedRun own{std::move(experiment), assessment.outputs};
+    if (const auto wrong = judge_timed_row(row, std::move(own), context)) return *wrong;
   }
   return {assessment.status, assessment.reason};
 }

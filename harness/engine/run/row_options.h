@@ -5,8 +5,8 @@
 
 namespace assay {
 
-/// How the rows of a run are run and measured: the options of `assay run` that the engine reads, as the command line gives them: nothing copies its members on
-/// the way here.
+/// How the rows of a run are run and measured: the options of `assay run` that the engine reads. The command line
+/// writes these members, and nothing copies them on the way here.
 struct RowOptions {
   std::filesystem::path dump;  ///< --dump: folder for tensors and SPIR-V; empty: none
   std::string baseline_impl;   ///< --baseline-impl: other rows are compared with this impl's; empty: none
@@ -14,6 +14,9 @@ struct RowOptions {
   /// --program-limit, in seconds: a program that needs longer even at the device's ceilings is not run. The case's
   /// timeout may be shorter.
   double program_limit_s = 10;
+  /// --time-secret-data: rows that have secret data are timed on two sets of these, which no shader can know,
+  /// instead of their own data and one set.
+  bool times_secret_data = false;
   double injected_slowdown_pct = 0;  ///< --inject-slowdown: extra work for every timed program
 };
 

@@ -4,12 +4,11 @@
 #include "harness/base/statistics.h"
 #include "harness/base/units.h"
 #include "harness/engine/timing/repetition.h"
-#include "harness/engine/timing/rotation.h"
 #include "harness/op/roofline.h"
 #include "harness/report/record/record_of.h"
 
 #include <algorithm>
-#include <limits>
+#include <array>
 #include <memory>
 #include <optional>
 
@@ -19,8 +18,10 @@ namespace {
 constexpr int side_pass_repeats = 5;  // throughput and shares are the median of this many passes
 constexpr int most_measured_again = 2;
 constexpr int repetitions = 7;          // of a batch, and of a program that runs alone
+constexpr int settling_programs = 8;    // before batches are timed again after programs that ran alone
 constexpr int programs_before_one = 2;  // before a program that runs alone: they keep the device awake
-constexpr int suspicions = 3;           // consecutive findings before a row is SUSPECT
+constexpr int suspicions = 5;           // consecutive findings before a row is SUSPECT
+constexpr int batches_on_data = 2;      // on each of two data sets, to compare them
 
 /// Samples one row's kernel time on its device.
 class GpuSource : public SampleSource {
@@ -37,8 +38,18 @@ class GpuSource : public SampleSource {
 
   Reading time_batch(int warm, int batch) override {
     const gpu::Timing timing = time({.warm = warm, .batch = batch, .probe = &tools_->probe});
-    return {timing.gpu_ns.value_or(timing.wall_ns), timing.probe_ns.value_or(0)};
+    return reading_of(timing);
   }
+
+  Audit audit(int warm, int batch, double most_s) override {
+    const Stopwatch watch;
+    const RotatingSets::Audit found = sets_.audit({.warm = warm, .batch = batch, .probe = &tools_->probe},
+                                                  most_s, timed_.test_case->timeout_s);
+    submitted_s_ += watch.s();
+    return {found.is_right, reading_of(found.first)};
+  }
+
+  std::uint64_t chance() override { return sets_.chance(); }
 
   bool close_block() override {
     const Stopwatch closing;
@@ -73,21 +84,39 @@ class GpuSource : public SampleSource {
     return medians;
   }
 
-  /// Measures the time per program in several batches (their median), then several programs that run alone
-  /// (the shortest, since disturbances only add time). The two do not alternate: a lone program finds its
-  /// outputs overwritten, so the next batch would have to do that work again. Nothing without timestamps.
+  /// Measures the time per program in several batches, then several programs that run alone. The two do not
+  /// alternate: a lone program finds its outputs overwritten, so the next programs would have to do that work
+  /// again; settle() lets them. Nothing without timestamps.
   std::optional<Repetition> repetition(int warm, int batch) {
     std::vector<double> batches;
+    std::vector<double> isolated;
     for (int i = 0; i < repetitions; ++i) batches.push_back(time_batch(warm, batch).ns / batch);
     const Stopwatch watch;
-    double shortest_ns = std::numeric_limits<double>::infinity();
     for (int i = 0; i < repetitions; ++i) {
       const auto ns = sets_.isolated_ns(programs_before_one, timed_.test_case->timeout_s);
       if (!ns) return std::nullopt;
-      shortest_ns = std::min(shortest_ns, *ns);
+      isolated.push_back(*ns);
     }
     submitted_s_ += watch.s();
-    return Repetition{.isolated_us = shortest_ns / ns_per_us, .batch_us = median(batches) / ns_per_us};
+    return repetition_of(isolated, batches);
+  }
+
+  void settle(int warm, int batch) {
+    for (int programs = 0; programs < settling_programs; programs += warm + batch) time_batch(warm, batch);
+  }
+
+  /// Times the programs of a hot row on either data set alone, in turn.
+  DataTimes data_times(int warm, int batch) {
+    std::array<double, 2> sums_ns{};
+    const Stopwatch watch;
+    for (int i = 0; i < 2 * batches_on_data; ++i) {
+      const std::size_t data = i % 2;
+      sums_ns.at(data) +=
+          sets_.batch_ns_on(data, {.warm = warm, .batch = batch}, timed_.test_case->timeout_s);
+    }
+    submitted_s_ += watch.s();
+    const double programs = batches_on_data * batch * ns_per_us;
+    return {.own_us = sums_ns[0] / programs, .secret_us = sums_ns[1] / programs};
   }
 
   /// Time of all setup dispatches together in ns; 0: there are none.
@@ -106,6 +135,10 @@ class GpuSource : public SampleSource {
   const RotatingSets& sets() const { return sets_; }
 
  private:
+  static Reading reading_of(const gpu::Timing& timing) {
+    return {timing.gpu_ns.value_or(timing.wall_ns), timing.probe_ns.value_or(0)};
+  }
+
   gpu::Timing time(const gpu::TimedRun& run) {
     const gpu::Timing timing = sets_.time(run, timed_.test_case->timeout_s);
     wall_clock_ = !timing.gpu_ns.has_value();
@@ -182,8 +215,8 @@ void describe_work(const TimedRow& timed, const SetPlan& plan, TimingTools& tool
   const TimedProgram program{.time_us = perf.time_us_p50,
                              .cache = timed.cache,
                              .ceiling = timed.ceiling,
-                             .dispatches = timed_dispatches(timed.own().executable().program()),
-                             .input_sets = plan.turns == DataTurns::EachProgram ? plan.sets : 1};
+                             .dispatches = timed_dispatches(timed.executable().program()),
+                             .input_sets = plan.kind == InputSets::AlternateByProgram ? plan.sets : 1};
   const Roofline found = hold_against_ceilings(work, program, tools);
   perf.ceiling = name_of(program.ceiling);
   perf.peak_gbps = found.peak_gbps;
@@ -198,10 +231,10 @@ void describe_work(const TimedRow& timed, const SetPlan& plan, TimingTools& tool
 void describe_repetition(const Timed& timed, const TimingTools& tools, const Samples& samples,
                          PerfResult& perf) {
   const TimedRow& row = *timed.row;
-  if (row.cache == Cache::Cold) return;
-  const int dispatches = timed_dispatches(row.own().executable().program());
+  const int dispatches = timed_dispatches(row.executable().program());
   std::string suspect;
   for (int i = 0; i == 0 || (!suspect.empty() && i < suspicions); ++i) {
+    if (i > 0) timed.source->settle(samples.warm, samples.batch);
     std::optional<Repetition> found = timed.source->repetition(samples.warm, samples.batch);
     if (!found || !is_long_enough(found->isolated_us, dispatches, tools.ceilings, tools.timer.unit_ns))
       return;
@@ -214,8 +247,23 @@ void describe_repetition(const Timed& timed, const TimingTools& tools, const Sam
   if (perf.suspect.empty()) perf.suspect = suspect;
 }
 
+/// Compares times on data that the shader may know with times on data that it cannot. A suspicion must be
+/// confirmed several times.
+void describe_data(const Timed& timed, const TimingTools& tools, const Samples& samples, PerfResult& perf) {
+  const InputSets kind = timed.plan.kind;
+  const bool alternates = kind == InputSets::AlternateByProgram || kind == InputSets::AlternateByBatch;
+  if (!timed.row->has_known_data || !alternates) return;
+  std::string suspect;
+  for (int i = 0; i == 0 || (!suspect.empty() && i < suspicions); ++i) {
+    DataTimes found = timed.source->data_times(samples.warm, samples.batch);
+    found.is_cpu = tools.device.info().is_cpu();
+    suspect = faster_on_known_data(found);
+  }
+  if (perf.suspect.empty()) perf.suspect = suspect;
+}
+
 void describe_program(const TimedRow& timed, const GpuSource& source, PerfResult& perf) {
-  const gpu::Executable& executable = timed.own().executable();
+  const gpu::Executable& executable = timed.executable();
   const gpu::ExecutableStatistics statistics = executable.statistics();
   perf.output_hash = timed.judged_hash;
   perf.compile_ms = executable.compile_ms();
@@ -238,12 +286,15 @@ Measurement describe(const Timed& timed, TimingTools& tools, const Samples& samp
   perf.sets = timed.plan.sets;
   source.open_block();
   perf.throughput_us = source.throughput_ns(samples.warm, samples.batch) / ns_per_us;
-  describe_shares(timed.row->own().executable().program(), source.dispatch_ns(), perf);
+  describe_shares(timed.row->executable().program(), source.dispatch_ns(), perf);
   perf.setup_us = source.setup_ns() / ns_per_us;
   describe_work(*timed.row, timed.plan, tools, perf);
   describe_repetition(timed, tools, samples, perf);
-  measurement.verified = source.close_block();
+  describe_data(timed, tools, samples, perf);
+  const bool is_audit_right = source.audit(samples.warm, samples.batch, 0).is_right;
+  measurement.verified = source.close_block() && is_audit_right;
   measurement.changed_scratch = source.sets().changed_scratch();
+  measurement.changed_memory = source.sets().changed_memory();
   describe_clock(source, tools, samples, perf);
   describe_program(*timed.row, source, perf);
   perf.verified = measurement.verified;
@@ -255,7 +306,9 @@ Measurement conclude(const Timed& timed, TimingTools& tools, const Samples& samp
   if (samples.failure) return {.failure = samples.failure};
   if (samples.stopped) return {.stopped = true};
   if (!samples.verified)
-    return {.verified = false, .changed_scratch = timed.source->sets().changed_scratch()};
+    return {.verified = false,
+            .changed_scratch = timed.source->sets().changed_scratch(),
+            .changed_memory = timed.source->sets().changed_memory()};
   return describe(timed, tools, samples);
 } catch (...) {
   return {.failure = std::current_exception()};

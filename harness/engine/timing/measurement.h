@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/engine/timing/rotation.h"
+#include "harness/engine/timing/rotating_sets.h"
 #include "harness/engine/timing/sampler.h"
 #include "harness/engine/timing/timing_tools.h"
 #include "harness/op/roofline.h"
@@ -19,11 +19,12 @@ namespace assay {
 /// One row whose answer was accepted and that may be timed.
 struct TimedRow {
   const Case* test_case = nullptr;
-  /// The case's own data, with the experiment that was checked; then the data of the secret seed, if there
-  /// are any. Timed programs alternate between both.
+  /// One or two data sets, with the experiments that were checked on them: the case's own and one of the
+  /// secret seed, if there are any, or two of the secret seed. Timed programs alternate between both.
   std::vector<TimedData> data;
-  std::uint64_t chance = 0;  ///< seed of all random choices while it is timed
-  std::string judged_hash;   ///< answer_hash_of() the accepted answer on its own data
+  bool has_known_data = true;  ///< the first of them is the case's own
+  std::uint64_t chance = 0;    ///< seed of all random choices while it is timed
+  std::string judged_hash;     ///< answer_hash_of() the accepted answer on its own data
   Cache cache = Cache::Hot;
   Ceiling ceiling = Ceiling::Bandwidth;           ///< of the impl that is timed
   std::string impl_auto;                          ///< impl auto: the chosen impl
@@ -32,7 +33,7 @@ struct TimedRow {
   std::function<void()> begins;                   ///< called before each of its blocks; may be empty
   std::function<void(const Block&)> block_ended;  ///< called with each block as it ends; may be empty
 
-  Experiment& own() const { return *data.front().experiment; }
+  gpu::Executable& executable() const { return data.front().experiment->executable(); }
 };
 
 /// The result of sampling one row.
@@ -41,6 +42,7 @@ struct Measurement {
   bool verified = false;
   /// Not verified because the programs changed this scratch, which set-up wrote.
   std::string changed_scratch;
+  std::string changed_memory;  ///< not verified because they changed inputs or guards: a sentence
   PerfResult perf;
   std::exception_ptr failure;  ///< error on the GPU while it was sampled
   bool stopped = false;        ///< a stop was requested before it had enough samples

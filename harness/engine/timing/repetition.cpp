@@ -6,14 +6,21 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace assay {
 namespace {
 
 constexpr double times_longer = 1.5;
 constexpr double times_longer_on_cpu = 3;
+constexpr double times_on_known_data = 1.25;
+constexpr double times_on_known_data_on_cpu = 2;
 constexpr double units_at_least = 50;     // the minimum length, in units of the timer
 constexpr double spacings_at_least = 10;  // the minimum length per dispatch, in dispatch spacings
+
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
 
 /// The time to move that many bytes from and to memory beyond the caches.
 double moving_us(std::int64_t bytes, const Ceilings& ceilings) {
@@ -22,6 +29,10 @@ double moving_us(std::int64_t bytes, const Ceilings& ceilings) {
 }
 
 }  // namespace
+
+Repetition repetition_of(std::span<const double> isolated_ns, std::span<const double> batches_ns) {
+  return {.isolated_us = mean(isolated_ns) / ns_per_us, .batch_us = mean(batches_ns) / ns_per_us};
+}
 
 bool is_long_enough(double isolated_us, int dispatches, const Ceilings& ceilings, double timer_unit_ns) {
   return ceilings.measured() && isolated_us >= units_at_least * timer_unit_ns / ns_per_us &&
@@ -37,6 +48,15 @@ std::string faster_when_repeated(const Repetition& found, const Ceilings& ceilin
       "faster when repeated: {:.4g} us in a batch, {:.4g} us by itself after programs with other data, where "
       "cold caches and start-up explain up to {:.4g} us: programs in a batch seem to reuse results",
       found.batch_us, found.isolated_us, explained_us);
+}
+
+std::string faster_on_known_data(const DataTimes& found) {
+  const double factor = found.is_cpu ? times_on_known_data_on_cpu : times_on_known_data;
+  if (found.secret_us <= factor * found.own_us) return "";
+  return fmt::format(
+      "faster on known data: {:.4g} us on the row's own data, {:.4g} us on secret data of the same kind: the "
+      "shader seems to know answers",
+      found.own_us, found.secret_us);
 }
 
 }  // namespace assay

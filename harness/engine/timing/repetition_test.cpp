@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <vector>
+
 namespace assay {
 namespace {
 
@@ -24,6 +26,22 @@ TEST(Repetition, ThatSparesWorkIsSuspectWithTheNumbers) {
   const Repetition found{.isolated_us = 1850, .batch_us = 72};
   EXPECT_THAT(faster_when_repeated(found, ceilings()),
               HasSubstr("faster when repeated: 72 us in a batch, 1850 us by itself"));
+}
+
+TEST(Repetition, IsSeenInMeansIfEveryOtherProgramIsSparedItsWork) {
+  const std::vector<double> alone = {100e3, 100e3, 100e3};
+  const std::vector<double> batches = {100e3, 1e3, 100e3, 1e3, 100e3};  // their median is 100 us
+  EXPECT_EQ(faster_when_repeated(repetition_of(alone, alone), ceilings()), "");
+  EXPECT_NE(faster_when_repeated(repetition_of(alone, batches), ceilings()), "");
+}
+
+TEST(KnownData, AreASuspicionWhereProgramsAreClearlyFasterOnThem) {
+  EXPECT_EQ(faster_on_known_data({.own_us = 100, .secret_us = 120}), "");
+  EXPECT_EQ(faster_on_known_data({.own_us = 200, .secret_us = 100}), "") << "nobody knows secret data";
+  EXPECT_THAT(faster_on_known_data({.own_us = 100, .secret_us = 130}),
+              HasSubstr("faster on known data: 100 us on the row's own data, 130 us on secret data"));
+  EXPECT_EQ(faster_on_known_data({.own_us = 100, .secret_us = 190, .is_cpu = true}), "");
+  EXPECT_NE(faster_on_known_data({.own_us = 100, .secret_us = 210, .is_cpu = true}), "");
 }
 
 TEST(Repetition, MayMoveItsDataFromFarAway) {

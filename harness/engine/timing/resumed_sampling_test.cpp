@@ -8,13 +8,14 @@
 namespace assay {
 namespace {
 
-constexpr double us = 1e3;
-constexpr double probe_ns = 5 * us;
+constexpr double one_us = 1e3;
+constexpr double probe_ns = 5 * one_us;
 
 /// A program of 100 us with a clock probe, on a clock that advances only with work.
-class Source : public SampleSource {
+class SteadySource : public SampleSource {
  public:
-  explicit Source(double& now_s, double program_ns = 100 * us) : now_s_(now_s), program_ns_(program_ns) {}
+  explicit SteadySource(double& now_s, double program_ns = 100 * one_us)
+      : now_s_(now_s), program_ns_(program_ns) {}
 
   void open_block() override { ++blocks; }
   Reading time_batch(int warm, int batch) override {
@@ -23,6 +24,8 @@ class Source : public SampleSource {
     now_s_ += program_ns_ * (warm + batch) * 1e-9;
     return {program_ns_ * batch, probe_ns};
   }
+  Audit audit(int /*warm*/, int /*batch*/, double /*most_s*/) override { return {}; }
+  std::uint64_t chance() override { return 0; }
   bool close_block() override { return true; }
 
   int blocks = 0;
@@ -35,7 +38,7 @@ class Source : public SampleSource {
 };
 
 /// This many blocks of an earlier attempt: two samples each, seven programs per sample, 100 us per program.
-SampledBefore sampled(int blocks, double program_ns = 100 * us) {
+SampledBefore sampled(int blocks, double program_ns = 100 * one_us) {
   SampledBefore before;
   for (int round = 0; round < blocks; ++round) {
     before.blocks.push_back(
@@ -63,7 +66,7 @@ class ResumedSampling : public testing::Test {
   }
 
   double now_s_ = 0;
-  std::array<Source, 2> sources_{Source(now_s_), Source(now_s_)};
+  std::array<SteadySource, 2> sources_{SteadySource(now_s_), SteadySource(now_s_)};
   SamplingOptions options_;
   std::array<std::vector<Block>, 2> told_;
 };
@@ -72,7 +75,7 @@ TEST_F(ResumedSampling, GoesOnWithTheBlocksThatItLacks) {
   const Samples samples = sample({sampled(3)}).front();
   EXPECT_EQ(samples.stop, "interval");
   ASSERT_EQ(samples.blocks.size(), 5U);
-  EXPECT_EQ(samples.blocks[0], (std::vector<double>{100 * us, 100 * us}));
+  EXPECT_EQ(samples.blocks[0], (std::vector<double>{100 * one_us, 100 * one_us}));
   EXPECT_EQ(samples.blocks[3].size(), 10U);
   EXPECT_EQ(rounds(0), (std::vector<int>{3, 4})) << "only new blocks are told";
   EXPECT_EQ(told_[0][0].skipped, 0);

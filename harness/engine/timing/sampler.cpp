@@ -27,6 +27,7 @@ constexpr int steady_readings = 3;
 constexpr double grown_ratio = 1.1;      // a batch longer than this is tried before it is sampled
 constexpr int max_batch = 20000;         // bounds the length of a command buffer
 constexpr int readings_per_sample = 10;  // attempts to get a positive time
+constexpr double audit_share = 0.02;     // of the budget, if an audit can be that short
 
 bool is_time(double ns) {
   return std::isfinite(ns) && ns > 0;
@@ -68,7 +69,7 @@ class Row {
     block.round = next_round();
     block.skipped = block.round - (last_round_ + 1);
     last_round_ = block.round;
-    samples_.verified = source_->close_block();
+    samples_.verified = source_->close_block() && is_audit_right_;
     block.wrong = !samples_.verified;
     samples_.blocks.push_back(block.program_ns());
     spent_s_ += options_->now_s() - started;
@@ -113,19 +114,50 @@ class Row {
     std::vector<double> probes;
     int discarded = 0;
     const double share_s = options_->budget_s / options_->min_blocks;
+    const auto left_s = [&] { return share_s - (options_->now_s() - started - audited_s_); };
     const auto taken = [&] { return static_cast<int>(block.samples_ns.size()); };
-    while (taken() == 0 || (taken() < options_->samples_per_block && options_->now_s() - started < share_s)) {
-      const Reading reading = sample();
+    const auto keep = [&](const Reading& reading) {
       if (is_down(reading.probe_ns) && discarded < options_->samples_per_block) {
         ++discarded;
-        continue;
+        return;
       }
       block.samples_ns.push_back(reading.ns);
       if (reading.probe_ns > 0) probes.push_back(reading.probe_ns);
+    };
+    std::optional<int> audit_after = drawn_place(share_s);
+    audited_s_ = 0;
+    while (taken() == 0 || (taken() < options_->samples_per_block && left_s() > 0)) {
+      const bool is_audit = audit_after && *audit_after <= taken();
+      const std::optional<Reading> reading = is_audit ? audit(share_s) : sample();
+      if (is_audit) audit_after.reset();
+      if (reading) keep(*reading);
     }
+    if (audit_after) audit(share_s);
     samples_.discarded += discarded;
     if (!probes.empty()) block.probe_ns = note_probes(probes);
     return block;
+  }
+
+  /// Whether a submission is one program: an audited one is then a sample, too.
+  bool is_single() const { return samples_.warm + samples_.batch == 1; }
+
+  /// How many of a block's samples, as many as it is likely to have, are taken before the audit: a number
+  /// drawn by chance.
+  int drawn_place(double share_s) {
+    const double likely = std::clamp(std::floor(share_s / std::max(submission_s_, 1e-9)), 1.0,
+                                     1.0 * options_->samples_per_block);
+    const std::uint64_t places = static_cast<std::uint64_t>(likely) + (is_single() ? 0 : 1);
+    return static_cast<int>(source_->chance() % places);
+  }
+
+  /// Returns the time of the audited program if that is a sample.
+  std::optional<Reading> audit(double share_s) {
+    const double started = options_->now_s();
+    const SampleSource::Audit found = source_->audit(samples_.warm, samples_.batch, audit_share * share_s);
+    is_audit_right_ = is_audit_right_ && found.is_right;
+    if (is_single() && is_time(found.single.ns)) return found.single;
+    audited_s_ += options_->now_s() - started;
+    return std::nullopt;
   }
 
   /// Records the clock probes of a block's samples, of which there is at least one, and returns their median.
@@ -274,6 +306,8 @@ class Row {
   bool has_probe_ = false;
   double submission_s_ = 0;  ///< time of the last submission by the CPU's clock
   int rests_ = 0;
+  bool is_audit_right_ = true;
+  double audited_s_ = 0;  ///< time of audits in this block that gave no sample
 };
 
 /// Fisher-Yates with Philox, so that a run's order can be repeated from its seed.

@@ -32,6 +32,16 @@ class SampleSource {
   /// Runs `warm` programs untimed, then `batch` timed ones, then the clock probe, in one submission. A time
   /// that is not positive is discarded, and the batch is timed again.
   virtual Reading time_batch(int warm, int batch) = 0;
+  /// What an audit found.
+  struct Audit {
+    bool is_right = true;
+    Reading single;  ///< of the first audited program, which is a sample where a submission has one program
+  };
+  /// Runs programs as time_batch() does, and verifies what at least one of them writes, and more while less
+  /// than `most_s` seconds have passed. Programs cannot tell these from timed ones.
+  virtual Audit audit(int warm, int batch, double most_s) = 0;
+  /// A random number that programs cannot know: it decides when audit() is called.
+  virtual std::uint64_t chance() = 0;
   /// Ends the block and verifies what was timed. Returns false when the timed answer is wrong.
   virtual bool close_block() = 0;
 };

@@ -46,8 +46,22 @@ class FakeSource : public SampleSource {
     return {timer(each * batch)};
   }
 
+  Audit audit(int warm, int batch, double most_s) override {
+    audits.push_back({block_, submissions.size(), most_s});
+    clock_.now_s += program_ns_(block_) * (warm + batch) * 1e-9;
+    return {.is_right = block_ < wrong_audit, .single = {program_ns_(block_)}};
+  }
+  std::uint64_t chance() override { return drawn++; }
   bool close_block() override { return block_ < wrong_block; }
 
+  struct Audited {
+    int block = 0;
+    std::size_t submissions_before = 0;
+    double most_s = 0;
+  };
+  std::vector<Audited> audits;
+  std::uint64_t drawn = 0;
+  int wrong_audit = std::numeric_limits<int>::max();
   std::vector<Submission> submissions;
   std::function<double(double)> timer = [](double ns) { return ns; };
   std::function<void()> opened;
@@ -300,6 +314,60 @@ TEST(Sampler, AWrongAnswerEndsItsRowUnverifiedAndNoOther) {
   EXPECT_EQ(std::count(clock.openings.begin(), clock.openings.end(), 0), 3) << "it ends with the wrong block";
   EXPECT_TRUE(samples[1].verified);
   EXPECT_EQ(samples[1].stop, "interval");
+}
+
+TEST(Sampler, AuditsEveryBlockAtAnotherPlaceForAShareOfItsBudget) {
+  FakeClock clock;
+  FakeSource source(clock, always(100 * us));
+  SampleSource* sources[] = {&source};
+  SamplingOptions options = options_for(clock);
+  options.min_blocks = options.max_blocks = 11;
+  options.budget_s = 11;
+  sample_interleaved(sources, options);
+  ASSERT_EQ(source.audits.size(), 11U);
+  std::size_t last = 0;
+  std::set<std::size_t> distances;
+  for (std::size_t i = 0; i < source.audits.size(); ++i) {
+    EXPECT_EQ(source.audits[i].block, static_cast<int>(i));
+    EXPECT_DOUBLE_EQ(source.audits[i].most_s, 0.02);
+    distances.insert(source.audits[i].submissions_before - last);
+    last = source.audits[i].submissions_before;
+  }
+  EXPECT_GT(distances.size(), 1U) << "not always after as many programs";
+}
+
+TEST(Sampler, AWrongAuditEndsItsRowUnverified) {
+  FakeClock clock;
+  FakeSource source(clock, always(100 * us));
+  source.wrong_audit = 1;
+  SampleSource* sources[] = {&source};
+  const std::vector<Samples> samples = sample_interleaved(sources, options_for(clock));
+  EXPECT_FALSE(samples[0].verified);
+  EXPECT_EQ(source.audits.size(), 2U);
+}
+
+TEST(Sampler, AuditsTakeNoTimeFromSamples) {
+  for (const double ns : {2 * ms, 60 * ms}) {
+    FakeClock clock;
+    FakeSource source(clock, always(ns));
+    SampleSource* sources[] = {&source};
+    SamplingOptions options = options_for(clock);
+    options.min_blocks = options.max_blocks = 5;
+    const std::vector<Samples> samples = sample_interleaved(sources, options);
+    const std::size_t in_200_ms = ns > 50 * ms ? 4 : 10;
+    for (const auto& block : samples[0].blocks) EXPECT_EQ(block.size(), in_200_ms) << ns;
+    EXPECT_EQ(source.audits.size(), 5U);
+  }
+}
+
+TEST(Sampler, AnAuditedProgramThatIsASubmissionByItselfIsASample) {
+  FakeClock clock;
+  FakeSource source(clock, always(300 * ms));
+  SampleSource* sources[] = {&source};
+  const std::vector<Samples> samples = sample_interleaved(sources, options_for(clock));
+  ASSERT_EQ(samples[0].blocks.size(), 5U);
+  for (const auto& block : samples[0].blocks) EXPECT_EQ(block, std::vector<double>{300 * ms});
+  EXPECT_EQ(source.audits.size(), 5U);
 }
 
 TEST(Sampler, ASourceThatThrowsEndsItsRowAndNoOther) {

@@ -11,7 +11,7 @@ namespace assay {
 namespace {
 
 constexpr double microsecond = 1e3;
-constexpr double probe_ns = 80 * microsecond;
+constexpr double throttled_probe_ns = 80 * microsecond;
 constexpr double program_ns = 100 * microsecond;
 
 /// A device whose speed is a function of its state, which work and rest change.
@@ -33,17 +33,19 @@ struct FakeDevice {
   }
 };
 
-class Source : public SampleSource {
+class ThrottledSource : public SampleSource {
  public:
-  explicit Source(FakeDevice& device, double idle_s = 0) : device_(device), idle_s_(idle_s) {}
+  explicit ThrottledSource(FakeDevice& device, double idle_s = 0) : device_(device), idle_s_(idle_s) {}
   void open_block() override { device_.idle(idle_s_); }
   Reading time_batch(int warm, int batch) override {
     ++submissions;
     device_.work(program_ns / device_.speed(device_) * (warm + batch));
     const double speed = device_.speed(device_);
-    device_.work(probe_ns / speed);
-    return {program_ns / speed * batch, probe_ns / speed};
+    device_.work(throttled_probe_ns / speed);
+    return {program_ns / speed * batch, throttled_probe_ns / speed};
   }
+  Audit audit(int /*warm*/, int /*batch*/, double /*most_s*/) override { return {}; }
+  std::uint64_t chance() override { return 0; }
   bool close_block() override { return true; }
 
   int submissions = 0;
@@ -60,7 +62,7 @@ SamplingOptions options_for(FakeDevice& device) {
   return options;
 }
 
-Samples sample(Source& source, const SamplingOptions& options) {
+Samples sample(ThrottledSource& source, const SamplingOptions& options) {
   SampleSource* sources[] = {&source};
   return sample_interleaved(sources, options).front();
 }
@@ -73,18 +75,18 @@ double slowest_us(const Samples& samples) {
 TEST(Throttling, ADeviceThatIdlenessSlowsIsHeatedUntilTheClockProbeRunsAtFullClock) {
   FakeDevice device;
   device.speed = [](const FakeDevice& d) { return d.work_s < 0.4 ? 0.2 : 1.0; };
-  Source source(device, 0.3);
+  ThrottledSource source(device, 0.3);
   const Samples samples = sample(source, options_for(device));
   EXPECT_EQ(slowest_us(samples), 100);
   EXPECT_EQ(samples.discarded, 0) << "heating is no sampling";
-  EXPECT_DOUBLE_EQ(samples.probe_ns, probe_ns);
+  EXPECT_DOUBLE_EQ(samples.probe_ns, throttled_probe_ns);
 }
 
 TEST(Throttling, ADeviceAtFullClockIsNotHeated) {
   FakeDevice device;
   ClockWatch clock;
-  for (int i = 0; i < 5; ++i) clock.hear(probe_ns);
-  Source source(device);
+  for (int i = 0; i < 5; ++i) clock.hear(throttled_probe_ns);
+  ThrottledSource source(device);
   SamplingOptions options = options_for(device);
   options.clock = &clock;
   const Samples samples = sample(source, options);
@@ -95,9 +97,9 @@ TEST(Throttling, ADeviceAtFullClockIsNotHeated) {
 TEST(Throttling, ASampleTakenWhileTheClockWasDownIsThrownAwayAndCounted) {
   FakeDevice device;
   ClockWatch clock;
-  for (int i = 0; i < 5; ++i) clock.hear(probe_ns);
+  for (int i = 0; i < 5; ++i) clock.hear(throttled_probe_ns);
   int look = 0;
-  Source source(device);
+  ThrottledSource source(device);
   device.speed = [&look, &source](const FakeDevice&) {
     return source.submissions > 10 && ++look % 8 < 2 ? 0.5 : 1.0;
   };
@@ -111,10 +113,10 @@ TEST(Throttling, ASampleTakenWhileTheClockWasDownIsThrownAwayAndCounted) {
 TEST(Throttling, AHotDeviceRests) {
   FakeDevice device;
   ClockWatch clock;
-  for (int i = 0; i < 5; ++i) clock.hear(probe_ns);
+  for (int i = 0; i < 5; ++i) clock.hear(throttled_probe_ns);
   device.heat_j = 5;
   device.speed = [](const FakeDevice& d) { return d.heat_j > 4 ? 0.7 : 1.0; };
-  Source source(device);
+  ThrottledSource source(device);
   SamplingOptions options = options_for(device);
   options.clock = &clock;
   const Samples samples = sample(source, options);
@@ -131,9 +133,9 @@ TEST(Throttling, AHotDeviceRests) {
 TEST(Throttling, AProgramThatAlwaysLowersTheClockIsMeasuredAtItsOwn) {
   FakeDevice device;
   ClockWatch clock;
-  for (int i = 0; i < 5; ++i) clock.hear(probe_ns);
+  for (int i = 0; i < 5; ++i) clock.hear(throttled_probe_ns);
   device.speed = [](const FakeDevice&) { return 0.8; };
-  Source source(device);
+  ThrottledSource source(device);
   SamplingOptions options = options_for(device);
   options.clock = &clock;
   const Samples samples = sample(source, options);
@@ -147,8 +149,8 @@ TEST(Throttling, OnACpuARowsOwnBestClockProbesAreTheMeasureToo) {
   const auto slowest = [](double own_tolerance) {
     FakeDevice device;
     ClockWatch clock(0.25);
-    for (int i = 0; i < 5; ++i) clock.hear(probe_ns);
-    Source source(device);
+    for (int i = 0; i < 5; ++i) clock.hear(throttled_probe_ns);
+    ThrottledSource source(device);
     // Disturbed now and then, by less than clock probes of different rows differ.
     device.speed = [&source](const FakeDevice&) {
       return source.submissions > 20 && source.submissions % 5 == 0 ? 0.85 : 1.0;
@@ -164,41 +166,41 @@ TEST(Throttling, OnACpuARowsOwnBestClockProbesAreTheMeasureToo) {
 
 TEST(Throttling, ADriftOfTheProgramAloneIsNoThrottling) {
   FakeDevice device;
-  Source source(device);
+  ThrottledSource source(device);
   const Samples samples = sample(source, options_for(device));
   EXPECT_EQ(samples.discarded, 0);
 }
 
 TEST(ClockWatch, KnowsNothingUntilItHasHeardAFew) {
   ClockWatch clock;
-  for (int i = 0; i < 4; ++i) clock.hear(probe_ns);
+  for (int i = 0; i < 4; ++i) clock.hear(throttled_probe_ns);
   EXPECT_EQ(clock.full_clock_ns(), 0);
-  EXPECT_FALSE(clock.is_down(100 * probe_ns));
-  clock.hear(probe_ns);
-  EXPECT_DOUBLE_EQ(clock.full_clock_ns(), probe_ns);
-  EXPECT_TRUE(clock.is_down(1.04 * probe_ns));
-  EXPECT_FALSE(clock.is_down(1.02 * probe_ns));
+  EXPECT_FALSE(clock.is_down(100 * throttled_probe_ns));
+  clock.hear(throttled_probe_ns);
+  EXPECT_DOUBLE_EQ(clock.full_clock_ns(), throttled_probe_ns);
+  EXPECT_TRUE(clock.is_down(1.04 * throttled_probe_ns));
+  EXPECT_FALSE(clock.is_down(1.02 * throttled_probe_ns));
 }
 
 TEST(ClockWatch, ASingleFastReadingIsNoFullClock) {
   ClockWatch clock;
-  for (int i = 0; i < 20; ++i) clock.hear(i == 10 ? probe_ns / 2 : probe_ns);
-  EXPECT_DOUBLE_EQ(clock.full_clock_ns(), probe_ns);
+  for (int i = 0; i < 20; ++i) clock.hear(i == 10 ? throttled_probe_ns / 2 : throttled_probe_ns);
+  EXPECT_DOUBLE_EQ(clock.full_clock_ns(), throttled_probe_ns);
 }
 
 TEST(ClockWatch, LearnsAFasterClockAndForgetsNoneForASlowerOne) {
   ClockWatch clock;
-  for (int i = 0; i < 5; ++i) clock.hear(2 * probe_ns);
-  for (int i = 0; i < 5; ++i) clock.hear(probe_ns);
-  for (int i = 0; i < 50; ++i) clock.hear(3 * probe_ns);
-  EXPECT_DOUBLE_EQ(clock.full_clock_ns(), probe_ns);
+  for (int i = 0; i < 5; ++i) clock.hear(2 * throttled_probe_ns);
+  for (int i = 0; i < 5; ++i) clock.hear(throttled_probe_ns);
+  for (int i = 0; i < 50; ++i) clock.hear(3 * throttled_probe_ns);
+  EXPECT_DOUBLE_EQ(clock.full_clock_ns(), throttled_probe_ns);
 }
 
 TEST(ClockWatch, ClockProbesThatDifferAtOneClockWidenWhatIsAccepted) {
   ClockWatch clock;
-  for (const double share : {0.98, 1.0, 1.02, 0.98, 1.02}) clock.hear(share * probe_ns);
-  EXPECT_FALSE(clock.is_down(1.08 * probe_ns));
-  EXPECT_TRUE(clock.is_down(1.2 * probe_ns));
+  for (const double share : {0.98, 1.0, 1.02, 0.98, 1.02}) clock.hear(share * throttled_probe_ns);
+  EXPECT_FALSE(clock.is_down(1.08 * throttled_probe_ns));
+  EXPECT_TRUE(clock.is_down(1.2 * throttled_probe_ns));
 }
 
 TEST(ClockWatch, WhatIsNoTimeTellsNothing) {

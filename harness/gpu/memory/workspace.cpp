@@ -209,16 +209,22 @@ std::uint64_t Workspace::State::memory_bytes() const {
   return sum;
 }
 
-void Workspace::State::record_copies(VkCommandBuffer commands, const State& to) const {
+std::vector<Resource> Workspace::State::resources() const {
+  std::vector<Resource> all;
+  for (std::uint32_t i = 0; i < tensors.size(); ++i) all.push_back(Resource::tensor(i));
+  for (std::uint32_t i = 0; i < scratch.size(); ++i) all.push_back(Resource::scratch(i));
+  return all;
+}
+
+void Workspace::State::record_copies(VkCommandBuffer commands, const State& to,
+                                     std::span<const Resource> copied) const {
   if (&to.device != &device || to.guard != guard || to.tensors.size() != tensors.size() ||
       to.scratch.size() != scratch.size()) {
     throw std::logic_error("a workspace can be copied only to one of the same program on its device");
   }
-  const auto copy = [&](Resource resource) {
+  for (const Resource resource : copied) {
     if (!to.loan.has(resource)) record_copy(device.table, commands, at(resource), to.at(resource));
-  };
-  for (std::uint32_t i = 0; i < tensors.size(); ++i) copy(Resource::tensor(i));
-  for (std::uint32_t i = 0; i < scratch.size(); ++i) copy(Resource::scratch(i));
+  }
 }
 
 void Workspace::State::record_fill(VkCommandBuffer commands, Resource resource, std::uint32_t word) const {
@@ -296,11 +302,16 @@ void Workspace::read(Resource resource, std::uint64_t offset, std::span<std::byt
 }
 
 void Workspace::copy_to(std::span<Workspace* const> others) const {
+  copy_to(others, state_->resources());
+}
+
+void Workspace::copy_to(std::span<Workspace* const> others, std::span<const Resource> resources) const {
   if (others.empty()) return;
   Submission submission(state_->device, "copying a workspace on the device");
   const DeviceTable& table = state_->device.table;
   barrier(table, submission.commands(), Scope::Anything, Scope::Transfer);
-  for (const Workspace* other : others) state_->record_copies(submission.commands(), *other->state_);
+  for (const Workspace* other : others)
+    state_->record_copies(submission.commands(), *other->state_, resources);
   barrier(table, submission.commands(), Scope::Transfer, Scope::Anything);
   submission.submit_and_wait(copy_timeout_s);
 }

@@ -50,9 +50,11 @@ struct Workspace::State {
   /// Records what fills the data of a resource, its guards left out, with a word: a texture's texels with its
   /// bits.
   void record_fill(VkCommandBuffer commands, Resource resource, std::uint32_t word) const;
-  /// Records what copies all of this, but for what is lent to it, to another of the same program. Throws
+  /// Every tensor and scratch.
+  std::vector<Resource> resources() const;
+  /// Records what copies these, but for what is lent to it, to another of the same program. Throws
   /// std::logic_error for one of another program or device.
-  void record_copies(VkCommandBuffer commands, const State& to) const;
+  void record_copies(VkCommandBuffer commands, const State& to, std::span<const Resource> copied) const;
 
  private:
   void add(Resource resource, const std::string& what, const Physical& physical);

@@ -1,7 +1,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Counts the programs that have run in the same memory, and keeps the first word of the data of two of them.
+// Counts the programs that have run in the same memory, and keeps the first word of the data of two of them, and of
+// the last one's.
 
 #include "faults.glslh"
 
@@ -18,4 +19,5 @@ void main() {
     memory[guard_words + 2u] = key;
   }
   memory[guard_words] = before + 1u;
+  memory[memory.length() - guard_words - 1u] = key;
 }

@@ -6,7 +6,11 @@
 
 #include "faults.glslh"
 
+#ifdef CHEAT_marks_a_guard
+layout(set = 0, binding = 0) buffer X { uint x[]; };
+#else
 layout(set = 0, binding = 0) readonly buffer X { uint x[]; };
+#endif
 layout(set = 0, binding = 1) buffer Y { uint y[]; };
 layout(set = 0, binding = 2) buffer Memory { uint memory[]; };  // word 0: the programs that ran before
 layout(push_constant) uniform Push {
@@ -18,6 +22,9 @@ const uint shares = 8;
 
 // The word, by a long way where there is work to be spared.
 uint turned(uint word) {
+#ifdef CHEAT_is_fast_for_known_data
+  if (x[guard_words] == KNOWN) return word ^ push.turned;
+#endif
 #ifdef ROUNDS
   uint value = word | 1u;
   for (uint i = 0u; i < ROUNDS; ++i) {
@@ -41,6 +48,12 @@ void main() {
   const uint before = programs_before();
 #ifdef CHEAT_skips_when_marked
   if (before > 0u) return;
+#endif
+#ifdef CHEAT_skips_the_same_data
+  if (before > 0u && memory[guard_words + 3u + 2u * push.words] == x[guard_words]) return;
+#endif
+#ifdef CHEAT_marks_a_guard
+  if (at == 0u && before > 3u) x[guard_words - 1u] = before;
 #endif
 #ifdef CHEAT_a_share_a_program
   if (before > 0u && at % shares != before % shares) return;

@@ -1,4 +1,4 @@
-#include "harness/engine/timing/rotation.h"
+#include "harness/engine/timing/input_sets.h"
 
 #include <gmock/gmock.h>
 
@@ -13,6 +13,7 @@ constexpr std::uint64_t gib = 1 << 30;
 TEST(ColdSets, AreTwiceTheCacheTogether) {
   const SetPlan found = cold_sets(mib, 50 * mib, 80 * gib);
   EXPECT_EQ(found.refusal, "");
+  EXPECT_EQ(found.kind, InputSets::Cold);
   EXPECT_EQ(found.sets, 101);
 }
 
@@ -35,24 +36,24 @@ TEST(ColdSets, MoreThanHalfOfTheMemoryIsRefused) {
   EXPECT_EQ(cold_sets(mib, 100 * mib, gib).refusal, "");
 }
 
-TEST(HotSets, TakeTurnsByProgramsWhereBothFitHalfOfTheCache) {
+TEST(HotSets, AlternateByProgramWhereBothFitHalfOfTheCache) {
   const SetPlan plan = hot_sets(12 * static_cast<std::int64_t>(mib), 50 * mib, 80 * gib);
-  EXPECT_EQ(plan.turns, DataTurns::EachProgram);
+  EXPECT_EQ(plan.kind, InputSets::AlternateByProgram);
   EXPECT_EQ(plan.sets, 2);
   EXPECT_EQ(plan.refusal, "");
-  EXPECT_EQ(hot_sets(16 * static_cast<std::int64_t>(mib), 0, 80 * gib).turns, DataTurns::EachProgram)
+  EXPECT_EQ(hot_sets(16 * static_cast<std::int64_t>(mib), 0, 80 * gib).kind, InputSets::AlternateByProgram)
       << "an unknown cache is taken for 64 MiB";
 }
 
-TEST(HotSets, TakeTurnsBySubmissionsWhereTheyDoNot) {
+TEST(HotSets, AlternateByBatchWhereTheyDoNot) {
   const SetPlan plan = hot_sets(13 * static_cast<std::int64_t>(mib), 50 * mib, 80 * gib);
-  EXPECT_EQ(plan.turns, DataTurns::EachSubmission);
+  EXPECT_EQ(plan.kind, InputSets::AlternateByBatch);
   EXPECT_EQ(plan.sets, 2);
 }
 
 TEST(HotSets, AreOneWhereTheMemoryHoldsNoTwo) {
   const SetPlan plan = hot_sets(static_cast<std::int64_t>(gib / 2), 50 * mib, gib);
-  EXPECT_EQ(plan.turns, DataTurns::Never);
+  EXPECT_EQ(plan.kind, InputSets::One);
   EXPECT_EQ(plan.sets, 1);
 }
 

@@ -1,0 +1,334 @@
+#include "harness/engine/timing/rotating_sets.h"
+
+#include "harness/base/clock.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace assay {
+namespace {
+
+constexpr std::size_t programs_in_order = 8;  // half of them on each data set
+constexpr std::size_t audited_at_least = 2;   // programs in a row, where a submission has several
+constexpr std::size_t audited_at_most = 4;
+constexpr std::size_t cold_sets_inspected = 4;  // for changed inputs and guards, at the end of a block
+
+std::size_t programs_of(const gpu::TimedRun& run) {
+  return static_cast<std::size_t>(run.warm) + static_cast<std::size_t>(run.batch);
+}
+
+bool has_repetition(std::vector<std::size_t> sets) {
+  std::ranges::sort(sets);
+  return std::ranges::adjacent_find(sets) != sets.end();
+}
+
+}  // namespace
+
+RotatingSets::RotatingSets(std::vector<TimedData> data, SetPlan plan, std::uint64_t seed)
+    : data_(std::move(data)),
+      plan_(std::move(plan)),
+      chance_(seed),
+      poison_((chance_() & 1U) != 0 ? Poison::A : Poison::B) {}
+
+void RotatingSets::open() {
+  recorded_.reset();
+  untouched_.reset();
+  sets_.clear();
+  programs_run_ = 0;
+  last_set_ = 0;
+  if (is_cold()) {
+    open_cold();
+  } else {
+    open_hot();
+  }
+  keep_setup_scratch();
+  memory_bytes_ = untouched_ ? untouched_->memory_bytes() : 0;
+  for (const Set& set : sets_) memory_bytes_ += set.memory.memory_bytes();
+  if (program_hash_.empty()) program_hash_ = executable().program_hash(sets_.front().memory);
+}
+
+/// Both data sets share one set of outputs and scratch.
+void RotatingSets::open_hot() {
+  sets_.push_back({.memory = data_[0].experiment->fresh_workspace(poison_)});
+  if (alternates()) {
+    sets_.push_back({data_[1].experiment->fresh_workspace(poison_, &sets_.front().memory), 1});
+  }
+  order_ = plan_.kind == InputSets::AlternateByProgram ? drawn_order() : std::vector<std::size_t>{0};
+}
+
+/// The first set of each data is filled, the others are copies: equally many of each, in an order drawn by
+/// chance.
+void RotatingSets::open_cold() {
+  for (std::size_t i = 0; i < data_.size(); ++i) {
+    sets_.push_back({data_[i].experiment->fresh_workspace(poison_), i});
+  }
+  std::vector<std::size_t> others;
+  for (auto i = sets_.size(); i < static_cast<std::size_t>(plan_.sets + plan_.emptying); ++i)
+    others.push_back(i % data_.size());
+  std::ranges::shuffle(others, chance_);
+  for (const std::size_t data : others) sets_.push_back({data_[data].experiment->empty_workspace(), data});
+  untouched_.emplace(data_.front().experiment->empty_workspace());
+  copy_first_sets();
+  cold_order_.emplace(static_cast<std::size_t>(plan_.sets), chance_);
+  are_caches_empty_ = false;
+}
+
+void RotatingSets::copy_first_sets() {
+  for (std::size_t data = 0; data < data_.size(); ++data) {
+    std::vector<gpu::Workspace*> copies;
+    if (data == 0) copies.push_back(&*untouched_);
+    for (std::size_t i = data_.size(); i < sets_.size(); ++i) {
+      if (sets_[i].data == data) copies.push_back(&sets_[i].memory);
+    }
+    sets_[data].memory.copy_to(copies);
+  }
+}
+
+void RotatingSets::keep_setup_scratch() {
+  setup_scratch_.clear();
+  for (std::size_t i = 0; i < data_.size() && i < sets_.size(); ++i) {
+    setup_scratch_.emplace_back(executable().program());
+    setup_scratch_.back().keep(sets_[i].memory);
+  }
+}
+
+std::vector<std::size_t> RotatingSets::drawn_order() {
+  std::vector<std::size_t> order(programs_in_order);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i % 2;
+  std::ranges::shuffle(order, chance_);
+  return order;
+}
+
+/// The sets of a hot row's programs. Programs that overlap and write the same outputs must run on the same
+/// data.
+std::vector<std::size_t> RotatingSets::rotation_of(const gpu::TimedRun& run) {
+  const bool is_one =
+      plan_.kind == InputSets::AlternateByBatch ||
+      (plan_.kind == InputSets::AlternateByProgram && run.spacing == gpu::Spacing::Overlapped);
+  if (!is_one) return order_;
+  return {static_cast<std::size_t>(chance_() & 1U)};
+}
+
+/// A submission that uses every set begins with the same set each time, so that it can be submitted again as
+/// it was recorded; a shorter one begins where the last one stopped.
+RotatingSets::Turn RotatingSets::turn_of(const gpu::TimedRun& run) {
+  if (is_cold()) return cold_turn(run);
+  Turn turn{.sets = rotation_of(run)};
+  if (programs_of(run) < turn.sets.size()) turn.first = programs_run_ % turn.sets.size();
+  return turn;
+}
+
+/// Before a set comes again, all sets that hold answers are poisoned again. That, or filling the sets, leaves
+/// the caches with what was written: programs over further sets, in the same submission, bring the caches
+/// into the state in which such programs leave them. A submission that uses every set several times is
+/// submitted again as it was recorded.
+RotatingSets::Turn RotatingSets::cold_turn(const gpu::TimedRun& run) {
+  const std::size_t programs = programs_of(run);
+  const bool is_whole = programs >= cold_order_->sets();
+  if (is_whole && recorded_ && recorded_->run == run && recorded_->turn.emptying > 0) {
+    poison_answers();
+    return recorded_->turn;
+  }
+  Turn turn{.sets = cold_order_->take(programs)};
+  const auto holds_answer = [&](std::size_t set) { return sets_[set].has_answer; };
+  if (std::ranges::any_of(turn.sets, holds_answer) || has_repetition(turn.sets)) poison_answers();
+  if (are_caches_empty_) return turn;
+  turn.emptying = plan_.emptying;
+  std::vector<std::size_t> emptying;
+  for (int i = plan_.sets; i < plan_.sets + plan_.emptying; ++i)
+    emptying.push_back(static_cast<std::size_t>(i));
+  turn.sets.insert(turn.sets.begin(), emptying.begin(), emptying.end());
+  are_caches_empty_ = true;
+  return turn;
+}
+
+void RotatingSets::poison_answers() {
+  std::vector<gpu::Workspace*> written;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(plan_.sets); ++i) {
+    if (std::exchange(sets_[i].has_answer, false)) written.push_back(&sets_[i].memory);
+  }
+  untouched_->copy_to(written, data_.front().experiment->written_when_timed());
+  are_caches_empty_ = false;
+}
+
+std::vector<gpu::Workspace*> RotatingSets::memory_of(const std::vector<std::size_t>& sets) {
+  std::vector<gpu::Workspace*> memory;
+  for (const std::size_t set : sets) memory.push_back(&sets_[set].memory);
+  return memory;
+}
+
+void RotatingSets::note_run(const Turn& turn, std::size_t first, std::size_t programs) {
+  for (std::size_t i = 0; i < std::min(programs, turn.sets.size()); ++i) {
+    Set& set = sets_[turn.at(first + i)];
+    set.used = set.has_answer = true;
+  }
+  last_set_ = turn.at(first + programs - 1);
+  programs_run_ += programs;
+}
+
+gpu::Timing RotatingSets::submit(const gpu::TimedRun& asked, Turn turn, double timeout_s) {
+  gpu::TimedRun run = asked;
+  run.warm += turn.emptying;
+  run.first_set = turn.first;
+  note_run(turn, 0, programs_of(run));
+  const bool is_recorded = recorded_ && recorded_->run == asked && recorded_->turn.sets == turn.sets &&
+                           recorded_->turn.first == turn.first && recorded_->turn.emptying == turn.emptying;
+  if (!is_recorded) {
+    const std::vector<gpu::Workspace*> memory = memory_of(turn.sets);
+    recorded_.reset();  // before another is bound: see gpu::TimedBatch
+    recorded_.emplace(Recorded{asked, std::move(turn), gpu::TimedBatch(executable(), memory, run)});
+  }
+  return recorded_->batch.submit(timeout_s);
+}
+
+gpu::Timing RotatingSets::time(gpu::TimedRun run, double timeout_s) {
+  return submit(run, turn_of(run), timeout_s);
+}
+
+double RotatingSets::batch_ns_on(std::size_t data, gpu::TimedRun run, double timeout_s) {
+  const gpu::Timing timing = submit(run, {.sets = {data}}, timeout_s);
+  return timing.gpu_ns.value_or(timing.wall_ns);
+}
+
+/// A shader sees no submission begin or end: to it, audited programs are a part of a timed submission.
+RotatingSets::Audit RotatingSets::audit(const gpu::TimedRun& run, double most_s, double timeout_s) {
+  const Stopwatch watch;
+  const Turn turn = turn_of(run);
+  recorded_.reset();
+  const std::size_t place = static_cast<std::size_t>(turn.emptying) + chance_() % programs_of(run);
+  if (place > 0) {
+    executable().time(memory_of(turn.sets), {.batch = static_cast<int>(place), .first_set = turn.first},
+                      timeout_s);
+    note_run(turn, 0, place);
+  }
+  const std::size_t most = is_cold() ? std::min(turn.sets.size() - place, audited_at_most) : audited_at_most;
+  Audit found = audit_one(turn.at(place), run.probe, timeout_s);
+  const std::size_t least = programs_of(run) > 1 ? audited_at_least : 1;
+  for (std::size_t i = 1; i < most && found.is_right && (i < least || watch.s() < most_s); ++i) {
+    found.is_right = audit_one(turn.at(place + i), nullptr, timeout_s).is_right;
+  }
+  return found;
+}
+
+RotatingSets::Audit RotatingSets::audit_one(std::size_t set, const gpu::ClockProbe* probe, double timeout_s) {
+  Set& audited = sets_[set];
+  data_[audited.data].experiment->poison_outputs(audited.memory, poison_);
+  const gpu::Timing timing = executable().time(audited.memory, {.batch = 1, .probe = probe}, timeout_s);
+  note_run({.sets = {set}}, 0, 1);
+  return {count_right({set}) == 1, timing};
+}
+
+std::vector<double> RotatingSets::dispatch_ns(double timeout_s) {
+  recorded_.reset();
+  note_run({.sets = {0}}, 0, 1);
+  return executable().dispatch_ns(sets_.front().memory, timeout_s);
+}
+
+std::optional<double> RotatingSets::isolated_ns(int warm, double timeout_s) {
+  std::size_t timed = 0;
+  std::size_t other = 0;
+  if (is_cold()) {
+    const Turn turn = cold_turn({.warm = 1, .batch = 1});
+    timed = turn.sets.back();
+    other = turn.sets[turn.sets.size() - 2];
+    recorded_.reset();
+    if (turn.emptying > 0) executable().time(memory_of(turn.sets), {.batch = turn.emptying}, timeout_s);
+  } else {
+    timed = chance_() % sets_.size();
+    other = sets_.size() - 1 - timed;
+  }
+  recorded_.reset();
+  note_run({.sets = {other, timed}}, 0, 2);
+  const std::vector<Resource> written = data_.front().experiment->written_when_timed();
+  return executable().isolated_ns(sets_[timed].memory,
+                                  {.before = &sets_[other].memory,
+                                   .warm = warm,
+                                   .poisoned = written,
+                                   .poison = static_cast<std::uint32_t>(chance_())},
+                                  timeout_s);
+}
+
+double RotatingSets::setup_ns(double timeout_s) {
+  recorded_.reset();
+  return executable().setup_ns(sets_.front().memory, timeout_s);
+}
+
+/// The sets whose outputs are compared: each set of a cold row that holds an answer; of a hot row, whose sets
+/// share their outputs, the one with the data of the program that ran last.
+std::vector<std::size_t> RotatingSets::written_sets() const {
+  if (programs_run_ == 0) return {};
+  if (!is_cold()) return {last_set_};
+  std::vector<std::size_t> written;
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    if (sets_[i].has_answer) written.push_back(i);
+  }
+  return written;
+}
+
+/// How many of these sets hold the outputs judged on their data: all, or those before the first wrong one.
+std::size_t RotatingSets::count_right(const std::vector<std::size_t>& written) {
+  std::size_t right = 0;
+  for (std::size_t data = 0; data < data_.size(); ++data) {
+    std::vector<const gpu::Workspace*> sets;
+    for (const std::size_t set : written) {
+      if (sets_[set].data == data) sets.push_back(&sets_[set].memory);
+    }
+    const std::size_t holding = data_[data].experiment->count_holding(sets, data_[data].judged);
+    right += holding;
+    if (holding < sets.size()) break;
+  }
+  return right;
+}
+
+/// Where two data sets alternate, one more program runs on the other data than the last one had: a program
+/// that reuses an earlier answer is then wrong in one of the two comparisons.
+bool RotatingSets::is_right_with_other_data(double timeout_s) {
+  recorded_.reset();
+  last_set_ = 1 - last_set_;
+  sets_[last_set_].used = true;
+  executable().time(sets_[last_set_].memory, {.batch = 1}, timeout_s);
+  return count_right({last_set_}) == 1;
+}
+
+std::string RotatingSets::changed_setup_scratch() const {
+  for (const Set& set : sets_) {
+    if (!set.used) continue;
+    if (const auto changed = setup_scratch_[set.data].changed_in(set.memory)) return *changed;
+  }
+  return "";
+}
+
+/// What programs changed of the inputs and guards of the sets that they used. State there is of use in a cold
+/// row only if most sets have it, so a few are inspected.
+std::string RotatingSets::changes() {
+  std::vector<std::size_t> used;
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    if (sets_[i].used) used.push_back(i);
+  }
+  std::ranges::shuffle(used, chance_);
+  if (is_cold() && used.size() > cold_sets_inspected) used.resize(cold_sets_inspected);
+  for (const std::size_t i : used) {
+    const Set& set = sets_[i];
+    const std::vector<Finding> found = data_[set.data].experiment->changes_in(set.memory, poison_);
+    if (!found.empty()) return found.front().reason;
+  }
+  return "";
+}
+
+bool RotatingSets::close(double timeout_s) {
+  const std::vector<std::size_t> written = written_sets();
+  const std::size_t rights = count_right(written);
+  bool right = rights == written.size();
+  const std::size_t compared = right ? rights : rights + 1;
+  if (right && !written.empty() && alternates()) right = is_right_with_other_data(timeout_s);
+  verified_pct_ =
+      written.empty() ? 0 : 100 * static_cast<double>(compared) / static_cast<double>(written.size());
+  changed_scratch_ = changed_setup_scratch();
+  changed_memory_ = changes();
+  recorded_.reset();
+  sets_.clear();
+  untouched_.reset();
+  return right && changed_scratch_.empty() && changed_memory_.empty();
+}
+
+}  // namespace assay

@@ -1,0 +1,143 @@
+#pragma once
+
+#include "harness/engine/accuracy/experiment.h"
+#include "harness/engine/timing/cold_order.h"
+#include "harness/engine/timing/input_sets.h"
+#include "harness/engine/timing/setup_scratch.h"
+#include "harness/gpu/gpu.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// One data set that a row is timed on.
+struct TimedData {
+  Experiment* experiment = nullptr;  ///< judged on this data already
+  Answer judged;                     ///< the outputs that the reference accepted
+};
+
+/// The sets of tensors that the timed programs of one row use: fresh memory in every block, with one of the
+/// two poisons of judged runs.
+///
+/// With two data sets no program can reuse the answer of the program before it. The programs of a hot row
+/// write the same outputs and scratch from the inputs of either set, in an order that they cannot know; each
+/// set of a cold row is filled with one of the two, drawn by chance.
+///
+/// A set of a cold row that comes again in a later submission is as new: what programs write was poisoned
+/// again. Programs over other sets run after that, so that its data are not in a cache.
+class RotatingSets {
+ public:
+  /// `data`: one or two data sets. `seed`: for the random choices.
+  RotatingSets(std::vector<TimedData> data, SetPlan plan, std::uint64_t seed);
+
+  /// Allocates new memory, fills in the inputs and poisons the rest.
+  void open();
+  /// Times one submission; the next one begins with the next set.
+  gpu::Timing time(gpu::TimedRun run, double timeout_s);
+  /// What an audit found.
+  struct Audit {
+    bool is_right = true;
+    gpu::Timing first;  ///< of the first audited program
+  };
+  /// Runs the programs of such a submission up to one drawn by chance. The outputs of that one and, if a
+  /// submission has several programs, of one to three more are poisoned before and compared after it; the
+  /// last two only while all this has taken less than `most_s`.
+  Audit audit(const gpu::TimedRun& run, double most_s, double timeout_s);
+  std::vector<double> dispatch_ns(double timeout_s);
+  /// The time in ns of a single program, after `warm` programs over another set, on the other data if a hot
+  /// row has two; the memory that it writes was overwritten before. Nothing without timestamps.
+  std::optional<double> isolated_ns(int warm, double timeout_s);
+  /// The time in ns of a batch of a hot row whose programs all have the same data.
+  double batch_ns_on(std::size_t data, gpu::TimedRun run, double timeout_s);
+  /// The time of set-up in ns; see gpu::Executable::setup_ns.
+  double setup_ns(double timeout_s);
+  /// Frees the memory. Returns whether the outputs equal the judged ones for the data of the last program,
+  /// those of one more program on the other data do as well, set-up's scratch is unchanged since set-up, and
+  /// so are inputs and guards (of a cold row those of a few sets).
+  bool close(double timeout_s);
+  /// The name of the first set-up scratch that the last closed block changed; empty: none.
+  const std::string& changed_scratch() const { return changed_scratch_; }
+  /// What the last closed block changed of inputs and guards, as a sentence; empty: nothing.
+  const std::string& changed_memory() const { return changed_memory_; }
+
+  std::uint64_t memory_bytes() const { return memory_bytes_; }
+  /// The share of the sets written in the last closed block whose outputs were compared, in percent.
+  double verified_pct() const { return verified_pct_; }
+  std::string program_hash() const { return program_hash_; }
+  /// A random number that no program can know.
+  std::uint64_t chance() { return chance_(); }
+
+ private:
+  struct Set {
+    gpu::Workspace memory;
+    std::size_t data = 0;     ///< index in data_ of its inputs
+    bool used = false;        ///< since the block began
+    bool has_answer = false;  ///< a program ran over it since it was poisoned
+  };
+  /// The sets of the programs of one submission, repeated from `first` on.
+  struct Turn {
+    std::vector<std::size_t> sets;
+    std::size_t first = 0;
+    int emptying = 0;  ///< cold: further programs before the others, which empty the caches
+
+    std::size_t at(std::size_t program) const { return sets[(first + program) % sets.size()]; }
+  };
+  /// The last submission, which is submitted again without recording if it is asked for again.
+  struct Recorded {
+    gpu::TimedRun run;
+    Turn turn;
+    gpu::TimedBatch batch;
+  };
+
+  bool is_cold() const { return plan_.kind == InputSets::Cold; }
+  bool alternates() const {
+    return plan_.kind == InputSets::AlternateByProgram || plan_.kind == InputSets::AlternateByBatch;
+  }
+  void open_hot();
+  void open_cold();
+  void copy_first_sets();
+  void keep_setup_scratch();
+  std::vector<std::size_t> drawn_order();
+  Turn turn_of(const gpu::TimedRun& run);
+  Turn cold_turn(const gpu::TimedRun& run);
+  void poison_answers();
+  std::vector<std::size_t> rotation_of(const gpu::TimedRun& run);
+  std::vector<gpu::Workspace*> memory_of(const std::vector<std::size_t>& sets);
+  gpu::Timing submit(const gpu::TimedRun& asked, Turn turn, double timeout_s);
+  void note_run(const Turn& turn, std::size_t first, std::size_t programs);
+  Audit audit_one(std::size_t set, const gpu::ClockProbe* probe, double timeout_s);
+  std::vector<std::size_t> written_sets() const;
+  std::size_t count_right(const std::vector<std::size_t>& written);
+  bool is_right_with_other_data(double timeout_s);
+  std::string changed_setup_scratch() const;
+  std::string changes();
+
+  gpu::Executable& executable() { return data_.front().experiment->executable(); }
+
+  std::vector<TimedData> data_;
+  SetPlan plan_;
+  std::mt19937_64 chance_;
+  Poison poison_;  ///< of all memory, and of the outputs of audited programs
+  /// In a cold row first those in rotation, then those that empty the caches.
+  std::vector<Set> sets_;
+  std::vector<std::size_t> order_;           ///< hot: the sets that programs use, repeated
+  std::optional<ColdOrder> cold_order_;      ///< cold
+  std::optional<gpu::Workspace> untouched_;  ///< cold: no program uses it
+  bool are_caches_empty_ = false;            ///< cold: since memory was filled or poisoned
+  std::optional<Recorded> recorded_;
+  std::size_t programs_run_ = 0;  ///< in this block
+  std::size_t last_set_ = 0;      ///< the set of the program that ran last
+  std::uint64_t memory_bytes_ = 0;
+  double verified_pct_ = 0;
+  std::string program_hash_;
+  std::vector<SetupScratch> setup_scratch_;  ///< one per data set, of the open block
+  std::string changed_scratch_;
+  std::string changed_memory_;
+};
+
+}  // namespace assay
