@@ -16,6 +16,10 @@ class Draw {
   /// A number from 0 to n - 1; n > 0.
   std::uint64_t below(std::uint64_t n) { return engine_() % n; }
   bool one_in(std::uint64_t n) { return below(n) == 0; }
+  /// A real number from `low` to `high`.
+  double between(double low, double high) {
+    return low + (high - low) * static_cast<double>(engine_() >> 11) * 0x1p-53;
+  }
   template <class T>
   const T& one_of(const std::vector<T>& values) {
     return values[below(values.size())];

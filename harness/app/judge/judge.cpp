@@ -1,6 +1,7 @@
 #include "harness/app/judge/judge.h"
 
 #include "harness/app/case_options.h"
+#include "harness/app/judge/drawn_points.h"
 #include "harness/app/judge/fuzz.h"
 #include "harness/app/judge/judge_runs.h"
 #include "harness/app/judge/judged_cases.h"
@@ -91,11 +92,18 @@ class Judge {
  private:
   void judge_files(const Submission& submission, const LoadResult& loaded, const DeviceInfo& device,
                    JudgedCases& cases) {
-    ShaderUse use(submission, device);
+    ShaderUse use(submission, device,
+                  {.baseline = options_.baseline, .compiler = context_.shader_compiler});
+    tell("comparing the SPIR-V with the baseline's");
     cases = choose_judged_cases(loaded.cases, options_, use, submission, draw_seed_);
-    const FuzzedCases fuzzed =
+    const DrawnCases fuzzed =
         fuzzed_cases(cases.mattering, context_.registry, use, static_cast<std::size_t>(options_.rows),
                      draw_seed_, folder_ / "fuzz");
+    const DrawnCases drawn = drawn_points(cases, loaded.cases, context_.registry, use, draw_seed_,
+                                          folder_ / "drawn");
+    note_files(loaded.files);
+    note_files(fuzzed.files);
+    note_files(drawn.files);
     const JudgeRunParts parts{.options = options_,
                               .context = context_,
                               .parse = parse_,
@@ -103,20 +111,28 @@ class Judge {
                               .submission = submission,
                               .cases = cases,
                               .fuzzed = fuzzed,
+                              .drawn = drawn,
                               .folder = folder_,
                               .secret_seed = secret_seed_,
                               .must_stop = [this] { return must_stop(); }};
     JudgeRuns runs(parts);
     tell(fmt::format("accuracy: {} rows", cases.accuracy.size()));
     run_stage(runs, Stage::Accuracy, why_stopped(), [&] { return runs.accuracy(); });
-    tell(fmt::format("secret data: {} rows, fuzzed shapes: {}", cases.secret.size(), fuzzed.ids.size()));
+    tell(fmt::format("secret data: {} rows, fuzzed cases: {}", cases.secret.size(), fuzzed.cases.size()));
     run_stage(runs, Stage::Secret, why_stopped(), [&] { return runs.secret_and_fuzzed(); });
     note_wrong_on_secret_data(judgement_);
-    tell(fmt::format("performance: {} rows", cases.performance.size()));
+    tell(fmt::format("performance: {} rows, and {} that were drawn", cases.performance.size(),
+                     drawn.cases.size()));
     run_stage(runs, Stage::Performance, why_untimed(), [&] { return runs.performance(); });
     had_ceilings_ = runs.had_ceilings();
-    note_empty_stages(judgement_,
-                      std::array{Stage::Accuracy, Stage::Secret, Stage::Fuzz, Stage::Performance});
+    note_faster_at_public_points(judgement_);
+    note_empty_stages(
+        judgement_,
+        std::array{Stage::Accuracy, Stage::Secret, Stage::Fuzz, Stage::Performance, Stage::Drawn}, cases.ops);
+  }
+
+  void note_files(const std::vector<std::filesystem::path>& files) {
+    for (const auto& file : files) case_files_.push_back(hashed_file(file));
   }
 
   /// Runs the stage unless `why_not` gives a reason to leave it out.
@@ -161,8 +177,10 @@ class Judge {
             .cases = cases.all,
             .selected = cases.selected,
             .mattering = cases.mattering.size(),
+            .ops = cases.ops,
             .accuracy_of = cases.accuracy_of,
             .performance_of = cases.performance_of,
+            .case_files = case_files_,
             .folder = folder_.string(),
             .seconds = watch_.s()};
   }
@@ -190,6 +208,7 @@ class Judge {
   std::uint64_t draw_seed_;
   Stopwatch watch_;
   bool had_ceilings_ = false;
+  std::vector<HashedFile> case_files_;  ///< from which rows were chosen, and those that were drawn
   Judgement judgement_;
 };
 
