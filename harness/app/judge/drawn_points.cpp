@@ -64,7 +64,8 @@ class OpPoints {
     if (!has_secret_data(*point.timed)) return;
     std::vector<Case> candidates;
     for (std::size_t i = 0; i < attempts; ++i) {
-      std::optional<Case> made = nearby(*point.timed, point.baseline == nullptr ? timed : without_others, draw);
+      std::optional<Case> made =
+          nearby(*point.timed, point.baseline == nullptr ? timed : without_others, draw);
       if (!made || !costs_about_as_much(*made, *point.timed)) continue;
       made->mode = Mode::Perf;
       candidates.push_back(*std::move(made));

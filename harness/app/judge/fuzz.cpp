@@ -32,7 +32,8 @@ bool is_base(const Case& one) {
 /// Draws the fuzzed cases of one op.
 class OpFuzz {
  public:
-  OpFuzz(const std::vector<const Case*>& bases, const Registry& registry, ShaderUse& use, const fs::path& file)
+  OpFuzz(const std::vector<const Case*>& bases, const Registry& registry, ShaderUse& use,
+         const fs::path& file)
       : fills_(fill_pool(bases)), use_(use), file_(registry, file) {
     for (const Case* base : bases) {
       known_.insert(base->data_key);

@@ -92,15 +92,14 @@ class Judge {
  private:
   void judge_files(const Submission& submission, const LoadResult& loaded, const DeviceInfo& device,
                    JudgedCases& cases) {
-    ShaderUse use(submission, device,
-                  {.baseline = options_.baseline, .compiler = context_.shader_compiler});
+    ShaderUse use(submission, device, {.baseline = options_.baseline, .compiler = context_.shader_compiler});
     tell("comparing the SPIR-V with the baseline's");
     cases = choose_judged_cases(loaded.cases, options_, use, submission, draw_seed_);
     const DrawnCases fuzzed =
         fuzzed_cases(cases.mattering, context_.registry, use, static_cast<std::size_t>(options_.rows),
                      draw_seed_, folder_ / "fuzz");
-    const DrawnCases drawn = drawn_points(cases, loaded.cases, context_.registry, use, draw_seed_,
-                                          folder_ / "drawn");
+    const DrawnCases drawn =
+        drawn_points(cases, loaded.cases, context_.registry, use, draw_seed_, folder_ / "drawn");
     note_files(loaded.files);
     note_files(fuzzed.files);
     note_files(drawn.files);
@@ -127,8 +126,8 @@ class Judge {
     had_ceilings_ = runs.had_ceilings();
     note_faster_at_public_points(judgement_);
     note_empty_stages(
-        judgement_,
-        std::array{Stage::Accuracy, Stage::Secret, Stage::Fuzz, Stage::Performance, Stage::Drawn}, cases.ops);
+        judgement_, std::array{Stage::Accuracy, Stage::Secret, Stage::Fuzz, Stage::Performance, Stage::Drawn},
+        cases.ops);
   }
 
   void note_files(const std::vector<std::filesystem::path>& files) {

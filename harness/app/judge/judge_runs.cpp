@@ -177,9 +177,9 @@ std::vector<JudgedRow> JudgeRuns::performance() {
   Words ids = ids_of(cases);
   const Words patterns = patterns_of(parts_.drawn);
   ids.insert(ids.end(), patterns.begin(), patterns.end());
-  words.insert(words.end(), {"--mode", "perf", "--filter", filter_of(ids), "--budget",
-                             fmt::format("{}", options.budget_s), "--ceilings", options.ceilings,
-                             "--secret-seed", std::to_string(parts_.secret_seed)});
+  words.insert(words.end(),
+               {"--mode", "perf", "--filter", filter_of(ids), "--budget", fmt::format("{}", options.budget_s),
+                "--ceilings", options.ceilings, "--secret-seed", std::to_string(parts_.secret_seed)});
   const RunReport report = run(words);
   had_ceilings_ = report.run.ceilings.measured();
   std::vector<JudgedRow> rows = rows_of(report, Stage::Performance);

@@ -27,7 +27,7 @@ struct JudgeRunParts {
   const Submission& submission;
   const JudgedCases& cases;
   const DrawnCases& fuzzed;
-  const DrawnCases& drawn;  ///< timed points
+  const DrawnCases& drawn;       ///< timed points
   std::filesystem::path folder;  ///< output folder of the judgement
   std::uint64_t secret_seed = 0;
   std::function<bool()> must_stop;

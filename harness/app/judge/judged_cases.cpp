@@ -179,9 +179,8 @@ JudgedCases choose_judged_cases(std::span<const Case> cases, const JudgeOptions&
   if (judged.mattering.empty()) throw_unused(submission, selected);
   judged.ops = changed_ops(judged.mattering, use);
   if (judged.ops.empty()) throw_unchanged(submission, judged.mattering);
-  std::erase_if(judged.mattering, [&](const Case* one) {
-    return !std::ranges::binary_search(judged.ops, one->op->name);
-  });
+  std::erase_if(judged.mattering,
+                [&](const Case* one) { return !std::ranges::binary_search(judged.ops, one->op->name); });
   Cases accuracy;
   Cases timed;
   for (const Case* one : judged.mattering) {

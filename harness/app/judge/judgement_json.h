@@ -37,8 +37,8 @@ struct JudgeFacts {
   std::size_t cases = 0, selected = 0, mattering = 0;  ///< counts of the repository's cases
   std::vector<std::string> ops;                        ///< whose SPIR-V the submission changes
   std::size_t accuracy_of = 0, performance_of = 0;     ///< rows that each stage was drawn from
-  std::vector<HashedFile> case_files;                  ///< from which rows were chosen, and those that were drawn
-  std::string folder;                                  ///< output folder of the judgement
+  std::vector<HashedFile> case_files;  ///< from which rows were chosen, and those that were drawn
+  std::string folder;                  ///< output folder of the judgement
   double seconds = 0;
 };
 

@@ -95,9 +95,9 @@ std::string judgement_text(const Judgement& judgement, const JudgeFacts& facts, 
       "judge         {} on {}\n"
       "shaders       {}; change the SPIR-V of {}; used by {} of {} selected cases (of {})\n"
       "drawn         accuracy from {} rows, performance from {}; seeds: --secret-seed {} --draw-seed {}\n",
-      printable(facts.submission), printable(facts.device.name), files_text(facts.files), fmt::join(facts.ops, ", "), facts.mattering,
-      facts.selected, facts.cases, facts.accuracy_of, facts.performance_of, facts.secret_seed,
-      facts.draw_seed);
+      printable(facts.submission), printable(facts.device.name), files_text(facts.files),
+      fmt::join(facts.ops, ", "), facts.mattering, facts.selected, facts.cases, facts.accuracy_of,
+      facts.performance_of, facts.secret_seed, facts.draw_seed);
   for (const JudgedRow& row : judgement.rows) {
     const bool is_timed = row.stage == Stage::Performance || row.stage == Stage::Drawn;
     if (is_timed || !row.reasons.empty()) text += row_text(row, color);

@@ -19,8 +19,8 @@ class ShaderUse {
  public:
   /// The shaders that a submission is compared with, and how untrusted ones are compiled.
   struct Parts {
-    std::filesystem::path baseline{};        ///< folder; empty: the embedded shaders
-    std::vector<std::string> compiler{};     ///< see gpu::ShaderOptions::compiler
+    std::filesystem::path baseline{};     ///< folder; empty: the embedded shaders
+    std::vector<std::string> compiler{};  ///< see gpu::ShaderOptions::compiler
   };
 
   /// The submission and the device must outlive this.

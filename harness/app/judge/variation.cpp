@@ -16,7 +16,8 @@ using Kind = ParamSpec::Kind;
 /// Derives anew each parameter that was derived before and that nobody has changed.
 void derive_again(const Case& like, Params& params) {
   for (const ParamSpec& spec : like.op->params) {
-    if (!spec.derive || !params.has(spec.name) || params.at(spec.name) != like.params->at(spec.name)) continue;
+    if (!spec.derive || !params.has(spec.name) || params.at(spec.name) != like.params->at(spec.name))
+      continue;
     const std::optional<Value> before = spec.default_for(like.params);
     if (!before || *before != params.at(spec.name)) continue;
     if (const std::optional<Value> now = spec.default_for(params)) params.set(spec.name, *now);
@@ -87,14 +88,21 @@ class ValueChange {
     }
   }
 
-  /// Values near the old ones.
+  /// Values near the old ones. Equal scales and zero points stay equal: kernels need not requantize then.
   void near() {
+    std::vector<std::pair<QParams, QParams>> changes;
     for (const ParamSpec& spec : like_.op->params) {
       if (spec.kind == Kind::QParams) {
-        const std::int64_t old = params_.qparams(spec.name).zero_point;
-        const std::int64_t now = old + static_cast<std::int64_t>(draw_.below(21)) - 10;
+        const QParams old = params_.qparams(spec.name);
+        const auto equal = std::ranges::find(changes, old, [](const auto& change) { return change.first; });
+        if (equal != changes.end()) {
+          params_.set(spec.name, equal->second);
+          continue;
+        }
+        const std::int64_t zero_point = old.zero_point + static_cast<std::int64_t>(draw_.below(21)) - 10;
         set_qparams(spec, draw_.between(0.8, 1.25),
-                    std::clamp(now, spec.zero_point_min, spec.zero_point_max));
+                    std::clamp(zero_point, spec.zero_point_min, spec.zero_point_max));
+        changes.emplace_back(old, params_.qparams(spec.name));
       } else if (spec.kind == Kind::Number) {
         set_number(spec, draw_.between(0.8, 1.25), false);
       }
@@ -166,7 +174,8 @@ void draw_fills(Case& one, const FillPool& pool, Draw& draw) {
 void each_size_of(const Op& op, Params& params, const std::function<void(std::int64_t&)>& change) {
   for (const ParamSpec& spec : op.params) {
     const bool is_count = spec.kind == Kind::Integer && spec.min_integer >= 1;
-    if (!params.has(spec.name) || (spec.kind != Kind::Shape && spec.kind != Kind::Ints && !is_count)) continue;
+    if (!params.has(spec.name) || (spec.kind != Kind::Shape && spec.kind != Kind::Ints && !is_count))
+      continue;
     Value value = params.at(spec.name);
     if (auto* number = std::get_if<std::int64_t>(&value)) change(*number);
     if (auto* list = std::get_if<std::vector<std::int64_t>>(&value)) std::ranges::for_each(*list, change);
@@ -191,6 +200,52 @@ Params at_near_sizes(const Case& like, Draw& draw) {
     const auto [place, is_new] = now.try_emplace(size, size);
     if (is_new && !draw.one_in(3)) place->second = near_size(size, draw);
     size = place->second;
+  });
+  return params;
+}
+
+/// Multiplies one dim of each shape, of those of 8 and more, by the same factor: shapes with equal numbers of
+/// elements keep equal numbers.
+Params at_stretched_shapes(const Case& like, Draw& draw) {
+  const std::vector<std::int64_t> eighths{6, 7, 9, 10};
+  const std::int64_t factor = draw.one_of(eighths);
+  Params params = like.params;
+  for (const ParamSpec& spec : like.op->params) {
+    if (spec.kind != Kind::Shape || !params.has(spec.name)) continue;
+    std::vector<std::int64_t> dims = params.ints(spec.name);
+    std::vector<std::size_t> divisible;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i] % 8 == 0) divisible.push_back(i);
+    }
+    if (divisible.empty()) continue;
+    std::int64_t& dim = dims[draw.one_of(divisible)];
+    dim = dim / 8 * factor;
+    params.set(spec.name, dims);
+  }
+  return params;
+}
+
+/// Multiplies one dim of each shape, or one size of any parameter.
+Params with_more(const Case& one, Draw& draw) {
+  Params params = one.params;
+  const auto factor = static_cast<std::int64_t>(draw.below(5)) + 2;
+  if (draw.one_in(2)) {
+    for (const ParamSpec& spec : one.op->params) {
+      if (spec.kind != Kind::Shape || !params.has(spec.name)) continue;
+      std::vector<std::int64_t> dims = params.ints(spec.name);
+      if (!dims.empty()) dims[draw.below(dims.size())] *= factor;
+      params.set(spec.name, dims);
+    }
+    return params;
+  }
+  std::size_t sizes = 0;
+  each_size_of(*one.op, params, [&](std::int64_t&) { ++sizes; });
+  if (sizes == 0) return params;
+  const std::uint64_t chosen = draw.below(sizes);
+  const std::int64_t more = draw.one_in(3) ? 1 : 0;
+  std::uint64_t number = 0;
+  each_size_of(*one.op, params, [&](std::int64_t& size) {
+    if (number++ == chosen && size > 0) size = size * factor + more;
   });
   return params;
 }
@@ -241,25 +296,14 @@ std::optional<Case> enlarged(const Case& one, std::int64_t least, Draw& draw) {
     const std::int64_t elements = elements_of(made);
     if (elements >= least && elements <= 4 * least) return made;
     if (elements > 4 * least) return std::nullopt;
-    std::size_t sizes = 0;
-    Params params = made.params;
-    each_size_of(*made.op, params, [&](std::int64_t&) { ++sizes; });
-    if (sizes == 0) return std::nullopt;
-    const std::uint64_t chosen = draw.below(sizes);
-    std::uint64_t number = 0;
-    const auto factor = static_cast<std::int64_t>(draw.below(5)) + 2;
-    const std::int64_t more = draw.one_in(3) ? 1 : 0;
-    each_size_of(*made.op, params, [&](std::int64_t& size) {
-      if (number++ == chosen && size > 0) size = size * factor + more;
-    });
-    const std::optional<Case> larger = with_params(made, std::move(params));
+    const std::optional<Case> larger = with_params(made, with_more(made, draw));
     if (larger && elements_of(*larger) <= 4 * least) made = *larger;
   }
   return std::nullopt;
 }
 
 std::optional<Case> nearby(const Case& like, std::span<const Case* const> others, Draw& draw) {
-  Params params = at_near_sizes(like, draw);
+  Params params = draw.one_in(3) ? at_stretched_shapes(like, draw) : at_near_sizes(like, draw);
   ValueChange(like, params, draw).near();
   std::optional<Case> made = with_params(like, std::move(params));
   if (!made || others.empty() || !draw.one_in(4)) return made;

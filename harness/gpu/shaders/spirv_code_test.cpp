@@ -25,7 +25,8 @@ class SpirvCode : public testing::Test {
 TEST_F(SpirvCode, HasNoNamesAndComments) {
   const auto before = code("void main() { uint found = b[0]; b[1] = found + size; }\n");
   EXPECT_EQ(before, code("void main() { uint other = b[0]; b[1] = other + size; }\n"));
-  EXPECT_EQ(before, code("// a comment\n\n void main() { uint found = b[0]; /* one */ b[1] = found + size; }\n"));
+  EXPECT_EQ(before,
+            code("// a comment\n\n void main() { uint found = b[0]; /* one */ b[1] = found + size; }\n"));
 }
 
 TEST_F(SpirvCode, HasWhatRuns) {
