@@ -73,9 +73,10 @@ Judged judge(const GalleryEntry& entry) {
   for (const auto& [name, text] : entry.files) folder.write("mine/" + name, text);
   fs::create_directories(folder / "mine");
   for (const auto& [name, target] : entry.links) fs::create_symlink(target, folder / ("mine/" + name));
-  std::vector<std::string> words{"judge",        folder / "mine", "--cases", cases,      "--out",
-                                 folder / "out", "--rows",        "2",       "--budget", "0.02",
-                                 "--ceilings",   "none",          "--json",  "-"};
+  std::vector<std::string> words{"judge",    folder / "mine", "--cases",    cases,  "--out",  folder / "out",
+                                 "--budget", "0.02",          "--ceilings", "none", "--json", "-"};
+  if (std::ranges::find(entry.options, "--rows") == entry.options.end())
+    words.insert(words.end(), {"--rows", "2"});
   words.insert(words.end(), entry.options.begin(), entry.options.end());
   const ProcessResult result = assay(words);
   return {result.exit_code, nlohmann::json::parse(result.out, nullptr, false), result.out + result.err};

@@ -34,6 +34,7 @@ constexpr std::array phrases{
     Phrase{"faster when repeated", "faster_when_repeated"},
     Phrase{"checking the shader", "does_not_fit"},
     Phrase{": error: ", "does_not_compile"},
+    Phrase{"ERROR: Linking", "does_not_compile"},
     Phrase{"compiler", "does_not_compile"},
 };
 

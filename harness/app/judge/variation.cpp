@@ -1,6 +1,5 @@
 #include "harness/app/judge/variation.h"
 
-#include "harness/app/judge/judged_cases.h"
 #include "harness/app/judge/mutation.h"
 #include "harness/base/error.h"
 
@@ -250,6 +249,12 @@ Params with_more(const Case& one, Draw& draw) {
   return params;
 }
 
+std::int64_t largest_tensor_of(const Case& one) {
+  std::int64_t most = 0;
+  for (const TensorSpec& tensor : *one.tensors) most = std::max(most, numel(tensor.shape));
+  return most;
+}
+
 }  // namespace
 
 std::optional<Case> with_params(const Case& like, Params params) try {
@@ -293,11 +298,11 @@ std::optional<Case> varied(const Case& like, const FillPool& fills, Draw& draw) 
 std::optional<Case> enlarged(const Case& one, std::int64_t least, Draw& draw) {
   Case made = one;
   for (int step = 0; step < 200; ++step) {
-    const std::int64_t elements = elements_of(made);
+    const std::int64_t elements = largest_tensor_of(made);
     if (elements >= least && elements <= 4 * least) return made;
     if (elements > 4 * least) return std::nullopt;
     const std::optional<Case> larger = with_params(made, with_more(made, draw));
-    if (larger && elements_of(*larger) <= 4 * least) made = *larger;
+    if (larger && largest_tensor_of(*larger) <= 4 * least) made = *larger;
   }
   return std::nullopt;
 }

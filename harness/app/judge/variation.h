@@ -26,7 +26,7 @@ FillPool fill_pool(std::span<const Case* const> cases);
 /// numbers and integers, choices, forms, tunables, fills. Nothing if the op does not accept what was drawn.
 std::optional<Case> varied(const Case& like, const FillPool& fills, Draw& draw);
 
-/// `one` at larger sizes: with `least` to about 4 * `least` elements in all tensors. Nothing if the op
+/// `one` at larger sizes: with `least` to 4 * `least` elements in its largest tensor. Nothing if the op
 /// accepts no such sizes.
 std::optional<Case> enlarged(const Case& one, std::int64_t least, Draw& draw);
 
