@@ -51,11 +51,23 @@ void main() {
 }
 
 
+# Kernels that are for set-up alone, which is not timed: they may read what they write, as it saves no time.
+SETUP = {"conv_depthwise_pack.comp", "conv_weights.comp", "linear_half_scales.comp", "linear_pack.comp", "linear_pad.comp",
+         "linear_requantizers.comp", "linear_sums.comp"}
+# A program that declares why its second dispatch reads an output (Program::free_access_because).
+FREE = {("quantize_dynamic", "choose_qparams.comp"), ("quantize_dynamic", "choose_qparams_join.comp"),
+        ("quantize_dynamic", "quantize_affine.comp")}
+
+
 @dataclasses.dataclass
 class Submission:
     op: str
     shader: str
     trick: str
+
+    def may_be_trusted(self):
+        """Whether the trick is harmless there: it reads a mark that nobody leaves, and saves no time."""
+        return self.trick == "memo" and (self.shader in SETUP or (self.op, self.shader) in FREE)
 
     def __str__(self):
         return f"{self.op} {self.shader} {self.trick}"
@@ -159,7 +171,7 @@ def main():
             continue
         verdict, words = verdict_of(submission, source, given.options)
         print(f"{verdict:<11} {submission}: {', '.join(words)}", flush=True)
-        if verdict == "trusted":
+        if verdict == "trusted" and not submission.may_be_trusted():
             trusted.append(submission)
     for submission in trusted:
         print(f"TRUSTED: {submission}")

@@ -76,7 +76,7 @@ class ValueChange {
       if (spec.kind == Kind::QParams && draw_.one_in(2)) {
         set_qparams(spec, all * std::exp2(draw_.between(-1, 1)), any_zero_point(spec));
       } else if (spec.kind == Kind::Number && draw_.one_in(2)) {
-        set_number(spec, std::pow(10, draw_.between(-3, 3)), draw_.one_in(3));
+        set_number(spec, far_factor(spec), draw_.one_in(3));
       } else if (spec.kind == Kind::Integer && spec.min_integer < 1 && draw_.one_in(4)) {
         set_integer(spec);
       } else if (spec.kind == Kind::Choice && draw_.one_in(4)) {
@@ -109,6 +109,12 @@ class ValueChange {
   }
 
  private:
+  /// A positive number is a least scale: it matters only where it is as large as the scales of the data.
+  double far_factor(const ParamSpec& spec) {
+    if (spec.min_number <= 0) return std::pow(10, draw_.between(-3, 3));
+    return std::pow(10, draw_.one_in(3) ? draw_.between(-2, 4) : draw_.between(4, 7));
+  }
+
   std::int64_t any_zero_point(const ParamSpec& spec) {
     if (draw_.one_in(4)) return params_.qparams(spec.name).zero_point;
     const auto count = static_cast<std::uint64_t>(spec.zero_point_max - spec.zero_point_min + 1);
