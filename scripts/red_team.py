@@ -52,8 +52,8 @@ void main() {
 
 
 # Kernels that are for set-up alone, which is not timed: they may read what they write, as it saves no time.
-SETUP = {"conv_depthwise_pack.comp", "conv_weights.comp", "linear_half_scales.comp", "linear_pack.comp", "linear_pad.comp",
-         "linear_requantizers.comp", "linear_sums.comp"}
+SETUP = {"conv_depthwise_pack.comp", "conv_weights.comp", "linear_half_scales.comp", "linear_pack.comp",
+         "linear_pad.comp", "linear_requantizers.comp", "linear_sums.comp"}
 # A program that declares why its second dispatch reads an output (Program::free_access_because).
 FREE = {("quantize_dynamic", "choose_qparams.comp"), ("quantize_dynamic", "choose_qparams_join.comp"),
         ("quantize_dynamic", "quantize_affine.comp")}
