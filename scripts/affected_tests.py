@@ -23,7 +23,7 @@ READ = [
     (r"^docs/ops\.md$", "new_op_tree_test ops_test"),
     (r"^reports/published/", "cli_test report_test"),
     (r"^tests/faults/(seeded|diagnosed)/", "seeded_faults_test"),
-    (r"^tests/faults/cheats/", "cheats_test"),
+    (r"^tests/cheats/", "cheats_test"),
     (r"^tests/faults/", "faults_test example_test"),
     (r"^tests/example/", "example_test"),
     (r"^tests/support/testdata/", "ops_test"),

@@ -22,7 +22,7 @@ void add_judged_rows(CLI::App& app, app::JudgeOptions& options) {
   app.add_option("--cases", options.cases,
                  "Case files or folders of them; repeatable (default: as for `run`)");
   app.add_option("--rows", options.rows,
-                 "Maximum number of rows per stage; from more, a random sample is drawn")
+                 "Number of rows per stage, drawn at random; at least one of each op that is judged")
       ->check(whole_number(1, 10000))
       ->capture_default_str();
   app.add_option("--secret-seed", options.secret_seed,

@@ -212,6 +212,11 @@ class ShaderLibrary {
   std::unique_ptr<State> state_;
 };
 
+/// The module without what is there for people: names (except those of specialization constants, which are
+/// set by name), source texts and lines. Equal results run equally. Words that are no module stay as they
+/// are.
+std::vector<std::uint32_t> without_debug_information(std::span<const std::uint32_t> words);
+
 /// SPIR-V as text, one instruction per line, with the names from the source.
 std::string disassemble(std::span<const std::uint32_t> words);
 

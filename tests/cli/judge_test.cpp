@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-// `assay judge`. Submissions that cheat are in tests/faults/cheats.
+// `assay judge`. Submissions that cheat are in tests/cheats.
 
 namespace assay::test {
 namespace {
@@ -29,6 +29,12 @@ defaults: {x: {scale: 0.05, zero_point: -20}, y: {scale: 0.011, zero_point: -100
 cases:
   - {name: shown, shape: {each: [[3, 343], [2, 5, 6, 7]]}}
   - {name: timed, mode: perf, shape: [8, 1024]}
+)";
+
+constexpr const char* add_cases = R"(op: q8ta_add
+defaults: {a: {scale: 0.02, zero_point: 3}, b: {scale: 0.03, zero_point: -7}, y: {scale: 0.05, zero_point: 2}}
+cases:
+  - {name: shown, shape: [8, 128], fill: uniform, mode: both}
 )";
 
 constexpr const char* endless_cases = R"(op: q8ta_relu
@@ -54,6 +60,11 @@ std::string relu() {
 std::string with(std::string text, const std::string& before, const std::string& after) {
   text.replace(text.rfind(before), before.size(), after);
   return text;
+}
+
+/// Another instruction, and the same answer.
+std::string honest() {
+  return with(relu(), "rectified(words[k]);", "rectified(words[k] | 0u);");
 }
 
 /// The answer stays: the loop's end is the host's to choose, so that no compiler can leave it out.
@@ -110,18 +121,77 @@ std::vector<std::string> keys_of(const json& object) {
 }
 
 TEST_F(JudgeTest, AnHonestSubmissionIsTrusted) {
-  folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  folder.write("mine/q8ta_relu.comp", honest());
   const ProcessResult result = judge({"--json", (folder / "verdict.json").string()});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
-  EXPECT_THAT(result.out,
-              HasSubstr("trusted: right: accuracy 2 of 2, secret 2 of 2, fuzz 3 of 3, performance 1 of 1; "
-                        "time over the baseline's "));
+  EXPECT_THAT(
+      result.out,
+      HasSubstr("trusted: right: accuracy 2 of 2, secret 2 of 2, fuzz 3 of 3, performance 1 of 1, drawn "
+                "1 of 1; time over the baseline's at drawn points "));
   const json made = json::parse(folder.read("verdict.json"));
   EXPECT_EQ(made.at("verdict"), "trusted");
   EXPECT_EQ(made.at("correct"), true);
-  EXPECT_EQ(made.at("rows").size(), 8U);
-  EXPECT_GT(made.at("ratio").at("geometric_mean"), 0);
-  EXPECT_EQ(made.at("ratio").at("rows"), 1);
+  EXPECT_EQ(made.at("rows").size(), 9U);
+  for (const char* ratio : {"ratio", "public_ratio"}) {
+    EXPECT_GT(made.at(ratio).at("low"), 0);
+    EXPECT_EQ(made.at(ratio).at("rows"), 1);
+    const double low = made.at(ratio).at("low"), high = made.at(ratio).at("high");
+    if (made.at(ratio).at("geometric_mean").is_null()) {
+      EXPECT_GT(high / low, 1.09);
+    } else {
+      EXPECT_LT(high / low, 1.12);
+    }
+  }
+}
+
+TEST_F(JudgeTest, TheRatioIsOfPointsThatNoCaseHas) {
+  folder.write("mine/q8ta_relu.comp", honest());
+  const json made = judged({}, relu_cases, 0);
+  std::string at_public, at_drawn;
+  for (const json& row : made.at("rows")) {
+    if (row.at("stage") == "performance") at_public = row.at("shape");
+    if (row.at("stage") == "drawn") at_drawn = row.at("shape");
+  }
+  EXPECT_EQ(at_public, "8x1024");
+  EXPECT_FALSE(at_drawn.empty());
+  EXPECT_NE(at_drawn, at_public);
+}
+
+TEST_F(JudgeTest, OpsWhoseSpirvIsTheSameAreNotJudged) {
+  folder.write("mine/q8ta_relu.comp", honest());
+  folder.write("mine/q8ta_add.comp", "// mine\n" + read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_add.comp"));
+  const std::string more = folder.write("more.yaml", add_cases);
+  const json made = judged({"--cases", more}, relu_cases, 0);
+  EXPECT_EQ(made.at("selection").at("ops"), json::array({"q8ta_relu"}));
+  for (const json& row : made.at("rows")) EXPECT_EQ(row.at("op"), "q8ta_relu");
+}
+
+/// A wrong op is not lost among others, although there are fewer rows than ops.
+TEST_F(JudgeTest, EachOpWhoseSpirvChangedIsRun) {
+  rows = "1";
+  folder.write("mine/q8ta_relu.comp", honest());
+  folder.write("mine/q8ta_add.comp",
+               with(read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_add.comp"), "sums_of(a_words[k], b_words[k])",
+                    "sums_of(a_words[k], b_words[k]) ^ 1u"));
+  const json made = judged({"--cases", folder.write("more.yaml", add_cases)});
+  EXPECT_EQ(made.at("verdict"), "wrong");
+  std::set<std::string> checked;
+  for (const json& row : made.at("rows")) {
+    if (row.at("stage") == "accuracy") checked.insert(row.at("op"));
+  }
+  EXPECT_THAT(checked, ElementsAre("q8ta_add", "q8ta_relu"));
+}
+
+TEST_F(JudgeTest, AnOpWithoutATimedRowIsNamedAndIncomplete) {
+  folder.write("mine/q8ta_relu.comp", honest());
+  folder.write("mine/q8ta_add.comp",
+               with(read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_add.comp"), "sums_of(a_words[k], b_words[k])",
+                    "sums_of(a_words[k], b_words[k]) | 0u"));
+  const std::string untimed = with(add_cases, ", mode: both", "");
+  const json made = judged({"--cases", folder.write("more.yaml", untimed)});
+  EXPECT_EQ(made.at("verdict"), "incomplete");
+  EXPECT_THAT(made.at("reasons").at(0).at("text").get<std::string>(),
+              HasSubstr("no row of op 'q8ta_add' has a result in stage 'performance'"));
 }
 
 // The limits of time and memory are for one worker, which must not run ahead.
@@ -139,13 +209,13 @@ TEST_F(JudgeTest, ItsWorkersAreGivenTheirNumberAndNoThreadsThatPrepare) {
 
 /// Programs read these fields: removing one, or changing its meaning, needs a new schema.
 TEST_F(JudgeTest, TheJsonHasTheseFields) {
-  folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  folder.write("mine/q8ta_relu.comp", honest());
   const json made = judged({"--secret-seed", "77", "--draw-seed", "78"}, relu_cases, 0);
-  EXPECT_EQ(made.at("schema"), 1);
-  EXPECT_THAT(keys_of(made),
-              testing::UnorderedElementsAre("schema", "verdict", "correct", "trusted", "complete", "ratio",
-                                            "reasons", "rows", "submission", "baseline", "selection", "seeds",
-                                            "device", "versions", "ceilings", "limits", "folder", "seconds"));
+  EXPECT_EQ(made.at("schema"), 2);
+  EXPECT_THAT(keys_of(made), testing::UnorderedElementsAre(
+                                 "schema", "verdict", "correct", "trusted", "complete", "ratio",
+                                 "public_ratio", "reasons", "rows", "submission", "baseline", "selection",
+                                 "seeds", "device", "versions", "ceilings", "limits", "folder", "seconds"));
   EXPECT_THAT(keys_of(made.at("ratio")),
               testing::UnorderedElementsAre("geometric_mean", "low", "high", "rows"));
   EXPECT_THAT(keys_of(made.at("submission")),
@@ -153,9 +223,14 @@ TEST_F(JudgeTest, TheJsonHasTheseFields) {
   EXPECT_EQ(made.at("submission").at("files"), json::array({"q8ta_relu.comp"}));
   EXPECT_THAT(keys_of(made.at("selection")),
               testing::UnorderedElementsAre("cases", "selected", "judged_of", "accuracy_of", "performance_of",
-                                            "case_files"));
-  EXPECT_EQ(made.at("selection").at("case_files").size(), 1U);
-  EXPECT_EQ(made.at("selection").at("case_files").at(0).at("hash").get<std::string>().size(), 64U);
+                                            "ops", "case_files"));
+  std::vector<std::string> files;
+  for (const json& file : made.at("selection").at("case_files")) {
+    EXPECT_THAT(keys_of(file), testing::UnorderedElementsAre("path", "hash"));
+    EXPECT_EQ(file.at("hash").get<std::string>().size(), 64U) << "SHA-256";
+    files.push_back(fs::path(file.at("path").get<std::string>()).filename());
+  }
+  EXPECT_THAT(files, ElementsAre("c.yaml", "q8ta_relu.yaml", "q8ta_relu.yaml")) << "fuzzed and drawn";
   EXPECT_EQ(made.at("seeds"), json({{"secret", 77}, {"draw", 78}}));
   EXPECT_THAT(keys_of(made.at("device")), testing::UnorderedElementsAre("name", "uuid", "api"));
   EXPECT_THAT(keys_of(made.at("versions")), testing::UnorderedElementsAre("assay", "driver"));
@@ -167,18 +242,18 @@ TEST_F(JudgeTest, TheJsonHasTheseFields) {
                                               "correct", "trusted", "incomplete", "reasons", "median_us",
                                               "baseline_us", "ratio", "ratio_low", "ratio_high", "repro"));
     stages.insert(row.at("stage"));
-    const bool is_timed = row.at("stage") == "performance";
+    const bool is_timed = row.at("stage") == "performance" || row.at("stage") == "drawn";
     for (const char* figure : {"median_us", "baseline_us", "ratio", "ratio_low", "ratio_high"})
       EXPECT_EQ(row.at(figure).is_number(), is_timed) << figure;
   }
-  EXPECT_THAT(stages, ElementsAre("accuracy", "fuzz", "performance", "secret"));
+  EXPECT_THAT(stages, ElementsAre("accuracy", "drawn", "fuzz", "performance", "secret"));
   EXPECT_EQ(json::parse(folder.read(
                 fs::relative(made.at("folder").get<std::string>(), folder.path()).string() + "/judge.json")),
             made);
 }
 
 TEST_F(JudgeTest, EqualSeedsDrawEqualRows) {
-  folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  folder.write("mine/q8ta_relu.comp", honest());
   const auto ids = [&](const std::string& seed) {
     std::vector<std::string> all;
     const json made = judged({"--draw-seed", seed}, relu_cases, 0);
@@ -187,7 +262,7 @@ TEST_F(JudgeTest, EqualSeedsDrawEqualRows) {
     return all;
   };
   const std::vector<std::string> once = ids("5");
-  EXPECT_EQ(once.size(), 8U);
+  EXPECT_EQ(once.size(), 9U);
   EXPECT_EQ(once, ids("5"));
   EXPECT_NE(once, ids("6"));
 }
@@ -228,7 +303,7 @@ TEST_F(JudgeTest, AnEndlessKernelIsWrongAndEnds) {
 }
 
 TEST_F(JudgeTest, WhatIsNotRunIsIncompleteAndNamed) {
-  folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  folder.write("mine/q8ta_relu.comp", honest());
   const json made = judged({"--time-limit", "0.000001"});
   EXPECT_EQ(made.at("verdict"), "incomplete");
   EXPECT_EQ(made.at("correct"), false) << "nothing was shown";
@@ -291,11 +366,11 @@ TEST_F(JudgeTest, AfterAStageWithoutARightRowNothingRuns) {
 }
 
 TEST_F(JudgeTest, AKernelOfTheHarnessIsNotReplaced) {
-  folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  folder.write("mine/q8ta_relu.comp", honest());
   folder.write("mine/difference.comp", "#version 450\nvoid main() {}\n");
   const json made = judged();
   EXPECT_EQ(made.at("verdict"), "distrusted");
-  EXPECT_THAT(words_of(made), ElementsAre("replaces_harness_shader"));
+  EXPECT_EQ(words_of(made).front(), "replaces_harness_shader");
 }
 
 TEST_F(JudgeTest, ASlowerOneIsSlower) {
@@ -305,7 +380,7 @@ TEST_F(JudgeTest, ASlowerOneIsSlower) {
 }
 
 TEST_F(JudgeTest, TheBaselineMayBeAFolder) {
-  folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  folder.write("mine/q8ta_relu.comp", honest());
   folder.write("base/q8ta_relu.comp", slow(relu()));
   const json made = judged({"--baseline", (folder / "base").string()}, relu_cases, 0);
   EXPECT_LT(made.at("ratio").at("high"), 1);
@@ -318,12 +393,12 @@ TEST_F(JudgeTest, TheBaselineMayBeAnImpl) {
   EXPECT_EQ(made.at("baseline").at("impl"), "unfused");
   for (const json& row : made.at("rows")) {
     EXPECT_EQ(row.at("impl"), "fused") << "the other impl runs none of its files";
-    EXPECT_EQ(row.at("ratio").is_number(), row.at("stage") == "performance");
+    EXPECT_EQ(row.at("ratio").is_number(), row.at("stage") == "performance" || row.at("stage") == "drawn");
   }
 }
 
 TEST_F(JudgeTest, AWorkerTakesNoMoreMemoryThanItMay) {
-  folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  folder.write("mine/q8ta_relu.comp", honest());
   const ProcessResult result = judge({"--memory-limit", "0.000001"});
   EXPECT_NE(result.exit_code, 0) << result.out << result.err;
   EXPECT_EQ(assay({"worker", "much"}).exit_code, 2);
@@ -337,6 +412,11 @@ TEST_F(JudgeTest, WhatCannotBeJudgedIsAUsageError) {
   EXPECT_THAT(refusal(), HasSubstr("none of the 3 selected cases (of q8ta_relu) runs a shader that uses its "
                                    "files on this device: other.comp"));
   folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  EXPECT_THAT(refusal(),
+              HasSubstr("there is nothing to judge: the 3 selected cases that use its files run the "
+                        "same SPIR-V as the baseline, apart from debug information: other.comp, "
+                        "q8ta_relu.comp"));
+  folder.write("mine/q8ta_relu.comp", honest());
   EXPECT_THAT(refusal({"--op", "q8ta_rel"}), HasSubstr("none of 3 cases is selected by --op q8ta_rel"));
   EXPECT_THAT(refusal({"--filter", "*nothing*"}), HasSubstr("by --filter '*nothing*'"));
   EXPECT_THAT(refusal({"--op", "q8ta_relu", "--filter", "*"}), HasSubstr("--filter"));

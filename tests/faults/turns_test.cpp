@@ -55,14 +55,14 @@ Op cheating(const Victim& victim, const std::string& cheat, const std::string& e
   op.impls.front().build = [turned = victim.turned, cheat, excuse, rounds, known](const BuildContext&) {
     const Resource memory = Resource::scratch(0);
     Dispatch work{.label = "work",
-                  .shader = "cheats/lives_on_the_past.comp",
+                  .shader = "lives_on_the_past.comp",
                   .defines = {{"CHEAT_" + cheat, "1"}, {"KNOWN", known}},
                   .workgroups = {words / 64, 1, 1},
                   .bindings = {Resource::tensor(0), Resource::tensor(1), memory}};
     if (rounds > 0) work.defines.push_back({"ROUNDS", std::to_string(rounds) + "u"});
     work.push.add(words).add(std::int64_t{turned});
     const Dispatch count{.label = "count",
-                         .shader = "cheats/count_program.comp",
+                         .shader = "count_program.comp",
                          .local_size = {1, 1, 1},
                          .bindings = {Resource::tensor(0), memory}};
     return Program{.scratch = {{"memory", DType::I32, {2 * words + 4}, {Storage::Buffer, Layout::WP}}},

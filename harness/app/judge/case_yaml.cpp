@@ -64,23 +64,27 @@ std::string fills_yaml(const Case& like) {
 
 }  // namespace
 
-std::string case_yaml(const Case& like, const Params& params, const std::string& name) {
+std::string case_yaml(const Case& one, const std::string& name) {
   std::string text = fmt::format("  - name: {}\n", name);
-  const auto add = [&](const std::string& key, const std::string& value) {
+  const auto add = [&](const std::string& key, std::string_view value) {
     text += fmt::format("    {}: {}\n", key, value);
   };
-  for (const ParamSpec& spec : like.op->params) {
-    if (!is_derived(spec, params)) add(spec.name, value_yaml(params.at(spec.name)));
+  for (const ParamSpec& spec : one.op->params) {
+    if (!is_derived(spec, one.params)) add(spec.name, value_yaml(one.params->at(spec.name)));
   }
-  add("impl", like.impl->name);
-  add("forms", forms_yaml(like));
-  if (!like.fills->empty()) add("fill", fills_yaml(like));
-  if (!like.tune.empty()) {
+  if (one.mode != Mode::Accu) {
+    add("mode", name_of(one.mode));
+    add("cache", name_of(one.caches));
+  }
+  add("impl", one.impl->name);
+  add("forms", forms_yaml(one));
+  if (!one.fills->empty()) add("fill", fills_yaml(one));
+  if (!one.tune.empty()) {
     std::vector<std::string> tune;
-    for (const auto& [tunable, value] : like.tune) tune.push_back(fmt::format("{}: {}", tunable, value));
+    for (const auto& [tunable, value] : one.tune) tune.push_back(fmt::format("{}: {}", tunable, value));
     add("tune", fmt::format("{{{}}}", fmt::join(tune, ", ")));
   }
-  add("timeout", exact_text(like.timeout_s));
+  add("timeout", exact_text(one.timeout_s));
   return text;
 }
 

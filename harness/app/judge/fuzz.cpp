@@ -1,16 +1,12 @@
 #include "harness/app/judge/fuzz.h"
 
-#include "harness/app/judge/case_yaml.h"
+#include "harness/app/judge/draw.h"
 #include "harness/app/judge/judged_cases.h"
-#include "harness/app/judge/mutation.h"
+#include "harness/app/judge/variation.h"
 #include "harness/base/file.h"
-#include "harness/cases/load.h"
 #include "harness/engine/accuracy/data_set.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
@@ -19,102 +15,111 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t most_elements = 1 << 18;
+constexpr std::int64_t most_elements = 1 << 18;  ///< of most cases
 constexpr std::int64_t most_operations = std::int64_t{1} << 25;
+constexpr std::int64_t large_elements = 300'001;
+constexpr std::int64_t very_large_elements = 2'000'000;
+constexpr std::int64_t most_operations_of_large = std::int64_t{1} << 28;
+constexpr std::int64_t most_operations_of_large_on_cpus = std::int64_t{1} << 26;
 constexpr std::size_t candidates_each = 40;  ///< drawn for each case that is wanted
+constexpr std::size_t fewest_of_an_op = 2;
 
 /// Whether cases may be derived from this one: tolerances and files are valid only for its own shape.
 bool is_base(const Case& one) {
-  return has_secret_data(one) && one.tolerance->scale <= 1 && !one.tolerance->has_allowance() &&
-         elements_of(one) <= 64 * most_elements;
-}
-
-bool is_small(const Case& one) {
-  return elements_of(one) <= most_elements &&
-         one.op->work(one.params, one.tensors).operations <= most_operations;
+  return has_secret_data(one) && one.tolerance->scale <= 1 && !one.tolerance->has_allowance();
 }
 
 /// Draws the fuzzed cases of one op.
 class OpFuzz {
  public:
-  OpFuzz(std::vector<const Case*> bases, const Registry& registry, ShaderUse& use, fs::path file)
-      : bases_(std::move(bases)), registry_(registry), use_(use), file_(std::move(file)) {
-    for (const Case* base : bases_) known_.insert(base->data_key);
+  OpFuzz(const std::vector<const Case*>& bases, const Registry& registry, ShaderUse& use,
+         const fs::path& file)
+      : fills_(fill_pool(bases)), use_(use), file_(registry, file) {
+    for (const Case* base : bases) {
+      known_.insert(base->data_key);
+      if (elements_of(*base) <= 64 * most_elements) bases_.push_back(base);
+    }
   }
 
-  /// Writes at most `count` cases to the file and returns their ids.
-  std::vector<std::string> write(std::size_t count, Draw& draw) {
-    std::vector<Drawn> drawn;
-    for (std::size_t i = 0; i < count * candidates_each; ++i) {
-      const Case& like = *draw.one_of(bases_);
-      drawn.push_back({&like, mutated(*like.op, *like.params, draw)});
-    }
-    const std::vector<Drawn> kept = accepted(drawn, count);
-    if (kept.empty()) {
-      fs::remove(file_);
-      return {};
-    }
-    std::vector<std::string> ids;
-    for (const Case& one : load(kept, "fuzz_").cases) ids.push_back(one.id);
-    return ids;
+  /// Writes at most `count` cases to the file.
+  std::vector<Case> write(std::size_t count, Draw& draw) {
+    const std::size_t large = count < 2 ? 0 : (count + 3) / 4;
+    std::vector<Case> kept = accepted(drawn_large(large, draw), large);
+    const std::vector<Case> small = accepted(drawn_small(count - kept.size(), draw), count - kept.size());
+    kept.insert(kept.begin(), small.begin(), small.end());
+    return file_.keep(kept, "fuzz");
   }
 
  private:
-  struct Drawn {
-    const Case* like = nullptr;
-    Params params;
-  };
-
-  LoadResult load(std::span<const Drawn> drawn, const std::string& prefix) const {
-    std::string text = fmt::format("op: {}\ncases:\n", bases_.front()->op->name);
-    for (std::size_t i = 0; i < drawn.size(); ++i)
-      text += case_yaml(*drawn[i].like, drawn[i].params, fmt::format("{}{}", prefix, i + 1));
-    replace_file(file_, text);
-    return load_cases(std::array{file_}, registry_);
+  std::optional<Case> one_drawn(Draw& draw) const {
+    if (bases_.empty()) return std::nullopt;
+    std::optional<Case> made = varied(*draw.one_of(bases_), fills_, draw);
+    if (made) made->mode = Mode::Accu;
+    return made;
   }
 
-  std::vector<Drawn> accepted(const std::vector<Drawn>& drawn, std::size_t count) {
-    std::vector<Drawn> kept;
-    for (const Case& one : load(drawn, "candidate_").cases) {
+  std::vector<Case> drawn_small(std::size_t count, Draw& draw) const {
+    std::vector<Case> drawn;
+    for (std::size_t i = 0; i < count * candidates_each; ++i) {
+      const std::optional<Case> made = one_drawn(draw);
+      if (made && elements_of(*made) <= most_elements && operations_of(*made) <= most_operations)
+        drawn.push_back(*made);
+    }
+    return drawn;
+  }
+
+  std::vector<Case> drawn_large(std::size_t count, Draw& draw) const {
+    const std::int64_t most =
+        use_.device().is_cpu() ? most_operations_of_large_on_cpus : most_operations_of_large;
+    std::vector<Case> drawn;
+    for (std::size_t i = 0; i < count * candidates_each; ++i) {
+      const std::optional<Case> made = one_drawn(draw);
+      const std::int64_t least = draw.one_in(3) ? very_large_elements : large_elements;
+      if (!made) continue;
+      const std::optional<Case> large = enlarged(*made, least, draw);
+      if (large && operations_of(*large) <= most) drawn.push_back(*large);
+    }
+    return drawn;
+  }
+
+  std::vector<Case> accepted(const std::vector<Case>& drawn, std::size_t count) {
+    std::vector<Case> kept;
+    for (const Candidates::Loaded& one : file_.valid(drawn)) {
       if (kept.size() == count) break;
-      if (one.invalid || !is_small(one) || known_.contains(one.data_key) || !use_.matters_for(one)) continue;
-      known_.insert(one.data_key);
-      const std::size_t number = std::stoul(one.name.substr(one.name.find('_') + 1));
-      kept.push_back(drawn[number - 1]);
+      if (known_.contains(one.loaded.data_key) || !use_.changes(one.loaded)) continue;
+      known_.insert(one.loaded.data_key);
+      kept.push_back(drawn[one.number]);
     }
     return kept;
   }
 
   std::vector<const Case*> bases_;
-  const Registry& registry_;
+  FillPool fills_;
   ShaderUse& use_;
-  fs::path file_;
+  Candidates file_;
   std::set<std::uint64_t> known_;
 };
 
 }  // namespace
 
-FuzzedCases fuzzed_cases(std::span<const Case* const> mattering, const Registry& registry, ShaderUse& use,
-                         std::size_t count, std::uint64_t seed, const fs::path& folder) {
+DrawnCases fuzzed_cases(std::span<const Case* const> judged, const Registry& registry, ShaderUse& use,
+                        std::size_t count, std::uint64_t seed, const fs::path& folder) {
   std::map<std::string, std::vector<const Case*>> bases;
-  for (const Case* one : mattering) {
+  for (const Case* one : judged) {
     if (is_base(*one)) bases[one->op->name].push_back(one);
   }
-  FuzzedCases made;
+  DrawnCases made;
   if (bases.empty()) return made;
   Draw draw(seed);
-  std::vector<std::string> ops;
-  for (const auto& entry : bases) ops.push_back(entry.first);
-  draw.shuffle(ops);
-  ops.resize(std::min(ops.size(), count));
   make_directories(folder);
-  for (std::size_t i = 0; i < ops.size(); ++i) {
-    const fs::path file = folder / (ops[i] + ".yaml");
-    const std::size_t share = (count + i) / ops.size();
-    const std::vector<std::string> ids = OpFuzz(bases[ops[i]], registry, use, file).write(share, draw);
-    if (ids.empty()) continue;
+  std::size_t number = 0;
+  for (const auto& [op, cases] : bases) {
+    const fs::path file = folder / (op + ".yaml");
+    const std::size_t share = std::max((count + number++) / bases.size(), fewest_of_an_op);
+    std::vector<Case> kept = OpFuzz(cases, registry, use, file).write(share, draw);
+    if (kept.empty()) continue;
     made.files.push_back(file);
-    made.ids.insert(made.ids.end(), ids.begin(), ids.end());
+    std::ranges::move(kept, std::back_inserter(made.cases));
   }
   return made;
 }

@@ -1,6 +1,7 @@
 #include "harness/app/judge/judge.h"
 
 #include "harness/app/case_options.h"
+#include "harness/app/judge/drawn_points.h"
 #include "harness/app/judge/fuzz.h"
 #include "harness/app/judge/judge_runs.h"
 #include "harness/app/judge/judged_cases.h"
@@ -11,7 +12,6 @@
 #include "harness/app/run_devices.h"
 #include "harness/base/clock.h"
 #include "harness/base/file.h"
-#include "harness/base/source_hash.h"
 #include "harness/base/text.h"
 #include "harness/cases/load.h"
 #include "harness/engine/run/run_info.h"
@@ -46,13 +46,6 @@ CaseOptions case_options(const JudgeOptions& options) {
 JudgeOptions with_cases(JudgeOptions options) {
   options.cases = case_options(options).paths(options.submission);
   return options;
-}
-
-std::vector<CaseFile> case_files(const LoadResult& loaded) {
-  std::vector<CaseFile> files;
-  for (const std::filesystem::path& file : loaded.files)
-    files.push_back({file.string(), source_hash(whole_file(file).value_or(""))});
-  return files;
 }
 
 RunOptions device_options(const JudgeOptions& options) {
@@ -94,7 +87,7 @@ class Judge {
     const LoadResult loaded = load(options_, context_, terminal_);
     const Submission submission = take_submission(options_.submission, folder_ / "submission");
     judgement_.findings = submission.findings;
-    case_files_ = case_files(loaded);
+    note_files(loaded.files);
     JudgedCases cases;
     cases.all = loaded.cases.size();
     if (!submission.files.empty()) judge_files(submission, loaded, device, cases);
@@ -104,32 +97,44 @@ class Judge {
  private:
   void judge_files(const Submission& submission, const LoadResult& loaded, const DeviceInfo& device,
                    JudgedCases& cases) {
-    ShaderUse use(submission, device);
+    ShaderUse use(submission, device, {.baseline = options_.baseline, .compiler = context_.shader_compiler});
+    tell("comparing the SPIR-V with the baseline's");
     cases = choose_judged_cases(loaded.cases, options_, use, submission, draw_seed_);
-    const FuzzedCases fuzzed =
+    const DrawnCases fuzzed =
         fuzzed_cases(cases.mattering, context_.registry, use, static_cast<std::size_t>(options_.rows),
                      draw_seed_, folder_ / "fuzz");
+    const DrawnCases drawn =
+        drawn_points(cases, loaded.cases, context_.registry, use, draw_seed_, folder_ / "drawn");
+    note_files(fuzzed.files);
+    note_files(drawn.files);
     const JudgeRunParts parts{.options = options_,
                               .context = context_,
                               .terminal = terminal_,
                               .submission = submission,
                               .cases = cases,
                               .fuzzed = fuzzed,
+                              .drawn = drawn,
                               .folder = folder_,
                               .secret_seed = secret_seed_,
                               .must_stop = [this] { return must_stop(); }};
     JudgeRuns runs(parts);
     tell(fmt::format("accuracy: {} rows", cases.accuracy.size()));
     run_stage(runs, Stage::Accuracy, why_stopped(), [&] { return runs.accuracy(); });
-    tell(fmt::format("secret data: {} rows, fuzzed shapes: {}", cases.secret.size(), fuzzed.ids.size()));
+    tell(fmt::format("secret data: {} rows, fuzzed cases: {}", cases.secret.size(), fuzzed.cases.size()));
     run_stage(runs, Stage::Secret, why_not_secret(), [&] { return runs.secret_and_fuzzed(); });
     note_wrong_on_secret_data(judgement_);
-    tell(fmt::format("performance: {} rows", cases.performance.size()));
+    tell(fmt::format("performance: {} rows, and {} that were drawn", cases.performance.size(),
+                     drawn.cases.size()));
     run_stage(runs, Stage::Performance, why_untimed(), [&] { return runs.performance(); });
     had_ceilings_ = runs.had_ceilings();
-    std::vector<Stage> stages{Stage::Accuracy, Stage::Secret, Stage::Performance};
+    note_faster_at_public_points(judgement_);
+    std::vector<Stage> stages{Stage::Accuracy, Stage::Secret, Stage::Performance, Stage::Drawn};
     if (!is_never_right()) stages.push_back(Stage::Fuzz);  // else left out, without rows that would say so
-    note_empty_stages(judgement_, stages);
+    note_empty_stages(judgement_, stages, cases.ops);
+  }
+
+  void note_files(const std::vector<std::filesystem::path>& files) {
+    for (const auto& file : files) case_files_.push_back(hashed_file(file));
   }
 
   /// Runs the stage unless `why_not` gives a reason to leave it out.
@@ -188,12 +193,13 @@ class Judge {
             .hash = submission.hash,
             .files = submission.files,
             .unchanged = submission.unchanged,
-            .case_files = case_files_,
             .cases = cases.all,
             .selected = cases.selected,
             .mattering = cases.mattering.size(),
+            .ops = cases.ops,
             .accuracy_of = cases.accuracy_of,
             .performance_of = cases.performance_of,
+            .case_files = case_files_,
             .folder = folder_.string(),
             .seconds = watch_.s()};
   }
@@ -218,9 +224,9 @@ class Judge {
   std::filesystem::path folder_;
   std::uint64_t secret_seed_;
   std::uint64_t draw_seed_;
-  std::vector<CaseFile> case_files_;
   Stopwatch watch_;
   bool had_ceilings_ = false;
+  std::vector<HashedFile> case_files_;  ///< from which rows were chosen, and those that were drawn
   Judgement judgement_;
 };
 

@@ -28,6 +28,24 @@ std::vector<std::string> ids_of(const std::vector<const Case*>& cases) {
   return {ids.begin(), ids.end()};
 }
 
+std::set<std::string> ids_of(const DrawnCases& drawn) {
+  std::set<std::string> ids;
+  for (const Case& one : drawn.cases) ids.insert(one.id);
+  return ids;
+}
+
+/// Adds the files to those of `assay run`.
+void add_files(Words& words, const DrawnCases& drawn) {
+  Words files;
+  for (const auto& file : drawn.files) files.push_back(file.string());
+  words.insert(words.begin() + 2, files.begin(), files.end());
+}
+
+/// Whether a row of a timed case has this id.
+bool is_row_of(const std::string& row, const std::string& id) {
+  return row == id || row == id + "/cold";
+}
+
 /// A terminal that discards the output that a run prints for people.
 class Silence {
  public:
@@ -60,6 +78,25 @@ void take_suffix(std::vector<JudgedRow>& rows) {
   for (JudgedRow& row : rows) {
     if (row.id.ends_with(suffix)) row.id.resize(row.id.size() - suffix.size());
   }
+}
+
+/// Patterns of the drawn points, each in both impls if its baseline is another one.
+Words patterns_of(const DrawnCases& drawn) {
+  Words patterns;
+  for (const Case& one : drawn.cases) patterns.push_back(fmt::format("{}/{}/*", one.op->name, one.name));
+  return patterns;
+}
+
+JudgedRow row_left_out(const Case& one, Stage stage, const std::string& why) {
+  JudgedRow row;
+  row.stage = stage;
+  row.id = one.id;
+  row.op = one.op->name;
+  row.impl = one.impl->name;
+  row.shape = to_string(one.tensors->front().shape);
+  row.incomplete = true;
+  row.reasons = {{stage == Stage::Performance || stage == Stage::Drawn ? "not_timed" : "not_run", why}};
+  return row;
 }
 
 }  // namespace
@@ -110,17 +147,15 @@ std::vector<JudgedRow> JudgeRuns::accuracy() const {
 
 std::vector<JudgedRow> JudgeRuns::secret_and_fuzzed() const {
   std::vector<std::string> ids = ids_of(parts_.cases.secret);
-  ids.insert(ids.end(), parts_.fuzzed.ids.begin(), parts_.fuzzed.ids.end());
+  const std::set<std::string> fuzzed = ids_of(parts_.fuzzed);
+  ids.insert(ids.end(), fuzzed.begin(), fuzzed.end());
   if (ids.empty()) return {};
   Words words = common_words("secret");
-  std::vector<std::string> files;
-  for (const auto& file : parts_.fuzzed.files) files.push_back(file.string());
-  words.insert(words.begin() + 2, files.begin(), files.end());
+  add_files(words, parts_.fuzzed);
   words.insert(words.end(), {"--mode", "accu", "--filter", filter_of(ids), "--seed",
                              std::to_string(parts_.secret_seed), "--answer-cache", "none"});
   std::vector<JudgedRow> rows = rows_of(run(words), Stage::Secret);
   take_suffix(rows);
-  const std::set<std::string> fuzzed(parts_.fuzzed.ids.begin(), parts_.fuzzed.ids.end());
   for (JudgedRow& row : rows) {
     if (fuzzed.contains(row.id)) row.stage = Stage::Fuzz;
   }
@@ -133,41 +168,43 @@ std::vector<JudgedRow> JudgeRuns::performance() {
   std::vector<const Case*> cases = parts_.cases.performance;
   cases.insert(cases.end(), parts_.cases.baselines.begin(), parts_.cases.baselines.end());
   Words words = common_words("performance");
+  add_files(words, parts_.drawn);
   if (!options.baseline.empty()) words.insert(words.end(), {"--shaders", options.baseline.string()});
   if (!options.baseline_impl.empty()) words.insert(words.end(), {"--baseline-impl", options.baseline_impl});
-  words.insert(words.end(), {"--mode", "perf", "--filter", filter_of(ids_of(cases)), "--budget",
+  Words ids = ids_of(cases);
+  const Words patterns = patterns_of(parts_.drawn);
+  ids.insert(ids.end(), patterns.begin(), patterns.end());
+  words.insert(words.end(), {"--mode", "perf", "--filter", filter_of(ids), "--budget",
                              fmt::format("{}", options.budget_s), "--ceilings", options.ceilings,
                              "--secret-seed", std::to_string(parts_.secret_seed), "--time-secret-data"});
   const RunReport report = run(words);
   had_ceilings_ = report.run.ceilings.measured();
   std::vector<JudgedRow> rows = rows_of(report, Stage::Performance);
   take_suffix(rows);
-  if (options.baseline_impl.empty()) return rows;
-  // The baseline's cases also ran with the submission's shaders; they were not chosen.
-  const std::vector<std::string> chosen = ids_of(parts_.cases.performance);
-  std::erase_if(rows, [&](const JudgedRow& row) {
-    return std::ranges::none_of(
-        chosen, [&](const std::string& id) { return row.id == id || row.id == id + "/cold"; });
-  });
-  return rows;
+  // With a baseline of another impl its cases also ran with the submission's shaders; they were not chosen.
+  const Words chosen = ids_of(parts_.cases.performance);
+  const std::set<std::string> drawn = ids_of(parts_.drawn);
+  std::vector<JudgedRow> kept;
+  for (JudgedRow& row : rows) {
+    const auto is_its_row = [&](const std::string& id) { return is_row_of(row.id, id); };
+    if (std::ranges::any_of(drawn, is_its_row)) {
+      row.stage = Stage::Drawn;
+    } else if (std::ranges::none_of(chosen, is_its_row)) {
+      continue;
+    }
+    kept.push_back(std::move(row));
+  }
+  return kept;
 }
 
 std::vector<JudgedRow> JudgeRuns::left_out(Stage stage, const std::string& why) const {
-  const auto& cases = stage == Stage::Accuracy ? parts_.cases.accuracy
-                      : stage == Stage::Secret ? parts_.cases.secret
-                                               : parts_.cases.performance;
+  std::vector<const Case*> cases = stage == Stage::Accuracy ? parts_.cases.accuracy
+                                   : stage == Stage::Secret ? parts_.cases.secret
+                                                            : parts_.cases.performance;
   std::vector<JudgedRow> rows;
-  for (const Case* one : cases) {
-    JudgedRow row;
-    row.stage = stage;
-    row.id = one->id;
-    row.op = one->op->name;
-    row.impl = one->impl->name;
-    row.shape = to_string(one->tensors->front().shape);
-    row.incomplete = true;
-    row.reasons = {{stage == Stage::Performance ? "not_timed" : "not_run", why}};
-    rows.push_back(std::move(row));
-  }
+  for (const Case* one : cases) rows.push_back(row_left_out(*one, stage, why));
+  if (stage != Stage::Performance) return rows;
+  for (const Case& one : parts_.drawn.cases) rows.push_back(row_left_out(one, Stage::Drawn, why));
   return rows;
 }
 

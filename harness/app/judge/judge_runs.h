@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/app/context.h"
-#include "harness/app/judge/fuzz.h"
+#include "harness/app/judge/candidates.h"
 #include "harness/app/judge/judged_cases.h"
 #include "harness/app/judge/judgement.h"
 #include "harness/app/judge/options.h"
@@ -25,7 +25,8 @@ struct JudgeRunParts {
   const Terminal& terminal;
   const Submission& submission;
   const JudgedCases& cases;
-  const FuzzedCases& fuzzed;
+  const DrawnCases& fuzzed;
+  const DrawnCases& drawn;       ///< timed points
   std::filesystem::path folder;  ///< output folder of the judgement
   std::uint64_t secret_seed = 0;
   std::function<bool()> must_stop;
@@ -40,8 +41,9 @@ class JudgeRuns {
   std::vector<JudgedRow> accuracy() const;
   /// Judges cases of the repository and fuzzed ones on secret data.
   std::vector<JudgedRow> secret_and_fuzzed() const;
+  /// Times cases of the repository and drawn points in the same rounds.
   std::vector<JudgedRow> performance();
-  /// The rows of a stage that is left out, with the reason; without fuzzed rows.
+  /// The rows of a stage that is left out, with the reason; with drawn points after those of Performance.
   std::vector<JudgedRow> left_out(Stage stage, const std::string& why) const;
 
   /// Whether performance() compared times with measured ceilings.

@@ -39,8 +39,12 @@ constexpr std::array phrases{
     Phrase{"checking the shader", "does_not_fit"},
     Phrase{": error: ", "does_not_compile"},
     Phrase{"compiling it failed", "does_not_compile"},
+    Phrase{"ERROR: Linking", "does_not_compile"},
     Phrase{"compiler", "does_not_compile"},
 };
+
+/// How much slower drawn points may be, compared with public ones: their sizes suit tiles less.
+constexpr double most_gap = 1.5;
 
 constexpr std::array<std::string_view, 17> distrusting{
     "refused_capability",
@@ -114,6 +118,10 @@ bool was_cut_short(Status status) {
          status == Status::OutOfMemory || status == Status::Invalid;
 }
 
+bool is_timed(Stage stage) {
+  return stage == Stage::Performance || stage == Stage::Drawn;
+}
+
 void add_times(JudgedRow& row, const Record& record, const Record* baseline) {
   if (record.perf) row.median_us = record.perf->time_us_p50;
   if (baseline != nullptr && baseline->perf) row.baseline_us = baseline->perf->time_us_p50;
@@ -121,18 +129,40 @@ void add_times(JudgedRow& row, const Record& record, const Record* baseline) {
     const Comparison& made = *record.comparison;
     row.ratio = Ratio{made.ratio, {made.ratio_low, made.ratio_high}, made.blocks};
   }
-  if (row.stage != Stage::Performance || row.correct != true || !row.trusted || row.ratio) return;
+  if (!is_timed(row.stage) || row.correct != true || !row.trusted || row.ratio) return;
   row.incomplete = true;
   row.reasons.push_back({"not_compared", record.comparison && !record.comparison->note.empty()
                                              ? "not compared: " + record.comparison->note
                                              : "not compared: the run has no baseline for this row"});
 }
 
+/// The ratio over all timed rows of the stage; nothing if there is none.
+std::optional<OverallRatio> ratio_of(std::span<const JudgedRow> rows, Stage stage) {
+  double mean = 0;
+  double below = 0;
+  double above = 0;
+  std::size_t count = 0;
+  for (const JudgedRow& row : rows) {
+    if (row.stage != stage || !row.ratio || !(row.ratio->interval.low > 0)) continue;
+    const double log = std::log(row.ratio->median);
+    mean += log;
+    below += std::pow(log - std::log(row.ratio->interval.low), 2);
+    above += std::pow(std::log(row.ratio->interval.high) - log, 2);
+    ++count;
+  }
+  if (count == 0) return std::nullopt;
+  const auto n = static_cast<double>(count);
+  mean /= n;
+  return OverallRatio{std::exp(mean), std::exp(mean - std::sqrt(below) / n),
+                      std::exp(mean + std::sqrt(above) / n), count};
+}
+
 }  // namespace
 
 std::string_view name_of(Stage stage) {
   constexpr std::array names{std::string_view("accuracy"), std::string_view("secret"),
-                             std::string_view("fuzz"), std::string_view("performance")};
+                             std::string_view("fuzz"), std::string_view("performance"),
+                             std::string_view("drawn")};
   return names.at(static_cast<std::size_t>(stage));
 }
 
@@ -169,16 +199,32 @@ JudgedRow judged_row(Stage stage, const Record& record, const Record* baseline) 
   return row;
 }
 
-void note_empty_stages(Judgement& judgement, std::span<const Stage> stages) {
+void note_empty_stages(Judgement& judgement, std::span<const Stage> stages,
+                       std::span<const std::string> ops) {
   for (const Stage stage : stages) {
-    const bool is_shown = std::ranges::any_of(
-        judgement.rows, [&](const JudgedRow& row) { return row.stage == stage && row.correct.has_value(); });
-    const bool is_told = std::ranges::any_of(
-        judgement.rows, [&](const JudgedRow& row) { return row.stage == stage && row.incomplete; });
-    if (is_shown || is_told) continue;
-    judgement.missing.push_back(
-        {"nothing_shown", fmt::format("no row of stage '{}' has a result", name_of(stage))});
+    for (const std::string& op : ops) {
+      const auto shows_or_tells = [&](const JudgedRow& row) {
+        return row.stage == stage && row.op == op && (row.correct.has_value() || row.incomplete);
+      };
+      if (std::ranges::any_of(judgement.rows, shows_or_tells)) continue;
+      judgement.missing.push_back(
+          {"nothing_shown", fmt::format("no row of op '{}' has a result in stage '{}'", op, name_of(stage))});
+    }
   }
+}
+
+void note_faster_at_public_points(Judgement& judgement) {
+  const auto at_public = ratio_of(judgement.rows, Stage::Performance);
+  const auto at_drawn = ratio_of(judgement.rows, Stage::Drawn);
+  if (!at_public || !at_drawn) return;
+  if (at_drawn->low <= at_public->high || at_drawn->geometric_mean < most_gap * at_public->geometric_mean)
+    return;
+  judgement.findings.push_back(
+      {"faster_at_public_points",
+       fmt::format("the time over the baseline's is {:.3f} [{:.3f}, {:.3f}] at the repository's points and "
+                   "{:.3f} [{:.3f}, {:.3f}] at points that were drawn near them",
+                   at_public->geometric_mean, at_public->low, at_public->high, at_drawn->geometric_mean,
+                   at_drawn->low, at_drawn->high)});
 }
 
 void note_wrong_on_secret_data(Judgement& judgement) {
@@ -219,24 +265,11 @@ Verdict Judgement::verdict() const {
 }
 
 std::optional<OverallRatio> Judgement::ratio() const {
-  if (!is_trusted()) return std::nullopt;
-  double mean = 0;
-  double below = 0;
-  double above = 0;
-  std::size_t count = 0;
-  for (const JudgedRow& row : rows) {
-    if (!row.ratio || !(row.ratio->interval.low > 0)) continue;
-    const double log = std::log(row.ratio->median);
-    mean += log;
-    below += std::pow(log - std::log(row.ratio->interval.low), 2);
-    above += std::pow(std::log(row.ratio->interval.high) - log, 2);
-    ++count;
-  }
-  if (count == 0) return std::nullopt;
-  const auto n = static_cast<double>(count);
-  mean /= n;
-  return OverallRatio{std::exp(mean), std::exp(mean - std::sqrt(below) / n),
-                      std::exp(mean + std::sqrt(above) / n), count};
+  return is_trusted() ? ratio_of(rows, Stage::Drawn) : std::nullopt;
+}
+
+std::optional<OverallRatio> Judgement::public_ratio() const {
+  return is_trusted() ? ratio_of(rows, Stage::Performance) : std::nullopt;
 }
 
 }  // namespace assay::app

@@ -26,10 +26,11 @@ enum class Stage : std::uint8_t {
   Accuracy,     ///< a case of the repository on its own data
   Secret,       ///< a case of the repository on secret data
   Fuzz,         ///< a shape that no case has, on secret data
-  Performance,  ///< a timed case, on its own data and on secret data
+  Performance,  ///< a timed case of the repository, on its own data and on secret data
+  Drawn,        ///< a timed point near one of the repository, which the submission could not know
 };
 
-std::string_view name_of(Stage stage);  ///< "accuracy", "secret", "fuzz", "performance"
+std::string_view name_of(Stage stage);  ///< "accuracy", "secret", "fuzz", "performance", "drawn"
 
 struct JudgedRow {
   Stage stage = Stage::Accuracy;
@@ -60,6 +61,9 @@ std::string_view name_of(Verdict verdict);  ///< "trusted", ...
 struct OverallRatio {
   double geometric_mean = 0, low = 0, high = 0;
   std::size_t rows = 0;
+
+  /// Whether the interval is less than a tenth of the mean wide. A wider one shows no more than its ends.
+  bool is_narrow() const { return high - low < 0.1 * geometric_mean; }
 };
 
 /// All results about a submission.
@@ -72,16 +76,23 @@ struct Judgement {
   bool is_complete() const;
   Verdict verdict() const;
   bool is_trusted() const { return verdict() == Verdict::Trusted; }
-  /// Only for a trusted submission, as a wrong kernel gets no time.
+  /// Of the drawn points; only for a trusted submission, as a wrong kernel gets no time.
   std::optional<OverallRatio> ratio() const;
+  /// The same of the repository's timed cases, which the submission may know.
+  std::optional<OverallRatio> public_ratio() const;
 };
 
-/// Adds to `missing` each of these stages that has no row with a result.
-void note_empty_stages(Judgement& judgement, std::span<const Stage> stages);
+/// Adds to `missing` each of these stages in which an op of `ops` has no row with a result.
+void note_empty_stages(Judgement& judgement, std::span<const Stage> stages, std::span<const std::string> ops);
 
 /// Marks each row that is wrong on secret data while the same case is right on its own data: such a row
 /// suggests hard-coded answers.
 void note_wrong_on_secret_data(Judgement& judgement);
+
+/// Adds a finding if the submission is much faster, compared with the baseline, where it may know the point:
+/// if the intervals of the public and of the drawn ratio are apart, and the drawn mean is at least 1.5 times
+/// the public one.
+void note_faster_at_public_points(Judgement& judgement);
 
 /// The result of a submission's row. `baseline`: the record of the row that it is compared with; null: there
 /// is none.

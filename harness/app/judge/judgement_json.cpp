@@ -1,7 +1,11 @@
 #include "harness/app/judge/judgement_json.h"
 
+#include "harness/base/error.h"
+#include "harness/base/file.h"
+#include "harness/base/source_hash.h"
 #include "harness/base/text.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace assay::app {
@@ -37,9 +41,9 @@ Json of_names(const std::vector<std::string>& names) {
   return list;
 }
 
-Json of_case_files(const std::vector<CaseFile>& files) {
+Json of_files(const std::vector<HashedFile>& files) {
   Json list = Json::array();
-  for (const CaseFile& file : files) list.push_back({{"file", text(file.name)}, {"hash", file.hash}});
+  for (const HashedFile& file : files) list.push_back({{"path", text(file.path)}, {"hash", file.hash}});
   return list;
 }
 
@@ -79,13 +83,19 @@ Json all_reasons(const Judgement& judgement) {
 
 Json of_ratio(const std::optional<OverallRatio>& ratio) {
   if (!ratio) return nullptr;
-  return {{"geometric_mean", ratio->geometric_mean},
+  return {{"geometric_mean", ratio->is_narrow() ? Json(ratio->geometric_mean) : Json(nullptr)},
           {"low", ratio->low},
           {"high", ratio->high},
           {"rows", ratio->rows}};
 }
 
 }  // namespace
+
+HashedFile hashed_file(const std::filesystem::path& path) {
+  const std::optional<std::string> bytes = whole_file(path);
+  if (!bytes) throw Error(fmt::format("hashing the case file '{}': it cannot be read", path.string()));
+  return {path.string(), source_hash(*bytes)};
+}
 
 std::string judgement_json(const Judgement& judgement, const JudgeFacts& facts, const JudgeOptions& options) {
   Json rows = Json::array();
@@ -97,6 +107,7 @@ std::string judgement_json(const Judgement& judgement, const JudgeFacts& facts, 
       {"trusted", judgement.is_trusted()},
       {"complete", judgement.is_complete()},
       {"ratio", of_ratio(judgement.ratio())},
+      {"public_ratio", of_ratio(judgement.public_ratio())},
       {"reasons", all_reasons(judgement)},
       {"rows", rows},
       {"submission",
@@ -110,9 +121,10 @@ std::string judgement_json(const Judgement& judgement, const JudgeFacts& facts, 
        {{"cases", facts.cases},
         {"selected", facts.selected},
         {"judged_of", facts.mattering},
+        {"ops", of_names(facts.ops)},
         {"accuracy_of", facts.accuracy_of},
         {"performance_of", facts.performance_of},
-        {"case_files", of_case_files(facts.case_files)}}},
+        {"case_files", of_files(facts.case_files)}}},
       {"seeds", {{"secret", facts.secret_seed}, {"draw", facts.draw_seed}}},
       {"device",
        {{"name", text(facts.device.name)}, {"uuid", facts.device.uuid}, {"api", facts.device.api_version}}},

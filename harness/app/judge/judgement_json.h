@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,13 +14,16 @@ namespace assay::app {
 
 /// Version of the JSON that `assay judge` writes (docs/judge.md): raised when a field changes its meaning or
 /// is removed; adding a field does not raise it.
-inline constexpr int judge_schema = 1;
+inline constexpr int judge_schema = 2;
 
-/// A file of cases, with the SHA-256 of its text.
-struct CaseFile {
-  std::string name;
-  std::string hash;
+/// A file that a judgement depends on.
+struct HashedFile {
+  std::string path;
+  std::string hash;  ///< of its bytes
 };
+
+/// Hashes a file. Throws Error if it cannot be read.
+HashedFile hashed_file(const std::filesystem::path& path);
 
 /// The circumstances of a judgement.
 struct JudgeFacts {
@@ -30,10 +34,11 @@ struct JudgeFacts {
   std::string submission;  ///< the folder that was given
   std::string hash;
   std::vector<std::string> files, unchanged;
-  std::vector<CaseFile> case_files;
   std::size_t cases = 0, selected = 0, mattering = 0;  ///< counts of the repository's cases
+  std::vector<std::string> ops;                        ///< whose SPIR-V the submission changes
   std::size_t accuracy_of = 0, performance_of = 0;     ///< rows that each stage was drawn from
-  std::string folder;                                  ///< output folder of the judgement
+  std::vector<HashedFile> case_files;  ///< from which rows were chosen, and those that were drawn
+  std::string folder;                  ///< output folder of the judgement
   double seconds = 0;
 };
 

@@ -32,9 +32,22 @@ JudgedRow passed(Stage stage) {
 Judgement honest() {
   Judgement made;
   for (const Stage stage : {Stage::Accuracy, Stage::Secret, Stage::Fuzz}) made.rows.push_back(passed(stage));
-  made.rows.push_back(judged_row(Stage::Performance, timed(0.5, 0.4, 0.6)));
+  made.rows.push_back(judged_row(Stage::Performance, timed(0.6, 0.5, 0.7)));
+  made.rows.push_back(judged_row(Stage::Drawn, timed(0.5, 0.4, 0.6)));
+  for (JudgedRow& row : made.rows) row.op = "op";
   return made;
 }
+
+/// Honest but for the two ratios.
+Judgement with_ratios(const Record& at_public, const Record& at_drawn) {
+  Judgement made = honest();
+  made.rows[3] = judged_row(Stage::Performance, at_public);
+  made.rows[4] = judged_row(Stage::Drawn, at_drawn);
+  return made;
+}
+
+constexpr std::array all_stages{Stage::Accuracy, Stage::Secret, Stage::Fuzz, Stage::Performance,
+                                Stage::Drawn};
 
 std::string word(const Record& of, Stage stage = Stage::Accuracy) {
   const JudgedRow row = judged_row(stage, of);
@@ -49,6 +62,31 @@ TEST(Judgement, OfRightRowsThatAreTimedIsTrusted) {
   EXPECT_NEAR(made.ratio()->geometric_mean, 0.5, 1e-12);
   EXPECT_NEAR(made.ratio()->low, 0.4, 1e-12);
   EXPECT_NEAR(made.ratio()->high, 0.6, 1e-12);
+  ASSERT_TRUE(made.public_ratio()) << "which the submission may know, and which earns nothing";
+  EXPECT_NEAR(made.public_ratio()->geometric_mean, 0.6, 1e-12);
+}
+
+TEST(Judgement, AMeanIsGivenWhereItsIntervalIsNarrow) {
+  EXPECT_TRUE((OverallRatio{.geometric_mean = 0.5, .low = 0.48, .high = 0.52, .rows = 1}.is_narrow()));
+  EXPECT_FALSE((OverallRatio{.geometric_mean = 0.5, .low = 0.47, .high = 0.53, .rows = 1}.is_narrow()));
+}
+
+TEST(Judgement, FasterAtPublicPointsIsDistrust) {
+  Judgement made = with_ratios(timed(0.5, 0.45, 0.55), timed(1, 0.9, 1.1));
+  note_faster_at_public_points(made);
+  EXPECT_EQ(made.verdict(), Verdict::Distrusted);
+  ASSERT_EQ(made.findings.size(), 1U);
+  EXPECT_EQ(made.findings[0].word, "faster_at_public_points");
+  EXPECT_THAT(made.findings[0].text, HasSubstr("0.500 [0.450, 0.550] at the repository's points and 1.000"));
+}
+
+TEST(Judgement, ALittleOrPerhapsFasterAtPublicPointsIsNot) {
+  for (Judgement made : {with_ratios(timed(0.5, 0.2, 0.95), timed(1, 0.9, 1.1)),     // intervals overlap
+                         with_ratios(timed(0.8, 0.79, 0.81), timed(1, 0.99, 1.01)),  // sizes suit tiles less
+                         with_ratios(timed(1, 0.9, 1.1), timed(0.5, 0.45, 0.55))}) {
+    note_faster_at_public_points(made);
+    EXPECT_EQ(made.verdict(), Verdict::Trusted);
+  }
 }
 
 TEST(Judgement, FindingsAreEvidenceOrMistakes) {
@@ -91,8 +129,8 @@ TEST(Judgement, SpirvThatNoKernelMayHaveIsDistrusted) {
 
 TEST(Judgement, RatiosAreAveragedAsLogarithms) {
   Judgement made = honest();
-  made.rows.push_back(judged_row(Stage::Performance, timed(2, 1, 4)));
-  made.rows[3] = judged_row(Stage::Performance, timed(0.5, 0.25, 1));
+  made.rows.push_back(judged_row(Stage::Drawn, timed(2, 1, 4)));
+  made.rows[4] = judged_row(Stage::Drawn, timed(0.5, 0.25, 1));
   const auto ratio = made.ratio();
   ASSERT_TRUE(ratio);
   EXPECT_NEAR(ratio->geometric_mean, 1, 1e-12);
@@ -160,12 +198,21 @@ TEST(Judgement, ATimeWithoutABaselineIsIncomplete) {
 TEST(Judgement, AStageThatShowsNothingIsNamed) {
   Judgement made = honest();
   made.rows[2] = judged_row(Stage::Fuzz, record(Status::Mistrusted, "constant would pass too", "constant"));
+  made.rows[2].op = "op";
   EXPECT_EQ(made.rows[2].reasons.front().word, "mistrusted");
   EXPECT_FALSE(made.rows[2].correct) << "it proves neither";
-  constexpr std::array all{Stage::Accuracy, Stage::Secret, Stage::Fuzz, Stage::Performance};
-  note_empty_stages(made, all);
+  note_empty_stages(made, all_stages, std::array<std::string, 1>{"op"});
   ASSERT_EQ(made.missing.size(), 1U);
-  EXPECT_THAT(made.missing[0].text, HasSubstr("'fuzz'"));
+  EXPECT_EQ(made.missing[0].word, "nothing_shown");
+  EXPECT_THAT(made.missing[0].text, HasSubstr("no row of op 'op' has a result in stage 'fuzz'"));
+  EXPECT_EQ(made.verdict(), Verdict::Incomplete);
+}
+
+TEST(Judgement, AnOpThatNoRowRunsIsNamed) {
+  Judgement made = honest();
+  note_empty_stages(made, all_stages, std::array<std::string, 2>{"op", "other"});
+  EXPECT_EQ(made.missing.size(), all_stages.size());
+  EXPECT_THAT(made.missing[0].text, HasSubstr("'other'"));
   EXPECT_EQ(made.verdict(), Verdict::Incomplete);
 }
 

@@ -26,6 +26,12 @@ std::string ratio_text(double middle, double low, double high) {
   return fmt::format("{:.3f} [{:.3f}, {:.3f}]", middle, low, high);
 }
 
+/// Without the mean if it says too little.
+std::string ratio_text(const OverallRatio& ratio) {
+  if (ratio.is_narrow()) return ratio_text(ratio.geometric_mean, ratio.low, ratio.high);
+  return fmt::format("[{:.3f}, {:.3f}]", ratio.low, ratio.high);
+}
+
 std::string times_text(const JudgedRow& row) {
   if (!row.median_us) return "";
   std::string text = fmt::format("  {} us", significant(*row.median_us, 4));
@@ -54,7 +60,7 @@ std::string row_text(const JudgedRow& row, bool color) {
 /// "accuracy 10 of 10 right, ..."
 std::string counts_text(const Judgement& judgement) {
   std::vector<std::string> counts;
-  for (const Stage stage : {Stage::Accuracy, Stage::Secret, Stage::Fuzz, Stage::Performance}) {
+  for (const Stage stage : {Stage::Accuracy, Stage::Secret, Stage::Fuzz, Stage::Performance, Stage::Drawn}) {
     const auto is_of = [&](const JudgedRow& row) { return row.stage == stage; };
     const auto is_right = [&](const JudgedRow& row) { return is_of(row) && row.correct == true; };
     const auto all = std::ranges::count_if(judgement.rows, is_of);
@@ -74,10 +80,11 @@ std::string verdict_line(const Judgement& judgement, bool color) {
   const Verdict verdict = judgement.verdict();
   std::string line = painted(name_of(verdict), ink_of_verdict(verdict), color) + ": ";
   line += counts_text(judgement);
-  if (const auto ratio = judgement.ratio()) {
-    line += fmt::format("; time over the baseline's {} ({} rows)",
-                        ratio_text(ratio->geometric_mean, ratio->low, ratio->high), ratio->rows);
-  }
+  const auto add_ratio = [&](const std::optional<OverallRatio>& ratio, std::string_view where) {
+    if (ratio) line += fmt::format("{} {} ({} rows)", where, ratio_text(*ratio), ratio->rows);
+  };
+  add_ratio(judgement.ratio(), "; time over the baseline's at drawn points");
+  add_ratio(judgement.public_ratio(), ", at the repository's");
   return line + '\n';
 }
 
@@ -86,13 +93,14 @@ std::string verdict_line(const Judgement& judgement, bool color) {
 std::string judgement_text(const Judgement& judgement, const JudgeFacts& facts, bool color) {
   std::string text = fmt::format(
       "judge         {} on {}\n"
-      "shaders       {}; used by {} of {} selected cases (of {})\n"
+      "shaders       {}; change the SPIR-V of {}; used by {} of {} selected cases (of {})\n"
       "drawn         accuracy from {} rows, performance from {}; seeds: --secret-seed {} --draw-seed {}\n",
       printable_line(facts.submission), printable_line(facts.device.name), files_text(facts.files),
-      facts.mattering, facts.selected, facts.cases, facts.accuracy_of, facts.performance_of,
-      facts.secret_seed, facts.draw_seed);
+      fmt::join(facts.ops, ", "), facts.mattering, facts.selected, facts.cases, facts.accuracy_of,
+      facts.performance_of, facts.secret_seed, facts.draw_seed);
   for (const JudgedRow& row : judgement.rows) {
-    if (row.stage == Stage::Performance || !row.reasons.empty()) text += row_text(row, color);
+    const bool is_timed = row.stage == Stage::Performance || row.stage == Stage::Drawn;
+    if (is_timed || !row.reasons.empty()) text += row_text(row, color);
   }
   for (const Finding& finding : judgement.findings) text += finding_text(finding);
   for (const Finding& finding : judgement.missing) text += finding_text(finding);
