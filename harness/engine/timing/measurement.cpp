@@ -36,7 +36,7 @@ class GpuSource : public SampleSource {
   }
 
   Reading time_batch(int warm, int batch) override {
-    const gpu::Timing timing = time({.warm = warm, .batch = batch, .probe = &tools_->probe});
+    const gpu::Timing timing = time({.warm = warm, .batch = batch, .probe = &tools_->probe.work()});
     return {timing.gpu_ns.value_or(timing.wall_ns), timing.probe_ns.value_or(0)};
   }
 
