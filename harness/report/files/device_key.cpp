@@ -1,6 +1,6 @@
 #include "harness/report/files/device_key.h"
 
-#include "harness/report/files/pivot.h"
+#include "harness/report/record/device_name.h"
 
 namespace assay {
 
