@@ -3,6 +3,7 @@
 #include "harness/op/op.h"
 #include "harness/report/console/console.h"
 
+#include <functional>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -26,6 +27,11 @@ struct Context {
   std::vector<std::string> shader_compiler{};  ///< see gpu::ShaderOptions::compiler
   std::vector<std::string> worker{};           ///< command that starts a process which calls serve_worker()
 };
+
+struct RunOptions;
+
+/// Parses a command line "assay", "run", ... Throws Error(Usage).
+using ParseRun = std::function<RunOptions(const std::vector<std::string>& command)>;
 
 /// The streams that a command writes to. This module writes only to these and to files.
 struct Terminal {

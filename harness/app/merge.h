@@ -1,7 +1,6 @@
 #pragma once
 
 #include "harness/app/context.h"
-#include "harness/app/worker.h"
 #include "harness/base/error.h"
 
 #include <filesystem>

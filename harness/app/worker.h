@@ -1,16 +1,10 @@
 #pragma once
 
 #include "harness/app/context.h"
-#include "harness/app/run_options.h"
 
-#include <functional>
 #include <string>
-#include <vector>
 
 namespace assay::app {
-
-/// Parses a command line "assay", "run", ... Throws Error(Usage).
-using ParseRun = std::function<RunOptions(const std::vector<std::string>& command)>;
 
 /// Limits this process's memory for data (heap, stacks, private mappings; not the mappings of devices by
 /// drivers) to `gib` GiB: "0.5". Larger allocations fail. Throws Error(Usage) if `gib` is not a number above

@@ -2,7 +2,6 @@
 
 #include "harness/app/context.h"
 #include "harness/app/judge/options.h"
-#include "harness/app/worker.h"
 #include "harness/base/error.h"
 
 #include <functional>

@@ -6,7 +6,6 @@
 #include "harness/app/judge/judgement.h"
 #include "harness/app/judge/options.h"
 #include "harness/app/judge/submission.h"
-#include "harness/app/worker.h"
 #include "harness/report/record/run_report.h"
 
 #include <cstdint>
