@@ -107,7 +107,7 @@ TEST(EmbeddingQ4gsw, GivesTheGoldenVectors) {
   }
 }
 
-std::string refusal(const Params& params) {
+std::string embedding_refusal(const Params& params) {
   try {
     embedding_q4gsw_params(params);
   } catch (const ParameterError& error) {
@@ -117,9 +117,9 @@ std::string refusal(const Params& params) {
 }
 
 TEST(EmbeddingQ4gsw, RefusesGroupsThatShareAWordOrDoNotFillARow) {
-  EXPECT_THAT(refusal(table_params({1}, 4, 24, 12)), HasSubstr("group_size: group_size is 12"));
-  EXPECT_THAT(refusal(table_params({1}, 4, 40, 16)), HasSubstr("dim: dim is 40"));
-  EXPECT_EQ(refusal(table_params({1}, 4, 40, 8)), "accepted");
+  EXPECT_THAT(embedding_refusal(table_params({1}, 4, 24, 12)), HasSubstr("group_size: group_size is 12"));
+  EXPECT_THAT(embedding_refusal(table_params({1}, 4, 40, 16)), HasSubstr("dim: dim is 40"));
+  EXPECT_EQ(embedding_refusal(table_params({1}, 4, 40, 8)), "accepted");
 }
 
 }  // namespace

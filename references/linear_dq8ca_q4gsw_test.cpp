@@ -17,7 +17,7 @@ namespace {
 
 using namespace test;
 
-Expected answer(const Params& params, const std::vector<HostTensor>& inputs) {
+Expected dynamic_answer(const Params& params, const std::vector<HostTensor>& inputs) {
   std::vector<Expected> outputs = linear_dq8ca_q4gsw(params, inputs);
   EXPECT_EQ(outputs.size(), 1U);
   return std::move(outputs.at(0));
@@ -36,10 +36,10 @@ std::vector<HostTensor> joined(std::vector<HostTensor> first, const std::vector<
 }
 
 /// The formula of one element, written as the header states it; `x_q` in float32.
-struct Plain {
+struct PlainDynamic {
   double value = 0, magnitude = 0;
 
-  Plain(const Linear& linear, const std::vector<HostTensor>& inputs, std::int64_t element) {
+  PlainDynamic(const Linear& linear, const std::vector<HostTensor>& inputs, std::int64_t element) {
     const std::int64_t m = element / linear.n, n = element % linear.n;
     const auto scale = static_cast<float>(inputs[1].at(m)), inverse = 1.0F / scale;
     const auto zero_point = static_cast<float>(inputs[2].at(m));
@@ -63,17 +63,17 @@ struct Plain {
   }
 };
 
-void expect_plain(const Params& params, std::mt19937& random) {
+void expect_plain_dynamic(const Params& params, std::mt19937& random) {
   const Linear linear = linear_params(params, most_depth_with_zero_point);
   const std::vector<HostTensor> inputs =
       joined({random_tensor(linear.real, linear.x_shape(), random), random_scales(linear.row_shape(), random),
               random_zero_points(linear.row_shape(), -128, 127, random)},
              random_weights(linear, random));
-  const Expected y = answer(params, inputs);
+  const Expected y = dynamic_answer(params, inputs);
   ASSERT_EQ(y.values.shape(), linear.y_shape());
   EXPECT_EQ(y.bound.empty(), linear.real == DType::F32);
   for (std::int64_t i = 0; i < y.values.numel(); ++i) {
-    const Plain plain(linear, inputs, i);
+    const PlainDynamic plain(linear, inputs, i);
     ASSERT_NEAR(y.values.at(i), plain.value, plain.magnitude * 1e-13)
         << params.canonical() << " element " << i;
     ASSERT_NEAR(y.magnitude[static_cast<std::size_t>(i)], plain.magnitude, plain.magnitude * 0x1p-22) << i;
@@ -86,12 +86,12 @@ TEST(LinearDq8caQ4gsw, AgreesWithThePlainFormula) {
     for (const std::string dtype : {"f32", "f16"}) {
       Params params = linear_case(5, 192, 19, group_size);
       params.set("dtype", dtype);
-      expect_plain(params, random);
+      expect_plain_dynamic(params, random);
       params.set("bias", true);
       params.set("batch", Shape{2, 2});
-      expect_plain(params, random);
+      expect_plain_dynamic(params, random);
       params.set("activation", std::string("relu"));
-      expect_plain(params, random);
+      expect_plain_dynamic(params, random);
     }
   }
 }
@@ -138,9 +138,9 @@ TEST(LinearDq8caQ4gsw, DynamicIsGivenWithScalesChosenPerRow) {
   const Linear linear = linear_params(params, most_depth_with_zero_point);
   const HostTensor x = awkward_x(linear, random);
   const std::vector<HostTensor> weights = random_weights(linear, random);
-  const Expected given = answer(params, joined(joined({x}, per_row_qparams(linear, x)), weights));
+  const Expected given = dynamic_answer(params, joined(joined({x}, per_row_qparams(linear, x)), weights));
   params.set("activations", std::string("dynamic"));
-  const Expected dynamic = answer(params, joined({x}, weights));
+  const Expected dynamic = dynamic_answer(params, joined({x}, weights));
   ASSERT_EQ(dynamic.values.shape(), linear.y_shape());
   EXPECT_TRUE(same_bytes(dynamic.values, given.values, 0, given.values.numel()));
   EXPECT_EQ(dynamic.magnitude, given.magnitude);
@@ -157,8 +157,8 @@ TEST(LinearDq8caQ4gsw, DynamicOfHalvesIsThatOfTheirFloats) {
   for (std::size_t i = 0; i < 128; ++i) widened.as<float>()[i] = to_float(x.as<Half>()[i]);
   const std::vector<HostTensor> weights =
       random_weights(linear_params(params, most_depth_with_zero_point), random);
-  const Expected of_halves = answer(params, joined({x}, weights));
-  EXPECT_TRUE(same_bytes(of_halves.values, answer(params, joined({widened}, weights)).values, 0, 20));
+  const Expected of_halves = dynamic_answer(params, joined({x}, weights));
+  EXPECT_TRUE(same_bytes(of_halves.values, dynamic_answer(params, joined({widened}, weights)).values, 0, 20));
 }
 
 TEST(LinearDq8caQ4gsw, GivesTheGoldenVectors) {
@@ -176,7 +176,7 @@ TEST(LinearDq8caQ4gsw, GivesTheGoldenVectors) {
       const std::int32_t zero_point = qparams(i / rows.depth).zero_point;
       ASSERT_EQ(rows.values[static_cast<std::size_t>(i)] + zero_point, x_q.at(i)) << golden.name;
     }
-    const Expected y = answer(linear_case(golden), inputs);
+    const Expected y = dynamic_answer(linear_case(golden), inputs);
     EXPECT_TRUE(near(y.values, golden.tensor("y"), y.magnitude, 1e-6)) << golden.name;
   }
 }

@@ -22,7 +22,7 @@ Expected q8csw_answer(const Params& params, const std::vector<HostTensor>& input
   return std::move(outputs.at(0));
 }
 
-std::vector<double> values(const Expected& expected) {
+std::vector<double> values_of(const Expected& expected) {
   const auto all = expected.values.as<double>();
   return {all.begin(), all.end()};
 }
@@ -31,11 +31,11 @@ TEST(LinearQ8csw, ScalesChannelsAndAddsTheBias) {
   Params params = linear_case(2, 3, 2);
   std::vector<HostTensor> inputs{floats({2, 3}, {1, -2, 0.5F, 0, 4, -1}),
                                  int8s({2, 3}, {1, 2, -128, 127, 0, 2}), floats({2}, {0.5F, 0.25F})};
-  EXPECT_THAT(values(q8csw_answer(params, inputs)), ElementsAre(-33.5, 32, 68, -0.5));
+  EXPECT_THAT(values_of(q8csw_answer(params, inputs)), ElementsAre(-33.5, 32, 68, -0.5));
   params.set("bias", true);
   inputs.push_back(floats({2}, {0.5F, -32}));
   const Expected biased = q8csw_answer(params, inputs);
-  EXPECT_THAT(values(biased), ElementsAre(-33, 0, 68.5, -32.5));
+  EXPECT_THAT(values_of(biased), ElementsAre(-33, 0, 68.5, -32.5));
   // Sums of |x||w| are 69, 128, 136, 2.
   const std::vector<float> least{35, 64, 68.5F, 32.5F};
   for (std::size_t i = 0; i < least.size(); ++i) {
@@ -43,7 +43,7 @@ TEST(LinearQ8csw, ScalesChannelsAndAddsTheBias) {
     EXPECT_LE(biased.magnitude[i], least[i] * (1 + 0x1p-14F)) << i;
   }
   params.set("activation", std::string("relu"));
-  EXPECT_THAT(values(q8csw_answer(params, inputs)), ElementsAre(0, 0, 68.5, 0));
+  EXPECT_THAT(values_of(q8csw_answer(params, inputs)), ElementsAre(0, 0, 68.5, 0));
 }
 
 TEST(LinearQ8csw, BatchesAreMoreRowsAndHalvesAreRead) {
@@ -53,7 +53,7 @@ TEST(LinearQ8csw, BatchesAreMoreRowsAndHalvesAreRead) {
   const Expected y = q8csw_answer(params, {halves({3, 1, 1, 2}, {1, 2, 3, 4, 5, 6}),
                                            int8s({2, 2}, {1, 0, 0, 1}), floats({2}, {1, 0.5F})});
   EXPECT_THAT(y.values.shape(), ElementsAre(3, 1, 1, 2));
-  EXPECT_THAT(values(y), ElementsAre(1, 1, 3, 2, 5, 3));
+  EXPECT_THAT(values_of(y), ElementsAre(1, 1, 3, 2, 5, 3));
   EXPECT_THAT(y.bound, ElementsAre(0x1p-10F, 0x1p-10F, 0x1p-9F, 0x1p-9F, 0x1p-8F, 0x1p-9F));
 }
 

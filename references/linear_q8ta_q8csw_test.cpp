@@ -18,7 +18,7 @@ using namespace test;
 
 using testing::ElementsAre;
 
-Expected answer(const Params& params, const std::vector<HostTensor>& inputs) {
+Expected linear_answer(const Params& params, const std::vector<HostTensor>& inputs) {
   std::vector<Expected> outputs = linear_q8ta_q8csw(params, inputs);
   EXPECT_EQ(outputs.size(), 1U);
   return std::move(outputs.at(0));
@@ -44,13 +44,13 @@ float plain_element(const Params& params, const std::vector<HostTensor>& inputs,
   return params.choice("activation") == "relu" ? std::max(y, 0.0F) : y;
 }
 
-void expect_plain(const Params& params, std::mt19937& random) {
+void expect_plain_linear(const Params& params, std::mt19937& random) {
   const Linear linear = linear_params(params, most_depth_with_zero_point);
   std::vector<HostTensor> inputs{random_tensor(linear.real, linear.x_shape(), random),
                                  random_tensor(DType::I8, {linear.n, linear.k}, random),
                                  random_scales({linear.n}, random)};
   if (linear.bias) inputs.push_back(random_tensor(DType::F32, {linear.n}, random));
-  const Expected y = answer(params, inputs);
+  const Expected y = linear_answer(params, inputs);
   ASSERT_EQ(y.values.shape(), linear.y_shape());
   EXPECT_TRUE(y.magnitude.empty());
   EXPECT_EQ(y.bound.empty(), linear.real == DType::F32);
@@ -68,12 +68,12 @@ TEST(LinearQ8taQ8csw, AgreesWithTheStepsAsTheyAreStated) {
       Params params = linear_case(7, 68, 13);
       params.set("dtype", dtype);
       params.set("x", QParams{0.021F, zero_point});
-      expect_plain(params, random);
+      expect_plain_linear(params, random);
       params.set("bias", true);
       params.set("batch", Shape{2, 3});
-      expect_plain(params, random);
+      expect_plain_linear(params, random);
       params.set("activation", std::string("relu"));
-      expect_plain(params, random);
+      expect_plain_linear(params, random);
     }
   }
 }
@@ -81,8 +81,8 @@ TEST(LinearQ8taQ8csw, AgreesWithTheStepsAsTheyAreStated) {
 TEST(LinearQ8taQ8csw, RoundsTiesOfXToEven) {
   Params params = linear_case(1, 4, 1);
   params.set("x", QParams{0.5F, 9});
-  const Expected y = answer(params, {floats({1, 4}, {0.25F, 0.75F, 1.25F, -0.75F}),
-                                     int8s({1, 4}, {1, 10, 100, -1}), floats({1}, {1})});
+  const Expected y = linear_answer(params, {floats({1, 4}, {0.25F, 0.75F, 1.25F, -0.75F}),
+                                            int8s({1, 4}, {1, 10, 100, -1}), floats({1}, {1})});
   EXPECT_EQ(y.values.at(0), (0 + 2 * 10 + 2 * 100 + 2) * 0.5);
 }
 
@@ -91,7 +91,7 @@ TEST(LinearQ8taQ8csw, RoundsTheProductOfScalesAndTheSumOneAfterTheOther) {
   const float x_scale = 0.1F, w_scale = 0.3F, bias = 0.1F;
   params.set("x", QParams{x_scale, 0});
   params.set("bias", true);
-  const Expected y = answer(
+  const Expected y = linear_answer(
       params, {floats({1, 1}, {0.1F}), int8s({1, 1}, {97}), floats({1}, {w_scale}), floats({1}, {bias})});
   const float scale = x_scale * w_scale;
   const float value = 97.0F * scale;
@@ -103,7 +103,7 @@ TEST(LinearQ8taQ8csw, IsFiniteForNaNAndInfinitiesOfX) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   Params params = linear_case(3, 1, 1);
   params.set("x", QParams{0.5F, 27});
-  const Expected y = answer(
+  const Expected y = linear_answer(
       params, {floats({3, 1}, {std::nanf(""), infinity, -infinity}), int8s({1, 1}, {2}), floats({1}, {1})});
   EXPECT_THAT(y.values.as<float>(), ElementsAre(0, 100, -155));
 }
@@ -126,7 +126,7 @@ TEST(LinearQ8taQ8csw, GivesTheGoldenVectors) {
       const double bias = golden.has("bias") ? inputs[3].at(i % params.integer("N")) : 0;
       sizes.push_back(static_cast<float>(std::fabs(y.at(i)) + 2 * std::fabs(bias)));
     }
-    EXPECT_TRUE(near(answer(params, inputs).values, y, sizes, 4)) << golden.name;
+    EXPECT_TRUE(near(linear_answer(params, inputs).values, y, sizes, 4)) << golden.name;
   }
 }
 

@@ -32,10 +32,10 @@ Expected int8_answer(const Params& params, const std::vector<HostTensor>& inputs
 }
 
 /// The formula of one element, written as the header states it.
-struct Plain {
+struct PlainGrouped {
   double value = 0, magnitude = 0;
 
-  Plain(const Linear& linear, const std::vector<HostTensor>& inputs, std::int64_t element) {
+  PlainGrouped(const Linear& linear, const std::vector<HostTensor>& inputs, std::int64_t element) {
     const std::int64_t m = element / linear.n, n = element % linear.n;
     for (std::int64_t first = 0; first < linear.k; first += 8) {
       const double scale = inputs[4].at(first / linear.group_size * linear.n + n) * inputs[1].at(m);
@@ -62,7 +62,7 @@ struct Plain {
   }
 };
 
-std::vector<HostTensor> random_inputs(const Linear& linear, std::mt19937& random) {
+std::vector<HostTensor> random_grouped_inputs(const Linear& linear, std::mt19937& random) {
   const Shape groups{linear.groups(), linear.n};
   std::vector<HostTensor> inputs{random_tensor(DType::I8, linear.x_shape(), random),
                                  random_scales(linear.row_shape(), random),
@@ -79,7 +79,7 @@ void expect_plain_reals(const Params& params, const std::vector<HostTensor>& inp
   const Expected y = real_answer(params, inputs);
   ASSERT_EQ(y.values.shape(), linear.y_shape());
   for (std::int64_t i = 0; i < y.values.numel(); ++i) {
-    const Plain plain(linear, inputs, i);
+    const PlainGrouped plain(linear, inputs, i);
     const auto magnitude = static_cast<double>(y.magnitude[static_cast<std::size_t>(i)]);
     ASSERT_NEAR(y.values.at(i), plain.value, plain.magnitude * 1e-13)
         << params.canonical() << " element " << i;
@@ -96,7 +96,7 @@ void expect_plain_integers(const Params& params, const std::vector<HostTensor>& 
   const auto inverse = static_cast<double>(1.0F / to.scale);
   for (std::int64_t i = 0; i < y.values.numel(); ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const Plain plain(linear, inputs, i);
+    const PlainGrouped plain(linear, inputs, i);
     const double unrounded = plain.value * inverse + to.zero_point, magnitude = plain.magnitude * inverse;
     ASSERT_NEAR(y.unrounded[at], unrounded, magnitude * 1e-13 + 1e-12)
         << params.canonical() << " element " << i;
@@ -107,7 +107,7 @@ void expect_plain_integers(const Params& params, const std::vector<HostTensor>& 
 
 void expect_plain_qga4w(const Params& params, std::mt19937& random) {
   const std::vector<HostTensor> inputs =
-      random_inputs(linear_params(params, most_depth_with_zero_point), random);
+      random_grouped_inputs(linear_params(params, most_depth_with_zero_point), random);
   expect_plain_reals(params, inputs);
   expect_plain_integers(params, inputs);
 }

@@ -16,9 +16,9 @@ using namespace test;
 
 using testing::ElementsAre;
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float inf = std::numeric_limits<float>::infinity();
 
-IntegerRows quantized(const HostTensor& x, QParams qparams) {
+IntegerRows one_scale_rows(const HostTensor& x, QParams qparams) {
   return quantized_rows(x, [=](std::int64_t) { return qparams; });
 }
 
@@ -32,14 +32,15 @@ TEST(Int8Rows, AreLessTheirZeroPoint) {
 
 TEST(QuantizedRows, RoundTiesToEvenAndSaturate) {
   const HostTensor x = floats({1, 6}, {0.25F, 0.75F, -0.25F, -0.75F, 100, -100});
-  EXPECT_THAT(quantized(x, {0.5F, 0}).values, ElementsAre(0, 2, 0, -2, 127, -128));
-  EXPECT_THAT(quantized(x, {0.5F, 3}).values, ElementsAre(0, 2, 0, -2, 124, -131));
+  EXPECT_THAT(one_scale_rows(x, {0.5F, 0}).values, ElementsAre(0, 2, 0, -2, 127, -128));
+  EXPECT_THAT(one_scale_rows(x, {0.5F, 3}).values, ElementsAre(0, 2, 0, -2, 124, -131));
 }
 
 TEST(QuantizedRows, TakeNaNForZeroAndInfinitiesForTheEnds) {
-  const HostTensor x = floats({1, 3}, {std::nanf(""), infinity, -infinity});
+  const HostTensor x = floats({1, 3}, {std::nanf(""), inf, -inf});
   for (const std::int32_t zero_point : {-128, 0, 127}) {
-    EXPECT_THAT(quantized(x, {0.5F, zero_point}).values, ElementsAre(0, 127 - zero_point, -128 - zero_point));
+    EXPECT_THAT(one_scale_rows(x, {0.5F, zero_point}).values,
+                ElementsAre(0, 127 - zero_point, -128 - zero_point));
   }
 }
 
@@ -50,7 +51,7 @@ TEST(QuantizedRows, MultiplyByTheReciprocal) {
     const float x = static_cast<float>(i) * 0.5F * scale;  // next to ties
     const auto by_product = static_cast<int>(std::nearbyint(x * inverse));
     differing += by_product != static_cast<int>(std::nearbyint(x / scale)) ? 1 : 0;
-    ASSERT_EQ(quantized(floats({1, 1}, {x}), {scale, 0}).values[0], by_product) << x;
+    ASSERT_EQ(one_scale_rows(floats({1, 1}, {x}), {scale, 0}).values[0], by_product) << x;
   }
   EXPECT_GT(differing, 0);
 }

@@ -20,7 +20,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-HostTensor answer(const Params& params, const std::vector<HostTensor>& inputs) {
+HostTensor integer_answer(const Params& params, const std::vector<HostTensor>& inputs) {
   std::vector<Expected> outputs = q8ta_conv2d(params, inputs);
   EXPECT_EQ(outputs.size(), 1U);
   EXPECT_TRUE(outputs[0].magnitude.empty());
@@ -28,12 +28,12 @@ HostTensor answer(const Params& params, const std::vector<HostTensor>& inputs) {
   return std::move(outputs.at(0).values);
 }
 
-void expect_plain(const Params& params, std::mt19937& random) {
+void expect_plain_integers(const Params& params, std::mt19937& random) {
   const auto inputs = convolution_inputs(params, DType::I8, random);
   std::vector<double> x;
   for (const std::int8_t q : inputs[0].as<std::int8_t>()) x.push_back(q - params.qparams("x").zero_point);
   const PlainSums sums = plain_sums(params, x, inputs[1]);
-  const HostTensor y = answer(params, inputs);
+  const HostTensor y = integer_answer(params, inputs);
   ASSERT_EQ(y.dtype(), DType::I8);
   ASSERT_EQ(y.shape(), sums.shape) << params.canonical();
   for (std::int64_t i = 0; i < y.numel(); ++i) {
@@ -46,7 +46,7 @@ void expect_plain(const Params& params, std::mt19937& random) {
   }
 }
 
-void expect_plain(const std::vector<ConvolutionSizes>& all) {
+void expect_plain_integers(const std::vector<ConvolutionSizes>& all) {
   std::mt19937 random(41);
   for (const ConvolutionSizes& sizes : all) {
     for (const std::string epilogue : {"float32", "fixed_point"}) {
@@ -55,22 +55,22 @@ void expect_plain(const std::vector<ConvolutionSizes>& all) {
         params.set("epilogue", epilogue);
         params.set("x", QParams{0.02F, zero_point});
         params.set("y", QParams{1.1F, 5});
-        expect_plain(params, random);
+        expect_plain_integers(params, random);
         params.set("bias", true);
-        expect_plain(params, random);
+        expect_plain_integers(params, random);
         params.set("activation", std::string("relu"));
-        expect_plain(params, random);
+        expect_plain_integers(params, random);
       }
     }
   }
 }
 
 TEST(Q8taConv2d, AgreesWithPlainLoops) {
-  expect_plain(awkward_sizes());
+  expect_plain_integers(awkward_sizes());
 }
 
 TEST(Q8taConv2d, AgreesWithPlainLoopsWhereItIsTransposed) {
-  expect_plain(awkward_transposed_sizes());
+  expect_plain_integers(awkward_transposed_sizes());
 }
 
 TEST(Q8taConv2d, SumsMorePixelsThanAreSpreadAtOnce) {
@@ -78,13 +78,13 @@ TEST(Q8taConv2d, SumsMorePixelsThanAreSpreadAtOnce) {
   Params params =
       convolution_case({.n = 3, .c = 100, .h = 56, .w = 56, .oc = 2, .kernel = {3, 3}, .padding = {1, 1}});
   params.set("y", QParams{200, 0});
-  expect_plain(params, random);
+  expect_plain_integers(params, random);
 }
 
 /// A convolution of x times 1 for every x, in pixels of one channel.
 HostTensor scaled(const Params& params, const std::vector<int>& x) {
-  return answer(params,
-                {int8s({1, 1, 1, params.integer("W")}, x), int8s({1, 1, 1, 1}, {1}), floats({1}, {0.5F})});
+  return integer_answer(
+      params, {int8s({1, 1, 1, params.integer("W")}, x), int8s({1, 1, 1, 1}, {1}), floats({1}, {0.5F})});
 }
 
 Params pixels(std::int64_t count, const QParams& x, const QParams& y) {
@@ -118,8 +118,8 @@ TEST(Q8taConv2d, ANaNOfTheBiasGivesTheZeroPointOfItsChannel) {
   params.set("y", QParams{1, 10});
   for (const std::string activation : {"none", "relu"}) {
     params.set("activation", activation);
-    const HostTensor y = answer(params, {int8s({1, 2, 1, 1}, {9, 9}), int8s({2, 1, 1, 1}, {1, 1}),
-                                         floats({2}, {1, 1}), floats({2}, {std::nanf(""), 2})});
+    const HostTensor y = integer_answer(params, {int8s({1, 2, 1, 1}, {9, 9}), int8s({2, 1, 1, 1}, {1, 1}),
+                                                 floats({2}, {1, 1}), floats({2}, {std::nanf(""), 2})});
     EXPECT_THAT(y.as<std::int8_t>(), ElementsAre(10, 21));
   }
 }
@@ -129,8 +129,9 @@ TEST(Q8taConv2d, PaddingIsTheZeroPoint) {
   for (const std::int32_t zero_point : {-128, 17, 127}) {
     params.set("x", QParams{1, zero_point});
     params.set("y", QParams{1, -7});
-    const HostTensor y = answer(params, {int8s({1, 3, 4, 4}, std::vector<int>(48, zero_point)),
-                                         int8s({1, 3, 5, 5}, std::vector<int>(75, 127)), floats({1}, {1})});
+    const HostTensor y =
+        integer_answer(params, {int8s({1, 3, 4, 4}, std::vector<int>(48, zero_point)),
+                                int8s({1, 3, 5, 5}, std::vector<int>(75, 127)), floats({1}, {1})});
     EXPECT_THAT(y.as<std::int8_t>(), Each(-7)) << zero_point;
   }
 }
@@ -144,8 +145,8 @@ std::string refusal_of_channel_5(float w_scale, float bias) {
   scales[5] = w_scale;
   biases[5] = bias;
   try {
-    answer(params, {int8s({1, 3, 1, 1}, {1, 1, 1}), int8s({6, 1, 1, 1}, {1, 1, 1, 1, 1, 1}),
-                    floats({6}, scales), floats({6}, biases)});
+    integer_answer(params, {int8s({1, 3, 1, 1}, {1, 1, 1}), int8s({6, 1, 1, 1}, {1, 1, 1, 1, 1, 1}),
+                            floats({6}, scales), floats({6}, biases)});
   } catch (const ParameterError& error) {
     return error.parameter() + ": " + error.what();
   }
@@ -165,7 +166,7 @@ void expect_golden(const std::string& op, std::size_t count, const std::vector<s
   std::int64_t flips = 0;
   for (const Golden& golden : vectors) {
     const HostTensor pre = golden.tensor("pre");
-    const HostTensor y = answer(convolution_case(golden), golden_inputs(golden, names));
+    const HostTensor y = integer_answer(convolution_case(golden), golden_inputs(golden, names));
     const GoldenMatch match = compare(y, golden.tensor("y"), &pre);
     EXPECT_EQ(match.mismatches, 0) << golden.name;
     flips += match.flips;

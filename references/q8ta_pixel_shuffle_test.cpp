@@ -59,7 +59,7 @@ std::int32_t plain_element(const Params& params, const HostTensor& x, const Shap
   return plain_requantized(static_cast<std::int32_t>(x.at(source)), params.qparams("x"), params.qparams("y"));
 }
 
-HostTensor random_tensor(const Shape& shape, std::mt19937& random) {
+HostTensor random_bytes(const Shape& shape, std::mt19937& random) {
   HostTensor x(DType::I8, shape);
   std::uniform_int_distribution<int> value(-128, 127);
   for (std::int8_t& q : x.as<std::int8_t>()) q = static_cast<std::int8_t>(value(random));
@@ -77,7 +77,7 @@ TEST(Q8taPixelShuffle, AgreesWithThePlainFormulaOnRandomShapesAndParameters) {
     const QParams x_params{scale(random), zero_point(random)};
     const QParams y_params = round % 3 == 0 ? x_params : QParams{scale(random), zero_point(random)};
     const Params params = shuffle_params(shape, r, x_params, y_params);
-    const HostTensor x = random_tensor(shape, random);
+    const HostTensor x = random_bytes(shape, random);
     const HostTensor y = shuffled(params, x);
     for (std::int64_t i = 0; i < y.numel(); ++i) {
       ASSERT_EQ(y.at(i), plain_element(params, x, y.shape(), i)) << params.canonical() << " element " << i;

@@ -10,7 +10,7 @@ namespace assay::references {
 namespace {
 
 /// The parameters that one block applies to its elements: roundEven(map(x)) + zero_point, clamped.
-struct BlockRule {
+struct QuantizationRule {
   float factor;      ///< Int, None: 1 / scale; Float: scale
   float x_min;       ///< Float only
   float nan;         ///< the rounded value of a NaN, to which zero_point is added
@@ -22,10 +22,10 @@ struct Limits {
   float min, max;
 };
 
-inline float read(float x) {
+inline float real_at(float x) {
   return x;
 }
-inline float read(Half x) {
+inline float real_at(Half x) {
   return to_float(x);
 }
 
@@ -37,7 +37,7 @@ inline float round_even(float x) {
 }
 
 template <ZeroPointDomain domain>
-inline float map(float x, const BlockRule& rule) {
+inline float map(float x, const QuantizationRule& rule) {
   if constexpr (domain == ZeroPointDomain::Float) return (x - rule.x_min) / rule.factor;
   return x * rule.factor;
 }
@@ -46,11 +46,11 @@ inline float map(float x, const BlockRule& rule) {
 /// so this gives the same result as clamping last, and keeps the value inside the domain of `round_even`.
 /// `rule` and `limits` are copies: stores of bytes may alias anything that is not local.
 template <ZeroPointDomain domain, class X, class Q>
-void quantize_run(const X* x, Q* q, std::int64_t count, const BlockRule rule, const Limits limits) {
+void quantize_run(const X* x, Q* q, std::int64_t count, const QuantizationRule rule, const Limits limits) {
   const float low = limits.min - rule.zero_point;
   const float high = limits.max - rule.zero_point;
   for (std::int64_t i = 0; i < count; ++i) {
-    const float mapped = map<domain>(read(x[i]), rule);
+    const float mapped = map<domain>(real_at(x[i]), rule);
     float value = mapped == mapped ? mapped : rule.nan;
     value = value < low ? low : value;
     value = value > high ? high : value;
@@ -59,7 +59,8 @@ void quantize_run(const X* x, Q* q, std::int64_t count, const BlockRule rule, co
 }
 
 template <ZeroPointDomain domain>
-BlockRule rule_of(const Affine& affine, std::span<const HostTensor> inputs, std::int64_t block) {
+QuantizationRule quantization_rule(const Affine& affine, std::span<const HostTensor> inputs,
+                                   std::int64_t block) {
   const float scale = inputs[1].as<float>()[block];
   if constexpr (domain == ZeroPointDomain::Int) {
     return {1.0f / scale, 0, 0, static_cast<float>(inputs[2].as<std::int32_t>()[block])};
@@ -78,7 +79,7 @@ void quantize(const Affine& affine, std::span<const HostTensor> inputs, HostTens
   const Limits limits{static_cast<float>(affine.quant_min), static_cast<float>(affine.quant_max)};
   parallel_for(row_count(affine.grid), row_grain(affine.grid), [&](std::int64_t first, std::int64_t last) {
     for_each_run(affine.grid, first, last, [&](BlockRun run) {
-      const BlockRule rule = rule_of<domain>(affine, inputs, run.block);
+      const QuantizationRule rule = quantization_rule<domain>(affine, inputs, run.block);
       quantize_run<domain>(x + run.first, q + run.first, run.count, rule, limits);
     });
   });

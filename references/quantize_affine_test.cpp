@@ -26,7 +26,8 @@ float real_at(const HostTensor& tensor, std::int64_t index) {
 }
 
 /// The formula of one element, written as the header states it.
-std::int32_t plain_element(const Affine& affine, const std::vector<HostTensor>& inputs, std::int64_t index) {
+std::int32_t plain_quantized(const Affine& affine, const std::vector<HostTensor>& inputs,
+                             std::int64_t index) {
   const float x = real_at(inputs[0], index);
   const std::int64_t block = plain_block_of(affine, index);
   const float scale = inputs[1].as<float>()[block];
@@ -92,7 +93,7 @@ TEST(QuantizeAffine, AgreesWithThePlainFormulaOnRandomShapesBlocksAndValues) {
     inputs.insert(inputs.begin(), interesting_tensor(checked, random));
     const HostTensor got = quantized(params, inputs);
     for (std::int64_t i = 0; i < got.numel(); ++i) {
-      ASSERT_EQ(got.at(i), plain_element(checked, inputs, i))
+      ASSERT_EQ(got.at(i), plain_quantized(checked, inputs, i))
           << params.canonical() << " element " << i << " x " << real_at(inputs[0], i);
     }
   }
@@ -106,7 +107,7 @@ TEST(QuantizeAffine, AgreesWithThePlainFormulaOnRowsLongEnoughForThreadsAndVecto
   inputs.insert(inputs.begin(), interesting_tensor(checked, random));
   const HostTensor got = quantized(params, inputs);
   for (std::int64_t i = 0; i < got.numel(); ++i) {
-    ASSERT_EQ(got.at(i), plain_element(checked, inputs, i)) << i;
+    ASSERT_EQ(got.at(i), plain_quantized(checked, inputs, i)) << i;
   }
 }
 

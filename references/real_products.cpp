@@ -16,9 +16,9 @@ namespace {
 // A block is this many rows of x by this many of w: 8 sums, each a vector along K, stay in registers.
 constexpr std::int64_t x_block = 4, w_block = 2;
 // A tile is the part that a thread computes at a time, in chunks along K that its cache holds.
-constexpr std::int64_t tile = 64, chunk = 256;
+constexpr std::int64_t real_tile = 64, chunk = 256;
 // The number of multiplications that is worth a thread.
-constexpr std::int64_t grain = 1 << 17;
+constexpr std::int64_t real_grain = 1 << 17;
 // The number of columns added at a time: the lanes of the longer vector.
 constexpr std::int64_t step = 4;
 // The relative error of magnitudes, which are summed in float32: 64 additions per lane, products and
@@ -67,7 +67,7 @@ void add_block(const T* x, const T* w, std::int64_t count, double* sums) {
   for (std::int64_t i = 0; i < x_block; ++i) {
     for (std::int64_t j = 0; j < w_block; ++j) {
       for (std::int64_t lane = 0; lane < lanes; ++lane) {
-        sums[i * tile + j] += static_cast<double>(of_block[i][j][lane]);
+        sums[i * real_tile + j] += static_cast<double>(of_block[i][j][lane]);
       }
     }
   }
@@ -75,8 +75,8 @@ void add_block(const T* x, const T* w, std::int64_t count, double* sums) {
 
 /// One side of a tile, one chunk at a time.
 struct Side {
-  Panel<double> values = Panel<double>(tile * chunk);
-  Panel<float> magnitudes = Panel<float>(tile * chunk);
+  Panel<double> values = Panel<double>(real_tile * chunk);
+  Panel<float> magnitudes = Panel<float>(real_tile * chunk);
 
   void read(const RealRows& rows, std::int64_t first_row, std::int64_t count, std::int64_t first) {
     const std::int64_t last = std::min(first + chunk, rows.depth), columns = round_up(last - first, step);
@@ -96,7 +96,7 @@ class Tile {
   Tile(const RealRows& x, const RealRows& w) : x_(x), w_(w) {}
 
   void compute(std::int64_t m0, std::int64_t n0, const StoreProduct& store) {
-    const std::int64_t rows = std::min(tile, x_.rows - m0), columns = std::min(tile, w_.rows - n0);
+    const std::int64_t rows = std::min(real_tile, x_.rows - m0), columns = std::min(real_tile, w_.rows - n0);
     std::ranges::fill(sums_, 0.0);
     std::ranges::fill(magnitudes_, 0.0);
     for (std::int64_t k = 0; k < x_.depth; k += chunk) {
@@ -108,7 +108,7 @@ class Tile {
     }
     for (std::int64_t i = 0; i < rows; ++i) {
       for (std::int64_t j = 0; j < columns; ++j) {
-        const auto at = static_cast<std::size_t>(i * tile + j);
+        const auto at = static_cast<std::size_t>(i * real_tile + j);
         store(m0 + i, n0 + j, sums_[at], magnitudes_[at] * (1 + magnitude_error));
       }
     }
@@ -120,7 +120,7 @@ class Tile {
                   std::int64_t count, std::vector<double>& sums) {
     for (std::int64_t i = 0; i < rows; i += x_block) {
       for (std::int64_t j = 0; j < columns; j += w_block) {
-        add_block(x.data() + i * chunk, w.data() + j * chunk, count, sums.data() + i * tile + j);
+        add_block(x.data() + i * chunk, w.data() + j * chunk, count, sums.data() + i * real_tile + j);
       }
     }
   }
@@ -128,18 +128,19 @@ class Tile {
   const RealRows& x_;
   const RealRows& w_;
   Side x_side_, w_side_;
-  std::vector<double> sums_ = std::vector<double>(tile * tile);
-  std::vector<double> magnitudes_ = std::vector<double>(tile * tile);
+  std::vector<double> sums_ = std::vector<double>(real_tile * real_tile);
+  std::vector<double> magnitudes_ = std::vector<double>(real_tile * real_tile);
 };
 
 }  // namespace
 
 void real_products(const RealRows& x, const RealRows& w, const StoreProduct& store) {
-  const std::int64_t across = div_up(w.rows, tile);
-  const std::int64_t least = tiles_of_a_thread(x, w, tile, grain);
-  parallel_for(div_up(x.rows, tile) * across, least, [&](std::int64_t first, std::int64_t last) {
+  const std::int64_t across = div_up(w.rows, real_tile);
+  const std::int64_t least = tiles_of_a_thread(x, w, real_tile, real_grain);
+  parallel_for(div_up(x.rows, real_tile) * across, least, [&](std::int64_t first, std::int64_t last) {
     Tile own(x, w);
-    for (std::int64_t t = first; t < last; ++t) own.compute(t / across * tile, t % across * tile, store);
+    for (std::int64_t t = first; t < last; ++t)
+      own.compute(t / across * real_tile, t % across * real_tile, store);
   });
 }
 

@@ -14,9 +14,9 @@ const Expectation rule{.match = "op/a*",
                        .where = {"gpu.yaml", 3, 5}};
 
 /// A journal's end of what a run of these rows told through ExpectedRows.
-class Bench {
+class RulesBench {
  public:
-  Bench() {
+  RulesBench() {
     Expectations::Device device{Pattern("Acme"), {rule, {.match = "*", .mode = "perf", .reason = "slow"}}};
     expectations_.add(std::move(device));
     rows_.run({.device = {.name = "Acme GPU 9"}});
@@ -40,15 +40,16 @@ class Bench {
 };
 
 TEST(ExpectedRows, AnExpectedFailureIsFineAndKeepsItsReason) {
-  const Record record = Bench().ended(2, {.status = Status::Fail, .reason = "wrong"});
+  const Record record = RulesBench().ended(2, {.status = Status::Fail, .reason = "wrong"});
   EXPECT_EQ(record.status, Status::Fail) << "no rule is for this row";
-  const Record expected = Bench().ended(3, {.status = Status::Fail, .reason = "wrong"});
+  const Record expected = RulesBench().ended(3, {.status = Status::Fail, .reason = "wrong"});
   EXPECT_EQ(expected.status, Status::ExpectedFail);
   EXPECT_EQ(expected.reason, "expected (slow): wrong");
 }
 
 TEST(ExpectedRows, AnEndThatAnotherProcessToldIsOneLikeAllOthers) {
-  const Record record = Bench().ended(0, {.status = Status::Crash, .reason = "the worker ended by SIGSEGV"});
+  const Record record =
+      RulesBench().ended(0, {.status = Status::Crash, .reason = "the worker ended by SIGSEGV"});
   EXPECT_EQ(record.status, Status::ExpectedFail);
   EXPECT_EQ(record.reason,
             "expected (a bug of the driver, https://example.org/7): CRASH: the worker ended by SIGSEGV");
@@ -57,22 +58,22 @@ TEST(ExpectedRows, AnEndThatAnotherProcessToldIsOneLikeAllOthers) {
 TEST(ExpectedRows, WhatIsNotExpectedStaysAsItIs) {
   for (const Status status : {Status::Timeout, Status::Skipped, Status::Unsupported, Status::Missing,
                               Status::DeviceLost, Status::ExpectedFail}) {
-    const Record record = Bench().ended(0, {.status = status, .reason = "so it is"});
+    const Record record = RulesBench().ended(0, {.status = status, .reason = "so it is"});
     EXPECT_EQ(record.status, status);
     EXPECT_EQ(record.reason, "so it is");
   }
 }
 
 TEST(ExpectedRows, ARowMayEndTwice) {
-  Bench bench;
+  RulesBench bench;
   EXPECT_EQ(bench.ended(0, {.status = Status::Crash, .reason = "SIGSEGV"}).status, Status::ExpectedFail);
   EXPECT_EQ(bench.ended(0, {.status = Status::Pass}).status, Status::UnexpectedPass);
 }
 
 TEST(ExpectedRows, APassThatWasExpectedToFailIsUnexpectedAndHasNoTime) {
-  const Record record = Bench().ended(1, {.status = Status::Pass,
-                                          .perf = PerfResult{},
-                                          .comparison = Comparison{.baseline = "op/a", .ratio = 0.5}});
+  const Record record = RulesBench().ended(1, {.status = Status::Pass,
+                                               .perf = PerfResult{},
+                                               .comparison = Comparison{.baseline = "op/a", .ratio = 0.5}});
   EXPECT_EQ(record.status, Status::UnexpectedPass);
   EXPECT_EQ(record.reason,
             "it passes, but gpu.yaml:3 expects FAIL or CRASH (a bug of the driver, https://example.org/7); "

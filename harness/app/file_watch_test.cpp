@@ -16,13 +16,13 @@ using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 /// A folder with a file in it and one further down, watched.
-struct Desk {
+struct WatchDesk {
   test::TemporaryFolder folder;
   fs::path top = folder.path() / "a.comp";
   fs::path deep = folder.path() / "common" / "b.glslh";
   FileWatch watch;
 
-  Desk() {
+  WatchDesk() {
     fs::create_directory(deep.parent_path());
     write(top, "one");
     write(deep, "two");
@@ -39,25 +39,25 @@ struct Desk {
 };
 
 TEST(FileWatch, SeesNothingUntilSomethingChanges) {
-  Desk desk;
+  WatchDesk desk;
   EXPECT_THAT(desk.watch.changed(), IsEmpty());
 }
 
 TEST(FileWatch, SeesWhatIsSavedOnceHoweverDeep) {
-  Desk desk;
+  WatchDesk desk;
   desk.write(desk.deep, "TWO");
   EXPECT_THAT(desk.watch.changed(), ElementsAre(desk.deep));
   EXPECT_THAT(desk.watch.changed(), IsEmpty());
 }
 
 TEST(FileWatch, ASaveThatChangesNothingIsNone) {
-  Desk desk;
+  WatchDesk desk;
   desk.write(desk.top, "one");
   EXPECT_THAT(desk.watch.changed(), IsEmpty());
 }
 
 TEST(FileWatch, SeesFilesComeAndGo) {
-  Desk desk;
+  WatchDesk desk;
   const fs::path fresh = desk.folder.path() / "new.comp";
   desk.write(fresh, "");
   fs::remove(desk.top);
@@ -66,7 +66,7 @@ TEST(FileWatch, SeesFilesComeAndGo) {
 }
 
 TEST(FileWatch, SeesAFileThatWasRenamedOverAnother) {
-  Desk desk;
+  WatchDesk desk;
   const fs::path copy = desk.folder.path() / "a.comp~";
   desk.write(copy, "saved");
   desk.watch.changed();
@@ -75,7 +75,7 @@ TEST(FileWatch, SeesAFileThatWasRenamedOverAnother) {
 }
 
 TEST(FileWatch, WatchesSingleFilesToo) {
-  Desk desk;
+  WatchDesk desk;
   const fs::path roots[] = {desk.top, desk.folder.path() / "not_yet.yaml"};
   desk.watch.watch(roots);
   desk.write(desk.deep, "is not watched any more");
@@ -85,7 +85,7 @@ TEST(FileWatch, WatchesSingleFilesToo) {
 }
 
 TEST(FileWatch, WhatWasSavedBeforeItIsWatchedAnewIsNotForgotten) {
-  Desk desk;
+  WatchDesk desk;
   desk.write(desk.top, "saved while a run went on");
   const fs::path roots[] = {desk.folder.path()};
   desk.watch.watch(roots);

@@ -155,8 +155,8 @@ TEST(PrunePlan, OfAnOutputFolderRemovesRunsAndCountsScratchApart) {
 
 // ---- shards
 
-struct Shards : ::testing::Test {
-  Shards() {
+struct PlannedShards : ::testing::Test {
+  PlannedShards() {
     farm = farm_of(3, {"acme"});
     for (int day = 1; day <= 3; ++day) {
       farm.shards.push_back(
@@ -170,7 +170,7 @@ struct Shards : ::testing::Test {
   FarmTree farm;
 };
 
-TEST_F(Shards, GoOnceTheirReportIsMerged) {
+TEST_F(PlannedShards, GoOnceTheirReportIsMerged) {
   const PrunePlan plan = plan_prune(farm, {.shards = true});
   EXPECT_THAT(removals(farm, {.shards = true}),
               ElementsAre("2026-01-01/shards/acme", "2026-01-02/shards/acme"));
@@ -178,12 +178,12 @@ TEST_F(Shards, GoOnceTheirReportIsMerged) {
   EXPECT_EQ(why_shards_stay(3), "from the newest night");
 }
 
-TEST_F(Shards, StayUnlessAsked) {
+TEST_F(PlannedShards, StayUnlessAsked) {
   EXPECT_THAT(removals(farm, {.keep = 9}), IsEmpty());
   EXPECT_THAT(plan_prune(farm, {.keep = 9}).shards.at(0).why, HasSubstr("--shards"));
 }
 
-TEST_F(Shards, GoWithTheirNightAndAreCountedOnce) {
+TEST_F(PlannedShards, GoWithTheirNightAndAreCountedOnce) {
   const PrunePlan plan = plan_prune(farm, {.keep = 2, .shards = true});
   EXPECT_THAT(removals(farm, {.keep = 2, .shards = true}),
               ElementsAre(night_name(1), "2026-01-02/shards/acme"));
@@ -191,7 +191,7 @@ TEST_F(Shards, GoWithTheirNightAndAreCountedOnce) {
   EXPECT_EQ(plan.shards.at(0).why, "with their night");
 }
 
-TEST_F(Shards, StayWithoutACompleteReport) {
+TEST_F(PlannedShards, StayWithoutACompleteReport) {
   farm.reports[0].is_complete = false;
   EXPECT_EQ(why_shards_stay(1), "no complete report was merged from them");
   farm.reports[0].is_complete = true;
@@ -199,7 +199,7 @@ TEST_F(Shards, StayWithoutACompleteReport) {
   EXPECT_EQ(why_shards_stay(1), "no complete report was merged from them");
 }
 
-TEST_F(Shards, StayWhenTheyAreWrittenForeignOrNeeded) {
+TEST_F(PlannedShards, StayWhenTheyAreWrittenForeignOrNeeded) {
   farm.shards[0].is_written = true;
   EXPECT_EQ(why_shards_stay(1), "a run is writing them");
   farm.shards[0].is_written = false;

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
 /// An output folder that is yet to be made.
-struct Desk {
+struct FolderDesk {
   test::TemporaryFolder folder;
   fs::path out = folder.path() / "out";
   std::ostringstream log;
@@ -58,7 +58,7 @@ TEST(RunFolder, IsNamedByTheRunBelowRuns) {
 }
 
 TEST(RunFolder, TheLinkNamesTheNewestRunAndTheOlderOneStays) {
-  Desk desk;
+  FolderDesk desk;
   const fs::path first = desk.run("acme");
   const fs::path second = desk.run("acme");
   ASSERT_NE(first, second);
@@ -69,7 +69,7 @@ TEST(RunFolder, TheLinkNamesTheNewestRunAndTheOlderOneStays) {
 }
 
 TEST(RunFolder, TheLinkIsRelativeSoThatTheFolderMayMove) {
-  Desk desk;
+  FolderDesk desk;
   const fs::path run = desk.run("acme");
   EXPECT_EQ(fs::read_symlink(desk.out / "acme"), fs::relative(run, desk.out));
   fs::rename(desk.out, desk.folder.path() / "moved");
@@ -77,14 +77,14 @@ TEST(RunFolder, TheLinkIsRelativeSoThatTheFolderMayMove) {
 }
 
 TEST(RunFolder, LeavesNothingBesideTheReports) {
-  Desk desk;
+  FolderDesk desk;
   const fs::path run = desk.run("acme").parent_path();
   EXPECT_EQ(std::distance(fs::directory_iterator(desk.out), {}), 2) << "runs and the link";
   EXPECT_EQ(std::distance(fs::directory_iterator(run), {}), 1) << "the device's folder";
 }
 
 TEST(RunFolder, ALaterRoundGoesIntoTheSameFolder) {
-  Desk desk;
+  FolderDesk desk;
   RunFolder run(desk.out);
   const std::vector<std::string> devices = {"acme"};
   run.make(devices);
@@ -94,8 +94,8 @@ TEST(RunFolder, ALaterRoundGoesIntoTheSameFolder) {
 }
 
 TEST(RunFolder, AFolderInTheLinksPlaceIsRefusedAndKept) {
-  Desk desk;
-  Desk::write_journal(desk.out / "acme");
+  FolderDesk desk;
+  FolderDesk::write_journal(desk.out / "acme");
   try {
     desk.run("acme");
     FAIL() << "a folder of reports was replaced by a link";
@@ -108,7 +108,7 @@ TEST(RunFolder, AFolderInTheLinksPlaceIsRefusedAndKept) {
 }
 
 TEST(RunFolder, WhereALinkCannotBeMadeTheRunGoesOnAndSaysWhere) {
-  Desk desk;
+  FolderDesk desk;
   RunFolder run(desk.out);
   const std::vector<std::string> devices = {"acme"};
   run.make(devices);
@@ -119,7 +119,7 @@ TEST(RunFolder, WhereALinkCannotBeMadeTheRunGoesOnAndSaysWhere) {
 }
 
 TEST(RefuseUsedFolder, TakesAFolderWithoutAJournal) {
-  Desk desk;
+  FolderDesk desk;
   EXPECT_EQ(desk.refusal(), "");
   fs::create_directories(desk.out / "runs");
   std::ofstream(desk.out / "notes.txt") << "mine";
@@ -128,8 +128,8 @@ TEST(RefuseUsedFolder, TakesAFolderWithoutAJournal) {
 
 TEST(RefuseUsedFolder, ARunIsBesideWhichOnlyOverwriteMayGo) {
   for (const char* place : {"acme", "runs/20260102T030405Z-1a2b3c/acme"}) {
-    Desk desk;
-    Desk::write_journal(desk.out / place);
+    FolderDesk desk;
+    FolderDesk::write_journal(desk.out / place);
     EXPECT_THAT(desk.refusal(), HasSubstr("already holds a run, in '" + (desk.out / place).string() + "'"));
     EXPECT_THAT(desk.refusal(), HasSubstr("--overwrite"));
     EXPECT_EQ(desk.refusal(true), "");
@@ -137,8 +137,8 @@ TEST(RefuseUsedFolder, ARunIsBesideWhichOnlyOverwriteMayGo) {
 }
 
 TEST(RefuseUsedFolder, ADevicesOwnFolderIsNoPlaceForARun) {
-  Desk desk;
-  Desk::write_journal(desk.out);
+  FolderDesk desk;
+  FolderDesk::write_journal(desk.out);
   for (const bool overwrite : {false, true})
     EXPECT_THAT(desk.refusal(overwrite), HasSubstr("is itself the folder of a run on one device"));
 }

@@ -13,7 +13,7 @@ TEST_P(FileErrors, AreToldWithTheirPlace) {
   expect_message(GetParam());
 }
 
-const BadInput inputs[] = {
+const BadInput file_inputs[] = {
     {"EmptyFile", "", 0,
      "case.yaml:1:1: error: the file is empty: a case file has an 'op' and a list of 'cases'"},
     {"OnlyComments", R"(# nothing
@@ -219,7 +219,7 @@ sets: {s: 1}
            ^)"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Load, FileErrors, testing::ValuesIn(inputs), name_of_bad_input);
+INSTANTIATE_TEST_SUITE_P(Load, FileErrors, testing::ValuesIn(file_inputs), name_of_bad_input);
 
 }  // namespace
 }  // namespace assay::cases

@@ -13,7 +13,7 @@ TEST_P(SettingErrors, AreToldWithTheirPlace) {
   expect_message(GetParam());
 }
 
-const BadInput inputs[] = {
+const BadInput setting_inputs[] = {
     {"UnknownImpl", shuffle_file + "    impl: fussed\n", 0,
      R"(case.yaml:8:5: error: unknown impl of q8ta_pixel_shuffle: 'fussed'
         impl: fussed
@@ -196,7 +196,7 @@ const BadInput inputs[] = {
                    ^)"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Load, SettingErrors, testing::ValuesIn(inputs), name_of_bad_input);
+INSTANTIATE_TEST_SUITE_P(Load, SettingErrors, testing::ValuesIn(setting_inputs), name_of_bad_input);
 
 }  // namespace
 }  // namespace assay::cases

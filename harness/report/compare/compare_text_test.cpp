@@ -280,14 +280,16 @@ TEST(CompareMarkdown, ShowsWhatTheTerminalShows) {
   EXPECT_THAT(text, Not(HasSubstr("| SAME")));
 }
 
-std::string readme() {
+std::string compare_manual() {
   return test::read_file(std::string(ASSAY_SOURCE_DIR) + "/reports/README.md");
 }
 
 TEST(ReportsReadme, ShowsTheColumnsAndVerdictsOfAComparison) {
-  EXPECT_THAT(readme(), HasSubstr("\n### compare.csv\n\n" + markdown_table(compare_columns()) + "\n"));
+  EXPECT_THAT(compare_manual(),
+              HasSubstr("\n### compare.csv\n\n" + markdown_table(compare_columns()) + "\n"));
   for (int i = 0; i < verdict_count; ++i) {
-    EXPECT_THAT(readme(), HasSubstr("\n| `" + std::string(name_of(static_cast<Verdict>(i))) + "` | "));
+    EXPECT_THAT(compare_manual(),
+                HasSubstr("\n| `" + std::string(name_of(static_cast<Verdict>(i))) + "` | "));
   }
 }
 
