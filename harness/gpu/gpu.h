@@ -474,8 +474,10 @@ class ClockProbe {
   /// One run of the clock probe, as TimedRun takes it. It lives as long as the clock probe.
   AppendedWork& work() const;
 
- private:
   struct State;
+  State& state() const { return *state_; }
+
+ private:
   std::unique_ptr<State> state_;
 };
 

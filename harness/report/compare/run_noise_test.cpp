@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::vector<double> steady_times = {100, 100.1, 100.2, 100.3, 100.4};
+const std::vector<double> noise_times = {100, 100.1, 100.2, 100.3, 100.4};
 
 std::vector<double> scaled_times(std::vector<double> values, double factor) {
   for (double& value : values) value *= factor;
@@ -26,13 +26,13 @@ Record of_program(const std::string& name, const std::vector<double>& block_us, 
 
 RunComparison noise_sample() {
   const std::vector<RunReport> base = {
-      test::run_of({of_program("quiet", steady_times, "p"), of_program("off", steady_times, "p"),
-                    of_program("changed", steady_times, "p")},
+      test::run_of({of_program("quiet", noise_times, "p"), of_program("off", noise_times, "p"),
+                    of_program("changed", noise_times, "p")},
                    "1")};
   const std::vector<RunReport> next = {
-      test::run_of({of_program("quiet", scaled_times(steady_times, 1.005), "p"),
-                    of_program("off", scaled_times(steady_times, 0.98), "p"),
-                    of_program("changed", scaled_times(steady_times, 2), "q")},
+      test::run_of({of_program("quiet", scaled_times(noise_times, 1.005), "p"),
+                    of_program("off", scaled_times(noise_times, 0.98), "p"),
+                    of_program("changed", scaled_times(noise_times, 2), "q")},
                    "2")};
   return compare_runs(base, next);
 }
@@ -49,14 +49,14 @@ TEST(RunPairs, TellTheLargestDifferenceOfTheSameProgram) {
 }
 
 TEST(RunPairs, AreOfTwoRuns) {
-  const std::vector<RunReport> run = {test::run_of({of_program("a", steady_times, "p")})};
+  const std::vector<RunReport> run = {test::run_of({of_program("a", noise_times, "p")})};
   EXPECT_TRUE(run_pairs_of(compare_runs(run, run)).empty());
 }
 
 TEST(RunPairs, DoNotTakeAThrottledDeviceForNoise) {
-  Record slow = of_program("a", scaled_times(steady_times, 1.5), "p");
+  Record slow = of_program("a", scaled_times(noise_times, 1.5), "p");
   slow.perf->clock_ratio = 0.6;
-  const std::vector<RunReport> base = {test::run_of({of_program("a", steady_times, "p")}, "1")};
+  const std::vector<RunReport> base = {test::run_of({of_program("a", noise_times, "p")}, "1")};
   const std::vector<RunPair> pairs = run_pairs_of(compare_runs(base, std::vector{test::run_of({slow}, "2")}));
   ASSERT_EQ(pairs.size(), 1U);
   EXPECT_EQ(pairs[0].alarms, 0U);

@@ -28,8 +28,8 @@ std::filesystem::path write_journal(const test::TemporaryFolder& folder, const R
   return journal.path();
 }
 
-std::string error_of(const std::filesystem::path& path) {
-  return test::error_of([&] { read_checked_journal(path); });
+std::string check_error_of(const std::filesystem::path& path) {
+  return test::check_error_of([&] { read_checked_journal(path); });
 }
 
 // What is said of the journal of good() in whose text `from` is replaced once.
@@ -40,7 +40,7 @@ std::string error_after(const std::string& from, const std::string& to, int line
   const auto at = text.find(from);
   EXPECT_NE(at, text.npos) << from;
   test::write_file(path, text.replace(at, from.size(), to));
-  const std::string error = error_of(path);
+  const std::string error = check_error_of(path);
   EXPECT_THAT(error, StartsWith(path.string() + ":" + std::to_string(line) + ": "));
   return error;
 }
@@ -53,7 +53,7 @@ std::string error_without(const std::string& start, int told) {
   const auto at = text.find(start);
   EXPECT_NE(at, text.npos) << start;
   test::write_file(path, text.substr(0, at) + text.substr(text.find('\n', at) + 1));
-  const std::string error = error_of(path);
+  const std::string error = check_error_of(path);
   EXPECT_THAT(error, StartsWith(path.string() + ":" + std::to_string(told) + ": "));
   return error;
 }
@@ -62,7 +62,7 @@ TEST(CheckedJournal, ReadsWhatARunWrote) {
   for (const Record& record : {good(), test::passed("a"), test::failed("a"),
                                test::without_answer("a", Status::Missing, "not run")}) {
     const test::TemporaryFolder folder;
-    EXPECT_EQ(error_of(write_journal(folder, record)), "");
+    EXPECT_EQ(check_error_of(write_journal(folder, record)), "");
   }
 }
 
@@ -104,7 +104,7 @@ std::string error_of_resumed(const Block& next, const std::string& output_hash) 
     journal.end(0, {.status = Status::Pass, .perf = PerfResult{}});
     journal.done();
   }
-  return error_of(folder / "journal.jsonl");
+  return check_error_of(folder / "journal.jsonl");
 }
 
 TEST(CheckedJournal, ReadsARowThatWentOn) {
@@ -131,15 +131,15 @@ TEST(CheckedJournal, RefusesARowOfModeAccuThatPassedUnjudged) {
   const test::TemporaryFolder folder;
   Record record = test::passed("a");
   record.accuracy.reset();
-  EXPECT_THAT(error_of(write_journal(folder, record)), HasSubstr("passed and was not judged"));
+  EXPECT_THAT(check_error_of(write_journal(folder, record)), HasSubstr("passed and was not judged"));
 }
 
 TEST(CheckedJournal, RefusesATimeWithoutASample) {
   const test::TemporaryFolder folder;
   Record record = good();
   record.perf->sample_us.clear();
-  EXPECT_THAT(error_of(write_journal(folder, record)), HasSubstr(":5: "));
-  EXPECT_THAT(error_of(folder / "journal.jsonl"), HasSubstr("it has a time but no sample"));
+  EXPECT_THAT(check_error_of(write_journal(folder, record)), HasSubstr(":5: "));
+  EXPECT_THAT(check_error_of(folder / "journal.jsonl"), HasSubstr("it has a time but no sample"));
 }
 
 TEST(CheckedJournal, MissesTheEndOfARowThatWasPlanned) {
@@ -156,7 +156,8 @@ TEST(CheckedJournal, RefusesARowThatIsPlannedTwice) {
   const test::TemporaryFolder folder;
   Journal journal(folder / "journal.jsonl");
   test::tell(journal, {test::passed("a"), test::passed("a")});
-  EXPECT_THAT(error_of(journal.path()), HasSubstr(":2: " + good().info.id + " (accu) is planned twice"));
+  EXPECT_THAT(check_error_of(journal.path()),
+              HasSubstr(":2: " + good().info.id + " (accu) is planned twice"));
 }
 
 TEST(CheckedJournal, ReadsAJournalThatWasCutOff) {
