@@ -29,7 +29,7 @@ std::filesystem::path write_journal(const test::TemporaryFolder& folder, const R
 }
 
 std::string check_error_of(const std::filesystem::path& path) {
-  return test::check_error_of([&] { read_checked_journal(path); });
+  return test::error_of([&] { read_checked_journal(path); });
 }
 
 // What is said of the journal of good() in whose text `from` is replaced once.
