@@ -88,9 +88,9 @@ TEST(InterfaceCheck, RefusesAnotherKindThanTheForms) {
                 p.tensors[0] = {checked_texture3d, DType::F32, {4}};
               }),
               AllOf(HasSubstr("declares set 0, binding 0 ('x') as a storage buffer"),
-                    HasSubstr("binds tensor 0 (checked_texture3d/WP) there as a storage image")));
+                    HasSubstr("binds tensor 0 (texture3d/WP) there as a storage image")));
   EXPECT_THAT(complaint([](Parts& p) { p.binding(1).kind = Kind::StorageBuffer; }),
-              HasSubstr("binds tensor 1 (checked_texture3d/WP) there as a storage image"));
+              HasSubstr("binds tensor 1 (texture3d/WP) there as a storage image"));
   EXPECT_THAT(complaint([](Parts& p) { p.dispatch().bindings[1] = sampled(Resource::tensor(1)); }),
               AllOf(HasSubstr("as a storage image, and"), HasSubstr("there as a texture with its sampler")));
   EXPECT_THAT(complaint([](Parts& p) { p.dispatch().bindings[2] = Resource::tensor(2); }),
